@@ -1,0 +1,382 @@
+/* bloomery.h - approximate membership: one interface, every kind of filter.
+ *
+ * CONCEPTS
+ *
+ * A *filter* remembers a set of keys in a few bits each and answers "have I
+ * seen this key?" with *certainly not* or *perhaps*. A key that was added is
+ * always found (no false negatives); a key that was not is found by accident
+ * with a small, known probability, the *false-positive rate*.
+ *
+ * A *kind* is a way to build one: "standard", "blocked", … The same verbs
+ * serve them all; a verb that a kind cannot do is BLY_EUNSUPPORTED. A kind is
+ * named by a string, with options: "standard", "standard:k=5,index=double".
+ * bly_kinds() lists them with their options.
+ *
+ * An *image* is the filter itself: one run of bytes without pointers, the same
+ * in memory, in a file and on the wire (docs/format.md). A *handle* (the type
+ * bly_filter) is how a program holds an image.
+ *
+ * A *key* is any bytes. It is hashed once, at the door, to 64 bits with the
+ * filter's own hash function and seed; every verb also has a form that takes
+ * the 64-bit hash (…_hash) and forms for batches (…_many takes hashes, …_keys
+ * takes keys). The batch is the fast path.
+ *
+ * A FIRST PROGRAM
+ *
+ *      bly_filter *f;
+ *      bly_spec want = { .capacity = 1000000, .rate = 0.01 };
+ *      if (bly_new(&f, "standard", &want) < 0)
+ *          fprintf(stderr, "%s\n", bly_why());
+ *      bly_add(f, "swordfish", 9);
+ *      if (bly_contains(f, "swordfish", 9))    // true: no false negatives
+ *          bly_save(f, "passwords.bly");
+ *      bly_free(f);
+ *
+ * ERRORS
+ *
+ * A function that can fail returns a bly_status: negative is an error,
+ * BLY_OK is 0, BLY_SEEN (1) is a success with news. bly_strerror() names the
+ * status; bly_why() says, in one line, what was wrong this time and how to
+ * mend it. On an error the out-parameters are untouched and the filter is as
+ * it was.
+ *
+ * THREADS
+ *
+ * Different filters are independent. One filter may be *read* by any number
+ * of threads at once (contains, stat, save, image of an unchanging filter).
+ * Changing it needs exclusion, except in a filter made or opened with
+ * BLY_SHARED: there bly_add in all its forms and bly_contains in all its forms
+ * may run in all threads at once; the other verbs still need exclusion.
+ */
+#ifndef BLOOMERY_H
+#define BLOOMERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BLY_VERSION_MAJOR 0
+#define BLY_VERSION_MINOR 1
+#define BLY_VERSION_PATCH 0
+#define BLY_VERSION "0.1.0"
+
+#if defined(__GNUC__) && !defined(BLY_STATIC)
+#define BLY_API __attribute__((visibility("default")))
+#else
+#define BLY_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ==== Status ============================================================ */
+
+/* One list: the enum, the names and the messages are all made from it. */
+#define BLY_STATUS_MAP(X)                                                      \
+    X(OK,            0, "success")                                             \
+    X(SEEN,          1, "the key was perhaps there before")                    \
+    X(ENOMEM,       -1, "out of memory")                                       \
+    X(EPARAM,       -2, "a parameter is out of its range")                     \
+    X(EKIND,        -3, "there is no such kind of filter")                     \
+    X(EOPTION,      -4, "the kind has no such option, or not that value")      \
+    X(EHASH,        -5, "there is no such hash function")                      \
+    X(ETOOBIG,      -6, "the filter would be larger than can be addressed")    \
+    X(EFORMAT,      -7, "the bytes are not a Bloomery filter")                 \
+    X(EVERSION,     -8, "the filter was written by another version")           \
+    X(ECORRUPT,     -9, "the filter's bytes are damaged or cut short")         \
+    X(EUNSEALED,   -10, "the filter is being written, or its writer died")     \
+    X(EIO,         -11, "the operating system refused to read or write")       \
+    X(EMISMATCH,   -12, "the filters are not of one kind, plan, hash and seed")\
+    X(EFULL,       -13, "the filter is full")                                  \
+    X(EABSENT,     -14, "the key is not there; nothing was changed")           \
+    X(EUNSUPPORTED,-15, "this kind of filter cannot do that")                  \
+    X(EREADONLY,   -16, "the filter was opened or wrapped for reading only")
+
+typedef enum {
+#define BLY_STATUS_ENUM(name, value, text) BLY_##name = value,
+    BLY_STATUS_MAP(BLY_STATUS_ENUM)
+#undef BLY_STATUS_ENUM
+    BLY_STATUS_END = 2          /* one past the largest; not a status */
+} bly_status;
+
+/* What the status means, in general: a constant English sentence, for any
+ * number (an unknown one too). Thread-safe. */
+BLY_API const char *bly_strerror(bly_status status);
+
+/* What was wrong in the last call that failed in this thread, and how to mend
+ * it: one line without a newline, "" before the first failure. The text lives
+ * until the next failure in the same thread. */
+BLY_API const char *bly_why(void);
+
+/* ==== Memory ============================================================ */
+
+/* Where memory comes from. `allocate` returns `bytes` bytes aligned to
+ * `alignment` (a power of two) or NULL; `release` gets back what `allocate`
+ * gave, with the same `bytes`. Both get `context` as it stands here. */
+typedef struct {
+    void *(*allocate)(void *context, size_t alignment, size_t bytes);
+    void  (*release) (void *context, void *memory, size_t bytes);
+    void  *context;
+} bly_allocator;
+
+/* The allocator of every filter made from now on whose bly_spec names none,
+ * of bly_open, bly_wrap and bly_copy; NULL brings back the built-in one (huge
+ * pages for large images where the system has them). A filter keeps the
+ * allocator it was made with. The struct is copied. Not thread-safe: call it
+ * before other threads use the library. */
+BLY_API void bly_set_allocator(const bly_allocator *allocator);
+
+/* ==== What is wanted, what it costs ===================================== */
+
+/* Flags of bly_spec and bly_open. */
+enum {
+    BLY_MAP    = 1, /* open: map the file instead of reading it into memory  */
+    BLY_WRITE  = 2, /* open, with BLY_MAP: changes go to the file itself     */
+    BLY_SHARED = 4, /* many threads may add and ask at once                  */
+    BLY_VERIFY = 8  /* open, with BLY_MAP: read it all to check its checksum */
+};
+
+/* What the caller wants. A zero field means "choose for me". */
+typedef struct {
+    uint64_t    capacity;       /* keys it should hold; must be given, except
+                                   to bly_build (the number of its keys) and
+                                   with an option that fixes the size (m=)   */
+    double      rate;           /* false-positive rate at that many keys,
+                                   0 < rate < 1; 0: 0.01                     */
+    uint64_t    seed;           /* of the hash function                      */
+    const char *hash;           /* "xxh3" (the default), "xxh64", "murmur2",
+                                   "murmur3", "fnv1a", "identity"            */
+    int         flags;          /* BLY_SHARED or 0                           */
+    const bly_allocator *allocator;     /* NULL: see bly_set_allocator       */
+} bly_spec;
+
+/* What it would be and cost, known before it is built. */
+typedef struct {
+    char     kind[17];          /* its name, without options                 */
+    uint64_t capacity;          /* keys                                      */
+    uint64_t bytes;             /* of the whole image                        */
+    double   bits_per_key;      /* 8 * bytes / capacity                      */
+    double   rate;              /* predicted rate at capacity: at most what
+                                   was asked, unless options fix the size    */
+    double   rate_sd;           /* how much one such filter's own rate
+                                   differs from another's: one standard
+                                   deviation, over seeds or key sets         */
+    double   fill;              /* share of bits set at capacity             */
+    uint32_t probes;            /* bits a key sets (k)                       */
+    double   lines_present;     /* cache lines touched by a lookup, at most, */
+    double   lines_absent;      /* of a key that is there, and of one not    */
+    uint64_t geometry[4];       /* the kind's own numbers, see docs/format.md*/
+} bly_plan_t;
+
+/* Compute what bly_new or bly_build would make of kind and spec; allocates
+ * nothing. BLY_EKIND, BLY_EOPTION, BLY_EHASH, BLY_EPARAM (a rate outside
+ * (0, 1), or below what 64-bit hashes can hold at that capacity; no
+ * capacity), BLY_ETOOBIG. Thread-safe. */
+BLY_API bly_status bly_plan(bly_plan_t *out, const char *kind,
+                            const bly_spec *spec);
+
+/* ==== Make and free ===================================================== */
+
+typedef struct bly_filter bly_filter;
+
+/* A new empty filter. Errors of bly_plan; BLY_ENOMEM; BLY_EUNSUPPORTED for a
+ * kind that can only be built from all its keys at once, and for BLY_SHARED
+ * with a kind that cannot share. Free it with bly_free. */
+BLY_API bly_status bly_new(bly_filter **out, const char *kind,
+                           const bly_spec *spec);
+
+/* A filter of the n keys with these hashes; every kind can do this. The array
+ * may hold duplicates in any order and is not changed. n may be 0 if
+ * spec->capacity is not. `spec` may be NULL. Errors of bly_new; BLY_EFULL. */
+BLY_API bly_status bly_build(bly_filter **out, const char *kind,
+                             const bly_spec *spec,
+                             const uint64_t *hashes, size_t n);
+
+/* A copy in memory of its own, which may be changed whatever `filter` may.
+ * BLY_ENOMEM. */
+BLY_API bly_status bly_copy(bly_filter **out, const bly_filter *filter);
+
+/* Give everything back; NULL is fine. A filter mapped for writing is brought
+ * up to date on disk first, as by bly_sync (call that yourself to see its
+ * errors). */
+BLY_API void bly_free(bly_filter *filter);
+
+/* ==== Use =============================================================== */
+
+typedef struct {
+    const void *data;           /* may be NULL where length is 0 */
+    size_t      length;         /* bytes */
+} bly_key;
+
+/* The 64-bit hash by which this filter knows the key. */
+BLY_API uint64_t bly_hash(const bly_filter *filter, const void *key,
+                          size_t length);
+
+/* Add a key. BLY_OK: it was not there; BLY_SEEN: it was perhaps there before
+ * (for kinds that count it is counted once more). Errors: BLY_EFULL (the
+ * filter is as it was), BLY_EREADONLY, BLY_EUNSUPPORTED (a frozen kind).
+ * The batch forms return BLY_OK, or the first error; the keys before the one
+ * that failed are in. */
+BLY_API bly_status bly_add     (bly_filter *filter, const void *key,
+                                size_t length);
+BLY_API bly_status bly_add_hash(bly_filter *filter, uint64_t hash);
+BLY_API bly_status bly_add_many(bly_filter *filter, const uint64_t *hashes,
+                                size_t n);
+BLY_API bly_status bly_add_keys(bly_filter *filter, const bly_key *keys,
+                                size_t n);
+
+/* False: the key was certainly not added. True: perhaps it was. Cannot fail.
+ * The batch forms write present[0 .. n-1]. */
+BLY_API bool bly_contains     (const bly_filter *filter, const void *key,
+                               size_t length);
+BLY_API bool bly_contains_hash(const bly_filter *filter, uint64_t hash);
+BLY_API void bly_contains_many(const bly_filter *filter,
+                               const uint64_t *hashes, size_t n,
+                               bool *present);
+BLY_API void bly_contains_keys(const bly_filter *filter, const bly_key *keys,
+                               size_t n, bool *present);
+
+/* Take a key out that was added. BLY_EABSENT: it is not there, nothing was
+ * changed; BLY_EUNSUPPORTED; BLY_EREADONLY. */
+BLY_API bly_status bly_remove     (bly_filter *filter, const void *key,
+                                   size_t length);
+BLY_API bly_status bly_remove_hash(bly_filter *filter, uint64_t hash);
+
+/* How often the key was added, at most: 0 is certain, a larger number is an
+ * upper bound. A kind that does not count says UINT64_MAX ("I cannot bound
+ * it") for a key that is perhaps there. */
+BLY_API uint64_t bly_count     (const bly_filter *filter, const void *key,
+                                size_t length);
+BLY_API uint64_t bly_count_hash(const bly_filter *filter, uint64_t hash);
+
+/* Labels, for kinds that carry them: put stores a label with a key
+ * (BLY_EUNSUPPORTED, BLY_EFULL, BLY_EREADONLY), get finds it (false: certainly
+ * not there, or the kind has no labels; *label is then untouched). */
+BLY_API bly_status bly_put     (bly_filter *filter, const void *key,
+                                size_t length, uint64_t label);
+BLY_API bly_status bly_put_hash(bly_filter *filter, uint64_t hash,
+                                uint64_t label);
+BLY_API bool       bly_get     (const bly_filter *filter, const void *key,
+                                size_t length, uint64_t *label);
+BLY_API bool       bly_get_hash(const bly_filter *filter, uint64_t hash,
+                                uint64_t *label);
+
+/* ==== Look inside ======================================================= */
+
+typedef struct {
+    char     kind[17], hash[9];
+    uint64_t seed;
+    uint64_t capacity;          /* keys it was planned for                   */
+    uint64_t bytes;             /* of the whole image                        */
+    double   bits_per_key;      /* 8 * bytes / capacity                      */
+    uint64_t items;             /* adds that succeeded, repeats counted too;
+                                   where items_exact is false (after unite or
+                                   intersect), the estimate `distinct`       */
+    bool     items_exact;
+    double   distinct;          /* different keys, estimated from the bits;
+                                   infinity when every bit is set            */
+    double   distinct_sd;       /* its standard deviation                    */
+    double   fill;              /* share of bits that are set                */
+    double   rate;              /* false-positive rate as it stands now, from
+                                   the bits themselves                       */
+    double   planned_rate;      /* predicted for `capacity` keys             */
+    uint32_t probes;            /* bits a key sets                           */
+    uint64_t geometry[4];
+} bly_stat_t;
+
+/* Reads the whole image. Cannot fail on a filter; always BLY_OK. */
+BLY_API bly_status bly_stat(bly_stat_t *out, const bly_filter *filter);
+
+/* ==== Sets of keys ====================================================== */
+
+/* into := into OR other: just as if other's keys had been added to it.
+ * BLY_EMISMATCH (kind, geometry, hash and seed must agree), BLY_EUNSUPPORTED,
+ * BLY_EREADONLY. */
+BLY_API bly_status bly_unite(bly_filter *into, const bly_filter *other);
+
+/* into := into AND other: finds every key that is in both; its rate is at
+ * most the smaller one of the two, but higher than that of a filter built
+ * from the common keys alone. Errors of bly_unite. */
+BLY_API bly_status bly_intersect(bly_filter *into, const bly_filter *other);
+
+/* A number and its standard deviation. */
+typedef struct { double value, sd; } bly_estimate;
+
+/* How many different keys are in a, in b, in either, in both, and the Jaccard
+ * index |both| / |either|: estimated from the bits [Swamidass & Baldi 2007].
+ * Where a filter is saturated (every bit set) a value is infinite. */
+typedef struct {
+    bly_estimate a, b, either, both, jaccard;
+} bly_overlap_t;
+
+/* Errors of bly_unite but BLY_EREADONLY; neither filter is changed. */
+BLY_API bly_status bly_overlap(bly_overlap_t *out, const bly_filter *a,
+                               const bly_filter *b);
+
+/* ==== Files and images ================================================== */
+
+/* Write the image to a file: all of it, or the old file stays as it was
+ * (temporary file in the same folder, fsync, rename, fsync of the folder). An
+ * existing file's permissions are kept and a symbolic link is followed; a
+ * device or a pipe is written straight. BLY_EIO. */
+BLY_API bly_status bly_save(const bly_filter *filter, const char *path);
+
+/* Open a file that bly_save wrote. Flags 0: read it into memory, check all of
+ * it; the copy may be changed, the file is not. BLY_MAP: map it; only the
+ * header is read and checked, unless BLY_VERIFY is given too. BLY_MAP |
+ * BLY_WRITE: changes go to the file; it says "being written" until bly_sync
+ * or bly_free. BLY_SHARED as in bly_spec.
+ * BLY_EIO, BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EUNSEALED, BLY_EHASH,
+ * BLY_EKIND, BLY_ENOMEM, BLY_EPARAM (flags), BLY_EUNSUPPORTED (BLY_SHARED).
+ * A mapped file must not be cut short by others while it is open. */
+BLY_API bly_status bly_open(bly_filter **out, const char *path, int flags);
+
+/* Bring a filter mapped for writing up to date on disk; nothing to do for any
+ * other. BLY_EIO. */
+BLY_API bly_status bly_sync(bly_filter *filter);
+
+/* Borrow an image, for reading, wherever it is; it must stay and not change
+ * until bly_free. The header is checked, the payload's checksum is not: call
+ * bly_check for that. Fastest when the image begins on a multiple of 64.
+ * Errors of bly_open but BLY_EIO. */
+BLY_API bly_status bly_wrap(bly_filter **out, const void *image,
+                            size_t bytes);
+
+/* Is this an image, whole and undamaged? Reads all of it and trusts nothing.
+ * BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EUNSEALED, BLY_EHASH,
+ * BLY_EKIND. Thread-safe. */
+BLY_API bly_status bly_check(const void *image, size_t bytes);
+
+/* The image, with counts and checksums up to date: write it, send it. Valid
+ * until the filter changes or is freed. The first call after a change
+ * reads the whole image and writes to its header. */
+BLY_API const void *bly_image(const bly_filter *filter, size_t *bytes);
+
+/* ==== What there is ===================================================== */
+
+typedef struct {
+    const char *name;           /* "k"                                       */
+    const char *range;          /* "1 .. 64", "double | triple"              */
+    const char *standard;       /* what it is when not given                 */
+    const char *help;           /* one line                                  */
+} bly_option_info;
+
+typedef struct {
+    const char *name;           /* "standard"                                */
+    const char *family;         /* "sets"                                    */
+    const char *summary;        /* one line                                  */
+    const char *const     *abilities;   /* "add", "share", …; NULL ends it   */
+    const bly_option_info *options;     /* a NULL name ends it               */
+} bly_kind_info;
+
+/* All kinds; returns how many. Constant for the life of the program. */
+BLY_API size_t bly_kinds(const bly_kind_info **out);
+
+/* BLY_VERSION of the library that is linked (the header may be another). */
+BLY_API const char *bly_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* BLOOMERY_H */

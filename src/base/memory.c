@@ -1,0 +1,96 @@
+/* memory.c - the built-in allocator, and the choice among allocators.
+ *
+ * Floor 0.
+ */
+#include "base/memory.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* A mapping that begins on a huge page: the system aligns to small pages
+ * only, so ask for one huge page more and give the ends back. */
+static void *memory_map_huge(size_t bytes)
+{
+    size_t room = bytes + MEMORY_HUGE;
+    if (room < bytes)
+        return NULL;
+    unsigned char *base = mmap(NULL, room, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED)
+        return NULL;
+    size_t before = (MEMORY_HUGE - (uintptr_t)base % MEMORY_HUGE) % MEMORY_HUGE;
+    if (before > 0)
+        munmap(base, before);
+    munmap(base + before + bytes, room - before - bytes);
+#ifdef MADV_HUGEPAGE
+    (void)madvise(base + before, bytes, MADV_HUGEPAGE);  /* a wish, not a need */
+#endif
+    return base + before;
+}
+
+static size_t memory_pages(size_t bytes)
+{
+    const size_t page = 4096;
+    return bytes > SIZE_MAX - page ? bytes : (bytes + page - 1) / page * page;
+}
+
+static void *memory_default_allocate(void *context, size_t alignment,
+                                     size_t bytes)
+{
+    (void)context;
+    if (bytes >= MEMORY_HUGE && alignment <= MEMORY_HUGE)
+        return memory_map_huge(memory_pages(bytes));
+    void *memory = NULL;
+    return posix_memalign(&memory, alignment, bytes) == 0 ? memory : NULL;
+}
+
+static void memory_default_release(void *context, void *memory, size_t bytes)
+{
+    (void)context;
+    if (bytes >= MEMORY_HUGE)
+        munmap(memory, memory_pages(bytes));
+    else
+        free(memory);
+}
+
+static bly_allocator memory_chosen = {
+    .allocate = memory_default_allocate,
+    .release  = memory_default_release,
+};
+
+void bly_set_allocator(const bly_allocator *allocator)
+{
+    memory_chosen = allocator != NULL ? *allocator : (bly_allocator){
+        .allocate = memory_default_allocate,
+        .release  = memory_default_release,
+    };
+}
+
+bly_allocator memory_allocator(const bly_allocator *wanted)
+{
+    return wanted != NULL ? *wanted : memory_chosen;
+}
+
+void *memory_raw(const bly_allocator *from, size_t bytes)
+{
+    assert(bytes > 0);
+    return from->allocate(from->context, MEMORY_LINE, bytes);
+}
+
+void *memory_zeroed(const bly_allocator *from, size_t bytes)
+{
+    void *memory = memory_raw(from, bytes);
+    bool fresh = from->allocate == memory_default_allocate
+              && bytes >= MEMORY_HUGE;  /* the system's pages are zero */
+    if (memory != NULL && !fresh)
+        memset(memory, 0, bytes);
+    return memory;
+}
+
+void memory_release(const bly_allocator *to, void *memory, size_t bytes)
+{
+    if (memory != NULL)
+        to->release(to->context, memory, bytes);
+}

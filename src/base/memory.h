@@ -1,0 +1,31 @@
+/* memory.h - memory for images and handles.
+ *
+ * Floor 0. Everything comes from a bly_allocator; the built-in one gives
+ * blocks of 2 MiB and more fresh from the system, on huge pages where it has
+ * them (a lookup in a big filter is a random access, and half of its cost can
+ * be the walk of the page table), and smaller ones from the C library.
+ */
+#ifndef BLY_BASE_MEMORY_H
+#define BLY_BASE_MEMORY_H
+
+#include "bloomery.h"
+
+enum {
+    MEMORY_LINE = 64,                   /* alignment of an image             */
+    MEMORY_HUGE = 2 << 20               /* a huge page, where big ones begin */
+};
+
+/* The allocator to use for a spec's `allocator` field: that one, or the one
+ * of bly_set_allocator, or the built-in one. */
+bly_allocator memory_allocator(const bly_allocator *wanted);
+
+/* `bytes` zero bytes at a multiple of MEMORY_LINE, or NULL. bytes > 0. */
+void *memory_zeroed(const bly_allocator *from, size_t bytes);
+
+/* The same without the zeros, for memory that is overwritten at once. */
+void *memory_raw(const bly_allocator *from, size_t bytes);
+
+/* Give back what one of the two above gave; NULL is fine. */
+void memory_release(const bly_allocator *to, void *memory, size_t bytes);
+
+#endif /* BLY_BASE_MEMORY_H */

@@ -1,0 +1,106 @@
+/* platform.h - what differs between compilers and processors, in one place.
+ *
+ * Floor 0. Everything else is C11; only this file uses compiler extensions,
+ * and each has a portable body beside it.
+ */
+#ifndef BLY_BASE_PLATFORM_H
+#define BLY_BASE_PLATFORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define PLATFORM_INLINE     static inline __attribute__((always_inline))
+#define PLATFORM_PRINTF(f)  __attribute__((format(printf, f, (f) + 1)))
+#else
+#define PLATFORM_INLINE     static inline
+#define PLATFORM_PRINTF(f)
+#endif
+
+/* Ask for the cache line at `address`, soon to be read or written. A hint:
+ * any address will do, also one outside every object. */
+PLATFORM_INLINE void platform_prefetch(const void *address)
+{
+#if defined(__GNUC__)
+    __builtin_prefetch(address, 0, 3);
+#else
+    (void)address;
+#endif
+}
+
+PLATFORM_INLINE void platform_prefetch_write(const void *address)
+{
+#if defined(__GNUC__)
+    __builtin_prefetch(address, 1, 3);
+#else
+    (void)address;
+#endif
+}
+
+/* The high 64 bits of a * b. */
+PLATFORM_INLINE uint64_t platform_mul_high(uint64_t a, uint64_t b)
+{
+#if defined(__SIZEOF_INT128__)
+    __extension__ typedef unsigned __int128 wide;
+    return (uint64_t)((wide)a * b >> 64);
+#else
+    uint64_t a_low = (uint32_t)a, a_high = a >> 32;
+    uint64_t b_low = (uint32_t)b, b_high = b >> 32;
+    uint64_t middle = a_high * b_low + (a_low * b_low >> 32);
+    uint64_t other = a_low * b_high + (uint32_t)middle;
+    return a_high * b_high + (middle >> 32) + (other >> 32);
+#endif
+}
+
+PLATFORM_INLINE unsigned platform_popcount(uint64_t v)
+{
+#if defined(__GNUC__)
+    return (unsigned)__builtin_popcountll(v);
+#else
+    v -= v >> 1 & 0x5555555555555555;
+    v = (v & 0x3333333333333333) + (v >> 2 & 0x3333333333333333);
+    v = (v + (v >> 4)) & 0x0F0F0F0F0F0F0F0F;
+    return (unsigned)(v * 0x0101010101010101 >> 56);
+#endif
+}
+
+/* Relaxed atomic access to plain memory: one byte of a shared filter, one
+ * counter of a shared handle. No ordering is promised between them, and none
+ * is needed: a filter's bits only ever go up. */
+#if defined(__GNUC__)
+PLATFORM_INLINE uint8_t platform_load8(const uint8_t *p)
+{
+    return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+
+PLATFORM_INLINE uint8_t platform_or8(uint8_t *p, uint8_t bits)
+{
+    return __atomic_fetch_or(p, bits, __ATOMIC_RELAXED);
+}
+
+PLATFORM_INLINE uint64_t platform_load64(const uint64_t *p)
+{
+    return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+
+PLATFORM_INLINE void platform_add64(uint64_t *p, uint64_t n)
+{
+    __atomic_fetch_add(p, n, __ATOMIC_RELAXED);
+}
+
+PLATFORM_INLINE bool platform_load_flag(const bool *p)
+{
+    return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+
+/* Set the flag; what it was before. One caller of many sees false. */
+PLATFORM_INLINE bool platform_raise_flag(bool *p)
+{
+    return __atomic_exchange_n(p, true, __ATOMIC_ACQ_REL);
+}
+#else
+#error "Bloomery needs the __atomic builtins of gcc or clang"
+#endif
+
+#endif /* BLY_BASE_PLATFORM_H */

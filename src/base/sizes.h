@@ -1,0 +1,54 @@
+/* sizes.h - arithmetic on sizes that cannot overflow unnoticed.
+ *
+ * Floor 0. Sizes in the format are uint64_t. Each function returns false, and
+ * leaves *out alone, when the true result does not fit; sizes_fits() then
+ * tells whether this machine can address that many bytes at all.
+ */
+#ifndef BLY_BASE_SIZES_H
+#define BLY_BASE_SIZES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+static inline bool sizes_add(uint64_t *out, uint64_t a, uint64_t b)
+{
+    if (a > UINT64_MAX - b)
+        return false;
+    *out = a + b;
+    return true;
+}
+
+static inline bool sizes_mul(uint64_t *out, uint64_t a, uint64_t b)
+{
+    if (b != 0 && a > UINT64_MAX / b)
+        return false;
+    *out = a * b;
+    return true;
+}
+
+/* a rounded up to a multiple of `unit`, unit > 0. */
+static inline bool sizes_round_up(uint64_t *out, uint64_t a, uint64_t unit)
+{
+    uint64_t rest = a % unit;
+    return sizes_add(out, a, rest == 0 ? 0 : unit - rest);
+}
+
+/* The least whole number >= v; false for nan and for what is negative or
+ * 2^63 and more. */
+static inline bool sizes_from_double(uint64_t *out, double v)
+{
+    if (!(v >= 0 && v < 9223372036854775808.0))
+        return false;
+    uint64_t whole = (uint64_t)v;
+    *out = whole + ((double)whole < v ? 1 : 0);
+    return true;
+}
+
+/* Can `bytes` be the size of one object here? */
+static inline bool sizes_fits(uint64_t bytes)
+{
+    return bytes <= PTRDIFF_MAX;
+}
+
+#endif /* BLY_BASE_SIZES_H */

@@ -1,0 +1,20 @@
+/* status.h - how a failure is told: a status, and one line that explains it.
+ *
+ * Floor 0. The line is kept per thread for bly_why(). It says what is wrong
+ * and how to mend it, and has no newline.
+ */
+#ifndef BLY_BASE_STATUS_H
+#define BLY_BASE_STATUS_H
+
+#include "bloomery.h"
+
+#include "base/platform.h"
+
+/* Keep the line and return `status`: `return status_fail(BLY_EPARAM, …)`. */
+bly_status status_fail(bly_status status, const char *format, ...)
+    PLATFORM_PRINTF(2);
+
+/* Keep the general text of `status` and return it. */
+bly_status status_plain(bly_status status);
+
+#endif /* BLY_BASE_STATUS_H */
