@@ -1,0 +1,57 @@
+/* kind.c - the few bodies that several kinds fill the same slot with.
+ *
+ * Floor 2.
+ */
+#include "core/kind.h"
+
+#include "base/sizes.h"
+#include "core/bits.h"
+
+void kind_unite_bits(void *into, const void *other)
+{
+    bits_or(image_payload_mut(into), image_payload(other),
+            image_payload_bytes(into));
+}
+
+void kind_intersect_bits(void *into, const void *other)
+{
+    bits_and(image_payload_mut(into), image_payload(other),
+             image_payload_bytes(into));
+}
+
+bly_status kind_no_capacity(void)
+{
+    return status_fail(BLY_EPARAM, "the capacity is not given: say how many "
+                       "keys the filter should hold");
+}
+
+bly_status kind_too_big(const kind_spec *spec, const char *limit)
+{
+    return status_fail(BLY_ETOOBIG, "%llu keys at a rate of %.3g need more than "
+                       "the %s this kind ends at: ask for fewer keys, a higher "
+                       "rate or another kind",
+                       (unsigned long long)spec->capacity, spec->rate, limit);
+}
+
+bly_status kind_plan_bytes(bly_plan_t *plan, uint64_t payload)
+{
+    uint64_t bytes;
+    if (!sizes_add(&bytes, payload, IMAGE_HEADER) || !sizes_fits(bytes))
+        return status_fail(BLY_ETOOBIG, "the filter would take %.3g bytes, "
+                           "more than can be addressed: ask for fewer keys or "
+                           "a higher rate", (double)payload);
+    plan->bytes = bytes;
+    return BLY_OK;
+}
+
+bly_status kind_bad_geometry(const void *image)
+{
+    return status_fail(BLY_ECORRUPT, "the header's geometry (%llu, %llu, %llu, "
+                       "%llu) makes no filter of kind %.16s and %llu bytes",
+                       (unsigned long long)image_geometry(image, 0),
+                       (unsigned long long)image_geometry(image, 1),
+                       (unsigned long long)image_geometry(image, 2),
+                       (unsigned long long)image_geometry(image, 3),
+                       (const char *)image + IMAGE_KIND,
+                       (unsigned long long)image_u64(image, IMAGE_BYTES));
+}

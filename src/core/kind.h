@@ -1,0 +1,105 @@
+/* kind.h - what a kind of filter is: one const struct of functions. The second
+ * of the two contracts (the other is image.h).
+ *
+ * Floor 2. A kind is one file in src/kinds/ that ends in one bly_kind. What it
+ * can do is which slots it fills: nothing says it a second time. Slots it
+ * leaves out are verbs it does not have, or (…_many) verbs for which the
+ * library loops over the single one.
+ *
+ * Functions get whole images. They may trust the header that `check` has
+ * accepted, and nothing else: whatever the payload holds, they stay inside the
+ * image and they end. They keep no state of their own, allocate nothing unless
+ * they say so, and do not touch the header's counts and checksums: the handle
+ * does (src/bloomery.c).
+ */
+#ifndef BLY_CORE_KIND_H
+#define BLY_CORE_KIND_H
+
+#include "bloomery.h"
+
+#include "base/status.h"
+#include "core/image.h"
+
+enum { KIND_OPTIONS = 8 };              /* options a kind may have, at most  */
+
+/* An option that was not given and has no fixed default: the kind chooses. */
+#define KIND_CHOOSE UINT64_MAX
+
+/* One option of a kind: `name=value` in "kind:name=value,…". A number between
+ * `least` and `most`, or, where `choices` is given, one of those words (its
+ * place in the list is the value). */
+typedef struct {
+    const char *name;                   /* NULL ends the table               */
+    const char *help;                   /* one line                          */
+    uint64_t least, most;
+    const char *const *choices;         /* NULL-terminated, or NULL: a number*/
+    uint64_t standard;                  /* when not given; or KIND_CHOOSE    */
+} kind_option;
+
+/* What a kind is asked for. */
+typedef struct {
+    uint64_t capacity;                  /* keys; 0: not given                */
+    double   rate;                      /* 0 < rate < 1                      */
+    uint64_t option[KIND_OPTIONS];      /* in the order of the kind's table  */
+} kind_spec;
+
+typedef struct bly_kind bly_kind;
+struct bly_kind {
+    const char *name;                   /* 16 characters at most             */
+    const char *family;
+    const char *summary;                /* one line                          */
+    uint32_t    version;                /* of the payload                    */
+    const kind_option *options;         /* NULL: none                        */
+
+    /* Maths only: all of *plan but `kind` and `bits_per_key`. */
+    bly_status (*plan)(bly_plan_t *plan, const kind_spec *spec);
+
+    /* Does geometry and size make sense together? Trusts nothing but that
+     * image_check_header() said OK. */
+    bly_status (*check)(const void *image);
+
+    bool (*contains)     (const void *image, uint64_t hash);
+    void (*contains_many)(const void *image, const uint64_t *hashes, size_t n,
+                          bool *present);
+
+    /* BLY_OK new, BLY_SEEN perhaps there before, BLY_EFULL unchanged. The
+     * batch stops at the first error; *done is then how many are in. The
+     * shared forms may run in many threads at once, beside contains. */
+    bly_status (*add)            (void *image, uint64_t hash);
+    bly_status (*add_many)       (void *image, const uint64_t *hashes,
+                                  size_t n, size_t *done);
+    bly_status (*add_shared)     (void *image, uint64_t hash);
+    bly_status (*add_many_shared)(void *image, const uint64_t *hashes,
+                                  size_t n, size_t *done);
+
+    /* BLY_OK, or BLY_EABSENT and nothing changed. */
+    bly_status (*remove)(void *image, uint64_t hash);
+    uint64_t   (*count) (const void *image, uint64_t hash);
+    bly_status (*put)   (void *image, uint64_t hash, uint64_t label);
+    bool       (*get)   (const void *image, uint64_t hash, uint64_t *label);
+
+    /* Both images have equal kind, version, geometry, hash and seed. */
+    void (*unite)    (void *into, const void *other);
+    void (*intersect)(void *into, const void *other);
+    void (*overlap)  (bly_overlap_t *out, const void *a, const void *b);
+
+    /* distinct, distinct_sd, fill, rate, probes: what the payload shows. */
+    void (*stat)(bly_stat_t *out, const void *image);
+};
+
+/* `unite` and `intersect` for a payload of nothing but bits. */
+void kind_unite_bits    (void *into, const void *other);
+void kind_intersect_bits(void *into, const void *other);
+
+/* For `plan`: BLY_EPARAM, saying that the capacity is missing, and
+ * BLY_ETOOBIG, saying what this kind ends at. */
+bly_status kind_no_capacity(void);
+bly_status kind_too_big(const kind_spec *spec, const char *limit);
+
+/* Fill in a plan's `bytes` for a payload of that many; BLY_ETOOBIG. */
+bly_status kind_plan_bytes(bly_plan_t *plan, uint64_t payload);
+
+/* For `check`: BLY_ECORRUPT, saying that the geometry makes no filter. */
+bly_status kind_bad_geometry(const void *image);
+
+#endif /* BLY_CORE_KIND_H */

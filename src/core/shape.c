@@ -1,0 +1,353 @@
+/* shape.c - rate, size and estimates of filters made of plain bits.
+ *
+ * Floor 1. The formulas are in shape.h; tests/core/shape.c checks them against
+ * the literature's tables and by simulation.
+ */
+#include "core/shape.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/bits.h"
+#include "core/maths.h"
+
+/* Of a key that chose this block: the chance that it leaves a given bit of a
+ * lane clear is 1 - shape_hit. */
+static double shape_hit(const shape *s)
+{
+    return s->bits == 1 ? 1 : -expm1(s->probes * log1p(-1 / (double)s->bits));
+}
+
+/* ln of the chance that one key leaves a given bit of the filter clear. */
+static double shape_log_clear(const shape *s)
+{
+    return log1p(-shape_hit(s) / (double)s->blocks);
+}
+
+double shape_fill(const shape *s, double n)
+{
+    return n > 0 ? -expm1(n * shape_log_clear(s)) : 0;
+}
+
+/* ---- The rate ---------------------------------------------------------- */
+
+static void shape_table_fill(shape_table *table, const shape *s, double top)
+{
+    assert(s->bits <= MATH_OCCUPANCY);
+    math_occupancy o;
+    double power[MATH_OCCUPANCY + 1];
+
+    for (uint64_t x = 0; x <= s->bits; x++)
+        power[x] = pow((double)x / (double)s->bits, s->probes);
+    math_occupancy_start(&o, s->bits);
+    table->top = top < SHAPE_LOAD_MAX ? (uint64_t)top : SHAPE_LOAD_MAX;
+    for (uint64_t i = 0; i <= table->top; i++) {
+        double rate = 0, square = 0;
+        for (uint64_t x = o.low; x <= o.high; x++) {
+            rate += o.chance[x] * power[x];
+            square += o.chance[x] * power[x] * power[x];
+        }
+        table->rate[i] = pow(rate, (double)s->lanes);
+        table->square[i] = pow(square, (double)s->lanes);
+        math_occupancy_probe(&o, s->probes);
+    }
+}
+
+/* The largest load of a block that matters at a mean of `load`. */
+static double shape_top(double load)
+{
+    return ceil(load + 12 * sqrt(load) + 12);
+}
+
+typedef struct { double weight, rate, square, cross; } shape_sums;
+
+static void shape_sum(shape_sums *sums, const shape_table *table, uint64_t i,
+                      double weight)
+{
+    sums->weight += weight;
+    sums->rate += weight * table->rate[i];
+    sums->square += weight * table->square[i];
+    sums->cross += weight * table->rate[i] * (double)i;
+}
+
+/* Sums over the binomial loads w_i of a block, from the mode outwards, each
+ * weight from its neighbour, and scaled at the end by their total: no
+ * factorials. blocks >= 2. */
+static shape_sums shape_mix(const shape_table *table, double n, double blocks)
+{
+    const double least = 1e-25;
+    double odds = 1 / (blocks - 1), mode = floor(n / blocks);
+    shape_sums sums = { 0 };
+
+    uint64_t i = (uint64_t)mode;
+    for (double w = 1; w > least && i <= table->top && (double)i <= n; i++) {
+        shape_sum(&sums, table, i, w);
+        w *= (n - (double)i) / ((double)i + 1) * odds;
+    }
+    i = (uint64_t)mode;
+    double w = 1;
+    while (i > 0 && w > least) {
+        w *= (double)i / ((n - (double)i + 1) * odds);
+        shape_sum(&sums, table, --i, w);
+    }
+    sums.rate /= sums.weight;
+    sums.square /= sums.weight;
+    sums.cross /= sums.weight;
+    return sums;
+}
+
+static double shape_rate_one_block(const shape *s, double n, double *sd)
+{
+    double bits = (double)s->bits, lanes = (double)s->lanes;
+    double rate = pow(math_rate(s->bits, n, s->probes), lanes);
+    if (sd != NULL) {
+        double mean = math_set_mean(bits, n * s->probes);
+        double spread = sqrt(math_set_variance(bits, n * s->probes)) / mean;
+        *sd = mean > 0 ? rate * s->probes * sqrt(lanes) * spread : 0;
+    }
+    return rate;
+}
+
+/* Blocks so loaded that nearly every bit is set: the mean load will do. */
+static double shape_rate_overfull(const shape *s, double load, double *sd)
+{
+    if (sd != NULL)
+        *sd = 0;
+    double lane = math_rate_classic((double)s->bits, load, s->probes);
+    return pow(lane, (double)s->lanes);
+}
+
+double shape_rate(const shape *s, uint64_t n, double *sd)
+{
+    double keys = (double)n, load = keys / (double)s->blocks;
+    if (s->blocks == 1)
+        return shape_rate_one_block(s, keys, sd);
+    if (shape_top(load) > SHAPE_LOAD_MAX)
+        return shape_rate_overfull(s, load, sd);
+
+    shape_table table;
+    shape_table_fill(&table, s, shape_top(load));
+    shape_sums f = shape_mix(&table, keys, (double)s->blocks);
+    if (sd != NULL) {
+        double cross = f.cross - load * f.rate;
+        double variance = f.square - f.rate * f.rate
+                        - (load > 0 ? cross * cross / load : 0);
+        *sd = variance > 0 ? sqrt(variance / (double)s->blocks) : 0;
+    }
+    return f.rate;
+}
+
+void shape_plan(bly_plan_t *plan, const shape *s, uint64_t n)
+{
+    plan->capacity = n;
+    plan->rate = shape_rate(s, n, &plan->rate_sd);
+    plan->fill = shape_fill(s, (double)n);
+    plan->probes = s->probes * (uint32_t)s->lanes;
+}
+
+bool shape_enough(uint64_t *blocks, const shape *s, uint64_t n, double p)
+{
+    const uint64_t most = UINT64_C(1) << 58;
+    double keys = (double)n, lane_p = pow(p, 1 / (double)s->lanes);
+    double load = math_capacity((double)s->bits, s->probes, lane_p);
+    if (shape_top(load) > SHAPE_LOAD_MAX)
+        load = SHAPE_LOAD_MAX - 12 * sqrt(SHAPE_LOAD_MAX) - 12;
+
+    shape one = *s;
+    one.blocks = 1;
+    if (shape_rate(&one, n, NULL) <= p) {
+        *blocks = 1;
+        return true;
+    }
+    shape_table table;
+    shape_table_fill(&table, s, shape_top(load));
+
+    /* No fewer than `low` will do; find a `high` that does, then bisect. */
+    double least = floor(keys / load);
+    uint64_t low = 1;
+    if (least > 1)
+        low = least < (double)most ? (uint64_t)least : most;
+    uint64_t high = low + 1;
+    while (shape_mix(&table, keys, (double)high).rate > p) {
+        if (high >= most)
+            return false;
+        low = high;
+        high += high / 4 + 1;
+    }
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (shape_mix(&table, keys, (double)middle).rate > p)
+            low = middle;
+        else
+            high = middle;
+    }
+    *blocks = high;
+    return true;
+}
+
+uint64_t shape_capacity(const shape *s, double p)
+{
+    uint64_t low = 1, high = 2;
+    while (high < UINT64_C(1) << 62 && shape_rate(s, high, NULL) <= p) {
+        low = high;
+        high *= 2;
+    }
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (shape_rate(s, middle, NULL) <= p)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- Keys from bits ---------------------------------------------------- */
+
+/* Covariance of the clear bits of one block in filters S and T, when its
+ * loads are independent Poisson numbers: `both` keys in S and T, `only_s` and
+ * `only_t` in one of them. With q the chance that a key leaves a bit clear
+ * and r that it leaves two clear, a pair of bits of one lane is clear (the
+ * first in S, the second in T) with chance
+ *
+ *      e^(-both (1-r) - (only_s + only_t)(1-q))
+ *
+ * and a pair in different lanes with q^2 for r. The terms in bits^2 are
+ * gathered under expm1, or they would cancel to nothing in double. */
+static double shape_clear_covariance(const shape *s, double both,
+                                     double only_s, double only_t)
+{
+    double bits = (double)s->bits, lanes = (double)s->lanes;
+    double hit = shape_hit(s), clear = 1 - hit;
+    double apart = s->bits <= 2 ? -clear * clear
+        : clear * clear * expm1(s->probes * log1p(-1 / ((bits - 1)
+                                                        * (bits - 1))));
+    double excess = both * (hit * hit + apart);     /* both (1 - 2q + r) */
+    double alone = (only_s + only_t) * hit;
+    double product = exp(-2 * both * hit - alone);
+
+    double same_lane = bits * bits * product * expm1(excess)
+                     - bits * product * exp(excess)
+                     + bits * exp(-both * hit - alone);
+    double two_lanes = bits * bits * product * expm1(both * hit * hit);
+    return lanes * same_lane + lanes * (lanes - 1) * two_lanes;
+}
+
+/* Covariance of the estimates (3) from filters S and T of fixed numbers of
+ * keys, to first order: that of the clear bits under Poisson loads, over the
+ * slopes dZ/dn, less the number of common keys, which is what the Poisson
+ * numbers themselves vary by. */
+static double shape_covariance(const shape *s, double both, double only_s,
+                               double only_t)
+{
+    double blocks = (double)s->blocks, hit = shape_hit(s);
+    double slope = (double)s->bits * (double)s->lanes * hit;
+    double clear = shape_clear_covariance(s, both / blocks, only_s / blocks,
+                                          only_t / blocks);
+    double in_s = both + only_s, in_t = both + only_t;
+    return blocks * clear * exp((in_s + in_t) / blocks * hit) / slope / slope
+         - both;
+}
+
+static double shape_root(double variance)
+{
+    return variance > 0 ? sqrt(variance) : 0;
+}
+
+bly_estimate shape_keys(const shape *s, double set)
+{
+    double all = shape_bits(s);
+    if (set >= all)
+        return (bly_estimate){ (double)INFINITY, (double)INFINITY };
+    if (set <= 0)
+        return (bly_estimate){ 0, 0 };
+    double n = log1p(-set / all) / shape_log_clear(s);
+    return (bly_estimate){ n, shape_root(shape_covariance(s, n, 0, 0)) };
+}
+
+/* ---- Reading the bits -------------------------------------------------- */
+
+static size_t shape_lane_bytes(const shape *s)
+{
+    return (size_t)(s->bits / 8 + (s->bits % 8 != 0));
+}
+
+static size_t shape_bytes(const shape *s)
+{
+    return (size_t)(s->blocks * s->lanes) * shape_lane_bytes(s);
+}
+
+enum { SHAPE_POWERS = 512 };
+
+/* Walk all lanes; the mean over blocks of the product over lanes of
+ * (set/bits)^probes is the filter's own rate. */
+void shape_stat(bly_stat_t *out, const shape *s, const uint8_t *payload)
+{
+    double power[SHAPE_POWERS + 1], rate = 0;
+    bool tabled = s->bits <= SHAPE_POWERS;
+    size_t lane_bytes = shape_lane_bytes(s);
+    uint64_t set = 0;
+
+    for (uint64_t x = 0; tabled && x <= s->bits; x++)
+        power[x] = pow((double)x / (double)s->bits, s->probes);
+    for (uint64_t block = 0; block < s->blocks; block++) {
+        double chance = 1;
+        for (uint64_t lane = 0; lane < s->lanes; lane++) {
+            uint64_t x = bits_count(payload, lane_bytes);
+            payload += lane_bytes;
+            set += x;
+            chance *= tabled ? power[x]
+                    : pow((double)x / (double)s->bits, s->probes);
+        }
+        rate += chance;
+    }
+    bly_estimate keys = shape_keys(s, (double)set);
+    out->fill = (double)set / shape_bits(s);
+    out->rate = rate / (double)s->blocks;
+    out->distinct = keys.value;
+    out->distinct_sd = keys.sd;
+    out->probes = s->probes * (uint32_t)s->lanes;
+}
+
+/* The variance of either, of both, and of their quotient, by the delta
+ * method, where a_only and b_only are the keys in one filter alone. */
+static void shape_overlap_errors(bly_overlap_t *out, const shape *s)
+{
+    double both = out->both.value;
+    double a_only = fmax(out->a.value - both, 0);
+    double b_only = fmax(out->b.value - both, 0);
+    double either = both + a_only + b_only;
+
+    double aa = shape_covariance(s, both + a_only, 0, 0);
+    double bb = shape_covariance(s, both + b_only, 0, 0);
+    double uu = shape_covariance(s, either, 0, 0);
+    double ab = shape_covariance(s, both, a_only, b_only);
+    double au = shape_covariance(s, both + a_only, 0, b_only);
+    double bu = shape_covariance(s, both + b_only, 0, a_only);
+
+    double ii = aa + bb + uu + 2 * ab - 2 * au - 2 * bu;
+    double iu = au + bu - uu, j = either > 0 ? both / either : 0;
+    out->either.sd = shape_root(uu);
+    out->both.sd = shape_root(ii);
+    out->jaccard.sd = either <= 0 ? 0
+                    : shape_root(ii - 2 * j * iu + j * j * uu) / either;
+}
+
+void shape_overlap(bly_overlap_t *out, const shape *s,
+                   const uint8_t *a, const uint8_t *b)
+{
+    size_t bytes = shape_bytes(s);
+    out->a = shape_keys(s, (double)bits_count(a, bytes));
+    out->b = shape_keys(s, (double)bits_count(b, bytes));
+    out->either = shape_keys(s, (double)bits_count_or(a, b, bytes));
+    if (isinf(out->either.value)) {
+        out->both = out->jaccard = out->either;
+        return;
+    }
+    double both = out->a.value + out->b.value - out->either.value;
+    out->both.value = fmax(both, 0);
+    out->jaccard.value = out->either.value > 0
+                       ? fmin(out->both.value / out->either.value, 1) : 0;
+    shape_overlap_errors(out, s);
+}
