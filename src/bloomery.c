@@ -1,0 +1,545 @@
+/* bloomery.c - the handle and the verbs: plan, make, use, look inside.
+ *
+ * Floor 5. A verb here checks what may be done, hashes the key, and calls the
+ * kind's slot; for a slot the kind left out it loops over the single form, or
+ * says BLY_EUNSUPPORTED. Counts and checksums of the header are kept here.
+ */
+#include "bloomery.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "core/hash.h"
+#include "core/maths.h"
+#include "handle.h"
+#include "registry.h"
+
+static const double BLOOMERY_RATE = 0.01;       /* when none is asked for */
+
+enum { BLOOMERY_CHUNK = 512 };  /* keys hashed at a time: 4 KiB of hashes */
+
+/* ==== Plan ============================================================== */
+
+/* Everything bly_new needs to know, worked out from kind and spec. */
+typedef struct {
+    const bly_kind *kind;
+    const char     *hash;
+    bly_plan_t      plan;
+} bloomery_order;
+
+static bly_status bloomery_unsupported(const bly_kind *kind, const char *verb)
+{
+    return status_fail(BLY_EUNSUPPORTED, "kind %s cannot %s: see the abilities "
+                       "in the list of kinds", kind->name, verb);
+}
+
+/* The rate that is left for the kind to keep, once the chance that two keys
+ * share all 64 bits of their hash is taken off. */
+static bly_status bloomery_rate(double *left, const bly_spec *spec)
+{
+    double rate = spec->rate == 0 ? BLOOMERY_RATE : spec->rate;
+    if (!(rate > 0 && rate < 1))
+        return status_fail(BLY_EPARAM, "a false-positive rate of %g is not "
+                           "possible: give one between 0 and 1, as 0.01", rate);
+    double collision = math_collision((double)spec->capacity);
+    if (rate <= collision)
+        return status_fail(BLY_EPARAM, "a rate of %.3g is below %.3g, which is "
+                           "the least that 64-bit hashes of so many keys can "
+                           "have: ask for a higher rate", rate, collision);
+    *left = rate - collision;
+    return BLY_OK;
+}
+
+static bly_status bloomery_hash_name(const char **name, const bly_spec *spec)
+{
+    const hash_info *found = spec->hash == NULL ? hash_list
+                                                : hash_find(spec->hash);
+    if (found == NULL)
+        return status_fail(BLY_EHASH, "there is no hash function '%.40s': "
+                           "choose xxh3, xxh64, murmur2, murmur3, fnv1a or "
+                           "identity", spec->hash);
+    *name = found->name;
+    return BLY_OK;
+}
+
+static bly_status bloomery_order_make(bloomery_order *order, const char *kind,
+                                      const bly_spec *spec)
+{
+    kind_spec asked = { .capacity = spec->capacity };
+    bly_status status = registry_parse(&order->kind, asked.option, kind);
+    if (status == BLY_OK)
+        status = bloomery_hash_name(&order->hash, spec);
+    if (status == BLY_OK)
+        status = bloomery_rate(&asked.rate, spec);
+    if (status == BLY_OK && (spec->flags & ~BLY_SHARED) != 0)
+        status = status_fail(BLY_EPARAM, "a spec's flags may be BLY_SHARED "
+                             "and nothing else");
+
+    bly_plan_t *plan = &order->plan;
+    *plan = (bly_plan_t){ .bytes = 0 };
+    if (status == BLY_OK)
+        status = order->kind->plan(plan, &asked);
+    if (status != BLY_OK)
+        return status;
+    strcpy(plan->kind, order->kind->name);
+    plan->bits_per_key = 8 * (double)plan->bytes / (double)plan->capacity;
+    plan->rate += (1 - plan->rate) * math_collision((double)plan->capacity);
+    return BLY_OK;
+}
+
+bly_status bly_plan(bly_plan_t *out, const char *kind, const bly_spec *spec)
+{
+    bloomery_order order;
+    bly_status status = bloomery_order_make(&order, kind, spec);
+    if (status == BLY_OK)
+        *out = order.plan;
+    return status;
+}
+
+/* ==== The handle ======================================================== */
+
+static void handle_release_owned(bly_filter *filter)
+{
+    memory_release(&filter->allocator, filter->image, filter->bytes);
+}
+
+const handle_source handle_owned = { .release = handle_release_owned };
+
+/* A borrowed image: nothing to give back. */
+static const handle_source handle_borrowed = { .release = NULL };
+
+bly_status handle_check(const bly_kind **kind, const void *image,
+                        uint64_t bytes)
+{
+    bly_status status = image_check_header(image, bytes);
+    if (status != BLY_OK)
+        return status;
+    const char *name = (const char *)image + IMAGE_KIND;
+    size_t length = strnlen(name, IMAGE_KIND_NAME);
+    const bly_kind *found = registry_find(name, length);
+    for (size_t i = length; i < IMAGE_KIND_NAME; i++)
+        if (name[i] != '\0')
+            found = NULL;
+    if (found == NULL)
+        return status_fail(BLY_EKIND, "the filter is of kind '%.16s', which "
+                           "this version does not know", name);
+    uint32_t version = image_u32(image, IMAGE_VERSION);
+    if (version != found->version)
+        return status_fail(BLY_EVERSION, "the filter has version %u of kind "
+                           "%s, this library reads %u", version, found->name,
+                           found->version);
+    status = found->check(image);
+    if (status == BLY_OK)
+        *kind = found;
+    return status;
+}
+
+bly_status handle_make(bly_filter **out, const bly_kind *kind, void *image,
+                       size_t bytes, const handle_source *source,
+                       const bly_allocator *allocator)
+{
+    bly_filter *filter = memory_zeroed(allocator, sizeof *filter);
+    if (filter == NULL)
+        return status_plain(BLY_ENOMEM);
+    *filter = (bly_filter){
+        .kind = kind, .image = image, .bytes = bytes, .source = source,
+        .allocator = *allocator,
+        .hash = hash_find_field((const uint8_t *)image + IMAGE_HASH)->function,
+        .seed = image_u64(image, IMAGE_SEED),
+        .items = image_u64(image, IMAGE_ITEMS),
+        .writable = true,
+    };
+    *out = filter;
+    return BLY_OK;
+}
+
+bly_status handle_share(bly_filter *filter)
+{
+    if (filter->kind->add_shared == NULL)
+        return bloomery_unsupported(filter->kind, "be shared among threads");
+    filter->shared = true;
+    return BLY_OK;
+}
+
+bly_status handle_begin(bly_filter *filter)
+{
+    if (!filter->writable)
+        return status_plain(BLY_EREADONLY);
+    if (!platform_load_flag(&filter->changed)
+        && !platform_raise_flag(&filter->changed)
+        && filter->source->begin != NULL)
+        filter->source->begin(filter);
+    return BLY_OK;
+}
+
+void handle_seal(bly_filter *filter)
+{
+    image_set_u64(filter->image, IMAGE_ITEMS, filter->items);
+    image_seal(filter->image);
+    filter->changed = false;
+}
+
+/* ==== Make and free ===================================================== */
+
+static bly_status bloomery_no_memory(uint64_t bytes)
+{
+    return status_fail(BLY_ENOMEM, "out of memory: the filter takes %.4g MiB",
+                       (double)bytes / (1 << 20));
+}
+
+static bly_status bloomery_new(bly_filter **out, const bloomery_order *order,
+                               const bly_spec *spec)
+{
+    bly_allocator allocator = memory_allocator(spec->allocator);
+    size_t bytes = (size_t)order->plan.bytes;
+    void *image = memory_zeroed(&allocator, bytes);
+    if (image == NULL)
+        return bloomery_no_memory(bytes);
+    image_format(image, &order->plan, order->kind->version, spec->seed,
+                 order->hash);
+
+    bly_filter *filter;
+    bly_status status = handle_make(&filter, order->kind, image, bytes,
+                                    &handle_owned, &allocator);
+    if (status != BLY_OK) {
+        memory_release(&allocator, image, bytes);
+        return status;
+    }
+    filter->changed = true;             /* its checksums are still to be made */
+    if (spec->flags & BLY_SHARED)
+        status = handle_share(filter);
+    if (status == BLY_OK)
+        *out = filter;
+    else
+        bly_free(filter);
+    return status;
+}
+
+bly_status bly_new(bly_filter **out, const char *kind, const bly_spec *spec)
+{
+    bloomery_order order;
+    bly_status status = bloomery_order_make(&order, kind, spec);
+    if (status == BLY_OK && order.kind->add == NULL)
+        status = bloomery_unsupported(order.kind, "be made empty; build it");
+    return status == BLY_OK ? bloomery_new(out, &order, spec) : status;
+}
+
+bly_status bly_build(bly_filter **out, const char *kind, const bly_spec *spec,
+                     const uint64_t *hashes, size_t n)
+{
+    bly_spec filled = spec != NULL ? *spec : (bly_spec){ .capacity = 0 };
+    if (filled.capacity == 0)
+        filled.capacity = n;
+    bly_filter *filter;
+    bly_status status = bly_new(&filter, kind, &filled);
+    if (status != BLY_OK)
+        return status;
+    status = bly_add_many(filter, hashes, n);
+    if (status == BLY_OK)
+        *out = filter;
+    else
+        bly_free(filter);
+    return status;
+}
+
+bly_status bly_copy(bly_filter **out, const bly_filter *filter)
+{
+    bly_allocator allocator = memory_allocator(NULL);
+    void *image = memory_raw(&allocator, filter->bytes);
+    if (image == NULL)
+        return bloomery_no_memory(filter->bytes);
+    memcpy(image, filter->image, filter->bytes);
+
+    bly_filter *copy;
+    bly_status status = handle_make(&copy, filter->kind, image, filter->bytes,
+                                    &handle_owned, &allocator);
+    if (status != BLY_OK) {
+        memory_release(&allocator, image, filter->bytes);
+        return status;
+    }
+    copy->items = filter->items;
+    copy->changed = filter->changed;
+    copy->shared = filter->shared;
+    *out = copy;
+    return BLY_OK;
+}
+
+bly_status bly_wrap(bly_filter **out, const void *image, size_t bytes)
+{
+    const bly_kind *kind;
+    bly_status status = handle_check(&kind, image, bytes);
+    if (status == BLY_OK)
+        status = image_check_sealed(image);
+    if (status != BLY_OK)
+        return status;
+
+    bly_allocator allocator = memory_allocator(NULL);
+    bly_filter *filter;
+    status = handle_make(&filter, kind, (void *)(uintptr_t)image, bytes,
+                         &handle_borrowed, &allocator);
+    if (status != BLY_OK)
+        return status;
+    filter->writable = false;           /* so the cast above changes nothing */
+    *out = filter;
+    return BLY_OK;
+}
+
+bly_status bly_check(const void *image, size_t bytes)
+{
+    const bly_kind *kind;
+    bly_status status = handle_check(&kind, image, bytes);
+    return status == BLY_OK ? image_check_payload(image) : status;
+}
+
+const void *bly_image(const bly_filter *filter, size_t *bytes)
+{
+    if (filter->changed)
+        handle_seal((bly_filter *)(uintptr_t)filter);
+    if (bytes != NULL)
+        *bytes = filter->bytes;
+    return filter->image;
+}
+
+void bly_free(bly_filter *filter)
+{
+    if (filter == NULL)
+        return;
+    if (filter->source->release != NULL)
+        filter->source->release(filter);
+    bly_allocator allocator = filter->allocator;
+    memory_release(&allocator, filter, sizeof *filter);
+}
+
+const char *bly_version(void)
+{
+    return BLY_VERSION;
+}
+
+/* ==== Add =============================================================== */
+
+uint64_t bly_hash(const bly_filter *filter, const void *key, size_t length)
+{
+    return filter->hash(key, length, filter->seed);
+}
+
+static void bloomery_count_items(bly_filter *filter, uint64_t n)
+{
+    if (platform_load64(&filter->items) == IMAGE_ITEMS_UNKNOWN)
+        return;
+    if (filter->shared)
+        platform_add64(&filter->items, n);
+    else
+        filter->items += n;
+}
+
+bly_status bly_add_hash(bly_filter *filter, uint64_t hash)
+{
+    const bly_kind *kind = filter->kind;
+    if (kind->add == NULL)
+        return bloomery_unsupported(kind, "add");
+    bly_status status = handle_begin(filter);
+    if (status != BLY_OK)
+        return status;
+    status = filter->shared ? kind->add_shared(filter->image, hash)
+                            : kind->add(filter->image, hash);
+    if (status >= 0)
+        bloomery_count_items(filter, 1);
+    return status;
+}
+
+bly_status bly_add(bly_filter *filter, const void *key, size_t length)
+{
+    return bly_add_hash(filter, bly_hash(filter, key, length));
+}
+
+/* The kind's own batch, or a loop over its single form. */
+static bly_status bloomery_add_batch(bly_filter *filter,
+                                     const uint64_t *hashes, size_t n,
+                                     size_t *done)
+{
+    const bly_kind *kind = filter->kind;
+    void *image = filter->image;
+    if (filter->shared && kind->add_many_shared != NULL)
+        return kind->add_many_shared(image, hashes, n, done);
+    if (!filter->shared && kind->add_many != NULL)
+        return kind->add_many(image, hashes, n, done);
+
+    bly_status (*add)(void *, uint64_t) = filter->shared ? kind->add_shared
+                                                         : kind->add;
+    for (*done = 0; *done < n; ++*done) {
+        bly_status status = add(image, hashes[*done]);
+        if (status < 0)
+            return status;
+    }
+    return BLY_OK;
+}
+
+bly_status bly_add_many(bly_filter *filter, const uint64_t *hashes, size_t n)
+{
+    if (filter->kind->add == NULL)
+        return bloomery_unsupported(filter->kind, "add");
+    if (n == 0)
+        return BLY_OK;
+    bly_status status = handle_begin(filter);
+    if (status != BLY_OK)
+        return status;
+    size_t done = 0;
+    status = bloomery_add_batch(filter, hashes, n, &done);
+    bloomery_count_items(filter, done);
+    return status;
+}
+
+/* The hashes of up to BLOOMERY_CHUNK keys; how many those are. */
+static size_t bloomery_hash_chunk(const bly_filter *filter, uint64_t *hashes,
+                                  const bly_key *keys, size_t n)
+{
+    size_t chunk = n < BLOOMERY_CHUNK ? n : BLOOMERY_CHUNK;
+    for (size_t i = 0; i < chunk; i++)
+        hashes[i] = bly_hash(filter, keys[i].data, keys[i].length);
+    return chunk;
+}
+
+bly_status bly_add_keys(bly_filter *filter, const bly_key *keys, size_t n)
+{
+    uint64_t hashes[BLOOMERY_CHUNK];
+    bly_status status = BLY_OK;
+    while (n > 0 && status >= 0) {
+        size_t chunk = bloomery_hash_chunk(filter, hashes, keys, n);
+        status = bly_add_many(filter, hashes, chunk);
+        keys += chunk;
+        n -= chunk;
+    }
+    return status;
+}
+
+/* ==== Ask =============================================================== */
+
+bool bly_contains_hash(const bly_filter *filter, uint64_t hash)
+{
+    return filter->kind->contains(filter->image, hash);
+}
+
+bool bly_contains(const bly_filter *filter, const void *key, size_t length)
+{
+    return bly_contains_hash(filter, bly_hash(filter, key, length));
+}
+
+void bly_contains_many(const bly_filter *filter, const uint64_t *hashes,
+                       size_t n, bool *present)
+{
+    const bly_kind *kind = filter->kind;
+    if (kind->contains_many != NULL) {
+        kind->contains_many(filter->image, hashes, n, present);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        present[i] = kind->contains(filter->image, hashes[i]);
+}
+
+void bly_contains_keys(const bly_filter *filter, const bly_key *keys, size_t n,
+                       bool *present)
+{
+    uint64_t hashes[BLOOMERY_CHUNK];
+    while (n > 0) {
+        size_t chunk = bloomery_hash_chunk(filter, hashes, keys, n);
+        bly_contains_many(filter, hashes, chunk, present);
+        keys += chunk;
+        present += chunk;
+        n -= chunk;
+    }
+}
+
+/* ==== Remove, count, label ============================================== */
+
+bly_status bly_remove_hash(bly_filter *filter, uint64_t hash)
+{
+    if (filter->kind->remove == NULL)
+        return bloomery_unsupported(filter->kind, "remove");
+    bly_status status = handle_begin(filter);
+    if (status != BLY_OK)
+        return status;
+    status = filter->kind->remove(filter->image, hash);
+    if (status == BLY_OK && filter->items != IMAGE_ITEMS_UNKNOWN)
+        filter->items--;
+    return status;
+}
+
+bly_status bly_remove(bly_filter *filter, const void *key, size_t length)
+{
+    return bly_remove_hash(filter, bly_hash(filter, key, length));
+}
+
+uint64_t bly_count_hash(const bly_filter *filter, uint64_t hash)
+{
+    if (filter->kind->count != NULL)
+        return filter->kind->count(filter->image, hash);
+    return bly_contains_hash(filter, hash) ? UINT64_MAX : 0;
+}
+
+uint64_t bly_count(const bly_filter *filter, const void *key, size_t length)
+{
+    return bly_count_hash(filter, bly_hash(filter, key, length));
+}
+
+bly_status bly_put_hash(bly_filter *filter, uint64_t hash, uint64_t label)
+{
+    if (filter->kind->put == NULL)
+        return bloomery_unsupported(filter->kind, "carry labels");
+    bly_status status = handle_begin(filter);
+    return status == BLY_OK ? filter->kind->put(filter->image, hash, label)
+                            : status;
+}
+
+bly_status bly_put(bly_filter *filter, const void *key, size_t length,
+                   uint64_t label)
+{
+    return bly_put_hash(filter, bly_hash(filter, key, length), label);
+}
+
+bool bly_get_hash(const bly_filter *filter, uint64_t hash, uint64_t *label)
+{
+    return filter->kind->get != NULL
+        && filter->kind->get(filter->image, hash, label);
+}
+
+bool bly_get(const bly_filter *filter, const void *key, size_t length,
+             uint64_t *label)
+{
+    return bly_get_hash(filter, bly_hash(filter, key, length), label);
+}
+
+/* ==== Look inside ======================================================= */
+
+/* An estimate as a whole number. */
+static uint64_t bloomery_whole(double v)
+{
+    return v < 18446744073709549568.0 ? (uint64_t)(v + 0.5) : UINT64_MAX;
+}
+
+bly_status bly_stat(bly_stat_t *out, const bly_filter *filter)
+{
+    const uint8_t *image = filter->image;
+    bly_stat_t s = {
+        .seed = filter->seed,
+        .capacity = image_u64(image, IMAGE_CAPACITY),
+        .bytes = filter->bytes,
+        .planned_rate = image_f64(image, IMAGE_RATE),
+    };
+    strcpy(s.kind, filter->kind->name);
+    memcpy(s.hash, image + IMAGE_HASH, HASH_NAME);
+    s.bits_per_key = 8 * (double)s.bytes / (double)s.capacity;
+    for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
+        s.geometry[i] = image_geometry(image, i);
+
+    filter->kind->stat(&s, image);
+    uint64_t items = platform_load64(&filter->items);
+    s.items_exact = items != IMAGE_ITEMS_UNKNOWN;
+    s.items = s.items_exact ? items : bloomery_whole(s.distinct);
+    if (isfinite(s.distinct))
+        s.rate += (1 - s.rate) * math_collision(s.distinct);
+    *out = s;
+    return BLY_OK;
+}

@@ -1,0 +1,57 @@
+/* handle.h - what a bly_filter is inside: an image, its kind, and how the
+ * bytes were come by.
+ *
+ * Floor 5; floor 6 (src/io/) makes handles too.
+ */
+#ifndef BLY_HANDLE_H
+#define BLY_HANDLE_H
+
+#include "core/hash.h"
+#include "core/kind.h"
+
+/* Where an image's bytes live, and what that asks for. */
+typedef struct {
+    /* Before the first change since the image was last sealed; or NULL. */
+    void (*begin)(bly_filter *filter);
+    /* Give the bytes back; or NULL where they are not ours. */
+    void (*release)(bly_filter *filter);
+} handle_source;
+
+struct bly_filter {
+    const bly_kind      *kind;
+    hash_function       *hash;
+    uint64_t             seed;
+    uint8_t             *image;
+    size_t               bytes;
+    uint64_t             items;         /* the truth while the handle lives  */
+    const handle_source *source;
+    bly_allocator        allocator;
+    bool                 writable;
+    bool                 shared;
+    bool                 changed;       /* since the image was sealed        */
+};
+
+/* An image in memory from the handle's allocator. */
+extern const handle_source handle_owned;
+
+/* Is this an image that can be used? Everything but the payload's checksum;
+ * sets *kind. Errors of bly_check. */
+bly_status handle_check(const bly_kind **kind, const void *image,
+                        uint64_t bytes);
+
+/* A handle for an image that handle_check() accepted. It owns the bytes from
+ * then on, as `source` says; on BLY_ENOMEM it does not. */
+bly_status handle_make(bly_filter **out, const bly_kind *kind, void *image,
+                       size_t bytes, const handle_source *source,
+                       const bly_allocator *allocator);
+
+/* Let many threads add; BLY_EUNSUPPORTED if the kind cannot. */
+bly_status handle_share(bly_filter *filter);
+
+/* To be called before each change. BLY_EREADONLY. */
+bly_status handle_begin(bly_filter *filter);
+
+/* Write the item count into the header, and both checksums. */
+void handle_seal(bly_filter *filter);
+
+#endif /* BLY_HANDLE_H */

@@ -1,0 +1,258 @@
+/* open.c - from a file to a handle: read into memory, or mapped.
+ *
+ * Floor 6. A file mapped for writing says "being written" (no payload
+ * checksum) on the disk before its first page may change there, and is sealed
+ * only after all its pages are on the disk: whoever opens it after a crash is
+ * told, instead of losing keys in silence.
+ */
+#include "bloomery.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/sizes.h"
+#include "base/status.h"
+#include "handle.h"
+
+enum { OPEN_PIECE = 1 << 30 };          /* bytes in one read call */
+
+static bly_status open_failed(const char *what, const char *path)
+{
+    return status_fail(BLY_EIO, "%s: cannot %s: %s: check the name and the "
+                       "permissions", path, what, strerror(errno));
+}
+
+/* Put the file's name before what was found wrong with its bytes. */
+static bly_status open_name(bly_status status, const char *path)
+{
+    char why[384];
+    strncpy(why, bly_why(), sizeof why - 1);
+    why[sizeof why - 1] = '\0';
+    return status_fail(status, "%s: %s", path, why);
+}
+
+/* ---- Reading into memory ----------------------------------------------- */
+
+/* Read until n bytes are there or the file ends; how many, or -1. */
+static ssize_t open_read(int file, uint8_t *bytes, size_t n)
+{
+    size_t have = 0;
+    while (have < n) {
+        size_t want = n - have < OPEN_PIECE ? n - have : OPEN_PIECE;
+        ssize_t got = read(file, bytes + have, want);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        have += (size_t)got;
+    }
+    return (ssize_t)have;
+}
+
+/* The size that a header tells, once the header is known to be one. Of a pipe
+ * nothing else is known; a regular file must have just that size. */
+static bly_status open_size(uint64_t *bytes, const uint8_t *header,
+                            size_t have, const struct stat *info)
+{
+    *bytes = have;
+    if (S_ISREG(info->st_mode))
+        *bytes = (uint64_t)info->st_size;
+    else if (have == IMAGE_HEADER)
+        *bytes = image_u64(header, IMAGE_BYTES);
+    return image_check_header(header, have < IMAGE_HEADER ? have : *bytes);
+}
+
+/* The rest of the image behind its header, into `image`. */
+static bly_status open_read_rest(int file, const char *path, uint8_t *image,
+                                 size_t bytes)
+{
+    uint8_t more;
+    ssize_t got = open_read(file, image + IMAGE_HEADER, bytes - IMAGE_HEADER);
+    if (got < 0)
+        return open_failed("read", path);
+    if ((size_t)got < bytes - IMAGE_HEADER)
+        return status_fail(BLY_ECORRUPT, "cut short: %zu bytes, the header "
+                           "says %zu", (size_t)got + IMAGE_HEADER, bytes);
+    if (open_read(file, &more, 1) != 0)
+        return status_fail(BLY_ECORRUPT, "too long: more than the %zu bytes "
+                           "the header says", bytes);
+    return bly_check(image, bytes);
+}
+
+static bly_status open_owned(bly_filter **out, uint8_t *image, size_t bytes,
+                             const bly_allocator *allocator)
+{
+    const bly_kind *kind;
+    bly_status status = handle_check(&kind, image, bytes);
+    return status != BLY_OK ? status
+         : handle_make(out, kind, image, bytes, &handle_owned, allocator);
+}
+
+static bly_status open_into_memory(bly_filter **out, int file,
+                                   const char *path, const struct stat *info)
+{
+    uint8_t header[IMAGE_HEADER];
+    uint64_t bytes;
+    ssize_t have = open_read(file, header, sizeof header);
+    if (have < 0)
+        return open_failed("read", path);
+    bly_status status = open_size(&bytes, header, (size_t)have, info);
+    if (status != BLY_OK)
+        return open_name(status, path);
+
+    bly_allocator allocator = memory_allocator(NULL);
+    uint8_t *image = memory_raw(&allocator, (size_t)bytes);
+    if (image == NULL)
+        return status_fail(BLY_ENOMEM, "%s: out of memory: the filter takes "
+                           "%.4g MiB", path, (double)bytes / (1 << 20));
+    memcpy(image, header, sizeof header);
+    status = open_read_rest(file, path, image, (size_t)bytes);
+    if (status != BLY_OK && status != BLY_EIO)
+        status = open_name(status, path);
+    if (status == BLY_OK)
+        status = open_owned(out, image, (size_t)bytes, &allocator);
+    if (status != BLY_OK)
+        memory_release(&allocator, image, (size_t)bytes);
+    return status;
+}
+
+/* ---- Mapping ----------------------------------------------------------- */
+
+/* The size of a page here, for msync: a multiple of every real one. */
+static size_t open_page(void)
+{
+    long page = sysconf(_SC_PAGESIZE);
+    return page > 0 ? (size_t)page : 4096;
+}
+
+static void open_mapped_begin(bly_filter *filter)
+{
+    image_unseal(filter->image);
+    size_t page = open_page();
+    (void)msync(filter->image, page < filter->bytes ? page : filter->bytes,
+                MS_SYNC);
+}
+
+static void open_mapped_release(bly_filter *filter)
+{
+    (void)bly_sync(filter);
+    munmap(filter->image, filter->bytes);
+}
+
+static const handle_source open_mapped = {
+    .begin = open_mapped_begin,
+    .release = open_mapped_release,
+};
+
+bly_status bly_sync(bly_filter *filter)
+{
+    if (filter->source != &open_mapped || !filter->changed)
+        return BLY_OK;
+    bool flushed = msync(filter->image, filter->bytes, MS_SYNC) == 0;
+    if (flushed) {
+        handle_seal(filter);
+        flushed = msync(filter->image, filter->bytes, MS_SYNC) == 0;
+    }
+    return flushed ? BLY_OK
+         : status_fail(BLY_EIO, "a mapped filter could not be flushed to the "
+                       "disk: %s: try again, or save it elsewhere",
+                       strerror(errno));
+}
+
+static bly_status open_check_mapped(const bly_kind **kind, const void *image,
+                                    size_t bytes, int flags)
+{
+    bly_status status = handle_check(kind, image, bytes);
+    if (status == BLY_OK)
+        status = flags & BLY_VERIFY ? image_check_payload(image)
+                                    : image_check_sealed(image);
+    return status;
+}
+
+static bly_status open_map(bly_filter **out, int file, const char *path,
+                           const struct stat *info, int flags)
+{
+    size_t bytes = (size_t)info->st_size;
+    if (!S_ISREG(info->st_mode))
+        return status_fail(BLY_EIO, "%s: cannot map what is not a regular "
+                           "file: open it without mapping", path);
+    if (bytes == 0)                     /* which cannot be mapped */
+        return open_name(image_check_header("", 0), path);
+
+    int protection = flags & BLY_WRITE ? PROT_READ | PROT_WRITE : PROT_READ;
+    void *image = mmap(NULL, bytes, protection, MAP_SHARED, file, 0);
+    if (image == MAP_FAILED)
+        return open_failed("map", path);
+    const bly_kind *kind;
+    bly_status status = open_check_mapped(&kind, image, bytes, flags);
+    if (status != BLY_OK)
+        status = open_name(status, path);
+
+    bly_allocator allocator = memory_allocator(NULL);
+    if (status == BLY_OK)
+        status = handle_make(out, kind, image, bytes, &open_mapped,
+                             &allocator);
+    if (status != BLY_OK)
+        munmap(image, bytes);
+    else
+        (*out)->writable = (flags & BLY_WRITE) != 0;
+    return status;
+}
+
+/* ---- Open -------------------------------------------------------------- */
+
+static bly_status open_check_flags(int flags)
+{
+    if (flags & ~(BLY_MAP | BLY_WRITE | BLY_SHARED | BLY_VERIFY))
+        return status_fail(BLY_EPARAM, "there is no open flag %#x",
+                           (unsigned)flags);
+    if ((flags & BLY_WRITE) && !(flags & BLY_MAP))
+        return status_fail(BLY_EPARAM, "BLY_WRITE is for a mapped file: give "
+                           "BLY_MAP too, or change the copy in memory and "
+                           "save it");
+    return BLY_OK;
+}
+
+static bly_status open_file(bly_filter **out, int file, const char *path,
+                            int flags)
+{
+    struct stat info;
+    if (fstat(file, &info) != 0)
+        return open_failed("examine", path);
+    if (S_ISDIR(info.st_mode))
+        return status_fail(BLY_EIO, "%s: is a directory: name a filter's file",
+                           path);
+    bly_filter *filter = NULL;
+    bly_status status = flags & BLY_MAP
+                      ? open_map(&filter, file, path, &info, flags)
+                      : open_into_memory(&filter, file, path, &info);
+    if (status == BLY_OK && (flags & BLY_SHARED)) {
+        status = handle_share(filter);
+        if (status != BLY_OK)
+            bly_free(filter);
+    }
+    if (status == BLY_OK)
+        *out = filter;
+    return status;
+}
+
+bly_status bly_open(bly_filter **out, const char *path, int flags)
+{
+    bly_status status = open_check_flags(flags);
+    if (status != BLY_OK)
+        return status;
+    int mode = flags & BLY_WRITE ? O_RDWR : O_RDONLY;
+    int file = open(path, mode | O_CLOEXEC);
+    if (file < 0)
+        return open_failed("open", path);
+    status = open_file(out, file, path, flags);
+    close(file);
+    return status;
+}

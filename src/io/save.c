@@ -1,0 +1,148 @@
+/* save.c - writing an image to a file, all of it or not at all.
+ *
+ * Floor 6. The bytes go to a temporary file in the same folder; it is flushed
+ * to the disk, renamed over the old one, and the folder is flushed. Whatever
+ * fails before the rename leaves the old file as it was and removes the
+ * temporary one; after the rename the new file is whole.
+ */
+#include "bloomery.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/status.h"
+
+enum {
+    SAVE_PIECE = 1 << 30,               /* bytes in one write call           */
+    SAVE_TRIES = 100                    /* names tried for a temporary file  */
+};
+
+static bly_status save_failed(const char *what, const char *path)
+{
+    return status_fail(BLY_EIO, "%s: cannot %s: %s: see to that, or save to "
+                       "another place", path, what, strerror(errno));
+}
+
+static bool save_write(int file, const uint8_t *bytes, size_t n)
+{
+    while (n > 0) {
+        ssize_t wrote = write(file, bytes, n < SAVE_PIECE ? n : SAVE_PIECE);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote < 0)
+            return false;
+        bytes += wrote;
+        n -= (size_t)wrote;
+    }
+    return true;
+}
+
+/* A device or a pipe: nothing there to be kept, so no detour. */
+static bly_status save_straight(const char *path, const uint8_t *bytes,
+                                size_t n)
+{
+    int file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0)
+        return save_failed("open", path);
+    bool written = save_write(file, bytes, n);
+    int kept = errno;
+    bool closed = close(file) == 0;
+    if (!written)
+        errno = kept;
+    return written && closed ? BLY_OK : save_failed("write", path);
+}
+
+/* Open a new file beside `path`; its name goes to `temporary`. */
+static int save_temporary(char *temporary, const char *path)
+{
+    for (int i = 0; i < SAVE_TRIES; i++) {
+        int length = snprintf(temporary, PATH_MAX, "%s.%ld-%d.tmp", path,
+                              (long)getpid(), i);
+        if (length >= PATH_MAX) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                        0666);
+        if (file >= 0 || errno != EEXIST)
+            return file;
+    }
+    return -1;
+}
+
+/* Flush the folder that holds `path`, so that the rename outlives a crash.
+ * Some file systems cannot (EINVAL): they have nothing to flush. */
+static bool save_flush_folder(char *path)
+{
+    char *slash = strrchr(path, '/');
+    const char *folder = slash == NULL ? "." : slash == path ? "/" : path;
+    if (slash != NULL && slash != path)
+        *slash = '\0';
+    int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (slash != NULL)
+        *slash = '/';
+    if (file < 0)
+        return errno == EACCES;         /* writable but not readable: go on */
+    bool flushed = fsync(file) == 0 || errno == EINVAL;
+    close(file);
+    return flushed;
+}
+
+/* Write, flush and close the temporary file; keep the old file's mode. */
+static bool save_fill(int file, const struct stat *old, const uint8_t *bytes,
+                      size_t n)
+{
+    bool filled = (old == NULL || fchmod(file, old->st_mode & 07777) == 0)
+               && save_write(file, bytes, n)
+               && fsync(file) == 0;
+    int kept = errno;
+    bool closed = close(file) == 0;
+    if (!filled)
+        errno = kept;
+    return filled && closed;
+}
+
+static bly_status save_replace(char *path, const struct stat *old,
+                               const uint8_t *bytes, size_t n)
+{
+    char temporary[PATH_MAX];
+    int file = save_temporary(temporary, path);
+    if (file < 0)
+        return save_failed("make a file beside it", path);
+    if (!save_fill(file, old, bytes, n)
+        || rename(temporary, path) != 0) {
+        bly_status status = save_failed("write", path);
+        unlink(temporary);
+        return status;
+    }
+    return save_flush_folder(path) ? BLY_OK
+                                   : save_failed("flush the folder of", path);
+}
+
+bly_status bly_save(const bly_filter *filter, const char *path)
+{
+    char real[PATH_MAX];
+    struct stat old;
+    size_t n;
+    const uint8_t *bytes = bly_image(filter, &n);
+
+    bool exists = stat(path, &old) == 0;
+    if (exists && S_ISDIR(old.st_mode))
+        return status_fail(BLY_EIO, "%s: is a directory: name a file", path);
+    if (exists && !S_ISREG(old.st_mode))
+        return save_straight(path, bytes, n);
+    if (exists && realpath(path, real) == NULL)
+        return save_failed("follow", path);
+    if (!exists && (size_t)snprintf(real, sizeof real, "%s", path)
+                   >= sizeof real) {
+        errno = ENAMETOOLONG;
+        return save_failed("write", path);
+    }
+    return save_replace(real, exists ? &old : NULL, bytes, n);
+}
