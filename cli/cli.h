@@ -1,0 +1,291 @@
+/* cli.h - what the files of the command `bloomery` share.
+ *
+ * Floor 7 (programs): of the project's headers only <bloomery.h> is included,
+ * and the command is linked to the shared library alone.
+ *
+ * The files, from the bottom up:
+ *
+ *      report.c    errors, numbers for people, the clock
+ *      output.c    standard output through one buffer, no error lost
+ *      numbers.c   ITEMS, RATE, SEED and SEPARATOR as people write them
+ *      json.c      a JSON writer
+ *      progress.c  the line that shows how far a long job is
+ *      options.c   a command's option table -> its settings
+ *      help.c      the same table -> its --help and its man page
+ *      lines.c     files and stdin -> batches of keys
+ *      filter.c    opening, locking and saving of filter files
+ *      feed.c      keys of lines -> a filter, and the report on it
+ *      combine.c   what `unite` and `intersect` have in common
+ *      cmd_*.c     one subcommand each
+ *      main.c      the table of subcommands
+ */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <bloomery.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define CLI_PRINTF(text, first) \
+    __attribute__((format(printf, text, first)))
+#else
+#define CLI_PRINTF(text, first)
+#endif
+
+/* Exit statuses, as grep has them; CLI_GO: no reason to stop yet. */
+enum { CLI_GO = -1, CLI_OK = 0, CLI_NONE = 1, CLI_ERROR = 2 };
+
+/* ==== report.c ========================================================== */
+
+/* The subcommand at work, for the beginning of every message; or NULL. */
+extern const char *report_command;
+
+/* One line on stderr, "bloomery CMD: …"; returns CLI_ERROR. */
+int report_error(const char *format, ...) CLI_PRINTF(1, 2);
+
+/* The same for what is no error. */
+void report_note(const char *format, ...) CLI_PRINTF(1, 2);
+
+/* The last library error in its own words; returns CLI_ERROR. */
+int report_library(void);
+
+/* A short text by value, to be used within the expression that asks for it. */
+typedef struct { char text[48]; } cli_text;
+
+cli_text report_count(uint64_t n);              /* "104,334"              */
+cli_text report_estimate(double x);             /* "104,334", "unknown"   */
+cli_text report_percent(double share);          /* "0.998 %"              */
+cli_text report_bytes(uint64_t bytes);          /* "2,048 bytes (2 KiB)"  */
+cli_text report_speed(double per_second);       /* "5.21 million keys/s"  */
+cli_text report_seconds(double seconds);        /* "21.3 ms", "4.51 s"    */
+
+double report_clock(void);                      /* seconds, monotonic     */
+
+/* n / seconds; 0 where no time has passed. */
+double report_per_second(uint64_t n, double seconds);
+
+/* ==== output.c ========================================================== */
+
+/* Everything for stdout goes through these. False after the first error; what
+ * follows it is dropped. output_finish says what went wrong. */
+bool output_bytes(const void *data, size_t n);
+bool output_text(const char *text);
+bool output_format(const char *format, ...) CLI_PRINTF(1, 2);
+bool output_flush(void);
+bool output_failed(void);
+
+/* Flush and close; returns `status`, or CLI_ERROR where stdout failed. */
+int output_finish(int status);
+
+/* ==== numbers.c ========================================================= */
+
+/* Text -> value. NULL: fine; otherwise what is wrong with the text and how to
+ * mend it, as the end of a sentence that begins with the text. */
+const char *numbers_items(const char *text, uint64_t *out);
+const char *numbers_rate(const char *text, double *out);
+const char *numbers_seed(const char *text, uint64_t *out);
+const char *numbers_byte(const char *text, int *out);
+
+/* ==== json.c ============================================================ */
+
+/* One document at a time, on stdout. `key` is NULL inside an array and for
+ * the outermost value. */
+void json_open_object(const char *key);
+void json_close_object(void);
+void json_open_array(const char *key);
+void json_close_array(void);
+void json_string(const char *key, const char *text);    /* NULL -> null    */
+void json_count(const char *key, uint64_t n);
+void json_real(const char *key, double x);              /* NaN, inf -> null */
+void json_bool(const char *key, bool yes);
+
+/* ==== progress.c ======================================================== */
+
+/* Shown only on a terminal and after a second. total_bytes 0: not known. */
+void progress_start(const char *what, uint64_t total_bytes, bool wanted);
+void progress_at(uint64_t keys, uint64_t bytes);
+void progress_end(void);
+void progress_erase(void);
+
+/* ==== options.c, help.c ================================================= */
+
+/* What the value of an option is, and the C type it is stored as. */
+typedef enum {
+    CLI_FLAG,                   /* bool                          */
+    CLI_TEXT,                   /* const char *                  */
+    CLI_ITEMS,                  /* uint64_t, at least 1          */
+    CLI_RATE,                   /* double, between 0 and 1       */
+    CLI_SEED,                   /* uint64_t                      */
+    CLI_BYTE                    /* int, 0 .. 255                 */
+} cli_type;
+
+typedef struct {
+    char        letter;         /* 'k'; 0: it has only the long name       */
+    const char *name;           /* "kind"; NULL ends a table               */
+    const char *value;          /* "KIND"; NULL: takes no value            */
+    cli_type    type;
+    size_t      offset;         /* of its place in the command's settings  */
+    bool        required;
+    const char *help;           /* sentences; printed filled               */
+} cli_option;
+
+typedef struct {
+    const char *command;        /* NULL ends a table */
+    const char *what;
+} cli_example;
+
+typedef struct cli_command cli_command;
+struct cli_command {
+    const char        *name;
+    const char        *operands;        /* "FILE [KEYS...]"                */
+    const char        *summary;         /* one line, no full stop          */
+    const char        *text;            /* paragraphs, an empty line apart */
+    const cli_option  *options;         /* --help is in all, and not here  */
+    const cli_example *examples;
+    const char        *status;          /* what the exit status says       */
+    int (*run)(const cli_command *self, int argc, char **argv);
+};
+
+typedef struct {
+    char **names;
+    size_t count;
+} cli_operands;
+
+/* Read the command line (argv[0] is the subcommand) into `settings`, which
+ * holds the defaults. CLI_GO, or the status to exit with. */
+int options_read(const cli_command *command, int argc, char **argv,
+                 void *settings, cli_operands *operands);
+
+/* An error about the command line that names where help is; CLI_ERROR. */
+int options_wrong(const cli_command *command, const char *what);
+
+bool help_text(const cli_command *command);
+bool help_roff(const cli_command *command);
+bool help_overview(const cli_command *const *commands);
+bool help_overview_roff(const cli_command *const *commands);
+
+/* ==== lines.c =========================================================== */
+
+/* How a line holds its key. */
+typedef struct {
+    bool     null;              /* lines end with NUL, not newline          */
+    uint64_t field;             /* the column that is the key; 0: the line  */
+    int      separator;         /* of columns; -1: TAB                      */
+} cli_how;
+
+#define CLI_HOW_OPTIONS(settings, how)                                        \
+    { '0', "null", NULL, CLI_FLAG, offsetof(settings, how.null), false,       \
+      "Lines end with a NUL byte instead of a newline." },                    \
+    { 'f', "field", "N", CLI_ITEMS, offsetof(settings, how.field), false,     \
+      "The key is column N of the line, counted from 1. Without it the whole "\
+      "line is the key." },                                                   \
+    { 't', "separator", "C", CLI_BYTE, offsetof(settings, how.separator),     \
+      false, "The byte between columns, for -f: a single byte, or one of "    \
+      "\\t \\n \\r \\0 \\\\ \\xHH. Default: TAB." }
+
+/* Check that the options fit each other. CLI_GO or CLI_ERROR. */
+int lines_how_check(const cli_command *command, const cli_how *how);
+
+typedef enum { LINES_END, LINES_BATCH, LINES_ERROR } lines_result;
+
+typedef struct {
+    /* What lines_next found; valid until the next call. */
+    bly_key *keys;              /* where kept: data NULL if there is none   */
+    bly_key *lines;             /* whole lines, with their end if they have */
+    size_t   n;
+    bool     idle;              /* the next call may wait for input         */
+    uint64_t bytes;             /* read so far                              */
+    uint64_t keyless;           /* lines without such a column so far       */
+
+    /* The reader's own. */
+    cli_how  how;
+    bool     keep;              /* keyless lines are in the batch too       */
+    char   **paths;
+    size_t   count, next;
+    const char *path;
+    int      fd;
+    unsigned char *block;
+    size_t   capacity, start, scanned, end;
+    bool     ended, short_read;
+} cli_lines;
+
+/* A reader of the files `operands` from number `first` on; of stdin if there
+ * are none. False: no memory, and it has said so. */
+bool lines_open(cli_lines *lines, const cli_how *how,
+                const cli_operands *operands, size_t first, bool keep);
+
+/* The next batch. LINES_ERROR: a file could not be read, stderr says why; the
+ * call after it goes on with the next file. */
+lines_result lines_next(cli_lines *lines);
+void lines_close(cli_lines *lines);
+
+/* How many bytes there are to read. CLI_OK: *total is known and all of it can
+ * be read twice; CLI_NONE: it cannot; CLI_ERROR: a file is missing or a
+ * folder, and stderr says so. */
+int lines_measure(const cli_lines *lines, uint64_t *total);
+
+/* The same for progress only: 0 where it is not known, and no message. */
+uint64_t lines_size(const cli_lines *lines);
+
+/* ==== filter.c ========================================================== */
+
+/* Map the file, or read it where it cannot be mapped; "-" is stdin. `flags`
+ * are added to BLY_MAP. On an error stderr says why, and NULL comes back. */
+bly_filter *filter_map(const char *path, int flags);
+
+/* May `path` be written, as far as can be told before the work is done, and
+ * is it none of `inputs`? CLI_GO or CLI_ERROR. */
+int filter_check_output(const char *path, const cli_operands *inputs,
+                        size_t first);
+
+/* Save to the file, or to stdout where `path` is "-". CLI_OK or CLI_ERROR. */
+int filter_save(const bly_filter *filter, const char *path);
+
+/* Lock the file against other writers until the descriptor is closed. -1: an
+ * error, and stderr says why. */
+int filter_lock(const char *path);
+
+/* Are both names of one file? */
+bool filter_same(const char *a, const char *b);
+
+/* ==== feed.c ============================================================ */
+
+typedef struct {
+    uint64_t keys, keyless, bytes;
+    double   seconds;
+} cli_fed;
+
+/* Add every key of the lines. CLI_OK, or CLI_ERROR when it has said why. */
+int feed_filter(bly_filter *filter, cli_lines *lines, bool progress,
+                cli_fed *out);
+
+typedef struct {
+    const char *output;         /* the name of the filter's file */
+    const char *advice;         /* what to do when it is overfull */
+    bool verbose, json;
+} cli_feed_report;
+
+/* After saving: what was asked for, and warnings. */
+void feed_report(const bly_filter *filter, const cli_fed *fed,
+                 const cli_feed_report *how);
+
+/* ==== combine.c ========================================================= */
+
+typedef struct {
+    bly_status (*combine)(bly_filter *into, const bly_filter *other);
+    const char *done;           /* "united" */
+} cli_combination;
+
+int combine_run(const cli_command *self, const cli_combination *how,
+                int argc, char **argv);
+extern const cli_option combine_options[];
+
+/* ==== cmd_*.c =========================================================== */
+
+extern const cli_command cmd_build, cmd_add, cmd_query, cmd_info, cmd_check,
+    cmd_plan, cmd_kinds, cmd_unite, cmd_intersect, cmd_compare;
+
+#endif

@@ -1,0 +1,229 @@
+/* cmd_build.c - `bloomery build`: a new filter from the keys of lines.
+ *
+ * A filter must know beforehand how many keys it will hold. Without -n the
+ * keys are counted first, which takes a second reading and therefore files
+ * that can be read twice. Floor 7; includes cli.h and <bloomery.h> only.
+ */
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct {
+    const char *kind, *hash, *output;
+    uint64_t    items, seed;
+    double      rate;
+    cli_how     how;
+    bool        verbose, json, no_progress;
+} build_settings;
+
+static const cli_option build_options[] = {
+    { 'o', "output", "FILE", CLI_TEXT, offsetof(build_settings, output), true,
+      "Where the filter goes; '-' is standard output. An existing file is "
+      "replaced only when the new one is complete." },
+    { 'k', "kind", "KIND", CLI_TEXT, offsetof(build_settings, kind), false,
+      "The kind of filter, with its options: standard, blocked, standard:k=5. "
+      "'bloomery kinds' lists them. Default: standard." },
+    { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(build_settings, items), false,
+      "How many keys it should hold: 1000000, 1e6, 10k, 2.5M, 1G. Without it "
+      "the keys are counted first." },
+    { 'p', "rate", "RATE", CLI_RATE, offsetof(build_settings, rate), false,
+      "The false-positive rate with that many keys: 0.01, 1%, 1e-3. "
+      "Default: 1%." },
+    { 's', "seed", "SEED", CLI_SEED, offsetof(build_settings, seed), false,
+      "The seed of the hash function. Default: 0." },
+    { 'H', "hash", "HASH", CLI_TEXT, offsetof(build_settings, hash), false,
+      "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "
+      "fnv1a." },
+    CLI_HOW_OPTIONS(build_settings, how),
+    { 'v', "verbose", NULL, CLI_FLAG, offsetof(build_settings, verbose), false,
+      "Say on standard error what was built." },
+    { 0, "json", NULL, CLI_FLAG, offsetof(build_settings, json), false,
+      "Print what was built as a JSON object. 'seconds' is the time of "
+      "reading and adding, without counting before and saving after." },
+    { 0, "no-progress", NULL, CLI_FLAG, offsetof(build_settings, no_progress),
+      false, "Show no progress on the terminal." },
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example build_examples[] = {
+    { "bloomery build -o words.bly words.txt",
+      "One key per line, a false-positive rate of 1 %." },
+    { "find . -type f -print0 | bloomery build -0 -n 1M -o files.bly",
+      "Keys of a pipe cannot be counted beforehand: -n says how many there "
+      "may be." },
+    { "bloomery build -k blocked -p 0.1% -f 2 -t , -o ids.bly *.csv",
+      "The second column of comma-separated lines, in a filter that looks "
+      "into one cache line per key." },
+    { NULL, NULL }
+};
+
+/* ==== How many keys ===================================================== */
+
+/* Count the keys by reading everything; stdin is wound back. */
+static int build_count_keys(cli_lines *lines, uint64_t total, bool progress,
+                            uint64_t *out)
+{
+    off_t start = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    uint64_t keys = 0;
+    lines_result result;
+
+    progress_start("counting", total, progress);
+    while ((result = lines_next(lines)) == LINES_BATCH) {
+        keys += lines->n;
+        progress_at(keys, lines->bytes);
+    }
+    progress_end();
+    if (start >= 0)
+        lseek(STDIN_FILENO, start, SEEK_SET);
+    *out = keys;
+    return result == LINES_END ? CLI_GO : CLI_ERROR;
+}
+
+static int build_no_keys(const cli_lines *lines)
+{
+    if (lines->count == 1)
+        return report_error("no keys in '%s': name a file that has some, or "
+                            "give -n ITEMS for a filter that is empty at first",
+                            lines->paths[0]);
+    return report_error("no keys in any of the %zu files: name one that has "
+                        "some, or give -n ITEMS for a filter that is empty at "
+                        "first", lines->count);
+}
+
+/* Fill in spec->capacity by counting. */
+static int build_count(const build_settings *s, const cli_operands *operands,
+                       uint64_t total, bly_spec *spec)
+{
+    cli_lines lines;
+    int status;
+
+    if (!lines_open(&lines, &s->how, operands, 0, false))
+        return CLI_ERROR;
+    status = build_count_keys(&lines, total, !s->no_progress, &spec->capacity);
+    if (status == CLI_GO && spec->capacity == 0)
+        status = build_no_keys(&lines);
+    lines_close(&lines);
+    return status;
+}
+
+/* A wrong kind or hash is told before anything is read; a kind whose options
+ * fix its size needs no count. */
+static int build_size(const build_settings *s, const cli_operands *operands,
+                      bly_spec *spec)
+{
+    uint64_t total = 0;
+    bly_plan_t plan;
+    bly_status planned = bly_plan(&plan, s->kind, spec);
+    cli_lines lines;
+    int status;
+
+    if (planned < 0 && (spec->capacity > 0 || planned != BLY_EPARAM))
+        return report_library();
+    if (!lines_open(&lines, &s->how, operands, 0, false))
+        return CLI_ERROR;
+    status = lines_measure(&lines, &total);
+    lines_close(&lines);
+    if (status == CLI_ERROR)
+        return status;
+    if (spec->capacity > 0)
+        return CLI_GO;
+    if (status == CLI_OK)
+        return build_count(s, operands, total, spec);
+    if (planned >= 0)
+        return CLI_GO;
+    return report_error("the keys of a pipe cannot be counted beforehand: "
+                        "give -n ITEMS, how many there will be at most");
+}
+
+/* ==== Building ========================================================== */
+
+static void build_report(const build_settings *s, const bly_filter *filter,
+                         const cli_fed *fed)
+{
+    char advice[80];
+    cli_feed_report how = { s->output, advice, s->verbose, s->json };
+
+    snprintf(advice, sizeof advice, "build it again with -n %llu",
+             (unsigned long long)fed->keys);
+    feed_report(filter, fed, &how);
+}
+
+static int build_fill(const build_settings *s, const cli_operands *operands,
+                      bly_filter *filter)
+{
+    cli_lines lines;
+    cli_fed fed;
+    int status;
+
+    if (!lines_open(&lines, &s->how, operands, 0, false))
+        return CLI_ERROR;
+    status = feed_filter(filter, &lines, !s->no_progress, &fed);
+    lines_close(&lines);
+    if (status == CLI_OK)
+        status = filter_save(filter, s->output);
+    if (status == CLI_OK)
+        build_report(s, filter, &fed);
+    return status;
+}
+
+static int build_check(const cli_command *self, const build_settings *s,
+                       const cli_operands *operands)
+{
+    int status = lines_how_check(self, &s->how);
+
+    if (status != CLI_GO)
+        return status;
+    if (s->json && strcmp(s->output, "-") == 0)
+        return options_wrong(self, "-o - and --json both want standard output");
+    return filter_check_output(s->output, operands, 0);
+}
+
+static int build_run(const cli_command *self, int argc, char **argv)
+{
+    build_settings s = { .kind = "standard", .rate = 0.01,
+                         .how.separator = -1 };
+    cli_operands operands;
+    bly_filter *filter;
+    bly_spec spec = { 0 };
+    int status = options_read(self, argc, argv, &s, &operands);
+
+    if (status == CLI_GO)
+        status = build_check(self, &s, &operands);
+    if (status != CLI_GO)
+        return status;
+    spec.capacity = s.items;
+    spec.rate = s.rate;
+    spec.seed = s.seed;
+    spec.hash = s.hash;
+    status = build_size(&s, &operands, &spec);
+    if (status != CLI_GO)
+        return status;
+    if (bly_new(&filter, s.kind, &spec) < 0)
+        return report_library();
+    status = build_fill(&s, &operands, filter);
+    bly_free(filter);
+    return status;
+}
+
+const cli_command cmd_build = {
+    .name = "build",
+    .operands = "[KEYS...]",
+    .summary = "make a filter from the keys of lines",
+    .text =
+        "Reads keys, one per line, from the files KEYS (or standard input, "
+        "which is also '-') and writes a filter of them to a new FILE.\n\n"
+        "A filter is planned for a number of keys and a false-positive rate. "
+        "Without -n the keys are counted first, which takes files that can be "
+        "read twice; for a pipe give -n, where a high estimate is fine. If "
+        "more keys come than planned all of them are found, but the "
+        "false-positive rate is higher than asked, and a warning says so.\n\n"
+        "A line without the column of -f has no key and is skipped; so many "
+        "are reported. An empty line is a key, the empty one.",
+    .options = build_options,
+    .examples = build_examples,
+    .status = "0 if the filter was built, 2 after an error; FILE is then as "
+              "it was before.",
+    .run = build_run,
+};

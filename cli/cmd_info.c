@@ -1,0 +1,136 @@
+/* cmd_info.c - `bloomery info`: what is in a filter file.
+ *
+ * Floor 7; includes cli.h and <bloomery.h> only.
+ */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+typedef struct {
+    bool json;
+} info_settings;
+
+static const cli_option info_options[] = {
+    { 0, "json", NULL, CLI_FLAG, offsetof(info_settings, json), false,
+      "Print a JSON object; for several files, an array of objects." },
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example info_examples[] = {
+    { "bloomery info words.bly", "What it is, how full, how often it errs." },
+    { "bloomery info --json *.bly", "The same of many, for a program." },
+    { NULL, NULL }
+};
+
+static void info_json(const bly_stat_t *stat, const char *file)
+{
+    json_open_object(NULL);
+    json_string("file", file);
+    json_string("kind", stat->kind);
+    json_count("items", stat->items);
+    json_bool("items_exact", stat->items_exact);
+    json_count("capacity", stat->capacity);
+    json_count("bytes", stat->bytes);
+    json_real("bits_per_key", stat->bits_per_key);
+    json_real("fill", stat->fill);
+    json_real("rate", stat->rate);
+    json_real("planned_rate", stat->planned_rate);
+    json_count("seed", stat->seed);
+    json_string("hash", stat->hash);
+    json_count("probes", stat->probes);
+    json_real("distinct", stat->distinct);
+    json_real("distinct_sd", stat->distinct_sd);
+    json_open_array("geometry");
+    for (size_t i = 0; i < 4; i++)
+        json_count(NULL, stat->geometry[i]);
+    json_close_array();
+    json_close_object();
+}
+
+static void info_keys(const bly_stat_t *stat)
+{
+    output_format("  keys       %s%s added, planned for %s\n",
+                  stat->items_exact ? "" : "about ",
+                  report_count(stat->items).text,
+                  report_count(stat->capacity).text);
+    if (isfinite(stat->distinct))
+        output_format("  different  %s ± %s, estimated from the bits\n",
+                      report_estimate(stat->distinct).text,
+                      report_estimate(stat->distinct_sd).text);
+    else
+        output_text("  different  unknown (the filter is saturated)\n");
+}
+
+static void info_text(const bly_stat_t *stat, const char *file)
+{
+    output_text(file);
+    output_format("\n  kind       %s\n", stat->kind);
+    info_keys(stat);
+    output_format("  size       %s, %.2f bits per key planned for\n",
+                  report_bytes(stat->bytes).text, stat->bits_per_key);
+    output_format("  probes     %" PRIu32 " bits per key\n", stat->probes);
+    output_format("  fill       %s of the bits are set\n",
+                  report_percent(stat->fill).text);
+    output_format("  rate       %s false positives now, planned %s\n",
+                  report_percent(stat->rate).text,
+                  report_percent(stat->planned_rate).text);
+    output_format("  hash       %s, seed %" PRIu64 "\n", stat->hash,
+                  stat->seed);
+    output_format("  geometry   %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+                  "\n", stat->geometry[0], stat->geometry[1],
+                  stat->geometry[2], stat->geometry[3]);
+}
+
+static int info_file(const char *file, bool json)
+{
+    bly_filter *filter = filter_map(file, 0);
+    bly_stat_t stat;
+
+    if (filter == NULL)
+        return CLI_ERROR;
+    bly_stat(&stat, filter);
+    if (json)
+        info_json(&stat, file);
+    else
+        info_text(&stat, file);
+    bly_free(filter);
+    return CLI_OK;
+}
+
+static int info_run(const cli_command *self, int argc, char **argv)
+{
+    info_settings s = { false };
+    cli_operands files;
+    int status = options_read(self, argc, argv, &s, &files);
+
+    if (status != CLI_GO)
+        return status;
+    if (files.count == 0)
+        return options_wrong(self, "the FILE is missing");
+    status = CLI_OK;
+    if (s.json && files.count > 1)
+        json_open_array(NULL);
+    for (size_t i = 0; i < files.count; i++)
+        if (info_file(files.names[i], s.json) != CLI_OK)
+            status = CLI_ERROR;
+    if (s.json && files.count > 1)
+        json_close_array();
+    return status;
+}
+
+const cli_command cmd_info = {
+    .name = "info",
+    .operands = "FILE...",
+    .summary = "show what a filter is and how full it is",
+    .text =
+        "Prints of each filter its kind, how many keys it holds and was "
+        "planned for, its size, how full it is, and its false-positive rate as "
+        "it stands now, computed from the bits themselves.\n\n"
+        "The header is checked, the rest is believed: 'bloomery check' reads "
+        "and checks everything.",
+    .options = info_options,
+    .examples = info_examples,
+    .status = "0 if all files were shown, 2 after an error.",
+    .run = info_run,
+};

@@ -1,0 +1,335 @@
+/* cmd_query.c - `bloomery query`: the lines whose key is perhaps there.
+ *
+ * grep, with a filter for a pattern. Neighbouring lines that are selected
+ * leave in one piece, straight from the block they were read into; when the
+ * next read may wait for a slow writer, what has been found goes out first.
+ * Floor 7; includes cli.h and <bloomery.h> only.
+ */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    cli_how how;
+    bool    invert, count, quiet, summary, json, no_progress;
+} query_settings;
+
+/* A query on its way. */
+typedef struct {
+    query_settings    want;
+    const bly_filter *filter;
+    cli_lines         lines;
+    bool             *present;
+    size_t            room;         /* of present */
+    uint64_t          asked, there, selected;
+    bool              unended;      /* the last line printed lacks its end */
+} query_job;
+
+static const cli_option query_options[] = {
+    { 'v', "invert", NULL, CLI_FLAG, offsetof(query_settings, invert), false,
+      "Select the lines whose key is certainly not in FILE." },
+    { 'c', "count", NULL, CLI_FLAG, offsetof(query_settings, count), false,
+      "Print only how many lines were selected." },
+    { 'q', "quiet", NULL, CLI_FLAG, offsetof(query_settings, quiet), false,
+      "Print nothing; stop at the first line selected." },
+    { 'S', "summary", NULL, CLI_FLAG, offsetof(query_settings, summary), false,
+      "Print no lines, but how many keys were asked for, the share that is "
+      "perhaps there with its 95 % interval, and the speed." },
+    { 0, "json", NULL, CLI_FLAG, offsetof(query_settings, json), false,
+      "The summary as a JSON object." },
+    CLI_HOW_OPTIONS(query_settings, how),
+    { 0, "no-progress", NULL, CLI_FLAG, offsetof(query_settings, no_progress),
+      false, "Show no progress on the terminal." },
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example query_examples[] = {
+    { "bloomery query words.bly text.txt",
+      "The lines of text.txt that are perhaps in words.bly." },
+    { "bloomery query -v seen.bly < urls | crawl",
+      "Lines that are certainly new." },
+    { "bloomery query -f 3 -t , -c ids.bly table.csv",
+      "How many lines have a third column that is perhaps in ids.bly." },
+    { "bloomery query --json words.bly others.txt",
+      "Ask for keys that are not in the filter: 'share' is then its measured "
+      "false-positive rate." },
+    { NULL, NULL }
+};
+
+/* ==== Lines ============================================================= */
+
+/* Print lines `from` to `to` of the batch, which lie side by side. After a
+ * file whose last line had no end, the line needs one before others follow. */
+static bool query_print(query_job *job, size_t from, size_t to)
+{
+    const char *first = job->lines.lines[from].data;
+    const bly_key *last = &job->lines.lines[to - 1];
+    const char *end = (const char *)last->data + last->length;
+    char terminator = job->want.how.null ? '\0' : '\n';
+
+    if (job->unended && !output_bytes(&terminator, 1))
+        return false;
+    job->unended = end[-1] != terminator;
+    return output_bytes(first, (size_t)(end - first));
+}
+
+static bool query_selected(const query_job *job, size_t i)
+{
+    return job->present[i] != job->want.invert;
+}
+
+/* Print every run of selected lines. False: output has failed. */
+static bool query_print_batch(query_job *job)
+{
+    size_t n = job->lines.n, from, to;
+
+    for (from = 0; from < n; from = to) {
+        to = from + 1;
+        if (!query_selected(job, from))
+            continue;
+        while (to < n && query_selected(job, to))
+            to++;
+        if (!query_print(job, from, to))
+            return false;
+    }
+    return !job->lines.idle || output_flush();
+}
+
+static void query_ask(query_job *job)
+{
+    const bly_key *keys = job->lines.keys;
+    size_t n = job->lines.n;
+
+    bly_contains_keys(job->filter, keys, n, job->present);
+    for (size_t i = 0; i < n; i++) {
+        job->present[i] = job->present[i] && keys[i].data != NULL;
+        job->asked += keys[i].data != NULL;
+        job->there += job->present[i];
+        job->selected += query_selected(job, i);
+    }
+    progress_at(job->asked, job->lines.bytes);
+}
+
+static bool query_prints_lines(const query_settings *s)
+{
+    return !s->count && !s->quiet && !s->summary && !s->json;
+}
+
+static bool query_grow(query_job *job)
+{
+    bool *grown;
+
+    if (job->lines.n <= job->room)
+        return true;
+    grown = realloc(job->present, job->lines.n * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    job->present = grown;
+    job->room = job->lines.n;
+    return true;
+}
+
+/* One batch. CLI_GO, or the status to stop with. */
+static int query_batch(query_job *job)
+{
+    if (!query_grow(job))
+        return report_error("out of memory: close other programs and try "
+                            "again");
+    query_ask(job);
+    if (job->want.quiet && job->selected > 0)
+        return CLI_OK;
+    if (query_prints_lines(&job->want) && !query_print_batch(job))
+        return CLI_ERROR;
+    return CLI_GO;
+}
+
+/* All files; one that cannot be read does not stop the others. */
+static int query_all(query_job *job)
+{
+    bool failed = false;
+
+    for (;;) {
+        lines_result result = lines_next(&job->lines);
+        int status = CLI_GO;
+
+        if (result == LINES_END)
+            break;
+        if (result == LINES_ERROR)
+            failed = true;
+        else
+            status = query_batch(job);
+        if (status != CLI_GO)
+            return status;
+    }
+    if (failed)
+        return CLI_ERROR;
+    return job->selected > 0 ? CLI_OK : CLI_NONE;
+}
+
+/* ==== Summary =========================================================== */
+
+typedef struct { double share, low, high; } query_share;
+
+/* The share k/n with its 95 % interval [Wilson 1927], which stays within
+ * [0, 1] and is right for shares near 0 too. */
+static query_share query_wilson(uint64_t present, uint64_t keys)
+{
+    const double z = 1.959963984540054;
+    double n = (double)keys, p = (double)present / n;
+    double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
+    double half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+                / (1 + z * z / n);
+    query_share out = { p, middle - half, middle + half };
+
+    if (keys == 0)
+        return (query_share){ NAN, NAN, NAN };
+    if (present == 0 || out.low < 0)
+        out.low = 0;
+    if (present == keys || out.high > 1)
+        out.high = 1;
+    return out;
+}
+
+static void query_json(const query_job *job, const char *file,
+                       double planned_rate, double seconds)
+{
+    query_share share = query_wilson(job->there, job->asked);
+
+    json_open_object(NULL);
+    json_string("file", file);
+    json_count("keys", job->asked);
+    json_count("present", job->there);
+    json_real("share", share.share);
+    json_real("share_low", share.low);
+    json_real("share_high", share.high);
+    json_real("planned_rate", planned_rate);
+    json_count("keyless", job->lines.keyless);
+    json_real("seconds", seconds);
+    json_real("keys_per_second", report_per_second(job->asked, seconds));
+    json_close_object();
+}
+
+static void query_text(const query_job *job, double planned_rate,
+                       double seconds)
+{
+    query_share share = query_wilson(job->there, job->asked);
+
+    output_format("keys asked     %s\n", report_count(job->asked).text);
+    output_format("perhaps there  %s\n", report_count(job->there).text);
+    if (job->asked > 0)
+        output_format("share          %s (95 %% interval %s to %s)\n",
+                      report_percent(share.share).text,
+                      report_percent(share.low).text,
+                      report_percent(share.high).text);
+    output_format("planned rate   %s of the keys that were never added\n",
+                  report_percent(planned_rate).text);
+    if (job->lines.keyless > 0)
+        output_format("without a key  %s lines\n",
+                      report_count(job->lines.keyless).text);
+    output_format("time           %s, %s\n", report_seconds(seconds).text,
+                  report_speed(report_per_second(job->asked, seconds)).text);
+}
+
+static void query_report(const query_job *job, const char *file,
+                         double seconds)
+{
+    bly_stat_t stat;
+
+    if (job->want.count && !job->want.quiet)
+        output_format("%" PRIu64 "\n", job->selected);
+    if (!job->want.json && !job->want.summary)
+        return;
+    bly_stat(&stat, job->filter);
+    if (job->want.json)
+        query_json(job, file, stat.planned_rate, seconds);
+    else
+        query_text(job, stat.planned_rate, seconds);
+}
+
+/* ==== The command ======================================================= */
+
+static int query_job_run(query_job *job, const cli_operands *operands)
+{
+    double start = report_clock();
+    int status;
+
+    progress_start("asking", lines_size(&job->lines), !job->want.no_progress);
+    status = query_all(job);
+    progress_end();
+    query_report(job, operands->names[0], report_clock() - start);
+    return status;
+}
+
+static bool query_reads_stdin(const cli_operands *operands)
+{
+    for (size_t i = 1; i < operands->count; i++)
+        if (strcmp(operands->names[i], "-") == 0)
+            return true;
+    return operands->count == 1;
+}
+
+static int query_check(const cli_command *self, const query_settings *s,
+                       const cli_operands *operands)
+{
+    int status = lines_how_check(self, &s->how);
+
+    if (status != CLI_GO)
+        return status;
+    if (operands->count == 0)
+        return options_wrong(self, "the FILE to ask is missing");
+    if ((s->json || s->summary) && (s->invert || s->count || s->quiet))
+        return options_wrong(self, "a summary counts all keys; it goes not "
+                                   "with -v, -c or -q");
+    if (strcmp(operands->names[0], "-") == 0 && query_reads_stdin(operands))
+        return options_wrong(self, "the filter and the keys cannot both come "
+                                   "from standard input");
+    return CLI_GO;
+}
+
+static int query_run(const cli_command *self, int argc, char **argv)
+{
+    query_job job = { .want.how.separator = -1 };
+    cli_operands operands;
+    bly_filter *filter;
+    int status = options_read(self, argc, argv, &job.want, &operands);
+
+    if (status == CLI_GO)
+        status = query_check(self, &job.want, &operands);
+    if (status != CLI_GO)
+        return status;
+    filter = filter_map(operands.names[0], 0);
+    if (filter == NULL)
+        return CLI_ERROR;
+    job.filter = filter;
+    if (lines_open(&job.lines, &job.want.how, &operands, 1, true)) {
+        status = query_job_run(&job, &operands);
+        lines_close(&job.lines);
+    } else {
+        status = CLI_ERROR;
+    }
+    free(job.present);
+    bly_free(filter);
+    return status;
+}
+
+const cli_command cmd_query = {
+    .name = "query",
+    .operands = "FILE [KEYS...]",
+    .summary = "print the lines whose key is perhaps in a filter",
+    .text =
+        "Reads lines from the files KEYS (or standard input) and prints those "
+        "whose key is perhaps in the filter FILE, in their order and as they "
+        "are, like grep. No key that was added is missed; of the others a "
+        "small share, the filter's false-positive rate, is printed too. With "
+        "-v the lines are printed whose key is certainly not there.\n\n"
+        "A line without the column of -f has no key: it is not there, and -v "
+        "prints it. A file of KEYS that cannot be read is reported, and the "
+        "others are still asked.",
+    .options = query_options,
+    .examples = query_examples,
+    .status = "0 if a line was selected, 1 if none was, 2 after an error.",
+    .run = query_run,
+};
