@@ -1,0 +1,53 @@
+# Bloomery's front door. Each target installs what it needs (on Debian and its
+# kin; elsewhere it says what is missing), builds with CMake, and does its job.
+#
+#   make run      build, and do the main job on real words
+#   make check    every test, two compilers, sanitizers
+#   make          build only, into build/
+#   make proof    count memberships, measure rates (slow; see bench/proof.c)
+#   make fuzz     run the fuzz targets for SECONDS each (default 60)
+#   make docs     make the generated parts of the docs anew
+#   make install  into PREFIX (default /usr/local); DESTDIR is honoured
+#   make clean    remove build/
+
+BUILD   ?= build
+PREFIX  ?= /usr/local
+SECONDS ?= 60
+JOBS    ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+
+.PHONY: all build run check proof fuzz docs install clean
+
+all: build
+
+build:
+	@tools/setup build
+	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS)
+
+run:
+	@tools/setup run
+	@cmake -S . -B $(BUILD) >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) >/dev/null
+	@tools/run $(BUILD)/bloomery
+
+check:
+	@tools/setup check
+	@BLY_BUILD=$(BUILD) tools/check
+
+proof: build
+	@tools/setup bench
+	$(BUILD)/proof memberships 3500000
+	$(BUILD)/proof rates 1000000
+
+fuzz:
+	@tools/setup check
+	@tools/fuzz $(BUILD)/fuzz $(SECONDS)
+
+docs: build
+	@tools/docs --write $(BUILD)
+
+install: build
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:
+	rm -rf $(BUILD)

@@ -1,0 +1,56 @@
+# shellcheck shell=sh
+# tally.sh - counting what passed and what failed, for tools/check.
+#
+# Sourced. Counts in $tally_passed and $tally_failed.
+tally_passed=0 tally_failed=0
+
+tally_pass() {
+    tally_passed=$((tally_passed + 1))
+    echo "ok     $1"
+}
+
+tally_fail() {
+    tally_failed=$((tally_failed + 1))
+    echo "FAILED $1"
+}
+
+# tally_run NAME COMMAND...: one check that is a command.
+tally_run() {
+    tally_name=$1
+    shift
+    if tally_output=$("$@" 2>&1); then
+        tally_pass "$tally_name"
+    else
+        printf '%s\n' "$tally_output"
+        tally_fail "$tally_name"
+    fi
+}
+
+# tally_log NAME LOG: the tests in a log of ctest -V: cmocka's lines, and the
+# "ok - " lines of the shell tests. A test program that died before it could
+# say so is a failure of ctest's own.
+tally_log() {
+    ok=$(grep -cE '^[0-9]+: (\[       OK \]|ok - )' "$2")
+    bad=$(grep -cE '^[0-9]+: (\[  FAILED  \] [A-Za-z_]+$|not ok - )' "$2")
+    dead=$(grep -cE '\*\*\*(Failed|Exception|Timeout|Not Run)' "$2")
+    # cmocka prints a failed test twice: at once and in its summary
+    if [ "$dead" -gt 0 ] && [ "$bad" -eq 0 ]; then
+        bad=$dead
+    fi
+    if [ "$dead" -gt 0 ] || [ "$bad" -gt 0 ]; then
+        grep -E '^[0-9]+: (\[  ERROR|\[   LINE|\[  FAILED|not ok|ERROR|.*Sanitizer|.*runtime error)|\*\*\*' \
+            "$2" | head -n 60
+    fi
+    tally_passed=$((tally_passed + ok))
+    tally_failed=$((tally_failed + bad))
+    echo "       $1: $ok passed, $bad failed (details in $2)"
+    if [ "$ok" -eq 0 ]; then
+        tally_fail "$1: no test ran"
+    fi
+}
+
+tally_end() {
+    echo
+    echo "$tally_passed passed, $tally_failed failed"
+    [ "$tally_failed" -eq 0 ]
+}
