@@ -1,0 +1,214 @@
+# errors.sh - bad input: one line that says what is wrong and how to mend it,
+# status 2, and no existing file is touched.
+# shellcheck source=lib.sh
+. "$1/lib.sh"
+
+printf 'ant\nbee\ncat\n' >keys
+: >empty
+mkdir folder
+echo 'this is no filter, but a text of some length' >text
+try build -p 1e-9 -o f.bly keys
+silent 'build'
+cp f.bly out.bly
+
+bad_build() {
+    name=$1
+    regex=$2
+    shift 2
+    keeps "build: $name" "$regex" out.bly build -o out.bly "$@"
+}
+
+# ---- build: what is asked ---------------------------------------------------
+bad_build 'unknown kind' 'nokind' -k nokind keys
+bad_build 'unknown kind, keys of a pipe' 'nokind' -k nokind </dev/null
+bad_build 'unknown option of a kind' 'colour' -k standard:colour=red keys
+bad_build 'bad value of a kind option' 'k' -k standard:k=0 keys
+bad_build 'kind option without value' 'k' -k standard:k keys
+bad_build 'unknown hash' 'nohash' -H nohash keys
+for rate in 0 1 2 nan NaN inf -1 abc 0% 100% 0x1p-3 1e-2x '' 1e-400; do
+    bad_build "rate '$rate'" "RATE '$rate' is not .*: give" -p "$rate" keys
+done
+for items in 0 -1 1.5 abc 1e-1 0x10 10Q '' 1e 1k2 ' 1' nan; do
+    bad_build "items '$items'" "ITEMS '$items' is .*: give" -n "$items" keys
+done
+for items in 18446744073709551616 1e30 20000000000G; do
+    bad_build "items '$items'" 'more than 64 bits' -n $items keys
+done
+bad_build 'more items than can be addressed' ': .*: ' \
+    -n 18446744073709551615 keys
+for seed in abc -1 1.5 0x 18446744073709551616 ''; do
+    bad_build "seed '$seed'" "SEED '$seed' is .*: give" -s "$seed" keys
+done
+for byte in '' ab '\q' '\x1' '\xgg'; do
+    bad_build "separator '$byte'" 'C .* is not one byte: give' \
+        -f 1 -t "$byte" keys
+done
+bad_build 'field 0' "N '0' is too few: give" -f 0 keys
+bad_build '-t without -f' 'give -f' -t , keys
+
+# ---- build: what is read ----------------------------------------------------
+bad_build 'missing file' "cannot read 'missing': .*: check" missing
+bad_build 'missing file after a good one' "'missing'" keys missing
+bad_build 'missing file with -n' "'missing'" -n 10 keys missing
+bad_build 'folder as file' "'folder' is a folder: name" folder
+bad_build 'folder as file with -n' "'folder' is a folder" -n 10 folder
+bad_build 'no keys' "no keys in 'empty': .* -n" empty
+bad_build 'no keys in two files' 'no keys in any of .*: .* -n' empty empty
+bad_build 'no keys on stdin' "no keys in '-': .* -n" <empty
+bad_build 'no line has the column' "no keys in 'keys'" -f 2 keys
+echo x | bad_build 'a pipe without -n' 'cannot be counted .*: give -n'
+mkfifo pipe
+bad_build 'a named pipe without -n' 'cannot be counted .*: give -n' keys pipe
+if [ "$(id -u)" -ne 0 ]; then
+    cp keys secret
+    chmod 000 secret
+    bad_build 'unreadable file' "cannot read 'secret': .*: check" secret
+else
+    skip 'build: unreadable file' 'root may read everything'
+fi
+bad_build 'closed stdin' 'standard input' -n 3 <&-
+try build -n 3 -o new.bly empty
+silent 'no keys with -n is an empty filter'
+try query -v new.bly keys
+out_is 'and it holds nothing' 0 'ant\nbee\ncat\n'
+
+# ---- build: where it goes ---------------------------------------------------
+try build keys
+refused 'build without -o' '-o FILE is missing: see'
+try build -o folder keys
+refused 'build -o FOLDER' "'folder' is a folder: name"
+try build -o none/f.bly keys
+refused 'build into a folder that is not there' "'none/f.bly': .*: make"
+try build -o '' keys
+refused 'build -o with an empty name' 'no name: give'
+keeps 'build over its own keys' 'name another output' keys \
+    build -o keys keys
+keeps 'build over its own keys by another name' 'name another output' keys \
+    build -o ./keys keys
+try build -o - --json keys
+refused 'build -o - --json' 'standard output: see'
+
+# ---- add --------------------------------------------------------------------
+try add
+refused 'add without FILE' 'FILE .*missing: see'
+try add missing.bly keys
+refused 'add to a missing file' "'missing\\.bly'"
+check 'and it is still missing' [ ! -e missing.bly ]
+try add folder keys
+refused 'add to a folder' "'folder'"
+keeps 'add to what is no filter' 'text' text add text keys
+keeps 'add from a missing file' "cannot read 'missing'" out.bly \
+    add out.bly keys missing
+keeps 'add from a folder' "'folder' is a folder" out.bly add out.bly folder
+keeps 'add a filter to itself' 'another' out.bly add out.bly out.bly
+keeps 'add -t without -f' 'give -f' out.bly add -t , out.bly keys
+try add - keys
+refused 'add to standard output' 'name a file'
+size=$(wc -c <f.bly)
+cp f.bly damaged.bly
+printf 'XYZ' | dd of=damaged.bly bs=1 seek=$((size - 40)) conv=notrunc \
+    2>/dev/null
+keeps 'add to a damaged filter' 'damaged' damaged.bly add damaged.bly keys
+
+# ---- files that are no filters ----------------------------------------------
+head -c $((size - 1)) f.bly >short.bly
+head -c 60 f.bly >header.bly
+for file in text empty folder missing short.bly header.bly; do
+    for command in query info check; do
+        try $command $file </dev/null
+        refused "$command: $file is no filter" "$file"
+    done
+    try compare f.bly $file
+    refused "compare: $file is no filter" "$file"
+    try compare $file f.bly
+    refused "compare: $file is no filter, the first" "$file"
+    for command in unite intersect; do
+        keeps "$command: $file is no filter" "$file" out.bly \
+            $command -o out.bly f.bly $file
+        keeps "$command: $file is no filter, the first" "$file" out.bly \
+            $command -o out.bly $file f.bly
+    done
+done
+
+# ---- the command line -------------------------------------------------------
+try
+refused 'no command' 'bloomery: no command is given: .*--help'
+try biuld -o x
+refused 'unknown command, near to one' "no command 'biuld': .*'build'"
+try frobnicate
+refused 'unknown command' "no command 'frobnicate': .*--help"
+try --frobnicate
+refused 'unknown option before the command' '--frobnicate.*--help'
+try help frobnicate
+refused 'help for an unknown command' "no command 'frobnicate': "
+try help build add
+refused 'help for two commands' 'one COMMAND'
+for command in build add query info check plan kinds unite intersect compare
+do
+    try $command --frobnicate
+    refused "$command: unknown long option" \
+        "no option '--frobnicate': see 'bloomery $command --help'"
+    try $command -Z
+    refused "$command: unknown letter" \
+        "no option '-Z': see 'bloomery $command --help'"
+    try $command --help=3
+    refused "$command: a value for --help" '--help takes no value'
+done
+try build --output
+refused 'an option without its value' '--output needs a value'
+try build --no
+refused 'an abbreviation of nothing else is fine, -o is missing' '-o FILE'
+try query --s f.bly
+refused 'an abbreviation of two options' "'--s' may stand for several"
+try query
+refused 'query without FILE' 'FILE .*missing: see'
+try query -S -v f.bly keys
+refused 'query -S -v' 'see .bloomery query --help'
+try query --json -c f.bly keys
+refused 'query --json -c' 'see .bloomery query --help'
+try query -t , f.bly keys
+refused 'query -t without -f' 'give -f'
+try query - <f.bly
+refused 'query: filter and keys from stdin' 'standard input: see'
+try info
+refused 'info without FILE' 'missing: see'
+try check
+refused 'check without FILE' 'missing: see'
+try plan
+refused 'plan without -n' '-n ITEMS is missing: see'
+try plan -n 10 f.bly
+refused 'plan with an operand' 'no operands: see'
+try plan -n 10 -k nokind
+refused 'plan of an unknown kind' 'nokind'
+try plan -n 10 -p 2
+refused 'plan with rate 2' "RATE '2' is not between"
+try plan -n 10 -p 1e-300
+refused 'plan with a rate no kind can hold' ': .*: '
+try plan -n 18446744073709551615
+refused 'plan for more keys than can be addressed' ': .*: '
+try plan -k standard
+refused 'plan -k without -n' ': .*: '
+try kinds nokind
+refused 'kinds of an unknown kind' "no kind 'nokind': "
+try kinds standard blocked
+refused 'kinds of two' 'one KIND'
+try kinds --json --markdown
+refused 'kinds in two forms' 'one form'
+for command in unite intersect; do
+    try $command f.bly f.bly
+    refused "$command without -o" '-o OUT is missing: see'
+    keeps "$command of one filter" 'two filters: see' out.bly \
+        $command -o out.bly f.bly
+    try $command -o folder f.bly f.bly
+    refused "$command -o FOLDER" "'folder' is a folder"
+done
+try compare f.bly
+refused 'compare of one filter' 'two filters: see'
+
+# ---- messages are one line, whatever a name holds ---------------------------
+try info "$(printf 'two\nlines\033[1m')"
+refused 'a name with a newline and an escape' 'two.+lines'
+try query f.bly "$(printf 'two\nlines')"
+refused 'keys from a name with a newline' 'two\\x0alines'
+
+finish

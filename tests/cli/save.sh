@@ -1,0 +1,127 @@
+# save.sh - writing: all of it or the old file, nothing left behind, no keys
+# lost between two writers, errors of standard output.
+# shellcheck source=lib.sh
+. "$1/lib.sh"
+
+awk 'BEGIN { for (i = 0; i < 20000; i++) print i }' >keys
+mkdir box
+try build -p 1e-6 -o box/f.bly keys
+silent 'build'
+check 'nothing but the filter is there' [ "$(ls -A box)" = f.bly ]
+cp box/f.bly good.bly
+try build -p 1e-6 -o box/f.bly keys
+check 'the same build makes the same bytes' cmp good.bly box/f.bly
+chmod 640 box/f.bly
+try add box/f.bly keys
+# shellcheck disable=SC2012
+check 'permissions are kept' [ "$(ls -l box/f.bly | cut -c 1-10)" = '-rw-r-----' ]
+ln -s f.bly box/link
+try add box/link keys
+check 'a symbolic link stays one' [ -L box/link ]
+rm box/link
+cp good.bly box/f.bly
+try add box/f.bly /dev/null
+silent 'adding nothing'
+check 'adding nothing changes nothing' cmp good.bly box/f.bly
+try add -v box/f.bly keys
+note 'add -v' '^bloomery add: box/f.bly: 20,000 keys in '
+try add --verbose --no-progress -0 box/f.bly keys
+note 'add with long names' '^bloomery add: box/f.bly: 1 keys? in '
+cp good.bly box/f.bly
+
+# ---- a disk that is full ----------------------------------------------------
+# A limit on the size of files stands for the full disk.
+limited() {
+    (ulimit -f 8 && "$BLOOMERY" "$@" >out 2>err; echo $? >status)
+}
+limited build -p 1e-6 -o box/f.bly keys
+refused 'build: no room for the file' 'box/f\.bly'
+check 'build: the old file is as it was' cmp good.bly box/f.bly
+check 'build: nothing is left behind' [ "$(ls -A box)" = f.bly ]
+limited build -p 1e-6 -o box/new.bly keys
+refused 'build: no room for a new file' 'box/new\.bly'
+check 'build: no new file' [ "$(ls -A box)" = f.bly ]
+limited add box/f.bly keys
+refused 'add: no room for the file' 'box/f\.bly'
+check 'add: the old file is as it was' cmp good.bly box/f.bly
+check 'add: nothing is left behind' [ "$(ls -A box)" = f.bly ]
+for command in unite intersect; do
+    limited $command -o box/f.bly box/f.bly good.bly
+    refused "$command: no room for the file" 'box/f\.bly'
+    check "$command: the old file is as it was" cmp good.bly box/f.bly
+    check "$command: nothing is left behind" [ "$(ls -A box)" = f.bly ]
+done
+
+# ---- standard output --------------------------------------------------------
+"$BLOOMERY" build -p 1e-6 -o - keys >piped.bly
+check 'build -o - writes the same bytes' cmp good.bly piped.bly
+if [ -c /dev/full ]; then
+    full() {
+        "$BLOOMERY" "$@" >/dev/full 2>err
+        echo $? >status
+        : >out
+        refused "$1 to a full disk" 'standard output: .*: make room'
+    }
+    full query good.bly keys
+    full query -c good.bly keys
+    full query --json good.bly keys
+    full info good.bly
+    full check good.bly
+    full plan -n 10
+    full kinds
+    full compare good.bly good.bly
+    full build -n 30000 -o - keys
+    full unite -o - good.bly good.bly
+    full help
+    full --version
+    try build -n 30000 -o /dev/full keys
+    refused 'build -o /dev/full' '/dev/full'
+else
+    skip 'full disk on standard output' 'no /dev/full'
+fi
+"$BLOOMERY" query good.bly keys >&- 2>err
+echo $? >status
+: >out
+refused 'query with stdout closed' 'standard output: '
+"$BLOOMERY" add box/f.bly keys >&- 2>err
+echo $? >status
+check 'add with stdout closed does not harm the filter' \
+    "$BLOOMERY" check box/f.bly
+
+# ---- two at once ------------------------------------------------------------
+try build -n 200000 -p 1e-6 -o box/f.bly /dev/null
+round=0
+while [ $round -lt 5 ]; do
+    for part in a b c; do
+        awk -v p="$part$round." 'BEGIN { for (i = 0; i < 9000; i++) print p i }' \
+            >part.$part
+        "$BLOOMERY" add box/f.bly part.$part &
+    done
+    wait
+    cat part.a part.b part.c >>parts
+    round=$((round + 1))
+done
+try query -v -c box/f.bly parts
+out_is 'adds at the same time lose no key' 1 '0\n'
+try info box/f.bly
+out_has 'and all are counted' 0 '^  keys +135,000 added'
+
+# One that waits for its keys while another comes: the second must wait.
+mkfifo slow
+timeout 60 "$BLOOMERY" add box/f.bly slow &
+exec 3>slow
+echo first >&3
+sleep 1
+echo second >other
+timeout 60 "$BLOOMERY" add box/f.bly other 3>&- &
+sleep 1
+echo third >&3
+exec 3>&-
+wait
+printf 'first\nsecond\nthird\n' >three
+try query -c box/f.bly three
+out_is 'a slow add and a quick one lose no key' 0 '3\n'
+check 'the filter is sound' "$BLOOMERY" check box/f.bly
+check 'and alone' [ "$(ls -A box)" = f.bly ]
+
+finish

@@ -1,0 +1,90 @@
+# sets.sh - unite, intersect, compare.
+# shellcheck source=lib.sh
+. "$1/lib.sh"
+
+span() {
+    awk -v from="$1" -v to="$2" 'BEGIN { for (i = from; i < to; i++) print i }'
+}
+span 0 600 >low
+span 400 1000 >high
+span 0 1000 >all
+span 400 600 >both
+for name in low high all; do
+    try build -n 1000 -p 1e-9 -o $name.bly $name
+    silent "build $name"
+done
+
+# ---- unite ------------------------------------------------------------------
+try unite -o u.bly low.bly high.bly
+silent 'unite'
+try query -c u.bly all
+out_is 'all keys of both are in the union' 0 '1000\n'
+span 1000 3000 >none
+try query -c u.bly none
+out_is 'and no others' 1 '0\n'
+try unite --output w.bly low.bly high.bly both.bly
+refused 'unite with a missing third' "both\\.bly"
+check 'writes nothing' [ ! -e w.bly ]
+try build -n 1000 -p 1e-9 -o both.bly both
+try unite --output w.bly low.bly high.bly both.bly
+silent 'unite of three'
+try query -c w.bly all
+out_is 'holds all' 0 '1000\n'
+cp low.bly a.bly
+try unite -o a.bly a.bly high.bly
+silent 'the output may be the first input'
+try query -c a.bly all
+out_is 'and holds all' 0 '1000\n'
+cp high.bly b.bly
+try unite -o b.bly low.bly b.bly
+silent 'the output may be the second input'
+try query -c b.bly all
+out_is 'and holds all too' 0 '1000\n'
+"$BLOOMERY" unite -o - low.bly high.bly >piped.bly
+check 'unite -o - writes to stdout' "$BLOOMERY" check piped.bly
+try query -c piped.bly all
+out_is 'the same filter' 0 '1000\n'
+try check u.bly w.bly a.bly b.bly
+status_is 'what unite wrote is sound' 0
+
+# ---- intersect --------------------------------------------------------------
+try intersect -o i.bly low.bly high.bly
+silent 'intersect'
+try query i.bly all
+# shellcheck disable=SC2016
+check 'finds what is in both, and little else' awk '
+    $1 >= 400 && $1 < 600 { common++ } END { exit common != 200 || NR > 210 }' \
+    out
+try intersect -o i.bly i.bly low.bly
+silent 'intersect into an input'
+try query -c i.bly both
+out_is 'the common keys stay' 0 '200\n'
+
+# ---- compare ----------------------------------------------------------------
+try compare low.bly high.bly
+out_has 'compare: a' 0 '^in a +(59[0-9]|60[0-9]|610) ± [0-9]+ keys$'
+out_has 'compare: both' 0 '^in both +(1[89][0-9]|2[01][0-9]) ± [0-9]+ keys$'
+out_has 'compare: either' 0 '^in either +(9[89][0-9]|1,0[012][0-9]) ±'
+out_has 'compare: jaccard' 0 '^jaccard +0\.(1[89]|2[01])[0-9]* ± 0\.'
+try build -n 1 -o s.bly all
+try compare s.bly s.bly
+out_has 'compare: saturated' 0 '^in a +unknown \(the filter is saturated\)$'
+
+# ---- what does not fit ------------------------------------------------------
+cp u.bly out.bly
+try build -n 1000 -p 1e-9 -s 1 -o seed.bly low
+try build -n 5000 -p 1e-9 -o size.bly low
+try build -n 1000 -p 1e-9 -H xxh64 -o hash.bly low
+try build -n 1000 -p 1e-9 -k blocked -o kind.bly low
+for differs in seed size hash kind; do
+    for command in unite intersect; do
+        keeps "$command: another $differs" \
+            "'high.bly' and '$differs.bly' cannot be .*: .*: " \
+            out.bly $command -o out.bly high.bly $differs.bly
+    done
+    try compare high.bly $differs.bly
+    refused "compare: another $differs" \
+        "'high.bly' and '$differs.bly' cannot be compared: .*: "
+done
+
+finish

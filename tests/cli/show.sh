@@ -1,0 +1,128 @@
+# show.sh - the commands that tell: info, check, plan, kinds, help, --version.
+# shellcheck source=lib.sh
+. "$1/lib.sh"
+
+awk 'BEGIN { for (i = 0; i < 1000; i++) print i }' >keys
+try build -k standard -p 0.5% -s 0x2a -o f.bly keys
+silent 'build -k -p -s'
+try build -H xxh64 -n 2k -o g.bly keys
+silent 'build -H -n'
+try build --kind standard --items 1e3 --rate 1e-2 --seed 7 --hash xxh3 \
+    --output l.bly --no-progress keys
+silent 'build with long names'
+try build --verbose -o v.bly keys
+note 'build --verbose' '^bloomery build: v.bly: 1,000 keys in .*bits per key'
+try build -v -k blocked -o b.bly keys
+note 'build -v -k blocked' 'blocked'
+
+# ---- info -------------------------------------------------------------------
+try info f.bly
+out_has 'info: the file' 0 '^f\.bly$'
+out_has 'info: the kind' 0 '^  kind +standard$'
+out_has 'info: keys and plan' 0 '^  keys +1,000 added, planned for 1,000$'
+out_has 'info: the rate' 0 '^  rate +0\.[0-9]+ % .*planned 0\.[0-9]+ %$'
+out_has 'info: hash and seed' 0 '^  hash +xxh3, seed 42$'
+try info g.bly
+out_has 'info: -H and -n took effect' 0 'planned for 2,000'
+out_has 'info: the hash' 0 '^  hash +xxh64, seed 0$'
+try info f.bly g.bly
+out_has 'info of two files' 0 '^g\.bly$'
+# shellcheck disable=SC2002
+cat f.bly | try info -
+out_has 'info of a pipe' 0 '^  kind +standard$'
+
+# ---- check ------------------------------------------------------------------
+try check f.bly g.bly
+out_is 'check: two good files' 0 'f.bly: ok\ng.bly: ok\n'
+try check -q f.bly
+silent 'check -q'
+try check --quiet f.bly
+silent 'check --quiet'
+cp f.bly bad.bly
+size=$(wc -c <bad.bly)
+printf 'XYZ' | dd of=bad.bly bs=1 seek=$((size - 40)) conv=notrunc 2>/dev/null
+try check bad.bly
+refused 'check: damage in the last bytes' 'bad\.bly'
+head -c $((size - 1)) f.bly >short.bly
+try check short.bly
+refused 'check: one byte short' 'short\.bly'
+try check f.bly bad.bly short.bly g.bly
+if [ "$(cat status)" = 2 ] && [ "$(wc -l <err)" -eq 2 ] \
+    && [ "$(cat out)" = "$(printf 'f.bly: ok\ng.bly: ok')" ]; then
+    pass 'check: good ones on stdout, bad ones on stderr, status 2'
+else
+    fail 'check: good ones on stdout, bad ones on stderr, status 2' "$(details)"
+fi
+# shellcheck disable=SC2002
+cat f.bly | try check -
+out_is 'check of a pipe' 0 '-: ok\n'
+
+# ---- plan -------------------------------------------------------------------
+try plan -k standard -n 1M -p 1%
+out_has 'plan: keys' 0 '^keys +1,000,000$'
+out_has 'plan: size' 0 '^size +1,[0-9]{3},[0-9]{3} bytes .* bits per key$'
+out_has 'plan: rate' 0 '^rate +(0\.9[0-9]*|1) % '
+try plan -n 1e6
+out_has 'plan of all kinds: standard' 0 '^standard +1,[0-9]{3},[0-9]{3} '
+out_has 'plan of all kinds: blocked' 0 '^blocked +1,[0-9]{3},[0-9]{3} '
+try plan --kind standard --items 1000 --rate 0.1 --hash xxh3
+out_has 'plan with long names' 0 '^keys +1,000$'
+for n in 1000000 1e6 1E+6 1000k 1000K 1M 0.001G 1.0e6; do
+    try plan -k standard -n $n
+    out_has "ITEMS $n is a million" 0 '^keys +1,000,000$'
+done
+for p in 0.1 10% 1e-1 .1 1e1%; do
+    try plan -k standard -n 1000 -p $p
+    out_has "RATE $p is ten percent" 0 '^rate +(9\.[0-9]+|10) % '
+done
+
+# ---- kinds ------------------------------------------------------------------
+try kinds
+out_has 'kinds: standard' 0 '^standard +sets '
+try kinds standard
+out_has 'kinds KIND: its options' 0 '^    k='
+out_has 'kinds KIND: its abilities' 0 '^  can +add'
+try kinds --markdown
+out_has 'kinds --markdown: the heading' 0 \
+    '^\| kind \| family \| what it is \| can \|$'
+# shellcheck disable=SC2016
+out_has 'kinds --markdown: a row' 0 '^\| `standard` \| sets \| .* \|$'
+
+# ---- help -------------------------------------------------------------------
+try --version
+out_has '--version' 0 '^bloomery [0-9]+\.[0-9]+\.[0-9]+$'
+try -V
+out_has '-V' 0 '^bloomery [0-9]+\.'
+try --help
+out_has '--help' 0 '^Usage: bloomery '
+cp out overview
+try -h
+check '-h is --help' cmp overview out
+try help
+check 'help is --help' cmp overview out
+for command in build add query info check plan kinds unite intersect compare \
+    help; do
+    try $command --help
+    out_has "$command --help: synopsis" 0 "^Usage: bloomery $command "
+    out_has "$command --help: options" 0 '^  -h, --help '
+    out_has "$command --help: examples" 0 '^Examples:$'
+    out_has "$command --help: exit status" 0 '^Exit status: '
+    check "$command --help: no wider than 80" awk 'length > 80 { exit 1 }' out
+    check "$command is in --help" grep -q "^  $command " overview
+    cp out help
+    try help $command
+    check "help $command is $command --help" cmp help out
+    try help --roff $command
+    out_has "$command: man page" 0 '^\.SH EXIT STATUS$'
+    # shellcheck disable=SC2016
+    check "$command: man page names all options" awk '
+        NR == FNR { gsub(/\\-/, "-"); gsub(/\\f[BIR]/, ""); page = page $0 "\n"; next }
+        match($0, /^ +(-., )?--[a-z-]+/) {
+            option = substr($0, RSTART, RLENGTH); sub(/^.*--/, "--", option)
+            if (!index(page, option)) exit 1
+        }' out help
+done
+try help --roff
+out_has 'help --roff' 0 '^\.TH BLOOMERY 1 '
+
+finish

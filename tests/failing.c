@@ -1,0 +1,166 @@
+/* failing.c - when memory runs out: every call that allocates is made with the
+ * first, the second, … allocation failing, until it succeeds. Each failure is
+ * BLY_ENOMEM, leaves the out-parameter alone, and gives everything back.
+ */
+#include <unistd.h>
+
+#include "test.h"
+
+#include "registry.h"
+
+typedef struct {
+    uint64_t left;                      /* allocations that still succeed    */
+    uint64_t live, bytes;               /* given and not yet back            */
+} failing_state;
+
+static void *failing_allocate(void *context, size_t alignment, size_t bytes)
+{
+    failing_state *s = context;
+    void *memory = NULL;
+    if (s->left == 0 || posix_memalign(&memory, alignment, bytes) != 0)
+        return NULL;
+    s->left--;
+    s->live++;
+    s->bytes += bytes;
+    memset(memory, 0xA5, bytes);
+    return memory;
+}
+
+static void failing_release(void *context, void *memory, size_t bytes)
+{
+    failing_state *s = context;
+    s->live--;
+    s->bytes -= bytes;
+    free(memory);
+}
+
+/* One way of making a filter, of the kind given. */
+typedef bly_status failing_make(bly_filter **out, const char *kind,
+                                const bly_allocator *allocator);
+
+static const char failing_path[] = "failing-test.bly";
+static bly_filter *failing_source;
+static const uint64_t failing_hashes[] = { 1, 2, 3, 4, 5 };
+
+static bly_status failing_new(bly_filter **out, const char *kind,
+                              const bly_allocator *allocator)
+{
+    bly_spec spec = { .capacity = 1000, .allocator = allocator };
+    return bly_new(out, kind, &spec);
+}
+
+static bly_status failing_build(bly_filter **out, const char *kind,
+                                const bly_allocator *allocator)
+{
+    bly_spec spec = { .allocator = allocator };
+    return bly_build(out, kind, &spec, failing_hashes, 5);
+}
+
+static bly_status failing_copy(bly_filter **out, const char *kind,
+                               const bly_allocator *allocator)
+{
+    (void)kind, (void)allocator;
+    return bly_copy(out, failing_source);
+}
+
+static bly_status failing_read(bly_filter **out, const char *kind,
+                               const bly_allocator *allocator)
+{
+    (void)kind, (void)allocator;
+    return bly_open(out, failing_path, 0);
+}
+
+static bly_status failing_map(bly_filter **out, const char *kind,
+                              const bly_allocator *allocator)
+{
+    (void)kind, (void)allocator;
+    return bly_open(out, failing_path, BLY_MAP);
+}
+
+static bly_status failing_wrap(bly_filter **out, const char *kind,
+                               const bly_allocator *allocator)
+{
+    (void)kind, (void)allocator;
+    size_t bytes;
+    const void *image = bly_image(failing_source, &bytes);
+    return bly_wrap(out, image, bytes);
+}
+
+static void failing_use(bly_filter *filter, bool may_change)
+{
+    if (may_change)
+        assert_true(bly_add(filter, "x", 1) >= 0);
+    for (size_t i = 0; i < 5; i++)
+        bly_contains_hash(filter, failing_hashes[i]);
+    bly_stat_t stat;
+    assert_status(bly_stat(&stat, filter), BLY_OK);
+}
+
+static void failing_run(failing_make *make, const char *kind, bool may_change)
+{
+    failing_state s = { 0 };
+    bly_allocator allocator = { failing_allocate, failing_release, &s };
+    bly_set_allocator(&allocator);
+    bly_filter *filter = NULL;
+    uint64_t allowed = 0;
+    for (;; allowed++) {
+        s.left = allowed;
+        bly_status status = make(&filter, kind, &allocator);
+        if (status == BLY_OK)
+            break;
+        assert_status(status, BLY_ENOMEM);
+        assert_null(filter);
+        assert_true(s.live == 0 && s.bytes == 0);
+        assert_true(allowed < 100);
+    }
+    assert_true(allowed >= 1);          /* it did allocate through us */
+    s.left = 0;                         /* and using it takes no more */
+    failing_use(filter, may_change);
+    bly_free(filter);
+    assert_true(s.live == 0 && s.bytes == 0);
+    bly_set_allocator(NULL);
+}
+
+static void test_memory_runs_out(void **state)
+{
+    (void)state;
+    for (size_t i = 0; registry_kinds[i] != NULL; i++) {
+        const char *kind = registry_kinds[i]->name;
+        bly_spec spec = { .capacity = 1000 };
+        assert_status(bly_new(&failing_source, kind, &spec), BLY_OK);
+        for (size_t j = 0; j < 5; j++)
+            bly_add_hash(failing_source, failing_hashes[j]);
+        assert_status(bly_save(failing_source, failing_path), BLY_OK);
+        failing_run(failing_new, kind, true);
+        failing_run(failing_build, kind, true);
+        failing_run(failing_copy, kind, true);
+        failing_run(failing_read, kind, true);
+        failing_run(failing_map, kind, false);
+        failing_run(failing_wrap, kind, false);
+        bly_free(failing_source);
+        unlink(failing_path);
+    }
+}
+
+/* More than any machine has: refused, in words, not a crash. */
+static void test_too_much(void **state)
+{
+    (void)state;
+    failing_state s = { .left = 0 };
+    bly_allocator allocator = { failing_allocate, failing_release, &s };
+    bly_spec spec = { .capacity = UINT64_C(1) << 50, .rate = 0.01,
+                      .allocator = &allocator };
+    bly_filter *filter = NULL;
+    assert_status(bly_new(&filter, "standard", &spec), BLY_ENOMEM);
+    assert_non_null(strstr(bly_why(), "MiB"));
+    assert_null(filter);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_memory_runs_out),
+        cmocka_unit_test(test_too_much),
+    };
+    return cmocka_run_group_tests_name("failing", tests, NULL, NULL);
+}

@@ -1,0 +1,247 @@
+/* handle.c - the verbs as a program meets them, where they are not a law of
+ * every kind: hashes, seeds, defaults, limits of 64-bit hashes, big filters.
+ */
+#include "handle.h"
+
+#include <pthread.h>
+
+#include "test.h"
+
+static bly_filter *handle_new(const char *kind, bly_spec spec)
+{
+    bly_filter *filter = NULL;
+    assert_status(bly_new(&filter, kind, &spec), BLY_OK);
+    return filter;
+}
+
+static void test_defaults(void **state)
+{
+    (void)state;
+    bly_filter *filter = handle_new("standard", (bly_spec){ .capacity = 500 });
+    bly_stat_t stat;
+    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_string_equal(stat.kind, "standard");
+    assert_string_equal(stat.hash, "xxh3");
+    assert_int_equal(stat.seed, 0);
+    assert_true(stat.planned_rate <= 0.01 && stat.planned_rate > 0.0095);
+    bly_free(filter);
+    bly_free(NULL);
+}
+
+/* Each hash by name finds its keys, is in the image, and is not another. */
+static void test_hash_names(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "xxh3", "xxh64", "murmur2", "murmur3",
+                                         "fnv1a", "identity" };
+    uint64_t hashes[6];
+    for (size_t i = 0; i < 6; i++) {
+        bly_filter *filter = handle_new("blocked", (bly_spec){
+            .capacity = 100, .hash = names[i], .seed = 3 });
+        hashes[i] = bly_hash(filter, "swordfish", 9);
+        assert_status(bly_add(filter, "swordfish", 9), BLY_OK);
+        assert_true(bly_contains_hash(filter, hashes[i]));
+        assert_int_equal(image_u64(bly_image(filter, NULL), IMAGE_SEED), 3);
+        bly_stat_t stat;
+        bly_stat(&stat, filter);
+        assert_string_equal(stat.hash, names[i]);
+        for (size_t j = 0; j < i; j++)
+            assert_true(hashes[i] != hashes[j]);
+        bly_free(filter);
+    }
+    bly_filter *filter = handle_new("standard", (bly_spec){
+        .capacity = 9, .hash = "identity" });
+    assert_true(bly_hash(filter, "\1\0\0\0\0\0\0\0", 8) == 1);
+    bly_free(filter);
+}
+
+static void test_seed_changes_the_hash(void **state)
+{
+    (void)state;
+    bly_filter *a = handle_new("standard", (bly_spec){ .capacity = 9 });
+    bly_filter *b = handle_new("standard", (bly_spec){ .capacity = 9,
+                                                       .seed = 1 });
+    assert_true(bly_hash(a, "x", 1) != bly_hash(b, "x", 1));
+    bly_free(a);
+    bly_free(b);
+}
+
+/* Odd keys: empty, of NULs, differing in the last byte, long. */
+static void test_odd_keys(void **state)
+{
+    (void)state;
+    bly_filter *filter = handle_new("standard", (bly_spec){
+        .capacity = 100, .rate = 1e-9 });
+    assert_status(bly_add(filter, "", 0), BLY_OK);
+    assert_true(bly_contains(filter, NULL, 0));
+    assert_false(bly_contains(filter, "\0", 1));
+    assert_status(bly_add(filter, "\0\0", 2), BLY_OK);
+    assert_false(bly_contains(filter, "\0\0\0", 3));
+    size_t length = 1 << 20;
+    char *key = calloc(length, 1);
+    assert_non_null(key);
+    assert_status(bly_add(filter, key, length), BLY_OK);
+    assert_false(bly_contains(filter, key, length - 1));
+    key[length - 1] = 1;
+    assert_false(bly_contains(filter, key, length));
+    free(key);
+    bly_free(filter);
+}
+
+/* FNV-1a leaves the high bits of short keys weak; the kinds that spread the
+ * hash still err as often as their bits say, to 2 %. */
+static void test_fnv1a_on_words(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = { "standard", "partitioned", "blocked" };
+    for (size_t k = 0; k < 3; k++) {
+        bly_filter *filter = handle_new(kinds[k], (bly_spec){
+            .capacity = 20000, .hash = "fnv1a" });
+        char key[16];
+        for (int i = 0; i < 20000; i++) {
+            int length = snprintf(key, sizeof key, "%d", i);
+            bly_add(filter, key, (size_t)length);
+        }
+        uint64_t hits = 0;
+        for (int i = 20000; i < 520000; i++) {
+            int length = snprintf(key, sizeof key, "%d", i);
+            hits += bly_contains(filter, key, (size_t)length);
+        }
+        bly_stat_t stat;
+        bly_stat(&stat, filter);
+        assert_within(hits, 500000, stat.rate, 0.02 * stat.rate);
+        bly_free(filter);
+    }
+}
+
+/* Below the chance of equal 64-bit hashes no rate can be promised. */
+static void test_rates_below_the_hash(void **state)
+{
+    (void)state;
+    bly_plan_t plan;
+    bly_spec spec = { .capacity = 1000000000, .rate = 1e-12 };
+    assert_status(bly_plan(&plan, "standard", &spec), BLY_EPARAM);
+    assert_non_null(strstr(bly_why(), "64-bit hashes"));
+    spec.rate = 1e-10;
+    assert_status(bly_plan(&plan, "standard", &spec), BLY_OK);
+    assert_true(plan.rate <= 1e-10 && plan.rate > 5.4e-11);
+}
+
+/* A filter of more than 2^32 bits: positions beyond 4 Gi are used, none is
+ * lost. (600 MB of address space; only the touched pages take memory.) */
+static void test_more_than_32_bits(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {
+        "standard:m=4831838217", "partitioned:m=4831838217,k=2",
+        "blocked:m=4831838217", "split:m=4831838217",
+    };
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        bly_spec spec = { .capacity = 1000 };
+        bly_plan_t plan;
+        assert_status(bly_plan(&plan, kinds[k], &spec), BLY_OK);
+        assert_true(plan.bytes > UINT64_C(603979776));
+        bly_filter *filter = handle_new(kinds[k], spec);
+        for (uint64_t i = 0; i < 50; i++)
+            assert_status(bly_add_hash(filter, test_random(1, i)), BLY_OK);
+        for (uint64_t i = 0; i < 50; i++)
+            assert_true(bly_contains_hash(filter, test_random(1, i)));
+        for (uint64_t i = 0; i < 1000; i++)
+            assert_false(bly_contains_hash(filter, test_random(2, i)));
+        bool high = false;              /* beyond bit 2^32 of the payload */
+        for (size_t at = 128 + ((size_t)1 << 29); at < plan.bytes; at++)
+            high |= filter->image[at] != 0;
+        assert_true(high);
+        bly_free(filter);
+    }
+}
+
+/* The sum of items over threads that share is exact. */
+static void *handle_add_thousand(void *filter)
+{
+    uint64_t hashes[100] = { 0 };
+    for (int i = 0; i < 10; i++)
+        bly_add_many(filter, hashes, 100);
+    return NULL;
+}
+
+static void test_shared_items(void **state)
+{
+    (void)state;
+    bly_filter *filter = handle_new("standard", (bly_spec){
+        .capacity = 10, .flags = BLY_SHARED });
+    pthread_t threads[4];
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, handle_add_thousand,
+                                        filter), 0);
+    for (size_t i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    bly_stat_t stat;
+    bly_stat(&stat, filter);
+    assert_true(stat.items == 4000 && stat.items_exact);
+    bly_free(filter);
+}
+
+static void test_unite_counts(void **state)
+{
+    (void)state;
+    bly_filter *empty = handle_new("standard", (bly_spec){ .capacity = 100 });
+    bly_filter *full = handle_new("standard", (bly_spec){ .capacity = 100 });
+    for (uint64_t i = 0; i < 60; i++)
+        bly_add_hash(full, test_random(1, i));
+    bly_stat_t stat;
+    assert_status(bly_unite(empty, full), BLY_OK);
+    bly_stat(&stat, empty);
+    assert_true(stat.items == 60 && stat.items_exact);
+    assert_status(bly_unite(empty, full), BLY_OK);
+    bly_stat(&stat, empty);
+    assert_false(stat.items_exact);
+    bly_overlap_t overlap;
+    assert_status(bly_overlap(&overlap, full, empty), BLY_OK);
+    assert_close(overlap.jaccard.value, 1, 1e-12);
+    bly_filter *other = handle_new("blocked", (bly_spec){ .capacity = 100 });
+    assert_status(bly_unite(full, other), BLY_EMISMATCH);
+    assert_non_null(strstr(bly_why(), "kind standard"));
+    bly_free(other);
+    bly_free(empty);
+    bly_free(full);
+}
+
+static void *handle_fail_elsewhere(void *unused)
+{
+    bly_plan_t plan;
+    bly_spec spec = { .capacity = 1 };
+    bly_plan(&plan, "elsewhere", &spec);
+    return unused;
+}
+
+/* The line of the last failure is each thread's own. */
+static void test_why_is_per_thread(void **state)
+{
+    (void)state;
+    bly_plan_t plan;
+    bly_spec spec = { .capacity = 1 };
+    assert_status(bly_plan(&plan, "here", &spec), BLY_EKIND);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, handle_fail_elsewhere,
+                                    NULL), 0);
+    pthread_join(thread, NULL);
+    assert_non_null(strstr(bly_why(), "'here'"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_hash_names),
+        cmocka_unit_test(test_seed_changes_the_hash),
+        cmocka_unit_test(test_odd_keys),
+        cmocka_unit_test(test_fnv1a_on_words),
+        cmocka_unit_test(test_rates_below_the_hash),
+        cmocka_unit_test(test_more_than_32_bits),
+        cmocka_unit_test(test_shared_items),
+        cmocka_unit_test(test_unite_counts),
+        cmocka_unit_test(test_why_is_per_thread),
+    };
+    return cmocka_run_group_tests_name("handle", tests, NULL, NULL);
+}

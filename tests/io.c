@@ -1,0 +1,341 @@
+/* io.c - files: nothing is lost when a save fails, nothing wrong is opened.
+ *
+ * Every test works in a folder of its own.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <dirent.h>
+
+#include "test.h"
+
+#include "core/image.h"
+
+static char io_folder[64];
+
+static int io_setup(void **state)
+{
+    (void)state;
+    strcpy(io_folder, "io-test-XXXXXX");
+    return mkdtemp(io_folder) == NULL || chdir(io_folder) != 0;
+}
+
+static int io_teardown(void **state)
+{
+    (void)state;
+    char command[128];
+    if (chdir("..") != 0)
+        return 1;
+    snprintf(command, sizeof command, "rm -rf %s", io_folder);
+    return system(command);
+}
+
+static bly_filter *io_filter(uint64_t n)
+{
+    bly_spec spec = { .capacity = 1000 };
+    bly_filter *filter = NULL;
+    assert_status(bly_new(&filter, "standard", &spec), BLY_OK);
+    for (uint64_t i = 0; i < n; i++)
+        bly_add_hash(filter, test_random(1, i));
+    return filter;
+}
+
+static uint64_t io_items(const char *path)
+{
+    bly_filter *filter = NULL;
+    assert_status(bly_open(&filter, path, 0), BLY_OK);
+    bly_stat_t stat;
+    bly_stat(&stat, filter);
+    for (uint64_t i = 0; i < stat.items; i++)
+        assert_true(bly_contains_hash(filter, test_random(1, i)));
+    bly_free(filter);
+    return stat.items;
+}
+
+static size_t io_files(void)
+{
+    size_t n = 0;
+    DIR *folder = opendir(".");
+    assert_non_null(folder);
+    while (readdir(folder) != NULL)
+        n++;
+    closedir(folder);
+    return n - 2;                       /* . and .. */
+}
+
+static void io_write(const char *path, const void *bytes, size_t n)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, n, file), n);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void test_save_replaces(void **state)
+{
+    (void)state;
+    bly_filter *filter = io_filter(10);
+    assert_status(bly_save(filter, "a.bly"), BLY_OK);
+    bly_add_hash(filter, test_random(1, 10));
+    assert_status(bly_save(filter, "a.bly"), BLY_OK);
+    assert_int_equal(io_items("a.bly"), 11);
+    assert_int_equal(io_files(), 1);
+    bly_free(filter);
+}
+
+/* The mode stays, a link is followed, a new file obeys the umask. */
+static void test_save_keeps_mode_and_link(void **state)
+{
+    (void)state;
+    bly_filter *filter = io_filter(10);
+    mode_t mask = umask(027);
+    assert_status(bly_save(filter, "b.bly"), BLY_OK);
+    umask(mask);
+    struct stat info;
+    assert_int_equal(stat("b.bly", &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0640);
+    assert_int_equal(chmod("b.bly", 0604), 0);
+    assert_int_equal(symlink("b.bly", "link.bly"), 0);
+    assert_status(bly_save(filter, "link.bly"), BLY_OK);
+    assert_int_equal(lstat("link.bly", &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    assert_int_equal(stat("b.bly", &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0604);
+    bly_free(filter);
+}
+
+/* A limit on file sizes stands for the full disk: the write stops half-way.
+ * In a child, for the limit cannot be taken back. */
+static void test_full_disk_loses_nothing(void **state)
+{
+    (void)state;
+    bly_filter *filter = io_filter(10);
+    assert_status(bly_save(filter, "c.bly"), BLY_OK);
+    size_t files = io_files();
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct rlimit limit = { 700, 700 };
+        signal(SIGXFSZ, SIG_IGN);
+        setrlimit(RLIMIT_FSIZE, &limit);
+        bly_add_hash(filter, test_random(1, 10));
+        bool refused = bly_save(filter, "c.bly") == BLY_EIO
+                    && strstr(bly_why(), "c.bly") != NULL;
+        _exit(refused ? 0 : 1);
+    }
+    int result;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_true(WIFEXITED(result) && WEXITSTATUS(result) == 0);
+    assert_int_equal(io_items("c.bly"), 10);
+    assert_int_equal(io_files(), files);
+    bly_free(filter);
+}
+
+static void test_save_refuses(void **state)
+{
+    (void)state;
+    bly_filter *filter = io_filter(10);
+    assert_int_equal(mkdir("folder", 0700), 0);
+    assert_status(bly_save(filter, "folder"), BLY_EIO);
+    assert_non_null(strstr(bly_why(), "is a directory"));
+    assert_status(bly_save(filter, "missing/a.bly"), BLY_EIO);
+    assert_status(bly_save(filter, ""), BLY_EIO);
+    if (access("/dev/full", W_OK) == 0)
+        assert_status(bly_save(filter, "/dev/full"), BLY_EIO);
+    char *name = malloc(9000);
+    assert_non_null(name);
+    memset(name, 'x', 8999);
+    name[8999] = '\0';
+    assert_status(bly_save(filter, name), BLY_EIO);
+    free(name);
+    assert_int_equal(rmdir("folder"), 0);
+    bly_free(filter);
+}
+
+static void test_open_refuses(void **state)
+{
+    (void)state;
+    bly_filter *none = NULL;
+    static const int modes[] = { 0, BLY_MAP, BLY_MAP | BLY_VERIFY };
+    io_write("empty", "", 0);
+    io_write("text", "these are words\nand no filter\n", 30);
+    io_write("magic", "bloomery", 8);
+    for (size_t i = 0; i < 3; i++) {
+        assert_status(bly_open(&none, "absent", modes[i]), BLY_EIO);
+        assert_status(bly_open(&none, ".", modes[i]), BLY_EIO);
+        assert_status(bly_open(&none, "empty", modes[i]), BLY_EFORMAT);
+        assert_status(bly_open(&none, "text", modes[i]), BLY_EFORMAT);
+        assert_non_null(strstr(bly_why(), "text: not a Bloomery filter"));
+        assert_status(bly_open(&none, "magic", modes[i]), BLY_ECORRUPT);
+    }
+    assert_status(bly_open(&none, "text", 64), BLY_EPARAM);
+    assert_status(bly_open(&none, "text", BLY_WRITE), BLY_EPARAM);
+    assert_null(none);
+}
+
+/* Cut anywhere, or one byte too long, in every way of opening. */
+static void test_open_refuses_wrong_sizes(void **state)
+{
+    (void)state;
+    bly_filter *filter = io_filter(500), *none = NULL;
+    size_t bytes;
+    const uint8_t *image = bly_image(filter, &bytes);
+    uint8_t *longer = malloc(bytes + 1);
+    assert_non_null(longer);
+    memcpy(longer, image, bytes);
+    longer[bytes] = 0;
+    for (size_t n = 0; n <= bytes + 1; n += n < 140 || n + 3 > bytes ? 1 : 97) {
+        if (n == bytes)
+            continue;
+        io_write("cut.bly", longer, n);
+        assert_true(bly_open(&none, "cut.bly", 0) < 0);
+        assert_true(bly_open(&none, "cut.bly", BLY_MAP) < 0);
+        assert_null(none);
+    }
+    free(longer);
+    bly_free(filter);
+}
+
+/* Damage to the payload: found when reading, and when asked to verify. */
+static void test_damaged_payload(void **state)
+{
+    (void)state;
+    bly_filter *filter = io_filter(500), *none = NULL;
+    assert_status(bly_save(filter, "d.bly"), BLY_OK);
+    bly_free(filter);
+    int file = open("d.bly", O_RDWR);
+    uint8_t byte;
+    assert_int_equal(pread(file, &byte, 1, 400), 1);
+    byte ^= 4;
+    assert_int_equal(pwrite(file, &byte, 1, 400), 1);
+    close(file);
+    assert_status(bly_open(&none, "d.bly", 0), BLY_ECORRUPT);
+    assert_status(bly_open(&none, "d.bly", BLY_MAP | BLY_VERIFY),
+                  BLY_ECORRUPT);
+    assert_non_null(strstr(bly_why(), "d.bly: the payload is damaged"));
+    assert_null(none);
+}
+
+/* Adding to the file itself; while it is open it says so to others. */
+static void test_map_for_writing(void **state)
+{
+    (void)state;
+    bly_filter *filter = io_filter(10), *mapped = NULL, *other = NULL;
+    assert_status(bly_save(filter, "e.bly"), BLY_OK);
+    bly_free(filter);
+    assert_status(bly_open(&mapped, "e.bly", BLY_MAP | BLY_WRITE), BLY_OK);
+    assert_int_equal(io_items("e.bly"), 10);    /* unchanged: still sealed */
+    for (uint64_t i = 10; i < 300; i++)
+        assert_true(bly_add_hash(mapped, test_random(1, i)) >= 0);
+    assert_status(bly_open(&other, "e.bly", 0), BLY_EUNSEALED);
+    assert_status(bly_open(&other, "e.bly", BLY_MAP), BLY_EUNSEALED);
+    assert_status(bly_sync(mapped), BLY_OK);
+    assert_int_equal(io_items("e.bly"), 300);
+    bly_add_hash(mapped, test_random(1, 300));
+    bly_free(mapped);
+    assert_int_equal(io_items("e.bly"), 301);
+}
+
+/* A writer that dies leaves a file that says so. */
+static void test_killed_writer(void **state)
+{
+    (void)state;
+    bly_filter *filter = io_filter(10), *other = NULL;
+    assert_status(bly_save(filter, "f.bly"), BLY_OK);
+    bly_free(filter);
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        bly_filter *mapped;
+        if (bly_open(&mapped, "f.bly", BLY_MAP | BLY_WRITE) == BLY_OK)
+            bly_add_hash(mapped, 1);
+        _exit(0);                       /* without bly_free */
+    }
+    int result;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_status(bly_open(&other, "f.bly", 0), BLY_EUNSEALED);
+    assert_status(bly_open(&other, "f.bly", BLY_MAP), BLY_EUNSEALED);
+    assert_non_null(strstr(bly_why(), "build it anew"));
+    assert_null(other);
+}
+
+static void test_read_only_map(void **state)
+{
+    (void)state;
+    bly_filter *filter = io_filter(10), *mapped = NULL;
+    assert_status(bly_save(filter, "g.bly"), BLY_OK);
+    assert_status(bly_open(&mapped, "g.bly", BLY_MAP), BLY_OK);
+    assert_status(bly_add_hash(mapped, 1), BLY_EREADONLY);
+    assert_status(bly_unite(mapped, filter), BLY_EREADONLY);
+    bly_filter *copy = NULL;
+    assert_status(bly_copy(&copy, mapped), BLY_OK);
+    assert_status(bly_add_hash(copy, 1), BLY_OK);
+    bly_free(copy);
+    bly_free(mapped);
+    bly_free(filter);
+}
+
+/* A filter comes through a pipe, and is saved into one. */
+static void test_pipe(void **state)
+{
+    (void)state;
+    bly_filter *filter = io_filter(700);
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(bly_save(filter, "pipe") == BLY_OK ? 0 : 1);
+    assert_int_equal(io_items("pipe"), 700);
+    int result;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_true(WIFEXITED(result) && WEXITSTATUS(result) == 0);
+    bly_free(filter);
+}
+
+/* A pipe whose header promises more than comes. */
+static void test_short_pipe(void **state)
+{
+    (void)state;
+    bly_filter *filter = io_filter(700), *none = NULL;
+    size_t bytes;
+    const uint8_t *image = bly_image(filter, &bytes);
+    assert_int_equal(mkfifo("short", 0600), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        int file = open("short", O_WRONLY);
+        _exit(write(file, image, bytes - 1) == (ssize_t)bytes - 1 ? 0 : 1);
+    }
+    assert_status(bly_open(&none, "short", 0), BLY_ECORRUPT);
+    assert_non_null(strstr(bly_why(), "short: cut short"));
+    int result;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    bly_free(filter);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_save_replaces),
+        cmocka_unit_test(test_save_keeps_mode_and_link),
+        cmocka_unit_test(test_full_disk_loses_nothing),
+        cmocka_unit_test(test_save_refuses),
+        cmocka_unit_test(test_open_refuses),
+        cmocka_unit_test(test_open_refuses_wrong_sizes),
+        cmocka_unit_test(test_damaged_payload),
+        cmocka_unit_test(test_map_for_writing),
+        cmocka_unit_test(test_killed_writer),
+        cmocka_unit_test(test_read_only_map),
+        cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_short_pipe),
+    };
+    return cmocka_run_group_tests_name("io", tests, io_setup, io_teardown);
+}

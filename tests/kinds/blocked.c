@@ -1,0 +1,84 @@
+/* blocked.c - what is special to kind `blocked`: a key stays in its line, and
+ * the sizes of the essay's table.
+ */
+#include "test.h"
+
+#include "core/bits.h"
+
+/* All bits of a key lie in one line of 64 bytes, and every line is used. */
+static void test_one_line_a_key(void **state)
+{
+    (void)state;
+    bool used[16] = { false };
+    for (uint64_t i = 0; i < 500; i++) {
+        bly_spec spec = { .capacity = 100 };
+        bly_filter *filter = NULL;
+        assert_status(bly_new(&filter, "blocked:m=8192,k=6", &spec), BLY_OK);
+        bly_add_hash(filter, test_random(1, i));
+        const uint8_t *image = bly_image(filter, NULL);
+        size_t lines = 0;
+        for (size_t line = 0; line < 16; line++) {
+            uint64_t bits = bits_count(image + 128 + 64 * line, 64);
+            lines += bits > 0;
+            used[line] |= bits > 0;
+            assert_in_range(bits, 0, 6);
+        }
+        assert_int_equal(lines, 1);
+        bly_free(filter);
+    }
+    for (size_t line = 0; line < 16; line++)
+        assert_true(used[line]);
+}
+
+/* Bits a key at the round rates, as the essay says. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    static const struct { double rate, bits; uint64_t k; } rows[] = {
+        { 0.1, 4.84, 3 }, { 0.01, 9.92, 6 }, { 0.001, 15.55, 9 },
+        { 0.0001, 22.03, 12 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bly_spec spec = { .capacity = 100000000, .rate = rows[i].rate };
+        bly_plan_t plan;
+        assert_status(bly_plan(&plan, "blocked", &spec), BLY_OK);
+        assert_close(plan.bits_per_key, rows[i].bits, 0.001);
+        assert_int_equal(plan.probes, rows[i].k);
+        assert_close(plan.rate, rows[i].rate, 1e-5);
+    }
+}
+
+/* One line less would not do, and no other k would do with fewer. */
+static void test_least_lines(void **state)
+{
+    (void)state;
+    for (double rate = 0.4; rate > 1e-7; rate *= 0.2) {
+        bly_spec spec = { .capacity = 20000, .rate = rate };
+        bly_plan_t best, other;
+        assert_status(bly_plan(&best, "blocked", &spec), BLY_OK);
+        assert_true(best.rate <= rate);
+        for (unsigned k = 1; k <= 32; k++) {
+            char kind[64];
+            snprintf(kind, sizeof kind, "blocked:k=%u", k);
+            assert_status(bly_plan(&other, kind, &spec), BLY_OK);
+            assert_true(other.rate <= rate && other.bytes >= best.bytes);
+        }
+        char less[64];
+        snprintf(less, sizeof less, "blocked:m=%llu,k=%u",
+                 (unsigned long long)(best.geometry[0] - 1) * 512, best.probes);
+        if (best.geometry[0] > 1) {
+            assert_status(bly_plan(&other, less, &spec), BLY_OK);
+            assert_true(other.rate > rate);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_line_a_key),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_least_lines),
+    };
+    return cmocka_run_group_tests_name("blocked", tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+/* standard.c - what is special to kind `standard`: its sizes against the
+ * catalogue of the literature, its options, its index schemes.
+ */
+#include "test.h"
+
+#include "core/index.h"
+#include "core/maths.h"
+
+static bly_plan_t standard_plan_of(const char *kind, uint64_t n, double rate)
+{
+    bly_spec spec = { .capacity = n, .rate = rate };
+    bly_plan_t plan;
+    assert_status(bly_plan(&plan, kind, &spec), BLY_OK);
+    return plan;
+}
+
+/* The sizes that guarantee the rate, and that one bit less would not. */
+static void test_sizes_guarantee(void **state)
+{
+    (void)state;
+    for (double rate = 0.3; rate > 1e-9; rate *= 0.17)
+        for (uint64_t n = 1; n < 2000000; n = n * 5 + 1) {
+            bly_plan_t plan = standard_plan_of("standard", n, rate);
+            uint64_t m = plan.geometry[0], k = plan.geometry[1];
+            assert_int_equal(plan.bytes, 128 + (m + 7) / 8);
+            assert_int_equal(plan.probes, k);
+            double true_rate = math_rate(m, (double)n, (uint32_t)k);
+            double left = rate - math_collision((double)n);
+            assert_true(true_rate <= left);
+            assert_true(m == 1
+                        || math_rate(m - 1, (double)n, (uint32_t)k) > left);
+        }
+}
+
+/* 50000 keys at 1 %: the textbook's 479253 bits and 7 probes miss it; 479648
+ * are enough by the exponential formula. The true rate needs 479651 .. 479660
+ * (its excess is 0.0009 % here). */
+static void test_known_sizes(void **state)
+{
+    (void)state;
+    bly_plan_t plan = standard_plan_of("standard", 50000, 0.01);
+    assert_int_equal(plan.geometry[1], 7);
+    assert_in_range(plan.geometry[0], 479648, 479660);
+    plan = standard_plan_of("standard", 1000, 0.001);
+    assert_int_equal(plan.geometry[1], 10);
+    assert_in_range(plan.geometry[0], 14378, 14400);
+    plan = standard_plan_of("standard:m=479253,k=7", 50000, 0.01);
+    assert_close(plan.rate, 0.0100393, 1e-5);
+    assert_true(plan.rate > 0.01);
+    plan = standard_plan_of("standard:m=8000000000", 1000000000, 0.01);
+    assert_int_equal(plan.geometry[1], 6);
+    assert_int_equal(plan.bytes, 1000000000 + 128);
+    assert_close(plan.rate, 0.0215771, 1e-5);
+}
+
+static void test_options(void **state)
+{
+    (void)state;
+    bly_plan_t plan = standard_plan_of("standard:k=3", 1000, 0.01);
+    assert_int_equal(plan.probes, 3);
+    assert_true(plan.rate <= 0.01);
+    assert_true(plan.bytes > standard_plan_of("standard", 1000, 0.01).bytes);
+
+    /* m alone: as many keys as it holds at the rate */
+    plan = standard_plan_of("standard:m=95851", 0, 0.01);
+    assert_in_range(plan.capacity, 9950, 10000);
+    assert_true(plan.rate <= 0.01);
+    bly_spec spec = { .capacity = plan.capacity + 1, .rate = 0.01 };
+    assert_status(bly_plan(&plan, "standard:m=95851,k=7", &spec), BLY_OK);
+    assert_true(plan.rate > 0.01);
+
+    assert_int_equal(standard_plan_of("standard:m=1", 5, 0.01).geometry[0], 1);
+    assert_int_equal(standard_plan_of("standard:m=1,k=1", 5, 0.01).rate, 1);
+}
+
+static bool standard_finds_all(const bly_filter *filter, uint64_t stream,
+                               uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++)
+        if (!bly_contains_hash(filter, test_random(stream, i)))
+            return false;
+    return true;
+}
+
+/* Small m, many filters: the hits among strangers per scheme, and no key lost.
+ * m = 1000, n = 100, k = 7. */
+static uint64_t standard_hits(const char *scheme, uint64_t filters,
+                              uint64_t asked)
+{
+    char kind[64];
+    snprintf(kind, sizeof kind, "standard:m=1000,k=7,index=%s", scheme);
+    bly_spec spec = { .capacity = 100 };
+    uint64_t hits = 0;
+    for (uint64_t f = 0; f < filters; f++) {
+        bly_filter *filter = NULL;
+        assert_status(bly_new(&filter, kind, &spec), BLY_OK);
+        for (uint64_t i = 0; i < 100; i++)
+            bly_add_hash(filter, test_random(2 * f, i));
+        assert_true(standard_finds_all(filter, 2 * f, 100));
+        for (uint64_t i = 0; i < asked; i++)
+            hits += bly_contains_hash(filter, test_random(2 * f + 1, i));
+        bly_free(filter);
+    }
+    return hits;
+}
+
+static void test_index_schemes(void **state)
+{
+    (void)state;
+    const uint64_t filters = 2000, asked = 2000;
+    double truth = math_rate_occupancy(1000, 100, 7);
+    double sd = standard_plan_of("standard:m=1000,k=7", 100, 0.01).rate_sd
+              / sqrt((double)filters);
+    uint64_t total = filters * asked;
+    assert_within(standard_hits("power", filters, asked), total, truth, sd);
+    assert_within(standard_hits("seeds", filters, asked), total, truth, sd);
+    static const char *const worse[] = { "double", "step" };
+    for (size_t i = 0; i < 2; i++) {
+        double rate = (double)standard_hits(worse[i], filters, asked)
+                    / (double)total;
+        assert_true(rate > truth * 1.02 && rate < truth * 1.25);
+    }
+    static const char *const near[] = { "enhanced", "triple" };
+    for (size_t i = 0; i < 2; i++) {
+        double rate = (double)standard_hits(near[i], filters, asked)
+                    / (double)total;
+        assert_true(rate > truth * 0.98 && rate < truth * 1.06);
+    }
+}
+
+/* Every probe of the default lies where core/index.h says. */
+static void test_bits_are_where_they_should_be(void **state)
+{
+    (void)state;
+    bly_spec spec = { .capacity = 100 };
+    bly_filter *filter = NULL;
+    assert_status(bly_new(&filter, "standard:m=1003,k=9", &spec), BLY_OK);
+    uint64_t hash = test_random(4, 4);
+    assert_status(bly_add_hash(filter, hash), BLY_OK);
+    uint8_t wanted[126] = { 0 };
+    index_walk walk;
+    index_start(&walk, INDEX_POWER, hash, 1003);
+    for (int i = 0; i < 9; i++)
+        bits_set(wanted, index_next(&walk, INDEX_POWER));
+    const uint8_t *image = bly_image(filter, NULL);
+    assert_memory_equal(image + 128, wanted, sizeof wanted);
+    bly_free(filter);
+}
+
+/* One bit, one probe: everything is there after one add. */
+static void test_one_bit(void **state)
+{
+    (void)state;
+    bly_spec spec = { .capacity = 1 };
+    bly_filter *filter = NULL;
+    assert_status(bly_new(&filter, "standard:m=1,k=1", &spec), BLY_OK);
+    assert_false(bly_contains_hash(filter, 5));
+    assert_status(bly_add_hash(filter, 5), BLY_OK);
+    assert_true(bly_contains_hash(filter, 6));
+    bly_stat_t stat;
+    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_true(stat.fill == 1 && stat.rate == 1 && isinf(stat.distinct));
+    bly_free(filter);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes_guarantee),
+        cmocka_unit_test(test_known_sizes),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_index_schemes),
+        cmocka_unit_test(test_bits_are_where_they_should_be),
+        cmocka_unit_test(test_one_bit),
+    };
+    return cmocka_run_group_tests_name("standard", tests, NULL, NULL);
+}

@@ -1,0 +1,670 @@
+/* laws.c - what every kind must obey, run over each one of the registry.
+ *
+ * A kind that is added to the registry is tested here without a line more.
+ * What is special to one kind is in tests/kinds/.
+ */
+#include "test.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "handle.h"
+#include "registry.h"
+
+/* The kind under test, of each run of the group. */
+static const bly_kind *laws_kind;
+
+static bly_filter *laws_new(uint64_t capacity, double rate, uint64_t seed,
+                            int flags)
+{
+    bly_spec spec = { .capacity = capacity, .rate = rate, .seed = seed,
+                      .flags = flags };
+    bly_filter *filter = NULL;
+    assert_status(bly_new(&filter, laws_kind->name, &spec), BLY_OK);
+    return filter;
+}
+
+/* n keys of a stream, in. */
+static bly_filter *laws_of(uint64_t capacity, double rate, uint64_t stream,
+                           uint64_t n)
+{
+    bly_filter *filter = laws_new(capacity, rate, 0, 0);
+    for (uint64_t i = 0; i < n; i++)
+        assert_true(bly_add_hash(filter, test_random(stream, i)) >= 0);
+    return filter;
+}
+
+static uint64_t laws_present(const bly_filter *filter, uint64_t stream,
+                             uint64_t n)
+{
+    uint64_t present = 0;
+    for (uint64_t i = 0; i < n; i++)
+        present += bly_contains_hash(filter, test_random(stream, i));
+    return present;
+}
+
+static bool laws_same_bytes(const bly_filter *a, const bly_filter *b)
+{
+    size_t a_bytes, b_bytes;
+    const void *a_image = bly_image(a, &a_bytes);
+    const void *b_image = bly_image(b, &b_bytes);
+    return a_bytes == b_bytes && memcmp(a_image, b_image, a_bytes) == 0;
+}
+
+/* ---- Members, strangers, the rate -------------------------------------- */
+
+static void law_empty_knows_nothing(void **state)
+{
+    (void)state;
+    bly_filter *filter = laws_new(1000, 0.01, 0, 0);
+    assert_int_equal(laws_present(filter, 1, 10000), 0);
+    bly_stat_t stat;
+    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_true(stat.items == 0 && stat.items_exact);
+    assert_true(stat.fill == 0 && stat.distinct == 0 && stat.rate == 0);
+    bly_free(filter);
+}
+
+static void law_no_false_negative(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[] = { 1, 2, 7, 64, 1000, 100000 };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        bly_filter *filter = laws_of(sizes[i], 0.01, 1, sizes[i]);
+        assert_int_equal(laws_present(filter, 1, sizes[i]), sizes[i]);
+        bly_free(filter);
+    }
+}
+
+/* Over capacity a filter either says full or goes on finding every key. */
+static void law_overfull_loses_nothing(void **state)
+{
+    (void)state;
+    bly_filter *filter = laws_new(100, 0.01, 0, 0);
+    uint64_t in = 0;
+    while (in < 20000 && bly_add_hash(filter, test_random(1, in)) >= 0)
+        in++;
+    assert_true(in >= 100);
+    assert_int_equal(laws_present(filter, 1, in), in);
+    bly_stat_t stat;
+    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_int_equal(stat.items, in);
+    if (in > 200)
+        assert_true(stat.rate > 2 * stat.planned_rate);
+    bly_free(filter);
+}
+
+static void laws_measure(uint64_t n, double rate, uint64_t filters,
+                         uint64_t asked)
+{
+    bly_spec spec = { .capacity = n, .rate = rate };
+    bly_plan_t plan;
+    assert_status(bly_plan(&plan, laws_kind->name, &spec), BLY_OK);
+    assert_true(plan.rate <= rate);
+
+    uint64_t hits = 0;
+    for (uint64_t f = 0; f < filters; f++) {
+        bly_filter *filter = laws_of(n, rate, 2 * f + 10, n);
+        hits += laws_present(filter, 2 * f + 11, asked);
+        bly_free(filter);
+    }
+    assert_within(hits, filters * asked, plan.rate,
+                  plan.rate_sd / sqrt((double)filters));
+}
+
+static void law_measured_rate_is_planned(void **state)
+{
+    (void)state;
+    static const double rates[] = { 0.5, 0.1, 0.01, 0.001, 0.0001 };
+    for (size_t r = 0; r < sizeof rates / sizeof *rates; r++) {
+        laws_measure(100, rates[r], 200, 4000);
+        laws_measure(10000, rates[r], 10, 100000);
+        laws_measure(300000, rates[r], 1, 1000000);
+    }
+}
+
+/* bly_stat's rate, from the bits alone, is what is measured. */
+static void law_stat_tells_the_rate(void **state)
+{
+    (void)state;
+    for (uint64_t n = 5000; n <= 40000; n *= 2) {
+        bly_filter *filter = laws_of(10000, 0.01, 5, n);
+        bly_stat_t stat;
+        assert_status(bly_stat(&stat, filter), BLY_OK);
+        assert_within(laws_present(filter, 6, 1000000), 1000000, stat.rate, 0);
+        assert_true(fabs(stat.distinct - (double)n) <= 5 * stat.distinct_sd);
+        assert_true(stat.items == n && stat.items_exact);
+        bly_free(filter);
+    }
+}
+
+static void law_add_tells_new_from_seen(void **state)
+{
+    (void)state;
+    bly_filter *filter = laws_new(1000, 0.001, 0, 0);
+    uint64_t fresh = 0;
+    for (uint64_t i = 0; i < 1000; i++)
+        fresh += bly_add_hash(filter, test_random(1, i)) == BLY_OK;
+    assert_true(fresh >= 990);          /* false positives: 1 at most expected */
+    for (uint64_t i = 0; i < 1000; i++)
+        assert_status(bly_add_hash(filter, test_random(1, i)), BLY_SEEN);
+    bly_stat_t stat;
+    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_int_equal(stat.items, 2000);
+    assert_true(fabs(stat.distinct - 1000) <= 5 * stat.distinct_sd + 1);
+    bly_free(filter);
+}
+
+/* ---- Plan -------------------------------------------------------------- */
+
+static void law_plan_is_kept(void **state)
+{
+    (void)state;
+    for (uint64_t n = 1; n <= 1000000; n = n * 10 + 3) {
+        bly_spec spec = { .capacity = n, .rate = 0.003 };
+        bly_plan_t plan;
+        assert_status(bly_plan(&plan, laws_kind->name, &spec), BLY_OK);
+        bly_filter *filter = laws_new(n, 0.003, 0, 0);
+        bly_stat_t stat;
+        size_t bytes;
+        assert_status(bly_stat(&stat, filter), BLY_OK);
+        bly_image(filter, &bytes);
+        assert_string_equal(plan.kind, laws_kind->name);
+        assert_true(plan.bytes == bytes && stat.bytes == bytes);
+        assert_true(plan.capacity == n && stat.capacity == n);
+        assert_true(plan.rate <= 0.003 && plan.rate == stat.planned_rate);
+        assert_true(plan.rate_sd >= 0 && plan.fill > 0 && plan.fill < 1);
+        assert_close(plan.bits_per_key, 8 * (double)bytes / (double)n, 1e-12);
+        assert_memory_equal(plan.geometry, stat.geometry,
+                            sizeof plan.geometry);
+        bly_free(filter);
+    }
+}
+
+/* More keys or a lower rate never take fewer bytes. */
+static void law_plan_is_monotone(void **state)
+{
+    (void)state;
+    uint64_t last = 0;
+    for (uint64_t n = 1; n < 3000; n += 7) {
+        bly_spec spec = { .capacity = n, .rate = 0.02 };
+        bly_plan_t plan;
+        assert_status(bly_plan(&plan, laws_kind->name, &spec), BLY_OK);
+        assert_true(plan.bytes >= last);
+        last = plan.bytes;
+    }
+    last = 0;
+    for (double rate = 0.9; rate > 1e-6; rate *= 0.8) {
+        bly_spec spec = { .capacity = 50000, .rate = rate };
+        bly_plan_t plan;
+        assert_status(bly_plan(&plan, laws_kind->name, &spec), BLY_OK);
+        assert_true(plan.bytes >= last);
+        last = plan.bytes;
+    }
+}
+
+/* Planned without being built: a thousand million keys, and too many. */
+static void law_plan_knows_big_sizes(void **state)
+{
+    (void)state;
+    bly_spec spec = { .capacity = 1000000000, .rate = 0.01 };
+    bly_plan_t plan;
+    assert_status(bly_plan(&plan, laws_kind->name, &spec), BLY_OK);
+    assert_true(plan.bytes > UINT64_C(1150000000));
+    assert_true(plan.rate <= 0.01 && plan.rate > 0.0099);
+
+    spec.capacity = UINT64_MAX;
+    spec.rate = 0.9999;
+    bly_status status = bly_plan(&plan, laws_kind->name, &spec);
+    assert_true(status == BLY_ETOOBIG || status == BLY_EPARAM);
+    assert_true(strlen(bly_why()) > 20);
+}
+
+static void law_bad_specs_are_refused(void **state)
+{
+    (void)state;
+    static const double rates[] = { -1, 1, 2, 1e300, 1e-300 };
+    bly_filter *untouched = (bly_filter *)state;
+    bly_spec spec = { .capacity = 100 };
+    for (size_t i = 0; i <= sizeof rates / sizeof *rates; i++) {
+        spec.rate = i < sizeof rates / sizeof *rates ? rates[i] : (double)NAN;
+        assert_status(bly_new(&untouched, laws_kind->name, &spec), BLY_EPARAM);
+    }
+    spec = (bly_spec){ .rate = 0.01 };
+    assert_status(bly_new(&untouched, laws_kind->name, &spec), BLY_EPARAM);
+    spec = (bly_spec){ .capacity = 10, .hash = "md5" };
+    assert_status(bly_new(&untouched, laws_kind->name, &spec), BLY_EHASH);
+    spec = (bly_spec){ .capacity = 10, .flags = BLY_MAP };
+    assert_status(bly_new(&untouched, laws_kind->name, &spec), BLY_EPARAM);
+    char name[64];
+    snprintf(name, sizeof name, "%s:nonsense=1", laws_kind->name);
+    spec = (bly_spec){ .capacity = 10 };
+    assert_status(bly_new(&untouched, name, &spec), BLY_EOPTION);
+    assert_ptr_equal(untouched, state);
+}
+
+/* ---- One, many, keys, threads ------------------------------------------ */
+
+static void law_many_is_one(void **state)
+{
+    (void)state;
+    enum { N = 5000 };
+    static uint64_t hashes[N];
+    static bool many[2 * N];
+    for (uint64_t i = 0; i < N; i++)
+        hashes[i] = test_random(3, i);
+    for (size_t n = 0; n <= N; n = n < 300 ? n + 1 : n * 3) {
+        size_t count = n < N ? n : N;
+        bly_filter *one = laws_of(N, 0.02, 3, count);
+        bly_filter *all = laws_new(N, 0.02, 0, 0);
+        assert_status(bly_add_many(all, hashes, count), BLY_OK);
+        assert_true(laws_same_bytes(one, all));
+        for (size_t i = 0; i < 2 * N; i++)
+            many[i] = true;
+        bly_contains_many(all, hashes, N, many);
+        for (size_t i = 0; i < N; i++)
+            assert_int_equal(many[i], bly_contains_hash(one, hashes[i]));
+        assert_true(many[N]);           /* not a byte beyond */
+        bly_free(one);
+        bly_free(all);
+    }
+}
+
+static void law_keys_are_hashes(void **state)
+{
+    (void)state;
+    enum { N = 1500 };
+    static char text[N][16];
+    static bly_key keys[2 * N];
+    static bool present[2 * N];
+    bly_filter *by_keys = laws_new(N, 0.001, 99, 0);
+    bly_filter *by_one = laws_new(N, 0.001, 99, 0);
+    bly_filter *by_hash = laws_new(N, 0.001, 99, 0);
+    for (size_t i = 0; i < N; i++) {
+        int length = snprintf(text[i], sizeof text[i], "%zu", i * i);
+        keys[i] = (bly_key){ text[i], (size_t)length };
+        assert_true(bly_add(by_one, text[i], (size_t)length) >= 0);
+        uint64_t hash = bly_hash(by_hash, text[i], (size_t)length);
+        assert_true(bly_add_hash(by_hash, hash) >= 0);
+    }
+    assert_status(bly_add_keys(by_keys, keys, N), BLY_OK);
+    assert_true(laws_same_bytes(by_keys, by_one));
+    assert_true(laws_same_bytes(by_keys, by_hash));
+    bly_contains_keys(by_keys, keys, N, present);
+    for (size_t i = 0; i < N; i++)
+        assert_true(present[i] && bly_contains(by_one, keys[i].data,
+                                               keys[i].length));
+    bly_free(by_keys);
+    bly_free(by_one);
+    bly_free(by_hash);
+}
+
+enum { LAWS_THREADS = 4, LAWS_EACH = 20000 };
+
+typedef struct { bly_filter *filter; uint64_t stream; uint64_t lost; } laws_job;
+
+/* Add keys that overlap with the neighbours' and look each up at once. */
+static void *laws_thread(void *argument)
+{
+    laws_job *job = argument;
+    uint64_t batch[100];
+    for (uint64_t i = 0; i < LAWS_EACH; i += 100) {
+        for (uint64_t j = 0; j < 100; j++)
+            batch[j] = test_random(77, job->stream * LAWS_EACH / 2 + i + j);
+        bly_add_many(job->filter, batch, 50);
+        for (uint64_t j = 50; j < 100; j++)
+            bly_add_hash(job->filter, batch[j]);
+        for (uint64_t j = 0; j < 100; j++)
+            job->lost += !bly_contains_hash(job->filter, batch[j]);
+    }
+    return NULL;
+}
+
+static void law_shared_adds_lose_nothing(void **state)
+{
+    (void)state;
+    if (laws_kind->add_shared == NULL)
+        skip();
+    bly_filter *shared = laws_new(LAWS_THREADS * LAWS_EACH, 0.01, 0,
+                                  BLY_SHARED);
+    pthread_t threads[LAWS_THREADS];
+    laws_job jobs[LAWS_THREADS];
+    for (uint64_t t = 0; t < LAWS_THREADS; t++) {
+        jobs[t] = (laws_job){ shared, t, 0 };
+        assert_int_equal(pthread_create(&threads[t], NULL, laws_thread,
+                                        &jobs[t]), 0);
+    }
+    for (size_t t = 0; t < LAWS_THREADS; t++) {
+        pthread_join(threads[t], NULL);
+        assert_int_equal(jobs[t].lost, 0);
+    }
+    bly_filter *alone = laws_new(LAWS_THREADS * LAWS_EACH, 0.01, 0, 0);
+    for (uint64_t t = 0; t < LAWS_THREADS; t++)
+        for (uint64_t i = 0; i < LAWS_EACH; i++)
+            bly_add_hash(alone, test_random(77, t * LAWS_EACH / 2 + i));
+    assert_true(laws_same_bytes(shared, alone));
+    bly_free(shared);
+    bly_free(alone);
+}
+
+/* ---- Verbs that a kind may lack ---------------------------------------- */
+
+static void law_missing_verbs_say_so(void **state)
+{
+    (void)state;
+    bly_filter *filter = laws_of(1000, 0.001, 1, 500);
+    uint64_t member = test_random(1, 3), label = 42;
+    if (laws_kind->remove == NULL)
+        assert_status(bly_remove_hash(filter, member), BLY_EUNSUPPORTED);
+    if (laws_kind->count == NULL) {
+        assert_true(bly_count_hash(filter, member) == UINT64_MAX);
+        bly_filter *empty = laws_new(1000, 0.001, 0, 0);
+        assert_true(bly_count_hash(empty, member) == 0);
+        bly_free(empty);
+    }
+    if (laws_kind->put == NULL) {
+        assert_status(bly_put_hash(filter, member, 7), BLY_EUNSUPPORTED);
+        assert_false(bly_get_hash(filter, member, &label));
+        assert_int_equal(label, 42);
+    }
+    assert_int_equal(laws_present(filter, 1, 500), 500);
+    bly_free(filter);
+}
+
+/* ---- Sets -------------------------------------------------------------- */
+
+static void law_union_is_built_of_both(void **state)
+{
+    (void)state;
+    if (laws_kind->unite == NULL)
+        skip();
+    bly_filter *a = laws_of(3000, 0.01, 1, 1000);
+    bly_filter *b = laws_of(3000, 0.01, 2, 1500);
+    bly_filter *both = laws_of(3000, 0.01, 1, 1000);
+    for (uint64_t i = 0; i < 1500; i++)
+        bly_add_hash(both, test_random(2, i));
+    assert_status(bly_unite(a, b), BLY_OK);
+    size_t bytes;
+    const uint8_t *united = bly_image(a, &bytes), *built = bly_image(both, NULL);
+    assert_memory_equal(united + IMAGE_HEADER, built + IMAGE_HEADER,
+                        bytes - IMAGE_HEADER);
+    bly_stat_t stat;
+    assert_status(bly_stat(&stat, a), BLY_OK);
+    assert_false(stat.items_exact);
+    assert_true(fabs((double)stat.items - 2500) <= 5 * stat.distinct_sd + 1);
+    assert_true(bly_add_hash(a, test_random(3, 0)) >= 0);
+    assert_status(bly_stat(&stat, a), BLY_OK);
+    assert_false(stat.items_exact);     /* once unknown, it stays so */
+    bly_free(a);
+    bly_free(b);
+    bly_free(both);
+}
+
+static void law_intersection_keeps_the_common(void **state)
+{
+    (void)state;
+    if (laws_kind->intersect == NULL)
+        skip();
+    bly_filter *a = laws_of(3000, 0.01, 1, 2000);
+    bly_filter *b = laws_of(3000, 0.01, 1, 1000);
+    for (uint64_t i = 0; i < 1000; i++)
+        bly_add_hash(b, test_random(2, i));
+    uint64_t a_hits = laws_present(a, 9, 100000);
+    assert_status(bly_intersect(a, b), BLY_OK);
+    assert_int_equal(laws_present(a, 1, 1000), 1000);
+    assert_true(laws_present(a, 9, 100000) <= a_hits);
+    bly_free(a);
+    bly_free(b);
+}
+
+static void law_overlap_is_estimated(void **state)
+{
+    (void)state;
+    if (laws_kind->overlap == NULL)
+        skip();
+    bly_filter *a = laws_of(30000, 0.01, 1, 20000);
+    bly_filter *b = laws_of(30000, 0.01, 1, 5000);
+    for (uint64_t i = 0; i < 10000; i++)
+        bly_add_hash(b, test_random(2, i));
+    bly_overlap_t o;
+    assert_status(bly_overlap(&o, a, b), BLY_OK);
+    const struct { bly_estimate got; double truth; } rows[] = {
+        { o.a, 20000 }, { o.b, 15000 }, { o.either, 30000 }, { o.both, 5000 },
+        { o.jaccard, 5000.0 / 30000 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_true(rows[i].got.sd > 0);
+        assert_true(fabs(rows[i].got.value - rows[i].truth)
+                    <= 5 * rows[i].got.sd);
+    }
+    bly_free(a);
+    bly_free(b);
+}
+
+static void law_unlike_filters_do_not_mix(void **state)
+{
+    (void)state;
+    bly_filter *a = laws_of(3000, 0.01, 1, 100);
+    bly_spec specs[] = {
+        { .capacity = 3000, .rate = 0.01, .seed = 1 },
+        { .capacity = 9000, .rate = 0.01 },
+        { .capacity = 3000, .rate = 0.0001 },
+        { .capacity = 3000, .rate = 0.01, .hash = "murmur3" },
+    };
+    bly_overlap_t overlap;
+    bly_filter *before;
+    assert_status(bly_copy(&before, a), BLY_OK);
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        bly_filter *b = NULL;
+        assert_status(bly_new(&b, laws_kind->name, &specs[i]), BLY_OK);
+        assert_status(bly_unite(a, b), BLY_EMISMATCH);
+        assert_status(bly_intersect(a, b), BLY_EMISMATCH);
+        assert_status(bly_overlap(&overlap, a, b), BLY_EMISMATCH);
+        bly_free(b);
+    }
+    assert_true(laws_same_bytes(a, before));
+    bly_free(a);
+    bly_free(before);
+}
+
+/* ---- Images ------------------------------------------------------------ */
+
+/* The same answers to 20 000 questions. */
+static void laws_same_answers(const bly_filter *a, const bly_filter *b)
+{
+    for (uint64_t i = 0; i < 20000; i++) {
+        uint64_t hash = test_random(1, i);
+        assert_int_equal(bly_contains_hash(a, hash), bly_contains_hash(b, hash));
+    }
+}
+
+static void laws_round_trip(const bly_filter *filter, const char *path,
+                            int flags)
+{
+    bly_filter *again = NULL;
+    assert_status(bly_open(&again, path, flags), BLY_OK);
+    laws_same_answers(filter, again);
+    assert_true(laws_same_bytes(filter, again));
+    bly_free(again);
+}
+
+static void law_save_load_map_wrap(void **state)
+{
+    (void)state;
+    bly_filter *filter = laws_of(3000, 0.02, 1, 3000);
+    char path[64];
+    snprintf(path, sizeof path, "laws-%ld.bly", (long)getpid());
+    assert_status(bly_save(filter, path), BLY_OK);
+    laws_round_trip(filter, path, 0);
+    laws_round_trip(filter, path, BLY_MAP);
+    laws_round_trip(filter, path, BLY_MAP | BLY_VERIFY);
+    laws_round_trip(filter, path, BLY_MAP | BLY_WRITE);
+    assert_int_equal(unlink(path), 0);
+
+    size_t bytes;
+    const void *image = bly_image(filter, &bytes);
+    for (size_t shift = 0; shift < 9; shift++) {
+        uint8_t *room = malloc(bytes + shift);
+        assert_non_null(room);
+        memcpy(room + shift, image, bytes);
+        bly_filter *borrowed = NULL;
+        assert_status(bly_wrap(&borrowed, room + shift, bytes), BLY_OK);
+        laws_same_answers(filter, borrowed);
+        assert_status(bly_add_hash(borrowed, 1), BLY_EREADONLY);
+        bly_free(borrowed);
+        free(room);
+    }
+    bly_free(filter);
+}
+
+static void law_build_and_copy(void **state)
+{
+    (void)state;
+    static uint64_t hashes[2000];
+    for (uint64_t i = 0; i < 2000; i++)
+        hashes[i] = test_random(1, i % 1000);   /* each one twice */
+    static uint64_t before[2000];
+    memcpy(before, hashes, sizeof before);
+    bly_filter *built = NULL, *copy = NULL;
+    assert_status(bly_build(&built, laws_kind->name, NULL, hashes, 2000),
+                  BLY_OK);
+    assert_memory_equal(hashes, before, sizeof before);
+    assert_int_equal(laws_present(built, 1, 1000), 1000);
+    assert_status(bly_copy(&copy, built), BLY_OK);
+    assert_true(laws_same_bytes(built, copy));
+    bly_free(built);
+    assert_int_equal(laws_present(copy, 1, 1000), 1000);
+    bly_free(copy);
+    assert_status(bly_build(&built, laws_kind->name, NULL, hashes, 0),
+                  BLY_EPARAM);
+}
+
+/* Every truncation, and every change of one byte of the header, is refused
+ * by all that take an image; damage to the payload by bly_check. */
+static void law_damage_is_found(void **state)
+{
+    (void)state;
+    bly_filter *filter = laws_of(200, 0.01, 1, 200), *none = NULL;
+    size_t bytes;
+    const uint8_t *good = bly_image(filter, &bytes);
+    uint8_t *image = malloc(bytes);
+    assert_non_null(image);
+    memcpy(image, good, bytes);
+    assert_status(bly_check(image, bytes), BLY_OK);
+    for (size_t cut = 0; cut < bytes; cut++) {
+        uint8_t *part = malloc(cut + 1);
+        assert_non_null(part);
+        memcpy(part, image, cut);
+        assert_true(bly_check(part, cut) < 0);
+        assert_true(bly_wrap(&none, part, cut) < 0);
+        free(part);
+    }
+    for (size_t at = 0; at < IMAGE_HEADER; at++)
+        for (unsigned flip = 1; flip < 256; flip++) {
+            image[at] ^= (uint8_t)flip;
+            assert_true(bly_check(image, bytes) < 0);
+            assert_true(bly_wrap(&none, image, bytes) < 0);
+            image[at] ^= (uint8_t)flip;
+        }
+    for (size_t at = IMAGE_HEADER; at < bytes; at++)
+        for (unsigned bit = 0; bit < 8; bit++) {
+            image[at] ^= (uint8_t)(1u << bit);
+            assert_status(bly_check(image, bytes), BLY_ECORRUPT);
+            image[at] ^= (uint8_t)(1u << bit);
+        }
+    assert_null(none);
+    assert_status(bly_check(image, bytes), BLY_OK);
+    free(image);
+    bly_free(filter);
+}
+
+/* Forged geometry with right checksums: whatever is accepted stays inside
+ * its bytes (the sanitizers watch). */
+static void law_forged_geometry_stays_inside(void **state)
+{
+    (void)state;
+    static const uint64_t values[] = {
+        0, 1, 2, 7, 8, 31, 32, 33, 63, 64, 65, 255, 256, 511, 512, 1000,
+        UINT64_C(1) << 31, (UINT64_C(1) << 32) + 1, UINT64_C(1) << 48,
+        UINT64_C(1) << 60, UINT64_C(1) << 63, UINT64_MAX,
+    };
+    bly_filter *filter = laws_of(200, 0.01, 1, 200);
+    size_t bytes;
+    const void *good = bly_image(filter, &bytes);
+    uint8_t *image = malloc(bytes);
+    assert_non_null(image);
+    for (size_t field = 0; field < IMAGE_GEOMETRY_FIELDS; field++)
+        for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
+            memcpy(image, good, bytes);
+            image_set_u64(image, IMAGE_GEOMETRY + 8 * field, values[v]);
+            image_seal(image);
+            bly_filter *forged = NULL, *copy = NULL;
+            if (bly_wrap(&forged, image, bytes) != BLY_OK)
+                continue;
+            assert_status(bly_copy(&copy, forged), BLY_OK);
+            laws_present(forged, 5, 2000);
+            for (uint64_t i = 0; i < 2000; i++)
+                bly_add_hash(copy, test_random(6, i));
+            bly_stat_t stat;
+            bly_stat(&stat, copy);
+            bly_free(copy);
+            bly_free(forged);
+        }
+    free(image);
+    bly_free(filter);
+}
+
+/* The state does not depend on the order of the keys, nor on repeats, for
+ * kinds of nothing but bits. */
+static void law_bits_forget_the_order(void **state)
+{
+    (void)state;
+    if (strcmp(laws_kind->family, "sets") != 0)
+        skip();
+    bly_filter *up = laws_new(1000, 0.01, 0, 0);
+    bly_filter *down = laws_new(1000, 0.01, 0, 0);
+    for (uint64_t i = 0; i < 1000; i++) {
+        bly_add_hash(up, test_random(1, i));
+        bly_add_hash(down, test_random(1, 999 - i));
+    }
+    assert_true(laws_same_bytes(up, down));
+    bly_free(up);
+    bly_free(down);
+}
+
+int main(void)
+{
+    const struct CMUnitTest laws[] = {
+        cmocka_unit_test(law_empty_knows_nothing),
+        cmocka_unit_test(law_no_false_negative),
+        cmocka_unit_test(law_overfull_loses_nothing),
+        cmocka_unit_test(law_measured_rate_is_planned),
+        cmocka_unit_test(law_stat_tells_the_rate),
+        cmocka_unit_test(law_add_tells_new_from_seen),
+        cmocka_unit_test(law_plan_is_kept),
+        cmocka_unit_test(law_plan_is_monotone),
+        cmocka_unit_test(law_plan_knows_big_sizes),
+        cmocka_unit_test(law_bad_specs_are_refused),
+        cmocka_unit_test(law_many_is_one),
+        cmocka_unit_test(law_keys_are_hashes),
+        cmocka_unit_test(law_shared_adds_lose_nothing),
+        cmocka_unit_test(law_missing_verbs_say_so),
+        cmocka_unit_test(law_union_is_built_of_both),
+        cmocka_unit_test(law_intersection_keeps_the_common),
+        cmocka_unit_test(law_overlap_is_estimated),
+        cmocka_unit_test(law_unlike_filters_do_not_mix),
+        cmocka_unit_test(law_save_load_map_wrap),
+        cmocka_unit_test(law_build_and_copy),
+        cmocka_unit_test(law_damage_is_found),
+        cmocka_unit_test(law_forged_geometry_stays_inside),
+        cmocka_unit_test(law_bits_forget_the_order),
+    };
+    int failed = 0;
+    for (size_t i = 0; registry_kinds[i] != NULL; i++) {
+        laws_kind = registry_kinds[i];
+        print_message("[ kind     ] %s\n", laws_kind->name);
+        failed += cmocka_run_group_tests_name(laws_kind->name, laws, NULL,
+                                              NULL);
+    }
+    return failed;
+}

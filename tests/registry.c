@@ -1,0 +1,131 @@
+/* registry.c - asking for a kind by name and options, and the listing.
+ */
+#include "registry.h"
+
+#include "test.h"
+
+static bly_status registry_try(const char *text)
+{
+    const bly_kind *kind;
+    uint64_t option[KIND_OPTIONS];
+    return registry_parse(&kind, option, text);
+}
+
+static void test_parse(void **state)
+{
+    (void)state;
+    const bly_kind *kind = NULL;
+    uint64_t option[KIND_OPTIONS];
+    assert_status(registry_parse(&kind, option, "standard"), BLY_OK);
+    assert_ptr_equal(kind, &bly_kind_standard);
+    assert_true(option[0] == KIND_CHOOSE && option[1] == KIND_CHOOSE);
+    assert_int_equal(option[2], 0);
+    assert_status(registry_parse(&kind, option, "standard:k=5,index=triple"),
+                  BLY_OK);
+    assert_true(option[1] == 5 && option[2] == 4);
+    assert_status(registry_parse(&kind, option,
+                                 "standard:m=1152921504606846976,k=64"),
+                  BLY_OK);
+    assert_true(option[0] == UINT64_C(1) << 60 && option[1] == 64);
+    assert_status(registry_parse(&kind, option, "blocked:k=7"), BLY_OK);
+    assert_ptr_equal(kind, &bly_kind_blocked);
+}
+
+static void test_parse_refuses(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {
+        "", "nosuch", "Standard", "standar", "standardx", ":", ":k=1",
+        "standard ", "a-very-long-name-that-is-longer-than-any-kind's-name",
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        assert_status(registry_try(kinds[i]), BLY_EKIND);
+        assert_non_null(strstr(bly_why(), "partitioned"));
+    }
+    static const char *const options[] = {
+        "standard:", "standard:k", "standard:k=", "standard:k=0",
+        "standard:k=65", "standard:k=-1", "standard:k=+1", "standard:k= 1",
+        "standard:k=1e1", "standard:k=5x", "standard:k=18446744073709551621",
+        "standard:kk=5", "standard:=5", "standard:k=5,", "standard:,k=5",
+        "standard:index=", "standard:index=Double", "standard:index=0",
+        "standard:k=5;index=double", "blocked:index=double", "split:k=8",
+        "standard:m=0", "standard:m=1152921504606846977", "blocked:k=33",
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        assert_status(registry_try(options[i]), BLY_EOPTION);
+        assert_null(strchr(bly_why(), '\n'));
+    }
+    assert_status(registry_try("standard:index=doubel"), BLY_EOPTION);
+    assert_non_null(strstr(bly_why(), "power | seeds | double"));
+}
+
+static bool registry_has(const bly_kind_info *info, const char *ability)
+{
+    for (size_t i = 0; info->abilities[i] != NULL; i++)
+        if (strcmp(info->abilities[i], ability) == 0)
+            return true;
+    return false;
+}
+
+/* The listing says what the structs say, and fits where it is stored. */
+static void test_listing(void **state)
+{
+    (void)state;
+    const bly_kind_info *kinds = NULL;
+    size_t n = bly_kinds(&kinds), i = 0;
+    for (; registry_kinds[i] != NULL; i++) {
+        const bly_kind *kind = registry_kinds[i];
+        assert_true(i < n);
+        assert_string_equal(kinds[i].name, kind->name);
+        assert_string_equal(kinds[i].family, kind->family);
+        assert_in_range(strlen(kind->name), 1, IMAGE_KIND_NAME);
+        assert_in_range(strlen(kind->summary), 10, 60);
+        assert_null(strchr(kind->name, ':'));
+        assert_int_equal(registry_has(&kinds[i], "add"), kind->add != NULL);
+        assert_int_equal(registry_has(&kinds[i], "remove"),
+                         kind->remove != NULL);
+        assert_int_equal(registry_has(&kinds[i], "unite"),
+                         kind->unite != NULL);
+        assert_true(registry_has(&kinds[i], "contains"));
+        size_t options = 0;
+        for (; kinds[i].options[options].name != NULL; options++) {
+            assert_string_equal(kinds[i].options[options].name,
+                                kind->options[options].name);
+            assert_true(strlen(kinds[i].options[options].range) > 0);
+            assert_true(strlen(kinds[i].options[options].standard) > 0);
+            assert_in_range(strlen(kinds[i].options[options].help), 10, 79);
+        }
+        assert_in_range(options, 0, KIND_OPTIONS);
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal(kinds[j].name, kinds[i].name);
+    }
+    assert_int_equal(i, n);
+    assert_string_equal(kinds[0].options[1].name, "k");
+    assert_string_equal(kinds[0].options[1].range, "1 .. 64");
+    assert_string_equal(kinds[0].options[1].standard, "chosen");
+    assert_string_equal(kinds[0].options[2].standard, "power");
+}
+
+/* Every status has a text of its own, and so has any other number. */
+static void test_status_texts(void **state)
+{
+    (void)state;
+    for (int a = -16; a <= 1; a++)
+        for (int b = -16; b < a; b++)
+            assert_string_not_equal(bly_strerror((bly_status)a),
+                                    bly_strerror((bly_status)b));
+    assert_string_equal(bly_strerror((bly_status)-99), "unknown status");
+    assert_string_equal(bly_strerror(BLY_OK), "success");
+    assert_string_equal(bly_version(), BLY_VERSION);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parse),
+        cmocka_unit_test(test_parse_refuses),
+        cmocka_unit_test(test_listing),
+        cmocka_unit_test(test_status_texts),
+    };
+    return cmocka_run_group_tests_name("registry", tests, NULL, NULL);
+}

@@ -1,0 +1,72 @@
+/* test.h - what every test file includes: cmocka, and a few common helpers.
+ *
+ * Statistics here have fixed seeds and computed bands, never a magic 0.02: a
+ * measured proportion must lie within TEST_SIGMAS standard deviations of the
+ * predicted one, where the deviation is that of the sampling and, added to it
+ * in squares, that of one filter among others.
+ */
+#ifndef BLY_TEST_H
+#define BLY_TEST_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bloomery.h"
+
+#define TEST_SIGMAS 5.0
+
+/* Random-looking 64-bit number i of stream `stream`: a bijection of i. */
+static inline uint64_t test_random(uint64_t stream, uint64_t i)
+{
+    uint64_t v = stream * UINT64_C(0xA0761D6478BD642F)
+               + i * UINT64_C(0x9E3779B97F4A7C15);
+    v = (v ^ v >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    v = (v ^ v >> 27) * UINT64_C(0x94D049BB133111EB);
+    return v ^ v >> 31;
+}
+
+/* Is `hits` of `asked` a likely outcome of a chance `rate` that itself varies
+ * from filter to filter by `sd`? */
+static inline bool test_within(double hits, double asked, double rate,
+                               double sd)
+{
+    double spread = sqrt(rate * (1 - rate) / asked + sd * sd);
+    /* half a hit of room: a proportion of a whole number cannot be nearer */
+    return fabs(hits / asked - rate) <= TEST_SIGMAS * spread + 0.5 / asked;
+}
+
+#define assert_within(hits, asked, rate, sd)                                   \
+    do {                                                                       \
+        if (!test_within((double)(hits), (double)(asked), (rate), (sd)))       \
+            fail_msg("%g hits of %g are not a rate of %g (sd %g)",             \
+                     (double)(hits), (double)(asked), (double)(rate),          \
+                     (double)(sd));                                            \
+    } while (0)
+
+/* |a - b| <= tolerance * |b| */
+#define assert_close(a, b, tolerance)                                          \
+    do {                                                                       \
+        double close_a = (a), close_b = (b);                                   \
+        if (!(fabs(close_a - close_b) <= (tolerance) * fabs(close_b)))         \
+            fail_msg("%.17g is not %.17g within %g", close_a, close_b,         \
+                     (double)(tolerance));                                     \
+    } while (0)
+
+#define assert_status(got, wanted)                                             \
+    do {                                                                       \
+        bly_status status_got = (got);                                         \
+        if (status_got != (wanted))                                            \
+            fail_msg("status %d (%s), not %d", (int)status_got, bly_why(),     \
+                     (int)(wanted));                                           \
+    } while (0)
+
+#endif /* BLY_TEST_H */
