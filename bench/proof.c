@@ -8,9 +8,11 @@
  *                                 a save, a read, a map, a wrap, a unite and
  *                                 an intersect; prints how many answers were
  *                                 checked and how many were wrong
- *      proof rates [MAX [MIN]]    the measured rate of every kind at 10 %,
- *                                 1 %, 0.1 % and 0.01 %, for 100, 10^4, 10^6,
- *                                 10^8 keys (MIN to MAX, default 10^6), with
+ *      proof rates [MAX [MIN [KIND]]]
+ *                                 the measured rate of every kind (or of one)
+ *                                 at 10 %, 1 %, 0.1 % and 0.01 %, for 100,
+ *                                 10^4, 10^6, 10^8 keys (MIN to MAX, default
+ *                                 100 to 10^6), with
  *                                 sequential, random and word keys; z is the
  *                                 distance from the plan in standard
  *                                 deviations and must stay within 5
@@ -264,7 +266,7 @@ static double proof_rate_of(const char *kind, double rate, uint64_t n,
     return lost == 0 && plan.rate <= rate ? z : (double)INFINITY;
 }
 
-static int proof_rates(uint64_t least, uint64_t most)
+static int proof_rates(uint64_t least, uint64_t most, const char *only)
 {
     static const double rates[] = { 0.1, 0.01, 0.001, 0.0001 };
     const bly_kind_info *kinds;
@@ -273,11 +275,14 @@ static int proof_rates(uint64_t least, uint64_t most)
     printf("%-12s %-11s %10s %9s %11s %11s %8s %8s %7s\n", "kind", "keys", "n",
            "asked", "planned", "measured", "plan/ask", "meas/ask", "z");
     for (uint64_t n = 100; n <= most; n *= 100)
-        for (size_t k = 0; n >= least && k < count; k++)
+        for (size_t k = 0; n >= least && k < count; k++) {
+            if (only != NULL && strcmp(only, kinds[k].name) != 0)
+                continue;
             for (size_t r = 0; r < sizeof rates / sizeof *rates; r++)
                 for (size_t t = 0; t < 3; t++, lines++)
                     wrong += !(fabs(proof_rate_of(kinds[k].name, rates[r], n,
                                                   t)) <= 5);
+        }
     printf("%zu rates measured, %zu outside five sigma\n", lines, wrong);
     return wrong != 0;
 }
@@ -290,7 +295,8 @@ int main(int argc, char **argv)
         return proof_memberships(number != 0 ? number : 2000000);
     if (argc > 1 && strcmp(argv[1], "rates") == 0)
         return proof_rates(argc > 3 ? strtoull(argv[3], NULL, 10) : 0,
-                           number != 0 ? number : 1000000);
-    fputs("usage: proof memberships [KEYS] | proof rates [MAX [MIN]]\n", stderr);
+                           number != 0 ? number : 1000000,
+                           argc > 4 ? argv[4] : NULL);
+    fputs("usage: proof memberships [KEYS] | proof rates [MAX [MIN [KIND]]]\n", stderr);
     return 2;
 }
