@@ -53,7 +53,8 @@ static bly_status bloomery_rate(double *left, const bly_spec *spec)
     return BLY_OK;
 }
 
-static bly_status bloomery_hash_name(const char **name, const bly_spec *spec)
+static bly_status bloomery_hash_name(const char **name, const bly_kind *kind,
+                                     const bly_spec *spec)
 {
     const hash_info *found = spec->hash == NULL ? hash_list
                                                 : hash_find(spec->hash);
@@ -61,6 +62,10 @@ static bly_status bloomery_hash_name(const char **name, const bly_spec *spec)
         return status_fail(BLY_EHASH, "there is no hash function '%.40s': "
                            "choose xxh3, xxh64, murmur2, murmur3, fnv1a or "
                            "identity", spec->hash);
+    if (kind->raw_hash && found->weak)
+        return status_fail(BLY_EHASH, "kind %s uses the hash as it comes, and "
+                           "the high bits of %s are weak: choose xxh64 or xxh3",
+                           kind->name, found->name);
     *name = found->name;
     return BLY_OK;
 }
@@ -71,7 +76,7 @@ static bly_status bloomery_order_make(bloomery_order *order, const char *kind,
     kind_spec asked = { .capacity = spec->capacity };
     bly_status status = registry_parse(&order->kind, asked.option, kind);
     if (status == BLY_OK)
-        status = bloomery_hash_name(&order->hash, spec);
+        status = bloomery_hash_name(&order->hash, order->kind, spec);
     if (status == BLY_OK)
         status = bloomery_rate(&asked.rate, spec);
     if (status == BLY_OK && (spec->flags & ~BLY_SHARED) != 0)

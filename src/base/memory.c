@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* A mapping that begins on a huge page: the system aligns to small pages
  * only, so ask for one huge page more and give the ends back. */
@@ -30,9 +31,11 @@ static void *memory_map_huge(size_t bytes)
     return base + before;
 }
 
+/* `bytes` rounded up to whole pages of this system. */
 static size_t memory_pages(size_t bytes)
 {
-    const size_t page = 4096;
+    long known = sysconf(_SC_PAGESIZE);
+    size_t page = known > 0 ? (size_t)known : 4096;
     return bytes > SIZE_MAX - page ? bytes : (bytes + page - 1) / page * page;
 }
 
@@ -40,7 +43,8 @@ static void *memory_default_allocate(void *context, size_t alignment,
                                      size_t bytes)
 {
     (void)context;
-    if (bytes >= MEMORY_HUGE && alignment <= MEMORY_HUGE)
+    assert(alignment <= MEMORY_HUGE);
+    if (bytes >= MEMORY_HUGE)
         return memory_map_huge(memory_pages(bytes));
     void *memory = NULL;
     return posix_memalign(&memory, alignment, bytes) == 0 ? memory : NULL;

@@ -191,13 +191,13 @@ uint64_t hash_identity(const void *key, size_t length, uint64_t seed)
 }
 
 const hash_info hash_list[] = {
-    { "xxh3",     hash_xxh3,     "XXH3-64: the default, fast at every length" },
-    { "xxh64",    hash_xxh64,    "XXH64: what Parquet's filters use (seed 0)" },
-    { "murmur2",  hash_murmur2,  "MurmurHash64A" },
-    { "murmur3",  hash_murmur3,  "MurmurHash3 x64, its first 64 bits" },
-    { "fnv1a",    hash_fnv1a,    "FNV-1a, 64 bits" },
-    { "identity", hash_identity, "the key is a 64-bit hash already" },
-    { NULL, NULL, NULL },
+    { "xxh3", hash_xxh3, false, "XXH3-64: the default, fast at every length" },
+    { "xxh64", hash_xxh64, false, "XXH64: what Parquet uses (seed 0)" },
+    { "murmur2", hash_murmur2, false, "MurmurHash64A" },
+    { "murmur3", hash_murmur3, false, "MurmurHash3 x64, its first 64 bits" },
+    { "fnv1a", hash_fnv1a, true, "FNV-1a, 64 bits" },
+    { "identity", hash_identity, false, "the key is a 64-bit hash already" },
+    { NULL, NULL, false, NULL },
 };
 
 const hash_info *hash_find(const char *name)

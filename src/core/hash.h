@@ -34,6 +34,7 @@ typedef uint64_t hash_function(const void *key, size_t length, uint64_t seed);
 typedef struct {
     const char    *name;                /* at most 8 characters */
     hash_function *function;
+    bool           weak;                /* its high bits are, for short keys */
     const char    *summary;
 } hash_info;
 

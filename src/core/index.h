@@ -4,17 +4,18 @@
  * positions. Hashing the key k times gives them and costs k hashes; every
  * scheme here makes them from one 64-bit hash, and pays more or less for it:
  *
- *   scheme     position i                                       measured rate
+ *   scheme     position i, i = 0 .. k-1                         measured rate
  *                                                       m=1000,k=7 m=2048,k=11
- *   (formula)                                             8.27e-3   4.69e-4
- *   power      fastrange(s c^i), s the spread hash        8.26e-3   4.69e-4
- *   seeds      fastrange(mix(h + i g))                    8.26e-3   4.67e-4
- *   enhanced   a + i b + (i^3 - i)/6  mod m               8.39e-3   4.96e-4
- *   triple     a + i b + i(i-1)/2 z   mod m               8.41e-3   5.01e-4
- *   step       fastrange(a + i b), b odd, modulo 2^64     8.63e-3   6.00e-4
- *   double     a + i b  mod m, b in [1, m)                9.21e-3   8.79e-4
+ *   (formula)                                             8.266e-3   4.634e-4
+ *   power      fastrange(s c^i), s the spread hash        8.261e-3   4.639e-4
+ *   seeds      fastrange(mix(h + (i+1) g))                8.271e-3   4.633e-4
+ *   enhanced   a + i b + (i^3 - i)/6  mod m               8.400e-3   4.973e-4
+ *   triple     a + i b + i(i-1)/2 z   mod m               8.457e-3   5.024e-4
+ *   step       fastrange(a + i b), b odd, modulo 2^64     8.637e-3   6.053e-4
+ *   double     a + i b  mod m, b in [1, m)                9.229e-3   8.784e-4
  *
- * (n = 100 and 128 keys; the table is made by tests/core/index.c.)
+ * (n = 100 and 128 keys, 384 000 filters each, so that the last digit is about
+ * the error; tests/core/index.c prints the table from fewer.)
  *
  * Double hashing [Kirsch & Mitzenmacher 2006] loses nothing as m grows, but
  * for small m or large k many pairs of keys share most of their positions:

@@ -50,6 +50,8 @@ struct bly_kind {
     const char *summary;                /* one line                          */
     uint32_t    version;                /* of the payload                    */
     const kind_option *options;         /* NULL: none                        */
+    bool        raw_hash;               /* uses the hash as it comes, so that
+                                           one with weak bits will not do    */
 
     /* Maths only: all of *plan but `kind` and `bits_per_key`. */
     bly_status (*plan)(bly_plan_t *plan, const kind_spec *spec);

@@ -31,10 +31,12 @@ void math_textbook(double n, double p, double *m, double *k)
     *k = rounded < 1 ? 1 : rounded;
 }
 
-/* -ln(1 - p^(1/k)): the load kn/m at which k bits are all set with chance p. */
+/* -ln(1 - p^(1/k)): the load kn/m at which k bits are all set with chance p.
+ * Both forms are this; each keeps the digits where the other loses them. */
 static double math_load(double p, double k)
 {
-    return -log(-expm1(log(p) / k));
+    double set = exp(log(p) / k);
+    return set < 0.5 ? -log1p(-set) : -log(-expm1(log(p) / k));
 }
 
 double math_bits_least(double n, double p, double k)
@@ -83,6 +85,8 @@ static double math_rate_moments(double m, double n, double k)
 
 double math_rate(uint64_t m, double n, uint32_t k)
 {
+    if (n == 0)
+        return 0;
     if (k == 1)
         return math_set_mean((double)m, n) / (double)m;
     bool small = m <= MATH_OCCUPANCY && m <= 4 * (uint64_t)k * k;
@@ -151,14 +155,16 @@ double math_set_mean(double m, double t)
 
 /* Var Z = m(m-1)(1-2/m)^t + E - E^2 for the number Z of zeros, arranged so
  * that the terms in m^2 do not cancel: with q = (1-1/m)^t,
- * (1-2/m)^t / q^2 = (1 - 1/(m-1)^2)^t. */
+ * (1-2/m)^t / q^2 = (1 - 1/(m-1)^2)^t. What rounding leaves below 0 is 0. */
 double math_set_variance(double m, double t)
 {
     if (m <= 2)
         return m <= 1 || t == 0 ? 0 : pow(0.5, t - 1) * (1 - pow(0.5, t - 1));
-    double q = exp(t * log1p(-1 / m));
-    double excess = expm1(t * log1p(-1 / ((m - 1) * (m - 1))));
-    return m * m * q * q * excess - m * q * q * (1 + excess) + m * q;
+    double clear = t * log1p(-1 / m), pair = t * log1p(-1 / ((m - 1) * (m - 1)));
+    double q = exp(clear);
+    double variance = m * m * q * q * expm1(pair)
+                    - m * q * expm1(clear + pair);
+    return variance > 0 ? variance : 0;
 }
 
 /* ---- Occupancy --------------------------------------------------------- */

@@ -131,8 +131,9 @@ double shape_rate(const shape *s, uint64_t n, double *sd)
     shape_sums f = shape_mix(&table, keys, (double)s->blocks);
     if (sd != NULL) {
         double cross = f.cross - load * f.rate;
+        double spread = load * (1 - 1 / (double)s->blocks);
         double variance = f.square - f.rate * f.rate
-                        - (load > 0 ? cross * cross / load : 0);
+                        - (load > 0 ? cross * cross / spread : 0);
         *sd = variance > 0 ? sqrt(variance / (double)s->blocks) : 0;
     }
     return f.rate;
@@ -146,13 +147,29 @@ void shape_plan(bly_plan_t *plan, const shape *s, uint64_t n)
     plan->probes = s->probes * (uint32_t)s->lanes;
 }
 
+/* The rate of so many blocks, two or more, from a table for its probes. */
+static double shape_rate_by(const shape_table *table, const shape *s, double n,
+                            uint64_t blocks)
+{
+    double load = n / (double)blocks;
+    if (shape_top(load) > SHAPE_LOAD_MAX)
+        return shape_rate_overfull(s, load, NULL);
+    return shape_mix(table, n, (double)blocks).rate;
+}
+
+/* The load of a block whose rate would be p if all blocks had just that. More
+ * blocks than this tells are needed where unequal loads raise the rate, as
+ * they do for all but high rates. */
+static double shape_even_load(const shape *s, double p)
+{
+    return math_capacity((double)s->bits, s->probes,
+                         pow(p, 1 / (double)s->lanes));
+}
+
 bool shape_enough(uint64_t *blocks, const shape *s, uint64_t n, double p)
 {
     const uint64_t most = UINT64_C(1) << 58;
-    double keys = (double)n, lane_p = pow(p, 1 / (double)s->lanes);
-    double load = math_capacity((double)s->bits, s->probes, lane_p);
-    if (shape_top(load) > SHAPE_LOAD_MAX)
-        load = SHAPE_LOAD_MAX - 12 * sqrt(SHAPE_LOAD_MAX) - 12;
+    double keys = (double)n, load = shape_even_load(s, p);
 
     shape one = *s;
     one.blocks = 1;
@@ -160,16 +177,16 @@ bool shape_enough(uint64_t *blocks, const shape *s, uint64_t n, double p)
         *blocks = 1;
         return true;
     }
+    /* Twice the load, for the few blocks that may be tried below `least`. */
     shape_table table;
-    shape_table_fill(&table, s, shape_top(load));
+    shape_table_fill(&table, s, shape_top(2 * load));
 
-    /* No fewer than `low` will do; find a `high` that does, then bisect. */
-    double least = floor(keys / load);
-    uint64_t low = 1;
-    if (least > 1)
-        low = least < (double)most ? (uint64_t)least : most;
+    double least = fmin(floor(keys / load), (double)most);
+    uint64_t low = least > 1 ? (uint64_t)least : 1;
+    while (low > 1 && shape_rate_by(&table, s, keys, low) <= p)
+        low -= low / 64 + 1;
     uint64_t high = low + 1;
-    while (shape_mix(&table, keys, (double)high).rate > p) {
+    while (shape_rate_by(&table, s, keys, high) > p) {
         if (high >= most)
             return false;
         low = high;
@@ -177,7 +194,7 @@ bool shape_enough(uint64_t *blocks, const shape *s, uint64_t n, double p)
     }
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
-        if (shape_mix(&table, keys, (double)middle).rate > p)
+        if (shape_rate_by(&table, s, keys, middle) > p)
             low = middle;
         else
             high = middle;

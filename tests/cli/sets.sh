@@ -75,7 +75,7 @@ cp u.bly out.bly
 try build -n 1000 -p 1e-9 -s 1 -o seed.bly low
 try build -n 5000 -p 1e-9 -o size.bly low
 try build -n 1000 -p 1e-9 -H xxh64 -o hash.bly low
-try build -n 1000 -p 1e-9 -k blocked -o kind.bly low
+try build -n 1000 -p 1e-9 -k partitioned -o kind.bly low
 for differs in seed size hash kind; do
     for command in unite intersect; do
         keeps "$command: another $differs" \

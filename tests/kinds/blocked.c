@@ -76,18 +76,23 @@ static void test_least_lines(void **state)
     }
 }
 
-/* Two keys of one line cannot be told apart when 32 bits are the same: lower
- * rates than that take more lines. */
+/* Two keys of one line cannot be told apart when 32 bits are the same: that is
+ * in the plan, and below 10^-8 it is refused. */
 static void test_very_low_rates(void **state)
 {
     (void)state;
-    for (double rate = 1e-7; rate > 2e-10; rate *= 0.2) {
-        bly_spec spec = { .capacity = 1000, .rate = rate };
-        bly_plan_t plan;
+    bly_plan_t plan;
+    bly_spec spec = { .capacity = 1000000 };
+    for (double rate = 1e-6; rate > 1.1e-8; rate *= 0.5) {
+        spec.rate = rate;
         assert_status(bly_plan(&plan, "blocked", &spec), BLY_OK);
         assert_true(plan.rate <= rate);
-        assert_true(plan.rate >= 1000 / ((double)plan.geometry[0] * 4294967296));
+        assert_true(plan.bits_per_key < 90);
+        assert_true(plan.rate >= 1e6 / ((double)plan.geometry[0] * 4294967296));
     }
+    spec.rate = 0.9e-8;
+    assert_status(bly_plan(&plan, "blocked", &spec), BLY_EPARAM);
+    assert_non_null(strstr(bly_why(), "use standard"));
 }
 
 int main(void)

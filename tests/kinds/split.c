@@ -96,6 +96,17 @@ static void test_limit(void **state)
     assert_non_null(strstr(bly_why(), "2^31 - 1 blocks"));
 }
 
+/* FNV-1a's high bits would put short keys into a few blocks. */
+static void test_weak_hash(void **state)
+{
+    (void)state;
+    bly_plan_t plan;
+    bly_spec spec = { .capacity = 100, .hash = "fnv1a" };
+    assert_status(bly_plan(&plan, "split", &spec), BLY_EHASH);
+    assert_non_null(strstr(bly_why(), "choose xxh64"));
+    assert_status(bly_plan(&plan, "standard", &spec), BLY_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -103,6 +114,7 @@ int main(void)
         cmocka_unit_test(test_one_bit_a_lane),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_weak_hash),
     };
     return cmocka_run_group_tests_name("split", tests, NULL, NULL);
 }

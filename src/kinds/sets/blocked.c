@@ -57,10 +57,9 @@
  *
  *      L / 2^32,  L = keys / lines                                       (2)
  *
- * to F: nothing at 1 %, 0.3 % of the rate at 10^-6, and all of it at 10^-9,
- * where we take more lines to make up for it. For an ordinary number of lines
- * the line and g come from different bits of s; the measured rate meets the
- * plan from 10^-1 to 10^-6.
+ * to F: nothing at 1 %, 0.3 % of the rate at 10^-6, a tenth at 10^-8, where
+ * the kind ends. For an ordinary number of lines the line and g come from
+ * different bits of s; the measured rate meets the plan from 10^-1 to 10^-6.
  *
  * COST
  *
@@ -99,6 +98,7 @@ static_assert(BLOCKED_LINE_BITS == 1 << (32 - BLOCKED_SHIFT),
               "the high bits of a product name a bit of the line");
 
 static const uint32_t BLOCKED_STEP = 0x9E3779B9;
+static const double BLOCKED_RATE_LEAST = 1e-8;
 
 #define BLOCKED_LINES_MAX (UINT64_C(1) << 48)
 
@@ -236,6 +236,10 @@ static bly_status blocked_size(uint64_t *lines, uint32_t *k, uint64_t *n,
     }
     if (*n == 0)
         return kind_no_capacity();
+    if (spec->rate < BLOCKED_RATE_LEAST)
+        return status_fail(BLY_EPARAM, "kind blocked ends at a rate of %g: use "
+                           "standard for %.3g", BLOCKED_RATE_LEAST,
+                           spec->rate);
 
     if (*k == 0)
         *k = blocked_best_k(*n, spec->rate);

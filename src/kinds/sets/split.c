@@ -51,8 +51,8 @@
  *
  * For exchange with Parquet, or where eight lanes of 32 bits suit the
  * machine. `blocked` takes fewer bits at every rate. A filter ends at 2^31 - 1
- * blocks (64 GiB). The hash is used as it comes, its high half for the block:
- * choose `xxh64` or `xxh3`, not a function with weak high bits.
+ * blocks (64 GiB). The hash is used as it comes, its high half for the block: a
+ * function with weak high bits (`fnv1a`) is refused.
  *
  * PAPERS
  *
@@ -222,6 +222,7 @@ const bly_kind bly_kind_split = {
     .summary = "Parquet's split-block Bloom filter: eight bits in 256",
     .version = SPLIT_VERSION,
     .options = split_options,
+    .raw_hash = true,
 
     .plan  = split_plan,
     .check = split_check,

@@ -1,0 +1,251 @@
+/* check.c - hostile bytes through every verb.
+ *
+ * A payload may hold anything, so its answers mean nothing here; but they are
+ * the same answers by whatever verb, and what the library writes it accepts.
+ */
+#include "check.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "bloomery.h"
+#include "forge.h"
+
+enum { CHECK_HASHES = 96 };
+
+/* Return the finding from here on unless `good`. */
+#define CHECK(good, finding)                                                   \
+    do {                                                                       \
+        if (!(good))                                                           \
+            return (finding);                                                  \
+    } while (0)
+
+/* The next step, unless one before has found something. */
+#define CHECK_THEN(found, step) ((found) != NULL ? (found) : (step))
+
+/* Hashes that lead to the ends of ranges, and others that the input draws. */
+static void check_draw(uint64_t hashes[CHECK_HASHES], uint64_t seed)
+{
+    static const uint64_t ends[] = {
+        0, 1, UINT64_MAX, UINT64_MAX - 1, UINT32_MAX,
+        UINT64_C(1) << 32, UINT64_C(1) << 63, ~(UINT64_C(1) << 63),
+        UINT64_C(0xFFFFFFFF00000000),
+    };
+    const size_t n = sizeof ends / sizeof *ends;
+    for (size_t i = 0; i < CHECK_HASHES; i++)
+        hashes[i] = i < n ? ends[i] : XXH3_64bits_withSeed(&i, sizeof i, seed);
+}
+
+/* ---- Verbs that read --------------------------------------------------- */
+
+static bool check_number(bly_estimate e)
+{
+    return e.value >= 0 && e.sd >= 0;   /* false for a nan */
+}
+
+static const char *check_stat(const bly_filter *f)
+{
+    bly_stat_t s;
+    bly_overlap_t o;
+    CHECK(bly_stat(&s, f) == BLY_OK, "stat failed");
+    CHECK(s.fill >= 0 && s.fill <= 1, "fill is not in [0, 1]");
+    CHECK(s.rate >= 0 && s.rate <= 1, "rate is not in [0, 1]");
+    CHECK(s.planned_rate > 0 && s.planned_rate <= 1,
+          "planned rate is not in (0, 1]");
+    CHECK(s.distinct >= 0 && s.distinct_sd >= 0,
+          "the estimate of keys is negative or no number");
+    bly_status status = bly_overlap(&o, f, f);
+    CHECK(status == BLY_OK || status == BLY_EUNSUPPORTED,
+          "a filter cannot be compared with itself");
+    CHECK(status != BLY_OK || (check_number(o.a) && check_number(o.b)
+                               && check_number(o.either)
+                               && check_number(o.both)
+                               && check_number(o.jaccard)),
+          "an estimate is negative or no number");
+    return NULL;
+}
+
+static const char *check_ask(const bly_filter *f, const uint64_t *hashes)
+{
+    bool present[CHECK_HASHES];
+    bly_contains_many(f, hashes, CHECK_HASHES, present);
+    for (size_t i = 0; i < CHECK_HASHES; i++) {
+        uint64_t label = 0;
+        bool one = bly_contains_hash(f, hashes[i]);
+        CHECK(present[i] == one, "contains_many is not contains_hash");
+        CHECK((bly_count_hash(f, hashes[i]) > 0) == one,
+              "count and contains disagree");
+        (void)bly_get_hash(f, hashes[i], &label);
+    }
+    return NULL;
+}
+
+static const char *check_keys(const bly_filter *f, const uint64_t *hashes)
+{
+    bly_key keys[CHECK_HASHES];
+    bool present[CHECK_HASHES];
+    for (size_t i = 0; i < CHECK_HASHES; i++)
+        keys[i] = (bly_key){ .data = hashes, .length = i };
+    keys[0].data = NULL;
+    bly_contains_keys(f, keys, CHECK_HASHES, present);
+    for (size_t i = 0; i < CHECK_HASHES; i++)
+        CHECK(present[i] == bly_contains(f, keys[i].data, keys[i].length),
+              "contains_keys is not contains");
+    return NULL;
+}
+
+static const char *check_read(const bly_filter *f, const uint64_t *hashes)
+{
+    const char *found = check_ask(f, hashes);
+    found = CHECK_THEN(found, check_keys(f, hashes));
+    return CHECK_THEN(found, check_stat(f));
+}
+
+/* ---- Verbs that write -------------------------------------------------- */
+
+/* Any outcome will do that the verb may have. */
+static bool check_wrote(bly_status status)
+{
+    return status == BLY_OK || status == BLY_SEEN || status == BLY_EFULL
+        || status == BLY_EABSENT || status == BLY_EUNSUPPORTED;
+}
+
+static const char *check_change(bly_filter *f, const uint64_t *hashes)
+{
+    bly_key key = { .data = hashes, .length = 9 };
+    for (size_t i = 0; i < CHECK_HASHES / 2; i++)
+        CHECK(check_wrote(bly_add_hash(f, hashes[i])), "odd status of add");
+    CHECK(check_wrote(bly_add_many(f, hashes, CHECK_HASHES)),
+          "odd status of add_many");
+    CHECK(check_wrote(bly_add_keys(f, &key, 1)), "odd status of add_keys");
+    for (size_t i = 0; i < CHECK_HASHES; i += 3)
+        CHECK(check_wrote(bly_remove_hash(f, hashes[i])),
+              "odd status of remove");
+    for (size_t i = 0; i < CHECK_HASHES; i += 5)
+        CHECK(check_wrote(bly_put_hash(f, hashes[i], hashes[i])),
+              "odd status of put");
+    return NULL;
+}
+
+static const char *check_combine(bly_filter *f, const bly_filter *other)
+{
+    CHECK(check_wrote(bly_unite(f, other)), "odd status of unite");
+    CHECK(check_wrote(bly_unite(f, f)),
+          "a filter cannot be united with itself");
+    CHECK(check_wrote(bly_intersect(f, f)),
+          "a filter cannot be intersected with itself");
+    CHECK(check_wrote(bly_intersect(f, other)), "odd status of intersect");
+    return NULL;
+}
+
+static const char *check_image(const bly_filter *f)
+{
+    size_t bytes;
+    const void *image = bly_image(f, &bytes);
+    CHECK(bly_check(image, bytes) == BLY_OK,
+          "check refuses an image that the library wrote");
+    return NULL;
+}
+
+static const char *check_write(const bly_filter *wrapped,
+                               const uint64_t *hashes)
+{
+    bly_filter *copy = NULL;
+    if (bly_copy(&copy, wrapped) != BLY_OK)
+        return NULL;                    /* no memory: nothing to find */
+    const char *found = check_change(copy, hashes);
+    found = CHECK_THEN(found, check_read(copy, hashes));
+    found = CHECK_THEN(found, check_image(copy));
+    found = CHECK_THEN(found, check_combine(copy, wrapped));
+    found = CHECK_THEN(found, check_read(copy, hashes));
+    found = CHECK_THEN(found, check_image(copy));
+    bly_free(copy);
+    return found;
+}
+
+/* What is borrowed cannot be changed. */
+static const char *check_refuse(bly_filter *f)
+{
+    const bly_status refused[] = {
+        bly_add_hash(f, 1), bly_add_many(f, &(uint64_t){ 1 }, 1),
+        bly_remove_hash(f, 1), bly_put_hash(f, 1, 1),
+        bly_unite(f, f), bly_intersect(f, f),
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        CHECK(refused[i] == BLY_EREADONLY || refused[i] == BLY_EUNSUPPORTED,
+              "a borrowed image could be changed");
+    return NULL;
+}
+
+/* ---- The bytes --------------------------------------------------------- */
+
+/* The statuses that bytes may be refused with. */
+static bool check_refused(bly_status status)
+{
+    return status == BLY_EFORMAT || status == BLY_EVERSION
+        || status == BLY_ECORRUPT || status == BLY_EUNSEALED
+        || status == BLY_EHASH || status == BLY_EKIND;
+}
+
+static const char *check_wrapped(bly_filter *f, const uint8_t *block, size_t n)
+{
+    uint64_t hashes[CHECK_HASHES], sum = XXH3_64bits(block, n);
+    size_t bytes;
+    check_draw(hashes, sum);
+    CHECK(bly_image(f, &bytes) == block && bytes == n,
+          "a borrowed image moved");
+    const char *found = check_read(f, hashes);
+    found = CHECK_THEN(found, check_refuse(f));
+    found = CHECK_THEN(found, check_write(f, hashes));
+    CHECK(found != NULL || XXH3_64bits(block, n) == sum,
+          "a borrowed image was written to");
+    return found;
+}
+
+static const char *check_block(const uint8_t *block, size_t n)
+{
+    bly_filter *f = NULL;
+    bly_status checked = bly_check(block, n), wrapped = bly_wrap(&f, block, n);
+    CHECK(checked == BLY_OK || check_refused(checked), "odd status of check");
+    CHECK(wrapped == BLY_OK || check_refused(wrapped)
+          || wrapped == BLY_ENOMEM, "odd status of wrap");
+    CHECK(wrapped == BLY_OK || f == NULL, "a failed wrap set its result");
+    CHECK(wrapped != BLY_OK || checked == BLY_OK || checked == BLY_ECORRUPT,
+          "wrap accepts what check says is no image");
+    CHECK(checked != BLY_OK || wrapped == BLY_OK || wrapped == BLY_ENOMEM,
+          "check accepts what wrap refuses");
+    if (wrapped != BLY_OK)
+        return NULL;
+    const char *found = check_wrapped(f, block, n);
+    bly_free(f);
+    return found;
+}
+
+/* In a block of its own, after `repair` unless that is NULL. */
+static const char *check_form(const uint8_t *bytes, size_t n,
+                              void (*repair)(uint8_t *, size_t))
+{
+    uint8_t *block = malloc(n);
+    if (block == NULL)
+        return NULL;
+    if (n > 0)
+        memcpy(block, bytes, n);
+    if (repair != NULL)
+        repair(block, n);
+    const char *found = check_block(block, n);
+    free(block);
+    return found;
+}
+
+const char *check_run(const uint8_t *bytes, size_t n, bool *accepted)
+{
+    const char *found = check_form(bytes, n, NULL);
+    if (n >= FORGE_HEADER) {
+        found = CHECK_THEN(found, check_form(bytes, n, forge_seal));
+        found = CHECK_THEN(found, check_form(bytes, n, forge_repair));
+    }
+    if (accepted != NULL)
+        *accepted = bly_check(bytes, n) == BLY_OK;
+    return found;
+}

@@ -1,0 +1,39 @@
+/* forge.c - fields of an image's header, and checksums that match. */
+#include "forge.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+uint64_t forge_u64(const uint8_t *image, size_t at)
+{
+    uint64_t value = 0;
+    for (size_t i = 8; i-- > 0; )
+        value = value << 8 | image[at + i];
+    return value;
+}
+
+void forge_set_u64(uint8_t *image, size_t at, uint64_t value)
+{
+    for (size_t i = 0; i < 8; i++)
+        image[at + i] = (uint8_t)(value >> (8 * i));
+}
+
+void forge_seal_header(uint8_t *image)
+{
+    forge_set_u64(image, FORGE_HEADER_SUM,
+                  XXH3_64bits(image, FORGE_HEADER_SUM));
+}
+
+void forge_seal(uint8_t *image, size_t bytes)
+{
+    uint64_t sum = XXH3_64bits(image + FORGE_HEADER, bytes - FORGE_HEADER);
+    forge_set_u64(image, FORGE_PAYLOAD_SUM, sum == 0 ? 1 : sum);
+    forge_seal_header(image);
+}
+
+void forge_repair(uint8_t *image, size_t bytes)
+{
+    memcpy(image + FORGE_MAGIC, "bloomery", 8);
+    forge_set_u64(image, FORGE_BYTES, bytes);
+    forge_seal(image, bytes);
+}

@@ -1,0 +1,33 @@
+/* forge.h - a forger's tools: fields of an image's header, and checksums that
+ * match whatever the bytes say.
+ *
+ * Written from docs/format.md, not from the library's own headers, so that the
+ * two are held against each other. A fuzzer cannot guess a checksum; with
+ * forge_seal() it gets past them to what they guard.
+ */
+#ifndef BLY_FUZZ_FORGE_H
+#define BLY_FUZZ_FORGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    FORGE_MAGIC = 0, FORGE_KIND = 8, FORGE_FORMAT = 24, FORGE_VERSION = 28,
+    FORGE_BYTES = 32, FORGE_ITEMS = 40, FORGE_CAPACITY = 48, FORGE_RATE = 56,
+    FORGE_SEED = 64, FORGE_HASH = 72, FORGE_GEOMETRY = 80,
+    FORGE_PAYLOAD_SUM = 112, FORGE_HEADER_SUM = 120, FORGE_HEADER = 128
+};
+
+uint64_t forge_u64(const uint8_t *image, size_t at);
+void forge_set_u64(uint8_t *image, size_t at, uint64_t value);
+
+/* Make the header's checksum match. At least FORGE_HEADER bytes. */
+void forge_seal_header(uint8_t *image);
+
+/* Make both checksums match. At least FORGE_HEADER bytes. */
+void forge_seal(uint8_t *image, size_t bytes);
+
+/* The same, with the magic and the size put right before. */
+void forge_repair(uint8_t *image, size_t bytes);
+
+#endif /* BLY_FUZZ_FORGE_H */

@@ -1,0 +1,294 @@
+/* model.c - the machine that runs a filter against an exact set: its head, its
+ * loop and its law. The instructions are in model_ops.c.
+ *
+ * Sees only the public interface: what it finds, a caller could have met.
+ */
+#include "machine.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* ---- Findings ---------------------------------------------------------- */
+
+static void model_note(model *m, const char *what)
+{
+    model_report *r = m->report;
+    if (r->first[0] == '\0')
+        snprintf(r->first, sizeof r->first,
+                 "%s, step %" PRIu64 " (%s): %s [last error: %s]",
+                 r->kind, r->steps, m->verb, what, bly_why());
+}
+
+void model_expect(model *m, bool good, const char *what)
+{
+    if (good)
+        return;
+    m->report->mismatches++;
+    model_note(m, what);
+}
+
+void model_found(model *m, bool found, const char *by)
+{
+    if (found)
+        return;
+    m->report->lost++;
+    model_note(m, by);
+}
+
+bool model_can(const model *m, const char *ability)
+{
+    for (const char *const *a = m->kind->abilities; *a != NULL; a++)
+        if (strcmp(*a, ability) == 0)
+            return true;
+    return false;
+}
+
+/* ---- Operands ---------------------------------------------------------- */
+
+uint8_t model_u8(model *m)
+{
+    return m->at < m->end ? *m->at++ : 0;
+}
+
+uint32_t model_u16(model *m)
+{
+    uint32_t low = model_u8(m);
+    return low | (uint32_t)model_u8(m) << 8;
+}
+
+uint64_t model_u64(model *m)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < 8; i++)
+        value |= (uint64_t)model_u8(m) << (8 * i);
+    return value;
+}
+
+/* Number i of a stream of random-looking hashes. */
+uint64_t model_mix(uint64_t i)
+{
+    uint64_t v = (i + 1) * UINT64_C(0x9E3779B97F4A7C15);
+    v = (v ^ v >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    v = (v ^ v >> 27) * UINT64_C(0x94D049BB133111EB);
+    return v ^ v >> 31;
+}
+
+/* ---- The law ----------------------------------------------------------- */
+
+/* The kinds of this family forget by design. */
+bool model_keeps(const model *m)
+{
+    return strcmp(m->kind->family, "forgetting") != 0;
+}
+
+static void model_law_chunk(model *m, const bly_filter *filter,
+                            const exact_entry *entry, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        m->hash[i] = entry[i].hash;
+    bly_contains_many(filter, m->hash, n, m->answer);
+    for (size_t i = 0; i < n; i++) {
+        if (entry[i].count == 0)
+            continue;
+        model_found(m, m->answer[i], "contains_many lost a key");
+        model_found(m, bly_contains_hash(filter, entry[i].hash),
+                    "contains_hash lost a key");
+        model_expect(m, bly_count_hash(filter, entry[i].hash)
+                        >= entry[i].count, "count is below the true number");
+    }
+}
+
+/* Every key of the set is found in the filter. */
+void model_law(model *m, const bly_filter *filter, const exact *set)
+{
+    m->work -= (long)set->used;
+    for (size_t i = 0; model_keeps(m) && i < set->used; i += MODEL_BATCH) {
+        size_t n = set->used - i < MODEL_BATCH ? set->used - i : MODEL_BATCH;
+        model_law_chunk(m, filter, set->entry + i, n);
+    }
+}
+
+/* ---- Making filters ---------------------------------------------------- */
+
+/* An empty filter of this program's plan; one of a hundred keys where the kind
+ * must be built. */
+bool model_fresh(model *m, model_side *side)
+{
+    exact_clear(side->set);
+    if (m->empty != NULL)
+        return bly_copy(&side->filter, m->empty) == BLY_OK;
+    uint64_t from = model_u16(m);
+    for (size_t i = 0; i < 100; i++) {
+        m->hash[i] = model_mix(from + i);
+        exact_add(side->set, m->hash[i], 1);
+    }
+    return bly_build(&side->filter, m->report->kind, &m->spec, m->hash, 100)
+        == BLY_OK;
+}
+
+/* ---- The machine ------------------------------------------------------- */
+
+/* Capacities, and what numbers of options are above their least. */
+static const uint64_t model_sizes[16] = {
+    0, 1, 2, 3, 7, 20, 63, 100, 128, 300, 511, 1000, 1023, 3000, 5000, 60000,
+};
+
+/* Append ":name=value" or ",name=value" to the kind's string, the value chosen
+ * from the option's range: "a | b | c" or "1 .. 64". */
+static void model_give_option(model *m, const bly_option_info *option,
+                              uint32_t choice)
+{
+    char *out = m->report->kind;
+    size_t room = sizeof m->report->kind, used = strlen(out);
+    const char *range = option->range;
+    uint64_t low, high;
+    char mark = strchr(out, ':') != NULL ? ',' : ':';
+    if (sscanf(range, "%" SCNu64 " .. %" SCNu64, &low, &high) == 2) {
+        uint64_t value = low + model_sizes[choice % 16];
+        snprintf(out + used, room - used, "%c%s=%" PRIu64, mark, option->name,
+                 value < high ? value : high);
+        return;
+    }
+    uint32_t words = 1;
+    for (const char *c = range; (c = strchr(c, '|')) != NULL; c++)
+        words++;
+    for (choice %= words; choice > 0; choice--)
+        range = strchr(range, '|') + 1;
+    range += strspn(range, " ");
+    snprintf(out + used, room - used, "%c%s=%.*s", mark, option->name,
+             (int)strcspn(range, " |"), range);
+}
+
+static void model_read_head(model *m)
+{
+    static const double rates[] = { 0.01, 0.5, 0.2, 0.1, 0.03, 1e-3, 1e-4,
+                                    1e-6 };
+    static const char *const hashes[] = { NULL, "xxh3", "xxh64", "murmur2",
+                                          "murmur3", "fnv1a", "identity",
+                                          NULL };
+    const bly_kind_info *kinds;
+    size_t n = bly_kinds(&kinds);
+    m->kind = &kinds[model_u8(m) % n];
+    snprintf(m->report->kind, sizeof m->report->kind, "%s", m->kind->name);
+    m->spec.capacity = model_sizes[model_u8(m) % 16];
+    m->spec.rate = rates[model_u8(m) % 8];
+    uint8_t hash = model_u8(m);
+    m->spec.hash = hashes[hash % 8];
+    m->spec.flags = hash >= 128 && model_can(m, "share") ? BLY_SHARED : 0;
+    m->spec.seed = model_mix(model_u8(m) % 2);
+    for (const bly_option_info *o = m->kind->options; o->name != NULL; o++)
+        if (model_u8(m) >= 192)
+            model_give_option(m, o, model_u8(m));
+}
+
+/* Memory for images up to MODEL_IMAGE: a program that asks for more is not
+ * worth running. */
+static void *model_allocate(void *context, size_t alignment, size_t bytes)
+{
+    void *memory = NULL;
+    (void)context;
+    if (bytes > MODEL_IMAGE || posix_memalign(&memory, alignment, bytes) != 0)
+        return NULL;
+    return memory;
+}
+
+static void model_release(void *context, void *memory, size_t bytes)
+{
+    (void)context;
+    (void)bytes;
+    free(memory);
+}
+
+static const bly_allocator model_allocator = {
+    .allocate = model_allocate, .release = model_release,
+};
+
+/* Empty filters of the latest plans, each at the place its name hashes to. */
+static struct {
+    char        name[256];
+    bly_filter *empty;
+} model_cache[MODEL_CACHE];
+
+/* The empty filter of this plan, or NULL. It stays in the cache. */
+static const bly_filter *model_empty(model *m)
+{
+    char name[sizeof model_cache->name];
+    bly_filter *empty = NULL;
+    snprintf(name, sizeof name, "%s %" PRIu64 " %g %s %" PRIx64 " %d",
+             m->report->kind, m->spec.capacity, m->spec.rate,
+             m->spec.hash != NULL ? m->spec.hash : "", m->spec.seed,
+             m->spec.flags);
+    size_t at = XXH3_64bits(name, strlen(name)) % MODEL_CACHE;
+    if (strcmp(name, model_cache[at].name) == 0)
+        return model_cache[at].empty;
+    bly_status status = bly_new(&empty, m->report->kind, &m->spec);
+    model_expect(m, status == BLY_OK || status == BLY_EPARAM
+                    || status == BLY_EHASH || status == BLY_ETOOBIG
+                    || status == BLY_ENOMEM
+                    || (status == BLY_EUNSUPPORTED && !model_can(m, "add")),
+                 "a filter is refused for no reason in the header");
+    bly_free(model_cache[at].empty);
+    strcpy(model_cache[at].name, name);
+    model_cache[at].empty = empty;
+    return empty;
+}
+
+/* Make the empty filter, and A and B as copies of it. */
+static bool model_begin(model *m)
+{
+    m->spec.allocator = &model_allocator;
+    m->empty = model_empty(m);
+    return (m->empty != NULL || !model_can(m, "add"))
+        && model_fresh(m, &m->a) && model_fresh(m, &m->b);
+}
+
+/* A new filter knows that it is empty. */
+static void model_check_empty(model *m)
+{
+    for (uint64_t i = 0; i < 16 && model_can(m, "add"); i++)
+        model_expect(m, !bly_contains_hash(m->a.filter, model_mix(i)),
+                     "an empty filter found something");
+}
+
+static void model_loop(model *m)
+{
+    while (m->at < m->end && m->work > 0 && !m->over) {
+        const model_op *op = &model_ops[model_u8(m) % model_ops_count];
+        m->verb = op->name;
+        op->run(m);
+        m->report->steps++;
+        m->work -= 16;
+    }
+    m->verb = "the end";
+    model_law(m, m->a.filter, m->a.set);
+    model_law(m, m->b.filter, m->b.set);
+    model_op_check(m);
+    model_op_stat(m);
+}
+
+bool model_run(const uint8_t *program, size_t n, unsigned flags,
+               model_report *report)
+{
+    model *m = calloc(1, sizeof *m);
+    *report = (model_report){ .lost = 0 };
+    if (m == NULL)
+        return true;
+    *m = (model){ .at = program, .end = program + n, .flags = flags,
+                  .report = report, .verb = "the head", .work = MODEL_WORK };
+    m->a.set = malloc(sizeof *m->a.set);
+    m->b.set = malloc(sizeof *m->b.set);
+    model_read_head(m);
+    if (m->a.set != NULL && m->b.set != NULL && model_begin(m)) {
+        model_check_empty(m);
+        model_loop(m);
+    }
+    bly_free(m->a.filter);
+    bly_free(m->b.filter);
+    free(m->a.set);
+    free(m->b.set);
+    free(m);
+    return report->lost == 0 && report->mismatches == 0;
+}

@@ -1,0 +1,53 @@
+/* model.h - a machine whose programs are byte strings: each runs a filter and
+ * an exact set side by side and tells where they disagree.
+ *
+ * In the spirit of SQLite's tester of its bit vectors: any bytes are a
+ * program, so a fuzzer may write them, a test may draw them, and a failure is
+ * kept as a line of hex. The machine has two filters, A and B, of one plan,
+ * and for each of them the exact set of its keys.
+ *
+ *      byte 0        kind, its place in bly_kinds()
+ *      byte 1        capacity, of a table of sixteen (0: not given)
+ *      byte 2        rate, of a table of eight
+ *      byte 3        hash function, of a table; 128 or more: BLY_SHARED
+ *      byte 4        seed, one of two
+ *      then          for each option of the kind: a byte; if it is 192 or
+ *                    more, the option is given, and the next byte chooses its
+ *                    value
+ *      then          instructions: a byte, modulo their number, and operands,
+ *                    as the functions model_op_… read them
+ *
+ * Bytes that end early are read on as zeros. A plan can take milliseconds: so
+ * the tables are small, and the empty filters of the latest heads are kept
+ * from run to run, which makes this a machine for one thread. The law, held at
+ * the end and whenever an instruction asks: every key of the exact set is
+ * found.
+ */
+#ifndef BLY_FUZZ_MODEL_H
+#define BLY_FUZZ_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    MODEL_FILES = 1,    /* `file` saves and opens; else it does nothing      */
+    MODEL_BUILD = 2,    /* `rebuild` calls bly_build, which takes time       */
+    MODEL_PLANT = 4     /* `plant` breaks the filter and ends the program:   */
+};                      /* the law must then be found broken, or this test   */
+                        /* tests nothing                                     */
+
+typedef struct {
+    uint64_t lost;              /* keys of the exact set not found           */
+    uint64_t mismatches;        /* anything else that should not be          */
+    uint64_t steps;             /* instructions run                          */
+    bool     planted;           /* a fault was planted                       */
+    char     kind[192];         /* "standard:index=double"                   */
+    char     first[1024];       /* the first finding, in words; or ""        */
+} model_report;
+
+/* Run a program. True: nothing was found. Not thread-safe. */
+bool model_run(const uint8_t *program, size_t n, unsigned flags,
+               model_report *report);
+
+#endif /* BLY_FUZZ_MODEL_H */

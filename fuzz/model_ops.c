@@ -1,0 +1,621 @@
+/* model_ops.c - the instructions of the machine of model.h, one function each.
+ */
+#include "machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "forge.h"
+
+/* ---- What several share ------------------------------------------------ */
+
+/* Put `n` hashes into m->hash; every eighth is of a key that A holds. */
+static void model_draw_hashes(model *m, uint64_t from, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        exact_entry *known = i % 8 == 7 ? exact_pick(m->a.set, from + i)
+                                        : NULL;
+        m->hash[i] = known != NULL ? known->hash : model_mix(from + i);
+    }
+}
+
+/* Key number i: 0 .. 39 bytes, among them NULs. */
+static bly_key model_draw_key(uint8_t text[MODEL_KEY], uint64_t i)
+{
+    for (size_t j = 0; j < MODEL_KEY; j++)
+        text[j] = (uint8_t)(model_mix(i) >> (j % 8 * 8)) ^ (uint8_t)j;
+    return (bly_key){ .data = text, .length = i % MODEL_KEY };
+}
+
+static void model_draw_keys(model *m, uint64_t from, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        m->key[i] = model_draw_key(m->text[i], from + i);
+        m->hash[i] = bly_hash(m->a.filter, m->key[i].data, m->key[i].length);
+    }
+}
+
+/* How many keys a batch has: short ones are frequent. */
+static size_t model_batch(model *m)
+{
+    size_t n = model_u8(m);
+    if (n >= 240)
+        n = model_u16(m) % (MODEL_BATCH + 1);
+    m->work -= (long)n;
+    return n;
+}
+
+/* Two handles of one content: the same bytes and answers. */
+static void model_same(model *m, const bly_filter *x, const bly_filter *y)
+{
+    size_t x_bytes, y_bytes;
+    const void *x_image = bly_image(x, &x_bytes);
+    const void *y_image = bly_image(y, &y_bytes);
+    model_expect(m, x_bytes == y_bytes
+                    && memcmp(x_image, y_image, x_bytes) == 0,
+                 "the images differ");
+    model_draw_hashes(m, m->report->steps, 64);
+    for (size_t i = 0; i < 64; i++)
+        model_expect(m, bly_contains_hash(x, m->hash[i])
+                        == bly_contains_hash(y, m->hash[i]),
+                     "the answers differ");
+}
+
+/* Let a filter take the place of another. */
+static void model_replace(bly_filter **old, bly_filter *fresh)
+{
+    bly_free(*old);
+    *old = fresh;
+}
+
+/* ---- Instructions: add ------------------------------------------------- */
+
+static void model_added(model *m, uint64_t hash, bool before,
+                        bly_status status)
+{
+    if (status == BLY_EFULL || !model_can(m, "add")) {
+        model_expect(m, status == BLY_EFULL || status == BLY_EUNSUPPORTED,
+                     "a kind that cannot add did");
+        model_expect(m, bly_contains_hash(m->a.filter, hash) == before,
+                     "a refused add changed the filter");
+        return;
+    }
+    model_expect(m, status == (before ? BLY_SEEN : BLY_OK),
+                 "add and contains disagree whether it was there");
+    exact_add(m->a.set, hash, 1);
+    if (model_keeps(m))
+        model_found(m, bly_contains_hash(m->a.filter, hash),
+                    "a key just added is not there");
+}
+
+static void model_op_add(model *m)
+{
+    uint8_t text[MODEL_KEY];
+    bly_key key = model_draw_key(text, model_u16(m));
+    uint64_t hash = bly_hash(m->a.filter, key.data, key.length);
+    if (!exact_room(m->a.set, 1))
+        return;
+    bool before = bly_contains(m->a.filter, key.data, key.length);
+    model_added(m, hash, before,
+                bly_add(m->a.filter, key.data, key.length));
+}
+
+static void model_op_add_hash(model *m)
+{
+    uint64_t hash = model_u64(m);
+    if (!exact_room(m->a.set, 1))
+        return;
+    bool before = bly_contains_hash(m->a.filter, hash);
+    model_added(m, hash, before, bly_add_hash(m->a.filter, hash));
+}
+
+/* Put the first of m->hash, as many as the filter took, into the set. */
+static void model_added_many(model *m, size_t n, uint64_t items,
+                             bly_status status)
+{
+    if (!model_can(m, "add")) {
+        model_expect(m, status == BLY_EUNSUPPORTED,
+                     "a kind that cannot add did");
+        return;
+    }
+    model_expect(m, status == BLY_OK || status == BLY_EFULL,
+                 "a batch was refused");
+    if (status != BLY_OK) {
+        bly_stat_t stat;
+        bly_stat(&stat, m->a.filter);
+        n = stat.items_exact ? (size_t)(stat.items - items) : 0;
+        if (!stat.items_exact)
+            m->over = true;             /* it is not known which are in */
+    }
+    for (size_t i = 0; i < n; i++)
+        exact_add(m->a.set, m->hash[i], 1);
+}
+
+static uint64_t model_items(const model *m)
+{
+    bly_stat_t stat;
+    bly_stat(&stat, m->a.filter);
+    return stat.items;
+}
+
+static void model_op_add_many(model *m)
+{
+    uint64_t from = model_u16(m), items = model_items(m);
+    size_t n = model_batch(m);
+    if (!exact_room(m->a.set, n))
+        return;
+    model_draw_hashes(m, from, n);
+    model_added_many(m, n, items, bly_add_many(m->a.filter, m->hash, n));
+}
+
+static void model_op_add_keys(model *m)
+{
+    uint64_t from = model_u16(m), items = model_items(m);
+    size_t n = model_batch(m);
+    if (!exact_room(m->a.set, n))
+        return;
+    model_draw_keys(m, from, n);
+    model_added_many(m, n, items, bly_add_keys(m->a.filter, m->key, n));
+}
+
+/* ---- Instructions: ask ------------------------------------------------- */
+
+static void model_op_ask(model *m)
+{
+    const exact_entry *entry = exact_pick(m->a.set, model_u16(m));
+    if (entry != NULL && model_keeps(m))
+        model_found(m, bly_contains_hash(m->a.filter, entry->hash),
+                    "a key is lost");
+}
+
+static void model_op_ask_many(model *m)
+{
+    uint64_t from = model_u16(m);
+    size_t n = model_batch(m);
+    model_draw_hashes(m, from, n);
+    bly_contains_many(m->a.filter, m->hash, n, m->answer);
+    for (size_t i = 0; i < n; i++)
+        model_expect(m, m->answer[i]
+                        == bly_contains_hash(m->a.filter, m->hash[i]),
+                     "contains_many is not contains_hash");
+}
+
+static void model_op_ask_keys(model *m)
+{
+    uint64_t from = model_u16(m);
+    size_t n = model_batch(m);
+    model_draw_keys(m, from, n);
+    bly_contains_keys(m->a.filter, m->key, n, m->answer);
+    for (size_t i = 0; i < n; i++) {
+        const bly_key *key = &m->key[i];
+        bool one = bly_contains(m->a.filter, key->data, key->length);
+        model_expect(m, m->answer[i] == one,
+                     "contains_keys is not contains");
+        model_expect(m, bly_contains_hash(m->a.filter, m->hash[i]) == one,
+                     "contains_hash is not contains");
+    }
+}
+
+static void model_op_count(model *m)
+{
+    uint64_t hash = model_mix(model_u16(m));
+    uint64_t count = bly_count_hash(m->a.filter, hash);
+    bool in = bly_contains_hash(m->a.filter, hash);
+    model_expect(m, (count > 0) == in, "count and contains disagree");
+    if (!model_can(m, "count"))
+        model_expect(m, count == 0 || count == UINT64_MAX,
+                     "a kind that cannot count did");
+}
+
+static void model_op_law(model *m)
+{
+    model_law(m, m->a.filter, m->a.set);
+}
+
+/* ---- Instructions: remove, label --------------------------------------- */
+
+static void model_op_remove(model *m)
+{
+    exact_entry *entry = exact_pick(m->a.set, model_u16(m));
+    uint64_t hash = entry != NULL ? entry->hash : 1;
+    if (!model_can(m, "remove")) {
+        model_expect(m, bly_remove_hash(m->a.filter, hash)
+                        == BLY_EUNSUPPORTED, "a kind that cannot remove did");
+    } else if (entry != NULL) {
+        model_expect(m, bly_remove_hash(m->a.filter, hash) == BLY_OK,
+                     "a key that is there cannot be removed");
+        exact_remove(m->a.set, entry);
+    }
+}
+
+static void model_op_remove_absent(model *m)
+{
+    uint64_t hash = model_u64(m);
+    if (!model_can(m, "remove") || bly_contains_hash(m->a.filter, hash))
+        return;
+    bly_filter *before = NULL;
+    bly_status copied = bly_copy(&before, m->a.filter);
+    model_expect(m, bly_remove_hash(m->a.filter, hash) == BLY_EABSENT,
+                 "an absent key was removed");
+    if (copied == BLY_OK)
+        model_same(m, m->a.filter, before);
+    bly_free(before);
+}
+
+static void model_op_label(model *m)
+{
+    const exact_entry *entry = exact_pick(m->a.set, model_u16(m));
+    uint64_t hash = entry != NULL ? entry->hash : 1, got = 7;
+    bly_status status = bly_put_hash(m->a.filter, hash, 1);
+    bool found = bly_get_hash(m->a.filter, hash, &got);
+    if (!model_can(m, "label"))
+        model_expect(m, status == BLY_EUNSUPPORTED && !found && got == 7,
+                     "a kind that cannot label did");
+    else if (status >= 0)
+        model_expect(m, found, "a label just put is not there");
+}
+
+/* ---- Instructions: copies and images ----------------------------------- */
+
+static void model_op_copy(model *m)
+{
+    bly_filter *copy = NULL;
+    if (bly_copy(&copy, m->a.filter) != BLY_OK)
+        return;
+    model_same(m, m->a.filter, copy);
+    model_replace(&m->a.filter, copy);
+}
+
+static void model_op_clone(model *m)
+{
+    bly_filter *copy = NULL;
+    if (bly_copy(&copy, m->a.filter) != BLY_OK)
+        return;
+    model_replace(&m->b.filter, copy);
+    exact_copy(m->b.set, m->a.set);
+    m->work -= EXACT_SLOTS / 16;
+}
+
+static void model_op_swap(model *m)
+{
+    model_side a = m->a;
+    m->a = m->b;
+    m->b = a;
+}
+
+static void model_op_renew(model *m)
+{
+    model_side fresh = { .set = m->a.set };
+    if (model_fresh(m, &fresh))
+        model_replace(&m->a.filter, fresh.filter);
+    else
+        m->over = true;                 /* the set is cleared: no way back */
+}
+
+void model_op_check(model *m)
+{
+    size_t bytes;
+    const void *image = bly_image(m->a.filter, &bytes);
+    model_expect(m, bly_check(image, bytes) == BLY_OK,
+                 "check refuses the library's own image");
+}
+
+/* Borrow the image at an address that is no multiple of 8, its end at the end
+ * of a block. */
+static void model_op_wrap(model *m)
+{
+    size_t bytes, off = 1 + model_u8(m) % 7;
+    const void *image = bly_image(m->a.filter, &bytes);
+    uint8_t *block = malloc(bytes + off);
+    bly_filter *wrapped = NULL;
+    if (block == NULL)
+        return;
+    memcpy(block + off, image, bytes);
+    model_expect(m, bly_wrap(&wrapped, block + off, bytes) == BLY_OK,
+                 "wrap refuses the library's own image");
+    if (wrapped != NULL) {
+        model_same(m, m->a.filter, wrapped);
+        model_law(m, wrapped, m->a.set);
+        model_expect(m, bly_add_hash(wrapped, 1)
+                        == (model_can(m, "add") ? BLY_EREADONLY
+                                                : BLY_EUNSUPPORTED),
+                     "a borrowed image was changed");
+    }
+    bly_free(wrapped);
+    free(block);
+}
+
+/* Do two filters hold the same payload? */
+static bool model_same_payload(const bly_filter *x, const bly_filter *y)
+{
+    size_t x_bytes, y_bytes;
+    const uint8_t *x_image = bly_image(x, &x_bytes);
+    const uint8_t *y_image = bly_image(y, &y_bytes);
+    return x_bytes == y_bytes
+        && memcmp(x_image + FORGE_HEADER, y_image + FORGE_HEADER,
+                  x_bytes - FORGE_HEADER) == 0;
+}
+
+/* The filter built at once from the exact set holds the same keys; and, where
+ * it is of bits alone, it is the same filter. (Without a capacity bly_build
+ * plans for the number of keys, and bly_new cannot.) */
+static void model_op_rebuild(model *m)
+{
+    const exact *set = m->a.set;
+    if (!(m->flags & MODEL_BUILD))
+        return;
+    uint64_t *hashes = malloc(set->used * sizeof *hashes + 1);
+    bly_filter *built = NULL;
+    size_t n = 0;
+    for (size_t i = 0; hashes != NULL && i < set->used; i++)
+        if (set->entry[i].count > 0)
+            hashes[n++] = set->entry[i].hash;
+    if (hashes != NULL && bly_build(&built, m->report->kind, &m->spec, hashes,
+                                    n) == BLY_OK) {
+        model_law(m, built, set);
+        bool alike = set->pure && m->spec.capacity != 0
+                  && strcmp(m->kind->family, "sets") == 0;
+        model_expect(m, !alike || model_same_payload(m->a.filter, built),
+                     "building at once gives another filter");
+    }
+    bly_free(built);
+    free(hashes);
+}
+
+/* ---- Instructions: files ----------------------------------------------- */
+
+/* Open the file and compare. */
+static void model_reopen(model *m, const char *path, int flags)
+{
+    bly_filter *opened = NULL;
+    model_expect(m, bly_open(&opened, path, flags) == BLY_OK,
+                 "a saved filter cannot be opened");
+    if (opened == NULL)
+        return;
+    model_same(m, m->a.filter, opened);
+    model_law(m, opened, m->a.set);
+    if (flags & (BLY_MAP | BLY_WRITE))
+        bly_free(opened);
+    else
+        model_replace(&m->a.filter, opened);
+}
+
+/* The same key goes into the file and into A. */
+static void model_write_through(model *m, const char *path)
+{
+    uint64_t hash = model_u64(m);
+    bly_filter *opened = NULL;
+    if (!exact_room(m->a.set, 1) || !model_can(m, "add"))
+        return;
+    model_expect(m, bly_open(&opened, path, BLY_MAP | BLY_WRITE) == BLY_OK,
+                 "a saved filter cannot be mapped for writing");
+    if (opened == NULL)
+        return;
+    bly_status there = bly_add_hash(opened, hash);
+    bly_free(opened);
+    bly_status here = bly_add_hash(m->a.filter, hash);
+    model_expect(m, there == here, "mapped and in memory differ");
+    if (here >= 0)
+        exact_add(m->a.set, hash, 1);
+}
+
+static void model_op_file(model *m)
+{
+    static const int flags[] = { 0, BLY_MAP, BLY_MAP | BLY_VERIFY };
+    const char *folder = getenv("TMPDIR");
+    char path[512];
+    uint8_t how = model_u8(m);
+    if (!(m->flags & MODEL_FILES))
+        return;
+    snprintf(path, sizeof path, "%s/bloomery-model-XXXXXX",
+             folder != NULL ? folder : P_tmpdir);
+    int file = mkstemp(path);
+    if (file < 0)
+        return;
+    close(file);
+    model_expect(m, bly_save(m->a.filter, path) == BLY_OK,
+                 "a filter cannot be saved");
+    if (how % 4 == 3)
+        model_write_through(m, path);
+    model_reopen(m, path, flags[how % 3]);
+    unlink(path);
+}
+
+/* ---- Instructions: two filters ----------------------------------------- */
+
+static void model_op_unite(model *m)
+{
+    if (!exact_room(m->a.set, m->b.set->used))
+        return;
+    m->work -= (long)m->b.set->used;
+    bly_status status = bly_unite(m->a.filter, m->b.filter);
+    if (!model_can(m, "unite")) {
+        model_expect(m, status == BLY_EUNSUPPORTED,
+                     "a kind that cannot unite did");
+    } else if (status != BLY_EFULL) {
+        model_expect(m, status == BLY_OK, "twins cannot be united");
+        exact_unite(m->a.set, m->b.set);
+    }
+}
+
+static void model_op_intersect(model *m)
+{
+    m->work -= (long)m->a.set->used;
+    bly_status status = bly_intersect(m->a.filter, m->b.filter);
+    if (!model_can(m, "intersect")) {
+        model_expect(m, status == BLY_EUNSUPPORTED,
+                     "a kind that cannot intersect did");
+        return;
+    }
+    model_expect(m, status == BLY_OK, "twins cannot be intersected");
+    exact_intersect(m->a.set, m->b.set);
+}
+
+static bool model_sound(bly_estimate e)
+{
+    return e.value >= 0 && e.sd >= 0;   /* false for a nan */
+}
+
+static void model_op_overlap(model *m)
+{
+    bly_overlap_t o;
+    bly_status status = bly_overlap(&o, m->a.filter, m->b.filter);
+    if (!model_can(m, "overlap")) {
+        model_expect(m, status == BLY_EUNSUPPORTED,
+                     "a kind that cannot compare did");
+        return;
+    }
+    model_expect(m, status == BLY_OK, "twins cannot be compared");
+    model_expect(m, model_sound(o.a) && model_sound(o.b)
+                    && model_sound(o.either) && model_sound(o.both)
+                    && model_sound(o.jaccard),
+                 "an estimate is negative or no number");
+}
+
+/* The image of A with another seed; NULL if there is no memory. */
+static uint8_t *model_stranger(const model *m, size_t *bytes)
+{
+    const void *image = bly_image(m->a.filter, bytes);
+    uint8_t *other = malloc(*bytes);
+    if (other != NULL) {
+        memcpy(other, image, *bytes);
+        forge_set_u64(other, FORGE_SEED, m->spec.seed + 1);
+        forge_seal(other, *bytes);
+    }
+    return other;
+}
+
+/* A filter with another seed has no business with this one. */
+static void model_op_refuse(model *m)
+{
+    size_t bytes;
+    bly_filter *stranger = NULL, *before = NULL;
+    bly_overlap_t o;
+    uint8_t *image = model_stranger(m, &bytes);
+    if (image != NULL && bly_wrap(&stranger, image, bytes) == BLY_OK
+        && bly_copy(&before, m->a.filter) == BLY_OK) {
+        model_expect(m, bly_unite(m->a.filter, stranger) < 0
+                        && bly_intersect(m->a.filter, stranger) < 0
+                        && bly_overlap(&o, m->a.filter, stranger) < 0,
+                     "filters of different seeds were combined");
+        model_same(m, m->a.filter, before);
+    }
+    bly_free(before);
+    bly_free(stranger);
+    free(image);
+}
+
+/* ---- Instructions: look inside ----------------------------------------- */
+
+void model_op_stat(model *m)
+{
+    bly_stat_t s;
+    size_t bytes;
+    const exact *set = m->a.set;
+    model_expect(m, bly_stat(&s, m->a.filter) == BLY_OK, "stat failed");
+    bly_image(m->a.filter, &bytes);
+    model_expect(m, s.bytes == bytes, "stat's size is not the image's");
+    model_expect(m, s.fill >= 0 && s.fill <= 1, "fill is not in [0, 1]");
+    model_expect(m, s.rate >= 0 && s.rate <= 1, "rate is not in [0, 1]");
+    model_expect(m, s.planned_rate > 0 && s.planned_rate <= 1,
+                 "planned rate is not in (0, 1]");
+    model_expect(m, s.distinct >= 0 && s.distinct_sd >= 0,
+                 "the estimate of keys is negative or no number");
+    model_expect(m, strcmp(s.kind, m->kind->name) == 0
+                    && s.seed == m->spec.seed, "stat names another filter");
+    model_expect(m, s.items_exact || !set->plain,
+                 "the number of adds is forgotten");
+    model_expect(m, !s.items_exact || !set->adds_known
+                    || s.items == set->adds, "items is not the adds");
+}
+
+/* ---- The planted fault ------------------------------------------------- */
+
+/* Has this image lost the key? */
+static bool model_lost(const uint8_t *image, size_t bytes, uint64_t hash)
+{
+    bly_filter *wrapped = NULL;
+    bool lost = bly_wrap(&wrapped, image, bytes) == BLY_OK
+             && !bly_contains_hash(wrapped, hash);
+    bly_free(wrapped);
+    return lost;
+}
+
+/* Clear one set bit of the payload, from `first` on and round, such that the
+ * key is lost; all of the payload if no bit alone will do. */
+static void model_break(uint8_t *image, size_t bytes, uint64_t hash,
+                        uint64_t first)
+{
+    uint8_t *payload = image + FORGE_HEADER;
+    size_t bits = (bytes - FORGE_HEADER) * 8;
+    for (size_t i = 0; i < bits; i++) {
+        size_t at = (size_t)(first + i) % bits;
+        uint8_t old = payload[at / 8];
+        payload[at / 8] = (uint8_t)(old & ~(1u << at % 8));
+        if (payload[at / 8] != old && model_lost(image, bytes, hash))
+            return;
+        payload[at / 8] = old;
+    }
+    memset(payload, 0, bytes - FORGE_HEADER);
+}
+
+static void model_op_plant(model *m)
+{
+    const exact_entry *victim = exact_pick(m->a.set, model_u16(m));
+    size_t bytes;
+    if (!(m->flags & MODEL_PLANT) || victim == NULL)
+        return;
+    const void *image = bly_image(m->a.filter, &bytes);
+    uint8_t *broken = malloc(bytes);
+    bly_filter *wrapped = NULL, *copy = NULL;
+    if (broken == NULL)
+        return;
+    memcpy(broken, image, bytes);
+    model_break(broken, bytes, victim->hash, model_mix(victim->hash));
+    forge_seal(broken, bytes);
+    if (bly_wrap(&wrapped, broken, bytes) == BLY_OK
+        && bly_copy(&copy, wrapped) == BLY_OK) {
+        model_replace(&m->a.filter, copy);
+        m->report->planted = true;
+        m->over = true;
+    }
+    bly_free(wrapped);
+    free(broken);
+}
+
+/* ---- The table --------------------------------------------------------- */
+
+/* The place in this table is the instruction's number: add at the end, or the
+ * corpus means something else. */
+const model_op model_ops[] = {
+    { "add",       model_op_add },
+    { "add hash",  model_op_add_hash },
+    { "add many",  model_op_add_many },
+    { "add keys",  model_op_add_keys },
+    { "ask",       model_op_ask },
+    { "ask many",  model_op_ask_many },
+    { "ask keys",  model_op_ask_keys },
+    { "copy",      model_op_copy },
+    { "swap",      model_op_swap },
+    { "clone",     model_op_clone },
+    { "wrap",      model_op_wrap },
+    { "check",     model_op_check },
+    { "unite",     model_op_unite },
+    { "intersect", model_op_intersect },
+    { "overlap",   model_op_overlap },
+    { "stat",      model_op_stat },
+    { "remove",    model_op_remove },
+    { "remove absent", model_op_remove_absent },
+    { "count",     model_op_count },
+    { "label",     model_op_label },
+    { "law",       model_op_law },
+    { "file",      model_op_file },
+    { "plant",     model_op_plant },
+    { "renew",     model_op_renew },
+    { "refuse",    model_op_refuse },
+    { "rebuild",   model_op_rebuild },
+};
+
+const size_t model_ops_count = sizeof model_ops / sizeof *model_ops;

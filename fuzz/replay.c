@@ -1,0 +1,156 @@
+/* replay.c - runs the corpus through both fuzz targets, without libFuzzer.
+ *
+ *      replay FOLDER                       every *.hex of the folder
+ *      replay --raw OUT FOLDER [PREFIX]    write them, or those whose names
+ *                                          begin with PREFIX, to OUT as plain
+ *                                          bytes, for libFuzzer
+ *
+ * "check-valid-…" must be accepted as an image and "check-bad-…" refused; and
+ * each kind must have a valid one, or a new version of its payload would leave
+ * it without. Exit status 1: something was found.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bloomery.h"
+#include "check.h"
+#include "hex.h"
+#include "model.h"
+
+enum { REPLAY_PATH = 1024, REPLAY_KINDS = 64 };
+
+typedef struct {
+    unsigned long inputs, findings;
+    bool          kind_seen[REPLAY_KINDS];
+} replay_tally;
+
+static int replay_is_hex(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return length > 4 && strcmp(entry->d_name + length - 4, ".hex") == 0;
+}
+
+static bool replay_begins(const char *name, const char *prefix)
+{
+    return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+static void replay_found(replay_tally *tally, const char *name,
+                         const char *what)
+{
+    tally->findings++;
+    fprintf(stderr, "%s: %s\n", name, what);
+}
+
+/* ---- Run --------------------------------------------------------------- */
+
+static void replay_see_kind(replay_tally *tally, const uint8_t *image)
+{
+    const bly_kind_info *kinds;
+    size_t n = bly_kinds(&kinds);
+    for (size_t i = 0; i < n && i < REPLAY_KINDS; i++)
+        if (strncmp((const char *)image + 8, kinds[i].name, 16) == 0)
+            tally->kind_seen[i] = true;
+}
+
+static void replay_bytes(replay_tally *tally, const char *name,
+                         const uint8_t *bytes, size_t n)
+{
+    model_report report;
+    bool accepted;
+    const char *what = check_run(bytes, n, &accepted);
+    tally->inputs++;
+    if (what != NULL)
+        replay_found(tally, name, what);
+    if (!model_run(bytes, n, MODEL_FILES | MODEL_BUILD, &report))
+        replay_found(tally, name, report.first);
+    if (replay_begins(name, "check-valid-") && !accepted)
+        replay_found(tally, name, bly_why());
+    if (replay_begins(name, "check-bad-") && accepted)
+        replay_found(tally, name, "a bad image was accepted");
+    if (accepted)
+        replay_see_kind(tally, bytes);
+}
+
+static void replay_missing(replay_tally *tally)
+{
+    const bly_kind_info *kinds;
+    size_t n = bly_kinds(&kinds);
+    for (size_t i = 0; i < n && i < REPLAY_KINDS; i++)
+        if (!tally->kind_seen[i])
+            replay_found(tally, kinds[i].name, "no valid image in the corpus: "
+                         "run `seeds` again");
+}
+
+/* ---- Write raw --------------------------------------------------------- */
+
+static void replay_raw(replay_tally *tally, const char *folder,
+                       const char *name, const uint8_t *bytes, size_t n)
+{
+    char path[REPLAY_PATH];
+    snprintf(path, sizeof path, "%s/%.*s", folder, (int)strlen(name) - 4,
+             name);
+    FILE *file = fopen(path, "wb");
+    bool good = file != NULL && fwrite(bytes, 1, n, file) == n;
+    tally->inputs++;
+    if (file != NULL && fclose(file) != 0)
+        good = false;
+    if (!good)
+        replay_found(tally, path, "cannot write");
+}
+
+/* ---- The corpus -------------------------------------------------------- */
+
+/* One file: to `raw` if that is given, else through the targets. */
+static void replay_file(replay_tally *tally, const char *folder,
+                        const char *name, const char *raw)
+{
+    char path[REPLAY_PATH];
+    uint8_t *bytes;
+    size_t n;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (!hex_read(path, &bytes, &n)) {
+        replay_found(tally, path, "cannot be read as hex");
+        return;
+    }
+    if (raw != NULL)
+        replay_raw(tally, raw, name, bytes, n);
+    else
+        replay_bytes(tally, name, bytes, n);
+    free(bytes);
+}
+
+static int replay_folder(const char *folder, const char *raw,
+                         const char *prefix)
+{
+    replay_tally tally = { .inputs = 0 };
+    struct dirent **entries;
+    int n = scandir(folder, &entries, replay_is_hex, alphasort);
+    if (n < 0) {
+        fprintf(stderr, "replay: %s: cannot be listed\n", folder);
+        return 2;
+    }
+    for (int i = 0; i < n; i++) {
+        if (replay_begins(entries[i]->d_name, prefix))
+            replay_file(&tally, folder, entries[i]->d_name, raw);
+        free(entries[i]);
+    }
+    free(entries);
+    if (raw == NULL)
+        replay_missing(&tally);
+    printf("%lu inputs, %lu findings\n", tally.inputs, tally.findings);
+    return tally.findings > 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2)
+        return replay_folder(argv[1], NULL, "");
+    if ((argc == 4 || argc == 5) && strcmp(argv[1], "--raw") == 0)
+        return replay_folder(argv[3], argv[2], argc == 5 ? argv[4] : "");
+    fprintf(stderr, "usage: replay FOLDER\n"
+                    "       replay --raw OUT FOLDER [PREFIX]\n");
+    return 2;
+}

@@ -1,0 +1,282 @@
+/* seeds.c - makes the corpus of images, fuzz/corpus/check-*.hex:
+ *
+ *      seeds fuzz/corpus
+ *
+ * "check-valid-…" are images that must be accepted, "check-bad-…" must be
+ * refused, each for one reason; replay holds them to it. Run this again when
+ * the format or a kind's payload version changes. The programs, model-*.hex,
+ * are written by hand.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bloomery.h"
+#include "forge.h"
+#include "hex.h"
+
+/* How the bytes are sealed after the edit. */
+typedef enum { SEEDS_BOTH, SEEDS_HEADER, SEEDS_NEITHER } seeds_sums;
+
+/* Take a small filter of `kind`, write `value` at byte `at`, `width` bytes
+ * wide, cut to `cut` bytes (0: not; 1: to none), seal. */
+typedef struct {
+    const char *name, *kind, *comment;
+    size_t      at, width;
+    uint64_t    value;
+    seeds_sums  sums;
+    size_t      cut;
+} seeds_bad;
+
+#define SEEDS_POWER(e) (UINT64_C(1) << (e))
+
+enum { G0 = FORGE_GEOMETRY, G1 = G0 + 8, G2 = G0 + 16, G3 = G0 + 24 };
+
+static const seeds_bad seeds_bads[] = {
+    /* size and sums */
+    { "empty", "split", "no bytes at all", 0, 0, 0, SEEDS_NEITHER, 1 },
+    { "magic-only", "split", "the magic and nothing else",
+      0, 0, 0, SEEDS_NEITHER, 8 },
+    { "cut-in-header", "split", "100 bytes of header",
+      0, 0, 0, SEEDS_NEITHER, 100 },
+    { "header-only", "split", "the header alone, but claiming its payload",
+      0, 0, 0, SEEDS_NEITHER, 128 },
+    { "no-payload", "split", "128 bytes, and says so",
+      FORGE_BYTES, 8, 128, SEEDS_BOTH, 128 },
+    { "cut-payload", "blocked", "the last byte is missing",
+      0, 0, 0, SEEDS_NEITHER, 128 + 63 },
+    { "bytes-2-63", "standard", "claims 2^63 bytes",
+      FORGE_BYTES, 8, SEEDS_POWER(63), SEEDS_HEADER, 0 },
+    { "bytes-most", "standard", "claims 2^64 - 1 bytes",
+      FORGE_BYTES, 8, UINT64_MAX, SEEDS_HEADER, 0 },
+    { "bytes-0", "standard", "claims 0 bytes",
+      FORGE_BYTES, 8, 0, SEEDS_HEADER, 0 },
+    { "unsealed", "standard", "open for writing: no payload checksum",
+      FORGE_PAYLOAD_SUM, 8, 0, SEEDS_HEADER, 0 },
+    { "payload-sum", "blocked", "a payload checksum that does not match",
+      FORGE_PAYLOAD_SUM, 8, 1, SEEDS_HEADER, 0 },
+    { "header-sum", "split", "a header checksum that does not match",
+      FORGE_HEADER_SUM, 8, 1, SEEDS_NEITHER, 0 },
+    /* the header's fields */
+    { "format", "split", "format version 2",
+      FORGE_FORMAT, 4, 2, SEEDS_BOTH, 0 },
+    { "version", "split", "payload version 99",
+      FORGE_VERSION, 4, 99, SEEDS_BOTH, 0 },
+    { "kind-unknown", "split", "a kind named 'zplit'",
+      FORGE_KIND, 1, 'z', SEEDS_BOTH, 0 },
+    { "kind-empty", "split", "a kind without a name",
+      FORGE_KIND, 8, 0, SEEDS_BOTH, 0 },
+    { "kind-padding", "split", "bytes behind the NUL of the kind's name",
+      FORGE_KIND + 15, 1, 'x', SEEDS_BOTH, 0 },
+    { "kind-long", "partitioned", "16 bytes of name, without a NUL",
+      FORGE_KIND + 8, 8, UINT64_C(0x7878787878646f6e), SEEDS_BOTH, 0 },
+    { "hash-unknown", "split", "a hash function named 'zxh3'",
+      FORGE_HASH, 1, 'z', SEEDS_BOTH, 0 },
+    { "hash-padding", "split", "bytes behind the NUL of the hash's name",
+      FORGE_HASH + 7, 1, 'x', SEEDS_BOTH, 0 },
+    { "capacity-0", "split", "planned for no keys",
+      FORGE_CAPACITY, 8, 0, SEEDS_BOTH, 0 },
+    { "rate-0", "split", "a rate of 0", FORGE_RATE, 8, 0, SEEDS_BOTH, 0 },
+    { "rate-negative", "split", "a rate of -0.5",
+      FORGE_RATE, 8, UINT64_C(0xBFE0000000000000), SEEDS_BOTH, 0 },
+    { "rate-2", "split", "a rate of 2",
+      FORGE_RATE, 8, UINT64_C(0x4000000000000000), SEEDS_BOTH, 0 },
+    { "rate-nan", "split", "a rate that is no number",
+      FORGE_RATE, 8, UINT64_C(0x7FF8000000000000), SEEDS_BOTH, 0 },
+    { "rate-infinite", "split", "an infinite rate",
+      FORGE_RATE, 8, UINT64_C(0x7FF0000000000000), SEEDS_BOTH, 0 },
+    /* geometry: standard */
+    { "standard-m-0", "standard", "no bits", G0, 8, 0, SEEDS_BOTH, 0 },
+    { "standard-m-2-63", "standard", "2^63 bits, a few bytes of payload",
+      G0, 8, SEEDS_POWER(63), SEEDS_BOTH, 0 },
+    { "standard-m-most", "standard", "2^64 - 1 bits, a few bytes of payload",
+      G0, 8, UINT64_MAX, SEEDS_BOTH, 0 },
+    { "standard-k-0", "standard", "no probes", G1, 8, 0, SEEDS_BOTH, 0 },
+    { "standard-k-65", "standard", "one probe too many",
+      G1, 8, 65, SEEDS_BOTH, 0 },
+    { "standard-k-255", "standard", "255 probes", G1, 8, 255, SEEDS_BOTH, 0 },
+    { "standard-k-wide", "standard", "2^32 + 3 probes",
+      G1, 8, SEEDS_POWER(32) + 3, SEEDS_BOTH, 0 },
+    { "standard-index-6", "standard", "the first index scheme that is not",
+      G2, 8, 6, SEEDS_BOTH, 0 },
+    { "standard-index-7", "standard", "index scheme 7",
+      G2, 8, 7, SEEDS_BOTH, 0 },
+    { "standard-index-wide", "standard", "index scheme 2^32",
+      G2, 8, SEEDS_POWER(32), SEEDS_BOTH, 0 },
+    { "standard-reserved", "standard", "a reserved field that is not 0",
+      G3, 8, 1, SEEDS_BOTH, 0 },
+    { "standard-tail", "standard:m=9,k=2", "a bit set beyond the last",
+      FORGE_HEADER + 1, 1, 0x82, SEEDS_BOTH, 0 },
+    { "standard-short", "standard:m=64,k=2", "65 bits in 8 bytes",
+      G0, 8, 65, SEEDS_BOTH, 0 },
+    /* geometry: partitioned */
+    { "partitioned-slice-0", "partitioned", "slices without bits",
+      G0, 8, 0, SEEDS_BOTH, 0 },
+    { "partitioned-slice-7", "partitioned", "slices of 7 bits",
+      G0, 8, 7, SEEDS_BOTH, 0 },
+    { "partitioned-slice-2-61", "partitioned:k=64,m=512",
+      "64 slices of 2^61 + 8 bits: 64 bytes, modulo 2^64",
+      G0, 8, SEEDS_POWER(61) + 8, SEEDS_BOTH, 0 },
+    { "partitioned-slice-2-54", "partitioned:k=1,m=8", "a slice of 2^54 bits",
+      G0, 8, SEEDS_POWER(54), SEEDS_BOTH, 0 },
+    { "partitioned-k-0", "partitioned", "no slices", G1, 8, 0, SEEDS_BOTH, 0 },
+    { "partitioned-k-65", "partitioned", "65 slices",
+      G1, 8, 65, SEEDS_BOTH, 0 },
+    { "partitioned-k-wide", "partitioned:k=2,m=32",
+      "2^63 + 2 slices of two bytes: 4 bytes, modulo 2^64",
+      G1, 8, SEEDS_POWER(63) + 2, SEEDS_BOTH, 0 },
+    { "partitioned-reserved", "partitioned", "a reserved field that is not 0",
+      G2, 8, 1, SEEDS_BOTH, 0 },
+    /* geometry: blocked */
+    { "blocked-lines-0", "blocked", "no lines", G0, 8, 0, SEEDS_BOTH, 0 },
+    { "blocked-lines-2-48", "blocked", "2^48 lines, a tiny payload",
+      G0, 8, SEEDS_POWER(48), SEEDS_BOTH, 0 },
+    { "blocked-lines-2-58", "blocked:m=512",
+      "2^58 + 1 lines: their bytes are 64, modulo 2^64",
+      G0, 8, SEEDS_POWER(58) + 1, SEEDS_BOTH, 0 },
+    { "blocked-k-0", "blocked", "no probes", G1, 8, 0, SEEDS_BOTH, 0 },
+    { "blocked-k-65", "blocked", "65 probes", G1, 8, 65, SEEDS_BOTH, 0 },
+    { "blocked-k-255", "blocked", "255 probes", G1, 8, 255, SEEDS_BOTH, 0 },
+    { "blocked-reserved", "blocked", "a reserved field that is not 0",
+      G3, 8, SEEDS_POWER(63), SEEDS_BOTH, 0 },
+    /* geometry: split */
+    { "split-blocks-0", "split", "no blocks", G0, 8, 0, SEEDS_BOTH, 0 },
+    { "split-blocks-2-31", "split", "2^31 blocks, a tiny payload",
+      G0, 8, SEEDS_POWER(31), SEEDS_BOTH, 0 },
+    { "split-blocks-most", "split", "2^31 - 1 blocks, a tiny payload",
+      G0, 8, SEEDS_POWER(31) - 1, SEEDS_BOTH, 0 },
+    { "split-blocks-2-59", "split:m=256",
+      "2^59 + 1 blocks: their bytes are 32, modulo 2^64",
+      G0, 8, SEEDS_POWER(59) + 1, SEEDS_BOTH, 0 },
+    { "split-reserved", "split", "a reserved field that is not 0",
+      G1, 8, 8, SEEDS_BOTH, 0 },
+};
+
+/* The same, but strange fields that a reader must live with. */
+static const seeds_bad seeds_odds[] = {
+    { "items-unknown", "split", "an unknown number of keys",
+      FORGE_ITEMS, 8, UINT64_MAX, SEEDS_BOTH, 0 },
+    { "items-most", "standard", "2^64 - 2 keys: two more and it wraps",
+      FORGE_ITEMS, 8, UINT64_MAX - 1, SEEDS_BOTH, 0 },
+    { "items-none", "blocked", "bits set, and no keys",
+      FORGE_ITEMS, 8, 0, SEEDS_BOTH, 0 },
+    { "capacity-most", "split", "planned for 2^64 - 1 keys",
+      FORGE_CAPACITY, 8, UINT64_MAX, SEEDS_BOTH, 0 },
+    { "rate-least", "split", "the least rate above 0",
+      FORGE_RATE, 8, 1, SEEDS_BOTH, 0 },
+    { "rate-1", "split", "a rate of 1",
+      FORGE_RATE, 8, UINT64_C(0x3FF0000000000000), SEEDS_BOTH, 0 },
+    { "seed-most", "partitioned", "a seed of 2^64 - 1",
+      FORGE_SEED, 8, UINT64_MAX, SEEDS_BOTH, 0 },
+    { "standard-k-64", "standard", "as many probes as there may be",
+      G1, 8, 64, SEEDS_BOTH, 0 },
+};
+
+/* Filters of many plans: "check-valid-" and the string, ':' '=' ',' made '-'.
+ */
+static const char *const seeds_plans[] = {
+    "standard:index=seeds", "standard:index=double", "standard:index=enhanced",
+    "standard:index=triple", "standard:index=step",
+    "standard:m=1,k=1", "standard:m=1,k=64", "standard:m=2,k=3,index=double",
+    "standard:m=9,k=2", "partitioned:m=8,k=1", "partitioned:m=512,k=64",
+    "blocked:m=512,k=1", "blocked:m=1024", "split:m=256", "split:m=1024",
+};
+
+/* ---- Making them ------------------------------------------------------- */
+
+static void seeds_die(const char *what, const char *why)
+{
+    fprintf(stderr, "seeds: %s: %s\n", what, why);
+    exit(2);
+}
+
+/* The image of a small filter of a few keys. */
+static uint8_t *seeds_image(const char *kind, size_t *bytes)
+{
+    uint64_t hashes[12];
+    bly_spec spec = { .capacity = 12, .rate = 0.05, .seed = 7 };
+    bly_filter *filter;
+    for (uint64_t i = 0; i < 12; i++)
+        hashes[i] = (i + 1) * UINT64_C(0x9E3779B97F4A7C15);
+    if (bly_build(&filter, kind, &spec, hashes, 12) != BLY_OK)
+        seeds_die(kind, bly_why());
+    const void *image = bly_image(filter, bytes);
+    uint8_t *copy = malloc(*bytes);
+    if (copy == NULL)
+        seeds_die(kind, "out of memory");
+    memcpy(copy, image, *bytes);
+    bly_free(filter);
+    return copy;
+}
+
+static void seeds_write(const char *folder, const char *class,
+                        const char *name, const char *comment,
+                        const uint8_t *bytes, size_t n)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/check-%s-%s.hex", folder, class, name);
+    for (char *c = path + strlen(folder); *c != '\0'; c++)
+        if (*c == ':' || *c == '=' || *c == ',')
+            *c = '-';
+    if (!hex_write(path, comment, bytes, n))
+        seeds_die(path, "cannot write");
+}
+
+static void seeds_edit(const char *folder, const char *class,
+                       const seeds_bad *edit)
+{
+    size_t n;
+    uint8_t *image = seeds_image(edit->kind, &n);
+    for (size_t i = 0; i < edit->width; i++)
+        image[edit->at + i] = (uint8_t)(edit->value >> (8 * i));
+    if (edit->cut != 0)
+        n = edit->cut == 1 ? 0 : edit->cut;
+    if (edit->sums == SEEDS_BOTH)
+        forge_seal(image, n);
+    if (edit->sums == SEEDS_HEADER)
+        forge_seal_header(image);
+    seeds_write(folder, class, edit->name, edit->comment, image, n);
+    free(image);
+}
+
+static void seeds_valid(const char *folder, const char *kind)
+{
+    size_t n;
+    uint8_t *image = seeds_image(kind, &n);
+    seeds_write(folder, "valid", kind, kind, image, n);
+    free(image);
+}
+
+/* Every bit that may be set, set. */
+static void seeds_saturated(const char *folder, const char *kind)
+{
+    size_t n;
+    char name[64], comment[64];
+    uint8_t *image = seeds_image(kind, &n);
+    memset(image + FORGE_HEADER, 0xFF, n - FORGE_HEADER);
+    forge_seal(image, n);
+    snprintf(name, sizeof name, "%s-saturated", kind);
+    snprintf(comment, sizeof comment, "%s, every bit set", kind);
+    if (bly_check(image, n) == BLY_OK)
+        seeds_write(folder, "valid", name, comment, image, n);
+    free(image);
+}
+
+int main(int argc, char **argv)
+{
+    const bly_kind_info *kinds;
+    size_t n = bly_kinds(&kinds);
+    if (argc != 2)
+        seeds_die("usage", "seeds FOLDER");
+    for (size_t i = 0; i < n; i++) {
+        seeds_valid(argv[1], kinds[i].name);
+        seeds_saturated(argv[1], kinds[i].name);
+    }
+    for (size_t i = 0; i < sizeof seeds_plans / sizeof *seeds_plans; i++)
+        seeds_valid(argv[1], seeds_plans[i]);
+    for (size_t i = 0; i < sizeof seeds_odds / sizeof *seeds_odds; i++)
+        seeds_edit(argv[1], "valid", &seeds_odds[i]);
+    for (size_t i = 0; i < sizeof seeds_bads / sizeof *seeds_bads; i++)
+        seeds_edit(argv[1], "bad", &seeds_bads[i]);
+    return 0;
+}

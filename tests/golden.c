@@ -1,0 +1,426 @@
+/* golden.c - images that may never change, and numbers from elsewhere.
+ *
+ * tests/golden/ holds, as hex text, the image of each kind and of each of its
+ * choices (each index scheme of `standard`), of the keys "key-0" … "key-99",
+ * planned for 100 keys at 1 % with seed 7. The library must make the same
+ * bytes today, and find the keys in the old ones. A new kind needs its file,
+ * and a kind whose payload version changes a new one:
+ *
+ *      test_golden --write     makes all the files of tests/golden anew, and
+ *                              prints the worked examples of docs/format.md
+ *
+ * and git shows what has changed. The planned rate in the header comes from
+ * the C library's log, exp and pow, which may differ in the last bit from one
+ * to another: it is compared as a number, and with it the header's checksum is
+ * left out; everything else byte for byte.
+ *
+ * The rest holds `split` against other people's filters: golden words computed
+ * from the definition, and a filter that Parquet's own writer wrote.
+ */
+#include "test.h"
+
+#include <xxhash.h>
+
+#include "hex.h"
+
+enum {
+    KEYS = 100, SEED = 7,
+    HEADER = 128, RATE = 56, RATE_END = 64, HEADER_SUM = 120,
+    TEXT = 64, PATH = 1024
+};
+
+static const char FOLDER[] = TEST_SOURCE_DIR "/tests/golden";
+
+/* ---- The images -------------------------------------------------------- */
+
+/* Hash and make the keys: "key-0" … "key-99". */
+static size_t draw_key(char text[TEXT], int i)
+{
+    return (size_t)snprintf(text, TEXT, "key-%d", i);
+}
+
+static bly_filter *make_golden(const char *kind)
+{
+    uint64_t hashes[KEYS];
+    char text[TEXT];
+    bly_filter *filter = NULL;
+    bly_spec spec = { .capacity = KEYS, .rate = 0.01, .seed = SEED };
+    for (int i = 0; i < KEYS; i++)
+        hashes[i] = XXH3_64bits_withSeed(text, draw_key(text, i), SEED);
+    assert_status(bly_build(&filter, kind, &spec, hashes, KEYS), BLY_OK);
+    return filter;
+}
+
+/* "standard:index=step" is in standard-index-step.hex. */
+static void golden_path(char path[PATH], const char *kind)
+{
+    snprintf(path, PATH, "%s/%s.hex", FOLDER, kind);
+    for (char *c = path + strlen(FOLDER); *c != '\0'; c++)
+        if (*c == ':' || *c == '=')
+            *c = '-';
+}
+
+/* Call `visit` with each kind, and with each choice of each of its options
+ * that offers words, but the standard one. */
+static void each_choice(const bly_kind_info *kind, const bly_option_info *o,
+                        void (*visit)(const char *kind))
+{
+    char range[256], string[TEXT * 2];
+    snprintf(range, sizeof range, "%s", o->range);
+    for (char *word = strtok(range, " |"); word != NULL;
+         word = strtok(NULL, " |")) {
+        snprintf(string, sizeof string, "%s:%s=%s", kind->name, o->name, word);
+        if (strcmp(word, o->standard) != 0)
+            visit(string);
+    }
+}
+
+static void each_golden(void (*visit)(const char *kind))
+{
+    const bly_kind_info *kinds;
+    size_t n = bly_kinds(&kinds);
+    for (size_t i = 0; i < n; i++) {
+        visit(kinds[i].name);
+        for (const bly_option_info *o = kinds[i].options; o->name; o++)
+            if (strchr(o->range, '|') != NULL)
+                each_choice(&kinds[i], o, visit);
+    }
+}
+
+static void write_golden(const char *kind)
+{
+    char path[PATH], comment[TEXT * 4];
+    size_t bytes;
+    bly_filter *filter = make_golden(kind);
+    const void *image = bly_image(filter, &bytes);
+    golden_path(path, kind);
+    snprintf(comment, sizeof comment, "%s: key-0 .. key-99, planned for 100 "
+             "keys at 0.01, seed 7 (test_golden --write)", kind);
+    if (!hex_write(path, comment, image, bytes)) {
+        fprintf(stderr, "golden: %s: cannot write\n", path);
+        exit(2);
+    }
+    bly_free(filter);
+}
+
+/* ---- Old images and new ------------------------------------------------ */
+
+static void read_golden(const char *kind, uint8_t **image, size_t *bytes)
+{
+    char path[PATH];
+    golden_path(path, kind);
+    if (!hex_read(path, image, bytes))
+        fail_msg("%s: no golden image; a new kind needs one: "
+                 "test_golden --write", path);
+}
+
+static void assert_same_bytes(const char *kind, const uint8_t *now,
+                              const uint8_t *then, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        if (now[i] != then[i])
+            fail_msg("%s: byte %zu is %02x and was %02x", kind, i, now[i],
+                     then[i]);
+}
+
+static double image_rate(const uint8_t *image)
+{
+    uint64_t bits = 0;
+    double rate;
+    for (size_t i = 8; i-- > 0; )
+        bits = bits << 8 | image[RATE + i];
+    memcpy(&rate, &bits, sizeof rate);
+    return rate;
+}
+
+static void compare_golden(const char *kind)
+{
+    uint8_t *then;
+    size_t then_bytes, bytes;
+    read_golden(kind, &then, &then_bytes);
+    bly_filter *filter = make_golden(kind);
+    const uint8_t *now = bly_image(filter, &bytes);
+
+    assert_int_equal(bytes, then_bytes);
+    assert_same_bytes(kind, now, then, 0, RATE);
+    assert_same_bytes(kind, now, then, RATE_END, HEADER_SUM);
+    assert_same_bytes(kind, now, then, HEADER, bytes);
+    assert_close(image_rate(now), image_rate(then), 1e-9);
+    bly_free(filter);
+    free(then);
+}
+
+static void find_golden(const char *kind)
+{
+    uint8_t *image;
+    size_t bytes;
+    char text[TEXT];
+    bly_filter *filter = NULL;
+    bly_stat_t stat;
+    read_golden(kind, &image, &bytes);
+    assert_status(bly_check(image, bytes), BLY_OK);
+    assert_status(bly_wrap(&filter, image, bytes), BLY_OK);
+    for (int i = 0; i < KEYS; i++)
+        assert_true(bly_contains(filter, text, draw_key(text, i)));
+    bly_stat(&stat, filter);
+    assert_int_equal(stat.items, KEYS);
+    assert_int_equal(stat.seed, SEED);
+    assert_string_equal(stat.hash, "xxh3");
+    bly_free(filter);
+    free(image);
+}
+
+/* Key by key, where the kind can: the same filter as at once. */
+static void add_golden(const char *kind)
+{
+    bly_spec spec = { .capacity = KEYS, .rate = 0.01, .seed = SEED };
+    bly_filter *built = make_golden(kind), *added = NULL;
+    char text[TEXT];
+    size_t bytes;
+    bly_status status = bly_new(&added, kind, &spec);
+    for (int i = 0; status == BLY_OK && i < KEYS; i++)
+        assert_true(bly_add(added, text, draw_key(text, i)) >= 0);
+    if (status == BLY_OK) {
+        const uint8_t *image = bly_image(built, &bytes);
+        assert_same_bytes(kind, bly_image(added, NULL), image, 0, bytes);
+    }
+    bly_free(built);
+    bly_free(added);
+}
+
+static void test_images_are_what_they_were(void **state)
+{
+    (void)state;
+    each_golden(compare_golden);
+}
+
+static void test_old_images_hold_their_keys(void **state)
+{
+    (void)state;
+    each_golden(find_golden);
+}
+
+static void test_key_by_key_is_the_same(void **state)
+{
+    (void)state;
+    each_golden(add_golden);
+}
+
+/* ---- The worked examples of docs/format.md ----------------------------- */
+
+/* The places of the set bits after adding "swordfish", hashed by xxh3 with
+ * seed 0; -1 ends them. */
+static const struct {
+    const char *kind;
+    int         bits[10];
+} examples[] = {
+    { "standard:m=100,k=3",                { 5, 46, 65, -1 } },
+    { "standard:m=100,k=3,index=seeds",    { 57, 63, 66, -1 } },
+    { "standard:m=100,k=3,index=double",   { 30, 66, 94, -1 } },
+    { "standard:m=100,k=3,index=enhanced", { 30, 66, 95, -1 } },
+    { "standard:m=100,k=3,index=triple",   { 30, 51, 66, -1 } },
+    { "standard:m=100,k=3,index=step",     { 30, 66, 93, -1 } },
+    { "partitioned:m=96,k=3",              { 14, 53, 65, -1 } },
+    { "blocked:m=1024,k=3",                { 12, 112, 251, -1 } },
+    { "split:m=1024", { 6, 59, 91, 118, 141, 161, 216, 255, -1 } },
+};
+
+enum { EXAMPLES = sizeof examples / sizeof *examples };
+
+/* The places of the set bits of example i, and -1. */
+static void make_example(size_t i, int bits[10])
+{
+    bly_filter *filter = NULL;
+    bly_spec spec = { .capacity = 10, .rate = 0.01 };
+    size_t bytes, seen = 0;
+    assert_status(bly_new(&filter, examples[i].kind, &spec), BLY_OK);
+    bly_add(filter, "swordfish", 9);
+    const uint8_t *image = bly_image(filter, &bytes);
+    for (size_t at = 0; at < (bytes - HEADER) * 8 && seen < 9; at++)
+        if (image[HEADER + at / 8] >> at % 8 & 1)
+            bits[seen++] = (int)at;
+    bits[seen] = -1;
+    bly_free(filter);
+}
+
+static void test_examples_of_the_specification(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < EXAMPLES; i++) {
+        int bits[10];
+        make_example(i, bits);
+        for (size_t j = 0; examples[i].bits[j] >= 0 || bits[j] >= 0; j++)
+            if (bits[j] != examples[i].bits[j])
+                fail_msg("%s: bit %d, and the specification says %d",
+                         examples[i].kind, bits[j], examples[i].bits[j]);
+    }
+}
+
+/* The table above as it should be, to be copied there and to the text. */
+static void print_examples(void)
+{
+    for (size_t i = 0; i < EXAMPLES; i++) {
+        int bits[10];
+        make_example(i, bits);
+        printf("    { \"%s\", { ", examples[i].kind);
+        for (size_t j = 0; bits[j] >= 0; j++)
+            printf("%d, ", bits[j]);
+        puts("-1 } },");
+    }
+}
+
+/* ---- Other people's numbers -------------------------------------------- */
+
+static bly_filter *make_split(const char *kind)
+{
+    bly_filter *filter = NULL;
+    bly_spec spec = { .hash = "xxh64" };
+    assert_status(bly_new(&filter, kind, &spec), BLY_OK);
+    return filter;
+}
+
+static const uint8_t *payload_of(const bly_filter *filter, size_t *n)
+{
+    const uint8_t *image = bly_image(filter, n);
+    *n -= HEADER;
+    return image + HEADER;
+}
+
+/* Hashes of the literature through the public door. */
+static void test_hashes_by_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *key;
+        size_t      length;
+        uint64_t    hash;
+    } known[] = {
+        { "xxh64", "hello", 5, UINT64_C(0x26c7827d889f6da3) },
+        { "xxh64", "world", 5, UINT64_C(0xe778fbfe66ee51ef) },
+        { "xxh64", "Bloom", 5, UINT64_C(0xbeaa3a87a853e483) },
+        { "xxh64", "\0\0\0\0\0\0\0", 8, UINT64_C(0x34c96acdcadb1bbb) },
+        { "xxh64", "\1\0\0\0\0\0\0", 8, UINT64_C(0x9f29cb17a2a49995) },
+        { "xxh64", "\2\0\0\0\0\0\0", 8, UINT64_C(0xeac73e4044e82db0) },
+        { "murmur3", "", 0, 0 },
+        { "murmur3", "abc", 3, UINT64_C(0xb4963f3f3fad7867) },
+        { "murmur3", "hello", 5, UINT64_C(0xcbd8a7b341bd9b02) },
+        { "identity", "\1\2", 2, 0x0201 },
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        bly_filter *filter = NULL;
+        bly_spec spec = { .capacity = 1, .hash = known[i].name };
+        assert_status(bly_new(&filter, "standard", &spec), BLY_OK);
+        assert_int_equal(bly_hash(filter, known[i].key, known[i].length),
+                         known[i].hash);
+        bly_free(filter);
+    }
+}
+
+/* Four blocks and three words: computed from the definition by hand. */
+static void test_split_golden_words(void **state)
+{
+    (void)state;
+    static const uint32_t words[32] = {
+        0x00100000, 0x00000200, 0x00000400, 0x00000080,
+        0x00000200, 0x80000000, 0x10000000, 0x08000000,
+        0, 0, 0, 0, 0, 0, 0, 0,
+        0x10000000, 0x00000020, 0x00000100, 0x00040000,
+        0x80000000, 0x00000004, 0x00001000, 0x00000002,
+        0x00200000, 0x02000000, 0x00000010, 0x00000020,
+        0x00000020, 0x00800000, 0x00200000, 0x00010000,
+    };
+    bly_filter *filter = make_split("split:m=1024");
+    bly_add(filter, "hello", 5);
+    bly_add(filter, "world", 5);
+    bly_add(filter, "Bloom", 5);
+    size_t n;
+    const uint8_t *payload = payload_of(filter, &n);
+    assert_int_equal(n, sizeof words);
+    for (size_t i = 0; i < 32; i++) {
+        uint32_t word = 0;
+        for (size_t j = 4; j-- > 0; )
+            word = word << 8 | payload[4 * i + j];
+        assert_int_equal(word, words[i]);
+    }
+    bly_free(filter);
+}
+
+/* "0" … "999" in forty blocks, and how many of a million others are found. */
+static void test_split_golden_thousand(void **state)
+{
+    (void)state;
+    bly_filter *filter = make_split("split:m=10240");
+    char text[TEXT];
+    unsigned hits = 0, set = 0;
+    for (int i = 0; i < 1000; i++)
+        bly_add(filter, text, (size_t)snprintf(text, TEXT, "%d", i));
+    for (int i = 1000; i < 1001000; i++)
+        hits += bly_contains(filter, text,
+                             (size_t)snprintf(text, TEXT, "%d", i));
+    size_t n;
+    const uint8_t *payload = payload_of(filter, &n);
+    uint64_t digest = UINT64_C(0xCBF29CE484222325);
+    for (size_t i = 0; i < n; i++) {
+        digest = (digest ^ payload[i]) * UINT64_C(0x100000001B3);
+        for (int bit = 0; bit < 8; bit++)
+            set += payload[i] >> bit & 1;
+    }
+    assert_int_equal(n, 1280);
+    assert_int_equal(set, 5550);
+    assert_int_equal(digest, UINT64_C(0x544f0a6ea2a86d18));
+    assert_int_equal(hits, 11010);
+    bly_free(filter);
+}
+
+/* A file of the Parquet project's test data: a header in Thrift's compact
+ * coding (field 1, numBytes, a zigzag varint: 15 80 10, 1024 bytes; fields 2,
+ * 3, 4, each a union of which the first member, an empty struct, is set:
+ * block, xxhash, uncompressed: 1c 1c 00 00; and a 00 at the end), and then the
+ * bits of the keys "hello", "parquet", "bloom", "filter". */
+static void test_split_is_parquet(void **state)
+{
+    (void)state;
+    static const uint8_t header[16] = {
+        0x15, 0x80, 0x10, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c,
+        0, 0, 0,
+    };
+    static const char *const keys[] = { "hello", "parquet", "bloom", "filter" };
+    uint8_t theirs[sizeof header + 1024 + 1];
+    FILE *file = fopen(TEST_SOURCE_DIR "/../shared/data/parquet/"
+                       "bloom_filter.xxhash.bin", "rb");
+    if (file == NULL)
+        skip();
+    size_t read = fread(theirs, 1, sizeof theirs, file);
+    fclose(file);
+    assert_int_equal(read, sizeof header + 1024);
+    assert_memory_equal(theirs, header, sizeof header);
+
+    bly_filter *filter = make_split("split:m=8192");
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        bly_add(filter, keys[i], strlen(keys[i]));
+    size_t n;
+    const uint8_t *payload = payload_of(filter, &n);
+    assert_int_equal(n, 1024);
+    assert_memory_equal(payload, theirs + sizeof header, n);
+    bly_free(filter);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_images_are_what_they_were),
+        cmocka_unit_test(test_old_images_hold_their_keys),
+        cmocka_unit_test(test_key_by_key_is_the_same),
+        cmocka_unit_test(test_examples_of_the_specification),
+        cmocka_unit_test(test_hashes_by_name),
+        cmocka_unit_test(test_split_golden_words),
+        cmocka_unit_test(test_split_golden_thousand),
+        cmocka_unit_test(test_split_is_parquet),
+    };
+    if (argc == 2 && strcmp(argv[1], "--write") == 0) {
+        each_golden(write_golden);
+        print_examples();
+        return 0;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
