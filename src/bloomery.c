@@ -19,7 +19,9 @@
 
 static const double BLOOMERY_RATE = 0.01;       /* when none is asked for */
 
-enum { BLOOMERY_CHUNK = 512 };  /* keys hashed at a time: 4 KiB of hashes */
+/* Keys hashed at a time: enough that filling and emptying the pipelines of a
+ * batch does not count, and 16 KiB of hashes. */
+enum { BLOOMERY_CHUNK = 2048 };
 
 /* ==== Plan ============================================================== */
 

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "base/cpu.h"
 #include "handle.h"
 #include "registry.h"
 
@@ -245,9 +246,9 @@ static void law_bad_specs_are_refused(void **state)
 
 /* ---- One, many, keys, threads ------------------------------------------ */
 
-static void law_many_is_one(void **state)
+/* At one level of the processor: the batch forms are the single ones. */
+static void laws_many_is_one(void)
 {
-    (void)state;
     enum { N = 5000 };
     static uint64_t hashes[N];
     static bool many[2 * N];
@@ -268,6 +269,47 @@ static void law_many_is_one(void **state)
         bly_free(one);
         bly_free(all);
     }
+}
+
+/* Whatever vector instructions there are, and without. */
+static void law_many_is_one(void **state)
+{
+    (void)state;
+    for (cpu_level level = CPU_PORTABLE; level < CPU_LEVELS; level++)
+        if (cpu_limit(level) == level)
+            laws_many_is_one();
+}
+
+/* The same for every number of probes and some unround sizes. */
+static void law_many_is_one_for_all_options(void **state)
+{
+    (void)state;
+    enum { N = 700 };
+    uint64_t hashes[N];
+    bool many[N];
+    for (uint64_t i = 0; i < N; i++)
+        hashes[i] = test_random(8, i);
+    for (unsigned k = 1; k <= 64; k++)
+        for (cpu_level level = CPU_PORTABLE; level < CPU_LEVELS; level++) {
+            char kind[64];
+            snprintf(kind, sizeof kind, "%s:m=%u,k=%u", laws_kind->name,
+                     10007 + 64 * k, k);
+            bly_spec spec = { .capacity = N };
+            bly_filter *one = NULL, *all = NULL;
+            if (cpu_limit(level) != level
+                || bly_new(&one, kind, &spec) != BLY_OK)
+                continue;
+            assert_status(bly_new(&all, kind, &spec), BLY_OK);
+            for (size_t i = 0; i < N / 2; i++)
+                bly_add_hash(one, hashes[i]);
+            assert_status(bly_add_many(all, hashes, N / 2), BLY_OK);
+            assert_true(laws_same_bytes(one, all));
+            bly_contains_many(all, hashes, N, many);
+            for (size_t i = 0; i < N; i++)
+                assert_int_equal(many[i], bly_contains_hash(one, hashes[i]));
+            bly_free(one);
+            bly_free(all);
+        }
 }
 
 static void law_keys_are_hashes(void **state)
@@ -646,6 +688,7 @@ int main(void)
         cmocka_unit_test(law_plan_knows_big_sizes),
         cmocka_unit_test(law_bad_specs_are_refused),
         cmocka_unit_test(law_many_is_one),
+        cmocka_unit_test(law_many_is_one_for_all_options),
         cmocka_unit_test(law_keys_are_hashes),
         cmocka_unit_test(law_shared_adds_lose_nothing),
         cmocka_unit_test(law_missing_verbs_say_so),

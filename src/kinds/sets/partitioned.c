@@ -69,6 +69,7 @@
 #include "core/index.h"
 #include "core/maths.h"
 #include "core/shape.h"
+#include "core/walk.h"
 
 enum {
     PARTITIONED_VERSION = 1,
@@ -245,6 +246,43 @@ static bly_status partitioned_add_shared(void *image, uint64_t hash)
     return partitioned_add_any(image, hash, true);
 }
 
+/* ---- Batches ----------------------------------------------------------- */
+
+static walk_plan partitioned_walk(const void *image)
+{
+    uint64_t slice = image_geometry(image, PARTITIONED_SLICE);
+    return (walk_plan){
+        .slice = slice, .stride = slice,
+        .k = (uint32_t)image_geometry(image, PARTITIONED_K),
+    };
+}
+
+static void partitioned_contains_many(const void *image, const uint64_t *hashes,
+                                      size_t n, bool *present)
+{
+    walk_plan plan = partitioned_walk(image);
+    walk_contains(&plan, image_payload(image), hashes, n, present);
+}
+
+static bly_status partitioned_add_many(void *image, const uint64_t *hashes,
+                                       size_t n, size_t *done)
+{
+    walk_plan plan = partitioned_walk(image);
+    walk_add(&plan, image_payload_mut(image), hashes, n, false);
+    *done = n;
+    return BLY_OK;
+}
+
+static bly_status partitioned_add_many_shared(void *image,
+                                              const uint64_t *hashes, size_t n,
+                                              size_t *done)
+{
+    walk_plan plan = partitioned_walk(image);
+    walk_add(&plan, image_payload_mut(image), hashes, n, true);
+    *done = n;
+    return BLY_OK;
+}
+
 /* ---- Look inside ------------------------------------------------------- */
 
 static void partitioned_overlap(bly_overlap_t *out, const void *a,
@@ -270,9 +308,12 @@ const bly_kind bly_kind_partitioned = {
     .plan  = partitioned_plan,
     .check = partitioned_check,
 
-    .contains   = partitioned_contains,
-    .add        = partitioned_add,
-    .add_shared = partitioned_add_shared,
+    .contains        = partitioned_contains,
+    .contains_many   = partitioned_contains_many,
+    .add             = partitioned_add,
+    .add_many        = partitioned_add_many,
+    .add_shared      = partitioned_add_shared,
+    .add_many_shared = partitioned_add_many_shared,
 
     .unite     = kind_unite_bits,
     .intersect = kind_intersect_bits,

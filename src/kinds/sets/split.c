@@ -65,8 +65,13 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "core/bits.h"
 #include "core/shape.h"
+
+#if CPU_X86
+#include <immintrin.h>
+#endif
 
 enum {
     SPLIT_VERSION = 1,
@@ -171,13 +176,17 @@ PLATFORM_INLINE uint64_t split_bit(uint64_t hash, uint32_t lane)
     return (uint64_t)lane * SPLIT_LANE_BITS + in_lane;
 }
 
-static bool split_contains(const void *image, uint64_t hash)
+PLATFORM_INLINE bool split_test(const uint8_t *block, uint64_t hash)
 {
-    const uint8_t *block = image_payload(image) + split_block(image, hash);
     for (uint32_t lane = 0; lane < SPLIT_LANES; lane++)
         if (!bits_test(block, split_bit(hash, lane)))
             return false;
     return true;
+}
+
+static bool split_contains(const void *image, uint64_t hash)
+{
+    return split_test(image_payload(image) + split_block(image, hash), hash);
 }
 
 PLATFORM_INLINE bly_status split_add_any(void *image, uint64_t hash,
@@ -200,6 +209,112 @@ static bly_status split_add(void *image, uint64_t hash)
 static bly_status split_add_shared(void *image, uint64_t hash)
 {
     return split_add_any(image, hash, true);
+}
+
+/* ---- Batches ----------------------------------------------------------- */
+
+/* Keys ahead for which a block is asked; measured as for `blocked`. */
+enum { SPLIT_AHEAD = 64 };
+
+/* A batch that runs SPLIT_AHEAD keys behind its prefetches. `work` is the
+ * statement for hashes[i] and its `block`. */
+#define SPLIT_ROLL(image, hashes, n, prefetch, work)                           \
+    do {                                                                       \
+        uint8_t *payload = image_payload_mut((void *)(uintptr_t)(image));      \
+        for (size_t i = 0; i < SPLIT_AHEAD && i < (n); i++)                    \
+            prefetch(payload + split_block((image), (hashes)[i]));             \
+        for (size_t i = 0; i < (n); i++) {                                     \
+            if (i + SPLIT_AHEAD < (n))                                         \
+                prefetch(payload + split_block((image),                        \
+                                               (hashes)[i + SPLIT_AHEAD]));    \
+            uint8_t *block = payload + split_block((image), (hashes)[i]);      \
+            work;                                                              \
+        }                                                                      \
+    } while (0)
+
+static void split_contains_portable(const void *image, const uint64_t *hashes,
+                                    size_t n, bool *present)
+{
+    SPLIT_ROLL(image, hashes, n, platform_prefetch,
+               present[i] = split_test(block, hashes[i]));
+}
+
+static void split_add_portable(void *image, const uint64_t *hashes, size_t n)
+{
+    SPLIT_ROLL(image, hashes, n, platform_prefetch_write,
+               for (uint32_t lane = 0; lane < SPLIT_LANES; lane++)
+                   bits_set(block, split_bit(hashes[i], lane)));
+}
+
+#if CPU_X86
+/* The eight bits of a hash, one in each lane. */
+CPU_TARGET_AVX2 static inline __m256i split_bits_avx2(uint64_t hash)
+{
+    __m256i salts = _mm256_loadu_si256((const __m256i *)(const void *)
+                                       split_salt);
+    __m256i products = _mm256_mullo_epi32(_mm256_set1_epi32((int)hash), salts);
+    return _mm256_sllv_epi32(_mm256_set1_epi32(1),
+                             _mm256_srli_epi32(products, SPLIT_SHIFT));
+}
+
+CPU_TARGET_AVX2 static inline __m256i split_load_avx2(const uint8_t *block)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)block);
+}
+
+CPU_TARGET_AVX2 static void
+split_contains_avx2(const void *image, const uint64_t *hashes, size_t n,
+                    bool *present)
+{
+    SPLIT_ROLL(image, hashes, n, platform_prefetch,
+               present[i] = _mm256_testc_si256(split_load_avx2(block),
+                                               split_bits_avx2(hashes[i])));
+}
+
+CPU_TARGET_AVX2 static void
+split_add_avx2(void *image, const uint64_t *hashes, size_t n)
+{
+    SPLIT_ROLL(image, hashes, n, platform_prefetch_write,
+               _mm256_storeu_si256((__m256i *)(void *)block,
+                   _mm256_or_si256(split_load_avx2(block),
+                                   split_bits_avx2(hashes[i]))));
+}
+#endif
+
+static void split_contains_many(const void *image, const uint64_t *hashes,
+                                size_t n, bool *present)
+{
+#if CPU_X86
+    if (cpu_now() >= CPU_AVX2) {
+        split_contains_avx2(image, hashes, n, present);
+        return;
+    }
+#endif
+    split_contains_portable(image, hashes, n, present);
+}
+
+static bly_status split_add_many(void *image, const uint64_t *hashes, size_t n,
+                                 size_t *done)
+{
+    *done = n;
+#if CPU_X86
+    if (cpu_now() >= CPU_AVX2) {
+        split_add_avx2(image, hashes, n);
+        return BLY_OK;
+    }
+#endif
+    split_add_portable(image, hashes, n);
+    return BLY_OK;
+}
+
+static bly_status split_add_many_shared(void *image, const uint64_t *hashes,
+                                        size_t n, size_t *done)
+{
+    *done = n;
+    SPLIT_ROLL(image, hashes, n, platform_prefetch,
+               for (uint32_t lane = 0; lane < SPLIT_LANES; lane++)
+                   bits_set_shared(block, split_bit(hashes[i], lane)));
+    return BLY_OK;
 }
 
 /* ---- Look inside ------------------------------------------------------- */
@@ -227,9 +342,12 @@ const bly_kind bly_kind_split = {
     .plan  = split_plan,
     .check = split_check,
 
-    .contains   = split_contains,
-    .add        = split_add,
-    .add_shared = split_add_shared,
+    .contains        = split_contains,
+    .contains_many   = split_contains_many,
+    .add             = split_add,
+    .add_many        = split_add_many,
+    .add_shared      = split_add_shared,
+    .add_many_shared = split_add_many_shared,
 
     .unite     = kind_unite_bits,
     .intersect = kind_intersect_bits,

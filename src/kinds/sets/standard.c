@@ -89,6 +89,7 @@
 #include "core/index.h"
 #include "core/maths.h"
 #include "core/shape.h"
+#include "core/walk.h"
 
 enum {
     STANDARD_VERSION = 1,
@@ -327,6 +328,62 @@ static bly_status standard_add_shared(void *image, uint64_t hash)
     return standard_add_any(image, hash, true);
 }
 
+/* ---- Batches ----------------------------------------------------------- */
+
+static walk_plan standard_walk(const void *image)
+{
+    return (walk_plan){
+        .slice = image_geometry(image, STANDARD_M), .stride = 0,
+        .k = (uint32_t)image_geometry(image, STANDARD_K),
+    };
+}
+
+/* The schemes of the literature go one by one: they are to compare rates. */
+static bool standard_walks(const void *image)
+{
+    return image_geometry(image, STANDARD_INDEX) == INDEX_POWER;
+}
+
+static void standard_contains_many(const void *image, const uint64_t *hashes,
+                                   size_t n, bool *present)
+{
+    walk_plan plan = standard_walk(image);
+    if (standard_walks(image)) {
+        walk_contains(&plan, image_payload(image), hashes, n, present);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        present[i] = standard_contains(image, hashes[i]);
+}
+
+PLATFORM_INLINE bly_status standard_add_many_any(void *image,
+                                                 const uint64_t *hashes,
+                                                 size_t n, size_t *done,
+                                                 bool shared)
+{
+    walk_plan plan = standard_walk(image);
+    *done = n;
+    if (standard_walks(image)) {
+        walk_add(&plan, image_payload_mut(image), hashes, n, shared);
+        return BLY_OK;
+    }
+    for (size_t i = 0; i < n; i++)
+        standard_add_any(image, hashes[i], shared);
+    return BLY_OK;
+}
+
+static bly_status standard_add_many(void *image, const uint64_t *hashes,
+                                    size_t n, size_t *done)
+{
+    return standard_add_many_any(image, hashes, n, done, false);
+}
+
+static bly_status standard_add_many_shared(void *image, const uint64_t *hashes,
+                                           size_t n, size_t *done)
+{
+    return standard_add_many_any(image, hashes, n, done, true);
+}
+
 /* ---- Look inside ------------------------------------------------------- */
 
 static void standard_overlap(bly_overlap_t *out, const void *a, const void *b)
@@ -351,9 +408,12 @@ const bly_kind bly_kind_standard = {
     .plan  = standard_plan,
     .check = standard_check,
 
-    .contains   = standard_contains,
-    .add        = standard_add,
-    .add_shared = standard_add_shared,
+    .contains        = standard_contains,
+    .contains_many   = standard_contains_many,
+    .add             = standard_add,
+    .add_many        = standard_add_many,
+    .add_shared      = standard_add_shared,
+    .add_many_shared = standard_add_many_shared,
 
     .unite     = kind_unite_bits,
     .intersect = kind_intersect_bits,

@@ -1,0 +1,43 @@
+/* walk.h - batches of keys whose k bits lie anywhere in a large row.
+ *
+ * Floor 1. `standard` and `partitioned` touch a line of memory for every probe.
+ * One key alone waits for each line in turn; a batch need not. The lookups
+ * here keep WALK_SLOTS keys in hand, each with one line on its way: a slot's
+ * turn comes when its line has had time to arrive; its bit is tested, and the
+ * slot goes on to the key's next probe, or, when the answer is known, to the
+ * next key of the batch. So just the lines that the answers need are fetched,
+ * k for a key that is there and two on average for one that is not, and
+ * WALK_SLOTS of them are always on their way [Kocberber 2015]. Which of the
+ * two a slot does is data, not a branch: the processor could not guess it.
+ *
+ * The probes are those of core/index.h's `power`, in a row of `slice` bits
+ * that begins `stride` bits further for each probe:
+ *
+ *      standard        slice = m       stride = 0
+ *      partitioned     slice = M       stride = M
+ *
+ *   [Kocberber 2015]  Asynchronous memory access chaining, PVLDB 9(4)
+ */
+#ifndef BLY_CORE_WALK_H
+#define BLY_CORE_WALK_H
+
+#include "base/platform.h"
+
+/* Lines on their way at a time: more than the processor can have outstanding,
+ * and few enough to stay in the first-level cache until their turn. */
+enum { WALK_SLOTS = 64 };
+
+typedef struct {
+    uint64_t slice, stride;
+    uint32_t k;
+} walk_plan;
+
+/* present[i] := are all k bits of hashes[i] set in `row`? */
+void walk_contains(const walk_plan *plan, const uint8_t *row,
+                   const uint64_t *hashes, size_t n, bool *present);
+
+/* Set the k bits of every hash; `shared` while other threads do too. */
+void walk_add(const walk_plan *plan, uint8_t *row, const uint64_t *hashes,
+              size_t n, bool shared);
+
+#endif /* BLY_CORE_WALK_H */
