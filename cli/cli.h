@@ -12,7 +12,8 @@
  *      progress.c  the line that shows how far a long job is
  *      options.c   a command's option table -> its settings
  *      help.c      the same table -> its --help and its man page
- *      lines.c     files and stdin -> batches of keys
+ *      lines.c     files and stdin -> chunks of lines -> batches of keys
+ *      work.c      chunks of lines, worked on by all cores, in order
  *      filter.c    opening, locking and saving of filter files
  *      feed.c      keys of lines -> a filter, and the report on it
  *      combine.c   what `unite` and `intersect` have in common
@@ -189,38 +190,56 @@ typedef struct {
 /* Check that the options fit each other. CLI_GO or CLI_ERROR. */
 int lines_how_check(const cli_command *command, const cli_how *how);
 
-typedef enum { LINES_END, LINES_BATCH, LINES_ERROR } lines_result;
+enum { LINES_MOST = 4096 };     /* lines of a batch */
 
+/* The input: files in their order, and where reading stands. */
 typedef struct {
-    /* What lines_next found; valid until the next call. */
-    bly_key *keys;              /* where kept: data NULL if there is none   */
-    bly_key *lines;             /* whole lines, with their end if they have */
-    size_t   n;
-    bool     idle;              /* the next call may wait for input         */
-    uint64_t bytes;             /* read so far                              */
-    uint64_t keyless;           /* lines without such a column so far       */
-
-    /* The reader's own. */
     cli_how  how;
-    bool     keep;              /* keyless lines are in the batch too       */
+    bool     keep;              /* lines without a key are in batches too  */
     char   **paths;
     size_t   count, next;
-    const char *path;
+    const char *path;           /* of the file being read                  */
     int      fd;
-    unsigned char *block;
-    size_t   capacity, start, scanned, end;
-    bool     ended, short_read;
+    uint64_t bytes;             /* read so far                             */
+    unsigned char *rest;        /* of an unfinished line                   */
+    size_t   rest_length, rest_capacity;
 } cli_lines;
 
-/* A reader of the files `operands` from number `first` on; of stdin if there
- * are none. False: no memory, and it has said so. */
-bool lines_open(cli_lines *lines, const cli_how *how,
-                const cli_operands *operands, size_t first, bool keep);
+/* Some whole lines of one file, or why it could not be read. */
+typedef struct {
+    unsigned char *block;
+    size_t   length, capacity;
+    const char *path;
+    uint64_t bytes;             /* read up to here, of all files           */
+    bool     idle;              /* the next read may wait for input        */
+    int      error;             /* errno; 0: there are lines               */
+} cli_chunk;
 
-/* The next batch. LINES_ERROR: a file could not be read, stderr says why; the
- * call after it goes on with the next file. */
-lines_result lines_next(cli_lines *lines);
+/* Some lines of a chunk; they point into it. */
+typedef struct {
+    bly_key  keys[LINES_MOST];  /* where kept: data NULL if there is none  */
+    bly_key  lines[LINES_MOST]; /* whole lines, with their end if any      */
+    size_t   ends[LINES_MOST];
+    size_t   n;
+    uint64_t keyless;           /* lines without such a column             */
+} cli_batch;
+
+/* The files `operands` from number `first` on; stdin if there are none. */
+void lines_open(cli_lines *lines, const cli_how *how,
+                const cli_operands *operands, size_t first, bool keep);
 void lines_close(cli_lines *lines);
+
+/* The next chunk, which keeps its block from call to call. False: the end. A
+ * file that cannot be read is a chunk with an error; the files after it
+ * follow. Not for two threads at once. */
+bool lines_next(cli_lines *lines, cli_chunk *chunk);
+
+/* The batch of lines that begins at *at, which moves on. False: none left. */
+bool lines_split(const cli_lines *lines, const cli_chunk *chunk, size_t *at,
+                 cli_batch *batch);
+
+/* Say why a file could not be read; CLI_ERROR. */
+int lines_refuse(const char *path, int error);
 
 /* How many bytes there are to read. CLI_OK: *total is known and all of it can
  * be read twice; CLI_NONE: it cannot; CLI_ERROR: a file is missing or a
@@ -229,6 +248,38 @@ int lines_measure(const cli_lines *lines, uint64_t *total);
 
 /* The same for progress only: 0 where it is not known, and no message. */
 uint64_t lines_size(const cli_lines *lines);
+
+/* ==== work.c ============================================================ */
+
+#define CLI_JOBS_OPTION(settings, jobs)                                       \
+    { 'j', "jobs", "N", CLI_ITEMS, offsetof(settings, jobs), false,           \
+      "Work with N threads. Default: as many as there are processors." }
+
+/* One of the threads that work on lines. */
+typedef struct {
+    const cli_lines *lines;
+    cli_chunk  chunk;
+    cli_batch *batch;           /* room to split the chunk in              */
+    void      *own;             /* the work's own, zero at first           */
+    bool       failed;          /* work() said false                       */
+} cli_worker;
+
+typedef struct {
+    size_t own;                 /* bytes of cli_worker.own                 */
+    /* On a chunk of lines, by many threads at once; false: no memory. */
+    bool (*work)(void *job, cli_worker *worker);
+    /* On each chunk in the order of the input, errors too, by one thread at
+     * a time. CLI_GO, or the status to stop with. */
+    int  (*commit)(void *job, cli_worker *worker);
+    void (*clean)(void *own);   /* or NULL */
+} cli_work;
+
+/* Run the work over all lines. CLI_GO: to the end; or why it stopped. */
+int work_run(cli_lines *lines, const cli_work *work, void *job, size_t jobs);
+
+/* The number of threads for -j; 0: one for each processor. */
+size_t work_jobs(uint64_t wanted);
+int work_no_memory(void);
 
 /* ==== filter.c ========================================================== */
 
@@ -259,8 +310,11 @@ typedef struct {
 } cli_fed;
 
 /* Add every key of the lines. CLI_OK, or CLI_ERROR when it has said why. */
-int feed_filter(bly_filter *filter, cli_lines *lines, bool progress,
-                cli_fed *out);
+int feed_filter(bly_filter *filter, cli_lines *lines, size_t jobs,
+                bool progress, cli_fed *out);
+
+/* Only count the keys. */
+int feed_count(cli_lines *lines, size_t jobs, bool progress, uint64_t *keys);
 
 typedef struct {
     const char *output;         /* the name of the filter's file */

@@ -11,12 +11,14 @@
 #include <unistd.h>
 
 typedef struct {
-    cli_how how;
-    bool    verbose, json, no_progress;
+    cli_how  how;
+    uint64_t jobs;
+    bool     verbose, json, no_progress;
 } add_settings;
 
 static const cli_option add_options[] = {
     CLI_HOW_OPTIONS(add_settings, how),
+    CLI_JOBS_OPTION(add_settings, jobs),
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(add_settings, verbose), false,
       "Say on standard error what was added." },
     { 0, "json", NULL, CLI_FLAG, offsetof(add_settings, json), false,
@@ -44,9 +46,9 @@ static int add_keys(const add_settings *s, const cli_operands *operands,
     cli_fed fed;
     int status;
 
-    if (!lines_open(&lines, &s->how, operands, 1, false))
-        return CLI_ERROR;
-    status = feed_filter(filter, &lines, !s->no_progress, &fed);
+    lines_open(&lines, &s->how, operands, 1, false);
+    status = feed_filter(filter, &lines, work_jobs(s->jobs), !s->no_progress,
+                         &fed);
     lines_close(&lines);
     if (status == CLI_OK && fed.keys > 0)
         status = filter_save(filter, path);

@@ -12,7 +12,7 @@
 
 typedef struct {
     const char *kind, *hash, *output;
-    uint64_t    items, seed;
+    uint64_t    items, seed, jobs;
     double      rate;
     cli_how     how;
     bool        verbose, json, no_progress;
@@ -37,6 +37,7 @@ static const cli_option build_options[] = {
       "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "
       "fnv1a." },
     CLI_HOW_OPTIONS(build_settings, how),
+    CLI_JOBS_OPTION(build_settings, jobs),
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(build_settings, verbose), false,
       "Say on standard error what was built." },
     { 0, "json", NULL, CLI_FLAG, offsetof(build_settings, json), false,
@@ -61,26 +62,6 @@ static const cli_example build_examples[] = {
 
 /* ==== How many keys ===================================================== */
 
-/* Count the keys by reading everything; stdin is wound back. */
-static int build_count_keys(cli_lines *lines, uint64_t total, bool progress,
-                            uint64_t *out)
-{
-    off_t start = lseek(STDIN_FILENO, 0, SEEK_CUR);
-    uint64_t keys = 0;
-    lines_result result;
-
-    progress_start("counting", total, progress);
-    while ((result = lines_next(lines)) == LINES_BATCH) {
-        keys += lines->n;
-        progress_at(keys, lines->bytes);
-    }
-    progress_end();
-    if (start >= 0)
-        lseek(STDIN_FILENO, start, SEEK_SET);
-    *out = keys;
-    return result == LINES_END ? CLI_GO : CLI_ERROR;
-}
-
 static int build_no_keys(const cli_lines *lines)
 {
     if (lines->count == 1)
@@ -92,19 +73,18 @@ static int build_no_keys(const cli_lines *lines)
                         "first", lines->count);
 }
 
-/* Fill in spec->capacity by counting. */
-static int build_count(const build_settings *s, const cli_operands *operands,
-                       uint64_t total, bly_spec *spec)
+/* Fill in spec->capacity by reading everything; stdin is wound back. */
+static int build_count(const build_settings *s, cli_lines *lines,
+                       bly_spec *spec)
 {
-    cli_lines lines;
-    int status;
+    off_t start = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    int status = feed_count(lines, work_jobs(s->jobs), !s->no_progress,
+                            &spec->capacity);
 
-    if (!lines_open(&lines, &s->how, operands, 0, false))
-        return CLI_ERROR;
-    status = build_count_keys(&lines, total, !s->no_progress, &spec->capacity);
+    if (start >= 0)
+        lseek(STDIN_FILENO, start, SEEK_SET);
     if (status == CLI_GO && spec->capacity == 0)
-        status = build_no_keys(&lines);
-    lines_close(&lines);
+        status = build_no_keys(lines);
     return status;
 }
 
@@ -121,20 +101,16 @@ static int build_size(const build_settings *s, const cli_operands *operands,
 
     if (planned < 0 && (spec->capacity > 0 || planned != BLY_EPARAM))
         return report_library();
-    if (!lines_open(&lines, &s->how, operands, 0, false))
-        return CLI_ERROR;
+    lines_open(&lines, &s->how, operands, 0, false);
     status = lines_measure(&lines, &total);
+    if (status == CLI_OK && spec->capacity == 0)
+        status = build_count(s, &lines, spec);
+    else if (status == CLI_NONE && spec->capacity == 0 && planned < 0)
+        status = report_error("the keys of a pipe cannot be counted "
+                              "beforehand: give -n ITEMS, how many there will "
+                              "be at most");
     lines_close(&lines);
-    if (status == CLI_ERROR)
-        return status;
-    if (spec->capacity > 0)
-        return CLI_GO;
-    if (status == CLI_OK)
-        return build_count(s, operands, total, spec);
-    if (planned >= 0)
-        return CLI_GO;
-    return report_error("the keys of a pipe cannot be counted beforehand: "
-                        "give -n ITEMS, how many there will be at most");
+    return status == CLI_ERROR ? status : CLI_GO;
 }
 
 /* ==== Building ========================================================== */
@@ -157,9 +133,9 @@ static int build_fill(const build_settings *s, const cli_operands *operands,
     cli_fed fed;
     int status;
 
-    if (!lines_open(&lines, &s->how, operands, 0, false))
-        return CLI_ERROR;
-    status = feed_filter(filter, &lines, !s->no_progress, &fed);
+    lines_open(&lines, &s->how, operands, 0, false);
+    status = feed_filter(filter, &lines, work_jobs(s->jobs), !s->no_progress,
+                         &fed);
     lines_close(&lines);
     if (status == CLI_OK)
         status = filter_save(filter, s->output);

@@ -1,32 +1,44 @@
 /* cmd_query.c - `bloomery query`: the lines whose key is perhaps there.
  *
- * grep, with a filter for a pattern. Neighbouring lines that are selected
- * leave in one piece, straight from the block they were read into; when the
- * next read may wait for a slow writer, what has been found goes out first.
- * Floor 7; includes cli.h and <bloomery.h> only.
+ * grep, with a filter for a pattern. All threads split lines, hash and ask;
+ * each moves the lines it selects to the front of its chunk, from where they
+ * are printed in the order of the input. When the next read may wait for a
+ * slow writer, what has been found goes out first. Floor 7; includes cli.h and
+ * <bloomery.h> only.
  */
 #include "cli.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
-    cli_how how;
-    bool    invert, count, quiet, summary, json, no_progress;
+    cli_how  how;
+    uint64_t jobs;
+    bool     invert, count, quiet, summary, json, no_progress;
 } query_settings;
+
+/* How many keys of a chunk, or of all. */
+typedef struct {
+    uint64_t asked, there, selected, keyless;
+} query_tally;
 
 /* A query on its way. */
 typedef struct {
     query_settings    want;
     const bly_filter *filter;
     cli_lines         lines;
-    bool             *present;
-    size_t            room;         /* of present */
-    uint64_t          asked, there, selected;
+    query_tally       tally;
     bool              unended;      /* the last line printed lacks its end */
+    bool              failed;       /* a file could not be read */
 } query_job;
+
+/* A worker's chunk: what is selected stands at its front. */
+typedef struct {
+    query_tally tally;
+    size_t      out;                /* bytes selected */
+    bool        present[LINES_MOST];
+} query_own;
 
 static const cli_option query_options[] = {
     { 'v', "invert", NULL, CLI_FLAG, offsetof(query_settings, invert), false,
@@ -41,6 +53,7 @@ static const cli_option query_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(query_settings, json), false,
       "The summary as a JSON object." },
     CLI_HOW_OPTIONS(query_settings, how),
+    CLI_JOBS_OPTION(query_settings, jobs),
     { 0, "no-progress", NULL, CLI_FLAG, offsetof(query_settings, no_progress),
       false, "Show no progress on the terminal." },
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
@@ -59,114 +72,122 @@ static const cli_example query_examples[] = {
     { NULL, NULL }
 };
 
-/* ==== Lines ============================================================= */
-
-/* Print lines `from` to `to` of the batch, which lie side by side. After a
- * file whose last line had no end, the line needs one before others follow. */
-static bool query_print(query_job *job, size_t from, size_t to)
-{
-    const char *first = job->lines.lines[from].data;
-    const bly_key *last = &job->lines.lines[to - 1];
-    const char *end = (const char *)last->data + last->length;
-    char terminator = job->want.how.null ? '\0' : '\n';
-
-    if (job->unended && !output_bytes(&terminator, 1))
-        return false;
-    job->unended = end[-1] != terminator;
-    return output_bytes(first, (size_t)(end - first));
-}
-
-static bool query_selected(const query_job *job, size_t i)
-{
-    return job->present[i] != job->want.invert;
-}
-
-/* Print every run of selected lines. False: output has failed. */
-static bool query_print_batch(query_job *job)
-{
-    size_t n = job->lines.n, from, to;
-
-    for (from = 0; from < n; from = to) {
-        to = from + 1;
-        if (!query_selected(job, from))
-            continue;
-        while (to < n && query_selected(job, to))
-            to++;
-        if (!query_print(job, from, to))
-            return false;
-    }
-    return !job->lines.idle || output_flush();
-}
-
-static void query_ask(query_job *job)
-{
-    const bly_key *keys = job->lines.keys;
-    size_t n = job->lines.n;
-
-    bly_contains_keys(job->filter, keys, n, job->present);
-    for (size_t i = 0; i < n; i++) {
-        job->present[i] = job->present[i] && keys[i].data != NULL;
-        job->asked += keys[i].data != NULL;
-        job->there += job->present[i];
-        job->selected += query_selected(job, i);
-    }
-    progress_at(job->asked, job->lines.bytes);
-}
+/* ==== A chunk, in any thread ============================================ */
 
 static bool query_prints_lines(const query_settings *s)
 {
     return !s->count && !s->quiet && !s->summary && !s->json;
 }
 
-static bool query_grow(query_job *job)
+static void query_ask(const query_job *job, const cli_batch *b, query_own *own)
 {
-    bool *grown;
+    bly_contains_keys(job->filter, b->keys, b->n, own->present);
+    for (size_t i = 0; i < b->n; i++) {
+        bool keyed = b->keys[i].data != NULL;
 
-    if (job->lines.n <= job->room)
-        return true;
-    grown = realloc(job->present, job->lines.n * sizeof *grown);
-    if (grown == NULL)
-        return false;
-    job->present = grown;
-    job->room = job->lines.n;
+        own->present[i] &= keyed;
+        own->tally.there += own->present[i];
+        own->tally.selected += own->present[i] != job->want.invert;
+    }
+    own->tally.asked += b->n - b->keyless;
+    own->tally.keyless += b->keyless;
+}
+
+/* Lines `from` to `to` of the batch, which lie side by side, go to the end of
+ * what is selected already, at or before the place where they are. */
+static void query_move(cli_worker *w, size_t from, size_t to)
+{
+    query_own *own = w->own;
+    const bly_key *lines = w->batch->lines, *last = &lines[to - 1];
+    const unsigned char *first = lines[from].data;
+    const unsigned char *end = (const unsigned char *)last->data + last->length;
+
+    memmove(w->chunk.block + own->out, first, (size_t)(end - first));
+    own->out += (size_t)(end - first);
+}
+
+static void query_move_selected(const query_job *job, cli_worker *w)
+{
+    const query_own *own = w->own;
+    size_t n = w->batch->n, from, to;
+
+    for (from = 0; from < n; from = to) {
+        bool selected = own->present[from] != job->want.invert;
+
+        for (to = from + 1; to < n; to++)
+            if ((own->present[to] != job->want.invert) != selected)
+                break;
+        if (selected)
+            query_move(w, from, to);
+    }
+}
+
+static bool query_work(void *argument, cli_worker *w)
+{
+    const query_job *job = argument;
+    query_own *own = w->own;
+
+    own->tally = (query_tally){ 0, 0, 0, 0 };
+    own->out = 0;
+    for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); ) {
+        query_ask(job, w->batch, own);
+        if (query_prints_lines(&job->want))
+            query_move_selected(job, w);
+    }
     return true;
 }
 
-/* One batch. CLI_GO, or the status to stop with. */
-static int query_batch(query_job *job)
+/* ==== A chunk, in its turn ============================================== */
+
+/* After a file whose last line had no end, the line needs one before others
+ * follow. False: output has failed. */
+static bool query_print(query_job *job, const cli_worker *w)
 {
-    if (!query_grow(job))
-        return report_error("out of memory: close other programs and try "
-                            "again");
-    query_ask(job);
-    if (job->want.quiet && job->selected > 0)
-        return CLI_OK;
-    if (query_prints_lines(&job->want) && !query_print_batch(job))
-        return CLI_ERROR;
-    return CLI_GO;
+    const query_own *own = w->own;
+    const unsigned char *block = w->chunk.block;
+    unsigned char terminator = job->want.how.null ? '\0' : '\n';
+
+    if (own->out > 0) {
+        if (job->unended && !output_bytes(&terminator, 1))
+            return false;
+        job->unended = block[own->out - 1] != terminator;
+        if (!output_bytes(block, own->out))
+            return false;
+    }
+    return !w->chunk.idle || output_flush();
 }
 
-/* All files; one that cannot be read does not stop the others. */
+static int query_commit(void *argument, cli_worker *w)
+{
+    query_job *job = argument;
+    const query_own *own = w->own;
+
+    if (w->chunk.error != 0) {          /* the other files are still asked */
+        lines_refuse(w->chunk.path, w->chunk.error);
+        job->failed = true;
+        return CLI_GO;
+    }
+    job->tally.asked += own->tally.asked;
+    job->tally.there += own->tally.there;
+    job->tally.selected += own->tally.selected;
+    job->tally.keyless += own->tally.keyless;
+    progress_at(job->tally.asked, w->chunk.bytes);
+    if (job->want.quiet && job->tally.selected > 0)
+        return CLI_OK;
+    return query_print(job, w) ? CLI_GO : CLI_ERROR;
+}
+
 static int query_all(query_job *job)
 {
-    bool failed = false;
+    static const cli_work work = { sizeof(query_own), query_work, query_commit,
+                                   NULL };
+    int status = work_run(&job->lines, &work, job, work_jobs(job->want.jobs));
 
-    for (;;) {
-        lines_result result = lines_next(&job->lines);
-        int status = CLI_GO;
-
-        if (result == LINES_END)
-            break;
-        if (result == LINES_ERROR)
-            failed = true;
-        else
-            status = query_batch(job);
-        if (status != CLI_GO)
-            return status;
-    }
-    if (failed)
+    if (status != CLI_GO)
+        return status;
+    if (job->failed)
         return CLI_ERROR;
-    return job->selected > 0 ? CLI_OK : CLI_NONE;
+    return job->tally.selected > 0 ? CLI_OK : CLI_NONE;
 }
 
 /* ==== Summary =========================================================== */
@@ -196,41 +217,41 @@ static query_share query_wilson(uint64_t present, uint64_t keys)
 static void query_json(const query_job *job, const char *file,
                        double planned_rate, double seconds)
 {
-    query_share share = query_wilson(job->there, job->asked);
+    query_share share = query_wilson(job->tally.there, job->tally.asked);
 
     json_open_object(NULL);
     json_string("file", file);
-    json_count("keys", job->asked);
-    json_count("present", job->there);
+    json_count("keys", job->tally.asked);
+    json_count("present", job->tally.there);
     json_real("share", share.share);
     json_real("share_low", share.low);
     json_real("share_high", share.high);
     json_real("planned_rate", planned_rate);
-    json_count("keyless", job->lines.keyless);
+    json_count("keyless", job->tally.keyless);
     json_real("seconds", seconds);
-    json_real("keys_per_second", report_per_second(job->asked, seconds));
+    json_real("keys_per_second", report_per_second(job->tally.asked, seconds));
     json_close_object();
 }
 
 static void query_text(const query_job *job, double planned_rate,
                        double seconds)
 {
-    query_share share = query_wilson(job->there, job->asked);
+    query_share share = query_wilson(job->tally.there, job->tally.asked);
 
-    output_format("keys asked     %s\n", report_count(job->asked).text);
-    output_format("perhaps there  %s\n", report_count(job->there).text);
-    if (job->asked > 0)
+    output_format("keys asked     %s\n", report_count(job->tally.asked).text);
+    output_format("perhaps there  %s\n", report_count(job->tally.there).text);
+    if (job->tally.asked > 0)
         output_format("share          %s (95 %% interval %s to %s)\n",
                       report_percent(share.share).text,
                       report_percent(share.low).text,
                       report_percent(share.high).text);
     output_format("planned rate   %s of the keys that were never added\n",
                   report_percent(planned_rate).text);
-    if (job->lines.keyless > 0)
+    if (job->tally.keyless > 0)
         output_format("without a key  %s lines\n",
-                      report_count(job->lines.keyless).text);
+                      report_count(job->tally.keyless).text);
     output_format("time           %s, %s\n", report_seconds(seconds).text,
-                  report_speed(report_per_second(job->asked, seconds)).text);
+                  report_speed(report_per_second(job->tally.asked, seconds)).text);
 }
 
 static void query_report(const query_job *job, const char *file,
@@ -239,7 +260,7 @@ static void query_report(const query_job *job, const char *file,
     bly_stat_t stat;
 
     if (job->want.count && !job->want.quiet)
-        output_format("%" PRIu64 "\n", job->selected);
+        output_format("%" PRIu64 "\n", job->tally.selected);
     if (!job->want.json && !job->want.summary)
         return;
     bly_stat(&stat, job->filter);
@@ -304,13 +325,9 @@ static int query_run(const cli_command *self, int argc, char **argv)
     if (filter == NULL)
         return CLI_ERROR;
     job.filter = filter;
-    if (lines_open(&job.lines, &job.want.how, &operands, 1, true)) {
-        status = query_job_run(&job, &operands);
-        lines_close(&job.lines);
-    } else {
-        status = CLI_ERROR;
-    }
-    free(job.present);
+    lines_open(&job.lines, &job.want.how, &operands, 1, true);
+    status = query_job_run(&job, &operands);
+    lines_close(&job.lines);
     bly_free(filter);
     return status;
 }

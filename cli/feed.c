@@ -1,29 +1,94 @@
 /* feed.c - the keys of lines go into a filter, and what is said about it.
  *
+ * All threads split lines and hash keys; the hashes are added in the order of
+ * the input, by one thread at a time: adding is the smaller part of the work,
+ * and a filter whose state depends on the order is the same whatever -j.
  * Shared by `build` and `add`. Floor 7; includes cli.h and <bloomery.h> only.
  */
 #include "cli.h"
 
-#include <math.h>
+#include <stdlib.h>
 
 /* ==== Adding ============================================================ */
 
-static int feed_batches(bly_filter *filter, cli_lines *lines, cli_fed *out)
-{
-    lines_result result;
+/* A worker's hashes of the keys of one chunk. */
+typedef struct {
+    uint64_t *hashes;
+    size_t    n, room;
+    uint64_t  keyless;
+} feed_own;
 
-    while ((result = lines_next(lines)) == LINES_BATCH) {
-        if (bly_add_keys(filter, lines->keys, lines->n) < 0)
-            return report_library();
-        out->keys += lines->n;
-        progress_at(out->keys, lines->bytes);
-    }
-    return result == LINES_END ? CLI_OK : CLI_ERROR;
+typedef struct {
+    bly_filter *filter;
+    cli_fed    *fed;
+} feed_job;
+
+static bool feed_room(feed_own *own, size_t more)
+{
+    size_t room = own->room + own->room / 2 + more;
+    uint64_t *grown;
+
+    if (own->n + more <= own->room)
+        return true;
+    grown = realloc(own->hashes, room * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    own->hashes = grown;
+    own->room = room;
+    return true;
 }
 
-int feed_filter(bly_filter *filter, cli_lines *lines, bool progress,
-                cli_fed *out)
+/* Hash all keys of the chunk. */
+static bool feed_work(void *argument, cli_worker *w)
 {
+    const feed_job *job = argument;
+    feed_own *own = w->own;
+    cli_batch *b = w->batch;
+
+    own->n = 0;
+    own->keyless = 0;
+    for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, b); ) {
+        if (!feed_room(own, b->n))
+            return false;
+        for (size_t i = 0; i < b->n; i++)
+            own->hashes[own->n++] = bly_hash(job->filter, b->keys[i].data,
+                                             b->keys[i].length);
+        own->keyless += b->keyless;
+    }
+    return true;
+}
+
+static int feed_commit(void *argument, cli_worker *w)
+{
+    const feed_job *job = argument;
+    const feed_own *own = w->own;
+
+    if (w->chunk.error != 0)
+        return lines_refuse(w->chunk.path, w->chunk.error);
+    if (w->failed)
+        return work_no_memory();
+    if (bly_add_many(job->filter, own->hashes, own->n) < 0)
+        return report_library();
+    job->fed->keys += own->n;
+    job->fed->keyless += own->keyless;
+    job->fed->bytes = w->chunk.bytes;
+    progress_at(job->fed->keys, w->chunk.bytes);
+    return CLI_GO;
+}
+
+static void feed_clean(void *argument)
+{
+    feed_own *own = argument;
+
+    free(own->hashes);
+}
+
+int feed_filter(bly_filter *filter, cli_lines *lines, size_t jobs,
+                bool progress, cli_fed *out)
+{
+    static const cli_work work = { sizeof(feed_own), feed_work, feed_commit,
+                                   feed_clean };
+    feed_job job = { filter, out };
     double start = report_clock();
     uint64_t total = 0;
     int status = lines_measure(lines, &total);
@@ -32,11 +97,49 @@ int feed_filter(bly_filter *filter, cli_lines *lines, bool progress,
         return status;
     *out = (cli_fed){ 0, 0, 0, 0 };
     progress_start("adding", total, progress);
-    status = feed_batches(filter, lines, out);
+    status = work_run(lines, &work, &job, jobs);
     progress_end();
-    out->bytes = lines->bytes;
-    out->keyless = lines->keyless;
     out->seconds = report_clock() - start;
+    return status == CLI_GO ? CLI_OK : status;
+}
+
+/* ==== Counting ========================================================== */
+
+static bool feed_count_work(void *unused, cli_worker *w)
+{
+    uint64_t *keys = w->own;
+
+    (void)unused;
+    *keys = 0;
+    for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); )
+        *keys += w->batch->n;
+    return true;
+}
+
+static int feed_count_commit(void *argument, cli_worker *w)
+{
+    uint64_t *keys = argument;
+
+    if (w->chunk.error != 0)
+        return lines_refuse(w->chunk.path, w->chunk.error);
+    *keys += *(uint64_t *)w->own;
+    progress_at(*keys, w->chunk.bytes);
+    return CLI_GO;
+}
+
+int feed_count(cli_lines *lines, size_t jobs, bool progress, uint64_t *keys)
+{
+    static const cli_work work = { sizeof(uint64_t), feed_count_work,
+                                   feed_count_commit, NULL };
+    uint64_t total = 0;
+    int status = lines_measure(lines, &total);
+
+    if (status == CLI_ERROR)
+        return status;
+    *keys = 0;
+    progress_start("counting", total, progress);
+    status = work_run(lines, &work, keys, jobs);
+    progress_end();
     return status;
 }
 

@@ -1,16 +1,17 @@
-/* lines.c - files and stdin -> batches of keys.
+/* lines.c - files and stdin -> chunks of whole lines -> batches of keys.
  *
- * A file is read in big blocks; memchr finds the ends of its lines, and the
- * batch handed out points into the block: no line is copied. What is left of
- * an unfinished line moves to the front of the block before the next read,
- * and a line longer than the block makes the block grow; `scanned` remembers
- * how far its end was looked for, so a long line is looked through once.
+ * A chunk is what one read brings, up to its last whole line; what is left of
+ * an unfinished line goes to the front of the next chunk, and a line longer
+ * than a chunk makes the chunk grow. Reading is done by one thread at a time;
+ * chunks are then split and worked on by all of them (work.c).
  *
- *      block   |-- handed out --|-- lines to come --|-- unfinished --|  free |
- *              0              start                               end  capacity
+ *      chunk   |-- whole lines ------------------------|-- unfinished --|
+ *                                                      ^ goes to `rest`
  *
- * Bytes are bytes: no locale, CR is one like any other, the last line may lack
- * its newline, an empty line is the empty key. Floor 7; includes cli.h only.
+ * The ends of lines are found 64 bytes at a time, as bits of a word, where the
+ * processor has vectors (SSE2: every x86-64); no line is copied. Bytes are
+ * bytes: no locale, CR is one like any other, the last line may lack its
+ * newline, an empty line is the empty key. Floor 7; includes cli.h only.
  */
 #include "cli.h"
 
@@ -21,7 +22,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LINES_BLOCK = 1 << 20, LINES_MOST = 4096 };
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+/* A chunk: large enough that the work on it dwarfs taking turns, and small
+ * enough to stay in a second-level cache between its reading and its use. */
+enum { LINES_CHUNK = 1 << 20 };
 
 int lines_how_check(const cli_command *command, const cli_how *how)
 {
@@ -36,7 +43,7 @@ int lines_how_check(const cli_command *command, const cli_how *how)
 
 static char *lines_stdin[] = { (char[]){ "-" } };
 
-bool lines_open(cli_lines *l, const cli_how *how, const cli_operands *operands,
+void lines_open(cli_lines *l, const cli_how *how, const cli_operands *operands,
                 size_t first, bool keep)
 {
     memset(l, 0, sizeof *l);
@@ -51,15 +58,6 @@ bool lines_open(cli_lines *l, const cli_how *how, const cli_operands *operands,
         l->paths = lines_stdin;
         l->count = 1;
     }
-    l->capacity = LINES_BLOCK;
-    l->block = malloc(l->capacity);
-    l->keys = malloc(LINES_MOST * sizeof *l->keys);
-    l->lines = malloc(LINES_MOST * sizeof *l->lines);
-    if (l->block != NULL && l->keys != NULL && l->lines != NULL)
-        return true;
-    lines_close(l);
-    report_error("out of memory: close other programs and try again");
-    return false;
 }
 
 static void lines_close_file(cli_lines *l)
@@ -67,18 +65,13 @@ static void lines_close_file(cli_lines *l)
     if (l->fd > STDIN_FILENO)
         close(l->fd);
     l->fd = -1;
-    l->start = l->scanned = l->end = 0;
-    l->ended = l->short_read = false;
 }
 
 void lines_close(cli_lines *l)
 {
     lines_close_file(l);
-    free(l->block);
-    free(l->keys);
-    free(l->lines);
-    l->block = NULL;
-    l->keys = l->lines = NULL;
+    free(l->rest);
+    l->rest = NULL;
 }
 
 /* ==== Files ============================================================= */
@@ -88,31 +81,19 @@ static bool lines_is_stdin(const char *path)
     return strcmp(path, "-") == 0;
 }
 
-static int lines_refuse(const char *path, int error)
+int lines_refuse(const char *path, int error)
 {
     if (error == EISDIR)
         return report_error("'%s' is a folder: name the files of keys in it",
                             path);
+    if (error == ENOMEM)
+        return report_error("out of memory: a line of '%s' is too long: is -0 "
+                            "missing, or not wanted?", path);
     if (lines_is_stdin(path))
         return report_error("cannot read standard input: %s: send the keys to "
                             "it, or name a file of keys", strerror(error));
     return report_error("cannot read '%s': %s: check the name and the "
                         "permissions", path, strerror(error));
-}
-
-static lines_result lines_open_file(cli_lines *l)
-{
-    if (l->next == l->count)
-        return LINES_END;
-    l->path = l->paths[l->next++];
-    if (lines_is_stdin(l->path))
-        l->fd = STDIN_FILENO;
-    else
-        l->fd = open(l->path, O_RDONLY | O_CLOEXEC);
-    if (l->fd >= 0)
-        return LINES_BATCH;
-    lines_refuse(l->path, errno);
-    return LINES_ERROR;
 }
 
 /* Bytes of one file, as lines_measure has it; errno where it is CLI_ERROR.
@@ -166,18 +147,200 @@ uint64_t lines_size(const cli_lines *l)
     return sum;
 }
 
+/* ==== Reading =========================================================== */
+
+static bool lines_room(cli_chunk *c)
+{
+    size_t capacity = c->capacity == 0 ? LINES_CHUNK : 2 * c->capacity;
+    unsigned char *grown;
+
+    if (c->length < c->capacity)
+        return true;
+    if (c->capacity > SIZE_MAX / 4)
+        return false;
+    grown = realloc(c->block, capacity);
+    if (grown == NULL)
+        return false;
+    c->block = grown;
+    c->capacity = capacity;
+    return true;
+}
+
+/* What the last chunk left of an unfinished line begins this one. */
+static bool lines_take_rest(cli_lines *l, cli_chunk *c)
+{
+    size_t n = l->rest_length;
+
+    c->length = 0;
+    while (c->capacity <= n) {
+        c->length = c->capacity;
+        if (!lines_room(c))
+            return false;
+    }
+    if (n > 0)
+        memcpy(c->block, l->rest, n);
+    c->length = n;
+    l->rest_length = 0;
+    return true;
+}
+
+/* Keep what stands behind the last whole line for the next chunk. */
+static bool lines_keep_rest(cli_lines *l, cli_chunk *c, size_t whole)
+{
+    size_t n = c->length - whole;
+
+    if (n > l->rest_capacity) {
+        unsigned char *grown = realloc(l->rest, 2 * n);
+
+        if (grown == NULL)
+            return false;
+        l->rest = grown;
+        l->rest_capacity = 2 * n;
+    }
+    if (n > 0)
+        memcpy(l->rest, c->block + whole, n);
+    l->rest_length = n;
+    c->length = whole;
+    return true;
+}
+
+static ssize_t lines_read(cli_lines *l, cli_chunk *c)
+{
+    ssize_t got;
+
+    do
+        got = read(l->fd, c->block + c->length, c->capacity - c->length);
+    while (got < 0 && errno == EINTR);
+    if (got > 0)
+        l->bytes += (uint64_t)got;
+    return got;
+}
+
+/* A pipe that can hold more wakes its reader less often; a wish. */
+static void lines_widen_pipe(int fd)
+{
+#ifdef F_SETPIPE_SZ
+    (void)fcntl(fd, F_SETPIPE_SZ, LINES_CHUNK);
+#else
+    (void)fd;
+#endif
+}
+
+static bool lines_open_file(cli_lines *l)
+{
+    l->path = l->paths[l->next++];
+    l->fd = lines_is_stdin(l->path) ? STDIN_FILENO
+                                    : open(l->path, O_RDONLY | O_CLOEXEC);
+    if (l->fd >= 0)
+        lines_widen_pipe(l->fd);
+    return l->fd >= 0;
+}
+
+static void lines_fail(cli_lines *l, cli_chunk *c, int error)
+{
+    c->error = error;
+    c->length = l->rest_length = 0;
+    lines_close_file(l);
+}
+
+/* Read until there is a whole line or the file ends. */
+static void lines_fill(cli_lines *l, cli_chunk *c)
+{
+    int terminator = l->how.null ? '\0' : '\n';
+
+    if (!lines_take_rest(l, c)) {
+        lines_fail(l, c, ENOMEM);
+        return;
+    }
+    for (;;) {
+        const unsigned char *from, *last;
+        ssize_t got;
+
+        if (!lines_room(c)) {
+            lines_fail(l, c, ENOMEM);
+            return;
+        }
+        from = c->block + c->length;
+        got = lines_read(l, c);
+        if (got <= 0) {
+            if (got < 0)
+                lines_fail(l, c, errno);
+            lines_close_file(l);
+            return;
+        }
+        c->length += (size_t)got;
+        last = memrchr(from, terminator, (size_t)got);
+        c->idle = c->length < c->capacity;
+        if (last == NULL)
+            continue;
+        if (!lines_keep_rest(l, c, (size_t)(last + 1 - c->block)))
+            lines_fail(l, c, ENOMEM);
+        return;
+    }
+}
+
+bool lines_next(cli_lines *l, cli_chunk *c)
+{
+    c->error = 0;
+    c->length = 0;
+    while (c->length == 0 && c->error == 0) {
+        if (l->fd < 0 && l->next == l->count)
+            return false;
+        c->idle = false;
+        if (l->fd < 0 && !lines_open_file(l))
+            c->error = errno;
+        else
+            lines_fill(l, c);
+    }
+    c->path = l->path;
+    c->bytes = l->bytes;
+    return true;
+}
+
 /* ==== Splitting ========================================================= */
 
-/* Column `field` of the line; data stays NULL where the line is too short.
- * Its bytes lie in the block, so an empty key's data is not NULL. */
-static bly_key lines_key(const cli_how *how, const unsigned char *line,
-                         size_t length)
+/* Where the lines in [0, n) end: the places of the terminators, `most` of
+ * them at most; how many. */
+static size_t lines_ends(const unsigned char *text, size_t n, int terminator,
+                         size_t *ends, size_t most)
 {
-    bly_key key = { line, length };
+    size_t found = 0, at = 0;
+#if defined(__SSE2__)
+    const __m128i wanted = _mm_set1_epi8((char)terminator);
+
+    for (; at + 64 <= n && found + 64 <= most; at += 64) {
+        uint64_t bits = 0;
+
+        for (int part = 3; part >= 0; part--) {
+            __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)
+                                            (text + at) + part);
+            bits = bits << 16
+                 | (uint64_t)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, wanted));
+        }
+        for (; bits != 0; bits &= bits - 1)
+            ends[found++] = at + (size_t)__builtin_ctzll(bits);
+    }
+    if (at + 64 <= n)
+        return found;
+#endif
+    while (at < n && found < most) {
+        const unsigned char *hit = memchr(text + at, terminator, n - at);
+
+        if (hit == NULL)
+            break;
+        ends[found++] = (size_t)(hit - text);
+        at = (size_t)(hit - text) + 1;
+    }
+    return found;
+}
+
+/* Column `field` of the line; data stays NULL where the line is too short.
+ * Its bytes lie in the chunk, so an empty key's data is not NULL. */
+static bly_key lines_column(const cli_how *how, const unsigned char *line,
+                            size_t length)
+{
     const unsigned char *end = line + length, *hit = NULL;
 
-    if (how->field == 0)
-        return key;
     for (uint64_t column = 1;; column++) {
         hit = memchr(line, how->separator, (size_t)(end - line));
         if (column == how->field)
@@ -186,122 +349,47 @@ static bly_key lines_key(const cli_how *how, const unsigned char *line,
             return (bly_key){ NULL, 0 };
         line = hit + 1;
     }
-    key.data = line;
-    key.length = (size_t)((hit != NULL ? hit : end) - line);
-    return key;
+    return (bly_key){ line, (size_t)((hit != NULL ? hit : end) - line) };
 }
 
-/* The line of `length` bytes at `start` and its end (0 or 1 byte). */
-static void lines_take(cli_lines *l, size_t length, size_t ending)
+/* A line of `length` bytes and its end (0 or 1 byte). */
+static void lines_take(const cli_lines *l, cli_batch *b,
+                       const unsigned char *line, size_t length, size_t ending)
 {
-    const unsigned char *line = l->block + l->start;
-    bly_key key = lines_key(&l->how, line, length);
+    bly_key key = { line, length };
 
-    l->start += length + ending;
-    l->scanned = l->start;
+    if (l->how.field != 0)
+        key = lines_column(&l->how, line, length);
     if (key.data == NULL) {
-        l->keyless++;
+        b->keyless++;
         if (!l->keep)
             return;
     }
-    l->keys[l->n] = key;
-    l->lines[l->n] = (bly_key){ line, length + ending };
-    l->n++;
+    b->keys[b->n] = key;
+    b->lines[b->n] = (bly_key){ line, length + ending };
+    b->n++;
 }
 
-/* Hand out what whole lines there are, as far as the batch has room. */
-static void lines_split(cli_lines *l)
+bool lines_split(const cli_lines *l, const cli_chunk *c, size_t *at,
+                 cli_batch *b)
 {
-    int terminator = l->how.null ? '\0' : '\n';
+    const unsigned char *text = c->block + *at;
+    size_t rest = c->length - *at, from = 0, found;
 
-    while (l->n < LINES_MOST && l->scanned < l->end) {
-        const unsigned char *from = l->block + l->scanned;
-        const unsigned char *hit = memchr(from, terminator,
-                                          l->end - l->scanned);
-
-        if (hit == NULL)
-            l->scanned = l->end;
-        else
-            lines_take(l, (size_t)(hit - (l->block + l->start)), 1);
-    }
-    if (l->ended && l->n < LINES_MOST && l->start < l->end)
-        lines_take(l, l->end - l->start, 0);
-}
-
-/* ==== Reading =========================================================== */
-
-/* Room for more at the end of the block. */
-static bool lines_room(cli_lines *l)
-{
-    unsigned char *grown;
-
-    if (l->start > 0) {
-        memmove(l->block, l->block + l->start, l->end - l->start);
-        l->scanned -= l->start;
-        l->end -= l->start;
-        l->start = 0;
-    }
-    if (l->end < l->capacity)
-        return true;
-    if (l->capacity > SIZE_MAX / 4)
+    b->n = 0;
+    b->keyless = 0;
+    if (rest == 0)
         return false;
-    grown = realloc(l->block, 2 * l->capacity);
-    if (grown == NULL)
-        return false;
-    l->block = grown;
-    l->capacity *= 2;
+    found = lines_ends(text, rest, l->how.null ? '\0' : '\n', b->ends,
+                       LINES_MOST - 1);
+    for (size_t i = 0; i < found; i++) {
+        lines_take(l, b, text + from, b->ends[i] - from, 1);
+        from = b->ends[i] + 1;
+    }
+    if (found == 0) {                   /* the last line, without its end */
+        lines_take(l, b, text, rest, 0);
+        from = rest;
+    }
+    *at += from;
     return true;
-}
-
-static lines_result lines_fill(cli_lines *l)
-{
-    ssize_t got;
-
-    if (!lines_room(l)) {
-        report_error("out of memory: a line of '%s' is longer than %s bytes: "
-                     "is -0 missing, or not wanted?", l->path,
-                     report_count(l->capacity).text);
-        return LINES_ERROR;
-    }
-    do
-        got = read(l->fd, l->block + l->end, l->capacity - l->end);
-    while (got < 0 && errno == EINTR);
-    if (got < 0) {
-        lines_refuse(l->path, errno);
-        return LINES_ERROR;
-    }
-    l->ended = got == 0;
-    l->short_read = (size_t)got < l->capacity - l->end;
-    l->end += (size_t)got;
-    l->bytes += (uint64_t)got;
-    return LINES_BATCH;
-}
-
-/* One step: open, split or read. LINES_BATCH with n == 0 means "go on". */
-static lines_result lines_step(cli_lines *l)
-{
-    lines_result result = LINES_BATCH;
-
-    if (l->fd < 0)
-        return lines_open_file(l);
-    lines_split(l);
-    if (l->n > 0)
-        return LINES_BATCH;
-    if (!l->ended)
-        result = lines_fill(l);
-    if (result == LINES_ERROR || (l->ended && l->start == l->end))
-        lines_close_file(l);
-    return result;
-}
-
-lines_result lines_next(cli_lines *l)
-{
-    lines_result result;
-
-    l->n = 0;
-    do
-        result = lines_step(l);
-    while (result == LINES_BATCH && l->n == 0);
-    l->idle = l->short_read && l->scanned == l->end;
-    return result;
 }
