@@ -128,7 +128,7 @@ static void test_rates_below_the_hash(void **state)
 }
 
 /* A filter of more than 2^32 bits: positions beyond 4 Gi are used, none is
- * lost. (600 MB of address space; only the touched pages take memory.) */
+ * lost. (600 MB each, one after another.) */
 static void test_more_than_32_bits(void **state)
 {
     (void)state;

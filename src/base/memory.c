@@ -5,6 +5,8 @@
 #include "base/memory.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -39,14 +41,65 @@ static size_t memory_pages(size_t bytes)
     return bytes > SIZE_MAX - page ? bytes : (bytes + page - 1) / page * page;
 }
 
+/* ---- Pages in parallel -------------------------------------------------- */
+
+/* The system zeroes a page when it is first touched, one thread after another
+ * if one thread does the touching. From this size on all of them share it. */
+enum { MEMORY_PARALLEL = 64 << 20, MEMORY_THREADS = 8 };
+
+typedef struct { unsigned char *from; size_t bytes; } memory_part;
+
+/* Have the pages of a part made: by the system's call for it, or, where it
+ * does not know that, by touching them. If there is no memory for them, that
+ * shows when they are used, as it would without this. */
+static void *memory_populate_part(void *argument)
+{
+    const memory_part *part = argument;
+#ifdef MADV_POPULATE_WRITE
+    if (madvise(part->from, part->bytes, MADV_POPULATE_WRITE) == 0
+        || errno != EINVAL)
+        return NULL;
+#endif
+    for (size_t at = 0; at < part->bytes; at += 4096)
+        ((volatile unsigned char *)part->from)[at] = 0;
+    return NULL;
+}
+
+static void memory_populate(unsigned char *from, size_t bytes)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t parts = cores < MEMORY_THREADS ? (size_t)(cores < 1 ? 1 : cores)
+                                          : MEMORY_THREADS;
+    size_t each = (bytes / parts + MEMORY_HUGE - 1) / MEMORY_HUGE * MEMORY_HUGE;
+    pthread_t threads[MEMORY_THREADS];
+    memory_part part[MEMORY_THREADS];
+    size_t started = 0;
+
+    for (size_t at = 0; at < bytes && started < parts; at += each, started++) {
+        part[started] = (memory_part){ from + at, bytes - at < each
+                                                ? bytes - at : each };
+        if (pthread_create(&threads[started], NULL, memory_populate_part,
+                           &part[started]) != 0)
+            break;                      /* the rest comes when it is used */
+    }
+    while (started > 0)
+        pthread_join(threads[--started], NULL);
+}
+
+/* ---- The built-in allocator -------------------------------------------- */
+
 static void *memory_default_allocate(void *context, size_t alignment,
                                      size_t bytes)
 {
+    void *memory = NULL;
     (void)context;
     assert(alignment <= MEMORY_HUGE);
-    if (bytes >= MEMORY_HUGE)
-        return memory_map_huge(memory_pages(bytes));
-    void *memory = NULL;
+    if (bytes >= MEMORY_HUGE) {
+        memory = memory_map_huge(memory_pages(bytes));
+        if (memory != NULL && bytes >= MEMORY_PARALLEL)
+            memory_populate(memory, bytes);
+        return memory;
+    }
     return posix_memalign(&memory, alignment, bytes) == 0 ? memory : NULL;
 }
 
