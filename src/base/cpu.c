@@ -37,22 +37,17 @@ static cpu_level cpu_of_name(const char *name)
     return CPU_LEVELS;
 }
 
-enum { CPU_UNKNOWN = -1 };
-
-static int cpu_decided = CPU_UNKNOWN;
+int cpu_decided = CPU_UNKNOWN;
 
 cpu_level cpu_limit(cpu_level most)
 {
     cpu_level has = cpu_of_machine();
     cpu_level level = has < most ? has : most;
-    __atomic_store_n(&cpu_decided, (int)level, __ATOMIC_RELAXED);
+    platform_store_int(&cpu_decided, (int)level);
     return level;
 }
 
-/* Threads that decide at the same time decide the same. */
-cpu_level cpu_now(void)
+cpu_level cpu_decide(void)
 {
-    int level = __atomic_load_n(&cpu_decided, __ATOMIC_RELAXED);
-    return level != CPU_UNKNOWN ? (cpu_level)level
-                                : cpu_limit(cpu_of_name(getenv("BLY_CPU")));
+    return cpu_limit(cpu_of_name(getenv("BLY_CPU")));
 }

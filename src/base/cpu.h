@@ -19,9 +19,19 @@ typedef enum {
     CPU_LEVELS
 } cpu_level;
 
+/* The level in force, or CPU_UNKNOWN. Only for cpu_now(). */
+enum { CPU_UNKNOWN = -1 };
+extern int cpu_decided;
+cpu_level cpu_decide(void);
+
 /* The highest level that this machine has and BLY_CPU allows; decided at the
- * first call. Thread-safe. */
-cpu_level cpu_now(void);
+ * first call. Thread-safe: threads that decide at the same time decide the
+ * same. */
+PLATFORM_INLINE cpu_level cpu_now(void)
+{
+    int level = platform_load_int(&cpu_decided);
+    return level != CPU_UNKNOWN ? (cpu_level)level : cpu_decide();
+}
 
 /* For tests: no higher level than this from now on, where the machine has it.
  * The level that is then in force. */

@@ -89,6 +89,16 @@ PLATFORM_INLINE void platform_add64(uint64_t *p, uint64_t n)
     __atomic_fetch_add(p, n, __ATOMIC_RELAXED);
 }
 
+PLATFORM_INLINE int platform_load_int(const int *p)
+{
+    return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+
+PLATFORM_INLINE void platform_store_int(int *p, int v)
+{
+    __atomic_store_n(p, v, __ATOMIC_RELAXED);
+}
+
 PLATFORM_INLINE bool platform_load_flag(const bool *p)
 {
     return __atomic_load_n(p, __ATOMIC_RELAXED);

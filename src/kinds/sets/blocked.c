@@ -295,22 +295,17 @@ PLATFORM_INLINE uint64_t blocked_line(const void *image, uint64_t state)
          * BLOCKED_LINE_BYTES;
 }
 
+/* Are the k bits of g set? It looks at all of them: the line is here or on its
+ * way as a whole, and a branch on the first clear bit could not be foreseen,
+ * so that the keys that follow would have to wait for this one's line. */
 PLATFORM_INLINE bool blocked_test(const uint8_t *line, uint32_t g, uint32_t k)
 {
+    bool all = true;
     for (uint32_t i = 0; i < k; i++) {
         g *= BLOCKED_STEP;
-        if (!bits_test(line, g >> BLOCKED_SHIFT))
-            return false;
+        all &= bits_test(line, g >> BLOCKED_SHIFT);
     }
-    return true;
-}
-
-static bool blocked_contains(const void *image, uint64_t hash)
-{
-    uint64_t state = hash_spread(hash);
-    return blocked_test(image_payload(image) + blocked_line(image, state),
-                        (uint32_t)state,
-                        (uint32_t)image_geometry(image, BLOCKED_K));
+    return all;
 }
 
 PLATFORM_INLINE bly_status blocked_add_any(void *image, uint64_t hash,
@@ -368,19 +363,24 @@ PLATFORM_INLINE uint8_t *blocked_at(const blocked_view *v, uint64_t state)
 }
 
 /* A batch that runs BLOCKED_AHEAD keys behind its prefetches. `work` is the
- * statement for a key with its `line` and spread `state`. */
+ * statement for hashes[i] with its `line` and spread `state`. */
+#define BLOCKED_EACH(view, hashes, from, to, first, work)                      \
+    for (size_t i = (from); i < (to); i++) {                                   \
+        first;                                                                 \
+        uint64_t state = hash_spread((hashes)[i]);                             \
+        uint8_t *line = blocked_at(&(view), state);                            \
+        work;                                                                  \
+    }
+
 #define BLOCKED_ROLL(view, hashes, n, prefetch, work)                          \
     do {                                                                       \
-        for (size_t i = 0; i < BLOCKED_AHEAD && i < (n); i++)                  \
+        size_t ahead = (n) < BLOCKED_AHEAD ? (n) : BLOCKED_AHEAD;              \
+        for (size_t i = 0; i < ahead; i++)                                     \
             prefetch(blocked_at(&(view), hash_spread((hashes)[i])));           \
-        for (size_t i = 0; i < (n); i++) {                                     \
-            if (i + BLOCKED_AHEAD < (n))                                       \
-                prefetch(blocked_at(&(view),                                   \
-                                    hash_spread((hashes)[i + BLOCKED_AHEAD])));\
-            uint64_t state = hash_spread((hashes)[i]);                         \
-            uint8_t *line = blocked_at(&(view), state);                        \
-            work;                                                              \
-        }                                                                      \
+        BLOCKED_EACH(view, hashes, 0, (n) - ahead,                             \
+            prefetch(blocked_at(&(view), hash_spread((hashes)[i + ahead]))),   \
+            work)                                                              \
+        BLOCKED_EACH(view, hashes, (n) - ahead, n, (void)0, work)              \
     } while (0)
 
 static void blocked_contains_portable(const void *image, const uint64_t *hashes,
@@ -420,6 +420,7 @@ blocked_test_avx2(const uint8_t *line, uint32_t g, uint32_t k)
     __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)line);
     __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)line + 1);
     __m256i numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    int all = 1;
 
     for (uint32_t first = 0; first < k; first += 8) {
         __m256i steps = _mm256_loadu_si256((const __m256i *)(const void *)
@@ -437,10 +438,15 @@ blocked_test_avx2(const uint8_t *line, uint32_t g, uint32_t k)
         __m256i mask = _mm256_sllv_epi32(_mm256_set1_epi32(1), bit);
         __m256i wanted = _mm256_cmpgt_epi32(
             _mm256_set1_epi32((int)(k - first)), numbers);
-        if (!_mm256_testc_si256(picked, _mm256_and_si256(mask, wanted)))
-            return false;
+        all &= _mm256_testc_si256(picked, _mm256_and_si256(mask, wanted));
     }
-    return true;
+    return all;
+}
+
+CPU_TARGET_AVX2 static bool
+blocked_one_avx2(const uint8_t *line, uint32_t g, uint32_t k)
+{
+    return blocked_test_avx2(line, g, k);
 }
 
 CPU_TARGET_AVX2 static void
@@ -463,16 +469,16 @@ CPU_TARGET_AVX512 static inline bool
 blocked_test_avx512(const uint8_t *line, uint32_t g, uint32_t k, __m512i steps)
 {
     __m512i words = _mm512_loadu_si512(line), one = _mm512_set1_epi32(1);
+    __mmask16 clear = 0;
     for (;;) {
         __m512i product = _mm512_mullo_epi32(_mm512_set1_epi32((int)g), steps);
         __m512i word = _mm512_srli_epi32(product, 28);
         __m512i picked = _mm512_permutexvar_epi32(word, words);
-        __m512i mask = _mm512_rolv_epi32(one, _mm512_srli_epi32(product, 23));
-        __mmask16 clear = _mm512_testn_epi32_mask(picked, mask);
-        if (clear & blocked_lanes(k))
-            return false;
+        __m512i mask = _mm512_rolv_epi32(one, _mm512_srli_epi32(product,
+                                                                BLOCKED_SHIFT));
+        clear |= _mm512_mask_testn_epi32_mask(blocked_lanes(k), picked, mask);
         if (k <= 16)
-            return true;
+            return clear == 0;
         k -= 16;
         g *= blocked_steps[15];
     }
@@ -489,23 +495,32 @@ blocked_contains_avx512(const void *image, const uint64_t *hashes, size_t n,
                                                   steps));
 }
 
-/* The k bits of a key as one register: bit j goes to the lane of its word. */
+/* For single keys; not inlined, so that callers need no vector target. */
+CPU_TARGET_AVX512 static bool
+blocked_one_avx512(const uint8_t *line, uint32_t g, uint32_t k)
+{
+    return blocked_test_avx512(line, g, k, _mm512_loadu_si512(blocked_steps));
+}
+
+/* The k bits of a key as one register. A lane is a word of 32 bits; shifting
+ * its 1 by the bit's place less the lane's leaves nothing, but in the one lane
+ * where the difference is 0 to 31. */
 CPU_TARGET_AVX512 static inline __m512i
 blocked_bits_avx512(uint32_t g, uint32_t k, __m512i steps)
 {
-    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
-                                            11, 12, 13, 14, 15);
+    const __m512i lanes = _mm512_setr_epi32(0, 32, 64, 96, 128, 160, 192, 224,
+                                            256, 288, 320, 352, 384, 416, 448,
+                                            480);
     __m512i bits = _mm512_setzero_si512(), one = _mm512_set1_epi32(1);
     for (;;) {
         __m512i product = _mm512_mullo_epi32(_mm512_set1_epi32((int)g), steps);
-        __m512i word = _mm512_srli_epi32(product, 28);
-        __m512i mask = _mm512_rolv_epi32(one, _mm512_srli_epi32(product, 23));
-        for (int j = 0; j < 16 && j < (int)k; j++) {
-            __m512i which = _mm512_set1_epi32(j);
-            __mmask16 here = _mm512_cmpeq_epi32_mask(
-                _mm512_permutexvar_epi32(which, word), lanes);
-            bits = _mm512_mask_or_epi32(bits, here, bits,
-                                        _mm512_permutexvar_epi32(which, mask));
+        __m512i places = _mm512_srli_epi32(product, BLOCKED_SHIFT);
+        __m512i probe = _mm512_setzero_si512();
+        for (uint32_t j = 0; j < 16 && j < k; j++) {
+            __m512i place = _mm512_permutexvar_epi32(probe, places);
+            bits = _mm512_or_si512(bits, _mm512_sllv_epi32(one,
+                                         _mm512_sub_epi32(place, lanes)));
+            probe = _mm512_add_epi32(probe, one);
         }
         if (k <= 16)
             return bits;
@@ -540,6 +555,23 @@ static void blocked_contains_many(const void *image, const uint64_t *hashes,
     }
 #endif
     blocked_contains_portable(image, hashes, n, present);
+}
+
+/* One key. The vector forms are worth their choice here too: with fewer
+ * instructions for each key the processor sees more keys ahead. */
+static bool blocked_contains(const void *image, uint64_t hash)
+{
+    blocked_view v = blocked_look(image);
+    uint64_t state = hash_spread(hash);
+    const uint8_t *line = blocked_at(&v, state);
+#if CPU_X86
+    cpu_level level = cpu_now();
+    if (level >= CPU_AVX512)
+        return blocked_one_avx512(line, (uint32_t)state, v.k);
+    if (level >= CPU_AVX2)
+        return blocked_one_avx2(line, (uint32_t)state, v.k);
+#endif
+    return blocked_test(line, (uint32_t)state, v.k);
 }
 
 static bly_status blocked_add_many(void *image, const uint64_t *hashes,

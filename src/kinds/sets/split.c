@@ -176,17 +176,14 @@ PLATFORM_INLINE uint64_t split_bit(uint64_t hash, uint32_t lane)
     return (uint64_t)lane * SPLIT_LANE_BITS + in_lane;
 }
 
+/* Looks at all eight bits: a branch on the first clear one could not be
+ * foreseen, and the keys that follow would have to wait for this one's line. */
 PLATFORM_INLINE bool split_test(const uint8_t *block, uint64_t hash)
 {
+    bool all = true;
     for (uint32_t lane = 0; lane < SPLIT_LANES; lane++)
-        if (!bits_test(block, split_bit(hash, lane)))
-            return false;
-    return true;
-}
-
-static bool split_contains(const void *image, uint64_t hash)
-{
-    return split_test(image_payload(image) + split_block(image, hash), hash);
+        all &= bits_test(block, split_bit(hash, lane));
+    return all;
 }
 
 PLATFORM_INLINE bly_status split_add_any(void *image, uint64_t hash,
@@ -218,18 +215,23 @@ enum { SPLIT_AHEAD = 64 };
 
 /* A batch that runs SPLIT_AHEAD keys behind its prefetches. `work` is the
  * statement for hashes[i] and its `block`. */
+#define SPLIT_EACH(image, hashes, from, to, first, work)                       \
+    for (size_t i = (from); i < (to); i++) {                                   \
+        first;                                                                 \
+        uint8_t *block = payload + split_block((image), (hashes)[i]);          \
+        work;                                                                  \
+    }
+
 #define SPLIT_ROLL(image, hashes, n, prefetch, work)                           \
     do {                                                                       \
         uint8_t *payload = image_payload_mut((void *)(uintptr_t)(image));      \
-        for (size_t i = 0; i < SPLIT_AHEAD && i < (n); i++)                    \
+        size_t ahead = (n) < SPLIT_AHEAD ? (n) : SPLIT_AHEAD;                  \
+        for (size_t i = 0; i < ahead; i++)                                     \
             prefetch(payload + split_block((image), (hashes)[i]));             \
-        for (size_t i = 0; i < (n); i++) {                                     \
-            if (i + SPLIT_AHEAD < (n))                                         \
-                prefetch(payload + split_block((image),                        \
-                                               (hashes)[i + SPLIT_AHEAD]));    \
-            uint8_t *block = payload + split_block((image), (hashes)[i]);      \
-            work;                                                              \
-        }                                                                      \
+        SPLIT_EACH(image, hashes, 0, (n) - ahead,                              \
+            prefetch(payload + split_block((image), (hashes)[i + ahead])),     \
+            work)                                                              \
+        SPLIT_EACH(image, hashes, (n) - ahead, n, (void)0, work)               \
     } while (0)
 
 static void split_contains_portable(const void *image, const uint64_t *hashes,
@@ -262,6 +264,12 @@ CPU_TARGET_AVX2 static inline __m256i split_load_avx2(const uint8_t *block)
     return _mm256_loadu_si256((const __m256i *)(const void *)block);
 }
 
+/* For single keys; not inlined, so that callers need no vector target. */
+CPU_TARGET_AVX2 static bool split_one_avx2(const uint8_t *block, uint64_t hash)
+{
+    return _mm256_testc_si256(split_load_avx2(block), split_bits_avx2(hash));
+}
+
 CPU_TARGET_AVX2 static void
 split_contains_avx2(const void *image, const uint64_t *hashes, size_t n,
                     bool *present)
@@ -291,6 +299,18 @@ static void split_contains_many(const void *image, const uint64_t *hashes,
     }
 #endif
     split_contains_portable(image, hashes, n, present);
+}
+
+/* One key; as few instructions as can be, so that the processor sees more
+ * keys ahead. */
+static bool split_contains(const void *image, uint64_t hash)
+{
+    const uint8_t *block = image_payload(image) + split_block(image, hash);
+#if CPU_X86
+    if (cpu_now() >= CPU_AVX2)
+        return split_one_avx2(block, hash);
+#endif
+    return split_test(block, hash);
 }
 
 static bly_status split_add_many(void *image, const uint64_t *hashes, size_t n,
