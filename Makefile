@@ -5,6 +5,10 @@
 #   make check    every test, two compilers, sanitizers
 #   make          build only, into build/
 #   make proof    count memberships, measure rates (slow; see bench/proof.c)
+#   make bench    speed beside the machine's limits and other tools, all in one
+#                 run (a quarter of an hour; best on an idle machine); every
+#                 number is in build/bench.csv
+#   make bench-peers  install the other tools that bench knows
 #   make fuzz     run the fuzz targets for SECONDS each (default 60)
 #   make docs     make the generated parts of the docs anew
 #   make install  into PREFIX (default /usr/local); DESTDIR is honoured
@@ -15,7 +19,7 @@ PREFIX  ?= /usr/local
 SECONDS ?= 60
 JOBS    ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: all build run check proof fuzz docs install clean
+.PHONY: all build run check proof bench bench-peers fuzz docs install clean
 
 all: build
 
@@ -38,6 +42,14 @@ proof: build
 	@tools/setup bench
 	$(BUILD)/proof memberships 3500000
 	$(BUILD)/proof rates 1000000
+
+bench: build
+	@cmake --build $(BUILD) -j $(JOBS) --target bench
+	$(BUILD)/bench --csv $(BUILD)/bench.csv
+	tools/bench-command $(BUILD)
+
+bench-peers:
+	@tools/setup bench-peers
 
 fuzz:
 	@tools/setup check

@@ -1,0 +1,275 @@
+/* bench.c - the speed of every kind, beside the machine's limits and peers.
+ *
+ * Floor 7: a program, through <bloomery.h> only.
+ *
+ *      bench [--keys N[,N…]] [--rates P[,P…]] [--kinds KIND[,KIND…]]
+ *            [--rounds R] [--threads T] [--csv FILE] [--quick] [--no-peers]
+ *
+ *      --keys     sizes of filters, in keys; default 1e6,1e8
+ *      --rates    false-positive rates, 1% or 0.01; default 1%,0.1%
+ *      --kinds    default: all that can add
+ *      --rounds   samples of each number; default 5
+ *      --threads  of the measurements with several; default 2
+ *      --csv      every number, one a line, also those not in the table
+ *      --quick    fewer lookups and 3 rounds: a look, not a figure
+ *      --no-peers leave the other libraries out
+ *
+ * WHAT IS MEASURED
+ *
+ * limits.c measures the machine: the time of a random line of memory in a
+ * buffer of the filter's size, the best over several depths of prefetch. No
+ * filter larger than the cache can be faster than the lines it needs, so that
+ * is the ruler: the table gives each lookup as a multiple of it, for each line
+ * that the answer needs (bly_plan's lines_present and lines_absent).
+ *
+ * A number is the median of its rounds. A round measures everything once, one
+ * after the other, in another order each time: what else the machine does then
+ * falls on all alike. Ratios are taken inside the rounds, the median last; so
+ * they can differ a little from the ratio of two numbers of the table.
+ *
+ * Numbers of one thread are its processor time, so that other programs take
+ * less away from them; "build", and several threads with the one thread that
+ * they are held against ("alone", "add shared"), are by the clock on the wall.
+ *
+ * Keys are numbers through the finaliser of splitmix64. Lookups ask for
+ * keys of all ages in random order; "50" mixes present and absent at random.
+ * Hashes lie in an array that is read in order. A batch is 4096 hashes
+ * ("batch64k", in the CSV: 65536). "single" is bly_contains_hash, "key" (CSV)
+ * is bly_contains with a key of eight bytes, hashing included: that one is
+ * held against the peers. Every filter is asked for keys that are in it before
+ * it is timed; one lost key ends the program.
+ *
+ * PEERS
+ *
+ * libbloom (peers_libbloom.c). RocksDB's filters are not here, although its
+ * library is packaged: since RocksDB 7.0 the builder and the reader of a
+ * filter are internal. The public <rocksdb/filter_policy.h> only declares
+ * FilterBitsBuilder and FilterBitsReader, their definitions are in headers that
+ * are not installed, and what remains (a table file, or a database, with the
+ * filter inside) measures the table reader and its cache, not the filter.
+ */
+#include "bench.h"
+
+#include <bloomery.h>
+
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BENCH_ASKED = 1 << 22, BENCH_ASKED_QUICK = 1 << 20 };
+
+/* ---- Options ----------------------------------------------------------- */
+
+static const char bench_usage[] =
+    "usage: bench [--keys N[,N]] [--rates P[,P]] [--kinds KIND[,KIND]]\n"
+    "             [--rounds R] [--threads T] [--csv FILE] [--quick]"
+    " [--no-peers]\n";
+
+static void bench_misuse(const char *text)
+{
+    fprintf(stderr, "bench: '%s' is out of place or range\n%s", text,
+            bench_usage);
+    exit(2);
+}
+
+/* A number, perhaps with a per cent sign, in [least, most]. */
+static double bench_number(const char *text, double least, double most)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (*end == '%') {
+        value /= 100;
+        end++;
+    }
+    if (end == text || *end != '\0' || !(value >= least && value <= most))
+        bench_misuse(text);
+    return value;
+}
+
+/* Split at commas, in place. */
+static size_t bench_list(char *text, char *part[BENCH_LIST_MAX])
+{
+    size_t n = 0;
+    for (char *p = strtok(text, ","); p != NULL; p = strtok(NULL, ",")) {
+        if (n == BENCH_LIST_MAX)
+            bench_misuse(p);
+        part[n++] = p;
+    }
+    return n;
+}
+
+static void bench_keys(bench_plan *plan, char *text)
+{
+    char *part[BENCH_LIST_MAX];
+    plan->key_count = bench_list(text, part);
+    for (size_t i = 0; i < plan->key_count; i++)
+        plan->keys[i] = (uint64_t)bench_number(part[i], 1000, 1e12);
+}
+
+static void bench_rates(bench_plan *plan, char *text)
+{
+    char *part[BENCH_LIST_MAX];
+    plan->rate_count = bench_list(text, part);
+    for (size_t i = 0; i < plan->rate_count; i++)
+        plan->rates[i] = bench_number(part[i], 1e-12, 0.9);
+}
+
+static void bench_kinds(bench_plan *plan, char *text)
+{
+    char *part[BENCH_LIST_MAX];
+    plan->kind_count = bench_list(text, part);
+    for (size_t i = 0; i < plan->kind_count; i++)
+        plan->kinds[i] = part[i];
+}
+
+static void bench_all_kinds(bench_plan *plan)
+{
+    const bly_kind_info *kinds;
+    size_t n = bly_kinds(&kinds);
+    for (size_t i = 0; i < n && plan->kind_count < BENCH_LIST_MAX; i++)
+        for (size_t j = 0; kinds[i].abilities[j] != NULL; j++)
+            if (strcmp(kinds[i].abilities[j], "add") == 0)
+                plan->kinds[plan->kind_count++] = kinds[i].name;
+}
+
+static const char *bench_options(bench_plan *plan, int argc, char **argv)
+{
+    static const struct option options[] = {
+        { "keys", required_argument, NULL, 'k' },
+        { "rates", required_argument, NULL, 'p' },
+        { "kinds", required_argument, NULL, 'K' },
+        { "rounds", required_argument, NULL, 'r' },
+        { "threads", required_argument, NULL, 't' },
+        { "csv", required_argument, NULL, 'c' },
+        { "quick", no_argument, NULL, 'q' },
+        { "no-peers", no_argument, NULL, 'P' },
+        { "help", no_argument, NULL, 'h' },
+        { NULL, 0, NULL, 0 },
+    };
+    const char *csv = NULL;
+    for (int o; (o = getopt_long(argc, argv, "h", options, NULL)) != -1;)
+        switch (o) {
+        case 'k': bench_keys(plan, optarg); break;
+        case 'p': bench_rates(plan, optarg); break;
+        case 'K': bench_kinds(plan, optarg); break;
+        case 'r': plan->rounds = (size_t)bench_number(optarg, 1,
+                                                      BENCH_ROUNDS_MAX); break;
+        case 't': plan->threads = (unsigned)bench_number(optarg, 1,
+                                                   BENCH_THREADS_MAX); break;
+        case 'c': csv = optarg; break;
+        case 'q': plan->asked = BENCH_ASKED_QUICK, plan->rounds = 3; break;
+        case 'P': plan->peers = false; break;
+        case 'h': fputs(bench_usage, stdout); exit(0);
+        default:  fputs(bench_usage, stderr); exit(2);
+        }
+    if (optind < argc)
+        bench_misuse(argv[optind]);
+    return csv;
+}
+
+/* ---- Questions --------------------------------------------------------- */
+
+/* Numbers of keys that are never added: far above those that are. */
+static const uint64_t BENCH_ABSENT = UINT64_C(1) << 40;
+static const uint64_t BENCH_FRESH = UINT64_C(1) << 44;
+
+static bench_questions bench_ask(uint64_t keys, uint64_t asked)
+{
+    bench_questions q = { .n = (size_t)(asked < keys ? asked : keys) };
+    q.repeats = (unsigned)((asked + q.n - 1) / q.n);
+    for (size_t s = 0; s < 3; s++)
+        q.hashes[s] = bench_allocate(q.n * sizeof *q.hashes[s]);
+    q.fresh = bench_allocate(q.n * sizeof *q.fresh);
+    for (size_t i = 0; i < q.n; i++) {
+        uint64_t draw = bench_hash(~(uint64_t)i);
+        q.hashes[0][i] = bench_hash(BENCH_ABSENT + i);
+        q.hashes[2][i] = bench_hash((draw >> 1) % keys);
+        q.hashes[1][i] = q.hashes[(draw & 1) * 2][i];
+        q.fresh[i] = bench_hash(BENCH_FRESH + i);
+    }
+    return q;
+}
+
+static void bench_forget(bench_questions *q)
+{
+    for (size_t s = 0; s < 3; s++)
+        free(q->hashes[s]);
+    free(q->fresh);
+}
+
+/* ---- Rounds ------------------------------------------------------------ */
+
+static void bench_progress(uint64_t keys, double rate, size_t round)
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r%.0e keys, %g %%, round %zu   ", (double)keys,
+                rate * 100, round + 1);
+}
+
+static void bench_size(const bench_plan *plan, uint64_t keys, double rate)
+{
+    bench_questions questions = bench_ask(keys, plan->asked);
+    for (size_t round = 0; round < plan->rounds; round++) {
+        bench_progress(keys, rate, round);
+        kinds_round(plan, keys, rate, &questions, round);
+        peers_round(plan, keys, rate, &questions, round);
+    }
+    kinds_free();
+    peers_free();
+    bench_forget(&questions);
+}
+
+static void bench_machine(void)
+{
+    char line[256];
+    FILE *cpu = fopen("/proc/cpuinfo", "r");
+    while (cpu != NULL && fgets(line, sizeof line, cpu) != NULL)
+        if (strncmp(line, "model name", 10) == 0) {
+            printf("%s", strchr(line, ':') + 2);
+            break;
+        }
+    if (cpu != NULL)
+        fclose(cpu);
+    printf("%ld cores, %.1f GiB, Bloomery %s\n",
+           sysconf(_SC_NPROCESSORS_ONLN),
+           (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE)
+           / (1 << 30), bly_version());
+}
+
+static void bench_write_csv(const char *path)
+{
+    FILE *csv = fopen(path, "w");
+    if (csv == NULL)
+        bench_stop(path, "cannot be written");
+    table_csv(csv);
+    if (fclose(csv) != 0)
+        bench_stop(path, "cannot be written");
+}
+
+int main(int argc, char **argv)
+{
+    bench_plan plan = {
+        .keys = { 1000000, 100000000 }, .key_count = 2,
+        .rates = { 0.01, 0.001 }, .rate_count = 2,
+        .rounds = 5, .asked = BENCH_ASKED, .threads = 2, .peers = true,
+    };
+    const char *csv = bench_options(&plan, argc, argv);
+    if (plan.kind_count == 0)
+        bench_all_kinds(&plan);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    bench_machine();
+    peers_print();
+    limits_survey(&plan);
+    for (size_t k = 0; k < plan.key_count; k++)
+        for (size_t r = 0; r < plan.rate_count; r++)
+            bench_size(&plan, plan.keys[k], plan.rates[r]);
+    if (isatty(STDERR_FILENO))
+        fputs("\r                                        \r", stderr);
+    table_print(&plan);
+    bounds_print(&plan);
+    if (csv != NULL)
+        bench_write_csv(csv);
+    return 0;
+}

@@ -1,0 +1,152 @@
+/* bounds.c - what the project set itself to reach, and what this run says.
+ *
+ * Floor 7: a part of bench. Speed is not a test: nothing here fails.
+ */
+#include "bench.h"
+
+#include <math.h>
+
+static size_t bounds_met, bounds_judged;
+
+static void bounds_line(const char *claim, double measured, const char *than,
+                        double bound, const char *unit)
+{
+    bool at_least = than[0] == '>';
+    if (isnan(measured)) {
+        printf("  %-66s %8s   %s %-5.4g %-3s  not measured\n", claim, "-",
+               than, bound, unit);
+        return;
+    }
+    bool met = at_least ? measured >= bound : measured <= bound;
+    if (claim[0] != ' ') {              /* indented: for comparison          */
+        bounds_judged++;
+        bounds_met += met;
+    }
+    printf("  %-66s %8.3f   %s %-5.4g %-3s  %s\n", claim, measured, than,
+           bound, unit, met ? "met" : "NOT met");
+}
+
+/* what / limit / lines, of one filter. */
+static double bounds_limit(const char *kind, uint64_t keys, double rate,
+                           const char *what, const char *limit,
+                           const char *lines)
+{
+    double per = lines == NULL
+        ? 1 : table_median(table_find(kind, keys, rate, lines));
+    return table_ratio(table_find(kind, keys, rate, what),
+                       table_find(kind, keys, rate, limit)) / per;
+}
+
+static double bounds_peer(const char *kind, const char *what, uint64_t keys,
+                          double rate, const char *peer, const char *theirs)
+{
+    return table_ratio(table_find(kind, keys, rate, what),
+                       table_find(peer, keys, rate, theirs));
+}
+
+static void bounds_blocked(uint64_t n)
+{
+    static const char *const asked[] = { "batch 0", "batch 50", "batch 100" };
+    char claim[80];
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(claim, sizeof claim, "blocked 1 %%, %s %% present / line",
+                 asked[i]);
+        bounds_line(claim, bounds_limit("blocked", n, 0.01, asked[i], "line",
+                                        NULL), "<=", 1.15, "");
+    }
+    bounds_line("  50 % present / line of an array of hashes",
+                bounds_limit("blocked", n, 0.01, "batch 50", "line fed", NULL),
+                "<=", 1.15, "");
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(claim, sizeof claim, "blocked 0.1 %%, %s %% present / line",
+                 asked[i]);
+        bounds_line(claim, bounds_limit("blocked", n, 0.001, asked[i], "line",
+                                        NULL), "<=", 1.3, "");
+    }
+    bounds_line("blocked 1 %, build / line written",
+                bounds_limit("blocked", n, 0.01, "build", "line write", NULL),
+                "<=", 1.3, "");
+    bounds_line("  the same / line read",
+                bounds_limit("blocked", n, 0.01, "build", "line", NULL),
+                "<=", 1.3, "");
+    bounds_line("  adds to pages that are there / line read",
+                bounds_limit("blocked", n, 0.01, "add", "line", NULL),
+                "<=", 1.3, "");
+}
+
+static void bounds_blocked_peer(uint64_t n)
+{
+    static const char *const ours[] = { "key 0", "key 50", "key 100" };
+    static const char *const theirs[] = { "single 0", "single 50",
+                                          "single 100" };
+    char claim[80];
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(claim, sizeof claim, "blocked 1 %%, single %s %% present"
+                 " / libbloom", ours[i]);
+        bounds_line(claim, bounds_peer("blocked", ours[i], n, 0.01,
+                                       "libbloom", theirs[i]),
+                    "<=", 0.17, "");
+    }
+}
+
+static void bounds_standard(uint64_t n)
+{
+    bounds_line("standard 1 %, batch, present / libbloom's single",
+                bounds_peer("standard", "batch 100", n, 0.01, "libbloom",
+                            "single 100"), "<=", 0.27, "");
+    bounds_line("standard 1 %, batch, absent / libbloom's single",
+                bounds_peer("standard", "batch 0", n, 0.01, "libbloom",
+                            "single 0"), "<=", 0.16, "");
+    bounds_line("standard 1 %, batch, present / its lines (aim)",
+                bounds_limit("standard", n, 0.01, "batch 100", "line",
+                             "lines present"), "<=", 1.2, "");
+    bounds_line("standard 1 %, batch, absent / its lines (aim)",
+                bounds_limit("standard", n, 0.01, "batch 0", "line",
+                             "lines absent"), "<=", 1.2, "");
+}
+
+static void bounds_threads(const bench_plan *plan, uint64_t n)
+{
+    if (plan->threads != 2)
+        return;
+    char claim[80];
+    for (size_t k = 0; k < plan->kind_count; k++) {
+        const char *kind = plan->kinds[k];
+        snprintf(claim, sizeof claim, "%s 1 %%, lookups of 2 threads, times "
+                 "one", kind);
+        bounds_line(claim, bounds_peer(kind, "alone 50", n, 0.01, kind,
+                                       "threads 50"), ">=", 1.85, "");
+        snprintf(claim, sizeof claim, "%s 1 %%, shared adds of 2 threads, "
+                 "times one", kind);
+        bounds_line(claim, bounds_peer(kind, "add shared", n, 0.01, kind,
+                                       "add threads"), ">=", 1.85, "");
+    }
+}
+
+static void bounds_cache(uint64_t n)
+{
+    static const char *const kinds[] = { "blocked", "split" };
+    for (size_t i = 0; i < 2; i++) {
+        double line = table_median(table_find(kinds[i], n, 0.01, "line"));
+        char claim[80];
+        snprintf(claim, sizeof claim, "%s 1 %% in cache, batch (a line: %.2f "
+                 "ns%s)", kinds[i], line,
+                 line > 1 ? ", above the 1 ns of the claim" : "");
+        bounds_line(claim, table_median(table_find(kinds[i], n, 0.01,
+                                                   "batch 50")),
+                    "<=", 1.5, "ns");
+    }
+}
+
+void bounds_print(const bench_plan *plan)
+{
+    const uint64_t large = 100000000, small = 1000000;
+    bounds_met = bounds_judged = 0;
+    printf("Must reach (10^8 keys; in cache 10^6); indented: to compare\n\n");
+    bounds_blocked(large);
+    bounds_blocked_peer(large);
+    bounds_standard(large);
+    bounds_threads(plan, large);
+    bounds_cache(small);
+    printf("\n%zu of %zu met\n", bounds_met, bounds_judged);
+}

@@ -1,0 +1,271 @@
+/* kinds.c - the library's own kinds under the clock.
+ *
+ * Floor 7: a part of bench. A round measures every kind once, beginning with
+ * another one each time; the filters of the first round are kept and asked in
+ * all. "build" is a filter made anew and filled by batches with all its keys,
+ * the system's clearing of its pages included; the keys' hashes are made
+ * between the batches, off the clock. "add" is adding to a filter whose pages
+ * are there.
+ */
+#include "bench.h"
+
+#include <bloomery.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KINDS_BATCH = 4096, KINDS_BATCH_LARGE = 65536, KINDS_KEY = 8,
+       KINDS_RATE_ASKED = 10000000 };
+
+static bly_filter *kinds_filter[BENCH_LIST_MAX];
+
+/* ---- Jobs -------------------------------------------------------------- */
+
+typedef struct {
+    bly_filter     *filter;
+    const uint64_t *hashes;
+    size_t          n, batch;
+    unsigned        repeats;
+} kinds_job;
+
+static size_t kinds_least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t kinds_ask_batch(void *context, unsigned part, unsigned parts)
+{
+    const kinds_job *job = context;
+    size_t from = job->n * part / parts, to = job->n * (part + 1) / parts;
+    bool answers[KINDS_BATCH_LARGE];
+    uint64_t sum = 0;
+    for (unsigned r = 0; r < job->repeats; r++)
+        for (size_t i = from, step; i < to; i += step) {
+            step = kinds_least(job->batch, to - i);
+            bly_contains_many(job->filter, job->hashes + i, step, answers);
+            sum += answers[step - 1];
+        }
+    return sum;
+}
+
+static uint64_t kinds_ask_single(void *context, unsigned part, unsigned parts)
+{
+    const kinds_job *job = context;
+    uint64_t sum = 0;
+    (void)part, (void)parts;
+    for (size_t i = 0; i < job->n; i++)
+        sum += bly_contains_hash(job->filter, job->hashes[i]);
+    return sum;
+}
+
+/* The eight bytes of the number are the key: what a peer's call includes. */
+static uint64_t kinds_ask_key(void *context, unsigned part, unsigned parts)
+{
+    const kinds_job *job = context;
+    uint64_t sum = 0;
+    (void)part, (void)parts;
+    for (size_t i = 0; i < job->n; i++)
+        sum += bly_contains(job->filter, &job->hashes[i], KINDS_KEY);
+    return sum;
+}
+
+static uint64_t kinds_add_batch(void *context, unsigned part, unsigned parts)
+{
+    const kinds_job *job = context;
+    size_t from = job->n * part / parts, to = job->n * (part + 1) / parts;
+    for (size_t i = from, step; i < to; i += step) {
+        step = kinds_least(job->batch, to - i);
+        if (bly_add_many(job->filter, job->hashes + i, step) < 0)
+            bench_stop("add", bly_why());
+    }
+    return 0;
+}
+
+static uint64_t kinds_add_single(void *context, unsigned part, unsigned parts)
+{
+    const kinds_job *job = context;
+    uint64_t sum = 0;
+    (void)part, (void)parts;
+    for (size_t i = 0; i < job->n; i++)
+        sum += (uint64_t)bly_add_hash(job->filter, job->hashes[i]);
+    return sum;
+}
+
+/* ---- Build ------------------------------------------------------------- */
+
+static bly_filter *kinds_new(const bench_case *of, int flags)
+{
+    bly_filter *filter;
+    bly_spec want = { .capacity = of->keys, .rate = of->rate, .flags = flags };
+    if (bly_new(&filter, of->subject, &want) < 0)
+        bench_stop(of->subject, bly_why());
+    return filter;
+}
+
+static bly_filter *kinds_build(const bench_case *of)
+{
+    uint64_t *hashes = bench_allocate(KINDS_BATCH_LARGE * sizeof *hashes);
+    double start = bench_now();
+    bly_filter *filter = kinds_new(of, 0);
+    double taken = bench_now() - start;
+    for (uint64_t i = 0, n; i < of->keys; i += n) {
+        n = of->keys - i < KINDS_BATCH_LARGE ? of->keys - i
+                                             : KINDS_BATCH_LARGE;
+        for (uint64_t j = 0; j < n; j++)
+            hashes[j] = bench_hash(i + j);
+        kinds_job job = { filter, hashes, (size_t)n, KINDS_BATCH_LARGE, 1 };
+        taken += bench_time(kinds_add_batch, &job, 1);
+    }
+    table_add(of, "build", taken / (double)of->keys);
+    free(hashes);
+    return filter;
+}
+
+/* ---- Adds to a filter that is there ------------------------------------ */
+
+static bool kinds_can(const char *kind, const char *ability)
+{
+    const bly_kind_info *kinds;
+    for (size_t n = bly_kinds(&kinds); n > 0; n--, kinds++)
+        if (strcmp(kinds->name, kind) == 0)
+            for (size_t i = 0; kinds->abilities[i] != NULL; i++)
+                if (strcmp(kinds->abilities[i], ability) == 0)
+                    return true;
+    return false;
+}
+
+/* `threads` 0: the cost for one thread; else by the wall's clock. */
+static double kinds_time(bench_work *work, kinds_job *job, unsigned threads)
+{
+    return threads == 0 ? bench_cost(work, job)
+                        : bench_time(work, job, threads);
+}
+
+/* One measurement in a new filter whose pages have been touched. */
+static void kinds_add_as(const bench_case *of, const bench_questions *q,
+                         const char *what, bench_work *work, int flags,
+                         unsigned threads)
+{
+    size_t n = kinds_least(q->n / 2, (size_t)(of->keys / 4));
+    kinds_job job = { .filter = kinds_new(of, flags), .hashes = q->fresh,
+                      .n = n / 4, .batch = KINDS_BATCH, .repeats = 1 };
+    kinds_add_batch(&job, 0, 1);
+    job.hashes += n / 4;
+    job.n = n;
+    table_add(of, what, kinds_time(work, &job, threads) / (double)n);
+    bly_free(job.filter);
+}
+
+static void kinds_adds(const bench_case *of, const bench_questions *q,
+                       unsigned threads)
+{
+    kinds_add_as(of, q, "add", kinds_add_batch, 0, 0);
+    kinds_add_as(of, q, "add single", kinds_add_single, 0, 0);
+    if (kinds_can(of->subject, "share")) {
+        kinds_add_as(of, q, "add shared", kinds_add_batch, BLY_SHARED, 1);
+        kinds_add_as(of, q, "add threads", kinds_add_batch, BLY_SHARED,
+                     threads);
+    }
+}
+
+/* ---- Lookups ----------------------------------------------------------- */
+
+const unsigned bench_shares[3] = { 0, 50, 100 };
+
+static void kinds_ask_as(const bench_case *of, const char *what,
+                         unsigned share, bench_work *work, kinds_job job,
+                         unsigned threads)
+{
+    char name[24];
+    snprintf(name, sizeof name, "%s %u", what, share);
+    table_add(of, name, kinds_time(work, &job, threads)
+                        / ((double)job.n * job.repeats));
+}
+
+static void kinds_asks(const bench_case *of, bly_filter *filter,
+                       const bench_questions *q, unsigned threads)
+{
+    for (size_t i = 0; i < 3; i++) {
+        unsigned share = bench_shares[i];
+        kinds_job job = { filter, q->hashes[i], q->n, KINDS_BATCH,
+                          q->repeats };
+        kinds_ask_as(of, "batch", share, kinds_ask_batch, job, 0);
+        kinds_ask_as(of, "alone", share, kinds_ask_batch, job, 1);
+        kinds_ask_as(of, "threads", share, kinds_ask_batch, job, threads);
+        job.batch = KINDS_BATCH_LARGE;
+        kinds_ask_as(of, "batch64k", share, kinds_ask_batch, job, 0);
+        job.n = (q->n + 3) / 4;
+        job.repeats = 1;
+        kinds_ask_as(of, "single", share, kinds_ask_single, job, 0);
+        kinds_ask_as(of, "key", share, kinds_ask_key, job, 0);
+    }
+}
+
+/* ---- Facts ------------------------------------------------------------- */
+
+static void kinds_facts(const bench_case *of, const bly_filter *filter,
+                        const bly_plan_t *planned)
+{
+    uint64_t hashes[KINDS_BATCH], found = 0, asked = 0;
+    bool answers[KINDS_BATCH];
+    for (; asked < KINDS_RATE_ASKED; asked += KINDS_BATCH) {
+        for (size_t j = 0; j < KINDS_BATCH; j++)
+            hashes[j] = bench_hash((UINT64_C(1) << 48) + asked + j);
+        bly_contains_many(filter, hashes, KINDS_BATCH, answers);
+        for (size_t j = 0; j < KINDS_BATCH; j++)
+            found += answers[j];
+    }
+    table_add(of, "rate", (double)found / (double)asked);
+    table_add(of, "lines present", planned->lines_present);
+    table_add(of, "lines absent", planned->lines_absent);
+}
+
+/* No key may be lost, however fast. */
+static void kinds_verify(const bench_case *of, const bly_filter *filter,
+                         const bench_questions *q)
+{
+    bool answers[KINDS_BATCH];
+    for (size_t i = 0, step; i < q->n; i += step) {
+        step = kinds_least(KINDS_BATCH, q->n - i);
+        bly_contains_many(filter, q->hashes[2] + i, step, answers);
+        for (size_t j = 0; j < step; j++)
+            if (!answers[j])
+                bench_stop(of->subject, "a key that was added is not found");
+    }
+}
+
+static void kinds_one(const bench_plan *plan, size_t k, uint64_t keys,
+                      double rate, const bench_questions *q)
+{
+    bly_plan_t planned;
+    bly_spec want = { .capacity = keys, .rate = rate };
+    if (bly_plan(&planned, plan->kinds[k], &want) < 0)
+        bench_stop(plan->kinds[k], bly_why());
+    bench_case of = { plan->kinds[k], keys, rate, planned.bytes };
+    limits_again(&of, plan, q);
+    bly_filter *filter = kinds_build(&of);
+    if (kinds_filter[k] == NULL) {
+        kinds_filter[k] = filter;
+        kinds_facts(&of, filter, &planned);
+        kinds_verify(&of, filter, q);
+    } else {
+        bly_free(filter);
+    }
+    kinds_asks(&of, kinds_filter[k], q, plan->threads);
+    kinds_adds(&of, q, plan->threads);
+}
+
+void kinds_round(const bench_plan *plan, uint64_t keys, double rate,
+                 const bench_questions *questions, size_t round)
+{
+    for (size_t i = 0; i < plan->kind_count; i++)
+        kinds_one(plan, (i + round) % plan->kind_count, keys, rate, questions);
+}
+
+void kinds_free(void)
+{
+    for (size_t i = 0; i < BENCH_LIST_MAX; i++) {
+        bly_free(kinds_filter[i]);
+        kinds_filter[i] = NULL;
+    }
+}

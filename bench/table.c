@@ -1,0 +1,225 @@
+/* table.c - the numbers of a run: kept by name, printed, written as CSV.
+ *
+ * Floor 7: a part of bench.
+ */
+#include "bench.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TABLE_SERIES_MAX = 8192 };
+
+static bench_series *table_all[TABLE_SERIES_MAX];
+static size_t table_count;
+
+static bench_series *table_look(const char *subject, uint64_t keys,
+                                double rate, const char *what)
+{
+    for (size_t i = 0; i < table_count; i++) {
+        bench_series *s = table_all[i];
+        if (s->of.keys == keys && s->of.rate >= rate && s->of.rate <= rate
+            && strcmp(s->of.subject, subject) == 0
+            && strcmp(s->what, what) == 0)
+            return s;
+    }
+    return NULL;
+}
+
+void table_add(const bench_case *of, const char *what, double value)
+{
+    bench_series *s = table_look(of->subject, of->keys, of->rate, what);
+    if (s == NULL) {
+        if (table_count == TABLE_SERIES_MAX)
+            bench_stop("table", "too many numbers");
+        s = bench_allocate(sizeof *s);
+        s->of = *of;
+        s->samples = 0;
+        snprintf(s->what, sizeof s->what, "%s", what);
+        table_all[table_count++] = s;
+    }
+    if (s->samples < BENCH_ROUNDS_MAX)
+        s->sample[s->samples++] = value;
+}
+
+const bench_series *table_find(const char *subject, uint64_t keys, double rate,
+                               const char *what)
+{
+    return table_look(subject, keys, rate, what);
+}
+
+/* ---- Medians ----------------------------------------------------------- */
+
+static int table_compare(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static double table_middle(const double *values, size_t n)
+{
+    double sorted[BENCH_ROUNDS_MAX];
+    if (n == 0)
+        return (double)NAN;
+    memcpy(sorted, values, n * sizeof *values);
+    qsort(sorted, n, sizeof *sorted, table_compare);
+    return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+}
+
+double table_median(const bench_series *s)
+{
+    return s == NULL ? (double)NAN : table_middle(s->sample, s->samples);
+}
+
+double table_least(const bench_series *s)
+{
+    double least = (double)NAN;
+    for (size_t i = 0; s != NULL && i < s->samples; i++)
+        least = fmin(least, s->sample[i]);
+    return least;
+}
+
+double table_ratio(const bench_series *a, const bench_series *b)
+{
+    double ratio[BENCH_ROUNDS_MAX];
+    if (a == NULL || b == NULL || a->samples != b->samples)
+        return table_median(a) / table_median(b);
+    for (size_t i = 0; i < a->samples; i++)
+        ratio[i] = a->sample[i] / b->sample[i];
+    return table_middle(ratio, a->samples);
+}
+
+/* ---- Ratios to the limit ----------------------------------------------- */
+
+/* The limit of this number, as the number of lines it needs and the series of
+ * one line's time; false where there is none. */
+static bool table_limit(const bench_series *s, double *lines,
+                        const bench_series **line)
+{
+    double present = table_median(table_look(s->of.subject, s->of.keys,
+                                             s->of.rate, "lines present"));
+    double absent = table_median(table_look(s->of.subject, s->of.keys,
+                                            s->of.rate, "lines absent"));
+    const char *space = strrchr(s->what, ' ');
+    bool write = strncmp(s->what, "build", 5) == 0
+              || strncmp(s->what, "add", 3) == 0;
+    if (write)
+        *lines = present;
+    else if (space != NULL && strcmp(space, " 0") == 0)
+        *lines = absent;
+    else if (space != NULL && strcmp(space, " 50") == 0)
+        *lines = (absent + present) / 2;
+    else if (space != NULL && strcmp(space, " 100") == 0)
+        *lines = present;
+    else
+        return false;
+    const char *name = strstr(s->what, "threads") != NULL ? "line threads"
+                     : write ? "line write" : "line";
+    *line = table_look(s->of.subject, s->of.keys, s->of.rate, name);
+    return *line != NULL && !isnan(*lines);
+}
+
+/* ---- The table --------------------------------------------------------- */
+
+typedef struct { const char *what; int width, digits; } table_column;
+
+static const table_column table_columns[] = {
+    { "line", 6, 2 }, { "line write", 6, 2 },
+    { "build", 7, 2 }, { "add", 6, 2 }, { "add single", 6, 1 },
+    { "batch 0", 7, 2 }, { "batch 50", 6, 2 }, { "batch 100", 6, 2 },
+    { "single 0", 7, 1 }, { "single 50", 6, 1 }, { "single 100", 6, 1 },
+};
+
+static void table_cell(double value, int width, int digits)
+{
+    if (isnan(value))
+        printf("%*s", width, "-");
+    else
+        printf("%*.*f", width, digits, value);
+}
+
+static void table_limit_cell(const bench_case *of, const char *what)
+{
+    const bench_series *s = table_look(of->subject, of->keys, of->rate, what);
+    const bench_series *line = NULL;
+    double lines = 0, ratio = (double)NAN;
+    if (s != NULL && table_limit(s, &lines, &line))
+        ratio = table_ratio(s, line) / lines;
+    table_cell(ratio, 6, 2);
+}
+
+static void table_speedup_cell(const bench_case *of, const char *one,
+                               const char *several)
+{
+    table_cell(table_ratio(table_look(of->subject, of->keys, of->rate, one),
+                           table_look(of->subject, of->keys, of->rate,
+                                      several)), 6, 2);
+}
+
+static void table_row(const bench_case *of)
+{
+    const bench_series *measured = table_look(of->subject, of->keys, of->rate,
+                                              "rate");
+    printf("%-12s%6.0e%7.2g%%%7.2f%8.4f%%", of->subject, (double)of->keys,
+           of->rate * 100, (double)of->bytes * 8 / (double)of->keys,
+           table_median(measured) * 100);
+    for (size_t i = 0; i < sizeof table_columns / sizeof *table_columns; i++)
+        table_cell(table_median(table_look(of->subject, of->keys, of->rate,
+                                           table_columns[i].what)),
+                   table_columns[i].width, table_columns[i].digits);
+    printf(" ");
+    table_limit_cell(of, "build");
+    table_limit_cell(of, "batch 0");
+    table_limit_cell(of, "batch 50");
+    table_limit_cell(of, "batch 100");
+    printf(" ");
+    table_speedup_cell(of, "alone 50", "threads 50");
+    table_speedup_cell(of, "add shared", "add threads");
+    printf("\n");
+}
+
+void table_print(const bench_plan *plan)
+{
+    printf("Filters: ns a key, medians of %zu rounds (%.1e lookups each)\n\n",
+           plan->rounds, (double)plan->asked);
+    printf("%40s %11s %19s %18s %19s %23s %8u threads\n", "", "the limit", "",
+           "lookup, batch", "lookup, single", "times the limit", plan->threads);
+    printf("%-12s%6s%8s%7s%9s%6s%6s%7s%6s%6s%7s%6s%6s%7s%6s%6s %6s%6s%6s%6s"
+           " %6s%6s\n", "filter", "keys", "asked", "bits", "rate", "read",
+           "write", "build", "add", "add 1", "0 %", "50 %", "100 %", "0 %",
+           "50 %", "100 %", "build", "0 %", "50 %", "100 %", "look", "add");
+    uint64_t keys = 0;
+    double rate = 0;
+    for (size_t i = 0; i < table_count; i++) {
+        const bench_case *of = &table_all[i]->of;
+        if (strcmp(table_all[i]->what, "rate") != 0)
+            continue;
+        if (of->keys != keys || of->rate < rate || of->rate > rate)
+            printf("\n");
+        keys = of->keys;
+        rate = of->rate;
+        table_row(of);
+    }
+    printf("\n'times the limit': for each line of memory that the answer "
+           "needs; build against lines\nwritten. 'threads': so many times "
+           "as fast as one thread.\n\n");
+}
+
+void table_csv(FILE *out)
+{
+    fputs("subject,keys,rate,bytes,measured,median,least,samples,limit,"
+          "lines,times_limit\n", out);
+    for (size_t i = 0; i < table_count; i++) {
+        const bench_series *s = table_all[i], *line = NULL;
+        double lines = 0;
+        fprintf(out, "%s,%" PRIu64 ",%g,%" PRIu64 ",%s,%.6g,%.6g,%zu",
+                s->of.subject, s->of.keys, s->of.rate, s->of.bytes, s->what,
+                table_median(s), table_least(s), s->samples);
+        if (table_limit(s, &lines, &line))
+            fprintf(out, ",%.6g,%.4g,%.4g\n", table_median(line), lines,
+                    table_ratio(s, line) / lines);
+        else
+            fputs(",,,\n", out);
+    }
+}
