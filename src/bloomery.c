@@ -132,11 +132,13 @@ bly_status handle_check(const bly_kind **kind, const void *image,
             found = NULL;
     if (found == NULL)
         return status_fail(BLY_EKIND, "the filter is of kind '%.16s', which "
-                           "this version does not know", name);
+                           "this version does not know: use the library that "
+                           "wrote it", name);
     uint32_t version = image_u32(image, IMAGE_VERSION);
     if (version != found->version)
         return status_fail(BLY_EVERSION, "the filter has version %u of kind "
-                           "%s, this library reads %u", version, found->name,
+                           "%s, this library reads %u: use the library that "
+                           "wrote it, or build it anew", version, found->name,
                            found->version);
     status = found->check(image);
     if (status == BLY_OK)
@@ -193,7 +195,8 @@ void handle_seal(bly_filter *filter)
 
 static bly_status bloomery_no_memory(uint64_t bytes)
 {
-    return status_fail(BLY_ENOMEM, "out of memory: the filter takes %.4g MiB",
+    return status_fail(BLY_ENOMEM, "out of memory: the filter takes %.4g MiB: "
+                       "ask for fewer keys or a higher rate",
                        (double)bytes / (1 << 20));
 }
 

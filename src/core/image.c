@@ -81,7 +81,8 @@ static bly_status image_check_fields(const void *image)
     const uint8_t *name = (const uint8_t *)image + IMAGE_HASH;
     if (hash_find_field(name) == NULL)
         return status_fail(BLY_EHASH, "the filter uses the hash function "
-                           "'%.8s', which this version does not know",
+                           "'%.8s', which this version does not know: use the "
+                           "library that wrote it",
                            (const char *)name);
     return BLY_OK;
 }
@@ -91,21 +92,24 @@ bly_status image_check_header(const void *image, uint64_t bytes)
     if (bytes < IMAGE_KIND
         || memcmp(image, IMAGE_MAGIC_TEXT, IMAGE_KIND) != 0)
         return status_fail(BLY_EFORMAT, "not a Bloomery filter (it does not "
-                           "begin with \"%s\")", IMAGE_MAGIC_TEXT);
+                           "begin with \"%s\"): name a file that Bloomery "
+                           "wrote", IMAGE_MAGIC_TEXT);
     if (bytes < IMAGE_HEADER)
         return status_fail(BLY_ECORRUPT, "cut short: %llu bytes, less than "
-                           "the header's 128", (unsigned long long)bytes);
+                           "the header's 128: copy or build it anew",
+                           (unsigned long long)bytes);
     uint32_t format = image_u32(image, IMAGE_FORMAT);
     if (format != IMAGE_FORMAT_NOW)
         return status_fail(BLY_EVERSION, "the filter has format version %u, "
-                           "this library reads %d", format, IMAGE_FORMAT_NOW);
+                           "this library reads %d: use the library that wrote "
+                           "it, or build it anew", format, IMAGE_FORMAT_NOW);
     if (image_u64(image, IMAGE_HEADER_SUM) != image_header_sum(image))
         return status_fail(BLY_ECORRUPT, "the header is damaged (its checksum "
-                           "does not match)");
+                           "does not match): copy or build it anew");
     uint64_t told = image_u64(image, IMAGE_BYTES);
     if (told != bytes || !sizes_fits(told))
-        return status_fail(BLY_ECORRUPT, "%s: %llu bytes, the header says %llu",
-                           bytes < told ? "cut short" : "too long",
+        return status_fail(BLY_ECORRUPT, "%s: %llu bytes, the header says %llu: "
+                           "copy or build it anew", bytes < told ? "cut short" : "too long",
                            (unsigned long long)bytes,
                            (unsigned long long)told);
     return image_check_fields(image);

@@ -79,10 +79,11 @@ static bly_status open_read_rest(int file, const char *path, uint8_t *image,
         return open_failed("read", path);
     if ((size_t)got < bytes - IMAGE_HEADER)
         return status_fail(BLY_ECORRUPT, "cut short: %zu bytes, the header "
-                           "says %zu", (size_t)got + IMAGE_HEADER, bytes);
+                           "says %zu: copy or build it anew",
+                           (size_t)got + IMAGE_HEADER, bytes);
     if (open_read(file, &more, 1) != 0)
         return status_fail(BLY_ECORRUPT, "too long: more than the %zu bytes "
-                           "the header says", bytes);
+                           "the header says: copy or build it anew", bytes);
     return bly_check(image, bytes);
 }
 
