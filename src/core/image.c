@@ -109,7 +109,8 @@ bly_status image_check_header(const void *image, uint64_t bytes)
     uint64_t told = image_u64(image, IMAGE_BYTES);
     if (told != bytes || !sizes_fits(told))
         return status_fail(BLY_ECORRUPT, "%s: %llu bytes, the header says %llu: "
-                           "copy or build it anew", bytes < told ? "cut short" : "too long",
+                           "copy or build it anew",
+                           bytes < told ? "cut short" : "too long",
                            (unsigned long long)bytes,
                            (unsigned long long)told);
     return image_check_fields(image);
