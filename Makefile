@@ -60,6 +60,7 @@ docs: build
 
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig || true; fi
 
 clean:
 	rm -rf $(BUILD)
