@@ -57,7 +57,7 @@
  *
  *      L / 2^32,  L = keys / lines                                       (2)
  *
- * to F: nothing at 1 %, 0.3 % of the rate at 10^-6, a tenth at 10^-8, where
+ * to F: nothing at 1 %, 0.3 % of the rate at 10^-6, a fifth at 10^-8, where
  * the kind ends. For an ordinary number of lines the line and g come from
  * different bits of s; the measured rate meets the plan from 10^-1 to 10^-6.
  *
@@ -103,7 +103,9 @@ static_assert(BLOCKED_LINE_BITS == 1 << (32 - BLOCKED_SHIFT),
               "the high bits of a product name a bit of the line");
 
 static const uint32_t BLOCKED_STEP = 0x9E3779B9;
-static const double BLOCKED_RATE_LEAST = 1e-8;
+
+/* 10^-8, less what equal 64-bit hashes have taken off the asked rate. */
+static const double BLOCKED_RATE_LEAST = 9e-9;
 
 #define BLOCKED_LINES_MAX (UINT64_C(1) << 48)
 
@@ -136,11 +138,16 @@ static shape blocked_shape_of(const void *image)
 
 /* ---- Plan -------------------------------------------------------------- */
 
-/* F and (2) together. */
-static double blocked_rate(const shape *s, uint64_t n, double *sd)
+/* F and (2) together: by one or the other. */
+static double blocked_with_alike(double rate, uint64_t lines, uint64_t n)
 {
-    double rate = shape_rate(s, n, sd);
-    return rate + (1 - rate) * (double)n / (double)s->blocks / 4294967296.0;
+    return rate + (1 - rate) * (double)n / (double)lines / 4294967296.0;
+}
+
+static double blocked_rate(uint64_t lines, uint32_t k, uint64_t n)
+{
+    shape s = blocked_shape(lines, k);
+    return blocked_with_alike(shape_rate(&s, n, NULL), lines, n);
 }
 
 /* The lines that k probes need, (2) left out; false if there are too many. */
@@ -171,12 +178,6 @@ static uint32_t blocked_best_k(uint64_t n, double rate)
     return best;
 }
 
-static bool blocked_keeps(uint64_t lines, uint32_t k, uint64_t n, double rate)
-{
-    shape s = blocked_shape(lines, k);
-    return blocked_rate(&s, n, NULL) <= rate;
-}
-
 /* The lines that k probes need with (2) too, to one in a million: a little
  * more than those without it. */
 static bool blocked_lines(uint64_t *lines, uint32_t k, uint64_t n, double rate)
@@ -184,13 +185,13 @@ static bool blocked_lines(uint64_t *lines, uint32_t k, uint64_t n, double rate)
     uint64_t low, high;
     if (!blocked_enough(&low, k, n, rate))
         return false;
-    for (high = low; !blocked_keeps(high, k, n, rate); ) {
+    for (high = low; blocked_rate(high, k, n) > rate; ) {
         low = high;
         high += high / 64 + 1;
     }
     while (high - low > 1 + low / 1000000) {
         uint64_t middle = low + (high - low) / 2;
-        if (blocked_keeps(middle, k, n, rate))
+        if (blocked_rate(middle, k, n) <= rate)
             high = middle;
         else
             low = middle;
@@ -205,8 +206,7 @@ static uint32_t blocked_best_k_for(uint64_t lines, uint64_t n)
     uint32_t best = 1;
     double least = 2;
     for (uint32_t k = 1; k <= BLOCKED_K_MAX; k++) {
-        shape s = blocked_shape(lines, k);
-        double rate = blocked_rate(&s, n, NULL);
+        double rate = blocked_rate(lines, k, n);
         if (rate < least) {
             least = rate;
             best = k;
@@ -242,9 +242,8 @@ static bly_status blocked_size(uint64_t *lines, uint32_t *k, uint64_t *n,
     if (*n == 0)
         return kind_no_capacity();
     if (spec->rate < BLOCKED_RATE_LEAST)
-        return status_fail(BLY_EPARAM, "kind blocked ends at a rate of %g: use "
-                           "standard for %.3g", BLOCKED_RATE_LEAST,
-                           spec->rate);
+        return status_fail(BLY_EPARAM, "kind blocked ends at a rate of 1e-8: use "
+                           "standard for %.3g", spec->rate);
 
     if (*k == 0)
         *k = blocked_best_k(*n, spec->rate);
@@ -264,7 +263,7 @@ static bly_status blocked_plan(bly_plan_t *plan, const kind_spec *spec)
 
     shape s = blocked_shape(lines, k);
     shape_plan(plan, &s, n);
-    plan->rate = blocked_rate(&s, n, NULL);
+    plan->rate = blocked_with_alike(plan->rate, lines, n);
     plan->lines_present = plan->lines_absent = 1;
     plan->geometry[BLOCKED_LINES] = lines;
     plan->geometry[BLOCKED_K] = k;
@@ -288,11 +287,26 @@ static bly_status blocked_check(const void *image)
     return sound ? BLY_OK : kind_bad_geometry(image);
 }
 
-/* Where the line of a spread hash begins in the payload. */
-PLATFORM_INLINE uint64_t blocked_line(const void *image, uint64_t state)
+/* What the probes need of the image, read once. */
+typedef struct {
+    uint8_t *payload;
+    uint64_t lines;
+    uint32_t k;
+} blocked_view;
+
+PLATFORM_INLINE blocked_view blocked_look(const void *image)
 {
-    return bits_range(state, image_geometry(image, BLOCKED_LINES))
-         * BLOCKED_LINE_BYTES;
+    return (blocked_view){
+        .payload = image_payload_mut((void *)(uintptr_t)image),
+        .lines = image_geometry(image, BLOCKED_LINES),
+        .k = (uint32_t)image_geometry(image, BLOCKED_K),
+    };
+}
+
+/* The line of a spread hash. */
+PLATFORM_INLINE uint8_t *blocked_at(const blocked_view *v, uint64_t state)
+{
+    return v->payload + bits_range(state, v->lines) * BLOCKED_LINE_BYTES;
 }
 
 /* Are the k bits of g set? It looks at all of them: the line is here or on its
@@ -308,20 +322,26 @@ PLATFORM_INLINE bool blocked_test(const uint8_t *line, uint32_t g, uint32_t k)
     return all;
 }
 
-PLATFORM_INLINE bly_status blocked_add_any(void *image, uint64_t hash,
-                                           bool shared)
+/* Set the k bits of g; was one of them clear? */
+PLATFORM_INLINE bool blocked_set(uint8_t *line, uint32_t g, uint32_t k,
+                                 bool shared)
 {
-    uint64_t state = hash_spread(hash), k = image_geometry(image, BLOCKED_K);
-    uint8_t *line = image_payload_mut(image) + blocked_line(image, state);
-    uint32_t g = (uint32_t)state;
     bool fresh = false;
-
-    for (uint64_t i = 0; i < k; i++) {
+    for (uint32_t i = 0; i < k; i++) {
         g *= BLOCKED_STEP;
         uint64_t at = g >> BLOCKED_SHIFT;
         fresh |= shared ? bits_set_shared(line, at) : bits_set(line, at);
     }
-    return fresh ? BLY_OK : BLY_SEEN;
+    return fresh;
+}
+
+PLATFORM_INLINE bly_status blocked_add_any(void *image, uint64_t hash,
+                                           bool shared)
+{
+    blocked_view v = blocked_look(image);
+    uint64_t state = hash_spread(hash);
+    return blocked_set(blocked_at(&v, state), (uint32_t)state, v.k, shared)
+         ? BLY_OK : BLY_SEEN;
 }
 
 static bly_status blocked_add(void *image, uint64_t hash)
@@ -340,27 +360,6 @@ static bly_status blocked_add_shared(void *image, uint64_t hash)
  * queue of misses, so that the queue is never empty; 32 to 128 measure the
  * same, 16 is slower and 256 begins to push lines out again. */
 enum { BLOCKED_AHEAD = 64 };
-
-/* What a batch needs of the image, read once. */
-typedef struct {
-    uint8_t *payload;
-    uint64_t lines;
-    uint32_t k;
-} blocked_view;
-
-PLATFORM_INLINE blocked_view blocked_look(const void *image)
-{
-    return (blocked_view){
-        .payload = image_payload_mut((void *)(uintptr_t)image),
-        .lines = image_geometry(image, BLOCKED_LINES),
-        .k = (uint32_t)image_geometry(image, BLOCKED_K),
-    };
-}
-
-PLATFORM_INLINE uint8_t *blocked_at(const blocked_view *v, uint64_t state)
-{
-    return v->payload + bits_range(state, v->lines) * BLOCKED_LINE_BYTES;
-}
 
 /* A batch that runs BLOCKED_AHEAD keys behind its prefetches. `work` is the
  * statement for hashes[i] with its `line` and spread `state`. */
@@ -395,11 +394,7 @@ static void blocked_add_portable(void *image, const uint64_t *hashes, size_t n)
 {
     blocked_view v = blocked_look(image);
     BLOCKED_ROLL(v, hashes, n, platform_prefetch_write,
-        uint32_t g = (uint32_t)state;
-        for (uint32_t j = 0; j < v.k; j++) {
-            g *= BLOCKED_STEP;
-            bits_set(line, g >> BLOCKED_SHIFT);
-        });
+                 blocked_set(line, (uint32_t)state, v.k, false));
 }
 
 #if CPU_X86
@@ -594,11 +589,7 @@ static bly_status blocked_add_many_shared(void *image, const uint64_t *hashes,
     blocked_view v = blocked_look(image);
     *done = n;
     BLOCKED_ROLL(v, hashes, n, platform_prefetch,
-        uint32_t g = (uint32_t)state;
-        for (uint32_t j = 0; j < v.k; j++) {
-            g *= BLOCKED_STEP;
-            bits_set_shared(line, g >> BLOCKED_SHIFT);
-        });
+                 blocked_set(line, (uint32_t)state, v.k, true));
     return BLY_OK;
 }
 

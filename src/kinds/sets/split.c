@@ -186,16 +186,22 @@ PLATFORM_INLINE bool split_test(const uint8_t *block, uint64_t hash)
     return all;
 }
 
-PLATFORM_INLINE bly_status split_add_any(void *image, uint64_t hash,
-                                         bool shared)
+/* Set all eight; was one of them clear? */
+PLATFORM_INLINE bool split_set(uint8_t *block, uint64_t hash, bool shared)
 {
-    uint8_t *block = image_payload_mut(image) + split_block(image, hash);
     bool fresh = false;
     for (uint32_t lane = 0; lane < SPLIT_LANES; lane++) {
         uint64_t at = split_bit(hash, lane);
         fresh |= shared ? bits_set_shared(block, at) : bits_set(block, at);
     }
-    return fresh ? BLY_OK : BLY_SEEN;
+    return fresh;
+}
+
+PLATFORM_INLINE bly_status split_add_any(void *image, uint64_t hash,
+                                         bool shared)
+{
+    uint8_t *block = image_payload_mut(image) + split_block(image, hash);
+    return split_set(block, hash, shared) ? BLY_OK : BLY_SEEN;
 }
 
 static bly_status split_add(void *image, uint64_t hash)
@@ -244,8 +250,7 @@ static void split_contains_portable(const void *image, const uint64_t *hashes,
 static void split_add_portable(void *image, const uint64_t *hashes, size_t n)
 {
     SPLIT_ROLL(image, hashes, n, platform_prefetch_write,
-               for (uint32_t lane = 0; lane < SPLIT_LANES; lane++)
-                   bits_set(block, split_bit(hashes[i], lane)));
+               split_set(block, hashes[i], false));
 }
 
 #if CPU_X86
@@ -332,8 +337,7 @@ static bly_status split_add_many_shared(void *image, const uint64_t *hashes,
 {
     *done = n;
     SPLIT_ROLL(image, hashes, n, platform_prefetch,
-               for (uint32_t lane = 0; lane < SPLIT_LANES; lane++)
-                   bits_set_shared(block, split_bit(hashes[i], lane)));
+               split_set(block, hashes[i], true));
     return BLY_OK;
 }
 

@@ -45,12 +45,12 @@
  *
  * bits a key: 4.79 for every decimal digit of f. (1) takes the bits for
  * independent and m for infinite, and is a little low [Bose 2008]: by 0.09 %
- * for 1000 keys at 1 %, by 7 % for m = 64. The textbook sizes, m from (2) and k
- * rounded, also miss the wanted rate because of the rounding (1.0039 % for
- * 50000 keys at 1 %). We use the true rate E[(X/m)^k] (math_rate), choose the
- * k whose m is least, and the least m at which the true rate is at most the
- * wanted one. [Goel 2010] proves an m that is always enough, so the search is
- * over a handful of numbers.
+ * for 1000 keys at 1 %, by 9 % for m = 64, n = 8. The textbook sizes, m from
+ * (2) and k rounded, also miss the wanted rate because of the rounding
+ * (1.0039 % for 50000 keys at 1 %). We use the true rate E[(X/m)^k]
+ * (math_rate), choose the k whose m is least, and the least m at which the
+ * true rate is at most the wanted one. [Goel 2010] proves an m that is always
+ * enough, so the search is over a handful of numbers.
  *
  * PROBES
  *
@@ -68,8 +68,8 @@
  * WHEN TO USE, WHEN NOT
  *
  * The smallest of the kinds that can add at any time without a limit. Where
- * lookups out of cache must be fast, `blocked` touches one line for about 4 %
- * more bits at 1 % (10 % at 0.1 %).
+ * lookups out of cache must be fast, `blocked` touches one line for 3 % more
+ * bits at 1 % (8 % at 0.1 %).
  *
  * PAPERS
  *
