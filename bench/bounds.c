@@ -87,6 +87,9 @@ static void bounds_blocked_peer(uint64_t n)
                                        "libbloom", theirs[i]),
                     "<=", 0.17, "");
     }
+    bounds_line("  50 % present, by its hash / libbloom",
+                bounds_peer("blocked", "single 50", n, 0.01, "libbloom",
+                            "single 50"), "<=", 0.17, "");
 }
 
 static void bounds_standard(uint64_t n)
@@ -116,6 +119,9 @@ static void bounds_threads(const bench_plan *plan, uint64_t n)
                  "one", kind);
         bounds_line(claim, bounds_peer(kind, "alone 50", n, 0.01, kind,
                                        "threads 50"), ">=", 1.85, "");
+        bounds_line("  bare lines by 2 threads, times one",
+                    bounds_peer(kind, "line", n, 0.01, kind, "line threads"),
+                    ">=", 1.85, "");
         snprintf(claim, sizeof claim, "%s 1 %%, shared adds of 2 threads, "
                  "times one", kind);
         bounds_line(claim, bounds_peer(kind, "add shared", n, 0.01, kind,

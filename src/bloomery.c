@@ -154,7 +154,9 @@ bly_status handle_make(bly_filter **out, const bly_kind *kind, void *image,
     if (filter == NULL)
         return status_plain(BLY_ENOMEM);
     *filter = (bly_filter){
-        .kind = kind, .image = image, .bytes = bytes, .source = source,
+        .kind = kind, .contains = kind->contains_here != NULL
+                                ? kind->contains_here() : kind->contains,
+        .image = image, .bytes = bytes, .source = source,
         .allocator = *allocator,
         .hash = hash_find_field((const uint8_t *)image + IMAGE_HASH)->function,
         .seed = image_u64(image, IMAGE_SEED),
@@ -429,12 +431,13 @@ bly_status bly_add_keys(bly_filter *filter, const bly_key *keys, size_t n)
 
 bool bly_contains_hash(const bly_filter *filter, uint64_t hash)
 {
-    return filter->kind->contains(filter->image, hash);
+    return filter->contains(filter->image, hash);
 }
 
 bool bly_contains(const bly_filter *filter, const void *key, size_t length)
 {
-    return bly_contains_hash(filter, bly_hash(filter, key, length));
+    uint64_t hash = filter->hash(key, length, filter->seed);
+    return filter->contains(filter->image, hash);
 }
 
 void bly_contains_many(const bly_filter *filter, const uint64_t *hashes,
@@ -446,7 +449,7 @@ void bly_contains_many(const bly_filter *filter, const uint64_t *hashes,
         return;
     }
     for (size_t i = 0; i < n; i++)
-        present[i] = kind->contains(filter->image, hashes[i]);
+        present[i] = filter->contains(filter->image, hashes[i]);
 }
 
 void bly_contains_keys(const bly_filter *filter, const bly_key *keys, size_t n,

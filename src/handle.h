@@ -19,6 +19,7 @@ typedef struct {
 
 struct bly_filter {
     const bly_kind      *kind;
+    kind_contains       *contains;      /* the kind's best for this machine  */
     hash_function       *hash;
     uint64_t             seed;
     uint8_t             *image;

@@ -43,6 +43,8 @@ typedef struct {
     uint64_t option[KIND_OPTIONS];      /* in the order of the kind's table  */
 } kind_spec;
 
+typedef bool kind_contains(const void *image, uint64_t hash);
+
 typedef struct bly_kind bly_kind;
 struct bly_kind {
     const char *name;                   /* 16 characters at most             */
@@ -60,7 +62,11 @@ struct bly_kind {
      * image_check_header() said OK. */
     bly_status (*check)(const void *image);
 
-    bool (*contains)     (const void *image, uint64_t hash);
+    /* `contains_here`: the quickest `contains` for this processor, chosen once
+     * for a handle, because to choose for each key would cost as much as half
+     * a lookup; or NULL: there is only `contains`. */
+    kind_contains *contains;
+    kind_contains *(*contains_here)(void);
     void (*contains_many)(const void *image, const uint64_t *hashes, size_t n,
                           bool *present);
 

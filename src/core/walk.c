@@ -7,100 +7,86 @@
 #include "core/bits.h"
 #include "core/hash.h"
 
-/* A key on its way: the bit that is being fetched, and what comes after. */
+/* ---- Contains ---------------------------------------------------------- */
+
+/* Keys taken through their probes together: many, so that the last few probes
+ * of a group, which wait for their lines, are few among all; and few enough
+ * for the stack. */
+enum { WALK_GROUP = 4096 };
+
+/* The keys of a group whose probes so far have found their bits set. */
 typedef struct {
-    uint64_t at;                        /* the bit to be tested              */
-    uint64_t state;                     /* of the index walk, at this probe  */
-    uint64_t base;                      /* where this probe's slice begins   */
-    size_t   key;                       /* its place in the batch            */
-    uint32_t left;                      /* probes to go, this one included   */
-} walk_slot;
+    uint64_t state[WALK_GROUP];         /* of the index walk, at this probe  */
+    uint16_t key[WALK_GROUP];           /* its place in the group            */
+} walk_group;
 
-/* Find the slot's bit and ask for its line. */
-PLATFORM_INLINE void walk_aim(walk_slot *s, const walk_plan *plan,
-                              const uint8_t *row)
+/* The bit that the probe of a state tests. */
+PLATFORM_INLINE uint64_t walk_at(const walk_plan *plan, uint64_t state,
+                                 uint64_t base)
 {
-    s->at = s->base + bits_range(s->state, plan->slice);
-    platform_prefetch(row + (s->at >> 3));
+    return base + bits_range(state, plan->slice);
 }
 
-PLATFORM_INLINE void walk_begin(walk_slot *s, const walk_plan *plan,
-                                const uint8_t *row, uint64_t hash, size_t key)
+PLATFORM_INLINE void walk_ask(const walk_plan *plan, const uint8_t *row,
+                              uint64_t state, uint64_t base)
 {
-    *s = (walk_slot){ .state = hash_spread(hash), .key = key, .left = plan->k };
-    walk_aim(s, plan, row);
+    platform_prefetch(row + (walk_at(plan, state, base) >> 3));
 }
 
-/* Test the slot's bit; is its key's answer known now? The answer is written
- * every time: the last time it is the right one. */
-PLATFORM_INLINE bool walk_test(const walk_slot *s, const uint8_t *row,
-                               bool *present)
+/* Key i goes on to place `kept`; returns the next place, which is the same
+ * again if its bit is clear. */
+PLATFORM_INLINE size_t walk_keep(walk_group *g, size_t kept, size_t i,
+                                 const walk_plan *plan, const uint8_t *row,
+                                 uint64_t base)
 {
-    bool set = bits_test(row, s->at);
-    present[s->key] = set;
-    return !set | (s->left == 1);
+    uint64_t state = g->state[i];
+    bool set = bits_test(row, walk_at(plan, state, base));
+    g->state[kept] = state * HASH_STEP;
+    g->key[kept] = g->key[i];
+    return kept + set;
 }
 
-PLATFORM_INLINE void walk_on(walk_slot *s, const walk_plan *plan,
-                             const uint8_t *row)
+/* One probe of the group's n keys; how many are left. */
+PLATFORM_INLINE size_t walk_probe(walk_group *g, size_t n,
+                                  const walk_plan *plan, const uint8_t *row,
+                                  uint64_t base)
 {
-    s->state *= HASH_STEP;
-    s->base += plan->stride;
-    s->left--;
-    walk_aim(s, plan, row);
-}
-
-/* One turn of every slot, while there are new keys for all of them; both
- * futures of a slot are computed, and one is chosen. */
-PLATFORM_INLINE size_t walk_sweep(walk_slot *slots, const walk_plan *plan,
-                                  const uint8_t *row, const uint64_t *hashes,
-                                  size_t next, bool *present)
-{
-    for (size_t i = 0; i < WALK_SLOTS; i++) {
-        walk_slot *s = &slots[i];
-        bool known = walk_test(s, row, present);
-        uint64_t fresh = hash_spread(hashes[next]), on = s->state * HASH_STEP;
-        s->state = known ? fresh : on;
-        s->base = known ? 0 : s->base + plan->stride;
-        s->key = known ? next : s->key;
-        s->left = known ? plan->k : s->left - 1;
-        next += known;
-        walk_aim(s, plan, row);
+    size_t ahead = n < WALK_AHEAD ? n : WALK_AHEAD, kept = 0;
+    for (size_t i = 0; i < ahead; i++)
+        walk_ask(plan, row, g->state[i], base);
+    for (size_t i = 0; i < n - ahead; i++) {
+        walk_ask(plan, row, g->state[i + ahead], base);
+        kept = walk_keep(g, kept, i, plan, row, base);
     }
-    return next;
+    for (size_t i = n - ahead; i < n; i++)
+        kept = walk_keep(g, kept, i, plan, row, base);
+    return kept;
 }
 
-/* The last keys: a slot without a new one is filled by the last slot. */
-static void walk_drain(walk_slot *slots, size_t active, const walk_plan *plan,
-                       const uint8_t *row, const uint64_t *hashes, size_t next,
-                       size_t n, bool *present)
+static void walk_contains_group(walk_group *g, const walk_plan *plan,
+                                const uint8_t *row, const uint64_t *hashes,
+                                size_t n, bool *present)
 {
-    while (active > 0)
-        for (size_t i = 0; i < active; i++) {
-            walk_slot *s = &slots[i];
-            if (!walk_test(s, row, present)) {
-                walk_on(s, plan, row);
-            } else if (next < n) {
-                walk_begin(s, plan, row, hashes[next], next);
-                next++;
-            } else {
-                *s = slots[--active];
-            }
-        }
+    const walk_plan p = *plan;
+    for (size_t i = 0; i < n; i++) {
+        g->state[i] = hash_spread(hashes[i]);
+        g->key[i] = (uint16_t)i;
+        present[i] = false;
+    }
+    for (uint32_t j = 0; j < p.k && n > 0; j++)
+        n = walk_probe(g, n, &p, row, j * p.stride);
+    for (size_t i = 0; i < n; i++)
+        present[g->key[i]] = true;
 }
 
 void walk_contains(const walk_plan *plan, const uint8_t *row,
                    const uint64_t *hashes, size_t n, bool *present)
 {
-    walk_slot slots[WALK_SLOTS];
-    const walk_plan p = *plan;
-    size_t next = 0;
-    for (; next < n && next < WALK_SLOTS; next++)
-        walk_begin(&slots[next], &p, row, hashes[next], next);
-    size_t active = next;
-    while (n - next >= WALK_SLOTS)
-        next = walk_sweep(slots, &p, row, hashes, next, present);
-    walk_drain(slots, active, &p, row, hashes, next, n, present);
+    walk_group group;
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < WALK_GROUP ? n - i : WALK_GROUP;
+        walk_contains_group(&group, plan, row, hashes + i, some, present + i);
+    }
 }
 
 /* ---- Add --------------------------------------------------------------- */
@@ -113,19 +99,19 @@ PLATFORM_INLINE void walk_set(uint8_t *row, uint64_t at, bool shared)
         bits_set(row, at);
 }
 
-/* All probes of all keys, one after another, set WALK_SLOTS behind their
+/* All probes of all keys, one after another, set WALK_AHEAD behind their
  * prefetches. */
 PLATFORM_INLINE void walk_add_any(const walk_plan *plan, uint8_t *row,
                                   const uint64_t *hashes, size_t n, bool shared)
 {
-    uint64_t ring[WALK_SLOTS];
+    uint64_t ring[WALK_AHEAD];
     const walk_plan p = *plan;
     size_t turn = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t state = hash_spread(hashes[i]), base = 0;
         for (uint32_t j = 0; j < p.k; j++, turn++) {
-            uint64_t *slot = &ring[turn % WALK_SLOTS];
-            if (turn >= WALK_SLOTS)
+            uint64_t *slot = &ring[turn % WALK_AHEAD];
+            if (turn >= WALK_AHEAD)
                 walk_set(row, *slot, shared);
             *slot = base + bits_range(state, p.slice);
             platform_prefetch_write(row + (*slot >> 3));
@@ -133,7 +119,7 @@ PLATFORM_INLINE void walk_add_any(const walk_plan *plan, uint8_t *row,
             base += p.stride;
         }
     }
-    for (size_t i = 0; i < turn && i < WALK_SLOTS; i++)
+    for (size_t i = 0; i < turn && i < WALK_AHEAD; i++)
         walk_set(row, ring[i], shared);
 }
 

@@ -197,6 +197,11 @@ PLATFORM_INLINE bool split_set(uint8_t *block, uint64_t hash, bool shared)
     return fresh;
 }
 
+static bool split_contains(const void *image, uint64_t hash)
+{
+    return split_test(image_payload(image) + split_block(image, hash), hash);
+}
+
 PLATFORM_INLINE bly_status split_add_any(void *image, uint64_t hash,
                                          bool shared)
 {
@@ -217,7 +222,7 @@ static bly_status split_add_shared(void *image, uint64_t hash)
 /* ---- Batches ----------------------------------------------------------- */
 
 /* Keys ahead for which a block is asked; measured as for `blocked`. */
-enum { SPLIT_AHEAD = 64 };
+enum { SPLIT_AHEAD = 128 };
 
 /* A batch that runs SPLIT_AHEAD keys behind its prefetches. `work` is the
  * statement for hashes[i] and its `block`. */
@@ -269,9 +274,9 @@ CPU_TARGET_AVX2 static inline __m256i split_load_avx2(const uint8_t *block)
     return _mm256_loadu_si256((const __m256i *)(const void *)block);
 }
 
-/* For single keys; not inlined, so that callers need no vector target. */
-CPU_TARGET_AVX2 static bool split_one_avx2(const uint8_t *block, uint64_t hash)
+CPU_TARGET_AVX2 static bool split_one_avx2(const void *image, uint64_t hash)
 {
+    const uint8_t *block = image_payload(image) + split_block(image, hash);
     return _mm256_testc_si256(split_load_avx2(block), split_bits_avx2(hash));
 }
 
@@ -306,16 +311,15 @@ static void split_contains_many(const void *image, const uint64_t *hashes,
     split_contains_portable(image, hashes, n, present);
 }
 
-/* One key; as few instructions as can be, so that the processor sees more
- * keys ahead. */
-static bool split_contains(const void *image, uint64_t hash)
+/* One key: as few instructions as can be, so that the processor sees more keys
+ * ahead. */
+static kind_contains *split_contains_here(void)
 {
-    const uint8_t *block = image_payload(image) + split_block(image, hash);
 #if CPU_X86
     if (cpu_now() >= CPU_AVX2)
-        return split_one_avx2(block, hash);
+        return split_one_avx2;
 #endif
-    return split_test(block, hash);
+    return split_contains;
 }
 
 static bly_status split_add_many(void *image, const uint64_t *hashes, size_t n,
@@ -367,6 +371,7 @@ const bly_kind bly_kind_split = {
     .check = split_check,
 
     .contains        = split_contains,
+    .contains_here   = split_contains_here,
     .contains_many   = split_contains_many,
     .add             = split_add,
     .add_many        = split_add_many,
