@@ -91,7 +91,9 @@ extern "C" {
     X(EFULL,       -13, "the filter is full")                                  \
     X(EABSENT,     -14, "the key is not there; nothing was changed")           \
     X(EUNSUPPORTED,-15, "this kind of filter cannot do that")                  \
-    X(EREADONLY,   -16, "the filter was opened or wrapped for reading only")
+    X(EREADONLY,   -16, "the filter was opened or wrapped for reading only")   \
+    X(EUNSAFE,     -17, "the key cannot be taken out without risk to others")  \
+    X(EREMOVED,    -18, "the key was removed once and cannot come back")
 
 typedef enum {
 #define BLY_STATUS_ENUM(name, value, text) BLY_##name = value,
@@ -215,7 +217,8 @@ BLY_API uint64_t bly_hash(const bly_filter *filter, const void *key,
 
 /* Add a key. BLY_OK: it was not there; BLY_SEEN: it was perhaps there before
  * (for kinds that count it is counted once more). Errors: BLY_EFULL (the
- * filter is as it was), BLY_EREADONLY, BLY_EUNSUPPORTED (a frozen kind).
+ * filter is as it was: bly_resize may help), BLY_EREMOVED (kind twin),
+ * BLY_EREADONLY, BLY_EUNSUPPORTED (a frozen kind).
  * The batch forms return BLY_OK, or the first error; the keys before the one
  * that failed are in. */
 BLY_API bly_status bly_add     (bly_filter *filter, const void *key,
@@ -237,11 +240,24 @@ BLY_API void bly_contains_many(const bly_filter *filter,
 BLY_API void bly_contains_keys(const bly_filter *filter, const bly_key *keys,
                                size_t n, bool *present);
 
-/* Take a key out that was added. BLY_EABSENT: it is not there, nothing was
- * changed; BLY_EUNSUPPORTED; BLY_EREADONLY. */
+/* Take a key out that was added, once. BLY_EABSENT: it is not there;
+ * BLY_EUNSAFE: it cannot be taken out without risk to other keys (nothing was
+ * changed in both); BLY_EUNSUPPORTED; BLY_EREADONLY.
+ *
+ * Remove only what was added: a key that was not, but is perhaps there by
+ * accident, may take another key's traces with it, which is then lost. No
+ * filter can tell the two apart.
+ *
+ * The batch forms go on after a key that could not be removed: each[i], where
+ * `each` is not NULL, tells what became of key i; they return BLY_OK if all
+ * were removed, else the first status that is not BLY_OK. */
 BLY_API bly_status bly_remove     (bly_filter *filter, const void *key,
                                    size_t length);
 BLY_API bly_status bly_remove_hash(bly_filter *filter, uint64_t hash);
+BLY_API bly_status bly_remove_many(bly_filter *filter, const uint64_t *hashes,
+                                   size_t n, bly_status *each);
+BLY_API bly_status bly_remove_keys(bly_filter *filter, const bly_key *keys,
+                                   size_t n, bly_status *each);
 
 /* How often the key was added, at most: 0 is certain, a larger number is an
  * upper bound. A kind that does not count says UINT64_MAX ("I cannot bound
@@ -249,6 +265,11 @@ BLY_API bly_status bly_remove_hash(bly_filter *filter, uint64_t hash);
 BLY_API uint64_t bly_count     (const bly_filter *filter, const void *key,
                                 size_t length);
 BLY_API uint64_t bly_count_hash(const bly_filter *filter, uint64_t hash);
+BLY_API void     bly_count_many(const bly_filter *filter,
+                                const uint64_t *hashes, size_t n,
+                                uint64_t *counts);
+BLY_API void     bly_count_keys(const bly_filter *filter, const bly_key *keys,
+                                size_t n, uint64_t *counts);
 
 /* Labels, for kinds that carry them: put stores a label with a key
  * (BLY_EUNSUPPORTED, BLY_EFULL, BLY_EREADONLY), get finds it (false: certainly
@@ -261,6 +282,28 @@ BLY_API bool       bly_get     (const bly_filter *filter, const void *key,
                                 size_t length, uint64_t *label);
 BLY_API bool       bly_get_hash(const bly_filter *filter, uint64_t hash,
                                 uint64_t *label);
+
+/* ==== Another size ====================================================== */
+
+/* Make room for `capacity` keys, or less room, without the keys: everything
+ * the filter holds goes over into a new image (of its allocator), which takes
+ * the old one's place. What that costs differs: see the kind's page; bly_stat
+ * tells the rate planned for the new capacity. BLY_EUNSUPPORTED (kinds that
+ * cannot), BLY_EPARAM (a capacity that the kind cannot go to from here; a
+ * filter that is mapped from a file), BLY_EFULL (it holds more than would
+ * fit), BLY_ETOOBIG, BLY_ENOMEM, BLY_EREADONLY. */
+BLY_API bly_status bly_resize(bly_filter *filter, uint64_t capacity);
+
+/* Called with each fingerprint that a filter holds: the high `bits` bits of
+ * the hashes of the keys that have it, the lower ones 0, and how often it was
+ * added. Return false to stop. */
+typedef bool bly_visit(void *context, uint64_t hash, unsigned bits,
+                       uint64_t count);
+
+/* Visit all fingerprints in rising order. BLY_EUNSUPPORTED (kinds that do not
+ * keep whole fingerprints); else BLY_OK, also when `visit` stops it. */
+BLY_API bly_status bly_each(const bly_filter *filter, bly_visit *visit,
+                            void *context);
 
 /* ==== Look inside ======================================================= */
 
@@ -282,6 +325,9 @@ typedef struct {
                                    the bits themselves                       */
     double   planned_rate;      /* predicted for `capacity` keys             */
     uint32_t probes;            /* bits a key sets                           */
+    uint64_t stuck;             /* counters at their largest value: what they
+                                   count is no longer known, so no remove
+                                   lowers them                               */
     uint64_t geometry[4];
 } bly_stat_t;
 
@@ -290,8 +336,9 @@ BLY_API bly_status bly_stat(bly_stat_t *out, const bly_filter *filter);
 
 /* ==== Sets of keys ====================================================== */
 
-/* into := into OR other: just as if other's keys had been added to it.
- * BLY_EMISMATCH (kind, geometry, hash and seed must agree), BLY_EUNSUPPORTED,
+/* into := into OR other: just as if other's keys had been added to it (a kind
+ * that counts adds the counts up). BLY_EMISMATCH (kind, geometry, hash and
+ * seed must agree), BLY_EFULL (`into` is as it was), BLY_EUNSUPPORTED,
  * BLY_EREADONLY. */
 BLY_API bly_status bly_unite(bly_filter *into, const bly_filter *other);
 

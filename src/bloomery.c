@@ -72,6 +72,14 @@ static bly_status bloomery_hash_name(const char **name, const bly_kind *kind,
     return BLY_OK;
 }
 
+/* What every kind's plan has in common. */
+static void bloomery_plan_finish(bly_plan_t *plan, const bly_kind *kind)
+{
+    strcpy(plan->kind, kind->name);
+    plan->bits_per_key = 8 * (double)plan->bytes / (double)plan->capacity;
+    plan->rate += (1 - plan->rate) * math_collision((double)plan->capacity);
+}
+
 static bly_status bloomery_order_make(bloomery_order *order, const char *kind,
                                       const bly_spec *spec)
 {
@@ -89,12 +97,9 @@ static bly_status bloomery_order_make(bloomery_order *order, const char *kind,
     *plan = (bly_plan_t){ .bytes = 0 };
     if (status == BLY_OK)
         status = order->kind->plan(plan, &asked);
-    if (status != BLY_OK)
-        return status;
-    strcpy(plan->kind, order->kind->name);
-    plan->bits_per_key = 8 * (double)plan->bytes / (double)plan->capacity;
-    plan->rate += (1 - plan->rate) * math_collision((double)plan->capacity);
-    return BLY_OK;
+    if (status == BLY_OK)
+        bloomery_plan_finish(plan, order->kind);
+    return status;
 }
 
 bly_status bly_plan(bly_plan_t *out, const char *kind, const bly_spec *spec)
@@ -202,16 +207,25 @@ static bly_status bloomery_no_memory(uint64_t bytes)
                        (double)bytes / (1 << 20));
 }
 
+/* The image of an empty filter, or NULL. */
+static void *bloomery_image(const bloomery_order *order, uint64_t seed,
+                            const bly_allocator *allocator)
+{
+    void *image = memory_zeroed(allocator, (size_t)order->plan.bytes);
+    if (image != NULL)
+        image_format(image, &order->plan, order->kind->version, seed,
+                     order->hash);
+    return image;
+}
+
 static bly_status bloomery_new(bly_filter **out, const bloomery_order *order,
                                const bly_spec *spec)
 {
     bly_allocator allocator = memory_allocator(spec->allocator);
     size_t bytes = (size_t)order->plan.bytes;
-    void *image = memory_zeroed(&allocator, bytes);
+    void *image = bloomery_image(order, spec->seed, &allocator);
     if (image == NULL)
         return bloomery_no_memory(bytes);
-    image_format(image, &order->plan, order->kind->version, spec->seed,
-                 order->hash);
 
     bly_filter *filter;
     bly_status status = handle_make(&filter, order->kind, image, bytes,
@@ -485,6 +499,64 @@ bly_status bly_remove(bly_filter *filter, const void *key, size_t length)
     return bly_remove_hash(filter, bly_hash(filter, key, length));
 }
 
+/* Some of the batch, with a place for what became of each. */
+static bly_status bloomery_remove_some(bly_filter *filter,
+                                       const uint64_t *hashes, size_t n,
+                                       bly_status *each)
+{
+    const bly_kind *kind = filter->kind;
+    if (kind->remove_many != NULL)
+        kind->remove_many(filter->image, hashes, n, each);
+    else
+        for (size_t i = 0; i < n; i++)
+            each[i] = kind->remove(filter->image, hashes[i]);
+
+    bly_status first = BLY_OK;
+    uint64_t removed = 0;
+    for (size_t i = 0; i < n; i++) {
+        removed += each[i] == BLY_OK;
+        first = first == BLY_OK ? each[i] : first;
+    }
+    if (filter->items != IMAGE_ITEMS_UNKNOWN)
+        filter->items -= removed;
+    return first;
+}
+
+bly_status bly_remove_many(bly_filter *filter, const uint64_t *hashes, size_t n,
+                           bly_status *each)
+{
+    if (filter->kind->remove == NULL)
+        return bloomery_unsupported(filter->kind, "remove");
+    bly_status first = n > 0 ? handle_begin(filter) : BLY_OK;
+    if (first != BLY_OK)
+        return first;
+    bly_status unseen[BLOOMERY_CHUNK];
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < BLOOMERY_CHUNK ? n - i : BLOOMERY_CHUNK;
+        bly_status status = bloomery_remove_some(filter, hashes + i, some,
+                                                 each != NULL ? each + i
+                                                              : unseen);
+        first = first == BLY_OK ? status : first;
+    }
+    return first;
+}
+
+bly_status bly_remove_keys(bly_filter *filter, const bly_key *keys, size_t n,
+                           bly_status *each)
+{
+    uint64_t hashes[BLOOMERY_CHUNK];
+    bly_status first = BLY_OK;
+    for (size_t i = 0, some; i < n; i += some) {
+        some = bloomery_hash_chunk(filter, hashes, keys + i, n - i);
+        bly_status status = bly_remove_many(filter, hashes, some,
+                                            each != NULL ? each + i : NULL);
+        if (status != BLY_OK && status != BLY_EABSENT && status != BLY_EUNSAFE)
+            return status;              /* the same for all keys */
+        first = first == BLY_OK ? status : first;
+    }
+    return first;
+}
+
 uint64_t bly_count_hash(const bly_filter *filter, uint64_t hash)
 {
     if (filter->kind->count != NULL)
@@ -495,6 +567,27 @@ uint64_t bly_count_hash(const bly_filter *filter, uint64_t hash)
 uint64_t bly_count(const bly_filter *filter, const void *key, size_t length)
 {
     return bly_count_hash(filter, bly_hash(filter, key, length));
+}
+
+void bly_count_many(const bly_filter *filter, const uint64_t *hashes, size_t n,
+                    uint64_t *counts)
+{
+    if (filter->kind->count_many != NULL) {
+        filter->kind->count_many(filter->image, hashes, n, counts);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        counts[i] = bly_count_hash(filter, hashes[i]);
+}
+
+void bly_count_keys(const bly_filter *filter, const bly_key *keys, size_t n,
+                    uint64_t *counts)
+{
+    uint64_t hashes[BLOOMERY_CHUNK];
+    for (size_t i = 0, some; i < n; i += some) {
+        some = bloomery_hash_chunk(filter, hashes, keys + i, n - i);
+        bly_count_many(filter, hashes, some, counts + i);
+    }
 }
 
 bly_status bly_put_hash(bly_filter *filter, uint64_t hash, uint64_t label)
@@ -522,6 +615,63 @@ bool bly_get(const bly_filter *filter, const void *key, size_t length,
              uint64_t *label)
 {
     return bly_get_hash(filter, bly_hash(filter, key, length), label);
+}
+
+/* ==== Another size ====================================================== */
+
+/* A new image that holds what the filter holds. */
+static bly_status bloomery_resized(void **out, const bly_filter *filter,
+                                   const bloomery_order *order)
+{
+    void *image = bloomery_image(order, filter->seed, &filter->allocator);
+    if (image == NULL)
+        return bloomery_no_memory(order->plan.bytes);
+    bly_status status = filter->kind->resize(image, filter->image);
+    if (status == BLY_OK)
+        *out = image;
+    else
+        memory_release(&filter->allocator, image, (size_t)order->plan.bytes);
+    return status;
+}
+
+bly_status bly_resize(bly_filter *filter, uint64_t capacity)
+{
+    if (filter->kind->resize == NULL)
+        return bloomery_unsupported(filter->kind, "be resized");
+    if (!filter->writable)
+        return status_plain(BLY_EREADONLY);
+    if (filter->source != &handle_owned)
+        return status_fail(BLY_EPARAM, "a filter that is mapped from its file "
+                           "cannot change its size: open it without BLY_MAP, "
+                           "resize it and save it");
+    if (capacity == 0)
+        return status_fail(BLY_EPARAM, "a filter cannot be resized to hold no "
+                           "keys: give the number it should hold");
+    bloomery_order order = { .kind = filter->kind };
+    order.hash = hash_find_field(filter->image + IMAGE_HASH)->name;
+    bly_status status = filter->kind->resize_plan(&order.plan, filter->image,
+                                                  capacity);
+    if (status != BLY_OK)
+        return status;
+    bloomery_plan_finish(&order.plan, filter->kind);
+    void *image = NULL;
+    status = bloomery_resized(&image, filter, &order);
+    if (status == BLY_OK)
+        status = handle_begin(filter);
+    if (status != BLY_OK)
+        return status;
+    memory_release(&filter->allocator, filter->image, filter->bytes);
+    filter->image = image;
+    filter->bytes = (size_t)order.plan.bytes;
+    return BLY_OK;
+}
+
+bly_status bly_each(const bly_filter *filter, bly_visit *visit, void *context)
+{
+    if (filter->kind->each == NULL)
+        return bloomery_unsupported(filter->kind, "list what it holds");
+    filter->kind->each(filter->image, visit, context);
+    return BLY_OK;
 }
 
 /* ==== Look inside ======================================================= */

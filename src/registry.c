@@ -183,6 +183,8 @@ static void registry_abilities(const char **out, const bly_kind *kind)
         { kind->count != NULL,      "count" },
         { kind->put != NULL,        "label" },
         { kind->add_shared != NULL, "share" },
+        { kind->resize != NULL,     "resize" },
+        { kind->each != NULL,       "list" },
         { kind->unite != NULL,      "unite" },
         { kind->intersect != NULL,  "intersect" },
         { kind->overlap != NULL,    "overlap" },

@@ -6,6 +6,7 @@
  */
 #include "bloomery.h"
 
+#include "base/sizes.h"
 #include "base/status.h"
 #include "handle.h"
 
@@ -43,6 +44,20 @@ static bly_status sets_cannot(const bly_kind *kind, const char *verb)
                        kind->name, verb);
 }
 
+/* The items of a union: for a kind that counts, all of both; for another, some
+ * keys may be in both. */
+static uint64_t sets_items(const bly_filter *a, const bly_filter *b)
+{
+    uint64_t sum;
+    if (a->items == 0 || b->items == 0)
+        return a->items == 0 ? b->items : a->items;
+    if (a->kind->count == NULL || a->items == IMAGE_ITEMS_UNKNOWN
+        || b->items == IMAGE_ITEMS_UNKNOWN
+        || !sizes_add(&sum, a->items, b->items))
+        return IMAGE_ITEMS_UNKNOWN;
+    return sum;
+}
+
 bly_status bly_unite(bly_filter *into, const bly_filter *other)
 {
     bly_status status = sets_match(into, other);
@@ -50,14 +65,11 @@ bly_status bly_unite(bly_filter *into, const bly_filter *other)
         status = sets_cannot(into->kind, "united");
     if (status == BLY_OK)
         status = handle_begin(into);
-    if (status != BLY_OK)
-        return status;
-    into->kind->unite(into->image, other->image);
-    if (into->items == 0)
-        into->items = other->items;
-    else if (other->items != 0)
-        into->items = IMAGE_ITEMS_UNKNOWN;  /* some keys may be in both */
-    return BLY_OK;
+    if (status == BLY_OK)
+        status = into->kind->unite(into->image, other->image);
+    if (status == BLY_OK)
+        into->items = sets_items(into, other);
+    return status;
 }
 
 bly_status bly_intersect(bly_filter *into, const bly_filter *other)

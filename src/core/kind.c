@@ -7,10 +7,11 @@
 #include "base/sizes.h"
 #include "core/bits.h"
 
-void kind_unite_bits(void *into, const void *other)
+bly_status kind_unite_bits(void *into, const void *other)
 {
     bits_or(image_payload_mut(into), image_payload(other),
             image_payload_bytes(into));
+    return BLY_OK;
 }
 
 void kind_intersect_bits(void *into, const void *other)

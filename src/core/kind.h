@@ -80,24 +80,44 @@ struct bly_kind {
     bly_status (*add_many_shared)(void *image, const uint64_t *hashes,
                                   size_t n, size_t *done);
 
-    /* BLY_OK, or BLY_EABSENT and nothing changed. */
-    bly_status (*remove)(void *image, uint64_t hash);
-    uint64_t   (*count) (const void *image, uint64_t hash);
+    /* BLY_OK; BLY_EABSENT or BLY_EUNSAFE and nothing changed. The batch is
+     * remove() of each hash in turn; each[i] is what it says of hashes[i]. */
+    bly_status (*remove)     (void *image, uint64_t hash);
+    void       (*remove_many)(void *image, const uint64_t *hashes, size_t n,
+                              bly_status *each);
+    uint64_t   (*count)      (const void *image, uint64_t hash);
+    void       (*count_many) (const void *image, const uint64_t *hashes,
+                              size_t n, uint64_t *counts);
     bly_status (*put)   (void *image, uint64_t hash, uint64_t label);
     bool       (*get)   (const void *image, uint64_t hash, uint64_t *label);
 
-    /* Both images have equal kind, version, geometry, hash and seed. */
-    void (*unite)    (void *into, const void *other);
+    /* Both images have equal kind, version, geometry, hash and seed, and may
+     * be one and the same. BLY_OK; BLY_EFULL and nothing changed. A kind that
+     * counts (fills `count`) adds the counts up. */
+    bly_status (*unite)(void *into, const void *other);
     void (*intersect)(void *into, const void *other);
     void (*overlap)  (bly_overlap_t *out, const void *a, const void *b);
 
-    /* distinct, distinct_sd, fill, rate, probes: what the payload shows. */
+    /* The same keys in another size. `resize_plan` is `plan` for an image that
+     * would hold what `image` holds and has room for `capacity` keys;
+     * BLY_EPARAM, BLY_EFULL, BLY_ETOOBIG. `resize` fills `into`, an empty image
+     * of that plan; it cannot fail for a payload that the kind wrote, and for
+     * any other it says BLY_ECORRUPT. */
+    bly_status (*resize_plan)(bly_plan_t *plan, const void *image,
+                              uint64_t capacity);
+    bly_status (*resize)     (void *into, const void *image);
+
+    /* All fingerprints in rising order; ends when `visit` says false. */
+    void (*each)(const void *image, bly_visit *visit, void *context);
+
+    /* distinct, distinct_sd, fill, rate, probes, and `stuck` where there are
+     * counters: what the payload shows. */
     void (*stat)(bly_stat_t *out, const void *image);
 };
 
 /* `unite` and `intersect` for a payload of nothing but bits. */
-void kind_unite_bits    (void *into, const void *other);
-void kind_intersect_bits(void *into, const void *other);
+bly_status kind_unite_bits    (void *into, const void *other);
+void       kind_intersect_bits(void *into, const void *other);
 
 /* For `plan`: BLY_EPARAM, saying that the capacity is missing, and
  * BLY_ETOOBIG, saying what this kind ends at. */
