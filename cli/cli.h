@@ -15,7 +15,8 @@
  *      lines.c     files and stdin -> chunks of lines -> batches of keys
  *      work.c      chunks of lines, worked on by all cores, in order
  *      filter.c    opening, locking and saving of filter files
- *      feed.c      keys of lines -> a filter, and the report on it
+ *      feed.c      keys of lines -> into a filter or out, and the report
+ *      change.c    what `add` and `remove` have in common
  *      combine.c   what `unite` and `intersect` have in common
  *      cmd_*.c     one subcommand each
  *      main.c      the table of subcommands
@@ -299,6 +300,9 @@ int filter_save(const bly_filter *filter, const char *path);
  * error, and stderr says why. */
 int filter_lock(const char *path);
 
+/* Is this an ability of the filter's kind, as bly_kinds lists them? */
+bool filter_can(const bly_filter *filter, const char *ability);
+
 /* Are both names of one file? */
 bool filter_same(const char *a, const char *b);
 
@@ -306,12 +310,17 @@ bool filter_same(const char *a, const char *b);
 
 typedef struct {
     uint64_t keys, keyless, bytes;
+    uint64_t absent, unsafe;    /* not removed */
     double   seconds;
 } cli_fed;
 
 /* Add every key of the lines. CLI_OK, or CLI_ERROR when it has said why. */
 int feed_filter(bly_filter *filter, cli_lines *lines, size_t jobs,
                 bool progress, cli_fed *out);
+
+/* The same, to remove every key that is there. */
+int feed_out(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
+             cli_fed *out);
 
 /* Only count the keys. */
 int feed_count(cli_lines *lines, size_t jobs, bool progress, uint64_t *keys);
@@ -326,6 +335,19 @@ typedef struct {
 void feed_report(const bly_filter *filter, const cli_fed *fed,
                  const cli_feed_report *how);
 
+/* ==== change.c ========================================================== */
+
+typedef struct {
+    int (*feed)(bly_filter *filter, cli_lines *lines, size_t jobs,
+                bool progress, cli_fed *out);
+    const char *ability;        /* "add", as bly_kinds lists it           */
+    const char *missing;        /* what to say when FILE is               */
+} cli_change;
+
+int change_run(const cli_command *self, const cli_change *how, int argc,
+               char **argv);
+extern const cli_option change_options[];
+
 /* ==== combine.c ========================================================= */
 
 typedef struct {
@@ -339,7 +361,8 @@ extern const cli_option combine_options[];
 
 /* ==== cmd_*.c =========================================================== */
 
-extern const cli_command cmd_build, cmd_add, cmd_query, cmd_info, cmd_check,
-    cmd_plan, cmd_kinds, cmd_unite, cmd_intersect, cmd_compare;
+extern const cli_command cmd_build, cmd_add, cmd_remove, cmd_query, cmd_count,
+    cmd_resize, cmd_info, cmd_check, cmd_plan, cmd_kinds, cmd_unite,
+    cmd_intersect, cmd_compare;
 
 #endif

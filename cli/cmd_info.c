@@ -39,6 +39,7 @@ static void info_json(const bly_stat_t *stat, const char *file)
     json_count("seed", stat->seed);
     json_string("hash", stat->hash);
     json_count("probes", stat->probes);
+    json_count("stuck", stat->stuck);
     json_real("distinct", stat->distinct);
     json_real("distinct_sd", stat->distinct_sd);
     json_open_array("geometry");
@@ -75,6 +76,9 @@ static void info_text(const bly_stat_t *stat, const char *file)
     output_format("  rate       %s false positives now, planned %s\n",
                   report_percent(stat->rate).text,
                   report_percent(stat->planned_rate).text);
+    if (stat->stuck > 0)
+        output_format("  stuck      %s counters at their largest value\n",
+                      report_count(stat->stuck).text);
     output_format("  hash       %s, seed %" PRIu64 "\n", stat->hash,
                   stat->seed);
     output_format("  geometry   %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64

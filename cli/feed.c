@@ -1,15 +1,17 @@
-/* feed.c - the keys of lines go into a filter, and what is said about it.
+/* feed.c - the keys of lines go into a filter, or out, and what is said about
+ * it.
  *
- * All threads split lines and hash keys; the hashes are added in the order of
- * the input, by one thread at a time: adding is the smaller part of the work,
- * and a filter whose state depends on the order is the same whatever -j.
- * Shared by `build` and `add`. Floor 7; includes cli.h and <bloomery.h> only.
+ * All threads split lines and hash keys; the hashes are added or removed in
+ * the order of the input, by one thread at a time: that is the smaller part of
+ * the work, and a filter whose state depends on the order is the same whatever
+ * -j. Shared by `build`, `add` and `remove`. Floor 7; includes cli.h and
+ * <bloomery.h> only.
  */
 #include "cli.h"
 
 #include <stdlib.h>
 
-/* ==== Adding ============================================================ */
+/* ==== Adding and removing =============================================== */
 
 /* A worker's hashes of the keys of one chunk. */
 typedef struct {
@@ -18,10 +20,12 @@ typedef struct {
     uint64_t  keyless;
 } feed_own;
 
-typedef struct {
+typedef struct feed_job feed_job;
+struct feed_job {
     bly_filter *filter;
     cli_fed    *fed;
-} feed_job;
+    int       (*take)(const feed_job *job, const feed_own *own);
+};
 
 static bool feed_room(feed_own *own, size_t more)
 {
@@ -58,17 +62,53 @@ static bool feed_work(void *argument, cli_worker *w)
     return true;
 }
 
+/* The keys go in. */
+static int feed_add(const feed_job *job, const feed_own *own)
+{
+    bly_status status = bly_add_many(job->filter, own->hashes, own->n);
+
+    if (status == BLY_EFULL && filter_can(job->filter, "resize"))
+        return report_error("the filter is full, and stays as it was: make it "
+                            "larger with 'bloomery resize', or build a new one "
+                            "with a larger -n");
+    if (status == BLY_EFULL)
+        return report_error("the filter is full, and stays as it was: build a "
+                            "new one with a larger -n");
+    return status < 0 ? report_library() : CLI_GO;
+}
+
+/* The keys go out, as many at a time as there is room for their statuses. */
+static int feed_remove(const feed_job *job, const feed_own *own)
+{
+    bly_status each[LINES_MOST];
+
+    for (size_t i = 0, n; i < own->n; i += n) {
+        n = own->n - i < LINES_MOST ? own->n - i : LINES_MOST;
+        bly_status status = bly_remove_many(job->filter, own->hashes + i, n,
+                                            each);
+        if (status != BLY_OK && status != BLY_EABSENT && status != BLY_EUNSAFE)
+            return report_library();
+        for (size_t j = 0; j < n; j++) {
+            job->fed->absent += each[j] == BLY_EABSENT;
+            job->fed->unsafe += each[j] == BLY_EUNSAFE;
+        }
+    }
+    return CLI_GO;
+}
+
 static int feed_commit(void *argument, cli_worker *w)
 {
     const feed_job *job = argument;
     const feed_own *own = w->own;
+    int status;
 
     if (w->chunk.error != 0)
         return lines_refuse(w->chunk.path, w->chunk.error);
     if (w->failed)
         return work_no_memory();
-    if (bly_add_many(job->filter, own->hashes, own->n) < 0)
-        return report_library();
+    status = job->take(job, own);
+    if (status != CLI_GO)
+        return status;
     job->fed->keys += own->n;
     job->fed->keyless += own->keyless;
     job->fed->bytes = w->chunk.bytes;
@@ -83,24 +123,39 @@ static void feed_clean(void *argument)
     free(own->hashes);
 }
 
-int feed_filter(bly_filter *filter, cli_lines *lines, size_t jobs,
-                bool progress, cli_fed *out)
+static int feed_run(const feed_job *job, cli_lines *lines, size_t jobs,
+                    const char *doing, bool progress)
 {
     static const cli_work work = { sizeof(feed_own), feed_work, feed_commit,
                                    feed_clean };
-    feed_job job = { filter, out };
     double start = report_clock();
     uint64_t total = 0;
     int status = lines_measure(lines, &total);
 
     if (status == CLI_ERROR)
         return status;
-    *out = (cli_fed){ 0, 0, 0, 0 };
-    progress_start("adding", total, progress);
-    status = work_run(lines, &work, &job, jobs);
+    *job->fed = (cli_fed){ .keys = 0 };
+    progress_start(doing, total, progress);
+    status = work_run(lines, &work, (void *)(uintptr_t)job, jobs);
     progress_end();
-    out->seconds = report_clock() - start;
+    job->fed->seconds = report_clock() - start;
     return status == CLI_GO ? CLI_OK : status;
+}
+
+int feed_filter(bly_filter *filter, cli_lines *lines, size_t jobs,
+                bool progress, cli_fed *out)
+{
+    feed_job job = { filter, out, feed_add };
+
+    return feed_run(&job, lines, jobs, "adding", progress);
+}
+
+int feed_out(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
+             cli_fed *out)
+{
+    feed_job job = { filter, out, feed_remove };
+
+    return feed_run(&job, lines, jobs, "removing", progress);
 }
 
 /* ==== Counting ========================================================== */
@@ -159,6 +214,8 @@ static void feed_json(const bly_stat_t *stat, const cli_fed *fed,
     json_real("rate", stat->rate);
     json_count("keys", fed->keys);
     json_count("keyless", fed->keyless);
+    json_count("absent", fed->absent);
+    json_count("unsafe", fed->unsafe);
     json_real("seconds", fed->seconds);
     json_real("keys_per_second", report_per_second(fed->keys, fed->seconds));
     json_count("input_bytes", fed->bytes);
@@ -207,5 +264,13 @@ void feed_report(const bly_filter *filter, const cli_fed *fed,
                     "-t", report_count(fed->keyless).text,
                     fed->keyless == 1 ? "line has" : "lines have",
                     fed->keyless == 1 ? "was" : "were");
+    if (fed->absent > 0)
+        report_note("note: %s %s not there", report_count(fed->absent).text,
+                    fed->absent == 1 ? "key was" : "keys were");
+    if (fed->unsafe > 0)
+        report_note("note: %s %s not removed, because other keys might be lost "
+                    "with %s", report_count(fed->unsafe).text,
+                    fed->unsafe == 1 ? "key was" : "keys were",
+                    fed->unsafe == 1 ? "it" : "them");
     feed_warn(&stat, how->advice);
 }

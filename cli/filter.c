@@ -44,6 +44,23 @@ bool filter_same(const char *a, const char *b)
         && about_a.st_ino == about_b.st_ino;
 }
 
+/* The name of the kind stands in the image at byte 8, 16 bytes long. */
+bool filter_can(const bly_filter *filter, const char *ability)
+{
+    enum { KIND_AT = 8, KIND_LENGTH = 16 };
+    const char *name = (const char *)bly_image(filter, NULL) + KIND_AT;
+    const bly_kind_info *kinds;
+
+    for (size_t i = 0, n = bly_kinds(&kinds); i < n; i++) {
+        if (strncmp(kinds[i].name, name, KIND_LENGTH) != 0)
+            continue;
+        for (const char *const *a = kinds[i].abilities; *a != NULL; a++)
+            if (strcmp(*a, ability) == 0)
+                return true;
+    }
+    return false;
+}
+
 /* ==== Before the work =================================================== */
 
 /* The folder that will hold `path`: "." or all before the last slash. */

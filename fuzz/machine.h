@@ -32,6 +32,10 @@ typedef struct {
     model_side     a, b;
     long           work;                /* what is left of MODEL_WORK        */
     bool           over;
+    bool           lossy;               /* keys may be lost by now: bly_stat's
+                                           `lost` is not 0 for this kind     */
+    bly_status     each[MODEL_BATCH];
+    uint64_t       count[MODEL_BATCH];
     uint64_t       hash[MODEL_BATCH];
     bool           answer[MODEL_BATCH];
     bly_key        key[MODEL_BATCH];
@@ -53,7 +57,8 @@ uint64_t model_u64(model *m);
 /* Number i of a stream of random-looking hashes. */
 uint64_t model_mix(uint64_t i);
 
-/* False for the kinds that forget by design. */
+/* False for the kinds that forget by design, and for kind twin once a key was
+ * removed. */
 bool model_keeps(const model *m);
 
 /* Every key of the set is found in the filter. */

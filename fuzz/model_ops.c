@@ -82,6 +82,8 @@ static void model_added(model *m, uint64_t hash, bool before,
                      "a refused add changed the filter");
         return;
     }
+    if (status == BLY_EREMOVED && m->lossy)
+        return;
     model_expect(m, status == (before ? BLY_SEEN : BLY_OK),
                  "add and contains disagree whether it was there");
     exact_add(m->a.set, hash, 1);
@@ -120,7 +122,8 @@ static void model_added_many(model *m, size_t n, uint64_t items,
                      "a kind that cannot add did");
         return;
     }
-    model_expect(m, status == BLY_OK || status == BLY_EFULL,
+    model_expect(m, status == BLY_OK || status == BLY_EFULL
+                    || (status == BLY_EREMOVED && m->lossy),
                  "a batch was refused");
     if (status != BLY_OK) {
         bly_stat_t stat;
@@ -216,6 +219,19 @@ static void model_op_law(model *m)
 
 /* ---- Instructions: remove, label --------------------------------------- */
 
+/* What a removal of a key that is there may say. */
+static void model_removed(model *m, exact_entry *entry, bly_status status)
+{
+    bly_stat_t stat;
+    bly_stat(&stat, m->a.filter);
+    m->lossy |= stat.lost > 0;
+    model_expect(m, status == BLY_OK || status == BLY_EUNSAFE
+                    || (status == BLY_EABSENT && m->lossy),
+                 "a key that is there cannot be removed");
+    if (status == BLY_OK)
+        exact_remove(m->a.set, entry);
+}
+
 static void model_op_remove(model *m)
 {
     exact_entry *entry = exact_pick(m->a.set, model_u16(m));
@@ -224,10 +240,50 @@ static void model_op_remove(model *m)
         model_expect(m, bly_remove_hash(m->a.filter, hash)
                         == BLY_EUNSUPPORTED, "a kind that cannot remove did");
     } else if (entry != NULL) {
-        model_expect(m, bly_remove_hash(m->a.filter, hash) == BLY_OK,
-                     "a key that is there cannot be removed");
-        exact_remove(m->a.set, entry);
+        model_removed(m, entry, bly_remove_hash(m->a.filter, hash));
     }
+}
+
+/* Keys that are there, and some of them twice. */
+static void model_op_remove_many(model *m)
+{
+    uint64_t from = model_u16(m);
+    size_t n = model_batch(m), picked = 0;
+    for (size_t i = 0; i < n; i++) {
+        const exact_entry *entry = exact_pick(m->a.set, from + i / 2);
+        if (entry != NULL)
+            m->hash[picked++] = entry->hash;
+    }
+    if (!model_can(m, "remove"))
+        return;
+    bly_remove_many(m->a.filter, m->hash, picked, m->each);
+    for (size_t i = 0; i < picked; i++) {
+        exact_entry *entry = exact_find(m->a.set, m->hash[i]);
+        if (entry != NULL)
+            model_removed(m, entry, m->each[i]);
+        else if (m->each[i] == BLY_OK)
+            m->over = true;             /* not its own traces that went */
+    }
+}
+
+/* A copy in another size holds the same. */
+static void model_op_resize(model *m)
+{
+    bly_filter *copy = NULL;
+    uint64_t times = 1 + model_u8(m) % 8;
+    bly_stat_t stat;
+    if (bly_copy(&copy, m->a.filter) != BLY_OK)
+        return;
+    bly_stat(&stat, copy);
+    bly_status status = stat.bytes < MODEL_IMAGE / 8
+                      ? bly_resize(copy, stat.capacity * times) : BLY_EPARAM;
+    model_expect(m, model_can(m, "resize")
+                    ? status == BLY_OK || status == BLY_EPARAM
+                      || status == BLY_EFULL || status == BLY_ENOMEM
+                    : status == BLY_EUNSUPPORTED || status == BLY_EPARAM,
+                 "odd status of resize");
+    model_law(m, copy, m->a.set);
+    bly_free(copy);
 }
 
 static void model_op_remove_absent(model *m)
@@ -565,7 +621,7 @@ static void model_op_plant(model *m)
 {
     const exact_entry *victim = exact_pick(m->a.set, model_u16(m));
     size_t bytes;
-    if (!(m->flags & MODEL_PLANT) || victim == NULL)
+    if (!(m->flags & MODEL_PLANT) || victim == NULL || !model_keeps(m))
         return;
     const void *image = bly_image(m->a.filter, &bytes);
     uint8_t *broken = malloc(bytes);
@@ -616,6 +672,8 @@ const model_op model_ops[] = {
     { "renew",     model_op_renew },
     { "refuse",    model_op_refuse },
     { "rebuild",   model_op_rebuild },
+    { "remove many", model_op_remove_many },
+    { "resize",    model_op_resize },
 };
 
 const size_t model_ops_count = sizeof model_ops / sizeof *model_ops;

@@ -165,6 +165,9 @@ typedef struct {
                                    differs from another's: one standard
                                    deviation, over seeds or key sets         */
     double   fill;              /* share of bits set at capacity             */
+    double   lost;              /* chance that a key which is there is not
+                                   found, once as much is removed as planned:
+                                   0 for every kind that promises to find all*/
     uint32_t probes;            /* bits a key sets (k)                       */
     double   lines_present;     /* cache lines touched by a lookup, at most, */
     double   lines_absent;      /* of a key that is there, and of one not    */
@@ -325,6 +328,9 @@ typedef struct {
                                    the bits themselves                       */
     double   planned_rate;      /* predicted for `capacity` keys             */
     uint32_t probes;            /* bits a key sets                           */
+    double   lost;              /* chance that a key which is there is not
+                                   found: 0 for every kind that promises to
+                                   find all                                  */
     uint64_t stuck;             /* counters at their largest value: what they
                                    count is no longer known, so no remove
                                    lowers them                               */

@@ -29,6 +29,7 @@ enum { BLOOMERY_CHUNK = 2048 };
 typedef struct {
     const bly_kind *kind;
     const char     *hash;
+    kind_spec       asked;
     bly_plan_t      plan;
 } bloomery_order;
 
@@ -83,12 +84,13 @@ static void bloomery_plan_finish(bly_plan_t *plan, const bly_kind *kind)
 static bly_status bloomery_order_make(bloomery_order *order, const char *kind,
                                       const bly_spec *spec)
 {
-    kind_spec asked = { .capacity = spec->capacity };
-    bly_status status = registry_parse(&order->kind, asked.option, kind);
+    order->asked = (kind_spec){ .capacity = spec->capacity };
+    bly_status status = registry_parse(&order->kind, order->asked.option,
+                                       kind);
     if (status == BLY_OK)
         status = bloomery_hash_name(&order->hash, order->kind, spec);
     if (status == BLY_OK)
-        status = bloomery_rate(&asked.rate, spec);
+        status = bloomery_rate(&order->asked.rate, spec);
     if (status == BLY_OK && (spec->flags & ~BLY_SHARED) != 0)
         status = status_fail(BLY_EPARAM, "a spec's flags may be BLY_SHARED "
                              "and nothing else");
@@ -96,7 +98,7 @@ static bly_status bloomery_order_make(bloomery_order *order, const char *kind,
     bly_plan_t *plan = &order->plan;
     *plan = (bly_plan_t){ .bytes = 0 };
     if (status == BLY_OK)
-        status = order->kind->plan(plan, &asked);
+        status = order->kind->plan(plan, &order->asked);
     if (status == BLY_OK)
         bloomery_plan_finish(plan, order->kind);
     return status;
@@ -131,7 +133,7 @@ bly_status handle_check(const bly_kind **kind, const void *image,
         return status;
     const char *name = (const char *)image + IMAGE_KIND;
     size_t length = strnlen(name, IMAGE_KIND_NAME);
-    const bly_kind *found = registry_find(name, length);
+    const bly_kind *found = kind_named(name, length);
     for (size_t i = length; i < IMAGE_KIND_NAME; i++)
         if (name[i] != '\0')
             found = NULL;
@@ -235,7 +237,9 @@ static bly_status bloomery_new(bly_filter **out, const bloomery_order *order,
         return status;
     }
     filter->changed = true;             /* its checksums are still to be made */
-    if (spec->flags & BLY_SHARED)
+    if (order->kind->format != NULL)
+        status = order->kind->format(image, &order->asked);
+    if (status == BLY_OK && (spec->flags & BLY_SHARED) != 0)
         status = handle_share(filter);
     if (status == BLY_OK)
         *out = filter;

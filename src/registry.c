@@ -22,7 +22,7 @@ const bly_kind *const registry_kinds[] = {
 
 enum { REGISTRY_SIZE = sizeof registry_kinds / sizeof *registry_kinds - 1 };
 
-const bly_kind *registry_find(const char *name, size_t length)
+const bly_kind *kind_named(const char *name, size_t length)
 {
     for (size_t i = 0; i < REGISTRY_SIZE; i++)
         if (strlen(registry_kinds[i]->name) == length
@@ -139,7 +139,7 @@ bly_status registry_parse(const bly_kind **kind, uint64_t option[KIND_OPTIONS],
                           const char *text)
 {
     size_t name = strcspn(text, ":");
-    const bly_kind *found = registry_find(text, name);
+    const bly_kind *found = kind_named(text, name);
     uint64_t value[KIND_OPTIONS] = { 0 };
 
     if (found == NULL)

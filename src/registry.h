@@ -13,7 +13,8 @@
     X(standard)                                                                \
     X(partitioned)                                                             \
     X(blocked)                                                                 \
-    X(split)
+    X(split)                                                                   \
+    X(twin)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;
 REGISTRY_KINDS(REGISTRY_DECLARE)
@@ -21,9 +22,6 @@ REGISTRY_KINDS(REGISTRY_DECLARE)
 
 /* The kinds, a NULL at the end. */
 extern const bly_kind *const registry_kinds[];
-
-/* The kind of a name of `length` characters, or NULL. */
-const bly_kind *registry_find(const char *name, size_t length);
 
 /* Read "kind:option=value,…": the kind, and its options' values in the order
  * of its table, those not given as their standard. BLY_EKIND, BLY_EOPTION. */

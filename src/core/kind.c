@@ -7,6 +7,16 @@
 #include "base/sizes.h"
 #include "core/bits.h"
 
+kind_spec kind_spec_plain(const bly_kind *kind, uint64_t capacity,
+                          double rate)
+{
+    kind_spec spec = { .capacity = capacity, .rate = rate };
+    const kind_option *options = kind->options;
+    for (size_t i = 0; options != NULL && options[i].name != NULL; i++)
+        spec.option[i] = options[i].standard;
+    return spec;
+}
+
 bly_status kind_unite_bits(void *into, const void *other)
 {
     bits_or(image_payload_mut(into), image_payload(other),

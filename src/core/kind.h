@@ -58,6 +58,11 @@ struct bly_kind {
     /* Maths only: all of *plan but `kind` and `bits_per_key`. */
     bly_status (*plan)(bly_plan_t *plan, const kind_spec *spec);
 
+    /* Fill in what the payload of an empty filter has besides zeros, for the
+     * spec that was planned; NULL: it has nothing. The header is there, but
+     * for its checksums. */
+    bly_status (*format)(void *image, const kind_spec *spec);
+
     /* Does geometry and size make sense together? Trusts nothing but that
      * image_check_header() said OK. */
     bly_status (*check)(const void *image);
@@ -114,6 +119,14 @@ struct bly_kind {
      * counters: what the payload shows. */
     void (*stat)(bly_stat_t *out, const void *image);
 };
+
+/* The kind of a name of `length` characters, or NULL. The registry, which is
+ * above this floor, has the list (src/registry.c). */
+const bly_kind *kind_named(const char *name, size_t length);
+
+/* What is wanted of a kind, its options as they are when none is given. */
+kind_spec kind_spec_plain(const bly_kind *kind, uint64_t capacity,
+                          double rate);
 
 /* `unite` and `intersect` for a payload of nothing but bits. */
 bly_status kind_unite_bits    (void *into, const void *other);

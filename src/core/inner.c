@@ -1,0 +1,66 @@
+/* inner.c - images within an image.
+ *
+ * Floor 2.
+ */
+#include "core/inner.h"
+
+#include <string.h>
+
+#include "base/sizes.h"
+#include "core/hash.h"
+
+enum { INNER_ALIGNMENT = 64 };
+
+bool inner_room(uint64_t *out, uint64_t bytes)
+{
+    uint64_t more;
+    if (!sizes_add(&more, bytes, INNER_ALIGNMENT - 1))
+        return false;
+    *out = more / INNER_ALIGNMENT * INNER_ALIGNMENT;
+    return true;
+}
+
+bly_status inner_format(void *at, const bly_plan_t *plan, const void *outer,
+                        const kind_spec *spec)
+{
+    const bly_kind *kind = kind_named(plan->kind, strlen(plan->kind));
+    char hash[HASH_NAME + 1] = "";
+    memcpy(hash, (const uint8_t *)outer + IMAGE_HASH, HASH_NAME);
+    image_format(at, plan, kind->version, image_u64(outer, IMAGE_SEED), hash);
+    image_set_u64(at, IMAGE_ITEMS, IMAGE_ITEMS_UNKNOWN);
+    bly_status status = BLY_OK;
+    if (kind->format != NULL)
+        status = kind->format(at, spec);
+    image_unseal(at);
+    return status;
+}
+
+/* Are hash and seed of both the same? */
+static bool inner_alike(const uint8_t *a, const uint8_t *b)
+{
+    return image_u64(a, IMAGE_SEED) == image_u64(b, IMAGE_SEED)
+        && memcmp(a + IMAGE_HASH, b + IMAGE_HASH, HASH_NAME) == 0;
+}
+
+bool inner_check(const void *outer, uint64_t offset, const bly_kind *kind)
+{
+    uint64_t bytes = image_payload_bytes(outer);
+    const uint8_t *at = image_payload(outer) + offset;
+    if (offset % INNER_ALIGNMENT != 0 || offset > bytes
+        || bytes - offset < IMAGE_HEADER)
+        return false;
+    uint64_t own = image_u64(at, IMAGE_BYTES);
+    char name[IMAGE_KIND_NAME + 1] = "";
+    strcpy(name, kind->name);
+    return own <= bytes - offset
+        && image_check_header(at, own) == BLY_OK
+        && inner_alike(at, outer)
+        && memcmp(name, at + IMAGE_KIND, IMAGE_KIND_NAME) == 0
+        && image_u32(at, IMAGE_VERSION) == kind->version
+        && kind->check(at) == BLY_OK;
+}
+
+inner inner_at(const void *outer, uint64_t offset, const bly_kind *kind)
+{
+    return (inner){ kind, (uint8_t *)(uintptr_t)image_payload(outer) + offset };
+}

@@ -1,0 +1,41 @@
+/* inner.h - images within an image: what compound kinds are made of.
+ *
+ * Floor 2. A compound kind's payload holds whole images of other kinds, one
+ * after another, each at a multiple of 64 bytes. Their hash function and seed
+ * are those of the outer image, so one hash of a key serves all. An inner
+ * header has its own checksum; its payload's is 0, because the outer payload's
+ * covers it, and its number of items is "unknown".
+ *
+ * Compound kinds know the kinds inside by name only, and use them through
+ * kind.h.
+ */
+#ifndef BLY_CORE_INNER_H
+#define BLY_CORE_INNER_H
+
+#include "core/kind.h"
+
+/* Where an inner image stands. */
+typedef struct {
+    const bly_kind *kind;
+    void *image;
+} inner;
+
+/* The bytes that an image takes among others: up to the next multiple of 64.
+ * False: too many. */
+bool inner_room(uint64_t *out, uint64_t bytes);
+
+/* Write the header of an empty inner image over zero bytes, of the kind named
+ * in the plan. */
+bly_status inner_format(void *at, const bly_plan_t *plan, const void *outer,
+                        const kind_spec *spec);
+
+/* Is there, `offset` bytes into the outer payload, an image of this kind that
+ * may be used? Its header must be sound, its hash and seed the outer image's,
+ * and it must end within the payload. Trusts nothing. */
+bool inner_check(const void *outer, uint64_t offset, const bly_kind *kind);
+
+/* The inner image, `offset` bytes into the payload; inner_check() has said
+ * yes before. */
+inner inner_at(const void *outer, uint64_t offset, const bly_kind *kind);
+
+#endif /* BLY_CORE_INNER_H */

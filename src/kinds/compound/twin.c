@@ -1,0 +1,367 @@
+/* twin.c - a filter of keys that were added and one of keys that were removed.
+ *
+ * WHAT IT IS
+ *
+ * Two filters of bits that do not remove, side by side: A of the keys added, R
+ * of those removed. A key is there if A has it and R does not. It removes at
+ * twice the memory of one filter, where `counting` takes four times; the price
+ * is in the next paragraph.
+ *
+ * WHAT IT CANNOT PROMISE
+ *
+ * R errs as every such filter does. A key that is there, but that R takes for
+ * a removed one, is NOT FOUND: this is the one kind that loses keys, each with
+ * chance f_R, none before the first removal. A removed key cannot come back,
+ * because R has no removal: to add it again is refused (BLY_EREMOVED), and so
+ * is, with chance f_R, a new key. Each key is removed once at most: the second
+ * time it is absent.
+ *
+ * THE PICTURE
+ *
+ *      payload  | image of A            | image of R            |
+ *               | header, bits          | header, bits          |
+ *
+ *      contains x = A has x and R has not
+ *
+ * IMAGE
+ *
+ *      geometry 0   kind of A and R: 0 standard, 1 partitioned, 2 blocked
+ *      geometry 1   where R begins, in bytes from the payload's start, a
+ *                   multiple of 64
+ *      geometry 2, 3  zero
+ *      payload      A's image at 0, zeros up to geometry 1, R's image
+ *
+ *      Both are whole images, as docs/format.md has them, of the outer hash
+ *      and seed; their payload checksums are 0 (the outer one covers them) and
+ *      their items "unknown". Valid if and only if (1) the fields are in these
+ *      ranges, (2) both inner headers are valid, of that kind, hash and seed
+ *      and (3) both images end within the payload.
+ *
+ * MATHS
+ *
+ * With f_A and f_R the rates of the two filters as they stand:
+ *
+ *      a key never added is found          f_A (1 - f_R)                  (1)
+ *      a key that is there is not found    f_R                            (2)
+ *      a removed key is found              0
+ *
+ * Both are planned for the asked rate: A at `capacity` keys, R at `removals`
+ * (option; as many as the capacity if not given). (2) is bly_stat's `lost`.
+ *
+ * COST
+ *
+ * A lookup asks A, and R only if A says yes; a removal asks both and adds to
+ * R. Measured: `make bench`.
+ *
+ * WHEN TO USE, WHEN NOT
+ *
+ * Where removals are few and final (revoked certificates, closed accounts) and
+ * a key lost with chance f_R does no harm. Otherwise `counting`, `cuckoo` or
+ * `quotient`, which lose none. Rebuild from the keys when R nears its plan.
+ *
+ * PAPERS
+ *
+ *  [Guo 2010]  The dynamic Bloom filters, IEEE TKDE 22(1): on removal by a
+ *              second filter among others.
+ */
+#include "core/kind.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/sizes.h"
+#include "core/inner.h"
+
+enum {
+    TWIN_VERSION = 1,
+    TWIN_OF = 0, TWIN_REMOVED_AT = 1, TWIN_ZERO = 2, TWIN_ZERO_TOO = 3,
+    TWIN_CHUNK = 2048                   /* keys asked at a time              */
+};
+
+static const char *const twin_kinds[] = { "standard", "partitioned", "blocked",
+                                          NULL };
+enum { TWIN_KINDS = sizeof twin_kinds / sizeof *twin_kinds - 1 };
+
+enum { TWIN_OPTION_OF, TWIN_OPTION_REMOVALS };
+
+static const kind_option twin_options[] = {
+    [TWIN_OPTION_OF] = {
+        .name = "of", .help = "what kind the two filters are",
+        .choices = twin_kinds, .standard = 0,
+    },
+    [TWIN_OPTION_REMOVALS] = {
+        .name = "removals", .help = "keys that will be removed: then live keys "
+                                    "are lost at the asked rate",
+        .least = 1, .most = UINT64_MAX / 2, .standard = KIND_CHOOSE,
+    },
+    { .name = NULL },
+};
+
+/* ---- The two inside ---------------------------------------------------- */
+
+static const bly_kind *twin_kind(uint64_t of)
+{
+    return kind_named(twin_kinds[of], strlen(twin_kinds[of]));
+}
+
+typedef struct {
+    const bly_kind *kind;               /* of both                           */
+    void *added, *removed;              /* images                            */
+} twin_view;
+
+static twin_view twin_look(const void *image)
+{
+    const bly_kind *kind = twin_kind(image_geometry(image, TWIN_OF));
+    uint64_t at = image_geometry(image, TWIN_REMOVED_AT);
+    return (twin_view){ kind, inner_at(image, 0, kind).image,
+                        inner_at(image, at, kind).image };
+}
+
+/* ---- Plan -------------------------------------------------------------- */
+
+typedef struct {
+    kind_spec  spec[2];                 /* of A, of R                        */
+    bly_plan_t plan[2];
+    uint64_t   removed_at;
+} twin_parts;
+
+static bly_status twin_plan_part(bly_plan_t *plan, kind_spec *spec,
+                                 const bly_kind *kind, uint64_t capacity,
+                                 double rate)
+{
+    *spec = kind_spec_plain(kind, capacity, rate);
+    *plan = (bly_plan_t){ .bytes = 0 };
+    bly_status status = kind->plan(plan, spec);
+    strcpy(plan->kind, kind->name);
+    return status;
+}
+
+static bly_status twin_plan_parts(twin_parts *parts, const kind_spec *spec)
+{
+    const bly_kind *kind = twin_kind(spec->option[TWIN_OPTION_OF]);
+    uint64_t removals = spec->option[TWIN_OPTION_REMOVALS];
+    if (spec->capacity == 0)
+        return kind_no_capacity();
+    if (removals == KIND_CHOOSE)
+        removals = spec->capacity;
+    bly_status status = twin_plan_part(&parts->plan[0], &parts->spec[0], kind,
+                                       spec->capacity, spec->rate);
+    if (status == BLY_OK)
+        status = twin_plan_part(&parts->plan[1], &parts->spec[1], kind,
+                                removals, spec->rate);
+    if (status == BLY_OK
+        && !inner_room(&parts->removed_at, parts->plan[0].bytes))
+        status = kind_too_big(spec, "2^64 bytes");
+    return status;
+}
+
+static bly_status twin_plan(bly_plan_t *plan, const kind_spec *spec)
+{
+    twin_parts parts;
+    uint64_t bytes = 0;
+    bly_status status = twin_plan_parts(&parts, spec);
+    if (status == BLY_OK
+        && !sizes_add(&bytes, parts.removed_at, parts.plan[1].bytes))
+        status = kind_too_big(spec, "2^64 bytes");
+    if (status == BLY_OK)
+        status = kind_plan_bytes(plan, bytes);
+    if (status != BLY_OK)
+        return status;
+
+    const bly_plan_t *added = &parts.plan[0], *removed = &parts.plan[1];
+    plan->capacity = added->capacity;
+    plan->rate = added->rate;
+    plan->rate_sd = added->rate_sd;
+    plan->fill = added->fill;
+    plan->probes = added->probes;
+    plan->lines_present = added->lines_present + removed->lines_absent;
+    plan->lines_absent = added->lines_absent;
+    plan->lost = removed->rate;
+    plan->geometry[TWIN_OF] = spec->option[TWIN_OPTION_OF];
+    plan->geometry[TWIN_REMOVED_AT] = parts.removed_at;
+    plan->geometry[TWIN_ZERO] = plan->geometry[TWIN_ZERO_TOO] = 0;
+    return BLY_OK;
+}
+
+static bly_status twin_format(void *image, const kind_spec *spec)
+{
+    twin_parts parts;
+    uint8_t *payload = image_payload_mut(image);
+    bly_status status = twin_plan_parts(&parts, spec);
+    if (status == BLY_OK)
+        status = inner_format(payload, &parts.plan[0], image, &parts.spec[0]);
+    if (status == BLY_OK)
+        status = inner_format(payload + parts.removed_at, &parts.plan[1],
+                              image, &parts.spec[1]);
+    return status;
+}
+
+/* ---- Check, contains, add, remove -------------------------------------- */
+
+/* A must end before R begins, and R where the payload does. */
+static bool twin_sound(const void *image)
+{
+    uint64_t of = image_geometry(image, TWIN_OF);
+    uint64_t at = image_geometry(image, TWIN_REMOVED_AT), room;
+    if (of >= TWIN_KINDS || image_geometry(image, TWIN_ZERO) != 0
+        || image_geometry(image, TWIN_ZERO_TOO) != 0)
+        return false;
+    const bly_kind *kind = twin_kind(of);
+    if (!inner_check(image, 0, kind) || !inner_check(image, at, kind))
+        return false;
+    const uint8_t *payload = image_payload(image);
+    return inner_room(&room, image_u64(payload, IMAGE_BYTES)) && room == at
+        && at + image_u64(payload + at, IMAGE_BYTES)
+           == image_payload_bytes(image);
+}
+
+static bly_status twin_check(const void *image)
+{
+    return twin_sound(image) ? BLY_OK : kind_bad_geometry(image);
+}
+
+static bool twin_contains(const void *image, uint64_t hash)
+{
+    twin_view v = twin_look(image);
+    return v.kind->contains(v.added, hash)
+        && !v.kind->contains(v.removed, hash);
+}
+
+static bly_status twin_add(void *image, uint64_t hash)
+{
+    twin_view v = twin_look(image);
+    if (v.kind->contains(v.removed, hash))
+        return BLY_EREMOVED;
+    return v.kind->add(v.added, hash);
+}
+
+static bly_status twin_remove(void *image, uint64_t hash)
+{
+    twin_view v = twin_look(image);
+    if (!v.kind->contains(v.added, hash)
+        || v.kind->contains(v.removed, hash))
+        return BLY_EABSENT;
+    v.kind->add(v.removed, hash);
+    return BLY_OK;
+}
+
+/* ---- Batches ----------------------------------------------------------- */
+
+/* Up to TWIN_CHUNK keys: A is asked for all, R for those that A has. */
+static void twin_contains_some(const twin_view *v, const uint64_t *hashes,
+                               size_t n, bool *present)
+{
+    uint64_t found[TWIN_CHUNK];
+    uint16_t place[TWIN_CHUNK];
+    bool removed[TWIN_CHUNK];
+    size_t m = 0;
+    v->kind->contains_many(v->added, hashes, n, present);
+    for (size_t i = 0; i < n; i++) {
+        found[m] = hashes[i];
+        place[m] = (uint16_t)i;
+        m += present[i];
+    }
+    v->kind->contains_many(v->removed, found, m, removed);
+    for (size_t j = 0; j < m; j++)
+        present[place[j]] = !removed[j];
+}
+
+static void twin_contains_many(const void *image, const uint64_t *hashes,
+                               size_t n, bool *present)
+{
+    twin_view v = twin_look(image);
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < TWIN_CHUNK ? n - i : TWIN_CHUNK;
+        twin_contains_some(&v, hashes + i, some, present + i);
+    }
+}
+
+/* Adds change only A, so R may be asked for a whole chunk before. */
+static bly_status twin_add_many(void *image, const uint64_t *hashes, size_t n,
+                                size_t *done)
+{
+    twin_view v = twin_look(image);
+    bool removed[TWIN_CHUNK];
+    for (*done = 0; *done < n; ) {
+        size_t some = n - *done < TWIN_CHUNK ? n - *done : TWIN_CHUNK;
+        size_t good = 0, added;
+        v.kind->contains_many(v.removed, hashes + *done, some, removed);
+        while (good < some && !removed[good])
+            good++;
+        v.kind->add_many(v.added, hashes + *done, good, &added);
+        *done += good;
+        if (good < some)
+            return BLY_EREMOVED;
+    }
+    return BLY_OK;
+}
+
+/* Removals change only R. They are asked for one after another, since a key
+ * may be twice in the batch; that R was asked for all of them before has
+ * brought its lines near. */
+static void twin_remove_some(const twin_view *v, const uint64_t *hashes,
+                             size_t n, bly_status *each)
+{
+    bool added[TWIN_CHUNK], removed[TWIN_CHUNK];
+    v->kind->contains_many(v->added, hashes, n, added);
+    v->kind->contains_many(v->removed, hashes, n, removed);
+    for (size_t i = 0; i < n; i++) {
+        bool there = added[i] && !removed[i]
+                  && !v->kind->contains(v->removed, hashes[i]);
+        each[i] = there ? BLY_OK : BLY_EABSENT;
+        if (there)
+            v->kind->add(v->removed, hashes[i]);
+    }
+}
+
+static void twin_remove_many(void *image, const uint64_t *hashes, size_t n,
+                             bly_status *each)
+{
+    twin_view v = twin_look(image);
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < TWIN_CHUNK ? n - i : TWIN_CHUNK;
+        twin_remove_some(&v, hashes + i, some, each + i);
+    }
+}
+
+/* ---- Look inside ------------------------------------------------------- */
+
+/* R's keys are A's too, but for A's accidents: what is left is their
+ * difference. */
+static void twin_stat(bly_stat_t *out, const void *image)
+{
+    twin_view v = twin_look(image);
+    bly_stat_t added = { .bytes = 0 }, removed = { .bytes = 0 };
+    v.kind->stat(&added, v.added);
+    v.kind->stat(&removed, v.removed);
+    out->fill = added.fill;
+    out->probes = added.probes;
+    out->rate = added.rate * (1 - removed.rate);
+    out->lost = removed.rate;
+    out->distinct = isinf(added.distinct) ? added.distinct
+                  : fmax(0, added.distinct - removed.distinct);
+    out->distinct_sd = isinf(added.distinct) || isinf(removed.distinct)
+                     ? INFINITY
+                     : hypot(added.distinct_sd, removed.distinct_sd);
+}
+
+const bly_kind bly_kind_twin = {
+    .name    = "twin",
+    .family  = "compound",
+    .summary = "two filters, of the keys added and of those removed",
+    .version = TWIN_VERSION,
+    .options = twin_options,
+
+    .plan   = twin_plan,
+    .format = twin_format,
+    .check  = twin_check,
+
+    .contains      = twin_contains,
+    .contains_many = twin_contains_many,
+    .add           = twin_add,
+    .add_many      = twin_add_many,
+    .remove        = twin_remove,
+    .remove_many   = twin_remove_many,
+
+    .stat = twin_stat,
+};

@@ -1,0 +1,163 @@
+/* multiset.c - ten million random adds and removes of every kind that
+ * removes, beside an exact multiset.
+ *
+ * What is held: a key that was added more often than removed is found and
+ * counted not too low, whatever happened in between; a refused add or remove
+ * is one that did not happen. Most keys come once or twice, some a hundred
+ * times; a third of the work is done at half load, a third at the rated load
+ * and a third where the filter says that it is full.
+ */
+#include "test.h"
+
+#include "registry.h"
+
+enum {
+    CAPACITY = 20000,
+    UNIVERSE = 40000,           /* different keys                            */
+    HOT = 16,                   /* of them, come up to HOT_MOST times        */
+    HOT_MOST = 100,
+    STEPS = 10000000,           /* of each kind                              */
+    LOOKS = 20                  /* of all keys, in a phase                   */
+};
+
+/* Sanitizers make it many times slower. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { DIVIDE = 20 };
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+enum { DIVIDE = 20 };
+#else
+enum { DIVIDE = 1 };
+#endif
+#else
+enum { DIVIDE = 1 };
+#endif
+
+typedef struct {
+    const bly_kind *kind;
+    bly_filter *filter;
+    uint64_t count[UNIVERSE];   /* the truth                                 */
+    uint64_t in;                /* their sum                                 */
+    uint64_t draws, full, unsafe;
+} multiset;
+
+static uint64_t multiset_draw(multiset *m)
+{
+    return test_random(1, m->draws++);
+}
+
+static uint64_t multiset_hash(uint64_t id)
+{
+    return test_random(2, id);
+}
+
+/* One key in 32 is one of the hot ones. */
+static uint64_t multiset_id(multiset *m)
+{
+    uint64_t draw = multiset_draw(m);
+    return draw % 32 == 0 ? (draw >> 32) % HOT : (draw >> 32) % UNIVERSE;
+}
+
+static void multiset_look(const multiset *m, uint64_t id)
+{
+    uint64_t hash = multiset_hash(id), counted = bly_count_hash(m->filter, hash);
+    if (m->count[id] > 0 && !bly_contains_hash(m->filter, hash))
+        fail_msg("%s: a key that was added %llu times is lost", m->kind->name,
+                 (unsigned long long)m->count[id]);
+    if (counted < m->count[id])
+        fail_msg("%s: a key that was added %llu times counts %llu",
+                 m->kind->name, (unsigned long long)m->count[id],
+                 (unsigned long long)counted);
+}
+
+static void multiset_add(multiset *m, uint64_t id)
+{
+    if (m->count[id] >= (id < HOT ? HOT_MOST : 2))
+        return;
+    bly_status status = bly_add_hash(m->filter, multiset_hash(id));
+    if (status == BLY_EFULL) {
+        m->full++;
+        return;
+    }
+    assert_true(status == BLY_OK || status == BLY_SEEN);
+    m->count[id]++;
+    m->in++;
+}
+
+/* Legal only for a key that was added, or that is certainly not there. */
+static void multiset_remove(multiset *m, uint64_t id)
+{
+    uint64_t hash = multiset_hash(id);
+    if (m->count[id] == 0) {
+        if (!bly_contains_hash(m->filter, hash))
+            assert_status(bly_remove_hash(m->filter, hash), BLY_EABSENT);
+        return;
+    }
+    bly_status status = bly_remove_hash(m->filter, hash);
+    assert_true(status == BLY_OK || status == BLY_EUNSAFE);
+    m->unsafe += status == BLY_EUNSAFE;
+    if (status == BLY_OK) {
+        m->count[id]--;
+        m->in--;
+    }
+}
+
+/* Steps about `load` keys: below it two adds for each remove, above it the
+ * other way round. */
+static void multiset_phase(multiset *m, uint64_t load, uint64_t steps)
+{
+    for (uint64_t step = 0; step < steps; step++) {
+        uint64_t draw = multiset_draw(m), id = multiset_id(m);
+        bool below = m->in < load, add = draw % 3 == 0 ? !below : below;
+        if (draw >> 62 == 0)
+            multiset_look(m, id);
+        else if (add)
+            multiset_add(m, id);
+        else
+            multiset_remove(m, id);
+        if (step % (steps / LOOKS) == 0)
+            for (id = 0; id < UNIVERSE; id++)
+                multiset_look(m, id);
+    }
+}
+
+static void multiset_run(const bly_kind *kind)
+{
+    static multiset m;
+    memset(&m, 0, sizeof m);
+    m.kind = kind;
+    bly_spec spec = { .capacity = CAPACITY };
+    assert_status(bly_new(&m.filter, kind->name, &spec), BLY_OK);
+
+    multiset_phase(&m, CAPACITY / 2, STEPS / 3 / DIVIDE);
+    multiset_phase(&m, CAPACITY, STEPS / 3 / DIVIDE);
+    multiset_phase(&m, UNIVERSE, STEPS / 3 / DIVIDE);
+    for (uint64_t id = 0; id < UNIVERSE; id++)
+        multiset_look(&m, id);
+
+    bly_stat_t stat;
+    assert_status(bly_stat(&stat, m.filter), BLY_OK);
+    assert_true(stat.items_exact && stat.items == m.in);
+    print_message("%s: %llu keys in at the end, %llu times full, %llu removes "
+                  "refused, %llu counters stuck\n", kind->name,
+                  (unsigned long long)m.in, (unsigned long long)m.full,
+                  (unsigned long long)m.unsafe,
+                  (unsigned long long)stat.stuck);
+    bly_free(m.filter);
+}
+
+static void test_no_key_is_lost(void **state)
+{
+    (void)state;
+    for (size_t i = 0; registry_kinds[i] != NULL; i++)
+        if (strcmp(registry_kinds[i]->family, "removable") == 0)
+            multiset_run(registry_kinds[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_key_is_lost),
+    };
+    return cmocka_run_group_tests_name("multiset", tests, NULL, NULL);
+}
