@@ -268,6 +268,7 @@ int main(int argc, char **argv)
     if (isatty(STDERR_FILENO))
         fputs("\r                                        \r", stderr);
     table_print(&plan);
+    table_print_removals();
     bounds_print(&plan);
     if (csv != NULL)
         bench_write_csv(csv);

@@ -86,6 +86,9 @@ double table_least(const bench_series *s);
 double table_ratio(const bench_series *a, const bench_series *b);
 
 void table_print(const bench_plan *plan);
+
+/* The kinds that remove, beside what others measured elsewhere. */
+void table_print_removals(void);
 void table_csv(FILE *out);
 
 /* ---- What is asked ------------------------------------------------------ */

@@ -201,6 +201,80 @@ static void kinds_asks(const bench_case *of, bly_filter *filter,
     }
 }
 
+/* ---- Removals ----------------------------------------------------------- */
+
+typedef struct {
+    bly_filter     *filter;
+    const uint64_t *hashes;
+    size_t          n;
+    bly_status     *each;
+    uint64_t       *counts;
+} kinds_removal;
+
+static uint64_t kinds_remove_batch(void *context, unsigned part, unsigned parts)
+{
+    const kinds_removal *job = context;
+    (void)part, (void)parts;
+    for (size_t i = 0, step; i < job->n; i += step) {
+        step = kinds_least(KINDS_BATCH, job->n - i);
+        bly_remove_many(job->filter, job->hashes + i, step, job->each + i);
+    }
+    return 0;
+}
+
+static uint64_t kinds_count_batch(void *context, unsigned part, unsigned parts)
+{
+    const kinds_removal *job = context;
+    (void)part, (void)parts;
+    for (size_t i = 0, step; i < job->n; i += step) {
+        step = kinds_least(KINDS_BATCH, job->n - i);
+        bly_count_many(job->filter, job->hashes + i, step, job->counts + i);
+    }
+    return job->counts[0];
+}
+
+/* What was removed goes in again: into a filter that is as good as full. */
+static void kinds_readd(const bench_case *of, const kinds_removal *removal)
+{
+    uint64_t *gone = bench_allocate(removal->n * sizeof *gone);
+    kinds_job job = { .filter = removal->filter, .hashes = gone,
+                      .batch = KINDS_BATCH, .repeats = 1 };
+    for (size_t i = 0; i < removal->n; i++)
+        if (removal->each[i] == BLY_OK)
+            gone[job.n++] = removal->hashes[i];
+    if (bly_add_hash(removal->filter, gone[0]) >= 0) {
+        bly_remove_hash(removal->filter, gone[0]);
+        table_add(of, "add full", bench_cost(kinds_add_batch, &job)
+                                  / (double)job.n);
+    }
+    free(gone);
+}
+
+/* On a copy of the full filter: some of its keys are counted, go, and come
+ * back. */
+static void kinds_removes(const bench_case *of, const bly_filter *filter,
+                          const bench_questions *q)
+{
+    if (!kinds_can(of->subject, "remove"))
+        return;
+    kinds_removal job = { .hashes = q->hashes[2],
+                          .n = kinds_least((q->n + 3) / 4,
+                                           (size_t)(of->keys / 8) + 1) };
+    job.each = bench_allocate(job.n * sizeof *job.each);
+    job.counts = bench_allocate(job.n * sizeof *job.counts);
+    if (bly_copy(&job.filter, filter) < 0)
+        bench_stop(of->subject, bly_why());
+    if (kinds_can(of->subject, "count"))
+        table_add(of, "count", bench_cost(kinds_count_batch, &job)
+                               / (double)job.n);
+    table_add(of, "remove", bench_cost(kinds_remove_batch, &job)
+                            / (double)job.n);
+    kinds_readd(of, &job);
+    bly_free(job.filter);
+    free(job.each);
+    free(job.counts);
+}
+
 /* ---- Facts ------------------------------------------------------------- */
 
 static void kinds_facts(const bench_case *of, const bly_filter *filter,
@@ -253,6 +327,7 @@ static void kinds_one(const bench_plan *plan, size_t k, uint64_t keys,
     }
     kinds_asks(&of, kinds_filter[k], q, plan->threads);
     kinds_adds(&of, q, plan->threads);
+    kinds_removes(&of, kinds_filter[k], q);
 }
 
 void kinds_round(const bench_plan *plan, uint64_t keys, double rate,

@@ -206,6 +206,68 @@ void table_print(const bench_plan *plan)
            "as fast as one thread.\n\n");
 }
 
+/* What others measured of their own filters, one thread, 10^8 keys, on a
+ * machine of this sort (Zen 5): to look at beside ours, not to divide by. */
+static const struct {
+    const char *name;
+    double bits, rate, build, absent, half, present, remove;
+} table_elsewhere[] = {
+    { "cuckoo, 12 bits",     12.77, 0.00185, 203, 51, 51, 51, 60 },
+    { "cuckoo, 16 bits",     17.02, 0.00011, 192, 45, 45, 45, 53 },
+    { "counting quotient",   13.60, 0.00290, 244, 185, 185, 185, 412 },
+    { "vector quotient",     11.47, 0.00432, 72, 49, 61, 62, (double)NAN },
+    { "prefix (cuckoo 12)",  11.64, 0.00380, 51, 31, 41, 42, (double)NAN },
+};
+
+static void table_removal_row(const bench_case *of)
+{
+    static const char *const what[] = {
+        "line", "build", "add full", "remove", "count", "batch 0", "batch 50",
+        "batch 100", "single 50",
+    };
+    printf("%-19s%6.0e%7.2f%8.4f%%", of->subject, (double)of->keys,
+           (double)of->bytes * 8 / (double)of->keys,
+           table_median(table_look(of->subject, of->keys, of->rate, "rate"))
+           * 100);
+    for (size_t i = 0; i < sizeof what / sizeof *what; i++)
+        table_cell(table_median(table_look(of->subject, of->keys, of->rate,
+                                           what[i])),
+                   i == 0 ? 6 : 8, i == 0 ? 2 : 1);
+    printf("\n");
+}
+
+static bool table_has_removals(void)
+{
+    for (size_t i = 0; i < table_count; i++)
+        if (strcmp(table_all[i]->what, "remove") == 0)
+            return true;
+    return false;
+}
+
+void table_print_removals(void)
+{
+    if (!table_has_removals())
+        return;
+    printf("Filters that remove: ns a key, in batches. 'again': added to a "
+           "filter that is full but for it\n\n%-19s%6s%7s%9s%6s%8s%8s%8s%8s%8s"
+           "%8s%8s%8s\n", "filter", "keys", "bits", "rate", "line", "build",
+           "again", "remove", "count", "0 %", "50 %", "100 %", "single");
+    for (size_t i = 0; i < table_count; i++)
+        if (strcmp(table_all[i]->what, "remove") == 0)
+            table_removal_row(&table_all[i]->of);
+    printf("elsewhere:\n");
+    for (size_t i = 0; i < sizeof table_elsewhere / sizeof *table_elsewhere;
+         i++) {
+        printf("%-19s%6.0e%7.2f%8.4f%%%6s%8.1f%8s", table_elsewhere[i].name,
+               1e8, table_elsewhere[i].bits, table_elsewhere[i].rate * 100,
+               "-", table_elsewhere[i].build, "-");
+        table_cell(table_elsewhere[i].remove, 8, 1);
+        printf("%8s%8.1f%8.1f%8.1f%8s\n", "-", table_elsewhere[i].absent,
+               table_elsewhere[i].half, table_elsewhere[i].present, "-");
+    }
+    printf("\n");
+}
+
 void table_csv(FILE *out)
 {
     fputs("subject,keys,rate,bytes,measured,median,least,samples,limit,"
