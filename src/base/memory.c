@@ -6,11 +6,12 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "base/threads.h"
 
 /* A mapping that begins on a huge page: the system aligns to small pages
  * only, so ask for one huge page more and give the ends back. */
@@ -44,46 +45,41 @@ static size_t memory_pages(size_t bytes)
 /* ---- Pages in parallel -------------------------------------------------- */
 
 /* The system zeroes a page when it is first touched, one thread after another
- * if one thread does the touching. From this size on all of them share it. */
+ * if one thread does the touching. From this size on all of them share it;
+ * more than eight only wait for the memory. */
 enum { MEMORY_PARALLEL = 64 << 20, MEMORY_THREADS = 8 };
 
-typedef struct { unsigned char *from; size_t bytes; } memory_part;
+typedef struct { unsigned char *from; size_t bytes; } memory_range;
 
-/* Have the pages of a part made: by the system's call for it, or, where it
+/* Have the pages of a range made: by the system's call for it, or, where it
  * does not know that, by touching them. If there is no memory for them, that
  * shows when they are used, as it would without this. */
-static void *memory_populate_part(void *argument)
+static void memory_touch(unsigned char *from, size_t bytes)
 {
-    const memory_part *part = argument;
 #ifdef MADV_POPULATE_WRITE
-    if (madvise(part->from, part->bytes, MADV_POPULATE_WRITE) == 0
-        || errno != EINVAL)
-        return NULL;
+    if (madvise(from, bytes, MADV_POPULATE_WRITE) == 0 || errno != EINVAL)
+        return;
 #endif
-    for (size_t at = 0; at < part->bytes; at += 4096)
-        ((volatile unsigned char *)part->from)[at] = 0;
-    return NULL;
+    for (size_t at = 0; at < bytes; at += 4096)
+        ((volatile unsigned char *)from)[at] = 0;
+}
+
+static void memory_touch_part(void *context, unsigned part, unsigned parts)
+{
+    const memory_range *all = context;
+    size_t each = (all->bytes / parts + MEMORY_HUGE - 1) / MEMORY_HUGE
+                * MEMORY_HUGE, at = part * each;
+    if (at < all->bytes)
+        memory_touch(all->from + at, all->bytes - at < each ? all->bytes - at
+                                                            : each);
 }
 
 static void memory_populate(unsigned char *from, size_t bytes)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t parts = cores < MEMORY_THREADS ? (size_t)(cores < 1 ? 1 : cores)
-                                          : MEMORY_THREADS;
-    size_t each = (bytes / parts + MEMORY_HUGE - 1) / MEMORY_HUGE * MEMORY_HUGE;
-    pthread_t threads[MEMORY_THREADS];
-    memory_part part[MEMORY_THREADS];
-    size_t started = 0;
-
-    for (size_t at = 0; at < bytes && started < parts; at += each, started++) {
-        part[started] = (memory_part){ from + at, bytes - at < each
-                                                ? bytes - at : each };
-        if (pthread_create(&threads[started], NULL, memory_populate_part,
-                           &part[started]) != 0)
-            break;                      /* the rest comes when it is used */
-    }
-    while (started > 0)
-        pthread_join(threads[--started], NULL);
+    unsigned parts = threads_count();
+    memory_range all = { from, bytes };
+    threads_run(memory_touch_part, &all,
+                parts < MEMORY_THREADS ? parts : MEMORY_THREADS);
 }
 
 /* ---- The built-in allocator -------------------------------------------- */

@@ -1,0 +1,94 @@
+# remove.sh - remove, count, resize.
+# shellcheck source=lib.sh
+. "$1/lib.sh"
+
+span() {
+    awk -v from="$1" -v to="$2" 'BEGIN { for (i = from; i < to; i++) print i }'
+}
+span 0 1000 >all
+span 0 600 >low
+span 600 1000 >high
+span 5000 5010 >absent
+
+# ---- remove -----------------------------------------------------------------
+try build -k counting -n 1000 -p 1e-9 -o f.bly all
+silent 'build a filter that removes'
+try remove f.bly low
+silent 'remove'
+try query -c f.bly low
+out_is 'what was removed is gone' 1 '0\n'
+try query -c f.bly high
+out_is 'and the others are there' 0 '400\n'
+try check f.bly
+status_is 'the file is sound' 0
+cp f.bly before
+try remove f.bly absent
+status_is 'remove what is not there: status 1' 1
+check 'one note on stderr' grep -q 'note: 10 keys were not there' err
+check 'and the file is untouched' cmp -s before f.bly
+cat high absent | try remove --json f.bly
+status_is 'remove some that are there and some that are not' 1
+check 'the report counts them' grep -q '"absent": *10' out
+check 'and what is left' grep -q '"items": *0' out
+printf 'a,b\nc,d\n' >columns
+try build -k counting -n 10 -f 2 -t , -o c.bly columns
+printf 'x,b\n' | try remove -f 2 -t , c.bly
+silent 'remove a column'
+printf 'b\nd\n' | try query c.bly
+out_is 'takes out just that' 0 'd\n'
+
+# ---- count ------------------------------------------------------------------
+printf 'a\nb\na\nc\na\nb\n' >letters
+try build -k counting -n 100 -p 1e-9 -o n.bly letters
+silent 'build with repeats'
+printf 'c\na\nz\nb\n' | try count n.bly
+out_is 'count' 0 '1\tc\n3\ta\n0\tz\n2\tb\n'
+printf 'c\na\nz\nb' | try count -m 2 n.bly
+out_is 'count only the frequent; the last line without its end' 0 '3\ta\n2\tb'
+printf 'y\nz\n' | try count n.bly
+out_is 'count of none that is there: status 1' 1 '0\ty\n0\tz\n'
+printf 'a\n' | try remove n.bly
+printf 'a\n' | try count n.bly
+out_is 'removed once: one less' 0 '2\ta\n'
+awk 'BEGIN { for (i = 0; i < 20; i++) print "many" }' | try add n.bly
+printf 'many\n' | try count n.bly
+out_is 'counters at their end know no bound' 0 '?\tmany\n'
+try count --json n.bly letters
+check 'a count as JSON' grep -q '"sum": *9' out
+check 'jobs make no difference' sh -c \
+    '"$0" count -j 1 f.bly all >one; "$0" count -j 4 f.bly all >four;
+     cmp one four' "$BLOOMERY"
+
+# ---- resize -----------------------------------------------------------------
+try build -k quotient -n 1000 -p 1e-6 -o q.bly all
+silent 'build one that can be resized'
+try resize -v -n 4000 q.bly
+note 'resize' 'room for 4,[0-9]* keys'
+try query -c q.bly all
+out_is 'all keys are there' 0 '1000\n'
+span 1000 4000 | try add q.bly
+silent 'and there is room for more'
+span 4000 9000 >more
+keeps 'a full filter says so' 'bloomery resize' q.bly add q.bly more
+try resize -n 8000 -o r.bly q.bly
+silent 'resize into another file'
+try query -c r.bly all
+out_is 'which holds the same' 0 '1000\n'
+
+# ---- mistakes ---------------------------------------------------------------
+try build -n 100 -o s.bly letters
+try remove
+refused 'remove without a file' 'FILE to remove from is missing'
+keeps 'remove from a kind that cannot' 'cannot remove' s.bly \
+    remove s.bly letters
+try count s.bly letters
+refused 'count of a kind that does not' 'does not count'
+keeps 'resize of a kind that cannot' 'cannot be resized' s.bly \
+    resize -n 1000 s.bly
+try resize q.bly
+refused 'resize without a size' '-n'
+try count - </dev/null
+refused 'count with everything from stdin' 'both'
+keeps 'remove with a missing file of keys' 'nowhere' f.bly \
+    remove f.bly nowhere
+finish
