@@ -157,7 +157,10 @@ typedef struct {
 typedef struct {
     char     kind[17];          /* its name, without options                 */
     uint64_t capacity;          /* keys                                      */
-    uint64_t bytes;             /* of the whole image                        */
+    uint64_t bytes;             /* of the whole image; of a kind that packs
+                                   its keys (gcs, compressed) at most        */
+    uint64_t scratch;           /* bytes that bly_build takes and gives back,
+                                   beside the image and the hashes           */
     double   bits_per_key;      /* 8 * bytes / capacity                      */
     double   rate;              /* predicted rate at capacity: at most what
                                    was asked, unless options fix the size    */
@@ -193,10 +196,20 @@ BLY_API bly_status bly_new(bly_filter **out, const char *kind,
 
 /* A filter of the n keys with these hashes; every kind can do this. The array
  * may hold duplicates in any order and is not changed. n may be 0 if
- * spec->capacity is not. `spec` may be NULL. Errors of bly_new; BLY_EFULL. */
+ * spec->capacity is not. `spec` may be NULL. A kind that can only be built is
+ * planned for n keys, whatever the capacity. It works with all processors
+ * where that is quicker. Errors of bly_new; BLY_EFULL. */
 BLY_API bly_status bly_build(bly_filter **out, const char *kind,
                              const bly_spec *spec,
                              const uint64_t *hashes, size_t n);
+
+/* The same with a label for each key, for kinds that carry them: BLY_EPARAM
+ * if one key comes with two labels or a label does not fit; BLY_EUNSUPPORTED
+ * for other kinds. */
+BLY_API bly_status bly_build_labels(bly_filter **out, const char *kind,
+                                    const bly_spec *spec,
+                                    const uint64_t *hashes,
+                                    const uint64_t *labels, size_t n);
 
 /* A copy in memory of its own, which may be changed whatever `filter` may.
  * BLY_ENOMEM. */

@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/threads.h"
 #include "core/hash.h"
 #include "core/maths.h"
 #include "handle.h"
@@ -220,31 +221,43 @@ static void *bloomery_image(const bloomery_order *order, uint64_t seed,
     return image;
 }
 
+/* A handle for a finished image of `bytes` bytes, which it owns, or which is
+ * gone on an error. */
+static bly_status bloomery_own(bly_filter **out, const bloomery_order *order,
+                               void *image, size_t bytes, int flags,
+                               const bly_allocator *allocator)
+{
+    bly_filter *filter;
+    bly_status status = handle_make(&filter, order->kind, image, bytes,
+                                    &handle_owned, allocator);
+    if (status != BLY_OK) {
+        memory_release(allocator, image, bytes);
+        return status;
+    }
+    filter->changed = true;             /* its checksums are still to be made */
+    if ((flags & BLY_SHARED) != 0)
+        status = handle_share(filter);
+    if (status == BLY_OK)
+        *out = filter;
+    else
+        bly_free(filter);
+    return status;
+}
+
 static bly_status bloomery_new(bly_filter **out, const bloomery_order *order,
                                const bly_spec *spec)
 {
     bly_allocator allocator = memory_allocator(spec->allocator);
     size_t bytes = (size_t)order->plan.bytes;
     void *image = bloomery_image(order, spec->seed, &allocator);
+    bly_status status = BLY_OK;
     if (image == NULL)
         return bloomery_no_memory(bytes);
-
-    bly_filter *filter;
-    bly_status status = handle_make(&filter, order->kind, image, bytes,
-                                    &handle_owned, &allocator);
-    if (status != BLY_OK) {
-        memory_release(&allocator, image, bytes);
-        return status;
-    }
-    filter->changed = true;             /* its checksums are still to be made */
     if (order->kind->format != NULL)
         status = order->kind->format(image, &order->asked);
-    if (status == BLY_OK && (spec->flags & BLY_SHARED) != 0)
-        status = handle_share(filter);
     if (status == BLY_OK)
-        *out = filter;
-    else
-        bly_free(filter);
+        return bloomery_own(out, order, image, bytes, spec->flags, &allocator);
+    memory_release(&allocator, image, bytes);
     return status;
 }
 
@@ -257,22 +270,115 @@ bly_status bly_new(bly_filter **out, const char *kind, const bly_spec *spec)
     return status == BLY_OK ? bloomery_new(out, &order, spec) : status;
 }
 
-bly_status bly_build(bly_filter **out, const char *kind, const bly_spec *spec,
-                     const uint64_t *hashes, size_t n)
+/* ==== Build ============================================================= */
+
+/* By the kind's own build, into an image that is there. */
+static bly_status bloomery_build_image(void *image, const bloomery_order *order,
+                                       const kind_keys *keys,
+                                       const bly_allocator *allocator)
 {
-    bly_spec filled = spec != NULL ? *spec : (bly_spec){ .capacity = 0 };
-    if (filled.capacity == 0)
-        filled.capacity = n;
+    kind_bench bench = { .bytes = (size_t)order->plan.scratch,
+                         .threads = threads_count() };
+    bly_status status = BLY_OK;
+    if (bench.bytes > 0)
+        bench.scratch = memory_raw(allocator, bench.bytes);
+    if (bench.bytes > 0 && bench.scratch == NULL)
+        return bloomery_no_memory(order->plan.bytes + order->plan.scratch);
+    if (order->kind->format != NULL)
+        status = order->kind->format(image, &order->asked);
+    if (status == BLY_OK)
+        status = order->kind->build(image, keys, &bench);
+    memory_release(allocator, bench.scratch, bench.bytes);
+    return status;
+}
+
+/* Where the kind has used fewer bytes than planned: move to a smaller place.
+ * No memory for it: *bytes, and the image, stay as they are for the moment. */
+static void *bloomery_trim(void *image, size_t *bytes,
+                           const bly_allocator *allocator)
+{
+    size_t used = (size_t)image_u64(image, IMAGE_BYTES);
+    void *smaller = used < *bytes ? memory_raw(allocator, used) : NULL;
+    if (smaller == NULL)
+        return image;
+    memcpy(smaller, image, used);
+    memory_release(allocator, image, *bytes);
+    *bytes = used;
+    return smaller;
+}
+
+static bly_status bloomery_build(bly_filter **out, const bloomery_order *order,
+                                 const bly_spec *spec, const kind_keys *keys)
+{
+    bly_allocator allocator = memory_allocator(spec->allocator);
+    size_t bytes = (size_t)order->plan.bytes;
+    void *image = bloomery_image(order, spec->seed, &allocator);
+    if (image == NULL)
+        return bloomery_no_memory(bytes);
+    bly_status status = bloomery_build_image(image, order, keys, &allocator);
+    if (status == BLY_OK)
+        image = bloomery_trim(image, &bytes, &allocator);
+    if (status == BLY_OK && image_u64(image, IMAGE_BYTES) != bytes)
+        status = bloomery_no_memory(bytes);
+    if (status != BLY_OK) {
+        memory_release(&allocator, image, bytes);
+        return status;
+    }
+    image_set_u64(image, IMAGE_ITEMS, keys->n);
+    return bloomery_own(out, order, image, bytes, spec->flags, &allocator);
+}
+
+/* A kind without a build of its own is made empty and filled. */
+static bly_status bloomery_fill(bly_filter **out, const bloomery_order *order,
+                                const bly_spec *spec, const kind_keys *keys)
+{
     bly_filter *filter;
-    bly_status status = bly_new(&filter, kind, &filled);
+    bly_status status = bloomery_new(&filter, order, spec);
     if (status != BLY_OK)
         return status;
-    status = bly_add_many(filter, hashes, n);
+    status = bly_add_many(filter, keys->hashes, keys->n);
     if (status == BLY_OK)
         *out = filter;
     else
         bly_free(filter);
     return status;
+}
+
+static bly_status bloomery_build_any(bly_filter **out, const char *name,
+                                     const bly_spec *spec,
+                                     const kind_keys *keys)
+{
+    bly_spec filled = spec != NULL ? *spec : (bly_spec){ .capacity = 0 };
+    uint64_t option[KIND_OPTIONS];
+    bloomery_order order;
+    const bly_kind *kind;
+    bly_status status = registry_parse(&kind, option, name);
+    if (status != BLY_OK)
+        return status;
+    if (filled.capacity == 0 || (kind->add == NULL && keys->n > 0))
+        filled.capacity = keys->n;
+    status = bloomery_order_make(&order, name, &filled);
+    if (status == BLY_OK && keys->labels != NULL && kind->get == NULL)
+        status = bloomery_unsupported(kind, "carry labels");
+    if (status != BLY_OK)
+        return status;
+    return kind->build != NULL ? bloomery_build(out, &order, &filled, keys)
+                               : bloomery_fill(out, &order, &filled, keys);
+}
+
+bly_status bly_build(bly_filter **out, const char *kind, const bly_spec *spec,
+                     const uint64_t *hashes, size_t n)
+{
+    kind_keys keys = { .hashes = hashes, .n = n };
+    return bloomery_build_any(out, kind, spec, &keys);
+}
+
+bly_status bly_build_labels(bly_filter **out, const char *kind,
+                            const bly_spec *spec, const uint64_t *hashes,
+                            const uint64_t *labels, size_t n)
+{
+    kind_keys keys = { .hashes = hashes, .labels = labels, .n = n };
+    return bloomery_build_any(out, kind, spec, &keys);
 }
 
 bly_status bly_copy(bly_filter **out, const bly_filter *filter)

@@ -43,6 +43,21 @@ typedef struct {
     uint64_t option[KIND_OPTIONS];      /* in the order of the kind's table  */
 } kind_spec;
 
+/* The keys that a filter is built of. */
+typedef struct {
+    const uint64_t *hashes;             /* in any order, repeats too; const  */
+    const uint64_t *labels;             /* one for each, or NULL             */
+    size_t          n;
+} kind_keys;
+
+/* What a build may use. */
+typedef struct {
+    void    *scratch;                   /* as many bytes as the plan said,
+                                           of any content, aligned to 64     */
+    size_t   bytes;
+    unsigned threads;                   /* for threads_run()                 */
+} kind_bench;
+
 typedef bool kind_contains(const void *image, uint64_t hash);
 
 typedef struct bly_kind bly_kind;
@@ -74,6 +89,14 @@ struct bly_kind {
     kind_contains *(*contains_here)(void);
     void (*contains_many)(const void *image, const uint64_t *hashes, size_t n,
                           bool *present);
+
+    /* The whole filter at once, for kinds that have no `add`, or a quicker way.
+     * The header and what `format` wrote are there, planned for keys->n (but
+     * at least one) keys. It may write the geometry, and IMAGE_BYTES to use
+     * fewer bytes than planned. BLY_OK; BLY_EPARAM (labels of one key that
+     * differ); BLY_EFULL where it has given up. */
+    bly_status (*build)(void *image, const kind_keys *keys,
+                        const kind_bench *bench);
 
     /* BLY_OK new, BLY_SEEN perhaps there before, BLY_EFULL unchanged. The
      * batch stops at the first error; *done is then how many are in. The
