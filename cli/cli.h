@@ -300,8 +300,10 @@ int filter_save(const bly_filter *filter, const char *path);
  * error, and stderr says why. */
 int filter_lock(const char *path);
 
-/* Is this an ability of the filter's kind, as bly_kinds lists them? */
+/* Is this an ability of the filter's kind, as bly_kinds lists them; of the kind
+ * of "kind:option=value,…"? False for a kind that does not exist. */
 bool filter_can(const bly_filter *filter, const char *ability);
+bool filter_kind_can(const char *kind, const char *ability);
 
 /* Are both names of one file? */
 bool filter_same(const char *a, const char *b);
@@ -321,6 +323,17 @@ int feed_filter(bly_filter *filter, cli_lines *lines, size_t jobs,
 /* The same, to remove every key that is there. */
 int feed_out(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
              cli_fed *out);
+
+/* The hashes of many keys: all that is held of them. */
+typedef struct {
+    uint64_t *hashes;           /* from malloc */
+    size_t    n, room;
+} cli_hashes;
+
+/* Keep the hash of every key, by the hash function and seed of `hasher`. The
+ * caller frees the array, after an error too. */
+int feed_hashes(cli_hashes *hashes, bly_filter *hasher, cli_lines *lines,
+                size_t jobs, bool progress, cli_fed *out);
 
 /* Only count the keys. */
 int feed_count(cli_lines *lines, size_t jobs, bool progress, uint64_t *keys);

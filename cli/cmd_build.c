@@ -7,6 +7,7 @@
 #include "cli.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -126,6 +127,17 @@ static void build_report(const build_settings *s, const bly_filter *filter,
     feed_report(filter, fed, &how);
 }
 
+/* Save what was built, and tell. */
+static int build_done(const build_settings *s, const bly_filter *filter,
+                      const cli_fed *fed)
+{
+    int status = filter_save(filter, s->output);
+
+    if (status == CLI_OK)
+        build_report(s, filter, fed);
+    return status;
+}
+
 static int build_fill(const build_settings *s, const cli_operands *operands,
                       bly_filter *filter)
 {
@@ -137,10 +149,66 @@ static int build_fill(const build_settings *s, const cli_operands *operands,
     status = feed_filter(filter, &lines, work_jobs(s->jobs), !s->no_progress,
                          &fed);
     lines_close(&lines);
-    if (status == CLI_OK)
-        status = filter_save(filter, s->output);
-    if (status == CLI_OK)
-        build_report(s, filter, &fed);
+    return status == CLI_OK ? build_done(s, filter, &fed) : status;
+}
+
+/* Into an empty filter, key by key. */
+static int build_by_adding(const build_settings *s,
+                           const cli_operands *operands, bly_spec *spec)
+{
+    bly_filter *filter;
+    int status = build_size(s, operands, spec);
+
+    if (status != CLI_GO)
+        return status;
+    if (bly_new(&filter, s->kind, spec) < 0)
+        return report_library();
+    status = build_fill(s, operands, filter);
+    bly_free(filter);
+    return status;
+}
+
+static int build_hashes(const build_settings *s, const cli_operands *operands,
+                        const bly_spec *spec, cli_hashes *hashes, cli_fed *fed)
+{
+    bly_spec any = { .capacity = 1, .seed = spec->seed, .hash = spec->hash };
+    bly_filter *hasher;
+    cli_lines lines;
+    int status;
+
+    if (bly_new(&hasher, "standard", &any) < 0)
+        return report_library();
+    lines_open(&lines, &s->how, operands, 0, false);
+    status = feed_hashes(hashes, hasher, &lines, work_jobs(s->jobs),
+                         !s->no_progress, fed);
+    lines_close(&lines);
+    bly_free(hasher);
+    return status;
+}
+
+/* A kind that is built from all its keys: their hashes are held till then. A
+ * wrong option is told before anything is read. */
+static int build_at_once(const build_settings *s, const cli_operands *operands,
+                         bly_spec *spec)
+{
+    cli_hashes hashes = { NULL, 0, 0 };
+    bly_filter *filter;
+    bly_plan_t plan;
+    cli_fed fed;
+    int status;
+
+    spec->capacity = spec->capacity == 0 ? 1 : spec->capacity;
+    if (bly_plan(&plan, s->kind, spec) < 0)
+        return report_library();
+    status = build_hashes(s, operands, spec, &hashes, &fed);
+    if (status == CLI_OK
+        && bly_build(&filter, s->kind, spec, hashes.hashes, hashes.n) < 0)
+        status = report_library();
+    if (status == CLI_OK) {
+        status = build_done(s, filter, &fed);
+        bly_free(filter);
+    }
+    free(hashes.hashes);
     return status;
 }
 
@@ -161,7 +229,6 @@ static int build_run(const cli_command *self, int argc, char **argv)
     build_settings s = { .kind = "standard", .rate = 0.01,
                          .how.separator = -1 };
     cli_operands operands;
-    bly_filter *filter;
     bly_spec spec = { 0 };
     int status = options_read(self, argc, argv, &s, &operands);
 
@@ -173,14 +240,9 @@ static int build_run(const cli_command *self, int argc, char **argv)
     spec.rate = s.rate;
     spec.seed = s.seed;
     spec.hash = s.hash;
-    status = build_size(&s, &operands, &spec);
-    if (status != CLI_GO)
-        return status;
-    if (bly_new(&filter, s.kind, &spec) < 0)
-        return report_library();
-    status = build_fill(&s, &operands, filter);
-    bly_free(filter);
-    return status;
+    if (filter_kind_can(s.kind, "build only"))
+        return build_at_once(&s, &operands, &spec);
+    return build_by_adding(&s, &operands, &spec);
 }
 
 const cli_command cmd_build = {
@@ -195,6 +257,9 @@ const cli_command cmd_build = {
         "read twice; for a pipe give -n, where a high estimate is fine. If "
         "more keys come than planned all of them are found, but the "
         "false-positive rate is higher than asked, and a warning says so.\n\n"
+        "Kinds that are built from all their keys at once (see 'bloomery "
+        "kinds') need no -n: the hashes of the keys, 8 bytes each, are held in "
+        "memory until then.\n\n"
         "A line without the column of -f has no key and is skipped; so many "
         "are reported. An empty line is a key, the empty one.",
     .options = build_options,

@@ -10,6 +10,7 @@
 #include "cli.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ==== Adding and removing =============================================== */
 
@@ -22,7 +23,8 @@ typedef struct {
 
 typedef struct feed_job feed_job;
 struct feed_job {
-    bly_filter *filter;
+    bly_filter *filter;         /* or, for hashes only, whose hash it is */
+    cli_hashes *hashes;
     cli_fed    *fed;
     int       (*take)(const feed_job *job, const feed_own *own);
 };
@@ -96,6 +98,27 @@ static int feed_remove(const feed_job *job, const feed_own *own)
     return CLI_GO;
 }
 
+/* The hashes are kept, nothing else. */
+static int feed_keep(const feed_job *job, const feed_own *own)
+{
+    cli_hashes *all = job->hashes;
+    uint64_t *grown;
+
+    if (all->n + own->n > all->room) {
+        size_t room = all->room + all->room / 2 + own->n;
+
+        grown = realloc(all->hashes, room * sizeof *grown);
+        if (grown == NULL)
+            return work_no_memory();
+        all->hashes = grown;
+        all->room = room;
+    }
+    if (own->n > 0)
+        memcpy(all->hashes + all->n, own->hashes, own->n * sizeof *own->hashes);
+    all->n += own->n;
+    return CLI_GO;
+}
+
 static int feed_commit(void *argument, cli_worker *w)
 {
     const feed_job *job = argument;
@@ -145,7 +168,7 @@ static int feed_run(const feed_job *job, cli_lines *lines, size_t jobs,
 int feed_filter(bly_filter *filter, cli_lines *lines, size_t jobs,
                 bool progress, cli_fed *out)
 {
-    feed_job job = { filter, out, feed_add };
+    feed_job job = { filter, NULL, out, feed_add };
 
     return feed_run(&job, lines, jobs, "adding", progress);
 }
@@ -153,9 +176,17 @@ int feed_filter(bly_filter *filter, cli_lines *lines, size_t jobs,
 int feed_out(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
              cli_fed *out)
 {
-    feed_job job = { filter, out, feed_remove };
+    feed_job job = { filter, NULL, out, feed_remove };
 
     return feed_run(&job, lines, jobs, "removing", progress);
+}
+
+int feed_hashes(cli_hashes *hashes, bly_filter *hasher, cli_lines *lines,
+                size_t jobs, bool progress, cli_fed *out)
+{
+    feed_job job = { hasher, hashes, out, feed_keep };
+
+    return feed_run(&job, lines, jobs, "hashing", progress);
 }
 
 /* ==== Counting ========================================================== */

@@ -44,21 +44,35 @@ bool filter_same(const char *a, const char *b)
         && about_a.st_ino == about_b.st_ino;
 }
 
-/* The name of the kind stands in the image at byte 8, 16 bytes long. */
-bool filter_can(const bly_filter *filter, const char *ability)
+/* A name of `length` characters. */
+static bool filter_name_can(const char *name, size_t length,
+                            const char *ability)
 {
-    enum { KIND_AT = 8, KIND_LENGTH = 16 };
-    const char *name = (const char *)bly_image(filter, NULL) + KIND_AT;
     const bly_kind_info *kinds;
 
     for (size_t i = 0, n = bly_kinds(&kinds); i < n; i++) {
-        if (strncmp(kinds[i].name, name, KIND_LENGTH) != 0)
+        if (strlen(kinds[i].name) != length
+            || memcmp(kinds[i].name, name, length) != 0)
             continue;
         for (const char *const *a = kinds[i].abilities; *a != NULL; a++)
             if (strcmp(*a, ability) == 0)
                 return true;
     }
     return false;
+}
+
+/* The name of the kind stands in the image at byte 8, 16 bytes long. */
+bool filter_can(const bly_filter *filter, const char *ability)
+{
+    enum { KIND_AT = 8, KIND_LENGTH = 16 };
+    const char *name = (const char *)bly_image(filter, NULL) + KIND_AT;
+
+    return filter_name_can(name, strnlen(name, KIND_LENGTH), ability);
+}
+
+bool filter_kind_can(const char *kind, const char *ability)
+{
+    return filter_name_can(kind, strcspn(kind, ":"), ability);
 }
 
 /* ==== Before the work =================================================== */
