@@ -84,8 +84,9 @@ void exact_unite(exact *into, const exact *other)
 
 void exact_intersect(exact *into, exact *other)
 {
-    bool nothing = (into->adds_known && into->adds == 0)
-                || (other->adds_known && other->adds == 0);
+    /* A filter that has forgotten its adds does not learn that all are gone. */
+    bool nothing = (into->plain && into->adds == 0)
+                || (other->plain && other->adds == 0);
     into->adds = 0;
     for (size_t i = 0; i < into->used; i++) {
         exact_entry *mine = &into->entry[i];

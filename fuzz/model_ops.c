@@ -220,7 +220,7 @@ static void model_op_law(model *m)
 /* ---- Instructions: remove, label --------------------------------------- */
 
 /* What a removal of a key that is there may say. */
-static void model_removed(model *m, exact_entry *entry, bly_status status)
+static void model_removed(model *m, bly_status status)
 {
     bly_stat_t stat;
     bly_stat(&stat, m->a.filter);
@@ -228,8 +228,6 @@ static void model_removed(model *m, exact_entry *entry, bly_status status)
     model_expect(m, status == BLY_OK || status == BLY_EUNSAFE
                     || (status == BLY_EABSENT && m->lossy),
                  "a key that is there cannot be removed");
-    if (status == BLY_OK)
-        exact_remove(m->a.set, entry);
 }
 
 static void model_op_remove(model *m)
@@ -240,29 +238,33 @@ static void model_op_remove(model *m)
         model_expect(m, bly_remove_hash(m->a.filter, hash)
                         == BLY_EUNSUPPORTED, "a kind that cannot remove did");
     } else if (entry != NULL) {
-        model_removed(m, entry, bly_remove_hash(m->a.filter, hash));
+        bly_status status = bly_remove_hash(m->a.filter, hash);
+        model_removed(m, status);
+        if (status == BLY_OK)
+            exact_remove(m->a.set, entry);
     }
 }
 
-/* Keys that are there, and some of them twice. */
+/* Keys that are there, each at most as often as it is: once more would take the
+ * traces of another. */
 static void model_op_remove_many(model *m)
 {
     uint64_t from = model_u16(m);
     size_t n = model_batch(m), picked = 0;
-    for (size_t i = 0; i < n; i++) {
-        const exact_entry *entry = exact_pick(m->a.set, from + i / 2);
-        if (entry != NULL)
-            m->hash[picked++] = entry->hash;
-    }
     if (!model_can(m, "remove"))
         return;
+    for (size_t i = 0; i < n; i++) {
+        exact_entry *entry = exact_pick(m->a.set, from + i / 2);
+        if (entry == NULL)
+            break;
+        m->hash[picked++] = entry->hash;
+        exact_remove(m->a.set, entry);
+    }
     bly_remove_many(m->a.filter, m->hash, picked, m->each);
     for (size_t i = 0; i < picked; i++) {
-        exact_entry *entry = exact_find(m->a.set, m->hash[i]);
-        if (entry != NULL)
-            model_removed(m, entry, m->each[i]);
-        else if (m->each[i] == BLY_OK)
-            m->over = true;             /* not its own traces that went */
+        model_removed(m, m->each[i]);
+        if (m->each[i] != BLY_OK)       /* back into the set */
+            exact_add(m->a.set, m->hash[i], 1);
     }
 }
 
@@ -394,23 +396,28 @@ static bool model_same_payload(const bly_filter *x, const bly_filter *y)
                   x_bytes - FORGE_HEADER) == 0;
 }
 
-/* The filter built at once from the exact set holds the same keys; and, where
- * it is of bits alone, it is the same filter. (Without a capacity bly_build
- * plans for the number of keys, and bly_new cannot.) */
+/* The filter built at once from the exact set, each key once, holds the same
+ * keys; and, where it is of bits alone, it is the same filter. (Without a
+ * capacity bly_build plans for the number of keys, and bly_new cannot.) */
 static void model_op_rebuild(model *m)
 {
     const exact *set = m->a.set;
     if (!(m->flags & MODEL_BUILD))
         return;
     uint64_t *hashes = malloc(set->used * sizeof *hashes + 1);
+    exact *once = malloc(sizeof *once);
     bly_filter *built = NULL;
     size_t n = 0;
-    for (size_t i = 0; hashes != NULL && i < set->used; i++)
-        if (set->entry[i].count > 0)
+    if (once != NULL)
+        exact_clear(once);
+    for (size_t i = 0; hashes != NULL && once != NULL && i < set->used; i++)
+        if (set->entry[i].count > 0) {
+            exact_add(once, set->entry[i].hash, 1);
             hashes[n++] = set->entry[i].hash;
-    if (hashes != NULL && bly_build(&built, m->report->kind, &m->spec, hashes,
-                                    n) == BLY_OK) {
-        model_law(m, built, set);
+        }
+    if (hashes != NULL && once != NULL
+        && bly_build(&built, m->report->kind, &m->spec, hashes, n) == BLY_OK) {
+        model_law(m, built, once);
         bool alike = set->pure && m->spec.capacity != 0
                   && strcmp(m->kind->family, "sets") == 0;
         model_expect(m, !alike || model_same_payload(m->a.filter, built),
@@ -418,6 +425,7 @@ static void model_op_rebuild(model *m)
     }
     bly_free(built);
     free(hashes);
+    free(once);
 }
 
 /* ---- Instructions: files ----------------------------------------------- */

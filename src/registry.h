@@ -14,6 +14,8 @@
     X(partitioned)                                                             \
     X(blocked)                                                                 \
     X(split)                                                                   \
+    X(counting)                                                                \
+    X(variable)                                                                \
     X(twin)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;

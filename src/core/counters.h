@@ -37,18 +37,32 @@ PLATFORM_INLINE uint32_t counters_max(uint32_t width)
     return (1u << width) - 1;
 }
 
-/* The 1 .. 3 bytes that hold counter i, lowest first, as one number. */
-PLATFORM_INLINE uint32_t counters_window(const uint8_t *row, uint64_t i,
-                                         uint32_t width)
+/* Where counter i is: its lowest bit in byte p[0], and the places of its
+ * second and third byte, or of the last one again if it has fewer. So all three
+ * can be read and written without a branch, which would go either way. */
+typedef struct {
+    uint64_t byte;
+    uint32_t shift, second, third;
+} counters_place;
+
+PLATFORM_INLINE counters_place counters_find(uint64_t i, uint32_t width)
 {
     uint64_t bit = i * width;
-    uint32_t last = (uint32_t)((bit & 7) + width - 1) >> 3;
-    const uint8_t *p = row + (bit >> 3);
+    uint32_t shift = bit & 7, last = (shift + width - 1) >> 3;
+    return (counters_place){ bit >> 3, shift, last >= 1, last };
+}
+
+/* Its bytes, lowest first, as one number. What is above a counter of fewer
+ * than three bytes means nothing. */
+PLATFORM_INLINE uint32_t counters_window(const uint8_t *row, counters_place at,
+                                         uint32_t width)
+{
+    const uint8_t *p = row + at.byte;
     uint32_t window = p[0];
-    if (last >= 1)
-        window |= (uint32_t)p[1] << 8;
-    if (last >= 2)
-        window |= (uint32_t)p[2] << 16;
+    if (width > 1)
+        window |= (uint32_t)p[at.second] << 8;
+    if (width > 9)
+        window |= (uint32_t)p[at.third] << 16;
     return window;
 }
 
@@ -56,8 +70,8 @@ PLATFORM_INLINE uint32_t counters_get(const uint8_t *row, uint64_t i,
                                       uint32_t width)
 {
     assert(width >= 1 && width <= COUNTERS_WIDTH_MAX);
-    return counters_window(row, i, width) >> (i * width & 7)
-         & counters_max(width);
+    counters_place at = counters_find(i, width);
+    return counters_window(row, at, width) >> at.shift & counters_max(width);
 }
 
 PLATFORM_INLINE void counters_set(uint8_t *row, uint64_t i, uint32_t width,
@@ -65,16 +79,15 @@ PLATFORM_INLINE void counters_set(uint8_t *row, uint64_t i, uint32_t width,
 {
     assert(width >= 1 && width <= COUNTERS_WIDTH_MAX);
     assert(value <= counters_max(width));
-    uint64_t bit = i * width;
-    uint32_t shift = bit & 7, last = (shift + width - 1) >> 3;
-    uint32_t window = counters_window(row, i, width);
-    window = (window & ~(counters_max(width) << shift)) | value << shift;
-    uint8_t *p = row + (bit >> 3);
+    counters_place at = counters_find(i, width);
+    uint32_t window = counters_window(row, at, width);
+    window = (window & ~(counters_max(width) << at.shift)) | value << at.shift;
+    uint8_t *p = row + at.byte;
     p[0] = (uint8_t)window;
-    if (last >= 1)
-        p[1] = (uint8_t)(window >> 8);
-    if (last >= 2)
-        p[2] = (uint8_t)(window >> 16);
+    if (width > 1)
+        p[at.second] = (uint8_t)(window >> 8 * at.second);
+    if (width > 9)
+        p[at.third] = (uint8_t)(window >> 8 * at.third);
 }
 
 /* One more, unless it sticks; what it is now. */

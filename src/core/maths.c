@@ -202,7 +202,7 @@ double math_occupancy_moment(const math_occupancy *o, uint32_t k)
     double sum = 0;
     for (uint64_t x = o->low; x <= o->high; x++)
         sum += o->chance[x] * pow((double)x / (double)o->m, k);
-    return sum;
+    return sum < 1 ? sum : 1;           /* not by a rounding more than 1 */
 }
 
 /* ---- Sets of keys ------------------------------------------------------ */

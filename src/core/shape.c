@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sizes.h"
 #include "core/bits.h"
 #include "core/maths.h"
 
@@ -220,6 +221,48 @@ uint64_t shape_capacity(const shape *s, double p)
     return low;
 }
 
+/* ---- One row of bits --------------------------------------------------- */
+
+uint32_t shape_row_probes(double p, uint32_t most_k)
+{
+    uint32_t best = 1;
+    for (uint32_t k = 2; k <= most_k; k++)
+        if (math_bits_least(1, p, k) < math_bits_least(1, p, best))
+            best = k;
+    return best;
+}
+
+/* The real optimum rounded, or a neighbour. */
+uint32_t shape_row_probes_for(uint64_t m, double n, uint32_t most_k)
+{
+    double real = math_best_probes((double)m, n);
+    double k = fmin(fmax(floor(real), 1), most_k);
+    if (k < most_k && math_rate_exp((double)m, n, k + 1)
+                    < math_rate_exp((double)m, n, k))
+        k++;
+    return (uint32_t)k;
+}
+
+bool shape_row_bits(uint64_t *m, double n, double p, uint32_t k,
+                    uint64_t most_m)
+{
+    uint64_t low, high;
+    if (!sizes_from_double(&high, math_bits_enough(n, p, k))
+        || !sizes_from_double(&low, math_bits_least(n, p, k))
+        || high > most_m)
+        return false;
+    low = low > 1 ? low - 1 : 0;
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (math_rate(middle, n, k) <= p)
+            high = middle;
+        else
+            low = middle;
+    }
+    *m = high;
+    return true;
+}
+
 /* ---- Keys from bits ---------------------------------------------------- */
 
 /* Covariance of the clear bits of one block in filters S and T, when its
@@ -351,13 +394,12 @@ static void shape_overlap_errors(bly_overlap_t *out, const shape *s)
                     : shape_root(ii - 2 * j * iu + j * j * uu) / either;
 }
 
-void shape_overlap(bly_overlap_t *out, const shape *s,
-                   const uint8_t *a, const uint8_t *b)
+void shape_overlap_of(bly_overlap_t *out, const shape *s,
+                      uint64_t a, uint64_t b, uint64_t either)
 {
-    size_t bytes = shape_bytes(s);
-    out->a = shape_keys(s, (double)bits_count(a, bytes));
-    out->b = shape_keys(s, (double)bits_count(b, bytes));
-    out->either = shape_keys(s, (double)bits_count_or(a, b, bytes));
+    out->a = shape_keys(s, (double)a);
+    out->b = shape_keys(s, (double)b);
+    out->either = shape_keys(s, (double)either);
     if (isinf(out->either.value)) {
         out->both = out->jaccard = out->either;
         return;
@@ -367,4 +409,12 @@ void shape_overlap(bly_overlap_t *out, const shape *s,
     out->jaccard.value = out->either.value > 0
                        ? fmin(out->both.value / out->either.value, 1) : 0;
     shape_overlap_errors(out, s);
+}
+
+void shape_overlap(bly_overlap_t *out, const shape *s,
+                   const uint8_t *a, const uint8_t *b)
+{
+    size_t bytes = shape_bytes(s);
+    shape_overlap_of(out, s, bits_count(a, bytes), bits_count(b, bytes),
+                     bits_count_or(a, b, bytes));
 }

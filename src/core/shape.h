@@ -92,6 +92,15 @@ bool shape_enough(uint64_t *blocks, const shape *s, uint64_t n, double p);
 /* The most keys, but at least 1, whose predicted rate is at most p. */
 uint64_t shape_capacity(const shape *s, double p);
 
+/* One row of bits, one block and one lane, as `standard` and `counting` have:
+ * the k of 1 .. most_k that takes the least bits a key for rate p; the k that
+ * makes the rate of m bits and n keys least; and the least m whose true rate
+ * is at most p (false when that is above most_m). */
+uint32_t shape_row_probes    (double p, uint32_t most_k);
+uint32_t shape_row_probes_for(uint64_t m, double n, uint32_t most_k);
+bool     shape_row_bits      (uint64_t *m, double n, double p, uint32_t k,
+                              uint64_t most_m);
+
 /* Keys from the number of set bits, (3), and the estimate's deviation. Both
  * infinite when every bit is set. */
 bly_estimate shape_keys(const shape *s, double set);
@@ -103,5 +112,9 @@ void shape_stat(bly_stat_t *out, const shape *s, const uint8_t *payload);
 /* Estimate what two filters of this shape hold together. */
 void shape_overlap(bly_overlap_t *out, const shape *s,
                    const uint8_t *a, const uint8_t *b);
+
+/* The same from the numbers of set bits: of a, of b, of a OR b. */
+void shape_overlap_of(bly_overlap_t *out, const shape *s,
+                      uint64_t a, uint64_t b, uint64_t either);
 
 #endif /* BLY_CORE_SHAPE_H */

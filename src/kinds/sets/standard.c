@@ -84,7 +84,6 @@
 
 #include <math.h>
 
-#include "base/sizes.h"
 #include "core/bits.h"
 #include "core/index.h"
 #include "core/maths.h"
@@ -135,48 +134,6 @@ static shape standard_shape_of(const void *image)
 
 /* ---- Plan -------------------------------------------------------------- */
 
-/* The k that takes the least bits a key for this rate. */
-static uint32_t standard_best_k(double rate)
-{
-    uint32_t best = 1;
-    for (uint32_t k = 2; k <= STANDARD_K_MAX; k++)
-        if (math_bits_least(1, rate, k) < math_bits_least(1, rate, best))
-            best = k;
-    return best;
-}
-
-/* The least m whose true rate is at most `rate`; false if that is too much. */
-static bool standard_least_m(uint64_t *m, double n, double rate, uint32_t k)
-{
-    uint64_t low, high;
-    if (!sizes_from_double(&high, math_bits_enough(n, rate, k))
-        || !sizes_from_double(&low, math_bits_least(n, rate, k))
-        || high > STANDARD_M_MAX)
-        return false;
-    low = low > 1 ? low - 1 : 0;
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-        if (math_rate(middle, n, k) <= rate)
-            high = middle;
-        else
-            low = middle;
-    }
-    *m = high;
-    return true;
-}
-
-/* The k that makes the rate of m bits and n keys least: the real optimum
- * rounded, or a neighbour. */
-static uint32_t standard_best_k_for(uint64_t m, double n)
-{
-    double real = math_best_probes((double)m, n);
-    double k = fmin(fmax(floor(real), 1), STANDARD_K_MAX);
-    if (k < STANDARD_K_MAX && math_rate_exp((double)m, n, k + 1)
-                            < math_rate_exp((double)m, n, k))
-        k++;
-    return (uint32_t)k;
-}
-
 /* k, then n, then m, each from the options or from what is known already. */
 static bly_status standard_size(uint64_t *m, uint32_t *k, uint64_t *n,
                                 const kind_spec *spec)
@@ -184,11 +141,12 @@ static bly_status standard_size(uint64_t *m, uint32_t *k, uint64_t *n,
     uint64_t m_option = spec->option[STANDARD_M];
     uint64_t k_option = spec->option[STANDARD_K];
 
-    *k = standard_best_k(spec->rate);
+    *k = shape_row_probes(spec->rate, STANDARD_K_MAX);
     if (k_option != KIND_CHOOSE)
         *k = (uint32_t)k_option;
     else if (m_option != KIND_CHOOSE && spec->capacity != 0)
-        *k = standard_best_k_for(m_option, (double)spec->capacity);
+        *k = shape_row_probes_for(m_option, (double)spec->capacity,
+                                  STANDARD_K_MAX);
 
     *n = spec->capacity;
     if (*n == 0 && m_option == KIND_CHOOSE)
@@ -199,7 +157,7 @@ static bly_status standard_size(uint64_t *m, uint32_t *k, uint64_t *n,
     }
     *m = m_option;
     if (m_option == KIND_CHOOSE
-        && !standard_least_m(m, (double)*n, spec->rate, *k))
+        && !shape_row_bits(m, (double)*n, spec->rate, *k, STANDARD_M_MAX))
         return kind_too_big(spec, "2^60 bits");
     return BLY_OK;
 }

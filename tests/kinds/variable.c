@@ -1,0 +1,569 @@
+/* variable.c - what is special to kind `variable`: its rate by the literature's
+ * formula, its increments, which values pass, and that all of it can be undone.
+ */
+#include "test.h"
+
+#include "core/counters.h"
+#include "core/image.h"
+#include "core/index.h"
+
+static bly_filter *variable_new(const char *kind, uint64_t capacity)
+{
+    bly_spec spec = { .capacity = capacity };
+    bly_filter *filter = NULL;
+    assert_status(bly_new(&filter, kind, &spec), BLY_OK);
+    return filter;
+}
+
+static bly_plan_t variable_plan_of(const char *kind, uint64_t n, double rate)
+{
+    bly_spec spec = { .capacity = n, .rate = rate };
+    bly_plan_t plan;
+    assert_status(bly_plan(&plan, kind, &spec), BLY_OK);
+    return plan;
+}
+
+static const uint8_t *variable_row(const bly_filter *filter)
+{
+    return image_payload(bly_image(filter, NULL));
+}
+
+static bool variable_same(const bly_filter *a, const bly_filter *b)
+{
+    size_t bytes;
+    const uint8_t *row = bly_image(a, &bytes);
+    return memcmp(row + IMAGE_HEADER, variable_row(b), bytes - IMAGE_HEADER)
+        == 0;
+}
+
+/* The increment of probe i, as the essay says. */
+static uint32_t variable_own(uint64_t hash, int i, uint32_t l)
+{
+    uint64_t state = (hash ^ hash >> 32) * HASH_STEP;
+    while (i-- > 0)
+        state *= HASH_STEP;
+    state *= UINT64_C(0x9E3779B97F4A7C15);
+    uint32_t log_l = 0;
+    while (1u << log_l < l)
+        log_l++;
+    return l + (uint32_t)(state >> (64 - log_l));
+}
+
+/* ---- The rate ---------------------------------------------------------- */
+
+/* The formula of the literature, as it stands. */
+static double variable_formula(double n, double m, double k, double l)
+{
+    double N = n * k, p = 1 / m;
+    double none = pow(1 - p, N), one = N * p * pow(1 - p, N - 1);
+    double two = N * (N - 1) / 2 * p * p * pow(1 - p, N - 2);
+    return pow(1 - none - (l - 1) / l * one
+               - (l - 1) * (l + 1) / (6 * l * l) * two, k);
+}
+
+static const struct {
+    uint64_t m;
+    uint32_t k, l;
+    double   rate;
+} variable_table[] = {                  /* n = 1000; the catalogue's numbers */
+    { 8000, 4, 2, 2.9153e-3 }, { 8000, 4, 4, 5.6497e-4 },
+    { 8000, 4, 8, 1.7900e-4 }, { 8000, 4, 16, 8.6949e-5 },
+    { 8000, 5, 2, 1.8608e-3 }, { 8000, 5, 4, 3.0049e-4 },
+    { 8000, 5, 8, 8.9067e-5 }, { 8000, 5, 16, 4.2797e-5 },
+    { 10000, 6, 2, 4.2503e-4 }, { 10000, 6, 4, 4.5272e-5 },
+    { 10000, 6, 8, 1.0029e-5 }, { 10000, 6, 16, 4.0161e-6 },
+};
+
+enum { VARIABLE_ROWS = sizeof variable_table / sizeof *variable_table };
+
+static void variable_row_kind(char kind[64], size_t i)
+{
+    snprintf(kind, 64, "variable:m=%u,k=%u,l=%u",
+             (unsigned)variable_table[i].m, variable_table[i].k,
+             variable_table[i].l);
+}
+
+/* The plan is the formula, and a little above it, for the filters that err
+ * more than the mean one. */
+static void test_rates_of_the_catalogue(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VARIABLE_ROWS; i++) {
+        char kind[64];
+        variable_row_kind(kind, i);
+        double rate = variable_plan_of(kind, 1000, 0.01).rate;
+        double formula = variable_formula(1000, (double)variable_table[i].m,
+                                          variable_table[i].k,
+                                          variable_table[i].l);
+        assert_close(formula, variable_table[i].rate, 3e-5);
+        assert_true(rate >= formula && rate <= 1.03 * formula);
+    }
+}
+
+/* Strangers that pass, over `filters` filters. */
+static uint64_t variable_hits(const char *kind, uint64_t n, uint64_t filters,
+                              uint64_t asked)
+{
+    enum { BATCH = 5000 };
+    static uint64_t hashes[BATCH];
+    static bool present[BATCH];
+    uint64_t hits = 0;
+    for (uint64_t f = 0; f < filters; f++) {
+        bly_filter *filter = variable_new(kind, n);
+        for (uint64_t i = 0; i < n; i++)
+            bly_add_hash(filter, test_random(2 * f + 20, i));
+        for (uint64_t from = 0; from < asked; from += BATCH) {
+            for (uint64_t i = 0; i < BATCH; i++)
+                hashes[i] = test_random(2 * f + 21, from + i);
+            bly_contains_many(filter, hashes, BATCH, present);
+            for (uint64_t i = 0; i < BATCH; i++)
+                hits += present[i];
+        }
+        bly_free(filter);
+    }
+    return hits;
+}
+
+static void test_measured_rates(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VARIABLE_ROWS; i++) {
+        char kind[64];
+        variable_row_kind(kind, i);
+        bly_plan_t plan = variable_plan_of(kind, 1000, 0.01);
+        assert_within(variable_hits(kind, 1000, 40, 50000), 40 * 50000,
+                      plan.rate, plan.rate_sd / sqrt(40));
+    }
+}
+
+/* A few keys in a few counters: (2) holds, and (1) alone is 5 % low. */
+static void test_measured_rate_of_small_filters(void **state)
+{
+    (void)state;
+    const char *kind = "variable:m=64,k=6,l=4";
+    bly_plan_t plan = variable_plan_of(kind, 10, 0.01);
+    uint64_t filters = 4000, asked = 5000;
+    assert_within(variable_hits(kind, 10, filters, asked), filters * asked,
+                  plan.rate, plan.rate_sd / sqrt((double)filters));
+    assert_close(plan.rate, 1.05 * variable_formula(10, 64, 6, 4), 0.005);
+}
+
+/* ---- Sizes ------------------------------------------------------------- */
+
+/* Bits a key, of the essay's tables. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind;
+        double rate, bits;
+        uint32_t k;
+    } rows[] = {
+        { "variable", 0.1, 12.4, 2 },     { "variable", 0.01, 24.7, 5 },
+        { "variable", 0.001, 37.0, 7 },   { "variable", 0.0001, 49.3, 9 },
+        { "counting", 0.1, 19.2, 3 },     { "counting", 0.01, 38.4, 7 },
+        { "counting", 0.001, 57.5, 10 },  { "counting", 0.0001, 76.7, 13 },
+        { "variable:l=2", 0.01, 26.9, 6 }, { "variable:l=8", 0.01, 25.3, 4 },
+        { "variable:l=16", 0.01, 27.2, 4 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bly_plan_t plan = variable_plan_of(rows[i].kind, 100000000,
+                                           rows[i].rate);
+        assert_true(fabs(plan.bits_per_key - rows[i].bits) <= 0.051);
+        assert_int_equal(plan.probes, rows[i].k);
+    }
+}
+
+/* One counter less would not do, and another k takes more. */
+static void test_least_counters(void **state)
+{
+    (void)state;
+    for (double rate = 0.3; rate > 1e-7; rate *= 0.2)
+        for (uint64_t n = 300; n < 2000000; n *= 9) {
+            bly_plan_t plan = variable_plan_of("variable", n, rate), other;
+            assert_true(plan.rate <= rate);
+            char kind[64];
+            snprintf(kind, sizeof kind, "variable:m=%llu,k=%u",
+                     (unsigned long long)plan.geometry[0] - 1, plan.probes);
+            other = variable_plan_of(kind, n, rate);
+            assert_true(other.rate > rate * (1 - 1e-6));
+            for (unsigned k = 1; k <= 30; k++) {
+                snprintf(kind, sizeof kind, "variable:k=%u", k);
+                other = variable_plan_of(kind, n, rate);
+                assert_true(other.rate <= rate);
+                assert_true((double)other.bytes >= 0.99 * (double)plan.bytes);
+            }
+        }
+}
+
+static void test_options(void **state)
+{
+    (void)state;
+    bly_plan_t plan = variable_plan_of("variable:l=8", 1000, 0.01);
+    assert_true(plan.geometry[2] == 8 && plan.geometry[3] == 7);
+    plan = variable_plan_of("variable:l=16,bits=6", 1000, 0.01);
+    assert_true(plan.geometry[2] == 16 && plan.geometry[3] == 6);
+    plan = variable_plan_of("variable:m=100000", 0, 0.001);
+    assert_true(plan.rate <= 0.001);
+    plan = variable_plan_of("variable:m=100000", plan.capacity + 40, 0.001);
+    assert_true(plan.rate > 0.001);
+    plan = variable_plan_of("variable:m=1", 5, 0.01);
+    assert_true(plan.rate == 1);
+    assert_int_equal(plan.bytes, 129);
+
+    bly_spec spec = { .capacity = 10 };
+    assert_status(bly_plan(&plan, "variable:l=16,bits=5", &spec), BLY_EPARAM);
+    assert_non_null(strstr(bly_why(), "need 6"));
+    assert_status(bly_plan(&plan, "variable:l=3", &spec), BLY_EOPTION);
+    assert_status(bly_plan(&plan, "variable:bits=2", &spec), BLY_EOPTION);
+}
+
+/* ---- Increments and counters ------------------------------------------- */
+
+/* All of L … 2L-1 are as frequent, wherever the position is. */
+static void test_increments_are_even(void **state)
+{
+    (void)state;
+    for (uint32_t l = 2; l <= 16; l *= 2) {
+        enum { PARTS = 8, KEYS = 40000, K = 5 };
+        uint64_t found[PARTS][16] = { { 0 } }, in_part[PARTS] = { 0 };
+        for (uint64_t key = 0; key < KEYS; key++) {
+            index_walk walk;
+            index_start(&walk, INDEX_POWER, test_random(1, key), PARTS);
+            for (int i = 0; i < K; i++) {
+                uint64_t part = index_next(&walk, INDEX_POWER);
+                found[part][variable_own(test_random(1, key), i, l) - l]++;
+                in_part[part]++;
+            }
+        }
+        for (size_t part = 0; part < PARTS; part++)
+            for (size_t v = 0; v < l; v++)
+                assert_within(found[part][v], in_part[part], 1.0 / l, 0);
+    }
+}
+
+/* Every counter is the sum of the increments that fell on it, cut off. */
+static void test_counters_are_sums(void **state)
+{
+    (void)state;
+    enum { M = 61, K = 9 };
+    for (uint32_t l = 2; l <= 16; l *= 2)
+        for (uint32_t width = 6; width <= COUNTERS_WIDTH_MAX; width++) {
+            char kind[64];
+            snprintf(kind, sizeof kind, "variable:m=%d,k=%d,l=%u,bits=%u", M,
+                     K, l, width);
+            bly_filter *filter = variable_new(kind, 10);
+            uint32_t wanted[M] = { 0 }, max = counters_max(width);
+            for (uint64_t key = 0; key < 20; key++) {
+                uint64_t hash = test_random(2, key / 2);
+                index_walk walk;
+                index_start(&walk, INDEX_POWER, hash, M);
+                for (int i = 0; i < K; i++)
+                    wanted[index_next(&walk, INDEX_POWER)]
+                        += variable_own(hash, i, l);
+                assert_true(bly_add_hash(filter, hash) >= 0);
+            }
+            for (uint64_t i = 0; i < M; i++)
+                assert_int_equal(counters_get(variable_row(filter), i, width),
+                                 wanted[i] < max ? wanted[i] : max);
+            bly_free(filter);
+        }
+}
+
+/* A layout that must not change: two adds of one hash and one of another. */
+static void test_layout(void **state)
+{
+    (void)state;
+    static const struct { const char *kind; uint8_t row[16]; } rows[] = {
+        { "variable:m=16,k=4",
+          { 0x00, 0x00, 0x00, 0x0A, 0xA0, 0x38, 0x00, 0x00, 0x30, 0xC0, 0x04,
+            0x1C } },
+        { "variable:m=16,k=4,l=16",
+          { 0x00, 0x00, 0x00, 0x00, 0x28, 0x00, 0x2B, 0x38, 0x00, 0x00, 0x00,
+            0x30, 0x00, 0x53, 0x00, 0x1D } },
+        { "variable:m=16,k=4,l=2,bits=3",   /* counter 13 would be 8 */
+          { 0x00, 0x40, 0xD4, 0x00, 0x8C, 0x63 } },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bly_filter *filter = variable_new(rows[i].kind, 4);
+        bly_add_hash(filter, 1);
+        bly_add_hash(filter, 1);
+        bly_add_hash(filter, 0x0123456789ABCDEF);
+        size_t bytes;
+        bly_image(filter, &bytes);
+        assert_memory_equal(variable_row(filter), rows[i].row,
+                            bytes - IMAGE_HEADER);
+        bly_free(filter);
+    }
+}
+
+/* One counter, k = 1, set to every value: it passes if and only if the value
+ * less the increment is a sum of increments, by the table of all sums. */
+static void variable_passing(uint32_t l)
+{
+    enum { WIDTH = 8, TOP = 255 };
+    bool sum[TOP + 1] = { true };
+    for (uint32_t s = 1; s <= TOP; s++)
+        for (uint32_t v = l; v < 2 * l; v++)
+            sum[s] |= s >= v && sum[s - v];
+
+    char kind[64];
+    snprintf(kind, sizeof kind, "variable:m=1,k=1,l=%u,bits=%d", l, WIDTH);
+    bly_filter *empty = variable_new(kind, 1);
+    size_t bytes;
+    uint8_t image[IMAGE_HEADER + 1];
+    memcpy(image, bly_image(empty, &bytes), sizeof image);
+    assert_int_equal(bytes, sizeof image);
+    for (uint32_t value = 0; value <= TOP; value++) {
+        image[IMAGE_HEADER] = (uint8_t)value;
+        image_seal(image);
+        bly_filter *filter = NULL;
+        assert_status(bly_wrap(&filter, image, bytes), BLY_OK);
+        uint32_t pass = 0;
+        for (uint64_t i = 0; i < 200; i++) {
+            uint32_t own = variable_own(i << 40, 0, l), times = 0;
+            for (uint32_t r = 1; r * own <= value; r++)
+                times = sum[value - r * own] ? r : times;
+            bool wanted = value == TOP || times > 0;
+            assert_int_equal(bly_contains_hash(filter, i << 40), wanted);
+            assert_true(bly_count_hash(filter, i << 40)
+                        == (value == TOP ? UINT64_MAX : times));
+            pass |= (uint32_t)wanted << (own - l);
+        }
+        bly_stat_t stat;
+        bly_stat(&stat, filter);
+        double share = 0;
+        for (uint32_t v = 0; v < l; v++)
+            share += (pass >> v & 1) / (double)l;
+        assert_close(stat.rate, share, 1e-12);
+        bly_free(filter);
+    }
+    bly_free(empty);
+}
+
+static void test_passing_values(void **state)
+{
+    (void)state;
+    for (uint32_t l = 2; l <= 16; l *= 2)
+        variable_passing(l);
+}
+
+/* What passes here passes a counting filter of the same m and k. */
+static void test_fewer_pass_than_in_counting(void **state)
+{
+    (void)state;
+    bly_filter *ours = variable_new("variable:m=4000,k=4", 1000);
+    bly_filter *theirs = variable_new("counting:m=4000,k=4", 1000);
+    for (uint64_t i = 0; i < 1000; i++) {
+        bly_add_hash(ours, test_random(1, i));
+        bly_add_hash(theirs, test_random(1, i));
+    }
+    uint64_t in_ours = 0, in_theirs = 0;
+    for (uint64_t i = 0; i < 100000; i++) {
+        bool here = bly_contains_hash(ours, test_random(2, i));
+        bool there = bly_contains_hash(theirs, test_random(2, i));
+        assert_true(there || !here);
+        in_ours += here;
+        in_theirs += there;
+    }
+    assert_true(in_ours > 0 && in_ours * 4 < in_theirs);
+    bly_stat_t a, b;
+    bly_stat(&a, ours);
+    bly_stat(&b, theirs);
+    assert_true(a.fill == b.fill && a.distinct == b.distinct);
+    bly_free(ours);
+    bly_free(theirs);
+}
+
+/* ---- Remove ------------------------------------------------------------ */
+
+/* In and out again, repeats in a key and of keys too, leaves nothing behind. */
+static void test_all_can_be_undone(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {
+        "variable:m=7,k=8,l=4,bits=16", "variable:m=500,k=5,l=2,bits=16",
+        "variable:m=100,k=3,l=16,bits=16", "variable:m=40,k=1,l=8,bits=16",
+    };
+    for (size_t j = 0; j < sizeof kinds / sizeof *kinds; j++) {
+        bly_filter *filter = variable_new(kinds[j], 1);
+        bly_filter *empty = variable_new(kinds[j], 1);
+        for (uint64_t i = 0; i < 300; i++)
+            bly_add_hash(filter, test_random(1, i % 200));
+        for (uint64_t i = 0; i < 300; i++)
+            assert_status(bly_remove_hash(filter,
+                                          test_random(1, i * 7 % 300 % 200)),
+                          BLY_OK);
+        assert_true(variable_same(filter, empty));
+        bly_free(filter);
+        bly_free(empty);
+    }
+}
+
+/* A key that meets itself may pass and yet not be there. */
+static void test_repeats_must_all_be_there(void **state)
+{
+    (void)state;
+    uint64_t refused = 0;
+    for (uint64_t i = 0; i < 4000; i++) {
+        bly_filter *filter = variable_new("variable:m=3,k=4", 1);
+        bly_filter *before = NULL;
+        bly_add_hash(filter, test_random(5, i));
+        assert_status(bly_copy(&before, filter), BLY_OK);
+        uint64_t other = test_random(6, i);
+        uint32_t own[3] = { 0 };
+        index_walk walk;
+        index_start(&walk, INDEX_POWER, other, 3);
+        for (int j = 0; j < 4; j++)
+            own[index_next(&walk, INDEX_POWER)] += variable_own(other, j, 4);
+        bool holds = true;
+        for (uint64_t j = 0; j < 3; j++) {
+            uint32_t value = counters_get(variable_row(filter), j, 6);
+            holds &= value == own[j] || (value >= own[j] + 4);
+        }
+        bool seen = bly_contains_hash(filter, other);
+        assert_status(bly_remove_hash(filter, other),
+                      seen && holds ? BLY_OK : BLY_EABSENT);
+        if (!holds)
+            assert_true(variable_same(filter, before));
+        refused += seen && !holds;
+        bly_free(filter);
+        bly_free(before);
+    }
+    assert_true(refused > 20);          /* it was put to the test */
+}
+
+/* ---- Sticking, counts -------------------------------------------------- */
+
+static void test_sticking(void **state)
+{
+    (void)state;
+    bly_filter *filter = variable_new("variable", 1000), *before = NULL;
+    for (uint64_t i = 1; i <= 8; i++) {
+        bly_add_hash(filter, 7);
+        assert_true(bly_count_hash(filter, 7) == i);    /* 8 * 7 < 63 */
+    }
+    for (int i = 0; i < 8; i++)
+        bly_add_hash(filter, 7);        /* 16 * 4 > 63 */
+    assert_true(bly_count_hash(filter, 7) == UINT64_MAX);
+    bly_stat_t stat;
+    bly_stat(&stat, filter);
+    assert_int_equal(stat.stuck, stat.probes);
+    assert_status(bly_copy(&before, filter), BLY_OK);
+    assert_status(bly_remove_hash(filter, 7), BLY_EUNSAFE);
+    assert_status(bly_add_hash(filter, 7), BLY_SEEN);
+    assert_true(variable_same(filter, before));
+    bly_free(filter);
+    bly_free(before);
+}
+
+/* Narrow counters, far too many keys, that come and go: those that stay are
+ * found. */
+static void test_narrow_counters_lose_no_key(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {
+        "variable:l=2,bits=3", "variable:l=4,bits=4", "variable:l=16,bits=6",
+    };
+    for (size_t j = 0; j < sizeof kinds / sizeof *kinds; j++) {
+        bly_filter *filter = variable_new(kinds[j], 500);
+        for (uint64_t i = 0; i < 1000; i++)
+            bly_add_hash(filter, test_random(1, i));
+        for (uint64_t i = 0; i < 5000; i++) {
+            bly_add_hash(filter, test_random(4, i));
+            bly_status status = bly_remove_hash(filter, test_random(4, i));
+            assert_true(status == BLY_OK || status == BLY_EUNSAFE);
+        }
+        for (uint64_t i = 0; i < 1000; i++)
+            assert_true(bly_contains_hash(filter, test_random(1, i)));
+        bly_free(filter);
+    }
+}
+
+static void test_union_adds_up(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {
+        "variable:m=997,k=3", "variable:m=997,k=3,l=2,bits=3",
+        "variable:m=997,k=3,l=8,bits=11",
+    };
+    for (size_t j = 0; j < sizeof kinds / sizeof *kinds; j++) {
+        bly_filter *a = variable_new(kinds[j], 100);
+        bly_filter *b = variable_new(kinds[j], 100);
+        bly_filter *both = variable_new(kinds[j], 100);
+        for (uint64_t i = 0; i < 2000; i++) {
+            bly_add_hash(i % 3 ? a : b, test_random(1, i % 400));
+            bly_add_hash(both, test_random(1, i % 400));
+        }
+        assert_status(bly_unite(a, b), BLY_OK);
+        assert_true(variable_same(a, both));
+        bly_free(a);
+        bly_free(b);
+        bly_free(both);
+    }
+}
+
+/* ---- Hostile bytes ----------------------------------------------------- */
+
+/* Any payload under a right header: every verb stays inside and ends. */
+static void variable_any_payload(uint32_t l, uint32_t width)
+{
+    char kind[64];
+    snprintf(kind, sizeof kind, "variable:m=%u,k=5,l=%u,bits=%u",
+             8 * width + 8, l, width);
+    bly_filter *filter = variable_new(kind, 5), *wrapped = NULL;
+    size_t bytes;
+    const void *good = bly_image(filter, &bytes);
+    uint8_t *image = malloc(bytes);
+    assert_non_null(image);
+    memcpy(image, good, bytes);
+    for (size_t i = IMAGE_HEADER; i < bytes; i++)
+        image[i] = (uint8_t)test_random(7, i);
+    image_seal(image);
+    assert_status(bly_wrap(&wrapped, image, bytes), BLY_OK);
+    bly_free(filter);
+    assert_status(bly_copy(&filter, wrapped), BLY_OK);
+    for (uint64_t i = 0; i < 2000; i++) {
+        uint64_t hash = test_random(8, i);
+        assert_int_equal(bly_count_hash(filter, hash) > 0,
+                         bly_contains_hash(filter, hash));
+        bly_remove_hash(filter, hash);
+        if (i % 4 == 0)
+            bly_add_hash(filter, hash);
+    }
+    bly_free(filter);
+    bly_free(wrapped);
+    free(image);
+}
+
+static void test_any_payload(void **state)
+{
+    (void)state;
+    for (uint32_t log_l = 1; log_l <= 4; log_l++)
+        for (uint32_t width = log_l + 2; width <= COUNTERS_WIDTH_MAX; width++)
+            variable_any_payload(1u << log_l, width);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rates_of_the_catalogue),
+        cmocka_unit_test(test_measured_rates),
+        cmocka_unit_test(test_measured_rate_of_small_filters),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_least_counters),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_increments_are_even),
+        cmocka_unit_test(test_counters_are_sums),
+        cmocka_unit_test(test_layout),
+        cmocka_unit_test(test_passing_values),
+        cmocka_unit_test(test_fewer_pass_than_in_counting),
+        cmocka_unit_test(test_all_can_be_undone),
+        cmocka_unit_test(test_repeats_must_all_be_there),
+        cmocka_unit_test(test_sticking),
+        cmocka_unit_test(test_narrow_counters_lose_no_key),
+        cmocka_unit_test(test_union_adds_up),
+        cmocka_unit_test(test_any_payload),
+    };
+    return cmocka_run_group_tests_name("variable", tests, NULL, NULL);
+}
