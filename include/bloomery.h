@@ -310,9 +310,11 @@ BLY_API bool       bly_get_hash(const bly_filter *filter, uint64_t hash,
  * fit), BLY_ETOOBIG, BLY_ENOMEM, BLY_EREADONLY. */
 BLY_API bly_status bly_resize(bly_filter *filter, uint64_t capacity);
 
-/* Called with each fingerprint that a filter holds: the high `bits` bits of
- * the hashes of the keys that have it, the lower ones 0, and how often it was
- * added. Return false to stop. */
+/* Called with each fingerprint that a filter holds: the least hash that has it,
+ * and how often it was added. The hashes that share a fingerprint are those
+ * from its least one up to the next one's; there are at most 2^bits
+ * fingerprints, and more than half as many. (Where they are just the high
+ * `bits` bits of a hash, the lower ones are 0 here.) Return false to stop. */
 typedef bool bly_visit(void *context, uint64_t hash, unsigned bits,
                        uint64_t count);
 

@@ -16,6 +16,7 @@
     X(split)                                                                   \
     X(counting)                                                                \
     X(variable)                                                                \
+    X(quotient)                                                                \
     X(twin)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;

@@ -1,0 +1,1452 @@
+/* quotient.c - a counting quotient filter: sorted fingerprints, exactly kept.
+ *
+ * WHAT IT IS
+ *
+ * A multiset of fingerprints, stored sorted and without loss in little more
+ * than the bits that theory demands. A fingerprint is a number F below
+ * slots * 2^r. Its high part, the *quotient*, names the slot where it would
+ * like to be; only its low r bits, the *remainder*, are stored there or, if
+ * others are in the way, as near behind as possible. Two bits a slot tell
+ * which remainder belongs to which quotient. Keys can be added, counted and
+ * removed; filters can be united and made larger or smaller without the keys.
+ *
+ * THE PICTURE (8 home slots and one behind them, r = 4; letters are
+ * remainders; fingerprints 1:9 1:A 1:B 2:5 4:3 7:F)
+ *
+ *      slot       0   1   2   3   4   5   6   7   8
+ *      occupied   0   1   1   0   1   0   0   1   -   is there such a quotient?
+ *      run end    0   0   0   1   1   1   0   1   0   does a run end here?
+ *      remainder  .   9   A   B   5   3   .   F   .
+ *                     '---1---'   2   4       7       the run of quotient …
+ *
+ *      All remainders of one quotient are a *run*, in rising order; runs are
+ *      in the order of their quotients, each as near to its home as the one
+ *      before lets it: the i-th run end belongs to the i-th occupied bit.
+ *
+ * IMAGE
+ *
+ *      geometry 0   s, home slots, 1 .. 2^60 / 2^r
+ *      geometry 1   r, bits of a remainder, 1 .. 56
+ *      geometry 2   blocks of 64 slots, at least s / 64: what is more than s
+ *                   is for the runs of the last home slots to spill into
+ *      geometry 3   zero
+ *      payload      the blocks, 17 + 8r bytes each; then 8 bytes, the number
+ *                   of slots in use
+ *
+ *      a block      8 bytes  occupied, bit i for quotient 64 block + i
+ *                   8 bytes  run ends, bit i for slot 64 block + i
+ *                   1 byte   spill: how many slots, from the block's first
+ *                            one on, hold runs of quotients of earlier blocks;
+ *                            255 stands for 255 and more
+ *                   8r bytes the remainder of slot i in bits i r … i r + r-1,
+ *                            bit j being bit (j mod 8) of byte j / 8
+ *
+ *      Valid if and only if (1) the fields are in these ranges, (2) the
+ *      payload has the bytes they say. A filter's payload is moreover a pure
+ *      function of its multiset of fingerprints, slots without a remainder
+ *      being zero.
+ *
+ *      A key's F is the high half of hash * (s 2^r): the hash as it comes.
+ *
+ * COUNTS
+ *
+ * A fingerprint that is there up to three times is its remainder x, that many
+ * times. If it is there c > 3 times, write c - 3 in base 2^r, without leading
+ * zeros: d digits. Then it is x, d + 3 times, followed by the digits, the most
+ * significant one first; and if that one equals x, 0 is written for it. (It is
+ * never 0 itself; and so the x before it can be counted.) In base 16, with
+ * x = 7:
+ *
+ *      c     1    2      3        4            10           20
+ *            7    7 7    7 7 7    7 7 7 7 1    7 7 7 7 0    7 7 7 7 7 1 1
+ *
+ * So c takes 3 + 2d slots: a key that was added a million times takes 9 at 1 %.
+ * Four times is the only count that takes more slots than adds, five. A run
+ * without repeats costs nothing, and only in one of five slots or more can any
+ * of them be a digit.
+ *
+ * MATHS
+ *
+ * A foreign key is found if its F is there: with R = s 2^r fingerprints and n
+ * keys that is, exactly,
+ *
+ *      f = 1 - (1 - 1/R)^n, about n/R                                    (1)
+ *
+ * With a load of a = n/s that is a 2^-r, and the bits a key are
+ *
+ *      (r + 2 + 1/8) / a                                                 (2)
+ *
+ * We plan a load of 0.95 or less, since the s that (1) needs may be larger;
+ * of all r we take the one whose bytes are least. Because r is whole, (2) is
+ * best just where a 2^-r meets the wanted rate: 9.6 bits a key for anything
+ * from 0.74 % to 1.3 %.
+ *
+ * The runs behind a slot are a queue that serves one remainder a slot. Behind
+ * the last home slot its length, seen as a random walk tied down at both ends,
+ * exceeds t with chance
+ *
+ *      e^(-2 t (t + (1-a) s) / (a s))                                    (3)
+ *
+ * and we leave t slots for which that is e^-28 at a load of 31/32. At that
+ * load and 64 slots, and when the last cluster reaches the end all the same,
+ * the filter says it is full: beyond, clusters grow as 1 / (1-a)^2.
+ *
+ * ANOTHER SIZE
+ *
+ * Twice the slots and a remainder one bit shorter make the same R: every
+ * fingerprint stays what it was, and the rate is n/R still: it doubles when the
+ * keys do. So the filter goes to s 2^j slots and r - j bits for any j that
+ * leaves a bit, or halves while s is even: plan with a low rate what is to
+ * grow.
+ *
+ * COST
+ *
+ * A lookup reads the block's head and the remainders of one run: mostly two
+ * lines. An add or a remove moves what is between its run and the next gap,
+ * 1/2 (1 + 1/(1-a)^2) slots on average [Knuth 1998, 6.4], r words for each 64.
+ * Measured: `make bench`. Hashes that are not random make runs and clusters
+ * long, and then every verb takes time in proportion: functions whose high
+ * bits are weak are refused.
+ *
+ * WHEN TO USE, WHEN NOT
+ *
+ * Where keys are counted or removed and space matters, where filters are
+ * united, or where the number of keys is not known and the keys are not at hand
+ * when the filter must grow. It refuses adds when it is full; the capacity is
+ * that of different keys, and repeats take room too. `counting` never refuses
+ * and takes several times the space; `cuckoo` cannot be united and keeps few
+ * repeats.
+ *
+ * PAPERS
+ *
+ *  [Cleary 1984]   Compact hash tables using bidirectional linear probing,
+ *                  IEEE Trans. Computers 33(9). Quotients.
+ *  [Knuth 1998]    The art of computer programming, volume 3. Linear probing.
+ *  [Pagh 2005]     Pagh, Pagh and Rao, An optimal Bloom filter replacement,
+ *                  SODA. That a multiset of fingerprints is the way.
+ *  [Bender 2012]   Don't thrash: how to cache your hash on flash, PVLDB 5(11).
+ *                  The quotient filter: resizing, merging.
+ *  [Pandey 2017]   A general-purpose counting filter: making every bit count,
+ *                  SIGMOD. Two bits a slot, ranks, selects and offsets. We
+ *                  write counts in another way, which works for any r.
+ */
+#include "core/kind.h"
+
+#include <math.h>
+
+#include "base/cpu.h"
+#include "base/sizes.h"
+#include "core/bits.h"
+#include "core/maths.h"
+
+#if CPU_X86
+#include <immintrin.h>
+#endif
+
+enum {
+    QUOTIENT_VERSION = 1,
+    QUOTIENT_SLOTS = 0, QUOTIENT_R = 1, QUOTIENT_BLOCKS = 2, QUOTIENT_ZERO = 3,
+    QUOTIENT_R_MAX = 56,                /* seven bits more fit 64            */
+    QUOTIENT_BLOCK = 64,                /* slots                             */
+    QUOTIENT_OCCUPIED = 0, QUOTIENT_ENDS = 8, QUOTIENT_SPILL = 16,
+    QUOTIENT_REMAINDERS = 17,           /* where they are in a block         */
+    QUOTIENT_SPILL_MORE = 255,
+    QUOTIENT_COPIES = 3,                /* up to so many are written out     */
+    QUOTIENT_PLAIN = 4,                 /* among so few slots are no digits  */
+    QUOTIENT_FAR = 36,                  /* from here on runs may end in the
+                                           next block                        */
+    QUOTIENT_USED = 8                   /* bytes of the number of slots used */
+};
+
+#define QUOTIENT_RANGE_MAX (UINT64_C(1) << 60)
+
+/* ---- Plan -------------------------------------------------------------- */
+
+/* Home slots that n keys load to 0.95. */
+static uint64_t quotient_slots_for(uint64_t n)
+{
+    return n + n / 19 + (n % 19 != 0);
+}
+
+/* Slots that may be in use: 31/32 of the home slots, and in a small filter more
+ * than that, since its clusters cannot be long. */
+static uint64_t quotient_limit(uint64_t slots)
+{
+    return slots - slots / 32 + QUOTIENT_BLOCK;
+}
+
+/* Blocks for so many home slots and what may spill behind them, from (3). */
+static uint64_t quotient_blocks_for(uint64_t slots)
+{
+    double s = (double)slots, drift = s / 32;
+    uint64_t tail = (uint64_t)(28 * s / (drift + sqrt(drift * drift + 56 * s)));
+    uint64_t space = slots + tail + 1;
+    return space / QUOTIENT_BLOCK + (space % QUOTIENT_BLOCK != 0);
+}
+
+static uint64_t quotient_payload(uint64_t blocks, uint64_t r)
+{
+    return blocks * (QUOTIENT_REMAINDERS + 8 * r) + QUOTIENT_USED;
+}
+
+/* (1) */
+static double quotient_rate(double range, double n)
+{
+    return range <= 1 ? n > 0 : -expm1(n * log1p(-1 / range));
+}
+
+/* The least number of fingerprints whose rate is at most `rate`; false if that
+ * is too many. */
+static bool quotient_range_for(uint64_t *range, uint64_t n, double rate)
+{
+    double least = -1 / expm1(log1p(-rate) / (double)n);
+    if (!(least < (double)QUOTIENT_RANGE_MAX)
+        || !sizes_from_double(range, least))
+        return false;
+    while (quotient_rate((double)*range, (double)n) > rate)
+        *range += 1 + *range / (UINT64_C(1) << 50);
+    return *range <= QUOTIENT_RANGE_MAX;
+}
+
+/* All of the plan that follows from n, s and r. */
+static bly_status quotient_plan_of(bly_plan_t *plan, uint64_t n,
+                                   uint64_t slots, uint32_t r)
+{
+    uint64_t blocks = quotient_blocks_for(slots);
+    bly_status status = kind_plan_bytes(plan, quotient_payload(blocks, r));
+    if (status != BLY_OK)
+        return status;
+    double range = (double)slots * ldexp(1, (int)r), keys = (double)n;
+    plan->capacity = n;
+    plan->rate = quotient_rate(range, keys);
+    plan->rate_sd = sqrt(math_set_variance(range, keys)) / range;
+    plan->fill = fmin(plan->rate * range / (double)slots, 1);
+    plan->probes = 1;
+    plan->lines_present = plan->lines_absent = 2;
+    plan->geometry[QUOTIENT_SLOTS] = slots;
+    plan->geometry[QUOTIENT_R] = r;
+    plan->geometry[QUOTIENT_BLOCKS] = blocks;
+    plan->geometry[QUOTIENT_ZERO] = 0;
+    return BLY_OK;
+}
+
+static bly_status quotient_plan(bly_plan_t *plan, const kind_spec *spec)
+{
+    uint64_t n = spec->capacity, range, best_slots = 0, best_bytes = 0;
+    uint32_t best_r = 0;
+    if (n == 0)
+        return kind_no_capacity();
+    if (n > QUOTIENT_RANGE_MAX / 4
+        || !quotient_range_for(&range, n, spec->rate))
+        return kind_too_big(spec, "2^60 fingerprints");
+
+    for (uint32_t r = 1; r <= QUOTIENT_R_MAX; r++) {
+        uint64_t slots = quotient_slots_for(n);
+        uint64_t need = (range >> r) + ((range & ((UINT64_C(1) << r) - 1)) != 0);
+        slots = need > slots ? need : slots;
+        uint64_t bytes = quotient_payload(quotient_blocks_for(slots), r);
+        if (slots <= QUOTIENT_RANGE_MAX >> r
+            && (best_r == 0 || bytes <= best_bytes)) {
+            best_r = r;
+            best_slots = slots;
+            best_bytes = bytes;
+        }
+    }
+    return best_r != 0 ? quotient_plan_of(plan, n, best_slots, best_r)
+                       : kind_too_big(spec, "2^60 fingerprints");
+}
+
+/* ---- Check ------------------------------------------------------------- */
+
+static bly_status quotient_check(const void *image)
+{
+    uint64_t slots = image_geometry(image, QUOTIENT_SLOTS);
+    uint64_t r = image_geometry(image, QUOTIENT_R);
+    uint64_t blocks = image_geometry(image, QUOTIENT_BLOCKS);
+    uint64_t bytes = image_payload_bytes(image);
+
+    bool sound = r >= 1 && r <= QUOTIENT_R_MAX
+              && slots >= 1 && slots <= QUOTIENT_RANGE_MAX >> r
+              && image_geometry(image, QUOTIENT_ZERO) == 0
+              && bytes > QUOTIENT_USED
+              && blocks <= bytes / (QUOTIENT_REMAINDERS + 8 * r)
+              && bytes == quotient_payload(blocks, r)
+              && blocks > (slots - 1) / QUOTIENT_BLOCK;
+    return sound ? BLY_OK : kind_bad_geometry(image);
+}
+
+/* ---- The image, read once ---------------------------------------------- */
+
+/* As many remainders of r bits as fit into 57, which a load of eight bytes has
+ * at any bit: the lowest bit of each. */
+#define QUOTIENT_FIELDS(r)                                                     \
+    (((UINT64_C(1) << ((r) * (57 / (r)))) - 1) / ((UINT64_C(1) << (r)) - 1))
+#define QUOTIENT_FIELDS_8(r)                                                   \
+    QUOTIENT_FIELDS(r), QUOTIENT_FIELDS((r) + 1), QUOTIENT_FIELDS((r) + 2),    \
+    QUOTIENT_FIELDS((r) + 3), QUOTIENT_FIELDS((r) + 4),                        \
+    QUOTIENT_FIELDS((r) + 5), QUOTIENT_FIELDS((r) + 6), QUOTIENT_FIELDS((r) + 7)
+
+static const uint64_t quotient_fields[QUOTIENT_R_MAX + 1] = {
+    0, QUOTIENT_FIELDS_8(1), QUOTIENT_FIELDS_8(9), QUOTIENT_FIELDS_8(17),
+    QUOTIENT_FIELDS_8(25), QUOTIENT_FIELDS_8(33), QUOTIENT_FIELDS_8(41),
+    QUOTIENT_FIELDS_8(49),
+};
+
+typedef struct {
+    uint8_t *blocks;
+    uint64_t slots, range;              /* s, and s 2^r                      */
+    uint64_t count, space;              /* blocks, and the slots in them     */
+    uint64_t stride;                    /* bytes of a block                  */
+    uint64_t fields, tops;              /* lowest and highest bit of each    */
+    uint32_t r;
+} quotient_view;
+
+PLATFORM_INLINE quotient_view quotient_look(const void *image)
+{
+    uint64_t slots = image_geometry(image, QUOTIENT_SLOTS);
+    uint32_t r = (uint32_t)image_geometry(image, QUOTIENT_R);
+    uint64_t count = image_geometry(image, QUOTIENT_BLOCKS);
+    return (quotient_view){
+        .blocks = image_payload_mut((void *)(uintptr_t)image),
+        .slots = slots, .range = slots << r,
+        .count = count, .space = count * QUOTIENT_BLOCK,
+        .stride = QUOTIENT_REMAINDERS + 8 * (uint64_t)r,
+        .fields = quotient_fields[r], .tops = quotient_fields[r] << (r - 1),
+        .r = r,
+    };
+}
+
+PLATFORM_INLINE uint8_t *quotient_block(const quotient_view *v, uint64_t block)
+{
+    return v->blocks + block * v->stride;
+}
+
+/* The number of slots in use, behind the last block. */
+static uint64_t quotient_used(const quotient_view *v)
+{
+    return image_u64(quotient_block(v, v->count), 0);
+}
+
+static void quotient_set_used(const quotient_view *v, uint64_t used)
+{
+    image_set_u64(quotient_block(v, v->count), 0, used);
+}
+
+/* The bits below bit i, i < 64. */
+PLATFORM_INLINE uint64_t quotient_below(uint64_t i)
+{
+    return (UINT64_C(1) << i) - 1;
+}
+
+PLATFORM_INLINE uint64_t quotient_low(const quotient_view *v)
+{
+    return (UINT64_C(1) << v->r) - 1;
+}
+
+/* The remainder of a slot. The eight bytes read may reach beyond the block:
+ * into the next one or the number behind the last. */
+PLATFORM_INLINE uint64_t quotient_get(const quotient_view *v, uint64_t slot)
+{
+    uint64_t bit = slot % QUOTIENT_BLOCK * v->r;
+    const uint8_t *block = quotient_block(v, slot / QUOTIENT_BLOCK);
+    return image_u64(block, QUOTIENT_REMAINDERS + (bit >> 3)) >> (bit & 7)
+         & quotient_low(v);
+}
+
+PLATFORM_INLINE void quotient_set(const quotient_view *v, uint64_t slot,
+                                  uint64_t remainder)
+{
+    uint64_t bit = slot % QUOTIENT_BLOCK * v->r;
+    uint8_t *block = quotient_block(v, slot / QUOTIENT_BLOCK);
+    size_t at = QUOTIENT_REMAINDERS + (bit >> 3);
+    uint64_t word = image_u64(block, at);
+    word &= ~(quotient_low(v) << (bit & 7));
+    image_set_u64(block, at, word | remainder << (bit & 7));
+}
+
+/* Set or clear bit `slot` of the occupied bits or of the run ends. */
+PLATFORM_INLINE void quotient_mark(const quotient_view *v, size_t which,
+                                   uint64_t slot, bool set)
+{
+    uint8_t *block = quotient_block(v, slot / QUOTIENT_BLOCK);
+    uint64_t bit = UINT64_C(1) << slot % QUOTIENT_BLOCK;
+    uint64_t word = image_u64(block, which);
+    image_set_u64(block, which, set ? word | bit : word & ~bit);
+}
+
+PLATFORM_INLINE bool quotient_marked(const quotient_view *v, size_t which,
+                                     uint64_t slot)
+{
+    return image_u64(quotient_block(v, slot / QUOTIENT_BLOCK), which)
+        >> slot % QUOTIENT_BLOCK & 1;
+}
+
+/* ---- Where runs are ---------------------------------------------------- */
+
+/* The k-th set bit of the word alone; 0 if k is 0 or there are fewer. First the
+ * byte, by the sums of the bytes up to each; then the bit. */
+static inline uint64_t quotient_select(uint64_t word, uint64_t k)
+{
+    const uint64_t ones = 0x0101010101010101, tops = ones << 7;
+    uint64_t sums = word - (word >> 1 & 0x5555555555555555);
+    sums = (sums & 0x3333333333333333) + (sums >> 2 & 0x3333333333333333);
+    sums = ((sums + (sums >> 4)) & 0x0F0F0F0F0F0F0F0F) * ones;
+    uint64_t reached = (((sums | tops) - k * ones) & tops) >> 7;
+    if (k - 1 >= sums >> 56)
+        return 0;
+    uint64_t shift = 64 - 8 * (reached * ones >> 56);
+    k -= sums << 8 >> shift & 0xFF;
+    uint64_t rest = word >> shift;
+    while (--k > 0)
+        rest &= rest - 1;
+    return (rest & (~rest + 1)) << shift;
+}
+
+/* Two set bits of a word, each alone or 0. */
+typedef struct {
+    uint64_t last, end;
+} quotient_pair;
+
+#if CPU_X86
+CPU_TARGET_AVX2 static inline quotient_pair
+quotient_pick_bmi2(uint64_t word, uint64_t k)
+{
+    uint64_t one = UINT64_C(1) << ((k - 1) & 63);
+    return (quotient_pair){ _pdep_u64(one >> 1, word), _pdep_u64(one, word) };
+}
+#endif
+
+/* The set bits k - 1 and k of the word, 1 <= k <= 64. `bmi` is a constant in
+ * every body below, true in those compiled for processors with BMI2. */
+PLATFORM_INLINE quotient_pair quotient_pick(uint64_t word, uint64_t k, bool bmi)
+{
+#if CPU_X86
+    if (bmi)
+        return quotient_pick_bmi2(word, k);
+#endif
+    (void)bmi;
+    return (quotient_pair){ quotient_select(word, k - 1),
+                            quotient_select(word, k) };
+}
+
+/* The number of a bit that stands alone. */
+PLATFORM_INLINE uint64_t quotient_number(uint64_t bit)
+{
+    return platform_popcount(bit - 1);
+}
+
+/* The slot of the k-th run end at or behind slot `from`; `space` if there is
+ * none. */
+PLATFORM_INLINE uint64_t quotient_end_by(const quotient_view *v, uint64_t from,
+                                         uint64_t k, bool bmi)
+{
+    uint64_t block = from / QUOTIENT_BLOCK;
+    uint64_t skip = quotient_below(from % QUOTIENT_BLOCK);
+    for (; block < v->count; block++) {
+        uint64_t ends = image_u64(quotient_block(v, block), QUOTIENT_ENDS)
+                      & ~skip;
+        uint64_t some = platform_popcount(ends);
+        if (k <= some)
+            return block * QUOTIENT_BLOCK
+                 + quotient_number(quotient_pick(ends, k, bmi).end);
+        k -= some;
+        skip = 0;
+    }
+    return v->space;
+}
+
+static uint64_t quotient_end(const quotient_view *v, uint64_t from, uint64_t k)
+{
+    return quotient_end_by(v, from, k, false);
+}
+
+/* Where the runs of the quotients before this block end: the slot behind the
+ * last of them, or the block's first. Where the byte does not hold it, count
+ * from the last block before whose byte does. */
+static uint64_t quotient_begin(const quotient_view *v, uint64_t block)
+{
+    uint64_t from = block, at;
+    while (from > 0 && quotient_block(v, from)[QUOTIENT_SPILL]
+                       == QUOTIENT_SPILL_MORE)
+        from--;
+    at = from * QUOTIENT_BLOCK;
+    if (from > 0)
+        at += quotient_block(v, from)[QUOTIENT_SPILL];
+    for (; from < block; from++) {
+        uint64_t runs = platform_popcount(
+            image_u64(quotient_block(v, from), QUOTIENT_OCCUPIED));
+        if (runs > 0)
+            at = quotient_end(v, at, runs) + 1;
+        if (at < (from + 1) * QUOTIENT_BLOCK)
+            at = (from + 1) * QUOTIENT_BLOCK;
+        if (at >= v->space)
+            return v->space;
+    }
+    return at < v->space ? at : v->space;
+}
+
+/* The run of a quotient: slots start … stop - 1. Where there is none it would
+ * start at `start`, and stop is the same. */
+typedef struct {
+    uint64_t start, stop;
+    bool     occupied;
+} quotient_run;
+
+PLATFORM_INLINE quotient_run quotient_find_by(const quotient_view *v,
+                                              uint64_t quotient, bool bmi)
+{
+    uint64_t block = quotient / QUOTIENT_BLOCK, i = quotient % QUOTIENT_BLOCK;
+    const uint8_t *head = quotient_block(v, block);
+    uint64_t occupied = image_u64(head, QUOTIENT_OCCUPIED);
+    uint64_t before = platform_popcount(occupied & quotient_below(i));
+    uint64_t start = block * QUOTIENT_BLOCK + head[QUOTIENT_SPILL];
+    if (head[QUOTIENT_SPILL] == QUOTIENT_SPILL_MORE)
+        start = quotient_begin(v, block);
+    if (before > 0)
+        start = quotient_end_by(v, start, before, bmi) + 1;
+    start = start > quotient ? start : quotient;
+    if (start >= v->space)
+        return (quotient_run){ v->space, v->space, occupied >> i & 1 };
+    quotient_run run = { start, start, occupied >> i & 1 };
+    if (run.occupied) {
+        uint64_t end = quotient_end_by(v, start, 1, bmi);
+        run.stop = end < v->space ? end + 1 : end;
+    }
+    return run;
+}
+
+/* The first slot at or behind `from` where no run of a quotient before it is
+ * still under way and, if `and_it`, none of its own begins: then it is free.
+ * Wherever runs have begun and not ended, so many slots on are taken. */
+PLATFORM_INLINE uint64_t quotient_gap(const quotient_view *v, uint64_t from,
+                                      bool and_it)
+{
+    while (from < v->space) {
+        uint64_t block = from / QUOTIENT_BLOCK, i = from % QUOTIENT_BLOCK;
+        const uint8_t *head = quotient_block(v, block);
+        uint64_t spill = head[QUOTIENT_SPILL];
+        if (i < spill) {
+            from += spill - i;
+            continue;
+        }
+        uint64_t occupied = image_u64(head, QUOTIENT_OCCUPIED);
+        uint64_t ends = image_u64(head, QUOTIENT_ENDS)
+                      & ~quotient_below(spill);
+        for (uint64_t open = 1; i < QUOTIENT_BLOCK; i += open) {
+            uint64_t upto = (UINT64_C(1) + and_it) << i;
+            uint64_t begun = platform_popcount(occupied & (upto - 1));
+            uint64_t ended = platform_popcount(ends & quotient_below(i));
+            if (begun <= ended)
+                return block * QUOTIENT_BLOCK + i;
+            open = begun - ended;
+        }
+        from = block * QUOTIENT_BLOCK + i;
+    }
+    return v->space;
+}
+
+/* ---- What is in a run -------------------------------------------------- */
+
+/* A remainder of a run and how often it is there, in slots at … next - 1. */
+typedef struct {
+    uint64_t at, next, remainder, count;
+} quotient_item;
+
+/* Slots that a count takes. */
+static uint64_t quotient_length(uint64_t count, uint32_t r)
+{
+    if (count <= QUOTIENT_COPIES)
+        return count;
+    uint64_t digits = 0;
+    for (uint64_t rest = count - QUOTIENT_COPIES; rest > 0; rest >>= r)
+        digits++;
+    return QUOTIENT_COPIES + 2 * digits;
+}
+
+/* The number in the digits from slot `from` to `to`; what no filter writes may
+ * be more than 64 bits hold, and is then the largest that will do. */
+static uint64_t quotient_digits(const quotient_view *v, uint64_t from,
+                                uint64_t to, uint64_t x)
+{
+    const uint64_t most = UINT64_MAX - QUOTIENT_COPIES;
+    uint64_t value = 0;
+    for (uint64_t at = from; at < to; at++) {
+        uint64_t digit = quotient_get(v, at);
+        if (at == from && digit == 0)
+            digit = x;
+        value = value > most >> v->r ? most : value << v->r | digit;
+    }
+    return value < most ? value : most;
+}
+
+/* Read the item at a slot of the run. */
+static quotient_item quotient_read(const quotient_view *v, uint64_t at,
+                                   uint64_t stop)
+{
+    uint64_t x = quotient_get(v, at), next = at + 1;
+    while (next < stop && quotient_get(v, next) == x)
+        next++;
+    uint64_t copies = next - at;
+    if (copies <= QUOTIENT_COPIES)
+        return (quotient_item){ at, next, x, copies };
+    uint64_t digits = copies - QUOTIENT_COPIES, from = next;
+    next = digits < stop - from ? from + digits : stop;
+    return (quotient_item){ at, next, x, QUOTIENT_COPIES
+                            + quotient_digits(v, from, next, x) };
+}
+
+/* Write the item into its slots. */
+static void quotient_write(const quotient_view *v, uint64_t at, uint64_t x,
+                           uint64_t count)
+{
+    uint64_t length = quotient_length(count, v->r), digits = 0;
+    if (count > QUOTIENT_COPIES)
+        digits = (length - QUOTIENT_COPIES) / 2;
+    for (uint64_t i = 0; i < length - digits; i++)
+        quotient_set(v, at + i, x);
+    at += length - digits;
+    uint64_t value = count - QUOTIENT_COPIES;
+    for (uint64_t d = digits; d-- > 0; value >>= v->r) {
+        uint64_t digit = value & quotient_low(v);
+        quotient_set(v, at + d, d == 0 && digit == x ? 0 : digit);
+    }
+}
+
+/* The item of remainder x, count 0 if it is not there: it would be at `at`. */
+static quotient_item quotient_seek(const quotient_view *v,
+                                   const quotient_run *run, uint64_t x)
+{
+    uint64_t at = run->start;
+    while (at < run->stop) {
+        quotient_item item = quotient_read(v, at, run->stop);
+        if (item.remainder == x)
+            return item;
+        if (item.remainder > x)
+            break;
+        at = item.next;
+    }
+    return (quotient_item){ at, at, x, 0 };
+}
+
+/* ---- Contains ---------------------------------------------------------- */
+
+PLATFORM_INLINE uint64_t quotient_fingerprint(const quotient_view *v,
+                                              uint64_t hash)
+{
+    return bits_range(hash, v->range);
+}
+
+/* What the heads of a fingerprint's block and the next one say. */
+typedef struct {
+    const uint8_t *block, *next;        /* next: or the same                 */
+    uint64_t home;                      /* the quotient's place in the block */
+    uint64_t occupied;
+    uint64_t rank;                      /* runs up to this quotient's        */
+    uint64_t spill;
+    uint64_t ends;                      /* of 64 slots, from `spill` on      */
+} quotient_place;
+
+/* Is the run perhaps in the next block, as no more than one in a hundred is
+ * of lower quotients? Only then its head is worth a line. */
+PLATFORM_INLINE uint64_t quotient_near(const quotient_view *v,
+                                       uint64_t quotient)
+{
+    return (quotient % QUOTIENT_BLOCK >= QUOTIENT_FAR)
+         & (quotient / QUOTIENT_BLOCK + 1 < v->count);
+}
+
+PLATFORM_INLINE quotient_place quotient_at(const quotient_view *v,
+                                           uint64_t quotient)
+{
+    uint64_t home = quotient % QUOTIENT_BLOCK, near = quotient_near(v, quotient);
+    const uint8_t *block = quotient_block(v, quotient / QUOTIENT_BLOCK);
+    uint64_t spill = block[QUOTIENT_SPILL];
+    uint64_t occupied = image_u64(block, QUOTIENT_OCCUPIED);
+    const uint8_t *next = block + (v->stride & (0 - near));
+    uint64_t later = image_u64(next, QUOTIENT_ENDS) & (0 - near);
+    uint64_t ends = image_u64(block, QUOTIENT_ENDS) >> (spill & 63)
+                  | later << 1 << (~spill & 63);
+    return (quotient_place){
+        .block = block, .next = next, .home = home,
+        .occupied = occupied, .spill = spill,
+        .rank = platform_popcount(occupied & ((UINT64_C(2) << home) - 1)),
+        .ends = ends & (0 - (uint64_t)(spill < QUOTIENT_BLOCK)),
+    };
+}
+
+/* The long way, for runs that end far away or have many slots. */
+PLATFORM_INLINE bool quotient_search(const quotient_view *v, uint64_t f,
+                                     bool bmi)
+{
+    quotient_run run = quotient_find_by(v, f >> v->r, bmi);
+    return run.occupied && quotient_seek(v, &run, f & quotient_low(v)).count > 0;
+}
+
+static bool quotient_search_portable(const quotient_view *v, uint64_t f)
+{
+    return quotient_search(v, f, false);
+}
+
+#if CPU_X86
+CPU_TARGET_AVX2 static bool quotient_search_bmi2(const quotient_view *v,
+                                                 uint64_t f)
+{
+    return quotient_search(v, f, true);
+}
+#endif
+
+PLATFORM_INLINE bool quotient_contains_long(const quotient_view *v, uint64_t f,
+                                          bool bmi)
+{
+#if CPU_X86
+    if (bmi)
+        return quotient_search_bmi2(v, f);
+#endif
+    (void)bmi;
+    return quotient_search_portable(v, f);
+}
+
+/* The run's remainders are compared all at once: a field of the xor is zero
+ * where one equals x. Whether there is a run at all is no branch, for nobody
+ * could foresee it. */
+PLATFORM_INLINE bool quotient_contains_by(const quotient_view *v, uint64_t f,
+                                          bool bmi)
+{
+    quotient_place p = quotient_at(v, f >> v->r);
+    quotient_pair pair = quotient_pick(p.ends, p.rank, bmi);
+    uint64_t home = p.home > p.spill ? p.home - p.spill : 0;
+    uint64_t start = UINT64_C(1) << (home & 63);
+    start = start > pair.last << 1 ? start : pair.last << 1;
+    uint64_t length = platform_popcount((pair.end << 1) - start);
+    uint64_t slot = p.spill + quotient_number(start), bits = length * v->r;
+    uint64_t odd = (pair.end < start) | (bits > 57)
+                 | (slot % QUOTIENT_BLOCK + length > QUOTIENT_BLOCK);
+    if (p.occupied & (odd << p.home))
+        return quotient_contains_long(v, f, bmi);
+
+    uint64_t from = slot % QUOTIENT_BLOCK * v->r;
+    const uint8_t *row = slot < QUOTIENT_BLOCK ? p.block : p.next;
+    uint64_t window = image_u64(row, QUOTIENT_REMAINDERS + (from >> 3))
+                    >> (from & 7);
+    uint64_t off = window ^ (f & quotient_low(v)) * v->fields;
+    uint64_t low = v->tops - v->fields;
+    uint64_t zero = ~(((off & low) + low) | off) & v->tops;
+    bool found = (p.occupied >> p.home & 1)
+               & ((zero & quotient_below(bits & 63)) != 0);
+    if (found & (length > QUOTIENT_PLAIN))
+        return quotient_contains_long(v, f, bmi);
+    return found;
+}
+
+static bool quotient_contains(const void *image, uint64_t hash)
+{
+    quotient_view v = quotient_look(image);
+    return quotient_contains_by(&v, quotient_fingerprint(&v, hash), false);
+}
+
+#if CPU_X86
+CPU_TARGET_AVX2 static bool quotient_contains_bmi2(const void *image,
+                                                   uint64_t hash)
+{
+    quotient_view v = quotient_look(image);
+    return quotient_contains_by(&v, quotient_fingerprint(&v, hash), true);
+}
+#endif
+
+static kind_contains *quotient_contains_here(void)
+{
+#if CPU_X86
+    if (cpu_now() >= CPU_AVX2)
+        return quotient_contains_bmi2;
+#endif
+    return quotient_contains;
+}
+
+/* ---- Count ------------------------------------------------------------- */
+
+PLATFORM_INLINE uint64_t quotient_count_by(const quotient_view *v, uint64_t f,
+                                           bool bmi)
+{
+    if (!quotient_contains_by(v, f, bmi))
+        return 0;
+    quotient_run run = quotient_find_by(v, f >> v->r, bmi);
+    uint64_t count = quotient_seek(v, &run, f & quotient_low(v)).count;
+    return count > 0 ? count : 1;
+}
+
+static uint64_t quotient_count(const void *image, uint64_t hash)
+{
+    quotient_view v = quotient_look(image);
+    return quotient_count_by(&v, quotient_fingerprint(&v, hash), false);
+}
+
+/* ---- Moving slots ------------------------------------------------------ */
+
+/* Slots low … high-1 of a block one up, run ends too; slot `low` is left to be
+ * written. */
+PLATFORM_INLINE void quotient_block_up(const quotient_view *v, uint8_t *block,
+                                       uint64_t low, uint64_t high)
+{
+    uint64_t from = low * v->r, to = (high + 1) * v->r;
+    uint64_t first = from / 64, j = (to - 1) / 64;
+    uint64_t keep = to % 64 != 0 ? ~quotient_below(to % 64) : 0;
+    uint64_t fixed = quotient_below(from % 64);
+    uint8_t *row = block + QUOTIENT_REMAINDERS;
+    uint64_t word = image_u64(row, 8 * j);
+    for (; j > first; j--) {
+        uint64_t lower = image_u64(row, 8 * (j - 1));
+        uint64_t moved = word << v->r | lower >> (64 - v->r);
+        image_set_u64(row, 8 * j, (moved & ~keep) | (word & keep));
+        word = lower;
+        keep = 0;
+    }
+    keep |= fixed;
+    image_set_u64(row, 8 * j, ((word & ~fixed) << v->r & ~keep) | (word & keep));
+
+    uint64_t ends = image_u64(block, QUOTIENT_ENDS);
+    uint64_t span = (UINT64_C(2) << high) - (UINT64_C(1) << low);
+    ends = (ends & ~span) | ((ends & span) << 1 & span);
+    image_set_u64(block, QUOTIENT_ENDS, ends);
+}
+
+/* Slots low+1 … high of a block one down, run ends too; slot `high` is left to
+ * be written. */
+PLATFORM_INLINE void quotient_block_down(const quotient_view *v,
+                                         uint8_t *block, uint64_t low,
+                                         uint64_t high)
+{
+    uint64_t from = low * v->r, to = (high + 1) * v->r;
+    uint64_t j = from / 64, end = (to - 1) / 64;
+    uint64_t last = to % 64 != 0 ? ~quotient_below(to % 64) : 0;
+    uint64_t keep = quotient_below(from % 64);
+    uint8_t *row = block + QUOTIENT_REMAINDERS;
+    uint64_t word = image_u64(row, 8 * j);
+    for (; j < end; j++) {
+        uint64_t upper = image_u64(row, 8 * (j + 1));
+        uint64_t moved = word >> v->r | upper << (64 - v->r);
+        image_set_u64(row, 8 * j, (moved & ~keep) | (word & keep));
+        word = upper;
+        keep = 0;
+    }
+    keep |= last;
+    image_set_u64(row, 8 * j, (word >> v->r & ~keep) | (word & keep));
+
+    uint64_t ends = image_u64(block, QUOTIENT_ENDS);
+    uint64_t span = (UINT64_C(2) << high) - (UINT64_C(1) << low);
+    ends = (ends & ~span) | ((ends & span) >> 1 & span);
+    image_set_u64(block, QUOTIENT_ENDS, ends);
+}
+
+/* Slot `from` of the remainders and run ends goes to slot `to`. */
+PLATFORM_INLINE void quotient_carry(const quotient_view *v, uint64_t to,
+                                    uint64_t from)
+{
+    quotient_set(v, to, quotient_get(v, from));
+    quotient_mark(v, QUOTIENT_ENDS, to,
+                  quotient_marked(v, QUOTIENT_ENDS, from));
+}
+
+/* One more slot in the run of a quotient: those from `at` on up to the gap go
+ * one up, and x is at `at`. */
+PLATFORM_INLINE void quotient_insert(const quotient_view *v, uint64_t quotient,
+                                     uint64_t at, uint64_t gap, uint64_t x,
+                                     bool end)
+{
+    uint64_t first = at / QUOTIENT_BLOCK, block = gap / QUOTIENT_BLOCK;
+    for (uint64_t b = quotient / QUOTIENT_BLOCK + 1; b <= block; b++) {
+        uint8_t *spill = &quotient_block(v, b)[QUOTIENT_SPILL];
+        *spill = (uint8_t)(*spill + (*spill < QUOTIENT_SPILL_MORE));
+    }
+    for (uint64_t high = gap % QUOTIENT_BLOCK; block > first; block--) {
+        quotient_block_up(v, quotient_block(v, block), 0, high);
+        quotient_carry(v, block * QUOTIENT_BLOCK, block * QUOTIENT_BLOCK - 1);
+        high = QUOTIENT_BLOCK - 1;
+        gap = block * QUOTIENT_BLOCK - 1;
+    }
+    quotient_block_up(v, quotient_block(v, block), at % QUOTIENT_BLOCK,
+                      gap % QUOTIENT_BLOCK);
+    quotient_set(v, at, x);
+    quotient_mark(v, QUOTIENT_ENDS, at, end);
+}
+
+/* The block's spill is one less. A byte that says "255 and more" must be
+ * counted, before anything is moved. */
+static void quotient_spill_less(const quotient_view *v, uint64_t block)
+{
+    uint8_t *spill = &quotient_block(v, block)[QUOTIENT_SPILL];
+    if (*spill == QUOTIENT_SPILL_MORE
+        && quotient_begin(v, block) - block * QUOTIENT_BLOCK
+           > QUOTIENT_SPILL_MORE)
+        return;
+    *spill = (uint8_t)(*spill - (*spill > 0));
+}
+
+/* The slot `at` of the run of a quotient goes, and those behind it that are
+ * not at home come one down. */
+static void quotient_delete(const quotient_view *v, uint64_t quotient,
+                            uint64_t at)
+{
+    uint64_t last = quotient_gap(v, at + 1, false) - 1;
+    uint64_t block = at / QUOTIENT_BLOCK, end = last / QUOTIENT_BLOCK;
+    for (uint64_t b = end; b > quotient / QUOTIENT_BLOCK; b--)
+        quotient_spill_less(v, b);
+    for (uint64_t low = at % QUOTIENT_BLOCK; block < end; block++, low = 0) {
+        quotient_block_down(v, quotient_block(v, block), low,
+                            QUOTIENT_BLOCK - 1);
+        uint64_t next = (block + 1) * QUOTIENT_BLOCK;
+        quotient_carry(v, next - 1, next);
+        at = next;
+    }
+    quotient_block_down(v, quotient_block(v, block), at % QUOTIENT_BLOCK,
+                        last % QUOTIENT_BLOCK);
+    quotient_set(v, last, 0);
+    quotient_mark(v, QUOTIENT_ENDS, last, false);
+}
+
+/* ---- Add --------------------------------------------------------------- */
+
+/* Are `more` slots free at or behind `at`? The first of them. */
+static bool quotient_room(const quotient_view *v, uint64_t at, uint64_t more,
+                          uint64_t *gap)
+{
+    uint64_t used = quotient_used(v), limit = quotient_limit(v->slots);
+    if (used > limit || more > limit - used)
+        return false;
+    *gap = at = quotient_gap(v, at, true);
+    while (at < v->space && --more > 0)
+        at = quotient_gap(v, at + 1, true);
+    return at < v->space;
+}
+
+/* A remainder that was not in its run: its first slot. */
+static void quotient_insert_new(const quotient_view *v, uint64_t quotient,
+                                const quotient_run *run, uint64_t at,
+                                uint64_t gap, uint64_t x)
+{
+    bool end = at == run->stop;
+    if (!run->occupied)
+        quotient_mark(v, QUOTIENT_OCCUPIED, quotient, true);
+    else if (end)
+        quotient_mark(v, QUOTIENT_ENDS, at - 1, false);
+    quotient_insert(v, quotient, at, gap, x, end);
+}
+
+/* Add a fingerprint `count` times. */
+PLATFORM_INLINE bly_status quotient_plus_by(const quotient_view *v, uint64_t f,
+                                            uint64_t count, bool bmi)
+{
+    uint64_t quotient = f >> v->r, x = f & quotient_low(v), gap = 0;
+    quotient_run run = quotient_find_by(v, quotient, bmi);
+    quotient_item item = quotient_seek(v, &run, x);
+    bool seen = item.count > 0;
+    if (count > UINT64_MAX - item.count)
+        return status_plain(BLY_EFULL);
+    uint64_t old = item.next - item.at;
+    uint64_t now = quotient_length(item.count + count, v->r);
+    uint64_t more = now > old ? now - old : 0;
+    if (now > v->space - item.at
+        || (more > 0 && !quotient_room(v, item.at, more, &gap)))
+        return status_plain(BLY_EFULL);
+
+    quotient_set_used(v, quotient_used(v) + more);
+    if (!seen) {
+        quotient_insert_new(v, quotient, &run, item.at, gap, x);
+        more--;
+    }
+    for (; more > 0; more--) {
+        gap = quotient_gap(v, item.at, true);
+        if (gap < v->space)             /* always in what a filter wrote */
+            quotient_insert(v, quotient, item.at, gap, x, false);
+    }
+    if (seen || count > 1)
+        quotient_write(v, item.at, x, item.count + count);
+    return seen ? BLY_SEEN : BLY_OK;
+}
+
+static bly_status quotient_plus(const quotient_view *v, uint64_t f,
+                                uint64_t count)
+{
+    return quotient_plus_by(v, f, count, false);
+}
+
+static bly_status quotient_add(void *image, uint64_t hash)
+{
+    quotient_view v = quotient_look(image);
+    return quotient_plus(&v, quotient_fingerprint(&v, hash), 1);
+}
+
+/* ---- Remove ------------------------------------------------------------ */
+
+/* The only slot of a remainder goes. */
+static void quotient_delete_last(const quotient_view *v, uint64_t quotient,
+                                 const quotient_run *run, uint64_t at)
+{
+    quotient_delete(v, quotient, at);
+    if (run->stop - run->start == 1)
+        quotient_mark(v, QUOTIENT_OCCUPIED, quotient, false);
+    else if (at == run->stop - 1)
+        quotient_mark(v, QUOTIENT_ENDS, at - 1, true);
+}
+
+PLATFORM_INLINE bly_status quotient_minus_by(const quotient_view *v, uint64_t f,
+                                             bool bmi)
+{
+    uint64_t quotient = f >> v->r, x = f & quotient_low(v);
+    quotient_run run = quotient_find_by(v, quotient, bmi);
+    if (!run.occupied)
+        return status_plain(BLY_EABSENT);
+    quotient_item item = quotient_seek(v, &run, x);
+    if (item.count == 0)
+        return status_plain(BLY_EABSENT);
+    uint64_t old = item.next - item.at;
+    uint64_t now = item.count == 1 ? 0
+                                   : quotient_length(item.count - 1, v->r);
+    if (now > old)                      /* never in what a filter wrote */
+        return status_plain(BLY_EABSENT);
+
+    uint64_t used = quotient_used(v);
+    quotient_set_used(v, used > old - now ? used - (old - now) : 0);
+    if (now == 0)
+        quotient_delete_last(v, quotient, &run, item.at);
+    for (; now > 0 && old > now; old--)
+        quotient_delete(v, quotient, item.at);
+    if (now > 0)
+        quotient_write(v, item.at, x, item.count - 1);
+    return BLY_OK;
+}
+
+static bly_status quotient_remove(void *image, uint64_t hash)
+{
+    quotient_view v = quotient_look(image);
+    return quotient_minus_by(&v, quotient_fingerprint(&v, hash), false);
+}
+
+/* ---- Batches ----------------------------------------------------------- */
+
+/* How many keys ahead lines are asked for: fewer than the 128 of blocked.c,
+ * because each asks for two or three lines. */
+enum { QUOTIENT_AHEAD = 64, QUOTIENT_BEHIND = 24 };
+
+/* Ask for the lines of quotient_at(), and for those where the run most likely
+ * is: from its home to QUOTIENT_BEHIND slots on. To ask for a line twice costs
+ * little; to wait for one costs more than all of them. */
+PLATFORM_INLINE void quotient_ask(const quotient_view *v, uint64_t hash)
+{
+    uint64_t quotient = quotient_fingerprint(v, hash) >> v->r;
+    const uint8_t *block = quotient_block(v, quotient / QUOTIENT_BLOCK);
+    const uint8_t *home = block + QUOTIENT_REMAINDERS
+                        + (quotient % QUOTIENT_BLOCK * v->r >> 3);
+    platform_prefetch(block);
+    platform_prefetch(block + QUOTIENT_SPILL);
+    platform_prefetch(home);
+    platform_prefetch(home + (QUOTIENT_BEHIND * v->r >> 3));
+    platform_prefetch(block + (v->stride & (0 - quotient_near(v, quotient)))
+                      + QUOTIENT_ENDS + 7);
+}
+
+/* A batch that runs QUOTIENT_AHEAD keys behind its prefetches. `work` is the
+ * statement for hashes[i] and its fingerprint f. */
+#define QUOTIENT_ROLL(view, hashes, n, work)                                   \
+    do {                                                                       \
+        size_t ahead = (n) < QUOTIENT_AHEAD ? (n) : QUOTIENT_AHEAD;            \
+        for (size_t i = 0; i < ahead; i++)                                     \
+            quotient_ask(&(view), (hashes)[i]);                                \
+        for (size_t i = 0; i < (n); i++) {                                     \
+            if (i + ahead < (n))                                               \
+                quotient_ask(&(view), (hashes)[i + ahead]);                    \
+            uint64_t f = quotient_fingerprint(&(view), (hashes)[i]);           \
+            work;                                                              \
+        }                                                                      \
+    } while (0)
+
+PLATFORM_INLINE void
+quotient_contains_many_by(const void *image, const uint64_t *hashes, size_t n,
+                          bool *present, bool bmi)
+{
+    quotient_view v = quotient_look(image);
+    QUOTIENT_ROLL(v, hashes, n, present[i] = quotient_contains_by(&v, f, bmi));
+}
+
+PLATFORM_INLINE void
+quotient_count_many_by(const void *image, const uint64_t *hashes, size_t n,
+                       uint64_t *counts, bool bmi)
+{
+    quotient_view v = quotient_look(image);
+    QUOTIENT_ROLL(v, hashes, n, counts[i] = quotient_count_by(&v, f, bmi));
+}
+
+PLATFORM_INLINE bly_status
+quotient_add_many_by(void *image, const uint64_t *hashes, size_t n,
+                     size_t *done, bool bmi)
+{
+    quotient_view v = quotient_look(image);
+    bly_status status = BLY_OK;
+    QUOTIENT_ROLL(v, hashes, n, {
+        status = quotient_plus_by(&v, f, 1, bmi);
+        *done = i + (status >= 0);
+        if (status < 0)
+            break;
+    });
+    return status < 0 ? status : BLY_OK;
+}
+
+PLATFORM_INLINE void
+quotient_remove_many_by(void *image, const uint64_t *hashes, size_t n,
+                        bly_status *each, bool bmi)
+{
+    quotient_view v = quotient_look(image);
+    QUOTIENT_ROLL(v, hashes, n, each[i] = quotient_minus_by(&v, f, bmi));
+}
+
+#if CPU_X86
+CPU_TARGET_AVX2 static void
+quotient_contains_many_bmi2(const void *image, const uint64_t *hashes, size_t n,
+                            bool *present)
+{
+    quotient_contains_many_by(image, hashes, n, present, true);
+}
+
+CPU_TARGET_AVX2 static void
+quotient_count_many_bmi2(const void *image, const uint64_t *hashes, size_t n,
+                         uint64_t *counts)
+{
+    quotient_count_many_by(image, hashes, n, counts, true);
+}
+
+CPU_TARGET_AVX2 static bly_status
+quotient_add_many_bmi2(void *image, const uint64_t *hashes, size_t n,
+                       size_t *done)
+{
+    return quotient_add_many_by(image, hashes, n, done, true);
+}
+
+CPU_TARGET_AVX2 static void
+quotient_remove_many_bmi2(void *image, const uint64_t *hashes, size_t n,
+                          bly_status *each)
+{
+    quotient_remove_many_by(image, hashes, n, each, true);
+}
+
+/* Call the body for this processor. */
+#define QUOTIENT_HERE(name, ...)                                               \
+    (cpu_now() >= CPU_AVX2 ? quotient_##name##_bmi2(__VA_ARGS__)               \
+                           : quotient_##name##_by(__VA_ARGS__, false))
+#else
+#define QUOTIENT_HERE(name, ...) quotient_##name##_by(__VA_ARGS__, false)
+#endif
+
+static void quotient_contains_many(const void *image, const uint64_t *hashes,
+                                   size_t n, bool *present)
+{
+    QUOTIENT_HERE(contains_many, image, hashes, n, present);
+}
+
+static void quotient_count_many(const void *image, const uint64_t *hashes,
+                                size_t n, uint64_t *counts)
+{
+    QUOTIENT_HERE(count_many, image, hashes, n, counts);
+}
+
+static bly_status quotient_add_many(void *image, const uint64_t *hashes,
+                                    size_t n, size_t *done)
+{
+    return QUOTIENT_HERE(add_many, image, hashes, n, done);
+}
+
+static void quotient_remove_many(void *image, const uint64_t *hashes, size_t n,
+                                 bly_status *each)
+{
+    QUOTIENT_HERE(remove_many, image, hashes, n, each);
+}
+
+/* ---- All fingerprints in rising order ---------------------------------- */
+
+/* Where a walk through a filter is, and the fingerprint it has come to. */
+typedef struct {
+    const quotient_view *view;
+    uint64_t quotient;                  /* the next to look at               */
+    uint64_t at, stop;                  /* what is left of the run           */
+    uint64_t f, count;
+    bool     sound;                     /* as a filter writes it, so far     */
+} quotient_cursor;
+
+static quotient_cursor quotient_first(const quotient_view *v)
+{
+    return (quotient_cursor){ .view = v, .sound = true };
+}
+
+/* The next occupied quotient's run; false at the end. */
+static bool quotient_next_run(quotient_cursor *c)
+{
+    const quotient_view *v = c->view;
+    for (; c->quotient < v->slots; c->quotient |= QUOTIENT_BLOCK - 1,
+                                   c->quotient++) {
+        uint64_t i = c->quotient % QUOTIENT_BLOCK;
+        uint64_t occupied = image_u64(quotient_block(v, c->quotient
+                                / QUOTIENT_BLOCK), QUOTIENT_OCCUPIED) >> i;
+        if (occupied == 0)
+            continue;
+        c->quotient += quotient_number(occupied & (~occupied + 1));
+        break;
+    }
+    if (c->quotient >= v->slots)
+        return false;
+    c->at = c->at > c->quotient ? c->at : c->quotient;
+    c->stop = quotient_end(v, c->at, 1) + 1;
+    c->sound &= c->stop <= v->space;
+    return c->stop <= v->space;
+}
+
+/* The next fingerprint; false at the end. Whatever the payload holds, they
+ * rise. */
+static bool quotient_next(quotient_cursor *c)
+{
+    const quotient_view *v = c->view;
+    for (;;) {
+        bool first = c->at >= c->stop;
+        if (first && !quotient_next_run(c))
+            return false;
+        quotient_item item = quotient_read(v, c->at, c->stop);
+        uint64_t quotient = first ? c->quotient++ : c->quotient - 1;
+        uint64_t f = quotient << v->r | item.remainder;
+        c->at = item.next;
+        if (first || f > c->f) {
+            c->f = f;
+            c->count = item.count;
+            return true;
+        }
+        c->sound = false;
+    }
+}
+
+/* Where fingerprints that come in rising order would be in some filter, before
+ * they are written there. */
+typedef struct {
+    uint64_t at, used;
+} quotient_fit;
+
+static void quotient_fit_one(quotient_fit *fit, uint64_t f, uint64_t count,
+                             uint32_t r)
+{
+    uint64_t length = quotient_length(count, r);
+    fit->at = (fit->at > f >> r ? fit->at : f >> r) + length;
+    fit->used += length;
+}
+
+/* ---- Unite ------------------------------------------------------------- */
+
+/* Would both together fit? If so, they do in every order: nothing moves down
+ * when more is added. */
+static bool quotient_both_fit(const quotient_view *a, const quotient_view *b)
+{
+    quotient_cursor x = quotient_first(a), y = quotient_first(b);
+    quotient_fit fit = { 0, 0 };
+    bool some_x = quotient_next(&x), some_y = quotient_next(&y);
+    while (some_x || some_y) {
+        bool take_x = some_x && (!some_y || x.f <= y.f);
+        bool take_y = some_y && (!some_x || y.f <= x.f);
+        uint64_t f = take_x ? x.f : y.f;
+        uint64_t count = take_x ? x.count : 0, more = take_y ? y.count : 0;
+        if (count > UINT64_MAX - more)
+            return false;
+        quotient_fit_one(&fit, f, count + more, a->r);
+        if (take_x)
+            some_x = quotient_next(&x);
+        if (take_y)
+            some_y = quotient_next(&y);
+    }
+    return fit.at <= a->space && fit.used <= quotient_limit(a->slots);
+}
+
+/* Add a filter to itself: the walk goes on behind what has grown. */
+static bly_status quotient_double(const quotient_view *v)
+{
+    quotient_cursor c = quotient_first(v);
+    bly_status status = BLY_OK;
+    while (status >= 0 && quotient_next(&c)) {
+        status = quotient_plus(v, c.f, c.count);
+        uint64_t more = status >= 0 ? quotient_length(2 * c.count, v->r)
+                                    - quotient_length(c.count, v->r) : 0;
+        c.at += more;
+        c.stop += more;
+        if (c.stop > v->space)          /* never in what a filter wrote */
+            break;
+    }
+    return status < 0 ? status : BLY_OK;
+}
+
+static bly_status quotient_unite(void *into, const void *other)
+{
+    quotient_view a = quotient_look(into), b = quotient_look(other);
+    if (!quotient_both_fit(&a, &b))
+        return status_plain(BLY_EFULL);
+    if (into == other)
+        return quotient_double(&a);
+    quotient_cursor c = quotient_first(&b);
+    bly_status status = BLY_OK;
+    while (status >= 0 && quotient_next(&c))
+        status = quotient_plus(&a, c.f, c.count);
+    return status < 0 ? status : BLY_OK;
+}
+
+/* ---- Another size ------------------------------------------------------ */
+
+/* Would the filter's fingerprints fit into another size? */
+static bool quotient_fits(const quotient_view *v, uint64_t slots, uint32_t r)
+{
+    quotient_cursor c = quotient_first(v);
+    quotient_fit fit = { 0, 0 };
+    while (quotient_next(&c))
+        quotient_fit_one(&fit, c.f, c.count, r);
+    return fit.at <= quotient_blocks_for(slots) * QUOTIENT_BLOCK
+        && fit.used <= quotient_limit(slots);
+}
+
+static bly_status quotient_resize_plan(bly_plan_t *plan, const void *image,
+                                       uint64_t capacity)
+{
+    quotient_view v = quotient_look(image);
+    uint64_t slots = v.slots, r = v.r;
+    while (slots % 2 == 0 && r < QUOTIENT_R_MAX && capacity <= slots / 2
+           && quotient_slots_for(capacity) <= slots / 2) {
+        slots /= 2;
+        r++;
+    }
+    while (capacity > slots || quotient_slots_for(capacity) > slots) {
+        if (r == 1)
+            return status_fail(BLY_EPARAM, "a filter of %llu slots and %u bits "
+                               "cannot be made larger than %llu times, nor hold "
+                               "%llu keys: plan with a lower rate what is to "
+                               "grow", (unsigned long long)v.slots, v.r,
+                               1ull << (v.r - 1), (unsigned long long)capacity);
+        slots *= 2;
+        r--;
+    }
+    if (!quotient_fits(&v, slots, (uint32_t)r))
+        return status_fail(BLY_EFULL, "the filter holds more than %llu slots "
+                           "have room for: ask for a larger capacity",
+                           (unsigned long long)slots);
+    return quotient_plan_of(plan, capacity, slots, (uint32_t)r);
+}
+
+/* The spills of the blocks up to that of a quotient, when the runs before it
+ * end at `at`; the first block that is not done yet. */
+static uint64_t quotient_spills(const quotient_view *v, uint64_t block,
+                                uint64_t last, uint64_t at)
+{
+    for (; block <= last && block < v->count; block++) {
+        uint64_t home = block * QUOTIENT_BLOCK;
+        uint64_t spill = at > home ? at - home : 0;
+        quotient_block(v, block)[QUOTIENT_SPILL] = (uint8_t)
+            (spill < QUOTIENT_SPILL_MORE ? spill : QUOTIENT_SPILL_MORE);
+    }
+    return block;
+}
+
+static bly_status quotient_resize(void *into, const void *image)
+{
+    quotient_view v = quotient_look(image), w = quotient_look(into);
+    quotient_cursor c = quotient_first(&v);
+    quotient_fit fit = { 0, 0 };
+    uint64_t block = 0, last = UINT64_MAX;
+    while (quotient_next(&c)) {
+        uint64_t quotient = c.f >> w.r, before = fit.at;
+        quotient_fit_one(&fit, c.f, c.count, w.r);
+        if (quotient >= w.slots || fit.at > w.space
+            || fit.used > quotient_limit(w.slots))
+            return status_plain(BLY_ECORRUPT);
+        uint64_t length = quotient_length(c.count, w.r);
+        if (quotient == last)
+            quotient_mark(&w, QUOTIENT_ENDS, before - 1, false);
+        else
+            block = quotient_spills(&w, block, quotient / QUOTIENT_BLOCK,
+                                    before);
+        quotient_mark(&w, QUOTIENT_OCCUPIED, quotient, true);
+        quotient_write(&w, fit.at - length, c.f & quotient_low(&w), c.count);
+        quotient_mark(&w, QUOTIENT_ENDS, fit.at - 1, true);
+        last = quotient;
+    }
+    quotient_spills(&w, block, w.count, fit.at);
+    quotient_set_used(&w, fit.used);
+    return c.sound ? BLY_OK : status_plain(BLY_ECORRUPT);
+}
+
+/* The least hash whose fingerprint is f, by halving: floating point is right
+ * to a few thousand. */
+static uint64_t quotient_least_hash(const quotient_view *v, uint64_t f)
+{
+    double guess = (double)f / (double)v->range * 18446744073709551616.0;
+    uint64_t middle = guess < 18446744073709543424.0 ? (uint64_t)guess
+                                                     : UINT64_MAX - 8192;
+    uint64_t low = middle > 8192 ? middle - 8192 : 0;
+    uint64_t high = middle < UINT64_MAX - 8192 ? middle + 8192 : UINT64_MAX;
+    while (low < high) {
+        middle = low + (high - low) / 2;
+        if (quotient_fingerprint(v, middle) >= f)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static void quotient_each(const void *image, bly_visit *visit, void *context)
+{
+    quotient_view v = quotient_look(image);
+    quotient_cursor c = quotient_first(&v);
+    unsigned bits = 0;
+    while ((v.range - 1) >> bits > 0)
+        bits++;
+    while (quotient_next(&c)
+           && visit(context, quotient_least_hash(&v, c.f), bits, c.count))
+        continue;
+}
+
+/* ---- Look inside ------------------------------------------------------- */
+
+/* The number of keys that the number of fingerprints is to be expected of; its
+ * spread is that of how many collide. */
+static void quotient_stat(bly_stat_t *out, const void *image)
+{
+    quotient_view v = quotient_look(image);
+    quotient_cursor c = quotient_first(&v);
+    uint64_t some = 0;
+    while (quotient_next(&c))
+        some++;
+    double range = (double)v.range, share = (double)some / range;
+    out->distinct = some == 0 ? 0 : log1p(-share) / log1p(-1 / range);
+    double clear = 1 - share;
+    out->distinct_sd = clear > 0
+        ? sqrt(math_set_variance(range, out->distinct)) / clear : INFINITY;
+    out->fill = fmin((double)quotient_used(&v) / (double)v.slots, 1);
+    out->rate = share;
+    out->probes = 1;
+}
+
+const bly_kind bly_kind_quotient = {
+    .name     = "quotient",
+    .family   = "removable",
+    .summary  = "a counting quotient filter: fingerprints in rising order",
+    .version  = QUOTIENT_VERSION,
+    .raw_hash = true,
+
+    .plan  = quotient_plan,
+    .check = quotient_check,
+
+    .contains      = quotient_contains,
+    .contains_here = quotient_contains_here,
+    .contains_many = quotient_contains_many,
+    .add           = quotient_add,
+    .add_many      = quotient_add_many,
+    .remove        = quotient_remove,
+    .remove_many   = quotient_remove_many,
+    .count         = quotient_count,
+    .count_many    = quotient_count_many,
+
+    .unite       = quotient_unite,
+    .resize_plan = quotient_resize_plan,
+    .resize      = quotient_resize,
+
+    .each = quotient_each,
+    .stat = quotient_stat,
+};
