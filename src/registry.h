@@ -16,6 +16,7 @@
     X(split)                                                                   \
     X(counting)                                                                \
     X(variable)                                                                \
+    X(cuckoo)                                                                  \
     X(quotient)                                                                \
     X(twin)
 

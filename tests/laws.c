@@ -190,7 +190,7 @@ static void law_add_tells_new_from_seen(void **state)
 {
     (void)state;
     LAWS_NEED_ADD();
-    bly_filter *filter = laws_new(2000, 0.001, 0, 0);
+    bly_filter *filter = laws_new(3000, 0.001, 0, 0);
     uint64_t fresh = 0;
     for (uint64_t i = 0; i < 1000; i++)
         fresh += bly_add_hash(filter, test_random(1, i)) == BLY_OK;
@@ -594,29 +594,35 @@ static void law_remove_many_is_one(void **state)
             laws_remove_many_is_one();
 }
 
-/* Key i is added i mod 8 times. */
+/* Key i is added i mod 8 times, in turn with the others. A kind that keeps each
+ * copy in one of a few places may have no room for the last ones. */
 static void law_count_is_never_too_low(void **state)
 {
     (void)state;
     if (laws_kind->count == NULL)
         skip();
     enum { N = 2000 };
-    static uint64_t hashes[2 * N], counts[2 * N];
+    static uint64_t hashes[2 * N], counts[2 * N], truth[2 * N];
     bly_filter *filter = laws_new(4 * N, 0.01, 0, 0);
-    uint64_t exact = 0;
+    uint64_t exact = 0, added = 0;
+    memset(truth, 0, sizeof truth);
     for (uint64_t i = 0; i < 2 * N; i++)
         hashes[i] = test_random(1, i);
     for (uint64_t times = 1; times < 8; times++)
         for (uint64_t i = 0; i < N; i++)
-            if (i % 8 >= times)
-                assert_true(bly_add_hash(filter, hashes[i]) >= 0);
+            if (i % 8 >= times) {
+                bly_status status = bly_add_hash(filter, hashes[i]);
+                assert_true(status >= 0 || status == BLY_EFULL);
+                truth[i] += status >= 0;
+                added += status >= 0;
+            }
+    assert_in_range(added, 7 * N / 2 * 3 / 4, 7 * N / 2);
     bly_count_many(filter, hashes, 2 * N, counts);
     for (uint64_t i = 0; i < 2 * N; i++) {
-        uint64_t truth = i < N ? i % 8 : 0;
-        assert_true(counts[i] >= truth);
+        assert_true(counts[i] >= truth[i]);
         assert_true(counts[i] == bly_count_hash(filter, hashes[i]));
         assert_int_equal(counts[i] > 0, bly_contains_hash(filter, hashes[i]));
-        exact += counts[i] == truth;
+        exact += counts[i] == truth[i];
     }
     assert_true(exact > 2 * N * 9 / 10);
     bly_free(filter);
@@ -808,18 +814,18 @@ static void law_build_and_copy(void **state)
     (void)state;
     static uint64_t hashes[2000];
     for (uint64_t i = 0; i < 2000; i++)
-        hashes[i] = test_random(1, i % 1000);   /* each one twice */
+        hashes[i] = test_random(1, i % 1900);   /* some of them twice */
     static uint64_t before[2000];
     memcpy(before, hashes, sizeof before);
     bly_filter *built = NULL, *copy = NULL;
     assert_status(bly_build(&built, laws_kind->name, NULL, hashes, 2000),
                   BLY_OK);
     assert_memory_equal(hashes, before, sizeof before);
-    assert_int_equal(laws_present(built, 1, 1000), 1000);
+    assert_int_equal(laws_present(built, 1, 1900), 1900);
     assert_status(bly_copy(&copy, built), BLY_OK);
     assert_true(laws_same_bytes(built, copy));
     bly_free(built);
-    assert_int_equal(laws_present(copy, 1, 1000), 1000);
+    assert_int_equal(laws_present(copy, 1, 1900), 1900);
     bly_free(copy);
     assert_status(bly_build(&built, laws_kind->name, NULL, hashes, 0),
                   BLY_EPARAM);
