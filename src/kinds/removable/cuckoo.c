@@ -104,7 +104,8 @@
  * eight slots for all copies of a key, so the ninth is BLY_EFULL. Copies also
  * fill the table unevenly: of keys added twice each, 83 to 87 % of the slots
  * can be taken, of keys added four times each 41 to 52 %. This kind is for
- * keys that are added once; `count` is for those that come often.
+ * keys that are added once; `counting` and `quotient` are for those that come
+ * often.
  *
  * ADD
  *
