@@ -108,7 +108,8 @@ static const char *check_read(const bly_filter *f, const uint64_t *hashes)
 static bool check_wrote(bly_status status)
 {
     return status == BLY_OK || status == BLY_SEEN || status == BLY_EFULL
-        || status == BLY_EABSENT || status == BLY_EUNSUPPORTED;
+        || status == BLY_EABSENT || status == BLY_EUNSUPPORTED
+        || status == BLY_EUNSAFE || status == BLY_EREMOVED;
 }
 
 static const char *check_change(bly_filter *f, const uint64_t *hashes)

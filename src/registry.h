@@ -16,6 +16,8 @@
     X(split)                                                                   \
     X(counting)                                                                \
     X(variable)                                                                \
+    X(dleft)                                                                   \
+    X(deletable)                                                               \
     X(cuckoo)                                                                  \
     X(quotient)                                                                \
     X(twin)

@@ -595,7 +595,9 @@ static void law_remove_many_is_one(void **state)
 }
 
 /* Key i is added i mod 8 times, in turn with the others. A kind that keeps each
- * copy in one of a few places may have no room for the last ones. */
+ * copy in one of a few places may have no room for the last ones. A counter may
+ * be as narrow as two bits and stick at 3: then it says that it does not
+ * know. */
 static void law_count_is_never_too_low(void **state)
 {
     (void)state;
@@ -622,7 +624,8 @@ static void law_count_is_never_too_low(void **state)
         assert_true(counts[i] >= truth[i]);
         assert_true(counts[i] == bly_count_hash(filter, hashes[i]));
         assert_int_equal(counts[i] > 0, bly_contains_hash(filter, hashes[i]));
-        exact += counts[i] == truth[i];
+        exact += counts[i] == truth[i]
+              || (truth[i] >= 3 && counts[i] == UINT64_MAX);
     }
     assert_true(exact > 2 * N * 9 / 10);
     bly_free(filter);

@@ -45,10 +45,10 @@ static bool inner_alike(const uint8_t *a, const uint8_t *b)
 bool inner_check(const void *outer, uint64_t offset, const bly_kind *kind)
 {
     uint64_t bytes = image_payload_bytes(outer);
-    const uint8_t *at = image_payload(outer) + offset;
     if (offset % INNER_ALIGNMENT != 0 || offset > bytes
         || bytes - offset < IMAGE_HEADER)
         return false;
+    const uint8_t *at = image_payload(outer) + offset;
     uint64_t own = image_u64(at, IMAGE_BYTES);
     char name[IMAGE_KIND_NAME + 1] = "";
     strcpy(name, kind->name);

@@ -1,0 +1,467 @@
+/* deletable.c - a Bloom filter that knows which bits only one key has set.
+ *
+ * WHAT IT IS
+ *
+ * The bits of `standard`, and beside them a map of where keys have met. When a
+ * key finds a bit set that it would set, the bit's region, a few neighbouring
+ * bits, is marked. A set bit of a region without a mark was set by one key
+ * alone, so that key can be taken out by clearing it; a key all of whose bits
+ * lie in marked regions cannot, and remove says BLY_EUNSAFE. No key is ever
+ * lost by the removal of another that was there.
+ *
+ * Marks are not taken back. A key that is added although it is there, or seems
+ * to be, finds all its bits set and marks all their regions: neither it nor
+ * the one it was taken for can be removed by those bits any more. That is the
+ * safe side: had the second add done nothing, a removal of the one would take
+ * the other out. So a key added twice stays.
+ *
+ * THE PICTURE (m = 16, k = 3, four bits a region, after adding x and y)
+ *
+ *      x ------+--------+-----------+
+ *              v        v           v
+ *      bit  0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15
+ *         | 0  1  0  0  1  0  1  0  1  0  0  1  0  0  0  0 |
+ *              ^              ^              ^
+ *      y ------+--------------+--------------+
+ *
+ *      map |    1     |     0     |     0     |     0     |
+ *
+ *      Both can be removed: x by its bits 4 and 8, y by 6 and 11. Bit 1 stays
+ *      set, for x and y met in region 0.
+ *
+ * IMAGE
+ *
+ *      geometry 0   m, number of bits, 1 .. 2^48
+ *      geometry 1   k, probes, 1 .. 64
+ *      geometry 2   R, bits of a region, 1 .. 65536
+ *      geometry 3   zero
+ *      payload      ceil(m/8) bytes of bits, numbered as in kind standard, then
+ *                   ceil(ceil(m/R)/8) of marks; bit j's is number floor(j/R)
+ *
+ *      Valid if and only if (1) the fields are in these ranges, (2) the
+ *      payload has that many bytes, (3) the bits from m on and the marks from
+ *      ceil(m/R) on are clear.
+ *
+ * MATHS
+ *
+ * The rate is that of `standard` with m bits. With n keys a bit is hit by two
+ * or more of them with chance
+ *
+ *      c = 1 - (1-1/m)^(kn) - kn/m (1-1/m)^(kn-1)                        (1)
+ *
+ * A set bit of a given key is alone with (1-1/m)^(kn-1), and its region has no
+ * other bit that is hit twice with (1-c)^(R-1). A key can be removed unless
+ * this fails for all its k bits:
+ *
+ *      p = 1 - (1 - (1-1/m)^(kn-1) (1-c)^(R-1))^k                        (2)
+ *
+ * [Rothenberg 2010] has (1-c)^R for the product inside, which forgets that the
+ * bit is known to be hit once, and is high; in print it is also without the
+ * outer "1 -". Measured and by (2), 100 keys:
+ *
+ *      m      k   R      measured     (2)     (1-c)^R
+ *      1000   7   20      0.128      0.131     0.214
+ *      1000   7   10      0.551      0.552     0.759
+ *      1000   7    5      0.871      0.870     0.980
+ *      1000   7    1      0.992      0.992     1.000
+ *      2000   7   10      0.985      0.985     0.999
+ *      1000   4   10      0.851      0.851     0.951
+ *
+ * Which R? The map takes 1/R more bits. By (2), the share of keys that can be
+ * removed from a filter as full as planned and from one half as full:
+ *
+ *      rate      k       R = 1          2            4            8
+ *      10 %      3    0.90  0.98   0.85  0.97   0.73  0.96   0.49  0.91
+ *      1 %       7    0.99  1.00   0.97  1.00   0.90  1.00   0.64  0.99
+ *      0.1 %    10    1.00  1.00   1.00  1.00   0.97  1.00   0.81  1.00
+ *      0.01 %   13    1.00  1.00   1.00  1.00   0.99  1.00   0.90  1.00
+ *
+ * The standard R is 4: at 1 % it takes 12.0 bits a key, a quarter more than
+ * `standard`, and 90 of 100 can go, where `counting` takes 38.4 and all can.
+ *
+ * PROBES
+ *
+ * Those of `standard`'s scheme `power`. A key that hits a bit twice itself has
+ * not met another: only the first hit counts.
+ *
+ * COST
+ *
+ * A lookup is `standard`'s and does not read the map. An add or a remove looks
+ * at the marks too: up to 2k lines. Measured: `make bench`.
+ *
+ * WHEN TO USE, WHEN NOT
+ *
+ * Where keys are taken out now and then, none is added twice, and it is no harm
+ * that one in ten stays. Keys that come and go all the time wear it out, for
+ * marks stay: use `counting`, `dleft` or `cuckoo`.
+ *
+ * PAPERS
+ *
+ *  [Rothenberg 2010]  The deletable Bloom filter: a new member of the Bloom
+ *                     family, IEEE Communications Letters 14(6). The map; it
+ *                     takes the marks out of the m bits, we add them.
+ */
+#include "core/kind.h"
+
+#include <math.h>
+
+#include "core/bits.h"
+#include "core/hash.h"
+#include "core/maths.h"
+#include "core/shape.h"
+#include "core/walk.h"
+
+enum {
+    DELETABLE_VERSION = 1,
+    DELETABLE_M = 0, DELETABLE_K = 1, DELETABLE_REGION = 2, DELETABLE_ZERO = 3,
+    DELETABLE_K_MAX = 64, DELETABLE_REGION_MAX = 65536,
+    DELETABLE_REGION_STANDARD = 4
+};
+
+/* Up to this a division by R is exact as a product, see deletable_mark_of. */
+#define DELETABLE_M_MAX (UINT64_C(1) << 48)
+
+/* In the order of the geometry. */
+static const kind_option deletable_options[] = {
+    [DELETABLE_M] = {
+        .name = "m", .help = "number of bits, instead of a rate",
+        .least = 1, .most = DELETABLE_M_MAX, .standard = KIND_CHOOSE,
+    },
+    [DELETABLE_K] = {
+        .name = "k", .help = "probes: bits that a key sets",
+        .least = 1, .most = DELETABLE_K_MAX, .standard = KIND_CHOOSE,
+    },
+    [DELETABLE_REGION] = {
+        .name = "region", .help = "bits that share a mark: with fewer, more "
+                                  "keys can be removed",
+        .least = 1, .most = DELETABLE_REGION_MAX,
+        .standard = DELETABLE_REGION_STANDARD,
+    },
+    { .name = NULL },
+};
+
+static shape deletable_shape(uint64_t m, uint32_t k)
+{
+    return (shape){ .blocks = 1, .lanes = 1, .bits = m, .probes = k };
+}
+
+static shape deletable_shape_of(const void *image)
+{
+    return deletable_shape(image_geometry(image, DELETABLE_M),
+                           (uint32_t)image_geometry(image, DELETABLE_K));
+}
+
+/* ---- Plan -------------------------------------------------------------- */
+
+/* k, then n, then m, each from the options or from what is known already. */
+static bly_status deletable_size(uint64_t *m, uint32_t *k, uint64_t *n,
+                                 const kind_spec *spec)
+{
+    uint64_t m_option = spec->option[DELETABLE_M];
+    uint64_t k_option = spec->option[DELETABLE_K];
+
+    *n = spec->capacity;
+    if (*n == 0 && m_option == KIND_CHOOSE)
+        return kind_no_capacity();
+    if (k_option != KIND_CHOOSE)
+        *k = (uint32_t)k_option;
+    else if (m_option != KIND_CHOOSE && *n != 0)
+        *k = shape_row_probes_for(m_option, (double)*n, DELETABLE_K_MAX);
+    else
+        *k = shape_row_probes(spec->rate, DELETABLE_K_MAX);
+
+    *m = m_option;
+    if (*n == 0) {
+        shape s = deletable_shape(*m, *k);
+        *n = shape_capacity(&s, spec->rate);
+    }
+    if (m_option == KIND_CHOOSE
+        && !shape_row_bits(m, (double)*n, spec->rate, *k, DELETABLE_M_MAX))
+        return kind_too_big(spec, "2^48 bits");
+    return BLY_OK;
+}
+
+static uint64_t deletable_row_bytes(uint64_t bits)
+{
+    return bits / 8 + (bits % 8 != 0);
+}
+
+static uint64_t deletable_marks(uint64_t m, uint64_t region)
+{
+    return m / region + (m % region != 0);
+}
+
+static bly_status deletable_plan(bly_plan_t *plan, const kind_spec *spec)
+{
+    uint64_t m = 0, n = 0, region = spec->option[DELETABLE_REGION];
+    uint32_t k = 0;
+    bly_status status = deletable_size(&m, &k, &n, spec);
+    uint64_t bytes = deletable_row_bytes(m)
+                   + deletable_row_bytes(deletable_marks(m, region));
+    if (status == BLY_OK)
+        status = kind_plan_bytes(plan, bytes);
+    if (status != BLY_OK)
+        return status;
+
+    shape s = deletable_shape(m, k);
+    shape_plan(plan, &s, n);
+    double lines = ceil((double)m / 512);
+    plan->lines_present = fmin(k, lines);
+    plan->lines_absent = fmin(math_absent_probes(plan->fill, k), lines);
+    plan->geometry[DELETABLE_M] = m;
+    plan->geometry[DELETABLE_K] = k;
+    plan->geometry[DELETABLE_REGION] = region;
+    plan->geometry[DELETABLE_ZERO] = 0;
+    return BLY_OK;
+}
+
+/* ---- Check ------------------------------------------------------------- */
+
+static bly_status deletable_check(const void *image)
+{
+    uint64_t m = image_geometry(image, DELETABLE_M);
+    uint64_t k = image_geometry(image, DELETABLE_K);
+    uint64_t region = image_geometry(image, DELETABLE_REGION);
+    const uint8_t *row = image_payload(image);
+
+    bool sound = m >= 1 && m <= DELETABLE_M_MAX
+              && k >= 1 && k <= DELETABLE_K_MAX
+              && region >= 1 && region <= DELETABLE_REGION_MAX
+              && image_geometry(image, DELETABLE_ZERO) == 0;
+    if (!sound)
+        return kind_bad_geometry(image);
+    uint64_t marks = deletable_marks(m, region);
+    uint64_t bits = deletable_row_bytes(m), map = deletable_row_bytes(marks);
+    if (image_payload_bytes(image) != bits + map)
+        return kind_bad_geometry(image);
+    if (!bits_clear_from(row, (size_t)bits, m)
+        || !bits_clear_from(row + bits, (size_t)map, marks))
+        return status_fail(BLY_ECORRUPT, "bits or marks beyond the last are "
+                           "set");
+    return BLY_OK;
+}
+
+/* ---- Contains ---------------------------------------------------------- */
+
+/* What the probes need of the image, read once. */
+typedef struct {
+    uint8_t *row, *map;
+    uint64_t m, region, inverse;        /* of `region`, 0 for 1              */
+    uint32_t k;
+} deletable_view;
+
+PLATFORM_INLINE deletable_view deletable_look(const void *image)
+{
+    uint64_t m = image_geometry(image, DELETABLE_M);
+    uint64_t region = image_geometry(image, DELETABLE_REGION);
+    uint8_t *row = image_payload_mut((void *)(uintptr_t)image);
+    return (deletable_view){
+        .row = row, .map = row + deletable_row_bytes(m), .m = m,
+        .region = region,
+        .inverse = region == 1 ? 0 : UINT64_MAX / region + 1,
+        .k = (uint32_t)image_geometry(image, DELETABLE_K),
+    };
+}
+
+/* Are all bits of the key set? */
+PLATFORM_INLINE bool deletable_has(const deletable_view *v, uint64_t hash)
+{
+    uint64_t state = hash_spread(hash);
+    for (uint32_t i = 0; i < v->k; i++) {
+        if (!bits_test(v->row, bits_range(state, v->m)))
+            return false;
+        state *= HASH_STEP;
+    }
+    return true;
+}
+
+static bool deletable_contains(const void *image, uint64_t hash)
+{
+    deletable_view v = deletable_look(image);
+    return deletable_has(&v, hash);
+}
+
+static void deletable_contains_many(const void *image, const uint64_t *hashes,
+                                    size_t n, bool *present)
+{
+    walk_plan plan = {
+        .slice = image_geometry(image, DELETABLE_M), .stride = 0,
+        .k = (uint32_t)image_geometry(image, DELETABLE_K),
+    };
+    walk_contains(&plan, image_payload(image), hashes, n, present);
+}
+
+/* ---- Add, remove ------------------------------------------------------- */
+
+/* The mark of a bit: floor(at / region). `inverse` is 2^64 / region rounded up,
+ * too large by less than 1; so the quotient is too large by less than
+ * at / 2^64 < 2^-16 <= 1 / region, and cannot reach the next whole number. */
+PLATFORM_INLINE uint64_t deletable_mark_of(const deletable_view *v,
+                                           uint64_t at)
+{
+    return v->region == 1 ? at : platform_mul_high(at, v->inverse);
+}
+
+/* All bits are read before the first is set, so that what a key hits twice
+ * itself is not taken for another's. Whether a bit was set goes into the map as
+ * a number: as a branch it could not be foreseen. */
+PLATFORM_INLINE bly_status deletable_put(const deletable_view *v,
+                                         uint64_t hash)
+{
+    uint64_t own[DELETABLE_K_MAX], state = hash_spread(hash), met = 0;
+    for (uint32_t i = 0; i < v->k; i++) {
+        own[i] = bits_range(state, v->m);
+        met |= (uint64_t)bits_test(v->row, own[i]) << i;
+        state *= HASH_STEP;
+    }
+    for (uint32_t i = 0; i < v->k; i++) {
+        uint64_t mark = deletable_mark_of(v, own[i]);
+        bits_set(v->row, own[i]);
+        v->map[mark >> 3] |= (uint8_t)((met >> i & 1) << (mark & 7));
+    }
+    return met == UINT64_MAX >> (64 - v->k) ? BLY_SEEN : BLY_OK;
+}
+
+PLATFORM_INLINE bly_status deletable_take(const deletable_view *v,
+                                          uint64_t hash)
+{
+    uint64_t state = hash_spread(hash);
+    bool cleared = false;
+    if (!deletable_has(v, hash))
+        return BLY_EABSENT;
+    for (uint32_t i = 0; i < v->k; i++) {
+        uint64_t at = bits_range(state, v->m);
+        bool alone = !bits_test(v->map, deletable_mark_of(v, at));
+        v->row[at >> 3] &= (uint8_t)~((unsigned)alone << (at & 7));
+        cleared |= alone;
+        state *= HASH_STEP;
+    }
+    return cleared ? BLY_OK : BLY_EUNSAFE;
+}
+
+static bly_status deletable_add(void *image, uint64_t hash)
+{
+    deletable_view v = deletable_look(image);
+    return deletable_put(&v, hash);
+}
+
+static bly_status deletable_remove(void *image, uint64_t hash)
+{
+    deletable_view v = deletable_look(image);
+    bly_status status = deletable_take(&v, hash);
+    return status == BLY_OK ? status : status_plain(status);
+}
+
+/* ---- Batches ----------------------------------------------------------- */
+
+/* How many keys ahead their lines are asked for: each has up to 2k. */
+enum { DELETABLE_AHEAD = 16 };
+
+PLATFORM_INLINE void deletable_ask(const deletable_view *v, uint64_t hash)
+{
+    uint64_t state = hash_spread(hash);
+    for (uint32_t i = 0; i < v->k; i++) {
+        uint64_t at = bits_range(state, v->m);
+        platform_prefetch_write(v->row + (at >> 3));
+        platform_prefetch_write(v->map + (deletable_mark_of(v, at) >> 3));
+        state *= HASH_STEP;
+    }
+}
+
+/* A batch that runs DELETABLE_AHEAD keys behind its prefetches. `work` is the
+ * statement for hashes[i]. */
+#define DELETABLE_ROLL(view, hashes, n, work)                                  \
+    do {                                                                       \
+        for (size_t i = 0; i < DELETABLE_AHEAD && i < (n); i++)                \
+            deletable_ask(&(view), (hashes)[i]);                               \
+        for (size_t i = 0; i < (n); i++) {                                     \
+            if ((n) - i > DELETABLE_AHEAD)                                     \
+                deletable_ask(&(view), (hashes)[i + DELETABLE_AHEAD]);         \
+            work;                                                              \
+        }                                                                      \
+    } while (0)
+
+static bly_status deletable_add_many(void *image, const uint64_t *hashes,
+                                     size_t n, size_t *done)
+{
+    deletable_view v = deletable_look(image);
+    DELETABLE_ROLL(v, hashes, n, deletable_put(&v, hashes[i]));
+    *done = n;
+    return BLY_OK;
+}
+
+static void deletable_remove_many(void *image, const uint64_t *hashes,
+                                  size_t n, bly_status *each)
+{
+    deletable_view v = deletable_look(image);
+    bly_status first = BLY_OK;
+    DELETABLE_ROLL(v, hashes, n,
+        each[i] = deletable_take(&v, hashes[i]);
+        first = first == BLY_OK ? each[i] : first);
+    if (first != BLY_OK)
+        status_plain(first);
+}
+
+/* ---- Sets -------------------------------------------------------------- */
+
+/* A bit of both has been set twice: as if other's keys had been added. */
+static bly_status deletable_unite(void *into, const void *other)
+{
+    deletable_view v = deletable_look(into), o = deletable_look(other);
+    for (uint64_t at = 0; at < v.m; at++) {
+        if ((at & 7) == 0 && (v.row[at >> 3] & o.row[at >> 3]) == 0)
+            at += 7;
+        else if (bits_test(v.row, at) && bits_test(o.row, at))
+            bits_set(v.map, deletable_mark_of(&v, at));
+    }
+    return kind_unite_bits(into, other);
+}
+
+/* A mark in either stays. A bit that is set in both and marked in neither was
+ * set by one key in each; a key that is in both filters and has it is that
+ * one in both, and may clear it. */
+static void deletable_intersect(void *into, const void *other)
+{
+    deletable_view v = deletable_look(into), o = deletable_look(other);
+    size_t bits = (size_t)(v.map - v.row);
+    bits_and(v.row, o.row, bits);
+    bits_or(v.map, o.map, image_payload_bytes(into) - bits);
+}
+
+static void deletable_overlap(bly_overlap_t *out, const void *a, const void *b)
+{
+    shape s = deletable_shape_of(a);
+    shape_overlap(out, &s, image_payload(a), image_payload(b));
+}
+
+/* ---- Look inside ------------------------------------------------------- */
+
+static void deletable_stat(bly_stat_t *out, const void *image)
+{
+    shape s = deletable_shape_of(image);
+    shape_stat(out, &s, image_payload(image));
+}
+
+const bly_kind bly_kind_deletable = {
+    .name    = "deletable",
+    .family  = "removable",
+    .summary = "a Bloom filter that removes keys by bits no other key has met",
+    .version = DELETABLE_VERSION,
+    .options = deletable_options,
+
+    .plan  = deletable_plan,
+    .check = deletable_check,
+
+    .contains      = deletable_contains,
+    .contains_many = deletable_contains_many,
+    .add           = deletable_add,
+    .add_many      = deletable_add_many,
+    .remove        = deletable_remove,
+    .remove_many   = deletable_remove_many,
+
+    .unite     = deletable_unite,
+    .intersect = deletable_intersect,
+    .overlap   = deletable_overlap,
+
+    .stat = deletable_stat,
+};
