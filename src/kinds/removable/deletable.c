@@ -445,7 +445,7 @@ static void deletable_stat(bly_stat_t *out, const void *image)
 const bly_kind bly_kind_deletable = {
     .name    = "deletable",
     .family  = "removable",
-    .summary = "a Bloom filter that removes keys by bits no other key has met",
+    .summary = "a Bloom filter that removes keys by bits of theirs alone",
     .version = DELETABLE_VERSION,
     .options = deletable_options,
 
