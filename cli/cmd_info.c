@@ -40,6 +40,7 @@ static void info_json(const bly_stat_t *stat, const char *file)
     json_string("hash", stat->hash);
     json_count("probes", stat->probes);
     json_count("stuck", stat->stuck);
+    json_real("lost", stat->lost);
     json_real("distinct", stat->distinct);
     json_real("distinct_sd", stat->distinct_sd);
     json_open_array("geometry");
@@ -70,12 +71,15 @@ static void info_text(const bly_stat_t *stat, const char *file)
     info_keys(stat);
     output_format("  size       %s, %.2f bits per key planned for\n",
                   report_bytes(stat->bytes).text, stat->bits_per_key);
-    output_format("  probes     %" PRIu32 " bits per key\n", stat->probes);
-    output_format("  fill       %s of the bits are set\n",
+    output_format("  probes     %" PRIu32 " per key\n", stat->probes);
+    output_format("  fill       %s of the bits or cells are in use\n",
                   report_percent(stat->fill).text);
     output_format("  rate       %s false positives now, planned %s\n",
                   report_percent(stat->rate).text,
                   report_percent(stat->planned_rate).text);
+    if (stat->lost > 0)
+        output_format("  lost       %s of the keys that are there are not "
+                      "found\n", report_percent(stat->lost).text);
     if (stat->stuck > 0)
         output_format("  stuck      %s counters at their largest value\n",
                       report_count(stat->stuck).text);

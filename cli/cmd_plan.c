@@ -69,8 +69,8 @@ static void plan_text(const bly_plan_t *p)
                   report_percent(p->rate).text);
     output_format(" (from filter to filter ± %s)\n",
                   report_percent(p->rate_sd).text);
-    output_format("probes     %" PRIu32 " bits per key\n", p->probes);
-    output_format("fill       %s of the bits are set when all keys are in\n",
+    output_format("probes     %" PRIu32 " per key\n", p->probes);
+    output_format("fill       %s of the bits or cells are in use when all keys are in\n",
                   report_percent(p->fill).text);
     output_format("lookup     touches %.2f cache lines for a key that is "
                   "there, %.2f for one that is not\n", p->lines_present,

@@ -167,11 +167,11 @@ typedef struct {
     double   rate_sd;           /* how much one such filter's own rate
                                    differs from another's: one standard
                                    deviation, over seeds or key sets         */
-    double   fill;              /* share of bits set at capacity             */
+    double   fill;              /* share of bits, cells or slots in use then */
     double   lost;              /* chance that a key which is there is not
                                    found, once as much is removed as planned:
                                    0 for every kind that promises to find all*/
-    uint32_t probes;            /* bits a key sets (k)                       */
+    uint32_t probes;            /* bits, cells or places of a key (k)        */
     double   lines_present;     /* cache lines touched by a lookup, at most, */
     double   lines_absent;      /* of a key that is there, and of one not    */
     uint64_t geometry[4];       /* the kind's own numbers, see docs/format.md*/
@@ -338,11 +338,11 @@ typedef struct {
     double   distinct;          /* different keys, estimated from the bits;
                                    infinity when every bit is set            */
     double   distinct_sd;       /* its standard deviation                    */
-    double   fill;              /* share of bits that are set                */
+    double   fill;              /* share of bits, cells or slots in use      */
     double   rate;              /* false-positive rate as it stands now, from
                                    the bits themselves                       */
     double   planned_rate;      /* predicted for `capacity` keys             */
-    uint32_t probes;            /* bits a key sets                           */
+    uint32_t probes;            /* bits, cells or places of a key            */
     double   lost;              /* chance that a key which is there is not
                                    found: 0 for every kind that promises to
                                    find all                                  */
