@@ -70,8 +70,8 @@ static void plan_text(const bly_plan_t *p)
     output_format(" (from filter to filter ± %s)\n",
                   report_percent(p->rate_sd).text);
     output_format("probes     %" PRIu32 " per key\n", p->probes);
-    output_format("fill       %s of the bits or cells are in use when all keys are in\n",
-                  report_percent(p->fill).text);
+    output_format("fill       %s of the bits or cells are in use when all keys "
+                  "are in\n", report_percent(p->fill).text);
     output_format("lookup     touches %.2f cache lines for a key that is "
                   "there, %.2f for one that is not\n", p->lines_present,
                   p->lines_absent);
