@@ -69,13 +69,10 @@ static int feed_add(const feed_job *job, const feed_own *own)
 {
     bly_status status = bly_add_many(job->filter, own->hashes, own->n);
 
-    if (status == BLY_EFULL && filter_can(job->filter, "resize"))
-        return report_error("the filter is full, and stays as it was: make it "
-                            "larger with 'bloomery resize', or build a new one "
-                            "with a larger -n");
     if (status == BLY_EFULL)
-        return report_error("the filter is full, and stays as it was: build a "
-                            "new one with a larger -n");
+        return report_error("%s; nothing was saved%s", bly_why(),
+                            filter_can(job->filter, "resize")
+                            ? " (see 'bloomery resize')" : "");
     return status < 0 ? report_library() : CLI_GO;
 }
 

@@ -812,6 +812,13 @@ static bool cuckoo_kick(const cuckoo_view *v, cuckoo_key key, cuckoo_form form)
     return true;
 }
 
+static bly_status cuckoo_is_full(void)
+{
+    return status_fail(BLY_EFULL, "the filter is full: no room could be made "
+                       "for a key (a key fits in eight times at most): plan it "
+                       "for more keys, or choose a kind that counts");
+}
+
 /* Into the emptier bucket: so they fill evenly, and few keys must move others
  * before nine slots of ten are taken. */
 PLATFORM_INLINE bly_status cuckoo_add_any(const cuckoo_view *v, cuckoo_key key)
@@ -821,7 +828,7 @@ PLATFORM_INLINE bly_status cuckoo_add_any(const cuckoo_view *v, cuckoo_key key)
     uint64_t free_other = cuckoo_copies_in(v, key.other, 0);
     uint64_t emptier = free_one >= free_other ? key.one : key.other;
     if (!cuckoo_swap(v, emptier, 0, key.fp) && !cuckoo_kick(v, key, CUCKOO_ANY))
-        return status_plain(BLY_EFULL);
+        return cuckoo_is_full();
     return seen ? BLY_SEEN : BLY_OK;
 }
 
@@ -849,7 +856,7 @@ PLATFORM_INLINE bly_status cuckoo_add_word(const cuckoo_view *v, cuckoo_key key,
     uint64_t emptier = first ? key.one : key.other;
     uint64_t slots = first ? free_one : free_other;
     if (slots == 0 && !cuckoo_kick(v, key, form))
-        return status_plain(BLY_EFULL);
+        return cuckoo_is_full();
     if (slots != 0 && form == CUCKOO_PLAIN)
         cuckoo_turn(v, emptier, slots, 0, key.fp);
     else if (slots != 0)

@@ -931,6 +931,12 @@ static void quotient_insert_new(const quotient_view *v, uint64_t quotient,
     quotient_insert(v, quotient, at, gap, x, end);
 }
 
+static bly_status quotient_is_full(void)
+{
+    return status_fail(BLY_EFULL, "the filter is full: its slots are in use: "
+                       "resize it, or plan it for more keys");
+}
+
 /* Add a fingerprint `count` times. */
 PLATFORM_INLINE bly_status quotient_plus_by(const quotient_view *v, uint64_t f,
                                             uint64_t count, bool bmi)
@@ -940,13 +946,13 @@ PLATFORM_INLINE bly_status quotient_plus_by(const quotient_view *v, uint64_t f,
     quotient_item item = quotient_seek(v, &run, x);
     bool seen = item.count > 0;
     if (count > UINT64_MAX - item.count)
-        return status_plain(BLY_EFULL);
+        return quotient_is_full();
     uint64_t old = item.next - item.at;
     uint64_t now = quotient_length(item.count + count, v->r);
     uint64_t more = now > old ? now - old : 0;
     if (now > v->space - item.at
         || (more > 0 && !quotient_room(v, item.at, more, &gap)))
-        return status_plain(BLY_EFULL);
+        return quotient_is_full();
 
     quotient_set_used(v, quotient_used(v) + more);
     if (!seen) {
@@ -1279,7 +1285,7 @@ static bly_status quotient_unite(void *into, const void *other)
 {
     quotient_view a = quotient_look(into), b = quotient_look(other);
     if (!quotient_both_fit(&a, &b))
-        return status_plain(BLY_EFULL);
+        return quotient_is_full();
     if (into == other)
         return quotient_double(&a);
     quotient_cursor c = quotient_first(&b);
