@@ -19,6 +19,7 @@
  */
 #include "test.h"
 
+#include <inttypes.h>
 #include <xxhash.h>
 
 #include "hex.h"
@@ -208,35 +209,56 @@ static void test_key_by_key_is_the_same(void **state)
 
 /* ---- The worked examples of docs/format.md ----------------------------- */
 
+enum { BITS = 24 };
+
 /* The places of the set bits after adding "swordfish", hashed by xxh3 with
- * seed 0; -1 ends them. */
+ * seed 0, so many times to a filter that was planned for `capacity` keys and,
+ * if `grown` is not 0, resized to that many; -1 ends them. */
 static const struct {
     const char *kind;
-    int         bits[10];
+    uint64_t    capacity, grown, times;
+    int         bits[BITS];
 } examples[] = {
-    { "standard:m=100,k=3",                { 5, 46, 65, -1 } },
-    { "standard:m=100,k=3,index=seeds",    { 57, 63, 66, -1 } },
-    { "standard:m=100,k=3,index=double",   { 30, 66, 94, -1 } },
-    { "standard:m=100,k=3,index=enhanced", { 30, 66, 95, -1 } },
-    { "standard:m=100,k=3,index=triple",   { 30, 51, 66, -1 } },
-    { "standard:m=100,k=3,index=step",     { 30, 66, 93, -1 } },
-    { "partitioned:m=96,k=3",              { 14, 53, 65, -1 } },
-    { "blocked:m=1024,k=3",                { 12, 112, 251, -1 } },
-    { "split:m=1024", { 6, 59, 91, 118, 141, 161, 216, 255, -1 } },
+    { "standard:m=100,k=3", 10, 0, 1, { 5, 46, 65, -1 } },
+    { "standard:m=100,k=3,index=seeds", 10, 0, 1, { 57, 63, 66, -1 } },
+    { "standard:m=100,k=3,index=double", 10, 0, 1, { 30, 66, 94, -1 } },
+    { "standard:m=100,k=3,index=enhanced", 10, 0, 1, { 30, 66, 95, -1 } },
+    { "standard:m=100,k=3,index=triple", 10, 0, 1, { 30, 51, 66, -1 } },
+    { "standard:m=100,k=3,index=step", 10, 0, 1, { 30, 66, 93, -1 } },
+    { "partitioned:m=96,k=3", 10, 0, 1, { 14, 53, 65, -1 } },
+    { "blocked:m=1024,k=3", 10, 0, 1, { 12, 112, 251, -1 } },
+    { "split:m=1024", 10, 0, 1,
+      { 6, 59, 91, 118, 141, 161, 216, 255, -1 } },
+    { "counting:m=100,k=3", 10, 0, 1, { 20, 184, 260, -1 } },
+    { "variable:m=100,k=3", 10, 0, 1,
+      { 30, 32, 277, 278, 390, 391, 392, -1 } },
+    { "dleft", 75, 600, 1, { 968, 984, 1000, 1032, -1 } },
+    { "deletable:m=100,k=3", 10, 0, 1, { 5, 46, 65, -1 } },
+    { "deletable:m=100,k=3", 10, 0, 2, { 5, 46, 65, 105, 115, 120, -1 } },
+    { "cuckoo:f=12", 10, 0, 1, { 336, 346, 347, -1 } },
+    { "cuckoo:f=12,sorted=yes", 10, 0, 1, { 310, 311, 344, -1 } },
+    { "cuckoo:f=12,sorted=yes", 10, 20, 1, { 618, 619, 652, -1 } },
+    { "quotient", 50, 0, 1, { 5, 69, 166, 168, 169, 171, 1040, -1 } },
+    { "quotient", 50, 0, 5,
+      { 5, 73, 166, 168, 169, 171, 172, 174, 175, 177, 178, 180, 181, 183, 184,
+        186, 187, 189, 191, 1040, 1042, -1 } },
 };
 
 enum { EXAMPLES = sizeof examples / sizeof *examples };
 
 /* The places of the set bits of example i, and -1. */
-static void make_example(size_t i, int bits[10])
+static void make_example(size_t i, int bits[BITS])
 {
     bly_filter *filter = NULL;
-    bly_spec spec = { .capacity = 10, .rate = 0.01 };
+    bly_spec spec = { .capacity = examples[i].capacity, .rate = 0.01 };
     size_t bytes, seen = 0;
     assert_status(bly_new(&filter, examples[i].kind, &spec), BLY_OK);
-    bly_add(filter, "swordfish", 9);
+    if (examples[i].grown != 0)
+        assert_status(bly_resize(filter, examples[i].grown), BLY_OK);
+    for (uint64_t j = 0; j < examples[i].times; j++)
+        bly_add(filter, "swordfish", 9);
     const uint8_t *image = bly_image(filter, &bytes);
-    for (size_t at = 0; at < (bytes - HEADER) * 8 && seen < 9; at++)
+    for (size_t at = 0; at < (bytes - HEADER) * 8 && seen < BITS - 1; at++)
         if (image[HEADER + at / 8] >> at % 8 & 1)
             bits[seen++] = (int)at;
     bits[seen] = -1;
@@ -247,7 +269,7 @@ static void test_examples_of_the_specification(void **state)
 {
     (void)state;
     for (size_t i = 0; i < EXAMPLES; i++) {
-        int bits[10];
+        int bits[BITS];
         make_example(i, bits);
         for (size_t j = 0; examples[i].bits[j] >= 0 || bits[j] >= 0; j++)
             if (bits[j] != examples[i].bits[j])
@@ -260,9 +282,11 @@ static void test_examples_of_the_specification(void **state)
 static void print_examples(void)
 {
     for (size_t i = 0; i < EXAMPLES; i++) {
-        int bits[10];
+        int bits[BITS];
         make_example(i, bits);
-        printf("    { \"%s\", { ", examples[i].kind);
+        printf("    { \"%s\", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", { ",
+               examples[i].kind, examples[i].capacity, examples[i].grown,
+               examples[i].times);
         for (size_t j = 0; bits[j] >= 0; j++)
             printf("%d, ", bits[j]);
         puts("-1 } },");

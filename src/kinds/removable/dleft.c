@@ -10,7 +10,7 @@
  * out, in about half the memory of `counting`.
  *
  * A counter at its largest value sticks there: how often the key was added is
- * then no longer known, so that removing it is BLY_OK and leaves it. Where all
+ * then no longer known, so that it cannot be removed (BLY_EUNSAFE). Where all
  * four buckets of a key are full an add says BLY_EFULL.
  *
  * THE PICTURE (r = 3, bits = 2: a bucket of 5 bytes)
@@ -95,7 +95,7 @@
  *      remainder  the low r bits of t
  *
  * where f_i(t) is a hash of t into [0, B), 0 for the first subtable, and a_i
- * an odd number, 1 for the first: from the remainder and the high bits of a_i t
+ * an odd number, 1 for the first (docs/format.md has all of it): from the remainder and the high bits of a_i t
  * follow the high bits of t, from t and the bucket follows b.
  *
  * ANOTHER SIZE
@@ -571,10 +571,10 @@ PLATFORM_INLINE bly_status dleft_take(const dleft_view *v,
     if (sight.same == 0)
         return BLY_EABSENT;
     dleft_cell at = dleft_hold(v, place, sight);
-    if (at.count == 1)
-        dleft_write(v, at.bucket, at.cell, 0);
-    else if (at.count < dleft_count_max(v))
-        dleft_write(v, at.bucket, at.cell, place->field | (at.count - 1));
+    if (at.count == dleft_count_max(v))
+        return BLY_EUNSAFE;
+    dleft_write(v, at.bucket, at.cell,
+                at.count == 1 ? 0 : place->field | (at.count - 1));
     return BLY_OK;
 }
 
@@ -673,17 +673,17 @@ PLATFORM_INLINE void dleft_ask(const dleft_view *v, const dleft_place *place)
                 return i);                                                     \
         return n;                                                              \
     }                                                                          \
-    /* Were all there? */                                                      \
-    target static bool                                                         \
+    /* BLY_OK, or one of the others. */                                        \
+    target static bly_status                                                   \
     see##_remove_many(void *image, const uint64_t *hashes, size_t n,           \
                       bly_status *each)                                        \
     {                                                                          \
         dleft_view v = dleft_look(image);                                      \
-        bool all = true;                                                       \
+        bly_status status = BLY_OK;                                            \
         DLEFT_ROLL(v, hashes, n,                                               \
             each[i] = dleft_take(&v, place, see(&v, place));                   \
-            all &= each[i] == BLY_OK);                                         \
-        return all;                                                            \
+            status = each[i] != BLY_OK ? each[i] : status);                    \
+        return status;                                                         \
     }                                                                          \
     target static void                                                         \
     see##_count_many(const void *image, const uint64_t *hashes, size_t n,      \
@@ -802,8 +802,9 @@ static bly_status dleft_add_many(void *image, const uint64_t *hashes, size_t n,
 static void dleft_remove_many(void *image, const uint64_t *hashes, size_t n,
                               bly_status *each)
 {
-    if (!DLEFT_CALL(image, remove_many, hashes, n, each))
-        status_plain(BLY_EABSENT);
+    bly_status status = DLEFT_CALL(image, remove_many, hashes, n, each);
+    if (status != BLY_OK)
+        status_plain(status);
 }
 
 static void dleft_count_many(const void *image, const uint64_t *hashes,

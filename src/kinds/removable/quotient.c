@@ -43,8 +43,8 @@
  *
  *      Valid if and only if (1) the fields are in these ranges, (2) the
  *      payload has the bytes they say. A filter's payload is moreover a pure
- *      function of its multiset of fingerprints, slots without a remainder
- *      being zero.
+ *      function of its geometry and its multiset of fingerprints, slots without
+ *      a remainder being zero.
  *
  *      A key's F is the high half of hash * (s 2^r): the hash as it comes.
  *
@@ -106,7 +106,7 @@
  * 1/2 (1 + 1/(1-a)^2) slots on average [Knuth 1998, 6.4], r words for each 64.
  * Measured: `make bench`. Hashes that are not random make runs and clusters
  * long, and then every verb takes time in proportion: functions whose high
- * bits are weak are refused.
+ * bits are weak are refused; `identity` is taken at its word.
  *
  * WHEN TO USE, WHEN NOT
  *
