@@ -6,6 +6,7 @@
 
 #include "base/sizes.h"
 #include "core/bits.h"
+#include "core/shape.h"
 
 kind_spec kind_spec_plain(const bly_kind *kind, uint64_t capacity,
                           double rate)
@@ -65,4 +66,31 @@ bly_status kind_bad_geometry(const void *image)
                        (unsigned long long)image_geometry(image, 3),
                        (const char *)image + IMAGE_KIND,
                        (unsigned long long)image_u64(image, IMAGE_BYTES));
+}
+
+bly_status kind_row_size(uint64_t *m, uint32_t *k, uint64_t *n,
+                         const kind_spec *spec, const kind_row *row)
+{
+    uint64_t m_option = spec->option[KIND_ROW_M];
+    uint64_t k_option = spec->option[KIND_ROW_K];
+
+    *n = spec->capacity;
+    if (*n == 0 && m_option == KIND_CHOOSE)
+        return kind_no_capacity();
+    if (k_option != KIND_CHOOSE)
+        *k = (uint32_t)k_option;
+    else if (m_option != KIND_CHOOSE && *n != 0)
+        *k = shape_row_probes_for(m_option, (double)*n, row->k_most);
+    else
+        *k = shape_row_probes(spec->rate, row->k_most);
+
+    *m = m_option;
+    if (*n == 0) {
+        shape s = { .blocks = 1, .lanes = 1, .bits = *m, .probes = *k };
+        *n = shape_capacity(&s, spec->rate);
+    }
+    if (m_option == KIND_CHOOSE
+        && !shape_row_bits(m, (double)*n, spec->rate, *k, row->m_most))
+        return kind_too_big(spec, row->limit);
+    return BLY_OK;
 }

@@ -160,6 +160,21 @@ void       kind_intersect_bits(void *into, const void *other);
 bly_status kind_no_capacity(void);
 bly_status kind_too_big(const kind_spec *spec, const char *limit);
 
+/* For `plan` of a kind that is one row of cells, each probe of k anywhere in
+ * it, and whose first two options are m, the number of cells, and k: these two
+ * and the number of keys, each from the options or from what is known already.
+ * `limit` names m_most in the error. BLY_EPARAM, BLY_ETOOBIG. */
+typedef struct {
+    uint64_t    m_most;
+    uint32_t    k_most;
+    const char *limit;                  /* "2^56 counters"                   */
+} kind_row;
+
+enum { KIND_ROW_M, KIND_ROW_K };        /* the options                       */
+
+bly_status kind_row_size(uint64_t *m, uint32_t *k, uint64_t *n,
+                         const kind_spec *spec, const kind_row *row);
+
 /* Fill in a plan's `bytes` for a payload of that many; BLY_ETOOBIG. */
 bly_status kind_plan_bytes(bly_plan_t *plan, uint64_t payload);
 

@@ -148,39 +148,16 @@ PLATFORM_INLINE cells counting_cells(const void *image)
 
 /* ---- Plan -------------------------------------------------------------- */
 
-/* k, then n, then m, each from the options or from what is known already. */
-static bly_status counting_size(uint64_t *m, uint32_t *k, uint64_t *n,
-                                const kind_spec *spec)
-{
-    uint64_t m_option = spec->option[COUNTING_M];
-    uint64_t k_option = spec->option[COUNTING_K];
-
-    *n = spec->capacity;
-    if (*n == 0 && m_option == KIND_CHOOSE)
-        return kind_no_capacity();
-    if (k_option != KIND_CHOOSE)
-        *k = (uint32_t)k_option;
-    else if (m_option != KIND_CHOOSE && *n != 0)
-        *k = shape_row_probes_for(m_option, (double)*n, CELLS_K_MAX);
-    else
-        *k = shape_row_probes(spec->rate, CELLS_K_MAX);
-
-    *m = m_option;
-    if (*n == 0) {
-        shape s = counting_shape(*m, *k);
-        *n = shape_capacity(&s, spec->rate);
-    }
-    if (m_option == KIND_CHOOSE
-        && !shape_row_bits(m, (double)*n, spec->rate, *k, COUNTING_M_MAX))
-        return kind_too_big(spec, "2^56 counters");
-    return BLY_OK;
-}
+static const kind_row counting_row = {
+    .m_most = COUNTING_M_MAX, .k_most = CELLS_K_MAX,
+    .limit = "2^56 counters",
+};
 
 static bly_status counting_plan(bly_plan_t *plan, const kind_spec *spec)
 {
     uint64_t m = 0, n = 0, bytes = 0;
     uint32_t k = 0, bits = (uint32_t)spec->option[COUNTING_BITS];
-    bly_status status = counting_size(&m, &k, &n, spec);
+    bly_status status = kind_row_size(&m, &k, &n, spec, &counting_row);
     if (status == BLY_OK && !counters_bytes(&bytes, m, bits))
         status = kind_too_big(spec, "2^64 bits");
     if (status == BLY_OK)

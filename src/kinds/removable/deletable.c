@@ -153,33 +153,10 @@ static shape deletable_shape_of(const void *image)
 
 /* ---- Plan -------------------------------------------------------------- */
 
-/* k, then n, then m, each from the options or from what is known already. */
-static bly_status deletable_size(uint64_t *m, uint32_t *k, uint64_t *n,
-                                 const kind_spec *spec)
-{
-    uint64_t m_option = spec->option[DELETABLE_M];
-    uint64_t k_option = spec->option[DELETABLE_K];
-
-    *n = spec->capacity;
-    if (*n == 0 && m_option == KIND_CHOOSE)
-        return kind_no_capacity();
-    if (k_option != KIND_CHOOSE)
-        *k = (uint32_t)k_option;
-    else if (m_option != KIND_CHOOSE && *n != 0)
-        *k = shape_row_probes_for(m_option, (double)*n, DELETABLE_K_MAX);
-    else
-        *k = shape_row_probes(spec->rate, DELETABLE_K_MAX);
-
-    *m = m_option;
-    if (*n == 0) {
-        shape s = deletable_shape(*m, *k);
-        *n = shape_capacity(&s, spec->rate);
-    }
-    if (m_option == KIND_CHOOSE
-        && !shape_row_bits(m, (double)*n, spec->rate, *k, DELETABLE_M_MAX))
-        return kind_too_big(spec, "2^48 bits");
-    return BLY_OK;
-}
+static const kind_row deletable_row = {
+    .m_most = DELETABLE_M_MAX, .k_most = DELETABLE_K_MAX,
+    .limit = "2^48 bits",
+};
 
 static uint64_t deletable_row_bytes(uint64_t bits)
 {
@@ -195,7 +172,7 @@ static bly_status deletable_plan(bly_plan_t *plan, const kind_spec *spec)
 {
     uint64_t m = 0, n = 0, region = spec->option[DELETABLE_REGION];
     uint32_t k = 0;
-    bly_status status = deletable_size(&m, &k, &n, spec);
+    bly_status status = kind_row_size(&m, &k, &n, spec, &deletable_row);
     uint64_t bytes = deletable_row_bytes(m)
                    + deletable_row_bytes(deletable_marks(m, region));
     if (status == BLY_OK)

@@ -134,39 +134,16 @@ static shape standard_shape_of(const void *image)
 
 /* ---- Plan -------------------------------------------------------------- */
 
-/* k, then n, then m, each from the options or from what is known already. */
-static bly_status standard_size(uint64_t *m, uint32_t *k, uint64_t *n,
-                                const kind_spec *spec)
-{
-    uint64_t m_option = spec->option[STANDARD_M];
-    uint64_t k_option = spec->option[STANDARD_K];
-
-    *k = shape_row_probes(spec->rate, STANDARD_K_MAX);
-    if (k_option != KIND_CHOOSE)
-        *k = (uint32_t)k_option;
-    else if (m_option != KIND_CHOOSE && spec->capacity != 0)
-        *k = shape_row_probes_for(m_option, (double)spec->capacity,
-                                  STANDARD_K_MAX);
-
-    *n = spec->capacity;
-    if (*n == 0 && m_option == KIND_CHOOSE)
-        return kind_no_capacity();
-    if (*n == 0) {
-        shape s = standard_shape(m_option, *k);
-        *n = shape_capacity(&s, spec->rate);
-    }
-    *m = m_option;
-    if (m_option == KIND_CHOOSE
-        && !shape_row_bits(m, (double)*n, spec->rate, *k, STANDARD_M_MAX))
-        return kind_too_big(spec, "2^60 bits");
-    return BLY_OK;
-}
+static const kind_row standard_row = {
+    .m_most = STANDARD_M_MAX, .k_most = STANDARD_K_MAX,
+    .limit = "2^60 bits",
+};
 
 static bly_status standard_plan(bly_plan_t *plan, const kind_spec *spec)
 {
     uint64_t m = 0, n = 0;
     uint32_t k = 0;
-    bly_status status = standard_size(&m, &k, &n, spec);
+    bly_status status = kind_row_size(&m, &k, &n, spec, &standard_row);
     if (status == BLY_OK)
         status = kind_plan_bytes(plan, m / 8 + (m % 8 != 0));
     if (status != BLY_OK)
