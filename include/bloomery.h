@@ -287,9 +287,11 @@ BLY_API void     bly_count_many(const bly_filter *filter,
 BLY_API void     bly_count_keys(const bly_filter *filter, const bly_key *keys,
                                 size_t n, uint64_t *counts);
 
-/* Labels, for kinds that carry them: put stores a label with a key
- * (BLY_EUNSUPPORTED, BLY_EFULL, BLY_EREADONLY), get finds it (false: certainly
- * not there, or the kind has no labels; *label is then untouched). */
+/* Labels, for kinds that carry them: put stores a label with a key, get finds
+ * it (false: certainly not there, or the kind has no labels; *label is then
+ * untouched). A kind that is built from all its keys (bly_build_labels) changes
+ * the label of a key that is there: BLY_EABSENT for another. BLY_EPARAM (a
+ * label that does not fit), BLY_EUNSUPPORTED, BLY_EFULL, BLY_EREADONLY. */
 BLY_API bly_status bly_put     (bly_filter *filter, const void *key,
                                 size_t length, uint64_t label);
 BLY_API bly_status bly_put_hash(bly_filter *filter, uint64_t hash,

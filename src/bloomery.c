@@ -541,7 +541,8 @@ static size_t bloomery_hash_chunk(const bly_filter *filter, uint64_t *hashes,
 bly_status bly_add_keys(bly_filter *filter, const bly_key *keys, size_t n)
 {
     uint64_t hashes[BLOOMERY_CHUNK];
-    bly_status status = BLY_OK;
+    bly_status status = filter->kind->add == NULL
+                      ? bloomery_unsupported(filter->kind, "add") : BLY_OK;
     while (n > 0 && status >= 0) {
         size_t chunk = bloomery_hash_chunk(filter, hashes, keys, n);
         status = bly_add_many(filter, hashes, chunk);

@@ -20,6 +20,10 @@
     X(deletable)                                                               \
     X(cuckoo)                                                                  \
     X(quotient)                                                                \
+    X(xor)                                                                     \
+    X(fuse)                                                                    \
+    X(gcs)                                                                     \
+    X(bloomier)                                                                \
     X(twin)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;

@@ -126,15 +126,15 @@ static void test_memory_runs_out(void **state)
     (void)state;
     for (size_t i = 0; registry_kinds[i] != NULL; i++) {
         const char *kind = registry_kinds[i]->name;
-        bly_spec spec = { .capacity = 1000 };
-        assert_status(bly_new(&failing_source, kind, &spec), BLY_OK);
-        for (size_t j = 0; j < 5; j++)
-            bly_add_hash(failing_source, failing_hashes[j]);
+        bool adds = registry_kinds[i]->add != NULL;
+        assert_status(bly_build(&failing_source, kind, NULL, failing_hashes, 5),
+                      BLY_OK);
         assert_status(bly_save(failing_source, failing_path), BLY_OK);
-        failing_run(failing_new, kind, true);
-        failing_run(failing_build, kind, true);
-        failing_run(failing_copy, kind, true);
-        failing_run(failing_read, kind, true);
+        if (adds)
+            failing_run(failing_new, kind, true);
+        failing_run(failing_build, kind, adds);
+        failing_run(failing_copy, kind, adds);
+        failing_run(failing_read, kind, adds);
         failing_run(failing_map, kind, false);
         failing_run(failing_wrap, kind, false);
         bly_free(failing_source);

@@ -73,6 +73,16 @@ PLATFORM_INLINE unsigned platform_popcount(uint64_t v)
 #endif
 }
 
+/* How many zero bits lie below the lowest set one; v is not 0. */
+PLATFORM_INLINE unsigned platform_trailing_zeros(uint64_t v)
+{
+#if defined(__GNUC__)
+    return (unsigned)__builtin_ctzll(v);
+#else
+    return platform_popcount(~v & (v - 1));
+#endif
+}
+
 /* Relaxed atomic access to plain memory: one byte of a shared filter, one
  * counter of a shared handle. No ordering is promised between them, and none
  * is needed: a filter's bits only ever go up. */

@@ -1,0 +1,168 @@
+/* fuse.c - a binary fuse filter: a key's print is the XOR of a few cells.
+ *
+ * WHAT IT IS
+ *
+ * Every key has a print of f bits and a few cells in a table, three or four,
+ * all given by its hash. The table is filled so that the XOR of a key's cells
+ * is its print, for every key that it is built of. A key whose cells do not XOR
+ * to its print was not there; one that was not there passes by accident with
+ * chance 2^-f. To fill the table all keys must be known: nothing can be added
+ * or removed afterwards.
+ *
+ * THE PICTURE (three cells a key, f = 4)
+ *
+ *      segment  |     w     |    w + 1    |    w + 2    |
+ *      cells  … | . . 6 . . | . . . . 3 . | . 12 . . .  | …
+ *                     |               |        |
+ *      key x ---------+---------------+--------+   6 XOR 3 XOR 12 = 9
+ *
+ *      The print of x is 9: perhaps there. Another key with the same cells and
+ *      a print other than 9 is certainly not.
+ *
+ * IMAGE
+ *
+ *      geometry 0   different keys
+ *      geometry 1   bits 0-31   shards, 1 .. 2^20
+ *                   bits 32-39  d, cells of a key, 3 or 4
+ *                   bits 40-47  f, bits of a print, 1 .. 32
+ *                   bits 48-63  zero
+ *      geometry 2   bits 0-31   L, cells of a segment, 1 .. 2^24
+ *                   bits 32-63  c, segments where a key may begin, 1 .. 2^16
+ *      geometry 3   bytes of a shard's table
+ *      payload      a byte for each shard, its seed, then zeros up to a
+ *                   multiple of 64; then the shards' tables of (c + d - 1) L
+ *                   cells, each filled up with zeros to a multiple of 64 bytes.
+ *                   Cell s is bits s f to s f + f - 1 of its table; bit i is
+ *                   bit (i mod 8) of byte i / 8
+ *
+ *      Valid if and only if (1) the fields are in these ranges, (2) a table has
+ *      fewer than 2^32 cells, (3) there are no more keys than cells in all, (4)
+ *      geometry 3 is ceil((c + d - 1) L f / 8) rounded up to a multiple of 64,
+ *      (5) the payload is as long as its parts.
+ *
+ *      Shard, seed and cells of a key: src/core/peel.h. The print is the low f
+ *      bits of the mixed hash, which choose none of these.
+ *
+ * MATHS
+ *
+ * The print of a foreign key has nothing to do with its cells, so whatever is
+ * in them it passes with chance
+ *
+ *      F = 2^-f                                                          (1)
+ *
+ * and f = ceil(log2(1/p)) bits keep a rate of p. No filter can have fewer than
+ * log2(1/p) bits a key; this one has f times the cells it needs for a key:
+ *
+ *      keys         d = 3      d = 4
+ *      10^3         1.275      1.348
+ *      10^4         1.238      1.205
+ *      10^5         1.165      1.112
+ *      10^6         1.126      1.066
+ *      10^8         1.129      1.069
+ *
+ * The table can be filled if the keys can be peeled off it: there is a cell
+ * that only one key has, and when that key is taken away there is again one,
+ * until no key is left. d random cells of the whole table allow that for up to
+ * 0.818 (d = 3) or 0.772 (d = 4) keys a cell [Botelho 2007]. Where a key's
+ * cells are near each other, the ends of the table, which few keys reach, peel
+ * first, and what they leave behind is another end: this goes on up to 0.918
+ * and 0.977 [Walzer 2021], 1.089 and 1.024 cells a key, plus what the ends cost
+ * and some room for chance. Both shrink only as n^(-1/3). We have fitted what
+ * nine attempts of ten come through with to
+ *
+ *      cells / keys = 1.0894 + 0.0366 (n / 10^6)^-0.315      d = 3       (2)
+ *      cells / keys = 1.0238 + 0.0424 (n / 10^6)^-0.315      d = 4
+ *
+ * and use c = 1 below about 10^4 keys (d = 3), where it needs fewer. An attempt
+ * that fails is made again with other cells, up to 256 times.
+ *
+ * BUILDING
+ *
+ * Keys are dealt out to shards of about a million, by the high bits of their
+ * mixed hash; each shard is peeled and filled by one thread in its cache and
+ * has a seed of its own. Shards differ in size by chance: their tables, all
+ * alike, are made for the largest that is to be expected, which costs 0.3 %.
+ * A table's own segments are of any length (not of a power of two, as in
+ * [Graf 2022]), so that it is no larger than (2) says.
+ *
+ * Repeats make every attempt fail: then they are looked for and left out. What
+ * comes out depends on nothing but the set of keys and their number with
+ * repeats, for which the table is planned: not on order nor on threads.
+ *
+ * Scratch: 8 bytes a key, and for each of up to six threads that build, 8 bytes
+ * for each cell of a shard: 55 MiB in all from six million keys on.
+ *
+ * COST
+ *
+ * Three (or four) lines for any key, present or not; they are known before any
+ * is read, so a batch asks for all. Measured: `make bench`.
+ *
+ * WHEN TO USE, WHEN NOT
+ *
+ * For a set that is known and stays: at 1 % it takes four fifths of `blocked`,
+ * at 0.1 % three quarters, and it keeps any rate down to 2^-32. d = 4 is 5 %
+ * smaller, d = 3 a line quicker. A rate is met in whole bits only: 1 % is 7 bits
+ * and 0.78 %. Where keys still come, `blocked`.
+ *
+ * PAPERS
+ *
+ *  [Graf 2022]     Binary fuse filters: fast and smaller than xor filters, ACM
+ *                  JEA 27. The filter. Segments of any length, shards and
+ *                  seeds of their own are ours.
+ *  [Botelho 2007]  Simple and space-efficient minimal perfect hash functions,
+ *                  WADS. Filling a table by peeling.
+ *  [Walzer 2021]   Peeling close to the orientability threshold: spatial
+ *                  coupling in hashing-based data structures, SODA.
+ */
+#include "core/prints.h"
+
+enum { FUSE_VERSION = 1, FUSE_ARITY = 3 };
+
+enum { FUSE_OPTION_ARITY, FUSE_OPTION_BITS };
+
+static const kind_option fuse_options[] = {
+    [FUSE_OPTION_ARITY] = {
+        .name = "arity", .help = "cells whose XOR is a key's print: 4 are "
+                                 "smaller, 3 are quicker",
+        .least = 3, .most = 4, .standard = FUSE_ARITY,
+    },
+    [FUSE_OPTION_BITS] = {
+        .name = "bits", .help = "bits of a print, instead of a rate",
+        .least = 1, .most = PRINTS_BITS_MAX, .standard = KIND_CHOOSE,
+    },
+    { .name = NULL },
+};
+
+/* ---- Plan, check -------------------------------------------------------- */
+
+static bly_status fuse_plan(bly_plan_t *plan, const kind_spec *spec)
+{
+    const prints_wish wish = {
+        .kind = "fuse", .coupled = true,
+        .arity = (uint32_t)spec->option[FUSE_OPTION_ARITY],
+        .bits = spec->option[FUSE_OPTION_BITS],
+    };
+    return prints_plan(plan, &wish, spec);
+}
+
+static bly_status fuse_check(const void *image)
+{
+    return prints_check(image, false);
+}
+
+const bly_kind bly_kind_fuse = {
+    .name    = "fuse",
+    .family  = "frozen",
+    .summary = "a binary fuse filter: a print is the XOR of three near cells",
+    .version = FUSE_VERSION,
+    .options = fuse_options,
+
+    .plan  = fuse_plan,
+    .check = fuse_check,
+
+    .contains      = prints_contains,
+    .contains_many = prints_contains_many,
+    .build         = prints_build,
+
+    .stat = prints_stat,
+};

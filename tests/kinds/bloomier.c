@@ -1,0 +1,261 @@
+/* bloomier.c - what is special to kind `bloomier`: every label is right, and
+ * stays right when others are changed; strangers are turned away.
+ */
+#include "prints.h"
+
+#include "registry.h"
+
+enum { N = 3000 };
+
+/* A label of so many bits for key i. */
+static uint64_t bloomier_label(uint64_t i, unsigned bits)
+{
+    return test_random(77, i) >> (64 - bits);
+}
+
+static bly_filter *bloomier_of(unsigned bits, const uint64_t *hashes,
+                               uint64_t n)
+{
+    char kind[64];
+    bly_spec spec = { .rate = 0.01 };
+    bly_filter *filter = NULL;
+    uint64_t *labels = malloc((n + 1) * sizeof *labels);
+    assert_non_null(labels);
+    for (uint64_t i = 0; i < n; i++)
+        labels[i] = bloomier_label(i, bits);
+    snprintf(kind, sizeof kind, "bloomier:bits=%u", bits);
+    assert_status(bly_build_labels(&filter, kind, &spec, hashes, labels, n),
+                  BLY_OK);
+    free(labels);
+    return filter;
+}
+
+static void bloomier_has(const bly_filter *filter, uint64_t hash,
+                         uint64_t label)
+{
+    uint64_t got = ~label;
+    assert_true(bly_get_hash(filter, hash, &got));
+    assert_true(got == label);
+}
+
+/* Every label of every width, read by the library and bit by bit. */
+static void test_labels(void **state)
+{
+    (void)state;
+    uint64_t *hashes = prints_keys(1, N, 1, 0);
+    for (unsigned bits = 1; bits <= 64; bits++) {
+        bly_filter *filter = bloomier_of(bits, hashes, N);
+        prints_layout l = prints_layout_of(bly_image(filter, NULL));
+        prints_hold(filter, 1, N);
+        for (uint64_t i = 0; i < N; i++) {
+            uint64_t slot[4], label = bloomier_label(i, bits);
+            const uint8_t *row = prints_slots(&l, hashes[i], slot);
+            uint64_t own = slot[prints_rest(&l, hashes[i]) >> l.bits];
+            bloomier_has(filter, hashes[i], label);
+            assert_true(prints_bits_at(row, own * (l.field + bits) + l.field,
+                                       bits) == label);
+        }
+        bly_free(filter);
+    }
+    free(hashes);
+}
+
+static void test_sizes_of_sets(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[] = { 1, 2, 3, 10, 100, 10000, 1300000 };
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        uint64_t *hashes = prints_keys(2, sizes[s], 1, 0);
+        bly_filter *filter = bloomier_of(20, hashes, sizes[s]);
+        for (uint64_t i = 0; i < sizes[s]; i++)
+            bloomier_has(filter, hashes[i], bloomier_label(i, 20));
+        bly_free(filter);
+        free(hashes);
+    }
+}
+
+/* No two keys have one slot for their own. */
+static void test_own_slots(void **state)
+{
+    (void)state;
+    uint64_t *hashes = prints_keys(1, N, 1, 0);
+    bly_filter *filter = bloomier_of(8, hashes, N);
+    prints_layout l = prints_layout_of(bly_image(filter, NULL));
+    static bool used[2 * N];
+    assert_int_equal(l.shards, 1);
+    for (uint64_t i = 0; i < N; i++) {
+        uint64_t slot[4];
+        prints_slots(&l, hashes[i], slot);
+        uint64_t own = slot[prints_rest(&l, hashes[i]) >> l.bits];
+        assert_in_range(own, 0, 2 * N - 1);
+        assert_false(used[own]);
+        used[own] = true;
+    }
+    bly_free(filter);
+    free(hashes);
+}
+
+/* A label that is put is there; all others are as they were. */
+static void test_put(void **state)
+{
+    (void)state;
+    uint64_t *hashes = prints_keys(1, N, 1, 0);
+    static const unsigned widths[] = { 1, 13, 32, 33, 57, 64 };
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+        unsigned bits = widths[w];
+        bly_filter *filter = bloomier_of(bits, hashes, N);
+        for (uint64_t i = 0; i < N; i += 2)
+            assert_status(bly_put_hash(filter, hashes[i],
+                                       bloomier_label(i + N, bits)), BLY_OK);
+        for (uint64_t i = 0; i < N; i++)
+            bloomier_has(filter, hashes[i],
+                         bloomier_label(i % 2 == 0 ? i + N : i, bits));
+        if (bits < 64)
+            assert_status(bly_put_hash(filter, hashes[0], UINT64_C(1) << bits),
+                          BLY_EPARAM);
+        bly_free(filter);
+    }
+    free(hashes);
+}
+
+/* Turned away with the rate asked for, by get as by contains; put changes
+ * nothing then. */
+static void test_strangers(void **state)
+{
+    (void)state;
+    enum { ASKED = 1000000 };
+    uint64_t *hashes = prints_keys(1, N, 1, 0), hits = 0;
+    bly_filter *filter = bloomier_of(16, hashes, N), *before = NULL;
+    assert_status(bly_copy(&before, filter), BLY_OK);
+    for (uint64_t i = 0; i < ASKED; i++) {
+        uint64_t hash = test_random(9, i), label = 5;
+        bool there = bly_get_hash(filter, hash, &label);
+        assert_int_equal(there, bly_contains_hash(filter, hash));
+        if (!there) {
+            assert_int_equal(label, 5);
+            if (i < 10000)
+                assert_status(bly_put_hash(filter, hash, 1), BLY_EABSENT);
+        }
+        hits += there;
+    }
+    assert_within(hits, ASKED, 1.0 / 128, 0);
+    size_t bytes;
+    const void *image = bly_image(filter, &bytes);
+    assert_memory_equal(image, bly_image(before, NULL), bytes);
+    bly_free(before);
+    bly_free(filter);
+    free(hashes);
+}
+
+/* Without labels they are 0. */
+static void test_no_labels(void **state)
+{
+    (void)state;
+    uint64_t *hashes = prints_keys(1, N, 1, 0);
+    bly_filter *filter = prints_of("bloomier", 0.01, hashes, N);
+    for (uint64_t i = 0; i < N; i++)
+        bloomier_has(filter, hashes[i], 0);
+    assert_status(bly_put_hash(filter, hashes[7], 7), BLY_OK);
+    bloomier_has(filter, hashes[7], 7);
+    bly_free(filter);
+    filter = prints_of("bloomier", 0.01, hashes, 0);
+    uint64_t label;
+    assert_false(bly_get_hash(filter, hashes[0], &label));
+    assert_status(bly_put_hash(filter, hashes[0], 7), BLY_EABSENT);
+    bly_free(filter);
+    free(hashes);
+}
+
+/* One key with one label, twice, is one key; with two labels it is an error,
+ * and so is a label that does not fit. */
+static void test_bad_labels(void **state)
+{
+    (void)state;
+    uint64_t *hashes = prints_keys(1, N, 2, 0), labels[2 * N];
+    bly_filter *filter = NULL;
+    for (uint64_t i = 0; i < 2 * N; i++)
+        labels[i] = bloomier_label(i % N, 9);
+    assert_status(bly_build_labels(&filter, "bloomier:bits=9", NULL, hashes,
+                                   labels, 2 * N), BLY_OK);
+    bly_stat_t stat;
+    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_true(stat.distinct == N);
+    bly_free(filter);
+    filter = NULL;
+    for (uint64_t i = 0; i < 2 * N; i += 1777) {
+        labels[i] ^= 1;
+        assert_status(bly_build_labels(&filter, "bloomier:bits=9", NULL, hashes,
+                                       labels, 2 * N), BLY_EPARAM);
+        assert_non_null(strstr(bly_why(), "two different labels"));
+        labels[i] ^= 1;
+    }
+    labels[5] = 512;
+    assert_status(bly_build_labels(&filter, "bloomier:bits=9", NULL, hashes,
+                                   labels, 2 * N), BLY_EPARAM);
+    assert_non_null(strstr(bly_why(), "does not fit"));
+    assert_null(filter);
+    free(hashes);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    enum { MANY = 1500000 };
+    uint64_t *hashes = prints_keys(3, MANY, 1, 0);
+    uint64_t *labels = malloc(MANY * sizeof *labels);
+    assert_non_null(labels);
+    for (uint64_t i = 0; i < MANY; i++)
+        labels[i] = bloomier_label(i, 32);
+    kind_keys keys = { .hashes = hashes, .labels = labels, .n = MANY };
+    prints_threads(&bly_kind_bloomier, &keys);
+    free(labels);
+    free(hashes);
+}
+
+/* Whatever the payload holds, nothing is read or written outside. */
+static void test_hostile_payload(void **state)
+{
+    (void)state;
+    uint64_t *hashes = prints_keys(1, N, 1, 0);
+    for (unsigned bits = 1; bits <= 64; bits += 9) {
+        bly_filter *filter = bloomier_of(bits, hashes, N), *forged = NULL;
+        bly_filter *copy = NULL;
+        size_t bytes;
+        const void *good = bly_image(filter, &bytes);
+        uint8_t *image = malloc(bytes);
+        assert_non_null(image);
+        memcpy(image, good, bytes);
+        for (size_t i = IMAGE_HEADER; i < bytes; i++)
+            image[i] = (uint8_t)test_random(6, i);
+        image_seal(image);
+        assert_status(bly_wrap(&forged, image, bytes), BLY_OK);
+        assert_status(bly_copy(&copy, forged), BLY_OK);
+        for (uint64_t i = 0; i < N; i++) {
+            uint64_t label = 0;
+            bool there = bly_get_hash(copy, hashes[i], &label);
+            assert_int_equal(bly_put_hash(copy, hashes[i], i & 1),
+                             there ? BLY_OK : BLY_EABSENT);
+        }
+        bly_free(copy);
+        bly_free(forged);
+        free(image);
+        bly_free(filter);
+    }
+    free(hashes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_sizes_of_sets),
+        cmocka_unit_test(test_own_slots),
+        cmocka_unit_test(test_put),
+        cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_no_labels),
+        cmocka_unit_test(test_bad_labels),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_hostile_payload),
+    };
+    return cmocka_run_group_tests_name("bloomier", tests, NULL, NULL);
+}

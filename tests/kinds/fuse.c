@@ -1,0 +1,269 @@
+/* fuse.c - what is special to kind `fuse`: its sizes, its layout, and that it
+ * is built of anything: no keys, few, many, and the same ones again and again.
+ */
+#include "prints.h"
+
+#include "registry.h"
+
+static const char *const fuse_arities[] = { "fuse:arity=3", "fuse:arity=4" };
+
+/* Bits a key of prints of 8 bits, as the essay says. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    static const struct { uint64_t n; double three, four; } rows[] = {
+        { 1000, 11.78, 12.80 }, { 10000, 10.09, 9.83 },
+        { 100000, 9.34, 8.91 }, { 1000000, 9.01, 8.53 },
+        { 10000000, 9.03, 8.55 }, { 100000000, 9.03, 8.55 },
+        { 10000000000, 9.04, 8.56 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bly_spec spec = { .capacity = rows[i].n, .rate = 1.0 / 256 };
+        bly_plan_t plan;
+        assert_status(bly_plan(&plan, "fuse", &spec), BLY_OK);
+        assert_close(plan.bits_per_key, rows[i].three, 0.001);
+        assert_status(bly_plan(&plan, "fuse:arity=4", &spec), BLY_OK);
+        assert_close(plan.bits_per_key, rows[i].four, 0.001);
+        assert_true(plan.scratch <= 8 * rows[i].n + (UINT64_C(56) << 20));
+    }
+}
+
+/* More keys never take fewer bytes, also where one shard more begins. */
+static void test_sizes_rise(void **state)
+{
+    (void)state;
+    for (size_t a = 0; a < 2; a++) {
+        bly_spec spec = { .rate = 0.01 };
+        uint64_t last = 0;
+        for (uint64_t n = 1; n < UINT64_C(1) << 36; n += n / 97 + 1) {
+            uint64_t edge = n >> 20 << 20;
+            for (uint64_t i = 0; i < 3; i++) {
+                uint64_t to = n > edge + 3 ? n - 2 + i : edge + i;
+                bly_plan_t plan;
+                if (to < spec.capacity || to == 0)
+                    continue;
+                spec.capacity = to;
+                assert_status(bly_plan(&plan, fuse_arities[a], &spec), BLY_OK);
+                assert_true(plan.bytes >= last);
+                last = plan.bytes;
+            }
+        }
+    }
+}
+
+/* 2^-f asked is f bits given, though two keys may share their hash. */
+static void test_whole_bits(void **state)
+{
+    (void)state;
+    bly_plan_t plan;
+    for (unsigned f = 1; f <= 32; f++) {
+        bly_spec spec = { .capacity = 1000, .rate = ldexp(1, -(int)f) };
+        assert_status(bly_plan(&plan, "fuse", &spec), BLY_OK);
+        assert_int_equal(plan.geometry[1] >> 40, f);
+        assert_true(plan.rate <= spec.rate);
+        spec.rate *= 0.9999;
+        bly_status status = bly_plan(&plan, "fuse", &spec);
+        assert_int_equal(status, f < 32 ? BLY_OK : BLY_EPARAM);
+        if (f < 32)
+            assert_int_equal(plan.geometry[1] >> 40, f + 1);
+    }
+    assert_non_null(strstr(bly_why(), "2^-32"));
+}
+
+/* The layout, for every small number of keys and some larger, of any width. */
+static void test_layout(void **state)
+{
+    (void)state;
+    for (size_t a = 0; a < 2; a++)
+        for (uint64_t n = 1; n <= 200000; n += n < 60 ? 1 : n * 2 / 3) {
+            char kind[64];
+            snprintf(kind, sizeof kind, "%s,bits=%u", fuse_arities[a],
+                     (unsigned)(n % 32 + 1));
+            uint64_t *hashes = prints_keys(n, n, 1, 0);
+            bly_filter *filter = prints_of(kind, 0, hashes, n);
+            prints_layout l = prints_layout_of(bly_image(filter, NULL));
+            assert_true(l.keys == n && l.label == 0);
+            assert_int_equal(l.bits, n % 32 + 1);
+            prints_hold(filter, n, n);
+            bly_free(filter);
+            free(hashes);
+        }
+}
+
+static void test_no_keys(void **state)
+{
+    (void)state;
+    bly_filter *filter = prints_of("fuse", 0.5, NULL, 0);
+    for (uint64_t i = 0; i < 1000; i++)
+        assert_false(bly_contains_hash(filter, test_random(1, i)));
+    bly_free(filter);
+}
+
+/* 2^-f for every width that can be measured. */
+static void test_rates(void **state)
+{
+    (void)state;
+    enum { N = 20000, ASKED = 2000000 };
+    static uint64_t asked[ASKED];
+    static bool present[ASKED];
+    uint64_t *hashes = prints_keys(1, N, 1, 0);
+    for (uint64_t i = 0; i < ASKED; i++)
+        asked[i] = test_random(2, i);
+    for (unsigned f = 1; f <= 20; f++) {
+        char kind[64];
+        snprintf(kind, sizeof kind, "%s,bits=%u", fuse_arities[f % 2], f);
+        bly_filter *filter = prints_of(kind, 0, hashes, N);
+        uint64_t hits = 0;
+        bly_contains_many(filter, asked, ASKED, present);
+        for (uint64_t i = 0; i < ASKED; i++)
+            hits += present[i];
+        assert_within(hits, ASKED, ldexp(1, -(int)f), 0);
+        bly_free(filter);
+    }
+    free(hashes);
+}
+
+/* The bytes depend on the set of the keys alone, for as many with repeats. */
+static void test_order_is_forgotten(void **state)
+{
+    (void)state;
+    for (uint64_t times = 1; times <= 16; times *= 4)
+        for (uint64_t n = 2; n <= 20000; n *= 10) {
+            uint64_t *up = prints_keys(1, n, times, 0);
+            uint64_t *mixed = prints_keys(1, n, times, 5);
+            bly_filter *a = prints_of("fuse", 0.01, up, n * times);
+            bly_filter *b = prints_of("fuse", 0.01, mixed, n * times);
+            size_t bytes;
+            const void *image = bly_image(a, &bytes);
+            assert_memory_equal(image, bly_image(b, NULL), bytes);
+            bly_stat_t stat;
+            assert_status(bly_stat(&stat, a), BLY_OK);
+            assert_true(stat.distinct == (double)n && stat.items == n * times);
+            prints_hold(a, 1, n);
+            bly_free(a);
+            bly_free(b);
+            free(up);
+            free(mixed);
+        }
+}
+
+/* A million and a half times the same key, among a few others. */
+static void test_one_key(void **state)
+{
+    (void)state;
+    enum { N = 1500000 };
+    uint64_t *hashes = prints_keys(1, 1, N, 0);
+    for (uint64_t others = 0; others <= 100; others += 100) {
+        for (uint64_t i = 0; i < others; i++)
+            hashes[i * 1000] = test_random(1, i);
+        bly_filter *filter = prints_of("fuse", 0.01, hashes, N);
+        prints_hold(filter, 1, others > 0 ? others : 1);
+        bly_stat_t stat;
+        assert_status(bly_stat(&stat, filter), BLY_OK);
+        assert_true(stat.distinct == (others > 0 ? 100 : 1));
+        bly_free(filter);
+    }
+    free(hashes);
+}
+
+/* Three shards, in just the scratch planned, whatever the threads. */
+static void test_threads(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[] = { 1, 1000, 150000, 2200000 };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        uint64_t *hashes = prints_keys(3, sizes[i], 1, 0);
+        kind_keys keys = { .hashes = hashes, .n = sizes[i] };
+        prints_threads(&bly_kind_fuse, &keys);
+        free(hashes);
+    }
+}
+
+/* Consecutive numbers are hashes like any other: kinds mix them first. */
+static void test_consecutive(void **state)
+{
+    (void)state;
+    enum { N = 1200000 };
+    uint64_t *hashes = malloc(N * sizeof *hashes);
+    assert_non_null(hashes);
+    for (unsigned shift = 0; shift <= 40; shift += 20) {
+        for (uint64_t i = 0; i < N; i++)
+            hashes[i] = i << shift;
+        bly_filter *filter = prints_of("fuse", 0.01, hashes, N);
+        for (uint64_t i = 0; i < N; i += 7)
+            assert_true(bly_contains_hash(filter, hashes[i]));
+        bly_free(filter);
+    }
+    free(hashes);
+}
+
+/* The hash of a state: prints_state the other way round. */
+static uint64_t fuse_hash_of(uint64_t v)
+{
+    v = (v ^ v >> 31 ^ v >> 62) * UINT64_C(0x319642B2D24D8EC3);
+    v = (v ^ v >> 27 ^ v >> 54) * UINT64_C(0x96DE1B173F119089);
+    return v ^ v >> 30 ^ v >> 60;
+}
+
+/* Made to begin all at one place: it gives up, and says what to do. */
+static void test_crafted(void **state)
+{
+    (void)state;
+    enum { N = 5000 };
+    uint64_t hashes[N];
+    for (uint64_t i = 0; i < N; i++) {
+        hashes[i] = fuse_hash_of(UINT64_C(42) << 32 | i);
+        assert_true(prints_state(hashes[i]) == (UINT64_C(42) << 32 | i));
+    }
+    bly_filter *none = NULL;
+    assert_status(bly_build(&none, "fuse:arity=4", NULL, hashes, N), BLY_EFULL);
+    assert_non_null(strstr(bly_why(), "another hash seed"));
+    assert_null(none);
+}
+
+/* Whatever the payload holds, a lookup stays inside and ends. */
+static void test_hostile_payload(void **state)
+{
+    (void)state;
+    static bool present[1000];
+    uint64_t *hashes = prints_keys(1, 1000, 1, 0);
+    for (unsigned f = 1; f <= 32; f++) {
+        char kind[64];
+        snprintf(kind, sizeof kind, "%s,bits=%u", fuse_arities[f % 2], f);
+        bly_filter *filter = prints_of(kind, 0, hashes, 1000), *forged = NULL;
+        size_t bytes;
+        const void *good = bly_image(filter, &bytes);
+        uint8_t *image = malloc(bytes);
+        assert_non_null(image);
+        memcpy(image, good, bytes);
+        memset(image + IMAGE_HEADER, 0xFF, bytes - IMAGE_HEADER);
+        image_seal(image);
+        assert_status(bly_wrap(&forged, image, bytes), BLY_OK);
+        bly_contains_many(forged, hashes, 1000, present);
+        for (size_t i = 0; i < 1000; i++)
+            assert_int_equal(present[i], bly_contains_hash(forged, hashes[i]));
+        bly_free(forged);
+        free(image);
+        bly_free(filter);
+    }
+    free(hashes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_sizes_rise),
+        cmocka_unit_test(test_whole_bits),
+        cmocka_unit_test(test_layout),
+        cmocka_unit_test(test_no_keys),
+        cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_order_is_forgotten),
+        cmocka_unit_test(test_one_key),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_consecutive),
+        cmocka_unit_test(test_crafted),
+        cmocka_unit_test(test_hostile_payload),
+    };
+    return cmocka_run_group_tests_name("fuse", tests, NULL, NULL);
+}
