@@ -4,8 +4,9 @@
  * another one each time; the filters of the first round are kept and asked in
  * all. "build" is a filter made anew and filled by batches with all its keys,
  * the system's clearing of its pages included; the keys' hashes are made
- * between the batches, off the clock. "add" is adding to a filter whose pages
- * are there.
+ * between the batches, off the clock. A kind that must have all its keys gets
+ * them in one array, and builds with all processors. "add" is adding to a
+ * filter whose pages are there.
  */
 #include "bench.h"
 
@@ -93,6 +94,17 @@ static uint64_t kinds_add_single(void *context, unsigned part, unsigned parts)
 
 /* ---- Build ------------------------------------------------------------- */
 
+static bool kinds_can(const char *kind, const char *ability)
+{
+    const bly_kind_info *kinds;
+    for (size_t n = bly_kinds(&kinds); n > 0; n--, kinds++)
+        if (strcmp(kinds->name, kind) == 0)
+            for (size_t i = 0; kinds->abilities[i] != NULL; i++)
+                if (strcmp(kinds->abilities[i], ability) == 0)
+                    return true;
+    return false;
+}
+
 static bly_filter *kinds_new(const bench_case *of, int flags)
 {
     bly_filter *filter;
@@ -102,8 +114,26 @@ static bly_filter *kinds_new(const bench_case *of, int flags)
     return filter;
 }
 
+/* A kind that takes all its keys at once, with all processors. */
+static bly_filter *kinds_build_at_once(const bench_case *of)
+{
+    uint64_t *hashes = bench_allocate(of->keys * sizeof *hashes);
+    bly_spec want = { .capacity = of->keys, .rate = of->rate };
+    bly_filter *filter;
+    for (uint64_t i = 0; i < of->keys; i++)
+        hashes[i] = bench_hash(i);
+    double start = bench_now();
+    if (bly_build(&filter, of->subject, &want, hashes, of->keys) < 0)
+        bench_stop(of->subject, bly_why());
+    table_add(of, "build", (bench_now() - start) / (double)of->keys);
+    free(hashes);
+    return filter;
+}
+
 static bly_filter *kinds_build(const bench_case *of)
 {
+    if (!kinds_can(of->subject, "add"))
+        return kinds_build_at_once(of);
     uint64_t *hashes = bench_allocate(KINDS_BATCH_LARGE * sizeof *hashes);
     double start = bench_now();
     bly_filter *filter = kinds_new(of, 0);
@@ -122,17 +152,6 @@ static bly_filter *kinds_build(const bench_case *of)
 }
 
 /* ---- Adds to a filter that is there ------------------------------------ */
-
-static bool kinds_can(const char *kind, const char *ability)
-{
-    const bly_kind_info *kinds;
-    for (size_t n = bly_kinds(&kinds); n > 0; n--, kinds++)
-        if (strcmp(kinds->name, kind) == 0)
-            for (size_t i = 0; kinds->abilities[i] != NULL; i++)
-                if (strcmp(kinds->abilities[i], ability) == 0)
-                    return true;
-    return false;
-}
 
 /* `threads` 0: the cost for one thread; else by the wall's clock. */
 static double kinds_time(bench_work *work, kinds_job *job, unsigned threads)
@@ -326,7 +345,8 @@ static void kinds_one(const bench_plan *plan, size_t k, uint64_t keys,
         bly_free(filter);
     }
     kinds_asks(&of, kinds_filter[k], q, plan->threads);
-    kinds_adds(&of, q, plan->threads);
+    if (kinds_can(of.subject, "add"))
+        kinds_adds(&of, q, plan->threads);
     kinds_removes(&of, kinds_filter[k], q);
 }
 
