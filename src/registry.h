@@ -22,6 +22,7 @@
     X(quotient)                                                                \
     X(xor)                                                                     \
     X(fuse)                                                                    \
+    X(ribbon)                                                                  \
     X(gcs)                                                                     \
     X(bloomier)                                                                \
     X(twin)

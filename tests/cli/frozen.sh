@@ -10,7 +10,7 @@ span 1000 3000 >none
 printf 'only\n' >one
 : >empty
 
-for kind in fuse xor gcs; do
+for kind in fuse xor gcs ribbon; do
     try build -k "$kind" -p 1e-6 -o f.bly all
     silent "$kind: build"
     try query -c f.bly all
