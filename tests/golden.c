@@ -213,7 +213,8 @@ enum { BITS = 24 };
 
 /* The places of the set bits after adding "swordfish", hashed by xxh3 with
  * seed 0, so many times to a filter that was planned for `capacity` keys and,
- * if `grown` is not 0, resized to that many; -1 ends them. */
+ * if `grown` is not 0, resized to that many; -1 ends them. A frozen one is
+ * built of it, so many times, and planned for as many keys. */
 static const struct {
     const char *kind;
     uint64_t    capacity, grown, times;
@@ -242,6 +243,10 @@ static const struct {
     { "quotient", 50, 0, 5,
       { 5, 73, 166, 168, 169, 171, 172, 174, 175, 177, 178, 180, 181, 183, 184,
         186, 187, 189, 191, 1040, 1042, -1 } },
+    { "xor", 10, 0, 10, { 554, 557, 558, -1 } },
+    { "fuse", 10, 0, 10, { 554, 557, 558, -1 } },
+    { "bloomier:bits=8", 10, 0, 10, { 597, 600, 601, 607, 609, 611, -1 } },
+    { "gcs", 1, 0, 1, { 67, 513, 514, 516, 576, -1 } },
 };
 
 enum { EXAMPLES = sizeof examples / sizeof *examples };
@@ -252,11 +257,20 @@ static void make_example(size_t i, int bits[BITS])
     bly_filter *filter = NULL;
     bly_spec spec = { .capacity = examples[i].capacity, .rate = 0.01 };
     size_t bytes, seen = 0;
-    assert_status(bly_new(&filter, examples[i].kind, &spec), BLY_OK);
+    bly_status status = bly_new(&filter, examples[i].kind, &spec);
+    if (status == BLY_EUNSUPPORTED) {           /* it can only be built */
+        uint64_t hashes[BITS];
+        for (uint64_t j = 0; j < examples[i].times; j++)
+            hashes[j] = XXH3_64bits("swordfish", 9);
+        status = bly_build(&filter, examples[i].kind, &spec, hashes,
+                           examples[i].times);
+    }
+    assert_status(status, BLY_OK);
     if (examples[i].grown != 0)
         assert_status(bly_resize(filter, examples[i].grown), BLY_OK);
     for (uint64_t j = 0; j < examples[i].times; j++)
-        bly_add(filter, "swordfish", 9);
+        bly_add(filter, "swordfish", 9);        /* not to a frozen one */
+    bly_put(filter, "swordfish", 9, 0x2a);      /* if it carries labels */
     const uint8_t *image = bly_image(filter, &bytes);
     for (size_t at = 0; at < (bytes - HEADER) * 8 && seen < BITS - 1; at++)
         if (image[HEADER + at / 8] >> at % 8 & 1)

@@ -83,7 +83,7 @@ static void run_planted(size_t kind, const char *name)
     }
     print_message("%s: %llu planted faults, all found\n", name,
                   (unsigned long long)planted);
-    assert_true(planted > PROGRAMS_PLANTED / 4);
+    assert_true(planted > PROGRAMS_PLANTED / 8);
 }
 
 static void test_programs(void **state)
