@@ -45,6 +45,7 @@ static void plan_json(const bly_plan_t *p)
     json_string("kind", p->kind);
     json_count("capacity", p->capacity);
     json_count("bytes", p->bytes);
+    json_count("scratch", p->scratch);
     json_real("bits_per_key", p->bits_per_key);
     json_real("rate", p->rate);
     json_real("rate_sd", p->rate_sd);
@@ -65,6 +66,9 @@ static void plan_text(const bly_plan_t *p)
     output_format("keys       %s\n", report_count(p->capacity).text);
     output_format("size       %s, %.2f bits per key\n",
                   report_bytes(p->bytes).text, p->bits_per_key);
+    if (p->scratch > 0)
+        output_format("scratch    %s more while it is built\n",
+                      report_bytes(p->scratch).text);
     output_format("rate       %s false positives",
                   report_percent(p->rate).text);
     output_format(" (from filter to filter ± %s)\n",
