@@ -14,6 +14,7 @@
     X(partitioned)                                                             \
     X(blocked)                                                                 \
     X(split)                                                                   \
+    X(compaction)                                                              \
     X(counting)                                                                \
     X(variable)                                                                \
     X(dleft)                                                                   \
