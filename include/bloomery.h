@@ -163,7 +163,8 @@ typedef struct {
                                    beside the image and the hashes           */
     double   bits_per_key;      /* 8 * bytes / capacity                      */
     double   rate;              /* predicted rate at capacity: at most what
-                                   was asked, unless options fix the size    */
+                                   was asked (but for one part in a million),
+                                   unless options fix the size               */
     double   rate_sd;           /* how much one such filter's own rate
                                    differs from another's: one standard
                                    deviation, over seeds or key sets         */

@@ -20,6 +20,9 @@
 
 static const double BLOOMERY_RATE = 0.01;       /* when none is asked for */
 
+/* So much of a rate is no reason to take a bit more for every key. */
+static const double BLOOMERY_RATE_PART = 1.0 / (1 << 20);
+
 /* Keys hashed at a time: enough that filling and emptying the pipelines of a
  * batch does not count, and 16 KiB of hashes. */
 enum { BLOOMERY_CHUNK = 2048 };
@@ -41,7 +44,7 @@ static bly_status bloomery_unsupported(const bly_kind *kind, const char *verb)
 }
 
 /* The rate that is left for the kind to keep, once the chance that two keys
- * share all 64 bits of their hash is taken off. */
+ * share all 64 bits of their hash is taken off, where that is worth it. */
 static bly_status bloomery_rate(double *left, const bly_spec *spec)
 {
     double rate = spec->rate == 0 ? BLOOMERY_RATE : spec->rate;
@@ -53,7 +56,7 @@ static bly_status bloomery_rate(double *left, const bly_spec *spec)
         return status_fail(BLY_EPARAM, "a rate of %.3g is below %.3g, which is "
                            "the least that 64-bit hashes of so many keys can "
                            "have: ask for a higher rate", rate, collision);
-    *left = rate - collision;
+    *left = collision < rate * BLOOMERY_RATE_PART ? rate : rate - collision;
     return BLY_OK;
 }
 
