@@ -191,6 +191,10 @@ typedef struct {
 /* Check that the options fit each other. CLI_GO or CLI_ERROR. */
 int lines_how_check(const cli_command *command, const cli_how *how);
 
+/* Check that there is a filter to ask, the first operand, and that it and the
+ * keys, the others, do not both come from stdin. CLI_GO or CLI_ERROR. */
+int lines_asked_check(const cli_command *command, const cli_operands *operands);
+
 enum { LINES_MOST = 4096 };     /* lines of a batch */
 
 /* The input: files in their order, and where reading stands. */

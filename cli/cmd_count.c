@@ -214,21 +214,6 @@ static int count_job_run(count_job *job, const cli_operands *operands)
     return status;
 }
 
-static int count_check(const cli_command *self, const count_settings *s,
-                       const cli_operands *operands)
-{
-    int status = lines_how_check(self, &s->how);
-
-    if (status != CLI_GO)
-        return status;
-    if (operands->count == 0)
-        return options_wrong(self, "the FILE to ask is missing");
-    if (strcmp(operands->names[0], "-") == 0 && operands->count == 1)
-        return options_wrong(self, "the filter and the keys cannot both come "
-                                   "from standard input");
-    return CLI_GO;
-}
-
 static int count_run(const cli_command *self, int argc, char **argv)
 {
     count_job job = { .want.how.separator = -1 };
@@ -237,7 +222,9 @@ static int count_run(const cli_command *self, int argc, char **argv)
     int status = options_read(self, argc, argv, &job.want, &operands);
 
     if (status == CLI_GO)
-        status = count_check(self, &job.want, &operands);
+        status = lines_how_check(self, &job.want.how);
+    if (status == CLI_GO)
+        status = lines_asked_check(self, &operands);
     if (status != CLI_GO)
         return status;
     filter = filter_map(operands.names[0], 0);

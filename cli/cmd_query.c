@@ -284,29 +284,18 @@ static int query_job_run(query_job *job, const cli_operands *operands)
     return status;
 }
 
-static bool query_reads_stdin(const cli_operands *operands)
-{
-    for (size_t i = 1; i < operands->count; i++)
-        if (strcmp(operands->names[i], "-") == 0)
-            return true;
-    return operands->count == 1;
-}
-
 static int query_check(const cli_command *self, const query_settings *s,
                        const cli_operands *operands)
 {
     int status = lines_how_check(self, &s->how);
 
+    if (status == CLI_GO)
+        status = lines_asked_check(self, operands);
     if (status != CLI_GO)
         return status;
-    if (operands->count == 0)
-        return options_wrong(self, "the FILE to ask is missing");
     if ((s->json || s->summary) && (s->invert || s->count || s->quiet))
         return options_wrong(self, "a summary counts all keys; it goes not "
                                    "with -v, -c or -q");
-    if (strcmp(operands->names[0], "-") == 0 && query_reads_stdin(operands))
-        return options_wrong(self, "the filter and the keys cannot both come "
-                                   "from standard input");
     return CLI_GO;
 }
 

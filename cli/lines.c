@@ -39,6 +39,30 @@ int lines_how_check(const cli_command *command, const cli_how *how)
     return CLI_GO;
 }
 
+static bool lines_is_stdin(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
+/* Are there keys to be read from stdin? */
+static bool lines_want_stdin(const cli_operands *operands, size_t first)
+{
+    for (size_t i = first; i < operands->count; i++)
+        if (lines_is_stdin(operands->names[i]))
+            return true;
+    return operands->count == first;
+}
+
+int lines_asked_check(const cli_command *command, const cli_operands *operands)
+{
+    if (operands->count == 0)
+        return options_wrong(command, "the FILE to ask is missing");
+    if (lines_is_stdin(operands->names[0]) && lines_want_stdin(operands, 1))
+        return options_wrong(command, "the filter and the keys cannot both "
+                                      "come from standard input");
+    return CLI_GO;
+}
+
 /* ==== Open and close ==================================================== */
 
 static char *lines_stdin[] = { (char[]){ "-" } };
@@ -75,11 +99,6 @@ void lines_close(cli_lines *l)
 }
 
 /* ==== Files ============================================================= */
-
-static bool lines_is_stdin(const char *path)
-{
-    return strcmp(path, "-") == 0;
-}
 
 int lines_refuse(const char *path, int error)
 {

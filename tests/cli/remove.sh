@@ -89,6 +89,12 @@ try resize q.bly
 refused 'resize without a size' '-n'
 try count - </dev/null
 refused 'count with everything from stdin' 'both'
+try count - - <n.bly
+refused 'count with everything from stdin, said twice' 'both'
+try count - letters - <n.bly
+refused 'count with a filter and some keys from stdin' 'both'
+try count - letters <n.bly
+status_is 'count with the filter alone from stdin' 0
 keeps 'remove with a missing file of keys' 'nowhere' f.bly \
     remove f.bly nowhere
 finish
