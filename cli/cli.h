@@ -79,6 +79,10 @@ bool output_format(const char *format, ...) CLI_PRINTF(1, 2);
 bool output_flush(void);
 bool output_failed(void);
 
+/* Whole lines, the last of which may lack its terminator: then *unended is set,
+ * and the next lines are kept apart from it. */
+bool output_lines(const void *data, size_t n, char terminator, bool *unended);
+
 /* Flush and close; returns `status`, or CLI_ERROR where stdout failed. */
 int output_finish(int status);
 

@@ -133,21 +133,14 @@ static void count_clean(void *argument)
 
 /* ==== A chunk, in its turn ============================================== */
 
-/* After a file whose last line had no end, the line needs one before others
- * follow. False: output has failed. */
+/* False: output has failed. */
 static bool count_print(count_job *job, const cli_worker *w)
 {
     const count_own *own = w->own;
     char terminator = job->want.how.null ? '\0' : '\n';
 
-    if (own->length > 0) {
-        if (job->unended && !output_bytes(&terminator, 1))
-            return false;
-        job->unended = own->text[own->length - 1] != terminator;
-        if (!output_bytes(own->text, own->length))
-            return false;
-    }
-    return !w->chunk.idle || output_flush();
+    return output_lines(own->text, own->length, terminator, &job->unended)
+        && (!w->chunk.idle || output_flush());
 }
 
 static int count_commit(void *argument, cli_worker *w)

@@ -139,22 +139,14 @@ static bool query_work(void *argument, cli_worker *w)
 
 /* ==== A chunk, in its turn ============================================== */
 
-/* After a file whose last line had no end, the line needs one before others
- * follow. False: output has failed. */
+/* False: output has failed. */
 static bool query_print(query_job *job, const cli_worker *w)
 {
     const query_own *own = w->own;
-    const unsigned char *block = w->chunk.block;
-    unsigned char terminator = job->want.how.null ? '\0' : '\n';
+    char terminator = job->want.how.null ? '\0' : '\n';
 
-    if (own->out > 0) {
-        if (job->unended && !output_bytes(&terminator, 1))
-            return false;
-        job->unended = block[own->out - 1] != terminator;
-        if (!output_bytes(block, own->out))
-            return false;
-    }
-    return !w->chunk.idle || output_flush();
+    return output_lines(w->chunk.block, own->out, terminator, &job->unended)
+        && (!w->chunk.idle || output_flush());
 }
 
 static int query_commit(void *argument, cli_worker *w)
