@@ -4,6 +4,8 @@
  */
 #include "core/cells.h"
 
+#include <math.h>
+
 #include "core/bits.h"
 #include "core/counters.h"
 #include "core/hash.h"
@@ -389,6 +391,9 @@ void cells_unite(const cells *c, uint8_t *into, const uint8_t *other)
     CELLS_FOR(c, cells_unite_by(&known, into, other));
 }
 
+/* How many counters are above 0 in a, in b, in a or b. */
+typedef struct { uint64_t a, b, either; } cells_pair;
+
 PLATFORM_INLINE cells_pair cells_compare_by(const cells *c, const uint8_t *a,
                                             const uint8_t *b)
 {
@@ -402,10 +407,31 @@ PLATFORM_INLINE cells_pair cells_compare_by(const cells *c, const uint8_t *a,
     return used;
 }
 
-cells_pair cells_compare(const cells *c, const uint8_t *a, const uint8_t *b)
+static cells_pair cells_compare(const cells *c, const uint8_t *a,
+                                const uint8_t *b)
 {
     CELLS_FOR(c, return cells_compare_by(&known, a, b));
 }
+
+void cells_overlap(bly_overlap_t *out, const cells *c, const uint8_t *a,
+                   const uint8_t *b)
+{
+    shape s = cells_shape(c);
+    cells_pair used = cells_compare(c, a, b);
+    shape_overlap_of(out, &s, used.a, used.b, used.either);
+}
+
+/* ---- Look inside ------------------------------------------------------- */
+
+/* What a row shows. */
+typedef struct {
+    uint64_t used;                      /* counters above 0                  */
+    uint64_t stuck;                     /* and at their largest value        */
+    double   pass;                      /* the chance that one probe of a
+                                           foreign key passes: of all pairs of
+                                           a counter and an increment, the
+                                           share that does                   */
+} cells_view;
 
 /* How many of the l increments pass a counter of this value: the one that is
  * the value, and those up to value - l. */
@@ -431,7 +457,21 @@ PLATFORM_INLINE cells_view cells_look_by(const cells *c, const uint8_t *row)
     return view;
 }
 
-cells_view cells_look(const cells *c, const uint8_t *row)
+static cells_view cells_look(const cells *c, const uint8_t *row)
 {
     CELLS_FOR(c, return cells_look_by(&known, row));
+}
+
+void cells_stat(bly_stat_t *out, const cells *c, const uint8_t *row)
+{
+    shape s = cells_shape(c);
+    cells_view view = cells_look(c, row);
+    bly_estimate keys = shape_keys(&s, (double)view.used);
+
+    out->fill = (double)view.used / (double)c->m;
+    out->rate = pow(view.pass, c->k);
+    out->distinct = keys.value;
+    out->distinct_sd = keys.sd;
+    out->probes = c->k;
+    out->stuck = view.stuck;
 }
