@@ -337,18 +337,26 @@ PLATFORM_INLINE void cells_ask_key(const cells *c, const uint8_t *row,
     }
 }
 
+/* Do `work` for each i < n in turn, with the lines of later keys on their
+ * way. */
+#define CELLS_ROLL(c, row, hashes, n, work)                                    \
+    do {                                                                       \
+        size_t ahead = cells_keys_ahead(c);                                    \
+        for (size_t i = 0; i < (n) && i < ahead; i++)                          \
+            cells_ask_key(c, row, (hashes)[i]);                                \
+        for (size_t i = 0; i < (n); i++) {                                     \
+            if ((n) - i > ahead)                                               \
+                cells_ask_key(c, row, (hashes)[i + ahead]);                    \
+            work;                                                              \
+        }                                                                      \
+    } while (0)
+
 PLATFORM_INLINE void cells_remove_many_by(const cells *c, uint8_t *row,
                                           const uint64_t *hashes, size_t n,
                                           bly_status *each)
 {
-    size_t ahead = cells_keys_ahead(c);
-    for (size_t i = 0; i < n && i < ahead; i++)
-        cells_ask_key(c, row, hashes[i]);
-    for (size_t i = 0; i < n; i++) {
-        if (n - i > ahead)
-            cells_ask_key(c, row, hashes[i + ahead]);
-        each[i] = cells_remove_by(c, row, hashes[i]);
-    }
+    CELLS_ROLL(c, row, hashes, n,
+               each[i] = cells_remove_by(c, row, hashes[i]));
 }
 
 void cells_remove_many(const cells *c, uint8_t *row, const uint64_t *hashes,
@@ -361,14 +369,8 @@ PLATFORM_INLINE void cells_count_many_by(const cells *c, const uint8_t *row,
                                          const uint64_t *hashes, size_t n,
                                          uint64_t *counts)
 {
-    size_t ahead = cells_keys_ahead(c);
-    for (size_t i = 0; i < n && i < ahead; i++)
-        cells_ask_key(c, row, hashes[i]);
-    for (size_t i = 0; i < n; i++) {
-        if (n - i > ahead)
-            cells_ask_key(c, row, hashes[i + ahead]);
-        counts[i] = cells_count_by(c, row, hashes[i]);
-    }
+    CELLS_ROLL(c, row, hashes, n,
+               counts[i] = cells_count_by(c, row, hashes[i]));
 }
 
 void cells_count_many(const cells *c, const uint8_t *row,
