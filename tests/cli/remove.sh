@@ -85,6 +85,9 @@ try count s.bly letters
 refused 'count of a kind that does not' 'does not count'
 keeps 'resize of a kind that cannot' 'cannot be resized' s.bly \
     resize -n 1000 s.bly
+try build -k cuckoo -n 1000 -o u.bly letters
+keeps 'resize of a kind that can only grow, to fewer' ': ask for more' u.bly \
+    resize -n 10 u.bly
 try resize q.bly
 refused 'resize without a size' '-n'
 try count - </dev/null

@@ -451,6 +451,7 @@ static void test_growth(void **state)
         for (uint64_t i = 1000; i < 2900; i++)
             assert_true(bly_add_hash(filter, test_random(1, i)) >= 0);
         assert_status(bly_resize(filter, 3000), BLY_EPARAM);
+        assert_non_null(strstr(bly_why(), "build a smaller one"));
         assert_status(bly_resize(filter, 64000), BLY_OK);
         assert_status(bly_resize(filter, 64001), BLY_EPARAM);
         assert_non_null(strstr(bly_why(), "64"));

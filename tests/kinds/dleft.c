@@ -346,6 +346,7 @@ static void test_sizes_that_are_refused(void **state)
     table t = table_of(filter);
     assert_int_equal(t.rest, 8);
     assert_status(bly_resize(filter, 2500), BLY_EPARAM);
+    assert_non_null(strstr(bly_why(), "build a smaller one"));
     assert_non_null(strstr(bly_why(), "only grow"));
     assert_status(bly_resize(filter, 40001), BLY_EPARAM);
     assert_non_null(strstr(bly_why(), "40000 keys at most"));
@@ -391,7 +392,8 @@ static void test_any_payload(void **state)
     for (uint64_t trial = 0; trial < 60; trial++) {
         bly_filter *plain = dleft_new(kinds[trial % 2], 1 + trial,
                                       rates[trial % 3]);
-        forged_image f = forged_of(plain, trial % 5 == 0 ? FORGED_ONES : 9 + trial);
+        forged_image f = forged_of(plain, trial % 5 == 0 ? FORGED_ONES
+                                                         : 9 + trial);
         try_verbs(f.copy, 1000 + trial);
         bly_status grown = bly_resize(f.copy, 200 + 5 * trial);
         assert_true(grown == BLY_OK || grown == BLY_EPARAM);

@@ -231,7 +231,8 @@ static void test_hostile_payload(void **state)
     for (unsigned f = 1; f <= 32; f++) {
         char kind[64];
         snprintf(kind, sizeof kind, "%s,bits=%u", fuse_arities[f % 2], f);
-        forged_image lie = forged_of(prints_of(kind, 0, hashes, 1000), FORGED_ONES);
+        forged_image lie = forged_of(prints_of(kind, 0, hashes, 1000),
+                                     FORGED_ONES);
         bly_contains_many(lie.wrapped, hashes, 1000, present);
         for (size_t i = 0; i < 1000; i++)
             assert_int_equal(present[i],
