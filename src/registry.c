@@ -43,7 +43,7 @@ static void registry_append(char *list, size_t room, const char *between,
 
 static bly_status registry_no_kind(const char *name, size_t length)
 {
-    char known[256] = "";
+    char known[400] = "";
     for (size_t i = 0; i < REGISTRY_SIZE; i++)
         registry_append(known, sizeof known, ", ", registry_kinds[i]->name);
     return status_fail(BLY_EKIND, "there is no kind '%.*s': choose one of %s",
@@ -184,6 +184,8 @@ static void registry_abilities(const char **out, const bly_kind *kind)
         { kind->count != NULL,      "count" },
         { kind->put != NULL,        "label" },
         { kind->add_shared != NULL, "share" },
+        { kind->grow != NULL,       "grow" },
+        { kind->forgets,            "forget" },
         { kind->resize != NULL,     "resize" },
         { kind->each != NULL,       "list" },
         { kind->unite != NULL,      "unite" },
