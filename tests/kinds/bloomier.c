@@ -217,12 +217,17 @@ static void test_threads(void **state)
 static void test_hostile_payload(void **state)
 {
     (void)state;
+    static bool found[N];
+    static uint64_t labels[N];
     uint64_t *hashes = prints_keys(1, N, 1, 0);
     for (unsigned bits = 1; bits <= 64; bits += 9) {
         forged_image f = forged_of(bloomier_of(bits, hashes, N), 6);
+        bly_get_many(f.wrapped, hashes, N, found, labels);
         for (uint64_t i = 0; i < N; i++) {
             uint64_t label = 0;
             bool there = bly_get_hash(f.copy, hashes[i], &label);
+            assert_int_equal(found[i], there);
+            assert_true(!there || labels[i] == label);
             assert_int_equal(bly_put_hash(f.copy, hashes[i], i & 1),
                              there ? BLY_OK : BLY_EABSENT);
         }
