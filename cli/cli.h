@@ -17,6 +17,7 @@
  *      filter.c    opening, locking and saving of filter files
  *      feed.c      keys of lines -> into a filter or out, and the report
  *      change.c    what `add` and `remove` have in common
+ *      tell.c      what `count` and `get` have in common
  *      combine.c   what `unite` and `intersect` have in common
  *      cmd_*.c     one subcommand each
  *      main.c      the table of subcommands
@@ -368,6 +369,30 @@ typedef struct {
 int change_run(const cli_command *self, const cli_change *how, int argc,
                char **argv);
 extern const cli_option change_options[];
+
+/* ==== tell.c ============================================================ */
+
+typedef struct {
+    cli_how  how;
+    uint64_t jobs, least;
+    bool     json, no_progress;
+} cli_tell_settings;
+
+typedef struct {
+    /* Is each key perhaps there, and what is its number? */
+    void (*ask)(const bly_filter *filter, const bly_key *keys, size_t n,
+                bool *there, uint64_t *numbers);
+    const char *ability;        /* "count", as bly_kinds lists it         */
+    const char *lacks;          /* "does not count": a kind without it    */
+    const char *doing;          /* "counting"                             */
+    bool        counts;         /* The numbers are counts: UINT64_MAX is
+                                   no bound, keys that are not there have
+                                   0, and lines with `least` are printed.
+                                   Or else those of keys that are there.  */
+} cli_tell;
+
+int tell_run(const cli_command *self, const cli_tell *how, int argc,
+             char **argv);
 
 /* ==== combine.c ========================================================= */
 
