@@ -247,7 +247,7 @@ static uint64_t compressed_expected(uint64_t bits, double fill)
 static bly_status compressed_plan_inner(bly_plan_t *plan, const bly_kind *kind,
                                         const kind_spec *spec)
 {
-    *plan = (bly_plan_t){ .bytes = 0 };
+    *plan = (bly_plan_t){ .window = UINT64_MAX };
     return kind->plan(plan, spec);
 }
 
@@ -427,6 +427,13 @@ static bly_status compressed_add_many_shared(void *image,
     return f.kind->add_many_shared(f.image, hashes, n, done);
 }
 
+static bly_status compressed_add_each(void *image, const uint64_t *hashes,
+                                      size_t n, bool *seen, size_t *done)
+{
+    inner f = compressed_inner(image);
+    return f.kind->add_each(f.image, hashes, n, seen, done);
+}
+
 static bly_status compressed_unite(void *into, const void *other)
 {
     inner f = compressed_inner(into);
@@ -470,6 +477,7 @@ const bly_kind bly_kind_compressed = {
     .add_many        = compressed_add_many,
     .add_shared      = compressed_add_shared,
     .add_many_shared = compressed_add_many_shared,
+    .add_each        = compressed_add_each,
 
     .unite     = compressed_unite,
     .intersect = compressed_intersect,
