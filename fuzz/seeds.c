@@ -162,8 +162,9 @@ static const seeds_bad seeds_bads[] = {
     { "packed-m-0", "packed compressed", "no bits", G1, 8, 0, SEEDS_BOTH, 0 },
     { "packed-m-8", "packed compressed", "more code than bits",
       G1, 8, 8, SEEDS_BOTH, 0 },
-    { "packed-m-2-14", "packed compressed", "2^14 bits, in less than the chance "
-      "of a set one allows", G1, 8, SEEDS_POWER(14), SEEDS_BOTH, 0 },
+    { "packed-m-2-14", "packed compressed",
+      "2^14 bits, in less than the chance of a set one allows",
+      G1, 8, SEEDS_POWER(14), SEEDS_BOTH, 0 },
     { "packed-m-2-40", "packed compressed", "2^40 bits from a few bytes",
       G1, 8, SEEDS_POWER(40), SEEDS_BOTH, 0 },
     { "packed-m-most", "packed compressed", "2^64 - 1 bits",

@@ -439,7 +439,8 @@ BLY_API bly_status bly_sync(bly_filter *filter);
 BLY_API bly_status bly_wrap(bly_filter **out, const void *image,
                             size_t bytes);
 
-/* Is this an image, packed or not, whole and undamaged? Reads all of it and trusts nothing.
+/* Is this an image, packed or not, whole and undamaged? Reads all of it and
+ * trusts nothing.
  * BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EUNSEALED, BLY_EHASH,
  * BLY_EKIND. Thread-safe. */
 BLY_API bly_status bly_check(const void *image, size_t bytes);

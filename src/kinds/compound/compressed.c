@@ -263,9 +263,10 @@ static bly_status compressed_choose(bly_plan_t *best, const kind_spec *spec)
     if (status != BLY_OK || part.option[KIND_ROW_K] != KIND_CHOOSE)
         return status;
 
-    bool sized = part.option[KIND_ROW_M] != KIND_CHOOSE;
-    double most = sized ? INFINITY : (double)best->capacity
-                                * (double)spec->option[COMPRESSED_OPTION_MEMORY];
+    double most = (double)spec->option[COMPRESSED_OPTION_MEMORY]
+                * (double)best->capacity;
+    if (part.option[KIND_ROW_M] != KIND_CHOOSE)
+        most = INFINITY;
     part.capacity = best->capacity;
     for (uint64_t k = 1; k < best->probes; k++) {
         bly_plan_t plan;
