@@ -787,6 +787,9 @@ typedef struct {
     ribbon_group *group;
 } ribbon_pass;
 
+/* How many columns: up to 8, up to 16, more. Bodies are made for each. */
+typedef enum { RIBBON_TO_8, RIBBON_TO_16, RIBBON_TO_32 } ribbon_width;
+
 /* Keys i, i+1, … i+7, or as many as there are. */
 PLATFORM_INLINE size_t ribbon_some(const ribbon_pass *p, size_t i)
 {
@@ -794,20 +797,23 @@ PLATFORM_INLINE size_t ribbon_some(const ribbon_pass *p, size_t i)
 }
 
 /* Ask for all lines of eight bands, and fetch the bytes that their thresholds
- * are in: there are so few of these that they are near. A narrow band, of up
- * to eight columns, lies in two lines; one of seven, sometimes in three. */
+ * are in: there are so few of these that they are near. What is asked for is
+ * what the vector bodies load, eight columns of each tile at a time, also
+ * behind the band: a line that is loaded and was not asked for is waited for,
+ * be it needed or not. Of a narrow band that is two lines, seldom three. */
 PLATFORM_INLINE void ribbon_ask(const ribbon_pass *p, size_t i,
-                                ribbon_eight *e, bool narrow)
+                                ribbon_eight *e, ribbon_width width)
 {
     const ribbon_layer *layer = &p->layer;
-    size_t bytes = 3 * 4 * (size_t)layer->bits, n = ribbon_some(p, i);
+    size_t bits = layer->bits, n = ribbon_some(p, i);
+    size_t bytes = 2 * 4 * bits + (bits + 7) / 8 * 32;
     for (size_t j = 0; j < n; j++) {
         const uint8_t *tile = layer->tiles + e->at[j];
         platform_prefetch(tile);
         platform_prefetch(tile + bytes - 1);
-        if (narrow && layer->bits == 7)
+        if (width == RIBBON_TO_8 && bits % 8 > 4)
             platform_prefetch(tile + bytes / 2);
-        for (size_t k = 64; !narrow && k < bytes; k += 64)
+        for (size_t k = 64; width != RIBBON_TO_8 && k < bytes; k += 64)
             platform_prefetch(tile + k);
         if (layer->codes != NULL)
             e->codes[j] = layer->codes[e->start[j] / (4 * RIBBON_BUCKET)];
@@ -858,17 +864,17 @@ PLATFORM_INLINE bool ribbon_full(const ribbon_pass *p, size_t kept)
  * and makes p->n smaller, when the group might be full. Eights are asked for
  * one turn after they were prepared: sooner, and what was written in one piece
  * could not yet be read in eight. */
-#define RIBBON_ROLL(p, prepare, settle, narrow)                                \
+#define RIBBON_ROLL(p, prepare, settle, width)                                 \
     do {                                                                       \
         ribbon_eight ring[RIBBON_RING];                                        \
         size_t kept = 0, eights = ((p)->n + 7) / 8;                            \
         for (size_t i = 0; i < eights + RIBBON_RING; i++) {                    \
             ribbon_eight *e = &ring[i % RIBBON_RING];                          \
             if (i >= RIBBON_RING)                                              \
-                kept = settle((p), 8 * (i - RIBBON_RING), e, kept, (narrow));  \
+                kept = settle((p), 8 * (i - RIBBON_RING), e, kept, (width));   \
             if (i >= 1 && i <= eights)                                         \
                 ribbon_ask((p), 8 * (i - 1), &ring[(i - 1) % RIBBON_RING],     \
-                           (narrow));                                          \
+                           (width));                                          \
             if (i < eights && !ribbon_full((p), kept))                         \
                 prepare((p), 8 * i, e);                                        \
             else if (i < eights)                                               \
@@ -879,10 +885,10 @@ PLATFORM_INLINE bool ribbon_full(const ribbon_pass *p, size_t kept)
 
 PLATFORM_INLINE size_t ribbon_settle_portable(const ribbon_pass *p, size_t i,
                                               const ribbon_eight *e,
-                                              size_t kept, bool narrow)
+                                              size_t kept, ribbon_width width)
 {
     uint32_t wrong = 0;
-    (void)narrow;
+    (void)width;
     for (size_t j = 0; j < ribbon_some(p, i); j++) {
         ribbon_words c = { { e->c[0][j], e->c[1][j], e->c[2][j] } };
         wrong |= (uint32_t)!ribbon_adds_up(p->layer.tiles + e->at[j],
@@ -893,7 +899,7 @@ PLATFORM_INLINE size_t ribbon_settle_portable(const ribbon_pass *p, size_t i,
 
 static size_t ribbon_pass_portable(ribbon_pass *p)
 {
-    RIBBON_ROLL(p, ribbon_prepare, ribbon_settle_portable, false);
+    RIBBON_ROLL(p, ribbon_prepare, ribbon_settle_portable, RIBBON_TO_32);
 }
 
 #if CPU_X86
@@ -956,10 +962,11 @@ PLATFORM_INLINE uint32_t ribbon_any_column(uint32_t bits)
 /* Bit j is set if key j of the eight is not there. With up to eight columns
  * there is no loop to be set up for. */
 CPU_TARGET_AVX2 PLATFORM_INLINE uint32_t
-ribbon_wrong_avx2(const ribbon_layer *layer, const ribbon_eight *e, bool narrow)
+ribbon_wrong_avx2(const ribbon_layer *layer, const ribbon_eight *e, ribbon_width width)
 {
     uint32_t low = 0, high = 0, bits = layer->bits;
-    for (uint32_t first = 0; narrow ? first == 0 : first < bits; first += 8) {
+    for (uint32_t first = 0; width == RIBBON_TO_8 ? first == 0
+                                                     : first < bits; first += 8) {
         low |= ribbon_odd_avx2(ribbon_four_avx2(layer, e, 0, first),
                                bits - first);
         high |= ribbon_odd_avx2(ribbon_four_avx2(layer, e, 4, first),
@@ -970,23 +977,103 @@ ribbon_wrong_avx2(const ribbon_layer *layer, const ribbon_eight *e, bool narrow)
 
 CPU_TARGET_AVX2 PLATFORM_INLINE size_t
 ribbon_settle_avx2(const ribbon_pass *p, size_t i, const ribbon_eight *e,
-                   size_t kept, bool narrow)
+                   size_t kept, ribbon_width width)
 {
-    return ribbon_settle(p, i, e, ribbon_wrong_avx2(&p->layer, e, narrow),
+    return ribbon_settle(p, i, e, ribbon_wrong_avx2(&p->layer, e, width),
                          kept);
 }
 
 /* Eights that are not full are answered as one by one. */
 CPU_TARGET_AVX2 static size_t ribbon_pass_avx2(ribbon_pass *p)
 {
-#define RIBBON_SETTLE(p, i, e, kept, narrow)                                   \
-    (ribbon_some(p, i) < 8 ? ribbon_settle_portable(p, i, e, kept, narrow)     \
-                           : ribbon_settle_avx2(p, i, e, kept, narrow))
+#define RIBBON_SETTLE(p, i, e, kept, width)                                    \
+    (ribbon_some(p, i) < 8 ? ribbon_settle_portable(p, i, e, kept, width)      \
+                           : ribbon_settle_avx2(p, i, e, kept, width))
     if (p->layer.bits <= 8)
-        RIBBON_ROLL(p, ribbon_prepare, RIBBON_SETTLE, true);
+        RIBBON_ROLL(p, ribbon_prepare, RIBBON_SETTLE, RIBBON_TO_8);
     else
-        RIBBON_ROLL(p, ribbon_prepare, RIBBON_SETTLE, false);
+        RIBBON_ROLL(p, ribbon_prepare, RIBBON_SETTLE, RIBBON_TO_32);
 #undef RIBBON_SETTLE
+}
+
+/* As ribbon_columns_avx2(), sixteen columns. */
+CPU_TARGET_AVX512 PLATFORM_INLINE __m512i
+ribbon_key_avx512(const ribbon_layer *layer, const ribbon_eight *e, size_t j,
+                  uint32_t first)
+{
+    const __m512i numbers = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+                                              11, 12, 13, 14, 15);
+    const uint8_t *from = layer->tiles + e->at[j] + 4 * first;
+    size_t bytes = 4 * (size_t)layer->bits;
+    __m512i a = _mm512_loadu_si512(from);
+    __m512i b = _mm512_loadu_si512(from + bytes);
+    __m512i c = _mm512_loadu_si512(from + 2 * bytes);
+    a = _mm512_and_si512(a, _mm512_set1_epi32((int)e->c[0][j]));
+    b = _mm512_and_si512(b, _mm512_set1_epi32((int)e->c[1][j]));
+    c = _mm512_and_si512(c, _mm512_set1_epi32((int)e->c[2][j]));
+    __m512i wanted = _mm512_set1_epi32((int)(e->print[j] >> first));
+    wanted = _mm512_and_si512(_mm512_srlv_epi32(wanted, numbers),
+                              _mm512_set1_epi32(1));
+    return _mm512_xor_si512(_mm512_xor_si512(a, b),
+                            _mm512_xor_si512(c, wanted));
+}
+
+CPU_TARGET_AVX512 PLATFORM_INLINE __m512i
+ribbon_halves_avx512(__m512i a, __m512i b)
+{
+    return _mm512_mask_blend_epi16(0xAAAAAAAA,
+        _mm512_xor_si512(a, _mm512_srli_epi32(a, 16)),
+        _mm512_xor_si512(b, _mm512_slli_epi32(b, 16)));
+}
+
+/* As ribbon_four_avx2(), sixteen columns. */
+CPU_TARGET_AVX512 PLATFORM_INLINE __m512i
+ribbon_four_avx512(const ribbon_layer *layer, const ribbon_eight *e, size_t j,
+                   uint32_t first)
+{
+    __m512i a = ribbon_halves_avx512(ribbon_key_avx512(layer, e, j, first),
+                                     ribbon_key_avx512(layer, e, j + 2, first));
+    __m512i b = ribbon_halves_avx512(ribbon_key_avx512(layer, e, j + 1, first),
+                                     ribbon_key_avx512(layer, e, j + 3, first));
+    a = _mm512_xor_si512(a, _mm512_srli_epi16(a, 8));
+    b = _mm512_xor_si512(b, _mm512_slli_epi16(b, 8));
+    return _mm512_mask_blend_epi8(UINT64_C(0xAAAAAAAAAAAAAAAA), a, b);
+}
+
+/* The bits of four keys: is the parity of a byte 1 in any of the columns? */
+CPU_TARGET_AVX512 PLATFORM_INLINE uint32_t
+ribbon_odd_avx512(__m512i bytes, uint32_t columns)
+{
+    const __m512i odd = _mm512_broadcast_i32x4(_mm_setr_epi8(
+        0, -1, -1, 0, -1, 0, 0, -1, -1, 0, 0, -1, 0, -1, -1, 0));
+    bytes = _mm512_xor_si512(bytes, _mm512_srli_epi16(bytes, 4));
+    bytes = _mm512_and_si512(bytes, _mm512_set1_epi8(15));
+    uint64_t bits = _mm512_movepi8_mask(_mm512_shuffle_epi8(odd, bytes));
+    bits = columns < 16 ? bits & ((UINT64_C(1) << 4 * columns) - 1) : bits;
+    return ribbon_any_column((uint32_t)(bits | bits >> 32));
+}
+
+/* As ribbon_wrong_avx2(), for more than 8 columns: sixteen at a time, and where
+ * the last are no more than eight, these: no more is asked for. */
+CPU_TARGET_AVX512 PLATFORM_INLINE uint32_t
+ribbon_wrong_avx512(const ribbon_layer *layer, const ribbon_eight *e,
+                    ribbon_width width)
+{
+    uint32_t wrong = 0, bits = layer->bits, first = 0;
+    for (; width == RIBBON_TO_16 ? first == 0 : bits - first > 8
+                                                 && first < bits; first += 16) {
+        wrong |= ribbon_odd_avx512(ribbon_four_avx512(layer, e, 0, first),
+                                   bits - first);
+        wrong |= ribbon_odd_avx512(ribbon_four_avx512(layer, e, 4, first),
+                                   bits - first) << 4;
+    }
+    if (width == RIBBON_TO_32 && first < bits) {
+        wrong |= ribbon_any_column(ribbon_odd_avx2(
+                     ribbon_four_avx2(layer, e, 0, first), bits - first));
+        wrong |= ribbon_any_column(ribbon_odd_avx2(
+                     ribbon_four_avx2(layer, e, 4, first), bits - first)) << 4;
+    }
+    return wrong;
 }
 
 /* The high half of the product with a number below 2^63, from four products
@@ -1098,9 +1185,11 @@ ribbon_settle_first_avx512(const ribbon_pass *p, size_t i,
 /* Eights that are not full have zeros for what they lack. */
 CPU_TARGET_AVX512 PLATFORM_INLINE size_t
 ribbon_settle_avx512(const ribbon_pass *p, size_t i, const ribbon_eight *e,
-                     size_t kept, bool narrow)
+                     size_t kept, ribbon_width width)
 {
-    uint32_t wrong = ribbon_wrong_avx2(&p->layer, e, narrow);
+    uint32_t wrong = width == RIBBON_TO_8
+                   ? ribbon_wrong_avx2(&p->layer, e, width)
+                   : ribbon_wrong_avx512(&p->layer, e, width);
     if (p->first && ribbon_some(p, i) == 8)
         return ribbon_settle_first_avx512(p, i, e, wrong, kept);
     return ribbon_settle(p, i, e, wrong, kept);
@@ -1109,9 +1198,14 @@ ribbon_settle_avx512(const ribbon_pass *p, size_t i, const ribbon_eight *e,
 CPU_TARGET_AVX512 static size_t ribbon_pass_avx512(ribbon_pass *p)
 {
     if (p->layer.bits <= 8)
-        RIBBON_ROLL(p, ribbon_prepare_avx512, ribbon_settle_avx512, true);
+        RIBBON_ROLL(p, ribbon_prepare_avx512, ribbon_settle_avx512,
+                    RIBBON_TO_8);
+    else if (p->layer.bits <= 16)
+        RIBBON_ROLL(p, ribbon_prepare_avx512, ribbon_settle_avx512,
+                    RIBBON_TO_16);
     else
-        RIBBON_ROLL(p, ribbon_prepare_avx512, ribbon_settle_avx512, false);
+        RIBBON_ROLL(p, ribbon_prepare_avx512, ribbon_settle_avx512,
+                    RIBBON_TO_32);
 }
 #endif
 
