@@ -70,6 +70,9 @@ struct bly_kind {
     bool        raw_hash;               /* uses the hash as it comes, so that
                                            one with weak bits will not do    */
 
+    bool        forgets;                /* keys go out again by themselves:
+                                           `plan` and `stat` tell the window */
+
     /* Maths only: all of *plan but `kind` and `bits_per_key`. */
     bly_status (*plan)(bly_plan_t *plan, const kind_spec *spec);
 
@@ -108,6 +111,18 @@ struct bly_kind {
     bly_status (*add_many_shared)(void *image, const uint64_t *hashes,
                                   size_t n, size_t *done);
 
+    /* The batch that tells of each key what add() says: seen[i], BLY_SEEN. */
+    bly_status (*add_each)       (void *image, const uint64_t *hashes,
+                                  size_t n, bool *seen, size_t *done);
+
+    /* For an image that gets longer when it is full: its planned rate holds
+     * however many keys are added. After add has said BLY_EFULL: `grow_plan`
+     * tells how many bytes it needs to go on (BLY_ETOOBIG, BLY_EFULL: it
+     * cannot), and `grow` makes use of them, once the image has that many, the
+     * new ones zero, and IMAGE_BYTES says so. */
+    bly_status (*grow_plan)(uint64_t *bytes, const void *image);
+    bly_status (*grow)     (void *image);
+
     /* BLY_OK; BLY_EABSENT or BLY_EUNSAFE and nothing changed. The batch is
      * remove() of each hash in turn; each[i] is what it says of hashes[i]. */
     bly_status (*remove)     (void *image, uint64_t hash);
@@ -138,8 +153,8 @@ struct bly_kind {
     /* All fingerprints in rising order; ends when `visit` says false. */
     void (*each)(const void *image, bly_visit *visit, void *context);
 
-    /* distinct, distinct_sd, fill, rate, probes, and `stuck` where there are
-     * counters: what the payload shows. */
+    /* distinct, distinct_sd, fill, rate, probes, `stuck` where there are
+     * counters, and `capacity` if it has grown: what the payload shows. */
     void (*stat)(bly_stat_t *out, const void *image);
 };
 
