@@ -138,6 +138,7 @@
  */
 #include "core/kind.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "core/bits.h"
@@ -633,6 +634,12 @@ PLATFORM_INLINE uint64_t stable_lowered(uint64_t word, uint64_t which,
     return word - (any & UINT64_MAX / counters_max(width) & which);
 }
 
+/* The lowest n bits; all from 64 on. */
+PLATFORM_INLINE uint64_t stable_below(uint64_t n)
+{
+    return n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX;
+}
+
 PLATFORM_INLINE void stable_lower_some(uint8_t *word, uint64_t which,
                                        uint32_t width)
 {
@@ -663,33 +670,66 @@ PLATFORM_INLINE void stable_lower_run(uint8_t *row, uint64_t from, uint64_t n,
     stable_lower_some(end, tail, width);
 }
 
-/* Where add number t begins to lower. */
-PLATFORM_INLINE uint64_t stable_start(const stable_view *v, uint64_t t)
+/* Lower P cells from `start` on. Where there is room behind them it is always
+ * as many words, of which the last two may be touched in part or not at all:
+ * the processor could not guess from run to run how many they are. */
+PLATFORM_INLINE void stable_lower(const stable_view *v, uint64_t start)
 {
-    return bits_range(hash_mix(v->chance + (t + 1) * INDEX_GOLDEN), v->m);
-}
-
-PLATFORM_INLINE void stable_lower(const stable_view *v, uint64_t t)
-{
-    uint64_t start = stable_start(v, t), room = v->m - start;
+    uint64_t room = v->m - start, each = 64 / v->width, whole = v->p / each;
+    uint64_t bit = start * v->width & 63;
+    if (whole > 0 && room / each >= whole + 2) {
+        uint64_t rest = bit + v->p % each * v->width;
+        uint8_t *word = v->row + (start * v->width >> 6) * 8;
+        stable_lower_some(word, UINT64_MAX << bit, v->width);
+        for (uint64_t i = 1; i < whole; i++)
+            stable_lower_all(word + 8 * i, v->width);
+        stable_lower_some(word + 8 * whole, stable_below(rest), v->width);
+        stable_lower_some(word + 8 * whole + 8,
+                          stable_below(rest < 64 ? 0 : rest - 64), v->width);
+        return;
+    }
     uint64_t first = v->p < room ? v->p : room;
     stable_lower_run(v->row, start, first, v->width);
     if (first < v->p)
         stable_lower_run(v->row, 0, v->p - first, v->width);
 }
 
-/* Add number t; was the key perhaps there before? */
-PLATFORM_INLINE bool stable_observe(const stable_view *v, uint64_t hash,
-                                    uint64_t t)
+/* ---- One add ------------------------------------------------------------ */
+
+/* Where an add goes: the cell from which on it lowers, then the key's k. */
+PLATFORM_INLINE void stable_find(uint64_t *turn, const stable_view *v,
+                                 uint64_t hash, uint64_t t)
 {
     uint64_t state = hash_spread(hash);
+    turn[0] = bits_range(hash_mix(v->chance + (t + 1) * INDEX_GOLDEN), v->m);
+    for (uint32_t i = 1; i <= v->k; i++, state *= HASH_STEP)
+        turn[i] = bits_range(state, v->m);
+}
+
+/* A cell lies in one byte; `ones` is all of its bits. */
+PLATFORM_INLINE bool stable_test(const stable_view *v, uint64_t at)
+{
+    uint64_t bit = at * v->width, ones = counters_max(v->width);
+    return v->row[bit >> 3] >> (bit & 7) & ones;
+}
+
+PLATFORM_INLINE void stable_renew(const stable_view *v, uint64_t at)
+{
+    uint64_t bit = at * v->width;
+    uint32_t shift = bit & 7, ones = counters_max(v->width);
+    uint8_t *byte = v->row + (bit >> 3);
+    *byte = (uint8_t)((*byte & ~(ones << shift)) | v->max << shift);
+}
+
+/* Do it; was the key perhaps there before? */
+PLATFORM_INLINE bool stable_observe(const stable_view *v, const uint64_t *turn)
+{
     bool seen = true;
-    for (uint32_t i = 0; i < v->k; i++, state *= HASH_STEP)
-        seen &= counters_get(v->row, bits_range(state, v->m), v->width) > 0;
-    stable_lower(v, t);
-    state = hash_spread(hash);
-    for (uint32_t i = 0; i < v->k; i++, state *= HASH_STEP)
-        counters_set(v->row, bits_range(state, v->m), v->width, v->max);
+    for (uint32_t i = 1; i <= v->k; i++)
+        seen &= stable_test(v, turn[i]);
+    stable_lower(v, turn[0]);
+    for (uint32_t i = 1; i <= v->k; i++)
+        stable_renew(v, turn[i]);
     return seen;
 }
 
@@ -712,9 +752,10 @@ static void stable_contains_many(const void *image, const uint64_t *hashes,
 static bly_status stable_add(void *image, uint64_t hash)
 {
     stable_view v = stable_look(image);
-    uint64_t t = image_u64(v.payload, 0);
+    uint64_t t = image_u64(v.payload, 0), turn[1 + CELLS_K_MAX];
     bool seen = false;
-    STABLE_FOR(&v, seen = stable_observe(&known, hash, t));
+    stable_find(turn, &v, hash, t);
+    STABLE_FOR(&v, seen = stable_observe(&known, turn));
     image_set_u64(v.payload, 0, t + 1);
     return seen ? BLY_SEEN : BLY_OK;
 }
@@ -724,25 +765,26 @@ static bly_status stable_add(void *image, uint64_t hash)
 /* Lines on their way at a time: as in core/walk.h. */
 enum { STABLE_AHEAD = 128 };
 
-/* Keys whose lines are on their way, at least one. */
+/* Keys whose lines are on their way, at least one. Their turns, of k + 1 places
+ * each, have room in as many words. */
 static size_t stable_keys_ahead(const stable_view *v)
 {
-    uint64_t lines = v->k + v->p * v->width / 512 + 1;
+    uint64_t lines = 1 + v->k + v->p / (512 / v->width);
     return lines < STABLE_AHEAD ? (size_t)(STABLE_AHEAD / lines) : 1;
 }
 
-/* Ask for what add number t of this key will touch: its cells, and those it
- * lowers, the first lines of them, since the processor sees where a long run
- * goes. */
-PLATFORM_INLINE void stable_ask(const stable_view *v, uint64_t hash, uint64_t t)
+static_assert((int)STABLE_AHEAD > (int)CELLS_K_MAX, "one turn at least has room");
+
+/* Ask for what an add will touch: its cells, and of those it lowers the first
+ * lines; where a longer run goes the processor sees for itself. */
+PLATFORM_INLINE void stable_ask(const stable_view *v, const uint64_t *turn)
 {
-    uint64_t state = hash_spread(hash);
-    const uint8_t *run = v->row + (stable_start(v, t) * v->width >> 3);
-    for (uint32_t i = 0; i < v->k; i++, state *= HASH_STEP)
-        platform_prefetch_write(v->row
-                                + (bits_range(state, v->m) * v->width >> 3));
+    const uint8_t *run = v->row + (turn[0] * v->width >> 3);
+    uint64_t bytes = v->p * v->width >> 3;
     platform_prefetch_write(run);
-    platform_prefetch_write(run + (v->p * v->width >> 3) % 128);
+    platform_prefetch_write(run + (bytes < 64 ? bytes : 64));
+    for (uint32_t i = 1; i <= v->k; i++)
+        platform_prefetch_write(v->row + (turn[i] * v->width >> 3));
 }
 
 /* An add depends on all those before it: they are done one by one, with the
@@ -751,16 +793,22 @@ PLATFORM_INLINE void stable_observe_many(const stable_view *v,
                                          const uint64_t *hashes, size_t n,
                                          bool *seen)
 {
-    uint64_t t = image_u64(v->payload, 0);
-    size_t ahead = stable_keys_ahead(v);
-    for (size_t i = 0; i < n && i < ahead; i++)
-        stable_ask(v, hashes[i], t + i);
+    uint64_t t = image_u64(v->payload, 0), ring[STABLE_AHEAD];
+    size_t ahead = stable_keys_ahead(v), stride = v->k + 1, slot = 0;
+    for (size_t i = 0; i < n && i < ahead; i++) {
+        stable_find(ring + i * stride, v, hashes[i], t + i);
+        stable_ask(v, ring + i * stride);
+    }
     for (size_t i = 0; i < n; i++) {
-        if (n - i > ahead)
-            stable_ask(v, hashes[i + ahead], t + i + ahead);
-        bool was = stable_observe(v, hashes[i], t + i);
+        uint64_t *turn = ring + slot * stride;
+        bool was = stable_observe(v, turn);
         if (seen != NULL)
             seen[i] = was;
+        if (n - i > ahead) {
+            stable_find(turn, v, hashes[i + ahead], t + i + ahead);
+            stable_ask(v, turn);
+        }
+        slot = slot + 1 < ahead ? slot + 1 : 0;
     }
     image_set_u64(v->payload, 0, t + n);
 }
