@@ -192,7 +192,7 @@ static const kind_option stable_options[] = {
     { .name = NULL },
 };
 
-/* ---- The chain of a cell ------------------------------------------------ */
+/* ---- The chain of a cell ----------------------------------------------- */
 
 /* The geometry, for formulas, and V of (3). */
 typedef struct { double m, k, max, p, spread; } stable_chain;
@@ -232,7 +232,7 @@ static double stable_p_for(const stable_chain *c, double rate)
     return b / (1 - b) * c->m * exp(fade) / -expm1(fade);
 }
 
-/* ---- The spread of the zeros --------------------------------------------- */
+/* ---- The spread of the zeros ------------------------------------------- */
 
 /* The chance that two cells, `apart` of each other, are both zero: again by
  * looking back, until each has been lowered max times before it was set. Row i
@@ -279,7 +279,7 @@ static double stable_spread(stable_chain c, double rate)
     return zero * (1 - zero) + 2 * near + (c.m - 2 * c.p) * far;
 }
 
-/* ---- What is lost -------------------------------------------------------- */
+/* ---- What is lost ------------------------------------------------------ */
 
 /* P(Bin(n, p) >= least), by the terms that are below. */
 static double stable_tail(double n, double p, double least)
@@ -562,7 +562,7 @@ static bly_status stable_check(const void *image)
     return BLY_OK;
 }
 
-/* ---- The cells ---------------------------------------------------------- */
+/* ---- The cells --------------------------------------------------------- */
 
 /* What the verbs need of the image, read once. */
 typedef struct {
@@ -694,7 +694,7 @@ PLATFORM_INLINE void stable_lower(const stable_view *v, uint64_t start)
         stable_lower_run(v->row, 0, v->p - first, v->width);
 }
 
-/* ---- One add ------------------------------------------------------------ */
+/* ---- One add ----------------------------------------------------------- */
 
 /* Where an add goes: the cell from which on it lowers, then the key's k. */
 PLATFORM_INLINE void stable_find(uint64_t *turn, const stable_view *v,
@@ -773,7 +773,8 @@ static size_t stable_keys_ahead(const stable_view *v)
     return lines < STABLE_AHEAD ? (size_t)(STABLE_AHEAD / lines) : 1;
 }
 
-static_assert((int)STABLE_AHEAD > (int)CELLS_K_MAX, "one turn at least has room");
+static_assert((int)STABLE_AHEAD > (int)CELLS_K_MAX,
+              "one turn at least has room");
 
 /* Ask for what an add will touch: its cells, and of those it lowers the first
  * lines; where a longer run goes the processor sees for itself. */
