@@ -831,22 +831,20 @@ static bly_status stable_add_many(void *image, const uint64_t *hashes,
 
 /* ---- Look inside ------------------------------------------------------- */
 
-/* Of what has been forgotten nothing is left to count. */
+/* Of what has been forgotten nothing is left to count; no cell sticks. */
 static void stable_stat(bly_stat_t *out, const void *image)
 {
     cells c = stable_cells(image);
-    cells_view view = cells_look(&c, image_payload(image) + STABLE_HEAD);
     stable_chain chain = {
         .m = (double)c.m, .k = c.k,
         .max = (double)image_geometry(image, STABLE_MAX),
         .p = (double)image_geometry(image, STABLE_P),
     };
-    out->fill = (double)view.used / (double)c.m;
-    out->rate = pow(out->fill, c.k);
-    out->distinct = out->distinct_sd = view.used == 0 ? 0 : INFINITY;
+    cells_stat(out, &c, image_payload(image) + STABLE_HEAD);
+    out->distinct = out->distinct_sd = out->fill > 0 ? INFINITY : 0;
+    out->stuck = 0;
     out->lost = stable_lost(&chain, (double)out->capacity);
     out->window = 0;
-    out->probes = c.k;
 }
 
 const bly_kind bly_kind_stable = {
