@@ -28,7 +28,8 @@
     X(bloomier)                                                                \
     X(twin)                                                                    \
     X(scalable)                                                                \
-    X(compressed)
+    X(compressed)                                                              \
+    X(stable)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;
 REGISTRY_KINDS(REGISTRY_DECLARE)
