@@ -11,6 +11,16 @@
 
 enum { INNER_ALIGNMENT = 64 };
 
+const char *const inner_bits[] = {
+    [INNER_STANDARD] = "standard", [INNER_PARTITIONED] = "partitioned",
+    [INNER_BLOCKED] = "blocked", [INNER_SPLIT] = "split", [INNER_BITS] = NULL,
+};
+
+const bly_kind *inner_bits_kind(uint64_t of)
+{
+    return kind_named(inner_bits[of], strlen(inner_bits[of]));
+}
+
 bool inner_room(uint64_t *out, uint64_t bytes)
 {
     uint64_t more;
@@ -20,12 +30,31 @@ bool inner_room(uint64_t *out, uint64_t bytes)
     return true;
 }
 
+bly_status inner_plan(bly_plan_t *plan, kind_spec *spec, const bly_kind *kind,
+                      uint64_t capacity, double rate)
+{
+    *spec = kind_spec_plain(kind, capacity, rate);
+    *plan = (bly_plan_t){ .bytes = 0 };
+    bly_status status = kind->plan(plan, spec);
+    strcpy(plan->kind, kind->name);
+    return status;
+}
+
+static bly_status inner_weak_hash(const bly_kind *kind, const char *hash)
+{
+    return status_fail(BLY_EHASH, "kind %s uses the hash as it comes, and the "
+                       "high bits of %s are weak: choose xxh64 or xxh3, or "
+                       "another of=", kind->name, hash);
+}
+
 bly_status inner_format(void *at, const bly_plan_t *plan, const void *outer,
                         const kind_spec *spec)
 {
     const bly_kind *kind = kind_named(plan->kind, strlen(plan->kind));
     char hash[HASH_NAME + 1] = "";
     memcpy(hash, (const uint8_t *)outer + IMAGE_HASH, HASH_NAME);
+    if (kind->raw_hash && hash_find(hash)->weak)
+        return inner_weak_hash(kind, hash);
     image_format(at, plan, kind->version, image_u64(outer, IMAGE_SEED), hash);
     image_set_u64(at, IMAGE_ITEMS, IMAGE_ITEMS_UNKNOWN);
     bly_status status = BLY_OK;
