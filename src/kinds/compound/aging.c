@@ -59,11 +59,11 @@
  *
  * since the keys of one generation differ, while those of the next may be the
  * same again, refreshed: cap + 1 keys in turn fill generation after generation.
- * (2) is bly_plan's `window`; for g = 2 it is w. No choice of what to refresh
- * does better for the memory: if only keys of age r or more are refreshed, r
+ * (2) is bly_plan's `window`; for g = 2 it is w. To refresh less often does no
+ * better for the memory: if only keys of age r or more are refreshed, r
  * generations in a row have different keys, and a key found just before age r
  * stays for g - r more, which is min(r, g - r) cap different keys for g cap
- * keys of memory; half, at best, and that is g = 2.
+ * keys of memory: half, at best, and so much has g = 2 too.
  *
  * The rate. With p the rate of a generation of cap keys, at any time at most
  *
