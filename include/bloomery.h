@@ -164,7 +164,8 @@ typedef struct {
     double   bits_per_key;      /* 8 * bytes / capacity                      */
     double   rate;              /* predicted rate at capacity: at most what
                                    was asked (but for one part in a million),
-                                   unless options fix the size               */
+                                   unless options fix the size; of a kind
+                                   that grows, at any number of keys at most */
     double   rate_sd;           /* how much one such filter's own rate
                                    differs from another's: one standard
                                    deviation, over seeds or key sets         */
@@ -178,6 +179,8 @@ typedef struct {
     uint32_t probes;            /* bits, cells or places of a key (k)        */
     double   lines_present;     /* cache lines touched by a lookup, at most, */
     double   lines_absent;      /* of a key that is there, and of one not    */
+    uint32_t label_bits;        /* a key's label is below 2^label_bits; 0: the
+                                   kind carries no labels                    */
     uint64_t geometry[4];       /* the kind's own numbers, see docs/format.md*/
 } bly_plan_t;
 
@@ -305,7 +308,11 @@ BLY_API void     bly_count_keys(const bly_filter *filter, const bly_key *keys,
  * it (false: certainly not there, or the kind has no labels; *label is then
  * untouched). A kind that is built from all its keys (bly_build_labels) changes
  * the label of a key that is there: BLY_EABSENT for another. BLY_EPARAM (a
- * label that does not fit), BLY_EUNSUPPORTED, BLY_EFULL, BLY_EREADONLY. */
+ * label that does not fit), BLY_EUNSUPPORTED, BLY_EFULL, BLY_EREADONLY.
+ *
+ * The batch forms are get of each key in turn: found[i] is what it says, and
+ * labels[i] is untouched where that is false. Like all that only reads they
+ * may run in many threads at once. */
 BLY_API bly_status bly_put     (bly_filter *filter, const void *key,
                                 size_t length, uint64_t label);
 BLY_API bly_status bly_put_hash(bly_filter *filter, uint64_t hash,
@@ -314,6 +321,11 @@ BLY_API bool       bly_get     (const bly_filter *filter, const void *key,
                                 size_t length, uint64_t *label);
 BLY_API bool       bly_get_hash(const bly_filter *filter, uint64_t hash,
                                 uint64_t *label);
+BLY_API void       bly_get_many(const bly_filter *filter,
+                                const uint64_t *hashes, size_t n, bool *found,
+                                uint64_t *labels);
+BLY_API void       bly_get_keys(const bly_filter *filter, const bly_key *keys,
+                                size_t n, bool *found, uint64_t *labels);
 
 /* ==== Another size ====================================================== */
 
@@ -344,7 +356,7 @@ BLY_API bly_status bly_each(const bly_filter *filter, bly_visit *visit,
 typedef struct {
     char     kind[17], hash[9];
     uint64_t seed;
-    uint64_t capacity;          /* keys it was planned for                   */
+    uint64_t capacity;          /* keys it was planned for, or has grown to  */
     uint64_t bytes;             /* of the whole image                        */
     double   bits_per_key;      /* 8 * bytes / capacity                      */
     uint64_t items;             /* adds that succeeded, repeats counted too;
@@ -366,6 +378,7 @@ typedef struct {
     uint64_t stuck;             /* counters at their largest value: what they
                                    count is no longer known, so no remove
                                    lowers them                               */
+    uint32_t label_bits;        /* as in bly_plan_t                          */
     uint64_t geometry[4];
 } bly_stat_t;
 

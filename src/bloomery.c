@@ -805,6 +805,27 @@ bool bly_get(const bly_filter *filter, const void *key, size_t length,
     return bly_get_hash(filter, bly_hash(filter, key, length), label);
 }
 
+void bly_get_many(const bly_filter *filter, const uint64_t *hashes, size_t n,
+                  bool *found, uint64_t *labels)
+{
+    if (filter->kind->get_many != NULL) {
+        filter->kind->get_many(filter->image, hashes, n, found, labels);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        found[i] = bly_get_hash(filter, hashes[i], &labels[i]);
+}
+
+void bly_get_keys(const bly_filter *filter, const bly_key *keys, size_t n,
+                  bool *found, uint64_t *labels)
+{
+    uint64_t hashes[BLOOMERY_CHUNK];
+    for (size_t i = 0, some; i < n; i += some) {
+        some = bloomery_hash_chunk(filter, hashes, keys + i, n - i);
+        bly_get_many(filter, hashes, some, found + i, labels + i);
+    }
+}
+
 /* ==== Another size ====================================================== */
 
 /* A new image that holds what the filter holds. */
@@ -882,11 +903,11 @@ bly_status bly_stat(bly_stat_t *out, const bly_filter *filter)
     };
     strcpy(s.kind, filter->kind->name);
     memcpy(s.hash, image + IMAGE_HASH, HASH_NAME);
-    s.bits_per_key = 8 * (double)s.bytes / (double)s.capacity;
     for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
         s.geometry[i] = image_geometry(image, i);
 
     filter->kind->stat(&s, image);
+    s.bits_per_key = 8 * (double)s.bytes / (double)s.capacity;
     uint64_t items = platform_load64(&filter->items);
     s.items_exact = items != IMAGE_ITEMS_UNKNOWN;
     s.items = s.items_exact ? items : bloomery_whole(s.distinct);

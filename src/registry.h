@@ -27,6 +27,7 @@
     X(gcs)                                                                     \
     X(bloomier)                                                                \
     X(twin)                                                                    \
+    X(scalable)                                                                \
     X(aging)                                                                   \
     X(layered)
 

@@ -40,11 +40,15 @@ bly_status inner_plan(bly_plan_t *plan, kind_spec *spec, const bly_kind *kind,
     return status;
 }
 
-static bly_status inner_weak_hash(const bly_kind *kind, const char *hash)
+bly_status inner_check_hash(const bly_kind *kind, const void *outer)
 {
+    const hash_info *hash = hash_find_field((const uint8_t *)outer
+                                            + IMAGE_HASH);
+    if (!kind->raw_hash || !hash->weak)
+        return BLY_OK;
     return status_fail(BLY_EHASH, "kind %s uses the hash as it comes, and the "
                        "high bits of %s are weak: choose xxh64 or xxh3, or "
-                       "another of=", kind->name, hash);
+                       "another of=", kind->name, hash->name);
 }
 
 bly_status inner_format(void *at, const bly_plan_t *plan, const void *outer,
@@ -53,8 +57,6 @@ bly_status inner_format(void *at, const bly_plan_t *plan, const void *outer,
     const bly_kind *kind = kind_named(plan->kind, strlen(plan->kind));
     char hash[HASH_NAME + 1] = "";
     memcpy(hash, (const uint8_t *)outer + IMAGE_HASH, HASH_NAME);
-    if (kind->raw_hash && hash_find(hash)->weak)
-        return inner_weak_hash(kind, hash);
     image_format(at, plan, kind->version, image_u64(outer, IMAGE_SEED), hash);
     image_set_u64(at, IMAGE_ITEMS, IMAGE_ITEMS_UNKNOWN);
     bly_status status = BLY_OK;
@@ -92,4 +94,32 @@ bool inner_check(const void *outer, uint64_t offset, const bly_kind *kind)
 inner inner_at(const void *outer, uint64_t offset, const bly_kind *kind)
 {
     return (inner){ kind, (uint8_t *)(uintptr_t)image_payload(outer) + offset };
+}
+
+void inner_contains_many(const bly_kind *kind, const void *image,
+                         const uint64_t *hashes, size_t n, bool *present)
+{
+    if (kind->contains_many != NULL) {
+        kind->contains_many(image, hashes, n, present);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        present[i] = kind->contains(image, hashes[i]);
+}
+
+/* Where there is no batch, the lookups of one bring the lines near. */
+bly_status inner_add_each(const bly_kind *kind, void *image,
+                          const uint64_t *hashes, size_t n, bool *seen,
+                          size_t *done)
+{
+    if (kind->add_each != NULL)
+        return kind->add_each(image, hashes, n, seen, done);
+    inner_contains_many(kind, image, hashes, n, seen);
+    for (*done = 0; *done < n; ++*done) {
+        bly_status status = kind->add(image, hashes[*done]);
+        if (status < 0)
+            return status;
+        seen[*done] = status == BLY_SEEN;
+    }
+    return BLY_OK;
 }

@@ -40,8 +40,12 @@ bool inner_room(uint64_t *out, uint64_t bytes);
 bly_status inner_plan(bly_plan_t *plan, kind_spec *spec, const bly_kind *kind,
                       uint64_t capacity, double rate);
 
+/* Will the outer image's hash function do for a kind that gets its hashes as
+ * they come? BLY_EHASH. */
+bly_status inner_check_hash(const bly_kind *kind, const void *outer);
+
 /* Write the header of an empty inner image over zero bytes, of the kind named
- * in the plan. BLY_EHASH: the outer image's hash will not do for it. */
+ * in the plan. */
 bly_status inner_format(void *at, const bly_plan_t *plan, const void *outer,
                         const kind_spec *spec);
 
@@ -53,5 +57,13 @@ bool inner_check(const void *outer, uint64_t offset, const bly_kind *kind);
 /* The inner image, `offset` bytes into the payload; inner_check() has said
  * yes before. */
 inner inner_at(const void *outer, uint64_t offset, const bly_kind *kind);
+
+/* The kind's own batch, or a loop over its single form. `add` of a kind that
+ * counts adds a key once more that it says was seen. */
+void inner_contains_many(const bly_kind *kind, const void *image,
+                         const uint64_t *hashes, size_t n, bool *present);
+bly_status inner_add_each(const bly_kind *kind, void *image,
+                          const uint64_t *hashes, size_t n, bool *seen,
+                          size_t *done);
 
 #endif /* BLY_CORE_INNER_H */

@@ -206,6 +206,7 @@ static void aging_keep(const aging_view *v)
 /* ---- Plan -------------------------------------------------------------- */
 
 typedef struct {
+    const bly_kind *kind;
     kind_spec  spec;                    /* of one generation                 */
     bly_plan_t plan;
     uint64_t   generations, cap, stride, payload;
@@ -219,8 +220,8 @@ static bly_status aging_plan_parts(aging_parts *parts, const kind_spec *spec)
     parts->generations = g;
     parts->cap = w / (g - 1) + (w % (g - 1) != 0);
     double p = -expm1(log1p(-spec->rate) / (double)g);
-    const bly_kind *kind = inner_bits_kind(spec->option[AGING_OPTION_OF]);
-    bly_status status = inner_plan(&parts->plan, &parts->spec, kind,
+    parts->kind = inner_bits_kind(spec->option[AGING_OPTION_OF]);
+    bly_status status = inner_plan(&parts->plan, &parts->spec, parts->kind,
                                    parts->cap, p);
     if (status == BLY_OK
         && (!inner_room(&parts->stride, parts->plan.bytes)
@@ -263,6 +264,8 @@ static bly_status aging_format(void *image, const kind_spec *spec)
     aging_parts parts = { .payload = 0 };
     uint8_t *at = image_payload_mut(image) + AGING_HEAD;
     bly_status status = aging_plan_parts(&parts, spec);
+    if (status == BLY_OK)
+        status = inner_check_hash(parts.kind, image);
     for (uint64_t i = 0; i < parts.generations && status == BLY_OK; i++)
         status = inner_format(at + i * parts.stride, &parts.plan, image,
                               &parts.spec);

@@ -226,7 +226,10 @@ static bly_status layered_format(void *image, const kind_spec *spec)
 {
     uint64_t payload;
     bly_plan_t first;
-    return layered_lay(&payload, &first, spec, image);
+    const bly_kind *kind = inner_bits_kind(spec->option[LAYERED_OPTION_OF]);
+    bly_status status = inner_check_hash(kind, image);
+    return status == BLY_OK ? layered_lay(&payload, &first, spec, image)
+                            : status;
 }
 
 /* ---- Check, contains, count, add --------------------------------------- */
