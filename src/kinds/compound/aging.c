@@ -134,8 +134,7 @@ static const kind_option aging_options[] = {
     },
     [AGING_OPTION_GENERATIONS] = {
         .name = "generations", .help = "filters in the ring: more take less "
-                                       "memory, and promise less of keys that "
-                                       "come again and again",
+                                       "memory, but hold fewer repeated keys",
         .least = 2, .most = AGING_MOST, .standard = 2,
     },
     { .name = NULL },
@@ -488,7 +487,7 @@ static void aging_stat(bly_stat_t *out, const void *image)
 const bly_kind bly_kind_aging = {
     .name    = "aging",
     .family  = "compound",
-    .summary = "a window: the last keys of a stream, in filters cleared in turn",
+    .summary = "a window over a stream, in filters that are cleared in turn",
     .version = AGING_VERSION,
     .options = aging_options,
     .forgets = true,
