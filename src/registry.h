@@ -29,7 +29,9 @@
     X(twin)                                                                    \
     X(scalable)                                                                \
     X(compressed)                                                              \
-    X(stable)
+    X(stable)                                                                  \
+    X(aging)                                                                   \
+    X(layered)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;
 REGISTRY_KINDS(REGISTRY_DECLARE)
