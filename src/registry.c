@@ -22,10 +22,17 @@ const bly_kind *const registry_kinds[] = {
 
 enum { REGISTRY_SIZE = sizeof registry_kinds / sizeof *registry_kinds - 1 };
 
+/* The names' lengths: compound kinds ask for kinds by name at each lookup. */
+static const uint8_t registry_lengths[] = {
+#define REGISTRY_LENGTH(name) sizeof #name - 1,
+    REGISTRY_KINDS(REGISTRY_LENGTH)
+#undef REGISTRY_LENGTH
+};
+
 const bly_kind *kind_named(const char *name, size_t length)
 {
     for (size_t i = 0; i < REGISTRY_SIZE; i++)
-        if (strlen(registry_kinds[i]->name) == length
+        if (registry_lengths[i] == length
             && memcmp(registry_kinds[i]->name, name, length) == 0)
             return registry_kinds[i];
     return NULL;
