@@ -271,7 +271,7 @@ static int dedup_run(const cli_command *self, int argc, char **argv)
         s.memory = DEDUP_MEMORY;
     status = (s.exact ? dedup_exactly : dedup_by_filter)(&s, &operands,
                                                          &tally);
-    if (!output_failed())
+    if (status == CLI_OK && !output_failed())
         dedup_report(&s, &tally, report_clock() - start);
     return status;
 }

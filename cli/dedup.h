@@ -162,10 +162,11 @@ bool table_count(const dedup_table *table, size_t *at, uint64_t *count);
 typedef struct settle_part settle_part;
 struct settle_part {
     spill_stream  records;      /* each key's length and bytes             */
-    spill_stream  decisions;    /* a byte for each: is it the first?       */
+    spill_stream  decisions;    /* a bit for each: is it the first?        */
     spill_stream  counts;       /* of each first one, how many there are   */
     settle_part  *parts;        /* it was too large and is in these; NULL  */
     spill_reader  decided, counted;
+    unsigned      byte, bits;   /* decisions read, and how many of them    */
 };
 
 typedef struct {

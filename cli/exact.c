@@ -294,7 +294,7 @@ static int exact_filter(bly_filter **out, uint64_t bits)
     bly_spec spec = { .capacity = bits / 12 + 1 };
     char kind[64];
 
-    snprintf(kind, sizeof kind, "blocked:m=%" PRIu64, bits);
+    snprintf(kind, sizeof kind, "blocked:k=6,m=%" PRIu64, bits);
     return bly_new(out, kind, &spec) < 0 ? report_library() : CLI_GO;
 }
 
@@ -548,45 +548,67 @@ static int exact_print_commit(void *argument, cli_worker *w)
 
 /* ==== Settling in parts ================================================= */
 
-/* The blocks of open parts take an eighth of the memory at most, the tables a
- * quarter, blocks in memory a half. */
-static bool exact_parts_open(exact_job *job)
+/* Blocks are small where there is little memory, so that there can be many. */
+static size_t exact_block(uint64_t memory)
 {
-    settle_all *all = &job->settle;
-    uint64_t memory = job->want->memory, block = 4096, parts;
-    uint64_t need = table_bytes(job->keys, job->bytes);
+    size_t block = 4096;
 
     while (block < 65536 && block * 2048 < memory)
         block *= 2;
+    return block;
+}
+
+/* So many parts, as a power of two, that each one's table stays in the cache
+ * and fits its share of the memory twice, if the open blocks of all of them
+ * fit an eighth of the memory. What is too large even so is parted again. */
+static unsigned exact_bits(uint64_t need, uint64_t memory, size_t block,
+                           uint64_t most)
+{
+    uint64_t least = most / 2 < EXACT_PART ? most / 2 : EXACT_PART;
+    unsigned bits = 1;
+
+    while (bits < EXACT_BITS_MOST && need >> bits > least
+           && ((uint64_t)block << (bits + 1)) <= memory / 8)
+        bits++;
+    return bits;
+}
+
+/* The tables of all threads take a quarter of the memory at most, and blocks
+ * what is left. */
+static bool exact_parts_open(exact_job *job, uint64_t filter)
+{
+    const exact_want *want = job->want;
+    settle_all *all = &job->settle;
+    size_t block = exact_block(want->memory);
+    uint64_t taken = filter, tables;
+
     all->hasher = job->repeated;
-    all->counting = job->want->count || job->want->repeated
-                  || job->want->unique;
-    all->most = memory / 4 / job->jobs;
+    all->counting = want->count || want->repeated || want->unique;
+    all->most = want->memory / 4 / job->jobs;
     if (all->most < 16 * block)
         all->most = 16 * block;
-    for (all->bits = 1; all->bits < EXACT_BITS_MOST; all->bits++) {
-        parts = UINT64_C(1) << all->bits;
-        if (parts * 2 * block > memory / 8
-            || (need / parts < EXACT_PART && need / parts < all->most / 2))
-            break;
-    }
-    parts = UINT64_C(1) << all->bits;
-    all->keys = job->keys / parts;
-    all->bytes = job->bytes / parts;
+    all->bits = exact_bits(table_bytes(job->keys, job->bytes), want->memory,
+                           block, all->most);
+    all->keys = (job->keys >> all->bits) + 1;
+    all->bytes = job->bytes >> all->bits;
     if (table_bytes(all->keys, all->bytes) > all->most / 2) {
         all->keys = all->most / 64;
         all->bytes = all->most / 2;
     }
-    return settle_open(all, block, memory / 2);
+    tables = 2 * table_bytes(all->keys, all->bytes);
+    taken += job->jobs * (tables < all->most ? tables : all->most);
+    taken += (uint64_t)block << all->bits;
+    return settle_open(all, block,
+                       taken < want->memory ? want->memory - taken : 0);
 }
 
-static int exact_in_parts(exact_job *job)
+static int exact_in_parts(exact_job *job, uint64_t filter)
 {
     static const cli_work parts = { sizeof(exact_own), exact_parts_work,
                                     exact_parts_commit, exact_clean };
     static const cli_work print = { sizeof(exact_own), exact_print_work,
                                     exact_print_commit, exact_clean };
-    int status = exact_parts_open(job)
+    int status = exact_parts_open(job, filter)
                ? exact_pass_again(job, &parts, "settling repeated lines")
                : work_no_memory();
 
@@ -640,7 +662,7 @@ static int exact_all(exact_job *job)
     if (!job->want->count && !job->want->repeated && !job->want->unique
         && table_bytes(job->keys, job->bytes) + filter <= job->want->memory)
         return exact_in_memory(job);
-    return exact_in_parts(job);
+    return exact_in_parts(job, filter);
 }
 
 int exact_run(const exact_want *want, const cli_operands *operands,

@@ -64,22 +64,30 @@ static size_t settle_sub(uint64_t hash, unsigned bits)
 
 /* ==== One part, by a table ============================================== */
 
-/* Decisions on their way to their stream. */
+/* Decisions on their way to their stream: eight in a byte, from the lowest bit
+ * on. */
 typedef struct {
-    unsigned char bytes[4096];
-    size_t        n;
+    unsigned char bytes[1024];
+    size_t        n;            /* decisions */
 } settle_decisions;
+
+static bool settle_decided(settle_all *all, settle_part *part,
+                           settle_decisions *d)
+{
+    size_t bytes = (d->n + 7) / 8;
+
+    d->n = 0;
+    return spill_append(&all->store, &part->decisions, d->bytes, bytes);
+}
 
 static bool settle_decide(settle_all *all, settle_part *part,
                           settle_decisions *d, bool first)
 {
-    if (d->n == sizeof d->bytes) {
-        if (!spill_append(&all->store, &part->decisions, d->bytes, d->n))
-            return false;
-        d->n = 0;
-    }
-    d->bytes[d->n++] = first;
-    return true;
+    if (d->n % 8 == 0)
+        d->bytes[d->n / 8] = 0;
+    d->bytes[d->n / 8] |= (unsigned char)(first << d->n % 8);
+    d->n++;
+    return d->n < 8 * sizeof d->bytes || settle_decided(all, part, d);
 }
 
 static bool settle_counts(settle_all *all, settle_part *part,
@@ -142,8 +150,7 @@ static table_answer settle_by_table(settle_all *all, settle_part *part,
         spill_drop(&all->store, &part->decisions);
         return answer;
     }
-    spill_append(&all->store, &part->decisions, d.bytes, d.n);
-    if (all->counting)
+    if (settle_decided(all, part, &d) && all->counting)
         settle_counts(all, part, table);
     spill_drop(&all->store, &part->records);
     spill_finish(&part->decisions);
@@ -278,16 +285,22 @@ static settle_part *settle_find(const settle_all *all, uint64_t hash)
 bool settle_next(settle_all *all, uint64_t hash, bool *first, uint64_t *count)
 {
     settle_part *part = settle_find(all, hash);
-    const unsigned char *decision;
 
     if (part->decided.store == NULL) {
         spill_read(&part->decided, &all->store, &part->decisions);
         spill_read(&part->counted, &all->store, &part->counts);
     }
-    decision = spill_take(&part->decided, 1);
-    if (decision == NULL)
-        return false;
-    *first = *decision;
+    if (part->bits == 0) {
+        const unsigned char *byte = spill_take(&part->decided, 1);
+
+        if (byte == NULL)
+            return false;
+        part->byte = *byte;
+        part->bits = 8;
+    }
+    *first = part->byte & 1;
+    part->byte >>= 1;
+    part->bits--;
     return !*first || !all->counting
         || spill_take_number(&part->counted, count);
 }

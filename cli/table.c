@@ -15,6 +15,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { TABLE_PLACE = 40, TABLE_COUNT = 8 };
 
@@ -32,14 +33,41 @@ uint64_t table_bytes(uint64_t keys, uint64_t bytes)
     return table_room(keys) * sizeof(uint64_t) + bytes;
 }
 
+/* Memory in large pages where the system has them: what is looked for lies all
+ * over it. */
+static void *table_memory(size_t bytes)
+{
+    const size_t page = (size_t)2 << 20;
+    void *memory;
+
+    if (bytes < page)
+        return malloc(bytes);
+    bytes = (bytes + page - 1) / page * page;
+    if (posix_memalign(&memory, page, bytes) != 0)
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    (void)madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+    return memory;
+}
+
+static uint64_t *table_slots(uint64_t room)
+{
+    uint64_t *slots = table_memory((size_t)room * sizeof *slots);
+
+    if (slots != NULL)
+        memset(slots, 0, (size_t)room * sizeof *slots);
+    return slots;
+}
+
 bool table_open(dedup_table *t, uint64_t keys, uint64_t bytes)
 {
     uint64_t room = table_room(keys);
 
     t->room = room < TABLE_ROOM_MOST ? room : TABLE_ROOM_MOST;
     t->capacity = (size_t)bytes + 4096;
-    t->slots = calloc((size_t)t->room, sizeof *t->slots);
-    t->bytes = malloc(t->capacity);
+    t->slots = table_slots(t->room);
+    t->bytes = table_memory(t->capacity);
     return t->slots != NULL && t->bytes != NULL;
 }
 
@@ -168,7 +196,7 @@ static table_answer table_grow_slots(dedup_table *t)
         return TABLE_FULL;
     if (t->most > 0 && room * sizeof *slots + t->used > t->most)
         return TABLE_FULL;
-    slots = calloc((size_t)room, sizeof *slots);
+    slots = table_slots(room);
     if (slots == NULL)
         return TABLE_NO_MEMORY;
     free(t->slots);
