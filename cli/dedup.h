@@ -141,7 +141,8 @@ bool table_open(dedup_table *table, uint64_t keys, uint64_t bytes);
 void table_close(dedup_table *table);
 void table_clear(dedup_table *table);
 
-/* What `keys` keys of `bytes` bytes in all take. */
+/* What `keys` keys of `bytes` bytes in all take, with their lengths;
+ * UINT64_MAX if no table can hold so many. */
 uint64_t table_bytes(uint64_t keys, uint64_t bytes);
 
 /* Put the key in unless it is there; count it. */
@@ -188,7 +189,7 @@ void settle_close(settle_all *all);
 size_t settle_number(const settle_all *all, uint64_t hash);
 
 /* Decide all records, with so many threads. CLI_GO or CLI_ERROR. */
-int settle_run(settle_all *all, size_t jobs);
+int settle_run(settle_all *all, size_t jobs, bool progress);
 
 /* The decision of the next record of the key's part, and when it is the first
  * and counts are wanted how many there are. False: there is none. */

@@ -609,11 +609,11 @@ static int exact_in_parts(exact_job *job, uint64_t filter)
     static const cli_work print = { sizeof(exact_own), exact_print_work,
                                     exact_print_commit, exact_clean };
     int status = exact_parts_open(job, filter)
-               ? exact_pass_again(job, &parts, "settling repeated lines")
+               ? exact_pass_again(job, &parts, "collecting repeated lines")
                : work_no_memory();
 
     if (status == CLI_GO)
-        status = settle_run(&job->settle, job->jobs);
+        status = settle_run(&job->settle, job->jobs, job->want->progress);
     if (status == CLI_GO)
         status = exact_pass_again(job, &print, "printing");
     settle_close(&job->settle);
@@ -660,7 +660,7 @@ static int exact_all(exact_job *job)
     job->total = job->lines.bytes;
     filter = exact_add_accidents(job);
     if (!job->want->count && !job->want->repeated && !job->want->unique
-        && table_bytes(job->keys, job->bytes) + filter <= job->want->memory)
+        && table_bytes(job->keys, job->bytes) <= job->want->memory - filter)
         return exact_in_memory(job);
     return exact_in_parts(job, filter);
 }

@@ -64,6 +64,13 @@ static size_t settle_sub(uint64_t hash, unsigned bits)
 
 /* ==== One part, by a table ============================================== */
 
+/* A thread that settles. */
+typedef struct {
+    settle_all *all;
+    dedup_table table;
+    uint64_t    records;        /* settled since they were told of */
+} settle_worker;
+
 /* Decisions on their way to their stream: eight in a byte, from the lowest bit
  * on. */
 typedef struct {
@@ -115,9 +122,10 @@ static bool settle_record(spill_reader *reader, bly_key *key)
     return key->data != NULL;
 }
 
-static table_answer settle_records(settle_all *all, settle_part *part,
-                                   dedup_table *table, settle_decisions *d)
+static table_answer settle_records(settle_worker *w, settle_part *part,
+                                   settle_decisions *d)
 {
+    settle_all *all = w->all;
     table_answer answer = TABLE_NEW;
     spill_reader reader;
     bly_key key;
@@ -126,10 +134,11 @@ static table_answer settle_records(settle_all *all, settle_part *part,
     while (answer <= TABLE_OLD && settle_record(&reader, &key)) {
         uint64_t hash = bly_hash(all->hasher, key.data, key.length);
 
-        answer = table_add(table, hash, key);
+        answer = table_add(&w->table, hash, key);
         if (answer <= TABLE_OLD
             && !settle_decide(all, part, d, answer == TABLE_NEW))
             break;
+        w->records++;
     }
     spill_read_end(&reader);
     return answer;
@@ -137,21 +146,23 @@ static table_answer settle_records(settle_all *all, settle_part *part,
 
 /* TABLE_FULL: the part is as it was. Other answers: it is settled, unless
  * something failed, which the store knows. */
-static table_answer settle_by_table(settle_all *all, settle_part *part,
-                                    dedup_table *table)
+static table_answer settle_by_table(settle_worker *w, settle_part *part)
 {
+    settle_all *all = w->all;
+    uint64_t before = w->records;
     settle_decisions d;
     table_answer answer;
 
     d.n = 0;
-    table_clear(table);
-    answer = settle_records(all, part, table, &d);
+    table_clear(&w->table);
+    answer = settle_records(w, part, &d);
     if (answer == TABLE_FULL || answer == TABLE_NO_MEMORY) {
+        w->records = before;
         spill_drop(&all->store, &part->decisions);
         return answer;
     }
     if (settle_decided(all, part, &d) && all->counting)
-        settle_counts(all, part, table);
+        settle_counts(all, part, &w->table);
     spill_drop(&all->store, &part->records);
     spill_finish(&part->decisions);
     spill_finish(&part->counts);
@@ -188,17 +199,17 @@ static bool settle_split(settle_all *all, settle_part *part, unsigned bits)
 
 /* `bits` of the hashes are alike in the part. What cannot be parted further,
  * as it is one key or the bits are used up, must fit the memory as it is. */
-static bool settle_part_all(settle_all *all, settle_part *part,
-                            dedup_table *table, unsigned bits)
+static bool settle_part_all(settle_worker *w, settle_part *part, unsigned bits)
 {
+    settle_all *all = w->all;
     table_answer answer;
 
-    table->most = all->most;
-    answer = settle_by_table(all, part, table);
-    if (answer == TABLE_FULL
-        && (table->keys <= 1 || bits + SETTLE_SPLIT_BITS > SETTLE_BITS_MOST)) {
-        table->most = 0;
-        answer = settle_by_table(all, part, table);
+    w->table.most = all->most;
+    answer = settle_by_table(w, part);
+    if (answer == TABLE_FULL && (w->table.keys <= 1 || bits
+                                 + SETTLE_SPLIT_BITS > SETTLE_BITS_MOST)) {
+        w->table.most = 0;
+        answer = settle_by_table(w, part);
     }
     if (answer <= TABLE_OLD)
         return !spill_failed(&all->store);
@@ -207,8 +218,7 @@ static bool settle_part_all(settle_all *all, settle_part *part,
         return false;
     }
     for (size_t i = 0; i < SETTLE_SPLIT && !spill_failed(&all->store); i++)
-        if (!settle_part_all(all, &part->parts[i], table,
-                             bits + SETTLE_SPLIT_BITS))
+        if (!settle_part_all(w, &part->parts[i], bits + SETTLE_SPLIT_BITS))
             return false;
     return !spill_failed(&all->store);
 }
@@ -218,14 +228,20 @@ static bool settle_part_all(settle_all *all, settle_part *part,
 typedef struct {
     settle_all     *all;
     size_t          next;       /* the part after those that are taken */
+    uint64_t        records;    /* settled */
     bool            failed;
-    pthread_mutex_t lock;       /* of the two */
+    pthread_mutex_t lock;       /* of all these */
 } settle_state;
 
-static bool settle_take(settle_state *s, size_t *number, bool fine)
+/* Tell of what has been done, and take the next part. */
+static bool settle_take(settle_state *s, settle_worker *w, size_t *number,
+                        bool fine)
 {
     pthread_mutex_lock(&s->lock);
     s->failed |= !fine;
+    s->records += w->records;
+    w->records = 0;
+    progress_at(s->records, s->next);
     bool more = !s->failed && s->next < (size_t)1 << s->all->bits;
     *number = s->next;
     s->next += more;
@@ -237,19 +253,20 @@ static void *settle_loop(void *argument)
 {
     settle_state *s = argument;
     settle_all *all = s->all;
-    dedup_table table = { .hasher = all->hasher, .counting = all->counting };
-    bool fine = table_open(&table, all->keys, all->bytes);
+    settle_worker w = { .all = all, .table = { .hasher = all->hasher,
+                                               .counting = all->counting } };
+    bool fine = table_open(&w.table, all->keys, all->bytes);
     size_t number;
 
     if (!fine)
         work_no_memory();
-    while (settle_take(s, &number, fine))
-        fine = settle_part_all(all, &all->parts[number], &table, all->bits);
-    table_close(&table);
+    while (settle_take(s, &w, &number, fine))
+        fine = settle_part_all(&w, &all->parts[number], all->bits);
+    table_close(&w.table);
     return NULL;
 }
 
-int settle_run(settle_all *all, size_t jobs)
+int settle_run(settle_all *all, size_t jobs, bool progress)
 {
     settle_state s = { .all = all };
     pthread_t ids[256];
@@ -257,6 +274,7 @@ int settle_run(settle_all *all, size_t jobs)
 
     for (size_t i = 0; i < (size_t)1 << all->bits; i++)
         spill_finish(&all->parts[i].records);
+    progress_start("comparing", UINT64_C(1) << all->bits, progress);
     pthread_mutex_init(&s.lock, NULL);
     while (started < jobs && started < 256
            && pthread_create(&ids[started], NULL, settle_loop, &s) == 0)
@@ -265,6 +283,7 @@ int settle_run(settle_all *all, size_t jobs)
     for (size_t i = 1; i < started; i++)
         pthread_join(ids[i], NULL);
     pthread_mutex_destroy(&s.lock);
+    progress_end();
     return s.failed ? CLI_ERROR : CLI_GO;
 }
 

@@ -30,7 +30,11 @@ static uint64_t table_room(uint64_t keys)
 
 uint64_t table_bytes(uint64_t keys, uint64_t bytes)
 {
-    return table_room(keys) * sizeof(uint64_t) + bytes;
+    uint64_t room = table_room(keys);
+
+    if (keys >= TABLE_ROOM_MOST / 2 || bytes >= TABLE_PLACES / 2)
+        return UINT64_MAX;
+    return room * sizeof(uint64_t) + bytes;
 }
 
 /* Memory in large pages where the system has them: what is looked for lies all

@@ -187,7 +187,7 @@ static void settle_rounds(settle_all *all, uint64_t n, uint64_t mask)
         bly_key key = settle_key(room, i % n & mask);
         settle_put(all, mask == UINT64_MAX ? key : (bly_key){ room, 3 });
     }
-    assert_int_equal(settle_run(all, 3), CLI_GO);
+    assert_int_equal(settle_run(all, 3, false), CLI_GO);
     for (uint64_t i = 0; i < rounds * n; i++) {
         bly_key key = settle_key(room, i % n & mask);
         uint64_t hash = bly_hash(all->hasher, room, mask == UINT64_MAX
