@@ -15,7 +15,6 @@ static const char dedup_growing[] = "scalable:of=blocked";
 static const char dedup_forgetting[] = "aging";
 
 #define DEDUP_RATE 0.001
-#define DEDUP_ITEMS 1000000
 #define DEDUP_MEMORY (UINT64_C(128) << 20)
 #define DEDUP_MEMORY_LEAST (UINT64_C(1) << 20)
 
@@ -132,7 +131,19 @@ static void dedup_clean(void *own)
     rows_free(own);
 }
 
-static int dedup_filter(dedup_job *job)
+/* How many different lines a filter that grows should begin with. One that is
+ * large enough at once is quicker, and one that is too large takes memory for
+ * nothing: as many as the input might have, but no more than take some
+ * mebibytes. */
+static uint64_t dedup_guess(uint64_t total)
+{
+    enum { LINE = 32, LEAST = 1000, UNKNOWN = 1 << 20, MOST = 1 << 23 };
+    uint64_t lines = total > 0 ? total / LINE + LEAST : UNKNOWN;
+
+    return lines < MOST ? lines : MOST;
+}
+
+static int dedup_filter(dedup_job *job, uint64_t total)
 {
     const dedup_settings *s = job->want;
     bly_spec spec = { .capacity = s->items, .rate = s->rate };
@@ -142,7 +153,7 @@ static int dedup_filter(dedup_job *job)
         kind = dedup_forgetting;
         spec.capacity = s->window;
     } else if (s->items == 0 && s->kind == NULL) {
-        spec.capacity = DEDUP_ITEMS;
+        spec.capacity = dedup_guess(total);
     }
     return bly_new(&job->filter, kind, &spec) < 0 ? report_library() : CLI_GO;
 }
@@ -169,12 +180,15 @@ static int dedup_by_filter(const dedup_settings *s,
     static const cli_work work = { sizeof(dedup_rows), dedup_work,
                                    dedup_commit, dedup_clean };
     dedup_job job = { .want = s };
-    int status = dedup_filter(&job);
+    uint64_t total;
+    int status;
 
+    lines_open(&job.lines, &s->how, operands, 0, true);
+    total = lines_size(&job.lines);
+    status = dedup_filter(&job, total);
     if (status != CLI_GO)
         return status;
-    lines_open(&job.lines, &s->how, operands, 0, true);
-    progress_start("deduplicating", lines_size(&job.lines), !s->no_progress);
+    progress_start("deduplicating", total, !s->no_progress);
     status = work_run(&job.lines, &work, &job, work_jobs(s->jobs));
     progress_end();
     lines_close(&job.lines);
