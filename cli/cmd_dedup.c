@@ -11,9 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char dedup_growing[] = "scalable:of=blocked";
-static const char dedup_forgetting[] = "aging";
-
 #define DEDUP_RATE 0.001
 #define DEDUP_MEMORY (UINT64_C(128) << 20)
 #define DEDUP_MEMORY_LEAST (UINT64_C(1) << 20)
@@ -57,8 +54,9 @@ static const cli_option dedup_options[] = {
       "thread: 512M, 2G (K, M, G, T are powers of 1024). What does not fit "
       "goes to a temporary file in TMPDIR, or /tmp. Default: 128M." },
     { 'k', "kind", "KIND", CLI_TEXT, offsetof(dedup_settings, kind), false,
-      "The kind of filter, with its options, instead of scalable:of=blocked. "
-      "Most kinds do not grow and need -n." },
+      "The kind of filter, with its options, instead of scalable:of=blocked "
+      "(below a RATE of 1e-5: of=standard). Most kinds do not grow and need "
+      "-n." },
     { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(dedup_settings, items), false,
       "How many different lines to expect: 1000000, 1e6, 10k, 2.5M, 1G. Only "
       "a first guess for a filter that grows." },
@@ -137,24 +135,35 @@ static void dedup_clean(void *own)
  * mebibytes. */
 static uint64_t dedup_guess(uint64_t total)
 {
-    enum { LINE = 32, LEAST = 1000, UNKNOWN = 1 << 20, MOST = 1 << 23 };
+    enum { LINE = 32, LEAST = 1000, UNKNOWN = 1 << 20, MOST = 6 << 20 };
     uint64_t lines = total > 0 ? total / LINE + LEAST : UNKNOWN;
 
     return lines < MOST ? lines : MOST;
 }
 
+/* A line of cache a key is the quickest, but for small rates it takes too many
+ * bits, and it ends before those that late slices of a growing one have. */
+static const char *dedup_kind(const dedup_settings *s)
+{
+    bool small = s->rate < 1e-5;
+
+    if (s->kind != NULL)
+        return s->kind;
+    if (s->window > 0)
+        return small ? "aging:of=standard" : "aging:of=blocked";
+    return small ? "scalable:of=standard" : "scalable:of=blocked";
+}
+
 static int dedup_filter(dedup_job *job, uint64_t total)
 {
     const dedup_settings *s = job->want;
+    const char *kind = dedup_kind(s);
     bly_spec spec = { .capacity = s->items, .rate = s->rate };
-    const char *kind = s->kind != NULL ? s->kind : dedup_growing;
 
-    if (s->window > 0) {
-        kind = dedup_forgetting;
+    if (s->window > 0)
         spec.capacity = s->window;
-    } else if (s->items == 0 && s->kind == NULL) {
+    else if (s->items == 0 && s->kind == NULL)
         spec.capacity = dedup_guess(total);
-    }
     return bly_new(&job->filter, kind, &spec) < 0 ? report_library() : CLI_GO;
 }
 
