@@ -36,9 +36,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of the memory: an eighth for the first filter, a sixteenth for the second. A
- * line takes 8 bytes at least on average, for their size in small inputs. */
-enum { EXACT_SEEN = 8, EXACT_REPEATED = 16, EXACT_LINE = 8 };
+/* Of the memory: an eighth for the first filter, a sixteenth for the second. In
+ * a small input every 8 bytes may be a line, which gets 16 bits. */
+enum { EXACT_SEEN = 8, EXACT_REPEATED = 16, EXACT_LINE = 8, EXACT_BITS = 16 };
 
 /* A part's table should stay in a second-level cache. */
 enum { EXACT_PART = 1 << 20, EXACT_BITS_MOST = 12 };
@@ -258,7 +258,7 @@ static int exact_spool(const exact_job *job, const cli_worker *w)
     return status;
 }
 
-/* The bytes of a key as a record, nearly: its length takes two as a rule. */
+/* The bytes of a key as a record; the lengths of very long ones take more. */
 static uint64_t exact_record(bly_key key)
 {
     return key.length + (key.length < 0x80 ? 1 : 2);
@@ -301,7 +301,8 @@ static int exact_filter(bly_filter **out, uint64_t bits)
 static uint64_t exact_filter_bits(const exact_job *job, uint64_t share)
 {
     uint64_t most = job->want->memory / share * 8;
-    uint64_t enough = job->total / EXACT_LINE * 16 + 512;
+    uint64_t enough = job->total / EXACT_LINE * EXACT_BITS
+                    + 512;
 
     return job->total > 0 && enough < most ? enough : most;
 }

@@ -215,6 +215,15 @@ try dedup -x few missing
 refused '--exact: a missing file, nothing is printed' "cannot read 'missing'"
 try dedup -x folder
 refused '--exact: a folder' "'folder' is a folder"
+cp few itself
+"$BLOOMERY" dedup -x itself >>itself 2>err
+echo $? >status
+: >out
+refused 'its own output as input' "'itself' is the input and the output: send"
+check 'its own output as input: nothing is added' cmp few itself
+"$BLOOMERY" dedup <itself >>itself 2>err
+echo $? >status
+refused 'its own output as standard input' "'-' is the input and the output"
 try dedup -x -w 10 few
 refused '--exact --window' 'forgets'
 try dedup -c -p 1% few
