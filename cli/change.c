@@ -1,4 +1,4 @@
-/* change.c - what `add` and `remove` have in common.
+/* change.c - what `add`, `remove` and `put` have in common.
  *
  * The file is locked, read, changed in memory and saved in its own place.
  * Another change of the same file waits for the lock and then reads what this
@@ -16,17 +16,23 @@ typedef struct {
     bool     verbose, json, no_progress;
 } change_settings;
 
-const cli_option change_options[] = {
-    CLI_HOW_OPTIONS(change_settings, how),
-    CLI_JOBS_OPTION(change_settings, jobs),
-    { 'v', "verbose", NULL, CLI_FLAG, offsetof(change_settings, verbose),
-      false, "Say on standard error what was done." },
-    { 0, "json", NULL, CLI_FLAG, offsetof(change_settings, json), false,
-      "Print what the filter is now as a JSON object." },
-    { 0, "no-progress", NULL, CLI_FLAG,
-      offsetof(change_settings, no_progress), false,
-      "Show no progress on the terminal." },
+#define CHANGE_OPTIONS                                                        \
+    CLI_HOW_OPTIONS(change_settings, how),                                    \
+    CLI_JOBS_OPTION(change_settings, jobs),                                   \
+    { 'v', "verbose", NULL, CLI_FLAG, offsetof(change_settings, verbose),     \
+      false, "Say on standard error what was done." },                        \
+    { 0, "json", NULL, CLI_FLAG, offsetof(change_settings, json), false,      \
+      "Print what the filter is now as a JSON object." },                     \
+    { 0, "no-progress", NULL, CLI_FLAG,                                       \
+      offsetof(change_settings, no_progress), false,                          \
+      "Show no progress on the terminal." },                                  \
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+
+const cli_option change_options[] = { CHANGE_OPTIONS };
+
+const cli_option change_label_options[] = {
+    CLI_LABEL_OPTION(change_settings, how, "Default: 1."),
+    CHANGE_OPTIONS
 };
 
 /* With the filter open and the file locked. Nothing new: nothing is saved. */
@@ -87,7 +93,7 @@ static bly_filter *change_open(const cli_change *how, const char *path)
 int change_run(const cli_command *self, const cli_change *how, int argc,
                char **argv)
 {
-    change_settings s = { .how.separator = -1 };
+    change_settings s = { .how = { .label = how->label, .separator = -1 } };
     cli_operands operands;
     bly_filter *filter;
     int lock, status = options_read(self, argc, argv, &s, &operands);

@@ -92,15 +92,19 @@ static const char *check_stat(const bly_filter *f)
 
 static const char *check_ask(const bly_filter *f, const uint64_t *hashes)
 {
-    bool present[CHECK_HASHES];
+    bool present[CHECK_HASHES], gotten[CHECK_HASHES];
+    uint64_t labels[CHECK_HASHES];
     bly_contains_many(f, hashes, CHECK_HASHES, present);
+    bly_get_many(f, hashes, CHECK_HASHES, gotten, labels);
     for (size_t i = 0; i < CHECK_HASHES; i++) {
         uint64_t label = 0;
         bool one = bly_contains_hash(f, hashes[i]);
         CHECK(present[i] == one, "contains_many is not contains_hash");
         CHECK((bly_count_hash(f, hashes[i]) > 0) == one,
               "count and contains disagree");
-        (void)bly_get_hash(f, hashes[i], &label);
+        bool found = bly_get_hash(f, hashes[i], &label);
+        CHECK(gotten[i] == found && (!found || labels[i] == label),
+              "get_many is not get_hash");
     }
     return NULL;
 }

@@ -179,6 +179,8 @@ typedef struct {
     uint32_t probes;            /* bits, cells or places of a key (k)        */
     double   lines_present;     /* cache lines touched by a lookup, at most, */
     double   lines_absent;      /* of a key that is there, and of one not    */
+    uint32_t label_bits;        /* a key's label is below 2^label_bits; 0: the
+                                   kind carries no labels                    */
     uint64_t geometry[4];       /* the kind's own numbers, see docs/format.md*/
 } bly_plan_t;
 
@@ -306,7 +308,11 @@ BLY_API void     bly_count_keys(const bly_filter *filter, const bly_key *keys,
  * it (false: certainly not there, or the kind has no labels; *label is then
  * untouched). A kind that is built from all its keys (bly_build_labels) changes
  * the label of a key that is there: BLY_EABSENT for another. BLY_EPARAM (a
- * label that does not fit), BLY_EUNSUPPORTED, BLY_EFULL, BLY_EREADONLY. */
+ * label that does not fit), BLY_EUNSUPPORTED, BLY_EFULL, BLY_EREADONLY.
+ *
+ * The batch forms are get of each key in turn: found[i] is what it says, and
+ * labels[i] is untouched where that is false. Like all that only reads they
+ * may run in many threads at once. */
 BLY_API bly_status bly_put     (bly_filter *filter, const void *key,
                                 size_t length, uint64_t label);
 BLY_API bly_status bly_put_hash(bly_filter *filter, uint64_t hash,
@@ -315,6 +321,11 @@ BLY_API bool       bly_get     (const bly_filter *filter, const void *key,
                                 size_t length, uint64_t *label);
 BLY_API bool       bly_get_hash(const bly_filter *filter, uint64_t hash,
                                 uint64_t *label);
+BLY_API void       bly_get_many(const bly_filter *filter,
+                                const uint64_t *hashes, size_t n, bool *found,
+                                uint64_t *labels);
+BLY_API void       bly_get_keys(const bly_filter *filter, const bly_key *keys,
+                                size_t n, bool *found, uint64_t *labels);
 
 /* ==== Another size ====================================================== */
 
@@ -367,6 +378,7 @@ typedef struct {
     uint64_t stuck;             /* counters at their largest value: what they
                                    count is no longer known, so no remove
                                    lowers them                               */
+    uint32_t label_bits;        /* as in bly_plan_t                          */
     uint64_t geometry[4];
 } bly_stat_t;
 

@@ -805,6 +805,27 @@ bool bly_get(const bly_filter *filter, const void *key, size_t length,
     return bly_get_hash(filter, bly_hash(filter, key, length), label);
 }
 
+void bly_get_many(const bly_filter *filter, const uint64_t *hashes, size_t n,
+                  bool *found, uint64_t *labels)
+{
+    if (filter->kind->get_many != NULL) {
+        filter->kind->get_many(filter->image, hashes, n, found, labels);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        found[i] = bly_get_hash(filter, hashes[i], &labels[i]);
+}
+
+void bly_get_keys(const bly_filter *filter, const bly_key *keys, size_t n,
+                  bool *found, uint64_t *labels)
+{
+    uint64_t hashes[BLOOMERY_CHUNK];
+    for (size_t i = 0, some; i < n; i += some) {
+        some = bloomery_hash_chunk(filter, hashes, keys + i, n - i);
+        bly_get_many(filter, hashes, some, found + i, labels + i);
+    }
+}
+
 /* ==== Another size ====================================================== */
 
 /* A new image that holds what the filter holds. */

@@ -718,6 +718,72 @@ static void law_count_is_never_too_low(void **state)
     bly_free(filter);
 }
 
+/* ---- Labels ------------------------------------------------------------ */
+
+/* What stands where no label is written. */
+static const uint64_t laws_no_label = UINT64_C(0x5EED5EED5EED5EED);
+
+/* Half of the keys asked for are there, and have labels. */
+static void laws_get_many_is_one(const bly_filter *filter, const bly_key *keys,
+                                 const uint64_t *hashes, size_t n)
+{
+    enum { N = 2000 };
+    static bool found[N + 1];
+    static uint64_t labels[N + 1];
+    assert_true(n <= N);
+    for (int by_keys = 0; by_keys < 2; by_keys++) {
+        for (size_t i = 0; i <= n; i++)
+            labels[i] = laws_no_label;
+        memset(found, 7, sizeof found);
+        if (by_keys)
+            bly_get_keys(filter, keys, n, found, labels);
+        else
+            bly_get_many(filter, hashes, n, found, labels);
+        for (size_t i = 0; i < n; i++) {
+            uint64_t label = laws_no_label;
+            assert_int_equal(found[i], bly_get_hash(filter, hashes[i],
+                                                    &label));
+            assert_true(labels[i] == label);
+        }
+        assert_int_equal(*(unsigned char *)&found[n], 7);
+        assert_true(labels[n] == laws_no_label);
+    }
+}
+
+/* A kind without labels finds none. */
+static void law_get_many_is_one(void **state)
+{
+    (void)state;
+    enum { N = 2000 };
+    static uint64_t numbers[N], hashes[N], labels[N];
+    static bly_key keys[N];
+    bly_spec spec = { .capacity = N, .rate = 0.01 };
+    bly_filter *filter = laws_make(&spec);
+    for (size_t i = 0; i < N; i++) {
+        numbers[i] = i;
+        keys[i] = (bly_key){ &numbers[i], sizeof numbers[i] };
+        hashes[i] = bly_hash(filter, keys[i].data, keys[i].length);
+        labels[i] = test_random(4, i) >> 32;
+    }
+    bly_free(filter);
+    if (laws_kind->get != NULL)
+        assert_status(bly_build_labels(&filter, laws_kind->name, &spec, hashes,
+                                       labels, N / 2), BLY_OK);
+    else
+        filter = laws_of(N, 0.01, 1, N / 2);
+    bly_stat_t stat;
+    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_int_equal(stat.label_bits > 0, laws_kind->get != NULL);
+    for (size_t n = 0; n <= N; n = n < 300 ? n + 1 : n + 850)
+        laws_get_many_is_one(filter, keys, hashes, n);
+    for (size_t i = 0; i < N / 2 && laws_kind->get != NULL; i++) {
+        uint64_t label = 0;
+        assert_true(bly_get_hash(filter, hashes[i], &label));
+        assert_true(label == labels[i]);
+    }
+    bly_free(filter);
+}
+
 /* ---- Another size ------------------------------------------------------ */
 
 /* Full, then made larger without the keys, and filled again. */
@@ -1040,6 +1106,7 @@ int main(void)
         cmocka_unit_test(law_all_removed_is_empty),
         cmocka_unit_test(law_remove_many_is_one),
         cmocka_unit_test(law_count_is_never_too_low),
+        cmocka_unit_test(law_get_many_is_one),
         cmocka_unit_test(law_resized_holds_the_same),
         cmocka_unit_test(law_union_is_built_of_both),
         cmocka_unit_test(law_intersection_keeps_the_common),

@@ -131,8 +131,13 @@ struct bly_kind {
     uint64_t   (*count)      (const void *image, uint64_t hash);
     void       (*count_many) (const void *image, const uint64_t *hashes,
                               size_t n, uint64_t *counts);
-    bly_status (*put)   (void *image, uint64_t hash, uint64_t label);
-    bool       (*get)   (const void *image, uint64_t hash, uint64_t *label);
+
+    /* Labels; `plan` and `stat` tell their bits. The batch is get() of each
+     * hash in turn. */
+    bly_status (*put)     (void *image, uint64_t hash, uint64_t label);
+    bool       (*get)     (const void *image, uint64_t hash, uint64_t *label);
+    void       (*get_many)(const void *image, const uint64_t *hashes, size_t n,
+                           bool *found, uint64_t *labels);
 
     /* Both images have equal kind, version, geometry, hash and seed, and may
      * be one and the same. BLY_OK; BLY_EFULL and nothing changed. A kind that
