@@ -151,7 +151,11 @@ bly_status handle_check(const bly_kind **kind, const void *image,
                            "%s, this library reads %u: use the library that "
                            "wrote it, or build it anew", version, found->name,
                            found->version);
-    status = found->check(image);
+    uint64_t unpacked = 0;
+    if (found->unpack_plan != NULL)
+        status = found->unpack_plan(&unpacked, image);
+    if (status == BLY_OK && unpacked == 0)
+        status = found->check(image);
     if (status == BLY_OK)
         *kind = found;
     return status;
@@ -412,6 +416,10 @@ bly_status bly_wrap(bly_filter **out, const void *image, size_t bytes)
     bly_status status = handle_check(&kind, image, bytes);
     if (status == BLY_OK)
         status = image_check_sealed(image);
+    if (status == BLY_OK && handle_packed(kind, image) != 0)
+        status = status_fail(BLY_EUNSUPPORTED, "the filter is packed and "
+                             "cannot be used where it is: unpack it "
+                             "(bly_unpack)");
     if (status != BLY_OK)
         return status;
 

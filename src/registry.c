@@ -195,6 +195,7 @@ static void registry_abilities(const char **out, const bly_kind *kind)
         { kind->forgets,            "forget" },
         { kind->resize != NULL,     "resize" },
         { kind->each != NULL,       "list" },
+        { kind->pack != NULL,       "pack" },
         { kind->unite != NULL,      "unite" },
         { kind->intersect != NULL,  "intersect" },
         { kind->overlap != NULL,    "overlap" },

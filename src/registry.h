@@ -27,7 +27,8 @@
     X(gcs)                                                                     \
     X(bloomier)                                                                \
     X(twin)                                                                    \
-    X(scalable)
+    X(scalable)                                                                \
+    X(compressed)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;
 REGISTRY_KINDS(REGISTRY_DECLARE)
