@@ -28,7 +28,10 @@
     X(bloomier)                                                                \
     X(twin)                                                                    \
     X(scalable)                                                                \
-    X(compressed)
+    X(compressed)                                                              \
+    X(stable)                                                                  \
+    X(aging)                                                                   \
+    X(layered)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;
 REGISTRY_KINDS(REGISTRY_DECLARE)
