@@ -93,6 +93,7 @@ int output_finish(int status);
  * mend it, as the end of a sentence that begins with the text. */
 const char *numbers_items(const char *text, uint64_t *out);
 const char *numbers_rate(const char *text, double *out);
+const char *numbers_size(const char *text, uint64_t *out);
 const char *numbers_seed(const char *text, uint64_t *out);
 const char *numbers_byte(const char *text, int *out);
 
@@ -128,6 +129,7 @@ typedef enum {
     CLI_TEXT,                   /* const char *                  */
     CLI_ITEMS,                  /* uint64_t, at least 1          */
     CLI_RATE,                   /* double, between 0 and 1       */
+    CLI_SIZE,                   /* uint64_t, bytes, at least 1   */
     CLI_SEED,                   /* uint64_t                      */
     CLI_BYTE                    /* int, 0 .. 255                 */
 } cli_type;
@@ -430,7 +432,7 @@ extern const cli_option combine_options[];
 /* ==== cmd_*.c =========================================================== */
 
 extern const cli_command cmd_build, cmd_add, cmd_remove, cmd_query, cmd_count,
-    cmd_put, cmd_get, cmd_resize, cmd_info, cmd_check, cmd_plan, cmd_kinds,
-    cmd_unite, cmd_intersect, cmd_compare;
+    cmd_put, cmd_get, cmd_dedup, cmd_resize, cmd_info, cmd_check, cmd_plan,
+    cmd_kinds, cmd_unite, cmd_intersect, cmd_compare;
 
 #endif

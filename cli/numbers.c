@@ -124,6 +124,31 @@ const char *numbers_items(const char *text, uint64_t *out)
     return NULL;
 }
 
+/* Bytes, as sort's -S has them: 512M is 512 * 2^20. */
+const char *numbers_size(const char *text, uint64_t *out)
+{
+    static const char letters[] = "KMGT";
+    size_t length = strlen(text);
+    const char *unit = length > 0 ? strchr(letters, text[length - 1] == 'k'
+                                           ? 'K' : text[length - 1]) : NULL;
+    unsigned shift = unit != NULL ? 10 * (unsigned)(unit - letters + 1) : 0;
+    char digits[24];
+    uint64_t value;
+
+    length -= unit != NULL;
+    if (length == 0 || length >= sizeof digits
+        || strspn(text, "0123456789") < length)
+        return "is not a size: give one such as 512M or 2G";
+    memcpy(digits, text, length);
+    digits[length] = '\0';
+    if (numbers_items(digits, &value) != NULL
+        || value > UINT64_MAX >> 8 >> shift)
+        return "is too little or too much memory: give a size such as 512M or "
+               "2G";
+    *out = value << shift;
+    return NULL;
+}
+
 const char *numbers_seed(const char *text, uint64_t *out)
 {
     bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');

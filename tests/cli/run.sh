@@ -17,7 +17,8 @@ trap 'exit 2' HUP INT TERM
 export BLOOMERY
 
 failed=0
-topics="keys query jobs show errors json sets save remove frozen labels packed"
+topics="keys query jobs show errors json sets save remove frozen labels packed
+    dedup"
 for topic in $topics; do
     mkdir "$work/$topic"
     (cd "$work/$topic" && sh "$here/$topic.sh" "$here") >"$work/log"
