@@ -83,16 +83,27 @@ static double math_rate_moments(double m, double n, double k)
     return rate < 1 ? rate : 1;
 }
 
+static double math_rate_given(uint64_t m, uint64_t n, uint32_t k)
+{
+    math_chances touch = math_touch(m, k);
+    math_given g;
+    math_given_start(&g, m, k);
+    for (uint64_t i = 0; i < n; i++)
+        math_given_probe(&g, k);
+    return math_given_rate(&g, &touch);
+}
+
 double math_rate(uint64_t m, double n, uint32_t k)
 {
     if (n == 0)
         return 0;
     if (k == 1)
         return math_set_mean((double)m, n) / (double)m;
-    bool small = m <= MATH_OCCUPANCY && m <= 4 * (uint64_t)k * k;
+    bool small = m <= MATH_OCCUPANCY && m <= 4 * (uint64_t)k * k
+              && k <= MATH_GIVEN;
     bool whole = n == floor(n) && n * k <= 16.0 * MATH_OCCUPANCY;
     if (small && whole)
-        return math_rate_occupancy(m, (uint64_t)n, k);
+        return math_rate_given(m, (uint64_t)n, k);
     return math_rate_moments((double)m, n, k);
 }
 
@@ -177,6 +188,43 @@ double math_set_variance(double m, double t)
 /* ---- Occupancy --------------------------------------------------------- */
 
 static const double MATH_NEGLIGIBLE = 1e-30;
+
+math_chances math_touch(uint64_t m, uint32_t probes)
+{
+    math_chances q = { { 1 } };
+    for (uint32_t i = 0; i < probes; i++)
+        for (uint32_t j = i + 1; j > 0; j--) {
+            double again = (double)j / (double)m;
+            double fresh = fmax(0, 1 - (double)(j - 1) / (double)m);
+            q.of[j] = q.of[j] * again + q.of[j - 1] * fresh;
+            q.of[j - 1] = j == 1 ? 0 : q.of[j - 1];
+        }
+    return q;
+}
+
+void math_given_start(math_given *g, uint64_t m, uint32_t most)
+{
+    *g = (math_given){ .set = { { 1 } },
+                       .most = m < most ? (uint32_t)m : most };
+    for (uint32_t j = 0; j <= g->most; j++)
+        g->share[j] = (double)j / (double)m;
+}
+
+void math_given_probe(math_given *g, uint32_t probes)
+{
+    double *set = g->set.of;
+    for (uint32_t i = 0; i < probes; i++)
+        for (uint32_t j = g->most; j > 0; j--)
+            set[j] += (set[j - 1] - set[j]) * g->share[j];
+}
+
+double math_given_rate(const math_given *g, const math_chances *touch)
+{
+    double sum = 0;
+    for (uint32_t j = 0; j <= g->most; j++)
+        sum += touch->of[j] * g->set.of[j];
+    return sum;
+}
 
 void math_occupancy_start(math_occupancy *o, uint64_t m)
 {

@@ -61,16 +61,17 @@ double math_rate_classic(double m, double n, double k);
 double math_rate_bound(double m, double n, double k);
 
 /* The true rate, E[(X/m)^k] over the number X of set bits. Where m is at most
- * MATH_OCCUPANCY and 4 k^2, by the occupancy recurrence, to rounding; else
+ * MATH_OCCUPANCY and 4 k^2, by (1) and (2) below, to rounding; else
  * from the mean and variance of X, whose relative error falls as 1/m^2 and is
  * below 10^-4 for k <= 20 when 45 % of the bits or more are set, as they are
  * in every filter that is sized by its rate. With fewer set it is high by up
  * to 0.1 % (20 % set) or 1.4 % (1 %) for m about 2000; for k > 22 it may be
  * 0.3 % off at m just above MATH_OCCUPANCY. tests/core/maths.c holds these
- * bands. [Bose 2008; Christensen 2010 for the recurrence] */
+ * bands. [Bose 2008] */
 double math_rate(uint64_t m, double n, uint32_t k);
 
-/* The true rate by the recurrence alone, whole n. m <= MATH_OCCUPANCY. */
+/* The true rate from the distribution of X, whole n. m <= MATH_OCCUPANCY.
+ * [Christensen 2010] */
 double math_rate_occupancy(uint64_t m, uint64_t n, uint32_t k);
 
 /* The true rate by inclusion and exclusion, in O(k^2); loses log10(3^k) of its
@@ -97,6 +98,37 @@ double math_collision(double n);
 
 double math_set_mean(double m, double t);
 double math_set_variance(double m, double t);
+
+/* ---- Given bits --------------------------------------------------------
+ *
+ * The true rate once more, with k^2 sums of positive terms for each key and no
+ * distribution: j different bits are touched with chance Q_j by the probes of
+ * a foreign key, and all of them are set with chance R_j after t probes:
+ *
+ *      E[(X/m)^k] = sum_j Q_j R_j(t)                                      (1)
+ *      R_j(t+1) = (1 - j/m) R_j(t) + j/m R_(j-1)(t),  R_0 = 1,  R_j(0) = 0 (2)
+ *
+ * since the last probe hits one of j given bits or none. */
+
+enum { MATH_GIVEN = 64 };               /* probes of the foreign key, at most*/
+
+typedef struct { double of[MATH_GIVEN + 1]; } math_chances;
+
+/* Q_j of so many probes, at most MATH_GIVEN. */
+math_chances math_touch(uint64_t m, uint32_t probes);
+
+/* R_j, for j up to `most` <= m, as t grows. */
+typedef struct {
+    math_chances set;
+    double       share[MATH_GIVEN + 1]; /* j/m                               */
+    uint32_t     most;
+} math_given;
+
+void math_given_start(math_given *g, uint64_t m, uint32_t most);
+void math_given_probe(math_given *g, uint32_t probes);
+
+/* (1) */
+double math_given_rate(const math_given *g, const math_chances *touch);
 
 /* ---- Occupancy: how many of m <= MATH_OCCUPANCY bits are set ----------- */
 

@@ -33,63 +33,25 @@ double shape_fill(const shape *s, double n)
 
 /* ---- The rate ---------------------------------------------------------- */
 
-/* Q_j and R_j of (4) and (5), j = 0 .. SHAPE_PLACES. */
-typedef struct { double of[SHAPE_PLACES + 1]; } shape_chances;
-
-/* The chance that this many probes of a lane touch j different bits of it. */
-static shape_chances shape_touch(uint64_t bits, uint32_t probes)
-{
-    shape_chances q = { { 1 } };
-    for (uint32_t i = 0; i < probes; i++)
-        for (uint32_t j = i + 1; j > 0; j--) {
-            double before = (double)(j - 1) / (double)bits;
-            double after = (double)j / (double)bits;
-            q.of[j] = q.of[j] * after + q.of[j - 1] * fmax(0, 1 - before);
-            q.of[j - 1] = j == 1 ? 0 : q.of[j - 1];
-        }
-    return q;
-}
-
-/* The chance that j given bits, up to `most`, are set, one key further on. */
-static void shape_key(shape_chances *set, const double *share, uint32_t most,
-                      uint32_t probes)
-{
-    for (uint32_t i = 0; i < probes; i++)
-        for (uint32_t j = most; j > 0; j--)
-            set->of[j] += (set->of[j - 1] - set->of[j]) * share[j];
-}
-
-static double shape_all_set(const shape_chances *touch,
-                            const shape_chances *set, uint32_t most)
-{
-    double sum = 0;
-    for (uint32_t j = 0; j <= most; j++)
-        sum += touch->of[j] * set->of[j];
-    return sum;
-}
-
-/* f_i = sum over j of Q_j R_j, and s_i, for which there are 2k probes: that one
- * only if `squares`. All terms are positive. */
+/* All f_i, and, if `squares`, s_i: the rate of twice as many probes. */
 static void shape_table_fill(shape_table *table, const shape *s, double top,
                              bool squares)
 {
-    uint32_t k = s->probes, most = squares ? 2 * k : k;
-    double share[SHAPE_PLACES + 1];
-    assert(2 * k <= SHAPE_PLACES);
-    shape_chances set = { { 1 } }, once = shape_touch(s->bits, k);
-    shape_chances twice = squares ? shape_touch(s->bits, 2 * k) : once;
+    uint32_t k = s->probes;
+    assert(2 * k <= MATH_GIVEN);
+    math_chances once = math_touch(s->bits, k), twice = { { 0 } };
+    math_given set;
 
-    if (most > s->bits)
-        most = (uint32_t)s->bits;
-    for (uint32_t j = 0; j <= most; j++)
-        share[j] = (double)j / (double)s->bits;
+    if (squares)
+        twice = math_touch(s->bits, 2 * k);
+    math_given_start(&set, s->bits, squares ? 2 * k : k);
     table->top = top < SHAPE_LOAD_MAX ? (uint64_t)top : SHAPE_LOAD_MAX;
     for (uint64_t i = 0; i <= table->top; i++) {
-        double rate = shape_all_set(&once, &set, most < k ? most : k);
-        double square = squares ? shape_all_set(&twice, &set, most) : 0;
+        double rate = math_given_rate(&set, &once);
+        double square = squares ? math_given_rate(&set, &twice) : 0;
         table->rate[i] = pow(rate, (double)s->lanes);
         table->square[i] = pow(square, (double)s->lanes);
-        shape_key(&set, share, most, k);
+        math_given_probe(&set, k);
     }
 }
 

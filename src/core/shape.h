@@ -27,18 +27,10 @@
  *
  *      (sum w_i s_i - F^2 - (sum w_i i f_i^lanes - L F)^2 / V) / blocks      (2)
  *
- * where f_i and s_i are sums over the number of different bits that the probes
- * touch, Q_j the chance of j, R_j(t) the chance that j given bits are set after
- * t = i k probes:
- *
- *      f_i = sum_j Q_j R_j(i k),  s_i the same with Q_j of 2k probes      (4)
- *      R_j(t+1) = (1 - j/m) R_j(t) + j/m R_(j-1)(t),  R_0 = 1,  R_j(0) = 0 (5)
- *
- * since the last probe hits one of the j bits or does not. L = n/blocks and
- * V = L (1 - 1/blocks), mean and variance of a load; the last term of (2) is
- * what a fixed n takes away from the spread of independent loads, to first
- * order (for 2 blocks and a low rate the result is 20 % low, for 10 a few per
- * cent).
+ * L = n/blocks and V = L (1 - 1/blocks), mean and variance of a load; the last
+ * term is what a fixed n takes away from the spread of independent loads, to
+ * first order (for 2 blocks and a low rate the result is 20 % low, for 10 a
+ * few per cent). f_i and s_i are worked out by core/maths.h, "given bits".
  *
  * KEYS FROM BITS. A given bit is clear with chance (1 - (1-q)/blocks)^n,
  * q = (1-1/bits)^probes, so X set bits of M in all say
@@ -69,9 +61,6 @@ typedef struct {
  * probe it is 0.98 there. */
 enum { SHAPE_LOAD_MAX = 2047 };
 
-/* Probes of a block's lane, at most, for (2): twice 32. */
-enum { SHAPE_PLACES = 64 };
-
 /* f_i^lanes and s_i of a block, for i = 0 .. top. */
 typedef struct {
     uint64_t top;
@@ -92,12 +81,12 @@ double shape_fill(const shape *s, double n);
 void shape_plan(bly_plan_t *plan, const shape *s, uint64_t n);
 
 /* Predicted rate after n keys, (1), and the standard deviation of one
- * filter's own rate, (2). sd may be NULL. bits <= MATH_OCCUPANCY unless
+ * filter's own rate, (2). sd may be NULL. probes <= MATH_GIVEN / 2 unless
  * blocks is 1. */
 double shape_rate(const shape *s, uint64_t n, double *sd);
 
 /* The least number of blocks whose rate for n keys is at most p; false when
- * that is above 2^58. `blocks` in *s is not read. bits <= MATH_OCCUPANCY. */
+ * that is above 2^58. `blocks` in *s is not read. Probes as above. */
 bool shape_enough(uint64_t *blocks, const shape *s, uint64_t n, double p);
 
 /* The most keys, but at least 1, whose predicted rate is at most p. */

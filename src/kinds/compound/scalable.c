@@ -28,7 +28,7 @@
  *                   8 cuckoo, 9 quotient, 10 compaction
  *      geometry 1   growth g, 2 .. 16
  *      geometry 2   tightening r in per cent, 1 .. 99
- *      geometry 3   the rate P asked for (IEEE double)
+ *      geometry 3   the rate P asked for (IEEE double), 2^-64 .. 1
  *      payload      a directory of 64 entries of two u64: where the slice
  *                   begins, in bytes from the payload's start, and how many
  *                   keys were added to it; unused entries are zero. Then the
@@ -362,7 +362,8 @@ static bly_status scalable_check(const void *image)
     double rate = image_f64(image, IMAGE_GEOMETRY + 8 * SCALABLE_RATE);
 
     bool sound = of < SCALABLE_KINDS && growth >= 2 && growth <= 16
-              && tightening >= 1 && tightening <= 99 && rate > 0 && rate < 1
+              && tightening >= 1 && tightening <= 99
+              && rate >= 0x1p-64 && rate < 1
               && image_payload_bytes(image) >= SCALABLE_DIRECTORY
               && scalable_row(image, scalable_kind(of));
     return sound ? BLY_OK : kind_bad_geometry(image);
