@@ -184,6 +184,7 @@ static void registry_abilities(const char **out, const bly_kind *kind)
         { kind->count != NULL,      "count" },
         { kind->put != NULL,        "label" },
         { kind->add_shared != NULL, "share" },
+        { kind->pages != NULL,      "page" },
         { kind->resize != NULL,     "resize" },
         { kind->each != NULL,       "list" },
         { kind->unite != NULL,      "unite" },

@@ -26,7 +26,8 @@
     X(ribbon)                                                                  \
     X(gcs)                                                                     \
     X(bloomier)                                                                \
-    X(twin)
+    X(twin)                                                                    \
+    X(buffered)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;
 REGISTRY_KINDS(REGISTRY_DECLARE)
