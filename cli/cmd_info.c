@@ -41,6 +41,8 @@ static void info_json(const bly_stat_t *stat, const char *file)
     json_count("probes", stat->probes);
     json_count("stuck", stat->stuck);
     json_real("lost", stat->lost);
+    if (stat->window < UINT64_MAX)
+        json_count("window", stat->window);
     json_real("distinct", stat->distinct);
     json_real("distinct_sd", stat->distinct_sd);
     json_open_array("geometry");
@@ -80,6 +82,9 @@ static void info_text(const bly_stat_t *stat, const char *file)
     if (stat->lost > 0)
         output_format("  lost       %s of the keys that are there are not "
                       "found\n", report_percent(stat->lost).text);
+    if (stat->window < UINT64_MAX)
+        output_format("  window     the last %s different keys are surely "
+                      "found\n", report_count(stat->window).text);
     if (stat->stuck > 0)
         output_format("  stuck      %s counters at their largest value\n",
                       report_count(stat->stuck).text);

@@ -50,6 +50,9 @@ static void plan_json(const bly_plan_t *p)
     json_real("rate", p->rate);
     json_real("rate_sd", p->rate_sd);
     json_real("fill", p->fill);
+    json_real("lost", p->lost);
+    if (p->window < UINT64_MAX)
+        json_count("window", p->window);
     json_count("probes", p->probes);
     json_real("lines_present", p->lines_present);
     json_real("lines_absent", p->lines_absent);
@@ -73,6 +76,9 @@ static void plan_text(const bly_plan_t *p)
                   report_percent(p->rate).text);
     output_format(" (from filter to filter ± %s)\n",
                   report_percent(p->rate_sd).text);
+    if (p->window < UINT64_MAX)
+        output_format("window     the last %s different keys are surely "
+                      "found\n", report_count(p->window).text);
     output_format("probes     %" PRIu32 " per key\n", p->probes);
     output_format("fill       %s of the bits or cells are in use when all keys "
                   "are in\n", report_percent(p->fill).text);

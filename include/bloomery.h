@@ -164,7 +164,8 @@ typedef struct {
                                    beside the image and the hashes           */
     double   bits_per_key;      /* 8 * bytes / capacity                      */
     double   rate;              /* predicted rate at capacity: at most what
-                                   was asked, unless options fix the size    */
+                                   was asked (but for one part in a million),
+                                   unless options fix the size               */
     double   rate_sd;           /* how much one such filter's own rate
                                    differs from another's: one standard
                                    deviation, over seeds or key sets         */
@@ -172,6 +173,9 @@ typedef struct {
     double   lost;              /* chance that a key which is there is not
                                    found, once as much is removed as planned:
                                    0 for every kind that promises to find all*/
+    uint64_t window;            /* so many of the last different keys added
+                                   are surely found: UINT64_MAX (all of them)
+                                   but for kinds that forget                 */
     uint32_t probes;            /* bits, cells or places of a key (k)        */
     double   lines_present;     /* cache lines touched by a lookup, at most, */
     double   lines_absent;      /* of a key that is there, and of one not    */
@@ -235,7 +239,8 @@ BLY_API uint64_t bly_hash(const bly_filter *filter, const void *key,
 /* Add a key. BLY_OK: it was not there; BLY_SEEN: it was perhaps there before
  * (for kinds that count it is counted once more). Errors: BLY_EFULL (the
  * filter is as it was: bly_resize may help), BLY_EREMOVED (kind twin),
- * BLY_EREADONLY, BLY_EUNSUPPORTED (a frozen kind).
+ * BLY_ENOMEM and BLY_ETOOBIG (a kind that grows), BLY_EREADONLY,
+ * BLY_EUNSUPPORTED (a frozen kind).
  * The batch forms return BLY_OK, or the first error; the keys before the one
  * that failed are in. */
 BLY_API bly_status bly_add     (bly_filter *filter, const void *key,
@@ -245,6 +250,15 @@ BLY_API bly_status bly_add_many(bly_filter *filter, const uint64_t *hashes,
                                 size_t n);
 BLY_API bly_status bly_add_keys(bly_filter *filter, const bly_key *keys,
                                 size_t n);
+
+/* Add keys one after another and tell of each whether it was perhaps there
+ * before: seen[i] is true where bly_add would have said BLY_SEEN, also of a key
+ * that comes twice in the batch. On an error seen[] tells of the keys before
+ * the one that failed. Errors of bly_add. */
+BLY_API bly_status bly_add_each     (bly_filter *filter, const uint64_t *hashes,
+                                     size_t n, bool *seen);
+BLY_API bly_status bly_add_each_keys(bly_filter *filter, const bly_key *keys,
+                                     size_t n, bool *seen);
 
 /* False: the key was certainly not added. True: perhaps it was. Cannot fail.
  * The batch forms write present[0 .. n-1]. */
@@ -349,6 +363,7 @@ typedef struct {
     double   lost;              /* chance that a key which is there is not
                                    found: 0 for every kind that promises to
                                    find all                                  */
+    uint64_t window;            /* as in bly_plan_t                          */
     uint64_t stuck;             /* counters at their largest value: what they
                                    count is no longer known, so no remove
                                    lowers them                               */
@@ -420,7 +435,7 @@ BLY_API bly_status bly_sync(bly_filter *filter);
  * So ask and add in large batches: those are sorted by page.
  *
  * What is different from other filters: an add says BLY_OK, never BLY_SEEN,
- * for it does not look; it may fail with BLY_EIO, and BLY_ECORRUPT (a page is
+ * for it does not look (bly_add_each does); it may fail with BLY_EIO, and BLY_ECORRUPT (a page is
  * damaged), having lost nothing. A lookup that cannot read its page says
  * "perhaps", and the next bly_flush or bly_sync tells of it. bly_stat reads
  * the file: BLY_EIO, BLY_ENOMEM. bly_copy, bly_save and the verbs for sets are

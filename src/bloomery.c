@@ -20,6 +20,9 @@
 
 static const double BLOOMERY_RATE = 0.01;       /* when none is asked for */
 
+/* So much of a rate is no reason to take a bit more for every key. */
+static const double BLOOMERY_RATE_PART = 1.0 / (1 << 20);
+
 /* Keys hashed at a time: enough that filling and emptying the pipelines of a
  * batch does not count, and 16 KiB of hashes. */
 enum { BLOOMERY_CHUNK = 2048 };
@@ -41,7 +44,7 @@ static bly_status bloomery_unsupported(const bly_kind *kind, const char *verb)
 }
 
 /* The rate that is left for the kind to keep, once the chance that two keys
- * share all 64 bits of their hash is taken off. */
+ * share all 64 bits of their hash is taken off, where that is worth it. */
 static bly_status bloomery_rate(double *left, const bly_spec *spec)
 {
     double rate = spec->rate == 0 ? BLOOMERY_RATE : spec->rate;
@@ -53,7 +56,7 @@ static bly_status bloomery_rate(double *left, const bly_spec *spec)
         return status_fail(BLY_EPARAM, "a rate of %.3g is below %.3g, which is "
                            "the least that 64-bit hashes of so many keys can "
                            "have: ask for a higher rate", rate, collision);
-    *left = rate - collision;
+    *left = collision < rate * BLOOMERY_RATE_PART ? rate : rate - collision;
     return BLY_OK;
 }
 
@@ -97,7 +100,7 @@ static bly_status bloomery_order_make(bloomery_order *order, const char *kind,
                              "and nothing else");
 
     bly_plan_t *plan = &order->plan;
-    *plan = (bly_plan_t){ .bytes = 0 };
+    *plan = (bly_plan_t){ .window = UINT64_MAX };
     if (status == BLY_OK)
         status = order->kind->plan(plan, &order->asked);
     if (status == BLY_OK)
@@ -542,6 +545,41 @@ static void bloomery_count_items(bly_filter *filter, uint64_t n)
         filter->items += n;
 }
 
+/* Make the image of a full filter longer, where its kind does that. */
+static bly_status bloomery_grow(bly_filter *filter)
+{
+    const bly_kind *kind = filter->kind;
+    uint64_t bytes = 0;
+    if (filter->source != &handle_owned)
+        return status_fail(BLY_EFULL, "the filter is full, and one that is "
+                           "mapped from its file cannot grow: open it without "
+                           "BLY_MAP, add and save it");
+    bly_status status = kind->grow_plan(&bytes, filter->image);
+    if (status != BLY_OK)
+        return status;
+    uint8_t *image = bytes > SIZE_MAX ? NULL
+                   : memory_zeroed(&filter->allocator, (size_t)bytes);
+    if (image == NULL)
+        return bloomery_no_memory(bytes);
+    memcpy(image, filter->image, filter->bytes);
+    image_set_u64(image, IMAGE_BYTES, bytes);
+    status = kind->grow(image);
+    if (status != BLY_OK) {
+        memory_release(&filter->allocator, image, (size_t)bytes);
+        return status;
+    }
+    memory_release(&filter->allocator, filter->image, filter->bytes);
+    filter->image = image;
+    filter->bytes = (size_t)bytes;
+    return BLY_OK;
+}
+
+static bly_status bloomery_add(bly_filter *filter, uint64_t hash)
+{
+    return filter->shared ? filter->kind->add_shared(filter->image, hash)
+                          : filter->kind->add(filter->image, hash);
+}
+
 bly_status bly_add_hash(bly_filter *filter, uint64_t hash)
 {
     const bly_kind *kind = filter->kind;
@@ -552,8 +590,12 @@ bly_status bly_add_hash(bly_filter *filter, uint64_t hash)
     bly_status status = handle_begin(filter);
     if (status != BLY_OK)
         return status;
-    status = filter->shared ? kind->add_shared(filter->image, hash)
-                            : kind->add(filter->image, hash);
+    status = bloomery_add(filter, hash);
+    if (status == BLY_EFULL && kind->grow != NULL) {
+        status = bloomery_grow(filter);
+        if (status == BLY_OK)
+            status = bloomery_add(filter, hash);
+    }
     if (status >= 0)
         bloomery_count_items(filter, 1);
     return status;
@@ -564,31 +606,35 @@ bly_status bly_add(bly_filter *filter, const void *key, size_t length)
     return bly_add_hash(filter, bly_hash(filter, key, length));
 }
 
-/* The kind's own batch, or a loop over its single form. */
+/* The kind's own batch, or a loop over its single form; `seen` may be NULL. */
 static bly_status bloomery_add_batch(bly_filter *filter,
                                      const uint64_t *hashes, size_t n,
-                                     size_t *done)
+                                     bool *seen, size_t *done)
 {
     const bly_kind *kind = filter->kind;
     void *image = filter->image;
     if (filter->away != NULL)
-        return filter->away->add_many(filter, hashes, n, done);
-    if (filter->shared && kind->add_many_shared != NULL)
+        return filter->away->add_many(filter, hashes, n, seen, done);
+    if (seen == NULL && filter->shared && kind->add_many_shared != NULL)
         return kind->add_many_shared(image, hashes, n, done);
-    if (!filter->shared && kind->add_many != NULL)
+    if (seen == NULL && !filter->shared && kind->add_many != NULL)
         return kind->add_many(image, hashes, n, done);
+    if (seen != NULL && !filter->shared && kind->add_each != NULL)
+        return kind->add_each(image, hashes, n, seen, done);
 
-    bly_status (*add)(void *, uint64_t) = filter->shared ? kind->add_shared
-                                                         : kind->add;
     for (*done = 0; *done < n; ++*done) {
-        bly_status status = add(image, hashes[*done]);
+        bly_status status = bloomery_add(filter, hashes[*done]);
         if (status < 0)
             return status;
+        if (seen != NULL)
+            seen[*done] = status == BLY_SEEN;
     }
     return BLY_OK;
 }
 
-bly_status bly_add_many(bly_filter *filter, const uint64_t *hashes, size_t n)
+/* All of a batch, growing on the way where the kind does that. */
+static bly_status bloomery_add_all(bly_filter *filter, const uint64_t *hashes,
+                                   size_t n, bool *seen)
 {
     if (filter->kind->add == NULL)
         return bloomery_unsupported(filter->kind, "add");
@@ -597,10 +643,30 @@ bly_status bly_add_many(bly_filter *filter, const uint64_t *hashes, size_t n)
     bly_status status = handle_begin(filter);
     if (status != BLY_OK)
         return status;
-    size_t done = 0;
-    status = bloomery_add_batch(filter, hashes, n, &done);
-    bloomery_count_items(filter, done);
+    size_t in = 0;
+    status = bloomery_add_batch(filter, hashes, n, seen, &in);
+    while (status == BLY_EFULL && filter->kind->grow != NULL) {
+        size_t done = 0;
+        status = bloomery_grow(filter);
+        if (status == BLY_OK)
+            status = bloomery_add_batch(filter, hashes + in, n - in,
+                                        seen != NULL ? seen + in : NULL,
+                                        &done);
+        in += done;
+    }
+    bloomery_count_items(filter, in);
     return status;
+}
+
+bly_status bly_add_many(bly_filter *filter, const uint64_t *hashes, size_t n)
+{
+    return bloomery_add_all(filter, hashes, n, NULL);
+}
+
+bly_status bly_add_each(bly_filter *filter, const uint64_t *hashes, size_t n,
+                        bool *seen)
+{
+    return bloomery_add_all(filter, hashes, n, seen);
 }
 
 /* The hashes of up to BLOOMERY_CHUNK keys; how many those are. */
@@ -613,18 +679,29 @@ static size_t bloomery_hash_chunk(const bly_filter *filter, uint64_t *hashes,
     return chunk;
 }
 
-bly_status bly_add_keys(bly_filter *filter, const bly_key *keys, size_t n)
+static bly_status bloomery_add_keys(bly_filter *filter, const bly_key *keys,
+                                    size_t n, bool *seen)
 {
     uint64_t hashes[BLOOMERY_CHUNK];
     bly_status status = filter->kind->add == NULL
                       ? bloomery_unsupported(filter->kind, "add") : BLY_OK;
-    while (n > 0 && status >= 0) {
-        size_t chunk = bloomery_hash_chunk(filter, hashes, keys, n);
-        status = bly_add_many(filter, hashes, chunk);
-        keys += chunk;
-        n -= chunk;
+    for (size_t i = 0, some; i < n && status >= 0; i += some) {
+        some = bloomery_hash_chunk(filter, hashes, keys + i, n - i);
+        status = bloomery_add_all(filter, hashes, some,
+                                  seen != NULL ? seen + i : NULL);
     }
     return status;
+}
+
+bly_status bly_add_keys(bly_filter *filter, const bly_key *keys, size_t n)
+{
+    return bloomery_add_keys(filter, keys, n, NULL);
+}
+
+bly_status bly_add_each_keys(bly_filter *filter, const bly_key *keys, size_t n,
+                             bool *seen)
+{
+    return bloomery_add_keys(filter, keys, n, seen);
 }
 
 /* ==== Ask =============================================================== */
@@ -888,6 +965,7 @@ bly_status bly_stat(bly_stat_t *out, const bly_filter *filter)
         .capacity = image_u64(image, IMAGE_CAPACITY),
         .bytes = filter->bytes,
         .planned_rate = image_f64(image, IMAGE_RATE),
+        .window = UINT64_MAX,
     };
     strcpy(s.kind, filter->kind->name);
     memcpy(s.hash, image + IMAGE_HASH, HASH_NAME);

@@ -21,8 +21,9 @@ typedef struct {
  * (core/kind.h, kind_pages), and nothing may be asked of the kind but what a
  * head is enough for. Other verbs are refused; see handle_here(). */
 typedef struct {
+    /* add_many, or with `seen` add_each, of kind.h */
     bly_status (*add_many)(bly_filter *filter, const uint64_t *hashes,
-                           size_t n, size_t *done);
+                           size_t n, bool *seen, size_t *done);
     void       (*contains_many)(const bly_filter *filter,
                                 const uint64_t *hashes, size_t n,
                                 bool *present);

@@ -22,10 +22,17 @@ const bly_kind *const registry_kinds[] = {
 
 enum { REGISTRY_SIZE = sizeof registry_kinds / sizeof *registry_kinds - 1 };
 
+/* The names' lengths: compound kinds ask for kinds by name at each lookup. */
+static const uint8_t registry_lengths[] = {
+#define REGISTRY_LENGTH(name) sizeof #name - 1,
+    REGISTRY_KINDS(REGISTRY_LENGTH)
+#undef REGISTRY_LENGTH
+};
+
 const bly_kind *kind_named(const char *name, size_t length)
 {
     for (size_t i = 0; i < REGISTRY_SIZE; i++)
-        if (strlen(registry_kinds[i]->name) == length
+        if (registry_lengths[i] == length
             && memcmp(registry_kinds[i]->name, name, length) == 0)
             return registry_kinds[i];
     return NULL;
@@ -43,7 +50,7 @@ static void registry_append(char *list, size_t room, const char *between,
 
 static bly_status registry_no_kind(const char *name, size_t length)
 {
-    char known[256] = "";
+    char known[400] = "";
     for (size_t i = 0; i < REGISTRY_SIZE; i++)
         registry_append(known, sizeof known, ", ", registry_kinds[i]->name);
     return status_fail(BLY_EKIND, "there is no kind '%.*s': choose one of %s",
@@ -185,6 +192,8 @@ static void registry_abilities(const char **out, const bly_kind *kind)
         { kind->put != NULL,        "label" },
         { kind->add_shared != NULL, "share" },
         { kind->pages != NULL,      "page" },
+        { kind->grow != NULL,       "grow" },
+        { kind->forgets,            "forget" },
         { kind->resize != NULL,     "resize" },
         { kind->each != NULL,       "list" },
         { kind->unite != NULL,      "unite" },

@@ -80,12 +80,14 @@ typedef struct {
     void (*place)(const void *head, const uint64_t *hashes, size_t n,
                   uint64_t *pages);
     kind_page (*look)(const void *head, const void *page);
-    /* `contains_many` and `add_many` for hashes of this page, broken or not;
-     * add leaves the page open. */
+    /* `contains_many`, `add_many` and `add_each` for hashes of this page,
+     * broken or not; adding leaves the page open. */
     void (*contains)(const void *head, const void *page,
                      const uint64_t *hashes, size_t n, bool *present);
     void (*add)(const void *head, void *page, const uint64_t *hashes,
                 size_t n);
+    void (*add_each)(const void *head, void *page, const uint64_t *hashes,
+                     size_t n, bool *seen);
     /* The checksum of a page that is open or torn. */
     void (*seal)(void *page);
     /* `stat`, from a *sum that was zero at first: of each page, then once. */
@@ -104,6 +106,9 @@ struct bly_kind {
     const kind_option *options;         /* NULL: none                        */
     bool        raw_hash;               /* uses the hash as it comes, so that
                                            one with weak bits will not do    */
+
+    bool        forgets;                /* keys go out again by themselves:
+                                           `plan` and `stat` tell the window */
 
     /* Maths only: all of *plan but `kind` and `bits_per_key`. */
     bly_status (*plan)(bly_plan_t *plan, const kind_spec *spec);
@@ -142,6 +147,17 @@ struct bly_kind {
     bly_status (*add_shared)     (void *image, uint64_t hash);
     bly_status (*add_many_shared)(void *image, const uint64_t *hashes,
                                   size_t n, size_t *done);
+
+    /* The batch that tells of each key what add() says: seen[i], BLY_SEEN. */
+    bly_status (*add_each)       (void *image, const uint64_t *hashes,
+                                  size_t n, bool *seen, size_t *done);
+
+    /* For an image that gets longer when it is full. After add has said
+     * BLY_EFULL: `grow_plan` tells how many bytes it needs to go on
+     * (BLY_ETOOBIG, BLY_EFULL: it cannot), and `grow` makes use of them, once
+     * the image has that many, the new ones zero, and IMAGE_BYTES says so. */
+    bly_status (*grow_plan)(uint64_t *bytes, const void *image);
+    bly_status (*grow)     (void *image);
 
     /* BLY_OK; BLY_EABSENT or BLY_EUNSAFE and nothing changed. The batch is
      * remove() of each hash in turn; each[i] is what it says of hashes[i]. */

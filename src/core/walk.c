@@ -91,43 +91,66 @@ void walk_contains(const walk_plan *plan, const uint8_t *row,
 
 /* ---- Add --------------------------------------------------------------- */
 
-PLATFORM_INLINE void walk_set(uint8_t *row, uint64_t at, bool shared)
+/* What has become of the key whose probes are being set. */
+typedef struct {
+    bool *seen;                         /* of this key; NULL: nobody asks    */
+    uint32_t set;                       /* probes set, of k                  */
+    bool fresh;                         /* one of their bits was clear       */
+} walk_news;
+
+/* Set the next bit; after the last one of a key, tell. */
+PLATFORM_INLINE void walk_set(uint8_t *row, uint64_t at, bool shared,
+                              uint32_t k, walk_news *news)
 {
-    if (shared)
-        bits_set_shared(row, at);
-    else
-        bits_set(row, at);
+    bool fresh = shared ? bits_set_shared(row, at) : bits_set(row, at);
+    if (news->seen == NULL)
+        return;
+    news->fresh |= fresh;
+    if (++news->set == k) {
+        *news->seen++ = !news->fresh;
+        news->fresh = false;
+        news->set = 0;
+    }
 }
 
 /* All probes of all keys, one after another, set WALK_AHEAD behind their
  * prefetches. */
 PLATFORM_INLINE void walk_add_any(const walk_plan *plan, uint8_t *row,
-                                  const uint64_t *hashes, size_t n, bool shared)
+                                  const uint64_t *hashes, size_t n, bool shared,
+                                  bool *seen)
 {
     uint64_t ring[WALK_AHEAD];
     const walk_plan p = *plan;
+    walk_news news = { .seen = seen };
     size_t turn = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t state = hash_spread(hashes[i]), base = 0;
         for (uint32_t j = 0; j < p.k; j++, turn++) {
             uint64_t *slot = &ring[turn % WALK_AHEAD];
             if (turn >= WALK_AHEAD)
-                walk_set(row, *slot, shared);
+                walk_set(row, *slot, shared, p.k, &news);
             *slot = base + bits_range(state, p.slice);
             platform_prefetch_write(row + (*slot >> 3));
             state *= HASH_STEP;
             base += p.stride;
         }
     }
-    for (size_t i = 0; i < turn && i < WALK_AHEAD; i++)
-        walk_set(row, ring[i], shared);
+    size_t left = turn < WALK_AHEAD ? turn : WALK_AHEAD;
+    for (size_t i = turn - left; i < turn; i++)
+        walk_set(row, ring[i % WALK_AHEAD], shared, p.k, &news);
 }
 
 void walk_add(const walk_plan *plan, uint8_t *row, const uint64_t *hashes,
               size_t n, bool shared)
 {
     if (shared)
-        walk_add_any(plan, row, hashes, n, true);
+        walk_add_any(plan, row, hashes, n, true, NULL);
     else
-        walk_add_any(plan, row, hashes, n, false);
+        walk_add_any(plan, row, hashes, n, false, NULL);
+}
+
+void walk_add_each(const walk_plan *plan, uint8_t *row, const uint64_t *hashes,
+                   size_t n, bool *seen)
+{
+    walk_add_any(plan, row, hashes, n, false, seen);
 }

@@ -42,4 +42,8 @@ void walk_contains(const walk_plan *plan, const uint8_t *row,
 void walk_add(const walk_plan *plan, uint8_t *row, const uint64_t *hashes,
               size_t n, bool shared);
 
+/* The same one after another; seen[i]: all k bits of hashes[i] were set. */
+void walk_add_each(const walk_plan *plan, uint8_t *row, const uint64_t *hashes,
+                   size_t n, bool *seen);
+
 #endif /* BLY_CORE_WALK_H */

@@ -311,18 +311,6 @@ static bly_status pages_apply(pages *p)
     return status;
 }
 
-static bly_status pages_add_many(bly_filter *filter, const uint64_t *hashes,
-                                 size_t n, size_t *done)
-{
-    pages *p = pages_of(filter);
-    for (*done = 0;;) {
-        *done += pending_take(&p->waiting, hashes + *done, n - *done);
-        bly_status status = *done < n ? pages_apply(p) : BLY_OK;
-        if (*done == n || status != BLY_OK)
-            return status;
-    }
-}
-
 /* ---- Asking ------------------------------------------------------------ */
 
 static void pages_note_trouble(pages *p)
@@ -332,10 +320,11 @@ static void pages_note_trouble(pages *p)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* Ask a page that is there for n keys. One that is damaged may have held any
- * of them. */
+/* Ask a page that is there for n keys; `adding`: each after those before it
+ * have been added to the copy. A page that is damaged may have held any. */
 static void pages_answer(pages *p, uint64_t place, uint8_t *page,
-                         const uint64_t *hashes, size_t n, bool *present)
+                         const uint64_t *hashes, size_t n, bool adding,
+                         bool *present)
 {
     if (p->kind->look(p->head, page) == KIND_PAGE_TORN && !p->failed) {
         memset(present, true, n * sizeof *present);
@@ -343,10 +332,13 @@ static void pages_answer(pages *p, uint64_t place, uint8_t *page,
         return;
     }
     pending_overlay(&p->waiting, place, page);
-    p->kind->contains(p->head, page, hashes, n, present);
+    if (adding)
+        p->kind->add_each(p->head, page, hashes, n, present);
+    else
+        p->kind->contains(p->head, page, hashes, n, present);
 }
 
-/* Key by key, without memory. */
+/* Key by key, without memory and without adding. */
 static void pages_ask_single(pages *p, const uint64_t *hashes, size_t n,
                              bool *present)
 {
@@ -355,7 +347,8 @@ static void pages_ask_single(pages *p, const uint64_t *hashes, size_t n,
         uint64_t place;
         p->kind->place(p->head, &hashes[i], 1, &place);
         if (queue_read(p->file, pages_offset(p, place), page, p->bytes)) {
-            pages_answer(p, place, page, &hashes[i], 1, &present[i]);
+            pages_answer(p, place, page, &hashes[i], 1, false,
+                         &present[i]);
             continue;
         }
         present[i] = true;
@@ -402,29 +395,34 @@ static size_t pages_gather_questions(const pages *p, pages_asker *a, size_t at,
     return at;
 }
 
-static void pages_ask_window(pages *p, pages_asker *a)
+/* Where not all pages can be read those that can are asked one by one; when
+ * adding, "perhaps" is true of all. */
+static void pages_ask_window(pages *p, pages_asker *a, bool adding)
 {
     pages_window *w = &a->window;
+    size_t first = w->begin[0], n = w->begin[w->n] - first;
     pages_window_start(p, w);
-    if (!queue_finish(w->reads)) {
-        size_t first = w->begin[0], end = w->begin[w->n];
-        pages_ask_single(p, a->hashes + first, end - first,
-                         a->answers + first);
-        return;
+    bool there = queue_finish(w->reads);
+    if (!there && adding) {
+        memset(a->answers + first, true, n * sizeof *a->answers);
+        pages_note_trouble(p);
+    } else if (!there) {
+        pages_ask_single(p, a->hashes + first, n, a->answers + first);
     }
-    for (size_t i = 0; i < w->n; i++)
+    for (size_t i = 0; there && i < w->n; i++)
         pages_answer(p, w->place[i], pages_slot(p, w, i),
                      a->hashes + w->begin[i], w->begin[i + 1] - w->begin[i],
-                     a->answers + w->begin[i]);
+                     adding, a->answers + w->begin[i]);
 }
 
+/* Up to PAGES_ASK keys. */
 static void pages_ask_some(pages *p, pages_asker *a, const uint64_t *hashes,
-                           size_t n, bool *present)
+                           size_t n, bool adding, bool *present)
 {
     pages_sort_questions(p, a, hashes, n);
     for (size_t at = 0; at < n; ) {
         at = pages_gather_questions(p, a, at, n);
-        pages_ask_window(p, a);
+        pages_ask_window(p, a, adding);
     }
     for (size_t i = 0; i < n; i++)
         present[a->questions[i].key] = a->answers[i];
@@ -483,9 +481,56 @@ static void pages_contains_many(const bly_filter *filter,
     }
     for (size_t at = 0, some; at < n; at += some) {
         some = n - at < PAGES_ASK ? n - at : PAGES_ASK;
-        pages_ask_some(p, a, hashes + at, some, present + at);
+        pages_ask_some(p, a, hashes + at, some, false, present + at);
     }
     pages_asker_give(p, a);
+}
+
+/* ---- Adding ------------------------------------------------------------ */
+
+static bly_status pages_take(pages *p, const uint64_t *hashes, size_t n,
+                             size_t *done)
+{
+    for (*done = 0;;) {
+        *done += pending_take(&p->waiting, hashes + *done, n - *done);
+        bly_status status = *done < n ? pages_apply(p) : BLY_OK;
+        if (*done == n || status != BLY_OK)
+            return status;
+    }
+}
+
+/* What adding the next keys would say of each; of how many it has said so.
+ * Without memory, of one. */
+static size_t pages_foretell(bly_filter *filter, const uint64_t *hashes,
+                             size_t n, bool *seen)
+{
+    pages *p = pages_of(filter);
+    pages_link(p);
+    pages_asker *a = pages_asker_take(p, &filter->allocator);
+    size_t some = a == NULL ? 1 : n < PAGES_ASK ? n : PAGES_ASK;
+    if (a == NULL) {
+        pages_ask_single(p, hashes, 1, seen);
+        return some;
+    }
+    pages_ask_some(p, a, hashes, some, true, seen);
+    pages_asker_give(p, a);
+    return some;
+}
+
+static bly_status pages_add_many(bly_filter *filter, const uint64_t *hashes,
+                                 size_t n, bool *seen, size_t *done)
+{
+    pages *p = pages_of(filter);
+    bly_status status = BLY_OK;
+    if (seen == NULL)
+        return pages_take(p, hashes, n, done);
+    for (*done = 0; *done < n && status == BLY_OK; ) {
+        size_t taken, some = pages_foretell(filter, hashes + *done, n - *done,
+                                            seen + *done);
+        status = pages_take(p, hashes + *done, some, &taken);
+        *done += taken;
+    }
+    return status;
 }
 
 /* ---- From end to end --------------------------------------------------- */

@@ -460,6 +460,17 @@ static void buffered_page_add(const void *head, void *page,
         (void)buffered_inner()->add_many(page, hashes, n, &done);
 }
 
+static void buffered_page_add_each(const void *head, void *page,
+                                   const uint64_t *hashes, size_t n,
+                                   bool *seen)
+{
+    size_t done;
+    if (buffered_open(head, page))
+        (void)buffered_inner()->add_each(page, hashes, n, seen, &done);
+    else
+        memset(seen, true, n * sizeof *seen);
+}
+
 static void buffered_page_seal(void *page)
 {
     image_seal(page);
@@ -576,19 +587,28 @@ static void buffered_contains_many(const void *image, const uint64_t *hashes,
     }
 }
 
-static bly_status buffered_add_many(void *image, const uint64_t *hashes,
-                                    size_t n, size_t *done)
+static bly_status buffered_add_each(void *image, const uint64_t *hashes,
+                                    size_t n, bool *seen, size_t *done)
 {
     const bly_kind *of = buffered_inner();
     uint64_t places[BUFFERED_AHEAD];
     for (size_t at = 0, some; at < n; at += some) {
         some = buffered_some(image, hashes + at, n - at, places);
-        for (size_t i = 0; i < some; i++)
-            buffered_put_in(of, image, buffered_at_mut(image, places[i]),
-                            hashes[at + i]);
+        for (size_t i = 0; i < some; i++) {
+            uint8_t *page = buffered_at_mut(image, places[i]);
+            bly_status is = buffered_put_in(of, image, page, hashes[at + i]);
+            if (seen != NULL)
+                seen[at + i] = is == BLY_SEEN;
+        }
     }
     *done = n;
     return BLY_OK;
+}
+
+static bly_status buffered_add_many(void *image, const uint64_t *hashes,
+                                    size_t n, size_t *done)
+{
+    return buffered_add_each(image, hashes, n, NULL, done);
 }
 
 /* ---- Sets of keys ------------------------------------------------------ */
@@ -714,6 +734,7 @@ static const kind_pages buffered_by_page = {
     .look     = buffered_look,
     .contains = buffered_page_contains,
     .add      = buffered_page_add,
+    .add_each = buffered_page_add_each,
     .seal     = buffered_page_seal,
     .stat     = buffered_page_stat,
     .stat_end = buffered_stat_end,
@@ -734,6 +755,7 @@ const bly_kind bly_kind_buffered = {
     .contains_many = buffered_contains_many,
     .add           = buffered_add,
     .add_many      = buffered_add_many,
+    .add_each      = buffered_add_each,
 
     .unite     = buffered_unite,
     .intersect = buffered_intersect,

@@ -405,6 +405,14 @@ static void blocked_add_portable(void *image, const uint64_t *hashes, size_t n)
                  blocked_set(line, (uint32_t)state, v.k, false));
 }
 
+static void blocked_each_portable(void *image, const uint64_t *hashes, size_t n,
+                                  bool *seen)
+{
+    blocked_view v = blocked_look(image);
+    BLOCKED_ROLL(v, hashes, n, platform_prefetch_write,
+                 seen[i] = !blocked_set(line, (uint32_t)state, v.k, false));
+}
+
 #if CPU_X86
 /* c^1 … c^16, and c^16 alone, which leads to the next sixteen. */
 static const uint32_t blocked_steps[16] = {
@@ -544,20 +552,48 @@ blocked_add_k_avx512(const blocked_view *v, uint32_t k, const uint64_t *hashes,
             blocked_bits_avx512((uint32_t)state, k, steps))));
 }
 
+CPU_TARGET_AVX512 PLATFORM_INLINE void
+blocked_each_k_avx512(const blocked_view *v, uint32_t k, const uint64_t *hashes,
+                      size_t n, bool *seen)
+{
+    __m512i steps = _mm512_loadu_si512(blocked_steps);
+    BLOCKED_ROLL(*v, hashes, n, platform_prefetch_write,
+        __m512i bits = blocked_bits_avx512((uint32_t)state, k, steps);
+        __m512i old = _mm512_loadu_si512(line);
+        __m512i fresh = _mm512_andnot_si512(old, bits);
+        seen[i] = _mm512_test_epi32_mask(fresh, fresh) == 0;
+        _mm512_storeu_si512(line, _mm512_or_si512(old, bits)));
+}
+
 /* A loop for each k that the plan likes best down to a rate of 10^-4: with a
  * k that the compiler knows an add costs two thirds. */
+#define BLOCKED_FOR_K(k, call)                                                 \
+    switch (k) {                                                               \
+    case 1: call(1); break;     case 2: call(2); break;                        \
+    case 3: call(3); break;     case 4: call(4); break;                        \
+    case 5: call(5); break;     case 6: call(6); break;                        \
+    case 7: call(7); break;     case 8: call(8); break;                        \
+    case 9: call(9); break;     case 10: call(10); break;                      \
+    case 11: call(11); break;   case 12: call(12); break;                      \
+    default: call(k);                                                          \
+    }
+
 CPU_TARGET_AVX512 static void
 blocked_add_avx512(void *image, const uint64_t *hashes, size_t n)
 {
     const blocked_view v = blocked_look(image);
-#define BLOCKED_ADD_K(K) case K: blocked_add_k_avx512(&v, K, hashes, n); break
-    switch (v.k) {
-    BLOCKED_ADD_K(1); BLOCKED_ADD_K(2); BLOCKED_ADD_K(3); BLOCKED_ADD_K(4);
-    BLOCKED_ADD_K(5); BLOCKED_ADD_K(6); BLOCKED_ADD_K(7); BLOCKED_ADD_K(8);
-    BLOCKED_ADD_K(9); BLOCKED_ADD_K(10); BLOCKED_ADD_K(11); BLOCKED_ADD_K(12);
-    default: blocked_add_k_avx512(&v, v.k, hashes, n);
-    }
+#define BLOCKED_ADD_K(k) blocked_add_k_avx512(&v, k, hashes, n)
+    BLOCKED_FOR_K(v.k, BLOCKED_ADD_K)
 #undef BLOCKED_ADD_K
+}
+
+CPU_TARGET_AVX512 static void
+blocked_each_avx512(void *image, const uint64_t *hashes, size_t n, bool *seen)
+{
+    const blocked_view v = blocked_look(image);
+#define BLOCKED_EACH_K(k) blocked_each_k_avx512(&v, k, hashes, n, seen)
+    BLOCKED_FOR_K(v.k, BLOCKED_EACH_K)
+#undef BLOCKED_EACH_K
 }
 #endif
 
@@ -606,6 +642,20 @@ static bly_status blocked_add_many(void *image, const uint64_t *hashes,
     return BLY_OK;
 }
 
+static bly_status blocked_add_each(void *image, const uint64_t *hashes,
+                                   size_t n, bool *seen, size_t *done)
+{
+    *done = n;
+#if CPU_X86
+    if (cpu_now() >= CPU_AVX512) {
+        blocked_each_avx512(image, hashes, n, seen);
+        return BLY_OK;
+    }
+#endif
+    blocked_each_portable(image, hashes, n, seen);
+    return BLY_OK;
+}
+
 static bly_status blocked_add_many_shared(void *image, const uint64_t *hashes,
                                           size_t n, size_t *done)
 {
@@ -647,6 +697,7 @@ const bly_kind bly_kind_blocked = {
     .add_many        = blocked_add_many,
     .add_shared      = blocked_add_shared,
     .add_many_shared = blocked_add_many_shared,
+    .add_each        = blocked_add_each,
 
     .unite     = kind_unite_bits,
     .intersect = kind_intersect_bits,

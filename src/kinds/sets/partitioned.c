@@ -283,6 +283,15 @@ static bly_status partitioned_add_many_shared(void *image,
     return BLY_OK;
 }
 
+static bly_status partitioned_add_each(void *image, const uint64_t *hashes,
+                                       size_t n, bool *seen, size_t *done)
+{
+    walk_plan plan = partitioned_walk(image);
+    walk_add_each(&plan, image_payload_mut(image), hashes, n, seen);
+    *done = n;
+    return BLY_OK;
+}
+
 /* ---- Look inside ------------------------------------------------------- */
 
 static void partitioned_overlap(bly_overlap_t *out, const void *a,
@@ -314,6 +323,7 @@ const bly_kind bly_kind_partitioned = {
     .add_many        = partitioned_add_many,
     .add_shared      = partitioned_add_shared,
     .add_many_shared = partitioned_add_many_shared,
+    .add_each        = partitioned_add_each,
 
     .unite     = kind_unite_bits,
     .intersect = kind_intersect_bits,

@@ -307,6 +307,20 @@ PLATFORM_INLINE bly_status standard_add_many_any(void *image,
     return BLY_OK;
 }
 
+static bly_status standard_add_each(void *image, const uint64_t *hashes,
+                                    size_t n, bool *seen, size_t *done)
+{
+    walk_plan plan = standard_walk(image);
+    *done = n;
+    if (standard_walks(image)) {
+        walk_add_each(&plan, image_payload_mut(image), hashes, n, seen);
+        return BLY_OK;
+    }
+    for (size_t i = 0; i < n; i++)
+        seen[i] = standard_add_any(image, hashes[i], false) == BLY_SEEN;
+    return BLY_OK;
+}
+
 static bly_status standard_add_many(void *image, const uint64_t *hashes,
                                     size_t n, size_t *done)
 {
@@ -349,6 +363,7 @@ const bly_kind bly_kind_standard = {
     .add_many        = standard_add_many,
     .add_shared      = standard_add_shared,
     .add_many_shared = standard_add_many_shared,
+    .add_each        = standard_add_each,
 
     .unite     = kind_unite_bits,
     .intersect = kind_intersect_bits,
