@@ -17,7 +17,7 @@ trap 'exit 2' HUP INT TERM
 export BLOOMERY
 
 failed=0
-for topic in keys query jobs show errors json sets save remove frozen; do
+for topic in keys query jobs show errors json sets save remove frozen paged; do
     mkdir "$work/$topic"
     (cd "$work/$topic" && sh "$here/$topic.sh" "$here") >"$work/log"
     code=$?
