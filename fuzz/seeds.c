@@ -150,6 +150,22 @@ static const seeds_bad seeds_bads[] = {
       G0, 8, SEEDS_POWER(59) + 1, SEEDS_BOTH, 0 },
     { "split-reserved", "split", "a reserved field that is not 0",
       G1, 8, 8, SEEDS_BOTH, 0 },
+    /* geometry: buffered */
+    { "buffered-page-0", "buffered", "pages of no bytes",
+      G0, 8, 0, SEEDS_BOTH, 0 },
+    { "buffered-page-wide", "buffered", "pages of 2^32 + 4096 bytes",
+      G0, 8, SEEDS_POWER(32) + 4096, SEEDS_BOTH, 0 },
+    { "buffered-pages-2-52", "buffered",
+      "2^52 + 1 pages: their bytes are 4096, modulo 2^64",
+      G1, 8, SEEDS_POWER(52) + 1, SEEDS_BOTH, 0 },
+    { "buffered-k", "buffered", "another k than the model has",
+      G2, 8, 3, SEEDS_BOTH, 0 },
+    { "buffered-reserved", "buffered", "a reserved field that is not 0",
+      G3, 8, 1, SEEDS_BOTH, 0 },
+    { "buffered-model", "buffered", "a model of more bits than a page has",
+      FORGE_HEADER + G0, 8, SEEDS_POWER(20), SEEDS_BOTH, 0 },
+    { "buffered-between", "buffered", "bytes between the model and the pages",
+      4095, 1, 1, SEEDS_BOTH, 0 },
 };
 
 /* The same, but strange fields that a reader must live with. */
@@ -170,6 +186,10 @@ static const seeds_bad seeds_odds[] = {
       FORGE_SEED, 8, UINT64_MAX, SEEDS_BOTH, 0 },
     { "standard-k-64", "standard", "as many probes as there may be",
       G1, 8, 64, SEEDS_BOTH, 0 },
+    { "buffered-page-broken", "buffered", "a page that is not headed as one",
+      4096, 8, 1, SEEDS_BOTH, 0 },
+    { "buffered-page-torn", "buffered", "a page whose checksum is wrong",
+      4096 + FORGE_PAYLOAD_SUM, 8, 1, SEEDS_BOTH, 0 },
 };
 
 /* Filters of many plans: "check-valid-" and the string, ':' '=' ',' made '-'.

@@ -187,6 +187,30 @@ static void test_broken_page_is_perhaps(void **state)
     bly_free(filter);
 }
 
+/* The worked example of docs/format.md. */
+static void test_example_of_the_specification(void **state)
+{
+    (void)state;
+    static const uint64_t bits[] = { 14728, 20906, 1818, 18231, 1379, 10117,
+                                     24728 };
+    enum { K = sizeof bits / sizeof *bits };
+    bly_spec spec = { .rate = 0.01, .capacity = 300000 };
+    bly_plan_t plan = { .bytes = 0 };
+    for (; plan.geometry[1] != 100; spec.capacity += 100)
+        assert_status(bly_plan(&plan, "buffered:k=7", &spec), BLY_OK);
+    spec.capacity -= 100;
+    bly_filter *filter = NULL;
+    assert_status(bly_new(&filter, "buffered:k=7", &spec), BLY_OK);
+    assert_status(bly_add(filter, "swordfish", 9), BLY_OK);
+    const uint8_t *image = bly_image(filter, NULL);
+    const uint8_t *page = image + 70 * 4096;
+    assert_memory_equal(page, image + IMAGE_HEADER, IMAGE_PAYLOAD_SUM);
+    assert_int_equal(bits_count(image_payload(page), 4096 - IMAGE_HEADER), K);
+    for (size_t i = 0; i < K; i++)
+        assert_true(bits_test(image_payload(page), bits[i]));
+    bly_free(filter);
+}
+
 static void test_page_sizes(void **state)
 {
     (void)state;
@@ -216,6 +240,7 @@ int main(void)
         cmocka_unit_test(test_pages_are_filters),
         cmocka_unit_test(test_untouched_pages_are_zero),
         cmocka_unit_test(test_broken_page_is_perhaps),
+        cmocka_unit_test(test_example_of_the_specification),
         cmocka_unit_test(test_page_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
