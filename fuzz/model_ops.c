@@ -72,11 +72,20 @@ static void model_replace(bly_filter **old, bly_filter *fresh)
 
 /* ---- Instructions: add ------------------------------------------------- */
 
+/* Is the filter full: or, if it grows, has it reached the most memory that is
+ * given here? */
+static bool model_full(const model *m, bly_status status)
+{
+    return status == BLY_EFULL
+        || (model_can(m, "grow")
+            && (status == BLY_ENOMEM || status == BLY_ETOOBIG));
+}
+
 static void model_added(model *m, uint64_t hash, bool before,
                         bly_status status)
 {
-    if (status == BLY_EFULL || !model_can(m, "add")) {
-        model_expect(m, status == BLY_EFULL || status == BLY_EUNSUPPORTED,
+    if (model_full(m, status) || !model_can(m, "add")) {
+        model_expect(m, model_full(m, status) || status == BLY_EUNSUPPORTED,
                      "a kind that cannot add did");
         model_expect(m, bly_contains_hash(m->a.filter, hash) == before,
                      "a refused add changed the filter");
@@ -122,7 +131,7 @@ static void model_added_many(model *m, size_t n, uint64_t items,
                      "a kind that cannot add did");
         return;
     }
-    model_expect(m, status == BLY_OK || status == BLY_EFULL
+    model_expect(m, status == BLY_OK || model_full(m, status)
                     || (status == BLY_EREMOVED && m->lossy),
                  "a batch was refused");
     if (status != BLY_OK) {

@@ -165,7 +165,8 @@ typedef struct {
     double   bits_per_key;      /* 8 * bytes / capacity                      */
     double   rate;              /* predicted rate at capacity: at most what
                                    was asked (but for one part in a million),
-                                   unless options fix the size               */
+                                   unless options fix the size; of a kind
+                                   that grows, at any number of keys at most */
     double   rate_sd;           /* how much one such filter's own rate
                                    differs from another's: one standard
                                    deviation, over seeds or key sets         */
@@ -345,7 +346,7 @@ BLY_API bly_status bly_each(const bly_filter *filter, bly_visit *visit,
 typedef struct {
     char     kind[17], hash[9];
     uint64_t seed;
-    uint64_t capacity;          /* keys it was planned for                   */
+    uint64_t capacity;          /* keys it was planned for, or has grown to  */
     uint64_t bytes;             /* of the whole image                        */
     double   bits_per_key;      /* 8 * bytes / capacity                      */
     uint64_t items;             /* adds that succeeded, repeats counted too;

@@ -969,7 +969,6 @@ bly_status bly_stat(bly_stat_t *out, const bly_filter *filter)
     };
     strcpy(s.kind, filter->kind->name);
     memcpy(s.hash, image + IMAGE_HASH, HASH_NAME);
-    s.bits_per_key = 8 * (double)s.bytes / (double)s.capacity;
     for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
         s.geometry[i] = image_geometry(image, i);
 
@@ -980,6 +979,7 @@ bly_status bly_stat(bly_stat_t *out, const bly_filter *filter)
         filter->kind->stat(&s, image);
     if (status != BLY_OK)
         return status;
+    s.bits_per_key = 8 * (double)s.bytes / (double)s.capacity;
     uint64_t items = platform_load64(&filter->items);
     s.items_exact = items != IMAGE_ITEMS_UNKNOWN;
     s.items = s.items_exact ? items : bloomery_whole(s.distinct);

@@ -27,6 +27,7 @@
     X(gcs)                                                                     \
     X(bloomier)                                                                \
     X(twin)                                                                    \
+    X(scalable)                                                                \
     X(buffered)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;

@@ -64,3 +64,31 @@ inner inner_at(const void *outer, uint64_t offset, const bly_kind *kind)
 {
     return (inner){ kind, (uint8_t *)(uintptr_t)image_payload(outer) + offset };
 }
+
+void inner_contains_many(const bly_kind *kind, const void *image,
+                         const uint64_t *hashes, size_t n, bool *present)
+{
+    if (kind->contains_many != NULL) {
+        kind->contains_many(image, hashes, n, present);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        present[i] = kind->contains(image, hashes[i]);
+}
+
+/* Where there is no batch, the lookups of one bring the lines near. */
+bly_status inner_add_each(const bly_kind *kind, void *image,
+                          const uint64_t *hashes, size_t n, bool *seen,
+                          size_t *done)
+{
+    if (kind->add_each != NULL)
+        return kind->add_each(image, hashes, n, seen, done);
+    inner_contains_many(kind, image, hashes, n, seen);
+    for (*done = 0; *done < n; ++*done) {
+        bly_status status = kind->add(image, hashes[*done]);
+        if (status < 0)
+            return status;
+        seen[*done] = status == BLY_SEEN;
+    }
+    return BLY_OK;
+}

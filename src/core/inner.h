@@ -38,4 +38,12 @@ bool inner_check(const void *outer, uint64_t offset, const bly_kind *kind);
  * yes before. */
 inner inner_at(const void *outer, uint64_t offset, const bly_kind *kind);
 
+/* The kind's own batch, or a loop over its single form. `add` of a kind that
+ * counts adds a key once more that it says was seen. */
+void inner_contains_many(const bly_kind *kind, const void *image,
+                         const uint64_t *hashes, size_t n, bool *present);
+bly_status inner_add_each(const bly_kind *kind, void *image,
+                          const uint64_t *hashes, size_t n, bool *seen,
+                          size_t *done);
+
 #endif /* BLY_CORE_INNER_H */

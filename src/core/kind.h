@@ -152,10 +152,11 @@ struct bly_kind {
     bly_status (*add_each)       (void *image, const uint64_t *hashes,
                                   size_t n, bool *seen, size_t *done);
 
-    /* For an image that gets longer when it is full. After add has said
-     * BLY_EFULL: `grow_plan` tells how many bytes it needs to go on
-     * (BLY_ETOOBIG, BLY_EFULL: it cannot), and `grow` makes use of them, once
-     * the image has that many, the new ones zero, and IMAGE_BYTES says so. */
+    /* For an image that gets longer when it is full: its planned rate holds
+     * however many keys are added. After add has said BLY_EFULL: `grow_plan`
+     * tells how many bytes it needs to go on (BLY_ETOOBIG, BLY_EFULL: it
+     * cannot), and `grow` makes use of them, once the image has that many, the
+     * new ones zero, and IMAGE_BYTES says so. */
     bly_status (*grow_plan)(uint64_t *bytes, const void *image);
     bly_status (*grow)     (void *image);
 
@@ -189,8 +190,8 @@ struct bly_kind {
     /* All fingerprints in rising order; ends when `visit` says false. */
     void (*each)(const void *image, bly_visit *visit, void *context);
 
-    /* distinct, distinct_sd, fill, rate, probes, and `stuck` where there are
-     * counters: what the payload shows. */
+    /* distinct, distinct_sd, fill, rate, probes, `stuck` where there are
+     * counters, and `capacity` if it has grown: what the payload shows. */
     void (*stat)(bly_stat_t *out, const void *image);
 
     /* Bring up to date what the payload keeps of itself (checksums of parts),

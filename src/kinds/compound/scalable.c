@@ -1,0 +1,587 @@
+/* scalable.c - a row of filters, each larger and stricter than the one before.
+ *
+ * WHAT IT IS
+ *
+ * A filter for a number of keys that nobody knows. It begins with one filter,
+ * the first *slice*, for `capacity` keys; when that is full a second one joins
+ * it, for twice as many, and so on. A key is there if any slice has it. Each
+ * slice errs less than the one before, by a factor that makes the sum of all
+ * rates, however many there will be, stay under the rate asked for.
+ *
+ * THE PICTURE
+ *
+ *      payload  | directory | slice 0 | slice 1      | slice 2            | …
+ *      keys                   n         g n            g^2 n
+ *      rate                   P(1-r)    P(1-r) r       P(1-r) r^2
+ *
+ *      contains x = the last slice has x, or the one before, or …
+ *      add x      = if no slice has x: to the last slice
+ *
+ * A key that is perhaps there already is not added again, so repeats do not
+ * fill the filter; a new key that is taken for one that is there is found
+ * later as it was found now.
+ *
+ * IMAGE
+ *
+ *      geometry 0   kind of the slices: 0 partitioned, 1 blocked, 2 standard,
+ *                   3 split, 4 counting, 5 variable, 6 dleft, 7 deletable,
+ *                   8 cuckoo, 9 quotient, 10 compaction
+ *      geometry 1   growth g, 2 .. 16
+ *      geometry 2   tightening r in per cent, 1 .. 99
+ *      geometry 3   the rate P asked for (IEEE double)
+ *      payload      a directory of 64 entries of two u64: where the slice
+ *                   begins, in bytes from the payload's start, and how many
+ *                   keys were added to it; unused entries are zero. Then the
+ *                   slices, each at the next multiple of 64.
+ *
+ *      Slices are whole images, as docs/format.md has them, of the outer hash
+ *      and seed; their payload checksums are 0 (the outer one covers them) and
+ *      their items "unknown". To the slices of kind quotient go the spread
+ *      hashes (docs/format.md, section 3), to all others the hashes. Valid if
+ *      and only if (1) the geometry is in these ranges, (2) slice 0 begins at
+ *      1024 and every other one where the last one ends, rounded up, (3) all
+ *      inner headers are valid, of that kind, hash and seed and (4) the last
+ *      slice ends where the payload does.
+ *
+ * MATHS
+ *
+ * A key that was never added is found if any slice finds it. With f_i the rate
+ * of slice i [Almeida 2007]:
+ *
+ *      F = 1 - prod_i (1 - f_i) <= sum_i P (1-r) r^i < P                (1)
+ *
+ * F is bly_stat's rate, from the slices as they stand; the plan's rate is P,
+ * which holds for any number of keys: while there are only `capacity` of them
+ * the true one is about P (1-r). What it costs: after l
+ * slices the last one, which holds most of the keys, is planned for P (1-r)
+ * r^(l-1). For a Bloom filter that is 1.44 log2 of its reciprocal bits a key,
+ * against 1.44 log2(1/P) with the number known in advance:
+ *
+ *      r       more bits a key, at      1      4     10     20 slices
+ *      0.5                            1.4    5.8   14.4   28.9
+ *      0.85                           3.9    5.0    7.0   10.4
+ *      0.9                            4.8    5.5    6.8    9.0
+ *
+ * So r = 0.85 by default: a thousand times the first capacity is ten slices.
+ * The last slice is half full on average, which doubles the memory at worst
+ * (g = 2). Ask for as many keys as you expect, not for few.
+ *
+ * COST
+ *
+ * A key that is absent, or new, is asked for in every slice, one that is there
+ * in few: most keys are in the last slices, which come first. Batches take all
+ * keys to the last slice, those not found to the one before, and so on; each
+ * slice's own batch has its lines on their way together. Growing takes a new
+ * image and copies the old one, which is smaller. Measured: `make bench`.
+ *
+ * WHEN TO USE, WHEN NOT
+ *
+ * When the number of keys is unknown and the keys cannot be read again. If it
+ * is known within a factor of two, plan for the larger number instead: one
+ * filter is smaller and asks one slice. `of=blocked` is the quickest.
+ * `quotient` grows too, by doubling, but only while its fingerprints last.
+ * To forget old keys instead of growing: `aging`.
+ *
+ * PAPERS
+ *
+ *  [Almeida 2007]  Scalable Bloom filters, Information Processing Letters
+ *                  101(6)
+ */
+#include "core/kind.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/sizes.h"
+#include "core/hash.h"
+#include "core/inner.h"
+
+enum {
+    SCALABLE_VERSION = 1,
+    SCALABLE_OF = 0, SCALABLE_GROWTH = 1, SCALABLE_TIGHTENING = 2,
+    SCALABLE_RATE = 3,                  /* of the geometry                   */
+    SCALABLE_SLICES = 64,               /* at most                           */
+    SCALABLE_ENTRY = 16,                /* bytes in the directory            */
+    SCALABLE_KEYS = 8,                  /* of them, where the keys stand     */
+    SCALABLE_DIRECTORY = SCALABLE_SLICES * SCALABLE_ENTRY,
+    SCALABLE_CHUNK = 2048               /* keys asked at a time              */
+};
+
+static const char *const scalable_kinds[] = {
+    "partitioned", "blocked", "standard", "split", "counting", "variable",
+    "dleft", "deletable", "cuckoo", "quotient", "compaction", NULL,
+};
+enum { SCALABLE_KINDS = sizeof scalable_kinds / sizeof *scalable_kinds - 1 };
+
+enum { SCALABLE_OPTION_OF, SCALABLE_OPTION_GROWTH, SCALABLE_OPTION_TIGHTENING };
+
+static const kind_option scalable_options[] = {
+    [SCALABLE_OPTION_OF] = {
+        .name = "of", .help = "what kind the slices are",
+        .choices = scalable_kinds, .standard = 0,
+    },
+    [SCALABLE_OPTION_GROWTH] = {
+        .name = "growth", .help = "how many times as many keys the next slice "
+                                  "is for",
+        .least = 2, .most = 16, .standard = 2,
+    },
+    [SCALABLE_OPTION_TIGHTENING] = {
+        .name = "tightening", .help = "the next slice's rate, in per cent of "
+                                      "the one before",
+        .least = 1, .most = 99, .standard = 85,
+    },
+    { .name = NULL },
+};
+
+/* ---- The slices -------------------------------------------------------- */
+
+static const bly_kind *scalable_kind(uint64_t of)
+{
+    return kind_named(scalable_kinds[of], strlen(scalable_kinds[of]));
+}
+
+/* What all slices follow from. */
+typedef struct {
+    const bly_kind *kind;
+    uint64_t capacity;                  /* of slice 0                        */
+    uint64_t growth, tightening;
+    double   rate;                      /* of all together                   */
+} scalable_rule;
+
+static scalable_rule scalable_rule_of(const void *image)
+{
+    return (scalable_rule){
+        .kind = scalable_kind(image_geometry(image, SCALABLE_OF)),
+        .capacity = image_u64(image, IMAGE_CAPACITY),
+        .growth = image_geometry(image, SCALABLE_GROWTH),
+        .tightening = image_geometry(image, SCALABLE_TIGHTENING),
+        .rate = image_f64(image, IMAGE_GEOMETRY + 8 * SCALABLE_RATE),
+    };
+}
+
+/* Slice i as it would be. The rate is worked out by multiplications alone, so
+ * that every machine comes to the same. */
+static bly_status scalable_plan_slice(bly_plan_t *plan, kind_spec *spec,
+                                      const scalable_rule *rule, size_t i)
+{
+    double ratio = (double)rule->tightening / 100;
+    double rate = rule->rate * (1 - ratio);
+    uint64_t keys = rule->capacity;
+    for (size_t j = 0; j < i; j++) {
+        rate *= ratio;
+        if (!sizes_mul(&keys, keys, rule->growth))
+            return status_fail(BLY_ETOOBIG, "the filter would have to grow "
+                               "beyond 2^64 keys");
+    }
+    *spec = kind_spec_plain(rule->kind, keys, rate);
+    *plan = (bly_plan_t){ .bytes = 0 };
+    bly_status status = rule->kind->plan(plan, spec);
+    strcpy(plan->kind, rule->kind->name);
+    return status;
+}
+
+typedef struct {
+    const bly_kind *kind;
+    uint8_t *payload;
+    size_t   slices;                    /* at least 1                        */
+} scalable_view;
+
+static uint64_t scalable_at(const uint8_t *payload, size_t i)
+{
+    return image_u64(payload, i * SCALABLE_ENTRY);
+}
+
+static scalable_view scalable_look(const void *image)
+{
+    scalable_view v = {
+        .kind = scalable_kind(image_geometry(image, SCALABLE_OF)),
+        .payload = (uint8_t *)(uintptr_t)image_payload(image), .slices = 1,
+    };
+    while (v.slices < SCALABLE_SLICES && scalable_at(v.payload, v.slices) != 0)
+        v.slices++;
+    return v;
+}
+
+static void *scalable_slice(const scalable_view *v, size_t i)
+{
+    return v->payload + scalable_at(v->payload, i);
+}
+
+static uint64_t scalable_keys(const scalable_view *v, size_t i)
+{
+    return image_u64(v->payload, i * SCALABLE_ENTRY + SCALABLE_KEYS);
+}
+
+static void scalable_count(const scalable_view *v, uint64_t more)
+{
+    size_t last = v->slices - 1;
+    image_set_u64(v->payload, last * SCALABLE_ENTRY + SCALABLE_KEYS,
+                  scalable_keys(v, last) + more);
+}
+
+/* How many more keys the last slice is planned for. */
+static uint64_t scalable_room(const scalable_view *v)
+{
+    size_t last = v->slices - 1;
+    uint64_t capacity = image_u64(scalable_slice(v, last), IMAGE_CAPACITY);
+    uint64_t keys = scalable_keys(v, last);
+    return keys < capacity ? capacity - keys : 0;
+}
+
+/* ---- Plan -------------------------------------------------------------- */
+
+static bly_status scalable_plan(bly_plan_t *plan, const kind_spec *spec)
+{
+    scalable_rule rule = {
+        .kind = scalable_kind(spec->option[SCALABLE_OPTION_OF]),
+        .capacity = spec->capacity, .rate = spec->rate,
+        .growth = spec->option[SCALABLE_OPTION_GROWTH],
+        .tightening = spec->option[SCALABLE_OPTION_TIGHTENING],
+    };
+    bly_plan_t first;
+    kind_spec wanted;
+    uint64_t bytes = 0;
+    if (spec->capacity == 0)
+        return kind_no_capacity();
+    bly_status status = scalable_plan_slice(&first, &wanted, &rule, 0);
+    if (status == BLY_OK
+        && !sizes_add(&bytes, first.bytes, SCALABLE_DIRECTORY))
+        status = kind_too_big(spec, "2^64 bytes");
+    if (status == BLY_OK)
+        status = kind_plan_bytes(plan, bytes);
+    if (status != BLY_OK)
+        return status;
+
+    plan->capacity = first.capacity;
+    plan->rate = rule.rate;
+    plan->rate_sd = 0;
+    plan->fill = first.fill;
+    plan->probes = first.probes;
+    plan->lines_present = first.lines_present;
+    plan->lines_absent = first.lines_absent;
+    plan->geometry[SCALABLE_OF] = spec->option[SCALABLE_OPTION_OF];
+    plan->geometry[SCALABLE_GROWTH] = rule.growth;
+    plan->geometry[SCALABLE_TIGHTENING] = rule.tightening;
+    memcpy(&plan->geometry[SCALABLE_RATE], &rule.rate, sizeof rule.rate);
+    return BLY_OK;
+}
+
+/* Write slice i, of nothing, into zero bytes, `at` bytes into the payload. */
+static bly_status scalable_open(void *image, size_t i, uint64_t at)
+{
+    scalable_rule rule = scalable_rule_of(image);
+    uint8_t *payload = image_payload_mut(image);
+    bly_plan_t plan;
+    kind_spec spec;
+    bly_status status = scalable_plan_slice(&plan, &spec, &rule, i);
+    if (status == BLY_OK)
+        status = inner_format(payload + at, &plan, image, &spec);
+    if (status == BLY_OK)
+        image_set_u64(payload, i * SCALABLE_ENTRY, at);
+    return status;
+}
+
+static bly_status scalable_format(void *image, const kind_spec *spec)
+{
+    (void)spec;
+    return scalable_open(image, 0, SCALABLE_DIRECTORY);
+}
+
+/* ---- Grow -------------------------------------------------------------- */
+
+/* Where the next slice begins. */
+static bool scalable_end(uint64_t *at, const scalable_view *v)
+{
+    size_t last = v->slices - 1;
+    uint64_t bytes = image_u64(scalable_slice(v, last), IMAGE_BYTES);
+    return inner_room(&bytes, bytes)
+        && sizes_add(at, scalable_at(v->payload, last), bytes);
+}
+
+static bly_status scalable_grow_plan(uint64_t *bytes, const void *image)
+{
+    scalable_view v = scalable_look(image);
+    scalable_rule rule = scalable_rule_of(image);
+    bly_plan_t plan, whole;
+    kind_spec spec;
+    uint64_t at, end = 0;
+    if (v.slices == SCALABLE_SLICES)
+        return status_fail(BLY_EFULL, "the filter has grown %d times and can "
+                           "grow no more: build one for more keys",
+                           SCALABLE_SLICES - 1);
+    bly_status status = scalable_plan_slice(&plan, &spec, &rule, v.slices);
+    if (status == BLY_OK && (!scalable_end(&at, &v)
+                             || !sizes_add(&end, at, plan.bytes)))
+        status = kind_too_big(&spec, "2^64 bytes");
+    if (status == BLY_OK)
+        status = kind_plan_bytes(&whole, end);
+    if (status == BLY_OK)
+        *bytes = whole.bytes;
+    return status;
+}
+
+static bly_status scalable_grow(void *image)
+{
+    scalable_view v = scalable_look(image);
+    uint64_t at = 0;
+    scalable_end(&at, &v);              /* it did for the plan */
+    return scalable_open(image, v.slices, at);
+}
+
+/* ---- Check, contains, add ---------------------------------------------- */
+
+/* Each slice must begin where the one before ends, and the last one end where
+ * the payload does. */
+static bool scalable_row(const void *image, const bly_kind *kind)
+{
+    const uint8_t *payload = image_payload(image);
+    uint64_t at = SCALABLE_DIRECTORY, end = 0;
+    bool more = true;
+    for (size_t i = 0; i < SCALABLE_SLICES; i++) {
+        more = more && (i == 0 || scalable_at(payload, i) != 0);
+        if (!more) {
+            if (scalable_at(payload, i) != 0
+                || image_u64(payload, i * SCALABLE_ENTRY + SCALABLE_KEYS) != 0)
+                return false;
+            continue;
+        }
+        if (scalable_at(payload, i) != at || !inner_check(image, at, kind))
+            return false;
+        end = at + image_u64(payload + at, IMAGE_BYTES);
+        if (!inner_room(&at, end))
+            return false;
+    }
+    return end == image_payload_bytes(image);
+}
+
+static bly_status scalable_check(const void *image)
+{
+    uint64_t of = image_geometry(image, SCALABLE_OF);
+    uint64_t growth = image_geometry(image, SCALABLE_GROWTH);
+    uint64_t tightening = image_geometry(image, SCALABLE_TIGHTENING);
+    double rate = image_f64(image, IMAGE_GEOMETRY + 8 * SCALABLE_RATE);
+
+    bool sound = of < SCALABLE_KINDS && growth >= 2 && growth <= 16
+              && tightening >= 1 && tightening <= 99 && rate > 0 && rate < 1
+              && image_payload_bytes(image) >= SCALABLE_DIRECTORY
+              && scalable_row(image, scalable_kind(of));
+    return sound ? BLY_OK : kind_bad_geometry(image);
+}
+
+/* The hash as the slices want it: a kind that uses its bits as they come must
+ * have good ones, whatever function they are from. */
+static uint64_t scalable_hash(const scalable_view *v, uint64_t hash)
+{
+    return v->kind->raw_hash ? hash_spread(hash) : hash;
+}
+
+static bool scalable_contains(const void *image, uint64_t hash)
+{
+    scalable_view v = scalable_look(image);
+    hash = scalable_hash(&v, hash);
+    for (size_t i = v.slices; i-- > 0; )
+        if (v.kind->contains(scalable_slice(&v, i), hash))
+            return true;
+    return false;
+}
+
+static bly_status scalable_add(void *image, uint64_t hash)
+{
+    scalable_view v = scalable_look(image);
+    if (scalable_contains(image, hash))
+        return BLY_SEEN;
+    if (scalable_room(&v) == 0)
+        return BLY_EFULL;
+    bly_status status = v.kind->add(scalable_slice(&v, v.slices - 1),
+                                    scalable_hash(&v, hash));
+    if (status >= 0)
+        scalable_count(&v, 1);
+    return status;
+}
+
+/* ---- Batches ----------------------------------------------------------- */
+
+/* Keys of a chunk that no slice has had so far. */
+typedef struct {
+    uint64_t hash[SCALABLE_CHUNK];
+    uint16_t place[SCALABLE_CHUNK];     /* in the chunk                      */
+    size_t   n;
+} scalable_rest;
+
+static void scalable_begin(scalable_rest *rest, const scalable_view *v,
+                           const uint64_t *hashes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        rest->hash[i] = scalable_hash(v, hashes[i]);
+        rest->place[i] = (uint16_t)i;
+    }
+    rest->n = n;
+}
+
+/* Ask slices top-1 down to 0, each for the keys that are left: found[] of those
+ * that one of them has becomes true, the others stay in the rest. */
+static void scalable_ask(scalable_rest *rest, const scalable_view *v,
+                         size_t top, bool *found)
+{
+    bool has[SCALABLE_CHUNK];
+    for (size_t s = top; s-- > 0 && rest->n > 0; ) {
+        size_t left = 0;
+        inner_contains_many(v->kind, scalable_slice(v, s), rest->hash, rest->n,
+                            has);
+        for (size_t j = 0; j < rest->n; j++) {
+            found[rest->place[j]] = has[j];
+            rest->hash[left] = rest->hash[j];
+            rest->place[left] = rest->place[j];
+            left += !has[j];
+        }
+        rest->n = left;
+    }
+}
+
+static void scalable_contains_many(const void *image, const uint64_t *hashes,
+                                   size_t n, bool *present)
+{
+    scalable_view v = scalable_look(image);
+    scalable_rest rest;
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < SCALABLE_CHUNK ? n - i : SCALABLE_CHUNK;
+        scalable_begin(&rest, &v, hashes + i, some);
+        scalable_ask(&rest, &v, v.slices, present + i);
+    }
+}
+
+/* Add the first m of the rest, which no older slice has, to the last slice,
+ * unless a key before it in the batch was the same to it; how many are done. A
+ * kind that counts would count the same key twice, so it is asked first. */
+static bly_status scalable_add_rest(const scalable_view *v,
+                                    const scalable_rest *rest, size_t m,
+                                    bool *seen, size_t *done)
+{
+    void *last = scalable_slice(v, v->slices - 1);
+    bly_status status = BLY_OK;
+    if (v->kind->count == NULL)
+        return inner_add_each(v->kind, last, rest->hash, m, seen, done);
+
+    inner_contains_many(v->kind, last, rest->hash, m, seen);
+    for (*done = 0; *done < m; ++*done) {
+        uint64_t hash = rest->hash[*done];
+        seen[*done] = v->kind->contains(last, hash);
+        if (!seen[*done])
+            status = v->kind->add(last, hash);
+        if (status < 0)
+            return status;
+    }
+    return BLY_OK;
+}
+
+/* At most a chunk, and no more new keys than the last slice has room for; where
+ * it has none, up to the first new key. */
+static bly_status scalable_add_some(const scalable_view *v,
+                                    const uint64_t *hashes, size_t n,
+                                    bool *seen, size_t *done)
+{
+    scalable_rest rest;
+    bool each[SCALABLE_CHUNK];
+    uint64_t room = scalable_room(v), fresh = 0;
+    bly_status status = BLY_OK;
+
+    scalable_begin(&rest, v, hashes, n);
+    scalable_ask(&rest, v, room > 0 ? v->slices - 1 : v->slices, seen);
+    size_t m = rest.n < room ? rest.n : (size_t)room, in = 0;
+    if (m > 0)
+        status = scalable_add_rest(v, &rest, m, each, &in);
+    for (size_t j = 0; j < in; j++) {
+        seen[rest.place[j]] = each[j];
+        fresh += !each[j];
+    }
+    scalable_count(v, fresh);
+    *done = in < rest.n ? rest.place[in] : n;
+    return room == 0 && rest.n > 0 ? BLY_EFULL : status;
+}
+
+static bly_status scalable_add_each(void *image, const uint64_t *hashes,
+                                    size_t n, bool *seen, size_t *done)
+{
+    scalable_view v = scalable_look(image);
+    bly_status status = BLY_OK;
+    for (*done = 0; *done < n && status >= 0; ) {
+        size_t some = n - *done < SCALABLE_CHUNK ? n - *done : SCALABLE_CHUNK;
+        size_t in;
+        status = scalable_add_some(&v, hashes + *done, some, seen + *done, &in);
+        *done += in;
+    }
+    return status < 0 ? status : BLY_OK;
+}
+
+static bly_status scalable_add_many(void *image, const uint64_t *hashes,
+                                    size_t n, size_t *done)
+{
+    scalable_view v = scalable_look(image);
+    bool seen[SCALABLE_CHUNK];
+    bly_status status = BLY_OK;
+    for (*done = 0; *done < n && status >= 0; ) {
+        size_t some = n - *done < SCALABLE_CHUNK ? n - *done : SCALABLE_CHUNK;
+        size_t in;
+        status = scalable_add_some(&v, hashes + *done, some, seen, &in);
+        *done += in;
+    }
+    return status < 0 ? status : BLY_OK;
+}
+
+/* ---- Look inside ------------------------------------------------------- */
+
+/* Some new keys were taken for keys that were there, and not added: with a
+ * chance that was F before the slice, from (1), and on average about a third
+ * of the slice's own more while it filled. */
+static void scalable_stat(bly_stat_t *out, const void *image)
+{
+    scalable_view v = scalable_look(image);
+    double none = 1, keys = 0, unsure = 0, used = 0, bytes = 0;
+    uint64_t capacity = 0;
+    uint32_t probes = 0;
+    for (size_t i = 0; i < v.slices; i++) {
+        const uint8_t *slice = scalable_slice(&v, i);
+        double size = (double)image_u64(slice, IMAGE_BYTES);
+        bly_stat_t s = { .bytes = 0 };
+        v.kind->stat(&s, slice);
+        double taken = 1 - none * (1 - s.rate / 3);
+        double offered = taken < 1 ? (double)scalable_keys(&v, i) / (1 - taken)
+                       : INFINITY;
+        keys += offered;
+        unsure += offered * taken;
+        used += s.fill * size;
+        bytes += size;
+        probes += s.probes;
+        if (!sizes_add(&capacity, capacity, image_u64(slice, IMAGE_CAPACITY)))
+            capacity = UINT64_MAX;
+        none *= 1 - s.rate;
+    }
+    out->capacity = capacity;
+    out->distinct = keys;
+    out->distinct_sd = sqrt(unsure);
+    out->fill = used / bytes;
+    out->rate = 1 - none;
+    out->probes = probes;
+}
+
+const bly_kind bly_kind_scalable = {
+    .name    = "scalable",
+    .family  = "compound",
+    .summary = "a row of filters that gets longer when they are full",
+    .version = SCALABLE_VERSION,
+    .options = scalable_options,
+
+    .plan   = scalable_plan,
+    .format = scalable_format,
+    .check  = scalable_check,
+
+    .contains      = scalable_contains,
+    .contains_many = scalable_contains_many,
+    .add           = scalable_add,
+    .add_many      = scalable_add_many,
+    .add_each      = scalable_add_each,
+    .grow_plan     = scalable_grow_plan,
+    .grow          = scalable_grow,
+
+    .stat = scalable_stat,
+};

@@ -1,0 +1,256 @@
+/* scalable.c - what is special to kind scalable: that the rate stays under the
+ * one asked for, however much it grows, over every kind of slice.
+ */
+#include "test.h"
+
+#include "core/image.h"
+#include "registry.h"
+
+static bly_filter *scalable_new(const char *kind, uint64_t capacity,
+                                double rate)
+{
+    bly_spec spec = { .capacity = capacity, .rate = rate };
+    bly_filter *filter = NULL;
+    assert_status(bly_new(&filter, kind, &spec), BLY_OK);
+    return filter;
+}
+
+static void scalable_fill(bly_filter *filter, uint64_t stream, uint64_t from,
+                          uint64_t to)
+{
+    uint64_t hashes[1000];
+    for (uint64_t i = from; i < to; ) {
+        size_t n = 0;
+        while (n < 1000 && i < to)
+            hashes[n++] = test_random(stream, i++);
+        assert_status(bly_add_many(filter, hashes, n), BLY_OK);
+    }
+}
+
+static uint64_t scalable_found(const bly_filter *filter, uint64_t stream,
+                               uint64_t n)
+{
+    static uint64_t hashes[1000];
+    static bool present[1000];
+    uint64_t found = 0;
+    for (uint64_t i = 0; i < n; i += 1000) {
+        for (uint64_t j = 0; j < 1000; j++)
+            hashes[j] = test_random(stream, i + j);
+        bly_contains_many(filter, hashes, 1000, present);
+        for (size_t j = 0; j < 1000; j++)
+            found += present[j];
+    }
+    return found;
+}
+
+/* The directory of an image: where slice i begins, and its keys. */
+static uint64_t scalable_at(const bly_filter *filter, size_t i, size_t field)
+{
+    size_t bytes;
+    const uint8_t *image = bly_image(filter, &bytes);
+    return image_u64(image + IMAGE_HEADER, 16 * i + 8 * field);
+}
+
+static size_t scalable_slices(const bly_filter *filter)
+{
+    size_t n = 0;
+    while (n < 64 && scalable_at(filter, n, 0) != 0)
+        n++;
+    return n;
+}
+
+/* At a thousand times the first capacity, and all the way there. */
+static void test_rate_holds_while_it_grows(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {
+        "scalable", "scalable:of=blocked", "scalable:of=standard,growth=4",
+        "scalable:tightening=50", "scalable:of=cuckoo",
+        "scalable:of=quotient",
+    };
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        bly_filter *filter = scalable_new(kinds[k], 1000, 0.01);
+        uint64_t in = 0;
+        for (uint64_t n = 1000; n <= 1000000; n *= 10) {
+            scalable_fill(filter, 1, in, n);
+            in = n;
+            bly_stat_t stat;
+            assert_status(bly_stat(&stat, filter), BLY_OK);
+            assert_within(scalable_found(filter, 2, 1000000), 1000000,
+                          stat.rate, 0);
+            assert_true(stat.rate <= 0.01 && stat.items == in);
+            assert_true(fabs(stat.distinct - (double)in)
+                        <= 5 * stat.distinct_sd + 1);
+            assert_int_equal(scalable_found(filter, 1, in), in);
+        }
+        size_t bytes;
+        const void *image = bly_image(filter, &bytes);
+        assert_status(bly_check(image, bytes), BLY_OK);
+        bly_free(filter);
+    }
+}
+
+/* Repeats never fill it: it grows with what is new alone. */
+static void test_repeats_do_not_grow_it(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        bly_filter *filter = scalable_new(k == 0 ? "scalable"
+                                                 : "scalable:of=counting",
+                                          500, 0.01);
+        for (unsigned round = 0; round < 50; round++)
+            scalable_fill(filter, 1, 0, 500);
+        assert_int_equal(scalable_slices(filter), 1);
+        assert_in_range(scalable_at(filter, 0, 1), 495, 500);
+        bly_stat_t stat;
+        assert_status(bly_stat(&stat, filter), BLY_OK);
+        assert_int_equal(stat.items, 25000);
+        bly_free(filter);
+    }
+}
+
+/* Slices of n, 2n, 4n, … keys, each full before the next one begins, planned
+ * for P (1-r) r^i: the catalogue's worked example, r = 1/2, has probes 8, 9,
+ * 10, … and sizes of k n / ln 2 bits at most. */
+static void test_slices_follow_the_rule(void **state)
+{
+    (void)state;
+    bly_filter *filter = scalable_new("scalable:tightening=50", 1000, 0.01);
+    scalable_fill(filter, 1, 0, 63000);
+    assert_int_equal(scalable_slices(filter), 6);
+    size_t bytes;
+    const uint8_t *image = bly_image(filter, &bytes);
+    double rate = 0.005;
+    uint64_t keys = 1000;
+    for (size_t i = 0; i < 6; i++, rate /= 2, keys *= 2) {
+        const uint8_t *slice = image + IMAGE_HEADER
+                             + scalable_at(filter, i, 0);
+        double bits = 8 * (double)image_payload_bytes(slice);
+        double k = 8 + (double)i;
+        assert_int_equal(image_u64(slice, IMAGE_CAPACITY), keys);
+        assert_true(image_f64(slice, IMAGE_RATE) <= rate);
+        assert_true(image_f64(slice, IMAGE_RATE) > 0.9 * rate);
+        assert_true(bits <= k * (double)keys / log(2) + 8 * k);
+        assert_true(scalable_at(filter, i, 1) == keys || i == 5);
+    }
+    bly_free(filter);
+}
+
+/* Every kind that can add, keeps what it was given, and is not itself made of
+ * others, can be a slice. */
+static void test_every_kind_that_adds_is_a_choice(void **state)
+{
+    (void)state;
+    for (size_t i = 0; registry_kinds[i] != NULL; i++) {
+        const bly_kind *kind = registry_kinds[i];
+        if (kind->add == NULL || kind->forgets
+            || strcmp(kind->family, "compound") == 0
+            || strcmp(kind->family, "labelled") == 0
+            || strcmp(kind->family, "exact") == 0)
+            continue;
+        char name[64];
+        snprintf(name, sizeof name, "scalable:of=%s", kind->name);
+        bly_filter *filter = scalable_new(name, 300, 0.01);
+        scalable_fill(filter, 1, 0, 5000);
+        assert_true(scalable_slices(filter) >= 5);
+        for (uint64_t j = 0; j < 5000; j++)
+            assert_true(bly_contains_hash(filter, test_random(1, j)));
+        assert_true(scalable_found(filter, 2, 100000) <= 1000);
+        bly_free(filter);
+    }
+}
+
+/* A batch that needs several slices; nothing of it is lost. */
+static void test_a_batch_may_grow_it_often(void **state)
+{
+    (void)state;
+    enum { N = 100000 };
+    uint64_t *hashes = malloc(N * sizeof *hashes);
+    bool *seen = malloc(N);
+    assert_true(hashes != NULL && seen != NULL);
+    for (uint64_t i = 0; i < N; i++)
+        hashes[i] = test_random(1, i);
+    bly_filter *filter = scalable_new("scalable:of=blocked", 1, 0.01);
+    assert_status(bly_add_each(filter, hashes, N, seen), BLY_OK);
+    uint64_t repeats = 0;
+    for (uint64_t i = 0; i < N; i++)
+        repeats += seen[i];
+    assert_true(repeats <= N / 100);
+    assert_in_range(scalable_slices(filter), 16, 18);
+    assert_status(bly_add_each(filter, hashes, N, seen), BLY_OK);
+    for (uint64_t i = 0; i < N; i++)
+        assert_true(seen[i]);
+    free(hashes);
+    free(seen);
+    bly_free(filter);
+}
+
+/* One that is mapped from its file says what to do, and keeps what it has. */
+static void test_mapped_filters_cannot_grow(void **state)
+{
+    (void)state;
+    char path[] = "scalable-test.bly";
+    bly_filter *filter = scalable_new("scalable", 100, 0.01);
+    assert_status(bly_save(filter, path), BLY_OK);
+    bly_free(filter);
+    assert_status(bly_open(&filter, path, BLY_MAP | BLY_WRITE), BLY_OK);
+    uint64_t in = 0;
+    bly_status status;
+    while ((status = bly_add_hash(filter, test_random(1, in))) >= 0)
+        in++;
+    assert_int_equal(status, BLY_EFULL);
+    assert_non_null(strstr(bly_why(), "without BLY_MAP"));
+    assert_true(in >= 100 && in < 110);
+    bly_free(filter);
+    assert_status(bly_open(&filter, path, 0), BLY_OK);
+    scalable_fill(filter, 1, in, 1000);
+    for (uint64_t i = 0; i < 1000; i++)
+        assert_true(bly_contains_hash(filter, test_random(1, i)));
+    bly_free(filter);
+    assert_int_equal(remove(path), 0);
+}
+
+/* Whatever stands in the directory, the image is sound or refused. */
+static void test_directory_is_checked(void **state)
+{
+    (void)state;
+    bly_filter *filter = scalable_new("scalable", 50, 0.01), *none = NULL;
+    scalable_fill(filter, 1, 0, 300);
+    size_t bytes;
+    const uint8_t *image = bly_image(filter, &bytes);
+    uint8_t *forged = malloc(bytes);
+    assert_non_null(forged);
+    for (size_t at = 0; at < 1024; at++)
+        for (unsigned flip = 1; flip < 256; flip += 37) {
+            memcpy(forged, image, bytes);
+            forged[IMAGE_HEADER + at] ^= (uint8_t)flip;
+            image_seal(forged);
+            bly_status status = bly_wrap(&none, forged, bytes);
+            bool keys = at % 16 >= 8 && at / 16 < scalable_slices(filter);
+            assert_int_equal(status, keys ? BLY_OK : BLY_ECORRUPT);
+            if (status != BLY_OK)
+                continue;
+            bly_filter *copy = NULL;
+            assert_status(bly_copy(&copy, none), BLY_OK);
+            for (uint64_t i = 0; i < 100; i++)
+                assert_true(bly_add_hash(copy, test_random(2, i)) >= 0);
+            bly_free(copy);
+            bly_free(none);
+        }
+    free(forged);
+    bly_free(filter);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rate_holds_while_it_grows),
+        cmocka_unit_test(test_repeats_do_not_grow_it),
+        cmocka_unit_test(test_slices_follow_the_rule),
+        cmocka_unit_test(test_every_kind_that_adds_is_a_choice),
+        cmocka_unit_test(test_a_batch_may_grow_it_often),
+        cmocka_unit_test(test_mapped_filters_cannot_grow),
+        cmocka_unit_test(test_directory_is_checked),
+    };
+    return cmocka_run_group_tests_name("scalable", tests, NULL, NULL);
+}
