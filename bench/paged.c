@@ -18,6 +18,8 @@
  * `paged` it is after each pass, which leaves nothing that the next one could
  * use. Both wait for their writes.
  *
+ * Lookups follow, in batches of 512 whose pages are not in memory.
+ *
  * With `real` nothing is simulated: run it where the memory is limited, in a
  * container or a control group.
  */
@@ -34,7 +36,8 @@
 enum {
     PAGED_ROUNDS = 3, PAGED_SHARE = 4,
     PAGED_WAITS = 24,                   /* bytes of an add that waits        */
-    PAGED_BATCH = 4096
+    PAGED_BATCH = 4096,                 /* adds                              */
+    PAGED_ASK = 512, PAGED_BATCHES = 20 /* lookups                           */
 };
 
 static const double PAGED_SECONDS = 8;  /* of mapped adds in a round         */
@@ -43,7 +46,7 @@ typedef struct {
     char     path[4096];
     uint64_t bytes;                     /* of the file                       */
     uint64_t pages;
-    uint64_t next;                      /* the next key                      */
+    uint64_t next, asked;               /* keys so far                       */
     int      file;
     bool     real;
 } paged_bench;
@@ -122,6 +125,27 @@ static double paged_by_map(paged_bench *b)
     return (double)n / seconds;
 }
 
+/* Lookups a second in batches, none of whose pages is in memory before. */
+static double paged_asked(paged_bench *b, int flags)
+{
+    uint64_t hashes[PAGED_ASK];
+    bool present[PAGED_ASK];
+    bly_filter *filter;
+    double taken = 0;
+    paged_need(bly_open(&filter, b->path, flags), "opening");
+    const void *image = flags & BLY_MAP ? bly_image(filter, NULL) : NULL;
+    for (unsigned i = 0; i < PAGED_BATCHES; i++) {
+        for (uint64_t j = 0; j < PAGED_ASK; j++)
+            hashes[j] = bench_hash(b->asked++ * 7);
+        paged_forget(b, image);
+        double start = bench_now();
+        bly_contains_many(filter, hashes, PAGED_ASK, present);
+        taken += bench_now() - start;
+    }
+    bly_free(filter);
+    return PAGED_BATCHES * PAGED_ASK / (taken / 1e9);
+}
+
 /* A file of that size, all of its pages on the disk. */
 static void paged_make(paged_bench *b, const char *folder, uint64_t bytes)
 {
@@ -171,6 +195,12 @@ int main(int argc, char **argv)
         printf("round %u   mapped %8.0f adds/s   paged %8.0f adds/s   "
                "%.1f times\n", i + 1, mapped, paged, ratio[i]);
         fflush(stdout);
+    }
+    for (unsigned i = 0; i < PAGED_ROUNDS; i++) {
+        double paged = paged_asked(&b, BLY_PAGED);
+        double mapped = paged_asked(&b, BLY_MAP);
+        printf("round %u   mapped %8.0f lookups/s   paged %8.0f lookups/s   "
+               "%.1f times\n", i + 1, mapped, paged, paged / mapped);
     }
     qsort(ratio, PAGED_ROUNDS, sizeof *ratio, paged_by_size);
     printf("paged adds are %.1f times as many (median; wanted: 5)\n",

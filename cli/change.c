@@ -92,8 +92,8 @@ static bly_filter *change_open(const cli_change *how, const char *path,
     if (paged)
         return paged_open(path, memory);
     if (memory > 0) {
-        report_error("'%s' is no filter of a kind that consists of pages: leave "
-                     "out --memory", path);
+        report_error("'%s' is no filter of a kind that consists of pages: "
+                     "leave out --memory", path);
         return NULL;
     }
     if (bly_open(&filter, path, 0) < 0) {

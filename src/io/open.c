@@ -229,8 +229,8 @@ static bly_status open_check_flags(int flags)
                            "nor with BLY_SHARED: leave one of them out");
     if ((flags & BLY_WRITE) && !(flags & (BLY_MAP | BLY_PAGED)))
         return status_fail(BLY_EPARAM, "BLY_WRITE is for a mapped or paged "
-                           "file: give BLY_MAP too, or change the copy in memory and "
-                           "save it");
+                           "file: give BLY_MAP too, or change the copy in "
+                           "memory and save it");
     return BLY_OK;
 }
 

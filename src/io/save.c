@@ -113,7 +113,7 @@ bly_status bly_save(const bly_filter *filter, const char *path)
 {
     char real[PATH_MAX];
     struct stat old;
-    size_t n;
+    size_t n = 0;
     bly_status here = handle_here(filter, "saved, being on the disk already");
     if (here != BLY_OK)
         return here;

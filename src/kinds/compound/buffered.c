@@ -64,11 +64,17 @@
  * together, one read and one write. In memory, the lines of `standard` and the
  * two of the page's header. Sealing sums every page that has changed.
  *
+ * Measured with bench/paged.c on a busy virtual machine, filters of 380 and 507
+ * MiB and a memory simulated to be a fourth of that: 34 to 44 times as many
+ * adds a second go in page by page (0.36 to 2.1 million) as into the same file
+ * mapped, and 4 to 4.7 times with all of it in memory; batches of lookups, each
+ * a read of the disk, are 35 to 51 times as many (40 000 to 60 000).
+ *
  * WHEN TO USE, WHEN NOT
  *
  * Where the filter does not fit into memory. Where it does, `blocked` is
- * faster and `standard` smaller. Pages larger than 4096 bytes suit disks that
- * read no less at a time.
+ * faster and `standard` smaller. Pages larger than 4096 bytes only suit disks
+ * that read no less at a time.
  *
  * PAPERS
  *
