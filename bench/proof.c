@@ -222,17 +222,22 @@ static void proof_wrapped(const bly_filter *filter, uint64_t from, uint64_t n)
     bly_free(borrowed);
 }
 
-/* The other filter's keys into the file. (A kind that counts has the keys of
- * both twice, and may be full.) */
-static void proof_united(const char *path, const bly_filter *other, uint64_t n)
+/* The other filter's keys into the file; one that is packed cannot be changed
+ * in its place. (A kind that counts has the keys of both twice, and may be
+ * full.) */
+static void proof_united(const char *kind, const char *path,
+                         const bly_filter *other, uint64_t n)
 {
     bly_filter *both;
-    proof_must(bly_open(&both, path, BLY_MAP | BLY_WRITE), "open");
+    bool packs = proof_can(kind, "pack");
+    proof_must(bly_open(&both, path, packs ? 0 : BLY_MAP | BLY_WRITE), "open");
     bly_status status = bly_unite(both, other);
     if (status != BLY_EFULL)
         proof_must(status, "unite");
     uint64_t there = status != BLY_EFULL ? n + n / 2 : n;
     proof_all_there(both, 0, there);
+    if (packs)
+        proof_must(bly_save(both, path), "save");
     bly_free(both);
     proof_reopened(path, BLY_MAP | BLY_VERIFY, 0, there);
 }
@@ -257,7 +262,7 @@ static void proof_members_of(const char *kind, const char *path, uint64_t n)
         bly_free(both);
     }
     if (proof_can(kind, "unite"))
-        proof_united(path, b, n);
+        proof_united(kind, path, b, n);
     bly_free(a);
     bly_free(b);
 }

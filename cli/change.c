@@ -1,4 +1,4 @@
-/* change.c - what `add` and `remove` have in common.
+/* change.c - what `add`, `remove` and `put` have in common.
  *
  * The file is locked, read, changed in memory and saved in its own place.
  * Another change of the same file waits for the lock and then reads what this
@@ -30,6 +30,11 @@ typedef struct {
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 
 const cli_option change_options[] = { CHANGE_OPTIONS };
+
+const cli_option change_label_options[] = {
+    CLI_LABEL_OPTION(change_settings, how, "Default: 1."),
+    CHANGE_OPTIONS
+};
 
 const cli_option change_add_options[] = {
     CLI_MEMORY_OPTION(change_settings, memory),
@@ -111,7 +116,7 @@ static bly_filter *change_open(const cli_change *how, const char *path,
 int change_run(const cli_command *self, const cli_change *how, int argc,
                char **argv)
 {
-    change_settings s = { .how.separator = -1 };
+    change_settings s = { .how = { .label = how->label, .separator = -1 } };
     cli_operands operands;
     bly_filter *filter;
     bool paged;

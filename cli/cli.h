@@ -16,7 +16,8 @@
  *      work.c      chunks of lines, worked on by all cores, in order
  *      filter.c    opening, locking and saving of filter files
  *      feed.c      keys of lines -> into a filter or out, and the report
- *      change.c    what `add` and `remove` have in common
+ *      change.c    what `add`, `remove` and `put` have in common
+ *      tell.c      what `count` and `get` have in common
  *      combine.c   what `unite` and `intersect` have in common
  *      cmd_*.c     one subcommand each
  *      main.c      the table of subcommands
@@ -79,6 +80,10 @@ bool output_format(const char *format, ...) CLI_PRINTF(1, 2);
 bool output_flush(void);
 bool output_failed(void);
 
+/* Whole lines, the last of which may lack its terminator: then *unended is set,
+ * and the next lines are kept apart from it. */
+bool output_lines(const void *data, size_t n, char terminator, bool *unended);
+
 /* Flush and close; returns `status`, or CLI_ERROR where stdout failed. */
 int output_finish(int status);
 
@@ -90,6 +95,9 @@ const char *numbers_items(const char *text, uint64_t *out);
 const char *numbers_rate(const char *text, double *out);
 const char *numbers_seed(const char *text, uint64_t *out);
 const char *numbers_byte(const char *text, int *out);
+
+/* The same for a number in a file, which does not end in NUL. */
+const char *numbers_label(const char *text, size_t length, uint64_t *out);
 
 /* ==== json.c ============================================================ */
 
@@ -174,7 +182,9 @@ bool help_overview_roff(const cli_command *const *commands);
 /* How a line holds its key. */
 typedef struct {
     bool     null;              /* lines end with NUL, not newline          */
-    uint64_t field;             /* the column that is the key; 0: the line  */
+    uint64_t field;             /* the column that is the key; 0: the line,
+                                   or what is beside the label              */
+    uint64_t label;             /* the column that is its label; 0: none    */
     int      separator;         /* of columns; -1: TAB                      */
 } cli_how;
 
@@ -188,8 +198,18 @@ typedef struct {
       false, "The byte between columns, for -f: a single byte, or one of "    \
       "\\t \\n \\r \\0 \\\\ \\xHH. Default: TAB." }
 
+#define CLI_LABEL_OPTION(settings, how, unless)                               \
+    { 'l', "label", "N", CLI_ITEMS, offsetof(settings, how.label), false,     \
+      "Column N is the label of the key, a whole number such as 42 or 0x2a. " \
+      "Without -f the key is then all that stands before this column, or, "   \
+      "where it is the first one, all behind it. " unless }
+
 /* Check that the options fit each other. CLI_GO or CLI_ERROR. */
 int lines_how_check(const cli_command *command, const cli_how *how);
+
+/* Check that there is a filter to ask, the first operand, and that it and the
+ * keys, the others, do not both come from stdin. CLI_GO or CLI_ERROR. */
+int lines_asked_check(const cli_command *command, const cli_operands *operands);
 
 enum { LINES_MOST = 4096 };     /* lines of a batch */
 
@@ -219,10 +239,11 @@ typedef struct {
 /* Some lines of a chunk; they point into it. */
 typedef struct {
     bly_key  keys[LINES_MOST];  /* where kept: data NULL if there is none  */
+    bly_key  labels[LINES_MOST];/* if there is a column for them           */
     bly_key  lines[LINES_MOST]; /* whole lines, with their end if any      */
     size_t   ends[LINES_MOST];
     size_t   n;
-    uint64_t keyless;           /* lines without such a column             */
+    uint64_t keyless;           /* lines without such columns              */
 } cli_batch;
 
 /* The files `operands` from number `first` on; stdin if there are none. */
@@ -238,6 +259,10 @@ bool lines_next(cli_lines *lines, cli_chunk *chunk);
 /* The batch of lines that begins at *at, which moves on. False: none left. */
 bool lines_split(const cli_lines *lines, const cli_chunk *chunk, size_t *at,
                  cli_batch *batch);
+
+/* Which line of the chunk, counted from 1, these bytes of it belong to. */
+uint64_t lines_number(const cli_lines *lines, const cli_chunk *chunk,
+                      const void *bytes);
 
 /* Say why a file could not be read; CLI_ERROR. */
 int lines_refuse(const char *path, int error);
@@ -349,7 +374,7 @@ void paged_drop(const cli_paged *p);
 
 typedef struct {
     uint64_t keys, keyless, bytes;
-    uint64_t absent, unsafe;    /* not removed */
+    uint64_t absent, unsafe;    /* not removed, or without a new label     */
     double   seconds;
 } cli_fed;
 
@@ -361,14 +386,19 @@ int feed_filter(bly_filter *filter, cli_lines *lines, size_t jobs,
 int feed_out(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
              cli_fed *out);
 
-/* The hashes of many keys: all that is held of them. */
+/* The same, to give every key that is there its label. */
+int feed_put(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
+             cli_fed *out);
+
+/* The hashes of many keys, and their labels: all that is held of them. */
 typedef struct {
-    uint64_t *hashes;           /* from malloc */
+    uint64_t *hashes, *labels;  /* from malloc; labels if there are any    */
     size_t    n, room;
+    unsigned  label_bits;       /* of a label at most; 0: there are none   */
 } cli_hashes;
 
-/* Keep the hash of every key, by the hash function and seed of `hasher`. The
- * caller frees the array, after an error too. */
+/* Keep the hash of every key, by the hash function and seed of `hasher`, and
+ * its label. The caller frees the arrays, after an error too. */
 int feed_hashes(cli_hashes *hashes, bly_filter *hasher, cli_lines *lines,
                 size_t jobs, bool progress, cli_fed *out);
 
@@ -392,11 +422,37 @@ typedef struct {
                 bool progress, cli_fed *out);
     const char *ability;        /* "add", as bly_kinds lists it           */
     const char *missing;        /* what to say when FILE is               */
+    uint64_t    label;          /* the labels' column by default; 0: none */
 } cli_change;
 
 int change_run(const cli_command *self, const cli_change *how, int argc,
                char **argv);
-extern const cli_option change_options[], change_add_options[];
+extern const cli_option change_options[], change_add_options[],
+    change_label_options[];
+
+/* ==== tell.c ============================================================ */
+
+typedef struct {
+    cli_how  how;
+    uint64_t jobs, least;
+    bool     json, no_progress;
+} cli_tell_settings;
+
+typedef struct {
+    /* Is each key perhaps there, and what is its number? */
+    void (*ask)(const bly_filter *filter, const bly_key *keys, size_t n,
+                bool *there, uint64_t *numbers);
+    const char *ability;        /* "count", as bly_kinds lists it         */
+    const char *lacks;          /* "does not count": a kind without it    */
+    const char *doing;          /* "counting"                             */
+    bool        counts;         /* The numbers are counts: UINT64_MAX is
+                                   no bound, keys that are not there have
+                                   0, and lines with `least` are printed.
+                                   Or else those of keys that are there.  */
+} cli_tell;
+
+int tell_run(const cli_command *self, const cli_tell *how, int argc,
+             char **argv);
 
 /* ==== combine.c ========================================================= */
 
@@ -412,7 +468,7 @@ extern const cli_option combine_options[];
 /* ==== cmd_*.c =========================================================== */
 
 extern const cli_command cmd_build, cmd_add, cmd_remove, cmd_query, cmd_count,
-    cmd_resize, cmd_info, cmd_check, cmd_plan, cmd_kinds, cmd_unite,
-    cmd_intersect, cmd_compare;
+    cmd_put, cmd_get, cmd_resize, cmd_info, cmd_check, cmd_plan, cmd_kinds,
+    cmd_unite, cmd_intersect, cmd_compare;
 
 #endif

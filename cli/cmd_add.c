@@ -14,7 +14,7 @@ static const cli_example add_examples[] = {
 static int add_run(const cli_command *self, int argc, char **argv)
 {
     static const cli_change how = { feed_filter, "add",
-                                    "the FILE to add to is missing" };
+                                    "the FILE to add to is missing", 0 };
 
     return change_run(self, &how, argc, argv);
 }

@@ -39,6 +39,7 @@ static const cli_option build_options[] = {
       "fnv1a." },
     CLI_MEMORY_OPTION(build_settings, memory),
     CLI_HOW_OPTIONS(build_settings, how),
+    CLI_LABEL_OPTION(build_settings, how, "For kinds that carry labels."),
     CLI_JOBS_OPTION(build_settings, jobs),
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(build_settings, verbose), false,
       "Say on standard error what was built." },
@@ -59,6 +60,9 @@ static const cli_example build_examples[] = {
     { "bloomery build -k blocked -p 0.1% -f 2 -t , -o ids.bly *.csv",
       "The second column of comma-separated lines, in a filter that looks "
       "into one cache line per key." },
+    { "bloomery build -k bloomier:bits=8 -l 2 -o shard.bly shards.tsv",
+      "Of lines such as 'alice TAB 7' the second column is a label of 8 bits, "
+      "for 'bloomery get'." },
     { NULL, NULL }
 };
 
@@ -214,13 +218,41 @@ static int build_hashes(const build_settings *s, const cli_operands *operands,
     return status;
 }
 
-/* A kind that is built from all its keys: their hashes are held till then. A
- * wrong option is told before anything is read. */
+/* Is this a kind that carries labels, if there are any? */
+static int build_labels(const build_settings *s, const bly_plan_t *plan,
+                        cli_hashes *hashes)
+{
+    if (s->how.label != 0 && plan->label_bits == 0)
+        return report_error("kind %s carries no labels: leave out -l, or "
+                            "choose one that does (see 'bloomery kinds')",
+                            plan->kind);
+    hashes->label_bits = s->how.label != 0 ? plan->label_bits : 0;
+    return CLI_GO;
+}
+
+static int build_from(const build_settings *s, const bly_spec *spec,
+                      const cli_hashes *hashes, const cli_fed *fed)
+{
+    bly_filter *filter;
+    bly_status made = hashes->label_bits > 0
+        ? bly_build_labels(&filter, s->kind, spec, hashes->hashes,
+                           hashes->labels, hashes->n)
+        : bly_build(&filter, s->kind, spec, hashes->hashes, hashes->n);
+    int status;
+
+    if (made < 0)
+        return report_library();
+    status = build_done(s, filter, fed);
+    bly_free(filter);
+    return status;
+}
+
+/* A kind that is built from all its keys, or their labels: the hashes are held
+ * till then. A wrong option is told before anything is read. */
 static int build_at_once(const build_settings *s, const cli_operands *operands,
                          bly_spec *spec)
 {
-    cli_hashes hashes = { NULL, 0, 0 };
-    bly_filter *filter;
+    cli_hashes hashes = { NULL, NULL, 0, 0, 0 };
     bly_plan_t plan;
     cli_fed fed;
     int status;
@@ -228,15 +260,14 @@ static int build_at_once(const build_settings *s, const cli_operands *operands,
     spec->capacity = spec->capacity == 0 ? 1 : spec->capacity;
     if (bly_plan(&plan, s->kind, spec) < 0)
         return report_library();
+    status = build_labels(s, &plan, &hashes);
+    if (status != CLI_GO)
+        return status;
     status = build_hashes(s, operands, spec, &hashes, &fed);
-    if (status == CLI_OK
-        && bly_build(&filter, s->kind, spec, hashes.hashes, hashes.n) < 0)
-        status = report_library();
-    if (status == CLI_OK) {
-        status = build_done(s, filter, &fed);
-        bly_free(filter);
-    }
+    if (status == CLI_OK)
+        status = build_from(s, spec, &hashes, &fed);
     free(hashes.hashes);
+    free(hashes.labels);
     return status;
 }
 
@@ -271,7 +302,7 @@ static int build_run(const cli_command *self, int argc, char **argv)
     spec.rate = s.rate;
     spec.seed = s.seed;
     spec.hash = s.hash;
-    if (filter_kind_can(s.kind, "build only"))
+    if (s.how.label != 0 || filter_kind_can(s.kind, "build only"))
         return build_at_once(&s, &operands, &spec);
     return build_by_adding(&s, &operands, &spec);
 }
@@ -293,9 +324,12 @@ const cli_command cmd_build = {
         "wait in.\n\n"
         "Kinds that are built from all their keys at once (see 'bloomery "
         "kinds') need no -n: the hashes of the keys, 8 bytes each, are held in "
-        "memory until then.\n\n"
-        "A line without the column of -f has no key and is skipped; so many "
-        "are reported. An empty line is a key, the empty one.",
+        "memory until then. With -l each key has a label, 8 bytes more, for "
+        "kinds that carry labels; a key that comes twice must have one label. "
+        "A label that is no number, or too large, is an error that tells its "
+        "line.\n\n"
+        "A line without the column of -f or -l has no key and is skipped; so "
+        "many are reported. An empty line is a key, the empty one.",
     .options = build_options,
     .examples = build_examples,
     .status = "0 if the filter was built, 2 after an error; FILE is then as "

@@ -32,6 +32,7 @@ static void info_json(const bly_stat_t *stat, const char *file)
     json_bool("items_exact", stat->items_exact);
     json_count("capacity", stat->capacity);
     json_count("bytes", stat->bytes);
+    json_count("packed", stat->packed);
     json_real("bits_per_key", stat->bits_per_key);
     json_real("fill", stat->fill);
     json_real("rate", stat->rate);
@@ -73,6 +74,9 @@ static void info_text(const bly_stat_t *stat, const char *file)
     info_keys(stat);
     output_format("  size       %s, %.2f bits per key planned for\n",
                   report_bytes(stat->bytes).text, stat->bits_per_key);
+    if (stat->packed > 0)
+        output_format("  packed     about %s when saved or sent\n",
+                      report_bytes(stat->packed).text);
     output_format("  probes     %" PRIu32 " per key\n", stat->probes);
     output_format("  fill       %s of the bits or cells are in use\n",
                   report_percent(stat->fill).text);

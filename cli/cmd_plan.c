@@ -45,6 +45,7 @@ static void plan_json(const bly_plan_t *p)
     json_string("kind", p->kind);
     json_count("capacity", p->capacity);
     json_count("bytes", p->bytes);
+    json_count("packed", p->packed);
     json_count("scratch", p->scratch);
     json_real("bits_per_key", p->bits_per_key);
     json_real("rate", p->rate);
@@ -69,6 +70,10 @@ static void plan_text(const bly_plan_t *p)
     output_format("keys       %s\n", report_count(p->capacity).text);
     output_format("size       %s, %.2f bits per key\n",
                   report_bytes(p->bytes).text, p->bits_per_key);
+    if (p->packed > 0)
+        output_format("packed     %s, %.2f bits per key, when saved or sent\n",
+                      report_bytes(p->packed).text,
+                      8 * (double)p->packed / (double)p->capacity);
     if (p->scratch > 0)
         output_format("scratch    %s more while it is built\n",
                       report_bytes(p->scratch).text);

@@ -142,22 +142,14 @@ static bool query_work(void *argument, cli_worker *w)
 
 /* ==== A chunk, in its turn ============================================== */
 
-/* After a file whose last line had no end, the line needs one before others
- * follow. False: output has failed. */
+/* False: output has failed. */
 static bool query_print(query_job *job, const cli_worker *w)
 {
     const query_own *own = w->own;
-    const unsigned char *block = w->chunk.block;
-    unsigned char terminator = job->want.how.null ? '\0' : '\n';
+    char terminator = job->want.how.null ? '\0' : '\n';
 
-    if (own->out > 0) {
-        if (job->unended && !output_bytes(&terminator, 1))
-            return false;
-        job->unended = block[own->out - 1] != terminator;
-        if (!output_bytes(block, own->out))
-            return false;
-    }
-    return !w->chunk.idle || output_flush();
+    return output_lines(w->chunk.block, own->out, terminator, &job->unended)
+        && (!w->chunk.idle || output_flush());
 }
 
 static int query_commit(void *argument, cli_worker *w)
@@ -290,29 +282,18 @@ static int query_job_run(query_job *job, const cli_operands *operands)
     return status;
 }
 
-static bool query_reads_stdin(const cli_operands *operands)
-{
-    for (size_t i = 1; i < operands->count; i++)
-        if (strcmp(operands->names[i], "-") == 0)
-            return true;
-    return operands->count == 1;
-}
-
 static int query_check(const cli_command *self, const query_settings *s,
                        const cli_operands *operands)
 {
     int status = lines_how_check(self, &s->how);
 
+    if (status == CLI_GO)
+        status = lines_asked_check(self, operands);
     if (status != CLI_GO)
         return status;
-    if (operands->count == 0)
-        return options_wrong(self, "the FILE to ask is missing");
     if ((s->json || s->summary) && (s->invert || s->count || s->quiet))
         return options_wrong(self, "a summary counts all keys; it goes not "
                                    "with -v, -c or -q");
-    if (strcmp(operands->names[0], "-") == 0 && query_reads_stdin(operands))
-        return options_wrong(self, "the filter and the keys cannot both come "
-                                   "from standard input");
     return CLI_GO;
 }
 

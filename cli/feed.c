@@ -4,7 +4,7 @@
  * All threads split lines and hash keys; the hashes are added or removed in
  * the order of the input, by one thread at a time: that is the smaller part of
  * the work, and a filter whose state depends on the order is the same whatever
- * -j. Shared by `build`, `add` and `remove`. Floor 7; includes cli.h and
+ * -j. Shared by `build`, `add`, `remove` and `put`. Floor 7; includes cli.h and
  * <bloomery.h> only.
  */
 #include "cli.h"
@@ -12,36 +12,93 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ==== Adding and removing =============================================== */
+/* ==== Adding, removing, labelling ========================================= */
 
-/* A worker's hashes of the keys of one chunk. */
+static const char feed_too_large[] = "does not fit";
+
+/* A label that is none, for its message. */
 typedef struct {
-    uint64_t *hashes;
-    size_t    n, room;
-    uint64_t  keyless;
+    const char *why;            /* NULL: all labels are labels            */
+    uint64_t    line;           /* of the chunk                           */
+    char        text[41];
+} feed_wrong;
+
+/* A worker's hashes, and labels, of the keys of one chunk. */
+typedef struct {
+    uint64_t  *hashes, *labels;
+    size_t     n, room;
+    uint64_t   lines, keyless;
+    feed_wrong wrong;
 } feed_own;
 
 typedef struct feed_job feed_job;
 struct feed_job {
-    bly_filter *filter;         /* or, for hashes only, whose hash it is */
+    bly_filter *filter;         /* or, for hashes only, whose hash it is  */
     cli_hashes *hashes;
     cli_fed    *fed;
     int       (*take)(const feed_job *job, const feed_own *own);
+    unsigned    label_bits;     /* of a label at most; 0: there are none  */
+    const char *path;           /* the file that is being read            */
+    uint64_t    lines;          /* before the next chunk, of this file    */
 };
 
-static bool feed_room(feed_own *own, size_t more)
+static bool feed_grow(uint64_t **numbers, size_t room)
+{
+    uint64_t *grown = realloc(*numbers, room * sizeof *grown);
+
+    if (grown != NULL)
+        *numbers = grown;
+    return grown != NULL;
+}
+
+static bool feed_room(feed_own *own, size_t more, bool labels)
 {
     size_t room = own->room + own->room / 2 + more;
-    uint64_t *grown;
 
     if (own->n + more <= own->room)
         return true;
-    grown = realloc(own->hashes, room * sizeof *grown);
-    if (grown == NULL)
+    if (!feed_grow(&own->hashes, room)
+        || (labels && !feed_grow(&own->labels, room)))
         return false;
-    own->hashes = grown;
     own->room = room;
     return true;
+}
+
+/* Keep what is wrong with a label until it is the chunk's turn; bytes that are
+ * no text would disturb the terminal. */
+static void feed_wrong_label(feed_wrong *wrong, const char *why,
+                             const bly_key *label, uint64_t line)
+{
+    const unsigned char *text = label->data;
+    size_t n = label->length < sizeof wrong->text ? label->length
+                                                  : sizeof wrong->text - 1;
+
+    wrong->why = why;
+    wrong->line = line;
+    for (size_t i = 0; i < n; i++)
+        wrong->text[i] = text[i] < 0x20 || text[i] == 0x7f ? '?'
+                                                           : (char)text[i];
+    wrong->text[n] = '\0';
+}
+
+/* The labels of a batch, up to the first that is wrong. */
+static void feed_labels(const feed_job *job, const cli_worker *w,
+                        feed_own *own)
+{
+    const cli_batch *b = w->batch;
+    uint64_t most = UINT64_MAX >> (64 - job->label_bits);
+
+    for (size_t i = 0; i < b->n && own->wrong.why == NULL; i++) {
+        const bly_key *label = &b->labels[i];
+        uint64_t *out = &own->labels[own->n + i];
+        const char *why = numbers_label(label->data, label->length, out);
+
+        if (why == NULL && *out > most)
+            why = feed_too_large;
+        if (why != NULL)
+            feed_wrong_label(&own->wrong, why, label,
+                             lines_number(w->lines, &w->chunk, label->data));
+    }
 }
 
 /* Hash all keys of the chunk. */
@@ -50,15 +107,20 @@ static bool feed_work(void *argument, cli_worker *w)
     const feed_job *job = argument;
     feed_own *own = w->own;
     cli_batch *b = w->batch;
+    bool labels = job->label_bits > 0;
 
     own->n = 0;
-    own->keyless = 0;
+    own->lines = own->keyless = 0;
+    own->wrong.why = NULL;
     for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, b); ) {
-        if (!feed_room(own, b->n))
+        if (!feed_room(own, b->n, labels))
             return false;
+        if (labels)
+            feed_labels(job, w, own);
         for (size_t i = 0; i < b->n; i++)
             own->hashes[own->n++] = bly_hash(job->filter, b->keys[i].data,
                                              b->keys[i].length);
+        own->lines += b->n + b->keyless;
         own->keyless += b->keyless;
     }
     return true;
@@ -95,30 +157,65 @@ static int feed_remove(const feed_job *job, const feed_own *own)
     return CLI_GO;
 }
 
-/* The hashes are kept, nothing else. */
+/* The keys get their labels. */
+static int feed_label(const feed_job *job, const feed_own *own)
+{
+    for (size_t i = 0; i < own->n; i++) {
+        bly_status status = bly_put_hash(job->filter, own->hashes[i],
+                                         own->labels[i]);
+
+        if (status < 0 && status != BLY_EABSENT)
+            return report_library();
+        job->fed->absent += status == BLY_EABSENT;
+    }
+    return CLI_GO;
+}
+
+/* Append n numbers to those that are kept. */
+static void feed_append(uint64_t *all, size_t at, const uint64_t *numbers,
+                        size_t n)
+{
+    if (n > 0)
+        memcpy(all + at, numbers, n * sizeof *numbers);
+}
+
+/* The hashes and labels are kept, nothing else. */
 static int feed_keep(const feed_job *job, const feed_own *own)
 {
     cli_hashes *all = job->hashes;
-    uint64_t *grown;
+    bool labels = job->label_bits > 0;
 
     if (all->n + own->n > all->room) {
         size_t room = all->room + all->room / 2 + own->n;
 
-        grown = realloc(all->hashes, room * sizeof *grown);
-        if (grown == NULL)
+        if (!feed_grow(&all->hashes, room)
+            || (labels && !feed_grow(&all->labels, room)))
             return work_no_memory();
-        all->hashes = grown;
         all->room = room;
     }
-    if (own->n > 0)
-        memcpy(all->hashes + all->n, own->hashes, own->n * sizeof *own->hashes);
+    feed_append(all->hashes, all->n, own->hashes, own->n);
+    if (labels)
+        feed_append(all->labels, all->n, own->labels, own->n);
     all->n += own->n;
     return CLI_GO;
 }
 
+static int feed_refuse(const feed_job *job, const feed_wrong *wrong)
+{
+    unsigned long long line = job->lines + wrong->line;
+
+    if (wrong->why == feed_too_large)
+        return report_error("line %llu of '%s': label '%s' does not fit into "
+                            "%u bits: give a smaller one, or build with labels "
+                            "of more bits (see 'bloomery kinds')", line,
+                            job->path, wrong->text, job->label_bits);
+    return report_error("line %llu of '%s': '%s' %s", line, job->path,
+                        wrong->text, wrong->why);
+}
+
 static int feed_commit(void *argument, cli_worker *w)
 {
-    const feed_job *job = argument;
+    feed_job *job = argument;
     const feed_own *own = w->own;
     int status;
 
@@ -126,9 +223,15 @@ static int feed_commit(void *argument, cli_worker *w)
         return lines_refuse(w->chunk.path, w->chunk.error);
     if (w->failed)
         return work_no_memory();
+    if (job->path != w->chunk.path)     /* each operand has an address */
+        job->lines = 0;
+    job->path = w->chunk.path;
+    if (own->wrong.why != NULL)
+        return feed_refuse(job, &own->wrong);
     status = job->take(job, own);
     if (status != CLI_GO)
         return status;
+    job->lines += own->lines;
     job->fed->keys += own->n;
     job->fed->keyless += own->keyless;
     job->fed->bytes = w->chunk.bytes;
@@ -141,9 +244,10 @@ static void feed_clean(void *argument)
     feed_own *own = argument;
 
     free(own->hashes);
+    free(own->labels);
 }
 
-static int feed_run(const feed_job *job, cli_lines *lines, size_t jobs,
+static int feed_run(feed_job *job, cli_lines *lines, size_t jobs,
                     const char *doing, bool progress)
 {
     static const cli_work work = { sizeof(feed_own), feed_work, feed_commit,
@@ -156,7 +260,7 @@ static int feed_run(const feed_job *job, cli_lines *lines, size_t jobs,
         return status;
     *job->fed = (cli_fed){ .keys = 0 };
     progress_start(doing, total, progress);
-    status = work_run(lines, &work, (void *)(uintptr_t)job, jobs);
+    status = work_run(lines, &work, job, jobs);
     progress_end();
     job->fed->seconds = report_clock() - start;
     return status == CLI_GO ? CLI_OK : status;
@@ -165,7 +269,7 @@ static int feed_run(const feed_job *job, cli_lines *lines, size_t jobs,
 int feed_filter(bly_filter *filter, cli_lines *lines, size_t jobs,
                 bool progress, cli_fed *out)
 {
-    feed_job job = { filter, NULL, out, feed_add };
+    feed_job job = { .filter = filter, .fed = out, .take = feed_add };
 
     return feed_run(&job, lines, jobs, "adding", progress);
 }
@@ -173,15 +277,27 @@ int feed_filter(bly_filter *filter, cli_lines *lines, size_t jobs,
 int feed_out(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
              cli_fed *out)
 {
-    feed_job job = { filter, NULL, out, feed_remove };
+    feed_job job = { .filter = filter, .fed = out, .take = feed_remove };
 
     return feed_run(&job, lines, jobs, "removing", progress);
+}
+
+int feed_put(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
+             cli_fed *out)
+{
+    feed_job job = { .filter = filter, .fed = out, .take = feed_label };
+    bly_stat_t stat;
+
+    bly_stat(&stat, filter);
+    job.label_bits = stat.label_bits;
+    return feed_run(&job, lines, jobs, "labelling", progress);
 }
 
 int feed_hashes(cli_hashes *hashes, bly_filter *hasher, cli_lines *lines,
                 size_t jobs, bool progress, cli_fed *out)
 {
-    feed_job job = { hasher, hashes, out, feed_keep };
+    feed_job job = { .filter = hasher, .hashes = hashes, .fed = out,
+                     .take = feed_keep, .label_bits = hashes->label_bits };
 
     return feed_run(&job, lines, jobs, "hashing", progress);
 }
@@ -238,6 +354,8 @@ static void feed_json(const bly_stat_t *stat, const cli_fed *fed,
     json_count("bytes", stat->bytes);
     json_real("bits_per_key", stat->bits_per_key);
     json_count("probes", stat->probes);
+    if (stat->label_bits > 0)
+        json_count("label_bits", stat->label_bits);
     json_real("planned_rate", stat->planned_rate);
     json_real("rate", stat->rate);
     json_count("keys", fed->keys);
@@ -291,8 +409,8 @@ void feed_report(const bly_filter *filter, const cli_fed *fed,
     if (how->verbose)
         feed_verbose(&stat, fed, how->output);
     if (fed->keyless > 0)
-        report_note("note: %s %s no such column and %s skipped: check -f and "
-                    "-t", report_count(fed->keyless).text,
+        report_note("note: %s %s no such column and %s skipped: check its "
+                    "number and -t", report_count(fed->keyless).text,
                     fed->keyless == 1 ? "line has" : "lines have",
                     fed->keyless == 1 ? "was" : "were");
     if (fed->absent > 0)

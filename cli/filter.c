@@ -134,17 +134,30 @@ int filter_check_output(const char *path, const cli_operands *inputs,
 
 /* ==== Save ============================================================== */
 
+/* What a pipe gets is what a file would. */
+static int filter_send(const bly_filter *filter)
+{
+    size_t bytes;
+    const void *image = bly_image(filter, &bytes);
+    void *packed;
+    int status;
+
+    if (!filter_can(filter, "pack"))
+        return output_bytes(image, bytes) ? CLI_OK : CLI_ERROR;
+    packed = malloc(bytes);
+    if (packed == NULL)
+        return report_error("out of memory: save the filter to a file");
+    status = bly_pack(filter, packed, bytes, &bytes) < 0 ? report_library()
+           : output_bytes(packed, bytes) ? CLI_OK : CLI_ERROR;
+    free(packed);
+    return status;
+}
+
 int filter_save(const bly_filter *filter, const char *path)
 {
-    const void *image;
-    size_t bytes;
-
-    if (strcmp(path, "-") != 0)
-        return bly_save(filter, path) < 0 ? report_library() : CLI_OK;
-    image = bly_image(filter, &bytes);
-    if (image == NULL)
-        return report_library();
-    return output_bytes(image, bytes) ? CLI_OK : CLI_ERROR;
+    if (strcmp(path, "-") == 0)
+        return filter_send(filter);
+    return bly_save(filter, path) < 0 ? report_library() : CLI_OK;
 }
 
 /* ==== Lock ============================================================== */

@@ -32,10 +32,34 @@ enum { LINES_CHUNK = 1 << 20 };
 
 int lines_how_check(const cli_command *command, const cli_how *how)
 {
-    if (how->separator >= 0 && how->field == 0)
+    if (how->separator >= 0 && how->field == 0 && how->label == 0)
         return options_wrong(command,
                              "-t says what lies between columns, but no "
                              "column is chosen: give -f N too");
+    return CLI_GO;
+}
+
+static bool lines_is_stdin(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
+/* Are there keys to be read from stdin? */
+static bool lines_want_stdin(const cli_operands *operands, size_t first)
+{
+    for (size_t i = first; i < operands->count; i++)
+        if (lines_is_stdin(operands->names[i]))
+            return true;
+    return operands->count == first;
+}
+
+int lines_asked_check(const cli_command *command, const cli_operands *operands)
+{
+    if (operands->count == 0)
+        return options_wrong(command, "the FILE to ask is missing");
+    if (lines_is_stdin(operands->names[0]) && lines_want_stdin(operands, 1))
+        return options_wrong(command, "the filter and the keys cannot both "
+                                      "come from standard input");
     return CLI_GO;
 }
 
@@ -75,11 +99,6 @@ void lines_close(cli_lines *l)
 }
 
 /* ==== Files ============================================================= */
-
-static bool lines_is_stdin(const char *path)
-{
-    return strcmp(path, "-") == 0;
-}
 
 int lines_refuse(const char *path, int error)
 {
@@ -334,22 +353,53 @@ static size_t lines_ends(const unsigned char *text, size_t n, int terminator,
     return found;
 }
 
-/* Column `field` of the line; data stays NULL where the line is too short.
- * Its bytes lie in the chunk, so an empty key's data is not NULL. */
-static bly_key lines_column(const cli_how *how, const unsigned char *line,
-                            size_t length)
+static const bly_key lines_nothing = { NULL, 0 };
+
+/* Column `wanted` of the line; data stays NULL where the line is too short.
+ * Its bytes lie in the chunk, so an empty column's data is not NULL. */
+static bly_key lines_column(const cli_how *how, uint64_t wanted,
+                            const unsigned char *line, size_t length)
 {
     const unsigned char *end = line + length, *hit = NULL;
 
     for (uint64_t column = 1;; column++) {
         hit = memchr(line, how->separator, (size_t)(end - line));
-        if (column == how->field)
+        if (column == wanted)
             break;
         if (hit == NULL)
-            return (bly_key){ NULL, 0 };
+            return lines_nothing;
         line = hit + 1;
     }
     return (bly_key){ line, (size_t)((hit != NULL ? hit : end) - line) };
+}
+
+/* What stands before the label's column, or behind it if that is the first. */
+static bly_key lines_beside(bly_key label, const unsigned char *line,
+                            size_t length)
+{
+    const unsigned char *from = label.data;
+    size_t used = label.length + 1;     /* with what separates it */
+
+    if (from == NULL)
+        return lines_nothing;
+    if (from > line)
+        return (bly_key){ line, (size_t)(from - line) - 1 };
+    return used > length ? lines_nothing
+                         : (bly_key){ line + used, length - used };
+}
+
+/* Key and label of a line that has columns; a line without its label has no
+ * key. */
+static bly_key lines_key(const cli_how *how, const unsigned char *line,
+                         size_t length, bly_key *label)
+{
+    if (how->label != 0) {
+        *label = lines_column(how, how->label, line, length);
+        if (label->data == NULL)
+            return lines_nothing;
+    }
+    return how->field != 0 ? lines_column(how, how->field, line, length)
+                           : lines_beside(*label, line, length);
 }
 
 /* A line of `length` bytes and its end (0 or 1 byte). */
@@ -358,8 +408,8 @@ static void lines_take(const cli_lines *l, cli_batch *b,
 {
     bly_key key = { line, length };
 
-    if (l->how.field != 0)
-        key = lines_column(&l->how, line, length);
+    if (l->how.field != 0 || l->how.label != 0)
+        key = lines_key(&l->how, line, length, &b->labels[b->n]);
     if (key.data == NULL) {
         b->keyless++;
         if (!l->keep)
@@ -392,4 +442,15 @@ bool lines_split(const cli_lines *l, const cli_chunk *c, size_t *at,
     }
     *at += from;
     return true;
+}
+
+uint64_t lines_number(const cli_lines *l, const cli_chunk *c, const void *bytes)
+{
+    const unsigned char *at = c->block, *end = bytes, *hit;
+    uint64_t number = 1;
+
+    for (; (hit = memchr(at, l->how.null ? '\0' : '\n', (size_t)(end - at)))
+           != NULL; at = hit + 1)
+        number++;
+    return number;
 }

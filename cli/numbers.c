@@ -142,6 +142,45 @@ const char *numbers_seed(const char *text, uint64_t *out)
     return NULL;
 }
 
+/* ==== Labels ============================================================ */
+
+static const char numbers_no_label[] =
+    "is not a label: give a whole number such as 42 or 0x2a";
+
+/* The digit's value; what is none has more than any base. */
+static unsigned numbers_value(char digit)
+{
+    if (isdigit((unsigned char)digit))
+        return (unsigned)(digit - '0');
+    if (isxdigit((unsigned char)digit))
+        return (unsigned)(tolower((unsigned char)digit) - 'a') + 10;
+    return UINT8_MAX;
+}
+
+const char *numbers_label(const char *text, size_t length, uint64_t *out)
+{
+    bool hex = length > 2 && text[0] == '0'
+            && (text[1] == 'x' || text[1] == 'X');
+    unsigned base = hex ? 16 : 10;
+    bool large = false;
+    uint64_t label = 0;
+
+    if (length == 0)
+        return numbers_no_label;
+    for (size_t i = hex ? 2 : 0; i < length; i++) {
+        unsigned value = numbers_value(text[i]);
+
+        if (value >= base)
+            return numbers_no_label;
+        large |= label > (UINT64_MAX - value) / base;
+        label = label * base + value;
+    }
+    if (large)
+        return "is more than 64 bits hold: give at most 0xffffffffffffffff";
+    *out = label;
+    return NULL;
+}
+
 /* ==== Rates ============================================================= */
 
 static const char numbers_no_rate[] =

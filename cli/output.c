@@ -58,6 +58,16 @@ bool output_bytes(const void *data, size_t n)
     return output_state.error == 0;
 }
 
+bool output_lines(const void *data, size_t n, char terminator, bool *unended)
+{
+    if (n == 0)
+        return output_state.error == 0;
+    if (*unended && !output_bytes(&terminator, 1))
+        return false;
+    *unended = ((const char *)data)[n - 1] != terminator;
+    return output_bytes(data, n);
+}
+
 bool output_text(const char *text)
 {
     return output_bytes(text, strlen(text));

@@ -92,15 +92,19 @@ static const char *check_stat(const bly_filter *f)
 
 static const char *check_ask(const bly_filter *f, const uint64_t *hashes)
 {
-    bool present[CHECK_HASHES];
+    bool present[CHECK_HASHES], gotten[CHECK_HASHES];
+    uint64_t labels[CHECK_HASHES];
     bly_contains_many(f, hashes, CHECK_HASHES, present);
+    bly_get_many(f, hashes, CHECK_HASHES, gotten, labels);
     for (size_t i = 0; i < CHECK_HASHES; i++) {
         uint64_t label = 0;
         bool one = bly_contains_hash(f, hashes[i]);
         CHECK(present[i] == one, "contains_many is not contains_hash");
         CHECK((bly_count_hash(f, hashes[i]) > 0) == one,
               "count and contains disagree");
-        (void)bly_get_hash(f, hashes[i], &label);
+        bool found = bly_get_hash(f, hashes[i], &label);
+        CHECK(gotten[i] == found && (!found || labels[i] == label),
+              "get_many is not get_hash");
     }
     return NULL;
 }
@@ -259,18 +263,67 @@ static const char *check_wrapped(bly_filter *f, const uint8_t *block, size_t n)
     return found;
 }
 
+/* What it unpacks to is sound, and packs to what unpacks to the same. */
+static const char *check_repack(bly_filter *f)
+{
+    size_t bytes, used, again_bytes;
+    const void *image = bly_image(f, &bytes);
+    bly_filter *again = NULL;
+    CHECK(bly_check(image, bytes) == BLY_OK, "an unpacked image is not sound");
+    uint8_t *packed = malloc(bytes);
+    if (packed == NULL)
+        return NULL;
+    bly_status status = bly_pack(f, packed, bytes, &used);
+    if (status == BLY_OK && used <= bytes)
+        status = bly_unpack(&again, packed, used);
+    free(packed);
+    CHECK(status == BLY_OK || status == BLY_ENOMEM,
+          "what was packed cannot be unpacked");
+    if (again == NULL)
+        return NULL;
+    const void *same = bly_image(again, &again_bytes);
+    bool equal = again_bytes == bytes && memcmp(same, image, bytes) == 0;
+    bly_free(again);
+    CHECK(equal, "packed and unpacked it is another");
+    return NULL;
+}
+
+/* From bytes that are packed, or not, to a filter of its own. */
+static const char *check_unpack(const uint8_t *block, size_t n,
+                                bly_status checked)
+{
+    uint64_t hashes[CHECK_HASHES];
+    bly_filter *f = NULL;
+    bly_status status = bly_unpack(&f, block, n);
+    CHECK(status == checked || (checked == BLY_OK && status == BLY_ENOMEM),
+          "unpack and check disagree");
+    CHECK(status == BLY_OK || f == NULL, "a failed unpack set its result");
+    if (status != BLY_OK)
+        return NULL;
+    check_draw(hashes, n);
+    const char *found = check_repack(f);
+    found = CHECK_THEN(found, check_read(f, hashes));
+    found = CHECK_THEN(found, check_change(f, hashes));
+    found = CHECK_THEN(found, check_repack(f));
+    bly_free(f);
+    return found;
+}
+
 static const char *check_block(const uint8_t *block, size_t n)
 {
     bly_filter *f = NULL;
     bly_status checked = bly_check(block, n), wrapped = bly_wrap(&f, block, n);
+    const char *unpacked = check_unpack(block, n, checked);
+    CHECK(unpacked == NULL, unpacked);
     CHECK(checked == BLY_OK || check_refused(checked), "odd status of check");
     CHECK(wrapped == BLY_OK || check_refused(wrapped)
+          || wrapped == BLY_EUNSUPPORTED /* packed */
           || wrapped == BLY_ENOMEM, "odd status of wrap");
     CHECK(wrapped == BLY_OK || f == NULL, "a failed wrap set its result");
     CHECK(wrapped != BLY_OK || checked == BLY_OK || checked == BLY_ECORRUPT,
           "wrap accepts what check says is no image");
-    CHECK(checked != BLY_OK || wrapped == BLY_OK || wrapped == BLY_ENOMEM,
-          "check accepts what wrap refuses");
+    CHECK(checked != BLY_OK || wrapped == BLY_OK || wrapped == BLY_ENOMEM
+          || wrapped == BLY_EUNSUPPORTED, "check accepts what wrap refuses");
     if (wrapped != BLY_OK)
         return NULL;
     const char *found = check_wrapped(f, block, n);
@@ -282,7 +335,7 @@ static const char *check_block(const uint8_t *block, size_t n)
 static const char *check_form(const uint8_t *bytes, size_t n,
                               void (*repair)(uint8_t *, size_t))
 {
-    uint8_t *block = malloc(n);
+    uint8_t *block = calloc(1, n);
     if (block == NULL)
         return NULL;
     if (n > 0)

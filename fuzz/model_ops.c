@@ -460,7 +460,8 @@ static void model_write_through(model *m, const char *path)
 {
     uint64_t hash = model_u64(m);
     bly_filter *opened = NULL;
-    if (!exact_room(m->a.set, 1) || !model_can(m, "add"))
+    if (!exact_room(m->a.set, 1) || !model_can(m, "add")
+        || model_can(m, "pack"))        /* its files cannot be changed */
         return;
     model_expect(m, bly_open(&opened, path, BLY_MAP | BLY_WRITE) == BLY_OK,
                  "a saved filter cannot be mapped for writing");

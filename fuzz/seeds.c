@@ -150,6 +150,37 @@ static const seeds_bad seeds_bads[] = {
       G0, 8, SEEDS_POWER(59) + 1, SEEDS_BOTH, 0 },
     { "split-reserved", "split", "a reserved field that is not 0",
       G1, 8, 8, SEEDS_BOTH, 0 },
+    /* geometry: compressed, and packed */
+    { "compressed-of-2", "compressed", "a third kind of filter inside",
+      G0, 8, 2, SEEDS_BOTH, 0 },
+    { "compressed-row", "compressed", "another m than the inner header's",
+      G1, 8, 240, SEEDS_BOTH, 0 },
+    { "compressed-inner", "compressed", "the inner header's rate is another",
+      FORGE_HEADER + FORGE_RATE, 1, 0x55, SEEDS_BOTH, 0 },
+    { "packed-of-2", "packed compressed", "a third kind of filter inside",
+      G0, 8, 2, SEEDS_BOTH, 0 },
+    { "packed-m-0", "packed compressed", "no bits", G1, 8, 0, SEEDS_BOTH, 0 },
+    { "packed-m-8", "packed compressed", "more code than bits",
+      G1, 8, 8, SEEDS_BOTH, 0 },
+    { "packed-m-2-14", "packed compressed",
+      "2^14 bits, in less than the chance of a set one allows",
+      G1, 8, SEEDS_POWER(14), SEEDS_BOTH, 0 },
+    { "packed-m-2-40", "packed compressed", "2^40 bits from a few bytes",
+      G1, 8, SEEDS_POWER(40), SEEDS_BOTH, 0 },
+    { "packed-m-most", "packed compressed", "2^64 - 1 bits",
+      G1, 8, UINT64_MAX, SEEDS_BOTH, 0 },
+    { "packed-k-0", "packed compressed", "no probes",
+      G2, 8, 0, SEEDS_BOTH, 0 },
+    { "packed-k-65", "packed compressed", "one probe too many",
+      G2, 8, 65, SEEDS_BOTH, 0 },
+    { "packed-k-wide", "packed compressed:of=partitioned",
+      "2^62 + 1 slices: as many bits as one, modulo 2^64",
+      G2, 8, SEEDS_POWER(62) + 1, SEEDS_BOTH, 0 },
+    { "packed-chance", "packed compressed", "a chance of 1",
+      G3, 8, SEEDS_POWER(32), SEEDS_BOTH, 0 },
+    { "packed-tail", "packed compressed:m=20,k=1",
+      "bits as they stand, one beyond the last",
+      FORGE_HEADER + 2, 1, 0x10, SEEDS_BOTH, 0 },
     /* geometry: buffered */
     { "buffered-page-0", "buffered", "pages of no bytes",
       G0, 8, 0, SEEDS_BOTH, 0 },
@@ -186,20 +217,28 @@ static const seeds_bad seeds_odds[] = {
       FORGE_SEED, 8, UINT64_MAX, SEEDS_BOTH, 0 },
     { "standard-k-64", "standard", "as many probes as there may be",
       G1, 8, 64, SEEDS_BOTH, 0 },
+    { "packed-chance-1", "packed compressed", "not the chance it was coded by",
+      G3, 8, 1, SEEDS_BOTH, 0 },
+    { "packed-chance-most", "packed compressed", "hardly any bit clear",
+      G3, 8, UINT32_MAX, SEEDS_BOTH, 0 },
+    { "packed-m-250", "packed compressed", "a little more than was coded",
+      G1, 8, 250, SEEDS_BOTH, 0 },
     { "buffered-page-broken", "buffered", "a page that is not headed as one",
       4096, 8, 1, SEEDS_BOTH, 0 },
     { "buffered-page-torn", "buffered", "a page whose checksum is wrong",
       4096 + FORGE_PAYLOAD_SUM, 8, 1, SEEDS_BOTH, 0 },
 };
 
-/* Filters of many plans: "check-valid-" and the string, ':' '=' ',' made '-'.
- */
+/* Filters of many plans: "check-valid-" and the string, ':' '=' ',' ' ' made
+ * '-'. */
 static const char *const seeds_plans[] = {
     "standard:index=seeds", "standard:index=double", "standard:index=enhanced",
     "standard:index=triple", "standard:index=step",
     "standard:m=1,k=1", "standard:m=1,k=64", "standard:m=2,k=3,index=double",
     "standard:m=9,k=2", "partitioned:m=8,k=1", "partitioned:m=512,k=64",
     "blocked:m=512,k=1", "blocked:m=1024", "split:m=256", "split:m=1024",
+    "compressed:of=partitioned", "packed compressed:of=partitioned",
+    "packed compressed:m=20,k=1", "packed compressed:m=5000,k=3",
 };
 
 /* ---- Making them ------------------------------------------------------- */
@@ -210,9 +249,15 @@ static void seeds_die(const char *what, const char *why)
     exit(2);
 }
 
-/* The image of a small filter of a few keys. */
+/* Before a kind's name: the packed form of it. */
+static const char SEEDS_PACKED[] = "packed ";
+
+/* The image of a small filter of a few keys, or the packed form. */
 static uint8_t *seeds_image(const char *kind, size_t *bytes)
 {
+    bool packed = strncmp(kind, SEEDS_PACKED, strlen(SEEDS_PACKED)) == 0;
+    if (packed)
+        kind += strlen(SEEDS_PACKED);
     uint64_t hashes[12];
     bly_spec spec = { .capacity = 12, .rate = 0.05, .seed = 7 };
     bly_filter *filter;
@@ -225,6 +270,8 @@ static uint8_t *seeds_image(const char *kind, size_t *bytes)
     if (copy == NULL)
         seeds_die(kind, "out of memory");
     memcpy(copy, image, *bytes);
+    if (packed && bly_pack(filter, copy, *bytes, bytes) != BLY_OK)
+        seeds_die(kind, bly_why());
     bly_free(filter);
     return copy;
 }
@@ -236,7 +283,7 @@ static void seeds_write(const char *folder, const char *class,
     char path[1024];
     snprintf(path, sizeof path, "%s/check-%s-%s.hex", folder, class, name);
     for (char *c = path + strlen(folder); *c != '\0'; c++)
-        if (*c == ':' || *c == '=' || *c == ',')
+        if (*c == ':' || *c == '=' || *c == ',' || *c == ' ')
             *c = '-';
     if (!hex_write(path, comment, bytes, n))
         seeds_die(path, "cannot write");
@@ -282,6 +329,17 @@ static void seeds_saturated(const char *folder, const char *kind)
     free(image);
 }
 
+static void seeds_packed(const char *folder, const bly_kind_info *kind)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", SEEDS_PACKED, kind->name);
+    for (const char *const *a = kind->abilities; *a != NULL; a++)
+        if (strcmp(*a, "pack") == 0) {
+            seeds_valid(folder, name);
+            seeds_saturated(folder, name);
+        }
+}
+
 int main(int argc, char **argv)
 {
     const bly_kind_info *kinds;
@@ -291,6 +349,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < n; i++) {
         seeds_valid(argv[1], kinds[i].name);
         seeds_saturated(argv[1], kinds[i].name);
+        seeds_packed(argv[1], &kinds[i]);
     }
     for (size_t i = 0; i < sizeof seeds_plans / sizeof *seeds_plans; i++)
         seeds_valid(argv[1], seeds_plans[i]);

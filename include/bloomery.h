@@ -159,7 +159,9 @@ typedef struct {
     char     kind[17];          /* its name, without options                 */
     uint64_t capacity;          /* keys                                      */
     uint64_t bytes;             /* of the whole image; of a kind that packs
-                                   its keys (gcs, compressed) at most        */
+                                   its keys (gcs) at most                    */
+    uint64_t packed;            /* bytes once saved or sent, expected, of a
+                                   kind with the ability "pack"; 0: `bytes`  */
     uint64_t scratch;           /* bytes that bly_build takes and gives back,
                                    beside the image and the hashes           */
     double   bits_per_key;      /* 8 * bytes / capacity                      */
@@ -180,6 +182,8 @@ typedef struct {
     uint32_t probes;            /* bits, cells or places of a key (k)        */
     double   lines_present;     /* cache lines touched by a lookup, at most, */
     double   lines_absent;      /* of a key that is there, and of one not    */
+    uint32_t label_bits;        /* a key's label is below 2^label_bits; 0: the
+                                   kind carries no labels                    */
     uint64_t geometry[4];       /* the kind's own numbers, see docs/format.md*/
 } bly_plan_t;
 
@@ -307,7 +311,11 @@ BLY_API void     bly_count_keys(const bly_filter *filter, const bly_key *keys,
  * it (false: certainly not there, or the kind has no labels; *label is then
  * untouched). A kind that is built from all its keys (bly_build_labels) changes
  * the label of a key that is there: BLY_EABSENT for another. BLY_EPARAM (a
- * label that does not fit), BLY_EUNSUPPORTED, BLY_EFULL, BLY_EREADONLY. */
+ * label that does not fit), BLY_EUNSUPPORTED, BLY_EFULL, BLY_EREADONLY.
+ *
+ * The batch forms are get of each key in turn: found[i] is what it says, and
+ * labels[i] is untouched where that is false. Like all that only reads they
+ * may run in many threads at once. */
 BLY_API bly_status bly_put     (bly_filter *filter, const void *key,
                                 size_t length, uint64_t label);
 BLY_API bly_status bly_put_hash(bly_filter *filter, uint64_t hash,
@@ -316,6 +324,11 @@ BLY_API bool       bly_get     (const bly_filter *filter, const void *key,
                                 size_t length, uint64_t *label);
 BLY_API bool       bly_get_hash(const bly_filter *filter, uint64_t hash,
                                 uint64_t *label);
+BLY_API void       bly_get_many(const bly_filter *filter,
+                                const uint64_t *hashes, size_t n, bool *found,
+                                uint64_t *labels);
+BLY_API void       bly_get_keys(const bly_filter *filter, const bly_key *keys,
+                                size_t n, bool *found, uint64_t *labels);
 
 /* ==== Another size ====================================================== */
 
@@ -348,6 +361,8 @@ typedef struct {
     uint64_t seed;
     uint64_t capacity;          /* keys it was planned for, or has grown to  */
     uint64_t bytes;             /* of the whole image                        */
+    uint64_t packed;            /* bytes once saved or sent, about, of a kind
+                                   with the ability "pack"; 0: `bytes`       */
     double   bits_per_key;      /* 8 * bytes / capacity                      */
     uint64_t items;             /* adds that succeeded, repeats counted too;
                                    where items_exact is false (after unite or
@@ -368,6 +383,7 @@ typedef struct {
     uint64_t stuck;             /* counters at their largest value: what they
                                    count is no longer known, so no remove
                                    lowers them                               */
+    uint32_t label_bits;        /* as in bly_plan_t                          */
     uint64_t geometry[4];
 } bly_stat_t;
 
@@ -407,7 +423,10 @@ BLY_API bly_status bly_overlap(bly_overlap_t *out, const bly_filter *a,
 /* Write the image to a file: all of it, or the old file stays as it was
  * (temporary file in the same folder, fsync, rename, fsync of the folder). An
  * existing file's permissions are kept and a symbolic link is followed; a
- * device or a pipe is written straight. BLY_EIO. */
+ * device or a pipe is written straight. Kinds with the ability "pack" are
+ * packed on the way, in memory of the filter's allocator, as large as the
+ * image but used only as far as the packed form goes. BLY_EIO; BLY_ENOMEM (of
+ * those kinds). */
 BLY_API bly_status bly_save(const bly_filter *filter, const char *path);
 
 /* Open a file that bly_save wrote. Flags 0: read it into memory, check all of
@@ -415,10 +434,12 @@ BLY_API bly_status bly_save(const bly_filter *filter, const char *path);
  * header is read and checked, unless BLY_VERIFY is given too. BLY_MAP |
  * BLY_WRITE: changes go to the file; it says "being written" until bly_sync
  * or bly_free. BLY_PAGED: see "Bigger than memory". BLY_SHARED as in bly_spec.
+ * A packed file cannot be mapped: with BLY_MAP it is read, checked and unpacked
+ * into memory, for reading only; with BLY_WRITE it is refused.
  * BLY_EIO, BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EUNSEALED, BLY_EHASH,
- * BLY_EKIND, BLY_ENOMEM, BLY_EPARAM (flags), BLY_EUNSUPPORTED (BLY_SHARED,
- * BLY_PAGED).
- * A mapped file must not be cut short by others while it is open. */
+ * BLY_EKIND, BLY_ENOMEM, BLY_EPARAM (flags), BLY_EUNSUPPORTED (BLY_SHARED;
+ * BLY_PAGED; a packed file with BLY_WRITE). A mapped file must not be cut short by others
+ * while it is open. */
 BLY_API bly_status bly_open(bly_filter **out, const char *path, int flags);
 
 /* Bring a filter mapped or paged for writing up to date on disk; nothing to do
@@ -473,11 +494,13 @@ BLY_API bly_status bly_flush(bly_filter *filter);
 /* Borrow an image, for reading, wherever it is; it must stay and not change
  * until bly_free. The header is checked, the payload's checksum is not: call
  * bly_check for that. Fastest when the image begins on a multiple of 64.
- * Errors of bly_open but BLY_EIO. */
+ * Errors of bly_open but BLY_EIO; BLY_EUNSUPPORTED for a packed one, which
+ * bly_unpack takes. */
 BLY_API bly_status bly_wrap(bly_filter **out, const void *image,
                             size_t bytes);
 
-/* Is this an image, whole and undamaged? Reads all of it and trusts nothing.
+/* Is this an image, packed or not, whole and undamaged? Reads all of it and
+ * trusts nothing.
  * BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EUNSEALED, BLY_EHASH,
  * BLY_EKIND. Thread-safe. */
 BLY_API bly_status bly_check(const void *image, size_t bytes);
@@ -490,6 +513,20 @@ BLY_API const char *bly_kind_of(const bly_filter *filter);
  * reads the whole image and writes to its header and other checksums. NULL for
  * a filter that is open page by page. */
 BLY_API const void *bly_image(const bly_filter *filter, size_t *bytes);
+
+/* The filter as bly_save writes it, but to memory, for sending: packed if its
+ * kind can do that, else its image. `room` must be at least the bytes of
+ * bly_image, of which a packed filter leaves most untouched; *bytes is how
+ * many it took. BLY_EPARAM (room). Reads the filter as bly_image does. */
+BLY_API bly_status bly_pack(const bly_filter *filter, void *into, size_t room,
+                            size_t *bytes);
+
+/* A filter in memory of its own from what bly_pack or bly_save wrote, or from
+ * an image: all of it is checked, nothing is trusted, and it may be changed.
+ * A packed image can come out at 8192 times its size, at most. Errors of
+ * bly_check; BLY_ENOMEM. Thread-safe. */
+BLY_API bly_status bly_unpack(bly_filter **out, const void *packed,
+                              size_t bytes);
 
 /* ==== What there is ===================================================== */
 

@@ -160,8 +160,11 @@ bly_status handle_check(const bly_kind **kind, const void *image,
                         uint64_t bytes)
 {
     const bly_kind *found;
+    uint64_t unpacked = 0;
     bly_status status = handle_find(&found, image, bytes);
-    if (status == BLY_OK)
+    if (status == BLY_OK && found->unpack_plan != NULL)
+        status = found->unpack_plan(&unpacked, image);
+    if (status == BLY_OK && unpacked == 0)
         status = found->check(image);
     if (status == BLY_OK)
         *kind = found;
@@ -476,6 +479,10 @@ bly_status bly_wrap(bly_filter **out, const void *image, size_t bytes)
     bly_status status = handle_check(&kind, image, bytes);
     if (status == BLY_OK)
         status = image_check_sealed(image);
+    if (status == BLY_OK && handle_packed(kind, image) != 0)
+        status = status_fail(BLY_EUNSUPPORTED, "the filter is packed and "
+                             "cannot be used where it is: unpack it "
+                             "(bly_unpack)");
     if (status != BLY_OK)
         return status;
 
@@ -890,6 +897,27 @@ bool bly_get(const bly_filter *filter, const void *key, size_t length,
              uint64_t *label)
 {
     return bly_get_hash(filter, bly_hash(filter, key, length), label);
+}
+
+void bly_get_many(const bly_filter *filter, const uint64_t *hashes, size_t n,
+                  bool *found, uint64_t *labels)
+{
+    if (filter->kind->get_many != NULL) {
+        filter->kind->get_many(filter->image, hashes, n, found, labels);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        found[i] = bly_get_hash(filter, hashes[i], &labels[i]);
+}
+
+void bly_get_keys(const bly_filter *filter, const bly_key *keys, size_t n,
+                  bool *found, uint64_t *labels)
+{
+    uint64_t hashes[BLOOMERY_CHUNK];
+    for (size_t i = 0, some; i < n; i += some) {
+        some = bloomery_hash_chunk(filter, hashes, keys + i, n - i);
+        bly_get_many(filter, hashes, some, found + i, labels + i);
+    }
 }
 
 /* ==== Another size ====================================================== */

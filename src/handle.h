@@ -52,8 +52,8 @@ struct bly_filter {
 /* An image in memory from the handle's allocator. */
 extern const handle_source handle_owned;
 
-/* Is this an image that can be used? Everything but the payload's checksum;
- * sets *kind. Errors of bly_check. */
+/* Is this an image that can be used, or a packed one that can be unpacked?
+ * Everything but the payload's checksum; sets *kind. Errors of bly_check. */
 bly_status handle_check(const bly_kind **kind, const void *image,
                         uint64_t bytes);
 
@@ -62,8 +62,21 @@ bly_status handle_check(const bly_kind **kind, const void *image,
 bly_status handle_check_head(const bly_kind **kind, const void *head,
                              uint64_t bytes);
 
-/* A handle for an image that handle_check() accepted. It owns the bytes from
- * then on, as `source` says; on BLY_ENOMEM it does not. */
+/* Of an image that handle_check() accepted: the bytes it has when unpacked, or
+ * 0 if it is not packed. */
+uint64_t handle_packed(const bly_kind *kind, const void *image);
+
+/* A handle for a copy of such an image in memory of its own, unpacked if it is
+ * packed. BLY_ENOMEM. */
+bly_status handle_unpack(bly_filter **out, const bly_kind *kind,
+                         const void *image, const bly_allocator *allocator);
+
+/* The filter as it is saved and sent, to where there is room for as many bytes
+ * as its image has; how many they are. */
+size_t handle_pack(const bly_filter *filter, void *into);
+
+/* A handle for an image that handle_check() accepted, not packed. It owns the
+ * bytes from then on, as `source` says; on BLY_ENOMEM it does not. */
 bly_status handle_make(bly_filter **out, const bly_kind *kind, void *image,
                        size_t bytes, const handle_source *source,
                        const bly_allocator *allocator);

@@ -167,7 +167,7 @@ bly_status registry_parse(const bly_kind **kind, uint64_t option[KIND_OPTIONS],
 
 /* ---- The listing ------------------------------------------------------- */
 
-enum { REGISTRY_ABILITIES = 16, REGISTRY_TEXT = 192 };
+enum { REGISTRY_ABILITIES = 20, REGISTRY_TEXT = 192 };
 
 /* Everything the listing points to: written once, then constant. */
 static struct {
@@ -196,6 +196,7 @@ static void registry_abilities(const char **out, const bly_kind *kind)
         { kind->forgets,            "forget" },
         { kind->resize != NULL,     "resize" },
         { kind->each != NULL,       "list" },
+        { kind->pack != NULL,       "pack" },
         { kind->unite != NULL,      "unite" },
         { kind->intersect != NULL,  "intersect" },
         { kind->overlap != NULL,    "overlap" },

@@ -28,6 +28,7 @@
     X(bloomier)                                                                \
     X(twin)                                                                    \
     X(scalable)                                                                \
+    X(compressed)                                                              \
     X(buffered)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;

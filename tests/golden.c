@@ -14,6 +14,9 @@
  * to another: it is compared as a number, and with it the header's checksum is
  * left out; everything else byte for byte.
  *
+ * A kind that packs has a second file for each, packed-KIND.hex, of the packed
+ * form.
+ *
  * The rest holds `split` against other people's filters: golden words computed
  * from the definition, and a filter that Parquet's own writer wrote.
  */
@@ -40,8 +43,13 @@ static size_t draw_key(char text[TEXT], int i)
     return (size_t)snprintf(text, TEXT, "key-%d", i);
 }
 
+/* Before a kind's name: its packed form. */
+static const char PACKED[] = "packed ";
+
 static bly_filter *make_golden(const char *kind)
 {
+    if (strncmp(kind, PACKED, strlen(PACKED)) == 0)
+        kind += strlen(PACKED);
     uint64_t hashes[KEYS];
     char text[TEXT];
     bly_filter *filter = NULL;
@@ -57,8 +65,22 @@ static void golden_path(char path[PATH], const char *kind)
 {
     snprintf(path, PATH, "%s/%s.hex", FOLDER, kind);
     for (char *c = path + strlen(FOLDER); *c != '\0'; c++)
-        if (*c == ':' || *c == '=')
+        if (*c == ':' || *c == '=' || *c == ' ')
             *c = '-';
+}
+
+/* The bytes of a filter, or of its packed form, to be freed. */
+static uint8_t *golden_bytes(const char *kind, const bly_filter *filter,
+                             size_t *bytes)
+{
+    const void *image = bly_image(filter, bytes);
+    uint8_t *copy = malloc(*bytes);
+    assert_non_null(copy);
+    if (strncmp(kind, PACKED, strlen(PACKED)) != 0)
+        memcpy(copy, image, *bytes);
+    else
+        assert_status(bly_pack(filter, copy, *bytes, bytes), BLY_OK);
+    return copy;
 }
 
 /* Call `visit` with each kind, and with each choice of each of its options
@@ -76,12 +98,24 @@ static void each_choice(const bly_kind_info *kind, const bly_option_info *o,
     }
 }
 
+static bool packs(const bly_kind_info *kind)
+{
+    for (const char *const *a = kind->abilities; *a != NULL; a++)
+        if (strcmp(*a, "pack") == 0)
+            return true;
+    return false;
+}
+
 static void each_golden(void (*visit)(const char *kind))
 {
     const bly_kind_info *kinds;
+    char packed[TEXT];
     size_t n = bly_kinds(&kinds);
     for (size_t i = 0; i < n; i++) {
         visit(kinds[i].name);
+        snprintf(packed, sizeof packed, "%s%s", PACKED, kinds[i].name);
+        if (packs(&kinds[i]))
+            visit(packed);
         for (const bly_option_info *o = kinds[i].options; o->name; o++)
             if (strchr(o->range, '|') != NULL)
                 each_choice(&kinds[i], o, visit);
@@ -93,7 +127,7 @@ static void write_golden(const char *kind)
     char path[PATH], comment[TEXT * 4];
     size_t bytes;
     bly_filter *filter = make_golden(kind);
-    const void *image = bly_image(filter, &bytes);
+    uint8_t *image = golden_bytes(kind, filter, &bytes);
     golden_path(path, kind);
     snprintf(comment, sizeof comment, "%s: key-0 .. key-99, planned for 100 "
              "keys at 0.01, seed 7 (test_golden --write)", kind);
@@ -101,6 +135,7 @@ static void write_golden(const char *kind)
         fprintf(stderr, "golden: %s: cannot write\n", path);
         exit(2);
     }
+    free(image);
     bly_free(filter);
 }
 
@@ -140,13 +175,14 @@ static void compare_golden(const char *kind)
     size_t then_bytes, bytes;
     read_golden(kind, &then, &then_bytes);
     bly_filter *filter = make_golden(kind);
-    const uint8_t *now = bly_image(filter, &bytes);
+    uint8_t *now = golden_bytes(kind, filter, &bytes);
 
     assert_int_equal(bytes, then_bytes);
     assert_same_bytes(kind, now, then, 0, RATE);
     assert_same_bytes(kind, now, then, RATE_END, HEADER_SUM);
     assert_same_bytes(kind, now, then, HEADER, bytes);
     assert_close(image_rate(now), image_rate(then), 1e-9);
+    free(now);
     bly_free(filter);
     free(then);
 }
@@ -160,7 +196,7 @@ static void find_golden(const char *kind)
     bly_stat_t stat;
     read_golden(kind, &image, &bytes);
     assert_status(bly_check(image, bytes), BLY_OK);
-    assert_status(bly_wrap(&filter, image, bytes), BLY_OK);
+    assert_status(bly_unpack(&filter, image, bytes), BLY_OK);
     for (int i = 0; i < KEYS; i++)
         assert_true(bly_contains(filter, text, draw_key(text, i)));
     bly_stat(&stat, filter);
@@ -178,7 +214,9 @@ static void add_golden(const char *kind)
     bly_filter *built = make_golden(kind), *added = NULL;
     char text[TEXT];
     size_t bytes;
-    bly_status status = bly_new(&added, kind, &spec);
+    bly_status status = BLY_EUNSUPPORTED;
+    if (strncmp(kind, PACKED, strlen(PACKED)) != 0)
+        status = bly_new(&added, kind, &spec);
     for (int i = 0; status == BLY_OK && i < KEYS; i++)
         assert_true(bly_add(added, text, draw_key(text, i)) >= 0);
     if (status == BLY_OK) {

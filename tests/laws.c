@@ -282,6 +282,12 @@ static void law_plan_takes_round_rates_at_their_word(void **state)
     assert_true((double)a.bytes < 1.02 * (double)b.bytes);
 }
 
+/* What a kind makes small: the image, or what travels of it. */
+static uint64_t laws_size(const bly_plan_t *plan)
+{
+    return plan->packed != 0 ? plan->packed : plan->bytes;
+}
+
 /* More keys or a lower rate never take fewer bytes. */
 static void law_plan_is_monotone(void **state)
 {
@@ -291,16 +297,16 @@ static void law_plan_is_monotone(void **state)
         bly_spec spec = { .capacity = n, .rate = 0.02 };
         bly_plan_t plan;
         assert_status(bly_plan(&plan, laws_kind->name, &spec), BLY_OK);
-        assert_true(plan.bytes >= last);
-        last = plan.bytes;
+        assert_true(laws_size(&plan) >= last);
+        last = laws_size(&plan);
     }
     last = 0;
     for (double rate = 0.9; rate > 1e-6; rate *= 0.8) {
         bly_spec spec = { .capacity = 50000, .rate = rate };
         bly_plan_t plan;
         assert_status(bly_plan(&plan, laws_kind->name, &spec), BLY_OK);
-        assert_true(plan.bytes >= last);
-        last = plan.bytes;
+        assert_true(laws_size(&plan) >= last);
+        last = laws_size(&plan);
     }
 }
 
@@ -718,6 +724,72 @@ static void law_count_is_never_too_low(void **state)
     bly_free(filter);
 }
 
+/* ---- Labels ------------------------------------------------------------ */
+
+/* What stands where no label is written. */
+static const uint64_t laws_no_label = UINT64_C(0x5EED5EED5EED5EED);
+
+/* Half of the keys asked for are there, and have labels. */
+static void laws_get_many_is_one(const bly_filter *filter, const bly_key *keys,
+                                 const uint64_t *hashes, size_t n)
+{
+    enum { N = 2000 };
+    static bool found[N + 1];
+    static uint64_t labels[N + 1];
+    assert_true(n <= N);
+    for (int by_keys = 0; by_keys < 2; by_keys++) {
+        for (size_t i = 0; i <= n; i++)
+            labels[i] = laws_no_label;
+        memset(found, 7, sizeof found);
+        if (by_keys)
+            bly_get_keys(filter, keys, n, found, labels);
+        else
+            bly_get_many(filter, hashes, n, found, labels);
+        for (size_t i = 0; i < n; i++) {
+            uint64_t label = laws_no_label;
+            assert_int_equal(found[i], bly_get_hash(filter, hashes[i],
+                                                    &label));
+            assert_true(labels[i] == label);
+        }
+        assert_int_equal(*(unsigned char *)&found[n], 7);
+        assert_true(labels[n] == laws_no_label);
+    }
+}
+
+/* A kind without labels finds none. */
+static void law_get_many_is_one(void **state)
+{
+    (void)state;
+    enum { N = 2000 };
+    static uint64_t numbers[N], hashes[N], labels[N];
+    static bly_key keys[N];
+    bly_spec spec = { .capacity = N, .rate = 0.01 };
+    bly_filter *filter = laws_make(&spec);
+    for (size_t i = 0; i < N; i++) {
+        numbers[i] = i;
+        keys[i] = (bly_key){ &numbers[i], sizeof numbers[i] };
+        hashes[i] = bly_hash(filter, keys[i].data, keys[i].length);
+        labels[i] = test_random(4, i) >> 32;
+    }
+    bly_free(filter);
+    if (laws_kind->get != NULL)
+        assert_status(bly_build_labels(&filter, laws_kind->name, &spec, hashes,
+                                       labels, N / 2), BLY_OK);
+    else
+        filter = laws_of(N, 0.01, 1, N / 2);
+    bly_stat_t stat;
+    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_int_equal(stat.label_bits > 0, laws_kind->get != NULL);
+    for (size_t n = 0; n <= N; n = n < 300 ? n + 1 : n + 850)
+        laws_get_many_is_one(filter, keys, hashes, n);
+    for (size_t i = 0; i < N / 2 && laws_kind->get != NULL; i++) {
+        uint64_t label = 0;
+        assert_true(bly_get_hash(filter, hashes[i], &label));
+        assert_true(label == labels[i]);
+    }
+    bly_free(filter);
+}
+
 /* ---- Another size ------------------------------------------------------ */
 
 /* Full, then made larger without the keys, and filled again. */
@@ -859,10 +931,16 @@ static void laws_same_answers(const bly_filter *a, const bly_filter *b)
     }
 }
 
+/* A packed file cannot be changed in its place. */
 static void laws_round_trip(const bly_filter *filter, const char *path,
                             int flags)
 {
     bly_filter *again = NULL;
+    if (laws_kind->pack != NULL && (flags & BLY_WRITE)) {
+        assert_status(bly_open(&again, path, flags), BLY_EUNSUPPORTED);
+        assert_null(again);
+        return;
+    }
     assert_status(bly_open(&again, path, flags), BLY_OK);
     laws_same_answers(filter, again);
     assert_true(laws_same_bytes(filter, again));
@@ -896,6 +974,51 @@ static void law_save_load_map_wrap(void **state)
         bly_free(borrowed);
         free(room);
     }
+    bly_free(filter);
+}
+
+/* The same through memory, in as many bytes as stat says; of a kind that does
+ * not pack it is the image itself. Truncations and damage are refused. */
+static void law_packed_and_unpacked(void **state)
+{
+    (void)state;
+    bly_filter *filter = laws_of(3000, 0.02, 1, 3000), *again = NULL;
+    size_t bytes, used = 0;
+    bly_stat_t stat;
+    bly_image(filter, &bytes);
+    bly_stat(&stat, filter);
+    uint8_t *packed = malloc(bytes);
+    assert_non_null(packed);
+    assert_status(bly_pack(filter, packed, bytes - 1, &used), BLY_EPARAM);
+    assert_status(bly_pack(filter, packed, bytes, &used), BLY_OK);
+    assert_true(used <= bytes);
+    if (laws_kind->pack == NULL) {
+        assert_true(stat.packed == 0 && used == bytes);
+        assert_memory_equal(packed, bly_image(filter, NULL), bytes);
+    } else {
+        assert_true(fabs((double)used - (double)stat.packed) <= 2);
+        assert_status(bly_wrap(&again, packed, used), BLY_EUNSUPPORTED);
+    }
+    assert_status(bly_check(packed, used), BLY_OK);
+    assert_status(bly_unpack(&again, packed, used), BLY_OK);
+    laws_same_answers(filter, again);
+    assert_true(laws_same_bytes(filter, again));
+    bly_free(again);
+    again = NULL;
+    for (size_t cut = 0; cut < used; cut += 1 + cut / 9) {
+        uint8_t *part = malloc(cut + 1);
+        assert_non_null(part);
+        memcpy(part, packed, cut);
+        assert_true(bly_unpack(&again, part, cut) < 0);
+        free(part);
+    }
+    for (size_t at = 0; at < used; at += at < IMAGE_HEADER ? 1 : 7) {
+        packed[at] ^= 0x10;
+        assert_true(bly_unpack(&again, packed, used) < 0);
+        packed[at] ^= 0x10;
+    }
+    assert_null(again);
+    free(packed);
     bly_free(filter);
 }
 
@@ -1040,12 +1163,14 @@ int main(void)
         cmocka_unit_test(law_all_removed_is_empty),
         cmocka_unit_test(law_remove_many_is_one),
         cmocka_unit_test(law_count_is_never_too_low),
+        cmocka_unit_test(law_get_many_is_one),
         cmocka_unit_test(law_resized_holds_the_same),
         cmocka_unit_test(law_union_is_built_of_both),
         cmocka_unit_test(law_intersection_keeps_the_common),
         cmocka_unit_test(law_overlap_is_estimated),
         cmocka_unit_test(law_unlike_filters_do_not_mix),
         cmocka_unit_test(law_save_load_map_wrap),
+        cmocka_unit_test(law_packed_and_unpacked),
         cmocka_unit_test(law_build_and_copy),
         cmocka_unit_test(law_damage_is_found),
         cmocka_unit_test(law_forged_geometry_stays_inside),

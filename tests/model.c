@@ -15,17 +15,7 @@ enum {
 };
 
 /* Sanitizers make it several times slower. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { DIVIDE = 5 };
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-enum { DIVIDE = 5 };
-#else
-enum { DIVIDE = 1 };
-#endif
-#else
-enum { DIVIDE = 1 };
-#endif
+enum { DIVIDE = TEST_SANITIZED ? 5 : 1 };
 
 static size_t draw_program(uint8_t *program, uint64_t stream, size_t kind)
 {

@@ -21,17 +21,7 @@ enum {
 };
 
 /* Sanitizers make it many times slower. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { DIVIDE = 20 };
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-enum { DIVIDE = 20 };
-#else
-enum { DIVIDE = 1 };
-#endif
-#else
-enum { DIVIDE = 1 };
-#endif
+enum { DIVIDE = TEST_SANITIZED ? 20 : 1 };
 
 typedef struct {
     const bly_kind *kind;

@@ -24,6 +24,19 @@
 
 #define TEST_SIGMAS 5.0
 
+/* Does a sanitizer watch memory, or threads? Then all takes many times as
+ * long. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TEST_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TEST_SANITIZED 1
+#endif
+#endif
+#ifndef TEST_SANITIZED
+#define TEST_SANITIZED 0
+#endif
+
 /* Random-looking 64-bit number i of stream `stream`: a bijection of i. */
 static inline uint64_t test_random(uint64_t stream, uint64_t i)
 {

@@ -4,6 +4,8 @@
  */
 #include "core/cells.h"
 
+#include <math.h>
+
 #include "core/bits.h"
 #include "core/counters.h"
 #include "core/hash.h"
@@ -335,18 +337,26 @@ PLATFORM_INLINE void cells_ask_key(const cells *c, const uint8_t *row,
     }
 }
 
+/* Do `work` for each i < n in turn, with the lines of later keys on their
+ * way. */
+#define CELLS_ROLL(c, row, hashes, n, work)                                    \
+    do {                                                                       \
+        size_t ahead = cells_keys_ahead(c);                                    \
+        for (size_t i = 0; i < (n) && i < ahead; i++)                          \
+            cells_ask_key(c, row, (hashes)[i]);                                \
+        for (size_t i = 0; i < (n); i++) {                                     \
+            if ((n) - i > ahead)                                               \
+                cells_ask_key(c, row, (hashes)[i + ahead]);                    \
+            work;                                                              \
+        }                                                                      \
+    } while (0)
+
 PLATFORM_INLINE void cells_remove_many_by(const cells *c, uint8_t *row,
                                           const uint64_t *hashes, size_t n,
                                           bly_status *each)
 {
-    size_t ahead = cells_keys_ahead(c);
-    for (size_t i = 0; i < n && i < ahead; i++)
-        cells_ask_key(c, row, hashes[i]);
-    for (size_t i = 0; i < n; i++) {
-        if (n - i > ahead)
-            cells_ask_key(c, row, hashes[i + ahead]);
-        each[i] = cells_remove_by(c, row, hashes[i]);
-    }
+    CELLS_ROLL(c, row, hashes, n,
+               each[i] = cells_remove_by(c, row, hashes[i]));
 }
 
 void cells_remove_many(const cells *c, uint8_t *row, const uint64_t *hashes,
@@ -359,14 +369,8 @@ PLATFORM_INLINE void cells_count_many_by(const cells *c, const uint8_t *row,
                                          const uint64_t *hashes, size_t n,
                                          uint64_t *counts)
 {
-    size_t ahead = cells_keys_ahead(c);
-    for (size_t i = 0; i < n && i < ahead; i++)
-        cells_ask_key(c, row, hashes[i]);
-    for (size_t i = 0; i < n; i++) {
-        if (n - i > ahead)
-            cells_ask_key(c, row, hashes[i + ahead]);
-        counts[i] = cells_count_by(c, row, hashes[i]);
-    }
+    CELLS_ROLL(c, row, hashes, n,
+               counts[i] = cells_count_by(c, row, hashes[i]));
 }
 
 void cells_count_many(const cells *c, const uint8_t *row,
@@ -389,6 +393,9 @@ void cells_unite(const cells *c, uint8_t *into, const uint8_t *other)
     CELLS_FOR(c, cells_unite_by(&known, into, other));
 }
 
+/* How many counters are above 0 in a, in b, in a or b. */
+typedef struct { uint64_t a, b, either; } cells_pair;
+
 PLATFORM_INLINE cells_pair cells_compare_by(const cells *c, const uint8_t *a,
                                             const uint8_t *b)
 {
@@ -402,10 +409,31 @@ PLATFORM_INLINE cells_pair cells_compare_by(const cells *c, const uint8_t *a,
     return used;
 }
 
-cells_pair cells_compare(const cells *c, const uint8_t *a, const uint8_t *b)
+static cells_pair cells_compare(const cells *c, const uint8_t *a,
+                                const uint8_t *b)
 {
     CELLS_FOR(c, return cells_compare_by(&known, a, b));
 }
+
+void cells_overlap(bly_overlap_t *out, const cells *c, const uint8_t *a,
+                   const uint8_t *b)
+{
+    shape s = cells_shape(c);
+    cells_pair used = cells_compare(c, a, b);
+    shape_overlap_of(out, &s, used.a, used.b, used.either);
+}
+
+/* ---- Look inside ------------------------------------------------------- */
+
+/* What a row shows. */
+typedef struct {
+    uint64_t used;                      /* counters above 0                  */
+    uint64_t stuck;                     /* and at their largest value        */
+    double   pass;                      /* the chance that one probe of a
+                                           foreign key passes: of all pairs of
+                                           a counter and an increment, the
+                                           share that does                   */
+} cells_view;
 
 /* How many of the l increments pass a counter of this value: the one that is
  * the value, and those up to value - l. */
@@ -431,7 +459,21 @@ PLATFORM_INLINE cells_view cells_look_by(const cells *c, const uint8_t *row)
     return view;
 }
 
-cells_view cells_look(const cells *c, const uint8_t *row)
+static cells_view cells_look(const cells *c, const uint8_t *row)
 {
     CELLS_FOR(c, return cells_look_by(&known, row));
+}
+
+void cells_stat(bly_stat_t *out, const cells *c, const uint8_t *row)
+{
+    shape s = cells_shape(c);
+    cells_view view = cells_look(c, row);
+    bly_estimate keys = shape_keys(&s, (double)view.used);
+
+    out->fill = (double)view.used / (double)c->m;
+    out->rate = pow(view.pass, c->k);
+    out->distinct = keys.value;
+    out->distinct_sd = keys.sd;
+    out->probes = c->k;
+    out->stuck = view.stuck;
 }

@@ -38,6 +38,7 @@
 #include "bloomery.h"
 
 #include "base/platform.h"
+#include "core/shape.h"
 
 enum { CELLS_K_MAX = 64 };
 
@@ -74,21 +75,94 @@ void cells_count_many   (const cells *c, const uint8_t *row,
 /* into := the row of the keys of both, which may be the same. */
 void cells_unite(const cells *c, uint8_t *into, const uint8_t *other);
 
-/* What a row shows. */
-typedef struct {
-    uint64_t used;                      /* counters above 0                  */
-    uint64_t stuck;                     /* and at their largest value        */
-    double   pass;                      /* the chance that one probe of a
-                                           foreign key passes: of all pairs of
-                                           a counter and an increment, the
-                                           share that does                   */
-} cells_view;
+/* The counters above 0, as the bits that they are. */
+static inline shape cells_shape(const cells *c)
+{
+    return (shape){ .blocks = 1, .lanes = 1, .bits = c->m, .probes = c->k };
+}
 
-cells_view cells_look(const cells *c, const uint8_t *row);
+/* What two rows, and one, show: as core/kind.h has `overlap` and `stat`. */
+void cells_overlap(bly_overlap_t *out, const cells *c, const uint8_t *a,
+                   const uint8_t *b);
+void cells_stat(bly_stat_t *out, const cells *c, const uint8_t *row);
 
-/* How many counters are above 0 in a, in b, in a or b. */
-typedef struct { uint64_t a, b, either; } cells_pair;
-
-cells_pair cells_compare(const cells *c, const uint8_t *a, const uint8_t *b);
+/* The slots of a kind whose payload is a row of cells, from its name_cells(),
+ * which reads the cells from the geometry. For the kind's file, where
+ * core/kind.h is. */
+#define CELLS_VERBS(name)                                                      \
+    static bool name##_contains(const void *image, uint64_t hash)              \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        return cells_contains(&c, image_payload(image), hash);                 \
+    }                                                                          \
+                                                                               \
+    static void name##_contains_many(const void *image,                        \
+                                     const uint64_t *hashes, size_t n,         \
+                                     bool *present)                            \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        cells_contains_many(&c, image_payload(image), hashes, n, present);     \
+    }                                                                          \
+                                                                               \
+    static bly_status name##_add(void *image, uint64_t hash)                   \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        return cells_add(&c, image_payload_mut(image), hash);                  \
+    }                                                                          \
+                                                                               \
+    static bly_status name##_add_many(void *image, const uint64_t *hashes,     \
+                                      size_t n, size_t *done)                  \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        cells_add_many(&c, image_payload_mut(image), hashes, n);               \
+        *done = n;                                                             \
+        return BLY_OK;                                                         \
+    }                                                                          \
+                                                                               \
+    static bly_status name##_remove(void *image, uint64_t hash)                \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        return cells_remove(&c, image_payload_mut(image), hash);               \
+    }                                                                          \
+                                                                               \
+    static void name##_remove_many(void *image, const uint64_t *hashes,        \
+                                   size_t n, bly_status *each)                 \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        cells_remove_many(&c, image_payload_mut(image), hashes, n, each);      \
+    }                                                                          \
+                                                                               \
+    static uint64_t name##_count(const void *image, uint64_t hash)             \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        return cells_count(&c, image_payload(image), hash);                    \
+    }                                                                          \
+                                                                               \
+    static void name##_count_many(const void *image, const uint64_t *hashes,   \
+                                  size_t n, uint64_t *counts)                  \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        cells_count_many(&c, image_payload(image), hashes, n, counts);         \
+    }                                                                          \
+                                                                               \
+    static bly_status name##_unite(void *into, const void *other)              \
+    {                                                                          \
+        cells c = name##_cells(into);                                          \
+        cells_unite(&c, image_payload_mut(into), image_payload(other));        \
+        return BLY_OK;                                                         \
+    }                                                                          \
+                                                                               \
+    static void name##_overlap(bly_overlap_t *out, const void *a,              \
+                               const void *b)                                  \
+    {                                                                          \
+        cells c = name##_cells(a);                                             \
+        cells_overlap(out, &c, image_payload(a), image_payload(b));            \
+    }                                                                          \
+                                                                               \
+    static void name##_stat(bly_stat_t *out, const void *image)                \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        cells_stat(out, &c, image_payload(image));                             \
+    }
 
 #endif /* BLY_CORE_CELLS_H */

@@ -168,8 +168,13 @@ struct bly_kind {
     uint64_t   (*count)      (const void *image, uint64_t hash);
     void       (*count_many) (const void *image, const uint64_t *hashes,
                               size_t n, uint64_t *counts);
-    bly_status (*put)   (void *image, uint64_t hash, uint64_t label);
-    bool       (*get)   (const void *image, uint64_t hash, uint64_t *label);
+
+    /* Labels; `plan` and `stat` tell their bits. The batch is get() of each
+     * hash in turn. */
+    bly_status (*put)     (void *image, uint64_t hash, uint64_t label);
+    bool       (*get)     (const void *image, uint64_t hash, uint64_t *label);
+    void       (*get_many)(const void *image, const uint64_t *hashes, size_t n,
+                           bool *found, uint64_t *labels);
 
     /* Both images have equal kind, version, geometry, hash and seed, and may
      * be one and the same. BLY_OK; BLY_EFULL and nothing changed. A kind that
@@ -187,11 +192,25 @@ struct bly_kind {
                               uint64_t capacity);
     bly_status (*resize)     (void *into, const void *image);
 
+    /* The packed form: the same filter in fewer bytes, to be saved and sent.
+     * Its header is the image's but for IMAGE_BYTES, geometry and checksums; no
+     * other slot works on it, `check` refuses it. `pack` writes it to `into`,
+     * where there is room for as many bytes as the image has, which it does
+     * not exceed; the checksums are left out. `unpack_plan` trusts nothing but
+     * that image_check_header() said OK: *bytes is the size of the image that
+     * was packed, or 0 if this one is not packed; BLY_ECORRUPT. `unpack` writes
+     * that image over zeros, without checksums: whatever the payload holds, it
+     * is one that `check` accepts. */
+    void       (*pack)       (void *into, const void *image);
+    bly_status (*unpack_plan)(uint64_t *bytes, const void *image);
+    void       (*unpack)     (void *into, const void *image);
+
     /* All fingerprints in rising order; ends when `visit` says false. */
     void (*each)(const void *image, bly_visit *visit, void *context);
 
     /* distinct, distinct_sd, fill, rate, probes, `stuck` where there are
-     * counters, and `capacity` if it has grown: what the payload shows. */
+     * counters, `packed` where there is `pack`, and `capacity` if it has grown:
+     * what the payload shows. */
     void (*stat)(bly_stat_t *out, const void *image);
 
     /* Bring up to date what the payload keeps of itself (checksums of parts),

@@ -141,6 +141,13 @@ double math_absent_probes(double fill, double k)
     return fill >= 1 ? k : (1 - pow(fill, k)) / (1 - fill);
 }
 
+double math_entropy(double p)
+{
+    if (!(p > 0 && p < 1))
+        return 0;
+    return -(p * log(p) + (1 - p) * log1p(-p)) / MATH_LN2;
+}
+
 double math_collision(double n)
 {
     return -expm1(-n / 18446744073709551616.0);

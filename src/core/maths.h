@@ -85,6 +85,10 @@ double math_zeros_tail(double m, double n, double k, double off);
  * set and it stops at the first clear one: (1 - fill^k) / (1 - fill). */
 double math_absent_probes(double fill, double k);
 
+/* H(p) = -p log2 p - (1-p) log2 (1-p): what a bit that is set with chance p
+ * takes in the best code. 0 at p = 0 and p = 1. */
+double math_entropy(double p);
+
 /* The chance that a foreign key shares all 64 bits of its hash with one of n
  * members: no filter of hashes can have a lower rate. */
 double math_collision(double n);

@@ -4,7 +4,8 @@
  * Floor 6. A file mapped for writing says "being written" (no payload
  * checksum) on the disk before its first page may change there, and is sealed
  * only after all its pages are on the disk: whoever opens it after a crash is
- * told, instead of losing keys in silence.
+ * told, instead of losing keys in silence. A packed file cannot be mapped, and
+ * is unpacked into memory instead.
  */
 #include "bloomery.h"
 
@@ -89,13 +90,20 @@ static bly_status open_read_rest(int file, const char *path, uint8_t *image,
     return bly_check(image, bytes);
 }
 
+/* The handle takes the image over, or one that is unpacked from it. */
 static bly_status open_owned(bly_filter **out, uint8_t *image, size_t bytes,
                              const bly_allocator *allocator)
 {
     const bly_kind *kind;
     bly_status status = handle_check(&kind, image, bytes);
-    return status != BLY_OK ? status
-         : handle_make(out, kind, image, bytes, &handle_owned, allocator);
+    if (status != BLY_OK)
+        return status;
+    if (handle_packed(kind, image) == 0)
+        return handle_make(out, kind, image, bytes, &handle_owned, allocator);
+    status = handle_unpack(out, kind, image, allocator);
+    if (status == BLY_OK)
+        memory_release(allocator, image, bytes);
+    return status;
 }
 
 static bly_status open_into_memory(bly_filter **out, int file,
@@ -187,6 +195,20 @@ static bly_status open_check_mapped(const bly_kind **kind, const void *image,
     return status;
 }
 
+/* Mapped for reading, and to be unmapped whatever comes of it. */
+static bly_status open_packed(bly_filter **out, const bly_kind *kind,
+                              const void *image, int flags)
+{
+    if (flags & BLY_WRITE)
+        return status_fail(BLY_EUNSUPPORTED, "the filter is packed and cannot "
+                           "be changed in its file: open it without BLY_MAP, "
+                           "and save it");
+    bly_status status = image_check_payload(image);
+    bly_allocator allocator = memory_allocator(NULL);
+    return status == BLY_OK ? handle_unpack(out, kind, image, &allocator)
+                            : status;
+}
+
 static bly_status open_map(bly_filter **out, int file, const char *path,
                            const struct stat *info, int flags)
 {
@@ -202,17 +224,19 @@ static bly_status open_map(bly_filter **out, int file, const char *path,
     if (image == MAP_FAILED)
         return open_failed("map", path);
     const bly_kind *kind;
+    bly_allocator allocator = memory_allocator(NULL);
     bly_status status = open_check_mapped(&kind, image, bytes, flags);
+    bool packed = status == BLY_OK && handle_packed(kind, image) != 0;
+    if (packed)
+        status = open_packed(out, kind, image, flags);
     if (status != BLY_OK)
         status = open_name(status, path);
-
-    bly_allocator allocator = memory_allocator(NULL);
-    if (status == BLY_OK)
+    else if (!packed)
         status = handle_make(out, kind, image, bytes, &open_mapped,
                              &allocator);
-    if (status != BLY_OK)
+    if (packed || status != BLY_OK)
         munmap(image, bytes);
-    else
+    if (status == BLY_OK)
         (*out)->writable = (flags & BLY_WRITE) != 0;
     return status;
 }

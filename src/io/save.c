@@ -1,4 +1,4 @@
-/* save.c - writing an image to a file, all of it or not at all.
+/* save.c - writing a filter to a file, all of it or not at all.
  *
  * Floor 6. The bytes go to a temporary file in the same folder; it is flushed
  * to the disk, renamed over the old one, and the folder is flushed. Whatever
@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "base/status.h"
 #include "handle.h"
 #include "io/folder.h"
@@ -109,16 +110,10 @@ static bly_status save_replace(char *path, const struct stat *old,
                               : save_failed("flush the folder of", path);
 }
 
-bly_status bly_save(const bly_filter *filter, const char *path)
+static bly_status save_bytes(const char *path, const uint8_t *bytes, size_t n)
 {
     char real[PATH_MAX];
     struct stat old;
-    size_t n = 0;
-    bly_status here = handle_here(filter, "saved, being on the disk already");
-    if (here != BLY_OK)
-        return here;
-    const uint8_t *bytes = bly_image(filter, &n);
-
     bool exists = stat(path, &old) == 0;
     if (exists && S_ISDIR(old.st_mode))
         return status_fail(BLY_EIO, "%s: is a directory: name a file", path);
@@ -132,4 +127,23 @@ bly_status bly_save(const bly_filter *filter, const char *path)
         return save_failed("write", path);
     }
     return save_replace(real, exists ? &old : NULL, bytes, n);
+}
+
+bly_status bly_save(const bly_filter *filter, const char *path)
+{
+    size_t n = 0;
+    bly_status here = handle_here(filter, "saved, being on the disk already");
+    if (here != BLY_OK)
+        return here;
+    const uint8_t *bytes = bly_image(filter, &n);
+    if (filter->kind->pack == NULL)
+        return save_bytes(path, bytes, n);
+    bly_allocator allocator = filter->allocator;
+    uint8_t *packed = memory_raw(&allocator, n);
+    if (packed == NULL)
+        return status_fail(BLY_ENOMEM, "%s: out of memory: to pack the filter "
+                           "takes %.4g MiB", path, (double)n / (1 << 20));
+    bly_status status = save_bytes(path, packed, handle_pack(filter, packed));
+    memory_release(&allocator, packed, n);
+    return status;
 }

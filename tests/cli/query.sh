@@ -106,6 +106,8 @@ fi
 # shellcheck disable=SC2002
 cat f.bly | try query - ask
 out_is 'the filter itself from a pipe' 0 'bee\ncat\n'
+try query - ask - <f.bly
+refused 'the filter and keys from one pipe' 'both'
 try query f.bly </dev/null
 out_is 'no input' 1 ''
 

@@ -85,10 +85,19 @@ try count s.bly letters
 refused 'count of a kind that does not' 'does not count'
 keeps 'resize of a kind that cannot' 'cannot be resized' s.bly \
     resize -n 1000 s.bly
+try build -k cuckoo -n 1000 -o u.bly letters
+keeps 'resize of a kind that can only grow, to fewer' ': ask for more' u.bly \
+    resize -n 10 u.bly
 try resize q.bly
 refused 'resize without a size' '-n'
 try count - </dev/null
 refused 'count with everything from stdin' 'both'
+try count - - <n.bly
+refused 'count with everything from stdin, said twice' 'both'
+try count - letters - <n.bly
+refused 'count with a filter and some keys from stdin' 'both'
+try count - letters <n.bly
+status_is 'count with the filter alone from stdin' 0
 keeps 'remove with a missing file of keys' 'nowhere' f.bly \
     remove f.bly nowhere
 finish

@@ -17,7 +17,9 @@ trap 'exit 2' HUP INT TERM
 export BLOOMERY
 
 failed=0
-for topic in keys query jobs show errors json sets save remove frozen paged; do
+topics="keys query jobs show errors json sets save remove frozen labels packed
+paged"
+for topic in $topics; do
     mkdir "$work/$topic"
     (cd "$work/$topic" && sh "$here/$topic.sh" "$here") >"$work/log"
     code=$?

@@ -1,7 +1,7 @@
 /* compaction.c - what is special to kind `compaction`: where a signature is,
  * the sizes of the essay, what is taken for seen, and a full table.
  */
-#include "test.h"
+#include "forged.h"
 
 #include "core/bits.h"
 #include "core/hash.h"
@@ -161,29 +161,16 @@ static void test_lies(void **state)
     for (unsigned round = 0; round < 12; round++) {
         bly_filter *filter = compaction_new("compaction", 3000,
                                             0.5 * pow(10, -(double)round));
-        size_t bytes;
-        const void *good = bly_image(filter, &bytes);
-        uint8_t *image = malloc(bytes);
-        assert_non_null(image);
-        memcpy(image, good, bytes);
-        for (size_t at = IMAGE_HEADER; at < bytes; at++)
-            image[at] = round % 2 != 0 ? 255 : (uint8_t)test_random(7, at);
-        image_seal(image);
-        bly_filter *lying = NULL, *copy = NULL;
-        assert_status(bly_wrap(&lying, image, bytes), BLY_OK);
-        assert_status(bly_copy(&copy, lying), BLY_OK);
+        forged_image f = forged_of(filter, round % 2 != 0 ? FORGED_ONES : 7);
         for (uint64_t i = 0; i < 1000; i++) {
-            bool there = bly_contains_hash(copy, test_random(8, i));
-            bly_status status = bly_add_hash(copy, test_random(8, i));
+            bool there = bly_contains_hash(f.copy, test_random(8, i));
+            bly_status status = bly_add_hash(f.copy, test_random(8, i));
             assert_int_equal(there, status == BLY_SEEN);
         }
         bly_stat_t stat;
-        bly_stat(&stat, copy);
+        bly_stat(&stat, f.copy);
         assert_true(stat.rate >= 0 && stat.rate <= 1);
-        bly_free(copy);
-        bly_free(lying);
-        bly_free(filter);
-        free(image);
+        forged_free(&f);
     }
 }
 

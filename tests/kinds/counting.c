@@ -1,7 +1,7 @@
 /* counting.c - what is special to kind `counting`: it is kind `standard` with
  * counters, which go back down, stick at the top and tell how often.
  */
-#include "test.h"
+#include "forged.h"
 
 #include "core/counters.h"
 #include "core/image.h"
@@ -333,29 +333,16 @@ static void test_any_payload(void **state)
         char kind[64];
         snprintf(kind, sizeof kind, "counting:m=%u,k=5,bits=%u", 8 * width + 8,
                  width);
-        bly_filter *filter = counting_new(kind, 5), *wrapped = NULL;
-        size_t bytes;
-        const void *good = bly_image(filter, &bytes);
-        uint8_t *image = malloc(bytes);
-        assert_non_null(image);
-        memcpy(image, good, bytes);
-        for (size_t i = IMAGE_HEADER; i < bytes; i++)
-            image[i] = (uint8_t)test_random(7, i);
-        image_seal(image);
-        assert_status(bly_wrap(&wrapped, image, bytes), BLY_OK);
-        bly_free(filter);
-        assert_status(bly_copy(&filter, wrapped), BLY_OK);
+        forged_image f = forged_of(counting_new(kind, 5), 7);
         for (uint64_t i = 0; i < 3000; i++) {
             uint64_t hash = test_random(8, i);
-            assert_int_equal(bly_count_hash(filter, hash) > 0,
-                             bly_contains_hash(filter, hash));
-            bly_remove_hash(filter, hash);
+            assert_int_equal(bly_count_hash(f.copy, hash) > 0,
+                             bly_contains_hash(f.copy, hash));
+            bly_remove_hash(f.copy, hash);
             if (i % 4 == 0)
-                bly_add_hash(filter, hash);
+                bly_add_hash(f.copy, hash);
         }
-        bly_free(filter);
-        bly_free(wrapped);
-        free(image);
+        forged_free(&f);
     }
 }
 

@@ -1,6 +1,7 @@
 /* fuse.c - what is special to kind `fuse`: its sizes, its layout, and that it
  * is built of anything: no keys, few, many, and the same ones again and again.
  */
+#include "forged.h"
 #include "prints.h"
 
 #include "registry.h"
@@ -230,21 +231,13 @@ static void test_hostile_payload(void **state)
     for (unsigned f = 1; f <= 32; f++) {
         char kind[64];
         snprintf(kind, sizeof kind, "%s,bits=%u", fuse_arities[f % 2], f);
-        bly_filter *filter = prints_of(kind, 0, hashes, 1000), *forged = NULL;
-        size_t bytes;
-        const void *good = bly_image(filter, &bytes);
-        uint8_t *image = malloc(bytes);
-        assert_non_null(image);
-        memcpy(image, good, bytes);
-        memset(image + IMAGE_HEADER, 0xFF, bytes - IMAGE_HEADER);
-        image_seal(image);
-        assert_status(bly_wrap(&forged, image, bytes), BLY_OK);
-        bly_contains_many(forged, hashes, 1000, present);
+        forged_image lie = forged_of(prints_of(kind, 0, hashes, 1000),
+                                     FORGED_ONES);
+        bly_contains_many(lie.wrapped, hashes, 1000, present);
         for (size_t i = 0; i < 1000; i++)
-            assert_int_equal(present[i], bly_contains_hash(forged, hashes[i]));
-        bly_free(forged);
-        free(image);
-        bly_free(filter);
+            assert_int_equal(present[i],
+                             bly_contains_hash(lie.wrapped, hashes[i]));
+        forged_free(&lie);
     }
     free(hashes);
 }

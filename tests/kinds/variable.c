@@ -1,7 +1,7 @@
 /* variable.c - what is special to kind `variable`: its rate by the literature's
  * formula, its increments, which values pass, and that all of it can be undone.
  */
-#include "test.h"
+#include "forged.h"
 
 #include "core/counters.h"
 #include "core/image.h"
@@ -511,29 +511,16 @@ static void variable_any_payload(uint32_t l, uint32_t width)
     char kind[64];
     snprintf(kind, sizeof kind, "variable:m=%u,k=5,l=%u,bits=%u",
              8 * width + 8, l, width);
-    bly_filter *filter = variable_new(kind, 5), *wrapped = NULL;
-    size_t bytes;
-    const void *good = bly_image(filter, &bytes);
-    uint8_t *image = malloc(bytes);
-    assert_non_null(image);
-    memcpy(image, good, bytes);
-    for (size_t i = IMAGE_HEADER; i < bytes; i++)
-        image[i] = (uint8_t)test_random(7, i);
-    image_seal(image);
-    assert_status(bly_wrap(&wrapped, image, bytes), BLY_OK);
-    bly_free(filter);
-    assert_status(bly_copy(&filter, wrapped), BLY_OK);
+    forged_image f = forged_of(variable_new(kind, 5), 7);
     for (uint64_t i = 0; i < 2000; i++) {
         uint64_t hash = test_random(8, i);
-        assert_int_equal(bly_count_hash(filter, hash) > 0,
-                         bly_contains_hash(filter, hash));
-        bly_remove_hash(filter, hash);
+        assert_int_equal(bly_count_hash(f.copy, hash) > 0,
+                         bly_contains_hash(f.copy, hash));
+        bly_remove_hash(f.copy, hash);
         if (i % 4 == 0)
-            bly_add_hash(filter, hash);
+            bly_add_hash(f.copy, hash);
     }
-    bly_free(filter);
-    bly_free(wrapped);
-    free(image);
+    forged_free(&f);
 }
 
 static void test_any_payload(void **state)

@@ -116,6 +116,7 @@ static bly_status bloomier_plan(bly_plan_t *plan, const kind_spec *spec)
         .bits = KIND_CHOOSE,
         .label = (uint32_t)spec->option[BLOOMIER_OPTION_BITS],
     };
+    plan->label_bits = wish.label;
     return prints_plan(plan, &wish, spec);
 }
 
@@ -191,6 +192,45 @@ static bool bloomier_get(const void *image, uint64_t hash, uint64_t *label)
     return true;
 }
 
+/* Keys on their way at a time, mostly with four lines each. */
+enum { BLOOMIER_AHEAD = 32 };
+
+/* A key on its way: its state, and where its cells begin. */
+typedef struct { uint64_t state, bit[PEEL_ARITY_MAX]; } bloomier_key;
+
+/* Ask for the lines of a key, to the ends of its cells: any may hold the
+ * label. */
+PLATFORM_INLINE void bloomier_ask(const prints_view *v, uint64_t hash,
+                                  bloomier_key *key)
+{
+    key->state = hash_mix(hash);
+    prints_cells(v, PRINTS_LABEL_ARITY, key->state, key->bit);
+    PLATFORM_UNROLL
+    for (uint32_t j = 0; j < PRINTS_LABEL_ARITY; j++) {
+        platform_prefetch(v->rows + (key->bit[j] >> 3));
+        platform_prefetch(v->rows + ((key->bit[j] + v->cell - 1) >> 3));
+    }
+}
+
+static void bloomier_get_many(const void *image, const uint64_t *hashes,
+                              size_t n, bool *found, uint64_t *labels)
+{
+    const prints_view v = prints_look(image);
+    size_t ahead = n < BLOOMIER_AHEAD ? n : BLOOMIER_AHEAD;
+    bloomier_key ring[BLOOMIER_AHEAD];
+    for (size_t i = 0; i < ahead; i++)
+        bloomier_ask(&v, hashes[i], &ring[i]);
+    for (size_t i = 0; i < n; i++) {
+        bloomier_key *key = &ring[i % BLOOMIER_AHEAD];
+        uint64_t read = prints_read(&v, PRINTS_LABEL_ARITY, key->bit);
+        found[i] = prints_match(&v, read, key->state);
+        if (found[i])
+            labels[i] = bloomier_read(&v, bloomier_own(&v, read, key->bit));
+        if (n - i > ahead)
+            bloomier_ask(&v, hashes[i + ahead], key);
+    }
+}
+
 static uint8_t *bloomier_rows(void *image, const prints_view *v)
 {
     return image_payload_mut(image) + (v->rows - image_payload(image));
@@ -231,29 +271,24 @@ typedef struct {
 
 /* The cells of a group of keys. */
 typedef struct {
-    size_t   key[BLOOMIER_GROUP + 1];
-    uint64_t bit[BLOOMIER_GROUP][PEEL_ARITY_MAX];
+    size_t       key[BLOOMIER_GROUP + 1];
+    bloomier_key cells[BLOOMIER_GROUP];
 } bloomier_group;
 
-static void bloomier_ask(const bloomier_job *job, bloomier_group *g, size_t n)
+static void bloomier_ask_all(const bloomier_job *job, bloomier_group *g,
+                             size_t n)
 {
-    const prints_view *v = &job->view;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t state = hash_mix(job->keys->hashes[g->key[i]]);
-        prints_cells(v, PRINTS_LABEL_ARITY, state, g->bit[i]);
-        for (uint32_t j = 0; j < PRINTS_LABEL_ARITY; j++) {
-            platform_prefetch(v->rows + (g->bit[i][j] >> 3));
-            platform_prefetch(v->rows + ((g->bit[i][j] + v->cell - 1) >> 3));
-        }
-    }
+    for (size_t i = 0; i < n; i++)
+        bloomier_ask(&job->view, job->keys->hashes[g->key[i]], &g->cells[i]);
 }
 
 /* Where the label of key i of the group is. */
 static uint64_t bloomier_at(const bloomier_job *job, const bloomier_group *g,
                             size_t i)
 {
-    uint64_t read = prints_read(&job->view, PRINTS_LABEL_ARITY, g->bit[i]);
-    return bloomier_own(&job->view, read, g->bit[i]);
+    const uint64_t *bit = g->cells[i].bit;
+    uint64_t read = prints_read(&job->view, PRINTS_LABEL_ARITY, bit);
+    return bloomier_own(&job->view, read, bit);
 }
 
 /* The next keys, from *next on, that lie in a shard of this part. */
@@ -280,7 +315,7 @@ static void bloomier_write_part(void *context, unsigned part, unsigned parts)
     bloomier_group group;
     for (size_t next = 0; next < job->keys->n; ) {
         size_t n = bloomier_collect(job, &group, &next, part, parts);
-        bloomier_ask(job, &group, n);
+        bloomier_ask_all(job, &group, n);
         for (size_t i = 0; i < n; i++) {
             uint64_t bit = bloomier_at(job, &group, i);
             uint64_t label = job->keys->labels[group.key[i]];
@@ -303,7 +338,7 @@ static void bloomier_prove_part(void *context, unsigned part, unsigned parts)
         n = to - from < BLOOMIER_GROUP ? to - from : BLOOMIER_GROUP;
         for (size_t i = 0; i < n; i++)
             group.key[i] = from + i;
-        bloomier_ask(job, &group, n);
+        bloomier_ask_all(job, &group, n);
         for (size_t i = 0; i < n; i++)
             differ |= bloomier_read(&v, bloomier_at(job, &group, i))
                    != job->keys->labels[from + i];
@@ -340,6 +375,12 @@ static bly_status bloomier_build(void *image, const kind_keys *keys,
     return status;
 }
 
+static void bloomier_stat(bly_stat_t *out, const void *image)
+{
+    prints_stat(out, image);
+    out->label_bits = prints_look(image).label;
+}
+
 const bly_kind bly_kind_bloomier = {
     .name    = "bloomier",
     .family  = "labelled",
@@ -354,8 +395,9 @@ const bly_kind bly_kind_bloomier = {
     .contains_many = prints_contains_many,
     .build         = bloomier_build,
 
-    .put = bloomier_put,
-    .get = bloomier_get,
+    .put      = bloomier_put,
+    .get      = bloomier_get,
+    .get_many = bloomier_get_many,
 
-    .stat = prints_stat,
+    .stat = bloomier_stat,
 };

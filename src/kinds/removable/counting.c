@@ -125,18 +125,6 @@ static const kind_option counting_options[] = {
     { .name = NULL },
 };
 
-/* The counters above 0, as the bits that they are. */
-static shape counting_shape(uint64_t m, uint32_t k)
-{
-    return (shape){ .blocks = 1, .lanes = 1, .bits = m, .probes = k };
-}
-
-static shape counting_shape_of(const void *image)
-{
-    return counting_shape(image_geometry(image, COUNTING_M),
-                          (uint32_t)image_geometry(image, COUNTING_K));
-}
-
 PLATFORM_INLINE cells counting_cells(const void *image)
 {
     return (cells){
@@ -165,7 +153,7 @@ static bly_status counting_plan(bly_plan_t *plan, const kind_spec *spec)
     if (status != BLY_OK)
         return status;
 
-    shape s = counting_shape(m, k);
+    shape s = cells_shape(&(cells){ .m = m, .k = k });
     shape_plan(plan, &s, n);
     double lines = ceil((double)bytes / 64);
     plan->lines_present = fmin(k, lines);
@@ -199,97 +187,9 @@ static bly_status counting_check(const void *image)
     return BLY_OK;
 }
 
-/* ---- Keys -------------------------------------------------------------- */
+/* ---- Keys, sets, look inside ------------------------------------------- */
 
-static bool counting_contains(const void *image, uint64_t hash)
-{
-    cells c = counting_cells(image);
-    return cells_contains(&c, image_payload(image), hash);
-}
-
-static bly_status counting_add(void *image, uint64_t hash)
-{
-    cells c = counting_cells(image);
-    return cells_add(&c, image_payload_mut(image), hash);
-}
-
-static bly_status counting_remove(void *image, uint64_t hash)
-{
-    cells c = counting_cells(image);
-    return cells_remove(&c, image_payload_mut(image), hash);
-}
-
-static uint64_t counting_count(const void *image, uint64_t hash)
-{
-    cells c = counting_cells(image);
-    return cells_count(&c, image_payload(image), hash);
-}
-
-/* ---- Batches ----------------------------------------------------------- */
-
-static void counting_contains_many(const void *image, const uint64_t *hashes,
-                                   size_t n, bool *present)
-{
-    cells c = counting_cells(image);
-    cells_contains_many(&c, image_payload(image), hashes, n, present);
-}
-
-static bly_status counting_add_many(void *image, const uint64_t *hashes,
-                                    size_t n, size_t *done)
-{
-    cells c = counting_cells(image);
-    cells_add_many(&c, image_payload_mut(image), hashes, n);
-    *done = n;
-    return BLY_OK;
-}
-
-static void counting_remove_many(void *image, const uint64_t *hashes, size_t n,
-                                 bly_status *each)
-{
-    cells c = counting_cells(image);
-    cells_remove_many(&c, image_payload_mut(image), hashes, n, each);
-}
-
-static void counting_count_many(const void *image, const uint64_t *hashes,
-                                size_t n, uint64_t *counts)
-{
-    cells c = counting_cells(image);
-    cells_count_many(&c, image_payload(image), hashes, n, counts);
-}
-
-/* ---- Sets -------------------------------------------------------------- */
-
-static bly_status counting_unite(void *into, const void *other)
-{
-    cells c = counting_cells(into);
-    cells_unite(&c, image_payload_mut(into), image_payload(other));
-    return BLY_OK;
-}
-
-static void counting_overlap(bly_overlap_t *out, const void *a, const void *b)
-{
-    cells c = counting_cells(a);
-    shape s = counting_shape_of(a);
-    cells_pair used = cells_compare(&c, image_payload(a), image_payload(b));
-    shape_overlap_of(out, &s, used.a, used.b, used.either);
-}
-
-/* ---- Look inside ------------------------------------------------------- */
-
-static void counting_stat(bly_stat_t *out, const void *image)
-{
-    cells c = counting_cells(image);
-    shape s = counting_shape_of(image);
-    cells_view view = cells_look(&c, image_payload(image));
-    bly_estimate keys = shape_keys(&s, (double)view.used);
-
-    out->fill = (double)view.used / (double)c.m;
-    out->rate = pow(view.pass, c.k);
-    out->distinct = keys.value;
-    out->distinct_sd = keys.sd;
-    out->probes = c.k;
-    out->stuck = view.stuck;
-}
+CELLS_VERBS(counting)
 
 const bly_kind bly_kind_counting = {
     .name    = "counting",

@@ -1247,7 +1247,8 @@ static bly_status cuckoo_resize_plan(bly_plan_t *plan, const void *image,
         return kind_bad_geometry(image);
     if (capacity <= now)
         return status_fail(BLY_EPARAM, "a cuckoo filter can only grow, and it "
-                           "is one for %llu keys already",
+                           "has room for %llu keys already: ask for more, or "
+                           "build a smaller one from the keys",
                            (unsigned long long)now);
     v.quads = capacity / each + (capacity % each != 0);
     if (v.quads > CUCKOO_QUADS_MAX)

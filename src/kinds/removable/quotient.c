@@ -46,7 +46,8 @@
  *      function of its geometry and its multiset of fingerprints, slots without
  *      a remainder being zero.
  *
- *      A key's F is the high half of hash * (s 2^r): the hash as it comes.
+ *      A key's F is the high half of hash * (s 2^r): the hash as it comes. How
+ *      the blocks are read and moved is in src/core/runs.h.
  *
  * COUNTS
  *
@@ -138,24 +139,13 @@
 #include "base/sizes.h"
 #include "core/bits.h"
 #include "core/maths.h"
-
-#if CPU_X86
-#include <immintrin.h>
-#endif
+#include "core/runs.h"
 
 enum {
     QUOTIENT_VERSION = 1,
-    QUOTIENT_SLOTS = 0, QUOTIENT_R = 1, QUOTIENT_BLOCKS = 2, QUOTIENT_ZERO = 3,
-    QUOTIENT_R_MAX = 56,                /* seven bits more fit 64            */
-    QUOTIENT_BLOCK = 64,                /* slots                             */
-    QUOTIENT_OCCUPIED = 0, QUOTIENT_ENDS = 8, QUOTIENT_SPILL = 16,
-    QUOTIENT_REMAINDERS = 17,           /* where they are in a block         */
-    QUOTIENT_SPILL_MORE = 255,
-    QUOTIENT_COPIES = 3,                /* up to so many are written out     */
     QUOTIENT_PLAIN = 4,                 /* among so few slots are no digits  */
-    QUOTIENT_FAR = 36,                  /* from here on runs may end in the
+    QUOTIENT_FAR = 36                   /* from here on runs may end in the
                                            next block                        */
-    QUOTIENT_USED = 8                   /* bytes of the number of slots used */
 };
 
 #define QUOTIENT_RANGE_MAX (UINT64_C(1) << 60)
@@ -172,7 +162,7 @@ static uint64_t quotient_slots_for(uint64_t n)
  * than that, since its clusters cannot be long. */
 static uint64_t quotient_limit(uint64_t slots)
 {
-    return slots - slots / 32 + QUOTIENT_BLOCK;
+    return slots - slots / 32 + RUNS_BLOCK;
 }
 
 /* Blocks for so many home slots and what may spill behind them, from (3). */
@@ -181,12 +171,12 @@ static uint64_t quotient_blocks_for(uint64_t slots)
     double s = (double)slots, drift = s / 32;
     uint64_t tail = (uint64_t)(28 * s / (drift + sqrt(drift * drift + 56 * s)));
     uint64_t space = slots + tail + 1;
-    return space / QUOTIENT_BLOCK + (space % QUOTIENT_BLOCK != 0);
+    return space / RUNS_BLOCK + (space % RUNS_BLOCK != 0);
 }
 
 static uint64_t quotient_payload(uint64_t blocks, uint64_t r)
 {
-    return blocks * (QUOTIENT_REMAINDERS + 8 * r) + QUOTIENT_USED;
+    return blocks * (RUNS_REMAINDERS + 8 * r) + RUNS_USED;
 }
 
 /* (1) */
@@ -223,10 +213,10 @@ static bly_status quotient_plan_of(bly_plan_t *plan, uint64_t n,
     plan->fill = fmin(plan->rate * range / (double)slots, 1);
     plan->probes = 1;
     plan->lines_present = plan->lines_absent = 2;
-    plan->geometry[QUOTIENT_SLOTS] = slots;
-    plan->geometry[QUOTIENT_R] = r;
-    plan->geometry[QUOTIENT_BLOCKS] = blocks;
-    plan->geometry[QUOTIENT_ZERO] = 0;
+    plan->geometry[RUNS_SLOTS] = slots;
+    plan->geometry[RUNS_R] = r;
+    plan->geometry[RUNS_BLOCKS] = blocks;
+    plan->geometry[RUNS_ZERO] = 0;
     return BLY_OK;
 }
 
@@ -240,7 +230,7 @@ static bly_status quotient_plan(bly_plan_t *plan, const kind_spec *spec)
         || !quotient_range_for(&range, n, spec->rate))
         return kind_too_big(spec, "2^60 fingerprints");
 
-    for (uint32_t r = 1; r <= QUOTIENT_R_MAX; r++) {
+    for (uint32_t r = 1; r <= RUNS_R_MAX; r++) {
         uint64_t slots = quotient_slots_for(n);
         uint64_t need = (range >> r) + ((range & ((UINT64_C(1) << r) - 1)) != 0);
         slots = need > slots ? need : slots;
@@ -260,377 +250,23 @@ static bly_status quotient_plan(bly_plan_t *plan, const kind_spec *spec)
 
 static bly_status quotient_check(const void *image)
 {
-    uint64_t slots = image_geometry(image, QUOTIENT_SLOTS);
-    uint64_t r = image_geometry(image, QUOTIENT_R);
-    uint64_t blocks = image_geometry(image, QUOTIENT_BLOCKS);
+    uint64_t slots = image_geometry(image, RUNS_SLOTS);
+    uint64_t r = image_geometry(image, RUNS_R);
+    uint64_t blocks = image_geometry(image, RUNS_BLOCKS);
     uint64_t bytes = image_payload_bytes(image);
 
-    bool sound = r >= 1 && r <= QUOTIENT_R_MAX
+    bool sound = r >= 1 && r <= RUNS_R_MAX
               && slots >= 1 && slots <= QUOTIENT_RANGE_MAX >> r
-              && image_geometry(image, QUOTIENT_ZERO) == 0
-              && bytes > QUOTIENT_USED
-              && blocks <= bytes / (QUOTIENT_REMAINDERS + 8 * r)
+              && image_geometry(image, RUNS_ZERO) == 0 && bytes > RUNS_USED
+              && blocks <= bytes / (RUNS_REMAINDERS + 8 * r)
               && bytes == quotient_payload(blocks, r)
-              && blocks > (slots - 1) / QUOTIENT_BLOCK;
+              && blocks > (slots - 1) / RUNS_BLOCK;
     return sound ? BLY_OK : kind_bad_geometry(image);
-}
-
-/* ---- The image, read once ---------------------------------------------- */
-
-/* As many remainders of r bits as fit into 57, which a load of eight bytes has
- * at any bit: the lowest bit of each. */
-#define QUOTIENT_FIELDS(r)                                                     \
-    (((UINT64_C(1) << ((r) * (57 / (r)))) - 1) / ((UINT64_C(1) << (r)) - 1))
-#define QUOTIENT_FIELDS_8(r)                                                   \
-    QUOTIENT_FIELDS(r), QUOTIENT_FIELDS((r) + 1), QUOTIENT_FIELDS((r) + 2),    \
-    QUOTIENT_FIELDS((r) + 3), QUOTIENT_FIELDS((r) + 4),                        \
-    QUOTIENT_FIELDS((r) + 5), QUOTIENT_FIELDS((r) + 6), QUOTIENT_FIELDS((r) + 7)
-
-static const uint64_t quotient_fields[QUOTIENT_R_MAX + 1] = {
-    0, QUOTIENT_FIELDS_8(1), QUOTIENT_FIELDS_8(9), QUOTIENT_FIELDS_8(17),
-    QUOTIENT_FIELDS_8(25), QUOTIENT_FIELDS_8(33), QUOTIENT_FIELDS_8(41),
-    QUOTIENT_FIELDS_8(49),
-};
-
-typedef struct {
-    uint8_t *blocks;
-    uint64_t slots, range;              /* s, and s 2^r                      */
-    uint64_t count, space;              /* blocks, and the slots in them     */
-    uint64_t stride;                    /* bytes of a block                  */
-    uint64_t fields, tops;              /* lowest and highest bit of each    */
-    uint32_t r;
-} quotient_view;
-
-PLATFORM_INLINE quotient_view quotient_look(const void *image)
-{
-    uint64_t slots = image_geometry(image, QUOTIENT_SLOTS);
-    uint32_t r = (uint32_t)image_geometry(image, QUOTIENT_R);
-    uint64_t count = image_geometry(image, QUOTIENT_BLOCKS);
-    return (quotient_view){
-        .blocks = image_payload_mut((void *)(uintptr_t)image),
-        .slots = slots, .range = slots << r,
-        .count = count, .space = count * QUOTIENT_BLOCK,
-        .stride = QUOTIENT_REMAINDERS + 8 * (uint64_t)r,
-        .fields = quotient_fields[r], .tops = quotient_fields[r] << (r - 1),
-        .r = r,
-    };
-}
-
-PLATFORM_INLINE uint8_t *quotient_block(const quotient_view *v, uint64_t block)
-{
-    return v->blocks + block * v->stride;
-}
-
-/* The number of slots in use, behind the last block. */
-static uint64_t quotient_used(const quotient_view *v)
-{
-    return image_u64(quotient_block(v, v->count), 0);
-}
-
-static void quotient_set_used(const quotient_view *v, uint64_t used)
-{
-    image_set_u64(quotient_block(v, v->count), 0, used);
-}
-
-/* The bits below bit i, i < 64. */
-PLATFORM_INLINE uint64_t quotient_below(uint64_t i)
-{
-    return (UINT64_C(1) << i) - 1;
-}
-
-PLATFORM_INLINE uint64_t quotient_low(const quotient_view *v)
-{
-    return (UINT64_C(1) << v->r) - 1;
-}
-
-/* The remainder of a slot. The eight bytes read may reach beyond the block:
- * into the next one or the number behind the last. */
-PLATFORM_INLINE uint64_t quotient_get(const quotient_view *v, uint64_t slot)
-{
-    uint64_t bit = slot % QUOTIENT_BLOCK * v->r;
-    const uint8_t *block = quotient_block(v, slot / QUOTIENT_BLOCK);
-    return image_u64(block, QUOTIENT_REMAINDERS + (bit >> 3)) >> (bit & 7)
-         & quotient_low(v);
-}
-
-PLATFORM_INLINE void quotient_set(const quotient_view *v, uint64_t slot,
-                                  uint64_t remainder)
-{
-    uint64_t bit = slot % QUOTIENT_BLOCK * v->r;
-    uint8_t *block = quotient_block(v, slot / QUOTIENT_BLOCK);
-    size_t at = QUOTIENT_REMAINDERS + (bit >> 3);
-    uint64_t word = image_u64(block, at);
-    word &= ~(quotient_low(v) << (bit & 7));
-    image_set_u64(block, at, word | remainder << (bit & 7));
-}
-
-/* Set or clear bit `slot` of the occupied bits or of the run ends. */
-PLATFORM_INLINE void quotient_mark(const quotient_view *v, size_t which,
-                                   uint64_t slot, bool set)
-{
-    uint8_t *block = quotient_block(v, slot / QUOTIENT_BLOCK);
-    uint64_t bit = UINT64_C(1) << slot % QUOTIENT_BLOCK;
-    uint64_t word = image_u64(block, which);
-    image_set_u64(block, which, set ? word | bit : word & ~bit);
-}
-
-PLATFORM_INLINE bool quotient_marked(const quotient_view *v, size_t which,
-                                     uint64_t slot)
-{
-    return image_u64(quotient_block(v, slot / QUOTIENT_BLOCK), which)
-        >> slot % QUOTIENT_BLOCK & 1;
-}
-
-/* ---- Where runs are ---------------------------------------------------- */
-
-/* The k-th set bit of the word alone; 0 if k is 0 or there are fewer. First the
- * byte, by the sums of the bytes up to each; then the bit. */
-static inline uint64_t quotient_select(uint64_t word, uint64_t k)
-{
-    const uint64_t ones = 0x0101010101010101, tops = ones << 7;
-    uint64_t sums = word - (word >> 1 & 0x5555555555555555);
-    sums = (sums & 0x3333333333333333) + (sums >> 2 & 0x3333333333333333);
-    sums = ((sums + (sums >> 4)) & 0x0F0F0F0F0F0F0F0F) * ones;
-    uint64_t reached = (((sums | tops) - k * ones) & tops) >> 7;
-    if (k - 1 >= sums >> 56)
-        return 0;
-    uint64_t shift = 64 - 8 * (reached * ones >> 56);
-    k -= sums << 8 >> shift & 0xFF;
-    uint64_t rest = word >> shift;
-    while (--k > 0)
-        rest &= rest - 1;
-    return (rest & (~rest + 1)) << shift;
-}
-
-/* Two set bits of a word, each alone or 0. */
-typedef struct {
-    uint64_t last, end;
-} quotient_pair;
-
-#if CPU_X86
-CPU_TARGET_AVX2 static inline quotient_pair
-quotient_pick_bmi2(uint64_t word, uint64_t k)
-{
-    uint64_t one = UINT64_C(1) << ((k - 1) & 63);
-    return (quotient_pair){ _pdep_u64(one >> 1, word), _pdep_u64(one, word) };
-}
-#endif
-
-/* The set bits k - 1 and k of the word, 1 <= k <= 64. `bmi` is a constant in
- * every body below, true in those compiled for processors with BMI2. */
-PLATFORM_INLINE quotient_pair quotient_pick(uint64_t word, uint64_t k, bool bmi)
-{
-#if CPU_X86
-    if (bmi)
-        return quotient_pick_bmi2(word, k);
-#endif
-    (void)bmi;
-    return (quotient_pair){ quotient_select(word, k - 1),
-                            quotient_select(word, k) };
-}
-
-/* The number of a bit that stands alone. */
-PLATFORM_INLINE uint64_t quotient_number(uint64_t bit)
-{
-    return platform_popcount(bit - 1);
-}
-
-/* The slot of the k-th run end at or behind slot `from`; `space` if there is
- * none. */
-PLATFORM_INLINE uint64_t quotient_end_by(const quotient_view *v, uint64_t from,
-                                         uint64_t k, bool bmi)
-{
-    uint64_t block = from / QUOTIENT_BLOCK;
-    uint64_t skip = quotient_below(from % QUOTIENT_BLOCK);
-    for (; block < v->count; block++) {
-        uint64_t ends = image_u64(quotient_block(v, block), QUOTIENT_ENDS)
-                      & ~skip;
-        uint64_t some = platform_popcount(ends);
-        if (k <= some)
-            return block * QUOTIENT_BLOCK
-                 + quotient_number(quotient_pick(ends, k, bmi).end);
-        k -= some;
-        skip = 0;
-    }
-    return v->space;
-}
-
-static uint64_t quotient_end(const quotient_view *v, uint64_t from, uint64_t k)
-{
-    return quotient_end_by(v, from, k, false);
-}
-
-/* Where the runs of the quotients before this block end: the slot behind the
- * last of them, or the block's first. Where the byte does not hold it, count
- * from the last block before whose byte does. */
-static uint64_t quotient_begin(const quotient_view *v, uint64_t block)
-{
-    uint64_t from = block, at;
-    while (from > 0 && quotient_block(v, from)[QUOTIENT_SPILL]
-                       == QUOTIENT_SPILL_MORE)
-        from--;
-    at = from * QUOTIENT_BLOCK;
-    if (from > 0)
-        at += quotient_block(v, from)[QUOTIENT_SPILL];
-    for (; from < block; from++) {
-        uint64_t runs = platform_popcount(
-            image_u64(quotient_block(v, from), QUOTIENT_OCCUPIED));
-        if (runs > 0)
-            at = quotient_end(v, at, runs) + 1;
-        if (at < (from + 1) * QUOTIENT_BLOCK)
-            at = (from + 1) * QUOTIENT_BLOCK;
-        if (at >= v->space)
-            return v->space;
-    }
-    return at < v->space ? at : v->space;
-}
-
-/* The run of a quotient: slots start … stop - 1. Where there is none it would
- * start at `start`, and stop is the same. */
-typedef struct {
-    uint64_t start, stop;
-    bool     occupied;
-} quotient_run;
-
-PLATFORM_INLINE quotient_run quotient_find_by(const quotient_view *v,
-                                              uint64_t quotient, bool bmi)
-{
-    uint64_t block = quotient / QUOTIENT_BLOCK, i = quotient % QUOTIENT_BLOCK;
-    const uint8_t *head = quotient_block(v, block);
-    uint64_t occupied = image_u64(head, QUOTIENT_OCCUPIED);
-    uint64_t before = platform_popcount(occupied & quotient_below(i));
-    uint64_t start = block * QUOTIENT_BLOCK + head[QUOTIENT_SPILL];
-    if (head[QUOTIENT_SPILL] == QUOTIENT_SPILL_MORE)
-        start = quotient_begin(v, block);
-    if (before > 0)
-        start = quotient_end_by(v, start, before, bmi) + 1;
-    start = start > quotient ? start : quotient;
-    if (start >= v->space)
-        return (quotient_run){ v->space, v->space, occupied >> i & 1 };
-    quotient_run run = { start, start, occupied >> i & 1 };
-    if (run.occupied) {
-        uint64_t end = quotient_end_by(v, start, 1, bmi);
-        run.stop = end < v->space ? end + 1 : end;
-    }
-    return run;
-}
-
-/* The first slot at or behind `from` where no run of a quotient before it is
- * still under way and, if `and_it`, none of its own begins: then it is free.
- * Wherever runs have begun and not ended, so many slots on are taken. */
-PLATFORM_INLINE uint64_t quotient_gap(const quotient_view *v, uint64_t from,
-                                      bool and_it)
-{
-    while (from < v->space) {
-        uint64_t block = from / QUOTIENT_BLOCK, i = from % QUOTIENT_BLOCK;
-        const uint8_t *head = quotient_block(v, block);
-        uint64_t spill = head[QUOTIENT_SPILL];
-        if (i < spill) {
-            from += spill - i;
-            continue;
-        }
-        uint64_t occupied = image_u64(head, QUOTIENT_OCCUPIED);
-        uint64_t ends = image_u64(head, QUOTIENT_ENDS)
-                      & ~quotient_below(spill);
-        for (uint64_t open = 1; i < QUOTIENT_BLOCK; i += open) {
-            uint64_t upto = (UINT64_C(1) + and_it) << i;
-            uint64_t begun = platform_popcount(occupied & (upto - 1));
-            uint64_t ended = platform_popcount(ends & quotient_below(i));
-            if (begun <= ended)
-                return block * QUOTIENT_BLOCK + i;
-            open = begun - ended;
-        }
-        from = block * QUOTIENT_BLOCK + i;
-    }
-    return v->space;
-}
-
-/* ---- What is in a run -------------------------------------------------- */
-
-/* A remainder of a run and how often it is there, in slots at … next - 1. */
-typedef struct {
-    uint64_t at, next, remainder, count;
-} quotient_item;
-
-/* Slots that a count takes. */
-static uint64_t quotient_length(uint64_t count, uint32_t r)
-{
-    if (count <= QUOTIENT_COPIES)
-        return count;
-    uint64_t digits = 0;
-    for (uint64_t rest = count - QUOTIENT_COPIES; rest > 0; rest >>= r)
-        digits++;
-    return QUOTIENT_COPIES + 2 * digits;
-}
-
-/* The number in the digits from slot `from` to `to`; what no filter writes may
- * be more than 64 bits hold, and is then the largest that will do. */
-static uint64_t quotient_digits(const quotient_view *v, uint64_t from,
-                                uint64_t to, uint64_t x)
-{
-    const uint64_t most = UINT64_MAX - QUOTIENT_COPIES;
-    uint64_t value = 0;
-    for (uint64_t at = from; at < to; at++) {
-        uint64_t digit = quotient_get(v, at);
-        if (at == from && digit == 0)
-            digit = x;
-        value = value > most >> v->r ? most : value << v->r | digit;
-    }
-    return value < most ? value : most;
-}
-
-/* Read the item at a slot of the run. */
-static quotient_item quotient_read(const quotient_view *v, uint64_t at,
-                                   uint64_t stop)
-{
-    uint64_t x = quotient_get(v, at), next = at + 1;
-    while (next < stop && quotient_get(v, next) == x)
-        next++;
-    uint64_t copies = next - at;
-    if (copies <= QUOTIENT_COPIES)
-        return (quotient_item){ at, next, x, copies };
-    uint64_t digits = copies - QUOTIENT_COPIES, from = next;
-    next = digits < stop - from ? from + digits : stop;
-    return (quotient_item){ at, next, x, QUOTIENT_COPIES
-                            + quotient_digits(v, from, next, x) };
-}
-
-/* Write the item into its slots. */
-static void quotient_write(const quotient_view *v, uint64_t at, uint64_t x,
-                           uint64_t count)
-{
-    uint64_t length = quotient_length(count, v->r), digits = 0;
-    if (count > QUOTIENT_COPIES)
-        digits = (length - QUOTIENT_COPIES) / 2;
-    for (uint64_t i = 0; i < length - digits; i++)
-        quotient_set(v, at + i, x);
-    at += length - digits;
-    uint64_t value = count - QUOTIENT_COPIES;
-    for (uint64_t d = digits; d-- > 0; value >>= v->r) {
-        uint64_t digit = value & quotient_low(v);
-        quotient_set(v, at + d, d == 0 && digit == x ? 0 : digit);
-    }
-}
-
-/* The item of remainder x, count 0 if it is not there: it would be at `at`. */
-static quotient_item quotient_seek(const quotient_view *v,
-                                   const quotient_run *run, uint64_t x)
-{
-    uint64_t at = run->start;
-    while (at < run->stop) {
-        quotient_item item = quotient_read(v, at, run->stop);
-        if (item.remainder == x)
-            return item;
-        if (item.remainder > x)
-            break;
-        at = item.next;
-    }
-    return (quotient_item){ at, at, x, 0 };
 }
 
 /* ---- Contains ---------------------------------------------------------- */
 
-PLATFORM_INLINE uint64_t quotient_fingerprint(const quotient_view *v,
+PLATFORM_INLINE uint64_t quotient_fingerprint(const runs_view *v,
                                               uint64_t hash)
 {
     return bits_range(hash, v->range);
@@ -648,54 +284,52 @@ typedef struct {
 
 /* Is the run perhaps in the next block, as no more than one in a hundred is
  * of lower quotients? Only then its head is worth a line. */
-PLATFORM_INLINE uint64_t quotient_near(const quotient_view *v,
-                                       uint64_t quotient)
+PLATFORM_INLINE uint64_t quotient_near(const runs_view *v, uint64_t quotient)
 {
-    return (quotient % QUOTIENT_BLOCK >= QUOTIENT_FAR)
-         & (quotient / QUOTIENT_BLOCK + 1 < v->count);
+    return (quotient % RUNS_BLOCK >= QUOTIENT_FAR)
+         & (quotient / RUNS_BLOCK + 1 < v->count);
 }
 
-PLATFORM_INLINE quotient_place quotient_at(const quotient_view *v,
+PLATFORM_INLINE quotient_place quotient_at(const runs_view *v,
                                            uint64_t quotient)
 {
-    uint64_t home = quotient % QUOTIENT_BLOCK, near = quotient_near(v, quotient);
-    const uint8_t *block = quotient_block(v, quotient / QUOTIENT_BLOCK);
-    uint64_t spill = block[QUOTIENT_SPILL];
-    uint64_t occupied = image_u64(block, QUOTIENT_OCCUPIED);
+    uint64_t home = quotient % RUNS_BLOCK, near = quotient_near(v, quotient);
+    const uint8_t *block = runs_block(v, quotient / RUNS_BLOCK);
+    uint64_t spill = block[RUNS_SPILL];
+    uint64_t occupied = image_u64(block, RUNS_OCCUPIED);
     const uint8_t *next = block + (v->stride & (0 - near));
-    uint64_t later = image_u64(next, QUOTIENT_ENDS) & (0 - near);
-    uint64_t ends = image_u64(block, QUOTIENT_ENDS) >> (spill & 63)
+    uint64_t later = image_u64(next, RUNS_ENDS) & (0 - near);
+    uint64_t ends = image_u64(block, RUNS_ENDS) >> (spill & 63)
                   | later << 1 << (~spill & 63);
     return (quotient_place){
         .block = block, .next = next, .home = home,
         .occupied = occupied, .spill = spill,
         .rank = platform_popcount(occupied & ((UINT64_C(2) << home) - 1)),
-        .ends = ends & (0 - (uint64_t)(spill < QUOTIENT_BLOCK)),
+        .ends = ends & (0 - (uint64_t)(spill < RUNS_BLOCK)),
     };
 }
 
 /* The long way, for runs that end far away or have many slots. */
-PLATFORM_INLINE bool quotient_search(const quotient_view *v, uint64_t f,
-                                     bool bmi)
+PLATFORM_INLINE bool quotient_search(const runs_view *v, uint64_t f, bool bmi)
 {
-    quotient_run run = quotient_find_by(v, f >> v->r, bmi);
-    return run.occupied && quotient_seek(v, &run, f & quotient_low(v)).count > 0;
+    runs_run run = runs_find_by(v, f >> v->r, bmi);
+    return run.occupied && runs_seek(v, &run, f & runs_low(v)).count > 0;
 }
 
-static bool quotient_search_portable(const quotient_view *v, uint64_t f)
+static bool quotient_search_portable(const runs_view *v, uint64_t f)
 {
     return quotient_search(v, f, false);
 }
 
 #if CPU_X86
-CPU_TARGET_AVX2 static bool quotient_search_bmi2(const quotient_view *v,
+CPU_TARGET_AVX2 static bool quotient_search_bmi2(const runs_view *v,
                                                  uint64_t f)
 {
     return quotient_search(v, f, true);
 }
 #endif
 
-PLATFORM_INLINE bool quotient_contains_long(const quotient_view *v, uint64_t f,
+PLATFORM_INLINE bool quotient_contains_long(const runs_view *v, uint64_t f,
                                           bool bmi)
 {
 #if CPU_X86
@@ -709,30 +343,30 @@ PLATFORM_INLINE bool quotient_contains_long(const quotient_view *v, uint64_t f,
 /* The run's remainders are compared all at once: a field of the xor is zero
  * where one equals x. Whether there is a run at all is no branch, for nobody
  * could foresee it. */
-PLATFORM_INLINE bool quotient_contains_by(const quotient_view *v, uint64_t f,
+PLATFORM_INLINE bool quotient_contains_by(const runs_view *v, uint64_t f,
                                           bool bmi)
 {
     quotient_place p = quotient_at(v, f >> v->r);
-    quotient_pair pair = quotient_pick(p.ends, p.rank, bmi);
+    runs_pair pair = runs_pick(p.ends, p.rank, bmi);
     uint64_t home = p.home > p.spill ? p.home - p.spill : 0;
     uint64_t start = UINT64_C(1) << (home & 63);
     start = start > pair.last << 1 ? start : pair.last << 1;
     uint64_t length = platform_popcount((pair.end << 1) - start);
-    uint64_t slot = p.spill + quotient_number(start), bits = length * v->r;
+    uint64_t slot = p.spill + runs_number(start), bits = length * v->r;
     uint64_t odd = (pair.end < start) | (bits > 57)
-                 | (slot % QUOTIENT_BLOCK + length > QUOTIENT_BLOCK);
+                 | (slot % RUNS_BLOCK + length > RUNS_BLOCK);
     if (p.occupied & (odd << p.home))
         return quotient_contains_long(v, f, bmi);
 
-    uint64_t from = slot % QUOTIENT_BLOCK * v->r;
-    const uint8_t *row = slot < QUOTIENT_BLOCK ? p.block : p.next;
-    uint64_t window = image_u64(row, QUOTIENT_REMAINDERS + (from >> 3))
+    uint64_t from = slot % RUNS_BLOCK * v->r;
+    const uint8_t *row = slot < RUNS_BLOCK ? p.block : p.next;
+    uint64_t window = image_u64(row, RUNS_REMAINDERS + (from >> 3))
                     >> (from & 7);
-    uint64_t off = window ^ (f & quotient_low(v)) * v->fields;
+    uint64_t off = window ^ (f & runs_low(v)) * v->fields;
     uint64_t low = v->tops - v->fields;
     uint64_t zero = ~(((off & low) + low) | off) & v->tops;
     bool found = (p.occupied >> p.home & 1)
-               & ((zero & quotient_below(bits & 63)) != 0);
+               & ((zero & runs_below(bits & 63)) != 0);
     if (found & (length > QUOTIENT_PLAIN))
         return quotient_contains_long(v, f, bmi);
     return found;
@@ -740,7 +374,7 @@ PLATFORM_INLINE bool quotient_contains_by(const quotient_view *v, uint64_t f,
 
 static bool quotient_contains(const void *image, uint64_t hash)
 {
-    quotient_view v = quotient_look(image);
+    runs_view v = runs_look(image);
     return quotient_contains_by(&v, quotient_fingerprint(&v, hash), false);
 }
 
@@ -748,7 +382,7 @@ static bool quotient_contains(const void *image, uint64_t hash)
 CPU_TARGET_AVX2 static bool quotient_contains_bmi2(const void *image,
                                                    uint64_t hash)
 {
-    quotient_view v = quotient_look(image);
+    runs_view v = runs_look(image);
     return quotient_contains_by(&v, quotient_fingerprint(&v, hash), true);
 }
 #endif
@@ -764,171 +398,48 @@ static kind_contains *quotient_contains_here(void)
 
 /* ---- Count ------------------------------------------------------------- */
 
-PLATFORM_INLINE uint64_t quotient_count_by(const quotient_view *v, uint64_t f,
+PLATFORM_INLINE uint64_t quotient_count_by(const runs_view *v, uint64_t f,
                                            bool bmi)
 {
     if (!quotient_contains_by(v, f, bmi))
         return 0;
-    quotient_run run = quotient_find_by(v, f >> v->r, bmi);
-    uint64_t count = quotient_seek(v, &run, f & quotient_low(v)).count;
+    runs_run run = runs_find_by(v, f >> v->r, bmi);
+    uint64_t count = runs_seek(v, &run, f & runs_low(v)).count;
     return count > 0 ? count : 1;
 }
 
 static uint64_t quotient_count(const void *image, uint64_t hash)
 {
-    quotient_view v = quotient_look(image);
+    runs_view v = runs_look(image);
     return quotient_count_by(&v, quotient_fingerprint(&v, hash), false);
-}
-
-/* ---- Moving slots ------------------------------------------------------ */
-
-/* Slots low … high-1 of a block one up, run ends too; slot `low` is left to be
- * written. */
-PLATFORM_INLINE void quotient_block_up(const quotient_view *v, uint8_t *block,
-                                       uint64_t low, uint64_t high)
-{
-    uint64_t from = low * v->r, to = (high + 1) * v->r;
-    uint64_t first = from / 64, j = (to - 1) / 64;
-    uint64_t keep = to % 64 != 0 ? ~quotient_below(to % 64) : 0;
-    uint64_t fixed = quotient_below(from % 64);
-    uint8_t *row = block + QUOTIENT_REMAINDERS;
-    uint64_t word = image_u64(row, 8 * j);
-    for (; j > first; j--) {
-        uint64_t lower = image_u64(row, 8 * (j - 1));
-        uint64_t moved = word << v->r | lower >> (64 - v->r);
-        image_set_u64(row, 8 * j, (moved & ~keep) | (word & keep));
-        word = lower;
-        keep = 0;
-    }
-    keep |= fixed;
-    image_set_u64(row, 8 * j, ((word & ~fixed) << v->r & ~keep) | (word & keep));
-
-    uint64_t ends = image_u64(block, QUOTIENT_ENDS);
-    uint64_t span = (UINT64_C(2) << high) - (UINT64_C(1) << low);
-    ends = (ends & ~span) | ((ends & span) << 1 & span);
-    image_set_u64(block, QUOTIENT_ENDS, ends);
-}
-
-/* Slots low+1 … high of a block one down, run ends too; slot `high` is left to
- * be written. */
-PLATFORM_INLINE void quotient_block_down(const quotient_view *v,
-                                         uint8_t *block, uint64_t low,
-                                         uint64_t high)
-{
-    uint64_t from = low * v->r, to = (high + 1) * v->r;
-    uint64_t j = from / 64, end = (to - 1) / 64;
-    uint64_t last = to % 64 != 0 ? ~quotient_below(to % 64) : 0;
-    uint64_t keep = quotient_below(from % 64);
-    uint8_t *row = block + QUOTIENT_REMAINDERS;
-    uint64_t word = image_u64(row, 8 * j);
-    for (; j < end; j++) {
-        uint64_t upper = image_u64(row, 8 * (j + 1));
-        uint64_t moved = word >> v->r | upper << (64 - v->r);
-        image_set_u64(row, 8 * j, (moved & ~keep) | (word & keep));
-        word = upper;
-        keep = 0;
-    }
-    keep |= last;
-    image_set_u64(row, 8 * j, (word >> v->r & ~keep) | (word & keep));
-
-    uint64_t ends = image_u64(block, QUOTIENT_ENDS);
-    uint64_t span = (UINT64_C(2) << high) - (UINT64_C(1) << low);
-    ends = (ends & ~span) | ((ends & span) >> 1 & span);
-    image_set_u64(block, QUOTIENT_ENDS, ends);
-}
-
-/* Slot `from` of the remainders and run ends goes to slot `to`. */
-PLATFORM_INLINE void quotient_carry(const quotient_view *v, uint64_t to,
-                                    uint64_t from)
-{
-    quotient_set(v, to, quotient_get(v, from));
-    quotient_mark(v, QUOTIENT_ENDS, to,
-                  quotient_marked(v, QUOTIENT_ENDS, from));
-}
-
-/* One more slot in the run of a quotient: those from `at` on up to the gap go
- * one up, and x is at `at`. */
-PLATFORM_INLINE void quotient_insert(const quotient_view *v, uint64_t quotient,
-                                     uint64_t at, uint64_t gap, uint64_t x,
-                                     bool end)
-{
-    uint64_t first = at / QUOTIENT_BLOCK, block = gap / QUOTIENT_BLOCK;
-    for (uint64_t b = quotient / QUOTIENT_BLOCK + 1; b <= block; b++) {
-        uint8_t *spill = &quotient_block(v, b)[QUOTIENT_SPILL];
-        *spill = (uint8_t)(*spill + (*spill < QUOTIENT_SPILL_MORE));
-    }
-    for (uint64_t high = gap % QUOTIENT_BLOCK; block > first; block--) {
-        quotient_block_up(v, quotient_block(v, block), 0, high);
-        quotient_carry(v, block * QUOTIENT_BLOCK, block * QUOTIENT_BLOCK - 1);
-        high = QUOTIENT_BLOCK - 1;
-        gap = block * QUOTIENT_BLOCK - 1;
-    }
-    quotient_block_up(v, quotient_block(v, block), at % QUOTIENT_BLOCK,
-                      gap % QUOTIENT_BLOCK);
-    quotient_set(v, at, x);
-    quotient_mark(v, QUOTIENT_ENDS, at, end);
-}
-
-/* The block's spill is one less. A byte that says "255 and more" must be
- * counted, before anything is moved. */
-static void quotient_spill_less(const quotient_view *v, uint64_t block)
-{
-    uint8_t *spill = &quotient_block(v, block)[QUOTIENT_SPILL];
-    if (*spill == QUOTIENT_SPILL_MORE
-        && quotient_begin(v, block) - block * QUOTIENT_BLOCK
-           > QUOTIENT_SPILL_MORE)
-        return;
-    *spill = (uint8_t)(*spill - (*spill > 0));
-}
-
-/* The slot `at` of the run of a quotient goes, and those behind it that are
- * not at home come one down. */
-static void quotient_delete(const quotient_view *v, uint64_t quotient,
-                            uint64_t at)
-{
-    uint64_t last = quotient_gap(v, at + 1, false) - 1;
-    uint64_t block = at / QUOTIENT_BLOCK, end = last / QUOTIENT_BLOCK;
-    for (uint64_t b = end; b > quotient / QUOTIENT_BLOCK; b--)
-        quotient_spill_less(v, b);
-    for (uint64_t low = at % QUOTIENT_BLOCK; block < end; block++, low = 0) {
-        quotient_block_down(v, quotient_block(v, block), low,
-                            QUOTIENT_BLOCK - 1);
-        uint64_t next = (block + 1) * QUOTIENT_BLOCK;
-        quotient_carry(v, next - 1, next);
-        at = next;
-    }
-    quotient_block_down(v, quotient_block(v, block), at % QUOTIENT_BLOCK,
-                        last % QUOTIENT_BLOCK);
-    quotient_set(v, last, 0);
-    quotient_mark(v, QUOTIENT_ENDS, last, false);
 }
 
 /* ---- Add --------------------------------------------------------------- */
 
 /* Are `more` slots free at or behind `at`? The first of them. */
-static bool quotient_room(const quotient_view *v, uint64_t at, uint64_t more,
+static bool quotient_room(const runs_view *v, uint64_t at, uint64_t more,
                           uint64_t *gap)
 {
-    uint64_t used = quotient_used(v), limit = quotient_limit(v->slots);
+    uint64_t used = runs_used(v), limit = quotient_limit(v->slots);
     if (used > limit || more > limit - used)
         return false;
-    *gap = at = quotient_gap(v, at, true);
+    *gap = at = runs_gap(v, at, true);
     while (at < v->space && --more > 0)
-        at = quotient_gap(v, at + 1, true);
+        at = runs_gap(v, at + 1, true);
     return at < v->space;
 }
 
 /* A remainder that was not in its run: its first slot. */
-static void quotient_insert_new(const quotient_view *v, uint64_t quotient,
-                                const quotient_run *run, uint64_t at,
+static void quotient_insert_new(const runs_view *v, uint64_t quotient,
+                                const runs_run *run, uint64_t at,
                                 uint64_t gap, uint64_t x)
 {
     bool end = at == run->stop;
     if (!run->occupied)
-        quotient_mark(v, QUOTIENT_OCCUPIED, quotient, true);
+        runs_mark(v, RUNS_OCCUPIED, quotient, true);
     else if (end)
-        quotient_mark(v, QUOTIENT_ENDS, at - 1, false);
-    quotient_insert(v, quotient, at, gap, x, end);
+        runs_mark(v, RUNS_ENDS, at - 1, false);
+    runs_insert(v, quotient, at, gap, x, end);
 }
 
 static bly_status quotient_is_full(void)
@@ -938,92 +449,91 @@ static bly_status quotient_is_full(void)
 }
 
 /* Add a fingerprint `count` times. */
-PLATFORM_INLINE bly_status quotient_plus_by(const quotient_view *v, uint64_t f,
+PLATFORM_INLINE bly_status quotient_plus_by(const runs_view *v, uint64_t f,
                                             uint64_t count, bool bmi)
 {
-    uint64_t quotient = f >> v->r, x = f & quotient_low(v), gap = 0;
-    quotient_run run = quotient_find_by(v, quotient, bmi);
-    quotient_item item = quotient_seek(v, &run, x);
+    uint64_t quotient = f >> v->r, x = f & runs_low(v), gap = 0;
+    runs_run run = runs_find_by(v, quotient, bmi);
+    runs_item item = runs_seek(v, &run, x);
     bool seen = item.count > 0;
     if (count > UINT64_MAX - item.count)
         return quotient_is_full();
     uint64_t old = item.next - item.at;
-    uint64_t now = quotient_length(item.count + count, v->r);
+    uint64_t now = runs_length(item.count + count, v->r);
     uint64_t more = now > old ? now - old : 0;
     if (now > v->space - item.at
         || (more > 0 && !quotient_room(v, item.at, more, &gap)))
         return quotient_is_full();
 
-    quotient_set_used(v, quotient_used(v) + more);
+    runs_set_used(v, runs_used(v) + more);
     if (!seen) {
         quotient_insert_new(v, quotient, &run, item.at, gap, x);
         more--;
     }
     for (; more > 0; more--) {
-        gap = quotient_gap(v, item.at, true);
+        gap = runs_gap(v, item.at, true);
         if (gap < v->space)             /* always in what a filter wrote */
-            quotient_insert(v, quotient, item.at, gap, x, false);
+            runs_insert(v, quotient, item.at, gap, x, false);
     }
     if (seen || count > 1)
-        quotient_write(v, item.at, x, item.count + count);
+        runs_write(v, item.at, x, item.count + count);
     return seen ? BLY_SEEN : BLY_OK;
 }
 
-static bly_status quotient_plus(const quotient_view *v, uint64_t f,
-                                uint64_t count)
+static bly_status quotient_plus(const runs_view *v, uint64_t f, uint64_t count)
 {
     return quotient_plus_by(v, f, count, false);
 }
 
 static bly_status quotient_add(void *image, uint64_t hash)
 {
-    quotient_view v = quotient_look(image);
+    runs_view v = runs_look(image);
     return quotient_plus(&v, quotient_fingerprint(&v, hash), 1);
 }
 
 /* ---- Remove ------------------------------------------------------------ */
 
 /* The only slot of a remainder goes. */
-static void quotient_delete_last(const quotient_view *v, uint64_t quotient,
-                                 const quotient_run *run, uint64_t at)
+static void quotient_delete_last(const runs_view *v, uint64_t quotient,
+                                 const runs_run *run, uint64_t at)
 {
-    quotient_delete(v, quotient, at);
+    runs_delete(v, quotient, at);
     if (run->stop - run->start == 1)
-        quotient_mark(v, QUOTIENT_OCCUPIED, quotient, false);
+        runs_mark(v, RUNS_OCCUPIED, quotient, false);
     else if (at == run->stop - 1)
-        quotient_mark(v, QUOTIENT_ENDS, at - 1, true);
+        runs_mark(v, RUNS_ENDS, at - 1, true);
 }
 
-PLATFORM_INLINE bly_status quotient_minus_by(const quotient_view *v, uint64_t f,
+PLATFORM_INLINE bly_status quotient_minus_by(const runs_view *v, uint64_t f,
                                              bool bmi)
 {
-    uint64_t quotient = f >> v->r, x = f & quotient_low(v);
-    quotient_run run = quotient_find_by(v, quotient, bmi);
+    uint64_t quotient = f >> v->r, x = f & runs_low(v);
+    runs_run run = runs_find_by(v, quotient, bmi);
     if (!run.occupied)
         return status_plain(BLY_EABSENT);
-    quotient_item item = quotient_seek(v, &run, x);
+    runs_item item = runs_seek(v, &run, x);
     if (item.count == 0)
         return status_plain(BLY_EABSENT);
     uint64_t old = item.next - item.at;
     uint64_t now = item.count == 1 ? 0
-                                   : quotient_length(item.count - 1, v->r);
+                                   : runs_length(item.count - 1, v->r);
     if (now > old)                      /* never in what a filter wrote */
         return status_plain(BLY_EABSENT);
 
-    uint64_t used = quotient_used(v);
-    quotient_set_used(v, used > old - now ? used - (old - now) : 0);
+    uint64_t used = runs_used(v);
+    runs_set_used(v, used > old - now ? used - (old - now) : 0);
     if (now == 0)
         quotient_delete_last(v, quotient, &run, item.at);
     for (; now > 0 && old > now; old--)
-        quotient_delete(v, quotient, item.at);
+        runs_delete(v, quotient, item.at);
     if (now > 0)
-        quotient_write(v, item.at, x, item.count - 1);
+        runs_write(v, item.at, x, item.count - 1);
     return BLY_OK;
 }
 
 static bly_status quotient_remove(void *image, uint64_t hash)
 {
-    quotient_view v = quotient_look(image);
+    runs_view v = runs_look(image);
     return quotient_minus_by(&v, quotient_fingerprint(&v, hash), false);
 }
 
@@ -1036,18 +546,18 @@ enum { QUOTIENT_AHEAD = 64, QUOTIENT_BEHIND = 24 };
 /* Ask for the lines of quotient_at(), and for those where the run most likely
  * is: from its home to QUOTIENT_BEHIND slots on. To ask for a line twice costs
  * little; to wait for one costs more than all of them. */
-PLATFORM_INLINE void quotient_ask(const quotient_view *v, uint64_t hash)
+PLATFORM_INLINE void quotient_ask(const runs_view *v, uint64_t hash)
 {
     uint64_t quotient = quotient_fingerprint(v, hash) >> v->r;
-    const uint8_t *block = quotient_block(v, quotient / QUOTIENT_BLOCK);
-    const uint8_t *home = block + QUOTIENT_REMAINDERS
-                        + (quotient % QUOTIENT_BLOCK * v->r >> 3);
+    const uint8_t *block = runs_block(v, quotient / RUNS_BLOCK);
+    const uint8_t *home = block + RUNS_REMAINDERS
+                        + (quotient % RUNS_BLOCK * v->r >> 3);
     platform_prefetch(block);
-    platform_prefetch(block + QUOTIENT_SPILL);
+    platform_prefetch(block + RUNS_SPILL);
     platform_prefetch(home);
     platform_prefetch(home + (QUOTIENT_BEHIND * v->r >> 3));
     platform_prefetch(block + (v->stride & (0 - quotient_near(v, quotient)))
-                      + QUOTIENT_ENDS + 7);
+                      + RUNS_ENDS + 7);
 }
 
 /* A batch that runs QUOTIENT_AHEAD keys behind its prefetches. `work` is the
@@ -1069,7 +579,7 @@ PLATFORM_INLINE void
 quotient_contains_many_by(const void *image, const uint64_t *hashes, size_t n,
                           bool *present, bool bmi)
 {
-    quotient_view v = quotient_look(image);
+    runs_view v = runs_look(image);
     QUOTIENT_ROLL(v, hashes, n, present[i] = quotient_contains_by(&v, f, bmi));
 }
 
@@ -1077,7 +587,7 @@ PLATFORM_INLINE void
 quotient_count_many_by(const void *image, const uint64_t *hashes, size_t n,
                        uint64_t *counts, bool bmi)
 {
-    quotient_view v = quotient_look(image);
+    runs_view v = runs_look(image);
     QUOTIENT_ROLL(v, hashes, n, counts[i] = quotient_count_by(&v, f, bmi));
 }
 
@@ -1085,7 +595,7 @@ PLATFORM_INLINE bly_status
 quotient_add_many_by(void *image, const uint64_t *hashes, size_t n,
                      size_t *done, bool bmi)
 {
-    quotient_view v = quotient_look(image);
+    runs_view v = runs_look(image);
     bly_status status = BLY_OK;
     QUOTIENT_ROLL(v, hashes, n, {
         status = quotient_plus_by(&v, f, 1, bmi);
@@ -1100,7 +610,7 @@ PLATFORM_INLINE void
 quotient_remove_many_by(void *image, const uint64_t *hashes, size_t n,
                         bly_status *each, bool bmi)
 {
-    quotient_view v = quotient_look(image);
+    runs_view v = runs_look(image);
     QUOTIENT_ROLL(v, hashes, n, each[i] = quotient_minus_by(&v, f, bmi));
 }
 
@@ -1165,89 +675,15 @@ static void quotient_remove_many(void *image, const uint64_t *hashes, size_t n,
     QUOTIENT_HERE(remove_many, image, hashes, n, each);
 }
 
-/* ---- All fingerprints in rising order ---------------------------------- */
-
-/* Where a walk through a filter is, and the fingerprint it has come to. */
-typedef struct {
-    const quotient_view *view;
-    uint64_t quotient;                  /* the next to look at               */
-    uint64_t at, stop;                  /* what is left of the run           */
-    uint64_t f, count;
-    bool     sound;                     /* as a filter writes it, so far     */
-} quotient_cursor;
-
-static quotient_cursor quotient_first(const quotient_view *v)
-{
-    return (quotient_cursor){ .view = v, .sound = true };
-}
-
-/* The next occupied quotient's run; false at the end. */
-static bool quotient_next_run(quotient_cursor *c)
-{
-    const quotient_view *v = c->view;
-    for (; c->quotient < v->slots; c->quotient |= QUOTIENT_BLOCK - 1,
-                                   c->quotient++) {
-        uint64_t i = c->quotient % QUOTIENT_BLOCK;
-        uint64_t occupied = image_u64(quotient_block(v, c->quotient
-                                / QUOTIENT_BLOCK), QUOTIENT_OCCUPIED) >> i;
-        if (occupied == 0)
-            continue;
-        c->quotient += quotient_number(occupied & (~occupied + 1));
-        break;
-    }
-    if (c->quotient >= v->slots)
-        return false;
-    c->at = c->at > c->quotient ? c->at : c->quotient;
-    c->stop = quotient_end(v, c->at, 1) + 1;
-    c->sound &= c->stop <= v->space;
-    return c->stop <= v->space;
-}
-
-/* The next fingerprint; false at the end. Whatever the payload holds, they
- * rise. */
-static bool quotient_next(quotient_cursor *c)
-{
-    const quotient_view *v = c->view;
-    for (;;) {
-        bool first = c->at >= c->stop;
-        if (first && !quotient_next_run(c))
-            return false;
-        quotient_item item = quotient_read(v, c->at, c->stop);
-        uint64_t quotient = first ? c->quotient++ : c->quotient - 1;
-        uint64_t f = quotient << v->r | item.remainder;
-        c->at = item.next;
-        if (first || f > c->f) {
-            c->f = f;
-            c->count = item.count;
-            return true;
-        }
-        c->sound = false;
-    }
-}
-
-/* Where fingerprints that come in rising order would be in some filter, before
- * they are written there. */
-typedef struct {
-    uint64_t at, used;
-} quotient_fit;
-
-static void quotient_fit_one(quotient_fit *fit, uint64_t f, uint64_t count,
-                             uint32_t r)
-{
-    uint64_t length = quotient_length(count, r);
-    fit->at = (fit->at > f >> r ? fit->at : f >> r) + length;
-    fit->used += length;
-}
-
 /* ---- Unite ------------------------------------------------------------- */
 
 /* Would both together fit? If so, they do in every order: nothing moves down
  * when more is added. */
-static bool quotient_both_fit(const quotient_view *a, const quotient_view *b)
+static bool quotient_both_fit(const runs_view *a, const runs_view *b)
 {
-    quotient_cursor x = quotient_first(a), y = quotient_first(b);
-    quotient_fit fit = { 0, 0 };
-    bool some_x = quotient_next(&x), some_y = quotient_next(&y);
+    runs_cursor x = runs_first(a), y = runs_first(b);
+    runs_fit fit = { 0, 0 };
+    bool some_x = runs_next(&x), some_y = runs_next(&y);
     while (some_x || some_y) {
         bool take_x = some_x && (!some_y || x.f <= y.f);
         bool take_y = some_y && (!some_x || y.f <= x.f);
@@ -1255,24 +691,24 @@ static bool quotient_both_fit(const quotient_view *a, const quotient_view *b)
         uint64_t count = take_x ? x.count : 0, more = take_y ? y.count : 0;
         if (count > UINT64_MAX - more)
             return false;
-        quotient_fit_one(&fit, f, count + more, a->r);
+        runs_fit_one(&fit, f, count + more, a->r);
         if (take_x)
-            some_x = quotient_next(&x);
+            some_x = runs_next(&x);
         if (take_y)
-            some_y = quotient_next(&y);
+            some_y = runs_next(&y);
     }
     return fit.at <= a->space && fit.used <= quotient_limit(a->slots);
 }
 
 /* Add a filter to itself: the walk goes on behind what has grown. */
-static bly_status quotient_double(const quotient_view *v)
+static bly_status quotient_double(const runs_view *v)
 {
-    quotient_cursor c = quotient_first(v);
+    runs_cursor c = runs_first(v);
     bly_status status = BLY_OK;
-    while (status >= 0 && quotient_next(&c)) {
+    while (status >= 0 && runs_next(&c)) {
         status = quotient_plus(v, c.f, c.count);
-        uint64_t more = status >= 0 ? quotient_length(2 * c.count, v->r)
-                                    - quotient_length(c.count, v->r) : 0;
+        uint64_t more = status >= 0 ? runs_length(2 * c.count, v->r)
+                                    - runs_length(c.count, v->r) : 0;
         c.at += more;
         c.stop += more;
         if (c.stop > v->space)          /* never in what a filter wrote */
@@ -1283,14 +719,14 @@ static bly_status quotient_double(const quotient_view *v)
 
 static bly_status quotient_unite(void *into, const void *other)
 {
-    quotient_view a = quotient_look(into), b = quotient_look(other);
+    runs_view a = runs_look(into), b = runs_look(other);
     if (!quotient_both_fit(&a, &b))
         return quotient_is_full();
     if (into == other)
         return quotient_double(&a);
-    quotient_cursor c = quotient_first(&b);
+    runs_cursor c = runs_first(&b);
     bly_status status = BLY_OK;
-    while (status >= 0 && quotient_next(&c))
+    while (status >= 0 && runs_next(&c))
         status = quotient_plus(&a, c.f, c.count);
     return status < 0 ? status : BLY_OK;
 }
@@ -1298,22 +734,22 @@ static bly_status quotient_unite(void *into, const void *other)
 /* ---- Another size ------------------------------------------------------ */
 
 /* Would the filter's fingerprints fit into another size? */
-static bool quotient_fits(const quotient_view *v, uint64_t slots, uint32_t r)
+static bool quotient_fits(const runs_view *v, uint64_t slots, uint32_t r)
 {
-    quotient_cursor c = quotient_first(v);
-    quotient_fit fit = { 0, 0 };
-    while (quotient_next(&c))
-        quotient_fit_one(&fit, c.f, c.count, r);
-    return fit.at <= quotient_blocks_for(slots) * QUOTIENT_BLOCK
+    runs_cursor c = runs_first(v);
+    runs_fit fit = { 0, 0 };
+    while (runs_next(&c))
+        runs_fit_one(&fit, c.f, c.count, r);
+    return fit.at <= quotient_blocks_for(slots) * RUNS_BLOCK
         && fit.used <= quotient_limit(slots);
 }
 
 static bly_status quotient_resize_plan(bly_plan_t *plan, const void *image,
                                        uint64_t capacity)
 {
-    quotient_view v = quotient_look(image);
+    runs_view v = runs_look(image);
     uint64_t slots = v.slots, r = v.r;
-    while (slots % 2 == 0 && r < QUOTIENT_R_MAX && capacity <= slots / 2
+    while (slots % 2 == 0 && r < RUNS_R_MAX && capacity <= slots / 2
            && quotient_slots_for(capacity) <= slots / 2) {
         slots /= 2;
         r++;
@@ -1337,49 +773,48 @@ static bly_status quotient_resize_plan(bly_plan_t *plan, const void *image,
 
 /* The spills of the blocks up to that of a quotient, when the runs before it
  * end at `at`; the first block that is not done yet. */
-static uint64_t quotient_spills(const quotient_view *v, uint64_t block,
+static uint64_t quotient_spills(const runs_view *v, uint64_t block,
                                 uint64_t last, uint64_t at)
 {
     for (; block <= last && block < v->count; block++) {
-        uint64_t home = block * QUOTIENT_BLOCK;
+        uint64_t home = block * RUNS_BLOCK;
         uint64_t spill = at > home ? at - home : 0;
-        quotient_block(v, block)[QUOTIENT_SPILL] = (uint8_t)
-            (spill < QUOTIENT_SPILL_MORE ? spill : QUOTIENT_SPILL_MORE);
+        runs_block(v, block)[RUNS_SPILL] = (uint8_t)
+            (spill < RUNS_SPILL_MORE ? spill : RUNS_SPILL_MORE);
     }
     return block;
 }
 
 static bly_status quotient_resize(void *into, const void *image)
 {
-    quotient_view v = quotient_look(image), w = quotient_look(into);
-    quotient_cursor c = quotient_first(&v);
-    quotient_fit fit = { 0, 0 };
+    runs_view v = runs_look(image), w = runs_look(into);
+    runs_cursor c = runs_first(&v);
+    runs_fit fit = { 0, 0 };
     uint64_t block = 0, last = UINT64_MAX;
-    while (quotient_next(&c)) {
+    while (runs_next(&c)) {
         uint64_t quotient = c.f >> w.r, before = fit.at;
-        quotient_fit_one(&fit, c.f, c.count, w.r);
+        runs_fit_one(&fit, c.f, c.count, w.r);
         if (quotient >= w.slots || fit.at > w.space
             || fit.used > quotient_limit(w.slots))
             return status_plain(BLY_ECORRUPT);
-        uint64_t length = quotient_length(c.count, w.r);
+        uint64_t length = runs_length(c.count, w.r);
         if (quotient == last)
-            quotient_mark(&w, QUOTIENT_ENDS, before - 1, false);
+            runs_mark(&w, RUNS_ENDS, before - 1, false);
         else
-            block = quotient_spills(&w, block, quotient / QUOTIENT_BLOCK,
-                                    before);
-        quotient_mark(&w, QUOTIENT_OCCUPIED, quotient, true);
-        quotient_write(&w, fit.at - length, c.f & quotient_low(&w), c.count);
-        quotient_mark(&w, QUOTIENT_ENDS, fit.at - 1, true);
+            block = quotient_spills(&w, block, quotient / RUNS_BLOCK, before);
+        runs_mark(&w, RUNS_OCCUPIED, quotient, true);
+        runs_write(&w, fit.at - length, c.f & runs_low(&w), c.count);
+        runs_mark(&w, RUNS_ENDS, fit.at - 1, true);
         last = quotient;
     }
     quotient_spills(&w, block, w.count, fit.at);
-    quotient_set_used(&w, fit.used);
+    runs_set_used(&w, fit.used);
     return c.sound ? BLY_OK : status_plain(BLY_ECORRUPT);
 }
 
 /* The least hash whose fingerprint is f, by halving: floating point is right
  * to a few thousand. */
-static uint64_t quotient_least_hash(const quotient_view *v, uint64_t f)
+static uint64_t quotient_least_hash(const runs_view *v, uint64_t f)
 {
     double guess = (double)f / (double)v->range * 18446744073709551616.0;
     uint64_t middle = guess < 18446744073709543424.0 ? (uint64_t)guess
@@ -1398,12 +833,12 @@ static uint64_t quotient_least_hash(const quotient_view *v, uint64_t f)
 
 static void quotient_each(const void *image, bly_visit *visit, void *context)
 {
-    quotient_view v = quotient_look(image);
-    quotient_cursor c = quotient_first(&v);
+    runs_view v = runs_look(image);
+    runs_cursor c = runs_first(&v);
     unsigned bits = 0;
     while ((v.range - 1) >> bits > 0)
         bits++;
-    while (quotient_next(&c)
+    while (runs_next(&c)
            && visit(context, quotient_least_hash(&v, c.f), bits, c.count))
         continue;
 }
@@ -1414,17 +849,17 @@ static void quotient_each(const void *image, bly_visit *visit, void *context)
  * spread is that of how many collide. */
 static void quotient_stat(bly_stat_t *out, const void *image)
 {
-    quotient_view v = quotient_look(image);
-    quotient_cursor c = quotient_first(&v);
+    runs_view v = runs_look(image);
+    runs_cursor c = runs_first(&v);
     uint64_t some = 0;
-    while (quotient_next(&c))
+    while (runs_next(&c))
         some++;
     double range = (double)v.range, share = (double)some / range;
     out->distinct = some == 0 ? 0 : log1p(-share) / log1p(-1 / range);
     double clear = 1 - share;
     out->distinct_sd = clear > 0
         ? sqrt(math_set_variance(range, out->distinct)) / clear : INFINITY;
-    out->fill = fmin((double)quotient_used(&v) / (double)v.slots, 1);
+    out->fill = fmin((double)runs_used(&v) / (double)v.slots, 1);
     out->rate = share;
     out->probes = 1;
 }

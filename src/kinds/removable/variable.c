@@ -172,12 +172,6 @@ static const kind_option variable_options[] = {
     { .name = NULL },
 };
 
-/* The counters above 0, as the bits that they are. */
-static shape variable_shape(uint64_t m, uint32_t k)
-{
-    return (shape){ .blocks = 1, .lanes = 1, .bits = m, .probes = k };
-}
-
 PLATFORM_INLINE cells variable_cells(const void *image)
 {
     return (cells){
@@ -406,7 +400,7 @@ static bly_status variable_plan(bly_plan_t *plan, const kind_spec *spec)
     if (status != BLY_OK)
         return status;
 
-    shape s = variable_shape(c.m, c.k);
+    shape s = cells_shape(&c);
     double pass = variable_passes((double)c.m, (double)n * c.k, c.l).mean;
     double lines = ceil((double)bytes / 64);
     plan->capacity = n;
@@ -452,97 +446,9 @@ static bly_status variable_check(const void *image)
     return BLY_OK;
 }
 
-/* ---- Keys -------------------------------------------------------------- */
+/* ---- Keys, sets, look inside ------------------------------------------- */
 
-static bool variable_contains(const void *image, uint64_t hash)
-{
-    cells c = variable_cells(image);
-    return cells_contains(&c, image_payload(image), hash);
-}
-
-static bly_status variable_add(void *image, uint64_t hash)
-{
-    cells c = variable_cells(image);
-    return cells_add(&c, image_payload_mut(image), hash);
-}
-
-static bly_status variable_remove(void *image, uint64_t hash)
-{
-    cells c = variable_cells(image);
-    return cells_remove(&c, image_payload_mut(image), hash);
-}
-
-static uint64_t variable_count(const void *image, uint64_t hash)
-{
-    cells c = variable_cells(image);
-    return cells_count(&c, image_payload(image), hash);
-}
-
-/* ---- Batches ----------------------------------------------------------- */
-
-static void variable_contains_many(const void *image, const uint64_t *hashes,
-                                   size_t n, bool *present)
-{
-    cells c = variable_cells(image);
-    cells_contains_many(&c, image_payload(image), hashes, n, present);
-}
-
-static bly_status variable_add_many(void *image, const uint64_t *hashes,
-                                    size_t n, size_t *done)
-{
-    cells c = variable_cells(image);
-    cells_add_many(&c, image_payload_mut(image), hashes, n);
-    *done = n;
-    return BLY_OK;
-}
-
-static void variable_remove_many(void *image, const uint64_t *hashes, size_t n,
-                                 bly_status *each)
-{
-    cells c = variable_cells(image);
-    cells_remove_many(&c, image_payload_mut(image), hashes, n, each);
-}
-
-static void variable_count_many(const void *image, const uint64_t *hashes,
-                                size_t n, uint64_t *counts)
-{
-    cells c = variable_cells(image);
-    cells_count_many(&c, image_payload(image), hashes, n, counts);
-}
-
-/* ---- Sets -------------------------------------------------------------- */
-
-static bly_status variable_unite(void *into, const void *other)
-{
-    cells c = variable_cells(into);
-    cells_unite(&c, image_payload_mut(into), image_payload(other));
-    return BLY_OK;
-}
-
-static void variable_overlap(bly_overlap_t *out, const void *a, const void *b)
-{
-    cells c = variable_cells(a);
-    shape s = variable_shape(c.m, c.k);
-    cells_pair used = cells_compare(&c, image_payload(a), image_payload(b));
-    shape_overlap_of(out, &s, used.a, used.b, used.either);
-}
-
-/* ---- Look inside ------------------------------------------------------- */
-
-static void variable_stat(bly_stat_t *out, const void *image)
-{
-    cells c = variable_cells(image);
-    shape s = variable_shape(c.m, c.k);
-    cells_view view = cells_look(&c, image_payload(image));
-    bly_estimate keys = shape_keys(&s, (double)view.used);
-
-    out->fill = (double)view.used / (double)c.m;
-    out->rate = pow(view.pass, c.k);
-    out->distinct = keys.value;
-    out->distinct_sd = keys.sd;
-    out->probes = c.k;
-    out->stuck = view.stuck;
-}
+CELLS_VERBS(variable)
 
 const bly_kind bly_kind_variable = {
     .name    = "variable",

@@ -1,0 +1,492 @@
+/* compressed.c - a sparse filter, packed to its entropy when saved or sent.
+ *
+ * WHAT IT IS
+ *
+ * A filter of the plain kind has half of its bits set: then no code can make
+ * it smaller. If memory at both ends is cheaper than the way between them, as
+ * where filters are sent round often or kept in store, it pays to take *more*
+ * bits and fewer probes: the filter gets sparse, and so regular that, coded,
+ * it is smaller than a plain one of the same rate. In memory this kind is such
+ * a sparse filter, an image of kind `standard` or `partitioned`, to which one
+ * adds and which one asks as ever (faster: there are fewer probes). bly_save
+ * and bly_pack write the packed form, and bly_open and bly_unpack turn it back
+ * into the very same filter.
+ *
+ * THE PICTURE (1000000 keys at 1 %)
+ *
+ *                       probes   bits a key in memory   on the way
+ *      standard           7              9.6                9.6
+ *      compressed         1             99.5                8.0
+ *
+ *      in memory    | header | inner image: header, bits                    |
+ *      on the way   | header | coded bits |
+ *
+ * IMAGE
+ *
+ *      geometry 0   kind inside: 0 standard, 1 partitioned
+ *      geometry 1   the inner image's geometry 0: the m of `standard`, or the
+ *                   slice of `partitioned`
+ *      geometry 2   its geometry 1: k
+ *      geometry 3   0: as in memory; else packed, and this is the chance that
+ *                   a bit is set, 1 .. 2^32 - 1, in parts of 2^32
+ *      payload      as in memory: the inner image, whole. Packed: the bits of
+ *                   its payload, in the code of core/coder.h, or as they stand
+ *
+ *      Let M be the number of bits (the m of `standard`, k slices), at most
+ *      2^54, and B = ceil(M/8). In memory it is valid if and only if (1) the
+ *      fields are in these ranges; (2) the payload is an inner image that is
+ *      valid in itself; (3) its header is, byte for byte, what the outer one
+ *      tells: capacity, rate, seed and hash of the outer, items unknown, a
+ *      payload checksum of 0. So the packed form need not carry it.
+ *
+ *      Packed, with n bytes of payload, it is valid if and only if (1) as
+ *      above; (2) n = B, the bits as they stand, those from M on clear; or
+ *      n < B, a code, with 8192 (n + 128) >= B and 8 n >= M p', rounded down
+ *      to whole bytes, where p' is the smaller one of geometry 3's chance and
+ *      1 less that. A writer appends zeros up to that.
+ *
+ * MATHS
+ *
+ * With p = e^(-kn/m) the share of clear bits, the rate and the size on the way
+ * are [Mitzenmacher 2002]
+ *
+ *      f = (1 - p)^k           z = m H(p)                              (1)
+ *
+ * H the entropy of a bit (math_entropy). For one f, z is *largest* at the k of
+ * a plain filter, k = log2(1/f), where p = 1/2, and falls to both sides:
+ * towards n log2(1/f), the least any filter can have, but so slowly that m
+ * grows beyond all bounds. We go to the side of fewer probes, which is the
+ * faster one: the fewest for which m is at most `memory` bits a key. Bits a
+ * key on the way (in memory), by (1):
+ *
+ *      rate     plain filter    k = 1         k = 2         k = 3
+ *      1 %       9.59            8.04 (100)    8.90 (19.0)   9.30 (12.4)
+ *      0.1 %    14.38           11.40 (1000)  12.60 (62.2)  13.35 (28.5)
+ *      0.01 %   19.17           14.73 (10^4)  16.08 (199)   17.10 (63.1)
+ *
+ * The default of 128 bits a key in memory saves 16, 12 and 11 % in these. Ten
+ * times as much memory would save another 8 at 0.1 %, and most uses would not
+ * have it; 10 to 20 bits a key in memory save next to nothing.
+ *
+ * (1) is for the mean of p. It differs from filter to filter by so little that
+ * z does not: bly_plan's `packed` is (1) with the header, and bly_stat's the
+ * same from the bits as they stand.
+ *
+ * HOSTILE BYTES
+ *
+ * Any bytes unpack to some filter, in time and memory that their number bounds:
+ * m by the first inequality above (no more than 8192 bytes for one), the steps
+ * of the decoder by the second, which every honest code obeys, since H(p) >=
+ * 2 min(p, 1-p). A filter with next to no keys in much memory is shorter than
+ * the first allows: it is filled up with zeros.
+ *
+ * COST
+ *
+ * A lookup is that of the inner kind with k probes. Packing and unpacking take
+ * about 3 + log2(1/p) questions for each set bit, p the share of them.
+ * Measured, of 10^8 bits with one of 92 set: 1500 million bits a second; with
+ * one of 7.5: 270 million; with half of them: 160 million (one core, gcc 12).
+ * It takes memory for both forms at once.
+ *
+ * WHEN TO USE, WHEN NOT
+ *
+ * For filters that travel, or wait in files, and still take keys and are united
+ * where they are used. If they are never added to, `gcs` is as small on the
+ * way and in memory too, and slower to ask. If the file is to be mapped rather
+ * than read, any other kind: a packed file must be unpacked first.
+ *
+ * PAPERS
+ *
+ *  [Mitzenmacher 2002]  Compressed Bloom filters, IEEE/ACM ToN 10(5). Also the
+ *              tables that tests/kinds/compressed.c holds this to.
+ */
+#include "core/kind.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/sizes.h"
+#include "core/bits.h"
+#include "core/coder.h"
+#include "core/inner.h"
+#include "core/maths.h"
+
+enum {
+    COMPRESSED_VERSION = 1,
+    COMPRESSED_OF = 0, COMPRESSED_ROW = 1, COMPRESSED_K = 2,
+    COMPRESSED_CHANCE = 3,
+    COMPRESSED_K_MAX = 64,
+    COMPRESSED_MEMORY = 128,            /* bits a key, when none are asked   */
+    COMPRESSED_MEMORY_MAX = 1 << 20,
+    COMPRESSED_SWELL = 8192             /* bytes out of one byte, at most    */
+};
+
+#define COMPRESSED_M_MAX (UINT64_C(1) << 54)
+
+static const char *const compressed_kinds[] = { "standard", "partitioned",
+                                                NULL };
+enum { COMPRESSED_STANDARD, COMPRESSED_PARTITIONED, COMPRESSED_KINDS };
+
+/* The first two are also the first two of the kinds inside. */
+enum { COMPRESSED_OPTION_M, COMPRESSED_OPTION_K, COMPRESSED_OPTION_MEMORY,
+       COMPRESSED_OPTION_OF };
+
+static const kind_option compressed_options[] = {
+    [COMPRESSED_OPTION_M] = {
+        .name = "m", .help = "number of bits in memory, instead of a rate",
+        .least = 1, .most = COMPRESSED_M_MAX, .standard = KIND_CHOOSE,
+    },
+    [COMPRESSED_OPTION_K] = {
+        .name = "k", .help = "probes: bits that a key sets",
+        .least = 1, .most = COMPRESSED_K_MAX, .standard = KIND_CHOOSE,
+    },
+    [COMPRESSED_OPTION_MEMORY] = {
+        .name = "memory", .help = "bits a key to take in memory, at most: "
+                                  "more make less to send",
+        .least = 1, .most = COMPRESSED_MEMORY_MAX,
+        .standard = COMPRESSED_MEMORY,
+    },
+    [COMPRESSED_OPTION_OF] = {
+        .name = "of", .help = "what kind the filter in memory is",
+        .choices = compressed_kinds, .standard = COMPRESSED_STANDARD,
+    },
+    { .name = NULL },
+};
+
+/* ---- The filter inside ------------------------------------------------- */
+
+static const bly_kind *compressed_kind(uint64_t of)
+{
+    return kind_named(compressed_kinds[of], strlen(compressed_kinds[of]));
+}
+
+static inner compressed_inner(const void *image)
+{
+    uint64_t of = image_geometry(image, COMPRESSED_OF);
+    return inner_at(image, 0, compressed_kind(of));
+}
+
+static uint64_t compressed_row_bits(uint64_t of, uint64_t row, uint64_t k)
+{
+    return of == COMPRESSED_PARTITIONED ? row * k : row;
+}
+
+/* Bits of a filter whose geometry is sound. */
+static uint64_t compressed_bits(const void *image)
+{
+    return compressed_row_bits(image_geometry(image, COMPRESSED_OF),
+                               image_geometry(image, COMPRESSED_ROW),
+                               image_geometry(image, COMPRESSED_K));
+}
+
+static uint64_t compressed_row_bytes(uint64_t bits)
+{
+    return bits / 8 + (bits % 8 != 0);
+}
+
+/* What both forms have in common. The ranges are within those of both kinds
+ * inside. */
+static bool compressed_sound(const void *image)
+{
+    uint64_t of = image_geometry(image, COMPRESSED_OF);
+    uint64_t row = image_geometry(image, COMPRESSED_ROW);
+    uint64_t k = image_geometry(image, COMPRESSED_K);
+    return of < COMPRESSED_KINDS
+        && k >= 1 && k <= COMPRESSED_K_MAX
+        && row >= 1 && row <= COMPRESSED_M_MAX
+        && (of == COMPRESSED_STANDARD || row % 8 == 0)
+        && compressed_row_bits(of, row, k) <= COMPRESSED_M_MAX
+        && sizes_fits(2 * IMAGE_HEADER
+                      + compressed_row_bytes(compressed_bits(image)));
+}
+
+/* Write the inner header that a sound outer one tells. */
+static void compressed_write_inner(void *at, const void *image)
+{
+    uint64_t of = image_geometry(image, COMPRESSED_OF);
+    const bly_kind *kind = compressed_kind(of);
+    kind_spec plain = kind_spec_plain(kind, 0, 0);
+    bly_plan_t plan = {
+        .capacity = image_u64(image, IMAGE_CAPACITY),
+        .rate = image_f64(image, IMAGE_RATE),
+        .bytes = IMAGE_HEADER + compressed_row_bytes(compressed_bits(image)),
+        .geometry = { image_geometry(image, COMPRESSED_ROW),
+                      image_geometry(image, COMPRESSED_K) },
+    };
+    strcpy(plan.kind, kind->name);
+    inner_format(at, &plan, image, &plain);
+}
+
+/* ---- Plan -------------------------------------------------------------- */
+
+/* The fewest bytes of a code: see HOSTILE BYTES. */
+static uint64_t compressed_least(uint64_t bits, uint32_t chance)
+{
+    uint64_t rare = chance <= UINT32_MAX / 2 ? chance
+                                             : (UINT64_C(1) << 32) - chance;
+    uint64_t by_chance = bits_range(bits, rare << 32) / 8;
+    uint64_t by_size = (compressed_row_bytes(bits) + COMPRESSED_SWELL - 1)
+                     / COMPRESSED_SWELL;
+    by_size -= by_size < IMAGE_HEADER ? by_size : IMAGE_HEADER;
+    return by_chance > by_size ? by_chance : by_size;
+}
+
+/* Bytes of the packed image, expected, when this share of the bits is set. */
+static uint64_t compressed_expected(uint64_t bits, double fill)
+{
+    uint64_t most = compressed_row_bytes(bits), coded = most;
+    uint64_t set = (uint64_t)(fill * (double)bits);
+    uint64_t least = compressed_least(bits, coder_chance(set < bits ? set
+                                                                    : bits,
+                                                         bits));
+    sizes_from_double(&coded, (double)bits * math_entropy(fill) / 8);
+    coded = coded > least ? coded : least;
+    return IMAGE_HEADER + (coded < most ? coded : most);
+}
+
+static bly_status compressed_plan_inner(bly_plan_t *plan, const bly_kind *kind,
+                                        const kind_spec *spec)
+{
+    *plan = (bly_plan_t){ .window = UINT64_MAX };
+    return kind->plan(plan, spec);
+}
+
+/* The inner filter: what its kind plans, but with as few probes as memory and
+ * rate allow. Where m is given it is the memory. */
+static bly_status compressed_choose(bly_plan_t *best, const kind_spec *spec)
+{
+    const bly_kind *kind = compressed_kind(spec->option[COMPRESSED_OPTION_OF]);
+    kind_spec part = kind_spec_plain(kind, spec->capacity, spec->rate);
+    part.option[KIND_ROW_M] = spec->option[COMPRESSED_OPTION_M];
+    part.option[KIND_ROW_K] = spec->option[COMPRESSED_OPTION_K];
+    bly_status status = compressed_plan_inner(best, kind, &part);
+    if (status != BLY_OK || part.option[KIND_ROW_K] != KIND_CHOOSE)
+        return status;
+
+    double most = (double)spec->option[COMPRESSED_OPTION_MEMORY]
+                * (double)best->capacity;
+    if (part.option[KIND_ROW_M] != KIND_CHOOSE)
+        most = INFINITY;
+    part.capacity = best->capacity;
+    for (uint64_t k = 1; k < best->probes; k++) {
+        bly_plan_t plan;
+        part.option[KIND_ROW_K] = k;
+        if (compressed_plan_inner(&plan, kind, &part) == BLY_OK
+            && plan.rate <= spec->rate
+            && (double)(plan.bytes - IMAGE_HEADER) * 8 <= most) {
+            *best = plan;
+            break;
+        }
+    }
+    return BLY_OK;
+}
+
+static bly_status compressed_plan(bly_plan_t *plan, const kind_spec *spec)
+{
+    bly_plan_t part;
+    uint64_t of = spec->option[COMPRESSED_OPTION_OF];
+    bly_status status = compressed_choose(&part, spec);
+    if (status != BLY_OK)
+        return status;
+    uint64_t row = part.geometry[0], k = part.geometry[1];
+    if (row > COMPRESSED_M_MAX
+        || compressed_row_bits(of, row, k) > COMPRESSED_M_MAX)
+        return kind_too_big(spec, "2^54 bits");
+    *plan = part;
+    plan->packed = compressed_expected(compressed_row_bits(of, row, k),
+                                       part.fill);
+    plan->geometry[COMPRESSED_OF] = of;
+    plan->geometry[COMPRESSED_ROW] = row;
+    plan->geometry[COMPRESSED_K] = k;
+    plan->geometry[COMPRESSED_CHANCE] = 0;
+    return kind_plan_bytes(plan, part.bytes);
+}
+
+static bly_status compressed_format(void *image, const kind_spec *spec)
+{
+    (void)spec;
+    compressed_write_inner(image_payload_mut(image), image);
+    return BLY_OK;
+}
+
+/* ---- Check ------------------------------------------------------------- */
+
+static bly_status compressed_check(const void *image)
+{
+    uint8_t told[IMAGE_HEADER] = { 0 };
+    if (!compressed_sound(image)
+        || image_geometry(image, COMPRESSED_CHANCE) != 0
+        || !inner_check(image, 0, compressed_inner(image).kind))
+        return kind_bad_geometry(image);
+    compressed_write_inner(told, image);
+    return memcmp(told, image_payload(image), sizeof told) == 0
+        && image_u64(told, IMAGE_BYTES) == image_payload_bytes(image)
+         ? BLY_OK : kind_bad_geometry(image);
+}
+
+/* ---- Packing ----------------------------------------------------------- */
+
+static void compressed_pack(void *into, const void *image)
+{
+    const uint8_t *row = image_payload(compressed_inner(image).image);
+    uint8_t *out = image_payload_mut(into);
+    uint64_t bits = compressed_bits(image);
+    size_t bytes = (size_t)compressed_row_bytes(bits);
+    uint32_t chance = coder_chance(bits_count(row, bytes), bits);
+    size_t least = (size_t)compressed_least(bits, chance);
+    size_t used = coder_pack(out, bytes, row, bits, chance);
+
+    if (used < least) {
+        memset(out + used, 0, least - used);
+        used = least;
+    }
+    if (used >= bytes) {
+        memcpy(out, row, bytes);
+        used = bytes;
+    }
+    memcpy(into, image, IMAGE_HEADER);
+    image_set_u64(into, IMAGE_BYTES, IMAGE_HEADER + used);
+    image_set_u64(into, IMAGE_GEOMETRY + 8 * COMPRESSED_CHANCE, chance);
+}
+
+static bly_status compressed_unpack_plan(uint64_t *bytes, const void *image)
+{
+    uint64_t chance = image_geometry(image, COMPRESSED_CHANCE);
+    *bytes = 0;
+    if (chance == 0)
+        return BLY_OK;
+    if (!compressed_sound(image) || chance > UINT32_MAX)
+        return kind_bad_geometry(image);
+    uint64_t bits = compressed_bits(image), room = compressed_row_bytes(bits);
+    size_t used = image_payload_bytes(image);
+    if (used > room
+        || (used < room && used < compressed_least(bits, (uint32_t)chance)))
+        return kind_bad_geometry(image);
+    if (used == room && !bits_clear_from(image_payload(image), used, bits))
+        return status_fail(BLY_ECORRUPT, "bits beyond the last are set");
+    *bytes = 2 * IMAGE_HEADER + room;
+    return BLY_OK;
+}
+
+static void compressed_unpack(void *into, const void *image)
+{
+    uint32_t chance = (uint32_t)image_geometry(image, COMPRESSED_CHANCE);
+    const uint8_t *in = image_payload(image);
+    uint8_t *row = image_payload_mut(into) + IMAGE_HEADER;
+    uint64_t bits = compressed_bits(image), room = compressed_row_bytes(bits);
+    size_t used = image_payload_bytes(image);
+
+    memcpy(into, image, IMAGE_HEADER);
+    image_set_u64(into, IMAGE_BYTES, 2 * IMAGE_HEADER + room);
+    image_set_u64(into, IMAGE_GEOMETRY + 8 * COMPRESSED_CHANCE, 0);
+    compressed_write_inner(image_payload_mut(into), into);
+    if (used == room)
+        memcpy(row, in, used);
+    else
+        coder_unpack(row, bits, in, used, chance);
+}
+
+/* ---- All else is the inner filter's ------------------------------------ */
+
+static bool compressed_contains(const void *image, uint64_t hash)
+{
+    inner f = compressed_inner(image);
+    return f.kind->contains(f.image, hash);
+}
+
+static void compressed_contains_many(const void *image, const uint64_t *hashes,
+                                     size_t n, bool *present)
+{
+    inner f = compressed_inner(image);
+    f.kind->contains_many(f.image, hashes, n, present);
+}
+
+static bly_status compressed_add(void *image, uint64_t hash)
+{
+    inner f = compressed_inner(image);
+    return f.kind->add(f.image, hash);
+}
+
+static bly_status compressed_add_many(void *image, const uint64_t *hashes,
+                                      size_t n, size_t *done)
+{
+    inner f = compressed_inner(image);
+    return f.kind->add_many(f.image, hashes, n, done);
+}
+
+static bly_status compressed_add_shared(void *image, uint64_t hash)
+{
+    inner f = compressed_inner(image);
+    return f.kind->add_shared(f.image, hash);
+}
+
+static bly_status compressed_add_many_shared(void *image,
+                                             const uint64_t *hashes, size_t n,
+                                             size_t *done)
+{
+    inner f = compressed_inner(image);
+    return f.kind->add_many_shared(f.image, hashes, n, done);
+}
+
+static bly_status compressed_add_each(void *image, const uint64_t *hashes,
+                                      size_t n, bool *seen, size_t *done)
+{
+    inner f = compressed_inner(image);
+    return f.kind->add_each(f.image, hashes, n, seen, done);
+}
+
+static bly_status compressed_unite(void *into, const void *other)
+{
+    inner f = compressed_inner(into);
+    return f.kind->unite(f.image, compressed_inner(other).image);
+}
+
+static void compressed_intersect(void *into, const void *other)
+{
+    inner f = compressed_inner(into);
+    f.kind->intersect(f.image, compressed_inner(other).image);
+}
+
+static void compressed_overlap(bly_overlap_t *out, const void *a,
+                               const void *b)
+{
+    inner f = compressed_inner(a);
+    f.kind->overlap(out, f.image, compressed_inner(b).image);
+}
+
+static void compressed_stat(bly_stat_t *out, const void *image)
+{
+    inner f = compressed_inner(image);
+    f.kind->stat(out, f.image);
+    out->packed = compressed_expected(compressed_bits(image), out->fill);
+}
+
+const bly_kind bly_kind_compressed = {
+    .name    = "compressed",
+    .family  = "compound",
+    .summary = "a sparse filter, packed to its entropy when saved or sent",
+    .version = COMPRESSED_VERSION,
+    .options = compressed_options,
+
+    .plan   = compressed_plan,
+    .format = compressed_format,
+    .check  = compressed_check,
+
+    .contains        = compressed_contains,
+    .contains_many   = compressed_contains_many,
+    .add             = compressed_add,
+    .add_many        = compressed_add_many,
+    .add_shared      = compressed_add_shared,
+    .add_many_shared = compressed_add_many_shared,
+    .add_each        = compressed_add_each,
+
+    .unite     = compressed_unite,
+    .intersect = compressed_intersect,
+    .overlap   = compressed_overlap,
+
+    .pack        = compressed_pack,
+    .unpack_plan = compressed_unpack_plan,
+    .unpack      = compressed_unpack,
+
+    .stat = compressed_stat,
+};

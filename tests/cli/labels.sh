@@ -1,0 +1,144 @@
+# labels.sh - build -l, get, put: keys with labels.
+# shellcheck source=lib.sh
+. "$1/lib.sh"
+
+# A rate at which no false positive will disturb a test.
+build() {
+    try build -k bloomier -p 1e-9 "$@"
+}
+
+printf 'alice\t7\nbob\t0\ncarol\t0x2a\n' >map
+printf 'bob\nmallory\ncarol\nalice\n' >ask
+
+# ---- build, get -------------------------------------------------------------
+build -l 2 -o m.bly map
+silent 'build with labels'
+try get m.bly ask
+out_is 'get: those that are there, in their order' 0 '0\tbob\n42\tcarol\n7\talice\n'
+printf 'mallory\ntrudy\n' | try get m.bly
+out_is 'get of none that is there: status 1' 1 ''
+printf 'x,alice\nx,zoe\nlonely\nx,bob' | try get -f 2 -t , m.bly
+out_is 'get by a column; no key, no line; the last without its end' 0 \
+    '7\tx,alice\n0\tx,bob'
+printf 'bob\0alice\0' | try get -0 m.bly
+out_is 'get -0' 0 '0\tbob\00007\talice\0'
+try get --json m.bly ask
+check 'get as JSON' sh -c 'grep -q "\"keys\": *4" out &&
+    grep -q "\"present\": *3" out && ! grep -q sum out'
+try get m.bly missing ask
+status_is 'get: a missing file is an error' 2
+check 'and the others are asked' sh -c 'test "$(wc -l <out)" -eq 3'
+try query -c m.bly ask
+out_is 'query works as for any kind' 0 '3\n'
+try build --json -k bloomier:bits=6 -l 2 -o j.bly map
+check 'the report tells the bits' grep -q '"label_bits": *6' out
+
+# ---- which columns ----------------------------------------------------------
+try get m.bly ask
+cp out pairs
+build -l 1 -o back.bly pairs
+silent 'what get prints can be built again'
+try get back.bly ask
+check 'with the same labels' cmp out pairs
+printf 'one two\t3\nfour\tfive\t6\n' >rest
+build -l 2 -o r.bly rest
+refused 'a label is looked for in its column' "line 2 of 'rest': 'five' is not"
+printf 'a,b,5,c\nd,e,6\n' >commas
+build -l 3 -t , -o c.bly commas
+silent 'build: the key is all before the label'
+printf 'a,b\nd,e\na\n' | try get c.bly
+out_is 'get: so it is' 0 '5\ta,b\n6\td,e\n'
+build -l 3 -f 1 -t , -o c.bly commas
+printf 'a\nd\na,b\n' | try get c.bly
+out_is 'or just the column of -f' 0 '5\ta\n6\td\n'
+printf '9\n8\tkey\tmore\n7\t\n' >first
+build -l 1 -o f.bly first
+note 'a label without a key is skipped' '1 line has no such column'
+printf 'key\tmore\n\n9\n' | try get f.bly
+out_is 'the key is all behind the label, or empty' 0 '8\tkey\tmore\n7\t\n'
+
+# ---- labels that are none ---------------------------------------------------
+# bad NAME REGEX TEXT: these lines are refused.
+bad() {
+    printf '%b' "$3" >wrong
+    try build -k bloomier:bits=8 -l 2 -o no.bly map wrong
+    refused "$1" "$2"
+    check "$1: nothing is written" [ ! -e no.bly ]
+}
+bad 'a label that is a word' "line 3 of 'wrong': 'x' is not a label" \
+    'a\t1\nb\t2\nc\tx\nd\ty\n'
+bad 'an empty one' "line 1 of 'wrong': '' is not a label" 'a\t\n'
+bad 'a negative one' "'-1' is not" 'a\t-1\n'
+bad 'a fraction' "'1.5' is not" 'a\t1.5\n'
+bad 'bytes that are no text' "'\\?1' is not" 'a\t\00331\n'
+bad 'a hexadecimal one without digits' "'0x' is not" 'a\t0x\n'
+bad 'one of 65 bits' 'line 1 .*64 bits' 'a\t18446744073709551616\n'
+bad 'one that does not fit' "line 2 of 'wrong': label '256' does not fit .*8" \
+    'a\t255\nb\t256\n'
+bad 'a key with two labels' 'two different labels' 'a\t1\na\t2\n'
+awk 'BEGIN { for (i = 1; i <= 300000; i++) print "key" i "\t" i % 256
+             print "last\tword" }' >long
+for j in 1 4; do
+    try build -k bloomier:bits=8 -l 2 -j $j -o no.bly map long
+    refused "the line of a long file, -j $j" "line 300001 of 'long': 'word'"
+done
+try build -k bloomier:bits=64 -l 2 -o w.bly map
+printf 'a\t18446744073709551615\nb\t0xFFFFFFFFFFFFFFFE\n' |
+    try build -k bloomier:bits=64 -l 2 -o w.bly
+silent 'the largest labels'
+printf 'a\nb\n' | try get w.bly
+out_is 'come back' 0 '18446744073709551615\ta\n18446744073709551614\tb\n'
+sed '$d' long >many
+try build -k bloomier:bits=8 -l 2 -j 1 -o one.bly many
+try build -k bloomier:bits=8 -l 2 -j 4 -o four.bly many
+check 'jobs make no difference to what is built' cmp one.bly four.bly
+cut -f 1 many >names
+"$BLOOMERY" get -j 1 one.bly names >one
+"$BLOOMERY" get -j 4 one.bly names >four
+check 'nor to what is printed' cmp one four
+check 'every label is right' sh -c \
+    'awk -F "\t" "{ print \$2 \"\\t\" \$1 }" many | cmp - one'
+
+# ---- put --------------------------------------------------------------------
+printf '8\tbob\n0x10\talice\n9\tbob\n' | try put m.bly
+silent 'put takes what get prints'
+try get m.bly ask
+out_is 'the later label stays' 0 '9\tbob\n42\tcarol\n16\talice\n'
+printf 'carol,x,1\nmallory,x,2\n' | try put -f 1 -l 3 -t , m.bly
+status_is 'put of a key that is not there: status 1' 1
+check 'a note says so' grep -q 'note: 1 key was not there' err
+printf 'carol\n' | try get m.bly
+out_is 'the others have their labels' 0 '1\tcarol\n'
+printf '1\tmallory\n' >absent
+cp m.bly before
+try put m.bly absent
+check 'nothing changed, nothing saved' cmp before m.bly
+printf '1\tbob\nx\talice\n' >wrong
+keeps 'put of a label that is none' "line 2 of 'wrong': 'x' is not a label" \
+    m.bly put m.bly wrong
+printf '1\tbob\n4294967296\talice\n' >wrong
+keeps 'put of a label that does not fit' "line 2 .*does not fit .*32 bits" \
+    m.bly put m.bly wrong
+try put --json m.bly absent
+check 'put as JSON' grep -q '"absent": *1' out
+
+# ---- mistakes ---------------------------------------------------------------
+try build -n 10 -o s.bly ask
+try get s.bly ask
+refused 'get of a kind without labels' 'carries no labels'
+keeps 'put into a kind without labels' 'cannot label' s.bly put s.bly pairs
+try build -l 2 -o x.bly map
+refused 'build -l of a kind without labels' 'standard carries no labels'
+try build -k bloomier:bits=65 -l 2 -o x.bly map
+refused 'a wrong option is told' 'bits=65'
+try get
+refused 'get without a file' 'FILE to ask is missing'
+try get - - <m.bly
+refused 'get with everything from stdin' 'both'
+try put
+refused 'put without a file' 'FILE to change is missing'
+try put - <pairs
+refused 'put into a pipe' 'pipe'
+try get -t , m.bly ask
+refused 'get -t without -f' '-f'
+finish

@@ -1,0 +1,46 @@
+/* forged.h - for the tests of single kinds: images whose payload is anything,
+ * under a header and checksums that are right. Whatever it holds, every verb
+ * must stay inside and end; the sanitizers watch.
+ */
+#ifndef BLY_TEST_FORGED_H
+#define BLY_TEST_FORGED_H
+
+#include "test.h"
+
+#include "core/image.h"
+
+enum { FORGED_ONES = 0 };               /* the stream of nothing but 0xFF    */
+
+typedef struct {
+    uint8_t    *image;                  /* just as many bytes as it has      */
+    bly_filter *wrapped;                /* borrows it: to be read only       */
+    bly_filter *copy;                   /* to be changed                     */
+} forged_image;
+
+/* Of the filter, which is freed, with the bytes of a stream for a payload. */
+static inline forged_image forged_of(bly_filter *filter, uint64_t stream)
+{
+    forged_image f = { NULL, NULL, NULL };
+    size_t bytes;
+    const void *good = bly_image(filter, &bytes);
+    f.image = malloc(bytes);
+    assert_non_null(f.image);
+    memcpy(f.image, good, bytes);
+    for (size_t i = IMAGE_HEADER; i < bytes; i++)
+        f.image[i] = stream == FORGED_ONES ? 0xFF
+                                           : (uint8_t)test_random(stream, i);
+    image_seal(f.image);
+    assert_status(bly_wrap(&f.wrapped, f.image, bytes), BLY_OK);
+    assert_status(bly_copy(&f.copy, f.wrapped), BLY_OK);
+    bly_free(filter);
+    return f;
+}
+
+static inline void forged_free(forged_image *f)
+{
+    bly_free(f->copy);
+    bly_free(f->wrapped);
+    free(f->image);
+}
+
+#endif /* BLY_TEST_FORGED_H */
