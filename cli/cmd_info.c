@@ -64,7 +64,9 @@ static void info_keys(const bly_stat_t *stat)
                       report_estimate(stat->distinct).text,
                       report_estimate(stat->distinct_sd).text);
     else
-        output_text("  different  unknown (the filter is saturated)\n");
+        output_format("  different  unknown (the filter %s)\n",
+                      stat->window < UINT64_MAX ? "forgets"
+                                                : "is saturated");
 }
 
 static void info_text(const bly_stat_t *stat, const char *file)
@@ -83,10 +85,15 @@ static void info_text(const bly_stat_t *stat, const char *file)
     output_format("  rate       %s false positives now, planned %s\n",
                   report_percent(stat->rate).text,
                   report_percent(stat->planned_rate).text);
-    if (stat->lost > 0)
+    if (stat->lost > 0 && stat->window < UINT64_MAX)
+        output_format("  lost       %s of the keys are no longer found when %s "
+                      "others have followed\n",
+                      report_percent(stat->lost).text,
+                      report_count(stat->capacity).text);
+    else if (stat->lost > 0)
         output_format("  lost       %s of the keys that are there are not "
                       "found\n", report_percent(stat->lost).text);
-    if (stat->window < UINT64_MAX)
+    if (stat->window > 0 && stat->window < UINT64_MAX)
         output_format("  window     the last %s different keys are surely "
                       "found\n", report_count(stat->window).text);
     if (stat->stuck > 0)

@@ -81,7 +81,11 @@ static void plan_text(const bly_plan_t *p)
                   report_percent(p->rate).text);
     output_format(" (from filter to filter ± %s)\n",
                   report_percent(p->rate_sd).text);
-    if (p->window < UINT64_MAX)
+    if (p->lost > 0 && p->window < UINT64_MAX)
+        output_format("lost       %s of the keys are no longer found when as "
+                      "many others have followed\n",
+                      report_percent(p->lost).text);
+    if (p->window > 0 && p->window < UINT64_MAX)
         output_format("window     the last %s different keys are surely "
                       "found\n", report_count(p->window).text);
     output_format("probes     %" PRIu32 " per key\n", p->probes);

@@ -168,14 +168,18 @@ typedef struct {
     double   rate;              /* predicted rate at capacity: at most what
                                    was asked (but for one part in a million),
                                    unless options fix the size; of a kind
-                                   that grows, at any number of keys at most */
+                                   that grows, at any number of keys at most;
+                                   of one that forgets and has no window, in
+                                   the long run, and at most before          */
     double   rate_sd;           /* how much one such filter's own rate
                                    differs from another's: one standard
                                    deviation, over seeds or key sets         */
     double   fill;              /* share of bits, cells or slots in use then */
     double   lost;              /* chance that a key which is there is not
-                                   found, once as much is removed as planned:
-                                   0 for every kind that promises to find all*/
+                                   found, once as much is removed as planned;
+                                   for a kind that forgets, that one added
+                                   `capacity` different keys ago is not: 0 for
+                                   every kind that promises to find all      */
     uint64_t window;            /* so many of the last different keys added
                                    are surely found: UINT64_MAX (all of them)
                                    but for kinds that forget                 */
@@ -377,8 +381,9 @@ typedef struct {
     double   planned_rate;      /* predicted for `capacity` keys             */
     uint32_t probes;            /* bits, cells or places of a key            */
     double   lost;              /* chance that a key which is there is not
-                                   found: 0 for every kind that promises to
-                                   find all                                  */
+                                   found, or for a kind that forgets, one
+                                   added `capacity` different keys ago: 0 for
+                                   every kind that promises to find all      */
     uint64_t window;            /* as in bly_plan_t                          */
     uint64_t stuck;             /* counters at their largest value: what they
                                    count is no longer known, so no remove

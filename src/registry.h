@@ -29,6 +29,7 @@
     X(twin)                                                                    \
     X(scalable)                                                                \
     X(compressed)                                                              \
+    X(stable)                                                                  \
     X(buffered)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;

@@ -163,6 +163,8 @@ static void law_overfull_loses_nothing(void **state)
     bly_free(filter);
 }
 
+/* A kind that forgets and promises no window is never full: its rate is the one
+ * that it comes to in a long stream. */
 static void laws_measure(uint64_t n, double rate, uint64_t filters,
                          uint64_t asked)
 {
@@ -171,9 +173,9 @@ static void laws_measure(uint64_t n, double rate, uint64_t filters,
     assert_status(bly_plan(&plan, laws_kind->name, &spec), BLY_OK);
     assert_true(laws_kept(plan.rate, rate));
 
-    uint64_t hits = 0;
+    uint64_t hits = 0, in = plan.window == 0 ? 8 * n : n;
     for (uint64_t f = 0; f < filters; f++) {
-        bly_filter *filter = laws_of(n, rate, 2 * f + 10, n);
+        bly_filter *filter = laws_of(n, rate, 2 * f + 10, in);
         hits += laws_present(filter, 2 * f + 11, asked);
         bly_free(filter);
     }
@@ -490,9 +492,12 @@ static void law_keys_are_hashes(void **state)
     assert_true(laws_same_bytes(by_keys, by_one));
     assert_true(laws_same_bytes(by_keys, by_hash));
     bly_contains_keys(by_keys, keys, N, present);
-    for (size_t i = 0; i < N; i++)
-        assert_true(present[i] && bly_contains(by_one, keys[i].data,
-                                               keys[i].length));
+    bool all = laws_remembers(N);
+    for (size_t i = 0; i < N; i++) {
+        assert_true(present[i] || !all);
+        assert_int_equal(present[i], bly_contains(by_one, keys[i].data,
+                                                  keys[i].length));
+    }
     bly_free(by_keys);
     bly_free(by_one);
     bly_free(by_hash);
