@@ -78,10 +78,10 @@ uint64_t model_mix(uint64_t i)
 
 /* ---- The law ----------------------------------------------------------- */
 
-/* The kinds of this family forget by design. */
+/* Some kinds forget by design. */
 bool model_keeps(const model *m)
 {
-    return strcmp(m->kind->family, "forgetting") != 0 && !m->lossy;
+    return !model_can(m, "forget") && !m->lossy;
 }
 
 static void model_law_chunk(model *m, const bly_filter *filter,

@@ -30,6 +30,8 @@
     X(scalable)                                                                \
     X(compressed)                                                              \
     X(stable)                                                                  \
+    X(aging)                                                                   \
+    X(layered)                                                                 \
     X(buffered)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;

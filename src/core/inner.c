@@ -11,6 +11,16 @@
 
 enum { INNER_ALIGNMENT = 64 };
 
+const char *const inner_bits[] = {
+    [INNER_STANDARD] = "standard", [INNER_PARTITIONED] = "partitioned",
+    [INNER_BLOCKED] = "blocked", [INNER_SPLIT] = "split", [INNER_BITS] = NULL,
+};
+
+const bly_kind *inner_bits_kind(uint64_t of)
+{
+    return kind_named(inner_bits[of], strlen(inner_bits[of]));
+}
+
 bool inner_room(uint64_t *out, uint64_t bytes)
 {
     uint64_t more;
@@ -18,6 +28,27 @@ bool inner_room(uint64_t *out, uint64_t bytes)
         return false;
     *out = more / INNER_ALIGNMENT * INNER_ALIGNMENT;
     return true;
+}
+
+bly_status inner_plan(bly_plan_t *plan, kind_spec *spec, const bly_kind *kind,
+                      uint64_t capacity, double rate)
+{
+    *spec = kind_spec_plain(kind, capacity, rate);
+    *plan = (bly_plan_t){ .bytes = 0 };
+    bly_status status = kind->plan(plan, spec);
+    strcpy(plan->kind, kind->name);
+    return status;
+}
+
+bly_status inner_check_hash(const bly_kind *kind, const void *outer)
+{
+    const hash_info *hash = hash_find_field((const uint8_t *)outer
+                                            + IMAGE_HASH);
+    if (!kind->raw_hash || !hash->weak)
+        return BLY_OK;
+    return status_fail(BLY_EHASH, "kind %s uses the hash as it comes, and the "
+                       "high bits of %s are weak: choose xxh64 or xxh3, or "
+                       "another of=", kind->name, hash->name);
 }
 
 bly_status inner_format(void *at, const bly_plan_t *plan, const void *outer,

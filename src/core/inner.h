@@ -14,6 +14,17 @@
 
 #include "core/kind.h"
 
+/* Kinds of nothing but bits, as choices of an option `of`: an empty payload is
+ * all zeros, an add never fails, and it says BLY_SEEN, changing nothing, just
+ * where contains() says yes. They have contains_many and add_each. */
+enum { INNER_STANDARD, INNER_PARTITIONED, INNER_BLOCKED, INNER_SPLIT,
+       INNER_BITS };
+
+extern const char *const inner_bits[];
+
+/* Choice `of`, below INNER_BITS. */
+const bly_kind *inner_bits_kind(uint64_t of);
+
 /* Where an inner image stands. */
 typedef struct {
     const bly_kind *kind;
@@ -23,6 +34,15 @@ typedef struct {
 /* The bytes that an image takes among others: up to the next multiple of 64.
  * False: too many. */
 bool inner_room(uint64_t *out, uint64_t bytes);
+
+/* Plan an inner image with its options as they are when none is given, and
+ * write down the spec that it was planned for. */
+bly_status inner_plan(bly_plan_t *plan, kind_spec *spec, const bly_kind *kind,
+                      uint64_t capacity, double rate);
+
+/* Will the outer image's hash function do for a kind that gets its hashes as
+ * they come? BLY_EHASH. */
+bly_status inner_check_hash(const bly_kind *kind, const void *outer);
 
 /* Write the header of an empty inner image over zero bytes, of the kind named
  * in the plan. */

@@ -33,25 +33,63 @@ double shape_fill(const shape *s, double n)
 
 /* ---- The rate ---------------------------------------------------------- */
 
-static void shape_table_fill(shape_table *table, const shape *s, double top)
-{
-    assert(s->bits <= MATH_OCCUPANCY);
-    math_occupancy o;
-    double power[MATH_OCCUPANCY + 1];
+/* Q_j and R_j of (4) and (5), j = 0 .. SHAPE_PLACES. */
+typedef struct { double of[SHAPE_PLACES + 1]; } shape_chances;
 
-    for (uint64_t x = 0; x <= s->bits; x++)
-        power[x] = pow((double)x / (double)s->bits, s->probes);
-    math_occupancy_start(&o, s->bits);
+/* The chance that this many probes of a lane touch j different bits of it. */
+static shape_chances shape_touch(uint64_t bits, uint32_t probes)
+{
+    shape_chances q = { { 1 } };
+    for (uint32_t i = 0; i < probes; i++)
+        for (uint32_t j = i + 1; j > 0; j--) {
+            double before = (double)(j - 1) / (double)bits;
+            double after = (double)j / (double)bits;
+            q.of[j] = q.of[j] * after + q.of[j - 1] * fmax(0, 1 - before);
+            q.of[j - 1] = j == 1 ? 0 : q.of[j - 1];
+        }
+    return q;
+}
+
+/* The chance that j given bits, up to `most`, are set, one key further on. */
+static void shape_key(shape_chances *set, const double *share, uint32_t most,
+                      uint32_t probes)
+{
+    for (uint32_t i = 0; i < probes; i++)
+        for (uint32_t j = most; j > 0; j--)
+            set->of[j] += (set->of[j - 1] - set->of[j]) * share[j];
+}
+
+static double shape_all_set(const shape_chances *touch,
+                            const shape_chances *set, uint32_t most)
+{
+    double sum = 0;
+    for (uint32_t j = 0; j <= most; j++)
+        sum += touch->of[j] * set->of[j];
+    return sum;
+}
+
+/* f_i = sum over j of Q_j R_j, and s_i, for which there are 2k probes: that one
+ * only if `squares`. All terms are positive. */
+static void shape_table_fill(shape_table *table, const shape *s, double top,
+                             bool squares)
+{
+    uint32_t k = s->probes, most = squares ? 2 * k : k;
+    double share[SHAPE_PLACES + 1];
+    assert(2 * k <= SHAPE_PLACES);
+    shape_chances set = { { 1 } }, once = shape_touch(s->bits, k);
+    shape_chances twice = squares ? shape_touch(s->bits, 2 * k) : once;
+
+    if (most > s->bits)
+        most = (uint32_t)s->bits;
+    for (uint32_t j = 0; j <= most; j++)
+        share[j] = (double)j / (double)s->bits;
     table->top = top < SHAPE_LOAD_MAX ? (uint64_t)top : SHAPE_LOAD_MAX;
     for (uint64_t i = 0; i <= table->top; i++) {
-        double rate = 0, square = 0;
-        for (uint64_t x = o.low; x <= o.high; x++) {
-            rate += o.chance[x] * power[x];
-            square += o.chance[x] * power[x] * power[x];
-        }
+        double rate = shape_all_set(&once, &set, most < k ? most : k);
+        double square = squares ? shape_all_set(&twice, &set, most) : 0;
         table->rate[i] = pow(rate, (double)s->lanes);
         table->square[i] = pow(square, (double)s->lanes);
-        math_occupancy_probe(&o, s->probes);
+        shape_key(&set, share, most, k);
     }
 }
 
@@ -128,7 +166,7 @@ double shape_rate(const shape *s, uint64_t n, double *sd)
         return shape_rate_overfull(s, load, sd);
 
     shape_table table;
-    shape_table_fill(&table, s, shape_top(load));
+    shape_table_fill(&table, s, shape_top(load), sd != NULL);
     shape_sums f = shape_mix(&table, keys, (double)s->blocks);
     if (sd != NULL) {
         double cross = f.cross - load * f.rate;
@@ -180,7 +218,7 @@ bool shape_enough(uint64_t *blocks, const shape *s, uint64_t n, double p)
     }
     /* Twice the load, for the few blocks that may be tried below `least`. */
     shape_table table;
-    shape_table_fill(&table, s, shape_top(2 * load));
+    shape_table_fill(&table, s, shape_top(2 * load), false);
 
     double least = fmin(floor(keys / load), (double)most);
     uint64_t low = least > 1 ? (uint64_t)least : 1;

@@ -27,10 +27,18 @@
  *
  *      (sum w_i s_i - F^2 - (sum w_i i f_i^lanes - L F)^2 / V) / blocks      (2)
  *
- * L = n/blocks and V = L (1 - 1/blocks), mean and variance of a load; the last
- * term is what a fixed n takes away from the spread of independent loads, to
- * first order (for 2 blocks and a low rate the result is 20 % low, for 10 a
- * few per cent).
+ * where f_i and s_i are sums over the number of different bits that the probes
+ * touch, Q_j the chance of j, R_j(t) the chance that j given bits are set after
+ * t = i k probes:
+ *
+ *      f_i = sum_j Q_j R_j(i k),  s_i the same with Q_j of 2k probes      (4)
+ *      R_j(t+1) = (1 - j/m) R_j(t) + j/m R_(j-1)(t),  R_0 = 1,  R_j(0) = 0 (5)
+ *
+ * since the last probe hits one of the j bits or does not. L = n/blocks and
+ * V = L (1 - 1/blocks), mean and variance of a load; the last term of (2) is
+ * what a fixed n takes away from the spread of independent loads, to first
+ * order (for 2 blocks and a low rate the result is 20 % low, for 10 a few per
+ * cent).
  *
  * KEYS FROM BITS. A given bit is clear with chance (1 - (1-q)/blocks)^n,
  * q = (1-1/bits)^probes, so X set bits of M in all say
@@ -60,6 +68,9 @@ typedef struct {
 /* Keys in one block beyond which its rate is not tabled: for 512 bits and one
  * probe it is 0.98 there. */
 enum { SHAPE_LOAD_MAX = 2047 };
+
+/* Probes of a block's lane, at most, for (2): twice 32. */
+enum { SHAPE_PLACES = 64 };
 
 /* f_i^lanes and s_i of a block, for i = 0 .. top. */
 typedef struct {

@@ -36,12 +36,12 @@
  *
  *      Slices are whole images, as docs/format.md has them, of the outer hash
  *      and seed; their payload checksums are 0 (the outer one covers them) and
- *      their items "unknown". To the slices of kind quotient go the spread
- *      hashes (docs/format.md, section 3), to all others the hashes. Valid if
- *      and only if (1) the geometry is in these ranges, (2) slice 0 begins at
- *      1024 and every other one where the last one ends, rounded up, (3) all
- *      inner headers are valid, of that kind, hash and seed and (4) the last
- *      slice ends where the payload does.
+ *      their items "unknown". To slices of kind split and quotient go the
+ *      spread hashes (docs/format.md, section 4), to all others the hashes.
+ *      Valid if and only if (1) the geometry is in these ranges, (2) slice 0
+ *      begins at 1024 and every other one where the last one ends, rounded up,
+ *      (3) all inner headers are valid, of that kind, hash and seed and (4) the
+ *      last slice ends where the payload does.
  *
  * MATHS
  *

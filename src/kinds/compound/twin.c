@@ -125,17 +125,6 @@ typedef struct {
     uint64_t   removed_at;
 } twin_parts;
 
-static bly_status twin_plan_part(bly_plan_t *plan, kind_spec *spec,
-                                 const bly_kind *kind, uint64_t capacity,
-                                 double rate)
-{
-    *spec = kind_spec_plain(kind, capacity, rate);
-    *plan = (bly_plan_t){ .bytes = 0 };
-    bly_status status = kind->plan(plan, spec);
-    strcpy(plan->kind, kind->name);
-    return status;
-}
-
 static bly_status twin_plan_parts(twin_parts *parts, const kind_spec *spec)
 {
     const bly_kind *kind = twin_kind(spec->option[TWIN_OPTION_OF]);
@@ -144,11 +133,11 @@ static bly_status twin_plan_parts(twin_parts *parts, const kind_spec *spec)
         return kind_no_capacity();
     if (removals == KIND_CHOOSE)
         removals = spec->capacity;
-    bly_status status = twin_plan_part(&parts->plan[0], &parts->spec[0], kind,
-                                       spec->capacity, spec->rate);
+    bly_status status = inner_plan(&parts->plan[0], &parts->spec[0], kind,
+                                   spec->capacity, spec->rate);
     if (status == BLY_OK)
-        status = twin_plan_part(&parts->plan[1], &parts->spec[1], kind,
-                                removals, spec->rate);
+        status = inner_plan(&parts->plan[1], &parts->spec[1], kind, removals,
+                            spec->rate);
     if (status == BLY_OK
         && !inner_room(&parts->removed_at, parts->plan[0].bytes))
         status = kind_too_big(spec, "2^64 bytes");

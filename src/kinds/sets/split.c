@@ -258,6 +258,13 @@ static void split_add_portable(void *image, const uint64_t *hashes, size_t n)
                split_set(block, hashes[i], false));
 }
 
+static void split_each_portable(void *image, const uint64_t *hashes, size_t n,
+                                bool *seen)
+{
+    SPLIT_ROLL(image, hashes, n, platform_prefetch_write,
+               seen[i] = !split_set(block, hashes[i], false));
+}
+
 #if CPU_X86
 /* The eight bits of a hash, one in each lane. */
 CPU_TARGET_AVX2 static inline __m256i split_bits_avx2(uint64_t hash)
@@ -297,6 +304,17 @@ split_add_avx2(void *image, const uint64_t *hashes, size_t n)
                    _mm256_or_si256(split_load_avx2(block),
                                    split_bits_avx2(hashes[i]))));
 }
+
+CPU_TARGET_AVX2 static void
+split_each_avx2(void *image, const uint64_t *hashes, size_t n, bool *seen)
+{
+    SPLIT_ROLL(image, hashes, n, platform_prefetch_write,
+        __m256i bits = split_bits_avx2(hashes[i]);
+        __m256i old = split_load_avx2(block);
+        seen[i] = _mm256_testc_si256(old, bits);
+        _mm256_storeu_si256((__m256i *)(void *)block,
+                            _mm256_or_si256(old, bits)));
+}
 #endif
 
 static void split_contains_many(const void *image, const uint64_t *hashes,
@@ -333,6 +351,20 @@ static bly_status split_add_many(void *image, const uint64_t *hashes, size_t n,
     }
 #endif
     split_add_portable(image, hashes, n);
+    return BLY_OK;
+}
+
+static bly_status split_add_each(void *image, const uint64_t *hashes, size_t n,
+                                 bool *seen, size_t *done)
+{
+    *done = n;
+#if CPU_X86
+    if (cpu_now() >= CPU_AVX2) {
+        split_each_avx2(image, hashes, n, seen);
+        return BLY_OK;
+    }
+#endif
+    split_each_portable(image, hashes, n, seen);
     return BLY_OK;
 }
 
@@ -377,6 +409,7 @@ const bly_kind bly_kind_split = {
     .add_many        = split_add_many,
     .add_shared      = split_add_shared,
     .add_many_shared = split_add_many_shared,
+    .add_each        = split_add_each,
 
     .unite     = kind_unite_bits,
     .intersect = kind_intersect_bits,

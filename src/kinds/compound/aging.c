@@ -1,0 +1,506 @@
+/* aging.c - the keys of late: a ring of filters, of which the oldest is cleared.
+ *
+ * WHAT IT IS
+ *
+ * A window over an endless stream. g filters of bits, the generations, stand in
+ * a ring; keys go into the active one. When it has its share of keys the oldest
+ * is cleared and becomes the active one. With g = 2, the standard, this is the
+ * A2 filter of [Yoon 2010]. A key that comes again is refreshed: where only an
+ * older generation has it, it is written to the active one too.
+ *
+ * THE PICTURE (g = 4)
+ *
+ *      payload  | head | image 0 | image 1 | image 2 | image 3 |
+ *                |  |               oldest   active
+ *                |  keys in the active one
+ *                number of the active one, 2
+ *
+ *      contains x = one of the g has x
+ *      add x        the active one has x: seen, nothing is written
+ *                   else: seen if an older one has it; if the active one has
+ *                   its `cap` keys clear the oldest and make it the active
+ *                   one; write x to the active one, and count it
+ *
+ * IMAGE
+ *
+ *      geometry 0   kind of the images: 0 standard, 1 partitioned, 2 blocked,
+ *                   3 split
+ *      geometry 1   g, generations, 2 .. 64
+ *      geometry 2   cap, keys of a generation, at least 1
+ *      geometry 3   bytes from one image to the next, a multiple of 64
+ *      payload      offset 0: number of the active generation, 0 .. g-1;
+ *                   offset 8: its keys, 0 .. cap; zeros to 64; then g images,
+ *                   zeros from the end of each to the next
+ *
+ *      All are whole images, as docs/format.md has them, of the outer hash and
+ *      seed; their payload checksums are 0 (the outer one covers them) and
+ *      their items "unknown". Valid if and only if (1) the fields are in these
+ *      ranges, (2) all inner headers are valid, of that kind, hash and seed,
+ *      and of one size and geometry, (3) this size, rounded up to a multiple of
+ *      64, is geometry 3 and (4) the payload has 64 and g times geometry 3
+ *      bytes. An active generation out of its range is read as 0, and more than
+ *      cap keys as cap.
+ *
+ * MATHS
+ *
+ * The window. After x was added (written, or found in the active generation)
+ * x stays while its generation does. The worst is that x is its generation's
+ * last key: then g-1 others fill up before it is cleared, each with cap keys
+ * that were not in it yet. So x is surely found until
+ *
+ *      (g-1) cap further adds, counting only those that write,           (1)
+ *
+ * have come. The capacity w is this window: cap = w / (g-1), rounded up. No key
+ * stays longer than g cap such adds, but by accident.
+ *
+ * Counted in DIFFERENT keys the window is cap, whatever g is:
+ *
+ *      x is surely found until cap other different keys have come,       (2)
+ *
+ * since the keys of one generation differ, while those of the next may be the
+ * same again, refreshed: cap + 1 keys in turn fill generation after generation.
+ * (2) is bly_plan's `window`; for g = 2 it is w. To refresh less often does no
+ * better for the memory: if only keys of age r or more are refreshed, r
+ * generations in a row have different keys, and a key found just before age r
+ * stays for g - r more, which is min(r, g - r) cap different keys for g cap
+ * keys of memory: half, at best, and so much has g = 2 too.
+ *
+ * The rate. With p the rate of a generation of cap keys, at any time at most
+ *
+ *      1 - (1-p)^g                                                       (3)
+ *
+ * which is what is asked: p = 1 - (1-f)^(1/g). It is reached just before each
+ * rotation, once the ring is full; right after `capacity` different keys, when
+ * the last generation is still empty, it is 1 - (1-p)^(g-1), and that is
+ * bly_plan's `rate`. Over time, with p(t) the rate of a generation filled to
+ * share t, the mean is
+ *
+ *      1 - (1-p)^(g-1) (1 - mean of p(t) over t in 0 .. 1)               (4)
+ *
+ * What g costs, in bits for each key of the window (1), of=blocked:
+ *
+ *      wanted rate     g = 2      3      4      6      8     16
+ *      10 %            12.5   10.7   10.3   10.4   10.6   11.6
+ *      1 %             23.1   18.8   17.6   17.1   17.1   17.9
+ *      0.1 %           34.8   27.8   25.8   24.6   24.4   25.1
+ *
+ * COST
+ *
+ * A lookup asks the active generation, then the older ones until one has the
+ * key; an add that writes has asked all. A rotation clears one generation. In
+ * a batch the active one is asked and written for 2048 keys at once, and then
+ * each older one for those that are still not found. Measured: `make bench`.
+ *
+ * The standard inner kind is `blocked`: a lookup of an absent key touches a
+ * line in each generation instead of two or three, and at the rates that g = 2
+ * halves the lines' unequal loads still cost few bits.
+ *
+ * WHEN TO USE, WHEN NOT
+ *
+ * "Was this among the last w?" in a stream without end, where no key of the
+ * window may be missed. `stable` has one filter and no such promise. For all
+ * keys ever seen take `scalable`. Let g be 2 unless keys rarely come twice
+ * (then 4 saves a quarter of the memory, for a slower lookup).
+ *
+ * PAPERS
+ *
+ *  [Yoon 2010]  Aging Bloom filter with two active buffers for dynamic sets,
+ *               IEEE TKDE 22(1). He rotates when the count is reached and
+ *               writes the key to both; we rotate before the next key is
+ *               written, with the same window.
+ */
+#include "core/kind.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/sizes.h"
+#include "core/inner.h"
+
+enum {
+    AGING_VERSION = 1,
+    AGING_OF = 0, AGING_GENERATIONS = 1, AGING_CAP = 2, AGING_STRIDE = 3,
+    AGING_ACTIVE = 0, AGING_KEYS = 8, AGING_HEAD = 64,  /* in the payload    */
+    AGING_MOST = 64,                    /* generations                       */
+    AGING_CHUNK = 2048                  /* keys asked at a time              */
+};
+
+enum { AGING_OPTION_OF, AGING_OPTION_GENERATIONS };
+
+static const kind_option aging_options[] = {
+    [AGING_OPTION_OF] = {
+        .name = "of", .help = "what kind the generations are",
+        .choices = inner_bits, .standard = INNER_BLOCKED,
+    },
+    [AGING_OPTION_GENERATIONS] = {
+        .name = "generations", .help = "filters in the ring: more take less "
+                                       "memory, but hold fewer repeated keys",
+        .least = 2, .most = AGING_MOST, .standard = 2,
+    },
+    { .name = NULL },
+};
+
+/* ---- The ring ---------------------------------------------------------- */
+
+typedef struct {
+    const bly_kind *kind;
+    uint8_t *head, *first;              /* image 0                           */
+    uint64_t generations, stride, cap;
+    uint64_t active, keys;
+} aging_view;
+
+static aging_view aging_look(const void *image)
+{
+    uint8_t *payload = image_payload_mut((void *)(uintptr_t)image);
+    aging_view v = {
+        .kind = inner_bits_kind(image_geometry(image, AGING_OF)),
+        .head = payload, .first = payload + AGING_HEAD,
+        .generations = image_geometry(image, AGING_GENERATIONS),
+        .stride = image_geometry(image, AGING_STRIDE),
+        .cap = image_geometry(image, AGING_CAP),
+        .active = image_u64(payload, AGING_ACTIVE),
+        .keys = image_u64(payload, AGING_KEYS),
+    };
+    if (v.active >= v.generations)
+        v.active = 0;
+    if (v.keys > v.cap)
+        v.keys = v.cap;
+    return v;
+}
+
+/* The generation of that age: 0 is the active one, generations - 1 the
+ * oldest. */
+static uint8_t *aging_at(const aging_view *v, uint64_t age)
+{
+    uint64_t number = v->active >= age ? v->active - age
+                                       : v->active + v->generations - age;
+    return v->first + number * v->stride;
+}
+
+/* Clear the oldest and make it the active one. */
+static void aging_rotate(aging_view *v)
+{
+    v->active = v->active + 1 < v->generations ? v->active + 1 : 0;
+    v->keys = 0;
+    memset(image_payload_mut(aging_at(v, 0)), 0, v->stride - IMAGE_HEADER);
+}
+
+/* Write a key that the active one does not have. True: after a rotation. */
+static bool aging_write(aging_view *v, uint64_t hash)
+{
+    bool full = v->keys == v->cap;
+    if (full)
+        aging_rotate(v);
+    v->kind->add(aging_at(v, 0), hash);
+    v->keys++;
+    return full;
+}
+
+static void aging_keep(const aging_view *v)
+{
+    image_set_u64(v->head, AGING_ACTIVE, v->active);
+    image_set_u64(v->head, AGING_KEYS, v->keys);
+}
+
+/* ---- Plan -------------------------------------------------------------- */
+
+typedef struct {
+    const bly_kind *kind;
+    kind_spec  spec;                    /* of one generation                 */
+    bly_plan_t plan;
+    uint64_t   generations, cap, stride, payload;
+} aging_parts;
+
+static bly_status aging_plan_parts(aging_parts *parts, const kind_spec *spec)
+{
+    uint64_t g = spec->option[AGING_OPTION_GENERATIONS], w = spec->capacity;
+    if (w == 0)
+        return kind_no_capacity();
+    parts->generations = g;
+    parts->cap = w / (g - 1) + (w % (g - 1) != 0);
+    double p = -expm1(log1p(-spec->rate) / (double)g);
+    parts->kind = inner_bits_kind(spec->option[AGING_OPTION_OF]);
+    bly_status status = inner_plan(&parts->plan, &parts->spec, parts->kind,
+                                   parts->cap, p);
+    if (status == BLY_OK
+        && (!inner_room(&parts->stride, parts->plan.bytes)
+            || !sizes_mul(&parts->payload, parts->stride, g)
+            || !sizes_add(&parts->payload, parts->payload, AGING_HEAD)))
+        status = kind_too_big(spec, "2^64 bytes");
+    return status;
+}
+
+/* As it is after `capacity` different keys. */
+static bly_status aging_plan(bly_plan_t *plan, const kind_spec *spec)
+{
+    aging_parts parts = { .payload = 0 };
+    bly_status status = aging_plan_parts(&parts, spec);
+    if (status == BLY_OK)
+        status = kind_plan_bytes(plan, parts.payload);
+    if (status != BLY_OK)
+        return status;
+
+    const bly_plan_t *one = &parts.plan;
+    double g = (double)parts.generations;
+    double begun = ceil((double)spec->capacity / (double)parts.cap);
+    plan->capacity = spec->capacity;
+    plan->rate = -expm1(begun * log1p(-one->rate));
+    plan->rate_sd = one->rate_sd * sqrt(begun) * pow(1 - one->rate, begun - 1);
+    plan->fill = one->fill * begun / g;
+    plan->window = parts.cap;
+    plan->probes = one->probes;
+    plan->lines_present = one->lines_present + (g - 1) * one->lines_absent;
+    plan->lines_absent = g * one->lines_absent;
+    plan->geometry[AGING_OF] = spec->option[AGING_OPTION_OF];
+    plan->geometry[AGING_GENERATIONS] = parts.generations;
+    plan->geometry[AGING_CAP] = parts.cap;
+    plan->geometry[AGING_STRIDE] = parts.stride;
+    return BLY_OK;
+}
+
+static bly_status aging_format(void *image, const kind_spec *spec)
+{
+    aging_parts parts = { .payload = 0 };
+    uint8_t *at = image_payload_mut(image) + AGING_HEAD;
+    bly_status status = aging_plan_parts(&parts, spec);
+    if (status == BLY_OK)
+        status = inner_check_hash(parts.kind, image);
+    for (uint64_t i = 0; i < parts.generations && status == BLY_OK; i++)
+        status = inner_format(at + i * parts.stride, &parts.plan, image,
+                              &parts.spec);
+    return status;
+}
+
+/* ---- Check, contains, add ---------------------------------------------- */
+
+/* Image i is of the same size and geometry as image 0, so that they can be
+ * compared bit by bit. */
+static bool aging_alike(const uint8_t *first, const uint8_t *image)
+{
+    return image_u64(first, IMAGE_BYTES) == image_u64(image, IMAGE_BYTES)
+        && memcmp(first + IMAGE_GEOMETRY, image + IMAGE_GEOMETRY,
+                  IMAGE_PAYLOAD_SUM - IMAGE_GEOMETRY) == 0;
+}
+
+static bool aging_sound(const void *image)
+{
+    uint64_t of = image_geometry(image, AGING_OF);
+    uint64_t g = image_geometry(image, AGING_GENERATIONS);
+    uint64_t stride = image_geometry(image, AGING_STRIDE), payload, room;
+    if (of >= INNER_BITS || g < 2 || g > AGING_MOST
+        || image_geometry(image, AGING_CAP) == 0
+        || !sizes_mul(&payload, stride, g)
+        || !sizes_add(&payload, payload, AGING_HEAD)
+        || payload != image_payload_bytes(image))
+        return false;
+    const bly_kind *kind = inner_bits_kind(of);
+    const uint8_t *first = image_payload(image) + AGING_HEAD;
+    for (uint64_t i = 0; i < g; i++)
+        if (!inner_check(image, AGING_HEAD + i * stride, kind)
+            || !aging_alike(first, first + i * stride))
+            return false;
+    return inner_room(&room, image_u64(first, IMAGE_BYTES)) && room == stride;
+}
+
+static bly_status aging_check(const void *image)
+{
+    return aging_sound(image) ? BLY_OK : kind_bad_geometry(image);
+}
+
+/* Has a generation of that age or above the key? */
+static bool aging_has(const aging_view *v, uint64_t age, uint64_t hash)
+{
+    for (; age < v->generations; age++)
+        if (v->kind->contains(aging_at(v, age), hash))
+            return true;
+    return false;
+}
+
+static bool aging_contains(const void *image, uint64_t hash)
+{
+    aging_view v = aging_look(image);
+    return aging_has(&v, 0, hash);
+}
+
+static bly_status aging_add(void *image, uint64_t hash)
+{
+    aging_view v = aging_look(image);
+    if (v.kind->contains(aging_at(&v, 0), hash))
+        return BLY_SEEN;
+    bool seen = aging_has(&v, 1, hash);
+    aging_write(&v, hash);
+    aging_keep(&v);
+    return seen ? BLY_SEEN : BLY_OK;
+}
+
+/* ---- Batches ----------------------------------------------------------- */
+
+/* Ask the older generations, one after another, for those of up to AGING_CHUNK
+ * keys that are not found yet. */
+static void aging_ask_older(const aging_view *v, const uint64_t *hashes,
+                            size_t n, bool *present)
+{
+    uint64_t left[AGING_CHUNK];
+    uint16_t place[AGING_CHUNK];
+    bool found[AGING_CHUNK];
+    for (uint64_t age = 1; age < v->generations; age++) {
+        size_t m = 0;
+        for (size_t i = 0; i < n; i++) {
+            left[m] = hashes[i];
+            place[m] = (uint16_t)i;
+            m += !present[i];
+        }
+        if (m == 0)
+            return;
+        v->kind->contains_many(aging_at(v, age), left, m, found);
+        for (size_t j = 0; j < m; j++)
+            present[place[j]] = found[j];
+    }
+}
+
+static void aging_contains_many(const void *image, const uint64_t *hashes,
+                                size_t n, bool *present)
+{
+    aging_view v = aging_look(image);
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < AGING_CHUNK ? n - i : AGING_CHUNK;
+        v.kind->contains_many(aging_at(&v, 0), hashes + i, some, present + i);
+        aging_ask_older(&v, hashes + i, some, present + i);
+    }
+}
+
+/* Keys that fit into the active generation, even if all of them are new. No
+ * rotation comes between, so the older ones may be asked at the end. */
+static void aging_add_fitting(aging_view *v, const uint64_t *hashes, size_t n,
+                              bool *seen, bool ask)
+{
+    size_t done, known = 0;
+    v->kind->add_each(aging_at(v, 0), hashes, n, seen, &done);
+    for (size_t i = 0; i < n; i++)
+        known += seen[i];
+    v->keys += n - known;
+    if (ask)
+        aging_ask_older(v, hashes, n, seen);
+}
+
+/* Up to AGING_CHUNK keys, which may not fit; ends behind the first rotation.
+ * Each is asked for again if the active one did not have it at first: it may
+ * have come twice, and its lines are near now. How many are done. */
+static size_t aging_add_tail(aging_view *v, const uint64_t *hashes, size_t n,
+                             bool *seen, bool ask)
+{
+    bool here[AGING_CHUNK];
+    v->kind->contains_many(aging_at(v, 0), hashes, n, here);
+    memcpy(seen, here, n);
+    if (ask)
+        aging_ask_older(v, hashes, n, seen);
+    for (size_t i = 0; i < n; i++) {
+        if (here[i] || v->kind->contains(aging_at(v, 0), hashes[i]))
+            seen[i] = true;
+        else if (aging_write(v, hashes[i]))
+            return i + 1;
+    }
+    return n;
+}
+
+/* Near the end of a generation a few keys are tried, and twice as many each
+ * time that no rotation came. */
+static void aging_add_all(void *image, const uint64_t *hashes, size_t n,
+                          bool *seen)
+{
+    enum { FEW = 4 };
+    aging_view v = aging_look(image);
+    bool unasked[AGING_CHUNK];
+    size_t few = FEW;
+    for (size_t i = 0; i < n; ) {
+        size_t some = n - i < AGING_CHUNK ? n - i : AGING_CHUNK;
+        bool *told = seen != NULL ? seen + i : unasked;
+        if (some <= v.cap - v.keys) {
+            aging_add_fitting(&v, hashes + i, some, told, seen != NULL);
+            i += some;
+            continue;
+        }
+        some = some < few ? some : few;
+        size_t done = aging_add_tail(&v, hashes + i, some, told, seen != NULL);
+        few = done < some ? FEW : few < AGING_CHUNK ? 2 * few : AGING_CHUNK;
+        i += done;
+    }
+    aging_keep(&v);
+}
+
+static bly_status aging_add_many(void *image, const uint64_t *hashes, size_t n,
+                                 size_t *done)
+{
+    aging_add_all(image, hashes, n, NULL);
+    *done = n;
+    return BLY_OK;
+}
+
+static bly_status aging_add_each(void *image, const uint64_t *hashes, size_t n,
+                                 bool *seen, size_t *done)
+{
+    aging_add_all(image, hashes, n, seen);
+    *done = n;
+    return BLY_OK;
+}
+
+/* ---- Look inside ------------------------------------------------------- */
+
+/* Different keys in all generations. Two filters of bits tell what they have in
+ * common; of more, a key is counted in each that has it. */
+static bly_estimate aging_distinct(const aging_view *v)
+{
+    bly_overlap_t both;
+    if (v->generations == 2) {
+        v->kind->overlap(&both, aging_at(v, 0), aging_at(v, 1));
+        return both.either;
+    }
+    bly_estimate all = { 0, 0 };
+    for (uint64_t age = 0; age < v->generations; age++) {
+        bly_stat_t one = { .bytes = 0 };
+        v->kind->stat(&one, aging_at(v, age));
+        all.value += one.distinct;
+        all.sd = hypot(all.sd, one.distinct_sd);
+    }
+    return all;
+}
+
+static void aging_stat(bly_stat_t *out, const void *image)
+{
+    aging_view v = aging_look(image);
+    double clear = 1, fill = 0;
+    for (uint64_t age = 0; age < v.generations; age++) {
+        bly_stat_t one = { .bytes = 0 };
+        v.kind->stat(&one, aging_at(&v, age));
+        clear *= 1 - one.rate;
+        fill += one.fill;
+        out->probes = one.probes;
+    }
+    bly_estimate distinct = aging_distinct(&v);
+    out->distinct = distinct.value;
+    out->distinct_sd = distinct.sd;
+    out->fill = fill / (double)v.generations;
+    out->rate = 1 - clear;
+    out->window = v.cap;
+}
+
+const bly_kind bly_kind_aging = {
+    .name    = "aging",
+    .family  = "compound",
+    .summary = "a window over a stream, in filters that are cleared in turn",
+    .version = AGING_VERSION,
+    .options = aging_options,
+    .forgets = true,
+
+    .plan   = aging_plan,
+    .format = aging_format,
+    .check  = aging_check,
+
+    .contains      = aging_contains,
+    .contains_many = aging_contains_many,
+    .add           = aging_add,
+    .add_many      = aging_add_many,
+    .add_each      = aging_add_each,
+
+    .stat = aging_stat,
+};

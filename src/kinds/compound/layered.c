@@ -1,0 +1,437 @@
+/* layered.c - counts how often a key was added, by filters in layers.
+ *
+ * WHAT IT IS
+ *
+ * L filters of bits, the layers. A key goes into the first of them; when it
+ * comes again, into the second; and so on. How often it came is read from how
+ * many layers have it. Where few keys come again the deeper layers are small.
+ * Nothing can be removed.
+ *
+ * THE PICTURE (L = 4)
+ *
+ *      payload  | layer 1           | layer 2     | layer 3 | layer 4 |
+ *
+ *      came once        x                                              count 1
+ *      came 3 times     x                  x            x              count 3
+ *      came 9 times     x                  x            x         x    unknown
+ *
+ *      depth of x = the layers that have x, from the first on, up to the first
+ *                   that has not
+ *      count x    = its depth; "unknown" (2^64-1) where that is L
+ *      add x      = write x into layer depth + 1, if there is one
+ *
+ * IMAGE
+ *
+ *      geometry 0   kind of the layers: 0 standard, 1 partitioned, 2 blocked,
+ *                   3 split
+ *      geometry 1   L, layers, 2 .. 64
+ *      geometry 2, 3  zero
+ *      payload      L images, each at the first multiple of 64 after the end
+ *                   of the one before, zeros up to there and after the last
+ *
+ *      All are whole images, as docs/format.md has them, of the outer hash and
+ *      seed; their payload checksums are 0 (the outer one covers them) and
+ *      their items "unknown". Valid if and only if (1) the fields are in these
+ *      ranges, (2) all inner headers are valid, of that kind, hash and seed
+ *      and (3) the last image, rounded up to 64 bytes, ends with the payload.
+ *
+ *      Layer j + 1 knows a key of hash h by mix(h + j STEP), but the first, j
+ *      = 0, by h itself.
+ *
+ * MATHS
+ *
+ * Let N_j be the keys that come j times or more, and f_j the rate of layer j
+ * with that many keys. A key that came c < L times is in layers 1 .. c: so
+ *
+ *      count x >= c, always,                                             (1)
+ *
+ * and a count below L is an upper bound; L of them tell nothing of the rest.
+ * It is too high when the next layer has the key by accident: when it is asked,
+ * or at one of its adds before, which then goes a layer too deep,
+ *
+ *      with a chance of about f_(c+1)                                    (2)
+ *
+ * (a little more where layers before were emptier when it was added and are
+ * not now). A key that was never added is found with f_1, the rate of the whole
+ * filter, and has depth d or more with
+ *
+ *      f_1 f_2 … f_d                                                     (3)
+ *
+ * because each layer mixes the hash anew. (With one hash for all of them an
+ * accident in one layer would be likely in the next.)
+ *
+ * SIZES
+ *
+ * Layer 1 is planned for the capacity n, each other for a share of the one
+ * before, in hundredths: option `repeated`. All have the asked rate at that.
+ * The standard, 75, is enough for keys that come as words do in a text, where
+ * N_j is about n / j (Zipf's law): 0.75^(j-1) > 1/j for j up to 10. If
+ * more keys come again than planned, counts are too high more often; none is
+ * ever too low. In bits a key, of=blocked, L = 8:
+ *
+ *      wanted rate     repeated=25     50      75     100     counting
+ *      10 %
+ *      1 %
+ *      0.1 %
+ *
+ * COST
+ *
+ * A lookup asks the first layer only. A count asks depth + 1 layers, an add
+ * writes to as many. A batch goes through layer after layer, with the keys that
+ * are still on the way. Measured: `make bench`.
+ *
+ * WHEN TO USE, WHEN NOT
+ *
+ * To tell keys that come once, twice, a few times, from a stream where most
+ * come once: set `repeated` to what is known of it. Where most come again,
+ * where counts go beyond L or keys must go out again: `counting`.
+ *
+ * PAPERS
+ *
+ *  [Cen 2010]  A multi-layer Bloom filter for duplicated URL detection,
+ *              ICACTE. That each layer mixes the hash anew is ours.
+ */
+#include "core/kind.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/sizes.h"
+#include "core/hash.h"
+#include "core/inner.h"
+
+enum {
+    LAYERED_VERSION = 1,
+    LAYERED_OF = 0, LAYERED_LAYERS = 1, LAYERED_ZERO = 2, LAYERED_ZERO_TOO = 3,
+    LAYERED_MOST = 64,                  /* layers                            */
+    LAYERED_CHUNK = 2048                /* keys on the way at a time         */
+};
+
+enum { LAYERED_OPTION_OF, LAYERED_OPTION_LAYERS, LAYERED_OPTION_REPEATED };
+
+static const kind_option layered_options[] = {
+    [LAYERED_OPTION_OF] = {
+        .name = "of", .help = "what kind the layers are",
+        .choices = inner_bits, .standard = INNER_BLOCKED,
+    },
+    [LAYERED_OPTION_LAYERS] = {
+        .name = "layers", .help = "counts are told below this number",
+        .least = 2, .most = LAYERED_MOST, .standard = 8,
+    },
+    [LAYERED_OPTION_REPEATED] = {
+        .name = "repeated", .help = "of a hundred keys that came so many "
+                                    "times, how many come once more, at most",
+        .least = 1, .most = 100, .standard = 75,
+    },
+    { .name = NULL },
+};
+
+/* ---- The layers -------------------------------------------------------- */
+
+/* One layer: number 0 .. layers - 1, and the next. */
+typedef struct {
+    const bly_kind *kind;
+    uint8_t *image;
+    uint64_t number, layers;
+} layered_at;
+
+static layered_at layered_first(const void *image)
+{
+    return (layered_at){
+        .kind = inner_bits_kind(image_geometry(image, LAYERED_OF)),
+        .image = image_payload_mut((void *)(uintptr_t)image),
+        .layers = image_geometry(image, LAYERED_LAYERS),
+    };
+}
+
+/* On to the next layer; false behind the last. */
+static bool layered_next(layered_at *at)
+{
+    uint64_t room = 0;
+    if (++at->number == at->layers)
+        return false;
+    inner_room(&room, image_u64(at->image, IMAGE_BYTES));
+    at->image += room;
+    return true;
+}
+
+/* The hash by which a layer knows a key. */
+PLATFORM_INLINE uint64_t layered_hash(uint64_t number, uint64_t hash)
+{
+    return number == 0 ? hash : hash_mix(hash + number * HASH_STEP);
+}
+
+/* ---- Plan -------------------------------------------------------------- */
+
+/* Of n keys, those that come again: rounded up, so at least 1. */
+static uint64_t layered_again(uint64_t n, uint64_t hundredths)
+{
+    return n / 100 * hundredths + (n % 100 * hundredths + 99) / 100;
+}
+
+/* The plan of each layer, in turn. With `at` not NULL it is formatted there,
+ * which is in the payload of `outer`; *payload gets the bytes of all. */
+static bly_status layered_lay(uint64_t *payload, bly_plan_t *first,
+                              const kind_spec *spec, void *outer)
+{
+    const bly_kind *kind = inner_bits_kind(spec->option[LAYERED_OPTION_OF]);
+    uint64_t n = spec->capacity, room;
+    *payload = 0;
+    for (uint64_t i = 0; i < spec->option[LAYERED_OPTION_LAYERS]; i++) {
+        bly_plan_t plan;
+        kind_spec inner_spec;
+        bly_status status = inner_plan(&plan, &inner_spec, kind, n, spec->rate);
+        if (status == BLY_OK && outer != NULL)
+            status = inner_format(image_payload_mut(outer) + *payload, &plan,
+                                  outer, &inner_spec);
+        if (status != BLY_OK)
+            return status;
+        if (i == 0)
+            *first = plan;
+        if (!inner_room(&room, plan.bytes)
+            || !sizes_add(payload, *payload, room))
+            return kind_too_big(spec, "2^64 bytes");
+        n = layered_again(n, spec->option[LAYERED_OPTION_REPEATED]);
+    }
+    return BLY_OK;
+}
+
+/* A lookup asks the first layer only: all but the bytes is its plan. */
+static bly_status layered_plan(bly_plan_t *plan, const kind_spec *spec)
+{
+    uint64_t payload;
+    bly_plan_t first;
+    if (spec->capacity == 0)
+        return kind_no_capacity();
+    bly_status status = layered_lay(&payload, &first, spec, NULL);
+    if (status == BLY_OK)
+        status = kind_plan_bytes(plan, payload);
+    if (status != BLY_OK)
+        return status;
+
+    plan->capacity = first.capacity;
+    plan->rate = first.rate;
+    plan->rate_sd = first.rate_sd;
+    plan->fill = first.fill;
+    plan->probes = first.probes;
+    plan->lines_present = first.lines_present;
+    plan->lines_absent = first.lines_absent;
+    plan->geometry[LAYERED_OF] = spec->option[LAYERED_OPTION_OF];
+    plan->geometry[LAYERED_LAYERS] = spec->option[LAYERED_OPTION_LAYERS];
+    plan->geometry[LAYERED_ZERO] = plan->geometry[LAYERED_ZERO_TOO] = 0;
+    return BLY_OK;
+}
+
+static bly_status layered_format(void *image, const kind_spec *spec)
+{
+    uint64_t payload;
+    bly_plan_t first;
+    const bly_kind *kind = inner_bits_kind(spec->option[LAYERED_OPTION_OF]);
+    bly_status status = inner_check_hash(kind, image);
+    return status == BLY_OK ? layered_lay(&payload, &first, spec, image)
+                            : status;
+}
+
+/* ---- Check, contains, count, add --------------------------------------- */
+
+static bool layered_sound(const void *image)
+{
+    uint64_t of = image_geometry(image, LAYERED_OF);
+    uint64_t layers = image_geometry(image, LAYERED_LAYERS), at = 0, room;
+    if (of >= INNER_BITS || layers < 2 || layers > LAYERED_MOST
+        || image_geometry(image, LAYERED_ZERO) != 0
+        || image_geometry(image, LAYERED_ZERO_TOO) != 0)
+        return false;
+    const bly_kind *kind = inner_bits_kind(of);
+    for (uint64_t i = 0; i < layers; i++, at += room)
+        if (!inner_check(image, at, kind)
+            || !inner_room(&room, image_u64(image_payload(image) + at,
+                                            IMAGE_BYTES)))
+            return false;
+    return at == image_payload_bytes(image);
+}
+
+static bly_status layered_check(const void *image)
+{
+    return layered_sound(image) ? BLY_OK : kind_bad_geometry(image);
+}
+
+static bool layered_contains(const void *image, uint64_t hash)
+{
+    layered_at at = layered_first(image);
+    return at.kind->contains(at.image, hash);
+}
+
+static void layered_contains_many(const void *image, const uint64_t *hashes,
+                                  size_t n, bool *present)
+{
+    layered_at at = layered_first(image);
+    at.kind->contains_many(at.image, hashes, n, present);
+}
+
+/* A key in the last layer may have come more often: no bound is known. */
+static uint64_t layered_told(uint64_t depth, uint64_t layers)
+{
+    return depth < layers ? depth : UINT64_MAX;
+}
+
+static uint64_t layered_count(const void *image, uint64_t hash)
+{
+    layered_at at = layered_first(image);
+    while (at.kind->contains(at.image, layered_hash(at.number, hash))
+           && layered_next(&at))
+        ;
+    return layered_told(at.number, at.layers);
+}
+
+/* A layer that has the key says BLY_SEEN and is not changed. */
+static bly_status layered_add(void *image, uint64_t hash)
+{
+    layered_at at = layered_first(image);
+    while (at.kind->add(at.image, layered_hash(at.number, hash)) == BLY_SEEN
+           && layered_next(&at))
+        ;
+    return at.number == 0 ? BLY_OK : BLY_SEEN;
+}
+
+/* ---- Batches ----------------------------------------------------------- */
+
+/* Some keys of a batch on their way down. */
+typedef struct {
+    size_t   n;                         /* how many there are still          */
+    uint64_t hash[LAYERED_CHUNK];       /* as they came                      */
+    uint64_t mixed[LAYERED_CHUNK];      /* for this layer                    */
+    uint16_t place[LAYERED_CHUNK];      /* in the batch                      */
+    bool     found[LAYERED_CHUNK];
+} layered_way;
+
+static void layered_start(layered_way *way, const uint64_t *hashes, size_t n)
+{
+    way->n = n;
+    for (size_t i = 0; i < n; i++) {
+        way->hash[i] = hashes[i];
+        way->place[i] = (uint16_t)i;
+    }
+}
+
+static void layered_mix(layered_way *way, uint64_t number)
+{
+    for (size_t i = 0; i < way->n; i++)
+        way->mixed[i] = layered_hash(number, way->hash[i]);
+}
+
+/* Only the keys that were found go on. */
+static void layered_sift(layered_way *way)
+{
+    size_t m = 0;
+    for (size_t i = 0; i < way->n; i++) {
+        way->hash[m] = way->hash[i];
+        way->place[m] = way->place[i];
+        m += way->found[i];
+    }
+    way->n = m;
+}
+
+static void layered_count_some(const void *image, const uint64_t *hashes,
+                               size_t n, uint64_t *counts)
+{
+    layered_way way;
+    layered_at at = layered_first(image);
+    layered_start(&way, hashes, n);
+    memset(counts, 0, n * sizeof *counts);
+    do {
+        layered_mix(&way, at.number);
+        at.kind->contains_many(at.image, way.mixed, way.n, way.found);
+        layered_sift(&way);
+        for (size_t i = 0; i < way.n; i++)
+            counts[way.place[i]] = layered_told(at.number + 1, at.layers);
+    } while (way.n > 0 && layered_next(&at));
+}
+
+static void layered_count_many(const void *image, const uint64_t *hashes,
+                               size_t n, uint64_t *counts)
+{
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < LAYERED_CHUNK ? n - i : LAYERED_CHUNK;
+        layered_count_some(image, hashes + i, some, counts + i);
+    }
+}
+
+/* Layer after layer: what a layer holds depends on the adds to it and their
+ * order alone, and that is the order of the keys. */
+static void layered_add_some(void *image, const uint64_t *hashes, size_t n,
+                             bool *seen)
+{
+    layered_way way;
+    size_t done;
+    layered_at at = layered_first(image);
+    layered_start(&way, hashes, n);
+    do {
+        layered_mix(&way, at.number);
+        at.kind->add_each(at.image, way.mixed, way.n, way.found, &done);
+        if (at.number == 0 && seen != NULL)
+            memcpy(seen, way.found, n);
+        layered_sift(&way);
+    } while (way.n > 0 && layered_next(&at));
+}
+
+static bly_status layered_add_each(void *image, const uint64_t *hashes,
+                                   size_t n, bool *seen, size_t *done)
+{
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < LAYERED_CHUNK ? n - i : LAYERED_CHUNK;
+        layered_add_some(image, hashes + i, some,
+                         seen != NULL ? seen + i : NULL);
+    }
+    *done = n;
+    return BLY_OK;
+}
+
+static bly_status layered_add_many(void *image, const uint64_t *hashes,
+                                   size_t n, size_t *done)
+{
+    return layered_add_each(image, hashes, n, NULL, done);
+}
+
+/* ---- Look inside ------------------------------------------------------- */
+
+/* A whole number of keys from an estimate. */
+static uint64_t layered_whole(double keys)
+{
+    return keys < 9e18 ? (uint64_t)llround(keys) : UINT64_MAX;
+}
+
+/* What is asked first is the first layer; keys in the last one are counted no
+ * further. */
+static void layered_stat(bly_stat_t *out, const void *image)
+{
+    layered_at at = layered_first(image);
+    bly_stat_t last = { .bytes = 0 };
+    at.kind->stat(out, at.image);
+    while (layered_next(&at))
+        if (at.number + 1 == at.layers)
+            at.kind->stat(&last, at.image);
+    out->stuck = layered_whole(last.distinct);
+}
+
+const bly_kind bly_kind_layered = {
+    .name    = "layered",
+    .family  = "compound",
+    .summary = "counts how often a key came, by filters in layers",
+    .version = LAYERED_VERSION,
+    .options = layered_options,
+
+    .plan   = layered_plan,
+    .format = layered_format,
+    .check  = layered_check,
+
+    .contains      = layered_contains,
+    .contains_many = layered_contains_many,
+    .add           = layered_add,
+    .add_many      = layered_add_many,
+    .add_each      = layered_add_each,
+    .count         = layered_count,
+    .count_many    = layered_count_many,
+
+    .stat = layered_stat,
+};
