@@ -46,6 +46,7 @@ proof: build
 bench: build
 	@cmake --build $(BUILD) -j $(JOBS) --target bench
 	$(BUILD)/bench --csv $(BUILD)/bench.csv
+	$(BUILD)/paged $(BUILD)
 	tools/bench-command $(BUILD)
 
 bench-peers:

@@ -349,6 +349,7 @@ int main(int argc, char **argv)
         return proof_rates(argc > 3 ? strtoull(argv[3], NULL, 10) : 0,
                            number != 0 ? number : 1000000,
                            argc > 4 ? argv[4] : NULL);
-    fputs("usage: proof memberships [KEYS] | proof rates [MAX [MIN [KIND]]]\n", stderr);
+    fputs("usage: proof memberships [KEYS] | proof rates [MAX [MIN [KIND]]]\n",
+          stderr);
     return 2;
 }

@@ -2,7 +2,8 @@
  *
  * The file is locked, read, changed in memory and saved in its own place.
  * Another change of the same file waits for the lock and then reads what this
- * one has saved, so neither loses keys. Floor 7; includes cli.h and
+ * one has saved, so neither loses keys. Large files are changed in their place
+ * (paged.c), under the same lock. Floor 7; includes cli.h and
  * <bloomery.h> only.
  */
 #include "cli.h"
@@ -12,7 +13,7 @@
 
 typedef struct {
     cli_how  how;
-    uint64_t jobs;
+    uint64_t jobs, memory;
     bool     verbose, json, no_progress;
 } change_settings;
 
@@ -35,9 +36,22 @@ const cli_option change_label_options[] = {
     CHANGE_OPTIONS
 };
 
-/* With the filter open and the file locked. Nothing new: nothing is saved. */
+const cli_option change_add_options[] = {
+    CLI_MEMORY_OPTION(change_settings, memory),
+    CHANGE_OPTIONS
+};
+
+static int change_save(const char *path, bool paged, bly_filter *filter)
+{
+    if (paged)
+        return bly_sync(filter) < 0 ? report_library() : CLI_OK;
+    return filter_save(filter, path);
+}
+
+/* With the filter open and the file locked. */
 static int change_keys(const cli_change *how, const change_settings *s,
-                       const cli_operands *operands, bly_filter *filter)
+                       const cli_operands *operands, bool paged,
+                       bly_filter *filter)
 {
     const char *path = operands->names[0];
     cli_feed_report report = { path, "build a new filter with a larger -n",
@@ -51,7 +65,7 @@ static int change_keys(const cli_change *how, const change_settings *s,
                        &fed);
     lines_close(&lines);
     if (status == CLI_OK && fed.keys > fed.absent + fed.unsafe)
-        status = filter_save(filter, path);
+        status = change_save(path, paged, filter);      /* else: as it was */
     if (status != CLI_OK)
         return status;
     feed_report(filter, &fed, &report);
@@ -73,11 +87,20 @@ static int change_check(const cli_command *self, const cli_change *how,
     return filter_check_output(operands->names[0], operands, 1);
 }
 
-/* The locked file, in memory, if its kind can be changed so. */
-static bly_filter *change_open(const cli_change *how, const char *path)
+/* The locked file, in memory or page by page, if its kind can be changed
+ * so. */
+static bly_filter *change_open(const cli_change *how, const char *path,
+                               bool paged, uint64_t memory)
 {
     bly_filter *filter;
 
+    if (paged)
+        return paged_open(path, memory);
+    if (memory > 0) {
+        report_error("'%s' is no filter of a kind that consists of pages: "
+                     "leave out --memory", path);
+        return NULL;
+    }
     if (bly_open(&filter, path, 0) < 0) {
         report_library();
         return NULL;
@@ -96,6 +119,7 @@ int change_run(const cli_command *self, const cli_change *how, int argc,
     change_settings s = { .how = { .label = how->label, .separator = -1 } };
     cli_operands operands;
     bly_filter *filter;
+    bool paged;
     int lock, status = options_read(self, argc, argv, &s, &operands);
 
     if (status == CLI_GO)
@@ -105,10 +129,12 @@ int change_run(const cli_command *self, const cli_change *how, int argc,
     lock = filter_lock(operands.names[0]);
     if (lock < 0)
         return CLI_ERROR;
-    filter = change_open(how, operands.names[0]);
+    paged = how->feed == feed_filter && paged_wanted(operands.names[0],
+                                                     s.memory);
+    filter = change_open(how, operands.names[0], paged, s.memory);
     status = CLI_ERROR;
     if (filter != NULL)
-        status = change_keys(how, &s, &operands, filter);
+        status = change_keys(how, &s, &operands, paged, filter);
     bly_free(filter);
     close(lock);
     return status;

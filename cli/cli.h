@@ -335,6 +335,43 @@ bool filter_kind_can(const char *kind, const char *ability);
 /* Are both names of one file? */
 bool filter_same(const char *a, const char *b);
 
+/* ==== paged.c =========================================================== */
+
+#define CLI_MEMORY_OPTION(settings, memory)                                   \
+    { 'M', "memory", "BYTES", CLI_ITEMS, offsetof(settings, memory), false,   \
+      "Work in the file page by page, and collect keys in so many bytes of "  \
+      "memory (64M, 1G), 24 for each. For kinds that consist of pages; one "  \
+      "of more than half the memory is worked on so in any case, with a "     \
+      "fourth of the memory." }
+
+/* The file to ask: page by page if that is wanted or it is large, or else as
+ * filter_map has it. NULL: stderr says why. */
+bly_filter *paged_ask(const char *path, bool wanted);
+
+/* Is the file to be changed in its place, page by page: because memory for that
+ * was asked for (not 0), it is large, or its last writer did not close it? */
+bool paged_wanted(const char *path, uint64_t memory);
+bly_filter *paged_open(const char *path, uint64_t memory);
+
+/* Has it pages, and did its last writer not close it? */
+bool paged_unclosed(const char *path);
+
+/* A new file, under another name until it is complete. */
+typedef struct {
+    char path[4096], work[4096 + 32];
+} cli_paged;
+
+/* Is the filter to be built in its file? */
+bool paged_builds(const char *kind, const bly_spec *spec, const char *output,
+                  uint64_t memory);
+bly_filter *paged_create(cli_paged *p, const char *output, const char *kind,
+                         const bly_spec *spec, uint64_t memory);
+
+/* Bring it to the disk and give it its name; CLI_OK or CLI_ERROR. Or give it
+ * up: it is closed then. */
+int  paged_keep(const cli_paged *p, bly_filter *filter);
+void paged_drop(const cli_paged *p);
+
 /* ==== feed.c ============================================================ */
 
 typedef struct {
@@ -392,7 +429,8 @@ typedef struct {
 
 int change_run(const cli_command *self, const cli_change *how, int argc,
                char **argv);
-extern const cli_option change_options[], change_label_options[];
+extern const cli_option change_options[], change_add_options[],
+    change_label_options[];
 
 /* ==== tell.c ============================================================ */
 

@@ -13,7 +13,7 @@
 
 typedef struct {
     const char *kind, *hash, *output;
-    uint64_t    items, seed, jobs;
+    uint64_t    items, seed, jobs, memory;
     double      rate;
     cli_how     how;
     bool        verbose, json, no_progress;
@@ -37,6 +37,7 @@ static const cli_option build_options[] = {
     { 'H', "hash", "HASH", CLI_TEXT, offsetof(build_settings, hash), false,
       "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "
       "fnv1a." },
+    CLI_MEMORY_OPTION(build_settings, memory),
     CLI_HOW_OPTIONS(build_settings, how),
     CLI_LABEL_OPTION(build_settings, how, "For kinds that carry labels."),
     CLI_JOBS_OPTION(build_settings, jobs),
@@ -143,17 +144,39 @@ static int build_done(const build_settings *s, const bly_filter *filter,
 }
 
 static int build_fill(const build_settings *s, const cli_operands *operands,
-                      bly_filter *filter)
+                      bly_filter *filter, cli_fed *fed)
 {
     cli_lines lines;
-    cli_fed fed;
     int status;
 
     lines_open(&lines, &s->how, operands, 0, false);
     status = feed_filter(filter, &lines, work_jobs(s->jobs), !s->no_progress,
-                         &fed);
+                         fed);
     lines_close(&lines);
-    return status == CLI_OK ? build_done(s, filter, &fed) : status;
+    return status;
+}
+
+/* In its file, which gets its name when it is complete. */
+static int build_in_file(const build_settings *s, const cli_operands *operands,
+                         const bly_spec *spec)
+{
+    cli_paged paged;
+    cli_fed fed;
+    bly_filter *filter = paged_create(&paged, s->output, s->kind, spec,
+                                      s->memory);
+    int status;
+
+    if (filter == NULL)
+        return CLI_ERROR;
+    status = build_fill(s, operands, filter, &fed);
+    if (status == CLI_OK)
+        status = paged_keep(&paged, filter);
+    if (status == CLI_OK)
+        build_report(s, filter, &fed);
+    else
+        paged_drop(&paged);
+    bly_free(filter);
+    return status;
 }
 
 /* Into an empty filter, key by key. */
@@ -161,13 +184,18 @@ static int build_by_adding(const build_settings *s,
                            const cli_operands *operands, bly_spec *spec)
 {
     bly_filter *filter;
+    cli_fed fed;
     int status = build_size(s, operands, spec);
 
     if (status != CLI_GO)
         return status;
+    if (paged_builds(s->kind, spec, s->output, s->memory))
+        return build_in_file(s, operands, spec);
     if (bly_new(&filter, s->kind, spec) < 0)
         return report_library();
-    status = build_fill(s, operands, filter);
+    status = build_fill(s, operands, filter, &fed);
+    if (status == CLI_OK)
+        status = build_done(s, filter, &fed);
     bly_free(filter);
     return status;
 }
@@ -252,6 +280,9 @@ static int build_check(const cli_command *self, const build_settings *s,
         return status;
     if (s->json && strcmp(s->output, "-") == 0)
         return options_wrong(self, "-o - and --json both want standard output");
+    if (s->memory > 0 && !filter_kind_can(s->kind, "page"))
+        return options_wrong(self, "--memory is for kinds that consist of "
+                                   "pages, such as buffered");
     return filter_check_output(s->output, operands, 0);
 }
 
@@ -288,6 +319,9 @@ const cli_command cmd_build = {
         "read twice; for a pipe give -n, where a high estimate is fine. If "
         "more keys come than planned all of them are found, but the "
         "false-positive rate is higher than asked, and a warning says so.\n\n"
+        "A filter bigger than memory is built in its file, if its kind "
+        "consists of pages (buffered); --memory says how much memory keys may "
+        "wait in.\n\n"
         "Kinds that are built from all their keys at once (see 'bloomery "
         "kinds') need no -n: the hashes of the keys, 8 bytes each, are held in "
         "memory until then. With -l each key has a label, 8 bytes more, for "

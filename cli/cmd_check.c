@@ -70,6 +70,9 @@ static int check_file(const char *file, const check_settings *s)
 
     if (status < 0)
         report_library();
+    if (status == BLY_EUNSEALED && paged_unclosed(file))
+        report_note("note: 'bloomery add %s < /dev/null' mends it, if nobody "
+                    "is writing to it", file);
     if (s->json) {
         check_json(file, status);
     } else if (status >= 0 && !s->quiet) {

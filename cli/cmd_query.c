@@ -15,7 +15,7 @@
 typedef struct {
     cli_how  how;
     uint64_t jobs;
-    bool     invert, count, quiet, summary, json, no_progress;
+    bool     invert, count, quiet, summary, json, no_progress, paged;
 } query_settings;
 
 /* How many keys of a chunk, or of all. */
@@ -52,6 +52,9 @@ static const cli_option query_options[] = {
       "perhaps there with its 95 % interval, and the speed." },
     { 0, "json", NULL, CLI_FLAG, offsetof(query_settings, json), false,
       "The summary as a JSON object." },
+    { 0, "paged", NULL, CLI_FLAG, offsetof(query_settings, paged), false,
+      "Read FILE page by page instead of mapping it, as it is done in any case "
+      "with one of more than half the memory whose kind consists of pages." },
     CLI_HOW_OPTIONS(query_settings, how),
     CLI_JOBS_OPTION(query_settings, jobs),
     { 0, "no-progress", NULL, CLI_FLAG, offsetof(query_settings, no_progress),
@@ -243,7 +246,8 @@ static void query_text(const query_job *job, double planned_rate,
         output_format("without a key  %s lines\n",
                       report_count(job->tally.keyless).text);
     output_format("time           %s, %s\n", report_seconds(seconds).text,
-                  report_speed(report_per_second(job->tally.asked, seconds)).text);
+                  report_speed(report_per_second(job->tally.asked,
+                                                 seconds)).text);
 }
 
 static void query_report(const query_job *job, const char *file,
@@ -255,7 +259,10 @@ static void query_report(const query_job *job, const char *file,
         output_format("%" PRIu64 "\n", job->tally.selected);
     if (!job->want.json && !job->want.summary)
         return;
-    bly_stat(&stat, job->filter);
+    if (bly_stat(&stat, job->filter) < 0) {
+        report_library();
+        return;
+    }
     if (job->want.json)
         query_json(job, file, stat.planned_rate, seconds);
     else
@@ -302,7 +309,7 @@ static int query_run(const cli_command *self, int argc, char **argv)
         status = query_check(self, &job.want, &operands);
     if (status != CLI_GO)
         return status;
-    filter = filter_map(operands.names[0], 0);
+    filter = paged_ask(operands.names[0], job.want.paged);
     if (filter == NULL)
         return CLI_ERROR;
     job.filter = filter;

@@ -400,7 +400,10 @@ void feed_report(const bly_filter *filter, const cli_fed *fed,
 {
     bly_stat_t stat;
 
-    bly_stat(&stat, filter);
+    if (bly_stat(&stat, filter) < 0) {
+        report_library();
+        return;
+    }
     if (how->json)
         feed_json(&stat, fed, how->output);
     if (how->verbose)

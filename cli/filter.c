@@ -61,13 +61,11 @@ static bool filter_name_can(const char *name, size_t length,
     return false;
 }
 
-/* The name of the kind stands in the image at byte 8, 16 bytes long. */
 bool filter_can(const bly_filter *filter, const char *ability)
 {
-    enum { KIND_AT = 8, KIND_LENGTH = 16 };
-    const char *name = (const char *)bly_image(filter, NULL) + KIND_AT;
+    const char *name = bly_kind_of(filter);
 
-    return filter_name_can(name, strnlen(name, KIND_LENGTH), ability);
+    return filter_name_can(name, strlen(name), ability);
 }
 
 bool filter_kind_can(const char *kind, const char *ability)

@@ -133,7 +133,8 @@ static const seeds_bad seeds_bads[] = {
     { "aging-one", "aging", "one generation", G1, 8, 1, SEEDS_BOTH, 0 },
     { "aging-many", "aging", "more generations than there are bytes",
       G1, 8, 64, SEEDS_BOTH, 0 },
-    { "aging-cap-0", "aging", "generations of no keys", G2, 8, 0, SEEDS_BOTH, 0 },
+    { "aging-cap-0", "aging", "generations of no keys",
+      G2, 8, 0, SEEDS_BOTH, 0 },
     { "aging-stride", "aging", "a distance whose product overflows",
       G3, 8, SEEDS_POWER(63), SEEDS_BOTH, 0 },
     { "layered-of-4", "layered", "an unknown inner kind",
@@ -195,6 +196,22 @@ static const seeds_bad seeds_bads[] = {
     { "packed-tail", "packed compressed:m=20,k=1",
       "bits as they stand, one beyond the last",
       FORGE_HEADER + 2, 1, 0x10, SEEDS_BOTH, 0 },
+    /* geometry: buffered */
+    { "buffered-page-0", "buffered", "pages of no bytes",
+      G0, 8, 0, SEEDS_BOTH, 0 },
+    { "buffered-page-wide", "buffered", "pages of 2^32 + 4096 bytes",
+      G0, 8, SEEDS_POWER(32) + 4096, SEEDS_BOTH, 0 },
+    { "buffered-pages-2-52", "buffered",
+      "2^52 + 1 pages: their bytes are 4096, modulo 2^64",
+      G1, 8, SEEDS_POWER(52) + 1, SEEDS_BOTH, 0 },
+    { "buffered-k", "buffered", "another k than the model has",
+      G2, 8, 3, SEEDS_BOTH, 0 },
+    { "buffered-reserved", "buffered", "a reserved field that is not 0",
+      G3, 8, 1, SEEDS_BOTH, 0 },
+    { "buffered-model", "buffered", "a model of more bits than a page has",
+      FORGE_HEADER + G0, 8, SEEDS_POWER(20), SEEDS_BOTH, 0 },
+    { "buffered-between", "buffered", "bytes between the model and the pages",
+      4095, 1, 1, SEEDS_BOTH, 0 },
 };
 
 /* The same, but strange fields that a reader must live with. */
@@ -221,6 +238,10 @@ static const seeds_bad seeds_odds[] = {
       G3, 8, UINT32_MAX, SEEDS_BOTH, 0 },
     { "packed-m-250", "packed compressed", "a little more than was coded",
       G1, 8, 250, SEEDS_BOTH, 0 },
+    { "buffered-page-broken", "buffered", "a page that is not headed as one",
+      4096, 8, 1, SEEDS_BOTH, 0 },
+    { "buffered-page-torn", "buffered", "a page whose checksum is wrong",
+      4096 + FORGE_PAYLOAD_SUM, 8, 1, SEEDS_BOTH, 0 },
 };
 
 /* Filters of many plans: "check-valid-" and the string, ':' '=' ',' ' ' made

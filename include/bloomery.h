@@ -134,9 +134,10 @@ BLY_API void bly_set_allocator(const bly_allocator *allocator);
 /* Flags of bly_spec and bly_open. */
 enum {
     BLY_MAP    = 1, /* open: map the file instead of reading it into memory  */
-    BLY_WRITE  = 2, /* open, with BLY_MAP: changes go to the file itself     */
+    BLY_WRITE  = 2, /* open, with BLY_MAP or BLY_PAGED: changes go to the file*/
     BLY_SHARED = 4, /* many threads may add and ask at once                  */
-    BLY_VERIFY = 8  /* open, with BLY_MAP: read it all to check its checksum */
+    BLY_VERIFY = 8, /* open, with BLY_MAP: read it all to check its checksum */
+    BLY_PAGED  = 16 /* open: work in the file, page by page; see below       */
 };
 
 /* What the caller wants. A zero field means "choose for me". */
@@ -391,7 +392,8 @@ typedef struct {
     uint64_t geometry[4];
 } bly_stat_t;
 
-/* Reads the whole image. Cannot fail on a filter; always BLY_OK. */
+/* Reads the whole image. BLY_OK; only of a filter that is open page by page
+ * (BLY_PAGED) also BLY_EIO and BLY_ENOMEM. */
 BLY_API bly_status bly_stat(bly_stat_t *out, const bly_filter *filter);
 
 /* ==== Sets of keys ====================================================== */
@@ -436,18 +438,64 @@ BLY_API bly_status bly_save(const bly_filter *filter, const char *path);
  * it; the copy may be changed, the file is not. BLY_MAP: map it; only the
  * header is read and checked, unless BLY_VERIFY is given too. BLY_MAP |
  * BLY_WRITE: changes go to the file; it says "being written" until bly_sync
- * or bly_free. BLY_SHARED as in bly_spec.
+ * or bly_free. BLY_PAGED: see "Bigger than memory". BLY_SHARED as in bly_spec.
  * A packed file cannot be mapped: with BLY_MAP it is read, checked and unpacked
  * into memory, for reading only; with BLY_WRITE it is refused.
  * BLY_EIO, BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EUNSEALED, BLY_EHASH,
- * BLY_EKIND, BLY_ENOMEM, BLY_EPARAM (flags), BLY_EUNSUPPORTED (BLY_SHARED; a
- * packed file with BLY_WRITE). A mapped file must not be cut short by others
- * while it is open. */
+ * BLY_EKIND, BLY_ENOMEM, BLY_EPARAM (flags), BLY_EUNSUPPORTED (BLY_SHARED;
+ * BLY_PAGED; a packed file with BLY_WRITE). A mapped file must not be cut short
+ * by others while it is open. */
 BLY_API bly_status bly_open(bly_filter **out, const char *path, int flags);
 
-/* Bring a filter mapped for writing up to date on disk; nothing to do for any
- * other. BLY_EIO. */
+/* Bring a filter mapped or paged for writing up to date on disk; nothing to do
+ * for any other. Reads the whole file, to make its checksum. BLY_EIO; for a
+ * paged one BLY_ECORRUPT (a page is damaged), BLY_ENOMEM. */
 BLY_API bly_status bly_sync(bly_filter *filter);
+
+/* ---- Bigger than memory ------------------------------------------------
+ *
+ * A filter of a kind that consists of pages ("page" among its abilities:
+ * "buffered") can be used in its file, which is neither read nor mapped:
+ * bly_open with BLY_PAGED, and BLY_WRITE to add, or bly_create. Adds are
+ * collected in memory (bly_buffer) and applied page by page; a lookup reads
+ * one page, a batch of lookups reads each of its pages once, many at a time.
+ * So ask and add in large batches: those are sorted by page.
+ *
+ * What is different from other filters: an add says BLY_OK, never BLY_SEEN,
+ * for it does not look (bly_add_each does); it may fail with BLY_EIO, and
+ * BLY_ECORRUPT (a page is damaged), having lost nothing. A lookup that cannot
+ * read its page says "perhaps", and the next bly_flush or bly_sync tells of it.
+ * bly_stat reads the file: BLY_EIO, BLY_ENOMEM. bly_copy, bly_save and the
+ * verbs for sets are BLY_EUNSUPPORTED, and bly_image is NULL: the file is the
+ * image.
+ *
+ * There is one writer at a time: the file is locked, and opening it for
+ * writing a second time is BLY_EIO. While it is open for writing its header
+ * says so, and others get BLY_EUNSEALED. If the writer dies, everything is
+ * there that it had flushed, and BLY_PAGED | BLY_WRITE opens the file and
+ * mends it (it reads all pages once; how many adds were successful is then no
+ * longer known exactly). bly_free closes the file in good order, as bly_sync
+ * does. */
+
+/* A new empty filter in a new file, which bly_open(…, BLY_PAGED | BLY_WRITE)
+ * would open. Pages that no key is in take no room on the disk. Errors of
+ * bly_new; BLY_EIO (also where there is such a file already);
+ * BLY_EUNSUPPORTED for a kind without pages. */
+BLY_API bly_status bly_create(bly_filter **out, const char *path,
+                              const char *kind, const bly_spec *spec);
+
+/* Collect adds in so many bytes of memory from now on, 24 bytes for each; at
+ * first 64 MiB. The more there are for each page of the file, the fewer writes
+ * it takes. What is collected already is applied first: errors of bly_sync.
+ * BLY_EPARAM (below 4096), BLY_ENOMEM, BLY_EREADONLY, BLY_EUNSUPPORTED (not
+ * open with BLY_PAGED). */
+BLY_API bly_status bly_buffer(bly_filter *filter, size_t bytes);
+
+/* Bring what was added to the disk, without closing the file in good order as
+ * bly_sync does: after BLY_OK all of it outlives whatever happens to the
+ * process and the machine, and BLY_PAGED | BLY_WRITE brings it back. For a
+ * filter that is not paged the same as bly_sync. Errors of bly_sync. */
+BLY_API bly_status bly_flush(bly_filter *filter);
 
 /* Borrow an image, for reading, wherever it is; it must stay and not change
  * until bly_free. The header is checked, the payload's checksum is not: call
@@ -463,9 +511,13 @@ BLY_API bly_status bly_wrap(bly_filter **out, const void *image,
  * BLY_EKIND. Thread-safe. */
 BLY_API bly_status bly_check(const void *image, size_t bytes);
 
+/* The name of the filter's kind. Constant; thread-safe. */
+BLY_API const char *bly_kind_of(const bly_filter *filter);
+
 /* The image, with counts and checksums up to date: write it, send it. Valid
  * until the filter changes or is freed. The first call after a change
- * reads the whole image and writes to its header. */
+ * reads the whole image and writes to its header and other checksums. NULL for
+ * a filter that is open page by page. */
 BLY_API const void *bly_image(const bly_filter *filter, size_t *bytes);
 
 /* The filter as bly_save writes it, but to memory, for sending: packed if its

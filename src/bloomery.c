@@ -129,8 +129,9 @@ const handle_source handle_owned = { .release = handle_release_owned };
 /* A borrowed image: nothing to give back. */
 static const handle_source handle_borrowed = { .release = NULL };
 
-bly_status handle_check(const bly_kind **kind, const void *image,
-                        uint64_t bytes)
+/* The kind that the header names, and its version. */
+static bly_status handle_find(const bly_kind **kind, const void *image,
+                              uint64_t bytes)
 {
     bly_status status = image_check_header(image, bytes);
     if (status != BLY_OK)
@@ -151,11 +152,34 @@ bly_status handle_check(const bly_kind **kind, const void *image,
                            "%s, this library reads %u: use the library that "
                            "wrote it, or build it anew", version, found->name,
                            found->version);
+    *kind = found;
+    return BLY_OK;
+}
+
+bly_status handle_check(const bly_kind **kind, const void *image,
+                        uint64_t bytes)
+{
+    const bly_kind *found;
     uint64_t unpacked = 0;
-    if (found->unpack_plan != NULL)
+    bly_status status = handle_find(&found, image, bytes);
+    if (status == BLY_OK && found->unpack_plan != NULL)
         status = found->unpack_plan(&unpacked, image);
     if (status == BLY_OK && unpacked == 0)
         status = found->check(image);
+    if (status == BLY_OK)
+        *kind = found;
+    return status;
+}
+
+bly_status handle_check_head(const bly_kind **kind, const void *head,
+                             uint64_t bytes)
+{
+    const bly_kind *found;
+    bly_status status = handle_find(&found, head, bytes);
+    if (status == BLY_OK && found->pages == NULL)
+        status = bloomery_unsupported(found, "be opened page by page");
+    if (status == BLY_OK)
+        status = found->check(head);
     if (status == BLY_OK)
         *kind = found;
     return status;
@@ -201,9 +225,19 @@ bly_status handle_begin(bly_filter *filter)
     return BLY_OK;
 }
 
+bly_status handle_here(const bly_filter *filter, const char *verb)
+{
+    if (filter->away == NULL)
+        return BLY_OK;
+    return status_fail(BLY_EUNSUPPORTED, "a filter that is open page by page "
+                       "cannot be %s: open its file without BLY_PAGED", verb);
+}
+
 void handle_seal(bly_filter *filter)
 {
     image_set_u64(filter->image, IMAGE_ITEMS, filter->items);
+    if (filter->kind->seal != NULL)
+        filter->kind->seal(filter->image);
     image_seal(filter->image);
     filter->changed = false;
 }
@@ -275,6 +309,32 @@ bly_status bly_new(bly_filter **out, const char *kind, const bly_spec *spec)
     if (status == BLY_OK && order.kind->add == NULL)
         status = bloomery_unsupported(order.kind, "be made empty; build it");
     return status == BLY_OK ? bloomery_new(out, &order, spec) : status;
+}
+
+bly_status handle_head(uint8_t **head, const bly_kind **kind, const char *name,
+                       const bly_spec *spec, const bly_allocator *allocator)
+{
+    bloomery_order order;
+    bly_status status = bloomery_order_make(&order, name, spec);
+    if (status == BLY_OK && order.kind->pages == NULL)
+        status = bloomery_unsupported(order.kind, "be paged");
+    if (status == BLY_OK && spec->flags != 0)
+        status = bloomery_unsupported(order.kind, "be shared among threads");
+    if (status != BLY_OK)
+        return status;
+    uint8_t *image = memory_zeroed(allocator, KIND_PAGE_MOST);
+    if (image == NULL)
+        return status_plain(BLY_ENOMEM);
+    image_format(image, &order.plan, order.kind->version, spec->seed,
+                 order.hash);
+    status = order.kind->format(image, &order.asked);
+    if (status != BLY_OK) {
+        memory_release(allocator, image, KIND_PAGE_MOST);
+        return status;
+    }
+    *kind = order.kind;
+    *head = image;
+    return BLY_OK;
 }
 
 /* ==== Build ============================================================= */
@@ -390,6 +450,9 @@ bly_status bly_build_labels(bly_filter **out, const char *kind,
 
 bly_status bly_copy(bly_filter **out, const bly_filter *filter)
 {
+    bly_status here = handle_here(filter, "copied");
+    if (here != BLY_OK)
+        return here;
     bly_allocator allocator = memory_allocator(NULL);
     void *image = memory_raw(&allocator, filter->bytes);
     if (image == NULL)
@@ -443,6 +506,8 @@ bly_status bly_check(const void *image, size_t bytes)
 
 const void *bly_image(const bly_filter *filter, size_t *bytes)
 {
+    if (handle_here(filter, "shown as one image") != BLY_OK)
+        return NULL;
     if (filter->changed)
         handle_seal((bly_filter *)(uintptr_t)filter);
     if (bytes != NULL)
@@ -458,6 +523,11 @@ void bly_free(bly_filter *filter)
         filter->source->release(filter);
     bly_allocator allocator = filter->allocator;
     memory_release(&allocator, filter, sizeof *filter);
+}
+
+const char *bly_kind_of(const bly_filter *filter)
+{
+    return filter->kind->name;
 }
 
 const char *bly_version(void)
@@ -522,6 +592,8 @@ bly_status bly_add_hash(bly_filter *filter, uint64_t hash)
     const bly_kind *kind = filter->kind;
     if (kind->add == NULL)
         return bloomery_unsupported(kind, "add");
+    if (filter->away != NULL)
+        return bly_add_many(filter, &hash, 1);
     bly_status status = handle_begin(filter);
     if (status != BLY_OK)
         return status;
@@ -548,6 +620,8 @@ static bly_status bloomery_add_batch(bly_filter *filter,
 {
     const bly_kind *kind = filter->kind;
     void *image = filter->image;
+    if (filter->away != NULL)
+        return filter->away->add_many(filter, hashes, n, seen, done);
     if (seen == NULL && filter->shared && kind->add_many_shared != NULL)
         return kind->add_many_shared(image, hashes, n, done);
     if (seen == NULL && !filter->shared && kind->add_many != NULL)
@@ -639,21 +713,33 @@ bly_status bly_add_each_keys(bly_filter *filter, const bly_key *keys, size_t n,
 
 /* ==== Ask =============================================================== */
 
+PLATFORM_INLINE bool bloomery_contains(const bly_filter *filter, uint64_t hash)
+{
+    bool present;
+    if (filter->away == NULL)
+        return filter->contains(filter->image, hash);
+    filter->away->contains_many(filter, &hash, 1, &present);
+    return present;
+}
+
 bool bly_contains_hash(const bly_filter *filter, uint64_t hash)
 {
-    return filter->contains(filter->image, hash);
+    return bloomery_contains(filter, hash);
 }
 
 bool bly_contains(const bly_filter *filter, const void *key, size_t length)
 {
-    uint64_t hash = filter->hash(key, length, filter->seed);
-    return filter->contains(filter->image, hash);
+    return bloomery_contains(filter, filter->hash(key, length, filter->seed));
 }
 
 void bly_contains_many(const bly_filter *filter, const uint64_t *hashes,
                        size_t n, bool *present)
 {
     const bly_kind *kind = filter->kind;
+    if (filter->away != NULL) {
+        filter->away->contains_many(filter, hashes, n, present);
+        return;
+    }
     if (kind->contains_many != NULL) {
         kind->contains_many(filter->image, hashes, n, present);
         return;
@@ -914,7 +1000,13 @@ bly_status bly_stat(bly_stat_t *out, const bly_filter *filter)
     for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
         s.geometry[i] = image_geometry(image, i);
 
-    filter->kind->stat(&s, image);
+    bly_status status = BLY_OK;
+    if (filter->away != NULL)
+        status = filter->away->stat(&s, filter);
+    else
+        filter->kind->stat(&s, image);
+    if (status != BLY_OK)
+        return status;
     s.bits_per_key = 8 * (double)s.bytes / (double)s.capacity;
     uint64_t items = platform_load64(&filter->items);
     s.items_exact = items != IMAGE_ITEMS_UNKNOWN;

@@ -17,6 +17,21 @@ typedef struct {
     void (*release)(bly_filter *filter);
 } handle_source;
 
+/* The verbs of an image that is not in memory: filter->image is its head only
+ * (core/kind.h, kind_pages), and nothing may be asked of the kind but what a
+ * head is enough for. Other verbs are refused; see handle_here(). */
+typedef struct {
+    /* add_many, or with `seen` add_each, of kind.h */
+    bly_status (*add_many)(bly_filter *filter, const uint64_t *hashes,
+                           size_t n, bool *seen, size_t *done);
+    void       (*contains_many)(const bly_filter *filter,
+                                const uint64_t *hashes, size_t n,
+                                bool *present);
+    bly_status (*stat)(bly_stat_t *out, const bly_filter *filter);
+    bly_status (*flush)(bly_filter *filter);
+    bly_status (*sync)(bly_filter *filter);
+} handle_away;
+
 struct bly_filter {
     const bly_kind      *kind;
     kind_contains       *contains;      /* the kind's best for this machine  */
@@ -26,6 +41,8 @@ struct bly_filter {
     size_t               bytes;
     uint64_t             items;         /* the truth while the handle lives  */
     const handle_source *source;
+    const handle_away   *away;          /* NULL: the image is in memory      */
+    void                *state;         /* the source's own                  */
     bly_allocator        allocator;
     bool                 writable;
     bool                 shared;
@@ -39,6 +56,11 @@ extern const handle_source handle_owned;
  * Everything but the payload's checksum; sets *kind. Errors of bly_check. */
 bly_status handle_check(const bly_kind **kind, const void *image,
                         uint64_t bytes);
+
+/* The same for the first KIND_PAGE_MOST bytes of an image of `bytes` bytes, if
+ * its kind has pages; else BLY_EUNSUPPORTED. */
+bly_status handle_check_head(const bly_kind **kind, const void *head,
+                             uint64_t bytes);
 
 /* Of an image that handle_check() accepted: the bytes it has when unpacked, or
  * 0 if it is not packed. */
@@ -64,6 +86,14 @@ bly_status handle_share(bly_filter *filter);
 
 /* To be called before each change. BLY_EREADONLY. */
 bly_status handle_begin(bly_filter *filter);
+
+/* Is the image in memory? BLY_EUNSUPPORTED, saying what cannot be done. */
+bly_status handle_here(const bly_filter *filter, const char *verb);
+
+/* The head of an empty filter of a kind that has pages, in KIND_PAGE_MOST
+ * bytes of memory from the allocator, and its kind. Errors of bly_new. */
+bly_status handle_head(uint8_t **head, const bly_kind **kind, const char *name,
+                       const bly_spec *spec, const bly_allocator *allocator);
 
 /* Write the item count into the header, and both checksums. */
 void handle_seal(bly_filter *filter);

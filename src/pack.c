@@ -28,6 +28,9 @@ size_t handle_pack(const bly_filter *filter, void *into)
 bly_status bly_pack(const bly_filter *filter, void *into, size_t room,
                     size_t *bytes)
 {
+    bly_status here = handle_here(filter, "packed");
+    if (here != BLY_OK)
+        return here;
     if (room < filter->bytes)
         return status_fail(BLY_EPARAM, "there is room for %zu bytes, and "
                            "packing needs that of the image, %zu: give so "

@@ -167,7 +167,7 @@ bly_status registry_parse(const bly_kind **kind, uint64_t option[KIND_OPTIONS],
 
 /* ---- The listing ------------------------------------------------------- */
 
-enum { REGISTRY_ABILITIES = 16, REGISTRY_TEXT = 192 };
+enum { REGISTRY_ABILITIES = 20, REGISTRY_TEXT = 192 };
 
 /* Everything the listing points to: written once, then constant. */
 static struct {
@@ -191,6 +191,7 @@ static void registry_abilities(const char **out, const bly_kind *kind)
         { kind->count != NULL,      "count" },
         { kind->put != NULL,        "label" },
         { kind->add_shared != NULL, "share" },
+        { kind->pages != NULL,      "page" },
         { kind->grow != NULL,       "grow" },
         { kind->forgets,            "forget" },
         { kind->resize != NULL,     "resize" },

@@ -31,7 +31,8 @@
     X(compressed)                                                              \
     X(stable)                                                                  \
     X(aging)                                                                   \
-    X(layered)
+    X(layered)                                                                 \
+    X(buffered)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;
 REGISTRY_KINDS(REGISTRY_DECLARE)

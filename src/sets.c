@@ -13,6 +13,11 @@
 /* May these two be combined? */
 static bly_status sets_match(const bly_filter *a, const bly_filter *b)
 {
+    bly_status status = handle_here(a, "combined");
+    if (status == BLY_OK)
+        status = handle_here(b, "combined");
+    if (status != BLY_OK)
+        return status;
     if (a->kind != b->kind)
         return status_fail(BLY_EMISMATCH, "one filter is of kind %s, the other "
                            "of kind %s: build both of one kind", a->kind->name,

@@ -47,6 +47,27 @@ uint64_t hash_xxh3(const void *key, size_t length, uint64_t seed)
     return XXH3_64bits_withSeed(key, length, seed);
 }
 
+/* The library's own state, by another name. */
+hash_stream *hash_stream_start(void)
+{
+    XXH3_state_t *state = XXH3_createState();
+    if (state != NULL)
+        XXH3_64bits_reset(state);
+    return (hash_stream *)state;
+}
+
+void hash_stream_feed(hash_stream *stream, const void *bytes, size_t n)
+{
+    XXH3_64bits_update((XXH3_state_t *)stream, bytes, n);
+}
+
+uint64_t hash_stream_end(hash_stream *stream)
+{
+    uint64_t hash = XXH3_64bits_digest((XXH3_state_t *)stream);
+    XXH3_freeState((XXH3_state_t *)stream);
+    return hash;
+}
+
 uint64_t hash_xxh64(const void *key, size_t length, uint64_t seed)
 {
     return XXH64(key, length, seed);

@@ -55,6 +55,13 @@ uint64_t hash_murmur3(const void *key, size_t length, uint64_t seed);
 uint64_t hash_fnv1a  (const void *key, size_t length, uint64_t seed);
 uint64_t hash_identity(const void *key, size_t length, uint64_t seed);
 
+/* XXH3-64 with seed 0 of bytes that come piece by piece. NULL: no memory;
+ * `end` gives the memory back. */
+typedef struct hash_stream hash_stream;
+hash_stream *hash_stream_start(void);
+void         hash_stream_feed(hash_stream *stream, const void *bytes, size_t n);
+uint64_t     hash_stream_end(hash_stream *stream);
+
 uint32_t hash_murmur2_32(const void *key, size_t length, uint32_t seed);
 uint32_t hash_murmur3_32(const void *key, size_t length, uint32_t seed);
 void     hash_murmur3_128(const void *key, size_t length, uint32_t seed,

@@ -56,10 +56,15 @@ static uint64_t image_payload_sum(const void *image)
     return sum == 0 ? 1 : sum;
 }
 
+void image_seal_by(void *image, uint64_t sum)
+{
+    image_set_u64(image, IMAGE_PAYLOAD_SUM, sum == 0 ? 1 : sum);
+    image_set_u64(image, IMAGE_HEADER_SUM, image_header_sum(image));
+}
+
 void image_seal(void *image)
 {
-    image_set_u64(image, IMAGE_PAYLOAD_SUM, image_payload_sum(image));
-    image_set_u64(image, IMAGE_HEADER_SUM, image_header_sum(image));
+    image_seal_by(image, image_payload_sum(image));
 }
 
 void image_unseal(void *image)

@@ -120,6 +120,9 @@ void image_format(void *image, const bly_plan_t *plan, uint32_t version,
  * whole image. */
 void image_seal(void *image);
 
+/* The same with an XXH3-64 of the payload that was made elsewhere. */
+void image_seal_by(void *image, uint64_t sum);
+
 /* Say "open for writing": payload checksum 0, header checksum to match. */
 void image_unseal(void *image);
 

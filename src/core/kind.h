@@ -60,6 +60,43 @@ typedef struct {
 
 typedef bool kind_contains(const void *image, uint64_t hash);
 
+/* What a page is. A torn one was not written to its end: it holds every key
+ * that it held before, but its checksum does not match. A broken one is no
+ * page at all. */
+typedef enum {
+    KIND_PAGE_EMPTY, KIND_PAGE_OPEN, KIND_PAGE_SEALED, KIND_PAGE_TORN,
+    KIND_PAGE_BROKEN
+} kind_page;
+
+/* For a kind whose payload is pages: what can be done with one page when no
+ * more of the image is at hand than its head, which is the image's first
+ * `bytes` bytes and has been checked. Page i begins (i + 1) * bytes into the
+ * image. A page of nothing but zeros is an empty one. (src/io/pages.c works on
+ * files by these.) */
+typedef struct {
+    size_t   (*bytes)(const void *head);        /* 4096 .. KIND_PAGE_MOST    */
+    uint64_t (*count)(const void *head);
+    /* The number of the page that each of n hashes belongs to. */
+    void (*place)(const void *head, const uint64_t *hashes, size_t n,
+                  uint64_t *pages);
+    kind_page (*look)(const void *head, const void *page);
+    /* `contains_many`, `add_many` and `add_each` for hashes of this page,
+     * broken or not; adding leaves the page open. */
+    void (*contains)(const void *head, const void *page,
+                     const uint64_t *hashes, size_t n, bool *present);
+    void (*add)(const void *head, void *page, const uint64_t *hashes,
+                size_t n);
+    void (*add_each)(const void *head, void *page, const uint64_t *hashes,
+                     size_t n, bool *seen);
+    /* The checksum of a page that is open or torn. */
+    void (*seal)(void *page);
+    /* `stat`, from a *sum that was zero at first: of each page, then once. */
+    void (*stat)(bly_stat_t *sum, const void *head, const void *page);
+    void (*stat_end)(bly_stat_t *sum, const void *head);
+} kind_pages;
+
+enum { KIND_PAGE_MOST = 65536 };
+
 typedef struct bly_kind bly_kind;
 struct bly_kind {
     const char *name;                   /* 16 characters at most             */
@@ -175,6 +212,12 @@ struct bly_kind {
      * counters, `packed` where there is `pack`, and `capacity` if it has grown:
      * what the payload shows. */
     void (*stat)(bly_stat_t *out, const void *image);
+
+    /* Bring up to date what the payload keeps of itself (checksums of parts),
+     * before its own checksum is made. */
+    void (*seal)(void *image);
+
+    const kind_pages *pages;            /* NULL: not made of pages           */
 };
 
 /* The kind of a name of `length` characters, or NULL. The registry, which is

@@ -363,8 +363,8 @@ ribbon_wrong_avx2(const ribbon_layer *layer, const ribbon_eight *e,
                   ribbon_width width)
 {
     uint32_t low = 0, high = 0, bits = layer->bits;
-    for (uint32_t first = 0; width == RIBBON_TO_8 ? first == 0
-                                                     : first < bits; first += 8) {
+    for (uint32_t first = 0; width == RIBBON_TO_8 ? first == 0 : first < bits;
+         first += 8) {
         low |= ribbon_odd_avx2(ribbon_four_avx2(layer, e, 0, first),
                                bits - first);
         high |= ribbon_odd_avx2(ribbon_four_avx2(layer, e, 4, first),

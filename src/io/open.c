@@ -1,4 +1,5 @@
-/* open.c - from a file to a handle: read into memory, or mapped.
+/* open.c - from a file to a handle: read into memory, or mapped. (Page by page:
+ * pages.c.)
  *
  * Floor 6. A file mapped for writing says "being written" (no payload
  * checksum) on the disk before its first page may change there, and is sealed
@@ -19,6 +20,7 @@
 #include "base/sizes.h"
 #include "base/status.h"
 #include "handle.h"
+#include "io/pages.h"
 
 enum { OPEN_PIECE = 1 << 30 };          /* bytes in one read call */
 
@@ -160,8 +162,16 @@ static const handle_source open_mapped = {
     .release = open_mapped_release,
 };
 
+bly_status bly_flush(bly_filter *filter)
+{
+    return filter->away != NULL ? filter->away->flush(filter)
+                                : bly_sync(filter);
+}
+
 bly_status bly_sync(bly_filter *filter)
 {
+    if (filter->away != NULL)
+        return filter->away->sync(filter);
     if (filter->source != &open_mapped || !filter->changed)
         return BLY_OK;
     bool flushed = msync(filter->image, filter->bytes, MS_SYNC) == 0;
@@ -235,13 +245,16 @@ static bly_status open_map(bly_filter **out, int file, const char *path,
 
 static bly_status open_check_flags(int flags)
 {
-    if (flags & ~(BLY_MAP | BLY_WRITE | BLY_SHARED | BLY_VERIFY))
+    if (flags & ~(BLY_MAP | BLY_WRITE | BLY_SHARED | BLY_VERIFY | BLY_PAGED))
         return status_fail(BLY_EPARAM, "there is no open flag %#x",
                            (unsigned)flags);
-    if ((flags & BLY_WRITE) && !(flags & BLY_MAP))
-        return status_fail(BLY_EPARAM, "BLY_WRITE is for a mapped file: give "
-                           "BLY_MAP too, or change the copy in memory and "
-                           "save it");
+    if ((flags & BLY_PAGED) && (flags & (BLY_MAP | BLY_SHARED)))
+        return status_fail(BLY_EPARAM, "BLY_PAGED goes neither with BLY_MAP "
+                           "nor with BLY_SHARED: leave one of them out");
+    if ((flags & BLY_WRITE) && !(flags & (BLY_MAP | BLY_PAGED)))
+        return status_fail(BLY_EPARAM, "BLY_WRITE is for a mapped or paged "
+                           "file: give BLY_MAP too, or change the copy in "
+                           "memory and save it");
     return BLY_OK;
 }
 
@@ -273,6 +286,8 @@ bly_status bly_open(bly_filter **out, const char *path, int flags)
     bly_status status = open_check_flags(flags);
     if (status != BLY_OK)
         return status;
+    if (flags & BLY_PAGED)
+        return pages_open(out, path, flags);
     int mode = flags & BLY_WRITE ? O_RDWR : O_RDONLY;
     int file = open(path, mode | O_CLOEXEC);
     if (file < 0)

@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "handle.h"
+#include "io/folder.h"
 
 enum {
     SAVE_PIECE = 1 << 30,               /* bytes in one write call           */
@@ -78,24 +79,6 @@ static int save_temporary(char *temporary, const char *path)
     return -1;
 }
 
-/* Flush the folder that holds `path`, so that the rename outlives a crash.
- * Some file systems cannot (EINVAL): they have nothing to flush. */
-static bool save_flush_folder(char *path)
-{
-    char *slash = strrchr(path, '/');
-    const char *folder = slash == NULL ? "." : slash == path ? "/" : path;
-    if (slash != NULL && slash != path)
-        *slash = '\0';
-    int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (slash != NULL)
-        *slash = '/';
-    if (file < 0)
-        return errno == EACCES;         /* writable but not readable: go on */
-    bool flushed = fsync(file) == 0 || errno == EINVAL;
-    close(file);
-    return flushed;
-}
-
 /* Write, flush and close the temporary file; keep the old file's mode. */
 static bool save_fill(int file, const struct stat *old, const uint8_t *bytes,
                       size_t n)
@@ -123,8 +106,8 @@ static bly_status save_replace(char *path, const struct stat *old,
         unlink(temporary);
         return status;
     }
-    return save_flush_folder(path) ? BLY_OK
-                                   : save_failed("flush the folder of", path);
+    return folder_flush(path) ? BLY_OK
+                              : save_failed("flush the folder of", path);
 }
 
 static bly_status save_bytes(const char *path, const uint8_t *bytes, size_t n)
@@ -148,7 +131,10 @@ static bly_status save_bytes(const char *path, const uint8_t *bytes, size_t n)
 
 bly_status bly_save(const bly_filter *filter, const char *path)
 {
-    size_t n;
+    size_t n = 0;
+    bly_status here = handle_here(filter, "saved, being on the disk already");
+    if (here != BLY_OK)
+        return here;
     const uint8_t *bytes = bly_image(filter, &n);
     if (filter->kind->pack == NULL)
         return save_bytes(path, bytes, n);

@@ -95,8 +95,9 @@
  *      remainder  the low r bits of t
  *
  * where f_i(t) is a hash of t into [0, B), 0 for the first subtable, and a_i
- * an odd number, 1 for the first (docs/format.md has all of it): from the remainder and the high bits of a_i t
- * follow the high bits of t, from t and the bucket follows b.
+ * an odd number, 1 for the first (docs/format.md has all of it): from the
+ * remainder and the high bits of a_i t follow the high bits of t, from t and
+ * the bucket follows b.
  *
  * ANOTHER SIZE
  *

@@ -1,0 +1,198 @@
+/* paged.c - filters that are used in their file, because they are large or
+ * because that is asked for.
+ *
+ * Kinds that consist of pages can be (<bloomery.h>, "Bigger than memory"). A
+ * filter of more than half the memory is; a smaller one is quicker in memory.
+ * Floor 7; includes cli.h and <bloomery.h> only.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Where an image says what it is (docs/format.md). */
+enum { PAGED_KIND = 8, PAGED_KIND_LENGTH = 16, PAGED_SUM = 112,
+       PAGED_HEADER = 128 };
+
+static uint64_t paged_half_memory(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+
+    return pages > 0 && bytes > 0 ? (uint64_t)pages * (uint64_t)bytes / 2
+                                  : UINT64_MAX;
+}
+
+/* What adds may wait in, if nothing else is asked for: a fourth of the memory,
+ * but no more than the filter itself has. */
+static size_t paged_memory(uint64_t asked, uint64_t bytes)
+{
+    uint64_t fourth = paged_half_memory() / 2;
+
+    if (asked == 0)
+        asked = bytes < fourth ? bytes : fourth;
+    return asked < SIZE_MAX ? (size_t)asked : SIZE_MAX;
+}
+
+/* The header and the size of a regular file that holds a filter of a kind that
+ * consists of pages; false for anything else. */
+static bool paged_look(const char *path, unsigned char header[PAGED_HEADER],
+                       uint64_t *bytes)
+{
+    char kind[PAGED_KIND_LENGTH + 1] = "";
+    struct stat about;
+    bool read_all = false;
+    int fd = stat(path, &about) == 0 && S_ISREG(about.st_mode)
+           ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+
+    if (fd < 0)
+        return false;
+    read_all = read(fd, header, PAGED_HEADER) == PAGED_HEADER;
+    close(fd);
+    if (!read_all || memcmp(header, "bloomery", PAGED_KIND) != 0)
+        return false;
+    memcpy(kind, header + PAGED_KIND, PAGED_KIND_LENGTH);
+    *bytes = (uint64_t)about.st_size;
+    return filter_kind_can(kind, "page");
+}
+
+/* ==== Asking, adding ==================================================== */
+
+bly_filter *paged_ask(const char *path, bool wanted)
+{
+    unsigned char header[PAGED_HEADER];
+    bly_filter *filter;
+    uint64_t bytes;
+
+    if (!wanted && (!paged_look(path, header, &bytes)
+                    || bytes <= paged_half_memory()))
+        return filter_map(path, 0);
+    if (bly_open(&filter, path, BLY_PAGED) < 0) {
+        report_library();
+        return NULL;
+    }
+    return filter;
+}
+
+bool paged_unclosed(const char *path)
+{
+    static const unsigned char none[8];
+    unsigned char header[PAGED_HEADER];
+    uint64_t bytes;
+
+    return paged_look(path, header, &bytes)
+        && memcmp(header + PAGED_SUM, none, sizeof none) == 0;
+}
+
+bool paged_wanted(const char *path, uint64_t memory)
+{
+    unsigned char header[PAGED_HEADER];
+    uint64_t bytes;
+
+    return paged_look(path, header, &bytes)
+        && (memory > 0 || bytes > paged_half_memory()
+            || paged_unclosed(path));
+}
+
+bly_filter *paged_open(const char *path, uint64_t memory)
+{
+    unsigned char header[PAGED_HEADER];
+    uint64_t bytes = 0;
+    bool unclosed = paged_unclosed(path);
+    bly_filter *filter;
+
+    if (bly_open(&filter, path, BLY_PAGED | BLY_WRITE) < 0) {
+        report_library();
+        return NULL;
+    }
+    if (unclosed)
+        report_note("note: '%s' was not closed by its last writer: it has been "
+                    "mended, and has all that was flushed", path);
+    paged_look(path, header, &bytes);
+    if (bly_buffer(filter, paged_memory(memory, bytes)) < 0) {
+        report_library();
+        bly_free(filter);
+        return NULL;
+    }
+    return filter;
+}
+
+/* ==== Building ========================================================== */
+
+/* Only a file can be used so; "-" and devices are written from memory. */
+bool paged_builds(const char *kind, const bly_spec *spec, const char *output,
+                  uint64_t memory)
+{
+    struct stat about;
+    bly_plan_t plan;
+
+    if (strcmp(output, "-") == 0 || !filter_kind_can(kind, "page")
+        || (stat(output, &about) == 0 && !S_ISREG(about.st_mode))
+        || bly_plan(&plan, kind, spec) < 0)
+        return false;
+    return memory > 0 || plan.bytes > paged_half_memory();
+}
+
+/* The file that is to be made, where a link leads, and one beside it. */
+static bool paged_names(cli_paged *p, const char *output)
+{
+    int length;
+
+    if (realpath(output, p->path) == NULL
+        && (errno != ENOENT || strlen(output) >= sizeof p->path))
+        return false;
+    if (access(output, F_OK) != 0)
+        strcpy(p->path, output);
+    length = snprintf(p->work, sizeof p->work, "%s.%ld.tmp", p->path,
+                      (long)getpid());
+    return length > 0 && (size_t)length < sizeof p->work;
+}
+
+bly_filter *paged_create(cli_paged *p, const char *output, const char *kind,
+                         const bly_spec *spec, uint64_t memory)
+{
+    bly_filter *filter;
+    bly_plan_t plan;
+
+    if (!paged_names(p, output)) {
+        report_error("cannot write '%s': %s: name another place", output,
+                     strerror(errno));
+        return NULL;
+    }
+    if (bly_plan(&plan, kind, spec) < 0
+        || bly_create(&filter, p->work, kind, spec) < 0) {
+        report_library();
+        return NULL;
+    }
+    if (bly_buffer(filter, paged_memory(memory, plan.bytes)) < 0) {
+        report_library();
+        bly_free(filter);
+        unlink(p->work);
+        return NULL;
+    }
+    return filter;
+}
+
+void paged_drop(const cli_paged *p)
+{
+    unlink(p->work);
+}
+
+/* An old file's permissions are kept. */
+int paged_keep(const cli_paged *p, bly_filter *filter)
+{
+    struct stat old;
+
+    if (bly_sync(filter) < 0)
+        return report_library();
+    if ((stat(p->path, &old) == 0 && chmod(p->work, old.st_mode & 07777) != 0)
+        || rename(p->work, p->path) != 0)
+        return report_error("cannot write '%s': %s: see to that, or name "
+                            "another place", p->path, strerror(errno));
+    return CLI_OK;
+}

@@ -1,0 +1,773 @@
+/* buffered.c - a filter of pages, for a file that is bigger than memory.
+ *
+ * WHAT IT IS
+ *
+ * Many filters of kind `standard`, each one page of a file. A key chooses a
+ * page and has all its bits in it. So a lookup reads one page of the disk, not
+ * k; and adds can be collected in memory, sorted by page, and written page by
+ * page, each page once for all its new keys [Canim 2010]. That is what
+ * BLY_PAGED does with the file (src/io/pages.c); in memory or mapped, a filter
+ * of this kind is a filter like any other, with the same bytes.
+ *
+ * THE PICTURE
+ *
+ *      file   | header, model, zeros | page 0 | page 1 | page 2 | …
+ *                                                 |
+ *      s, the hash, mixed ------------------------+
+ *      high half of s * pages        | header | m bits, k of them the key's |
+ *
+ * IMAGE
+ *
+ *      geometry 0   bytes of a page: 4096, 8192, 16384, 32768 or 65536
+ *      geometry 1   number of pages, 1 .. 2^44
+ *      geometry 2   k, probes, 1 .. 64
+ *      geometry 3   zero
+ *      payload      the model: the 128-byte header of an empty page; zeros up
+ *                   to one page from the start of the image; then the pages
+ *
+ *      A page is a whole image of kind `standard` with the outer hash and
+ *      seed, m = 8 (bytes - 128) bits, index `power`, and "unknown" items. It
+ *      has its own payload checksum, so that damage is noticed in the page
+ *      where it is. A page that no key has chosen is all zeros, which a file
+ *      need not have on the disk. Every other page begins with the bytes of
+ *      the model, but for the two checksums.
+ *
+ *      Valid if and only if (1) the fields are in these ranges, (2) the
+ *      payload has the model and the pages and nothing more, (3) the model is
+ *      the header described, (4) zeros follow it. A page that is neither zero
+ *      nor headed by the model is damaged: it answers "perhaps" to every key,
+ *      and nothing is added to it.
+ *
+ * MATHS
+ *
+ * Keys fall on pages like balls into bins. With w_i the binomial chance of i
+ * keys in a page and f_i the true rate of m bits with i keys,
+ *
+ *      F = sum w_i f_i                                    [Putze 2009]   (1)
+ *
+ * as for `blocked`, but a page holds thousands of keys and its load differs
+ * little from the mean: at 10 bits a key and k = 7, pages of 4096 bytes err
+ * 0.26 % more often than one row of as many bits would, and their headers take
+ * 3 % of the space. f_i is smooth, so the sum is taken at every quarter of the
+ * load's standard deviation. A page's header is not counted among its m bits.
+ *
+ * PROBES
+ *
+ * The page comes from a full mix of the hash, the bits in it from the spread
+ * hash as in any `standard` filter (core/index.h): the two are functions of
+ * the same 64 bits with nothing in common, and the measured rate meets (1).
+ * A page with its keys is therefore just what `standard` would make of them.
+ *
+ * COST
+ *
+ * On disk, one page read for a lookup, and for b adds to a page that come
+ * together, one read and one write. In memory, the lines of `standard` and the
+ * two of the page's header. Sealing sums every page that has changed.
+ *
+ * Measured with bench/paged.c on a busy virtual machine, filters of 380 and 507
+ * MiB and a memory simulated to be a fourth of that: 34 to 44 times as many
+ * adds a second go in page by page (0.36 to 2.1 million) as into the same file
+ * mapped, and 4 to 4.7 times with all of it in memory; batches of lookups, each
+ * a read of the disk, are 35 to 51 times as many (40 000 to 60 000).
+ *
+ * WHEN TO USE, WHEN NOT
+ *
+ * Where the filter does not fit into memory. Where it does, `blocked` is
+ * faster and `standard` smaller. Pages larger than 4096 bytes only suit disks
+ * that read no less at a time.
+ *
+ * PAPERS
+ *
+ *  [Canim 2010]  Buffered Bloom filters on solid state storage, ADMS. Pages,
+ *                and writes collected by page.
+ *  [Debnath 2011]  BloomFlash: Bloom filter on flash-based storage, ICDCS.
+ *                Sub-filters of one flash page.
+ *  [Putze 2009]  Cache-, hash- and space-efficient Bloom filters, ACM JEA 14
+ *                (WEA 2007): (1).
+ */
+#include "core/kind.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/platform.h"
+#include "base/sizes.h"
+#include "core/bits.h"
+#include "core/hash.h"
+#include "core/inner.h"
+#include "core/maths.h"
+#include "core/shape.h"
+
+enum {
+    BUFFERED_VERSION = 1,
+    BUFFERED_PAGE = 0, BUFFERED_PAGES = 1, BUFFERED_K = 2, BUFFERED_ZERO = 3,
+    BUFFERED_K_MAX = 64,
+    BUFFERED_PAGE_LEAST = 4096,
+    BUFFERED_AHEAD = 64                 /* keys of a batch taken together    */
+};
+
+#define BUFFERED_PAGES_MAX (UINT64_C(1) << 44)
+
+enum { BUFFERED_OPTION_PAGE, BUFFERED_OPTION_K };
+
+static const kind_option buffered_options[] = {
+    [BUFFERED_OPTION_PAGE] = {
+        .name = "page", .help = "bytes of a page (rounded up to a power of "
+                                "two)",
+        .least = BUFFERED_PAGE_LEAST, .most = KIND_PAGE_MOST,
+        .standard = BUFFERED_PAGE_LEAST,
+    },
+    [BUFFERED_OPTION_K] = {
+        .name = "k", .help = "probes: bits that a key sets in its page",
+        .least = 1, .most = BUFFERED_K_MAX, .standard = KIND_CHOOSE,
+    },
+    { .name = NULL },
+};
+
+/* What every page is. */
+static const bly_kind *buffered_inner(void)
+{
+    static const char name[] = "standard";
+    return kind_named(name, sizeof name - 1);
+}
+
+/* ---- The rate ---------------------------------------------------------- */
+
+typedef struct {
+    uint64_t m;                         /* bits of a page                    */
+    uint32_t k;
+} buffered_row;
+
+typedef struct { double weight, rate, square, cross; } buffered_sums;
+
+/* The part of load i; the squares are wanted for the deviation only. */
+static void buffered_sum(buffered_sums *sums, const buffered_row *row,
+                         double i, double weight, bool squares)
+{
+    double rate = math_rate(row->m, i, row->k);
+    sums->weight += weight;
+    sums->rate += weight * rate;
+    sums->cross += weight * rate * i;
+    if (squares)
+        sums->square += weight * math_rate(row->m, i, 2 * row->k);
+}
+
+/* Sums over binomial loads, from the mode outwards, each weight from its
+ * neighbour, and scaled at the end by the total of those taken: every
+ * `stride`th. */
+static buffered_sums buffered_mix(const buffered_row *row, double n,
+                                  double pages, bool squares)
+{
+    const double least = 1e-18;
+    double odds = 1 / (pages - 1), mode = floor(n / pages);
+    double stride = fmax(1, floor(sqrt(n / pages) / 4));
+    buffered_sums sums = { 0 };
+
+    double w = 1, turn = 0;
+    for (double i = mode; w > least && i <= n; i++, turn++) {
+        if (fmod(turn, stride) == 0)
+            buffered_sum(&sums, row, i, w, squares);
+        w *= (n - i) / (i + 1) * odds;
+    }
+    w = turn = 1;
+    for (double i = mode; i > 0 && w > least; i--, turn++) {
+        w *= i / ((n - i + 1) * odds);
+        if (fmod(turn, stride) == 0)
+            buffered_sum(&sums, row, i - 1, w, squares);
+    }
+    sums.rate /= sums.weight;
+    sums.square /= sums.weight;
+    sums.cross /= sums.weight;
+    return sums;
+}
+
+static shape buffered_shape(const buffered_row *row, uint64_t pages)
+{
+    return (shape){ .blocks = pages, .lanes = 1, .bits = row->m,
+                    .probes = row->k };
+}
+
+/* (1), and how much one filter's own rate differs from it: the variance of
+ * core/shape.h, formula 2. sd may be NULL. */
+static double buffered_rate(const buffered_row *row, uint64_t n,
+                            uint64_t pages, double *sd)
+{
+    shape one = buffered_shape(row, 1);
+    if (pages == 1)
+        return shape_rate(&one, n, sd);
+    double keys = (double)n, blocks = (double)pages;
+    buffered_sums f = buffered_mix(row, keys, blocks, sd != NULL);
+    if (sd != NULL) {
+        double load = keys / blocks, cross = f.cross - load * f.rate;
+        double variance = f.square - f.rate * f.rate
+                        - cross * cross / (load * (1 - 1 / blocks));
+        *sd = variance > 0 ? sqrt(variance / blocks) : 0;
+    }
+    return f.rate;
+}
+
+/* ---- Plan -------------------------------------------------------------- */
+
+/* The least number of pages whose rate is at most p; false if there are too
+ * many. Equal loads would do with `even`; unequal ones need a little more. */
+static bool buffered_enough(uint64_t *pages, const buffered_row *row,
+                            uint64_t n, double p)
+{
+    if (buffered_rate(row, n, 1, NULL) <= p) {
+        *pages = 1;
+        return true;
+    }
+    double even = (double)n / math_capacity((double)row->m, row->k, p);
+    if (!(even < (double)BUFFERED_PAGES_MAX))
+        return false;
+    uint64_t low = even > 1 ? (uint64_t)even : 1;
+    while (low > 1 && buffered_rate(row, n, low, NULL) <= p)
+        low -= low / 64 + 1;
+    uint64_t high = low + 1;
+    while (buffered_rate(row, n, high, NULL) > p) {
+        low = high;
+        high += high / 64 + 1;
+    }
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (buffered_rate(row, n, middle, NULL) > p)
+            low = middle;
+        else
+            high = middle;
+    }
+    *pages = high;
+    return high <= BUFFERED_PAGES_MAX;
+}
+
+/* The k that needs the fewest pages, and among those that need as many the one
+ * with the lowest rate: the best of one row of bits, or a neighbour. False:
+ * none will do. */
+static bool buffered_choose(buffered_row *row, uint64_t *pages, uint64_t n,
+                            double p)
+{
+    uint32_t middle = shape_row_probes(p, BUFFERED_K_MAX), best = 0;
+    double least = 2;
+    for (uint32_t k = middle > 1 ? middle - 1 : 1;
+         k <= middle + 1 && k <= BUFFERED_K_MAX; k++) {
+        buffered_row tried = { row->m, k };
+        uint64_t need = 0;
+        if (!buffered_enough(&need, &tried, n, p)
+            || (best != 0 && need > *pages))
+            continue;
+        double rate = buffered_rate(&tried, n, need, NULL);
+        if (best == 0 || need < *pages || rate < least) {
+            best = k;
+            *pages = need;
+            least = rate;
+        }
+    }
+    row->k = best;
+    return best != 0;
+}
+
+/* The plan of one page, which the model is formatted by. */
+static bly_status buffered_plan_page(bly_plan_t *plan, kind_spec *asked,
+                                     const buffered_row *row,
+                                     uint64_t capacity)
+{
+    enum { STANDARD_M, STANDARD_K };    /* its first options */
+    const bly_kind *of = buffered_inner();
+    *asked = kind_spec_plain(of, capacity, 0.5);
+    asked->option[STANDARD_M] = row->m;
+    asked->option[STANDARD_K] = row->k;
+    *plan = (bly_plan_t){ .bytes = 0 };
+    bly_status status = of->plan(plan, asked);
+    strcpy(plan->kind, of->name);
+    return status;
+}
+
+static uint64_t buffered_page_asked(const kind_spec *spec)
+{
+    uint64_t page = BUFFERED_PAGE_LEAST;
+    while (page < spec->option[BUFFERED_OPTION_PAGE])
+        page *= 2;
+    return page;
+}
+
+static bly_status buffered_size(buffered_row *row, uint64_t *pages,
+                                const kind_spec *spec)
+{
+    uint64_t k = spec->option[BUFFERED_OPTION_K];
+    if (spec->capacity == 0)
+        return kind_no_capacity();
+    row->m = 8 * (buffered_page_asked(spec) - IMAGE_HEADER);
+    row->k = k == KIND_CHOOSE ? 0 : (uint32_t)k;
+    bool found = row->k == 0
+               ? buffered_choose(row, pages, spec->capacity, spec->rate)
+               : buffered_enough(pages, row, spec->capacity, spec->rate);
+    return found ? BLY_OK : kind_too_big(spec, "2^44 pages");
+}
+
+static bly_status buffered_plan(bly_plan_t *plan, const kind_spec *spec)
+{
+    uint64_t page = buffered_page_asked(spec), pages = 0, bytes = 0;
+    buffered_row row;
+    bly_status status = buffered_size(&row, &pages, spec);
+    if (status == BLY_OK && !sizes_mul(&bytes, page, pages + 1))
+        status = kind_too_big(spec, "2^64 bytes");
+    if (status == BLY_OK)
+        status = kind_plan_bytes(plan, bytes - IMAGE_HEADER);
+    if (status != BLY_OK)
+        return status;
+
+    shape s = buffered_shape(&row, pages);
+    plan->capacity = spec->capacity;
+    plan->rate = buffered_rate(&row, spec->capacity, pages, &plan->rate_sd);
+    plan->fill = shape_fill(&s, (double)spec->capacity);
+    plan->probes = row.k;
+    plan->lines_present = 2 + row.k;
+    plan->lines_absent = 2 + math_absent_probes(plan->fill, row.k);
+    plan->geometry[BUFFERED_PAGE] = page;
+    plan->geometry[BUFFERED_PAGES] = pages;
+    plan->geometry[BUFFERED_K] = row.k;
+    plan->geometry[BUFFERED_ZERO] = 0;
+    return BLY_OK;
+}
+
+/* ---- Format, check ----------------------------------------------------- */
+
+static size_t buffered_page_bytes(const void *image)
+{
+    return (size_t)image_geometry(image, BUFFERED_PAGE);
+}
+
+static uint64_t buffered_pages(const void *image)
+{
+    return image_geometry(image, BUFFERED_PAGES);
+}
+
+static const uint8_t *buffered_model(const void *image)
+{
+    return image_payload(image);
+}
+
+static buffered_row buffered_row_of(const void *image)
+{
+    return (buffered_row){
+        .m = 8 * (uint64_t)(buffered_page_bytes(image) - IMAGE_HEADER),
+        .k = (uint32_t)image_geometry(image, BUFFERED_K),
+    };
+}
+
+/* The page's capacity is its share of the keys. */
+static bly_status buffered_format(void *image, const kind_spec *spec)
+{
+    (void)spec;
+    buffered_row row = buffered_row_of(image);
+    uint64_t keys = image_u64(image, IMAGE_CAPACITY);
+    bly_plan_t plan;
+    kind_spec asked;
+    bly_status status = buffered_plan_page(&plan, &asked, &row,
+                                           (keys - 1) / buffered_pages(image)
+                                           + 1);
+    return status != BLY_OK ? status
+         : inner_format(image_payload_mut(image), &plan, image, &asked);
+}
+
+/* Is the model the header of an empty page? Its geometry is looked at before
+ * its kind may: no more than the head of the image need be there. */
+static bool buffered_model_sound(const void *image)
+{
+    const uint8_t *model = buffered_model(image);
+    buffered_row row = buffered_row_of(image);
+    return image_u64(model, IMAGE_BYTES) == buffered_page_bytes(image)
+        && image_geometry(model, 0) == row.m
+        && image_geometry(model, 1) == row.k
+        && image_geometry(model, 2) == 0
+        && image_u64(model, IMAGE_ITEMS) == IMAGE_ITEMS_UNKNOWN
+        && image_u64(model, IMAGE_PAYLOAD_SUM) == 0
+        && inner_check(image, 0, buffered_inner());
+}
+
+static bool buffered_page_size(uint64_t page)
+{
+    return page >= BUFFERED_PAGE_LEAST && page <= KIND_PAGE_MOST
+        && (page & (page - 1)) == 0;
+}
+
+/* Reads the head only: what the pages hold is looked at where it is used. */
+static bly_status buffered_check(const void *image)
+{
+    uint64_t page = image_geometry(image, BUFFERED_PAGE);
+    uint64_t pages = image_geometry(image, BUFFERED_PAGES);
+    uint64_t k = image_geometry(image, BUFFERED_K);
+
+    bool sound = buffered_page_size(page)
+              && pages >= 1 && pages <= BUFFERED_PAGES_MAX
+              && k >= 1 && k <= BUFFERED_K_MAX
+              && image_geometry(image, BUFFERED_ZERO) == 0
+              && image_u64(image, IMAGE_BYTES) == page * (pages + 1)
+              && buffered_model_sound(image);
+    if (!sound)
+        return kind_bad_geometry(image);
+    if (!bits_clear_from(image_payload(image), (size_t)page - IMAGE_HEADER,
+                         8 * IMAGE_HEADER))
+        return status_fail(BLY_ECORRUPT, "bytes between the model and the "
+                           "pages are not zero");
+    return BLY_OK;
+}
+
+/* ---- One page ---------------------------------------------------------- */
+
+static const uint8_t buffered_nothing[IMAGE_HEADER];
+
+/* As kind_page says, but for the checksum: one that has a checksum is taken
+ * for sealed. */
+PLATFORM_INLINE kind_page buffered_state(const void *head, const uint8_t *page)
+{
+    if (memcmp(page, buffered_model(head), IMAGE_PAYLOAD_SUM) != 0)
+        return memcmp(page, buffered_nothing, IMAGE_HEADER) == 0
+             ? KIND_PAGE_EMPTY : KIND_PAGE_BROKEN;
+    return image_u64(page, IMAGE_PAYLOAD_SUM) == 0 ? KIND_PAGE_OPEN
+                                                   : KIND_PAGE_SEALED;
+}
+
+/* Make the page ready for adding: open, which is to begin as the model does.
+ * False: it is broken. */
+PLATFORM_INLINE bool buffered_open(const void *head, uint8_t *page)
+{
+    kind_page state = buffered_state(head, page);
+    if (state != KIND_PAGE_OPEN && state != KIND_PAGE_BROKEN)
+        memcpy(page, buffered_model(head), IMAGE_HEADER);
+    return state != KIND_PAGE_BROKEN;
+}
+
+static kind_page buffered_look(const void *head, const void *page)
+{
+    kind_page state = buffered_state(head, page);
+    if (state == KIND_PAGE_SEALED
+        && (image_check_header(page, buffered_page_bytes(head)) != BLY_OK
+            || image_check_payload(page) != BLY_OK))
+        return KIND_PAGE_TORN;
+    return state;
+}
+
+static void buffered_page_contains(const void *head, const void *page,
+                                   const uint64_t *hashes, size_t n,
+                                   bool *present)
+{
+    kind_page state = buffered_state(head, page);
+    if (state == KIND_PAGE_EMPTY || state == KIND_PAGE_BROKEN)
+        memset(present, state == KIND_PAGE_BROKEN, n * sizeof *present);
+    else
+        buffered_inner()->contains_many(page, hashes, n, present);
+}
+
+static void buffered_page_add(const void *head, void *page,
+                              const uint64_t *hashes, size_t n)
+{
+    size_t done;
+    if (buffered_open(head, page))
+        (void)buffered_inner()->add_many(page, hashes, n, &done);
+}
+
+static void buffered_page_add_each(const void *head, void *page,
+                                   const uint64_t *hashes, size_t n,
+                                   bool *seen)
+{
+    size_t done;
+    if (buffered_open(head, page))
+        (void)buffered_inner()->add_each(page, hashes, n, seen, &done);
+    else
+        memset(seen, true, n * sizeof *seen);
+}
+
+static void buffered_page_seal(void *page)
+{
+    image_seal(page);
+}
+
+/* Pages as one filter: their mean rate and fill, and the sum of their keys,
+ * which are different ones in different pages. (The variances are summed in
+ * distinct_sd until the end.) */
+static void buffered_page_stat(bly_stat_t *sum, const void *head,
+                               const void *page)
+{
+    bly_stat_t one = { .bytes = 0 };
+    kind_page state = buffered_state(head, page);
+    if (state == KIND_PAGE_EMPTY)
+        return;
+    if (state == KIND_PAGE_BROKEN)
+        one.fill = one.rate = 1, one.distinct = one.distinct_sd = INFINITY;
+    else
+        buffered_inner()->stat(&one, page);
+    sum->fill += one.fill;
+    sum->rate += one.rate;
+    sum->distinct += one.distinct;
+    sum->distinct_sd += one.distinct_sd * one.distinct_sd;
+}
+
+static void buffered_stat_end(bly_stat_t *sum, const void *head)
+{
+    double pages = (double)buffered_pages(head);
+    sum->fill /= pages;
+    sum->rate /= pages;
+    sum->distinct_sd = sqrt(sum->distinct_sd);
+    sum->probes = (uint32_t)image_geometry(head, BUFFERED_K);
+}
+
+/* ---- Contains, add ----------------------------------------------------- */
+
+PLATFORM_INLINE uint64_t buffered_place(uint64_t hash, uint64_t pages)
+{
+    return bits_range(hash_mix(hash), pages);
+}
+
+static void buffered_place_many(const void *head, const uint64_t *hashes,
+                                size_t n, uint64_t *places)
+{
+    uint64_t pages = buffered_pages(head);
+    for (size_t i = 0; i < n; i++)
+        places[i] = buffered_place(hashes[i], pages);
+}
+
+/* Page i of a whole image. */
+PLATFORM_INLINE const uint8_t *buffered_at(const void *image, uint64_t i)
+{
+    return (const uint8_t *)image + (i + 1) * buffered_page_bytes(image);
+}
+
+PLATFORM_INLINE uint8_t *buffered_at_mut(void *image, uint64_t i)
+{
+    return (uint8_t *)image + (i + 1) * buffered_page_bytes(image);
+}
+
+/* By a kind that the caller has looked up. */
+PLATFORM_INLINE bool buffered_ask(const bly_kind *of, const void *image,
+                                  const uint8_t *page, uint64_t hash)
+{
+    kind_page state = buffered_state(image, page);
+    return state == KIND_PAGE_BROKEN
+        || (state != KIND_PAGE_EMPTY && of->contains(page, hash));
+}
+
+PLATFORM_INLINE bly_status buffered_put_in(const bly_kind *of, void *image,
+                                           uint8_t *page, uint64_t hash)
+{
+    return buffered_open(image, page) ? of->add(page, hash) : BLY_SEEN;
+}
+
+static bool buffered_contains(const void *image, uint64_t hash)
+{
+    uint64_t place = buffered_place(hash, buffered_pages(image));
+    return buffered_ask(buffered_inner(), image, buffered_at(image, place),
+                        hash);
+}
+
+static bly_status buffered_add(void *image, uint64_t hash)
+{
+    uint64_t place = buffered_place(hash, buffered_pages(image));
+    return buffered_put_in(buffered_inner(), image,
+                           buffered_at_mut(image, place), hash);
+}
+
+/* Where up to BUFFERED_AHEAD keys go, their pages' headers asked for. */
+static size_t buffered_some(const void *image, const uint64_t *hashes,
+                            size_t n, uint64_t *places)
+{
+    size_t some = n < BUFFERED_AHEAD ? n : BUFFERED_AHEAD;
+    buffered_place_many(image, hashes, some, places);
+    for (size_t i = 0; i < some; i++) {
+        platform_prefetch(buffered_at(image, places[i]));
+        platform_prefetch(buffered_at(image, places[i]) + 64);
+    }
+    return some;
+}
+
+static void buffered_contains_many(const void *image, const uint64_t *hashes,
+                                   size_t n, bool *present)
+{
+    const bly_kind *of = buffered_inner();
+    uint64_t places[BUFFERED_AHEAD];
+    for (size_t at = 0, some; at < n; at += some) {
+        some = buffered_some(image, hashes + at, n - at, places);
+        for (size_t i = 0; i < some; i++)
+            present[at + i] = buffered_ask(of, image,
+                                           buffered_at(image, places[i]),
+                                           hashes[at + i]);
+    }
+}
+
+static bly_status buffered_add_each(void *image, const uint64_t *hashes,
+                                    size_t n, bool *seen, size_t *done)
+{
+    const bly_kind *of = buffered_inner();
+    uint64_t places[BUFFERED_AHEAD];
+    for (size_t at = 0, some; at < n; at += some) {
+        some = buffered_some(image, hashes + at, n - at, places);
+        for (size_t i = 0; i < some; i++) {
+            uint8_t *page = buffered_at_mut(image, places[i]);
+            bly_status is = buffered_put_in(of, image, page, hashes[at + i]);
+            if (seen != NULL)
+                seen[at + i] = is == BLY_SEEN;
+        }
+    }
+    *done = n;
+    return BLY_OK;
+}
+
+static bly_status buffered_add_many(void *image, const uint64_t *hashes,
+                                    size_t n, size_t *done)
+{
+    return buffered_add_each(image, hashes, n, NULL, done);
+}
+
+/* ---- Sets of keys ------------------------------------------------------ */
+
+/* Page by page, as the inner kind does it. A page is empty, or it is ready to
+ * be used; broken ones stay as they are. */
+static bly_status buffered_unite(void *into, const void *other)
+{
+    const bly_kind *of = buffered_inner();
+    for (uint64_t i = 0; i < buffered_pages(into); i++) {
+        const uint8_t *from = buffered_at(other, i);
+        kind_page state = buffered_state(other, from);
+        if (state != KIND_PAGE_EMPTY && state != KIND_PAGE_BROKEN
+            && buffered_open(into, buffered_at_mut(into, i)))
+            of->unite(buffered_at_mut(into, i), from);
+    }
+    return BLY_OK;
+}
+
+static void buffered_intersect(void *into, const void *other)
+{
+    const bly_kind *of = buffered_inner();
+    for (uint64_t i = 0; i < buffered_pages(into); i++) {
+        uint8_t *to = buffered_at_mut(into, i);
+        kind_page state = buffered_state(other, buffered_at(other, i));
+        if (state == KIND_PAGE_BROKEN
+            || buffered_state(into, to) == KIND_PAGE_EMPTY
+            || !buffered_open(into, to))
+            continue;
+        if (state == KIND_PAGE_EMPTY)
+            memset(to, 0, buffered_page_bytes(into));
+        else
+            of->intersect(to, buffered_at(other, i));
+    }
+}
+
+/* The estimates of one pair of pages: nothing to ask of an empty one. */
+static void buffered_overlap_page(bly_overlap_t *out, const void *a,
+                                  const void *b, uint64_t i)
+{
+    const bly_kind *of = buffered_inner();
+    const uint8_t *pages[2] = { buffered_at(a, i), buffered_at(b, i) };
+    kind_page states[2] = { buffered_state(a, pages[0]),
+                            buffered_state(b, pages[1]) };
+    bly_estimate none = { INFINITY, INFINITY };
+    *out = (bly_overlap_t){ { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } };
+    if (states[0] == KIND_PAGE_BROKEN || states[1] == KIND_PAGE_BROKEN) {
+        *out = (bly_overlap_t){ none, none, none, none, none };
+    } else if (states[0] != KIND_PAGE_EMPTY && states[1] != KIND_PAGE_EMPTY) {
+        of->overlap(out, pages[0], pages[1]);
+    } else if (states[0] != states[1]) {
+        bool first = states[0] != KIND_PAGE_EMPTY;
+        of->overlap(out, pages[!first], pages[!first]);
+        out->both = out->jaccard = (bly_estimate){ 0, 0 };
+        *(first ? &out->b : &out->a) = (bly_estimate){ 0, 0 };
+    }
+}
+
+static void buffered_gather(bly_estimate *sum, bly_estimate one)
+{
+    sum->value += one.value;
+    sum->sd += one.sd * one.sd;
+}
+
+/* Sums over pages, variances likewise. The common keys are what the three sums
+ * leave, which no page's own bound at 0 has bent; the Jaccard index is a mean
+ * of the pages' weighted by their keys. */
+static void buffered_overlap(bly_overlap_t *out, const void *a, const void *b)
+{
+    bly_overlap_t sum = { .a = { 0, 0 } }, one;
+    double jaccard = 0;
+    for (uint64_t i = 0; i < buffered_pages(a); i++) {
+        buffered_overlap_page(&one, a, b, i);
+        buffered_gather(&sum.a, one.a);
+        buffered_gather(&sum.b, one.b);
+        buffered_gather(&sum.either, one.either);
+        buffered_gather(&sum.both, one.both);
+        jaccard += pow(one.either.value * one.jaccard.sd, 2);
+    }
+    sum.a.sd = sqrt(sum.a.sd);
+    sum.b.sd = sqrt(sum.b.sd);
+    sum.either.sd = sqrt(sum.either.sd);
+    sum.both.sd = sqrt(sum.both.sd);
+    if (isinf(sum.either.value)) {
+        sum.both = sum.jaccard = sum.either;
+    } else if (sum.either.value > 0) {
+        sum.both.value = fmax(0, sum.a.value + sum.b.value
+                                 - sum.either.value);
+        sum.jaccard.value = fmin(1, sum.both.value / sum.either.value);
+        sum.jaccard.sd = sqrt(jaccard) / sum.either.value;
+    }
+    *out = sum;
+}
+
+/* ---- Look inside, seal ------------------------------------------------- */
+
+static void buffered_stat(bly_stat_t *out, const void *image)
+{
+    bly_stat_t sum = { .bytes = 0 };
+    for (uint64_t i = 0; i < buffered_pages(image); i++)
+        buffered_page_stat(&sum, image, buffered_at(image, i));
+    buffered_stat_end(&sum, image);
+    out->fill = sum.fill;
+    out->rate = sum.rate;
+    out->distinct = sum.distinct;
+    out->distinct_sd = sum.distinct_sd;
+    out->probes = sum.probes;
+}
+
+static void buffered_seal(void *image)
+{
+    for (uint64_t i = 0; i < buffered_pages(image); i++) {
+        uint8_t *page = buffered_at_mut(image, i);
+        if (buffered_state(image, page) == KIND_PAGE_OPEN)
+            buffered_page_seal(page);
+    }
+}
+
+static const kind_pages buffered_by_page = {
+    .bytes    = buffered_page_bytes,
+    .count    = buffered_pages,
+    .place    = buffered_place_many,
+    .look     = buffered_look,
+    .contains = buffered_page_contains,
+    .add      = buffered_page_add,
+    .add_each = buffered_page_add_each,
+    .seal     = buffered_page_seal,
+    .stat     = buffered_page_stat,
+    .stat_end = buffered_stat_end,
+};
+
+const bly_kind bly_kind_buffered = {
+    .name    = "buffered",
+    .family  = "compound",
+    .summary = "pages of bits, for a file bigger than memory",
+    .version = BUFFERED_VERSION,
+    .options = buffered_options,
+
+    .plan   = buffered_plan,
+    .format = buffered_format,
+    .check  = buffered_check,
+
+    .contains      = buffered_contains,
+    .contains_many = buffered_contains_many,
+    .add           = buffered_add,
+    .add_many      = buffered_add_many,
+    .add_each      = buffered_add_each,
+
+    .unite     = buffered_unite,
+    .intersect = buffered_intersect,
+    .overlap   = buffered_overlap,
+
+    .stat  = buffered_stat,
+    .seal  = buffered_seal,
+    .pages = &buffered_by_page,
+};
