@@ -302,7 +302,7 @@ static bly_status scalable_grow_plan(uint64_t *bytes, const void *image)
 {
     scalable_view v = scalable_look(image);
     scalable_rule rule = scalable_rule_of(image);
-    bly_plan_t plan, whole;
+    bly_plan_t plan, whole = { .bytes = 0 };
     kind_spec spec;
     uint64_t at, end = 0;
     if (v.slices == SCALABLE_SLICES)
