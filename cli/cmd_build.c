@@ -94,6 +94,20 @@ static int build_count(const build_settings *s, cli_lines *lines,
     return status;
 }
 
+/* Keys that a filter which grows begins with, when they cannot be counted. */
+enum { BUILD_FIRST = 1 << 16 };
+
+/* The keys come from a pipe, and nobody has said how many. */
+static int build_uncounted(const build_settings *s, bly_spec *spec)
+{
+    if (!filter_kind_can(s->kind, "grow"))
+        return report_error("the keys of a pipe cannot be counted beforehand: "
+                            "give -n ITEMS, how many there will be at most, "
+                            "or take a kind that grows (-k scalable)");
+    spec->capacity = BUILD_FIRST;
+    return CLI_GO;
+}
+
 /* A wrong kind or hash is told before anything is read; a kind whose options
  * fix its size needs no count. */
 static int build_size(const build_settings *s, const cli_operands *operands,
@@ -112,9 +126,7 @@ static int build_size(const build_settings *s, const cli_operands *operands,
     if (status == CLI_OK && spec->capacity == 0)
         status = build_count(s, &lines, spec);
     else if (status == CLI_NONE && spec->capacity == 0 && planned < 0)
-        status = report_error("the keys of a pipe cannot be counted "
-                              "beforehand: give -n ITEMS, how many there will "
-                              "be at most");
+        status = build_uncounted(s, spec);
     lines_close(&lines);
     return status == CLI_ERROR ? status : CLI_GO;
 }

@@ -168,9 +168,8 @@ typedef struct {
     double   rate;              /* predicted rate at capacity: at most what
                                    was asked (but for one part in a million),
                                    unless options fix the size; of a kind
-                                   that grows, at any number of keys at most;
-                                   of one that forgets and has no window, in
-                                   the long run, and at most before          */
+                                   that grows or forgets, at any number of
+                                   keys at most                              */
     double   rate_sd;           /* how much one such filter's own rate
                                    differs from another's: one standard
                                    deviation, over seeds or key sets         */

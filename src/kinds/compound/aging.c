@@ -69,11 +69,11 @@
  *
  *      1 - (1-p)^g                                                       (3)
  *
- * which is what is asked: p = 1 - (1-f)^(1/g). It is reached just before each
- * rotation, once the ring is full; right after `capacity` different keys, when
- * the last generation is still empty, it is 1 - (1-p)^(g-1), and that is
- * bly_plan's `rate`. Over time, with p(t) the rate of a generation filled to
- * share t, the mean is
+ * which is what is asked, p = 1 - (1-f)^(1/g), and bly_plan's `rate`. It is
+ * reached just before each rotation, once the ring is full; right after
+ * `capacity` different keys, when the last generation is still empty, it is
+ * 1 - (1-p)^(g-1). Over time, with p(t) the rate of a generation filled to share
+ * t, the mean is
  *
  *      1 - (1-p)^(g-1) (1 - mean of p(t) over t in 0 .. 1)               (4)
  *
@@ -230,7 +230,7 @@ static bly_status aging_plan_parts(aging_parts *parts, const kind_spec *spec)
     return status;
 }
 
-/* As it is after `capacity` different keys. */
+/* As it is at most, just before a rotation. */
 static bly_status aging_plan(bly_plan_t *plan, const kind_spec *spec)
 {
     aging_parts parts = { .payload = 0 };
@@ -242,11 +242,10 @@ static bly_status aging_plan(bly_plan_t *plan, const kind_spec *spec)
 
     const bly_plan_t *one = &parts.plan;
     double g = (double)parts.generations;
-    double begun = ceil((double)spec->capacity / (double)parts.cap);
     plan->capacity = spec->capacity;
-    plan->rate = -expm1(begun * log1p(-one->rate));
-    plan->rate_sd = one->rate_sd * sqrt(begun) * pow(1 - one->rate, begun - 1);
-    plan->fill = one->fill * begun / g;
+    plan->rate = -expm1(g * log1p(-one->rate));
+    plan->rate_sd = one->rate_sd * sqrt(g) * pow(1 - one->rate, g - 1);
+    plan->fill = one->fill;
     plan->window = parts.cap;
     plan->probes = one->probes;
     plan->lines_present = one->lines_present + (g - 1) * one->lines_absent;
