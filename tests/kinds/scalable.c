@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include "core/image.h"
+#include "forged.h"
 #include "registry.h"
 
 static bly_filter *scalable_new(const char *kind, uint64_t capacity,
@@ -241,6 +242,17 @@ static void test_directory_is_checked(void **state)
     bly_free(filter);
 }
 
+static void test_slice_headers_are_checked(void **state)
+{
+    (void)state;
+    bly_filter *filter = scalable_new("scalable:of=standard", 50, 0.01);
+    scalable_fill(filter, 1, 0, 200);
+    for (size_t i = 0; i < scalable_slices(filter); i++)
+        forged_inner_header(filter, IMAGE_HEADER
+                                    + (size_t)scalable_at(filter, i, 0));
+    bly_free(filter);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +263,7 @@ int main(void)
         cmocka_unit_test(test_a_batch_may_grow_it_often),
         cmocka_unit_test(test_mapped_filters_cannot_grow),
         cmocka_unit_test(test_directory_is_checked),
+        cmocka_unit_test(test_slice_headers_are_checked),
     };
     return cmocka_run_group_tests_name("scalable", tests, NULL, NULL);
 }
