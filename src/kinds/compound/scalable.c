@@ -173,11 +173,7 @@ static bly_status scalable_plan_slice(bly_plan_t *plan, kind_spec *spec,
             return status_fail(BLY_ETOOBIG, "the filter would have to grow "
                                "beyond 2^64 keys");
     }
-    *spec = kind_spec_plain(rule->kind, keys, rate);
-    *plan = (bly_plan_t){ .bytes = 0 };
-    bly_status status = rule->kind->plan(plan, spec);
-    strcpy(plan->kind, rule->kind->name);
-    return status;
+    return inner_plan(plan, spec, rule->kind, keys, rate);
 }
 
 typedef struct {
