@@ -64,7 +64,7 @@ static int change_keys(const cli_change *how, const change_settings *s,
     status = how->feed(filter, &lines, work_jobs(s->jobs), !s->no_progress,
                        &fed);
     lines_close(&lines);
-    if (status == CLI_OK && fed.keys > fed.absent + fed.unsafe)
+    if (status == CLI_OK && (paged || fed.keys > fed.absent + fed.unsafe))
         status = change_save(path, paged, filter);      /* else: as it was */
     if (status != CLI_OK)
         return status;
@@ -77,6 +77,8 @@ static int change_check(const cli_command *self, const cli_change *how,
 {
     int status = lines_how_check(self, &s->how);
 
+    if (status == CLI_GO)
+        status = paged_memory_check(s->memory);
     if (status != CLI_GO)
         return status;
     if (operands->count == 0)

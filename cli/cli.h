@@ -338,15 +338,23 @@ bool filter_same(const char *a, const char *b);
 /* ==== paged.c =========================================================== */
 
 #define CLI_MEMORY_OPTION(settings, memory)                                   \
-    { 'M', "memory", "BYTES", CLI_ITEMS, offsetof(settings, memory), false,   \
-      "Work in the file page by page, and collect keys in so many bytes of "  \
-      "memory (64M, 1G), 24 for each. For kinds that consist of pages; one "  \
-      "of more than half the memory is worked on so in any case, with a "     \
-      "fourth of the memory." }
+    { 'M', "memory", "SIZE", CLI_SIZE, offsetof(settings, memory), false,     \
+      "Work in the file page by page, and collect keys in so much memory: "   \
+      "64M, 1G (K, M, G, T are powers of 1024), 24 bytes for each. For "      \
+      "kinds that consist of pages; one of more than half the memory is "     \
+      "worked on so in any case, with a fourth of the memory. More than "     \
+      "four times the filter's own size is not taken." }
+
+/* Is so much for --memory possible here? CLI_GO, CLI_ERROR. */
+int paged_memory_check(uint64_t memory);
 
 /* The file to ask: page by page if that is wanted or it is large, or else as
  * filter_map has it. NULL: stderr says why. */
 bly_filter *paged_ask(const char *path, bool wanted);
+
+/* Say why the file could not be opened; where its last writer has not closed
+ * a paged one, what mends it. */
+void paged_refuse(const char *path, bly_status status);
 
 /* Is the file to be changed in its place, page by page: because memory for that
  * was asked for (not 0), it is large, or its last writer did not close it? */

@@ -292,6 +292,8 @@ static int build_check(const cli_command *self, const build_settings *s,
         return status;
     if (s->json && strcmp(s->output, "-") == 0)
         return options_wrong(self, "-o - and --json both want standard output");
+    if (paged_memory_check(s->memory) != CLI_GO)
+        return CLI_ERROR;
     if (s->memory > 0 && !filter_kind_can(s->kind, "page"))
         return options_wrong(self, "--memory is for kinds that consist of "
                                    "pages, such as buffered");

@@ -69,10 +69,7 @@ static int check_file(const char *file, const check_settings *s)
     bly_status status = check_open(file);
 
     if (status < 0)
-        report_library();
-    if (status == BLY_EUNSEALED && paged_unclosed(file))
-        report_note("note: 'bloomery add %s < /dev/null' mends it, if nobody "
-                    "is writing to it", file);
+        paged_refuse(file, status);
     if (s->json) {
         check_json(file, status);
     } else if (status >= 0 && !s->quiet) {

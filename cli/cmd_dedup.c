@@ -7,6 +7,7 @@
  */
 #include "dedup.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -163,9 +164,13 @@ static int dedup_filter(dedup_job *job, uint64_t total)
 
     if (s->window > 0)
         spec.capacity = s->window;
-    else if (s->items == 0 && s->kind == NULL)
+    else if (s->items == 0 && filter_kind_can(kind, "grow"))
         spec.capacity = dedup_guess(total);
-    return bly_new(&job->filter, kind, &spec) < 0 ? report_library() : CLI_GO;
+    if (bly_new(&job->filter, kind, &spec) == BLY_OK)
+        return CLI_GO;
+    return spec.capacity > 0 ? report_library()
+         : report_error("kind %s does not grow: give -n ITEMS, how many "
+                        "different lines there will be at most", kind);
 }
 
 /* A filter that was planned for fewer lines drops more than it should. */
@@ -174,7 +179,14 @@ static void dedup_warn(const dedup_job *job)
     bly_stat_t stat;
 
     bly_stat(&stat, job->filter);
-    if (stat.rate > 1.1 * job->want->rate)
+    if (stat.rate > 1.1 * job->want->rate && isinf(stat.distinct))
+        report_note("warning: more lines than can be told are in a filter "
+                    "planned for %s: the last new ones were dropped at a rate "
+                    "of %s, not %s: try again with a larger -n",
+                    report_count(stat.capacity).text,
+                    report_percent(stat.rate).text,
+                    report_percent(job->want->rate).text);
+    else if (stat.rate > 1.1 * job->want->rate)
         report_note("warning: %s lines are in a filter planned for %s: the "
                     "last new ones were dropped at a rate of %s, not %s: try "
                     "again with a larger -n",
@@ -259,6 +271,8 @@ static int dedup_check_exact(const cli_command *self, const dedup_settings *s)
 
 static int dedup_check(const cli_command *self, const dedup_settings *s)
 {
+    bly_spec any = { .capacity = 1, .rate = s->rate };
+    bly_plan_t plan;
     int status = lines_how_check(self, &s->how);
 
     if (status != CLI_GO)
@@ -270,6 +284,8 @@ static int dedup_check(const cli_command *self, const dedup_settings *s)
     if (s->window > 0 && (s->kind != NULL || s->items > 0))
         return options_wrong(self, "--window chooses the filter and its size: "
                                    "it goes not with -k or -n");
+    if (s->kind != NULL && bly_plan(&plan, s->kind, &any) < 0)
+        return report_library();
     if (s->kind != NULL && !filter_kind_can(s->kind, "add"))
         return report_error("no line can be added to kind %s: see 'bloomery "
                             "kinds' for those that can add", s->kind);

@@ -316,6 +316,8 @@ static int query_run(const cli_command *self, int argc, char **argv)
     lines_open(&job.lines, &job.want.how, &operands, 1, true);
     status = query_job_run(&job, &operands);
     lines_close(&job.lines);
+    if (bly_flush(filter) < 0)          /* a page could not be read */
+        status = report_library();
     bly_free(filter);
     return status;
 }

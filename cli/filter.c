@@ -29,7 +29,7 @@ bly_filter *filter_map(const char *path, int flags)
     if (status == BLY_EIO)
         status = bly_open(&filter, path, 0);
     if (status < 0) {
-        report_library();
+        paged_refuse(path, status);
         return NULL;
     }
     return filter;

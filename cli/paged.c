@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,14 +29,33 @@ static uint64_t paged_half_memory(void)
                                   : UINT64_MAX;
 }
 
-/* What adds may wait in, if nothing else is asked for: a fourth of the memory,
- * but no more than the filter itself has. */
+enum { PAGED_LEAST = 4096, PAGED_TIMES = 4 };
+
+int paged_memory_check(uint64_t memory)
+{
+    if (memory > 0 && memory < PAGED_LEAST)
+        return report_error("--memory is too little to collect keys in: give "
+                            "4K or more");
+    if (memory / 2 > paged_half_memory())
+        return report_error("--memory is more than this machine has: give "
+                            "%s or less",
+                            report_bytes(2 * paged_half_memory()).text);
+    return CLI_GO;
+}
+
+/* What adds may wait in, for a filter of so many bytes: if nothing else is
+ * asked for a fourth of the memory, but no more than the filter itself has.
+ * Four times that is plenty: then hundreds of keys wait for each page. */
 static size_t paged_memory(uint64_t asked, uint64_t bytes)
 {
     uint64_t fourth = paged_half_memory() / 2;
+    uint64_t most = bytes < UINT64_MAX / PAGED_TIMES ? PAGED_TIMES * bytes
+                                                     : UINT64_MAX;
 
     if (asked == 0)
         asked = bytes < fourth ? bytes : fourth;
+    asked = asked < most ? asked : most;
+    asked = asked > PAGED_LEAST ? asked : PAGED_LEAST;
     return asked < SIZE_MAX ? (size_t)asked : SIZE_MAX;
 }
 
@@ -67,13 +87,15 @@ bly_filter *paged_ask(const char *path, bool wanted)
 {
     unsigned char header[PAGED_HEADER];
     bly_filter *filter;
+    bly_status status;
     uint64_t bytes;
 
     if (!wanted && (!paged_look(path, header, &bytes)
                     || bytes <= paged_half_memory()))
         return filter_map(path, 0);
-    if (bly_open(&filter, path, BLY_PAGED) < 0) {
-        report_library();
+    status = bly_open(&filter, path, BLY_PAGED);
+    if (status < 0) {
+        paged_refuse(path, status);
         return NULL;
     }
     return filter;
@@ -87,6 +109,16 @@ bool paged_unclosed(const char *path)
 
     return paged_look(path, header, &bytes)
         && memcmp(header + PAGED_SUM, none, sizeof none) == 0;
+}
+
+void paged_refuse(const char *path, bly_status status)
+{
+    if (status == BLY_EUNSEALED && paged_unclosed(path))
+        report_error("'%s' is open for writing, or its writer ended without "
+                     "closing it: wait for the writer, or mend the file by "
+                     "'bloomery add %s < /dev/null'", path, path);
+    else
+        report_library();
 }
 
 bool paged_wanted(const char *path, uint64_t memory)
@@ -138,6 +170,39 @@ bool paged_builds(const char *kind, const bly_spec *spec, const char *output,
     return memory > 0 || plan.bytes > paged_half_memory();
 }
 
+/* The working file, while there is one: an interrupt takes it away. */
+static char paged_working[sizeof ((cli_paged *)NULL)->work];
+
+/* Only calls that are safe in a signal handler. */
+static void paged_interrupted(int number)
+{
+    unlink(paged_working);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static const int paged_signals[] = { SIGINT, SIGTERM, SIGHUP };
+enum { PAGED_SIGNALS = sizeof paged_signals / sizeof *paged_signals };
+
+/* Let them do this, unless they are to be ignored, as nohup wants it. */
+static void paged_upon_signals(void (*act)(int))
+{
+    for (size_t i = 0; i < PAGED_SIGNALS; i++)
+        if (signal(paged_signals[i], act) == SIG_IGN)
+            signal(paged_signals[i], SIG_IGN);
+}
+
+static void paged_watch(const char *work)
+{
+    strcpy(paged_working, work);
+    paged_upon_signals(paged_interrupted);
+}
+
+static void paged_unwatch(void)
+{
+    paged_upon_signals(SIG_DFL);
+}
+
 /* The file that is to be made, where a link leads, and one beside it. */
 static bool paged_names(cli_paged *p, const char *output)
 {
@@ -169,10 +234,11 @@ bly_filter *paged_create(cli_paged *p, const char *output, const char *kind,
         report_library();
         return NULL;
     }
+    paged_watch(p->work);
     if (bly_buffer(filter, paged_memory(memory, plan.bytes)) < 0) {
         report_library();
         bly_free(filter);
-        unlink(p->work);
+        paged_drop(p);
         return NULL;
     }
     return filter;
@@ -181,6 +247,7 @@ bly_filter *paged_create(cli_paged *p, const char *output, const char *kind,
 void paged_drop(const cli_paged *p)
 {
     unlink(p->work);
+    paged_unwatch();
 }
 
 /* An old file's permissions are kept. */
@@ -194,5 +261,6 @@ int paged_keep(const cli_paged *p, bly_filter *filter)
         || rename(p->work, p->path) != 0)
         return report_error("cannot write '%s': %s: see to that, or name "
                             "another place", p->path, strerror(errno));
+    paged_unwatch();
     return CLI_OK;
 }

@@ -625,6 +625,27 @@ static void paged_hostile_files(void **state)
     bly_free(whole);
 }
 
+/* Change a byte of the file. */
+static void paged_spoil(off_t at)
+{
+    int file = open(paged_path, O_RDWR);
+    uint8_t byte;
+    assert_int_equal(pread(file, &byte, 1, at), 1);
+    byte ^= 0x10;
+    assert_int_equal(pwrite(file, &byte, 1, at), 1);
+    close(file);
+}
+
+/* Closed, and refused by all who check it. */
+static void paged_is_known_as_damaged(void)
+{
+    bly_filter *none = NULL;
+    assert_status(bly_open(&none, paged_path, BLY_PAGED | BLY_VERIFY),
+                  BLY_ECORRUPT);
+    assert_status(bly_open(&none, paged_path, 0), BLY_ECORRUPT);
+    assert_null(none);
+}
+
 /* A damaged page answers "perhaps", and says so when it is flushed. */
 static void paged_damage_is_told(void **state)
 {
@@ -632,20 +653,12 @@ static void paged_damage_is_told(void **state)
     enum { N = 20000 };
     static uint64_t hashes[N];
     static bool present[N];
-    bly_filter *paged = paged_create("buffered", &paged_spec), *none = NULL;
+    bly_filter *paged = paged_create("buffered", &paged_spec);
     paged_hashes(hashes, 1, 0, N);
     assert_status(bly_add_many(paged, hashes, N), BLY_OK);
     bly_free(paged);
-    int file = open(paged_path, O_RDWR);
-    uint8_t byte;
-    off_t at = 3 * 4096 + 1000;
-    assert_int_equal(pread(file, &byte, 1, at), 1);
-    byte ^= 0x10;
-    assert_int_equal(pwrite(file, &byte, 1, at), 1);
-    close(file);
-
-    assert_status(bly_open(&none, paged_path, BLY_PAGED | BLY_VERIFY),
-                  BLY_ECORRUPT);
+    paged_spoil(3 * 4096 + 1000);
+    paged_is_known_as_damaged();
     paged = paged_open(BLY_WRITE);
     bly_contains_many(paged, hashes, N, present);
     for (size_t i = 0; i < N; i++)
@@ -659,6 +672,27 @@ static void paged_damage_is_told(void **state)
     for (size_t i = 0; i < N; i++)
         assert_true(present[i]);
     bly_free(paged);
+    paged_is_known_as_damaged();
+}
+
+/* Adds to other pages do not hide it, however often the file is opened. */
+static void paged_damage_stays_known(void **state)
+{
+    (void)state;
+    static uint64_t hashes[20000];
+    bly_filter *paged = paged_create("buffered", &paged_spec);
+    paged_hashes(hashes, 1, 0, 20000);
+    assert_status(bly_add_many(paged, hashes, 20000), BLY_OK);
+    bly_free(paged);
+    paged_spoil(3 * 4096 + 1000);
+    for (uint64_t i = 0; i < 12; i++) {
+        uint64_t hash = test_random(7, i);
+        paged = paged_open(BLY_WRITE);
+        assert_status(bly_add_hash(paged, hash), BLY_OK);
+        assert_status(bly_sync(paged), BLY_ECORRUPT);
+        bly_free(paged);
+        paged_is_known_as_damaged();
+    }
 }
 
 /* ---- No memory --------------------------------------------------------- */
@@ -741,6 +775,7 @@ int main(void)
         PAGED_TEST(paged_refusals),
         PAGED_TEST(paged_hostile_files),
         PAGED_TEST(paged_damage_is_told),
+        PAGED_TEST(paged_damage_stays_known),
         PAGED_TEST(paged_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

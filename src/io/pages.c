@@ -26,7 +26,9 @@
  *     as a page is, and not empty, is no half-written one: BLY_ECORRUPT.
  *
  * A checksum that does not match is damage anywhere else: in a lookup such a
- * page answers "perhaps", and an add to it fails.
+ * page answers "perhaps", and an add to it fails. A file with such a page is
+ * closed with a checksum of the whole that does not match either: so everybody
+ * is told, and nobody takes the page for a half-written one and mends it.
  *
  * When a write fails (a full disk) nothing is forgotten: all that waited goes
  * on waiting, and pages that got some of it get it again.
@@ -267,7 +269,10 @@ static bly_status pages_settle(pages *p, pages_window *w)
         return status;
     p->counts.read += w->n;
     p->counts.written += w->n;
-    return pages_window_write(p, w) ? BLY_OK : pages_failed("write", p->path);
+    if (pages_window_write(p, w))
+        return BLY_OK;
+    p->failed = true;
+    return pages_failed("write", p->path);
 }
 
 /* One pass over the file. While the pages of one window are worked on those of
@@ -305,9 +310,10 @@ static bly_status pages_apply(pages *p)
     pending_sort(&p->waiting);
     status = pages_pass(p);
     p->counts.passes++;
-    p->failed = status != BLY_OK;
-    if (status == BLY_OK)
+    if (status == BLY_OK) {
+        p->failed = false;
         pending_clear(&p->waiting);
+    }
     return status;
 }
 
@@ -561,24 +567,40 @@ static bly_status pages_walk(pages *p, const bly_allocator *allocator,
     return status;
 }
 
+/* What a walk over all pages finds. */
+typedef struct {
+    hash_stream *stream;
+    uint64_t     damaged;               /* number of a page and 1; 0: none   */
+} pages_found;
+
 static bly_status pages_sum_window(pages *p, pages_window *w, void *context)
 {
-    hash_stream_feed(context, w->bytes, w->n * p->bytes);
+    pages_found *found = context;
+    hash_stream_feed(found->stream, w->bytes, w->n * p->bytes);
+    for (size_t i = 0; i < w->n; i++) {
+        kind_page is = p->kind->look(p->head, pages_slot(p, w, i));
+        if (is == KIND_PAGE_TORN || is == KIND_PAGE_BROKEN)
+            found->damaged = w->place[i] + 1;
+    }
     return BLY_OK;
 }
 
-/* The XXH3-64 of the payload, as the file has it. */
-static bly_status pages_sum(uint64_t *sum, pages *p,
+/* The XXH3-64 of the payload, as the file has it, and whether a page is
+ * damaged. */
+static bly_status pages_sum(uint64_t *sum, uint64_t *damaged, pages *p,
                             const bly_allocator *allocator)
 {
-    hash_stream *stream = hash_stream_start();
-    if (stream == NULL)
+    pages_found found = { hash_stream_start(), 0 };
+    if (found.stream == NULL)
         return status_plain(BLY_ENOMEM);
-    hash_stream_feed(stream, image_payload(p->head), p->bytes - IMAGE_HEADER);
-    bly_status status = pages_walk(p, allocator, pages_sum_window, stream);
-    uint64_t made = hash_stream_end(stream);
-    if (status == BLY_OK)
+    hash_stream_feed(found.stream, image_payload(p->head),
+                     p->bytes - IMAGE_HEADER);
+    bly_status status = pages_walk(p, allocator, pages_sum_window, &found);
+    uint64_t made = hash_stream_end(found.stream);
+    if (status == BLY_OK) {
         *sum = made == 0 ? 1 : made;
+        *damaged = found.damaged;
+    }
     return status;
 }
 
@@ -637,14 +659,16 @@ static bly_status pages_flush(bly_filter *filter)
 static bly_status pages_sync(bly_filter *filter)
 {
     pages *p = pages_of(filter);
-    uint64_t sum;
+    uint64_t sum = 0, damaged = 0;
     if (!filter->changed)
         return pages_tell_trouble(p);
     bly_status status = pages_flush(filter);
-    if (status == BLY_OK)
-        status = pages_sum(&sum, p, &filter->allocator);
+    if (status == BLY_OK || (status == BLY_ECORRUPT && !p->failed))
+        status = pages_sum(&sum, &damaged, p, &filter->allocator);
     if (status != BLY_OK)
         return status;
+    if (damaged != 0)
+        sum = sum != 1 ? sum ^ 1 : 2;   /* one that does not match: see above */
     image_set_u64(p->head, IMAGE_ITEMS, filter->items);
     image_seal_by(p->head, sum);
     if (!pages_write_header(p)) {
@@ -652,7 +676,7 @@ static bly_status pages_sync(bly_filter *filter)
         return pages_failed("write", p->path);
     }
     p->begun = filter->changed = false;
-    return BLY_OK;
+    return damaged != 0 ? pages_damaged(p, damaged - 1) : BLY_OK;
 }
 
 /* ---- Make and free ----------------------------------------------------- */
@@ -826,8 +850,8 @@ static bly_status pages_recover(pages *p, const bly_allocator *allocator)
 
 static bly_status pages_verify(pages *p, const bly_allocator *allocator)
 {
-    uint64_t sum = 0;
-    bly_status status = pages_sum(&sum, p, allocator);
+    uint64_t sum = 0, damaged = 0;
+    bly_status status = pages_sum(&sum, &damaged, p, allocator);
     if (status == BLY_OK && sum != image_u64(p->head, IMAGE_PAYLOAD_SUM))
         status = status_fail(BLY_ECORRUPT, "%s: the payload is damaged (its "
                              "checksum does not match): build the filter anew",

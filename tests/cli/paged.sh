@@ -58,7 +58,9 @@ check 'nothing is left behind' [ "$(ls -A box)" = f.bly ]
 try build -k standard -n 10 -M 1M -o box/s.bly keys
 refused 'no pages' 'consist of pages'
 try build -k buffered -n 10 -M 100 -o box/s.bly keys
-refused 'too little memory' 'too few'
+refused 'too little memory' 'too little'
+try build -k buffered -n 100 --memory 900T -o x.bly keys
+refused 'more memory than there is' 'memory'
 check 'nothing is left behind' [ "$(ls -A box)" = f.bly ]
 try build -n 10000 -o plain.bly keys
 try add -M 1M plain.bly more
@@ -86,7 +88,7 @@ try query box/f.bly keys
 refused 'query of one that was not closed' 'open for writing'
 try check box/f.bly
 status_is 'check finds it open' 2
-check 'check says how to mend it' grep -q 'mends it' err
+check 'check says how to mend it' grep -q 'mend the file by' err
 try add box/f.bly /dev/null
 note 'add mends it' 'has been mended'
 try check box/f.bly

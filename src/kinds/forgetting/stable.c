@@ -319,6 +319,8 @@ static bool stable_keep_rate(stable_chain *c, double rate)
         return false;
     while (high - low > 1) {
         c->p = floor(low + (high - low) / 2);
+        if (c->p <= low || c->p >= high)
+            break;                      /* beyond 2^53 doubles are far apart */
         if (stable_rate(c) <= rate)
             high = c->p;
         else
