@@ -7,7 +7,7 @@
  *
  *      --keys     sizes of filters, in keys; default 1e6,1e8
  *      --rates    false-positive rates, 1% or 0.01; default 1%,0.1%
- *      --kinds    default: all that can add
+ *      --kinds    default: all
  *      --rounds   samples of each number; default 5
  *      --threads  of the measurements with several; default 2
  *      --csv      every number, one a line, also those not in the table
@@ -130,7 +130,8 @@ static void bench_all_kinds(bench_plan *plan)
     size_t n = bly_kinds(&kinds);
     for (size_t i = 0; i < n && plan->kind_count < BENCH_LIST_MAX; i++)
         for (size_t j = 0; kinds[i].abilities[j] != NULL; j++)
-            if (strcmp(kinds[i].abilities[j], "add") == 0)
+            if (strcmp(kinds[i].abilities[j], "add") == 0
+                || strcmp(kinds[i].abilities[j], "build only") == 0)
                 plan->kinds[plan->kind_count++] = kinds[i].name;
 }
 
@@ -268,7 +269,7 @@ int main(int argc, char **argv)
     if (isatty(STDERR_FILENO))
         fputs("\r                                        \r", stderr);
     table_print(&plan);
-    table_print_removals();
+    table_print_families();
     bounds_print(&plan);
     if (csv != NULL)
         bench_write_csv(csv);

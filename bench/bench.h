@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { BENCH_ROUNDS_MAX = 64, BENCH_THREADS_MAX = 64, BENCH_LIST_MAX = 16 };
+enum { BENCH_ROUNDS_MAX = 64, BENCH_THREADS_MAX = 64, BENCH_LIST_MAX = 64 };
 
 /* What a run does; made of the command line by bench.c. */
 typedef struct {
@@ -87,8 +87,9 @@ double table_ratio(const bench_series *a, const bench_series *b);
 
 void table_print(const bench_plan *plan);
 
-/* The kinds that remove, beside what others measured elsewhere. */
-void table_print_removals(void);
+/* The kinds that remove and the frozen ones, beside what others measured
+ * elsewhere. */
+void table_print_families(void);
 void table_csv(FILE *out);
 
 /* ---- What is asked ------------------------------------------------------ */

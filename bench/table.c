@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -207,65 +208,125 @@ void table_print(const bench_plan *plan)
 }
 
 /* What others measured of their own filters, one thread, 10^8 keys, on a
- * machine of this sort (Zen 5): to look at beside ours, not to divide by. */
-static const struct {
+ * machine of this sort (Zen 5): to look at beside ours, not to divide by.
+ * Where a range was seen this is its middle. */
+typedef struct {
     const char *name;
     double bits, rate, build, absent, half, present, remove;
-} table_elsewhere[] = {
+} table_other;
+
+#define TABLE_NONE ((double)NAN)
+
+static const table_other table_others_removal[] = {
     { "cuckoo, 12 bits",     12.77, 0.00185, 203, 51, 51, 51, 60 },
     { "cuckoo, 16 bits",     17.02, 0.00011, 192, 45, 45, 45, 53 },
     { "counting quotient",   13.60, 0.00290, 244, 185, 185, 185, 412 },
-    { "vector quotient",     11.47, 0.00432, 72, 49, 61, 62, (double)NAN },
-    { "prefix (cuckoo 12)",  11.64, 0.00380, 51, 31, 41, 42, (double)NAN },
+    { "vector quotient",     11.47, 0.00432, 72, 49, 61, 62, TABLE_NONE },
+    { "prefix (cuckoo 12)",  11.64, 0.00380, 51, 31, 41, 42, TABLE_NONE },
 };
 
-static void table_removal_row(const bench_case *of)
+static const table_other table_others_frozen[] = {
+    { "xor, 8 bits",          9.84, 0.0039, 269, 34, 34, 34, TABLE_NONE },
+    { "binary fuse, 8 bits",  9.01, 0.0039, 99, 31, 31, 31, TABLE_NONE },
+    { "binary fuse, 16 bits", 18.01, 0.000014, 102, 33, 33, 33, TABLE_NONE },
+    { "BuRR 64, 8 bits",      8.02, 0.0039, 83, 98, 98, 98, TABLE_NONE },
+    { "BuRR 128, 7 bits",     7.01, 0.0079, 150, 142, 142, 142, TABLE_NONE },
+    { "Golomb-coded set",    10.05, 0.0039, 210, 318, 318, 318, TABLE_NONE },
+};
+
+/* A column of one of the tables below: what was measured, its heading, and
+ * where others' number of it stands, or SIZE_MAX. */
+typedef struct {
+    const char *what, *head;
+    size_t other;
+} table_part;
+
+#define TABLE_OTHER(field) offsetof(table_other, field)
+
+static const table_part table_parts_removal[] = {
+    { "line", "line", SIZE_MAX }, { "build", "build", TABLE_OTHER(build) },
+    { "add full", "again", SIZE_MAX }, { "remove", "remove",
+                                         TABLE_OTHER(remove) },
+    { "count", "count", SIZE_MAX }, { "batch 0", "0 %", TABLE_OTHER(absent) },
+    { "batch 50", "50 %", TABLE_OTHER(half) },
+    { "batch 100", "100 %", TABLE_OTHER(present) },
+    { "single 50", "single", SIZE_MAX },
+};
+
+static const table_part table_parts_frozen[] = {
+    { "line", "line", SIZE_MAX }, { "build 1", "build 1", TABLE_OTHER(build) },
+    { "build", "build", SIZE_MAX }, { "batch 0", "0 %", TABLE_OTHER(absent) },
+    { "batch 50", "50 %", TABLE_OTHER(half) },
+    { "batch 100", "100 %", TABLE_OTHER(present) },
+    { "threads 50", "threads", SIZE_MAX }, { "single 50", "single", SIZE_MAX },
+};
+
+static void table_part_row(const bench_case *of, const table_part *parts,
+                           size_t n)
 {
-    static const char *const what[] = {
-        "line", "build", "add full", "remove", "count", "batch 0", "batch 50",
-        "batch 100", "single 50",
-    };
-    printf("%-19s%6.0e%7.2f%8.4f%%", of->subject, (double)of->keys,
+    printf("%-21s%6.0e%7.2f%8.4f%%", of->subject, (double)of->keys,
            (double)of->bytes * 8 / (double)of->keys,
            table_median(table_look(of->subject, of->keys, of->rate, "rate"))
            * 100);
-    for (size_t i = 0; i < sizeof what / sizeof *what; i++)
+    for (size_t i = 0; i < n; i++)
         table_cell(table_median(table_look(of->subject, of->keys, of->rate,
-                                           what[i])),
-                   i == 0 ? 6 : 8, i == 0 ? 2 : 1);
+                                           parts[i].what)), 8, 1);
     printf("\n");
 }
 
-static bool table_has_removals(void)
+static void table_other_row(const table_other *other, const table_part *parts,
+                            size_t n)
 {
-    for (size_t i = 0; i < table_count; i++)
-        if (strcmp(table_all[i]->what, "remove") == 0)
-            return true;
-    return false;
-}
-
-void table_print_removals(void)
-{
-    if (!table_has_removals())
-        return;
-    printf("Filters that remove: ns a key, in batches. 'again': added to a "
-           "filter that is full but for it\n\n%-19s%6s%7s%9s%6s%8s%8s%8s%8s%8s"
-           "%8s%8s%8s\n", "filter", "keys", "bits", "rate", "line", "build",
-           "again", "remove", "count", "0 %", "50 %", "100 %", "single");
-    for (size_t i = 0; i < table_count; i++)
-        if (strcmp(table_all[i]->what, "remove") == 0)
-            table_removal_row(&table_all[i]->of);
-    printf("elsewhere:\n");
-    for (size_t i = 0; i < sizeof table_elsewhere / sizeof *table_elsewhere;
-         i++) {
-        printf("%-19s%6.0e%7.2f%8.4f%%%6s%8.1f%8s", table_elsewhere[i].name,
-               1e8, table_elsewhere[i].bits, table_elsewhere[i].rate * 100,
-               "-", table_elsewhere[i].build, "-");
-        table_cell(table_elsewhere[i].remove, 8, 1);
-        printf("%8s%8.1f%8.1f%8.1f%8s\n", "-", table_elsewhere[i].absent,
-               table_elsewhere[i].half, table_elsewhere[i].present, "-");
+    printf("%-21s%6.0e%7.2f%8.4f%%", other->name, 1e8, other->bits,
+           other->rate * 100);
+    for (size_t i = 0; i < n; i++) {
+        double value = TABLE_NONE;
+        if (parts[i].other != SIZE_MAX)
+            memcpy(&value, (const char *)other + parts[i].other, sizeof value);
+        table_cell(value, 8, 1);
     }
     printf("\n");
+}
+
+/* The filters of which `mark` was measured, and others beside them. */
+static void table_print_parts(const char *title, const char *mark,
+                              const table_part *parts, size_t n,
+                              const table_other *others, size_t m)
+{
+    bool any = false;
+    for (size_t i = 0; i < table_count; i++) {
+        if (strcmp(table_all[i]->what, mark) != 0)
+            continue;
+        if (!any) {
+            printf("%s\n\n%-21s%6s%7s%9s", title, "filter", "keys", "bits",
+                   "rate");
+            for (size_t j = 0; j < n; j++)
+                printf("%8s", parts[j].head);
+            printf("\n");
+        }
+        any = true;
+        table_part_row(&table_all[i]->of, parts, n);
+    }
+    if (!any)
+        return;
+    printf("elsewhere:\n");
+    for (size_t i = 0; i < m; i++)
+        table_other_row(&others[i], parts, n);
+    printf("\n");
+}
+
+#define TABLE_COUNT(array) (sizeof (array) / sizeof *(array))
+
+void table_print_families(void)
+{
+    table_print_parts("Filters that remove: ns a key, in batches. 'again': "
+                      "added to a filter that is full but for it", "remove",
+                      table_parts_removal, TABLE_COUNT(table_parts_removal),
+                      table_others_removal, TABLE_COUNT(table_others_removal));
+    table_print_parts("Frozen filters: ns a key. 'build 1': one thread; "
+                      "'threads': lookups by several, half present", "build 1",
+                      table_parts_frozen, TABLE_COUNT(table_parts_frozen),
+                      table_others_frozen, TABLE_COUNT(table_others_frozen));
 }
 
 void table_csv(FILE *out)

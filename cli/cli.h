@@ -440,6 +440,15 @@ typedef struct {
     bool     json, no_progress;
 } cli_tell_settings;
 
+/* Those that both have, but --json, whose help differs. */
+#define CLI_TELL_OPTIONS                                                      \
+    CLI_HOW_OPTIONS(cli_tell_settings, how),                                  \
+    CLI_JOBS_OPTION(cli_tell_settings, jobs),                                 \
+    { 0, "no-progress", NULL, CLI_FLAG,                                       \
+      offsetof(cli_tell_settings, no_progress), false,                        \
+      "Show no progress on the terminal." },                                  \
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+
 typedef struct {
     /* Is each key perhaps there, and what is its number? */
     void (*ask)(const bly_filter *filter, const bly_key *keys, size_t n,

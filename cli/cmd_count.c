@@ -10,12 +10,7 @@ static const cli_option count_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(cli_tell_settings, json), false,
       "Print no lines, but how many keys were asked for and the sum of their "
       "counts as a JSON object." },
-    CLI_HOW_OPTIONS(cli_tell_settings, how),
-    CLI_JOBS_OPTION(cli_tell_settings, jobs),
-    { 0, "no-progress", NULL, CLI_FLAG,
-      offsetof(cli_tell_settings, no_progress), false,
-      "Show no progress on the terminal." },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    CLI_TELL_OPTIONS
 };
 
 static const cli_example count_examples[] = {

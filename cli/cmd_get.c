@@ -8,12 +8,7 @@ static const cli_option get_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(cli_tell_settings, json), false,
       "Print no lines, but how many keys were asked for and are perhaps there "
       "as a JSON object." },
-    CLI_HOW_OPTIONS(cli_tell_settings, how),
-    CLI_JOBS_OPTION(cli_tell_settings, jobs),
-    { 0, "no-progress", NULL, CLI_FLAG,
-      offsetof(cli_tell_settings, no_progress), false,
-      "Show no progress on the terminal." },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    CLI_TELL_OPTIONS
 };
 
 static const cli_example get_examples[] = {

@@ -6,12 +6,25 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stddef.h>
 #include <unistd.h>
 
+/* The processors that this thread may run on, where the system tells; a
+ * machine may have more of them than a program is given. */
+static long threads_processors(void)
+{
+#ifdef CPU_COUNT
+    cpu_set_t given;
+    if (sched_getaffinity(0, sizeof given, &given) == 0)
+        return CPU_COUNT(&given);
+#endif
+    return sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 unsigned threads_count(void)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    long cores = threads_processors();
     if (cores < 1)
         return 1;
     return cores > THREADS_MAX ? THREADS_MAX : (unsigned)cores;

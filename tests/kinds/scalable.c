@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include "core/image.h"
+#include "forged.h"
 #include "registry.h"
 
 static bly_filter *scalable_new(const char *kind, uint64_t capacity,
@@ -185,6 +186,28 @@ static void test_a_batch_may_grow_it_often(void **state)
     bly_free(filter);
 }
 
+/* Where its slices cannot get stricter it is full, says what would help, and
+ * has all that was added. */
+static void test_full_when_slices_end(void **state)
+{
+    (void)state;
+    bly_filter *filter = scalable_new("scalable:of=blocked,tightening=1", 10,
+                                      0.001);
+    bly_status status;
+    uint64_t in = 0;
+    while ((status = bly_add_hash(filter, test_random(1, in))) >= 0)
+        in++;
+    assert_int_equal(status, BLY_EFULL);
+    assert_non_null(strstr(bly_why(), "of=standard"));
+    assert_in_range(in, 70, 71);        /* 10, 20 and 40 keys */
+    for (uint64_t i = 0; i < in; i++)
+        assert_true(bly_contains_hash(filter, test_random(1, i)));
+    bly_stat_t stat;
+    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_true(stat.items == in);
+    bly_free(filter);
+}
+
 /* One that is mapped from its file says what to do, and keeps what it has. */
 static void test_mapped_filters_cannot_grow(void **state)
 {
@@ -241,6 +264,17 @@ static void test_directory_is_checked(void **state)
     bly_free(filter);
 }
 
+static void test_slice_headers_are_checked(void **state)
+{
+    (void)state;
+    bly_filter *filter = scalable_new("scalable:of=standard", 50, 0.01);
+    scalable_fill(filter, 1, 0, 200);
+    for (size_t i = 0; i < scalable_slices(filter); i++)
+        forged_inner_header(filter, IMAGE_HEADER
+                                    + (size_t)scalable_at(filter, i, 0));
+    bly_free(filter);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,8 +283,10 @@ int main(void)
         cmocka_unit_test(test_slices_follow_the_rule),
         cmocka_unit_test(test_every_kind_that_adds_is_a_choice),
         cmocka_unit_test(test_a_batch_may_grow_it_often),
+        cmocka_unit_test(test_full_when_slices_end),
         cmocka_unit_test(test_mapped_filters_cannot_grow),
         cmocka_unit_test(test_directory_is_checked),
+        cmocka_unit_test(test_slice_headers_are_checked),
     };
     return cmocka_run_group_tests_name("scalable", tests, NULL, NULL);
 }

@@ -78,7 +78,8 @@
  *
  * When the number of keys is unknown and the keys cannot be read again. If it
  * is known within a factor of two, plan for the larger number instead: one
- * filter is smaller and asks one slice. `of=blocked` is the quickest.
+ * filter is smaller and asks one slice. `of=blocked` is the quickest; it ends
+ * at a rate of 10^-8 a slice, which for P = 10^-6 is after 17 of them.
  * `quotient` grows too, by doubling, but only while its fingerprints last.
  * To forget old keys instead of growing: `aging`.
  *
@@ -173,11 +174,7 @@ static bly_status scalable_plan_slice(bly_plan_t *plan, kind_spec *spec,
             return status_fail(BLY_ETOOBIG, "the filter would have to grow "
                                "beyond 2^64 keys");
     }
-    *spec = kind_spec_plain(rule->kind, keys, rate);
-    *plan = (bly_plan_t){ .bytes = 0 };
-    bly_status status = rule->kind->plan(plan, spec);
-    strcpy(plan->kind, rule->kind->name);
-    return status;
+    return inner_plan(plan, spec, rule->kind, keys, rate);
 }
 
 typedef struct {
@@ -310,6 +307,11 @@ static bly_status scalable_grow_plan(uint64_t *bytes, const void *image)
                            "grow no more: build one for more keys",
                            SCALABLE_SLICES - 1);
     bly_status status = scalable_plan_slice(&plan, &spec, &rule, v.slices);
+    if (status == BLY_EPARAM)
+        return status_fail(BLY_EFULL, "the filter is full, and its next slice "
+                           "would have to err at %.3g, less than kind %s can: "
+                           "build one for more keys, or of=standard",
+                           spec.rate, rule.kind->name);
     if (status == BLY_OK && (!scalable_end(&at, &v)
                              || !sizes_add(&end, at, plan.bytes)))
         status = kind_too_big(&spec, "2^64 bytes");
