@@ -317,6 +317,29 @@ static void gcs_same_answers(const bly_filter *filter, const uint64_t *hashes,
     free(present);
 }
 
+/* Remainders of few bits and of many, blocks of few keys and of many: rows of
+ * 32 keys and of 16, and blocks that are looked through one by one. */
+static void test_processors(void **state)
+{
+    (void)state;
+    enum { N = 4000 };
+    static const unsigned blocks[] = { 16, 33, 200, 1024 };
+    uint64_t *hashes = gcs_keys(1, 2 * N), seen = 0;
+    for (double rate = 0.999; rate > 1e-10; rate /= 1.9)
+        for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+            char kind[32];
+            snprintf(kind, sizeof kind, "gcs:block=%u", blocks[i]);
+            bly_filter *filter = gcs_built(kind, rate, hashes, N);
+            bly_stat_t stat;
+            assert_status(bly_stat(&stat, filter), BLY_OK);
+            seen |= UINT64_C(1) << (stat.geometry[GEOMETRY_SHAPE] & 63);
+            gcs_same_answers(filter, hashes, 2 * N);
+            bly_free(filter);
+        }
+    assert_true((~seen & ((UINT64_C(1) << 31) - 1)) == 0);     /* k < 31 */
+    free(hashes);
+}
+
 /* Whatever the records and the code say: and nothing outside is read (the
  * sanitizers watch). */
 static void test_lies(void **state)
@@ -324,18 +347,18 @@ static void test_lies(void **state)
     (void)state;
     enum { N = 3000 };
     uint64_t *hashes = gcs_keys(8, N);
-    static const double rates[] = { 0.5, 0.01, 1e-5, 1e-15 };
-    for (unsigned round = 0; round < 64; round++) {
-        bly_filter *filter = gcs_random("gcs", rates[round % 4], N);
+    static const double rates[] = { 0.5, 0.01, 1e-5, 1e-15, 5e-4 };
+    for (unsigned round = 0; round < 80; round++) {
+        bly_filter *filter = gcs_random("gcs", rates[round % 5], N);
         size_t bytes;
         const void *good = bly_image(filter, &bytes);
         uint8_t *image = malloc(bytes);
         assert_non_null(image);
         memcpy(image, good, bytes);
-        size_t step = round < 32 ? 1 : 97;
+        size_t step = round < 40 ? 1 : 97;
         for (size_t at = IMAGE_HEADER; at < bytes; at += step)
-            image[at] = round < 8 ? (uint8_t)(round / 4 * 255)
-                                  : (uint8_t)test_random(round, at);
+            image[at] = round < 10 ? (uint8_t)(round / 5 * 255)
+                                   : (uint8_t)test_random(round, at);
         image_seal(image);
         bly_filter *lying = NULL;
         assert_status(bly_wrap(&lying, image, bytes), BLY_OK);
@@ -361,6 +384,7 @@ int main(void)
         cmocka_unit_test(test_canonical),
         cmocka_unit_test(test_repeats),
         cmocka_unit_test(test_crowds_are_dispersed),
+        cmocka_unit_test(test_processors),
         cmocka_unit_test(test_lies),
     };
     return cmocka_run_group_tests_name("gcs", tests, NULL, NULL);

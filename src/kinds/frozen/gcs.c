@@ -85,9 +85,9 @@
  * it, could be entered in the middle, but take 1.91 .. 2 bits over
  * log2(1/p).)
  *
- * Where there are vector instructions a whole block is sifted at once by its
- * remainders, and the quotients are looked at for the few keys left: see
- * "Sixteen keys" below.
+ * Where there are vector instructions a whole block is sifted by its
+ * remainders, 32 keys at a time, and the quotients are looked at for the few
+ * keys left: see "A row of keys" below.
  *
  * BUILDING
  *
@@ -576,8 +576,9 @@ static bool gcs_contains(const void *image, uint64_t hash)
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* Keys whose index lines, and as many whose blocks, are on their way. */
-enum { GCS_AHEAD = 64, GCS_TRIPS = 2 * GCS_AHEAD };
+/* Keys whose index lines, and as many whose blocks, are on their way; and lines
+ * of a block asked for without looking how many it has. */
+enum { GCS_AHEAD = 64, GCS_TRIPS = 2 * GCS_AHEAD, GCS_LINES = 4 };
 
 /* A key on its way: its block, then where that is; and its number. */
 typedef struct {
@@ -598,10 +599,12 @@ PLATFORM_INLINE void gcs_ask_index(const gcs_view *v, gcs_trip *trip,
 PLATFORM_INLINE void gcs_ask_block(const gcs_view *v, const gcs_trip *trip)
 {
     const uint8_t *first = v->code + (trip->span.start >> 3);
-    uint64_t last = trip->span.length >> 3;
-    for (uint64_t at = 0; at < last; at += 64)
-        platform_prefetch(first + at);
-    platform_prefetch(first + last);
+    uint64_t last = trip->span.length >> 3, at = 0;
+    PLATFORM_UNROLL
+    for (; at < GCS_LINES * 64; at += 64)
+        platform_prefetch(first + (at < last ? at : last));
+    for (; at < last + 64; at += 64)
+        platform_prefetch(first + (at < last ? at : last));
 }
 
 /* Three stages of a key follow each other GCS_AHEAD keys later; `answer` is the
@@ -634,69 +637,173 @@ static void gcs_contains_portable(const void *image, const uint64_t *hashes,
 }
 
 #if CPU_X86
-/* Sixteen keys of a block at a time. Let L be the sum of the remainders up to
- * that of key i, and i; then its number is 2^k Q + L, where Q is the sum of
- * the quotients. So what is wanted, less L, must be a multiple of 2^k: that
- * sifts all keys of the block but one in 2^k, and takes the remainders only,
- * which are where they are. For a key that passes, Q is then known: it tells
- * where in the quotients the key's one bit is, and i how many are before it.
+/* A row of keys of a block at a time: 32, or 16 where remainders have more than
+ * 10 bits. Let L be the sum of the remainders up to that of key i, and i + 1;
+ * then its number, and 1, is 2^k Q + L, where Q is the sum of the quotients. So
+ * what is wanted, and 1, less L, must be a multiple of 2^k: that sifts all keys
+ * of the block but one in 2^k, and takes the remainders only, which are where
+ * they are. For a key that passes, Q is then known: it tells where in the
+ * quotients the key's one bit is, and i how many are before it.
  *
- * Whether keys pass, and how many, cannot be foreseen, and to branch on it cost
- * as much as all else together. So those that pass go into a queue, which
- * takes no branch, and the queue is settled once for many lookups. */
+ * How many rows a block has, which of them have keys that pass, and whether a
+ * one bit is there, cannot be foreseen, and to branch on it cost more than all
+ * else together. So this goes in stages, each a plain loop over a list that the
+ * one before wrote: rows of 64 lookups; those of them with keys that pass; keys
+ * with a one bit in the right place. What belongs on a list is written to its
+ * end, and so is what does not; only the end moves on for one, not the other.
+ */
 enum {
-    GCS_QUEUE = 512,
-    GCS_LANES = 16,
-    GCS_K_LANES = 26,                   /* 16 remainders add up in 32 bits   */
-    GCS_LENGTH_LANES = 1 << 16          /* and 16 say which key it is        */
+    GCS_ROWS = 512, GCS_ROWS_EACH = 64, /* in the queue, and of one lookup   */
+    GCS_K_LANES = 10, GCS_K_WIDE = 26   /* 32 remainders add up in 16 bits,
+                                           16 of them in 32                  */
 };
 
 typedef struct {
-    gcs_trip trip[GCS_AHEAD];           /* lookups                           */
-    size_t   n;
-    uint32_t id[GCS_QUEUE + GCS_LANES];     /* number of the lookup, times
-                                               2^16, and of the key          */
-    uint32_t left[GCS_QUEUE + GCS_LANES];   /* what is wanted, less L        */
+    uint64_t start, stop;               /* the block's bits                  */
+    uint64_t left;                      /* the number wanted, and 1          */
+    int64_t  lines;                     /* as gcs_lines() has it             */
+} gcs_lookup;
+
+typedef struct {
+    uint64_t inverse;                   /* 2^32 / bits of a row, rounded up  */
+    size_t   rows;
+    gcs_lookup lookup[GCS_AHEAD];
+    uint32_t row[GCS_ROWS + 16];        /* lookup, times 2^16, and which of
+                                           its rows                          */
+    uint64_t left[GCS_ROWS];            /* what is left before it of the
+                                           number wanted, and 1              */
+    uint8_t  sums[GCS_ROWS][64];        /* L of its keys, from there on      */
+    uint32_t pass[GCS_ROWS];            /* its keys that pass, as bits       */
+    uint32_t some[GCS_ROWS];            /* the rows that have such keys      */
 } gcs_queue;
 
-/* How many bits are set from `start` up to before `end`. */
+/* How many bits of 64 bytes are set, from bit `start` of the first byte up to
+ * before bit `end` of them all, at most 512. Bytes from there on are not read.
+ */
+CPU_TARGET_AVX512 PLATFORM_INLINE uint64_t
+gcs_ones_here(const uint8_t *bytes, unsigned start, uint64_t end)
+{
+    const __m512i none = _mm512_setzero_si512(), few = _mm512_set1_epi8(15);
+    const __m512i ones = _mm512_broadcast_i32x4(
+        _mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+    const __m512i begin = _mm512_setr_epi64(0, 64, 128, 192, 256, 320, 384,
+                                            448);
+    __mmask64 inside = _bzhi_u64(UINT64_MAX, (unsigned)((end + 7) / 8));
+    __m512i x = _mm512_maskz_loadu_epi8(inside, bytes);
+    __m512i left = _mm512_max_epi64(none,
+        _mm512_sub_epi64(_mm512_set1_epi64((int64_t)end), begin));
+    __m512i after = _mm512_sllv_epi64(_mm512_set1_epi64(-1), left);
+    __m512i before = _mm512_zextsi128_si512(
+        _mm_cvtsi32_si128((1 << start) - 1));
+    x = _mm512_andnot_si512(_mm512_or_si512(before, after), x);
+    __m512i high = _mm512_and_si512(_mm512_srli_epi16(x, 4), few);
+    x = _mm512_add_epi8(_mm512_shuffle_epi8(ones, _mm512_and_si512(x, few)),
+                        _mm512_shuffle_epi8(ones, high));
+    return (uint64_t)_mm512_reduce_add_epi64(_mm512_sad_epu8(x, none));
+}
+
+/* How many bits of the code are set from `start` up to before `end`. */
 CPU_TARGET_AVX512 static inline uint64_t
 gcs_ones(const uint8_t *code, uint64_t start, uint64_t end)
 {
-    uint64_t ones = 0, at = start & ~UINT64_C(7);
-    uint64_t word = image_u64(code, at >> 3) & UINT64_MAX << (start & 7);
-    for (; end - at >= 64; word = image_u64(code, at >> 3)) {
-        ones += platform_popcount(word);
-        at += 64;
-    }
-    return ones + platform_popcount(_bzhi_u64(word, (unsigned)(end - at)));
+    const uint8_t *bytes = code + (start >> 3);
+    uint64_t ones = 0, left = end - (start & ~UINT64_C(7));
+    unsigned skip = start & 7;
+    for (; left > 512; left -= 512, bytes += 64, skip = 0)
+        ones += gcs_ones_here(bytes, skip, 512);
+    return ones + gcs_ones_here(bytes, skip, left);
 }
 
-/* Empty the queue; present[j] is for lookup j. First those go, without a
- * branch, whose one bit is not where it should be: that is every other. */
-CPU_TARGET_AVX512 static void gcs_settle(const gcs_view *v, gcs_queue *q,
+PLATFORM_INLINE uint32_t gcs_lanes(uint32_t k)
+{
+    return k > GCS_K_LANES ? 16 : 32;
+}
+
+/* The fewest bits that a row of keys has. */
+PLATFORM_INLINE uint64_t gcs_row_bits(uint32_t k)
+{
+    return (uint64_t)gcs_lanes(k) * (k + 1);
+}
+
+PLATFORM_INLINE void gcs_begin(const gcs_view *v, gcs_queue *q)
+{
+    q->inverse = (UINT64_C(1) << 32) / gcs_row_bits(v->k) + 1;
+    q->rows = 0;
+}
+
+/* What L is for a key of a row, from there on. */
+PLATFORM_INLINE uint32_t gcs_sum_of(const uint8_t *sums, uint32_t lane,
+                                    bool wide)
+{
+    if (wide)
+        return image_u32(sums, 4 * lane);
+    return image_u32(sums, 4 * (lane / 2)) >> 16 * (lane % 2) & 0xFFFF;
+}
+
+/* A key that passed, the one bit it should have, and whose lookup it is. */
+typedef struct {
+    uint64_t key, one;
+    uint32_t lookup;
+} gcs_guess;
+
+/* The key of that lane of a row; is its one bit there? For half of those that
+ * pass by chance it is not. */
+PLATFORM_INLINE bool gcs_guess_for(gcs_guess *guess, const gcs_view *v,
+                                   const gcs_queue *q, uint32_t row,
+                                   uint32_t lane)
+{
+    const gcs_lookup *lookup = &q->lookup[q->row[row] >> 16];
+    const uint32_t lanes = gcs_lanes(v->k);
+    uint64_t key = (q->row[row] & 0xFFFF) * lanes + lane;
+    uint64_t left = q->left[row] - gcs_sum_of(q->sums[row], lane, lanes == 16);
+    uint64_t one = lookup->start + key + (left >> v->k);
+    bool room = !(left >> 63) & (one + 1 + (key + 1) * v->k <= lookup->stop);
+    one = room ? one : lookup->start;
+    *guess = (gcs_guess){ key, one, q->row[row] >> 16 };
+    return room & (gcs_window(v->code, one) & 1);
+}
+
+/* Are there as many before it as there are keys? Then the number is there. */
+CPU_TARGET_AVX512 static void gcs_settle(const gcs_view *v, const gcs_queue *q,
+                                         const gcs_guess *guess, size_t n,
                                          bool *present)
 {
-    uint64_t one[GCS_QUEUE + GCS_LANES];
-    size_t kept = 0;
-    for (size_t i = 0; i < q->n; i++) {
-        uint32_t id = q->id[i];
-        const gcs_span *span = &q->trip[id >> 16].span;
-        uint64_t key = id & 0xFFFF, stop = span->start + span->length;
-        uint64_t at = span->start + key + (q->left[i] >> v->k);
-        bool room = at + 1 + (key + 1) * v->k <= stop;
-        at = at < stop ? at : stop;
-        q->id[kept] = id;
-        one[kept] = at;
-        kept += room & (gcs_window(v->code, at) & 1);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t lookup = guess[i].lookup;
+        present[lookup] |= guess[i].key
+            == gcs_ones(v->code, q->lookup[lookup].start, guess[i].one);
     }
-    for (size_t i = 0; i < kept; i++) {
-        uint32_t id = q->id[i];
-        uint64_t before = gcs_ones(v->code, q->trip[id >> 16].span.start,
-                                   one[i]);
-        present[id >> 16] |= before == (id & 0xFFFF);
+}
+
+/* Settle one key of each of the first `some` rows of the list of that name.
+ * Those that have more stay on it: so many. */
+CPU_TARGET_AVX512 static size_t gcs_round(const gcs_view *v, gcs_queue *q,
+                                          size_t some, bool *present)
+{
+    gcs_guess guess[GCS_ROWS];
+    size_t n = 0, more = 0;
+    for (size_t i = 0; i < some; i++) {
+        uint32_t row = q->some[i], pass = q->pass[row];
+        n += gcs_guess_for(&guess[n], v, q, row, platform_trailing_zeros(pass));
+        q->pass[row] = pass &= pass - 1;
+        q->some[more] = row;
+        more += pass != 0;
     }
-    q->n = 0;
+    gcs_settle(v, q, guess, n, present);
+    return more;
+}
+
+/* Settle all keys that passed. */
+CPU_TARGET_AVX512 static void gcs_settle_all(const gcs_view *v, gcs_queue *q,
+                                             bool *present)
+{
+    size_t some = 0;
+    for (uint32_t r = 0; r < q->rows; r++) {
+        q->some[some] = r;
+        some += q->pass[r] != 0;
+    }
+    while (some > 0)
+        some = gcs_round(v, q, some, present);
 }
 
 /* gcs_locate, its sum in one register. */
@@ -728,78 +835,148 @@ PLATFORM_INLINE int64_t gcs_lines(const gcs_view *v, gcs_span span)
     return line < last ? line : last;
 }
 
-/* Of the 16 keys whose remainders end before bit `top`, each remainder and 1,
- * added up. */
+/* Of the 32 keys whose remainders end before bit `top` of 64 bytes, each
+ * remainder and 1, added up: in 128 bits by themselves, then in pairs and in
+ * halves of the register. */
 CPU_TARGET_AVX512 PLATFORM_INLINE __m512i
-gcs_sums_avx512(const gcs_view *v, uint64_t top, int64_t lines, __m512i steps)
+gcs_sums(__m512i words, uint32_t top, uint32_t k)
 {
-    const __m512i zero = _mm512_setzero_si512(), one = _mm512_set1_epi32(1);
-    const __m512i mask = _mm512_set1_epi32((int)((1u << v->k) - 1));
-    int64_t from = gcs_from(top, lines);
-    __m512i words = _mm512_loadu_si512(v->code + from);
-    __m512i at = _mm512_sub_epi32(
-        _mm512_set1_epi32((int)((int64_t)top - 8 * from)), steps);
-    __m512i word = _mm512_srli_epi32(at, 5);
-    __m512i shift = _mm512_and_si512(at, _mm512_set1_epi32(31));
-    __m512i low = _mm512_permutexvar_epi32(word, words);
-    __m512i high = _mm512_permutexvar_epi32(_mm512_add_epi32(word, one), words);
-    __m512i up = _mm512_sub_epi32(_mm512_set1_epi32(32), shift);
-    __m512i bits = _mm512_or_si512(_mm512_srlv_epi32(low, shift),
-                                   _mm512_sllv_epi32(high, up));
-    __m512i sums = _mm512_add_epi32(_mm512_and_si512(bits, mask), one);
-    sums = _mm512_add_epi32(sums, _mm512_alignr_epi32(sums, zero, 15));
-    sums = _mm512_add_epi32(sums, _mm512_alignr_epi32(sums, zero, 14));
-    sums = _mm512_add_epi32(sums, _mm512_alignr_epi32(sums, zero, 12));
-    return _mm512_add_epi32(sums, _mm512_alignr_epi32(sums, zero, 8));
+    const __m512i one = _mm512_set1_epi16(1);
+    const __m512i number = _mm512_set_epi16(32, 31, 30, 29, 28, 27, 26, 25, 24,
+        23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5,
+        4, 3, 2, 1);
+    const __m512i halves = _mm512_set1_epi16(15);
+    const __m512i pairs = _mm512_set_epi64(
+        0x0017001700170017, 0x0017001700170017, 0, 0,
+        0x0007000700070007, 0x0007000700070007, 0, 0);      /* words 23, 7 */
+    const __m512i steps = _mm512_mullo_epi16(number,
+                                             _mm512_set1_epi16((short)k));
+    __m512i at = _mm512_sub_epi16(_mm512_set1_epi16((short)top), steps);
+    __m512i word = _mm512_srli_epi16(at, 4);
+    __m512i shift = _mm512_and_si512(at, _mm512_set1_epi16(15));
+    __m512i up = _mm512_sub_epi16(_mm512_set1_epi16(16), shift);
+    __m512i low = _mm512_permutexvar_epi16(word, words);
+    __m512i high = _mm512_permutexvar_epi16(_mm512_add_epi16(word, one), words);
+    __m512i x = _mm512_or_si512(_mm512_srlv_epi16(low, shift),
+                                _mm512_sllv_epi16(high, up));
+    x = _mm512_and_si512(x, _mm512_set1_epi16((short)((1u << k) - 1)));
+    x = _mm512_add_epi16(x, one);
+    x = _mm512_add_epi16(x, _mm512_bslli_epi128(x, 2));
+    x = _mm512_add_epi16(x, _mm512_bslli_epi128(x, 4));
+    x = _mm512_add_epi16(x, _mm512_bslli_epi128(x, 8));
+    x = _mm512_add_epi16(x,
+            _mm512_maskz_permutexvar_epi16(0xFF00FF00, pairs, x));
+    return _mm512_add_epi16(x,
+               _mm512_maskz_permutexvar_epi16(0xFFFF0000, halves, x));
 }
 
-/* Put the keys that pass for lookup `j` into the queue. `left` counts down from
- * what is wanted, and one, by remainders, and ones, to 0. */
-CPU_TARGET_AVX512 PLATFORM_INLINE void
-gcs_sift_avx512(const gcs_view *v, gcs_queue *q, size_t j, bool *present)
+/* The same for 16 keys, in lanes of 32 bits. */
+CPU_TARGET_AVX512 PLATFORM_INLINE __m512i
+gcs_sums_wide(__m512i words, uint32_t top, uint32_t k)
 {
-    const __m512i iota = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
-                                           11, 12, 13, 14, 15);
-    const __m512i mask = _mm512_set1_epi32((int)((1u << v->k) - 1));
-    const __m512i steps = _mm512_mullo_epi32(_mm512_set1_epi32((int)v->k),
-                              _mm512_add_epi32(iota, _mm512_set1_epi32(1)));
-    const gcs_span span = q->trip[j].span;
-    const int64_t lines = gcs_lines(v, span);
-    __m512i id = _mm512_add_epi32(iota, _mm512_set1_epi32((int)(j << 16)));
-    uint32_t left = (uint32_t)q->trip[j].wanted + 1;
-    uint64_t top = span.start + span.length;
-    for (uint64_t i = 0; i < span.length; i += GCS_LANES * (v->k + 1)) {
-        __m512i sums = gcs_sums_avx512(v, top, lines, steps);
-        __m512i all = _mm512_set1_epi32((int)left);
-        __m512i rest = _mm512_sub_epi32(all, sums);
-        __mmask16 pass = _mm512_mask_testn_epi32_mask(
-            _mm512_cmple_epu32_mask(sums, all), rest, mask);
-        _mm512_storeu_si512(q->left + q->n,
-                            _mm512_maskz_compress_epi32(pass, rest));
-        _mm512_storeu_si512(q->id + q->n,
-                            _mm512_maskz_compress_epi32(pass, id));
-        q->n += platform_popcount(pass);
-        if (q->n > GCS_QUEUE)
-            gcs_settle(v, q, present);
-        uint32_t sum = (uint32_t)_mm_extract_epi32(
-                           _mm512_extracti32x4_epi32(sums, 3), 3);
-        left = left < sum ? 0 : left - sum;
-        top -= GCS_LANES * v->k;
-        id = _mm512_add_epi32(id, _mm512_set1_epi32(GCS_LANES));
+    const __m512i zero = _mm512_setzero_si512(), one = _mm512_set1_epi32(1);
+    const __m512i number = _mm512_setr_epi32(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+                                             12, 13, 14, 15, 16);
+    const __m512i steps = _mm512_mullo_epi32(_mm512_set1_epi32((int)k), number);
+    __m512i at = _mm512_sub_epi32(_mm512_set1_epi32((int)top), steps);
+    __m512i word = _mm512_srli_epi32(at, 5);
+    __m512i shift = _mm512_and_si512(at, _mm512_set1_epi32(31));
+    __m512i up = _mm512_sub_epi32(_mm512_set1_epi32(32), shift);
+    __m512i low = _mm512_permutexvar_epi32(word, words);
+    __m512i high = _mm512_permutexvar_epi32(_mm512_add_epi32(word, one), words);
+    __m512i x = _mm512_or_si512(_mm512_srlv_epi32(low, shift),
+                                _mm512_sllv_epi32(high, up));
+    x = _mm512_and_si512(x, _mm512_set1_epi32((int)((1u << k) - 1)));
+    x = _mm512_add_epi32(x, one);
+    x = _mm512_add_epi32(x, _mm512_alignr_epi32(x, zero, 15));
+    x = _mm512_add_epi32(x, _mm512_alignr_epi32(x, zero, 14));
+    x = _mm512_add_epi32(x, _mm512_alignr_epi32(x, zero, 12));
+    return _mm512_add_epi32(x, _mm512_alignr_epi32(x, zero, 8));
+}
+
+/* Which of a row's keys pass: `left` less L is a multiple of 2^k. */
+CPU_TARGET_AVX512 PLATFORM_INLINE uint32_t
+gcs_pass(__m512i sums, uint64_t left, uint32_t k, bool wide)
+{
+    int mask = (int)((1u << k) - 1);
+    if (wide)
+        return _mm512_testn_epi32_mask(_mm512_set1_epi32(mask),
+                   _mm512_sub_epi32(_mm512_set1_epi32((int)left), sums));
+    return _mm512_testn_epi16_mask(_mm512_set1_epi16((short)mask),
+               _mm512_sub_epi16(_mm512_set1_epi16((short)left), sums));
+}
+
+/* Which keys of the rows in the queue pass. */
+CPU_TARGET_AVX512 PLATFORM_INLINE void
+gcs_sift(const gcs_view *v, gcs_queue *q, bool wide)
+{
+    const uint32_t k = v->k, step = gcs_lanes(k) * k;
+    const uint8_t *code = v->code;
+    uint64_t left = 0;
+    for (size_t r = 0, rows = q->rows; r < rows; r++) {
+        const gcs_lookup *lookup = &q->lookup[q->row[r] >> 16];
+        uint32_t number = q->row[r] & 0xFFFF;
+        uint64_t top = lookup->stop - number * step;
+        int64_t from = gcs_from(top, lookup->lines);
+        __m512i words = _mm512_loadu_si512(code + from);
+        uint32_t bit = (uint32_t)(top - 8 * (uint64_t)from);
+        __m512i sums = wide ? gcs_sums_wide(words, bit, k)
+                            : gcs_sums(words, bit, k);
+        __m128i last = _mm512_extracti32x4_epi32(sums, 3);
+        left = number == 0 ? lookup->left : left;
+        q->left[r] = left;
+        _mm512_storeu_si512(q->sums[r], sums);
+        q->pass[r] = gcs_pass(sums, left, k, wide);
+        left -= wide ? (uint32_t)_mm_extract_epi32(last, 3)
+                     : (uint32_t)_mm_extract_epi16(last, 7);
     }
 }
 
-/* present[j] for lookup j, now or when the queue is settled. */
+CPU_TARGET_AVX512 static void gcs_sift_narrow(const gcs_view *v, gcs_queue *q)
+{
+    gcs_sift(v, q, false);
+}
+
+CPU_TARGET_AVX512 static void gcs_sift_wide(const gcs_view *v, gcs_queue *q)
+{
+    gcs_sift(v, q, true);
+}
+
+CPU_TARGET_AVX512 static void gcs_empty(const gcs_view *v, gcs_queue *q,
+                                        bool *present)
+{
+    if (v->k > GCS_K_LANES)
+        gcs_sift_wide(v, q);
+    else
+        gcs_sift_narrow(v, q);
+    gcs_settle_all(v, q, present);
+    q->rows = 0;
+}
+
+/* present[j] for lookup j, now or when the queue is emptied. A key has k + 1
+ * bits and more. */
 CPU_TARGET_AVX512 PLATFORM_INLINE void
 gcs_answer_avx512(const gcs_view *v, gcs_queue *q, size_t j,
                   const gcs_trip *trip, bool *present)
 {
-    bool lanes = v->k <= GCS_K_LANES && v->width <= INT32_MAX
-              && trip->span.length < GCS_LENGTH_LANES;
-    q->trip[j] = *trip;
+    const __m512i iota = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+                                           12, 13, 14, 15);
+    uint64_t row = gcs_row_bits(v->k), length = trip->span.length;
+    uint64_t rows = (length + row - 1) * q->inverse >> 32;
+    bool lanes = length <= GCS_ROWS_EACH * row && v->k <= GCS_K_WIDE;
     present[j] = !lanes && gcs_find(v, trip->span, trip->wanted);
-    if (lanes)
-        gcs_sift_avx512(v, q, j, present);
+    if (!lanes)
+        return;
+    q->lookup[j] = (gcs_lookup){
+        .start = trip->span.start, .stop = trip->span.start + length,
+        .left = trip->wanted + 1, .lines = gcs_lines(v, trip->span),
+    };
+    if (q->rows + rows > GCS_ROWS)
+        gcs_empty(v, q, present);
+    for (uint64_t i = 0; i < rows; i += 16)
+        _mm512_storeu_si512(q->row + q->rows + i, _mm512_add_epi32(iota,
+            _mm512_set1_epi32((int)(j << 16 | i))));
+    q->rows += rows;
 }
 
 CPU_TARGET_AVX512 static bool gcs_one_avx512(const void *image, uint64_t hash)
@@ -810,9 +987,9 @@ CPU_TARGET_AVX512 static bool gcs_one_avx512(const void *image, uint64_t hash)
                       .wanted = gcs_number_of(&v, mixed) };
     bool present;
     gcs_queue q;
-    q.n = 0;
+    gcs_begin(&v, &q);
     gcs_answer_avx512(&v, &q, 0, &trip, &present);
-    gcs_settle(&v, &q, &present);
+    gcs_empty(&v, &q, &present);
     return present;
 }
 
@@ -822,12 +999,12 @@ gcs_contains_avx512(const void *image, const uint64_t *hashes, size_t n,
 {
     const gcs_view v = gcs_look(image);
     gcs_queue q;
-    q.n = 0;
+    gcs_begin(&v, &q);
     GCS_ROLL(v, hashes, n, gcs_locate_avx512,
         size_t j = key % GCS_AHEAD;
         gcs_answer_avx512(&v, &q, j, trip, present + key - j);
         if (j == GCS_AHEAD - 1 || key == n - 1)
-            gcs_settle(&v, &q, present + key - j));
+            gcs_empty(&v, &q, present + key - j));
 }
 #endif
 
