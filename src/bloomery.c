@@ -655,10 +655,10 @@ static bly_status bloomery_add_all(bly_filter *filter, const uint64_t *hashes,
     while (status == BLY_EFULL && filter->kind->grow != NULL) {
         size_t done = 0;
         status = bloomery_grow(filter);
-        if (status == BLY_OK)
-            status = bloomery_add_batch(filter, hashes + in, n - in,
-                                        seen != NULL ? seen + in : NULL,
-                                        &done);
+        if (status != BLY_OK)           /* it may be full for good */
+            break;
+        status = bloomery_add_batch(filter, hashes + in, n - in,
+                                    seen != NULL ? seen + in : NULL, &done);
         in += done;
     }
     bloomery_count_items(filter, in);

@@ -202,6 +202,13 @@ static void test_full_when_slices_end(void **state)
     assert_in_range(in, 70, 71);        /* 10, 20 and 40 keys */
     for (uint64_t i = 0; i < in; i++)
         assert_true(bly_contains_hash(filter, test_random(1, i)));
+    uint64_t more[3] = { test_random(1, 0), test_random(1, 1),
+                         test_random(2, 0) };
+    bool seen[3] = { false, false, false };
+    assert_status(bly_add_many(filter, &more[2], 1), BLY_EFULL);
+    assert_status(bly_add_each(filter, more, 3, seen), BLY_EFULL);
+    assert_true(seen[0] && seen[1]);    /* those are in, once more */
+    in += 2;
     bly_stat_t stat;
     assert_status(bly_stat(&stat, filter), BLY_OK);
     assert_true(stat.items == in);
@@ -224,6 +231,8 @@ static void test_mapped_filters_cannot_grow(void **state)
     assert_int_equal(status, BLY_EFULL);
     assert_non_null(strstr(bly_why(), "without BLY_MAP"));
     assert_true(in >= 100 && in < 110);
+    uint64_t fresh = test_random(1, in);
+    assert_status(bly_add_many(filter, &fresh, 1), BLY_EFULL);
     bly_free(filter);
     assert_status(bly_open(&filter, path, 0), BLY_OK);
     scalable_fill(filter, 1, in, 1000);
