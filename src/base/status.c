@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { STATUS_LINE = 512 };
 
@@ -21,6 +22,13 @@ bly_status status_fail(bly_status status, const char *format, ...)
         if ((unsigned char)*c < ' ' || *c == 127)
             *c = '?';                   /* a file's name may hold anything */
     return status;
+}
+
+bly_status status_named(bly_status status, const char *name)
+{
+    char line[STATUS_LINE];
+    memcpy(line, status_line, sizeof line);
+    return status_fail(status, "%s: %s", name, line);
 }
 
 bly_status status_plain(bly_status status)

@@ -14,6 +14,9 @@
 bly_status status_fail(bly_status status, const char *format, ...)
     PLATFORM_PRINTF(2);
 
+/* Put a file's name before the line that is kept, and return `status`. */
+bly_status status_named(bly_status status, const char *name);
+
 /* Keep the general text of `status` and return it. */
 bly_status status_plain(bly_status status);
 

@@ -30,15 +30,6 @@ static bly_status open_failed(const char *what, const char *path)
                        "permissions", path, what, strerror(errno));
 }
 
-/* Put the file's name before what was found wrong with its bytes. */
-static bly_status open_name(bly_status status, const char *path)
-{
-    char why[384];
-    strncpy(why, bly_why(), sizeof why - 1);
-    why[sizeof why - 1] = '\0';
-    return status_fail(status, "%s: %s", path, why);
-}
-
 /* ---- Reading into memory ----------------------------------------------- */
 
 /* Read until n bytes are there or the file ends; how many, or -1. */
@@ -116,7 +107,7 @@ static bly_status open_into_memory(bly_filter **out, int file,
         return open_failed("read", path);
     bly_status status = open_size(&bytes, header, (size_t)have, info);
     if (status != BLY_OK)
-        return open_name(status, path);
+        return status_named(status, path);
 
     bly_allocator allocator = memory_allocator(NULL);
     uint8_t *image = memory_raw(&allocator, (size_t)bytes);
@@ -126,7 +117,7 @@ static bly_status open_into_memory(bly_filter **out, int file,
     memcpy(image, header, sizeof header);
     status = open_read_rest(file, path, image, (size_t)bytes);
     if (status != BLY_OK && status != BLY_EIO)
-        status = open_name(status, path);
+        status = status_named(status, path);
     if (status == BLY_OK)
         status = open_owned(out, image, (size_t)bytes, &allocator);
     if (status != BLY_OK)
@@ -217,7 +208,7 @@ static bly_status open_map(bly_filter **out, int file, const char *path,
         return status_fail(BLY_EIO, "%s: cannot map what is not a regular "
                            "file: open it without mapping", path);
     if (bytes == 0)                     /* which cannot be mapped */
-        return open_name(image_check_header("", 0), path);
+        return status_named(image_check_header("", 0), path);
 
     int protection = flags & BLY_WRITE ? PROT_READ | PROT_WRITE : PROT_READ;
     void *image = mmap(NULL, bytes, protection, MAP_SHARED, file, 0);
@@ -230,7 +221,7 @@ static bly_status open_map(bly_filter **out, int file, const char *path,
     if (packed)
         status = open_packed(out, kind, image, flags);
     if (status != BLY_OK)
-        status = open_name(status, path);
+        status = status_named(status, path);
     else if (!packed)
         status = handle_make(out, kind, image, bytes, &open_mapped,
                              &allocator);

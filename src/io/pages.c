@@ -123,15 +123,6 @@ static bly_status pages_damaged(const pages *p, uint64_t place)
                        (unsigned long long)place);
 }
 
-/* Put the file's name before what was found wrong with its bytes. */
-static bly_status pages_name(bly_status status, const char *path)
-{
-    char why[384];
-    strncpy(why, bly_why(), sizeof why - 1);
-    why[sizeof why - 1] = '\0';
-    return status_fail(status, "%s: %s", path, why);
-}
-
 /* ---- Windows ----------------------------------------------------------- */
 
 static bool pages_window_make(pages_window *w, const bly_allocator *allocator)
@@ -225,16 +216,16 @@ static bly_status pages_begin(pages *p)
 
 /* ---- Applying what waits ----------------------------------------------- */
 
-/* The pages of the keys from number `at` on, as many as the window holds; the
- * number of the first key that is left. */
-static size_t pages_gather(const pages *p, pages_window *w, size_t at)
+/* The pages of n keys, which are in the order of their pages, from number `at`
+ * on, as many as the window holds; the number of the first key that is left. */
+static size_t pages_gather(const pages *p, pages_window *w,
+                           const uint64_t *hashes, size_t n, size_t at)
 {
-    const pending *q = &p->waiting;
     size_t room = pages_window_room(p);
     pages_window_clear(w);
-    for (; at < q->n; at++) {
+    for (; at < n; at++) {
         uint64_t place;
-        p->kind->place(p->head, &q->hashes[at], 1, &place);
+        p->kind->place(p->head, &hashes[at], 1, &place);
         if (w->n > 0 && w->place[w->n - 1] == place)
             continue;
         if (w->n == room)
@@ -279,16 +270,17 @@ static bly_status pages_settle(pages *p, pages_window *w)
  * the other are on their way. */
 static bly_status pages_pass(pages *p)
 {
+    const uint64_t *hashes = p->waiting.hashes;
     size_t n = p->waiting.n, turn = 0;
     bly_status status = BLY_OK;
-    size_t at = pages_gather(p, &p->window[0], 0);
+    size_t at = pages_gather(p, &p->window[0], hashes, n, 0);
     pages_window_start(p, &p->window[0]);
     for (bool more = true; more; turn++) {
         pages_window *now = &p->window[turn % 2];
         pages_window *then = &p->window[(turn + 1) % 2];
         more = at < n && status == BLY_OK;
         if (more) {
-            at = pages_gather(p, then, at);
+            at = pages_gather(p, then, hashes, n, at);
             pages_window_start(p, then);
         }
         if (status == BLY_OK)
@@ -382,25 +374,6 @@ static void pages_sort_questions(const pages *p, pages_asker *a,
         a->hashes[i] = hashes[a->questions[i].key];
 }
 
-/* The pages of the questions from number `at` on; the first that is left. */
-static size_t pages_gather_questions(const pages *p, pages_asker *a, size_t at,
-                                     size_t n)
-{
-    pages_window *w = &a->window;
-    size_t room = pages_window_room(p);
-    pages_window_clear(w);
-    for (; at < n; at++) {
-        uint64_t place = a->questions[at].place;
-        if (w->n > 0 && w->place[w->n - 1] == place)
-            continue;
-        if (w->n == room)
-            break;
-        pages_window_add(p, w, place, at);
-    }
-    w->begin[w->n] = at;
-    return at;
-}
-
 /* Where not all pages can be read those that can are asked one by one; when
  * adding, "perhaps" is true of all. */
 static void pages_ask_window(pages *p, pages_asker *a, bool adding)
@@ -427,7 +400,7 @@ static void pages_ask_some(pages *p, pages_asker *a, const uint64_t *hashes,
 {
     pages_sort_questions(p, a, hashes, n);
     for (size_t at = 0; at < n; ) {
-        at = pages_gather_questions(p, a, at, n);
+        at = pages_gather(p, &a->window, a->hashes, n, at);
         pages_ask_window(p, a, adding);
     }
     for (size_t i = 0; i < n; i++)
@@ -809,7 +782,7 @@ static bly_status pages_check_head(const bly_kind **kind, pages *p,
     if (status == BLY_OK)
         status = handle_check_head(kind, p->head, size);
     if (status != BLY_OK)
-        return pages_name(status, p->path);
+        return status_named(status, p->path);
     p->kind = (*kind)->pages;
     p->bytes = p->kind->bytes(p->head);
     return BLY_OK;
