@@ -11,6 +11,7 @@
 
 #include "base/cpu.h"
 #include "base/threads.h"
+#include "core/sort.h"
 
 /* ---- Sizes ------------------------------------------------------------- */
 
@@ -191,18 +192,6 @@ static bool ribbon_sort_starts(const ribbon_work *w, uint64_t base,
     return true;
 }
 
-/* Keys that are nearly in order. */
-static void ribbon_sort_nearly(uint64_t *keys, size_t n)
-{
-    for (size_t i = 1; i < n; i++) {
-        uint64_t key = keys[i];
-        size_t j = i;
-        for (; j > 0 && keys[j - 1] > key; j--)
-            keys[j] = keys[j - 1];
-        keys[j] = key;
-    }
-}
-
 /* Sorted keys back to their shard, each one once, with the buckets' ends. */
 static void ribbon_gather(const ribbon_work *w, ribbon_lane *lane,
                           const uint64_t *sorted, size_t n)
@@ -244,7 +233,7 @@ static void ribbon_open(const ribbon_work *w, ribbon_worker *worker,
         && ribbon_sort_starts(w, (uint64_t)shard * RIBBON_SHARD, lane->keys, n,
                               worker->room, worker->sums + lane->slot,
                               starts)) {
-        ribbon_sort_nearly(worker->room, n);
+        sort_insert(worker->room, n);
         ribbon_gather(w, lane, worker->room, n);
     } else {
         ribbon_sort_heap(lane->keys, n);

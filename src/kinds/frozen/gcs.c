@@ -135,6 +135,7 @@
 #include "core/bits.h"
 #include "core/hash.h"
 #include "core/maths.h"
+#include "core/sort.h"
 
 #if CPU_X86
 #include <immintrin.h>
@@ -1033,17 +1034,6 @@ static kind_contains *gcs_contains_here(void)
 
 enum { GCS_FEW = 20, GCS_DIGIT = 9 };   /* keys to insert; bits of a digit   */
 
-static void gcs_sort_few(uint64_t *keys, size_t n)
-{
-    for (size_t i = 1; i < n; i++) {
-        uint64_t key = keys[i];
-        size_t at = i;
-        for (; at > 0 && keys[at - 1] > key; at--)
-            keys[at] = keys[at - 1];
-        keys[at] = key;
-    }
-}
-
 /* Bits for about four keys in a bucket. */
 static unsigned gcs_digit(size_t n, unsigned top)
 {
@@ -1078,7 +1068,7 @@ static void gcs_sort(uint64_t *keys, size_t n, uint64_t base, unsigned top)
 {
     size_t next[1 << GCS_DIGIT], end[1 << GCS_DIGIT];
     if (n <= GCS_FEW) {
-        gcs_sort_few(keys, n);
+        sort_insert(keys, n);
         return;
     }
     if (top == 0)
