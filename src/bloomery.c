@@ -206,6 +206,16 @@ bly_status handle_make(bly_filter **out, const bly_kind *kind, void *image,
     return BLY_OK;
 }
 
+bly_status handle_own(bly_filter **out, const bly_kind *kind, void *image,
+                      size_t bytes, const bly_allocator *allocator)
+{
+    bly_status status = handle_make(out, kind, image, bytes, &handle_owned,
+                                    allocator);
+    if (status != BLY_OK)
+        memory_release(allocator, image, bytes);
+    return status;
+}
+
 bly_status handle_share(bly_filter *filter)
 {
     if (filter->kind->add_shared == NULL)
@@ -269,12 +279,10 @@ static bly_status bloomery_own(bly_filter **out, const bloomery_order *order,
                                const bly_allocator *allocator)
 {
     bly_filter *filter;
-    bly_status status = handle_make(&filter, order->kind, image, bytes,
-                                    &handle_owned, allocator);
-    if (status != BLY_OK) {
-        memory_release(allocator, image, bytes);
+    bly_status status = handle_own(&filter, order->kind, image, bytes,
+                                   allocator);
+    if (status != BLY_OK)
         return status;
-    }
     filter->changed = true;             /* its checksums are still to be made */
     if ((flags & BLY_SHARED) != 0)
         status = handle_share(filter);
@@ -460,12 +468,10 @@ bly_status bly_copy(bly_filter **out, const bly_filter *filter)
     memcpy(image, filter->image, filter->bytes);
 
     bly_filter *copy;
-    bly_status status = handle_make(&copy, filter->kind, image, filter->bytes,
-                                    &handle_owned, &allocator);
-    if (status != BLY_OK) {
-        memory_release(&allocator, image, filter->bytes);
+    bly_status status = handle_own(&copy, filter->kind, image, filter->bytes,
+                                   &allocator);
+    if (status != BLY_OK)
         return status;
-    }
     copy->items = filter->items;
     copy->changed = filter->changed;
     copy->shared = filter->shared;

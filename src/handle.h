@@ -81,6 +81,11 @@ bly_status handle_make(bly_filter **out, const bly_kind *kind, void *image,
                        size_t bytes, const handle_source *source,
                        const bly_allocator *allocator);
 
+/* The same for one in memory from the allocator, which goes back there on an
+ * error. */
+bly_status handle_own(bly_filter **out, const bly_kind *kind, void *image,
+                      size_t bytes, const bly_allocator *allocator);
+
 /* Let many threads add; BLY_EUNSUPPORTED if the kind cannot. */
 bly_status handle_share(bly_filter *filter);
 

@@ -77,11 +77,7 @@ bly_status handle_unpack(bly_filter **out, const bly_kind *kind,
         return status_fail(BLY_ENOMEM, "out of memory: the filter takes %.4g "
                            "MiB when it is unpacked",
                            (double)own / (1 << 20));
-    bly_status status = handle_make(out, kind, unpacked, own, &handle_owned,
-                                    allocator);
-    if (status != BLY_OK)
-        memory_release(allocator, unpacked, own);
-    return status;
+    return handle_own(out, kind, unpacked, own, allocator);
 }
 
 bly_status bly_unpack(bly_filter **out, const void *packed, size_t bytes)
