@@ -30,14 +30,20 @@ bool inner_room(uint64_t *out, uint64_t bytes)
     return true;
 }
 
+bly_status inner_plan_spec(bly_plan_t *plan, const bly_kind *kind,
+                           const kind_spec *spec)
+{
+    *plan = (bly_plan_t){ .window = UINT64_MAX };
+    bly_status status = kind->plan(plan, spec);
+    strcpy(plan->kind, kind->name);
+    return status;
+}
+
 bly_status inner_plan(bly_plan_t *plan, kind_spec *spec, const bly_kind *kind,
                       uint64_t capacity, double rate)
 {
     *spec = kind_spec_plain(kind, capacity, rate);
-    *plan = (bly_plan_t){ .bytes = 0 };
-    bly_status status = kind->plan(plan, spec);
-    strcpy(plan->kind, kind->name);
-    return status;
+    return inner_plan_spec(plan, kind, spec);
 }
 
 bly_status inner_check_hash(const bly_kind *kind, const void *outer)
@@ -105,6 +111,34 @@ void inner_contains_many(const bly_kind *kind, const void *image,
     }
     for (size_t i = 0; i < n; i++)
         present[i] = kind->contains(image, hashes[i]);
+}
+
+void inner_rest_begin(inner_rest *rest, const uint64_t *hashes, size_t n,
+                      const bool *found)
+{
+    rest->n = 0;
+    for (size_t i = 0; i < n; i++) {
+        rest->hash[rest->n] = hashes[i];
+        rest->place[rest->n] = (uint16_t)i;
+        rest->n += !found[i];
+    }
+}
+
+void inner_rest_ask(inner_rest *rest, const bly_kind *kind, const void *image,
+                    bool *found)
+{
+    bool has[INNER_CHUNK];
+    size_t left = 0;
+    if (rest->n == 0)
+        return;
+    inner_contains_many(kind, image, rest->hash, rest->n, has);
+    for (size_t i = 0; i < rest->n; i++) {
+        found[rest->place[i]] = has[i];
+        rest->hash[left] = rest->hash[i];
+        rest->place[left] = rest->place[i];
+        left += !has[i];
+    }
+    rest->n = left;
 }
 
 /* Where there is no batch, the lookups of one bring the lines near. */

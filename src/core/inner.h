@@ -35,8 +35,10 @@ typedef struct {
  * False: too many. */
 bool inner_room(uint64_t *out, uint64_t bytes);
 
-/* Plan an inner image with its options as they are when none is given, and
- * write down the spec that it was planned for. */
+/* Plan an inner image for a spec; or with its options as they are when none is
+ * given, and write down the spec that it was planned for. */
+bly_status inner_plan_spec(bly_plan_t *plan, const bly_kind *kind,
+                           const kind_spec *spec);
 bly_status inner_plan(bly_plan_t *plan, kind_spec *spec, const bly_kind *kind,
                       uint64_t capacity, double rate);
 
@@ -57,6 +59,24 @@ bool inner_check(const void *outer, uint64_t offset, const bly_kind *kind);
 /* The inner image, `offset` bytes into the payload; inner_check() has said
  * yes before. */
 inner inner_at(const void *outer, uint64_t offset, const bly_kind *kind);
+
+/* Keys of a batch that have not been found in any image so far. */
+enum { INNER_CHUNK = 2048 };
+
+typedef struct {
+    uint64_t hash[INNER_CHUNK];
+    uint16_t place[INNER_CHUNK];        /* in the batch                      */
+    size_t   n;
+} inner_rest;
+
+/* Begin with those of n keys, INNER_CHUNK at most, that have no mark. */
+void inner_rest_begin(inner_rest *rest, const uint64_t *hashes, size_t n,
+                      const bool *found);
+
+/* Ask an image for the rest: those that it has get a mark, the others are the
+ * rest for the next one. */
+void inner_rest_ask(inner_rest *rest, const bly_kind *kind, const void *image,
+                    bool *found);
 
 /* The kind's own batch, or a loop over its single form. `add` of a kind that
  * counts adds a key once more that it says was seen. */

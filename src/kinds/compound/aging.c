@@ -122,7 +122,7 @@ enum {
     AGING_OF = 0, AGING_GENERATIONS = 1, AGING_CAP = 2, AGING_STRIDE = 3,
     AGING_ACTIVE = 0, AGING_KEYS = 8, AGING_HEAD = 64,  /* in the payload    */
     AGING_MOST = 64,                    /* generations                       */
-    AGING_CHUNK = 2048                  /* keys asked at a time              */
+    AGING_CHUNK = INNER_CHUNK           /* keys asked at a time              */
 };
 
 enum { AGING_OPTION_OF, AGING_OPTION_GENERATIONS };
@@ -339,22 +339,10 @@ static bly_status aging_add(void *image, uint64_t hash)
 static void aging_ask_older(const aging_view *v, const uint64_t *hashes,
                             size_t n, bool *present)
 {
-    uint64_t left[AGING_CHUNK];
-    uint16_t place[AGING_CHUNK];
-    bool found[AGING_CHUNK];
-    for (uint64_t age = 1; age < v->generations; age++) {
-        size_t m = 0;
-        for (size_t i = 0; i < n; i++) {
-            left[m] = hashes[i];
-            place[m] = (uint16_t)i;
-            m += !present[i];
-        }
-        if (m == 0)
-            return;
-        v->kind->contains_many(aging_at(v, age), left, m, found);
-        for (size_t j = 0; j < m; j++)
-            present[place[j]] = found[j];
-    }
+    inner_rest rest;
+    inner_rest_begin(&rest, hashes, n, present);
+    for (uint64_t age = 1; age < v->generations; age++)
+        inner_rest_ask(&rest, v->kind, aging_at(v, age), present);
 }
 
 static void aging_contains_many(const void *image, const uint64_t *hashes,

@@ -275,10 +275,7 @@ static bly_status buffered_plan_page(bly_plan_t *plan, kind_spec *asked,
     *asked = kind_spec_plain(of, capacity, 0.5);
     asked->option[STANDARD_M] = row->m;
     asked->option[STANDARD_K] = row->k;
-    *plan = (bly_plan_t){ .bytes = 0 };
-    bly_status status = of->plan(plan, asked);
-    strcpy(plan->kind, of->name);
-    return status;
+    return inner_plan_spec(plan, of, asked);
 }
 
 static uint64_t buffered_page_asked(const kind_spec *spec)

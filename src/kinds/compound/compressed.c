@@ -244,13 +244,6 @@ static uint64_t compressed_expected(uint64_t bits, double fill)
     return IMAGE_HEADER + (coded < most ? coded : most);
 }
 
-static bly_status compressed_plan_inner(bly_plan_t *plan, const bly_kind *kind,
-                                        const kind_spec *spec)
-{
-    *plan = (bly_plan_t){ .window = UINT64_MAX };
-    return kind->plan(plan, spec);
-}
-
 /* The inner filter: what its kind plans, but with as few probes as memory and
  * rate allow. Where m is given it is the memory. */
 static bly_status compressed_choose(bly_plan_t *best, const kind_spec *spec)
@@ -259,7 +252,7 @@ static bly_status compressed_choose(bly_plan_t *best, const kind_spec *spec)
     kind_spec part = kind_spec_plain(kind, spec->capacity, spec->rate);
     part.option[KIND_ROW_M] = spec->option[COMPRESSED_OPTION_M];
     part.option[KIND_ROW_K] = spec->option[COMPRESSED_OPTION_K];
-    bly_status status = compressed_plan_inner(best, kind, &part);
+    bly_status status = inner_plan_spec(best, kind, &part);
     if (status != BLY_OK || part.option[KIND_ROW_K] != KIND_CHOOSE)
         return status;
 
@@ -271,7 +264,7 @@ static bly_status compressed_choose(bly_plan_t *best, const kind_spec *spec)
     for (uint64_t k = 1; k < best->probes; k++) {
         bly_plan_t plan;
         part.option[KIND_ROW_K] = k;
-        if (compressed_plan_inner(&plan, kind, &part) == BLY_OK
+        if (inner_plan_spec(&plan, kind, &part) == BLY_OK
             && plan.rate <= spec->rate
             && (double)(plan.bytes - IMAGE_HEADER) * 8 <= most) {
             *best = plan;

@@ -105,7 +105,7 @@ enum {
     SCALABLE_ENTRY = 16,                /* bytes in the directory            */
     SCALABLE_KEYS = 8,                  /* of them, where the keys stand     */
     SCALABLE_DIRECTORY = SCALABLE_SLICES * SCALABLE_ENTRY,
-    SCALABLE_CHUNK = 2048               /* keys asked at a time              */
+    SCALABLE_CHUNK = INNER_CHUNK        /* keys asked at a time              */
 };
 
 static const char *const scalable_kinds[] = {
@@ -378,25 +378,30 @@ static uint64_t scalable_hash(const scalable_view *v, uint64_t hash)
     return v->kind->raw_hash ? hash_spread(hash) : hash;
 }
 
+/* Has any slice this hash, as they want it? */
+static bool scalable_has(const scalable_view *v, uint64_t hash)
+{
+    for (size_t i = v->slices; i-- > 0; )
+        if (v->kind->contains(scalable_slice(v, i), hash))
+            return true;
+    return false;
+}
+
 static bool scalable_contains(const void *image, uint64_t hash)
 {
     scalable_view v = scalable_look(image);
-    hash = scalable_hash(&v, hash);
-    for (size_t i = v.slices; i-- > 0; )
-        if (v.kind->contains(scalable_slice(&v, i), hash))
-            return true;
-    return false;
+    return scalable_has(&v, scalable_hash(&v, hash));
 }
 
 static bly_status scalable_add(void *image, uint64_t hash)
 {
     scalable_view v = scalable_look(image);
-    if (scalable_contains(image, hash))
+    hash = scalable_hash(&v, hash);
+    if (scalable_has(&v, hash))
         return BLY_SEEN;
     if (scalable_room(&v) == 0)
         return BLY_EFULL;
-    bly_status status = v.kind->add(scalable_slice(&v, v.slices - 1),
-                                    scalable_hash(&v, hash));
+    bly_status status = v.kind->add(scalable_slice(&v, v.slices - 1), hash);
     if (status >= 0)
         scalable_count(&v, 1);
     return status;
@@ -404,51 +409,32 @@ static bly_status scalable_add(void *image, uint64_t hash)
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* Keys of a chunk that no slice has had so far. */
-typedef struct {
-    uint64_t hash[SCALABLE_CHUNK];
-    uint16_t place[SCALABLE_CHUNK];     /* in the chunk                      */
-    size_t   n;
-} scalable_rest;
-
-static void scalable_begin(scalable_rest *rest, const scalable_view *v,
-                           const uint64_t *hashes, size_t n)
+/* All keys of a chunk, as the slices want them; none is found yet. */
+static void scalable_begin(inner_rest *rest, const scalable_view *v,
+                           const uint64_t *hashes, size_t n, bool *found)
 {
-    for (size_t i = 0; i < n; i++) {
+    memset(found, false, n * sizeof *found);
+    inner_rest_begin(rest, hashes, n, found);
+    for (size_t i = 0; v->kind->raw_hash && i < n; i++)
         rest->hash[i] = scalable_hash(v, hashes[i]);
-        rest->place[i] = (uint16_t)i;
-    }
-    rest->n = n;
 }
 
-/* Ask slices top-1 down to 0, each for the keys that are left: found[] of those
- * that one of them has becomes true, the others stay in the rest. */
-static void scalable_ask(scalable_rest *rest, const scalable_view *v,
-                         size_t top, bool *found)
+/* Ask slices top-1 down to 0, each for the keys that are left. */
+static void scalable_ask(inner_rest *rest, const scalable_view *v, size_t top,
+                         bool *found)
 {
-    bool has[SCALABLE_CHUNK];
-    for (size_t s = top; s-- > 0 && rest->n > 0; ) {
-        size_t left = 0;
-        inner_contains_many(v->kind, scalable_slice(v, s), rest->hash, rest->n,
-                            has);
-        for (size_t j = 0; j < rest->n; j++) {
-            found[rest->place[j]] = has[j];
-            rest->hash[left] = rest->hash[j];
-            rest->place[left] = rest->place[j];
-            left += !has[j];
-        }
-        rest->n = left;
-    }
+    for (size_t s = top; s-- > 0; )
+        inner_rest_ask(rest, v->kind, scalable_slice(v, s), found);
 }
 
 static void scalable_contains_many(const void *image, const uint64_t *hashes,
                                    size_t n, bool *present)
 {
     scalable_view v = scalable_look(image);
-    scalable_rest rest;
+    inner_rest rest;
     for (size_t i = 0, some; i < n; i += some) {
         some = n - i < SCALABLE_CHUNK ? n - i : SCALABLE_CHUNK;
-        scalable_begin(&rest, &v, hashes + i, some);
+        scalable_begin(&rest, &v, hashes + i, some, present + i);
         scalable_ask(&rest, &v, v.slices, present + i);
     }
 }
@@ -457,7 +443,7 @@ static void scalable_contains_many(const void *image, const uint64_t *hashes,
  * unless a key before it in the batch was the same to it; how many are done. A
  * kind that counts would count the same key twice, so it is asked first. */
 static bly_status scalable_add_rest(const scalable_view *v,
-                                    const scalable_rest *rest, size_t m,
+                                    const inner_rest *rest, size_t m,
                                     bool *seen, size_t *done)
 {
     void *last = scalable_slice(v, v->slices - 1);
@@ -483,12 +469,12 @@ static bly_status scalable_add_some(const scalable_view *v,
                                     const uint64_t *hashes, size_t n,
                                     bool *seen, size_t *done)
 {
-    scalable_rest rest;
+    inner_rest rest;
     bool each[SCALABLE_CHUNK];
     uint64_t room = scalable_room(v), fresh = 0;
     bly_status status = BLY_OK;
 
-    scalable_begin(&rest, v, hashes, n);
+    scalable_begin(&rest, v, hashes, n, seen);
     scalable_ask(&rest, v, room > 0 ? v->slices - 1 : v->slices, seen);
     size_t m = rest.n < room ? rest.n : (size_t)room, in = 0;
     if (m > 0)
@@ -502,15 +488,18 @@ static bly_status scalable_add_some(const scalable_view *v,
     return room == 0 && rest.n > 0 ? BLY_EFULL : status;
 }
 
+/* `seen` may be NULL. */
 static bly_status scalable_add_each(void *image, const uint64_t *hashes,
                                     size_t n, bool *seen, size_t *done)
 {
     scalable_view v = scalable_look(image);
+    bool unasked[SCALABLE_CHUNK];
     bly_status status = BLY_OK;
     for (*done = 0; *done < n && status >= 0; ) {
         size_t some = n - *done < SCALABLE_CHUNK ? n - *done : SCALABLE_CHUNK;
         size_t in;
-        status = scalable_add_some(&v, hashes + *done, some, seen + *done, &in);
+        status = scalable_add_some(&v, hashes + *done, some,
+                                   seen != NULL ? seen + *done : unasked, &in);
         *done += in;
     }
     return status < 0 ? status : BLY_OK;
@@ -519,16 +508,7 @@ static bly_status scalable_add_each(void *image, const uint64_t *hashes,
 static bly_status scalable_add_many(void *image, const uint64_t *hashes,
                                     size_t n, size_t *done)
 {
-    scalable_view v = scalable_look(image);
-    bool seen[SCALABLE_CHUNK];
-    bly_status status = BLY_OK;
-    for (*done = 0; *done < n && status >= 0; ) {
-        size_t some = n - *done < SCALABLE_CHUNK ? n - *done : SCALABLE_CHUNK;
-        size_t in;
-        status = scalable_add_some(&v, hashes + *done, some, seen, &in);
-        *done += in;
-    }
-    return status < 0 ? status : BLY_OK;
+    return scalable_add_each(image, hashes, n, NULL, done);
 }
 
 /* ---- Look inside ------------------------------------------------------- */
