@@ -185,8 +185,10 @@ typedef struct {
     uint32_t probes;            /* bits, cells or places of a key (k)        */
     double   lines_present;     /* cache lines touched by a lookup, at most, */
     double   lines_absent;      /* of a key that is there, and of one not    */
-    uint32_t label_bits;        /* a key's label is below 2^label_bits; 0: the
-                                   kind carries no labels                    */
+    uint32_t label_bits;        /* bits of the largest label; 0: the kind
+                                   carries no labels                         */
+    uint64_t label_least;       /* labels are these and what is between them */
+    uint64_t label_most;
     uint64_t geometry[4];       /* the kind's own numbers, see docs/format.md*/
 } bly_plan_t;
 
@@ -312,17 +314,31 @@ BLY_API void     bly_count_keys(const bly_filter *filter, const bly_key *keys,
 
 /* Labels, for kinds that carry them: put stores a label with a key, get finds
  * it (false: certainly not there, or the kind has no labels; *label is then
- * untouched). A kind that is built from all its keys (bly_build_labels) changes
- * the label of a key that is there: BLY_EABSENT for another. BLY_EPARAM (a
- * label that does not fit), BLY_EUNSUPPORTED, BLY_EFULL, BLY_EREADONLY.
+ * untouched).
  *
- * The batch forms are get of each key in turn: found[i] is what it says, and
- * labels[i] is untouched where that is false. Like all that only reads they
+ * A kind that is built from all its keys (bly_build_labels) changes the label
+ * of a key that is there: BLY_EABSENT for another. A kind with the abilities
+ * "add" and "label" takes any key: of all labels that were put with a key, get
+ * gives the best one, or one that is better still (its page says which are
+ * better: larger ones, or smaller), never a worse one; put says BLY_SEEN where
+ * it changed nothing; and bly_add puts the worst label there is. bly_plan and
+ * bly_stat tell what labels there may be.
+ *
+ * BLY_EPARAM (a label that there may not be), BLY_EUNSUPPORTED, BLY_EREADONLY.
+ * The batch forms of put return BLY_OK, or the first error; the labels before
+ * that one are in.
+ *
+ * The batch forms of get are get of each key in turn: found[i] is what it says,
+ * and labels[i] is untouched where that is false. Like all that only reads they
  * may run in many threads at once. */
 BLY_API bly_status bly_put     (bly_filter *filter, const void *key,
                                 size_t length, uint64_t label);
 BLY_API bly_status bly_put_hash(bly_filter *filter, uint64_t hash,
                                 uint64_t label);
+BLY_API bly_status bly_put_many(bly_filter *filter, const uint64_t *hashes,
+                                const uint64_t *labels, size_t n);
+BLY_API bly_status bly_put_keys(bly_filter *filter, const bly_key *keys,
+                                const uint64_t *labels, size_t n);
 BLY_API bool       bly_get     (const bly_filter *filter, const void *key,
                                 size_t length, uint64_t *label);
 BLY_API bool       bly_get_hash(const bly_filter *filter, uint64_t hash,
@@ -388,12 +404,31 @@ typedef struct {
                                    count is no longer known, so no remove
                                    lowers them                               */
     uint32_t label_bits;        /* as in bly_plan_t                          */
+    uint64_t label_least, label_most;
     uint64_t geometry[4];
 } bly_stat_t;
 
 /* Reads the whole image. BLY_OK; only of a filter that is open page by page
  * (BLY_PAGED) also BLY_EIO and BLY_ENOMEM. */
 BLY_API bly_status bly_stat(bly_stat_t *out, const bly_filter *filter);
+
+/* How things stand with one label of a kind whose labels are ordered. */
+typedef struct {
+    uint64_t label;
+    double   fill;              /* share of the cells or bits that show it   */
+    double   rate;              /* chance that a key which was never put is
+                                   said to have it                           */
+    double   mistaken;          /* chance that a key which has it is said to
+                                   have another                              */
+} bly_label_t;
+
+typedef bool bly_visit_label(void *context, const bly_label_t *label);
+
+/* Visit the labels in rising order, from the bits as they are now, until
+ * `visit` returns false. Reads the whole image. BLY_OK; BLY_EUNSUPPORTED (kinds
+ * without a bounded number of ordered labels). */
+BLY_API bly_status bly_each_label(const bly_filter *filter,
+                                  bly_visit_label *visit, void *context);
 
 /* ==== Sets of keys ====================================================== */
 

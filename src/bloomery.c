@@ -411,7 +411,9 @@ static bly_status bloomery_fill(bly_filter **out, const bloomery_order *order,
     bly_status status = bloomery_new(&filter, order, spec);
     if (status != BLY_OK)
         return status;
-    status = bly_add_many(filter, keys->hashes, keys->n);
+    status = keys->labels == NULL
+           ? bly_add_many(filter, keys->hashes, keys->n)
+           : bly_put_many(filter, keys->hashes, keys->labels, keys->n);
     if (status == BLY_OK)
         *out = filter;
     else
@@ -883,14 +885,51 @@ bly_status bly_put_hash(bly_filter *filter, uint64_t hash, uint64_t label)
     if (filter->kind->put == NULL)
         return bloomery_unsupported(filter->kind, "carry labels");
     bly_status status = handle_begin(filter);
-    return status == BLY_OK ? filter->kind->put(filter->image, hash, label)
-                            : status;
+    if (status == BLY_OK)
+        status = filter->kind->put(filter->image, hash, label);
+    if (status >= 0 && filter->kind->add != NULL)
+        bloomery_count_items(filter, 1);
+    return status;
 }
 
 bly_status bly_put(bly_filter *filter, const void *key, size_t length,
                    uint64_t label)
 {
     return bly_put_hash(filter, bly_hash(filter, key, length), label);
+}
+
+bly_status bly_put_many(bly_filter *filter, const uint64_t *hashes,
+                        const uint64_t *labels, size_t n)
+{
+    const bly_kind *kind = filter->kind;
+    if (kind->put == NULL)
+        return bloomery_unsupported(kind, "carry labels");
+    bly_status status = n > 0 ? handle_begin(filter) : BLY_OK;
+    if (status != BLY_OK)
+        return status;
+    size_t done = 0;
+    if (kind->put_many != NULL)
+        status = kind->put_many(filter->image, hashes, labels, n, &done);
+    else
+        for (; done < n && status >= 0; done += status >= 0)
+            status = kind->put(filter->image, hashes[done], labels[done]);
+    if (kind->add != NULL)
+        bloomery_count_items(filter, done);
+    return status < 0 ? status : BLY_OK;
+}
+
+bly_status bly_put_keys(bly_filter *filter, const bly_key *keys,
+                        const uint64_t *labels, size_t n)
+{
+    uint64_t hashes[BLOOMERY_CHUNK];
+    bly_status status = filter->kind->put == NULL
+                      ? bloomery_unsupported(filter->kind, "carry labels")
+                      : BLY_OK;
+    for (size_t i = 0, some; i < n && status >= 0; i += some) {
+        some = bloomery_hash_chunk(filter, hashes, keys + i, n - i);
+        status = bly_put_many(filter, hashes, labels + i, some);
+    }
+    return status;
 }
 
 bool bly_get_hash(const bly_filter *filter, uint64_t hash, uint64_t *label)
@@ -980,6 +1019,15 @@ bly_status bly_each(const bly_filter *filter, bly_visit *visit, void *context)
     if (filter->kind->each == NULL)
         return bloomery_unsupported(filter->kind, "list what it holds");
     filter->kind->each(filter->image, visit, context);
+    return BLY_OK;
+}
+
+bly_status bly_each_label(const bly_filter *filter, bly_visit_label *visit,
+                          void *context)
+{
+    if (filter->kind->each_label == NULL)
+        return bloomery_unsupported(filter->kind, "list its labels");
+    filter->kind->each_label(filter->image, visit, context);
     return BLY_OK;
 }
 

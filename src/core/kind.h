@@ -169,12 +169,21 @@ struct bly_kind {
     void       (*count_many) (const void *image, const uint64_t *hashes,
                               size_t n, uint64_t *counts);
 
-    /* Labels; `plan` and `stat` tell their bits. The batch is get() of each
-     * hash in turn. */
+    /* Labels; `plan` and `stat` tell which there may be. Where there is `add`
+     * too, put() takes any key, says BLY_SEEN if it changed nothing, and the
+     * label that get() gives is the best of those that were put with the key or
+     * better still; `better` says which are. The batches are put() and get() of
+     * each hash in turn; the first error stops the batch that puts, and *done
+     * is then how many are in. */
     bly_status (*put)     (void *image, uint64_t hash, uint64_t label);
+    bly_status (*put_many)(void *image, const uint64_t *hashes,
+                           const uint64_t *labels, size_t n, size_t *done);
     bool       (*get)     (const void *image, uint64_t hash, uint64_t *label);
     void       (*get_many)(const void *image, const uint64_t *hashes, size_t n,
                            bool *found, uint64_t *labels);
+    void       (*each_label)(const void *image, bly_visit_label *visit,
+                             void *context);
+    enum { KIND_LABEL_OWN, KIND_LABEL_LARGER, KIND_LABEL_SMALLER } better;
 
     /* Both images have equal kind, version, geometry, hash and seed, and may
      * be one and the same. BLY_OK; BLY_EFULL and nothing changed. A kind that

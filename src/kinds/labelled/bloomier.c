@@ -117,6 +117,7 @@ static bly_status bloomier_plan(bly_plan_t *plan, const kind_spec *spec)
         .label = (uint32_t)spec->option[BLOOMIER_OPTION_BITS],
     };
     plan->label_bits = wish.label;
+    plan->label_most = prints_mask(wish.label);
     return prints_plan(plan, &wish, spec);
 }
 
@@ -379,6 +380,7 @@ static void bloomier_stat(bly_stat_t *out, const void *image)
 {
     prints_stat(out, image);
     out->label_bits = prints_look(image).label;
+    out->label_most = prints_mask(out->label_bits);
 }
 
 const bly_kind bly_kind_bloomier = {
