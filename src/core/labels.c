@@ -19,7 +19,8 @@ enum { LABELS_SHORT, LABELS_BYTE, LABELS_WORD, LABELS_HALVES };
 
 enum {
     LABELS_WORD_BYTES = 8,
-    LABELS_WORD_MOST = 57,      /* bits that a word has from any bit on      */
+    LABELS_WORD_MOST = 57,      /* bits that a word has from any bit on; and
+                                   it has 64 from where each 64th begins     */
     LABELS_HALF = 32            /* bits of a wide cell's lower part          */
 };
 
@@ -42,7 +43,8 @@ static labels_row labels_look(const void *image)
     r.last = bytes < LABELS_WORD_BYTES ? bytes : bytes - LABELS_WORD_BYTES;
     r.form = bytes < LABELS_WORD_BYTES ? LABELS_SHORT
            : r.width == 8 ? LABELS_BYTE
-           : r.width <= LABELS_WORD_MOST ? LABELS_WORD : LABELS_HALVES;
+           : r.width <= LABELS_WORD_MOST || r.width == 64 ? LABELS_WORD
+           : LABELS_HALVES;
     return r;
 }
 
@@ -67,13 +69,21 @@ static labels_row labels_look(const void *image)
 
 /* ---- One cell ----------------------------------------------------------- */
 
-/* The word that has a bit, and the bit's place in it. `last` of a short row is
- * its length: its word begins at 0. */
+/* A word that has `bits` bits from `bit` on, and the bit's place in it: it
+ * begins with the bit's byte, but ends no later than the row, and in the line
+ * of the last bit, since to read into the next one for nothing is to wait for
+ * memory that nobody has asked for. `last` of a short row is its length: its
+ * word begins at 0. */
 typedef struct { uint64_t byte; uint32_t shift; } labels_place;
 
-PLATFORM_INLINE labels_place labels_find(const labels_row *r, uint64_t bit)
+enum { LABELS_LINE = 64 };
+
+PLATFORM_INLINE labels_place labels_find(const labels_row *r, uint64_t bit,
+                                         uint32_t bits)
 {
-    uint64_t byte = bit >> 3;
+    uint64_t byte = bit >> 3, end = (bit + bits - 1) >> 3;
+    uint64_t stop = (end | (LABELS_LINE - 1)) + 1 - LABELS_WORD_BYTES;
+    byte = byte < stop ? byte : stop;
     if (r->form == LABELS_SHORT)
         byte = 0;
     else
@@ -107,14 +117,14 @@ PLATFORM_INLINE void labels_store(const labels_row *r, uint8_t *row,
 PLATFORM_INLINE uint64_t labels_part(const labels_row *r, const uint8_t *row,
                                      uint64_t bit, uint32_t bits)
 {
-    labels_place at = labels_find(r, bit);
+    labels_place at = labels_find(r, bit, bits);
     return labels_load(r, row, at.byte) >> at.shift & labels_most(bits);
 }
 
 PLATFORM_INLINE void labels_turn(const labels_row *r, uint8_t *row,
-                                 uint64_t bit, uint64_t turn)
+                                 uint64_t bit, uint32_t bits, uint64_t turn)
 {
-    labels_place at = labels_find(r, bit);
+    labels_place at = labels_find(r, bit, bits);
     uint64_t word = labels_load(r, row, at.byte);
     labels_store(r, row, at.byte, word ^ turn << at.shift);
 }
@@ -141,10 +151,12 @@ PLATFORM_INLINE bool labels_raise(const labels_row *r, uint8_t *row,
     if (r->form == LABELS_BYTE) {
         row[at] = (uint8_t)now;
     } else if (r->form != LABELS_HALVES) {
-        labels_turn(r, row, bit, turn);
+        labels_turn(r, row, bit, r->width, turn);
     } else {
-        labels_turn(r, row, bit, turn & labels_most(LABELS_HALF));
-        labels_turn(r, row, bit + LABELS_HALF, turn >> LABELS_HALF);
+        labels_turn(r, row, bit, LABELS_HALF,
+                    turn & labels_most(LABELS_HALF));
+        labels_turn(r, row, bit + LABELS_HALF, r->width - LABELS_HALF,
+                    turn >> LABELS_HALF);
     }
     return old >= label;
 }
@@ -318,14 +330,12 @@ typedef struct {
     uint16_t key[LABELS_GROUP];         /* its place in the group            */
 } labels_group;
 
-/* A cell of a byte or two is mostly in one line; of a longer one the second is
- * worth asking for. */
 PLATFORM_INLINE void labels_ask(const labels_row *r, const uint8_t *row,
                                 uint64_t at)
 {
     uint64_t bit = at * r->width;
     platform_prefetch(row + (bit >> 3));
-    if (r->form == LABELS_HALVES)
+    if (r->form != LABELS_BYTE)         /* it may lie in two lines */
         platform_prefetch(row + ((bit + r->width - 1) >> 3));
 }
 

@@ -24,9 +24,10 @@
  * the same bytes. A forged cell above L reads as L.
  *
  * CELLS are read and written by eight bytes that begin where the cell does, or,
- * near the row's end, end there: so nothing past the row is touched and no
- * payload has bytes to spare. A row shorter than eight bytes is read byte by
- * byte, and a cell of more than 57 bits, which may lie in nine, in two parts.
+ * near the end of the row or of a line, end there: so nothing past the row is
+ * touched, no payload has bytes to spare, and a cell in one line takes no
+ * second. A row shorter than eight bytes is read byte by byte, and a cell of 58
+ * to 63 bits, which may lie in nine, in two parts.
  *
  * BATCHES. Lookups go through their probes in phases, as in core/walk.h, the
  * least cell so far beside the state of the walk. Puts run a ring of probes
