@@ -153,7 +153,8 @@ static void test_spread_keys_keep_the_rate(void **state)
         for (uint64_t spread = 1; spread <= 4; spread++) {
             bly_filter *f = attenuated_new(attenuated_kinds[k], N, 0.02, 0);
             bly_filter *plain = attenuated_new(attenuated_plain[k], N, 0.02, 0);
-            uint64_t depth = image_geometry(bly_image(f, NULL), DEPTH), hits = 0;
+            uint64_t depth = image_geometry(bly_image(f, NULL), DEPTH);
+            uint64_t hits = 0;
             for (uint64_t i = 0; i < N; i++) {
                 bly_put_hash(f, test_random(1, i),
                              depth - i % spread % depth);

@@ -17,9 +17,9 @@
  *              \---- z      y at w: level 2         get y: 2
  *                           y at z too: level 2 has it already
  *
- *      what v sends to u    its own filter, to level 1, and what it knows of its
- *                           other links, each level to the next one; the last
- *                           level is dropped
+ *      what v sends to u    its own filter, to level 1, and what it knows of
+ *                           its other links, each level to the next one; the
+ *                           last level is dropped
  *
  *      That is bly_unite_at(message, own, 1) and, for each other link,
  *      bly_unite_at(message, link, 1). After D rounds of messages between
