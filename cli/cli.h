@@ -490,6 +490,7 @@ typedef struct {
 int combine_run(const cli_command *self, const cli_combination *how,
                 int argc, char **argv);
 extern const cli_option combine_options[];
+extern const cli_option combine_level_options[];        /* of unite alone */
 
 /* ==== cmd_*.c =========================================================== */
 

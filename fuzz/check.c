@@ -217,6 +217,8 @@ static const char *check_combine(bly_filter *f, const bly_filter *other)
     CHECK(check_mixed(bly_unite(f, other), f, other), "odd status of unite");
     CHECK(check_wrote(bly_unite(f, f)),
           "a filter cannot be united with itself");
+    CHECK(check_wrote(bly_unite_at(f, f, 1)),
+          "a filter cannot be united with itself at a label");
     CHECK(check_wrote(bly_intersect(f, f)),
           "a filter cannot be intersected with itself");
     CHECK(check_mixed(bly_intersect(f, other), f, other),
@@ -264,7 +266,7 @@ static const char *check_refuse(bly_filter *f)
     const bly_status refused[] = {
         bly_add_hash(f, 1), bly_add_many(f, &(uint64_t){ 1 }, 1),
         bly_remove_hash(f, 1), bly_put_hash(f, 1, 1),
-        bly_unite(f, f), bly_intersect(f, f),
+        bly_unite(f, f), bly_unite_at(f, f, 1), bly_intersect(f, f),
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         CHECK(refused[i] == BLY_EREADONLY || refused[i] == BLY_EUNSUPPORTED,

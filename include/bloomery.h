@@ -438,6 +438,18 @@ BLY_API bly_status bly_each_label(const bly_filter *filter,
  * BLY_EREADONLY. */
 BLY_API bly_status bly_unite(bly_filter *into, const bly_filter *other);
 
+/* Unite at a distance, for kinds with the ability "unite at" ("attenuated").
+ * `other` may be a filter of the kind and plan of one of the levels of `into`,
+ * as bly_new makes one for the same capacity, rate and options: just as if each
+ * of its keys had been put with this label. Or it is a filter that bly_unite
+ * would take, `into` itself too: each of its labels l goes to l + label, and
+ * what would go beyond the largest label is left out.
+ * BLY_EPARAM (a label that there may not be), BLY_EMISMATCH (hash and seed must
+ * agree, too), BLY_EUNSUPPORTED, BLY_EREADONLY; `into` is then as it was.
+ * Changing `into` needs exclusion; `other` is only read. */
+BLY_API bly_status bly_unite_at(bly_filter *into, const bly_filter *other,
+                                uint64_t label);
+
 /* into := into AND other: finds every key that is in both; its rate is at
  * most the smaller one of the two, but higher than that of a filter built
  * from the common keys alone. Errors of bly_unite. */

@@ -34,7 +34,8 @@
     X(layered)                                                                 \
     X(buffered)                                                                \
     X(approximator)                                                            \
-    X(spatial)
+    X(spatial)                                                                 \
+    X(attenuated)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;
 REGISTRY_KINDS(REGISTRY_DECLARE)

@@ -584,6 +584,8 @@ static void law_missing_verbs_say_so(void **state)
         assert_status(bly_resize(filter, 5000), BLY_EUNSUPPORTED);
     if (laws_kind->each == NULL)
         assert_status(bly_each(filter, NULL, NULL), BLY_EUNSUPPORTED);
+    if (laws_kind->unite_at == NULL)
+        assert_status(bly_unite_at(filter, filter, 1), BLY_EUNSUPPORTED);
     if (laws_kind->remove == NULL)
         assert_status(bly_remove_many(filter, &member, 1, NULL),
                       BLY_EUNSUPPORTED);
