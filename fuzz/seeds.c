@@ -146,7 +146,7 @@ static const seeds_bad seeds_bads[] = {
       G2, 8, 1, SEEDS_BOTH, 0 },
     { "approximator-width", "approximator", "a cell of fewer bits than a label",
       G2, 8, 7, SEEDS_BOTH, 0 },
-    { "approximator-most", "approximator", "a largest label of 8 bits, not all 1",
+    { "approximator-most", "approximator", "bits of a largest label that are 0",
       G3, 8, 200, SEEDS_BOTH, 0 },
     { "approximator-m-2-56", "approximator",
       "2^56 cells, a tiny payload", G0, 8, SEEDS_POWER(56), SEEDS_BOTH, 0 },

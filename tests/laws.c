@@ -896,7 +896,8 @@ static void law_wrong_labels_are_refused(void **state)
         skip();
     bly_stat_t can = laws_labels(), stat;
     const struct { bool is; uint64_t label; } wrong[] = {
-        { can.label_least > 0, can.label_least - 1 }, { can.label_least > 0, 0 },
+        { can.label_least > 0, can.label_least - 1 },
+        { can.label_least > 0, 0 },
         { can.label_most < UINT64_MAX, can.label_most + 1 },
         { can.label_most < UINT64_MAX, UINT64_MAX },
     };
