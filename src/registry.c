@@ -205,6 +205,7 @@ static void registry_abilities(const char **out, const bly_kind *kind)
         { kind->remove != NULL,     "remove" },
         { kind->count != NULL,      "count" },
         { kind->put != NULL,        "label" },
+        { kind->separate != NULL,   "separate" },
         { kind->add_shared != NULL, "share" },
         { kind->pages != NULL,      "page" },
         { kind->grow != NULL,       "grow" },
