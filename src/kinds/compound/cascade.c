@@ -129,7 +129,7 @@
  *  [Larisch 2017]  CRLite: a scalable system for pushing all TLS revocations to
  *                  all browsers, IEEE S&P
  *  [Salikhov 2014]  Using cascading Bloom filters to improve the memory usage
- *                  for de Brujin graphs, Algorithms for Molecular Biology 9
+ *                  for de Bruijn graphs, Algorithms for Molecular Biology 9
  *
  * Levels of other kinds than Bloom filters, and of one bit a key, are ours.
  */
