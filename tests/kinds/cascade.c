@@ -388,6 +388,22 @@ static void test_levels(void **state)
     cascade_drop(&keys);
 }
 
+/* The bytes of a payload of ribbons and rows, whose rates are powers of two on
+ * every machine, by the checksum in its header. */
+static void test_bytes_stay(void **state)
+{
+    (void)state;
+    cascade_keys keys = cascade_draw(20000, 100000, 1);
+    bly_filter *filter = cascade_make("cascade", &keys, 7);
+    const void *image = bly_image(filter, NULL);
+    assert_int_equal(cascade_shape(filter, IMAGES), 5);
+    assert_int_equal(cascade_shape(filter, ROWS), 21);
+    assert_true(image_u64(image, IMAGE_PAYLOAD_SUM)
+                == UINT64_C(0x81681b540c85a767));
+    bly_free(filter);
+    cascade_drop(&keys);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -402,6 +418,7 @@ int main(void)
         cmocka_unit_test(test_any_byte),
         cmocka_unit_test(test_inner_headers_are_checked),
         cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_bytes_stay),
     };
     return cmocka_run_group_tests_name("cascade", tests, NULL, NULL);
 }
