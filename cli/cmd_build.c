@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 typedef struct {
-    const char *kind, *hash, *output;
+    const char *kind, *hash, *output, *without;
     uint64_t    items, seed, jobs, memory;
     double      rate;
     cli_how     how;
@@ -40,6 +40,10 @@ static const cli_option build_options[] = {
     CLI_MEMORY_OPTION(build_settings, memory),
     CLI_HOW_OPTIONS(build_settings, how),
     CLI_LABEL_OPTION(build_settings, how, "For kinds that carry labels."),
+    { 0, "without", "FILE", CLI_TEXT, offsetof(build_settings, without), false,
+      "All other keys that will ever be asked for, in lines of the same form; "
+      "'-' is standard input. None of them is found then. For kinds that "
+      "separate, as cascade." },
     CLI_JOBS_OPTION(build_settings, jobs),
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(build_settings, verbose), false,
       "Say on standard error what was built." },
@@ -66,6 +70,9 @@ static const cli_example build_examples[] = {
     { "bloomery build -k spatial:areas=3 -l 1 -o zones.bly cells.tsv",
       "Lines such as '2 TAB 48.85,2.35': in which of three areas a cell of "
       "the map is." },
+    { "bloomery build -k cascade --without valid.txt -o revoked.bly "
+      "revoked.txt",
+      "A revocation list: right for every serial number of both files." },
     { NULL, NULL }
 };
 
@@ -235,10 +242,13 @@ static int build_hashes(const build_settings *s, const cli_operands *operands,
     return status;
 }
 
-/* Is this a kind that carries labels, if there are any? */
+/* Is this a kind that carries labels, or separates, if that is wanted? */
 static int build_labels(const build_settings *s, const bly_plan_t *plan,
                         cli_hashes *hashes)
 {
+    if (s->without != NULL && !filter_kind_can(s->kind, "separate"))
+        return report_error("kind %s cannot keep keys out: leave out "
+                            "--without, or take -k cascade", plan->kind);
     if (s->how.label != 0 && plan->label_bits == 0)
         return report_error("kind %s carries no labels: leave out -l, or "
                             "choose one that does (see 'bloomery kinds')",
@@ -248,11 +258,31 @@ static int build_labels(const build_settings *s, const bly_plan_t *plan,
     return CLI_GO;
 }
 
+/* The keys so far are members: the others follow. Labels tell them apart. */
+static int build_without(const build_settings *s, const bly_spec *spec,
+                         cli_hashes *hashes)
+{
+    char *path = (char *)(uintptr_t)s->without;
+    cli_operands others = { &path, 1 };
+    size_t members = hashes->n;
+    cli_fed fed;
+    int status = build_hashes(s, &others, spec, hashes, &fed);
+
+    if (status != CLI_OK)
+        return status;
+    hashes->labels = malloc((hashes->n + 1) * sizeof *hashes->labels);
+    if (hashes->labels == NULL)
+        return work_no_memory();
+    for (size_t i = 0; i < hashes->n; i++)
+        hashes->labels[i] = i < members;
+    return CLI_OK;
+}
+
 static int build_from(const build_settings *s, const bly_spec *spec,
                       const cli_hashes *hashes, const cli_fed *fed)
 {
     bly_filter *filter;
-    bly_status made = hashes->may.most > 0
+    bly_status made = hashes->may.most > 0 || s->without != NULL
         ? bly_build_labels(&filter, s->kind, spec, hashes->hashes,
                            hashes->labels, hashes->n)
         : bly_build(&filter, s->kind, spec, hashes->hashes, hashes->n);
@@ -282,11 +312,33 @@ static int build_at_once(const build_settings *s, const cli_operands *operands,
     if (status != CLI_GO)
         return status;
     status = build_hashes(s, operands, spec, &hashes, &fed);
+    if (status == CLI_OK && s->without != NULL)
+        status = build_without(s, spec, &hashes);
     if (status == CLI_OK)
         status = build_from(s, spec, &hashes, &fed);
     free(hashes.hashes);
     free(hashes.labels);
     return status;
+}
+
+/* The other keys are a second input. */
+static int build_check_without(const cli_command *self, const build_settings *s,
+                               const cli_operands *operands)
+{
+    char *path = (char *)(uintptr_t)s->without;
+    cli_operands others = { &path, 1 };
+    bool twice = operands->count == 0;
+
+    if (s->without == NULL)
+        return CLI_GO;
+    if (s->how.label != 0)
+        return options_wrong(self, "-l and --without exclude each other");
+    for (size_t i = 0; i < operands->count; i++)
+        twice = twice || strcmp(operands->names[i], "-") == 0;
+    if (twice && strcmp(s->without, "-") == 0)
+        return options_wrong(self, "KEYS and --without both want standard "
+                                   "input");
+    return filter_check_output(s->output, &others, 0);
 }
 
 static int build_check(const cli_command *self, const build_settings *s,
@@ -303,6 +355,8 @@ static int build_check(const cli_command *self, const build_settings *s,
     if (s->memory > 0 && !filter_kind_can(s->kind, "page"))
         return options_wrong(self, "--memory is for kinds that consist of "
                                    "pages, such as buffered");
+    if (build_check_without(self, s, operands) != CLI_GO)
+        return CLI_ERROR;
     return filter_check_output(s->output, operands, 0);
 }
 
@@ -322,7 +376,7 @@ static int build_run(const cli_command *self, int argc, char **argv)
     spec.rate = s.rate;
     spec.seed = s.seed;
     spec.hash = s.hash;
-    if (filter_kind_can(s.kind, "build only")
+    if (s.without != NULL || filter_kind_can(s.kind, "build only")
         || (s.how.label != 0 && !filter_kind_can(s.kind, "label")))
         return build_at_once(&s, &operands, &spec);
     return build_by_adding(&s, &operands, &spec);
@@ -351,6 +405,9 @@ const cli_command cmd_build = {
         "(approximator, spatial) take keys and labels as they come, and keep "
         "the largest of a key. A label that is no number, or none of the "
         "filter's (see 'bloomery plan'), is an error that tells its line.\n\n"
+        "With --without FILE the filter is built of the keys and of all others "
+        "there are, those of FILE: it finds all keys and none of the others. "
+        "What it says of a key in neither means nothing.\n\n"
         "A line without the column of -f or -l has no key and is skipped; so "
         "many are reported. An empty line is a key, the empty one.",
     .options = build_options,

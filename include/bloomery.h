@@ -159,7 +159,8 @@ typedef struct {
     char     kind[17];          /* its name, without options                 */
     uint64_t capacity;          /* keys                                      */
     uint64_t bytes;             /* of the whole image; of a kind that packs
-                                   its keys (gcs) at most                    */
+                                   its keys (gcs), or their errors (cascade),
+                                   at most                                   */
     uint64_t packed;            /* bytes once saved or sent, expected, of a
                                    kind with the ability "pack"; 0: `bytes`  */
     uint64_t scratch;           /* bytes that bly_build takes and gives back,
@@ -220,7 +221,15 @@ BLY_API bly_status bly_build(bly_filter **out, const char *kind,
 
 /* The same with a label for each key, for kinds that carry them: BLY_EPARAM
  * if one key comes with two labels or a label does not fit; BLY_EUNSUPPORTED
- * for other kinds. */
+ * for other kinds.
+ *
+ * A kind with the ability "separate" (cascade) carries none: it is built of all
+ * keys it will be asked for, the members with label 1 and all others with label
+ * 0, and bly_contains is then true for the members and false for the others,
+ * without error; for any other key it means nothing. It is planned for these
+ * numbers of keys, whatever capacity and rate are, and has as many items as
+ * there are members. BLY_EPARAM also if two keys with different labels share
+ * their hash: another seed helps, where it is not the same key. */
 BLY_API bly_status bly_build_labels(bly_filter **out, const char *kind,
                                     const bly_spec *spec,
                                     const uint64_t *hashes,

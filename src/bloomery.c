@@ -35,6 +35,7 @@ typedef struct {
     const char     *hash;
     kind_spec       asked;
     bly_plan_t      plan;
+    uint64_t        items;              /* once it is built                  */
 } bloomery_order;
 
 static bly_status bloomery_unsupported(const bly_kind *kind, const char *verb)
@@ -85,8 +86,24 @@ static void bloomery_plan_finish(bly_plan_t *plan, const bly_kind *kind)
     plan->rate += (1 - plan->rate) * math_collision((double)plan->capacity);
 }
 
+/* Which keys it is for may change what is asked. */
+static bly_status bloomery_order_keys(bloomery_order *order,
+                                      const kind_keys *keys)
+{
+    const bly_kind *kind = order->kind;
+    order->items = keys->n;
+    if (keys->labels == NULL)
+        return BLY_OK;
+    if (kind->separate != NULL)
+        return kind->separate(&order->asked, &order->items, keys);
+    return kind->get != NULL ? BLY_OK
+                             : bloomery_unsupported(kind, "carry labels");
+}
+
+/* For these keys; NULL: they are not known yet. */
 static bly_status bloomery_order_make(bloomery_order *order, const char *kind,
-                                      const bly_spec *spec)
+                                      const bly_spec *spec,
+                                      const kind_keys *keys)
 {
     order->asked = (kind_spec){ .capacity = spec->capacity };
     bly_status status = registry_parse(&order->kind, order->asked.option,
@@ -98,6 +115,8 @@ static bly_status bloomery_order_make(bloomery_order *order, const char *kind,
     if (status == BLY_OK && (spec->flags & ~BLY_SHARED) != 0)
         status = status_fail(BLY_EPARAM, "a spec's flags may be BLY_SHARED "
                              "and nothing else");
+    if (status == BLY_OK && keys != NULL)
+        status = bloomery_order_keys(order, keys);
 
     bly_plan_t *plan = &order->plan;
     *plan = (bly_plan_t){ .window = UINT64_MAX };
@@ -111,7 +130,7 @@ static bly_status bloomery_order_make(bloomery_order *order, const char *kind,
 bly_status bly_plan(bly_plan_t *out, const char *kind, const bly_spec *spec)
 {
     bloomery_order order;
-    bly_status status = bloomery_order_make(&order, kind, spec);
+    bly_status status = bloomery_order_make(&order, kind, spec, NULL);
     if (status == BLY_OK)
         *out = order.plan;
     return status;
@@ -313,7 +332,7 @@ static bly_status bloomery_new(bly_filter **out, const bloomery_order *order,
 bly_status bly_new(bly_filter **out, const char *kind, const bly_spec *spec)
 {
     bloomery_order order;
-    bly_status status = bloomery_order_make(&order, kind, spec);
+    bly_status status = bloomery_order_make(&order, kind, spec, NULL);
     if (status == BLY_OK && order.kind->add == NULL)
         status = bloomery_unsupported(order.kind, "be made empty; build it");
     return status == BLY_OK ? bloomery_new(out, &order, spec) : status;
@@ -323,7 +342,7 @@ bly_status handle_head(uint8_t **head, const bly_kind **kind, const char *name,
                        const bly_spec *spec, const bly_allocator *allocator)
 {
     bloomery_order order;
-    bly_status status = bloomery_order_make(&order, name, spec);
+    bly_status status = bloomery_order_make(&order, name, spec, NULL);
     if (status == BLY_OK && order.kind->pages == NULL)
         status = bloomery_unsupported(order.kind, "be paged");
     if (status == BLY_OK && spec->flags != 0)
@@ -399,7 +418,7 @@ static bly_status bloomery_build(bly_filter **out, const bloomery_order *order,
         memory_release(&allocator, image, bytes);
         return status;
     }
-    image_set_u64(image, IMAGE_ITEMS, keys->n);
+    image_set_u64(image, IMAGE_ITEMS, order->items);
     return bloomery_own(out, order, image, bytes, spec->flags, &allocator);
 }
 
@@ -434,9 +453,7 @@ static bly_status bloomery_build_any(bly_filter **out, const char *name,
         return status;
     if (filled.capacity == 0 || (kind->add == NULL && keys->n > 0))
         filled.capacity = keys->n;
-    status = bloomery_order_make(&order, name, &filled);
-    if (status == BLY_OK && keys->labels != NULL && kind->get == NULL)
-        status = bloomery_unsupported(kind, "carry labels");
+    status = bloomery_order_make(&order, name, &filled, keys);
     if (status != BLY_OK)
         return status;
     return kind->build != NULL ? bloomery_build(out, &order, &filled, keys)

@@ -77,7 +77,7 @@ static void registry_range(char *out, size_t room, const kind_option *o)
         registry_append(out, room, " | ", o->choices[i]);
 }
 
-static bool registry_number(uint64_t *out, const char *text, size_t length)
+static bool registry_digits(uint64_t *out, const char *text, size_t length)
 {
     uint64_t v = 0;
     for (size_t i = 0; i < length; i++)
@@ -86,6 +86,21 @@ static bool registry_number(uint64_t *out, const char *text, size_t length)
             return false;
     *out = v;
     return length > 0;
+}
+
+/* 1000000 or 1e6. */
+static bool registry_number(uint64_t *out, const char *text, size_t length)
+{
+    const char *e = memchr(text, 'e', length);
+    size_t digits = e != NULL ? (size_t)(e - text) : length;
+    uint64_t zeros = 0;
+    if (!registry_digits(out, text, digits)
+        || (e != NULL && !registry_digits(&zeros, e + 1, length - digits - 1)))
+        return false;
+    for (; *out > 0 && zeros > 0; zeros--)
+        if (!sizes_mul(out, *out, 10))
+            return false;
+    return true;
 }
 
 static bool registry_choice(uint64_t *out, const kind_option *o,
@@ -190,6 +205,7 @@ static void registry_abilities(const char **out, const bly_kind *kind)
         { kind->remove != NULL,     "remove" },
         { kind->count != NULL,      "count" },
         { kind->put != NULL,        "label" },
+        { kind->separate != NULL,   "separate" },
         { kind->add_shared != NULL, "share" },
         { kind->pages != NULL,      "page" },
         { kind->grow != NULL,       "grow" },

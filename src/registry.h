@@ -35,7 +35,8 @@
     X(buffered)                                                                \
     X(approximator)                                                            \
     X(spatial)                                                                 \
-    X(attenuated)
+    X(attenuated)                                                              \
+    X(cascade)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;
 REGISTRY_KINDS(REGISTRY_DECLARE)

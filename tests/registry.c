@@ -31,6 +31,18 @@ static void test_parse(void **state)
     assert_ptr_equal(kind, &bly_kind_blocked);
 }
 
+static void test_parse_round_numbers(void **state)
+{
+    (void)state;
+    const bly_kind *kind = NULL;
+    uint64_t option[KIND_OPTIONS];
+    assert_status(registry_parse(&kind, option, "standard:m=25e5,k=1e1"),
+                  BLY_OK);
+    assert_true(option[0] == 2500000 && option[1] == 10);
+    assert_status(registry_parse(&kind, option, "standard:m=7e0,k=07"), BLY_OK);
+    assert_true(option[0] == 7 && option[1] == 7);
+}
+
 static void test_parse_refuses(void **state)
 {
     (void)state;
@@ -45,11 +57,14 @@ static void test_parse_refuses(void **state)
     static const char *const options[] = {
         "standard:", "standard:k", "standard:k=", "standard:k=0",
         "standard:k=65", "standard:k=-1", "standard:k=+1", "standard:k= 1",
-        "standard:k=1e1", "standard:k=5x", "standard:k=18446744073709551621",
+        "standard:k=1e2", "standard:k=5x", "standard:k=18446744073709551621",
         "standard:kk=5", "standard:=5", "standard:k=5,", "standard:,k=5",
         "standard:index=", "standard:index=Double", "standard:index=0",
         "standard:k=5;index=double", "blocked:index=double", "split:k=8",
         "standard:m=0", "standard:m=1152921504606846977", "blocked:k=33",
+        "standard:k=e", "standard:k=e1", "standard:k=1e", "standard:k=1e+1",
+        "standard:k=1ee1", "standard:m=1e20", "standard:m=0e9",
+        "standard:m=1e18446744073709551615", "standard:k=1.5e1",
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         assert_status(registry_try(options[i]), BLY_EOPTION);
@@ -123,6 +138,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parse),
+        cmocka_unit_test(test_parse_round_numbers),
         cmocka_unit_test(test_parse_refuses),
         cmocka_unit_test(test_listing),
         cmocka_unit_test(test_status_texts),

@@ -130,6 +130,14 @@ struct bly_kind {
     void (*contains_many)(const void *image, const uint64_t *hashes, size_t n,
                           bool *present);
 
+    /* For a kind that is built of all keys it will be asked for, those of one
+     * label and those of another, to tell them apart without error. Called
+     * before `plan` for keys that have labels: may fit the spec to them, and
+     * says how many keys the filter then has. BLY_EPARAM (a label that there
+     * may not be). */
+    bly_status (*separate)(kind_spec *spec, uint64_t *items,
+                           const kind_keys *keys);
+
     /* The whole filter at once, for kinds that have no `add`, or a quicker way.
      * The header and what `format` wrote are there, planned for keys->n (but
      * at least one) keys. It may write the geometry, and IMAGE_BYTES to use

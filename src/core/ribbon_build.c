@@ -144,31 +144,6 @@ PLATFORM_INLINE uint64_t ribbon_start(const ribbon_work *w, uint64_t state)
     return bits_range(state, (uint64_t)w->buckets * RIBBON_BUCKET);
 }
 
-/* Let keys[root] sink to its place in a heap of n. */
-static void ribbon_sink(uint64_t *keys, size_t root, size_t n)
-{
-    uint64_t key = keys[root];
-    for (size_t child; (child = 2 * root + 1) < n; root = child) {
-        child += child + 1 < n && keys[child + 1] > keys[child];
-        if (keys[child] <= key)
-            break;
-        keys[root] = keys[child];
-    }
-    keys[root] = key;
-}
-
-static void ribbon_sort_heap(uint64_t *keys, size_t n)
-{
-    for (size_t i = n / 2; i-- > 0; )
-        ribbon_sink(keys, i, n);
-    while (n > 1) {
-        uint64_t top = keys[0];
-        keys[0] = keys[--n];
-        keys[n] = top;
-        ribbon_sink(keys, 0, n);
-    }
-}
-
 /* The n keys of a shard into `room`, by starts, with a count for each start;
  * false if many share one. */
 static bool ribbon_sort_starts(const ribbon_work *w, uint64_t base,
@@ -236,7 +211,7 @@ static void ribbon_open(const ribbon_work *w, ribbon_worker *worker,
         sort_insert(worker->room, n);
         ribbon_gather(w, lane, worker->room, n);
     } else {
-        ribbon_sort_heap(lane->keys, n);
+        sort_heap(lane->keys, n);
         ribbon_gather(w, lane, lane->keys, n);
     }
 }
@@ -618,7 +593,7 @@ static size_t ribbon_few(const ribbon_work *w, uint64_t *states)
     size_t n = 0;
     for (size_t i = 0; i < w->n; i++)
         states[i] = ribbon_state(w->in[i], w->g.seed);
-    ribbon_sort_heap(states, w->n);
+    sort_heap(states, w->n);
     for (size_t i = 0; i < w->n; i++)
         if (n == 0 || states[i] != states[n - 1])
             states[n++] = states[i];

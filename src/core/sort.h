@@ -20,4 +20,30 @@ static inline void sort_insert(uint64_t *keys, size_t n)
     }
 }
 
+/* Let keys[root] sink to its place in a heap of n. */
+static inline void sort_sink(uint64_t *keys, size_t root, size_t n)
+{
+    uint64_t key = keys[root];
+    for (size_t child; (child = 2 * root + 1) < n; root = child) {
+        child += child + 1 < n && keys[child + 1] > keys[child];
+        if (keys[child] <= key)
+            break;
+        keys[root] = keys[child];
+    }
+    keys[root] = key;
+}
+
+/* By a heap: in time n log n whatever they are. */
+static inline void sort_heap(uint64_t *keys, size_t n)
+{
+    for (size_t i = n / 2; i-- > 0; )
+        sort_sink(keys, i, n);
+    while (n > 1) {
+        uint64_t top = keys[0];
+        keys[0] = keys[--n];
+        keys[n] = top;
+        sort_sink(keys, 0, n);
+    }
+}
+
 #endif /* BLY_CORE_SORT_H */

@@ -1,0 +1,898 @@
+/* cascade.c - tells the members of a closed universe from all others in it,
+ * without error.
+ *
+ * WHAT IT IS
+ *
+ * Two lists are known when it is built: the members R, and everything else
+ * that will ever be asked for, S. Level 1 is a filter of R. Some keys of S pass
+ * it by accident: level 2 is a filter of just these. Some of R pass level 2 by
+ * accident: level 3 is a filter of these; and so on, till nobody passes who
+ * should not. The answer is right for every key of R and of S.
+ *
+ * WHAT IT CANNOT PROMISE
+ *
+ * FOR A KEY THAT IS NEITHER IN R NOR IN S THE ANSWER MEANS NOTHING: it may be
+ * yes or no. The plan's and bly_stat's rate is the chance of a yes.
+ *
+ * THE PICTURE
+ *
+ *      level    1       2       3       4       5
+ *      holds    R       of S    of R    of S    of R
+ *      keys     n       0.72 n  0.5 n   0.36 n  0.25 n   …  1
+ *
+ *      asked    yes     no                              1 yes:  a member
+ *               yes     yes     yes     no              3 yes:  a member
+ *               yes     yes     no                      2 yes:  not
+ *               no                                      0 yes:  not
+ *
+ *      contains x = the levels that say yes, from the first on, up to one that
+ *                   says no or the last, are odd in number
+ *
+ * The first levels are whole filters of the kind `of`. Where a header and such
+ * would be larger than what it saves, and from there on, a level is a *row*: n
+ * / ln 2 bits, half of them set, one bit a key.
+ *
+ * Where R is larger than S the two change places, and all answers are turned
+ * round: the cascade is *inverted*.
+ *
+ * IMAGE
+ *
+ *      geometry 0   bits 0-7    kind of the first levels: 0 standard, 1 ribbon,
+ *                               2 xor, 3 fuse
+ *                   bits 8-15   1: inverted, else 0
+ *                   bits 16-23  salt, 0 .. 15
+ *                   bits 24-31  levels that are images, 0 .. 64
+ *                   bits 32-39  levels that are rows, 0 .. 192
+ *                   bits 40-63  zero
+ *      geometry 1   members it was built of, repeats counted
+ *      geometry 2   others it was built of; 0: it was built of members alone
+ *      geometry 3   zero
+ *      payload      the images, each at the first multiple of 64 after the end
+ *                   of the one before, zeros up to there and after the last;
+ *                   then the rows, each 4 bytes with its length in bytes,
+ *                   1 .. 2^32 - 1, and its bits. Bit i of a row is bit
+ *                   (i mod 8) of its byte i / 8
+ *
+ *      Images are whole, as docs/format.md has them, of the outer hash and
+ *      seed; their payload checksums are 0 (the outer one covers them) and
+ *      their items "unknown". Level l knows a key of hash h by its state s_l,
+ *      modulo 2^64, C = 9E3779B97F4A7C15:
+ *
+ *            s_0 = h + salt C          s_l = mix(s_(l-1) + C)
+ *
+ *      an image as if that were the hash, a row of b bytes by bit
+ *      floor(8 b s_l / 2^64). Valid if and only if (1) the fields are in these
+ *      ranges, (2) all inner headers are valid, of that kind, hash and seed and
+ *      (3) the last level ends with the payload.
+ *
+ * MATHS
+ *
+ * Let there be n keys in the smaller list, N in the other, and levels of rate
+ * p, 1/2, 1/2, …: the levels hold n, pN, n/2, pN/2, n/4, … keys, after the
+ * first one n + 2pN in all, each for 1.44 bits in a Bloom filter:
+ *
+ *      bits = n b(p) + t (n + 2pN)                                        (1)
+ *
+ * where b(p) is what a key costs level 1, and t in those after it. With a Bloom
+ * filter's b = 1.44 log2(1/p) and t = 1.44 that is least for
+ *
+ *      p = n / (2 ln 2 N) = 0.72 n/N;   bits = n (1.44 log2(N/n) + 4.2)   (2)
+ *
+ * [Larisch 2017] takes 0.71. Here b and t are what plans of the kind `of` say,
+ * and p is the best of 17 powers of 2^(1/4) around (2), 1/2 at most. Nothing
+ * that tells R from S can take less than log2 binom(n + N, n) bits, which is
+ * about n (log2(N/n) + 1.44). Measured, whole images, in bits a key of R:
+ *
+ *      n, N               10^3, 10^5   10^4, 10^6   10^5, 10^7   10^6, 10^7
+ *      (2)                     13.79        13.79        13.79         9.00
+ *      of=standard             16.66        14.13        13.83         9.00
+ *      of=fuse                 15.83        12.73        11.43         7.12
+ *      of=ribbon               15.03        11.06         9.89         6.35
+ *      no kind can less         8.09         8.09         8.09         4.83
+ *
+ * A key from outside meets rates p, 1/2, 1/2, …: it is taken for a member with
+ *
+ *      q_1, where q_l = f_l (1 - q_(l+1)); about 2/3 p                    (3)
+ *
+ * and 1 minus that if inverted. Built of members alone it is one level of the
+ * asked rate; else the asked rate has no say.
+ *
+ * PLAN
+ *
+ * `others` says how many keys S will have; bly_build_labels counts them. The
+ * bytes are more than (1) by four deviations of a level's size, of every
+ * level; what is left over is given back.
+ *
+ * CONSTRUCTION
+ *
+ * S is asked once, by level 1, and only who passes is kept. A key with both
+ * labels passes every level: if the levels do not end where they should, those
+ * that are still on the way are sorted and compared. If no key is in both, all
+ * begins anew with another salt.
+ *
+ * COST
+ *
+ * A key of S is asked for in one level, rarely more; one of R in four on
+ * average. Batches go level by level with the keys that are still on the way.
+ * Measured: `make bench`.
+ *
+ * WHEN TO USE, WHEN NOT
+ *
+ * Revocation lists: R the revoked certificates, S all others that are valid,
+ * both known to the authority that builds it, and the browser wants a certain
+ * answer from few bytes. Also for blocked accounts, recalled serials: wherever
+ * all keys are known at one place, and asked for at another. Not where unknown
+ * keys come: any other kind says of these "certainly not" for most.
+ *
+ * PAPERS
+ *
+ *  [Larisch 2017]  CRLite: a scalable system for pushing all TLS revocations to
+ *                  all browsers, IEEE S&P
+ *  [Salikhov 2014]  Using cascading Bloom filters to improve the memory usage
+ *                  for de Bruijn graphs, Algorithms for Molecular Biology 9
+ *
+ * Levels of other kinds than Bloom filters, and of one bit a key, are ours.
+ */
+#include "core/kind.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/sizes.h"
+#include "core/bits.h"
+#include "core/hash.h"
+#include "core/inner.h"
+#include "core/sort.h"
+
+enum {
+    CASCADE_VERSION = 1,
+    CASCADE_SHAPE = 0, CASCADE_MEMBERS = 1, CASCADE_OTHERS = 2,
+    CASCADE_ZERO = 3,                   /* of the geometry                   */
+    CASCADE_INVERTED_AT = 8, CASCADE_SALT_AT = 16, CASCADE_IMAGES_AT = 24,
+    CASCADE_ROWS_AT = 32, CASCADE_END_AT = 40,
+    CASCADE_SALTS = 16, CASCADE_IMAGES = 64, CASCADE_ROWS = 192,
+    CASCADE_LENGTH = 4,                 /* bytes, before a row               */
+    CASCADE_AHEAD = 32,                 /* keys whose lines are asked for    */
+    CASCADE_LINE = 64
+};
+
+/* Which the states of a key are apart by: no step of a kind inside. */
+#define CASCADE_STEP UINT64_C(0x9E3779B97F4A7C15)
+
+static const char *const cascade_kinds[] = { "standard", "ribbon", "xor",
+                                             "fuse", NULL };
+enum { CASCADE_KINDS = sizeof cascade_kinds / sizeof *cascade_kinds - 1,
+       CASCADE_RIBBON = 1 };
+
+enum { CASCADE_OPTION_OF, CASCADE_OPTION_OTHERS };
+
+static const kind_option cascade_options[] = {
+    [CASCADE_OPTION_OF] = {
+        .name = "of", .help = "what kind the first levels are",
+        .choices = cascade_kinds, .standard = CASCADE_RIBBON,
+    },
+    [CASCADE_OPTION_OTHERS] = {
+        .name = "others", .help = "to plan: how many keys there are that are "
+                                  "no members",
+        .least = 1, .most = UINT64_C(1) << 56, .standard = KIND_CHOOSE,
+    },
+    { .name = NULL },
+};
+
+/* ---- Levels ------------------------------------------------------------ */
+
+static const bly_kind *cascade_kind(uint64_t of)
+{
+    return kind_named(cascade_kinds[of], strlen(cascade_kinds[of]));
+}
+
+static uint64_t cascade_part(const void *image, unsigned at)
+{
+    return image_geometry(image, CASCADE_SHAPE) >> at & UINT8_MAX;
+}
+
+/* A level, and how many there are from it on: images first, then rows. */
+typedef struct {
+    const bly_kind *kind;
+    const uint8_t  *at;
+    uint64_t        images, rows;
+} cascade_level;
+
+static cascade_level cascade_first(const void *image)
+{
+    return (cascade_level){
+        .kind = cascade_kind(cascade_part(image, 0)),
+        .at = image_payload(image),
+        .images = cascade_part(image, CASCADE_IMAGES_AT),
+        .rows = cascade_part(image, CASCADE_ROWS_AT),
+    };
+}
+
+static bool cascade_more(const cascade_level *level)
+{
+    return level->images + level->rows > 0;
+}
+
+static uint64_t cascade_row_bytes(const cascade_level *level)
+{
+    return image_u32(level->at, 0);
+}
+
+static const uint8_t *cascade_row_bits(const cascade_level *level)
+{
+    return level->at + CASCADE_LENGTH;
+}
+
+static void cascade_next(cascade_level *level)
+{
+    uint64_t room = 0;
+    if (level->images > 0) {
+        inner_room(&room, image_u64(level->at, IMAGE_BYTES));
+        level->images--;
+    } else {
+        room = CASCADE_LENGTH + cascade_row_bytes(level);
+        level->rows--;
+    }
+    level->at += room;
+}
+
+/* The state of a key before the first level, and at the next one. */
+PLATFORM_INLINE uint64_t cascade_start(uint64_t salt, uint64_t hash)
+{
+    return hash + salt * CASCADE_STEP;
+}
+
+PLATFORM_INLINE uint64_t cascade_step(uint64_t state)
+{
+    return hash_mix(state + CASCADE_STEP);
+}
+
+static bool cascade_level_has(const cascade_level *level, uint64_t state)
+{
+    if (level->images > 0)
+        return level->kind->contains(level->at, state);
+    return bits_test(cascade_row_bits(level),
+                     bits_range(state, 8 * cascade_row_bytes(level)));
+}
+
+static void cascade_level_has_many(const cascade_level *level,
+                                   const uint64_t *states, size_t n,
+                                   bool *found)
+{
+    if (level->images > 0) {
+        inner_contains_many(level->kind, level->at, states, n, found);
+        return;
+    }
+    const uint8_t *row = cascade_row_bits(level);
+    uint64_t bits = 8 * cascade_row_bytes(level);
+    for (size_t i = 0; i < n; i++) {
+        if (i + CASCADE_AHEAD < n)
+            platform_prefetch(row + (bits_range(states[i + CASCADE_AHEAD],
+                                                bits) >> 3));
+        found[i] = bits_test(row, bits_range(states[i], bits));
+    }
+}
+
+/* ---- Plan -------------------------------------------------------------- */
+
+/* What follows from the numbers of keys. */
+typedef struct {
+    const bly_kind *kind;
+    bool       inverted;
+    uint64_t   include, exclude;        /* of level 1, and what it must not
+                                           hold; 0: not known                */
+    bly_plan_t first;
+    kind_spec  first_spec;
+} cascade_design;
+
+/* A row for n keys: 8 ln 2 = 5.545 of them to a byte. */
+static uint64_t cascade_row_for(uint64_t n)
+{
+    return n / 65536 * 11819 + (n % 65536 * 11819 >> 16) + 1;
+}
+
+/* The bytes of a level that is not the first, and whether it is an image. */
+static uint64_t cascade_level_bytes(const bly_kind *kind, uint64_t n,
+                                    bly_plan_t *plan, kind_spec *spec,
+                                    bool *is_image)
+{
+    uint64_t row = CASCADE_LENGTH + cascade_row_for(n), room;
+    *is_image = inner_plan(plan, spec, kind, n, 0.5) == BLY_OK
+             && inner_room(&room, plan->bytes) && room < row;
+    return *is_image ? room : row;
+}
+
+static uint64_t cascade_later_bytes(const bly_kind *kind, uint64_t n)
+{
+    bly_plan_t plan;
+    kind_spec spec;
+    bool is_image;
+    return cascade_level_bytes(kind, n, &plan, &spec, &is_image);
+}
+
+/* 2^(-quarters / 4), the same on every machine. */
+static double cascade_power(int quarters)
+{
+    static const double roots[] = { 1, 0.8408964152537145, 0.7071067811865476,
+                                    0.5946035575013605 };
+    return ldexp(roots[quarters % 4], -(quarters / 4));
+}
+
+/* The rate of level 1 that makes (1) least. */
+static bly_status cascade_choose(cascade_design *d)
+{
+    enum { LEAST = 4, AROUND = 8 };     /* quarters of a bit                 */
+    double n = (double)d->include, others = (double)d->exclude;
+    double later = 8 * (double)cascade_later_bytes(d->kind, d->include) / n;
+    int near = (int)(4 * log2(1.386 * others / n));
+    double least = INFINITY;
+    bly_status status = BLY_OK;
+    for (int at = near > AROUND + LEAST ? near - AROUND : LEAST;
+         at <= near + AROUND; at++) {
+        bly_plan_t plan;
+        kind_spec spec;
+        bly_status planned = inner_plan(&plan, &spec, d->kind, d->include,
+                                        cascade_power(at));
+        if (planned != BLY_OK) {
+            status = planned;
+            continue;
+        }
+        double bits = 8 * (double)plan.bytes + 2 * later * plan.rate * others;
+        if (bits >= least)
+            continue;
+        least = bits;
+        d->first = plan;
+        d->first_spec = spec;
+    }
+    return isfinite(least) ? BLY_OK : status;
+}
+
+static bly_status cascade_design_for(cascade_design *d, const kind_spec *spec)
+{
+    uint64_t n = spec->capacity, others = spec->option[CASCADE_OPTION_OTHERS];
+    *d = (cascade_design){
+        .kind = cascade_kind(spec->option[CASCADE_OPTION_OF]), .include = n,
+    };
+    if (n == 0)
+        return kind_no_capacity();
+    if (others == KIND_CHOOSE)
+        return inner_plan(&d->first, &d->first_spec, d->kind, n, spec->rate);
+    d->inverted = n > others;
+    d->include = d->inverted ? others : n;
+    d->exclude = d->inverted ? n : others;
+    return cascade_choose(d);
+}
+
+/* How many of N keys pass level 1, at most: eight deviations more than are
+ * expected, and some for few keys, where its rate is not sure. */
+static uint64_t cascade_passing(double rate, uint64_t others)
+{
+    double expected = rate * (double)others;
+    return others == 0 ? 0 : (uint64_t)(expected + 8 * sqrt(expected)) + 64;
+}
+
+/* Bytes of all levels but the first, at most. */
+static uint64_t cascade_tail_bytes(const cascade_design *d)
+{
+    enum { SPARE = 256 };               /* for the ends of rows              */
+    double include = d->first.rate * (double)d->exclude;
+    double exclude = (double)d->include;
+    uint64_t bytes = d->exclude == 0 ? 0 : SPARE;
+    while (d->exclude > 0 && include >= 1) {
+        double next = exclude / 2;
+        bytes += cascade_later_bytes(d->kind,
+                     (uint64_t)(include + 4 * sqrt(include)) + 4);
+        exclude = include;
+        include = next;
+    }
+    return bytes;
+}
+
+/* Scratch is for the inner builds, then the states of the keys of level 1, then
+ * those of the others that pass it. */
+static bly_status cascade_scratch(uint64_t *bytes, const cascade_design *d)
+{
+    uint64_t inner_bytes = d->first.scratch, keys, states;
+    uint64_t passing = cascade_passing(d->first.rate, d->exclude);
+    bly_plan_t plan;
+    kind_spec spec;
+    if (passing > 0
+        && inner_plan(&plan, &spec, d->kind, passing, 0.5) == BLY_OK
+        && plan.scratch > inner_bytes)
+        inner_bytes = plan.scratch;
+    if (!sizes_round_up(&inner_bytes, inner_bytes, CASCADE_LINE)
+        || !sizes_add(&keys, d->include, passing)
+        || !sizes_mul(&states, keys, sizeof(uint64_t))
+        || !sizes_add(bytes, inner_bytes, states))
+        return status_fail(BLY_ETOOBIG, "to build the cascade would take more "
+                           "than 2^64 bytes: ask for fewer keys");
+    return BLY_OK;
+}
+
+/* What a lookup costs: a member goes through four levels on average. */
+static void cascade_plan_cost(bly_plan_t *plan, const cascade_design *d)
+{
+    enum { ROWS = 3 };
+    bool tail = d->exclude > 0;
+    double in = d->first.lines_present + (tail ? ROWS : 0);
+    double out = d->first.lines_absent + (tail ? ROWS : 0) * d->first.rate;
+    double rate = tail ? 2 * d->first.rate / 3 : d->first.rate;
+    plan->rate = d->inverted ? 1 - rate : rate;
+    plan->rate_sd = tail ? 2 * d->first.rate_sd / 3 : d->first.rate_sd;
+    plan->fill = d->first.fill;
+    plan->probes = d->first.probes;
+    plan->lines_present = d->inverted ? out : in;
+    plan->lines_absent = d->inverted ? in : out;
+}
+
+static bly_status cascade_plan(bly_plan_t *plan, const kind_spec *spec)
+{
+    cascade_design d;
+    uint64_t room, payload = 0;
+    bly_status status = cascade_design_for(&d, spec);
+    if (status == BLY_OK
+        && (!inner_room(&room, d.first.bytes)
+            || !sizes_add(&payload, room, cascade_tail_bytes(&d))))
+        status = kind_too_big(spec, "2^64 bytes");
+    if (status == BLY_OK)
+        status = kind_plan_bytes(plan, payload);
+    if (status == BLY_OK)
+        status = cascade_scratch(&plan->scratch, &d);
+    if (status != BLY_OK)
+        return status;
+
+    cascade_plan_cost(plan, &d);
+    plan->capacity = spec->capacity;
+    plan->geometry[CASCADE_SHAPE] = spec->option[CASCADE_OPTION_OF]
+                              | (uint64_t)d.inverted << CASCADE_INVERTED_AT;
+    plan->geometry[CASCADE_MEMBERS] = spec->capacity;
+    plan->geometry[CASCADE_OTHERS] = d.inverted ? d.include : d.exclude;
+    plan->geometry[CASCADE_ZERO] = 0;
+    return BLY_OK;
+}
+
+/* The first level is there before the keys are. */
+static bly_status cascade_format(void *image, const kind_spec *spec)
+{
+    cascade_design d;
+    bly_status status = cascade_design_for(&d, spec);
+    if (status == BLY_OK)
+        status = inner_format(image_payload_mut(image), &d.first, image,
+                              &d.first_spec);
+    return status;
+}
+
+/* ---- Separate ---------------------------------------------------------- */
+
+/* Label 1 is a member, 0 is none. Without members there is room for one;
+ * without others it is as if none were known. */
+static bly_status cascade_separate(kind_spec *spec, uint64_t *items,
+                                   const kind_keys *keys)
+{
+    uint64_t members = 0;
+    for (size_t i = 0; i < keys->n; i++) {
+        if (keys->labels[i] > 1)
+            return status_fail(BLY_EPARAM, "kind cascade has no label %llu: "
+                               "give 1 to the members and 0 to all others",
+                               (unsigned long long)keys->labels[i]);
+        members += keys->labels[i];
+    }
+    uint64_t others = keys->n - members;
+    if (keys->n > 0)
+        spec->capacity = members > 0 ? members : 1;
+    spec->option[CASCADE_OPTION_OTHERS] = others > 0 ? others : KIND_CHOOSE;
+    *items = members;
+    return BLY_OK;
+}
+
+/* ---- Build ------------------------------------------------------------- */
+
+typedef struct {
+    void            *image;
+    const kind_keys *keys;
+    kind_bench       bench;             /* for the inner builds              */
+    uint64_t         salt, inverted;
+    const bly_kind  *kind;
+    /* What the next level must hold, and what it must not: states of the
+     * level before. */
+    uint64_t *include, *exclude;
+    size_t    includes, excludes;
+    size_t    passing;                  /* room for those that pass level 1  */
+    uint64_t  used, bytes;              /* of the payload                    */
+    uint64_t  images, rows;             /* levels that are built             */
+} cascade_work;
+
+/* An empty payload, but for the header of the first level. */
+static void cascade_begin(cascade_work *w, const kind_bench *bench,
+                          const uint8_t first[IMAGE_HEADER])
+{
+    uint8_t *payload = image_payload_mut(w->image);
+    size_t include = (size_t)image_u64(first, IMAGE_CAPACITY);
+    uint64_t others = image_geometry(w->image, w->inverted ? CASCADE_MEMBERS
+                                                           : CASCADE_OTHERS);
+    memset(payload, 0, w->bytes);
+    memcpy(payload, first, IMAGE_HEADER);
+    w->used = w->images = w->rows = 0;
+    w->passing = (size_t)cascade_passing(image_f64(first, IMAGE_RATE), others);
+    w->bench = *bench;
+    w->bench.bytes -= (include + w->passing) * sizeof(uint64_t);
+    w->include = (uint64_t *)(void *)((uint8_t *)bench->scratch
+                                      + w->bench.bytes);
+    w->exclude = w->include + include;
+    w->includes = w->excludes = 0;
+}
+
+/* Fill the image `used` bytes into the payload, which has its header. */
+static bly_status cascade_fill_image(cascade_work *w)
+{
+    uint8_t *at = image_payload_mut(w->image) + w->used;
+    kind_keys keys = { .hashes = w->include, .n = w->includes };
+    bly_status status;
+    uint64_t room = 0;
+    size_t done;
+    if (w->kind->build != NULL)
+        status = w->kind->build(at, &keys, &w->bench);
+    else
+        status = w->kind->add_many(at, keys.hashes, keys.n, &done);
+    image_unseal(at);
+    inner_room(&room, image_u64(at, IMAGE_BYTES));
+    w->used += room;
+    w->images++;
+    return status;
+}
+
+static void cascade_fill_row(cascade_work *w, uint64_t bytes)
+{
+    uint8_t *at = image_payload_mut(w->image) + w->used;
+    image_set_u32(at, 0, (uint32_t)bytes);
+    for (size_t i = 0; i < w->includes; i++)
+        bits_set(at + CASCADE_LENGTH, bits_range(w->include[i], 8 * bytes));
+    w->used += CASCADE_LENGTH + bytes;
+    w->rows++;
+}
+
+/* The level that holds what is to be held: as small as can be, but after a row
+ * there are only rows. */
+static bly_status cascade_add_level(cascade_work *w, cascade_level *level)
+{
+    bly_plan_t plan;
+    kind_spec spec;
+    bool is_image;
+    uint64_t bytes = cascade_level_bytes(w->kind, w->includes, &plan, &spec,
+                                         &is_image);
+    is_image = is_image && w->rows == 0 && w->images < CASCADE_IMAGES
+            && plan.scratch <= w->bench.bytes;
+    uint64_t row = cascade_row_for(w->includes);
+    bytes = is_image ? bytes : CASCADE_LENGTH + row;
+    if (bytes > w->bytes - w->used || row > UINT32_MAX
+        || w->rows == CASCADE_ROWS)
+        return BLY_EFULL;
+
+    bly_status status = BLY_OK;
+    uint8_t *at = image_payload_mut(w->image) + w->used;
+    *level = (cascade_level){ .kind = w->kind, .at = at, .images = is_image,
+                              .rows = !is_image };
+    if (!is_image)
+        cascade_fill_row(w, row);
+    else
+        status = inner_format(at, &plan, w->image, &spec);
+    return is_image && status == BLY_OK ? cascade_fill_image(w) : status;
+}
+
+static void cascade_step_all(uint64_t *states, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        states[i] = cascade_step(states[i]);
+}
+
+/* Of n states those that the level has; how many they are. */
+static size_t cascade_keep(const cascade_level *level, uint64_t *states,
+                           size_t n)
+{
+    bool found[INNER_CHUNK];
+    size_t kept = 0;
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < INNER_CHUNK ? n - i : INNER_CHUNK;
+        cascade_level_has_many(level, states + i, some, found);
+        for (size_t j = 0; j < some; j++) {
+            states[kept] = states[i + j];
+            kept += found[j];
+        }
+    }
+    return kept;
+}
+
+/* The states at level 1 of keys from number *next on that have the label, as
+ * many as there is room for. */
+static size_t cascade_take(const cascade_work *w, uint64_t label, size_t *next,
+                           uint64_t *states, size_t room)
+{
+    const kind_keys *keys = w->keys;
+    size_t n = 0;
+    for (; *next < keys->n && n < room; ++*next)
+        if (keys->labels == NULL || keys->labels[*next] == label)
+            states[n++] = cascade_step(cascade_start(w->salt,
+                                                     keys->hashes[*next]));
+    return n;
+}
+
+/* Those of the larger list that pass level 1; where they are too many, as many
+ * as there is room for. */
+static bly_status cascade_take_passing(cascade_work *w,
+                                       const cascade_level *level)
+{
+    uint64_t states[INNER_CHUNK];
+    size_t next = 0, n;
+    while (w->keys->labels != NULL
+           && (n = cascade_take(w, w->inverted, &next, states,
+                                INNER_CHUNK)) > 0) {
+        size_t kept = cascade_keep(level, states, n);
+        size_t room = w->passing - w->excludes;
+        size_t some = kept < room ? kept : room;
+        memcpy(w->exclude + w->excludes, states, some * sizeof *states);
+        w->excludes += some;
+        if (some < kept)
+            return BLY_EFULL;
+    }
+    return BLY_OK;
+}
+
+static void cascade_swap(cascade_work *w)
+{
+    uint64_t *states = w->include;
+    size_t n = w->includes;
+    w->include = w->exclude;
+    w->includes = w->excludes;
+    w->exclude = states;
+    w->excludes = n;
+}
+
+/* All levels. BLY_EFULL: it takes more room than it should. */
+static bly_status cascade_levels(cascade_work *w)
+{
+    cascade_level level = cascade_first(w->image);
+    size_t next = 0;
+    bly_status status;
+    w->includes = cascade_take(w, !w->inverted, &next, w->include,
+                               (size_t)(w->exclude - w->include));
+    if (w->includes == 0)
+        return BLY_OK;
+    level.images = 1;
+    status = cascade_fill_image(w);
+    if (status == BLY_OK)
+        status = cascade_take_passing(w, &level);
+    for (cascade_swap(w); status == BLY_OK && w->includes > 0;
+         cascade_swap(w)) {
+        cascade_step_all(w->include, w->includes);
+        cascade_step_all(w->exclude, w->excludes);
+        status = cascade_add_level(w, &level);
+        if (status == BLY_OK)
+            w->excludes = cascade_keep(&level, w->exclude, w->excludes);
+    }
+    return status;
+}
+
+/* Is one key still among both? */
+static bool cascade_in_both(cascade_work *w)
+{
+    sort_heap(w->include, w->includes);
+    sort_heap(w->exclude, w->excludes);
+    for (size_t i = 0, j = 0; i < w->includes && j < w->excludes; ) {
+        if (w->include[i] == w->exclude[j])
+            return true;
+        if (w->include[i] < w->exclude[j])
+            i++;
+        else
+            j++;
+    }
+    return false;
+}
+
+static void cascade_finish(const cascade_work *w)
+{
+    uint64_t shape = image_geometry(w->image, CASCADE_SHAPE);
+    image_set_u64(w->image, IMAGE_GEOMETRY + 8 * CASCADE_SHAPE,
+                  shape | w->salt << CASCADE_SALT_AT
+                  | w->images << CASCADE_IMAGES_AT
+                  | w->rows << CASCADE_ROWS_AT);
+    image_set_u64(w->image, IMAGE_BYTES, IMAGE_HEADER + w->used);
+    if (w->images == 0)                 /* what `format` wrote              */
+        memset(image_payload_mut(w->image), 0, w->bytes);
+}
+
+static bly_status cascade_build(void *image, const kind_keys *keys,
+                                const kind_bench *bench)
+{
+    uint8_t first[IMAGE_HEADER];
+    cascade_work w = {
+        .image = image, .keys = keys, .bytes = image_payload_bytes(image),
+        .inverted = cascade_part(image, CASCADE_INVERTED_AT),
+        .kind = cascade_kind(cascade_part(image, 0)),
+    };
+    if (keys->labels == NULL && image_geometry(image, CASCADE_OTHERS) > 0)
+        return status_fail(BLY_EPARAM, "kind cascade with others= needs the "
+                           "other keys too: give them with label 0 and the "
+                           "members with 1, or leave out others=");
+    memcpy(first, image_payload(image), IMAGE_HEADER);
+    for (; w.salt < CASCADE_SALTS; w.salt++) {
+        cascade_begin(&w, bench, first);
+        if (cascade_levels(&w) == BLY_OK) {
+            cascade_finish(&w);
+            return BLY_OK;
+        }
+        if (cascade_in_both(&w))
+            return status_fail(BLY_EPARAM, "a key is among the members and "
+                               "among the others: take it out of one list; or, "
+                               "if two keys share their hash, choose another "
+                               "seed");
+    }
+    return status_fail(BLY_EFULL, "no cascade tells these %zu keys apart after "
+                       "%d attempts: their hashes are not random", keys->n,
+                       (int)CASCADE_SALTS);
+}
+
+/* ---- Check, contains --------------------------------------------------- */
+
+/* Does each image begin where it should, and where do they end? */
+static bool cascade_check_images(const void *image, uint64_t *end)
+{
+    const bly_kind *kind = cascade_kind(cascade_part(image, 0));
+    uint64_t images = cascade_part(image, CASCADE_IMAGES_AT), room;
+    for (*end = 0; images > 0; images--, *end += room)
+        if (!inner_check(image, *end, kind)
+            || !inner_room(&room, image_u64(image_payload(image) + *end,
+                                            IMAGE_BYTES)))
+            return false;
+    return *end <= image_payload_bytes(image);
+}
+
+/* And the rows behind them? */
+static bool cascade_check_rows(const void *image, uint64_t at)
+{
+    uint64_t rows = cascade_part(image, CASCADE_ROWS_AT);
+    uint64_t left = image_payload_bytes(image) - at, bytes;
+    const uint8_t *row = image_payload(image) + at;
+    for (; rows > 0; rows--) {
+        if (left < CASCADE_LENGTH)
+            return false;
+        bytes = image_u32(row, 0);
+        if (bytes == 0 || bytes > left - CASCADE_LENGTH)
+            return false;
+        left -= CASCADE_LENGTH + bytes;
+        row += CASCADE_LENGTH + bytes;
+    }
+    return left == 0;
+}
+
+static bly_status cascade_check(const void *image)
+{
+    uint64_t end;
+    bool sound = cascade_part(image, 0) < CASCADE_KINDS
+              && cascade_part(image, CASCADE_INVERTED_AT) <= 1
+              && cascade_part(image, CASCADE_SALT_AT) < CASCADE_SALTS
+              && cascade_part(image, CASCADE_IMAGES_AT) <= CASCADE_IMAGES
+              && cascade_part(image, CASCADE_ROWS_AT) <= CASCADE_ROWS
+              && image_geometry(image, CASCADE_SHAPE) >> CASCADE_END_AT == 0
+              && image_geometry(image, CASCADE_ZERO) == 0
+              && cascade_check_images(image, &end)
+              && cascade_check_rows(image, end);
+    return sound ? BLY_OK : kind_bad_geometry(image);
+}
+
+static bool cascade_contains(const void *image, uint64_t hash)
+{
+    cascade_level level = cascade_first(image);
+    uint64_t state = cascade_start(cascade_part(image, CASCADE_SALT_AT), hash);
+    bool member = cascade_part(image, CASCADE_INVERTED_AT);
+    for (; cascade_more(&level); cascade_next(&level)) {
+        state = cascade_step(state);
+        if (!cascade_level_has(&level, state))
+            break;
+        member = !member;
+    }
+    return member;
+}
+
+/* Keys of a batch that every level has so far. */
+typedef struct {
+    size_t   n;
+    uint64_t state[INNER_CHUNK];
+    uint16_t place[INNER_CHUNK];        /* in the batch                      */
+    bool     found[INNER_CHUNK];
+} cascade_way;
+
+/* One level: those that it has go on, with their answer turned round. */
+static void cascade_way_ask(cascade_way *way, const cascade_level *level,
+                            bool *member)
+{
+    size_t left = 0;
+    cascade_step_all(way->state, way->n);
+    cascade_level_has_many(level, way->state, way->n, way->found);
+    for (size_t i = 0; i < way->n; i++) {
+        member[way->place[i]] ^= way->found[i];
+        way->state[left] = way->state[i];
+        way->place[left] = way->place[i];
+        left += way->found[i];
+    }
+    way->n = left;
+}
+
+static void cascade_contains_some(const void *image, const uint64_t *hashes,
+                                  size_t n, bool *member)
+{
+    cascade_way way;
+    cascade_level level = cascade_first(image);
+    uint64_t salt = cascade_part(image, CASCADE_SALT_AT);
+    bool inverted = cascade_part(image, CASCADE_INVERTED_AT);
+    way.n = n;
+    for (size_t i = 0; i < n; i++) {
+        way.state[i] = cascade_start(salt, hashes[i]);
+        way.place[i] = (uint16_t)i;
+        member[i] = inverted;
+    }
+    for (; way.n > 0 && cascade_more(&level); cascade_next(&level))
+        cascade_way_ask(&way, &level, member);
+}
+
+static void cascade_contains_many(const void *image, const uint64_t *hashes,
+                                  size_t n, bool *present)
+{
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < INNER_CHUNK ? n - i : INNER_CHUNK;
+        cascade_contains_some(image, hashes + i, some, present + i);
+    }
+}
+
+/* ---- Look inside ------------------------------------------------------- */
+
+/* Of a level: the chance that it has a key from outside. */
+static double cascade_level_rate(const cascade_level *level)
+{
+    if (level->images > 0) {
+        bly_stat_t stat = { .bytes = 0 };
+        level->kind->stat(&stat, level->at);
+        return stat.rate;
+    }
+    uint64_t bytes = cascade_row_bytes(level);
+    return (double)bits_count(cascade_row_bits(level), bytes)
+         / (8 * (double)bytes);
+}
+
+/* (3): an odd number of levels has it. The terms are summed up as they come,
+ * f_1 - f_1 f_2 + f_1 f_2 f_3 - …, which is the same. */
+static void cascade_stat(bly_stat_t *out, const void *image)
+{
+    cascade_level level = cascade_first(image);
+    bool inverted = cascade_part(image, CASCADE_INVERTED_AT);
+    double reach = 1, odd = 0, sign = 1;
+    if (level.images > 0)
+        level.kind->stat(out, level.at);
+    for (; cascade_more(&level); cascade_next(&level), sign = -sign) {
+        reach *= cascade_level_rate(&level);
+        odd += sign * reach;
+    }
+    out->rate = inverted ? 1 - odd : odd;
+    if (inverted) {                     /* level 1 holds the others */
+        out->distinct = (double)image_geometry(image, CASCADE_MEMBERS);
+        out->distinct_sd = 0;
+    }
+}
+
+const bly_kind bly_kind_cascade = {
+    .name    = "cascade",
+    .family  = "compound",
+    .summary = "exact for all keys of a closed universe: filters of errors",
+    .version = CASCADE_VERSION,
+    .options = cascade_options,
+
+    .plan   = cascade_plan,
+    .format = cascade_format,
+    .check  = cascade_check,
+
+    .contains      = cascade_contains,
+    .contains_many = cascade_contains_many,
+    .separate      = cascade_separate,
+    .build         = cascade_build,
+
+    .stat = cascade_stat,
+};

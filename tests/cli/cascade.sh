@@ -1,0 +1,76 @@
+# cascade.sh - a revocation list: right for all serial numbers there are.
+# shellcheck source=lib.sh
+. "$1/lib.sh"
+
+# Serial numbers in hex, as a certificate authority counts them; each
+# fortieth is revoked.
+awk 'BEGIN { for (i = 0; i < 40000; i++) {
+                 s = sprintf("%04x%08x", i % 7, i * 48271 % 2147483647)
+                 print s > (i % 40 == 0 ? "revoked" : "valid") } }'
+: >empty
+printf 'only\n' >one
+
+for of in ribbon standard xor fuse; do
+    try build -k "cascade:of=$of" --without valid -o f.bly revoked
+    silent "$of: build"
+    try query -c f.bly revoked
+    out_is "$of: finds all that are revoked" 0 '1000\n'
+    try query -c f.bly valid
+    out_is "$of: and none of the others" 1 '0\n'
+    try check f.bly
+    status_is "$of: the file is sound" 0
+    try build -k "cascade:of=$of" --without revoked -o g.bly valid
+    try query -c g.bly valid
+    out_is "$of: the other way round it finds all others" 0 '39000\n'
+    try query -c g.bly revoked
+    out_is "$of: and no other" 1 '0\n'
+    try build -k "cascade:of=$of" --without revoked -j 1 -o h.bly valid
+    check "$of: the same with one thread" cmp g.bly h.bly
+done
+try build -k cascade -s 99 --without valid -o s.bly revoked
+try query -c s.bly valid
+out_is 'another seed is right too' 1 '0\n'
+check 'it is smaller than a seventh of the list' \
+    [ "$(wc -c <s.bly)" -lt "$(($(wc -c <revoked) / 7))" ]
+# shellcheck disable=SC2002  # a pipe is what is tested
+cat valid | try build -k cascade --without - -o p.bly revoked
+silent 'the others from a pipe'
+try query -c p.bly valid
+out_is 'of which none is found' 1 '0\n'
+try info --json s.bly
+out_has 'its items are the members' 0 '"items": 1000'
+try plan -k cascade:others=1e6 -n 1e4
+out_has 'a plan for a number of others' 0 '^keys +10,000$'
+try build -k cascade --without empty -o e.bly one
+silent 'there may be no others'
+try query -c e.bly one
+out_is 'and all members are found' 0 '1\n'
+try build -k cascade --without one -o e.bly empty
+silent 'there may be no members'
+try query -c e.bly one
+out_is 'and none is found' 1 '0\n'
+try build -k cascade -p 1e-4 -o m.bly revoked
+silent 'members alone make a filter of the asked rate'
+
+cat valid revoked >all
+try build -k cascade --without all -o x.bly revoked
+refused 'a key in both files' 'among the members and among the others'
+try build -k ribbon --without valid -o x.bly revoked
+refused 'a kind that cannot' 'ribbon cannot keep keys out'
+try build -k nosuch --without valid -o x.bly revoked
+refused 'a kind that is none' 'nosuch'
+try build -k cascade -l 2 --without valid -o x.bly revoked
+refused '-l and --without' 'exclude'
+try build -k cascade -l 1 -f 2 -o x.bly revoked
+refused '-l alone' 'no labels'
+try build -k cascade:others=9 -o x.bly revoked
+refused 'others that are not given' 'others='
+try build -k cascade --without nowhere -o x.bly revoked
+refused 'a missing file' 'nowhere'
+try build -k cascade --without - -o x.bly - <one
+refused 'both from standard input' 'standard input'
+check 'none of this writes a file' [ ! -e x.bly ]
+keeps 'the others cannot be the output' 'valid' valid \
+    build -k cascade --without valid -o valid revoked
+keeps 'nothing can be added' 'cannot add' f.bly add f.bly one
+finish
