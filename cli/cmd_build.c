@@ -11,42 +11,34 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct {
-    const char *kind, *hash, *output;
-    uint64_t    items, seed, jobs, memory;
-    double      rate;
-    cli_how     how;
-    bool        verbose, json, no_progress;
-} build_settings;
-
 static const cli_option build_options[] = {
-    { 'o', "output", "FILE", CLI_TEXT, offsetof(build_settings, output), true,
+    { 'o', "output", "FILE", CLI_TEXT, offsetof(cli_build, output), true,
       "Where the filter goes; '-' is standard output. An existing file is "
       "replaced only when the new one is complete." },
-    { 'k', "kind", "KIND", CLI_TEXT, offsetof(build_settings, kind), false,
+    { 'k', "kind", "KIND", CLI_TEXT, offsetof(cli_build, kind), false,
       "The kind of filter, with its options: standard, blocked, standard:k=5. "
       "'bloomery kinds' lists them. Default: standard." },
-    { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(build_settings, items), false,
+    { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(cli_build, items), false,
       "How many keys it should hold: 1000000, 1e6, 10k, 2.5M, 1G. Without it "
       "the keys are counted first." },
-    { 'p', "rate", "RATE", CLI_RATE, offsetof(build_settings, rate), false,
+    { 'p', "rate", "RATE", CLI_RATE, offsetof(cli_build, rate), false,
       "The false-positive rate with that many keys: 0.01, 1%, 1e-3. "
       "Default: 1%." },
-    { 's', "seed", "SEED", CLI_SEED, offsetof(build_settings, seed), false,
+    { 's', "seed", "SEED", CLI_SEED, offsetof(cli_build, seed), false,
       "The seed of the hash function. Default: 0." },
-    { 'H', "hash", "HASH", CLI_TEXT, offsetof(build_settings, hash), false,
+    { 'H', "hash", "HASH", CLI_TEXT, offsetof(cli_build, hash), false,
       "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "
       "fnv1a." },
-    CLI_MEMORY_OPTION(build_settings, memory),
-    CLI_HOW_OPTIONS(build_settings, how),
-    CLI_LABEL_OPTION(build_settings, how, "For kinds that carry labels."),
-    CLI_JOBS_OPTION(build_settings, jobs),
-    { 'v', "verbose", NULL, CLI_FLAG, offsetof(build_settings, verbose), false,
+    CLI_MEMORY_OPTION(cli_build, memory),
+    CLI_HOW_OPTIONS(cli_build, how),
+    CLI_LABEL_OPTION(cli_build, how, "For kinds that carry labels."),
+    CLI_JOBS_OPTION(cli_build, jobs),
+    { 'v', "verbose", NULL, CLI_FLAG, offsetof(cli_build, verbose), false,
       "Say on standard error what was built." },
-    { 0, "json", NULL, CLI_FLAG, offsetof(build_settings, json), false,
+    { 0, "json", NULL, CLI_FLAG, offsetof(cli_build, json), false,
       "Print what was built as a JSON object. 'seconds' is the time of "
       "reading and adding, without counting before and saving after." },
-    { 0, "no-progress", NULL, CLI_FLAG, offsetof(build_settings, no_progress),
+    { 0, "no-progress", NULL, CLI_FLAG, offsetof(cli_build, no_progress),
       false, "Show no progress on the terminal." },
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
@@ -80,7 +72,7 @@ static int build_no_keys(const cli_lines *lines)
 }
 
 /* Fill in spec->capacity by reading everything; stdin is wound back. */
-static int build_count(const build_settings *s, cli_lines *lines,
+static int build_count(const cli_build *s, cli_lines *lines,
                        bly_spec *spec)
 {
     off_t start = lseek(STDIN_FILENO, 0, SEEK_CUR);
@@ -98,7 +90,7 @@ static int build_count(const build_settings *s, cli_lines *lines,
 enum { BUILD_FIRST = 1 << 16 };
 
 /* The keys come from a pipe, and nobody has said how many. */
-static int build_uncounted(const build_settings *s, bly_spec *spec)
+static int build_uncounted(const cli_build *s, bly_spec *spec)
 {
     if (!filter_kind_can(s->kind, "grow"))
         return report_error("the keys of a pipe cannot be counted beforehand: "
@@ -110,7 +102,7 @@ static int build_uncounted(const build_settings *s, bly_spec *spec)
 
 /* A wrong kind or hash is told before anything is read; a kind whose options
  * fix its size needs no count. */
-static int build_size(const build_settings *s, const cli_operands *operands,
+static int build_size(const cli_build *s, const cli_operands *operands,
                       bly_spec *spec)
 {
     uint64_t total = 0;
@@ -133,7 +125,7 @@ static int build_size(const build_settings *s, const cli_operands *operands,
 
 /* ==== Building ========================================================== */
 
-static void build_report(const build_settings *s, const bly_filter *filter,
+static void build_report(const cli_build *s, const bly_filter *filter,
                          const cli_fed *fed)
 {
     char advice[80];
@@ -145,7 +137,7 @@ static void build_report(const build_settings *s, const bly_filter *filter,
 }
 
 /* Save what was built, and tell. */
-static int build_done(const build_settings *s, const bly_filter *filter,
+static int build_done(const cli_build *s, const bly_filter *filter,
                       const cli_fed *fed)
 {
     int status = filter_save(filter, s->output);
@@ -155,7 +147,7 @@ static int build_done(const build_settings *s, const bly_filter *filter,
     return status;
 }
 
-static int build_fill(const build_settings *s, const cli_operands *operands,
+static int build_fill(const cli_build *s, const cli_operands *operands,
                       bly_filter *filter, cli_fed *fed)
 {
     cli_lines lines;
@@ -169,7 +161,7 @@ static int build_fill(const build_settings *s, const cli_operands *operands,
 }
 
 /* In its file, which gets its name when it is complete. */
-static int build_in_file(const build_settings *s, const cli_operands *operands,
+static int build_in_file(const cli_build *s, const cli_operands *operands,
                          const bly_spec *spec)
 {
     cli_paged paged;
@@ -192,7 +184,7 @@ static int build_in_file(const build_settings *s, const cli_operands *operands,
 }
 
 /* Into an empty filter, key by key. */
-static int build_by_adding(const build_settings *s,
+static int build_by_adding(const cli_build *s,
                            const cli_operands *operands, bly_spec *spec)
 {
     bly_filter *filter;
@@ -212,7 +204,7 @@ static int build_by_adding(const build_settings *s,
     return status;
 }
 
-static int build_hashes(const build_settings *s, const cli_operands *operands,
+static int build_hashes(const cli_build *s, const cli_operands *operands,
                         const bly_spec *spec, cli_hashes *hashes, cli_fed *fed)
 {
     bly_spec any = { .capacity = 1, .seed = spec->seed, .hash = spec->hash };
@@ -231,7 +223,7 @@ static int build_hashes(const build_settings *s, const cli_operands *operands,
 }
 
 /* Is this a kind that carries labels, if there are any? */
-static int build_labels(const build_settings *s, const bly_plan_t *plan,
+static int build_labels(const cli_build *s, const bly_plan_t *plan,
                         cli_hashes *hashes)
 {
     if (s->how.label != 0 && plan->label_bits == 0)
@@ -242,7 +234,7 @@ static int build_labels(const build_settings *s, const bly_plan_t *plan,
     return CLI_GO;
 }
 
-static int build_from(const build_settings *s, const bly_spec *spec,
+static int build_from(const cli_build *s, const bly_spec *spec,
                       const cli_hashes *hashes, const cli_fed *fed)
 {
     bly_filter *filter;
@@ -261,7 +253,7 @@ static int build_from(const build_settings *s, const bly_spec *spec,
 
 /* A kind that is built from all its keys, or their labels: the hashes are held
  * till then. A wrong option is told before anything is read. */
-static int build_at_once(const build_settings *s, const cli_operands *operands,
+static int build_at_once(const cli_build *s, const cli_operands *operands,
                          bly_spec *spec)
 {
     cli_hashes hashes = { NULL, NULL, 0, 0, 0 };
@@ -283,7 +275,7 @@ static int build_at_once(const build_settings *s, const cli_operands *operands,
     return status;
 }
 
-static int build_check(const cli_command *self, const build_settings *s,
+static int build_check(const cli_command *self, const cli_build *s,
                        const cli_operands *operands)
 {
     int status = lines_how_check(self, &s->how);
@@ -300,25 +292,27 @@ static int build_check(const cli_command *self, const build_settings *s,
     return filter_check_output(s->output, operands, 0);
 }
 
-static int build_run(const cli_command *self, int argc, char **argv)
+int build_make(const cli_command *self, const cli_build *s,
+               const cli_operands *operands)
 {
-    build_settings s = { .kind = "standard", .rate = 0.01,
-                         .how.separator = -1 };
-    cli_operands operands;
-    bly_spec spec = { 0 };
-    int status = options_read(self, argc, argv, &s, &operands);
+    bly_spec spec = { .capacity = s->items, .rate = s->rate, .seed = s->seed,
+                      .hash = s->hash };
+    int status = build_check(self, s, operands);
 
-    if (status == CLI_GO)
-        status = build_check(self, &s, &operands);
     if (status != CLI_GO)
         return status;
-    spec.capacity = s.items;
-    spec.rate = s.rate;
-    spec.seed = s.seed;
-    spec.hash = s.hash;
-    if (s.how.label != 0 || filter_kind_can(s.kind, "build only"))
-        return build_at_once(&s, &operands, &spec);
-    return build_by_adding(&s, &operands, &spec);
+    if (s->how.label != 0 || filter_kind_can(s->kind, "build only"))
+        return build_at_once(s, operands, &spec);
+    return build_by_adding(s, operands, &spec);
+}
+
+static int build_run(const cli_command *self, int argc, char **argv)
+{
+    cli_build s = { .kind = "standard", .rate = 0.01, .how.separator = -1 };
+    cli_operands operands;
+    int status = options_read(self, argc, argv, &s, &operands);
+
+    return status == CLI_GO ? build_make(self, &s, &operands) : status;
 }
 
 const cli_command cmd_build = {

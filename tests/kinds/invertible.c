@@ -373,11 +373,12 @@ static void test_hostile_cells(void **state)
         for (uint64_t i = 0; i < 1 + run / 4; i++) {
             uint64_t r = test_random(run + 1000, i);
             size_t at = IMAGE_HEADER + r % (bytes - IMAGE_HEADER);
-            size_t from = IMAGE_HEADER + (r >> 20) % (bytes - at);
+            size_t from = IMAGE_HEADER + (r >> 20) % (bytes - IMAGE_HEADER);
             if (r >> 62)
                 image[at] = (uint8_t)(r >> 32);
             else                        /* one run of cells over another */
-                memmove(image + at, image + from, (bytes - at) / 2);
+                memmove(image + at, image + from,
+                        (bytes - (at > from ? at : from)) / 2);
         }
         image_seal(image);
         assert_status(bly_unpack(&forged, image, bytes), BLY_OK);

@@ -36,9 +36,9 @@
  *       0  4  count of the keys, those subtracted taken off: two's complement
  *       4  4  exclusive-or of their checks
  *       8  8  exclusive-or of their hashes
- *      16  1  exclusive-or of their lengths                      (only if b > 0)
+ *      16  1  exclusive-or of their lengths                     (only if b > 0)
  *      17     exclusive-or of their bytes, each key padded with zeros; and
- *             zeros up to the end of the cell                    (only if b > 0)
+ *             zeros up to the end of the cell                   (only if b > 0)
  *
  *      Valid if and only if (1) the fields are in these ranges and (2) the
  *      payload has as many bytes as the cells take.
@@ -78,8 +78,9 @@
  *
  *      f = (1 - (1 - 1/w)^d - (d/w) (1 - 1/w)^(d-1))^k                     (2)
  *
- * 4 to 50 % at what a table is planned for: it is for listing, and the rate that
- * is asked for is not looked at. Keys that go in and out again leave no trace.
+ * which is 3 % for a table of 10 keys as planned, 26 % for 100 and 34 % for very
+ * many: it is for listing, and the rate that is asked for is not looked at. Keys
+ * that go in and out again leave no trace.
  *
  * HOW MANY KEYS DIFFER
  *
@@ -90,8 +91,8 @@
  *      D = (q - k s^2/w) / (k (1 - 1/w)),     sd = D sqrt(2/(k w))         (3)
  *
  * since a key adds 1 to q in each of its cells, and two keys that meet add 2 or
- * -2, which s^2 takes off again. It holds for any number of keys. While one cell
- * in 24 or more is empty these tell it with a smaller error, as in kind
+ * -2, which s^2 takes off again. It holds for any number of keys. While one
+ * cell in 24 or more is empty these tell it with a smaller error, as in kind
  * `partitioned`, and also if keys were added twice.
  *
  * COST
@@ -113,8 +114,8 @@
  *
  *  [Goodrich 2011]   Goodrich and Mitzenmacher, Invertible Bloom lookup tables,
  *                    Allerton. The table.
- *  [Eppstein 2011]   What's the difference? Efficient set reconciliation without
- *                    prior context, SIGCOMM. Subtraction, the check.
+ *  [Eppstein 2011]   What's the difference? Efficient set reconciliation
+ *                    without prior context, SIGCOMM. Subtraction, the check.
  *  [Agarwal 2006]    Approximating the number of differences between remote
  *                    sets, IEEE ITW. On counting filters for (3), whose form
  *                    for sub-tables is ours.
@@ -528,8 +529,8 @@ static bly_status invertible_add_key(void *image, uint64_t hash,
     if (t.key == 0)
         return invertible_add(image, hash);
     if (length > t.key)
-        return status_fail(BLY_EPARAM, "a key of %zu bytes is too long for this "
-                           "filter: make it with key=%zu, 255 at most, or with "
+        return status_fail(BLY_EPARAM, "a key of %zu bytes is too long for "
+                           "this filter: make it with key=%zu, 255 at most, or with "
                            "key=0 for hashes alone", length, length);
     invertible_find(&t, &key, hash);
     invertible_fill(&t, &key, bytes, length);
