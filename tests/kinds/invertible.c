@@ -356,6 +356,43 @@ static void test_counts_end(void **state)
     bly_free(one);
 }
 
+/* So many allocations succeed. */
+static void *allocate(void *left, size_t alignment, size_t bytes)
+{
+    void *memory = NULL;
+    return (*(unsigned *)left)-- > 0
+        && posix_memalign(&memory, alignment, bytes) == 0 ? memory : NULL;
+}
+
+static void release(void *left, void *memory, size_t bytes)
+{
+    (void)left, (void)bytes;
+    free(memory);
+}
+
+static void test_memory_runs_out(void **state)
+{
+    (void)state;
+    unsigned left = 2;
+    bly_allocator allocator = { allocate, release, &left };
+    bly_spec spec = { .capacity = 10, .allocator = &allocator };
+    bly_filter *a = NULL, *like = NULL;
+    assert_status(bly_new(&a, "invertible", &spec), BLY_OK);
+    fill(a, 1, 0, 10);
+    left = 0;
+    list(a, BLY_ENOMEM);
+    left = 1;
+    assert_int_equal(list(a, BLY_OK).n, 10);
+    bly_set_allocator(&allocator);
+    for (unsigned i = 0; i < 2; i++) {
+        left = i;
+        assert_status(bly_like(&like, a), BLY_ENOMEM);
+        assert_null(like);
+    }
+    bly_set_allocator(NULL);
+    bly_free(a);
+}
+
 /* Cells of anything: every verb ends, within its bytes (the sanitizers
  * watch). Many are made pure, of keys that were never added. */
 static void test_hostile_cells(void **state)
@@ -408,6 +445,7 @@ int main(void)
         cmocka_unit_test(test_whole_keys_are_needed),
         cmocka_unit_test(test_estimates),
         cmocka_unit_test(test_counts_end),
+        cmocka_unit_test(test_memory_runs_out),
         cmocka_unit_test(test_hostile_cells),
     };
     return cmocka_run_group_tests_name("invertible", tests, NULL, NULL);
