@@ -33,6 +33,8 @@
     X(aging)                                                                   \
     X(layered)                                                                 \
     X(buffered)                                                                \
+    X(approximator)                                                            \
+    X(spatial)                                                                 \
     X(invertible)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;

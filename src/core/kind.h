@@ -201,6 +201,10 @@ struct bly_kind {
     void (*intersect)(void *into, const void *other);
     void (*overlap)  (bly_overlap_t *out, const void *a, const void *b);
 
+    /* May these two be combined, as far as their headers do not tell: are the
+     * images inside of one plan? NULL: the headers tell all. */
+    bool (*alike)(const void *a, const void *b);
+
     /* For a kind that is made to be subtracted: `subtract` is the reverse of
      * `unite`; BLY_EFULL and nothing changed. `list` visits every key that is
      * there, or only in what was subtracted, or says BLY_EFULL, with no visit,
