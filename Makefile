@@ -48,6 +48,7 @@ bench: build
 	$(BUILD)/bench --csv $(BUILD)/bench.csv
 	$(BUILD)/paged $(BUILD)
 	tools/bench-command $(BUILD)
+	tools/bench-sketch $(BUILD)
 
 bench-peers:
 	@tools/setup bench-peers

@@ -19,6 +19,7 @@
  *      change.c    what `add`, `remove` and `put` have in common
  *      tell.c      what `count` and `get` have in common
  *      combine.c   what `unite` and `intersect` have in common
+ *      sketch.h    what `sketch` and `diff` have in common
  *      cmd_*.c     one subcommand each
  *      main.c      the table of subcommands
  */
@@ -67,6 +68,9 @@ cli_text report_seconds(double seconds);        /* "21.3 ms", "4.51 s"    */
 
 double report_clock(void);                      /* seconds, monotonic     */
 
+/* The note about lines without a key, if there were any. */
+void report_keyless(uint64_t lines);
+
 /* n / seconds; 0 where no time has passed. */
 double report_per_second(uint64_t n, double seconds);
 
@@ -96,6 +100,9 @@ const char *numbers_rate(const char *text, double *out);
 const char *numbers_size(const char *text, uint64_t *out);
 const char *numbers_seed(const char *text, uint64_t *out);
 const char *numbers_byte(const char *text, int *out);
+
+/* 16 hexadecimal digits and a NUL. */
+void numbers_hex(char text[17], uint64_t value);
 
 /* The same for a number in a file, which does not end in NUL. */
 const char *numbers_label(const char *text, size_t length, uint64_t *out);
@@ -492,10 +499,25 @@ int combine_run(const cli_command *self, const cli_combination *how,
 extern const cli_option combine_options[];
 extern const cli_option combine_level_options[];        /* of unite alone */
 
+/* ==== cmd_build.c ======================================================= */
+
+typedef struct {
+    const char *kind, *hash, *output, *without;
+    uint64_t    items, seed, jobs, memory;
+    double      rate;           /* 0: the library's, 1 %                   */
+    cli_how     how;
+    bool        verbose, json, no_progress;
+} cli_build;
+
+/* Make a filter of the keys of the operands and save it: `build` itself. */
+int build_make(const cli_command *self, const cli_build *settings,
+               const cli_operands *operands);
+
 /* ==== cmd_*.c =========================================================== */
 
 extern const cli_command cmd_build, cmd_add, cmd_remove, cmd_query, cmd_count,
     cmd_put, cmd_get, cmd_dedup, cmd_resize, cmd_info, cmd_check, cmd_plan,
-    cmd_kinds, cmd_unite, cmd_intersect, cmd_compare;
+    cmd_kinds, cmd_unite, cmd_intersect, cmd_compare,
+    cmd_sketch, cmd_diff;
 
 #endif

@@ -11,46 +11,38 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct {
-    const char *kind, *hash, *output, *without;
-    uint64_t    items, seed, jobs, memory;
-    double      rate;
-    cli_how     how;
-    bool        verbose, json, no_progress;
-} build_settings;
-
 static const cli_option build_options[] = {
-    { 'o', "output", "FILE", CLI_TEXT, offsetof(build_settings, output), true,
+    { 'o', "output", "FILE", CLI_TEXT, offsetof(cli_build, output), true,
       "Where the filter goes; '-' is standard output. An existing file is "
       "replaced only when the new one is complete." },
-    { 'k', "kind", "KIND", CLI_TEXT, offsetof(build_settings, kind), false,
+    { 'k', "kind", "KIND", CLI_TEXT, offsetof(cli_build, kind), false,
       "The kind of filter, with its options: standard, blocked, standard:k=5. "
       "'bloomery kinds' lists them. Default: standard." },
-    { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(build_settings, items), false,
+    { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(cli_build, items), false,
       "How many keys it should hold: 1000000, 1e6, 10k, 2.5M, 1G. Without it "
       "the keys are counted first." },
-    { 'p', "rate", "RATE", CLI_RATE, offsetof(build_settings, rate), false,
+    { 'p', "rate", "RATE", CLI_RATE, offsetof(cli_build, rate), false,
       "The false-positive rate with that many keys: 0.01, 1%, 1e-3. "
       "Default: 1%." },
-    { 's', "seed", "SEED", CLI_SEED, offsetof(build_settings, seed), false,
+    { 's', "seed", "SEED", CLI_SEED, offsetof(cli_build, seed), false,
       "The seed of the hash function. Default: 0." },
-    { 'H', "hash", "HASH", CLI_TEXT, offsetof(build_settings, hash), false,
+    { 'H', "hash", "HASH", CLI_TEXT, offsetof(cli_build, hash), false,
       "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "
       "fnv1a." },
-    CLI_MEMORY_OPTION(build_settings, memory),
-    CLI_HOW_OPTIONS(build_settings, how),
-    CLI_LABEL_OPTION(build_settings, how, "For kinds that carry labels."),
-    { 0, "without", "FILE", CLI_TEXT, offsetof(build_settings, without), false,
+    CLI_MEMORY_OPTION(cli_build, memory),
+    CLI_HOW_OPTIONS(cli_build, how),
+    CLI_LABEL_OPTION(cli_build, how, "For kinds that carry labels."),
+    { 0, "without", "FILE", CLI_TEXT, offsetof(cli_build, without), false,
       "All other keys that will ever be asked for, in lines of the same form; "
       "'-' is standard input. None of them is found then. For kinds that "
       "separate, as cascade." },
-    CLI_JOBS_OPTION(build_settings, jobs),
-    { 'v', "verbose", NULL, CLI_FLAG, offsetof(build_settings, verbose), false,
+    CLI_JOBS_OPTION(cli_build, jobs),
+    { 'v', "verbose", NULL, CLI_FLAG, offsetof(cli_build, verbose), false,
       "Say on standard error what was built." },
-    { 0, "json", NULL, CLI_FLAG, offsetof(build_settings, json), false,
+    { 0, "json", NULL, CLI_FLAG, offsetof(cli_build, json), false,
       "Print what was built as a JSON object. 'seconds' is the time of "
       "reading and adding, without counting before and saving after." },
-    { 0, "no-progress", NULL, CLI_FLAG, offsetof(build_settings, no_progress),
+    { 0, "no-progress", NULL, CLI_FLAG, offsetof(cli_build, no_progress),
       false, "Show no progress on the terminal." },
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
@@ -90,7 +82,7 @@ static int build_no_keys(const cli_lines *lines)
 }
 
 /* Fill in spec->capacity by reading everything; stdin is wound back. */
-static int build_count(const build_settings *s, cli_lines *lines,
+static int build_count(const cli_build *s, cli_lines *lines,
                        bly_spec *spec)
 {
     off_t start = lseek(STDIN_FILENO, 0, SEEK_CUR);
@@ -108,7 +100,7 @@ static int build_count(const build_settings *s, cli_lines *lines,
 enum { BUILD_FIRST = 1 << 16 };
 
 /* The keys come from a pipe, and nobody has said how many. */
-static int build_uncounted(const build_settings *s, bly_spec *spec)
+static int build_uncounted(const cli_build *s, bly_spec *spec)
 {
     if (!filter_kind_can(s->kind, "grow"))
         return report_error("the keys of a pipe cannot be counted beforehand: "
@@ -120,7 +112,7 @@ static int build_uncounted(const build_settings *s, bly_spec *spec)
 
 /* A wrong kind or hash is told before anything is read; a kind whose options
  * fix its size needs no count. */
-static int build_size(const build_settings *s, const cli_operands *operands,
+static int build_size(const cli_build *s, const cli_operands *operands,
                       bly_spec *spec)
 {
     uint64_t total = 0;
@@ -143,7 +135,7 @@ static int build_size(const build_settings *s, const cli_operands *operands,
 
 /* ==== Building ========================================================== */
 
-static void build_report(const build_settings *s, const bly_filter *filter,
+static void build_report(const cli_build *s, const bly_filter *filter,
                          const cli_fed *fed)
 {
     char advice[80];
@@ -155,7 +147,7 @@ static void build_report(const build_settings *s, const bly_filter *filter,
 }
 
 /* Save what was built, and tell. */
-static int build_done(const build_settings *s, const bly_filter *filter,
+static int build_done(const cli_build *s, const bly_filter *filter,
                       const cli_fed *fed)
 {
     int status = filter_save(filter, s->output);
@@ -165,7 +157,7 @@ static int build_done(const build_settings *s, const bly_filter *filter,
     return status;
 }
 
-static int build_fill(const build_settings *s, const cli_operands *operands,
+static int build_fill(const cli_build *s, const cli_operands *operands,
                       bly_filter *filter, cli_fed *fed)
 {
     cli_lines lines;
@@ -181,7 +173,7 @@ static int build_fill(const build_settings *s, const cli_operands *operands,
 }
 
 /* In its file, which gets its name when it is complete. */
-static int build_in_file(const build_settings *s, const cli_operands *operands,
+static int build_in_file(const cli_build *s, const cli_operands *operands,
                          const bly_spec *spec)
 {
     cli_paged paged;
@@ -204,7 +196,7 @@ static int build_in_file(const build_settings *s, const cli_operands *operands,
 }
 
 /* Into an empty filter, key by key. */
-static int build_by_adding(const build_settings *s,
+static int build_by_adding(const cli_build *s,
                            const cli_operands *operands, bly_spec *spec)
 {
     bly_filter *filter;
@@ -224,7 +216,7 @@ static int build_by_adding(const build_settings *s,
     return status;
 }
 
-static int build_hashes(const build_settings *s, const cli_operands *operands,
+static int build_hashes(const cli_build *s, const cli_operands *operands,
                         const bly_spec *spec, cli_hashes *hashes, cli_fed *fed)
 {
     bly_spec any = { .capacity = 1, .seed = spec->seed, .hash = spec->hash };
@@ -243,7 +235,7 @@ static int build_hashes(const build_settings *s, const cli_operands *operands,
 }
 
 /* Is this a kind that carries labels, or separates, if that is wanted? */
-static int build_labels(const build_settings *s, const bly_plan_t *plan,
+static int build_labels(const cli_build *s, const bly_plan_t *plan,
                         cli_hashes *hashes)
 {
     if (s->without != NULL && !filter_kind_can(s->kind, "separate"))
@@ -259,7 +251,7 @@ static int build_labels(const build_settings *s, const bly_plan_t *plan,
 }
 
 /* The keys so far are members: the others follow. Labels tell them apart. */
-static int build_without(const build_settings *s, const bly_spec *spec,
+static int build_without(const cli_build *s, const bly_spec *spec,
                          cli_hashes *hashes)
 {
     char *path = (char *)(uintptr_t)s->without;
@@ -278,7 +270,7 @@ static int build_without(const build_settings *s, const bly_spec *spec,
     return CLI_OK;
 }
 
-static int build_from(const build_settings *s, const bly_spec *spec,
+static int build_from(const cli_build *s, const bly_spec *spec,
                       const cli_hashes *hashes, const cli_fed *fed)
 {
     bly_filter *filter;
@@ -297,7 +289,7 @@ static int build_from(const build_settings *s, const bly_spec *spec,
 
 /* A kind that is built from all its keys: the hashes are held till then, and
  * the labels. A wrong option is told before anything is read. */
-static int build_at_once(const build_settings *s, const cli_operands *operands,
+static int build_at_once(const cli_build *s, const cli_operands *operands,
                          bly_spec *spec)
 {
     cli_hashes hashes = { NULL, NULL, 0, 0, { 0, 0 } };
@@ -322,7 +314,7 @@ static int build_at_once(const build_settings *s, const cli_operands *operands,
 }
 
 /* The other keys are a second input. */
-static int build_check_without(const cli_command *self, const build_settings *s,
+static int build_check_without(const cli_command *self, const cli_build *s,
                                const cli_operands *operands)
 {
     char *path = (char *)(uintptr_t)s->without;
@@ -341,7 +333,7 @@ static int build_check_without(const cli_command *self, const build_settings *s,
     return filter_check_output(s->output, &others, 0);
 }
 
-static int build_check(const cli_command *self, const build_settings *s,
+static int build_check(const cli_command *self, const cli_build *s,
                        const cli_operands *operands)
 {
     int status = lines_how_check(self, &s->how);
@@ -360,26 +352,28 @@ static int build_check(const cli_command *self, const build_settings *s,
     return filter_check_output(s->output, operands, 0);
 }
 
-static int build_run(const cli_command *self, int argc, char **argv)
+int build_make(const cli_command *self, const cli_build *s,
+               const cli_operands *operands)
 {
-    build_settings s = { .kind = "standard", .rate = 0.01,
-                         .how.separator = -1 };
-    cli_operands operands;
-    bly_spec spec = { 0 };
-    int status = options_read(self, argc, argv, &s, &operands);
+    bly_spec spec = { .capacity = s->items, .rate = s->rate, .seed = s->seed,
+                      .hash = s->hash };
+    int status = build_check(self, s, operands);
 
-    if (status == CLI_GO)
-        status = build_check(self, &s, &operands);
     if (status != CLI_GO)
         return status;
-    spec.capacity = s.items;
-    spec.rate = s.rate;
-    spec.seed = s.seed;
-    spec.hash = s.hash;
-    if (s.without != NULL || filter_kind_can(s.kind, "build only")
-        || (s.how.label != 0 && !filter_kind_can(s.kind, "label")))
-        return build_at_once(&s, &operands, &spec);
-    return build_by_adding(&s, &operands, &spec);
+    if (s->without != NULL || filter_kind_can(s->kind, "build only")
+        || (s->how.label != 0 && !filter_kind_can(s->kind, "label")))
+        return build_at_once(s, operands, &spec);
+    return build_by_adding(s, operands, &spec);
+}
+
+static int build_run(const cli_command *self, int argc, char **argv)
+{
+    cli_build s = { .kind = "standard", .rate = 0.01, .how.separator = -1 };
+    cli_operands operands;
+    int status = options_read(self, argc, argv, &s, &operands);
+
+    return status == CLI_GO ? build_make(self, &s, &operands) : status;
 }
 
 const cli_command cmd_build = {

@@ -274,3 +274,10 @@ const char *numbers_byte(const char *text, int *out)
     *out = byte;
     return NULL;
 }
+
+void numbers_hex(char text[17], uint64_t value)
+{
+    for (size_t i = 0; i < 16; i++)
+        text[i] = "0123456789abcdef"[value >> (60 - 4 * i) & 15];
+    text[16] = '\0';
+}

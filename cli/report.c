@@ -174,6 +174,17 @@ cli_text report_seconds(double seconds)
     return out;
 }
 
+/* ==== Notes ============================================================= */
+
+void report_keyless(uint64_t lines)
+{
+    if (lines > 0)
+        report_note("note: %s %s no such column and %s skipped: check its "
+                    "number and -t", report_count(lines).text,
+                    lines == 1 ? "line has" : "lines have",
+                    lines == 1 ? "was" : "were");
+}
+
 /* ==== Time ============================================================== */
 
 double report_clock(void)

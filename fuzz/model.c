@@ -239,11 +239,26 @@ static const bly_filter *model_empty(model *m)
     return empty;
 }
 
+/* Programs add hashes: a filter that takes nothing but whole keys is not for
+ * them. */
+static bool model_takes_hashes(const model *m)
+{
+    bly_filter *copy = NULL;
+    if (m->empty == NULL || !model_can(m, "list keys")
+        || bly_copy(&copy, m->empty) != BLY_OK)
+        return true;
+    bly_status status = bly_add_hash(copy, 1);
+    bly_free(copy);
+    return status != BLY_EUNSUPPORTED;
+}
+
 /* Make the empty filter, and A and B as copies of it. */
 static bool model_begin(model *m)
 {
     m->spec.allocator = &model_allocator;
     m->empty = model_empty(m);
+    if (!model_takes_hashes(m))
+        return false;
     return (m->empty != NULL || !model_can(m, "add"))
         && model_fresh(m, &m->a) && model_fresh(m, &m->b);
 }

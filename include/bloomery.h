@@ -235,6 +235,12 @@ BLY_API bly_status bly_build_labels(bly_filter **out, const char *kind,
                                     const uint64_t *hashes,
                                     const uint64_t *labels, size_t n);
 
+/* A new empty filter of the very plan of another, with its hash function and
+ * seed: the two can be united, compared, subtracted. BLY_ENOMEM;
+ * BLY_EUNSUPPORTED for kinds that are built from all keys at once, that grow,
+ * or that are made of other filters. */
+BLY_API bly_status bly_like(bly_filter **out, const bly_filter *filter);
+
 /* A copy in memory of its own, which may be changed whatever `filter` may.
  * BLY_ENOMEM. */
 BLY_API bly_status bly_copy(bly_filter **out, const bly_filter *filter);
@@ -463,6 +469,37 @@ BLY_API bly_status bly_unite_at(bly_filter *into, const bly_filter *other,
  * most the smaller one of the two, but higher than that of a filter built
  * from the common keys alone. Errors of bly_unite. */
 BLY_API bly_status bly_intersect(bly_filter *into, const bly_filter *other);
+
+/* into := into - other, for kinds that can list their keys: what is in both
+ * goes, and what is left is the difference, keys that are only in `into` and
+ * keys that are only in `other`. Each key must have been added at most once to
+ * each: what was added twice to both may hide another. bly_list tells the
+ * difference, and bly_stat its size (`distinct`); to ask for a key that is in
+ * it says "perhaps" whichever side it is from. Errors of bly_unite. */
+BLY_API bly_status bly_subtract(bly_filter *into, const bly_filter *other);
+
+/* A key that a filter holds: its hash; the key itself where the filter keeps
+ * it, or else NULL and 0; and whether it is there (+1) or only in what was
+ * subtracted (-1). */
+typedef struct {
+    uint64_t    hash;
+    const void *key;            /* until the visit returns */
+    size_t      length;
+    int         side;
+} bly_listed;
+
+/* Return false to stop. */
+typedef bool bly_visit_listed(void *context, const bly_listed *listed);
+
+/* Visit every key that the filter holds, each once, in no order that means
+ * anything; if all can be told apart. BLY_EFULL: they cannot, because there
+ * are more than about `capacity` or, rarely, by bad luck; bly_why() then says
+ * how many there are and what to plan for, and none is visited. Takes memory
+ * of the filter's allocator, about twice its size, while it works.
+ * BLY_ENOMEM; BLY_EUNSUPPORTED (kinds without the ability "list keys"). May
+ * run in many threads at once. */
+BLY_API bly_status bly_list(const bly_filter *filter, bly_visit_listed *visit,
+                            void *context);
 
 /* A number and its standard deviation. */
 typedef struct { double value, sd; } bly_estimate;

@@ -475,6 +475,31 @@ bly_status bly_build_labels(bly_filter **out, const char *kind,
     return bloomery_build_any(out, kind, spec, &keys);
 }
 
+bly_status bly_like(bly_filter **out, const bly_filter *filter)
+{
+    const bly_kind *kind = filter->kind;
+    bly_status status = handle_here(filter, "made anew");
+    if (status == BLY_OK && (kind->add == NULL || kind->format != NULL
+                             || kind->grow != NULL))
+        status = bloomery_unsupported(kind, "be made anew from another "
+                                            "filter's plan");
+    if (status != BLY_OK)
+        return status;
+    bly_allocator allocator = memory_allocator(NULL);
+    uint8_t *image = memory_zeroed(&allocator, filter->bytes);
+    if (image == NULL)
+        return bloomery_no_memory(filter->bytes);
+    memcpy(image, filter->image, IMAGE_HEADER);
+    image_set_u64(image, IMAGE_ITEMS, 0);
+    bly_filter *like;
+    status = handle_own(&like, kind, image, filter->bytes, &allocator);
+    if (status != BLY_OK)
+        return status;
+    like->changed = true;               /* its checksums are still to be made */
+    *out = like;
+    return BLY_OK;
+}
+
 bly_status bly_copy(bly_filter **out, const bly_filter *filter)
 {
     bly_status here = handle_here(filter, "copied");
@@ -633,8 +658,24 @@ bly_status bly_add_hash(bly_filter *filter, uint64_t hash)
     return status;
 }
 
+/* For a kind that takes keys whole. */
+static bly_status bloomery_add_key(bly_filter *filter, const void *key,
+                                   size_t length)
+{
+    bly_status status = handle_begin(filter);
+    if (status == BLY_OK)
+        status = filter->kind->add_key(filter->image,
+                                       bly_hash(filter, key, length), key,
+                                       length);
+    if (status >= 0)
+        bloomery_count_items(filter, 1);
+    return status;
+}
+
 bly_status bly_add(bly_filter *filter, const void *key, size_t length)
 {
+    if (filter->kind->add_key != NULL)
+        return bloomery_add_key(filter, key, length);
     return bly_add_hash(filter, bly_hash(filter, key, length));
 }
 
@@ -711,9 +752,25 @@ static size_t bloomery_hash_chunk(const bly_filter *filter, uint64_t *hashes,
     return chunk;
 }
 
+static bly_status bloomery_add_whole(bly_filter *filter, const bly_key *keys,
+                                     size_t n, bool *seen)
+{
+    for (size_t i = 0; i < n; i++) {
+        bly_status status = bloomery_add_key(filter, keys[i].data,
+                                             keys[i].length);
+        if (status < 0)
+            return status;
+        if (seen != NULL)
+            seen[i] = status == BLY_SEEN;
+    }
+    return BLY_OK;
+}
+
 static bly_status bloomery_add_keys(bly_filter *filter, const bly_key *keys,
                                     size_t n, bool *seen)
 {
+    if (filter->kind->add_key != NULL)
+        return bloomery_add_whole(filter, keys, n, seen);
     uint64_t hashes[BLOOMERY_CHUNK];
     bly_status status = filter->kind->add == NULL
                       ? bloomery_unsupported(filter->kind, "add") : BLY_OK;
@@ -801,8 +858,24 @@ bly_status bly_remove_hash(bly_filter *filter, uint64_t hash)
     return status;
 }
 
+/* For a kind that takes keys whole. */
+static bly_status bloomery_remove_key(bly_filter *filter, const void *key,
+                                      size_t length)
+{
+    bly_status status = handle_begin(filter);
+    if (status == BLY_OK)
+        status = filter->kind->remove_key(filter->image,
+                                          bly_hash(filter, key, length), key,
+                                          length);
+    if (status == BLY_OK && filter->items != IMAGE_ITEMS_UNKNOWN)
+        filter->items--;
+    return status;
+}
+
 bly_status bly_remove(bly_filter *filter, const void *key, size_t length)
 {
+    if (filter->kind->remove_key != NULL)
+        return bloomery_remove_key(filter, key, length);
     return bly_remove_hash(filter, bly_hash(filter, key, length));
 }
 
@@ -848,9 +921,28 @@ bly_status bly_remove_many(bly_filter *filter, const uint64_t *hashes, size_t n,
     return first;
 }
 
+static bly_status bloomery_remove_whole(bly_filter *filter,
+                                        const bly_key *keys, size_t n,
+                                        bly_status *each)
+{
+    bly_status first = BLY_OK;
+    for (size_t i = 0; i < n; i++) {
+        bly_status status = bloomery_remove_key(filter, keys[i].data,
+                                                keys[i].length);
+        if (status == BLY_EREADONLY)    /* the same for all keys */
+            return status;
+        if (each != NULL)
+            each[i] = status;
+        first = first == BLY_OK ? status : first;
+    }
+    return first;
+}
+
 bly_status bly_remove_keys(bly_filter *filter, const bly_key *keys, size_t n,
                            bly_status *each)
 {
+    if (filter->kind->remove_key != NULL)
+        return bloomery_remove_whole(filter, keys, n, each);
     uint64_t hashes[BLOOMERY_CHUNK];
     bly_status first = BLY_OK;
     for (size_t i = 0, some; i < n; i += some) {

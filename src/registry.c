@@ -182,7 +182,7 @@ bly_status registry_parse(const bly_kind **kind, uint64_t option[KIND_OPTIONS],
 
 /* ---- The listing ------------------------------------------------------- */
 
-enum { REGISTRY_ABILITIES = 20, REGISTRY_TEXT = 192 };
+enum { REGISTRY_ABILITIES = 24, REGISTRY_TEXT = 192 };
 
 /* Everything the listing points to: written once, then constant. */
 static struct {
@@ -217,6 +217,8 @@ static void registry_abilities(const char **out, const bly_kind *kind)
         { kind->unite_at != NULL,   "unite at" },
         { kind->intersect != NULL,  "intersect" },
         { kind->overlap != NULL,    "overlap" },
+        { kind->subtract != NULL,   "subtract" },
+        { kind->list != NULL,       "list keys" },
     };
     static_assert(sizeof abilities / sizeof *abilities < REGISTRY_ABILITIES,
                   "room for every ability and the NULL");

@@ -36,7 +36,8 @@
     X(approximator)                                                            \
     X(spatial)                                                                 \
     X(attenuated)                                                              \
-    X(cascade)
+    X(cascade)                                                                 \
+    X(invertible)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;
 REGISTRY_KINDS(REGISTRY_DECLARE)

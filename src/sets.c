@@ -1,4 +1,5 @@
-/* sets.c - filters as sets of keys: union, intersection, overlap.
+/* sets.c - filters as sets of keys: union, intersection, overlap,
+ * difference.
  *
  * Floor 5. Only filters of one kind, geometry, hash and seed go together:
  * anything else would need every pair of kinds to know each other. Others meet
@@ -6,6 +7,7 @@
  */
 #include "bloomery.h"
 
+#include "base/memory.h"
 #include "base/sizes.h"
 #include "base/status.h"
 #include "handle.h"
@@ -131,6 +133,40 @@ bly_status bly_intersect(bly_filter *into, const bly_filter *other)
     bool empty = into->items == 0 || other->items == 0;
     into->items = empty ? 0 : IMAGE_ITEMS_UNKNOWN;
     return BLY_OK;
+}
+
+bly_status bly_subtract(bly_filter *into, const bly_filter *other)
+{
+    bly_status status = sets_match(into, other);
+    if (status == BLY_OK && into->kind->subtract == NULL)
+        status = sets_cannot(into->kind, "subtracted");
+    if (status == BLY_OK)
+        status = handle_begin(into);
+    if (status == BLY_OK)
+        status = into->kind->subtract(into->image, other->image);
+    if (status == BLY_OK && other->items != 0)
+        into->items = IMAGE_ITEMS_UNKNOWN;
+    return status;
+}
+
+bly_status bly_list(const bly_filter *filter, bly_visit_listed *visit,
+                    void *context)
+{
+    bly_status status = handle_here(filter, "listed");
+    if (status == BLY_OK && filter->kind->list == NULL)
+        status = sets_cannot(filter->kind, "listed key by key");
+    if (status != BLY_OK)
+        return status;
+    uint64_t bytes = filter->kind->list_scratch(filter->image);
+    void *scratch = sizes_fits(bytes)
+                  ? memory_raw(&filter->allocator, (size_t)bytes) : NULL;
+    if (scratch == NULL)
+        return status_fail(BLY_ENOMEM, "out of memory: listing the keys takes "
+                           "%.4g MiB: make filters for fewer",
+                           (double)bytes / (1 << 20));
+    status = filter->kind->list(filter->image, scratch, visit, context);
+    memory_release(&filter->allocator, scratch, (size_t)bytes);
+    return status;
 }
 
 bly_status bly_overlap(bly_overlap_t *out, const bly_filter *a,

@@ -160,6 +160,15 @@ struct bly_kind {
     bly_status (*add_each)       (void *image, const uint64_t *hashes,
                                   size_t n, bool *seen, size_t *done);
 
+    /* add() and remove() of a key that is at hand whole, for a kind that may
+     * want more of it than its hash. They take the place of the others wherever
+     * a key comes by itself; where a hash comes alone it is add() and remove(),
+     * which may then say BLY_EUNSUPPORTED. BLY_EPARAM: not this key. */
+    bly_status (*add_key)   (void *image, uint64_t hash, const void *key,
+                             size_t length);
+    bly_status (*remove_key)(void *image, uint64_t hash, const void *key,
+                             size_t length);
+
     /* For an image that gets longer when it is full: its planned rate holds
      * however many keys are added. After add has said BLY_EFULL: `grow_plan`
      * tells how many bytes it needs to go on (BLY_ETOOBIG, BLY_EFULL: it
@@ -208,6 +217,18 @@ struct bly_kind {
     /* May these two be combined, as far as their headers do not tell: are the
      * images inside of one plan? NULL: the headers tell all. */
     bool (*alike)(const void *a, const void *b);
+
+    /* For a kind that is made to be subtracted: `subtract` is the reverse of
+     * `unite`; BLY_EFULL and nothing changed. `list` visits every key that is
+     * there, or only in what was subtracted, or says BLY_EFULL, with no visit,
+     * where it cannot tell them all apart. It works in `scratch`, which is
+     * `list_scratch` bytes of any content, aligned to 64. A filter of such a
+     * kind is sized by how many keys can be listed, and its planned rate is
+     * what comes of that, not what was asked. */
+    bly_status (*subtract)(void *into, const void *other);
+    uint64_t   (*list_scratch)(const void *image);
+    bly_status (*list)(const void *image, void *scratch,
+                       bly_visit_listed *visit, void *context);
 
     /* The same keys in another size. `resize_plan` is `plan` for an image that
      * would hold what `image` holds and has room for `capacity` keys;

@@ -1,0 +1,142 @@
+# diff.sh - sketch and diff: what one side has and the other has not.
+# shellcheck source=lib.sh
+. "$1/lib.sh"
+
+span() {
+    awk -v from="$1" -v to="$2" 'BEGIN { for (i = from; i < to; i++)
+        print "key " i }'
+}
+span 0 20000 >old
+{ span 5 20000; span 30000 30004; span 30002 30006; } >new
+span 30000 30006 >lacking
+span 0 5 >gone
+
+# ---- by a sketch that can be listed -----------------------------------------
+try sketch -d 20 -o s.bly old
+silent 'sketch -d'
+check 'is small' [ "$(wc -c <s.bly)" -le 1024 ]
+try check s.bly
+status_is 'is a filter' 0
+try diff s.bly new
+cp lacking want
+check 'diff: what is lacking, once and in order' cmp out want
+status_is 'diff: status 1' 1
+try diff s.bly <new
+check 'from standard input' cmp out want
+cat new | "$BLOOMERY" diff s.bly - >out
+check 'from a pipe' cmp out want
+"$BLOOMERY" diff - new <s.bly >out
+check 'the sketch from standard input' cmp out want
+for jobs in 1 3; do
+    try diff -j $jobs s.bly new
+    check "with -j $jobs" cmp out want
+done
+cat old old new new >twice
+try sketch -d 20 -o t.bly old old
+check 'repeated keys do not matter to the sketch' cmp s.bly t.bly
+cat new new >twice
+try diff s.bly twice
+check 'nor to diff' cmp out want
+try diff s.bly old
+out_is 'no difference' 0 ''
+try diff --both s.bly new
+sed 's/^/> /' lacking >want
+grep '^> ' out >got
+check '--both: what is only here' cmp got want
+check '--both: and hashes' [ "$(grep -Ec '^< [0-9a-f]{16}$' out)" = 5 ]
+try diff --theirs s.bly new
+check '--theirs: only those' [ "$(grep -Ec '^[0-9a-f]{16}$' out)" = 5 ]
+try diff -e s.bly new
+out_has '-e' 1 '^(9|1[0-3]) ± [0-9]+ keys differ$'
+try diff -e s.bly old
+out_is '-e of equal sets' 0 '0 ± 0 keys differ\n'
+try diff --json s.bly new
+out_has '--json' 1 '"only_sketch": 5'
+out_has '--json: here' 1 '"only_keys": 6'
+"$BLOOMERY" diff -v s.bly new >out 2>err
+check '-v' grep -q ': 5 keys are only in the sketch, 6 only here$' err
+
+# ---- whole keys -------------------------------------------------------------
+try sketch -d 20 -w 9 -o w.bly old
+silent 'sketch -d -w'
+try diff --theirs w.bly new
+sort out >got
+check 'the keys that only the sketch has' cmp got gone
+try diff --both w.bly new
+{ sed 's/^/< /' gone; sed 's/^/> /' lacking; } | sort >want
+sort out >got
+check '--both: as diff has them' cmp got want
+keeps 'a key that is too long' 'has 9 bytes .* --whole 9' w.bly \
+    sketch -d 20 -w 5 -o w.bly old
+printf 'a\0b\nc\0' >nulls
+printf 'a\0x\0' >other
+try sketch -0 -d 4 -w 9 -o n.bly nulls
+try diff -0 --both n.bly other
+out_is '-0' 1 '< b\nc\0> x\0'
+printf '1,x\n2,y\n3\n' >table
+try sketch -f 2 -t , -d 4 -o c.bly table
+note 'sketch -f: lines without a key are told' '1 line has no such column'
+printf 'y\nz\n' >column
+try diff c.bly column
+out_is 'sketch -f' 1 'z\n'
+
+# ---- more than fit ----------------------------------------------------------
+span 0 2000 >few
+try diff s.bly few
+refused 'too many differ' \
+    "about 18,000 keys differ, .* for 20, .*: .*'bloomery sketch -d [0-9]+'"
+try diff -e s.bly few
+out_has '-e of many' 1 '^18,000 ± [0-9,]+ keys differ$'
+try sketch -d 25000 -o large.bly old
+try diff --both large.bly few
+check 'a sketch for that many tells all' [ "$(wc -l <out)" = 18000 ]
+try add s.bly lacking
+silent 'keys can be added to a sketch'
+try diff s.bly new
+out_is 'and are then not lacking' 1 ''
+
+# ---- by a filter ------------------------------------------------------------
+for kind in standard blocked fuse; do
+    try sketch -k $kind -p 1% -o f.bly old
+    silent "sketch -k $kind"
+    span 20000 30000 >others
+    cat old others old others >mixed
+    try diff f.bly mixed
+    status_is "$kind: status" 1
+    check "$kind: nothing that the owner has, each once" sh -c \
+        'grep -Fvxf others out; test $? = 1 && test -z "$(sort out | uniq -d)"'
+    check "$kind: nearly all" [ "$(wc -l <out)" -gt 9800 ]
+    try diff f.bly old
+    out_is "$kind: no difference" 0 ''
+done
+try sketch -n 30000 -o p.bly <old
+silent 'sketch: a filter from standard input'
+try diff -e p.bly new
+out_has 'a filter: -e' 1 '^(9|1[0-3]) ± [0-9]+ keys differ$'
+try diff --json p.bly <new
+out_has 'a filter: --json' 1 '"only_sketch": null'
+try diff --both p.bly new
+refused 'a filter: --both' 'only its owner has: .*sketch -d'
+try build -k aging -n 100 -o aging.bly new
+try diff aging.bly new
+refused 'a filter that forgets' 'may forget keys.*another kind'
+try sketch -k fuse -o fuse.bly old
+try diff -e fuse.bly new
+refused 'a filter that cannot be compared' 'cannot be compared: .*-d'
+
+# ---- what is wrong ----------------------------------------------------------
+try diff
+refused 'no sketch' 'SKETCH is missing|FILE .* missing'
+try diff s.bly missing
+refused 'no such keys' "'missing'"
+try diff --both --theirs s.bly new
+refused 'two of one' 'one or another'
+try sketch -w 9 -o x.bly old
+refused '-w without -d' 'with -d'
+try sketch -d 5 -p 1% -o x.bly old
+refused '-d with -p' 'goes not with'
+try sketch -d 5 -w 256 -o x.bly old
+refused 'too long for a whole key' '255'
+check 'nothing was written' [ ! -e x.bly ]
+
+finish
