@@ -32,7 +32,8 @@
     X(stable)                                                                  \
     X(aging)                                                                   \
     X(layered)                                                                 \
-    X(buffered)
+    X(buffered)                                                                \
+    X(egh)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;
 REGISTRY_KINDS(REGISTRY_DECLARE)
