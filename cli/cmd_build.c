@@ -36,7 +36,8 @@ static const cli_option build_options[] = {
       "The seed of the hash function. Default: 0." },
     { 'H', "hash", "HASH", CLI_TEXT, offsetof(build_settings, hash), false,
       "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "
-      "fnv1a." },
+      "fnv1a, or of keys that are integers decimal (as text) or identity (up "
+      "to 8 bytes)." },
     CLI_MEMORY_OPTION(build_settings, memory),
     CLI_HOW_OPTIONS(build_settings, how),
     CLI_LABEL_OPTION(build_settings, how, "For kinds that carry labels."),

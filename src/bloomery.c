@@ -73,8 +73,8 @@ static bly_status bloomery_hash_name(const char **name, const bly_kind *kind,
                            "choose xxh3, xxh64, murmur2, murmur3, fnv1a, "
                            "identity or decimal", spec->hash);
     if (integers && !found->integer)
-        return status_fail(BLY_EHASH, "the keys of this kind %s are integers, "
-                           "which %s does not leave as they are: choose "
+        return status_fail(BLY_EHASH, "kind %s with a universe= has integers for "
+                           "keys, which %s does not leave as they are: choose "
                            "decimal or identity", kind->name, found->name);
     if (kind->raw_hash && found->weak)
         return status_fail(BLY_EHASH, "kind %s uses the hash as it comes, and "

@@ -224,7 +224,7 @@ struct bly_kind {
 
     /* distinct, distinct_sd, fill, rate, probes, `stuck` where there are
      * counters, `packed` where there is `pack`, and `capacity` if it has grown:
-     * what the payload shows. `items_exact` is there already. */
+     * what the payload shows. `items` and `items_exact` are there before. */
     void (*stat)(bly_stat_t *out, const void *image);
 
     /* Bring up to date what the payload keeps of itself (checksums of parts),

@@ -20,17 +20,14 @@
  *
  * THE PICTURE (universe=100, two keys, moduli=primes; 17 and 42 are in)
  *
- *      q       13             11           7        5      3    2
- *           |    x        x | x     x    |x  x   |  xx  |x x |xx|
- *      17 mod q: 4            6           3        2      2    1
- *      42 mod q: 3            9           0        2      0    0
+ *      q = 13          11            7         5       3     2
+ *      ...xx........ | ......x..x. | x..x... | ..x.. | x.x | xx |
+ *      17 mod q: 4     6             3         2       2     1
+ *      42 mod q: 3     9             0         2       0     0
  *
  *      41 bits. To be found by accident, z must be like 17 or like 42 modulo
- *      each q; then (z - 17)(z - 42) is a multiple of 2 3 5 7 11 13 = 30030,
- *      but it is below 100 * 100.
- *
- *      (each | is a block's end, and each x a bit that is set; the places are
- *      drawn to no scale)
+ *      each q. Then (z - 17)(z - 42) is a multiple of 2 3 5 7 11 13 = 30030,
+ *      but it is not 0 and below 100 * 100.
  *
  * IMAGE
  *
@@ -108,7 +105,8 @@
  * all does not exceed is still exact. A sorted list of n integers is always
  * smaller, and takes log2 n probes. For many keys take any other kind.
  *
- *      seq 1 3 1000 | bloomery build -k egh:universe=65536 -o ids.bly
+ *      seq 3000 3000 60000 | bloomery build -k egh:universe=65536 -n 20 \
+ *          -o ids.bly
  *
  * PAPERS
  *
@@ -600,7 +598,9 @@ static double egh_rate(const void *image)
 }
 
 /* While the promise holds the count is no estimate, unless there was a union
- * (then the number of items is not known): then it is a bound. */
+ * (then the number of items is not known): then it is a bound. Keys that have
+ * a pattern may spread better than any others and seem more: but they are not
+ * more than were added. */
 static void egh_stat(bly_stat_t *out, const void *image)
 {
     uint64_t set = egh_set(image), count = egh_count(image);
@@ -616,6 +616,8 @@ static void egh_stat(bly_stat_t *out, const void *image)
         out->distinct_sd = (double)INFINITY;
     if (egh_k(image) > 1 && egh_exact(image))
         out->distinct = fmin(out->distinct, (double)count);
+    if (out->items_exact)
+        out->distinct = fmin(out->distinct, (double)out->items);
 }
 
 /* ---- Sets -------------------------------------------------------------- */
