@@ -929,7 +929,7 @@ static void law_overlap_is_estimated(void **state)
     double u = (double)unit;
     const struct { bly_estimate got; double truth; } rows[] = {
         { o.a, 4 * u }, { o.b, 3 * u }, { o.either, 6 * u }, { o.both, u },
-        { o.jaccard, 1.0 / 6 },
+        { o.differ, 5 * u }, { o.jaccard, 1.0 / 6 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_true(rows[i].got.sd > 0);

@@ -123,6 +123,7 @@
 #include "base/sizes.h"
 #include "core/bits.h"
 #include "core/moduli.h"
+#include "core/shape.h"
 
 enum {
     EGH_VERSION = 1,
@@ -650,11 +651,11 @@ static bly_status egh_unite(void *into, const void *other)
     return BLY_OK;
 }
 
-/* The deviations of what two filters hold together, from the covariances of
- * the estimates a, b and either, of which both is a + b - either. */
+/* The deviations of what two filters hold together, as core/shape.c has them
+ * for blocks of one size. */
 static void egh_overlap_errors(bly_overlap_t *o, const void *image)
 {
-    double both = o->both.value, either = o->either.value;
+    double both = fmax(o->both.value, 0);
     double a = fmax(o->a.value - both, 0), b = fmax(o->b.value - both, 0);
 
     double aa = egh_covariance(image, both + a, 0, 0);
@@ -664,22 +665,28 @@ static void egh_overlap_errors(bly_overlap_t *o, const void *image)
     double au = egh_covariance(image, both + a, 0, b);
     double bu = egh_covariance(image, both + b, 0, a);
 
-    double ii = aa + bb + uu + 2 * ab - 2 * au - 2 * bu;
-    double iu = au + bu - uu, j = either > 0 ? both / either : 0;
+    /* differ = (either - a) + (either - b), both = either - differ */
+    double dd = (uu - au) + (aa - au) + (uu - bu) + (bb - bu)
+              + 2 * ((uu - bu) + (ab - au));
+    double du = (uu - au) + (uu - bu);
     o->a.sd = egh_root(aa);
     o->b.sd = egh_root(bb);
     o->either.sd = egh_root(uu);
-    o->both.sd = egh_root(ii);
-    o->jaccard.sd = either > 0 ? egh_root(ii - 2 * j * iu + j * j * uu) / either
-                               : 0;
+    o->differ.sd = egh_root(dd);
+    o->both.sd = egh_root(uu + (dd - 2 * du));
 }
 
-/* What the bits of a filter say, but not more than its count if that holds. */
-static bly_estimate egh_holds(const void *image)
+/* How many keys are in a filter, at most; infinite if nobody knows. */
+static double egh_most(const void *image)
 {
-    double keys = egh_keys(image, egh_set(image));
-    if (egh_k(image) > 1 && egh_exact(image))
-        keys = fmin(keys, (double)egh_count(image));
+    return egh_k(image) > 1 && egh_exact(image) ? (double)egh_count(image)
+                                                : (double)INFINITY;
+}
+
+/* What so many set bits say, but not more than there can be. */
+static bly_estimate egh_estimate(const void *image, uint64_t set, double most)
+{
+    double keys = fmin(egh_keys(image, set), most);
     return (bly_estimate){ .value = keys,
                            .sd = isfinite(keys) ? 0 : (double)INFINITY };
 }
@@ -687,22 +694,16 @@ static bly_estimate egh_holds(const void *image)
 static void egh_overlap(bly_overlap_t *out, const void *a, const void *b)
 {
     uint64_t set = bits_count_or(egh_row(a), egh_row(b), egh_row_bytes(a));
-    out->a = egh_holds(a);
-    out->b = egh_holds(b);
-    out->either.value = egh_keys(a, set);
-    out->either.sd = 0;
-    if (!isfinite(out->either.value)) {
-        out->either.sd = (double)INFINITY;
-        out->both = out->jaccard = out->either;
-        return;
+    out->a = egh_estimate(a, egh_set(a), egh_most(a));
+    out->b = egh_estimate(b, egh_set(b), egh_most(b));
+    out->either = egh_estimate(a, set, egh_most(a) + egh_most(b));
+    if (isfinite(out->either.value)) {
+        out->differ.value = (out->either.value - out->a.value)
+                          + (out->either.value - out->b.value);
+        out->both.value = out->either.value - out->differ.value;
+        egh_overlap_errors(out, a);
     }
-    double sum = out->a.value + out->b.value;
-    out->either.value = fmin(fmax(out->either.value,
-                                  fmax(out->a.value, out->b.value)), sum);
-    out->both.value = fmax(sum - out->either.value, 0);
-    out->jaccard.value = out->either.value > 0
-                       ? out->both.value / out->either.value : 0;
-    egh_overlap_errors(out, a);
+    shape_overlap_end(out);
 }
 
 const bly_kind bly_kind_egh = {
