@@ -95,7 +95,9 @@
  * k bits in as many lines for an add and for a key that is there; little more
  * than one for one that is not, since the largest block is asked first and a
  * filter that is full by plan has few of its bits set. Batches go block by
- * block, each of which is at most 10 KiB.
+ * block, each of which is at most 10 KiB. Measured on an EPYC with other work
+ * beside, a key of a batch: 2 ns not there and 0.6 us there for U = 2^32 and
+ * 100 keys, 8 ns and 2.4 us for all of 64 bits.
  *
  * WHEN TO USE, WHEN NOT
  *
@@ -709,8 +711,7 @@ static void egh_overlap(bly_overlap_t *out, const void *a, const void *b)
 const bly_kind bly_kind_egh = {
     .name    = "egh",
     .family  = "exact",
-    .summary = "integers without a false positive, as many as it is planned "
-               "for",
+    .summary = "integers without a false positive, up to a planned number",
     .version = EGH_VERSION,
     .options = egh_options,
 
