@@ -9,6 +9,8 @@ static const cli_example unite_examples[] = {
       "Filters of parts that were built one by one, or on many machines." },
     { "bloomery unite -o all.bly all.bly today.bly",
       "Take the keys of today.bly into all.bly." },
+    { "bloomery unite --level 1 -o link.bly link.bly neighbour.bly",
+      "The keys of neighbour.bly are one hop away over this link." },
     { NULL, NULL }
 };
 
@@ -28,8 +30,8 @@ const cli_command cmd_unite = {
         "to which the keys of all of them had been added. They must be of one "
         "kind, capacity, rate, hash and seed: build the parts with the same "
         "-k, -n, -p, -H and -s, where -n is the number of keys of the "
-        "whole.",
-    .options = combine_options,
+        "whole. --level differs: see there.",
+    .options = combine_level_options,
     .examples = unite_examples,
     .status = "0 if OUT was written, 2 after an error; OUT is then as it was "
               "before.",

@@ -442,6 +442,18 @@ BLY_API bly_status bly_each_label(const bly_filter *filter,
  * BLY_EREADONLY. */
 BLY_API bly_status bly_unite(bly_filter *into, const bly_filter *other);
 
+/* Unite at a distance, for kinds with the ability "unite at" ("attenuated").
+ * `other` may be a filter of the kind and plan of one of the levels of `into`,
+ * as bly_new makes one for the same capacity, rate and options: just as if each
+ * of its keys had been put with this label. Or it is a filter that bly_unite
+ * would take, `into` itself too: each of its labels l goes to l + label, and
+ * what would go beyond the largest label is left out.
+ * BLY_EPARAM (a label that there may not be), BLY_EMISMATCH (hash and seed must
+ * agree, too), BLY_EUNSUPPORTED, BLY_EREADONLY; `into` is then as it was.
+ * Changing `into` needs exclusion; `other` is only read. */
+BLY_API bly_status bly_unite_at(bly_filter *into, const bly_filter *other,
+                                uint64_t label);
+
 /* into := into AND other: finds every key that is in both; its rate is at
  * most the smaller one of the two, but higher than that of a filter built
  * from the common keys alone. Errors of bly_unite. */
@@ -461,7 +473,11 @@ typedef struct {
     bly_estimate a, b, either, both, differ, jaccard;
 } bly_overlap_t;
 
-/* Errors of bly_unite but BLY_EREADONLY; neither filter is changed. */
+/* Of kinds that set bits or counters, layered (by its first layer) and
+ * quotient (by its fingerprints, all but exactly). What was removed is not
+ * counted, but where its bits stayed behind. Errors of bly_unite but
+ * BLY_EREADONLY and BLY_EFULL; neither filter is changed. Reads both images.
+ * Thread-safe while neither filter is changed. */
 BLY_API bly_status bly_overlap(bly_overlap_t *out, const bly_filter *a,
                                const bly_filter *b);
 

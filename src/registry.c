@@ -198,6 +198,7 @@ static void registry_abilities(const char **out, const bly_kind *kind)
         { kind->each != NULL,       "list" },
         { kind->pack != NULL,       "pack" },
         { kind->unite != NULL,      "unite" },
+        { kind->unite_at != NULL,   "unite at" },
         { kind->intersect != NULL,  "intersect" },
         { kind->overlap != NULL,    "overlap" },
     };

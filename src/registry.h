@@ -33,6 +33,9 @@
     X(aging)                                                                   \
     X(layered)                                                                 \
     X(buffered)                                                                \
+    X(approximator)                                                            \
+    X(spatial)                                                                 \
+    X(attenuated)                                                              \
     X(egh)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;

@@ -10,18 +10,15 @@
 #include "base/status.h"
 #include "handle.h"
 
-/* May these two be combined? */
-static bly_status sets_match(const bly_filter *a, const bly_filter *b)
+static bly_status sets_here(const bly_filter *a, const bly_filter *b)
 {
     bly_status status = handle_here(a, "combined");
-    if (status == BLY_OK)
-        status = handle_here(b, "combined");
-    if (status != BLY_OK)
-        return status;
-    if (a->kind != b->kind)
-        return status_fail(BLY_EMISMATCH, "one filter is of kind %s, the other "
-                           "of kind %s: build both of one kind", a->kind->name,
-                           b->kind->name);
+    return status == BLY_OK ? handle_here(b, "combined") : status;
+}
+
+/* Do both know a key by the same hash? */
+static bly_status sets_match_keys(const bly_filter *a, const bly_filter *b)
+{
     if (a->hash != b->hash)
         return status_fail(BLY_EMISMATCH, "the filters have the hash functions "
                            "%.8s and %.8s: build both with one",
@@ -32,9 +29,26 @@ static bly_status sets_match(const bly_filter *a, const bly_filter *b)
                            "%llu: build both with one",
                            (unsigned long long)a->seed,
                            (unsigned long long)b->seed);
+    return BLY_OK;
+}
+
+/* May these two be combined? */
+static bly_status sets_match(const bly_filter *a, const bly_filter *b)
+{
+    bly_status status = sets_here(a, b);
+    if (status != BLY_OK)
+        return status;
+    if (a->kind != b->kind)
+        return status_fail(BLY_EMISMATCH, "one filter is of kind %s, the other "
+                           "of kind %s: build both of one kind", a->kind->name,
+                           b->kind->name);
+    status = sets_match_keys(a, b);
+    if (status != BLY_OK)
+        return status;
     if (a->bytes != b->bytes
         || memcmp(a->image + IMAGE_GEOMETRY, b->image + IMAGE_GEOMETRY,
-                  8 * IMAGE_GEOMETRY_FIELDS) != 0)
+                  8 * IMAGE_GEOMETRY_FIELDS) != 0
+        || (a->kind->alike != NULL && !a->kind->alike(a->image, b->image)))
         return status_fail(BLY_EMISMATCH, "the filters are of unlike plans, "
                            "%llu and %llu bytes: build both for the same "
                            "number of keys, rate and options",
@@ -74,6 +88,33 @@ bly_status bly_unite(bly_filter *into, const bly_filter *other)
         status = into->kind->unite(into->image, other->image);
     if (status == BLY_OK)
         into->items = sets_items(into, other);
+    return status;
+}
+
+/* The items after uniting at a label: some may be in both, or left out. */
+static uint64_t sets_items_at(const bly_filter *into, const bly_filter *other)
+{
+    if (other->items == 0)
+        return into->items;
+    return into->items == 0 && into->kind != other->kind ? other->items
+                                                         : IMAGE_ITEMS_UNKNOWN;
+}
+
+bly_status bly_unite_at(bly_filter *into, const bly_filter *other,
+                        uint64_t label)
+{
+    bly_status status = sets_here(into, other);
+    if (status == BLY_OK && into->kind->unite_at == NULL)
+        status = sets_cannot(into->kind, "united at a label");
+    if (status == BLY_OK)
+        status = into->kind == other->kind ? sets_match(into, other)
+                                           : sets_match_keys(into, other);
+    if (status == BLY_OK)
+        status = handle_begin(into);
+    if (status == BLY_OK)
+        status = into->kind->unite_at(into->image, other->image, label);
+    if (status == BLY_OK)
+        into->items = sets_items_at(into, other);
     return status;
 }
 

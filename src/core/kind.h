@@ -191,11 +191,20 @@ struct bly_kind {
     enum { KIND_LABEL_OWN, KIND_LABEL_LARGER, KIND_LABEL_SMALLER } better;
 
     /* Both images have equal kind, version, geometry, hash and seed, and may
-     * be one and the same. BLY_OK; BLY_EFULL and nothing changed. A kind that
-     * counts (fills `count`) adds the counts up. */
+     * be one and the same. BLY_OK; BLY_EFULL, or BLY_EMISMATCH of images
+     * within, and nothing changed. A kind that counts (fills `count`) adds the
+     * counts up. `unite_at` gives keys a label: those of a filter of one kind
+     * and plan with those inside, or of one with labels like `into`, whose
+     * labels are raised by that. Hash and seed are equal, and for the latter
+     * the geometry; BLY_EPARAM (the label), BLY_EMISMATCH, nothing changed. */
     bly_status (*unite)(void *into, const void *other);
+    bly_status (*unite_at)(void *into, const void *other, uint64_t label);
     void (*intersect)(void *into, const void *other);
     void (*overlap)  (bly_overlap_t *out, const void *a, const void *b);
+
+    /* May these two be combined, as far as their headers do not tell: are the
+     * images inside of one plan? NULL: the headers tell all. */
+    bool (*alike)(const void *a, const void *b);
 
     /* The same keys in another size. `resize_plan` is `plan` for an image that
      * would hold what `image` holds and has room for `capacity` keys;

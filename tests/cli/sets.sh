@@ -47,6 +47,27 @@ out_is 'the same filter' 0 '1000\n'
 try check u.bly w.bly a.bly b.bly
 status_is 'what unite wrote is sound' 0
 
+# ---- unite --level ----------------------------------------------------------
+: >nothing
+try build -k attenuated:depth=3 -n 1000 -p 1e-9 -o link.bly nothing
+try unite --level 1 -o link.bly link.bly low.bly
+silent 'unite --level: a filter of the levels'
+try build -k attenuated:depth=3 -n 1000 -p 1e-9 -o node.bly nothing
+try unite -l 2 -o node.bly node.bly high.bly link.bly
+silent 'unite -l: the same, and another one like it'
+printf '1\n450\n999\n5000\n' | try get node.bly
+out_is 'the labels grow; the nearest is told' 0 '3\t1\n2\t450\n2\t999\n'
+try query -c node.bly all
+out_is 'and all keys are there' 0 '1000\n'
+cp node.bly out.bly
+keeps 'no such level' "cannot be united: there is no level 4 " \
+    out.bly unite -l 4 -o out.bly node.bly low.bly
+try build -n 2000 -p 1e-9 -o size.bly low
+keeps 'a filter of another size' "cannot be united: the levels are " \
+    out.bly unite -l 1 -o out.bly node.bly size.bly
+keeps 'a filter without levels' "cannot be united: .* at a label" \
+    out.bly unite -l 1 -o out.bly low.bly high.bly
+
 # ---- intersect --------------------------------------------------------------
 try intersect -o i.bly low.bly high.bly
 silent 'intersect'
@@ -70,6 +91,12 @@ out_has 'compare: jaccard' 0 '^jaccard +0\.(1[89]|2[01])[0-9]* ± 0\.'
 try compare low.bly low.bly
 out_has 'compare with itself: none in just one' 0 '^in just one +0 ± 0 keys$'
 out_has 'compare with itself: all in both' 0 '^jaccard +1.0000 ± 0.0000 '
+for kind in quotient layered; do
+    try build -n 1000 -p 1e-5 -k $kind -o low.$kind low
+    try build -n 1000 -p 1e-5 -k $kind -o high.$kind high
+    try compare low.$kind high.$kind
+    out_has "compare: $kind" 0 '^in just one +(7[6-9][0-9]|8[0-3][0-9]) ± [0-9.]+ keys$'
+done
 try build -n 1 -o s.bly all
 try compare s.bly s.bly
 out_has 'compare: saturated' 0 '^in a +unknown \(the filter is saturated\)$'

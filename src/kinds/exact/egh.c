@@ -678,27 +678,21 @@ static void egh_overlap_errors(bly_overlap_t *o, const void *image)
     o->both.sd = egh_root(uu + (dd - 2 * du));
 }
 
-/* How many keys are in a filter, at most; infinite if nobody knows. */
-static double egh_most(const void *image)
+static bly_estimate egh_estimate(const void *image, uint64_t set)
 {
-    return egh_k(image) > 1 && egh_exact(image) ? (double)egh_count(image)
-                                                : (double)INFINITY;
-}
-
-/* What so many set bits say, but not more than there can be. */
-static bly_estimate egh_estimate(const void *image, uint64_t set, double most)
-{
-    double keys = fmin(egh_keys(image, set), most);
+    double keys = egh_keys(image, set);
     return (bly_estimate){ .value = keys,
                            .sd = isfinite(keys) ? 0 : (double)INFINITY };
 }
 
+/* From the bits alone, so that the mean is right: of keys that have no
+ * pattern. */
 static void egh_overlap(bly_overlap_t *out, const void *a, const void *b)
 {
     uint64_t set = bits_count_or(egh_row(a), egh_row(b), egh_row_bytes(a));
-    out->a = egh_estimate(a, egh_set(a), egh_most(a));
-    out->b = egh_estimate(b, egh_set(b), egh_most(b));
-    out->either = egh_estimate(a, set, egh_most(a) + egh_most(b));
+    out->a = egh_estimate(a, egh_set(a));
+    out->b = egh_estimate(b, egh_set(b));
+    out->either = egh_estimate(a, set);
     if (isfinite(out->either.value)) {
         out->differ.value = (out->either.value - out->a.value)
                           + (out->either.value - out->b.value);
