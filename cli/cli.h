@@ -62,6 +62,9 @@ typedef struct { char text[48]; } cli_text;
 cli_text report_count(uint64_t n);              /* "104,334"              */
 cli_text report_estimate(double x);             /* "104,334", "unknown"   */
 cli_text report_percent(double share);          /* "0.998 %"              */
+
+/* Was there to be no false positive, and may there be one now? */
+bool report_broken(const bly_stat_t *stat);
 cli_text report_bytes(uint64_t bytes);          /* "2,048 bytes (2 KiB)"  */
 cli_text report_speed(double per_second);       /* "5.21 million keys/s"  */
 cli_text report_seconds(double seconds);        /* "21.3 ms", "4.51 s"    */

@@ -28,7 +28,8 @@ static const cli_option build_options[] = {
       "The seed of the hash function. Default: 0." },
     { 'H', "hash", "HASH", CLI_TEXT, offsetof(cli_build, hash), false,
       "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "
-      "fnv1a." },
+      "fnv1a, or of keys that are integers decimal (as text) or identity (up "
+      "to 8 bytes)." },
     CLI_MEMORY_OPTION(cli_build, memory),
     CLI_HOW_OPTIONS(cli_build, how),
     CLI_LABEL_OPTION(cli_build, how, "For kinds that carry labels."),

@@ -38,8 +38,20 @@ static const char *check_name(bly_status status)
     return "unknown";
 }
 
+/* A whole filter may still hold more than it was to be exact for. */
+static void check_promise(const bly_filter *filter, const char *path)
+{
+    bly_stat_t stat;
+
+    if (bly_stat(&stat, filter) >= 0 && report_broken(&stat))
+        report_note("warning: more different keys are in '%s' than the %s up "
+                    "to which it is exact: false positives are possible (rate "
+                    "%s)", path, report_count(stat.capacity).text,
+                    report_percent(stat.rate).text);
+}
+
 /* Mapping first: it needs no memory. What cannot be mapped is read. */
-static bly_status check_open(const char *path)
+static bly_status check_open(const char *path, bool quiet)
 {
     bly_filter *filter = NULL;
     bly_status status;
@@ -49,6 +61,8 @@ static bly_status check_open(const char *path)
     status = bly_open(&filter, path, BLY_MAP | BLY_VERIFY);
     if (status == BLY_EIO)
         status = bly_open(&filter, path, 0);
+    if (status >= 0 && !quiet)
+        check_promise(filter, path);
     if (status >= 0)
         bly_free(filter);
     return status;
@@ -66,7 +80,7 @@ static void check_json(const char *file, bly_status status)
 
 static int check_file(const char *file, const check_settings *s)
 {
-    bly_status status = check_open(file);
+    bly_status status = check_open(file, s->quiet || s->json);
 
     if (status < 0)
         paged_refuse(file, status);
@@ -107,7 +121,9 @@ const cli_command cmd_check = {
     .text =
         "Reads each filter from end to end, trusts nothing in it, and compares "
         "its checksums. Prints 'FILE: ok' for those that are fine, and a line "
-        "on standard error that says what is wrong for those that are not.",
+        "on standard error that says what is wrong for those that are not. Of a "
+        "filter that is exact up to a number of keys a warning says if it has "
+        "more.",
     .options = check_options,
     .examples = check_examples,
     .status = "0 if all files are fine, 2 if any is not.",

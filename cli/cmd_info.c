@@ -106,7 +106,10 @@ static void info_keys(const bly_stat_t *stat)
                   stat->items_exact ? "" : "about ",
                   report_count(stat->items).text,
                   report_count(stat->capacity).text);
-    if (isfinite(stat->distinct))
+    if (stat->planned_rate == 0 && stat->distinct_sd == 0)
+        output_format("  different  %s\n",
+                      report_estimate(stat->distinct).text);
+    else if (isfinite(stat->distinct))
         output_format("  different  %s ± %s, estimated from the bits\n",
                       report_estimate(stat->distinct).text,
                       report_estimate(stat->distinct_sd).text);
@@ -114,6 +117,23 @@ static void info_keys(const bly_stat_t *stat)
         output_format("  different  unknown (the filter %s)\n",
                       stat->window < UINT64_MAX ? "forgets"
                                                 : "is saturated");
+}
+
+/* A planned rate of 0 is a promise. */
+static void info_rate(const bly_stat_t *stat)
+{
+    if (report_broken(stat))
+        output_format("  rate       %s false positives now: there are none "
+                      "only up to %s different keys\n",
+                      report_percent(stat->rate).text,
+                      report_count(stat->capacity).text);
+    else if (stat->planned_rate == 0)
+        output_format("  rate       no false positives up to %s different "
+                      "keys\n", report_count(stat->capacity).text);
+    else
+        output_format("  rate       %s false positives now, planned %s\n",
+                      report_percent(stat->rate).text,
+                      report_percent(stat->planned_rate).text);
 }
 
 static void info_text(const bly_filter *filter, const bly_stat_t *stat,
@@ -132,9 +152,7 @@ static void info_text(const bly_filter *filter, const bly_stat_t *stat,
     output_format("  probes     %" PRIu32 " per key\n", stat->probes);
     output_format("  fill       %s of the bits or cells are in use\n",
                   report_percent(stat->fill).text);
-    output_format("  rate       %s false positives now, planned %s\n",
-                  report_percent(stat->rate).text,
-                  report_percent(stat->planned_rate).text);
+    info_rate(stat);
     if (stat->lost > 0 && stat->window < UINT64_MAX)
         output_format("  lost       %s of the keys are no longer found when %s "
                       "others have followed\n",

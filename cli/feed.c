@@ -390,10 +390,24 @@ static void feed_verbose(const bly_stat_t *stat, const cli_fed *fed,
                 stat->bits_per_key, report_percent(stat->rate).text);
 }
 
+/* Of a filter that promises to make no mistake. */
+static void feed_warn_exact(const bly_stat_t *stat, const char *advice)
+{
+    if (report_broken(stat))
+        report_note("warning: more different keys are in the filter than the "
+                    "%s up to which it is exact: false positives are possible "
+                    "now (rate %s): %s", report_count(stat->capacity).text,
+                    report_percent(stat->rate).text, advice);
+}
+
 /* Repeated keys take no room: more adds than planned are no news while the
  * rate keeps near to the plan. */
 static void feed_warn(const bly_stat_t *stat, const char *advice)
 {
+    if (stat->planned_rate == 0) {
+        feed_warn_exact(stat, advice);
+        return;
+    }
     if (stat->items <= stat->capacity
         || !(stat->rate > 1.1 * stat->planned_rate))
         return;

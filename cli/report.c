@@ -174,6 +174,11 @@ cli_text report_seconds(double seconds)
     return out;
 }
 
+bool report_broken(const bly_stat_t *stat)
+{
+    return stat->planned_rate == 0 && stat->rate > 0;
+}
+
 /* ==== Notes ============================================================= */
 
 void report_keyless(uint64_t lines)

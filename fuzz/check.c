@@ -75,8 +75,8 @@ static const char *check_stat(const bly_filter *f)
     CHECK(bly_stat(&s, f) == BLY_OK, "stat failed");
     CHECK(s.fill >= 0 && s.fill <= 1, "fill is not in [0, 1]");
     CHECK(s.rate >= 0 && s.rate <= 1, "rate is not in [0, 1]");
-    CHECK(s.planned_rate > 0 && s.planned_rate <= 1,
-          "planned rate is not in (0, 1]");
+    CHECK(s.planned_rate >= 0 && s.planned_rate <= 1,
+          "planned rate is not in [0, 1]");
     CHECK(s.distinct >= 0 && s.distinct_sd >= 0,
           "the estimate of keys is negative or no number");
     bly_status status = bly_overlap(&o, f, f);
@@ -194,11 +194,12 @@ static bool check_wrote(bly_status status)
         || status == BLY_EUNSAFE || status == BLY_EREMOVED;
 }
 
-/* Adds may also make the filter grow. */
+/* Adds may also make the filter grow, or be of a key that is not one of its
+ * integers. */
 static bool check_added(bly_status status)
 {
     return check_wrote(status) || status == BLY_ENOMEM
-        || status == BLY_ETOOBIG;
+        || status == BLY_ETOOBIG || status == BLY_EPARAM;
 }
 
 /* Sets of two sizes, where one has grown, do not mix. */

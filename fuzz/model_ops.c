@@ -74,10 +74,11 @@ static void model_replace(bly_filter **old, bly_filter *fresh)
 /* ---- Instructions: add ------------------------------------------------- */
 
 /* Is the filter full: or, if it grows, has it reached the most memory that is
- * given here? */
+ * given here; or, if it is for integers, is a key outside their range? */
 static bool model_full(const model *m, bly_status status)
 {
     return status == BLY_EFULL
+        || (status == BLY_EPARAM && strcmp(m->kind->family, "exact") == 0)
         || (model_can(m, "grow")
             && (status == BLY_ENOMEM || status == BLY_ETOOBIG));
 }
@@ -642,8 +643,8 @@ void model_op_stat(model *m)
     model_expect(m, s.bytes == bytes, "stat's size is not the image's");
     model_expect(m, s.fill >= 0 && s.fill <= 1, "fill is not in [0, 1]");
     model_expect(m, s.rate >= 0 && s.rate <= 1, "rate is not in [0, 1]");
-    model_expect(m, s.planned_rate > 0 && s.planned_rate <= 1,
-                 "planned rate is not in (0, 1]");
+    model_expect(m, s.planned_rate >= 0 && s.planned_rate <= 1,
+                 "planned rate is not in [0, 1]");
     model_expect(m, s.distinct >= 0 && s.distinct_sd >= 0,
                  "the estimate of keys is negative or no number");
     model_expect(m, strcmp(s.kind, m->kind->name) == 0

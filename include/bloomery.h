@@ -149,7 +149,9 @@ typedef struct {
                                    0 < rate < 1; 0: 0.01                     */
     uint64_t    seed;           /* of the hash function                      */
     const char *hash;           /* "xxh3" (the default), "xxh64", "murmur2",
-                                   "murmur3", "fnv1a", "identity"            */
+                                   "murmur3", "fnv1a", "identity", "decimal";
+                                   of a kind of integers with a universe=
+                                   "decimal" is the default                  */
     int         flags;          /* BLY_SHARED or 0                           */
     const bly_allocator *allocator;     /* NULL: see bly_set_allocator       */
 } bly_spec;
@@ -196,7 +198,8 @@ typedef struct {
 /* Compute what bly_new or bly_build would make of kind and spec; allocates
  * nothing. BLY_EKIND, BLY_EOPTION, BLY_EHASH, BLY_EPARAM (a rate outside
  * (0, 1), or below what 64-bit hashes can hold at that capacity; no
- * capacity), BLY_ETOOBIG. Thread-safe. */
+ * capacity), BLY_ETOOBIG. (BLY_EHASH is also said of a hash function that will
+ * not do for the kind.) Thread-safe. */
 BLY_API bly_status bly_plan(bly_plan_t *out, const char *kind,
                             const bly_spec *spec);
 
@@ -264,6 +267,7 @@ BLY_API uint64_t bly_hash(const bly_filter *filter, const void *key,
 /* Add a key. BLY_OK: it was not there; BLY_SEEN: it was perhaps there before
  * (for kinds that count it is counted once more). Errors: BLY_EFULL (the
  * filter is as it was: bly_resize may help), BLY_EREMOVED (kind twin),
+ * BLY_EPARAM (kind egh: the key is not an integer of its universe),
  * BLY_ENOMEM and BLY_ETOOBIG (a kind that grows), BLY_EREADONLY,
  * BLY_EUNSUPPORTED (a frozen kind).
  * The batch forms return BLY_OK, or the first error; the keys before the one

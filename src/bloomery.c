@@ -62,14 +62,21 @@ static bly_status bloomery_rate(double *left, const bly_spec *spec)
 }
 
 static bly_status bloomery_hash_name(const char **name, const bly_kind *kind,
+                                     const kind_spec *asked,
                                      const bly_spec *spec)
 {
-    const hash_info *found = spec->hash == NULL ? hash_list
-                                                : hash_find(spec->hash);
+    bool integers = kind->integers != NULL && kind->integers(asked);
+    const hash_info *found = spec->hash == NULL
+                           ? integers ? hash_find("decimal") : hash_list
+                           : hash_find(spec->hash);
     if (found == NULL)
         return status_fail(BLY_EHASH, "there is no hash function '%.40s': "
-                           "choose xxh3, xxh64, murmur2, murmur3, fnv1a or "
-                           "identity", spec->hash);
+                           "choose xxh3, xxh64, murmur2, murmur3, fnv1a, "
+                           "identity or decimal", spec->hash);
+    if (integers && !found->integer)
+        return status_fail(BLY_EHASH, "kind %s with a universe= has integers for "
+                           "keys, which %s does not leave as they are: choose "
+                           "decimal or identity", kind->name, found->name);
     if (kind->raw_hash && found->weak)
         return status_fail(BLY_EHASH, "kind %s uses the hash as it comes, and "
                            "the high bits of %s are weak: choose xxh64 or xxh3",
@@ -78,12 +85,23 @@ static bly_status bloomery_hash_name(const char **name, const bly_kind *kind,
     return BLY_OK;
 }
 
-/* What every kind's plan has in common. */
-static void bloomery_plan_finish(bly_plan_t *plan, const bly_kind *kind)
+/* The chance that a foreign key shares its hash with one of n: none for an
+ * exact kind of integers. */
+static double bloomery_collision(const bly_kind *kind, const hash_info *hash,
+                                 double n)
 {
+    return kind->integers != NULL && hash->integer ? 0 : math_collision(n);
+}
+
+/* What every kind's plan has in common. */
+static void bloomery_plan_finish(bly_plan_t *plan, const bly_kind *kind,
+                                 const char *hash)
+{
+    double same = bloomery_collision(kind, hash_find(hash),
+                                     (double)plan->capacity);
     strcpy(plan->kind, kind->name);
     plan->bits_per_key = 8 * (double)plan->bytes / (double)plan->capacity;
-    plan->rate += (1 - plan->rate) * math_collision((double)plan->capacity);
+    plan->rate += (1 - plan->rate) * same;
 }
 
 /* Which keys it is for may change what is asked. */
@@ -109,7 +127,8 @@ static bly_status bloomery_order_make(bloomery_order *order, const char *kind,
     bly_status status = registry_parse(&order->kind, order->asked.option,
                                        kind);
     if (status == BLY_OK)
-        status = bloomery_hash_name(&order->hash, order->kind, spec);
+        status = bloomery_hash_name(&order->hash, order->kind, &order->asked,
+                                    spec);
     if (status == BLY_OK)
         status = bloomery_rate(&order->asked.rate, spec);
     if (status == BLY_OK && (spec->flags & ~BLY_SHARED) != 0)
@@ -123,7 +142,7 @@ static bly_status bloomery_order_make(bloomery_order *order, const char *kind,
     if (status == BLY_OK)
         status = order->kind->plan(plan, &order->asked);
     if (status == BLY_OK)
-        bloomery_plan_finish(plan, order->kind);
+        bloomery_plan_finish(plan, order->kind, order->hash);
     return status;
 }
 
@@ -1110,7 +1129,7 @@ bly_status bly_resize(bly_filter *filter, uint64_t capacity)
                                                   capacity);
     if (status != BLY_OK)
         return status;
-    bloomery_plan_finish(&order.plan, filter->kind);
+    bloomery_plan_finish(&order.plan, filter->kind, order.hash);
     void *image = NULL;
     status = bloomery_resized(&image, filter, &order);
     if (status == BLY_OK)
@@ -1157,7 +1176,9 @@ bly_status bly_stat(bly_stat_t *out, const bly_filter *filter)
         .bytes = filter->bytes,
         .planned_rate = image_f64(image, IMAGE_RATE),
         .window = UINT64_MAX,
+        .items = platform_load64(&filter->items),
     };
+    s.items_exact = s.items != IMAGE_ITEMS_UNKNOWN;
     strcpy(s.kind, filter->kind->name);
     memcpy(s.hash, image + IMAGE_HASH, HASH_NAME);
     for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
@@ -1171,11 +1192,13 @@ bly_status bly_stat(bly_stat_t *out, const bly_filter *filter)
     if (status != BLY_OK)
         return status;
     s.bits_per_key = 8 * (double)s.bytes / (double)s.capacity;
-    uint64_t items = platform_load64(&filter->items);
-    s.items_exact = items != IMAGE_ITEMS_UNKNOWN;
-    s.items = s.items_exact ? items : bloomery_whole(s.distinct);
+    if (!s.items_exact)
+        s.items = bloomery_whole(s.distinct);
     if (isfinite(s.distinct))
-        s.rate += (1 - s.rate) * math_collision(s.distinct);
+        s.rate += (1 - s.rate)
+                * bloomery_collision(filter->kind,
+                                     hash_find_field(image + IMAGE_HASH),
+                                     s.distinct);
     *out = s;
     return BLY_OK;
 }

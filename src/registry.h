@@ -37,7 +37,8 @@
     X(spatial)                                                                 \
     X(attenuated)                                                              \
     X(cascade)                                                                 \
-    X(invertible)
+    X(invertible)                                                              \
+    X(egh)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;
 REGISTRY_KINDS(REGISTRY_DECLARE)

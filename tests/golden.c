@@ -47,17 +47,24 @@ static size_t draw_key(char text[TEXT], int i)
 /* Before a kind's name: its packed form. */
 static const char PACKED[] = "packed ";
 
+/* A kind whose bytes rise with the square of its keys gets fewer. */
+static int count_keys(const char *kind)
+{
+    return strncmp(kind, "egh", 3) == 0 ? KEYS / 10 : KEYS;
+}
+
 static bly_filter *make_golden(const char *kind)
 {
     if (strncmp(kind, PACKED, strlen(PACKED)) == 0)
         kind += strlen(PACKED);
+    int n = count_keys(kind);
     uint64_t hashes[KEYS];
     char text[TEXT];
     bly_filter *filter = NULL;
-    bly_spec spec = { .capacity = KEYS, .rate = 0.01, .seed = SEED };
-    for (int i = 0; i < KEYS; i++)
+    bly_spec spec = { .capacity = (uint64_t)n, .rate = 0.01, .seed = SEED };
+    for (int i = 0; i < n; i++)
         hashes[i] = XXH3_64bits_withSeed(text, draw_key(text, i), SEED);
-    assert_status(bly_build(&filter, kind, &spec, hashes, KEYS), BLY_OK);
+    assert_status(bly_build(&filter, kind, &spec, hashes, (size_t)n), BLY_OK);
     return filter;
 }
 
@@ -130,8 +137,9 @@ static void write_golden(const char *kind)
     bly_filter *filter = make_golden(kind);
     uint8_t *image = golden_bytes(kind, filter, &bytes);
     golden_path(path, kind);
-    snprintf(comment, sizeof comment, "%s: key-0 .. key-99, planned for 100 "
-             "keys at 0.01, seed 7 (test_golden --write)", kind);
+    snprintf(comment, sizeof comment, "%s: key-0 .. key-%d, planned for %d "
+             "keys at 0.01, seed 7 (test_golden --write)", kind,
+             count_keys(kind) - 1, count_keys(kind));
     if (!hex_write(path, comment, image, bytes)) {
         fprintf(stderr, "golden: %s: cannot write\n", path);
         exit(2);
@@ -217,13 +225,14 @@ static void find_golden(const char *kind)
     char text[TEXT];
     bly_filter *filter = NULL;
     bly_stat_t stat;
+    int n = count_keys(kind);
     read_golden(kind, &image, &bytes);
     assert_status(bly_check(image, bytes), BLY_OK);
     assert_status(bly_unpack(&filter, image, bytes), BLY_OK);
-    for (int i = 0; i < KEYS; i++)
+    for (int i = 0; i < n; i++)
         assert_true(bly_contains(filter, text, draw_key(text, i)));
     bly_stat(&stat, filter);
-    assert_int_equal(stat.items, KEYS);
+    assert_int_equal(stat.items, n);
     assert_int_equal(stat.seed, SEED);
     assert_string_equal(stat.hash, "xxh3");
     bly_free(filter);
@@ -233,14 +242,15 @@ static void find_golden(const char *kind)
 /* Key by key, where the kind can: the same filter as at once. */
 static void add_golden(const char *kind)
 {
-    bly_spec spec = { .capacity = KEYS, .rate = 0.01, .seed = SEED };
+    int n = count_keys(kind);
+    bly_spec spec = { .capacity = (uint64_t)n, .rate = 0.01, .seed = SEED };
     bly_filter *built = make_golden(kind), *added = NULL;
     char text[TEXT];
     size_t bytes;
     bly_status status = BLY_EUNSUPPORTED;
     if (strncmp(kind, PACKED, strlen(PACKED)) != 0)
         status = bly_new(&added, kind, &spec);
-    for (int i = 0; status == BLY_OK && i < KEYS; i++)
+    for (int i = 0; status == BLY_OK && i < n; i++)
         assert_true(bly_add(added, text, draw_key(text, i)) >= 0);
     if (status == BLY_OK) {
         const uint8_t *image = bly_image(built, &bytes);

@@ -203,7 +203,7 @@ uint32_t hash_fnv1a_32(const void *key, size_t length)
     return h;
 }
 
-/* ---- Identity, and the table ------------------------------------------- */
+/* ---- Integers, and the table --------------------------------------------- */
 
 uint64_t hash_identity(const void *key, size_t length, uint64_t seed)
 {
@@ -211,14 +211,33 @@ uint64_t hash_identity(const void *key, size_t length, uint64_t seed)
     return length <= 8 ? hash_tail(key, length) : hash_xxh3(key, length, 0);
 }
 
+/* Digits only; UINT64_MAX is for all that is no number below it. */
+uint64_t hash_decimal(const void *key, size_t length, uint64_t seed)
+{
+    const uint8_t *p = key;
+    uint64_t v = 0;
+    (void)seed;
+    for (size_t i = 0; i < length; i++) {
+        uint64_t digit = (uint64_t)p[i] - '0';
+        if (digit > 9 || v > (UINT64_MAX - digit) / 10)
+            return UINT64_MAX;
+        v = 10 * v + digit;
+    }
+    return length > 0 ? v : UINT64_MAX;
+}
+
 const hash_info hash_list[] = {
-    { "xxh3", hash_xxh3, false, "XXH3-64: the default, fast at every length" },
-    { "xxh64", hash_xxh64, false, "XXH64: what Parquet uses (seed 0)" },
-    { "murmur2", hash_murmur2, false, "MurmurHash64A" },
-    { "murmur3", hash_murmur3, false, "MurmurHash3 x64, its first 64 bits" },
-    { "fnv1a", hash_fnv1a, true, "FNV-1a, 64 bits" },
-    { "identity", hash_identity, false, "the key is a 64-bit hash already" },
-    { NULL, NULL, false, NULL },
+    { "xxh3", hash_xxh3, false, false,
+      "XXH3-64: the default, fast at every length" },
+    { "xxh64", hash_xxh64, false, false, "XXH64: what Parquet uses (seed 0)" },
+    { "murmur2", hash_murmur2, false, false, "MurmurHash64A" },
+    { "murmur3", hash_murmur3, false, false,
+      "MurmurHash3 x64, its first 64 bits" },
+    { "fnv1a", hash_fnv1a, true, false, "FNV-1a, 64 bits" },
+    { "identity", hash_identity, false, true,
+      "the key is a 64-bit hash already, or an integer" },
+    { "decimal", hash_decimal, true, true, "the key is a decimal number" },
+    { NULL, NULL, false, false, NULL },
 };
 
 const hash_info *hash_find(const char *name)

@@ -13,9 +13,13 @@
  *   identity  a key of up to 8 bytes is its own hash, read as a
  *             little-endian integer; a longer one gets its XXH3-64    ignored
  *
+ *   decimal   an unsigned decimal number, as text, is its own hash:
+ *             digits only, below 2^64-1; other keys get 2^64-1        ignored
+ *
  * "folded": MurmurHash3 takes 32 bits; the halves of the seed are xored.
  * `identity` is for keys that are hashes already: kinds expect a hash whose
- * bits are all random, and consecutive integers are not.
+ * bits are all random, and consecutive integers are not. `decimal` is for
+ * kinds of integers (src/kinds/exact/).
  *
  * The 32-bit members of the families are here for formats of other systems
  * and for the literature's experiments. They are no name for a filter's hash:
@@ -35,6 +39,8 @@ typedef struct {
     const char    *name;                /* at most 8 characters */
     hash_function *function;
     bool           weak;                /* its high bits are, for short keys */
+    bool           integer;             /* the key itself, of those keys that
+                                           are integers                      */
     const char    *summary;
 } hash_info;
 
@@ -54,6 +60,7 @@ uint64_t hash_murmur2(const void *key, size_t length, uint64_t seed);
 uint64_t hash_murmur3(const void *key, size_t length, uint64_t seed);
 uint64_t hash_fnv1a  (const void *key, size_t length, uint64_t seed);
 uint64_t hash_identity(const void *key, size_t length, uint64_t seed);
+uint64_t hash_decimal (const void *key, size_t length, uint64_t seed);
 
 /* XXH3-64 with seed 0 of bytes that come piece by piece. NULL: no memory;
  * `end` gives the memory back. */

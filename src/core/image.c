@@ -78,9 +78,10 @@ void image_unseal(void *image)
 static bly_status image_check_fields(const void *image)
 {
     double rate = image_f64(image, IMAGE_RATE);
-    if (!(rate > 0 && rate <= 1))
+    bool minus = image_u64(image, IMAGE_RATE) >> 63 != 0;
+    if (minus || !(rate <= 1))
         return status_fail(BLY_ECORRUPT,
-                           "the header's false-positive rate is not in (0, 1]");
+                           "the header's false-positive rate is not in [0, 1]");
     if (image_u64(image, IMAGE_CAPACITY) == 0)
         return status_fail(BLY_ECORRUPT, "the header's capacity is 0");
     const uint8_t *name = (const uint8_t *)image + IMAGE_HASH;

@@ -9,7 +9,7 @@
  *       32    8 bytes, of the whole image
  *       40    8 items, keys added; 2^64-1: not known (after unite, intersect)
  *       48    8 capacity, keys it was planned for, >= 1
- *       56    8 rate, predicted for `capacity` keys (IEEE double, 0 < r <= 1)
+ *       56    8 rate, predicted for `capacity` keys (IEEE double, 0 <= r <= 1)
  *       64    8 seed of the hash function
  *       72    8 hash function's name, NUL-padded   "xxh3"
  *       80   32 kind's own geometry, four u64

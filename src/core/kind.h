@@ -110,6 +110,11 @@ struct bly_kind {
     bool        forgets;                /* keys go out again by themselves:
                                            `plan` and `stat` tell the window */
 
+    /* Must a key's hash be the key itself, an integer, for this spec? NULL:
+     * never. Where the slot is filled, plan and stat may say a rate of 0: with
+     * a hash that is the integer, equal hashes are equal keys. */
+    bool (*integers)(const kind_spec *spec);
+
     /* Maths only: all of *plan but `kind` and `bits_per_key`. */
     bly_status (*plan)(bly_plan_t *plan, const kind_spec *spec);
 
@@ -257,7 +262,7 @@ struct bly_kind {
 
     /* distinct, distinct_sd, fill, rate, probes, `stuck` where there are
      * counters, `packed` where there is `pack`, and `capacity` if it has grown:
-     * what the payload shows. */
+     * what the payload shows. `items` and `items_exact` are there before. */
     void (*stat)(bly_stat_t *out, const void *image);
 
     /* Bring up to date what the payload keeps of itself (checksums of parts),

@@ -386,6 +386,8 @@ static void test_every_bit_and_the_length_matter(void **state)
         key[i] = (uint8_t)test_random(2, i);
     for (const hash_info *h = hash_list; h->name != NULL; h++)
         for (size_t length = 0; length < LENGTHS; length++) {
+            if (h->function == hash_decimal)    /* these keys are no numbers */
+                continue;
             uint64_t value = h->function(key, length, 9);
             for (size_t bit = 0; bit < 8 * length; bit++) {
                 key[bit / 8] ^= (uint8_t)(1u << bit % 8);
@@ -420,11 +422,10 @@ static void test_seed_matters_in_all_its_bits(void **state)
 {
     (void)state;
     for (const hash_info *h = hash_list; h->name != NULL; h++) {
-        bool identity = h->function == hash_identity;
         uint64_t value = h->function("seed", 4, 0);
         for (int bit = 0; bit < 64; bit++)
             assert_int_equal(h->function("seed", 4, UINT64_C(1) << bit)
-                             == value, identity);
+                             == value, h->integer);
     }
 }
 
@@ -461,6 +462,34 @@ static void test_identity(void **state)
         assert_int_equal(hash_identity(key, length, 77),
                          hash_xxh3(key, length, 0));
     }
+}
+
+static void test_decimal(void **state)
+{
+    (void)state;
+    static const struct { const char *key; uint64_t number; } rows[] = {
+        { "0", 0 }, { "7", 7 }, { "42", 42 }, { "007", 7 },
+        { "4294967296", UINT64_C(4294967296) },
+        { "18446744073709551614", UINT64_MAX - 1 },
+        { "000000000000000000000018446744073709551614", UINT64_MAX - 1 },
+        { "18446744073709551615", UINT64_MAX },     /* it, and what is none */
+        { "18446744073709551616", UINT64_MAX },
+        { "18446744073709551620", UINT64_MAX },
+        { "99999999999999999999", UINT64_MAX },
+        { "100000000000000000000000", UINT64_MAX },
+        { "", UINT64_MAX }, { "-1", UINT64_MAX }, { "+1", UINT64_MAX },
+        { " 1", UINT64_MAX }, { "1 ", UINT64_MAX }, { "1.0", UINT64_MAX },
+        { "0x1", UINT64_MAX }, { "1e3", UINT64_MAX }, { "1/", UINT64_MAX },
+        { "1:", UINT64_MAX }, { "swordfish", UINT64_MAX },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t length = strlen(rows[i].key);
+        assert_true(hash_decimal(rows[i].key, length, 0) == rows[i].number);
+        assert_true(hash_decimal(rows[i].key, length, 9) == rows[i].number);
+    }
+    assert_true(hash_decimal("12", 1, 0) == 1);
+    assert_true(hash_decimal("1\0", 2, 0) == UINT64_MAX);
+    assert_true(hash_decimal(NULL, 0, 0) == UINT64_MAX);
 }
 
 static int compare_hashes(const void *a, const void *b)
@@ -530,7 +559,7 @@ static void test_list(void **state)
         assert_true(strlen(h->summary) > 0);
         assert_ptr_equal(hash_find(h->name), h);
     }
-    assert_int_equal(n, 6);
+    assert_int_equal(n, 7);
 }
 
 static void test_find(void **state)
@@ -542,6 +571,7 @@ static void test_find(void **state)
     assert_ptr_equal(hash_find("murmur3")->function, hash_murmur3);
     assert_ptr_equal(hash_find("fnv1a")->function, hash_fnv1a);
     assert_ptr_equal(hash_find("identity")->function, hash_identity);
+    assert_ptr_equal(hash_find("decimal")->function, hash_decimal);
     const char *unknown[] = { "", "xxh", "xxh33", "murmur", "XXH3", "xxh3 ",
                               "identity!", "identit", "sha256" };
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
@@ -837,6 +867,7 @@ int main(void)
         cmocka_unit_test(test_seed_matters_in_all_its_bits),
         cmocka_unit_test(test_what_becomes_of_the_seed),
         cmocka_unit_test(test_identity),
+        cmocka_unit_test(test_decimal),
         cmocka_unit_test(test_short_keys_differ),
         cmocka_unit_test(test_list),
         cmocka_unit_test(test_find),

@@ -263,9 +263,9 @@ static bly_status status_with_rate(double rate)
 static void test_forged_rates(void **state)
 {
     (void)state;
-    static const double bad[] = { 0, -0.0, -1, 2, 1.0000000000000002, -1e-300,
+    static const double bad[] = { -0.0, -1, 2, 1.0000000000000002, -1e-300,
                                   1e300 };
-    static const double good[] = { 1, 0.5, 1e-19, 4.9e-324 };
+    static const double good[] = { 1, 0.5, 1e-19, 4.9e-324, 0 };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_refused(status_with_rate(bad[i]), BLY_ECORRUPT);
     assert_refused(status_with_rate((double)NAN), BLY_ECORRUPT);

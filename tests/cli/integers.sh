@@ -1,0 +1,51 @@
+# integers.sh - kind egh: integers without a false positive, and what is said
+# when there are more of them than promised.
+# shellcheck source=lib.sh
+. "$1/lib.sh"
+
+awk 'BEGIN { for (i = 3000; i <= 60000; i += 3000) print i }' >twenty
+awk 'BEGIN { for (i = 0; i < 70000; i++) print i }' >all
+try build -k egh:universe=65536 -o ids.bly twenty
+silent 'build of integers'
+try query ids.bly all
+if cmp -s out twenty; then
+    pass 'query finds these and no other'
+else
+    fail 'query finds these and no other' "$(details)"
+fi
+printf '03000\n' | try query ids.bly
+out_is 'zeros in front' 0 '03000\n'
+printf '%s\n' -3000 3e3 ' 3000' '' x 3000.0 68536 | try query ids.bly
+out_is 'what is no integer of it' 1 ''
+
+try info ids.bly
+out_has 'info: the promise' 0 '^  rate +no false positives up to 20 different keys$'
+out_has 'info: the count' 0 '^  different +20$'
+out_has 'info: the hash' 0 '^  hash +decimal, seed 0$'
+try check ids.bly
+out_is 'check' 0 'ids.bly: ok\n'
+cp ids.bly more.bly
+try add more.bly twenty
+silent 'add of the same keys'
+printf '1\n' | try add more.bly
+note 'add of one more' '^bloomery add: warning: .* the 20 up to which it is exact: false positives are possible now'
+try check more.bly
+note 'check of more than promised' '^bloomery check: warning: .*exact: false positives are possible'
+try info more.bly
+out_has 'info of more than promised' 0 '^  rate +[0-9].* %.*there are none only up to 20 '
+try build -k egh:universe=65536 -n 19 -o less.bly twenty
+note 'build with too small a number' '^bloomery build: warning: .*exact.*build it again with -n 20$'
+
+printf '7\n65536\n' >outside
+keeps 'a number outside' 'not an integer below 65536: .*universe=' ids.bly \
+    add ids.bly outside
+try build -k egh:universe=65536 -H xxh3 -o x.bly twenty
+refused 'a hash that is not the integer' 'decimal or identity'
+try build -k egh -n 5000 -o x.bly twenty
+refused 'too many keys' '8192 moduli'
+try build -k egh -n 20 -o any.bly twenty
+silent 'all 2^64 hashes'
+try query -c any.bly all
+out_is 'keys of any kind' 0 '20\n'
+
+finish
