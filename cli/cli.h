@@ -20,7 +20,8 @@
  *      tell.c      what `count` and `get` have in common
  *      combine.c   what `unite` and `intersect` have in common
  *      cmd_*.c     one subcommand each
- *      main.c      the table of subcommands
+ *      program.c   a table of subcommands -> a program
+ *      main.c      the table of `bloomery`
  */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
@@ -43,8 +44,14 @@ enum { CLI_GO = -1, CLI_OK = 0, CLI_NONE = 1, CLI_ERROR = 2 };
 
 /* ==== report.c ========================================================== */
 
-/* The subcommand at work, for the beginning of every message; or NULL. */
-extern const char *report_command;
+/* The beginning of every message: the program, and the subcommand at work or
+ * NULL. */
+extern const char *report_program, *report_command;
+
+/* Where each line of a message goes, its newline included: to stderr. */
+typedef void report_sink(const char *line, size_t length);
+extern report_sink *report_to;
+void report_write(const char *line, size_t length);
 
 /* One line on stderr, "bloomery CMD: …"; returns CLI_ERROR. */
 int report_error(const char *format, ...) CLI_PRINTF(1, 2);
@@ -176,8 +183,26 @@ int options_wrong(const cli_command *command, const char *what);
 
 bool help_text(const cli_command *command);
 bool help_roff(const cli_command *command);
-bool help_overview(const cli_command *const *commands);
-bool help_overview_roff(const cli_command *const *commands);
+bool help_overview(void);
+bool help_overview_roff(void);
+
+/* ==== program.c ========================================================= */
+
+/* A program that is a table of subcommands. */
+typedef struct {
+    const char *name;           /* "bloomery"                              */
+    const char *summary;        /* one line, no full stop                  */
+    const char *text;           /* a paragraph                             */
+    const char *first;          /* lines that make a first try             */
+    const char *status;
+    const cli_command *const *commands;         /* NULL ends it            */
+} cli_program;
+
+extern const cli_program *program;              /* the one that runs       */
+extern const cli_command  program_cmd_help;     /* `help`, for its table   */
+
+/* The whole of main(); the exit status. */
+int program_main(const cli_program *p, int argc, char **argv);
 
 /* ==== lines.c =========================================================== */
 
