@@ -13,8 +13,8 @@ typedef struct {
 
 static const cli_option compare_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(compare_settings, json), false,
-      "Print a JSON object of a, b, either, both and jaccard, each with value "
-      "and sd." },
+      "Print a JSON object of a, b, either, both, differ and jaccard, each with "
+      "value and sd." },
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
 
@@ -40,6 +40,7 @@ static void compare_json(const bly_overlap_t *o)
     compare_json_one("b", &o->b);
     compare_json_one("either", &o->either);
     compare_json_one("both", &o->both);
+    compare_json_one("differ", &o->differ);
     compare_json_one("jaccard", &o->jaccard);
     json_close_object();
 }
@@ -62,11 +63,19 @@ static void compare_text(const bly_overlap_t *o, char **names)
     compare_keys("in b", &o->b);
     compare_keys("in either", &o->either);
     compare_keys("in both", &o->both);
+    compare_keys("in just one", &o->differ);
     if (isfinite(o->jaccard.value))
         output_format("jaccard           %.4f ± %.4f (both / either)\n",
                       o->jaccard.value, o->jaccard.sd);
     else
         output_text("jaccard           unknown (a filter is saturated)\n");
+}
+
+/* An estimate below 0 says: nothing in common, as far as can be told. */
+static void compare_at_least_none(bly_overlap_t *o)
+{
+    o->both.value = fmax(o->both.value, 0);
+    o->jaccard.value = fmax(o->jaccard.value, 0);
 }
 
 static int compare_filters(char **names, bool json)
@@ -80,6 +89,7 @@ static int compare_filters(char **names, bool json)
         report_error("'%s' and '%s' cannot be compared: %s", names[0],
                      names[1], bly_why());
     } else if (b != NULL) {
+        compare_at_least_none(&overlap);
         if (json)
             compare_json(&overlap);
         else
@@ -109,9 +119,11 @@ const cli_command cmd_compare = {
     .operands = "A B",
     .summary = "estimate how many keys two filters share",
     .text =
-        "Prints how many different keys are in A, in B, in either and in both, "
-        "and the Jaccard index, both / either: estimates from the bits, each "
-        "with its standard deviation. The filters must be of one kind, "
+        "Prints how many different keys are in A, in B, in either, in both and "
+        "in just one of them, and the Jaccard index, both / either: estimates "
+        "from the bits, each with its standard deviation. That of the keys in "
+        "just one is small where the filters differ by little, for only the "
+        "bits that differ matter. The filters must be of one kind, "
         "capacity, rate, hash and seed. Of a filter in which every bit is set "
         "nothing can be told.",
     .options = compare_options,

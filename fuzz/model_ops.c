@@ -2,6 +2,7 @@
  */
 #include "machine.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -550,9 +551,12 @@ static void model_op_overlap(model *m)
     }
     model_expect(m, status == BLY_OK, "twins cannot be compared");
     model_expect(m, model_sound(o.a) && model_sound(o.b)
-                    && model_sound(o.either) && model_sound(o.both)
-                    && model_sound(o.jaccard),
+                    && model_sound(o.either) && model_sound(o.differ),
                  "an estimate is negative or no number");
+    model_expect(m, o.both.value <= o.either.value && o.both.sd >= 0
+                    && (o.jaccard.value <= 1 || isinf(o.either.value))
+                    && o.jaccard.sd >= 0,
+                 "more in both than in either, or no number");
 }
 
 /* The image of A with another seed; NULL if there is no memory. */

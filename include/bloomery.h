@@ -446,11 +446,15 @@ BLY_API bly_status bly_intersect(bly_filter *into, const bly_filter *other);
 /* A number and its standard deviation. */
 typedef struct { double value, sd; } bly_estimate;
 
-/* How many different keys are in a, in b, in either, in both, and the Jaccard
- * index |both| / |either|: estimated from the bits [Swamidass & Baldi 2007].
- * Where a filter is saturated (every bit set) a value is infinite. */
+/* How many different keys are in a, in b, in either, in both, in just one of
+ * them, and the Jaccard index |both| / |either|: estimated from the bits
+ * [Swamidass & Baldi 2007]. The filters' common bits err alike in all of them,
+ * so that `differ` is surer than its parts: of nearly equal filters by far.
+ * Few common keys may be estimated at less than 0, and the index too: so their
+ * mean is right; show 0. Where a filter is saturated (every bit set) a value
+ * is infinite. */
 typedef struct {
-    bly_estimate a, b, either, both, jaccard;
+    bly_estimate a, b, either, both, differ, jaccard;
 } bly_overlap_t;
 
 /* Errors of bly_unite but BLY_EREADONLY; neither filter is changed. */

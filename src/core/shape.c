@@ -370,11 +370,12 @@ void shape_stat(bly_stat_t *out, const shape *s, const uint8_t *payload)
     out->probes = s->probes * (uint32_t)s->lanes;
 }
 
-/* The variance of either, of both, and of their quotient, by the delta
- * method, where a_only and b_only are the keys in one filter alone. */
+/* The variances of what a, b and either are combined to, where a_only and
+ * b_only are the keys in one filter alone. Differences are taken between
+ * neighbours first: those of equal filters are 0, not what rounding leaves. */
 static void shape_overlap_errors(bly_overlap_t *out, const shape *s)
 {
-    double both = out->both.value;
+    double both = fmax(out->both.value, 0);
     double a_only = fmax(out->a.value - both, 0);
     double b_only = fmax(out->b.value - both, 0);
     double either = both + a_only + b_only;
@@ -386,12 +387,29 @@ static void shape_overlap_errors(bly_overlap_t *out, const shape *s)
     double au = shape_covariance(s, both + a_only, 0, b_only);
     double bu = shape_covariance(s, both + b_only, 0, a_only);
 
-    double ii = aa + bb + uu + 2 * ab - 2 * au - 2 * bu;
-    double iu = au + bu - uu, j = either > 0 ? both / either : 0;
+    /* differ = (either - a) + (either - b), both = either - differ */
+    double dd = (uu - au) + (aa - au) + (uu - bu) + (bb - bu)
+              + 2 * ((uu - bu) + (ab - au));
+    double du = (uu - au) + (uu - bu);
     out->either.sd = shape_root(uu);
-    out->both.sd = shape_root(ii);
-    out->jaccard.sd = either <= 0 ? 0
-                    : shape_root(ii - 2 * j * iu + j * j * uu) / either;
+    out->differ.sd = shape_root(dd);
+    out->both.sd = shape_root(uu + (dd - 2 * du));
+}
+
+void shape_overlap_end(bly_overlap_t *out)
+{
+    out->jaccard = (bly_estimate){ 0, 0 };
+    if (isinf(out->either.value))
+        out->both = out->differ = out->jaccard = out->either;
+    else if (out->either.value > 0) {
+        double d = out->differ.value / out->either.value;
+        double uu = out->either.sd * out->either.sd;
+        double dd = out->differ.sd * out->differ.sd;
+        double du = (uu - out->both.sd * out->both.sd + dd) / 2;
+        out->jaccard.value = out->both.value / out->either.value;
+        out->jaccard.sd = shape_root(dd - 2 * d * du + d * d * uu)
+                        / out->either.value;
+    }
 }
 
 void shape_overlap_of(bly_overlap_t *out, const shape *s,
@@ -400,15 +418,14 @@ void shape_overlap_of(bly_overlap_t *out, const shape *s,
     out->a = shape_keys(s, (double)a);
     out->b = shape_keys(s, (double)b);
     out->either = shape_keys(s, (double)either);
-    if (isinf(out->either.value)) {
-        out->both = out->jaccard = out->either;
-        return;
+    if (isfinite(out->either.value)) {
+        double a_only = out->either.value - out->b.value;
+        double b_only = out->either.value - out->a.value;
+        out->both.value = out->a.value - a_only;
+        out->differ.value = a_only + b_only;
+        shape_overlap_errors(out, s);
     }
-    double both = out->a.value + out->b.value - out->either.value;
-    out->both.value = fmax(both, 0);
-    out->jaccard.value = out->either.value > 0
-                       ? fmin(out->both.value / out->either.value, 1) : 0;
-    shape_overlap_errors(out, s);
+    shape_overlap_end(out);
 }
 
 void shape_overlap(bly_overlap_t *out, const shape *s,

@@ -625,12 +625,12 @@ typedef struct {
     uint64_t a_only, b_only, both, pairs;
 } pairing;
 
-enum { A, B, EITHER, BOTH, JACCARD, FIELDS };
+enum { A, B, EITHER, BOTH, DIFFER, JACCARD, FIELDS };
 
 static const bly_estimate *overlap_field(const bly_overlap_t *o, int i)
 {
     return i == A ? &o->a : i == B ? &o->b : i == EITHER ? &o->either
-         : i == BOTH ? &o->both : &o->jaccard;
+         : i == BOTH ? &o->both : i == DIFFER ? &o->differ : &o->jaccard;
 }
 
 static void pair_overlap(const pairing *p, uint64_t stream, bly_overlap_t *out)
@@ -645,7 +645,7 @@ static void pair_overlap(const pairing *p, uint64_t stream, bly_overlap_t *out)
     shape_overlap(out, &p->s, a, b);
 }
 
-/* What the five fields should be on average, in order of the fields. */
+/* What the fields should be on average, in order of the fields. */
 static void pair_truth(const pairing *p, const double sd[FIELDS],
                        double truth[FIELDS])
 {
@@ -657,13 +657,14 @@ static void pair_truth(const pairing *p, const double sd[FIELDS],
     truth[B] = both + (double)p->b_only + of_b;
     truth[EITHER] = either + of_either;
     truth[BOTH] = both + of_a + of_b - of_either;
+    truth[DIFFER] = either - both + 2 * of_either - of_a - of_b;
     truth[JACCARD] = both / either;
 }
 
 static void check_overlap(const char *what, const pairing *p)
 {
     static const char *const fields[] = { "a", "b", "either", "both",
-                                          "jaccard" };
+                                          "differ", "jaccard" };
     double sd[FIELDS] = { 0 }, truth[FIELDS];
     series got[FIELDS] = { { 0 } };
 
@@ -727,6 +728,47 @@ static void test_intersections_of_the_catalogue(void **state)
     check_reference_both(&small, 4.14);
 }
 
+/* The catalogue's simulated means and errors of the keys in just one filter,
+ * from 40 pairs, beside ours from the same number of keys and bits. `mean` has
+ * the bias that bias() tells of. */
+static void check_reference_differ(uint64_t a_only, uint64_t b_only,
+                                   uint64_t both, shape s, double mean,
+                                   double rmse)
+{
+    const pairing p = { s, a_only, b_only, both, 400 };
+    double sd[FIELDS] = { 0 }, truth[FIELDS];
+    series got = { 0 };
+    for (uint64_t i = 0; i < p.pairs; i++) {
+        bly_overlap_t out;
+        pair_overlap(&p, 90000 + i, &out);
+        series_add(&got, out.differ.value);
+        for (int j = 0; j < FIELDS; j++)
+            sd[j] += overlap_field(&out, j)->sd / (double)p.pairs;
+    }
+    pair_truth(&p, sd, truth);
+    print_message("differ %.1f, measured %.2f (%.1f); sd %.2f, measured %.2f "
+                  "(%.1f)\n", truth[DIFFER], got.sum / got.count, mean,
+                  sd[DIFFER], series_sd(&got), rmse);
+    check_series("differ", &got, truth[DIFFER], sd[DIFFER]);
+    assert_true(fabs(truth[DIFFER] - mean)
+                <= TEST_SIGMAS * sd[DIFFER] / sqrt(40) + 0.05);
+    assert_true(fabs(sd[DIFFER] - rmse)
+                <= TEST_SIGMAS * sd[DIFFER] / sqrt(2.0 * 40) + 0.05);
+}
+
+static void test_differences_of_the_catalogue(void **state)
+{
+    (void)state;
+    shape wide = standard_of(16000, 4), full = standard_of(2000, 4);
+    check_reference_differ(50, 50, 1950, wide, 100.1, 3.5);
+    check_reference_differ(200, 200, 1800, wide, 400.8, 10.0);
+    check_reference_differ(1000, 1000, 1000, wide, 1990.1, 28.9);
+    check_reference_differ(600, 100, 1400, wide, 699.9, 9.4);
+    check_reference_differ(200, 200, 1800, full, 405.2, 84.2);
+    check_reference_differ(200, 200, 1800, standard_of(16000, 1), 401.0, 6.8);
+    check_reference_differ(200, 200, 1800, standard_of(2000, 1), 399.1, 30.2);
+}
+
 /* A filter and itself: all is common, and nothing is in doubt but the number
  * of keys. */
 static void test_overlap_with_itself(void **state)
@@ -739,30 +781,33 @@ static void test_overlap_with_itself(void **state)
     assert_true(out.a.value == out.either.value);
     assert_true(out.a.value == out.both.value);
     assert_true(out.jaccard.value == 1);
-    assert_close(out.both.sd, out.a.sd, 1e-6);
-    assert_true(out.jaccard.sd < 1e-6);
+    assert_true(out.both.sd == out.a.sd);
+    assert_true(out.differ.value == 0 && out.differ.sd == 0);
+    assert_true(out.jaccard.sd == 0);
 }
 
-/* Nothing in common, but for chance: an estimate below 0 is 0, and all stay
- * in their bounds. */
+/* Nothing in common, but for chance: the estimate of that may be below 0, so
+ * that its mean is not above; all else stays in its bounds. */
 static void test_overlap_of_disjoint_filters(void **state)
 {
     (void)state;
     const pairing p = { standard_of(1000, 3), 100, 60, 0, 0 };
-    unsigned zeros = 0;
+    series both = { 0 };
+    double sd = 0;
     for (uint64_t i = 0; i < 200; i++) {
         bly_overlap_t out;
         pair_overlap(&p, 70000 + i, &out);
-        zeros += out.both.value == 0;
-        assert_true(out.both.value >= 0);
-        assert_true(out.jaccard.value >= 0 && out.jaccard.value <= 1);
+        series_add(&both, out.both.value);
+        sd += out.both.sd / 200;
+        assert_true(out.jaccard.value <= 1);
         assert_true(out.either.value >= out.a.value);
         assert_true(out.either.value >= out.b.value);
+        assert_true(out.differ.value >= 0);
         for (int j = 0; j < FIELDS; j++)
             assert_true(isfinite(overlap_field(&out, j)->sd)
                         && overlap_field(&out, j)->sd >= 0);
     }
-    assert_true(zeros > 0);             /* that all are above has 2^-200 */
+    check_series("disjoint", &both, 0, sd);
 }
 
 /* ---- Reading the bits -------------------------------------------------- */
@@ -848,6 +893,7 @@ static void test_empty_filters(void **state)
         shape_overlap(&o, &ends[i], payload, payload);
         assert_true(all_zero(o.a) && all_zero(o.b) && all_zero(o.either));
         assert_true(all_zero(o.both) && all_zero(o.jaccard));
+        assert_true(all_zero(o.differ));
         assert_true(shape_fill(&ends[i], 0) == 0);
         assert_true(shape_rate(&ends[i], 0, &sd) == 0);
         assert_true(sd == 0);
@@ -884,7 +930,7 @@ static void test_saturated_filters(void **state)
         shape_overlap(&o, &ends[i], full, full);
         assert_true(all_infinite(o.a) && all_infinite(o.b));
         assert_true(all_infinite(o.either) && all_infinite(o.both));
-        assert_true(all_infinite(o.jaccard));
+        assert_true(all_infinite(o.jaccard) && all_infinite(o.differ));
         shape_overlap(&o, &ends[i], full, none);
         assert_true(all_infinite(o.a) && all_zero(o.b));
         assert_true(all_infinite(o.either) && all_infinite(o.both));
@@ -930,6 +976,7 @@ int main(void)
         cmocka_unit_test(test_sds_of_the_catalogue),
         cmocka_unit_test(test_overlap_of_simulated_filters),
         cmocka_unit_test(test_intersections_of_the_catalogue),
+        cmocka_unit_test(test_differences_of_the_catalogue),
         cmocka_unit_test(test_overlap_with_itself),
         cmocka_unit_test(test_overlap_of_disjoint_filters),
         cmocka_unit_test(test_stat),

@@ -657,15 +657,16 @@ static void buffered_overlap_page(bly_overlap_t *out, const void *a,
     kind_page states[2] = { buffered_state(a, pages[0]),
                             buffered_state(b, pages[1]) };
     bly_estimate none = { INFINITY, INFINITY };
-    *out = (bly_overlap_t){ { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } };
+    *out = (bly_overlap_t){ .a = { 0, 0 } };
     if (states[0] == KIND_PAGE_BROKEN || states[1] == KIND_PAGE_BROKEN) {
-        *out = (bly_overlap_t){ none, none, none, none, none };
+        out->a = out->b = out->either = none;
     } else if (states[0] != KIND_PAGE_EMPTY && states[1] != KIND_PAGE_EMPTY) {
         of->overlap(out, pages[0], pages[1]);
     } else if (states[0] != states[1]) {
         bool first = states[0] != KIND_PAGE_EMPTY;
         of->overlap(out, pages[!first], pages[!first]);
-        out->both = out->jaccard = (bly_estimate){ 0, 0 };
+        out->differ = out->either;
+        out->both = (bly_estimate){ 0, 0 };
         *(first ? &out->b : &out->a) = (bly_estimate){ 0, 0 };
     }
 }
@@ -676,33 +677,24 @@ static void buffered_gather(bly_estimate *sum, bly_estimate one)
     sum->sd += one.sd * one.sd;
 }
 
-/* Sums over pages, variances likewise. The common keys are what the three sums
- * leave, which no page's own bound at 0 has bent; the Jaccard index is a mean
- * of the pages' weighted by their keys. */
+/* Sums over pages, variances likewise. */
 static void buffered_overlap(bly_overlap_t *out, const void *a, const void *b)
 {
     bly_overlap_t sum = { .a = { 0, 0 } }, one;
-    double jaccard = 0;
     for (uint64_t i = 0; i < buffered_pages(a); i++) {
         buffered_overlap_page(&one, a, b, i);
         buffered_gather(&sum.a, one.a);
         buffered_gather(&sum.b, one.b);
         buffered_gather(&sum.either, one.either);
         buffered_gather(&sum.both, one.both);
-        jaccard += pow(one.either.value * one.jaccard.sd, 2);
+        buffered_gather(&sum.differ, one.differ);
     }
     sum.a.sd = sqrt(sum.a.sd);
     sum.b.sd = sqrt(sum.b.sd);
     sum.either.sd = sqrt(sum.either.sd);
     sum.both.sd = sqrt(sum.both.sd);
-    if (isinf(sum.either.value)) {
-        sum.both = sum.jaccard = sum.either;
-    } else if (sum.either.value > 0) {
-        sum.both.value = fmax(0, sum.a.value + sum.b.value
-                                 - sum.either.value);
-        sum.jaccard.value = fmin(1, sum.both.value / sum.either.value);
-        sum.jaccard.sd = sqrt(jaccard) / sum.either.value;
-    }
+    sum.differ.sd = sqrt(sum.differ.sd);
+    shape_overlap_end(&sum);
     *out = sum;
 }
 
