@@ -135,8 +135,9 @@ void *memory_raw(const bly_allocator *from, size_t bytes)
 void *memory_zeroed(const bly_allocator *from, size_t bytes)
 {
     void *memory = memory_raw(from, bytes);
-    bool fresh = from->allocate == memory_default_allocate
-              && bytes >= MEMORY_HUGE;  /* the system's pages are zero */
+    bool fresh = from->zeroed
+              || (from->allocate == memory_default_allocate
+                  && bytes >= MEMORY_HUGE);     /* the system's pages */
     if (memory != NULL && !fresh)
         memset(memory, 0, bytes);
     return memory;
