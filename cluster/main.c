@@ -6,7 +6,10 @@
 #include "cluster.h"
 
 static const cli_command *const main_commands[] = {
-    &program_cmd_help, NULL
+    &cmd_build,
+    &cmd_query,
+    &program_cmd_help,
+    NULL
 };
 
 static const cli_program main_program = {
