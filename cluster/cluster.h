@@ -143,10 +143,6 @@ int part_owner(const part_map *map, uint64_t place);
 /* Bytes [*from, *to) of the image are this rank's. */
 void part_range(const part_map *map, int rank, uint64_t *from, uint64_t *to);
 
-/* For the whole image at each rank, of which it uses its part: memory that is
- * taken only where it is written. */
-extern const bly_allocator part_allocator;
-
 /* Hashes on their way to the ranks that have their place. All zero at first. */
 typedef struct {
     job_bytes *to, in;          /* `to` for each rank                      */

@@ -323,7 +323,7 @@ static int build_report(const build_job *job)
 static int build_new(build_job *job)
 {
     if (job->want->partition)
-        job->spec.allocator = &part_allocator;
+        job->spec.flags = BLY_SPARSE;
     if (bly_new(&job->filter, job->want->kind, &job->spec) < 0)
         return report_library();
     return job->want->partition ? part_divide(&job->parts, job->filter)

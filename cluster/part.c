@@ -7,8 +7,7 @@
  * "local"), a rank that has the block can answer for the key alone, and add it.
  * So each rank has a range of the blocks, and keys travel to it as hashes. Each
  * has a handle for the whole filter, so that the library's verbs work as ever;
- * but what it never touches of the image takes no memory: that is the system's
- * doing, which makes a page of memory when it is first written.
+ * but what it never touches of the image takes no memory (BLY_SPARSE).
  *
  * Floor 7 (programs); includes cluster.h only.
  */
@@ -16,7 +15,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 /* ==== Ranges ============================================================ */
 
@@ -46,28 +44,6 @@ void part_range(const part_map *map, int rank, uint64_t *from, uint64_t *to)
     *from = begin < map->bytes ? begin : map->bytes;
     *to = map->bytes - *from < map->width ? map->bytes : *from + map->width;
 }
-
-/* ==== Memory ============================================================ */
-
-static void *part_allocate(void *context, size_t alignment, size_t bytes)
-{
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    (void)context;
-    (void)alignment;                    /* a page is aligned enough */
-    return memory != MAP_FAILED ? memory : NULL;
-}
-
-static void part_release(void *context, void *memory, size_t bytes)
-{
-    (void)context;
-    munmap(memory, bytes);
-}
-
-const bly_allocator part_allocator = {
-    .allocate = part_allocate, .release = part_release, .zeroed = true,
-};
 
 /* ==== Mail ============================================================== */
 

@@ -120,8 +120,6 @@ typedef struct {
     void *(*allocate)(void *context, size_t alignment, size_t bytes);
     void  (*release) (void *context, void *memory, size_t bytes);
     void  *context;
-    bool   zeroed;              /* what `allocate` returns is all zero: a new
-                                   filter's image is not cleared once more   */
 } bly_allocator;
 
 /* The allocator of every filter made from now on whose bly_spec names none,
@@ -139,7 +137,9 @@ enum {
     BLY_WRITE  = 2, /* open, with BLY_MAP or BLY_PAGED: changes go to the file*/
     BLY_SHARED = 4, /* many threads may add and ask at once                  */
     BLY_VERIFY = 8, /* open, with BLY_MAP: read it all to check its checksum */
-    BLY_PAGED  = 16 /* open: work in the file, page by page; see below       */
+    BLY_PAGED  = 16,/* open: work in the file, page by page; see below       */
+    BLY_SPARSE = 32 /* new: memory is taken only as the filter is written, and
+                       never from the allocator; see "In parts"              */
 };
 
 /* What the caller wants. A zero field means "choose for me". */
@@ -152,7 +152,7 @@ typedef struct {
     uint64_t    seed;           /* of the hash function                      */
     const char *hash;           /* "xxh3" (the default), "xxh64", "murmur2",
                                    "murmur3", "fnv1a", "identity"            */
-    int         flags;          /* BLY_SHARED or 0                           */
+    int         flags;          /* BLY_SHARED, BLY_SPARSE, both or 0         */
     const bly_allocator *allocator;     /* NULL: see bly_set_allocator       */
 } bly_spec;
 
@@ -577,7 +577,8 @@ BLY_API bly_status bly_unpack(bly_filter **out, const void *packed,
 /* ---- In parts ----------------------------------------------------------
  *
  * For programs that divide one filter among many processes, each of which has
- * some part of its image. */
+ * some part of its image. It makes the whole filter with BLY_SPARSE, and what
+ * it never adds to takes no memory. */
 
 /* Where a key is, in a filter of a kind with the ability "local": all that is
  * read for the key and changed by it lies in the *bytes bytes of the image
