@@ -54,13 +54,16 @@ same '-t' -t y -f 2 blocked.bly a
 one query --json -f 1 blocked.bly a b
 grep -v second out >want
 try query --json -f 1 blocked.bly a b
-grep -v second out >got
+grep -v -e second -e ranks -e sent out >got
 check '--json tells the same' cmp want got
+check 'and what was sent' grep -q '"sent_bytes": [1-9]' out
 one query -S -f 1 standard.bly a b
 grep -v '^time' out >want
 try query -S -f 1 standard.bly a b
-grep -v '^time' out >got
+grep -v -e '^time' -e '^sent' out >got
 check '-S tells the same' cmp want got
+check 'and that nothing was sent, for a filter without local keys' \
+    grep -q '^sent  *0 bytes by 4 ranks' out
 
 # ---- failure ----------------------------------------------------------------
 RANKS=2
