@@ -401,6 +401,10 @@ static int query_start(const cli_command *self, query_job *job,
     status = job_agree(status);
     if (status == CLI_GO)
         status = share_same(&job->text);
+    if (status == CLI_GO && !part_same(job->filter))
+        status = report_error("not all ranks see the same filter '%s': name a "
+                              "file that every machine of the job can read",
+                              job->file);
     if (status == CLI_GO)
         status = query_all(job);
     share_close(&job->text);

@@ -81,6 +81,11 @@ try query
 refused 'no filter' 'FILE'
 try query -c -S blocked.bly a
 refused 'a summary and -c' 'summary'
+mkdir other
+cp a other/a
+one build -o other/blocked.bly -k blocked b
+alone 1 'cd other' query blocked.bly a
+refused 'a filter that is another for one rank' 'same filter'
 alone 1 'mv a b' query blocked.bly a
 refused 'a file that is gone for one rank' "cannot read 'a'"
 
