@@ -16,12 +16,14 @@
  *      work.c      chunks of lines, worked on by all cores, in order
  *      filter.c    opening, locking and saving of filter files
  *      feed.c      keys of lines -> into a filter or out, and the report
+ *      asked.c     the report on keys that were asked for
  *      change.c    what `add`, `remove` and `put` have in common
  *      tell.c      what `count` and `get` have in common
  *      combine.c   what `unite` and `intersect` have in common
  *      sketch.h    what `sketch` and `diff` have in common
  *      cmd_*.c     one subcommand each
- *      main.c      the table of subcommands
+ *      program.c   a table of subcommands -> a program
+ *      main.c      the table of `bloomery`
  */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
@@ -44,8 +46,14 @@ enum { CLI_GO = -1, CLI_OK = 0, CLI_NONE = 1, CLI_ERROR = 2 };
 
 /* ==== report.c ========================================================== */
 
-/* The subcommand at work, for the beginning of every message; or NULL. */
-extern const char *report_command;
+/* The beginning of every message: the program, and the subcommand at work or
+ * NULL. */
+extern const char *report_program, *report_command;
+
+/* Where each line of a message goes, its newline included: to stderr. */
+typedef void report_sink(const char *line, size_t length);
+extern report_sink *report_to;
+void report_write(const char *line, size_t length);
 
 /* One line on stderr, "bloomery CMD: …"; returns CLI_ERROR. */
 int report_error(const char *format, ...) CLI_PRINTF(1, 2);
@@ -189,8 +197,26 @@ int options_wrong(const cli_command *command, const char *what);
 
 bool help_text(const cli_command *command);
 bool help_roff(const cli_command *command);
-bool help_overview(const cli_command *const *commands);
-bool help_overview_roff(const cli_command *const *commands);
+bool help_overview(void);
+bool help_overview_roff(void);
+
+/* ==== program.c ========================================================= */
+
+/* A program that is a table of subcommands. */
+typedef struct {
+    const char *name;           /* "bloomery"                              */
+    const char *summary;        /* one line, no full stop                  */
+    const char *text;           /* a paragraph                             */
+    const char *first;          /* lines that make a first try             */
+    const char *status;
+    const cli_command *const *commands;         /* NULL ends it            */
+} cli_program;
+
+extern const cli_program *program;              /* the one that runs       */
+extern const cli_command  program_cmd_help;     /* `help`, for its table   */
+
+/* The whole of main(); the exit status. */
+int program_main(const cli_program *p, int argc, char **argv);
 
 /* ==== lines.c =========================================================== */
 
@@ -436,11 +462,25 @@ typedef struct {
     const char *output;         /* the name of the filter's file */
     const char *advice;         /* what to do when it is overfull */
     bool verbose, json;
+    uint64_t ranks, sent;       /* of bloomery-mpi, and the bytes that they
+                                   sent; 0 ranks: not to be told           */
 } cli_feed_report;
 
 /* After saving: what was asked for, and warnings. */
 void feed_report(const bly_filter *filter, const cli_fed *fed,
                  const cli_feed_report *how);
+
+/* ==== asked.c =========================================================== */
+
+/* How many keys were asked for, and what was said of them. */
+typedef struct {
+    uint64_t asked, there, selected, keyless;
+    uint64_t ranks, sent;       /* as in cli_feed_report                   */
+} cli_asked;
+
+void asked_json(const cli_asked *asked, const char *file, double planned_rate,
+                double seconds);
+void asked_text(const cli_asked *asked, double planned_rate, double seconds);
 
 /* ==== change.c ========================================================== */
 

@@ -122,10 +122,11 @@ static void help_synopsis(const cli_command *c, char *text, size_t room)
 static void help_usage(const cli_command *c)
 {
     char synopsis[1024], line[1200];
-    size_t indent = strlen("Usage: bloomery  ") + strlen(c->name);
+    size_t indent = strlen("Usage:   ") + strlen(program->name)
+                  + strlen(c->name);
 
     help_synopsis(c, synopsis, sizeof synopsis);
-    snprintf(line, sizeof line, "Usage: bloomery %s", c->name);
+    snprintf(line, sizeof line, "Usage: %s %s", program->name, c->name);
     output_text(line);
     for (char *word = strtok(synopsis, " "); word != NULL;
          word = strtok(NULL, " ")) {
@@ -192,22 +193,20 @@ bool help_text(const cli_command *c)
     return !output_failed();
 }
 
-bool help_overview(const cli_command *const *commands)
+bool help_overview(void)
 {
-    output_text(
-        "Usage: bloomery COMMAND [OPTIONS] [OPERANDS]\n\n"
-        "Filters for approximate membership: a filter remembers a set of keys "
-        "in a few\nbits each, and tells of any key that it is certainly not "
-        "there or perhaps there.\n\nCommands:\n");
-    for (; *commands != NULL; commands++)
-        output_format("  %-10s %s\n", (*commands)->name, (*commands)->summary);
-    output_text(
+    output_format("Usage: %s COMMAND [OPTIONS] [OPERANDS]\n\n", program->name);
+    help_fill(program->text, 0, 0);
+    output_text("\nCommands:\n");
+    for (const cli_command *const *c = program->commands; *c != NULL; c++)
+        output_format("  %-10s %s\n", (*c)->name, (*c)->summary);
+    output_format(
         "\nOptions:\n"
         "  -h, --help     Print this text.\n"
         "  -V, --version  Print the version.\n"
-        "\n'bloomery help COMMAND' tells all about one of them. A first try:\n"
-        "  bloomery build -p 1% -o words.bly words.txt\n"
-        "  bloomery query words.bly < text\n");
+        "\n'%s help COMMAND' tells all about one of them. A first try:\n",
+        program->name);
+    output_text(program->first);
     return !output_failed();
 }
 
@@ -295,10 +294,12 @@ bool help_roff(const cli_command *c)
 {
     char page[64], synopsis[1024];
 
-    snprintf(page, sizeof page, "bloomery-%s", c->name);
+    snprintf(page, sizeof page, "%s-%s", program->name, c->name);
     help_synopsis(c, synopsis, sizeof synopsis);
     help_roff_title(page, c->summary);
-    output_format("\\fBbloomery %s\\fR", c->name);
+    output_text("\\fB");
+    help_roff_text(program->name);
+    output_format(" %s\\fR", c->name);
     help_roff_text(synopsis);
     output_text("\n.SH DESCRIPTION\n");
     help_roff_paragraphs(c->text);
@@ -309,41 +310,44 @@ bool help_roff(const cli_command *c)
     help_roff_examples(c->examples);
     output_text(".SH EXIT STATUS\n");
     help_roff_text(c->status);
-    output_text("\n.SH SEE ALSO\n.BR bloomery (1)\n");
+    output_text("\n.SH SEE ALSO\n.BR ");
+    help_roff_text(program->name);
+    output_text(" (1)\n");
     return !output_failed();
 }
 
 /* The last ".BR" of SEE ALSO has no comma. */
-static void help_roff_also(const cli_command *const *commands)
+static void help_roff_also(void)
 {
     output_text(".SH SEE ALSO\n");
-    for (; *commands != NULL; commands++)
-        output_format(".BR bloomery\\-%s (1)%s\n", (*commands)->name,
-                      commands[1] != NULL ? "," : "");
+    for (const cli_command *const *c = program->commands; *c != NULL; c++) {
+        output_text(".BR ");
+        help_roff_text(program->name);
+        output_format("\\-%s (1)%s\n", (*c)->name, c[1] != NULL ? "," : "");
+    }
 }
 
-bool help_overview_roff(const cli_command *const *commands)
+bool help_overview_roff(void)
 {
-    help_roff_title("bloomery", "filters for approximate membership");
-    output_text(
-        "\\fBbloomery\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\fIOPERANDS\\fR]"
-        "\n.SH DESCRIPTION\n"
-        "A filter remembers a set of keys in a few bits each, and tells of any "
-        "key\nthat it is certainly not there or perhaps there. A key that was "
-        "added is\nalways found; one that was not is found by accident with a "
-        "small, known\nprobability, the false\\-positive rate.\n"
-        ".SH COMMANDS\n");
-    for (size_t i = 0; commands[i] != NULL; i++) {
-        output_format(".TP\n\\fBbloomery %s\\fR\n", commands[i]->name);
-        help_roff_text(commands[i]->summary);
+    help_roff_title(program->name, program->summary);
+    output_text("\\fB");
+    help_roff_text(program->name);
+    output_text("\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\fIOPERANDS\\fR]"
+                "\n.SH DESCRIPTION\n");
+    help_roff_paragraphs(program->text);
+    output_text(".SH COMMANDS\n");
+    for (const cli_command *const *c = program->commands; *c != NULL; c++) {
+        output_text(".TP\n\\fB");
+        help_roff_text(program->name);
+        output_format(" %s\\fR\n", (*c)->name);
+        help_roff_text((*c)->summary);
         output_text("\n");
     }
     output_text(".SH OPTIONS\n");
     help_roff_option('h', "help", NULL, "Print a help text.");
     help_roff_option('V', "version", NULL, "Print the version.");
-    output_text(".SH EXIT STATUS\n"
-                "0 if all went well (query: if a line was selected), 1 if "
-                "query selected none,\n2 after an error.\n");
-    help_roff_also(commands);
+    output_text(".SH EXIT STATUS\n");
+    help_roff_paragraphs(program->status);
+    help_roff_also();
     return !output_failed();
 }

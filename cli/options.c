@@ -66,7 +66,8 @@ static const cli_option *options_find(const cli_option *table, int code)
 
 int options_wrong(const cli_command *command, const char *what)
 {
-    return report_error("%s: see 'bloomery %s --help'", what, command->name);
+    return report_error("%s: see '%s %s --help'", what, program->name,
+                        command->name);
 }
 
 /* getopt tells an unknown long name and one that fits several alike. */

@@ -16,7 +16,8 @@
 
 enum { REPORT_LINE = 8192 };
 
-const char *report_command;
+const char *report_program = "bloomery", *report_command;
+report_sink *report_to = report_write;
 
 /* A growing line in a fixed space; what does not fit is cut off. */
 typedef struct {
@@ -42,13 +43,20 @@ static void report_append(report_line *line, const char *text)
         report_byte(line, (unsigned char)*text);
 }
 
+void report_write(const char *line, size_t length)
+{
+    progress_erase();
+    if (write(STDERR_FILENO, line, length) < 0)
+        return;                 /* nobody is left to be told */
+}
+
 static void report_say(const char *format, va_list arguments)
 {
     char message[REPORT_LINE - 64];
     report_line line = { .length = 0 };
 
     vsnprintf(message, sizeof message, format, arguments);
-    report_append(&line, "bloomery");
+    report_append(&line, report_program);
     if (report_command != NULL) {
         report_append(&line, " ");
         report_append(&line, report_command);
@@ -56,9 +64,7 @@ static void report_say(const char *format, va_list arguments)
     report_append(&line, ": ");
     report_append(&line, message);
     line.text[line.length++] = '\n';
-    progress_erase();
-    if (write(STDERR_FILENO, line.text, line.length) < 0)
-        return;                 /* nobody is left to be told */
+    report_to(line.text, line.length);
 }
 
 int report_error(const char *format, ...)

@@ -131,9 +131,9 @@ static bly_status bloomery_order_make(bloomery_order *order, const char *kind,
                                     spec);
     if (status == BLY_OK)
         status = bloomery_rate(&order->asked.rate, spec);
-    if (status == BLY_OK && (spec->flags & ~BLY_SHARED) != 0)
-        status = status_fail(BLY_EPARAM, "a spec's flags may be BLY_SHARED "
-                             "and nothing else");
+    if (status == BLY_OK && (spec->flags & ~(BLY_SHARED | BLY_SPARSE)) != 0)
+        status = status_fail(BLY_EPARAM, "a spec's flags may be BLY_SHARED, "
+                             "BLY_SPARSE and nothing else");
     if (status == BLY_OK && keys != NULL)
         status = bloomery_order_keys(order, keys);
 
@@ -334,7 +334,8 @@ static bly_status bloomery_own(bly_filter **out, const bloomery_order *order,
 static bly_status bloomery_new(bly_filter **out, const bloomery_order *order,
                                const bly_spec *spec)
 {
-    bly_allocator allocator = memory_allocator(spec->allocator);
+    bly_allocator allocator = (spec->flags & BLY_SPARSE) != 0
+                            ? memory_sparse : memory_allocator(spec->allocator);
     size_t bytes = (size_t)order->plan.bytes;
     void *image = bloomery_image(order, spec->seed, &allocator);
     bly_status status = BLY_OK;
@@ -364,7 +365,7 @@ bly_status handle_head(uint8_t **head, const bly_kind **kind, const char *name,
     bly_status status = bloomery_order_make(&order, name, spec, NULL);
     if (status == BLY_OK && order.kind->pages == NULL)
         status = bloomery_unsupported(order.kind, "be paged");
-    if (status == BLY_OK && spec->flags != 0)
+    if (status == BLY_OK && (spec->flags & BLY_SHARED) != 0)
         status = bloomery_unsupported(order.kind, "be shared among threads");
     if (status != BLY_OK)
         return status;

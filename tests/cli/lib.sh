@@ -95,7 +95,7 @@ refused() {
         fail "$1" "stdout is not empty; $(details)"
     elif [ "$(wc -l <err)" -ne 1 ]; then
         fail "$1" "expected one line on stderr; $(details)"
-    elif ! grep -Eq '^bloomery( [a-z]+)?: .*[a-z].*: .*' err; then
+    elif ! grep -Eq '^bloomery(-mpi)?( [a-z]+)?: .*[a-z].*: .*' err; then
         fail "$1" "not 'bloomery: what: how to mend it'; $(details)"
     elif ! grep -Eiq -e "$2" err; then
         fail "$1" "no match for $2; $(details)"

@@ -1,0 +1,40 @@
+# lib.sh - what the test scripts of bloomery-mpi share; sourced by each.
+#
+# As tests/cli/lib.sh, but `try` runs bloomery-mpi with $RANKS ranks, and `one`
+# runs the command `bloomery`, in one process. Set RANKS before each try.
+# shellcheck source=../cli/lib.sh
+. "$1/../cli/lib.sh"
+: "${MPIRUN:?set it to the path of mpirun}" "${ONE:?set it to that of bloomery}"
+RANKS=4
+
+# -q: mpirun itself says nothing of a status that is not 0.
+try() {
+    timeout 100 "$MPIRUN" -q -n "$RANKS" "$BLOOMERY" "$@" >out 2>err </dev/null
+    echo $? >status
+}
+
+one() {
+    "$ONE" "$@" >out 2>err </dev/null
+    echo $? >status
+}
+
+# alone RANK COMMANDS ARGUMENTS...: `try`, but in that rank the shell commands
+# come first; RANK may be "all". Over TCP, since limits of the shell would hit
+# the memory that ranks of one machine share.
+alone() {
+    alone_script="case $1 in all | \$OMPI_COMM_WORLD_RANK) $2 ;; esac
+        exec \"\$0\" \"\$@\""
+    shift 2
+    OMPI_MCA_btl=tcp,self timeout 100 "$MPIRUN" -q -n "$RANKS" \
+        sh -c "$alone_script" "$BLOOMERY" "$@" >out 2>err </dev/null
+    echo $? >status
+}
+
+# is_still NAME FILE: FILE is as the file `before`.
+is_still() {
+    if cmp -s before "$2"; then
+        pass "$1: the file is untouched"
+    else
+        fail "$1: the file is untouched" "it was changed"
+    fi
+}

@@ -1,0 +1,26 @@
+# start.sh - the program itself: ranks speak with one voice and end together.
+# shellcheck source=lib.sh
+. "$1/lib.sh"
+
+try --version
+out_has 'the version is told once' 0 '^bloomery-mpi [0-9.]+$'
+check 'and in one line' [ "$(wc -l <out)" -eq 1 ]
+try help
+out_has 'help lists the subcommands' 0 '^  help +tell'
+check 'once' [ "$(grep -c '^Usage: ' out)" -eq 1 ]
+try nosuch
+refused 'a wrong subcommand is refused once' "'nosuch'"
+RANKS=1
+try nosuch
+refused 'by one rank too' "'nosuch'"
+
+# Without mpirun it is a job of one rank.
+echo key >keys
+timeout 100 "$BLOOMERY" build -o f.bly keys >out 2>err </dev/null
+echo $? >status
+silent 'one process needs no mpirun'
+timeout 100 "$BLOOMERY" help --roff build >out 2>err </dev/null
+echo $? >status
+out_has 'a man page' 0 '^\.TH '
+
+finish
