@@ -177,7 +177,7 @@ static void model_read_head(model *m)
     m->kind = &kinds[model_u8(m) % n];
     snprintf(m->report->kind, sizeof m->report->kind, "%s", m->kind->name);
     m->spec.capacity = model_sizes[model_u8(m) % 16];
-    if (strcmp(m->kind->family, "exact") == 0)
+    if (strcmp(m->kind->name, "egh") == 0)
         m->spec.capacity %= 101;        /* its bytes rise with the square */
     m->spec.rate = rates[model_u8(m) % 8];
     uint8_t hash = model_u8(m);

@@ -78,7 +78,7 @@ static void model_replace(bly_filter **old, bly_filter *fresh)
 static bool model_full(const model *m, bly_status status)
 {
     return status == BLY_EFULL
-        || (status == BLY_EPARAM && strcmp(m->kind->family, "exact") == 0)
+        || (status == BLY_EPARAM && strcmp(m->kind->name, "egh") == 0)
         || (model_can(m, "grow")
             && (status == BLY_ENOMEM || status == BLY_ETOOBIG));
 }

@@ -823,7 +823,7 @@ static bly_stat_t laws_labels(void)
     bly_filter *filter = laws_new(2000, 0.01, 0, 0);
     bly_stat_t stat;
     bly_plan_t plan;
-    bly_spec spec = { .capacity = 2000, .rate = 0.01 };
+    bly_spec spec = { .capacity = laws_room(2000), .rate = 0.01 };
     assert_status(bly_stat(&stat, filter), BLY_OK);
     assert_status(bly_plan(&plan, laws_kind->name, &spec), BLY_OK);
     assert_int_equal(stat.label_bits > 0, laws_kind->get != NULL);
