@@ -6,6 +6,7 @@
 #include "cluster.h"
 
 static const cli_command *const main_commands[] = {
+    &cmd_dedup,
     &program_cmd_help, NULL
 };
 

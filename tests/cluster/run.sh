@@ -44,6 +44,7 @@ fi
 failed=0
 topics="
     start
+    dedup
 "
 for topic in $topics; do
     mkdir "$work/$topic"
