@@ -54,8 +54,10 @@ static int change_keys(const cli_change *how, const change_settings *s,
                        bly_filter *filter)
 {
     const char *path = operands->names[0];
-    cli_feed_report report = { path, "build a new filter with a larger -n",
-                               s->verbose, s->json };
+    cli_feed_report report = {
+        .output = path, .advice = "build a new filter with a larger -n",
+        .verbose = s->verbose, .json = s->json,
+    };
     cli_lines lines;
     cli_fed fed;
     int status;

@@ -16,6 +16,7 @@
  *      work.c      chunks of lines, worked on by all cores, in order
  *      filter.c    opening, locking and saving of filter files
  *      feed.c      keys of lines -> into a filter or out, and the report
+ *      asked.c     the report on keys that were asked for
  *      change.c    what `add`, `remove` and `put` have in common
  *      tell.c      what `count` and `get` have in common
  *      combine.c   what `unite` and `intersect` have in common
@@ -444,11 +445,24 @@ typedef struct {
     const char *output;         /* the name of the filter's file */
     const char *advice;         /* what to do when it is overfull */
     bool verbose, json;
+    uint64_t ranks, sent;       /* of bloomery-mpi, and the bytes that they
+                                   sent; 0 ranks: not to be told           */
 } cli_feed_report;
 
 /* After saving: what was asked for, and warnings. */
 void feed_report(const bly_filter *filter, const cli_fed *fed,
                  const cli_feed_report *how);
+
+/* ==== asked.c =========================================================== */
+
+/* How many keys were asked for, and what was said of them. */
+typedef struct {
+    uint64_t asked, there, selected, keyless;
+} cli_asked;
+
+void asked_json(const cli_asked *asked, const char *file, double planned_rate,
+                double seconds);
+void asked_text(const cli_asked *asked, double planned_rate, double seconds);
 
 /* ==== change.c ========================================================== */
 

@@ -137,7 +137,8 @@ static void build_report(const build_settings *s, const bly_filter *filter,
                          const cli_fed *fed)
 {
     char advice[80];
-    cli_feed_report how = { s->output, advice, s->verbose, s->json };
+    cli_feed_report how = { .output = s->output, .advice = advice,
+                            .verbose = s->verbose, .json = s->json };
 
     snprintf(advice, sizeof advice, "build it again with -n %llu",
              (unsigned long long)fed->keys);

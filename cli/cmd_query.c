@@ -9,7 +9,6 @@
 #include "cli.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 typedef struct {
@@ -18,24 +17,19 @@ typedef struct {
     bool     invert, count, quiet, summary, json, no_progress, paged;
 } query_settings;
 
-/* How many keys of a chunk, or of all. */
-typedef struct {
-    uint64_t asked, there, selected, keyless;
-} query_tally;
-
 /* A query on its way. */
 typedef struct {
     query_settings    want;
     const bly_filter *filter;
     cli_lines         lines;
-    query_tally       tally;
+    cli_asked       tally;
     bool              unended;      /* the last line printed lacks its end */
     bool              failed;       /* a file could not be read */
 } query_job;
 
 /* A worker's chunk: what is selected stands at its front. */
 typedef struct {
-    query_tally tally;
+    cli_asked tally;
     size_t      out;                /* bytes selected */
     bool        present[LINES_MOST];
 } query_own;
@@ -130,7 +124,7 @@ static bool query_work(void *argument, cli_worker *w)
     const query_job *job = argument;
     query_own *own = w->own;
 
-    own->tally = (query_tally){ 0, 0, 0, 0 };
+    own->tally = (cli_asked){ 0, 0, 0, 0 };
     own->out = 0;
     for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); ) {
         query_ask(job, w->batch, own);
@@ -185,70 +179,7 @@ static int query_all(query_job *job)
     return job->tally.selected > 0 ? CLI_OK : CLI_NONE;
 }
 
-/* ==== Summary =========================================================== */
-
-typedef struct { double share, low, high; } query_share;
-
-/* The share k/n with its 95 % interval [Wilson 1927], which stays within
- * [0, 1] and is right for shares near 0 too. */
-static query_share query_wilson(uint64_t present, uint64_t keys)
-{
-    const double z = 1.959963984540054;
-    double n = (double)keys, p = (double)present / n;
-    double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
-    double half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-                / (1 + z * z / n);
-    query_share out = { p, middle - half, middle + half };
-
-    if (keys == 0)
-        return (query_share){ NAN, NAN, NAN };
-    if (present == 0 || out.low < 0)
-        out.low = 0;
-    if (present == keys || out.high > 1)
-        out.high = 1;
-    return out;
-}
-
-static void query_json(const query_job *job, const char *file,
-                       double planned_rate, double seconds)
-{
-    query_share share = query_wilson(job->tally.there, job->tally.asked);
-
-    json_open_object(NULL);
-    json_string("file", file);
-    json_count("keys", job->tally.asked);
-    json_count("present", job->tally.there);
-    json_real("share", share.share);
-    json_real("share_low", share.low);
-    json_real("share_high", share.high);
-    json_real("planned_rate", planned_rate);
-    json_count("keyless", job->tally.keyless);
-    json_real("seconds", seconds);
-    json_real("keys_per_second", report_per_second(job->tally.asked, seconds));
-    json_close_object();
-}
-
-static void query_text(const query_job *job, double planned_rate,
-                       double seconds)
-{
-    query_share share = query_wilson(job->tally.there, job->tally.asked);
-
-    output_format("keys asked     %s\n", report_count(job->tally.asked).text);
-    output_format("perhaps there  %s\n", report_count(job->tally.there).text);
-    if (job->tally.asked > 0)
-        output_format("share          %s (95 %% interval %s to %s)\n",
-                      report_percent(share.share).text,
-                      report_percent(share.low).text,
-                      report_percent(share.high).text);
-    output_format("planned rate   %s of the keys that were never added\n",
-                  report_percent(planned_rate).text);
-    if (job->tally.keyless > 0)
-        output_format("without a key  %s lines\n",
-                      report_count(job->tally.keyless).text);
-    output_format("time           %s, %s\n", report_seconds(seconds).text,
-                  report_speed(report_per_second(job->tally.asked,
-                                                 seconds)).text);
-}
+/* ==== The report ======================================================== */
 
 static void query_report(const query_job *job, const char *file,
                          double seconds)
@@ -264,9 +195,9 @@ static void query_report(const query_job *job, const char *file,
         return;
     }
     if (job->want.json)
-        query_json(job, file, stat.planned_rate, seconds);
+        asked_json(&job->tally, file, stat.planned_rate, seconds);
     else
-        query_text(job, stat.planned_rate, seconds);
+        asked_text(&job->tally, stat.planned_rate, seconds);
 }
 
 /* ==== The command ======================================================= */

@@ -345,7 +345,7 @@ int feed_count(cli_lines *lines, size_t jobs, bool progress, uint64_t *keys)
 /* ==== The report ======================================================== */
 
 static void feed_json(const bly_stat_t *stat, const cli_fed *fed,
-                      const char *output)
+                      const cli_feed_report *how)
 {
     json_open_object(NULL);
     json_string("kind", stat->kind);
@@ -365,7 +365,11 @@ static void feed_json(const bly_stat_t *stat, const cli_fed *fed,
     json_real("seconds", fed->seconds);
     json_real("keys_per_second", report_per_second(fed->keys, fed->seconds));
     json_count("input_bytes", fed->bytes);
-    json_string("output", output);
+    if (how->ranks > 0) {
+        json_count("ranks", how->ranks);
+        json_count("sent_bytes", how->sent);
+    }
+    json_string("output", how->output);
     json_close_object();
 }
 
@@ -405,7 +409,7 @@ void feed_report(const bly_filter *filter, const cli_fed *fed,
         return;
     }
     if (how->json)
-        feed_json(&stat, fed, how->output);
+        feed_json(&stat, fed, how);
     if (how->verbose)
         feed_verbose(&stat, fed, how->output);
     if (fed->keyless > 0)

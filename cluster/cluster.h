@@ -11,6 +11,8 @@
  *      job.c       ranks: how many, what all have together, failing as one
  *      exchange.c  bytes from every rank to every rank, counted
  *      share.c     the lines of all files, divided among the ranks
+ *      part.c      one filter, divided among the ranks
+ *      replicate.c a filter of each rank -> the union, on all of them
  *      cmd_*.c     one subcommand each
  *      main.c      the table of subcommands
  */
@@ -37,6 +39,9 @@ int job_agree(int status);
 /* The sum, or the largest one, over all ranks. Collective. */
 uint64_t job_sum(uint64_t n);
 uint64_t job_most(uint64_t n);
+
+/* Have all ranks the same number? Collective. */
+bool job_same(uint64_t n);
 
 /* Where something must not go on and others cannot wait: one line, and the
  * whole job ends with status 2. */
@@ -70,6 +75,10 @@ void exchange_all(const job_bytes *to, job_bytes *in, size_t *begin);
 void exchange_send(int rank, const void *bytes, size_t n);
 void exchange_receive(int rank, void *bytes, size_t n);
 
+/* Two ranks send each other n bytes, each its own number of them, which may be
+ * 0: *in is then what the other one sent. Both call it, others do not. */
+void exchange_pair(int rank, const void *bytes, size_t n, job_bytes *in);
+
 /* ==== share.c =========================================================== */
 
 /* The lines of all files, as one text, of which each rank reads a part. A line
@@ -92,6 +101,10 @@ void share_close(share *s);
 /* How many bytes there are in all files. */
 uint64_t share_bytes(const share *s);
 
+/* Do all ranks see the same files, as far as lengths tell? CLI_GO or
+ * CLI_ERROR, on all ranks. Collective. */
+int share_same(const share *s);
+
 /* Begin with the lines whose first byte is in [from, to). CLI_GO or
  * CLI_ERROR. */
 int share_begin(share *s, uint64_t from, uint64_t to);
@@ -102,5 +115,63 @@ int share_begin_mine(share *s);
 /* The next chunk, to be given to lines_split; CLI_GO, CLI_OK at the end, or
  * CLI_ERROR. It keeps its block from call to call; free that in the end. */
 int share_next(share *s, cli_chunk *chunk);
+
+/* The same, in batches. All zero at first; free the chunk's block in the end.*/
+typedef struct {
+    cli_chunk chunk;
+    size_t    at;               /* in the chunk */
+    cli_batch batch;
+} share_reader;
+
+/* The next batch; CLI_GO, CLI_OK at the end, or CLI_ERROR. */
+int share_batch(share *s, share_reader *r);
+
+/* ==== part.c ============================================================ */
+
+/* Where the image of a filter with local keys is divided: each rank has so
+ * many bytes of it, the last ones less or none. */
+typedef struct {
+    uint64_t bytes, width;
+} part_map;
+
+/* CLI_GO or CLI_ERROR. */
+int part_divide(part_map *map, const bly_filter *filter);
+
+/* The rank that has this byte of the image. */
+int part_owner(const part_map *map, uint64_t place);
+
+/* Bytes [*from, *to) of the image are this rank's. */
+void part_range(const part_map *map, int rank, uint64_t *from, uint64_t *to);
+
+/* Hashes on their way to the ranks that have their place. All zero at first. */
+typedef struct {
+    job_bytes *to, in;          /* `to` for each rank                      */
+    size_t    *begin;           /* as exchange_all has it                  */
+    size_t     ranks;
+} part_mail;
+
+void part_mail_open(part_mail *m);
+void part_mail_close(part_mail *m);
+void part_mail_empty(part_mail *m);
+
+/* Save the filter of which each rank has a part; rank 0 writes. CLI_GO or
+ * CLI_ERROR, as job_agree says. Collective. */
+int part_save(const bly_filter *filter, const part_map *map, const char *path,
+              uint64_t items);
+
+/* ==== replicate.c ======================================================= */
+
+/* *filter becomes the union of all ranks' filters, on all ranks. CLI_GO or
+ * CLI_ERROR, as job_agree says; *filter is still to be freed. Collective. */
+int replicate(bly_filter **filter);
+
+/* How many bytes all ranks send for that, for an image of so many. */
+uint64_t replicate_bytes(uint64_t image);
+
+/* ==== cmd_*.c =========================================================== */
+
+extern const cli_command
+    cmd_build,
+    cmd_query;
 
 #endif

@@ -17,7 +17,7 @@ unsigned char *job_extend(job_bytes *b, size_t more)
 {
     size_t n = b->n;
 
-    if (more > b->room - n) {
+    if (more > b->room - n || b->bytes == NULL) {
         size_t room = 2 * b->room > n + more ? 2 * b->room : n + more;
 
         b->bytes = job_memory(b->bytes, room);
@@ -62,6 +62,35 @@ void exchange_receive(int rank, void *bytes, size_t n)
     for (size_t at = 0; at < n; at += EXCHANGE_PIECE)
         MPI_Recv(to + at, exchange_piece(n, at), MPI_BYTE, rank, 0,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* How many bytes the other one is going to send. */
+static size_t exchange_length(int rank, size_t n)
+{
+    uint64_t out = n, in = 0;
+
+    MPI_Sendrecv(&out, 1, MPI_UINT64_T, rank, 0, &in, 1, MPI_UINT64_T, rank, 0,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return (size_t)in;
+}
+
+void exchange_pair(int rank, const void *bytes, size_t n, job_bytes *in)
+{
+    size_t m = exchange_length(rank, n), out = 0, at = 0;
+    const unsigned char *from = bytes;
+
+    in->n = 0;
+    job_extend(in, m);
+    while (out < n || at < m) {
+        int sent = exchange_piece(n, out), got = exchange_piece(m, at);
+
+        MPI_Sendrecv(sent > 0 ? from + out : NULL, sent, MPI_BYTE, rank, 0,
+                     got > 0 ? in->bytes + at : NULL, got, MPI_BYTE, rank, 0,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        out += (size_t)sent;
+        at += (size_t)got;
+    }
+    exchange_sent += n;
 }
 
 /* ==== From all to all =================================================== */

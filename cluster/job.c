@@ -128,6 +128,13 @@ uint64_t job_most(uint64_t n)
     return job_reduce(n, MPI_MAX);
 }
 
+bool job_same(uint64_t n)
+{
+    uint64_t most = job_most(n), least = ~job_most(~n);
+
+    return most == least;
+}
+
 _Noreturn void job_give_up(const char *why)
 {
     report_error("%s", why);

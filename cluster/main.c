@@ -6,8 +6,11 @@
 #include "cluster.h"
 
 static const cli_command *const main_commands[] = {
+    &cmd_build,
+    &cmd_query,
     &cmd_dedup,
-    &program_cmd_help, NULL
+    &program_cmd_help,
+    NULL
 };
 
 static const cli_program main_program = {

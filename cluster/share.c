@@ -27,11 +27,19 @@ static int share_terminator(const share *s)
 
 /* ==== Open and close ==================================================== */
 
+static int share_no_files(void)
+{
+    return report_error("ranks cannot share standard input: name the files of "
+                        "keys");
+}
+
 /* The length of an ordinary file. */
 static int share_measure(const char *path, uint64_t *bytes)
 {
     struct stat about;
 
+    if (strcmp(path, "-") == 0)
+        return share_no_files();
     if (stat(path, &about) < 0)
         return lines_refuse(path, errno);
     if (S_ISDIR(about.st_mode))
@@ -53,8 +61,7 @@ int share_open(share *s, const cli_how *how, const cli_operands *operands,
     s->fd = -1;
     lines_open(&s->lines, how, operands, first, keep);
     if (operands->count == first)
-        return report_error("no files are named: ranks cannot share standard "
-                            "input, so name the files of keys");
+        return share_no_files();
     s->start = job_memory(NULL, (s->lines.count + 1) * sizeof *s->start);
     s->start[0] = 0;
     for (size_t i = 0; i < s->lines.count; i++) {
@@ -86,6 +93,18 @@ void share_close(share *s)
 uint64_t share_bytes(const share *s)
 {
     return s->start[s->lines.count];
+}
+
+int share_same(const share *s)
+{
+    bool same = true;
+
+    for (size_t i = 0; i < s->lines.count; i++)
+        same = job_same(s->start[i + 1]) && same;
+    return same ? CLI_GO
+         : report_error("not all ranks see the same files: name files that "
+                        "every machine of the job can read, by a path that is "
+                        "the same on all of them");
 }
 
 /* ==== Reading =========================================================== */
@@ -253,4 +272,16 @@ int share_next(share *s, cli_chunk *c)
         s->at += c->length;
     }
     return status;
+}
+
+int share_batch(share *s, share_reader *r)
+{
+    while (!lines_split(&s->lines, &r->chunk, &r->at, &r->batch)) {
+        int status = share_next(s, &r->chunk);
+
+        r->at = 0;
+        if (status != CLI_GO)
+            return status;
+    }
+    return CLI_GO;
 }

@@ -137,7 +137,9 @@ enum {
     BLY_WRITE  = 2, /* open, with BLY_MAP or BLY_PAGED: changes go to the file*/
     BLY_SHARED = 4, /* many threads may add and ask at once                  */
     BLY_VERIFY = 8, /* open, with BLY_MAP: read it all to check its checksum */
-    BLY_PAGED  = 16 /* open: work in the file, page by page; see below       */
+    BLY_PAGED  = 16,/* open: work in the file, page by page; see below       */
+    BLY_SPARSE = 32 /* new: memory is taken only as the filter is written, and
+                       never from the allocator; see "In parts"              */
 };
 
 /* What the caller wants. A zero field means "choose for me". */
@@ -150,7 +152,7 @@ typedef struct {
     uint64_t    seed;           /* of the hash function                      */
     const char *hash;           /* "xxh3" (the default), "xxh64", "murmur2",
                                    "murmur3", "fnv1a", "identity"            */
-    int         flags;          /* BLY_SHARED or 0                           */
+    int         flags;          /* BLY_SHARED, BLY_SPARSE, both or 0         */
     const bly_allocator *allocator;     /* NULL: see bly_set_allocator       */
 } bly_spec;
 
@@ -571,6 +573,46 @@ BLY_API bly_status bly_pack(const bly_filter *filter, void *into, size_t room,
  * bly_check; BLY_ENOMEM. Thread-safe. */
 BLY_API bly_status bly_unpack(bly_filter **out, const void *packed,
                               size_t bytes);
+
+/* ---- In parts ----------------------------------------------------------
+ *
+ * For programs that divide one filter among many processes, each of which has
+ * some part of its image. It makes the whole filter with BLY_SPARSE, and what
+ * it never adds to takes no memory. */
+
+/* Where a key is, in a filter of a kind with the ability "local": all that is
+ * read for the key and changed by it lies in the *bytes bytes of the image
+ * that begin with byte places[i]; they are the same *bytes for all keys, and
+ * places differ by multiples of it. Reads the header only. BLY_EUNSUPPORTED
+ * (other kinds). Thread-safe, as all that only reads is. */
+BLY_API bly_status bly_places(const bly_filter *filter, const uint64_t *hashes,
+                              size_t n, uint64_t *places, size_t *bytes);
+
+/* The image as it stands, while counts and checksums in it may be out of date;
+ * nothing of it is read. Valid until the filter is changed by growing or
+ * resizing, or freed. NULL for a filter that is open page by page. */
+BLY_API const void *bly_raw(const bly_filter *filter, size_t *bytes);
+
+/* How many adds the filter stands for (bly_stat tells it as `items`), where its
+ * maker knows better than bly_unite, which forgets it; UINT64_MAX: not known.
+ * BLY_EREADONLY; BLY_EUNSUPPORTED for a filter that is open page by page. */
+BLY_API bly_status bly_set_items(bly_filter *filter, uint64_t items);
+
+/* Write bytes [from, from + n) of the image to `into`; false: they cannot be
+ * had. */
+typedef bool bly_part(void *context, uint64_t from, void *into, size_t n);
+
+/* Save a filter whose image is elsewhere: one like `like` (of its kind, plan,
+ * hash and seed), that stands for `items` adds. Of `like` only the header is
+ * read; `part` is asked for the rest, piece after piece in order, of at most
+ * 4 MiB each. The file is what bly_save would have written. BLY_EIO, also where
+ * `part` returns false, and where `path` is no ordinary file; BLY_ENOMEM;
+ * BLY_EUNSUPPORTED (kinds that are packed when they are saved, or have
+ * checksums of their own). All of it is saved, or the old file stays as it
+ * was. */
+BLY_API bly_status bly_save_parts(const bly_filter *like, const char *path,
+                                  uint64_t items, bly_part *part,
+                                  void *context);
 
 /* ==== Lists of numbers, for sending ===================================== */
 

@@ -95,9 +95,9 @@ static bly_status bloomery_order_make(bloomery_order *order, const char *kind,
         status = bloomery_hash_name(&order->hash, order->kind, spec);
     if (status == BLY_OK)
         status = bloomery_rate(&order->asked.rate, spec);
-    if (status == BLY_OK && (spec->flags & ~BLY_SHARED) != 0)
-        status = status_fail(BLY_EPARAM, "a spec's flags may be BLY_SHARED "
-                             "and nothing else");
+    if (status == BLY_OK && (spec->flags & ~(BLY_SHARED | BLY_SPARSE)) != 0)
+        status = status_fail(BLY_EPARAM, "a spec's flags may be BLY_SHARED, "
+                             "BLY_SPARSE and nothing else");
 
     bly_plan_t *plan = &order->plan;
     *plan = (bly_plan_t){ .window = UINT64_MAX };
@@ -296,7 +296,8 @@ static bly_status bloomery_own(bly_filter **out, const bloomery_order *order,
 static bly_status bloomery_new(bly_filter **out, const bloomery_order *order,
                                const bly_spec *spec)
 {
-    bly_allocator allocator = memory_allocator(spec->allocator);
+    bly_allocator allocator = (spec->flags & BLY_SPARSE) != 0
+                            ? memory_sparse : memory_allocator(spec->allocator);
     size_t bytes = (size_t)order->plan.bytes;
     void *image = bloomery_image(order, spec->seed, &allocator);
     bly_status status = BLY_OK;
@@ -326,7 +327,7 @@ bly_status handle_head(uint8_t **head, const bly_kind **kind, const char *name,
     bly_status status = bloomery_order_make(&order, name, spec);
     if (status == BLY_OK && order.kind->pages == NULL)
         status = bloomery_unsupported(order.kind, "be paged");
-    if (status == BLY_OK && spec->flags != 0)
+    if (status == BLY_OK && (spec->flags & BLY_SHARED) != 0)
         status = bloomery_unsupported(order.kind, "be shared among threads");
     if (status != BLY_OK)
         return status;

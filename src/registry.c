@@ -192,6 +192,7 @@ static void registry_abilities(const char **out, const bly_kind *kind)
         { kind->put != NULL,        "label" },
         { kind->add_shared != NULL, "share" },
         { kind->pages != NULL,      "page" },
+        { kind->pages != NULL || kind->places != NULL, "local" },
         { kind->grow != NULL,       "grow" },
         { kind->forgets,            "forget" },
         { kind->resize != NULL,     "resize" },

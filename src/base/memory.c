@@ -108,6 +108,33 @@ static void memory_default_release(void *context, void *memory, size_t bytes)
         free(memory);
 }
 
+/* ---- The sparse allocator ----------------------------------------------- */
+
+/* Pages that the system makes when they are first written, small ones, and
+ * sets no memory aside for. */
+static void *memory_sparse_allocate(void *context, size_t alignment,
+                                    size_t bytes)
+{
+    (void)context;
+    (void)alignment;                    /* a page is aligned enough */
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory != MAP_FAILED ? memory : NULL;
+}
+
+static void memory_sparse_release(void *context, void *memory, size_t bytes)
+{
+    (void)context;
+    munmap(memory, bytes);
+}
+
+const bly_allocator memory_sparse = {
+    .allocate = memory_sparse_allocate,
+    .release  = memory_sparse_release,
+};
+
+/* ---- The choice --------------------------------------------------------- */
+
 static bly_allocator memory_chosen = {
     .allocate = memory_default_allocate,
     .release  = memory_default_release,
@@ -135,8 +162,9 @@ void *memory_raw(const bly_allocator *from, size_t bytes)
 void *memory_zeroed(const bly_allocator *from, size_t bytes)
 {
     void *memory = memory_raw(from, bytes);
-    bool fresh = from->allocate == memory_default_allocate
-              && bytes >= MEMORY_HUGE;  /* the system's pages are zero */
+    bool fresh = from->allocate == memory_sparse_allocate
+              || (from->allocate == memory_default_allocate
+                  && bytes >= MEMORY_HUGE);     /* the system's pages */
     if (memory != NULL && !fresh)
         memset(memory, 0, bytes);
     return memory;

@@ -19,6 +19,9 @@ enum {
  * of bly_set_allocator, or the built-in one. */
 bly_allocator memory_allocator(const bly_allocator *wanted);
 
+/* Pages that are made when they are first written, for BLY_SPARSE. */
+extern const bly_allocator memory_sparse;
+
 /* `bytes` zero bytes at a multiple of MEMORY_LINE, or NULL. bytes > 0. */
 void *memory_zeroed(const bly_allocator *from, size_t bytes);
 

@@ -227,6 +227,12 @@ struct bly_kind {
     void (*seal)(void *image);
 
     const kind_pages *pages;            /* NULL: not made of pages           */
+
+    /* Where the *bytes bytes begin, counted from the image's start, that hold
+     * all that hashes[i] reads and changes, whatever the payload; multiples of
+     * *bytes apart. Not for a kind with `pages`, whose pages are that. */
+    void (*places)(const void *image, const uint64_t *hashes, size_t n,
+                   uint64_t *places, size_t *bytes);
 };
 
 /* The kind of a name of `length` characters, or NULL. The registry, which is

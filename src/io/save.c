@@ -23,6 +23,7 @@
 
 enum {
     SAVE_PIECE = 1 << 30,               /* bytes in one write call           */
+    SAVE_PART = 4 << 20,                /* bytes asked for at a time         */
     SAVE_TRIES = 100                    /* names tried for a temporary file  */
 };
 
@@ -44,6 +45,24 @@ static bool save_write(int file, const uint8_t *bytes, size_t n)
         n -= (size_t)wrote;
     }
     return true;
+}
+
+/* What is to be written. */
+typedef struct save_source save_source;
+struct save_source {
+    bool (*write)(save_source *from, int file);
+    bly_status     status;              /* why it failed, if not by errno    */
+    const uint8_t *bytes;               /* an image in memory …              */
+    size_t         n;
+    uint8_t       *header;              /* … or in parts behind its header,  */
+    uint8_t       *piece;               /* with room for one                 */
+    bly_part      *part;
+    void          *context;
+};
+
+static bool save_write_bytes(save_source *from, int file)
+{
+    return save_write(file, from->bytes, from->n);
 }
 
 /* A device or a pipe: nothing there to be kept, so no detour. */
@@ -80,11 +99,10 @@ static int save_temporary(char *temporary, const char *path)
 }
 
 /* Write, flush and close the temporary file; keep the old file's mode. */
-static bool save_fill(int file, const struct stat *old, const uint8_t *bytes,
-                      size_t n)
+static bool save_fill(int file, const struct stat *old, save_source *from)
 {
     bool filled = (old == NULL || fchmod(file, old->st_mode & 07777) == 0)
-               && save_write(file, bytes, n)
+               && from->write(from, file)
                && fsync(file) == 0;
     int kept = errno;
     bool closed = close(file) == 0;
@@ -94,15 +112,16 @@ static bool save_fill(int file, const struct stat *old, const uint8_t *bytes,
 }
 
 static bly_status save_replace(char *path, const struct stat *old,
-                               const uint8_t *bytes, size_t n)
+                               save_source *from)
 {
     char temporary[PATH_MAX];
     int file = save_temporary(temporary, path);
     if (file < 0)
         return save_failed("make a file beside it", path);
-    if (!save_fill(file, old, bytes, n)
+    if (!save_fill(file, old, from)
         || rename(temporary, path) != 0) {
-        bly_status status = save_failed("write", path);
+        bly_status status = from->status != BLY_OK
+                          ? from->status : save_failed("write", path);
         unlink(temporary);
         return status;
     }
@@ -110,15 +129,19 @@ static bly_status save_replace(char *path, const struct stat *old,
                               : save_failed("flush the folder of", path);
 }
 
-static bly_status save_bytes(const char *path, const uint8_t *bytes, size_t n)
+static bly_status save_from(const char *path, save_source *from)
 {
     char real[PATH_MAX];
     struct stat old;
     bool exists = stat(path, &old) == 0;
     if (exists && S_ISDIR(old.st_mode))
         return status_fail(BLY_EIO, "%s: is a directory: name a file", path);
+    if (exists && !S_ISREG(old.st_mode) && from->bytes == NULL)
+        return status_fail(BLY_EIO, "%s: is no ordinary file, and a filter in "
+                           "parts can be saved to one only: name another",
+                           path);
     if (exists && !S_ISREG(old.st_mode))
-        return save_straight(path, bytes, n);
+        return save_straight(path, from->bytes, from->n);
     if (exists && realpath(path, real) == NULL)
         return save_failed("follow", path);
     if (!exists && (size_t)snprintf(real, sizeof real, "%s", path)
@@ -126,7 +149,13 @@ static bly_status save_bytes(const char *path, const uint8_t *bytes, size_t n)
         errno = ENAMETOOLONG;
         return save_failed("write", path);
     }
-    return save_replace(real, exists ? &old : NULL, bytes, n);
+    return save_replace(real, exists ? &old : NULL, from);
+}
+
+static bly_status save_bytes(const char *path, const uint8_t *bytes, size_t n)
+{
+    save_source from = { .write = save_write_bytes, .bytes = bytes, .n = n };
+    return save_from(path, &from);
 }
 
 bly_status bly_save(const bly_filter *filter, const char *path)
@@ -145,5 +174,68 @@ bly_status bly_save(const bly_filter *filter, const char *path)
                            "takes %.4g MiB", path, (double)n / (1 << 20));
     bly_status status = save_bytes(path, packed, handle_pack(filter, packed));
     memory_release(&allocator, packed, n);
+    return status;
+}
+
+/* ---- An image that is elsewhere ----------------------------------------- */
+
+/* The payload, piece after piece, into the file and the checksum. */
+static bool save_write_payload(save_source *from, int file,
+                               hash_stream *stream)
+{
+    uint64_t bytes = image_u64(from->header, IMAGE_BYTES);
+    for (uint64_t at = IMAGE_HEADER; at < bytes; at += SAVE_PART) {
+        size_t n = bytes - at < SAVE_PART ? (size_t)(bytes - at) : SAVE_PART;
+        if (!from->part(from->context, at, from->piece, n)) {
+            from->status = status_fail(BLY_EIO, "a part of the filter, %zu "
+                                       "bytes from byte %llu on, could not be "
+                                       "had: nothing was saved", n,
+                                       (unsigned long long)at);
+            return false;
+        }
+        hash_stream_feed(stream, from->piece, n);
+        if (!save_write(file, from->piece, n))
+            return false;
+    }
+    return true;
+}
+
+/* The header, too early; the payload; and the header with its checksums. */
+static bool save_write_parts(save_source *from, int file)
+{
+    hash_stream *stream = hash_stream_start();
+    if (stream == NULL)
+        return false;
+    bool written = save_write(file, from->header, IMAGE_HEADER)
+                && save_write_payload(from, file, stream);
+    int kept = errno;
+    image_seal_by(from->header, hash_stream_end(stream));
+    errno = kept;
+    return written && lseek(file, 0, SEEK_SET) == 0
+        && save_write(file, from->header, IMAGE_HEADER);
+}
+
+bly_status bly_save_parts(const bly_filter *like, const char *path,
+                          uint64_t items, bly_part *part, void *context)
+{
+    uint8_t header[IMAGE_HEADER];
+    bly_status status = handle_here(like, "saved in parts");
+    if (status == BLY_OK
+        && (like->kind->pack != NULL || like->kind->seal != NULL))
+        status = status_fail(BLY_EUNSUPPORTED, "kind %s needs all of its image "
+                             "to be saved: have it in one place (bly_save)",
+                             like->kind->name);
+    if (status != BLY_OK)
+        return status;
+    bly_allocator allocator = memory_allocator(NULL);
+    uint8_t *piece = memory_raw(&allocator, SAVE_PART);
+    if (piece == NULL)
+        return status_plain(BLY_ENOMEM);
+    memcpy(header, like->image, IMAGE_HEADER);
+    image_set_u64(header, IMAGE_ITEMS, items);
+    save_source from = { .write = save_write_parts, .header = header,
+                         .piece = piece, .part = part, .context = context };
+    status = save_from(path, &from);
+    memory_release(&allocator, piece, SAVE_PART);
     return status;
 }

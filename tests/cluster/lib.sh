@@ -17,3 +17,24 @@ one() {
     "$ONE" "$@" >out 2>err </dev/null
     echo $? >status
 }
+
+# alone RANK COMMANDS ARGUMENTS...: `try`, but in that rank the shell commands
+# come first; RANK may be "all". Over TCP, since limits of the shell would hit
+# the memory that ranks of one machine share.
+alone() {
+    alone_script="case $1 in all | \$OMPI_COMM_WORLD_RANK) $2 ;; esac
+        exec \"\$0\" \"\$@\""
+    shift 2
+    OMPI_MCA_btl=tcp,self timeout 100 "$MPIRUN" -q -n "$RANKS" \
+        sh -c "$alone_script" "$BLOOMERY" "$@" >out 2>err </dev/null
+    echo $? >status
+}
+
+# is_still NAME FILE: FILE is as the file `before`.
+is_still() {
+    if cmp -s before "$2"; then
+        pass "$1: the file is untouched"
+    else
+        fail "$1: the file is untouched" "it was changed"
+    fi
+}

@@ -44,6 +44,8 @@ fi
 failed=0
 topics="
     start
+    build
+    query
     dedup
 "
 for topic in $topics; do

@@ -361,6 +361,16 @@ static bly_status blocked_add_shared(void *image, uint64_t hash)
     return blocked_add_any(image, hash, true);
 }
 
+static void blocked_places(const void *image, const uint64_t *hashes, size_t n,
+                           uint64_t *places, size_t *bytes)
+{
+    uint64_t lines = image_geometry(image, BLOCKED_LINES);
+    *bytes = BLOCKED_LINE_BYTES;
+    for (size_t i = 0; i < n; i++)
+        places[i] = IMAGE_HEADER + bits_range(hash_spread(hashes[i]), lines)
+                                   * BLOCKED_LINE_BYTES;
+}
+
 /* ---- Batches ----------------------------------------------------------- */
 
 /* How many keys ahead a line is asked for. Deep enough that the processor's own
@@ -698,6 +708,8 @@ const bly_kind bly_kind_blocked = {
     .add_shared      = blocked_add_shared,
     .add_many_shared = blocked_add_many_shared,
     .add_each        = blocked_add_each,
+
+    .places = blocked_places,
 
     .unite     = kind_unite_bits,
     .intersect = kind_intersect_bits,

@@ -219,6 +219,14 @@ static bly_status split_add_shared(void *image, uint64_t hash)
     return split_add_any(image, hash, true);
 }
 
+static void split_places(const void *image, const uint64_t *hashes, size_t n,
+                         uint64_t *places, size_t *bytes)
+{
+    *bytes = SPLIT_BLOCK_BYTES;
+    for (size_t i = 0; i < n; i++)
+        places[i] = IMAGE_HEADER + split_block(image, hashes[i]);
+}
+
 /* ---- Batches ----------------------------------------------------------- */
 
 /* Keys ahead for which a block is asked; measured as for `blocked`. */
@@ -410,6 +418,8 @@ const bly_kind bly_kind_split = {
     .add_shared      = split_add_shared,
     .add_many_shared = split_add_many_shared,
     .add_each        = split_add_each,
+
+    .places = split_places,
 
     .unite     = kind_unite_bits,
     .intersect = kind_intersect_bits,

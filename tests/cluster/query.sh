@@ -1,0 +1,84 @@
+# query.sh - many ranks print what one process prints.
+# shellcheck source=lib.sh
+. "$1/lib.sh"
+
+awk 'BEGIN { for (i = 0; i < 9000; i += 3) print "key" i "\t" i }' >keys
+awk 'BEGIN { for (i = 0; i < 9000; i++) print "key" i "\t" i; print "bare" }' >a
+printf 'key3\t3\nkey4\t4\nkey6\t6' >b
+: >c
+printf '\nkey9\t9' >d
+
+for kind in standard blocked split; do
+    one build -k $kind -p 0.1% -f 1 -o $kind.bly keys
+done
+one build -k buffered -M 1M -f 1 -p 0.1% -o buffered.bly keys
+one build -k xor -f 1 -o xor.bly keys
+
+# same NAME ARGUMENTS...: the same output and status as of one process.
+same() {
+    same_name=$1
+    shift
+    one query "$@"
+    mv out want
+    mv status status.want
+    try query "$@"
+    if cmp -s out want && cmp -s status status.want && [ ! -s err ]; then
+        pass "$same_name with $RANKS ranks"
+    else
+        fail "$same_name with $RANKS ranks" "$(details)"
+    fi
+}
+
+for RANKS in 1 2 3 4 5 7 8 16; do
+    same 'lines in their order, blocked' -f 1 blocked.bly a b c d b
+done
+for RANKS in 3 8; do
+    for kind in standard split buffered xor; do
+        same "lines in their order, $kind" -f 1 $kind.bly a b c d b
+    done
+done
+RANKS=4
+same '-v, with lines that have no key' -v -f 2 blocked.bly a b
+same '-c' -c -f 1 blocked.bly a b c d
+same '-c -v' -cv -f 1 standard.bly a b c d
+same 'a line without its end' -f 1 split.bly b
+same 'nothing found' blocked.bly d
+same 'nothing to ask' blocked.bly c
+same '-q, found' -q -f 1 blocked.bly a
+same '-q, not found' -q -f 2 blocked.bly c d
+tr '\n' '\0' <a >zero
+same '-0' -0 -f 1 blocked.bly zero
+same '-t' -t y -f 2 blocked.bly a
+
+# All but the times.
+one query --json -f 1 blocked.bly a b
+grep -v second out >want
+try query --json -f 1 blocked.bly a b
+grep -v second out >got
+check '--json tells the same' cmp want got
+one query -S -f 1 standard.bly a b
+grep -v '^time' out >want
+try query -S -f 1 standard.bly a b
+grep -v '^time' out >got
+check '-S tells the same' cmp want got
+
+# ---- failure ----------------------------------------------------------------
+RANKS=2
+try query blocked.bly a missing
+refused 'a file that is not there' "cannot read 'missing'"
+try query missing.bly a
+refused 'a filter that is not there' 'missing\.bly'
+try query a b
+refused 'what is no filter' 'not a Bloomery filter'
+try query blocked.bly
+refused 'no files of keys' 'standard input'
+try query - a
+refused 'a filter from standard input' 'must be a file'
+try query
+refused 'no filter' 'FILE'
+try query -c -S blocked.bly a
+refused 'a summary and -c' 'summary'
+alone 1 'mv a b' query blocked.bly a
+refused 'a file that is gone for one rank' "cannot read 'a'"
+
+finish
