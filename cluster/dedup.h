@@ -26,9 +26,10 @@ double volume_answer(double c);
  * values come to a position. */
 double volume_left(double repeated, double f);
 
-/* The f of the next round, if it saves anything; else 0. An element that is
- * left in the end costs key_bits. */
-double volume_plan(double ranks, double repeated, double key_bits);
+/* The f of the next round, if it saves anything; else 0. There are so many
+ * elements (not 0), and one that is left in the end costs key_bits. */
+double volume_plan(double ranks, double elements, double repeated,
+                   double key_bits);
 
 /* ==== rounds.c ========================================================== */
 

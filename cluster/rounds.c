@@ -547,7 +547,8 @@ void rounds_run(rounds *r, double key_bits)
     while (job_ranks > 1 && r->rounds < ROUNDS_MOST && elements > 0) {
         rounds_about *about = &r->about[r->rounds];
 
-        about->f = volume_plan(job_ranks, repeated, key_bits);
+        about->f = volume_plan(job_ranks, (double)elements, repeated,
+                               key_bits);
         if (!(about->f > 0))
             break;
         about->elements = elements;

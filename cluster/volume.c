@@ -13,11 +13,13 @@
  * and its answer, one bit, min(1, q (log2(1/q) + 1.47)). In the end each
  * element that is left costs its key, k bits. So r rounds cost
  *
- *      C(r, d) = min over f of  (2) + answer + q C(r - 1, d / q)         (3)
- *      C(0, d) = k
+ *      C(r, n, d) = min over f of                                        (3)
+ *                   (2) + answer + 32 P^2 / n + q C(r - 1, q n, d / q)
+ *      C(0, n, d) = k
  *
- * a element; what stays with its own rank, a share 1/P of everything, is free.
- * The best f is looked for among powers of the root of 2. The first round
+ * an element, where the third term is for the heads and ends of P^2 lists and
+ * as many answers: four bytes for both. What stays with its own rank, a share 1/P
+ * of everything, is free. The best f is looked for among powers of the root of 2. The first round
  * comes out coarse, the second fine; a third saves 5 % at most, and none is
  * the best for keys that are short or mostly repeated. The plan is made anew
  * before each round, with the share d that the last one has shown.
@@ -53,20 +55,21 @@ double volume_left(double repeated, double f)
 }
 
 /* (3), and the f of the first of these rounds; 0: none is better. */
-static double volume_cost(double ranks, double repeated, double key_bits,
-                          unsigned depth, double *f)
+static double volume_cost(double ranks, double elements, double repeated,
+                          double key_bits, unsigned depth, double *f)
 {
-    double best = key_bits;
+    double best = key_bits, heads = 32 * ranks * ranks / elements;
 
     *f = 0;
     for (unsigned i = 1; depth > 0 && i <= VOLUME_STEPS; i++) {
         double load = exp2(-0.5 * i), rest, cost;
         double left = volume_left(repeated, load);
 
-        cost = volume_gap(load / ranks) + volume_answer(left);
+        cost = volume_gap(load / ranks) + volume_answer(left) + heads;
         if (cost >= best)
             break;                      /* finer ones cost more still */
-        cost += left * volume_cost(ranks, fmin(1, repeated / left), key_bits,
+        cost += left * volume_cost(ranks, left * elements,
+                                   fmin(1, repeated / left), key_bits,
                                    depth - 1, &rest);
         if (cost < best) {
             best = cost;
@@ -76,10 +79,11 @@ static double volume_cost(double ranks, double repeated, double key_bits,
     return best;
 }
 
-double volume_plan(double ranks, double repeated, double key_bits)
+double volume_plan(double ranks, double elements, double repeated,
+                   double key_bits)
 {
     double f;
 
-    volume_cost(ranks, repeated, key_bits, VOLUME_ROUNDS, &f);
+    volume_cost(ranks, elements, repeated, key_bits, VOLUME_ROUNDS, &f);
     return f;
 }
