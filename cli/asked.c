@@ -45,6 +45,10 @@ void asked_json(const cli_asked *asked, const char *file, double planned_rate,
     json_count("keyless", asked->keyless);
     json_real("seconds", seconds);
     json_real("keys_per_second", report_per_second(asked->asked, seconds));
+    if (asked->ranks > 0) {
+        json_count("ranks", asked->ranks);
+        json_count("sent_bytes", asked->sent);
+    }
     json_close_object();
 }
 
@@ -67,4 +71,9 @@ void asked_text(const cli_asked *asked, double planned_rate, double seconds)
     output_format("time           %s, %s\n", report_seconds(seconds).text,
                   report_speed(report_per_second(asked->asked,
                                                  seconds)).text);
+    if (asked->ranks > 0)
+        output_format("sent           %s bytes by %s %s\n",
+                      report_count(asked->sent).text,
+                      report_count(asked->ranks).text,
+                      asked->ranks == 1 ? "rank" : "ranks");
 }

@@ -458,6 +458,7 @@ void feed_report(const bly_filter *filter, const cli_fed *fed,
 /* How many keys were asked for, and what was said of them. */
 typedef struct {
     uint64_t asked, there, selected, keyless;
+    uint64_t ranks, sent;       /* as in cli_feed_report                   */
 } cli_asked;
 
 void asked_json(const cli_asked *asked, const char *file, double planned_rate,

@@ -124,7 +124,7 @@ static bool query_work(void *argument, cli_worker *w)
     const query_job *job = argument;
     query_own *own = w->own;
 
-    own->tally = (cli_asked){ 0, 0, 0, 0 };
+    own->tally = (cli_asked){ .asked = 0 };
     own->out = 0;
     for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); ) {
         query_ask(job, w->batch, own);

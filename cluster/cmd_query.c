@@ -62,7 +62,8 @@ static const cli_option query_options[] = {
       "Print nothing; stop after the round in which a line was selected." },
     { 'S', "summary", NULL, CLI_FLAG, offsetof(query_settings, summary), false,
       "Print no lines, but how many keys were asked for, the share that is "
-      "perhaps there with its 95 % interval, and the speed." },
+      "perhaps there with its 95 % interval, the speed, and how much the ranks "
+      "sent." },
     { 0, "json", NULL, CLI_FLAG, offsetof(query_settings, json), false,
       "The summary as a JSON object." },
     CLI_HOW_OPTIONS(query_settings, how),
@@ -352,6 +353,8 @@ static int query_all(query_job *job)
     job->tally.there = job_sum(job->tally.there);
     job->tally.selected = job_sum(job->tally.selected);
     job->tally.keyless = job_sum(job->tally.keyless);
+    job->tally.ranks = (uint64_t)job_ranks;
+    job->tally.sent = job_sum(exchange_sent);
     query_report(job, report_clock() - start);
     return job->tally.selected > 0 ? CLI_OK : CLI_NONE;
 }
@@ -398,6 +401,10 @@ static int query_start(const cli_command *self, query_job *job,
     status = job_agree(status);
     if (status == CLI_GO)
         status = share_same(&job->text);
+    if (status == CLI_GO && !part_same(job->filter))
+        status = report_error("not all ranks see the same filter '%s': name a "
+                              "file that every machine of the job can read",
+                              job->file);
     if (status == CLI_GO)
         status = query_all(job);
     share_close(&job->text);

@@ -45,6 +45,19 @@ void part_range(const part_map *map, int rank, uint64_t *from, uint64_t *to)
     *to = map->bytes - *from < map->width ? map->bytes : *from + map->width;
 }
 
+/* The last 8 bytes of an image's header are a checksum of all that comes
+ * before, the checksum of the payload included (docs/format.md). */
+enum { PART_SUM = 120 };
+
+bool part_same(const bly_filter *filter)
+{
+    const unsigned char *image = bly_raw(filter, NULL);
+    uint64_t sum;
+
+    memcpy(&sum, image + PART_SUM, sizeof sum);
+    return job_same(sum);
+}
+
 /* ==== Mail ============================================================== */
 
 void part_mail_open(part_mail *m)

@@ -276,12 +276,13 @@ int share_next(share *s, cli_chunk *c)
 
 int share_batch(share *s, share_reader *r)
 {
-    while (!lines_split(&s->lines, &r->chunk, &r->at, &r->batch)) {
+    while (r->at == r->chunk.length) {
         int status = share_next(s, &r->chunk);
 
         r->at = 0;
         if (status != CLI_GO)
             return status;
     }
+    lines_split(&s->lines, &r->chunk, &r->at, &r->batch);
     return CLI_GO;
 }

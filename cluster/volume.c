@@ -18,11 +18,11 @@
  *      C(0, n, d) = k
  *
  * an element, where the third term is for the heads and ends of P^2 lists and
- * as many answers: four bytes for both. What stays with its own rank, a share 1/P
- * of everything, is free. The best f is looked for among powers of the root of 2. The first round
- * comes out coarse, the second fine; a third saves 5 % at most, and none is
- * the best for keys that are short or mostly repeated. The plan is made anew
- * before each round, with the share d that the last one has shown.
+ * as many answers: four bytes for both. What stays with its own rank, a share
+ * 1/P of everything, is free. The best f is looked for among powers of the root
+ * of 2. The first round comes out coarse, the last one fine; and there is one
+ * only for keys that are short or mostly repeated. The plan is made anew before
+ * each round, with the share d that the last one has shown.
  *
  *   [Sanders 2013]  Sanders, Schlag & Mueller, Communication efficient
  *                   algorithms for fundamental big data problems, IEEE Big
@@ -38,7 +38,7 @@
 enum { VOLUME_ROUNDS = 3, VOLUME_STEPS = 24 };
 
 /* In dense lists Golomb's code takes less than (2); fitted to what src/gaps.c
- * measures, for p up to 1/4 within 0.02 bits. */
+ * measures, within 0.01 bits for p up to 0.19. */
 double volume_gap(double p)
 {
     return p > 0 ? log2(1 / p) + 1.47 - 0.7 * p : 0;

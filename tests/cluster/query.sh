@@ -54,13 +54,16 @@ same '-t' -t y -f 2 blocked.bly a
 one query --json -f 1 blocked.bly a b
 grep -v second out >want
 try query --json -f 1 blocked.bly a b
-grep -v second out >got
+grep -v -e second -e ranks -e sent out >got
 check '--json tells the same' cmp want got
+check 'and what was sent' grep -q '"sent_bytes": [1-9]' out
 one query -S -f 1 standard.bly a b
 grep -v '^time' out >want
 try query -S -f 1 standard.bly a b
-grep -v '^time' out >got
+grep -v -e '^time' -e '^sent' out >got
 check '-S tells the same' cmp want got
+check 'and that nothing was sent, for a filter without local keys' \
+    grep -q '^sent  *0 bytes by 4 ranks' out
 
 # ---- failure ----------------------------------------------------------------
 RANKS=2
@@ -78,6 +81,11 @@ try query
 refused 'no filter' 'FILE'
 try query -c -S blocked.bly a
 refused 'a summary and -c' 'summary'
+mkdir other
+cp a other/a
+one build -o other/blocked.bly -k blocked b
+alone 1 'cd other' query blocked.bly a
+refused 'a filter that is another for one rank' 'same filter'
 alone 1 'mv a b' query blocked.bly a
 refused 'a file that is gone for one rank' "cannot read 'a'"
 

@@ -15,8 +15,12 @@ try nosuch
 refused 'by one rank too' "'nosuch'"
 
 # Without mpirun it is a job of one rank.
-timeout 100 "$BLOOMERY" --version >out 2>err </dev/null
+echo key >keys
+timeout 100 "$BLOOMERY" build -o f.bly keys >out 2>err </dev/null
 echo $? >status
-out_has 'one process needs no mpirun' 0 '^bloomery-mpi '
+silent 'one process needs no mpirun'
+timeout 100 "$BLOOMERY" help --roff build >out 2>err </dev/null
+echo $? >status
+out_has 'a man page' 0 '^\.TH '
 
 finish
