@@ -345,9 +345,9 @@ static void dedup_json(const dedup_job *job, double seconds)
     json_open_object("exact");
     json_count("elements", sum->keys.sent);
     json_count("repeated", sum->keys.repeated);
-    json_count("bytes", sum->settle);
+    json_count("sent_bytes", sum->settle);
     json_close_object();
-    json_count("bytes", sum->rounds + sum->settle);
+    json_count("sent_bytes", sum->rounds + sum->settle);
     json_real("bits_per_line", dedup_bits(sum->rounds + sum->settle, keys));
     json_real("bytes_of_hashes", dedup_away(8 * (double)keys));
     json_real("bytes_of_keys", dedup_away(dedup_key_bytes(job)));
