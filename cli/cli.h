@@ -121,6 +121,9 @@ void json_count(const char *key, uint64_t n);
 void json_real(const char *key, double x);              /* NaN, inf -> null */
 void json_bool(const char *key, bool yes);
 
+/* What labels there may be, if `bits` is not 0. */
+void json_labels(uint32_t bits, uint64_t least, uint64_t most);
+
 /* ==== progress.c ======================================================== */
 
 /* Shown only on a terminal and after a second. total_bytes 0: not known. */
@@ -422,15 +425,19 @@ int feed_filter(bly_filter *filter, cli_lines *lines, size_t jobs,
 int feed_out(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
              cli_fed *out);
 
-/* The same, to give every key that is there its label. */
+/* The same, to give every key its label: of a kind that does not add, every
+ * key that is there. */
 int feed_put(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
              cli_fed *out);
+
+/* The labels that there may be; `most` is 0 if there are none. */
+typedef struct { uint64_t least, most; } cli_labels;
 
 /* The hashes of many keys, and their labels: all that is held of them. */
 typedef struct {
     uint64_t *hashes, *labels;  /* from malloc; labels if there are any    */
     size_t    n, room;
-    unsigned  label_bits;       /* of a label at most; 0: there are none   */
+    cli_labels may;             /* what labels there may be, if any        */
 } cli_hashes;
 
 /* Keep the hash of every key, by the hash function and seed of `hasher`, and

@@ -63,6 +63,9 @@ static const cli_example build_examples[] = {
     { "bloomery build -k bloomier:bits=8 -l 2 -o shard.bly shards.tsv",
       "Of lines such as 'alice TAB 7' the second column is a label of 8 bits, "
       "for 'bloomery get'." },
+    { "bloomery build -k spatial:areas=3 -l 1 -o zones.bly cells.tsv",
+      "Lines such as '2 TAB 48.85,2.35': in which of three areas a cell of "
+      "the map is." },
     { NULL, NULL }
 };
 
@@ -163,7 +166,9 @@ static int build_fill(const build_settings *s, const cli_operands *operands,
     int status;
 
     lines_open(&lines, &s->how, operands, 0, false);
-    status = feed_filter(filter, &lines, work_jobs(s->jobs), !s->no_progress,
+    status = s->how.label != 0
+           ? feed_put(filter, &lines, work_jobs(s->jobs), !s->no_progress, fed)
+           : feed_filter(filter, &lines, work_jobs(s->jobs), !s->no_progress,
                          fed);
     lines_close(&lines);
     return status;
@@ -239,7 +244,8 @@ static int build_labels(const build_settings *s, const bly_plan_t *plan,
         return report_error("kind %s carries no labels: leave out -l, or "
                             "choose one that does (see 'bloomery kinds')",
                             plan->kind);
-    hashes->label_bits = s->how.label != 0 ? plan->label_bits : 0;
+    if (s->how.label != 0)
+        hashes->may = (cli_labels){ plan->label_least, plan->label_most };
     return CLI_GO;
 }
 
@@ -247,7 +253,7 @@ static int build_from(const build_settings *s, const bly_spec *spec,
                       const cli_hashes *hashes, const cli_fed *fed)
 {
     bly_filter *filter;
-    bly_status made = hashes->label_bits > 0
+    bly_status made = hashes->may.most > 0
         ? bly_build_labels(&filter, s->kind, spec, hashes->hashes,
                            hashes->labels, hashes->n)
         : bly_build(&filter, s->kind, spec, hashes->hashes, hashes->n);
@@ -260,12 +266,12 @@ static int build_from(const build_settings *s, const bly_spec *spec,
     return status;
 }
 
-/* A kind that is built from all its keys, or their labels: the hashes are held
- * till then. A wrong option is told before anything is read. */
+/* A kind that is built from all its keys: the hashes are held till then, and
+ * the labels. A wrong option is told before anything is read. */
 static int build_at_once(const build_settings *s, const cli_operands *operands,
                          bly_spec *spec)
 {
-    cli_hashes hashes = { NULL, NULL, 0, 0, 0 };
+    cli_hashes hashes = { NULL, NULL, 0, 0, { 0, 0 } };
     bly_plan_t plan;
     cli_fed fed;
     int status;
@@ -317,7 +323,8 @@ static int build_run(const cli_command *self, int argc, char **argv)
     spec.rate = s.rate;
     spec.seed = s.seed;
     spec.hash = s.hash;
-    if (s.how.label != 0 || filter_kind_can(s.kind, "build only"))
+    if (filter_kind_can(s.kind, "build only")
+        || (s.how.label != 0 && !filter_kind_can(s.kind, "label")))
         return build_at_once(&s, &operands, &spec);
     return build_by_adding(&s, &operands, &spec);
 }
@@ -339,10 +346,12 @@ const cli_command cmd_build = {
         "wait in.\n\n"
         "Kinds that are built from all their keys at once (see 'bloomery "
         "kinds') need no -n: the hashes of the keys, 8 bytes each, are held in "
-        "memory until then. With -l each key has a label, 8 bytes more, for "
-        "kinds that carry labels; a key that comes twice must have one label. "
-        "A label that is no number, or too large, is an error that tells its "
-        "line.\n\n"
+        "memory until then. With -l each key has a label, for kinds that "
+        "carry labels. Of one that is built at once (bloomier) they take 8 "
+        "bytes more, and a key that comes twice must have one label; others "
+        "(approximator, spatial) take keys and labels as they come, and keep "
+        "the largest of a key. A label that is no number, or none of the "
+        "filter's (see 'bloomery plan'), is an error that tells its line.\n\n"
         "A line without the column of -f or -l has no key and is skipped; so "
         "many are reported. An empty line is a key, the empty one.",
     .options = build_options,

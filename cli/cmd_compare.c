@@ -71,9 +71,11 @@ static void compare_text(const bly_overlap_t *o, char **names)
         output_text("jaccard           unknown (a filter is saturated)\n");
 }
 
-/* An estimate below 0 says: nothing in common, as far as can be told. */
+/* An estimate below 0 says: nothing in common, as far as can be told. Then all
+ * are in just one. */
 static void compare_at_least_none(bly_overlap_t *o)
 {
+    o->differ.value = fmin(o->differ.value, o->either.value);
     o->both.value = fmax(o->both.value, 0);
     o->jaccard.value = fmax(o->jaccard.value, 0);
 }
@@ -123,9 +125,11 @@ const cli_command cmd_compare = {
         "in just one of them, and the Jaccard index, both / either: estimates "
         "from the bits, each with its standard deviation. That of the keys in "
         "just one is small where the filters differ by little, for only the "
-        "bits that differ matter. The filters must be of one kind, "
-        "capacity, rate, hash and seed. Of a filter in which every bit is set "
-        "nothing can be told.",
+        "bits that differ matter. Keys in both, estimated at less than none, "
+        "are shown as none. The filters must be of one kind, capacity, rate, "
+        "hash and seed; `bloomery kinds` tells which kinds can be compared "
+        "(overlap). Of a filter in which every bit is set nothing can be told: "
+        "in JSON its numbers are null.",
     .options = compare_options,
     .examples = compare_examples,
     .status = "0 if the filters were compared, 2 after an error.",

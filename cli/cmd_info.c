@@ -23,8 +23,51 @@ static const cli_example info_examples[] = {
     { NULL, NULL }
 };
 
-static void info_json(const bly_stat_t *stat, const char *file)
+/* ==== Labels ============================================================ */
+
+/* One after another; labels that no cell shows are left out. `any` is set by
+ * the first of all, so that only kinds that tell them have a table. */
+static bool info_text_label(void *context, const bly_label_t *label)
 {
+    bool *any = context;
+
+    if (!*any)
+        output_format("  %10s %12s %12s %12s\n", "label", "cells",
+                      "of strangers", "mistaken");
+    *any = true;
+    if (label->fill > 0)
+        output_format("  %10" PRIu64 " %12s %12s %12s\n", label->label,
+                      report_percent(label->fill).text,
+                      report_percent(label->rate).text,
+                      report_percent(label->mistaken).text);
+    return true;
+}
+
+static bool info_json_label(void *context, const bly_label_t *label)
+{
+    bool *any = context;
+
+    if (!*any)
+        json_open_array("labels");
+    *any = true;
+    if (label->fill <= 0)
+        return true;
+    json_open_object(NULL);
+    json_count("label", label->label);
+    json_real("fill", label->fill);
+    json_real("rate", label->rate);
+    json_real("mistaken", label->mistaken);
+    json_close_object();
+    return true;
+}
+
+/* ==== One file ========================================================== */
+
+static void info_json(const bly_filter *filter, const bly_stat_t *stat,
+                      const char *file)
+{
+    bool labels = false;
+
     json_open_object(NULL);
     json_string("file", file);
     json_string("kind", stat->kind);
@@ -40,6 +83,7 @@ static void info_json(const bly_stat_t *stat, const char *file)
     json_count("seed", stat->seed);
     json_string("hash", stat->hash);
     json_count("probes", stat->probes);
+    json_labels(stat->label_bits, stat->label_least, stat->label_most);
     json_count("stuck", stat->stuck);
     json_real("lost", stat->lost);
     if (stat->window < UINT64_MAX)
@@ -50,6 +94,9 @@ static void info_json(const bly_stat_t *stat, const char *file)
     for (size_t i = 0; i < 4; i++)
         json_count(NULL, stat->geometry[i]);
     json_close_array();
+    bly_each_label(filter, info_json_label, &labels);
+    if (labels)
+        json_close_array();
     json_close_object();
 }
 
@@ -69,8 +116,11 @@ static void info_keys(const bly_stat_t *stat)
                                                 : "is saturated");
 }
 
-static void info_text(const bly_stat_t *stat, const char *file)
+static void info_text(const bly_filter *filter, const bly_stat_t *stat,
+                      const char *file)
 {
+    bool labels = false;
+
     output_text(file);
     output_format("\n  kind       %s\n", stat->kind);
     info_keys(stat);
@@ -99,11 +149,15 @@ static void info_text(const bly_stat_t *stat, const char *file)
     if (stat->stuck > 0)
         output_format("  stuck      %s counters at their largest value\n",
                       report_count(stat->stuck).text);
+    if (stat->label_bits > 0)
+        output_format("  labels     %" PRIu64 " .. %" PRIu64 "\n",
+                      stat->label_least, stat->label_most);
     output_format("  hash       %s, seed %" PRIu64 "\n", stat->hash,
                   stat->seed);
     output_format("  geometry   %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
                   "\n", stat->geometry[0], stat->geometry[1],
                   stat->geometry[2], stat->geometry[3]);
+    bly_each_label(filter, info_text_label, &labels);
 }
 
 static int info_file(const char *file, bool json)
@@ -115,9 +169,9 @@ static int info_file(const char *file, bool json)
         return CLI_ERROR;
     bly_stat(&stat, filter);
     if (json)
-        info_json(&stat, file);
+        info_json(filter, &stat, file);
     else
-        info_text(&stat, file);
+        info_text(filter, &stat, file);
     bly_free(filter);
     return CLI_OK;
 }
@@ -150,7 +204,10 @@ const cli_command cmd_info = {
     .text =
         "Prints of each filter its kind, how many keys it holds and was "
         "planned for, its size, how full it is, and its false-positive rate as "
-        "it stands now, computed from the bits themselves.\n\n"
+        "it stands now, computed from the bits themselves. For kinds whose labels are ordered "
+        "(spatial) there is a line for each label that is there: the share of "
+        "the cells that show it, of strangers that are said to have it, and "
+        "of the keys that have it which are said to have another.\n\n"
         "The header is checked, the rest is believed: 'bloomery check' reads "
         "and checks everything.",
     .options = info_options,

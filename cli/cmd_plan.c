@@ -55,6 +55,7 @@ static void plan_json(const bly_plan_t *p)
     if (p->window < UINT64_MAX)
         json_count("window", p->window);
     json_count("probes", p->probes);
+    json_labels(p->label_bits, p->label_least, p->label_most);
     json_real("lines_present", p->lines_present);
     json_real("lines_absent", p->lines_absent);
     json_open_array("geometry");
@@ -91,6 +92,9 @@ static void plan_text(const bly_plan_t *p)
     output_format("probes     %" PRIu32 " per key\n", p->probes);
     output_format("fill       %s of the bits or cells are in use when all keys "
                   "are in\n", report_percent(p->fill).text);
+    if (p->label_bits > 0)
+        output_format("labels     %" PRIu64 " .. %" PRIu64 "\n",
+                      p->label_least, p->label_most);
     output_format("lookup     touches %.2f cache lines for a key that is "
                   "there, %.2f for one that is not\n", p->lines_present,
                   p->lines_absent);

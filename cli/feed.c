@@ -14,7 +14,7 @@
 
 /* ==== Adding, removing, labelling ========================================= */
 
-static const char feed_too_large[] = "does not fit";
+static const char feed_not_one[] = "is none of this filter's labels";
 
 /* A label that is none, for its message. */
 typedef struct {
@@ -37,7 +37,7 @@ struct feed_job {
     cli_hashes *hashes;
     cli_fed    *fed;
     int       (*take)(const feed_job *job, const feed_own *own);
-    unsigned    label_bits;     /* of a label at most; 0: there are none  */
+    cli_labels  labels;         /* those there may be, if there are any   */
     const char *path;           /* the file that is being read            */
     uint64_t    lines;          /* before the next chunk, of this file    */
 };
@@ -86,15 +86,15 @@ static void feed_labels(const feed_job *job, const cli_worker *w,
                         feed_own *own)
 {
     const cli_batch *b = w->batch;
-    uint64_t most = UINT64_MAX >> (64 - job->label_bits);
+    const cli_labels *may = &job->labels;
 
     for (size_t i = 0; i < b->n && own->wrong.why == NULL; i++) {
         const bly_key *label = &b->labels[i];
         uint64_t *out = &own->labels[own->n + i];
         const char *why = numbers_label(label->data, label->length, out);
 
-        if (why == NULL && *out > most)
-            why = feed_too_large;
+        if (why == NULL && (*out < may->least || *out > may->most))
+            why = feed_not_one;
         if (why != NULL)
             feed_wrong_label(&own->wrong, why, label,
                              lines_number(w->lines, &w->chunk, label->data));
@@ -107,7 +107,7 @@ static bool feed_work(void *argument, cli_worker *w)
     const feed_job *job = argument;
     feed_own *own = w->own;
     cli_batch *b = w->batch;
-    bool labels = job->label_bits > 0;
+    bool labels = job->labels.most > 0;
 
     own->n = 0;
     own->lines = own->keyless = 0;
@@ -157,7 +157,14 @@ static int feed_remove(const feed_job *job, const feed_own *own)
     return CLI_GO;
 }
 
-/* The keys get their labels. */
+/* A kind that adds takes any key. */
+static int feed_label_all(const feed_job *job, const feed_own *own)
+{
+    return bly_put_many(job->filter, own->hashes, own->labels, own->n) < 0
+         ? report_library() : CLI_GO;
+}
+
+/* The keys that are there get their labels. */
 static int feed_label(const feed_job *job, const feed_own *own)
 {
     for (size_t i = 0; i < own->n; i++) {
@@ -183,7 +190,7 @@ static void feed_append(uint64_t *all, size_t at, const uint64_t *numbers,
 static int feed_keep(const feed_job *job, const feed_own *own)
 {
     cli_hashes *all = job->hashes;
-    bool labels = job->label_bits > 0;
+    bool labels = job->labels.most > 0;
 
     if (all->n + own->n > all->room) {
         size_t room = all->room + all->room / 2 + own->n;
@@ -204,11 +211,13 @@ static int feed_refuse(const feed_job *job, const feed_wrong *wrong)
 {
     unsigned long long line = job->lines + wrong->line;
 
-    if (wrong->why == feed_too_large)
-        return report_error("line %llu of '%s': label '%s' does not fit into "
-                            "%u bits: give a smaller one, or build with labels "
-                            "of more bits (see 'bloomery kinds')", line,
-                            job->path, wrong->text, job->label_bits);
+    if (wrong->why == feed_not_one)
+        return report_error("line %llu of '%s': label '%s' is none: labels of "
+                            "this filter are %llu .. %llu (its options may "
+                            "allow more: see 'bloomery kinds')", line,
+                            job->path, wrong->text,
+                            (unsigned long long)job->labels.least,
+                            (unsigned long long)job->labels.most);
     return report_error("line %llu of '%s': '%s' %s", line, job->path,
                         wrong->text, wrong->why);
 }
@@ -285,11 +294,13 @@ int feed_out(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
 int feed_put(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
              cli_fed *out)
 {
-    feed_job job = { .filter = filter, .fed = out, .take = feed_label };
+    bool adds = filter_can(filter, "add");
+    feed_job job = { .filter = filter, .fed = out,
+                     .take = adds ? feed_label_all : feed_label };
     bly_stat_t stat;
 
     bly_stat(&stat, filter);
-    job.label_bits = stat.label_bits;
+    job.labels = (cli_labels){ stat.label_least, stat.label_most };
     return feed_run(&job, lines, jobs, "labelling", progress);
 }
 
@@ -297,7 +308,7 @@ int feed_hashes(cli_hashes *hashes, bly_filter *hasher, cli_lines *lines,
                 size_t jobs, bool progress, cli_fed *out)
 {
     feed_job job = { .filter = hasher, .hashes = hashes, .fed = out,
-                     .take = feed_keep, .label_bits = hashes->label_bits };
+                     .take = feed_keep, .labels = hashes->may };
 
     return feed_run(&job, lines, jobs, "hashing", progress);
 }
@@ -354,8 +365,7 @@ static void feed_json(const bly_stat_t *stat, const cli_fed *fed,
     json_count("bytes", stat->bytes);
     json_real("bits_per_key", stat->bits_per_key);
     json_count("probes", stat->probes);
-    if (stat->label_bits > 0)
-        json_count("label_bits", stat->label_bits);
+    json_labels(stat->label_bits, stat->label_least, stat->label_most);
     json_real("planned_rate", stat->planned_rate);
     json_real("rate", stat->rate);
     json_count("keys", fed->keys);

@@ -189,3 +189,12 @@ void json_bool(const char *key, bool yes)
     output_text(yes ? "true" : "false");
     json_end();
 }
+
+void json_labels(uint32_t bits, uint64_t least, uint64_t most)
+{
+    if (bits == 0)
+        return;
+    json_count("label_bits", bits);
+    json_count("label_least", least);
+    json_count("label_most", most);
+}

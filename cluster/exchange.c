@@ -17,7 +17,7 @@ unsigned char *job_extend(job_bytes *b, size_t more)
 {
     size_t n = b->n;
 
-    if (more > b->room - n || b->bytes == NULL) {
+    if (more > b->room - n || b->bytes == NULL) {   /* none is a place too */
         size_t room = 2 * b->room > n + more ? 2 * b->room : n + more;
 
         b->bytes = job_memory(b->bytes, room);

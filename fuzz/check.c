@@ -90,10 +90,38 @@ static const char *check_stat(const bly_filter *f)
     return NULL;
 }
 
+/* How far the labels have come, and whether all was as it should be. */
+typedef struct { uint64_t next, most; bool sound; } check_labels;
+
+static bool check_label(void *context, const bly_label_t *label)
+{
+    check_labels *seen = context;
+    seen->sound &= label->label == seen->next++ && label->label <= seen->most
+                && label->fill >= 0 && label->fill <= 1
+                && label->rate >= 0 && label->rate <= 1
+                && label->mistaken >= 0 && label->mistaken <= 1;
+    return seen->sound;
+}
+
+static const char *check_each_label(const bly_filter *f)
+{
+    bly_stat_t s;
+    CHECK(bly_stat(&s, f) == BLY_OK, "stat failed");
+    check_labels seen = { s.label_least, s.label_most, true };
+    bly_status status = bly_each_label(f, check_label, &seen);
+    CHECK(status == BLY_OK || status == BLY_EUNSUPPORTED,
+          "the labels cannot be listed");
+    CHECK(status != BLY_OK || (seen.sound && seen.next == s.label_most + 1),
+          "a label is out of order, or a rate of it not in [0, 1]");
+    return NULL;
+}
+
 static const char *check_ask(const bly_filter *f, const uint64_t *hashes)
 {
     bool present[CHECK_HASHES], gotten[CHECK_HASHES];
     uint64_t labels[CHECK_HASHES];
+    bly_stat_t s;
+    CHECK(bly_stat(&s, f) == BLY_OK, "stat failed");
     bly_contains_many(f, hashes, CHECK_HASHES, present);
     bly_get_many(f, hashes, CHECK_HASHES, gotten, labels);
     for (size_t i = 0; i < CHECK_HASHES; i++) {
@@ -105,6 +133,8 @@ static const char *check_ask(const bly_filter *f, const uint64_t *hashes)
         bool found = bly_get_hash(f, hashes[i], &label);
         CHECK(gotten[i] == found && (!found || labels[i] == label),
               "get_many is not get_hash");
+        CHECK(!found || (label >= s.label_least && label <= s.label_most),
+              "a label is none that there may be");
     }
     return NULL;
 }
@@ -127,6 +157,7 @@ static const char *check_read(const bly_filter *f, const uint64_t *hashes)
 {
     const char *found = check_ask(f, hashes);
     found = CHECK_THEN(found, check_keys(f, hashes));
+    found = CHECK_THEN(found, check_each_label(f));
     return CHECK_THEN(found, check_stat(f));
 }
 
@@ -162,6 +193,8 @@ static const char *check_change(bly_filter *f, const uint64_t *hashes)
 {
     bly_key key = { .data = hashes, .length = 9 };
     bool seen[CHECK_HASHES];
+    bly_stat_t s;
+    CHECK(bly_stat(&s, f) == BLY_OK, "stat failed");
     for (size_t i = 0; i < CHECK_HASHES / 2; i++)
         CHECK(check_added(bly_add_hash(f, hashes[i])), "odd status of add");
     CHECK(check_added(bly_add_many(f, hashes, CHECK_HASHES)),
@@ -173,7 +206,8 @@ static const char *check_change(bly_filter *f, const uint64_t *hashes)
         CHECK(check_wrote(bly_remove_hash(f, hashes[i])),
               "odd status of remove");
     for (size_t i = 0; i < CHECK_HASHES; i += 5)
-        CHECK(check_wrote(bly_put_hash(f, hashes[i], i & 1)),
+        CHECK(check_wrote(bly_put_hash(f, hashes[i], i & 1 ? s.label_least
+                                                           : s.label_most)),
               "odd status of put");
     return NULL;
 }

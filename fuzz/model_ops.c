@@ -312,17 +312,55 @@ static void model_op_remove_absent(model *m)
     bly_free(before);
 }
 
+/* A label of those there may be. */
+static uint64_t model_draw_label(model *m)
+{
+    bly_stat_t stat;
+    bly_stat(&stat, m->a.filter);
+    uint64_t span = stat.label_most - stat.label_least;
+    uint64_t any = model_u8(m) * UINT64_C(0x0101010101010101);
+    return stat.label_least + (span == UINT64_MAX ? any : any % (span + 1));
+}
+
+/* What is put counts as an add, where there is one; and put again it changes
+ * nothing. */
+static void model_op_put(model *m, uint64_t hash, uint64_t label)
+{
+    uint64_t got = 0, again = 0, was = 0;
+    if (!exact_room(m->a.set, 1))
+        return;
+    bool before = bly_get_hash(m->a.filter, hash, &was);
+    bly_status status = bly_put_hash(m->a.filter, hash, label);
+    bool found = bly_get_hash(m->a.filter, hash, &got);
+    model_expect(m, status == BLY_OK || status == BLY_SEEN,
+                 "odd status of put");
+    model_expect(m, found, "a label just put is not there");
+    model_expect(m, status != BLY_SEEN || (before && got == was),
+                 "a put that changed the label says that it changed nothing");
+    model_expect(m, bly_put_many(m->a.filter, &hash, &label, 1) == BLY_OK,
+                 "a label cannot be put twice");
+    model_expect(m, bly_get_hash(m->a.filter, hash, &again) && again == got,
+                 "the same label again changed it");
+    exact_add(m->a.set, hash, 2);
+}
+
 static void model_op_label(model *m)
 {
     const exact_entry *entry = exact_pick(m->a.set, model_u16(m));
     uint64_t hash = entry != NULL ? entry->hash : 1, got = 7;
-    bly_status status = bly_put_hash(m->a.filter, hash, 1);
+    uint64_t label = model_draw_label(m);
+    if (model_can(m, "label") && model_can(m, "add")) {
+        model_op_put(m, hash, label);
+        return;
+    }
+    bly_status status = bly_put_hash(m->a.filter, hash, label);
     bool found = bly_get_hash(m->a.filter, hash, &got);
     if (!model_can(m, "label"))
         model_expect(m, status == BLY_EUNSUPPORTED && !found && got == 7,
                      "a kind that cannot label did");
     else if (status >= 0)
-        model_expect(m, found, "a label just put is not there");
+        model_expect(m, found && got == label,
+                     "a label just put is not there");
 }
 
 /* ---- Instructions: copies and images ----------------------------------- */

@@ -459,7 +459,11 @@ typedef struct {
     bly_estimate a, b, either, both, differ, jaccard;
 } bly_overlap_t;
 
-/* Errors of bly_unite but BLY_EREADONLY; neither filter is changed. */
+/* Of kinds that set bits or counters, layered (by its first layer) and
+ * quotient (by its fingerprints, all but exactly). What was removed is not
+ * counted, but where its bits stayed behind. Errors of bly_unite but
+ * BLY_EREADONLY and BLY_EFULL; neither filter is changed. Reads both images.
+ * Thread-safe while neither filter is changed. */
 BLY_API bly_status bly_overlap(bly_overlap_t *out, const bly_filter *a,
                                const bly_filter *b);
 

@@ -32,7 +32,9 @@
     X(stable)                                                                  \
     X(aging)                                                                   \
     X(layered)                                                                 \
-    X(buffered)
+    X(buffered)                                                                \
+    X(approximator)                                                            \
+    X(spatial)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;
 REGISTRY_KINDS(REGISTRY_DECLARE)

@@ -34,7 +34,8 @@ static bly_status sets_match(const bly_filter *a, const bly_filter *b)
                            (unsigned long long)b->seed);
     if (a->bytes != b->bytes
         || memcmp(a->image + IMAGE_GEOMETRY, b->image + IMAGE_GEOMETRY,
-                  8 * IMAGE_GEOMETRY_FIELDS) != 0)
+                  8 * IMAGE_GEOMETRY_FIELDS) != 0
+        || (a->kind->alike != NULL && !a->kind->alike(a->image, b->image)))
         return status_fail(BLY_EMISMATCH, "the filters are of unlike plans, "
                            "%llu and %llu bytes: build both for the same "
                            "number of keys, rate and options",

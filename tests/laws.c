@@ -589,9 +589,13 @@ static void law_missing_verbs_say_so(void **state)
                       BLY_EUNSUPPORTED);
     if (laws_kind->put == NULL) {
         assert_status(bly_put_hash(filter, member, 7), BLY_EUNSUPPORTED);
+        assert_status(bly_put_many(filter, &member, &label, 1),
+                      BLY_EUNSUPPORTED);
         assert_false(bly_get_hash(filter, member, &label));
         assert_int_equal(label, 42);
     }
+    if (laws_kind->each_label == NULL)
+        assert_status(bly_each_label(filter, NULL, NULL), BLY_EUNSUPPORTED);
     assert_int_equal(laws_present(filter, 1, 500), 500);
     bly_free(filter);
 }
@@ -736,6 +740,41 @@ static void law_count_is_never_too_low(void **state)
 /* What stands where no label is written. */
 static const uint64_t laws_no_label = UINT64_C(0x5EED5EED5EED5EED);
 
+/* Some label that there may be. */
+static uint64_t laws_label(const bly_stat_t *stat, uint64_t i)
+{
+    uint64_t span = stat->label_most - stat->label_least;
+    uint64_t any = test_random(4, i);
+    return stat->label_least + (span == UINT64_MAX ? any : any % (span + 1));
+}
+
+/* May a key that was put with `was` have the label `is`? */
+static bool laws_not_worse(uint64_t is, uint64_t was)
+{
+    return laws_kind->better == KIND_LABEL_LARGER ? is >= was
+         : laws_kind->better == KIND_LABEL_SMALLER ? is <= was : is == was;
+}
+
+/* What a filter of this kind can hold, planned as all in these laws. */
+static bly_stat_t laws_labels(void)
+{
+    bly_filter *filter = laws_new(2000, 0.01, 0, 0);
+    bly_stat_t stat;
+    bly_plan_t plan;
+    bly_spec spec = { .capacity = 2000, .rate = 0.01 };
+    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_plan(&plan, laws_kind->name, &spec), BLY_OK);
+    assert_int_equal(stat.label_bits > 0, laws_kind->get != NULL);
+    assert_int_equal(plan.label_bits, stat.label_bits);
+    assert_true(plan.label_least == stat.label_least
+                && plan.label_most == stat.label_most);
+    assert_true(stat.label_bits == 0 || stat.label_bits == 64
+                ? stat.label_bits == 64 || stat.label_most == 0
+                : stat.label_most >> stat.label_bits == 0);
+    bly_free(filter);
+    return stat;
+}
+
 /* Half of the keys asked for are there, and have labels. */
 static void laws_get_many_is_one(const bly_filter *filter, const bly_key *keys,
                                  const uint64_t *hashes, size_t n)
@@ -772,11 +811,12 @@ static void law_get_many_is_one(void **state)
     static bly_key keys[N];
     bly_spec spec = { .capacity = N, .rate = 0.01 };
     bly_filter *filter = laws_make(&spec);
+    bly_stat_t can = laws_labels(), stat;
     for (size_t i = 0; i < N; i++) {
         numbers[i] = i;
         keys[i] = (bly_key){ &numbers[i], sizeof numbers[i] };
         hashes[i] = bly_hash(filter, keys[i].data, keys[i].length);
-        labels[i] = test_random(4, i) >> 32;
+        labels[i] = laws_label(&can, i);
     }
     bly_free(filter);
     if (laws_kind->get != NULL)
@@ -784,16 +824,142 @@ static void law_get_many_is_one(void **state)
                                        labels, N / 2), BLY_OK);
     else
         filter = laws_of(N, 0.01, 1, N / 2);
-    bly_stat_t stat;
     assert_status(bly_stat(&stat, filter), BLY_OK);
-    assert_int_equal(stat.label_bits > 0, laws_kind->get != NULL);
+    assert_int_equal(stat.items, N / 2);
     for (size_t n = 0; n <= N; n = n < 300 ? n + 1 : n + 850)
         laws_get_many_is_one(filter, keys, hashes, n);
     for (size_t i = 0; i < N / 2 && laws_kind->get != NULL; i++) {
         uint64_t label = 0;
         assert_true(bly_get_hash(filter, hashes[i], &label));
-        assert_true(label == labels[i]);
+        assert_true(laws_not_worse(label, labels[i]));
+        assert_true(label >= can.label_least && label <= can.label_most);
     }
+    bly_free(filter);
+}
+
+/* To be put into: of a kind that is built, with these keys. */
+static bly_filter *laws_to_put(const uint64_t *hashes, size_t n)
+{
+    bly_spec spec = { .capacity = n, .rate = 0.01 };
+    bly_filter *filter = NULL;
+    if (!laws_frozen())
+        return laws_make(&spec);
+    assert_status(bly_build(&filter, laws_kind->name, &spec, hashes, n),
+                  BLY_OK);
+    return filter;
+}
+
+/* Repeats too, with another label. */
+static void law_put_many_is_one(void **state)
+{
+    (void)state;
+    enum { N = 3000 };
+    static uint64_t hashes[N], labels[N];
+    if (laws_kind->put == NULL)
+        skip();
+    bly_stat_t can = laws_labels(), stat;
+    for (uint64_t i = 0; i < N; i++) {
+        hashes[i] = test_random(3, i % 5 == 4 ? i / 2 : i);
+        labels[i] = laws_label(&can, i);
+    }
+    for (size_t n = 0; n <= N; n = n < 200 ? n + 1 : n * 2) {
+        bly_filter *one = laws_to_put(hashes, N);
+        bly_filter *all = laws_to_put(hashes, N);
+        for (size_t i = 0; i < n; i++)
+            assert_true(bly_put_hash(one, hashes[i], labels[i]) >= 0);
+        assert_status(bly_put_many(all, hashes, labels, n), BLY_OK);
+        assert_true(laws_same_bytes(one, all));
+        assert_status(bly_stat(&stat, all), BLY_OK);
+        assert_true(stat.items_exact);
+        assert_int_equal(stat.items, laws_frozen() ? N : n);
+        for (size_t i = 0; i < n && !laws_frozen(); i++) {
+            uint64_t label = 0;
+            assert_true(bly_get_hash(all, hashes[i], &label));
+            assert_true(laws_not_worse(label, labels[i]));
+            assert_status(bly_put_hash(one, hashes[i], labels[i]), BLY_SEEN);
+        }
+        bly_free(one);
+        bly_free(all);
+    }
+}
+
+/* A label that there may not be changes nothing; the ones before it in a batch
+ * are in, and counted. */
+static void law_wrong_labels_are_refused(void **state)
+{
+    (void)state;
+    enum { N = 700, BAD = 500 };
+    static uint64_t hashes[N], labels[N];
+    if (laws_kind->put == NULL)
+        skip();
+    bly_stat_t can = laws_labels(), stat;
+    const struct { bool is; uint64_t label; } wrong[] = {
+        { can.label_least > 0, can.label_least - 1 }, { can.label_least > 0, 0 },
+        { can.label_most < UINT64_MAX, can.label_most + 1 },
+        { can.label_most < UINT64_MAX, UINT64_MAX },
+    };
+    for (uint64_t i = 0; i < N; i++) {
+        hashes[i] = test_random(3, i);
+        labels[i] = laws_label(&can, i);
+    }
+    for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
+        if (!wrong[w].is)
+            continue;
+        bly_filter *some = laws_to_put(hashes, N), *all = NULL;
+        assert_status(bly_put_many(some, hashes, labels, BAD), BLY_OK);
+        assert_status(bly_copy(&all, some), BLY_OK);
+        assert_status(bly_put_hash(all, hashes[BAD], wrong[w].label),
+                      BLY_EPARAM);
+        assert_true(laws_same_bytes(some, all));
+        bly_free(all);
+        all = laws_to_put(hashes, N);
+        uint64_t good = labels[BAD];
+        labels[BAD] = wrong[w].label;
+        assert_status(bly_put_many(all, hashes, labels, N), BLY_EPARAM);
+        labels[BAD] = good;
+        assert_true(laws_same_bytes(some, all));
+        assert_status(bly_stat(&stat, all), BLY_OK);
+        assert_int_equal(stat.items, laws_frozen() ? N : BAD);
+        bly_free(some);
+        bly_free(all);
+    }
+}
+
+/* What has been told of the labels so far. */
+typedef struct { uint64_t next, left; double fill, rate; } laws_told;
+
+static bool laws_tell(void *context, const bly_label_t *label)
+{
+    laws_told *told = context;
+    assert_true(label->label == told->next++);
+    assert_true(label->fill >= 0 && label->fill <= 1);
+    assert_true(label->rate >= 0 && label->rate <= 1);
+    assert_true(label->mistaken >= 0 && label->mistaken <= 1);
+    told->fill += label->fill;
+    told->rate += label->rate;
+    return --told->left > 0;
+}
+
+/* All labels in rising order, or as many as are wanted. */
+static void law_each_label_is_told(void **state)
+{
+    (void)state;
+    if (laws_kind->each_label == NULL)
+        skip();
+    bly_stat_t can = laws_labels(), stat;
+    bly_filter *filter = laws_new(2000, 0.01, 0, 0);
+    for (uint64_t i = 0; i < 2500; i++)
+        assert_true(bly_put_hash(filter, test_random(1, i),
+                                 laws_label(&can, i)) >= 0);
+    assert_status(bly_stat(&stat, filter), BLY_OK);
+    laws_told all = { .next = can.label_least, .left = UINT64_MAX };
+    assert_status(bly_each_label(filter, laws_tell, &all), BLY_OK);
+    assert_true(all.next == can.label_most + 1);
+    assert_close(all.rate, stat.rate, 1e-9);
+    assert_close(all.fill, stat.fill, 1e-9);
+    laws_told some = { .next = can.label_least, .left = 2 };
+    assert_status(bly_each_label(filter, laws_tell, &some), BLY_OK);
+    assert_true(some.next == can.label_least + 2);
     bly_free(filter);
 }
 
@@ -856,6 +1022,35 @@ static void law_union_is_built_of_both(void **state)
     assert_true(bly_add_hash(a, test_random(3, 0)) >= 0);
     assert_status(bly_stat(&stat, a), BLY_OK);
     assert_int_equal(stat.items_exact, counts); /* once unknown, it stays so */
+    bly_free(a);
+    bly_free(b);
+    bly_free(both);
+}
+
+/* The better of two labels. */
+static void law_union_has_both_labels(void **state)
+{
+    (void)state;
+    enum { N = 2500 };
+    static uint64_t hashes[N], labels[N];
+    if (laws_kind->unite == NULL || laws_kind->put == NULL)
+        skip();
+    bly_stat_t can = laws_labels();
+    for (uint64_t i = 0; i < N; i++) {
+        hashes[i] = test_random(1, i % 2000);
+        labels[i] = laws_label(&can, i);
+    }
+    bly_filter *a = laws_to_put(hashes, N), *b = laws_to_put(hashes, N);
+    bly_filter *both = laws_to_put(hashes, N);
+    assert_status(bly_put_many(a, hashes, labels, 1100), BLY_OK);
+    assert_status(bly_put_many(b, hashes + 1100, labels + 1100, N - 1100),
+                  BLY_OK);
+    assert_status(bly_put_many(both, hashes, labels, N), BLY_OK);
+    assert_status(bly_unite(a, b), BLY_OK);
+    size_t bytes;
+    const uint8_t *united = bly_image(a, &bytes), *put = bly_image(both, NULL);
+    assert_memory_equal(united + IMAGE_HEADER, put + IMAGE_HEADER,
+                        bytes - IMAGE_HEADER);
     bly_free(a);
     bly_free(b);
     bly_free(both);
@@ -1171,8 +1366,12 @@ int main(void)
         cmocka_unit_test(law_remove_many_is_one),
         cmocka_unit_test(law_count_is_never_too_low),
         cmocka_unit_test(law_get_many_is_one),
+        cmocka_unit_test(law_put_many_is_one),
+        cmocka_unit_test(law_wrong_labels_are_refused),
+        cmocka_unit_test(law_each_label_is_told),
         cmocka_unit_test(law_resized_holds_the_same),
         cmocka_unit_test(law_union_is_built_of_both),
+        cmocka_unit_test(law_union_has_both_labels),
         cmocka_unit_test(law_intersection_keeps_the_common),
         cmocka_unit_test(law_overlap_is_estimated),
         cmocka_unit_test(law_unlike_filters_do_not_mix),

@@ -73,7 +73,7 @@ bly_status inner_format(void *at, const bly_plan_t *plan, const void *outer,
 }
 
 /* Are hash and seed of both the same? */
-static bool inner_alike(const uint8_t *a, const uint8_t *b)
+static bool inner_hashes_alike(const uint8_t *a, const uint8_t *b)
 {
     return image_u64(a, IMAGE_SEED) == image_u64(b, IMAGE_SEED)
         && memcmp(a + IMAGE_HASH, b + IMAGE_HASH, HASH_NAME) == 0;
@@ -91,10 +91,19 @@ bool inner_check(const void *outer, uint64_t offset, const bly_kind *kind)
     strcpy(name, kind->name);
     return own <= bytes - offset
         && image_check_header(at, own) == BLY_OK
-        && inner_alike(at, outer)
+        && inner_hashes_alike(at, outer)
         && memcmp(name, at + IMAGE_KIND, IMAGE_KIND_NAME) == 0
         && image_u32(at, IMAGE_VERSION) == kind->version
         && kind->check(at) == BLY_OK;
+}
+
+bool inner_alike(const void *a, const void *b)
+{
+    const uint8_t *of_a = a, *of_b = b;
+    return image_u64(a, IMAGE_BYTES) == image_u64(b, IMAGE_BYTES)
+        && memcmp(of_a + IMAGE_GEOMETRY, of_b + IMAGE_GEOMETRY,
+                  8 * IMAGE_GEOMETRY_FIELDS) == 0
+        && memcmp(of_a + IMAGE_KIND, of_b + IMAGE_KIND, IMAGE_KIND_NAME) == 0;
 }
 
 inner inner_at(const void *outer, uint64_t offset, const bly_kind *kind)

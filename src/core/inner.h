@@ -56,6 +56,9 @@ bly_status inner_format(void *at, const bly_plan_t *plan, const void *outer,
  * and it must end within the payload. Trusts nothing. */
 bool inner_check(const void *outer, uint64_t offset, const bly_kind *kind);
 
+/* Are two images, which inner_check() has accepted, of one plan? */
+bool inner_alike(const void *a, const void *b);
+
 /* The inner image, `offset` bytes into the payload; inner_check() has said
  * yes before. */
 inner inner_at(const void *outer, uint64_t offset, const bly_kind *kind);

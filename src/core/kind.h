@@ -192,6 +192,10 @@ struct bly_kind {
     void (*intersect)(void *into, const void *other);
     void (*overlap)  (bly_overlap_t *out, const void *a, const void *b);
 
+    /* May these two be combined, as far as their headers do not tell: are the
+     * images inside of one plan? NULL: the headers tell all. */
+    bool (*alike)(const void *a, const void *b);
+
     /* The same keys in another size. `resize_plan` is `plan` for an image that
      * would hold what `image` holds and has room for `capacity` keys;
      * BLY_EPARAM, BLY_EFULL, BLY_ETOOBIG. `resize` fills `into`, an empty image

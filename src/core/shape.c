@@ -273,8 +273,8 @@ bool shape_row_bits(uint64_t *m, double n, double p, uint32_t k,
  *
  *      e^(-both (1-r) - (only_s + only_t)(1-q))
  *
- * and a pair in different lanes with q^2 for r. The terms in bits^2 are
- * gathered under expm1, or they would cancel to nothing in double. */
+ * and a pair in different lanes with q^2 for r. Terms in bits^2, and those in
+ * bits, are gathered under expm1, or they would cancel to nothing in double. */
 static double shape_clear_covariance(const shape *s, double both,
                                      double only_s, double only_t)
 {
@@ -288,8 +288,7 @@ static double shape_clear_covariance(const shape *s, double both,
     double product = exp(-2 * both * hit - alone);
 
     double same_lane = bits * bits * product * expm1(excess)
-                     - bits * product * exp(excess)
-                     + bits * exp(-both * hit - alone);
+                     + bits * product * (expm1(both * hit) - expm1(excess));
     double two_lanes = bits * bits * product * expm1(both * hit * hit);
     return lanes * same_lane + lanes * (lanes - 1) * two_lanes;
 }

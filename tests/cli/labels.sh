@@ -73,7 +73,7 @@ bad 'a fraction' "'1.5' is not" 'a\t1.5\n'
 bad 'bytes that are no text' "'\\?1' is not" 'a\t\00331\n'
 bad 'a hexadecimal one without digits' "'0x' is not" 'a\t0x\n'
 bad 'one of 65 bits' 'line 1 .*64 bits' 'a\t18446744073709551616\n'
-bad 'one that does not fit' "line 2 of 'wrong': label '256' does not fit .*8" \
+bad 'one that does not fit' "line 2 of 'wrong': label '256' is none: .* 0 .. 255 " \
     'a\t255\nb\t256\n'
 bad 'a key with two labels' 'two different labels' 'a\t1\na\t2\n'
 awk 'BEGIN { for (i = 1; i <= 300000; i++) print "key" i "\t" i % 256
@@ -117,10 +117,66 @@ printf '1\tbob\nx\talice\n' >wrong
 keeps 'put of a label that is none' "line 2 of 'wrong': 'x' is not a label" \
     m.bly put m.bly wrong
 printf '1\tbob\n4294967296\talice\n' >wrong
-keeps 'put of a label that does not fit' "line 2 .*does not fit .*32 bits" \
+keeps 'put of a label that does not fit' "line 2 .*is none: .* 0 .. 4294967295 " \
     m.bly put m.bly wrong
 try put --json m.bly absent
 check 'put as JSON' grep -q '"absent": *1' out
+
+# ---- keys and labels as they come -------------------------------------------
+printf '2\tinner\n1\touter\n1\tinner\n' >areas
+try build -k spatial:areas=2 -l 1 -n 10 -o a.bly areas
+silent 'build of a kind that takes labels with its keys'
+printf 'outer\ninner\nnowhere\n' | try get a.bly
+out_is 'a key has the larger of its labels' 0 '1\touter\n2\tinner\n'
+printf '2\touter\n1\tnew\n' | try put a.bly
+silent 'put adds a key that is not there'
+printf 'outer\ninner\nnew\n' | try get a.bly
+out_is 'and raises the label of one that is' 0 \
+    '2\touter\n2\tinner\n1\tnew\n'
+printf '1\touter\n' | try put a.bly
+printf 'outer\n' | try get a.bly
+out_is 'but lowers none' 0 '2\touter\n'
+try info a.bly
+check 'info tells the labels' grep -q 'labels  *1 \.\. 2$' out
+check 'and shows them one by one' sh -c \
+    'grep -q "^ *label  *cells" out && grep -q "^ *1  *[0-9.]*%\? " out &&
+     grep -q "^ *2  *[0-9.]" out'
+try info --json a.bly
+check 'info as JSON' sh -c 'grep -q "\"label_most\": *2" out &&
+    grep -q "\"labels\": *\[" out && grep -q "\"mistaken\": *0" out'
+try info --json m.bly
+check 'a kind that does not tell them has no table' sh -c \
+    'grep -q "\"label_most\": *4294967295" out && ! grep -q "\"labels\"" out'
+try plan -k approximator -n 1000
+check 'plan tells the labels' grep -q 'labels  *1 \.\. 255$' out
+try plan --json -k spatial:areas=9 -n 1000
+check 'plan as JSON' sh -c 'grep -q "\"label_least\": *1" out &&
+    grep -q "\"label_most\": *9" out'
+printf '1\ta\n0\tb\n' >wrong
+keeps 'put of label 0' "line 2 of 'wrong': label '0' is none: .* 1 .. 2 " \
+    a.bly put a.bly wrong
+printf '1\ta\n3\tb\n' >wrong
+keeps 'put of an area that there is not' "line 2 .*'3' is none: .* 1 .. 2 " \
+    a.bly put a.bly wrong
+try build -k spatial:areas=2 -l 1 -o no.bly wrong
+refused 'build with one' "line 2 of 'wrong': label '3' is none"
+check 'writes nothing' [ ! -e no.bly ]
+sed '$d' long | awk -F '\t' '{ print $1 "\t" $2 + 1 }' >most
+try build -k approximator:bits=9 -l 2 -j 1 -o one.bly most
+silent 'build of many'
+try build -k approximator:bits=9 -l 2 -j 4 -o four.bly most
+check 'jobs make no difference to labels either' cmp one.bly four.bly
+"$BLOOMERY" get one.bly names >one
+check 'no label is below what was put' sh -c \
+    'paste one most | awk "\$1 < \$4 { bad = 1 } END { exit bad }"'
+try build -k approximator -n 10 -o k.bly ask
+silent 'build without labels'
+printf 'bob\n' | try get k.bly
+out_is 'puts label 1' 0 '1\tbob\n'
+try build -k approximator -l 2 -o p.bly - <most
+status_is 'build from standard input that can be read twice' 2
+cut -f 1 most | sed 's/$/\t7/' | try build -k approximator -l 2 -n 1M -o p.bly
+silent 'build from a pipe'
 
 # ---- mistakes ---------------------------------------------------------------
 try build -n 10 -o s.bly ask

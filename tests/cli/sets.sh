@@ -70,6 +70,12 @@ out_has 'compare: jaccard' 0 '^jaccard +0\.(1[89]|2[01])[0-9]* ± 0\.'
 try compare low.bly low.bly
 out_has 'compare with itself: none in just one' 0 '^in just one +0 ± 0 keys$'
 out_has 'compare with itself: all in both' 0 '^jaccard +1.0000 ± 0.0000 '
+for kind in quotient layered; do
+    try build -n 1000 -p 1e-5 -k $kind -o low.$kind low
+    try build -n 1000 -p 1e-5 -k $kind -o high.$kind high
+    try compare low.$kind high.$kind
+    out_has "compare: $kind" 0 '^in just one +(7[6-9][0-9]|8[0-3][0-9]) ± [0-9.]+ keys$'
+done
 try build -n 1 -o s.bly all
 try compare s.bly s.bly
 out_has 'compare: saturated' 0 '^in a +unknown \(the filter is saturated\)$'

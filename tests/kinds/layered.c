@@ -293,6 +293,28 @@ static void test_inner_headers_are_checked(void **state)
     bly_free(filter);
 }
 
+/* The outer headers are alike; the first layers have a few bits more or less. */
+static void test_unlike_layers_are_not_compared(void **state)
+{
+    (void)state;
+    const char *kind = "layered:of=standard";
+    bly_filter *a = layered_new(kind, 1000, 0.01, 0);
+    bly_filter *b = layered_new(kind, 1001, 0.01, 0);
+    bly_filter *c = layered_new(kind, 1000, 0.01, 0);
+    const void *of_a = layered_image(a, 0), *of_b = layered_image(b, 0);
+    size_t bytes_a, bytes_b;
+    bly_overlap_t o;
+    bly_image(a, &bytes_a);
+    bly_image(b, &bytes_b);
+    assert_int_equal(bytes_a, bytes_b);
+    assert_true(image_geometry(of_a, 0) != image_geometry(of_b, 0));
+    assert_status(bly_overlap(&o, a, b), BLY_EMISMATCH);
+    assert_status(bly_overlap(&o, a, c), BLY_OK);
+    bly_free(a);
+    bly_free(b);
+    bly_free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -303,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_batches),
         cmocka_unit_test(test_layers_shrink),
         cmocka_unit_test(test_inner_headers_are_checked),
+        cmocka_unit_test(test_unlike_layers_are_not_compared),
     };
     return cmocka_run_group_tests_name("layered", tests, NULL, NULL);
 }

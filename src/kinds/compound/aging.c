@@ -100,7 +100,8 @@
  * "Was this among the last w?" in a stream without end, where no key of the
  * window may be missed. `stable` has one filter and no such promise. For all
  * keys ever seen take `scalable`. Let g be 2 unless keys rarely come twice
- * (then 4 saves a quarter of the memory, for a slower lookup).
+ * (then 4 saves a quarter of the memory, for a slower lookup). Two windows
+ * cannot be compared: each clears its filters at times of its own.
  *
  * PAPERS
  *

@@ -5,7 +5,9 @@
  * L filters of bits, the layers. A key goes into the first of them; when it
  * comes again, into the second; and so on. How often it came is read from how
  * many layers have it. Where few keys come again the deeper layers are small.
- * Nothing can be removed.
+ * Nothing can be removed. Two filters can be compared, by their first layers,
+ * but not united: how often a key came to both cannot be told from its layers
+ * in each.
  *
  * THE PICTURE (L = 4)
  *
@@ -393,6 +395,20 @@ static bly_status layered_add_many(void *image, const uint64_t *hashes,
     return layered_add_each(image, hashes, n, NULL, done);
 }
 
+/* ---- Sets of keys ------------------------------------------------------ */
+
+static bool layered_alike(const void *a, const void *b)
+{
+    return inner_alike(layered_first(a).image, layered_first(b).image);
+}
+
+/* All keys are in the first layer. */
+static void layered_overlap(bly_overlap_t *out, const void *a, const void *b)
+{
+    layered_at first = layered_first(a);
+    first.kind->overlap(out, first.image, layered_first(b).image);
+}
+
 /* ---- Look inside ------------------------------------------------------- */
 
 /* A whole number of keys from an estimate. */
@@ -432,6 +448,9 @@ const bly_kind bly_kind_layered = {
     .add_each      = layered_add_each,
     .count         = layered_count,
     .count_many    = layered_count_many,
+
+    .overlap = layered_overlap,
+    .alike   = layered_alike,
 
     .stat = layered_stat,
 };

@@ -81,7 +81,8 @@
  * filter is smaller and asks one slice. `of=blocked` is the quickest; it ends
  * at a rate of 10^-8 a slice, which for P = 10^-6 is after 17 of them.
  * `quotient` grows too, by doubling, but only while its fingerprints last.
- * To forget old keys instead of growing: `aging`.
+ * To forget old keys instead of growing: `aging`. Two of them cannot be united
+ * or compared: a key that both have may be in slices of other sizes.
  *
  * PAPERS
  *

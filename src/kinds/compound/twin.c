@@ -57,7 +57,9 @@
  *
  * Where removals are few and final (revoked certificates, closed accounts) and
  * a key lost with chance f_R does no harm. Otherwise `counting`, `cuckoo` or
- * `quotient`, which lose none. Rebuild from the keys when R nears its plan.
+ * `quotient`, which lose none. Rebuild from the keys when R nears its plan. Two
+ * twins cannot be united or compared: a key that was removed from one of them
+ * is in the A of both, and what R and A of other sizes share cannot be told.
  *
  * PAPERS
  *

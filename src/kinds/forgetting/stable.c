@@ -126,7 +126,8 @@
  * new: the filter is never cleared and has no moment at which it errs more.
  * `bly_add` tells at once whether the key was there. Where the last n keys must
  * all be found, two filters in turn do it in less memory; where nothing may be
- * forgotten, this is the wrong kind.
+ * forgotten, this is the wrong kind. Two of them cannot be compared: each lets
+ * keys fade by itself, and cells that differ tell nothing of the keys.
  *
  * PAPERS
  *

@@ -110,7 +110,8 @@
  * For filters that are sent or stored, and looked up in batches: 14 % smaller
  * than `standard` at 1 %, 22 % at 0.01 %. With option `block` they get smaller
  * by another 0.1 bits a key, and slower. `blocked` is ten times quicker;
- * `standard` can add.
+ * `standard` can add. Two of them cannot be compared: each set of keys has a
+ * plan of its own.
  *
  * PAPERS
  *

@@ -8,7 +8,8 @@
  * like to be; only its low r bits, the *remainder*, are stored there or, if
  * others are in the way, as near behind as possible. Two bits a slot tell
  * which remainder belongs to which quotient. Keys can be added, counted and
- * removed; filters can be united and made larger or smaller without the keys.
+ * removed; filters can be united, compared (all but exactly: only keys of one
+ * fingerprint are taken for one) and made larger or smaller without the keys.
  *
  * THE PICTURE (8 home slots and one behind them, r = 4; letters are
  * remainders; fingerprints 1:9 1:A 1:B 2:5 4:3 7:F)
@@ -140,6 +141,7 @@
 #include "core/bits.h"
 #include "core/maths.h"
 #include "core/runs.h"
+#include "core/shape.h"
 
 enum {
     QUOTIENT_VERSION = 1,
@@ -675,27 +677,46 @@ static void quotient_remove_many(void *image, const uint64_t *hashes, size_t n,
     QUOTIENT_HERE(remove_many, image, hashes, n, each);
 }
 
-/* ---- Unite ------------------------------------------------------------- */
+/* ---- Two filters ------------------------------------------------------- */
+
+/* A walk through the fingerprints of two filters of one plan. */
+typedef struct {
+    runs_cursor a, b;
+    bool some_a, some_b;                /* have they come to one each?       */
+    bool in_a, in_b;                    /* and is it `f`?                    */
+    uint64_t f;
+} quotient_pair;
+
+static quotient_pair quotient_first(const runs_view *a, const runs_view *b)
+{
+    return (quotient_pair){ .a = runs_first(a), .b = runs_first(b),
+                            .in_a = true, .in_b = true };
+}
+
+/* The next fingerprint that is in one of them or both; false at the end. */
+static bool quotient_next(quotient_pair *p)
+{
+    if (p->in_a)
+        p->some_a = runs_next(&p->a);
+    if (p->in_b)
+        p->some_b = runs_next(&p->b);
+    p->in_a = p->some_a && (!p->some_b || p->a.f <= p->b.f);
+    p->in_b = p->some_b && (!p->some_a || p->b.f <= p->a.f);
+    p->f = p->in_a ? p->a.f : p->b.f;
+    return p->in_a || p->in_b;
+}
 
 /* Would both together fit? If so, they do in every order: nothing moves down
  * when more is added. */
 static bool quotient_both_fit(const runs_view *a, const runs_view *b)
 {
-    runs_cursor x = runs_first(a), y = runs_first(b);
+    quotient_pair p = quotient_first(a, b);
     runs_fit fit = { 0, 0 };
-    bool some_x = runs_next(&x), some_y = runs_next(&y);
-    while (some_x || some_y) {
-        bool take_x = some_x && (!some_y || x.f <= y.f);
-        bool take_y = some_y && (!some_x || y.f <= x.f);
-        uint64_t f = take_x ? x.f : y.f;
-        uint64_t count = take_x ? x.count : 0, more = take_y ? y.count : 0;
+    while (quotient_next(&p)) {
+        uint64_t count = p.in_a ? p.a.count : 0, more = p.in_b ? p.b.count : 0;
         if (count > UINT64_MAX - more)
             return false;
-        runs_fit_one(&fit, f, count + more, a->r);
-        if (take_x)
-            some_x = runs_next(&x);
-        if (take_y)
-            some_y = runs_next(&y);
+        runs_fit_one(&fit, p.f, count + more, a->r);
     }
     return fit.at <= a->space && fit.used <= quotient_limit(a->slots);
 }
@@ -729,6 +750,22 @@ static bly_status quotient_unite(void *into, const void *other)
     while (status >= 0 && runs_next(&c))
         status = quotient_plus(&a, c.f, c.count);
     return status < 0 ? status : BLY_OK;
+}
+
+/* Fingerprints are counted one by one; keys are estimated from them as if each
+ * were a bit of a row of s 2^r. */
+static void quotient_overlap(bly_overlap_t *out, const void *a, const void *b)
+{
+    runs_view of_a = runs_look(a), of_b = runs_look(b);
+    quotient_pair p = quotient_first(&of_a, &of_b);
+    shape row = { .blocks = 1, .lanes = 1, .bits = of_a.range, .probes = 1 };
+    uint64_t in_a = 0, in_b = 0, either = 0;
+    while (quotient_next(&p)) {
+        in_a += p.in_a;
+        in_b += p.in_b;
+        either++;
+    }
+    shape_overlap_of(out, &row, in_a, in_b, either);
 }
 
 /* ---- Another size ------------------------------------------------------ */
@@ -885,6 +922,7 @@ const bly_kind bly_kind_quotient = {
     .count_many    = quotient_count_many,
 
     .unite       = quotient_unite,
+    .overlap     = quotient_overlap,
     .resize_plan = quotient_resize_plan,
     .resize      = quotient_resize,
 
