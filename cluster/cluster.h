@@ -13,6 +13,7 @@
  *      share.c     the lines of all files, divided among the ranks
  *      part.c      one filter, divided among the ranks
  *      replicate.c a filter of each rank -> the union, on all of them
+ *      dedup.h     what the files of `dedup` share
  *      cmd_*.c     one subcommand each
  *      main.c      the table of subcommands
  */

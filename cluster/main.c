@@ -11,6 +11,7 @@
 static const cli_command *const main_commands[] = {
     &cmd_build,
     &cmd_query,
+    &cmd_dedup,
     &program_cmd_help,
     NULL
 };

@@ -46,6 +46,7 @@ topics="
     start
     build
     query
+    dedup
 "
 for topic in $topics; do
     mkdir "$work/$topic"

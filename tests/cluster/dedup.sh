@@ -1,0 +1,179 @@
+# dedup.sh - the same lines as awk '!seen[$0]++', for any number of ranks; what
+# is sent is what the formulas say.
+# shellcheck source=lib.sh
+. "$1/lib.sh"
+
+first() {
+    awk '!seen[$0]++' "$@"
+}
+
+# same NAME RANKS FILES...: as awk, with that many ranks.
+same() {
+    same_name="$1, $2 ranks"
+    RANKS=$2
+    shift 2
+    first "$@" >want
+    try dedup "$@"
+    if [ "$(cat status)" != 0 ] || [ -s err ]; then
+        fail "$same_name" "$(details)"
+    else
+        check "$same_name" cmp out want
+    fi
+}
+
+# as_one RANKS ARGUMENTS...: as the command `bloomery dedup --exact`.
+as_one() {
+    RANKS=$1
+    shift
+    one dedup --exact "$@"
+    cp out want
+    try dedup "$@"
+    if [ "$(cat status)" != 0 ]; then
+        fail "$*, $RANKS ranks" "$(details)"
+    else
+        check "$*, $RANKS ranks" cmp out want
+    fi
+}
+
+# ---- as awk -----------------------------------------------------------------
+# About a tenth are repeated, of several lengths.
+awk 'BEGIN {
+    srand(7)
+    for (i = 0; i < 60000; i++) {
+        key = rand() < 0.9 ? i : int(rand() * i)
+        printf "%s/%d%s\n", key % 3 ? "page" : "a longer path", key,
+               key % 7 ? "" : "?and=something&more=of&the=same&kind=yes"
+    }
+}' >many
+for ranks in 1 2 3 5 8 16; do
+    same 'many lines' $ranks many
+done
+
+printf 'ant\nbee\nant\ncat\nbee\nant\n' >few
+: >empty
+printf 'a\n\nb\n\n' >gaps
+printf 'b\na\nb' >unended
+same 'fewer lines than ranks' 8 few
+same 'no lines' 3 empty
+same 'empty files, empty lines, a last line without its end' 5 \
+    empty few gaps empty unended many unended
+same 'a line without its end before another file' 2 unended few
+awk 'BEGIN { for (i = 0; i < 50000; i++) print "all the same" }' >alike
+same 'all lines are equal' 1 alike
+same 'all lines are equal' 3 alike
+same 'all lines are equal' 16 alike
+same 'every line twice' 3 many many
+awk 'BEGIN {
+    srand(3)
+    for (i = 0; i < 40000; i++) print int(1 / (rand() + 1e-5))
+}' >skewed
+same 'few lines make up most' 5 skewed
+awk 'BEGIN { for (i = 0; i < 30000; i++) print i }' >unique
+same 'all are different' 3 unique
+{
+    head -c 2000000 /dev/zero | tr '\0' x
+    echo
+    cat few
+    head -c 2000000 /dev/zero | tr '\0' x
+    echo y
+    head -c 2000000 /dev/zero | tr '\0' x
+    echo
+} >wide
+same 'lines of megabytes, ranks without lines' 8 wide
+printf 'a\0b\na\0c\na\0b\nd\n' >inside
+as_one 3 inside
+
+# ---- options ----------------------------------------------------------------
+printf 'a\0b\0a\0c' >nulls
+as_one 2 -0 nulls
+printf '1,x,p\n2,y,p\n3,x,q\n4\n4\n' >table
+as_one 3 -f 2 -t , table
+note 'lines without the column are counted' '2 lines have no such column'
+for options in -c -d -u -cd -cu -du; do
+    as_one 3 $options many skewed
+done
+as_one 1 -c many
+as_one 2 -c -f 2 -t , table
+
+# ---- what is sent -----------------------------------------------------------
+# values NAME RANKS FILE: in each round of so many values the list of each rank
+# takes what the formula says, to 3 %, and so do the answers; and what is left.
+# What is left varies by the root of twice the number of colliding values.
+values() {
+    RANKS=$2
+    try dedup --json "$3"
+    check "$1: JSON" [ "$(cat status)" = 0 ]
+    check "$1: sent as the formulas say" awk -F '[:,]' '
+        function near(a, b, share) {
+            return a - b <= share * b && b - a <= share * b
+        }
+        /"elements"/ { elements = $2 }
+        /"value_bits"/ { bits = $2 }
+        /"value_bits_formula"/ { bad += wide && !near(bits, $2, 0.03) }
+        /"values_sent"/ { wide = $2 >= 10000 * '"$2"'; rounds += wide }
+        /"answer_bits"/ { answer = $2 }
+        /"answer_bits_formula"/ { bad += wide && !near(answer, $2, 0.03) }
+        /"left"/ { left = $2 }
+        /"left_formula"/ {
+            spread = left - $2
+            bad += spread * spread > 25 * 2 * $2 + 25
+        }
+        END { exit bad > 0 || rounds == 0 }' out
+}
+awk 'BEGIN {
+    srand(11)
+    for (i = 0; i < 200000; i++)
+        printf "a line with number %d\n", rand() < 0.95 ? i : int(rand() * i)
+}' >sent
+for ranks in 2 4 8; do
+    values "$ranks ranks" $ranks sent
+done
+awk 'BEGIN { for (i = 0; i < 200000; i++) print "line", i }' >distinct
+values 'all different' 8 distinct
+check 'all different: half of what full hashes are' \
+    awk -F '[:,]' '/"bits_per_line"/ { exit !($2 > 0 && $2 < 16) }
+                   END { if (NR == 0) exit 1 }' out
+check 'all different: hardly any key is sent' \
+    awk -F '[:,]' '/"exact"/ { exact = 1 }
+                   exact && /"elements"/ { exit !($2 < 2000) }' out
+RANKS=4
+try dedup -v distinct
+check '-v: the lines are printed' cmp out distinct
+check '-v: each round is told' grep -q '^bloomery-mpi dedup: round 1 (1/' err
+check '-v: and the sum' grep -q ' 200,000 lines by 4 ranks in .* of all hash' err
+
+# ---- what goes wrong --------------------------------------------------------
+try dedup
+refused 'no files' 'standard input'
+try dedup few missing
+refused 'a missing file' "cannot read 'missing'"
+mkdir folder
+try dedup few folder
+refused 'a folder' "'folder' is a folder"
+try dedup -t , few
+refused '-t without -f' '-f N'
+try dedup -x few
+refused 'an option of the other program' "'-x'|-x"
+# A file of the kernel is said to have 4096 bytes and has only a few: the rank
+# that comes to it fails, and the others end with it.
+short=/sys/devices/system/cpu/online
+if [ "$(stat -c %s $short 2>/dev/null)" = 4096 ]; then
+    for ranks in 1 4 16; do
+        RANKS=$ranks
+        try dedup many few $short
+        refused "one of $ranks ranks fails" "'$short' became shorter"
+    done
+else
+    skip 'one rank fails' "no $short"
+fi
+if [ "$(id -u)" != 0 ]; then
+    cp few secret
+    chmod 000 secret
+    try dedup few secret
+    refused 'a file that may not be read' "cannot read 'secret'"
+fi
+{ timeout 100 "$MPIRUN" -q -n 3 "$BLOOMERY" dedup many 2>err; echo $? >status
+} | head -n 1 >out
+check 'a reader that goes away ends the job' [ "$(wc -l <out)" -eq 1 ]
+
+finish
