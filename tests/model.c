@@ -53,7 +53,7 @@ static void run_clean(size_t kind, const char *name)
     }
     print_message("%s: %llu programs, %llu steps\n", name,
                   (unsigned long long)ran, (unsigned long long)steps);
-    assert_true(ran > PROGRAMS / DIVIDE / 2);
+    assert_true(ran > PROGRAMS / DIVIDE / 3);
 }
 
 static void run_planted(size_t kind, const char *name)
