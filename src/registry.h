@@ -26,19 +26,19 @@
     X(ribbon)                                                                  \
     X(gcs)                                                                     \
     X(bloomier)                                                                \
+    X(approximator)                                                            \
+    X(spatial)                                                                 \
+    X(egh)                                                                     \
+    X(invertible)                                                              \
+    X(stable)                                                                  \
     X(twin)                                                                    \
     X(scalable)                                                                \
     X(compressed)                                                              \
-    X(stable)                                                                  \
     X(aging)                                                                   \
     X(layered)                                                                 \
-    X(buffered)                                                                \
-    X(approximator)                                                            \
-    X(spatial)                                                                 \
     X(attenuated)                                                              \
     X(cascade)                                                                 \
-    X(invertible)                                                              \
-    X(egh)
+    X(buffered)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;
 REGISTRY_KINDS(REGISTRY_DECLARE)
