@@ -388,6 +388,7 @@ static void count_run_all(count_job *job)
         count_run_epoch(job, &e);
         if (job->want->verbose)
             count_say(job, &e);
+        job_agree(CLI_GO);              /* it is written now */
         if (job->want->json)
             count_json_epoch(job, &e);
         else

@@ -16,14 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EVENTS_DIGITS = 17 };            /* behind the point, at most */
+enum { EVENTS_DIGITS = 18 };            /* behind the point, at most */
 
 /* What is wrong with a value, as the end of a sentence. */
 static const char events_no_number[] =
     "is no value: give a number such as 42, -7 or 0.25, or - for a member that "
     "has left";
 static const char events_too_long[] =
-    "has more digits than 64 bits can hold: give at most 17, beside the sign "
+    "has more digits than 64 bits hold: give at most 18, beside the sign "
     "and the point";
 
 /* ==== Values ============================================================ */
