@@ -18,6 +18,7 @@ enum { COUNT_NODES = 1 << 20, COUNT_EPOCHS = 1 << 20 };
 typedef struct {
     cli_how  how;
     uint64_t epochs, nodes, rounds, repeat, bits, probes, seed;
+    const char *kind;
     double   rate;
     bool     verbose, json;
 } count_settings;
@@ -52,22 +53,25 @@ static const cli_option count_options[] = {
       "\\0 \\\\ \\xHH. Default: TAB." },
     { '0', "null", NULL, CLI_FLAG, offsetof(count_settings, how.null), false,
       "Lines end with a NUL byte instead of a newline." },
-    { 'e', "epochs", "N", CLI_ITEMS, offsetof(count_settings, epochs), false,
+    { 0, "epochs", "N", CLI_ITEMS, offsetof(count_settings, epochs), false,
       "Take the lines in N equal portions, in their order; after each the "
       "nodes talk, and the result is shown. Default: 1." },
-    { 'n', "nodes", "N", CLI_ITEMS, offsetof(count_settings, nodes), false,
+    { 0, "nodes", "N", CLI_ITEMS, offsetof(count_settings, nodes), false,
       "So many nodes, spread over the ranks. Default: one in each rank." },
-    { 'r', "rounds", "N", CLI_ITEMS, offsetof(count_settings, rounds), false,
+    { 0, "rounds", "N", CLI_ITEMS, offsetof(count_settings, rounds), false,
       "Rounds in each epoch: in a round every node sends one message. Default: "
       "as many as there are nodes, so that all have talked to all." },
     { 'p', "rate", "RATE", CLI_RATE, offsetof(count_settings, rate), false,
       "The false-positive rate of the filters. Default: so that in all nodes "
       "together a thousandth of a member is counted wrong." },
-    { 'b', "bits", "N", CLI_ITEMS, offsetof(count_settings, bits), false,
-      "Instead of a rate: N bits or counters for an entry of a filter; with "
-      "-k." },
-    { 'k', "probes", "N", CLI_ITEMS, offsetof(count_settings, probes), false,
-      "Instead of a rate: N bits or counters that an entry sets; with -b." },
+    { 'k', "kind", "KIND", CLI_TEXT, offsetof(count_settings, kind), false,
+      "The kind of the two filters that values leave again: counting (the "
+      "default), or a smaller one such as cuckoo." },
+    { 0, "bits", "N", CLI_ITEMS, offsetof(count_settings, bits), false,
+      "Instead of a rate: N bits or counters for an entry of a filter, of "
+      "which it sets --probes." },
+    { 0, "probes", "N", CLI_ITEMS, offsetof(count_settings, probes), false,
+      "See --bits." },
     { 's', "seed", "SEED", CLI_SEED, offsetof(count_settings, seed), false,
       "The seed of who talks to whom. Default: 0." },
     { 0, "repeat", "N", CLI_ITEMS, offsetof(count_settings, repeat), false,
@@ -374,6 +378,22 @@ static void count_say_plan(const count_job *job, uint64_t memory)
 
 /* ==== The command ======================================================= */
 
+static void count_warn(const count_job *job)
+{
+    uint64_t refused = job_sum(gossip_refused(job->gossip));
+    uint64_t keyless = job->events.keyless;
+
+    if (keyless > 0)
+        report_note("note: %s %s no such column and %s skipped: check -l, -f "
+                    "and -t", report_count(keyless).text,
+                    keyless == 1 ? "line has" : "lines have",
+                    keyless == 1 ? "was" : "were");
+    if (refused > 0)
+        report_note("note: filters could not take %s entries; their members "
+                    "are counted, but not replaced later: take another kind "
+                    "than %s", report_count(refused).text, job->want->kind);
+}
+
 static void count_run_all(count_job *job)
 {
     uint64_t memory = job_sum(gossip_memory(job->gossip));
@@ -396,18 +416,15 @@ static void count_run_all(count_job *job)
     }
     if (job->want->json)
         count_close_json(job);
-    if (job->events.keyless > 0)
-        report_note("note: %s %s no such column and %s skipped: check -l, -f "
-                    "and -t", report_count(job->events.keyless).text,
-                    job->events.keyless == 1 ? "line has" : "lines have",
-                    job->events.keyless == 1 ? "was" : "were");
+    count_warn(job);
 }
 
 static int count_all(count_job *job)
 {
     const count_settings *s = job->want;
-    gossip_plan plan = { .plan = { .rate = s->rate, .bits = s->bits,
-                                   .probes = s->probes, .nodes = s->nodes },
+    gossip_plan plan = { .plan = { .kind = s->kind, .rate = s->rate,
+                                   .bits = s->bits, .probes = s->probes,
+                                   .nodes = s->nodes },
                          .repeat = s->repeat, .seed = s->seed };
     int status = events_read(&job->events, &job->share, s->nodes, s->epochs);
 
@@ -424,11 +441,17 @@ static int count_all(count_job *job)
 static int count_check(const cli_command *self, count_settings *s)
 {
     if ((s->bits > 0) != (s->probes > 0))
-        return options_wrong(self, "-b and -k, bits and probes of an entry, go "
-                                   "together: give both or a rate");
+        return options_wrong(self, "--bits and --probes go together: give both, or "
+                                   "a rate");
     if (s->bits > 0 && s->rate > 0)
-        return options_wrong(self, "-p is the rate and -b with -k the size of "
-                                   "filters: give one of the two");
+        return options_wrong(self, "-p is the rate and --bits with --probes the "
+                                   "size of filters: give one of the two");
+    if (!filter_kind_can(s->kind, "add") || !filter_kind_can(s->kind, "remove"))
+        return options_wrong(self, "-k must be a kind that can add and remove: "
+                                   "take counting, cuckoo or quotient");
+    if (s->bits > 0 && strcmp(s->kind, "counting") != 0)
+        return options_wrong(self, "--bits and --probes are for kind counting: "
+                                   "give a rate");
     if (s->nodes > COUNT_NODES || s->epochs > COUNT_EPOCHS)
         return options_wrong(self, "there are too many nodes or epochs: give "
                                    "at most 1048576");
@@ -440,7 +463,7 @@ static int count_check(const cli_command *self, count_settings *s)
 static int count_run(const cli_command *self, int argc, char **argv)
 {
     count_settings s = { .how = { .label = 2, .separator = -1 }, .epochs = 1,
-                         .repeat = 1 };
+                         .repeat = 1, .kind = "counting" };
     count_job job = { .want = &s };
     cli_operands operands;
     int status = options_read(self, argc, argv, &s, &operands);

@@ -69,6 +69,7 @@ typedef struct {
 /* How large filters are to be: for a rate, or, with `probes` not 0, so many bits
  * for an entry. */
 typedef struct {
+    const char *kind;           /* of those that entries leave again       */
     double   rate;              /* 0: so that errors are unlikely          */
     uint64_t bits, probes;
     uint64_t nodes, members;    /* of all ranks                            */
@@ -92,6 +93,7 @@ typedef struct {
     bly_filter  *inside;        /* their values that are in my sums (SMA)  */
     uint64_t    *last;          /* number of the last message of each node */
     node_sums    sums;
+    uint64_t     refused;       /* entries that a filter could not take    */
 } node;
 
 /* `members` stay the caller's. CLI_GO or CLI_ERROR. */
@@ -157,6 +159,7 @@ void gossip_round(gossip *g);
 node_sums  gossip_truth(const gossip *g);
 node_tally gossip_tally(const gossip *g);
 uint64_t   gossip_memory(const gossip *g);
+uint64_t   gossip_refused(const gossip *g);
 const node_plan *gossip_settled(const gossip *g);       /* with its numbers */
 
 /* Rank 0 gets what all nodes believe, in their order; others NULL. To be

@@ -40,9 +40,11 @@
  * that some node still holds, by counting acknowledgements; in practice one or
  * two.
  *
- * ADDS ARE NEVER SKIPPED in the two counting filters, also where the entry is
- * found there already by accident: it will be removed one day, and must take
- * only its own traces with it.
+ * ADDS ARE NEVER SKIPPED in the two filters that entries leave again, also where
+ * one is found there already by accident: it will be removed one day, and must
+ * take only its own traces with it. Where adds were skipped, with 5 bits and 4
+ * probes for an entry, the mean error was 2 % instead of a half, and 1900 of
+ * 18000 reports unsuccessful instead of 100 (60 nodes, five epochs).
  *
  * A MESSAGE COMES TWICE. A report that says "you do not know me yet" would be
  * counted again. So messages are numbered, and a node keeps the last number of
@@ -133,9 +135,9 @@ int node_open(node *n, const node_plan *plan, uint64_t number,
     n->last = job_memory(NULL, plan->nodes * sizeof *n->last);
     memset(n->last, 0, plan->nodes * sizeof *n->last);
     if (node_filter(&n->met, plan, "standard", pairs) < 0
-        || node_filter(&n->held, plan, "counting", pairs) < 0
+        || node_filter(&n->held, plan, plan->kind, pairs) < 0
         || node_filter(&n->counted, plan, "standard", plan->members) < 0
-        || node_filter(&n->inside, plan, "counting", plan->members) < 0)
+        || node_filter(&n->inside, plan, plan->kind, plan->members) < 0)
         return report_library();
     return CLI_GO;
 }
@@ -276,9 +278,16 @@ static void node_range(node_sums *sums, int64_t value)
     sums->most = value > sums->most ? value : sums->most;
 }
 
+/* A kind with room for just so many entries may have none for this one: it is
+ * then not found again, and its reports are unsuccessful. */
+static void node_enter(node *n, bly_filter *f, uint64_t entry)
+{
+    n->refused += bly_add_hash(f, entry) < 0;
+}
+
 static void node_take_in(node *n, uint64_t name, int64_t value)
 {
-    (void)bly_add_hash(n->inside, node_inside_entry(name, value));
+    node_enter(n, n->inside, node_inside_entry(name, value));
     node_range(&n->sums, value);
     if (value == EVENTS_GONE)
         return;
@@ -286,7 +295,8 @@ static void node_take_in(node *n, uint64_t name, int64_t value)
     n->sums.sum += (uint64_t)value;
 }
 
-/* Where a counter sticks the trace stays: so much is allowed to accident. */
+/* Where a counter sticks the trace stays, as one more that is there by
+ * accident. */
 static void node_take_out(node *n, uint64_t name, int64_t value)
 {
     (void)bly_remove_hash(n->inside, node_inside_entry(name, value));
@@ -396,7 +406,7 @@ static void node_holds(node *n, node_member *m, int64_t value, uint64_t to)
 {
     size_t i = node_state_at(m, value);
 
-    (void)bly_add_hash(n->held, node_held_entry(m->name, value, to));
+    node_enter(n, n->held, node_held_entry(m->name, value, to));
     if (i < m->n) {
         m->states[i].holders++;
         return;

@@ -40,7 +40,7 @@ exactly() {
     truth "$2" "$3" >want
     exactly_epochs=$2
     shift 2
-    try count -e "$exactly_epochs" "$@"
+    try count --epochs "$exactly_epochs" "$@"
     believed 'true' >true
     believed 'node 0' >first
     if [ "$(cat status)" != 0 ] || [ -s err ]; then
@@ -78,9 +78,11 @@ for ranks in 1 2 3 4 8; do
     exactly "a node in each of $ranks ranks" 4 many
 done
 RANKS=4
-exactly 'more nodes than ranks' 3 many -n 11
-exactly 'fewer nodes than ranks' 3 many -n 2
-exactly 'one node' 2 many -n 1
+exactly 'more nodes than ranks' 3 many --nodes 11
+exactly 'fewer nodes than ranks' 3 many --nodes 2
+exactly 'one node' 2 many --nodes 1
+exactly 'cuckoo filters' 4 many -k cuckoo
+exactly 'quotient filters' 4 many -k quotient
 printf 'a\t1\nb\t2\na\t5\nc\t-3.25\nb\t-\nb\t7.50\n' >few
 exactly 'epochs of one line' 6 few
 exactly 'more epochs than lines' 13 few
@@ -90,17 +92,17 @@ out_has 'no lines' 0 '^true +0 +0 +- +- +-$'
 
 # ---- whatever the ranks -----------------------------------------------------
 RANKS=1
-try count -e 4 -n 13 -b 5 -k 4 many
+try count --epochs 4 --nodes 13 --bits 5 --probes 4 many
 mv out alone
 for ranks in 2 5 8; do
     RANKS=$ranks
-    try count -e 4 -n 13 -b 5 -k 4 many
+    try count --epochs 4 --nodes 13 --bits 5 --probes 4 many
     check "13 nodes on $ranks ranks: as on one" cmp out alone
 done
 RANKS=3
-try count -e 4 -n 13 -b 5 -k 4 --repeat 3 many
+try count --epochs 4 --nodes 13 --bits 5 --probes 4 --repeat 3 many
 check 'each message three times: the same' cmp out alone
-try count -e 4 -n 13 -b 5 -k 4 --repeat 3 --json many
+try count --epochs 4 --nodes 13 --bits 5 --probes 4 --repeat 3 --json many
 check 'two of three were dropped' [ "$(number repeated)" -eq $((2 * 4 * 169)) ]
 
 # ---- values -----------------------------------------------------------------
@@ -133,13 +135,13 @@ refused 'a sum that does not fit' 'more than 64 bits'
 # ---- rounds -----------------------------------------------------------------
 RANKS=4
 awk 'BEGIN { for (i = 0; i < 4000; i++) print i "\t1" }' >ones
-try count -n 20 -r 5 ones
+try count --nodes 20 --rounds 5 ones
 check 'a fourth of the rounds: about a fourth of the members' \
     awk '/^node 0/ { exit !($3 > 500 && $3 < 1500) }' out
-try count -n 20 -r 5 --json ones
+try count --nodes 20 --rounds 5 --json ones
 check 'each report is a first one' \
     [ "$(number first)" -eq 20000 -a "$(number same)" -eq 0 ]
-try count -n 20 -r 40 --json ones
+try count --nodes 20 --rounds 40 --json ones
 check 'all rounds twice: the second ones change nothing' \
     [ "$(number first)" -eq 80000 -a "$(number same)" -eq 80000 ]
 
@@ -157,7 +159,7 @@ awk 'BEGIN {
 }' >sixty
 # filters BITS PROBES: sets errors (mean, in millionths) and unsuccessful.
 filters() {
-    try count -e 5 -n 60 -b "$1" -k "$2" --json sixty
+    try count --epochs 5 --nodes 60 --bits "$1" --probes "$2" --json sixty
     errors=$(awk -v sum="$(number error_mean)" 'BEGIN {
         printf "%.0f", 1e6 * sum / 5 }')
     unsuccessful=$(number unsuccessful)
@@ -178,7 +180,7 @@ check 'twenty bits: the first reports are 3600' [ "$(number first)" -eq 3600 ]
 # ---- what is sent -----------------------------------------------------------
 for ranks in 2 4 8; do
     RANKS=$ranks
-    try count -e 3 -n 16 --json many
+    try count --epochs 3 --nodes 16 --json many
     check "$ranks ranks: what is sent is within 1 % of the formula" \
         awk -v sent="$(number sent_bytes)" \
             -v formula="$(number sent_bytes_formula)" 'BEGIN {
@@ -187,7 +189,7 @@ for ranks in 2 4 8; do
             }'
 done
 RANKS=2
-try count -v -e 300 -n 2 few
+try count -v --epochs 300 --nodes 2 few
 check '-v: tells of each epoch' \
     [ "$(grep -c 'epoch [0-9]*: 4 messages .* sent (formula ' err)" -eq 300 ]
 
@@ -196,11 +198,17 @@ try count
 refused 'no files' 'standard input'
 try count few missing
 refused 'a missing file' "cannot read 'missing'"
-try count -b 5 few
-refused '-b without -k' 'give both'
-try count -b 5 -k 4 -p 1% few
-refused '-b and -p' 'one of the two'
-try count -n 10M few
+try count --bits 5 few
+refused '--bits without --probes' 'give both'
+try count --bits 5 --probes 4 -p 1% few
+refused '--bits and -p' 'one of the two'
+try count -k blocked few
+refused 'a kind that cannot remove' 'add and remove'
+try count -k counting:m=0 few
+refused 'a wrong option of a kind' 'm'
+try count -k cuckoo --bits 5 --probes 4 few
+refused 'bits and probes of another kind' 'kind counting'
+try count --nodes 10M few
 refused 'too many nodes' 'at most'
 { cat few; printf 'ant\tnonsense\n'; } >late
 RANKS=8
