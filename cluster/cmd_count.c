@@ -86,7 +86,7 @@ static const cli_option count_options[] = {
 };
 
 static const cli_example count_examples[] = {
-    { "printf 'web1\\t12\\nweb2\\t30\\nweb1\\t15\\nweb3\\t8\\nweb2\\t-\\n' >load",
+    { "printf '%s\\t%s\\n' web1 12 web2 30 web1 15 web3 8 web2 - >load",
       "Five messages of three machines: web1 says 12 and later 15, and web2 "
       "leaves." },
     { "mpirun -n 4 bloomery-mpi count load",
@@ -441,11 +441,11 @@ static int count_all(count_job *job)
 static int count_check(const cli_command *self, count_settings *s)
 {
     if ((s->bits > 0) != (s->probes > 0))
-        return options_wrong(self, "--bits and --probes go together: give both, or "
-                                   "a rate");
+        return options_wrong(self, "--bits and --probes go together: give both "
+                                   "or a rate");
     if (s->bits > 0 && s->rate > 0)
-        return options_wrong(self, "-p is the rate and --bits with --probes the "
-                                   "size of filters: give one of the two");
+        return options_wrong(self, "-p is the rate and --bits with --probes "
+                                   "the size of filters: give one of the two");
     if (!filter_kind_can(s->kind, "add") || !filter_kind_can(s->kind, "remove"))
         return options_wrong(self, "-k must be a kind that can add and remove: "
                                    "take counting, cuckoo or quotient");

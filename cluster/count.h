@@ -66,8 +66,8 @@ typedef struct {
                                    least > most: of none                   */
 } node_sums;
 
-/* How large filters are to be: for a rate, or, with `probes` not 0, so many bits
- * for an entry. */
+/* How large filters are to be: for a rate, or, with `probes` not 0, so many
+ * bits for an entry. */
 typedef struct {
     const char *kind;           /* of those that entries leave again       */
     double   rate;              /* 0: so that errors are unlikely          */

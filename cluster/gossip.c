@@ -9,10 +9,10 @@
  *      shift 2   3  1  4  2  5  0
  *
  * so that after a turn every node has talked to every one once, itself too,
- * which is how its own members come into its sums. A real network draws partners
- * at random, and needs about ln N times as many rounds to meet all. A round is
- * two exchanges: reports, and answers. What comes out depends on the number of
- * nodes, not on the ranks that they are spread over.
+ * which is how its own members come into its sums. A real network draws
+ * partners at random, and needs about ln N times as many rounds to meet all. A
+ * round is two exchanges: reports, and answers. What comes out depends on the
+ * number of nodes, not on the ranks that they are spread over.
  *
  * Floor 7 (programs); includes count.h only.
  */

@@ -5,10 +5,12 @@
  * nodes together, each once and with its present value. Both sides remember
  * what was told, in four filters:
  *
- *                teller                             adder
- *      standard  met     (member, adder)      standard  counted  member
- *      counting  held    (member, value,      counting  inside   (member, value)
- *                         adder)
+ *              teller                             adder
+ *      met     (member, adder)           counted  member
+ *      held    (member, value, adder)    inside   (member, value)
+ *
+ * The two on top are of kind `standard`: what is in stays in. Entries leave the
+ * other two again: `counting`, or another kind that can remove.
  *
  * A report tells a member's value, whether the adder is in `met`, and for which
  * values it is in `held`. The adder compares with its own two:
@@ -22,29 +24,29 @@
  *
  * and the acknowledgement tells which, after which the teller changes its
  * filters too. Filters have no false negatives, so of two that should agree an
- * error of one is found out by the other, and costs a step, not the sum: an
- * error needs two at once. With n members, N nodes and a rate f that is
+ * error of one is found out by the other: a sum is wrong only where both err.
+ * With n members, N nodes and a rate f, in all nodes together,
  *
- *      n N f^2 members counted wrong by some node, for first values     (1)
+ *      n N f^2 members, at most, are not counted when they first come   (1)
  *
- * and as many again each time all values change. Largest and smallest value
- * only grow apart: what was taken in once is not taken out of them.
+ * (both say that the adder knows them), and at most as many are not replaced
+ * when all have changed (two values seem to be inside). Largest and smallest
+ * value only grow apart: what was taken in once is not taken out of them.
  *
  * LAYOUT. In the paper each member has a filter of its own for the nodes it has
  * met, and one for each of its possible values. Here a node has one `met` and
  * one `held` for all its members: an entry is the pair or the triple, there are
- * as many entries as in all the small filters together, and the chance that an
- * entry is found by accident is the f of (1) either way. One filter for all
- * values of a member holds each adder once, not once for each possible value,
- * and values need not be known beforehand: the teller keeps a list of those
- * that some node still holds, by counting acknowledgements; in practice one or
- * two.
+ * as many entries as in all the small filters together, and once all nodes were
+ * met an entry is found by accident with the f of (1) either way. One filter
+ * for all values holds each adder once, not once for each possible value, and
+ * values need not be known beforehand: the teller keeps a list of those that
+ * some node still holds, by counting acknowledgements; in practice one or two.
  *
- * ADDS ARE NEVER SKIPPED in the two filters that entries leave again, also where
- * one is found there already by accident: it will be removed one day, and must
- * take only its own traces with it. Where adds were skipped, with 5 bits and 4
- * probes for an entry, the mean error was 2 % instead of a half, and 1900 of
- * 18000 reports unsuccessful instead of 100 (60 nodes, five epochs).
+ * ADDS ARE NEVER SKIPPED in the two filters that entries leave, also where one
+ * is found there already by accident: it will be removed one day, and must take
+ * only its own traces with it. Where adds were skipped, with 5 bits and 4
+ * probes for an entry, the mean error was 1.5 % instead of 0.24, and 2117 of
+ * 18000 reports were unsuccessful instead of 81 (docs/cluster.md).
  *
  * A MESSAGE COMES TWICE. A report that says "you do not know me yet" would be
  * counted again. So messages are numbered, and a node keeps the last number of
@@ -53,10 +55,10 @@
  * again with its number until it is acknowledged, and the acknowledgement kept.
  *
  *      message  from, to (4 bytes each), number (8), bytes in all (8), reports
- *      report   name (8), value (8), a byte: 0x80 you have met it, 0x40 you hold
- *               this value, 0x3f so many other values that you hold (8 each)
- *      answer   for each report a byte: what to do (2 bits), and which of the
- *               values in the report was replaced (6 bits)
+ *      report   name (8), value (8), and a byte: 0x80 you have met it, 0x40 you
+ *               hold this value, 0x3f so many others that you hold (8 each)
+ *      answer   for each report a byte: what became of it (2 bits), and which
+ *               of those others was replaced (6 bits)
  *
  *   [Pournaras 2013]  Pournaras, Warnier & Brazier, A generic and adaptive
  *                     aggregation service for large-scale decentralized
