@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nodes and epochs that are taken: what belongs to a node is in memory. */
-enum { COUNT_NODES = 1 << 20, COUNT_EPOCHS = 1 << 20 };
+/* At most: each node keeps a number for each other one, 32 GiB in all. */
+enum { COUNT_NODES = 1 << 16, COUNT_EPOCHS = 1 << 16 };
 
 typedef struct {
     cli_how  how;
@@ -454,7 +454,7 @@ static int count_check(const cli_command *self, count_settings *s)
                                    "give a rate");
     if (s->nodes > COUNT_NODES || s->epochs > COUNT_EPOCHS)
         return options_wrong(self, "there are too many nodes or epochs: give "
-                                   "at most 1048576");
+                                   "at most 65536");
     s->nodes = s->nodes > 0 ? s->nodes : (uint64_t)job_ranks;
     s->rounds = s->rounds > 0 ? s->rounds : s->nodes;
     return CLI_GO;
