@@ -483,7 +483,7 @@ static void floom_stat(bly_stat_t *out, const void *image)
 const bly_kind bly_kind_floom = {
     .name    = "floom",
     .family  = "sets",
-    .summary = "a Bloom filter and an extra array for the regions keys lie in",
+    .summary = "a Bloom filter, and an array of the regions its keys lie in",
     .version = FLOOM_VERSION,
     .options = floom_options,
 
