@@ -371,6 +371,10 @@ int filter_lock(const char *path);
 bool filter_can(const bly_filter *filter, const char *ability);
 bool filter_kind_can(const char *kind, const char *ability);
 
+/* Are its keys decimal numbers (hash decimal)? What is no such number has the
+ * hash UINT64_MAX then. */
+bool filter_numbers(const bly_filter *filter);
+
 /* Are both names of one file? */
 bool filter_same(const char *a, const char *b);
 

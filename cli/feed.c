@@ -15,10 +15,13 @@
 /* ==== Adding, removing, labelling ========================================= */
 
 static const char feed_not_one[] = "is none of this filter's labels";
+static const char feed_no_number[] =
+    "is not a whole number below 2^64 - 1, and the keys of this filter are "
+    "(hash decimal): correct the line, or leave it out";
 
-/* A label that is none, for its message. */
+/* A label that is none, or a key, for its message. */
 typedef struct {
-    const char *why;            /* NULL: all labels are labels            */
+    const char *why;            /* NULL: all is well                      */
     uint64_t    line;           /* of the chunk                           */
     char        text[41];
 } feed_wrong;
@@ -36,8 +39,9 @@ struct feed_job {
     bly_filter *filter;         /* or, for hashes only, whose hash it is  */
     cli_hashes *hashes;
     cli_fed    *fed;
-    int       (*take)(const feed_job *job, const feed_own *own);
+    int       (*take)(const feed_job *job, cli_worker *w);
     cli_labels  labels;         /* those there may be, if there are any   */
+    bool        numbers;        /* keys are decimal numbers               */
     const char *path;           /* the file that is being read            */
     uint64_t    lines;          /* before the next chunk, of this file    */
 };
@@ -64,15 +68,19 @@ static bool feed_room(feed_own *own, size_t more, bool labels)
     return true;
 }
 
-/* Keep what is wrong with a label until it is the chunk's turn; bytes that are
- * no text would disturb the terminal. */
-static void feed_wrong_label(feed_wrong *wrong, const char *why,
-                             const bly_key *label, uint64_t line)
+/* Keep what is wrong with a label or a key until it is the chunk's turn, if
+ * nothing is wrong before it; bytes that are no text would disturb the
+ * terminal. */
+static void feed_note_wrong(feed_wrong *wrong, const char *why,
+                            const bly_key *part, const cli_worker *w)
 {
-    const unsigned char *text = label->data;
-    size_t n = label->length < sizeof wrong->text ? label->length
-                                                  : sizeof wrong->text - 1;
+    const unsigned char *text = part->data;
+    size_t n = part->length < sizeof wrong->text ? part->length
+                                                 : sizeof wrong->text - 1;
+    uint64_t line = lines_number(w->lines, &w->chunk, text);
 
+    if (wrong->why != NULL && wrong->line <= line)
+        return;
     wrong->why = why;
     wrong->line = line;
     for (size_t i = 0; i < n; i++)
@@ -96,9 +104,22 @@ static void feed_labels(const feed_job *job, const cli_worker *w,
         if (why == NULL && (*out < may->least || *out > may->most))
             why = feed_not_one;
         if (why != NULL)
-            feed_wrong_label(&own->wrong, why, label,
-                             lines_number(w->lines, &w->chunk, label->data));
+            feed_note_wrong(&own->wrong, why, label, w);
     }
+}
+
+/* All that is no number has one hash, and would be one key. Of the n keys
+ * hashed last, the first such. */
+static void feed_numbers(const cli_worker *w, feed_own *own, size_t n)
+{
+    const uint64_t *hashes = own->hashes + own->n - n;
+
+    for (size_t i = 0; i < n; i++)
+        if (hashes[i] == UINT64_MAX) {
+            feed_note_wrong(&own->wrong, feed_no_number, &w->batch->keys[i],
+                            w);
+            return;
+        }
 }
 
 /* Hash all keys of the chunk. */
@@ -120,6 +141,8 @@ static bool feed_work(void *argument, cli_worker *w)
         for (size_t i = 0; i < b->n; i++)
             own->hashes[own->n++] = bly_hash(job->filter, b->keys[i].data,
                                              b->keys[i].length);
+        if (job->numbers)
+            feed_numbers(w, own, b->n);
         own->lines += b->n + b->keyless;
         own->keyless += b->keyless;
     }
@@ -127,8 +150,9 @@ static bool feed_work(void *argument, cli_worker *w)
 }
 
 /* The keys go in. */
-static int feed_add(const feed_job *job, const feed_own *own)
+static int feed_add(const feed_job *job, cli_worker *w)
 {
+    const feed_own *own = w->own;
     bly_status status = bly_add_many(job->filter, own->hashes, own->n);
 
     if (status == BLY_EFULL)
@@ -139,8 +163,9 @@ static int feed_add(const feed_job *job, const feed_own *own)
 }
 
 /* The keys go out, as many at a time as there is room for their statuses. */
-static int feed_remove(const feed_job *job, const feed_own *own)
+static int feed_remove(const feed_job *job, cli_worker *w)
 {
+    const feed_own *own = w->own;
     bly_status each[LINES_MOST];
 
     for (size_t i = 0, n; i < own->n; i += n) {
@@ -158,15 +183,19 @@ static int feed_remove(const feed_job *job, const feed_own *own)
 }
 
 /* A kind that adds takes any key. */
-static int feed_label_all(const feed_job *job, const feed_own *own)
+static int feed_label_all(const feed_job *job, cli_worker *w)
 {
+    const feed_own *own = w->own;
+
     return bly_put_many(job->filter, own->hashes, own->labels, own->n) < 0
          ? report_library() : CLI_GO;
 }
 
 /* The keys that are there get their labels. */
-static int feed_label(const feed_job *job, const feed_own *own)
+static int feed_label(const feed_job *job, cli_worker *w)
 {
+    const feed_own *own = w->own;
+
     for (size_t i = 0; i < own->n; i++) {
         bly_status status = bly_put_hash(job->filter, own->hashes[i],
                                          own->labels[i]);
@@ -187,8 +216,9 @@ static void feed_append(uint64_t *all, size_t at, const uint64_t *numbers,
 }
 
 /* The hashes and labels are kept, nothing else. */
-static int feed_keep(const feed_job *job, const feed_own *own)
+static int feed_keep(const feed_job *job, cli_worker *w)
 {
+    const feed_own *own = w->own;
     cli_hashes *all = job->hashes;
     bool labels = job->labels.most > 0;
 
@@ -237,7 +267,7 @@ static int feed_commit(void *argument, cli_worker *w)
     job->path = w->chunk.path;
     if (own->wrong.why != NULL)
         return feed_refuse(job, &own->wrong);
-    status = job->take(job, own);
+    status = job->take(job, w);
     if (status != CLI_GO)
         return status;
     job->lines += own->lines;
@@ -267,6 +297,7 @@ static int feed_run(feed_job *job, cli_lines *lines, size_t jobs,
 
     if (status == CLI_ERROR)
         return status;
+    job->numbers = filter_numbers(job->filter);
     *job->fed = (cli_fed){ .keys = 0 };
     progress_start(doing, total, progress);
     status = work_run(lines, &work, job, jobs);

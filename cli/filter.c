@@ -73,6 +73,13 @@ bool filter_kind_can(const char *kind, const char *ability)
     return filter_name_can(kind, strcspn(kind, ":"), ability);
 }
 
+/* Of all hash functions only `decimal` says both. */
+bool filter_numbers(const bly_filter *filter)
+{
+    return bly_hash(filter, "7", 1) == 7
+        && bly_hash(filter, "x", 1) == UINT64_MAX;
+}
+
 /* ==== Before the work =================================================== */
 
 /* The folder that will hold `path`: "." or all before the last slash. */

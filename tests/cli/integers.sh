@@ -48,4 +48,32 @@ silent 'all 2^64 hashes'
 try query -c any.bly all
 out_is 'keys of any kind' 0 '20\n'
 
+# ---- hash decimal: what is no number would be one key with all that is none --
+printf '5\napple\npear\n' >fruit
+for kind in standard xor cuckoo; do
+    try build -k $kind -H decimal -n 10 -o x.bly twenty fruit
+    refused "$kind of numbers: a word" \
+        "line 2 of 'fruit': 'apple' is not a whole number below"
+    check "$kind of numbers: nothing is written" [ ! -e x.bly ]
+done
+printf '18446744073709551615\n' | try build -k standard -H decimal -n 9 -o x.bly
+refused 'the one number that stands for none' 'line 1 .*18446744073709551615'
+printf '18446744073709551614\n\n' | try build -k standard -H decimal -n 9 -o x.bly
+refused 'an empty line' "line 2 .*: '' is not"
+try build -k standard -H decimal -p 1e-9 -o n.bly twenty
+silent 'numbers alone'
+keeps 'a word to add' "line 2 of 'fruit': 'apple'" n.bly add n.bly fruit
+try query -c n.bly fruit
+out_is 'no word is found' 1 '0\n'
+printf '3\t7\n3\tseven\n' >labels
+try build -k spatial:areas=3 -n 10 -H decimal -l 1 -o x.bly labels
+refused 'a label with a word' "line 2 of 'labels': 'seven'"
+printf '3\t7\n' | try build -k spatial:areas=3 -n 10 -H decimal -l 1 -o s.bly
+keeps 'a word to put' "line 2 of 'labels': 'seven'" s.bly put s.bly labels
+awk 'BEGIN { for (i = 0; i < 300000; i++) print i; print "last" }' >long
+for j in 1 4; do
+    try build -H decimal -j $j -o x.bly long
+    refused "the line of a long file, -j $j" "line 300001 of 'long': 'last'"
+done
+
 finish
