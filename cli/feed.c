@@ -9,6 +9,7 @@
  */
 #include "cli.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,6 +90,21 @@ static void feed_note_wrong(feed_wrong *wrong, const char *why,
     wrong->text[n] = '\0';
 }
 
+static int feed_refuse(const feed_job *job, const feed_wrong *wrong)
+{
+    unsigned long long line = job->lines + wrong->line;
+
+    if (wrong->why == feed_not_one)
+        return report_error("line %llu of '%s': label '%s' is none: labels of "
+                            "this filter are %llu .. %llu (its options may "
+                            "allow more: see 'bloomery kinds')", line,
+                            job->path, wrong->text,
+                            (unsigned long long)job->labels.least,
+                            (unsigned long long)job->labels.most);
+    return report_error("line %llu of '%s': '%s' %s", line, job->path,
+                        wrong->text, wrong->why);
+}
+
 /* The labels of a batch, up to the first that is wrong. */
 static void feed_labels(const feed_job *job, const cli_worker *w,
                         feed_own *own)
@@ -149,6 +165,26 @@ static bool feed_work(void *argument, cli_worker *w)
     return true;
 }
 
+/* One of the chunk's keys was refused: add them singly until that one comes.
+ * Nothing is saved after an error, so they may go in once more. */
+static int feed_blame(const feed_job *job, cli_worker *w)
+{
+    const cli_batch *b = w->batch;
+    char why[512];
+    feed_wrong wrong = { .why = NULL };
+
+    for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); )
+        for (size_t i = 0; i < b->n; i++) {
+            if (bly_add(job->filter, b->keys[i].data, b->keys[i].length)
+                != BLY_EPARAM)
+                continue;
+            snprintf(why, sizeof why, "is refused: %s", bly_why());
+            feed_note_wrong(&wrong, why, &b->keys[i], w);
+            return feed_refuse(job, &wrong);
+        }
+    return report_library();
+}
+
 /* The keys go in. */
 static int feed_add(const feed_job *job, cli_worker *w)
 {
@@ -159,6 +195,8 @@ static int feed_add(const feed_job *job, cli_worker *w)
         return report_error("%s; nothing was saved%s", bly_why(),
                             filter_can(job->filter, "resize")
                             ? " (see 'bloomery resize')" : "");
+    if (status == BLY_EPARAM)
+        return feed_blame(job, w);
     return status < 0 ? report_library() : CLI_GO;
 }
 
@@ -235,21 +273,6 @@ static int feed_keep(const feed_job *job, cli_worker *w)
         feed_append(all->labels, all->n, own->labels, own->n);
     all->n += own->n;
     return CLI_GO;
-}
-
-static int feed_refuse(const feed_job *job, const feed_wrong *wrong)
-{
-    unsigned long long line = job->lines + wrong->line;
-
-    if (wrong->why == feed_not_one)
-        return report_error("line %llu of '%s': label '%s' is none: labels of "
-                            "this filter are %llu .. %llu (its options may "
-                            "allow more: see 'bloomery kinds')", line,
-                            job->path, wrong->text,
-                            (unsigned long long)job->labels.least,
-                            (unsigned long long)job->labels.most);
-    return report_error("line %llu of '%s': '%s' %s", line, job->path,
-                        wrong->text, wrong->why);
 }
 
 static int feed_commit(void *argument, cli_worker *w)

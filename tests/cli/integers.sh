@@ -39,6 +39,16 @@ note 'build with too small a number' '^bloomery build: warning: .*exact.*build i
 printf '7\n65536\n' >outside
 keeps 'a number outside' 'not an integer below 65536: .*universe=' ids.bly \
     add ids.bly outside
+printf '5\n999\n1000\n7\n' >outside
+try build -k egh:universe=1000 -n 9 -o x.bly twenty outside
+refused 'the line of a number outside' \
+    "line 1 of 'twenty': '3000' is refused: .* below 1000"
+try build -k egh:universe=1000 -n 9 -o x.bly outside
+refused 'not the first line' "line 3 of 'outside': '1000' is refused: "
+printf '5\nabc\n' | try build -k egh:universe=1000 -n 9 -o x.bly
+refused 'the line of a word' "line 2 of '-': 'abc' is not a whole number"
+try build -k egh:universe=1000 -n 2000000 -j 2 -o x.bly all
+refused 'a line among many' "line 1001 of 'all': '1000' is refused: "
 try build -k egh:universe=65536 -H xxh3 -o x.bly twenty
 refused 'a hash that is not the integer' 'decimal or identity'
 try build -k egh -n 5000 -o x.bly twenty
