@@ -43,6 +43,8 @@ struct feed_job {
     int       (*take)(const feed_job *job, cli_worker *w);
     cli_labels  labels;         /* those there may be, if there are any   */
     bool        numbers;        /* keys are decimal numbers               */
+    bool        whole;          /* of a kind that may want more of a key than
+                                   its hash                               */
     const char *path;           /* the file that is being read            */
     uint64_t    lines;          /* before the next chunk, of this file    */
 };
@@ -185,11 +187,22 @@ static int feed_blame(const feed_job *job, cli_worker *w)
     return report_library();
 }
 
+static bly_status feed_add_whole(const feed_job *job, cli_worker *w)
+{
+    bly_status status = BLY_OK;
+
+    for (size_t at = 0; status >= 0
+                     && lines_split(w->lines, &w->chunk, &at, w->batch); )
+        status = bly_add_keys(job->filter, w->batch->keys, w->batch->n);
+    return status;
+}
+
 /* The keys go in. */
 static int feed_add(const feed_job *job, cli_worker *w)
 {
     const feed_own *own = w->own;
-    bly_status status = bly_add_many(job->filter, own->hashes, own->n);
+    bly_status status = job->whole ? feed_add_whole(job, w)
+                      : bly_add_many(job->filter, own->hashes, own->n);
 
     if (status == BLY_EFULL)
         return report_error("%s; nothing was saved%s", bly_why(),
@@ -200,24 +213,48 @@ static int feed_add(const feed_job *job, cli_worker *w)
     return status < 0 ? report_library() : CLI_GO;
 }
 
+/* What became of n keys that were to go out. */
+static int feed_removed(const feed_job *job, bly_status status,
+                        const bly_status *each, size_t n)
+{
+    if (status != BLY_OK && status != BLY_EABSENT && status != BLY_EUNSAFE)
+        return report_library();
+    for (size_t i = 0; i < n; i++) {
+        job->fed->absent += each[i] == BLY_EABSENT;
+        job->fed->unsafe += each[i] == BLY_EUNSAFE;
+    }
+    return CLI_GO;
+}
+
+static int feed_remove_whole(const feed_job *job, cli_worker *w)
+{
+    bly_status each[LINES_MOST];
+    const cli_batch *b = w->batch;
+    int result = CLI_GO;
+
+    for (size_t at = 0; result == CLI_GO
+                     && lines_split(w->lines, &w->chunk, &at, w->batch); )
+        result = feed_removed(job, bly_remove_keys(job->filter, b->keys, b->n,
+                                                   each), each, b->n);
+    return result;
+}
+
 /* The keys go out, as many at a time as there is room for their statuses. */
 static int feed_remove(const feed_job *job, cli_worker *w)
 {
     const feed_own *own = w->own;
     bly_status each[LINES_MOST];
+    int result = CLI_GO;
 
-    for (size_t i = 0, n; i < own->n; i += n) {
+    if (job->whole)
+        return feed_remove_whole(job, w);
+    for (size_t i = 0, n; i < own->n && result == CLI_GO; i += n) {
         n = own->n - i < LINES_MOST ? own->n - i : LINES_MOST;
-        bly_status status = bly_remove_many(job->filter, own->hashes + i, n,
-                                            each);
-        if (status != BLY_OK && status != BLY_EABSENT && status != BLY_EUNSAFE)
-            return report_library();
-        for (size_t j = 0; j < n; j++) {
-            job->fed->absent += each[j] == BLY_EABSENT;
-            job->fed->unsafe += each[j] == BLY_EUNSAFE;
-        }
+        result = feed_removed(job, bly_remove_many(job->filter,
+                                                   own->hashes + i, n, each),
+                              each, n);
     }
-    return CLI_GO;
+    return result;
 }
 
 /* A kind that adds takes any key. */
@@ -321,6 +358,7 @@ static int feed_run(feed_job *job, cli_lines *lines, size_t jobs,
     if (status == CLI_ERROR)
         return status;
     job->numbers = filter_numbers(job->filter);
+    job->whole = filter_can(job->filter, "whole keys");
     *job->fed = (cli_fed){ .keys = 0 };
     progress_start(doing, total, progress);
     status = work_run(lines, &work, job, jobs);
