@@ -152,7 +152,10 @@ typedef enum {
     CLI_RATE,                   /* double, between 0 and 1       */
     CLI_SIZE,                   /* uint64_t, bytes, at least 1   */
     CLI_SEED,                   /* uint64_t                      */
-    CLI_BYTE                    /* int, 0 .. 255                 */
+    CLI_BYTE,                   /* int, 0 .. 255                 */
+    CLI_LIST                    /* cli_operands, one more value each time the
+                                   option comes; names from malloc, to be
+                                   freed by the command, after an error too */
 } cli_type;
 
 typedef struct {
@@ -466,6 +469,7 @@ typedef struct {
     const char *output;         /* the name of the filter's file */
     const char *advice;         /* what to do when it is overfull */
     bool verbose, json;
+    const cli_fed *others;      /* the keys of --without; NULL: none       */
     uint64_t ranks, sent;       /* of bloomery-mpi, and the bytes that they
                                    sent; 0 ranks: not to be told           */
 } cli_feed_report;
@@ -549,7 +553,8 @@ extern const cli_option combine_level_options[];        /* of unite alone */
 /* ==== cmd_build.c ======================================================= */
 
 typedef struct {
-    const char *kind, *hash, *output, *without;
+    const char *kind, *hash, *output;
+    cli_operands without;       /* files of other keys; names from malloc  */
     uint64_t    items, seed, jobs, memory;
     double      rate;           /* 0: the library's, 1 %                   */
     cli_how     how;

@@ -467,6 +467,10 @@ static void feed_json(const bly_stat_t *stat, const cli_fed *fed,
     json_real("seconds", fed->seconds);
     json_real("keys_per_second", report_per_second(fed->keys, fed->seconds));
     json_count("input_bytes", fed->bytes);
+    if (how->others != NULL) {
+        json_count("others", how->others->keys);
+        json_count("others_keyless", how->others->keyless);
+    }
     if (how->ranks > 0) {
         json_count("ranks", how->ranks);
         json_count("sent_bytes", how->sent);
@@ -476,10 +480,15 @@ static void feed_json(const bly_stat_t *stat, const cli_fed *fed,
 }
 
 static void feed_verbose(const bly_stat_t *stat, const cli_fed *fed,
-                         const char *output)
+                         const cli_feed_report *how)
 {
-    report_note("%s: %s keys in %s (%s): %s, %s, %.2f bits per key, "
-                "rate %s", output, report_count(fed->keys).text,
+    char others[80] = "";
+
+    if (how->others != NULL)
+        snprintf(others, sizeof others, " and %s others",
+                 report_count(how->others->keys).text);
+    report_note("%s: %s keys%s in %s (%s): %s, %s, %.2f bits per key, "
+                "rate %s", how->output, report_count(fed->keys).text, others,
                 report_seconds(fed->seconds).text,
                 report_speed(report_per_second(fed->keys, fed->seconds)).text,
                 stat->kind, report_bytes(stat->bytes).text,
@@ -527,7 +536,7 @@ void feed_report(const bly_filter *filter, const cli_fed *fed,
     if (how->json)
         feed_json(&stat, fed, how);
     if (how->verbose)
-        feed_verbose(&stat, fed, how->output);
+        feed_verbose(&stat, fed, how);
     report_keyless(fed->keyless);
     if (fed->absent > 0)
         report_note("note: %s %s not there", report_count(fed->absent).text,

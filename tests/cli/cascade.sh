@@ -27,6 +27,7 @@ for of in ribbon standard xor fuse; do
     try build -k "cascade:of=$of" --without revoked -j 1 -o h.bly valid
     check "$of: the same with one thread" cmp g.bly h.bly
 done
+try build -k cascade --without valid -o f.bly revoked
 try build -k cascade -s 99 --without valid -o s.bly revoked
 try query -c s.bly valid
 out_is 'another seed is right too' 1 '0\n'
@@ -73,4 +74,30 @@ check 'none of this writes a file' [ ! -e x.bly ]
 keeps 'the others cannot be the output' 'valid' valid \
     build -k cascade --without valid -o valid revoked
 keeps 'nothing can be added' 'cannot add' f.bly add f.bly one
+
+# ---- columns, and several files -----------------------------------------------
+sed 's/^/x,/' revoked >revoked.csv
+sed 's/^/x,/' valid >valid.csv
+sed 's/^/x;/' valid >other.csv
+try build -k cascade -f 2 -t , --without other.csv -o x.bly revoked.csv
+refused 'others without such a column' "no line of 'other.csv' has a key"
+{ cat valid.csv; head -n 3 other.csv; } >mixed.csv
+try build -k cascade -f 2 -t , --without mixed.csv -o c.bly revoked.csv
+note 'some without it' "note: 3 lines of 'mixed.csv' have no such column"
+try query -c -f 2 -t , c.bly valid.csv
+out_is 'none of the others is found' 1 '0\n'
+try build --json -k cascade -f 2 -t , --without mixed.csv -o c.bly revoked.csv
+check 'JSON tells how many others there were' sh -c \
+    'grep -q "\"others\": 39000" out && grep -q "\"others_keyless\": 3" out'
+try build -v -k cascade --without valid -o c.bly revoked
+note '-v, too' '1,000 keys and 39,000 others in '
+head -n 20000 valid >some
+tail -n +20001 valid >rest
+try build -k cascade --without some --without rest -o c.bly revoked
+silent 'two files of others'
+check 'are as one' cmp c.bly f.bly
+try build -k cascade --without - --without - -o x.bly revoked <some
+refused 'standard input twice' 'twice'
+keeps 'the output is the second of them' 'rest' rest \
+    build -k cascade --without some --without rest -o rest revoked
 finish
