@@ -16,6 +16,7 @@
  *      work.c      chunks of lines, worked on by all cores, in order
  *      filter.c    opening, locking and saving of filter files
  *      feed.c      keys of lines -> into a filter or out, and the report
+ *      apart.c     two lists of keys that must have none in common
  *      asked.c     the report on keys that were asked for
  *      change.c    what `add`, `remove` and `put` have in common
  *      tell.c      what `count` and `get` have in common
@@ -477,6 +478,20 @@ typedef struct {
 /* After saving: what was asked for, and warnings. */
 void feed_report(const bly_filter *filter, const cli_fed *fed,
                  const cli_feed_report *how);
+
+/* ==== apart.c =========================================================== */
+
+/* Where the keys of hashes came from. */
+typedef struct {
+    const cli_how      *how;
+    const cli_operands *members, *others;
+    const bly_filter   *hasher; /* whose hash function and seed            */
+} cli_apart;
+
+/* Drop repeats among the first *members hashes, which come first again, and
+ * among those behind them. CLI_OK; CLI_ERROR: one is among both, and stderr
+ * names its key. */
+int apart_run(cli_hashes *hashes, size_t *members, const cli_apart *lists);
 
 /* ==== asked.c =========================================================== */
 

@@ -221,21 +221,28 @@ static int build_by_adding(const cli_build *s,
     return status;
 }
 
-static int build_hashes(const cli_build *s, const cli_operands *operands,
-                        const bly_spec *spec, cli_hashes *hashes, cli_fed *fed)
+/* Whose hash function and seed the keys are hashed by. */
+static bly_filter *build_hasher(const bly_spec *spec)
 {
     bly_spec any = { .capacity = 1, .seed = spec->seed, .hash = spec->hash };
     bly_filter *hasher;
+
+    if (bly_new(&hasher, "standard", &any) == BLY_OK)
+        return hasher;
+    report_library();
+    return NULL;
+}
+
+static int build_hashes(const cli_build *s, const cli_operands *operands,
+                        bly_filter *hasher, cli_hashes *hashes, cli_fed *fed)
+{
     cli_lines lines;
     int status;
 
-    if (bly_new(&hasher, "standard", &any) < 0)
-        return report_library();
     lines_open(&lines, &s->how, operands, 0, false);
     status = feed_hashes(hashes, hasher, &lines, work_jobs(s->jobs),
                          !s->no_progress, fed);
     lines_close(&lines);
-    bly_free(hasher);
     return status;
 }
 
@@ -256,12 +263,12 @@ static int build_labels(const cli_build *s, const bly_plan_t *plan,
 }
 
 /* One file of other keys. */
-static int build_others(const cli_build *s, char **path, const bly_spec *spec,
+static int build_others(const cli_build *s, char **path, bly_filter *hasher,
                         cli_hashes *hashes, cli_fed *sum)
 {
     cli_operands file = { path, 1 };
     cli_fed fed;
-    int status = build_hashes(s, &file, spec, hashes, &fed);
+    int status = build_hashes(s, &file, hasher, hashes, &fed);
 
     if (status != CLI_OK)
         return status;
@@ -281,19 +288,21 @@ static int build_others(const cli_build *s, char **path, const bly_spec *spec,
 }
 
 /* The keys so far are members: the others follow. Labels tell them apart. */
-static int build_without(const cli_build *s, const bly_spec *spec,
-                         cli_hashes *hashes, cli_fed *others)
+static int build_without(const cli_build *s, const cli_operands *operands,
+                         bly_filter *hasher, cli_hashes *hashes,
+                         cli_fed *others)
 {
+    cli_apart lists = { &s->how, operands, &s->without, hasher };
     size_t members = hashes->n;
+    int status = CLI_OK;
 
     *others = (cli_fed){ .keys = 0 };
-    for (size_t i = 0; i < s->without.count; i++) {
-        int status = build_others(s, &s->without.names[i], spec, hashes,
-                                  others);
-
-        if (status != CLI_OK)
-            return status;
-    }
+    for (size_t i = 0; i < s->without.count && status == CLI_OK; i++)
+        status = build_others(s, &s->without.names[i], hasher, hashes, others);
+    if (status == CLI_OK)
+        status = apart_run(hashes, &members, &lists);
+    if (status != CLI_OK)
+        return status;
     hashes->labels = malloc((hashes->n + 1) * sizeof *hashes->labels);
     if (hashes->labels == NULL)
         return work_no_memory();
@@ -320,15 +329,29 @@ static int build_from(const cli_build *s, const bly_spec *spec,
     return status;
 }
 
+static int build_all(const cli_build *s, const cli_operands *operands,
+                     const bly_spec *spec, bly_filter *hasher,
+                     cli_hashes *hashes)
+{
+    bool without = s->without.count > 0;
+    cli_fed fed, others;
+    int status = build_hashes(s, operands, hasher, hashes, &fed);
+
+    if (status == CLI_OK && without)
+        status = build_without(s, operands, hasher, hashes, &others);
+    if (status == CLI_OK)
+        status = build_from(s, spec, hashes, &fed, without ? &others : NULL);
+    return status;
+}
+
 /* A kind that is built from all its keys: the hashes are held till then, and
  * the labels. A wrong option is told before anything is read. */
 static int build_at_once(const cli_build *s, const cli_operands *operands,
                          bly_spec *spec)
 {
     cli_hashes hashes = { NULL, NULL, 0, 0, { 0, 0 } };
-    bool without = s->without.count > 0;
+    bly_filter *hasher;
     bly_plan_t plan;
-    cli_fed fed, others;
     int status;
 
     spec->capacity = spec->capacity == 0 ? 1 : spec->capacity;
@@ -337,11 +360,11 @@ static int build_at_once(const cli_build *s, const cli_operands *operands,
     status = build_labels(s, &plan, &hashes);
     if (status != CLI_GO)
         return status;
-    status = build_hashes(s, operands, spec, &hashes, &fed);
-    if (status == CLI_OK && without)
-        status = build_without(s, spec, &hashes, &others);
-    if (status == CLI_OK)
-        status = build_from(s, spec, &hashes, &fed, without ? &others : NULL);
+    hasher = build_hasher(spec);
+    if (hasher == NULL)
+        return CLI_ERROR;
+    status = build_all(s, operands, spec, hasher, &hashes);
+    bly_free(hasher);
     free(hashes.hashes);
     free(hashes.labels);
     return status;

@@ -55,7 +55,19 @@ silent 'members alone make a filter of the asked rate'
 
 cat valid revoked >all
 try build -k cascade --without all -o x.bly revoked
-refused 'a key in both files' 'among the members and among the others'
+refused 'a key in both files' 'among the members and among the others, and 999 more'
+printf 'new\nnewer\n' | cat valid - >news
+printf 'newer\n' | cat revoked - >news2
+try build -k cascade --without valid --without news -o x.bly revoked news2
+refused 'names it and both lines' \
+    "'newer' is among .* \\(line 1001 of 'news2', line 39002 of 'news'\\)"
+cat news2 | try build -k cascade --without news -o x.bly
+refused 'or the one that can be read again' "\\(line 39002 of 'news'\\)"
+cat revoked revoked revoked >thrice
+cat valid valid >double
+try build --json -k cascade --without double -o t.bly thrice
+out_has 'repeats are no members' 0 '"items": 1000,'
+check 'and take no room' cmp t.bly f.bly
 try build -k ribbon --without valid -o x.bly revoked
 refused 'a kind that cannot' 'ribbon cannot keep keys out'
 try build -k nosuch --without valid -o x.bly revoked
