@@ -375,6 +375,9 @@ int filter_lock(const char *path);
 bool filter_can(const bly_filter *filter, const char *ability);
 bool filter_kind_can(const char *kind, const char *ability);
 
+/* Is the kind one of the family that bly_kinds says, "sets"? */
+bool filter_kind_of_family(const char *kind, const char *family);
+
 /* Are its keys decimal numbers (hash decimal)? What is no such number has the
  * hash UINT64_MAX then. */
 bool filter_numbers(const bly_filter *filter);

@@ -101,13 +101,16 @@ static int build_count(const cli_build *s, cli_lines *lines,
 /* Keys that a filter which grows begins with, when they cannot be counted. */
 enum { BUILD_FIRST = 1 << 16 };
 
-/* The keys come from a pipe, and nobody has said how many. */
+/* The keys come from a pipe, and nobody has said how many. A kind that grows
+ * takes the place of plain sets, but carries no labels and is not exact. */
 static int build_uncounted(const cli_build *s, bly_spec *spec)
 {
     if (!filter_kind_can(s->kind, "grow"))
         return report_error("the keys of a pipe cannot be counted beforehand: "
-                            "give -n ITEMS, how many there will be at most, "
-                            "or take a kind that grows (-k scalable)");
+                            "give -n ITEMS, how many there will be at most%s",
+                            filter_kind_of_family(s->kind, "sets")
+                            ? ", or take a kind that grows (-k scalable)"
+                            : "");
     spec->capacity = BUILD_FIRST;
     return CLI_GO;
 }
@@ -253,6 +256,11 @@ static int build_labels(const cli_build *s, const bly_plan_t *plan,
     if (s->without.count > 0 && !filter_kind_can(s->kind, "separate"))
         return report_error("kind %s cannot keep keys out: leave out "
                             "--without, or take -k cascade", plan->kind);
+    if (s->without.count == 0 && filter_kind_can(s->kind, "separate")
+        && strstr(s->kind, "others=") != NULL)
+        return report_error("kind %s with others= wants to know the other "
+                            "keys: give --without FILE, which counts them, or "
+                            "leave out others=", plan->kind);
     if (s->how.label != 0 && plan->label_bits == 0)
         return report_error("kind %s carries no labels: leave out -l, or "
                             "choose one that does (see 'bloomery kinds')",
@@ -463,8 +471,9 @@ const cli_command cmd_build = {
         "memory until then. With -l each key has a label, for kinds that "
         "carry labels. Of one that is built at once (bloomier) they take 8 "
         "bytes more, and a key that comes twice must have one label; others "
-        "(approximator, spatial) take keys and labels as they come, and keep "
-        "the largest of a key. A label that is no number, or none of the "
+        "(approximator, spatial, attenuated) take keys and labels as they "
+        "come, and keep one of a key: the largest, attenuated the smallest. A "
+        "label that is no number, or none of the "
         "filter's (see 'bloomery plan'), is an error that tells its line.\n\n"
         "With --without FILE the filter is built of the keys and of all others "
         "there are, those of FILE: it finds all keys and none of the others. "

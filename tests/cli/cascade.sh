@@ -42,6 +42,8 @@ try info --json s.bly
 out_has 'its items are the members' 0 '"items": 1000'
 try plan -k cascade:others=1e6 -n 1e4
 out_has 'a plan for a number of others' 0 '^keys +10,000$'
+try plan -k cascade:others=1e15 -n 1
+out_has 'of more than the kind has rates for' 0 '^keys +1$'
 try build -k cascade --without empty -o e.bly one
 silent 'there may be no others'
 try query -c e.bly one
@@ -77,7 +79,7 @@ refused '-l and --without' 'exclude'
 try build -k cascade -l 1 -f 2 -o x.bly revoked
 refused '-l alone' 'no labels'
 try build -k cascade:others=9 -o x.bly revoked
-refused 'others that are not given' 'others='
+refused 'others that are not given' 'give --without FILE'
 try build -k cascade --without nowhere -o x.bly revoked
 refused 'a missing file' 'nowhere'
 try build -k cascade --without - -o x.bly - <one
