@@ -20,6 +20,7 @@
 typedef struct {
     uint64_t *slots;            /* a free one is 0                         */
     size_t    room;             /* a power of two, or 0                    */
+    unsigned  shift;            /* 2^(64 - shift) = room                   */
     size_t    used;
     bool      zero;             /* is the hash 0 in it?                    */
 } sketch_hashes;
