@@ -433,7 +433,7 @@ static int diff_run(const cli_command *self, int argc, char **argv)
         status = diff_check(self, &s, &operands);
     if (status != CLI_GO)
         return status;
-    bly_filter *sketch = filter_map(operands.names[0], 0);
+    bly_filter *sketch = filter_map(operands.names[0], BLY_VERIFY);
     if (sketch == NULL)
         return CLI_ERROR;
     diff_job job = { .want = &s, .name = operands.names[0], .sketch = sketch,

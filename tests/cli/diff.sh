@@ -124,6 +124,16 @@ try sketch -k fuse -o fuse.bly old
 try diff -e fuse.bly new
 refused 'a filter that cannot be compared' 'cannot be compared: .*-d'
 
+# ---- damaged ----------------------------------------------------------------
+for sketch in s p; do
+    { head -c 200 $sketch.bly; head -c 100 /dev/zero
+      tail -c +301 $sketch.bly; } >bad.bly
+    try diff bad.bly new
+    refused "a damaged sketch: $sketch" 'damaged|checksum'
+    try compare $sketch.bly bad.bly
+    refused "compare with it: $sketch" 'damaged|checksum'
+done
+
 # ---- what is wrong ----------------------------------------------------------
 try diff
 refused 'no sketch' 'SKETCH is missing|FILE .* missing'
