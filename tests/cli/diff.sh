@@ -109,6 +109,16 @@ for kind in standard blocked fuse; do
     try diff f.bly old
     out_is "$kind: no difference" 0 ''
 done
+for kind in compressed layered; do
+    try sketch -k $kind -o f.bly old
+    try diff -e f.bly new
+    out_has "$kind: -e" 1 '^([4-9]|1[0-9]) ± [0-9]+ keys differ$'
+done
+seq 1000 1999 >numbers
+seq 1010 2004 >others
+try sketch -k egh -n 1000 -o f.bly numbers
+try diff -e f.bly others
+out_has 'egh: -e' 1 '^[0-9]+ ± [0-9]+ keys differ$'
 try sketch -n 30000 -o p.bly <old
 silent 'sketch: a filter from standard input'
 try diff -e p.bly new
@@ -123,6 +133,28 @@ refused 'a filter that forgets' 'may forget keys.*another kind'
 try sketch -k fuse -o fuse.bly old
 try diff -e fuse.bly new
 refused 'a filter that cannot be compared' 'cannot be compared: .*-d'
+
+# ---- overfull ---------------------------------------------------------------
+try sketch -n 10 -o sat.bly old
+try diff sat.bly lacking
+refused 'by a saturated filter' 'overfull.*100 %.*sketch -n'
+try diff -e sat.bly lacking
+refused 'by a saturated filter: -e' 'overfull.*100 %.*sketch -n'
+try sketch -n 10 -o ten.bly gone
+try diff -e ten.bly old
+refused 'by one that the keys here saturate: -e' 'cannot be told.*sketch -n'
+try sketch -n 7000 -o more.bly old
+try diff more.bly new
+check 'by an overfull filter: a warning' \
+    grep -Eq "warning: 'more.bly' is overfull.*, not 1 %: " err
+check 'and the rest as ever' [ "$(cat status)" != 2 ]
+
+# ---- one --------------------------------------------------------------------
+span 19999 20001 >shifted
+span 0 19999 | cat - shifted | tail -n +2 >one
+try sketch -d 20 -o s.bly old
+"$BLOOMERY" diff -v s.bly one >out 2>err
+check 'one key is' grep -q ': 1 key is only in the sketch, 1 only here$' err
 
 # ---- damaged ----------------------------------------------------------------
 for sketch in s p; do
