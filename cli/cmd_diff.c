@@ -227,6 +227,23 @@ static int diff_print_lacking(diff_job *job)
     return status;
 }
 
+/* A key here for which another's sketch has no place. */
+static int diff_too_long(const diff_job *job, const sketch_into *into)
+{
+    bly_stat_t stat;
+
+    bly_stat(&stat, job->sketch);
+    if (into->longest > UINT8_MAX)
+        return report_error("a key has %zu bytes and '%s' carries keys of up "
+                            "to %zu: ask for one made with 'bloomery sketch -d "
+                            "%" PRIu64 "', of hashes alone", into->longest,
+                            job->name, into->whole, stat.capacity);
+    return report_error("a key has %zu bytes and '%s' carries keys of up to "
+                        "%zu: ask for one made with 'bloomery sketch -d %"
+                        PRIu64 " --whole %zu'", into->longest, job->name,
+                        into->whole, stat.capacity, into->longest);
+}
+
 static int diff_exactly(diff_job *job, uint64_t whole)
 {
     bly_filter *mine, *left = NULL;
@@ -234,10 +251,12 @@ static int diff_exactly(diff_job *job, uint64_t whole)
 
     if (bly_like(&mine, job->sketch) < 0)
         return report_library();
-    sketch_into into = { mine, (size_t)whole };
+    sketch_into into = { .filter = mine, .whole = (size_t)whole };
     sketch_once once = { .hasher = mine, .take = sketch_take,
                          .context = &into };
     status = diff_read(job, &once, "sketching");
+    if (status == CLI_GO && !sketch_took(&into))
+        status = diff_too_long(job, &into);
     if (status == CLI_GO) {
         left = diff_subtract(job, mine);
         status = left != NULL ? diff_list(job, left) : CLI_ERROR;

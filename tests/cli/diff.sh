@@ -68,6 +68,18 @@ sort out >got
 check '--both: as diff has them' cmp got want
 keeps 'a key that is too long' 'has 9 bytes .* --whole 9' w.bly \
     sketch -d 20 -w 5 -o w.bly old
+awk 'BEGIN { for (i = 0; i < 200000; i++) print "k" i; print "the longest" }' \
+    >late
+try sketch -d 20 -w 4 -o x.bly late
+refused 'a key that is too long, later: the longest is told' '--whole 11,'
+printf '%0300d\n' 0 >long
+try sketch -d 20 -w 255 -o x.bly long
+refused 'a key that no sketch carries' 'make it without --whole'
+try diff w.bly late
+refused 'diff: ask for' "ask for .*'bloomery sketch -d 20 --whole 11'"
+cat late long >longer
+try diff w.bly longer
+refused 'diff: ask for hashes' "ask for .*'bloomery sketch -d 20', of hashes"
 printf 'a\0b\nc\0' >nulls
 printf 'a\0x\0' >other
 try sketch -0 -d 4 -w 9 -o n.bly nulls
@@ -171,12 +183,30 @@ try diff
 refused 'no sketch' 'SKETCH is missing|FILE .* missing'
 try diff s.bly missing
 refused 'no such keys' "'missing'"
+old_tmp=${TMPDIR-}
+export TMPDIR=/nonexistent
+cat new | "$BLOOMERY" diff s.bly - >out 2>err
+echo $? >status
+refused 'no folder for a copy' 'set TMPDIR to a folder with room$'
+if [ -n "$old_tmp" ]; then TMPDIR=$old_tmp; else unset TMPDIR; fi
 try diff --both --theirs s.bly new
 refused 'two of one' 'one or another'
 try sketch -w 9 -o x.bly old
 refused '-w without -d' 'with -d'
 try sketch -d 5 -p 1% -o x.bly old
 refused '-d with -p' 'goes not with'
+for differences in 1e18 1e14; do
+    try sketch -d $differences -o x.bly old
+    refused "-d $differences" ': ask for fewer differences$'
+done
+if (ulimit -v 4000000 && "$BLOOMERY" --version) >/dev/null 2>&1; then
+    (ulimit -v 4000000 && try sketch -d 1e9 -o x.bly old)
+    refused '-d 1e9' 'out of memory: .*: ask for fewer differences$'
+else
+    skip '-d 1e9' 'memory cannot be limited'
+fi
+try sketch -k invertible:m=40 -n 10 -o x.bly old old
+refused '-k invertible' 'give -d N'
 try sketch -d 5 -w 256 -o x.bly old
 refused 'too long for a whole key' '255'
 check 'nothing was written' [ ! -e x.bly ]
