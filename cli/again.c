@@ -87,12 +87,12 @@ int again_open(sketch_again *a, const cli_operands *operands, size_t first)
         .names = malloc(room * sizeof *a->names),
         .files = malloc(room * sizeof *a->files),
     };
+    for (size_t i = 0; a->files != NULL && i < room; i++)
+        a->files[i] = -1;               /* before anything may be closed */
     if (a->operands.names == NULL || a->names == NULL || a->files == NULL)
         return work_no_memory();
-    for (size_t i = 0; i < room; i++) {
-        a->files[i] = -1;
+    for (size_t i = 0; i < room; i++)
         a->operands.names[i] = n > 0 ? operands->names[first + i] : input;
-    }
     for (size_t i = 0; i < room; i++)
         if (again_is_stream(a->operands.names[i])
             && again_take(a, i) != CLI_GO)

@@ -82,8 +82,8 @@ static void compare_at_least_none(bly_overlap_t *o)
 
 static int compare_filters(char **names, bool json)
 {
-    bly_filter *a = filter_map(names[0], 0);
-    bly_filter *b = a != NULL ? filter_map(names[1], 0) : NULL;
+    bly_filter *a = filter_map(names[0], BLY_VERIFY);
+    bly_filter *b = a != NULL ? filter_map(names[1], BLY_VERIFY) : NULL;
     bly_overlap_t overlap;
     int status = CLI_ERROR;
 

@@ -7,8 +7,14 @@
  */
 #include "sketch.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <string.h>
 #include <unistd.h>
+
+/* Rates of a filter: not to be used, and, in planned ones, to be told. */
+#define DIFF_USELESS 0.99
+#define DIFF_FAR     2
 
 typedef struct {
     cli_how  how;
@@ -147,11 +153,14 @@ static int diff_crowd(const diff_job *job, uint64_t capacity)
 
     if (enough <= (double)capacity)
         enough = 2 * (double)capacity;
-    return report_error("about %s keys differ, and '%s', which was made for "
-                        "%s, cannot tell them apart: ask for one made with "
-                        "'bloomery sketch -d %.0f'",
-                        report_estimate(job->differ.value).text, job->name,
-                        report_count(capacity).text, enough);
+    cli_text about = report_estimate(job->differ.value);
+    bool one = strcmp(about.text, "1") == 0;
+    return report_error("about %s %s, and '%s', which was made for %s, cannot "
+                        "tell %s: ask for one made with 'bloomery sketch -d "
+                        "%.0f'", about.text,
+                        one ? "key differs" : "keys differ", job->name,
+                        report_count(capacity).text,
+                        one ? "which" : "them apart", enough);
 }
 
 static int diff_list(diff_job *job, const bly_filter *left)
@@ -218,6 +227,23 @@ static int diff_print_lacking(diff_job *job)
     return status;
 }
 
+/* A key here for which another's sketch has no place. */
+static int diff_too_long(const diff_job *job, const sketch_into *into)
+{
+    bly_stat_t stat;
+
+    bly_stat(&stat, job->sketch);
+    if (into->longest > UINT8_MAX)
+        return report_error("a key has %zu bytes and '%s' carries keys of up "
+                            "to %zu: ask for one made with 'bloomery sketch -d "
+                            "%" PRIu64 "', of hashes alone", into->longest,
+                            job->name, into->whole, stat.capacity);
+    return report_error("a key has %zu bytes and '%s' carries keys of up to "
+                        "%zu: ask for one made with 'bloomery sketch -d %"
+                        PRIu64 " --whole %zu'", into->longest, job->name,
+                        into->whole, stat.capacity, into->longest);
+}
+
 static int diff_exactly(diff_job *job, uint64_t whole)
 {
     bly_filter *mine, *left = NULL;
@@ -225,10 +251,12 @@ static int diff_exactly(diff_job *job, uint64_t whole)
 
     if (bly_like(&mine, job->sketch) < 0)
         return report_library();
-    sketch_into into = { mine, (size_t)whole };
+    sketch_into into = { .filter = mine, .whole = (size_t)whole };
     sketch_once once = { .hasher = mine, .take = sketch_take,
                          .context = &into };
     status = diff_read(job, &once, "sketching");
+    if (status == CLI_GO && !sketch_took(&into))
+        status = diff_too_long(job, &into);
     if (status == CLI_GO) {
         left = diff_subtract(job, mine);
         status = left != NULL ? diff_list(job, left) : CLI_ERROR;
@@ -265,6 +293,13 @@ static int diff_compare(diff_job *job, bly_filter *mine)
     lines_close(&lines);
     if (status == CLI_OK && bly_overlap(&overlap, job->sketch, mine) == BLY_OK)
         job->differ = overlap.differ;
+    if (status == CLI_OK && job->want->estimate
+        && !isfinite(job->differ.value))
+        return report_error("how many keys differ cannot be told, for every "
+                            "bit of '%s', or of a filter like it of the keys "
+                            "here, is set: ask for one that is made for as "
+                            "many keys as there are ('bloomery sketch -n')",
+                            job->name);
     return status == CLI_OK ? CLI_GO : status;
 }
 
@@ -329,12 +364,14 @@ static void diff_json(const diff_job *job)
 static void diff_verbose(const diff_job *job)
 {
     if (job->known)
-        report_note("%s: %s keys are only in the sketch, %s only here",
+        report_note("%s: %s %s only in the sketch, %s only here",
                     job->name, report_count(job->only_sketch).text,
+                    job->only_sketch == 1 ? "key is" : "keys are",
                     report_count(job->only_keys).text);
     else
-        report_note("%s: %s keys are surely only here; %s ± %s keys differ",
+        report_note("%s: %s %s surely only here; %s ± %s keys differ",
                     job->name, report_count(job->only_keys).text,
+                    job->only_keys == 1 ? "key is" : "keys are",
                     report_estimate(job->differ.value).text,
                     report_estimate(job->differ.sd).text);
 }
@@ -361,6 +398,26 @@ static int diff_report(const diff_job *job)
 
 /* ==== The command ======================================================= */
 
+/* A filter of more keys than it was made for overlooks what is lacking; one
+ * that has hardly a bit left tells nothing. */
+static int diff_check_rate(const char *name, const bly_stat_t *stat)
+{
+    if (stat->rate >= DIFF_USELESS && stat->planned_rate < DIFF_USELESS)
+        return report_error("'%s' is overfull, and takes %s of what its owner "
+                            "lacks for known: ask for one that is made for as "
+                            "many keys as there are ('bloomery sketch -n')",
+                            name, report_percent(stat->rate).text);
+    if (report_broken(stat)
+        || (stat->items > stat->capacity
+            && stat->rate > DIFF_FAR * stat->planned_rate))
+        report_note("warning: '%s' is overfull, and overlooks %s of what its "
+                    "owner lacks, not %s: ask for one that is made for as many "
+                    "keys as there are ('bloomery sketch -n')", name,
+                    report_percent(stat->rate).text,
+                    report_percent(stat->planned_rate).text);
+    return CLI_GO;
+}
+
 /* Can this filter tell what its owner lacks? */
 static int diff_check_sketch(const diff_job *job, const bly_stat_t *stat,
                              bool listed)
@@ -373,7 +430,7 @@ static int diff_check_sketch(const diff_job *job, const bly_stat_t *stat,
         return report_error("'%s' is a filter, which cannot tell what only its "
                             "owner has: make it with 'bloomery sketch -d'",
                             job->name);
-    return CLI_GO;
+    return listed ? CLI_GO : diff_check_rate(job->name, stat);
 }
 
 /* Will all be read more than once? */
@@ -433,7 +490,7 @@ static int diff_run(const cli_command *self, int argc, char **argv)
         status = diff_check(self, &s, &operands);
     if (status != CLI_GO)
         return status;
-    bly_filter *sketch = filter_map(operands.names[0], 0);
+    bly_filter *sketch = filter_map(operands.names[0], BLY_VERIFY);
     if (sketch == NULL)
         return CLI_ERROR;
     diff_job job = { .want = &s, .name = operands.names[0], .sketch = sketch,

@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Differences, of which the bytes can still be counted. */
+#define SKETCH_MOST UINT64_C(1000000000000)
+
 typedef struct {
     cli_build build;
     uint64_t  differences, whole;
@@ -40,7 +43,8 @@ static const cli_option sketch_options[] = {
       "Default: 0." },
     { 'H', "hash", "HASH", CLI_TEXT, offsetof(sketch_settings, build.hash),
       false, "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "
-      "fnv1a." },
+      "fnv1a, or of keys that are integers decimal (as text) or identity (up "
+      "to 8 bytes)." },
     CLI_HOW_OPTIONS(sketch_settings, build.how),
     CLI_JOBS_OPTION(sketch_settings, build.jobs),
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(sketch_settings, build.verbose),
@@ -68,30 +72,43 @@ static const cli_example sketch_examples[] = {
 
 /* ==== A sketch that can be listed ======================================= */
 
-static int sketch_too_long(const sketch_into *into, const bly_key *keys,
-                           size_t n)
+bool sketch_took(const sketch_into *into)
 {
-    size_t longest = 0;
+    return into->whole == 0 || into->longest <= into->whole;
+}
 
+/* The longest of them all is to be known: those after a key that is too long
+ * are only measured. */
+static bool sketch_fits(sketch_into *into, const bly_key *keys, size_t n)
+{
     for (size_t i = 0; i < n; i++)
-        if (keys[i].length > longest)
-            longest = keys[i].length;
-    return report_error("a key has %zu bytes and the sketch carries %zu: make "
-                        "it with --whole %zu (255 at most), or without for "
-                        "hashes alone", longest, into->whole, longest);
+        if (keys[i].length > into->longest)
+            into->longest = keys[i].length;
+    return sketch_took(into);
 }
 
 int sketch_take(void *context, const bly_key *keys, const uint64_t *hashes,
                 size_t n)
 {
-    const sketch_into *into = context;
-    bly_status status = into->whole > 0
-                      ? bly_add_keys(into->filter, keys, n)
-                      : bly_add_many(into->filter, hashes, n);
+    sketch_into *into = context;
+    bly_status status;
 
-    if (status == BLY_EPARAM)
-        return sketch_too_long(into, keys, n);
+    if (!sketch_fits(into, keys, n))
+        return CLI_GO;
+    status = into->whole > 0 ? bly_add_keys(into->filter, keys, n)
+                             : bly_add_many(into->filter, hashes, n);
     return status < 0 ? report_library() : CLI_GO;
+}
+
+static int sketch_too_long(const sketch_into *into)
+{
+    if (into->longest > UINT8_MAX)
+        return report_error("a key has %zu bytes and a sketch carries 255 at "
+                            "most: make it without --whole, of hashes alone",
+                            into->longest);
+    return report_error("a key has %zu bytes and the sketch carries %zu: make "
+                        "it with --whole %zu, or without for hashes alone",
+                        into->longest, into->whole, into->longest);
 }
 
 static void sketch_json(const sketch_settings *s, const bly_stat_t *stat,
@@ -134,7 +151,7 @@ static void sketch_report(const sketch_settings *s, const bly_filter *filter,
 static int sketch_fill(const sketch_settings *s, const cli_operands *operands,
                        bly_filter *filter, cli_fed *fed)
 {
-    sketch_into into = { filter, (size_t)s->whole };
+    sketch_into into = { .filter = filter, .whole = (size_t)s->whole };
     sketch_once once = { .hasher = filter, .take = sketch_take,
                          .context = &into };
     cli_lines lines;
@@ -144,7 +161,22 @@ static int sketch_fill(const sketch_settings *s, const cli_operands *operands,
     status = once_run(&once, &lines, work_jobs(s->build.jobs), "sketching",
                       !s->build.no_progress, fed);
     lines_close(&lines);
-    return status;
+    return status == CLI_GO && !sketch_took(&into) ? sketch_too_long(&into)
+                                                   : status;
+}
+
+/* There is no memory, or something else is wrong. */
+static int sketch_refuse(const char *kind, const bly_spec *spec,
+                         bly_status status)
+{
+    bly_plan_t plan;
+
+    if (status != BLY_ENOMEM || bly_plan(&plan, kind, spec) < 0)
+        return report_library();
+    return report_error("out of memory: a sketch of %s differences takes %s: "
+                        "ask for fewer differences",
+                        report_count(spec->capacity).text,
+                        report_bytes(plan.bytes).text);
 }
 
 static int sketch_make(const sketch_settings *s, const cli_operands *operands)
@@ -157,8 +189,9 @@ static int sketch_make(const sketch_settings *s, const cli_operands *operands)
     int status;
 
     snprintf(kind, sizeof kind, "invertible:key=%" PRIu64, s->whole);
-    if (bly_new(&filter, kind, &spec) < 0)
-        return report_library();
+    bly_status made = bly_new(&filter, kind, &spec);
+    if (made < 0)
+        return sketch_refuse(kind, &spec, made);
     status = sketch_fill(s, operands, filter, &fed);
     if (status == CLI_GO)
         status = filter_save(filter, s->build.output);
@@ -181,6 +214,10 @@ static int sketch_check(const cli_command *self, const sketch_settings *s,
     if (b->kind != NULL || b->rate != 0 || b->items != 0)
         return options_wrong(self, "with -d the sketch is no filter of bits: "
                                    "it goes not with -k, -p or -n");
+    if (s->differences > SKETCH_MOST)
+        return report_error("%s differences are more than a sketch can tell: "
+                            "ask for fewer differences",
+                            report_count(s->differences).text);
     if (s->whole > UINT8_MAX)
         return options_wrong(self, "--whole is 255 bytes at most");
     if (b->json && strcmp(b->output, "-") == 0)
@@ -200,6 +237,9 @@ static int sketch_run(const cli_command *self, int argc, char **argv)
         return options_wrong(self, "--whole is for a sketch with -d");
     if (s.differences == 0) {
         s.build.kind = s.build.kind != NULL ? s.build.kind : "standard";
+        if (filter_kind_can(s.build.kind, "list keys"))
+            return options_wrong(self, "a sketch that can be listed takes each "
+                                       "key once: give -d N, and no -k");
         return build_make(self, &s.build, &operands);
     }
     status = sketch_check(self, &s, &operands);

@@ -1,7 +1,8 @@
 /* hashes.c - a set of 64-bit hashes, in memory.
  *
  * Linear probing from the high bits of an odd multiple, in three quarters of
- * the slots at most. Floor 7; includes sketch.h only.
+ * the slots at most. The high ones depend on every bit of the hash: of integers
+ * that end in zeros the others are all zero. Floor 7; includes sketch.h only.
  */
 #include "sketch.h"
 
@@ -14,7 +15,7 @@
 static size_t hashes_find(const sketch_hashes *set, uint64_t hash)
 {
     size_t mask = set->room - 1;
-    size_t at = (size_t)(hash * HASHES_SPREAD >> 20) & mask;
+    size_t at = (size_t)(hash * HASHES_SPREAD >> set->shift);
 
     while (set->slots[at] != 0 && set->slots[at] != hash)
         at = (at + 1) & mask;
@@ -24,9 +25,10 @@ static size_t hashes_find(const sketch_hashes *set, uint64_t hash)
 bool hashes_room(sketch_hashes *set, size_t more)
 {
     sketch_hashes larger = { .room = set->room == 0 ? 4096 : set->room,
+                             .shift = set->room == 0 ? 64 - 12 : set->shift,
                              .used = set->used, .zero = set->zero };
 
-    while (set->used + more > larger.room / 4 * 3)
+    for (; set->used + more > larger.room / 4 * 3; larger.shift--)
         larger.room *= 2;
     if (larger.room == set->room)
         return true;

@@ -20,6 +20,7 @@
 typedef struct {
     uint64_t *slots;            /* a free one is 0                         */
     size_t    room;             /* a power of two, or 0                    */
+    unsigned  shift;            /* 2^(64 - shift) = room                   */
     size_t    used;
     bool      zero;             /* is the hash 0 in it?                    */
 } sketch_hashes;
@@ -74,10 +75,15 @@ int once_run(sketch_once *once, cli_lines *lines, size_t jobs,
 typedef struct {
     bly_filter *filter;
     size_t      whole;          /* bytes of a key that it carries; 0: hashes */
+    size_t      longest;        /* of the keys so far                      */
 } sketch_into;
 
 /* Put keys into it: a take() with such a context. */
 int sketch_take(void *into, const bly_key *keys, const uint64_t *hashes,
                 size_t n);
+
+/* At the end: was none of the keys too long? If one was, the rest is not in,
+ * but is measured. */
+bool sketch_took(const sketch_into *into);
 
 #endif

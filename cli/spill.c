@@ -29,11 +29,17 @@ static const char *spill_folder(void)
     return folder != NULL && folder[0] != '\0' ? folder : "/tmp";
 }
 
-static int spill_refuse(const char *what)
+/* A store needs no file while it has memory; `instead` says so. */
+static int spill_refuse(const char *what, const char *instead)
 {
     return report_error("cannot %s a temporary file in '%s': %s: set TMPDIR to "
-                        "a folder with room, or give more --memory",
-                        what, spill_folder(), strerror(errno));
+                        "a folder with room%s",
+                        what, spill_folder(), strerror(errno), instead);
+}
+
+static int spill_refuse_store(const char *what)
+{
+    return spill_refuse(what, ", or give more --memory");
 }
 
 /* Where the system cannot make a file without a name. */
@@ -53,7 +59,7 @@ static int spill_file_named(void)
     return fd;
 }
 
-int spill_file(void)
+static int spill_make(void)
 {
     int fd = -1;
 
@@ -62,8 +68,15 @@ int spill_file(void)
 #endif
     if (fd < 0)
         fd = spill_file_named();
+    return fd;
+}
+
+int spill_file(void)
+{
+    int fd = spill_make();
+
     if (fd < 0)
-        spill_refuse("make");
+        spill_refuse("make", "");
     return fd;
 }
 
@@ -89,7 +102,8 @@ static bool spill_write_at(int fd, const unsigned char *data, size_t n,
 
 int spill_write(int fd, const void *data, size_t n)
 {
-    return spill_write_at(fd, data, n, -1) ? CLI_GO : spill_refuse("write");
+    return spill_write_at(fd, data, n, -1) ? CLI_GO
+                                         : spill_refuse("write", "");
 }
 
 static bool spill_read_at(int fd, unsigned char *data, size_t n, off_t at)
@@ -148,7 +162,7 @@ static bool spill_fail(spill_store *s, const char *what)
     pthread_mutex_unlock(&s->lock);
     errno = error;
     if (first && what != NULL)
-        spill_refuse(what);
+        spill_refuse_store(what);
     else if (first)
         work_no_memory();
     return false;
@@ -169,8 +183,11 @@ static bool spill_place(spill_store *s, uint64_t *place)
 {
     pthread_mutex_lock(&s->lock);
     bool known = s->failed;
-    if (s->fd < 0 && !known)
-        s->fd = spill_file();           /* it says why it cannot */
+    if (s->fd < 0 && !known) {
+        s->fd = spill_make();
+        if (s->fd < 0)
+            spill_refuse_store("make");
+    }
     s->failed |= s->fd < 0;
     if (s->spares > 0)
         *place = s->spare[--s->spares];

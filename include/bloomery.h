@@ -243,7 +243,7 @@ BLY_API bly_status bly_build_labels(bly_filter **out, const char *kind,
 /* A new empty filter of the very plan of another, with its hash function and
  * seed: the two can be united, compared, subtracted. BLY_ENOMEM;
  * BLY_EUNSUPPORTED for kinds that are built from all keys at once, that grow,
- * or that are made of other filters. */
+ * or that are made of other filters and have not the ability "overlap". */
 BLY_API bly_status bly_like(bly_filter **out, const bly_filter *filter);
 
 /* A copy in memory of its own, which may be changed whatever `filter` may.

@@ -499,7 +499,8 @@ bly_status bly_like(bly_filter **out, const bly_filter *filter)
 {
     const bly_kind *kind = filter->kind;
     bly_status status = handle_here(filter, "made anew");
-    if (status == BLY_OK && (kind->add == NULL || kind->format != NULL
+    bool fills = kind->format == NULL || kind->like != NULL;
+    if (status == BLY_OK && (kind->add == NULL || !fills
                              || kind->grow != NULL))
         status = bloomery_unsupported(kind, "be made anew from another "
                                             "filter's plan");
@@ -511,6 +512,8 @@ bly_status bly_like(bly_filter **out, const bly_filter *filter)
         return bloomery_no_memory(filter->bytes);
     memcpy(image, filter->image, IMAGE_HEADER);
     image_set_u64(image, IMAGE_ITEMS, 0);
+    if (kind->like != NULL)
+        kind->like(image, filter->image);
     bly_filter *like;
     status = handle_own(&like, kind, image, filter->bytes, &allocator);
     if (status != BLY_OK)

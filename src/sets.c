@@ -65,14 +65,15 @@ static bly_status sets_cannot(const bly_kind *kind, const char *verb)
                        kind->name, verb);
 }
 
-/* The items of a union: for a kind that counts, all of both; for another, some
- * keys may be in both. */
+/* The items of a union: for a kind that counts, or sums them as one that
+ * subtracts does, all of both; for another, some keys may be in both. */
 static uint64_t sets_items(const bly_filter *a, const bly_filter *b)
 {
     uint64_t sum;
     if (a->items == 0 || b->items == 0)
         return a->items == 0 ? b->items : a->items;
-    if (a->kind->count == NULL || a->items == IMAGE_ITEMS_UNKNOWN
+    bool counts = a->kind->count != NULL || a->kind->subtract != NULL;
+    if (!counts || a->items == IMAGE_ITEMS_UNKNOWN
         || b->items == IMAGE_ITEMS_UNKNOWN
         || !sizes_add(&sum, a->items, b->items))
         return IMAGE_ITEMS_UNKNOWN;

@@ -1301,6 +1301,8 @@ static void law_like_is_the_same_plan(void **state)
     LAWS_NEED_ADD();
     bly_filter *filter = laws_of(3000, 0.02, 1, 3000), *like = NULL;
     bly_status status = bly_like(&like, filter);
+    if (laws_kind->overlap != NULL && laws_kind->grow == NULL)
+        assert_status(status, BLY_OK);  /* to compare keys with a filter */
     if (status != BLY_EUNSUPPORTED) {
         assert_status(status, BLY_OK);
         assert_int_equal(laws_present(like, 1, 3000), 0);

@@ -123,6 +123,10 @@ struct bly_kind {
      * for its checksums. */
     bly_status (*format)(void *image, const kind_spec *spec);
 
+    /* The same, of another image's very plan, which `check` has accepted:
+     * without the spec. For kinds with a `format`; NULL: bly_like() refuses. */
+    void (*like)(void *image, const void *other);
+
     /* Does geometry and size make sense together? Trusts nothing but that
      * image_check_header() said OK. */
     bly_status (*check)(const void *image);

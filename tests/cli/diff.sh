@@ -68,6 +68,18 @@ sort out >got
 check '--both: as diff has them' cmp got want
 keeps 'a key that is too long' 'has 9 bytes .* --whole 9' w.bly \
     sketch -d 20 -w 5 -o w.bly old
+awk 'BEGIN { for (i = 0; i < 200000; i++) print "k" i; print "the longest" }' \
+    >late
+try sketch -d 20 -w 4 -o x.bly late
+refused 'a key that is too long, later: the longest is told' '--whole 11,'
+printf '%0300d\n' 0 >long
+try sketch -d 20 -w 255 -o x.bly long
+refused 'a key that no sketch carries' 'make it without --whole'
+try diff w.bly late
+refused 'diff: ask for' "ask for .*'bloomery sketch -d 20 --whole 11'"
+cat late long >longer
+try diff w.bly longer
+refused 'diff: ask for hashes' "ask for .*'bloomery sketch -d 20', of hashes"
 printf 'a\0b\nc\0' >nulls
 printf 'a\0x\0' >other
 try sketch -0 -d 4 -w 9 -o n.bly nulls
@@ -109,6 +121,16 @@ for kind in standard blocked fuse; do
     try diff f.bly old
     out_is "$kind: no difference" 0 ''
 done
+for kind in compressed layered; do
+    try sketch -k $kind -o f.bly old
+    try diff -e f.bly new
+    out_has "$kind: -e" 1 '^([4-9]|1[0-9]) ± [0-9]+ keys differ$'
+done
+seq 1000 1999 >numbers
+seq 1010 2004 >others
+try sketch -k egh -n 1000 -o f.bly numbers
+try diff -e f.bly others
+out_has 'egh: -e' 1 '^[0-9]+ ± [0-9]+ keys differ$'
 try sketch -n 30000 -o p.bly <old
 silent 'sketch: a filter from standard input'
 try diff -e p.bly new
@@ -124,17 +146,67 @@ try sketch -k fuse -o fuse.bly old
 try diff -e fuse.bly new
 refused 'a filter that cannot be compared' 'cannot be compared: .*-d'
 
+# ---- overfull ---------------------------------------------------------------
+try sketch -n 10 -o sat.bly old
+try diff sat.bly lacking
+refused 'by a saturated filter' 'overfull.*100 %.*sketch -n'
+try diff -e sat.bly lacking
+refused 'by a saturated filter: -e' 'overfull.*100 %.*sketch -n'
+try sketch -n 10 -o ten.bly gone
+try diff -e ten.bly old
+refused 'by one that the keys here saturate: -e' 'cannot be told.*sketch -n'
+try sketch -n 7000 -o more.bly old
+try diff more.bly new
+check 'by an overfull filter: a warning' \
+    grep -Eq "warning: 'more.bly' is overfull.*, not 1 %: " err
+check 'and the rest as ever' [ "$(cat status)" != 2 ]
+
+# ---- one --------------------------------------------------------------------
+span 19999 20001 >shifted
+span 0 19999 | cat - shifted | tail -n +2 >one
+try sketch -d 20 -o s.bly old
+"$BLOOMERY" diff -v s.bly one >out 2>err
+check 'one key is' grep -q ': 1 key is only in the sketch, 1 only here$' err
+
+# ---- damaged ----------------------------------------------------------------
+for sketch in s p; do
+    { head -c 200 $sketch.bly; head -c 100 /dev/zero
+      tail -c +301 $sketch.bly; } >bad.bly
+    try diff bad.bly new
+    refused "a damaged sketch: $sketch" 'damaged|checksum'
+    try compare $sketch.bly bad.bly
+    refused "compare with it: $sketch" 'damaged|checksum'
+done
+
 # ---- what is wrong ----------------------------------------------------------
 try diff
 refused 'no sketch' 'SKETCH is missing|FILE .* missing'
 try diff s.bly missing
 refused 'no such keys' "'missing'"
+old_tmp=${TMPDIR-}
+export TMPDIR=/nonexistent
+cat new | "$BLOOMERY" diff s.bly - >out 2>err
+echo $? >status
+refused 'no folder for a copy' 'set TMPDIR to a folder with room$'
+if [ -n "$old_tmp" ]; then TMPDIR=$old_tmp; else unset TMPDIR; fi
 try diff --both --theirs s.bly new
 refused 'two of one' 'one or another'
 try sketch -w 9 -o x.bly old
 refused '-w without -d' 'with -d'
 try sketch -d 5 -p 1% -o x.bly old
 refused '-d with -p' 'goes not with'
+for differences in 1e18 1e14; do
+    try sketch -d $differences -o x.bly old
+    refused "-d $differences" ': ask for fewer differences$'
+done
+if (ulimit -v 4000000 && "$BLOOMERY" --version) >/dev/null 2>&1; then
+    (ulimit -v 4000000 && try sketch -d 1e9 -o x.bly old)
+    refused '-d 1e9' 'out of memory: .*: ask for fewer differences$'
+else
+    skip '-d 1e9' 'memory cannot be limited'
+fi
+try sketch -k invertible:m=40 -n 10 -o x.bly old old
+refused '-k invertible' 'give -d N'
 try sketch -d 5 -w 256 -o x.bly old
 refused 'too long for a whole key' '255'
 check 'nothing was written' [ ! -e x.bly ]

@@ -283,6 +283,26 @@ static void attenuated_measure(attenuated_off *strange, attenuated_off *wrong,
     bly_free(f);
 }
 
+static bool attenuated_see_rare(void *context, const bly_label_t *label)
+{
+    double *nearer = context;           /* the rate of the level before      */
+    if (label->label == 2)
+        assert_close(label->mistaken, *nearer, 1e-9);
+    *nearer = label->rate;
+    return label->label < 2;
+}
+
+/* Chances below the rounding of 1 are told too. */
+static void test_each_label_of_nearly_empty(void **state)
+{
+    (void)state;
+    bly_filter *f = attenuated_new("attenuated:depth=2", 100000, 0.0001, 0);
+    double nearer = 0;
+    bly_put_hash(f, test_random(1, 0), 1);
+    assert_status(bly_each_label(f, attenuated_see_rare, &nearer), BLY_OK);
+    bly_free(f);
+}
+
 /* What each_label says of strangers and of members is what is measured, on the
  * average over filters: in one, the bits of two levels may fall on each other
  * a little more or less often. */
@@ -790,6 +810,7 @@ int main(void)
         cmocka_unit_test(test_spread_keys_keep_the_rate),
         cmocka_unit_test(test_catalogue_rates),
         cmocka_unit_test(test_each_label),
+        cmocka_unit_test(test_each_label_of_nearly_empty),
         cmocka_unit_test(test_distinct_keys),
         cmocka_unit_test(test_unite_at),
         cmocka_unit_test(test_unlike_filters),

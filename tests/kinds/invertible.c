@@ -168,6 +168,14 @@ static void test_the_difference_is_exact(void **state)
     bly_free(b);
 }
 
+static uint64_t items(const bly_filter *filter)
+{
+    bly_stat_t stat;
+    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_true(stat.items_exact);
+    return stat.items;
+}
+
 /* What went in comes out again and leaves no trace; union and difference are
  * the reverse of one another; nothing is left of A - A. */
 static void test_algebra(void **state)
@@ -179,6 +187,7 @@ static void test_algebra(void **state)
     fill(b, 2, 0, 700);
     assert_status(bly_copy(&was, a), BLY_OK);
     assert_status(bly_unite(a, b), BLY_OK);
+    assert_int_equal(items(a), 5700);
     assert_false(same_payload(a, was));
     assert_status(bly_subtract(a, b), BLY_OK);
     assert_true(same_payload(a, was));

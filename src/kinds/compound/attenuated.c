@@ -535,17 +535,18 @@ static void attenuated_each_label(const void *image, bly_visit_label *visit,
                                   void *context)
 {
     attenuated_view v = attenuated_look(image);
-    double none = 1;                    /* chance to be in none so far       */
+    double none = 0;                    /* logarithm: to be in none so far   */
     for (uint64_t level = 0; level < v.depth; level++) {
         bly_stat_t one = { .bytes = 0 };
         v.kind->stat(&one, attenuated_at(&v, level));
         bly_label_t label = {
             .label = level + 1, .fill = one.fill / (double)v.depth,
-            .rate = none * one.rate, .mistaken = 1 - none,
+            .rate = exp(none) * one.rate,
+            .mistaken = none < 0 ? -expm1(none) : 0,
         };
         if (!visit(context, &label))
             return;
-        none *= 1 - one.rate;
+        none += log1p(-one.rate);
     }
 }
 

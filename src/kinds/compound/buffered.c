@@ -366,6 +366,11 @@ static bly_status buffered_format(void *image, const kind_spec *spec)
          : inner_format(image_payload_mut(image), &plan, image, &asked);
 }
 
+static void buffered_like(void *image, const void *other)
+{
+    memcpy(image_payload_mut(image), buffered_model(other), IMAGE_HEADER);
+}
+
 /* Is the model the header of an empty page? Its geometry is looked at before
  * its kind may: no more than the head of the image need be there. */
 static bool buffered_model_sound(const void *image)
@@ -744,6 +749,7 @@ const bly_kind bly_kind_buffered = {
 
     .plan   = buffered_plan,
     .format = buffered_format,
+    .like   = buffered_like,
     .check  = buffered_check,
 
     .contains      = buffered_contains,

@@ -302,6 +302,11 @@ static bly_status compressed_format(void *image, const kind_spec *spec)
     return BLY_OK;
 }
 
+static void compressed_like(void *image, const void *other)
+{
+    compressed_write_inner(image_payload_mut(image), other);
+}
+
 /* ---- Check ------------------------------------------------------------- */
 
 static bly_status compressed_check(const void *image)
@@ -463,6 +468,7 @@ const bly_kind bly_kind_compressed = {
 
     .plan   = compressed_plan,
     .format = compressed_format,
+    .like   = compressed_like,
     .check  = compressed_check,
 
     .contains        = compressed_contains,

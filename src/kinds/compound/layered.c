@@ -234,6 +234,18 @@ static bly_status layered_format(void *image, const kind_spec *spec)
                             : status;
 }
 
+/* The headers of the layers say where the next one is. */
+static void layered_like(void *image, const void *other)
+{
+    uint8_t *into = image_payload_mut(image);
+    const uint8_t *from = image_payload(other);
+    uint64_t room = 0;
+    for (size_t at = 0; at < image_payload_bytes(other); at += (size_t)room) {
+        memcpy(into + at, from + at, IMAGE_HEADER);
+        inner_room(&room, image_u64(from + at, IMAGE_BYTES));
+    }
+}
+
 /* ---- Check, contains, count, add --------------------------------------- */
 
 static bool layered_sound(const void *image)
@@ -439,6 +451,7 @@ const bly_kind bly_kind_layered = {
 
     .plan   = layered_plan,
     .format = layered_format,
+    .like   = layered_like,
     .check  = layered_check,
 
     .contains      = layered_contains,

@@ -369,6 +369,13 @@ static bly_status egh_format(void *image, const kind_spec *spec)
     return BLY_OK;
 }
 
+static void egh_like(void *image, const void *other)
+{
+    size_t bytes = (size_t)(EGH_ENTRY * image_geometry(other, EGH_K));
+    memcpy(image_payload_mut(image) + EGH_TABLE,
+           image_payload(other) + EGH_TABLE, bytes);
+}
+
 /* The keys of a universe are integers, and so their hashes must be. */
 static bool egh_integers(const kind_spec *spec)
 {
@@ -712,6 +719,7 @@ const bly_kind bly_kind_egh = {
     .integers = egh_integers,
     .plan     = egh_plan,
     .format   = egh_format,
+    .like     = egh_like,
     .check    = egh_check,
 
     .contains      = egh_contains,

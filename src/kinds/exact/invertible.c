@@ -12,7 +12,9 @@
  *
  * A table is of sets: each key is to be added once. Added twice it is counted
  * twice, but its hash cancels out, so that it cannot be listed; and what was
- * added twice on both sides may after a subtraction be lost.
+ * added twice on both sides may after a subtraction be lost. `bloomery sketch
+ * -d` sees to it; `bloomery build` and `add` do not, and of lines that repeat
+ * they make a table that differs from one of the same set.
  *
  * THE PICTURE (m = 9 cells, k = 3 sub-tables, keys x, y and z)
  *
@@ -756,9 +758,11 @@ static bly_status invertible_crowd(const void *image)
     double enough = ceil(keys.value + 2 * keys.sd);
     if (enough <= capacity)
         enough = 2 * capacity;
-    return status_fail(BLY_EFULL, "about %.0f keys differ or are there, which "
-                       "a filter planned for %.0f cannot tell apart: make it "
-                       "for %.0f", keys.value, capacity, enough);
+    return status_fail(BLY_EFULL, "about %.0f %s there, which a filter planned "
+                       "for %.0f cannot tell apart: make it for %.0f",
+                       keys.value, keys.value < 1.5 ? "key differs or is"
+                                                    : "keys differ or are",
+                       capacity, enough);
 }
 
 static bly_status invertible_list(const void *image, void *scratch,
