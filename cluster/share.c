@@ -145,10 +145,12 @@ static int share_open_file(share *s)
 static int share_skip(share *s)
 {
     char block[4096];
-    uint64_t at = s->at - 1;
+    uint64_t at = s->at - 1, end = s->start[s->file + 1];
 
-    while (at < s->start[s->file + 1]) {
-        ssize_t got = share_read(s, at, block, sizeof block);
+    while (at < end) {                  /* what was added since is not ours */
+        size_t want = end - at < sizeof block ? (size_t)(end - at)
+                                              : sizeof block;
+        ssize_t got = share_read(s, at, block, want);
         char *hit;
 
         if (got <= 0)
