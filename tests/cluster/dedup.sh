@@ -174,6 +174,12 @@ if [ "$(stat -c %s $short 2>/dev/null)" = 4096 ]; then
 else
     skip 'one rank fails' "no $short"
 fi
+if [ -r /proc/version ] && [ ! -s /proc/version ]; then
+    try dedup few /proc/version
+    refused 'a file that only seems empty' "version' is not an ordinary file"
+else
+    skip 'a file that only seems empty' 'no /proc/version'
+fi
 if [ "$(id -u)" != 0 ]; then
     cp few secret
     chmod 000 secret
