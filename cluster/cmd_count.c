@@ -381,6 +381,7 @@ static void count_say_plan(const count_job *job, uint64_t memory)
 static void count_warn(const count_job *job)
 {
     uint64_t refused = job_sum(gossip_refused(job->gossip));
+    uint64_t stuck = job_sum(gossip_stuck(job->gossip));
     uint64_t keyless = job->events.keyless;
 
     if (keyless > 0)
@@ -392,6 +393,11 @@ static void count_warn(const count_job *job)
         report_note("note: filters could not take %s entries; their members "
                     "are counted, but not replaced later: take another kind "
                     "than %s", report_count(refused).text, job->want->kind);
+    else if (stuck > 0)
+        report_note("note: filters could not take out %s entries again; their "
+                    "members' later values may not be counted: give -p a "
+                    "smaller rate, or another kind than %s",
+                    report_count(stuck).text, job->want->kind);
 }
 
 static void count_run_all(count_job *job)
@@ -438,6 +444,31 @@ static int count_all(count_job *job)
     return CLI_OK;
 }
 
+/* Does every entry leave that has to, and nothing else? Some kinds only may
+ * take an entry out, or have no room for one that comes back; and filters of
+ * a size that was chosen for all four do not fit their entries. */
+static bool count_kind_fits(const char *kind)
+{
+    static const char *const unfit[] = { "deletable", "invertible", "twin" };
+    size_t name = strcspn(kind, ":");
+
+    for (size_t i = 0; i < sizeof unfit / sizeof *unfit; i++)
+        if (strlen(unfit[i]) == name && memcmp(kind, unfit[i], name) == 0)
+            return false;
+    return filter_kind_can(kind, "add") && filter_kind_can(kind, "remove");
+}
+
+/* Is an option m= or bits= among those behind the kind's name? */
+static bool count_kind_sized(const char *kind)
+{
+    for (const char *at = kind; (at = strpbrk(at, ":,")) != NULL; ) {
+        at++;
+        if (strncmp(at, "m=", 2) == 0 || strncmp(at, "bits=", 5) == 0)
+            return true;
+    }
+    return false;
+}
+
 static int count_check(const cli_command *self, count_settings *s)
 {
     if ((s->bits > 0) != (s->probes > 0))
@@ -446,9 +477,14 @@ static int count_check(const cli_command *self, count_settings *s)
     if (s->bits > 0 && s->rate > 0)
         return options_wrong(self, "-p is the rate and --bits with --probes "
                                    "the size of filters: give one of the two");
-    if (!filter_kind_can(s->kind, "add") || !filter_kind_can(s->kind, "remove"))
-        return options_wrong(self, "-k must be a kind that can add and remove: "
-                                   "take counting, cuckoo or quotient");
+    if (!count_kind_fits(s->kind))
+        return options_wrong(self, "-k must be a kind that can add and remove, "
+                                   "and removes every entry: take counting, "
+                                   "cuckoo or quotient");
+    if (count_kind_sized(s->kind))
+        return options_wrong(self, "options m= and bits= of a kind would hold "
+                                   "for filters of different sizes: give "
+                                   "--bits and --probes, or a rate");
     if (s->bits > 0 && strcmp(s->kind, "counting") != 0)
         return options_wrong(self, "--bits and --probes are for kind counting: "
                                    "give a rate");
