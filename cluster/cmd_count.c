@@ -133,12 +133,12 @@ static bool count_any(const node_sums *s)
     return s->least <= s->most;
 }
 
-/* Of the sum, relative to the true one. */
+/* Of the sum, relative to the true one; in units, where that is 0. */
 static double count_error(const node_sums *believed, const node_sums *truth)
 {
-    int64_t off = (int64_t)(believed->sum - truth->sum);
+    double off = (double)(int64_t)(believed->sum - truth->sum);
 
-    return off == 0 ? 0 : fabs((double)off / (double)(int64_t)truth->sum);
+    return fabs(truth->sum == 0 ? off : off / (double)(int64_t)truth->sum);
 }
 
 /* ==== An epoch ========================================================== */
@@ -254,6 +254,18 @@ static void count_line(const char *who, const node_sums *s, unsigned digits)
                   least.text, most.text);
 }
 
+static void count_text_error(const count_epoch *e, unsigned digits)
+{
+    double unit = pow(10, -(double)digits);
+
+    if (e->truth.sum == 0 && e->error_most > 0)
+        output_format("error of the sum, which is 0: %.4g in the mean, %.4g at "
+                      "most\n", unit * e->error_mean, unit * e->error_most);
+    else
+        output_format("error of the sum: %.4g %% in the mean, %.4g %% at "
+                      "most\n", 100 * e->error_mean, 100 * e->error_most);
+}
+
 static void count_text(const count_job *job, const count_epoch *e)
 {
     const node_tally *t = &e->tally;
@@ -271,8 +283,7 @@ static void count_text(const count_job *job, const count_epoch *e)
              (unsigned long long)e->worst_node);
     if (e->error_most > 0)
         count_line(who, &e->worst, digits);
-    output_format("error of the sum: %.4g %% in the mean, %.4g %% at most\n",
-                  100 * e->error_mean, 100 * e->error_most);
+    count_text_error(e, digits);
     output_format("reports: %s first, %s replaced, %s the same, %s "
                   "unsuccessful\n", report_count(t->first).text,
                   report_count(t->replaced).text, report_count(t->same).text,
@@ -312,6 +323,7 @@ static void count_json_epoch(const count_job *job, const count_epoch *e)
 {
     const node_tally *t = &e->tally;
     unsigned digits = job->events.digits;
+    bool relative = e->truth.sum != 0 || !(e->error_most > 0);
 
     json_open_object(NULL);
     json_count("epoch", e->epoch + 1);
@@ -319,8 +331,8 @@ static void count_json_epoch(const count_job *job, const count_epoch *e)
     count_json_sums("node_0", &e->first, digits);
     count_json_sums("worst", &e->worst, digits);
     json_count("worst_node", e->worst_node);
-    json_real("error_mean", e->error_mean);
-    json_real("error_most", e->error_most);
+    json_real("error_mean", relative ? e->error_mean : NAN);
+    json_real("error_most", relative ? e->error_most : NAN);
     json_count("reports", count_reports(t));
     json_count("first", t->first);
     json_count("replaced", t->replaced);

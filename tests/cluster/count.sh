@@ -145,6 +145,11 @@ try count --nodes 20 --rounds 40 --json ones
 check 'all rounds twice: the second ones change nothing' \
     [ "$(number first)" -eq 80000 -a "$(number same)" -eq 80000 ]
 
+printf 'a\t5\nb\t-5\nc\t0.5\nd\t-0.5\n' >zero
+try count --nodes 4 --rounds 1 zero
+out_has 'the true sum is 0: the difference' 0 \
+    '^error of the sum, which is 0: [0-9.]* in the mean, [0-9.]* at most$'
+
 # ---- the filters ------------------------------------------------------------
 # 60 members; in each of five epochs half of them draw one of four values.
 awk 'BEGIN {
