@@ -167,7 +167,8 @@ int part_save(const bly_filter *filter, const part_map *map, const char *path,
 /* ==== replicate.c ======================================================= */
 
 /* *filter becomes the union of all ranks' filters, on all ranks. CLI_GO or
- * CLI_ERROR, as job_agree says; *filter is still to be freed. Collective. */
+ * CLI_ERROR, as job_agree says; *filter is still to be freed, or NULL after an
+ * error. Collective. */
 int replicate(bly_filter **filter);
 
 /* How many bytes all ranks send for that, for an image of so many. */

@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef struct {
     const char *kind, *hash, *output;
@@ -85,16 +86,18 @@ static const cli_example build_examples[] = {
 
 /* ==== How many keys ===================================================== */
 
-/* Count this rank's keys. */
-static int build_count(build_job *job, uint64_t *keys)
+/* Count this rank's keys, and its lines without one. */
+static int build_count(build_job *job, uint64_t *keys, uint64_t *keyless)
 {
     int status = share_begin_mine(&job->lines);
 
-    *keys = 0;
+    *keys = *keyless = 0;
     while (status == CLI_GO) {
         status = share_batch(&job->lines, job->reader);
-        if (status == CLI_GO)
-            *keys += job->reader->batch.n;
+        if (status != CLI_GO)
+            break;
+        *keys += job->reader->batch.n;
+        *keyless += job->reader->batch.keyless;
     }
     return status == CLI_OK ? CLI_GO : status;
 }
@@ -110,22 +113,29 @@ static int build_plan(const build_job *job)
     return CLI_GO;
 }
 
+static int build_no_keys(uint64_t keyless)
+{
+    if (keyless > 0)
+        return report_error("no keys in the files: %s %s no such column: "
+                            "check -f and -t", report_count(keyless).text,
+                            keyless == 1 ? "line has" : "lines have");
+    return report_error("no keys in the files: name one that has some, or give "
+                        "-n ITEMS for a filter that is empty at first");
+}
+
 static int build_size(build_job *job)
 {
-    uint64_t keys;
+    uint64_t keys, keyless;
     int status;
 
     if (job->spec.capacity > 0)
         return CLI_GO;
-    status = job_agree(build_count(job, &keys));
+    status = job_agree(build_count(job, &keys, &keyless));
     if (status != CLI_GO)
         return status;
     job->spec.capacity = job_sum(keys);
-    if (job->spec.capacity == 0)
-        return report_error("no keys in the files: name one that has some, or "
-                            "give -n ITEMS for a filter that is empty at "
-                            "first");
-    return CLI_GO;
+    keyless = job_sum(keyless);
+    return job->spec.capacity > 0 ? CLI_GO : build_no_keys(keyless);
 }
 
 /* ==== Replicating ======================================================= */
@@ -367,6 +377,20 @@ static int build_check_kind(const build_settings *s)
     return CLI_GO;
 }
 
+/* Parts are written where they belong, in any order. */
+static int build_check_output(const build_settings *s,
+                              const cli_operands *operands)
+{
+    struct stat about;
+
+    if (s->partition && stat(s->output, &about) == 0
+        && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
+        return report_error("'%s' is not an ordinary file, in which a filter "
+                            "could be put together from its parts: give -o "
+                            "one, or leave out --partition", s->output);
+    return filter_check_output(s->output, operands, 0);
+}
+
 static int build_check(const cli_command *self, const build_job *job,
                        const cli_operands *operands)
 {
@@ -382,7 +406,7 @@ static int build_check(const cli_command *self, const build_job *job,
     if (status == CLI_GO)
         status = build_check_kind(s);
     if (status == CLI_GO && job_rank == 0)
-        status = filter_check_output(s->output, operands, 0);
+        status = build_check_output(s, operands);
     return status;
 }
 

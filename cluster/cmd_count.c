@@ -133,12 +133,12 @@ static bool count_any(const node_sums *s)
     return s->least <= s->most;
 }
 
-/* Of the sum, relative to the true one. */
+/* Of the sum, relative to the true one; in units, where that is 0. */
 static double count_error(const node_sums *believed, const node_sums *truth)
 {
-    int64_t off = (int64_t)(believed->sum - truth->sum);
+    double off = (double)(int64_t)(believed->sum - truth->sum);
 
-    return off == 0 ? 0 : fabs((double)off / (double)(int64_t)truth->sum);
+    return fabs(truth->sum == 0 ? off : off / (double)(int64_t)truth->sum);
 }
 
 /* ==== An epoch ========================================================== */
@@ -254,6 +254,18 @@ static void count_line(const char *who, const node_sums *s, unsigned digits)
                   least.text, most.text);
 }
 
+static void count_text_error(const count_epoch *e, unsigned digits)
+{
+    double unit = pow(10, -(double)digits);
+
+    if (e->truth.sum == 0 && e->error_most > 0)
+        output_format("error of the sum, which is 0: %.4g in the mean, %.4g at "
+                      "most\n", unit * e->error_mean, unit * e->error_most);
+    else
+        output_format("error of the sum: %.4g %% in the mean, %.4g %% at "
+                      "most\n", 100 * e->error_mean, 100 * e->error_most);
+}
+
 static void count_text(const count_job *job, const count_epoch *e)
 {
     const node_tally *t = &e->tally;
@@ -271,8 +283,7 @@ static void count_text(const count_job *job, const count_epoch *e)
              (unsigned long long)e->worst_node);
     if (e->error_most > 0)
         count_line(who, &e->worst, digits);
-    output_format("error of the sum: %.4g %% in the mean, %.4g %% at most\n",
-                  100 * e->error_mean, 100 * e->error_most);
+    count_text_error(e, digits);
     output_format("reports: %s first, %s replaced, %s the same, %s "
                   "unsuccessful\n", report_count(t->first).text,
                   report_count(t->replaced).text, report_count(t->same).text,
@@ -312,6 +323,7 @@ static void count_json_epoch(const count_job *job, const count_epoch *e)
 {
     const node_tally *t = &e->tally;
     unsigned digits = job->events.digits;
+    bool relative = e->truth.sum != 0 || !(e->error_most > 0);
 
     json_open_object(NULL);
     json_count("epoch", e->epoch + 1);
@@ -319,8 +331,8 @@ static void count_json_epoch(const count_job *job, const count_epoch *e)
     count_json_sums("node_0", &e->first, digits);
     count_json_sums("worst", &e->worst, digits);
     json_count("worst_node", e->worst_node);
-    json_real("error_mean", e->error_mean);
-    json_real("error_most", e->error_most);
+    json_real("error_mean", relative ? e->error_mean : NAN);
+    json_real("error_most", relative ? e->error_most : NAN);
     json_count("reports", count_reports(t));
     json_count("first", t->first);
     json_count("replaced", t->replaced);
@@ -381,6 +393,7 @@ static void count_say_plan(const count_job *job, uint64_t memory)
 static void count_warn(const count_job *job)
 {
     uint64_t refused = job_sum(gossip_refused(job->gossip));
+    uint64_t stuck = job_sum(gossip_stuck(job->gossip));
     uint64_t keyless = job->events.keyless;
 
     if (keyless > 0)
@@ -392,6 +405,11 @@ static void count_warn(const count_job *job)
         report_note("note: filters could not take %s entries; their members "
                     "are counted, but not replaced later: take another kind "
                     "than %s", report_count(refused).text, job->want->kind);
+    else if (stuck > 0)
+        report_note("note: filters could not take out %s entries again; their "
+                    "members' later values may not be counted: give -p a "
+                    "smaller rate, or another kind than %s",
+                    report_count(stuck).text, job->want->kind);
 }
 
 static void count_run_all(count_job *job)
@@ -438,6 +456,31 @@ static int count_all(count_job *job)
     return CLI_OK;
 }
 
+/* Does every entry leave that has to, and nothing else? Some kinds only may
+ * take an entry out, or have no room for one that comes back; and filters of
+ * a size that was chosen for all four do not fit their entries. */
+static bool count_kind_fits(const char *kind)
+{
+    static const char *const unfit[] = { "deletable", "invertible", "twin" };
+    size_t name = strcspn(kind, ":");
+
+    for (size_t i = 0; i < sizeof unfit / sizeof *unfit; i++)
+        if (strlen(unfit[i]) == name && memcmp(kind, unfit[i], name) == 0)
+            return false;
+    return filter_kind_can(kind, "add") && filter_kind_can(kind, "remove");
+}
+
+/* Is an option m= or bits= among those behind the kind's name? */
+static bool count_kind_sized(const char *kind)
+{
+    for (const char *at = kind; (at = strpbrk(at, ":,")) != NULL; ) {
+        at++;
+        if (strncmp(at, "m=", 2) == 0 || strncmp(at, "bits=", 5) == 0)
+            return true;
+    }
+    return false;
+}
+
 static int count_check(const cli_command *self, count_settings *s)
 {
     if ((s->bits > 0) != (s->probes > 0))
@@ -446,9 +489,14 @@ static int count_check(const cli_command *self, count_settings *s)
     if (s->bits > 0 && s->rate > 0)
         return options_wrong(self, "-p is the rate and --bits with --probes "
                                    "the size of filters: give one of the two");
-    if (!filter_kind_can(s->kind, "add") || !filter_kind_can(s->kind, "remove"))
-        return options_wrong(self, "-k must be a kind that can add and remove: "
-                                   "take counting, cuckoo or quotient");
+    if (!count_kind_fits(s->kind))
+        return options_wrong(self, "-k must be a kind that can add and remove, "
+                                   "and removes every entry: take counting, "
+                                   "cuckoo or quotient");
+    if (count_kind_sized(s->kind))
+        return options_wrong(self, "options m= and bits= of a kind would hold "
+                                   "for filters of different sizes: give "
+                                   "--bits and --probes, or a rate");
     if (s->bits > 0 && strcmp(s->kind, "counting") != 0)
         return options_wrong(self, "--bits and --probes are for kind counting: "
                                    "give a rate");

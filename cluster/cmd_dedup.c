@@ -445,6 +445,8 @@ static int dedup_run(const cli_command *self, int argc, char **argv)
         return status;
     status = job_agree(dedup_open(&job, &operands));
     if (status == CLI_GO)
+        status = share_same(&job.share);
+    if (status == CLI_GO)
         status = dedup_all(&job);
     if (status == CLI_GO)
         dedup_report(&job, report_clock() - start);

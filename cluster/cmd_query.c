@@ -24,6 +24,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef struct {
     cli_how how;
@@ -377,9 +378,23 @@ static int query_check(const cli_command *self, const query_settings *s,
     return CLI_GO;
 }
 
+/* A pipe would give its bytes to one rank only, and the others would wait. */
+static int query_check_file(const char *path)
+{
+    struct stat about;
+
+    if (stat(path, &about) < 0 || S_ISREG(about.st_mode)
+        || S_ISDIR(about.st_mode))
+        return CLI_GO;                  /* or opening it tells what is wrong */
+    return report_error("'%s' is not an ordinary file, which all ranks could "
+                        "read: write the filter to one first", path);
+}
+
 /* The filter, and its parts. */
 static int query_open(query_job *job)
 {
+    if (query_check_file(job->file) != CLI_GO)
+        return CLI_ERROR;
     job->filter = filter_map(job->file, 0);
     if (job->filter == NULL)
         return CLI_ERROR;

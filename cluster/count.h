@@ -94,6 +94,7 @@ typedef struct {
     uint64_t    *last;          /* number of the last message of each node */
     node_sums    sums;
     uint64_t     refused;       /* entries that a filter could not take    */
+    uint64_t     stuck;         /* that it could not take out again        */
 } node;
 
 /* `members` stay the caller's. CLI_GO or CLI_ERROR. */
@@ -160,6 +161,7 @@ node_sums  gossip_truth(const gossip *g);
 node_tally gossip_tally(const gossip *g);
 uint64_t   gossip_memory(const gossip *g);
 uint64_t   gossip_refused(const gossip *g);
+uint64_t   gossip_stuck(const gossip *g);
 const node_plan *gossip_settled(const gossip *g);       /* with its numbers */
 
 /* Rank 0 gets what all nodes believe, in their order; others NULL. To be

@@ -349,6 +349,15 @@ uint64_t gossip_refused(const gossip *g)
     return entries;
 }
 
+uint64_t gossip_stuck(const gossip *g)
+{
+    uint64_t entries = 0;
+
+    for (size_t i = 0; i < g->n; i++)
+        entries += g->nodes[i].stuck;
+    return entries;
+}
+
 const node_plan *gossip_settled(const gossip *g)
 {
     return &g->plan.plan;

@@ -297,11 +297,16 @@ static void node_take_in(node *n, uint64_t name, int64_t value)
     n->sums.sum += (uint64_t)value;
 }
 
-/* Where a counter sticks the trace stays, as one more that is there by
- * accident. */
+/* Where an entry cannot be taken out its trace stays, as one more that is there
+ * by accident. */
+static void node_leave(node *n, bly_filter *f, uint64_t entry)
+{
+    n->stuck += bly_remove_hash(f, entry) < 0;
+}
+
 static void node_take_out(node *n, uint64_t name, int64_t value)
 {
-    (void)bly_remove_hash(n->inside, node_inside_entry(name, value));
+    node_leave(n, n->inside, node_inside_entry(name, value));
     if (value == EVENTS_GONE)
         return;
     n->sums.count--;
@@ -425,7 +430,7 @@ static void node_holds_no_more(node *n, node_member *m, int64_t value,
 {
     size_t i = node_state_at(m, value);
 
-    (void)bly_remove_hash(n->held, node_held_entry(m->name, value, to));
+    node_leave(n, n->held, node_held_entry(m->name, value, to));
     if (i < m->n && --m->states[i].holders == 0)
         m->states[i] = m->states[--m->n];
 }

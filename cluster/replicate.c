@@ -53,16 +53,14 @@ static int replicate_take(bly_filter *filter, const job_bytes *image)
     return status < 0 ? report_library() : CLI_GO;
 }
 
-/* Have what came instead. */
+/* Have what came instead; the old one goes first, so that there are never more
+ * than two. */
 static int replicate_replace(bly_filter **filter, const job_bytes *image)
 {
-    bly_filter *other;
-
-    if (bly_unpack(&other, image->bytes, image->n) < 0)
-        return report_library();
     bly_free(*filter);
-    *filter = other;
-    return CLI_GO;
+    *filter = NULL;
+    return bly_unpack(filter, image->bytes, image->n) < 0 ? report_library()
+                                                          : CLI_GO;
 }
 
 static void replicate_send(const bly_filter *filter, int rank, job_bytes *in)

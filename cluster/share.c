@@ -33,6 +33,32 @@ static int share_no_files(void)
                         "keys");
 }
 
+static int share_not_ordinary(const char *path)
+{
+    return report_error("'%s' is not an ordinary file, of which each rank "
+                        "could read a part: write the keys to one first",
+                        path);
+}
+
+/* Files that the kernel makes up say that they are empty, and are not. */
+static int share_check_empty(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC), error;
+    ssize_t got;
+    char byte;
+
+    if (fd < 0)
+        return lines_refuse(path, errno);
+    do
+        got = read(fd, &byte, 1);
+    while (got < 0 && errno == EINTR);
+    error = errno;
+    close(fd);
+    if (got < 0)
+        return lines_refuse(path, error);
+    return got == 0 ? CLI_GO : share_not_ordinary(path);
+}
+
 /* The length of an ordinary file. */
 static int share_measure(const char *path, uint64_t *bytes)
 {
@@ -45,13 +71,11 @@ static int share_measure(const char *path, uint64_t *bytes)
     if (S_ISDIR(about.st_mode))
         return lines_refuse(path, EISDIR);
     if (!S_ISREG(about.st_mode))
-        return report_error("'%s' is not an ordinary file, of which each rank "
-                            "could read a part: write the keys to one first",
-                            path);
+        return share_not_ordinary(path);
     if (access(path, R_OK) < 0)
         return lines_refuse(path, errno);
     *bytes = (uint64_t)about.st_size;
-    return CLI_GO;
+    return *bytes > 0 ? CLI_GO : share_check_empty(path);
 }
 
 int share_open(share *s, const cli_how *how, const cli_operands *operands,
@@ -145,10 +169,12 @@ static int share_open_file(share *s)
 static int share_skip(share *s)
 {
     char block[4096];
-    uint64_t at = s->at - 1;
+    uint64_t at = s->at - 1, end = s->start[s->file + 1];
 
-    while (at < s->start[s->file + 1]) {
-        ssize_t got = share_read(s, at, block, sizeof block);
+    while (at < end) {                  /* what was added since is not ours */
+        size_t want = end - at < sizeof block ? (size_t)(end - at)
+                                              : sizeof block;
+        ssize_t got = share_read(s, at, block, want);
         char *hit;
 
         if (got <= 0)

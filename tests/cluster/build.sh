@@ -135,8 +135,12 @@ try build -o a -k blocked a
 refused 'the output among the keys' "'a' is the output"
 try build -o new.bly c
 refused 'no keys' 'no keys'
+try build -o new.bly -f 99 a
+refused 'no such column in any line' 'lines have no such column'
 check 'no filter was written' [ ! -e new.bly ]
 try build -k blocked -P -n 10 -o /dev/null a
 refused 'a divided filter to a device' 'ordinary file'
+try build -k blocked -P -o /dev/null a missing
+refused 'and before anything is read' "'/dev/null' is not an ordinary file"
 
 finish

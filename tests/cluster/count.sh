@@ -145,6 +145,11 @@ try count --nodes 20 --rounds 40 --json ones
 check 'all rounds twice: the second ones change nothing' \
     [ "$(number first)" -eq 80000 -a "$(number same)" -eq 80000 ]
 
+printf 'a\t5\nb\t-5\nc\t0.5\nd\t-0.5\n' >zero
+try count --nodes 4 --rounds 1 zero
+out_has 'the true sum is 0: the difference' 0 \
+    '^error of the sum, which is 0: [0-9.]* in the mean, [0-9.]* at most$'
+
 # ---- the filters ------------------------------------------------------------
 # 60 members; in each of five epochs half of them draw one of four values.
 awk 'BEGIN {
@@ -177,6 +182,11 @@ filters 20 8
 check 'twenty bits: none' [ "$errors" -eq 0 -a "$unsuccessful" -eq 0 ]
 check 'twenty bits: the first reports are 3600' [ "$(number first)" -eq 3600 ]
 
+seq 3000 | awk '{ for (i = 0; i < 4; i++) print "x" $1 "\t" i * $1 }' |
+    sort -k2,2n >changing
+try count --epochs 4 --bits 2 --probes 4 --nodes 6 changing
+note 'two bits: entries that cannot be taken out are told' 'could not take out'
+
 # ---- what is sent -----------------------------------------------------------
 for ranks in 2 4 8; do
     RANKS=$ranks
@@ -204,8 +214,16 @@ try count --bits 5 --probes 4 -p 1% few
 refused '--bits and -p' 'one of the two'
 try count -k blocked few
 refused 'a kind that cannot remove' 'add and remove'
-try count -k counting:m=0 few
-refused 'a wrong option of a kind' 'm'
+try count -k counting:nosuch=3 few
+refused 'a wrong option of a kind' 'nosuch'
+for kind in deletable invertible twin twin:base=cuckoo; do
+    try count -k $kind few
+    refused "$kind, which does not remove all" 'removes every entry'
+done
+for option in m=0 m=100 k=3,m=100 bits=2; do
+    try count -k counting:$option few
+    refused "a size for all filters, $option" 'm= and bits='
+done
 try count -k cuckoo --bits 5 --probes 4 few
 refused 'bits and probes of another kind' 'kind counting'
 try count --nodes 10M few

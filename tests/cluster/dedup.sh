@@ -150,6 +150,14 @@ refused 'a missing file' "cannot read 'missing'"
 mkdir folder
 try dedup few folder
 refused 'a folder' "'folder' is a folder"
+mkdir other
+head -n 100 many >other/many
+RANKS=3
+for rank in 0 2; do
+    alone $rank 'cd other' dedup many
+    refused "a file that is another for rank $rank" 'same files'
+done
+RANKS=4
 try dedup -t , few
 refused '-t without -f' '-f N'
 try dedup -x few
@@ -165,6 +173,12 @@ if [ "$(stat -c %s $short 2>/dev/null)" = 4096 ]; then
     done
 else
     skip 'one rank fails' "no $short"
+fi
+if [ -r /proc/version ] && [ ! -s /proc/version ]; then
+    try dedup few /proc/version
+    refused 'a file that only seems empty' "version' is not an ordinary file"
+else
+    skip 'a file that only seems empty' 'no /proc/version'
 fi
 if [ "$(id -u)" != 0 ]; then
     cp few secret

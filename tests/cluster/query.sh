@@ -77,6 +77,9 @@ try query blocked.bly
 refused 'no files of keys' 'standard input'
 try query - a
 refused 'a filter from standard input' 'must be a file'
+mkfifo pipe
+try query pipe a
+refused 'a filter from a pipe' "'pipe' is not an ordinary file"
 try query
 refused 'no filter' 'FILE'
 try query -c -S blocked.bly a
