@@ -372,24 +372,27 @@ void shape_stat(bly_stat_t *out, const shape *s, const uint8_t *payload)
 /* The variances of what a, b and either are combined to, where a_only and
  * b_only are the keys in one filter alone. Differences are taken between
  * neighbours first: those of equal filters are 0, not what rounding leaves. */
-static void shape_overlap_errors(bly_overlap_t *out, const shape *s)
+static void shape_overlap_errors(bly_overlap_t *out,
+                                 shape_covary *covariance, const void *filter)
 {
     double both = fmax(out->both.value, 0);
     double a_only = fmax(out->a.value - both, 0);
     double b_only = fmax(out->b.value - both, 0);
     double either = both + a_only + b_only;
 
-    double aa = shape_covariance(s, both + a_only, 0, 0);
-    double bb = shape_covariance(s, both + b_only, 0, 0);
-    double uu = shape_covariance(s, either, 0, 0);
-    double ab = shape_covariance(s, both, a_only, b_only);
-    double au = shape_covariance(s, both + a_only, 0, b_only);
-    double bu = shape_covariance(s, both + b_only, 0, a_only);
+    double aa = covariance(filter, both + a_only, 0, 0);
+    double bb = covariance(filter, both + b_only, 0, 0);
+    double uu = covariance(filter, either, 0, 0);
+    double ab = covariance(filter, both, a_only, b_only);
+    double au = covariance(filter, both + a_only, 0, b_only);
+    double bu = covariance(filter, both + b_only, 0, a_only);
 
     /* differ = (either - a) + (either - b), both = either - differ */
     double dd = (uu - au) + (aa - au) + (uu - bu) + (bb - bu)
               + 2 * ((uu - bu) + (ab - au));
     double du = (uu - au) + (uu - bu);
+    out->a.sd = shape_root(aa);
+    out->b.sd = shape_root(bb);
     out->either.sd = shape_root(uu);
     out->differ.sd = shape_root(dd);
     out->both.sd = shape_root(uu + (dd - 2 * du));
@@ -411,20 +414,32 @@ void shape_overlap_end(bly_overlap_t *out)
     }
 }
 
+void shape_overlap_combine(bly_overlap_t *out, shape_covary *covariance,
+                           const void *filter)
+{
+    if (isfinite(out->either.value)) {
+        double a_only = out->either.value - out->b.value;
+        double b_only = out->either.value - out->a.value;
+        out->both.value = out->a.value - a_only;
+        out->differ.value = a_only + b_only;
+        shape_overlap_errors(out, covariance, filter);
+    }
+    shape_overlap_end(out);
+}
+
+static double shape_covary_rows(const void *filter, double both, double a_only,
+                                double b_only)
+{
+    return shape_covariance(filter, both, a_only, b_only);
+}
+
 void shape_overlap_of(bly_overlap_t *out, const shape *s,
                       uint64_t a, uint64_t b, uint64_t either)
 {
     out->a = shape_keys(s, (double)a);
     out->b = shape_keys(s, (double)b);
     out->either = shape_keys(s, (double)either);
-    if (isfinite(out->either.value)) {
-        double a_only = out->either.value - out->b.value;
-        double b_only = out->either.value - out->a.value;
-        out->both.value = out->a.value - a_only;
-        out->differ.value = a_only + b_only;
-        shape_overlap_errors(out, s);
-    }
-    shape_overlap_end(out);
+    shape_overlap_combine(out, shape_covary_rows, s);
 }
 
 void shape_overlap(bly_overlap_t *out, const shape *s,

@@ -126,6 +126,16 @@ void shape_overlap(bly_overlap_t *out, const shape *s,
 void shape_overlap_of(bly_overlap_t *out, const shape *s,
                       uint64_t a, uint64_t b, uint64_t either);
 
+/* From the estimates a, b and either what follows from them, and all
+ * deviations. Of filters whose bits are not in blocks of one size: the
+ * covariance of estimates from two with `both` keys in common and so many more
+ * in one alone is told by a function. */
+typedef double shape_covary(const void *filter, double both, double a_only,
+                            double b_only);
+
+void shape_overlap_combine(bly_overlap_t *out, shape_covary *covariance,
+                           const void *filter);
+
 /* The Jaccard index from either, both and differ and their deviations; nothing
  * but infinities where `either` is one. */
 void shape_overlap_end(bly_overlap_t *out);

@@ -660,31 +660,6 @@ static bly_status egh_unite(void *into, const void *other)
     return BLY_OK;
 }
 
-/* The deviations of what two filters hold together, as core/shape.c has them
- * for blocks of one size. */
-static void egh_overlap_errors(bly_overlap_t *o, const void *image)
-{
-    double both = fmax(o->both.value, 0);
-    double a = fmax(o->a.value - both, 0), b = fmax(o->b.value - both, 0);
-
-    double aa = egh_covariance(image, both + a, 0, 0);
-    double bb = egh_covariance(image, both + b, 0, 0);
-    double uu = egh_covariance(image, both + a + b, 0, 0);
-    double ab = egh_covariance(image, both, a, b);
-    double au = egh_covariance(image, both + a, 0, b);
-    double bu = egh_covariance(image, both + b, 0, a);
-
-    /* differ = (either - a) + (either - b), both = either - differ */
-    double dd = (uu - au) + (aa - au) + (uu - bu) + (bb - bu)
-              + 2 * ((uu - bu) + (ab - au));
-    double du = (uu - au) + (uu - bu);
-    o->a.sd = egh_root(aa);
-    o->b.sd = egh_root(bb);
-    o->either.sd = egh_root(uu);
-    o->differ.sd = egh_root(dd);
-    o->both.sd = egh_root(uu + (dd - 2 * du));
-}
-
 static bly_estimate egh_estimate(const void *image, uint64_t set)
 {
     double keys = egh_keys(image, set);
@@ -700,13 +675,7 @@ static void egh_overlap(bly_overlap_t *out, const void *a, const void *b)
     out->a = egh_estimate(a, egh_set(a));
     out->b = egh_estimate(b, egh_set(b));
     out->either = egh_estimate(a, set);
-    if (isfinite(out->either.value)) {
-        out->differ.value = (out->either.value - out->a.value)
-                          + (out->either.value - out->b.value);
-        out->both.value = out->either.value - out->differ.value;
-        egh_overlap_errors(out, a);
-    }
-    shape_overlap_end(out);
+    shape_overlap_combine(out, egh_covariance, a);
 }
 
 const bly_kind bly_kind_egh = {
