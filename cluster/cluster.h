@@ -127,6 +127,9 @@ typedef struct {
 /* The next batch; CLI_GO, CLI_OK at the end, or CLI_ERROR. */
 int share_batch(share *s, share_reader *r);
 
+/* How many bytes of its file stand before a byte of the batch. */
+uint64_t share_place(const share *s, const share_reader *r, const void *at);
+
 /* ==== part.c ============================================================ */
 
 /* Where the image of a filter with local keys is divided: each rank has so

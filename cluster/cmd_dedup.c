@@ -23,7 +23,9 @@
 
 enum { DEDUP_PIECE = 1 << 20 };         /* of output, sent at once */
 
-#define DEDUP_END UINT64_MAX            /* instead of a piece's length */
+/* Instead of a piece's length: no more will come, of all or of a part. */
+#define DEDUP_END    UINT64_MAX
+#define DEDUP_FAILED (UINT64_MAX - 1)
 
 typedef struct {
     cli_how     how;
@@ -217,7 +219,9 @@ static void dedup_receive(dedup_job *job, int rank)
         uint64_t n;
 
         exchange_receive(rank, &n, sizeof n);
-        if (n == DEDUP_END)
+        if (n == DEDUP_FAILED)
+            job->stop = true;           /* or there were a hole */
+        if (n == DEDUP_END || n == DEDUP_FAILED)
             return;
         job->piece.n = 0;
         exchange_receive(rank, job_extend(&job->piece, (size_t)n), (size_t)n);
@@ -227,15 +231,17 @@ static void dedup_receive(dedup_job *job, int rank)
     }
 }
 
-/* Whatever happens, the end is told: rank 0 waits for it. */
+/* Whatever happens, the end is told: rank 0 waits for it. Where one fails, what
+ * comes behind it is not printed. */
 static int dedup_output(dedup_job *job)
 {
-    uint64_t end = DEDUP_END;
     int status = dedup_pass_again(job, dedup_print_line);
+    uint64_t end = status == CLI_GO ? DEDUP_END : DEDUP_FAILED;
 
+    if (status != CLI_GO)
+        job->stop = true;
     if (job_rank != 0) {
-        if (status == CLI_GO)
-            dedup_send(job);
+        dedup_send(job);                /* nothing, once it is to stop */
         exchange_send(0, &end, sizeof end);
     }
     for (int rank = 1; job_rank == 0 && rank < job_ranks; rank++)

@@ -74,10 +74,24 @@ static bool events_scale(int64_t *value, unsigned more)
 
 /* ==== This rank's lines ================================================= */
 
+static int events_refuse(const share *s, const share_reader *r, bly_key label,
+                         const char *why)
+{
+    const char *text = label.data;
+    int n = (int)(label.length < 40 ? label.length : 40);
+
+    if (label.length > 0 && text[label.length - 1] == '\r')
+        return report_error("%s: the lines end with CR LF: take the CR out of "
+                            "them, with tr -d '\\r'", r->chunk.path);
+    return report_error("%s, after %llu bytes: '%.*s' %s", r->chunk.path,
+                        (unsigned long long)share_place(s, r, text), n, text,
+                        why);
+}
+
 /* Until all ranks know how many decimals there are, an event's epoch is the
  * number of its decimals. */
-static int events_add(events *e, const share_reader *r, size_t i,
-                      const bly_filter *hasher)
+static int events_add(events *e, const share *s, const share_reader *r,
+                      size_t i, const bly_filter *hasher)
 {
     bly_key key = r->batch.keys[i], label = r->batch.labels[i];
     unsigned digits;
@@ -91,9 +105,7 @@ static int events_add(events *e, const share_reader *r, size_t i,
     at = &e->list[e->n];
     why = events_value(label.data, label.length, &at->value, &digits);
     if (why != NULL)
-        return report_error("%s: '%.*s' %s", r->chunk.path,
-                            (int)(label.length < 40 ? label.length : 40),
-                            (const char *)label.data, why);
+        return events_refuse(s, r, label, why);
     at->name = bly_hash(hasher, key.data, key.length);
     at->epoch = digits;
     e->digits = digits > e->digits ? digits : e->digits;
@@ -110,7 +122,7 @@ static int events_lines(events *e, share *s, share_reader *r,
            && (status = share_batch(s, r)) == CLI_GO) {
         e->keyless += r->batch.keyless;
         for (size_t i = 0; i < r->batch.n && status == CLI_GO; i++)
-            status = events_add(e, r, i, hasher);
+            status = events_add(e, s, r, i, hasher);
     }
     return status == CLI_OK ? CLI_GO : status;
 }

@@ -120,7 +120,7 @@ out_has 'lines that end with NUL' 0 '^true +2 +3 '
 for value in x 1x 1.2.3 . + '' 0x10 1e3 '--'; do
     printf 'ant\t%s\n' "$value" >wrong
     try count wrong
-    refused "'$value' is no value" "wrong: '.*' is no value"
+    refused "'$value' is no value" "wrong, after 4 bytes: '.*' is no value"
 done
 printf 'ant\t1234567890123456789\n' >wrong
 try count wrong
@@ -231,6 +231,9 @@ refused 'too many nodes' 'at most'
 { cat few; printf 'ant\tnonsense\n'; } >late
 RANKS=8
 try count many late
-refused 'a value that the last rank cannot read' "late: 'nonsense'"
+refused 'a value that the last rank cannot read' "late, after $(($(wc -c <few) + 4)) bytes: 'nonsense'"
+printf 'ant\t1\r\nbee\t2\r\n' >wrong
+try count wrong
+refused 'lines of CR LF' 'wrong: the lines end with CR LF'
 
 finish
