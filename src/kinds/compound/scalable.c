@@ -25,7 +25,7 @@
  *
  *      geometry 0   kind of the slices: 0 partitioned, 1 blocked, 2 standard,
  *                   3 split, 4 counting, 5 variable, 6 dleft, 7 deletable,
- *                   8 cuckoo, 9 quotient, 10 compaction
+ *                   8 cuckoo, 9 quotient, 10 compaction, 11 floom
  *      geometry 1   growth g, 2 .. 16
  *      geometry 2   tightening r in per cent, 1 .. 99
  *      geometry 3   the rate P asked for (IEEE double), 2^-64 .. 1
@@ -111,7 +111,7 @@ enum {
 
 static const char *const scalable_kinds[] = {
     "partitioned", "blocked", "standard", "split", "counting", "variable",
-    "dleft", "deletable", "cuckoo", "quotient", "compaction", NULL,
+    "dleft", "deletable", "cuckoo", "quotient", "compaction", "floom", NULL,
 };
 enum { SCALABLE_KINDS = sizeof scalable_kinds / sizeof *scalable_kinds - 1 };
 
