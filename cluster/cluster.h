@@ -13,7 +13,9 @@
  *      share.c     the lines of all files, divided among the ranks
  *      part.c      one filter, divided among the ranks
  *      replicate.c a filter of each rank -> the union, on all of them
+ *      mix.h       numbers that look random, from hashes
  *      dedup.h     what the files of `dedup` share
+ *      count.h     what the files of `count` share
  *      cmd_*.c     one subcommand each
  *      main.c      the table of subcommands
  */

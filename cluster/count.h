@@ -123,9 +123,6 @@ size_t node_settle(node *n, const unsigned char *message,
 /* Bytes of filters. */
 uint64_t node_memory(const node *n);
 
-/* A number that looks random, from another. */
-uint64_t node_mix(uint64_t x);
-
 /* ==== gossip.c ========================================================== */
 
 typedef struct {

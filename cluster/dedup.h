@@ -67,9 +67,6 @@ void rounds_run(rounds *r, double key_bits);
 /* After that: is the key with this hash still in doubt? */
 bool rounds_doubt(const rounds *r, uint64_t hash);
 
-/* A number that looks random, below n: it rises with the hash. */
-uint64_t rounds_range(uint64_t hash, uint64_t n);
-
 /* ==== settle.c ========================================================== */
 
 /* What is wanted of lines. */

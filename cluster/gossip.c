@@ -14,13 +14,15 @@
  * round is two exchanges: reports, and answers. What comes out depends on the
  * number of nodes, not on the ranks that they are spread over.
  *
- * Floor 7 (programs); includes count.h only.
+ * Floor 7 (programs); includes count.h and mix.h only.
  */
 #include "count.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "mix.h"
 
 /* Of a filter, if it is chosen here. */
 #define GOSSIP_LEAST_RATE 1e-9
@@ -218,7 +220,7 @@ static void gossip_shuffle(gossip *g, uint64_t *list)
     for (uint64_t i = 0; i < n; i++)
         list[i] = i;
     for (uint64_t i = n - 1; i > 0; i--) {
-        uint64_t j = node_mix(g->random++) % (i + 1), other = list[j];
+        uint64_t j = mix_hash(g->random++) % (i + 1), other = list[j];
 
         list[j] = list[i];
         list[i] = other;

@@ -65,13 +65,15 @@
  *                     networks, Complex Adaptive Systems Modeling 1:19. DIAS;
  *                     there the filters are AMD, AMS, DMA and SMA
  *
- * Floor 7 (programs); includes count.h and <bloomery.h> only.
+ * Floor 7 (programs); includes count.h, mix.h and <bloomery.h> only.
  */
 #include "count.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "mix.h"
 
 enum {
     NODE_HEAD = 24,             /* bytes of a message before its reports   */
@@ -84,22 +86,14 @@ enum { NODE_UNSUCCESSFUL, NODE_FIRST, NODE_SAME, NODE_REPLACE };
 
 /* ==== Entries of filters ================================================ */
 
-uint64_t node_mix(uint64_t x)
-{
-    x += UINT64_C(0x9E3779B97F4A7C15);
-    x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
-    return x ^ x >> 31;
-}
-
 static uint64_t node_met_entry(uint64_t name, uint64_t to)
 {
-    return node_mix(name ^ node_mix(to));
+    return mix_hash(name ^ mix_hash(to));
 }
 
 static uint64_t node_inside_entry(uint64_t name, int64_t value)
 {
-    return node_mix(name + node_mix(~(uint64_t)value));
+    return mix_hash(name + mix_hash(~(uint64_t)value));
 }
 
 static uint64_t node_held_entry(uint64_t name, int64_t value, uint64_t to)

@@ -35,7 +35,7 @@
  * In the end the array is the set of hashes in doubt: the lines are read once
  * more, and those whose hash is not in it are unique for certain.
  *
- * Floor 7 (programs); includes dedup.h and <bloomery.h> only.
+ * Floor 7 (programs); includes dedup.h, mix.h and <bloomery.h> only.
  */
 #include "dedup.h"
 
@@ -43,9 +43,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS_FEW = 32, ROUNDS_DIGIT = 8, ROUNDS_SEGMENT = 1 << 18 };
+#include "mix.h"
 
-#define ROUNDS_STEP UINT64_C(0x9E3779B97F4A7C15)
+enum { ROUNDS_FEW = 32, ROUNDS_DIGIT = 8, ROUNDS_SEGMENT = 1 << 18 };
 
 /* ==== Hashes ============================================================ */
 
@@ -63,25 +63,6 @@ void rounds_free(rounds *r)
     free(r->hashes);
     free(r->starts);
     memset(r, 0, sizeof *r);
-}
-
-/* The finaliser of SplitMix64 [Steele, Lea & Flood 2014]: a bijection. */
-static uint64_t rounds_mix(uint64_t v)
-{
-    v += ROUNDS_STEP;
-    v = (v ^ v >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    v = (v ^ v >> 27) * UINT64_C(0x94D049BB133111EB);
-    return v ^ v >> 31;
-}
-
-/* The high half of hash * n, from the products of their halves. */
-uint64_t rounds_range(uint64_t hash, uint64_t n)
-{
-    uint64_t low = hash & UINT32_MAX, high = hash >> 32;
-    uint64_t one = high * (n & UINT32_MAX) + (low * (n & UINT32_MAX) >> 32);
-    uint64_t two = low * (n >> 32) + (one & UINT32_MAX);
-
-    return high * (n >> 32) + (one >> 32) + (two >> 32);
 }
 
 /* ==== Sorting =========================================================== */
@@ -152,7 +133,7 @@ static void rounds_sort(uint64_t *hashes, size_t n, unsigned bits)
 static void rounds_step(rounds *r)
 {
     for (size_t i = 0; i < r->n; i++)
-        r->hashes[i] = rounds_mix(r->hashes[i]);
+        r->hashes[i] = mix_hash(r->hashes[i]);
     rounds_sort(r->hashes, r->n, 64);
     r->steps++;
 }
@@ -193,7 +174,7 @@ typedef struct {
 
 static uint64_t rounds_position(const rounds_way *w, uint64_t hash)
 {
-    return rounds_range(hash, w->about->positions);
+    return mix_range(hash, w->about->positions);
 }
 
 /* The first hash from number i on whose position is not below `end`. */
@@ -526,7 +507,7 @@ static void rounds_index(rounds *r)
     r->starts = job_memory(NULL, (((size_t)1 << r->bits) + 1)
                                  * sizeof *r->starts);
     for (uint64_t top = 0; top <= UINT64_C(1) << r->bits; top++) {
-        while (i < r->n && rounds_range(r->hashes[i],
+        while (i < r->n && mix_range(r->hashes[i],
                                         UINT64_C(1) << r->bits) < top)
             i++;
         r->starts[top] = i;
@@ -567,8 +548,8 @@ bool rounds_doubt(const rounds *r, uint64_t hash)
     uint64_t top;
 
     for (unsigned i = 0; i < r->steps; i++)
-        hash = rounds_mix(hash);
-    top = rounds_range(hash, UINT64_C(1) << r->bits);
+        hash = mix_hash(hash);
+    top = mix_range(hash, UINT64_C(1) << r->bits);
     at = r->starts[top];
     end = r->starts[top + 1];
     while (at < end && r->hashes[at] < hash)

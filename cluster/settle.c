@@ -13,12 +13,14 @@
  *                counts are wanted, a number: how often it comes, 0 for no
  *
  * Numbers have seven bits a byte, the lowest first. Floor 7 (programs);
- * includes dedup.h and <bloomery.h> only.
+ * includes dedup.h, mix.h and <bloomery.h> only.
  */
 #include "dedup.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "mix.h"
 
 /* A key of a table. */
 typedef struct {
@@ -183,9 +185,9 @@ void settle_close(settle *s)
 /* Another multiplication than that of tables and rounds. */
 static size_t settle_owner(uint64_t hash)
 {
-    return (size_t)rounds_range((hash ^ hash >> 32)
-                                * UINT64_C(0xD1342543DE82EF95),
-                                (uint64_t)job_ranks);
+    return (size_t)mix_range((hash ^ hash >> 32)
+                             * UINT64_C(0xD1342543DE82EF95),
+                             (uint64_t)job_ranks);
 }
 
 void settle_add(settle *s, uint64_t hash, bly_key key)
