@@ -568,6 +568,23 @@ int combine_run(const cli_command *self, const cli_combination *how,
 extern const cli_option combine_options[];
 extern const cli_option combine_level_options[];        /* of unite alone */
 
+/* What a filter is made for, of those that make one from lines. */
+#define CLI_SPEC_OPTIONS(settings)                                            \
+    { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(settings, items), false,     \
+      "How many keys it should hold: 1000000, 1e6, 10k, 2.5M, 1G. Without it "\
+      "the keys are counted first." },                                        \
+    { 'p', "rate", "RATE", CLI_RATE, offsetof(settings, rate), false,         \
+      "The false-positive rate with that many keys: 0.01, 1%, 1e-3. "         \
+      "Default: 1%." },                                                       \
+    { 's', "seed", "SEED", CLI_SEED, offsetof(settings, seed), false,         \
+      "The seed of the hash function. Default: 0." }
+
+#define CLI_HASH_OPTION(settings, hash)                                       \
+    { 'H', "hash", "HASH", CLI_TEXT, offsetof(settings, hash), false,         \
+      "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "      \
+      "fnv1a, or of keys that are integers decimal (as text) or identity (up "\
+      "to 8 bytes)." }
+
 /* ==== cmd_build.c ======================================================= */
 
 typedef struct {

@@ -18,18 +18,8 @@ static const cli_option build_options[] = {
     { 'k', "kind", "KIND", CLI_TEXT, offsetof(cli_build, kind), false,
       "The kind of filter, with its options: standard, blocked, standard:k=5. "
       "'bloomery kinds' lists them. Default: standard." },
-    { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(cli_build, items), false,
-      "How many keys it should hold: 1000000, 1e6, 10k, 2.5M, 1G. Without it "
-      "the keys are counted first." },
-    { 'p', "rate", "RATE", CLI_RATE, offsetof(cli_build, rate), false,
-      "The false-positive rate with that many keys: 0.01, 1%, 1e-3. "
-      "Default: 1%." },
-    { 's', "seed", "SEED", CLI_SEED, offsetof(cli_build, seed), false,
-      "The seed of the hash function. Default: 0." },
-    { 'H', "hash", "HASH", CLI_TEXT, offsetof(cli_build, hash), false,
-      "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "
-      "fnv1a, or of keys that are integers decimal (as text) or identity (up "
-      "to 8 bytes)." },
+    CLI_SPEC_OPTIONS(cli_build),
+    CLI_HASH_OPTION(cli_build, hash),
     CLI_MEMORY_OPTION(cli_build, memory),
     CLI_HOW_OPTIONS(cli_build, how),
     CLI_LABEL_OPTION(cli_build, how, "For kinds that carry labels."),

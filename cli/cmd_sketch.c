@@ -41,10 +41,7 @@ static const cli_option sketch_options[] = {
     { 's', "seed", "SEED", CLI_SEED, offsetof(sketch_settings, build.seed),
       false, "The seed of the hash function: another one makes other errors. "
       "Default: 0." },
-    { 'H', "hash", "HASH", CLI_TEXT, offsetof(sketch_settings, build.hash),
-      false, "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "
-      "fnv1a, or of keys that are integers decimal (as text) or identity (up "
-      "to 8 bytes)." },
+    CLI_HASH_OPTION(sketch_settings, build.hash),
     CLI_HOW_OPTIONS(sketch_settings, build.how),
     CLI_JOBS_OPTION(sketch_settings, build.jobs),
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(sketch_settings, build.verbose),

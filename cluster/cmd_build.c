@@ -54,14 +54,7 @@ static const cli_option build_options[] = {
       "The kind of filter, with its options: standard, blocked, standard:k=5. "
       "It needs the ability \"unite\" ('bloomery kinds' tells), or with "
       "--partition \"local\". Default: standard." },
-    { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(build_settings, items), false,
-      "How many keys it should hold: 1000000, 1e6, 10k, 2.5M, 1G. Without it "
-      "the keys are counted first." },
-    { 'p', "rate", "RATE", CLI_RATE, offsetof(build_settings, rate), false,
-      "The false-positive rate with that many keys: 0.01, 1%, 1e-3. "
-      "Default: 1%." },
-    { 's', "seed", "SEED", CLI_SEED, offsetof(build_settings, seed), false,
-      "The seed of the hash function. Default: 0." },
+    CLI_SPEC_OPTIONS(build_settings),
     { 'H', "hash", "HASH", CLI_TEXT, offsetof(build_settings, hash), false,
       "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "
       "fnv1a." },
