@@ -65,6 +65,16 @@ static bly_status sets_cannot(const bly_kind *kind, const char *verb)
                        kind->name, verb);
 }
 
+/* May `into` be changed by the other, and does its kind do that? */
+static bly_status sets_begin(bly_filter *into, const bly_filter *other,
+                             bool can, const char *verb)
+{
+    bly_status status = sets_match(into, other);
+    if (status == BLY_OK && !can)
+        status = sets_cannot(into->kind, verb);
+    return status == BLY_OK ? handle_begin(into) : status;
+}
+
 /* The items of a union: for a kind that counts, or sums them as one that
  * subtracts does, all of both; for another, some keys may be in both. */
 static uint64_t sets_items(const bly_filter *a, const bly_filter *b)
@@ -82,11 +92,8 @@ static uint64_t sets_items(const bly_filter *a, const bly_filter *b)
 
 bly_status bly_unite(bly_filter *into, const bly_filter *other)
 {
-    bly_status status = sets_match(into, other);
-    if (status == BLY_OK && into->kind->unite == NULL)
-        status = sets_cannot(into->kind, "united");
-    if (status == BLY_OK)
-        status = handle_begin(into);
+    bly_status status = sets_begin(into, other, into->kind->unite != NULL,
+                                   "united");
     if (status == BLY_OK)
         status = into->kind->unite(into->image, other->image);
     if (status == BLY_OK)
@@ -123,11 +130,8 @@ bly_status bly_unite_at(bly_filter *into, const bly_filter *other,
 
 bly_status bly_intersect(bly_filter *into, const bly_filter *other)
 {
-    bly_status status = sets_match(into, other);
-    if (status == BLY_OK && into->kind->intersect == NULL)
-        status = sets_cannot(into->kind, "intersected");
-    if (status == BLY_OK)
-        status = handle_begin(into);
+    bly_status status = sets_begin(into, other, into->kind->intersect != NULL,
+                                   "intersected");
     if (status != BLY_OK)
         return status;
     into->kind->intersect(into->image, other->image);
@@ -138,11 +142,8 @@ bly_status bly_intersect(bly_filter *into, const bly_filter *other)
 
 bly_status bly_subtract(bly_filter *into, const bly_filter *other)
 {
-    bly_status status = sets_match(into, other);
-    if (status == BLY_OK && into->kind->subtract == NULL)
-        status = sets_cannot(into->kind, "subtracted");
-    if (status == BLY_OK)
-        status = handle_begin(into);
+    bly_status status = sets_begin(into, other, into->kind->subtract != NULL,
+                                   "subtracted");
     if (status == BLY_OK)
         status = into->kind->subtract(into->image, other->image);
     if (status == BLY_OK && other->items != 0)
