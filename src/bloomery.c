@@ -625,6 +625,13 @@ static void bloomery_count_items(bly_filter *filter, uint64_t n)
         filter->items += n;
 }
 
+/* The same for keys that went out, which takes exclusion. */
+static void bloomery_uncount_items(bly_filter *filter, uint64_t n)
+{
+    if (filter->items != IMAGE_ITEMS_UNKNOWN)
+        filter->items -= n;
+}
+
 /* Make the image of a full filter longer, where its kind does that. */
 static bly_status bloomery_grow(bly_filter *filter)
 {
@@ -876,8 +883,8 @@ bly_status bly_remove_hash(bly_filter *filter, uint64_t hash)
     if (status != BLY_OK)
         return status;
     status = filter->kind->remove(filter->image, hash);
-    if (status == BLY_OK && filter->items != IMAGE_ITEMS_UNKNOWN)
-        filter->items--;
+    if (status == BLY_OK)
+        bloomery_uncount_items(filter, 1);
     return status;
 }
 
@@ -890,8 +897,8 @@ static bly_status bloomery_remove_key(bly_filter *filter, const void *key,
         status = filter->kind->remove_key(filter->image,
                                           bly_hash(filter, key, length), key,
                                           length);
-    if (status == BLY_OK && filter->items != IMAGE_ITEMS_UNKNOWN)
-        filter->items--;
+    if (status == BLY_OK)
+        bloomery_uncount_items(filter, 1);
     return status;
 }
 
@@ -920,8 +927,7 @@ static bly_status bloomery_remove_some(bly_filter *filter,
         removed += each[i] == BLY_OK;
         first = first == BLY_OK ? each[i] : first;
     }
-    if (filter->items != IMAGE_ITEMS_UNKNOWN)
-        filter->items -= removed;
+    bloomery_uncount_items(filter, removed);
     return first;
 }
 
