@@ -101,6 +101,7 @@ bool inner_alike(const void *a, const void *b)
 {
     const uint8_t *of_a = a, *of_b = b;
     return image_u64(a, IMAGE_BYTES) == image_u64(b, IMAGE_BYTES)
+        && image_u32(a, IMAGE_VERSION) == image_u32(b, IMAGE_VERSION)
         && memcmp(of_a + IMAGE_GEOMETRY, of_b + IMAGE_GEOMETRY,
                   8 * IMAGE_GEOMETRY_FIELDS) == 0
         && memcmp(of_a + IMAGE_KIND, of_b + IMAGE_KIND, IMAGE_KIND_NAME) == 0;

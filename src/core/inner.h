@@ -56,7 +56,8 @@ bly_status inner_format(void *at, const bly_plan_t *plan, const void *outer,
  * and it must end within the payload. Trusts nothing. */
 bool inner_check(const void *outer, uint64_t offset, const bly_kind *kind);
 
-/* Are two images, which inner_check() has accepted, of one plan? */
+/* Are two images, each of which has been accepted, of one kind and plan, so
+ * that their payloads mean the same? (Hash and seed are compared elsewhere.) */
 bool inner_alike(const void *a, const void *b);
 
 /* The inner image, `offset` bytes into the payload; inner_check() has said

@@ -211,13 +211,13 @@ struct bly_kind {
                              void *context);
     enum { KIND_LABEL_OWN, KIND_LABEL_LARGER, KIND_LABEL_SMALLER } better;
 
-    /* Both images have equal kind, version, geometry, hash and seed, and may
-     * be one and the same. BLY_OK; BLY_EFULL, or BLY_EMISMATCH of images
-     * within, and nothing changed. A kind that counts (fills `count`) adds the
-     * counts up. `unite_at` gives keys a label: those of a filter of one kind
-     * and plan with those inside, or of one with labels like `into`, whose
-     * labels are raised by that. Hash and seed are equal, and for the latter
-     * the geometry; BLY_EPARAM (the label), BLY_EMISMATCH, nothing changed. */
+    /* Both images have equal kind, version, geometry, hash and seed, are
+     * `alike`, and may be one and the same. BLY_OK; BLY_EFULL and nothing
+     * changed. A kind that counts (fills `count`) adds the counts up.
+     * `unite_at` gives keys a label: those of such an image, whose labels are
+     * raised by that; or those of an image of another kind, of the same hash
+     * and seed, which may be like those inside: or else BLY_EMISMATCH.
+     * BLY_EPARAM (the label). Nothing is changed then. */
     bly_status (*unite)(void *into, const void *other);
     bly_status (*unite_at)(void *into, const void *other, uint64_t label);
     void (*intersect)(void *into, const void *other);

@@ -273,15 +273,6 @@ static bly_status aging_format(void *image, const kind_spec *spec)
 
 /* ---- Check, contains, add ---------------------------------------------- */
 
-/* Image i is of the same size and geometry as image 0, so that they can be
- * compared bit by bit. */
-static bool aging_alike(const uint8_t *first, const uint8_t *image)
-{
-    return image_u64(first, IMAGE_BYTES) == image_u64(image, IMAGE_BYTES)
-        && memcmp(first + IMAGE_GEOMETRY, image + IMAGE_GEOMETRY,
-                  IMAGE_PAYLOAD_SUM - IMAGE_GEOMETRY) == 0;
-}
-
 static bool aging_sound(const void *image)
 {
     uint64_t of = image_geometry(image, AGING_OF);
@@ -297,7 +288,7 @@ static bool aging_sound(const void *image)
     const uint8_t *first = image_payload(image) + AGING_HEAD;
     for (uint64_t i = 0; i < g; i++)
         if (!inner_check(image, AGING_HEAD + i * stride, kind)
-            || !aging_alike(first, first + i * stride))
+            || !inner_alike(first, first + i * stride))
             return false;
     return inner_room(&room, image_u64(first, IMAGE_BYTES)) && room == stride;
 }

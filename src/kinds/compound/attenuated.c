@@ -176,17 +176,6 @@ static uint8_t *attenuated_at(const attenuated_view *v, uint64_t level)
     return v->first + level * v->stride;
 }
 
-/* Are these two of one kind and plan, so that their bits mean the same? (Hash
- * and seed are compared elsewhere.) */
-static bool attenuated_alike(const uint8_t *a, const uint8_t *b)
-{
-    return memcmp(a + IMAGE_KIND, b + IMAGE_KIND, IMAGE_KIND_NAME) == 0
-        && image_u32(a, IMAGE_VERSION) == image_u32(b, IMAGE_VERSION)
-        && image_u64(a, IMAGE_BYTES) == image_u64(b, IMAGE_BYTES)
-        && memcmp(a + IMAGE_GEOMETRY, b + IMAGE_GEOMETRY,
-                  8 * IMAGE_GEOMETRY_FIELDS) == 0;
-}
-
 /* Bits of the label of the last level. */
 static uint32_t attenuated_label_bits(uint64_t depth)
 {
@@ -301,7 +290,7 @@ static bool attenuated_sound(const void *image)
     attenuated_view v = attenuated_look(image);
     for (uint64_t i = 0; i < depth; i++)
         if (!inner_check(image, i * stride, v.kind)
-            || !attenuated_alike(v.first, attenuated_at(&v, i)))
+            || !inner_alike(v.first, attenuated_at(&v, i)))
             return false;
     return inner_room(&room, image_u64(v.first, IMAGE_BYTES)) && room == stride;
 }
@@ -482,6 +471,12 @@ static bly_status attenuated_put_many(void *image, const uint64_t *hashes,
 
 /* ---- Sets -------------------------------------------------------------- */
 
+static bool attenuated_alike(const void *a, const void *b)
+{
+    return inner_alike(attenuated_look(a).first, attenuated_look(b).first);
+}
+
+/* That a filter cannot be taken into a level. */
 static bly_status attenuated_unlike(const attenuated_view *v,
                                     const uint8_t *other)
 {
@@ -496,21 +491,18 @@ static bly_status attenuated_unlike(const attenuated_view *v,
 
 /* Level i of the other to level i + by, the last one first, so that the other
  * may be this one too. */
-static bly_status attenuated_unite_by(const attenuated_view *v,
-                                      const attenuated_view *other, uint64_t by)
+static bly_status attenuated_unite_by(void *image, const void *other,
+                                      uint64_t by)
 {
-    if (!attenuated_alike(v->first, other->first))
-        return attenuated_unlike(v, other->first);
-    for (uint64_t level = v->depth; level-- > by; )
-        v->kind->unite(attenuated_at(v, level),
-                       attenuated_at(other, level - by));
+    attenuated_view v = attenuated_look(image), o = attenuated_look(other);
+    for (uint64_t level = v.depth; level-- > by; )
+        v.kind->unite(attenuated_at(&v, level), attenuated_at(&o, level - by));
     return BLY_OK;
 }
 
 static bly_status attenuated_unite(void *image, const void *other)
 {
-    attenuated_view v = attenuated_look(image), o = attenuated_look(other);
-    return attenuated_unite_by(&v, &o, 0);
+    return attenuated_unite_by(image, other, 0);
 }
 
 static bly_status attenuated_unite_at(void *image, const void *other,
@@ -520,11 +512,9 @@ static bly_status attenuated_unite_at(void *image, const void *other,
     const uint8_t *outer = image, *plain = other;
     if (!attenuated_is_level(&v, label))
         return attenuated_no_level(&v, label);
-    if (memcmp(outer + IMAGE_KIND, plain + IMAGE_KIND, IMAGE_KIND_NAME) == 0) {
-        attenuated_view o = attenuated_look(other);
-        return attenuated_unite_by(&v, &o, label);
-    }
-    return attenuated_alike(v.first, plain)
+    if (memcmp(outer + IMAGE_KIND, plain + IMAGE_KIND, IMAGE_KIND_NAME) == 0)
+        return attenuated_unite_by(image, other, label);
+    return inner_alike(v.first, plain)
          ? v.kind->unite(attenuated_at(&v, label - 1), plain)
          : attenuated_unlike(&v, plain);
 }
@@ -648,6 +638,7 @@ const bly_kind bly_kind_attenuated = {
 
     .unite    = attenuated_unite,
     .unite_at = attenuated_unite_at,
+    .alike    = attenuated_alike,
 
     .stat = attenuated_stat,
 };
