@@ -8,7 +8,7 @@
  *
  *      bloomery costs 1
  *      line BYTES NS
- *      kind NAME  PRESENT ABSENT MIXED ADD  ... ... ... ...  (4 times)
+ *      kind NAME  PRESENT ABSENT MIXED ADD  ... ... ... ...  (7 times)
  *
  * with the four numbers of each point of BLY_COST_POINTS. Floor 7.
  */
@@ -29,7 +29,7 @@
 enum { COSTS_ASKED = 1 << 20, COSTS_FEW = 1 << 16, COSTS_BATCH = 4096,
        COSTS_ROUNDS = 7, COSTS_QUESTIONS = 3 };
 
-#define COSTS_SLICE 30e6                /* ns of one round, about            */
+#define COSTS_SLICE 10e6                /* ns of one round, about            */
 
 static uint64_t costs_mix(uint64_t i)
 {

@@ -781,9 +781,11 @@ typedef struct {
     double   ns;
 } bly_line_cost;
 
-/* The filters that are measured of each kind: X(keys, rate). */
+/* The filters that are measured of each kind, X(keys, rate): small ones at five
+ * rates, then two larger ones at the first of them. */
 #define BLY_COST_POINTS(X)                                                     \
-    X(100000, 1e-2) X(100000, 1e-3) X(100000, 1e-4) X(10000000, 1e-2)
+    X(100000, 1e-2) X(100000, 1e-3) X(100000, 1e-4) X(100000, 1e-5)            \
+    X(100000, 1e-6) X(1000000, 1e-2) X(10000000, 1e-2)
 
 /* One of them: a batched lookup of a key that is there, of one that is not,
  * and of both in equal shares and random order; and adding a key, or a key's
@@ -794,7 +796,7 @@ typedef struct {
 
 typedef struct {
     char kind[48];              /* with options: as in bly_advice            */
-    bly_cost_point at[4];       /* in the order of BLY_COST_POINTS           */
+    bly_cost_point at[7];       /* in the order of BLY_COST_POINTS           */
 } bly_cost;
 
 typedef struct {

@@ -10,17 +10,16 @@
  * With n keys at rate p, a filter of kind K and S bytes, of which a lookup
  * touches L lines:
  *
- *      t = work(p) + stall * L * (line(S) - line(0))
+ *      t = work(p) + L / L(1 %) * wait(S) + L * beyond(S).
  *
- * line(S) is what a random line of S bytes costs in a batch, in straight lines
- * between the logarithms of the sizes that were measured; line(0) the smallest
- * of them, which is in the nearest cache. work(p) is the time in that cache, in
- * straight lines between the logarithms of the rates that were measured, and
- * `stall` how much of a line's time the kind's batch does not hide; 1 is a kind
- * that waits as long as the measured loop did. The points of BLY_COST_POINTS,
- * three rates of a small filter and one of a large one, give them for each
- * question (a key that is there, one that is not, both mixed) and for adding.
- * A share s of present keys costs
+ * work(p) is the time in the nearest cache, in straight lines between the
+ * logarithms of the five rates that were measured. wait(S) is how much more the
+ * kind took at 1 % when it was larger, in straight lines between the logarithms
+ * of the three sizes. beyond(S), for what is larger still, is how much more a
+ * random line of S bytes costs than one of the largest of the three: this is of
+ * the machine and the same for all kinds. Each question (a key that is there,
+ * one that is not, both mixed) and adding have numbers of their own. A share s
+ * of present keys costs
  *
  *      s P + (1 - s) A + 4 s (1 - s) (M - (P + A) / 2),
  *
@@ -182,60 +181,38 @@ static const struct { uint64_t keys; double rate; } advise_points[] = {
 #undef ADVISE_POINT
 };
 
+/* The points that differ in rate, then those that differ in size; the first one
+ * is of both. */
 enum { ADVISE_POINTS = sizeof advise_points / sizeof *advise_points,
+       ADVISE_RATES = 5, ADVISE_SIZES = ADVISE_POINTS - ADVISE_RATES + 1,
        ADVISE_QUESTIONS = sizeof(bly_cost_point) / sizeof(double) };
 
-static_assert(ADVISE_POINTS == 4, "three rates in the cache, one size out");
-
-/* How much more a random line of so many bytes costs than one in the nearest
- * cache. */
-static double advise_line(const bly_costs *costs, uint64_t bytes)
+/* What a random line of so many bytes costs. */
+static double advise_line(const bly_costs *costs, double bytes)
 {
     const bly_line_cost *at = costs->line, *end = at + costs->lines - 1;
-    double ns;
 
-    if (bytes <= at->bytes)
-        return 0;
-    while (at < end && at[1].bytes <= bytes)
+    while (at < end && (double)at[1].bytes <= bytes)
         at++;
-    ns = at->ns;
-    if (at < end)
-        ns += (at[1].ns - at->ns)
-            * log2((double)bytes / (double)at->bytes)
-            / log2((double)at[1].bytes / (double)at->bytes);
-    return ns > costs->line->ns ? ns - costs->line->ns : 0;
+    if (at == end || bytes <= (double)at->bytes)
+        return at->ns;
+    return at->ns + (at[1].ns - at->ns) * log2(bytes / (double)at->bytes)
+                    / log2((double)at[1].bytes / (double)at->bytes);
 }
 
-enum { ADVISE_RATES = ADVISE_POINTS - 1, ADVISE_LARGE = ADVISE_RATES };
-
-/* One question of one kind. */
+/* One kind as it was measured; times in the order of bly_cost_point. */
 typedef struct {
-    double work[ADVISE_RATES], stall;
+    double bytes[ADVISE_SIZES], lines[ADVISE_QUESTIONS];
+    double work[ADVISE_RATES][ADVISE_QUESTIONS];
+    double wait[ADVISE_SIZES][ADVISE_QUESTIONS];
 } advise_fit;
 
-/* What waiting for its lines would cost, in the order of bly_cost_point. */
-typedef struct {
-    double ns[ADVISE_QUESTIONS];
-} advise_wait;
-
-static advise_wait advise_waits(const bly_costs *costs, const bly_plan_t *plan)
+/* The cache lines of each question. */
+static void advise_lines(double *lines, const bly_plan_t *plan)
 {
-    double line = advise_line(costs, plan->bytes);
-    double present = plan->lines_present, absent = plan->lines_absent;
-    return (advise_wait){ { present * line, absent * line,
-                            (present + absent) / 2 * line, present * line } };
-}
-
-/* From the times t and the waits w at the points. */
-static advise_fit advise_fitted(const double *t, const double *w)
-{
-    advise_fit fit = { .stall = 1 };
-    if (w[ADVISE_LARGE] - w[0] > 0.1)
-        fit.stall = (t[ADVISE_LARGE] - t[0]) / (w[ADVISE_LARGE] - w[0]);
-    fit.stall = fmin(fmax(fit.stall, 0), 8);
-    for (size_t i = 0; i < ADVISE_RATES; i++)
-        fit.work[i] = fmax(t[i] - fit.stall * w[i], t[i] / 4);
-    return fit;
+    lines[0] = lines[3] = fmax(plan->lines_present, 1);
+    lines[1] = fmax(plan->lines_absent, 1);
+    lines[2] = (lines[0] + lines[1]) / 2;
 }
 
 static const bly_cost *advise_cost(const bly_costs *costs, const char *kind,
@@ -263,65 +240,109 @@ static double advise_question(const bly_cost_point *at, size_t question)
     return ns[question];
 }
 
-/* A kind that nobody measured is put behind those that were, where they touch
- * as many lines. */
-static const advise_fit advise_unknown = { { 15, 18, 21 }, 1 };
-
-/* Fits of all questions. */
-static void advise_fits(advise_fit *fits, const bly_costs *costs,
-                        const char *kind)
+/* A kind that nobody measured is put behind those that were. */
+static void advise_fit_unknown(advise_fit *fit, const bly_plan_t *plan)
 {
-    const bly_cost *cost = advise_find(costs, kind);
-    advise_wait wait[ADVISE_POINTS];
-    bool known = cost != NULL;
-
-    for (size_t p = 0; known && p < ADVISE_POINTS; p++) {
-        bly_plan_t plan;
-        bly_spec spec = { .capacity = advise_points[p].keys,
-                          .rate = advise_points[p].rate };
-        known = bly_plan(&plan, cost->kind, &spec) == BLY_OK;
-        if (known)
-            wait[p] = advise_waits(costs, &plan);
-    }
+    *fit = (advise_fit){ .bytes = { 1 << 17, 1 << 20, 1 << 23 } };
+    advise_lines(fit->lines, plan);
     for (size_t q = 0; q < ADVISE_QUESTIONS; q++) {
-        double t[ADVISE_POINTS], w[ADVISE_POINTS];
-        for (size_t p = 0; known && p < ADVISE_POINTS; p++) {
-            t[p] = advise_question(&cost->at[p], q);
-            w[p] = wait[p].ns[q];
-        }
-        fits[q] = known ? advise_fitted(t, w)
-                        : advise_unknown;
+        for (size_t i = 0; i < ADVISE_RATES; i++)
+            fit->work[i][q] = 15 + 3 * (double)i;
+        for (size_t i = 1; i < ADVISE_SIZES; i++)
+            fit->wait[i][q] = (double)i * fit->lines[q];
     }
+}
+
+/* A larger filter cannot be quicker: what says so was disturbed. */
+static void advise_fit_known(advise_fit *fit, const bly_cost *cost)
+{
+    for (size_t q = 0; q < ADVISE_QUESTIONS; q++) {
+        double small = advise_question(&cost->at[0], q);
+        fit->wait[0][q] = 0;
+        for (size_t i = 1; i < ADVISE_SIZES; i++)
+            fit->wait[i][q] = fmax(
+                advise_question(&cost->at[ADVISE_RATES + i - 1], q) - small,
+                fit->wait[i - 1][q]);
+        for (size_t i = 0; i < ADVISE_RATES; i++)
+            fit->work[i][q] = advise_question(&cost->at[i], q);
+    }
+}
+
+/* The sizes and lines of the filters that were measured; false: their kind
+ * cannot be so. */
+static bool advise_fit_sizes(advise_fit *fit, const char *kind)
+{
+    for (size_t i = 0; i < ADVISE_SIZES; i++) {
+        size_t point = i == 0 ? 0 : ADVISE_RATES + i - 1;
+        bly_plan_t plan;
+        bly_spec spec = { .capacity = advise_points[point].keys,
+                          .rate = advise_points[point].rate };
+        if (bly_plan(&plan, kind, &spec) != BLY_OK)
+            return false;
+        fit->bytes[i] = (double)plan.bytes;
+        if (i == 0)
+            advise_lines(fit->lines, &plan);
+    }
+    return true;
 }
 
 /* Beyond the rates that were measured the nearest two of them go on, but no
- * further down than half of the least. */
-static double advise_work(const advise_fit *fit, double rate)
+ * further down than half of the first. */
+static double advise_work(const advise_fit *fit, size_t q, double rate)
 {
-    size_t i = rate < advise_points[1].rate ? 1 : 0;
+    size_t i = 0;
+    while (i + 2 < ADVISE_RATES && rate < advise_points[i + 1].rate)
+        i++;
     double part = log2(advise_points[i].rate / rate)
                 / log2(advise_points[i].rate / advise_points[i + 1].rate);
-    double work = fit->work[i] + part * (fit->work[i + 1] - fit->work[i]);
-    double least = fmin(fmin(fit->work[0], fit->work[1]), fit->work[2]);
-    return fmax(work, least / 2);
+    double from = fit->work[i][q], to = fit->work[i + 1][q];
+    return fmax(from + part * (to - from), fit->work[0][q] / 2);
 }
 
-static double advise_time(const advise_fit *fit, double rate, double wait)
+static double advise_wait(const advise_fit *fit, size_t q, double bytes)
 {
-    return advise_work(fit, rate) + fit->stall * wait;
+    size_t i = 0;
+    if (bytes <= fit->bytes[0])
+        return 0;
+    while (i + 1 < ADVISE_SIZES && bytes >= fit->bytes[i + 1])
+        i++;
+    if (i + 1 == ADVISE_SIZES)
+        return fit->wait[i][q];
+    return fit->wait[i][q] + (fit->wait[i + 1][q] - fit->wait[i][q])
+                             * log2(bytes / fit->bytes[i])
+                             / log2(fit->bytes[i + 1] / fit->bytes[i]);
+}
+
+/* The formula above, for each question. */
+static void advise_formula(double *ns, const advise_fit *fit,
+                           const bly_plan_t *plan, double rate,
+                           const bly_costs *costs)
+{
+    double lines[ADVISE_QUESTIONS], bytes = (double)plan->bytes;
+    double largest = fit->bytes[ADVISE_SIZES - 1];
+    double beyond = bytes > largest
+                  ? advise_line(costs, bytes) - advise_line(costs, largest) : 0;
+
+    advise_lines(lines, plan);
+    for (size_t q = 0; q < ADVISE_QUESTIONS; q++)
+        ns[q] = advise_work(fit, q, rate)
+              + lines[q] / fit->lines[q] * advise_wait(fit, q, bytes)
+              + lines[q] * fmax(beyond, 0);
 }
 
 static void advise_times(bly_advice *a, const bly_need *need,
                          const bly_costs *costs)
 {
-    advise_fit fit[ADVISE_QUESTIONS];
+    const bly_cost *cost = advise_find(costs, a->kind);
     double ns[ADVISE_QUESTIONS], s = need->present;
-    double rate = need->rate > 0 ? need->rate : 0.01;
-    advise_wait wait = advise_waits(costs, &a->plan);
+    advise_fit fit;
 
-    advise_fits(fit, costs, a->kind);
-    for (size_t q = 0; q < ADVISE_QUESTIONS; q++)
-        ns[q] = advise_time(&fit[q], rate, wait.ns[q]);
+    if (cost != NULL && advise_fit_sizes(&fit, cost->kind))
+        advise_fit_known(&fit, cost);
+    else
+        advise_fit_unknown(&fit, &a->plan);
+    advise_formula(ns, &fit, &a->plan, need->rate > 0 ? need->rate : 0.01,
+                   costs);
     a->ns_present = ns[0];
     a->ns_absent = ns[1];
     a->ns_add = ns[3];
