@@ -1,7 +1,7 @@
 /* costs.c - what lookups and adds cost on this machine.
  *
- * Measured are batches of hashes on one thread, in the time that the processor
- * gave to it, so that other programs disturb little; of several rounds the
+ * Measured are batches of hashes on one thread (the builds of kinds that take
+ * all keys at once may use several), in the time that the processor gave to it, so that other programs disturb little; of several rounds the
  * least counts. A filter is filled as planned. What a line of memory costs is
  * measured with empty filters of kind "blocked", of which a lookup reads just
  * one line, in the memory that filters really have. The file:
@@ -142,8 +142,7 @@ static double costs_fill(bly_filter *filter, uint64_t *hashes, uint64_t keys)
     return taken / (double)keys;
 }
 
-/* A filter of all keys at once, by the clock on the wall: it may be built by
- * several threads. */
+/* A filter of all keys at once, in the time of all threads that build it. */
 static double costs_build(bly_filter **out, const char *kind,
                           const bly_spec *spec)
 {
@@ -155,9 +154,9 @@ static double costs_build(bly_filter **out, const char *kind,
         return -1;
     for (size_t i = 0; i < n; i++)
         hashes[i] = costs_hash(i);
-    double start = costs_clock(CLOCK_MONOTONIC);
+    double start = costs_clock(CLOCK_PROCESS_CPUTIME_ID);
     if (bly_build(out, kind, spec, hashes, n) >= 0)
-        taken = (costs_clock(CLOCK_MONOTONIC) - start) / (double)n;
+        taken = (costs_clock(CLOCK_PROCESS_CPUTIME_ID) - start) / (double)n;
     free(hashes);
     return taken;
 }

@@ -789,7 +789,7 @@ typedef struct {
 
 /* One of them: a batched lookup of a key that is there, of one that is not,
  * and of both in equal shares and random order; and adding a key, or a key's
- * part of the build of a kind that is built at once. */
+ * part of the build of a kind that is built at once, all threads together. */
 typedef struct {
     double present, absent, mixed, add;
 } bly_cost_point;

@@ -253,16 +253,16 @@ static void advise_fit_unknown(advise_fit *fit, const bly_plan_t *plan)
     }
 }
 
-/* A larger filter cannot be quicker: what says so was disturbed. */
+/* A larger filter may be the quicker one, too: some kinds have another batch
+ * for what surely lies in the nearest cache. */
 static void advise_fit_known(advise_fit *fit, const bly_cost *cost)
 {
     for (size_t q = 0; q < ADVISE_QUESTIONS; q++) {
         double small = advise_question(&cost->at[0], q);
         fit->wait[0][q] = 0;
         for (size_t i = 1; i < ADVISE_SIZES; i++)
-            fit->wait[i][q] = fmax(
-                advise_question(&cost->at[ADVISE_RATES + i - 1], q) - small,
-                fit->wait[i - 1][q]);
+            fit->wait[i][q] = advise_question(&cost->at[ADVISE_RATES + i - 1],
+                                              q) - small;
         for (size_t i = 0; i < ADVISE_RATES; i++)
             fit->work[i][q] = advise_question(&cost->at[i], q);
     }
@@ -324,10 +324,12 @@ static void advise_formula(double *ns, const advise_fit *fit,
                   ? advise_line(costs, bytes) - advise_line(costs, largest) : 0;
 
     advise_lines(lines, plan);
-    for (size_t q = 0; q < ADVISE_QUESTIONS; q++)
-        ns[q] = advise_work(fit, q, rate)
-              + lines[q] / fit->lines[q] * advise_wait(fit, q, bytes)
+    for (size_t q = 0; q < ADVISE_QUESTIONS; q++) {
+        double work = advise_work(fit, q, rate);
+        ns[q] = fmax(work + lines[q] / fit->lines[q]
+                            * advise_wait(fit, q, bytes), work / 4)
               + lines[q] * fmax(beyond, 0);
+    }
 }
 
 static void advise_times(bly_advice *a, const bly_need *need,
