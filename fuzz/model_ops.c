@@ -509,6 +509,8 @@ static void model_write_through(model *m, const char *path)
         return;
     bly_status there = bly_add_hash(opened, hash);
     bly_free(opened);
+    if (there == BLY_EFULL && model_can(m, "grow"))
+        return;                         /* it cannot where it is mapped */
     bly_status here = bly_add_hash(m->a.filter, hash);
     model_expect(m, there == here, "mapped and in memory differ");
     if (here >= 0)

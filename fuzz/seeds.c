@@ -279,6 +279,12 @@ static const seeds_bad seeds_bads[] = {
       G3, 8, 1, SEEDS_BOTH, 0 },
     { "buffered-between", "buffered", "bytes between the model and the pages",
       4095, 1, 1, SEEDS_BOTH, 0 },
+    { "floom-b-2", "floom:m=9,b=3", "too few regions",
+      G2, 8, 2, SEEDS_BOTH, 0 },
+    { "floom-b-21", "floom:m=9,b=3", "too many regions",
+      G2, 8, 21, SEEDS_BOTH, 0 },
+    { "floom-tail", "floom:m=9,b=3", "a bit of the row beyond the last",
+      FORGE_HEADER + 1, 1, 2, SEEDS_BOTH, 0 },
 };
 
 /* The same, but strange fields that a reader must live with. */
@@ -327,6 +333,7 @@ static const char *const seeds_plans[] = {
     "standard:index=triple", "standard:index=step",
     "standard:m=1,k=1", "standard:m=1,k=64", "standard:m=2,k=3,index=double",
     "standard:m=9,k=2", "partitioned:m=8,k=1", "partitioned:m=512,k=64",
+    "floom:m=9,b=3",
     "blocked:m=512,k=1", "blocked:m=1024", "split:m=256", "split:m=1024",
     "compressed:of=partitioned", "packed compressed:of=partitioned",
     "packed compressed:m=20,k=1", "packed compressed:m=5000,k=3",

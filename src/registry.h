@@ -15,6 +15,7 @@
     X(blocked)                                                                 \
     X(split)                                                                   \
     X(compaction)                                                              \
+    X(floom)                                                                   \
     X(counting)                                                                \
     X(variable)                                                                \
     X(dleft)                                                                   \
