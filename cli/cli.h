@@ -16,6 +16,7 @@
  *      work.c      chunks of lines, worked on by all cores, in order
  *      filter.c    opening, locking and saving of filter files
  *      feed.c      keys of lines -> into a filter or out, and the report
+ *      apart.c     two lists of keys that must have none in common
  *      asked.c     the report on keys that were asked for
  *      change.c    what `add`, `remove` and `put` have in common
  *      tell.c      what `count` and `get` have in common
@@ -155,7 +156,10 @@ typedef enum {
     CLI_SHARE,                  /* double, 0 .. 1                */
     CLI_SIZE,                   /* uint64_t, bytes, at least 1   */
     CLI_SEED,                   /* uint64_t                      */
-    CLI_BYTE                    /* int, 0 .. 255                 */
+    CLI_BYTE,                   /* int, 0 .. 255                 */
+    CLI_LIST                    /* cli_operands, one more value each time the
+                                   option comes; names from malloc, to be
+                                   freed by the command, after an error too */
 } cli_type;
 
 typedef struct {
@@ -374,6 +378,13 @@ int filter_lock(const char *path);
 bool filter_can(const bly_filter *filter, const char *ability);
 bool filter_kind_can(const char *kind, const char *ability);
 
+/* Is the kind one of the family that bly_kinds says, "sets"? */
+bool filter_kind_of_family(const char *kind, const char *family);
+
+/* Are its keys decimal numbers (hash decimal)? What is no such number has the
+ * hash UINT64_MAX then. */
+bool filter_numbers(const bly_filter *filter);
+
 /* Are both names of one file? */
 bool filter_same(const char *a, const char *b);
 
@@ -465,6 +476,7 @@ typedef struct {
     const char *output;         /* the name of the filter's file */
     const char *advice;         /* what to do when it is overfull */
     bool verbose, json;
+    const cli_fed *others;      /* the keys of --without; NULL: none       */
     uint64_t ranks, sent;       /* of bloomery-mpi, and the bytes that they
                                    sent; 0 ranks: not to be told           */
 } cli_feed_report;
@@ -472,6 +484,20 @@ typedef struct {
 /* After saving: what was asked for, and warnings. */
 void feed_report(const bly_filter *filter, const cli_fed *fed,
                  const cli_feed_report *how);
+
+/* ==== apart.c =========================================================== */
+
+/* Where the keys of hashes came from. */
+typedef struct {
+    const cli_how      *how;
+    const cli_operands *members, *others;
+    const bly_filter   *hasher; /* whose hash function and seed            */
+} cli_apart;
+
+/* Drop repeats among the first *members hashes, which come first again, and
+ * among those behind them. CLI_OK; CLI_ERROR: one is among both, and stderr
+ * names its key. */
+int apart_run(cli_hashes *hashes, size_t *members, const cli_apart *lists);
 
 /* ==== asked.c =========================================================== */
 
@@ -548,7 +574,8 @@ extern const cli_option combine_level_options[];        /* of unite alone */
 /* ==== cmd_build.c ======================================================= */
 
 typedef struct {
-    const char *kind, *hash, *output, *without;
+    const char *kind, *hash, *output;
+    cli_operands without;       /* files of other keys; names from malloc  */
     uint64_t    items, seed, jobs, memory;
     double      rate;           /* 0: the library's, 1 %                   */
     cli_how     how;

@@ -33,10 +33,11 @@ static const cli_option build_options[] = {
     CLI_MEMORY_OPTION(cli_build, memory),
     CLI_HOW_OPTIONS(cli_build, how),
     CLI_LABEL_OPTION(cli_build, how, "For kinds that carry labels."),
-    { 0, "without", "FILE", CLI_TEXT, offsetof(cli_build, without), false,
+    { 0, "without", "FILE", CLI_LIST, offsetof(cli_build, without), false,
       "All other keys that will ever be asked for, in lines of the same form; "
-      "'-' is standard input. None of them is found then. For kinds that "
-      "separate, as cascade." },
+      "'-' is standard input. None of them is found then. It may be given "
+      "several times, for several files. For kinds that separate, as "
+      "cascade." },
     CLI_JOBS_OPTION(cli_build, jobs),
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(cli_build, verbose), false,
       "Say on standard error what was built." },
@@ -100,13 +101,16 @@ static int build_count(const cli_build *s, cli_lines *lines,
 /* Keys that a filter which grows begins with, when they cannot be counted. */
 enum { BUILD_FIRST = 1 << 16 };
 
-/* The keys come from a pipe, and nobody has said how many. */
+/* The keys come from a pipe, and nobody has said how many. A kind that grows
+ * takes the place of plain sets, but carries no labels and is not exact. */
 static int build_uncounted(const cli_build *s, bly_spec *spec)
 {
     if (!filter_kind_can(s->kind, "grow"))
         return report_error("the keys of a pipe cannot be counted beforehand: "
-                            "give -n ITEMS, how many there will be at most, "
-                            "or take a kind that grows (-k scalable)");
+                            "give -n ITEMS, how many there will be at most%s",
+                            filter_kind_of_family(s->kind, "sets")
+                            ? ", or take a kind that grows (-k scalable)"
+                            : "");
     spec->capacity = BUILD_FIRST;
     return CLI_GO;
 }
@@ -136,12 +140,14 @@ static int build_size(const cli_build *s, const cli_operands *operands,
 
 /* ==== Building ========================================================== */
 
+/* Of the keys, and of the others if there are any. */
 static void build_report(const cli_build *s, const bly_filter *filter,
-                         const cli_fed *fed)
+                         const cli_fed *fed, const cli_fed *others)
 {
     char advice[80];
     cli_feed_report how = { .output = s->output, .advice = advice,
-                            .verbose = s->verbose, .json = s->json };
+                            .verbose = s->verbose, .json = s->json,
+                            .others = others };
 
     snprintf(advice, sizeof advice, "build it again with -n %llu",
              (unsigned long long)fed->keys);
@@ -150,12 +156,12 @@ static void build_report(const cli_build *s, const bly_filter *filter,
 
 /* Save what was built, and tell. */
 static int build_done(const cli_build *s, const bly_filter *filter,
-                      const cli_fed *fed)
+                      const cli_fed *fed, const cli_fed *others)
 {
     int status = filter_save(filter, s->output);
 
     if (status == CLI_OK)
-        build_report(s, filter, fed);
+        build_report(s, filter, fed, others);
     return status;
 }
 
@@ -190,7 +196,7 @@ static int build_in_file(const cli_build *s, const cli_operands *operands,
     if (status == CLI_OK)
         status = paged_keep(&paged, filter);
     if (status == CLI_OK)
-        build_report(s, filter, &fed);
+        build_report(s, filter, &fed, NULL);
     else
         paged_drop(&paged);
     bly_free(filter);
@@ -213,26 +219,33 @@ static int build_by_adding(const cli_build *s,
         return report_library();
     status = build_fill(s, operands, filter, &fed);
     if (status == CLI_OK)
-        status = build_done(s, filter, &fed);
+        status = build_done(s, filter, &fed, NULL);
     bly_free(filter);
     return status;
 }
 
-static int build_hashes(const cli_build *s, const cli_operands *operands,
-                        const bly_spec *spec, cli_hashes *hashes, cli_fed *fed)
+/* Whose hash function and seed the keys are hashed by. */
+static bly_filter *build_hasher(const bly_spec *spec)
 {
     bly_spec any = { .capacity = 1, .seed = spec->seed, .hash = spec->hash };
     bly_filter *hasher;
+
+    if (bly_new(&hasher, "standard", &any) == BLY_OK)
+        return hasher;
+    report_library();
+    return NULL;
+}
+
+static int build_hashes(const cli_build *s, const cli_operands *operands,
+                        bly_filter *hasher, cli_hashes *hashes, cli_fed *fed)
+{
     cli_lines lines;
     int status;
 
-    if (bly_new(&hasher, "standard", &any) < 0)
-        return report_library();
     lines_open(&lines, &s->how, operands, 0, false);
     status = feed_hashes(hashes, hasher, &lines, work_jobs(s->jobs),
                          !s->no_progress, fed);
     lines_close(&lines);
-    bly_free(hasher);
     return status;
 }
 
@@ -240,9 +253,14 @@ static int build_hashes(const cli_build *s, const cli_operands *operands,
 static int build_labels(const cli_build *s, const bly_plan_t *plan,
                         cli_hashes *hashes)
 {
-    if (s->without != NULL && !filter_kind_can(s->kind, "separate"))
+    if (s->without.count > 0 && !filter_kind_can(s->kind, "separate"))
         return report_error("kind %s cannot keep keys out: leave out "
                             "--without, or take -k cascade", plan->kind);
+    if (s->without.count == 0 && filter_kind_can(s->kind, "separate")
+        && strstr(s->kind, "others=") != NULL)
+        return report_error("kind %s with others= wants to know the other "
+                            "keys: give --without FILE, which counts them, or "
+                            "leave out others=", plan->kind);
     if (s->how.label != 0 && plan->label_bits == 0)
         return report_error("kind %s carries no labels: leave out -l, or "
                             "choose one that does (see 'bloomery kinds')",
@@ -252,16 +270,45 @@ static int build_labels(const cli_build *s, const bly_plan_t *plan,
     return CLI_GO;
 }
 
-/* The keys so far are members: the others follow. Labels tell them apart. */
-static int build_without(const cli_build *s, const bly_spec *spec,
-                         cli_hashes *hashes)
+/* One file of other keys. */
+static int build_others(const cli_build *s, char **path, bly_filter *hasher,
+                        cli_hashes *hashes, cli_fed *sum)
 {
-    char *path = (char *)(uintptr_t)s->without;
-    cli_operands others = { &path, 1 };
-    size_t members = hashes->n;
+    cli_operands file = { path, 1 };
     cli_fed fed;
-    int status = build_hashes(s, &others, spec, hashes, &fed);
+    int status = build_hashes(s, &file, hasher, hashes, &fed);
 
+    if (status != CLI_OK)
+        return status;
+    if (fed.keyless > 0 && fed.keys == 0)
+        return report_error("no line of '%s' has a key: give its keys the "
+                            "column and separator that the others have (-f, "
+                            "-t)", *path);
+    if (fed.keyless > 0)
+        report_note("note: %s %s of '%s' %s no such column and %s skipped",
+                    report_count(fed.keyless).text,
+                    fed.keyless == 1 ? "line" : "lines", *path,
+                    fed.keyless == 1 ? "has" : "have",
+                    fed.keyless == 1 ? "was" : "were");
+    sum->keys += fed.keys;
+    sum->keyless += fed.keyless;
+    return CLI_OK;
+}
+
+/* The keys so far are members: the others follow. Labels tell them apart. */
+static int build_without(const cli_build *s, const cli_operands *operands,
+                         bly_filter *hasher, cli_hashes *hashes,
+                         cli_fed *others)
+{
+    cli_apart lists = { &s->how, operands, &s->without, hasher };
+    size_t members = hashes->n;
+    int status = CLI_OK;
+
+    *others = (cli_fed){ .keys = 0 };
+    for (size_t i = 0; i < s->without.count && status == CLI_OK; i++)
+        status = build_others(s, &s->without.names[i], hasher, hashes, others);
+    if (status == CLI_OK)
+        status = apart_run(hashes, &members, &lists);
     if (status != CLI_OK)
         return status;
     hashes->labels = malloc((hashes->n + 1) * sizeof *hashes->labels);
@@ -273,10 +320,11 @@ static int build_without(const cli_build *s, const bly_spec *spec,
 }
 
 static int build_from(const cli_build *s, const bly_spec *spec,
-                      const cli_hashes *hashes, const cli_fed *fed)
+                      const cli_hashes *hashes, const cli_fed *fed,
+                      const cli_fed *others)
 {
     bly_filter *filter;
-    bly_status made = hashes->may.most > 0 || s->without != NULL
+    bly_status made = hashes->may.most > 0 || others != NULL
         ? bly_build_labels(&filter, s->kind, spec, hashes->hashes,
                            hashes->labels, hashes->n)
         : bly_build(&filter, s->kind, spec, hashes->hashes, hashes->n);
@@ -284,8 +332,23 @@ static int build_from(const cli_build *s, const bly_spec *spec,
 
     if (made < 0)
         return report_library();
-    status = build_done(s, filter, fed);
+    status = build_done(s, filter, fed, others);
     bly_free(filter);
+    return status;
+}
+
+static int build_all(const cli_build *s, const cli_operands *operands,
+                     const bly_spec *spec, bly_filter *hasher,
+                     cli_hashes *hashes)
+{
+    bool without = s->without.count > 0;
+    cli_fed fed, others;
+    int status = build_hashes(s, operands, hasher, hashes, &fed);
+
+    if (status == CLI_OK && without)
+        status = build_without(s, operands, hasher, hashes, &others);
+    if (status == CLI_OK)
+        status = build_from(s, spec, hashes, &fed, without ? &others : NULL);
     return status;
 }
 
@@ -295,8 +358,8 @@ static int build_at_once(const cli_build *s, const cli_operands *operands,
                          bly_spec *spec)
 {
     cli_hashes hashes = { NULL, NULL, 0, 0, { 0, 0 } };
+    bly_filter *hasher;
     bly_plan_t plan;
-    cli_fed fed;
     int status;
 
     spec->capacity = spec->capacity == 0 ? 1 : spec->capacity;
@@ -305,34 +368,41 @@ static int build_at_once(const cli_build *s, const cli_operands *operands,
     status = build_labels(s, &plan, &hashes);
     if (status != CLI_GO)
         return status;
-    status = build_hashes(s, operands, spec, &hashes, &fed);
-    if (status == CLI_OK && s->without != NULL)
-        status = build_without(s, spec, &hashes);
-    if (status == CLI_OK)
-        status = build_from(s, spec, &hashes, &fed);
+    hasher = build_hasher(spec);
+    if (hasher == NULL)
+        return CLI_ERROR;
+    status = build_all(s, operands, spec, hasher, &hashes);
+    bly_free(hasher);
     free(hashes.hashes);
     free(hashes.labels);
     return status;
 }
 
-/* The other keys are a second input. */
+static bool build_is_stdin(const char *name)
+{
+    return strcmp(name, "-") == 0;
+}
+
+/* The other keys are more input. */
 static int build_check_without(const cli_command *self, const cli_build *s,
                                const cli_operands *operands)
 {
-    char *path = (char *)(uintptr_t)s->without;
-    cli_operands others = { &path, 1 };
-    bool twice = operands->count == 0;
+    size_t inputs = operands->count == 0, theirs = 0;
 
-    if (s->without == NULL)
+    if (s->without.count == 0)
         return CLI_GO;
     if (s->how.label != 0)
         return options_wrong(self, "-l and --without exclude each other");
     for (size_t i = 0; i < operands->count; i++)
-        twice = twice || strcmp(operands->names[i], "-") == 0;
-    if (twice && strcmp(s->without, "-") == 0)
+        inputs += build_is_stdin(operands->names[i]);
+    for (size_t i = 0; i < s->without.count; i++)
+        theirs += build_is_stdin(s->without.names[i]);
+    if (theirs > 0 && inputs > 0)
         return options_wrong(self, "KEYS and --without both want standard "
                                    "input");
-    return filter_check_output(s->output, &others, 0);
+    if (theirs > 1)
+        return options_wrong(self, "--without wants standard input twice");
+    return filter_check_output(s->output, &s->without, 0);
 }
 
 static int build_check(const cli_command *self, const cli_build *s,
@@ -363,7 +433,7 @@ int build_make(const cli_command *self, const cli_build *s,
 
     if (status != CLI_GO)
         return status;
-    if (s->without != NULL || filter_kind_can(s->kind, "build only")
+    if (s->without.count > 0 || filter_kind_can(s->kind, "build only")
         || (s->how.label != 0 && !filter_kind_can(s->kind, "label")))
         return build_at_once(s, operands, &spec);
     return build_by_adding(s, operands, &spec);
@@ -375,7 +445,10 @@ static int build_run(const cli_command *self, int argc, char **argv)
     cli_operands operands;
     int status = options_read(self, argc, argv, &s, &operands);
 
-    return status == CLI_GO ? build_make(self, &s, &operands) : status;
+    if (status == CLI_GO)
+        status = build_make(self, &s, &operands);
+    free(s.without.names);
+    return status;
 }
 
 const cli_command cmd_build = {
@@ -398,8 +471,9 @@ const cli_command cmd_build = {
         "memory until then. With -l each key has a label, for kinds that "
         "carry labels. Of one that is built at once (bloomier) they take 8 "
         "bytes more, and a key that comes twice must have one label; others "
-        "(approximator, spatial) take keys and labels as they come, and keep "
-        "the largest of a key. A label that is no number, or none of the "
+        "(approximator, spatial, attenuated) take keys and labels as they "
+        "come, and keep one of a key: the largest, attenuated the smallest. A "
+        "label that is no number, or none of the "
         "filter's (see 'bloomery plan'), is an error that tells its line.\n\n"
         "With --without FILE the filter is built of the keys and of all others "
         "there are, those of FILE: it finds all keys and none of the others. "

@@ -40,8 +40,9 @@ const cli_command cmd_put = {
         "is not there is left out; a note says how many. Name only keys that "
         "were built in: another that is perhaps there by accident changes some "
         "key's label.\n\n"
-        "Kinds that take keys at any time (approximator, spatial) add each key "
-        "with its label; a key that is there keeps the larger of both.",
+        "Kinds that take keys at any time (approximator, spatial, attenuated) "
+        "add each key with its label; a key that is there keeps the larger of "
+        "both, and of kind attenuated the smaller.",
     .options = change_label_options,
     .examples = put_examples,
     .status = "0 if all keys got their labels, 1 if some were not there, 2 "

@@ -9,16 +9,20 @@
  */
 #include "cli.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ==== Adding, removing, labelling ========================================= */
 
 static const char feed_not_one[] = "is none of this filter's labels";
+static const char feed_no_number[] =
+    "is not a whole number below 2^64 - 1, and the keys of this filter are "
+    "(hash decimal): correct the line, or leave it out";
 
-/* A label that is none, for its message. */
+/* A label that is none, or a key, for its message. */
 typedef struct {
-    const char *why;            /* NULL: all labels are labels            */
+    const char *why;            /* NULL: all is well                      */
     uint64_t    line;           /* of the chunk                           */
     char        text[41];
 } feed_wrong;
@@ -36,8 +40,11 @@ struct feed_job {
     bly_filter *filter;         /* or, for hashes only, whose hash it is  */
     cli_hashes *hashes;
     cli_fed    *fed;
-    int       (*take)(const feed_job *job, const feed_own *own);
+    int       (*take)(const feed_job *job, cli_worker *w);
     cli_labels  labels;         /* those there may be, if there are any   */
+    bool        numbers;        /* keys are decimal numbers               */
+    bool        whole;          /* of a kind that may want more of a key than
+                                   its hash                               */
     const char *path;           /* the file that is being read            */
     uint64_t    lines;          /* before the next chunk, of this file    */
 };
@@ -64,21 +71,40 @@ static bool feed_room(feed_own *own, size_t more, bool labels)
     return true;
 }
 
-/* Keep what is wrong with a label until it is the chunk's turn; bytes that are
- * no text would disturb the terminal. */
-static void feed_wrong_label(feed_wrong *wrong, const char *why,
-                             const bly_key *label, uint64_t line)
+/* Keep what is wrong with a label or a key until it is the chunk's turn, if
+ * nothing is wrong before it; bytes that are no text would disturb the
+ * terminal. */
+static void feed_note_wrong(feed_wrong *wrong, const char *why,
+                            const bly_key *part, const cli_worker *w)
 {
-    const unsigned char *text = label->data;
-    size_t n = label->length < sizeof wrong->text ? label->length
-                                                  : sizeof wrong->text - 1;
+    const unsigned char *text = part->data;
+    size_t n = part->length < sizeof wrong->text ? part->length
+                                                 : sizeof wrong->text - 1;
+    uint64_t line = lines_number(w->lines, &w->chunk, text);
 
+    if (wrong->why != NULL && wrong->line <= line)
+        return;
     wrong->why = why;
     wrong->line = line;
     for (size_t i = 0; i < n; i++)
         wrong->text[i] = text[i] < 0x20 || text[i] == 0x7f ? '?'
                                                            : (char)text[i];
     wrong->text[n] = '\0';
+}
+
+static int feed_refuse(const feed_job *job, const feed_wrong *wrong)
+{
+    unsigned long long line = job->lines + wrong->line;
+
+    if (wrong->why == feed_not_one)
+        return report_error("line %llu of '%s': label '%s' is none: labels of "
+                            "this filter are %llu .. %llu (its options may "
+                            "allow more: see 'bloomery kinds')", line,
+                            job->path, wrong->text,
+                            (unsigned long long)job->labels.least,
+                            (unsigned long long)job->labels.most);
+    return report_error("line %llu of '%s': '%s' %s", line, job->path,
+                        wrong->text, wrong->why);
 }
 
 /* The labels of a batch, up to the first that is wrong. */
@@ -96,9 +122,22 @@ static void feed_labels(const feed_job *job, const cli_worker *w,
         if (why == NULL && (*out < may->least || *out > may->most))
             why = feed_not_one;
         if (why != NULL)
-            feed_wrong_label(&own->wrong, why, label,
-                             lines_number(w->lines, &w->chunk, label->data));
+            feed_note_wrong(&own->wrong, why, label, w);
     }
+}
+
+/* All that is no number has one hash, and would be one key. Of the n keys
+ * hashed last, the first such. */
+static void feed_numbers(const cli_worker *w, feed_own *own, size_t n)
+{
+    const uint64_t *hashes = own->hashes + own->n - n;
+
+    for (size_t i = 0; i < n; i++)
+        if (hashes[i] == UINT64_MAX) {
+            feed_note_wrong(&own->wrong, feed_no_number, &w->batch->keys[i],
+                            w);
+            return;
+        }
 }
 
 /* Hash all keys of the chunk. */
@@ -120,53 +159,118 @@ static bool feed_work(void *argument, cli_worker *w)
         for (size_t i = 0; i < b->n; i++)
             own->hashes[own->n++] = bly_hash(job->filter, b->keys[i].data,
                                              b->keys[i].length);
+        if (job->numbers)
+            feed_numbers(w, own, b->n);
         own->lines += b->n + b->keyless;
         own->keyless += b->keyless;
     }
     return true;
 }
 
-/* The keys go in. */
-static int feed_add(const feed_job *job, const feed_own *own)
+/* One of the chunk's keys was refused: add them singly until that one comes.
+ * Nothing is saved after an error, so they may go in once more. */
+static int feed_blame(const feed_job *job, cli_worker *w)
 {
-    bly_status status = bly_add_many(job->filter, own->hashes, own->n);
+    const cli_batch *b = w->batch;
+    char why[512];
+    feed_wrong wrong = { .why = NULL };
+
+    for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); )
+        for (size_t i = 0; i < b->n; i++) {
+            if (bly_add(job->filter, b->keys[i].data, b->keys[i].length)
+                != BLY_EPARAM)
+                continue;
+            snprintf(why, sizeof why, "is refused: %s", bly_why());
+            feed_note_wrong(&wrong, why, &b->keys[i], w);
+            return feed_refuse(job, &wrong);
+        }
+    return report_library();
+}
+
+static bly_status feed_add_whole(const feed_job *job, cli_worker *w)
+{
+    bly_status status = BLY_OK;
+
+    for (size_t at = 0; status >= 0
+                     && lines_split(w->lines, &w->chunk, &at, w->batch); )
+        status = bly_add_keys(job->filter, w->batch->keys, w->batch->n);
+    return status;
+}
+
+/* The keys go in. */
+static int feed_add(const feed_job *job, cli_worker *w)
+{
+    const feed_own *own = w->own;
+    bly_status status = job->whole ? feed_add_whole(job, w)
+                      : bly_add_many(job->filter, own->hashes, own->n);
 
     if (status == BLY_EFULL)
         return report_error("%s; nothing was saved%s", bly_why(),
                             filter_can(job->filter, "resize")
                             ? " (see 'bloomery resize')" : "");
+    if (status == BLY_EPARAM)
+        return feed_blame(job, w);
     return status < 0 ? report_library() : CLI_GO;
 }
 
-/* The keys go out, as many at a time as there is room for their statuses. */
-static int feed_remove(const feed_job *job, const feed_own *own)
+/* What became of n keys that were to go out. */
+static int feed_removed(const feed_job *job, bly_status status,
+                        const bly_status *each, size_t n)
 {
-    bly_status each[LINES_MOST];
-
-    for (size_t i = 0, n; i < own->n; i += n) {
-        n = own->n - i < LINES_MOST ? own->n - i : LINES_MOST;
-        bly_status status = bly_remove_many(job->filter, own->hashes + i, n,
-                                            each);
-        if (status != BLY_OK && status != BLY_EABSENT && status != BLY_EUNSAFE)
-            return report_library();
-        for (size_t j = 0; j < n; j++) {
-            job->fed->absent += each[j] == BLY_EABSENT;
-            job->fed->unsafe += each[j] == BLY_EUNSAFE;
-        }
+    if (status != BLY_OK && status != BLY_EABSENT && status != BLY_EUNSAFE)
+        return report_library();
+    for (size_t i = 0; i < n; i++) {
+        job->fed->absent += each[i] == BLY_EABSENT;
+        job->fed->unsafe += each[i] == BLY_EUNSAFE;
     }
     return CLI_GO;
 }
 
-/* A kind that adds takes any key. */
-static int feed_label_all(const feed_job *job, const feed_own *own)
+static int feed_remove_whole(const feed_job *job, cli_worker *w)
 {
+    bly_status each[LINES_MOST];
+    const cli_batch *b = w->batch;
+    int result = CLI_GO;
+
+    for (size_t at = 0; result == CLI_GO
+                     && lines_split(w->lines, &w->chunk, &at, w->batch); )
+        result = feed_removed(job, bly_remove_keys(job->filter, b->keys, b->n,
+                                                   each), each, b->n);
+    return result;
+}
+
+/* The keys go out, as many at a time as there is room for their statuses. */
+static int feed_remove(const feed_job *job, cli_worker *w)
+{
+    const feed_own *own = w->own;
+    bly_status each[LINES_MOST];
+    int result = CLI_GO;
+
+    if (job->whole)
+        return feed_remove_whole(job, w);
+    for (size_t i = 0, n; i < own->n && result == CLI_GO; i += n) {
+        n = own->n - i < LINES_MOST ? own->n - i : LINES_MOST;
+        result = feed_removed(job, bly_remove_many(job->filter,
+                                                   own->hashes + i, n, each),
+                              each, n);
+    }
+    return result;
+}
+
+/* A kind that adds takes any key. */
+static int feed_label_all(const feed_job *job, cli_worker *w)
+{
+    const feed_own *own = w->own;
+
     return bly_put_many(job->filter, own->hashes, own->labels, own->n) < 0
          ? report_library() : CLI_GO;
 }
 
 /* The keys that are there get their labels. */
-static int feed_label(const feed_job *job, const feed_own *own)
+static int feed_label(const feed_job *job, cli_worker *w)
 {
+    const feed_own *own = w->own;
+
     for (size_t i = 0; i < own->n; i++) {
         bly_status status = bly_put_hash(job->filter, own->hashes[i],
                                          own->labels[i]);
@@ -187,8 +291,9 @@ static void feed_append(uint64_t *all, size_t at, const uint64_t *numbers,
 }
 
 /* The hashes and labels are kept, nothing else. */
-static int feed_keep(const feed_job *job, const feed_own *own)
+static int feed_keep(const feed_job *job, cli_worker *w)
 {
+    const feed_own *own = w->own;
     cli_hashes *all = job->hashes;
     bool labels = job->labels.most > 0;
 
@@ -207,21 +312,6 @@ static int feed_keep(const feed_job *job, const feed_own *own)
     return CLI_GO;
 }
 
-static int feed_refuse(const feed_job *job, const feed_wrong *wrong)
-{
-    unsigned long long line = job->lines + wrong->line;
-
-    if (wrong->why == feed_not_one)
-        return report_error("line %llu of '%s': label '%s' is none: labels of "
-                            "this filter are %llu .. %llu (its options may "
-                            "allow more: see 'bloomery kinds')", line,
-                            job->path, wrong->text,
-                            (unsigned long long)job->labels.least,
-                            (unsigned long long)job->labels.most);
-    return report_error("line %llu of '%s': '%s' %s", line, job->path,
-                        wrong->text, wrong->why);
-}
-
 static int feed_commit(void *argument, cli_worker *w)
 {
     feed_job *job = argument;
@@ -237,7 +327,7 @@ static int feed_commit(void *argument, cli_worker *w)
     job->path = w->chunk.path;
     if (own->wrong.why != NULL)
         return feed_refuse(job, &own->wrong);
-    status = job->take(job, own);
+    status = job->take(job, w);
     if (status != CLI_GO)
         return status;
     job->lines += own->lines;
@@ -267,6 +357,8 @@ static int feed_run(feed_job *job, cli_lines *lines, size_t jobs,
 
     if (status == CLI_ERROR)
         return status;
+    job->numbers = filter_numbers(job->filter);
+    job->whole = filter_can(job->filter, "whole keys");
     *job->fed = (cli_fed){ .keys = 0 };
     progress_start(doing, total, progress);
     status = work_run(lines, &work, job, jobs);
@@ -375,6 +467,10 @@ static void feed_json(const bly_stat_t *stat, const cli_fed *fed,
     json_real("seconds", fed->seconds);
     json_real("keys_per_second", report_per_second(fed->keys, fed->seconds));
     json_count("input_bytes", fed->bytes);
+    if (how->others != NULL) {
+        json_count("others", how->others->keys);
+        json_count("others_keyless", how->others->keyless);
+    }
     if (how->ranks > 0) {
         json_count("ranks", how->ranks);
         json_count("sent_bytes", how->sent);
@@ -384,10 +480,15 @@ static void feed_json(const bly_stat_t *stat, const cli_fed *fed,
 }
 
 static void feed_verbose(const bly_stat_t *stat, const cli_fed *fed,
-                         const char *output)
+                         const cli_feed_report *how)
 {
-    report_note("%s: %s keys in %s (%s): %s, %s, %.2f bits per key, "
-                "rate %s", output, report_count(fed->keys).text,
+    char others[80] = "";
+
+    if (how->others != NULL)
+        snprintf(others, sizeof others, " and %s others",
+                 report_count(how->others->keys).text);
+    report_note("%s: %s keys%s in %s (%s): %s, %s, %.2f bits per key, "
+                "rate %s", how->output, report_count(fed->keys).text, others,
                 report_seconds(fed->seconds).text,
                 report_speed(report_per_second(fed->keys, fed->seconds)).text,
                 stat->kind, report_bytes(stat->bytes).text,
@@ -435,7 +536,7 @@ void feed_report(const bly_filter *filter, const cli_fed *fed,
     if (how->json)
         feed_json(&stat, fed, how);
     if (how->verbose)
-        feed_verbose(&stat, fed, how->output);
+        feed_verbose(&stat, fed, how);
     report_keyless(fed->keyless);
     if (fed->absent > 0)
         report_note("note: %s %s not there", report_count(fed->absent).text,

@@ -68,9 +68,28 @@ bool filter_can(const bly_filter *filter, const char *ability)
     return filter_name_can(name, strlen(name), ability);
 }
 
+bool filter_kind_of_family(const char *kind, const char *family)
+{
+    const bly_kind_info *kinds;
+    size_t length = strcspn(kind, ":");
+
+    for (size_t i = 0, n = bly_kinds(&kinds); i < n; i++)
+        if (strlen(kinds[i].name) == length
+            && memcmp(kinds[i].name, kind, length) == 0)
+            return strcmp(kinds[i].family, family) == 0;
+    return false;
+}
+
 bool filter_kind_can(const char *kind, const char *ability)
 {
     return filter_name_can(kind, strcspn(kind, ":"), ability);
+}
+
+/* Of all hash functions only `decimal` says both. */
+bool filter_numbers(const bly_filter *filter)
+{
+    return bly_hash(filter, "7", 1) == 7
+        && bly_hash(filter, "x", 1) == UINT64_MAX;
 }
 
 /* ==== Before the work =================================================== */

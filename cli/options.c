@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { OPTIONS_MOST = 24, OPTIONS_FIRST = 256, OPTIONS_HELP = 255 };
@@ -116,6 +117,17 @@ static int options_no_value(const cli_command *command)
 
 /* ==== Values ============================================================ */
 
+static const char *options_append(cli_operands *list, const char *text)
+{
+    char **names = realloc(list->names, (list->count + 1) * sizeof *names);
+
+    if (names == NULL)
+        return "is too much: out of memory";
+    names[list->count++] = (char *)(uintptr_t)text;
+    list->names = names;
+    return NULL;
+}
+
 /* Store one option's value; what is wrong with it, or NULL. */
 static const char *options_store(const cli_option *option, const char *text,
                                  void *settings)
@@ -141,6 +153,8 @@ static const char *options_store(const cli_option *option, const char *text,
         return numbers_seed(text, place);
     case CLI_BYTE:
         return numbers_byte(text, place);
+    case CLI_LIST:
+        return options_append(place, text);
     }
     return NULL;
 }

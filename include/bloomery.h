@@ -271,7 +271,8 @@ BLY_API uint64_t bly_hash(const bly_filter *filter, const void *key,
  * filter is as it was: bly_resize may help), BLY_EREMOVED (kind twin),
  * BLY_EPARAM (kind egh: the key is not an integer of its universe),
  * BLY_ENOMEM and BLY_ETOOBIG (a kind that grows), BLY_EREADONLY,
- * BLY_EUNSUPPORTED (a frozen kind).
+ * BLY_EUNSUPPORTED (a frozen kind; and a hash alone, of a filter of a kind with
+ * the ability "whole keys" that keeps them, as invertible:key=9 does).
  * The batch forms return BLY_OK, or the first error; the keys before the one
  * that failed are in. */
 BLY_API bly_status bly_add     (bly_filter *filter, const void *key,

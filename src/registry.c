@@ -200,6 +200,7 @@ static void registry_abilities(const char **out, const bly_kind *kind)
 {
     const struct { bool can; const char *name; } abilities[] = {
         { kind->add != NULL,        "add" },
+        { kind->add_key != NULL,    "whole keys" },
         { kind->add == NULL,        "build only" },
         { kind->contains != NULL,   "contains" },
         { kind->remove != NULL,     "remove" },

@@ -1,10 +1,13 @@
 /* model.c - every kind, run by thousands of random programs beside an exact
  * set (fuzz/model.h), and a planted fault that this must find.
  *
- * The programs are drawn with a fixed seed, so a failure repeats; it is
- * printed as hex, ready to be kept in fuzz/corpus.
+ * The programs are drawn with a fixed seed, by the kind's name, so a failure
+ * repeats whatever kinds there are beside it; it is printed as hex, ready to be
+ * kept in fuzz/corpus.
  */
 #include "test.h"
+
+#include <xxhash.h>
 
 #include "model.h"
 
@@ -16,6 +19,12 @@ enum {
 
 /* Sanitizers make it several times slower. */
 enum { DIVIDE = TEST_SANITIZED ? 5 : 1 };
+
+/* Where the programs of a kind begin. */
+static uint64_t stream_of(const char *name)
+{
+    return XXH3_64bits(name, strlen(name));
+}
 
 static size_t draw_program(uint8_t *program, uint64_t stream, size_t kind)
 {
@@ -40,7 +49,7 @@ static void run_clean(size_t kind, const char *name)
     model_report report;
     uint64_t ran = 0, steps = 0;
     for (uint64_t i = 0; i < PROGRAMS / DIVIDE; i++) {
-        size_t n = draw_program(program, kind * PROGRAMS + i, kind);
+        size_t n = draw_program(program, stream_of(name) + i, kind);
         /* saving flushes to the disk, and building plans anew: now and then */
         unsigned flags = (i % 32 == 0 ? MODEL_FILES : 0)
                        | (i % 8 == 1 ? MODEL_BUILD : 0);
@@ -62,7 +71,7 @@ static void run_planted(size_t kind, const char *name)
     model_report report;
     uint64_t planted = 0;
     for (uint64_t i = 0; i < PROGRAMS_PLANTED; i++) {
-        size_t n = draw_program(program, (kind + 1000) * PROGRAMS + i, kind);
+        size_t n = draw_program(program, stream_of(name) - 1 - i, kind);
         bool clean = model_run(program, n, MODEL_PLANT, &report);
         planted += report.planted;
         if (report.planted ? report.lost == 0 : !clean) {

@@ -97,6 +97,8 @@ static void test_listing(void **state)
         assert_in_range(strlen(kind->summary), 10, 60);
         assert_null(strchr(kind->name, ':'));
         assert_int_equal(registry_has(&kinds[i], "add"), kind->add != NULL);
+        assert_int_equal(registry_has(&kinds[i], "whole keys"),
+                         kind->add_key != NULL);
         assert_int_equal(registry_has(&kinds[i], "remove"),
                          kind->remove != NULL);
         assert_int_equal(registry_has(&kinds[i], "unite"),

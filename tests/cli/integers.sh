@@ -39,6 +39,16 @@ note 'build with too small a number' '^bloomery build: warning: .*exact.*build i
 printf '7\n65536\n' >outside
 keeps 'a number outside' 'not an integer below 65536: .*universe=' ids.bly \
     add ids.bly outside
+printf '5\n999\n1000\n7\n' >outside
+try build -k egh:universe=1000 -n 9 -o x.bly twenty outside
+refused 'the line of a number outside' \
+    "line 1 of 'twenty': '3000' is refused: .* below 1000"
+try build -k egh:universe=1000 -n 9 -o x.bly outside
+refused 'not the first line' "line 3 of 'outside': '1000' is refused: "
+printf '5\nabc\n' | try build -k egh:universe=1000 -n 9 -o x.bly
+refused 'the line of a word' "line 2 of '-': 'abc' is not a whole number"
+try build -k egh:universe=1000 -n 2000000 -j 2 -o x.bly all
+refused 'a line among many' "line 1001 of 'all': '1000' is refused: "
 try build -k egh:universe=65536 -H xxh3 -o x.bly twenty
 refused 'a hash that is not the integer' 'decimal or identity'
 try build -k egh -n 5000 -o x.bly twenty
@@ -47,5 +57,33 @@ try build -k egh -n 20 -o any.bly twenty
 silent 'all 2^64 hashes'
 try query -c any.bly all
 out_is 'keys of any kind' 0 '20\n'
+
+# ---- hash decimal: what is no number would be one key with all that is none --
+printf '5\napple\npear\n' >fruit
+for kind in standard xor cuckoo; do
+    try build -k $kind -H decimal -n 10 -o x.bly twenty fruit
+    refused "$kind of numbers: a word" \
+        "line 2 of 'fruit': 'apple' is not a whole number below"
+    check "$kind of numbers: nothing is written" [ ! -e x.bly ]
+done
+printf '18446744073709551615\n' | try build -k standard -H decimal -n 9 -o x.bly
+refused 'the one number that stands for none' 'line 1 .*18446744073709551615'
+printf '18446744073709551614\n\n' | try build -k standard -H decimal -n 9 -o x.bly
+refused 'an empty line' "line 2 .*: '' is not"
+try build -k standard -H decimal -p 1e-9 -o n.bly twenty
+silent 'numbers alone'
+keeps 'a word to add' "line 2 of 'fruit': 'apple'" n.bly add n.bly fruit
+try query -c n.bly fruit
+out_is 'no word is found' 1 '0\n'
+printf '3\t7\n3\tseven\n' >labels
+try build -k spatial:areas=3 -n 10 -H decimal -l 1 -o x.bly labels
+refused 'a label with a word' "line 2 of 'labels': 'seven'"
+printf '3\t7\n' | try build -k spatial:areas=3 -n 10 -H decimal -l 1 -o s.bly
+keeps 'a word to put' "line 2 of 'labels': 'seven'" s.bly put s.bly labels
+awk 'BEGIN { for (i = 0; i < 300000; i++) print i; print "last" }' >long
+for j in 1 4; do
+    try build -H decimal -j $j -o x.bly long
+    refused "the line of a long file, -j $j" "line 300001 of 'long': 'last'"
+done
 
 finish

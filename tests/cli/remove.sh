@@ -100,4 +100,32 @@ try count - letters <n.bly
 status_is 'count with the filter alone from stdin' 0
 keeps 'remove with a missing file of keys' 'nowhere' f.bly \
     remove f.bly nowhere
+# ---- whole keys: a filter that keeps more of a key than its hash -------------
+awk 'BEGIN { for (i = 0; i < 9000; i++) print 10000 + i }' >nine
+awk 'BEGIN { for (i = 0; i < 8990; i++) print 10000 + i }' >eight
+try build -k invertible:key=8 -n 50 -o w.bly nine
+silent 'build with whole keys'
+try diff -e w.bly nine
+out_is 'they are all there' 0 '0 ± 0 keys differ\n'
+printf '5000\n' | try add w.bly
+silent 'add a whole key'
+try diff --theirs w.bly nine
+out_is 'it is there, whole' 1 '5000\n'
+printf '5000\n' | try remove w.bly
+silent 'remove a whole key'
+try diff --theirs w.bly nine
+out_is 'it is gone' 0 ''
+try remove w.bly nine
+silent 'remove all'
+try info --json w.bly
+out_has 'none is left' 0 '"items": 0'
+printf '77\n' | try remove w.bly
+status_is 'remove one that is not there' 1
+try add -j 3 w.bly eight
+try diff --theirs -j 3 w.bly nine
+out_is 'add with threads' 1 ''
+printf '1\n123456789\n' >long
+keeps 'a key that is too long' "line 2 of 'long': '123456789' is refused: " \
+    w.bly add w.bly long
+
 finish

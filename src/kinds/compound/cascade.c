@@ -79,9 +79,10 @@
  *      p = n / (2 ln 2 N) = 0.72 n/N;   bits = n (1.44 log2(N/n) + 4.2)   (2)
  *
  * [Larisch 2017] takes 0.71. Here b and t are what plans of the kind `of` say,
- * and p is the best of 17 powers of 2^(1/4) around (2), 1/2 at most. Nothing
- * that tells R from S can take less than log2 binom(n + N, n) bits, which is
- * about n (log2(N/n) + 1.44). Measured, whole images, in bits a key of R:
+ * and p is the best of 17 powers of 2^(1/4) around (2), 1/2 at most, or the
+ * lowest the kind has. Nothing that tells R from S can take less than log2
+ * binom(n + N, n) bits, which is about n (log2(N/n) + 1.44). Measured, whole
+ * images, in bits a key of R:
  *
  *      n, N               10^3, 10^5   10^4, 10^6   10^5, 10^7   10^6, 10^7
  *      (2)                     13.79        13.79        13.79         9.00
@@ -318,32 +319,43 @@ static double cascade_power(int quarters)
     return ldexp(roots[quarters % 4], -(quarters / 4));
 }
 
-/* The rate of level 1 that makes (1) least. */
+/* A plan of level 1 at this rate, taken if it makes (1) less. */
+static bly_status cascade_try(cascade_design *d, int quarters, double *least)
+{
+    double later = 8 * (double)cascade_later_bytes(d->kind, d->include)
+                 / (double)d->include;
+    bly_plan_t plan;
+    kind_spec spec;
+    bly_status status = inner_plan(&plan, &spec, d->kind, d->include,
+                                   cascade_power(quarters));
+    if (status != BLY_OK)
+        return status;
+    double bits = 8 * (double)plan.bytes
+                + 2 * later * plan.rate * (double)d->exclude;
+    if (bits >= *least)
+        return BLY_OK;
+    *least = bits;
+    d->first = plan;
+    d->first_spec = spec;
+    return BLY_OK;
+}
+
+/* The rate of level 1 that makes (1) least; where the kind has none so low, the
+ * lowest that it has. */
 static bly_status cascade_choose(cascade_design *d)
 {
     enum { LEAST = 4, AROUND = 8 };     /* quarters of a bit                 */
-    double n = (double)d->include, others = (double)d->exclude;
-    double later = 8 * (double)cascade_later_bytes(d->kind, d->include) / n;
-    int near = (int)(4 * log2(1.386 * others / n));
+    int near = (int)(4 * log2(1.386 * (double)d->exclude
+                              / (double)d->include));
+    int from = near > AROUND + LEAST ? near - AROUND : LEAST;
     double least = INFINITY;
     bly_status status = BLY_OK;
-    for (int at = near > AROUND + LEAST ? near - AROUND : LEAST;
-         at <= near + AROUND; at++) {
-        bly_plan_t plan;
-        kind_spec spec;
-        bly_status planned = inner_plan(&plan, &spec, d->kind, d->include,
-                                        cascade_power(at));
-        if (planned != BLY_OK) {
-            status = planned;
-            continue;
-        }
-        double bits = 8 * (double)plan.bytes + 2 * later * plan.rate * others;
-        if (bits >= least)
-            continue;
-        least = bits;
-        d->first = plan;
-        d->first_spec = spec;
+    for (int at = from; at <= near + AROUND; at++) {
+        bly_status planned = cascade_try(d, at, &least);
+        status = planned != BLY_OK ? planned : status;
     }
+    for (int at = from - 1; at >= LEAST && isinf(least); at--)
+        status = cascade_try(d, at, &least);
     return isfinite(least) ? BLY_OK : status;
 }
 
