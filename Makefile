@@ -8,6 +8,8 @@
 #   make bench    speed beside the machine's limits and other tools, all in one
 #                 run (a quarter of an hour; best on an idle machine); every
 #                 number is in build/bench.csv
+#   make bench-advise  is the first advice as good as the best kind measured?
+#                 (some minutes; best on an idle machine)
 #   make bench-peers  install the other tools that bench knows
 #   make fuzz     run the fuzz targets for SECONDS each (default 60)
 #   make docs     make the generated parts of the docs anew
@@ -19,7 +21,7 @@ PREFIX  ?= /usr/local
 SECONDS ?= 60
 JOBS    ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: all build run check proof bench bench-peers fuzz docs install clean
+.PHONY: all build run check proof bench bench-advise bench-peers fuzz docs install clean
 
 all: build
 
@@ -49,6 +51,11 @@ bench: build
 	$(BUILD)/paged $(BUILD)
 	tools/bench-command $(BUILD)
 	tools/bench-sketch $(BUILD)
+
+bench-advise: build
+	@cmake --build $(BUILD) -j $(JOBS) --target bench_advise
+	XDG_CACHE_HOME=$(abspath $(BUILD))/cache $(BUILD)/bloomery advise --measure
+	$(BUILD)/advise $(BUILD)/cache/bloomery/costs
 
 bench-peers:
 	@tools/setup bench-peers

@@ -21,6 +21,7 @@
  *      change.c    what `add`, `remove` and `put` have in common
  *      tell.c      what `count` and `get` have in common
  *      combine.c   what `unite` and `intersect` have in common
+ *      costs.h     what `advise` and its benchmark have in common
  *      sketch.h    what `sketch` and `diff` have in common
  *      cmd_*.c     one subcommand each
  *      program.c   a table of subcommands -> a program
@@ -109,6 +110,7 @@ int output_finish(int status);
  * mend it, as the end of a sentence that begins with the text. */
 const char *numbers_items(const char *text, uint64_t *out);
 const char *numbers_rate(const char *text, double *out);
+const char *numbers_share(const char *text, double *out);
 const char *numbers_size(const char *text, uint64_t *out);
 const char *numbers_seed(const char *text, uint64_t *out);
 const char *numbers_byte(const char *text, int *out);
@@ -151,6 +153,7 @@ typedef enum {
     CLI_TEXT,                   /* const char *                  */
     CLI_ITEMS,                  /* uint64_t, at least 1          */
     CLI_RATE,                   /* double, between 0 and 1       */
+    CLI_SHARE,                  /* double, 0 .. 1                */
     CLI_SIZE,                   /* uint64_t, bytes, at least 1   */
     CLI_SEED,                   /* uint64_t                      */
     CLI_BYTE,                   /* int, 0 .. 255                 */
@@ -604,7 +607,7 @@ int build_make(const cli_command *self, const cli_build *settings,
 
 extern const cli_command cmd_build, cmd_add, cmd_remove, cmd_query, cmd_count,
     cmd_put, cmd_get, cmd_dedup, cmd_resize, cmd_info, cmd_check, cmd_plan,
-    cmd_kinds, cmd_unite, cmd_intersect, cmd_compare,
+    cmd_advise, cmd_kinds, cmd_unite, cmd_intersect, cmd_compare,
     cmd_sketch, cmd_diff;
 
 #endif

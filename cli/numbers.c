@@ -245,6 +245,16 @@ const char *numbers_rate(const char *text, double *out)
     return NULL;
 }
 
+const char *numbers_share(const char *text, double *out)
+{
+    double share;
+
+    if (!numbers_real(text, &share) || !(share >= 0 && share <= 1))
+        return "is no share: give one from 0 to 1, such as 0.5 or 50%";
+    *out = share;
+    return NULL;
+}
+
 /* ==== Bytes ============================================================= */
 
 static int numbers_escape(const char *text)

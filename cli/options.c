@@ -145,6 +145,8 @@ static const char *options_store(const cli_option *option, const char *text,
         return numbers_items(text, place);
     case CLI_RATE:
         return numbers_rate(text, place);
+    case CLI_SHARE:
+        return numbers_share(text, place);
     case CLI_SIZE:
         return numbers_size(text, place);
     case CLI_SEED:

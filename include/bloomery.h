@@ -746,6 +746,112 @@ typedef struct {
 /* All kinds; returns how many. Constant for the life of the program. */
 BLY_API size_t bly_kinds(const bly_kind_info **out);
 
+/* ==== Advice: which kind for which need ================================== */
+
+/* What a filter must be able to do: bly_need.needs. */
+enum {
+    BLY_NEED_REMOVE     = 1,    /* any key goes out again, and may come back */
+    BLY_NEED_COUNT      = 2,    /* tell how often a key came                 */
+    BLY_NEED_GROW       = 4,    /* go on past its capacity, rate and all     */
+    BLY_NEED_MERGE      = 8,    /* bly_unite                                 */
+    BLY_NEED_STATIC     = 16,   /* all keys are known before it is built, and
+                                   none comes later: opens more kinds        */
+    BLY_NEED_STREAM     = 32,   /* keys without end, old ones may be forgotten*/
+    BLY_NEED_LABELS     = 64,   /* tell a number for a key                   */
+    BLY_NEED_EXACT      = 128,  /* no false positive at all                  */
+    BLY_NEED_DISK       = 256,  /* work in a file bigger than memory         */
+    BLY_NEED_CONCURRENT = 512   /* many threads add at once: BLY_SHARED      */
+};
+
+/* What is to be least. Time is that of a lookup, by the share of present keys
+ * that the need tells. */
+typedef enum {
+    BLY_AIM_BALANCE,            /* time x size^(1/3): to be preferred, what is
+                                   eight times as large must be twice as quick*/
+    BLY_AIM_FAST,               /* time; size only where times are as good as
+                                   equal: time x size^(1/16)                 */
+    BLY_AIM_SMALL               /* size, likewise: size x time^(1/16)        */
+} bly_aim;
+
+/* What things cost on a machine, in nanoseconds, as measured by
+ * `bloomery advise --measure`. */
+
+/* A random line of a filter of so many bytes, in a batch. */
+typedef struct {
+    uint64_t bytes;
+    double   ns;
+} bly_line_cost;
+
+/* The filters that are measured of each kind, X(keys, rate): small ones at five
+ * rates, then two larger ones at the first of them. */
+#define BLY_COST_POINTS(X)                                                     \
+    X(100000, 1e-2) X(100000, 1e-3) X(100000, 1e-4) X(100000, 1e-5)            \
+    X(100000, 1e-6) X(1000000, 1e-2) X(10000000, 1e-2)
+
+/* One of them: a batched lookup of a key that is there, of one that is not,
+ * and of both in equal shares and random order; and adding a key, or a key's
+ * part of the build of a kind that is built at once, all threads together. */
+typedef struct {
+    double present, absent, mixed, add;
+} bly_cost_point;
+
+typedef struct {
+    char kind[48];              /* with options: as in bly_advice            */
+    bly_cost_point at[7];       /* in the order of BLY_COST_POINTS           */
+} bly_cost;
+
+typedef struct {
+    const bly_line_cost *line;  /* at least two, `bytes` rising              */
+    size_t               lines;
+    const bly_cost      *kind;  /* a kind that is missing is reckoned by the
+                                   cache lines of its plan                   */
+    size_t               kinds;
+} bly_costs;
+
+/* What is needed. */
+typedef struct {
+    uint64_t capacity;          /* keys; must be given                       */
+    double   rate;              /* 0 < rate < 1; 0: 0.01                     */
+    unsigned needs;             /* BLY_NEED_…, any number of them            */
+    double   present;           /* share of the lookups that are of keys which
+                                   are there, 0 .. 1                         */
+    uint64_t memory;            /* bytes that the image may have; 0: any. Not
+                                   for BLY_NEED_DISK                         */
+    bly_aim  aim;
+    uint64_t others;            /* with BLY_NEED_EXACT: keys that are asked for
+                                   and are no members; 0: as many as members */
+    const bly_costs *costs;     /* NULL: the library's own, of one machine   */
+} bly_need;
+
+/* One kind, held against the need. */
+typedef struct {
+    char   kind[48];            /* with options, for bly_new and bly_build   */
+    bool   fits;                /* false: it cannot; `why` says what, and only
+                                   `kind` and `lacks` mean something else    */
+    bly_plan_t plan;
+    double ns_present, ns_absent;       /* expected, a lookup of a batch     */
+    double ns_lookup;           /* by the need's share of present keys       */
+    double ns_add;              /* expected, an add, or the build by key     */
+    double score;               /* what the aim makes least                  */
+    char   why[160];            /* its place, or what excludes it: one line  */
+    char   lacks[96];           /* of the abilities above, those that it has
+                                   not: "remove, count"                      */
+} bly_advice;
+
+/* As many entries as bly_advise ever fills. */
+#define BLY_ADVICE_MOST 64
+
+/* Rank the kinds for a need, some with options: out[0] is the advice, then
+ * follow the others that fit, the best first, then those that do not. Of n
+ * entries those left over have an empty `kind`. Computed from plans and costs:
+ * nothing is built or measured. That no kind fits is no error: out[0].fits is
+ * then false. On disk each lookup reads one page whatever the kind, so there
+ * the aim is always BLY_AIM_SMALL.
+ *
+ * BLY_EPARAM (no capacity, a rate or share outside its range, an unknown need
+ * or aim, costs with less than two sizes of lines). Thread-safe. */
+BLY_API bly_status bly_advise(bly_advice *out, size_t n, const bly_need *need);
+
 /* BLY_VERSION of the library that is linked (the header may be another). */
 BLY_API const char *bly_version(void);
 

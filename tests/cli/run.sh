@@ -18,7 +18,7 @@ export BLOOMERY
 
 failed=0
 topics="keys query jobs show errors json sets save remove frozen labels packed
-    paged grow dedup cascade diff integers"
+    paged grow dedup cascade diff integers advise"
 for topic in $topics; do
     mkdir "$work/$topic"
     (cd "$work/$topic" && sh "$here/$topic.sh" "$here") >"$work/log"

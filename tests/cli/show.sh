@@ -108,7 +108,7 @@ try -h
 check '-h is --help' cmp overview out
 try help
 check 'help is --help' cmp overview out
-for command in build add query info check plan kinds unite intersect compare \
+for command in build add query info check plan advise kinds unite intersect compare \
     help; do
     try $command --help
     out_has "$command --help: synopsis" 0 "^Usage: bloomery $command "

@@ -1,0 +1,41 @@
+/* costs.h - what lookups and adds cost on this machine: measured, kept in a
+ * file, read again. `bloomery advise` and its benchmark share it.
+ *
+ * Floor 7; needs <bloomery.h> only.
+ */
+#ifndef CLI_COSTS_H
+#define CLI_COSTS_H
+
+#include <bloomery.h>
+
+enum { COSTS_LINES = 16, COSTS_KINDS = BLY_ADVICE_MOST };
+
+/* `costs` points into the table itself. */
+typedef struct {
+    bly_costs     costs;
+    bly_line_cost line[COSTS_LINES];
+    bly_cost      kind[COSTS_KINDS];
+} costs_table;
+
+/* The user's file of costs, bloomery/costs in the folder for what can be made
+ * again; false where there is no such folder. */
+bool costs_path(char *path, size_t room);
+
+/* NULL: it is read; or what is wrong with the file, as the end of a sentence.
+ * A file that is not there is `costs_missing`. */
+const char *costs_read(costs_table *table, const char *path);
+extern const char costs_missing[];
+
+/* Write the file, whole or not at all, and the folders above it; false: errno
+ * tells why not. */
+bool costs_write(const costs_table *table, const char *path);
+
+/* Measure all that the advice is made of; false: no memory. */
+bool costs_measure(costs_table *table);
+
+/* Measure one filter. The present keys are numbers below `keys`, mixed. False:
+ * it cannot be built, bly_why() says why. */
+bool costs_point(bly_cost_point *out, const char *kind, uint64_t keys,
+                 double rate);
+
+#endif /* CLI_COSTS_H */

@@ -1,0 +1,336 @@
+/* advise.c - the advice: never a kind that cannot, an order that follows from
+ * what it says, and the same for every caller. That the times are right is
+ * measured apart (bench/advise.c).
+ */
+#include "core/kind.h"
+
+#include "test.h"
+
+enum { ADVISE_NEED_BITS = 10, ADVISE_SUBSETS = 1 << ADVISE_NEED_BITS };
+
+static bly_advice advise_out[BLY_ADVICE_MOST];
+
+static size_t advise_count(const bly_need *need)
+{
+    size_t n = 0;
+    assert_status(bly_advise(advise_out, BLY_ADVICE_MOST, need), BLY_OK);
+    while (n < BLY_ADVICE_MOST && advise_out[n].kind[0] != '\0')
+        n++;
+    return n;
+}
+
+static bly_need advise_some(unsigned needs)
+{
+    return (bly_need){ .capacity = 100000, .rate = 0.01, .present = 0.5,
+                       .needs = needs };
+}
+
+/* What a kind says of itself in the listing. */
+static bool advise_able(const char *text, const char *ability)
+{
+    const bly_kind_info *kinds;
+    size_t n = bly_kinds(&kinds), length = strcspn(text, ":");
+    for (size_t i = 0; i < n; i++)
+        if (strlen(kinds[i].name) == length
+            && memcmp(kinds[i].name, text, length) == 0)
+            for (const char *const *a = kinds[i].abilities; *a != NULL; a++)
+                if (strcmp(*a, ability) == 0)
+                    return true;
+    return false;
+}
+
+/* ---- Who may be advised ------------------------------------------------- */
+
+static void advise_check_able(const bly_advice *a, unsigned needs)
+{
+    static const struct { unsigned need; const char *ability; } asked[] = {
+        { BLY_NEED_REMOVE, "remove" }, { BLY_NEED_COUNT, "count" },
+        { BLY_NEED_GROW, "grow" }, { BLY_NEED_MERGE, "unite" },
+        { BLY_NEED_STREAM, "forget" }, { BLY_NEED_LABELS, "label" },
+        { BLY_NEED_DISK, "page" }, { BLY_NEED_CONCURRENT, "share" },
+    };
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+        if ((needs & asked[i].need) != 0)
+            assert_true(advise_able(a->kind, asked[i].ability));
+    assert_true(advise_able(a->kind, "add") || (needs & BLY_NEED_STATIC) != 0);
+    assert_true(!advise_able(a->kind, "forget")
+                || (needs & BLY_NEED_STREAM) != 0);
+    assert_true(!advise_able(a->kind, "separate")
+                || (needs & BLY_NEED_EXACT) != 0);
+}
+
+/* Every subset of needs: each kind once, those that fit first, and every one
+ * of the others with its reason. */
+static void test_every_need(void **state)
+{
+    (void)state;
+    bly_need plain = advise_some(0);
+    size_t all = advise_count(&plain), answered = 0;
+    const bly_kind_info *kinds;
+    assert_true(all >= bly_kinds(&kinds) && all < BLY_ADVICE_MOST);
+    for (unsigned needs = 0; needs < ADVISE_SUBSETS; needs++) {
+        bly_need need = advise_some(needs);
+        assert_int_equal(advise_count(&need), all);
+        answered += advise_out[0].fits;
+        for (size_t i = 0; i < all; i++) {
+            const bly_advice *a = &advise_out[i];
+            assert_true(a->why[0] != '\0');
+            assert_null(strchr(a->why, '\n'));
+            if (i > 0 && a->fits)
+                assert_true(advise_out[i - 1].fits
+                            && advise_out[i - 1].score <= a->score);
+            if (a->fits)
+                advise_check_able(a, needs);
+        }
+    }
+    assert_true(answered > 0 && answered < ADVISE_SUBSETS);
+}
+
+/* Each single need has an answer, but one: nothing is exact that does not know
+ * all keys, but for a few of them. */
+static void test_single_needs(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < ADVISE_NEED_BITS; i++) {
+        bly_need need = advise_some(1U << i);
+        advise_count(&need);
+        assert_int_equal(advise_out[0].fits, (1U << i) != BLY_NEED_EXACT);
+    }
+    bly_need exact = advise_some(BLY_NEED_EXACT | BLY_NEED_STATIC);
+    advise_count(&exact);
+    assert_string_equal(advise_out[0].kind, "cascade");
+    exact = advise_some(BLY_NEED_EXACT);
+    exact.capacity = 20;
+    advise_count(&exact);
+    assert_string_equal(advise_out[0].kind, "egh");
+}
+
+/* What `remove` does not tell: not every key goes, or may come back. */
+static void test_remove_means_any(void **state)
+{
+    (void)state;
+    bly_need need = advise_some(BLY_NEED_REMOVE);
+    size_t n = advise_count(&need), seen = 0;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(advise_out[i].kind, "deletable") == 0
+            || strcmp(advise_out[i].kind, "twin") == 0) {
+            assert_false(advise_out[i].fits);
+            assert_non_null(strstr(advise_out[i].why, "BLY_E"));
+            seen++;
+        }
+    assert_int_equal(seen, 2);
+}
+
+/* ---- What it says -------------------------------------------------------- */
+
+/* The plan is that of bly_plan, the rate is kept, and the first is buildable. */
+static void test_plans(void **state)
+{
+    (void)state;
+    bly_need need = advise_some(BLY_NEED_STATIC);
+    bly_spec spec = { .capacity = need.capacity, .rate = need.rate };
+    size_t n = advise_count(&need);
+    for (size_t i = 0; i < n && advise_out[i].fits; i++) {
+        bly_plan_t plan;
+        const bly_advice *a = &advise_out[i];
+        assert_status(bly_plan(&plan, a->kind, &spec), BLY_OK);
+        assert_true(plan.bytes == a->plan.bytes);
+        assert_true(a->plan.rate <= need.rate * 1.0001);
+        assert_true(a->ns_present > 0 && a->ns_absent > 0 && a->ns_add > 0);
+        assert_true(isfinite(a->ns_lookup) && a->ns_lookup > 0);
+    }
+    uint64_t key = 1;
+    bly_filter *filter;
+    assert_status(bly_build(&filter, advise_out[0].kind, &spec, &key, 1),
+                  BLY_OK);
+    bly_free(filter);
+}
+
+/* A larger limit never makes the first advice worse, and none exceeds it. */
+static void test_memory_limit(void **state)
+{
+    (void)state;
+    static const unsigned needs[] = { 0, BLY_NEED_REMOVE, BLY_NEED_STATIC,
+                                      BLY_NEED_LABELS };
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+        for (int aim = BLY_AIM_BALANCE; aim <= BLY_AIM_SMALL; aim++) {
+            bly_need need = advise_some(needs[i]);
+            double last = INFINITY;
+            need.aim = (bly_aim)aim;
+            for (need.memory = 50000; need.memory < 4000000;
+                 need.memory += need.memory / 8) {
+                advise_count(&need);
+                assert_true(advise_out[0].fits || isinf(last));
+                if (!advise_out[0].fits)
+                    continue;
+                assert_true(advise_out[0].plan.bytes <= need.memory);
+                assert_true(advise_out[0].score <= last);
+                last = advise_out[0].score;
+            }
+            assert_true(isfinite(last));
+        }
+}
+
+/* Each aim's first is no worse than the others' at what it aims for. */
+static void test_aims(void **state)
+{
+    (void)state;
+    bly_advice first[3];
+    for (int aim = BLY_AIM_BALANCE; aim <= BLY_AIM_SMALL; aim++) {
+        bly_need need = advise_some(BLY_NEED_STATIC);
+        need.aim = (bly_aim)aim;
+        assert_status(bly_advise(&first[aim], 1, &need), BLY_OK);
+    }
+    const bly_advice *fast = &first[BLY_AIM_FAST],
+                     *small = &first[BLY_AIM_SMALL];
+    assert_true(small->plan.bytes <= first[BLY_AIM_BALANCE].plan.bytes);
+    assert_true(small->plan.bytes <= fast->plan.bytes);
+    assert_true(fast->ns_lookup <= first[BLY_AIM_BALANCE].ns_lookup);
+    bly_need disk = advise_some(BLY_NEED_DISK);
+    bly_advice a, b;
+    disk.aim = BLY_AIM_FAST;
+    disk.memory = 1;                    /* not of what is in memory */
+    assert_status(bly_advise(&a, 1, &disk), BLY_OK);
+    disk.aim = BLY_AIM_SMALL;
+    assert_status(bly_advise(&b, 1, &disk), BLY_OK);
+    assert_true(a.fits);
+    assert_string_equal(a.kind, b.kind);
+}
+
+/* ---- Costs --------------------------------------------------------------- */
+
+static const bly_line_cost advise_flat[] = { { 1024, 1 }, { 1 << 20, 1 } };
+
+/* Of kinds that nobody measured, equally many lines cost the same: the sizes
+ * decide, and of equal sizes the order of the listing. */
+static void test_no_costs(void **state)
+{
+    (void)state;
+    bly_costs costs = { .line = advise_flat, .lines = 2 };
+    bly_need need = advise_some(0);
+    need.costs = &costs;
+    size_t n = advise_count(&need);
+    for (size_t i = 1; i < n && advise_out[i].fits; i++) {
+        const bly_advice *a = &advise_out[i - 1], *b = &advise_out[i];
+        if (a->plan.lines_present == b->plan.lines_present
+            && a->plan.lines_absent == b->plan.lines_absent)
+            assert_true(a->plan.bytes <= b->plan.bytes);
+    }
+}
+
+/* A line more or less in a thousand, which sizes differ by, is let pass. */
+static void advise_near(double told, double wanted)
+{
+    assert_true(fabs(told - wanted) < 0.001 * wanted);
+}
+
+/* A table is believed: between the measured points times lie between theirs,
+ * and at the points they are theirs. */
+static void test_given_costs(void **state)
+{
+    (void)state;
+    bly_cost cost = { .kind = "standard", .at = {
+        { 10, 4, 8, 20 }, { 13, 4, 10, 25 }, { 16, 4, 12, 30 },
+        { 19, 4, 14, 35 }, { 22, 4, 16, 40 }, { 12, 5, 10, 22 },
+        { 30, 9, 20, 50 } } };
+    bly_costs costs = { .line = advise_flat, .lines = 2, .kind = &cost,
+                        .kinds = 1 };
+    bly_need need = advise_some(0);
+    need.costs = &costs;
+    static const struct { uint64_t keys; double present, absent, mixed; } at[] =
+        { { 1000, 10, 4, 8 }, { 100000, 10, 4, 8 }, { 1000000, 12, 5, 10 },
+          { 10000000, 30, 9, 20 }, { 1000000000, 30, 9, 20 } };
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        need.capacity = at[i].keys;
+        size_t n = advise_count(&need), seen = 0;
+        for (size_t j = 0; j < n; j++)
+            if (strcmp(advise_out[j].kind, "standard") == 0) {
+                advise_near(advise_out[j].ns_present, at[i].present);
+                advise_near(advise_out[j].ns_absent, at[i].absent);
+                advise_near(advise_out[j].ns_lookup, at[i].mixed);
+                seen++;
+            }
+        assert_int_equal(seen, 1);
+    }
+}
+
+/* ---- The call ------------------------------------------------------------ */
+
+static void test_short_lists(void **state)
+{
+    (void)state;
+    bly_need need = advise_some(0);
+    bly_advice two[3];
+    memset(two, 0x55, sizeof two);
+    advise_count(&need);
+    assert_status(bly_advise(two, 2, &need), BLY_OK);
+    assert_string_equal(two[0].kind, advise_out[0].kind);
+    assert_string_equal(two[1].kind, advise_out[1].kind);
+    assert_int_equal(two[2].kind[0], 0x55);
+    assert_status(bly_advise(NULL, 0, &need), BLY_OK);
+    bly_advice many[BLY_ADVICE_MOST + 1];
+    memset(many, 0x55, sizeof many);
+    assert_status(bly_advise(many, BLY_ADVICE_MOST + 1, &need), BLY_OK);
+    assert_int_equal(many[BLY_ADVICE_MOST].kind[0], '\0');
+}
+
+static void advise_refused(bly_need need)
+{
+    bly_advice a;
+    memset(&a, 0x55, sizeof a);
+    assert_status(bly_advise(&a, 1, &need), BLY_EPARAM);
+    assert_true(bly_why()[0] != '\0');
+    assert_int_equal(a.kind[0], 0x55);
+}
+
+static void test_refuses(void **state)
+{
+    (void)state;
+    bly_costs costs = { .line = advise_flat, .lines = 1 };
+    advise_refused((bly_need){ .rate = 0.01 });
+    advise_refused((bly_need){ .capacity = 1, .rate = 1 });
+    advise_refused((bly_need){ .capacity = 1, .rate = -0.1 });
+    advise_refused((bly_need){ .capacity = 1, .rate = NAN });
+    advise_refused((bly_need){ .capacity = 1, .present = 1.1 });
+    advise_refused((bly_need){ .capacity = 1, .present = NAN });
+    advise_refused((bly_need){ .capacity = 1, .needs = ADVISE_SUBSETS });
+    advise_refused((bly_need){ .capacity = 1, .aim = (bly_aim)3 });
+    advise_refused((bly_need){ .capacity = 1, .costs = &costs });
+}
+
+/* From one key to more than memory holds: an answer, or a reason. */
+static void test_extremes(void **state)
+{
+    (void)state;
+    static const uint64_t keys[] = { 1, 2, 1000, UINT64_C(1) << 40,
+                                     UINT64_C(1) << 60, UINT64_MAX };
+    static const double rates[] = { 0.999, 0.5, 1e-3, 1e-9, 1e-15, 1e-300 };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        for (size_t j = 0; j < sizeof rates / sizeof *rates; j++) {
+            bly_need need = { .capacity = keys[i], .rate = rates[j],
+                              .present = 0.5, .needs = BLY_NEED_STATIC };
+            size_t n = advise_count(&need);
+            for (size_t k = 0; k < n; k++) {
+                assert_true(advise_out[k].why[0] != '\0');
+                assert_true(isfinite(advise_out[k].score));
+            }
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_need),
+        cmocka_unit_test(test_single_needs),
+        cmocka_unit_test(test_remove_means_any),
+        cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_memory_limit),
+        cmocka_unit_test(test_aims),
+        cmocka_unit_test(test_no_costs),
+        cmocka_unit_test(test_given_costs),
+        cmocka_unit_test(test_short_lists),
+        cmocka_unit_test(test_refuses),
+        cmocka_unit_test(test_extremes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
