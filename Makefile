@@ -9,6 +9,8 @@
 #                 run (a quarter of an hour; best on an idle machine); every
 #                 number is in build/bench.csv
 #   make bench-peers  install the other tools that bench knows
+#   make lab      measure anew what the papers report: build/lab/report.html
+#                 (an hour; QUICK=1: two minutes, with wider intervals)
 #   make fuzz     run the fuzz targets for SECONDS each (default 60)
 #   make docs     make the generated parts of the docs anew
 #   make install  into PREFIX (default /usr/local); DESTDIR is honoured
@@ -19,7 +21,7 @@ PREFIX  ?= /usr/local
 SECONDS ?= 60
 JOBS    ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: all build run check proof bench bench-peers fuzz docs install clean
+.PHONY: all build run check proof bench bench-peers lab fuzz docs install clean
 
 all: build
 
@@ -52,6 +54,12 @@ bench: build
 
 bench-peers:
 	@tools/setup bench-peers
+
+lab:
+	@tools/setup lab
+	@cmake -S . -B $(BUILD) >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target lab >/dev/null
+	@tools/lab $(BUILD) $(if $(filter-out 0,$(QUICK)),quick,full)
 
 fuzz:
 	@tools/setup check
