@@ -1,6 +1,7 @@
 # style.gp - what all plots of the lab share; read before each FIGURE.gp, in
 # the folder of the data. tools/lab has set the terminal and the output.
 set datafile separator ','
+set datafile missing NaN
 set key autotitle columnhead
 set grid linecolor rgb '#cccccc' linewidth 1
 set border 3 linecolor rgb '#555555'
