@@ -125,6 +125,16 @@ lab_measure lab_mean(const double *x, size_t n)
     return (lab_measure){ mean, mean - half, mean + half };
 }
 
+lab_measure lab_shares(const double *share, size_t n, uint64_t trials)
+{
+    lab_measure mean = lab_mean(share, n);
+    uint64_t all = trials * n;
+    lab_measure pool = lab_wilson((uint64_t)(mean.value * (double)all + 0.5),
+                                  all);
+    return (lab_measure){ mean.value, fmax(0, fmin(mean.low, pool.low)),
+                          fmax(mean.high, pool.high) };
+}
+
 static int lab_order(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -268,7 +278,7 @@ lab_measure lab_rate(const char *kind, double rate, uint64_t n,
         rates[i] = (double)lab_hits(f, 2 * i + 1, asked) / (double)asked;
         bly_free(f);
     }
-    lab_measure mean = lab_mean(rates, filters);
+    lab_measure mean = lab_shares(rates, filters, asked);
     free(rates);
     return mean;
 }

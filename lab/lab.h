@@ -86,6 +86,11 @@ lab_measure lab_wilson(uint64_t hits, uint64_t trials);
 /* The mean of some numbers, by Student's distribution. */
 lab_measure lab_mean(const double *x, size_t n);
 
+/* The mean of shares of so many trials each, of filters that differ. Its
+ * interval is that of the mean, but never narrower than if all trials were
+ * independent: where hardly anything was hit the filters look alike. */
+lab_measure lab_shares(const double *share, size_t n, uint64_t trials);
+
 /* The median, between the quartiles. Sorts x. */
 lab_measure lab_median(double *x, size_t n);
 

@@ -31,7 +31,7 @@ static void almeida_grow(almeida *a, lab *l, uint64_t n)
                     / (double)a->asked;
             bly_raw(a->f[i][j], &bytes);
         }
-        lab_measure r = lab_mean(rate, a->filters);
+        lab_measure r = lab_shares(rate, a->filters, a->asked);
         a->bits[a->steps][i] = 8 * (double)bytes / (double)n;
         a->highest = fmax(a->highest, r.low);
         lab_row(l, "%.0f,%u,%.6g,%.6g,%.6g", (double)n, almeida_ratio[i],

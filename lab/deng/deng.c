@@ -38,7 +38,7 @@ static lab_measure deng_rate(lab *l, size_t i)
         rate[j] = (double)lab_hits(f, 2 + j, asked) / (double)asked;
     }
     bly_free(f);
-    return lab_mean(rate, moments);
+    return lab_shares(rate, moments, asked);
 }
 
 int main(int argc, char **argv)

@@ -62,7 +62,8 @@ static void putze_spaces(lab *l)
 {
     lab_figure(l, "space", "bits a key,rate,blocked,more,split more");
     for (double bits = 4; bits <= 24; bits += 1) {
-        bly_spec spec = { .capacity = 10000000, .rate = pow(0.5, bits * log(2)) };
+        bly_spec spec = { .capacity = 10000000,
+                          .rate = pow(0.5, bits * log(2)) };
         bly_plan_t plain, blocked, split;
         if (bly_plan(&plain, "standard", &spec) < 0
             || bly_plan(&blocked, "blocked", &spec) < 0

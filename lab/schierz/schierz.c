@@ -97,7 +97,8 @@ static void schierz_linear(schierz *s, lab *l, schierz_what w,
 
 static void schierz_claims(schierz *s, lab *l, schierz_what w)
 {
-    lab_line insert = schierz_fit(s, INSERT, 0), one = schierz_fit(s, INSERT, 1);
+    lab_line insert = schierz_fit(s, INSERT, 0);
+    lab_line one = schierz_fit(s, INSERT, 1);
     lab_line members = schierz_fit(s, MEMBERS, 0);
     lab_line here = schierz_fit(s, w, 0);
     double share = here.slope.value / members.slope.value;
