@@ -18,7 +18,7 @@
  * the answers of one filter are not independent of each other. Intervals are
  * two-sided 99.9 % ones, as a report of a hundred claims must not contain some
  * that fail by chance. Times are medians of rounds, with their quartiles; they
- * are of the thread's own processor time, so that a busy machine does less
+ * are of the program's own processor time, so that a busy machine does less
  * harm.
  *
  * CLAIMS
@@ -151,7 +151,7 @@ double lab_choose(double n, double k);
 
 /* ---- Time -------------------------------------------------------------- */
 
-/* Nanoseconds of this thread's processor time. */
+/* Nanoseconds of this program's processor time, all threads together. */
 double lab_clock(void);
 
 /* Answers go here, that the compiler may not leave out the question. */

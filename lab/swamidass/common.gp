@@ -5,7 +5,7 @@ set ytics nomirror
 set y2tics
 set border 11
 set y2range [-4:4]
-set yrange [0:14]
+set yrange [0:20]
 set xrange [-20:1020]
 plot 'common.csv' using 1:6 with lines title 'standard deviation: as named by us' linetype 7, \
      '' using 1:5 with points title 'measured' linetype 1, \
