@@ -27,7 +27,8 @@ figure() {
     [ -f "$here/lab/$1/$2.gp" ] || echo "$2 has no plot;"
     [ -s "$csv" ] || { echo "$2 has no data;"; return; }
     awk -F , 'NR == 1 { n = NF } NF != n { bad = 1 }
-              END { exit bad || NR < 2 }' "$csv" || echo "$2.csv is not a table;"
+              END { exit bad || NR < 2 }' "$csv" ||
+        echo "$2.csv is not a table;"
     awk -F '\t' 'NF != 3 || $1 !~ /^(holds|differs|does not hold)$/ { bad = 1 }
                  END { exit bad || NR < 1 }' "$work/lab/$1/$2.claims" ||
         echo "$2 has no claims, or bad ones;"
