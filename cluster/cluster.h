@@ -177,6 +177,8 @@ uint64_t replicate_bytes(uint64_t image);
 
 extern const cli_command
     cmd_build,
+    cmd_count,
+    cmd_dedup,
     cmd_query;
 
 #endif

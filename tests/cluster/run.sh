@@ -47,6 +47,7 @@ topics="
     build
     query
     dedup
+    count
 "
 for topic in $topics; do
     mkdir "$work/$topic"
