@@ -11,6 +11,8 @@
 #   make bench-advise  is the first advice as good as the best kind measured?
 #                 (some minutes; best on an idle machine)
 #   make bench-peers  install the other tools that bench knows
+#   make lab      measure anew what the papers report: build/lab/report.html
+#                 (an hour; QUICK=1: two minutes, with wider intervals)
 #   make fuzz     run the fuzz targets for SECONDS each (default 60)
 #   make docs     make the generated parts of the docs anew
 #   make install  into PREFIX (default /usr/local); DESTDIR is honoured
@@ -21,7 +23,7 @@ PREFIX  ?= /usr/local
 SECONDS ?= 60
 JOBS    ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: all build run check proof bench bench-advise bench-peers fuzz docs install clean
+.PHONY: all build run check proof bench bench-advise bench-peers lab fuzz docs install clean
 
 all: build
 
@@ -59,6 +61,12 @@ bench-advise: build
 
 bench-peers:
 	@tools/setup bench-peers
+
+lab:
+	@tools/setup lab
+	@cmake -S . -B $(BUILD) >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target lab >/dev/null
+	@tools/lab $(BUILD) $(if $(filter-out 0,$(QUICK)),quick,full)
 
 fuzz:
 	@tools/setup check

@@ -1,0 +1,8 @@
+set xlabel 'false-positive rate'
+set ylabel 'bits a key'
+set logscale x
+set xrange [0.0001:0.05]
+set yrange [0:*]
+set key bottom left
+plot 'space.csv' using 3:2:4:5 with xerrorbars title 'counting, 4 bits' linetype 1, \
+     '' using 7:6:8:9 with xerrorbars title 'd-left' linetype 2

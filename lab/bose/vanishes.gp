@@ -1,0 +1,9 @@
+set xlabel 'm, bits (10 a key, k = 7)'
+set ylabel 'rate, as a multiple of the classic formula'
+set logscale x
+set xrange [15:15000]
+set yrange [0.95:1.8]
+set key top right
+plot 'vanishes.csv' using 1:3 with lines title 'bound of Goel and Gupta' linetype 3, \
+     '' using 1:2 with lines title 'exact' linetype 7, \
+     '' using 1:4:5:6 with yerrorbars title 'measured' linetype 1

@@ -1,0 +1,115 @@
+/* fan.c - how full a cuckoo filter can get, and from which rate on it is the
+ * smaller one [Fan et al. 2014].
+ *
+ * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ */
+#include "lab.h"
+
+enum { FAN_FILTERS = 50 };
+
+/* The share of slots in use when a key first finds no room. */
+static double fan_full(uint64_t series, uint64_t capacity, unsigned bits)
+{
+    bly_filter *f = lab_new(capacity, 0, "cuckoo:f=%u", bits);
+    bly_stat_t stat;
+    for (uint64_t i = 0; bly_add_hash(f, lab_key(series, i)) >= 0; i++)
+        continue;
+    bly_stat(&stat, f);
+    bly_free(f);
+    return stat.fill;
+}
+
+static void fan_loads(lab *l)
+{
+    lab_figure(l, "load", "keys,f,load,low,high");
+    size_t filters = lab_pick(l, 2, 10, FAN_FILTERS);
+    uint64_t most = lab_pick(l, 1000, 300000, 3000000);
+    lab_measure last = { 0 };
+    for (unsigned bits = 6; bits <= 16; bits += 5)
+        for (uint64_t n = 100; n <= most; n *= 3) {
+            double load[FAN_FILTERS];
+            for (size_t i = 0; i < filters; i++)
+                load[i] = fan_full(i, n, bits);
+            last = lab_mean(load, filters);
+            lab_row(l, "%.0f,%u,%.5g,%.5g,%.5g", (double)n, bits, last.value,
+                    last.low, last.high);
+        }
+    lab_says(l, "buckets of four slots can be filled to 95 %",
+             last.low >= 0.95, "first key without room at %.4f (%.4f … %.4f), "
+             "16 bits", last.value, last.low, last.high);
+}
+
+/* The rate of one filter when so much of its slots is in use: half full it
+ * tells how many slots there are. */
+static double fan_rate(lab *l, unsigned bits, double load, uint64_t series)
+{
+    uint64_t half = lab_pick(l, 500, 100000, 500000);
+    uint64_t asked = lab_pick(l, 1000, 500000, 5000000);
+    bly_filter *f = lab_new(2 * half, 0, "cuckoo:f=%u", bits);
+    bly_stat_t stat;
+    lab_fill(f, 2 * series, 0, half);
+    bly_stat(&stat, f);
+    lab_fill(f, 2 * series, half,
+             (uint64_t)((double)half * (load / stat.fill - 1)));
+    double rate = (double)lab_hits(f, 2 * series + 1, asked) / (double)asked;
+    bly_free(f);
+    return rate;
+}
+
+static void fan_rates(lab *l)
+{
+    static const struct { unsigned bits; double load, rate; } table[] = {
+        { 8, 0.90, 2.824e-2 }, { 12, 0.95, 1.856e-3 },
+    };
+    lab_figure(l, "rate", "f,load,rate,low,high,expected");
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        double rate[FAN_FILTERS];
+        size_t filters = lab_pick(l, 2, 8, 20);
+        for (size_t j = 0; j < filters; j++)
+            rate[j] = fan_rate(l, table[i].bits, table[i].load, j);
+        lab_measure r = lab_shares(rate, filters,
+                                   lab_pick(l, 1000, 500000, 5000000));
+        char what[96];
+        snprintf(what, sizeof what, "rate of fingerprints of %u bits with "
+                 "%.2f of the slots in use", table[i].bits, table[i].load);
+        lab_row(l, "%u,%g,%.5g,%.5g,%.5g,%.5g", table[i].bits, table[i].load,
+                r.value, r.low, r.high, table[i].rate);
+        lab_number(l, what, table[i].rate, 5e-3 * table[i].rate, r);
+    }
+}
+
+static double fan_bits(const char *kind, double rate)
+{
+    bly_plan_t plan;
+    bly_spec spec = { .capacity = 10000000, .rate = rate };
+    if (bly_plan(&plan, kind, &spec) < 0)
+        lab_stop(kind, bly_why());
+    return plan.bits_per_key;
+}
+
+static void fan_space(lab *l)
+{
+    lab_figure(l, "space", "rate,standard,cuckoo,cuckoo sorted,limit");
+    double highest = 0;
+    for (double rate = 0.1; rate > 1e-5; rate /= 1.1) {
+        double standard = fan_bits("standard", rate);
+        double sorted = fan_bits("cuckoo:sorted=yes", rate);
+        lab_row(l, "%.6g,%.5g,%.5g,%.5g,%.5g", rate, standard,
+                fan_bits("cuckoo", rate), sorted, log2(1 / rate));
+        if (sorted < standard)
+            highest = fmax(highest, rate);
+    }
+    lab_says(l, "with sorted fingerprints it is smaller than a Bloom filter "
+                "for rates below 3 %", highest > 0.02,
+             "first at %.2f %%, as a fingerprint has whole bits",
+             highest * 100);
+}
+
+int main(int argc, char **argv)
+{
+    lab l = lab_open(argc, argv);
+    fan_loads(&l);
+    fan_rates(&l);
+    fan_space(&l);
+    return lab_close(&l);
+}

@@ -1,0 +1,170 @@
+/* huesser.c - the rate of real words [Hüsser et al.].
+ *
+ * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ *
+ * The words of one language go in; those of another, without the ones that
+ * both have, are asked for. A filter of another seed is another trial. Where
+ * the word lists are not installed numbers take their place.
+ */
+#include "lab.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { HUESSER_WORD = 128, HUESSER_MADE = 300000, HUESSER_SEEDS = 100 };
+
+typedef struct {
+    char    *text;              /* all words, each ended by NUL */
+    bly_key *word;
+    size_t   n;
+} huesser_list;
+
+static const double huesser_rates[] = { 0.2, 0.1, 0.05, 0.02, 0.01, 0.005,
+                                        0.001 };
+enum { HUESSER_RATES = sizeof huesser_rates / sizeof *huesser_rates };
+
+/* ---- Words ------------------------------------------------------------- */
+
+static int huesser_order(const void *a, const void *b)
+{
+    return strcmp(((const bly_key *)a)->data, ((const bly_key *)b)->data);
+}
+
+static void huesser_take(huesser_list *list, const char *word, size_t *used)
+{
+    size_t length = strlen(word);
+    memcpy(list->text + *used, word, length + 1);
+    list->word[list->n++] = (bly_key){ list->text + *used, length };
+    *used += length + 1;
+}
+
+/* A file of words, or numbers with a letter before them. */
+static huesser_list huesser_read(const char *path, char letter, size_t most)
+{
+    huesser_list list = { lab_allocate((size_t)HUESSER_MADE * 2 * HUESSER_WORD),
+                          lab_allocate((size_t)HUESSER_MADE * 2
+                                       * sizeof *list.word), 0 };
+    char line[HUESSER_WORD];
+    size_t used = 0;
+    FILE *file = fopen(path, "r");
+    if (most > (size_t)HUESSER_MADE * 2)
+        most = (size_t)HUESSER_MADE * 2;
+    while (file != NULL && list.n < most
+           && fgets(line, sizeof line, file) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        huesser_take(&list, line, &used);
+    }
+    if (file != NULL)
+        fclose(file);
+    for (unsigned i = 0; file == NULL && i < HUESSER_MADE && i < most; i++) {
+        snprintf(line, sizeof line, "%c%u", letter, i);
+        huesser_take(&list, line, &used);
+    }
+    qsort(list.word, list.n, sizeof *list.word, huesser_order);
+    return list;
+}
+
+/* Leave out of `list` what is in `other`. */
+static void huesser_without(huesser_list *list, const huesser_list *other)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->n; i++)
+        if (bsearch(&list->word[i], other->word, other->n, sizeof *list->word,
+                    huesser_order) == NULL)
+            list->word[kept++] = list->word[i];
+    list->n = kept;
+}
+
+static void huesser_free(huesser_list *list)
+{
+    free(list->text);
+    free(list->word);
+}
+
+/* ---- Trials ------------------------------------------------------------ */
+
+static size_t huesser_yes(const bly_filter *f, const huesser_list *list)
+{
+    bool *present = lab_allocate(list->n + 1);
+    size_t yes = 0;
+    bly_contains_keys(f, list->word, list->n, present);
+    for (size_t i = 0; i < list->n; i++)
+        yes += present[i];
+    free(present);
+    return yes;
+}
+
+static double huesser_trial(const huesser_list *in, const huesser_list *asked,
+                            double rate, uint64_t seed, size_t *lost)
+{
+    bly_spec spec = { .capacity = in->n, .rate = rate, .seed = seed };
+    bly_filter *f;
+    if (bly_new(&f, "standard", &spec) < 0
+        || bly_add_keys(f, in->word, in->n) < 0)
+        lab_stop("words", bly_why());
+    *lost += in->n - huesser_yes(f, in);
+    double yes = (double)huesser_yes(f, asked) / (double)asked->n;
+    bly_free(f);
+    return yes;
+}
+
+static void huesser_words(lab *l, const huesser_list *in,
+                          const huesser_list *asked, double *at_hundredth)
+{
+    uint64_t seeds = lab_pick(l, 2, 10, HUESSER_SEEDS);
+    size_t lost = 0;
+    lab_figure(l, "words", "asked for,rate,low,high,planned");
+    for (size_t i = 0; i < HUESSER_RATES; i++) {
+        double rate[HUESSER_SEEDS];
+        for (uint64_t seed = 0; seed < seeds; seed++)
+            rate[seed] = huesser_trial(in, asked, huesser_rates[i], seed,
+                                       &lost);
+        lab_measure mean = lab_mean(rate, seeds);
+        bly_plan_t plan;
+        bly_spec spec = { .capacity = in->n, .rate = huesser_rates[i] };
+        bly_plan(&plan, "standard", &spec);
+        lab_row(l, "%g,%.6g,%.6g,%.6g,%.6g", huesser_rates[i], mean.value,
+                mean.low, mean.high, plan.rate);
+        char what[64];
+        snprintf(what, sizeof what, "measured rate where %g was preset",
+                 huesser_rates[i]);
+        lab_number(l, what, huesser_rates[i], 0.005 * huesser_rates[i], mean);
+        if (fabs(huesser_rates[i] - 0.01) < 1e-9)
+            *at_hundredth = mean.value;
+    }
+    lab_says(l, "no word that is in is ever missed", lost == 0,
+             "%zu missed of %zu words in %u filters", lost, in->n,
+             (unsigned)seeds * HUESSER_RATES);
+}
+
+/* What a positive answer is worth, of a filter of rate f, where a share of the
+ * questions is for members. */
+static void huesser_worth(lab *l, double f)
+{
+    lab_figure(l, "worth", "share of members,of the yes answers,1 - p");
+    for (double share = 1e-4; share < 0.95; share *= 1.25)
+        lab_row(l, "%.6g,%.6g,%.6g", share, share / (share + (1 - share) * f),
+                0.99);
+    double rare = 0.01 / (0.01 + 0.99 * f), half = 0.5 / (0.5 + 0.5 * f);
+    lab_says(l, "after a yes the word was seen with a chance close to the "
+                "preset one", fabs(rare - 0.99) < 0.01 && fabs(half - 0.99)
+                < 0.01,
+             "at p = 0.01: %.3f where half of the questions are for members, "
+             "%.3f where one in a hundred is", half, rare);
+}
+
+int main(int argc, char **argv)
+{
+    lab l = lab_open(argc, argv);
+    size_t most = lab_pick(&l, 2000, SIZE_MAX, SIZE_MAX);
+    huesser_list in = huesser_read("/usr/share/dict/ngerman", 'a', most);
+    huesser_list asked = huesser_read("/usr/share/dict/american-english", 'b',
+                                      most);
+    huesser_without(&asked, &in);
+    double rate = 0.01;
+    huesser_words(&l, &in, &asked, &rate);
+    huesser_worth(&l, rate);
+    huesser_free(&in);
+    huesser_free(&asked);
+    return lab_close(&l);
+}

@@ -1,0 +1,310 @@
+/* lab.c - what the experiments of the lab share: see lab.h.
+ *
+ * Floor 7: a part of each program of the lab.
+ */
+#include "lab.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { LAB_BATCH = 4096, LAB_TEXT = 512 };
+
+/* Two-sided 99.9 % of the normal distribution. */
+static const double lab_z = 3.2905;
+
+volatile uint64_t lab_sink;
+
+/* ---- A run ------------------------------------------------------------- */
+
+void lab_stop(const char *doing, const char *why)
+{
+    fprintf(stderr, "lab: %s: %s\n", doing, why);
+    exit(2);
+}
+
+void *lab_allocate(size_t bytes)
+{
+    void *memory = malloc(bytes);
+    if (memory == NULL && bytes > 0)
+        lab_stop("memory", "not enough; try QUICK=1");
+    return memory;
+}
+
+lab lab_open(int argc, char **argv)
+{
+    static const char *const names[] = { "tiny", "quick", "full" };
+    for (int i = LAB_TINY; argc == 3 && i <= LAB_FULL; i++)
+        if (strcmp(argv[2], names[i]) == 0)
+            return (lab){ .folder = argv[1], .effort = (lab_effort)i };
+    lab_stop("usage", "PROGRAM FOLDER tiny|quick|full");
+}
+
+uint64_t lab_pick(const lab *l, uint64_t tiny, uint64_t quick, uint64_t full)
+{
+    return l->effort == LAB_TINY ? tiny : l->effort == LAB_QUICK ? quick : full;
+}
+
+static FILE *lab_file(const lab *l, const char *name, const char *ending)
+{
+    char path[LAB_TEXT];
+    snprintf(path, sizeof path, "%s/%s%s", l->folder, name, ending);
+    FILE *file = fopen(path, "w");
+    if (file == NULL)
+        lab_stop(path, "cannot be written; does its folder exist?");
+    return file;
+}
+
+static void lab_done(FILE *file)
+{
+    if (file == NULL)
+        return;
+    bool bad = ferror(file) != 0;
+    if (fclose(file) != 0 || bad)
+        lab_stop("writing", "the system refused; is the disk full?");
+}
+
+void lab_figure(lab *l, const char *name, const char *columns)
+{
+    lab_close(l);
+    l->csv = lab_file(l, name, ".csv");
+    l->claims = lab_file(l, name, ".claims");
+    fprintf(l->csv, "%s\n", columns);
+}
+
+void lab_row(lab *l, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    vfprintf(l->csv, format, values);
+    va_end(values);
+    fputc('\n', l->csv);
+}
+
+int lab_close(lab *l)
+{
+    lab_done(l->csv);
+    lab_done(l->claims);
+    l->csv = l->claims = NULL;
+    return 0;
+}
+
+/* ---- Numbers with what is known of them -------------------------------- */
+
+lab_measure lab_wilson(uint64_t hits, uint64_t trials)
+{
+    double n = (double)trials, p = (double)hits / n, z2 = lab_z * lab_z;
+    double middle = (p + z2 / (2 * n)) / (1 + z2 / n);
+    double half = lab_z / (1 + z2 / n)
+                * sqrt(p * (1 - p) / n + z2 / (4 * n * n));
+    return (lab_measure){ p, fmax(0, middle - half), fmin(1, middle + half) };
+}
+
+/* Student's quantile that belongs to lab_z, by its expansion in 1 / v, which
+ * is good from about v = 5 on: within 2 % there, and better above. */
+static double lab_student(double v)
+{
+    double z = lab_z, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
+    return z + (z3 + z) / (4 * v) + (5 * z5 + 16 * z3 + 3 * z) / (96 * v * v)
+         + (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * v * v * v);
+}
+
+lab_measure lab_mean(const double *x, size_t n)
+{
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i];
+    double mean = sum / (double)n;
+    if (n < 2)
+        return (lab_measure){ mean, -INFINITY, INFINITY };
+    for (size_t i = 0; i < n; i++)
+        squares += (x[i] - mean) * (x[i] - mean);
+    double half = lab_student((double)n - 1)
+                * sqrt(squares / ((double)n - 1) / (double)n);
+    return (lab_measure){ mean, mean - half, mean + half };
+}
+
+lab_measure lab_shares(const double *share, size_t n, uint64_t trials)
+{
+    lab_measure mean = lab_mean(share, n);
+    uint64_t all = trials * n;
+    lab_measure pool = lab_wilson((uint64_t)(mean.value * (double)all + 0.5),
+                                  all);
+    return (lab_measure){ mean.value, fmax(0, fmin(mean.low, pool.low)),
+                          fmax(mean.high, pool.high) };
+}
+
+static int lab_order(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+lab_measure lab_median(double *x, size_t n)
+{
+    qsort(x, n, sizeof *x, lab_order);
+    return (lab_measure){ x[n / 2], x[n / 4], x[n - 1 - n / 4] };
+}
+
+lab_line lab_fit(const double *x, const double *y, size_t n)
+{
+    double mx = 0, my = 0, xx = 0, xy = 0, yy = 0;
+    for (size_t i = 0; i < n; i++) {
+        mx += x[i] / (double)n;
+        my += y[i] / (double)n;
+    }
+    for (size_t i = 0; i < n; i++) {
+        xx += (x[i] - mx) * (x[i] - mx);
+        xy += (x[i] - mx) * (y[i] - my);
+        yy += (y[i] - my) * (y[i] - my);
+    }
+    double slope = xy / xx, v = (double)n - 2;
+    double rest = fmax(0, yy - slope * xy);
+    double half = lab_student(v) * sqrt(rest / v / xx);
+    return (lab_line){ { slope, slope - half, slope + half },
+                       my - slope * mx, 1 - rest / yy };
+}
+
+/* ---- Claims ------------------------------------------------------------ */
+
+static void lab_claim(lab *l, const char *reported, const char *measured,
+                      const char *verdict)
+{
+    fprintf(l->claims, "%s\t%s\t%s\n", verdict, reported, measured);
+}
+
+void lab_says(lab *l, const char *statement, bool holds,
+              const char *format, ...)
+{
+    char measured[LAB_TEXT];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(measured, sizeof measured, format, values);
+    va_end(values);
+    lab_claim(l, statement, measured, holds ? "holds" : "does not hold");
+}
+
+void lab_number(lab *l, const char *what, double reported, double within,
+                lab_measure m)
+{
+    char left[LAB_TEXT], right[LAB_TEXT];
+    snprintf(left, sizeof left, "%s: %.5g", what, reported);
+    snprintf(right, sizeof right, "%.4g (%.4g … %.4g)", m.value, m.low,
+             m.high);
+    bool reaches = m.low - within <= reported && reported <= m.high + within;
+    lab_claim(l, left, right, reaches ? "holds" : "differs");
+}
+
+/* ---- Keys and filters -------------------------------------------------- */
+
+uint64_t lab_key(uint64_t series, uint64_t i)
+{
+    uint64_t x = (series << 40 | i) + UINT64_C(0x9E3779B97F4A7C15);
+    x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+    return x ^ x >> 31;
+}
+
+void lab_keys(uint64_t *keys, size_t n, uint64_t series, uint64_t from)
+{
+    for (size_t i = 0; i < n; i++)
+        keys[i] = lab_key(series, from + i);
+}
+
+bly_filter *lab_new(uint64_t capacity, double rate, const char *format, ...)
+{
+    char kind[LAB_TEXT];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(kind, sizeof kind, format, values);
+    va_end(values);
+    bly_filter *f;
+    bly_spec spec = { .capacity = capacity, .rate = rate };
+    if (bly_new(&f, kind, &spec) < 0)
+        lab_stop(kind, bly_why());
+    return f;
+}
+
+bly_filter *lab_build(uint64_t n, double rate, uint64_t series,
+                      const char *kind)
+{
+    uint64_t *keys = lab_allocate(n * sizeof *keys);
+    lab_keys(keys, n, series, 0);
+    bly_filter *f;
+    bly_spec spec = { .capacity = n, .rate = rate };
+    if (bly_build(&f, kind, &spec, keys, n) < 0)
+        lab_stop(kind, bly_why());
+    free(keys);
+    return f;
+}
+
+uint64_t lab_fill(bly_filter *f, uint64_t series, uint64_t from, uint64_t n)
+{
+    uint64_t keys[LAB_BATCH], in = 0;
+    for (uint64_t i = 0; i < n; i += LAB_BATCH) {
+        size_t some = n - i < LAB_BATCH ? n - i : LAB_BATCH;
+        lab_keys(keys, some, series, from + i);
+        if (bly_add_many(f, keys, some) == BLY_OK) {
+            in += some;
+            continue;
+        }
+        for (size_t j = 0; j < some; j++)
+            in += bly_add_hash(f, keys[j]) >= 0;
+    }
+    return in;
+}
+
+uint64_t lab_hits(const bly_filter *f, uint64_t series, uint64_t n)
+{
+    uint64_t keys[LAB_BATCH], hits = 0;
+    bool present[LAB_BATCH];
+    for (uint64_t i = 0; i < n; i += LAB_BATCH) {
+        size_t some = n - i < LAB_BATCH ? n - i : LAB_BATCH;
+        lab_keys(keys, some, series, i);
+        bly_contains_many(f, keys, some, present);
+        for (size_t j = 0; j < some; j++)
+            hits += present[j];
+    }
+    return hits;
+}
+
+lab_measure lab_rate(const char *kind, double rate, uint64_t n,
+                     unsigned filters, uint64_t asked)
+{
+    double *rates = lab_allocate(filters * sizeof *rates);
+    for (unsigned i = 0; i < filters; i++) {
+        bly_filter *f = lab_build(n, rate, 2 * i, kind);
+        rates[i] = (double)lab_hits(f, 2 * i + 1, asked) / (double)asked;
+        bly_free(f);
+    }
+    lab_measure mean = lab_shares(rates, filters, asked);
+    free(rates);
+    return mean;
+}
+
+/* ---- Formulas ---------------------------------------------------------- */
+
+double lab_classic(double m, double n, double k)
+{
+    return pow(-expm1(k * n * log1p(-1 / m)), k);
+}
+
+double lab_entropy(double p)
+{
+    return p <= 0 || p >= 1 ? 0 : -p * log2(p) - (1 - p) * log2(1 - p);
+}
+
+double lab_choose(double n, double k)
+{
+    return (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) / log(2);
+}
+
+/* ---- Time -------------------------------------------------------------- */
+
+double lab_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}

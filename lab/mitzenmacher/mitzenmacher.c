@@ -1,0 +1,61 @@
+/* mitzenmacher.c - filters that are compressed on the way [Mitzenmacher 2002].
+ *
+ * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ */
+#include "lab.h"
+
+#include <stdlib.h>
+
+/* Bits a key in memory and probes; bits a key when sent, and the rate. */
+static const struct { unsigned bits, k; double sent, rate; }
+mitzenmacher_table[] = {
+    { 8, 6, 8, 0.021577 },      { 14, 2, 7.923, 0.017721 },
+    { 92, 1, 7.923, 0.010811 }, { 16, 11, 16, 0.000459 },
+    { 28, 4, 15.846, 0.000314 }, { 48, 3, 15.829, 0.000222 },
+};
+enum { MITZENMACHER_ROWS = sizeof mitzenmacher_table
+                         / sizeof *mitzenmacher_table };
+
+static double mitzenmacher_sent(uint64_t n, unsigned bits, unsigned k)
+{
+    bly_filter *f = lab_new(n, 0, "compressed:m=%.0f,k=%u",
+                            (double)n * bits, k);
+    lab_fill(f, 1, 0, n);
+    size_t room, bytes;
+    bly_raw(f, &room);
+    void *packed = lab_allocate(room);
+    if (bly_pack(f, packed, room, &bytes) < 0)
+        lab_stop("pack", bly_why());
+    free(packed);
+    bly_free(f);
+    return 8 * (double)bytes / (double)n;
+}
+
+int main(int argc, char **argv)
+{
+    lab l = lab_open(argc, argv);
+    uint64_t n = lab_pick(&l, 1000, 100000, 1000000);
+    lab_figure(&l, "sent", "bits in memory,k,bits sent,rate,low,high,"
+                           "reported sent,reported rate");
+    for (size_t i = 0; i < MITZENMACHER_ROWS; i++) {
+        unsigned bits = mitzenmacher_table[i].bits, k = mitzenmacher_table[i].k;
+        char kind[96], what[128];
+        double sent = mitzenmacher_sent(n, bits, k);
+        snprintf(kind, sizeof kind, "compressed:m=%.0f,k=%u", (double)n * bits,
+                 k);
+        lab_measure r = lab_rate(kind, 0, n, (unsigned)lab_pick(&l, 2, 8, 20),
+                                 lab_pick(&l, 1000, 1000000, 10000000));
+        lab_row(&l, "%u,%u,%.5g,%.6g,%.6g,%.6g,%.5g,%.6g", bits, k, sent,
+                r.value, r.low, r.high, mitzenmacher_table[i].sent,
+                mitzenmacher_table[i].rate);
+        snprintf(what, sizeof what, "bits a key sent, of %u in memory, k = %u",
+                 bits, k);
+        lab_number(&l, what, mitzenmacher_table[i].sent,
+                   0.01 * mitzenmacher_table[i].sent + 3000 / (double)n,
+                   (lab_measure){ sent, sent, sent });
+        snprintf(what, sizeof what, "rate of %u bits a key in memory, k = %u",
+                 bits, k);
+        lab_number(&l, what, mitzenmacher_table[i].rate, 1e-6, r);
+    }
+    return lab_close(&l);
+}

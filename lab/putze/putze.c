@@ -1,0 +1,165 @@
+/* putze.c - one cache line a key: what it costs in rate and saves in time
+ * [Putze, Sanders & Singler 2007].
+ *
+ * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ */
+#include "lab.h"
+
+#include <stdlib.h>
+
+enum { PUTZE_KEYS = 1 << 17, PUTZE_ROUNDS = 31,
+       PUTZE_BATCH = 1 << 16 };
+
+/* Bits a key, the best k, and the rate: exact, and with the usual short form
+ * for what happens in a line. */
+static const struct { unsigned bits, k; double exact, brief; } putze_table[] = {
+    { 4, 3, 0.148116, 0.147863 },     { 6, 4, 0.057742, 0.057535 },
+    { 8, 5, 0.023263, 0.023121 },     { 10, 7, 9.6860e-3, 9.5712e-3 },
+    { 12, 8, 4.1349e-3, 4.0690e-3 },  { 16, 10, 8.4612e-4, 8.2457e-4 },
+    { 20, 11, 1.9783e-4, 1.9147e-4 },
+};
+enum { PUTZE_ROWS = sizeof putze_table / sizeof *putze_table };
+
+/* What the same rate costs more in a blocked filter, in bits. */
+static const struct { double bits, more; } putze_space[] = {
+    { 8, 0.020 }, { 10, 0.035 }, { 16, 0.097 }, { 20, 0.157 }, { 24, 0.231 },
+};
+enum { PUTZE_SPACES = sizeof putze_space / sizeof *putze_space };
+
+/* ---- Rate -------------------------------------------------------------- */
+
+static lab_measure putze_rate(lab *l, const char *kind, unsigned bits,
+                              unsigned k)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%s:m=%u,k=%u", kind, bits * PUTZE_KEYS, k);
+    return lab_rate(text, 0, PUTZE_KEYS, (unsigned)lab_pick(l, 2, 12, 60),
+                    lab_pick(l, 100, 1000000, 10000000));
+}
+
+static void putze_rates(lab *l)
+{
+    lab_figure(l, "rate", "bits a key,k,rate,low,high,short form,standard,"
+                          "standard low,standard high,standard formula");
+    for (size_t i = 0; i < PUTZE_ROWS; i++) {
+        unsigned bits = putze_table[i].bits, k = putze_table[i].k;
+        unsigned standard_k = (unsigned)lround(bits * log(2));
+        lab_measure rate = putze_rate(l, "blocked", bits, k);
+        lab_measure plain = putze_rate(l, "standard", bits, standard_k);
+        lab_row(l, "%u,%u,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g", bits, k,
+                rate.value, rate.low, rate.high, putze_table[i].brief,
+                plain.value, plain.low, plain.high,
+                lab_classic(1e6 * bits, 1e6, standard_k));
+        char what[96];
+        snprintf(what, sizeof what, "rate with %u bits a key, k = %u, lines of "
+                 "512 bits", bits, k);
+        lab_number(l, what, putze_table[i].exact, 1e-3 * putze_table[i].exact,
+                   rate);
+    }
+}
+
+static void putze_spaces(lab *l)
+{
+    lab_figure(l, "space", "bits a key,rate,blocked,more,split more");
+    for (double bits = 4; bits <= 24; bits += 1) {
+        bly_spec spec = { .capacity = 10000000,
+                          .rate = pow(0.5, bits * log(2)) };
+        bly_plan_t plain, blocked, split;
+        if (bly_plan(&plain, "standard", &spec) < 0
+            || bly_plan(&blocked, "blocked", &spec) < 0
+            || bly_plan(&split, "split", &spec) < 0)
+            lab_stop("plan", bly_why());
+        double more = blocked.bits_per_key / plain.bits_per_key - 1;
+        lab_row(l, "%g,%.6g,%.6g,%.6g,%.6g", bits, spec.rate,
+                blocked.bits_per_key, more,
+                split.bits_per_key / plain.bits_per_key - 1);
+        for (size_t i = 0; i < PUTZE_SPACES; i++) {
+            char what[96];
+            if (fabs(putze_space[i].bits - bits) > 0.5)
+                continue;
+            snprintf(what, sizeof what, "share of bits more for the rate of a "
+                     "standard filter of %g bits a key", bits);
+            lab_number(l, what, putze_space[i].more, 0.01,
+                       (lab_measure){ more, more, more });
+        }
+    }
+}
+
+/* ---- Time -------------------------------------------------------------- */
+
+/* ns a lookup, key by key; the processor may begin one before the last is
+ * answered, as far as it guesses right. */
+static double putze_look(const bly_filter *f, const uint64_t *keys)
+{
+    uint64_t result = 0;
+    double start = lab_clock();
+    for (size_t i = 0; i < PUTZE_BATCH; i++)
+        result += bly_contains_hash(f, keys[i]);
+    double taken = lab_clock() - start;
+    lab_sink += result;
+    return taken / PUTZE_BATCH;
+}
+
+typedef struct { lab_measure present, absent; } putze_cost;
+
+static putze_cost putze_time(lab *l, const char *kind, uint64_t n,
+                             const uint64_t *in, const uint64_t *out)
+{
+    double present[PUTZE_ROUNDS], absent[PUTZE_ROUNDS];
+    size_t rounds = lab_pick(l, 1, 7, PUTZE_ROUNDS);
+    bly_filter *f = lab_new(n, 0.01, "%s", kind);
+    lab_fill(f, 1, 0, n);
+    for (size_t i = 0; i < rounds; i++) {
+        present[i] = putze_look(f, in);
+        absent[i] = putze_look(f, out);
+    }
+    bly_free(f);
+    return (putze_cost){ lab_median(present, rounds),
+                         lab_median(absent, rounds) };
+}
+
+static void putze_times(lab *l)
+{
+    uint64_t *in = lab_allocate(PUTZE_BATCH * sizeof *in);
+    uint64_t *out = lab_allocate(PUTZE_BATCH * sizeof *out);
+    uint64_t most = lab_pick(l, 10000, 31600000, 316000000);
+    putze_cost plain = { .present.value = 0 }, blocked = plain;
+    lab_figure(l, "time", "keys,standard present,low,high,standard absent,low,"
+               "high,blocked present,low,high,blocked absent,low,high");
+    for (uint64_t n = most / 3160; n <= most; n = n * 316 / 100) {
+        for (uint64_t i = 0; i < PUTZE_BATCH; i++)
+            in[i] = lab_key(1, (i * UINT64_C(2654435761)) % n);
+        lab_keys(out, PUTZE_BATCH, 2, 0);
+        plain = putze_time(l, "standard", n, in, out);
+        blocked = putze_time(l, "blocked", n, in, out);
+        lab_row(l, "%.0f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,"
+                "%.2f,%.2f", (double)n, plain.present.value, plain.present.low,
+                plain.present.high, plain.absent.value, plain.absent.low,
+                plain.absent.high, blocked.present.value, blocked.present.low,
+                blocked.present.high, blocked.absent.value, blocked.absent.low,
+                blocked.absent.high);
+    }
+    lab_says(l, "a member costs one cache miss instead of one for each probe: "
+                "out of cache a blocked filter is quicker",
+             blocked.present.value < plain.present.value,
+             "%.1f against %.1f ns, %.1f times as quick",
+             blocked.present.value, plain.present.value,
+             plain.present.value / blocked.present.value);
+    lab_says(l, "a stranger costs about two misses instead of one: quicker, by "
+                "less", blocked.absent.value < plain.absent.value
+             && plain.absent.value / blocked.absent.value
+                < plain.present.value / blocked.present.value,
+             "%.1f against %.1f ns, %.1f times as quick", blocked.absent.value,
+             plain.absent.value, plain.absent.value / blocked.absent.value);
+    free(in);
+    free(out);
+}
+
+int main(int argc, char **argv)
+{
+    lab l = lab_open(argc, argv);
+    putze_rates(&l);
+    putze_spaces(&l);
+    putze_times(&l);
+    return lab_close(&l);
+}

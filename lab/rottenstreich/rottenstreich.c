@@ -1,0 +1,105 @@
+/* rottenstreich.c - counters raised by different numbers, against counters
+ * raised by one [Rottenstreich, Kanizo & Keslassy 2012].
+ *
+ * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ */
+#include "lab.h"
+
+enum { ROTTENSTREICH_KEYS = 20000, ROTTENSTREICH_BITS = 6,
+       ROTTENSTREICH_COUNTING = 4 };
+
+/* Expected for 1000 keys: l is the least raise, 1 for a counting filter. */
+static const struct { unsigned m, k, l; double rate; } rottenstreich_table[] = {
+    { 8000, 4, 1, 2.3973e-2 },  { 8000, 4, 2, 2.9153e-3 },
+    { 8000, 4, 4, 5.6497e-4 },  { 8000, 4, 8, 1.7900e-4 },
+    { 8000, 4, 16, 8.6949e-5 }, { 10000, 6, 2, 4.2503e-4 },
+    { 10000, 6, 4, 4.5272e-5 },
+};
+enum { ROTTENSTREICH_ROWS = sizeof rottenstreich_table
+                          / sizeof *rottenstreich_table };
+
+/* The formula: a cell that no key raised says no, one that one key raised says
+ * yes by accident for one of l numbers, one that two did for few. */
+static double rottenstreich_rate(double n, double m, double k, double l)
+{
+    double p0 = exp(-n * k / m), p1 = p0 * n * k / m, p2 = p1 * n * k / m / 2;
+    return pow(1 - p0 - (l - 1) / l * p1
+               - (l - 1) * (l + 1) / (6 * l * l) * p2, k);
+}
+
+static double rottenstreich_best(double n, double m, double l)
+{
+    double best = 1;
+    for (double k = 2; k <= 32; k++)
+        if (rottenstreich_rate(n, m, k, l) < rottenstreich_rate(n, m, best, l))
+            best = k;
+    return best;
+}
+
+static void rottenstreich_cells(lab *l)
+{
+    lab_figure(l, "cells", "l,m,k,rate,low,high,formula");
+    for (size_t i = 0; i < ROTTENSTREICH_ROWS; i++) {
+        unsigned m = rottenstreich_table[i].m, k = rottenstreich_table[i].k;
+        unsigned least = rottenstreich_table[i].l;
+        char kind[64], what[96];
+        if (least == 1)
+            snprintf(kind, sizeof kind, "counting:m=%u,k=%u,bits=8", m, k);
+        else
+            snprintf(kind, sizeof kind, "variable:m=%u,k=%u,l=%u,bits=10", m, k,
+                     least);
+        lab_measure rate = lab_rate(kind, 0, 1000,
+                                    (unsigned)lab_pick(l, 5, 300, 10000),
+                                    lab_pick(l, 100, 40000, 100000));
+        lab_row(l, "%u,%u,%u,%.6g,%.6g,%.6g,%.6g", least, m, k, rate.value,
+                rate.low, rate.high, rottenstreich_table[i].rate);
+        snprintf(what, sizeof what, "rate of 1000 keys in %u cells, k = %u, "
+                 "l = %u", m, k, least);
+        lab_number(l, what, rottenstreich_table[i].rate,
+                   1e-4 * rottenstreich_table[i].rate, rate);
+    }
+}
+
+static lab_measure rottenstreich_kind(lab *l, const char *kind, double cells,
+                                      double k)
+{
+    char text[96];
+    snprintf(text, sizeof text, "%s,m=%.0f,k=%.0f", kind, cells, k);
+    return lab_rate(text, 0, ROTTENSTREICH_KEYS,
+                    (unsigned)lab_pick(l, 2, 12, 60),
+                    lab_pick(l, 100, 200000, 5000000));
+}
+
+static void rottenstreich_memory(lab *l)
+{
+    bool less = true;
+    double least = INFINITY;
+    lab_figure(l, "memory", "bits a key,counting,low,high,variable,low,high,"
+                            "counting formula,variable formula");
+    for (double bits = 24; bits <= 60; bits += 6) {
+        double n = ROTTENSTREICH_KEYS, cells = n * bits, l4 = 4;
+        double plain = floor(cells / ROTTENSTREICH_COUNTING);
+        double raised = floor(cells / ROTTENSTREICH_BITS);
+        double k1 = rottenstreich_best(n, plain, 1);
+        double k4 = rottenstreich_best(n, raised, l4);
+        lab_measure a = rottenstreich_kind(l, "counting:bits=4", plain, k1);
+        lab_measure b = rottenstreich_kind(l, "variable:l=4,bits=6", raised,
+                                           k4);
+        lab_row(l, "%g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g", bits, a.value,
+                a.low, a.high, b.value, b.low, b.high,
+                rottenstreich_rate(n, plain, k1, 1),
+                rottenstreich_rate(n, raised, k4, l4));
+        less = less && b.high < a.low;
+        least = fmin(least, a.value / b.value);
+    }
+    lab_says(l, "of equal memory the filter with variable increments has the "
+                "lower rate", less, "at least %.1f times as low", least);
+}
+
+int main(int argc, char **argv)
+{
+    lab l = lab_open(argc, argv);
+    rottenstreich_cells(&l);
+    rottenstreich_memory(&l);
+    return lab_close(&l);
+}

@@ -1,0 +1,157 @@
+/* schierz.c - time against the number of probes [Schierz 2022, figures 3-6].
+ *
+ * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ *
+ * For each k a filter of the same number of keys, whose size grows with k so
+ * that half of its bits are set (which a filter of the best size always has),
+ * and which is small enough to stay in the processor's cache. Rounds go over
+ * all k in turn, so that a disturbance hits one round of many filters instead
+ * of all rounds of one.
+ */
+#include "lab.h"
+
+#include <stdlib.h>
+
+enum {
+    SCHIERZ_KEYS = 8192, SCHIERZ_STEPS = 16, SCHIERZ_ROUNDS = 101,
+    SCHIERZ_INDEXES = 2,
+    SCHIERZ_MEMBERS = 1, SCHIERZ_STRANGERS = 2
+};
+
+/* How k positions are made of a key: a hash each, as in the paper, or all from
+ * one hash. */
+static const char *const schierz_index[SCHIERZ_INDEXES] = { "seeds", "power" };
+
+typedef enum { INSERT, MEMBERS, STRANGERS, MIX, FIGURES } schierz_what;
+
+static const char *const schierz_figure[FIGURES] = {
+    "insert", "members", "strangers", "mix"
+};
+
+typedef struct {
+    uint64_t asked[FIGURES][SCHIERZ_KEYS];      /* the keys of each figure */
+    size_t   rounds;
+    double   k[SCHIERZ_STEPS];
+    double   time[FIGURES][SCHIERZ_INDEXES][SCHIERZ_STEPS][SCHIERZ_ROUNDS];
+    lab_measure middle[FIGURES][SCHIERZ_INDEXES][SCHIERZ_STEPS];
+} schierz;
+
+/* Each eleventh key of the mix is a stranger: ten members to one. */
+static void schierz_keys(schierz *s)
+{
+    lab_keys(s->asked[INSERT], SCHIERZ_KEYS, SCHIERZ_MEMBERS, 0);
+    lab_keys(s->asked[MEMBERS], SCHIERZ_KEYS, SCHIERZ_MEMBERS, 0);
+    lab_keys(s->asked[STRANGERS], SCHIERZ_KEYS, SCHIERZ_STRANGERS, 0);
+    for (uint64_t i = 0; i < SCHIERZ_KEYS; i++)
+        s->asked[MIX][i] = lab_key(i % 11 == 10 ? SCHIERZ_STRANGERS
+                                                : SCHIERZ_MEMBERS, i);
+}
+
+/* Nanoseconds a key; keys go in and are asked for one by one, as there. */
+static double schierz_time(bly_filter *f, schierz_what what,
+                           const uint64_t *keys)
+{
+    uint64_t result = 0;
+    double start = lab_clock();
+    for (size_t i = 0; i < SCHIERZ_KEYS; i++)
+        if (what == INSERT)
+            result += (uint64_t)bly_add(f, &keys[i], sizeof keys[i]);
+        else
+            result += bly_contains(f, &keys[i], sizeof keys[i]);
+    double taken = lab_clock() - start;
+    lab_sink += result;
+    return taken / SCHIERZ_KEYS;
+}
+
+static void schierz_round(schierz *s, size_t round)
+{
+    for (size_t i = 0; i < SCHIERZ_STEPS; i++)
+        for (size_t j = 0; j < SCHIERZ_INDEXES; j++) {
+            double m = ceil(s->k[i] * SCHIERZ_KEYS / log(2));
+            bly_filter *f = lab_new(SCHIERZ_KEYS, 0,
+                                    "standard:m=%.0f,k=%.0f,index=%s", m,
+                                    s->k[i], schierz_index[j]);
+            for (schierz_what w = INSERT; w < FIGURES; w++)
+                s->time[w][j][i][round] = schierz_time(f, w, s->asked[w]);
+            bly_free(f);
+        }
+}
+
+static lab_line schierz_fit(schierz *s, schierz_what w, size_t j)
+{
+    double y[SCHIERZ_STEPS];
+    for (size_t i = 0; i < SCHIERZ_STEPS; i++)
+        y[i] = s->middle[w][j][i].value;
+    return lab_fit(s->k, y, SCHIERZ_STEPS);
+}
+
+static void schierz_linear(schierz *s, lab *l, schierz_what w,
+                           const char *statement)
+{
+    lab_line line = schierz_fit(s, w, 0);
+    lab_says(l, statement, line.r2 > 0.98 && line.slope.low > 0,
+             "%.1f ns + %.2f ns (%.2f … %.2f) per hash function, R² = %.4f",
+             line.begin, line.slope.value, line.slope.low, line.slope.high,
+             line.r2);
+}
+
+static void schierz_claims(schierz *s, lab *l, schierz_what w)
+{
+    lab_line insert = schierz_fit(s, INSERT, 0);
+    lab_line one = schierz_fit(s, INSERT, 1);
+    lab_line members = schierz_fit(s, MEMBERS, 0);
+    lab_line here = schierz_fit(s, w, 0);
+    double share = here.slope.value / members.slope.value;
+    if (w == INSERT) {
+        schierz_linear(s, l, w, "an insert takes time linear in k");
+        lab_number(l, "ns for each further hash function, on the author's "
+                      "machine", 8.7, 0.05, insert.slope);
+        lab_says(l, "ours: positions made of one hash cost less than a hash "
+                    "function each", one.slope.value < insert.slope.value,
+                 "%.2f against %.2f ns", one.slope.value, insert.slope.value);
+    } else if (w == MEMBERS) {
+        schierz_linear(s, l, w, "to find a member takes time linear in k");
+    } else if (w == STRANGERS) {
+        lab_says(l, "to look for a stranger takes the same time whatever k is",
+                 fabs(share) < 0.05,
+                 "its slope is %.1f %% of that for members", share * 100);
+    } else {
+        schierz_linear(s, l, w, "ten members to one stranger: linear in k");
+        lab_says(l, "its slope is about 10/11 of that for members",
+                 fabs(share - 10.0 / 11) < 0.05, "%.3f of it (10/11 = %.3f)",
+                 share, 10.0 / 11);
+    }
+}
+
+static void schierz_figures(schierz *s, lab *l)
+{
+    for (schierz_what w = INSERT; w < FIGURES; w++)
+        for (size_t j = 0; j < SCHIERZ_INDEXES; j++)
+            for (size_t i = 0; i < SCHIERZ_STEPS; i++)
+                s->middle[w][j][i] = lab_median(s->time[w][j][i], s->rounds);
+    for (schierz_what w = INSERT; w < FIGURES; w++) {
+        lab_figure(l, schierz_figure[w],
+                   "k,seeds,seeds low,seeds high,power,power low,power high");
+        for (size_t i = 0; i < SCHIERZ_STEPS; i++) {
+            lab_measure a = s->middle[w][0][i], b = s->middle[w][1][i];
+            lab_row(l, "%.0f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f", s->k[i], a.value,
+                    a.low, a.high, b.value, b.low, b.high);
+        }
+        schierz_claims(s, l, w);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    lab l = lab_open(argc, argv);
+    schierz *s = lab_allocate(sizeof *s);
+    s->rounds = lab_pick(&l, 1, 15, SCHIERZ_ROUNDS);
+    for (size_t i = 0; i < SCHIERZ_STEPS; i++)
+        s->k[i] = (double)(4 * (i + 1));
+    schierz_keys(s);
+    for (size_t round = 0; round < s->rounds; round++)
+        schierz_round(s, round);
+    schierz_figures(s, &l);
+    free(s);
+    return lab_close(&l);
+}

@@ -1,0 +1,150 @@
+/* swamidass.c - how many keys, and how many in common, told from the bits
+ * [Swamidass & Baldi 2007].
+ *
+ * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ */
+#include "lab.h"
+
+#include <stdlib.h>
+
+enum { SWAMIDASS_BITS = 10000, SWAMIDASS_PROBES = 7, SWAMIDASS_KEYS = 1000 };
+
+typedef struct { double mean, sd; lab_measure interval; } swamidass_spread;
+
+static swamidass_spread swamidass_of(const double *x, size_t n)
+{
+    lab_measure mean = lab_mean(x, n);
+    double squares = 0;
+    for (size_t i = 0; i < n; i++)
+        squares += (x[i] - mean.value) * (x[i] - mean.value);
+    return (swamidass_spread){ mean.value, sqrt(squares / ((double)n - 1)),
+                               mean };
+}
+
+/* A standard deviation of n numbers, with its interval: that of a normal
+ * distribution, whose logarithm varies by 1 / sqrt(2 n). */
+static lab_measure swamidass_sd(double sd, size_t n)
+{
+    double part = 3.29 / sqrt(2 * (double)n);
+    return (lab_measure){ sd, sd * (1 - part), sd * (1 + part) };
+}
+
+static double swamidass_theory(double m, double k, double n)
+{
+    double load = k * n / m;
+    return sqrt(m * (exp(load) - 1 - load)) / k;
+}
+
+/* ---- How many keys ----------------------------------------------------- */
+
+static swamidass_spread swamidass_count(unsigned m, unsigned k, uint64_t n,
+                                        size_t filters)
+{
+    double *told = lab_allocate(filters * sizeof *told);
+    for (size_t i = 0; i < filters; i++) {
+        bly_filter *f = lab_new(n, 0, "standard:m=%u,k=%u", m, k);
+        lab_fill(f, i, 0, n);
+        bly_stat_t stat;
+        bly_stat(&stat, f);
+        told[i] = stat.distinct;
+        bly_free(f);
+    }
+    swamidass_spread s = swamidass_of(told, filters);
+    free(told);
+    return s;
+}
+
+static void swamidass_counts(lab *l, size_t filters)
+{
+    lab_figure(l, "count", "keys,mean,low,high,sd,theory");
+    for (uint64_t n = 200; n <= 4000; n += 200) {
+        swamidass_spread s = swamidass_count(SWAMIDASS_BITS, SWAMIDASS_PROBES,
+                                             n, filters);
+        double theory = swamidass_theory(SWAMIDASS_BITS, SWAMIDASS_PROBES,
+                                         (double)n);
+        lab_row(l, "%.0f,%.6g,%.6g,%.6g,%.6g,%.6g", (double)n, s.mean,
+                s.interval.low, s.interval.high, s.sd, theory);
+        if (n != SWAMIDASS_KEYS)
+            continue;
+        lab_number(l, "1000 keys in 10000 bits, k = 7: mean of the estimates",
+                   1000, 0.5, s.interval);
+        lab_number(l, "and their standard deviation", theory, 0.05,
+                   swamidass_sd(s.sd, filters));
+    }
+    swamidass_spread s = swamidass_count(1000, 3, 150, filters);
+    lab_number(l, "150 keys in 1000 bits, k = 3: mean of the estimates", 150,
+               0.2, s.interval);
+    lab_number(l, "and their standard deviation",
+               swamidass_theory(1000, 3, 150), 0.05,
+               swamidass_sd(s.sd, filters));
+}
+
+/* ---- How many in common ------------------------------------------------ */
+
+typedef struct { swamidass_spread both, promised; } swamidass_pair;
+
+static void swamidass_estimate(uint64_t series, uint64_t a, uint64_t b,
+                               uint64_t common, bly_overlap_t *out)
+{
+    bly_filter *x = lab_new(a, 0, "standard:m=%d,k=%d", SWAMIDASS_BITS,
+                            SWAMIDASS_PROBES), *y;
+    if (bly_like(&y, x) < 0)
+        lab_stop("a like filter", bly_why());
+    lab_fill(x, series, 0, a);
+    lab_fill(y, series, a - common, b);
+    if (bly_overlap(out, x, y) < 0)
+        lab_stop("overlap", bly_why());
+    bly_free(x);
+    bly_free(y);
+}
+
+static swamidass_pair swamidass_overlap(uint64_t a, uint64_t b,
+                                        uint64_t common, size_t filters)
+{
+    double *both = lab_allocate(2 * filters * sizeof *both);
+    for (size_t i = 0; i < filters; i++) {
+        bly_overlap_t o;
+        swamidass_estimate(i, a, b, common, &o);
+        both[i] = o.both.value;
+        both[filters + i] = o.both.sd;
+    }
+    swamidass_pair p = { swamidass_of(both, filters),
+                         swamidass_of(both + filters, filters) };
+    free(both);
+    return p;
+}
+
+static void swamidass_overlaps(lab *l, size_t filters)
+{
+    lab_figure(l, "common", "in common,mean,low,high,sd,promised sd");
+    bool honest = true;
+    for (uint64_t common = 0; common <= SWAMIDASS_KEYS; common += 100) {
+        swamidass_pair p = swamidass_overlap(SWAMIDASS_KEYS, SWAMIDASS_KEYS,
+                                             common, filters);
+        lab_measure sd = swamidass_sd(p.both.sd, filters);
+        honest = honest && sd.low <= 1.1 * p.promised.mean
+              && sd.high >= 0.9 * p.promised.mean;
+        lab_row(l, "%.0f,%.6g,%.6g,%.6g,%.6g,%.6g", (double)common,
+                p.both.mean, p.both.interval.low, p.both.interval.high,
+                p.both.sd, p.promised.mean);
+        if (common == 500)
+            lab_number(l, "two sets of 1000 with 500 in common: mean of the "
+                          "estimates", 500, 0.5, p.both.interval);
+    }
+    swamidass_pair p = swamidass_overlap(1000, 500, 100, filters);
+    lab_number(l, "1000 and 500 keys with 100 in common: mean", 100, 0.5,
+               p.both.interval);
+    lab_says(l, "ours: the standard deviation that our estimate names is the "
+                "one it has, within a tenth", honest,
+             "1000 and 500 keys, 100 in common: named %.2f, measured %.2f",
+             p.promised.mean, p.both.sd);
+}
+
+int main(int argc, char **argv)
+{
+    lab l = lab_open(argc, argv);
+    size_t filters = lab_pick(&l, 5, 2000, 50000);
+    swamidass_counts(&l, filters);
+    swamidass_overlaps(&l, filters);
+    return lab_close(&l);
+}

@@ -1,0 +1,62 @@
+#!/bin/sh
+# lab.sh - does the lab run? sh tests/lab.sh BUILD
+#
+# Runs each program of the lab with the least work there is, and looks at what
+# it writes; what it measures so is not looked at. Where gnuplot is there the
+# report is made, too. Prints `ok - NAME` or `not ok - NAME # DETAILS`.
+set -u
+build=$(cd "$1" && pwd) || exit 2
+here=$(cd "$(dirname "$0")/.." && pwd) || exit 2
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
+failed=0
+
+tell() {
+    if [ -z "$2" ]; then
+        echo "ok - $1"
+    else
+        echo "not ok - $1 # $2"
+        failed=1
+    fi
+}
+
+# What is wrong with the files of one figure, if anything.
+figure() {
+    csv=$work/lab/$1/$2.csv
+    [ -f "$here/lab/$1/$2.gp" ] || echo "$2 has no plot;"
+    [ -s "$csv" ] || { echo "$2 has no data;"; return; }
+    awk -F , 'NR == 1 { n = NF } NF != n { bad = 1 }
+              END { exit bad || NR < 2 }' "$csv" ||
+        echo "$2.csv is not a table;"
+    awk -F '\t' 'NF != 3 || $1 !~ /^(holds|differs|does not hold)$/ { bad = 1 }
+                 END { exit bad || NR < 1 }' "$work/lab/$1/$2.claims" ||
+        echo "$2 has no claims, or bad ones;"
+}
+
+while read -r paper; do
+    mkdir -p "$work/lab/$paper"
+    wrong=$("$build/lab_$paper" "$work/lab/$paper" tiny 2>&1) ||
+        wrong="$wrong the program ended with $?"
+    if [ -z "$wrong" ]; then
+        figures=$(sed -n 's/^@figure //p' "$here/lab/$paper/essay.html")
+        wrong=$(for name in $figures; do figure "$paper" "$name"; done)
+        [ -n "$figures" ] || wrong="its essay has no figure"
+    fi
+    tell "lab $paper" "$(printf '%s' "$wrong" | tr '\n' ' ' | head -c 300)"
+    ln -s "$build/lab_$paper" "$work/"
+done <"$here/lab/papers"
+
+if command -v gnuplot >/dev/null; then
+    wrong=$("$here/tools/lab" "$work" tiny 2>&1 >/dev/null |
+            grep -v '^lab: [a-z]*$')
+    report=$work/lab/report.html
+    [ "$(grep -c '^<svg' "$report")" = \
+      "$(cat "$here"/lab/*/essay.html | grep -c '^@figure')" ] ||
+        wrong="$wrong some plots are not in the report"
+    grep -qE '(src|href)="?http' "$report" && wrong="$wrong it needs the net"
+    tell "the report of the lab" "$(printf '%s' "$wrong" | head -c 300)"
+else
+    echo "ok - the report of the lab # skip there is no gnuplot"
+fi
+exit $failed
