@@ -107,8 +107,8 @@ lab_measure lab_wilson(uint64_t hits, uint64_t trials)
 }
 
 /* How likely Student's t of v degrees of freedom stays within -t .. t: a finite
- * sum of powers of cos(angle), other ones for odd v and for even v [Abramowitz &
- * Stegun 1964, 26.7.3 and 26.7.4]. */
+ * sum of powers of cos(angle), other ones for odd v and for even v [Abramowitz
+ * & Stegun 1964, 26.7.3 and 26.7.4]. */
 static double lab_within(double t, unsigned v)
 {
     double angle = atan(t / sqrt(v)), c2 = cos(angle) * cos(angle);
@@ -129,7 +129,8 @@ static double lab_student(unsigned v)
     double z = lab_z, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
     double low = z, high = LAB_WIDEST, n = v;
     if (v >= LAB_MANY)
-        return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n)
+        return z + (z3 + z) / (4 * n)
+             + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n)
              + (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);
     for (unsigned i = 0; i < LAB_HALVINGS; i++) {
         double middle = (low + high) / 2;
