@@ -4,10 +4,12 @@
  */
 #include "lab.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { LAB_BATCH = 4096, LAB_TEXT = 512 };
 
@@ -40,6 +42,8 @@ void *lab_allocate(size_t bytes)
 lab lab_open(int argc, char **argv)
 {
     static const char *const names[] = { "tiny", "quick", "full" };
+    if (argc == 3 && access(argv[1], W_OK) != 0)
+        lab_stop(argv[1], strerror(errno));
     for (int i = LAB_TINY; argc == 3 && i <= LAB_FULL; i++)
         if (strcmp(argv[2], names[i]) == 0)
             return (lab){ .folder = argv[1], .effort = (lab_effort)i };
@@ -230,8 +234,8 @@ void lab_size(lab *l, const char *what, double reported, double within,
               double value)
 {
     char left[LAB_TEXT], right[LAB_TEXT];
-    snprintf(left, sizeof left, "%s: %.7g", what, reported);
-    snprintf(right, sizeof right, "%.7g exactly", value);
+    snprintf(left, sizeof left, "%s: %.6g", what, reported);
+    snprintf(right, sizeof right, "%.6g exactly", value);
     bool same = fabs(value - reported) <= within;
     lab_claim(l, left, right, same ? "holds" : "differs");
 }
