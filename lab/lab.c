@@ -16,6 +16,9 @@ enum { LAB_BATCH = 4096, LAB_TEXT = 512 };
 /* Student's quantile is below LAB_WIDEST, and expanded from LAB_MANY on. */
 enum { LAB_WIDEST = 1000, LAB_HALVINGS = 60, LAB_MANY = 60 };
 
+/* Between these shares of an interval a number has 4 to 9 digits. */
+enum { LAB_COARSE = 100, LAB_FINE = 10000000 };
+
 static const double lab_pi = 3.14159265358979323846;
 
 /* How sure intervals are, and what belongs to it in the normal distribution. */
@@ -219,13 +222,23 @@ void lab_says(lab *l, const char *statement, bool holds,
     lab_claim(l, statement, measured, holds ? "holds" : "does not hold");
 }
 
+/* How many digits show an interval to the second one, and not less than 4. */
+static int lab_digits(lab_measure m)
+{
+    double parts = fabs(m.value) / (m.high - m.low);
+    if (!(parts > LAB_COARSE))
+        return 4;
+    return parts < LAB_FINE ? (int)ceil(log10(parts)) + 2 : 9;
+}
+
 void lab_number(lab *l, const char *what, double reported, double within,
                 lab_measure m)
 {
     char left[LAB_TEXT], right[LAB_TEXT];
     snprintf(left, sizeof left, "%s: %.5g", what, reported);
-    snprintf(right, sizeof right, "%.4g (%.4g … %.4g)", m.value, m.low,
-             m.high);
+    int digits = lab_digits(m);
+    snprintf(right, sizeof right, "%.*g (%.*g … %.*g)", digits, m.value,
+             digits, m.low, digits, m.high);
     bool reaches = m.low - within <= reported && reported <= m.high + within;
     lab_claim(l, left, right, reaches ? "holds" : "differs");
 }

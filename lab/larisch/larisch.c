@@ -85,8 +85,8 @@ int main(int argc, char **argv)
              "%.0f wrong answers", (double)wrong);
     lab_says(&l, "ours: with ribbon filters for the first levels it is "
                  "smaller", least > 1,
-             "one of Bloom filters is at least %.2f times as large; the limit "
-             "of information is passed by %.0f %% at best", least,
+             "one of Bloom filters is at least %.2f times as large; this one "
+             "is at best %.0f %% above the limit of information", least,
              100 * (nearest - 1));
     return lab_close(&l);
 }
