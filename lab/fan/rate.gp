@@ -1,5 +1,5 @@
 set xlabel 'f, bits of a fingerprint'
-set ylabel 'rate, as a multiple of the bound 1 - (1 - 1/2^f)^8'
+set ylabel 'rate, as a multiple of the bound'
 set xrange [5:15]
 set yrange [0.8:1.15]
 set key top left
