@@ -205,8 +205,12 @@ static void floom_rate_claims(lab *l, const floom_case *c,
     floom_model_claims(l, c, r);
 }
 
-static void floom_rate_row(lab *l, const floom_case *c, const floom_rates *r)
+/* r, i: measured here and by the author, as the i-th; or NULL. */
+static void floom_rate_row(lab *l, const floom_case *c, const floom_rates *r,
+                           int i)
 {
+    double his = r == NULL ? NAN : floom_author[i].who[FLOOM];
+    double other = r == NULL ? NAN : floom_author[i].who[BEST];
     char text[512] = "";
     for (floom_who w = FLOOM; w < FILTERS; w++) {
         lab_measure m = r == NULL ? (lab_measure){ NAN, NAN, NAN } : r->rate[w];
@@ -214,7 +218,8 @@ static void floom_rate_row(lab *l, const floom_case *c, const floom_rates *r)
         snprintf(text + end, sizeof text - end, "%.6g,%.6g,%.6g,%.6g,",
                  m.value, m.low, m.high, floom_plan(c, w).rate);
     }
-    lab_row(l, "%.0f,%s%.6g", (double)c->n, text, floom_model(c));
+    lab_row(l, "%.0f,%s%.6g,%g,%g", (double)c->n, text, floom_model(c), his,
+            other);
 }
 
 /* Plans for a fine grid, which has all the author's numbers in it. */
@@ -227,7 +232,7 @@ static void floom_figure_11(lab *l)
     int done = 0;
     lab_figure(l, "rate", "keys,floom,low,high,plan,row alone,low,high,plan,"
                           "as large,low,high,plan,as large best k,low,high,"
-                          "plan,model");
+                          "plan,model,author's floom,author's as large");
     for (double ten = 100; ten <= 100000; ten *= 10)
         for (size_t i = 0; i < STEPS; i++) {
             uint64_t n = (uint64_t)(steps[i] * ten + 0.5);
@@ -239,7 +244,7 @@ static void floom_figure_11(lab *l)
                 c[done] = here;
                 r[done] = floom_measure(l, &here);
             }
-            floom_rate_row(l, &here, his ? &r[done] : NULL);
+            floom_rate_row(l, &here, his ? &r[done] : NULL, done);
             done += his;
         }
     floom_rate_claims(l, c, r);
@@ -380,7 +385,7 @@ static void floom_wide(lab *l, floom_found *found)
  * rate, the more strangers that takes. */
 static lab_measure floom_point(lab *l, const floom_case *c, double rate)
 {
-    uint64_t asked = lab_pick(l, 1000, 30000, 2000000);
+    uint64_t asked = lab_pick(l, 1000, 30000, 150000);
     uint64_t keys = lab_pick(l, c->n, 500000, 10000000);
     unsigned filters = floom_filters(l, c->n, keys);
     asked = (uint64_t)((double)asked / rate / filters);
