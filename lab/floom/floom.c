@@ -424,7 +424,7 @@ static void floom_sweep(lab *l)
             floom_line(l, rate, b, &found);
     floom_wide(l, &found);
     lab_says(l, "never better than the standard filter of equal total size",
-             found.better == 0,
+             found.worse == found.measured,
              "of %.0f cases surely worse in %.0f, surely better in %.0f; at "
              "least %.3f times its rate", (double)found.measured,
              (double)found.worse, (double)found.better, found.lowest);
