@@ -214,7 +214,7 @@ static void rhea_tell(lab *l, const rhea_net *net, uint64_t key, unsigned tried)
              && bly_contains_hash(net->own[RHEA_N3], key),
              "n1, n%zu, n%zu", a + 1, b + 1);
     lab_says(l, "example: one filter for all links of n1 has it at level 1, "
-                "where it is not: a wrong way", true,
+                "where it is not: a wrong way", rhea_fits(net, key),
              "so for this object, the first such one of %u", tried);
 }
 
