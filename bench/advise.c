@@ -78,6 +78,8 @@ static double advise_least(double a, double b)
     return a < b ? a : b;
 }
 
+static costs_room *advise_room;
+
 /* Where this filter's times are; they are measured if there are none. */
 static size_t advise_find(const char *kind, const bly_need *need)
 {
@@ -92,16 +94,16 @@ static size_t advise_find(const char *kind, const bly_need *need)
     snprintf(advise_taken[i].kind, sizeof advise_taken[i].kind, "%s", kind);
     advise_taken[i].keys = need->capacity;
     advise_taken[i].rate = need->rate;
-    advise_taken[i].built = costs_point(&advise_taken[i].point, kind,
-                                        need->capacity, need->rate);
+    advise_taken[i].built = costs_point(&advise_taken[i].point, advise_room,
+                                        kind, need->capacity, need->rate);
     return i;
 }
 
 static void advise_again(size_t i)
 {
     bly_cost_point p, *old = &advise_taken[i].point;
-    if (!costs_point(&p, advise_taken[i].kind, advise_taken[i].keys,
-                     advise_taken[i].rate))
+    if (!costs_point(&p, advise_room, advise_taken[i].kind,
+                     advise_taken[i].keys, advise_taken[i].rate))
         return;
     old->present = advise_least(old->present, p.present);
     old->absent = advise_least(old->absent, p.absent);
@@ -186,6 +188,9 @@ int main(int argc, char **argv)
 
     if (wrong != NULL)
         bench_stop(argv[1], wrong);
+    advise_room = costs_open();
+    if (advise_room == NULL)
+        bench_stop("advise", "no memory");
     printf("%-18s %9s %7s  %-20s %6s %6s %7s  %-20s %6s %7s %6s\n", "need",
            "keys", "rate", "first advice", "told", "ns", "bits", "best measured",
            "ns", "bits", "ratio");
@@ -198,5 +203,6 @@ int main(int argc, char **argv)
     }
     printf("worst ratio %.2f, to be at most %.2f: %zu of %d needs broken\n",
            worst, ADVISE_BOUND, broken, (int)ADVISE_GRID);
+    costs_close(advise_room);
     return broken > 0;
 }

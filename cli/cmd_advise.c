@@ -61,7 +61,7 @@ static const cli_option advise_options[] = {
     ADVISE_FLAG("fast", fast, "Look for the quickest one, and at size only "
                 "between equals."),
     ADVISE_FLAG("measure", measure, "First measure what lookups cost on this "
-                "machine, which takes a minute or two and some 500 MB, and "
+                "machine, which takes about half a minute and 350 MB, and "
                 "keep it in the folder bloomery of $XDG_CACHE_HOME or "
                 "~/.cache. It is used from then on, and shared by no other "
                 "machine."),
@@ -255,10 +255,21 @@ static int advise_give(const advise_settings *s, const bly_costs *costs,
 
 /* ==== The costs ========================================================= */
 
+static void advise_watch(void *context, const char *kind, double share)
+{
+    (void)context;
+    progress_share(kind, share);
+}
+
 static int advise_measure(costs_table *table, const char *path)
 {
-    report_note("note: measuring this machine: a minute or two");
-    if (!costs_measure(table))
+    const costs_watch watch = { advise_watch, NULL };
+    bool good;
+
+    progress_start("measuring this machine", 0, true);
+    good = costs_measure(table, &watch);
+    progress_end();
+    if (!good)
         return report_error("cannot measure: %s", bly_why());
     if (costs_write(table, path))
         return CLI_OK;

@@ -30,12 +30,25 @@ extern const char costs_missing[];
  * tells why not. */
 bool costs_write(const costs_table *table, const char *path);
 
-/* Measure all that the advice is made of; false: no memory. */
-bool costs_measure(costs_table *table);
+/* Is told, before each filter that is measured, of which kind it is, and which
+ * share of the work is done. */
+typedef struct {
+    void (*tell)(void *context, const char *kind, double share);
+    void  *context;
+} costs_watch;
+
+/* Measure all that the advice is made of; `watch` may be NULL. False: no
+ * memory. */
+bool costs_measure(costs_table *table, const costs_watch *watch);
+
+/* What the measuring needs: the keys that are asked for. NULL: no memory. */
+typedef struct costs_room costs_room;
+costs_room *costs_open(void);
+void        costs_close(costs_room *room);
 
 /* Measure one filter. The present keys are numbers below `keys`, mixed. False:
  * it cannot be built, bly_why() says why. */
-bool costs_point(bly_cost_point *out, const char *kind, uint64_t keys,
-                 double rate);
+bool costs_point(bly_cost_point *out, costs_room *room, const char *kind,
+                 uint64_t keys, double rate);
 
 #endif /* CLI_COSTS_H */
