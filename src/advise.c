@@ -514,6 +514,7 @@ bly_status bly_advise(bly_advice *out, size_t n, const bly_need *need)
 {
     bly_advice all[BLY_ADVICE_MOST] = { 0 };
     bly_status status = advise_check(need);
+    status_kept before = status_keep();
     size_t found;
 
     if (status != BLY_OK)
@@ -524,5 +525,6 @@ bly_status bly_advise(bly_advice *out, size_t n, const bly_need *need)
     advise_explain(all, found, advise_aim(need));
     for (size_t i = 0; i < n; i++)
         out[i] = i < found ? all[i] : (bly_advice){ .fits = false };
+    status_restore(&before);            /* plans that failed left theirs */
     return BLY_OK;
 }

@@ -4,6 +4,7 @@
  */
 #include "core/kind.h"
 
+#include "advise_costs.h"
 #include "test.h"
 
 enum { ADVISE_NEED_BITS = 10, ADVISE_SUBSETS = 1 << ADVISE_NEED_BITS };
@@ -199,6 +200,62 @@ static void test_aims(void **state)
 
 /* ---- Costs --------------------------------------------------------------- */
 
+/* Kinds that have no costs, and why. */
+static const struct { const char *kind, *reason; } advise_free[] = {
+    { "egh", "it ends at some hundreds of integers, and a cost point has more" },
+};
+
+static bool advise_costs_known(const char *kind)
+{
+    for (size_t i = 0; i < sizeof advise_kind_costs / sizeof(bly_cost); i++)
+        if (strcmp(advise_kind_costs[i].kind, kind) == 0)
+            return true;
+    return false;
+}
+
+static bool advise_has_reason(const char *kind)
+{
+    for (size_t i = 0; i < sizeof advise_free / sizeof *advise_free; i++)
+        if (strcmp(advise_free[i].kind, kind) == 0)
+            return true;
+    return false;
+}
+
+/* Everything that can be advised is in the built-in table, and nothing else is,
+ * but what has a reason: of that no filter can be planned as it is measured. */
+static void test_every_kind_has_costs(void **state)
+{
+    (void)state;
+    static const bly_spec least = { .capacity = 100000, .rate = 0.01 };
+    bly_need need = advise_some(0);
+    size_t n = advise_count(&need), known = 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *kind = advise_out[i].kind;
+        bly_plan_t plan;
+        if (!advise_costs_known(kind) && !advise_has_reason(kind))
+            fail_msg("%s has no costs: measure them (CONTRIBUTING.md), or add "
+                     "it to advise_free with a reason", kind);
+        if (advise_has_reason(kind))
+            assert_true(bly_plan(&plan, kind, &least) < 0);
+        known += advise_costs_known(kind);
+    }
+    assert_int_equal(known, sizeof advise_kind_costs / sizeof(bly_cost));
+}
+
+/* The last error is another verb's, and stays, though plans have failed. */
+static void test_leaves_the_last_error(void **state)
+{
+    (void)state;
+    bly_need need = advise_some(0);
+    char before[512];
+    bly_plan_t plan;
+    assert_status(bly_plan(&plan, "nosuch", &(bly_spec){ .capacity = 1 }),
+                  BLY_EKIND);
+    snprintf(before, sizeof before, "%s", bly_why());
+    advise_count(&need);
+    assert_string_equal(bly_why(), before);
+}
+
 static const bly_line_cost advise_flat[] = { { 1024, 1 }, { 1 << 20, 1 } };
 
 /* Of kinds that nobody measured, equally many lines cost the same: the sizes
@@ -326,6 +383,8 @@ int main(void)
         cmocka_unit_test(test_plans),
         cmocka_unit_test(test_memory_limit),
         cmocka_unit_test(test_aims),
+        cmocka_unit_test(test_every_kind_has_costs),
+        cmocka_unit_test(test_leaves_the_last_error),
         cmocka_unit_test(test_no_costs),
         cmocka_unit_test(test_given_costs),
         cmocka_unit_test(test_short_lists),
