@@ -76,7 +76,8 @@ static const cli_option advise_options[] = {
 
 static const cli_example advise_examples[] = {
     { "bloomery advise -n 10M -p 0.1%", "For keys that are added one by one." },
-    { "bloomery advise -n 10M --static --small", "The smallest of fixed keys." },
+    { "bloomery advise -n 10M --static --small",
+      "The smallest of fixed keys." },
     { "bloomery advise -n 1M --remove --count --all",
       "All that can, and why the others cannot." },
     { "bloomery advise -n 100k --static --memory-limit 64K",
@@ -123,8 +124,8 @@ static advise_line advise_command(const bly_advice *a,
     size_t at = (size_t)n;
 
     n = snprintf(line.text + at, sizeof line.text - at,
-                 s->exact ? " -n %" PRIu64 : " -n %" PRIu64 " -p %.12g", s->items,
-                 s->rate);
+                 s->exact ? " -n %" PRIu64 : " -n %" PRIu64 " -p %.12g",
+                 s->items, s->rate);
     at += (size_t)n;
     snprintf(line.text + at, sizeof line.text - at, "%s%s%s -o FILE KEYS",
              s->labels ? " -l COLUMN" : "",
@@ -442,20 +443,26 @@ static void advise_watch(void *context, const char *kind, double share)
     progress_share(kind, share);
 }
 
+static int advise_unwritable(const char *path)
+{
+    return report_error("%s cannot be written: %s: set XDG_CACHE_HOME to a "
+                        "folder that can be", path, strerror(errno));
+}
+
 static int advise_measure(costs_table *table, const char *path)
 {
     const costs_watch watch = { advise_watch, NULL };
     bool good;
 
+    if (!costs_writable(path))
+        return advise_unwritable(path);
     progress_start("measuring this machine", 0, true);
     good = costs_measure(table, &watch);
     progress_end();
     if (!good)
-        return report_error("cannot measure: %s", bly_why());
-    if (costs_write(table, path))
-        return CLI_OK;
-    return report_error("%s cannot be written: %s: set XDG_CACHE_HOME to a "
-                        "folder that can be", path, strerror(errno));
+        return report_error("cannot measure: there is too little memory: make "
+                            "room for some 350 MB");
+    return costs_write(table, path) ? CLI_OK : advise_unwritable(path);
 }
 
 /* *costs stays NULL where nothing was measured. */
@@ -505,7 +512,7 @@ static int advise_run(const cli_command *self, int argc, char **argv)
     advise_settings s = { .rate = 0.01, .present = 0.5 };
     cli_operands operands;
     const bly_costs *costs = NULL;
-    char path[4096];
+    char path[COSTS_PATH];
     const char *wrong;
     int status = options_read(self, argc, argv, &s, &operands);
 

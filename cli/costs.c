@@ -10,11 +10,15 @@
  * which a lookup reads just one line, in the memory that filters really have.
  * The file:
  *
- *      bloomery costs 1
+ *      bloomery costs 2 of 0.1.0
  *      line BYTES NS
  *      kind NAME  PRESENT ABSENT MIXED ADD  ... ... ... ...  (7 times)
+ *      end
  *
- * with the four numbers of each point of BLY_COST_POINTS. Floor 7.
+ * with the version of Bloomery, whose kinds were measured, and the four numbers
+ * of each point of BLY_COST_POINTS. It is made anew by measuring, so that a
+ * table that is not just like this is not used, whatever is wrong with it.
+ * Floor 7.
  */
 #include "costs.h"
 
@@ -409,12 +413,15 @@ bool costs_path(char *path, size_t room)
 
 static bool costs_read_line(costs_table *t, const char *row)
 {
-    size_t i = t->costs.lines++;
+    size_t i = t->costs.lines;
     bly_line_cost *l = &t->line[i];
+    char end;
 
+    t->costs.lines += i < COSTS_LINES;
     return i < COSTS_LINES
-        && sscanf(row, "line %" SCNu64 " %lf", &l->bytes, &l->ns) == 2
-        && l->ns > 0 && l->ns < 1e6 && (i == 0 || l->bytes > l[-1].bytes);
+        && sscanf(row, "line %" SCNu64 " %lf%c", &l->bytes, &l->ns, &end) == 3
+        && end == '\n' && l->ns > 0 && l->ns < 1e6 && l->bytes > 0
+        && (i == 0 || l->bytes > l[-1].bytes);
 }
 
 /* The next of the numbers of a row. */
@@ -428,9 +435,10 @@ static bool costs_number(double *out, char **at)
 
 static bool costs_read_kind(costs_table *t, char *row)
 {
-    size_t i = t->costs.kinds++;
+    size_t i = t->costs.kinds;
     int at = 0;
 
+    t->costs.kinds += i < COSTS_KINDS;
     if (i >= COSTS_KINDS
         || sscanf(row, "kind %47s%n", t->kind[i].kind, &at) != 1)
         return false;
@@ -446,23 +454,43 @@ static bool costs_read_kind(costs_table *t, char *row)
     return *row == '\n';
 }
 
+static const char costs_head[] = "bloomery costs 2 of " BLY_VERSION "\n";
+static const char costs_end[] = "end\n";
+
 static const char *costs_read_rows(costs_table *t, FILE *file)
 {
-    char row[512];
+    char row[512] = "";
 
-    if (fgets(row, sizeof row, file) == NULL
-        || strcmp(row, "bloomery costs 1\n") != 0)
-        return "is not a table of costs of this version";
-    while (fgets(row, sizeof row, file) != NULL)
+    if (fgets(row, sizeof row, file) == NULL || strcmp(row, costs_head) != 0)
+        return "is no table of costs of this version";
+    while (fgets(row, sizeof row, file) != NULL && strcmp(row, costs_end) != 0)
         if (!(row[0] == 'l' ? costs_read_line(t, row)
                             : costs_read_kind(t, row)))
             return "is damaged";
-    return t->costs.lines >= 2 && !ferror(file) ? NULL : "is damaged";
+    return t->costs.lines >= 2 && strcmp(row, costs_end) == 0
+        && fgetc(file) == EOF && !ferror(file) ? NULL : "is damaged";
+}
+
+/* What is no file of bytes, which may keep its reader waiting, is not opened
+ * for long. */
+static FILE *costs_open_file(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    struct stat about;
+    FILE *file = NULL;
+
+    if (fd >= 0 && fstat(fd, &about) == 0) {
+        errno = EINVAL;
+        file = S_ISREG(about.st_mode) ? fdopen(fd, "r") : NULL;
+    }
+    if (fd >= 0 && file == NULL)
+        close(fd);
+    return file;
 }
 
 const char *costs_read(costs_table *t, const char *path)
 {
-    FILE *file = fopen(path, "re");
+    FILE *file = costs_open_file(path);
     const char *wrong;
 
     *t = (costs_table){ .costs = { .lines = 0 } };
@@ -477,7 +505,7 @@ const char *costs_read(costs_table *t, const char *path)
 
 static void costs_write_rows(const costs_table *t, FILE *file)
 {
-    fprintf(file, "bloomery costs 1\n");
+    fputs(costs_head, file);
     for (size_t i = 0; i < t->costs.lines; i++)
         fprintf(file, "line %" PRIu64 " %.2f\n", t->line[i].bytes,
                 t->line[i].ns);
@@ -490,12 +518,13 @@ static void costs_write_rows(const costs_table *t, FILE *file)
         }
         fprintf(file, "\n");
     }
+    fputs(costs_end, file);
 }
 
 /* The folders above a file, as far as they are missing. */
 static void costs_folders(const char *path)
 {
-    char folder[4096];
+    char folder[COSTS_PATH];
 
     for (const char *at = strchr(path + 1, '/'); at != NULL;
          at = strchr(at + 1, '/')) {
@@ -504,23 +533,42 @@ static void costs_folders(const char *path)
     }
 }
 
+/* A new file beside the one that it will replace; -1. */
+static int costs_beside(char *work, size_t room, const char *path)
+{
+    costs_folders(path);
+    snprintf(work, room, "%s.XXXXXX", path);
+    return mkstemp(work);
+}
+
+bool costs_writable(const char *path)
+{
+    char work[COSTS_PATH + 16];
+    int fd = costs_beside(work, sizeof work, path);
+
+    if (fd < 0)
+        return false;
+    close(fd);
+    (void)unlink(work);
+    return true;
+}
+
 bool costs_write(const costs_table *t, const char *path)
 {
-    char work[4096 + 16];
-    FILE *file;
-    int fd;
+    char work[COSTS_PATH + 16];
+    int fd = costs_beside(work, sizeof work, path);
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    bool good;
 
-    costs_folders(path);
-    snprintf(work, sizeof work, "%s.XXXXXX", path);
-    fd = mkstemp(work);
-    file = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (file == NULL)
         return false;
     costs_write_rows(t, file);
-    bool good = !ferror(file);
+    good = fflush(file) == 0 && fsync(fd) == 0 && !ferror(file);
     good = fclose(file) == 0 && good;
     if (good && rename(work, path) == 0)
         return true;
+    int why = errno;
     (void)unlink(work);
+    errno = why;
     return false;
 }

@@ -8,7 +8,7 @@
 
 #include <bloomery.h>
 
-enum { COSTS_LINES = 16, COSTS_KINDS = BLY_ADVICE_MOST };
+enum { COSTS_LINES = 16, COSTS_KINDS = BLY_ADVICE_MOST, COSTS_PATH = 4096 };
 
 /* `costs` points into the table itself. */
 typedef struct {
@@ -18,7 +18,7 @@ typedef struct {
 } costs_table;
 
 /* The user's file of costs, bloomery/costs in the folder for what can be made
- * again; false where there is no such folder. */
+ * again, of at most COSTS_PATH bytes; false where there is no such folder. */
 bool costs_path(char *path, size_t room);
 
 /* NULL: it is read; or what is wrong with the file, as the end of a sentence.
@@ -26,9 +26,10 @@ bool costs_path(char *path, size_t room);
 const char *costs_read(costs_table *table, const char *path);
 extern const char costs_missing[];
 
-/* Write the file, whole or not at all, and the folders above it; false: errno
- * tells why not. */
+/* Write the file, whole or not at all, and the folders above it; or see whether
+ * that can be done. False: errno tells why not. */
 bool costs_write(const costs_table *table, const char *path);
+bool costs_writable(const char *path);
 
 /* Is told, before each filter that is measured, of which kind it is, and which
  * share of the work is done. */

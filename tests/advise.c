@@ -168,7 +168,7 @@ static void test_count_limits(void **state)
 
 /* ---- What it says -------------------------------------------------------- */
 
-/* The plan is that of bly_plan, the rate is kept, and the first is buildable. */
+/* The plan is that of bly_plan, the rate is kept, the first can be built. */
 static void test_plans(void **state)
 {
     (void)state;
@@ -294,7 +294,7 @@ static void test_aims(void **state)
 
 /* Kinds that have no costs, and why. */
 static const struct { const char *kind, *reason; } advise_free[] = {
-    { "egh", "it ends at some hundreds of integers, and a cost point has more" },
+    { "egh", "it ends at some hundreds of integers; a cost point has more" },
 };
 
 static bool advise_costs_known(const char *kind)

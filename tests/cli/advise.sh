@@ -119,25 +119,43 @@ mkdir -p cache/bloomery
 row='5 5 5 5  5 5 5 5  5 5 5 5  5 5 5 5  5 5 5 5  5 5 5 5  5 5 5 5'
 slow='50 50 50 50  50 50 50 50  50 50 50 50  50 50 50 50  50 50 50 50  50 50 50 50  50 50 50 50'
 {
-    echo 'bloomery costs 1'
+    echo 'bloomery costs 2 of 0.1.0'
     echo 'line 1024 1'
     echo 'line 1048576 2'
     echo "kind partitioned  $row"
     echo "kind split  $slow"
+    echo end
 } >cache/bloomery/costs
 cp cache/bloomery/costs good
 try advise -n 10k
 out_has 'advise: the costs that were measured decide' 0 '^ 1 partitioned '
 out_has 'advise: and it says so' 0 '^Times: as measured on this machine \(.*/cache/bloomery/costs\)\.$'
-for damage in 's/costs 1/costs 2/' 's/^line 1048576.*/line 1 2/' \
+for damage in 's/costs 2/costs 1/' 's/^line 1048576.*/line 1 2/' \
     's/^kind split .*/kind split 1 2 3/' 's/^kind split  50/kind split  -50/' \
-    's/^line 1024 1/line 1024/' '2,3d' 's/^kind split .*/nothing/'; do
+    's/^line 1024 1/line 1024/' '2,3d' 's/^kind split .*/nothing/' \
+    's/of [0-9.]*/of 0.0.1/' '$d' 's/^end/end\nend/' '1!d'; do
     sed "$damage" good >cache/bloomery/costs
     "$BLOOMERY" advise -n 10k >out 2>err
     echo $? >status
     note "advise: a damaged table of costs is told of: $damage" '--measure'
     out_has "advise: and not used: $damage" 0 '^Times: of the machine that'
 done
+
+rm cache/bloomery/costs
+mkfifo cache/bloomery/costs
+"$BLOOMERY" advise -n 10k >out 2>err
+echo $? >status
+note 'advise: a pipe instead of a table of costs' 'cannot be read: .*--measure'
+env -u XDG_CACHE_HOME -u HOME "$BLOOMERY" advise -n 10k >out 2>err
+echo $? >status
+out_has 'advise: no folder for costs' 0 '^Times: of the machine that'
+check 'advise: nor a word about it' [ ! -s err ]
+env -u XDG_CACHE_HOME -u HOME "$BLOOMERY" advise --measure >out 2>err
+echo $? >status
+refused 'advise --measure: no folder for costs' 'set XDG_CACHE_HOME or HOME'
+XDG_CACHE_HOME=$(pwd)/keys "$BLOOMERY" advise --measure >out 2>err
+echo $? >status
+refused 'advise --measure: told before it begins that it cannot be kept' 'cannot be written'
 
 # ---- No kind fits: what would -----------------------------------------------
 rm cache/bloomery/costs
