@@ -17,7 +17,7 @@
 enum { ADVISE_SHOWN = 5 };
 
 typedef struct {
-    uint64_t items, memory, others;
+    uint64_t items, memory, others, label_most;
     double   rate, present;
     bool     remove, count, grow, merge, fixed, stream, labels, exact, disk,
              concurrent;
@@ -55,6 +55,8 @@ static const cli_option advise_options[] = {
     { 0, "others", "ITEMS", CLI_ITEMS, offsetof(advise_settings, others),
       false, "With --exact: how many keys will be asked for that are not "
       "there. Default: as many as are." },
+    { 0, "label-most", "N", CLI_ITEMS, offsetof(advise_settings, label_most),
+      false, "With --labels: the largest there will be. Default: 255." },
     { 0, "memory-limit", "SIZE", CLI_SIZE, offsetof(advise_settings, memory),
       false, "The filter may have so many bytes: 64M, 1G (K, M, G, T are "
       "powers of 1024). Not for --disk." },
@@ -100,7 +102,8 @@ static bly_need advise_need(const advise_settings *s, const bly_costs *costs)
     };
     bly_need need = {
         .capacity = s->items, .rate = s->rate, .present = s->present,
-        .memory = s->memory, .others = s->others, .costs = costs,
+        .memory = s->memory, .others = s->others,
+        .label_most = s->label_most, .costs = costs,
         .aim = s->small ? BLY_AIM_SMALL
              : s->fast  ? BLY_AIM_FAST : BLY_AIM_BALANCE,
     };
@@ -365,6 +368,21 @@ static double advise_step(int i)
     return digit[i % 3] * pow(10, i / 3);
 }
 
+static void advise_hint_labels(advise_hints *h, bly_need less)
+{
+    const uint64_t most = less.label_most > 0 ? less.label_most : 255;
+    const bly_advice *then = NULL;
+
+    for (int i = 57; then == NULL && i >= 0 && less.label_most != 1; i--) {
+        less.label_most = (uint64_t)(advise_step(i) + 0.5);
+        if (less.label_most < most)
+            then = advise_would(&less, false);
+    }
+    if (then != NULL)
+        advise_hint(h, then->kind, "make do with --label-most %" PRIu64,
+                    then->plan.label_most);
+}
+
 static void advise_hint_rate(advise_hints *h, bly_need less)
 {
     const double least = 1e-19;
@@ -401,6 +419,8 @@ static int advise_none(const bly_need *need)
 
     advise_hint_memory(&h, *need);
     advise_hint_static(&h, *need);
+    if ((need->needs & BLY_NEED_LABELS) != 0)
+        advise_hint_labels(&h, *need);
     advise_hint_wishes(&h, need);
     advise_hint_rate(&h, *need);
     if (h.count == 0)
@@ -503,6 +523,8 @@ static const char *advise_wrong(const advise_settings *s)
                "--disk: leave out one of them";
     if (s->others > 0 && !s->exact)
         return "--others is only for --exact";
+    if (s->label_most > 0 && !s->labels)
+        return "--label-most is only for --labels";
     return NULL;
 }
 

@@ -821,6 +821,8 @@ typedef struct {
     bly_aim  aim;
     uint64_t others;            /* with BLY_NEED_EXACT: keys that are asked for
                                    and are no members; 0: as many as members */
+    uint64_t label_most;        /* with BLY_NEED_LABELS: the largest label
+                                   there will be; 0: 255                     */
     const bly_costs *costs;     /* NULL: the library's own, of one machine   */
 } bly_need;
 

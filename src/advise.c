@@ -42,8 +42,9 @@
 static const char *const advise_variants[] = {
     "cuckoo:sorted=yes", "fuse:arity=4",
     "ribbon:form=homogeneous", "scalable:of=blocked", "scalable:of=split",
-    "twin:of=blocked", "aging:of=split", "aging:of=standard",
-    "layered:of=split",
+    "scalable:of=cuckoo", "twin:of=blocked", "aging:of=split",
+    "aging:of=standard", "layered:of=split", "attenuated:of=blocked",
+    "attenuated:of=split",
 };
 
 enum { ADVISE_VARIANTS = sizeof advise_variants / sizeof *advise_variants };
@@ -155,7 +156,7 @@ static const struct {
 };
 
 enum { ADVISE_ABILITIES = sizeof advise_abilities / sizeof *advise_abilities,
-       ADVISE_NEEDS = 1023 };
+       ADVISE_NEEDS = 1023, ADVISE_LABEL_MOST = 255 };
 
 /* Why a kind is not for this need, whatever its size; or NULL. */
 static const char *advise_excluded(const bly_kind *kind, unsigned needs)
@@ -427,6 +428,13 @@ static bool advise_enough(bly_advice *a, const bly_need *need)
         && a->plan.rate > rate * (1 + 1e-5)) {
         snprintf(a->why, sizeof a->why, "its rate would be %.3g %%",
                  100 * a->plan.rate);
+        return false;
+    }
+    if ((need->needs & BLY_NEED_LABELS) != 0
+        && a->plan.label_most < (need->label_most > 0 ? need->label_most
+                                                      : ADVISE_LABEL_MOST)) {
+        snprintf(a->why, sizeof a->why, "its labels end at %llu",
+                 (unsigned long long)a->plan.label_most);
         return false;
     }
     if ((need->needs & BLY_NEED_DISK) == 0 && need->memory > 0

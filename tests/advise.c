@@ -166,6 +166,24 @@ static void test_count_limits(void **state)
     assert_true(counts > 5);
 }
 
+/* Labels that a kind does not have are none: by its plan. */
+static void test_labels(void **state)
+{
+    (void)state;
+    for (uint64_t most = 1; most > 0 && most < UINT64_C(1) << 62; most *= 2) {
+        bly_need need = advise_some(BLY_NEED_LABELS | BLY_NEED_STATIC);
+        need.label_most = most;
+        size_t n = advise_count(&need);
+        for (size_t i = 0; i < n; i++)
+            assert_true(!advise_out[i].fits
+                        || advise_out[i].plan.label_most >= most);
+        assert_int_equal(advise_out[0].fits, most <= UINT32_MAX);
+    }
+    bly_need need = advise_some(BLY_NEED_LABELS);
+    advise_count(&need);
+    assert_int_equal(advise_out[0].plan.label_most, 255);
+}
+
 /* ---- What it says -------------------------------------------------------- */
 
 /* The plan is that of bly_plan, the rate is kept, the first can be built. */
@@ -473,6 +491,7 @@ int main(void)
         cmocka_unit_test(test_single_needs),
         cmocka_unit_test(test_remove_means_any),
         cmocka_unit_test(test_count_limits),
+        cmocka_unit_test(test_labels),
         cmocka_unit_test(test_plans),
         cmocka_unit_test(test_beaten),
         cmocka_unit_test(test_praise),

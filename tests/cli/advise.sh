@@ -97,6 +97,7 @@ done <<'EOF'
 -n 1000 -p 0.1% --static --small
 -n 1000 --stream
 -n 1000 --labels
+-n 1000 --labels --label-most 4
 -n 1000 --labels --static
 -n 1000 --exact --static
 -n 20 --exact
@@ -167,6 +168,8 @@ try advise -n 1M --exact
 refused 'advise: what a static set lets in' 'add --static .*cascade.*leave out --exact'
 try advise -n 1000 --exact --remove
 refused 'advise: two ways out' '--all tells why'
+try advise -n 1M --labels --label-most 1000
+refused 'advise: which labels there are' 'make do with --label-most 255'
 try advise -n 1e11 -p 1e-9
 refused 'advise: a rate too small for that many keys' 'ask for a rate of 1e-08'
 try advise -n 1M --memory-limit 100K
@@ -190,6 +193,7 @@ refused 'advise: a share of more than all' 'from 0 to 1'
 try advise -n 1M --small --fast
 refused 'advise: two aims' 'exclude'
 for pair in '--static --grow' '--static --stream' '--others 5' \
+    '--label-most 5' \
     '--disk --memory-limit 1M'; do
     # shellcheck disable=SC2086
     try advise -n 1M $pair

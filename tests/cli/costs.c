@@ -146,8 +146,8 @@ static void test_hostile(void **state)
         "line 1 1\nline 2 2 2\n", "line 1 1\nline 2 -1\n",
         "line 1 1\nline 2 2\nkind x\n", "line 1 1\nline 2 2\n\n",
         "line 1 1\nline 2 2\nend\n",
-        "line 1 1\nline 2 2\nkind "
-        "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx 1\n",
+        ("line 1 1\nline 2 2\n"
+         "kind a-name-of-more-than-forty-seven-characters-which-is-none 1\n"),
     };
     costs_writable(costs_file);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
