@@ -386,6 +386,14 @@ bool filter_kind_of_family(const char *kind, const char *family);
  * hash UINT64_MAX then. */
 bool filter_numbers(const bly_filter *filter);
 
+/* If they are, refuse the first of some keys that is no such number. CLI_GO or
+ * CLI_ERROR. */
+int filter_check_numbers(const bly_filter *filter, const bly_key *keys,
+                         size_t n);
+
+/* What is said of such a key, as the end of a sentence. */
+extern const char filter_no_number[];
+
 /* Are both names of one file? */
 bool filter_same(const char *a, const char *b);
 

@@ -16,9 +16,6 @@
 /* ==== Adding, removing, labelling ========================================= */
 
 static const char feed_not_one[] = "is none of this filter's labels";
-static const char feed_no_number[] =
-    "is not a whole number below 2^64 - 1, and the keys of this filter are "
-    "(hash decimal): correct the line, or leave it out";
 
 /* A label that is none, or a key, for its message. */
 typedef struct {
@@ -134,7 +131,7 @@ static void feed_numbers(const cli_worker *w, feed_own *own, size_t n)
 
     for (size_t i = 0; i < n; i++)
         if (hashes[i] == UINT64_MAX) {
-            feed_note_wrong(&own->wrong, feed_no_number, &w->batch->keys[i],
+            feed_note_wrong(&own->wrong, filter_no_number, &w->batch->keys[i],
                             w);
             return;
         }

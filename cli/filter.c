@@ -92,6 +92,23 @@ bool filter_numbers(const bly_filter *filter)
         && bly_hash(filter, "x", 1) == UINT64_MAX;
 }
 
+const char filter_no_number[] =
+    "is not a whole number below 2^64 - 1, and the keys of this filter are "
+    "(hash decimal): correct the line, or leave it out";
+
+int filter_check_numbers(const bly_filter *filter, const bly_key *keys,
+                         size_t n)
+{
+    if (!filter_numbers(filter))
+        return CLI_GO;
+    for (size_t i = 0; i < n; i++)
+        if (bly_hash(filter, keys[i].data, keys[i].length) == UINT64_MAX)
+            return report_error("the key '%.*s' %s",
+                                keys[i].length < 40 ? (int)keys[i].length : 40,
+                                (const char *)keys[i].data, filter_no_number);
+    return CLI_GO;
+}
+
 /* ==== Before the work =================================================== */
 
 /* The folder that will hold `path`: "." or all before the last slash. */

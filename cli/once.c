@@ -113,18 +113,22 @@ static int once_commit(void *argument, cli_worker *w)
 {
     once_job *job = argument;
     once_own *own = w->own;
+    size_t fresh;
 
     if (w->chunk.error != 0)
         return lines_refuse(w->chunk.path, w->chunk.error);
     if (w->failed || !hashes_room(&job->seen, own->n))
         return work_no_memory();
+    fresh = once_fresh(job, own);
+    if (filter_check_numbers(job->once->hasher, own->keys, fresh) != CLI_GO)
+        return CLI_ERROR;
     job->once->idle = w->chunk.idle;
     job->fed->keys += own->asked;
     job->fed->keyless += own->keyless;
     job->fed->bytes = w->chunk.bytes;
     progress_at(job->fed->keys, w->chunk.bytes);
     return job->once->take(job->once->context, own->keys, own->hashes,
-                           once_fresh(job, own));
+                           fresh);
 }
 
 int once_run(sketch_once *once, cli_lines *lines, size_t jobs,

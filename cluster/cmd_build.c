@@ -142,6 +142,8 @@ static int build_fill(build_job *job)
         const cli_batch *b = &job->reader->batch;
 
         status = share_batch(&job->lines, job->reader);
+        if (status == CLI_GO)
+            status = filter_check_numbers(job->filter, b->keys, b->n);
         if (status != CLI_GO)
             break;
         if (bly_add_keys(job->filter, b->keys, b->n) < 0)
@@ -206,9 +208,13 @@ static int build_gather(build_job *job, bool *more)
 
     part_mail_empty(&job->mail);
     while (status == CLI_GO && job->fed.keys < enough) {
+        const cli_batch *b = &job->reader->batch;
+
         status = share_batch(&job->lines, job->reader);
         if (status == CLI_GO)
-            build_post(job, &job->reader->batch);
+            status = filter_check_numbers(job->filter, b->keys, b->n);
+        if (status == CLI_GO)
+            build_post(job, b);
     }
     *more = status == CLI_GO;
     return status == CLI_OK ? CLI_GO : status;

@@ -239,20 +239,15 @@ bly_filter *lab_build(uint64_t n, double rate, uint64_t series,
     return f;
 }
 
-uint64_t lab_fill(bly_filter *f, uint64_t series, uint64_t from, uint64_t n)
+void lab_fill(bly_filter *f, uint64_t series, uint64_t from, uint64_t n)
 {
-    uint64_t keys[LAB_BATCH], in = 0;
+    uint64_t keys[LAB_BATCH];
     for (uint64_t i = 0; i < n; i += LAB_BATCH) {
         size_t some = n - i < LAB_BATCH ? n - i : LAB_BATCH;
         lab_keys(keys, some, series, from + i);
-        if (bly_add_many(f, keys, some) == BLY_OK) {
-            in += some;
-            continue;
-        }
-        for (size_t j = 0; j < some; j++)
-            in += bly_add_hash(f, keys[j]) >= 0;
+        if (bly_add_many(f, keys, some) < 0)
+            lab_stop("a key cannot be added", bly_why());
     }
-    return in;
 }
 
 uint64_t lab_hits(const bly_filter *f, uint64_t series, uint64_t n)

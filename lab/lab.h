@@ -126,9 +126,8 @@ bly_filter *lab_new(uint64_t capacity, double rate, const char *format, ...)
 bly_filter *lab_build(uint64_t n, double rate, uint64_t series,
                       const char *kind);
 
-/* Add keys [from, from + n) of a series; those that there is no room for are
- * left out. Returns how many are in. */
-uint64_t lab_fill(bly_filter *f, uint64_t series, uint64_t from, uint64_t n);
+/* Add keys [from, from + n) of a series. */
+void lab_fill(bly_filter *f, uint64_t series, uint64_t from, uint64_t n);
 
 /* How many of n keys of a series of strangers the filter says it has. */
 uint64_t lab_hits(const bly_filter *f, uint64_t series, uint64_t n);

@@ -22,8 +22,7 @@ static bonomi_point bonomi_measure(lab *l, const char *kind, double rate)
         bly_filter *f = lab_new(n, rate, "%s", kind);
         uint64_t asked = lab_pick(l, 100, 500000, 5000000);
         size_t bytes;
-        if (lab_fill(f, 2 * i, 0, n) < n)
-            lab_stop(kind, "is full too early");
+        lab_fill(f, 2 * i, 0, n);
         rates[i] = (double)lab_hits(f, 2 * i + 1, asked) / (double)asked;
         bly_raw(f, &bytes);
         p.bits = 8 * (double)bytes / (double)n;

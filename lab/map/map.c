@@ -11,10 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAP_ASKED = 1 << 16, MAP_ROUNDS = 21, MAP_KINDS = 64,
-       MAP_IN = 1, MAP_OUT = 2 };
+enum { MAP_ASKED = 1 << 16, MAP_ROUNDS = 21, MAP_BUILDS = 3, MAP_KINDS = 64,
+       MAP_RATES = 6, MAP_IN = 1, MAP_OUT = 2 };
 
 static const double map_rate = 1.0 / 128;
+
+/* Between the last dot and the end of an axis: a factor, also of the plots. */
+static const double map_margin = 1.5;
 
 static bool map_can(const bly_kind_info *kind, const char *ability)
 {
@@ -49,9 +52,16 @@ static double map_bits(const bly_filter *f, uint64_t n)
 
 /* ---- Bits and rate ----------------------------------------------------- */
 
-static void map_rates(lab *l, const bly_kind_info *kinds, size_t n)
+typedef struct {
+    const bly_kind_info *kind;
+    double      asked, bits;
+    lab_measure rate;
+} map_point;
+
+static size_t map_rates(lab *l, map_point *point, const bly_kind_info *kinds,
+                        size_t n)
 {
-    uint64_t keys = lab_pick(l, 1000, 200000, 1000000), below = 0, points = 0;
+    uint64_t keys = lab_pick(l, 1000, 200000, 1000000), points = 0, below = 0;
     uint64_t asked = lab_pick(l, 1000, 500000, 20000000);
     lab_figure(l, "rate", "kind,family,asked for,rate,low,high,bits a key");
     for (size_t i = 0; i < n; i++)
@@ -62,13 +72,115 @@ static void map_rates(lab *l, const bly_kind_info *kinds, size_t n)
             double bits = map_bits(f, keys);
             lab_row(l, "%s,%d,%.6g,%.6g,%.6g,%.6g,%.5g", kinds[i].name,
                     map_family(&kinds[i]), rate, r.value, r.low, r.high, bits);
-            points++;
+            point[points++] = (map_point){ &kinds[i], rate, bits, r };
             below += bits < log2(1 / r.high);
             bly_free(f);
         }
     lab_says(l, "no filter is smaller than the limit of information",
              below == 0, "of %.0f filters %.0f are", (double)points,
              (double)below);
+    return points;
+}
+
+/* How many times as many bits as the limit of information. */
+static lab_measure map_multiple(const map_point *p)
+{
+    return (lab_measure){ p->bits / log2(1 / p->rate.value),
+                          p->bits / log2(1 / p->rate.low),
+                          p->bits / log2(1 / p->rate.high) };
+}
+
+static void map_limit(lab *l, const map_point *point, size_t points)
+{
+    size_t nearest = 0;
+    lab_measure least = { INFINITY, INFINITY, INFINITY };
+    lab_figure(l, "limit", "kind,family,asked for,rate,low,high,multiple,low,"
+                           "high");
+    for (size_t i = 0; i < points; i++) {
+        lab_measure r = point[i].rate, times = map_multiple(&point[i]);
+        lab_row(l, "%s,%d,%.6g,%.6g,%.6g,%.6g,%.5g,%.5g,%.5g",
+                point[i].kind->name, map_family(point[i].kind), point[i].asked,
+                r.value, r.low, r.high, times.value, times.low, times.high);
+        if (times.value < least.value) {
+            nearest = i;
+            least = times;
+        }
+    }
+    lab_says(l, "ours: frozen kinds come nearest to the limit",
+             strcmp(point[nearest].kind->family, "frozen") == 0,
+             "%s: %.3f (%.3f … %.3f) times as many bits",
+             point[nearest].kind->name, least.value, least.low, least.high);
+}
+
+/* ---- Labels of points --------------------------------------------------- */
+
+/* In parts of the plot's width and height: middle, and half of its sides. */
+typedef struct { double x, y, w, h; } map_box;
+
+/* A logarithmic axis; the plots have the same. */
+typedef struct { double low, high; } map_axis;
+
+/* Of a letter, of a point, of what lies between a point and its label. */
+static const map_box map_letter = { .w = 0.0048, .h = 0.018 },
+                     map_dot = { .w = 0.006, .h = 0.012 },
+                     map_gap = { .w = 0.01, .h = 0.015 };
+
+typedef struct {
+    const bly_kind_info *kind;
+    double      bits;
+    lab_measure look, build;            /* ns a key */
+    map_box     dot, label;
+    bool        led;                    /* a line leads to the label */
+} map_cost;
+
+static double map_onto(const map_axis *a, double value)
+{
+    return log(value / a->low) / log(a->high / a->low);
+}
+
+static double map_from(const map_axis *a, double part)
+{
+    return a->low * pow(a->high / a->low, part);
+}
+
+static bool map_apart(const map_box *a, const map_box *b)
+{
+    return fabs(a->x - b->x) >= a->w + b->w
+        || fabs(a->y - b->y) >= a->h + b->h;
+}
+
+/* Is there room for the label, given all dots, the labels of those before, and
+ * the line of the limit? */
+static bool map_room(const map_cost *cost, size_t n, size_t before,
+                     const map_box *label, double limit)
+{
+    map_box line = { .x = limit, .y = 0.5, .w = 0.002, .h = 0.5 };
+    bool room = map_apart(label, &line) && label->y - label->h > 0
+             && label->y + label->h < 1 && label->x - label->w > 0
+             && label->x + label->w < 1;
+    for (size_t i = 0; i < n && room; i++)
+        room = map_apart(label, &cost[i].dot)
+            && (i >= before || map_apart(label, &cost[i].label));
+    return room;
+}
+
+/* Each label where there is room for it, as near to its dot as can be. */
+static void map_labels(map_cost *cost, size_t n, double limit)
+{
+    enum { TURNS = 16, STEPS = 20 };
+    for (size_t i = 0; i < n; i++) {
+        map_box dot = cost[i].dot, *at = &cost[i].label;
+        at->w = map_letter.w * (double)strlen(cost[i].kind->name);
+        at->h = map_letter.h;
+        for (int t = 0; t < TURNS * STEPS; t++) {
+            double far = 1 + t / TURNS, turn = 2 * acos(-1) * t / TURNS;
+            cost[i].led = t >= TURNS;
+            at->x = dot.x + cos(turn) * (at->w + far * map_gap.w);
+            at->y = dot.y + sin(turn) * (at->h + far * map_gap.h);
+            if (map_apart(at, &dot) && map_room(cost, n, i, at, limit))
+                break;
+        }
+    }
 }
 
 /* ---- Time -------------------------------------------------------------- */
@@ -94,65 +206,107 @@ static lab_measure map_look(const bly_filter *f, uint64_t n, size_t rounds)
     return lab_median(time, rounds);
 }
 
-typedef struct {
-    double look[MAP_KINDS], build[MAP_KINDS];   /* ns a key */
-} map_cost;
-
-/* Which kind has the least of some numbers. */
-static const bly_kind_info *map_least(const bly_kind_info *kinds, size_t n,
-                                      const double *cost)
+/* Build it a few times, look into the last one. */
+static map_cost map_time(const lab *l, const bly_kind_info *kind,
+                         const uint64_t *keys, uint64_t n)
 {
-    size_t least = 0;
-    for (size_t i = 1; i < n; i++)
-        if (map_here(&kinds[i]) && cost[i] < cost[least])
-            least = i;
-    return &kinds[least];
+    size_t builds = lab_pick(l, 1, MAP_BUILDS, MAP_BUILDS);
+    double time[MAP_BUILDS];
+    bly_filter *f = NULL;
+    bly_spec spec = { .capacity = n, .rate = map_rate };
+    map_cost cost = { .kind = kind };
+    for (size_t i = 0; i < builds; i++) {
+        bly_free(f);
+        double start = lab_clock();
+        if (bly_build(&f, kind->name, &spec, keys, n) < 0)
+            lab_stop(kind->name, bly_why());
+        time[i] = (lab_clock() - start) / (double)n;
+    }
+    cost.build = lab_median(time, builds);
+    cost.look = map_look(f, n, lab_pick(l, 1, 9, MAP_ROUNDS));
+    cost.bits = map_bits(f, n);
+    bly_free(f);
+    return cost;
 }
 
-static void map_times(lab *l, const bly_kind_info *kinds, size_t n,
-                      const char *figure, uint64_t keys, map_cost *cost)
+/* From the least to the largest, and some room beside them. */
+static map_axis map_wide(map_axis a, double value)
 {
-    size_t rounds = lab_pick(l, 1, 9, MAP_ROUNDS);
-    lab_figure(l, figure, "kind,family,bits a key,lookup,low,high");
+    return (map_axis){ fmin(a.low, value / map_margin),
+                       fmax(a.high, value * map_margin) };
+}
+
+static double map_clamp(double x, double middle, double half)
+{
+    return fmax(middle - half, fmin(middle + half, x));
+}
+
+/* The rows have a label's middle too, and where the line to it ends. */
+static void map_looks(lab *l, const char *figure, map_cost *cost, size_t n)
+{
+    map_axis x = { INFINITY, 0 }, y = { INFINITY, 0 };
+    size_t least = 0;
+    lab_figure(l, figure, "kind,family,bits a key,lookup,low,high,label x,"
+                          "label y,line x,line y");
     for (size_t i = 0; i < n; i++) {
-        if (!map_here(&kinds[i]))
-            continue;
-        double start = lab_clock();
-        bly_filter *f = lab_build(keys, map_rate, MAP_IN, kinds[i].name);
-        cost->build[i] = (lab_clock() - start) / (double)keys;
-        lab_measure look = map_look(f, keys, rounds);
-        cost->look[i] = look.value;
-        lab_row(l, "%s,%d,%.5g,%.4g,%.4g,%.4g", kinds[i].name,
-                map_family(&kinds[i]), map_bits(f, keys), look.value, look.low,
-                look.high);
-        bly_free(f);
+        x = map_wide(x, cost[i].bits);
+        y = map_wide(y, cost[i].look.value);
+        least = cost[i].look.value < cost[least].look.value ? i : least;
     }
-    const char *name = map_least(kinds, n, cost->look)->name;
+    for (size_t i = 0; i < n; i++)
+        cost[i].dot = (map_box){ map_onto(&x, cost[i].bits),
+                                 map_onto(&y, cost[i].look.value),
+                                 map_dot.w, map_dot.h };
+    map_labels(cost, n, map_onto(&x, log2(1 / map_rate)));
+    for (size_t i = 0; i < n; i++) {
+        const map_box *at = &cost[i].label;
+        map_box end = cost[i].dot;
+        if (cost[i].led)
+            end = (map_box){ .x = map_clamp(end.x, at->x, at->w),
+                             .y = map_clamp(end.y, at->y, at->h) };
+        lab_row(l, "%s,%d,%.5g,%.4g,%.4g,%.4g,%.5g,%.5g,%.5g,%.5g",
+                cost[i].kind->name, map_family(cost[i].kind), cost[i].bits,
+                cost[i].look.value, cost[i].look.low, cost[i].look.high,
+                map_from(&x, at->x), map_from(&y, at->y),
+                map_from(&x, end.x), map_from(&y, end.y));
+    }
+    const char *name = cost[least].kind->name;
     lab_says(l, "ours: a filter of one cache line a key is the quickest to ask",
              strcmp(name, "blocked") == 0 || strcmp(name, "split") == 0,
-             "%s: %.1f ns a key", name,
-             cost->look[map_least(kinds, n, cost->look) - kinds]);
+             "%s: %.1f ns a key", name, cost[least].look.value);
 }
 
-/* After map_times. */
-static void map_builds(lab *l, const bly_kind_info *kinds, size_t n,
-                       const map_cost *cost)
+static size_t map_times(lab *l, const char *figure, map_cost *cost,
+                        const bly_kind_info *kinds, size_t n, uint64_t count)
+{
+    uint64_t *keys = lab_allocate(count * sizeof *keys);
+    size_t here = 0;
+    lab_keys(keys, count, MAP_IN, 0);
+    for (size_t i = 0; i < n; i++)
+        if (map_here(&kinds[i]))
+            cost[here++] = map_time(l, &kinds[i], keys, count);
+    free(keys);
+    map_looks(l, figure, cost, here);
+    return here;
+}
+
+static void map_builds(lab *l, const map_cost *cost, size_t n)
 {
     double frozen = INFINITY;
-    lab_figure(l, "build", "kind,family,build");
+    size_t least = 0;
+    lab_figure(l, "build", "kind,family,build,low,high");
     for (size_t i = 0; i < n; i++) {
-        if (!map_here(&kinds[i]))
-            continue;
-        lab_row(l, "%s,%d,%.4g", kinds[i].name, map_family(&kinds[i]),
-                cost->build[i]);
-        if (strcmp(kinds[i].family, "frozen") == 0)
-            frozen = fmin(frozen, cost->build[i]);
+        lab_row(l, "%s,%d,%.4g,%.4g,%.4g", cost[i].kind->name,
+                map_family(cost[i].kind), cost[i].build.value,
+                cost[i].build.low, cost[i].build.high);
+        if (strcmp(cost[i].kind->family, "frozen") == 0)
+            frozen = fmin(frozen, cost[i].build.value);
+        least = cost[i].build.value < cost[least].build.value ? i : least;
     }
-    const bly_kind_info *least = map_least(kinds, n, cost->build);
     lab_says(l, "ours: frozen kinds pay for their size when they are built",
-             strcmp(least->family, "frozen") != 0,
+             strcmp(cost[least].kind->family, "frozen") != 0,
              "%.1f ns a key for the quickest of them, %.1f for %s", frozen,
-             cost->build[least - kinds], least->name);
+             cost[least].build.value, cost[least].kind->name);
 }
 
 int main(int argc, char **argv)
@@ -160,13 +314,14 @@ int main(int argc, char **argv)
     lab l = lab_open(argc, argv);
     const bly_kind_info *kinds;
     size_t n = bly_kinds(&kinds);
-    map_cost cost;
+    map_point point[MAP_KINDS * MAP_RATES];
+    map_cost cost[MAP_KINDS];
     if (n > MAP_KINDS)
         lab_stop("map", "there are more kinds than MAP_KINDS");
-    map_rates(&l, kinds, n);
-    map_times(&l, kinds, n, "near", lab_pick(&l, 1000, 50000, 50000), &cost);
-    map_times(&l, kinds, n, "far", lab_pick(&l, 2000, 3000000, 50000000),
-              &cost);
-    map_builds(&l, kinds, n, &cost);
+    map_limit(&l, point, map_rates(&l, point, kinds, n));
+    map_times(&l, "near", cost, kinds, n, lab_pick(&l, 1000, 50000, 50000));
+    n = map_times(&l, "far", cost, kinds, n,
+                  lab_pick(&l, 2000, 3000000, 50000000));
+    map_builds(&l, cost, n);
     return lab_close(&l);
 }

@@ -1,15 +1,18 @@
-set xlabel 'false-positive rate'
-set ylabel 'bits a key, as a multiple of the limit'
 set logscale xy
 set format x '10^{%L}'
 set xrange [5e-5:0.3]
-set yrange [0.9:20]
-set ytics (1, 1.5, 2, 3, 4, 6, 8, 12, 16)
-set key outside right top samplen 1.5 font ',10'
-kinds = system("awk -F, 'NR > 1 && !seen[$1]++ { print $1 }' rate.csv")
-family(kind) = int(system(sprintf("awk -F, '$1 == \"%s\" { print $2; exit }' rate.csv", kind)))
-plot for [kind in kinds] 'rate.csv' \
-         using (strcol(1) eq kind && $4 > 0 ? $4 : NaN):($7 / (-log($4) / log(2))) \
-         with linespoints linetype family(kind) linewidth 1 \
-         pointtype (strlen(kind) * 5 + strstrt('abcdefghijklmnopqrstuvwxyz', kind[2:2])) % 14 + 1 pointsize 0.7 title kind, \
-     1 linetype 7 title 'limit'
+set yrange [2:150]
+set ytics (2, 5, 10, 20, 50, 100, 200)
+set key outside right top samplen 1.5 font ',10' spacing 1
+set multiplot layout 2, 2
+do for [family = 1 : 4] {
+    set title word('sets removable frozen compound', family)
+    kinds = system(sprintf("awk -F, '$2 == %d && !seen[$1]++ { print $1 }' rate.csv", family))
+    set xlabel (family > 2 ? 'false-positive rate' : '')
+    set ylabel (family % 2 ? 'bits a key' : '')
+    plot -log(x) / log(2) with lines linetype 7 title 'limit', \
+         for [i = 1 : words(kinds)] 'rate.csv' \
+             using (strcol(1) eq word(kinds, i) && $4 > 0 ? $4 : NaN):7:5:6 with xerrorlines \
+             linetype (i < 7 ? i : i + 1) linewidth 1 title word(kinds, i)
+}
+unset multiplot

@@ -104,6 +104,10 @@ for more in '-k standard' '-k blocked -P'; do
     # shellcheck disable=SC2086
     alone all 'ulimit -f 8' build $more -n 900000 -o box/old.bly a
     refused "$more: no room for the filter" 'box/old\.bly'
+    printf '7\napple\n' >fruit
+    # shellcheck disable=SC2086
+    try build $more -H decimal -n 9 -o box/old.bly fruit
+    refused "$more: a word among numbers" "the key 'apple' is not a whole number"
     # shellcheck disable=SC2086
     try build $more -o box/no/new.bly a
     refused "$more: a folder that is not there" "cannot write 'box/no/new.bly'"

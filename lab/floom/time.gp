@@ -1,0 +1,10 @@
+set xlabel 'keys'
+set ylabel 'ns an insert'
+set logscale x
+set format x '10^{%L}'
+set xrange [400:650000]
+set yrange [0:*]
+set key bottom right
+plot 'time.csv' using 1:2:3:4 with yerrorlines title 'floom' linetype 2, \
+     '' using 1:5:6:7 with yerrorlines title 'standard, original size' linetype 1, \
+     '' using 1:8:9:10 with yerrorlines title 'standard, equal total size' linetype 3
