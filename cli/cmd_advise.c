@@ -35,7 +35,8 @@ static const cli_option advise_options[] = {
       "Default: 1%." },
     ADVISE_FLAG("remove", remove, "Any key may be removed again, and come "
                 "back."),
-    ADVISE_FLAG("count", count, "It should tell how often a key came."),
+    ADVISE_FLAG("count", count, "It should tell how often a key came, to a dozen "
+                "and more."),
     ADVISE_FLAG("grow", grow, "The keys may become more than ITEMS, at the "
                 "same rate."),
     ADVISE_FLAG("merge", merge, "Filters should be united."),
