@@ -4,15 +4,25 @@
  */
 #include "lab.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { LAB_BATCH = 4096, LAB_TEXT = 512 };
 
-/* Two-sided 99.9 % of the normal distribution. */
-static const double lab_z = 3.2905;
+/* Student's quantile is below LAB_WIDEST, and expanded from LAB_MANY on. */
+enum { LAB_WIDEST = 1000, LAB_HALVINGS = 60, LAB_MANY = 60 };
+
+/* Between these shares of an interval a number has 4 to 9 digits. */
+enum { LAB_COARSE = 100, LAB_FINE = 10000000 };
+
+static const double lab_pi = 3.14159265358979323846;
+
+/* How sure intervals are, and what belongs to it in the normal distribution. */
+static const double lab_level = 0.999, lab_z = 3.2905267;
 
 volatile uint64_t lab_sink;
 
@@ -35,6 +45,8 @@ void *lab_allocate(size_t bytes)
 lab lab_open(int argc, char **argv)
 {
     static const char *const names[] = { "tiny", "quick", "full" };
+    if (argc == 3 && access(argv[1], W_OK) != 0)
+        lab_stop(argv[1], strerror(errno));
     for (int i = LAB_TINY; argc == 3 && i <= LAB_FULL; i++)
         if (strcmp(argv[2], names[i]) == 0)
             return (lab){ .folder = argv[1], .effort = (lab_effort)i };
@@ -101,13 +113,37 @@ lab_measure lab_wilson(uint64_t hits, uint64_t trials)
     return (lab_measure){ p, fmax(0, middle - half), fmin(1, middle + half) };
 }
 
-/* Student's quantile that belongs to lab_z, by its expansion in 1 / v, which
- * is good from about v = 5 on: within 2 % there, and better above. */
-static double lab_student(double v)
+/* How likely Student's t of v degrees of freedom stays within -t .. t: a finite
+ * sum of powers of cos(angle), other ones for odd v and for even v [Abramowitz
+ * & Stegun 1964, 26.7.3 and 26.7.4]. */
+static double lab_within(double t, unsigned v)
+{
+    double angle = atan(t / sqrt(v)), c2 = cos(angle) * cos(angle);
+    double term = v % 2 == 1 ? cos(angle) : 1, sum = v == 1 ? 0 : term;
+    for (unsigned i = v % 2 == 1 ? 3 : 2; i + 2 <= v; i += 2) {
+        term *= c2 * (i - 1) / i;
+        sum += term;
+    }
+    return v % 2 == 1 ? 2 / lab_pi * (angle + sin(angle) * sum)
+                      : sin(angle) * sum;
+}
+
+/* Student's quantile that belongs to lab_z: found by halving for few degrees of
+ * freedom, by its expansion in 1 / v for many, where the next term is below
+ * 1e-5 of it. */
+static double lab_student(unsigned v)
 {
     double z = lab_z, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
-    return z + (z3 + z) / (4 * v) + (5 * z5 + 16 * z3 + 3 * z) / (96 * v * v)
-         + (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * v * v * v);
+    double low = z, high = LAB_WIDEST, n = v;
+    if (v >= LAB_MANY)
+        return z + (z3 + z) / (4 * n)
+             + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n)
+             + (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);
+    for (unsigned i = 0; i < LAB_HALVINGS; i++) {
+        double middle = (low + high) / 2;
+        *(lab_within(middle, v) < lab_level ? &low : &high) = middle;
+    }
+    return (low + high) / 2;
 }
 
 lab_measure lab_mean(const double *x, size_t n)
@@ -120,7 +156,7 @@ lab_measure lab_mean(const double *x, size_t n)
         return (lab_measure){ mean, -INFINITY, INFINITY };
     for (size_t i = 0; i < n; i++)
         squares += (x[i] - mean) * (x[i] - mean);
-    double half = lab_student((double)n - 1)
+    double half = lab_student((unsigned)n - 1)
                 * sqrt(squares / ((double)n - 1) / (double)n);
     return (lab_measure){ mean, mean - half, mean + half };
 }
@@ -144,7 +180,8 @@ static int lab_order(const void *a, const void *b)
 lab_measure lab_median(double *x, size_t n)
 {
     qsort(x, n, sizeof *x, lab_order);
-    return (lab_measure){ x[n / 2], x[n / 4], x[n - 1 - n / 4] };
+    return (lab_measure){ (x[(n - 1) / 2] + x[n / 2]) / 2, x[n / 4],
+                          x[n - 1 - n / 4] };
 }
 
 lab_line lab_fit(const double *x, const double *y, size_t n)
@@ -161,7 +198,7 @@ lab_line lab_fit(const double *x, const double *y, size_t n)
     }
     double slope = xy / xx, v = (double)n - 2;
     double rest = fmax(0, yy - slope * xy);
-    double half = lab_student(v) * sqrt(rest / v / xx);
+    double half = lab_student((unsigned)n - 2) * sqrt(rest / v / xx);
     return (lab_line){ { slope, slope - half, slope + half },
                        my - slope * mx, 1 - rest / yy };
 }
@@ -185,15 +222,35 @@ void lab_says(lab *l, const char *statement, bool holds,
     lab_claim(l, statement, measured, holds ? "holds" : "does not hold");
 }
 
+/* How many digits show an interval to the second one, and not less than 4. */
+static int lab_digits(lab_measure m)
+{
+    double parts = fabs(m.value) / (m.high - m.low);
+    if (!(parts > LAB_COARSE))
+        return 4;
+    return parts < LAB_FINE ? (int)ceil(log10(parts)) + 2 : 9;
+}
+
 void lab_number(lab *l, const char *what, double reported, double within,
                 lab_measure m)
 {
     char left[LAB_TEXT], right[LAB_TEXT];
     snprintf(left, sizeof left, "%s: %.5g", what, reported);
-    snprintf(right, sizeof right, "%.4g (%.4g … %.4g)", m.value, m.low,
-             m.high);
+    int digits = lab_digits(m);
+    snprintf(right, sizeof right, "%.*g (%.*g … %.*g)", digits, m.value,
+             digits, m.low, digits, m.high);
     bool reaches = m.low - within <= reported && reported <= m.high + within;
     lab_claim(l, left, right, reaches ? "holds" : "differs");
+}
+
+void lab_size(lab *l, const char *what, double reported, double within,
+              double value)
+{
+    char left[LAB_TEXT], right[LAB_TEXT];
+    snprintf(left, sizeof left, "%s: %.6g", what, reported);
+    snprintf(right, sizeof right, "%.6g exactly", value);
+    bool same = fabs(value - reported) <= within;
+    lab_claim(l, left, right, same ? "holds" : "differs");
 }
 
 /* ---- Keys and filters -------------------------------------------------- */

@@ -26,7 +26,8 @@
  * A claim is what the paper reports beside what was measured, and a verdict
  * that the program computes from both: a statement "holds" or "does not hold";
  * a number "holds" if the interval reaches it, give or take how precisely it is
- * printed, or else "differs".
+ * printed, or else "differs". A size is what was built or planned, to the bit:
+ * it has no interval.
  */
 #ifndef LAB_H
 #define LAB_H
@@ -110,6 +111,10 @@ void lab_says(lab *l, const char *statement, bool holds,
 /* A number that the paper reports, precise to `within`. */
 void lab_number(lab *l, const char *what, double reported, double within,
                 lab_measure measured);
+
+/* The same of a size, which is the same in each run and has no interval. */
+void lab_size(lab *l, const char *what, double reported, double within,
+              double value);
 
 /* ---- Keys and filters -------------------------------------------------- */
 

@@ -56,6 +56,31 @@ if command -v gnuplot >/dev/null; then
         wrong="$wrong some plots are not in the report"
     grep -qE '(src|href)="?http' "$report" && wrong="$wrong it needs the net"
     tell "the report of the lab" "$(printf '%s' "$wrong" | head -c 300)"
+
+    # Mistakes: one line, 2, and the report is as it was.
+    cp "$report" "$work/before"
+    mistake() {
+        line=$("$here/tools/lab" "$@" 2>&1)
+        code=$?
+        [ $code -eq 2 ] || echo "$*: ended with $code;"
+        [ "$(printf '%s\n' "$line" | wc -l)" -eq 1 ] || echo "$*: $line;"
+    }
+    wrong=$(mistake; mistake "$work/nowhere"; mistake "$work" slowly
+            mistake "$work" tiny nobody; mistake "$work" tiny 'lec.*')
+    rm "$work/lab_kiss"
+    wrong=$wrong$(mistake "$work" tiny kiss)
+    cmp -s "$report" "$work/before" || wrong="$wrong the report is changed"
+    tell "mistakes with the lab" "$(printf '%s' "$wrong" | head -c 300)"
+
+    # A program that fails leaves what there was.
+    # shellcheck disable=SC2016  # for the program to expand
+    printf '#!/bin/sh\necho x >"$1/sizes.csv"; exit 2\n' >"$work/lab_kiss"
+    chmod +x "$work/lab_kiss"
+    cp "$work/lab/kiss/sizes.csv" "$work/sizes"
+    "$here/tools/lab" "$work" tiny kiss >/dev/null 2>&1
+    [ $? -eq 2 ] && wrong='' || wrong='it did not end with 2'
+    cmp -s "$work/lab/kiss/sizes.csv" "$work/sizes" || wrong='data are lost'
+    tell "a program of the lab that fails" "$wrong"
 else
     echo "ok - the report of the lab # skip there is no gnuplot"
 fi

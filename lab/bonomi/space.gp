@@ -1,8 +1,9 @@
 set xlabel 'false-positive rate'
 set ylabel 'bits a key'
 set logscale x
+set format x '10^{%L}'
 set xrange [0.0001:0.05]
-set yrange [0:*]
+set yrange [0:*] extend
 set key bottom left
-plot 'space.csv' using 3:2:4:5 with xerrorbars title 'counting, 4 bits' linetype 1, \
-     '' using 7:6:8:9 with xerrorbars title 'd-left' linetype 2
+plot 'space.csv' using 3:2:4:5 with xerrorlines title 'counting, 4 bits' linetype 1, \
+     '' using 7:6:8:9 with xerrorlines title 'd-left' linetype 2

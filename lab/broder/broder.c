@@ -22,14 +22,14 @@ static void broder_claim(lab *l, size_t size, const lab_measure *rate)
             best = k;
     char what[96];
     unsigned reported = broder_table[size].best;
-    snprintf(what, sizeof what, "with %u bits a key k = %u is best",
+    snprintf(what, sizeof what, "with %u bits a key no k is better than %u",
              broder_table[size].bits, reported);
     lab_says(l, what, rate[reported].low <= rate[best].high,
              "k = %u: %.4g (%.4g … %.4g), least at k = %u: %.4g", reported,
              rate[reported].value, rate[reported].low, rate[reported].high,
              best, rate[best].value);
-    snprintf(what, sizeof what, "and the rate is then (%u bits a key)",
-             broder_table[size].bits);
+    snprintf(what, sizeof what, "rate of %u bits a key, k = %u",
+             broder_table[size].bits, reported);
     lab_number(l, what, broder_table[size].rate, broder_table[size].within,
                rate[reported]);
 }

@@ -3,7 +3,8 @@ set ylabel 'false-positive rate'
 set logscale y
 set format y '10^{%L}'
 set xrange [0:21]
-set key top right
+set yrange [1e-4:1]
+set key bottom left
 plot for [i = 0 : 2] 'probes.csv' using ($1 == (i < 2 ? 8 + 2 * i : 16) ? $2 : NaN):6 \
          with lines title '' linetype 7, \
      for [i = 0 : 2] '' using ($1 == (i < 2 ? 8 + 2 * i : 16) ? $2 : NaN):3:4:5 \

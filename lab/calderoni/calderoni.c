@@ -80,7 +80,7 @@ int main(int argc, char **argv)
         lab_number(&l, what, calderoni_strangers[a], 5e-7, s);
         snprintf(what, sizeof what, "share of the members of area %zu said to "
                  "be in a higher one", a + 1);
-        if (a < 2)
+        if (a < CALDERONI_AREAS - 1)
             lab_number(&l, what, calderoni_wrong[a], 5e-7, w);
         free(x);
     }

@@ -8,7 +8,7 @@ static const struct { unsigned m, k, max, p; double rate; } deng_table[] = {
     { 100000, 3, 1, 10, 0.01229 }, { 100000, 3, 3, 10, 0.16174 },
     { 10000, 2, 3, 35, 0.02359 },  { 10000, 4, 7, 26, 0.16043 },
 };
-enum { DENG_ROWS = sizeof deng_table / sizeof *deng_table };
+enum { DENG_ROWS = sizeof deng_table / sizeof *deng_table, DENG_FILTERS = 20 };
 
 /* Share of cells at zero in the limit. */
 static double deng_zeros(double m, double k, double max, double p)
@@ -41,37 +41,43 @@ static lab_measure deng_rate(lab *l, size_t i)
     return lab_shares(rate, moments, asked);
 }
 
+/* The rate while the stream goes on, of several filters. */
+static void deng_way(lab *l, size_t i)
+{
+    bly_filter *f[DENG_FILTERS];
+    double rate[DENG_FILTERS], m = deng_table[i].m, k = deng_table[i].k;
+    size_t filters = lab_pick(l, 2, 8, DENG_FILTERS);
+    uint64_t in = 0, asked = lab_pick(l, 100, 50000, 500000);
+    for (size_t j = 0; j < filters; j++)
+        f[j] = deng_new(i);
+    for (uint64_t n = 100; n <= 200000; n = n * 3 / 2) {
+        for (size_t j = 0; j < filters; j++) {
+            lab_fill(f[j], 2 * j, in, n - in);
+            rate[j] = (double)lab_hits(f[j], 2 * j + 1, asked) / (double)asked;
+        }
+        in = n;
+        lab_measure r = lab_shares(rate, filters, asked);
+        lab_row(l, "%zu,%.0f,%.6g,%.6g,%.6g,%.6g", i + 1, (double)n, r.value,
+                r.low, r.high, pow(1 - deng_zeros(m, k, deng_table[i].max,
+                                                  deng_table[i].p), k));
+    }
+    for (size_t j = 0; j < filters; j++)
+        bly_free(f[j]);
+}
+
 int main(int argc, char **argv)
 {
     lab l = lab_open(argc, argv);
-    lab_figure(&l, "stable", "keys,rate of 1,2,3,4,limit of 1,2,3,4");
-    bly_filter *f[DENG_ROWS];
-    double limit[DENG_ROWS], rate[DENG_ROWS];
-    for (size_t i = 0; i < DENG_ROWS; i++) {
-        f[i] = deng_new(i);
-        limit[i] = pow(1 - deng_zeros(deng_table[i].m, deng_table[i].k,
-                                      deng_table[i].max, deng_table[i].p),
-                       deng_table[i].k);
-    }
-    uint64_t in = 0, asked = lab_pick(&l, 100, 200000, 2000000);
-    for (uint64_t n = 100; n <= 200000; n = n * 3 / 2) {
-        for (size_t i = 0; i < DENG_ROWS; i++) {
-            lab_fill(f[i], 1, in, n - in);
-            rate[i] = (double)lab_hits(f[i], 2, asked) / (double)asked;
-        }
-        in = n;
-        lab_row(&l, "%.0f,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g", (double)n,
-                rate[0], rate[1], rate[2], rate[3], limit[0], limit[1],
-                limit[2], limit[3]);
-    }
+    lab_figure(&l, "stable", "filter,keys,rate,low,high,limit");
+    for (size_t i = 0; i < DENG_ROWS; i++)
+        deng_way(&l, i);
     for (size_t i = 0; i < DENG_ROWS; i++) {
         char what[96];
         snprintf(what, sizeof what, "rate in the limit: m = %u, k = %u, "
                  "max = %u, P = %u", deng_table[i].m, deng_table[i].k,
                  deng_table[i].max, deng_table[i].p);
-        lab_number(&l, what, deng_table[i].rate, 5e-3 * deng_table[i].rate,
+        lab_number(&l, what, deng_table[i].rate, 5e-6,
                    deng_rate(&l, i));
-        bly_free(f[i]);
     }
     return lab_close(&l);
 }

@@ -2,7 +2,8 @@ set xlabel 'false-positive rate'
 set ylabel 'bits a key'
 set logscale x
 set format x '10^{%L}'
-set yrange [0:*]
+set xrange [1e-5:0.1]
+set yrange [0:25]
 set key top right
 plot 'space.csv' using 1:2 with lines title 'Bloom filter' linetype 1, \
      '' using 1:3 with steps title 'cuckoo' linetype 5, \

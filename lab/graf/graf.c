@@ -43,8 +43,8 @@ static void graf_sizes(lab *l, double *last)
             char what[96];
             snprintf(what, sizeof what, "bits a key of %s, 8 bits, 10^6 keys",
                      graf_table[i].name);
-            lab_number(l, what, graf_table[i].bits, graf_table[i].within,
-                       (lab_measure){ last[i], last[i], last[i] });
+            lab_size(l, what, graf_table[i].bits, graf_table[i].within,
+                     last[i]);
         }
     }
     lab_says(l, "the later the smaller: xor, fuse of 3, fuse of 4, ribbon",

@@ -1,9 +1,11 @@
 set xlabel 'keys'
 set ylabel 'bits a key'
-set logscale x
+set logscale xy
 set format x '10^{%L}'
-set xrange [80:*]
-set yrange [7:16]
+stats 'sizes.csv' using 1 nooutput
+set xrange [80:STATS_max * 1.2]
+set yrange [7:70]
+set ytics (8, 9, 10, 12, 16, 24, 32, 48, 64)
 set key top right
 plot 'sizes.csv' using 1:2 with linespoints linetype 1 title 'xor', \
      '' using 1:3 with linespoints linetype 2 title 'binary fuse of 3', \

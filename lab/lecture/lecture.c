@@ -50,10 +50,13 @@ static void lecture_bits(lab *l)
                  best);
         lab_number(l, what, lecture_table[i].reported, lecture_table[i].within,
                    a);
+        snprintf(what, sizeof what, "at %g bits a key k rounded up, %.0f, is "
+                 "as good as any", bits, up);
         if (up > best)
-            lab_says(l, "k rounded up is as good as any", b.low <= a.high,
-                     "at %g bits k = %.0f gives %.3g, k = %.0f gives %.3g",
-                     bits, up, b.value, best, a.value);
+            lab_says(l, what, b.low <= a.high,
+                     "k = %.0f: %.4g (%.4g … %.4g), k = %.0f: %.4g (%.4g … "
+                     "%.4g)", up, b.value, b.low, b.high, best, a.value, a.low,
+                     a.high);
     }
 }
 
@@ -79,8 +82,9 @@ static void lecture_mail(lab *l)
         if (n < most)
             continue;
         lab_says(l, "a byte an address: 10^9 addresses in 1 GB",
-                 (double)bytes / (double)n < 1.1,
-                 "%.0e addresses in %.4e bytes", (double)n, (double)bytes);
+                 (double)bytes / (double)n < 1.001,
+                 "%.0e addresses in %.6e bytes%s", (double)n, (double)bytes,
+                 l->effort == LAB_FULL ? "" : " (the full run takes 10^9)");
         lab_number(l, "share of spam that comes through", 0.02, 0.005, rate);
     }
 }

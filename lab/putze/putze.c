@@ -79,8 +79,7 @@ static void putze_spaces(lab *l)
                 continue;
             snprintf(what, sizeof what, "share of bits more for the rate of a "
                      "standard filter of %g bits a key", bits);
-            lab_number(l, what, putze_space[i].more, 0.01,
-                       (lab_measure){ more, more, more });
+            lab_size(l, what, putze_space[i].more, 5e-4, more);
         }
     }
 }
@@ -141,12 +140,13 @@ static void putze_times(lab *l)
     }
     lab_says(l, "a member costs one cache miss instead of one for each probe: "
                 "out of cache a blocked filter is quicker",
-             blocked.present.value < plain.present.value,
-             "%.1f against %.1f ns, %.1f times as quick",
-             blocked.present.value, plain.present.value,
-             plain.present.value / blocked.present.value);
+             blocked.present.high < plain.present.low,
+             "%.1f (%.1f … %.1f) against %.1f (%.1f … %.1f) ns, %.1f times as "
+             "quick", blocked.present.value, blocked.present.low,
+             blocked.present.high, plain.present.value, plain.present.low,
+             plain.present.high, plain.present.value / blocked.present.value);
     lab_says(l, "a stranger costs about two misses instead of one: quicker, by "
-                "less", blocked.absent.value < plain.absent.value
+                "less", blocked.absent.high < plain.absent.low
              && plain.absent.value / blocked.absent.value
                 < plain.present.value / blocked.present.value,
              "%.1f against %.1f ns, %.1f times as quick", blocked.absent.value,

@@ -2,8 +2,10 @@ set xlabel 'keys in the filter'
 set ylabel 'ns a lookup'
 set logscale x
 set format x '10^{%L}'
-set yrange [0:*]
+stats 'time.csv' using 1 nooutput
+set xrange [STATS_min / 1.3:STATS_max * 1.4]
+set yrange [0:*] extend
 plot 'time.csv' using 1:2:3:4 with yerrorlines title 'standard, member' linetype 1, \
-     '' using 1:5:6:7 with yerrorlines title 'standard, stranger' linetype 6, \
+     '' using ($1 * 1.05):5:6:7 with yerrorlines title 'standard, stranger' linetype 6 dashtype 2, \
      '' using 1:8:9:10 with yerrorlines title 'blocked, member' linetype 2, \
-     '' using 1:11:12:13 with yerrorlines title 'blocked, stranger' linetype 5
+     '' using ($1 * 1.05):11:12:13 with yerrorlines title 'blocked, stranger' linetype 5 dashtype 2

@@ -78,7 +78,7 @@ int main(int argc, char **argv)
         snprintf(what, sizeof what, "share of 100 keys in %u bits, k = %u, "
                  "regions of %u", rothenberg_table[i].m, rothenberg_table[i].k,
                  rothenberg_table[i].region);
-        lab_number(&l, what, rothenberg_table[i].share, 0.003,
+        lab_number(&l, what, rothenberg_table[i].share, 5e-6,
                    rothenberg_measure(&l, rothenberg_table[i].m,
                                       rothenberg_table[i].k,
                                       rothenberg_table[i].region));

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { SANDERS_KEYS = 20000 };  /* of one computer */
+enum { SANDERS_KEYS = 20000, SANDERS_ROUNDS = 16 };  /* keys of one computer */
 
 static int sanders_order(const void *a, const void *b)
 {
@@ -26,11 +26,11 @@ static void sanders_hashes(uint64_t *h, uint64_t n, uint64_t range,
 
 /* Bits a hash that one computer sends: to each other one, and to itself for
  * measuring, the list of the hashes that fall to it. */
-static double sanders_bits(uint64_t ranks, double load)
+static double sanders_sent(uint64_t ranks, double load, uint64_t series)
 {
     uint64_t share = (uint64_t)ceil(SANDERS_KEYS / load);
     uint64_t *h = lab_allocate(SANDERS_KEYS * sizeof *h), sent = 0, bytes = 0;
-    sanders_hashes(h, SANDERS_KEYS, share * ranks, 1);
+    sanders_hashes(h, SANDERS_KEYS, share * ranks, series);
     size_t room = bly_gaps_room(SANDERS_KEYS, share, 0);
     unsigned char *list = lab_allocate(room);
     for (uint64_t rank = 0, i = 0; rank < ranks; rank++) {
@@ -51,11 +51,19 @@ static double sanders_bits(uint64_t ranks, double load)
     return 8 * (double)bytes / (double)sent;
 }
 
+static lab_measure sanders_bits(uint64_t ranks, double load)
+{
+    double bits[SANDERS_ROUNDS];
+    for (uint64_t i = 0; i < SANDERS_ROUNDS; i++)
+        bits[i] = sanders_sent(ranks, load, i);
+    return lab_mean(bits, SANDERS_ROUNDS);
+}
+
 /* The share of keys, all different, whose hash another one has too. */
-static double sanders_survivors(uint64_t n, double load)
+static double sanders_survivors(uint64_t n, double load, uint64_t series)
 {
     uint64_t *h = lab_allocate(n * sizeof *h), alike = 0;
-    sanders_hashes(h, n, (uint64_t)((double)n / load), 2);
+    sanders_hashes(h, n, (uint64_t)((double)n / load), series);
     for (uint64_t i = 0; i < n; i++)
         alike += (i > 0 && h[i] == h[i - 1]) || (i + 1 < n && h[i] == h[i + 1]);
     free(h);
@@ -65,40 +73,46 @@ static double sanders_survivors(uint64_t n, double load)
 static void sanders_volume(lab *l)
 {
     double off = 0;
-    lab_figure(l, "volume", "computers,an eighth,a 64th,formula,formula");
+    lab_figure(l, "volume", "computers,an eighth,low,high,a 64th,low,high,"
+                            "formula,formula");
     for (uint64_t ranks = 1; ranks <= 256; ranks *= 2) {
-        double coarse = sanders_bits(ranks, 0.125);
-        double fine = sanders_bits(ranks, 1.0 / 64);
+        lab_measure coarse = sanders_bits(ranks, 0.125);
+        lab_measure fine = sanders_bits(ranks, 1.0 / 64);
         double a = log2((double)ranks * 8) + 1.4715;
         double b = log2((double)ranks * 64) + 1.4715;
-        lab_row(l, "%.0f,%.5g,%.5g,%.5g,%.5g", (double)ranks, coarse, fine, a,
-                b);
-        if (ranks <= 64)
-            off = fmax(off, fmax(fabs(coarse / a - 1), fabs(fine / b - 1)));
-        if (ranks != 8)
-            continue;
-        lab_number(l, "bits a hash, 8 computers, 8 places for each", a, 0.1,
-                   (lab_measure){ coarse, coarse, coarse });
-        lab_number(l, "bits a hash, 8 computers, 64 places for each", b, 0.1,
-                   (lab_measure){ fine, fine, fine });
+        lab_row(l, "%.0f,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g",
+                (double)ranks, coarse.value, coarse.low, coarse.high,
+                fine.value, fine.low, fine.high, a, b);
+        off = fmax(off, fmax(fabs(coarse.value / a - 1),
+                             fabs(fine.value / b - 1)));
+        if (ranks == 8)
+            lab_says(l, "8 computers: log2(P/f) + 1.47 bits a hash, within "
+                        "half a per cent", coarse.high < 1.005 * a
+                     && coarse.low > 0.995 * a && fine.high < 1.005 * b
+                     && fine.low > 0.995 * b, "%.3f (%.3f … %.3f) for %.3f "
+                     "with 8 places for each key, %.3f (%.3f … %.3f) for %.3f "
+                     "with 64", coarse.value, coarse.low, coarse.high, a,
+                     fine.value, fine.low, fine.high, b);
     }
-    lab_says(l, "within 3 % of the formula, however many computers",
-             off < 0.03, "%.2f %% off at most, up to 64 of them", off * 100);
+    lab_says(l, "and within 3 % for up to 256 computers",
+             off < 0.03, "%.2f %% off at most", off * 100);
 }
 
 static void sanders_left(lab *l)
 {
-    uint64_t n = lab_pick(l, 10000, 1600000, 16000000);
+    uint64_t n = lab_pick(l, 10000, 100000, 1000000);
     lab_figure(l, "left", "load,left,low,high,formula");
     for (double load = 0.5; load > 0.01; load /= 2) {
-        double left = sanders_survivors(n, load);
-        lab_measure m = lab_wilson((uint64_t)(left * (double)n), n);
+        double left[SANDERS_ROUNDS];
+        for (uint64_t i = 0; i < SANDERS_ROUNDS; i++)
+            left[i] = sanders_survivors(n, load, i);
+        lab_measure m = lab_mean(left, SANDERS_ROUNDS);
         lab_row(l, "%g,%.5g,%.5g,%.5g,%.5g", load, m.value, m.low, m.high,
                 -expm1(-load));
         char what[96];
         snprintf(what, sizeof what, "share of single keys that stay in the "
                  "game, %.0f places for each key", 1 / load);
-        lab_number(l, what, -expm1(-load), 5e-5, m);
+        lab_number(l, what, -expm1(-load), 5e-6, m);
     }
 }
 

@@ -1,13 +1,9 @@
 set xlabel 'keys in common'
-set ylabel 'standard deviation of the estimate, keys'
-set y2label 'mean error of the estimate, keys'
-set ytics nomirror
-set y2tics
-set border 11
-set y2range [-4:4]
-set yrange [0:20]
-set xrange [-20:1020]
-plot 'common.csv' using 1:6 with lines title 'standard deviation: as named by us' linetype 7, \
-     '' using 1:5 with points title 'measured' linetype 1, \
-     '' using 1:($2 - $1):($3 - $1):($4 - $1) axes x1y2 with yerrorbars \
-         title 'mean error (right axis)' linetype 2
+set ylabel 'keys'
+set xrange [-30:1030]
+set yrange [*:*] extend
+set key top right
+plot 'common.csv' using 1:8 with lines title 'standard deviation of the estimate: as named by us' linetype 7, \
+     '' using 1:5:6:7 with yerrorbars title 'measured' linetype 1, \
+     '' using 1:($2 - $1):($3 - $1):($4 - $1) with yerrorbars \
+         title 'mean error of the estimate' linetype 2

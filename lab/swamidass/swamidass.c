@@ -56,26 +56,28 @@ static swamidass_spread swamidass_count(unsigned m, unsigned k, uint64_t n,
 
 static void swamidass_counts(lab *l, size_t filters)
 {
-    lab_figure(l, "count", "keys,mean,low,high,sd,theory");
+    lab_figure(l, "count", "keys,mean,low,high,sd,low,high,theory");
     for (uint64_t n = 200; n <= 4000; n += 200) {
         swamidass_spread s = swamidass_count(SWAMIDASS_BITS, SWAMIDASS_PROBES,
                                              n, filters);
         double theory = swamidass_theory(SWAMIDASS_BITS, SWAMIDASS_PROBES,
                                          (double)n);
-        lab_row(l, "%.0f,%.6g,%.6g,%.6g,%.6g,%.6g", (double)n, s.mean,
-                s.interval.low, s.interval.high, s.sd, theory);
+        lab_measure sd = swamidass_sd(s.sd, filters);
+        lab_row(l, "%.0f,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g", (double)n,
+                s.mean, s.interval.low, s.interval.high, sd.value, sd.low,
+                sd.high, theory);
         if (n != SWAMIDASS_KEYS)
             continue;
         lab_number(l, "1000 keys in 10000 bits, k = 7: mean of the estimates",
                    1000, 0.5, s.interval);
-        lab_number(l, "and their standard deviation", theory, 0.05,
-                   swamidass_sd(s.sd, filters));
+        lab_number(l, "1000 keys: standard deviation of the estimates", theory,
+                   5e-5, swamidass_sd(s.sd, filters));
     }
     swamidass_spread s = swamidass_count(1000, 3, 150, filters);
     lab_number(l, "150 keys in 1000 bits, k = 3: mean of the estimates", 150,
                0.2, s.interval);
-    lab_number(l, "and their standard deviation",
-               swamidass_theory(1000, 3, 150), 0.05,
+    lab_number(l, "150 keys: standard deviation of the estimates",
+               swamidass_theory(1000, 3, 150), 5e-5,
                swamidass_sd(s.sd, filters));
 }
 
@@ -116,7 +118,7 @@ static swamidass_pair swamidass_overlap(uint64_t a, uint64_t b,
 
 static void swamidass_overlaps(lab *l, size_t filters)
 {
-    lab_figure(l, "common", "in common,mean,low,high,sd,promised sd");
+    lab_figure(l, "common", "in common,mean,low,high,sd,low,high,promised sd");
     bool honest = true;
     for (uint64_t common = 0; common <= SWAMIDASS_KEYS; common += 100) {
         swamidass_pair p = swamidass_overlap(SWAMIDASS_KEYS, SWAMIDASS_KEYS,
@@ -124,9 +126,9 @@ static void swamidass_overlaps(lab *l, size_t filters)
         lab_measure sd = swamidass_sd(p.both.sd, filters);
         honest = honest && sd.low <= 1.1 * p.promised.mean
               && sd.high >= 0.9 * p.promised.mean;
-        lab_row(l, "%.0f,%.6g,%.6g,%.6g,%.6g,%.6g", (double)common,
+        lab_row(l, "%.0f,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g", (double)common,
                 p.both.mean, p.both.interval.low, p.both.interval.high,
-                p.both.sd, p.promised.mean);
+                sd.value, sd.low, sd.high, p.promised.mean);
         if (common == 500)
             lab_number(l, "two sets of 1000 with 500 in common: mean of the "
                           "estimates", 500, 0.5, p.both.interval);
