@@ -142,6 +142,7 @@ void json_labels(uint32_t bits, uint64_t least, uint64_t most);
 /* Shown only on a terminal and after a second. total_bytes 0: not known. */
 void progress_start(const char *what, uint64_t total_bytes, bool wanted);
 void progress_at(uint64_t keys, uint64_t bytes);
+void progress_share(const char *part, double share);    /* 0 .. 1 */
 void progress_end(void);
 void progress_erase(void);
 

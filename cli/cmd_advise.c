@@ -9,13 +9,15 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { ADVISE_SHOWN = 5 };
 
 typedef struct {
-    uint64_t items, memory, others;
+    uint64_t items, memory, others, label_most;
     double   rate, present;
     bool     remove, count, grow, merge, fixed, stream, labels, exact, disk,
              concurrent;
@@ -33,7 +35,8 @@ static const cli_option advise_options[] = {
       "Default: 1%." },
     ADVISE_FLAG("remove", remove, "Any key may be removed again, and come "
                 "back."),
-    ADVISE_FLAG("count", count, "It should tell how often a key came."),
+    ADVISE_FLAG("count", count, "It should tell how often a key came, to a dozen "
+                "and more."),
     ADVISE_FLAG("grow", grow, "The keys may become more than ITEMS, at the "
                 "same rate."),
     ADVISE_FLAG("merge", merge, "Filters should be united."),
@@ -53,6 +56,8 @@ static const cli_option advise_options[] = {
     { 0, "others", "ITEMS", CLI_ITEMS, offsetof(advise_settings, others),
       false, "With --exact: how many keys will be asked for that are not "
       "there. Default: as many as are." },
+    { 0, "label-most", "N", CLI_ITEMS, offsetof(advise_settings, label_most),
+      false, "With --labels: the largest there will be. Default: 255." },
     { 0, "memory-limit", "SIZE", CLI_SIZE, offsetof(advise_settings, memory),
       false, "The filter may have so many bytes: 64M, 1G (K, M, G, T are "
       "powers of 1024). Not for --disk." },
@@ -61,12 +66,12 @@ static const cli_option advise_options[] = {
     ADVISE_FLAG("fast", fast, "Look for the quickest one, and at size only "
                 "between equals."),
     ADVISE_FLAG("measure", measure, "First measure what lookups cost on this "
-                "machine, which takes a minute or two and some 500 MB, and "
+                "machine, which takes about half a minute and 350 MB, and "
                 "keep it in the folder bloomery of $XDG_CACHE_HOME or "
                 "~/.cache. It is used from then on, and shared by no other "
                 "machine."),
-    ADVISE_FLAG("all", all, "Show all kinds, with those that cannot and why; "
-                "not only the first five."),
+    ADVISE_FLAG("all", all, "Show all kinds, those that gain nothing too, and "
+                "those that cannot and why; not only the best five."),
     ADVISE_FLAG("json", json, "Print an object: where the costs are from, and "
                 "an array of all kinds."),
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
@@ -74,9 +79,12 @@ static const cli_option advise_options[] = {
 
 static const cli_example advise_examples[] = {
     { "bloomery advise -n 10M -p 0.1%", "For keys that are added one by one." },
-    { "bloomery advise -n 10M --static --small", "The smallest of fixed keys." },
+    { "bloomery advise -n 10M --static --small",
+      "The smallest of fixed keys." },
     { "bloomery advise -n 1M --remove --count --all",
       "All that can, and why the others cannot." },
+    { "bloomery advise -n 100k --static --memory-limit 64K",
+      "What fits, or how much it must be." },
     { "bloomery advise --measure", "Measure this machine." },
     { NULL, NULL }
 };
@@ -95,7 +103,8 @@ static bly_need advise_need(const advise_settings *s, const bly_costs *costs)
     };
     bly_need need = {
         .capacity = s->items, .rate = s->rate, .present = s->present,
-        .memory = s->memory, .others = s->others, .costs = costs,
+        .memory = s->memory, .others = s->others,
+        .label_most = s->label_most, .costs = costs,
         .aim = s->small ? BLY_AIM_SMALL
              : s->fast  ? BLY_AIM_FAST : BLY_AIM_BALANCE,
     };
@@ -119,8 +128,8 @@ static advise_line advise_command(const bly_advice *a,
     size_t at = (size_t)n;
 
     n = snprintf(line.text + at, sizeof line.text - at,
-                 s->exact ? " -n %" PRIu64 : " -n %" PRIu64 " -p %g", s->items,
-                 s->rate);
+                 s->exact ? " -n %" PRIu64 : " -n %" PRIu64 " -p %.12g",
+                 s->items, s->rate);
     at += (size_t)n;
     snprintf(line.text + at, sizeof line.text - at, "%s%s%s -o FILE KEYS",
              s->labels ? " -l COLUMN" : "",
@@ -141,9 +150,15 @@ static void advise_json(const bly_advice *a, size_t place,
     json_string("lacks", a->lacks);
     if (a->fits) {
         json_count("place", place);
+        json_bool("beaten", a->beaten);
+        json_string("limit", a->limit);
         json_count("bytes", a->plan.bytes);
         json_real("bits_per_key", a->plan.bits_per_key);
         json_real("rate", a->plan.rate);
+        json_labels(a->plan.label_bits, a->plan.label_least,
+                    a->plan.label_most);
+        if (s->stream)
+            json_real("lost", a->plan.lost);
         json_real("ns_present", a->ns_present);
         json_real("ns_absent", a->ns_absent);
         json_real("ns_lookup", a->ns_lookup);
@@ -162,6 +177,18 @@ static void advise_heading(void)
                   "rate", "there", "not", "add");
 }
 
+static const char *advise_summary(const char *kind)
+{
+    const bly_kind_info *kinds;
+    size_t length = strcspn(kind, ":");
+
+    for (size_t n = bly_kinds(&kinds); n > 0; n--, kinds++)
+        if (strlen(kinds->name) == length
+            && memcmp(kinds->name, kind, length) == 0)
+            return kinds->summary;
+    return "";
+}
+
 static void advise_text(const bly_advice *a, size_t place,
                         const advise_settings *s)
 {
@@ -170,11 +197,13 @@ static void advise_text(const bly_advice *a, size_t place,
                   report_count(a->plan.bytes).text,
                   report_percent(a->plan.rate).text, a->ns_present,
                   a->ns_absent, a->ns_add);
-    output_format("   %s\n", a->why);
+    output_format("   %s\n   %s\n", advise_summary(a->kind), a->why);
+    if (a->limit[0] != '\0')
+        output_format("   %s\n", a->limit);
     if (s->labels)
         output_format("   labels %" PRIu64 " .. %" PRIu64 "\n",
                       a->plan.label_least, a->plan.label_most);
-    if (a->plan.lost > 0)
+    if (s->stream && a->plan.lost > 0)
         output_format("   %s of the keys are forgotten when %s others have "
                       "followed\n", report_percent(a->plan.lost).text,
                       report_count(a->plan.capacity).text);
@@ -183,17 +212,38 @@ static void advise_text(const bly_advice *a, size_t place,
     output_format("   %s\n", advise_command(a, s).text);
 }
 
+/* What was not shown. */
+static void advise_rest(size_t more, size_t beaten)
+{
+    if (more > 0)
+        output_format("%zu more can: --all shows them.%s\n", more,
+                      beaten == 0 ? ""
+                      : beaten == more ? " Each is neither smaller nor quicker "
+                                         "to ask or fill than one above."
+                      : " Most are neither smaller nor quicker to ask or fill "
+                        "than one above.");
+}
+
+/* The best, but no kind that one before it makes needless: it does something
+ * else well, which was not asked for. */
 static void advise_show(const bly_advice *all, const advise_settings *s)
 {
-    size_t place = 1;
+    size_t place = 1, more = 0, beaten = 0, shown = 0;
 
     advise_heading();
     for (; all->kind[0] != '\0'; all++) {
-        if (all->fits && (s->all || place <= ADVISE_SHOWN))
-            advise_text(all, place++, s);
-        else if (!all->fits && s->all)
+        if (all->fits && (s->all || (!all->beaten && shown < ADVISE_SHOWN))) {
+            advise_text(all, place, s);
+            shown++;
+        } else if (all->fits) {
+            more++;
+            beaten += all->beaten;
+        } else if (s->all) {
             output_format(" - %-23s %s\n", all->kind, all->why);
+        }
+        place++;
     }
+    advise_rest(more, beaten);
 }
 
 static void advise_show_json(const bly_advice *all, const advise_settings *s,
@@ -208,27 +258,179 @@ static void advise_show_json(const bly_advice *all, const advise_settings *s,
     json_close_object();
 }
 
-/* No kind fits: which single wish less would help? */
+/* ==== No kind fits: what would help? ==================================== */
+
+enum { ADVISE_HINTS = 3, ADVISE_WISHES = 10 };
+
+typedef struct {
+    char   text[400];
+    size_t count;
+} advise_hints;
+
+/* By the bits of BLY_NEED_…; static is no wish, it lets in more. */
+static const char *const advise_wish[ADVISE_WISHES] = {
+    "remove", "count", "grow", "merge", NULL, "stream", "labels", "exact",
+    "disk", "concurrent",
+};
+
+/* The smallest where the memory is what was too little, or else the best; NULL:
+ * no kind fits this either. */
+static const bly_advice *advise_would(const bly_need *need, bool smallest)
+{
+    static bly_advice all[BLY_ADVICE_MOST];
+    const bly_advice *best = all;
+
+    if (bly_advise(all, BLY_ADVICE_MOST, need) != BLY_OK || !all->fits)
+        return NULL;
+    for (size_t i = 1; smallest && i < BLY_ADVICE_MOST && all[i].fits; i++)
+        if (all[i].plan.bytes < best->plan.bytes)
+            best = &all[i];
+    return best;
+}
+
+CLI_PRINTF(3, 4)
+static void advise_hint(advise_hints *h, const char *kind, const char *format,
+                        ...)
+{
+    char what[128];
+    size_t used = strlen(h->text);
+    va_list arguments;
+
+    if (h->count >= ADVISE_HINTS)
+        return;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    snprintf(h->text + used, sizeof h->text - used, "%s%s (then %s)",
+             h->count == 0 ? "" : ", or ", what, kind);
+    h->count++;
+}
+
+static void advise_hint_memory(advise_hints *h, bly_need less)
+{
+    const bly_advice *then;
+
+    if (less.memory == 0)
+        return;
+    less.memory = 0;
+    then = advise_would(&less, true);
+    if (then != NULL)
+        advise_hint(h, then->kind, "allow --memory-limit %" PRIu64
+                    ", the least there is", then->plan.bytes);
+}
+
+static void advise_hint_static(advise_hints *h, bly_need less)
+{
+    const bly_advice *then;
+
+    if ((less.needs & (BLY_NEED_STATIC | BLY_NEED_GROW | BLY_NEED_STREAM)) != 0)
+        return;
+    less.needs |= BLY_NEED_STATIC;
+    then = advise_would(&less, false);
+    if (then != NULL)
+        advise_hint(h, then->kind, "add --static if no key comes later");
+}
+
+/* Without wish i and wish j, which may be the same. */
+static void advise_hint_without(advise_hints *h, bly_need less, unsigned i,
+                                unsigned j)
+{
+    unsigned both = 1U << i | 1U << j;
+    const bly_advice *then;
+
+    if (advise_wish[i] == NULL || advise_wish[j] == NULL
+        || (less.needs & both) != both)
+        return;
+    less.needs &= ~both;
+    then = advise_would(&less, false);
+    if (then != NULL && i == j)
+        advise_hint(h, then->kind, "leave out --%s", advise_wish[i]);
+    else if (then != NULL)
+        advise_hint(h, then->kind, "leave out --%s and --%s", advise_wish[i],
+                    advise_wish[j]);
+}
+
+/* Without one wish; and where that is not enough, without two. */
+static void advise_hint_wishes(advise_hints *h, const bly_need *need)
+{
+    size_t before = h->count;
+
+    for (unsigned i = 0; i < ADVISE_WISHES; i++)
+        advise_hint_without(h, *need, i, i);
+    for (unsigned i = 0; h->count == before && i < ADVISE_WISHES; i++)
+        for (unsigned j = i + 1; j < ADVISE_WISHES; j++)
+            advise_hint_without(h, *need, i, j);
+}
+
+/* The numbers 1, 2, 5, 10, 20, … */
+static double advise_step(int i)
+{
+    static const double digit[] = { 1, 2, 5 };
+    return digit[i % 3] * pow(10, i / 3);
+}
+
+static void advise_hint_labels(advise_hints *h, bly_need less)
+{
+    const uint64_t most = less.label_most > 0 ? less.label_most : 255;
+    const bly_advice *then = NULL;
+
+    for (int i = 57; then == NULL && i >= 0 && less.label_most != 1; i--) {
+        less.label_most = (uint64_t)(advise_step(i) + 0.5);
+        if (less.label_most < most)
+            then = advise_would(&less, false);
+    }
+    if (then != NULL)
+        advise_hint(h, then->kind, "make do with --label-most %" PRIu64,
+                    then->plan.label_most);
+}
+
+static void advise_hint_rate(advise_hints *h, bly_need less)
+{
+    const double least = 1e-19;
+    const double rate = less.rate;
+    const bly_advice *then = NULL;
+
+    for (int i = 0; then == NULL && advise_step(i) * least < 0.3; i++) {
+        less.rate = advise_step(i) * least;
+        if (less.rate > rate)
+            then = advise_would(&less, false);
+    }
+    if (then != NULL)
+        advise_hint(h, then->kind, "ask for a rate of %g", less.rate);
+}
+
+static void advise_hint_items(advise_hints *h, bly_need less)
+{
+    const uint64_t items = less.capacity;
+    const bly_advice *then = NULL;
+
+    for (int i = 57; then == NULL && i >= 0; i--) {
+        less.capacity = (uint64_t)(advise_step(i) + 0.5);
+        if (less.capacity < items)
+            then = advise_would(&less, false);
+    }
+    if (then != NULL)
+        advise_hint(h, then->kind, "ask for %s keys",
+                    report_count(less.capacity).text);
+}
+
 static int advise_none(const bly_need *need)
 {
-    static const char *const names[] = {
-        "remove", "count", "grow", "merge", NULL, "stream", "labels", "exact",
-        "disk", "concurrent",
-    };
-    bly_advice first;
+    advise_hints h = { .count = 0 };
 
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
-        bly_need less = *need;
-        less.needs &= ~(1U << i);
-        if (names[i] != NULL && bly_advise(&first, 1, &less) == BLY_OK
-            && first.fits)
-            return report_error("no kind can do all that: leave out --%s, "
-                                "or see --all for the reasons", names[i]);
-    }
-    return report_error("no kind can do all that: see --all for the reasons, "
-                        "and ask for less%s", need->memory > 0
-                        ? " or allow more memory" : "");
+    advise_hint_memory(&h, *need);
+    advise_hint_static(&h, *need);
+    if ((need->needs & BLY_NEED_LABELS) != 0)
+        advise_hint_labels(&h, *need);
+    advise_hint_wishes(&h, need);
+    advise_hint_rate(&h, *need);
+    if (h.count == 0)
+        advise_hint_items(&h, *need);
+    return report_error("no kind can do all that: %s; --all tells why each "
+                        "cannot", h.count > 0 ? h.text : "ask for less");
 }
+
+/* ==== The answer ======================================================== */
 
 static int advise_give(const advise_settings *s, const bly_costs *costs,
                        const char *path)
@@ -238,13 +440,14 @@ static int advise_give(const advise_settings *s, const bly_costs *costs,
 
     if (bly_advise(all, BLY_ADVICE_MOST, &need) < 0)
         return report_library();
-    if (!all[0].fits && !s->all && !s->json)
-        return advise_none(&need);
-    if (s->json) {
+    if (s->json)
         advise_show_json(all, s, costs != NULL ? path : "built in");
+    else if (all[0].fits || s->all)
+        advise_show(all, s);
+    if (!all[0].fits)
+        return advise_none(&need);
+    if (s->json)
         return CLI_OK;
-    }
-    advise_show(all, s);
     if (costs != NULL)
         output_format("Times: as measured on this machine (%s).\n", path);
     else
@@ -255,15 +458,32 @@ static int advise_give(const advise_settings *s, const bly_costs *costs,
 
 /* ==== The costs ========================================================= */
 
-static int advise_measure(costs_table *table, const char *path)
+static void advise_watch(void *context, const char *kind, double share)
 {
-    report_note("note: measuring this machine: a minute or two");
-    if (!costs_measure(table))
-        return report_error("cannot measure: %s", bly_why());
-    if (costs_write(table, path))
-        return CLI_OK;
+    (void)context;
+    progress_share(kind, share);
+}
+
+static int advise_unwritable(const char *path)
+{
     return report_error("%s cannot be written: %s: set XDG_CACHE_HOME to a "
                         "folder that can be", path, strerror(errno));
+}
+
+static int advise_measure(costs_table *table, const char *path)
+{
+    const costs_watch watch = { advise_watch, NULL };
+    bool good;
+
+    if (!costs_writable(path))
+        return advise_unwritable(path);
+    progress_start("measuring this machine", 0, true);
+    good = costs_measure(table, &watch);
+    progress_end();
+    if (!good)
+        return report_error("cannot measure: there is too little memory: make "
+                            "room for some 350 MB");
+    return costs_write(table, path) ? CLI_OK : advise_unwritable(path);
 }
 
 /* *costs stays NULL where nothing was measured. */
@@ -288,13 +508,35 @@ static int advise_fetch(const bly_costs **costs, costs_table *table,
 
 /* ==== The command ======================================================= */
 
+/* Wishes that contradict each other; or NULL. */
+static const char *advise_wrong(const advise_settings *s)
+{
+    if (s->small && s->fast)
+        return "--small and --fast exclude each other";
+    if (s->fixed && s->grow)
+        return "--static says that no key comes later, and --grow that more "
+               "do: leave out one of them";
+    if (s->fixed && s->stream)
+        return "--static says that no key comes later, and --stream that they "
+               "come without end: leave out one of them";
+    if (s->disk && s->memory > 0)
+        return "--memory-limit is for what is worked on in memory, and not for "
+               "--disk: leave out one of them";
+    if (s->others > 0 && !s->exact)
+        return "--others is only for --exact";
+    if (s->label_most > 0 && !s->labels)
+        return "--label-most is only for --labels";
+    return NULL;
+}
+
 static int advise_run(const cli_command *self, int argc, char **argv)
 {
     static costs_table table;
     advise_settings s = { .rate = 0.01, .present = 0.5 };
     cli_operands operands;
     const bly_costs *costs = NULL;
-    char path[4096];
+    char path[COSTS_PATH];
+    const char *wrong;
     int status = options_read(self, argc, argv, &s, &operands);
 
     if (status != CLI_GO)
@@ -303,8 +545,9 @@ static int advise_run(const cli_command *self, int argc, char **argv)
         return options_wrong(self, "it takes no operands");
     if (s.items == 0 && !s.measure)
         return options_wrong(self, "-n ITEMS is missing");
-    if (s.small && s.fast)
-        return options_wrong(self, "--small and --fast exclude each other");
+    wrong = advise_wrong(&s);
+    if (wrong != NULL)
+        return options_wrong(self, wrong);
     if (!costs_path(path, sizeof path))
         path[0] = '\0';
     status = advise_fetch(&costs, &table, path, s.measure);
@@ -321,7 +564,8 @@ const cli_command cmd_advise = {
         "rate, and what the filter must be able to do. The best is where the "
         "time of a lookup times the cube root of the size is least: what is "
         "eight times as large must be twice as quick; --fast and --small look "
-        "at one of the two.\n\n"
+        "at one of the two. A kind that is neither smaller nor quicker to ask "
+        "or to fill than one before it is left out, but for --all.\n\n"
         "Shown are the size, the rate, and the expected nanoseconds of a "
         "lookup in a batch, of a key that is there and of one that is not, "
         "and of an add (of a kind that is built at once: of the build, by "

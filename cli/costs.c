@@ -1,16 +1,24 @@
 /* costs.c - what lookups and adds cost on this machine.
  *
  * Measured are batches of hashes on one thread (the builds of kinds that take
- * all keys at once may use several), in the time that the processor gave to it, so that other programs disturb little; of several rounds the
- * least counts. A filter is filled as planned. What a line of memory costs is
- * measured with empty filters of kind "blocked", of which a lookup reads just
- * one line, in the memory that filters really have. The file:
+ * all keys at once may use several), in the time that the processor gave to it,
+ * so that other programs disturb little. A filter is filled as planned. Rounds
+ * are short, a millisecond or two, and the least counts; all kinds are measured
+ * at one point before the next, and once more when the last is done, so that
+ * what disturbs for some seconds spares one of the two times. What a line of
+ * memory costs is measured with nearly empty filters of kind "blocked", of
+ * which a lookup reads just one line, in the memory that filters really have.
+ * The file:
  *
- *      bloomery costs 1
+ *      bloomery costs 2 of 0.1.0
  *      line BYTES NS
  *      kind NAME  PRESENT ABSENT MIXED ADD  ... ... ... ...  (7 times)
+ *      end
  *
- * with the four numbers of each point of BLY_COST_POINTS. Floor 7.
+ * with the version of Bloomery, whose kinds were measured, and the four numbers
+ * of each point of BLY_COST_POINTS. It is made anew by measuring, so that a
+ * table that is not just like this is not used, whatever is wrong with it.
+ * Floor 7.
  */
 #include "costs.h"
 
@@ -27,9 +35,30 @@
 /* ==== Keys and time ===================================================== */
 
 enum { COSTS_ASKED = 1 << 20, COSTS_FEW = 1 << 16, COSTS_BATCH = 4096,
-       COSTS_ROUNDS = 7, COSTS_QUESTIONS = 3, COSTS_AGAIN = 1000000 };
+       COSTS_LEAST = 1 << 14, COSTS_ROUNDS = 4, COSTS_QUESTIONS = 3,
+       COSTS_AGAIN = 1000000 };
 
-#define COSTS_SLICE 10e6                /* ns of one round, about            */
+#define COSTS_SLICE 1.5e6               /* ns of one round, about            */
+
+struct costs_room {
+    uint64_t keys;                      /* of the filters that are asked     */
+    uint64_t asked[COSTS_QUESTIONS][COSTS_ASKED];
+    uint64_t added[COSTS_FEW];
+};
+
+costs_room *costs_open(void)
+{
+    costs_room *room = malloc(sizeof *room);
+
+    if (room != NULL)
+        room->keys = 0;
+    return room;
+}
+
+void costs_close(costs_room *room)
+{
+    free(room);
+}
 
 static uint64_t costs_mix(uint64_t i)
 {
@@ -55,18 +84,19 @@ static double costs_clock(clockid_t clock)
 /* ==== Lookups =========================================================== */
 
 /* Keys that are there, that are not, and both in random order. */
-static void costs_questions(uint64_t *hashes, uint64_t keys)
+static void costs_questions(costs_room *room, uint64_t keys)
 {
     const uint64_t absent = UINT64_C(1) << 48;
-    uint64_t *there = hashes, *not = hashes + COSTS_ASKED,
-             *mixed = not + COSTS_ASKED;
+    uint64_t *there = room->asked[0], *not = room->asked[1],
+             *mixed = room->asked[2];
 
-    for (uint64_t i = 0; i < COSTS_ASKED; i++) {
+    for (uint64_t i = 0; i < COSTS_ASKED && room->keys != keys; i++) {
         there[i] = costs_hash(costs_mix(i) % keys);
         not[i] = costs_hash(absent + i);
         mixed[i] = costs_mix(~i) >> 63 != 0
                  ? there[i] : costs_hash(absent + COSTS_ASKED + i);
     }
+    room->keys = keys;
 }
 
 /* Nanoseconds for each of n lookups. */
@@ -81,32 +111,32 @@ static double costs_ask(const bly_filter *filter, const uint64_t *hashes,
     return (costs_clock(CLOCK_THREAD_CPUTIME_ID) - start) / (double)n;
 }
 
-/* So many keys that a round takes a moment; all of them where that is little,
- * so that lines of the round before are no longer in a cache. */
+/* So many keys that a round takes a moment. Each round asks for others, so that
+ * lines of the round before are no longer in a cache. */
 static size_t costs_share(double ns)
 {
     size_t n = COSTS_ASKED;
 
-    while (n > COSTS_FEW / 4 && (double)n * ns > COSTS_SLICE)
+    while (n > COSTS_LEAST && (double)n * ns > COSTS_SLICE)
         n /= 2;
     return n;
 }
 
 /* The least of some rounds, for each question. */
 static void costs_rounds(double *least, const bly_filter *filter,
-                         const uint64_t *hashes, size_t questions)
+                         const costs_room *room, size_t rounds,
+                         size_t questions)
 {
     size_t n[COSTS_QUESTIONS];
 
     for (size_t q = 0; q < questions; q++) {
-        least[q] = costs_ask(filter, hashes + q * COSTS_ASKED, COSTS_FEW / 4);
-        n[q] = costs_share(least[q]);
+        n[q] = costs_share(costs_ask(filter, room->asked[q], COSTS_LEAST));
         least[q] = 1e12;
     }
-    for (size_t round = 0; round < COSTS_ROUNDS; round++)
+    for (size_t round = 0; round < rounds; round++)
         for (size_t q = 0; q < questions; q++) {
-            size_t at = q * COSTS_ASKED + round * n[q] % COSTS_ASKED;
-            double ns = costs_ask(filter, hashes + at, n[q]);
+            size_t at = (round + 1) * n[q] % COSTS_ASKED;
+            double ns = costs_ask(filter, room->asked[q] + at, n[q]);
             least[q] = ns < least[q] ? ns : least[q];
         }
 }
@@ -180,24 +210,23 @@ static bly_filter *costs_filter(double *add, const char *kind,
     return NULL;
 }
 
-bool costs_point(bly_cost_point *out, const char *kind, uint64_t keys,
-                 double rate)
+/* What takes long to fill is filled only once, and asked the more often. */
+bool costs_point(bly_cost_point *out, costs_room *room, const char *kind,
+                 uint64_t keys, double rate)
 {
     bly_spec spec = { .capacity = keys, .rate = rate };
     double least[COSTS_QUESTIONS], add = 0;
-    uint64_t *hashes = malloc(COSTS_QUESTIONS * COSTS_ASKED * sizeof *hashes);
-    bly_filter *filter = NULL;
+    bly_filter *filter = costs_filter(&add, kind, &spec, room->added);
 
-    if (hashes != NULL)
-        filter = costs_filter(&add, kind, &spec, hashes);
-    if (filter != NULL) {
-        costs_questions(hashes, keys);
-        costs_rounds(least, filter, hashes, COSTS_QUESTIONS);
-        *out = (bly_cost_point){ least[0], least[1], least[2], add };
-    }
+    if (filter == NULL)
+        return false;
+    costs_questions(room, keys);
+    costs_rounds(least, filter, room,
+                 keys > COSTS_AGAIN ? 4 * COSTS_ROUNDS : COSTS_ROUNDS,
+                 COSTS_QUESTIONS);
+    *out = (bly_cost_point){ least[0], least[1], least[2], add };
     bly_free(filter);
-    free(hashes);
-    return filter != NULL;
+    return true;
 }
 
 /* ==== All that the advice is made of ==================================== */
@@ -207,34 +236,45 @@ static const uint64_t costs_sizes[] = {
     64 << 20, 256 << 20,
 };
 
-static bool costs_line(bly_line_cost *out, uint64_t bytes, uint64_t *hashes)
+/* So few keys that no line is full, and so many that each page of memory has
+ * one: the system lets all pages that were never written share one of zeros,
+ * which stays in a cache. */
+static bool costs_touch(bly_filter *filter, uint64_t bytes, costs_room *room)
+{
+    return costs_fill(filter, room->added, bytes / 512) >= 0;
+}
+
+static bool costs_line(bly_line_cost *out, uint64_t bytes, costs_room *room)
 {
     bly_spec spec = { .capacity = bytes * 4 / 5, .rate = 0.01 };
     bly_filter *filter;         /* ten bits a key: so many bytes, about */
+    bool good;
 
-    costs_questions(hashes, spec.capacity);
     if (bly_new(&filter, "blocked", &spec) < 0)
         return false;
+    good = costs_touch(filter, bytes, room);
     out->bytes = bytes;
-    costs_rounds(&out->ns, filter, hashes, 1);
+    costs_rounds(&out->ns, filter, room, 2 * COSTS_ROUNDS, 1);
     bly_free(filter);
-    return true;
+    return good;
 }
 
-/* A larger size cannot be quicker, whatever the clock said. */
-static bool costs_measure_lines(costs_table *t)
+/* As many sizes as there is memory for; the least of what is there already and
+ * what is measured now. A larger size cannot be quicker, whatever the clock
+ * said. */
+static bool costs_measure_lines(costs_table *t, costs_room *room)
 {
-    uint64_t *hashes = malloc(COSTS_QUESTIONS * COSTS_ASKED * sizeof *hashes);
     size_t i = 0, n = sizeof costs_sizes / sizeof *costs_sizes;
+    bly_line_cost now;
 
-    for (; hashes != NULL && i < n; i++) {
-        if (!costs_line(&t->line[i], costs_sizes[i], hashes))
-            break;
+    costs_questions(room, UINT64_C(1) << 40);
+    for (; i < n && costs_line(&now, costs_sizes[i], room); i++) {
+        if (i >= t->costs.lines || now.ns < t->line[i].ns)
+            t->line[i] = now;
         if (i > 0 && t->line[i].ns < t->line[i - 1].ns)
             t->line[i].ns = t->line[i - 1].ns;
     }
     t->costs.lines = i;
-    free(hashes);
     return i >= 2;
 }
 
@@ -246,36 +286,77 @@ static const struct { uint64_t keys; double rate; } costs_points[] = {
 
 enum { COSTS_POINTS = sizeof costs_points / sizeof *costs_points };
 
-static bool costs_measure_kind(bly_cost *out, const char *kind)
-{
-    snprintf(out->kind, sizeof out->kind, "%.47s", kind);
-    for (size_t i = 0; i < COSTS_POINTS; i++)
-        if (!costs_point(&out->at[i], kind, costs_points[i].keys,
-                         costs_points[i].rate))
-            return false;
-    return true;
-}
-
 static double costs_least(double a, double b)
 {
     return a < b ? a : b;
 }
 
-/* Once more, some time later: what disturbed then may be over. Not those that
- * take long to build. */
-static void costs_measure_again(bly_cost *cost)
+/* A run through all points. */
+typedef struct {
+    costs_room        *room;
+    const costs_watch *watch;
+    double             done, all;       /* as costs_effort() reckons         */
+    bool               again;           /* the least of both counts          */
+} costs_run;
+
+/* What a point takes, about, in keys that are added. */
+static double costs_effort(size_t point)
 {
-    for (size_t i = 0; i < COSTS_POINTS; i++) {
-        bly_cost_point p, *at = &cost->at[i];
-        if (costs_points[i].keys > COSTS_AGAIN
-            || !costs_point(&p, cost->kind, costs_points[i].keys,
-                            costs_points[i].rate))
-            continue;
-        at->present = costs_least(at->present, p.present);
-        at->absent = costs_least(at->absent, p.absent);
-        at->mixed = costs_least(at->mixed, p.mixed);
-        at->add = costs_least(at->add, p.add);
+    return (double)costs_points[point].keys + 500000;
+}
+
+static bool costs_measured_again(size_t point)
+{
+    return costs_points[point].keys <= COSTS_AGAIN;
+}
+
+static bool costs_measure_point(bly_cost *cost, size_t i, costs_run *run)
+{
+    bly_cost_point p, *at = &cost->at[i];
+
+    if (run->watch != NULL)
+        run->watch->tell(run->watch->context, cost->kind,
+                         run->done / run->all);
+    run->done += costs_effort(i);
+    if (!costs_point(&p, run->room, cost->kind, costs_points[i].keys,
+                     costs_points[i].rate))
+        return false;
+    *at = !run->again ? p : (bly_cost_point){
+        .present = costs_least(at->present, p.present),
+        .absent = costs_least(at->absent, p.absent),
+        .mixed = costs_least(at->mixed, p.mixed),
+        .add = costs_least(at->add, p.add),
+    };
+    return true;
+}
+
+/* One point of every kind; a kind that cannot be built so is left out. */
+static void costs_measure_kinds(costs_table *t, size_t point, costs_run *run)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->costs.kinds; i++) {
+        if (n < i)
+            t->kind[n] = t->kind[i];
+        n += costs_measure_point(&t->kind[n], point, run);
     }
+    t->costs.kinds = n;
+}
+
+static void costs_measure_points(costs_table *t, costs_room *room,
+                                 const costs_watch *watch)
+{
+    costs_run run = { .room = room, .watch = watch };
+
+    for (size_t i = 0; i < COSTS_POINTS; i++)
+        run.all += costs_effort(i) * (double)t->costs.kinds
+                 * (costs_measured_again(i) ? 2 : 1);
+    for (size_t i = 0; i < COSTS_POINTS; i++)
+        costs_measure_kinds(t, i, &run);
+    run.again = true;
+    for (size_t i = 0; i < COSTS_POINTS; i++)
+        if (costs_measured_again(i))
+            costs_measure_kinds(t, i, &run);
 }
 
 static void costs_point_into(costs_table *t)
@@ -284,24 +365,35 @@ static void costs_point_into(costs_table *t)
     t->costs.kind = t->kind;
 }
 
-/* The names come from an advice on a need that every kind might serve. A kind
- * that cannot be built so is left out. */
-bool costs_measure(costs_table *t)
+/* The names come from an advice on a need that every kind might serve. */
+static bool costs_names(costs_table *t)
 {
     static bly_advice all[BLY_ADVICE_MOST];
     bly_need any = { .capacity = 1000 };
     size_t n = 0;
 
+    if (bly_advise(all, BLY_ADVICE_MOST, &any) < 0)
+        return false;
+    for (; n < BLY_ADVICE_MOST && all[n].kind[0] != '\0'; n++)
+        snprintf(t->kind[n].kind, sizeof t->kind[n].kind, "%.47s", all[n].kind);
+    t->costs.kinds = n;
+    return true;
+}
+
+bool costs_measure(costs_table *t, const costs_watch *watch)
+{
+    costs_room *room = costs_open();
+    bool good;
+
     *t = (costs_table){ .costs = { .lines = 0 } };
     costs_point_into(t);
-    if (!costs_measure_lines(t) || bly_advise(all, BLY_ADVICE_MOST, &any) < 0)
-        return false;
-    for (size_t i = 0; i < BLY_ADVICE_MOST && all[i].kind[0] != '\0'; i++)
-        n += costs_measure_kind(&t->kind[n], all[i].kind);
-    t->costs.kinds = n;
-    for (size_t i = 0; i < n; i++)
-        costs_measure_again(&t->kind[i]);
-    return true;
+    good = room != NULL && costs_measure_lines(t, room) && costs_names(t);
+    if (good) {
+        costs_measure_points(t, room, watch);
+        good = costs_measure_lines(t, room);
+    }
+    costs_close(room);
+    return good;
 }
 
 /* ==== The file ========================================================== */
@@ -321,12 +413,15 @@ bool costs_path(char *path, size_t room)
 
 static bool costs_read_line(costs_table *t, const char *row)
 {
-    size_t i = t->costs.lines++;
+    size_t i = t->costs.lines;
     bly_line_cost *l = &t->line[i];
+    char end;
 
+    t->costs.lines += i < COSTS_LINES;
     return i < COSTS_LINES
-        && sscanf(row, "line %" SCNu64 " %lf", &l->bytes, &l->ns) == 2
-        && l->ns > 0 && l->ns < 1e6 && (i == 0 || l->bytes > l[-1].bytes);
+        && sscanf(row, "line %" SCNu64 " %lf%c", &l->bytes, &l->ns, &end) == 3
+        && end == '\n' && l->ns > 0 && l->ns < 1e6 && l->bytes > 0
+        && (i == 0 || l->bytes > l[-1].bytes);
 }
 
 /* The next of the numbers of a row. */
@@ -340,9 +435,10 @@ static bool costs_number(double *out, char **at)
 
 static bool costs_read_kind(costs_table *t, char *row)
 {
-    size_t i = t->costs.kinds++;
+    size_t i = t->costs.kinds;
     int at = 0;
 
+    t->costs.kinds += i < COSTS_KINDS;
     if (i >= COSTS_KINDS
         || sscanf(row, "kind %47s%n", t->kind[i].kind, &at) != 1)
         return false;
@@ -358,23 +454,43 @@ static bool costs_read_kind(costs_table *t, char *row)
     return *row == '\n';
 }
 
+static const char costs_head[] = "bloomery costs 2 of " BLY_VERSION "\n";
+static const char costs_end[] = "end\n";
+
 static const char *costs_read_rows(costs_table *t, FILE *file)
 {
-    char row[512];
+    char row[512] = "";
 
-    if (fgets(row, sizeof row, file) == NULL
-        || strcmp(row, "bloomery costs 1\n") != 0)
-        return "is not a table of costs of this version";
-    while (fgets(row, sizeof row, file) != NULL)
+    if (fgets(row, sizeof row, file) == NULL || strcmp(row, costs_head) != 0)
+        return "is no table of costs of this version";
+    while (fgets(row, sizeof row, file) != NULL && strcmp(row, costs_end) != 0)
         if (!(row[0] == 'l' ? costs_read_line(t, row)
                             : costs_read_kind(t, row)))
             return "is damaged";
-    return t->costs.lines >= 2 && !ferror(file) ? NULL : "is damaged";
+    return t->costs.lines >= 2 && strcmp(row, costs_end) == 0
+        && fgetc(file) == EOF && !ferror(file) ? NULL : "is damaged";
+}
+
+/* What is no file of bytes, which may keep its reader waiting, is not opened
+ * for long. */
+static FILE *costs_open_file(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    struct stat about;
+    FILE *file = NULL;
+
+    if (fd >= 0 && fstat(fd, &about) == 0) {
+        errno = EINVAL;
+        file = S_ISREG(about.st_mode) ? fdopen(fd, "r") : NULL;
+    }
+    if (fd >= 0 && file == NULL)
+        close(fd);
+    return file;
 }
 
 const char *costs_read(costs_table *t, const char *path)
 {
-    FILE *file = fopen(path, "re");
+    FILE *file = costs_open_file(path);
     const char *wrong;
 
     *t = (costs_table){ .costs = { .lines = 0 } };
@@ -389,7 +505,7 @@ const char *costs_read(costs_table *t, const char *path)
 
 static void costs_write_rows(const costs_table *t, FILE *file)
 {
-    fprintf(file, "bloomery costs 1\n");
+    fputs(costs_head, file);
     for (size_t i = 0; i < t->costs.lines; i++)
         fprintf(file, "line %" PRIu64 " %.2f\n", t->line[i].bytes,
                 t->line[i].ns);
@@ -402,12 +518,13 @@ static void costs_write_rows(const costs_table *t, FILE *file)
         }
         fprintf(file, "\n");
     }
+    fputs(costs_end, file);
 }
 
 /* The folders above a file, as far as they are missing. */
 static void costs_folders(const char *path)
 {
-    char folder[4096];
+    char folder[COSTS_PATH];
 
     for (const char *at = strchr(path + 1, '/'); at != NULL;
          at = strchr(at + 1, '/')) {
@@ -416,23 +533,42 @@ static void costs_folders(const char *path)
     }
 }
 
+/* A new file beside the one that it will replace; -1. */
+static int costs_beside(char *work, size_t room, const char *path)
+{
+    costs_folders(path);
+    snprintf(work, room, "%s.XXXXXX", path);
+    return mkstemp(work);
+}
+
+bool costs_writable(const char *path)
+{
+    char work[COSTS_PATH + 16];
+    int fd = costs_beside(work, sizeof work, path);
+
+    if (fd < 0)
+        return false;
+    close(fd);
+    (void)unlink(work);
+    return true;
+}
+
 bool costs_write(const costs_table *t, const char *path)
 {
-    char work[4096 + 16];
-    FILE *file;
-    int fd;
+    char work[COSTS_PATH + 16];
+    int fd = costs_beside(work, sizeof work, path);
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    bool good;
 
-    costs_folders(path);
-    snprintf(work, sizeof work, "%s.XXXXXX", path);
-    fd = mkstemp(work);
-    file = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (file == NULL)
         return false;
     costs_write_rows(t, file);
-    bool good = !ferror(file);
+    good = fflush(file) == 0 && fsync(fd) == 0 && !ferror(file);
     good = fclose(file) == 0 && good;
     if (good && rename(work, path) == 0)
         return true;
+    int why = errno;
     (void)unlink(work);
+    errno = why;
     return false;
 }

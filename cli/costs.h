@@ -8,7 +8,7 @@
 
 #include <bloomery.h>
 
-enum { COSTS_LINES = 16, COSTS_KINDS = BLY_ADVICE_MOST };
+enum { COSTS_LINES = 16, COSTS_KINDS = BLY_ADVICE_MOST, COSTS_PATH = 4096 };
 
 /* `costs` points into the table itself. */
 typedef struct {
@@ -18,7 +18,7 @@ typedef struct {
 } costs_table;
 
 /* The user's file of costs, bloomery/costs in the folder for what can be made
- * again; false where there is no such folder. */
+ * again, of at most COSTS_PATH bytes; false where there is no such folder. */
 bool costs_path(char *path, size_t room);
 
 /* NULL: it is read; or what is wrong with the file, as the end of a sentence.
@@ -26,16 +26,30 @@ bool costs_path(char *path, size_t room);
 const char *costs_read(costs_table *table, const char *path);
 extern const char costs_missing[];
 
-/* Write the file, whole or not at all, and the folders above it; false: errno
- * tells why not. */
+/* Write the file, whole or not at all, and the folders above it; or see whether
+ * that can be done. False: errno tells why not. */
 bool costs_write(const costs_table *table, const char *path);
+bool costs_writable(const char *path);
 
-/* Measure all that the advice is made of; false: no memory. */
-bool costs_measure(costs_table *table);
+/* Is told, before each filter that is measured, of which kind it is, and which
+ * share of the work is done. */
+typedef struct {
+    void (*tell)(void *context, const char *kind, double share);
+    void  *context;
+} costs_watch;
+
+/* Measure all that the advice is made of; `watch` may be NULL. False: no
+ * memory. */
+bool costs_measure(costs_table *table, const costs_watch *watch);
+
+/* What the measuring needs: the keys that are asked for. NULL: no memory. */
+typedef struct costs_room costs_room;
+costs_room *costs_open(void);
+void        costs_close(costs_room *room);
 
 /* Measure one filter. The present keys are numbers below `keys`, mixed. False:
  * it cannot be built, bly_why() says why. */
-bool costs_point(bly_cost_point *out, const char *kind, uint64_t keys,
-                 double rate);
+bool costs_point(bly_cost_point *out, costs_room *room, const char *kind,
+                 uint64_t keys, double rate);
 
 #endif /* CLI_COSTS_H */

@@ -33,38 +33,59 @@ static void progress_write(const char *text)
         progress_state.active = false;
 }
 
-/* ", 42 %, 12 s to go" where the size of the whole is known. */
-static void progress_ahead(char *text, size_t room, uint64_t bytes,
+/* ", 42 %, 12 s to go"; nothing where that is not known. */
+static void progress_ahead(char *text, size_t room, double share,
                            double seconds)
 {
-    double share = (double)bytes / (double)progress_state.total;
-
-    if (bytes == 0 || share > 1)
+    if (!(share > 0 && share <= 1))
         text[0] = '\0';
     else
         snprintf(text, room, ", %.0f %%, %.0f s to go", 100 * share,
                  seconds * (1 - share) / share);
 }
 
-void progress_at(uint64_t keys, uint64_t bytes)
+/* Is it time for another line? Then: seconds since the start. */
+static bool progress_due(double *seconds)
 {
-    double now, seconds;
-    char line[256], ahead[64] = "";
+    double now;
 
     if (!progress_state.active)
-        return;
+        return false;
     now = report_clock();
     if (now < progress_state.shown + 0.2)
+        return false;
+    *seconds = now - progress_state.start;
+    progress_state.shown = now;
+    progress_state.visible = true;
+    return true;
+}
+
+void progress_at(uint64_t keys, uint64_t bytes)
+{
+    double seconds;
+    char line[256], ahead[64];
+
+    if (!progress_due(&seconds))
         return;
-    seconds = now - progress_state.start;
-    if (progress_state.total > 0)
-        progress_ahead(ahead, sizeof ahead, bytes, seconds);
+    progress_ahead(ahead, sizeof ahead, progress_state.total == 0 ? 0
+                   : (double)bytes / (double)progress_state.total, seconds);
     snprintf(line, sizeof line, "\r%s: %s keys, %s%s\033[K",
              progress_state.what, report_count(keys).text,
              report_speed(report_per_second(keys, seconds)).text, ahead);
     progress_write(line);
-    progress_state.shown = now;
-    progress_state.visible = true;
+}
+
+void progress_share(const char *part, double share)
+{
+    double seconds;
+    char line[256], ahead[64];
+
+    if (!progress_due(&seconds))
+        return;
+    progress_ahead(ahead, sizeof ahead, share, seconds);
+    snprintf(line, sizeof line, "\r%s: %s%s\033[K", progress_state.what, part,
+             ahead);
+    progress_write(line);
 }
 
 void progress_erase(void)

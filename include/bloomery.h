@@ -751,7 +751,8 @@ BLY_API size_t bly_kinds(const bly_kind_info **out);
 /* What a filter must be able to do: bly_need.needs. */
 enum {
     BLY_NEED_REMOVE     = 1,    /* any key goes out again, and may come back */
-    BLY_NEED_COUNT      = 2,    /* tell how often a key came                 */
+    BLY_NEED_COUNT      = 2,    /* tell how often a key came, to a dozen and
+                                   more                                      */
     BLY_NEED_GROW       = 4,    /* go on past its capacity, rate and all     */
     BLY_NEED_MERGE      = 8,    /* bly_unite                                 */
     BLY_NEED_STATIC     = 16,   /* all keys are known before it is built, and
@@ -820,6 +821,8 @@ typedef struct {
     bly_aim  aim;
     uint64_t others;            /* with BLY_NEED_EXACT: keys that are asked for
                                    and are no members; 0: as many as members */
+    uint64_t label_most;        /* with BLY_NEED_LABELS: the largest label
+                                   there will be; 0: 255                     */
     const bly_costs *costs;     /* NULL: the library's own, of one machine   */
 } bly_need;
 
@@ -833,9 +836,14 @@ typedef struct {
     double ns_lookup;           /* by the need's share of present keys       */
     double ns_add;              /* expected, an add, or the build by key     */
     double score;               /* what the aim makes least                  */
+    bool   beaten;              /* one before it is as quick to ask and to
+                                   fill, and as small, or better, within a part
+                                   in a hundred: `why` names that one        */
     char   why[160];            /* its place, or what excludes it: one line  */
+    char   limit[96];           /* how far it goes in what is needed, where
+                                   that has an end: "counts to 14"; or empty */
     char   lacks[96];           /* of the abilities above, those that it has
-                                   not: "remove, count"                      */
+                                   not, or not in full: "remove, full count" */
 } bly_advice;
 
 /* As many entries as bly_advise ever fills. */

@@ -42,28 +42,57 @@
 static const char *const advise_variants[] = {
     "cuckoo:sorted=yes", "fuse:arity=4",
     "ribbon:form=homogeneous", "scalable:of=blocked", "scalable:of=split",
-    "twin:of=blocked", "aging:of=split", "aging:of=standard",
-    "layered:of=split",
+    "scalable:of=cuckoo", "twin:of=blocked", "aging:of=split",
+    "aging:of=standard", "layered:of=split", "attenuated:of=blocked",
+    "attenuated:of=split",
 };
 
 enum { ADVISE_VARIANTS = sizeof advise_variants / sizeof *advise_variants };
 
 /* ==== What a kind can do ================================================ */
 
-/* Two kinds fill `remove` and do not take every key out, or back in: what no
- * slot tells. */
-static const char *advise_remove_limit(const bly_kind *kind)
+/* What no slot tells: a kind that has an ability and not all of it. Either this
+ * excludes it where the ability is needed, or it is said beside it. */
+static const struct {
+    const char *kind;
+    unsigned    need;
+    bool        excludes;
+    const char *text;
+} advise_limits[] = {
+    { "deletable", BLY_NEED_REMOVE, true,
+      "it cannot remove every key (BLY_EUNSAFE)" },
+    { "twin", BLY_NEED_REMOVE, true,
+      "a key that was removed cannot come back (BLY_EREMOVED)" },
+    { "dleft", BLY_NEED_COUNT, true, "it counts to 2 only" },
+    { "layered", BLY_NEED_COUNT, true, "it counts to 7 only" },
+    { "cuckoo", BLY_NEED_COUNT, true, "it takes a key eight times at most" },
+    { "counting", BLY_NEED_COUNT, false, "counts to 14" },
+    { "variable", BLY_NEED_COUNT, false, "counts to 15" },
+    { "cascade", BLY_NEED_EXACT, false,
+      "exact for its members and the others it is built of; the rate is of any "
+      "other key" },
+    { "egh", BLY_NEED_EXACT, false,
+      "exact but for equal 64-bit hashes; integers by decimal or identity have "
+      "none" },
+};
+
+enum { ADVISE_LIMITS = sizeof advise_limits / sizeof *advise_limits };
+
+/* The text, if there is one for any of these needs; or NULL. */
+static const char *advise_limit(const bly_kind *kind, unsigned needs,
+                                bool excludes)
 {
-    if (strcmp(kind->name, "deletable") == 0)
-        return "it cannot remove every key (BLY_EUNSAFE)";
-    if (strcmp(kind->name, "twin") == 0)
-        return "a key that was removed cannot come back (BLY_EREMOVED)";
+    for (size_t i = 0; i < ADVISE_LIMITS; i++)
+        if ((advise_limits[i].need & needs) != 0
+            && advise_limits[i].excludes == excludes
+            && strcmp(advise_limits[i].kind, kind->name) == 0)
+            return advise_limits[i].text;
     return NULL;
 }
 
 static bool advise_removes(const bly_kind *kind)
 {
-    return kind->remove != NULL && advise_remove_limit(kind) == NULL;
+    return kind->remove != NULL;
 }
 
 static bool advise_counts(const bly_kind *kind)
@@ -127,7 +156,7 @@ static const struct {
 };
 
 enum { ADVISE_ABILITIES = sizeof advise_abilities / sizeof *advise_abilities,
-       ADVISE_NEEDS = 1023 };
+       ADVISE_NEEDS = 1023, ADVISE_LABEL_MOST = 255 };
 
 /* Why a kind is not for this need, whatever its size; or NULL. */
 static const char *advise_excluded(const bly_kind *kind, unsigned needs)
@@ -139,9 +168,8 @@ static const char *advise_excluded(const bly_kind *kind, unsigned needs)
     if (kind->separate != NULL && (needs & BLY_NEED_EXACT) == 0)
         return "it is built of the keys that are no members too: only for an "
                "exact set";
-    if (kind->remove != NULL && (needs & BLY_NEED_REMOVE) != 0
-        && advise_remove_limit(kind) != NULL)
-        return advise_remove_limit(kind);
+    if (advise_limit(kind, needs, true) != NULL)
+        return advise_limit(kind, needs, true);
     if (kind->resize != NULL && (needs & BLY_NEED_GROW) != 0)
         return "it grows only by bly_resize, and its rate with it";
     for (size_t i = 0; i < ADVISE_ABILITIES; i++)
@@ -161,9 +189,14 @@ static void advise_lacks(bly_advice *a, const bly_kind *kind)
 {
     if (kind->add == NULL)
         advise_list(a->lacks, sizeof a->lacks, "add");
-    for (size_t i = 0; i < ADVISE_ABILITIES; i++)
+    for (size_t i = 0; i < ADVISE_ABILITIES; i++) {
+        char full[24];
+        snprintf(full, sizeof full, "full %s", advise_abilities[i].name);
         if (!advise_abilities[i].can(kind))
             advise_list(a->lacks, sizeof a->lacks, advise_abilities[i].name);
+        else if (advise_limit(kind, advise_abilities[i].need, true) != NULL)
+            advise_list(a->lacks, sizeof a->lacks, full);
+    }
 }
 
 /* ==== What it costs ===================================================== */
@@ -397,6 +430,13 @@ static bool advise_enough(bly_advice *a, const bly_need *need)
                  100 * a->plan.rate);
         return false;
     }
+    if ((need->needs & BLY_NEED_LABELS) != 0
+        && a->plan.label_most < (need->label_most > 0 ? need->label_most
+                                                      : ADVISE_LABEL_MOST)) {
+        snprintf(a->why, sizeof a->why, "its labels end at %llu",
+                 (unsigned long long)a->plan.label_most);
+        return false;
+    }
     if ((need->needs & BLY_NEED_DISK) == 0 && need->memory > 0
         && a->plan.bytes > need->memory) {
         snprintf(a->why, sizeof a->why, "it would have %llu bytes: more than "
@@ -411,6 +451,7 @@ static void advise_one(bly_advice *a, const char *text, const bly_need *need,
 {
     const bly_kind *kind = kind_named(text, strcspn(text, ":"));
     const char *excluded = advise_excluded(kind, need->needs);
+    const char *limit = advise_limit(kind, need->needs, false);
 
     *a = (bly_advice){ .fits = false };
     snprintf(a->kind, sizeof a->kind, "%s", text);
@@ -421,6 +462,7 @@ static void advise_one(bly_advice *a, const char *text, const bly_need *need,
         snprintf(a->why, sizeof a->why, "%s", bly_why());
     } else if (advise_enough(a, need)) {
         a->fits = true;
+        snprintf(a->limit, sizeof a->limit, "%s", limit != NULL ? limit : "");
         advise_times(a, need, costs);
         a->score = advise_score(a, advise_aim(need));
     }
@@ -465,25 +507,76 @@ static void advise_sort(bly_advice *all, size_t n)
     }
 }
 
-/* The place of those that fit, in words. */
+/* Is there no reason to take b where a will do? What differs by a part in a
+ * hundred is as good as equal. */
+static bool advise_beats(const bly_advice *a, const bly_advice *b)
+{
+    return a->ns_lookup <= 1.01 * b->ns_lookup && a->ns_add <= 1.01 * b->ns_add
+        && (double)a->plan.bytes <= 1.01 * (double)b->plan.bytes;
+}
+
+/* The first before all[i] that beats it, which none before it beats in turn; or
+ * NULL. */
+static const bly_advice *advise_beater(const bly_advice *all, size_t i)
+{
+    for (size_t j = 0; j < i; j++)
+        if (!all[j].beaten && advise_beats(&all[j], &all[i]))
+            return &all[j];
+    return NULL;
+}
+
+/* Where it stands, against the first or the one that beats it. */
+static void advise_against(bly_advice *a, const bly_advice *other)
+{
+    double time = a->ns_lookup / other->ns_lookup;
+    double size = (double)a->plan.bytes / (double)other->plan.bytes;
+
+    snprintf(a->why, sizeof a->why, "%s%.2f times the time and %.2f times the "
+             "size of %s%s", a->beaten ? "no gain: " : "", time, size,
+             other->kind, !a->beaten && time > 1 && size > 1
+             ? ", but quicker to fill" : "");
+}
+
+/* The first of those that fit, in words. The score may prefer what is as good
+ * as the best in the one, and better in the other. */
+static void advise_praise(bly_advice *all, size_t fit, bly_aim aim)
+{
+    const char *place = "the best balance of time and size";
+    double least = all->ns_lookup;
+    uint64_t smallest = all->plan.bytes;
+
+    for (size_t i = 1; i < fit; i++) {
+        least = fmin(least, all[i].ns_lookup);
+        if (all[i].plan.bytes < smallest)
+            smallest = all[i].plan.bytes;
+    }
+    if (aim == BLY_AIM_FAST)
+        place = all->ns_lookup <= least ? "the quickest"
+                                        : "smaller than the quickest, and "
+                                          "nearly as quick,";
+    if (aim == BLY_AIM_SMALL)
+        place = all->plan.bytes <= smallest ? "the smallest"
+                                            : "quicker than the smallest, and "
+                                              "nearly as small,";
+    if (fit == 1)
+        snprintf(all->why, sizeof all->why, "the only one that can");
+    else
+        snprintf(all->why, sizeof all->why, "%s of the %zu that can", place,
+                 fit);
+}
+
 static void advise_explain(bly_advice *all, size_t n, bly_aim aim)
 {
-    static const char *const best[] = {
-        [BLY_AIM_BALANCE] = "the best balance of time and size",
-        [BLY_AIM_FAST]    = "the quickest",
-        [BLY_AIM_SMALL]   = "the smallest",
-    };
     size_t fit = 0;
     while (fit < n && all[fit].fits)
         fit++;
     if (fit > 0)
-        snprintf(all->why, sizeof all->why, "%s of the %zu that can", best[aim],
-                 fit);
-    for (size_t i = 1; i < fit; i++)
-        snprintf(all[i].why, sizeof all[i].why, "%.2f times the time and %.2f "
-                 "times the size of %s", all[i].ns_lookup / all->ns_lookup,
-                 (double)all[i].plan.bytes / (double)all->plan.bytes,
-                 all->kind);
+        advise_praise(all, fit, aim);
+    for (size_t i = 1; i < fit; i++) {
+        const bly_advice *beater = advise_beater(all, i);
+        all[i].beaten = beater != NULL;
+        advise_against(&all[i], beater != NULL ? beater : all);
+    }
 }
 
 /* ==== The verb ========================================================== */
@@ -514,6 +607,7 @@ bly_status bly_advise(bly_advice *out, size_t n, const bly_need *need)
 {
     bly_advice all[BLY_ADVICE_MOST] = { 0 };
     bly_status status = advise_check(need);
+    status_kept before = status_keep();
     size_t found;
 
     if (status != BLY_OK)
@@ -524,5 +618,6 @@ bly_status bly_advise(bly_advice *out, size_t n, const bly_need *need)
     advise_explain(all, found, advise_aim(need));
     for (size_t i = 0; i < n; i++)
         out[i] = i < found ? all[i] : (bly_advice){ .fits = false };
+    status_restore(&before);            /* plans that failed left theirs */
     return BLY_OK;
 }

@@ -4,6 +4,7 @@
  */
 #include "core/kind.h"
 
+#include "advise_costs.h"
 #include "test.h"
 
 enum { ADVISE_NEED_BITS = 10, ADVISE_SUBSETS = 1 << ADVISE_NEED_BITS };
@@ -116,14 +117,76 @@ static void test_remove_means_any(void **state)
             || strcmp(advise_out[i].kind, "twin") == 0) {
             assert_false(advise_out[i].fits);
             assert_non_null(strstr(advise_out[i].why, "BLY_E"));
+            assert_non_null(strstr(advise_out[i].lacks, "full remove"));
             seen++;
         }
     assert_int_equal(seen, 2);
 }
 
+/* Add one key so often, and ask how often it came; 0: it was refused. */
+static uint64_t advise_came(const char *kind, double rate, uint64_t times)
+{
+    bly_spec spec = { .capacity = 1000, .rate = rate };
+    bly_filter *filter;
+    bly_status status = BLY_OK;
+    uint64_t count;
+    assert_status(bly_new(&filter, kind, &spec), BLY_OK);
+    for (uint64_t i = 0; status >= 0 && i < times; i++)
+        status = bly_add_hash(filter, UINT64_C(0x9E3779B97F4A7C15));
+    count = status < 0 ? 0 : bly_count_hash(filter,
+                                            UINT64_C(0x9E3779B97F4A7C15));
+    bly_free(filter);
+    return count;
+}
+
+/* How far each one counts is what is said of it; where nothing is said, on. */
+static void test_count_limits(void **state)
+{
+    (void)state;
+    bly_need need = advise_some(BLY_NEED_COUNT);
+    size_t n = advise_count(&need), counts = 0;
+    for (size_t i = 0; i < n; i++) {
+        const bly_advice *a = &advise_out[i];
+        unsigned most = 0;
+        if (!advise_able(a->kind, "count"))
+            continue;
+        if (sscanf(a->why, "it counts to %u", &most) != 1
+            && sscanf(a->limit, "counts to %u", &most) != 1
+            && strstr(a->why, "eight times") != NULL)
+            most = 8;
+        assert_int_equal(a->fits, most == 0 || most > 11);
+        for (double rate = 1e-2; rate > 1e-7; rate /= 100)
+            for (unsigned times = 1; times < 40; times++) {
+                uint64_t told = advise_came(a->kind, rate, times);
+                assert_true(most != 0 && times > most
+                            ? told == 0 || told == UINT64_MAX : told == times);
+            }
+        counts++;
+    }
+    assert_true(counts > 5);
+}
+
+/* Labels that a kind does not have are none: by its plan. */
+static void test_labels(void **state)
+{
+    (void)state;
+    for (uint64_t most = 1; most > 0 && most < UINT64_C(1) << 62; most *= 2) {
+        bly_need need = advise_some(BLY_NEED_LABELS | BLY_NEED_STATIC);
+        need.label_most = most;
+        size_t n = advise_count(&need);
+        for (size_t i = 0; i < n; i++)
+            assert_true(!advise_out[i].fits
+                        || advise_out[i].plan.label_most >= most);
+        assert_int_equal(advise_out[0].fits, most <= UINT32_MAX);
+    }
+    bly_need need = advise_some(BLY_NEED_LABELS);
+    advise_count(&need);
+    assert_int_equal(advise_out[0].plan.label_most, 255);
+}
+
 /* ---- What it says -------------------------------------------------------- */
 
-/* The plan is that of bly_plan, the rate is kept, and the first is buildable. */
+/* The plan is that of bly_plan, the rate is kept, the first can be built. */
 static void test_plans(void **state)
 {
     (void)state;
@@ -144,6 +207,54 @@ static void test_plans(void **state)
     assert_status(bly_build(&filter, advise_out[0].kind, &spec, &key, 1),
                   BLY_OK);
     bly_free(filter);
+}
+
+/* A kind is beaten where one before it is as good in all that is told, and then
+ * that one is named; the first never is. */
+static void test_beaten(void **state)
+{
+    (void)state;
+    for (unsigned needs = 0; needs < ADVISE_SUBSETS; needs += BLY_NEED_STATIC) {
+        bly_need need = advise_some(needs);
+        size_t n = advise_count(&need);
+        for (size_t i = 0; i < n && advise_out[i].fits; i++) {
+            const bly_advice *b = &advise_out[i], *by = NULL;
+            for (size_t j = 0; j < i && by == NULL; j++) {
+                const bly_advice *a = &advise_out[j];
+                if (!a->beaten && a->ns_lookup <= 1.01 * b->ns_lookup
+                    && a->ns_add <= 1.01 * b->ns_add
+                    && (double)a->plan.bytes <= 1.01 * (double)b->plan.bytes)
+                    by = a;
+            }
+            assert_int_equal(b->beaten, by != NULL);
+            assert_int_equal(strncmp(b->why, "no gain: ", 9) == 0, by != NULL);
+            if (by != NULL)
+                assert_non_null(strstr(b->why, by->kind));
+        }
+    }
+}
+
+/* The first is called what it is. */
+static void test_praise(void **state)
+{
+    (void)state;
+    bly_need need = advise_some(BLY_NEED_DISK);
+    advise_count(&need);
+    assert_string_equal(advise_out[0].why, "the only one that can");
+    for (int aim = BLY_AIM_FAST; aim <= BLY_AIM_SMALL; aim++)
+        for (need.rate = 0.3; need.rate > 1e-9; need.rate /= 3) {
+            need.needs = 0;
+            need.aim = (bly_aim)aim;
+            size_t n = advise_count(&need);
+            bool best = true;
+            for (size_t i = 1; i < n && advise_out[i].fits; i++)
+                best = best && (aim == BLY_AIM_FAST
+                     ? advise_out[0].ns_lookup <= advise_out[i].ns_lookup
+                     : advise_out[0].plan.bytes <= advise_out[i].plan.bytes);
+            assert_int_equal(strncmp(advise_out[0].why, aim == BLY_AIM_FAST
+                                     ? "the quickest" : "the smallest", 12)
+                             == 0, best);
+        }
 }
 
 /* A larger limit never makes the first advice worse, and none exceeds it. */
@@ -198,6 +309,62 @@ static void test_aims(void **state)
 }
 
 /* ---- Costs --------------------------------------------------------------- */
+
+/* Kinds that have no costs, and why. */
+static const struct { const char *kind, *reason; } advise_free[] = {
+    { "egh", "it ends at some hundreds of integers; a cost point has more" },
+};
+
+static bool advise_costs_known(const char *kind)
+{
+    for (size_t i = 0; i < sizeof advise_kind_costs / sizeof(bly_cost); i++)
+        if (strcmp(advise_kind_costs[i].kind, kind) == 0)
+            return true;
+    return false;
+}
+
+static bool advise_has_reason(const char *kind)
+{
+    for (size_t i = 0; i < sizeof advise_free / sizeof *advise_free; i++)
+        if (strcmp(advise_free[i].kind, kind) == 0)
+            return true;
+    return false;
+}
+
+/* Everything that can be advised is in the built-in table, and nothing else is,
+ * but what has a reason: of that no filter can be planned as it is measured. */
+static void test_every_kind_has_costs(void **state)
+{
+    (void)state;
+    static const bly_spec least = { .capacity = 100000, .rate = 0.01 };
+    bly_need need = advise_some(0);
+    size_t n = advise_count(&need), known = 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *kind = advise_out[i].kind;
+        bly_plan_t plan;
+        if (!advise_costs_known(kind) && !advise_has_reason(kind))
+            fail_msg("%s has no costs: measure them (CONTRIBUTING.md), or add "
+                     "it to advise_free with a reason", kind);
+        if (advise_has_reason(kind))
+            assert_true(bly_plan(&plan, kind, &least) < 0);
+        known += advise_costs_known(kind);
+    }
+    assert_int_equal(known, sizeof advise_kind_costs / sizeof(bly_cost));
+}
+
+/* The last error is another verb's, and stays, though plans have failed. */
+static void test_leaves_the_last_error(void **state)
+{
+    (void)state;
+    bly_need need = advise_some(0);
+    char before[512];
+    bly_plan_t plan;
+    assert_status(bly_plan(&plan, "nosuch", &(bly_spec){ .capacity = 1 }),
+                  BLY_EKIND);
+    snprintf(before, sizeof before, "%s", bly_why());
+    advise_count(&need);
+    assert_string_equal(bly_why(), before);
+}
 
 static const bly_line_cost advise_flat[] = { { 1024, 1 }, { 1 << 20, 1 } };
 
@@ -323,9 +490,15 @@ int main(void)
         cmocka_unit_test(test_every_need),
         cmocka_unit_test(test_single_needs),
         cmocka_unit_test(test_remove_means_any),
+        cmocka_unit_test(test_count_limits),
+        cmocka_unit_test(test_labels),
         cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_beaten),
+        cmocka_unit_test(test_praise),
         cmocka_unit_test(test_memory_limit),
         cmocka_unit_test(test_aims),
+        cmocka_unit_test(test_every_kind_has_costs),
+        cmocka_unit_test(test_leaves_the_last_error),
         cmocka_unit_test(test_no_costs),
         cmocka_unit_test(test_given_costs),
         cmocka_unit_test(test_short_lists),

@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STATUS_LINE = 512 };
-
 static _Thread_local char status_line[STATUS_LINE];
 
 bly_status status_fail(bly_status status, const char *format, ...)
@@ -34,6 +32,18 @@ bly_status status_named(bly_status status, const char *name)
 bly_status status_plain(bly_status status)
 {
     return status_fail(status, "%s", bly_strerror(status));
+}
+
+status_kept status_keep(void)
+{
+    status_kept kept;
+    memcpy(kept.text, status_line, sizeof kept.text);
+    return kept;
+}
+
+void status_restore(const status_kept *kept)
+{
+    memcpy(status_line, kept->text, sizeof status_line);
 }
 
 const char *bly_why(void)

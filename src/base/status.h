@@ -17,6 +17,13 @@ bly_status status_fail(bly_status status, const char *format, ...)
 /* Put a file's name before the line that is kept, and return `status`. */
 bly_status status_named(bly_status status, const char *name);
 
+/* The line as it is, and back to it: for a verb that tries what may fail and
+ * succeeds itself. */
+enum { STATUS_LINE = 512 };
+typedef struct { char text[STATUS_LINE]; } status_kept;
+status_kept status_keep(void);
+void        status_restore(const status_kept *kept);
+
 /* Keep the general text of `status` and return it. */
 bly_status status_plain(bly_status status);
 
