@@ -35,8 +35,8 @@ static const cli_option advise_options[] = {
       "Default: 1%." },
     ADVISE_FLAG("remove", remove, "Any key may be removed again, and come "
                 "back."),
-    ADVISE_FLAG("count", count, "It should tell how often a key came, to a dozen "
-                "and more."),
+    ADVISE_FLAG("count", count, "It should tell how often a key came, to a "
+                "dozen and more."),
     ADVISE_FLAG("grow", grow, "The keys may become more than ITEMS, at the "
                 "same rate."),
     ADVISE_FLAG("merge", merge, "Filters should be united."),
@@ -215,13 +215,14 @@ static void advise_text(const bly_advice *a, size_t place,
 /* What was not shown. */
 static void advise_rest(size_t more, size_t beaten)
 {
-    if (more > 0)
-        output_format("%zu more can: --all shows them.%s\n", more,
-                      beaten == 0 ? ""
-                      : beaten == more ? " Each is neither smaller nor quicker "
-                                         "to ask or fill than one above."
-                      : " Most are neither smaller nor quicker to ask or fill "
-                        "than one above.");
+    if (more == 0)
+        return;
+    output_format("%zu more can: --all shows them.", more);
+    if (beaten > 0)
+        output_format(" %s neither smaller nor much quicker to ask or fill "
+                      "than one above.", beaten == more ? "Each is"
+                                                        : "Most are");
+    output_text("\n");
 }
 
 /* The best, but no kind that one before it makes needless: it does something
@@ -564,8 +565,8 @@ const cli_command cmd_advise = {
         "rate, and what the filter must be able to do. The best is where the "
         "time of a lookup times the cube root of the size is least: what is "
         "eight times as large must be twice as quick; --fast and --small look "
-        "at one of the two. A kind that is neither smaller nor quicker to ask "
-        "or to fill than one before it is left out, but for --all.\n\n"
+        "at one of the two. A kind that is neither smaller nor much quicker to "
+        "ask or to fill than one before it is left out, but for --all.\n\n"
         "Shown are the size, the rate, and the expected nanoseconds of a "
         "lookup in a batch, of a key that is there and of one that is not, "
         "and of an add (of a kind that is built at once: of the build, by "

@@ -837,8 +837,8 @@ typedef struct {
     double ns_add;              /* expected, an add, or the build by key     */
     double score;               /* what the aim makes least                  */
     bool   beaten;              /* one before it is as quick to ask and to
-                                   fill, and as small, or better, within a part
-                                   in a hundred: `why` names that one        */
+                                   fill, within a fifth, and as small, within a
+                                   hundredth, or better: `why` names that one*/
     char   why[160];            /* its place, or what excludes it: one line  */
     char   limit[96];           /* how far it goes in what is needed, where
                                    that has an end: "counts to 14"; or empty */
