@@ -835,7 +835,8 @@ typedef struct {
     double ns_present, ns_absent;       /* expected, a lookup of a batch     */
     double ns_lookup;           /* by the need's share of present keys       */
     double ns_add;              /* expected, an add, or the build by key     */
-    double score;               /* what the aim makes least                  */
+    double score;               /* what the aim makes least, of times in steps
+                                   of 2 %; of equals the smaller is first    */
     bool   beaten;              /* one before it is as quick to ask and to
                                    fill, within a fifth, and as small, within a
                                    hundredth, or better: `why` names that one*/

@@ -393,15 +393,17 @@ static bly_aim advise_aim(const bly_need *need)
     return (need->needs & BLY_NEED_DISK) != 0 ? BLY_AIM_SMALL : need->aim;
 }
 
+/* Times go in steps of 2 %: what differs by less was measured so by chance. */
 static double advise_score(const bly_advice *a, bly_aim aim)
 {
     double bits = a->plan.bits_per_key;
+    double ns = exp2(round(32 * log2(a->ns_lookup)) / 32);
     switch (aim) {
-    case BLY_AIM_FAST:    return a->ns_lookup * pow(bits, 1.0 / 16);
-    case BLY_AIM_SMALL:   return bits * pow(a->ns_lookup, 1.0 / 16);
+    case BLY_AIM_FAST:    return ns * pow(bits, 1.0 / 16);
+    case BLY_AIM_SMALL:   return bits * pow(ns, 1.0 / 16);
     case BLY_AIM_BALANCE: break;
     }
-    return a->ns_lookup * cbrt(bits);
+    return ns * cbrt(bits);
 }
 
 /* A kind that separates is planned for the others too; that it learns how many
@@ -536,7 +538,8 @@ static void advise_against(bly_advice *a, const bly_advice *other)
     double size = (double)a->plan.bytes / (double)other->plan.bytes;
 
     snprintf(a->why, sizeof a->why, "%s%.2f times the time and %.2f times the "
-             "size of %s%s", a->beaten ? "hardly a gain: " : "", time, size,
+             "size of %s%s", !a->beaten ? "" : time < 1 ? "hardly a gain: "
+             : "no gain: ", time, size,
              other->kind, !a->beaten && time > 1 && size > 1
              ? ", but quicker to fill" : "");
 }

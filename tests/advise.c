@@ -227,8 +227,7 @@ static void test_beaten(void **state)
                     by = a;
             }
             assert_int_equal(b->beaten, by != NULL);
-            assert_int_equal(strncmp(b->why, "hardly a gain: ", 15) == 0,
-                             by != NULL);
+            assert_int_equal(strstr(b->why, " gain: ") != NULL, by != NULL);
             if (by != NULL)
                 assert_non_null(strstr(b->why, by->kind));
         }
