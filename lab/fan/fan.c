@@ -7,6 +7,13 @@
 
 enum { FAN_FILTERS = 50, FAN_SLOTS = 8 };  /* slots that a key may be in */
 
+/* The mean of shares: there is no more than all. */
+static lab_measure fan_mean(const double *share, size_t n)
+{
+    lab_measure m = lab_mean(share, n);
+    return (lab_measure){ m.value, fmax(0, m.low), fmin(1, m.high) };
+}
+
 /* The share of slots in use when a key first finds no room. */
 static double fan_full(uint64_t series, uint64_t capacity, unsigned bits)
 {
@@ -30,7 +37,7 @@ static void fan_loads(lab *l)
             double load[FAN_FILTERS];
             for (size_t i = 0; i < filters; i++)
                 load[i] = fan_full(i, n, bits);
-            lab_measure m = lab_mean(load, filters);
+            lab_measure m = fan_mean(load, filters);
             lab_row(l, "%.0f,%u,%.5g,%.5g,%.5g", (double)n, bits, m.value,
                     m.low, m.high);
             if (n >= 1000 && m.low < least.low)
