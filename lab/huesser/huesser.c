@@ -4,19 +4,24 @@
  *
  * The words of one language go in; those of another, without the ones that
  * both have, are asked for. A filter of another seed is another trial. Where
- * the word lists are not installed numbers take their place.
+ * a word list is not installed numbers take its place, and a claim says so.
  */
 #include "lab.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { HUESSER_WORD = 128, HUESSER_MADE = 300000, HUESSER_SEEDS = 100 };
+enum { HUESSER_WORD = 128, HUESSER_MADE = 300000, HUESSER_SEEDS = 100,
+       HUESSER_MOST = 600000 };  /* words of a list */
+
+static const char huesser_german[] = "/usr/share/dict/ngerman";
+static const char huesser_american[] = "/usr/share/dict/american-english";
 
 typedef struct {
     char    *text;              /* all words, each ended by NUL */
     bly_key *word;
     size_t   n;
+    bool     made;              /* up, as there is no file */
 } huesser_list;
 
 static const double huesser_rates[] = { 0.2, 0.1, 0.05, 0.02, 0.01, 0.005,
@@ -38,25 +43,32 @@ static void huesser_take(huesser_list *list, const char *word, size_t *used)
     *used += length + 1;
 }
 
-/* A file of words, or numbers with a letter before them. */
-static huesser_list huesser_read(const char *path, char letter, size_t most)
+/* The words of a file, each on its line; none if it cannot be read. */
+static void huesser_read(huesser_list *list, const char *path, size_t most,
+                         size_t *used)
 {
-    huesser_list list = { lab_allocate((size_t)HUESSER_MADE * 2 * HUESSER_WORD),
-                          lab_allocate((size_t)HUESSER_MADE * 2
-                                       * sizeof *list.word), 0 };
+    char line[HUESSER_WORD];
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return;
+    while (list->n < most && fgets(line, sizeof line, file) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        huesser_take(list, line, used);
+    }
+    fclose(file);
+}
+
+/* A file of words, or else numbers with a letter before them. */
+static huesser_list huesser_list_of(const char *path, char letter, size_t most)
+{
+    most = most < HUESSER_MOST ? most : HUESSER_MOST;
+    huesser_list list = { .text = lab_allocate(most * HUESSER_WORD),
+                          .word = lab_allocate(most * sizeof *list.word) };
     char line[HUESSER_WORD];
     size_t used = 0;
-    FILE *file = fopen(path, "r");
-    if (most > (size_t)HUESSER_MADE * 2)
-        most = (size_t)HUESSER_MADE * 2;
-    while (file != NULL && list.n < most
-           && fgets(line, sizeof line, file) != NULL) {
-        line[strcspn(line, "\n")] = '\0';
-        huesser_take(&list, line, &used);
-    }
-    if (file != NULL)
-        fclose(file);
-    for (unsigned i = 0; file == NULL && i < HUESSER_MADE && i < most; i++) {
+    huesser_read(&list, path, most, &used);
+    list.made = list.n == 0;
+    for (unsigned i = 0; list.made && i < HUESSER_MADE && i < most; i++) {
         snprintf(line, sizeof line, "%c%u", letter, i);
         huesser_take(&list, line, &used);
     }
@@ -108,6 +120,20 @@ static double huesser_trial(const huesser_list *in, const huesser_list *asked,
     return yes;
 }
 
+/* Where the words are from. */
+static void huesser_source(lab *l, const huesser_list *in,
+                           const huesser_list *asked)
+{
+    static const char *const made = "numbers with a letter before them, as a "
+                                    "word list is not installed";
+    lab_says(l, "ours: these are words of a language, not made up",
+             !in->made && !asked->made, "in: %zu, %s%s; asked: %zu others, "
+             "%s%s", in->n, in->made ? made : huesser_german,
+             in->made ? " (package wngerman)" : "", asked->n,
+             asked->made ? made : huesser_american,
+             asked->made ? " (package wamerican)" : "");
+}
+
 static void huesser_words(lab *l, const huesser_list *in,
                           const huesser_list *asked)
 {
@@ -133,6 +159,7 @@ static void huesser_words(lab *l, const huesser_list *in,
     lab_says(l, "no word that is in is ever missed", lost == 0,
              "%zu missed of %zu words in %u filters", lost, in->n,
              (unsigned)seeds * HUESSER_RATES);
+    huesser_source(l, in, asked);
 }
 
 /* What a positive answer is worth, of filters that err on 1 % of the strangers,
@@ -186,9 +213,8 @@ int main(int argc, char **argv)
 {
     lab l = lab_open(argc, argv);
     size_t most = lab_pick(&l, 2000, SIZE_MAX, SIZE_MAX);
-    huesser_list in = huesser_read("/usr/share/dict/ngerman", 'a', most);
-    huesser_list asked = huesser_read("/usr/share/dict/american-english", 'b',
-                                      most);
+    huesser_list in = huesser_list_of(huesser_german, 'a', most);
+    huesser_list asked = huesser_list_of(huesser_american, 'b', most);
     huesser_without(&asked, &in);
     huesser_words(&l, &in, &asked);
     huesser_worth(&l, &in, &asked);
