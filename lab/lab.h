@@ -26,8 +26,9 @@
  * A claim is what the paper reports beside what was measured, and a verdict
  * that the program computes from both: a statement "holds" or "does not hold";
  * a number "holds" if the interval reaches it, give or take how precisely it is
- * printed, or else "differs". A size is what was built or planned, to the bit:
- * it has no interval.
+ * printed, or else "differs". (So a wide interval holds easily: a full run is
+ * the sharper test.) A size is what was built or planned, to the bit: it has
+ * no interval.
  */
 #ifndef LAB_H
 #define LAB_H
