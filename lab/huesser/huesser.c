@@ -145,7 +145,7 @@ static void huesser_words(lab *l, const huesser_list *in,
         for (uint64_t seed = 0; seed < seeds; seed++)
             rate[seed] = huesser_trial(in, asked, huesser_rates[i], seed,
                                        &lost);
-        lab_measure mean = lab_mean(rate, seeds);
+        lab_measure mean = lab_shares(rate, seeds, asked->n);
         bly_plan_t plan;
         bly_spec spec = { .capacity = in->n, .rate = huesser_rates[i] };
         bly_plan(&plan, "standard", &spec);
