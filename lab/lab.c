@@ -16,7 +16,8 @@ enum { LAB_BATCH = 4096, LAB_TEXT = 512 };
 /* Student's quantile is below LAB_WIDEST, and expanded from LAB_MANY on. */
 enum { LAB_WIDEST = 1000, LAB_HALVINGS = 60, LAB_MANY = 60 };
 
-/* Between these shares of an interval a number has 4 to 9 digits. */
+/* A number that is so many times as large as its interval is wide is shown with
+ * more than 4 digits, and with 9. */
 enum { LAB_COARSE = 100, LAB_FINE = 10000000 };
 
 static const double lab_pi = 3.14159265358979323846;
@@ -53,6 +54,16 @@ lab lab_open(int argc, char **argv)
     lab_stop("usage", "PROGRAM FOLDER tiny|quick|full");
 }
 
+/* As vsnprintf to LAB_TEXT bytes, but a text that is cut short is no text. */
+static void lab_print(char *text, const char *format, va_list values)
+    __attribute__((format(printf, 2, 0)));
+
+static void lab_print(char *text, const char *format, va_list values)
+{
+    if (vsnprintf(text, LAB_TEXT, format, values) >= LAB_TEXT)
+        lab_stop(format, "this becomes too long a text");
+}
+
 uint64_t lab_pick(const lab *l, uint64_t tiny, uint64_t quick, uint64_t full)
 {
     return l->effort == LAB_TINY ? tiny : l->effort == LAB_QUICK ? quick : full;
@@ -61,10 +72,13 @@ uint64_t lab_pick(const lab *l, uint64_t tiny, uint64_t quick, uint64_t full)
 static FILE *lab_file(const lab *l, const char *name, const char *ending)
 {
     char path[LAB_TEXT];
-    snprintf(path, sizeof path, "%s/%s%s", l->folder, name, ending);
+    int length = snprintf(path, sizeof path, "%s/%s%s", l->folder, name,
+                          ending);
+    if (length >= LAB_TEXT)
+        lab_stop(l->folder, "its name is too long");
     FILE *file = fopen(path, "w");
     if (file == NULL)
-        lab_stop(path, "cannot be written; does its folder exist?");
+        lab_stop(path, strerror(errno));
     return file;
 }
 
@@ -168,7 +182,7 @@ lab_measure lab_shares(const double *share, size_t n, uint64_t trials)
     lab_measure pool = lab_wilson((uint64_t)(mean.value * (double)all + 0.5),
                                   all);
     return (lab_measure){ mean.value, fmax(0, fmin(mean.low, pool.low)),
-                          fmax(mean.high, pool.high) };
+                          fmin(1, fmax(mean.high, pool.high)) };
 }
 
 static int lab_order(const void *a, const void *b)
@@ -217,7 +231,7 @@ void lab_says(lab *l, const char *statement, bool holds,
     char measured[LAB_TEXT];
     va_list values;
     va_start(values, format);
-    vsnprintf(measured, sizeof measured, format, values);
+    lab_print(measured, format, values);
     va_end(values);
     lab_claim(l, statement, measured, holds ? "holds" : "does not hold");
 }
@@ -239,7 +253,8 @@ void lab_number(lab *l, const char *what, double reported, double within,
     int digits = lab_digits(m);
     snprintf(right, sizeof right, "%.*g (%.*g … %.*g)", digits, m.value,
              digits, m.low, digits, m.high);
-    bool reaches = m.low - within <= reported && reported <= m.high + within;
+    bool reaches = isfinite(m.low) && m.low - within <= reported
+                && isfinite(m.high) && reported <= m.high + within;
     lab_claim(l, left, right, reaches ? "holds" : "differs");
 }
 
@@ -274,7 +289,7 @@ bly_filter *lab_new(uint64_t capacity, double rate, const char *format, ...)
     char kind[LAB_TEXT];
     va_list values;
     va_start(values, format);
-    vsnprintf(kind, sizeof kind, format, values);
+    lab_print(kind, format, values);
     va_end(values);
     bly_filter *f;
     bly_spec spec = { .capacity = capacity, .rate = rate };

@@ -82,22 +82,24 @@ void *lab_allocate(size_t bytes);
 
 typedef struct { double value, low, high; } lab_measure;
 
-/* A share of independent trials [Wilson 1927]. */
+/* A share of independent trials, at least one [Wilson 1927]. */
 lab_measure lab_wilson(uint64_t hits, uint64_t trials);
 
-/* The mean of some numbers, by Student's distribution. */
+/* The mean of some numbers, by Student's distribution. Of a single one nothing
+ * is known: its interval is infinite. */
 lab_measure lab_mean(const double *x, size_t n);
 
 /* The mean of shares of so many trials each, of filters that differ. Its
  * interval is that of the mean, but never narrower than if all trials were
- * independent: where hardly anything was hit the filters look alike. */
+ * independent: where hardly anything was hit the filters look alike. Nor does
+ * it leave 0 to 1. */
 lab_measure lab_shares(const double *share, size_t n, uint64_t trials);
 
-/* The median, between the quartiles. Sorts x. */
+/* The median of at least one number, between the quartiles. Sorts x. */
 lab_measure lab_median(double *x, size_t n);
 
-/* The straight line through points by least squares: its slope with interval,
- * where it begins, and how much of the spread it explains. */
+/* The straight line through three points or more, by least squares: its slope
+ * with interval, where it begins, and how much of the spread it explains. */
 typedef struct { lab_measure slope; double begin, r2; } lab_line;
 lab_line lab_fit(const double *x, const double *y, size_t n);
 
@@ -109,7 +111,8 @@ void lab_says(lab *l, const char *statement, bool holds,
               const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* A number that the paper reports, precise to `within`. */
+/* A number that the paper reports, precise to `within`. An infinite interval
+ * reaches none. */
 void lab_number(lab *l, const char *what, double reported, double within,
                 lab_measure measured);
 

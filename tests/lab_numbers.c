@@ -90,10 +90,12 @@ static void test_shares(void **state)
     lab_measure m = lab_shares(alike, 4, 250), pool = lab_wilson(37, 1000);
     near(m.value, 0.037, 1e-12);
     assert_true(m.low == pool.low && m.high == pool.high);
-    double unlike[] = { 0.1, 0.2, 0.3, 0.4 };
+    double unlike[] = { 0.01, 0.02, 0.03, 0.04 };
     lab_measure mean = lab_mean(unlike, 4);
     m = lab_shares(unlike, 4, 100000);
     assert_true(m.low == 0 && mean.low < 0 && m.high == mean.high);
+    double full[] = { 0.7, 0.8, 0.9, 1 };
+    assert_true(lab_shares(full, 4, 100000).high == 1);
 }
 
 static void test_median(void **state)
@@ -154,6 +156,7 @@ static void test_verdicts(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         lab_number(&l, "n", rows[i].reported, rows[i].within,
                    (lab_measure){ 2, 1, 3 });
+    lab_number(&l, "n", 2, 0, lab_mean(&(double){ 2 }, 1));
     lab_size(&l, "s", 5, 0, 5);
     lab_size(&l, "s", 5, 0.5, 5.6);
     lab_says(&l, "t", false, "%d", 7);
@@ -166,6 +169,8 @@ static void test_verdicts(void **state)
         line[strcspn(line, "\t")] = '\0';
         assert_string_equal(line, rows[i].verdict);
     }
+    assert_non_null(fgets(line, sizeof line, file));
+    assert_string_equal(line, "differs\tn: 2\t2 (-inf … inf)\n");
     assert_non_null(fgets(line, sizeof line, file));
     assert_string_equal(line, "holds\ts: 5\t5 exactly\n");
     assert_non_null(fgets(line, sizeof line, file));
