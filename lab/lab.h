@@ -15,11 +15,12 @@
  * All keys and seeds are fixed: a run gives the same numbers as the last one,
  * but for times. A rate is measured as the mean over several filters, each of
  * its own keys, and its interval is taken from how much the filters differ:
- * the answers of one filter are not independent of each other. Intervals are
- * two-sided 99.9 % ones, as a report of a hundred claims must not contain some
- * that fail by chance. Times are medians of rounds, with their quartiles; they
- * are of the program's own processor time, so that a busy machine does less
- * harm.
+ * the answers of one filter are not independent of each other. (Of a filter so
+ * large that the next one would hardly differ one is enough, and lab_wilson.)
+ * Intervals are two-sided 99.9 % ones, as a report of a hundred claims must not
+ * contain some that fail by chance. Times are medians of rounds, with their
+ * quartiles; they are of the program's own processor time, so that a busy
+ * machine does less harm.
  *
  * CLAIMS
  *
