@@ -213,9 +213,11 @@ static void rhea_tell(lab *l, const rhea_net *net, uint64_t key, unsigned tried)
              a == RHEA_N2 && b == RHEA_N3
              && bly_contains_hash(net->own[RHEA_N3], key),
              "n1, n%zu, n%zu", a + 1, b + 1);
-    lab_says(l, "example: one filter for all links of n1 has it at level 1, "
-                "where it is not: a wrong way", rhea_fits(net, key),
-             "so for this object, the first such one of %u", tried);
+    unsigned all = rhea_hops(net->all[RHEA_N1], key);
+    lab_says(l, "ours: an example of it: one filter for all links of n1 has an "
+                "object of n3 at level 1, where it is not", all == 1,
+             "level %u, where it seems to be at neither neighbour: the first "
+             "such object of %u", all, tried);
 }
 
 /* Small filters and many objects, so that there is one before long. */
@@ -237,8 +239,8 @@ static void rhea_example(lab *l)
         }
         rhea_free(&nodes);
     }
-    lab_says(l, "example: one filter for all links of n1 sends some objects a "
-                "wrong way", false, "none of %u", tried);
+    lab_says(l, "ours: there is an example of it", false, "none of %u objects",
+             tried);
 }
 
 /* How many strangers n1 believes to be at a neighbour. */
