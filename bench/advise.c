@@ -104,6 +104,27 @@ static const struct {
                               .needs = BLY_NEED_EXACT | BLY_NEED_STATIC } },
     { "on disk",            { 1000000, .rate = 0.01, .present = 0.5,
                               .needs = BLY_NEED_DISK } },
+    { "one in two",         { 1000000, .rate = 0.5, .present = 0.5 } },
+    { "tiny, one in two",   { 10000, .rate = 0.5 } },
+    { "three in a hundred", { 1000000, .rate = 0.03, .present = 0.5 } },
+    { "between, remove",    { 1000000, .rate = 5e-4, .present = 0.5,
+                              .needs = BLY_NEED_REMOVE } },
+    { "wide, remove",       { 100000, .rate = 2e-4, .present = 0.5,
+                              .needs = BLY_NEED_REMOVE } },
+    { "wider, remove",      { 5000000, .rate = 3e-5, .present = 0.5,
+                              .needs = BLY_NEED_REMOVE } },
+    { "wide, in a limit",   { 1000000, .rate = 2e-4, .present = 0.5,
+                              .memory = 2125000 } },
+    { "between, fixed",     { 1000000, .rate = 3e-4, .present = 0.5,
+                              .needs = BLY_NEED_STATIC,
+                              .aim = BLY_AIM_SMALL } },
+    { "between, grow",      { 1000000, .rate = 2e-4, .present = 0.5,
+                              .needs = BLY_NEED_GROW,
+                              .aim = BLY_AIM_SMALL } },
+    { "between, count",     { 300000, .rate = 3e-5, .present = 0.5,
+                              .needs = BLY_NEED_COUNT } },
+    { "huge, fast",         { 30000000, .rate = 0.01, .present = 0.5,
+                              .aim = BLY_AIM_FAST } },
 };
 
 enum { ADVISE_GRID = sizeof advise_grid / sizeof *advise_grid };
@@ -243,7 +264,7 @@ static double advise_score(const advise_candidate *c, size_t taken,
 {
     double ns = advise_time(&advise_taken[taken].point, need->present);
     switch (need->aim) {
-    case BLY_AIM_FAST:    return ns * pow(c->bits, 1.0 / 16);
+    case BLY_AIM_FAST:    return ns * pow(c->bits, 1.0 / 8);
     case BLY_AIM_SMALL:   return c->bits * pow(ns, 1.0 / 16);
     case BLY_AIM_BALANCE: break;
     }

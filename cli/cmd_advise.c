@@ -234,8 +234,8 @@ static void advise_show(const bly_advice *all, const advise_settings *s)
     advise_heading();
     for (; all->kind[0] != '\0'; all++) {
         if (all->fits && (s->all || (!all->beaten && shown < ADVISE_SHOWN))) {
-            advise_text(all, place, s);
             shown++;
+            advise_text(all, s->all ? place : shown, s);
         } else if (all->fits) {
             more++;
             beaten += all->beaten;
@@ -449,6 +449,9 @@ static int advise_give(const advise_settings *s, const bly_costs *costs,
         return advise_none(&need);
     if (s->json)
         return CLI_OK;
+    if (s->disk)
+        output_text("On disk a lookup reads one page, whatever the kind: times "
+                    "are of the same filter in memory.\n");
     if (costs != NULL)
         output_format("Times: as measured on this machine (%s).\n", path);
     else
@@ -491,7 +494,7 @@ static int advise_measure(costs_table *table, const char *path)
 static int advise_fetch(const bly_costs **costs, costs_table *table,
                         const char *path, bool measure)
 {
-    const char *wrong;
+    const char *wrong, *lacks;
 
     if (measure && path[0] == '\0')
         return report_error("there is no place to keep what is measured: set "
@@ -500,10 +503,16 @@ static int advise_fetch(const bly_costs **costs, costs_table *table,
         return CLI_ERROR;
     wrong = measure ? NULL
           : path[0] == '\0' ? costs_missing : costs_read(table, path);
-    if (wrong == NULL)
-        *costs = &table->costs;
-    else if (wrong != costs_missing)
+    if (wrong != NULL && wrong != costs_missing)
         report_note("note: %s %s: measure anew with --measure", path, wrong);
+    if (wrong != NULL)
+        return CLI_OK;
+    lacks = costs_lacks(table);
+    if (lacks != NULL)
+        report_note("note: %s lacks %s: measure anew with --measure", path,
+                    lacks);
+    else
+        *costs = &table->costs;
     return CLI_OK;
 }
 

@@ -41,6 +41,7 @@ enum { COSTS_ASKED = 1 << 20, COSTS_FEW = 1 << 16, COSTS_BATCH = 4096,
 #define COSTS_SLICE 1.5e6               /* ns of one round, about            */
 
 struct costs_room {
+    uint64_t series;                    /* of keys: another run, other ones  */
     uint64_t keys;                      /* of the filters that are asked     */
     uint64_t asked[COSTS_QUESTIONS][COSTS_ASKED];
     uint64_t added[COSTS_FEW];
@@ -51,7 +52,7 @@ costs_room *costs_open(void)
     costs_room *room = malloc(sizeof *room);
 
     if (room != NULL)
-        room->keys = 0;
+        room->series = room->keys = 0;
     return room;
 }
 
@@ -67,10 +68,10 @@ static uint64_t costs_mix(uint64_t i)
     return i ^ i >> 31;
 }
 
-/* The hash of key i; it is one to one. */
-static uint64_t costs_hash(uint64_t i)
+/* The hash of key i < 2^56 of a series; it is one to one. */
+static uint64_t costs_hash(uint64_t series, uint64_t i)
 {
-    return costs_mix(i + UINT64_C(0x9E3779B97F4A7C15));
+    return costs_mix((series << 56 | i) + UINT64_C(0x9E3779B97F4A7C15));
 }
 
 static double costs_clock(clockid_t clock)
@@ -91,10 +92,10 @@ static void costs_questions(costs_room *room, uint64_t keys)
              *mixed = room->asked[2];
 
     for (uint64_t i = 0; i < COSTS_ASKED && room->keys != keys; i++) {
-        there[i] = costs_hash(costs_mix(i) % keys);
-        not[i] = costs_hash(absent + i);
-        mixed[i] = costs_mix(~i) >> 63 != 0
-                 ? there[i] : costs_hash(absent + COSTS_ASKED + i);
+        there[i] = costs_hash(room->series, costs_mix(i) % keys);
+        not[i] = costs_hash(room->series, absent + i);
+        mixed[i] = costs_mix(~i) >> 63 != 0 ? there[i]
+                 : costs_hash(room->series, absent + COSTS_ASKED + i);
     }
     room->keys = keys;
 }
@@ -156,16 +157,16 @@ static bool costs_adds(const char *kind)
 }
 
 /* Fill a filter; nanoseconds of a key, or less than 0. */
-static double costs_fill(bly_filter *filter, uint64_t *hashes, uint64_t keys)
+static double costs_fill(bly_filter *filter, costs_room *room, uint64_t keys)
 {
     double taken = 0;
 
     for (uint64_t i = 0, n; i < keys; i += n) {
         n = keys - i < COSTS_FEW ? keys - i : COSTS_FEW;
         for (uint64_t j = 0; j < n; j++)
-            hashes[j] = costs_hash(i + j);
+            room->added[j] = costs_hash(room->series, i + j);
         double start = costs_clock(CLOCK_THREAD_CPUTIME_ID);
-        if (bly_add_many(filter, hashes, (size_t)n) < 0)
+        if (bly_add_many(filter, room->added, (size_t)n) < 0)
             return -1;
         taken += costs_clock(CLOCK_THREAD_CPUTIME_ID) - start;
     }
@@ -174,7 +175,7 @@ static double costs_fill(bly_filter *filter, uint64_t *hashes, uint64_t keys)
 
 /* A filter of all keys at once, in the time of all threads that build it. */
 static double costs_build(bly_filter **out, const char *kind,
-                          const bly_spec *spec)
+                          const bly_spec *spec, uint64_t series)
 {
     size_t n = (size_t)spec->capacity;
     uint64_t *hashes = malloc(n * sizeof *hashes);
@@ -183,7 +184,7 @@ static double costs_build(bly_filter **out, const char *kind,
     if (hashes == NULL)
         return -1;
     for (size_t i = 0; i < n; i++)
-        hashes[i] = costs_hash(i);
+        hashes[i] = costs_hash(series, i);
     double start = costs_clock(CLOCK_PROCESS_CPUTIME_ID);
     if (bly_build(out, kind, spec, hashes, n) >= 0)
         taken = (costs_clock(CLOCK_PROCESS_CPUTIME_ID) - start) / (double)n;
@@ -191,19 +192,18 @@ static double costs_build(bly_filter **out, const char *kind,
     return taken;
 }
 
-/* The filter; `hashes` is room for COSTS_FEW. */
 static bly_filter *costs_filter(double *add, const char *kind,
-                                const bly_spec *spec, uint64_t *hashes)
+                                const bly_spec *spec, costs_room *room)
 {
     bly_filter *filter = NULL;
 
     if (!costs_adds(kind)) {
-        *add = costs_build(&filter, kind, spec);
+        *add = costs_build(&filter, kind, spec, room->series);
         return filter;
     }
     if (bly_new(&filter, kind, spec) < 0)
         return NULL;
-    *add = costs_fill(filter, hashes, spec->capacity);
+    *add = costs_fill(filter, room, spec->capacity);
     if (*add >= 0)
         return filter;
     bly_free(filter);
@@ -216,7 +216,7 @@ bool costs_point(bly_cost_point *out, costs_room *room, const char *kind,
 {
     bly_spec spec = { .capacity = keys, .rate = rate };
     double least[COSTS_QUESTIONS], add = 0;
-    bly_filter *filter = costs_filter(&add, kind, &spec, room->added);
+    bly_filter *filter = costs_filter(&add, kind, &spec, room);
 
     if (filter == NULL)
         return false;
@@ -241,7 +241,7 @@ static const uint64_t costs_sizes[] = {
  * which stays in a cache. */
 static bool costs_touch(bly_filter *filter, uint64_t bytes, costs_room *room)
 {
-    return costs_fill(filter, room->added, bytes / 512) >= 0;
+    return costs_fill(filter, room, bytes / 512) >= 0;
 }
 
 static bool costs_line(bly_line_cost *out, uint64_t bytes, costs_room *room)
@@ -353,7 +353,9 @@ static void costs_measure_points(costs_table *t, costs_room *room,
                  * (costs_measured_again(i) ? 2 : 1);
     for (size_t i = 0; i < COSTS_POINTS; i++)
         costs_measure_kinds(t, i, &run);
-    run.again = true;
+    run.again = true;           /* other keys: some sets are hard to build of */
+    room->series++;
+    room->keys = 0;
     for (size_t i = 0; i < COSTS_POINTS; i++)
         if (costs_measured_again(i))
             costs_measure_kinds(t, i, &run);
@@ -471,6 +473,27 @@ static const char *costs_read_rows(costs_table *t, FILE *file)
         && fgetc(file) == EOF && !ferror(file) ? NULL : "is damaged";
 }
 
+/* A kind of which no filter of the first point can be planned has no costs. */
+const char *costs_lacks(const costs_table *t)
+{
+    static costs_table all;
+    bly_spec spec = { .capacity = costs_points[0].keys,
+                      .rate = costs_points[0].rate };
+    bly_plan_t plan;
+
+    if (!costs_names(&all))
+        return NULL;
+    for (size_t i = 0, j; i < all.costs.kinds; i++) {
+        for (j = 0; j < t->costs.kinds; j++)
+            if (strcmp(all.kind[i].kind, t->kind[j].kind) == 0)
+                break;
+        if (j == t->costs.kinds
+            && bly_plan(&plan, all.kind[i].kind, &spec) == BLY_OK)
+            return all.kind[i].kind;
+    }
+    return NULL;
+}
+
 /* What is no file of bytes, which may keep its reader waiting, is not opened
  * for long. */
 static FILE *costs_open_file(const char *path)
@@ -544,8 +567,14 @@ static int costs_beside(char *work, size_t room, const char *path)
 bool costs_writable(const char *path)
 {
     char work[COSTS_PATH + 16];
-    int fd = costs_beside(work, sizeof work, path);
+    struct stat about;
+    int fd;
 
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
+        errno = EISDIR;
+        return false;
+    }
+    fd = costs_beside(work, sizeof work, path);
     if (fd < 0)
         return false;
     close(fd);
@@ -560,6 +589,10 @@ bool costs_write(const costs_table *t, const char *path)
     FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
     bool good;
 
+    if (fd >= 0 && file == NULL) {
+        close(fd);
+        (void)unlink(work);
+    }
     if (file == NULL)
         return false;
     costs_write_rows(t, file);

@@ -26,6 +26,10 @@ bool costs_path(char *path, size_t room);
 const char *costs_read(costs_table *table, const char *path);
 extern const char costs_missing[];
 
+/* NULL: the table has all kinds; or one that it lacks, as a table has that was
+ * measured before the kind was made. */
+const char *costs_lacks(const costs_table *table);
+
 /* Write the file, whole or not at all, and the folders above it; or see whether
  * that can be done. False: errno tells why not. */
 bool costs_write(const costs_table *table, const char *path);
@@ -47,8 +51,8 @@ typedef struct costs_room costs_room;
 costs_room *costs_open(void);
 void        costs_close(costs_room *room);
 
-/* Measure one filter. The present keys are numbers below `keys`, mixed. False:
- * it cannot be built, bly_why() says why. */
+/* Measure one filter of so many keys. False: it cannot be built, bly_why() says
+ * why. */
 bool costs_point(bly_cost_point *out, costs_room *room, const char *kind,
                  uint64_t keys, double rate);
 

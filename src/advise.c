@@ -13,7 +13,9 @@
  *      t = work(p) + L / L(1 %) * wait(S) + L * beyond(S).
  *
  * work(p) is the time in the nearest cache, in straight lines between the
- * logarithms of the five rates that were measured. wait(S) is how much more the
+ * logarithms of the five rates that were measured, but for a kind whose batch
+ * goes another way between two of them; it does not fall before the first of
+ * them, as hardly any kind gets quicker there. wait(S) is how much more the
  * kind took at 1 % when it was larger, in straight lines between the logarithms
  * of the three sizes. beyond(S), for what is larger still, is how much more a
  * random line of S bytes costs than one of the largest of the three: this is of
@@ -236,6 +238,7 @@ static double advise_line(const bly_costs *costs, double bytes)
 /* One kind as it was measured; times in the order of bly_cost_point. */
 typedef struct {
     double bytes[ADVISE_SIZES], lines[ADVISE_QUESTIONS];
+    unsigned way[ADVISE_RATES];
     double work[ADVISE_RATES][ADVISE_QUESTIONS];
     double wait[ADVISE_SIZES][ADVISE_QUESTIONS];
 } advise_fit;
@@ -301,35 +304,53 @@ static void advise_fit_known(advise_fit *fit, const bly_cost *cost)
     }
 }
 
-/* The sizes and lines of the filters that were measured; false: their kind
- * cannot be so. */
-static bool advise_fit_sizes(advise_fit *fit, const char *kind)
+static bool advise_plan_point(bly_plan_t *plan, const char *kind, size_t point)
 {
+    bly_spec spec = { .capacity = advise_points[point].keys,
+                      .rate = advise_points[point].rate };
+    return bly_plan(plan, kind, &spec) == BLY_OK;
+}
+
+static unsigned advise_way(const bly_kind *kind, const bly_plan_t *plan)
+{
+    return kind->way != NULL ? kind->way(plan) : 0;
+}
+
+/* The sizes, lines and ways of the filters that were measured; false: their
+ * kind cannot be so. */
+static bool advise_fit_plans(advise_fit *fit, const char *text)
+{
+    const bly_kind *kind = kind_named(text, strcspn(text, ":"));
+    bly_plan_t plan;
     for (size_t i = 0; i < ADVISE_SIZES; i++) {
         size_t point = i == 0 ? 0 : ADVISE_RATES + i - 1;
-        bly_plan_t plan;
-        bly_spec spec = { .capacity = advise_points[point].keys,
-                          .rate = advise_points[point].rate };
-        if (bly_plan(&plan, kind, &spec) != BLY_OK)
+        if (!advise_plan_point(&plan, text, point))
             return false;
         fit->bytes[i] = (double)plan.bytes;
         if (i == 0)
             advise_lines(fit->lines, &plan);
     }
+    for (size_t i = 0; i < ADVISE_RATES && kind->way != NULL; i++) {
+        if (!advise_plan_point(&plan, text, i))
+            return false;
+        fit->way[i] = advise_way(kind, &plan);
+    }
     return true;
 }
 
-/* Beyond the rates that were measured the nearest two of them go on, but no
- * further down than half of the first. */
-static double advise_work(const advise_fit *fit, size_t q, double rate)
+/* Beyond the last of the rates that were measured the last two go on. */
+static double advise_work(const advise_fit *fit, size_t q, double rate,
+                          unsigned way)
 {
     size_t i = 0;
     while (i + 2 < ADVISE_RATES && rate < advise_points[i + 1].rate)
         i++;
+    double from = fit->work[i][q], to = fit->work[i + 1][q];
+    if (fit->way[i] != fit->way[i + 1])
+        return way == fit->way[i] ? from : to;
     double part = log2(advise_points[i].rate / rate)
                 / log2(advise_points[i].rate / advise_points[i + 1].rate);
-    double from = fit->work[i][q], to = fit->work[i + 1][q];
-    return fmax(from + part * (to - from), fit->work[0][q] / 2);
+    return fmax(from + fmax(part, 0) * (to - from), fit->work[0][q] / 2);
 }
 
 static double advise_wait(const advise_fit *fit, size_t q, double bytes)
@@ -348,7 +369,7 @@ static double advise_wait(const advise_fit *fit, size_t q, double bytes)
 
 /* The formula above, for each question. */
 static void advise_formula(double *ns, const advise_fit *fit,
-                           const bly_plan_t *plan, double rate,
+                           const bly_plan_t *plan, double rate, unsigned way,
                            const bly_costs *costs)
 {
     double lines[ADVISE_QUESTIONS], bytes = (double)plan->bytes;
@@ -358,26 +379,57 @@ static void advise_formula(double *ns, const advise_fit *fit,
 
     advise_lines(lines, plan);
     for (size_t q = 0; q < ADVISE_QUESTIONS; q++) {
-        double work = advise_work(fit, q, rate);
+        double work = advise_work(fit, q, rate, way);
         ns[q] = fmax(work + lines[q] / fit->lines[q]
                             * advise_wait(fit, q, bytes), work / 4)
               + lines[q] * fmax(beyond, 0);
     }
 }
 
+static void advise_questions(double *ns, const char *text,
+                             const bly_plan_t *plan, double rate,
+                             const bly_costs *costs)
+{
+    const bly_cost *cost = advise_find(costs, text);
+    const bly_kind *kind = kind_named(text, strcspn(text, ":"));
+    advise_fit fit = { .way = { 0 } };
+
+    if (cost != NULL && advise_fit_plans(&fit, cost->kind))
+        advise_fit_known(&fit, cost);
+    else
+        advise_fit_unknown(&fit, plan);
+    advise_formula(ns, &fit, plan, rate, advise_way(kind, plan), costs);
+}
+
+/* Of some kinds of several filters a lookup asks the first one alone, which is
+ * of the size and the rate that a filter of this kind would be. */
+static const struct { const char *kind, *first; } advise_first[] = {
+    { "layered", "blocked" }, { "layered:of=split", "split" },
+};
+
+static void advise_questions_first(double *ns, const bly_advice *a,
+                                   const bly_need *need, double rate,
+                                   const bly_costs *costs)
+{
+    double add = ns[ADVISE_QUESTIONS - 1];
+    bly_spec spec = { .capacity = need->capacity, .rate = rate };
+    bly_plan_t plan;
+
+    for (size_t i = 0; i < sizeof advise_first / sizeof *advise_first; i++)
+        if (strcmp(advise_first[i].kind, a->kind) == 0
+            && bly_plan(&plan, advise_first[i].first, &spec) == BLY_OK)
+            advise_questions(ns, advise_first[i].first, &plan, rate, costs);
+    ns[ADVISE_QUESTIONS - 1] = add;
+}
+
 static void advise_times(bly_advice *a, const bly_need *need,
                          const bly_costs *costs)
 {
-    const bly_cost *cost = advise_find(costs, a->kind);
     double ns[ADVISE_QUESTIONS], s = need->present;
-    advise_fit fit;
+    double rate = need->rate > 0 ? need->rate : 0.01;
 
-    if (cost != NULL && advise_fit_sizes(&fit, cost->kind))
-        advise_fit_known(&fit, cost);
-    else
-        advise_fit_unknown(&fit, &a->plan);
-    advise_formula(ns, &fit, &a->plan, need->rate > 0 ? need->rate : 0.01,
-                   costs);
+    advise_questions(ns, a->kind, &a->plan, rate, costs);
+    advise_questions_first(ns, a, need, rate, costs);
     a->ns_present = ns[0];
     a->ns_absent = ns[1];
     a->ns_add = ns[3];
@@ -399,7 +451,7 @@ static double advise_score(const bly_advice *a, bly_aim aim)
     double bits = a->plan.bits_per_key;
     double ns = exp2(round(32 * log2(a->ns_lookup)) / 32);
     switch (aim) {
-    case BLY_AIM_FAST:    return ns * pow(bits, 1.0 / 16);
+    case BLY_AIM_FAST:    return ns * pow(bits, 1.0 / 8);
     case BLY_AIM_SMALL:   return bits * pow(ns, 1.0 / 16);
     case BLY_AIM_BALANCE: break;
     }
@@ -477,12 +529,14 @@ static size_t advise_all(bly_advice *all, const bly_need *need,
     size_t n = 0;
     for (size_t i = 0; registry_kinds[i] != NULL; i++) {
         const char *name = registry_kinds[i]->name;
-        assert(n + ADVISE_VARIANTS < BLY_ADVICE_MOST);
+        assert(n < BLY_ADVICE_MOST);
         advise_one(&all[n++], name, need, costs);
         for (size_t v = 0; v < ADVISE_VARIANTS; v++)
             if (strcspn(advise_variants[v], ":") == strlen(name)
-                && memcmp(advise_variants[v], name, strlen(name)) == 0)
+                && memcmp(advise_variants[v], name, strlen(name)) == 0) {
+                assert(n < BLY_ADVICE_MOST);
                 advise_one(&all[n++], advise_variants[v], need, costs);
+            }
     }
     return n;
 }
@@ -537,7 +591,7 @@ static void advise_against(bly_advice *a, const bly_advice *other)
     double time = a->ns_lookup / other->ns_lookup;
     double size = (double)a->plan.bytes / (double)other->plan.bytes;
 
-    snprintf(a->why, sizeof a->why, "%s%.2f times the time and %.2f times the "
+    snprintf(a->why, sizeof a->why, "%s%.3g times the time and %.3g times the "
              "size of %s%s", !a->beaten ? "" : time < 1 ? "hardly a gain: "
              : "no gain: ", time, size,
              other->kind, !a->beaten && time > 1 && size > 1

@@ -139,6 +139,12 @@ struct bly_kind {
     void (*contains_many)(const void *image, const uint64_t *hashes, size_t n,
                           bool *present);
 
+    /* By which of several ways that a batch may go, of unlike speed, it goes in
+     * a filter of this plan: for advice, which reckons no time of the one way
+     * from times of another. NULL: there is one. */
+    unsigned (*way)(const bly_plan_t *plan);
+
+
     /* For a kind that is built of all keys it will be asked for, those of one
      * label and those of another, to tell them apart without error. Called
      * before `plan` for keys that have labels: may fit the spec to them, and

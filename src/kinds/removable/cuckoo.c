@@ -687,6 +687,16 @@ static bly_status cuckoo_plan_view(bly_plan_t *plan, const cuckoo_view *v,
     return BLY_OK;
 }
 
+static unsigned cuckoo_way(const bly_plan_t *plan)
+{
+    bool sorted = plan->geometry[CUCKOO_SORTED] != 0;
+    cuckoo_view v = {
+        .quads = plan->geometry[CUCKOO_QUADS], .sorted = sorted,
+        .nibbles = cuckoo_nibbles((uint32_t)plan->geometry[CUCKOO_F], sorted),
+    };
+    return cuckoo_form_of(&v);
+}
+
 static bly_status cuckoo_plan(bly_plan_t *plan, const kind_spec *spec)
 {
     uint64_t f = spec->option[CUCKOO_OPTION_F];
@@ -1326,6 +1336,7 @@ const bly_kind bly_kind_cuckoo = {
 
     .contains      = cuckoo_contains,
     .contains_many = cuckoo_contains_many,
+    .way           = cuckoo_way,
     .add           = cuckoo_add,
     .add_many      = cuckoo_add_many,
     .remove        = cuckoo_remove,
