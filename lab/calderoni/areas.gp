@@ -12,6 +12,7 @@ plot 'areas.csv' using ($1 - 0.05):2:(down($3)):4 with yerrorbars linetype 1 \
          title 'strangers said to be here', \
      '' using ($6 > 0 ? $1 + 0.05 : NaN):6:(down($7)):8 with yerrorbars \
          linetype 2 title 'members said to be higher', \
-     '' using ($1 - 0.05):5 with points linetype 8 pointsize 1.6 title 'formula', \
+     '' using ($1 - 0.05):5 with points linetype 8 pointsize 1.6 \
+         title 'formula', \
      '' using ($1 + 0.05):($9 > 0 ? $9 : NaN) with points linetype 8 \
          pointsize 1.6 notitle

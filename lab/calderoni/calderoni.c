@@ -46,47 +46,72 @@ static void calderoni_ask(const bly_filter *f, uint64_t series, uint64_t asked,
     }
 }
 
+/* Shares of all filters: [filter][area - 1]. */
+typedef struct {
+    size_t   filters;
+    uint64_t asked, lower;
+    double (*strangers)[CALDERONI_AREAS], (*wrong)[CALDERONI_AREAS];
+} calderoni;
+
+static void calderoni_measure(calderoni *c)
+{
+    size_t bytes = c->filters * sizeof *c->wrong;
+    c->lower = 0;
+    c->strangers = lab_allocate(bytes);
+    c->wrong = lab_allocate(bytes);
+    for (size_t i = 0; i < c->filters; i++) {
+        for (size_t a = 0; a < CALDERONI_AREAS; a++)
+            c->strangers[i][a] = c->wrong[i][a] = 0;
+        bly_filter *f = calderoni_new(2 * i);
+        calderoni_ask(f, 2 * i, c->asked, c->strangers[i], c->wrong[i],
+                      &c->lower);
+        bly_free(f);
+    }
+}
+
+/* The mean over the filters of what they have for one area. */
+static lab_measure calderoni_mean(double (*share)[CALDERONI_AREAS],
+                                  size_t filters, size_t area, uint64_t asked)
+{
+    double *x = lab_allocate(filters * sizeof *x);
+    for (size_t i = 0; i < filters; i++)
+        x[i] = share[i][area];
+    lab_measure mean = lab_shares(x, filters, asked);
+    free(x);
+    return mean;
+}
+
+static void calderoni_area(lab *l, const calderoni *c, size_t a)
+{
+    char what[96];
+    lab_measure s = calderoni_mean(c->strangers, c->filters, a, c->asked);
+    lab_measure w = calderoni_mean(c->wrong, c->filters, a, CALDERONI_KEYS);
+    lab_row(l, "%zu,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g", a + 1, s.value,
+            s.low, s.high, calderoni_strangers[a], w.value, w.low, w.high,
+            calderoni_wrong[a]);
+    snprintf(what, sizeof what, "share of strangers said to be in area %zu",
+             a + 1);
+    lab_number(l, what, calderoni_strangers[a], 5e-7, s);
+    snprintf(what, sizeof what, "share of the members of area %zu said to be "
+             "in a higher one", a + 1);
+    if (a < CALDERONI_AREAS - 1)
+        lab_number(l, what, calderoni_wrong[a], 5e-7, w);
+}
+
 int main(int argc, char **argv)
 {
     lab l = lab_open(argc, argv);
-    size_t filters = lab_pick(&l, 3, 60, 1000);
-    uint64_t asked = lab_pick(&l, 1000, 200000, 1000000), lower = 0;
-    double (*strangers)[CALDERONI_AREAS] = lab_allocate(2 * filters
-                                                        * sizeof *strangers);
-    double (*wrong)[CALDERONI_AREAS] = strangers + filters;
-    for (size_t i = 0; i < filters; i++) {
-        for (size_t a = 0; a < CALDERONI_AREAS; a++)
-            strangers[i][a] = wrong[i][a] = 0;
-        bly_filter *f = calderoni_new(2 * i);
-        calderoni_ask(f, 2 * i, asked, strangers[i], wrong[i], &lower);
-        bly_free(f);
-    }
+    calderoni c = { .filters = lab_pick(&l, 3, 60, 1000),
+                    .asked = lab_pick(&l, 1000, 200000, 1000000) };
+    calderoni_measure(&c);
     lab_figure(&l, "areas", "area,strangers,low,high,formula,members,low,high,"
                             "formula");
-    for (size_t a = 0; a < CALDERONI_AREAS; a++) {
-        double *x = lab_allocate(2 * filters * sizeof *x), *y = x + filters;
-        for (size_t i = 0; i < filters; i++) {
-            x[i] = strangers[i][a];
-            y[i] = wrong[i][a];
-        }
-        lab_measure s = lab_shares(x, filters, asked);
-        lab_measure w = lab_shares(y, filters, CALDERONI_KEYS);
-        lab_row(&l, "%zu,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g", a + 1,
-                s.value, s.low, s.high, calderoni_strangers[a], w.value, w.low,
-                w.high, calderoni_wrong[a]);
-        char what[96];
-        snprintf(what, sizeof what, "share of strangers said to be in area %zu",
-                 a + 1);
-        lab_number(&l, what, calderoni_strangers[a], 5e-7, s);
-        snprintf(what, sizeof what, "share of the members of area %zu said to "
-                 "be in a higher one", a + 1);
-        if (a < CALDERONI_AREAS - 1)
-            lab_number(&l, what, calderoni_wrong[a], 5e-7, w);
-        free(x);
-    }
+    for (size_t a = 0; a < CALDERONI_AREAS; a++)
+        calderoni_area(&l, &c, a);
     lab_says(&l, "no member is ever said to be in a lower area, or in none",
-             lower == 0, "%.0f of %.0f", (double)lower,
-             (double)filters * CALDERONI_AREAS * CALDERONI_KEYS);
-    free(strangers);
+             c.lower == 0, "%.0f of %.0f", (double)c.lower,
+             (double)c.filters * CALDERONI_AREAS * CALDERONI_KEYS);
+    free(c.strangers);
+    free(c.wrong);
     return lab_close(&l);
 }

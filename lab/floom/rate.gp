@@ -12,9 +12,13 @@ plot 'rate.csv' using 1:9 with lines notitle linetype 1 linewidth 1, \
      '' using 1:13 with lines notitle linetype 5 linewidth 1, \
      '' using 1:17 with lines notitle linetype 3 linewidth 1, \
      '' using 1:18 with lines title 'floom, the model' linetype 8, \
-     '' using 1:6:7:8 with yerrorbars title 'standard, original size' linetype 1, \
+     '' using 1:6:7:8 with yerrorbars linetype 1 \
+         title 'standard, original size', \
      '' using 1:2:3:4 with yerrorbars title 'floom' linetype 2, \
-     '' using 1:(measured($10)):11:12 with yerrorbars title 'standard, equal total size, same k' linetype 5, \
-     '' using 1:(measured($14)):15:16 with yerrorbars title 'the same, best k' linetype 3, \
-     '' using 1:19 with points title "the author's measurements" linetype 8 pointsize 1.3, \
+     '' using 1:(measured($10)):11:12 with yerrorbars linetype 5 \
+         title 'standard, equal total size, same k', \
+     '' using 1:(measured($14)):15:16 with yerrorbars linetype 3 \
+         title 'the same, best k', \
+     '' using 1:19 with points linetype 8 pointsize 1.3 \
+         title "the author's measurements", \
      '' using 1:(measured($20)) with points notitle linetype 8 pointsize 1.3

@@ -14,9 +14,11 @@ do for [i = 1 : 3] {
     plot 1 with lines linetype 7 notitle, \
          for [j = 1 : 4] 'sweep.csv' \
              using (abs($1 / rate - 1) < 0.01 && $2 == 4 + 4 * j ? $3 : NaN):4 \
-             with lines linetype j linewidth 1 title sprintf('b = %d', 4 + 4 * j), \
+             with lines linetype j linewidth 1 \
+             title sprintf('b = %d', 4 + 4 * j), \
          for [j = 1 : 3] '' \
-             using (abs($1 / rate - 1) < 0.01 && $2 == 4 + 4 * j ? $3 : NaN):5:6:7 \
+             using (abs($1 / rate - 1) < 0.01 && $2 == 4 + 4 * j ? $3 : NaN) \
+             :5:6:7 \
              with yerrorbars linetype j notitle
     unset ylabel
 }

@@ -5,7 +5,9 @@ stats 'cascade.csv' using 1 nooutput
 set xrange [3.5:STATS_max * 1.15]
 set yrange [0:*] extend
 set key bottom right
-plot 'cascade.csv' using 1:8 with lines title 'formula, Bloom filters' linetype 8, \
-     '' using 1:2:3:4 with yerrorbars title 'of Bloom filters' linetype 1, \
-     '' using 1:5:6:7 with yerrorlines title 'of ribbon filters (ours)' linetype 2, \
+plot 'cascade.csv' using 1:8 with lines linetype 8 \
+         title 'formula, Bloom filters', \
+     '' using 1:2:3:4 with yerrorbars linetype 1 title 'of Bloom filters', \
+     '' using 1:5:6:7 with yerrorlines linetype 2 \
+         title 'of ribbon filters (ours)', \
      '' using 1:9 with lines title 'limit of information' linetype 7

@@ -7,12 +7,14 @@ set key outside right top samplen 1.5 font ',10' spacing 1
 set multiplot layout 2, 2
 do for [family = 1 : 4] {
     set title word('sets removable frozen compound', family)
-    kinds = system(sprintf("awk -F, '$2 == %d && !seen[$1]++ { print $1 }' rate.csv", family))
+    kinds = system(sprintf("awk -F, '$2 == %d && !seen[$1]++ { print $1 }' " \
+                           .'rate.csv', family))
     set xlabel (family > 2 ? 'false-positive rate' : '')
     set ylabel (family % 2 ? 'bits a key' : '')
     plot -log(x) / log(2) with lines linetype 7 title 'limit', \
          for [i = 1 : words(kinds)] 'rate.csv' \
-             using (strcol(1) eq word(kinds, i) && $4 > 0 ? $4 : NaN):7:5:6 with xerrorlines \
+             using (strcol(1) eq word(kinds, i) && $4 > 0 ? $4 : NaN) \
+             :7:5:6 with xerrorlines \
              linetype (i < 7 ? i : i + 1) linewidth 1 title word(kinds, i)
 }
 unset multiplot

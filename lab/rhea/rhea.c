@@ -39,28 +39,39 @@ static uint64_t rhea_farther(const bly_filter *f, uint64_t series)
 
 /* ---- Levels ------------------------------------------------------------ */
 
-static void rhea_levels(lab *l)
+typedef struct {
+    size_t   filters;
+    uint64_t asked, farther;
+    double  *said[RHEA_LEVELS];         /* shares of strangers, by filter */
+} rhea_shares;
+
+static void rhea_ask(rhea_shares *r)
 {
-    size_t filters = lab_pick(l, 5, 300, 3000);
-    uint64_t asked = lab_pick(l, 100, 20000, 100000), farther = 0;
-    double *said[RHEA_LEVELS];
+    r->farther = 0;
     for (size_t d = 0; d < RHEA_LEVELS; d++)
-        said[d] = lab_allocate(filters * sizeof *said[d]);
-    for (size_t i = 0; i < filters; i++) {
+        r->said[d] = lab_allocate(r->filters * sizeof *r->said[d]);
+    for (size_t i = 0; i < r->filters; i++) {
         bly_filter *f = rhea_new(2 * i);
         uint64_t label, count[RHEA_LEVELS] = { 0 };
-        for (uint64_t j = 0; j < asked; j++)
+        for (uint64_t j = 0; j < r->asked; j++)
             if (bly_get_hash(f, lab_key(2 * i + 1, j), &label))
                 count[label - 1]++;
         for (size_t d = 0; d < RHEA_LEVELS; d++)
-            said[d][i] = (double)count[d] / (double)asked;
-        farther += rhea_farther(f, 2 * i);
+            r->said[d][i] = (double)count[d] / (double)r->asked;
+        r->farther += rhea_farther(f, 2 * i);
         bly_free(f);
     }
-    lab_figure(l, "levels", "distance,objects,strangers,low,high,formula");
+}
+
+static void rhea_levels(lab *l)
+{
+    rhea_shares r = { .filters = lab_pick(l, 5, 300, 3000),
+                      .asked = lab_pick(l, 100, 20000, 100000) };
     double left = 1;
+    rhea_ask(&r);
+    lab_figure(l, "levels", "distance,objects,strangers,low,high,formula");
     for (size_t d = 0; d < RHEA_LEVELS; d++) {
-        lab_measure s = lab_shares(said[d], filters, asked);
+        lab_measure s = lab_shares(r.said[d], r.filters, r.asked);
         lab_row(l, "%zu,%.0f,%.6g,%.6g,%.6g,%.6g", d + 1,
                 (double)rhea_table[d].objects, s.value, s.low, s.high,
                 left * rhea_table[d].rate);
@@ -70,11 +81,11 @@ static void rhea_levels(lab *l)
         s = (lab_measure){ s.value / left, s.low / left, s.high / left };
         lab_number(l, what, rhea_table[d].rate, rhea_table[d].within, s);
         left *= 1 - rhea_table[d].rate;
-        free(said[d]);
+        free(r.said[d]);
     }
     lab_says(l, "no object is said to be farther than it is, or nowhere",
-             farther == 0, "%.0f of %.0f", (double)farther,
-             (double)filters * 380);
+             r.farther == 0, "%.0f of %.0f", (double)r.farther,
+             (double)r.filters * 380);
 }
 
 /* ---- Four nodes -------------------------------------------------------- */
@@ -213,9 +224,11 @@ static void rhea_tell(lab *l, const rhea_net *net, uint64_t key, unsigned tried)
              a == RHEA_N2 && b == RHEA_N3
              && bly_contains_hash(net->own[RHEA_N3], key),
              "n1, n%zu, n%zu", a + 1, b + 1);
-    lab_says(l, "example: one filter for all links of n1 has it at level 1, "
-                "where it is not: a wrong way", rhea_fits(net, key),
-             "so for this object, the first such one of %u", tried);
+    unsigned all = rhea_hops(net->all[RHEA_N1], key);
+    lab_says(l, "ours: an example of it: one filter for all links of n1 has an "
+                "object of n3 at level 1, where it is not", all == 1,
+             "level %u, where it seems to be at neither neighbour: the first "
+             "such object of %u", all, tried);
 }
 
 /* Small filters and many objects, so that there is one before long. */
@@ -237,8 +250,8 @@ static void rhea_example(lab *l)
         }
         rhea_free(&nodes);
     }
-    lab_says(l, "example: one filter for all links of n1 sends some objects a "
-                "wrong way", false, "none of %u", tried);
+    lab_says(l, "ours: there is an example of it", false, "none of %u objects",
+             tried);
 }
 
 /* How many strangers n1 believes to be at a neighbour. */

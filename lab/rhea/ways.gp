@@ -7,5 +7,7 @@ set xrange [8:200]
 set yrange [1e-5:1]
 plot 'ways.csv' using 1:9 with lines title 'formula' linetype 7, \
      '' using 1:8 with lines notitle linetype 7, \
-     '' using 1:5:6:7 with yerrorbars title 'one filter for all links' linetype 2, \
-     '' using 1:2:3:4 with yerrorbars title 'a filter for each link' linetype 1
+     '' using 1:5:6:7 with yerrorbars linetype 2 \
+         title 'one filter for all links', \
+     '' using 1:2:3:4 with yerrorbars linetype 1 \
+         title 'a filter for each link'
