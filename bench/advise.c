@@ -105,7 +105,7 @@ static const struct {
     { "on disk",            { 1000000, .rate = 0.01, .present = 0.5,
                               .needs = BLY_NEED_DISK } },
     { "one in two",         { 1000000, .rate = 0.5, .present = 0.5 } },
-    { "tiny, one in two",   { 10000, .rate = 0.5 } },
+    { "one in two, absent", { 100000, .rate = 0.5 } },
     { "three in a hundred", { 1000000, .rate = 0.03, .present = 0.5 } },
     { "between, remove",    { 1000000, .rate = 5e-4, .present = 0.5,
                               .needs = BLY_NEED_REMOVE } },

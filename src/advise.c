@@ -513,7 +513,8 @@ static void advise_one(bly_advice *a, const char *text, const bly_need *need,
     if (excluded != NULL) {
         snprintf(a->why, sizeof a->why, "%s", excluded);
     } else if (advise_plan(a, kind, need) < 0) {
-        snprintf(a->why, sizeof a->why, "%s", bly_why());
+        snprintf(a->why, sizeof a->why, "%.*s", (int)sizeof a->why - 1,
+                 bly_why());
     } else if (advise_enough(a, need)) {
         a->fits = true;
         snprintf(a->limit, sizeof a->limit, "%s", limit != NULL ? limit : "");
