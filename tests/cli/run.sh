@@ -16,20 +16,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 2' HUP INT TERM
 export BLOOMERY
 
-failed=0
-topics="keys query jobs show errors json sets save remove frozen labels packed
-    paged grow dedup cascade diff integers advise"
-for topic in $topics; do
-    mkdir "$work/$topic"
-    (cd "$work/$topic" && sh "$here/$topic.sh" "$here") >"$work/log"
-    code=$?
-    sed -e "s|^ok - |ok - $topic: |" -e "s|^not ok - |not ok - $topic: |" \
-        "$work/log"
-    if grep -q '^not ok' "$work/log"; then
-        failed=1
-    elif [ $code -ne 0 ] || ! grep -q '^ok' "$work/log"; then
-        echo "not ok - $topic # the script ended with $code"
-        failed=1
-    fi
-done
-exit $failed
+# shellcheck source=topics.sh
+. "$here/topics.sh"
+run_topics keys query jobs show errors json sets save remove frozen labels \
+    packed paged grow dedup cascade diff integers advise

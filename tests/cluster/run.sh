@@ -46,25 +46,6 @@ then
     exit 1
 fi
 
-failed=0
-topics="
-    start
-    build
-    query
-    dedup
-    count
-"
-for topic in $topics; do
-    mkdir "$work/$topic"
-    (cd "$work/$topic" && sh "$here/$topic.sh" "$here") >"$work/log"
-    code=$?
-    sed -e "s|^ok - |ok - $topic: |" -e "s|^not ok - |not ok - $topic: |" \
-        "$work/log"
-    if grep -q '^not ok' "$work/log"; then
-        failed=1
-    elif [ $code -ne 0 ] || ! grep -q '^ok' "$work/log"; then
-        echo "not ok - $topic # the script ended with $code"
-        failed=1
-    fi
-done
-exit $failed
+# shellcheck source=../cli/topics.sh
+. "$here/../cli/topics.sh"
+run_topics start build query dedup count
