@@ -23,7 +23,8 @@ enum { LAB_COARSE = 100, LAB_FINE = 10000000 };
 static const double lab_pi = 3.14159265358979323846;
 
 /* How sure intervals are, and what belongs to it in the normal distribution. */
-static const double lab_level = 0.999, lab_z = 3.2905267;
+static const double lab_level = 0.999;
+const double lab_z = 3.2905267;
 
 volatile uint64_t lab_sink;
 

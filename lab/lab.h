@@ -83,6 +83,10 @@ void *lab_allocate(size_t bytes);
 
 typedef struct { double value, low, high; } lab_measure;
 
+/* How many standard deviations of a normal distribution an interval reaches to
+ * either side. */
+extern const double lab_z;
+
 /* A share of independent trials, at least one [Wilson 1927]. */
 lab_measure lab_wilson(uint64_t hits, uint64_t trials);
 

@@ -29,9 +29,6 @@ floom_author[FLOOM_CASES] = {
     { 500000, { 9.964e-3, 0.009968, NAN, 9.268e-3 }, 1.0037e-2 },
 };
 
-/* Two-sided 99.9 % of the normal distribution. */
-static const double floom_z = 3.2905;
-
 /* ---- What is compared -------------------------------------------------- */
 
 typedef struct {
@@ -137,7 +134,7 @@ static double floom_noise(const floom_case *c, floom_who who)
 {
     bly_plan_t plan = floom_plan(c, who);
     double asked = 1e6 - (double)c->n;
-    return floom_z * hypot(sqrt(plan.rate * (1 - plan.rate) / asked),
+    return lab_z * hypot(sqrt(plan.rate * (1 - plan.rate) / asked),
                            plan.rate_sd);
 }
 
