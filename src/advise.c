@@ -51,6 +51,12 @@ static const char *const advise_variants[] = {
 
 enum { ADVISE_VARIANTS = sizeof advise_variants / sizeof *advise_variants };
 
+/* The kind of a name with options. */
+static const bly_kind *advise_kind(const char *text)
+{
+    return kind_named(text, strcspn(text, ":"));
+}
+
 /* ==== What a kind can do ================================================ */
 
 /* What no slot tells: a kind that has an ability and not all of it. Either this
@@ -320,7 +326,7 @@ static unsigned advise_way(const bly_kind *kind, const bly_plan_t *plan)
  * kind cannot be so. */
 static bool advise_fit_plans(advise_fit *fit, const char *text)
 {
-    const bly_kind *kind = kind_named(text, strcspn(text, ":"));
+    const bly_kind *kind = advise_kind(text);
     bly_plan_t plan;
     for (size_t i = 0; i < ADVISE_SIZES; i++) {
         size_t point = i == 0 ? 0 : ADVISE_RATES + i - 1;
@@ -391,7 +397,7 @@ static void advise_questions(double *ns, const char *text,
                              const bly_costs *costs)
 {
     const bly_cost *cost = advise_find(costs, text);
-    const bly_kind *kind = kind_named(text, strcspn(text, ":"));
+    const bly_kind *kind = advise_kind(text);
     advise_fit fit = { .way = { 0 } };
 
     if (cost != NULL && advise_fit_plans(&fit, cost->kind))
@@ -503,7 +509,7 @@ static bool advise_enough(bly_advice *a, const bly_need *need)
 static void advise_one(bly_advice *a, const char *text, const bly_need *need,
                        const bly_costs *costs)
 {
-    const bly_kind *kind = kind_named(text, strcspn(text, ":"));
+    const bly_kind *kind = advise_kind(text);
     const char *excluded = advise_excluded(kind, need->needs);
     const char *limit = advise_limit(kind, need->needs, false);
 
