@@ -139,11 +139,6 @@ static struct {
     bly_cost_point point;
 } advise_taken[ADVISE_TAKEN];
 
-static double advise_least(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 static costs_room *advise_room;
 
 /* Where this filter's times are; they are measured if there are none. */
@@ -167,13 +162,10 @@ static size_t advise_find(const char *kind, const bly_need *need)
 
 static void advise_again(size_t i)
 {
-    bly_cost_point p, *old = &advise_taken[i].point;
-    if (!costs_point(&p, advise_room, advise_taken[i].kind,
-                     advise_taken[i].keys, advise_taken[i].rate))
-        return;
-    old->present = advise_least(old->present, p.present);
-    old->absent = advise_least(old->absent, p.absent);
-    old->mixed = advise_least(old->mixed, p.mixed);
+    bly_cost_point p;
+    if (costs_point(&p, advise_room, advise_taken[i].kind, advise_taken[i].keys,
+                    advise_taken[i].rate))
+        costs_least(&advise_taken[i].point, &p);
 }
 
 /* The grid asks for shares of 0, 1 and a half only. */

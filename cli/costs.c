@@ -25,6 +25,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -286,9 +287,12 @@ static const struct { uint64_t keys; double rate; } costs_points[] = {
 
 enum { COSTS_POINTS = sizeof costs_points / sizeof *costs_points };
 
-static double costs_least(double a, double b)
+void costs_least(bly_cost_point *least, const bly_cost_point *other)
 {
-    return a < b ? a : b;
+    least->present = fmin(least->present, other->present);
+    least->absent = fmin(least->absent, other->absent);
+    least->mixed = fmin(least->mixed, other->mixed);
+    least->add = fmin(least->add, other->add);
 }
 
 /* A run through all points. */
@@ -321,12 +325,10 @@ static bool costs_measure_point(bly_cost *cost, size_t i, costs_run *run)
     if (!costs_point(&p, run->room, cost->kind, costs_points[i].keys,
                      costs_points[i].rate))
         return false;
-    *at = !run->again ? p : (bly_cost_point){
-        .present = costs_least(at->present, p.present),
-        .absent = costs_least(at->absent, p.absent),
-        .mixed = costs_least(at->mixed, p.mixed),
-        .add = costs_least(at->add, p.add),
-    };
+    if (run->again)
+        costs_least(at, &p);
+    else
+        *at = p;
     return true;
 }
 

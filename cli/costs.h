@@ -56,4 +56,7 @@ void        costs_close(costs_room *room);
 bool costs_point(bly_cost_point *out, costs_room *room, const char *kind,
                  uint64_t keys, double rate);
 
+/* The least of both, for each of a point's times. */
+void costs_least(bly_cost_point *least, const bly_cost_point *other);
+
 #endif /* CLI_COSTS_H */
