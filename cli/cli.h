@@ -374,6 +374,9 @@ int filter_save(const bly_filter *filter, const char *path);
  * error, and stderr says why. */
 int filter_lock(const char *path);
 
+/* What bly_kinds tells of "kind:option=value,…"; NULL: there is no such one. */
+const bly_kind_info *filter_kind(const char *kind);
+
 /* Is this an ability of the filter's kind, as bly_kinds lists them; of the kind
  * of "kind:option=value,…"? False for a kind that does not exist. */
 bool filter_can(const bly_filter *filter, const char *ability);
@@ -580,14 +583,17 @@ int combine_run(const cli_command *self, const cli_combination *how,
 extern const cli_option combine_options[];
 extern const cli_option combine_level_options[];        /* of unite alone */
 
+#define CLI_RATE_OPTION(settings)                                             \
+    { 'p', "rate", "RATE", CLI_RATE, offsetof(settings, rate), false,         \
+      "The false-positive rate with that many keys: 0.01, 1%, 1e-3. "         \
+      "Default: 1%." }
+
 /* What a filter is made for, of those that make one from lines. */
 #define CLI_SPEC_OPTIONS(settings)                                            \
     { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(settings, items), false,     \
       "How many keys it should hold: 1000000, 1e6, 10k, 2.5M, 1G. Without it "\
       "the keys are counted first." },                                        \
-    { 'p', "rate", "RATE", CLI_RATE, offsetof(settings, rate), false,         \
-      "The false-positive rate with that many keys: 0.01, 1%, 1e-3. "         \
-      "Default: 1%." },                                                       \
+    CLI_RATE_OPTION(settings),                                                \
     { 's', "seed", "SEED", CLI_SEED, offsetof(settings, seed), false,         \
       "The seed of the hash function. Default: 0." }
 

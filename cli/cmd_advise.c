@@ -30,9 +30,7 @@ typedef struct {
 static const cli_option advise_options[] = {
     { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(advise_settings, items),
       false, "How many keys it should hold: 1000000, 1e6, 10k, 2.5M, 1G." },
-    { 'p', "rate", "RATE", CLI_RATE, offsetof(advise_settings, rate), false,
-      "The false-positive rate with that many keys: 0.01, 1%, 1e-3. "
-      "Default: 1%." },
+    CLI_RATE_OPTION(advise_settings),
     ADVISE_FLAG("remove", remove, "Any key may be removed again, and come "
                 "back."),
     ADVISE_FLAG("count", count, "It should tell how often a key came, to a "
@@ -177,18 +175,6 @@ static void advise_heading(void)
                   "rate", "there", "not", "add");
 }
 
-static const char *advise_summary(const char *kind)
-{
-    const bly_kind_info *kinds;
-    size_t length = strcspn(kind, ":");
-
-    for (size_t n = bly_kinds(&kinds); n > 0; n--, kinds++)
-        if (strlen(kinds->name) == length
-            && memcmp(kinds->name, kind, length) == 0)
-            return kinds->summary;
-    return "";
-}
-
 static void advise_text(const bly_advice *a, size_t place,
                         const advise_settings *s)
 {
@@ -197,7 +183,8 @@ static void advise_text(const bly_advice *a, size_t place,
                   report_count(a->plan.bytes).text,
                   report_percent(a->plan.rate).text, a->ns_present,
                   a->ns_absent, a->ns_add);
-    output_format("   %s\n   %s\n", advise_summary(a->kind), a->why);
+    output_format("   %s\n   %s\n", filter_kind(a->kind)->summary,
+                  a->why);
     if (a->limit[0] != '\0')
         output_format("   %s\n", a->limit);
     if (s->labels)

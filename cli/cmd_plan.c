@@ -18,9 +18,7 @@ static const cli_option plan_options[] = {
     { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(plan_settings, items), false,
       "How many keys it should hold: 1000000, 1e6, 10k, 2.5M, 1G. Needed, but "
       "for a kind whose options fix its size." },
-    { 'p', "rate", "RATE", CLI_RATE, offsetof(plan_settings, rate), false,
-      "The false-positive rate with that many keys: 0.01, 1%, 1e-3. "
-      "Default: 1%." },
+    CLI_RATE_OPTION(plan_settings),
     { 'k', "kind", "KIND", CLI_TEXT, offsetof(plan_settings, kind), false,
       "The kind of filter, with its options. Without it all kinds are shown "
       "side by side." },

@@ -44,31 +44,7 @@ bool filter_same(const char *a, const char *b)
         && about_a.st_ino == about_b.st_ino;
 }
 
-/* A name of `length` characters. */
-static bool filter_name_can(const char *name, size_t length,
-                            const char *ability)
-{
-    const bly_kind_info *kinds;
-
-    for (size_t i = 0, n = bly_kinds(&kinds); i < n; i++) {
-        if (strlen(kinds[i].name) != length
-            || memcmp(kinds[i].name, name, length) != 0)
-            continue;
-        for (const char *const *a = kinds[i].abilities; *a != NULL; a++)
-            if (strcmp(*a, ability) == 0)
-                return true;
-    }
-    return false;
-}
-
-bool filter_can(const bly_filter *filter, const char *ability)
-{
-    const char *name = bly_kind_of(filter);
-
-    return filter_name_can(name, strlen(name), ability);
-}
-
-bool filter_kind_of_family(const char *kind, const char *family)
+const bly_kind_info *filter_kind(const char *kind)
 {
     const bly_kind_info *kinds;
     size_t length = strcspn(kind, ":");
@@ -76,13 +52,32 @@ bool filter_kind_of_family(const char *kind, const char *family)
     for (size_t i = 0, n = bly_kinds(&kinds); i < n; i++)
         if (strlen(kinds[i].name) == length
             && memcmp(kinds[i].name, kind, length) == 0)
-            return strcmp(kinds[i].family, family) == 0;
-    return false;
+            return &kinds[i];
+    return NULL;
 }
 
 bool filter_kind_can(const char *kind, const char *ability)
 {
-    return filter_name_can(kind, strcspn(kind, ":"), ability);
+    const bly_kind_info *info = filter_kind(kind);
+
+    if (info == NULL)
+        return false;
+    for (const char *const *a = info->abilities; *a != NULL; a++)
+        if (strcmp(*a, ability) == 0)
+            return true;
+    return false;
+}
+
+bool filter_can(const bly_filter *filter, const char *ability)
+{
+    return filter_kind_can(bly_kind_of(filter), ability);
+}
+
+bool filter_kind_of_family(const char *kind, const char *family)
+{
+    const bly_kind_info *info = filter_kind(kind);
+
+    return info != NULL && strcmp(info->family, family) == 0;
 }
 
 /* Of all hash functions only `decimal` says both. */
