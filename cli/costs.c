@@ -394,7 +394,7 @@ bool costs_measure(costs_table *t, const costs_watch *watch)
     good = room != NULL && costs_measure_lines(t, room) && costs_names(t);
     if (good) {
         costs_measure_points(t, room, watch);
-        good = costs_measure_lines(t, room);
+        good = costs_measure_lines(t, room) && costs_lacks(t) == NULL;
     }
     costs_close(room);
     return good;
