@@ -15,7 +15,7 @@
  * command.
  */
 #include "bench.h"
-#include "costs.h"
+#include "filters/costs.h"
 
 #include <bloomery.h>
 

@@ -2,9 +2,9 @@
  * what it says, and the same for every caller. That the times are right is
  * measured apart (bench/advise.c).
  */
-#include "core/kind.h"
+#include "image/kind.h"
 
-#include "advise_costs.h"
+#include "advise/costs.h"
 #include "test.h"
 
 enum { ADVISE_NEED_BITS = 10, ADVISE_SUBSETS = 1 << ADVISE_NEED_BITS };

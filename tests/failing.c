@@ -6,7 +6,7 @@
 
 #include "test.h"
 
-#include "registry.h"
+#include "verbs/registry.h"
 
 typedef struct {
     uint64_t left;                      /* allocations that still succeed    */

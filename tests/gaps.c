@@ -81,7 +81,7 @@ static void test_round_trips(void **state)
     gaps_round_trip(numbers, 1, UINT64_C(1) << 63, UINT64_C(1) << 60);
 }
 
-/* The example of src/gaps.c, and the edges of the form. */
+/* The example of src/verbs/gaps.c, and the edges of the form. */
 static void test_bytes(void **state)
 {
     (void)state;

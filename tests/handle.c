@@ -1,7 +1,7 @@
 /* handle.c - the verbs as a program meets them, where they are not a law of
  * every kind: hashes, seeds, defaults, limits of 64-bit hashes, big filters.
  */
-#include "handle.h"
+#include "verbs/handle.h"
 
 #include <pthread.h>
 

@@ -13,7 +13,7 @@
 
 #include "test.h"
 
-#include "core/image.h"
+#include "image/image.h"
 
 static char io_folder[64];
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/cpu.h"
-#include "handle.h"
-#include "registry.h"
+#include "verbs/handle.h"
+#include "verbs/registry.h"
 
 /* The kind under test, of each run of the group. */
 static const bly_kind *laws_kind;

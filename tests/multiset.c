@@ -9,7 +9,7 @@
  */
 #include "test.h"
 
-#include "registry.h"
+#include "verbs/registry.h"
 
 enum {
     CAPACITY = 20000,

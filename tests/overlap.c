@@ -5,7 +5,7 @@
  * hashes: the mean error of an estimate, and its variance beside the mean of
  * the variances told. Kinds of the registry are found here without a line more;
  * `variants` adds options that change what the bits tell. A deviation that is
- * a fifth off fails; tests/core/shape.c looks closer.
+ * a fifth off fails; tests/maths/shape.c looks closer.
  */
 #include "test.h"
 

@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/image.h"
-#include "io/pages.h"
+#include "image/image.h"
+#include "io/paged/pages.h"
 
 static char paged_path[64];
 

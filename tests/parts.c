@@ -4,7 +4,7 @@
 
 #include "test.h"
 
-#include "core/image.h"
+#include "image/image.h"
 
 enum { PARTS_KEYS = 3000 };
 

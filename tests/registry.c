@@ -1,6 +1,6 @@
 /* registry.c - asking for a kind by name and options, and the listing.
  */
-#include "registry.h"
+#include "verbs/registry.h"
 
 #include "test.h"
 

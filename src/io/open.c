@@ -19,8 +19,8 @@
 #include "base/memory.h"
 #include "base/sizes.h"
 #include "base/status.h"
-#include "handle.h"
-#include "io/pages.h"
+#include "verbs/handle.h"
+#include "io/paged/pages.h"
 
 enum { OPEN_PIECE = 1 << 30 };          /* bytes in one read call */
 

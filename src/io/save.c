@@ -18,7 +18,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "handle.h"
+#include "verbs/handle.h"
 #include "io/folder.h"
 
 enum {

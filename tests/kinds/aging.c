@@ -3,9 +3,9 @@
  */
 #include "test.h"
 
-#include "core/image.h"
+#include "image/image.h"
 #include "forged.h"
-#include "core/maths.h"
+#include "maths/maths.h"
 
 enum { OF = 0, GENERATIONS = 1, CAP = 2, STRIDE = 3, HEAD = 64 };
 

@@ -3,8 +3,8 @@
  */
 #include "forged.h"
 
-#include "core/image.h"
-#include "core/index.h"
+#include "image/image.h"
+#include "tools/index.h"
 
 static bly_filter *approximator_new(const char *kind, uint64_t capacity)
 {

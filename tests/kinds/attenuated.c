@@ -3,8 +3,8 @@
  */
 #include "test.h"
 
-#include "core/image.h"
-#include "core/inner.h"
+#include "image/image.h"
+#include "image/inner.h"
 #include "forged.h"
 
 enum { DEPTH = 1, STRIDE = 2 };

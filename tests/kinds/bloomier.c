@@ -4,7 +4,7 @@
 #include "forged.h"
 #include "prints.h"
 
-#include "registry.h"
+#include "verbs/registry.h"
 
 enum { N = 3000 };
 

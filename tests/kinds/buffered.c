@@ -4,9 +4,9 @@
  */
 #include "test.h"
 
-#include "core/bits.h"
-#include "core/hash.h"
-#include "core/image.h"
+#include "tools/bits.h"
+#include "tools/hash.h"
+#include "image/image.h"
 
 static bly_filter *buffered_new(const char *kind, uint64_t capacity,
                                 double rate)

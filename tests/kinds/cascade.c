@@ -3,7 +3,7 @@
  */
 #include "test.h"
 
-#include "core/image.h"
+#include "image/image.h"
 #include "forged.h"
 
 static const char *const cascade_kinds[] = {

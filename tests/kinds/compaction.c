@@ -3,9 +3,9 @@
  */
 #include "forged.h"
 
-#include "core/bits.h"
-#include "core/hash.h"
-#include "core/image.h"
+#include "tools/bits.h"
+#include "tools/hash.h"
+#include "image/image.h"
 
 static bly_filter *compaction_new(const char *kind, uint64_t capacity,
                                   double rate)

@@ -6,9 +6,9 @@
 
 #include "test.h"
 
-#include "core/bits.h"
-#include "core/image.h"
-#include "core/maths.h"
+#include "tools/bits.h"
+#include "image/image.h"
+#include "maths/maths.h"
 
 static bly_filter *compressed_of(const char *kind, uint64_t capacity,
                                  double rate, uint64_t n)

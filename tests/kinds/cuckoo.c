@@ -4,9 +4,9 @@
 #include "forged.h"
 
 #include "base/cpu.h"
-#include "core/bits.h"
-#include "core/hash.h"
-#include "core/image.h"
+#include "tools/bits.h"
+#include "tools/hash.h"
+#include "image/image.h"
 
 static bly_filter *make(const char *kind, uint64_t capacity)
 {

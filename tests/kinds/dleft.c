@@ -3,9 +3,9 @@
  */
 #include "forged.h"
 
-#include "core/bits.h"
-#include "core/hash.h"
-#include "core/image.h"
+#include "tools/bits.h"
+#include "tools/hash.h"
+#include "image/image.h"
 
 enum { TABLES = 4, CELLS = 8 };
 

@@ -4,7 +4,7 @@
  */
 #include "test.h"
 
-#include "registry.h"
+#include "verbs/registry.h"
 
 enum { ROOM = 1024 };                   /* of a small image */
 

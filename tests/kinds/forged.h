@@ -7,7 +7,7 @@
 
 #include "test.h"
 
-#include "core/image.h"
+#include "image/image.h"
 
 enum { FORGED_ONES = 0 };               /* the stream of nothing but 0xFF    */
 

@@ -4,7 +4,7 @@
 #include "forged.h"
 #include "prints.h"
 
-#include "registry.h"
+#include "verbs/registry.h"
 
 static const char *const fuse_arities[] = { "fuse:arity=3", "fuse:arity=4" };
 

@@ -5,10 +5,10 @@
 #include "test.h"
 
 #include "base/cpu.h"
-#include "core/bits.h"
-#include "core/hash.h"
-#include "core/image.h"
-#include "registry.h"
+#include "tools/bits.h"
+#include "tools/hash.h"
+#include "image/image.h"
+#include "verbs/registry.h"
 
 enum { GEOMETRY_BLOCKS, GEOMETRY_WIDTH, GEOMETRY_KEYS, GEOMETRY_SHAPE };
 

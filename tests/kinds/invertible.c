@@ -4,7 +4,7 @@
  */
 #include "test.h"
 
-#include "core/image.h"
+#include "image/image.h"
 
 enum { TIMES = TEST_SANITIZED ? 40 : 1 };       /* fewer trials by so much */
 

@@ -3,9 +3,9 @@
  */
 #include "test.h"
 
-#include "core/image.h"
+#include "image/image.h"
 #include "forged.h"
-#include "core/inner.h"
+#include "image/inner.h"
 
 enum { LAYERS = 1 };
 

@@ -1,5 +1,5 @@
 /* prints.h - for the tests of `fuse`, `xor` and `bloomier`: the layout written
- * a second time, bit by bit and straight from src/core/prints.h's words, and a
+ * a second time, bit by bit and straight from src/bodies/fingerprints.h's words, and a
  * build on a bench of the test's own.
  */
 #ifndef BLY_TEST_PRINTS_H
@@ -7,7 +7,7 @@
 
 #include "test.h"
 
-#include "core/kind.h"
+#include "image/kind.h"
 
 typedef struct {
     const uint8_t *payload;

@@ -4,8 +4,8 @@
  */
 #include "test.h"
 
-#include "core/bits.h"
-#include "core/image.h"
+#include "tools/bits.h"
+#include "image/image.h"
 
 enum { CELLS = 8192, BYTES = 1 << 17 };
 

@@ -5,9 +5,9 @@
 #include "forged.h"
 
 #include "base/threads.h"
-#include "core/hash.h"
-#include "core/kind.h"
-#include "registry.h"
+#include "tools/hash.h"
+#include "image/kind.h"
+#include "verbs/registry.h"
 
 static uint64_t *ribbon_keys(uint64_t stream, size_t n)
 {

@@ -3,9 +3,9 @@
  */
 #include "test.h"
 
-#include "core/image.h"
+#include "image/image.h"
 #include "forged.h"
-#include "registry.h"
+#include "verbs/registry.h"
 
 static bly_filter *scalable_new(const char *kind, uint64_t capacity,
                                 double rate)

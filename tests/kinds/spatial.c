@@ -3,8 +3,8 @@
  */
 #include "forged.h"
 
-#include "core/bits.h"
-#include "core/image.h"
+#include "tools/bits.h"
+#include "image/image.h"
 
 static bly_filter *spatial_new(const char *kind, uint64_t capacity)
 {

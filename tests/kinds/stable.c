@@ -4,11 +4,11 @@
  */
 #include "test.h"
 
-#include "core/bits.h"
-#include "core/counters.h"
-#include "core/hash.h"
-#include "core/image.h"
-#include "core/index.h"
+#include "tools/bits.h"
+#include "tools/counters.h"
+#include "tools/hash.h"
+#include "image/image.h"
+#include "tools/index.h"
 
 enum { HEAD = 64 };                     /* bytes of the payload before cells */
 

@@ -3,8 +3,8 @@
  */
 #include "test.h"
 
-#include "core/index.h"
-#include "core/maths.h"
+#include "tools/index.h"
+#include "maths/maths.h"
 
 static bly_plan_t standard_plan_of(const char *kind, uint64_t n, double rate)
 {
@@ -130,7 +130,7 @@ static void test_index_schemes(void **state)
     }
 }
 
-/* Every probe of the default lies where core/index.h says. */
+/* Every probe of the default lies where tools/index.h says. */
 static void test_bits_are_where_they_should_be(void **state)
 {
     (void)state;

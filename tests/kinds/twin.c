@@ -3,7 +3,7 @@
  */
 #include "test.h"
 
-#include "core/image.h"
+#include "image/image.h"
 #include "forged.h"
 
 static bly_filter *twin_of(const char *kind, uint64_t n, double rate)

@@ -3,9 +3,9 @@
  */
 #include "forged.h"
 
-#include "core/counters.h"
-#include "core/image.h"
-#include "core/index.h"
+#include "tools/counters.h"
+#include "image/image.h"
+#include "tools/index.h"
 
 static bly_filter *variable_new(const char *kind, uint64_t capacity)
 {

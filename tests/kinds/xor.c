@@ -3,7 +3,7 @@
  */
 #include "prints.h"
 
-#include "registry.h"
+#include "verbs/registry.h"
 
 /* 1.22 cells a key and a little, as the essay says. */
 static void test_sizes(void **state)

@@ -110,13 +110,13 @@
  *               writes the key to both; we rotate before the next key is
  *               written, with the same window.
  */
-#include "core/kind.h"
+#include "image/kind.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/sizes.h"
-#include "core/inner.h"
+#include "image/inner.h"
 
 enum {
     AGING_VERSION = 1,

@@ -111,14 +111,14 @@
  *  [Koucheryavy 2009]   One filter for a node's links together. (3) and the
  *                       number of keys in all levels are ours.
  */
-#include "core/kind.h"
+#include "image/kind.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/sizes.h"
-#include "core/bits.h"
-#include "core/inner.h"
+#include "tools/bits.h"
+#include "image/inner.h"
 
 enum {
     ATTENUATED_VERSION = 1,

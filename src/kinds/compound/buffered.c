@@ -6,7 +6,7 @@
  * page and has all its bits in it. So a lookup reads one page of the disk, not
  * k; and adds can be collected in memory, sorted by page, and written page by
  * page, each page once for all its new keys [Canim 2010]. That is what
- * BLY_PAGED does with the file (src/io/pages.c); in memory or mapped, a filter
+ * BLY_PAGED does with the file (src/io/paged/pages.c); in memory or mapped, a filter
  * of this kind is a filter like any other, with the same bytes.
  *
  * THE PICTURE
@@ -54,7 +54,7 @@
  * PROBES
  *
  * The page comes from a full mix of the hash, the bits in it from the spread
- * hash as in any `standard` filter (core/index.h): the two are functions of
+ * hash as in any `standard` filter (tools/index.h): the two are functions of
  * the same 64 bits with nothing in common, and the measured rate meets (1).
  * A page with its keys is therefore just what `standard` would make of them.
  *
@@ -85,18 +85,18 @@
  *  [Putze 2009]  Cache-, hash- and space-efficient Bloom filters, ACM JEA 14
  *                (WEA 2007): (1).
  */
-#include "core/kind.h"
+#include "image/kind.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/platform.h"
 #include "base/sizes.h"
-#include "core/bits.h"
-#include "core/hash.h"
-#include "core/inner.h"
-#include "core/maths.h"
-#include "core/shape.h"
+#include "tools/bits.h"
+#include "tools/hash.h"
+#include "image/inner.h"
+#include "maths/maths.h"
+#include "maths/shape.h"
 
 enum {
     BUFFERED_VERSION = 1,
@@ -188,7 +188,7 @@ static shape buffered_shape(const buffered_row *row, uint64_t pages)
 }
 
 /* (1), and how much one filter's own rate differs from it: the variance of
- * core/shape.h, formula 2. sd may be NULL. */
+ * maths/shape.h, formula 2. sd may be NULL. */
 static double buffered_rate(const buffered_row *row, uint64_t n,
                             uint64_t pages, double *sd)
 {

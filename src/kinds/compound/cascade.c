@@ -134,16 +134,16 @@
  *
  * Levels of other kinds than Bloom filters, and of one bit a key, are ours.
  */
-#include "core/kind.h"
+#include "image/kind.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/sizes.h"
-#include "core/bits.h"
-#include "core/hash.h"
-#include "core/inner.h"
-#include "core/sort.h"
+#include "tools/bits.h"
+#include "tools/hash.h"
+#include "image/inner.h"
+#include "tools/sort.h"
 
 enum {
     CASCADE_VERSION = 1,

@@ -93,14 +93,14 @@
  *  [Cen 2010]  A multi-layer Bloom filter for duplicated URL detection,
  *              ICACTE. That each layer mixes the hash anew is ours.
  */
-#include "core/kind.h"
+#include "image/kind.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/sizes.h"
-#include "core/hash.h"
-#include "core/inner.h"
+#include "tools/hash.h"
+#include "image/inner.h"
 
 enum {
     LAYERED_VERSION = 1,

@@ -89,14 +89,14 @@
  *  [Almeida 2007]  Scalable Bloom filters, Information Processing Letters
  *                  101(6)
  */
-#include "core/kind.h"
+#include "image/kind.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/sizes.h"
-#include "core/hash.h"
-#include "core/inner.h"
+#include "tools/hash.h"
+#include "image/inner.h"
 
 enum {
     SCALABLE_VERSION = 1,

@@ -66,13 +66,13 @@
  *  [Guo 2010]  The dynamic Bloom filters, IEEE TKDE 22(1): on removal by a
  *              second filter among others.
  */
-#include "core/kind.h"
+#include "image/kind.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/sizes.h"
-#include "core/inner.h"
+#include "image/inner.h"
 
 enum {
     TWIN_VERSION = 1,

@@ -61,7 +61,7 @@
  *
  * 10 to 30 % low at sizes that are of use: the bits grow with the square of n.
  * `primes` are the published first k primes; `powers` of primes with a small
- * sum (core/moduli.h) save up to a sixth:
+ * sum (maths/moduli.h) save up to a sixth:
  *
  *      U         n     primes: k      m     powers: k      m     of U bits
  *      100       2             6     41             5     36           100
@@ -117,15 +117,15 @@
  *  [Eppstein 2007]   Improved combinatorial group testing algorithms for
  *                    real-world problem sizes, SIAM J. Comput. 36. The moduli.
  */
-#include "core/kind.h"
+#include "image/kind.h"
 
 #include <float.h>
 #include <math.h>
 
 #include "base/sizes.h"
-#include "core/bits.h"
-#include "core/moduli.h"
-#include "core/shape.h"
+#include "tools/bits.h"
+#include "maths/moduli.h"
+#include "maths/shape.h"
 
 enum {
     EGH_VERSION = 1,

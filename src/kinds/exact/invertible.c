@@ -132,15 +132,15 @@
  *                    sets, IEEE ITW. On counting filters for (3), whose form
  *                    for sub-tables is ours.
  */
-#include "core/kind.h"
+#include "image/kind.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/sizes.h"
-#include "core/index.h"
-#include "core/maths.h"
-#include "core/shape.h"
+#include "tools/index.h"
+#include "maths/maths.h"
+#include "maths/shape.h"
 
 enum {
     INVERTIBLE_VERSION = 1,

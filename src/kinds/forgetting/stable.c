@@ -137,17 +137,17 @@
  *  [Geraud-Stewart 2020]  Approaching optimal duplicate detection in a sliding
  *                window, COCOON. The bound.
  */
-#include "core/kind.h"
+#include "image/kind.h"
 
 #include <assert.h>
 #include <math.h>
 
-#include "core/bits.h"
-#include "core/cells.h"
-#include "core/counters.h"
-#include "core/hash.h"
-#include "core/index.h"
-#include "core/maths.h"
+#include "tools/bits.h"
+#include "bodies/cells.h"
+#include "tools/counters.h"
+#include "tools/hash.h"
+#include "tools/index.h"
+#include "maths/maths.h"
 
 enum {
     STABLE_VERSION = 1,
@@ -765,7 +765,7 @@ static bly_status stable_add(void *image, uint64_t hash)
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* Lines on their way at a time: as in core/walk.h. */
+/* Lines on their way at a time: as in tools/walk.h. */
 enum { STABLE_AHEAD = 128 };
 
 /* Keys whose lines are on their way, at least one. Their turns, of k + 1 places

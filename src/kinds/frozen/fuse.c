@@ -40,7 +40,7 @@
  *      geometry 3 is ceil((c + d - 1) L f / 8) rounded up to a multiple of 64,
  *      (5) the payload is as long as its parts.
  *
- *      Shard, seed and cells of a key: src/core/peel.h. The print is the low f
+ *      Shard, seed and cells of a key: src/bodies/peel.h. The print is the low f
  *      bits of the mixed hash, which choose none of these.
  *
  * MATHS
@@ -114,7 +114,7 @@
  *  [Walzer 2021]   Peeling close to the orientability threshold: spatial
  *                  coupling in hashing-based data structures, SODA.
  */
-#include "core/prints.h"
+#include "bodies/fingerprints.h"
 
 enum { FUSE_VERSION = 1, FUSE_ARITY = 3 };
 

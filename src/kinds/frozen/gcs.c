@@ -125,7 +125,7 @@
  *  [McIlroy 1993] Engineering radix sort, Computing Systems 6(1), by McIlroy,
  *                 Bostic & McIlroy: sorting in place, the "American flag".
  */
-#include "core/kind.h"
+#include "image/kind.h"
 
 #include <assert.h>
 #include <math.h>
@@ -133,10 +133,10 @@
 #include "base/cpu.h"
 #include "base/sizes.h"
 #include "base/threads.h"
-#include "core/bits.h"
-#include "core/hash.h"
-#include "core/maths.h"
-#include "core/sort.h"
+#include "tools/bits.h"
+#include "tools/hash.h"
+#include "maths/maths.h"
+#include "tools/sort.h"
 
 #if CPU_X86
 #include <immintrin.h>

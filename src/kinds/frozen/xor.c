@@ -37,7 +37,7 @@
  *      no more keys than cells in all, (3) geometry 3 is ceil(3 L f / 8)
  *      rounded up to a multiple of 64, (4) the payload is as long as its parts.
  *
- *      Shard, seed and cells of a key: src/core/peel.h, with c = 1.
+ *      Shard, seed and cells of a key: src/bodies/peel.h, with c = 1.
  *
  * MATHS
  *
@@ -68,7 +68,7 @@
  *  [Botelho 2007]  Simple and space-efficient minimal perfect hash functions,
  *                  WADS. Filling a table by peeling.
  */
-#include "core/prints.h"
+#include "bodies/fingerprints.h"
 
 enum { XOR_VERSION = 1, XOR_ARITY = 3 };
 

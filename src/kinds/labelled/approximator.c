@@ -29,7 +29,7 @@
  *      geometry 1   k, probes, 1 .. 64
  *      geometry 2   w, bits of a cell, 1 .. 64
  *      geometry 3   2^w - 1, the largest label
- *      payload      ceil(m w / 8) bytes: src/core/labels.h
+ *      payload      ceil(m w / 8) bytes: src/bodies/labels.h
  *
  *      Valid if and only if (1) the fields are in these ranges, (2) the
  *      payload has ceil(m w / 8) bytes, (3) the bits from m w on are clear.
@@ -86,7 +86,7 @@
  *                Science of Computer Programming 54(1). The structure, for any
  *                lattice, of which this is the chain 0 < 1 < … < 2^w - 1; (1).
  */
-#include "core/labels.h"
+#include "bodies/labels.h"
 
 enum { APPROXIMATOR_VERSION = 1, APPROXIMATOR_BITS = 2 };
 

@@ -44,7 +44,7 @@
  *      geometry 3 is ceil((c + 3) L (f + 2 + v) / 8) rounded up to a multiple
  *      of 64, (5) the payload is as long as its parts.
  *
- *      Shard, seed and cells of a key: src/core/peel.h, with d = 4.
+ *      Shard, seed and cells of a key: src/bodies/peel.h, with d = 4.
  *
  * MATHS
  *
@@ -87,7 +87,7 @@
  *  [Graf 2022]       Binary fuse filters: fast and smaller than xor filters,
  *                    ACM JEA 27. The cells.
  */
-#include "core/prints.h"
+#include "bodies/fingerprints.h"
 
 #include "base/threads.h"
 

@@ -29,7 +29,7 @@
  *      geometry 1   k, probes, 1 .. 64
  *      geometry 2   w, bits of a cell: as many as s has, 1 .. 16
  *      geometry 3   s, number of areas, 1 .. 65535
- *      payload      ceil(m w / 8) bytes: src/core/labels.h
+ *      payload      ceil(m w / 8) bytes: src/bodies/labels.h
  *
  *      Valid if and only if (1) the fields are in these ranges, (2) the
  *      payload has ceil(m w / 8) bytes, (3) the bits from m w on are clear.
@@ -89,7 +89,7 @@
  *  [Calderoni 2015] Location privacy without mutual trust: the spatial Bloom
  *                   filter, Computer Communications 68. (1) to (3), emersion.
  */
-#include "core/labels.h"
+#include "bodies/labels.h"
 
 enum { SPATIAL_VERSION = 1, SPATIAL_AREAS = 2, SPATIAL_AREAS_MAX = 65535 };
 

@@ -91,15 +91,15 @@
  *  [Fan 2000]  Summary cache: a scalable wide-area web cache sharing protocol,
  *              IEEE/ACM ToN 8(3) (SIGCOMM 1998). The filter, (1), 4 bits.
  */
-#include "core/kind.h"
+#include "image/kind.h"
 
 #include <math.h>
 
-#include "core/bits.h"
-#include "core/cells.h"
-#include "core/counters.h"
-#include "core/maths.h"
-#include "core/shape.h"
+#include "tools/bits.h"
+#include "bodies/cells.h"
+#include "tools/counters.h"
+#include "maths/maths.h"
+#include "maths/shape.h"
 
 enum {
     COUNTING_VERSION = 1,

@@ -101,15 +101,15 @@
  *                     family, IEEE Communications Letters 14(6). The map; it
  *                     takes the marks out of the m bits, we add them.
  */
-#include "core/kind.h"
+#include "image/kind.h"
 
 #include <math.h>
 
-#include "core/bits.h"
-#include "core/hash.h"
-#include "core/maths.h"
-#include "core/shape.h"
-#include "core/walk.h"
+#include "tools/bits.h"
+#include "tools/hash.h"
+#include "maths/maths.h"
+#include "maths/shape.h"
+#include "tools/walk.h"
 
 enum {
     DELETABLE_VERSION = 1,

@@ -130,15 +130,15 @@
  *  [Whang 1990]    A linear-time probabilistic counting algorithm for database
  *                  applications, ACM TODS 15(2). Keys from the cells in use.
  */
-#include "core/kind.h"
+#include "image/kind.h"
 
 #include <assert.h>
 #include <math.h>
 
 #include "base/cpu.h"
-#include "core/bits.h"
-#include "core/hash.h"
-#include "core/maths.h"
+#include "tools/bits.h"
+#include "tools/hash.h"
+#include "maths/maths.h"
 
 #if CPU_X86
 #include <immintrin.h>

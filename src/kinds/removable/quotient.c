@@ -48,7 +48,7 @@
  *      a remainder being zero.
  *
  *      A key's F is the high half of hash * (s 2^r): the hash as it comes. How
- *      the blocks are read and moved is in src/core/runs.h.
+ *      the blocks are read and moved is in src/bodies/runs.h.
  *
  * COUNTS
  *
@@ -132,16 +132,16 @@
  *                  SIGMOD. Two bits a slot, ranks, selects and offsets. We
  *                  write counts in another way, which works for any r.
  */
-#include "core/kind.h"
+#include "image/kind.h"
 
 #include <math.h>
 
 #include "base/cpu.h"
 #include "base/sizes.h"
-#include "core/bits.h"
-#include "core/maths.h"
-#include "core/runs.h"
-#include "core/shape.h"
+#include "tools/bits.h"
+#include "maths/maths.h"
+#include "bodies/runs.h"
+#include "maths/shape.h"
 
 enum {
     QUOTIENT_VERSION = 1,

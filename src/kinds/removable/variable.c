@@ -125,16 +125,16 @@
  *                  IEEE/ACM ToN 22(4) (INFOCOM 2012). The filter, (1), and the
  *                  form with B_h.
  */
-#include "core/kind.h"
+#include "image/kind.h"
 
 #include <math.h>
 
 #include "base/sizes.h"
-#include "core/bits.h"
-#include "core/cells.h"
-#include "core/counters.h"
-#include "core/maths.h"
-#include "core/shape.h"
+#include "tools/bits.h"
+#include "bodies/cells.h"
+#include "tools/counters.h"
+#include "maths/maths.h"
+#include "maths/shape.h"
 
 enum {
     VARIABLE_VERSION = 1,

@@ -34,7 +34,7 @@
  *
  *      F = sum w_i f_i                                    [Putze 2009]   (1)
  *
- * computed as it stands (core/shape.h), not approximated. The price of the
+ * computed as it stands (maths/shape.h), not approximated. The price of the
  * unequal lines, in bits a key over the standard filter's best:
  *
  *      wanted rate    standard     blocked      more
@@ -76,16 +76,16 @@
  *  [Putze 2009]  Cache-, hash- and space-efficient Bloom filters, ACM JEA 14
  *                (WEA 2007). The construction and (1).
  */
-#include "core/kind.h"
+#include "image/kind.h"
 
 #include <assert.h>
 #include <math.h>
 
 #include "base/cpu.h"
-#include "core/bits.h"
-#include "core/hash.h"
-#include "core/maths.h"
-#include "core/shape.h"
+#include "tools/bits.h"
+#include "tools/hash.h"
+#include "maths/maths.h"
+#include "maths/shape.h"
 
 #if CPU_X86
 #include <immintrin.h>

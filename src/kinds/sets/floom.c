@@ -113,15 +113,15 @@
  *  [Bloom 1970]   Space/time trade-offs in hash coding with allowable errors,
  *                 CACM 13(7). The row.
  */
-#include "core/kind.h"
+#include "image/kind.h"
 
 #include <math.h>
 
-#include "core/bits.h"
-#include "core/hash.h"
-#include "core/maths.h"
-#include "core/shape.h"
-#include "core/walk.h"
+#include "tools/bits.h"
+#include "tools/hash.h"
+#include "maths/maths.h"
+#include "maths/shape.h"
+#include "tools/walk.h"
 
 enum {
     FLOOM_VERSION = 1,

@@ -40,7 +40,7 @@
  *
  * PROBES
  *
- * The 64-bit state of core/index.h's `power` walk is reduced to [0, M) afresh
+ * The 64-bit state of tools/index.h's `power` walk is reduced to [0, M) afresh
  * at every step. Reducing first and stepping then (double hashing modulo M)
  * would leave only M^2 different keys: a floor of n/M^2 under the rate, nine
  * times the wanted one at m = 2048, k = 11.
@@ -60,16 +60,16 @@
  *  [Kirsch & Mitzenmacher 2006]  Less hashing, same performance, ESA.
  *  [Almeida 2007]   Scalable Bloom filters, IPL 101(6); uses this kind.
  */
-#include "core/kind.h"
+#include "image/kind.h"
 
 #include <math.h>
 
 #include "base/sizes.h"
-#include "core/bits.h"
-#include "core/index.h"
-#include "core/maths.h"
-#include "core/shape.h"
-#include "core/walk.h"
+#include "tools/bits.h"
+#include "tools/index.h"
+#include "maths/maths.h"
+#include "maths/shape.h"
+#include "tools/walk.h"
 
 enum {
     PARTITIONED_VERSION = 1,

@@ -60,14 +60,14 @@
  *  [Putze 2009]   Cache-, hash- and space-efficient Bloom filters, ACM JEA 14.
  *  [Apple 2022]   Split block Bloom filters, arXiv:2101.01719.
  */
-#include "core/kind.h"
+#include "image/kind.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "base/cpu.h"
-#include "core/bits.h"
-#include "core/shape.h"
+#include "tools/bits.h"
+#include "maths/shape.h"
 
 #if CPU_X86
 #include <immintrin.h>

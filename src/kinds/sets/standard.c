@@ -24,7 +24,7 @@
  *
  *      geometry 0   m, number of bits, 1 .. 2^60
  *      geometry 1   k, probes, 1 .. 64
- *      geometry 2   index scheme, 0 .. 5 as numbered in core/index.h
+ *      geometry 2   index scheme, 0 .. 5 as numbered in tools/index.h
  *      geometry 3   zero
  *      payload      ceil(m/8) bytes; bit i is bit (i mod 8) of byte i / 8
  *
@@ -54,7 +54,7 @@
  *
  * PROBES
  *
- * k positions from one 64-bit hash; see core/index.h for the schemes and what
+ * k positions from one 64-bit hash; see tools/index.h for the schemes and what
  * each costs in rate. The default, `power`, meets (1) at every m. The others
  * are the literature's, to compare with: their rate exceeds the plan's where
  * m is small. The option is stored in the image.
@@ -80,15 +80,15 @@
  *  [Goel 2010]    Small subset queries and Bloom filters using ternary
  *                 associative memories, SIGMETRICS. The proved upper bound.
  */
-#include "core/kind.h"
+#include "image/kind.h"
 
 #include <math.h>
 
-#include "core/bits.h"
-#include "core/index.h"
-#include "core/maths.h"
-#include "core/shape.h"
-#include "core/walk.h"
+#include "tools/bits.h"
+#include "tools/index.h"
+#include "maths/maths.h"
+#include "maths/shape.h"
+#include "tools/walk.h"
 
 enum {
     STANDARD_VERSION = 1,

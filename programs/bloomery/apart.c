@@ -1,0 +1,190 @@
+/* apart.c - two lists of keys that must have none in common.
+ *
+ * For `build --without`: hashes that come again in one list are dropped, since
+ * a filter would be planned for each of them. A hash that is in both lists is
+ * an error. Only hashes are held, so to name its key the files are read once
+ * more, where they can be. Floor 8; includes command.h and <bloomery.h> only.
+ */
+#include "bloomery/command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ==== Hashes ============================================================ */
+
+static int apart_compare(const void *a, const void *b)
+{
+    uint64_t x, y;
+
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return (x > y) - (x < y);
+}
+
+/* Sort them and drop repeats; how many stay. */
+static size_t apart_distinct(uint64_t *hashes, size_t n)
+{
+    size_t kept = 0;
+
+    if (n > 0)
+        qsort(hashes, n, sizeof *hashes, apart_compare);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || hashes[i] != hashes[i - 1])
+            hashes[kept++] = hashes[i];
+    return kept;
+}
+
+/* The first hash that is in both sorted lists, and how many there are. */
+static size_t apart_common(const uint64_t *a, size_t n, const uint64_t *b,
+                           size_t m, uint64_t *first)
+{
+    size_t common = 0;
+
+    for (size_t i = 0, j = 0; i < n && j < m; ) {
+        if (a[i] == b[j] && common++ == 0)
+            *first = a[i];
+        if (a[i] <= b[j])
+            i++;
+        else
+            j++;
+    }
+    return common;
+}
+
+/* ==== Its key =========================================================== */
+
+/* Where a key was found; path NULL: nowhere. */
+typedef struct {
+    const char *path;
+    uint64_t    line;
+    size_t      length;
+    char        text[41];       /* its beginning, fit for a terminal      */
+} apart_found;
+
+static void apart_keep(apart_found *out, const bly_key *key)
+{
+    const unsigned char *text = key->data;
+    size_t n = key->length < sizeof out->text ? key->length
+                                              : sizeof out->text - 1;
+
+    out->length = key->length;
+    for (size_t i = 0; i < n; i++)
+        out->text[i] = text[i] < 0x20 || text[i] == 0x7f ? '?'
+                                                         : (char)text[i];
+    out->text[n] = '\0';
+}
+
+/* In a batch of all lines; false: not there. */
+static bool apart_find_in(apart_found *out, const cli_batch *b,
+                          const bly_filter *hasher, uint64_t hash)
+{
+    for (size_t i = 0; i < b->n; i++)
+        if (b->keys[i].data != NULL
+            && bly_hash(hasher, b->keys[i].data, b->keys[i].length) == hash) {
+            apart_keep(out, &b->keys[i]);
+            out->line = i + 1;
+            return true;
+        }
+    return false;
+}
+
+static void apart_find_all(apart_found *out, cli_lines *lines,
+                           cli_batch *batch, const bly_filter *hasher,
+                           uint64_t hash)
+{
+    cli_chunk chunk = { .block = NULL };
+    const char *path = NULL;
+    uint64_t before = 0;        /* lines, of this file                    */
+
+    while (out->path == NULL && lines_next(lines, &chunk)) {
+        if (chunk.error != 0)
+            continue;
+        if (chunk.path != path)
+            before = 0;
+        path = chunk.path;
+        for (size_t at = 0; out->path == NULL
+                         && lines_split(lines, &chunk, &at, batch); ) {
+            if (apart_find_in(out, batch, hasher, hash)) {
+                out->path = path;
+                out->line += before;
+            }
+            before += batch->n;
+        }
+    }
+    free(chunk.block);
+}
+
+/* A pipe cannot be read again. */
+static void apart_find(apart_found *out, const cli_apart *lists,
+                       const cli_operands *operands, uint64_t hash)
+{
+    cli_batch *batch = malloc(sizeof *batch);
+    cli_lines lines;
+    uint64_t total;
+
+    out->path = NULL;
+    lines_open(&lines, lists->how, operands, 0, true);
+    if (batch != NULL && lines_measure(&lines, &total) == CLI_OK)
+        apart_find_all(out, &lines, batch, lists->hasher, hash);
+    lines_close(&lines);
+    free(batch);
+}
+
+/* ==== The error ========================================================= */
+
+static int apart_two_keys(const apart_found *a, const apart_found *b)
+{
+    return report_error("'%s' (line %llu of '%s', a member) and '%s' (line "
+                        "%llu of '%s', among the others) share their hash: "
+                        "choose another seed (-s)", a->text,
+                        (unsigned long long)a->line, a->path, b->text,
+                        (unsigned long long)b->line, b->path);
+}
+
+static int apart_refuse(const cli_apart *lists, uint64_t hash, size_t common)
+{
+    apart_found a, b, *one = &a;
+    char more[64] = "";
+
+    apart_find(&a, lists, lists->members, hash);
+    apart_find(&b, lists, lists->others, hash);
+    if (a.path != NULL && b.path != NULL
+        && (a.length != b.length || strcmp(a.text, b.text) != 0))
+        return apart_two_keys(&a, &b);
+    if (common > 1)
+        snprintf(more, sizeof more, ", and %s more are",
+                 report_count(common - 1).text);
+    if (a.path != NULL && b.path != NULL)
+        return report_error("'%s' is among the members and among the others%s "
+                            "(line %llu of '%s', line %llu of '%s'): take it "
+                            "out of one list", a.text, more,
+                            (unsigned long long)a.line, a.path,
+                            (unsigned long long)b.line, b.path);
+    if (a.path == NULL)
+        one = &b;
+    if (one->path != NULL)
+        return report_error("'%s' is among the members and among the others%s "
+                            "(line %llu of '%s'): take it out of one list",
+                            one->text, more, (unsigned long long)one->line,
+                            one->path);
+    return report_error("a key is among the members and among the others%s: "
+                        "take it out of one list (files instead of pipes let "
+                        "this message name it)", more);
+}
+
+int apart_run(cli_hashes *hashes, size_t *members, const cli_apart *lists)
+{
+    uint64_t *others = hashes->hashes + *members, first = 0;
+    size_t m = apart_distinct(others, hashes->n - *members);
+    size_t n = apart_distinct(hashes->hashes, *members);
+    size_t common = apart_common(hashes->hashes, n, others, m, &first);
+
+    if (common > 0)
+        return apart_refuse(lists, first, common);
+    if (m > 0)
+        memmove(hashes->hashes + n, others, m * sizeof *others);
+    *members = n;
+    hashes->n = n + m;
+    return CLI_OK;
+}

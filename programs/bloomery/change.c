@@ -1,0 +1,145 @@
+/* change.c - what `add`, `remove` and `put` have in common.
+ *
+ * The file is locked, read, changed in memory and saved in its own place.
+ * Another change of the same file waits for the lock and then reads what this
+ * one has saved, so neither loses keys. Large files are changed in their place
+ * (paged.c), under the same lock. Floor 8; includes its own folder's,
+ * the frame's and the library's headers only.
+ */
+#include "bloomery/command.h"
+
+#include <string.h>
+#include <unistd.h>
+
+typedef struct {
+    cli_how  how;
+    uint64_t jobs, memory;
+    bool     verbose, json, no_progress;
+} change_settings;
+
+#define CHANGE_OPTIONS                                                        \
+    CLI_HOW_OPTIONS(change_settings, how),                                    \
+    CLI_JOBS_OPTION(change_settings, jobs),                                   \
+    { 'v', "verbose", NULL, CLI_FLAG, offsetof(change_settings, verbose),     \
+      false, "Say on standard error what was done." },                        \
+    { 0, "json", NULL, CLI_FLAG, offsetof(change_settings, json), false,      \
+      "Print what the filter is now as a JSON object." },                     \
+    { 0, "no-progress", NULL, CLI_FLAG,                                       \
+      offsetof(change_settings, no_progress), false,                          \
+      "Show no progress on the terminal." },                                  \
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+
+const cli_option change_options[] = { CHANGE_OPTIONS };
+
+const cli_option change_label_options[] = {
+    CLI_LABEL_OPTION(change_settings, how, "Default: 1."),
+    CHANGE_OPTIONS
+};
+
+const cli_option change_add_options[] = {
+    CLI_MEMORY_OPTION(change_settings, memory),
+    CHANGE_OPTIONS
+};
+
+static int change_save(const char *path, bool paged, bly_filter *filter)
+{
+    if (paged)
+        return bly_sync(filter) < 0 ? filter_error() : CLI_OK;
+    return filter_save(filter, path);
+}
+
+/* With the filter open and the file locked. */
+static int change_keys(const cli_change *how, const change_settings *s,
+                       const cli_operands *operands, bool paged,
+                       bly_filter *filter)
+{
+    const char *path = operands->names[0];
+    cli_feed_report report = {
+        .output = path, .advice = "build a new filter with a larger -n",
+        .verbose = s->verbose, .json = s->json,
+    };
+    cli_lines lines;
+    cli_fed fed;
+    int status;
+
+    lines_open(&lines, &s->how, operands, 1, false);
+    status = how->feed(filter, &lines, work_jobs(s->jobs), !s->no_progress,
+                       &fed);
+    lines_close(&lines);
+    if (status == CLI_OK && (paged || fed.keys > fed.absent + fed.unsafe))
+        status = change_save(path, paged, filter);      /* else: as it was */
+    if (status != CLI_OK)
+        return status;
+    feed_report(filter, &fed, &report);
+    return fed.absent + fed.unsafe > 0 ? CLI_NONE : CLI_OK;
+}
+
+static int change_check(const cli_command *self, const cli_change *how,
+                        const change_settings *s, const cli_operands *operands)
+{
+    int status = lines_how_check(self, &s->how);
+
+    if (status == CLI_GO)
+        status = paged_memory_check(s->memory);
+    if (status != CLI_GO)
+        return status;
+    if (operands->count == 0)
+        return options_wrong(self, how->missing);
+    if (strcmp(operands->names[0], "-") == 0)
+        return options_wrong(self, "a filter in a pipe cannot be changed in "
+                                   "its place; name a file");
+    return filter_check_output(operands->names[0], operands, 1);
+}
+
+/* The locked file, in memory or page by page, if its kind can be changed
+ * so. */
+static bly_filter *change_open(const cli_change *how, const char *path,
+                               bool paged, uint64_t memory)
+{
+    bly_filter *filter;
+
+    if (paged)
+        return paged_open(path, memory);
+    if (memory > 0) {
+        report_error("'%s' is no filter of a kind that consists of pages: "
+                     "leave out --memory", path);
+        return NULL;
+    }
+    if (bly_open(&filter, path, 0) < 0) {
+        filter_error();
+        return NULL;
+    }
+    if (filter_can(filter, how->ability))
+        return filter;
+    report_error("'%s' is of a kind that cannot %s: 'bloomery kinds' lists "
+                 "what each can do", path, how->ability);
+    bly_free(filter);
+    return NULL;
+}
+
+int change_run(const cli_command *self, const cli_change *how, int argc,
+               char **argv)
+{
+    change_settings s = { .how = { .label = how->label, .separator = -1 } };
+    cli_operands operands;
+    bly_filter *filter;
+    bool paged;
+    int lock, status = options_read(self, argc, argv, &s, &operands);
+
+    if (status == CLI_GO)
+        status = change_check(self, how, &s, &operands);
+    if (status != CLI_GO)
+        return status;
+    lock = filter_lock(operands.names[0]);
+    if (lock < 0)
+        return CLI_ERROR;
+    paged = how->feed == feed_filter && paged_wanted(operands.names[0],
+                                                     s.memory);
+    filter = change_open(how, operands.names[0], paged, s.memory);
+    status = CLI_ERROR;
+    if (filter != NULL)
+        status = change_keys(how, &s, &operands, paged, filter);
+    bly_free(filter);
+    close(lock);
+    return status;
+}

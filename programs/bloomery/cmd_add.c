@@ -1,0 +1,46 @@
+/* cmd_add.c - `bloomery add`: more keys into a filter file.
+ *
+ * The work is in change.c. Floor 8; includes command.h and <bloomery.h> only.
+ */
+#include "bloomery/command.h"
+
+static const cli_example add_examples[] = {
+    { "bloomery add words.bly new-words.txt", "Add the words of a file." },
+    { "tail -n 1000 log | bloomery add -f 1 -t ' ' seen.bly",
+      "Add the first column of lines from a pipe." },
+    { NULL, NULL }
+};
+
+static int add_run(const cli_command *self, int argc, char **argv)
+{
+    static const cli_change how = { feed_filter, "add",
+                                    "the FILE to add to is missing", 0 };
+
+    return change_run(self, &how, argc, argv);
+}
+
+const cli_command cmd_add = {
+    .name = "add",
+    .operands = "FILE [KEYS...]",
+    .summary = "add the keys of lines to a filter",
+    .text =
+        "Reads keys, one per line, from the files KEYS (or standard input) and "
+        "adds them to the filter FILE, which is replaced when all of them are "
+        "in. Two commands may add to one file at once: one of them waits, and "
+        "no key is lost.\n\n"
+        "If more keys come than the filter was planned for all of them are "
+        "found, but the false-positive rate rises, and a warning says so. Some "
+        "kinds say that they are full instead: 'bloomery resize' makes them "
+        "larger.\n\n"
+        "A filter of more than half the memory, if its kind consists of pages "
+        "(buffered), is not replaced but changed in its place; so is a smaller "
+        "one with --memory. If that is interrupted, the next 'add' mends the "
+        "file: what was there before is there still, and some of the new keys "
+        "are.",
+    .options = change_add_options,
+    .examples = add_examples,
+    .status = "0 if the keys were added, 2 after an error; FILE is then as it "
+              "was before (one that is changed in its place may have some of "
+              "the keys).",
+    .run = add_run,
+};

@@ -1,0 +1,576 @@
+/* cmd_advise.c - `bloomery advise`: which kind for which need.
+ *
+ * The library ranks (src/advise/advise.c); here the need is read, the costs are
+ * fetched or measured, and the ranking is shown. Floor 8; includes command.h,
+ * costs.h and <bloomery.h> only.
+ */
+#include "bloomery/command.h"
+#include "filters/costs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ADVISE_SHOWN = 5 };
+
+typedef struct {
+    uint64_t items, memory, others, label_most;
+    double   rate, present;
+    bool     remove, count, grow, merge, fixed, stream, labels, exact, disk,
+             concurrent;
+    bool     small, fast, measure, all, json;
+} advise_settings;
+
+#define ADVISE_FLAG(name, field, help)                                        \
+    { 0, name, NULL, CLI_FLAG, offsetof(advise_settings, field), false, help }
+
+static const cli_option advise_options[] = {
+    { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(advise_settings, items),
+      false, "How many keys it should hold: 1000000, 1e6, 10k, 2.5M, 1G." },
+    CLI_RATE_OPTION(advise_settings),
+    ADVISE_FLAG("remove", remove, "Any key may be removed again, and come "
+                "back."),
+    ADVISE_FLAG("count", count, "It should tell how often a key came, to a "
+                "dozen and more."),
+    ADVISE_FLAG("grow", grow, "The keys may become more than ITEMS, at the "
+                "same rate."),
+    ADVISE_FLAG("merge", merge, "Filters should be united."),
+    ADVISE_FLAG("static", fixed, "All keys are known before it is built, and "
+                "none comes later: this lets in more kinds."),
+    ADVISE_FLAG("stream", stream, "Keys come without end, and old ones may be "
+                "forgotten once ITEMS others have come."),
+    ADVISE_FLAG("labels", labels, "It should tell a number for each key."),
+    ADVISE_FLAG("exact", exact, "No false positive at all, among the keys of "
+                "a closed universe."),
+    ADVISE_FLAG("disk", disk, "It is to be worked on in a file bigger than "
+                "memory."),
+    ADVISE_FLAG("concurrent", concurrent, "Many threads add at once."),
+    { 0, "present", "SHARE", CLI_SHARE, offsetof(advise_settings, present),
+      false, "The share of lookups that are of keys which are there: 0.9, 90%. "
+      "Default: 50%." },
+    { 0, "others", "ITEMS", CLI_ITEMS, offsetof(advise_settings, others),
+      false, "With --exact: how many keys will be asked for that are not "
+      "there. Default: as many as are." },
+    { 0, "label-most", "N", CLI_ITEMS, offsetof(advise_settings, label_most),
+      false, "With --labels: the largest there will be. Default: 255." },
+    { 0, "memory-limit", "SIZE", CLI_SIZE, offsetof(advise_settings, memory),
+      false, "The filter may have so many bytes: 64M, 1G (K, M, G, T are "
+      "powers of 1024). Not for --disk." },
+    ADVISE_FLAG("small", small, "Look for the smallest one, and at time only "
+                "between equals. Always so with --disk."),
+    ADVISE_FLAG("fast", fast, "Look for the quickest one, and at size only "
+                "between equals."),
+    ADVISE_FLAG("measure", measure, "First measure what lookups cost on this "
+                "machine, which takes about half a minute and 350 MB, and "
+                "keep it in the folder bloomery of $XDG_CACHE_HOME or "
+                "~/.cache. It is used from then on, and shared by no other "
+                "machine."),
+    ADVISE_FLAG("all", all, "Show all kinds, those that gain nothing too, and "
+                "those that cannot and why; not only the best five."),
+    ADVISE_FLAG("json", json, "Print an object: where the costs are from, and "
+                "an array of all kinds."),
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example advise_examples[] = {
+    { "bloomery advise -n 10M -p 0.1%", "For keys that are added one by one." },
+    { "bloomery advise -n 10M --static --small",
+      "The smallest of fixed keys." },
+    { "bloomery advise -n 1M --remove --count --all",
+      "All that can, and why the others cannot." },
+    { "bloomery advise -n 100k --static --memory-limit 64K",
+      "What fits, or how much it must be." },
+    { "bloomery advise --measure", "Measure this machine." },
+    { NULL, NULL }
+};
+
+/* ==== The need ========================================================== */
+
+static bly_need advise_need(const advise_settings *s, const bly_costs *costs)
+{
+    const struct { bool wanted; unsigned need; } needs[] = {
+        { s->remove, BLY_NEED_REMOVE },   { s->count, BLY_NEED_COUNT },
+        { s->grow, BLY_NEED_GROW },       { s->merge, BLY_NEED_MERGE },
+        { s->fixed, BLY_NEED_STATIC },    { s->stream, BLY_NEED_STREAM },
+        { s->labels, BLY_NEED_LABELS },   { s->exact, BLY_NEED_EXACT },
+        { s->disk, BLY_NEED_DISK },
+        { s->concurrent, BLY_NEED_CONCURRENT },
+    };
+    bly_need need = {
+        .capacity = s->items, .rate = s->rate, .present = s->present,
+        .memory = s->memory, .others = s->others,
+        .label_most = s->label_most, .costs = costs,
+        .aim = s->small ? BLY_AIM_SMALL
+             : s->fast  ? BLY_AIM_FAST : BLY_AIM_BALANCE,
+    };
+
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+        if (needs[i].wanted)
+            need.needs |= needs[i].need;
+    return need;
+}
+
+/* ==== The command line that builds it =================================== */
+
+typedef struct { char text[256]; } advise_line;
+
+static advise_line advise_command(const bly_advice *a,
+                                  const advise_settings *s)
+{
+    advise_line line;
+    int n = snprintf(line.text, sizeof line.text, "bloomery build -k %s",
+                     a->kind);
+    size_t at = (size_t)n;
+
+    n = snprintf(line.text + at, sizeof line.text - at,
+                 s->exact ? " -n %" PRIu64 : " -n %" PRIu64 " -p %.12g",
+                 s->items, s->rate);
+    at += (size_t)n;
+    snprintf(line.text + at, sizeof line.text - at, "%s%s%s -o FILE KEYS",
+             s->labels ? " -l COLUMN" : "",
+             s->exact && s->fixed ? " --without OTHERS" : "",
+             s->disk ? " --memory SIZE" : "");
+    return line;
+}
+
+/* ==== The ranking ======================================================= */
+
+static void advise_json(const bly_advice *a, size_t place,
+                        const advise_settings *s)
+{
+    json_open_object(NULL);
+    json_string("kind", a->kind);
+    json_bool("fits", a->fits);
+    json_string("why", a->why);
+    json_string("lacks", a->lacks);
+    if (a->fits) {
+        json_count("place", place);
+        json_bool("beaten", a->beaten);
+        json_string("limit", a->limit);
+        json_count("bytes", a->plan.bytes);
+        json_real("bits_per_key", a->plan.bits_per_key);
+        json_real("rate", a->plan.rate);
+        json_labels(a->plan.label_bits, a->plan.label_least,
+                    a->plan.label_most);
+        if (s->stream)
+            json_real("lost", a->plan.lost);
+        json_real("ns_present", a->ns_present);
+        json_real("ns_absent", a->ns_absent);
+        json_real("ns_lookup", a->ns_lookup);
+        json_real("ns_add", a->ns_add);
+        json_real("score", a->score);
+        json_string("command", advise_command(a, s).text);
+    }
+    json_close_object();
+}
+
+static void advise_heading(void)
+{
+    output_format("%26s %9s %18s %9s %24s\n", "", "bits", "", "",
+                  "nanoseconds, a key");
+    output_format("%26s %9s %18s %9s %8s %7s %7s\n", "", "per key", "bytes",
+                  "rate", "there", "not", "add");
+}
+
+static void advise_text(const bly_advice *a, size_t place,
+                        const advise_settings *s)
+{
+    output_format("%2zu %-23s %9.2f %18s %9s %8.1f %7.1f %7.1f\n", place,
+                  a->kind, a->plan.bits_per_key,
+                  report_count(a->plan.bytes).text,
+                  report_percent(a->plan.rate).text, a->ns_present,
+                  a->ns_absent, a->ns_add);
+    output_format("   %s\n   %s\n", filter_kind(a->kind)->summary,
+                  a->why);
+    if (a->limit[0] != '\0')
+        output_format("   %s\n", a->limit);
+    if (s->labels)
+        output_format("   labels %" PRIu64 " .. %" PRIu64 "\n",
+                      a->plan.label_least, a->plan.label_most);
+    if (s->stream && a->plan.lost > 0)
+        output_format("   %s of the keys are forgotten when %s others have "
+                      "followed\n", report_percent(a->plan.lost).text,
+                      report_count(a->plan.capacity).text);
+    if (a->lacks[0] != '\0')
+        output_format("   has not: %s\n", a->lacks);
+    output_format("   %s\n", advise_command(a, s).text);
+}
+
+/* What was not shown. */
+static void advise_rest(size_t more, size_t beaten)
+{
+    if (more == 0)
+        return;
+    output_format("%zu more can: --all shows them.", more);
+    if (beaten > 0)
+        output_format(" %s neither smaller nor much quicker to ask or fill "
+                      "than one above.", beaten == more ? "Each is"
+                                                        : "Most are");
+    output_text("\n");
+}
+
+/* The best, but no kind that one before it makes needless: it does something
+ * else well, which was not asked for. */
+static void advise_show(const bly_advice *all, const advise_settings *s)
+{
+    size_t place = 1, more = 0, beaten = 0, shown = 0;
+
+    advise_heading();
+    for (; all->kind[0] != '\0'; all++) {
+        if (all->fits && (s->all || (!all->beaten && shown < ADVISE_SHOWN))) {
+            shown++;
+            advise_text(all, s->all ? place : shown, s);
+        } else if (all->fits) {
+            more++;
+            beaten += all->beaten;
+        } else if (s->all) {
+            output_format(" - %-23s %s\n", all->kind, all->why);
+        }
+        place++;
+    }
+    advise_rest(more, beaten);
+}
+
+static void advise_show_json(const bly_advice *all, const advise_settings *s,
+                             const char *costs)
+{
+    json_open_object(NULL);
+    json_string("costs", costs);
+    json_open_array("advice");
+    for (size_t place = 1; all->kind[0] != '\0'; all++)
+        advise_json(all, place++, s);
+    json_close_array();
+    json_close_object();
+}
+
+/* ==== No kind fits: what would help? ==================================== */
+
+enum { ADVISE_HINTS = 3, ADVISE_WISHES = 10 };
+
+typedef struct {
+    char   text[400];
+    size_t count;
+} advise_hints;
+
+/* By the bits of BLY_NEED_…; static is no wish, it lets in more. */
+static const char *const advise_wish[ADVISE_WISHES] = {
+    "remove", "count", "grow", "merge", NULL, "stream", "labels", "exact",
+    "disk", "concurrent",
+};
+
+/* The smallest where the memory is what was too little, or else the best; NULL:
+ * no kind fits this either. */
+static const bly_advice *advise_would(const bly_need *need, bool smallest)
+{
+    static bly_advice all[BLY_ADVICE_MOST];
+    const bly_advice *best = all;
+
+    if (bly_advise(all, BLY_ADVICE_MOST, need) != BLY_OK || !all->fits)
+        return NULL;
+    for (size_t i = 1; smallest && i < BLY_ADVICE_MOST && all[i].fits; i++)
+        if (all[i].plan.bytes < best->plan.bytes)
+            best = &all[i];
+    return best;
+}
+
+CLI_PRINTF(3, 4)
+static void advise_hint(advise_hints *h, const char *kind, const char *format,
+                        ...)
+{
+    char what[128];
+    size_t used = strlen(h->text);
+    va_list arguments;
+
+    if (h->count >= ADVISE_HINTS)
+        return;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    snprintf(h->text + used, sizeof h->text - used, "%s%s (then %s)",
+             h->count == 0 ? "" : ", or ", what, kind);
+    h->count++;
+}
+
+static void advise_hint_memory(advise_hints *h, bly_need less)
+{
+    const bly_advice *then;
+
+    if (less.memory == 0)
+        return;
+    less.memory = 0;
+    then = advise_would(&less, true);
+    if (then != NULL)
+        advise_hint(h, then->kind, "allow --memory-limit %" PRIu64
+                    ", the least there is", then->plan.bytes);
+}
+
+static void advise_hint_static(advise_hints *h, bly_need less)
+{
+    const bly_advice *then;
+
+    if ((less.needs & (BLY_NEED_STATIC | BLY_NEED_GROW | BLY_NEED_STREAM)) != 0)
+        return;
+    less.needs |= BLY_NEED_STATIC;
+    then = advise_would(&less, false);
+    if (then != NULL)
+        advise_hint(h, then->kind, "add --static if no key comes later");
+}
+
+/* Without wish i and wish j, which may be the same. */
+static void advise_hint_without(advise_hints *h, bly_need less, unsigned i,
+                                unsigned j)
+{
+    unsigned both = 1U << i | 1U << j;
+    const bly_advice *then;
+
+    if (advise_wish[i] == NULL || advise_wish[j] == NULL
+        || (less.needs & both) != both)
+        return;
+    less.needs &= ~both;
+    then = advise_would(&less, false);
+    if (then != NULL && i == j)
+        advise_hint(h, then->kind, "leave out --%s", advise_wish[i]);
+    else if (then != NULL)
+        advise_hint(h, then->kind, "leave out --%s and --%s", advise_wish[i],
+                    advise_wish[j]);
+}
+
+/* Without one wish; and where that is not enough, without two. */
+static void advise_hint_wishes(advise_hints *h, const bly_need *need)
+{
+    size_t before = h->count;
+
+    for (unsigned i = 0; i < ADVISE_WISHES; i++)
+        advise_hint_without(h, *need, i, i);
+    for (unsigned i = 0; h->count == before && i < ADVISE_WISHES; i++)
+        for (unsigned j = i + 1; j < ADVISE_WISHES; j++)
+            advise_hint_without(h, *need, i, j);
+}
+
+/* The numbers 1, 2, 5, 10, 20, … */
+static double advise_step(int i)
+{
+    static const double digit[] = { 1, 2, 5 };
+    return digit[i % 3] * pow(10, i / 3);
+}
+
+static void advise_hint_labels(advise_hints *h, bly_need less)
+{
+    const uint64_t most = less.label_most > 0 ? less.label_most : 255;
+    const bly_advice *then = NULL;
+
+    for (int i = 57; then == NULL && i >= 0 && less.label_most != 1; i--) {
+        less.label_most = (uint64_t)(advise_step(i) + 0.5);
+        if (less.label_most < most)
+            then = advise_would(&less, false);
+    }
+    if (then != NULL)
+        advise_hint(h, then->kind, "make do with --label-most %" PRIu64,
+                    then->plan.label_most);
+}
+
+static void advise_hint_rate(advise_hints *h, bly_need less)
+{
+    const double least = 1e-19;
+    const double rate = less.rate;
+    const bly_advice *then = NULL;
+
+    for (int i = 0; then == NULL && advise_step(i) * least < 0.3; i++) {
+        less.rate = advise_step(i) * least;
+        if (less.rate > rate)
+            then = advise_would(&less, false);
+    }
+    if (then != NULL)
+        advise_hint(h, then->kind, "ask for a rate of %g", less.rate);
+}
+
+static void advise_hint_items(advise_hints *h, bly_need less)
+{
+    const uint64_t items = less.capacity;
+    const bly_advice *then = NULL;
+
+    for (int i = 57; then == NULL && i >= 0; i--) {
+        less.capacity = (uint64_t)(advise_step(i) + 0.5);
+        if (less.capacity < items)
+            then = advise_would(&less, false);
+    }
+    if (then != NULL)
+        advise_hint(h, then->kind, "ask for %s keys",
+                    report_count(less.capacity).text);
+}
+
+static int advise_none(const bly_need *need)
+{
+    advise_hints h = { .count = 0 };
+
+    advise_hint_memory(&h, *need);
+    advise_hint_static(&h, *need);
+    if ((need->needs & BLY_NEED_LABELS) != 0)
+        advise_hint_labels(&h, *need);
+    advise_hint_wishes(&h, need);
+    advise_hint_rate(&h, *need);
+    if (h.count == 0)
+        advise_hint_items(&h, *need);
+    return report_error("no kind can do all that: %s; --all tells why each "
+                        "cannot", h.count > 0 ? h.text : "ask for less");
+}
+
+/* ==== The answer ======================================================== */
+
+static int advise_give(const advise_settings *s, const bly_costs *costs,
+                       const char *path)
+{
+    static bly_advice all[BLY_ADVICE_MOST + 1];
+    bly_need need = advise_need(s, costs);
+
+    if (bly_advise(all, BLY_ADVICE_MOST, &need) < 0)
+        return filter_error();
+    if (s->json)
+        advise_show_json(all, s, costs != NULL ? path : "built in");
+    else if (all[0].fits || s->all)
+        advise_show(all, s);
+    if (!all[0].fits)
+        return advise_none(&need);
+    if (s->json)
+        return CLI_OK;
+    if (s->disk)
+        output_text("On disk a lookup reads one page, whatever the kind: times "
+                    "are of the same filter in memory.\n");
+    if (costs != NULL)
+        output_format("Times: as measured on this machine (%s).\n", path);
+    else
+        output_text("Times: of the machine that Bloomery was made on; "
+                    "--measure measures this one.\n");
+    return CLI_OK;
+}
+
+/* ==== The costs ========================================================= */
+
+static void advise_watch(void *context, const char *kind, double share)
+{
+    (void)context;
+    progress_share(kind, share);
+}
+
+static int advise_unwritable(const char *path)
+{
+    return report_error("%s cannot be written: %s: set XDG_CACHE_HOME to a "
+                        "folder that can be", path, strerror(errno));
+}
+
+static int advise_measure(costs_table *table, const char *path)
+{
+    const costs_watch watch = { advise_watch, NULL };
+    bool good;
+
+    if (!costs_writable(path))
+        return advise_unwritable(path);
+    progress_start("measuring this machine", 0, true);
+    good = costs_measure(table, &watch);
+    progress_end();
+    if (!good)
+        return report_error("cannot measure: there is too little memory: make "
+                            "room for some 350 MB");
+    return costs_write(table, path) ? CLI_OK : advise_unwritable(path);
+}
+
+/* *costs stays NULL where nothing was measured. */
+static int advise_fetch(const bly_costs **costs, costs_table *table,
+                        const char *path, bool measure)
+{
+    const char *wrong, *lacks;
+
+    if (measure && path[0] == '\0')
+        return report_error("there is no place to keep what is measured: set "
+                            "XDG_CACHE_HOME or HOME");
+    if (measure && advise_measure(table, path) != CLI_OK)
+        return CLI_ERROR;
+    wrong = measure ? NULL
+          : path[0] == '\0' ? costs_missing : costs_read(table, path);
+    if (wrong != NULL && wrong != costs_missing)
+        report_note("note: %s %s: measure anew with --measure", path, wrong);
+    if (wrong != NULL)
+        return CLI_OK;
+    lacks = costs_lacks(table);
+    if (lacks != NULL)
+        report_note("note: %s lacks %s: measure anew with --measure", path,
+                    lacks);
+    else
+        *costs = &table->costs;
+    return CLI_OK;
+}
+
+/* ==== The command ======================================================= */
+
+/* Wishes that contradict each other; or NULL. */
+static const char *advise_wrong(const advise_settings *s)
+{
+    if (s->small && s->fast)
+        return "--small and --fast exclude each other";
+    if (s->fixed && s->grow)
+        return "--static says that no key comes later, and --grow that more "
+               "do: leave out one of them";
+    if (s->fixed && s->stream)
+        return "--static says that no key comes later, and --stream that they "
+               "come without end: leave out one of them";
+    if (s->disk && s->memory > 0)
+        return "--memory-limit is for what is worked on in memory, and not for "
+               "--disk: leave out one of them";
+    if (s->others > 0 && !s->exact)
+        return "--others is only for --exact";
+    if (s->label_most > 0 && !s->labels)
+        return "--label-most is only for --labels";
+    return NULL;
+}
+
+static int advise_run(const cli_command *self, int argc, char **argv)
+{
+    static costs_table table;
+    advise_settings s = { .rate = 0.01, .present = 0.5 };
+    cli_operands operands;
+    const bly_costs *costs = NULL;
+    char path[COSTS_PATH];
+    const char *wrong;
+    int status = options_read(self, argc, argv, &s, &operands);
+
+    if (status != CLI_GO)
+        return status;
+    if (operands.count > 0)
+        return options_wrong(self, "it takes no operands");
+    if (s.items == 0 && !s.measure)
+        return options_wrong(self, "-n ITEMS is missing");
+    wrong = advise_wrong(&s);
+    if (wrong != NULL)
+        return options_wrong(self, wrong);
+    if (!costs_path(path, sizeof path))
+        path[0] = '\0';
+    status = advise_fetch(&costs, &table, path, s.measure);
+    return status != CLI_OK || s.items == 0 ? status
+                                            : advise_give(&s, costs, path);
+}
+
+const cli_command cmd_advise = {
+    .name = "advise",
+    .operands = "",
+    .summary = "tell which kind is best for a need",
+    .text =
+        "Ranks the kinds of filters for a number of keys, a false-positive "
+        "rate, and what the filter must be able to do. The best is where the "
+        "time of a lookup times the cube root of the size is least: what is "
+        "eight times as large must be twice as quick; --fast and --small look "
+        "at one of the two. A kind that is neither smaller nor much quicker to "
+        "ask or to fill than one before it is left out, but for --all.\n\n"
+        "Shown are the size, the rate, and the expected nanoseconds of a "
+        "lookup in a batch, of a key that is there and of one that is not, "
+        "and of an add (of a kind that is built at once: of the build, by "
+        "key). The times are reckoned from what each kind's filters took, "
+        "when measured, in a cache and out of it.",
+    .options = advise_options,
+    .examples = advise_examples,
+    .status = "0 if there is advice, 2 after an error or if no kind can do "
+              "what is needed.",
+    .run = advise_run,
+};

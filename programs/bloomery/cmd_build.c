@@ -1,0 +1,478 @@
+/* cmd_build.c - `bloomery build`: a new filter from the keys of lines.
+ *
+ * A filter must know beforehand how many keys it will hold. Without -n the
+ * keys are counted first, which takes a second reading and therefore files
+ * that can be read twice. Floor 8; includes command.h and <bloomery.h> only.
+ */
+#include "bloomery/command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const cli_option build_options[] = {
+    { 'o', "output", "FILE", CLI_TEXT, offsetof(cli_build, output), true,
+      "Where the filter goes; '-' is standard output. An existing file is "
+      "replaced only when the new one is complete." },
+    { 'k', "kind", "KIND", CLI_TEXT, offsetof(cli_build, kind), false,
+      "The kind of filter, with its options: standard, blocked, standard:k=5. "
+      "'bloomery kinds' lists them. Default: standard." },
+    CLI_SPEC_OPTIONS(cli_build),
+    CLI_HASH_OPTION(cli_build, hash),
+    CLI_MEMORY_OPTION(cli_build, memory),
+    CLI_HOW_OPTIONS(cli_build, how),
+    CLI_LABEL_OPTION(cli_build, how, "For kinds that carry labels."),
+    { 0, "without", "FILE", CLI_LIST, offsetof(cli_build, without), false,
+      "All other keys that will ever be asked for, in lines of the same form; "
+      "'-' is standard input. None of them is found then. It may be given "
+      "several times, for several files. For kinds that separate, as "
+      "cascade." },
+    CLI_JOBS_OPTION(cli_build, jobs),
+    { 'v', "verbose", NULL, CLI_FLAG, offsetof(cli_build, verbose), false,
+      "Say on standard error what was built." },
+    { 0, "json", NULL, CLI_FLAG, offsetof(cli_build, json), false,
+      "Print what was built as a JSON object. 'seconds' is the time of "
+      "reading and adding, without counting before and saving after." },
+    { 0, "no-progress", NULL, CLI_FLAG, offsetof(cli_build, no_progress),
+      false, "Show no progress on the terminal." },
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example build_examples[] = {
+    { "bloomery build -o words.bly words.txt",
+      "One key per line, a false-positive rate of 1 %." },
+    { "find . -type f -print0 | bloomery build -0 -n 1M -o files.bly",
+      "Keys of a pipe cannot be counted beforehand: -n says how many there "
+      "may be." },
+    { "bloomery build -k blocked -p 0.1% -f 2 -t , -o ids.bly *.csv",
+      "The second column of comma-separated lines, in a filter that looks "
+      "into one cache line per key." },
+    { "bloomery build -k bloomier:bits=8 -l 2 -o shard.bly shards.tsv",
+      "Of lines such as 'alice TAB 7' the second column is a label of 8 bits, "
+      "for 'bloomery get'." },
+    { "bloomery build -k spatial:areas=3 -l 1 -o zones.bly cells.tsv",
+      "Lines such as '2 TAB 48.85,2.35': in which of three areas a cell of "
+      "the map is." },
+    { "bloomery build -k cascade --without valid.txt -o revoked.bly "
+      "revoked.txt",
+      "A revocation list: right for every serial number of both files." },
+    { NULL, NULL }
+};
+
+/* ==== How many keys ===================================================== */
+
+static int build_no_keys(const cli_lines *lines)
+{
+    if (lines->count == 1)
+        return report_error("no keys in '%s': name a file that has some, or "
+                            "give -n ITEMS for a filter that is empty at first",
+                            lines->paths[0]);
+    return report_error("no keys in any of the %zu files: name one that has "
+                        "some, or give -n ITEMS for a filter that is empty at "
+                        "first", lines->count);
+}
+
+/* Fill in spec->capacity by reading everything; stdin is wound back. */
+static int build_count(const cli_build *s, cli_lines *lines,
+                       bly_spec *spec)
+{
+    off_t start = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    int status = feed_count(lines, work_jobs(s->jobs), !s->no_progress,
+                            &spec->capacity);
+
+    if (start >= 0)
+        lseek(STDIN_FILENO, start, SEEK_SET);
+    if (status == CLI_GO && spec->capacity == 0)
+        status = build_no_keys(lines);
+    return status;
+}
+
+/* Keys that a filter which grows begins with, when they cannot be counted. */
+enum { BUILD_FIRST = 1 << 16 };
+
+/* The keys come from a pipe, and nobody has said how many. A kind that grows
+ * takes the place of plain sets, but carries no labels and is not exact. */
+static int build_uncounted(const cli_build *s, bly_spec *spec)
+{
+    if (!filter_kind_can(s->kind, "grow"))
+        return report_error("the keys of a pipe cannot be counted beforehand: "
+                            "give -n ITEMS, how many there will be at most%s",
+                            filter_kind_of_family(s->kind, "sets")
+                            ? ", or take a kind that grows (-k scalable)"
+                            : "");
+    spec->capacity = BUILD_FIRST;
+    return CLI_GO;
+}
+
+/* A wrong kind or hash is told before anything is read; a kind whose options
+ * fix its size needs no count. */
+static int build_size(const cli_build *s, const cli_operands *operands,
+                      bly_spec *spec)
+{
+    uint64_t total = 0;
+    bly_plan_t plan;
+    bly_status planned = bly_plan(&plan, s->kind, spec);
+    cli_lines lines;
+    int status;
+
+    if (planned < 0 && (spec->capacity > 0 || planned != BLY_EPARAM))
+        return filter_error();
+    lines_open(&lines, &s->how, operands, 0, false);
+    status = lines_measure(&lines, &total);
+    if (status == CLI_OK && spec->capacity == 0)
+        status = build_count(s, &lines, spec);
+    else if (status == CLI_NONE && spec->capacity == 0 && planned < 0)
+        status = build_uncounted(s, spec);
+    lines_close(&lines);
+    return status == CLI_ERROR ? status : CLI_GO;
+}
+
+/* ==== Building ========================================================== */
+
+/* Of the keys, and of the others if there are any. */
+static void build_report(const cli_build *s, const bly_filter *filter,
+                         const cli_fed *fed, const cli_fed *others)
+{
+    char advice[80];
+    cli_feed_report how = { .output = s->output, .advice = advice,
+                            .verbose = s->verbose, .json = s->json,
+                            .others = others };
+
+    snprintf(advice, sizeof advice, "build it again with -n %llu",
+             (unsigned long long)fed->keys);
+    feed_report(filter, fed, &how);
+}
+
+/* Save what was built, and tell. */
+static int build_done(const cli_build *s, const bly_filter *filter,
+                      const cli_fed *fed, const cli_fed *others)
+{
+    int status = filter_save(filter, s->output);
+
+    if (status == CLI_OK)
+        build_report(s, filter, fed, others);
+    return status;
+}
+
+static int build_fill(const cli_build *s, const cli_operands *operands,
+                      bly_filter *filter, cli_fed *fed)
+{
+    cli_lines lines;
+    int status;
+
+    lines_open(&lines, &s->how, operands, 0, false);
+    status = s->how.label != 0
+           ? feed_put(filter, &lines, work_jobs(s->jobs), !s->no_progress, fed)
+           : feed_filter(filter, &lines, work_jobs(s->jobs), !s->no_progress,
+                         fed);
+    lines_close(&lines);
+    return status;
+}
+
+/* In its file, which gets its name when it is complete. */
+static int build_in_file(const cli_build *s, const cli_operands *operands,
+                         const bly_spec *spec)
+{
+    cli_paged paged;
+    cli_fed fed;
+    bly_filter *filter = paged_create(&paged, s->output, s->kind, spec,
+                                      s->memory);
+    int status;
+
+    if (filter == NULL)
+        return CLI_ERROR;
+    status = build_fill(s, operands, filter, &fed);
+    if (status == CLI_OK)
+        status = paged_keep(&paged, filter);
+    if (status == CLI_OK)
+        build_report(s, filter, &fed, NULL);
+    else
+        paged_drop(&paged);
+    bly_free(filter);
+    return status;
+}
+
+/* Into an empty filter, key by key. */
+static int build_by_adding(const cli_build *s,
+                           const cli_operands *operands, bly_spec *spec)
+{
+    bly_filter *filter;
+    cli_fed fed;
+    int status = build_size(s, operands, spec);
+
+    if (status != CLI_GO)
+        return status;
+    if (paged_builds(s->kind, spec, s->output, s->memory))
+        return build_in_file(s, operands, spec);
+    if (bly_new(&filter, s->kind, spec) < 0)
+        return filter_error();
+    status = build_fill(s, operands, filter, &fed);
+    if (status == CLI_OK)
+        status = build_done(s, filter, &fed, NULL);
+    bly_free(filter);
+    return status;
+}
+
+/* Whose hash function and seed the keys are hashed by. */
+static bly_filter *build_hasher(const bly_spec *spec)
+{
+    bly_spec any = { .capacity = 1, .seed = spec->seed, .hash = spec->hash };
+    bly_filter *hasher;
+
+    if (bly_new(&hasher, "standard", &any) == BLY_OK)
+        return hasher;
+    filter_error();
+    return NULL;
+}
+
+static int build_hashes(const cli_build *s, const cli_operands *operands,
+                        bly_filter *hasher, cli_hashes *hashes, cli_fed *fed)
+{
+    cli_lines lines;
+    int status;
+
+    lines_open(&lines, &s->how, operands, 0, false);
+    status = feed_hashes(hashes, hasher, &lines, work_jobs(s->jobs),
+                         !s->no_progress, fed);
+    lines_close(&lines);
+    return status;
+}
+
+/* Is this a kind that carries labels, or separates, if that is wanted? */
+static int build_labels(const cli_build *s, const bly_plan_t *plan,
+                        cli_hashes *hashes)
+{
+    if (s->without.count > 0 && !filter_kind_can(s->kind, "separate"))
+        return report_error("kind %s cannot keep keys out: leave out "
+                            "--without, or take -k cascade", plan->kind);
+    if (s->without.count == 0 && filter_kind_can(s->kind, "separate")
+        && strstr(s->kind, "others=") != NULL)
+        return report_error("kind %s with others= wants to know the other "
+                            "keys: give --without FILE, which counts them, or "
+                            "leave out others=", plan->kind);
+    if (s->how.label != 0 && plan->label_bits == 0)
+        return report_error("kind %s carries no labels: leave out -l, or "
+                            "choose one that does (see 'bloomery kinds')",
+                            plan->kind);
+    if (s->how.label != 0)
+        hashes->may = (cli_labels){ plan->label_least, plan->label_most };
+    return CLI_GO;
+}
+
+/* One file of other keys. */
+static int build_others(const cli_build *s, char **path, bly_filter *hasher,
+                        cli_hashes *hashes, cli_fed *sum)
+{
+    cli_operands file = { path, 1 };
+    cli_fed fed;
+    int status = build_hashes(s, &file, hasher, hashes, &fed);
+
+    if (status != CLI_OK)
+        return status;
+    if (fed.keyless > 0 && fed.keys == 0)
+        return report_error("no line of '%s' has a key: give its keys the "
+                            "column and separator that the others have (-f, "
+                            "-t)", *path);
+    if (fed.keyless > 0)
+        report_note("note: %s %s of '%s' %s no such column and %s skipped",
+                    report_count(fed.keyless).text,
+                    fed.keyless == 1 ? "line" : "lines", *path,
+                    fed.keyless == 1 ? "has" : "have",
+                    fed.keyless == 1 ? "was" : "were");
+    sum->keys += fed.keys;
+    sum->keyless += fed.keyless;
+    return CLI_OK;
+}
+
+/* The keys so far are members: the others follow. Labels tell them apart. */
+static int build_without(const cli_build *s, const cli_operands *operands,
+                         bly_filter *hasher, cli_hashes *hashes,
+                         cli_fed *others)
+{
+    cli_apart lists = { &s->how, operands, &s->without, hasher };
+    size_t members = hashes->n;
+    int status = CLI_OK;
+
+    *others = (cli_fed){ .keys = 0 };
+    for (size_t i = 0; i < s->without.count && status == CLI_OK; i++)
+        status = build_others(s, &s->without.names[i], hasher, hashes, others);
+    if (status == CLI_OK)
+        status = apart_run(hashes, &members, &lists);
+    if (status != CLI_OK)
+        return status;
+    hashes->labels = malloc((hashes->n + 1) * sizeof *hashes->labels);
+    if (hashes->labels == NULL)
+        return work_no_memory();
+    for (size_t i = 0; i < hashes->n; i++)
+        hashes->labels[i] = i < members;
+    return CLI_OK;
+}
+
+static int build_from(const cli_build *s, const bly_spec *spec,
+                      const cli_hashes *hashes, const cli_fed *fed,
+                      const cli_fed *others)
+{
+    bly_filter *filter;
+    bly_status made = hashes->may.most > 0 || others != NULL
+        ? bly_build_labels(&filter, s->kind, spec, hashes->hashes,
+                           hashes->labels, hashes->n)
+        : bly_build(&filter, s->kind, spec, hashes->hashes, hashes->n);
+    int status;
+
+    if (made < 0)
+        return filter_error();
+    status = build_done(s, filter, fed, others);
+    bly_free(filter);
+    return status;
+}
+
+static int build_all(const cli_build *s, const cli_operands *operands,
+                     const bly_spec *spec, bly_filter *hasher,
+                     cli_hashes *hashes)
+{
+    bool without = s->without.count > 0;
+    cli_fed fed, others;
+    int status = build_hashes(s, operands, hasher, hashes, &fed);
+
+    if (status == CLI_OK && without)
+        status = build_without(s, operands, hasher, hashes, &others);
+    if (status == CLI_OK)
+        status = build_from(s, spec, hashes, &fed, without ? &others : NULL);
+    return status;
+}
+
+/* A kind that is built from all its keys: the hashes are held till then, and
+ * the labels. A wrong option is told before anything is read. */
+static int build_at_once(const cli_build *s, const cli_operands *operands,
+                         bly_spec *spec)
+{
+    cli_hashes hashes = { NULL, NULL, 0, 0, { 0, 0 } };
+    bly_filter *hasher;
+    bly_plan_t plan;
+    int status;
+
+    spec->capacity = spec->capacity == 0 ? 1 : spec->capacity;
+    if (bly_plan(&plan, s->kind, spec) < 0)
+        return filter_error();
+    status = build_labels(s, &plan, &hashes);
+    if (status != CLI_GO)
+        return status;
+    hasher = build_hasher(spec);
+    if (hasher == NULL)
+        return CLI_ERROR;
+    status = build_all(s, operands, spec, hasher, &hashes);
+    bly_free(hasher);
+    free(hashes.hashes);
+    free(hashes.labels);
+    return status;
+}
+
+static bool build_is_stdin(const char *name)
+{
+    return strcmp(name, "-") == 0;
+}
+
+/* The other keys are more input. */
+static int build_check_without(const cli_command *self, const cli_build *s,
+                               const cli_operands *operands)
+{
+    size_t inputs = operands->count == 0, theirs = 0;
+
+    if (s->without.count == 0)
+        return CLI_GO;
+    if (s->how.label != 0)
+        return options_wrong(self, "-l and --without exclude each other");
+    for (size_t i = 0; i < operands->count; i++)
+        inputs += build_is_stdin(operands->names[i]);
+    for (size_t i = 0; i < s->without.count; i++)
+        theirs += build_is_stdin(s->without.names[i]);
+    if (theirs > 0 && inputs > 0)
+        return options_wrong(self, "KEYS and --without both want standard "
+                                   "input");
+    if (theirs > 1)
+        return options_wrong(self, "--without wants standard input twice");
+    return filter_check_output(s->output, &s->without, 0);
+}
+
+static int build_check(const cli_command *self, const cli_build *s,
+                       const cli_operands *operands)
+{
+    int status = lines_how_check(self, &s->how);
+
+    if (status != CLI_GO)
+        return status;
+    if (s->json && strcmp(s->output, "-") == 0)
+        return options_wrong(self, "-o - and --json both want standard output");
+    if (paged_memory_check(s->memory) != CLI_GO)
+        return CLI_ERROR;
+    if (s->memory > 0 && !filter_kind_can(s->kind, "page"))
+        return options_wrong(self, "--memory is for kinds that consist of "
+                                   "pages, such as buffered");
+    if (build_check_without(self, s, operands) != CLI_GO)
+        return CLI_ERROR;
+    return filter_check_output(s->output, operands, 0);
+}
+
+int build_make(const cli_command *self, const cli_build *s,
+               const cli_operands *operands)
+{
+    bly_spec spec = { .capacity = s->items, .rate = s->rate, .seed = s->seed,
+                      .hash = s->hash };
+    int status = build_check(self, s, operands);
+
+    if (status != CLI_GO)
+        return status;
+    if (s->without.count > 0 || filter_kind_can(s->kind, "build only")
+        || (s->how.label != 0 && !filter_kind_can(s->kind, "label")))
+        return build_at_once(s, operands, &spec);
+    return build_by_adding(s, operands, &spec);
+}
+
+static int build_run(const cli_command *self, int argc, char **argv)
+{
+    cli_build s = { .kind = "standard", .rate = 0.01, .how.separator = -1 };
+    cli_operands operands;
+    int status = options_read(self, argc, argv, &s, &operands);
+
+    if (status == CLI_GO)
+        status = build_make(self, &s, &operands);
+    free(s.without.names);
+    return status;
+}
+
+const cli_command cmd_build = {
+    .name = "build",
+    .operands = "[KEYS...]",
+    .summary = "make a filter from the keys of lines",
+    .text =
+        "Reads keys, one per line, from the files KEYS (or standard input, "
+        "which is also '-') and writes a filter of them to a new FILE.\n\n"
+        "A filter is planned for a number of keys and a false-positive rate. "
+        "Without -n the keys are counted first, which takes files that can be "
+        "read twice; for a pipe give -n, where a high estimate is fine. If "
+        "more keys come than planned all of them are found, but the "
+        "false-positive rate is higher than asked, and a warning says so.\n\n"
+        "A filter bigger than memory is built in its file, if its kind "
+        "consists of pages (buffered); --memory says how much memory keys may "
+        "wait in.\n\n"
+        "Kinds that are built from all their keys at once (see 'bloomery "
+        "kinds') need no -n: the hashes of the keys, 8 bytes each, are held in "
+        "memory until then. With -l each key has a label, for kinds that "
+        "carry labels. Of one that is built at once (bloomier) they take 8 "
+        "bytes more, and a key that comes twice must have one label; others "
+        "(approximator, spatial, attenuated) take keys and labels as they "
+        "come, and keep one of a key: the largest, attenuated the smallest. A "
+        "label that is no number, or none of the "
+        "filter's (see 'bloomery plan'), is an error that tells its line.\n\n"
+        "With --without FILE the filter is built of the keys and of all others "
+        "there are, those of FILE: it finds all keys and none of the others. "
+        "What it says of a key in neither means nothing.\n\n"
+        "A line without the column of -f or -l has no key and is skipped; so "
+        "many are reported. An empty line is a key, the empty one.",
+    .options = build_options,
+    .examples = build_examples,
+    .status = "0 if the filter was built, 2 after an error; FILE is then as "
+              "it was before.",
+    .run = build_run,
+};

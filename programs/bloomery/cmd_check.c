@@ -1,0 +1,131 @@
+/* cmd_check.c - `bloomery check`: are filter files whole and undamaged?
+ *
+ * Floor 8; includes command.h and <bloomery.h> only.
+ */
+#include "bloomery/command.h"
+
+#include <string.h>
+
+typedef struct {
+    bool quiet, json;
+} check_settings;
+
+static const cli_option check_options[] = {
+    { 'q', "quiet", NULL, CLI_FLAG, offsetof(check_settings, quiet), false,
+      "Print nothing for the files that are fine." },
+    { 0, "json", NULL, CLI_FLAG, offsetof(check_settings, json), false,
+      "Print a JSON object of file, ok, status and why; for several files, an "
+      "array of objects." },
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example check_examples[] = {
+    { "bloomery check words.bly", "Read all of it and compare the checksums." },
+    { "bloomery check -q backup/*.bly && echo fine",
+      "Hear of the damaged ones only." },
+    { NULL, NULL }
+};
+
+static const char *check_name(bly_status status)
+{
+    switch (status) {
+#define CHECK_CASE(name, value, text) case BLY_##name: return "BLY_" #name;
+    BLY_STATUS_MAP(CHECK_CASE)
+#undef CHECK_CASE
+    case BLY_STATUS_END:
+        break;
+    }
+    return "unknown";
+}
+
+/* A whole filter may still hold more than it was to be exact for. */
+static void check_promise(const bly_filter *filter, const char *path)
+{
+    bly_stat_t stat;
+
+    if (bly_stat(&stat, filter) >= 0 && filter_broken(&stat))
+        report_note("warning: more different keys are in '%s' than the %s up "
+                    "to which it is exact: false positives are possible (rate "
+                    "%s)", path, report_count(stat.capacity).text,
+                    report_percent(stat.rate).text);
+}
+
+/* Mapping first: it needs no memory. What cannot be mapped is read. */
+static bly_status check_open(const char *path, bool quiet)
+{
+    bly_filter *filter = NULL;
+    bly_status status;
+
+    if (strcmp(path, "-") == 0)
+        path = "/dev/stdin";
+    status = bly_open(&filter, path, BLY_MAP | BLY_VERIFY);
+    if (status == BLY_EIO)
+        status = bly_open(&filter, path, 0);
+    if (status >= 0 && !quiet)
+        check_promise(filter, path);
+    if (status >= 0)
+        bly_free(filter);
+    return status;
+}
+
+static void check_json(const char *file, bly_status status)
+{
+    json_open_object(NULL);
+    json_string("file", file);
+    json_bool("ok", status >= 0);
+    json_string("status", check_name(status));
+    json_string("why", status >= 0 ? NULL : bly_why());
+    json_close_object();
+}
+
+static int check_file(const char *file, const check_settings *s)
+{
+    bly_status status = check_open(file, s->quiet || s->json);
+
+    if (status < 0)
+        paged_refuse(file, status);
+    if (s->json) {
+        check_json(file, status);
+    } else if (status >= 0 && !s->quiet) {
+        output_text(file);
+        output_text(": ok\n");
+    }
+    return status >= 0 ? CLI_OK : CLI_ERROR;
+}
+
+static int check_run(const cli_command *self, int argc, char **argv)
+{
+    check_settings s = { false, false };
+    cli_operands files;
+    int status = options_read(self, argc, argv, &s, &files);
+
+    if (status != CLI_GO)
+        return status;
+    if (files.count == 0)
+        return options_wrong(self, "the FILE is missing");
+    status = CLI_OK;
+    if (s.json && files.count > 1)
+        json_open_array(NULL);
+    for (size_t i = 0; i < files.count; i++)
+        if (check_file(files.names[i], &s) != CLI_OK)
+            status = CLI_ERROR;
+    if (s.json && files.count > 1)
+        json_close_array();
+    return status;
+}
+
+const cli_command cmd_check = {
+    .name = "check",
+    .operands = "FILE...",
+    .summary = "check that filters are whole and undamaged",
+    .text =
+        "Reads each filter from end to end, trusts nothing in it, and compares "
+        "its checksums. Prints 'FILE: ok' for those that are fine, and a line "
+        "on standard error that says what is wrong for those that are not. Of a "
+        "filter that is exact up to a number of keys a warning says if it has "
+        "more.",
+    .options = check_options,
+    .examples = check_examples,
+    .status = "0 if all files are fine, 2 if any is not.",
+    .run = check_run,
+};

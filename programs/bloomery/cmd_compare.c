@@ -1,0 +1,137 @@
+/* cmd_compare.c - `bloomery compare`: how many keys two filters share.
+ *
+ * Estimates from the bits, each with its standard deviation. Floor 8;
+ * includes command.h and <bloomery.h> only.
+ */
+#include "bloomery/command.h"
+
+#include <math.h>
+
+typedef struct {
+    bool json;
+} compare_settings;
+
+static const cli_option compare_options[] = {
+    { 0, "json", NULL, CLI_FLAG, offsetof(compare_settings, json), false,
+      "Print a JSON object of a, b, either, both, differ and jaccard, each with "
+      "value and sd." },
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example compare_examples[] = {
+    { "bloomery compare monday.bly tuesday.bly",
+      "How many visitors came on both days." },
+    { "bloomery compare --json a.bly b.bly", "The same for a program." },
+    { NULL, NULL }
+};
+
+static void compare_json_one(const char *name, const bly_estimate *e)
+{
+    json_open_object(name);
+    json_real("value", e->value);
+    json_real("sd", e->sd);
+    json_close_object();
+}
+
+static void compare_json(const bly_overlap_t *o)
+{
+    json_open_object(NULL);
+    compare_json_one("a", &o->a);
+    compare_json_one("b", &o->b);
+    compare_json_one("either", &o->either);
+    compare_json_one("both", &o->both);
+    compare_json_one("differ", &o->differ);
+    compare_json_one("jaccard", &o->jaccard);
+    json_close_object();
+}
+
+static void compare_keys(const char *name, const bly_estimate *e)
+{
+    output_format("%-16s  ", name);
+    if (isfinite(e->value))
+        output_format("%s ± %s keys\n", report_estimate(e->value).text,
+                      report_estimate(e->sd).text);
+    else
+        output_text("unknown (the filter is saturated)\n");
+}
+
+static void compare_text(const bly_overlap_t *o, char **names)
+{
+    output_format("a                 %s\n", names[0]);
+    output_format("b                 %s\n", names[1]);
+    compare_keys("in a", &o->a);
+    compare_keys("in b", &o->b);
+    compare_keys("in either", &o->either);
+    compare_keys("in both", &o->both);
+    compare_keys("in just one", &o->differ);
+    if (isfinite(o->jaccard.value))
+        output_format("jaccard           %.4f ± %.4f (both / either)\n",
+                      o->jaccard.value, o->jaccard.sd);
+    else
+        output_text("jaccard           unknown (a filter is saturated)\n");
+}
+
+/* An estimate below 0 says: nothing in common, as far as can be told. Then all
+ * are in just one. */
+static void compare_at_least_none(bly_overlap_t *o)
+{
+    o->differ.value = fmin(o->differ.value, o->either.value);
+    o->both.value = fmax(o->both.value, 0);
+    o->jaccard.value = fmax(o->jaccard.value, 0);
+}
+
+static int compare_filters(char **names, bool json)
+{
+    bly_filter *a = filter_map(names[0], BLY_VERIFY);
+    bly_filter *b = a != NULL ? filter_map(names[1], BLY_VERIFY) : NULL;
+    bly_overlap_t overlap;
+    int status = CLI_ERROR;
+
+    if (b != NULL && bly_overlap(&overlap, a, b) < 0) {
+        report_error("'%s' and '%s' cannot be compared: %s", names[0],
+                     names[1], bly_why());
+    } else if (b != NULL) {
+        compare_at_least_none(&overlap);
+        if (json)
+            compare_json(&overlap);
+        else
+            compare_text(&overlap, names);
+        status = CLI_OK;
+    }
+    bly_free(b);
+    bly_free(a);
+    return status;
+}
+
+static int compare_run(const cli_command *self, int argc, char **argv)
+{
+    compare_settings s = { false };
+    cli_operands operands;
+    int status = options_read(self, argc, argv, &s, &operands);
+
+    if (status != CLI_GO)
+        return status;
+    if (operands.count != 2)
+        return options_wrong(self, "it takes two filters");
+    return compare_filters(operands.names, s.json);
+}
+
+const cli_command cmd_compare = {
+    .name = "compare",
+    .operands = "A B",
+    .summary = "estimate how many keys two filters share",
+    .text =
+        "Prints how many different keys are in A, in B, in either, in both and "
+        "in just one of them, and the Jaccard index, both / either: estimates "
+        "from the bits, each with its standard deviation. That of the keys in "
+        "just one is small where the filters differ by little, for only the "
+        "bits that differ matter. Keys in both, estimated at less than none, "
+        "are shown as none. The filters must be of one kind, capacity, rate, "
+        "hash and seed; `bloomery kinds` tells which kinds can be compared "
+        "(overlap). Of a filter in which every bit is set nothing can be told: "
+        "in JSON its numbers are null.",
+    .options = compare_options,
+    .examples = compare_examples,
+    .status = "0 if the filters were compared, 2 after an error.",
+    .run = compare_run,
+};

@@ -1,0 +1,55 @@
+/* cmd_count.c - `bloomery count`: how often each line's key was added.
+ *
+ * The work is in tell.c. Floor 8; includes command.h and <bloomery.h> only.
+ */
+#include "bloomery/command.h"
+
+static const cli_option count_options[] = {
+    { 'm', "min", "N", CLI_ITEMS, offsetof(cli_tell_settings, least), false,
+      "Print only lines whose count is at least N." },
+    { 0, "json", NULL, CLI_FLAG, offsetof(cli_tell_settings, json), false,
+      "Print no lines, but how many keys were asked for and the sum of their "
+      "counts as a JSON object." },
+    CLI_TELL_OPTIONS
+};
+
+static const cli_example count_examples[] = {
+    { "bloomery count visits.bly names.txt",
+      "How often each name was added." },
+    { "bloomery count -m 100 visits.bly < names.txt | sort -rn",
+      "The frequent ones, the most frequent first." },
+    { NULL, NULL }
+};
+
+static void count_ask(const bly_filter *filter, const bly_key *keys, size_t n,
+                      bool *there, uint64_t *counts)
+{
+    bly_count_keys(filter, keys, n, counts);
+    for (size_t i = 0; i < n; i++)
+        there[i] = counts[i] > 0;
+}
+
+static int count_run(const cli_command *self, int argc, char **argv)
+{
+    static const cli_tell how = { count_ask, "count", "does not count",
+                                  "counting", true };
+
+    return tell_run(self, &how, argc, argv);
+}
+
+const cli_command cmd_count = {
+    .name = "count",
+    .operands = "FILE [KEYS...]",
+    .summary = "print how often the key of each line was added",
+    .text =
+        "Reads lines from the files KEYS (or standard input) and prints each "
+        "with a number and a TAB before it: how often its key was added to the "
+        "filter FILE and not removed, at most. The number is never too low; 0 "
+        "is certain. A '?' says that the key is perhaps there but its counters "
+        "are at their largest value, so that no bound is known.\n\n"
+        "The filter must be of a kind that counts: see 'bloomery kinds'.",
+    .options = count_options,
+    .examples = count_examples,
+    .status = "0 if a key is perhaps there, 1 if none is, 2 after an error.",
+    .run = count_run,
+};

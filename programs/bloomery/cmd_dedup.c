@@ -1,0 +1,370 @@
+/* cmd_dedup.c - `bloomery dedup`: the first occurrence of each line.
+ *
+ * By a filter that grows (the default), by one that forgets (--window), or
+ * exactly (exact.c). All threads split lines and hash keys; whether a key is
+ * new is asked, and answered by adding it, in the order of the input, a whole
+ * chunk at a time. Floor 8; includes dedup.h and <bloomery.h> only.
+ */
+#include "bloomery/dedup.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEDUP_RATE 0.001
+#define DEDUP_MEMORY (UINT64_C(128) << 20)
+#define DEDUP_MEMORY_LEAST (UINT64_C(1) << 20)
+
+typedef struct {
+    const char *kind;           /* NULL, or 0: not given */
+    uint64_t    items, window, memory, jobs;
+    double      rate;
+    cli_how     how;
+    bool        exact, count, repeated, unique, verbose, no_progress;
+} dedup_settings;
+
+typedef struct {
+    const dedup_settings *want;
+    bly_filter  *filter;
+    cli_lines    lines;
+    dedup_tally  tally;
+    bool         failed;        /* a file could not be read */
+} dedup_job;
+
+static const cli_option dedup_options[] = {
+    { 'p', "rate", "RATE", CLI_RATE, offsetof(dedup_settings, rate), false,
+      "The share of new lines that may be taken for repeated ones, and "
+      "dropped: 0.001, 0.1%, 1e-6. Default: 0.1%." },
+    { 'w', "window", "N", CLI_ITEMS, offsetof(dedup_settings, window), false,
+      "For streams without end: remember at least the last N different lines, "
+      "and forget older ones, in memory that does not grow." },
+    { 'x', "exact", NULL, CLI_FLAG, offsetof(dedup_settings, exact), false,
+      "Drop no new line and repeat none. Reads the input two or three times; "
+      "a pipe is copied to a temporary file first." },
+    { 'c', "count", NULL, CLI_FLAG, offsetof(dedup_settings, count), false,
+      "Before each line print how often it comes, and a TAB. This option and "
+      "the next two imply --exact." },
+    { 'd', "only-repeated", NULL, CLI_FLAG,
+      offsetof(dedup_settings, repeated), false,
+      "Print only lines that come twice or more." },
+    { 'u', "only-unique", NULL, CLI_FLAG, offsetof(dedup_settings, unique),
+      false, "Print only lines that come once." },
+    { 'M', "memory", "SIZE", CLI_SIZE, offsetof(dedup_settings, memory), false,
+      "For --exact: how much memory to use, beside some mebibytes for each "
+      "thread: 512M, 2G (K, M, G, T are powers of 1024). What does not fit "
+      "goes to a temporary file in TMPDIR, or /tmp. Default: 128M." },
+    { 'k', "kind", "KIND", CLI_TEXT, offsetof(dedup_settings, kind), false,
+      "The kind of filter, with its options, instead of scalable:of=blocked "
+      "(below a RATE of 1e-5: of=standard). Most kinds do not grow and need "
+      "-n." },
+    { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(dedup_settings, items), false,
+      "How many different lines to expect: 1000000, 1e6, 10k, 2.5M, 1G. Only "
+      "a first guess for a filter that grows." },
+    CLI_HOW_OPTIONS(dedup_settings, how),
+    CLI_JOBS_OPTION(dedup_settings, jobs),
+    { 'v', "verbose", NULL, CLI_FLAG, offsetof(dedup_settings, verbose), false,
+      "Say on standard error how many lines were read and printed." },
+    { 0, "no-progress", NULL, CLI_FLAG, offsetof(dedup_settings, no_progress),
+      false, "Show no progress on the terminal." },
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example dedup_examples[] = {
+    { "bloomery dedup urls.txt > once.txt",
+      "Each line once, in the order of the file; one new line in a thousand "
+      "may be missing." },
+    { "tail -f log | bloomery dedup --window 1M",
+      "What is new among the last million different lines, as it comes." },
+    { "bloomery dedup --exact *.txt",
+      "The very lines that awk '!seen[$0]++' prints." },
+    { "bloomery dedup --count --only-repeated -f 2 -t , table.csv",
+      "Lines whose second column comes again later, and how often it comes "
+      "in all." },
+    { NULL, NULL }
+};
+
+/* ==== With a filter ===================================================== */
+
+static bool dedup_work(void *argument, cli_worker *w)
+{
+    const dedup_job *job = argument;
+
+    return rows_fill(w->own, w, job->filter);
+}
+
+static uint64_t dedup_kept(const dedup_rows *rows)
+{
+    uint64_t kept = 0;
+
+    for (size_t i = 0; i < rows->n; i++)
+        kept += !rows->drop[i];
+    return kept;
+}
+
+static int dedup_commit(void *argument, cli_worker *w)
+{
+    dedup_job *job = argument;
+    dedup_rows *rows = w->own;
+    int status;
+
+    if (w->chunk.error != 0) {          /* the other files are still read */
+        lines_refuse(w->chunk.path, w->chunk.error);
+        job->failed = true;
+        return CLI_GO;
+    }
+    if (w->failed)
+        return work_no_memory();
+    status = rows_add(rows, job->filter);
+    if (status != CLI_GO)
+        return status;
+    job->tally.lines += rows->n;
+    job->tally.keyless += rows->keyless;
+    job->tally.kept += dedup_kept(rows);
+    progress_at(job->tally.lines, w->chunk.bytes);
+    return rows_print(rows, w) ? CLI_GO : CLI_ERROR;
+}
+
+static void dedup_clean(void *own)
+{
+    rows_free(own);
+}
+
+/* How many different lines a filter that grows should begin with. One that is
+ * large enough at once is quicker, and one that is too large takes memory for
+ * nothing: as many as the input might have, but no more than take some
+ * mebibytes. */
+static uint64_t dedup_guess(uint64_t total)
+{
+    enum { LINE = 32, LEAST = 1000, UNKNOWN = 1 << 20, MOST = 6 << 20 };
+    uint64_t lines = total > 0 ? total / LINE + LEAST : UNKNOWN;
+
+    return lines < MOST ? lines : MOST;
+}
+
+/* A line of cache a key is the quickest, but for small rates it takes too many
+ * bits, and it ends before those that late slices of a growing one have. */
+static const char *dedup_kind(const dedup_settings *s)
+{
+    bool small = s->rate < 1e-5;
+
+    if (s->kind != NULL)
+        return s->kind;
+    if (s->window > 0)
+        return small ? "aging:of=standard" : "aging:of=blocked";
+    return small ? "scalable:of=standard" : "scalable:of=blocked";
+}
+
+static int dedup_filter(dedup_job *job, uint64_t total)
+{
+    const dedup_settings *s = job->want;
+    const char *kind = dedup_kind(s);
+    bly_spec spec = { .capacity = s->items, .rate = s->rate };
+
+    if (s->window > 0)
+        spec.capacity = s->window;
+    else if (s->items == 0 && filter_kind_can(kind, "grow"))
+        spec.capacity = dedup_guess(total);
+    if (bly_new(&job->filter, kind, &spec) == BLY_OK)
+        return CLI_GO;
+    return spec.capacity > 0 ? filter_error()
+         : report_error("kind %s does not grow: give -n ITEMS, how many "
+                        "different lines there will be at most", kind);
+}
+
+/* A filter that was planned for fewer lines drops more than it should. */
+static void dedup_warn(const dedup_job *job)
+{
+    bly_stat_t stat;
+
+    bly_stat(&stat, job->filter);
+    if (stat.rate > 1.1 * job->want->rate && isinf(stat.distinct))
+        report_note("warning: more lines than can be told are in a filter "
+                    "planned for %s: the last new ones were dropped at a rate "
+                    "of %s, not %s: try again with a larger -n",
+                    report_count(stat.capacity).text,
+                    report_percent(stat.rate).text,
+                    report_percent(job->want->rate).text);
+    else if (stat.rate > 1.1 * job->want->rate)
+        report_note("warning: %s lines are in a filter planned for %s: the "
+                    "last new ones were dropped at a rate of %s, not %s: try "
+                    "again with a larger -n",
+                    report_estimate(stat.distinct).text,
+                    report_count(stat.capacity).text,
+                    report_percent(stat.rate).text,
+                    report_percent(job->want->rate).text);
+}
+
+static int dedup_by_filter(const dedup_settings *s,
+                           const cli_operands *operands, dedup_tally *tally)
+{
+    static const cli_work work = { sizeof(dedup_rows), dedup_work,
+                                   dedup_commit, dedup_clean };
+    dedup_job job = { .want = s };
+    uint64_t total;
+    int status;
+
+    lines_open(&job.lines, &s->how, operands, 0, true);
+    total = lines_size(&job.lines);
+    status = dedup_filter(&job, total);
+    if (status != CLI_GO)
+        return status;
+    progress_start("deduplicating", total, !s->no_progress);
+    status = work_run(&job.lines, &work, &job, work_jobs(s->jobs));
+    progress_end();
+    lines_close(&job.lines);
+    if (status == CLI_GO && s->kind != NULL)
+        dedup_warn(&job);
+    bly_free(job.filter);
+    *tally = job.tally;
+    return status == CLI_GO && !job.failed ? CLI_OK : CLI_ERROR;
+}
+
+/* ==== The command ======================================================= */
+
+static int dedup_exactly(const dedup_settings *s, const cli_operands *operands,
+                         dedup_tally *tally)
+{
+    exact_want want = { .how = s->how, .jobs = s->jobs, .memory = s->memory,
+                        .count = s->count, .repeated = s->repeated,
+                        .unique = s->unique, .progress = !s->no_progress };
+
+    return exact_run(&want, operands, tally);
+}
+
+static void dedup_report(const dedup_settings *s, const dedup_tally *tally,
+                         double seconds)
+{
+    char dropped[96] = "no new line was dropped";
+
+    if (!s->exact)
+        snprintf(dropped, sizeof dropped, "at most %s of the new lines were "
+                 "dropped", report_percent(s->rate).text);
+    if (s->verbose)
+        report_note("%s lines in %s (%s), %s printed; %s",
+                    report_count(tally->lines).text,
+                    report_seconds(seconds).text,
+                    report_speed(report_per_second(tally->lines,
+                                                   seconds)).text,
+                    report_count(tally->kept).text, dropped);
+    if (tally->keyless > 0)
+        report_note("note: %s %s no such column and %s taken for unique: check "
+                    "-f and -t", report_count(tally->keyless).text,
+                    tally->keyless == 1 ? "line has" : "lines have",
+                    tally->keyless == 1 ? "was" : "were");
+}
+
+static int dedup_check_exact(const cli_command *self, const dedup_settings *s)
+{
+    if (s->window > 0)
+        return options_wrong(self, "--window forgets lines, which goes not "
+                                   "with --exact, -c, -d or -u");
+    if (s->kind != NULL || s->items > 0 || s->rate > 0)
+        return options_wrong(self, "-k, -n and -p are about a filter that may "
+                                   "err, which goes not with --exact, -c, -d "
+                                   "or -u");
+    if (s->memory > 0 && s->memory < DEDUP_MEMORY_LEAST)
+        return options_wrong(self, "--memory is too little: give 1M or more");
+    return CLI_GO;
+}
+
+static int dedup_check(const cli_command *self, const dedup_settings *s)
+{
+    bly_spec any = { .capacity = 1, .rate = s->rate };
+    bly_plan_t plan;
+    int status = lines_how_check(self, &s->how);
+
+    if (status != CLI_GO)
+        return status;
+    if (s->exact)
+        return dedup_check_exact(self, s);
+    if (s->memory > 0)
+        return options_wrong(self, "--memory is for --exact: give that too");
+    if (s->window > 0 && (s->kind != NULL || s->items > 0))
+        return options_wrong(self, "--window chooses the filter and its size: "
+                                   "it goes not with -k or -n");
+    if (s->kind != NULL && bly_plan(&plan, s->kind, &any) < 0)
+        return filter_error();
+    if (s->kind != NULL && !filter_kind_can(s->kind, "add"))
+        return report_error("no line can be added to kind %s: see 'bloomery "
+                            "kinds' for those that can add", s->kind);
+    return CLI_GO;
+}
+
+static bool dedup_is_output(const char *path)
+{
+    bool in = strcmp(path, "-") == 0;
+    struct stat from, to;
+
+    return fstat(STDOUT_FILENO, &to) == 0 && S_ISREG(to.st_mode)
+        && (in ? fstat(STDIN_FILENO, &from) : stat(path, &from)) == 0
+        && from.st_dev == to.st_dev && from.st_ino == to.st_ino;
+}
+
+/* Lines that are printed to the end of an input would be read again. */
+static int dedup_check_output(const cli_operands *operands)
+{
+    static const char wrong[] = "'%s' is the input and the output: send the "
+                                "output to another file";
+
+    if (operands->count == 0 && dedup_is_output("-"))
+        return report_error(wrong, "-");
+    for (size_t i = 0; i < operands->count; i++)
+        if (dedup_is_output(operands->names[i]))
+            return report_error(wrong, operands->names[i]);
+    return CLI_GO;
+}
+
+static int dedup_run(const cli_command *self, int argc, char **argv)
+{
+    dedup_settings s = { .how.separator = -1 };
+    dedup_tally tally = { 0, 0, 0 };
+    cli_operands operands;
+    double start = report_clock();
+    int status = options_read(self, argc, argv, &s, &operands);
+
+    s.exact |= s.count | s.repeated | s.unique;
+    if (status == CLI_GO)
+        status = dedup_check(self, &s);
+    if (status == CLI_GO)
+        status = dedup_check_output(&operands);
+    if (status != CLI_GO)
+        return status;
+    if (s.rate <= 0)
+        s.rate = DEDUP_RATE;
+    if (s.memory == 0)
+        s.memory = DEDUP_MEMORY;
+    status = (s.exact ? dedup_exactly : dedup_by_filter)(&s, &operands,
+                                                         &tally);
+    if (status == CLI_OK && !output_failed())
+        dedup_report(&s, &tally, report_clock() - start);
+    return status;
+}
+
+const cli_command cmd_dedup = {
+    .name = "dedup",
+    .operands = "[KEYS...]",
+    .summary = "print the first occurrence of each line",
+    .text =
+        "Reads lines from the files KEYS (or standard input) and prints each "
+        "when it comes for the first time, in their order. Nothing need be "
+        "sorted, and the memory is a few bits for each different line.\n\n"
+        "A filter tells whether a line is new. No repeated line is ever "
+        "printed; of the new ones a small share, at most the RATE of -p, is "
+        "taken for repeated ones by accident and dropped. With --window old "
+        "lines are forgotten, and printed when they come again. With --exact "
+        "no line is lost and none comes twice: the filter only finds the lines "
+        "that are perhaps repeated, and these are then compared byte by "
+        "byte.\n\n"
+        "With -f lines are compared by one column, and the first line with a "
+        "column is printed whole. A line without the column counts as "
+        "different from all others. A last line without newline gets one, as "
+        "awk, sort and uniq do it.\n\n"
+        "A file that cannot be read is reported, and the others are still "
+        "read; with --exact it ends the command before anything is printed.",
+    .options = dedup_options,
+    .examples = dedup_examples,
+    .status = "0, or 2 after an error.",
+    .run = dedup_run,
+};

@@ -1,0 +1,236 @@
+/* cmd_info.c - `bloomery info`: what is in a filter file.
+ *
+ * Floor 8; includes command.h and <bloomery.h> only.
+ */
+#include "bloomery/command.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+typedef struct {
+    bool json;
+} info_settings;
+
+static const cli_option info_options[] = {
+    { 0, "json", NULL, CLI_FLAG, offsetof(info_settings, json), false,
+      "Print a JSON object; for several files, an array of objects." },
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example info_examples[] = {
+    { "bloomery info words.bly", "What it is, how full, how often it errs." },
+    { "bloomery info --json *.bly", "The same of many, for a program." },
+    { NULL, NULL }
+};
+
+/* ==== Labels ============================================================ */
+
+/* One after another; labels that no cell shows are left out. `any` is set by
+ * the first of all, so that only kinds that tell them have a table. */
+static bool info_text_label(void *context, const bly_label_t *label)
+{
+    bool *any = context;
+
+    if (!*any)
+        output_format("  %10s %12s %12s %12s\n", "label", "cells",
+                      "of strangers", "mistaken");
+    *any = true;
+    if (label->fill > 0)
+        output_format("  %10" PRIu64 " %12s %12s %12s\n", label->label,
+                      report_percent(label->fill).text,
+                      report_percent(label->rate).text,
+                      report_percent(label->mistaken).text);
+    return true;
+}
+
+static bool info_json_label(void *context, const bly_label_t *label)
+{
+    bool *any = context;
+
+    if (!*any)
+        json_open_array("labels");
+    *any = true;
+    if (label->fill <= 0)
+        return true;
+    json_open_object(NULL);
+    json_count("label", label->label);
+    json_real("fill", label->fill);
+    json_real("rate", label->rate);
+    json_real("mistaken", label->mistaken);
+    json_close_object();
+    return true;
+}
+
+/* ==== One file ========================================================== */
+
+static void info_json(const bly_filter *filter, const bly_stat_t *stat,
+                      const char *file)
+{
+    bool labels = false;
+
+    json_open_object(NULL);
+    json_string("file", file);
+    json_string("kind", stat->kind);
+    json_count("items", stat->items);
+    json_bool("items_exact", stat->items_exact);
+    json_count("capacity", stat->capacity);
+    json_count("bytes", stat->bytes);
+    json_count("packed", stat->packed);
+    json_real("bits_per_key", stat->bits_per_key);
+    json_real("fill", stat->fill);
+    json_real("rate", stat->rate);
+    json_real("planned_rate", stat->planned_rate);
+    json_count("seed", stat->seed);
+    json_string("hash", stat->hash);
+    json_count("probes", stat->probes);
+    json_labels(stat->label_bits, stat->label_least, stat->label_most);
+    json_count("stuck", stat->stuck);
+    json_real("lost", stat->lost);
+    if (stat->window < UINT64_MAX)
+        json_count("window", stat->window);
+    json_real("distinct", stat->distinct);
+    json_real("distinct_sd", stat->distinct_sd);
+    json_open_array("geometry");
+    for (size_t i = 0; i < 4; i++)
+        json_count(NULL, stat->geometry[i]);
+    json_close_array();
+    bly_each_label(filter, info_json_label, &labels);
+    if (labels)
+        json_close_array();
+    json_close_object();
+}
+
+static void info_keys(const bly_stat_t *stat)
+{
+    output_format("  keys       %s%s added, planned for %s\n",
+                  stat->items_exact ? "" : "about ",
+                  report_count(stat->items).text,
+                  report_count(stat->capacity).text);
+    if (stat->planned_rate == 0 && stat->distinct_sd == 0)
+        output_format("  different  %s\n",
+                      report_estimate(stat->distinct).text);
+    else if (isfinite(stat->distinct))
+        output_format("  different  %s ± %s, estimated from the bits\n",
+                      report_estimate(stat->distinct).text,
+                      report_estimate(stat->distinct_sd).text);
+    else
+        output_format("  different  unknown (the filter %s)\n",
+                      stat->window < UINT64_MAX ? "forgets"
+                                                : "is saturated");
+}
+
+/* A planned rate of 0 is a promise. */
+static void info_rate(const bly_stat_t *stat)
+{
+    if (filter_broken(stat))
+        output_format("  rate       %s false positives now: there are none "
+                      "only up to %s different keys\n",
+                      report_percent(stat->rate).text,
+                      report_count(stat->capacity).text);
+    else if (stat->planned_rate == 0)
+        output_format("  rate       no false positives up to %s different "
+                      "keys\n", report_count(stat->capacity).text);
+    else
+        output_format("  rate       %s false positives now, planned %s\n",
+                      report_percent(stat->rate).text,
+                      report_percent(stat->planned_rate).text);
+}
+
+static void info_text(const bly_filter *filter, const bly_stat_t *stat,
+                      const char *file)
+{
+    bool labels = false;
+
+    output_text(file);
+    output_format("\n  kind       %s\n", stat->kind);
+    info_keys(stat);
+    output_format("  size       %s, %.2f bits per key planned for\n",
+                  report_bytes(stat->bytes).text, stat->bits_per_key);
+    if (stat->packed > 0)
+        output_format("  packed     about %s when saved or sent\n",
+                      report_bytes(stat->packed).text);
+    output_format("  probes     %" PRIu32 " per key\n", stat->probes);
+    output_format("  fill       %s of the bits or cells are in use\n",
+                  report_percent(stat->fill).text);
+    info_rate(stat);
+    if (stat->lost > 0 && stat->window < UINT64_MAX)
+        output_format("  lost       %s of the keys are no longer found when %s "
+                      "others have followed\n",
+                      report_percent(stat->lost).text,
+                      report_count(stat->capacity).text);
+    else if (stat->lost > 0)
+        output_format("  lost       %s of the keys that are there are not "
+                      "found\n", report_percent(stat->lost).text);
+    if (stat->window > 0 && stat->window < UINT64_MAX)
+        output_format("  window     the last %s different keys are surely "
+                      "found\n", report_count(stat->window).text);
+    if (stat->stuck > 0)
+        output_format("  stuck      %s counters at their largest value\n",
+                      report_count(stat->stuck).text);
+    if (stat->label_bits > 0)
+        output_format("  labels     %" PRIu64 " .. %" PRIu64 "\n",
+                      stat->label_least, stat->label_most);
+    output_format("  hash       %s, seed %" PRIu64 "\n", stat->hash,
+                  stat->seed);
+    output_format("  geometry   %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+                  "\n", stat->geometry[0], stat->geometry[1],
+                  stat->geometry[2], stat->geometry[3]);
+    bly_each_label(filter, info_text_label, &labels);
+}
+
+static int info_file(const char *file, bool json)
+{
+    bly_filter *filter = filter_map(file, 0);
+    bly_stat_t stat;
+
+    if (filter == NULL)
+        return CLI_ERROR;
+    bly_stat(&stat, filter);
+    if (json)
+        info_json(filter, &stat, file);
+    else
+        info_text(filter, &stat, file);
+    bly_free(filter);
+    return CLI_OK;
+}
+
+static int info_run(const cli_command *self, int argc, char **argv)
+{
+    info_settings s = { false };
+    cli_operands files;
+    int status = options_read(self, argc, argv, &s, &files);
+
+    if (status != CLI_GO)
+        return status;
+    if (files.count == 0)
+        return options_wrong(self, "the FILE is missing");
+    status = CLI_OK;
+    if (s.json && files.count > 1)
+        json_open_array(NULL);
+    for (size_t i = 0; i < files.count; i++)
+        if (info_file(files.names[i], s.json) != CLI_OK)
+            status = CLI_ERROR;
+    if (s.json && files.count > 1)
+        json_close_array();
+    return status;
+}
+
+const cli_command cmd_info = {
+    .name = "info",
+    .operands = "FILE...",
+    .summary = "show what a filter is and how full it is",
+    .text =
+        "Prints of each filter its kind, how many keys it holds and was "
+        "planned for, its size, how full it is, and its false-positive rate as "
+        "it stands now, computed from the bits themselves. For kinds whose "
+        "labels are ordered (spatial, attenuated) there is a line for each "
+        "label that is there: the share of the cells that show it, of "
+        "strangers that are said to have it, and of the keys that have it "
+        "which are said to have another.\n\n"
+        "The header is checked, the rest is believed: 'bloomery check' reads "
+        "and checks everything.",
+    .options = info_options,
+    .examples = info_examples,
+    .status = "0 if all files were shown, 2 after an error.",
+    .run = info_run,
+};

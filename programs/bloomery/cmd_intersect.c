@@ -1,0 +1,36 @@
+/* cmd_intersect.c - `bloomery intersect`: the keys that several filters share.
+ *
+ * The work is in combine.c. Floor 8; includes command.h and <bloomery.h> only.
+ */
+#include "bloomery/command.h"
+
+static const cli_example intersect_examples[] = {
+    { "bloomery intersect -o both.bly a.bly b.bly",
+      "A filter that finds every key that is in a.bly and in b.bly." },
+    { "bloomery intersect -o - a.bly b.bly | bloomery query - keys.txt",
+      "The keys that are perhaps in both, without a file in between." },
+    { NULL, NULL }
+};
+
+static int intersect_run(const cli_command *self, int argc, char **argv)
+{
+    static const cli_combination how = { bly_intersect, "intersected" };
+
+    return combine_run(self, &how, argc, argv);
+}
+
+const cli_command cmd_intersect = {
+    .name = "intersect",
+    .operands = "A B...",
+    .summary = "make a filter of the keys that are in all of several",
+    .text =
+        "Writes to OUT a filter that finds every key that is in all of the "
+        "filters. Its false-positive rate is at most that of the best of them, "
+        "but higher than that of a filter built from the common keys alone. "
+        "They must be of one kind, capacity, rate, hash and seed.",
+    .options = combine_options,
+    .examples = intersect_examples,
+    .status = "0 if OUT was written, 2 after an error; OUT is then as it was "
+              "before.",
+    .run = intersect_run,
+};

@@ -1,0 +1,164 @@
+/* cmd_kinds.c - `bloomery kinds`: the kinds of filters there are.
+ *
+ * Everything comes from bly_kinds; this file knows no kind by name. Floor 8;
+ * includes command.h and <bloomery.h> only.
+ */
+#include "bloomery/command.h"
+
+#include <string.h>
+
+typedef struct {
+    bool json, markdown;
+} kinds_settings;
+
+static const cli_option kinds_options[] = {
+    { 0, "json", NULL, CLI_FLAG, offsetof(kinds_settings, json), false,
+      "Print an array of objects of name, family, summary, abilities and "
+      "options; with KIND, one object." },
+    { 0, "markdown", NULL, CLI_FLAG, offsetof(kinds_settings, markdown), false,
+      "Print the table in Markdown." },
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example kinds_examples[] = {
+    { "bloomery kinds", "All kinds, a line each." },
+    { "bloomery kinds standard", "One kind with its options." },
+    { NULL, NULL }
+};
+
+/* ==== JSON ============================================================== */
+
+static void kinds_json_option(const bly_option_info *option)
+{
+    json_open_object(NULL);
+    json_string("name", option->name);
+    json_string("range", option->range);
+    json_string("default", option->standard);
+    json_string("help", option->help);
+    json_close_object();
+}
+
+static void kinds_json(const bly_kind_info *kind)
+{
+    json_open_object(NULL);
+    json_string("name", kind->name);
+    json_string("family", kind->family);
+    json_string("summary", kind->summary);
+    json_open_array("abilities");
+    for (const char *const *a = kind->abilities; *a != NULL; a++)
+        json_string(NULL, *a);
+    json_close_array();
+    json_open_array("options");
+    for (const bly_option_info *o = kind->options; o->name != NULL; o++)
+        kinds_json_option(o);
+    json_close_array();
+    json_close_object();
+}
+
+/* ==== Text ============================================================== */
+
+static void kinds_abilities(const bly_kind_info *kind)
+{
+    for (const char *const *a = kind->abilities; *a != NULL; a++) {
+        output_text(a == kind->abilities ? "" : ", ");
+        output_text(*a);
+    }
+}
+
+static void kinds_row(const bly_kind_info *kind)
+{
+    output_format("%-16s  %-10s  %s\n", kind->name, kind->family,
+                  kind->summary);
+}
+
+static void kinds_markdown(const bly_kind_info *kind)
+{
+    output_format("| `%s` | %s | %s | ", kind->name, kind->family,
+                  kind->summary);
+    kinds_abilities(kind);
+    output_text(" |\n");
+}
+
+static void kinds_one(const bly_kind_info *kind)
+{
+    const bly_option_info *o = kind->options;
+
+    output_format("%s: %s\n", kind->name, kind->summary);
+    output_format("  family  %s\n  can     ", kind->family);
+    kinds_abilities(kind);
+    output_text(o->name == NULL ? "\n  no options\n" : "\n  options\n");
+    for (; o->name != NULL; o++)
+        output_format("    %s=%s\n        %s; default: %s\n", o->name,
+                      o->range, o->help,
+                      o->standard != NULL ? o->standard : "chosen to fit");
+}
+
+/* ==== The command ======================================================= */
+
+static void kinds_all(const kinds_settings *s)
+{
+    const bly_kind_info *kinds;
+    size_t n = bly_kinds(&kinds);
+
+    if (s->json)
+        json_open_array(NULL);
+    else if (s->markdown)
+        output_text("| kind | family | what it is | can |\n"
+                    "|---|---|---|---|\n");
+    for (size_t i = 0; i < n; i++)
+        (s->json ? kinds_json : s->markdown ? kinds_markdown
+                                            : kinds_row)(&kinds[i]);
+    if (s->json)
+        json_close_array();
+}
+
+/* "standard" is found by "standard:k=5" too. */
+static const bly_kind_info *kinds_find(const char *name)
+{
+    const bly_kind_info *kinds;
+    size_t n = bly_kinds(&kinds), length = strcspn(name, ":");
+
+    for (size_t i = 0; i < n; i++)
+        if (strlen(kinds[i].name) == length
+            && memcmp(kinds[i].name, name, length) == 0)
+            return &kinds[i];
+    return NULL;
+}
+
+static int kinds_run(const cli_command *self, int argc, char **argv)
+{
+    kinds_settings s = { false, false };
+    cli_operands operands;
+    const bly_kind_info *kind;
+    int status = options_read(self, argc, argv, &s, &operands);
+
+    if (status != CLI_GO)
+        return status;
+    if (operands.count > 1 || (s.json && s.markdown))
+        return options_wrong(self, "it takes one KIND at most, and one form");
+    if (operands.count == 0) {
+        kinds_all(&s);
+        return CLI_OK;
+    }
+    kind = kinds_find(operands.names[0]);
+    if (kind == NULL)
+        return report_error("there is no kind '%s': 'bloomery kinds' lists "
+                            "them", operands.names[0]);
+    (s.json ? kinds_json : s.markdown ? kinds_markdown : kinds_one)(kind);
+    return CLI_OK;
+}
+
+const cli_command cmd_kinds = {
+    .name = "kinds",
+    .operands = "[KIND]",
+    .summary = "list the kinds of filters, or the options of one",
+    .text =
+        "Lists the kinds of filters that there are, with the family each "
+        "belongs to. With KIND it tells what this kind can do and what options "
+        "it has; -k of 'build' and 'plan' takes them as "
+        "KIND:OPTION=VALUE,OPTION=VALUE.",
+    .options = kinds_options,
+    .examples = kinds_examples,
+    .status = "0, or 2 if there is no such kind.",
+    .run = kinds_run,
+};

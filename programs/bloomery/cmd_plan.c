@@ -1,0 +1,221 @@
+/* cmd_plan.c - `bloomery plan`: what a filter would be and cost.
+ *
+ * Nothing is built; the library computes it. Floor 8; includes its own folder's,
+ * the frame's and the library's headers only.
+ */
+#include "bloomery/command.h"
+
+#include <inttypes.h>
+
+typedef struct {
+    const char *kind, *hash;
+    uint64_t    items;
+    double      rate;
+    bool        json;
+} plan_settings;
+
+static const cli_option plan_options[] = {
+    { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(plan_settings, items), false,
+      "How many keys it should hold: 1000000, 1e6, 10k, 2.5M, 1G. Needed, but "
+      "for a kind whose options fix its size." },
+    CLI_RATE_OPTION(plan_settings),
+    { 'k', "kind", "KIND", CLI_TEXT, offsetof(plan_settings, kind), false,
+      "The kind of filter, with its options. Without it all kinds are shown "
+      "side by side." },
+    { 'H', "hash", "HASH", CLI_TEXT, offsetof(plan_settings, hash), false,
+      "The hash function." },
+    { 0, "json", NULL, CLI_FLAG, offsetof(plan_settings, json), false,
+      "Print a JSON object; without -k, an array of objects." },
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example plan_examples[] = {
+    { "bloomery plan -n 1e9 -p 1%", "All kinds for a thousand million keys." },
+    { "bloomery plan -k blocked -n 10M -p 0.1%", "One kind in detail." },
+    { NULL, NULL }
+};
+
+/* ==== One plan ========================================================== */
+
+static void plan_json(const bly_plan_t *p)
+{
+    json_open_object(NULL);
+    json_string("kind", p->kind);
+    json_count("capacity", p->capacity);
+    json_count("bytes", p->bytes);
+    json_count("packed", p->packed);
+    json_count("scratch", p->scratch);
+    json_real("bits_per_key", p->bits_per_key);
+    json_real("rate", p->rate);
+    json_real("rate_sd", p->rate_sd);
+    json_real("fill", p->fill);
+    json_real("lost", p->lost);
+    if (p->window < UINT64_MAX)
+        json_count("window", p->window);
+    json_count("probes", p->probes);
+    json_labels(p->label_bits, p->label_least, p->label_most);
+    json_real("lines_present", p->lines_present);
+    json_real("lines_absent", p->lines_absent);
+    json_open_array("geometry");
+    for (size_t i = 0; i < 4; i++)
+        json_count(NULL, p->geometry[i]);
+    json_close_array();
+    json_close_object();
+}
+
+static void plan_text(const bly_plan_t *p)
+{
+    output_format("kind       %s\n", p->kind);
+    output_format("keys       %s\n", report_count(p->capacity).text);
+    output_format("size       %s, %.2f bits per key\n",
+                  report_bytes(p->bytes).text, p->bits_per_key);
+    if (p->packed > 0)
+        output_format("packed     %s, %.2f bits per key, when saved or sent\n",
+                      report_bytes(p->packed).text,
+                      8 * (double)p->packed / (double)p->capacity);
+    if (p->scratch > 0)
+        output_format("scratch    %s more while it is built\n",
+                      report_bytes(p->scratch).text);
+    output_format("rate       %s false positives",
+                  report_percent(p->rate).text);
+    output_format(" (from filter to filter ± %s)\n",
+                  report_percent(p->rate_sd).text);
+    if (p->lost > 0 && p->window < UINT64_MAX)
+        output_format("lost       %s of the keys are no longer found when as "
+                      "many others have followed\n",
+                      report_percent(p->lost).text);
+    if (p->window > 0 && p->window < UINT64_MAX)
+        output_format("window     the last %s different keys are surely "
+                      "found\n", report_count(p->window).text);
+    output_format("probes     %" PRIu32 " per key\n", p->probes);
+    output_format("fill       %s of the bits or cells are in use when all keys "
+                  "are in\n", report_percent(p->fill).text);
+    if (p->label_bits > 0)
+        output_format("labels     %" PRIu64 " .. %" PRIu64 "\n",
+                      p->label_least, p->label_most);
+    output_format("lookup     touches %.2f cache lines for a key that is "
+                  "there, %.2f for one that is not\n", p->lines_present,
+                  p->lines_absent);
+}
+
+static int plan_one(const plan_settings *s, const bly_spec *spec)
+{
+    bly_plan_t plan;
+
+    if (bly_plan(&plan, s->kind, spec) < 0)
+        return filter_error();
+    if (s->json)
+        plan_json(&plan);
+    else
+        plan_text(&plan);
+    return CLI_OK;
+}
+
+/* ==== All kinds side by side ============================================ */
+
+static void plan_row(const char *kind, const bly_plan_t *p)
+{
+    output_format("%-16s %18s %9.2f %9s %7" PRIu32 " %8.2f %8.2f\n", kind,
+                  report_count(p->bytes).text, p->bits_per_key,
+                  report_percent(p->rate).text, p->probes, p->lines_present,
+                  p->lines_absent);
+}
+
+static void plan_heading(void)
+{
+    output_format("%-16s %18s %9s %9s %7s %17s\n", "", "", "bits", "", "bits",
+                  "cache lines, key");
+    output_format("%-16s %18s %9s %9s %7s %8s %8s\n", "kind", "bytes",
+                  "per key", "rate", "probed", "there", "not");
+}
+
+/* A kind that cannot do what is asked stays in the list, with its reason. */
+static void plan_refused(const char *kind, bool json)
+{
+    if (!json) {
+        output_format("%-16s cannot: %s\n", kind, bly_why());
+        return;
+    }
+    json_open_object(NULL);
+    json_string("kind", kind);
+    json_string("why", bly_why());
+    json_close_object();
+}
+
+/* How many kinds can; the last reason stays in bly_why. */
+static size_t plan_possible(const bly_kind_info *kinds, size_t n,
+                            const bly_spec *spec)
+{
+    bly_plan_t plan;
+    size_t possible = 0;
+
+    for (size_t i = 0; i < n; i++)
+        possible += bly_plan(&plan, kinds[i].name, spec) >= 0;
+    return possible;
+}
+
+static void plan_kind(const bly_kind_info *kind, const bly_spec *spec,
+                      bool json)
+{
+    bly_plan_t plan;
+
+    if (bly_plan(&plan, kind->name, spec) < 0)
+        plan_refused(kind->name, json);
+    else if (json)
+        plan_json(&plan);
+    else
+        plan_row(kind->name, &plan);
+}
+
+static int plan_all(const bly_spec *spec, bool json)
+{
+    const bly_kind_info *kinds;
+    size_t n = bly_kinds(&kinds);
+
+    if (plan_possible(kinds, n, spec) == 0)
+        return filter_error();
+    if (json)
+        json_open_array(NULL);
+    else
+        plan_heading();
+    for (size_t i = 0; i < n; i++)
+        plan_kind(&kinds[i], spec, json);
+    if (json)
+        json_close_array();
+    return CLI_OK;
+}
+
+/* ==== The command ======================================================= */
+
+static int plan_run(const cli_command *self, int argc, char **argv)
+{
+    plan_settings s = { .rate = 0.01 };
+    cli_operands operands;
+    bly_spec spec = { 0 };
+    int status = options_read(self, argc, argv, &s, &operands);
+
+    if (status != CLI_GO)
+        return status;
+    if (operands.count > 0)
+        return options_wrong(self, "it takes no operands");
+    if (s.items == 0 && s.kind == NULL)
+        return options_wrong(self, "-n ITEMS is missing");
+    spec.capacity = s.items;
+    spec.rate = s.rate;
+    spec.hash = s.hash;
+    return s.kind != NULL ? plan_one(&s, &spec) : plan_all(&spec, s.json);
+}
+
+const cli_command cmd_plan = {
+    .name = "plan",
+    .operands = "",
+    .summary = "tell what a filter would cost, before building it",
+    .text =
+        "Prints how large a filter for so many keys and such a false-positive "
+        "rate would be, how often it would really err, and how many cache "
+        "lines a lookup would touch. Nothing is built.",
+    .options = plan_options,
+    .examples = plan_examples,
+    .status = "0 if there is a plan, 2 after an error.",
+    .run = plan_run,
+};

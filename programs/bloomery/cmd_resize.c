@@ -1,0 +1,119 @@
+/* cmd_resize.c - `bloomery resize`: more room in a filter, without its keys.
+ *
+ * Floor 8; includes command.h and <bloomery.h> only.
+ */
+#include "bloomery/command.h"
+
+#include <string.h>
+#include <unistd.h>
+
+typedef struct {
+    uint64_t    capacity;
+    const char *output;
+    bool        verbose;
+} resize_settings;
+
+static const cli_option resize_options[] = {
+    { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(resize_settings, capacity),
+      true, "How many keys it should have room for: 1000, 2.5e6, 10M." },
+    { 'o', "output", "OUT", CLI_TEXT, offsetof(resize_settings, output), false,
+      "Where the result goes; '-' is standard output. Default: FILE." },
+    { 'v', "verbose", NULL, CLI_FLAG, offsetof(resize_settings, verbose),
+      false, "Say on standard error what it is now." },
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example resize_examples[] = {
+    { "bloomery resize -n 20M members.bly",
+      "Room for twenty million keys." },
+    { NULL, NULL }
+};
+
+static void resize_say(const bly_filter *filter, const char *output)
+{
+    bly_stat_t stat;
+
+    bly_stat(&stat, filter);
+    report_note("%s: room for %s keys in %s, rate %s when full", output,
+                report_count(stat.capacity).text,
+                report_bytes(stat.bytes).text,
+                report_percent(stat.planned_rate).text);
+}
+
+static int resize_file(const resize_settings *s, const char *path,
+                       const char *output)
+{
+    bly_filter *filter;
+    int status;
+
+    if (bly_open(&filter, path, 0) < 0)
+        return filter_error();
+    if (!filter_can(filter, "resize"))
+        status = report_error("'%s' is of a kind that cannot be resized: build "
+                              "a new one with -n", path);
+    else if (bly_resize(filter, s->capacity) < 0)
+        status = filter_error();
+    else
+        status = filter_save(filter, output);
+    if (status == CLI_OK && s->verbose)
+        resize_say(filter, output);
+    bly_free(filter);
+    return status;
+}
+
+static int resize_check(const cli_command *self, const char *output,
+                        const cli_operands *operands)
+{
+    const cli_operands none = { NULL, 0 };
+
+    if (operands->count != 1)
+        return options_wrong(self, "it takes one FILE");
+    if (output == NULL && strcmp(operands->names[0], "-") == 0)
+        return options_wrong(self, "a filter in a pipe cannot be changed in "
+                                   "its place; name an output with -o");
+    return filter_check_output(output != NULL ? output : operands->names[0],
+                               &none, 0);
+}
+
+static int resize_run(const cli_command *self, int argc, char **argv)
+{
+    resize_settings s = { 0, NULL, false };
+    cli_operands operands;
+    const char *path, *output;
+    int lock = -1, status = options_read(self, argc, argv, &s, &operands);
+
+    if (status == CLI_GO)
+        status = resize_check(self, s.output, &operands);
+    if (status != CLI_GO)
+        return status;
+    path = strcmp(operands.names[0], "-") == 0 ? "/dev/stdin"
+                                               : operands.names[0];
+    output = s.output != NULL ? s.output : path;
+    if (filter_same(path, output)) {
+        lock = filter_lock(path);
+        if (lock < 0)
+            return CLI_ERROR;
+    }
+    status = resize_file(&s, path, output);
+    if (lock >= 0)
+        close(lock);
+    return status;
+}
+
+const cli_command cmd_resize = {
+    .name = "resize",
+    .operands = "FILE",
+    .summary = "give a filter room for another number of keys",
+    .text =
+        "Makes the filter FILE larger (or smaller) without the keys: all it "
+        "holds goes over into a new one for ITEMS keys, which takes the old "
+        "one's place or goes to OUT. What that costs differs from kind to "
+        "kind, most often a bit of each fingerprint for twice the room: see "
+        "the kind's page and 'bloomery info' afterwards. Only some kinds can: "
+        "see 'bloomery kinds'.",
+    .options = resize_options,
+    .examples = resize_examples,
+    .status = "0 if OUT was written, 2 after an error; OUT is then as it was "
+              "before.",
+    .run = resize_run,
+};

@@ -1,0 +1,272 @@
+/* cmd_sketch.c - `bloomery sketch`: a set of keys in a few bytes, for another
+ * machine to compare with its own.
+ *
+ * A sketch is a filter like any other: one that can be listed, for a known
+ * number of differences, or one of bits. Floor 8; includes sketch.h only.
+ */
+#include "bloomery/sketch.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Differences, of which the bytes can still be counted. */
+#define SKETCH_MOST UINT64_C(1000000000000)
+
+typedef struct {
+    cli_build build;
+    uint64_t  differences, whole;
+} sketch_settings;
+
+static const cli_option sketch_options[] = {
+    { 'o', "output", "FILE", CLI_TEXT, offsetof(sketch_settings, build.output),
+      true, "Where the sketch goes; '-' is standard output." },
+    { 'd', "differences", "N", CLI_ITEMS,
+      offsetof(sketch_settings, differences), false,
+      "Make a sketch from which up to N differences can be told exactly, "
+      "however many the keys: both sides together, keys that only one has. It "
+      "takes 16 bytes each and a half as much again, more if N is small." },
+    { 'w', "whole", "BYTES", CLI_ITEMS, offsetof(sketch_settings, whole),
+      false, "With -d: let the sketch carry the keys themselves, of up to so "
+      "many bytes (255 at most), so that the other side can print keys that it "
+      "does not have. Without it there are only their hashes." },
+    { 'p', "rate", "RATE", CLI_RATE, offsetof(sketch_settings, build.rate),
+      false, "Without -d: how many of the lacking keys are overlooked. "
+      "Default: 1%." },
+    { 'k', "kind", "KIND", CLI_TEXT, offsetof(sketch_settings, build.kind),
+      false, "Without -d: the kind of filter. Default: standard." },
+    { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(sketch_settings, build.items),
+      false, "Without -d: how many keys there are at most, for keys from a "
+      "pipe. Without it they are counted first." },
+    { 's', "seed", "SEED", CLI_SEED, offsetof(sketch_settings, build.seed),
+      false, "The seed of the hash function: another one makes other errors. "
+      "Default: 0." },
+    CLI_HASH_OPTION(sketch_settings, build.hash),
+    CLI_HOW_OPTIONS(sketch_settings, build.how),
+    CLI_JOBS_OPTION(sketch_settings, build.jobs),
+    { 'v', "verbose", NULL, CLI_FLAG, offsetof(sketch_settings, build.verbose),
+      false, "Say on standard error what was made." },
+    { 0, "json", NULL, CLI_FLAG, offsetof(sketch_settings, build.json), false,
+      "Print what was made as a JSON object." },
+    { 0, "no-progress", NULL, CLI_FLAG,
+      offsetof(sketch_settings, build.no_progress), false,
+      "Show no progress on the terminal." },
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example sketch_examples[] = {
+    { "bloomery sketch -d 1000 -o mine.bly keys.txt",
+      "For a peer whose keys differ in up to about 1000." },
+    { "bloomery sketch -d 50 -w 40 -o - keys.txt | ssh peer bloomery diff "
+      "--both - keys.txt",
+      "Compare with a list elsewhere: all that differs, keys of up to 40 "
+      "bytes." },
+    { "bloomery sketch -p 0.1% -o mine.bly keys.txt",
+      "For a peer that has a large part of its keys alone: a filter, 14.4 bits "
+      "a key, by which it misses one lacking key in a thousand." },
+    { NULL, NULL }
+};
+
+/* ==== A sketch that can be listed ======================================= */
+
+bool sketch_took(const sketch_into *into)
+{
+    return into->whole == 0 || into->longest <= into->whole;
+}
+
+/* The longest of them all is to be known: those after a key that is too long
+ * are only measured. */
+static bool sketch_fits(sketch_into *into, const bly_key *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (keys[i].length > into->longest)
+            into->longest = keys[i].length;
+    return sketch_took(into);
+}
+
+int sketch_take(void *context, const bly_key *keys, const uint64_t *hashes,
+                size_t n)
+{
+    sketch_into *into = context;
+    bly_status status;
+
+    if (!sketch_fits(into, keys, n))
+        return CLI_GO;
+    status = into->whole > 0 ? bly_add_keys(into->filter, keys, n)
+                             : bly_add_many(into->filter, hashes, n);
+    return status < 0 ? filter_error() : CLI_GO;
+}
+
+static int sketch_too_long(const sketch_into *into)
+{
+    if (into->longest > UINT8_MAX)
+        return report_error("a key has %zu bytes and a sketch carries 255 at "
+                            "most: make it without --whole, of hashes alone",
+                            into->longest);
+    return report_error("a key has %zu bytes and the sketch carries %zu: make "
+                        "it with --whole %zu, or without for hashes alone",
+                        into->longest, into->whole, into->longest);
+}
+
+static void sketch_json(const sketch_settings *s, const bly_stat_t *stat,
+                        const cli_fed *fed)
+{
+    json_open_object(NULL);
+    json_string("kind", stat->kind);
+    json_count("differences", stat->capacity);
+    json_count("whole", s->whole);
+    json_count("bytes", stat->bytes);
+    json_count("keys", fed->keys);
+    json_count("distinct", stat->items);
+    json_count("keyless", fed->keyless);
+    json_real("seconds", fed->seconds);
+    json_real("keys_per_second", report_per_second(fed->keys, fed->seconds));
+    json_string("output", s->build.output);
+    json_close_object();
+}
+
+static void sketch_report(const sketch_settings *s, const bly_filter *filter,
+                          const cli_fed *fed)
+{
+    bly_stat_t stat;
+
+    bly_stat(&stat, filter);
+    if (s->build.json)
+        sketch_json(s, &stat, fed);
+    if (s->build.verbose)
+        report_note("%s: %s different keys in %s (%s), for up to %s "
+                    "differences: %s", s->build.output,
+                    report_count(stat.items).text,
+                    report_seconds(fed->seconds).text,
+                    report_speed(report_per_second(fed->keys,
+                                                   fed->seconds)).text,
+                    report_count(stat.capacity).text,
+                    report_bytes(stat.bytes).text);
+    report_keyless(fed->keyless);
+}
+
+static int sketch_fill(const sketch_settings *s, const cli_operands *operands,
+                       bly_filter *filter, cli_fed *fed)
+{
+    sketch_into into = { .filter = filter, .whole = (size_t)s->whole };
+    sketch_once once = { .hasher = filter, .take = sketch_take,
+                         .context = &into };
+    cli_lines lines;
+    int status;
+
+    lines_open(&lines, &s->build.how, operands, 0, false);
+    status = once_run(&once, &lines, work_jobs(s->build.jobs), "sketching",
+                      !s->build.no_progress, fed);
+    lines_close(&lines);
+    return status == CLI_GO && !sketch_took(&into) ? sketch_too_long(&into)
+                                                   : status;
+}
+
+/* There is no memory, or something else is wrong. */
+static int sketch_refuse(const char *kind, const bly_spec *spec,
+                         bly_status status)
+{
+    bly_plan_t plan;
+
+    if (status != BLY_ENOMEM || bly_plan(&plan, kind, spec) < 0)
+        return filter_error();
+    return report_error("out of memory: a sketch of %s differences takes %s: "
+                        "ask for fewer differences",
+                        report_count(spec->capacity).text,
+                        report_bytes(plan.bytes).text);
+}
+
+static int sketch_make(const sketch_settings *s, const cli_operands *operands)
+{
+    bly_spec spec = { .capacity = s->differences, .seed = s->build.seed,
+                      .hash = s->build.hash };
+    bly_filter *filter;
+    char kind[64];
+    cli_fed fed;
+    int status;
+
+    snprintf(kind, sizeof kind, "invertible:key=%" PRIu64, s->whole);
+    bly_status made = bly_new(&filter, kind, &spec);
+    if (made < 0)
+        return sketch_refuse(kind, &spec, made);
+    status = sketch_fill(s, operands, filter, &fed);
+    if (status == CLI_GO)
+        status = filter_save(filter, s->build.output);
+    if (status == CLI_OK)
+        sketch_report(s, filter, &fed);
+    bly_free(filter);
+    return status;
+}
+
+/* ==== The command ======================================================= */
+
+static int sketch_check(const cli_command *self, const sketch_settings *s,
+                        const cli_operands *operands)
+{
+    const cli_build *b = &s->build;
+    int status = lines_how_check(self, &b->how);
+
+    if (status != CLI_GO)
+        return status;
+    if (b->kind != NULL || b->rate != 0 || b->items != 0)
+        return options_wrong(self, "with -d the sketch is no filter of bits: "
+                                   "it goes not with -k, -p or -n");
+    if (s->differences > SKETCH_MOST)
+        return report_error("%s differences are more than a sketch can tell: "
+                            "ask for fewer differences",
+                            report_count(s->differences).text);
+    if (s->whole > UINT8_MAX)
+        return options_wrong(self, "--whole is 255 bytes at most");
+    if (b->json && strcmp(b->output, "-") == 0)
+        return options_wrong(self, "-o - and --json both want standard output");
+    return filter_check_output(b->output, operands, 0);
+}
+
+static int sketch_run(const cli_command *self, int argc, char **argv)
+{
+    sketch_settings s = { .build.how.separator = -1 };
+    cli_operands operands;
+    int status = options_read(self, argc, argv, &s, &operands);
+
+    if (status != CLI_GO)
+        return status;
+    if (s.differences == 0 && s.whole != 0)
+        return options_wrong(self, "--whole is for a sketch with -d");
+    if (s.differences == 0) {
+        s.build.kind = s.build.kind != NULL ? s.build.kind : "standard";
+        if (filter_kind_can(s.build.kind, "list keys"))
+            return options_wrong(self, "a sketch that can be listed takes each "
+                                       "key once: give -d N, and no -k");
+        return build_make(self, &s.build, &operands);
+    }
+    status = sketch_check(self, &s, &operands);
+    return status == CLI_GO ? sketch_make(&s, &operands) : status;
+}
+
+const cli_command cmd_sketch = {
+    .name = "sketch",
+    .operands = "[KEYS...]",
+    .summary = "make a small sketch of keys, for another side to compare",
+    .text =
+        "Reads keys, one per line, from the files KEYS (or standard input) and "
+        "writes a sketch of them to FILE: for 'bloomery diff', which tells "
+        "another side what it has that is lacking here, and the reverse, "
+        "without the keys being sent.\n\n"
+        "With -d the sketch (a filter of kind invertible) tells up to so many "
+        "differences exactly, and its size depends on their number only; of "
+        "more it tells how many they are. It is for sets that are nearly the "
+        "same. Repeated lines do not matter: the hashes of the keys are held "
+        "in memory, 11 to 22 bytes each.\n\n"
+        "Without -d it is an ordinary filter, 9.6 bits a key at 1 %: what is "
+        "not in it is surely lacking, and 1 % of what is lacking is "
+        "overlooked. It is for sets that differ much, or nobody knows by how "
+        "much.\n\n"
+        "A sketch is a file of the same format as any filter; 'bloomery info' "
+        "and 'bloomery check' take it, and 'bloomery unite' takes two of "
+        "one plan whose keys are different.",
+    .options = sketch_options,
+    .examples = sketch_examples,
+    .status = "0 if the sketch was made, 2 after an error; FILE is then as it "
+              "was before.",
+    .run = sketch_run,
+};

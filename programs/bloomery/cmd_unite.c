@@ -1,0 +1,39 @@
+/* cmd_unite.c - `bloomery unite`: a filter of the keys of several filters.
+ *
+ * The work is in combine.c. Floor 8; includes command.h and <bloomery.h> only.
+ */
+#include "bloomery/command.h"
+
+static const cli_example unite_examples[] = {
+    { "bloomery unite -o year.bly month-*.bly",
+      "Filters of parts that were built one by one, or on many machines." },
+    { "bloomery unite -o all.bly all.bly today.bly",
+      "Take the keys of today.bly into all.bly." },
+    { "bloomery unite --level 1 -o link.bly link.bly neighbour.bly",
+      "The keys of neighbour.bly are one hop away over this link." },
+    { NULL, NULL }
+};
+
+static int unite_run(const cli_command *self, int argc, char **argv)
+{
+    static const cli_combination how = { bly_unite, "united" };
+
+    return combine_run(self, &how, argc, argv);
+}
+
+const cli_command cmd_unite = {
+    .name = "unite",
+    .operands = "A B...",
+    .summary = "make a filter of the keys that are in any of several",
+    .text =
+        "Writes to OUT the union of the filters: just what a filter would be "
+        "to which the keys of all of them had been added. They must be of one "
+        "kind, capacity, rate, hash and seed: build the parts with the same "
+        "-k, -n, -p, -H and -s, where -n is the number of keys of the "
+        "whole. --level differs: see there.",
+    .options = combine_level_options,
+    .examples = unite_examples,
+    .status = "0 if OUT was written, 2 after an error; OUT is then as it was "
+              "before.",
+    .run = unite_run,
+};

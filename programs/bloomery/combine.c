@@ -1,0 +1,113 @@
+/* combine.c - what `unite` and `intersect` have in common.
+ *
+ * The first filter is read into memory, the others are mapped and combined
+ * with it one by one, and the result is saved. The output may be one of the
+ * inputs: it is then locked, as `add` locks it. Floor 8; includes its own folder's,
+ * the frame's and the library's headers only.
+ */
+#include "bloomery/command.h"
+
+#include <string.h>
+#include <unistd.h>
+
+typedef struct {
+    const char *output;
+    uint64_t    level;          /* 0: not given */
+} combine_settings;
+
+#define COMBINE_OUTPUT                                                         \
+    { 'o', "output", "OUT", CLI_TEXT, offsetof(combine_settings, output), true,\
+      "Where the result goes; it may be one of the inputs, and '-' is "        \
+      "standard output. An existing file is replaced only when the new one is "\
+      "complete." }
+
+const cli_option combine_options[] = {
+    COMBINE_OUTPUT,
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+const cli_option combine_level_options[] = {
+    COMBINE_OUTPUT,
+    { 'l', "level", "N", CLI_ITEMS, offsetof(combine_settings, level), false,
+      "For a filter A that can 'unite at': give the keys of the other filters "
+      "the label N. Those may be of the kind that its levels are, or like A, "
+      "whose labels then grow by N." },
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+/* into := into (op) the filter at `path`. */
+static int combine_one(const cli_combination *how, uint64_t level,
+                       bly_filter *into, const char *into_path,
+                       const char *path)
+{
+    bly_filter *other = filter_map(path, BLY_VERIFY);
+    bly_status status;
+
+    if (other == NULL)
+        return CLI_ERROR;
+    status = level == 0 ? how->combine(into, other)
+                        : bly_unite_at(into, other, level);
+    bly_free(other);
+    if (status < 0)
+        return report_error("'%s' and '%s' cannot be %s: %s", into_path, path,
+                            how->done, bly_why());
+    return CLI_OK;
+}
+
+static int combine_all(const cli_combination *how, const combine_settings *s,
+                       const cli_operands *operands)
+{
+    bly_filter *into;
+    int status = CLI_OK;
+
+    if (bly_open(&into, operands->names[0], 0) < 0)
+        return filter_error();
+    for (size_t i = 1; i < operands->count && status == CLI_OK; i++)
+        status = combine_one(how, s->level, into, operands->names[0],
+                             operands->names[i]);
+    if (status == CLI_OK)
+        status = filter_save(into, s->output);
+    bly_free(into);
+    return status;
+}
+
+static bool combine_changes_input(const char *output,
+                                  const cli_operands *operands)
+{
+    for (size_t i = 0; i < operands->count; i++)
+        if (filter_same(output, operands->names[i]))
+            return true;
+    return false;
+}
+
+static int combine_check(const cli_command *self, const char *output,
+                         const cli_operands *operands)
+{
+    const cli_operands none = { NULL, 0 };
+
+    if (operands->count < 2)
+        return options_wrong(self, "it takes at least two filters");
+    return filter_check_output(output, &none, 0);
+}
+
+int combine_run(const cli_command *self, const cli_combination *how,
+                int argc, char **argv)
+{
+    combine_settings s = { NULL, 0 };
+    cli_operands operands;
+    int lock = -1, status = options_read(self, argc, argv, &s, &operands);
+
+    if (status == CLI_GO)
+        status = combine_check(self, s.output, &operands);
+    if (status != CLI_GO)
+        return status;
+    if (combine_changes_input(s.output, &operands)) {
+        lock = filter_lock(s.output);
+        if (lock < 0)
+            return CLI_ERROR;
+    }
+    status = combine_all(how, &s, &operands);
+    if (lock >= 0)
+        close(lock);
+    return status;
+}

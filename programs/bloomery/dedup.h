@@ -1,0 +1,214 @@
+/* dedup.h - what the files of `bloomery dedup` share.
+ *
+ * From the bottom up:
+ *
+ *      rows.c       the lines of a chunk, hashed; printing the ones wanted
+ *      spill.c      streams of bytes, in memory or in a temporary file
+ *      table.c      keys in memory, compared byte by byte
+ *      settle.c     parts of the keys, each settled by a table of its own
+ *      exact.c      the passes of --exact
+ *      cmd_dedup.c  the command
+ *
+ * Floor 8 (programs); includes command.h only.
+ */
+#ifndef CLI_DEDUP_H
+#define CLI_DEDUP_H
+
+#include "bloomery/command.h"
+
+#include <pthread.h>
+
+/* ==== rows.c ============================================================ */
+
+/* The lines of a chunk. Arrays of `room`. */
+typedef struct {
+    size_t    n, room;
+    uint64_t  keyless;          /* lines without a key                     */
+    bly_key  *keys;             /* data NULL: the line has none            */
+    uint64_t *hashes;           /* of the keys; 0 where there is none      */
+    size_t   *ends;             /* where the line ends in the chunk        */
+    bool     *drop;             /* not to be printed; false at first       */
+} dedup_rows;
+
+/* All lines of the worker's chunk. False: no memory. */
+bool rows_fill(dedup_rows *rows, cli_worker *worker, const bly_filter *hasher);
+void rows_free(dedup_rows *rows);
+
+/* Add the keys to the filter one after the other; drop[i] becomes whether key
+ * i was perhaps there before. Lines without a key are left alone. CLI_GO, or
+ * CLI_ERROR when it has said why. */
+int rows_add(dedup_rows *rows, bly_filter *filter);
+
+/* Print rows `from` to `to`, which is not among them, each with an end. False:
+ * output has failed. */
+bool rows_print_some(const dedup_rows *rows, const cli_worker *worker,
+                     size_t from, size_t to);
+
+/* The same for the rows that are not dropped. */
+bool rows_print(const dedup_rows *rows, const cli_worker *worker);
+
+/* ==== spill.c =========================================================== */
+
+/* An unlinked file in TMPDIR, or /tmp. -1: an error, and stderr says why. */
+int spill_file(void);
+
+/* Write all of it at the end of the file. CLI_GO or CLI_ERROR, as above. */
+int spill_write(int fd, const void *data, size_t n);
+
+/* Where blocks of streams are kept. */
+typedef struct {
+    size_t   block;             /* bytes of each                           */
+    uint64_t most;              /* blocks in memory at most, and           */
+    uint64_t held;              /* how many there are                      */
+    int      fd;                /* of the file of all others; or -1        */
+    uint64_t used;              /* places in the file                      */
+    uint64_t *spare;            /* those of them that are free again       */
+    size_t   spares, spare_room;
+    bool     failed;            /* stderr has been told                    */
+    pthread_mutex_t lock;       /* of `held` and all that follows          */
+} spill_store;
+
+typedef struct {
+    unsigned char *memory;      /* or NULL: it is in the file, at          */
+    uint64_t       place;
+} spill_block;
+
+/* Bytes that are written once, from the first to the last, and then read. */
+typedef struct {
+    spill_block   *blocks;      /* full ones                               */
+    size_t         n, room;
+    unsigned char *open;        /* the last one, not full                  */
+    size_t         used;
+} spill_stream;
+
+/* Where reading stands. */
+typedef struct {
+    spill_store        *store;
+    const spill_stream *stream;
+    size_t              next;           /* block after this one            */
+    const unsigned char *at, *end;      /* what is left of this one        */
+    unsigned char      *buffer;         /* for blocks of the file          */
+    unsigned char      *joined;         /* for what lies in several blocks */
+    size_t              joined_room;
+} spill_reader;
+
+void spill_open(spill_store *store, size_t block, uint64_t memory);
+void spill_close(spill_store *store);
+/* Has anything failed? Then stderr has been told. */
+bool spill_failed(spill_store *store);
+
+/* Append; false: no memory or no disk, and stderr says so. One thread at a
+ * time for a stream, any number for a store. */
+bool spill_append(spill_store *store, spill_stream *stream, const void *data,
+                  size_t n);
+/* Nothing more will be appended: keep no more memory than needed. */
+void spill_finish(spill_stream *stream);
+/* Give its blocks back. */
+void spill_drop(spill_store *store, spill_stream *stream);
+
+void spill_read(spill_reader *reader, spill_store *store,
+                const spill_stream *stream);
+void spill_read_end(spill_reader *reader);
+/* The next n bytes, valid until the next call. NULL: there are not so many, or
+ * they could not be read (see spill_failed). */
+const unsigned char *spill_take(spill_reader *reader, size_t n);
+
+/* A number in as many bytes as it needs, seven bits each. */
+enum { SPILL_NUMBER = 10 };
+size_t spill_number(unsigned char out[SPILL_NUMBER], uint64_t value);
+bool spill_take_number(spill_reader *reader, uint64_t *value);
+
+/* ==== table.c =========================================================== */
+
+/* A set of keys, held as they are, with a count for each if wanted. */
+typedef struct {
+    const bly_filter *hasher;
+    bool      counting;
+    uint64_t  most;             /* bytes it may take; 0: no limit          */
+    uint64_t *slots;
+    uint64_t  room, keys;       /* slots; those in use                     */
+    unsigned char *bytes;       /* the keys, one behind the other          */
+    size_t    used, capacity;
+} dedup_table;
+
+typedef enum {
+    TABLE_NEW, TABLE_OLD,       /* it was not there, it was there          */
+    TABLE_FULL, TABLE_NO_MEMORY
+} table_answer;
+
+/* Make room for so many keys with so many bytes. False: no memory. */
+bool table_open(dedup_table *table, uint64_t keys, uint64_t bytes);
+void table_close(dedup_table *table);
+void table_clear(dedup_table *table);
+
+/* What `keys` keys of `bytes` bytes in all take, with their lengths;
+ * UINT64_MAX if no table can hold so many. */
+uint64_t table_bytes(uint64_t keys, uint64_t bytes);
+
+/* Put the key in unless it is there; count it. */
+table_answer table_add(dedup_table *table, uint64_t hash, bly_key key);
+
+/* Ask the processor for what table_add will need: the first before the second,
+ * some keys ahead. */
+void table_prefetch_slot(const dedup_table *table, uint64_t hash);
+void table_prefetch_key(const dedup_table *table, uint64_t hash);
+
+/* The counts of the keys in the order in which they came. *at is 0 at first.
+ * False: there are no more. */
+bool table_count(const dedup_table *table, size_t *at, uint64_t *count);
+
+/* ==== settle.c ========================================================== */
+
+/* The keys whose hashes begin with the same bits. */
+typedef struct settle_part settle_part;
+struct settle_part {
+    spill_stream  records;      /* each key's length and bytes             */
+    spill_stream  decisions;    /* a bit for each: is it the first?        */
+    spill_stream  counts;       /* of each first one, how many there are   */
+    settle_part  *parts;        /* it was too large and is in these; NULL  */
+    spill_reader  decided, counted;
+    unsigned      byte, bits;   /* decisions read, and how many of them    */
+};
+
+typedef struct {
+    const bly_filter *hasher;
+    bool         counting;
+    unsigned     bits;          /* of a hash that choose the part, 1 .. 16 */
+    uint64_t     most;          /* bytes of a table                        */
+    uint64_t     keys, bytes;   /* expected in a part                      */
+    settle_part *parts;         /* 2^bits                                  */
+    spill_store  store;
+} settle_all;
+
+/* 2^bits parts; `memory` bytes of records and decisions stay in memory, in
+ * blocks of `block`. False: no memory. */
+bool settle_open(settle_all *all, size_t block, uint64_t memory);
+void settle_close(settle_all *all);
+
+/* The part of a key with this hash. */
+size_t settle_number(const settle_all *all, uint64_t hash);
+
+/* Decide all records, with so many threads. CLI_GO or CLI_ERROR. */
+int settle_run(settle_all *all, size_t jobs, bool progress);
+
+/* The decision of the next record of the key's part, and when it is the first
+ * and counts are wanted how many there are. False: there is none. */
+bool settle_next(settle_all *all, uint64_t hash, bool *first, uint64_t *count);
+
+/* ==== exact.c =========================================================== */
+
+typedef struct {
+    cli_how  how;
+    uint64_t jobs, memory;
+    bool     count, repeated, unique, progress;
+} exact_want;
+
+typedef struct {
+    uint64_t lines, kept, keyless;
+} dedup_tally;
+
+/* Print the first occurrences of all lines. CLI_OK or CLI_ERROR. */
+int exact_run(const exact_want *want, const cli_operands *operands,
+              dedup_tally *tally);
+
+#endif

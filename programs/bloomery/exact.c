@@ -1,0 +1,687 @@
+/* exact.c - `bloomery dedup --exact`: no line is lost, and none comes twice.
+ *
+ * Most lines of most inputs never come again, and a line that never comes
+ * again needs no place in memory. So the input is read more than once:
+ *
+ *      pass 1   every key goes into a filter. A key that was perhaps there
+ *               before is perhaps repeated: it goes into a second filter.
+ *      pass 2   a line whose key is not in the second filter is certainly the
+ *               only one of its kind. The others are settled byte by byte:
+ *
+ *        in memory     where the keys that are perhaps repeated fit (pass 1
+ *                      has counted them): by one table, while printing
+ *        in parts      where not, or where counts are wanted: their keys go
+ *                      to parts, by their hashes, on disk as far as they do
+ *                      not fit, and each part is settled alone (settle.c)
+ *
+ *      pass 3   only after settling in parts: print. A line that is perhaps
+ *               repeated takes the next decision of its part.
+ *
+ * A key that is in a filter by accident costs a little room and no more. The
+ * filters share the memory with the table or the parts; where they are too
+ * small for the input they fill up, more keys go the long way, and the output
+ * is the same.
+ *
+ * What cannot be read twice, a pipe, is copied to a temporary file in pass 1.
+ * Files must not change until the end: their size and time are compared, and
+ * the lines counted. Floor 8; includes dedup.h and <bloomery.h> only.
+ */
+#include "bloomery/dedup.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Of the memory: an eighth for the first filter, a sixteenth for the second. In
+ * a small input every 8 bytes may be a line, which gets 16 bits. */
+enum { EXACT_SEEN = 8, EXACT_REPEATED = 16, EXACT_LINE = 8, EXACT_BITS = 16 };
+
+/* A part's table should stay in a second-level cache. */
+enum { EXACT_PART = 1 << 20, EXACT_BITS_MOST = 12 };
+
+typedef struct {
+    const exact_want *want;
+    const cli_operands *operands;
+    cli_lines     lines;
+    size_t        jobs;
+    struct stat  *stamps;       /* of the files, before they are read      */
+    off_t         start;        /* of standard input                       */
+    int           spool;        /* the copy of what cannot be read twice   */
+    bly_filter   *seen, *repeated;
+    uint64_t      total;        /* bytes of input; 0: not known            */
+    uint64_t      lines_first;  /* lines in pass 1                         */
+    uint64_t      there;        /* of them, perhaps there before           */
+    uint64_t      keys, bytes;  /* perhaps repeated, different; as records */
+    dedup_table   table;
+    settle_all    settle;
+    dedup_tally   tally;
+} exact_job;
+
+/* A worker's lines, and those of them that are perhaps repeated. */
+typedef struct {
+    dedup_rows     rows;
+    size_t        *picked;      /* numbers of rows                         */
+    uint64_t      *hashes;      /* of these                                */
+    bool          *there;
+    size_t         picks, room;
+    unsigned char *records;     /* sorted by parts                         */
+    size_t         records_room;
+    size_t        *ends;        /* of each part's records                  */
+} exact_own;
+
+/* ==== Workers =========================================================== */
+
+static void exact_clean(void *argument)
+{
+    exact_own *own = argument;
+
+    rows_free(&own->rows);
+    free(own->picked);
+    free(own->hashes);
+    free(own->there);
+    free(own->records);
+    free(own->ends);
+}
+
+/* Room to pick every row. */
+static bool exact_room(exact_own *own)
+{
+    size_t room = own->rows.room;
+
+    if (own->room >= own->rows.n)
+        return true;
+    free(own->picked);
+    free(own->hashes);
+    free(own->there);
+    own->picked = malloc(room * sizeof *own->picked);
+    own->hashes = malloc(room * sizeof *own->hashes);
+    own->there = malloc(room * sizeof *own->there);
+    own->room = own->picked != NULL && own->hashes != NULL
+              && own->there != NULL ? room : 0;
+    return own->room > 0;
+}
+
+/* The rows that have a mark. */
+static void exact_pick(exact_own *own)
+{
+    const dedup_rows *rows = &own->rows;
+
+    own->picks = 0;
+    for (size_t i = 0; i < rows->n; i++) {
+        own->picked[own->picks] = i;
+        own->hashes[own->picks] = rows->hashes[i];
+        own->picks += rows->drop[i];
+    }
+}
+
+/* Of passes 2 and 3: mark and pick the lines that are perhaps repeated. */
+static bool exact_candidates(const exact_job *job, cli_worker *w)
+{
+    exact_own *own = w->own;
+    dedup_rows *rows = &own->rows;
+
+    if (!rows_fill(rows, w, job->repeated) || !exact_room(own))
+        return false;
+    bly_contains_many(job->repeated, rows->hashes, rows->n, rows->drop);
+    for (size_t i = 0; rows->keyless > 0 && i < rows->n; i++)
+        rows->drop[i] &= rows->keys[i].data != NULL;
+    exact_pick(own);
+    return true;
+}
+
+/* What every commit begins with. CLI_GO or CLI_ERROR. */
+static int exact_commit(exact_job *job, const cli_worker *w)
+{
+    const exact_own *own = w->own;
+
+    if (w->chunk.error != 0)
+        return lines_refuse(w->chunk.path, w->chunk.error);
+    if (w->failed)
+        return work_no_memory();
+    job->tally.lines += own->rows.n;
+    job->tally.keyless += own->rows.keyless;
+    progress_at(job->tally.lines, w->chunk.bytes);
+    return CLI_GO;
+}
+
+/* ==== Files that stay as they are ======================================= */
+
+static bool exact_stat(const exact_job *job, size_t i, struct stat *about)
+{
+    const char *path = job->lines.paths[i];
+
+    return (strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, about)
+                                   : stat(path, about)) == 0;
+}
+
+static bool exact_stamp(exact_job *job)
+{
+    size_t n = job->lines.count;
+
+    job->stamps = calloc(n, sizeof *job->stamps);
+    for (size_t i = 0; job->stamps != NULL && i < n; i++)
+        (void)exact_stat(job, i, &job->stamps[i]);
+    return job->stamps != NULL;
+}
+
+static int exact_changed(const char *path)
+{
+    return report_error("'%s' was changed while it was read: the output is not "
+                        "complete: try again with a copy of it", path);
+}
+
+/* Is every file what it was? CLI_GO or CLI_ERROR. */
+static int exact_check(const exact_job *job)
+{
+    for (size_t i = 0; job->spool < 0 && i < job->lines.count; i++) {
+        const struct stat *was = &job->stamps[i];
+        struct stat is;
+
+        if (!exact_stat(job, i, &is) || is.st_dev != was->st_dev
+            || is.st_ino != was->st_ino || is.st_size != was->st_size
+            || is.st_mtim.tv_sec != was->st_mtim.tv_sec
+            || is.st_mtim.tv_nsec != was->st_mtim.tv_nsec)
+            return exact_changed(job->lines.paths[i]);
+    }
+    return CLI_GO;
+}
+
+/* The lines were not those of pass 1, though no file shows it. */
+static int exact_differs(const exact_job *job)
+{
+    int status = exact_check(job);
+
+    return status != CLI_GO ? status : exact_changed(job->lines.paths[0]);
+}
+
+/* ==== Passes ============================================================ */
+
+/* All lines once more, from the start. */
+static int exact_pass(exact_job *job, const cli_work *work, const char *what)
+{
+    int status;
+
+    if (job->start >= 0)
+        lseek(STDIN_FILENO, job->start, SEEK_SET);
+    job->tally = (dedup_tally){ 0, 0, 0 };
+    progress_start(what, job->total, job->want->progress);
+    status = work_run(&job->lines, work, job, job->jobs);
+    progress_end();
+    return status;
+}
+
+/* A pass after the first: of the same lines. */
+static int exact_pass_again(exact_job *job, const cli_work *work,
+                            const char *what)
+{
+    const cli_operands *operands = job->operands;
+    cli_lines *lines = &job->lines;
+    int status = exact_check(job);
+
+    if (status != CLI_GO)
+        return status;
+    lines_close(lines);
+    lines_open(lines, &job->want->how, operands,
+               job->spool >= 0 ? operands->count : 0, true);
+    status = exact_pass(job, work, what);
+    if (status == CLI_GO)
+        status = exact_check(job);
+    if (status == CLI_GO && job->tally.lines != job->lines_first)
+        status = exact_changed(lines->paths[0]);
+    return status;
+}
+
+/* ==== Pass 1: which keys are perhaps repeated =========================== */
+
+static bool exact_survey_work(void *argument, cli_worker *w)
+{
+    const exact_job *job = argument;
+    exact_own *own = w->own;
+
+    return rows_fill(&own->rows, w, job->seen) && exact_room(own);
+}
+
+/* The chunk goes to the copy, its last line with an end. */
+static int exact_spool(const exact_job *job, const cli_worker *w)
+{
+    const cli_chunk *chunk = &w->chunk;
+    unsigned char terminator = job->want->how.null ? '\0' : '\n';
+    int status = spill_write(job->spool, chunk->block, chunk->length);
+
+    if (status == CLI_GO && chunk->length > 0
+        && chunk->block[chunk->length - 1] != terminator)
+        status = spill_write(job->spool, &terminator, 1);
+    return status;
+}
+
+/* The bytes of a key as a record; the lengths of very long ones take more. */
+static uint64_t exact_record(bly_key key)
+{
+    return key.length + (key.length < 0x80 ? 1 : 2);
+}
+
+static int exact_survey_commit(void *argument, cli_worker *w)
+{
+    exact_job *job = argument;
+    exact_own *own = w->own;
+    int status = exact_commit(job, w);
+
+    if (status == CLI_GO && job->spool >= 0)
+        status = exact_spool(job, w);
+    if (status == CLI_GO)
+        status = rows_add(&own->rows, job->seen);
+    if (status != CLI_GO)
+        return status;
+    exact_pick(own);
+    if (bly_add_each(job->repeated, own->hashes, own->picks, own->there) < 0)
+        return filter_error();
+    for (size_t j = 0; j < own->picks; j++) {
+        job->keys += !own->there[j];
+        job->bytes += own->there[j] ? 0
+                    : exact_record(own->rows.keys[own->picked[j]]);
+    }
+    job->there += own->picks;
+    return CLI_GO;
+}
+
+/* A filter of so many bits. */
+static int exact_filter(bly_filter **out, uint64_t bits)
+{
+    bly_spec spec = { .capacity = bits / 12 + 1 };
+    char kind[64];
+
+    snprintf(kind, sizeof kind, "blocked:k=6,m=%" PRIu64, bits);
+    return bly_new(out, kind, &spec) < 0 ? filter_error() : CLI_GO;
+}
+
+static uint64_t exact_filter_bits(const exact_job *job, uint64_t share)
+{
+    uint64_t most = job->want->memory / share * 8;
+    uint64_t enough = job->total / EXACT_LINE * EXACT_BITS
+                    + 512;
+
+    return job->total > 0 && enough < most ? enough : most;
+}
+
+static int exact_survey(exact_job *job)
+{
+    static const cli_work work = { sizeof(exact_own), exact_survey_work,
+                                   exact_survey_commit, exact_clean };
+    int status = exact_filter(&job->seen, exact_filter_bits(job, EXACT_SEEN));
+
+    if (status == CLI_GO)
+        status = exact_filter(&job->repeated,
+                              exact_filter_bits(job, EXACT_REPEATED));
+    if (status == CLI_GO)
+        status = exact_pass(job, &work, "looking for repeated lines");
+    bly_free(job->seen);
+    job->seen = NULL;
+    job->lines_first = job->tally.lines;
+    return status;
+}
+
+/* Some keys of which there is one only are in the second filter by accident:
+ * they will have to be settled too. Returns the bytes of the filter. */
+static uint64_t exact_add_accidents(exact_job *job)
+{
+    uint64_t mean = job->total / (job->tally.lines + 1) + 2;
+    uint64_t once = job->tally.lines - job->there;
+    bly_stat_t stat;
+
+    bly_stat(&stat, job->repeated);
+    once -= once < job->keys ? once : job->keys;
+    job->keys += (uint64_t)(stat.rate * (double)once);
+    job->bytes += (uint64_t)(stat.rate * (double)once * (double)mean);
+    return stat.bytes;
+}
+
+/* ==== Pass 2, in memory ================================================= */
+
+static bool exact_direct_work(void *job, cli_worker *w)
+{
+    return exact_candidates(job, w);
+}
+
+/* Keep the first of the keys and drop the others. Slots are asked for 24 keys
+ * ahead, the keys to compare with 12. */
+static table_answer exact_direct(exact_job *job, exact_own *own)
+{
+    enum { SLOT_AHEAD = 24, KEY_AHEAD = 12 };
+    dedup_table *table = &job->table;
+    table_answer answer = TABLE_NEW;
+
+    for (size_t j = 0; j < own->picks && answer <= TABLE_OLD; j++) {
+        size_t row = own->picked[j];
+
+        if (j + SLOT_AHEAD < own->picks)
+            table_prefetch_slot(table, own->hashes[j + SLOT_AHEAD]);
+        if (j + KEY_AHEAD < own->picks)
+            table_prefetch_key(table, own->hashes[j + KEY_AHEAD]);
+        answer = table_add(table, own->hashes[j], own->rows.keys[row]);
+        own->rows.drop[row] = answer == TABLE_OLD;
+        job->tally.kept -= answer == TABLE_OLD;
+    }
+    return answer;
+}
+
+static int exact_direct_commit(void *argument, cli_worker *w)
+{
+    exact_job *job = argument;
+    exact_own *own = w->own;
+    int status = exact_commit(job, w);
+
+    if (status != CLI_GO)
+        return status;
+    job->tally.kept += own->rows.n;
+    if (exact_direct(job, own) > TABLE_OLD)
+        return work_no_memory();
+    return rows_print(&own->rows, w) ? CLI_GO : CLI_ERROR;
+}
+
+static int exact_in_memory(exact_job *job)
+{
+    static const cli_work work = { sizeof(exact_own), exact_direct_work,
+                                   exact_direct_commit, exact_clean };
+    int status;
+
+    job->table.hasher = job->repeated;
+    status = table_open(&job->table, job->keys, job->bytes)
+           ? exact_pass_again(job, &work, "printing") : work_no_memory();
+    table_close(&job->table);
+    return status;
+}
+
+/* ==== Pass 2, in parts ================================================== */
+
+/* How many bytes of records each part gets, then where they begin. */
+static void exact_sort_begin(const settle_all *all, exact_own *own)
+{
+    size_t parts = (size_t)1 << all->bits, sum = 0;
+
+    memset(own->ends, 0, parts * sizeof *own->ends);
+    for (size_t j = 0; j < own->picks; j++) {
+        unsigned char number[SPILL_NUMBER];
+        size_t length = own->rows.keys[own->picked[j]].length;
+
+        own->ends[settle_number(all, own->hashes[j])]
+            += spill_number(number, length) + length;
+    }
+    for (size_t i = 0; i < parts; i++) {
+        size_t bytes = own->ends[i];
+
+        own->ends[i] = sum;
+        sum += bytes;
+    }
+}
+
+/* Write the records, sorted by parts and else in their order. */
+static void exact_sort(const settle_all *all, exact_own *own)
+{
+    exact_sort_begin(all, own);
+    for (size_t j = 0; j < own->picks; j++) {
+        bly_key key = own->rows.keys[own->picked[j]];
+        size_t *end = &own->ends[settle_number(all, own->hashes[j])];
+
+        *end += spill_number(own->records + *end, key.length);
+        if (key.length > 0)
+            memcpy(own->records + *end, key.data, key.length);
+        *end += key.length;
+    }
+}
+
+static bool exact_parts_room(exact_own *own, size_t parts, size_t bytes)
+{
+    if (own->ends == NULL)
+        own->ends = malloc(parts * sizeof *own->ends);
+    if (bytes > own->records_room) {
+        free(own->records);
+        own->records = malloc(bytes);
+        own->records_room = own->records != NULL ? bytes : 0;
+    }
+    return own->ends != NULL && own->records != NULL;
+}
+
+/* A key is shorter than its line's place in the chunk by a byte at least, but
+ * for the last; so with its length it takes no more than that and the length's
+ * other bytes. */
+static bool exact_parts_work(void *argument, cli_worker *w)
+{
+    const exact_job *job = argument;
+    const settle_all *all = &job->settle;
+    exact_own *own = w->own;
+
+    if (!exact_candidates(job, w))
+        return false;
+    if (!exact_parts_room(own, (size_t)1 << all->bits,
+                          w->chunk.length + w->chunk.length / 64
+                          + 2 * SPILL_NUMBER))
+        return false;
+    exact_sort(all, own);
+    return true;
+}
+
+static int exact_parts_commit(void *argument, cli_worker *w)
+{
+    exact_job *job = argument;
+    settle_all *all = &job->settle;
+    const exact_own *own = w->own;
+    int status = exact_commit(job, w);
+    size_t begin = 0;
+
+    for (size_t i = 0; status == CLI_GO && i < (size_t)1 << all->bits; i++) {
+        if (!spill_append(&all->store, &all->parts[i].records,
+                          own->records + begin, own->ends[i] - begin))
+            return CLI_ERROR;
+        begin = own->ends[i];
+    }
+    return status;
+}
+
+/* ==== Pass 3 ============================================================ */
+
+static bool exact_print_work(void *job, cli_worker *w)
+{
+    return exact_candidates(job, w);
+}
+
+/* "COUNT <TAB> line". */
+static bool exact_print_counted(const dedup_rows *rows, cli_worker *w,
+                                size_t row, uint64_t count)
+{
+    char text[24];
+    size_t at = sizeof text;
+
+    text[--at] = '\t';
+    for (; count > 0; count /= 10)
+        text[--at] = (char)('0' + count % 10);
+    return output_bytes(text + at, sizeof text - at)
+        && rows_print_some(rows, w, row, row + 1);
+}
+
+/* Is a line wanted that is the first of so many? */
+static bool exact_wanted(const exact_want *want, bool first, uint64_t count)
+{
+    return first && !(want->repeated && count == 1)
+        && !(want->unique && count > 1);
+}
+
+/* Decide all rows of the chunk; those that have a mark take the next decision
+ * of their part. With counts they are printed at once. */
+static int exact_decide(exact_job *job, cli_worker *w)
+{
+    exact_own *own = w->own;
+    dedup_rows *rows = &own->rows;
+
+    for (size_t i = 0; i < rows->n; i++) {
+        bool first = true;
+        uint64_t count = 1;
+
+        if (rows->drop[i]
+            && !settle_next(&job->settle, rows->hashes[i], &first, &count))
+            return spill_failed(&job->settle.store) ? CLI_ERROR
+                                                    : exact_differs(job);
+        rows->drop[i] = !exact_wanted(job->want, first, count);
+        job->tally.kept += !rows->drop[i];
+        if (!rows->drop[i] && job->want->count
+            && !exact_print_counted(rows, w, i, count))
+            return CLI_ERROR;
+    }
+    return CLI_GO;
+}
+
+static int exact_print_commit(void *argument, cli_worker *w)
+{
+    exact_job *job = argument;
+    const exact_own *own = w->own;
+    int status = exact_commit(job, w);
+
+    if (status == CLI_GO)
+        status = exact_decide(job, w);
+    if (status == CLI_GO && !job->want->count
+        && !rows_print(&own->rows, w))
+        status = CLI_ERROR;
+    return status;
+}
+
+/* ==== Settling in parts ================================================= */
+
+/* Blocks are small where there is little memory, so that there can be many. */
+static size_t exact_block(uint64_t memory)
+{
+    size_t block = 4096;
+
+    while (block < 65536 && block * 2048 < memory)
+        block *= 2;
+    return block;
+}
+
+/* So many parts, as a power of two, that each one's table stays in the cache
+ * and fits its share of the memory twice, if the open blocks of all of them
+ * fit an eighth of the memory. What is too large even so is parted again. */
+static unsigned exact_bits(uint64_t need, uint64_t memory, size_t block,
+                           uint64_t most)
+{
+    uint64_t least = most / 2 < EXACT_PART ? most / 2 : EXACT_PART;
+    unsigned bits = 1;
+
+    while (bits < EXACT_BITS_MOST && need >> bits > least
+           && ((uint64_t)block << (bits + 1)) <= memory / 8)
+        bits++;
+    return bits;
+}
+
+/* The tables of all threads take a quarter of the memory at most, and blocks
+ * what is left. */
+static bool exact_parts_open(exact_job *job, uint64_t filter)
+{
+    const exact_want *want = job->want;
+    settle_all *all = &job->settle;
+    size_t block = exact_block(want->memory);
+    uint64_t taken = filter, tables;
+
+    all->hasher = job->repeated;
+    all->counting = want->count || want->repeated || want->unique;
+    all->most = want->memory / 4 / job->jobs;
+    if (all->most < 16 * block)
+        all->most = 16 * block;
+    all->bits = exact_bits(table_bytes(job->keys, job->bytes), want->memory,
+                           block, all->most);
+    all->keys = (job->keys >> all->bits) + 1;
+    all->bytes = job->bytes >> all->bits;
+    if (table_bytes(all->keys, all->bytes) > all->most / 2) {
+        all->keys = all->most / 64;
+        all->bytes = all->most / 2;
+    }
+    tables = 2 * table_bytes(all->keys, all->bytes);
+    taken += job->jobs * (tables < all->most ? tables : all->most);
+    taken += (uint64_t)block << all->bits;
+    return settle_open(all, block,
+                       taken < want->memory ? want->memory - taken : 0);
+}
+
+static int exact_in_parts(exact_job *job, uint64_t filter)
+{
+    static const cli_work parts = { sizeof(exact_own), exact_parts_work,
+                                    exact_parts_commit, exact_clean };
+    static const cli_work print = { sizeof(exact_own), exact_print_work,
+                                    exact_print_commit, exact_clean };
+    int status = exact_parts_open(job, filter)
+               ? exact_pass_again(job, &parts, "collecting repeated lines")
+               : work_no_memory();
+
+    if (status == CLI_GO)
+        status = settle_run(&job->settle, job->jobs, job->want->progress);
+    if (status == CLI_GO)
+        status = exact_pass_again(job, &print, "printing");
+    settle_close(&job->settle);
+    return status;
+}
+
+/* ==== All of it ========================================================= */
+
+/* What can be read twice is stamped; of anything else a copy is made, which is
+ * standard input from pass 2 on. */
+static int exact_open(exact_job *job)
+{
+    int status = lines_measure(&job->lines, &job->total);
+
+    if (status == CLI_ERROR)
+        return status;
+    if (status == CLI_OK)
+        job->start = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    else
+        job->spool = spill_file();
+    if (status == CLI_NONE && job->spool < 0)
+        return CLI_ERROR;
+    return exact_stamp(job) ? CLI_GO : work_no_memory();
+}
+
+static int exact_use_copy(exact_job *job)
+{
+    if (dup2(job->spool, STDIN_FILENO) < 0)
+        return report_error("cannot read the temporary file: %s: try again",
+                            strerror(errno));
+    job->start = 0;
+    return CLI_GO;
+}
+
+static int exact_all(exact_job *job)
+{
+    int status = exact_survey(job);
+    uint64_t filter;
+
+    if (status == CLI_GO && job->spool >= 0)
+        status = exact_use_copy(job);
+    if (status != CLI_GO)
+        return status;
+    job->total = job->lines.bytes;
+    filter = exact_add_accidents(job);
+    if (!job->want->count && !job->want->repeated && !job->want->unique
+        && table_bytes(job->keys, job->bytes) <= job->want->memory - filter)
+        return exact_in_memory(job);
+    return exact_in_parts(job, filter);
+}
+
+int exact_run(const exact_want *want, const cli_operands *operands,
+              dedup_tally *tally)
+{
+    exact_job job = { .want = want, .operands = operands, .start = -1,
+                      .spool = -1, .jobs = work_jobs(want->jobs) };
+    int status;
+
+    lines_open(&job.lines, &want->how, operands, 0, true);
+    status = exact_open(&job);
+    if (status == CLI_GO)
+        status = exact_all(&job);
+    lines_close(&job.lines);
+    if (job.spool >= 0)
+        close(job.spool);
+    free(job.stamps);
+    bly_free(job.repeated);
+    *tally = job.tally;
+    return status == CLI_GO ? CLI_OK : status;
+}

@@ -1,0 +1,37 @@
+/* main.c - the command `bloomery`: its table of subcommands.
+ *
+ * A new subcommand is one file cmd_NAME.c and one line in main_commands. Floor
+ * 8 (programs); includes command.h and <bloomery.h> only.
+ */
+#include "bloomery/command.h"
+
+static const cli_command *const main_commands[] = {
+    &cmd_build, &cmd_add, &cmd_remove, &cmd_query, &cmd_count, &cmd_put,
+    &cmd_get, &cmd_dedup, &cmd_resize, &cmd_info, &cmd_check, &cmd_plan,
+    &cmd_advise, &cmd_kinds, &cmd_unite, &cmd_intersect, &cmd_compare,
+    &cmd_sketch, &cmd_diff, &program_cmd_help, NULL
+};
+
+static const cli_program main_program = {
+    .name = "bloomery",
+    .version = BLY_VERSION,
+    .library = bly_version,
+    .summary = "filters for approximate membership",
+    .text =
+        "Filters for approximate membership: a filter remembers a set of keys "
+        "in a few bits each, and tells of any key that it is certainly not "
+        "there or perhaps there. A key that was added is always found; one "
+        "that was not is found by accident with a small, known probability, "
+        "the false-positive rate.",
+    .first =
+        "  bloomery build -p 1% -o words.bly words.txt\n"
+        "  bloomery query words.bly < text\n",
+    .status = "0 if all went well (query: if a line was selected), 1 if query "
+              "selected none, 2 after an error.",
+    .commands = main_commands,
+};
+
+int main(int argc, char **argv)
+{
+    return program_main(&main_program, argc, argv);
+}

@@ -1,0 +1,153 @@
+/* once.c - the keys of lines, each once.
+ *
+ * All threads split lines, hash keys and choose those of interest; which of
+ * these have come before is told by a set of hashes, in the order of the input,
+ * by one thread at a time. Two keys of one 64-bit hash are one to whoever asks
+ * here: to a filter they are one too. Floor 8; includes sketch.h only.
+ */
+#include "bloomery/sketch.h"
+
+#include <stdlib.h>
+
+typedef struct {
+    sketch_once  *once;
+    sketch_hashes seen;
+    cli_fed      *fed;
+} once_job;
+
+/* A worker's keys of interest. */
+typedef struct {
+    bly_key  *keys;
+    uint64_t *hashes;
+    size_t    n, room;
+    uint64_t  asked, keyless;
+    bool      selected[LINES_MOST];
+} once_own;
+
+/* ==== A chunk, in any thread ============================================ */
+
+static bool once_room(once_own *own, size_t more)
+{
+    size_t room = own->room + own->room / 2 + more;
+    bly_key *keys;
+    uint64_t *hashes;
+
+    if (own->n + more <= own->room)
+        return true;
+    keys = realloc(own->keys, room * sizeof *keys);
+    if (keys != NULL)
+        own->keys = keys;
+    hashes = realloc(own->hashes, room * sizeof *hashes);
+    if (hashes != NULL)
+        own->hashes = hashes;
+    if (keys == NULL || hashes == NULL)
+        return false;
+    own->room = room;
+    return true;
+}
+
+/* The keys of a batch, behind those that are there already. */
+static void once_batch(const sketch_once *once, const cli_batch *b,
+                       once_own *own)
+{
+    bly_key *keys = own->keys + own->n;
+    uint64_t *hashes = own->hashes + own->n;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < b->n; i++) {
+        keys[i] = b->keys[i];
+        hashes[i] = bly_hash(once->hasher, keys[i].data, keys[i].length);
+        own->selected[i] = true;
+    }
+    if (once->select != NULL)
+        once->select(once->context, keys, hashes, b->n, own->selected);
+    for (size_t i = 0; i < b->n; i++) {
+        keys[kept] = keys[i];
+        hashes[kept] = hashes[i];
+        kept += own->selected[i];
+    }
+    own->n += kept;
+    own->asked += b->n;
+    own->keyless += b->keyless;
+}
+
+static bool once_work(void *argument, cli_worker *w)
+{
+    const once_job *job = argument;
+    once_own *own = w->own;
+
+    own->n = 0;
+    own->asked = own->keyless = 0;
+    for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); ) {
+        if (!once_room(own, w->batch->n))
+            return false;
+        once_batch(job->once, w->batch, own);
+    }
+    return true;
+}
+
+static void once_clean(void *argument)
+{
+    once_own *own = argument;
+
+    free(own->keys);
+    free(own->hashes);
+}
+
+/* ==== A chunk, in its turn ============================================== */
+
+/* Those that have not come before move to the front; how many. */
+static size_t once_fresh(once_job *job, once_own *own)
+{
+    size_t fresh = 0;
+
+    for (size_t i = 0; i < own->n; i++) {
+        own->keys[fresh] = own->keys[i];
+        own->hashes[fresh] = own->hashes[i];
+        fresh += hashes_add(&job->seen, own->hashes[i]);
+    }
+    return fresh;
+}
+
+static int once_commit(void *argument, cli_worker *w)
+{
+    once_job *job = argument;
+    once_own *own = w->own;
+    size_t fresh;
+
+    if (w->chunk.error != 0)
+        return lines_refuse(w->chunk.path, w->chunk.error);
+    if (w->failed || !hashes_room(&job->seen, own->n))
+        return work_no_memory();
+    fresh = once_fresh(job, own);
+    if (filter_check_numbers(job->once->hasher, own->keys, fresh) != CLI_GO)
+        return CLI_ERROR;
+    job->once->idle = w->chunk.idle;
+    job->fed->keys += own->asked;
+    job->fed->keyless += own->keyless;
+    job->fed->bytes = w->chunk.bytes;
+    progress_at(job->fed->keys, w->chunk.bytes);
+    return job->once->take(job->once->context, own->keys, own->hashes,
+                           fresh);
+}
+
+int once_run(sketch_once *once, cli_lines *lines, size_t jobs,
+             const char *doing, bool progress, cli_fed *fed)
+{
+    static const cli_work work = { sizeof(once_own), once_work, once_commit,
+                                   once_clean };
+    once_job job = { .once = once, .fed = fed };
+    double start = report_clock();
+    uint64_t total = 0;
+    int status = lines_measure(lines, &total);
+
+    *fed = (cli_fed){ .keys = 0 };
+    if (status == CLI_ERROR)
+        return status;
+    progress_start(doing, total, progress);
+    status = work_run(lines, &work, &job, jobs);
+    progress_end();
+    hashes_free(&job.seen);
+    fed->seconds = report_clock() - start;
+    return status;
+}

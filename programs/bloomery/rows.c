@@ -1,0 +1,141 @@
+/* rows.c - the lines of a chunk, hashed, and printing those that stay.
+ *
+ * What all passes of `dedup` begin with, in all threads: split the chunk, hash
+ * the keys. What is then decided about the lines, in their order, is a mark on
+ * each; lines without a mark are printed, those side by side at once. A line
+ * without an end gets one, as awk, sort and uniq do. Floor 8; includes dedup.h
+ * and <bloomery.h> only.
+ */
+#include "bloomery/dedup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ==== Filling =========================================================== */
+
+static bool rows_grow(void *array, size_t room, size_t size)
+{
+    void *old, *grown;
+
+    memcpy(&old, array, sizeof old);
+    grown = realloc(old, room * size);
+    if (grown == NULL)
+        return false;
+    memcpy(array, &grown, sizeof grown);
+    return true;
+}
+
+static bool rows_room(dedup_rows *r, size_t more)
+{
+    size_t room = r->n + more + r->n / 2;
+
+    if (r->n + more <= r->room)
+        return true;
+    if (!rows_grow(&r->keys, room, sizeof *r->keys)
+        || !rows_grow(&r->hashes, room, sizeof *r->hashes)
+        || !rows_grow(&r->ends, room, sizeof *r->ends)
+        || !rows_grow(&r->drop, room, sizeof *r->drop))
+        return false;
+    r->room = room;
+    return true;
+}
+
+static void rows_take(dedup_rows *r, const cli_worker *w,
+                      const bly_filter *hasher)
+{
+    const cli_batch *b = w->batch;
+
+    for (size_t i = 0; i < b->n; i++) {
+        const unsigned char *line = b->lines[i].data;
+
+        r->ends[r->n + i] = (size_t)(line - w->chunk.block)
+                          + b->lines[i].length;
+        r->hashes[r->n + i] = b->keys[i].data == NULL ? 0
+                            : bly_hash(hasher, b->keys[i].data,
+                                       b->keys[i].length);
+    }
+    memcpy(r->keys + r->n, b->keys, b->n * sizeof *b->keys);
+    memset(r->drop + r->n, 0, b->n * sizeof *r->drop);
+    r->n += b->n;
+    r->keyless += b->keyless;
+}
+
+bool rows_fill(dedup_rows *r, cli_worker *w, const bly_filter *hasher)
+{
+    r->n = 0;
+    r->keyless = 0;
+    for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); ) {
+        if (!rows_room(r, w->batch->n))
+            return false;
+        rows_take(r, w, hasher);
+    }
+    return true;
+}
+
+void rows_free(dedup_rows *r)
+{
+    free(r->keys);
+    free(r->hashes);
+    free(r->ends);
+    free(r->drop);
+}
+
+/* ==== Adding ============================================================ */
+
+/* Rows from number `from` on that all have a key, or all have none: where they
+ * end. */
+static size_t rows_alike(const dedup_rows *r, size_t from)
+{
+    bool keyed = r->keys[from].data != NULL;
+    size_t to = from + 1;
+
+    if (r->keyless == 0)
+        return r->n;
+    while (to < r->n && (r->keys[to].data != NULL) == keyed)
+        to++;
+    return to;
+}
+
+int rows_add(dedup_rows *r, bly_filter *filter)
+{
+    for (size_t from = 0, to; from < r->n; from = to) {
+        to = rows_alike(r, from);
+        if (r->keys[from].data != NULL
+            && bly_add_each(filter, r->hashes + from, to - from,
+                            r->drop + from) < 0)
+            return filter_error();
+    }
+    return CLI_GO;
+}
+
+/* ==== Printing ========================================================== */
+
+static size_t rows_begin(const dedup_rows *r, size_t i)
+{
+    return i == 0 ? 0 : r->ends[i - 1];
+}
+
+bool rows_print_some(const dedup_rows *r, const cli_worker *w, size_t from,
+                     size_t to)
+{
+    const unsigned char *block = w->chunk.block;
+    unsigned char terminator = w->lines->how.null ? '\0' : '\n';
+    size_t begin = rows_begin(r, from), end = r->ends[to - 1];
+
+    if (!output_bytes(block + begin, end - begin))
+        return false;
+    return block[end - 1] == terminator || output_bytes(&terminator, 1);
+}
+
+bool rows_print(const dedup_rows *r, const cli_worker *w)
+{
+    for (size_t from = 0, to; from < r->n; from = to) {
+        for (to = from + 1; to < r->n; to++)
+            if (r->drop[to] != r->drop[from])
+                break;
+        if (!r->drop[from]
+            && !rows_print_some(r, w, from, to))
+            return false;
+    }
+    return !w->chunk.idle || output_flush();
+}

@@ -1,0 +1,325 @@
+/* settle.c - which records are the first of their key: part by part.
+ *
+ * Keys with equal bytes have equal hashes and so come into the same part. A
+ * part is read in order into a table of its own, which compares bytes, and for
+ * each record a decision is written: first, or not. Parts are settled side by
+ * side by all threads. A part whose different keys do not fit the table is
+ * parted again by the next bits of the hashes:
+ *
+ *      hash    | bits of the part | 4 bits | 4 bits | …       | low 32 |
+ *                parts[i]           .parts[j]  .parts[k]        table.c
+ *
+ * Reading the same keys in the same order again, each finds its decision as
+ * the next one of its part: no line numbers are kept. Floor 8; includes
+ * dedup.h and <bloomery.h> only.
+ */
+#include "bloomery/dedup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SETTLE_SPLIT_BITS = 4, SETTLE_SPLIT = 1 << SETTLE_SPLIT_BITS,
+    SETTLE_BITS_MOST = 32       /* the others choose slots in the table */
+};
+
+/* ==== Parts ============================================================= */
+
+bool settle_open(settle_all *all, size_t block, uint64_t memory)
+{
+    spill_open(&all->store, block, memory);
+    all->parts = calloc((size_t)1 << all->bits, sizeof *all->parts);
+    return all->parts != NULL;
+}
+
+static void settle_close_parts(settle_all *all, settle_part *parts, size_t n)
+{
+    for (size_t i = 0; parts != NULL && i < n; i++) {
+        settle_close_parts(all, parts[i].parts, SETTLE_SPLIT);
+        spill_read_end(&parts[i].decided);
+        spill_read_end(&parts[i].counted);
+        spill_drop(&all->store, &parts[i].records);
+        spill_drop(&all->store, &parts[i].decisions);
+        spill_drop(&all->store, &parts[i].counts);
+    }
+    free(parts);
+}
+
+void settle_close(settle_all *all)
+{
+    settle_close_parts(all, all->parts, (size_t)1 << all->bits);
+    spill_close(&all->store);
+}
+
+size_t settle_number(const settle_all *all, uint64_t hash)
+{
+    return (size_t)(hash >> (64 - all->bits));
+}
+
+/* The part within a part; `bits` of the hash have chosen already. */
+static size_t settle_sub(uint64_t hash, unsigned bits)
+{
+    return (size_t)(hash << bits >> (64 - SETTLE_SPLIT_BITS));
+}
+
+/* ==== One part, by a table ============================================== */
+
+/* A thread that settles. */
+typedef struct {
+    settle_all *all;
+    dedup_table table;
+    uint64_t    records;        /* settled since they were told of */
+} settle_worker;
+
+/* Decisions on their way to their stream: eight in a byte, from the lowest bit
+ * on. */
+typedef struct {
+    unsigned char bytes[1024];
+    size_t        n;            /* decisions */
+} settle_decisions;
+
+static bool settle_decided(settle_all *all, settle_part *part,
+                           settle_decisions *d)
+{
+    size_t bytes = (d->n + 7) / 8;
+
+    d->n = 0;
+    return spill_append(&all->store, &part->decisions, d->bytes, bytes);
+}
+
+static bool settle_decide(settle_all *all, settle_part *part,
+                          settle_decisions *d, bool first)
+{
+    if (d->n % 8 == 0)
+        d->bytes[d->n / 8] = 0;
+    d->bytes[d->n / 8] |= (unsigned char)(first << d->n % 8);
+    d->n++;
+    return d->n < 8 * sizeof d->bytes || settle_decided(all, part, d);
+}
+
+static bool settle_counts(settle_all *all, settle_part *part,
+                          const dedup_table *table)
+{
+    unsigned char number[SPILL_NUMBER];
+    uint64_t count;
+
+    for (size_t at = 0; table_count(table, &at, &count); )
+        if (!spill_append(&all->store, &part->counts, number,
+                          spill_number(number, count)))
+            return false;
+    return true;
+}
+
+/* The next record of a part; false at the end, or when reading fails. */
+static bool settle_record(spill_reader *reader, bly_key *key)
+{
+    uint64_t length;
+
+    if (!spill_take_number(reader, &length))
+        return false;
+    key->length = (size_t)length;
+    key->data = spill_take(reader, key->length);
+    return key->data != NULL;
+}
+
+static table_answer settle_records(settle_worker *w, settle_part *part,
+                                   settle_decisions *d)
+{
+    settle_all *all = w->all;
+    table_answer answer = TABLE_NEW;
+    spill_reader reader;
+    bly_key key;
+
+    spill_read(&reader, &all->store, &part->records);
+    while (answer <= TABLE_OLD && settle_record(&reader, &key)) {
+        uint64_t hash = bly_hash(all->hasher, key.data, key.length);
+
+        answer = table_add(&w->table, hash, key);
+        if (answer <= TABLE_OLD
+            && !settle_decide(all, part, d, answer == TABLE_NEW))
+            break;
+        w->records++;
+    }
+    spill_read_end(&reader);
+    return answer;
+}
+
+/* TABLE_FULL: the part is as it was. Other answers: it is settled, unless
+ * something failed, which the store knows. */
+static table_answer settle_by_table(settle_worker *w, settle_part *part)
+{
+    settle_all *all = w->all;
+    uint64_t before = w->records;
+    settle_decisions d;
+    table_answer answer;
+
+    d.n = 0;
+    table_clear(&w->table);
+    answer = settle_records(w, part, &d);
+    if (answer == TABLE_FULL || answer == TABLE_NO_MEMORY) {
+        w->records = before;
+        spill_drop(&all->store, &part->decisions);
+        return answer;
+    }
+    if (settle_decided(all, part, &d) && all->counting)
+        settle_counts(all, part, &w->table);
+    spill_drop(&all->store, &part->records);
+    spill_finish(&part->decisions);
+    spill_finish(&part->counts);
+    return answer;
+}
+
+/* ==== A part that is too large ========================================== */
+
+static bool settle_split(settle_all *all, settle_part *part, unsigned bits)
+{
+    unsigned char number[SPILL_NUMBER];
+    spill_reader reader;
+    bly_key key;
+    bool fine = true;
+
+    part->parts = calloc(SETTLE_SPLIT, sizeof *part->parts);
+    if (part->parts == NULL)
+        return false;
+    spill_read(&reader, &all->store, &part->records);
+    while (fine && settle_record(&reader, &key)) {
+        uint64_t hash = bly_hash(all->hasher, key.data, key.length);
+        settle_part *sub = &part->parts[settle_sub(hash, bits)];
+
+        fine = spill_append(&all->store, &sub->records, number,
+                            spill_number(number, key.length))
+            && spill_append(&all->store, &sub->records, key.data, key.length);
+    }
+    spill_read_end(&reader);
+    spill_drop(&all->store, &part->records);
+    for (size_t i = 0; i < SETTLE_SPLIT; i++)
+        spill_finish(&part->parts[i].records);
+    return true;
+}
+
+/* `bits` of the hashes are alike in the part. What cannot be parted further,
+ * as it is one key or the bits are used up, must fit the memory as it is. */
+static bool settle_part_all(settle_worker *w, settle_part *part, unsigned bits)
+{
+    settle_all *all = w->all;
+    table_answer answer;
+
+    w->table.most = all->most;
+    answer = settle_by_table(w, part);
+    if (answer == TABLE_FULL && (w->table.keys <= 1 || bits
+                                 + SETTLE_SPLIT_BITS > SETTLE_BITS_MOST)) {
+        w->table.most = 0;
+        answer = settle_by_table(w, part);
+    }
+    if (answer <= TABLE_OLD)
+        return !spill_failed(&all->store);
+    if (answer == TABLE_NO_MEMORY || !settle_split(all, part, bits)) {
+        work_no_memory();
+        return false;
+    }
+    for (size_t i = 0; i < SETTLE_SPLIT && !spill_failed(&all->store); i++)
+        if (!settle_part_all(w, &part->parts[i], bits + SETTLE_SPLIT_BITS))
+            return false;
+    return !spill_failed(&all->store);
+}
+
+/* ==== All parts, by all threads ========================================= */
+
+typedef struct {
+    settle_all     *all;
+    size_t          next;       /* the part after those that are taken */
+    uint64_t        records;    /* settled */
+    bool            failed;
+    pthread_mutex_t lock;       /* of all these */
+} settle_state;
+
+/* Tell of what has been done, and take the next part. */
+static bool settle_take(settle_state *s, settle_worker *w, size_t *number,
+                        bool fine)
+{
+    pthread_mutex_lock(&s->lock);
+    s->failed |= !fine;
+    s->records += w->records;
+    w->records = 0;
+    progress_at(s->records, s->next);
+    bool more = !s->failed && s->next < (size_t)1 << s->all->bits;
+    *number = s->next;
+    s->next += more;
+    pthread_mutex_unlock(&s->lock);
+    return more;
+}
+
+static void *settle_loop(void *argument)
+{
+    settle_state *s = argument;
+    settle_all *all = s->all;
+    settle_worker w = { .all = all, .table = { .hasher = all->hasher,
+                                               .counting = all->counting } };
+    bool fine = table_open(&w.table, all->keys, all->bytes);
+    size_t number;
+
+    if (!fine)
+        work_no_memory();
+    while (settle_take(s, &w, &number, fine))
+        fine = settle_part_all(&w, &all->parts[number], all->bits);
+    table_close(&w.table);
+    return NULL;
+}
+
+int settle_run(settle_all *all, size_t jobs, bool progress)
+{
+    settle_state s = { .all = all };
+    pthread_t ids[256];
+    size_t started = 1;
+
+    for (size_t i = 0; i < (size_t)1 << all->bits; i++)
+        spill_finish(&all->parts[i].records);
+    progress_start("comparing", UINT64_C(1) << all->bits, progress);
+    pthread_mutex_init(&s.lock, NULL);
+    while (started < jobs && started < 256
+           && pthread_create(&ids[started], NULL, settle_loop, &s) == 0)
+        started++;
+    settle_loop(&s);
+    for (size_t i = 1; i < started; i++)
+        pthread_join(ids[i], NULL);
+    pthread_mutex_destroy(&s.lock);
+    progress_end();
+    return s.failed ? CLI_ERROR : CLI_GO;
+}
+
+/* ==== Reading the decisions ============================================= */
+
+/* The part that was settled by one table. */
+static settle_part *settle_find(const settle_all *all, uint64_t hash)
+{
+    settle_part *part = &all->parts[settle_number(all, hash)];
+
+    for (unsigned bits = all->bits; part->parts != NULL; ) {
+        part = &part->parts[settle_sub(hash, bits)];
+        bits += SETTLE_SPLIT_BITS;
+    }
+    return part;
+}
+
+bool settle_next(settle_all *all, uint64_t hash, bool *first, uint64_t *count)
+{
+    settle_part *part = settle_find(all, hash);
+
+    if (part->decided.store == NULL) {
+        spill_read(&part->decided, &all->store, &part->decisions);
+        spill_read(&part->counted, &all->store, &part->counts);
+    }
+    if (part->bits == 0) {
+        const unsigned char *byte = spill_take(&part->decided, 1);
+
+        if (byte == NULL)
+            return false;
+        part->byte = *byte;
+        part->bits = 8;
+    }
+    *first = part->byte & 1;
+    part->byte >>= 1;
+    part->bits--;
+    return !*first || !all->counting
+        || spill_take_number(&part->counted, count);
+}

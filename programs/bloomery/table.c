@@ -1,0 +1,304 @@
+/* table.c - a set of keys in memory, compared byte by byte.
+ *
+ * A table of slots with linear probing, and the keys' bytes one behind the
+ * other in the order in which they came:
+ *
+ *      slot     | 24 bits of the hash | place of the key + 1, 40 bits |
+ *      bytes    | [count, 8 bytes] length, 1 to 10 bytes | key | …
+ *
+ * The low 32 bits of a hash choose the slot and the next 24 are in it, so that
+ * a key of another hash is hardly ever looked at; the high ones are left to
+ * those who part keys among several tables. A slot of zeros is free. Floor 8;
+ * includes dedup.h and <bloomery.h> only.
+ */
+#include "bloomery/dedup.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { TABLE_PLACE = 40, TABLE_COUNT = 8 };
+
+#define TABLE_PLACES (UINT64_C(1) << TABLE_PLACE)
+#define TABLE_ROOM_MOST (UINT64_C(1) << 32)
+
+/* Three slots in four are used, as planned; seven in eight at most. */
+static uint64_t table_room(uint64_t keys)
+{
+    return keys + keys / 3 + 64;
+}
+
+uint64_t table_bytes(uint64_t keys, uint64_t bytes)
+{
+    uint64_t room = table_room(keys);
+
+    if (keys >= TABLE_ROOM_MOST / 2 || bytes >= TABLE_PLACES / 2)
+        return UINT64_MAX;
+    return room * sizeof(uint64_t) + bytes;
+}
+
+/* Memory in large pages where the system has them: what is looked for lies all
+ * over it. */
+static void *table_memory(size_t bytes)
+{
+    const size_t page = (size_t)2 << 20;
+    void *memory;
+
+    if (bytes < page)
+        return malloc(bytes);
+    bytes = (bytes + page - 1) / page * page;
+    if (posix_memalign(&memory, page, bytes) != 0)
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    (void)madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+    return memory;
+}
+
+static uint64_t *table_slots(uint64_t room)
+{
+    uint64_t *slots = table_memory((size_t)room * sizeof *slots);
+
+    if (slots != NULL)
+        memset(slots, 0, (size_t)room * sizeof *slots);
+    return slots;
+}
+
+bool table_open(dedup_table *t, uint64_t keys, uint64_t bytes)
+{
+    uint64_t room = table_room(keys);
+
+    t->room = room < TABLE_ROOM_MOST ? room : TABLE_ROOM_MOST;
+    t->capacity = (size_t)bytes + 4096;
+    t->slots = table_slots(t->room);
+    t->bytes = table_memory(t->capacity);
+    return t->slots != NULL && t->bytes != NULL;
+}
+
+void table_close(dedup_table *t)
+{
+    free(t->slots);
+    free(t->bytes);
+}
+
+void table_clear(dedup_table *t)
+{
+    memset(t->slots, 0, (size_t)t->room * sizeof *t->slots);
+    t->keys = 0;
+    t->used = 0;
+}
+
+/* ==== Keys in their places ============================================== */
+
+static uint64_t table_u64(const unsigned char *at)
+{
+    uint64_t value;
+
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+/* The length before a key; *at moves on to the key. */
+static size_t table_length(const unsigned char **at)
+{
+    uint64_t length = 0;
+
+    for (unsigned shift = 0;; shift += 7) {
+        unsigned char byte = *(*at)++;
+
+        length |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80)
+            return (size_t)length;
+    }
+}
+
+/* Where a slot leads: to the length, behind the count. */
+static const unsigned char *table_at(const dedup_table *t, uint64_t slot)
+{
+    return t->bytes + (slot & (TABLE_PLACES - 1)) - 1
+         + (t->counting ? TABLE_COUNT : 0);
+}
+
+static bool table_equal(const dedup_table *t, uint64_t slot, bly_key key)
+{
+    const unsigned char *at = table_at(t, slot);
+
+    return table_length(&at) == key.length
+        && memcmp(at, key.data, key.length) == 0;
+}
+
+static uint64_t table_home(const dedup_table *t, uint64_t hash)
+{
+    return (hash & UINT32_MAX) * t->room >> 32;
+}
+
+static uint64_t table_tag(uint64_t hash)
+{
+    return hash >> 32 << TABLE_PLACE;
+}
+
+/* The slot of a key with this tag, or the free one where it would go. */
+static uint64_t table_next(const dedup_table *t, uint64_t at, uint64_t tag)
+{
+    while (t->slots[at] != 0 && (t->slots[at] & ~(TABLE_PLACES - 1)) != tag)
+        at = at + 1 < t->room ? at + 1 : 0;
+    return at;
+}
+
+void table_prefetch_slot(const dedup_table *t, uint64_t hash)
+{
+#if defined(__GNUC__)
+    __builtin_prefetch(&t->slots[table_home(t, hash)]);
+#else
+    (void)t, (void)hash;
+#endif
+}
+
+void table_prefetch_key(const dedup_table *t, uint64_t hash)
+{
+#if defined(__GNUC__)
+    uint64_t slot = t->slots[table_next(t, table_home(t, hash),
+                                        table_tag(hash))];
+    const unsigned char *at = slot != 0 ? table_at(t, slot)
+                                        : t->bytes + t->used;
+
+    __builtin_prefetch(at);
+    __builtin_prefetch(at + 64);
+#else
+    (void)t, (void)hash;
+#endif
+}
+
+/* ==== Growing =========================================================== */
+
+static void table_move(dedup_table *t)
+{
+    const unsigned char *at = t->bytes, *end = t->bytes + t->used;
+
+    while (at < end) {
+        uint64_t place = (uint64_t)(at - t->bytes) + 1;
+
+        at += t->counting ? TABLE_COUNT : 0;
+        size_t length = table_length(&at);
+        uint64_t hash = bly_hash(t->hasher, at, length);
+        uint64_t home = table_home(t, hash);
+
+        while (t->slots[home] != 0)
+            home = home + 1 < t->room ? home + 1 : 0;
+        t->slots[home] = table_tag(hash) | place;
+        at += length;
+    }
+}
+
+static table_answer table_grow_slots(dedup_table *t)
+{
+    uint64_t room = 2 * t->room < TABLE_ROOM_MOST ? 2 * t->room
+                                                  : TABLE_ROOM_MOST;
+    uint64_t *slots;
+
+    if (room == t->room)
+        return TABLE_FULL;
+    if (t->most > 0 && room * sizeof *slots + t->used > t->most)
+        return TABLE_FULL;
+    slots = table_slots(room);
+    if (slots == NULL)
+        return TABLE_NO_MEMORY;
+    free(t->slots);
+    t->slots = slots;
+    t->room = room;
+    table_move(t);
+    return TABLE_NEW;
+}
+
+static table_answer table_grow_bytes(dedup_table *t, size_t more)
+{
+    size_t capacity = t->capacity + t->capacity / 2 + more;
+    unsigned char *grown;
+
+    if (t->used + more >= TABLE_PLACES)
+        return TABLE_FULL;
+    grown = realloc(t->bytes, capacity);
+    if (grown == NULL)
+        return TABLE_NO_MEMORY;
+    t->bytes = grown;
+    t->capacity = capacity;
+    return TABLE_NEW;
+}
+
+/* Room for one key more; TABLE_NEW if there is. */
+static table_answer table_make_room(dedup_table *t, size_t more)
+{
+    table_answer answer = TABLE_NEW;
+
+    if (t->most > 0 && t->room * sizeof *t->slots + t->used + more > t->most)
+        return TABLE_FULL;
+    if (t->keys + 1 > t->room / 8 * 7)
+        answer = table_grow_slots(t);
+    if (answer == TABLE_NEW && t->capacity - t->used < more)
+        answer = table_grow_bytes(t, more);
+    return answer;
+}
+
+/* ==== Adding ============================================================ */
+
+static table_answer table_put(dedup_table *t, uint64_t hash, bly_key key)
+{
+    unsigned char number[SPILL_NUMBER];
+    size_t digits = spill_number(number, key.length);
+    table_answer answer = table_make_room(t, TABLE_COUNT + digits + key.length);
+    const uint64_t one = 1;
+    uint64_t at;
+
+    if (answer != TABLE_NEW)
+        return answer;
+    for (at = table_home(t, hash); t->slots[at] != 0; )
+        at = at + 1 < t->room ? at + 1 : 0;
+    t->slots[at] = table_tag(hash) | (t->used + 1);
+    if (t->counting) {
+        memcpy(t->bytes + t->used, &one, TABLE_COUNT);
+        t->used += TABLE_COUNT;
+    }
+    memcpy(t->bytes + t->used, number, digits);
+    if (key.length > 0)
+        memcpy(t->bytes + t->used + digits, key.data, key.length);
+    t->used += digits + key.length;
+    t->keys++;
+    return TABLE_NEW;
+}
+
+static void table_count_one(dedup_table *t, uint64_t slot)
+{
+    unsigned char *count = t->bytes + (slot & (TABLE_PLACES - 1)) - 1;
+    uint64_t more = table_u64(count) + 1;
+
+    memcpy(count, &more, sizeof more);
+}
+
+table_answer table_add(dedup_table *t, uint64_t hash, bly_key key)
+{
+    uint64_t tag = table_tag(hash), at = table_home(t, hash);
+
+    for (;;) {
+        at = table_next(t, at, tag);
+        if (t->slots[at] == 0)
+            return table_put(t, hash, key);
+        if (table_equal(t, t->slots[at], key))
+            break;
+        at = at + 1 < t->room ? at + 1 : 0;
+    }
+    if (t->counting)
+        table_count_one(t, t->slots[at]);
+    return TABLE_OLD;
+}
+
+bool table_count(const dedup_table *t, size_t *at, uint64_t *count)
+{
+    const unsigned char *key = t->bytes + *at + TABLE_COUNT;
+
+    if (*at >= t->used)
+        return false;
+    *count = table_u64(t->bytes + *at);
+    size_t length = table_length(&key);
+    *at = (size_t)(key - t->bytes) + length;
+    return true;
+}

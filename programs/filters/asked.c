@@ -1,0 +1,79 @@
+/* asked.c - what is said of many keys that a filter was asked for.
+ *
+ * Shared by `bloomery query` and `bloomery-mpi query`. Floor 8; includes filters.h
+ * only.
+ */
+#include "filters/filters.h"
+
+#include <math.h>
+
+typedef struct { double share, low, high; } asked_share;
+
+/* The share k/n with its 95 % interval [Wilson 1927], which stays within
+ * [0, 1] and is right for shares near 0 too. */
+static asked_share asked_wilson(uint64_t present, uint64_t keys)
+{
+    const double z = 1.959963984540054;
+    double n = (double)keys, p = (double)present / n;
+    double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
+    double half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+                / (1 + z * z / n);
+    asked_share out = { p, middle - half, middle + half };
+
+    if (keys == 0)
+        return (asked_share){ NAN, NAN, NAN };
+    if (present == 0 || out.low < 0)
+        out.low = 0;
+    if (present == keys || out.high > 1)
+        out.high = 1;
+    return out;
+}
+
+void asked_json(const cli_asked *asked, const char *file, double planned_rate,
+                double seconds)
+{
+    asked_share share = asked_wilson(asked->there, asked->asked);
+
+    json_open_object(NULL);
+    json_string("file", file);
+    json_count("keys", asked->asked);
+    json_count("present", asked->there);
+    json_real("share", share.share);
+    json_real("share_low", share.low);
+    json_real("share_high", share.high);
+    json_real("planned_rate", planned_rate);
+    json_count("keyless", asked->keyless);
+    json_real("seconds", seconds);
+    json_real("keys_per_second", report_per_second(asked->asked, seconds));
+    if (asked->ranks > 0) {
+        json_count("ranks", asked->ranks);
+        json_count("sent_bytes", asked->sent);
+    }
+    json_close_object();
+}
+
+void asked_text(const cli_asked *asked, double planned_rate, double seconds)
+{
+    asked_share share = asked_wilson(asked->there, asked->asked);
+
+    output_format("keys asked     %s\n", report_count(asked->asked).text);
+    output_format("perhaps there  %s\n", report_count(asked->there).text);
+    if (asked->asked > 0)
+        output_format("share          %s (95 %% interval %s to %s)\n",
+                      report_percent(share.share).text,
+                      report_percent(share.low).text,
+                      report_percent(share.high).text);
+    output_format("planned rate   %s of the keys that were never added\n",
+                  report_percent(planned_rate).text);
+    if (asked->keyless > 0)
+        output_format("without a key  %s lines\n",
+                      report_count(asked->keyless).text);
+    output_format("time           %s, %s\n", report_seconds(seconds).text,
+                  report_speed(report_per_second(asked->asked,
+                                                 seconds)).text);
+    if (asked->ranks > 0)
+        output_format("sent           %s bytes by %s %s\n",
+                      report_count(asked->sent).text,
+                      report_count(asked->ranks).text,
+                      asked->ranks == 1 ? "rank" : "ranks");
+}

@@ -1,0 +1,548 @@
+/* feed.c - the keys of lines go into a filter, or out, and what is said about
+ * it.
+ *
+ * All threads split lines and hash keys; the hashes are added or removed in
+ * the order of the input, by one thread at a time: that is the smaller part of
+ * the work, and a filter whose state depends on the order is the same whatever
+ * -j. Shared by `build`, `add`, `remove` and `put`. Floor 8; includes its own folder's,
+ * the frame's and the library's headers only.
+ */
+#include "filters/filters.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ==== Adding, removing, labelling ========================================= */
+
+static const char feed_not_one[] = "is none of this filter's labels";
+
+/* A label that is none, or a key, for its message. */
+typedef struct {
+    const char *why;            /* NULL: all is well                      */
+    uint64_t    line;           /* of the chunk                           */
+    char        text[41];
+} feed_wrong;
+
+/* A worker's hashes, and labels, of the keys of one chunk. */
+typedef struct {
+    uint64_t  *hashes, *labels;
+    size_t     n, room;
+    uint64_t   lines, keyless;
+    feed_wrong wrong;
+} feed_own;
+
+typedef struct feed_job feed_job;
+struct feed_job {
+    bly_filter *filter;         /* or, for hashes only, whose hash it is  */
+    cli_hashes *hashes;
+    cli_fed    *fed;
+    int       (*take)(const feed_job *job, cli_worker *w);
+    cli_labels  labels;         /* those there may be, if there are any   */
+    bool        numbers;        /* keys are decimal numbers               */
+    bool        whole;          /* of a kind that may want more of a key than
+                                   its hash                               */
+    const char *path;           /* the file that is being read            */
+    uint64_t    lines;          /* before the next chunk, of this file    */
+};
+
+static bool feed_grow(uint64_t **numbers, size_t room)
+{
+    uint64_t *grown = realloc(*numbers, room * sizeof *grown);
+
+    if (grown != NULL)
+        *numbers = grown;
+    return grown != NULL;
+}
+
+static bool feed_room(feed_own *own, size_t more, bool labels)
+{
+    size_t room = own->room + own->room / 2 + more;
+
+    if (own->n + more <= own->room)
+        return true;
+    if (!feed_grow(&own->hashes, room)
+        || (labels && !feed_grow(&own->labels, room)))
+        return false;
+    own->room = room;
+    return true;
+}
+
+/* Keep what is wrong with a label or a key until it is the chunk's turn, if
+ * nothing is wrong before it; bytes that are no text would disturb the
+ * terminal. */
+static void feed_note_wrong(feed_wrong *wrong, const char *why,
+                            const bly_key *part, const cli_worker *w)
+{
+    const unsigned char *text = part->data;
+    size_t n = part->length < sizeof wrong->text ? part->length
+                                                 : sizeof wrong->text - 1;
+    uint64_t line = lines_number(w->lines, &w->chunk, text);
+
+    if (wrong->why != NULL && wrong->line <= line)
+        return;
+    wrong->why = why;
+    wrong->line = line;
+    for (size_t i = 0; i < n; i++)
+        wrong->text[i] = text[i] < 0x20 || text[i] == 0x7f ? '?'
+                                                           : (char)text[i];
+    wrong->text[n] = '\0';
+}
+
+static int feed_refuse(const feed_job *job, const feed_wrong *wrong)
+{
+    unsigned long long line = job->lines + wrong->line;
+
+    if (wrong->why == feed_not_one)
+        return report_error("line %llu of '%s': label '%s' is none: labels of "
+                            "this filter are %llu .. %llu (its options may "
+                            "allow more: see 'bloomery kinds')", line,
+                            job->path, wrong->text,
+                            (unsigned long long)job->labels.least,
+                            (unsigned long long)job->labels.most);
+    return report_error("line %llu of '%s': '%s' %s", line, job->path,
+                        wrong->text, wrong->why);
+}
+
+/* The labels of a batch, up to the first that is wrong. */
+static void feed_labels(const feed_job *job, const cli_worker *w,
+                        feed_own *own)
+{
+    const cli_batch *b = w->batch;
+    const cli_labels *may = &job->labels;
+
+    for (size_t i = 0; i < b->n && own->wrong.why == NULL; i++) {
+        const bly_key *label = &b->labels[i];
+        uint64_t *out = &own->labels[own->n + i];
+        const char *why = numbers_label(label->data, label->length, out);
+
+        if (why == NULL && (*out < may->least || *out > may->most))
+            why = feed_not_one;
+        if (why != NULL)
+            feed_note_wrong(&own->wrong, why, label, w);
+    }
+}
+
+/* All that is no number has one hash, and would be one key. Of the n keys
+ * hashed last, the first such. */
+static void feed_numbers(const cli_worker *w, feed_own *own, size_t n)
+{
+    const uint64_t *hashes = own->hashes + own->n - n;
+
+    for (size_t i = 0; i < n; i++)
+        if (hashes[i] == UINT64_MAX) {
+            feed_note_wrong(&own->wrong, filter_no_number, &w->batch->keys[i],
+                            w);
+            return;
+        }
+}
+
+/* Hash all keys of the chunk. */
+static bool feed_work(void *argument, cli_worker *w)
+{
+    const feed_job *job = argument;
+    feed_own *own = w->own;
+    cli_batch *b = w->batch;
+    bool labels = job->labels.most > 0;
+
+    own->n = 0;
+    own->lines = own->keyless = 0;
+    own->wrong.why = NULL;
+    for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, b); ) {
+        if (!feed_room(own, b->n, labels))
+            return false;
+        if (labels)
+            feed_labels(job, w, own);
+        for (size_t i = 0; i < b->n; i++)
+            own->hashes[own->n++] = bly_hash(job->filter, b->keys[i].data,
+                                             b->keys[i].length);
+        if (job->numbers)
+            feed_numbers(w, own, b->n);
+        own->lines += b->n + b->keyless;
+        own->keyless += b->keyless;
+    }
+    return true;
+}
+
+/* One of the chunk's keys was refused: add them singly until that one comes.
+ * Nothing is saved after an error, so they may go in once more. */
+static int feed_blame(const feed_job *job, cli_worker *w)
+{
+    const cli_batch *b = w->batch;
+    char why[512];
+    feed_wrong wrong = { .why = NULL };
+
+    for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); )
+        for (size_t i = 0; i < b->n; i++) {
+            if (bly_add(job->filter, b->keys[i].data, b->keys[i].length)
+                != BLY_EPARAM)
+                continue;
+            snprintf(why, sizeof why, "is refused: %s", bly_why());
+            feed_note_wrong(&wrong, why, &b->keys[i], w);
+            return feed_refuse(job, &wrong);
+        }
+    return filter_error();
+}
+
+static bly_status feed_add_whole(const feed_job *job, cli_worker *w)
+{
+    bly_status status = BLY_OK;
+
+    for (size_t at = 0; status >= 0
+                     && lines_split(w->lines, &w->chunk, &at, w->batch); )
+        status = bly_add_keys(job->filter, w->batch->keys, w->batch->n);
+    return status;
+}
+
+/* The keys go in. */
+static int feed_add(const feed_job *job, cli_worker *w)
+{
+    const feed_own *own = w->own;
+    bly_status status = job->whole ? feed_add_whole(job, w)
+                      : bly_add_many(job->filter, own->hashes, own->n);
+
+    if (status == BLY_EFULL)
+        return report_error("%s; nothing was saved%s", bly_why(),
+                            filter_can(job->filter, "resize")
+                            ? " (see 'bloomery resize')" : "");
+    if (status == BLY_EPARAM)
+        return feed_blame(job, w);
+    return status < 0 ? filter_error() : CLI_GO;
+}
+
+/* What became of n keys that were to go out. */
+static int feed_removed(const feed_job *job, bly_status status,
+                        const bly_status *each, size_t n)
+{
+    if (status != BLY_OK && status != BLY_EABSENT && status != BLY_EUNSAFE)
+        return filter_error();
+    for (size_t i = 0; i < n; i++) {
+        job->fed->absent += each[i] == BLY_EABSENT;
+        job->fed->unsafe += each[i] == BLY_EUNSAFE;
+    }
+    return CLI_GO;
+}
+
+static int feed_remove_whole(const feed_job *job, cli_worker *w)
+{
+    bly_status each[LINES_MOST];
+    const cli_batch *b = w->batch;
+    int result = CLI_GO;
+
+    for (size_t at = 0; result == CLI_GO
+                     && lines_split(w->lines, &w->chunk, &at, w->batch); )
+        result = feed_removed(job, bly_remove_keys(job->filter, b->keys, b->n,
+                                                   each), each, b->n);
+    return result;
+}
+
+/* The keys go out, as many at a time as there is room for their statuses. */
+static int feed_remove(const feed_job *job, cli_worker *w)
+{
+    const feed_own *own = w->own;
+    bly_status each[LINES_MOST];
+    int result = CLI_GO;
+
+    if (job->whole)
+        return feed_remove_whole(job, w);
+    for (size_t i = 0, n; i < own->n && result == CLI_GO; i += n) {
+        n = own->n - i < LINES_MOST ? own->n - i : LINES_MOST;
+        result = feed_removed(job, bly_remove_many(job->filter,
+                                                   own->hashes + i, n, each),
+                              each, n);
+    }
+    return result;
+}
+
+/* A kind that adds takes any key. */
+static int feed_label_all(const feed_job *job, cli_worker *w)
+{
+    const feed_own *own = w->own;
+
+    return bly_put_many(job->filter, own->hashes, own->labels, own->n) < 0
+         ? filter_error() : CLI_GO;
+}
+
+/* The keys that are there get their labels. */
+static int feed_label(const feed_job *job, cli_worker *w)
+{
+    const feed_own *own = w->own;
+
+    for (size_t i = 0; i < own->n; i++) {
+        bly_status status = bly_put_hash(job->filter, own->hashes[i],
+                                         own->labels[i]);
+
+        if (status < 0 && status != BLY_EABSENT)
+            return filter_error();
+        job->fed->absent += status == BLY_EABSENT;
+    }
+    return CLI_GO;
+}
+
+/* Append n numbers to those that are kept. */
+static void feed_append(uint64_t *all, size_t at, const uint64_t *numbers,
+                        size_t n)
+{
+    if (n > 0)
+        memcpy(all + at, numbers, n * sizeof *numbers);
+}
+
+/* The hashes and labels are kept, nothing else. */
+static int feed_keep(const feed_job *job, cli_worker *w)
+{
+    const feed_own *own = w->own;
+    cli_hashes *all = job->hashes;
+    bool labels = job->labels.most > 0;
+
+    if (all->n + own->n > all->room) {
+        size_t room = all->room + all->room / 2 + own->n;
+
+        if (!feed_grow(&all->hashes, room)
+            || (labels && !feed_grow(&all->labels, room)))
+            return work_no_memory();
+        all->room = room;
+    }
+    feed_append(all->hashes, all->n, own->hashes, own->n);
+    if (labels)
+        feed_append(all->labels, all->n, own->labels, own->n);
+    all->n += own->n;
+    return CLI_GO;
+}
+
+static int feed_commit(void *argument, cli_worker *w)
+{
+    feed_job *job = argument;
+    const feed_own *own = w->own;
+    int status;
+
+    if (w->chunk.error != 0)
+        return lines_refuse(w->chunk.path, w->chunk.error);
+    if (w->failed)
+        return work_no_memory();
+    if (job->path != w->chunk.path)     /* each operand has an address */
+        job->lines = 0;
+    job->path = w->chunk.path;
+    if (own->wrong.why != NULL)
+        return feed_refuse(job, &own->wrong);
+    status = job->take(job, w);
+    if (status != CLI_GO)
+        return status;
+    job->lines += own->lines;
+    job->fed->keys += own->n;
+    job->fed->keyless += own->keyless;
+    job->fed->bytes = w->chunk.bytes;
+    progress_at(job->fed->keys, w->chunk.bytes);
+    return CLI_GO;
+}
+
+static void feed_clean(void *argument)
+{
+    feed_own *own = argument;
+
+    free(own->hashes);
+    free(own->labels);
+}
+
+static int feed_run(feed_job *job, cli_lines *lines, size_t jobs,
+                    const char *doing, bool progress)
+{
+    static const cli_work work = { sizeof(feed_own), feed_work, feed_commit,
+                                   feed_clean };
+    double start = report_clock();
+    uint64_t total = 0;
+    int status = lines_measure(lines, &total);
+
+    if (status == CLI_ERROR)
+        return status;
+    job->numbers = filter_numbers(job->filter);
+    job->whole = filter_can(job->filter, "whole keys");
+    *job->fed = (cli_fed){ .keys = 0 };
+    progress_start(doing, total, progress);
+    status = work_run(lines, &work, job, jobs);
+    progress_end();
+    job->fed->seconds = report_clock() - start;
+    return status == CLI_GO ? CLI_OK : status;
+}
+
+int feed_filter(bly_filter *filter, cli_lines *lines, size_t jobs,
+                bool progress, cli_fed *out)
+{
+    feed_job job = { .filter = filter, .fed = out, .take = feed_add };
+
+    return feed_run(&job, lines, jobs, "adding", progress);
+}
+
+int feed_out(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
+             cli_fed *out)
+{
+    feed_job job = { .filter = filter, .fed = out, .take = feed_remove };
+
+    return feed_run(&job, lines, jobs, "removing", progress);
+}
+
+int feed_put(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
+             cli_fed *out)
+{
+    bool adds = filter_can(filter, "add");
+    feed_job job = { .filter = filter, .fed = out,
+                     .take = adds ? feed_label_all : feed_label };
+    bly_stat_t stat;
+
+    bly_stat(&stat, filter);
+    job.labels = (cli_labels){ stat.label_least, stat.label_most };
+    return feed_run(&job, lines, jobs, "labelling", progress);
+}
+
+int feed_hashes(cli_hashes *hashes, bly_filter *hasher, cli_lines *lines,
+                size_t jobs, bool progress, cli_fed *out)
+{
+    feed_job job = { .filter = hasher, .hashes = hashes, .fed = out,
+                     .take = feed_keep, .labels = hashes->may };
+
+    return feed_run(&job, lines, jobs, "hashing", progress);
+}
+
+/* ==== Counting ========================================================== */
+
+static bool feed_count_work(void *unused, cli_worker *w)
+{
+    uint64_t *keys = w->own;
+
+    (void)unused;
+    *keys = 0;
+    for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); )
+        *keys += w->batch->n;
+    return true;
+}
+
+static int feed_count_commit(void *argument, cli_worker *w)
+{
+    uint64_t *keys = argument;
+
+    if (w->chunk.error != 0)
+        return lines_refuse(w->chunk.path, w->chunk.error);
+    *keys += *(uint64_t *)w->own;
+    progress_at(*keys, w->chunk.bytes);
+    return CLI_GO;
+}
+
+int feed_count(cli_lines *lines, size_t jobs, bool progress, uint64_t *keys)
+{
+    static const cli_work work = { sizeof(uint64_t), feed_count_work,
+                                   feed_count_commit, NULL };
+    uint64_t total = 0;
+    int status = lines_measure(lines, &total);
+
+    if (status == CLI_ERROR)
+        return status;
+    *keys = 0;
+    progress_start("counting", total, progress);
+    status = work_run(lines, &work, keys, jobs);
+    progress_end();
+    return status;
+}
+
+/* ==== The report ======================================================== */
+
+static void feed_json(const bly_stat_t *stat, const cli_fed *fed,
+                      const cli_feed_report *how)
+{
+    json_open_object(NULL);
+    json_string("kind", stat->kind);
+    json_count("items", stat->items);
+    json_count("capacity", stat->capacity);
+    json_count("bytes", stat->bytes);
+    json_real("bits_per_key", stat->bits_per_key);
+    json_count("probes", stat->probes);
+    json_labels(stat->label_bits, stat->label_least, stat->label_most);
+    json_real("planned_rate", stat->planned_rate);
+    json_real("rate", stat->rate);
+    json_count("keys", fed->keys);
+    json_count("keyless", fed->keyless);
+    json_count("absent", fed->absent);
+    json_count("unsafe", fed->unsafe);
+    json_real("seconds", fed->seconds);
+    json_real("keys_per_second", report_per_second(fed->keys, fed->seconds));
+    json_count("input_bytes", fed->bytes);
+    if (how->others != NULL) {
+        json_count("others", how->others->keys);
+        json_count("others_keyless", how->others->keyless);
+    }
+    if (how->ranks > 0) {
+        json_count("ranks", how->ranks);
+        json_count("sent_bytes", how->sent);
+    }
+    json_string("output", how->output);
+    json_close_object();
+}
+
+static void feed_verbose(const bly_stat_t *stat, const cli_fed *fed,
+                         const cli_feed_report *how)
+{
+    char others[80] = "";
+
+    if (how->others != NULL)
+        snprintf(others, sizeof others, " and %s others",
+                 report_count(how->others->keys).text);
+    report_note("%s: %s keys%s in %s (%s): %s, %s, %.2f bits per key, "
+                "rate %s", how->output, report_count(fed->keys).text, others,
+                report_seconds(fed->seconds).text,
+                report_speed(report_per_second(fed->keys, fed->seconds)).text,
+                stat->kind, report_bytes(stat->bytes).text,
+                stat->bits_per_key, report_percent(stat->rate).text);
+}
+
+/* Of a filter that promises to make no mistake. */
+static void feed_warn_exact(const bly_stat_t *stat, const char *advice)
+{
+    if (filter_broken(stat))
+        report_note("warning: more different keys are in the filter than the "
+                    "%s up to which it is exact: false positives are possible "
+                    "now (rate %s): %s", report_count(stat->capacity).text,
+                    report_percent(stat->rate).text, advice);
+}
+
+/* Repeated keys take no room: more adds than planned are no news while the
+ * rate keeps near to the plan. */
+static void feed_warn(const bly_stat_t *stat, const char *advice)
+{
+    if (stat->planned_rate == 0) {
+        feed_warn_exact(stat, advice);
+        return;
+    }
+    if (stat->items <= stat->capacity
+        || !(stat->rate > 1.1 * stat->planned_rate))
+        return;
+    report_note("warning: %s keys are in a filter planned for %s: its "
+                "false-positive rate is now %s, not %s: %s",
+                report_count(stat->items).text,
+                report_count(stat->capacity).text,
+                report_percent(stat->rate).text,
+                report_percent(stat->planned_rate).text, advice);
+}
+
+void feed_report(const bly_filter *filter, const cli_fed *fed,
+                 const cli_feed_report *how)
+{
+    bly_stat_t stat;
+
+    if (bly_stat(&stat, filter) < 0) {
+        filter_error();
+        return;
+    }
+    if (how->json)
+        feed_json(&stat, fed, how);
+    if (how->verbose)
+        feed_verbose(&stat, fed, how);
+    report_keyless(fed->keyless);
+    if (fed->absent > 0)
+        report_note("note: %s %s not there", report_count(fed->absent).text,
+                    fed->absent == 1 ? "key was" : "keys were");
+    if (fed->unsafe > 0)
+        report_note("note: %s %s not removed, because other keys might be lost "
+                    "with %s", report_count(fed->unsafe).text,
+                    fed->unsafe == 1 ? "key was" : "keys were",
+                    fed->unsafe == 1 ? "it" : "them");
+    if (!filter_can(filter, "list keys"))   /* those may be overfull */
+        feed_warn(&stat, how->advice);
+}

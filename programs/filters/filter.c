@@ -1,0 +1,248 @@
+/* filter.c - opening, locking and saving of filter files.
+ *
+ * The library opens and saves; here is what only a command needs: "-" for
+ * stdin and stdout, a look at the output's place before hours of work go into
+ * it, and the lock that keeps two `add`s of one file from losing keys. Floor
+ * 8; includes filters.h and <bloomery.h> only.
+ */
+#include "filters/filters.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int filter_error(void)
+{
+    return report_error("%s", bly_why());
+}
+
+bool filter_broken(const bly_stat_t *stat)
+{
+    return stat->planned_rate == 0 && stat->rate > 0;
+}
+
+/* ==== Open ============================================================== */
+
+/* Pipes, and files of some file systems, cannot be mapped but can be read. */
+bly_filter *filter_map(const char *path, int flags)
+{
+    bly_filter *filter;
+    bly_status status;
+
+    if (strcmp(path, "-") == 0)
+        path = "/dev/stdin";
+    status = bly_open(&filter, path, BLY_MAP | flags);
+    if (status == BLY_EIO)
+        status = bly_open(&filter, path, 0);
+    if (status < 0) {
+        paged_refuse(path, status);
+        return NULL;
+    }
+    return filter;
+}
+
+bool filter_same(const char *a, const char *b)
+{
+    struct stat about_a, about_b;
+
+    return stat(a, &about_a) == 0 && stat(b, &about_b) == 0
+        && about_a.st_dev == about_b.st_dev
+        && about_a.st_ino == about_b.st_ino;
+}
+
+const bly_kind_info *filter_kind(const char *kind)
+{
+    const bly_kind_info *kinds;
+    size_t length = strcspn(kind, ":");
+
+    for (size_t i = 0, n = bly_kinds(&kinds); i < n; i++)
+        if (strlen(kinds[i].name) == length
+            && memcmp(kinds[i].name, kind, length) == 0)
+            return &kinds[i];
+    return NULL;
+}
+
+bool filter_kind_can(const char *kind, const char *ability)
+{
+    const bly_kind_info *info = filter_kind(kind);
+
+    if (info == NULL)
+        return false;
+    for (const char *const *a = info->abilities; *a != NULL; a++)
+        if (strcmp(*a, ability) == 0)
+            return true;
+    return false;
+}
+
+bool filter_can(const bly_filter *filter, const char *ability)
+{
+    return filter_kind_can(bly_kind_of(filter), ability);
+}
+
+bool filter_kind_of_family(const char *kind, const char *family)
+{
+    const bly_kind_info *info = filter_kind(kind);
+
+    return info != NULL && strcmp(info->family, family) == 0;
+}
+
+/* Of all hash functions only `decimal` says both. */
+bool filter_numbers(const bly_filter *filter)
+{
+    return bly_hash(filter, "7", 1) == 7
+        && bly_hash(filter, "x", 1) == UINT64_MAX;
+}
+
+const char filter_no_number[] =
+    "is not a whole number below 2^64 - 1, and the keys of this filter are "
+    "(hash decimal): correct the line, or leave it out";
+
+int filter_check_numbers(const bly_filter *filter, const bly_key *keys,
+                         size_t n)
+{
+    if (!filter_numbers(filter))
+        return CLI_GO;
+    for (size_t i = 0; i < n; i++)
+        if (bly_hash(filter, keys[i].data, keys[i].length) == UINT64_MAX)
+            return report_error("the key '%.*s' %s",
+                                keys[i].length < 40 ? (int)keys[i].length : 40,
+                                (const char *)keys[i].data, filter_no_number);
+    return CLI_GO;
+}
+
+/* ==== Before the work =================================================== */
+
+/* The folder that will hold `path`: "." or all before the last slash. */
+static int filter_check_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = slash != NULL ? (size_t)(slash - path) : 1;
+    char *folder = malloc(length + 2);
+    int error = 0;
+
+    if (folder == NULL)
+        return CLI_GO;
+    memcpy(folder, slash != NULL ? path : ".", length);
+    if (length == 0)
+        folder[length++] = '/';
+    folder[length] = '\0';
+    if (access(folder, W_OK | X_OK) < 0)
+        error = errno;
+    free(folder);
+    if (error == 0)
+        return CLI_GO;
+    return report_error("cannot write '%s': its folder: %s: make the folder, "
+                        "or name another place", path, strerror(error));
+}
+
+/* A link leads elsewhere and a device is written straight: for these the
+ * folder tells nothing. */
+static int filter_check_place(const char *path)
+{
+    struct stat about;
+
+    if (path[0] == '\0')
+        return report_error("the output has no name: give -o a file name");
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+        return report_error("'%s' is a folder: name a file in it", path);
+    if (lstat(path, &about) == 0 && !S_ISREG(about.st_mode))
+        return CLI_GO;
+    return filter_check_folder(path);
+}
+
+int filter_check_output(const char *path, const cli_operands *inputs,
+                        size_t first)
+{
+    struct stat about;
+
+    if (strcmp(path, "-") == 0) {
+        if (isatty(STDOUT_FILENO))
+            return report_error("a filter is no text for a terminal: send it "
+                                "to a file or a pipe");
+        return CLI_GO;
+    }
+    for (size_t i = first; i < inputs->count; i++)
+        if (stat(path, &about) == 0 && S_ISREG(about.st_mode)
+            && filter_same(path, inputs->names[i]))
+            return report_error("'%s' is the output and a file of keys: name "
+                                "another output", path);
+    return filter_check_place(path);
+}
+
+/* ==== Save ============================================================== */
+
+/* What a pipe gets is what a file would. */
+static int filter_send(const bly_filter *filter)
+{
+    size_t bytes;
+    const void *image = bly_image(filter, &bytes);
+    void *packed;
+    int status;
+
+    if (!filter_can(filter, "pack"))
+        return output_bytes(image, bytes) ? CLI_OK : CLI_ERROR;
+    packed = malloc(bytes);
+    if (packed == NULL)
+        return report_error("out of memory: save the filter to a file");
+    status = bly_pack(filter, packed, bytes, &bytes) < 0 ? filter_error()
+           : output_bytes(packed, bytes) ? CLI_OK : CLI_ERROR;
+    free(packed);
+    return status;
+}
+
+int filter_save(const bly_filter *filter, const char *path)
+{
+    if (strcmp(path, "-") == 0)
+        return filter_send(filter);
+    return bly_save(filter, path) < 0 ? filter_error() : CLI_OK;
+}
+
+/* ==== Lock ============================================================== */
+
+/* Some network file systems lock only what is open for writing. */
+static int filter_lock_once(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int result;
+
+    if (fd < 0)
+        return -1;
+    do
+        result = flock(fd, LOCK_EX);
+    while (result < 0 && errno == EINTR);
+    if (result < 0 && errno == EBADF) {
+        close(fd);
+        fd = open(path, O_RDWR | O_CLOEXEC);
+        if (fd < 0)
+            return -1;
+        result = flock(fd, LOCK_EX);
+    }
+    if (result == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* Whoever held the lock before has put a new file in the old one's place: the
+ * lock counts only if the name still leads to the file that is locked. */
+int filter_lock(const char *path)
+{
+    for (;;) {
+        struct stat locked, named;
+        int fd = filter_lock_once(path);
+
+        if (fd < 0) {
+            report_error("cannot open and lock '%s': %s: check the name and "
+                         "the permissions", path, strerror(errno));
+            return -1;
+        }
+        if (fstat(fd, &locked) == 0 && stat(path, &named) == 0
+            && locked.st_dev == named.st_dev && locked.st_ino == named.st_ino)
+            return fd;
+        close(fd);
+    }
+}

@@ -1,0 +1,198 @@
+/* filters.h - what programs that work on filter files share.
+ *
+ * Floor 8, above the frame: this folder, the frame and <bloomery.h> are all it
+ * includes.
+ *
+ *      filter.c    opening, locking and saving of filter files
+ *      paged.c     filters that are used in their file
+ *      feed.c      keys of lines -> into a filter or out, and the report
+ *      asked.c     the report on keys that were asked for
+ *      costs.h     what `bloomery advise` and its benchmark have in common
+ */
+#ifndef FILTERS_FILTERS_H
+#define FILTERS_FILTERS_H
+
+#include "frame/frame.h"
+
+/* ==== filter.c ========================================================== */
+
+/* The last library error in its own words; returns CLI_ERROR. */
+int filter_error(void);
+
+/* Was there to be no false positive, and may there be one now? */
+bool filter_broken(const bly_stat_t *stat);
+
+/* Map the file, or read it where it cannot be mapped; "-" is stdin. `flags`
+ * are added to BLY_MAP. On an error stderr says why, and NULL comes back. */
+bly_filter *filter_map(const char *path, int flags);
+
+/* May `path` be written, as far as can be told before the work is done, and
+ * is it none of `inputs`? CLI_GO or CLI_ERROR. */
+int filter_check_output(const char *path, const cli_operands *inputs,
+                        size_t first);
+
+/* Save to the file, or to stdout where `path` is "-". CLI_OK or CLI_ERROR. */
+int filter_save(const bly_filter *filter, const char *path);
+
+/* Lock the file against other writers until the descriptor is closed. -1: an
+ * error, and stderr says why. */
+int filter_lock(const char *path);
+
+/* What bly_kinds tells of "kind:option=value,…"; NULL: there is no such one. */
+const bly_kind_info *filter_kind(const char *kind);
+
+/* Is this an ability of the filter's kind, as bly_kinds lists them; of the kind
+ * of "kind:option=value,…"? False for a kind that does not exist. */
+bool filter_can(const bly_filter *filter, const char *ability);
+bool filter_kind_can(const char *kind, const char *ability);
+
+/* Is the kind one of the family that bly_kinds says, "sets"? */
+bool filter_kind_of_family(const char *kind, const char *family);
+
+/* Are its keys decimal numbers (hash decimal)? What is no such number has the
+ * hash UINT64_MAX then. */
+bool filter_numbers(const bly_filter *filter);
+
+/* If they are, refuse the first of some keys that is no such number. CLI_GO or
+ * CLI_ERROR. */
+int filter_check_numbers(const bly_filter *filter, const bly_key *keys,
+                         size_t n);
+
+/* What is said of such a key, as the end of a sentence. */
+extern const char filter_no_number[];
+
+/* Are both names of one file? */
+bool filter_same(const char *a, const char *b);
+
+/* ==== paged.c =========================================================== */
+
+#define CLI_MEMORY_OPTION(settings, memory)                                   \
+    { 'M', "memory", "SIZE", CLI_SIZE, offsetof(settings, memory), false,     \
+      "Work in the file page by page, and collect keys in so much memory: "   \
+      "64M, 1G (K, M, G, T are powers of 1024), 24 bytes for each. For "      \
+      "kinds that consist of pages; one of more than half the memory is "     \
+      "worked on so in any case, with a fourth of the memory. More than "     \
+      "four times the filter's own size is not taken." }
+
+/* Is so much for --memory possible here? CLI_GO, CLI_ERROR. */
+int paged_memory_check(uint64_t memory);
+
+/* The file to ask: page by page if that is wanted or it is large, or else as
+ * filter_map has it. NULL: stderr says why. */
+bly_filter *paged_ask(const char *path, bool wanted);
+
+/* Say why the file could not be opened; where its last writer has not closed
+ * a paged one, what mends it. */
+void paged_refuse(const char *path, bly_status status);
+
+/* Is the file to be changed in its place, page by page: because memory for that
+ * was asked for (not 0), it is large, or its last writer did not close it? */
+bool paged_wanted(const char *path, uint64_t memory);
+bly_filter *paged_open(const char *path, uint64_t memory);
+
+/* Has it pages, and did its last writer not close it? */
+bool paged_unclosed(const char *path);
+
+/* A new file, under another name until it is complete. */
+typedef struct {
+    char path[4096], work[4096 + 32];
+} cli_paged;
+
+/* Is the filter to be built in its file? */
+bool paged_builds(const char *kind, const bly_spec *spec, const char *output,
+                  uint64_t memory);
+bly_filter *paged_create(cli_paged *p, const char *output, const char *kind,
+                         const bly_spec *spec, uint64_t memory);
+
+/* Bring it to the disk and give it its name; CLI_OK or CLI_ERROR. Or give it
+ * up: it is closed then. */
+int  paged_keep(const cli_paged *p, bly_filter *filter);
+void paged_drop(const cli_paged *p);
+
+/* ==== feed.c ============================================================ */
+
+typedef struct {
+    uint64_t keys, keyless, bytes;
+    uint64_t absent, unsafe;    /* not removed, or without a new label     */
+    double   seconds;
+} cli_fed;
+
+/* Add every key of the lines. CLI_OK, or CLI_ERROR when it has said why. */
+int feed_filter(bly_filter *filter, cli_lines *lines, size_t jobs,
+                bool progress, cli_fed *out);
+
+/* The same, to remove every key that is there. */
+int feed_out(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
+             cli_fed *out);
+
+/* The same, to give every key its label: of a kind that does not add, every
+ * key that is there. */
+int feed_put(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
+             cli_fed *out);
+
+/* The labels that there may be; `most` is 0 if there are none. */
+typedef struct { uint64_t least, most; } cli_labels;
+
+/* The hashes of many keys, and their labels: all that is held of them. */
+typedef struct {
+    uint64_t *hashes, *labels;  /* from malloc; labels if there are any    */
+    size_t    n, room;
+    cli_labels may;             /* what labels there may be, if any        */
+} cli_hashes;
+
+/* Keep the hash of every key, by the hash function and seed of `hasher`, and
+ * its label. The caller frees the arrays, after an error too. */
+int feed_hashes(cli_hashes *hashes, bly_filter *hasher, cli_lines *lines,
+                size_t jobs, bool progress, cli_fed *out);
+
+/* Only count the keys. */
+int feed_count(cli_lines *lines, size_t jobs, bool progress, uint64_t *keys);
+
+typedef struct {
+    const char *output;         /* the name of the filter's file */
+    const char *advice;         /* what to do when it is overfull */
+    bool verbose, json;
+    const cli_fed *others;      /* the keys of --without; NULL: none       */
+    uint64_t ranks, sent;       /* of bloomery-mpi, and the bytes that they
+                                   sent; 0 ranks: not to be told           */
+} cli_feed_report;
+
+/* After saving: what was asked for, and warnings. */
+void feed_report(const bly_filter *filter, const cli_fed *fed,
+                 const cli_feed_report *how);
+
+/* ==== What a filter is made for ========================================== */
+
+#define CLI_RATE_OPTION(settings)                                             \
+    { 'p', "rate", "RATE", CLI_RATE, offsetof(settings, rate), false,         \
+      "The false-positive rate with that many keys: 0.01, 1%, 1e-3. "         \
+      "Default: 1%." }
+
+/* What a filter is made for, of those that make one from lines. */
+#define CLI_SPEC_OPTIONS(settings)                                            \
+    { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(settings, items), false,     \
+      "How many keys it should hold: 1000000, 1e6, 10k, 2.5M, 1G. Without it "\
+      "the keys are counted first." },                                        \
+    CLI_RATE_OPTION(settings),                                                \
+    { 's', "seed", "SEED", CLI_SEED, offsetof(settings, seed), false,         \
+      "The seed of the hash function. Default: 0." }
+
+#define CLI_HASH_OPTION(settings, hash)                                       \
+    { 'H', "hash", "HASH", CLI_TEXT, offsetof(settings, hash), false,         \
+      "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "      \
+      "fnv1a, or of keys that are integers decimal (as text) or identity (up "\
+      "to 8 bytes)." }
+
+/* ==== asked.c =========================================================== */
+
+/* How many keys were asked for, and what was said of them. */
+typedef struct {
+    uint64_t asked, there, selected, keyless;
+    uint64_t ranks, sent;       /* as in cli_feed_report                   */
+} cli_asked;
+
+void asked_json(const cli_asked *asked, const char *file, double planned_rate,
+                double seconds);
+void asked_text(const cli_asked *asked, double planned_rate, double seconds);
+
+#endif

@@ -1,0 +1,266 @@
+/* paged.c - filters that are used in their file, because they are large or
+ * because that is asked for.
+ *
+ * Kinds that consist of pages can be (<bloomery.h>, "Bigger than memory"). A
+ * filter of more than half the memory is; a smaller one is quicker in memory.
+ * Floor 8; includes filters.h and <bloomery.h> only.
+ */
+#include "filters/filters.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Where an image says what it is (docs/format.md). */
+enum { PAGED_KIND = 8, PAGED_KIND_LENGTH = 16, PAGED_SUM = 112,
+       PAGED_HEADER = 128 };
+
+static uint64_t paged_half_memory(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+
+    return pages > 0 && bytes > 0 ? (uint64_t)pages * (uint64_t)bytes / 2
+                                  : UINT64_MAX;
+}
+
+enum { PAGED_LEAST = 4096, PAGED_TIMES = 4 };
+
+int paged_memory_check(uint64_t memory)
+{
+    if (memory > 0 && memory < PAGED_LEAST)
+        return report_error("--memory is too little to collect keys in: give "
+                            "4K or more");
+    if (memory / 2 > paged_half_memory())
+        return report_error("--memory is more than this machine has: give "
+                            "%s or less",
+                            report_bytes(2 * paged_half_memory()).text);
+    return CLI_GO;
+}
+
+/* What adds may wait in, for a filter of so many bytes: if nothing else is
+ * asked for a fourth of the memory, but no more than the filter itself has.
+ * Four times that is plenty: then hundreds of keys wait for each page. */
+static size_t paged_memory(uint64_t asked, uint64_t bytes)
+{
+    uint64_t fourth = paged_half_memory() / 2;
+    uint64_t most = bytes < UINT64_MAX / PAGED_TIMES ? PAGED_TIMES * bytes
+                                                     : UINT64_MAX;
+
+    if (asked == 0)
+        asked = bytes < fourth ? bytes : fourth;
+    asked = asked < most ? asked : most;
+    asked = asked > PAGED_LEAST ? asked : PAGED_LEAST;
+    return asked < SIZE_MAX ? (size_t)asked : SIZE_MAX;
+}
+
+/* The header and the size of a regular file that holds a filter of a kind that
+ * consists of pages; false for anything else. */
+static bool paged_look(const char *path, unsigned char header[PAGED_HEADER],
+                       uint64_t *bytes)
+{
+    char kind[PAGED_KIND_LENGTH + 1] = "";
+    struct stat about;
+    bool read_all = false;
+    int fd = stat(path, &about) == 0 && S_ISREG(about.st_mode)
+           ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+
+    if (fd < 0)
+        return false;
+    read_all = read(fd, header, PAGED_HEADER) == PAGED_HEADER;
+    close(fd);
+    if (!read_all || memcmp(header, "bloomery", PAGED_KIND) != 0)
+        return false;
+    memcpy(kind, header + PAGED_KIND, PAGED_KIND_LENGTH);
+    *bytes = (uint64_t)about.st_size;
+    return filter_kind_can(kind, "page");
+}
+
+/* ==== Asking, adding ==================================================== */
+
+bly_filter *paged_ask(const char *path, bool wanted)
+{
+    unsigned char header[PAGED_HEADER];
+    bly_filter *filter;
+    bly_status status;
+    uint64_t bytes;
+
+    if (!wanted && (!paged_look(path, header, &bytes)
+                    || bytes <= paged_half_memory()))
+        return filter_map(path, 0);
+    status = bly_open(&filter, path, BLY_PAGED);
+    if (status < 0) {
+        paged_refuse(path, status);
+        return NULL;
+    }
+    return filter;
+}
+
+bool paged_unclosed(const char *path)
+{
+    static const unsigned char none[8];
+    unsigned char header[PAGED_HEADER];
+    uint64_t bytes;
+
+    return paged_look(path, header, &bytes)
+        && memcmp(header + PAGED_SUM, none, sizeof none) == 0;
+}
+
+void paged_refuse(const char *path, bly_status status)
+{
+    if (status == BLY_EUNSEALED && paged_unclosed(path))
+        report_error("'%s' is open for writing, or its writer ended without "
+                     "closing it: wait for the writer, or mend the file by "
+                     "'bloomery add %s < /dev/null'", path, path);
+    else
+        filter_error();
+}
+
+bool paged_wanted(const char *path, uint64_t memory)
+{
+    unsigned char header[PAGED_HEADER];
+    uint64_t bytes;
+
+    return paged_look(path, header, &bytes)
+        && (memory > 0 || bytes > paged_half_memory()
+            || paged_unclosed(path));
+}
+
+bly_filter *paged_open(const char *path, uint64_t memory)
+{
+    unsigned char header[PAGED_HEADER];
+    uint64_t bytes = 0;
+    bool unclosed = paged_unclosed(path);
+    bly_filter *filter;
+
+    if (bly_open(&filter, path, BLY_PAGED | BLY_WRITE) < 0) {
+        filter_error();
+        return NULL;
+    }
+    if (unclosed)
+        report_note("note: '%s' was not closed by its last writer: it has been "
+                    "mended, and has all that was flushed", path);
+    paged_look(path, header, &bytes);
+    if (bly_buffer(filter, paged_memory(memory, bytes)) < 0) {
+        filter_error();
+        bly_free(filter);
+        return NULL;
+    }
+    return filter;
+}
+
+/* ==== Building ========================================================== */
+
+/* Only a file can be used so; "-" and devices are written from memory. */
+bool paged_builds(const char *kind, const bly_spec *spec, const char *output,
+                  uint64_t memory)
+{
+    struct stat about;
+    bly_plan_t plan;
+
+    if (strcmp(output, "-") == 0 || !filter_kind_can(kind, "page")
+        || (stat(output, &about) == 0 && !S_ISREG(about.st_mode))
+        || bly_plan(&plan, kind, spec) < 0)
+        return false;
+    return memory > 0 || plan.bytes > paged_half_memory();
+}
+
+/* The working file, while there is one: an interrupt takes it away. */
+static char paged_working[sizeof ((cli_paged *)NULL)->work];
+
+/* Only calls that are safe in a signal handler. */
+static void paged_interrupted(int number)
+{
+    unlink(paged_working);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static const int paged_signals[] = { SIGINT, SIGTERM, SIGHUP };
+enum { PAGED_SIGNALS = sizeof paged_signals / sizeof *paged_signals };
+
+/* Let them do this, unless they are to be ignored, as nohup wants it. */
+static void paged_upon_signals(void (*act)(int))
+{
+    for (size_t i = 0; i < PAGED_SIGNALS; i++)
+        if (signal(paged_signals[i], act) == SIG_IGN)
+            signal(paged_signals[i], SIG_IGN);
+}
+
+static void paged_watch(const char *work)
+{
+    strcpy(paged_working, work);
+    paged_upon_signals(paged_interrupted);
+}
+
+static void paged_unwatch(void)
+{
+    paged_upon_signals(SIG_DFL);
+}
+
+/* The file that is to be made, where a link leads, and one beside it. */
+static bool paged_names(cli_paged *p, const char *output)
+{
+    int length;
+
+    if (realpath(output, p->path) == NULL
+        && (errno != ENOENT || strlen(output) >= sizeof p->path))
+        return false;
+    if (access(output, F_OK) != 0)
+        strcpy(p->path, output);
+    length = snprintf(p->work, sizeof p->work, "%s.%ld.tmp", p->path,
+                      (long)getpid());
+    return length > 0 && (size_t)length < sizeof p->work;
+}
+
+bly_filter *paged_create(cli_paged *p, const char *output, const char *kind,
+                         const bly_spec *spec, uint64_t memory)
+{
+    bly_filter *filter;
+    bly_plan_t plan;
+
+    if (!paged_names(p, output)) {
+        report_error("cannot write '%s': %s: name another place", output,
+                     strerror(errno));
+        return NULL;
+    }
+    if (bly_plan(&plan, kind, spec) < 0
+        || bly_create(&filter, p->work, kind, spec) < 0) {
+        filter_error();
+        return NULL;
+    }
+    paged_watch(p->work);
+    if (bly_buffer(filter, paged_memory(memory, plan.bytes)) < 0) {
+        filter_error();
+        bly_free(filter);
+        paged_drop(p);
+        return NULL;
+    }
+    return filter;
+}
+
+void paged_drop(const cli_paged *p)
+{
+    unlink(p->work);
+    paged_unwatch();
+}
+
+/* An old file's permissions are kept. */
+int paged_keep(const cli_paged *p, bly_filter *filter)
+{
+    struct stat old;
+
+    if (bly_sync(filter) < 0)
+        return filter_error();
+    if ((stat(p->path, &old) == 0 && chmod(p->work, old.st_mode & 07777) != 0)
+        || rename(p->work, p->path) != 0)
+        return report_error("cannot write '%s': %s: see to that, or name "
+                            "another place", p->path, strerror(errno));
+    paged_unwatch();
+    return CLI_OK;
+}

@@ -1,0 +1,348 @@
+/* frame.h - what every program of the project needs, whatever it does: errors,
+ * output, options, help, lines of text and threads to work on them.
+ *
+ * Programs stand on floor 8. The frame knows no filter and no program; of
+ * <bloomery.h> it has only bly_key, "some bytes", so that a batch of lines can
+ * be handed to the library as it is. Other files of programs include it, and
+ * what it needs of a program it is told (cli_program).
+ *
+ * The files, from the bottom up:
+ *
+ *      report.c    errors, numbers for people, the clock
+ *      output.c    standard output through one buffer, no error lost
+ *      numbers.c   ITEMS, RATE, SEED and SEPARATOR as people write them
+ *      json.c      a JSON writer
+ *      progress.c  the line that shows how far a long job is
+ *      options.c   a command's option table -> its settings
+ *      help.c      the same table -> its --help and its man page
+ *      lines.c     files and stdin -> chunks of lines -> batches of keys
+ *      work.c      chunks of lines, worked on by all cores, in order
+ *      program.c   a table of subcommands -> a program
+ */
+#ifndef FRAME_FRAME_H
+#define FRAME_FRAME_H
+
+#include <bloomery.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define CLI_PRINTF(text, first) \
+    __attribute__((format(printf, text, first)))
+#else
+#define CLI_PRINTF(text, first)
+#endif
+
+/* Exit statuses, as grep has them; CLI_GO: no reason to stop yet. */
+enum { CLI_GO = -1, CLI_OK = 0, CLI_NONE = 1, CLI_ERROR = 2 };
+
+/* ==== report.c ========================================================== */
+
+/* The beginning of every message: the program, and the subcommand at work or
+ * NULL. */
+extern const char *report_program, *report_command;
+
+/* Where each line of a message goes, its newline included: to stderr. */
+typedef void report_sink(const char *line, size_t length);
+extern report_sink *report_to;
+void report_write(const char *line, size_t length);
+
+/* One line on stderr, "bloomery CMD: …"; returns CLI_ERROR. */
+int report_error(const char *format, ...) CLI_PRINTF(1, 2);
+
+/* The same for what is no error. */
+void report_note(const char *format, ...) CLI_PRINTF(1, 2);
+
+/* A short text by value, to be used within the expression that asks for it. */
+typedef struct { char text[48]; } cli_text;
+
+cli_text report_count(uint64_t n);              /* "104,334"              */
+cli_text report_estimate(double x);             /* "104,334", "unknown"   */
+cli_text report_percent(double share);          /* "0.998 %"              */
+
+cli_text report_bytes(uint64_t bytes);          /* "2,048 bytes (2 KiB)"  */
+cli_text report_speed(double per_second);       /* "5.21 million keys/s"  */
+cli_text report_seconds(double seconds);        /* "21.3 ms", "4.51 s"    */
+
+double report_clock(void);                      /* seconds, monotonic     */
+
+/* The note about lines without a key, if there were any. */
+void report_keyless(uint64_t lines);
+
+/* n / seconds; 0 where no time has passed. */
+double report_per_second(uint64_t n, double seconds);
+
+/* ==== output.c ========================================================== */
+
+/* Everything for stdout goes through these. False after the first error; what
+ * follows it is dropped. output_finish says what went wrong. */
+bool output_bytes(const void *data, size_t n);
+bool output_text(const char *text);
+bool output_format(const char *format, ...) CLI_PRINTF(1, 2);
+bool output_flush(void);
+bool output_failed(void);
+
+/* Whole lines, the last of which may lack its terminator: then *unended is set,
+ * and the next lines are kept apart from it. */
+bool output_lines(const void *data, size_t n, char terminator, bool *unended);
+
+/* Flush and close; returns `status`, or CLI_ERROR where stdout failed. */
+int output_finish(int status);
+
+/* ==== numbers.c ========================================================= */
+
+/* Text -> value. NULL: fine; otherwise what is wrong with the text and how to
+ * mend it, as the end of a sentence that begins with the text. */
+const char *numbers_items(const char *text, uint64_t *out);
+const char *numbers_rate(const char *text, double *out);
+const char *numbers_share(const char *text, double *out);
+const char *numbers_size(const char *text, uint64_t *out);
+const char *numbers_seed(const char *text, uint64_t *out);
+const char *numbers_byte(const char *text, int *out);
+
+/* 16 hexadecimal digits and a NUL. */
+void numbers_hex(char text[17], uint64_t value);
+
+/* The same for a number in a file, which does not end in NUL. */
+const char *numbers_label(const char *text, size_t length, uint64_t *out);
+
+/* ==== json.c ============================================================ */
+
+/* One document at a time, on stdout. `key` is NULL inside an array and for
+ * the outermost value. */
+void json_open_object(const char *key);
+void json_close_object(void);
+void json_open_array(const char *key);
+void json_close_array(void);
+void json_string(const char *key, const char *text);    /* NULL -> null    */
+void json_count(const char *key, uint64_t n);
+void json_real(const char *key, double x);              /* NaN, inf -> null */
+void json_bool(const char *key, bool yes);
+
+/* What labels there may be, if `bits` is not 0. */
+void json_labels(uint32_t bits, uint64_t least, uint64_t most);
+
+/* ==== progress.c ======================================================== */
+
+/* Shown only on a terminal and after a second. total_bytes 0: not known. */
+void progress_start(const char *what, uint64_t total_bytes, bool wanted);
+void progress_at(uint64_t keys, uint64_t bytes);
+void progress_share(const char *part, double share);    /* 0 .. 1 */
+void progress_end(void);
+void progress_erase(void);
+
+/* ==== options.c, help.c ================================================= */
+
+/* What the value of an option is, and the C type it is stored as. */
+typedef enum {
+    CLI_FLAG,                   /* bool                          */
+    CLI_TEXT,                   /* const char *                  */
+    CLI_ITEMS,                  /* uint64_t, at least 1          */
+    CLI_RATE,                   /* double, between 0 and 1       */
+    CLI_SHARE,                  /* double, 0 .. 1                */
+    CLI_SIZE,                   /* uint64_t, bytes, at least 1   */
+    CLI_SEED,                   /* uint64_t                      */
+    CLI_BYTE,                   /* int, 0 .. 255                 */
+    CLI_LIST                    /* cli_operands, one more value each time the
+                                   option comes; names from malloc, to be
+                                   freed by the command, after an error too */
+} cli_type;
+
+typedef struct {
+    char        letter;         /* 'k'; 0: it has only the long name       */
+    const char *name;           /* "kind"; NULL ends a table               */
+    const char *value;          /* "KIND"; NULL: takes no value            */
+    cli_type    type;
+    size_t      offset;         /* of its place in the command's settings  */
+    bool        required;
+    const char *help;           /* sentences; printed filled               */
+} cli_option;
+
+typedef struct {
+    const char *command;        /* NULL ends a table */
+    const char *what;
+} cli_example;
+
+typedef struct cli_command cli_command;
+struct cli_command {
+    const char        *name;
+    const char        *operands;        /* "FILE [KEYS...]"                */
+    const char        *summary;         /* one line, no full stop          */
+    const char        *text;            /* paragraphs, an empty line apart */
+    const cli_option  *options;         /* --help is in all, and not here  */
+    const cli_example *examples;
+    const char        *status;          /* what the exit status says       */
+    int (*run)(const cli_command *self, int argc, char **argv);
+};
+
+typedef struct {
+    char **names;
+    size_t count;
+} cli_operands;
+
+/* Read the command line (argv[0] is the subcommand) into `settings`, which
+ * holds the defaults. CLI_GO, or the status to exit with. */
+int options_read(const cli_command *command, int argc, char **argv,
+                 void *settings, cli_operands *operands);
+
+/* An error about the command line that names where help is; CLI_ERROR. */
+int options_wrong(const cli_command *command, const char *what);
+
+bool help_text(const cli_command *command);
+bool help_roff(const cli_command *command);
+bool help_overview(void);
+bool help_overview_roff(void);
+
+/* ==== program.c ========================================================= */
+
+/* A program that is a table of subcommands. */
+typedef struct {
+    const char *name;           /* "bloomery"                              */
+    const char *version;        /* of the program's source                 */
+    const char *(*library)(void);       /* and of the library it runs with */
+    const char *summary;        /* one line, no full stop                  */
+    const char *text;           /* a paragraph                             */
+    const char *first;          /* lines that make a first try             */
+    const char *status;
+    const cli_command *const *commands;         /* NULL ends it            */
+} cli_program;
+
+extern const cli_program *program;              /* the one that runs       */
+extern const cli_command  program_cmd_help;     /* `help`, for its table   */
+
+/* The whole of main(); the exit status. */
+int program_main(const cli_program *p, int argc, char **argv);
+
+/* ==== lines.c =========================================================== */
+
+/* How a line holds its key. */
+typedef struct {
+    bool     null;              /* lines end with NUL, not newline          */
+    uint64_t field;             /* the column that is the key; 0: the line,
+                                   or what is beside the label              */
+    uint64_t label;             /* the column that is its label; 0: none    */
+    int      separator;         /* of columns; -1: TAB                      */
+} cli_how;
+
+#define CLI_HOW_OPTIONS(settings, how)                                        \
+    { '0', "null", NULL, CLI_FLAG, offsetof(settings, how.null), false,       \
+      "Lines end with a NUL byte instead of a newline." },                    \
+    { 'f', "field", "N", CLI_ITEMS, offsetof(settings, how.field), false,     \
+      "The key is column N of the line, counted from 1. Without it the whole "\
+      "line is the key." },                                                   \
+    { 't', "separator", "C", CLI_BYTE, offsetof(settings, how.separator),     \
+      false, "The byte between columns, for -f: a single byte, or one of "    \
+      "\\t \\n \\r \\0 \\\\ \\xHH. Default: TAB." }
+
+#define CLI_LABEL_OPTION(settings, how, unless)                               \
+    { 'l', "label", "N", CLI_ITEMS, offsetof(settings, how.label), false,     \
+      "Column N is the label of the key, a whole number such as 42 or 0x2a. " \
+      "Without -f the key is then all that stands before this column, or, "   \
+      "where it is the first one, all behind it. " unless }
+
+/* Check that the options fit each other. CLI_GO or CLI_ERROR. */
+int lines_how_check(const cli_command *command, const cli_how *how);
+
+/* Check that there is a filter to ask, the first operand, and that it and the
+ * keys, the others, do not both come from stdin. CLI_GO or CLI_ERROR. */
+int lines_asked_check(const cli_command *command, const cli_operands *operands);
+
+enum { LINES_MOST = 4096 };     /* lines of a batch */
+
+/* The input: files in their order, and where reading stands. */
+typedef struct {
+    cli_how  how;
+    bool     keep;              /* lines without a key are in batches too  */
+    char   **paths;
+    size_t   count, next;
+    const char *path;           /* of the file being read                  */
+    int      fd;
+    uint64_t bytes;             /* read so far                             */
+    unsigned char *rest;        /* of an unfinished line                   */
+    size_t   rest_length, rest_capacity;
+} cli_lines;
+
+/* Some whole lines of one file, or why it could not be read. */
+typedef struct {
+    unsigned char *block;
+    size_t   length, capacity;
+    const char *path;
+    uint64_t bytes;             /* read up to here, of all files           */
+    bool     idle;              /* the next read may wait for input        */
+    int      error;             /* errno; 0: there are lines               */
+} cli_chunk;
+
+/* Some lines of a chunk; they point into it. */
+typedef struct {
+    bly_key  keys[LINES_MOST];  /* where kept: data NULL if there is none  */
+    bly_key  labels[LINES_MOST];/* if there is a column for them           */
+    bly_key  lines[LINES_MOST]; /* whole lines, with their end if any      */
+    size_t   ends[LINES_MOST];
+    size_t   n;
+    uint64_t keyless;           /* lines without such columns              */
+} cli_batch;
+
+/* The files `operands` from number `first` on; stdin if there are none. */
+void lines_open(cli_lines *lines, const cli_how *how,
+                const cli_operands *operands, size_t first, bool keep);
+void lines_close(cli_lines *lines);
+
+/* The next chunk, which keeps its block from call to call. False: the end. A
+ * file that cannot be read is a chunk with an error; the files after it
+ * follow. Not for two threads at once. */
+bool lines_next(cli_lines *lines, cli_chunk *chunk);
+
+/* The batch of lines that begins at *at, which moves on. False: none left. */
+bool lines_split(const cli_lines *lines, const cli_chunk *chunk, size_t *at,
+                 cli_batch *batch);
+
+/* Which line of the chunk, counted from 1, these bytes of it belong to. */
+uint64_t lines_number(const cli_lines *lines, const cli_chunk *chunk,
+                      const void *bytes);
+
+/* Say why a file could not be read; CLI_ERROR. */
+int lines_refuse(const char *path, int error);
+
+/* How many bytes there are to read. CLI_OK: *total is known and all of it can
+ * be read twice; CLI_NONE: it cannot; CLI_ERROR: a file is missing or a
+ * folder, and stderr says so. */
+int lines_measure(const cli_lines *lines, uint64_t *total);
+
+/* The same for progress only: 0 where it is not known, and no message. */
+uint64_t lines_size(const cli_lines *lines);
+
+/* ==== work.c ============================================================ */
+
+#define CLI_JOBS_OPTION(settings, jobs)                                       \
+    { 'j', "jobs", "N", CLI_ITEMS, offsetof(settings, jobs), false,           \
+      "Work with N threads. Default: as many as there are processors." }
+
+/* One of the threads that work on lines. */
+typedef struct {
+    const cli_lines *lines;
+    cli_chunk  chunk;
+    cli_batch *batch;           /* room to split the chunk in              */
+    void      *own;             /* the work's own, zero at first           */
+    bool       failed;          /* work() said false                       */
+} cli_worker;
+
+typedef struct {
+    size_t own;                 /* bytes of cli_worker.own                 */
+    /* On a chunk of lines, by many threads at once; false: no memory. */
+    bool (*work)(void *job, cli_worker *worker);
+    /* On each chunk in the order of the input, errors too, by one thread at
+     * a time. CLI_GO, or the status to stop with. */
+    int  (*commit)(void *job, cli_worker *worker);
+    void (*clean)(void *own);   /* or NULL */
+} cli_work;
+
+/* Run the work over all lines. CLI_GO: to the end; or why it stopped. */
+int work_run(cli_lines *lines, const cli_work *work, void *job, size_t jobs);
+
+/* The number of threads for -j; 0: one for each processor. */
+size_t work_jobs(uint64_t wanted);
+int work_no_memory(void);
+
+#endif

@@ -1,0 +1,218 @@
+/* options.c - the command line of a subcommand, read by its option table.
+ *
+ * Each subcommand has one table of cli_option; getopt_long is fed from it,
+ * values are checked and stored by it, and help.c writes --help and the man
+ * page from it. getopt's own messages are switched off: ours are one line and
+ * say where help is. Floor 8; includes frame.h only.
+ */
+#include "frame/frame.h"
+
+#include <assert.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTIONS_MOST = 24, OPTIONS_FIRST = 256, OPTIONS_HELP = 255 };
+
+/* ==== Feeding getopt ==================================================== */
+
+/* The table in getopt's two forms. */
+typedef struct {
+    char          letters[2 * OPTIONS_MOST + 4];
+    struct option longs[OPTIONS_MOST + 2];
+} options_forms;
+
+static void options_add_letter(char *letters, const cli_option *option)
+{
+    size_t n = strlen(letters);
+
+    if (option->letter == 0)
+        return;
+    letters[n++] = option->letter;
+    if (option->value != NULL)
+        letters[n++] = ':';
+    letters[n] = '\0';
+}
+
+/* The leading colon makes getopt tell a missing value from a wrong name. */
+static void options_prepare(options_forms *forms, const cli_option *table)
+{
+    size_t i;
+
+    memset(forms, 0, sizeof *forms);
+    strcpy(forms->letters, ":h");
+    for (i = 0; table[i].name != NULL; i++) {
+        assert(i < OPTIONS_MOST);
+        options_add_letter(forms->letters, &table[i]);
+        forms->longs[i].name = table[i].name;
+        forms->longs[i].has_arg = table[i].value != NULL;
+        forms->longs[i].val = OPTIONS_FIRST + (int)i;
+    }
+    forms->longs[i].name = "help";
+    forms->longs[i].val = OPTIONS_HELP;
+}
+
+/* The option that getopt means by `code`, or NULL. */
+static const cli_option *options_find(const cli_option *table, int code)
+{
+    for (size_t i = 0; table[i].name != NULL; i++)
+        if (code == OPTIONS_FIRST + (int)i
+            || (table[i].letter != 0 && code == table[i].letter))
+            return &table[i];
+    return NULL;
+}
+
+/* ==== Errors ============================================================ */
+
+int options_wrong(const cli_command *command, const char *what)
+{
+    return report_error("%s: see '%s %s --help'", what, program->name,
+                        command->name);
+}
+
+/* getopt tells an unknown long name and one that fits several alike. */
+static void options_bad_name(const cli_command *command, const char *word,
+                             char *what, size_t room)
+{
+    const char *name = word + strspn(word, "-");
+    size_t length = strcspn(name, "=");
+
+    for (const cli_option *o = command->options; o->name != NULL; o++) {
+        if (strncmp(o->name, name, length) != 0)
+            continue;
+        snprintf(what, room, "'%.400s' may stand for several options", word);
+        return;
+    }
+    snprintf(what, room, "there is no option '%.400s'", word);
+}
+
+/* An option that is none, or a value where none belongs. */
+static int options_unknown(const cli_command *command, char **argv)
+{
+    const cli_option *option = options_find(command->options, optopt);
+    char what[512];
+
+    if (option != NULL || optopt == OPTIONS_HELP)
+        snprintf(what, sizeof what, "--%s takes no value",
+                 option != NULL ? option->name : "help");
+    else if (optopt != 0)
+        snprintf(what, sizeof what, "there is no option '-%c'", optopt);
+    else
+        options_bad_name(command, argv[optind - 1], what, sizeof what);
+    return options_wrong(command, what);
+}
+
+static int options_no_value(const cli_command *command)
+{
+    const cli_option *option = options_find(command->options, optopt);
+    char what[128];
+
+    if (option == NULL)
+        return options_wrong(command, "an option lacks its value");
+    snprintf(what, sizeof what, "--%s needs a value, %s", option->name,
+             option->value);
+    return options_wrong(command, what);
+}
+
+/* ==== Values ============================================================ */
+
+static const char *options_append(cli_operands *list, const char *text)
+{
+    char **names = realloc(list->names, (list->count + 1) * sizeof *names);
+
+    if (names == NULL)
+        return "is too much: out of memory";
+    names[list->count++] = (char *)(uintptr_t)text;
+    list->names = names;
+    return NULL;
+}
+
+/* Store one option's value; what is wrong with it, or NULL. */
+static const char *options_store(const cli_option *option, const char *text,
+                                 void *settings)
+{
+    void *place = (char *)settings + option->offset;
+
+    switch (option->type) {
+    case CLI_FLAG:
+        *(bool *)place = true;
+        return NULL;
+    case CLI_TEXT:
+        *(const char **)place = text;
+        return NULL;
+    case CLI_ITEMS:
+        return numbers_items(text, place);
+    case CLI_RATE:
+        return numbers_rate(text, place);
+    case CLI_SHARE:
+        return numbers_share(text, place);
+    case CLI_SIZE:
+        return numbers_size(text, place);
+    case CLI_SEED:
+        return numbers_seed(text, place);
+    case CLI_BYTE:
+        return numbers_byte(text, place);
+    case CLI_LIST:
+        return options_append(place, text);
+    }
+    return NULL;
+}
+
+/* One answer of getopt_long. */
+static int options_take(const cli_command *command, int code, char **argv,
+                        void *settings, bool *seen)
+{
+    const cli_option *option;
+    const char *wrong;
+
+    if (code == OPTIONS_HELP || code == 'h') {
+        help_text(command);
+        return CLI_OK;
+    }
+    if (code == ':')
+        return options_no_value(command);
+    option = options_find(command->options, code);
+    if (option == NULL)
+        return options_unknown(command, argv);
+    seen[option - command->options] = true;
+    wrong = options_store(option, optarg, settings);
+    if (wrong != NULL)
+        return report_error("%s '%s' %s", option->value, optarg, wrong);
+    return CLI_GO;
+}
+
+static int options_complete(const cli_command *command, const bool *seen)
+{
+    const cli_option *o = command->options;
+    char what[128];
+
+    for (size_t i = 0; o[i].name != NULL; i++) {
+        if (!o[i].required || seen[i])
+            continue;
+        snprintf(what, sizeof what, "-%c %s is missing", o[i].letter,
+                 o[i].value);
+        return options_wrong(command, what);
+    }
+    return CLI_GO;
+}
+
+int options_read(const cli_command *command, int argc, char **argv,
+                 void *settings, cli_operands *operands)
+{
+    options_forms forms;
+    bool seen[OPTIONS_MOST] = { false };
+    int code, status;
+
+    options_prepare(&forms, command->options);
+    opterr = 0;
+    while ((code = getopt_long(argc, argv, forms.letters, forms.longs, NULL))
+           != -1) {
+        status = options_take(command, code, argv, settings, seen);
+        if (status != CLI_GO)
+            return status;
+    }
+    operands->names = argv + optind;
+    operands->count = (size_t)(argc - optind);
+    return options_complete(command, seen);
+}

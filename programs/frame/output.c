@@ -1,0 +1,111 @@
+/* output.c - standard output, through one buffer, with no error lost.
+ *
+ * stdio would do, but for two things: lines of megabytes should not be copied
+ * a second time, and the first error must be kept with its reason until the
+ * end. A reader that has gone away (EPIPE: `| head`) is no news to anybody:
+ * the command then ends without a word. Floor 8; includes frame.h only.
+ */
+#include "frame/frame.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OUTPUT_BUFFER = 1 << 18 };
+
+static struct {
+    char   buffer[OUTPUT_BUFFER];
+    size_t used;
+    int    error;               /* errno of the first failure, or 0 */
+} output_state;
+
+static bool output_write(const char *data, size_t n)
+{
+    while (n > 0 && output_state.error == 0) {
+        ssize_t wrote = write(STDOUT_FILENO, data, n);
+
+        if (wrote > 0) {
+            data += wrote;
+            n -= (size_t)wrote;
+        } else if (wrote == 0) {
+            output_state.error = EIO;
+        } else if (errno != EINTR) {
+            output_state.error = errno;
+        }
+    }
+    return output_state.error == 0;
+}
+
+bool output_flush(void)
+{
+    size_t n = output_state.used;
+
+    output_state.used = 0;
+    return output_write(output_state.buffer, n);
+}
+
+bool output_bytes(const void *data, size_t n)
+{
+    if (n > OUTPUT_BUFFER - output_state.used && !output_flush())
+        return false;
+    if (n >= OUTPUT_BUFFER)
+        return output_write(data, n);
+    if (n > 0)
+        memcpy(output_state.buffer + output_state.used, data, n);
+    output_state.used += n;
+    return output_state.error == 0;
+}
+
+bool output_lines(const void *data, size_t n, char terminator, bool *unended)
+{
+    if (n == 0)
+        return output_state.error == 0;
+    if (*unended && !output_bytes(&terminator, 1))
+        return false;
+    *unended = ((const char *)data)[n - 1] != terminator;
+    return output_bytes(data, n);
+}
+
+bool output_text(const char *text)
+{
+    return output_bytes(text, strlen(text));
+}
+
+/* For lines with numbers; a long name is cut at the buffer's end, so names
+ * are better given to output_text. */
+bool output_format(const char *format, ...)
+{
+    char text[8192];
+    va_list arguments;
+    int n;
+
+    va_start(arguments, format);
+    n = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (n < 0)
+        return false;
+    if ((size_t)n >= sizeof text)
+        n = (int)sizeof text - 1;
+    return output_bytes(text, (size_t)n);
+}
+
+bool output_failed(void)
+{
+    return output_state.error != 0;
+}
+
+/* Network and quota file systems may keep their refusal for close. */
+int output_finish(int status)
+{
+    if (output_flush() && close(STDOUT_FILENO) < 0 && errno != EINTR)
+        output_state.error = errno;
+    if (output_state.error == 0)
+        return status;
+    if (output_state.error != EPIPE)
+        report_error("cannot write to standard output: %s: make room there, "
+                     "or send it to another place",
+                     strerror(output_state.error));
+    return CLI_ERROR;
+}

@@ -1,0 +1,218 @@
+/* program.c - a program that is a table of subcommands: finding the one that
+ * is asked for, `help`, --help and --version, and a safe start.
+ *
+ * `bloomery` (main.c) and `bloomery-mpi` (programs/mpi/main.c) are two such tables.
+ * Floor 8 (programs); includes frame.h and <bloomery.h> only.
+ */
+#include "frame/frame.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static int program_help(const cli_command *self, int argc, char **argv);
+
+/* ==== The command `help` ================================================ */
+
+typedef struct {
+    bool roff;
+} program_help_settings;
+
+static const cli_option program_help_options[] = {
+    { 0, "roff", NULL, CLI_FLAG, offsetof(program_help_settings, roff), false,
+      "Print a man page (roff with the macros of man(7))." },
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example program_help_examples[] = {
+    { "bloomery help build", "All about 'bloomery build'." },
+    { "bloomery help --roff build | man -l -", "The same as a man page." },
+    { NULL, NULL }
+};
+
+const cli_command program_cmd_help = {
+    .name = "help",
+    .operands = "[COMMAND]",
+    .summary = "tell all about a command",
+    .text = "Prints the help of COMMAND, or of the program as a whole.",
+    .options = program_help_options,
+    .examples = program_help_examples,
+    .status = "0, or 2 if there is no such command.",
+    .run = program_help,
+};
+
+const cli_program *program;
+
+/* ==== Finding a command ================================================= */
+
+static const cli_command *program_find(const char *name)
+{
+    for (size_t i = 0; program->commands[i] != NULL; i++)
+        if (strcmp(program->commands[i]->name, name) == 0)
+            return program->commands[i];
+    return NULL;
+}
+
+static size_t program_least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+enum { PROGRAM_LONGEST = 16 };
+
+/* Letters to change, add or drop between two names [Levenshtein 1966], row by
+ * row of the table; PROGRAM_LONGEST where a name is longer than any command. */
+static size_t program_distance(const char *a, const char *b)
+{
+    size_t row[PROGRAM_LONGEST + 1], n = strlen(b);
+
+    if (strlen(a) > PROGRAM_LONGEST || n > PROGRAM_LONGEST)
+        return PROGRAM_LONGEST;
+    for (size_t j = 0; j <= n; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1] != '\0'; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t above = row[j];
+
+            row[j] = program_least(program_least(above, row[j - 1]) + 1,
+                                diagonal + (a[i - 1] != b[j - 1]));
+            diagonal = above;
+        }
+    }
+    return row[n];
+}
+
+/* A name that is at most two letters away, or half of a short one. */
+static int program_unknown(const char *name)
+{
+    const cli_command *nearest = NULL;
+    size_t best = program_least(3, strlen(name) / 2 + 1);
+
+    for (size_t i = 0; program->commands[i] != NULL; i++) {
+        size_t distance = program_distance(name, program->commands[i]->name);
+
+        if (distance < best) {
+            best = distance;
+            nearest = program->commands[i];
+        }
+    }
+    if (nearest != NULL)
+        return report_error("there is no command '%s': did you mean '%s'? See "
+                            "'%s %s --help'", name, nearest->name,
+                            program->name, nearest->name);
+    return report_error("there is no command '%s': '%s --help' lists them",
+                        name, program->name);
+}
+
+/* ==== help, --help, --version =========================================== */
+
+static int program_help(const cli_command *self, int argc, char **argv)
+{
+    program_help_settings s = { false };
+    cli_operands names;
+    const cli_command *command;
+    int status = options_read(self, argc, argv, &s, &names);
+
+    if (status != CLI_GO)
+        return status;
+    if (names.count > 1)
+        return options_wrong(self, "it takes one COMMAND at most");
+    if (names.count == 0) {
+        (s.roff ? help_overview_roff : help_overview)();
+        return CLI_OK;
+    }
+    command = program_find(names.names[0]);
+    if (command == NULL)
+        return program_unknown(names.names[0]);
+    (s.roff ? help_roff : help_text)(command);
+    return CLI_OK;
+}
+
+static int program_version(void)
+{
+    output_format("%s %s\n", program->name, program->version);
+    if (strcmp(program->version, program->library()) != 0)
+        output_format("library %s\n", program->library());
+    return CLI_OK;
+}
+
+/* What stands where a command should, and begins with a hyphen. */
+static int program_option(const char *option)
+{
+    if (strcmp(option, "--version") == 0 || strcmp(option, "-V") == 0)
+        return program_version();
+    if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0) {
+        help_overview();
+        return CLI_OK;
+    }
+    return report_error("there is no option '%s' before the command: see "
+                        "'%s --help'", option, program->name);
+}
+
+/* ==== Start ============================================================= */
+
+/* A mapped file was cut short by another program while it was in use. Only
+ * calls that are safe in a signal handler. */
+static void program_bus_error(int number)
+{
+    static const char text[] = ": a file was cut short or became unreadable "
+                               "while in use: try again with a copy of it\n";
+
+    (void)number;
+    if (write(STDERR_FILENO, program->name, strlen(program->name)) < 0
+        || write(STDERR_FILENO, text, sizeof text - 1) < 0)
+        _exit(CLI_ERROR);
+    _exit(CLI_ERROR);
+}
+
+/* A pipe that closes and a file that grows too large shall be errors of
+ * write, which are reported, not the end of the program. */
+static void program_signals(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+#ifdef SIGXFSZ
+    signal(SIGXFSZ, SIG_IGN);
+#endif
+#ifdef SIGBUS
+    signal(SIGBUS, program_bus_error);
+#endif
+}
+
+/* Were 0, 1 or 2 closed, the next file opened would become standard input or
+ * output. Put something there that refuses to be read, or written. */
+static void program_standard_files(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0
+            && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+            _exit(CLI_ERROR);
+}
+
+static int program_begin(int argc, char **argv)
+{
+    const cli_command *command;
+
+    if (argc < 2)
+        return report_error("no command is given: '%s --help' lists them",
+                            program->name);
+    if (argv[1][0] == '-')
+        return program_option(argv[1]);
+    command = program_find(argv[1]);
+    if (command == NULL)
+        return program_unknown(argv[1]);
+    report_command = command->name;
+    return command->run(command, argc - 1, argv + 1);
+}
+
+int program_main(const cli_program *p, int argc, char **argv)
+{
+    program = p;
+    report_program = p->name;
+    program_standard_files();
+    program_signals();
+    return output_finish(program_begin(argc, argv));
+}

@@ -1,0 +1,102 @@
+/* progress.c - the line that shows how far a long job is.
+ *
+ * Only where stderr is a terminal, only after a second, five times a second
+ * at most; it is erased at the end and before every message. One job at a
+ * time, so its state is one static. Floor 8; includes frame.h only.
+ */
+#include "frame/frame.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct {
+    const char *what;
+    uint64_t    total;
+    double      start, shown;
+    bool        active, visible;
+} progress_state;
+
+void progress_start(const char *what, uint64_t total_bytes, bool wanted)
+{
+    progress_state.what = what;
+    progress_state.total = total_bytes;
+    progress_state.start = report_clock();
+    progress_state.shown = progress_state.start + 0.8;
+    progress_state.visible = false;
+    progress_state.active = wanted && isatty(STDERR_FILENO);
+}
+
+static void progress_write(const char *text)
+{
+    if (write(STDERR_FILENO, text, strlen(text)) < 0)
+        progress_state.active = false;
+}
+
+/* ", 42 %, 12 s to go"; nothing where that is not known. */
+static void progress_ahead(char *text, size_t room, double share,
+                           double seconds)
+{
+    if (!(share > 0 && share <= 1))
+        text[0] = '\0';
+    else
+        snprintf(text, room, ", %.0f %%, %.0f s to go", 100 * share,
+                 seconds * (1 - share) / share);
+}
+
+/* Is it time for another line? Then: seconds since the start. */
+static bool progress_due(double *seconds)
+{
+    double now;
+
+    if (!progress_state.active)
+        return false;
+    now = report_clock();
+    if (now < progress_state.shown + 0.2)
+        return false;
+    *seconds = now - progress_state.start;
+    progress_state.shown = now;
+    progress_state.visible = true;
+    return true;
+}
+
+void progress_at(uint64_t keys, uint64_t bytes)
+{
+    double seconds;
+    char line[256], ahead[64];
+
+    if (!progress_due(&seconds))
+        return;
+    progress_ahead(ahead, sizeof ahead, progress_state.total == 0 ? 0
+                   : (double)bytes / (double)progress_state.total, seconds);
+    snprintf(line, sizeof line, "\r%s: %s keys, %s%s\033[K",
+             progress_state.what, report_count(keys).text,
+             report_speed(report_per_second(keys, seconds)).text, ahead);
+    progress_write(line);
+}
+
+void progress_share(const char *part, double share)
+{
+    double seconds;
+    char line[256], ahead[64];
+
+    if (!progress_due(&seconds))
+        return;
+    progress_ahead(ahead, sizeof ahead, share, seconds);
+    snprintf(line, sizeof line, "\r%s: %s%s\033[K", progress_state.what, part,
+             ahead);
+    progress_write(line);
+}
+
+void progress_erase(void)
+{
+    if (progress_state.visible)
+        progress_write("\r\033[K");
+    progress_state.visible = false;
+}
+
+void progress_end(void)
+{
+    progress_erase();
+    progress_state.active = false;
+}

@@ -1,0 +1,202 @@
+/* report.c - what the command says to people: errors, notes, numbers.
+ *
+ * Every message is exactly one line, whatever the names in it hold, and goes
+ * out in one write, so that the messages of two programs do not mix. Floor 8
+ * (programs); includes frame.h and <bloomery.h> only.
+ */
+#include "frame/frame.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { REPORT_LINE = 8192 };
+
+const char *report_program = "bloomery", *report_command;
+report_sink *report_to = report_write;
+
+/* A growing line in a fixed space; what does not fit is cut off. */
+typedef struct {
+    char   text[REPORT_LINE];
+    size_t length;
+} report_line;
+
+/* Control bytes would break the line or play tricks with the terminal. */
+static void report_byte(report_line *line, unsigned char byte)
+{
+    if (line->length + 5 >= sizeof line->text)
+        return;
+    if (byte >= 0x20 && byte != 0x7f)
+        line->text[line->length++] = (char)byte;
+    else
+        line->length += (size_t)snprintf(line->text + line->length, 5,
+                                         "\\x%02x", (unsigned)byte);
+}
+
+static void report_append(report_line *line, const char *text)
+{
+    for (; *text != '\0'; text++)
+        report_byte(line, (unsigned char)*text);
+}
+
+void report_write(const char *line, size_t length)
+{
+    progress_erase();
+    if (write(STDERR_FILENO, line, length) < 0)
+        return;                 /* nobody is left to be told */
+}
+
+static void report_say(const char *format, va_list arguments)
+{
+    char message[REPORT_LINE - 64];
+    report_line line = { .length = 0 };
+
+    vsnprintf(message, sizeof message, format, arguments);
+    report_append(&line, report_program);
+    if (report_command != NULL) {
+        report_append(&line, " ");
+        report_append(&line, report_command);
+    }
+    report_append(&line, ": ");
+    report_append(&line, message);
+    line.text[line.length++] = '\n';
+    report_to(line.text, line.length);
+}
+
+int report_error(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    report_say(format, arguments);
+    va_end(arguments);
+    return CLI_ERROR;
+}
+
+void report_note(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    report_say(format, arguments);
+    va_end(arguments);
+}
+
+/* ==== Numbers =========================================================== */
+
+/* A comma after every third digit, counted from the right. */
+cli_text report_count(uint64_t n)
+{
+    char digits[24];
+    cli_text out;
+    size_t length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, n);
+    size_t at = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            out.text[at++] = ',';
+        out.text[at++] = digits[i];
+    }
+    out.text[at] = '\0';
+    return out;
+}
+
+cli_text report_estimate(double x)
+{
+    cli_text out;
+
+    if (isfinite(x) && x >= 0 && x < 1e18)
+        return report_count((uint64_t)(x + 0.5));
+    if (isfinite(x))
+        snprintf(out.text, sizeof out.text, "%.4g", x);
+    else
+        snprintf(out.text, sizeof out.text, "unknown");
+    return out;
+}
+
+cli_text report_percent(double share)
+{
+    cli_text out;
+
+    if (isfinite(share))
+        snprintf(out.text, sizeof out.text, "%.3g %%", 100 * share);
+    else
+        snprintf(out.text, sizeof out.text, "unknown");
+    return out;
+}
+
+cli_text report_bytes(uint64_t bytes)
+{
+    static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB",
+                                         "EiB" };
+    double scaled = (double)bytes / 1024;
+    size_t unit = 0;
+    cli_text out = report_count(bytes);
+    size_t length = strlen(out.text);
+
+    length += (size_t)snprintf(out.text + length, sizeof out.text - length,
+                               " bytes");
+    if (bytes < 1024)
+        return out;
+    while (scaled >= 1000 && unit + 1 < sizeof units / sizeof units[0]) {
+        scaled /= 1024;
+        unit++;
+    }
+    snprintf(out.text + length, sizeof out.text - length, " (%.3g %s)",
+             scaled, units[unit]);
+    return out;
+}
+
+cli_text report_speed(double per_second)
+{
+    cli_text out;
+
+    if (per_second >= 999500)
+        snprintf(out.text, sizeof out.text, "%.3g million keys/s",
+                 per_second / 1e6);
+    else
+        snprintf(out.text, sizeof out.text, "%.0f keys/s", per_second);
+    return out;
+}
+
+cli_text report_seconds(double seconds)
+{
+    cli_text out;
+
+    if (seconds < 1)
+        snprintf(out.text, sizeof out.text, "%.3g ms", 1000 * seconds);
+    else
+        snprintf(out.text, sizeof out.text, "%.*f s", seconds < 100 ? 2 : 0,
+                 seconds);
+    return out;
+}
+
+/* ==== Notes ============================================================= */
+
+void report_keyless(uint64_t lines)
+{
+    if (lines > 0)
+        report_note("note: %s %s no such column and %s skipped: check its "
+                    "number and -t", report_count(lines).text,
+                    lines == 1 ? "line has" : "lines have",
+                    lines == 1 ? "was" : "were");
+}
+
+/* ==== Time ============================================================== */
+
+double report_clock(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+double report_per_second(uint64_t n, double seconds)
+{
+    return seconds > 0 ? (double)n / seconds : 0;
+}

@@ -1,0 +1,475 @@
+/* cmd_build.c - `bloomery-mpi build`: one filter of the keys of all ranks.
+ *
+ * Replicating: each rank fills a filter of its own with its share of the lines,
+ * and they exchange and unite them until all have the union (replicate.c).
+ *
+ *      lines    |--- rank 0 ---|--- rank 1 ---|--- rank 2 ---|--- rank 3 ---|
+ *      filters    0         1         2         3        each as large as all
+ *                   \_ unite _/         \_ unite _/
+ *                        \______ unite ______/
+ *
+ * Partitioned: each rank has a part of the one filter (part.c), and the hash of
+ * a key goes to the rank whose part it falls into, many hashes at a time.
+ *
+ *      lines    |--- rank 0 ---|--- rank 1 ---|--- rank 2 ---|--- rank 3 ---|
+ *                       \  |  /    8 bytes a key, sorted by rank    |
+ *      filter   |  part of 0   |  part of 1   |  part of 2   |  part of 3   |
+ *
+ * Rank 0 saves, and the file is the one that `bloomery build` would have made.
+ * Floor 8 (programs); includes cluster.h only.
+ */
+#include "mpi/cluster.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct {
+    const char *kind, *hash, *output;
+    uint64_t    items, seed;
+    double      rate;
+    cli_how     how;
+    bool        partition, verbose, json;
+} build_settings;
+
+typedef struct {
+    const build_settings *want;
+    bly_spec      spec;
+    share         lines;
+    share_reader *reader;
+    bly_filter   *filter;
+    part_map      parts;                /* if it is partitioned              */
+    part_mail     mail;
+    cli_fed       fed;
+    uint64_t      sent;                 /* by all ranks, before saving       */
+} build_job;
+
+static const cli_option build_options[] = {
+    { 'o', "output", "FILE", CLI_TEXT, offsetof(build_settings, output), true,
+      "Where the filter goes, a file. An existing one is replaced only when the "
+      "new one is complete." },
+    { 'k', "kind", "KIND", CLI_TEXT, offsetof(build_settings, kind), false,
+      "The kind of filter, with its options: standard, blocked, standard:k=5. "
+      "It needs the ability \"unite\" ('bloomery kinds' tells), or with "
+      "--partition \"local\". Default: standard." },
+    CLI_SPEC_OPTIONS(build_settings),
+    { 'H', "hash", "HASH", CLI_TEXT, offsetof(build_settings, hash), false,
+      "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "
+      "fnv1a." },
+    { 'P', "partition", NULL, CLI_FLAG, offsetof(build_settings, partition),
+      false, "Each rank holds a part of the filter instead of a whole one." },
+    CLI_HOW_OPTIONS(build_settings, how),
+    { 'v', "verbose", NULL, CLI_FLAG, offsetof(build_settings, verbose), false,
+      "Say on standard error what was built, and how much was sent." },
+    { 0, "json", NULL, CLI_FLAG, offsetof(build_settings, json), false,
+      "Print what was built as a JSON object, as 'bloomery build' does, with "
+      "the number of ranks and the bytes that they sent to each other." },
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example build_examples[] = {
+    { "mpirun -n 4 bloomery-mpi build -o words.bly *.txt",
+      "Four processes read a fourth of the lines each." },
+    { "mpirun -n 64 bloomery-mpi build -P -k blocked -n 100G -o all.bly *.txt",
+      "A filter of 120 GB, of which each process holds 2 GB." },
+    { NULL, NULL }
+};
+
+/* ==== How many keys ===================================================== */
+
+/* Count this rank's keys, and its lines without one. */
+static int build_count(build_job *job, uint64_t *keys, uint64_t *keyless)
+{
+    int status = share_begin_mine(&job->lines);
+
+    *keys = *keyless = 0;
+    while (status == CLI_GO) {
+        status = share_batch(&job->lines, job->reader);
+        if (status != CLI_GO)
+            break;
+        *keys += job->reader->batch.n;
+        *keyless += job->reader->batch.keyless;
+    }
+    return status == CLI_OK ? CLI_GO : status;
+}
+
+/* What is wrong with the plan, but that the keys are not counted yet. */
+static int build_plan(const build_job *job)
+{
+    bly_plan_t plan;
+    bly_status status = bly_plan(&plan, job->want->kind, &job->spec);
+
+    if (status < 0 && (job->spec.capacity > 0 || status != BLY_EPARAM))
+        return filter_error();
+    return CLI_GO;
+}
+
+static int build_no_keys(uint64_t keyless)
+{
+    if (keyless > 0)
+        return report_error("no keys in the files: %s %s no such column: "
+                            "check -f and -t", report_count(keyless).text,
+                            keyless == 1 ? "line has" : "lines have");
+    return report_error("no keys in the files: name one that has some, or give "
+                        "-n ITEMS for a filter that is empty at first");
+}
+
+static int build_size(build_job *job)
+{
+    uint64_t keys, keyless;
+    int status;
+
+    if (job->spec.capacity > 0)
+        return CLI_GO;
+    status = job_agree(build_count(job, &keys, &keyless));
+    if (status != CLI_GO)
+        return status;
+    job->spec.capacity = job_sum(keys);
+    keyless = job_sum(keyless);
+    return job->spec.capacity > 0 ? CLI_GO : build_no_keys(keyless);
+}
+
+/* ==== Replicating ======================================================= */
+
+/* All of this rank's lines into its own filter. */
+static int build_fill(build_job *job)
+{
+    int status = share_begin_mine(&job->lines);
+
+    while (status == CLI_GO) {
+        const cli_batch *b = &job->reader->batch;
+
+        status = share_batch(&job->lines, job->reader);
+        if (status == CLI_GO)
+            status = filter_check_numbers(job->filter, b->keys, b->n);
+        if (status != CLI_GO)
+            break;
+        if (bly_add_keys(job->filter, b->keys, b->n) < 0)
+            return filter_error();
+        job->fed.keys += b->n;
+        job->fed.keyless += b->keyless;
+    }
+    return status == CLI_OK ? CLI_GO : status;
+}
+
+static int build_compare(const bly_filter *filter)
+{
+    bly_image(filter, NULL);            /* brings the checksum up to date */
+    return part_same(filter) ? CLI_GO
+         : report_error("the ranks' filters differ after the exchange: the "
+                        "machines or their network are at fault; nothing was "
+                        "saved");
+}
+
+static int build_replicated(build_job *job)
+{
+    int status = job_agree(build_fill(job));
+
+    if (status == CLI_GO)
+        status = replicate(&job->filter);
+    if (status != CLI_GO)
+        return status;
+    bly_set_items(job->filter, job_sum(job->fed.keys));
+    return build_compare(job->filter);
+}
+
+/* ==== Partitioned ======================================================= */
+
+/* Keys of a rank before they are sent, at least: enough that messages are long
+ * whatever the number of ranks. */
+enum { BUILD_KEYS = 1 << 20 };
+
+/* The hashes of a batch to the ranks that have their places. */
+static void build_post(build_job *job, const cli_batch *b)
+{
+    uint64_t hashes[LINES_MOST], places[LINES_MOST];
+    size_t block;
+
+    for (size_t i = 0; i < b->n; i++)
+        hashes[i] = bly_hash(job->filter, b->keys[i].data, b->keys[i].length);
+    bly_places(job->filter, hashes, b->n, places, &block);
+    for (size_t i = 0; i < b->n; i++) {
+        int owner = part_owner(&job->parts, places[i]);
+
+        memcpy(job_extend(&job->mail.to[owner], sizeof hashes[i]), &hashes[i],
+               sizeof hashes[i]);
+    }
+    job->fed.keys += b->n;
+    job->fed.keyless += b->keyless;
+}
+
+/* The next keys of this rank's lines; *more: they are not the last. */
+static int build_gather(build_job *job, bool *more)
+{
+    uint64_t enough = job->fed.keys + BUILD_KEYS;
+    int status = CLI_GO;
+
+    part_mail_empty(&job->mail);
+    while (status == CLI_GO && job->fed.keys < enough) {
+        const cli_batch *b = &job->reader->batch;
+
+        status = share_batch(&job->lines, job->reader);
+        if (status == CLI_GO)
+            status = filter_check_numbers(job->filter, b->keys, b->n);
+        if (status == CLI_GO)
+            build_post(job, b);
+    }
+    *more = status == CLI_GO;
+    return status == CLI_OK ? CLI_GO : status;
+}
+
+static int build_take(build_job *job)
+{
+    const job_bytes *in = &job->mail.in;
+    const uint64_t *hashes = (const uint64_t *)(const void *)in->bytes;
+
+    return bly_add_many(job->filter, hashes, in->n / sizeof *hashes) < 0
+         ? filter_error() : CLI_GO;
+}
+
+static int build_partitioned(build_job *job)
+{
+    int status = share_begin_mine(&job->lines);
+    bool more = true;
+
+    while (job_most(more) > 0) {
+        if (status == CLI_GO && more)
+            status = build_gather(job, &more);
+        else
+            part_mail_empty(&job->mail);
+        status = job_agree(status);
+        if (status != CLI_GO)
+            return status;
+        exchange_all(job->mail.to, &job->mail.in, job->mail.begin);
+        status = build_take(job);
+    }
+    return job_agree(status);
+}
+
+/* ==== Save and report =================================================== */
+
+static int build_save(build_job *job)
+{
+    const char *output = job->want->output;
+
+    if (job->want->partition)
+        return part_save(job->filter, &job->parts, output, job->fed.keys);
+    return job_agree(job_rank == 0
+                     && filter_save(job->filter, output) != CLI_OK ? CLI_ERROR
+                                                                   : CLI_GO);
+}
+
+/* What the ranks send to each other while they build. Keys that stay are not
+ * sent: one in as many as there are ranks. */
+static uint64_t build_formula(const build_job *job, uint64_t bytes)
+{
+    uint64_t ranks = (uint64_t)job_ranks;
+
+    if (!job->want->partition)
+        return replicate_bytes(bytes);
+    return (uint64_t)(8 * (double)job->fed.keys * (double)(ranks - 1)
+                      / (double)ranks);
+}
+
+static void build_tell(const build_job *job, const bly_filter *filter)
+{
+    const build_settings *s = job->want;
+    char advice[80];
+    cli_feed_report how = { .output = s->output, .advice = advice,
+                            .verbose = s->verbose, .json = s->json,
+                            .ranks = (uint64_t)job_ranks, .sent = job->sent };
+    size_t bytes;
+
+    snprintf(advice, sizeof advice, "build it again with -n %" PRIu64,
+             job->fed.keys);
+    feed_report(filter, &job->fed, &how);
+    bly_raw(filter, &bytes);
+    if (s->verbose)
+        report_note("%s: %d %s sent %s bytes to each other; by the formula "
+                    "for a %s filter it is %s", s->output, job_ranks,
+                    job_ranks == 1 ? "rank" : "ranks",
+                    report_count(job->sent).text,
+                    s->partition ? "partitioned" : "replicating",
+                    report_count(build_formula(job, bytes)).text);
+}
+
+/* Rank 0 tells. Of a partitioned filter it has a part only, and looks at the
+ * file if there is something to tell. */
+static int build_report(const build_job *job)
+{
+    const build_settings *s = job->want;
+    bly_filter *saved;
+
+    if (job_rank != 0)
+        return CLI_GO;
+    if (!s->partition) {
+        build_tell(job, job->filter);
+        return CLI_GO;
+    }
+    if (!s->verbose && !s->json && job->fed.keyless == 0
+        && job->fed.keys <= job->spec.capacity)
+        return CLI_GO;
+    saved = filter_map(s->output, 0);
+    if (saved == NULL)
+        return CLI_ERROR;
+    build_tell(job, saved);
+    bly_free(saved);
+    return CLI_GO;
+}
+
+/* ==== The command ======================================================= */
+
+/* An empty filter, and where it is divided. */
+static int build_new(build_job *job)
+{
+    if (job->want->partition)
+        job->spec.flags = BLY_SPARSE;
+    if (bly_new(&job->filter, job->want->kind, &job->spec) < 0)
+        return filter_error();
+    return job->want->partition ? part_divide(&job->parts, job->filter)
+                                : CLI_GO;
+}
+
+static int build_both(build_job *job)
+{
+    double start;
+    int status = build_size(job);
+
+    if (status == CLI_GO)
+        status = job_agree(build_new(job));
+    if (status != CLI_GO)
+        return status;
+    start = report_clock();
+    status = job->want->partition ? build_partitioned(job)
+                                  : build_replicated(job);
+    if (status != CLI_GO)
+        return status;
+    job->fed.seconds = report_clock() - start;
+    job->fed.keys = job_sum(job->fed.keys);
+    job->fed.keyless = job_sum(job->fed.keyless);
+    job->fed.bytes = share_bytes(&job->lines);
+    job->sent = job_sum(exchange_sent);
+    status = build_save(job);
+    return status == CLI_GO ? build_report(job) : status;
+}
+
+/* Can the kind be built so? */
+static int build_check_kind(const build_settings *s)
+{
+    const char *kind = s->kind;
+
+    if (!s->partition && !filter_kind_can(kind, "unite"))
+        return report_error("filters of kind %s cannot be united, as each rank "
+                            "makes one: choose a kind with the ability "
+                            "\"unite\" (see 'bloomery kinds')", kind);
+    if (s->partition && !filter_kind_can(kind, "local"))
+        return report_error("a filter of kind %s cannot be divided among "
+                            "ranks, because a key has many places in it: "
+                            "choose blocked or split, or leave out "
+                            "--partition", kind);
+    if (s->partition && filter_kind_can(kind, "page"))
+        return report_error("a filter of kind %s is built in its file, by "
+                            "'bloomery build': choose blocked or split, or "
+                            "leave out --partition", kind);
+    return CLI_GO;
+}
+
+/* Parts are written where they belong, in any order. */
+static int build_check_output(const build_settings *s,
+                              const cli_operands *operands)
+{
+    struct stat about;
+
+    if (s->partition && stat(s->output, &about) == 0
+        && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
+        return report_error("'%s' is not an ordinary file, in which a filter "
+                            "could be put together from its parts: give -o "
+                            "one, or leave out --partition", s->output);
+    return filter_check_output(s->output, operands, 0);
+}
+
+static int build_check(const cli_command *self, const build_job *job,
+                       const cli_operands *operands)
+{
+    const build_settings *s = job->want;
+    int status = lines_how_check(self, &s->how);
+
+    if (status != CLI_GO)
+        return status;
+    if (strcmp(s->output, "-") == 0)    /* mpirun may make a terminal of it */
+        return options_wrong(self, "standard output is no place for a filter "
+                                   "here: give -o a file");
+    status = build_plan(job);           /* there may be no such kind */
+    if (status == CLI_GO)
+        status = build_check_kind(s);
+    if (status == CLI_GO && job_rank == 0)
+        status = build_check_output(s, operands);
+    return status;
+}
+
+static int build_start(const cli_command *self, build_job *job,
+                       const cli_operands *operands)
+{
+    int status = build_check(self, job, operands);
+
+    if (status == CLI_GO)
+        status = share_open(&job->lines, &job->want->how, operands, 0, false);
+    status = job_agree(status);
+    if (status == CLI_GO)
+        status = share_same(&job->lines);
+    if (status == CLI_GO)
+        status = build_both(job);
+    share_close(&job->lines);
+    return status == CLI_GO ? CLI_OK : status;
+}
+
+static int build_run(const cli_command *self, int argc, char **argv)
+{
+    build_settings s = { .kind = "standard", .rate = 0.01,
+                         .how.separator = -1 };
+    build_job job = { .want = &s };
+    cli_operands operands;
+    int status = options_read(self, argc, argv, &s, &operands);
+
+    if (status != CLI_GO)
+        return status;
+    job.spec = (bly_spec){ .capacity = s.items, .rate = s.rate, .seed = s.seed,
+                           .hash = s.hash };
+    job.reader = job_memory(NULL, sizeof *job.reader);
+    memset(job.reader, 0, sizeof *job.reader);
+    part_mail_open(&job.mail);
+    status = build_start(self, &job, &operands);
+    part_mail_close(&job.mail);
+    bly_free(job.filter);
+    free(job.reader->chunk.block);
+    free(job.reader);
+    return status;
+}
+
+const cli_command cmd_build = {
+    .name = "build",
+    .operands = "KEYS...",
+    .summary = "make one filter from the keys of lines, by many processes",
+    .text =
+        "Reads keys, one per line, from the files KEYS, of which each rank "
+        "reads an equal part, and writes a filter of them to FILE: the same "
+        "that 'bloomery build' makes, to the last byte.\n\n"
+        "Without --partition each rank makes a filter of its own, as large as "
+        "the whole one, and the ranks exchange and unite them. That sends the "
+        "filter as often as the number of ranks has bits, for each rank, "
+        "however many keys there are.\n\n"
+        "With --partition each rank holds its part of the filter, which may "
+        "then be larger than the memory of any machine; keys go to where they "
+        "belong as hashes, 8 bytes each. For kinds with the ability "
+        "\"local\", such as blocked.\n\n"
+        "A file that cannot be read by any one rank ends the job, and nothing "
+        "is saved. Kinds that are built from all their keys at once, labels "
+        "and growing filters are for 'bloomery build'.",
+    .options = build_options,
+    .examples = build_examples,
+    .status = "0 if the filter was built, 2 after an error; FILE is then as "
+              "it was before.",
+    .run = build_run,
+};

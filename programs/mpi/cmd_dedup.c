@@ -1,0 +1,487 @@
+/* cmd_dedup.c - `bloomery-mpi dedup`: the first occurrence of each line.
+ *
+ * Each rank reads its share of the lines three times:
+ *
+ *      pass 1   the hash of every key is kept, 64 bits, and nothing else
+ *               rounds in which hashes drop out that are the only ones of
+ *               their kind (rounds.c): 8 to 10 bits sent for most of them
+ *      pass 2   the keys in doubt are collected, and then compared byte by
+ *               byte by the ranks that their hashes choose (settle.c)
+ *      pass 3   the lines to be printed go to rank 0, rank by rank, in pieces
+ *
+ * What pass 2 and 3 read must be what pass 1 has read: the order of all hashes
+ * is kept as one number. A line whose key was not in doubt is printed without
+ * being asked for; no line is lost, and no repeated one kept. Floor 8
+ * (programs); includes dedup.h and <bloomery.h> only.
+ */
+#include "mpi/dedup.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEDUP_PIECE = 1 << 20 };         /* of output, sent at once */
+
+/* Instead of a piece's length: no more will come, of all or of a part. */
+#define DEDUP_END    UINT64_MAX
+#define DEDUP_FAILED (UINT64_MAX - 1)
+
+typedef struct {
+    cli_how     how;
+    settle_want want;
+    bool        verbose, json;
+} dedup_settings;
+
+/* What pass 1 has read. */
+typedef struct {
+    uint64_t lines, keyless, key_bytes, order;
+} dedup_text;
+
+/* What was sent in all, for comparison. */
+typedef struct {
+    uint64_t rounds, settle;    /* bytes                                   */
+    settle_tally keys;
+} dedup_sum;
+
+typedef struct {
+    const dedup_settings *want;
+    share       share;
+    cli_batch  *batch;
+    bly_filter *hasher;
+    rounds      rounds;
+    settle     *settle;
+    dedup_text  text, all;      /* this rank's, and that of all            */
+    dedup_sum   sum;
+    uint64_t    printed;
+    job_bytes   piece;
+    bool        stop;           /* nobody wants the output any more        */
+} dedup_job;
+
+static const cli_option dedup_options[] = {
+    { 'c', "count", NULL, CLI_FLAG, offsetof(dedup_settings, want.count),
+      false, "Before each line print how often it comes, and a TAB." },
+    { 'd', "only-repeated", NULL, CLI_FLAG,
+      offsetof(dedup_settings, want.repeated), false,
+      "Print only lines that come twice or more." },
+    { 'u', "only-unique", NULL, CLI_FLAG,
+      offsetof(dedup_settings, want.unique), false,
+      "Print only lines that come once." },
+    CLI_HOW_OPTIONS(dedup_settings, how),
+    { 'v', "verbose", NULL, CLI_FLAG, offsetof(dedup_settings, verbose), false,
+      "Say on standard error, round by round, how many lines were in doubt and "
+      "how much was sent, beside what the formulas say." },
+    { 0, "json", NULL, CLI_FLAG, offsetof(dedup_settings, json), false,
+      "Print no lines, but what -v says, as JSON." },
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example dedup_examples[] = {
+    { "mpirun -n 4 bloomery-mpi dedup urls/*.txt > once.txt",
+      "Each line once, in the order of the files." },
+    { "mpirun -n 16 bloomery-mpi dedup -v --only-repeated log > twice",
+      "Lines that come again, and how it was found out." },
+    { NULL, NULL }
+};
+
+/* ==== Passes ============================================================ */
+
+/* What a pass does with a line; key.data is NULL where it has no key. */
+typedef void dedup_line(dedup_job *job, uint64_t hash, bly_key key,
+                        bly_key line);
+
+static void dedup_note(dedup_text *t, uint64_t hash, bly_key key)
+{
+    t->order = (t->order ^ hash) * UINT64_C(0xD1342543DE82EF95) + 1;
+    t->lines++;
+    t->keyless += key.data == NULL;
+    t->key_bytes += key.length;
+}
+
+/* This rank's share, line by line. CLI_GO or CLI_ERROR. */
+static int dedup_pass(dedup_job *job, dedup_line *each, dedup_text *text)
+{
+    cli_chunk chunk = { .block = NULL };
+    const cli_batch *b = job->batch;
+    int status = share_begin_mine(&job->share);
+
+    memset(text, 0, sizeof *text);
+    while (status == CLI_GO
+           && (status = share_next(&job->share, &chunk)) == CLI_GO
+           && !job->stop)
+        for (size_t at = 0; lines_split(&job->share.lines, &chunk, &at,
+                                        job->batch); )
+            for (size_t i = 0; i < b->n; i++) {
+                bly_key key = b->keys[i];
+                uint64_t hash = key.data == NULL ? 0
+                              : bly_hash(job->hasher, key.data, key.length);
+
+                dedup_note(text, hash, key);
+                each(job, hash, key, b->lines[i]);
+            }
+    free(chunk.block);
+    return status == CLI_ERROR ? CLI_ERROR : CLI_GO;
+}
+
+/* The same again: it must be the same. */
+static int dedup_pass_again(dedup_job *job, dedup_line *each)
+{
+    dedup_text text;
+    int status = dedup_pass(job, each, &text);
+
+    if (status == CLI_GO && !job->stop
+        && (text.order != job->text.order || text.lines != job->text.lines))
+        return report_error("the files were changed while they were read: "
+                            "leave them as they are until the job is done, "
+                            "and try again");
+    return status;
+}
+
+static void dedup_survey_line(dedup_job *job, uint64_t hash, bly_key key,
+                              bly_key line)
+{
+    (void)line;
+    if (key.data != NULL)
+        rounds_add(&job->rounds, hash);
+}
+
+static void dedup_collect_line(dedup_job *job, uint64_t hash, bly_key key,
+                               bly_key line)
+{
+    (void)line;
+    if (key.data != NULL && rounds_doubt(&job->rounds, hash))
+        settle_add(job->settle, hash, key);
+}
+
+/* ==== Output ============================================================ */
+
+/* Hand the piece to rank 0, which says whether it wants more. */
+static void dedup_send(dedup_job *job)
+{
+    uint64_t n = job->piece.n;
+    unsigned char stop;
+
+    if (n == 0 || job->stop)
+        return;
+    exchange_send(0, &n, sizeof n);
+    exchange_send(0, job->piece.bytes, job->piece.n);
+    exchange_receive(0, &stop, sizeof stop);
+    job->stop = stop != 0;
+    job->piece.n = 0;
+}
+
+static void dedup_put(dedup_job *job, const void *bytes, size_t n)
+{
+    if (job_rank == 0)
+        job->stop = !output_bytes(bytes, n);
+    else
+        memcpy(job_extend(&job->piece, n), bytes, n);
+}
+
+static void dedup_print(dedup_job *job, bly_key line, uint64_t count)
+{
+    const unsigned char *end = line.data;
+    unsigned char terminator = job->want->how.null ? '\0' : '\n';
+    char text[24];
+
+    if (job->want->want.count)
+        dedup_put(job, text, (size_t)snprintf(text, sizeof text, "%llu\t",
+                                              (unsigned long long)count));
+    dedup_put(job, line.data, line.length);
+    end += line.length - 1;
+    if (*end != terminator)
+        dedup_put(job, &terminator, 1);
+    if (job->piece.n >= DEDUP_PIECE)
+        dedup_send(job);
+}
+
+static void dedup_print_line(dedup_job *job, uint64_t hash, bly_key key,
+                             bly_key line)
+{
+    const settle_want *want = &job->want->want;
+    uint64_t count = 1;
+    bool print;
+
+    if (key.data != NULL && rounds_doubt(&job->rounds, hash))
+        print = settle_next(job->settle, hash, &count);
+    else
+        print = settle_wanted(want, 1);
+    job->printed += print;
+    if (print && !job->want->json && !job->stop)
+        dedup_print(job, line, count);
+}
+
+/* Rank 0: the pieces of one other rank. */
+static void dedup_receive(dedup_job *job, int rank)
+{
+    for (;;) {
+        unsigned char stop;
+        uint64_t n;
+
+        exchange_receive(rank, &n, sizeof n);
+        if (n == DEDUP_FAILED)
+            job->stop = true;           /* or there were a hole */
+        if (n == DEDUP_END || n == DEDUP_FAILED)
+            return;
+        job->piece.n = 0;
+        exchange_receive(rank, job_extend(&job->piece, (size_t)n), (size_t)n);
+        stop = job->stop || !output_bytes(job->piece.bytes, (size_t)n);
+        job->stop = stop != 0;
+        exchange_send(rank, &stop, sizeof stop);
+    }
+}
+
+/* Whatever happens, the end is told: rank 0 waits for it. Where one fails, what
+ * comes behind it is not printed. */
+static int dedup_output(dedup_job *job)
+{
+    int status = dedup_pass_again(job, dedup_print_line);
+    uint64_t end = status == CLI_GO ? DEDUP_END : DEDUP_FAILED;
+
+    if (status != CLI_GO)
+        job->stop = true;
+    if (job_rank != 0) {
+        dedup_send(job);                /* nothing, once it is to stop */
+        exchange_send(0, &end, sizeof end);
+    }
+    for (int rank = 1; job_rank == 0 && rank < job_ranks; rank++)
+        dedup_receive(job, rank);
+    return status;
+}
+
+/* ==== The report ======================================================== */
+
+static double dedup_bits(uint64_t bytes, uint64_t n)
+{
+    return n > 0 ? 8 * (double)bytes / (double)n : 0;
+}
+
+/* How many elements a round should leave: equal ones hit one position. */
+static double dedup_left(const rounds_about *a, const settle_tally *keys)
+{
+    double elements = (double)a->elements;
+
+    return elements
+         * volume_left((double)keys->repeated / elements,
+                       (elements - (double)keys->again)
+                       / (double)a->positions);
+}
+
+/* What goes to other ranks if it is sent to random ones. */
+static double dedup_away(double bytes)
+{
+    return bytes * (job_ranks - 1) / job_ranks;
+}
+
+/* Keys with their lengths. */
+static double dedup_key_bytes(const dedup_job *job)
+{
+    return (double)job->all.key_bytes
+         + (double)(job->all.lines - job->all.keyless);
+}
+
+static void dedup_say_round(const rounds_about *a, size_t number,
+                            const settle_tally *keys)
+{
+    report_note("round %zu (1/%.3g): %s in doubt, %s sent: %.3f bits a value "
+                "(formula %.3f) and %.3f its answer (%.3f); %s left (%s)",
+                number, 1 / a->f, report_count(a->elements).text,
+                report_bytes(a->value_bytes + a->answer_bytes).text,
+                dedup_bits(a->value_bytes, a->values), a->value_bits,
+                dedup_bits(a->answer_bytes, a->values), a->answer_bits,
+                report_count(a->left).text,
+                report_estimate(dedup_left(a, keys)).text);
+}
+
+static void dedup_say(const dedup_job *job, double seconds)
+{
+    const dedup_sum *sum = &job->sum;
+    uint64_t keys = job->all.lines - job->all.keyless;
+    double all = (double)(sum->rounds + sum->settle);
+
+    for (size_t i = 0; i < job->rounds.rounds; i++)
+        dedup_say_round(&job->rounds.about[i], i + 1, &sum->keys);
+    report_note("exact: %s different keys of ranks in doubt, %s of them "
+                "repeated; %s sent", report_count(sum->keys.sent).text,
+                report_count(sum->keys.repeated).text,
+                report_bytes(sum->settle).text);
+    report_note("%s lines by %d ranks in %s, %s printed; %s sent, %.3f bits a "
+                "line: %s of all hashes, %s of all keys",
+                report_count(job->all.lines).text, job_ranks,
+                report_seconds(seconds).text,
+                report_count(job->printed).text,
+                report_bytes(sum->rounds + sum->settle).text,
+                dedup_bits(sum->rounds + sum->settle, keys),
+                report_percent(all / dedup_away(8 * (double)keys)).text,
+                report_percent(all / dedup_away(dedup_key_bytes(job))).text);
+}
+
+static void dedup_json_round(const rounds_about *a, const settle_tally *keys)
+{
+    json_open_object(NULL);
+    json_real("values_per_position", a->f);
+    json_count("elements", a->elements);
+    json_count("values_sent", a->values);
+    json_count("value_bytes", a->value_bytes);
+    json_real("value_bits", dedup_bits(a->value_bytes, a->values));
+    json_real("value_bits_formula", a->value_bits);
+    json_count("answer_bytes", a->answer_bytes);
+    json_real("answer_bits", dedup_bits(a->answer_bytes, a->values));
+    json_real("answer_bits_formula", a->answer_bits);
+    json_count("left", a->left);
+    json_real("left_formula", dedup_left(a, keys));
+    json_close_object();
+}
+
+static void dedup_json(const dedup_job *job, double seconds)
+{
+    const dedup_sum *sum = &job->sum;
+    uint64_t keys = job->all.lines - job->all.keyless;
+
+    json_open_object(NULL);
+    json_count("ranks", (uint64_t)job_ranks);
+    json_count("lines", job->all.lines);
+    json_count("keyless", job->all.keyless);
+    json_count("printed", job->printed);
+    json_real("seconds", seconds);
+    json_open_array("rounds");
+    for (size_t i = 0; i < job->rounds.rounds; i++)
+        dedup_json_round(&job->rounds.about[i], &sum->keys);
+    json_close_array();
+    json_open_object("exact");
+    json_count("elements", sum->keys.sent);
+    json_count("repeated", sum->keys.repeated);
+    json_count("sent_bytes", sum->settle);
+    json_close_object();
+    json_count("sent_bytes", sum->rounds + sum->settle);
+    json_real("bits_per_line", dedup_bits(sum->rounds + sum->settle, keys));
+    json_real("bytes_of_hashes", dedup_away(8 * (double)keys));
+    json_real("bytes_of_keys", dedup_away(dedup_key_bytes(job)));
+    json_close_object();
+}
+
+static void dedup_report(dedup_job *job, double seconds)
+{
+    uint64_t keyless = job->all.keyless;
+
+    job->printed = job_sum(job->printed);
+    if (job->want->verbose)
+        dedup_say(job, seconds);
+    if (job->want->json)
+        dedup_json(job, seconds);
+    if (keyless > 0)
+        report_note("note: %s %s no such column and %s taken for unique: check "
+                    "-f and -t", report_count(keyless).text,
+                    keyless == 1 ? "line has" : "lines have",
+                    keyless == 1 ? "was" : "were");
+}
+
+/* ==== The command ======================================================= */
+
+static void dedup_sum_up(dedup_job *job)
+{
+    job->all.lines = job_sum(job->text.lines);
+    job->all.keyless = job_sum(job->text.keyless);
+    job->all.key_bytes = job_sum(job->text.key_bytes);
+}
+
+/* What an element costs that is not settled by the rounds: its key, a byte of
+ * length, and a bit of answer. */
+static double dedup_key_bits(const dedup_job *job)
+{
+    double keys = (double)(job->all.lines - job->all.keyless);
+
+    return 8 * ((double)job->all.key_bytes / fmax(1, keys) + 1) + 1;
+}
+
+/* All passes, and what the ranks do together between them. */
+static int dedup_all(dedup_job *job)
+{
+    uint64_t before = exchange_sent;
+    int status = job_agree(dedup_pass(job, dedup_survey_line, &job->text));
+
+    if (status != CLI_GO)
+        return status;
+    dedup_sum_up(job);
+    rounds_run(&job->rounds, dedup_key_bits(job));
+    job->sum.rounds = job_sum(exchange_sent - before);
+    job->settle = settle_open(&job->want->want, job->hasher);
+    status = job_agree(dedup_pass_again(job, dedup_collect_line));
+    if (status != CLI_GO)
+        return status;
+    before = exchange_sent;
+    settle_run(job->settle);
+    job->sum.settle = job_sum(exchange_sent - before);
+    job->sum.keys = settle_sum_up(job->settle);
+    return job_agree(dedup_output(job));
+}
+
+static int dedup_open(dedup_job *job, const cli_operands *operands)
+{
+    bly_spec any = { .capacity = 1 };
+
+    job->batch = job_memory(NULL, sizeof *job->batch);
+    if (bly_new(&job->hasher, "standard", &any) < 0)
+        return filter_error();
+    return share_open(&job->share, &job->want->how, operands, 0, true);
+}
+
+static void dedup_close(dedup_job *job)
+{
+    if (job->settle != NULL)
+        settle_close(job->settle);
+    rounds_free(&job->rounds);
+    job_free(&job->piece);
+    share_close(&job->share);
+    bly_free(job->hasher);
+    free(job->batch);
+}
+
+static int dedup_run(const cli_command *self, int argc, char **argv)
+{
+    dedup_settings s = { .how.separator = -1 };
+    dedup_job job = { .want = &s };
+    double start = report_clock();
+    cli_operands operands;
+    int status = options_read(self, argc, argv, &s, &operands);
+
+    if (status == CLI_GO)
+        status = lines_how_check(self, &s.how);
+    if (status != CLI_GO)
+        return status;
+    status = job_agree(dedup_open(&job, &operands));
+    if (status == CLI_GO)
+        status = share_same(&job.share);
+    if (status == CLI_GO)
+        status = dedup_all(&job);
+    if (status == CLI_GO)
+        dedup_report(&job, report_clock() - start);
+    dedup_close(&job);
+    return status == CLI_GO ? CLI_OK : status;
+}
+
+const cli_command cmd_dedup = {
+    .name = "dedup",
+    .operands = "KEYS...",
+    .summary = "print the first occurrence of each line",
+    .text =
+        "Reads lines from the files KEYS and prints each when it comes for the "
+        "first time, in their order: the lines that 'bloomery dedup --exact' "
+        "prints, whatever the number of ranks. Each rank keeps 8 bytes for "
+        "each line of its share, and the keys that may be repeated.\n\n"
+        "Ranks first tell each other where the hashes of their keys are in a "
+        "filter that is distributed over them all, as coded gaps. Keys that "
+        "are alone there are unique; the others go on to the next round, with "
+        "another hash. When another round would cost more than it saves, the "
+        "keys that are left are sent to one rank each and compared byte by "
+        "byte.\n\n"
+        "With -f lines are compared by one column, and the first line with a "
+        "column is printed whole. A line without the column counts as "
+        "different from all others. A last line without newline gets one.\n\n"
+        "The files are read three times and must not change until the end. "
+        "One that cannot be read ends the job before anything is printed.",
+    .options = dedup_options,
+    .examples = dedup_examples,
+    .status = "0, or 2 after an error.",
+    .run = dedup_run,
+};

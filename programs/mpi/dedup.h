@@ -1,0 +1,104 @@
+/* dedup.h - what the files of `bloomery-mpi dedup` share.
+ *
+ * From the bottom up:
+ *
+ *      volume.c     what rounds cost and leave over, by formula
+ *      rounds.c     hashes that no other line can have drop out
+ *      settle.c     the keys that are left, compared byte by byte
+ *      cmd_dedup.c  the command
+ *
+ * Floor 8 (programs); includes cluster.h only.
+ */
+#ifndef CLUSTER_DEDUP_H
+#define CLUSTER_DEDUP_H
+
+#include "mpi/cluster.h"
+
+/* ==== volume.c ========================================================== */
+
+/* Bits of a number in a coded list that takes a share p of its range. */
+double volume_gap(double p);
+
+/* Bits of the answer to a value, when a share c of the answers is yes. */
+double volume_answer(double c);
+
+/* Which share of elements a round leaves over: `repeated` of them are, and f
+ * values come to a position. */
+double volume_left(double repeated, double f);
+
+/* The f of the next round, if it saves anything; else 0. There are so many
+ * elements (not 0), and one that is left in the end costs key_bits. */
+double volume_plan(double ranks, double elements, double repeated,
+                   double key_bits);
+
+/* ==== rounds.c ========================================================== */
+
+enum { ROUNDS_MOST = 6 };
+
+/* What a round was like, over all ranks. */
+typedef struct {
+    double   f;                 /* values for each position of the filter  */
+    uint64_t positions;
+    uint64_t elements, left;    /* different hashes of each rank, summed   */
+    uint64_t values;            /* sent to other ranks                     */
+    uint64_t value_bytes, answer_bytes;
+    double   value_bits;        /* a value should take                     */
+    double   answer_bits;
+} rounds_about;
+
+/* The hashes of this rank's keys: those that are still in doubt. */
+typedef struct {
+    uint64_t *hashes;           /* sorted, each twice at most              */
+    size_t    n, room;
+    unsigned  steps;            /* how often they were mixed               */
+    size_t   *starts;           /* where hashes with the same top bits do  */
+    unsigned  bits;
+    size_t    rounds;
+    rounds_about about[ROUNDS_MOST];
+} rounds;
+
+void rounds_add(rounds *r, uint64_t hash);
+void rounds_free(rounds *r);
+
+/* Let hashes drop out that are the only ones of their kind, as long as that
+ * saves communication. Collective. */
+void rounds_run(rounds *r, double key_bits);
+
+/* After that: is the key with this hash still in doubt? */
+bool rounds_doubt(const rounds *r, uint64_t hash);
+
+/* ==== settle.c ========================================================== */
+
+/* What is wanted of lines. */
+typedef struct {
+    bool count, repeated, unique;
+} settle_want;
+
+typedef struct settle settle;
+
+settle *settle_open(const settle_want *want, const bly_filter *hasher);
+void    settle_close(settle *s);
+
+/* The key of the next line that is in doubt. */
+void settle_add(settle *s, uint64_t hash, bly_key key);
+
+/* Compare all that were added by all ranks. Collective. */
+void settle_run(settle *s);
+
+/* Different keys that each rank has sent, summed over all: how many there were,
+ * those of them that two lines or more have, and those that a rank before has
+ * sent already. Collective. */
+typedef struct {
+    uint64_t sent, repeated, again;
+} settle_tally;
+
+settle_tally settle_sum_up(const settle *s);
+
+/* The decision on the next line, in the same order: is it to be printed, and
+ * how many are there? */
+bool settle_next(settle *s, uint64_t hash, uint64_t *count);
+
+/* Is a line wanted that is the first of so many? */
+bool settle_wanted(const settle_want *want, uint64_t count);
+
+#endif

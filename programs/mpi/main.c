@@ -1,0 +1,77 @@
+/* main.c - the command `bloomery-mpi`: its table of subcommands.
+ *
+ * A new subcommand is one file cmd_NAME.c and one line in main_commands. Floor
+ * 8 (programs); includes cluster.h only.
+ */
+#include "mpi/cluster.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const cli_command *const main_commands[] = {
+    &cmd_build,
+    &cmd_query,
+    &cmd_dedup,
+    &cmd_count,
+    &program_cmd_help,
+    NULL
+};
+
+static const cli_program main_program = {
+    .name = "bloomery-mpi",
+    .version = BLY_VERSION,
+    .library = bly_version,
+    .summary = "filters for approximate membership, by many processes",
+    .text =
+        "What 'bloomery' does, for more keys than one machine can hold: by "
+        "many processes (ranks) of an MPI job, which divide the lines of the "
+        "files among them. Start it with mpirun; every machine must see the "
+        "same files. Output and messages are those of rank 0.",
+    .first =
+        "  mpirun -n 4 bloomery-mpi build -n 1G -o all.bly *.txt\n"
+        "  mpirun -n 4 bloomery-mpi dedup *.txt > unique\n",
+    .status = "0 if all went well (query: if a line was selected), 1 if query "
+              "selected none, 2 after an error.",
+    .commands = main_commands,
+};
+
+/* Is help or the version all that is wanted? That must work without MPI: where
+ * man pages are made, and on machines that jobs are only sent from. */
+static bool main_only_tells(int argc, char **argv)
+{
+    static const char *const words[] = { "help", "--help", "-h", "--version",
+                                         "-V" };
+
+    for (size_t i = 0; argc > 1 && i < sizeof words / sizeof *words; i++)
+        if (strcmp(argv[1], words[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Has a launcher (Open MPI, PMIx, PMI) started this as a rank other than 0? */
+static bool main_is_other(void)
+{
+    static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
+                                         "PMI_RANK" };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *rank = getenv(names[i]);
+
+        if (rank != NULL)
+            return strcmp(rank, "0") != 0;
+    }
+    return false;
+}
+
+int main(int argc, char **argv)
+{
+    int status;
+
+    if (main_only_tells(argc, argv))
+        return main_is_other() ? CLI_OK
+                               : program_main(&main_program, argc, argv);
+    job_start(&argc, &argv);
+    status = job_agree(program_main(&main_program, argc, argv));
+    job_end();
+    return status;
+}

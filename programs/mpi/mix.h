@@ -1,0 +1,31 @@
+/* mix.h - numbers that look random, from hashes.
+ *
+ * Floor 8 (programs); includes nothing of the project.
+ */
+#ifndef CLUSTER_MIX_H
+#define CLUSTER_MIX_H
+
+#include <stdint.h>
+
+/* Another hash from a hash: a step and the finaliser of SplitMix64 [Steele, Lea
+ * & Flood 2014], a bijection. */
+static inline uint64_t mix_hash(uint64_t v)
+{
+    v += UINT64_C(0x9E3779B97F4A7C15);
+    v = (v ^ v >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    v = (v ^ v >> 27) * UINT64_C(0x94D049BB133111EB);
+    return v ^ v >> 31;
+}
+
+/* A number below n, which rises with the hash: the high half of hash * n, from
+ * the products of their halves. */
+static inline uint64_t mix_range(uint64_t hash, uint64_t n)
+{
+    uint64_t low = hash & UINT32_MAX, high = hash >> 32;
+    uint64_t one = high * (n & UINT32_MAX) + (low * (n & UINT32_MAX) >> 32);
+    uint64_t two = low * (n >> 32) + (one & UINT32_MAX);
+
+    return high * (n >> 32) + (one >> 32) + (two >> 32);
+}
+
+#endif

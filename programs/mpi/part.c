@@ -1,0 +1,153 @@
+/* part.c - one filter, divided among the ranks.
+ *
+ *      image    | header, blocks … | blocks …      | blocks …      | blocks |
+ *      rank     |        0         |       1       |       2       |   3    |
+ *
+ * Where all that a key touches lies in one block of the image (the ability
+ * "local"), a rank that has the block can answer for the key alone, and add it.
+ * So each rank has a range of the blocks, and keys travel to it as hashes. Each
+ * has a handle for the whole filter, so that the library's verbs work as ever;
+ * but what it never touches of the image takes no memory (BLY_SPARSE).
+ *
+ * Floor 8 (programs); includes cluster.h only.
+ */
+#include "mpi/cluster.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ==== Ranges ============================================================ */
+
+int part_divide(part_map *map, const bly_filter *filter)
+{
+    uint64_t ranks = (uint64_t)job_ranks, blocks;
+    size_t bytes, block;
+
+    if (bly_places(filter, NULL, 0, NULL, &block) < 0)
+        return filter_error();
+    bly_raw(filter, &bytes);
+    blocks = bytes / block + (bytes % block != 0);
+    map->bytes = bytes;
+    map->width = (blocks / ranks + (blocks % ranks != 0)) * block;
+    return CLI_GO;
+}
+
+int part_owner(const part_map *map, uint64_t place)
+{
+    return (int)(place / map->width);
+}
+
+void part_range(const part_map *map, int rank, uint64_t *from, uint64_t *to)
+{
+    uint64_t begin = (uint64_t)rank * map->width;
+
+    *from = begin < map->bytes ? begin : map->bytes;
+    *to = map->bytes - *from < map->width ? map->bytes : *from + map->width;
+}
+
+/* The last 8 bytes of an image's header are a checksum of all that comes
+ * before, the checksum of the payload included (docs/format.md). */
+enum { PART_SUM = 120 };
+
+bool part_same(const bly_filter *filter)
+{
+    const unsigned char *image = bly_raw(filter, NULL);
+    uint64_t sum;
+
+    memcpy(&sum, image + PART_SUM, sizeof sum);
+    return job_same(sum);
+}
+
+/* ==== Mail ============================================================== */
+
+void part_mail_open(part_mail *m)
+{
+    m->ranks = (size_t)job_ranks;
+    m->to = job_memory(NULL, m->ranks * sizeof *m->to);
+    m->begin = job_memory(NULL, (m->ranks + 1) * sizeof *m->begin);
+    memset(m->to, 0, m->ranks * sizeof *m->to);
+    memset(&m->in, 0, sizeof m->in);
+}
+
+void part_mail_close(part_mail *m)
+{
+    for (size_t r = 0; r < m->ranks; r++)
+        job_free(&m->to[r]);
+    job_free(&m->in);
+    free(m->to);
+    free(m->begin);
+}
+
+void part_mail_empty(part_mail *m)
+{
+    for (size_t r = 0; r < m->ranks; r++)
+        m->to[r].n = 0;
+}
+
+/* ==== Save ============================================================== */
+
+typedef struct {
+    const part_map *map;
+    const unsigned char *image;         /* of which rank 0's part is here */
+} part_source;
+
+/* A request of rank 0: so many bytes, from there on; none: no more. */
+typedef struct { uint64_t from, n; } part_request;
+
+/* Rank 0 asks the owner of each piece for it. */
+static bool part_fetch(void *context, uint64_t from, void *into, size_t n)
+{
+    const part_source *s = context;
+    unsigned char *to = into;
+
+    while (n > 0) {
+        int owner = part_owner(s->map, from);
+        part_request ask = { from, n };
+        uint64_t begin, end;
+
+        part_range(s->map, owner, &begin, &end);
+        if (ask.n > end - from)
+            ask.n = end - from;
+        if (owner == 0) {
+            memcpy(to, s->image + from, (size_t)ask.n);
+        } else {
+            exchange_send(owner, &ask, sizeof ask);
+            exchange_receive(owner, to, (size_t)ask.n);
+        }
+        from += ask.n;
+        to += ask.n;
+        n -= (size_t)ask.n;
+    }
+    return true;
+}
+
+/* The others answer until there are no more requests. */
+static void part_serve(const unsigned char *image)
+{
+    part_request ask;
+
+    for (;;) {
+        exchange_receive(0, &ask, sizeof ask);
+        if (ask.n == 0)
+            return;
+        exchange_send(0, image + ask.from, (size_t)ask.n);
+    }
+}
+
+int part_save(const bly_filter *filter, const part_map *map, const char *path,
+              uint64_t items)
+{
+    part_source source = { map, bly_raw(filter, NULL) };
+    const part_request end = { 0, 0 };
+    int status = CLI_GO;
+
+    if (job_rank != 0) {
+        part_serve(source.image);
+        return job_agree(CLI_GO);
+    }
+    if (bly_save_parts(filter, path, items, part_fetch, &source) < 0)
+        status = filter_error();
+    for (int r = 1; r < job_ranks; r++)
+        exchange_send(r, &end, sizeof end);
+    return job_agree(status);
+}

@@ -1,0 +1,558 @@
+/* rounds.c - hashes that no other line can have drop out, round by round.
+ *
+ * WHAT IT IS
+ *
+ * Which of the keys on P ranks come more than once? All ranks together hold a
+ * Bloom filter with one hash function, of which each owns a range of the
+ * positions: a distributed single-shot filter. A key whose position nobody
+ * else has hit is the only one of its kind and leaves the game; the others go
+ * on to the next round, with another hash function and a filter of their size.
+ *
+ * THE PICTURE
+ *
+ *      positions     |-- of rank 0 ------|-- of rank 1 ------|-- of rank 2 --
+ *      rank 0 has       x     x   x            x   x                x
+ *      rank 1 has         x   x              x       x         x
+ *      rank 2 has      x        x              x                    x     x
+ *      hit twice              2                2                    2
+ *
+ * Each rank sends each owner the positions it has there, sorted, as gaps
+ * (bly_gaps_pack); the owner answers with a bit for each, in their order, or
+ * with the list of the ones that are set, if that is shorter. Owners go
+ * through their range in segments that fit a cache, reading all lists side by
+ * side, so they need no memory for it, however fine the filter is.
+ *
+ * HASHES
+ *
+ * A rank keeps 64 bits for each key, and nothing else: no key, no line number.
+ * Before each round all are mixed once more, by a bijection: so they are
+ * another hash function's, and those that were equal stay equal. They are
+ * sorted in their place; a position is the high half of hash * positions,
+ * which rises with the hash, so the positions are sorted too. Of equal hashes
+ * two are kept, which tells that this rank has the key twice. Hashes of one
+ * rank that hit the same position are in doubt, whatever the owner says.
+ *
+ * In the end the array is the set of hashes in doubt: the lines are read once
+ * more, and those whose hash is not in it are unique for certain.
+ *
+ * Floor 8 (programs); includes dedup.h, mix.h and <bloomery.h> only.
+ */
+#include "mpi/dedup.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/mix.h"
+
+enum { ROUNDS_FEW = 32, ROUNDS_DIGIT = 8, ROUNDS_SEGMENT = 1 << 18 };
+
+/* ==== Hashes ============================================================ */
+
+void rounds_add(rounds *r, uint64_t hash)
+{
+    if (r->n == r->room) {
+        r->room = r->room == 0 ? 4096 : 2 * r->room;
+        r->hashes = job_memory(r->hashes, r->room * sizeof *r->hashes);
+    }
+    r->hashes[r->n++] = hash;
+}
+
+void rounds_free(rounds *r)
+{
+    free(r->hashes);
+    free(r->starts);
+    memset(r, 0, sizeof *r);
+}
+
+/* ==== Sorting =========================================================== */
+
+static void rounds_insert(uint64_t *hashes, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        uint64_t hash = hashes[i];
+        size_t at = i;
+
+        for (; at > 0 && hashes[at - 1] > hash; at--)
+            hashes[at] = hashes[at - 1];
+        hashes[at] = hash;
+    }
+}
+
+/* Bring each hash to the part of its digit, in circles: what lies where it is
+ * going goes on to its own part [McIlroy, Bostic & McIlroy 1993]. */
+static void rounds_deal(uint64_t *hashes, unsigned shift, size_t *next,
+                        const size_t *end)
+{
+    const uint64_t mask = (1 << ROUNDS_DIGIT) - 1;
+
+    for (size_t part = 0; part <= mask; part++)
+        while (next[part] < end[part]) {
+            uint64_t hash = hashes[next[part]];
+            uint64_t digit = hash >> shift & mask;
+
+            while (digit != part) {
+                uint64_t other = hashes[next[digit]];
+
+                hashes[next[digit]++] = hash;
+                hash = other;
+                digit = hash >> shift & mask;
+            }
+            hashes[next[part]++] = hash;
+        }
+}
+
+/* In their place, by one digit after the other from the top: `bits` of them
+ * are still to be sorted by. */
+static void rounds_sort(uint64_t *hashes, size_t n, unsigned bits)
+{
+    size_t next[1 << ROUNDS_DIGIT] = { 0 }, end[1 << ROUNDS_DIGIT], sum = 0;
+
+    if (n <= ROUNDS_FEW) {
+        rounds_insert(hashes, n);
+        return;
+    }
+    if (bits == 0)
+        return;
+    bits -= ROUNDS_DIGIT;
+    for (size_t i = 0; i < n; i++)
+        next[hashes[i] >> bits & ((1 << ROUNDS_DIGIT) - 1)]++;
+    for (size_t part = 0; part < 1 << ROUNDS_DIGIT; part++) {
+        size_t some = next[part];
+
+        next[part] = sum;
+        end[part] = sum += some;
+    }
+    rounds_deal(hashes, bits, next, end);
+    for (size_t part = 0, from = 0; part < 1 << ROUNDS_DIGIT; part++) {
+        rounds_sort(hashes + from, end[part] - from, bits);
+        from = end[part];
+    }
+}
+
+static void rounds_step(rounds *r)
+{
+    for (size_t i = 0; i < r->n; i++)
+        r->hashes[i] = mix_hash(r->hashes[i]);
+    rounds_sort(r->hashes, r->n, 64);
+    r->steps++;
+}
+
+/* Keep two of equal ones. */
+static void rounds_thin(rounds *r)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n; i++)
+        if (n < 2 || r->hashes[i] != r->hashes[n - 2])
+            r->hashes[n++] = r->hashes[i];
+    r->n = n;
+}
+
+/* How many different ones there are, over all ranks, and how many of those
+ * their own rank has twice. Collective. */
+static uint64_t rounds_elements(const rounds *r, uint64_t *twice)
+{
+    uint64_t same = 0;
+
+    for (size_t i = 1; i < r->n; i++)
+        same += r->hashes[i] == r->hashes[i - 1];
+    *twice = job_sum(same);
+    return job_sum(r->n - same);
+}
+
+/* ==== A round: asking =================================================== */
+
+typedef struct {
+    rounds_about *about;
+    uint64_t  width;            /* positions of each owner                 */
+    uint64_t *asked;            /* values sent to each owner               */
+    job_bytes *to;              /* a message for each rank                 */
+    job_bytes in;               /* what came from all                      */
+    size_t   *begin;
+} rounds_way;
+
+static uint64_t rounds_position(const rounds_way *w, uint64_t hash)
+{
+    return mix_range(hash, w->about->positions);
+}
+
+/* The first hash from number i on whose position is not below `end`. */
+static size_t rounds_until(const rounds *r, const rounds_way *w, size_t i,
+                           uint64_t end)
+{
+    size_t to = r->n;
+
+    while (i < to) {
+        size_t middle = i + (to - i) / 2;
+
+        if (rounds_position(w, r->hashes[middle]) < end)
+            i = middle + 1;
+        else
+            to = middle;
+    }
+    return i;
+}
+
+/* Append a list of numbers below `range` to the message. */
+static void rounds_put(job_bytes *message, const uint64_t *numbers, size_t n,
+                       uint64_t range)
+{
+    size_t room = bly_gaps_room(n, range, 0), before = message->n, bytes;
+    unsigned char *into = job_extend(message, room);
+
+    if (bly_gaps_pack(into, room, &bytes, numbers, n, range, 0) < 0)
+        job_give_up(bly_why());
+    message->n = before + bytes;
+}
+
+/* The different positions of each owner. */
+static void rounds_ask(const rounds *r, rounds_way *w)
+{
+    uint64_t *numbers = NULL;
+    size_t i = 0;
+
+    for (int owner = 0; owner < job_ranks; owner++) {
+        uint64_t first = (uint64_t)owner * w->width;
+        size_t end = rounds_until(r, w, i, first + w->width), n = 0;
+
+        numbers = job_memory(numbers, (end - i) * sizeof *numbers);
+        for (; i < end; i++) {
+            uint64_t number = rounds_position(w, r->hashes[i]) - first;
+
+            if (n == 0 || number != numbers[n - 1])
+                numbers[n++] = number;
+        }
+        w->asked[owner] = n;
+        rounds_put(&w->to[owner], numbers, n, w->width);
+    }
+    free(numbers);
+}
+
+/* All messages to where they go: *bytes is what was sent by all to others. */
+static void rounds_exchange(rounds_way *w, uint64_t *bytes)
+{
+    uint64_t before = exchange_sent;
+
+    exchange_all(w->to, &w->in, w->begin);
+    for (int rank = 0; rank < job_ranks; rank++)
+        job_free(&w->to[rank]);
+    *bytes = job_sum(exchange_sent - before);
+}
+
+/* ==== A round: answering ================================================ */
+
+/* One rank's list, on the way through it. */
+typedef struct {
+    bly_gaps list;
+    uint64_t number, n, at;     /* the next one, which is number `at` of n */
+    bool     there;
+    unsigned char *twice;       /* a bit for each                          */
+    uint64_t set;               /* how many of them are                    */
+} rounds_list;
+
+/* Positions of a segment that were hit, and hit twice. */
+typedef struct {
+    unsigned char seen[ROUNDS_SEGMENT / 8], twice[ROUNDS_SEGMENT / 8];
+} rounds_segment;
+
+static void rounds_advance(rounds_list *l)
+{
+    l->there = bly_gaps_next(&l->list, &l->number);
+}
+
+static bool rounds_bit(const unsigned char *bits, uint64_t at)
+{
+    return bits[at / 8] >> at % 8 & 1;
+}
+
+static void rounds_set(unsigned char *bits, uint64_t at)
+{
+    bits[at / 8] |= (unsigned char)(1 << at % 8);
+}
+
+static rounds_list *rounds_lists(const rounds_way *w)
+{
+    rounds_list *lists = job_memory(NULL, (size_t)job_ranks * sizeof *lists);
+
+    for (int rank = 0; rank < job_ranks; rank++) {
+        rounds_list *l = &lists[rank];
+        size_t from = w->begin[rank];
+
+        memset(l, 0, sizeof *l);
+        if (bly_gaps_open(&l->list, w->in.bytes + from,
+                          w->begin[rank + 1] - from, w->width) < 0)
+            job_give_up(bly_why());
+        l->n = l->list.left;
+        l->twice = job_memory(NULL, (size_t)(l->n / 8 + 1));
+        memset(l->twice, 0, (size_t)(l->n / 8 + 1));
+        rounds_advance(l);
+    }
+    return lists;
+}
+
+/* Which positions of the segment do several lists have? Read ahead in copies
+ * of the readers; then, in the readers themselves, take the answers. */
+static void rounds_look(rounds_list *lists, rounds_segment *s, uint64_t first)
+{
+    uint64_t end = first + ROUNDS_SEGMENT;
+
+    memset(s, 0, sizeof *s);
+    for (int rank = 0; rank < job_ranks; rank++)
+        for (rounds_list l = lists[rank]; l.there && l.number < end;
+             rounds_advance(&l))
+            rounds_set(rounds_bit(s->seen, l.number - first) ? s->twice
+                                                             : s->seen,
+                       l.number - first);
+    for (int rank = 0; rank < job_ranks; rank++)
+        for (rounds_list *l = &lists[rank]; l->there && l->number < end;
+             rounds_advance(l)) {
+            if (rounds_bit(s->twice, l->number - first)) {
+                rounds_set(l->twice, l->at);
+                l->set++;
+            }
+            l->at++;
+        }
+}
+
+/* The answer to a list: a byte 0 and the bits, or 1 and a list of those that
+ * are set. */
+static void rounds_reply(job_bytes *message, const rounds_list *l)
+{
+    size_t bytes = (size_t)(l->n / 8 + (l->n % 8 != 0)), set = 0;
+    uint64_t *numbers;
+
+    if (l->n == 0)
+        return;
+    *job_extend(message, 1) = 1;
+    if (l->set < l->n / 3) {
+        numbers = job_memory(NULL, (size_t)l->set * sizeof *numbers);
+        for (uint64_t i = 0; i < l->n; i++)
+            if (rounds_bit(l->twice, i))
+                numbers[set++] = i;
+        rounds_put(message, numbers, set, l->n);
+        free(numbers);
+    }
+    if (l->set >= l->n / 3 || message->n > bytes + 1) {
+        message->n = 0;
+        *job_extend(message, 1) = 0;
+        memcpy(job_extend(message, bytes), l->twice, bytes);
+    }
+}
+
+/* Owner: what came are lists; the answers go back. */
+static void rounds_answer(rounds_way *w, uint64_t *said_twice)
+{
+    rounds_list *lists = rounds_lists(w);
+    rounds_segment *segment = job_memory(NULL, sizeof *segment);
+    uint64_t set = 0;
+
+    for (uint64_t at = 0; at < w->width; at += ROUNDS_SEGMENT)
+        rounds_look(lists, segment, at);
+    for (int rank = 0; rank < job_ranks; rank++) {
+        if (bly_gaps_end(&lists[rank].list) < 0)
+            job_give_up(bly_why());
+        set += rank != job_rank ? lists[rank].set : 0;
+        rounds_reply(&w->to[rank], &lists[rank]);
+        free(lists[rank].twice);
+    }
+    *said_twice = job_sum(set);
+    free(segment);
+    free(lists);
+}
+
+/* ==== A round: what is left ============================================= */
+
+/* The bits of an answer to n values; the caller frees them. */
+static unsigned char *rounds_heard(const unsigned char *from, size_t bytes,
+                                   uint64_t n)
+{
+    unsigned char *bits = job_memory(NULL, (size_t)(n / 8 + 1));
+    uint64_t number;
+    bly_gaps list;
+
+    memset(bits, 0, (size_t)(n / 8 + 1));
+    if (n == 0)
+        return bits;
+    if (from[0] == 0) {
+        memcpy(bits, from + 1, bytes - 1);
+        return bits;
+    }
+    if (bly_gaps_open(&list, from + 1, bytes - 1, n) < 0)
+        job_give_up(bly_why());
+    while (bly_gaps_next(&list, &number))
+        rounds_set(bits, number);
+    return bits;
+}
+
+/* Of the hashes from i to `end`, whose positions one owner has answered for,
+ * keep those in doubt; where they end then. */
+static size_t rounds_keep(rounds *r, const rounds_way *w, size_t i, size_t end,
+                          size_t kept, const unsigned char *bits)
+{
+    for (uint64_t value = 0; i < end; value++) {
+        uint64_t position = rounds_position(w, r->hashes[i]);
+        size_t next = i + 1;
+
+        while (next < end && rounds_position(w, r->hashes[next]) == position)
+            next++;
+        if (next - i > 1 || rounds_bit(bits, value)) {
+            memmove(r->hashes + kept, r->hashes + i,
+                    (next - i) * sizeof *r->hashes);
+            kept += next - i;
+        }
+        i = next;
+    }
+    return kept;
+}
+
+static void rounds_hear(rounds *r, const rounds_way *w)
+{
+    size_t i = 0, kept = 0;
+
+    for (int owner = 0; owner < job_ranks; owner++) {
+        size_t from = w->begin[owner];
+        size_t end = rounds_until(r, w, i, ((uint64_t)owner + 1) * w->width);
+        unsigned char *bits = rounds_heard(w->in.bytes + from,
+                                           w->begin[owner + 1] - from,
+                                           w->asked[owner]);
+
+        kept = rounds_keep(r, w, i, end, kept, bits);
+        i = end;
+        free(bits);
+    }
+    r->n = kept;
+}
+
+/* ==== All rounds ======================================================== */
+
+/* What should have been sent, from how many values there were. */
+static void rounds_tell(const rounds_way *w, uint64_t twice)
+{
+    rounds_about *about = w->about;
+    uint64_t mine = 0, others;
+    double bits;
+
+    for (int owner = 0; owner < job_ranks; owner++)
+        mine += w->asked[owner];
+    others = mine - w->asked[job_rank];
+    bits = (double)others * volume_gap((double)mine
+                                       / (double)about->positions);
+    about->values = job_sum(others);
+    about->value_bits = (double)job_sum((uint64_t)(bits + 0.5));
+    if (about->values > 0) {
+        about->value_bits /= (double)about->values;
+        about->answer_bits = volume_answer((double)twice
+                                           / (double)about->values);
+    }
+}
+
+static void rounds_one(rounds *r, rounds_about *about)
+{
+    size_t ranks = (size_t)job_ranks;
+    rounds_way w = { .about = about };
+    uint64_t twice;
+
+    w.width = (uint64_t)((double)about->elements / about->f
+                         / (double)ranks) + 1;
+    about->positions = w.width * ranks;
+    w.to = job_memory(NULL, ranks * sizeof *w.to);
+    memset(w.to, 0, ranks * sizeof *w.to);
+    w.asked = job_memory(NULL, ranks * sizeof *w.asked);
+    w.begin = job_memory(NULL, (ranks + 1) * sizeof *w.begin);
+    rounds_ask(r, &w);
+    rounds_exchange(&w, &about->value_bytes);
+    rounds_answer(&w, &twice);
+    rounds_exchange(&w, &about->answer_bytes);
+    rounds_hear(r, &w);
+    rounds_tell(&w, twice);
+    job_free(&w.in);
+    free(w.to);
+    free(w.asked);
+    free(w.begin);
+}
+
+/* One rank alone knows what it has twice. */
+static void rounds_alone(rounds *r)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i + 1 < r->n; i++)
+        if (r->hashes[i] == r->hashes[i + 1]) {
+            r->hashes[n++] = r->hashes[i];
+            r->hashes[n++] = r->hashes[i++];
+        }
+    r->n = n;
+}
+
+/* The share of repeated ones among those that are left, from how many more are
+ * left than there would be without them. */
+static double rounds_repeated(const rounds_about *a, uint64_t twice)
+{
+    double lucky = volume_left(0, (double)a->elements / (double)a->positions);
+    double repeated = ((double)a->left - lucky * (double)a->elements)
+                    / (1 - lucky);
+
+    return fmin(1, fmax((double)twice, repeated) / fmax(1, (double)a->left));
+}
+
+/* For rounds_doubt: where in the array the hashes are whose top bits are the
+ * same. */
+static void rounds_index(rounds *r)
+{
+    size_t i = 0;
+
+    while (r->bits < 32 && (size_t)1 << r->bits < r->n)
+        r->bits++;
+    r->starts = job_memory(NULL, (((size_t)1 << r->bits) + 1)
+                                 * sizeof *r->starts);
+    for (uint64_t top = 0; top <= UINT64_C(1) << r->bits; top++) {
+        while (i < r->n && mix_range(r->hashes[i],
+                                        UINT64_C(1) << r->bits) < top)
+            i++;
+        r->starts[top] = i;
+    }
+}
+
+void rounds_run(rounds *r, double key_bits)
+{
+    uint64_t elements, twice;
+    double repeated;
+
+    rounds_step(r);
+    rounds_thin(r);
+    elements = rounds_elements(r, &twice);
+    repeated = (double)twice / fmax(1, (double)elements);
+    if (job_ranks == 1)
+        rounds_alone(r);
+    while (job_ranks > 1 && r->rounds < ROUNDS_MOST && elements > 0) {
+        rounds_about *about = &r->about[r->rounds];
+
+        about->f = volume_plan(job_ranks, (double)elements, repeated,
+                               key_bits);
+        if (!(about->f > 0))
+            break;
+        about->elements = elements;
+        if (r->rounds++ > 0)
+            rounds_step(r);
+        rounds_one(r, about);
+        about->left = elements = rounds_elements(r, &twice);
+        repeated = rounds_repeated(about, twice);
+    }
+    rounds_index(r);
+}
+
+bool rounds_doubt(const rounds *r, uint64_t hash)
+{
+    size_t at, end;
+    uint64_t top;
+
+    for (unsigned i = 0; i < r->steps; i++)
+        hash = mix_hash(hash);
+    top = mix_range(hash, UINT64_C(1) << r->bits);
+    at = r->starts[top];
+    end = r->starts[top + 1];
+    while (at < end && r->hashes[at] < hash)
+        at++;
+    return at < end && r->hashes[at] == hash;
+}

@@ -1,0 +1,362 @@
+/* settle.c - the keys that are left, compared byte by byte.
+ *
+ * A key in doubt goes to the rank that its hash chooses, so that equal ones
+ * meet; each rank sends a key once, however often it has it, and says whether
+ * that is more than once (or, where counts are wanted, how often). Keys come
+ * to their owner in the order of the ranks, and those of a rank in that of its
+ * lines: the first of equal ones is the first one in the input. Answers go
+ * back in the order in which the keys came, and reading the same lines in the
+ * same order again, each takes its decision: no line numbers are kept.
+ *
+ *      record    number 2 * length + (more than once), then the key
+ *      answer    a bit for each record: is this one to be printed? or, where
+ *                counts are wanted, a number: how often it comes, 0 for no
+ *
+ * Numbers have seven bits a byte, the lowest first. Floor 8 (programs);
+ * includes dedup.h, mix.h and <bloomery.h> only.
+ */
+#include "mpi/dedup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/mix.h"
+
+/* A key of a table. */
+typedef struct {
+    uint64_t hash, lines, records;
+    uint64_t first;             /* number of its first record              */
+    size_t   at;                /* of its record                           */
+} settle_key;
+
+/* Different keys, in the order in which they came. */
+typedef struct {
+    settle_key *keys;
+    size_t   n, room;
+    size_t  *slots;             /* number of a key, and 1; 0: none         */
+    size_t   mask;
+} settle_table;
+
+struct settle {
+    settle_want want;
+    const bly_filter *hasher;
+    settle_table table;         /* this rank's lines, then its records     */
+    job_bytes *to;              /* records for each owner, answers for each
+                                   rank                                    */
+    job_bytes in;
+    size_t   *begin, *at;       /* of what came from each rank, and where
+                                   reading stands                          */
+    job_bytes firsts;           /* a bit for each line in doubt: is it this
+                                   rank's first of its key?                */
+    uint64_t  lines;            /* of these, added or decided              */
+    uint64_t *bits;             /* answers taken, of each owner            */
+    settle_tally sum;
+};
+
+/* ==== Numbers and records =============================================== */
+
+static void settle_put_number(job_bytes *b, uint64_t number)
+{
+    for (; number >= 0x80; number >>= 7)
+        *job_extend(b, 1) = (unsigned char)(number | 0x80);
+    *job_extend(b, 1) = (unsigned char)number;
+}
+
+static uint64_t settle_take_number(const unsigned char *bytes, size_t *at)
+{
+    uint64_t number = 0;
+
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        unsigned char byte = bytes[(*at)++];
+
+        number |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80)
+            break;
+    }
+    return number;
+}
+
+static bly_key settle_take_key(const unsigned char *bytes, size_t *at,
+                               bool *more)
+{
+    uint64_t number = settle_take_number(bytes, at);
+    bly_key key = { bytes + *at, (size_t)(number >> 1) };
+
+    *more = number & 1;
+    *at += key.length;
+    return key;
+}
+
+/* ==== A table =========================================================== */
+
+static void settle_grow(settle_table *t)
+{
+    t->room = t->room == 0 ? 512 : 2 * t->room;
+    t->keys = job_memory(t->keys, t->room * sizeof *t->keys);
+    t->mask = 2 * t->room - 1;
+    t->slots = job_memory(t->slots, 2 * t->room * sizeof *t->slots);
+    memset(t->slots, 0, 2 * t->room * sizeof *t->slots);
+    for (size_t i = 0; i < t->n; i++) {
+        size_t slot = (size_t)t->keys[i].hash & t->mask;
+
+        while (t->slots[slot] != 0)
+            slot = (slot + 1) & t->mask;
+        t->slots[slot] = i + 1;
+    }
+}
+
+/* Is this the key of a record that lies in `bytes`? */
+static bool settle_equal(const settle_key *k, const unsigned char *bytes,
+                         uint64_t hash, bly_key key)
+{
+    size_t at = k->at;
+    bly_key other;
+    bool more;
+
+    if (k->hash != hash)
+        return false;
+    other = settle_take_key(bytes, &at, &more);
+    return other.length == key.length
+        && (key.length == 0 || memcmp(other.data, key.data, key.length) == 0);
+}
+
+/* The key; a new one has 0 records, and its own at `at`. */
+static settle_key *settle_find(settle_table *t, const unsigned char *bytes,
+                               uint64_t hash, bly_key key, size_t at)
+{
+    size_t slot;
+
+    if (t->n == t->room)
+        settle_grow(t);
+    slot = (size_t)hash & t->mask;
+    for (; t->slots[slot] != 0; slot = (slot + 1) & t->mask)
+        if (settle_equal(&t->keys[t->slots[slot] - 1], bytes, hash, key))
+            return &t->keys[t->slots[slot] - 1];
+    t->slots[slot] = ++t->n;
+    t->keys[t->n - 1] = (settle_key){ .hash = hash, .at = at };
+    return &t->keys[t->n - 1];
+}
+
+static void settle_close_table(settle_table *t)
+{
+    free(t->keys);
+    free(t->slots);
+    memset(t, 0, sizeof *t);
+}
+
+/* ==== This rank's lines ================================================= */
+
+settle *settle_open(const settle_want *want, const bly_filter *hasher)
+{
+    size_t ranks = (size_t)job_ranks;
+    settle *s = job_memory(NULL, sizeof *s);
+
+    memset(s, 0, sizeof *s);
+    s->want = *want;
+    s->hasher = hasher;
+    s->to = job_memory(NULL, ranks * sizeof *s->to);
+    memset(s->to, 0, ranks * sizeof *s->to);
+    s->begin = job_memory(NULL, (ranks + 1) * sizeof *s->begin);
+    s->at = job_memory(NULL, ranks * sizeof *s->at);
+    s->bits = job_memory(NULL, ranks * sizeof *s->bits);
+    memset(s->bits, 0, ranks * sizeof *s->bits);
+    return s;
+}
+
+static void settle_free_to(settle *s)
+{
+    for (int rank = 0; rank < job_ranks; rank++)
+        job_free(&s->to[rank]);
+}
+
+void settle_close(settle *s)
+{
+    settle_close_table(&s->table);
+    settle_free_to(s);
+    job_free(&s->in);
+    job_free(&s->firsts);
+    free(s->to);
+    free(s->begin);
+    free(s->at);
+    free(s->bits);
+    free(s);
+}
+
+/* Another multiplication than that of tables and rounds. */
+static size_t settle_owner(uint64_t hash)
+{
+    return (size_t)mix_range((hash ^ hash >> 32)
+                             * UINT64_C(0xD1342543DE82EF95),
+                             (uint64_t)job_ranks);
+}
+
+void settle_add(settle *s, uint64_t hash, bly_key key)
+{
+    job_bytes *to = &s->to[settle_owner(hash)];
+    settle_key *k = settle_find(&s->table, to->bytes, hash, key, to->n);
+    bool first = k->lines++ == 0;
+
+    if (s->lines % 8 == 0)
+        *job_extend(&s->firsts, 1) = 0;
+    s->firsts.bytes[s->lines / 8] |= (unsigned char)(first << s->lines % 8);
+    s->lines++;
+    if (!first)
+        return;
+    settle_put_number(to, 2 * (uint64_t)key.length);
+    if (key.length > 0)
+        memcpy(job_extend(to, key.length), key.data, key.length);
+}
+
+/* ==== Between the ranks ================================================= */
+
+static void settle_exchange(settle *s)
+{
+    exchange_all(s->to, &s->in, s->begin);
+    settle_free_to(s);
+}
+
+/* Of each key sent to an owner, how many lines have it. */
+static void settle_put_counts(settle *s)
+{
+    for (size_t i = 0; i < s->table.n; i++)
+        settle_put_number(&s->to[settle_owner(s->table.keys[i].hash)],
+                          s->table.keys[i].lines);
+}
+
+/* All records into a table; the caller frees which key each is of. */
+static size_t *settle_read(settle *s)
+{
+    size_t *which = NULL, n = 0, room = 0;
+
+    for (size_t at = 0; at < s->begin[job_ranks]; n++) {
+        size_t start = at;
+        bool more;
+        bly_key key = settle_take_key(s->in.bytes, &at, &more);
+        uint64_t hash = bly_hash(s->hasher, key.data, key.length);
+        settle_key *k = settle_find(&s->table, s->in.bytes, hash, key, start);
+
+        if (k->records++ == 0)
+            k->first = n;
+        k->lines += more ? 2 : 1;
+        if (n == room) {
+            room = room == 0 ? 512 : 2 * room;
+            which = job_memory(which, room * sizeof *which);
+        }
+        which[n] = (size_t)(k - s->table.keys);
+    }
+    return which;
+}
+
+/* Sum up the counts that were sent with the records. */
+static void settle_sum(settle *s, const size_t *which)
+{
+    for (size_t i = 0; i < s->table.n; i++)
+        s->table.keys[i].lines = 0;
+    for (size_t at = 0, i = 0; at < s->begin[job_ranks]; i++)
+        s->table.keys[which[i]].lines += settle_take_number(s->in.bytes, &at);
+}
+
+bool settle_wanted(const settle_want *want, uint64_t count)
+{
+    return !(want->repeated && count == 1) && !(want->unique && count > 1);
+}
+
+/* The answer to record number i, the j-th of its rank. */
+static void settle_put_answer(const settle *s, job_bytes *to,
+                              const settle_key *k, uint64_t i, uint64_t j)
+{
+    bool print = k->first == i && settle_wanted(&s->want, k->lines);
+
+    if (s->want.count) {
+        settle_put_number(to, print ? k->lines : 0);
+        return;
+    }
+    if (j % 8 == 0)
+        *job_extend(to, 1) = 0;
+    to->bytes[j / 8] |= (unsigned char)(print << j % 8);
+}
+
+static void settle_answer(settle *s, const size_t *which, const size_t *records)
+{
+    uint64_t i = 0;
+
+    for (int rank = 0; rank < job_ranks; rank++)
+        for (uint64_t j = 0; j < records[rank]; j++, i++) {
+            const settle_key *k = &s->table.keys[which[i]];
+
+            s->sum.sent++;
+            s->sum.repeated += k->lines > 1;
+            s->sum.again += k->first != i;
+            settle_put_answer(s, &s->to[rank], k, i, j);
+        }
+}
+
+/* How many records came from each rank. */
+static void settle_records(const settle *s, size_t *records)
+{
+    bool more;
+
+    for (int rank = 0; rank < job_ranks; rank++) {
+        records[rank] = 0;
+        for (size_t at = s->begin[rank]; at < s->begin[rank + 1];
+             records[rank]++)
+            settle_take_key(s->in.bytes, &at, &more);
+    }
+}
+
+void settle_run(settle *s)
+{
+    size_t *which, *records = job_memory(NULL, (size_t)job_ranks
+                                               * sizeof *records);
+
+    for (size_t i = 0; i < s->table.n; i++) {
+        const settle_key *k = &s->table.keys[i];
+
+        s->to[settle_owner(k->hash)].bytes[k->at] |= k->lines > 1;
+    }
+    settle_exchange(s);
+    if (s->want.count)
+        settle_put_counts(s);
+    settle_close_table(&s->table);
+    settle_records(s, records);
+    which = settle_read(s);
+    if (s->want.count) {
+        settle_exchange(s);
+        settle_sum(s, which);
+    }
+    settle_answer(s, which, records);
+    settle_close_table(&s->table);
+    settle_exchange(s);
+    memcpy(s->at, s->begin, (size_t)job_ranks * sizeof *s->at);
+    s->lines = 0;
+    free(which);
+    free(records);
+}
+
+settle_tally settle_sum_up(const settle *s)
+{
+    return (settle_tally){ job_sum(s->sum.sent), job_sum(s->sum.repeated),
+                           job_sum(s->sum.again) };
+}
+
+/* ==== Decisions ========================================================= */
+
+bool settle_next(settle *s, uint64_t hash, uint64_t *count)
+{
+    uint64_t line = s->lines++, bit;
+    size_t owner = settle_owner(hash);
+
+    *count = 1;
+    if (line / 8 >= s->firsts.n
+        || !(s->firsts.bytes[line / 8] >> line % 8 & 1))
+        return false;
+    if (s->at[owner] >= s->begin[owner + 1])
+        return false;                   /* the input was changed */
+    if (s->want.count) {
+        *count = settle_take_number(s->in.bytes, &s->at[owner]);
+        return *count > 0;
+    }
+    bit = s->bits[owner]++;
+    line = s->at[owner] + bit / 8;
+    return line < s->begin[owner + 1] && s->in.bytes[line] >> bit % 8 & 1;
+}

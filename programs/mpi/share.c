@@ -1,0 +1,321 @@
+/* share.c - the lines of all files, divided among the ranks.
+ *
+ *      file A            file B                      file C
+ *      |.........\n......|......\n.........\n........|...\n.....|
+ *      |-- rank 0 ----------|-- rank 1 -----------|-- rank 2 ---|
+ *
+ * A part begins and ends at any byte; a line belongs to the part in which its
+ * first byte is. So a part's reader skips what is left of a line that began
+ * before it, unless a file begins there, and reads its last line to the end.
+ * Floor 8 (programs); includes cluster.h only.
+ */
+#include "mpi/cluster.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SHARE_CHUNK = 1 << 20 };
+
+static int share_terminator(const share *s)
+{
+    return s->lines.how.null ? '\0' : '\n';
+}
+
+/* ==== Open and close ==================================================== */
+
+static int share_no_files(void)
+{
+    return report_error("ranks cannot share standard input: name the files of "
+                        "keys");
+}
+
+static int share_not_ordinary(const char *path)
+{
+    return report_error("'%s' is not an ordinary file, of which each rank "
+                        "could read a part: write the keys to one first",
+                        path);
+}
+
+/* Files that the kernel makes up say that they are empty, and are not. */
+static int share_check_empty(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC), error;
+    ssize_t got;
+    char byte;
+
+    if (fd < 0)
+        return lines_refuse(path, errno);
+    do
+        got = read(fd, &byte, 1);
+    while (got < 0 && errno == EINTR);
+    error = errno;
+    close(fd);
+    if (got < 0)
+        return lines_refuse(path, error);
+    return got == 0 ? CLI_GO : share_not_ordinary(path);
+}
+
+/* The length of an ordinary file. */
+static int share_measure(const char *path, uint64_t *bytes)
+{
+    struct stat about;
+
+    if (strcmp(path, "-") == 0)
+        return share_no_files();
+    if (stat(path, &about) < 0)
+        return lines_refuse(path, errno);
+    if (S_ISDIR(about.st_mode))
+        return lines_refuse(path, EISDIR);
+    if (!S_ISREG(about.st_mode))
+        return share_not_ordinary(path);
+    if (access(path, R_OK) < 0)
+        return lines_refuse(path, errno);
+    *bytes = (uint64_t)about.st_size;
+    return *bytes > 0 ? CLI_GO : share_check_empty(path);
+}
+
+int share_open(share *s, const cli_how *how, const cli_operands *operands,
+               size_t first, bool keep)
+{
+    memset(s, 0, sizeof *s);
+    s->fd = -1;
+    lines_open(&s->lines, how, operands, first, keep);
+    if (operands->count == first)
+        return share_no_files();
+    s->start = job_memory(NULL, (s->lines.count + 1) * sizeof *s->start);
+    s->start[0] = 0;
+    for (size_t i = 0; i < s->lines.count; i++) {
+        uint64_t bytes = 0;
+        int status = share_measure(s->lines.paths[i], &bytes);
+
+        if (status != CLI_GO)
+            return status;
+        s->start[i + 1] = s->start[i] + bytes;
+    }
+    return CLI_GO;
+}
+
+static void share_close_file(share *s)
+{
+    if (s->fd >= 0)
+        close(s->fd);
+    s->fd = -1;
+}
+
+void share_close(share *s)
+{
+    share_close_file(s);
+    lines_close(&s->lines);
+    free(s->start);
+    s->start = NULL;
+}
+
+uint64_t share_bytes(const share *s)
+{
+    return s->start[s->lines.count];
+}
+
+int share_same(const share *s)
+{
+    bool same = true;
+
+    for (size_t i = 0; i < s->lines.count; i++)
+        same = job_same(s->start[i + 1]) && same;
+    return same ? CLI_GO
+         : report_error("not all ranks see the same files: name files that "
+                        "every machine of the job can read, by a path that is "
+                        "the same on all of them");
+}
+
+/* ==== Reading =========================================================== */
+
+/* Bytes of the file at hand from place `at` of the text on; how many, or -1. */
+static ssize_t share_read(const share *s, uint64_t at, void *into, size_t n)
+{
+    ssize_t got;
+
+    do
+        got = pread(s->fd, into, n, (off_t)(at - s->start[s->file]));
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+static int share_refuse(const share *s, int error)
+{
+    return lines_refuse(s->lines.paths[s->file], error);
+}
+
+/* A file that has become shorter than it was when its length was asked for. */
+static int share_shorter(const share *s)
+{
+    return report_error("'%s' became shorter while it was read: leave it as it "
+                        "is until the job is done", s->lines.paths[s->file]);
+}
+
+/* Open the file in which s->at is. CLI_GO or CLI_ERROR. */
+static int share_open_file(share *s)
+{
+    while (s->at >= s->start[s->file + 1])
+        s->file++;
+    s->fd = open(s->lines.paths[s->file], O_RDONLY | O_CLOEXEC);
+    return s->fd >= 0 ? CLI_GO : share_refuse(s, errno);
+}
+
+/* Go on behind the line that holds the byte before s->at. */
+static int share_skip(share *s)
+{
+    char block[4096];
+    uint64_t at = s->at - 1, end = s->start[s->file + 1];
+
+    while (at < end) {                  /* what was added since is not ours */
+        size_t want = end - at < sizeof block ? (size_t)(end - at)
+                                              : sizeof block;
+        ssize_t got = share_read(s, at, block, want);
+        char *hit;
+
+        if (got <= 0)
+            return got < 0 ? share_refuse(s, errno) : share_shorter(s);
+        hit = memchr(block, share_terminator(s), (size_t)got);
+        s->at = at + (uint64_t)(hit != NULL ? hit + 1 - block : got);
+        if (hit != NULL)
+            return CLI_GO;
+        at = s->at;
+    }
+    return CLI_GO;
+}
+
+int share_begin(share *s, uint64_t from, uint64_t to)
+{
+    uint64_t end = share_bytes(s);
+    int status = CLI_GO;
+
+    share_close_file(s);
+    s->file = 0;
+    s->at = from < end ? from : end;
+    s->end = to < end ? to : end;
+    if (s->at >= s->end)
+        return CLI_GO;
+    status = share_open_file(s);
+    if (status == CLI_GO && s->at > s->start[s->file])
+        status = share_skip(s);
+    return status;
+}
+
+/* n * part / parts, without overflow. */
+static uint64_t share_bound(uint64_t n, uint64_t part, uint64_t parts)
+{
+    return n / parts * part + n % parts * part / parts;
+}
+
+int share_begin_mine(share *s)
+{
+    uint64_t n = share_bytes(s), ranks = (uint64_t)job_ranks;
+    uint64_t rank = (uint64_t)job_rank;
+
+    return share_begin(s, share_bound(n, rank, ranks),
+                       share_bound(n, rank + 1, ranks));
+}
+
+/* ==== Chunks ============================================================ */
+
+static void share_room(cli_chunk *c)
+{
+    if (c->length < c->capacity)
+        return;
+    c->capacity = c->capacity == 0 ? SHARE_CHUNK : 2 * c->capacity;
+    c->block = job_memory(c->block, c->capacity);
+}
+
+/* How much of the chunk, which begins at s->at, are whole lines of this part;
+ * 0: more must be read. `last`: the file ends with it. */
+static size_t share_whole(const share *s, const cli_chunk *c, bool last)
+{
+    uint64_t rest = s->end - s->at;     /* bytes until lines are another's */
+    const unsigned char *hit;
+
+    if (rest <= c->length) {
+        size_t from = (size_t)rest - 1;
+
+        hit = memchr(c->block + from, share_terminator(s), c->length - from);
+    } else {
+        hit = c->length > 0 ? memrchr(c->block, share_terminator(s), c->length)
+                            : NULL;
+    }
+    if (hit != NULL && (rest <= c->length || !last))
+        return (size_t)(hit + 1 - c->block);
+    return last ? c->length : 0;
+}
+
+/* Read from s->at until there are whole lines. CLI_GO or CLI_ERROR. */
+static int share_fill(share *s, cli_chunk *c)
+{
+    uint64_t end = s->start[s->file + 1];
+
+    for (;;) {
+        uint64_t at = s->at + c->length;
+        size_t whole, want;
+        ssize_t got;
+
+        share_room(c);
+        want = c->capacity - c->length;
+        if (want > end - at)
+            want = (size_t)(end - at);
+        got = share_read(s, at, c->block + c->length, want);
+        if (got <= 0)
+            return got < 0 ? share_refuse(s, errno) : share_shorter(s);
+        c->length += (size_t)got;
+        whole = share_whole(s, c, at + (uint64_t)got == end);
+        if (whole > 0) {
+            c->length = whole;
+            return CLI_GO;
+        }
+    }
+}
+
+int share_next(share *s, cli_chunk *c)
+{
+    int status;
+
+    c->error = 0;
+    c->length = 0;
+    if (s->at >= s->end) {
+        share_close_file(s);
+        return CLI_OK;
+    }
+    if (s->at >= s->start[s->file + 1]) {       /* the next file */
+        share_close_file(s);
+        status = share_open_file(s);
+        if (status != CLI_GO)
+            return status;
+    }
+    status = share_fill(s, c);
+    if (status == CLI_GO) {
+        c->path = s->lines.paths[s->file];
+        s->at += c->length;
+    }
+    return status;
+}
+
+uint64_t share_place(const share *s, const share_reader *r, const void *at)
+{
+    size_t in = (size_t)((const unsigned char *)at - r->chunk.block);
+
+    return s->at - r->chunk.length + in - s->start[s->file];
+}
+
+int share_batch(share *s, share_reader *r)
+{
+    while (r->at == r->chunk.length) {
+        int status = share_next(s, &r->chunk);
+
+        r->at = 0;
+        if (status != CLI_GO)
+            return status;
+    }
+    lines_split(&s->lines, &r->chunk, &r->at, &r->batch);
+    return CLI_GO;
+}

@@ -1,0 +1,691 @@
+/* advise.c - which kind for which need: the kinds ranked by what they would
+ * cost, and why.
+ *
+ * Floor 5. Nothing is built or measured here: sizes come from each kind's
+ * plan, times from a table of what filters of known size took (bly_costs), and
+ * what a kind can do from the slots it fills.
+ *
+ * THE COST OF A LOOKUP
+ *
+ * With n keys at rate p, a filter of kind K and S bytes, of which a lookup
+ * touches L lines:
+ *
+ *      t = work(p) + L / L(1 %) * wait(S) + L * beyond(S).
+ *
+ * work(p) is the time in the nearest cache, in straight lines between the
+ * logarithms of the five rates that were measured, but for a kind whose batch
+ * goes another way between two of them; it does not fall before the first of
+ * them, as hardly any kind gets quicker there. wait(S) is how much more the
+ * kind took at 1 % when it was larger, in straight lines between the logarithms
+ * of the three sizes. beyond(S), for what is larger still, is how much more a
+ * random line of S bytes costs than one of the largest of the three: this is of
+ * the machine and the same for all kinds. Each question (a key that is there,
+ * one that is not, both mixed) and adding have numbers of their own. A share s
+ * of present keys costs
+ *
+ *      s P + (1 - s) A + 4 s (1 - s) (M - (P + A) / 2),
+ *
+ * where M, of equal shares, is more than the mean of P and A for the kinds
+ * whose way depends on the answer: the processor cannot guess it then.
+ */
+#include "verbs/registry.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "advise/costs.h"
+
+/* ==== What there is to choose from ====================================== */
+
+/* Options worth a place of their own in the ranking. Others change what a
+ * kind is for, or are better chosen by the kind itself. */
+static const char *const advise_variants[] = {
+    "cuckoo:sorted=yes", "fuse:arity=4",
+    "ribbon:form=homogeneous", "scalable:of=blocked", "scalable:of=split",
+    "scalable:of=cuckoo", "twin:of=blocked", "aging:of=split",
+    "aging:of=standard", "layered:of=split", "attenuated:of=blocked",
+    "attenuated:of=split",
+};
+
+enum { ADVISE_VARIANTS = sizeof advise_variants / sizeof *advise_variants };
+
+/* The kind of a name with options. */
+static const bly_kind *advise_kind(const char *text)
+{
+    return kind_named(text, strcspn(text, ":"));
+}
+
+/* ==== What a kind can do ================================================ */
+
+/* What no slot tells: a kind that has an ability and not all of it. Either this
+ * excludes it where the ability is needed, or it is said beside it. */
+static const struct {
+    const char *kind;
+    unsigned    need;
+    bool        excludes;
+    const char *text;
+} advise_limits[] = {
+    { "deletable", BLY_NEED_REMOVE, true,
+      "it cannot remove every key (BLY_EUNSAFE)" },
+    { "twin", BLY_NEED_REMOVE, true,
+      "a key that was removed cannot come back (BLY_EREMOVED)" },
+    { "dleft", BLY_NEED_COUNT, true, "it counts to 2 only" },
+    { "layered", BLY_NEED_COUNT, true, "it counts to 7 only" },
+    { "cuckoo", BLY_NEED_COUNT, true, "it takes a key eight times at most" },
+    { "counting", BLY_NEED_COUNT, false, "counts to 14" },
+    { "variable", BLY_NEED_COUNT, false, "counts to 15" },
+    { "cascade", BLY_NEED_EXACT, false,
+      "exact for its members and the others it is built of; the rate is of any "
+      "other key" },
+    { "egh", BLY_NEED_EXACT, false,
+      "exact but for equal 64-bit hashes; integers by decimal or identity have "
+      "none" },
+};
+
+enum { ADVISE_LIMITS = sizeof advise_limits / sizeof *advise_limits };
+
+/* The text, if there is one for any of these needs; or NULL. */
+static const char *advise_limit(const bly_kind *kind, unsigned needs,
+                                bool excludes)
+{
+    for (size_t i = 0; i < ADVISE_LIMITS; i++)
+        if ((advise_limits[i].need & needs) != 0
+            && advise_limits[i].excludes == excludes
+            && strcmp(advise_limits[i].kind, kind->name) == 0)
+            return advise_limits[i].text;
+    return NULL;
+}
+
+static bool advise_removes(const bly_kind *kind)
+{
+    return kind->remove != NULL;
+}
+
+static bool advise_counts(const bly_kind *kind)
+{
+    return kind->count != NULL;
+}
+
+static bool advise_grows(const bly_kind *kind)
+{
+    return kind->grow != NULL;
+}
+
+static bool advise_merges(const bly_kind *kind)
+{
+    return kind->unite != NULL;
+}
+
+static bool advise_forgets(const bly_kind *kind)
+{
+    return kind->forgets;
+}
+
+static bool advise_labels(const bly_kind *kind)
+{
+    return kind->get != NULL;
+}
+
+static bool advise_exact(const bly_kind *kind)
+{
+    return kind->separate != NULL || kind->integers != NULL;
+}
+
+static bool advise_paged(const bly_kind *kind)
+{
+    return kind->pages != NULL;
+}
+
+static bool advise_shares(const bly_kind *kind)
+{
+    return kind->add_shared != NULL;
+}
+
+static const struct {
+    unsigned    need;
+    const char *name;
+    const char *reason;
+    bool      (*can)(const bly_kind *kind);
+} advise_abilities[] = {
+    { BLY_NEED_REMOVE, "remove", "no key can be removed", advise_removes },
+    { BLY_NEED_COUNT, "count", "it does not count", advise_counts },
+    { BLY_NEED_GROW, "grow", "it does not grow by itself", advise_grows },
+    { BLY_NEED_MERGE, "merge", "two of them cannot be united", advise_merges },
+    { BLY_NEED_STREAM, "stream", "it forgets no key, and so a stream without "
+      "end overfills it", advise_forgets },
+    { BLY_NEED_LABELS, "labels", "it carries no labels", advise_labels },
+    { BLY_NEED_EXACT, "exact", "it has false positives", advise_exact },
+    { BLY_NEED_DISK, "disk", "it has no pages to be worked on in a file",
+      advise_paged },
+    { BLY_NEED_CONCURRENT, "concurrent", "threads cannot add to it at once",
+      advise_shares },
+};
+
+enum { ADVISE_ABILITIES = sizeof advise_abilities / sizeof *advise_abilities,
+       ADVISE_NEEDS = 1023, ADVISE_LABEL_MOST = 255 };
+
+/* Why a kind is not for this need, whatever its size; or NULL. */
+static const char *advise_excluded(const bly_kind *kind, unsigned needs)
+{
+    if (kind->add == NULL && (needs & BLY_NEED_STATIC) == 0)
+        return "it takes all its keys at once: only for a static set";
+    if (kind->forgets && (needs & BLY_NEED_STREAM) == 0)
+        return "it forgets old keys: only for a stream";
+    if (kind->separate != NULL && (needs & BLY_NEED_EXACT) == 0)
+        return "it is built of the keys that are no members too: only for an "
+               "exact set";
+    if (advise_limit(kind, needs, true) != NULL)
+        return advise_limit(kind, needs, true);
+    if (kind->resize != NULL && (needs & BLY_NEED_GROW) != 0)
+        return "it grows only by bly_resize, and its rate with it";
+    for (size_t i = 0; i < ADVISE_ABILITIES; i++)
+        if ((needs & advise_abilities[i].need) != 0
+            && !advise_abilities[i].can(kind))
+            return advise_abilities[i].reason;
+    return NULL;
+}
+
+static void advise_list(char *list, size_t room, const char *word)
+{
+    size_t used = strlen(list);
+    snprintf(list + used, room - used, "%s%s", used == 0 ? "" : ", ", word);
+}
+
+static void advise_lacks(bly_advice *a, const bly_kind *kind)
+{
+    if (kind->add == NULL)
+        advise_list(a->lacks, sizeof a->lacks, "add");
+    for (size_t i = 0; i < ADVISE_ABILITIES; i++) {
+        char full[24];
+        snprintf(full, sizeof full, "full %s", advise_abilities[i].name);
+        if (!advise_abilities[i].can(kind))
+            advise_list(a->lacks, sizeof a->lacks, advise_abilities[i].name);
+        else if (advise_limit(kind, advise_abilities[i].need, true) != NULL)
+            advise_list(a->lacks, sizeof a->lacks, full);
+    }
+}
+
+/* ==== What it costs ===================================================== */
+
+static const bly_costs advise_costs = {
+    .line = advise_line_costs,
+    .lines = sizeof advise_line_costs / sizeof *advise_line_costs,
+    .kind = advise_kind_costs,
+    .kinds = sizeof advise_kind_costs / sizeof *advise_kind_costs,
+};
+
+static const struct { uint64_t keys; double rate; } advise_points[] = {
+#define ADVISE_POINT(keys, rate) { keys, rate },
+    BLY_COST_POINTS(ADVISE_POINT)
+#undef ADVISE_POINT
+};
+
+/* The points that differ in rate, then those that differ in size; the first one
+ * is of both. */
+enum { ADVISE_POINTS = sizeof advise_points / sizeof *advise_points,
+       ADVISE_RATES = 5, ADVISE_SIZES = ADVISE_POINTS - ADVISE_RATES + 1,
+       ADVISE_QUESTIONS = sizeof(bly_cost_point) / sizeof(double) };
+
+/* What a random line of so many bytes costs. */
+static double advise_line(const bly_costs *costs, double bytes)
+{
+    const bly_line_cost *at = costs->line, *end = at + costs->lines - 1;
+
+    while (at < end && (double)at[1].bytes <= bytes)
+        at++;
+    if (at == end || bytes <= (double)at->bytes)
+        return at->ns;
+    return at->ns + (at[1].ns - at->ns) * log2(bytes / (double)at->bytes)
+                    / log2((double)at[1].bytes / (double)at->bytes);
+}
+
+/* One kind as it was measured; times in the order of bly_cost_point. */
+typedef struct {
+    double bytes[ADVISE_SIZES], lines[ADVISE_QUESTIONS];
+    unsigned way[ADVISE_RATES];
+    double work[ADVISE_RATES][ADVISE_QUESTIONS];
+    double wait[ADVISE_SIZES][ADVISE_QUESTIONS];
+} advise_fit;
+
+/* The cache lines of each question. */
+static void advise_lines(double *lines, const bly_plan_t *plan)
+{
+    lines[0] = lines[3] = fmax(plan->lines_present, 1);
+    lines[1] = fmax(plan->lines_absent, 1);
+    lines[2] = (lines[0] + lines[1]) / 2;
+}
+
+static const bly_cost *advise_cost(const bly_costs *costs, const char *kind,
+                                   size_t length)
+{
+    for (size_t i = 0; i < costs->kinds; i++)
+        if (strlen(costs->kind[i].kind) == length
+            && memcmp(costs->kind[i].kind, kind, length) == 0)
+            return &costs->kind[i];
+    return NULL;
+}
+
+/* The costs of this kind and options, or of the kind without them. */
+static const bly_cost *advise_find(const bly_costs *costs, const char *kind)
+{
+    const bly_cost *found = advise_cost(costs, kind, strlen(kind));
+    return found != NULL ? found
+                         : advise_cost(costs, kind, strcspn(kind, ":"));
+}
+
+static double advise_question(const bly_cost_point *at, size_t question)
+{
+    const double ns[ADVISE_QUESTIONS] = { at->present, at->absent, at->mixed,
+                                          at->add };
+    return ns[question];
+}
+
+/* A kind that nobody measured is put behind those that were. */
+static void advise_fit_unknown(advise_fit *fit, const bly_plan_t *plan)
+{
+    *fit = (advise_fit){ .bytes = { 1 << 17, 1 << 20, 1 << 23 } };
+    advise_lines(fit->lines, plan);
+    for (size_t q = 0; q < ADVISE_QUESTIONS; q++) {
+        for (size_t i = 0; i < ADVISE_RATES; i++)
+            fit->work[i][q] = 15 + 3 * (double)i;
+        for (size_t i = 1; i < ADVISE_SIZES; i++)
+            fit->wait[i][q] = (double)i * fit->lines[q];
+    }
+}
+
+/* A larger filter may be the quicker one, too: some kinds have another batch
+ * for what surely lies in the nearest cache. */
+static void advise_fit_known(advise_fit *fit, const bly_cost *cost)
+{
+    for (size_t q = 0; q < ADVISE_QUESTIONS; q++) {
+        double small = advise_question(&cost->at[0], q);
+        fit->wait[0][q] = 0;
+        for (size_t i = 1; i < ADVISE_SIZES; i++)
+            fit->wait[i][q] = advise_question(&cost->at[ADVISE_RATES + i - 1],
+                                              q) - small;
+        for (size_t i = 0; i < ADVISE_RATES; i++)
+            fit->work[i][q] = advise_question(&cost->at[i], q);
+    }
+}
+
+static bool advise_plan_point(bly_plan_t *plan, const char *kind, size_t point)
+{
+    bly_spec spec = { .capacity = advise_points[point].keys,
+                      .rate = advise_points[point].rate };
+    return bly_plan(plan, kind, &spec) == BLY_OK;
+}
+
+static unsigned advise_way(const bly_kind *kind, const bly_plan_t *plan)
+{
+    return kind->way != NULL ? kind->way(plan) : 0;
+}
+
+/* The sizes, lines and ways of the filters that were measured; false: their
+ * kind cannot be so. */
+static bool advise_fit_plans(advise_fit *fit, const char *text)
+{
+    const bly_kind *kind = advise_kind(text);
+    bly_plan_t plan;
+    for (size_t i = 0; i < ADVISE_SIZES; i++) {
+        size_t point = i == 0 ? 0 : ADVISE_RATES + i - 1;
+        if (!advise_plan_point(&plan, text, point))
+            return false;
+        fit->bytes[i] = (double)plan.bytes;
+        if (i == 0)
+            advise_lines(fit->lines, &plan);
+    }
+    for (size_t i = 0; i < ADVISE_RATES && kind->way != NULL; i++) {
+        if (!advise_plan_point(&plan, text, i))
+            return false;
+        fit->way[i] = advise_way(kind, &plan);
+    }
+    return true;
+}
+
+/* Beyond the last of the rates that were measured the last two go on. */
+static double advise_work(const advise_fit *fit, size_t q, double rate,
+                          unsigned way)
+{
+    size_t i = 0;
+    while (i + 2 < ADVISE_RATES && rate < advise_points[i + 1].rate)
+        i++;
+    double from = fit->work[i][q], to = fit->work[i + 1][q];
+    if (fit->way[i] != fit->way[i + 1])
+        return way == fit->way[i] ? from : to;
+    double part = log2(advise_points[i].rate / rate)
+                / log2(advise_points[i].rate / advise_points[i + 1].rate);
+    return fmax(from + fmax(part, 0) * (to - from), fit->work[0][q] / 2);
+}
+
+static double advise_wait(const advise_fit *fit, size_t q, double bytes)
+{
+    size_t i = 0;
+    if (bytes <= fit->bytes[0])
+        return 0;
+    while (i + 1 < ADVISE_SIZES && bytes >= fit->bytes[i + 1])
+        i++;
+    if (i + 1 == ADVISE_SIZES)
+        return fit->wait[i][q];
+    return fit->wait[i][q] + (fit->wait[i + 1][q] - fit->wait[i][q])
+                             * log2(bytes / fit->bytes[i])
+                             / log2(fit->bytes[i + 1] / fit->bytes[i]);
+}
+
+/* The formula above, for each question. */
+static void advise_formula(double *ns, const advise_fit *fit,
+                           const bly_plan_t *plan, double rate, unsigned way,
+                           const bly_costs *costs)
+{
+    double lines[ADVISE_QUESTIONS], bytes = (double)plan->bytes;
+    double largest = fit->bytes[ADVISE_SIZES - 1];
+    double beyond = bytes > largest
+                  ? advise_line(costs, bytes) - advise_line(costs, largest) : 0;
+
+    advise_lines(lines, plan);
+    for (size_t q = 0; q < ADVISE_QUESTIONS; q++) {
+        double work = advise_work(fit, q, rate, way);
+        ns[q] = fmax(work + lines[q] / fit->lines[q]
+                            * advise_wait(fit, q, bytes), work / 4)
+              + lines[q] * fmax(beyond, 0);
+    }
+}
+
+static void advise_questions(double *ns, const char *text,
+                             const bly_plan_t *plan, double rate,
+                             const bly_costs *costs)
+{
+    const bly_cost *cost = advise_find(costs, text);
+    const bly_kind *kind = advise_kind(text);
+    advise_fit fit = { .way = { 0 } };
+
+    if (cost != NULL && advise_fit_plans(&fit, cost->kind))
+        advise_fit_known(&fit, cost);
+    else
+        advise_fit_unknown(&fit, plan);
+    advise_formula(ns, &fit, plan, rate, advise_way(kind, plan), costs);
+}
+
+/* Of some kinds of several filters a lookup asks the first one alone, which is
+ * of the size and the rate that a filter of this kind would be. */
+static const struct { const char *kind, *first; } advise_first[] = {
+    { "layered", "blocked" }, { "layered:of=split", "split" },
+};
+
+static void advise_questions_first(double *ns, const bly_advice *a,
+                                   const bly_need *need, double rate,
+                                   const bly_costs *costs)
+{
+    double add = ns[ADVISE_QUESTIONS - 1];
+    bly_spec spec = { .capacity = need->capacity, .rate = rate };
+    bly_plan_t plan;
+
+    for (size_t i = 0; i < sizeof advise_first / sizeof *advise_first; i++)
+        if (strcmp(advise_first[i].kind, a->kind) == 0
+            && bly_plan(&plan, advise_first[i].first, &spec) == BLY_OK)
+            advise_questions(ns, advise_first[i].first, &plan, rate, costs);
+    ns[ADVISE_QUESTIONS - 1] = add;
+}
+
+static void advise_times(bly_advice *a, const bly_need *need,
+                         const bly_costs *costs)
+{
+    double ns[ADVISE_QUESTIONS], s = need->present;
+    double rate = need->rate > 0 ? need->rate : 0.01;
+
+    advise_questions(ns, a->kind, &a->plan, rate, costs);
+    advise_questions_first(ns, a, need, rate, costs);
+    a->ns_present = ns[0];
+    a->ns_absent = ns[1];
+    a->ns_add = ns[3];
+    a->ns_lookup = fmax(s * ns[0] + (1 - s) * ns[1]
+                        + 4 * s * (1 - s) * (ns[2] - (ns[0] + ns[1]) / 2),
+                        fmin(ns[0], ns[1]));
+}
+
+/* ==== The ranking ======================================================= */
+
+static bly_aim advise_aim(const bly_need *need)
+{
+    return (need->needs & BLY_NEED_DISK) != 0 ? BLY_AIM_SMALL : need->aim;
+}
+
+/* Times go in steps of 2 %: what differs by less was measured so by chance. */
+static double advise_score(const bly_advice *a, bly_aim aim)
+{
+    double bits = a->plan.bits_per_key;
+    double ns = exp2(round(32 * log2(a->ns_lookup)) / 32);
+    switch (aim) {
+    case BLY_AIM_FAST:    return ns * pow(bits, 1.0 / 8);
+    case BLY_AIM_SMALL:   return bits * pow(ns, 1.0 / 16);
+    case BLY_AIM_BALANCE: break;
+    }
+    return ns * cbrt(bits);
+}
+
+/* A kind that separates is planned for the others too; that it learns how many
+ * they are when it is built, its name need not tell. */
+static bly_status advise_plan(bly_advice *a, const bly_kind *kind,
+                              const bly_need *need)
+{
+    char text[96];
+    bly_spec spec = { .capacity = need->capacity, .rate = need->rate };
+    if (kind->separate == NULL)
+        return bly_plan(&a->plan, a->kind, &spec);
+    snprintf(text, sizeof text, "%s%cothers=%llu", a->kind,
+             strchr(a->kind, ':') == NULL ? ':' : ',',
+             (unsigned long long)(need->others > 0 ? need->others
+                                                   : need->capacity));
+    return bly_plan(&a->plan, text, &spec);
+}
+
+/* What a plan that fits the abilities may still lack. */
+static bool advise_enough(bly_advice *a, const bly_need *need)
+{
+    double rate = need->rate > 0 ? need->rate : 0.01;
+    if ((need->needs & BLY_NEED_EXACT) == 0
+        && a->plan.rate > rate * (1 + 1e-5)) {
+        snprintf(a->why, sizeof a->why, "its rate would be %.3g %%",
+                 100 * a->plan.rate);
+        return false;
+    }
+    if ((need->needs & BLY_NEED_LABELS) != 0
+        && a->plan.label_most < (need->label_most > 0 ? need->label_most
+                                                      : ADVISE_LABEL_MOST)) {
+        snprintf(a->why, sizeof a->why, "its labels end at %llu",
+                 (unsigned long long)a->plan.label_most);
+        return false;
+    }
+    if ((need->needs & BLY_NEED_DISK) == 0 && need->memory > 0
+        && a->plan.bytes > need->memory) {
+        snprintf(a->why, sizeof a->why, "it would have %llu bytes: more than "
+                 "the limit", (unsigned long long)a->plan.bytes);
+        return false;
+    }
+    return true;
+}
+
+static void advise_one(bly_advice *a, const char *text, const bly_need *need,
+                       const bly_costs *costs)
+{
+    const bly_kind *kind = advise_kind(text);
+    const char *excluded = advise_excluded(kind, need->needs);
+    const char *limit = advise_limit(kind, need->needs, false);
+
+    *a = (bly_advice){ .fits = false };
+    snprintf(a->kind, sizeof a->kind, "%s", text);
+    advise_lacks(a, kind);
+    if (excluded != NULL) {
+        snprintf(a->why, sizeof a->why, "%s", excluded);
+    } else if (advise_plan(a, kind, need) < 0) {
+        snprintf(a->why, sizeof a->why, "%.*s", (int)sizeof a->why - 1,
+                 bly_why());
+    } else if (advise_enough(a, need)) {
+        a->fits = true;
+        snprintf(a->limit, sizeof a->limit, "%s", limit != NULL ? limit : "");
+        advise_times(a, need, costs);
+        a->score = advise_score(a, advise_aim(need));
+    }
+}
+
+/* Every kind as it is, then with the options that are tried; how many. */
+static size_t advise_all(bly_advice *all, const bly_need *need,
+                         const bly_costs *costs)
+{
+    size_t n = 0;
+    for (size_t i = 0; registry_kinds[i] != NULL; i++) {
+        const char *name = registry_kinds[i]->name;
+        assert(n < BLY_ADVICE_MOST);
+        advise_one(&all[n++], name, need, costs);
+        for (size_t v = 0; v < ADVISE_VARIANTS; v++)
+            if (strcspn(advise_variants[v], ":") == strlen(name)
+                && memcmp(advise_variants[v], name, strlen(name)) == 0) {
+                assert(n < BLY_ADVICE_MOST);
+                advise_one(&all[n++], advise_variants[v], need, costs);
+            }
+    }
+    return n;
+}
+
+/* Is a to stand before b? Of equals, the smaller. */
+static bool advise_before(const bly_advice *a, const bly_advice *b)
+{
+    if (!a->fits || !b->fits)
+        return a->fits && !b->fits;
+    if (a->score < b->score || a->score > b->score)
+        return a->score < b->score;
+    return a->plan.bytes < b->plan.bytes;
+}
+
+/* By insertion: equals stay in the order of the registry. */
+static void advise_sort(bly_advice *all, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        bly_advice one = all[i];
+        size_t at = i;
+        for (; at > 0 && advise_before(&one, &all[at - 1]); at--)
+            all[at] = all[at - 1];
+        all[at] = one;
+    }
+}
+
+/* How well times are known, and sizes: what differs by less is as good as
+ * equal. The first is what `make bench-advise` holds the advice to. */
+static const double advise_time_near = 1.2, advise_size_near = 1.01;
+
+/* Is there no reason to take b where a will do? */
+static bool advise_beats(const bly_advice *a, const bly_advice *b)
+{
+    return a->ns_lookup <= advise_time_near * b->ns_lookup
+        && a->ns_add <= advise_time_near * b->ns_add
+        && (double)a->plan.bytes <= advise_size_near * (double)b->plan.bytes;
+}
+
+/* The first before all[i] that beats it, which none before it beats in turn; or
+ * NULL. */
+static const bly_advice *advise_beater(const bly_advice *all, size_t i)
+{
+    for (size_t j = 0; j < i; j++)
+        if (!all[j].beaten && advise_beats(&all[j], &all[i]))
+            return &all[j];
+    return NULL;
+}
+
+/* Where it stands, against the first or the one that beats it. */
+static void advise_against(bly_advice *a, const bly_advice *other)
+{
+    double time = a->ns_lookup / other->ns_lookup;
+    double size = (double)a->plan.bytes / (double)other->plan.bytes;
+
+    snprintf(a->why, sizeof a->why, "%s%.3g times the time and %.3g times the "
+             "size of %s%s", !a->beaten ? "" : time < 1 ? "hardly a gain: "
+             : "no gain: ", time, size,
+             other->kind, !a->beaten && time > 1 && size > 1
+             ? ", but quicker to fill" : "");
+}
+
+/* The first of those that fit, in words. The score may prefer what is as good
+ * as the best in the one, and better in the other. */
+static void advise_praise(bly_advice *all, size_t fit, bly_aim aim)
+{
+    const char *place = "the best balance of time and size";
+    double least = all->ns_lookup;
+    uint64_t smallest = all->plan.bytes;
+
+    for (size_t i = 1; i < fit; i++) {
+        least = fmin(least, all[i].ns_lookup);
+        if (all[i].plan.bytes < smallest)
+            smallest = all[i].plan.bytes;
+    }
+    if (aim == BLY_AIM_FAST)
+        place = all->ns_lookup <= least ? "the quickest"
+                                        : "smaller than the quickest, and "
+                                          "nearly as quick,";
+    if (aim == BLY_AIM_SMALL)
+        place = all->plan.bytes <= smallest ? "the smallest"
+                                            : "quicker than the smallest, and "
+                                              "nearly as small,";
+    if (fit == 1)
+        snprintf(all->why, sizeof all->why, "the only one that can");
+    else
+        snprintf(all->why, sizeof all->why, "%s of the %zu that can", place,
+                 fit);
+}
+
+static void advise_explain(bly_advice *all, size_t n, bly_aim aim)
+{
+    size_t fit = 0;
+    while (fit < n && all[fit].fits)
+        fit++;
+    if (fit > 0)
+        advise_praise(all, fit, aim);
+    for (size_t i = 1; i < fit; i++) {
+        const bly_advice *beater = advise_beater(all, i);
+        all[i].beaten = beater != NULL;
+        advise_against(&all[i], beater != NULL ? beater : all);
+    }
+}
+
+/* ==== The verb ========================================================== */
+
+static bly_status advise_check(const bly_need *need)
+{
+    if (need->capacity == 0)
+        return status_fail(BLY_EPARAM, "the need tells no capacity: say for "
+                           "how many keys");
+    if (need->rate != 0 && !(need->rate > 0 && need->rate < 1))
+        return status_fail(BLY_EPARAM, "the rate %g is not between 0 and 1: "
+                           "give one such as 0.01", need->rate);
+    if (!(need->present >= 0 && need->present <= 1))
+        return status_fail(BLY_EPARAM, "the share %g of present keys is not "
+                           "within 0 .. 1: give one such as 0.5",
+                           need->present);
+    if ((need->needs & ~(unsigned)ADVISE_NEEDS) != 0
+        || (unsigned)need->aim > BLY_AIM_SMALL)
+        return status_fail(BLY_EPARAM, "there is no such need or aim: choose "
+                           "of BLY_NEED_… and BLY_AIM_…");
+    if (need->costs != NULL && need->costs->lines < 2)
+        return status_fail(BLY_EPARAM, "costs of lines are needed for two "
+                           "sizes at least: measure them, or give no costs");
+    return BLY_OK;
+}
+
+bly_status bly_advise(bly_advice *out, size_t n, const bly_need *need)
+{
+    bly_advice all[BLY_ADVICE_MOST] = { 0 };
+    bly_status status = advise_check(need);
+    status_kept before = status_keep();
+    size_t found;
+
+    if (status != BLY_OK)
+        return status;
+    found = advise_all(all, need,
+                       need->costs != NULL ? need->costs : &advise_costs);
+    advise_sort(all, found);
+    advise_explain(all, found, advise_aim(need));
+    for (size_t i = 0; i < n; i++)
+        out[i] = i < found ? all[i] : (bly_advice){ .fits = false };
+    status_restore(&before);            /* plans that failed left theirs */
+    return BLY_OK;
+}

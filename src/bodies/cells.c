@@ -1,0 +1,479 @@
+/* cells.c - keys that add something to each of k counters.
+ *
+ * Floor 1.
+ */
+#include "bodies/cells.h"
+
+#include <math.h>
+
+#include "tools/bits.h"
+#include "tools/counters.h"
+#include "tools/hash.h"
+
+/* ---- Bodies for one width and one l, or for all ------------------------- */
+
+/* Call `work` with a copy of the cells in which the compiler knows what it can
+ * about width and l: the two kinds' defaults, l = 1 with any width, and all
+ * else. */
+#define CELLS_FOR(c, work)                                                     \
+    do {                                                                       \
+        cells known = *(c);                                                    \
+        if (known.l == 1 && known.width == 4) {                                \
+            known.l = 1;                                                       \
+            known.width = 4;                                                   \
+            work;                                                              \
+        } else if (known.l == 1) {                                             \
+            known.l = 1;                                                       \
+            work;                                                              \
+        } else if (known.l == 4 && known.width == 6) {                         \
+            known.l = 4;                                                       \
+            known.width = 6;                                                   \
+            work;                                                              \
+        } else {                                                               \
+            work;                                                              \
+        }                                                                      \
+    } while (0)
+
+/* 2^64 over the golden ratio, odd: with it the state is spread once more. */
+static const uint64_t CELLS_SPREAD = UINT64_C(0x9E3779B97F4A7C15);
+
+PLATFORM_INLINE uint64_t cells_at(const cells *c, uint64_t state)
+{
+    return bits_range(state, c->m);
+}
+
+/* The increment of the probe of a state. */
+PLATFORM_INLINE uint32_t cells_own(const cells *c, uint64_t state)
+{
+    return c->l == 1 ? 1
+         : c->l + (uint32_t)bits_range(state * CELLS_SPREAD, c->l);
+}
+
+PLATFORM_INLINE uint32_t cells_get(const cells *c, const uint8_t *row,
+                                   uint64_t at)
+{
+    return counters_get(row, at, c->width);
+}
+
+PLATFORM_INLINE bool cells_sticks(const cells *c, uint32_t value)
+{
+    return value == counters_max(c->width);
+}
+
+/* Can a counter of this value hold the increment? value == own or
+ * value >= own + l, by the sign bits: of two comparisons compilers make two
+ * branches, and either goes both ways. (One that sticks is at 4l - 1 at least,
+ * which holds any.) */
+PLATFORM_INLINE bool cells_pass(const cells *c, uint32_t value, uint32_t own)
+{
+    if (c->l == 1)
+        return value > 0;
+    uint32_t rest = value - own, equal = ~rest & (rest - 1);
+    uint32_t more = own + c->l - 1 - value;
+    return (equal | more) >> 31;
+}
+
+/* Raise counter `at`; one that sticks, or would go past its largest value,
+ * is at it afterwards. */
+PLATFORM_INLINE void cells_raise(const cells *c, uint8_t *row, uint64_t at,
+                                 uint32_t by)
+{
+    uint32_t max = counters_max(c->width), value = cells_get(c, row, at) + by;
+    counters_set(row, at, c->width, value < max ? value : max);
+}
+
+PLATFORM_INLINE void cells_ask(const cells *c, const uint8_t *row, uint64_t at)
+{
+    platform_prefetch(row + (at * c->width >> 3));
+}
+
+PLATFORM_INLINE void cells_ask_write(const cells *c, const uint8_t *row,
+                                     uint64_t at)
+{
+    platform_prefetch_write(row + (at * c->width >> 3));
+}
+
+/* ---- One key ----------------------------------------------------------- */
+
+PLATFORM_INLINE bool cells_contains_by(const cells *c, const uint8_t *row,
+                                       uint64_t hash)
+{
+    uint64_t state = hash_spread(hash);
+    for (uint32_t i = 0; i < c->k; i++) {
+        uint32_t value = cells_get(c, row, cells_at(c, state));
+        if (!cells_pass(c, value, cells_own(c, state)))
+            return false;
+        state *= HASH_STEP;
+    }
+    return true;
+}
+
+bool cells_contains(const cells *c, const uint8_t *row, uint64_t hash)
+{
+    CELLS_FOR(c, return cells_contains_by(&known, row, hash));
+}
+
+/* First all are looked at, then all are raised: two probes may meet in one
+ * counter, and the second shall not see what the first has added. With l = 1 it
+ * may: if it matters, the first has seen the 0. */
+PLATFORM_INLINE bly_status cells_add_by(const cells *c, uint8_t *row,
+                                        uint64_t hash)
+{
+    bool seen = true, at_once = c->l == 1;
+    uint64_t state = hash_spread(hash);
+    for (uint32_t i = 0; i < c->k; i++, state *= HASH_STEP) {
+        uint64_t at = cells_at(c, state);
+        seen &= cells_pass(c, cells_get(c, row, at), cells_own(c, state));
+        if (at_once)
+            cells_raise(c, row, at, 1);
+    }
+    state = hash_spread(hash);
+    for (uint32_t i = 0; i < c->k && !at_once; i++, state *= HASH_STEP)
+        cells_raise(c, row, cells_at(c, state), cells_own(c, state));
+    return seen ? BLY_SEEN : BLY_OK;
+}
+
+bly_status cells_add(const cells *c, uint8_t *row, uint64_t hash)
+{
+    CELLS_FOR(c, return cells_add_by(&known, row, hash));
+}
+
+/* ---- Remove ------------------------------------------------------------ */
+
+/* The counters of a key and what it has added to them. */
+typedef struct {
+    uint64_t at[CELLS_K_MAX];
+    uint32_t own[CELLS_K_MAX];
+} cells_key;
+
+/* Give the first n of the key's increments back. What was lowered does not
+ * stick, what sticks was not lowered. */
+static void cells_give_back(const cells *c, uint8_t *row, const cells_key *key,
+                            uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (!cells_sticks(c, cells_get(c, row, key->at[i])))
+            cells_raise(c, row, key->at[i], key->own[i]);
+}
+
+/* Counter by counter, each tested before it is lowered: so probes that meet in
+ * one counter are tested for together, and what passes leaves a sum of
+ * increments. For a key that is there, one walk less than to look first. */
+PLATFORM_INLINE bly_status cells_remove_by(const cells *c, uint8_t *row,
+                                           uint64_t hash)
+{
+    cells_key key;
+    uint64_t state = hash_spread(hash);
+    bool stuck = true;
+    for (uint32_t i = 0; i < c->k; i++) {
+        uint64_t at = key.at[i] = cells_at(c, state);
+        uint32_t own = key.own[i] = cells_own(c, state);
+        uint32_t value = cells_get(c, row, at);
+        if (!cells_pass(c, value, own)) {
+            cells_give_back(c, row, &key, i);
+            return BLY_EABSENT;
+        }
+        bool sticks = cells_sticks(c, value);
+        counters_set(row, at, c->width, value - (sticks ? 0 : own));
+        stuck &= sticks;
+        state *= HASH_STEP;
+    }
+    return stuck ? BLY_EUNSAFE : BLY_OK;
+}
+
+bly_status cells_remove(const cells *c, uint8_t *row, uint64_t hash)
+{
+    CELLS_FOR(c, return cells_remove_by(&known, row, hash));
+}
+
+/* ---- Count ------------------------------------------------------------- */
+
+/* How many times at most the increment is in the value, if what is left over is
+ * a sum of increments too. */
+PLATFORM_INLINE uint64_t cells_times(const cells *c, uint32_t value,
+                                     uint32_t own)
+{
+    if (cells_sticks(c, value))
+        return UINT64_MAX;
+    if (c->l == 1)
+        return value;
+    uint32_t times = value / own, rest = value % own;
+    return times - (times > 0 && rest > 0 && rest < c->l);
+}
+
+PLATFORM_INLINE uint64_t cells_count_by(const cells *c, const uint8_t *row,
+                                        uint64_t hash)
+{
+    uint64_t state = hash_spread(hash), least = UINT64_MAX;
+    for (uint32_t i = 0; i < c->k; i++) {
+        uint32_t value = cells_get(c, row, cells_at(c, state));
+        uint64_t times = cells_times(c, value, cells_own(c, state));
+        least = times < least ? times : least;
+        state *= HASH_STEP;
+    }
+    return least;
+}
+
+uint64_t cells_count(const cells *c, const uint8_t *row, uint64_t hash)
+{
+    CELLS_FOR(c, return cells_count_by(&known, row, hash));
+}
+
+/* ---- Batches: contains ------------------------------------------------- */
+
+/* Lines on their way at a time, and keys in a group: as in core/walk.[ch]. */
+enum { CELLS_AHEAD = 128, CELLS_GROUP = 4096 };
+
+/* The keys of a group whose probes so far have passed. */
+typedef struct {
+    uint64_t state[CELLS_GROUP];        /* of the index walk, at this probe  */
+    uint16_t key[CELLS_GROUP];          /* its place in the group            */
+} cells_group;
+
+/* Key i goes on to place `kept`; returns the next place, which is the same
+ * again if its probe does not pass. */
+PLATFORM_INLINE size_t cells_keep(cells_group *g, size_t kept, size_t i,
+                                  const cells *c, const uint8_t *row)
+{
+    uint64_t state = g->state[i];
+    uint32_t value = cells_get(c, row, cells_at(c, state));
+    bool pass = cells_pass(c, value, cells_own(c, state));
+    g->state[kept] = state * HASH_STEP;
+    g->key[kept] = g->key[i];
+    return kept + pass;
+}
+
+/* One probe of the group's n keys; how many are left. */
+PLATFORM_INLINE size_t cells_probe(cells_group *g, size_t n, const cells *c,
+                                   const uint8_t *row)
+{
+    size_t ahead = n < CELLS_AHEAD ? n : CELLS_AHEAD, kept = 0;
+    for (size_t i = 0; i < ahead; i++)
+        cells_ask(c, row, cells_at(c, g->state[i]));
+    for (size_t i = 0; i < n - ahead; i++) {
+        cells_ask(c, row, cells_at(c, g->state[i + ahead]));
+        kept = cells_keep(g, kept, i, c, row);
+    }
+    for (size_t i = n - ahead; i < n; i++)
+        kept = cells_keep(g, kept, i, c, row);
+    return kept;
+}
+
+PLATFORM_INLINE void cells_contains_group(cells_group *g, const cells *c,
+                                          const uint8_t *row,
+                                          const uint64_t *hashes, size_t n,
+                                          bool *present)
+{
+    for (size_t i = 0; i < n; i++) {
+        g->state[i] = hash_spread(hashes[i]);
+        g->key[i] = (uint16_t)i;
+        present[i] = false;
+    }
+    for (uint32_t j = 0; j < c->k && n > 0; j++)
+        n = cells_probe(g, n, c, row);
+    for (size_t i = 0; i < n; i++)
+        present[g->key[i]] = true;
+}
+
+void cells_contains_many(const cells *c, const uint8_t *row,
+                         const uint64_t *hashes, size_t n, bool *present)
+{
+    cells_group group;
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < CELLS_GROUP ? n - i : CELLS_GROUP;
+        CELLS_FOR(c, cells_contains_group(&group, &known, row, hashes + i,
+                                          some, present + i));
+    }
+}
+
+/* ---- Batches: add ------------------------------------------------------ */
+
+/* A probe that waits for its line. */
+typedef struct { uint64_t at; uint32_t own; } cells_turn;
+
+/* All probes of all keys, one after another, raised CELLS_AHEAD behind their
+ * prefetches. */
+PLATFORM_INLINE void cells_add_many_by(const cells *c, uint8_t *row,
+                                       const uint64_t *hashes, size_t n)
+{
+    cells_turn ring[CELLS_AHEAD];
+    size_t turn = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t state = hash_spread(hashes[i]);
+        for (uint32_t j = 0; j < c->k; j++, turn++) {
+            cells_turn *slot = &ring[turn % CELLS_AHEAD];
+            if (turn >= CELLS_AHEAD)
+                cells_raise(c, row, slot->at, slot->own);
+            *slot = (cells_turn){ cells_at(c, state), cells_own(c, state) };
+            cells_ask_write(c, row, slot->at);
+            state *= HASH_STEP;
+        }
+    }
+    for (size_t i = 0; i < turn && i < CELLS_AHEAD; i++)
+        cells_raise(c, row, ring[i].at, ring[i].own);
+}
+
+void cells_add_many(const cells *c, uint8_t *row, const uint64_t *hashes,
+                    size_t n)
+{
+    CELLS_FOR(c, cells_add_many_by(&known, row, hashes, n));
+}
+
+/* ---- Batches: remove, count -------------------------------------------- */
+
+/* Keys whose lines are on their way, at least one. */
+PLATFORM_INLINE size_t cells_keys_ahead(const cells *c)
+{
+    return (CELLS_AHEAD + c->k - 1) / c->k;
+}
+
+PLATFORM_INLINE void cells_ask_key(const cells *c, const uint8_t *row,
+                                   uint64_t hash)
+{
+    uint64_t state = hash_spread(hash);
+    for (uint32_t i = 0; i < c->k; i++) {
+        cells_ask(c, row, cells_at(c, state));
+        state *= HASH_STEP;
+    }
+}
+
+/* Do `work` for each i < n in turn, with the lines of later keys on their
+ * way. */
+#define CELLS_ROLL(c, row, hashes, n, work)                                    \
+    do {                                                                       \
+        size_t ahead = cells_keys_ahead(c);                                    \
+        for (size_t i = 0; i < (n) && i < ahead; i++)                          \
+            cells_ask_key(c, row, (hashes)[i]);                                \
+        for (size_t i = 0; i < (n); i++) {                                     \
+            if ((n) - i > ahead)                                               \
+                cells_ask_key(c, row, (hashes)[i + ahead]);                    \
+            work;                                                              \
+        }                                                                      \
+    } while (0)
+
+PLATFORM_INLINE void cells_remove_many_by(const cells *c, uint8_t *row,
+                                          const uint64_t *hashes, size_t n,
+                                          bly_status *each)
+{
+    CELLS_ROLL(c, row, hashes, n,
+               each[i] = cells_remove_by(c, row, hashes[i]));
+}
+
+void cells_remove_many(const cells *c, uint8_t *row, const uint64_t *hashes,
+                       size_t n, bly_status *each)
+{
+    CELLS_FOR(c, cells_remove_many_by(&known, row, hashes, n, each));
+}
+
+PLATFORM_INLINE void cells_count_many_by(const cells *c, const uint8_t *row,
+                                         const uint64_t *hashes, size_t n,
+                                         uint64_t *counts)
+{
+    CELLS_ROLL(c, row, hashes, n,
+               counts[i] = cells_count_by(c, row, hashes[i]));
+}
+
+void cells_count_many(const cells *c, const uint8_t *row,
+                      const uint64_t *hashes, size_t n, uint64_t *counts)
+{
+    CELLS_FOR(c, cells_count_many_by(&known, row, hashes, n, counts));
+}
+
+/* ---- Whole rows -------------------------------------------------------- */
+
+PLATFORM_INLINE void cells_unite_by(const cells *c, uint8_t *into,
+                                    const uint8_t *other)
+{
+    for (uint64_t i = 0; i < c->m; i++)
+        cells_raise(c, into, i, cells_get(c, other, i));
+}
+
+void cells_unite(const cells *c, uint8_t *into, const uint8_t *other)
+{
+    CELLS_FOR(c, cells_unite_by(&known, into, other));
+}
+
+/* How many counters are above 0 in a, in b, in a or b. */
+typedef struct { uint64_t a, b, either; } cells_pair;
+
+PLATFORM_INLINE cells_pair cells_compare_by(const cells *c, const uint8_t *a,
+                                            const uint8_t *b)
+{
+    cells_pair used = { 0, 0, 0 };
+    for (uint64_t i = 0; i < c->m; i++) {
+        uint32_t in_a = cells_get(c, a, i), in_b = cells_get(c, b, i);
+        used.a += in_a > 0;
+        used.b += in_b > 0;
+        used.either += (in_a | in_b) > 0;
+    }
+    return used;
+}
+
+static cells_pair cells_compare(const cells *c, const uint8_t *a,
+                                const uint8_t *b)
+{
+    CELLS_FOR(c, return cells_compare_by(&known, a, b));
+}
+
+void cells_overlap(bly_overlap_t *out, const cells *c, const uint8_t *a,
+                   const uint8_t *b)
+{
+    shape s = cells_shape(c);
+    cells_pair used = cells_compare(c, a, b);
+    shape_overlap_of(out, &s, used.a, used.b, used.either);
+}
+
+/* ---- Look inside ------------------------------------------------------- */
+
+/* What a row shows. */
+typedef struct {
+    uint64_t used;                      /* counters above 0                  */
+    uint64_t stuck;                     /* and at their largest value        */
+    double   pass;                      /* the chance that one probe of a
+                                           foreign key passes: of all pairs of
+                                           a counter and an increment, the
+                                           share that does                   */
+} cells_view;
+
+/* How many of the l increments pass a counter of this value: the one that is
+ * the value, and those up to value - l. */
+PLATFORM_INLINE uint32_t cells_passes(const cells *c, uint32_t value)
+{
+    int32_t l = (int32_t)c->l, up_to = (int32_t)value - 2 * l + 1;
+    up_to = up_to < 0 ? 0 : up_to;
+    up_to = up_to > l ? l : up_to;
+    return (uint32_t)up_to + (value - c->l < c->l);
+}
+
+PLATFORM_INLINE cells_view cells_look_by(const cells *c, const uint8_t *row)
+{
+    cells_view view = { 0, 0, 0 };
+    uint64_t passes = 0;
+    for (uint64_t i = 0; i < c->m; i++) {
+        uint32_t value = cells_get(c, row, i);
+        view.used += value > 0;
+        view.stuck += cells_sticks(c, value);
+        passes += c->l == 1 ? value > 0 : cells_passes(c, value);
+    }
+    view.pass = (double)passes / (double)c->m / (double)c->l;
+    return view;
+}
+
+static cells_view cells_look(const cells *c, const uint8_t *row)
+{
+    CELLS_FOR(c, return cells_look_by(&known, row));
+}
+
+void cells_stat(bly_stat_t *out, const cells *c, const uint8_t *row)
+{
+    shape s = cells_shape(c);
+    cells_view view = cells_look(c, row);
+    bly_estimate keys = shape_keys(&s, (double)view.used);
+
+    out->fill = (double)view.used / (double)c->m;
+    out->rate = pow(view.pass, c->k);
+    out->distinct = keys.value;
+    out->distinct_sd = keys.sd;
+    out->probes = c->k;
+    out->stuck = view.stuck;
+}

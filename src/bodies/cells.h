@@ -1,0 +1,168 @@
+/* cells.h - keys that add something to each of k counters.
+ *
+ * Floor 1. `counting` and `variable` are one construction: a row of m counters
+ * of `width` bits (tools/counters.h), in which a key raises k of them. By how
+ * much is a number of {l, l+1, …, 2l-1}, drawn from the key's hash for each
+ * probe, its own increment v; with l = 1 it is always 1.
+ *
+ *                      l           a counter c lets a probe pass
+ *      counting        1           if c > 0
+ *      variable        2, 4, …     if c = v or c >= v + l
+ *
+ * for c is a sum of increments, v among them, only if c - v is one too: it is
+ * 0, or l at least. (Every number from l on is a sum of increments, since they
+ * are l consecutive ones.) For l = 1 the two conditions are the same.
+ *
+ * A counter at its largest value sticks: what it truly holds is no longer
+ * known, so it lets every probe pass and never changes again. Since all this is
+ * a sum that is cut off at the top, the row does not depend on the order of
+ * the adds.
+ *
+ * Two probes of one key may meet in one counter. Each one is counted, in and
+ * out.
+ *
+ * THE PROBES are those of tools/index.h's `power`, so that the counters above 0
+ * are the bits that kind `standard` sets. The increment is the high bits of the
+ * probe's state, spread once more: the position, the high bits of the state
+ * itself, says nothing of it.
+ *
+ * BATCHES. Lookups go through their probes in phases, as in tools/walk.h, and
+ * ask for just the lines that the answers need. Adds run a ring of probes
+ * behind their prefetches: they commute. Removals do not (whether a key is
+ * there depends on those before it), so they are done key by key, with the
+ * lines of later keys on their way.
+ */
+#ifndef BLY_BODIES_CELLS_H
+#define BLY_BODIES_CELLS_H
+
+#include "bloomery.h"
+
+#include "base/platform.h"
+#include "maths/shape.h"
+
+enum { CELLS_K_MAX = 64 };
+
+/* A row of counters, and how keys use it. m >= 1, 1 <= k <= CELLS_K_MAX,
+ * 1 <= width <= COUNTERS_WIDTH_MAX; l is 1, or a power of two with
+ * 4l <= 2^width, so that a counter holds two increments before it sticks. */
+typedef struct {
+    uint64_t m;
+    uint32_t k, width, l;
+} cells;
+
+bool       cells_contains(const cells *c, const uint8_t *row, uint64_t hash);
+bly_status cells_add     (const cells *c, uint8_t *row, uint64_t hash);
+
+/* BLY_EABSENT: it is not there, or passes only because probes of it that meet
+ * in one counter are looked at one by one. BLY_EUNSAFE: all its counters stick,
+ * so that taking it out would change nothing. The row is then as it was. */
+bly_status cells_remove  (const cells *c, uint8_t *row, uint64_t hash);
+
+/* How often the key can have been added at most; UINT64_MAX: all its counters
+ * stick. 0 if and only if it is not there. */
+uint64_t   cells_count   (const cells *c, const uint8_t *row, uint64_t hash);
+
+/* The same for many, one after another. */
+void cells_contains_many(const cells *c, const uint8_t *row,
+                         const uint64_t *hashes, size_t n, bool *present);
+void cells_add_many     (const cells *c, uint8_t *row,
+                         const uint64_t *hashes, size_t n);
+void cells_remove_many  (const cells *c, uint8_t *row,
+                         const uint64_t *hashes, size_t n, bly_status *each);
+void cells_count_many   (const cells *c, const uint8_t *row,
+                         const uint64_t *hashes, size_t n, uint64_t *counts);
+
+/* into := the row of the keys of both, which may be the same. */
+void cells_unite(const cells *c, uint8_t *into, const uint8_t *other);
+
+/* The counters above 0, as the bits that they are. */
+static inline shape cells_shape(const cells *c)
+{
+    return (shape){ .blocks = 1, .lanes = 1, .bits = c->m, .probes = c->k };
+}
+
+/* What two rows, and one, show: as image/kind.h has `overlap` and `stat`. */
+void cells_overlap(bly_overlap_t *out, const cells *c, const uint8_t *a,
+                   const uint8_t *b);
+void cells_stat(bly_stat_t *out, const cells *c, const uint8_t *row);
+
+/* The slots of a kind whose payload is a row of cells, from its name_cells(),
+ * which reads the cells from the geometry. For the kind's file, where
+ * image/kind.h is. */
+#define CELLS_VERBS(name)                                                      \
+    static bool name##_contains(const void *image, uint64_t hash)              \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        return cells_contains(&c, image_payload(image), hash);                 \
+    }                                                                          \
+                                                                               \
+    static void name##_contains_many(const void *image,                        \
+                                     const uint64_t *hashes, size_t n,         \
+                                     bool *present)                            \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        cells_contains_many(&c, image_payload(image), hashes, n, present);     \
+    }                                                                          \
+                                                                               \
+    static bly_status name##_add(void *image, uint64_t hash)                   \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        return cells_add(&c, image_payload_mut(image), hash);                  \
+    }                                                                          \
+                                                                               \
+    static bly_status name##_add_many(void *image, const uint64_t *hashes,     \
+                                      size_t n, size_t *done)                  \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        cells_add_many(&c, image_payload_mut(image), hashes, n);               \
+        *done = n;                                                             \
+        return BLY_OK;                                                         \
+    }                                                                          \
+                                                                               \
+    static bly_status name##_remove(void *image, uint64_t hash)                \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        return cells_remove(&c, image_payload_mut(image), hash);               \
+    }                                                                          \
+                                                                               \
+    static void name##_remove_many(void *image, const uint64_t *hashes,        \
+                                   size_t n, bly_status *each)                 \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        cells_remove_many(&c, image_payload_mut(image), hashes, n, each);      \
+    }                                                                          \
+                                                                               \
+    static uint64_t name##_count(const void *image, uint64_t hash)             \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        return cells_count(&c, image_payload(image), hash);                    \
+    }                                                                          \
+                                                                               \
+    static void name##_count_many(const void *image, const uint64_t *hashes,   \
+                                  size_t n, uint64_t *counts)                  \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        cells_count_many(&c, image_payload(image), hashes, n, counts);         \
+    }                                                                          \
+                                                                               \
+    static bly_status name##_unite(void *into, const void *other)              \
+    {                                                                          \
+        cells c = name##_cells(into);                                          \
+        cells_unite(&c, image_payload_mut(into), image_payload(other));        \
+        return BLY_OK;                                                         \
+    }                                                                          \
+                                                                               \
+    static void name##_overlap(bly_overlap_t *out, const void *a,              \
+                               const void *b)                                  \
+    {                                                                          \
+        cells c = name##_cells(a);                                             \
+        cells_overlap(out, &c, image_payload(a), image_payload(b));            \
+    }                                                                          \
+                                                                               \
+    static void name##_stat(bly_stat_t *out, const void *image)                \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        cells_stat(out, &c, image_payload(image));                             \
+    }
+
+#endif /* BLY_BODIES_CELLS_H */

@@ -1,0 +1,227 @@
+/* runs.c - rows of sorted fingerprints, each near where it would like to be.
+ *
+ * Floor 2.
+ */
+#include "bodies/runs.h"
+
+#define RUNS_FIELDS(r)                                                         \
+    (((UINT64_C(1) << ((r) * (57 / (r)))) - 1) / ((UINT64_C(1) << (r)) - 1))
+#define RUNS_FIELDS_8(r)                                                       \
+    RUNS_FIELDS(r), RUNS_FIELDS((r) + 1), RUNS_FIELDS((r) + 2),                \
+    RUNS_FIELDS((r) + 3), RUNS_FIELDS((r) + 4),                                \
+    RUNS_FIELDS((r) + 5), RUNS_FIELDS((r) + 6), RUNS_FIELDS((r) + 7)
+
+const uint64_t runs_fields[RUNS_R_MAX + 1] = {
+    0, RUNS_FIELDS_8(1), RUNS_FIELDS_8(9), RUNS_FIELDS_8(17),
+    RUNS_FIELDS_8(25), RUNS_FIELDS_8(33), RUNS_FIELDS_8(41),
+    RUNS_FIELDS_8(49),
+};
+
+/* ---- Where runs are ---------------------------------------------------- */
+
+static uint64_t runs_end(const runs_view *v, uint64_t from, uint64_t k)
+{
+    return runs_end_by(v, from, k, false);
+}
+
+uint64_t runs_begin(const runs_view *v, uint64_t block)
+{
+    uint64_t from = block, at;
+    while (from > 0 && runs_block(v, from)[RUNS_SPILL] == RUNS_SPILL_MORE)
+        from--;
+    at = from * RUNS_BLOCK;
+    if (from > 0)
+        at += runs_block(v, from)[RUNS_SPILL];
+    for (; from < block; from++) {
+        uint64_t runs = platform_popcount(
+            image_u64(runs_block(v, from), RUNS_OCCUPIED));
+        if (runs > 0)
+            at = runs_end(v, at, runs) + 1;
+        if (at < (from + 1) * RUNS_BLOCK)
+            at = (from + 1) * RUNS_BLOCK;
+        if (at >= v->space)
+            return v->space;
+    }
+    return at < v->space ? at : v->space;
+}
+
+/* ---- What is in a run -------------------------------------------------- */
+
+uint64_t runs_length(uint64_t count, uint32_t r)
+{
+    if (count <= RUNS_COPIES)
+        return count;
+    uint64_t digits = 0;
+    for (uint64_t rest = count - RUNS_COPIES; rest > 0; rest >>= r)
+        digits++;
+    return RUNS_COPIES + 2 * digits;
+}
+
+/* The number in the digits from slot `from` to `to`; what no filter writes may
+ * be more than 64 bits hold, and is then the largest that will do. */
+static uint64_t runs_digits(const runs_view *v, uint64_t from,
+                            uint64_t to, uint64_t x)
+{
+    const uint64_t most = UINT64_MAX - RUNS_COPIES;
+    uint64_t value = 0;
+    for (uint64_t at = from; at < to; at++) {
+        uint64_t digit = runs_get(v, at);
+        if (at == from && digit == 0)
+            digit = x;
+        value = value > most >> v->r ? most : value << v->r | digit;
+    }
+    return value < most ? value : most;
+}
+
+runs_item runs_read(const runs_view *v, uint64_t at, uint64_t stop)
+{
+    uint64_t x = runs_get(v, at), next = at + 1;
+    while (next < stop && runs_get(v, next) == x)
+        next++;
+    uint64_t copies = next - at;
+    if (copies <= RUNS_COPIES)
+        return (runs_item){ at, next, x, copies };
+    uint64_t digits = copies - RUNS_COPIES, from = next;
+    next = digits < stop - from ? from + digits : stop;
+    return (runs_item){ at, next, x,
+                        RUNS_COPIES + runs_digits(v, from, next, x) };
+}
+
+void runs_write(const runs_view *v, uint64_t at, uint64_t x, uint64_t count)
+{
+    uint64_t length = runs_length(count, v->r), digits = 0;
+    if (count > RUNS_COPIES)
+        digits = (length - RUNS_COPIES) / 2;
+    for (uint64_t i = 0; i < length - digits; i++)
+        runs_set(v, at + i, x);
+    at += length - digits;
+    uint64_t value = count - RUNS_COPIES;
+    for (uint64_t d = digits; d-- > 0; value >>= v->r) {
+        uint64_t digit = value & runs_low(v);
+        runs_set(v, at + d, d == 0 && digit == x ? 0 : digit);
+    }
+}
+
+runs_item runs_seek(const runs_view *v, const runs_run *run, uint64_t x)
+{
+    uint64_t at = run->start;
+    while (at < run->stop) {
+        runs_item item = runs_read(v, at, run->stop);
+        if (item.remainder == x)
+            return item;
+        if (item.remainder > x)
+            break;
+        at = item.next;
+    }
+    return (runs_item){ at, at, x, 0 };
+}
+
+/* ---- Moving slots ------------------------------------------------------ */
+
+/* Slots low+1 … high of a block one down, run ends too; slot `high` is left to
+ * be written. */
+PLATFORM_INLINE void runs_block_down(const runs_view *v,
+                                     uint8_t *block, uint64_t low,
+                                     uint64_t high)
+{
+    uint64_t from = low * v->r, to = (high + 1) * v->r;
+    uint64_t j = from / 64, end = (to - 1) / 64;
+    uint64_t last = to % 64 != 0 ? ~runs_below(to % 64) : 0;
+    uint64_t keep = runs_below(from % 64);
+    uint8_t *row = block + RUNS_REMAINDERS;
+    uint64_t word = image_u64(row, 8 * j);
+    for (; j < end; j++) {
+        uint64_t upper = image_u64(row, 8 * (j + 1));
+        uint64_t moved = word >> v->r | upper << (64 - v->r);
+        image_set_u64(row, 8 * j, (moved & ~keep) | (word & keep));
+        word = upper;
+        keep = 0;
+    }
+    keep |= last;
+    image_set_u64(row, 8 * j, (word >> v->r & ~keep) | (word & keep));
+
+    uint64_t ends = image_u64(block, RUNS_ENDS);
+    uint64_t span = (UINT64_C(2) << high) - (UINT64_C(1) << low);
+    ends = (ends & ~span) | ((ends & span) >> 1 & span);
+    image_set_u64(block, RUNS_ENDS, ends);
+}
+
+/* The block's spill is one less. A byte that says "255 and more" must be
+ * counted, before anything is moved. */
+static void runs_spill_less(const runs_view *v, uint64_t block)
+{
+    uint8_t *spill = &runs_block(v, block)[RUNS_SPILL];
+    if (*spill == RUNS_SPILL_MORE && runs_begin(v, block) - block * RUNS_BLOCK
+           > RUNS_SPILL_MORE)
+        return;
+    *spill = (uint8_t)(*spill - (*spill > 0));
+}
+
+void runs_delete(const runs_view *v, uint64_t quotient, uint64_t at)
+{
+    uint64_t last = runs_gap(v, at + 1, false) - 1;
+    uint64_t block = at / RUNS_BLOCK, end = last / RUNS_BLOCK;
+    for (uint64_t b = end; b > quotient / RUNS_BLOCK; b--)
+        runs_spill_less(v, b);
+    for (uint64_t low = at % RUNS_BLOCK; block < end; block++, low = 0) {
+        runs_block_down(v, runs_block(v, block), low, RUNS_BLOCK - 1);
+        uint64_t next = (block + 1) * RUNS_BLOCK;
+        runs_carry(v, next - 1, next);
+        at = next;
+    }
+    runs_block_down(v, runs_block(v, block), at % RUNS_BLOCK,
+                    last % RUNS_BLOCK);
+    runs_set(v, last, 0);
+    runs_mark(v, RUNS_ENDS, last, false);
+}
+
+/* ---- All fingerprints in rising order ---------------------------------- */
+
+/* The next occupied quotient's run; false at the end. */
+static bool runs_next_run(runs_cursor *c)
+{
+    const runs_view *v = c->view;
+    for (; c->quotient < v->slots; c->quotient |= RUNS_BLOCK - 1,
+                                   c->quotient++) {
+        uint64_t i = c->quotient % RUNS_BLOCK;
+        const uint8_t *head = runs_block(v, c->quotient / RUNS_BLOCK);
+        uint64_t occupied = image_u64(head, RUNS_OCCUPIED) >> i;
+        if (occupied == 0)
+            continue;
+        c->quotient += runs_number(occupied & (~occupied + 1));
+        break;
+    }
+    if (c->quotient >= v->slots)
+        return false;
+    c->at = c->at > c->quotient ? c->at : c->quotient;
+    c->stop = runs_end(v, c->at, 1) + 1;
+    c->sound &= c->stop <= v->space;
+    return c->stop <= v->space;
+}
+
+bool runs_next(runs_cursor *c)
+{
+    const runs_view *v = c->view;
+    for (;;) {
+        bool first = c->at >= c->stop;
+        if (first && !runs_next_run(c))
+            return false;
+        runs_item item = runs_read(v, c->at, c->stop);
+        uint64_t quotient = first ? c->quotient++ : c->quotient - 1;
+        uint64_t f = quotient << v->r | item.remainder;
+        c->at = item.next;
+        if (first || f > c->f) {
+            c->f = f;
+            c->count = item.count;
+            return true;
+        }
+        c->sound = false;
+    }
+}
+
+void runs_fit_one(runs_fit *fit, uint64_t f, uint64_t count, uint32_t r)
+{
+    uint64_t length = runs_length(count, r);
+    fit->at = (fit->at > f >> r ? fit->at : f >> r) + length;
+    fit->used += length;
+}

@@ -1,0 +1,376 @@
+/* runs.h - rows of sorted fingerprints, each near where it would like to be.
+ *
+ * Floor 2. The table of kind `quotient`: its layout is in that kind's essay
+ * (THE PICTURE, IMAGE, COUNTS), the verbs are there, and here is what they are
+ * made of: where the run of a quotient is, what it holds, slots that move up
+ * and down to make room, and a walk through all fingerprints.
+ *
+ * The functions trust the geometry that the kind's check has accepted, and
+ * nothing else: whatever the payload holds, slots that they return are at most
+ * `space`, items lie in the run they are read from, and a walk ends.
+ */
+#ifndef BLY_BODIES_RUNS_H
+#define BLY_BODIES_RUNS_H
+
+#include "base/cpu.h"
+#include "base/platform.h"
+#include "tools/bits.h"
+#include "image/image.h"
+
+#if CPU_X86
+#include <immintrin.h>
+#endif
+
+enum {
+    RUNS_SLOTS = 0, RUNS_R = 1, RUNS_BLOCKS = 2, RUNS_ZERO = 3,
+    RUNS_R_MAX = 56,                    /* seven bits more fit 64            */
+    RUNS_BLOCK = 64,                    /* slots                             */
+    RUNS_OCCUPIED = 0, RUNS_ENDS = 8, RUNS_SPILL = 16,
+    RUNS_REMAINDERS = 17,               /* where they are in a block         */
+    RUNS_SPILL_MORE = 255,
+    RUNS_COPIES = 3,                    /* up to so many are written out     */
+    RUNS_USED = 8                       /* bytes of the number of slots used */
+};
+
+/* ---- The image, read once ---------------------------------------------- */
+
+/* As many remainders of r bits as fit into 57, which a load of eight bytes has
+ * at any bit: the lowest bit of each. */
+extern const uint64_t runs_fields[RUNS_R_MAX + 1];
+
+typedef struct {
+    uint8_t *blocks;
+    uint64_t slots, range;              /* s, and s 2^r                      */
+    uint64_t count, space;              /* blocks, and the slots in them     */
+    uint64_t stride;                    /* bytes of a block                  */
+    uint64_t fields, tops;              /* lowest and highest bit of each    */
+    uint32_t r;
+} runs_view;
+
+PLATFORM_INLINE runs_view runs_look(const void *image)
+{
+    uint64_t slots = image_geometry(image, RUNS_SLOTS);
+    uint32_t r = (uint32_t)image_geometry(image, RUNS_R);
+    uint64_t count = image_geometry(image, RUNS_BLOCKS);
+    return (runs_view){
+        .blocks = image_payload_mut((void *)(uintptr_t)image),
+        .slots = slots, .range = slots << r,
+        .count = count, .space = count * RUNS_BLOCK,
+        .stride = RUNS_REMAINDERS + 8 * (uint64_t)r,
+        .fields = runs_fields[r], .tops = runs_fields[r] << (r - 1),
+        .r = r,
+    };
+}
+
+PLATFORM_INLINE uint8_t *runs_block(const runs_view *v, uint64_t block)
+{
+    return v->blocks + block * v->stride;
+}
+
+/* The number of slots in use, behind the last block. */
+static inline uint64_t runs_used(const runs_view *v)
+{
+    return image_u64(runs_block(v, v->count), 0);
+}
+
+static inline void runs_set_used(const runs_view *v, uint64_t used)
+{
+    image_set_u64(runs_block(v, v->count), 0, used);
+}
+
+/* The bits below bit i, i < 64. */
+PLATFORM_INLINE uint64_t runs_below(uint64_t i)
+{
+    return (UINT64_C(1) << i) - 1;
+}
+
+PLATFORM_INLINE uint64_t runs_low(const runs_view *v)
+{
+    return (UINT64_C(1) << v->r) - 1;
+}
+
+/* The remainder of a slot. The eight bytes read may reach beyond the block:
+ * into the next one or the number behind the last. */
+PLATFORM_INLINE uint64_t runs_get(const runs_view *v, uint64_t slot)
+{
+    uint64_t bit = slot % RUNS_BLOCK * v->r;
+    const uint8_t *block = runs_block(v, slot / RUNS_BLOCK);
+    return image_u64(block, RUNS_REMAINDERS + (bit >> 3)) >> (bit & 7)
+         & runs_low(v);
+}
+
+PLATFORM_INLINE void runs_set(const runs_view *v, uint64_t slot,
+                              uint64_t remainder)
+{
+    uint64_t bit = slot % RUNS_BLOCK * v->r;
+    uint8_t *block = runs_block(v, slot / RUNS_BLOCK);
+    size_t at = RUNS_REMAINDERS + (bit >> 3);
+    uint64_t word = image_u64(block, at);
+    word &= ~(runs_low(v) << (bit & 7));
+    image_set_u64(block, at, word | remainder << (bit & 7));
+}
+
+/* Set or clear bit `slot` of the occupied bits or of the run ends. */
+PLATFORM_INLINE void runs_mark(const runs_view *v, size_t which,
+                               uint64_t slot, bool set)
+{
+    uint8_t *block = runs_block(v, slot / RUNS_BLOCK);
+    uint64_t bit = UINT64_C(1) << slot % RUNS_BLOCK;
+    uint64_t word = image_u64(block, which);
+    image_set_u64(block, which, set ? word | bit : word & ~bit);
+}
+
+PLATFORM_INLINE bool runs_marked(const runs_view *v, size_t which,
+                                 uint64_t slot)
+{
+    return image_u64(runs_block(v, slot / RUNS_BLOCK), which)
+        >> slot % RUNS_BLOCK & 1;
+}
+
+/* ---- Where runs are ---------------------------------------------------- */
+
+/* The k-th set bit of the word alone; 0 if k is 0 or there are fewer. First the
+ * byte, by the sums of the bytes up to each; then the bit. */
+static inline uint64_t runs_select(uint64_t word, uint64_t k)
+{
+    const uint64_t ones = 0x0101010101010101, tops = ones << 7;
+    uint64_t sums = word - (word >> 1 & 0x5555555555555555);
+    sums = (sums & 0x3333333333333333) + (sums >> 2 & 0x3333333333333333);
+    sums = ((sums + (sums >> 4)) & 0x0F0F0F0F0F0F0F0F) * ones;
+    uint64_t reached = (((sums | tops) - k * ones) & tops) >> 7;
+    if (k - 1 >= sums >> 56)
+        return 0;
+    uint64_t shift = 64 - 8 * (reached * ones >> 56);
+    k -= sums << 8 >> shift & 0xFF;
+    uint64_t rest = word >> shift;
+    while (--k > 0)
+        rest &= rest - 1;
+    return (rest & (~rest + 1)) << shift;
+}
+
+/* Two set bits of a word, each alone or 0. */
+typedef struct {
+    uint64_t last, end;
+} runs_pair;
+
+#if CPU_X86
+CPU_TARGET_AVX2 static inline runs_pair
+runs_pick_bmi2(uint64_t word, uint64_t k)
+{
+    uint64_t one = UINT64_C(1) << ((k - 1) & 63);
+    return (runs_pair){ _pdep_u64(one >> 1, word), _pdep_u64(one, word) };
+}
+#endif
+
+/* The set bits k - 1 and k of the word, 1 <= k <= 64. `bmi` is a constant in
+ * every body below, true in those compiled for processors with BMI2. */
+PLATFORM_INLINE runs_pair runs_pick(uint64_t word, uint64_t k, bool bmi)
+{
+#if CPU_X86
+    if (bmi)
+        return runs_pick_bmi2(word, k);
+#endif
+    (void)bmi;
+    return (runs_pair){ runs_select(word, k - 1), runs_select(word, k) };
+}
+
+/* The number of a bit that stands alone. */
+PLATFORM_INLINE uint64_t runs_number(uint64_t bit)
+{
+    return platform_popcount(bit - 1);
+}
+
+/* The slot of the k-th run end at or behind slot `from`; `space` if there is
+ * none. */
+PLATFORM_INLINE uint64_t runs_end_by(const runs_view *v, uint64_t from,
+                                     uint64_t k, bool bmi)
+{
+    uint64_t block = from / RUNS_BLOCK;
+    uint64_t skip = runs_below(from % RUNS_BLOCK);
+    for (; block < v->count; block++) {
+        uint64_t ends = image_u64(runs_block(v, block), RUNS_ENDS) & ~skip;
+        uint64_t some = platform_popcount(ends);
+        if (k <= some)
+            return block * RUNS_BLOCK
+                 + runs_number(runs_pick(ends, k, bmi).end);
+        k -= some;
+        skip = 0;
+    }
+    return v->space;
+}
+
+/* Where the runs of the quotients before this block end: the slot behind the
+ * last of them, or the block's first. Where the byte does not hold it, count
+ * from the last block before whose byte does. */
+uint64_t runs_begin(const runs_view *v, uint64_t block);
+
+/* The run of a quotient: slots start … stop - 1. Where there is none it would
+ * start at `start`, and stop is the same. */
+typedef struct {
+    uint64_t start, stop;
+    bool     occupied;
+} runs_run;
+
+PLATFORM_INLINE runs_run runs_find_by(const runs_view *v,
+                                      uint64_t quotient, bool bmi)
+{
+    uint64_t block = quotient / RUNS_BLOCK, i = quotient % RUNS_BLOCK;
+    const uint8_t *head = runs_block(v, block);
+    uint64_t occupied = image_u64(head, RUNS_OCCUPIED);
+    uint64_t before = platform_popcount(occupied & runs_below(i));
+    uint64_t start = block * RUNS_BLOCK + head[RUNS_SPILL];
+    if (head[RUNS_SPILL] == RUNS_SPILL_MORE)
+        start = runs_begin(v, block);
+    if (before > 0)
+        start = runs_end_by(v, start, before, bmi) + 1;
+    start = start > quotient ? start : quotient;
+    if (start >= v->space)
+        return (runs_run){ v->space, v->space, occupied >> i & 1 };
+    runs_run run = { start, start, occupied >> i & 1 };
+    if (run.occupied) {
+        uint64_t end = runs_end_by(v, start, 1, bmi);
+        run.stop = end < v->space ? end + 1 : end;
+    }
+    return run;
+}
+
+/* The first slot at or behind `from` where no run of a quotient before it is
+ * still under way and, if `and_it`, none of its own begins: then it is free.
+ * Wherever runs have begun and not ended, so many slots on are taken. */
+PLATFORM_INLINE uint64_t runs_gap(const runs_view *v, uint64_t from,
+                                  bool and_it)
+{
+    while (from < v->space) {
+        uint64_t block = from / RUNS_BLOCK, i = from % RUNS_BLOCK;
+        const uint8_t *head = runs_block(v, block);
+        uint64_t spill = head[RUNS_SPILL];
+        if (i < spill) {
+            from += spill - i;
+            continue;
+        }
+        uint64_t occupied = image_u64(head, RUNS_OCCUPIED);
+        uint64_t ends = image_u64(head, RUNS_ENDS) & ~runs_below(spill);
+        for (uint64_t open = 1; i < RUNS_BLOCK; i += open) {
+            uint64_t upto = (UINT64_C(1) + and_it) << i;
+            uint64_t begun = platform_popcount(occupied & (upto - 1));
+            uint64_t ended = platform_popcount(ends & runs_below(i));
+            if (begun <= ended)
+                return block * RUNS_BLOCK + i;
+            open = begun - ended;
+        }
+        from = block * RUNS_BLOCK + i;
+    }
+    return v->space;
+}
+
+/* ---- What is in a run -------------------------------------------------- */
+
+/* A remainder of a run and how often it is there, in slots at … next - 1. */
+typedef struct {
+    uint64_t at, next, remainder, count;
+} runs_item;
+
+/* Slots that a count takes. */
+uint64_t runs_length(uint64_t count, uint32_t r);
+
+/* Read the item at a slot of the run. */
+runs_item runs_read(const runs_view *v, uint64_t at, uint64_t stop);
+
+/* Write the item into its slots. */
+void runs_write(const runs_view *v, uint64_t at, uint64_t x, uint64_t count);
+
+/* The item of remainder x, count 0 if it is not there: it would be at `at`. */
+runs_item runs_seek(const runs_view *v, const runs_run *run, uint64_t x);
+
+/* ---- Moving slots ------------------------------------------------------ */
+
+/* Slots low … high-1 of a block one up, run ends too; slot `low` is left to be
+ * written. */
+PLATFORM_INLINE void runs_block_up(const runs_view *v, uint8_t *block,
+                                   uint64_t low, uint64_t high)
+{
+    uint64_t from = low * v->r, to = (high + 1) * v->r;
+    uint64_t first = from / 64, j = (to - 1) / 64;
+    uint64_t keep = to % 64 != 0 ? ~runs_below(to % 64) : 0;
+    uint64_t fixed = runs_below(from % 64);
+    uint8_t *row = block + RUNS_REMAINDERS;
+    uint64_t word = image_u64(row, 8 * j);
+    for (; j > first; j--) {
+        uint64_t lower = image_u64(row, 8 * (j - 1));
+        uint64_t moved = word << v->r | lower >> (64 - v->r);
+        image_set_u64(row, 8 * j, (moved & ~keep) | (word & keep));
+        word = lower;
+        keep = 0;
+    }
+    keep |= fixed;
+    image_set_u64(row, 8 * j, ((word & ~fixed) << v->r & ~keep) | (word & keep));
+
+    uint64_t ends = image_u64(block, RUNS_ENDS);
+    uint64_t span = (UINT64_C(2) << high) - (UINT64_C(1) << low);
+    ends = (ends & ~span) | ((ends & span) << 1 & span);
+    image_set_u64(block, RUNS_ENDS, ends);
+}
+
+/* Slot `from` of the remainders and run ends goes to slot `to`. */
+PLATFORM_INLINE void runs_carry(const runs_view *v, uint64_t to, uint64_t from)
+{
+    runs_set(v, to, runs_get(v, from));
+    runs_mark(v, RUNS_ENDS, to, runs_marked(v, RUNS_ENDS, from));
+}
+
+/* One more slot in the run of a quotient: those from `at` on up to the gap go
+ * one up, and x is at `at`. */
+PLATFORM_INLINE void runs_insert(const runs_view *v, uint64_t quotient,
+                                 uint64_t at, uint64_t gap, uint64_t x,
+                                 bool end)
+{
+    uint64_t first = at / RUNS_BLOCK, block = gap / RUNS_BLOCK;
+    for (uint64_t b = quotient / RUNS_BLOCK + 1; b <= block; b++) {
+        uint8_t *spill = &runs_block(v, b)[RUNS_SPILL];
+        *spill = (uint8_t)(*spill + (*spill < RUNS_SPILL_MORE));
+    }
+    for (uint64_t high = gap % RUNS_BLOCK; block > first; block--) {
+        runs_block_up(v, runs_block(v, block), 0, high);
+        runs_carry(v, block * RUNS_BLOCK, block * RUNS_BLOCK - 1);
+        high = RUNS_BLOCK - 1;
+        gap = block * RUNS_BLOCK - 1;
+    }
+    runs_block_up(v, runs_block(v, block), at % RUNS_BLOCK, gap % RUNS_BLOCK);
+    runs_set(v, at, x);
+    runs_mark(v, RUNS_ENDS, at, end);
+}
+
+/* The slot `at` of the run of a quotient goes, and those behind it that are
+ * not at home come one down. */
+void runs_delete(const runs_view *v, uint64_t quotient, uint64_t at);
+
+/* ---- All fingerprints in rising order ---------------------------------- */
+
+/* Where a walk through a filter is, and the fingerprint it has come to. */
+typedef struct {
+    const runs_view *view;
+    uint64_t quotient;                  /* the next to look at               */
+    uint64_t at, stop;                  /* what is left of the run           */
+    uint64_t f, count;
+    bool     sound;                     /* as a filter writes it, so far     */
+} runs_cursor;
+
+static inline runs_cursor runs_first(const runs_view *v)
+{
+    return (runs_cursor){ .view = v, .sound = true };
+}
+
+/* The next fingerprint; false at the end. Whatever the payload holds, they
+ * rise. */
+bool runs_next(runs_cursor *c);
+
+/* Where fingerprints that come in rising order would be in some filter, before
+ * they are written there. */
+typedef struct {
+    uint64_t at, used;
+} runs_fit;
+
+/* One more of them. */
+void runs_fit_one(runs_fit *fit, uint64_t f, uint64_t count, uint32_t r);
+
+#endif /* BLY_BODIES_RUNS_H */

@@ -1,0 +1,143 @@
+/* image.c - writing, sealing and checking the common header.
+ *
+ * Floor 2.
+ */
+#include "image/image.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+#include "base/sizes.h"
+#include "base/status.h"
+#include "tools/hash.h"
+
+static const char IMAGE_MAGIC_TEXT[] = "bloomery";
+
+static_assert(sizeof IMAGE_MAGIC_TEXT - 1 == IMAGE_KIND, "magic has 8 bytes");
+static_assert(IMAGE_GEOMETRY + 8 * IMAGE_GEOMETRY_FIELDS == IMAGE_PAYLOAD_SUM,
+              "the geometry ends where the checksums begin");
+static_assert(IMAGE_HEADER % 64 == 0, "the payload begins on a cache line");
+
+static void image_set_name(void *image, size_t at, size_t room,
+                           const char *name)
+{
+    size_t length = strlen(name);
+    assert(length <= room);
+    memset((uint8_t *)image + at, 0, room);
+    memcpy((uint8_t *)image + at, name, length);
+}
+
+void image_format(void *image, const bly_plan_t *plan, uint32_t version,
+                  uint64_t seed, const char *hash)
+{
+    image_set_name(image, IMAGE_MAGIC, IMAGE_KIND, IMAGE_MAGIC_TEXT);
+    image_set_name(image, IMAGE_KIND, IMAGE_KIND_NAME, plan->kind);
+    image_set_u32(image, IMAGE_FORMAT, IMAGE_FORMAT_NOW);
+    image_set_u32(image, IMAGE_VERSION, version);
+    image_set_u64(image, IMAGE_BYTES, plan->bytes);
+    image_set_u64(image, IMAGE_ITEMS, 0);
+    image_set_u64(image, IMAGE_CAPACITY, plan->capacity);
+    image_set_f64(image, IMAGE_RATE, plan->rate);
+    image_set_u64(image, IMAGE_SEED, seed);
+    image_set_name(image, IMAGE_HASH, HASH_NAME, hash);
+    for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
+        image_set_u64(image, IMAGE_GEOMETRY + 8 * i, plan->geometry[i]);
+}
+
+static uint64_t image_header_sum(const void *image)
+{
+    return hash_xxh3(image, IMAGE_HEADER_SUM, 0);
+}
+
+static uint64_t image_payload_sum(const void *image)
+{
+    uint64_t sum = hash_xxh3(image_payload(image), image_payload_bytes(image),
+                             0);
+    return sum == 0 ? 1 : sum;
+}
+
+void image_seal_by(void *image, uint64_t sum)
+{
+    image_set_u64(image, IMAGE_PAYLOAD_SUM, sum == 0 ? 1 : sum);
+    image_set_u64(image, IMAGE_HEADER_SUM, image_header_sum(image));
+}
+
+void image_seal(void *image)
+{
+    image_seal_by(image, image_payload_sum(image));
+}
+
+void image_unseal(void *image)
+{
+    image_set_u64(image, IMAGE_PAYLOAD_SUM, 0);
+    image_set_u64(image, IMAGE_HEADER_SUM, image_header_sum(image));
+}
+
+/* The fields' own ranges, once the checksum has said that they are as they
+ * were written (or that somebody took the trouble to forge it). */
+static bly_status image_check_fields(const void *image)
+{
+    double rate = image_f64(image, IMAGE_RATE);
+    bool minus = image_u64(image, IMAGE_RATE) >> 63 != 0;
+    if (minus || !(rate <= 1))
+        return status_fail(BLY_ECORRUPT,
+                           "the header's false-positive rate is not in [0, 1]");
+    if (image_u64(image, IMAGE_CAPACITY) == 0)
+        return status_fail(BLY_ECORRUPT, "the header's capacity is 0");
+    const uint8_t *name = (const uint8_t *)image + IMAGE_HASH;
+    if (hash_find_field(name) == NULL)
+        return status_fail(BLY_EHASH, "the filter uses the hash function "
+                           "'%.8s', which this version does not know: use the "
+                           "library that wrote it",
+                           (const char *)name);
+    return BLY_OK;
+}
+
+bly_status image_check_header(const void *image, uint64_t bytes)
+{
+    if (bytes < IMAGE_KIND
+        || memcmp(image, IMAGE_MAGIC_TEXT, IMAGE_KIND) != 0)
+        return status_fail(BLY_EFORMAT, "not a Bloomery filter (it does not "
+                           "begin with \"%s\"): name a file that Bloomery "
+                           "wrote", IMAGE_MAGIC_TEXT);
+    if (bytes < IMAGE_HEADER)
+        return status_fail(BLY_ECORRUPT, "cut short: %llu bytes, less than "
+                           "the header's 128: copy or build it anew",
+                           (unsigned long long)bytes);
+    uint32_t format = image_u32(image, IMAGE_FORMAT);
+    if (format != IMAGE_FORMAT_NOW)
+        return status_fail(BLY_EVERSION, "the filter has format version %u, "
+                           "this library reads %d: use the library that wrote "
+                           "it, or build it anew", format, IMAGE_FORMAT_NOW);
+    if (image_u64(image, IMAGE_HEADER_SUM) != image_header_sum(image))
+        return status_fail(BLY_ECORRUPT, "the header is damaged (its checksum "
+                           "does not match): copy or build it anew");
+    uint64_t told = image_u64(image, IMAGE_BYTES);
+    if (told != bytes || !sizes_fits(told))
+        return status_fail(BLY_ECORRUPT, "%s: %llu bytes, the header says %llu: "
+                           "copy or build it anew",
+                           bytes < told ? "cut short" : "too long",
+                           (unsigned long long)bytes,
+                           (unsigned long long)told);
+    return image_check_fields(image);
+}
+
+bly_status image_check_sealed(const void *image)
+{
+    if (image_u64(image, IMAGE_PAYLOAD_SUM) != 0)
+        return BLY_OK;
+    return status_fail(BLY_EUNSEALED, "the filter is open for writing, or its "
+                       "writer ended without closing it: close it, or build "
+                       "it anew");
+}
+
+bly_status image_check_payload(const void *image)
+{
+    bly_status status = image_check_sealed(image);
+    if (status != BLY_OK)
+        return status;
+    if (image_u64(image, IMAGE_PAYLOAD_SUM) != image_payload_sum(image))
+        return status_fail(BLY_ECORRUPT, "the payload is damaged (its checksum "
+                           "does not match): build the filter anew");
+    return BLY_OK;
+}

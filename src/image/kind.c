@@ -1,0 +1,96 @@
+/* kind.c - the few bodies that several kinds fill the same slot with.
+ *
+ * Floor 2.
+ */
+#include "image/kind.h"
+
+#include "base/sizes.h"
+#include "tools/bits.h"
+#include "maths/shape.h"
+
+kind_spec kind_spec_plain(const bly_kind *kind, uint64_t capacity,
+                          double rate)
+{
+    kind_spec spec = { .capacity = capacity, .rate = rate };
+    const kind_option *options = kind->options;
+    for (size_t i = 0; options != NULL && options[i].name != NULL; i++)
+        spec.option[i] = options[i].standard;
+    return spec;
+}
+
+bly_status kind_unite_bits(void *into, const void *other)
+{
+    bits_or(image_payload_mut(into), image_payload(other),
+            image_payload_bytes(into));
+    return BLY_OK;
+}
+
+void kind_intersect_bits(void *into, const void *other)
+{
+    bits_and(image_payload_mut(into), image_payload(other),
+             image_payload_bytes(into));
+}
+
+bly_status kind_no_capacity(void)
+{
+    return status_fail(BLY_EPARAM, "the capacity is not given: say how many "
+                       "keys the filter should hold");
+}
+
+bly_status kind_too_big(const kind_spec *spec, const char *limit)
+{
+    return status_fail(BLY_ETOOBIG, "%llu keys at a rate of %.3g need more than "
+                       "the %s this kind ends at: ask for fewer keys, a higher "
+                       "rate or another kind",
+                       (unsigned long long)spec->capacity, spec->rate, limit);
+}
+
+bly_status kind_plan_bytes(bly_plan_t *plan, uint64_t payload)
+{
+    uint64_t bytes;
+    if (!sizes_add(&bytes, payload, IMAGE_HEADER) || !sizes_fits(bytes))
+        return status_fail(BLY_ETOOBIG, "the filter would take %.3g bytes, "
+                           "more than can be addressed: ask for fewer keys or "
+                           "a higher rate", (double)payload);
+    plan->bytes = bytes;
+    return BLY_OK;
+}
+
+bly_status kind_bad_geometry(const void *image)
+{
+    return status_fail(BLY_ECORRUPT, "the header's geometry (%llu, %llu, %llu, "
+                       "%llu) makes no filter of kind %.16s and %llu bytes",
+                       (unsigned long long)image_geometry(image, 0),
+                       (unsigned long long)image_geometry(image, 1),
+                       (unsigned long long)image_geometry(image, 2),
+                       (unsigned long long)image_geometry(image, 3),
+                       (const char *)image + IMAGE_KIND,
+                       (unsigned long long)image_u64(image, IMAGE_BYTES));
+}
+
+bly_status kind_row_size(uint64_t *m, uint32_t *k, uint64_t *n,
+                         const kind_spec *spec, const kind_row *row)
+{
+    uint64_t m_option = spec->option[KIND_ROW_M];
+    uint64_t k_option = spec->option[KIND_ROW_K];
+
+    *n = spec->capacity;
+    if (*n == 0 && m_option == KIND_CHOOSE)
+        return kind_no_capacity();
+    if (k_option != KIND_CHOOSE)
+        *k = (uint32_t)k_option;
+    else if (m_option != KIND_CHOOSE && *n != 0)
+        *k = shape_row_probes_for(m_option, (double)*n, row->k_most);
+    else
+        *k = shape_row_probes(spec->rate, row->k_most);
+
+    *m = m_option;
+    if (*n == 0) {
+        shape s = { .blocks = 1, .lanes = 1, .bits = *m, .probes = *k };
+        *n = shape_capacity(&s, spec->rate);
+    }
+    if (m_option == KIND_CHOOSE
+        && !shape_row_bits(m, (double)*n, spec->rate, *k, row->m_most))
+        return kind_too_big(spec, row->limit);
+    return BLY_OK;
+}

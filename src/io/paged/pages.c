@@ -1,0 +1,958 @@
+/* pages.c - filters worked on in their file, page by page.
+ *
+ * Floor 6. For kinds made of pages (image/kind.h, kind_pages; `buffered`). The
+ * file is neither mapped nor read into memory: of the image only the head is
+ * there, and what is added waits in memory (io/pending.h) until there is no
+ * room left. Then one pass over the file in rising order reads each page that
+ * gets keys, adds them, and writes it back: with b adds for a page, one read
+ * and one write for all of them, neighbours together, and the next pages on
+ * their way while these are worked on. A lookup reads one page and adds to its
+ * copy what waits for it, so it answers just what the whole image would; a
+ * batch reads each page once, many at a time.
+ *
+ * WHAT SURVIVES
+ *
+ * Everything that was added before bly_flush or bly_sync said BLY_OK, whenever
+ * the process or the machine stops after that. This is why:
+ *
+ *  1. Before the first page changes, the header says "open for writing" on the
+ *     disk. It says otherwise only after all pages are there.
+ *  2. Bits are only ever set. A page that was half written is a mixture of
+ *     itself before and after: every key that it held before is in it. Its own
+ *     checksum is wrong, nothing else.
+ *  3. Who opens a file that is open for writing reads all its pages, and makes
+ *     the checksums of those anew. Adds that had not been flushed may be there
+ *     or not; how many are in is not known any more. A page that is not headed
+ *     as a page is, and not empty, is no half-written one: BLY_ECORRUPT.
+ *
+ * A checksum that does not match is damage anywhere else: in a lookup such a
+ * page answers "perhaps", and an add to it fails. A file with such a page is
+ * closed with a checksum of the whole that does not match either: so everybody
+ * is told, and nobody takes the page for a half-written one and mends it.
+ *
+ * When a write fails (a full disk) nothing is forgotten: all that waited goes
+ * on waiting, and pages that got some of it get it again.
+ */
+#include "io/paged/pages.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "verbs/handle.h"
+#include "io/folder.h"
+#include "io/paged/pending.h"
+#include "io/paged/queue.h"
+
+enum {
+    PAGES_MEMORY = 64 << 20,            /* for adds that wait, if not told   */
+    PAGES_MEMORY_LEAST = 4096,
+    PAGES_WINDOW = 1 << 20,             /* bytes of pages at hand at a time  */
+    PAGES_ASK = 4096                    /* keys of a batch asked together    */
+};
+
+/* Some pages of the file in memory, in rising order, those that lie side by
+ * side in the file side by side here, too. */
+typedef struct {
+    queue   *reads;
+    uint8_t *bytes;                     /* PAGES_WINDOW of them              */
+    uint64_t place[QUEUE_PIECES];       /* numbers of the pages              */
+    size_t   n;
+    queue_piece piece[QUEUE_PIECES];    /* runs of neighbours                */
+    size_t   pieces;
+    size_t   begin[QUEUE_PIECES + 1];   /* whose keys begin here             */
+} pages_window;
+
+/* One key of a batch. */
+typedef struct {
+    uint64_t place;
+    size_t   key;
+} pages_question;
+
+/* What a thread that asks needs; kept for the next that does. */
+typedef struct pages_asker pages_asker;
+struct pages_asker {
+    pages_asker   *next;
+    pages_window   window;
+    pages_question questions[PAGES_ASK];
+    uint64_t       hashes[PAGES_ASK];
+    bool           answers[PAGES_ASK];
+};
+
+typedef struct {
+    const kind_pages *kind;
+    uint8_t  *head;
+    int       file;
+    char     *path;
+    size_t    bytes;                    /* of a page                         */
+    bool      writable;
+    bool      begun;                    /* the file says "open for writing"  */
+    bool      failed;                   /* a write did: pages may be torn    */
+    pending   waiting;
+    pages_window window[2];
+    pages_counts counts;
+    pthread_mutex_t lock;               /* for what follows                  */
+    pages_asker *askers;
+    bool      trouble;                  /* a lookup could not read a page    */
+} pages;
+
+static pages *pages_of(const bly_filter *filter)
+{
+    return filter->state;
+}
+
+/* ---- Errors ------------------------------------------------------------ */
+
+static bly_status pages_failed(const char *what, const char *path)
+{
+    return status_fail(BLY_EIO, "%s: cannot %s: %s: see to that, and try "
+                       "again", path, what,
+                       errno != 0 ? strerror(errno) : "it has been cut short");
+}
+
+static bly_status pages_damaged(const pages *p, uint64_t place)
+{
+    return status_fail(BLY_ECORRUPT, "%s: page %llu is damaged: copy the file "
+                       "anew, or build the filter anew", p->path,
+                       (unsigned long long)place);
+}
+
+/* ---- Windows ----------------------------------------------------------- */
+
+static bool pages_window_make(pages_window *w, const bly_allocator *allocator)
+{
+    w->reads = queue_make(allocator);
+    w->bytes = memory_raw(allocator, PAGES_WINDOW);
+    return w->reads != NULL && w->bytes != NULL;
+}
+
+static void pages_window_free(pages_window *w, const bly_allocator *allocator)
+{
+    queue_free(w->reads);
+    memory_release(allocator, w->bytes, PAGES_WINDOW);
+    w->reads = NULL;
+    w->bytes = NULL;
+}
+
+static size_t pages_window_room(const pages *p)
+{
+    size_t room = PAGES_WINDOW / p->bytes;
+    return room < QUEUE_PIECES ? room : QUEUE_PIECES;
+}
+
+static uint8_t *pages_slot(const pages *p, const pages_window *w, size_t slot)
+{
+    return w->bytes + slot * p->bytes;
+}
+
+static uint64_t pages_offset(const pages *p, uint64_t place)
+{
+    return (place + 1) * p->bytes;
+}
+
+static void pages_window_clear(pages_window *w)
+{
+    w->n = w->pieces = 0;
+}
+
+/* One more page, which comes after those that are in; its keys begin with
+ * number `begin`. */
+static void pages_window_add(const pages *p, pages_window *w, uint64_t place,
+                             size_t begin)
+{
+    queue_piece *last = &w->piece[w->pieces];
+    if (w->n > 0 && w->place[w->n - 1] + 1 == place)
+        last[-1].bytes += p->bytes;
+    else {
+        *last = (queue_piece){ pages_offset(p, place),
+                               pages_slot(p, w, w->n), p->bytes };
+        w->pieces++;
+    }
+    w->begin[w->n] = begin;
+    w->place[w->n++] = place;
+}
+
+static void pages_window_start(const pages *p, pages_window *w)
+{
+    queue_start(w->reads, p->file, w->piece, w->pieces);
+}
+
+/* Write all of it back where it came from. */
+static bool pages_window_write(const pages *p, const pages_window *w)
+{
+    for (size_t i = 0; i < w->pieces; i++)
+        if (!queue_write(p->file, w->piece[i].offset, w->piece[i].to,
+                         w->piece[i].bytes))
+            return false;
+    return true;
+}
+
+/* ---- The header -------------------------------------------------------- */
+
+static bool pages_write_header(const pages *p)
+{
+    return queue_write(p->file, 0, p->head, IMAGE_HEADER)
+        && fdatasync(p->file) == 0;
+}
+
+static bly_status pages_begin(pages *p)
+{
+    if (p->begun)
+        return BLY_OK;
+    uint64_t sum = image_u64(p->head, IMAGE_PAYLOAD_SUM);
+    image_unseal(p->head);
+    p->begun = pages_write_header(p);
+    if (p->begun)
+        return BLY_OK;
+    image_seal_by(p->head, sum);
+    return pages_failed("write", p->path);
+}
+
+/* ---- Applying what waits ----------------------------------------------- */
+
+/* The pages of n keys, which are in the order of their pages, from number `at`
+ * on, as many as the window holds; the number of the first key that is left. */
+static size_t pages_gather(const pages *p, pages_window *w,
+                           const uint64_t *hashes, size_t n, size_t at)
+{
+    size_t room = pages_window_room(p);
+    pages_window_clear(w);
+    for (; at < n; at++) {
+        uint64_t place;
+        p->kind->place(p->head, &hashes[at], 1, &place);
+        if (w->n > 0 && w->place[w->n - 1] == place)
+            continue;
+        if (w->n == room)
+            break;
+        pages_window_add(p, w, place, at);
+    }
+    w->begin[w->n] = at;
+    return at;
+}
+
+/* Add the keys of the window's pages, which are there. */
+static bly_status pages_merge(const pages *p, pages_window *w)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        uint8_t *page = pages_slot(p, w, i);
+        kind_page is = p->kind->look(p->head, page);
+        if (is == KIND_PAGE_BROKEN || (is == KIND_PAGE_TORN && !p->failed))
+            return pages_damaged(p, w->place[i]);
+        p->kind->add(p->head, page, p->waiting.hashes + w->begin[i],
+                     w->begin[i + 1] - w->begin[i]);
+        p->kind->seal(page);
+    }
+    return BLY_OK;
+}
+
+static bly_status pages_settle(pages *p, pages_window *w)
+{
+    if (!queue_finish(w->reads))
+        return pages_failed("read", p->path);
+    bly_status status = pages_merge(p, w);
+    if (status != BLY_OK)
+        return status;
+    p->counts.read += w->n;
+    p->counts.written += w->n;
+    if (pages_window_write(p, w))
+        return BLY_OK;
+    p->failed = true;
+    return pages_failed("write", p->path);
+}
+
+/* One pass over the file. While the pages of one window are worked on those of
+ * the other are on their way. */
+static bly_status pages_pass(pages *p)
+{
+    const uint64_t *hashes = p->waiting.hashes;
+    size_t n = p->waiting.n, turn = 0;
+    bly_status status = BLY_OK;
+    size_t at = pages_gather(p, &p->window[0], hashes, n, 0);
+    pages_window_start(p, &p->window[0]);
+    for (bool more = true; more; turn++) {
+        pages_window *now = &p->window[turn % 2];
+        pages_window *then = &p->window[(turn + 1) % 2];
+        more = at < n && status == BLY_OK;
+        if (more) {
+            at = pages_gather(p, then, hashes, n, at);
+            pages_window_start(p, then);
+        }
+        if (status == BLY_OK)
+            status = pages_settle(p, now);
+        else
+            (void)queue_finish(now->reads);
+    }
+    return status;
+}
+
+/* All that waits goes into the file; on an error all of it goes on waiting. */
+static bly_status pages_apply(pages *p)
+{
+    if (p->waiting.n == 0)
+        return BLY_OK;
+    bly_status status = pages_begin(p);
+    if (status != BLY_OK)
+        return status;
+    pending_sort(&p->waiting);
+    status = pages_pass(p);
+    p->counts.passes++;
+    if (status == BLY_OK) {
+        p->failed = false;
+        pending_clear(&p->waiting);
+    }
+    return status;
+}
+
+/* ---- Asking ------------------------------------------------------------ */
+
+static void pages_note_trouble(pages *p)
+{
+    pthread_mutex_lock(&p->lock);
+    p->trouble = true;
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* Ask a page that is there for n keys; `adding`: each after those before it
+ * have been added to the copy. A page that is damaged may have held any. */
+static void pages_answer(pages *p, uint64_t place, uint8_t *page,
+                         const uint64_t *hashes, size_t n, bool adding,
+                         bool *present)
+{
+    if (p->kind->look(p->head, page) == KIND_PAGE_TORN && !p->failed) {
+        memset(present, true, n * sizeof *present);
+        pages_note_trouble(p);
+        return;
+    }
+    pending_overlay(&p->waiting, place, page);
+    if (adding)
+        p->kind->add_each(p->head, page, hashes, n, present);
+    else
+        p->kind->contains(p->head, page, hashes, n, present);
+}
+
+/* Key by key, without memory and without adding. */
+static void pages_ask_single(pages *p, const uint64_t *hashes, size_t n,
+                             bool *present)
+{
+    uint8_t page[KIND_PAGE_MOST];
+    for (size_t i = 0; i < n; i++) {
+        uint64_t place;
+        p->kind->place(p->head, &hashes[i], 1, &place);
+        if (queue_read(p->file, pages_offset(p, place), page, p->bytes)) {
+            pages_answer(p, place, page, &hashes[i], 1, false,
+                         &present[i]);
+            continue;
+        }
+        present[i] = true;
+        pages_note_trouble(p);
+    }
+}
+
+static int pages_by_place(const void *a, const void *b)
+{
+    const pages_question *x = a, *y = b;
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    return x->key < y->key ? -1 : x->key > y->key;
+}
+
+/* Up to PAGES_ASK questions, in the order of their pages. */
+static void pages_sort_questions(const pages *p, pages_asker *a,
+                                 const uint64_t *hashes, size_t n)
+{
+    p->kind->place(p->head, hashes, n, a->hashes);
+    for (size_t i = 0; i < n; i++)
+        a->questions[i] = (pages_question){ a->hashes[i], i };
+    qsort(a->questions, n, sizeof *a->questions, pages_by_place);
+    for (size_t i = 0; i < n; i++)
+        a->hashes[i] = hashes[a->questions[i].key];
+}
+
+/* Where not all pages can be read those that can are asked one by one; when
+ * adding, "perhaps" is true of all. */
+static void pages_ask_window(pages *p, pages_asker *a, bool adding)
+{
+    pages_window *w = &a->window;
+    size_t first = w->begin[0], n = w->begin[w->n] - first;
+    pages_window_start(p, w);
+    bool there = queue_finish(w->reads);
+    if (!there && adding) {
+        memset(a->answers + first, true, n * sizeof *a->answers);
+        pages_note_trouble(p);
+    } else if (!there) {
+        pages_ask_single(p, a->hashes + first, n, a->answers + first);
+    }
+    for (size_t i = 0; there && i < w->n; i++)
+        pages_answer(p, w->place[i], pages_slot(p, w, i),
+                     a->hashes + w->begin[i], w->begin[i + 1] - w->begin[i],
+                     adding, a->answers + w->begin[i]);
+}
+
+/* Up to PAGES_ASK keys. */
+static void pages_ask_some(pages *p, pages_asker *a, const uint64_t *hashes,
+                           size_t n, bool adding, bool *present)
+{
+    pages_sort_questions(p, a, hashes, n);
+    for (size_t at = 0; at < n; ) {
+        at = pages_gather(p, &a->window, a->hashes, n, at);
+        pages_ask_window(p, a, adding);
+    }
+    for (size_t i = 0; i < n; i++)
+        present[a->questions[i].key] = a->answers[i];
+}
+
+static void pages_asker_free(pages_asker *a, const bly_allocator *allocator)
+{
+    pages_window_free(&a->window, allocator);
+    memory_release(allocator, a, sizeof *a);
+}
+
+/* One that is idle, or a new one, or NULL. */
+static pages_asker *pages_asker_take(pages *p, const bly_allocator *allocator)
+{
+    pthread_mutex_lock(&p->lock);
+    pages_asker *a = p->askers;
+    if (a != NULL)
+        p->askers = a->next;
+    pthread_mutex_unlock(&p->lock);
+    if (a == NULL) {
+        a = memory_zeroed(allocator, sizeof *a);
+        if (a != NULL && !pages_window_make(&a->window, allocator)) {
+            pages_asker_free(a, allocator);
+            a = NULL;
+        }
+    }
+    return a;
+}
+
+static void pages_asker_give(pages *p, pages_asker *a)
+{
+    pthread_mutex_lock(&p->lock);
+    a->next = p->askers;
+    p->askers = a;
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* Before pending_overlay: one thread links, the others wait for it. */
+static void pages_link(pages *p)
+{
+    pthread_mutex_lock(&p->lock);
+    pending_link(&p->waiting);
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void pages_contains_many(const bly_filter *filter,
+                                const uint64_t *hashes, size_t n,
+                                bool *present)
+{
+    pages *p = pages_of(filter);
+    pages_link(p);
+    pages_asker *a = n > 1 ? pages_asker_take(p, &filter->allocator) : NULL;
+    if (a == NULL) {
+        pages_ask_single(p, hashes, n, present);
+        return;
+    }
+    for (size_t at = 0, some; at < n; at += some) {
+        some = n - at < PAGES_ASK ? n - at : PAGES_ASK;
+        pages_ask_some(p, a, hashes + at, some, false, present + at);
+    }
+    pages_asker_give(p, a);
+}
+
+/* ---- Adding ------------------------------------------------------------ */
+
+static bly_status pages_take(pages *p, const uint64_t *hashes, size_t n,
+                             size_t *done)
+{
+    for (*done = 0;;) {
+        *done += pending_take(&p->waiting, hashes + *done, n - *done);
+        bly_status status = *done < n ? pages_apply(p) : BLY_OK;
+        if (*done == n || status != BLY_OK)
+            return status;
+    }
+}
+
+/* What adding the next keys would say of each; of how many it has said so.
+ * Without memory, of one. */
+static size_t pages_foretell(bly_filter *filter, const uint64_t *hashes,
+                             size_t n, bool *seen)
+{
+    pages *p = pages_of(filter);
+    pages_link(p);
+    pages_asker *a = pages_asker_take(p, &filter->allocator);
+    size_t some = a == NULL ? 1 : n < PAGES_ASK ? n : PAGES_ASK;
+    if (a == NULL) {
+        pages_ask_single(p, hashes, 1, seen);
+        return some;
+    }
+    pages_ask_some(p, a, hashes, some, true, seen);
+    pages_asker_give(p, a);
+    return some;
+}
+
+static bly_status pages_add_many(bly_filter *filter, const uint64_t *hashes,
+                                 size_t n, bool *seen, size_t *done)
+{
+    pages *p = pages_of(filter);
+    bly_status status = BLY_OK;
+    if (seen == NULL)
+        return pages_take(p, hashes, n, done);
+    for (*done = 0; *done < n && status == BLY_OK; ) {
+        size_t taken, some = pages_foretell(filter, hashes + *done, n - *done,
+                                            seen + *done);
+        status = pages_take(p, hashes + *done, some, &taken);
+        *done += taken;
+    }
+    return status;
+}
+
+/* ---- From end to end --------------------------------------------------- */
+
+/* Read the whole file behind the head, a window at a time, and call `visit`
+ * for each; ends at the first error. */
+typedef bly_status pages_visit(pages *p, pages_window *w, void *context);
+
+static bly_status pages_walk(pages *p, const bly_allocator *allocator,
+                             pages_visit *visit, void *context)
+{
+    pages_window w = { .n = 0 };
+    uint64_t count = p->kind->count(p->head);
+    bly_status status = pages_window_make(&w, allocator)
+                      ? BLY_OK : status_plain(BLY_ENOMEM);
+    (void)posix_fadvise(p->file, 0, 0, POSIX_FADV_SEQUENTIAL);
+    for (uint64_t place = 0; place < count && status == BLY_OK; ) {
+        pages_window_clear(&w);
+        while (place < count && w.n < pages_window_room(p))
+            pages_window_add(p, &w, place++, 0);
+        errno = 0;
+        status = queue_read(p->file, w.piece[0].offset, w.bytes,
+                            w.piece[0].bytes)
+               ? visit(p, &w, context) : pages_failed("read", p->path);
+    }
+    (void)posix_fadvise(p->file, 0, 0, POSIX_FADV_NORMAL);
+    pages_window_free(&w, allocator);
+    return status;
+}
+
+/* What a walk over all pages finds. */
+typedef struct {
+    hash_stream *stream;
+    uint64_t     damaged;               /* number of a page and 1; 0: none   */
+} pages_found;
+
+static bly_status pages_sum_window(pages *p, pages_window *w, void *context)
+{
+    pages_found *found = context;
+    hash_stream_feed(found->stream, w->bytes, w->n * p->bytes);
+    for (size_t i = 0; i < w->n; i++) {
+        kind_page is = p->kind->look(p->head, pages_slot(p, w, i));
+        if (is == KIND_PAGE_TORN || is == KIND_PAGE_BROKEN)
+            found->damaged = w->place[i] + 1;
+    }
+    return BLY_OK;
+}
+
+/* The XXH3-64 of the payload, as the file has it, and whether a page is
+ * damaged. */
+static bly_status pages_sum(uint64_t *sum, uint64_t *damaged, pages *p,
+                            const bly_allocator *allocator)
+{
+    pages_found found = { hash_stream_start(), 0 };
+    if (found.stream == NULL)
+        return status_plain(BLY_ENOMEM);
+    hash_stream_feed(found.stream, image_payload(p->head),
+                     p->bytes - IMAGE_HEADER);
+    bly_status status = pages_walk(p, allocator, pages_sum_window, &found);
+    uint64_t made = hash_stream_end(found.stream);
+    if (status == BLY_OK) {
+        *sum = made == 0 ? 1 : made;
+        *damaged = found.damaged;
+    }
+    return status;
+}
+
+static bly_status pages_stat_window(pages *p, pages_window *w, void *context)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        uint8_t *page = pages_slot(p, w, i);
+        pending_overlay(&p->waiting, w->place[i], page);
+        p->kind->stat(context, p->head, page);
+    }
+    return BLY_OK;
+}
+
+static bly_status pages_stat(bly_stat_t *out, const bly_filter *filter)
+{
+    pages *p = pages_of(filter);
+    bly_stat_t sum = { .bytes = 0 };
+    pages_link(p);
+    bly_status status = pages_walk(p, &filter->allocator, pages_stat_window,
+                                   &sum);
+    if (status != BLY_OK)
+        return status;
+    p->kind->stat_end(&sum, p->head);
+    out->fill = sum.fill;
+    out->rate = sum.rate;
+    out->distinct = sum.distinct;
+    out->distinct_sd = sum.distinct_sd;
+    out->probes = sum.probes;
+    return BLY_OK;
+}
+
+/* ---- Flush, sync ------------------------------------------------------- */
+
+/* Some answers since the last time were "perhaps" because a page could not be
+ * read: say so once. */
+static bly_status pages_tell_trouble(pages *p)
+{
+    bool trouble = p->trouble;
+    p->trouble = false;
+    return !trouble ? BLY_OK
+         : status_fail(BLY_EIO, "%s: a page that was asked could not be read "
+                       "or is damaged; it answered \"perhaps\": check the "
+                       "file", p->path);
+}
+
+static bly_status pages_flush(bly_filter *filter)
+{
+    pages *p = pages_of(filter);
+    bly_status status = pages_apply(p);
+    if (status == BLY_OK && p->begun && fdatasync(p->file) != 0)
+        status = pages_failed("flush", p->path);
+    return status == BLY_OK ? pages_tell_trouble(p) : status;
+}
+
+/* The header comes last, when all pages are on the disk. */
+static bly_status pages_sync(bly_filter *filter)
+{
+    pages *p = pages_of(filter);
+    uint64_t sum = 0, damaged = 0;
+    if (!filter->changed)
+        return pages_tell_trouble(p);
+    bly_status status = pages_flush(filter);
+    if (status == BLY_OK || (status == BLY_ECORRUPT && !p->failed))
+        status = pages_sum(&sum, &damaged, p, &filter->allocator);
+    if (status != BLY_OK)
+        return status;
+    if (damaged != 0)
+        sum = sum != 1 ? sum ^ 1 : 2;   /* one that does not match: see above */
+    image_set_u64(p->head, IMAGE_ITEMS, filter->items);
+    image_seal_by(p->head, sum);
+    if (!pages_write_header(p)) {
+        image_unseal(p->head);
+        return pages_failed("write", p->path);
+    }
+    p->begun = filter->changed = false;
+    return damaged != 0 ? pages_damaged(p, damaged - 1) : BLY_OK;
+}
+
+/* ---- Make and free ----------------------------------------------------- */
+
+static void pages_free(pages *p, const bly_allocator *allocator)
+{
+    while (p->askers != NULL) {
+        pages_asker *a = p->askers;
+        p->askers = a->next;
+        pages_asker_free(a, allocator);
+    }
+    for (size_t i = 0; i < 2; i++)
+        pages_window_free(&p->window[i], allocator);
+    pending_release(&p->waiting);
+    pthread_mutex_destroy(&p->lock);
+    if (p->file >= 0)
+        close(p->file);
+    memory_release(allocator, p->head, KIND_PAGE_MOST);
+    if (p->path != NULL)
+        memory_release(allocator, p->path, strlen(p->path) + 1);
+    memory_release(allocator, p, sizeof *p);
+}
+
+static void pages_release(bly_filter *filter)
+{
+    (void)pages_sync(filter);
+    pages_free(pages_of(filter), &filter->allocator);
+}
+
+static const handle_source pages_source = { .release = pages_release };
+
+static const handle_away pages_away = {
+    .add_many      = pages_add_many,
+    .contains_many = pages_contains_many,
+    .stat          = pages_stat,
+    .flush         = pages_flush,
+    .sync          = pages_sync,
+};
+
+/* With a copy of the path and no file yet, or NULL. */
+static pages *pages_new(const char *path, const bly_allocator *allocator)
+{
+    size_t length = strlen(path) + 1;
+    pages *p = memory_zeroed(allocator, sizeof *p);
+    if (p == NULL)
+        return NULL;
+    p->file = -1;
+    pthread_mutex_init(&p->lock, NULL);
+    p->path = memory_raw(allocator, length);
+    if (p->path != NULL) {
+        memcpy(p->path, path, length);
+        return p;
+    }
+    pages_free(p, allocator);
+    return NULL;
+}
+
+/* What only a writer needs. */
+static bly_status pages_prepare(pages *p, const bly_allocator *allocator)
+{
+    return pages_window_make(&p->window[0], allocator)
+        && pages_window_make(&p->window[1], allocator)
+        && pending_make(&p->waiting, p->kind, p->head, PAGES_MEMORY, allocator)
+         ? BLY_OK
+         : status_fail(BLY_ENOMEM, "%s: out of memory: %d MiB are needed for "
+                       "keys that wait to be written", p->path,
+                       PAGES_MEMORY >> 20);
+}
+
+static bly_status pages_handle(bly_filter **out, pages *p,
+                               const bly_kind *kind,
+                               const bly_allocator *allocator)
+{
+    size_t bytes = (size_t)image_u64(p->head, IMAGE_BYTES);
+    bly_filter *filter;
+    bly_status status = handle_make(&filter, kind, p->head, bytes,
+                                    &pages_source, allocator);
+    if (status != BLY_OK)
+        return status;
+    filter->state = p;
+    filter->away = &pages_away;
+    filter->writable = p->writable;
+    filter->changed = p->begun;
+    *out = filter;
+    return BLY_OK;
+}
+
+/* ---- One writer -------------------------------------------------------- */
+
+/* Held until the file is closed. It has nothing to do with flock(), so that a
+ * program may hold that lock too. */
+static bly_status pages_lock(const pages *p)
+{
+    struct flock all = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+#ifdef F_OFD_SETLK
+    int locked = fcntl(p->file, F_OFD_SETLK, &all);
+#else
+    int locked = fcntl(p->file, F_SETLK, &all);
+#endif
+    if (locked == 0)
+        return BLY_OK;
+    if (errno != EAGAIN && errno != EACCES)
+        return pages_failed("lock", p->path);
+    return status_fail(BLY_EIO, "%s: another writer has it open: wait until "
+                       "that has closed it", p->path);
+}
+
+/* ---- Open -------------------------------------------------------------- */
+
+/* The head, zeros behind where the file is shorter; the file's size. */
+static bly_status pages_read_head(pages *p, uint64_t *size)
+{
+    struct stat info;
+    if (fstat(p->file, &info) != 0)
+        return pages_failed("examine", p->path);
+    if (!S_ISREG(info.st_mode))
+        return status_fail(BLY_EIO, "%s: cannot be worked on page by page: it "
+                           "is not a regular file", p->path);
+    *size = (uint64_t)info.st_size;
+    size_t some = *size < KIND_PAGE_MOST ? (size_t)*size : KIND_PAGE_MOST;
+    errno = 0;
+    return queue_read(p->file, 0, p->head, some)
+         ? BLY_OK : pages_failed("read", p->path);
+}
+
+static bly_status pages_check_head(const bly_kind **kind, pages *p,
+                                   uint64_t size)
+{
+    bly_status status = image_check_header(p->head, size);
+    if (status == BLY_OK)
+        status = handle_check_head(kind, p->head, size);
+    if (status != BLY_OK)
+        return status_named(status, p->path);
+    p->kind = (*kind)->pages;
+    p->bytes = p->kind->bytes(p->head);
+    return BLY_OK;
+}
+
+static bly_status pages_recover_window(pages *p, pages_window *w,
+                                       void *context)
+{
+    (void)context;
+    bool mended = false;
+    for (size_t i = 0; i < w->n; i++) {
+        uint8_t *page = pages_slot(p, w, i);
+        kind_page is = p->kind->look(p->head, page);
+        if (is == KIND_PAGE_BROKEN)
+            return pages_damaged(p, w->place[i]);
+        if (is != KIND_PAGE_TORN && is != KIND_PAGE_OPEN)
+            continue;
+        p->kind->seal(page);
+        p->counts.torn++;
+        mended = true;
+    }
+    return !mended || pages_window_write(p, w)
+         ? BLY_OK : pages_failed("write", p->path);
+}
+
+/* The last writer has not closed it: see 3 above. */
+static bly_status pages_recover(pages *p, const bly_allocator *allocator)
+{
+    if (!p->writable)
+        return status_fail(BLY_EUNSEALED, "%s: the filter is open for writing, "
+                           "or its writer ended without closing it: close it, "
+                           "or open it with BLY_PAGED | BLY_WRITE, which "
+                           "recovers all that was flushed", p->path);
+    image_set_u64(p->head, IMAGE_ITEMS, IMAGE_ITEMS_UNKNOWN);
+    p->begun = true;
+    return pages_walk(p, allocator, pages_recover_window, NULL);
+}
+
+static bly_status pages_verify(pages *p, const bly_allocator *allocator)
+{
+    uint64_t sum = 0, damaged = 0;
+    bly_status status = pages_sum(&sum, &damaged, p, allocator);
+    if (status == BLY_OK && sum != image_u64(p->head, IMAGE_PAYLOAD_SUM))
+        status = status_fail(BLY_ECORRUPT, "%s: the payload is damaged (its "
+                             "checksum does not match): build the filter anew",
+                             p->path);
+    return status;
+}
+
+static bly_status pages_open_file(bly_filter **out, pages *p, int flags,
+                                  const bly_allocator *allocator)
+{
+    const bly_kind *kind;
+    uint64_t size = 0;
+    p->writable = (flags & BLY_WRITE) != 0;
+    p->file = open(p->path, (p->writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+    if (p->file < 0)
+        return pages_failed("open", p->path);
+    p->head = memory_zeroed(allocator, KIND_PAGE_MOST);
+    if (p->head == NULL)
+        return status_plain(BLY_ENOMEM);
+    bly_status status = p->writable ? pages_lock(p) : BLY_OK;
+    if (status == BLY_OK)
+        status = pages_read_head(p, &size);
+    if (status == BLY_OK)
+        status = pages_check_head(&kind, p, size);
+    if (status == BLY_OK && p->writable)
+        status = pages_prepare(p, allocator);
+    if (status == BLY_OK && image_u64(p->head, IMAGE_PAYLOAD_SUM) == 0)
+        status = pages_recover(p, allocator);
+    else if (status == BLY_OK && (flags & BLY_VERIFY))
+        status = pages_verify(p, allocator);
+    return status == BLY_OK ? pages_handle(out, p, kind, allocator) : status;
+}
+
+bly_status pages_open(bly_filter **out, const char *path, int flags)
+{
+    bly_allocator allocator = memory_allocator(NULL);
+    pages *p = pages_new(path, &allocator);
+    if (p == NULL)
+        return status_plain(BLY_ENOMEM);
+    bly_status status = pages_open_file(out, p, flags, &allocator);
+    if (status != BLY_OK)
+        pages_free(p, &allocator);
+    return status;
+}
+
+/* ---- Create ------------------------------------------------------------ */
+
+/* A sparse file: pages that are not there are zeros, which is what empty ones
+ * are. */
+static bly_status pages_create_file(pages *p)
+{
+    uint64_t bytes = image_u64(p->head, IMAGE_BYTES);
+    image_unseal(p->head);
+    if (ftruncate(p->file, (off_t)bytes) != 0
+        || !queue_write(p->file, 0, p->head, p->bytes)
+        || fsync(p->file) != 0)
+        return pages_failed("write", p->path);
+    p->begun = true;
+    return folder_flush(p->path) ? BLY_OK
+                                 : pages_failed("flush the folder of", p->path);
+}
+
+static bly_status pages_create(bly_filter **out, pages *p,
+                               const bly_kind *kind,
+                               const bly_allocator *allocator)
+{
+    p->kind = kind->pages;
+    p->bytes = p->kind->bytes(p->head);
+    p->writable = true;
+    bly_status status = pages_prepare(p, allocator);
+    if (status != BLY_OK)
+        return status;
+    p->file = open(p->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (p->file < 0)
+        return pages_failed("make", p->path);
+    status = pages_lock(p);
+    if (status == BLY_OK)
+        status = pages_create_file(p);
+    if (status == BLY_OK)
+        status = pages_handle(out, p, kind, allocator);
+    if (status != BLY_OK)
+        unlink(p->path);
+    return status;
+}
+
+bly_status bly_create(bly_filter **out, const char *path, const char *kind,
+                      const bly_spec *spec)
+{
+    bly_allocator allocator = memory_allocator(spec->allocator);
+    const bly_kind *found;
+    pages *p = pages_new(path, &allocator);
+    if (p == NULL)
+        return status_plain(BLY_ENOMEM);
+    bly_status status = handle_head(&p->head, &found, kind, spec, &allocator);
+    if (status == BLY_OK)
+        status = pages_create(out, p, found, &allocator);
+    if (status != BLY_OK)
+        pages_free(p, &allocator);
+    return status;
+}
+
+/* ---- The buffer -------------------------------------------------------- */
+
+bly_status bly_buffer(bly_filter *filter, size_t bytes)
+{
+    if (filter->away != &pages_away)
+        return status_fail(BLY_EUNSUPPORTED, "only a filter that is open page "
+                           "by page collects adds: open it with BLY_PAGED");
+    if (!filter->writable)
+        return status_plain(BLY_EREADONLY);
+    if (bytes < PAGES_MEMORY_LEAST)
+        return status_fail(BLY_EPARAM, "%zu bytes are too few to collect adds "
+                           "in: give at least %d", bytes, PAGES_MEMORY_LEAST);
+    pages *p = pages_of(filter);
+    pending made;
+    bly_status status = pages_apply(p);
+    if (status != BLY_OK)
+        return status;
+    if (!pending_make(&made, p->kind, p->head, bytes, &filter->allocator))
+        return status_plain(BLY_ENOMEM);
+    pending_release(&p->waiting);
+    p->waiting = made;
+    return BLY_OK;
+}
+
+pages_counts pages_count(const bly_filter *filter)
+{
+    pages_counts counts = pages_of(filter)->counts;
+    counts.room = pages_of(filter)->waiting.room;
+    return counts;
+}

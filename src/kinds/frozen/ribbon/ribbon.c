@@ -1,0 +1,327 @@
+/* ribbon.c - a frozen filter near the least space there can be: equations.
+ *
+ * WHAT IT IS
+ *
+ * A table of rows of r bits. A key's hash chooses a start, some of the 64 rows
+ * from there on (half of them, at random) and a fingerprint of r bits; the
+ * table is such that those rows of any key, added up without carry, are its
+ * fingerprint. For a foreign key they are by accident, with chance 2^-r. One
+ * key is one linear equation of a narrow band, and to build the filter is to
+ * solve as many of them as there are rows: r bits a key and hardly one more.
+ *
+ * THE PICTURE
+ *
+ *      state  = hash of the key, mixed
+ *      start  = high half of state * starts
+ *      c      = coefficients, 64 bits, the first one 1
+ *
+ *                 start
+ *      slots  … . . | 1 . 1 1 . 1 . . 1 … 1 |          rows where c is 1, r
+ *                     |   | |   |     |   |            bits each: their sum is
+ *                     +---+-+---+-----+---+            the fingerprint
+ *
+ *      buckets of 128 starts, with a threshold each:
+ *
+ *      | bumped | here            | bumped   | here          | here …
+ *      0        36              128 0        16            128
+ *
+ * There are 5 % fewer slots than keys. Where the equations of a bucket
+ * contradict each other the keys with the lowest starts of it are *bumped* to
+ * the next layer, a table of its own that is a twentieth as large; those of
+ * that one to a third; the last few hundred keys are in a table with 15 % more
+ * slots than keys, where a seed is found that bumps none. The thresholds say
+ * for each start whether its keys are here or further on.
+ *
+ * IMAGE
+ *
+ *      geometry 0   number of different keys, 0 .. 2^34; 0: no key is there
+ *      geometry 1   bits 0-31 buckets of layer 0, 32-39 r, 1 .. 32,
+ *                   40-47 form, 0 bumped, 1 homogeneous, 48-55 seed, 0 .. 15,
+ *                   56-63 seed of the last layer, 0 .. 63
+ *      geometry 2   buckets of layer 1, and of layer 2 in the high half
+ *      geometry 3   buckets of layer 3, and tiles of the last layer, T
+ *      payload      layer 0, 1, 2, 3, where there are buckets, each its tiles
+ *                   and then its codes; T tiles; 32 bytes or a few more of 0
+ *
+ * A tile is 32 slots: r words of 32 bits, little-endian; bit i of word k is
+ * column k of slot i. A layer of B buckets has 128 B starts in shards of 2^16
+ * (the last may be smaller), and the slots of a shard are those of its starts
+ * and 64 more, for the ends of the last bands: start s begins at slot
+ * s + 64 floor(s / 2^16) of the layer. The code of bucket b is 2 bits at bit
+ * 2 (b mod 4) of byte b / 4; codes 0 1 2 3 are the thresholds 0 16 36 128. The
+ * last layer has 32 min(T, 8192) - 64 starts, no shards and no codes. Of a
+ * key, modulo 2^64:
+ *
+ *      state      mix(hash + seed * S), S = HASH_STEP of tools/hash.h
+ *                 in each further layer     mix(state + S)
+ *                 but in the last one       mix(state + (last seed + 2) * S)
+ *      start      high half of state * starts
+ *      c          p = state * E7A81F36B92D4C5D;  p xor p >> 32, bit 0 set
+ *      print      r low bits of (state * 9E3779B97F4A7C15) >> 32
+ *
+ * The homogeneous form has layer 0 alone, without codes, and every print is 0.
+ *
+ *      Valid if and only if (1) the fields are in these ranges and no layer
+ *      has more than 2^28 buckets, (2) a layer of no buckets is followed by
+ *      such layers only, (3) T is 3 or more in the bumped form; 0, with layers
+ *      1 to 3 and the last seed, in the other, which has a bucket, and (4) the
+ *      payload has the bytes of all this and 32, and in the bumped form up to
+ *      4 r - 1 more.
+ *
+ * MATHS
+ *
+ * The fingerprint of a foreign key is independent of what its rows add up to,
+ * so the rate is 2^-r for any number of keys and any table. With room for n
+ * keys in all, and n_last of them in the last layer, the slots are
+ *
+ *      n (1 + 1/2000) + 32 shards + 6 sqrt(n/250) + 0.15 n_last + 64     (1)
+ *
+ * The first two terms above n are for slots that stay empty: 0.093 % of n are
+ * measured at 10^8 keys, 0.099 % allowed. The root is for luck; what is not
+ * needed goes to the last layer. A code of 2 bits for 128 starts is 1/64 bit a
+ * key. At r = 8:
+ *
+ *      keys           10^4     10^5     10^6     10^7     10^8
+ *      bits a key     8.34     8.060    8.029    8.025    8.024
+ *
+ * against 8 of any filter at all, 8.6 to 9 of binary fuse filters, and 11.5 of
+ * a Bloom filter. The image is not smaller for keys that come twice: it is
+ * planned for all of them.
+ *
+ * A rate is met by whole bits: 1 % takes 7 of them (0.78 %), 0.39 % takes 9,
+ * since the chance that two hashes are equal is taken off first; `bits=8` says
+ * it plainly.
+ *
+ * The homogeneous form asks that the rows of every key add up to 0, which has
+ * always a solution: no key is bumped and no seed fails. Rows that the
+ * equations leave free are noise. Where by accident many equations meet, the
+ * rows between them are all forced to 0 and every foreign key there is found.
+ * With few slots that is the rule (at 5 % more slots than keys it adds 0.018
+ * to the rate, at 8 % 0.0006); it falls by a factor of three for each per cent
+ * but never quite ends, as accidents of some hundred slots do happen. It gets
+ *
+ *      slots / keys = 1.1 + 0.008 r                                      (2)
+ *
+ * and the plan allows half a per cent of the rate for it.
+ *
+ * CONSTRUCTION
+ *
+ * Keys are parted by shard, then by start, and a shard is solved by Gauss's
+ * elimination as its keys come [Dillinger & Walzer 2021]: a key whose first
+ * slot is empty becomes that slot's row; else that row is added to it, which
+ * makes its first coefficient 0, and it tries the next slot where it has a 1;
+ * about 21 of them. If nothing is left of its coefficients, but something of
+ * the fingerprint, it contradicts. The buckets of a shard come one after the
+ * other, but in each the keys from the last start to the first: so those that
+ * must be bumped have come last, and their rows can be taken out again, for
+ * none was added to a key that stays [Dillinger et al. 2022]. Then the rows
+ * are solved from the last slot to the first; rows that stay empty are 0.
+ *
+ * One step of a key waits for the last one, so four shards are done in turn.
+ * Shards are independent, whence threads; what is bumped is a matter of which
+ * keys there are in a bucket and not of their order, and the solution is the
+ * only one whose free rows are 0: the image depends on the set of keys and on
+ * n alone. Memory: 8 bytes a key and at most 16 times 3.6 MiB.
+ *
+ * Each layer but the first starts from the bumped keys, without repeats, and
+ * whatever they are, all layers share the bytes that were planned: where they
+ * do not suffice, as for hashes made to fall into one bucket, the whole is
+ * tried again with another seed.
+ *
+ * COST
+ *
+ * A lookup reads 3 tiles in a row, 12 r bytes: at r = 8 two lines, and two bits
+ * of a threshold, of which there are so few that they are in the cache. One
+ * key in 20 needs a second such reading. In a batch all these lines are asked
+ * for 128 keys ahead. Measured: `make bench`.
+ *
+ * WHEN TO USE, WHEN NOT
+ *
+ * For a set that does not change, where memory counts most, or the filter is
+ * sent over a wire: it is the smallest kind. `fuse` takes an eighth more and
+ * has no second table to ask; a set that grows needs another family. The
+ * homogeneous form is larger than `fuse`; it answers a batch in the cache in
+ * three quarters of the time, and its build cannot fail.
+ *
+ * PAPERS
+ *
+ *  [Dillinger & Walzer 2021]  Ribbon filter: practically smaller than Bloom and
+ *                  Xor, arXiv 2103.02515. The construction, both forms.
+ *  [Dillinger et al. 2022]    Dillinger, Hübschle-Schneider, Sanders & Walzer,
+ *                  Fast succinct retrieval and approximate membership using
+ *                  ribbon, SEA. Bumping by thresholds, here with codes of 2
+ *                  bits; the layers in one image, tiles of 32 slots, shards
+ *                  and the last layer are ours.
+ */
+#include "kinds/frozen/ribbon/ribbon.h"
+
+#include <math.h>
+
+enum { RIBBON_VERSION = 1 };
+
+enum { RIBBON_OPTION_FORM, RIBBON_OPTION_BITS };
+
+static const char *const ribbon_forms[] = { "bumped", "homogeneous", NULL };
+
+static const kind_option ribbon_options[] = {
+    [RIBBON_OPTION_FORM] = {
+        .name = "form", .help = "bumped: least space; homogeneous: one layer, "
+                                "no fingerprints",
+        .choices = ribbon_forms, .standard = RIBBON_BUMPED,
+    },
+    [RIBBON_OPTION_BITS] = {
+        .name = "bits", .help = "bits of a fingerprint, instead of a rate",
+        .least = 1, .most = RIBBON_BITS_MAX, .standard = KIND_CHOOSE,
+    },
+    { .name = NULL },
+};
+
+/* ---- Plan -------------------------------------------------------------- */
+
+/* Bytes of all layers of buckets, without the last. */
+static uint64_t ribbon_layers_bytes(const ribbon_shape *g)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < RIBBON_LAYERS; i++)
+        bytes += ribbon_layer_bytes(g, g->buckets[i]);
+    return bytes;
+}
+
+/* Slots that are enough for n keys in all layers together: (1). */
+static double ribbon_slots(uint64_t n)
+{
+    double keys = (double)n, last = fmin(keys, RIBBON_FEW + 8e-6 * keys);
+    double slots = keys + 0.15 * last + RIBBON_BAND;
+    if (n > RIBBON_FEW)
+        slots += keys / 2000 + 6 * sqrt(keys / 250)
+               + 32 * ceil(keys / RIBBON_SHARD);
+    return slots;
+}
+
+/* The payload, and what is known of the shape before the keys are. */
+static uint64_t ribbon_size(ribbon_shape *g, uint64_t n)
+{
+    if (g->form == RIBBON_HOMOGENEOUS) {
+        g->buckets[0] = ribbon_homogeneous_buckets(n, g->bits);
+        return ribbon_layers_bytes(g) + RIBBON_PAD;
+    }
+    if (n > RIBBON_FEW)
+        g->buckets[0] = ribbon_buckets(n);
+    uint64_t tiles = (uint64_t)ceil(ribbon_slots(n) / RIBBON_TILE);
+    uint64_t codes = n > RIBBON_FEW ? n / (4 * RIBBON_BUCKET) + 8 : 0;
+    uint64_t payload = tiles * 4 * g->bits + codes + RIBBON_PAD;
+    g->last = (uint32_t)((payload - RIBBON_PAD - ribbon_layers_bytes(g))
+                         / (4 * g->bits));
+    return payload;
+}
+
+static double ribbon_rate(const ribbon_shape *g)
+{
+    double rate = ldexp(1, -(int)g->bits);
+    return g->form == RIBBON_BUMPED ? rate : 1.005 * rate;
+}
+
+/* The least bits that keep the rate; more than RIBBON_BITS_MAX if none do. */
+static uint32_t ribbon_bits(ribbon_shape g, const kind_spec *spec)
+{
+    if (spec->option[RIBBON_OPTION_BITS] != KIND_CHOOSE)
+        return (uint32_t)spec->option[RIBBON_OPTION_BITS];
+    for (g.bits = 1; g.bits <= RIBBON_BITS_MAX; g.bits++)
+        if (ribbon_rate(&g) <= spec->rate)
+            break;
+    return g.bits;
+}
+
+/* Lines of three tiles in a row, on average over where the first begins. */
+static double ribbon_lines(uint32_t bits)
+{
+    uint32_t lines = 0;
+    for (uint32_t i = 0; i < 16; i++)
+        lines += (4 * bits * i % 64 + 3 * 4 * bits - 1) / 64 + 1;
+    return lines / 16.0;
+}
+
+static bly_status ribbon_plan(bly_plan_t *plan, const kind_spec *spec)
+{
+    uint64_t n = spec->capacity;
+    ribbon_shape g = { .form = (uint32_t)spec->option[RIBBON_OPTION_FORM] };
+    g.bits = ribbon_bits(g, spec);
+    if (n == 0)
+        return kind_no_capacity();
+    if (n > RIBBON_KEYS_MAX)
+        return kind_too_big(spec, "2^34 keys");
+    if (g.bits > RIBBON_BITS_MAX)
+        return status_fail(BLY_EPARAM, "kind ribbon ends at a rate of 2^-32: "
+                           "use standard for %.3g", spec->rate);
+    bly_status status = kind_plan_bytes(plan, ribbon_size(&g, n));
+    if (status != BLY_OK)
+        return status;
+
+    bool bumped = g.form == RIBBON_BUMPED;
+    g.distinct = n;
+    plan->capacity = n;
+    plan->scratch = ribbon_scratch(n);
+    plan->rate = ribbon_rate(&g);
+    plan->rate_sd = bumped ? 0 : 0.01 * plan->rate;
+    plan->fill = 0.5 * (double)n * g.bits / (8 * (double)plan->bytes);
+    plan->probes = RIBBON_BAND;
+    plan->lines_present = (ribbon_lines(g.bits) + bumped)
+                        * (bumped && n > RIBBON_FEW ? 1.06 : 1);
+    plan->lines_absent = plan->lines_present;
+    ribbon_geometry(plan->geometry, &g);
+    return BLY_OK;
+}
+
+static bly_status ribbon_check(const void *image)
+{
+    ribbon_shape g = ribbon_shape_of(image);
+    bool bumped = g.form == RIBBON_BUMPED;
+    bool sound = g.distinct <= RIBBON_KEYS_MAX
+              && g.bits >= 1 && g.bits <= RIBBON_BITS_MAX
+              && g.seed < RIBBON_SEEDS && g.last_seed < RIBBON_LAST_SEEDS
+              && (bumped ? g.last >= 3 : g.form == RIBBON_HOMOGENEOUS
+                  && g.buckets[0] > 0 && g.buckets[1] == 0
+                  && g.last == 0 && g.last_seed == 0);
+    for (size_t i = 0; i < RIBBON_LAYERS; i++)
+        sound = sound && g.buckets[i] <= RIBBON_BUCKETS_MAX
+             && (i == 0 || g.buckets[i] == 0 || g.buckets[i - 1] > 0);
+    if (!sound)
+        return kind_bad_geometry(image);
+
+    uint64_t payload = image_payload_bytes(image), bytes = RIBBON_PAD
+        + ribbon_layers_bytes(&g) + (uint64_t)g.last * 4 * g.bits;
+    return payload >= bytes && payload - bytes < (bumped ? 4 * g.bits : 1)
+         ? BLY_OK : kind_bad_geometry(image);
+}
+
+/* ---- Look inside ------------------------------------------------------- */
+
+static void ribbon_stat(bly_stat_t *out, const void *image)
+{
+    ribbon_shape g = ribbon_shape_of(image);
+    size_t bytes = image_payload_bytes(image);
+    out->distinct = (double)g.distinct;
+    out->distinct_sd = 0;
+    out->fill = (double)bits_count(image_payload(image), bytes)
+              / (8 * (double)bytes);
+    out->rate = g.distinct > 0 ? ribbon_rate(&g) : 0;
+    out->probes = RIBBON_BAND;
+}
+
+const bly_kind bly_kind_ribbon = {
+    .name    = "ribbon",
+    .family  = "frozen",
+    .summary = "a system of linear equations: the least space of all",
+    .version = RIBBON_VERSION,
+    .options = ribbon_options,
+
+    .plan  = ribbon_plan,
+    .check = ribbon_check,
+    .build = ribbon_build,
+
+    .contains      = ribbon_contains,
+    .contains_here = ribbon_contains_here,
+    .contains_many = ribbon_contains_many,
+
+    .stat = ribbon_stat,
+};

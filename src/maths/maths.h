@@ -1,0 +1,161 @@
+/* maths.h - the formulas of Bloom filters, each a small pure function.
+ *
+ * Floor 1. Symbols as in the literature: a filter of m bits (or a lane of m
+ * bits) holds n keys of k probes each; p is a rate. Whole numbers are passed
+ * as double where they only enter formulas, so that n may be an expectation.
+ * All functions are thread-safe and allocate nothing. Arguments outside the
+ * stated domain give a nan or a nonsense value, never a crash.
+ *
+ *   [Bloom 1970]    Space/time trade-offs in hash coding with allowable
+ *                   errors, CACM 13(7)
+ *   [Bose 2008]     On the false-positive rate of Bloom filters, IPL 108(4)
+ *   [Christensen 2010]  A new analysis of the false positive rate of a Bloom
+ *                   filter, IPL 110(21)
+ *   [Goel 2010]     Small subset queries and Bloom filters using ternary
+ *                   associative memories, SIGMETRICS
+ *   [Putze 2009]    Cache-, hash- and space-efficient Bloom filters, JEA 14
+ *   [Papapetrou 2010]  Cardinality estimation and dynamic length adaptation
+ *                   for Bloom filters, Distrib. Parallel Databases 28
+ */
+#ifndef BLY_MATHS_MATHS_H
+#define BLY_MATHS_MATHS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- Sizes: domain n >= 1, 0 < p < 1, k >= 1, m >= 1 ------------------- */
+
+/* Bits a key at the best k: log2(1/p) / ln 2. [Bloom 1970] */
+double math_bits_per_key(double p);
+
+/* The real k that makes the rate least: (m/n) ln 2, where half the bits are
+ * set. */
+double math_best_probes(double m, double n);
+
+/* The textbook's sizes, m = ceil(-n ln p / ln^2 2), k = round(m/n ln 2) but at
+ * least 1. They miss p by a little: k is rounded, and the formula behind them
+ * is an approximation from below. For comparison; we do not size by it. */
+void math_textbook(double n, double p, double *m, double *k);
+
+/* m at which k probes reach p by math_rate_exp: a lower bound of what is
+ * needed. */
+double math_bits_least(double n, double p, double k);
+
+/* m at which k probes reach p by math_rate_bound: enough in any case. */
+double math_bits_enough(double n, double p, double k);
+
+/* n that fill m bits up to rate p: -(m/k) ln(1 - p^(1/k)). */
+double math_capacity(double m, double k, double p);
+
+/* ---- The rate of m bits, n keys, k probes ------------------------------ */
+
+/* (1 - e^(-kn/m))^k. Independent bits, m to infinity. [Bloom 1970] */
+double math_rate_exp(double m, double n, double k);
+
+/* (1 - (1-1/m)^(kn))^k. Independent bits: a little low. [Bloom 1970] */
+double math_rate_classic(double m, double n, double k);
+
+/* (1 - e^(-k(n+1/2)/(m-1)))^k, proved never to be below the true rate; m >= 2.
+ * [Goel 2010] */
+double math_rate_bound(double m, double n, double k);
+
+/* The true rate, E[(X/m)^k] over the number X of set bits. Where m is at most
+ * MATH_OCCUPANCY and 4 k^2, by (1) and (2) below, to rounding; else
+ * from the mean and variance of X, whose relative error falls as 1/m^2 and is
+ * below 10^-4 for k <= 20 when 45 % of the bits or more are set, as they are
+ * in every filter that is sized by its rate. With fewer set it is high by up
+ * to 0.1 % (20 % set) or 1.4 % (1 %) for m about 2000; for k > 22 it may be
+ * 0.3 % off at m just above MATH_OCCUPANCY. tests/maths/maths.c holds these
+ * bands. [Bose 2008] */
+double math_rate(uint64_t m, double n, uint32_t k);
+
+/* The true rate from the distribution of X, whole n. m <= MATH_OCCUPANCY.
+ * [Christensen 2010] */
+double math_rate_occupancy(uint64_t m, uint64_t n, uint32_t k);
+
+/* The true rate by inclusion and exclusion, in O(k^2); loses log10(3^k) of its
+ * digits at half fill: k <= 20. [Bose 2008, rearranged] */
+double math_rate_inclusion(double m, double n, uint32_t k);
+
+/* Chance that the share of zeros is off its mean by `off` or more: at most
+ * 2 e^(-2 (off m)^2 / (kn)). [Azuma's inequality] */
+double math_zeros_tail(double m, double n, double k, double off);
+
+/* Probes a lookup of an absent key takes when a share `fill` of the bits is
+ * set and it stops at the first clear one: (1 - fill^k) / (1 - fill). */
+double math_absent_probes(double fill, double k);
+
+/* H(p) = -p log2 p - (1-p) log2 (1-p): what a bit that is set with chance p
+ * takes in the best code. 0 at p = 0 and p = 1. */
+double math_entropy(double p);
+
+/* The chance that a foreign key shares all 64 bits of its hash with one of n
+ * members: no filter of hashes can have a lower rate. */
+double math_collision(double n);
+
+/* ---- Set bits after t independent probes into m bits ------------------- */
+
+double math_set_mean(double m, double t);
+double math_set_variance(double m, double t);
+
+/* ---- Given bits --------------------------------------------------------
+ *
+ * The true rate once more, with k^2 sums of positive terms for each key and no
+ * distribution: j different bits are touched with chance Q_j by the probes of
+ * a foreign key, and all of them are set with chance R_j after t probes:
+ *
+ *      E[(X/m)^k] = sum_j Q_j R_j(t)                                      (1)
+ *      R_j(t+1) = (1 - j/m) R_j(t) + j/m R_(j-1)(t),  R_0 = 1,  R_j(0) = 0 (2)
+ *
+ * since the last probe hits one of j given bits or none. */
+
+enum { MATH_GIVEN = 64 };               /* probes of the foreign key, at most*/
+
+typedef struct { double of[MATH_GIVEN + 1]; } math_chances;
+
+/* Q_j of so many probes, at most MATH_GIVEN. */
+math_chances math_touch(uint64_t m, uint32_t probes);
+
+/* R_j, for j up to `most` <= m, as t grows. */
+typedef struct {
+    math_chances set;
+    double       share[MATH_GIVEN + 1]; /* j/m                               */
+    uint32_t     most;
+} math_given;
+
+void math_given_start(math_given *g, uint64_t m, uint32_t most);
+void math_given_probe(math_given *g, uint32_t probes);
+
+/* (1) */
+double math_given_rate(const math_given *g, const math_chances *touch);
+
+/* ---- Occupancy: how many of m <= MATH_OCCUPANCY bits are set ----------- */
+
+enum { MATH_OCCUPANCY = 2048 };
+
+/* chance[x] for low <= x <= high: that x bits are set. What lies outside is
+ * below 10^-30. */
+typedef struct {
+    uint64_t m, low, high;
+    double   chance[MATH_OCCUPANCY + 1];
+} math_occupancy;
+
+void math_occupancy_start(math_occupancy *o, uint64_t m);
+void math_occupancy_probe(math_occupancy *o, uint32_t probes);
+
+/* E[(X/m)^k] */
+double math_occupancy_moment(const math_occupancy *o, uint32_t k);
+
+/* ---- Sets of keys ------------------------------------------------------ */
+
+/* Keys in both A and B from the set bits x of A, y of B and `both` of A AND B
+ * [Papapetrou 2010]; 0 where that is negative. */
+double math_intersection_and(double m, double k, double x, double y,
+                             double both);
+
+/* Share of bits set in A AND B when the common keys set `common` of them and
+ * the others of A and of B each `a` and `b`. */
+double math_and_fill(double common, double a, double b);
+
+#endif /* BLY_MATHS_MATHS_H */

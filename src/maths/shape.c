@@ -1,0 +1,451 @@
+/* shape.c - rate, size and estimates of filters made of plain bits.
+ *
+ * Floor 1. The formulas are in shape.h; tests/maths/shape.c checks them against
+ * the literature's tables and by simulation.
+ */
+#include "maths/shape.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/sizes.h"
+#include "tools/bits.h"
+#include "maths/maths.h"
+
+/* Of a key that chose this block: the chance that it leaves a given bit of a
+ * lane clear is 1 - shape_hit. */
+static double shape_hit(const shape *s)
+{
+    return s->bits == 1 ? 1 : -expm1(s->probes * log1p(-1 / (double)s->bits));
+}
+
+/* ln of the chance that one key leaves a given bit of the filter clear. */
+static double shape_log_clear(const shape *s)
+{
+    return log1p(-shape_hit(s) / (double)s->blocks);
+}
+
+double shape_fill(const shape *s, double n)
+{
+    return n > 0 ? -expm1(n * shape_log_clear(s)) : 0;
+}
+
+/* ---- The rate ---------------------------------------------------------- */
+
+/* All f_i, and, if `squares`, s_i: the rate of twice as many probes. */
+static void shape_table_fill(shape_table *table, const shape *s, double top,
+                             bool squares)
+{
+    uint32_t k = s->probes;
+    assert(2 * k <= MATH_GIVEN);
+    math_chances once = math_touch(s->bits, k), twice = { { 0 } };
+    math_given set;
+
+    if (squares)
+        twice = math_touch(s->bits, 2 * k);
+    math_given_start(&set, s->bits, squares ? 2 * k : k);
+    table->top = top < SHAPE_LOAD_MAX ? (uint64_t)top : SHAPE_LOAD_MAX;
+    for (uint64_t i = 0; i <= table->top; i++) {
+        double rate = math_given_rate(&set, &once);
+        double square = squares ? math_given_rate(&set, &twice) : 0;
+        table->rate[i] = pow(rate, (double)s->lanes);
+        table->square[i] = pow(square, (double)s->lanes);
+        math_given_probe(&set, k);
+    }
+}
+
+/* The largest load of a block that matters at a mean of `load`. */
+static double shape_top(double load)
+{
+    return ceil(load + 12 * sqrt(load) + 12);
+}
+
+typedef struct { double weight, rate, square, cross; } shape_sums;
+
+static void shape_sum(shape_sums *sums, const shape_table *table, uint64_t i,
+                      double weight)
+{
+    sums->weight += weight;
+    sums->rate += weight * table->rate[i];
+    sums->square += weight * table->square[i];
+    sums->cross += weight * table->rate[i] * (double)i;
+}
+
+/* Sums over the binomial loads w_i of a block, from the mode outwards, each
+ * weight from its neighbour, and scaled at the end by their total: no
+ * factorials. blocks >= 2. */
+static shape_sums shape_mix(const shape_table *table, double n, double blocks)
+{
+    const double least = 1e-25;
+    double odds = 1 / (blocks - 1), mode = floor(n / blocks);
+    shape_sums sums = { 0 };
+
+    uint64_t i = (uint64_t)mode;
+    for (double w = 1; w > least && i <= table->top && (double)i <= n; i++) {
+        shape_sum(&sums, table, i, w);
+        w *= (n - (double)i) / ((double)i + 1) * odds;
+    }
+    i = (uint64_t)mode;
+    double w = 1;
+    while (i > 0 && w > least) {
+        w *= (double)i / ((n - (double)i + 1) * odds);
+        shape_sum(&sums, table, --i, w);
+    }
+    sums.rate /= sums.weight;
+    sums.square /= sums.weight;
+    sums.cross /= sums.weight;
+    return sums;
+}
+
+static double shape_rate_one_block(const shape *s, double n, double *sd)
+{
+    double bits = (double)s->bits, lanes = (double)s->lanes;
+    double rate = pow(math_rate(s->bits, n, s->probes), lanes);
+    if (sd != NULL) {
+        double mean = math_set_mean(bits, n * s->probes);
+        double spread = sqrt(math_set_variance(bits, n * s->probes)) / mean;
+        *sd = mean > 0 ? rate * s->probes * sqrt(lanes) * spread : 0;
+    }
+    return rate;
+}
+
+/* Blocks so loaded that nearly every bit is set: the mean load will do. */
+static double shape_rate_overfull(const shape *s, double load, double *sd)
+{
+    if (sd != NULL)
+        *sd = 0;
+    double lane = math_rate_classic((double)s->bits, load, s->probes);
+    return pow(lane, (double)s->lanes);
+}
+
+double shape_rate(const shape *s, uint64_t n, double *sd)
+{
+    double keys = (double)n, load = keys / (double)s->blocks;
+    if (s->blocks == 1)
+        return shape_rate_one_block(s, keys, sd);
+    if (shape_top(load) > SHAPE_LOAD_MAX)
+        return shape_rate_overfull(s, load, sd);
+
+    shape_table table;
+    shape_table_fill(&table, s, shape_top(load), sd != NULL);
+    shape_sums f = shape_mix(&table, keys, (double)s->blocks);
+    if (sd != NULL) {
+        double cross = f.cross - load * f.rate;
+        double spread = load * (1 - 1 / (double)s->blocks);
+        double variance = f.square - f.rate * f.rate
+                        - (load > 0 ? cross * cross / spread : 0);
+        *sd = variance > 0 ? sqrt(variance / (double)s->blocks) : 0;
+    }
+    return f.rate;
+}
+
+void shape_plan(bly_plan_t *plan, const shape *s, uint64_t n)
+{
+    plan->capacity = n;
+    plan->rate = shape_rate(s, n, &plan->rate_sd);
+    plan->fill = shape_fill(s, (double)n);
+    plan->probes = s->probes * (uint32_t)s->lanes;
+}
+
+/* The rate of so many blocks, two or more, from a table for its probes. */
+static double shape_rate_by(const shape_table *table, const shape *s, double n,
+                            uint64_t blocks)
+{
+    double load = n / (double)blocks;
+    if (shape_top(load) > SHAPE_LOAD_MAX)
+        return shape_rate_overfull(s, load, NULL);
+    return shape_mix(table, n, (double)blocks).rate;
+}
+
+/* The load of a block whose rate would be p if all blocks had just that. More
+ * blocks than this tells are needed where unequal loads raise the rate, as
+ * they do for all but high rates. */
+static double shape_even_load(const shape *s, double p)
+{
+    return math_capacity((double)s->bits, s->probes,
+                         pow(p, 1 / (double)s->lanes));
+}
+
+bool shape_enough(uint64_t *blocks, const shape *s, uint64_t n, double p)
+{
+    const uint64_t most = UINT64_C(1) << 58;
+    double keys = (double)n, load = shape_even_load(s, p);
+
+    shape one = *s;
+    one.blocks = 1;
+    if (shape_rate(&one, n, NULL) <= p) {
+        *blocks = 1;
+        return true;
+    }
+    /* Twice the load, for the few blocks that may be tried below `least`. */
+    shape_table table;
+    shape_table_fill(&table, s, shape_top(2 * load), false);
+
+    double least = fmin(floor(keys / load), (double)most);
+    uint64_t low = least > 1 ? (uint64_t)least : 1;
+    while (low > 1 && shape_rate_by(&table, s, keys, low) <= p)
+        low -= low / 64 + 1;
+    uint64_t high = low + 1;
+    while (shape_rate_by(&table, s, keys, high) > p) {
+        if (high >= most)
+            return false;
+        low = high;
+        high += high / 4 + 1;
+    }
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (shape_rate_by(&table, s, keys, middle) > p)
+            low = middle;
+        else
+            high = middle;
+    }
+    *blocks = high;
+    return true;
+}
+
+uint64_t shape_capacity(const shape *s, double p)
+{
+    uint64_t low = 1, high = 2;
+    while (high < UINT64_C(1) << 62 && shape_rate(s, high, NULL) <= p) {
+        low = high;
+        high *= 2;
+    }
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (shape_rate(s, middle, NULL) <= p)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- One row of bits --------------------------------------------------- */
+
+uint32_t shape_row_probes(double p, uint32_t most_k)
+{
+    uint32_t best = 1;
+    for (uint32_t k = 2; k <= most_k; k++)
+        if (math_bits_least(1, p, k) < math_bits_least(1, p, best))
+            best = k;
+    return best;
+}
+
+/* The real optimum rounded, or a neighbour. */
+uint32_t shape_row_probes_for(uint64_t m, double n, uint32_t most_k)
+{
+    double real = math_best_probes((double)m, n);
+    double k = fmin(fmax(floor(real), 1), most_k);
+    if (k < most_k && math_rate_exp((double)m, n, k + 1)
+                    < math_rate_exp((double)m, n, k))
+        k++;
+    return (uint32_t)k;
+}
+
+bool shape_row_bits(uint64_t *m, double n, double p, uint32_t k,
+                    uint64_t most_m)
+{
+    uint64_t low, high;
+    if (!sizes_from_double(&high, math_bits_enough(n, p, k))
+        || !sizes_from_double(&low, math_bits_least(n, p, k))
+        || high > most_m)
+        return false;
+    low = low > 1 ? low - 1 : 0;
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (math_rate(middle, n, k) <= p)
+            high = middle;
+        else
+            low = middle;
+    }
+    *m = high;
+    return true;
+}
+
+/* ---- Keys from bits ---------------------------------------------------- */
+
+/* Covariance of the clear bits of one block in filters S and T, when its
+ * loads are independent Poisson numbers: `both` keys in S and T, `only_s` and
+ * `only_t` in one of them. With q the chance that a key leaves a bit clear
+ * and r that it leaves two clear, a pair of bits of one lane is clear (the
+ * first in S, the second in T) with chance
+ *
+ *      e^(-both (1-r) - (only_s + only_t)(1-q))
+ *
+ * and a pair in different lanes with q^2 for r. Terms in bits^2, and those in
+ * bits, are gathered under expm1, or they would cancel to nothing in double. */
+static double shape_clear_covariance(const shape *s, double both,
+                                     double only_s, double only_t)
+{
+    double bits = (double)s->bits, lanes = (double)s->lanes;
+    double hit = shape_hit(s), clear = 1 - hit;
+    double apart = s->bits <= 2 ? -clear * clear
+        : clear * clear * expm1(s->probes * log1p(-1 / ((bits - 1)
+                                                        * (bits - 1))));
+    double excess = both * (hit * hit + apart);     /* both (1 - 2q + r) */
+    double alone = (only_s + only_t) * hit;
+    double product = exp(-2 * both * hit - alone);
+
+    double same_lane = bits * bits * product * expm1(excess)
+                     + bits * product * (expm1(both * hit) - expm1(excess));
+    double two_lanes = bits * bits * product * expm1(both * hit * hit);
+    return lanes * same_lane + lanes * (lanes - 1) * two_lanes;
+}
+
+/* Covariance of the estimates (3) from filters S and T of fixed numbers of
+ * keys, to first order: that of the clear bits under Poisson loads, over the
+ * slopes dZ/dn, less the number of common keys, which is what the Poisson
+ * numbers themselves vary by. */
+static double shape_covariance(const shape *s, double both, double only_s,
+                               double only_t)
+{
+    double blocks = (double)s->blocks, hit = shape_hit(s);
+    double slope = (double)s->bits * (double)s->lanes * hit;
+    double clear = shape_clear_covariance(s, both / blocks, only_s / blocks,
+                                          only_t / blocks);
+    double in_s = both + only_s, in_t = both + only_t;
+    return blocks * clear * exp((in_s + in_t) / blocks * hit) / slope / slope
+         - both;
+}
+
+static double shape_root(double variance)
+{
+    return variance > 0 ? sqrt(variance) : 0;
+}
+
+bly_estimate shape_keys(const shape *s, double set)
+{
+    double all = shape_bits(s);
+    if (set >= all)
+        return (bly_estimate){ (double)INFINITY, (double)INFINITY };
+    if (set <= 0)
+        return (bly_estimate){ 0, 0 };
+    double n = log1p(-set / all) / shape_log_clear(s);
+    return (bly_estimate){ n, shape_root(shape_covariance(s, n, 0, 0)) };
+}
+
+/* ---- Reading the bits -------------------------------------------------- */
+
+static size_t shape_lane_bytes(const shape *s)
+{
+    return (size_t)(s->bits / 8 + (s->bits % 8 != 0));
+}
+
+static size_t shape_bytes(const shape *s)
+{
+    return (size_t)(s->blocks * s->lanes) * shape_lane_bytes(s);
+}
+
+enum { SHAPE_POWERS = 512 };
+
+/* Walk all lanes; the mean over blocks of the product over lanes of
+ * (set/bits)^probes is the filter's own rate. */
+void shape_stat(bly_stat_t *out, const shape *s, const uint8_t *payload)
+{
+    double power[SHAPE_POWERS + 1], rate = 0;
+    bool tabled = s->bits <= SHAPE_POWERS;
+    size_t lane_bytes = shape_lane_bytes(s);
+    uint64_t set = 0;
+
+    for (uint64_t x = 0; tabled && x <= s->bits; x++)
+        power[x] = pow((double)x / (double)s->bits, s->probes);
+    for (uint64_t block = 0; block < s->blocks; block++) {
+        double chance = 1;
+        for (uint64_t lane = 0; lane < s->lanes; lane++) {
+            uint64_t x = bits_count(payload, lane_bytes);
+            payload += lane_bytes;
+            set += x;
+            chance *= tabled ? power[x]
+                    : pow((double)x / (double)s->bits, s->probes);
+        }
+        rate += chance;
+    }
+    bly_estimate keys = shape_keys(s, (double)set);
+    out->fill = (double)set / shape_bits(s);
+    out->rate = rate / (double)s->blocks;
+    out->distinct = keys.value;
+    out->distinct_sd = keys.sd;
+    out->probes = s->probes * (uint32_t)s->lanes;
+}
+
+/* The variances of what a, b and either are combined to, where a_only and
+ * b_only are the keys in one filter alone. Differences are taken between
+ * neighbours first: those of equal filters are 0, not what rounding leaves. */
+static void shape_overlap_errors(bly_overlap_t *out,
+                                 shape_covary *covariance, const void *filter)
+{
+    double both = fmax(out->both.value, 0);
+    double a_only = fmax(out->a.value - both, 0);
+    double b_only = fmax(out->b.value - both, 0);
+    double either = both + a_only + b_only;
+
+    double aa = covariance(filter, both + a_only, 0, 0);
+    double bb = covariance(filter, both + b_only, 0, 0);
+    double uu = covariance(filter, either, 0, 0);
+    double ab = covariance(filter, both, a_only, b_only);
+    double au = covariance(filter, both + a_only, 0, b_only);
+    double bu = covariance(filter, both + b_only, 0, a_only);
+
+    /* differ = (either - a) + (either - b), both = either - differ */
+    double dd = (uu - au) + (aa - au) + (uu - bu) + (bb - bu)
+              + 2 * ((uu - bu) + (ab - au));
+    double du = (uu - au) + (uu - bu);
+    out->a.sd = shape_root(aa);
+    out->b.sd = shape_root(bb);
+    out->either.sd = shape_root(uu);
+    out->differ.sd = shape_root(dd);
+    out->both.sd = shape_root(uu + (dd - 2 * du));
+}
+
+void shape_overlap_end(bly_overlap_t *out)
+{
+    out->jaccard = (bly_estimate){ 0, 0 };
+    if (isinf(out->either.value))
+        out->both = out->differ = out->jaccard = out->either;
+    else if (out->either.value > 0) {
+        double d = out->differ.value / out->either.value;
+        double uu = out->either.sd * out->either.sd;
+        double dd = out->differ.sd * out->differ.sd;
+        double du = (uu - out->both.sd * out->both.sd + dd) / 2;
+        out->jaccard.value = out->both.value / out->either.value;
+        out->jaccard.sd = shape_root(dd - 2 * d * du + d * d * uu)
+                        / out->either.value;
+    }
+}
+
+void shape_overlap_combine(bly_overlap_t *out, shape_covary *covariance,
+                           const void *filter)
+{
+    if (isfinite(out->either.value)) {
+        double a_only = out->either.value - out->b.value;
+        double b_only = out->either.value - out->a.value;
+        out->both.value = out->a.value - a_only;
+        out->differ.value = a_only + b_only;
+        shape_overlap_errors(out, covariance, filter);
+    }
+    shape_overlap_end(out);
+}
+
+static double shape_covary_rows(const void *filter, double both, double a_only,
+                                double b_only)
+{
+    return shape_covariance(filter, both, a_only, b_only);
+}
+
+void shape_overlap_of(bly_overlap_t *out, const shape *s,
+                      uint64_t a, uint64_t b, uint64_t either)
+{
+    out->a = shape_keys(s, (double)a);
+    out->b = shape_keys(s, (double)b);
+    out->either = shape_keys(s, (double)either);
+    shape_overlap_combine(out, shape_covary_rows, s);
+}
+
+void shape_overlap(bly_overlap_t *out, const shape *s,
+                   const uint8_t *a, const uint8_t *b)
+{
+    size_t bytes = shape_bytes(s);
+    shape_overlap_of(out, s, bits_count(a, bytes), bits_count(b, bytes),
+                     bits_count_or(a, b, bytes));
+}

@@ -1,0 +1,106 @@
+/* handle.h - what a bly_filter is inside: an image, its kind, and how the
+ * bytes were come by.
+ *
+ * Floor 5; floor 6 (src/io/) makes handles too.
+ */
+#ifndef BLY_VERBS_HANDLE_H
+#define BLY_VERBS_HANDLE_H
+
+#include "tools/hash.h"
+#include "image/kind.h"
+
+/* Where an image's bytes live, and what that asks for. */
+typedef struct {
+    /* Before the first change since the image was last sealed; or NULL. */
+    void (*begin)(bly_filter *filter);
+    /* Give the bytes back; or NULL where they are not ours. */
+    void (*release)(bly_filter *filter);
+} handle_source;
+
+/* The verbs of an image that is not in memory: filter->image is its head only
+ * (image/kind.h, kind_pages), and nothing may be asked of the kind but what a
+ * head is enough for. Other verbs are refused; see handle_here(). */
+typedef struct {
+    /* add_many, or with `seen` add_each, of kind.h */
+    bly_status (*add_many)(bly_filter *filter, const uint64_t *hashes,
+                           size_t n, bool *seen, size_t *done);
+    void       (*contains_many)(const bly_filter *filter,
+                                const uint64_t *hashes, size_t n,
+                                bool *present);
+    bly_status (*stat)(bly_stat_t *out, const bly_filter *filter);
+    bly_status (*flush)(bly_filter *filter);
+    bly_status (*sync)(bly_filter *filter);
+} handle_away;
+
+struct bly_filter {
+    const bly_kind      *kind;
+    kind_contains       *contains;      /* the kind's best for this machine  */
+    hash_function       *hash;
+    uint64_t             seed;
+    uint8_t             *image;
+    size_t               bytes;
+    uint64_t             items;         /* the truth while the handle lives  */
+    const handle_source *source;
+    const handle_away   *away;          /* NULL: the image is in memory      */
+    void                *state;         /* the source's own                  */
+    bly_allocator        allocator;
+    bool                 writable;
+    bool                 shared;
+    bool                 changed;       /* since the image was sealed        */
+};
+
+/* An image in memory from the handle's allocator. */
+extern const handle_source handle_owned;
+
+/* Is this an image that can be used, or a packed one that can be unpacked?
+ * Everything but the payload's checksum; sets *kind. Errors of bly_check. */
+bly_status handle_check(const bly_kind **kind, const void *image,
+                        uint64_t bytes);
+
+/* The same for the first KIND_PAGE_MOST bytes of an image of `bytes` bytes, if
+ * its kind has pages; else BLY_EUNSUPPORTED. */
+bly_status handle_check_head(const bly_kind **kind, const void *head,
+                             uint64_t bytes);
+
+/* Of an image that handle_check() accepted: the bytes it has when unpacked, or
+ * 0 if it is not packed. */
+uint64_t handle_packed(const bly_kind *kind, const void *image);
+
+/* A handle for a copy of such an image in memory of its own, unpacked if it is
+ * packed. BLY_ENOMEM. */
+bly_status handle_unpack(bly_filter **out, const bly_kind *kind,
+                         const void *image, const bly_allocator *allocator);
+
+/* The filter as it is saved and sent, to where there is room for as many bytes
+ * as its image has; how many they are. */
+size_t handle_pack(const bly_filter *filter, void *into);
+
+/* A handle for an image that handle_check() accepted, not packed. It owns the
+ * bytes from then on, as `source` says; on BLY_ENOMEM it does not. */
+bly_status handle_make(bly_filter **out, const bly_kind *kind, void *image,
+                       size_t bytes, const handle_source *source,
+                       const bly_allocator *allocator);
+
+/* The same for one in memory from the allocator, which goes back there on an
+ * error. */
+bly_status handle_own(bly_filter **out, const bly_kind *kind, void *image,
+                      size_t bytes, const bly_allocator *allocator);
+
+/* Let many threads add; BLY_EUNSUPPORTED if the kind cannot. */
+bly_status handle_share(bly_filter *filter);
+
+/* To be called before each change. BLY_EREADONLY. */
+bly_status handle_begin(bly_filter *filter);
+
+/* Is the image in memory? BLY_EUNSUPPORTED, saying what cannot be done. */
+bly_status handle_here(const bly_filter *filter, const char *verb);
+
+/* The head of an empty filter of a kind that has pages, in KIND_PAGE_MOST
+ * bytes of memory from the allocator, and its kind. Errors of bly_new. */
+bly_status handle_head(uint8_t **head, const bly_kind **kind, const char *name,
+                       const bly_spec *spec, const bly_allocator *allocator);
+
+/* Write the item count into the header, and both checksums. */
+void handle_seal(bly_filter *filter);
+
+#endif /* BLY_VERBS_HANDLE_H */

@@ -1,0 +1,93 @@
+/* pack.c - filters as bytes for the way: packed where the kind can, whole
+ * where it cannot.
+ *
+ * Floor 5. The other direction trusts nothing; files go through the same two
+ * functions (src/io/).
+ */
+#include "bloomery.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/sizes.h"
+#include "base/status.h"
+#include "verbs/handle.h"
+
+size_t handle_pack(const bly_filter *filter, void *into)
+{
+    const void *image = bly_image(filter, NULL);
+    if (filter->kind->pack == NULL) {
+        memcpy(into, image, filter->bytes);
+        return filter->bytes;
+    }
+    filter->kind->pack(into, image);
+    image_seal(into);
+    return (size_t)image_u64(into, IMAGE_BYTES);
+}
+
+bly_status bly_pack(const bly_filter *filter, void *into, size_t room,
+                    size_t *bytes)
+{
+    bly_status here = handle_here(filter, "packed");
+    if (here != BLY_OK)
+        return here;
+    if (room < filter->bytes)
+        return status_fail(BLY_EPARAM, "there is room for %zu bytes, and "
+                           "packing needs that of the image, %zu: give so "
+                           "much", room, filter->bytes);
+    *bytes = handle_pack(filter, into);
+    return BLY_OK;
+}
+
+uint64_t handle_packed(const bly_kind *kind, const void *image)
+{
+    uint64_t bytes = 0;
+    if (kind->unpack_plan != NULL)
+        (void)kind->unpack_plan(&bytes, image);
+    return bytes;
+}
+
+/* The image for a handle of its own: unpacked, or copied. */
+static void *pack_image(const bly_kind *kind, const void *image,
+                        uint64_t plain, size_t bytes,
+                        const bly_allocator *allocator)
+{
+    if (plain == 0) {
+        void *copy = memory_raw(allocator, bytes);
+        if (copy != NULL)
+            memcpy(copy, image, bytes);
+        return copy;
+    }
+    void *unpacked = memory_zeroed(allocator, (size_t)plain);
+    if (unpacked != NULL) {
+        kind->unpack(unpacked, image);
+        image_seal(unpacked);
+    }
+    return unpacked;
+}
+
+bly_status handle_unpack(bly_filter **out, const bly_kind *kind,
+                         const void *image, const bly_allocator *allocator)
+{
+    uint64_t plain = handle_packed(kind, image);
+    size_t bytes = (size_t)image_u64(image, IMAGE_BYTES);
+    size_t own = plain != 0 ? (size_t)plain : bytes;
+    void *unpacked = pack_image(kind, image, plain, bytes, allocator);
+    if (unpacked == NULL)
+        return status_fail(BLY_ENOMEM, "out of memory: the filter takes %.4g "
+                           "MiB when it is unpacked",
+                           (double)own / (1 << 20));
+    return handle_own(out, kind, unpacked, own, allocator);
+}
+
+bly_status bly_unpack(bly_filter **out, const void *packed, size_t bytes)
+{
+    const bly_kind *kind;
+    bly_status status = handle_check(&kind, packed, bytes);
+    if (status == BLY_OK)
+        status = image_check_payload(packed);
+    if (status != BLY_OK)
+        return status;
+    bly_allocator allocator = memory_allocator(NULL);
+    return handle_unpack(out, kind, packed, &allocator);
+}

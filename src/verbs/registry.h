@@ -1,0 +1,56 @@
+/* registry.h - the list of all kinds, and how a kind is asked for by name.
+ *
+ * Floor 5.
+ */
+#ifndef BLY_VERBS_REGISTRY_H
+#define BLY_VERBS_REGISTRY_H
+
+#include "image/kind.h"
+
+/* Every kind there is, in the order of the listings. One line a kind; all
+ * else follows from it. */
+#define REGISTRY_KINDS(X)                                                      \
+    X(standard)                                                                \
+    X(partitioned)                                                             \
+    X(blocked)                                                                 \
+    X(split)                                                                   \
+    X(compaction)                                                              \
+    X(floom)                                                                   \
+    X(counting)                                                                \
+    X(variable)                                                                \
+    X(dleft)                                                                   \
+    X(deletable)                                                               \
+    X(cuckoo)                                                                  \
+    X(quotient)                                                                \
+    X(xor)                                                                     \
+    X(fuse)                                                                    \
+    X(ribbon)                                                                  \
+    X(gcs)                                                                     \
+    X(bloomier)                                                                \
+    X(approximator)                                                            \
+    X(spatial)                                                                 \
+    X(egh)                                                                     \
+    X(invertible)                                                              \
+    X(stable)                                                                  \
+    X(twin)                                                                    \
+    X(scalable)                                                                \
+    X(compressed)                                                              \
+    X(aging)                                                                   \
+    X(layered)                                                                 \
+    X(attenuated)                                                              \
+    X(cascade)                                                                 \
+    X(buffered)
+
+#define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;
+REGISTRY_KINDS(REGISTRY_DECLARE)
+#undef REGISTRY_DECLARE
+
+/* The kinds, a NULL at the end. */
+extern const bly_kind *const registry_kinds[];
+
+/* Read "kind:option=value,…": the kind, and its options' values in the order
+ * of its table, those not given as their standard. BLY_EKIND, BLY_EOPTION. */
+bly_status registry_parse(const bly_kind **kind, uint64_t option[KIND_OPTIONS],
+                          const char *text);
+
+#endif /* BLY_VERBS_REGISTRY_H */

@@ -1,0 +1,183 @@
+/* sets.c - filters as sets of keys: union, intersection, overlap,
+ * difference.
+ *
+ * Floor 5. Only filters of one kind, geometry, hash and seed go together:
+ * anything else would need every pair of kinds to know each other. Others meet
+ * through their keys.
+ */
+#include "bloomery.h"
+
+#include "base/memory.h"
+#include "base/sizes.h"
+#include "base/status.h"
+#include "verbs/handle.h"
+
+static bly_status sets_here(const bly_filter *a, const bly_filter *b)
+{
+    bly_status status = handle_here(a, "combined");
+    return status == BLY_OK ? handle_here(b, "combined") : status;
+}
+
+/* Do both know a key by the same hash? */
+static bly_status sets_match_keys(const bly_filter *a, const bly_filter *b)
+{
+    if (a->hash != b->hash)
+        return status_fail(BLY_EMISMATCH, "the filters have the hash functions "
+                           "%.8s and %.8s: build both with one",
+                           (const char *)a->image + IMAGE_HASH,
+                           (const char *)b->image + IMAGE_HASH);
+    if (a->seed != b->seed)
+        return status_fail(BLY_EMISMATCH, "the filters have the seeds %llu and "
+                           "%llu: build both with one",
+                           (unsigned long long)a->seed,
+                           (unsigned long long)b->seed);
+    return BLY_OK;
+}
+
+/* May these two be combined? */
+static bly_status sets_match(const bly_filter *a, const bly_filter *b)
+{
+    bly_status status = sets_here(a, b);
+    if (status != BLY_OK)
+        return status;
+    if (a->kind != b->kind)
+        return status_fail(BLY_EMISMATCH, "one filter is of kind %s, the other "
+                           "of kind %s: build both of one kind", a->kind->name,
+                           b->kind->name);
+    status = sets_match_keys(a, b);
+    if (status != BLY_OK)
+        return status;
+    if (a->bytes != b->bytes
+        || memcmp(a->image + IMAGE_GEOMETRY, b->image + IMAGE_GEOMETRY,
+                  8 * IMAGE_GEOMETRY_FIELDS) != 0
+        || (a->kind->alike != NULL && !a->kind->alike(a->image, b->image)))
+        return status_fail(BLY_EMISMATCH, "the filters are of unlike plans, "
+                           "%llu and %llu bytes: build both for the same "
+                           "number of keys, rate and options",
+                           (unsigned long long)a->bytes,
+                           (unsigned long long)b->bytes);
+    return BLY_OK;
+}
+
+static bly_status sets_cannot(const bly_kind *kind, const char *verb)
+{
+    return status_fail(BLY_EUNSUPPORTED, "filters of kind %s cannot be %s",
+                       kind->name, verb);
+}
+
+/* May `into` be changed by the other, and does its kind do that? */
+static bly_status sets_begin(bly_filter *into, const bly_filter *other,
+                             bool can, const char *verb)
+{
+    bly_status status = sets_match(into, other);
+    if (status == BLY_OK && !can)
+        status = sets_cannot(into->kind, verb);
+    return status == BLY_OK ? handle_begin(into) : status;
+}
+
+/* The items of a union: for a kind that counts, or sums them as one that
+ * subtracts does, all of both; for another, some keys may be in both. */
+static uint64_t sets_items(const bly_filter *a, const bly_filter *b)
+{
+    uint64_t sum;
+    if (a->items == 0 || b->items == 0)
+        return a->items == 0 ? b->items : a->items;
+    bool counts = a->kind->count != NULL || a->kind->subtract != NULL;
+    if (!counts || a->items == IMAGE_ITEMS_UNKNOWN
+        || b->items == IMAGE_ITEMS_UNKNOWN
+        || !sizes_add(&sum, a->items, b->items))
+        return IMAGE_ITEMS_UNKNOWN;
+    return sum;
+}
+
+bly_status bly_unite(bly_filter *into, const bly_filter *other)
+{
+    bly_status status = sets_begin(into, other, into->kind->unite != NULL,
+                                   "united");
+    if (status == BLY_OK)
+        status = into->kind->unite(into->image, other->image);
+    if (status == BLY_OK)
+        into->items = sets_items(into, other);
+    return status;
+}
+
+/* The items after uniting at a label: some may be in both, or left out. */
+static uint64_t sets_items_at(const bly_filter *into, const bly_filter *other)
+{
+    if (other->items == 0)
+        return into->items;
+    return into->items == 0 && into->kind != other->kind ? other->items
+                                                         : IMAGE_ITEMS_UNKNOWN;
+}
+
+bly_status bly_unite_at(bly_filter *into, const bly_filter *other,
+                        uint64_t label)
+{
+    bly_status status = sets_here(into, other);
+    if (status == BLY_OK && into->kind->unite_at == NULL)
+        status = sets_cannot(into->kind, "united at a label");
+    if (status == BLY_OK)
+        status = into->kind == other->kind ? sets_match(into, other)
+                                           : sets_match_keys(into, other);
+    if (status == BLY_OK)
+        status = handle_begin(into);
+    if (status == BLY_OK)
+        status = into->kind->unite_at(into->image, other->image, label);
+    if (status == BLY_OK)
+        into->items = sets_items_at(into, other);
+    return status;
+}
+
+bly_status bly_intersect(bly_filter *into, const bly_filter *other)
+{
+    bly_status status = sets_begin(into, other, into->kind->intersect != NULL,
+                                   "intersected");
+    if (status != BLY_OK)
+        return status;
+    into->kind->intersect(into->image, other->image);
+    bool empty = into->items == 0 || other->items == 0;
+    into->items = empty ? 0 : IMAGE_ITEMS_UNKNOWN;
+    return BLY_OK;
+}
+
+bly_status bly_subtract(bly_filter *into, const bly_filter *other)
+{
+    bly_status status = sets_begin(into, other, into->kind->subtract != NULL,
+                                   "subtracted");
+    if (status == BLY_OK)
+        status = into->kind->subtract(into->image, other->image);
+    if (status == BLY_OK && other->items != 0)
+        into->items = IMAGE_ITEMS_UNKNOWN;
+    return status;
+}
+
+bly_status bly_list(const bly_filter *filter, bly_visit_listed *visit,
+                    void *context)
+{
+    bly_status status = handle_here(filter, "listed");
+    if (status == BLY_OK && filter->kind->list == NULL)
+        status = sets_cannot(filter->kind, "listed key by key");
+    if (status != BLY_OK)
+        return status;
+    uint64_t bytes = filter->kind->list_scratch(filter->image);
+    void *scratch = sizes_fits(bytes)
+                  ? memory_raw(&filter->allocator, (size_t)bytes) : NULL;
+    if (scratch == NULL)
+        return status_fail(BLY_ENOMEM, "out of memory: listing the keys takes "
+                           "%.4g MiB: make filters for fewer",
+                           (double)bytes / (1 << 20));
+    status = filter->kind->list(filter->image, scratch, visit, context);
+    memory_release(&filter->allocator, scratch, (size_t)bytes);
+    return status;
+}
+
+bly_status bly_overlap(bly_overlap_t *out, const bly_filter *a,
+                       const bly_filter *b)
+{
+    bly_status status = sets_match(a, b);
+    if (status == BLY_OK && a->kind->overlap == NULL)
+        status = sets_cannot(a->kind, "compared");
+    if (status == BLY_OK)
+        a->kind->overlap(out, a->image, b->image);
+    return status;
+}

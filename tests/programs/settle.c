@@ -1,0 +1,245 @@
+/* settle.c - the parts of `dedup --exact`, where files of lines cannot reach:
+ * keys that are different but of one hash, streams across memory and disk,
+ * parts that cannot be parted any further.
+ *
+ * With the hash function `identity` a key of up to 8 bytes is its own hash,
+ * padded with zeros: "a" and "a\0" are of one hash.
+ */
+#include "test.h"
+
+#include "bloomery/dedup.h"
+
+static bly_filter *settle_hasher(const char *hash)
+{
+    bly_spec spec = { .capacity = 1, .hash = hash };
+    bly_filter *hasher = NULL;
+
+    assert_int_equal(bly_new(&hasher, "standard", &spec), BLY_OK);
+    return hasher;
+}
+
+/* ==== Tables ============================================================ */
+
+static void table_compares_bytes(void **state)
+{
+    bly_filter *hasher = settle_hasher("identity");
+    dedup_table t = { .hasher = hasher, .counting = true };
+    const char keys[] = "a\0\0\0\0\0\0";
+    size_t at = 0;
+    uint64_t count;
+    (void)state;
+
+    assert_true(table_open(&t, 1, 1));
+    for (size_t round = 0; round < 3; round++)
+        for (size_t length = 1; length <= 7; length++) {
+            uint64_t hash = bly_hash(hasher, keys, length);
+
+            assert_true(hash == 'a');
+            assert_int_equal(table_add(&t, hash, (bly_key){ keys, length }),
+                             round == 0 ? TABLE_NEW : TABLE_OLD);
+        }
+    assert_int_equal(table_add(&t, 0, (bly_key){ "", 0 }), TABLE_NEW);
+    for (size_t length = 1; length <= 7; length++) {
+        assert_true(table_count(&t, &at, &count));
+        assert_true(count == 3);
+    }
+    assert_true(table_count(&t, &at, &count));
+    assert_true(count == 1);
+    assert_false(table_count(&t, &at, &count));
+    table_close(&t);
+    bly_free(hasher);
+}
+
+/* Key i: 1 to 300 bytes that begin with its number. */
+static bly_key settle_key(unsigned char *room, uint64_t i)
+{
+    size_t length = 8 + (size_t)(test_random(3, i) % 293);
+
+    memset(room, (int)(i & 0xff), length);
+    memcpy(room, &i, sizeof i);
+    return (bly_key){ room, length };
+}
+
+static void table_grows(void **state)
+{
+    bly_filter *hasher = settle_hasher("xxh3");
+    const uint64_t n = 50000;
+    unsigned char room[301];
+    (void)state;
+
+    for (int counting = 0; counting < 2; counting++) {
+        dedup_table t = { .hasher = hasher, .counting = counting };
+
+        assert_true(table_open(&t, 10, 10));
+        for (uint64_t i = 0; i < 2 * n; i++) {
+            bly_key key = settle_key(room, i % n);
+            uint64_t hash = bly_hash(hasher, key.data, key.length);
+
+            assert_int_equal(table_add(&t, hash, key),
+                             i < n ? TABLE_NEW : TABLE_OLD);
+        }
+        assert_true(t.keys == n);
+        table_clear(&t);
+        assert_int_equal(table_add(&t, 1, (bly_key){ "x", 1 }), TABLE_NEW);
+        table_close(&t);
+    }
+    bly_free(hasher);
+}
+
+static void table_keeps_its_limit(void **state)
+{
+    bly_filter *hasher = settle_hasher("xxh3");
+    dedup_table t = { .hasher = hasher, .most = 100000 };
+    table_answer answer = TABLE_NEW;
+    unsigned char room[301];
+    (void)state;
+
+    assert_true(table_open(&t, 10, 10));
+    for (uint64_t i = 0; answer == TABLE_NEW; i++) {
+        bly_key key = settle_key(room, i);
+        answer = table_add(&t, bly_hash(hasher, key.data, key.length), key);
+        assert_true(t.room * sizeof *t.slots + t.used <= t.most);
+    }
+    assert_int_equal(answer, TABLE_FULL);
+    bly_key first = settle_key(room, 0);
+    assert_int_equal(table_add(&t, bly_hash(hasher, first.data, first.length),
+                               first), TABLE_OLD);
+    table_close(&t);
+    bly_free(hasher);
+}
+
+/* ==== Streams =========================================================== */
+
+/* Numbers and bytes of many lengths, through blocks in memory and on disk. */
+static void spill_gives_back(void **state)
+{
+    enum { STREAMS = 3, RECORDS = 2000, BLOCK = 128 };
+    unsigned char room[301], number[SPILL_NUMBER];
+    (void)state;
+
+    for (uint64_t blocks = 0; blocks <= 1000000; blocks += 500000) {
+        uint64_t held = blocks == 500000 ? 1000 : blocks;
+        spill_stream streams[STREAMS] = { { .n = 0 } };
+        spill_store store;
+
+        spill_open(&store, BLOCK, held * BLOCK);
+        for (uint64_t i = 0; i < STREAMS * RECORDS; i++) {
+            bly_key key = settle_key(room, i);
+            spill_stream *s = &streams[i % STREAMS];
+
+            assert_true(spill_append(&store, s, number,
+                                     spill_number(number, test_random(1, i)
+                                                          >> i % 64)));
+            assert_true(spill_append(&store, s, key.data, key.length));
+        }
+        assert_true(store.held <= held);
+        assert_true((store.fd >= 0) == (held < 1000000));
+        for (uint64_t first = 0; first < STREAMS; first++) {
+            spill_reader reader;
+            uint64_t value;
+
+            spill_finish(&streams[first]);
+            spill_read(&reader, &store, &streams[first]);
+            for (uint64_t i = first; i < STREAMS * RECORDS; i += STREAMS) {
+                bly_key key = settle_key(room, i);
+
+                assert_true(spill_take_number(&reader, &value));
+                assert_true(value == test_random(1, i) >> i % 64);
+                const unsigned char *got = spill_take(&reader, key.length);
+                assert_non_null(got);
+                assert_memory_equal(got, key.data, key.length);
+            }
+            assert_null(spill_take(&reader, 1));
+            assert_non_null(spill_take(&reader, 0));
+            assert_false(spill_take_number(&reader, &value));
+            spill_read_end(&reader);
+            spill_drop(&store, &streams[first]);
+        }
+        assert_true(store.held == 0 && store.spares == store.used);
+        assert_false(spill_failed(&store));
+        spill_close(&store);
+    }
+}
+
+/* ==== Parts ============================================================= */
+
+static void settle_put(settle_all *all, bly_key key)
+{
+    uint64_t hash = bly_hash(all->hasher, key.data, key.length);
+    unsigned char number[SPILL_NUMBER];
+    spill_stream *s = &all->parts[settle_number(all, hash)].records;
+
+    assert_true(spill_append(&all->store, s, number,
+                             spill_number(number, key.length)));
+    assert_true(spill_append(&all->store, s, key.data, key.length));
+}
+
+/* 5 n records of n keys, settled and asked for: key i is first in round 0. */
+static void settle_rounds(settle_all *all, uint64_t n, uint64_t mask)
+{
+    const uint64_t rounds = 5;
+    unsigned char room[301];
+    uint64_t count = 0;
+    bool first;
+
+    assert_true(settle_open(all, 256, 20000));
+    for (uint64_t i = 0; i < rounds * n; i++) {
+        bly_key key = settle_key(room, i % n & mask);
+        settle_put(all, mask == UINT64_MAX ? key : (bly_key){ room, 3 });
+    }
+    assert_int_equal(settle_run(all, 3, false), CLI_GO);
+    for (uint64_t i = 0; i < rounds * n; i++) {
+        bly_key key = settle_key(room, i % n & mask);
+        uint64_t hash = bly_hash(all->hasher, room, mask == UINT64_MAX
+                                                    ? key.length : 3);
+
+        assert_true(settle_next(all, hash, &first, &count));
+        assert_int_equal(first, i < n);
+        assert_true(!first || !all->counting || count == rounds);
+    }
+    unsigned char zero[3] = { 0 };
+    uint64_t hash = bly_hash(all->hasher, zero, 3);
+    while (settle_next(all, hash, &first, &count))
+        assert_int_equal(first, false);     /* bits of the last byte only */
+    settle_close(all);
+}
+
+static void settle_parts_again(void **state)
+{
+    bly_filter *hasher = settle_hasher("xxh3");
+    (void)state;
+
+    for (int counting = 0; counting < 2; counting++) {
+        settle_all all = { .hasher = hasher, .counting = counting, .bits = 1,
+                           .most = 10000, .keys = 100, .bytes = 1000 };
+        settle_rounds(&all, 10000, UINT64_MAX);
+    }
+    bly_free(hasher);
+}
+
+/* Keys of three bytes under `identity` all have hashes that begin with 40
+ * zeros: no bits part them, and they must be settled together. */
+static void settle_what_cannot_be_parted(void **state)
+{
+    bly_filter *hasher = settle_hasher("identity");
+    settle_all all = { .hasher = hasher, .counting = true, .bits = 3,
+                       .most = 10000, .keys = 100, .bytes = 1000 };
+    (void)state;
+
+    settle_rounds(&all, 3000, 0xffffff);
+    bly_free(hasher);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(table_compares_bytes),
+        cmocka_unit_test(table_grows),
+        cmocka_unit_test(table_keeps_its_limit),
+        cmocka_unit_test(spill_gives_back),
+        cmocka_unit_test(settle_parts_again),
+        cmocka_unit_test(settle_what_cannot_be_parted),
+    };
+
+    return cmocka_run_group_tests_name("cli/settle", tests, NULL, NULL);
+}

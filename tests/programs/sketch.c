@@ -1,0 +1,115 @@
+/* sketch.c - the parts of `sketch` and `diff`, where files of lines cannot
+ * reach: sets of hashes that have a pattern, and want of memory.
+ */
+#define _XOPEN_SOURCE 700               /* setrlimit() */
+
+#include "test.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "bloomery/sketch.h"
+
+/* ==== Hashes ============================================================ */
+
+/* The longest row of taken slots: that many a lookup may have to pass. */
+static size_t hashes_longest(const sketch_hashes *set)
+{
+    size_t longest = 0, row = 0;
+
+    for (size_t i = 0; i < set->room; i++) {
+        row = set->slots[i] != 0 ? row + 1 : 0;
+        longest = row > longest ? row : longest;
+    }
+    return longest;
+}
+
+/* Integers that end in zeros, as `decimal` and `identity` let them through. */
+static void hashes_spread_patterns(void **state)
+{
+    enum { KEYS = 20000 };
+    (void)state;
+
+    for (unsigned zeros = 0; zeros <= 49; zeros++) {
+        sketch_hashes set = { .room = 0 };
+
+        for (uint64_t i = 1; i <= KEYS; i++) {
+            assert_true(hashes_room(&set, 1));
+            assert_true(hashes_add(&set, i << zeros));
+        }
+        for (uint64_t i = 1; i <= KEYS; i++)
+            assert_true(hashes_has(&set, i << zeros));
+        assert_true(set.room == (size_t)1 << (64 - set.shift));
+        if (hashes_longest(&set) > KEYS / 10)
+            fail_msg("%u zeros: a row of %zu", zeros, hashes_longest(&set));
+        hashes_free(&set);
+    }
+}
+
+static void hashes_hold_zero(void **state)
+{
+    sketch_hashes set = { .room = 0 };
+    (void)state;
+
+    assert_false(hashes_has(&set, 0));
+    assert_true(hashes_room(&set, 1));
+    assert_true(hashes_add(&set, 0));
+    assert_false(hashes_add(&set, 0));
+    assert_true(hashes_has(&set, 0));
+    assert_false(hashes_has(&set, 1));
+    hashes_free(&set);
+}
+
+/* ==== Again ============================================================= */
+
+/* Pages that the process has; 0: not known. */
+static size_t again_pages(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+
+    if (file == NULL)
+        return 0;
+    if (fscanf(file, "%lu", &pages) != 1)
+        pages = 0;
+    fclose(file);
+    return pages;
+}
+
+/* There is memory for the files of 2^20 operands, and not for their names. */
+static void again_closes_what_it_opened(void **state)
+{
+    static const size_t many = (size_t)1 << 20;
+    size_t bytes = again_pages() * (size_t)sysconf(_SC_PAGESIZE);
+    cli_operands operands = { NULL, many };
+    struct rlimit before, tight;
+    sketch_again again;
+    (void)state;
+
+    if (TEST_SANITIZED || bytes == 0)
+        skip();
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    tight = before;
+    tight.rlim_cur = bytes + 20 * many;
+    assert_int_equal(setrlimit(RLIMIT_AS, &tight), 0);
+    int status = again_open(&again, &operands, 0);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    assert_int_equal(status, CLI_ERROR);
+    assert_non_null(again.files);
+    again_close(&again);
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        assert_true(fcntl(fd, F_GETFD) >= 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hashes_spread_patterns),
+        cmocka_unit_test(hashes_hold_zero),
+        cmocka_unit_test(again_closes_what_it_opened),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
