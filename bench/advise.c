@@ -18,6 +18,7 @@
 #include "filters/costs.h"
 
 #include <bloomery.h>
+#include <bloomery/advice.h>
 
 #include <inttypes.h>
 #include <math.h>
@@ -43,86 +44,86 @@ static const struct {
     { "in so much memory",  { 1000000, .rate = 0.01, .present = 0.5,
                               .memory = 1200000 } },
     { "fixed",              { 1000000, .rate = 0.01, .present = 0.5,
-                              .needs = BLY_NEED_STATIC } },
+                              .fixed = true } },
     { "fixed, small",       { 1000000, .rate = 0.001, .present = 0.5,
-                              .needs = BLY_NEED_STATIC,
+                              .fixed = true,
                               .aim = BLY_AIM_SMALL } },
     { "remove",             { 1000000, .rate = 0.01, .present = 0.5,
-                              .needs = BLY_NEED_REMOVE } },
+                              .can = BLY_CAN_REMOVE } },
     { "remove, count",      { 300000, .rate = 1e-5, .present = 0.5,
-                              .needs = BLY_NEED_REMOVE | BLY_NEED_COUNT } },
+                              .can = BLY_CAN_REMOVE | BLY_CAN_COUNT } },
     { "remove, merge",      { 1000000, .rate = 0.001, .present = 0.5,
-                              .needs = BLY_NEED_REMOVE | BLY_NEED_MERGE } },
+                              .can = BLY_CAN_REMOVE | BLY_CAN_UNITE } },
     { "grow",               { 1000000, .rate = 0.01,
-                              .needs = BLY_NEED_GROW } },
+                              .can = BLY_CAN_GROW } },
     { "a stream",           { 1000000, .rate = 0.01, .present = 0.5,
-                              .needs = BLY_NEED_STREAM } },
+                              .can = BLY_CAN_FORGET } },
     { "labels",             { 100000, .rate = 0.001, .present = 1,
-                              .needs = BLY_NEED_LABELS } },
+                              .can = BLY_CAN_LABEL } },
     { "fixed, labels",      { 1000000, .rate = 0.01, .present = 0.5,
-                              .needs = BLY_NEED_LABELS | BLY_NEED_STATIC } },
+                              .can = BLY_CAN_LABEL, .fixed = true } },
     { "many threads",       { 5000000, .rate = 0.01, .present = 0.5,
-                              .needs = BLY_NEED_CONCURRENT } },
+                              .can = BLY_CAN_SHARE } },
     { "tiny",               { 10000, .rate = 0.01, .present = 0.5 } },
     { "tiny, absent",       { 10000, .rate = 1e-4 } },
     { "tiny, fixed, small", { 10000, .rate = 0.001, .present = 0.5,
-                              .needs = BLY_NEED_STATIC,
+                              .fixed = true,
                               .aim = BLY_AIM_SMALL } },
     { "tiny, remove",       { 10000, .rate = 0.01, .present = 1,
-                              .needs = BLY_NEED_REMOVE } },
+                              .can = BLY_CAN_REMOVE } },
     { "one in ten",         { 1000000, .rate = 0.1, .present = 0.5 } },
     { "one in ten, small",  { 100000, .rate = 0.1, .present = 0.5,
                               .aim = BLY_AIM_SMALL } },
     { "one in a million",   { 1000000, .rate = 1e-6, .present = 0.5 } },
     { "fixed, absent",      { 1000000, .rate = 1e-6,
-                              .needs = BLY_NEED_STATIC } },
+                              .fixed = true } },
     { "fixed, fast",        { 100000, .rate = 1e-4, .present = 1,
-                              .needs = BLY_NEED_STATIC,
+                              .fixed = true,
                               .aim = BLY_AIM_FAST } },
     { "huge",               { 30000000, .rate = 0.01, .present = 0.5 } },
     { "huge, fixed, small", { 30000000, .rate = 0.01,
-                              .needs = BLY_NEED_STATIC,
+                              .fixed = true,
                               .aim = BLY_AIM_SMALL } },
     { "huge, remove",       { 30000000, .rate = 0.01,
-                              .needs = BLY_NEED_REMOVE } },
+                              .can = BLY_CAN_REMOVE } },
     { "huge, in a limit",   { 30000000, .rate = 0.01, .present = 0.5,
                               .memory = 36500000 } },
     { "count",              { 1000000, .rate = 0.01, .present = 0.5,
-                              .needs = BLY_NEED_COUNT } },
+                              .can = BLY_CAN_COUNT } },
     { "merge",              { 1000000, .rate = 0.01,
-                              .needs = BLY_NEED_MERGE } },
+                              .can = BLY_CAN_UNITE } },
     { "grow, small",        { 1000000, .rate = 0.001, .present = 1,
-                              .needs = BLY_NEED_GROW,
+                              .can = BLY_CAN_GROW,
                               .aim = BLY_AIM_SMALL } },
     { "a stream, absent",   { 100000, .rate = 0.001,
-                              .needs = BLY_NEED_STREAM } },
+                              .can = BLY_CAN_FORGET } },
     { "few labels",         { 100000, .rate = 0.001, .present = 1,
-                              .needs = BLY_NEED_LABELS, .label_most = 4 } },
+                              .can = BLY_CAN_LABEL, .label_most = 4 } },
     { "labels, absent",     { 1000000, .rate = 0.01,
-                              .needs = BLY_NEED_LABELS } },
+                              .can = BLY_CAN_LABEL } },
     { "exact",              { 100000, .rate = 0.01, .present = 0.5,
-                              .needs = BLY_NEED_EXACT | BLY_NEED_STATIC } },
+                              .can = BLY_CAN_EXACT, .fixed = true } },
     { "on disk",            { 1000000, .rate = 0.01, .present = 0.5,
-                              .needs = BLY_NEED_DISK } },
+                              .can = BLY_CAN_PAGE } },
     { "one in two",         { 1000000, .rate = 0.5, .present = 0.5 } },
     { "one in two, absent", { 100000, .rate = 0.5 } },
     { "three in a hundred", { 1000000, .rate = 0.03, .present = 0.5 } },
     { "between, remove",    { 1000000, .rate = 5e-4, .present = 0.5,
-                              .needs = BLY_NEED_REMOVE } },
+                              .can = BLY_CAN_REMOVE } },
     { "wide, remove",       { 100000, .rate = 2e-4, .present = 0.5,
-                              .needs = BLY_NEED_REMOVE } },
+                              .can = BLY_CAN_REMOVE } },
     { "wider, remove",      { 5000000, .rate = 3e-5, .present = 0.5,
-                              .needs = BLY_NEED_REMOVE } },
+                              .can = BLY_CAN_REMOVE } },
     { "wide, in a limit",   { 1000000, .rate = 2e-4, .present = 0.5,
                               .memory = 2125000 } },
     { "between, fixed",     { 1000000, .rate = 3e-4, .present = 0.5,
-                              .needs = BLY_NEED_STATIC,
+                              .fixed = true,
                               .aim = BLY_AIM_SMALL } },
     { "between, grow",      { 1000000, .rate = 2e-4, .present = 0.5,
-                              .needs = BLY_NEED_GROW,
+                              .can = BLY_CAN_GROW,
                               .aim = BLY_AIM_SMALL } },
     { "between, count",     { 300000, .rate = 3e-5, .present = 0.5,
-                              .needs = BLY_NEED_COUNT } },
+                              .can = BLY_CAN_COUNT } },
     { "huge, fast",         { 30000000, .rate = 0.01, .present = 0.5,
                               .aim = BLY_AIM_FAST } },
 };
@@ -209,7 +210,7 @@ static void advise_try(const char *kind, const char *option, const char *word,
     if (bly_plan(&plan, text, &spec) == BLY_OK
         && plan.rate <= need->rate * (1 + 1e-5)
         && (need->memory == 0 || plan.bytes <= need->memory)
-        && ((need->needs & BLY_NEED_LABELS) == 0 || plan.label_most
+        && ((need->can & BLY_CAN_LABEL) == 0 || plan.label_most
             >= (need->label_most > 0 ? need->label_most : 255)))
         advise_candidate_at(text, plan.bits_per_key);
 }
@@ -217,7 +218,8 @@ static void advise_try(const char *kind, const char *option, const char *word,
 /* All words of all options that have words: "one | two | three". */
 static void advise_words(const bly_kind_info *kind, const bly_need *need)
 {
-    for (const bly_option_info *o = kind->options; o->name != NULL; o++)
+    const bly_option_info *o;
+    for (size_t i = 0; (o = kind->options[i]) != NULL; i++)
         if (strstr(o->range, " | ") != NULL)
             for (const char *at = o->range; *at != '\0'; ) {
                 size_t length = strcspn(at, " |");
@@ -231,24 +233,22 @@ static void advise_words(const bly_kind_info *kind, const bly_need *need)
 
 /* What the advice says fits, then its kinds with other words: not of an exact
  * one, whose size is not known by a plan. */
-static void advise_candidates(const bly_advice *all, const bly_need *need)
+static void advise_candidates(const bly_ranking *all, const bly_need *need)
 {
-    const bly_kind_info *kinds;
-    static bly_advice any[BLY_ADVICE_MOST];
     bly_need wide = *need;
-    size_t n = bly_kinds(&kinds);
+    bly_ranking *any;
+    const bly_advice *a;
 
     advise_listed = 0;
     wide.memory = 0;
-    for (size_t i = 0; i < BLY_ADVICE_MOST && all[i].fits; i++)
-        advise_candidate_at(all[i].kind, all[i].plan.bits_per_key);
-    if ((need->needs & BLY_NEED_EXACT) != 0
-        || bly_advise(any, BLY_ADVICE_MOST, &wide) < 0)
+    for (size_t i = 0; (a = bly_ranking_at(all, i)) != NULL && a->fits; i++)
+        advise_candidate_at(a->kind, a->plan.bits_per_key);
+    if ((need->can & BLY_CAN_EXACT) != 0 || bly_advise(&any, &wide) < 0)
         return;
-    for (size_t i = 0; i < BLY_ADVICE_MOST && any[i].fits; i++)
-        for (size_t k = 0; k < n; k++)
-            if (strcmp(any[i].kind, kinds[k].name) == 0)
-                advise_words(&kinds[k], need);
+    for (size_t i = 0; (a = bly_ranking_at(any, i)) != NULL && a->fits; i++)
+        if (strchr(a->kind, ':') == NULL)
+            advise_words(bly_kind_find(a->kind), need);
+    bly_ranking_free(any);
 }
 
 static double advise_score(const advise_candidate *c, size_t taken,
@@ -299,10 +299,11 @@ static size_t advise_settle(const bly_need *need)
 static double advise_need_one(const char *name, const char *whose,
                               const bly_need *need)
 {
-    static bly_advice all[BLY_ADVICE_MOST];
-    if (bly_advise(all, BLY_ADVICE_MOST, need) < 0)
+    bly_ranking *all;
+    if (bly_advise(&all, need) < 0)
         bench_stop(name, bly_why());
-    if (!all[0].fits)
+    const bly_advice *advice = bly_ranking_at(all, 0);
+    if (!advice->fits)
         bench_stop(name, "no kind fits");
     advise_candidates(all, need);
     size_t best = advise_settle(need);
@@ -314,13 +315,14 @@ static double advise_need_one(const char *name, const char *whose,
                  / advise_score(&advise_list[best], at, need);
     printf("%-18s %8" PRIu64 " %6g %-8s %3zu  %-20s %6.2f %6.2f %6.2f  "
            "%-22s %6.2f %6.2f %6.2f%s\n", name, need->capacity, need->rate,
-           whose, advise_listed, all[0].kind, all[0].ns_lookup,
+           whose, advise_listed, advice->kind, advice->ns_lookup,
            advise_time(&advise_taken[first].point, need->present),
            advise_list[0].bits, advise_list[best].kind,
            advise_time(&advise_taken[at].point, need->present),
            advise_list[best].bits, ratio,
            ratio > ADVISE_BOUND ? "  BROKEN" : "");
     fflush(stdout);
+    bly_ranking_free(all);
     return ratio;
 }
 

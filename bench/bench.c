@@ -126,13 +126,10 @@ static void bench_kinds(bench_plan *plan, char *text)
 
 static void bench_all_kinds(bench_plan *plan)
 {
-    const bly_kind_info *kinds;
-    size_t n = bly_kinds(&kinds);
+    size_t n;
+    const bly_kind_info *const *kinds = bly_kinds(&n);
     for (size_t i = 0; i < n && plan->kind_count < BENCH_LIST_MAX; i++)
-        for (size_t j = 0; kinds[i].abilities[j] != NULL; j++)
-            if (strcmp(kinds[i].abilities[j], "add") == 0
-                || strcmp(kinds[i].abilities[j], "build only") == 0)
-                plan->kinds[plan->kind_count++] = kinds[i].name;
+        plan->kinds[plan->kind_count++] = kinds[i]->name;
 }
 
 static const char *bench_options(bench_plan *plan, int argc, char **argv)

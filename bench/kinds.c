@@ -77,7 +77,7 @@ static uint64_t kinds_add_batch(void *context, unsigned part, unsigned parts)
     size_t from = job->n * part / parts, to = job->n * (part + 1) / parts;
     for (size_t i = from, step; i < to; i += step) {
         step = kinds_least(job->batch, to - i);
-        if (bly_add_many(job->filter, job->hashes + i, step) < 0)
+        if (bly_add_many(job->filter, job->hashes + i, step, NULL, NULL) < 0)
             bench_stop("add", bly_why());
     }
     return 0;
@@ -95,15 +95,10 @@ static uint64_t kinds_add_single(void *context, unsigned part, unsigned parts)
 
 /* ---- Build ------------------------------------------------------------- */
 
-static bool kinds_can(const char *kind, const char *ability)
+static bool kinds_can(const char *kind, uint64_t ability)
 {
-    const bly_kind_info *kinds;
-    for (size_t n = bly_kinds(&kinds); n > 0; n--, kinds++)
-        if (strcmp(kinds->name, kind) == 0)
-            for (size_t i = 0; kinds->abilities[i] != NULL; i++)
-                if (strcmp(kinds->abilities[i], ability) == 0)
-                    return true;
-    return false;
+    const bly_kind_info *info = bly_kind_find(kind);
+    return info != NULL && (info->can & ability) != 0;
 }
 
 static bly_filter *kinds_new(const bench_case *of, int flags)
@@ -131,7 +126,7 @@ static void kinds_build_alone(const bench_case *of, const uint64_t *hashes)
     if (sched_setaffinity(0, sizeof one, &one) != 0)
         return;
     double start = bench_now();
-    if (bly_build(&filter, of->subject, &want, hashes, of->keys) < 0)
+    if (bly_build(&filter, of->subject, &want, hashes, NULL, of->keys) < 0)
         bench_stop(of->subject, bly_why());
     table_add(of, "build 1", (bench_now() - start) / (double)of->keys);
     bly_free(filter);
@@ -146,7 +141,7 @@ static bly_filter *kinds_build_at_once(const bench_case *of)
     for (uint64_t i = 0; i < of->keys; i++)
         hashes[i] = bench_hash(i);
     double start = bench_now();
-    if (bly_build(&filter, of->subject, &want, hashes, of->keys) < 0)
+    if (bly_build(&filter, of->subject, &want, hashes, NULL, of->keys) < 0)
         bench_stop(of->subject, bly_why());
     table_add(of, "build", (bench_now() - start) / (double)of->keys);
     kinds_build_alone(of, hashes);
@@ -156,7 +151,7 @@ static bly_filter *kinds_build_at_once(const bench_case *of)
 
 static bly_filter *kinds_build(const bench_case *of)
 {
-    if (!kinds_can(of->subject, "add"))
+    if (!kinds_can(of->subject, BLY_CAN_ADD))
         return kinds_build_at_once(of);
     uint64_t *hashes = bench_allocate(KINDS_BATCH_LARGE * sizeof *hashes);
     double start = bench_now();
@@ -204,7 +199,7 @@ static void kinds_adds(const bench_case *of, const bench_questions *q,
 {
     kinds_add_as(of, q, "add", kinds_add_batch, 0, 0);
     kinds_add_as(of, q, "add single", kinds_add_single, 0, 0);
-    if (kinds_can(of->subject, "share")) {
+    if (kinds_can(of->subject, BLY_CAN_SHARE)) {
         kinds_add_as(of, q, "add shared", kinds_add_batch, BLY_SHARED, 1);
         kinds_add_as(of, q, "add threads", kinds_add_batch, BLY_SHARED,
                      threads);
@@ -298,16 +293,16 @@ static void kinds_readd(const bench_case *of, const kinds_removal *removal)
 static void kinds_removes(const bench_case *of, const bly_filter *filter,
                           const bench_questions *q)
 {
-    if (!kinds_can(of->subject, "remove"))
+    if (!kinds_can(of->subject, BLY_CAN_REMOVE))
         return;
     kinds_removal job = { .hashes = q->hashes[2],
                           .n = kinds_least((q->n + 3) / 4,
                                            (size_t)(of->keys / 8) + 1) };
     job.each = bench_allocate(job.n * sizeof *job.each);
     job.counts = bench_allocate(job.n * sizeof *job.counts);
-    if (bly_copy(&job.filter, filter) < 0)
+    if (bly_copy(&job.filter, filter, NULL) < 0)
         bench_stop(of->subject, bly_why());
-    if (kinds_can(of->subject, "count"))
+    if (kinds_can(of->subject, BLY_CAN_COUNT))
         table_add(of, "count", bench_cost(kinds_count_batch, &job)
                                / (double)job.n);
     table_add(of, "remove", bench_cost(kinds_remove_batch, &job)
@@ -342,7 +337,7 @@ static void kinds_verify(const bench_case *of, const bly_filter *filter,
                          const bench_questions *q)
 {
     bool answers[KINDS_BATCH];
-    if (kinds_can(of->subject, "forget"))
+    if (kinds_can(of->subject, BLY_CAN_FORGET))
         return;
     for (size_t i = 0, step; i < q->n; i += step) {
         step = kinds_least(KINDS_BATCH, q->n - i);
@@ -371,7 +366,7 @@ static void kinds_one(const bench_plan *plan, size_t k, uint64_t keys,
         bly_free(filter);
     }
     kinds_asks(&of, kinds_filter[k], q, plan->threads);
-    if (kinds_can(of.subject, "add"))
+    if (kinds_can(of.subject, BLY_CAN_ADD))
         kinds_adds(&of, q, plan->threads);
     kinds_removes(&of, kinds_filter[k], q);
 }

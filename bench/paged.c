@@ -26,6 +26,7 @@
 #include "bench.h"
 
 #include <bloomery.h>
+#include <bloomery/paged.h>
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -76,7 +77,8 @@ static void paged_add(paged_bench *b, bly_filter *filter, uint64_t n)
         some = n - i < PAGED_BATCH ? n - i : PAGED_BATCH;
         for (uint64_t j = 0; j < some; j++)
             hashes[j] = bench_hash(b->next++);
-        paged_need(bly_add_many(filter, hashes, (size_t)some), "adding");
+        paged_need(bly_add_many(filter, hashes, (size_t)some, NULL, NULL),
+                   "adding");
     }
 }
 
@@ -86,13 +88,14 @@ static double paged_by_page(paged_bench *b, unsigned passes)
     bly_filter *filter;
     size_t memory = (size_t)b->bytes / PAGED_SHARE / 2;
     uint64_t n = memory / PAGED_WAITS;
-    paged_need(bly_open(&filter, b->path, BLY_PAGED | BLY_WRITE), "opening");
+    paged_need(bly_open(&filter, b->path, BLY_PAGED | BLY_WRITE, NULL),
+               "opening");
     paged_need(bly_buffer(filter, memory), "opening");
     paged_forget(b, NULL);
     double start = bench_now();
     for (unsigned i = 0; i < passes; i++) {
         paged_add(b, filter, n);
-        paged_need(bly_flush(filter), "flushing");
+        paged_need(bly_sync(filter), "flushing");
         paged_forget(b, NULL);
     }
     double seconds = (bench_now() - start) / 1e9;
@@ -104,7 +107,8 @@ static double paged_by_page(paged_bench *b, unsigned passes)
 static double paged_by_map(paged_bench *b)
 {
     bly_filter *filter;
-    paged_need(bly_open(&filter, b->path, BLY_MAP | BLY_WRITE), "mapping");
+    paged_need(bly_open(&filter, b->path, BLY_MAP | BLY_WRITE, NULL),
+               "mapping");
     const void *image = bly_image(filter, NULL);
     /* So many random pages are half of all: n = pages ln 2. */
     uint64_t half = (uint64_t)((double)b->pages * 0.6931), n = 0, since = 0;
@@ -132,7 +136,7 @@ static double paged_asked(paged_bench *b, int flags)
     bool present[PAGED_ASK];
     bly_filter *filter;
     double taken = 0;
-    paged_need(bly_open(&filter, b->path, flags), "opening");
+    paged_need(bly_open(&filter, b->path, flags, NULL), "opening");
     const void *image = flags & BLY_MAP ? bly_image(filter, NULL) : NULL;
     for (unsigned i = 0; i < PAGED_BATCHES; i++) {
         for (uint64_t j = 0; j < PAGED_ASK; j++)

@@ -133,19 +133,13 @@ static void proof_add(bly_filter *filter, proof_key *make, uint64_t from,
     for (uint64_t i = 0; i < n; i += PROOF_BATCH) {
         size_t batch = n - i < PROOF_BATCH ? (size_t)(n - i) : PROOF_BATCH;
         proof_hashes(hashes, filter, make, from + i, batch);
-        proof_must(bly_add_many(filter, hashes, batch), "add");
+        proof_must(bly_add_many(filter, hashes, batch, NULL, NULL), "add");
     }
 }
 
-static bool proof_can(const char *kind, const char *ability)
+static bool proof_can(const char *kind, uint64_t ability)
 {
-    const bly_kind_info *kinds;
-    for (size_t i = bly_kinds(&kinds); i-- > 0; )
-        if (strcmp(kinds[i].name, kind) == 0)
-            for (const char *const *a = kinds[i].abilities; *a != NULL; a++)
-                if (strcmp(*a, ability) == 0)
-                    return true;
-    return false;
+    return (bly_kind_find(kind)->can & ability) != 0;
 }
 
 /* A filter of a kind that is built from all its keys at once; a small one of
@@ -158,7 +152,7 @@ static bly_filter *proof_build(const char *kind, const bly_spec *want,
     bly_filter *hasher, *filter;
     proof_must(bly_new(&hasher, "standard", &any), "new");
     proof_hashes(hashes, hasher, make, from, n);
-    proof_must(bly_build(&filter, kind, want, hashes, n), "build");
+    proof_must(bly_build(&filter, kind, want, hashes, NULL, n), "build");
     bly_free(hasher);
     free(hashes);
     return filter;
@@ -168,7 +162,7 @@ static bly_filter *proof_build(const char *kind, const bly_spec *want,
 static bly_filter *proof_of(const char *kind, const bly_spec *want,
                             proof_key *make, uint64_t from, uint64_t n)
 {
-    if (!proof_can(kind, "add"))
+    if (!proof_can(kind, BLY_CAN_ADD))
         return proof_build(kind, want, make, from, n);
     bly_filter *filter;
     proof_must(bly_new(&filter, kind, want), "new");
@@ -207,7 +201,7 @@ static void proof_reopened(const char *path, int flags, uint64_t from,
                            uint64_t n)
 {
     bly_filter *filter;
-    proof_must(bly_open(&filter, path, flags), "open");
+    proof_must(bly_open(&filter, path, flags, NULL), "open");
     proof_all_there(filter, from, n);
     bly_free(filter);
 }
@@ -217,7 +211,7 @@ static void proof_wrapped(const bly_filter *filter, uint64_t from, uint64_t n)
     size_t bytes;
     const void *image = bly_image(filter, &bytes);
     bly_filter *borrowed;
-    proof_must(bly_wrap(&borrowed, image, bytes), "wrap");
+    proof_must(bly_wrap(&borrowed, image, bytes, NULL), "wrap");
     proof_all_there(borrowed, from, n);
     bly_free(borrowed);
 }
@@ -229,8 +223,9 @@ static void proof_united(const char *kind, const char *path,
                          const bly_filter *other, uint64_t n)
 {
     bly_filter *both;
-    bool packs = proof_can(kind, "pack");
-    proof_must(bly_open(&both, path, packs ? 0 : BLY_MAP | BLY_WRITE), "open");
+    bool packs = proof_can(kind, BLY_CAN_PACK);
+    proof_must(bly_open(&both, path, packs ? 0 : BLY_MAP | BLY_WRITE, NULL),
+               "open");
     bly_status status = bly_unite(both, other);
     if (status != BLY_EFULL)
         proof_must(status, "unite");
@@ -255,13 +250,13 @@ static void proof_members_of(const char *kind, const char *path, uint64_t n)
     proof_wrapped(a, 0, n);
 
     bly_filter *b = proof_of(kind, &want, proof_random, n / 2, n), *both;
-    if (proof_can(kind, "intersect")) {
-        proof_must(bly_copy(&both, a), "copy");
+    if (proof_can(kind, BLY_CAN_INTERSECT)) {
+        proof_must(bly_copy(&both, a, NULL), "copy");
         proof_must(bly_intersect(both, b), "intersect");
         proof_all_there(both, n / 2, n - n / 2);
         bly_free(both);
     }
-    if (proof_can(kind, "unite"))
+    if (proof_can(kind, BLY_CAN_UNITE))
         proof_united(kind, path, b, n);
     bly_free(a);
     bly_free(b);
@@ -271,12 +266,12 @@ static int proof_memberships(uint64_t n)
 {
     char path[64];
     snprintf(path, sizeof path, "proof-%ld.bly", (long)getpid());
-    const bly_kind_info *kinds;
-    size_t count = bly_kinds(&kinds);
+    size_t count;
+    const bly_kind_info *const *kinds = bly_kinds(&count);
     for (size_t i = 0; i < count; i++) {
         uint64_t before = proof_asked;
-        proof_members_of(kinds[i].name, path, n);
-        printf("%-12s %12" PRIu64 " memberships checked\n", kinds[i].name,
+        proof_members_of(kinds[i]->name, path, n);
+        printf("%-12s %12" PRIu64 " memberships checked\n", kinds[i]->name,
                proof_asked - before);
     }
     unlink(path);
@@ -321,18 +316,18 @@ static double proof_rate_of(const char *kind, double rate, uint64_t n,
 static int proof_rates(uint64_t least, uint64_t most, const char *only)
 {
     static const double rates[] = { 0.1, 0.01, 0.001, 0.0001 };
-    const bly_kind_info *kinds;
-    size_t count = bly_kinds(&kinds), wrong = 0, lines = 0;
+    size_t count, wrong = 0, lines = 0;
+    const bly_kind_info *const *kinds = bly_kinds(&count);
 
     printf("%-12s %-11s %10s %9s %11s %11s %8s %8s %7s\n", "kind", "keys", "n",
            "asked", "planned", "measured", "plan/ask", "meas/ask", "z");
     for (uint64_t n = 100; n <= most; n *= 100)
         for (size_t k = 0; n >= least && k < count; k++) {
-            if (only != NULL && strcmp(only, kinds[k].name) != 0)
+            if (only != NULL && strcmp(only, kinds[k]->name) != 0)
                 continue;
             for (size_t r = 0; r < sizeof rates / sizeof *rates; r++)
                 for (size_t t = 0; t < 3; t++, lines++)
-                    wrong += !(fabs(proof_rate_of(kinds[k].name, rates[r], n,
+                    wrong += !(fabs(proof_rate_of(kinds[k]->name, rates[r], n,
                                                   t)) <= 5);
         }
     printf("%zu rates measured, %zu outside five sigma\n", lines, wrong);

@@ -28,7 +28,7 @@ int main(void)
         return failed("save");
     bly_free(f);
 
-    if (bly_open(&f, "passwords.bly", BLY_MAP) < 0)
+    if (bly_open(&f, "passwords.bly", BLY_MAP, NULL) < 0)
         return failed("open");
     for (size_t i = 0; i < 3; i++)
         if (!bly_contains(f, words[i], strlen(words[i])))

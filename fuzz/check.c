@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "bloomery.h"
+#include "bloomery/sketch.h"
 #include "forge.h"
 
 enum { CHECK_HASHES = 96, CHECK_MEMORY = 64 << 20 };
@@ -61,6 +62,8 @@ static const bly_allocator check_allocator = {
     .allocate = check_allocate, .release = check_release,
 };
 
+static const bly_options check_options = { .allocator = &check_allocator };
+
 /* ---- Verbs that read --------------------------------------------------- */
 
 static bool check_number(bly_estimate e)
@@ -108,7 +111,7 @@ static const char *check_each_label(const bly_filter *f)
     bly_stat_t s;
     CHECK(bly_stat(&s, f) == BLY_OK, "stat failed");
     check_labels seen = { s.label_least, s.label_most, true };
-    bly_status status = bly_each_label(f, check_label, &seen);
+    bly_status status = bly_list_labels(f, check_label, &seen);
     CHECK(status == BLY_OK || status == BLY_EUNSUPPORTED,
           "the labels cannot be listed");
     CHECK(status != BLY_OK || (seen.sound && seen.next == s.label_most + 1),
@@ -146,7 +149,7 @@ static const char *check_keys(const bly_filter *f, const uint64_t *hashes)
     for (size_t i = 0; i < CHECK_HASHES; i++)
         keys[i] = (bly_key){ .data = hashes, .length = i };
     keys[0].data = NULL;
-    bly_contains_keys(f, keys, CHECK_HASHES, present);
+    bly_contains_keys(f, &(bly_keys){.n = CHECK_HASHES, .keys = keys}, present);
     for (size_t i = 0; i < CHECK_HASHES; i++)
         CHECK(present[i] == bly_contains(f, keys[i].data, keys[i].length),
               "contains_keys is not contains");
@@ -166,11 +169,11 @@ static bool check_visit(void *context, const bly_listed *one)
 static const char *check_list(const bly_filter *f)
 {
     uint64_t sum = 0, again = 0;
-    bly_status status = bly_list(f, check_visit, &sum);
+    bly_status status = bly_list_keys(f, check_visit, &sum);
     CHECK(status == BLY_OK || status == BLY_EFULL || status == BLY_ENOMEM
           || status == BLY_EUNSUPPORTED, "odd status of list");
     CHECK(status == BLY_OK || sum == 0, "a list that failed has visited");
-    CHECK(bly_list(f, check_visit, &again) == status && sum == again,
+    CHECK(bly_list_keys(f, check_visit, &again) == status && sum == again,
           "another list the second time");
     return NULL;
 }
@@ -221,11 +224,12 @@ static const char *check_change(bly_filter *f, const uint64_t *hashes)
     CHECK(bly_stat(&s, f) == BLY_OK, "stat failed");
     for (size_t i = 0; i < CHECK_HASHES / 2; i++)
         CHECK(check_added(bly_add_hash(f, hashes[i])), "odd status of add");
-    CHECK(check_added(bly_add_many(f, hashes, CHECK_HASHES)),
+    CHECK(check_added(bly_add_many(f, hashes, CHECK_HASHES, NULL, NULL)),
           "odd status of add_many");
-    CHECK(check_added(bly_add_each(f, hashes, CHECK_HASHES, seen)),
+    CHECK(check_added(bly_add_many(f, hashes, CHECK_HASHES, seen, NULL)),
           "odd status of add_each");
-    bly_status added = bly_add_keys(f, &key, 1);
+    bly_status added
+        = bly_add_keys(f, &(bly_keys){.n = 1, .keys = &key}, NULL, NULL);
     CHECK(check_added(added) || added == BLY_EPARAM /* too long for it */,
           "odd status of add_keys");
     for (size_t i = 0; i < CHECK_HASHES; i += 3)
@@ -276,7 +280,7 @@ static const char *check_write(const bly_filter *wrapped,
                                const uint64_t *hashes)
 {
     bly_filter *copy = NULL;
-    if (bly_copy(&copy, wrapped) != BLY_OK)
+    if (bly_copy(&copy, wrapped, &check_options) != BLY_OK)
         return NULL;                    /* no memory: nothing to find */
     const char *found = check_change(copy, hashes);
     found = CHECK_THEN(found, check_read(copy, hashes));
@@ -292,7 +296,7 @@ static const char *check_write(const bly_filter *wrapped,
 static const char *check_refuse(bly_filter *f)
 {
     const bly_status refused[] = {
-        bly_add_hash(f, 1), bly_add_many(f, &(uint64_t){ 1 }, 1),
+        bly_add_hash(f, 1), bly_add_many(f, &(uint64_t){ 1 }, 1, NULL, NULL),
         bly_remove_hash(f, 1), bly_put_hash(f, 1, 1),
         bly_unite(f, f), bly_unite_at(f, f, 1), bly_intersect(f, f),
         bly_subtract(f, f),
@@ -340,7 +344,7 @@ static const char *check_repack(bly_filter *f)
         return NULL;
     bly_status status = bly_pack(f, packed, bytes, &used);
     if (status == BLY_OK && used <= bytes)
-        status = bly_unpack(&again, packed, used);
+        status = bly_unpack(&again, packed, used, &check_options);
     free(packed);
     CHECK(status == BLY_OK || status == BLY_ENOMEM,
           "what was packed cannot be unpacked");
@@ -359,7 +363,7 @@ static const char *check_unpack(const uint8_t *block, size_t n,
 {
     uint64_t hashes[CHECK_HASHES];
     bly_filter *f = NULL;
-    bly_status status = bly_unpack(&f, block, n);
+    bly_status status = bly_unpack(&f, block, n, &check_options);
     CHECK(status == checked || (checked == BLY_OK && status == BLY_ENOMEM),
           "unpack and check disagree");
     CHECK(status == BLY_OK || f == NULL, "a failed unpack set its result");
@@ -377,7 +381,8 @@ static const char *check_unpack(const uint8_t *block, size_t n,
 static const char *check_block(const uint8_t *block, size_t n)
 {
     bly_filter *f = NULL;
-    bly_status checked = bly_check(block, n), wrapped = bly_wrap(&f, block, n);
+    bly_status checked = bly_check(block, n),
+               wrapped = bly_wrap(&f, block, n, &check_options);
     const char *unpacked = check_unpack(block, n, checked);
     CHECK(unpacked == NULL, unpacked);
     CHECK(checked == BLY_OK || check_refused(checked), "odd status of check");
@@ -414,13 +419,11 @@ static const char *check_form(const uint8_t *bytes, size_t n,
 
 const char *check_run(const uint8_t *bytes, size_t n, bool *accepted)
 {
-    bly_set_allocator(&check_allocator);
     const char *found = check_form(bytes, n, NULL);
     if (n >= FORGE_HEADER) {
         found = CHECK_THEN(found, check_form(bytes, n, forge_seal));
         found = CHECK_THEN(found, check_form(bytes, n, forge_repair));
     }
-    bly_set_allocator(NULL);
     if (accepted != NULL)
         *accepted = bly_check(bytes, n) == BLY_OK;
     return found;

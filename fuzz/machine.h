@@ -47,7 +47,7 @@ void model_expect(model *m, bool good, const char *what);
 void model_found(model *m, bool found, const char *by);
 
 /* Is that word among the kind's abilities? */
-bool model_can(const model *m, const char *ability);
+bool model_can(const model *m, uint64_t ability);
 
 /* Operands, read from the program. */
 uint8_t  model_u8(model *m);

@@ -38,12 +38,9 @@ void model_found(model *m, bool found, const char *by)
     model_note(m, by);
 }
 
-bool model_can(const model *m, const char *ability)
+bool model_can(const model *m, uint64_t ability)
 {
-    for (const char *const *a = m->kind->abilities; *a != NULL; a++)
-        if (strcmp(*a, ability) == 0)
-            return true;
-    return false;
+    return (m->kind->can & ability) != 0;
 }
 
 /* ---- Operands ---------------------------------------------------------- */
@@ -81,7 +78,7 @@ uint64_t model_mix(uint64_t i)
 /* Some kinds forget by design. */
 bool model_keeps(const model *m)
 {
-    return !model_can(m, "forget") && !m->lossy;
+    return !model_can(m, BLY_CAN_FORGET) && !m->lossy;
 }
 
 static void model_law_chunk(model *m, const bly_filter *filter,
@@ -122,14 +119,15 @@ bool model_fresh(model *m, model_side *side)
 {
     exact_clear(side->set);
     if (m->empty != NULL)
-        return bly_copy(&side->filter, m->empty) == BLY_OK;
+        return bly_copy(&side->filter, m->empty, NULL) == BLY_OK;
     uint64_t from = model_u16(m);
     for (size_t i = 0; i < 100; i++) {
         m->hash[i] = model_mix(from + i);
         exact_add(side->set, m->hash[i], 1);
     }
-    return bly_build(&side->filter, m->report->kind, &m->spec, m->hash, 100)
-        == BLY_OK;
+    return bly_build(&side->filter, m->report->kind, &m->spec, m->hash, NULL,
+                     100)
+           == BLY_OK;
 }
 
 /* ---- The machine ------------------------------------------------------- */
@@ -172,9 +170,9 @@ static void model_read_head(model *m)
     static const char *const hashes[] = { NULL, "xxh3", "xxh64", "murmur2",
                                           "murmur3", "fnv1a", "identity",
                                           NULL };
-    const bly_kind_info *kinds;
-    size_t n = bly_kinds(&kinds);
-    m->kind = &kinds[model_u8(m) % n];
+    size_t n;
+    const bly_kind_info *const *kinds = bly_kinds(&n);
+    m->kind = kinds[model_u8(m) % n];
     snprintf(m->report->kind, sizeof m->report->kind, "%s", m->kind->name);
     m->spec.capacity = model_sizes[model_u8(m) % 16];
     if (strcmp(m->kind->name, "egh") == 0)
@@ -182,11 +180,11 @@ static void model_read_head(model *m)
     m->spec.rate = rates[model_u8(m) % 8];
     uint8_t hash = model_u8(m);
     m->spec.hash = hashes[hash % 8];
-    m->spec.flags = hash >= 128 && model_can(m, "share") ? BLY_SHARED : 0;
+    m->spec.flags = hash >= 128 && model_can(m, BLY_CAN_SHARE) ? BLY_SHARED : 0;
     m->spec.seed = model_mix(model_u8(m) % 2);
-    for (const bly_option_info *o = m->kind->options; o->name != NULL; o++)
+    for (size_t i = 0; m->kind->options[i] != NULL; i++)
         if (model_u8(m) >= 192)
-            model_give_option(m, o, model_u8(m));
+            model_give_option(m, m->kind->options[i], model_u8(m));
 }
 
 /* Memory for images up to MODEL_IMAGE: a program that asks for more is not
@@ -230,11 +228,12 @@ static const bly_filter *model_empty(model *m)
     if (strcmp(name, model_cache[at].name) == 0)
         return model_cache[at].empty;
     bly_status status = bly_new(&empty, m->report->kind, &m->spec);
-    model_expect(m, status == BLY_OK || status == BLY_EPARAM
-                    || status == BLY_EHASH || status == BLY_ETOOBIG
-                    || status == BLY_ENOMEM
-                    || (status == BLY_EUNSUPPORTED && !model_can(m, "add")),
-                 "a filter is refused for no reason in the header");
+    model_expect(
+        m,
+        status == BLY_OK || status == BLY_EPARAM || status == BLY_EHASH
+            || status == BLY_ETOOBIG || status == BLY_ENOMEM
+            || (status == BLY_EUNSUPPORTED && !model_can(m, BLY_CAN_ADD)),
+        "a filter is refused for no reason in the header");
     bly_free(model_cache[at].empty);
     strcpy(model_cache[at].name, name);
     model_cache[at].empty = empty;
@@ -246,8 +245,8 @@ static const bly_filter *model_empty(model *m)
 static bool model_takes_hashes(const model *m)
 {
     bly_filter *copy = NULL;
-    if (m->empty == NULL || !model_can(m, "list keys")
-        || bly_copy(&copy, m->empty) != BLY_OK)
+    if (m->empty == NULL || !model_can(m, BLY_CAN_LIST_KEYS)
+        || bly_copy(&copy, m->empty, NULL) != BLY_OK)
         return true;
     bly_status status = bly_add_hash(copy, 1);
     bly_free(copy);
@@ -261,14 +260,14 @@ static bool model_begin(model *m)
     m->empty = model_empty(m);
     if (!model_takes_hashes(m))
         return false;
-    return (m->empty != NULL || !model_can(m, "add"))
+    return (m->empty != NULL || !model_can(m, BLY_CAN_ADD))
         && model_fresh(m, &m->a) && model_fresh(m, &m->b);
 }
 
 /* A new filter knows that it is empty. */
 static void model_check_empty(model *m)
 {
-    for (uint64_t i = 0; i < 16 && model_can(m, "add"); i++)
+    for (uint64_t i = 0; i < 16 && model_can(m, BLY_CAN_ADD); i++)
         model_expect(m, !bly_contains_hash(m->a.filter, model_mix(i)),
                      "an empty filter found something");
 }

@@ -79,14 +79,14 @@ static bool model_full(const model *m, bly_status status)
 {
     return status == BLY_EFULL
         || (status == BLY_EPARAM && strcmp(m->kind->name, "egh") == 0)
-        || (model_can(m, "grow")
+        || (model_can(m, BLY_CAN_GROW)
             && (status == BLY_ENOMEM || status == BLY_ETOOBIG));
 }
 
 static void model_added(model *m, uint64_t hash, bool before,
                         bly_status status)
 {
-    if (model_full(m, status) || !model_can(m, "add")) {
+    if (model_full(m, status) || !model_can(m, BLY_CAN_ADD)) {
         model_expect(m, model_full(m, status) || status == BLY_EUNSUPPORTED,
                      "a kind that cannot add did");
         model_expect(m, bly_contains_hash(m->a.filter, hash) == before,
@@ -128,7 +128,7 @@ static void model_op_add_hash(model *m)
 static void model_added_many(model *m, size_t n, uint64_t items,
                              bly_status status)
 {
-    if (!model_can(m, "add")) {
+    if (!model_can(m, BLY_CAN_ADD)) {
         model_expect(m, status == BLY_EUNSUPPORTED || n == 0,
                      "a kind that cannot add did");
         return;
@@ -161,7 +161,8 @@ static void model_op_add_many(model *m)
     if (!exact_room(m->a.set, n))
         return;
     model_draw_hashes(m, from, n);
-    model_added_many(m, n, items, bly_add_many(m->a.filter, m->hash, n));
+    model_added_many(m, n, items,
+                     bly_add_many(m->a.filter, m->hash, n, NULL, NULL));
 }
 
 static void model_op_add_keys(model *m)
@@ -171,7 +172,10 @@ static void model_op_add_keys(model *m)
     if (!exact_room(m->a.set, n))
         return;
     model_draw_keys(m, from, n);
-    model_added_many(m, n, items, bly_add_keys(m->a.filter, m->key, n));
+    model_added_many(m, n, items,
+                     bly_add_keys(m->a.filter,
+                                  &(bly_keys){.n = n, .keys = m->key}, NULL,
+                                  NULL));
 }
 
 /* ---- Instructions: ask ------------------------------------------------- */
@@ -201,7 +205,8 @@ static void model_op_ask_keys(model *m)
     uint64_t from = model_u16(m);
     size_t n = model_batch(m);
     model_draw_keys(m, from, n);
-    bly_contains_keys(m->a.filter, m->key, n, m->answer);
+    bly_contains_keys(m->a.filter, &(bly_keys){.n = n, .keys = m->key},
+                      m->answer);
     for (size_t i = 0; i < n; i++) {
         const bly_key *key = &m->key[i];
         bool one = bly_contains(m->a.filter, key->data, key->length);
@@ -218,7 +223,7 @@ static void model_op_count(model *m)
     uint64_t count = bly_count_hash(m->a.filter, hash);
     bool in = bly_contains_hash(m->a.filter, hash);
     model_expect(m, (count > 0) == in, "count and contains disagree");
-    if (!model_can(m, "count"))
+    if (!model_can(m, BLY_CAN_COUNT))
         model_expect(m, count == 0 || count == UINT64_MAX,
                      "a kind that cannot count did");
 }
@@ -245,7 +250,7 @@ static void model_op_remove(model *m)
 {
     exact_entry *entry = exact_pick(m->a.set, model_u16(m));
     uint64_t hash = entry != NULL ? entry->hash : 1;
-    if (!model_can(m, "remove")) {
+    if (!model_can(m, BLY_CAN_REMOVE)) {
         model_expect(m, bly_remove_hash(m->a.filter, hash)
                         == BLY_EUNSUPPORTED, "a kind that cannot remove did");
     } else if (entry != NULL) {
@@ -262,7 +267,7 @@ static void model_op_remove_many(model *m)
 {
     uint64_t from = model_u16(m);
     size_t n = model_batch(m), picked = 0;
-    if (!model_can(m, "remove"))
+    if (!model_can(m, BLY_CAN_REMOVE))
         return;
     for (size_t i = 0; i < n; i++) {
         exact_entry *entry = exact_pick(m->a.set, from + i / 2);
@@ -285,12 +290,12 @@ static void model_op_resize(model *m)
     bly_filter *copy = NULL;
     uint64_t times = 1 + model_u8(m) % 8;
     bly_stat_t stat;
-    if (bly_copy(&copy, m->a.filter) != BLY_OK)
+    if (bly_copy(&copy, m->a.filter, NULL) != BLY_OK)
         return;
     bly_stat(&stat, copy);
     bly_status status = stat.bytes < MODEL_IMAGE / 8
                       ? bly_resize(copy, stat.capacity * times) : BLY_EPARAM;
-    model_expect(m, model_can(m, "resize")
+    model_expect(m, model_can(m, BLY_CAN_RESIZE)
                     ? status == BLY_OK || status == BLY_EPARAM
                       || status == BLY_EFULL || status == BLY_ENOMEM
                     : status == BLY_EUNSUPPORTED || status == BLY_EPARAM,
@@ -302,10 +307,10 @@ static void model_op_resize(model *m)
 static void model_op_remove_absent(model *m)
 {
     uint64_t hash = model_u64(m);
-    if (!model_can(m, "remove") || bly_contains_hash(m->a.filter, hash))
+    if (!model_can(m, BLY_CAN_REMOVE) || bly_contains_hash(m->a.filter, hash))
         return;
     bly_filter *before = NULL;
-    bly_status copied = bly_copy(&before, m->a.filter);
+    bly_status copied = bly_copy(&before, m->a.filter, NULL);
     model_expect(m, bly_remove_hash(m->a.filter, hash) == BLY_EABSENT,
                  "an absent key was removed");
     if (copied == BLY_OK)
@@ -338,7 +343,7 @@ static void model_op_put(model *m, uint64_t hash, uint64_t label)
     model_expect(m, found, "a label just put is not there");
     model_expect(m, status != BLY_SEEN || (before && got == was),
                  "a put that changed the label says that it changed nothing");
-    model_expect(m, bly_put_many(m->a.filter, &hash, &label, 1) == BLY_OK,
+    model_expect(m, bly_put_many(m->a.filter, &hash, &label, 1, NULL) == BLY_OK,
                  "a label cannot be put twice");
     model_expect(m, bly_get_hash(m->a.filter, hash, &again) && again == got,
                  "the same label again changed it");
@@ -350,13 +355,13 @@ static void model_op_label(model *m)
     const exact_entry *entry = exact_pick(m->a.set, model_u16(m));
     uint64_t hash = entry != NULL ? entry->hash : 1, got = 7;
     uint64_t label = model_draw_label(m);
-    if (model_can(m, "label") && model_can(m, "add")) {
+    if (model_can(m, BLY_CAN_LABEL) && model_can(m, BLY_CAN_ADD)) {
         model_op_put(m, hash, label);
         return;
     }
     bly_status status = bly_put_hash(m->a.filter, hash, label);
     bool found = bly_get_hash(m->a.filter, hash, &got);
-    if (!model_can(m, "label"))
+    if (!model_can(m, BLY_CAN_LABEL))
         model_expect(m, status == BLY_EUNSUPPORTED && !found && got == 7,
                      "a kind that cannot label did");
     else if (status >= 0)
@@ -369,7 +374,7 @@ static void model_op_label(model *m)
 static void model_op_copy(model *m)
 {
     bly_filter *copy = NULL;
-    if (bly_copy(&copy, m->a.filter) != BLY_OK)
+    if (bly_copy(&copy, m->a.filter, NULL) != BLY_OK)
         return;
     model_same(m, m->a.filter, copy);
     model_replace(&m->a.filter, copy);
@@ -378,7 +383,7 @@ static void model_op_copy(model *m)
 static void model_op_clone(model *m)
 {
     bly_filter *copy = NULL;
-    if (bly_copy(&copy, m->a.filter) != BLY_OK)
+    if (bly_copy(&copy, m->a.filter, NULL) != BLY_OK)
         return;
     model_replace(&m->b.filter, copy);
     exact_copy(m->b.set, m->a.set);
@@ -420,13 +425,13 @@ static void model_op_wrap(model *m)
     if (block == NULL)
         return;
     memcpy(block + off, image, bytes);
-    model_expect(m, bly_wrap(&wrapped, block + off, bytes) == BLY_OK,
+    model_expect(m, bly_wrap(&wrapped, block + off, bytes, NULL) == BLY_OK,
                  "wrap refuses the library's own image");
     if (wrapped != NULL) {
         model_same(m, m->a.filter, wrapped);
         model_law(m, wrapped, m->a.set);
         model_expect(m, bly_add_hash(wrapped, 1)
-                        == (model_can(m, "add") ? BLY_EREADONLY
+                        == (model_can(m, BLY_CAN_ADD) ? BLY_EREADONLY
                                                 : BLY_EUNSUPPORTED),
                      "a borrowed image was changed");
     }
@@ -465,7 +470,8 @@ static void model_op_rebuild(model *m)
             hashes[n++] = set->entry[i].hash;
         }
     if (hashes != NULL && once != NULL
-        && bly_build(&built, m->report->kind, &m->spec, hashes, n) == BLY_OK) {
+        && bly_build(&built, m->report->kind, &m->spec, hashes, NULL, n)
+               == BLY_OK) {
         model_law(m, built, once);
         bool alike = set->pure && m->spec.capacity != 0
                   && strcmp(m->kind->family, "sets") == 0;
@@ -483,7 +489,7 @@ static void model_op_rebuild(model *m)
 static void model_reopen(model *m, const char *path, int flags)
 {
     bly_filter *opened = NULL;
-    model_expect(m, bly_open(&opened, path, flags) == BLY_OK,
+    model_expect(m, bly_open(&opened, path, flags, NULL) == BLY_OK,
                  "a saved filter cannot be opened");
     if (opened == NULL)
         return;
@@ -500,16 +506,17 @@ static void model_write_through(model *m, const char *path)
 {
     uint64_t hash = model_u64(m);
     bly_filter *opened = NULL;
-    if (!exact_room(m->a.set, 1) || !model_can(m, "add")
-        || model_can(m, "pack"))        /* its files cannot be changed */
+    if (!exact_room(m->a.set, 1) || !model_can(m, BLY_CAN_ADD)
+        || model_can(m, BLY_CAN_PACK))        /* its files cannot be changed */
         return;
-    model_expect(m, bly_open(&opened, path, BLY_MAP | BLY_WRITE) == BLY_OK,
+    model_expect(m,
+                 bly_open(&opened, path, BLY_MAP | BLY_WRITE, NULL) == BLY_OK,
                  "a saved filter cannot be mapped for writing");
     if (opened == NULL)
         return;
     bly_status there = bly_add_hash(opened, hash);
     bly_free(opened);
-    if (there == BLY_EFULL && model_can(m, "grow"))
+    if (there == BLY_EFULL && model_can(m, BLY_CAN_GROW))
         return;                         /* it cannot where it is mapped */
     bly_status here = bly_add_hash(m->a.filter, hash);
     model_expect(m, there == here, "mapped and in memory differ");
@@ -554,7 +561,7 @@ static void model_op_unite(model *m)
         return;
     m->work -= (long)m->b.set->used;
     bly_status status = bly_unite(m->a.filter, m->b.filter);
-    if (!model_can(m, "unite")) {
+    if (!model_can(m, BLY_CAN_UNITE)) {
         model_expect(m, model_refused(status),
                      "a kind that cannot unite did");
     } else if (status != BLY_EFULL) {
@@ -567,7 +574,7 @@ static void model_op_intersect(model *m)
 {
     m->work -= (long)m->a.set->used;
     bly_status status = bly_intersect(m->a.filter, m->b.filter);
-    if (!model_can(m, "intersect")) {
+    if (!model_can(m, BLY_CAN_INTERSECT)) {
         model_expect(m, model_refused(status),
                      "a kind that cannot intersect did");
         return;
@@ -585,7 +592,7 @@ static void model_op_overlap(model *m)
 {
     bly_overlap_t o;
     bly_status status = bly_overlap(&o, m->a.filter, m->b.filter);
-    if (!model_can(m, "overlap")) {
+    if (!model_can(m, BLY_CAN_OVERLAP)) {
         model_expect(m, model_refused(status),
                      "a kind that cannot compare did");
         return;
@@ -620,8 +627,8 @@ static void model_op_refuse(model *m)
     bly_filter *stranger = NULL, *before = NULL;
     bly_overlap_t o;
     uint8_t *image = model_stranger(m, &bytes);
-    if (image != NULL && bly_wrap(&stranger, image, bytes) == BLY_OK
-        && bly_copy(&before, m->a.filter) == BLY_OK) {
+    if (image != NULL && bly_wrap(&stranger, image, bytes, NULL) == BLY_OK
+        && bly_copy(&before, m->a.filter, NULL) == BLY_OK) {
         model_expect(m, bly_unite(m->a.filter, stranger) < 0
                         && bly_intersect(m->a.filter, stranger) < 0
                         && bly_overlap(&o, m->a.filter, stranger) < 0,
@@ -663,7 +670,7 @@ void model_op_stat(model *m)
 static bool model_lost(const uint8_t *image, size_t bytes, uint64_t hash)
 {
     bly_filter *wrapped = NULL;
-    bool lost = bly_wrap(&wrapped, image, bytes) == BLY_OK
+    bool lost = bly_wrap(&wrapped, image, bytes, NULL) == BLY_OK
              && !bly_contains_hash(wrapped, hash);
     bly_free(wrapped);
     return lost;
@@ -701,8 +708,8 @@ static void model_op_plant(model *m)
     memcpy(broken, image, bytes);
     model_break(broken, bytes, victim->hash, model_mix(victim->hash));
     forge_seal(broken, bytes);
-    if (bly_wrap(&wrapped, broken, bytes) == BLY_OK
-        && bly_copy(&copy, wrapped) == BLY_OK) {
+    if (bly_wrap(&wrapped, broken, bytes, NULL) == BLY_OK
+        && bly_copy(&copy, wrapped, NULL) == BLY_OK) {
         model_replace(&m->a.filter, copy);
         m->report->planted = true;
         m->over = true;

@@ -48,10 +48,10 @@ static void replay_found(replay_tally *tally, const char *name,
 
 static void replay_see_kind(replay_tally *tally, const uint8_t *image)
 {
-    const bly_kind_info *kinds;
-    size_t n = bly_kinds(&kinds);
+    size_t n;
+    const bly_kind_info *const *kinds = bly_kinds(&n);
     for (size_t i = 0; i < n && i < REPLAY_KINDS; i++)
-        if (strncmp((const char *)image + 8, kinds[i].name, 16) == 0)
+        if (strncmp((const char *)image + 8, kinds[i]->name, 16) == 0)
             tally->kind_seen[i] = true;
 }
 
@@ -76,11 +76,11 @@ static void replay_bytes(replay_tally *tally, const char *name,
 
 static void replay_missing(replay_tally *tally)
 {
-    const bly_kind_info *kinds;
-    size_t n = bly_kinds(&kinds);
+    size_t n;
+    const bly_kind_info *const *kinds = bly_kinds(&n);
     for (size_t i = 0; i < n && i < REPLAY_KINDS; i++)
         if (!tally->kind_seen[i])
-            replay_found(tally, kinds[i].name, "no valid image in the corpus: "
+            replay_found(tally, kinds[i]->name, "no valid image in the corpus: "
                          "run `seeds` again");
 }
 

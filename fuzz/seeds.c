@@ -361,7 +361,7 @@ static uint8_t *seeds_image(const char *kind, size_t *bytes)
     bly_filter *filter;
     for (uint64_t i = 0; i < 12; i++)
         hashes[i] = (i + 1) * UINT64_C(0x9E3779B97F4A7C15);
-    if (bly_build(&filter, kind, &spec, hashes, 12) != BLY_OK)
+    if (bly_build(&filter, kind, &spec, hashes, NULL, 12) != BLY_OK)
         seeds_die(kind, bly_why());
     const void *image = bly_image(filter, bytes);
     uint8_t *copy = malloc(*bytes);
@@ -431,23 +431,22 @@ static void seeds_packed(const char *folder, const bly_kind_info *kind)
 {
     char name[64];
     snprintf(name, sizeof name, "%s%s", SEEDS_PACKED, kind->name);
-    for (const char *const *a = kind->abilities; *a != NULL; a++)
-        if (strcmp(*a, "pack") == 0) {
-            seeds_valid(folder, name);
-            seeds_saturated(folder, name);
-        }
+    if ((kind->can & BLY_CAN_PACK) != 0) {
+        seeds_valid(folder, name);
+        seeds_saturated(folder, name);
+    }
 }
 
 int main(int argc, char **argv)
 {
-    const bly_kind_info *kinds;
-    size_t n = bly_kinds(&kinds);
+    size_t n;
+    const bly_kind_info *const *kinds = bly_kinds(&n);
     if (argc != 2)
         seeds_die("usage", "seeds FOLDER");
     for (size_t i = 0; i < n; i++) {
-        seeds_valid(argv[1], kinds[i].name);
-        seeds_saturated(argv[1], kinds[i].name);
-        seeds_packed(argv[1], &kinds[i]);
+        seeds_valid(argv[1], kinds[i]->name);
+        seeds_saturated(argv[1], kinds[i]->name);
+        seeds_packed(argv[1], kinds[i]);
     }
     for (size_t i = 0; i < sizeof seeds_plans / sizeof *seeds_plans; i++)
         seeds_valid(argv[1], seeds_plans[i]);

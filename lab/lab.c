@@ -306,7 +306,7 @@ bly_filter *lab_build(uint64_t n, double rate, uint64_t series,
     lab_keys(keys, n, series, 0);
     bly_filter *f;
     bly_spec spec = { .capacity = n, .rate = rate };
-    if (bly_build(&f, kind, &spec, keys, n) < 0)
+    if (bly_build(&f, kind, &spec, keys, NULL, n) < 0)
         lab_stop(kind, bly_why());
     free(keys);
     return f;
@@ -318,7 +318,7 @@ void lab_fill(bly_filter *f, uint64_t series, uint64_t from, uint64_t n)
     for (uint64_t i = 0; i < n; i += LAB_BATCH) {
         size_t some = n - i < LAB_BATCH ? n - i : LAB_BATCH;
         lab_keys(keys, some, series, from + i);
-        if (bly_add_many(f, keys, some) < 0)
+        if (bly_add_many(f, keys, some, NULL, NULL) < 0)
             lab_stop("a key cannot be added", bly_why());
     }
 }

@@ -3,61 +3,78 @@
  * measured apart (bench/advise.c).
  */
 #include "image/kind.h"
+#include "bloomery/advice.h"
 
 #include "advise/costs.h"
 #include "test.h"
 
 enum { ADVISE_NEED_BITS = 10, ADVISE_SUBSETS = 1 << ADVISE_NEED_BITS };
 
-static bly_advice advise_out[BLY_ADVICE_MOST];
+enum { ADVISE_MOST = 64 };
 
+static bly_advice advise_out[ADVISE_MOST];
+
+/* Copies of the ranking's entries; how many. */
 static size_t advise_count(const bly_need *need)
 {
-    size_t n = 0;
-    assert_status(bly_advise(advise_out, BLY_ADVICE_MOST, need), BLY_OK);
-    while (n < BLY_ADVICE_MOST && advise_out[n].kind[0] != '\0')
-        n++;
+    bly_ranking *ranking;
+    assert_status(bly_advise(&ranking, need), BLY_OK);
+    size_t n = bly_ranking_count(ranking);
+    assert_true(n < ADVISE_MOST);
+    for (size_t i = 0; i < n; i++)
+        advise_out[i] = *bly_ranking_at(ranking, i);
+    bly_ranking_free(ranking);
     return n;
 }
 
+/* The needs that are tried together, as bits: abilities, and one more. */
+#define ADVISE_NEEDS(X)                                                        \
+    X(REMOVE, BLY_CAN_REMOVE) X(COUNT, BLY_CAN_COUNT) X(GROW, BLY_CAN_GROW)    \
+    X(UNITE, BLY_CAN_UNITE) X(STATIC, 0) X(FORGET, BLY_CAN_FORGET)             \
+    X(LABEL, BLY_CAN_LABEL) X(EXACT, BLY_CAN_EXACT) X(PAGE, BLY_CAN_PAGE)      \
+    X(SHARE, BLY_CAN_SHARE)
+
+enum {
+#define ADVISE_BIT(name, can) ADVISE_BIT_##name,
+    ADVISE_NEEDS(ADVISE_BIT)
+#undef ADVISE_BIT
+#define ADVISE_NEED(name, can) NEED_##name = 1 << ADVISE_BIT_##name,
+    ADVISE_NEEDS(ADVISE_NEED)
+#undef ADVISE_NEED
+};
+
 static bly_need advise_some(unsigned needs)
 {
-    return (bly_need){ .capacity = 100000, .rate = 0.01, .present = 0.5,
-                       .needs = needs };
+    static const uint64_t can[] = {
+#define ADVISE_CAN(name, flag) flag,
+        ADVISE_NEEDS(ADVISE_CAN)
+#undef ADVISE_CAN
+    };
+    bly_need need = { .capacity = 100000, .rate = 0.01, .present = 0.5,
+                      .fixed = (needs & NEED_STATIC) != 0 };
+    for (unsigned i = 0; i < ADVISE_NEED_BITS; i++)
+        need.can |= (needs >> i & 1) != 0 ? can[i] : 0;
+    return need;
 }
 
 /* What a kind says of itself in the listing. */
-static bool advise_able(const char *text, const char *ability)
+static bool advise_able(const char *text, uint64_t ability)
 {
-    const bly_kind_info *kinds;
-    size_t n = bly_kinds(&kinds), length = strcspn(text, ":");
-    for (size_t i = 0; i < n; i++)
-        if (strlen(kinds[i].name) == length
-            && memcmp(kinds[i].name, text, length) == 0)
-            for (const char *const *a = kinds[i].abilities; *a != NULL; a++)
-                if (strcmp(*a, ability) == 0)
-                    return true;
-    return false;
+    return (bly_kind_find(text)->can & ability) == ability;
 }
 
 /* ---- Who may be advised ------------------------------------------------- */
 
 static void advise_check_able(const bly_advice *a, unsigned needs)
 {
-    static const struct { unsigned need; const char *ability; } asked[] = {
-        { BLY_NEED_REMOVE, "remove" }, { BLY_NEED_COUNT, "count" },
-        { BLY_NEED_GROW, "grow" }, { BLY_NEED_MERGE, "unite" },
-        { BLY_NEED_STREAM, "forget" }, { BLY_NEED_LABELS, "label" },
-        { BLY_NEED_DISK, "page" }, { BLY_NEED_CONCURRENT, "share" },
-    };
-    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
-        if ((needs & asked[i].need) != 0)
-            assert_true(advise_able(a->kind, asked[i].ability));
-    assert_true(advise_able(a->kind, "add") || (needs & BLY_NEED_STATIC) != 0);
-    assert_true(!advise_able(a->kind, "forget")
-                || (needs & BLY_NEED_STREAM) != 0);
-    assert_true(!advise_able(a->kind, "separate")
-                || (needs & BLY_NEED_EXACT) != 0);
+    assert_true(
+        advise_able(a->kind, advise_some(needs & ~(unsigned)NEED_EXACT).can));
+    assert_true(advise_able(a->kind, BLY_CAN_ADD)
+                || (needs & NEED_STATIC) != 0);
+    assert_true(!advise_able(a->kind, BLY_CAN_FORGET)
+                || (needs & NEED_FORGET) != 0);
+    assert_true(!advise_able(a->kind, BLY_CAN_SEPARATE)
+                || (needs & NEED_EXACT) != 0);
 }
 
 /* Every subset of needs: each kind once, those that fit first, and every one
@@ -67,8 +84,9 @@ static void test_every_need(void **state)
     (void)state;
     bly_need plain = advise_some(0);
     size_t all = advise_count(&plain), answered = 0;
-    const bly_kind_info *kinds;
-    assert_true(all >= bly_kinds(&kinds) && all < BLY_ADVICE_MOST);
+    size_t kinds;
+    bly_kinds(&kinds);
+    assert_true(all >= kinds && all < ADVISE_MOST);
     for (unsigned needs = 0; needs < ADVISE_SUBSETS; needs++) {
         bly_need need = advise_some(needs);
         assert_int_equal(advise_count(&need), all);
@@ -95,12 +113,12 @@ static void test_single_needs(void **state)
     for (unsigned i = 0; i < ADVISE_NEED_BITS; i++) {
         bly_need need = advise_some(1U << i);
         advise_count(&need);
-        assert_int_equal(advise_out[0].fits, (1U << i) != BLY_NEED_EXACT);
+        assert_int_equal(advise_out[0].fits, (1U << i) != NEED_EXACT);
     }
-    bly_need exact = advise_some(BLY_NEED_EXACT | BLY_NEED_STATIC);
+    bly_need exact = advise_some(NEED_EXACT | NEED_STATIC);
     advise_count(&exact);
     assert_string_equal(advise_out[0].kind, "cascade");
-    exact = advise_some(BLY_NEED_EXACT);
+    exact = advise_some(NEED_EXACT);
     exact.capacity = 20;
     advise_count(&exact);
     assert_string_equal(advise_out[0].kind, "egh");
@@ -110,7 +128,7 @@ static void test_single_needs(void **state)
 static void test_remove_means_any(void **state)
 {
     (void)state;
-    bly_need need = advise_some(BLY_NEED_REMOVE);
+    bly_need need = advise_some(NEED_REMOVE);
     size_t n = advise_count(&need), seen = 0;
     for (size_t i = 0; i < n; i++)
         if (strcmp(advise_out[i].kind, "deletable") == 0
@@ -143,12 +161,12 @@ static uint64_t advise_came(const char *kind, double rate, uint64_t times)
 static void test_count_limits(void **state)
 {
     (void)state;
-    bly_need need = advise_some(BLY_NEED_COUNT);
+    bly_need need = advise_some(NEED_COUNT);
     size_t n = advise_count(&need), counts = 0;
     for (size_t i = 0; i < n; i++) {
         const bly_advice *a = &advise_out[i];
         unsigned most = 0;
-        if (!advise_able(a->kind, "count"))
+        if (!advise_able(a->kind, BLY_CAN_COUNT))
             continue;
         if (sscanf(a->why, "it counts to %u", &most) != 1
             && sscanf(a->limit, "counts to %u", &most) != 1
@@ -171,7 +189,7 @@ static void test_labels(void **state)
 {
     (void)state;
     for (uint64_t most = 1; most > 0 && most < UINT64_C(1) << 62; most *= 2) {
-        bly_need need = advise_some(BLY_NEED_LABELS | BLY_NEED_STATIC);
+        bly_need need = advise_some(NEED_LABEL | NEED_STATIC);
         need.label_most = most;
         size_t n = advise_count(&need);
         for (size_t i = 0; i < n; i++)
@@ -179,7 +197,7 @@ static void test_labels(void **state)
                         || advise_out[i].plan.label_most >= most);
         assert_int_equal(advise_out[0].fits, most <= UINT32_MAX);
     }
-    bly_need need = advise_some(BLY_NEED_LABELS);
+    bly_need need = advise_some(NEED_LABEL);
     advise_count(&need);
     assert_int_equal(advise_out[0].plan.label_most, 255);
 }
@@ -190,7 +208,7 @@ static void test_labels(void **state)
 static void test_plans(void **state)
 {
     (void)state;
-    bly_need need = advise_some(BLY_NEED_STATIC);
+    bly_need need = advise_some(NEED_STATIC);
     bly_spec spec = { .capacity = need.capacity, .rate = need.rate };
     size_t n = advise_count(&need);
     for (size_t i = 0; i < n && advise_out[i].fits; i++) {
@@ -204,7 +222,7 @@ static void test_plans(void **state)
     }
     uint64_t key = 1;
     bly_filter *filter;
-    assert_status(bly_build(&filter, advise_out[0].kind, &spec, &key, 1),
+    assert_status(bly_build(&filter, advise_out[0].kind, &spec, &key, NULL, 1),
                   BLY_OK);
     bly_free(filter);
 }
@@ -214,7 +232,7 @@ static void test_plans(void **state)
 static void test_beaten(void **state)
 {
     (void)state;
-    for (unsigned needs = 0; needs < ADVISE_SUBSETS; needs += BLY_NEED_STATIC) {
+    for (unsigned needs = 0; needs < ADVISE_SUBSETS; needs += NEED_STATIC) {
         bly_need need = advise_some(needs);
         size_t n = advise_count(&need);
         for (size_t i = 0; i < n && advise_out[i].fits; i++) {
@@ -238,12 +256,12 @@ static void test_beaten(void **state)
 static void test_praise(void **state)
 {
     (void)state;
-    bly_need need = advise_some(BLY_NEED_DISK);
+    bly_need need = advise_some(NEED_PAGE);
     advise_count(&need);
     assert_string_equal(advise_out[0].why, "the only one that can");
     for (int aim = BLY_AIM_FAST; aim <= BLY_AIM_SMALL; aim++)
         for (need.rate = 0.3; need.rate > 1e-9; need.rate /= 3) {
-            need.needs = 0;
+            need.can = 0;
             need.aim = (bly_aim)aim;
             size_t n = advise_count(&need);
             bool best = true;
@@ -261,8 +279,8 @@ static void test_praise(void **state)
 static void test_memory_limit(void **state)
 {
     (void)state;
-    static const unsigned needs[] = { 0, BLY_NEED_REMOVE, BLY_NEED_STATIC,
-                                      BLY_NEED_LABELS };
+    static const unsigned needs[] = { 0, NEED_REMOVE, NEED_STATIC,
+                                      NEED_LABEL };
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
         for (int aim = BLY_AIM_BALANCE; aim <= BLY_AIM_SMALL; aim++) {
             bly_need need = advise_some(needs[i]);
@@ -288,22 +306,25 @@ static void test_aims(void **state)
     (void)state;
     bly_advice first[3];
     for (int aim = BLY_AIM_BALANCE; aim <= BLY_AIM_SMALL; aim++) {
-        bly_need need = advise_some(BLY_NEED_STATIC);
+        bly_need need = advise_some(NEED_STATIC);
         need.aim = (bly_aim)aim;
-        assert_status(bly_advise(&first[aim], 1, &need), BLY_OK);
+        advise_count(&need);
+        first[aim] = advise_out[0];
     }
     const bly_advice *fast = &first[BLY_AIM_FAST],
                      *small = &first[BLY_AIM_SMALL];
     assert_true(small->plan.bytes <= first[BLY_AIM_BALANCE].plan.bytes);
     assert_true(small->plan.bytes <= fast->plan.bytes);
     assert_true(fast->ns_lookup <= first[BLY_AIM_BALANCE].ns_lookup);
-    bly_need disk = advise_some(BLY_NEED_DISK);
+    bly_need disk = advise_some(NEED_PAGE);
     bly_advice a, b;
     disk.aim = BLY_AIM_FAST;
     disk.memory = 1;                    /* not of what is in memory */
-    assert_status(bly_advise(&a, 1, &disk), BLY_OK);
+    advise_count(&disk);
+    a = advise_out[0];
     disk.aim = BLY_AIM_SMALL;
-    assert_status(bly_advise(&b, 1, &disk), BLY_OK);
+    advise_count(&disk);
+    b = advise_out[0];
     assert_true(a.fits);
     assert_string_equal(a.kind, b.kind);
 }
@@ -366,7 +387,10 @@ static void test_leaves_the_last_error(void **state)
     assert_string_equal(bly_why(), before);
 }
 
-static const bly_line_cost advise_flat[] = { { 1024, 1 }, { 1 << 20, 1 } };
+static const bly_line_cost advise_near_line = { 1024, 1 },
+                           advise_far_line = { 1 << 20, 1 };
+static const bly_line_cost *const advise_flat[] = { &advise_near_line,
+                                                    &advise_far_line };
 
 /* Of kinds that nobody measured, equally many lines cost the same: the sizes
  * decide, and of equal sizes the order of the listing. */
@@ -400,7 +424,8 @@ static void test_given_costs(void **state)
         { 10, 4, 8, 20 }, { 13, 4, 10, 25 }, { 16, 4, 12, 30 },
         { 19, 4, 14, 35 }, { 22, 4, 16, 40 }, { 12, 5, 10, 22 },
         { 30, 9, 20, 50 } } };
-    bly_costs costs = { .line = advise_flat, .lines = 2, .kind = &cost,
+    const bly_cost *const kinds[] = { &cost };
+    bly_costs costs = { .line = advise_flat, .lines = 2, .kind = kinds,
                         .kinds = 1 };
     bly_need need = advise_some(0);
     need.costs = &costs;
@@ -423,31 +448,27 @@ static void test_given_costs(void **state)
 
 /* ---- The call ------------------------------------------------------------ */
 
-static void test_short_lists(void **state)
+static void test_ranking(void **state)
 {
     (void)state;
     bly_need need = advise_some(0);
-    bly_advice two[3];
-    memset(two, 0x55, sizeof two);
-    advise_count(&need);
-    assert_status(bly_advise(two, 2, &need), BLY_OK);
-    assert_string_equal(two[0].kind, advise_out[0].kind);
-    assert_string_equal(two[1].kind, advise_out[1].kind);
-    assert_int_equal(two[2].kind[0], 0x55);
-    assert_status(bly_advise(NULL, 0, &need), BLY_OK);
-    bly_advice many[BLY_ADVICE_MOST + 1];
-    memset(many, 0x55, sizeof many);
-    assert_status(bly_advise(many, BLY_ADVICE_MOST + 1, &need), BLY_OK);
-    assert_int_equal(many[BLY_ADVICE_MOST].kind[0], '\0');
+    bly_ranking *ranking = NULL;
+    assert_status(bly_advise(&ranking, &need), BLY_OK);
+    size_t n = bly_ranking_count(ranking);
+    assert_true(n > 30);
+    assert_non_null(bly_ranking_at(ranking, n - 1));
+    assert_null(bly_ranking_at(ranking, n));
+    assert_null(bly_ranking_at(ranking, SIZE_MAX));
+    bly_ranking_free(ranking);
+    bly_ranking_free(NULL);
 }
 
 static void advise_refused(bly_need need)
 {
-    bly_advice a;
-    memset(&a, 0x55, sizeof a);
-    assert_status(bly_advise(&a, 1, &need), BLY_EPARAM);
+    bly_ranking *ranking = NULL;
+    assert_status(bly_advise(&ranking, &need), BLY_EPARAM);
     assert_true(bly_why()[0] != '\0');
-    assert_int_equal(a.kind[0], 0x55);
+    assert_null(ranking);
 }
 
 static void test_refuses(void **state)
@@ -460,7 +481,10 @@ static void test_refuses(void **state)
     advise_refused((bly_need){ .capacity = 1, .rate = NAN });
     advise_refused((bly_need){ .capacity = 1, .present = 1.1 });
     advise_refused((bly_need){ .capacity = 1, .present = NAN });
-    advise_refused((bly_need){ .capacity = 1, .needs = ADVISE_SUBSETS });
+    advise_refused(
+        (bly_need){.capacity = 1, .can = UINT64_C(1) << BLY_ABILITIES});
+    advise_refused((bly_need){ .capacity = 1, .reserved = { 1 } });
+    advise_refused((bly_need){ .capacity = 1, .zero = { true } });
     advise_refused((bly_need){ .capacity = 1, .aim = (bly_aim)3 });
     advise_refused((bly_need){ .capacity = 1, .costs = &costs });
 }
@@ -475,7 +499,7 @@ static void test_extremes(void **state)
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         for (size_t j = 0; j < sizeof rates / sizeof *rates; j++) {
             bly_need need = { .capacity = keys[i], .rate = rates[j],
-                              .present = 0.5, .needs = BLY_NEED_STATIC };
+                              .present = 0.5, .fixed = true };
             size_t n = advise_count(&need);
             for (size_t k = 0; k < n; k++) {
                 assert_true(advise_out[k].why[0] != '\0');
@@ -501,7 +525,7 @@ int main(void)
         cmocka_unit_test(test_leaves_the_last_error),
         cmocka_unit_test(test_no_costs),
         cmocka_unit_test(test_given_costs),
-        cmocka_unit_test(test_short_lists),
+        cmocka_unit_test(test_ranking),
         cmocka_unit_test(test_refuses),
         cmocka_unit_test(test_extremes),
     };

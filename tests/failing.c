@@ -53,37 +53,41 @@ static bly_status failing_build(bly_filter **out, const char *kind,
                                 const bly_allocator *allocator)
 {
     bly_spec spec = { .allocator = allocator };
-    return bly_build(out, kind, &spec, failing_hashes, 5);
+    return bly_build(out, kind, &spec, failing_hashes, NULL, 5);
 }
 
 static bly_status failing_copy(bly_filter **out, const char *kind,
                                const bly_allocator *allocator)
 {
-    (void)kind, (void)allocator;
-    return bly_copy(out, failing_source);
+    (void)kind;
+    return bly_copy(out, failing_source,
+                    &(bly_options){ .allocator = allocator });
 }
 
 static bly_status failing_read(bly_filter **out, const char *kind,
                                const bly_allocator *allocator)
 {
-    (void)kind, (void)allocator;
-    return bly_open(out, failing_path, 0);
+    (void)kind;
+    return bly_open(out, failing_path, 0,
+                    &(bly_options){ .allocator = allocator });
 }
 
 static bly_status failing_map(bly_filter **out, const char *kind,
                               const bly_allocator *allocator)
 {
-    (void)kind, (void)allocator;
-    return bly_open(out, failing_path, BLY_MAP);
+    (void)kind;
+    return bly_open(out, failing_path, BLY_MAP,
+                    &(bly_options){ .allocator = allocator });
 }
 
 static bly_status failing_wrap(bly_filter **out, const char *kind,
                                const bly_allocator *allocator)
 {
-    (void)kind, (void)allocator;
+    (void)kind;
     size_t bytes;
     const void *image = bly_image(failing_source, &bytes);
-    return bly_wrap(out, image, bytes);
+    return bly_wrap(out, image, bytes,
+                    &(bly_options){ .allocator = allocator });
 }
 
 /* A full filter that grows needs memory for it, and goes on once there is. */
@@ -116,7 +120,6 @@ static void failing_run(failing_make *make, const char *kind, bool may_change)
 {
     failing_state s = { 0 };
     bly_allocator allocator = { failing_allocate, failing_release, &s };
-    bly_set_allocator(&allocator);
     bly_filter *filter = NULL;
     uint64_t allowed = 0;
     for (;; allowed++) {
@@ -134,7 +137,6 @@ static void failing_run(failing_make *make, const char *kind, bool may_change)
     failing_use(filter, may_change, &s);
     bly_free(filter);
     assert_true(s.live == 0 && s.bytes == 0);
-    bly_set_allocator(NULL);
 }
 
 static void test_memory_runs_out(void **state)
@@ -143,8 +145,9 @@ static void test_memory_runs_out(void **state)
     for (size_t i = 0; registry_kinds[i] != NULL; i++) {
         const char *kind = registry_kinds[i]->name;
         bool adds = registry_kinds[i]->add != NULL;
-        assert_status(bly_build(&failing_source, kind, NULL, failing_hashes, 5),
-                      BLY_OK);
+        assert_status(
+            bly_build(&failing_source, kind, NULL, failing_hashes, NULL, 5),
+            BLY_OK);
         assert_status(bly_save(failing_source, failing_path), BLY_OK);
         if (adds)
             failing_run(failing_new, kind, true);

@@ -64,7 +64,8 @@ static bly_filter *make_golden(const char *kind)
     bly_spec spec = { .capacity = (uint64_t)n, .rate = 0.01, .seed = SEED };
     for (int i = 0; i < n; i++)
         hashes[i] = XXH3_64bits_withSeed(text, draw_key(text, i), SEED);
-    assert_status(bly_build(&filter, kind, &spec, hashes, (size_t)n), BLY_OK);
+    assert_status(bly_build(&filter, kind, &spec, hashes, NULL, (size_t)n),
+                  BLY_OK);
     return filter;
 }
 
@@ -108,25 +109,23 @@ static void each_choice(const bly_kind_info *kind, const bly_option_info *o,
 
 static bool packs(const bly_kind_info *kind)
 {
-    for (const char *const *a = kind->abilities; *a != NULL; a++)
-        if (strcmp(*a, "pack") == 0)
-            return true;
-    return false;
+    return (kind->can & BLY_CAN_PACK) != 0;
 }
 
 static void each_golden(void (*visit)(const char *kind))
 {
-    const bly_kind_info *kinds;
     char packed[TEXT];
-    size_t n = bly_kinds(&kinds);
+    size_t n;
+    const bly_kind_info *const *kinds = bly_kinds(&n);
     for (size_t i = 0; i < n; i++) {
-        visit(kinds[i].name);
-        snprintf(packed, sizeof packed, "%s%s", PACKED, kinds[i].name);
-        if (packs(&kinds[i]))
+        visit(kinds[i]->name);
+        snprintf(packed, sizeof packed, "%s%s", PACKED, kinds[i]->name);
+        if (packs(kinds[i]))
             visit(packed);
-        for (const bly_option_info *o = kinds[i].options; o->name; o++)
-            if (strchr(o->range, '|') != NULL)
-                each_choice(&kinds[i], o, visit);
+        const bly_option_info *const *o = kinds[i]->options;
+        for (; *o != NULL; o++)
+            if (strchr((*o)->range, '|') != NULL)
+                each_choice(kinds[i], *o, visit);
     }
 }
 
@@ -228,7 +227,7 @@ static void find_golden(const char *kind)
     int n = count_keys(kind);
     read_golden(kind, &image, &bytes);
     assert_status(bly_check(image, bytes), BLY_OK);
-    assert_status(bly_unpack(&filter, image, bytes), BLY_OK);
+    assert_status(bly_unpack(&filter, image, bytes, NULL), BLY_OK);
     for (int i = 0; i < n; i++)
         assert_true(bly_contains(filter, text, draw_key(text, i)));
     bly_stat(&stat, filter);
@@ -340,7 +339,7 @@ static void make_example(size_t i, int bits[BITS])
         uint64_t hashes[BITS];
         for (uint64_t j = 0; j < examples[i].times; j++)
             hashes[j] = XXH3_64bits("swordfish", 9);
-        status = bly_build(&filter, examples[i].kind, &spec, hashes,
+        status = bly_build(&filter, examples[i].kind, &spec, hashes, NULL,
                            examples[i].times);
     }
     assert_status(status, BLY_OK);

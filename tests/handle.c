@@ -161,7 +161,7 @@ static void *handle_add_thousand(void *filter)
 {
     uint64_t hashes[100] = { 0 };
     for (int i = 0; i < 10; i++)
-        bly_add_many(filter, hashes, 100);
+        bly_add_many(filter, hashes, 100, NULL, NULL);
     return NULL;
 }
 

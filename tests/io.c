@@ -47,7 +47,7 @@ static bly_filter *io_filter(uint64_t n)
 static uint64_t io_items(const char *path)
 {
     bly_filter *filter = NULL;
-    assert_status(bly_open(&filter, path, 0), BLY_OK);
+    assert_status(bly_open(&filter, path, 0, NULL), BLY_OK);
     bly_stat_t stat;
     bly_stat(&stat, filter);
     for (uint64_t i = 0; i < stat.items; i++)
@@ -166,15 +166,15 @@ static void test_open_refuses(void **state)
     io_write("text", "these are words\nand no filter\n", 30);
     io_write("magic", "bloomery", 8);
     for (size_t i = 0; i < 3; i++) {
-        assert_status(bly_open(&none, "absent", modes[i]), BLY_EIO);
-        assert_status(bly_open(&none, ".", modes[i]), BLY_EIO);
-        assert_status(bly_open(&none, "empty", modes[i]), BLY_EFORMAT);
-        assert_status(bly_open(&none, "text", modes[i]), BLY_EFORMAT);
+        assert_status(bly_open(&none, "absent", modes[i], NULL), BLY_EIO);
+        assert_status(bly_open(&none, ".", modes[i], NULL), BLY_EIO);
+        assert_status(bly_open(&none, "empty", modes[i], NULL), BLY_EFORMAT);
+        assert_status(bly_open(&none, "text", modes[i], NULL), BLY_EFORMAT);
         assert_non_null(strstr(bly_why(), "text: not a Bloomery filter"));
-        assert_status(bly_open(&none, "magic", modes[i]), BLY_ECORRUPT);
+        assert_status(bly_open(&none, "magic", modes[i], NULL), BLY_ECORRUPT);
     }
-    assert_status(bly_open(&none, "text", 64), BLY_EPARAM);
-    assert_status(bly_open(&none, "text", BLY_WRITE), BLY_EPARAM);
+    assert_status(bly_open(&none, "text", 64, NULL), BLY_EPARAM);
+    assert_status(bly_open(&none, "text", BLY_WRITE, NULL), BLY_EPARAM);
     assert_null(none);
 }
 
@@ -193,8 +193,8 @@ static void test_open_refuses_wrong_sizes(void **state)
         if (n == bytes)
             continue;
         io_write("cut.bly", longer, n);
-        assert_true(bly_open(&none, "cut.bly", 0) < 0);
-        assert_true(bly_open(&none, "cut.bly", BLY_MAP) < 0);
+        assert_true(bly_open(&none, "cut.bly", 0, NULL) < 0);
+        assert_true(bly_open(&none, "cut.bly", BLY_MAP, NULL) < 0);
         assert_null(none);
     }
     free(longer);
@@ -214,8 +214,8 @@ static void test_damaged_payload(void **state)
     byte ^= 4;
     assert_int_equal(pwrite(file, &byte, 1, 400), 1);
     close(file);
-    assert_status(bly_open(&none, "d.bly", 0), BLY_ECORRUPT);
-    assert_status(bly_open(&none, "d.bly", BLY_MAP | BLY_VERIFY),
+    assert_status(bly_open(&none, "d.bly", 0, NULL), BLY_ECORRUPT);
+    assert_status(bly_open(&none, "d.bly", BLY_MAP | BLY_VERIFY, NULL),
                   BLY_ECORRUPT);
     assert_non_null(strstr(bly_why(), "d.bly: the payload is damaged"));
     assert_null(none);
@@ -228,13 +228,14 @@ static void test_map_for_writing(void **state)
     bly_filter *filter = io_filter(10), *mapped = NULL, *other = NULL;
     assert_status(bly_save(filter, "e.bly"), BLY_OK);
     bly_free(filter);
-    assert_status(bly_open(&mapped, "e.bly", BLY_MAP | BLY_WRITE), BLY_OK);
+    assert_status(bly_open(&mapped, "e.bly", BLY_MAP | BLY_WRITE, NULL),
+                  BLY_OK);
     assert_int_equal(io_items("e.bly"), 10);    /* unchanged: still sealed */
     for (uint64_t i = 10; i < 300; i++)
         assert_true(bly_add_hash(mapped, test_random(1, i)) >= 0);
-    assert_status(bly_open(&other, "e.bly", 0), BLY_EUNSEALED);
-    assert_status(bly_open(&other, "e.bly", BLY_MAP), BLY_EUNSEALED);
-    assert_status(bly_sync(mapped), BLY_OK);
+    assert_status(bly_open(&other, "e.bly", 0, NULL), BLY_EUNSEALED);
+    assert_status(bly_open(&other, "e.bly", BLY_MAP, NULL), BLY_EUNSEALED);
+    assert_status(bly_seal(mapped), BLY_OK);
     assert_int_equal(io_items("e.bly"), 300);
     bly_add_hash(mapped, test_random(1, 300));
     bly_free(mapped);
@@ -253,14 +254,14 @@ static void test_killed_writer(void **state)
     assert_true(child >= 0);
     if (child == 0) {
         bly_filter *mapped;
-        if (bly_open(&mapped, "f.bly", BLY_MAP | BLY_WRITE) == BLY_OK)
+        if (bly_open(&mapped, "f.bly", BLY_MAP | BLY_WRITE, NULL) == BLY_OK)
             bly_add_hash(mapped, 1);
         _exit(0);                       /* without bly_free */
     }
     int result;
     assert_int_equal(waitpid(child, &result, 0), child);
-    assert_status(bly_open(&other, "f.bly", 0), BLY_EUNSEALED);
-    assert_status(bly_open(&other, "f.bly", BLY_MAP), BLY_EUNSEALED);
+    assert_status(bly_open(&other, "f.bly", 0, NULL), BLY_EUNSEALED);
+    assert_status(bly_open(&other, "f.bly", BLY_MAP, NULL), BLY_EUNSEALED);
     assert_non_null(strstr(bly_why(), "build it anew"));
     assert_null(other);
 }
@@ -270,11 +271,11 @@ static void test_read_only_map(void **state)
     (void)state;
     bly_filter *filter = io_filter(10), *mapped = NULL;
     assert_status(bly_save(filter, "g.bly"), BLY_OK);
-    assert_status(bly_open(&mapped, "g.bly", BLY_MAP), BLY_OK);
+    assert_status(bly_open(&mapped, "g.bly", BLY_MAP, NULL), BLY_OK);
     assert_status(bly_add_hash(mapped, 1), BLY_EREADONLY);
     assert_status(bly_unite(mapped, filter), BLY_EREADONLY);
     bly_filter *copy = NULL;
-    assert_status(bly_copy(&copy, mapped), BLY_OK);
+    assert_status(bly_copy(&copy, mapped, NULL), BLY_OK);
     assert_status(bly_add_hash(copy, 1), BLY_OK);
     bly_free(copy);
     bly_free(mapped);
@@ -314,7 +315,7 @@ static void test_short_pipe(void **state)
         int file = open("short", O_WRONLY);
         _exit(write(file, image, bytes - 1) == (ssize_t)bytes - 1 ? 0 : 1);
     }
-    assert_status(bly_open(&none, "short", 0), BLY_ECORRUPT);
+    assert_status(bly_open(&none, "short", 0, NULL), BLY_ECORRUPT);
     assert_non_null(strstr(bly_why(), "short: cut short"));
     int result;
     assert_int_equal(waitpid(child, &result, 0), child);

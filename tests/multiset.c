@@ -50,7 +50,8 @@ static uint64_t multiset_id(multiset *m)
 
 static void multiset_look(const multiset *m, uint64_t id)
 {
-    uint64_t hash = multiset_hash(id), counted = bly_count_hash(m->filter, hash);
+    uint64_t hash = multiset_hash(id),
+             counted = bly_count_hash(m->filter, hash);
     if (m->count[id] > 0 && !bly_contains_hash(m->filter, hash))
         fail_msg("%s: a key that was added %llu times is lost", m->kind->name,
                  (unsigned long long)m->count[id]);
@@ -132,7 +133,7 @@ static void multiset_run(const bly_kind *kind)
                   "refused, %llu counters stuck\n", kind->name,
                   (unsigned long long)m.in, (unsigned long long)m.full,
                   (unsigned long long)m.unsafe,
-                  (unsigned long long)stat.stuck);
+                  (unsigned long long)stat.saturated);
     bly_free(m.filter);
 }
 

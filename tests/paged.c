@@ -1,10 +1,11 @@
 /* paged.c - a filter worked on in its file (BLY_PAGED) is the same filter.
  *
  * Everything is held against a filter in memory that gets the same adds: its
- * answers at every moment, its bytes after bly_sync. Then what must survive:
+ * answers at every moment, its bytes after bly_seal. Then what must survive:
  * kill -9 at any moment, a full disk, damage.
  */
 #include "test.h"
+#include "bloomery/paged.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +49,8 @@ static bly_filter *paged_create(const char *kind, const bly_spec *spec)
 static bly_filter *paged_open(int flags)
 {
     bly_filter *filter = NULL;
-    assert_status(bly_open(&filter, paged_path, BLY_PAGED | flags), BLY_OK);
+    assert_status(bly_open(&filter, paged_path, BLY_PAGED | flags, NULL),
+                  BLY_OK);
     return filter;
 }
 
@@ -110,8 +112,8 @@ static void paged_add_each(bly_filter *paged, bly_filter *whole,
 {
     bool left[8192], right[8192];
     memcpy(hashes, hashes + n / 2, n / 3 * sizeof *hashes);
-    assert_status(bly_add_each(paged, hashes, n, left), BLY_OK);
-    assert_status(bly_add_each(whole, hashes, n, right), BLY_OK);
+    assert_status(bly_add_many(paged, hashes, n, left, NULL), BLY_OK);
+    assert_status(bly_add_many(whole, hashes, n, right, NULL), BLY_OK);
     assert_memory_equal(left, right, n);
 }
 
@@ -131,17 +133,17 @@ static void paged_differential(const char *kind, size_t memory)
         if (step % 4 == 2) {
             paged_add_each(paged, whole, hashes, n);
         } else {
-            assert_status(bly_add_many(paged, hashes, n), BLY_OK);
-            assert_status(bly_add_many(whole, hashes, n), BLY_OK);
+            assert_status(bly_add_many(paged, hashes, n, NULL, NULL), BLY_OK);
+            assert_status(bly_add_many(whole, hashes, n, NULL, NULL), BLY_OK);
         }
         in += n;
         paged_same_answers(paged, whole, 1, 3000);
         paged_same_answers(paged, whole, 2 + step, 3000);
         if (step % 20 == 7)
-            assert_status(bly_flush(paged), BLY_OK);
+            assert_status(bly_sync(paged), BLY_OK);
         if (step % 20 == 13) {
             paged_same_stat(paged, whole);
-            assert_status(bly_sync(paged), BLY_OK);
+            assert_status(bly_seal(paged), BLY_OK);
             paged_same_file(whole);
         }
     }
@@ -175,18 +177,19 @@ static void paged_file_is_any_file(void **state)
     bly_filter *whole = NULL, *mapped = NULL;
     assert_status(bly_new(&whole, "buffered", &paged_spec), BLY_OK);
     paged_hashes(hashes, 1, 0, 5000);
-    assert_status(bly_add_many(whole, hashes, 2500), BLY_OK);
+    assert_status(bly_add_many(whole, hashes, 2500, NULL, NULL), BLY_OK);
     assert_status(bly_save(whole, paged_path), BLY_OK);
     bly_filter *paged = paged_open(BLY_WRITE);
-    assert_status(bly_add_many(paged, hashes + 2500, 2500), BLY_OK);
+    assert_status(bly_add_many(paged, hashes + 2500, 2500, NULL, NULL), BLY_OK);
     bly_free(paged);
-    assert_status(bly_add_many(whole, hashes + 2500, 2500), BLY_OK);
+    assert_status(bly_add_many(whole, hashes + 2500, 2500, NULL, NULL), BLY_OK);
     paged_same_file(whole);
 
-    assert_status(bly_open(&mapped, paged_path, BLY_MAP | BLY_WRITE), BLY_OK);
+    assert_status(bly_open(&mapped, paged_path, BLY_MAP | BLY_WRITE, NULL),
+                  BLY_OK);
     paged_hashes(hashes, 2, 0, 100);
-    assert_status(bly_add_many(mapped, hashes, 100), BLY_OK);
-    assert_status(bly_add_many(whole, hashes, 100), BLY_OK);
+    assert_status(bly_add_many(mapped, hashes, 100, NULL, NULL), BLY_OK);
+    assert_status(bly_add_many(whole, hashes, 100, NULL, NULL), BLY_OK);
     bly_free(mapped);
     paged_same_file(whole);
     bly_free(whole);
@@ -223,7 +226,7 @@ static void paged_many_threads_ask(void **state)
     bly_filter *paged = paged_create("buffered", &paged_spec);
     assert_status(bly_buffer(paged, 300000), BLY_OK);
     paged_hashes(hashes, 1, 0, N);
-    assert_status(bly_add_many(paged, hashes, N), BLY_OK);
+    assert_status(bly_add_many(paged, hashes, N, NULL, NULL), BLY_OK);
     paged_shared = paged;
     for (size_t i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, paged_ask_all,
@@ -248,8 +251,8 @@ static void paged_writes_are_bounded(void **state)
     assert_status(bly_buffer(paged, 24 * 5000), BLY_OK);
     paged_hashes(hashes, 1, 0, N);
     for (size_t i = 0; i < N; i += 100)
-        assert_status(bly_add_many(paged, hashes + i, 100), BLY_OK);
-    assert_status(bly_flush(paged), BLY_OK);
+        assert_status(bly_add_many(paged, hashes + i, 100, NULL, NULL), BLY_OK);
+    assert_status(bly_sync(paged), BLY_OK);
     pages_counts c = pages_count(paged);
     assert_status(bly_stat(&stat, paged), BLY_OK);
     assert_true(c.room >= 5000);
@@ -258,9 +261,9 @@ static void paged_writes_are_bounded(void **state)
     assert_true(c.read == c.written);
 
     uint64_t before = c.written;
-    assert_status(bly_add_many(paged, hashes, 3), BLY_OK);
+    assert_status(bly_add_many(paged, hashes, 3, NULL, NULL), BLY_OK);
     assert_int_equal(pages_count(paged).written, before);
-    assert_status(bly_flush(paged), BLY_OK);
+    assert_status(bly_sync(paged), BLY_OK);
     assert_in_range(pages_count(paged).written, before + 1, before + 3);
     bly_free(paged);
 }
@@ -278,8 +281,8 @@ static void paged_file_is_sparse(void **state)
     uint64_t hashes[100];
     bool present[100];
     paged_hashes(hashes, 1, 0, 100);
-    assert_status(bly_add_many(paged, hashes, 100), BLY_OK);
-    assert_status(bly_flush(paged), BLY_OK);
+    assert_status(bly_add_many(paged, hashes, 100, NULL, NULL), BLY_OK);
+    assert_status(bly_sync(paged), BLY_OK);
     bly_contains_many(paged, hashes, 100, present);
     for (size_t i = 0; i < 100; i++)
         assert_true(present[i]);
@@ -290,7 +293,7 @@ static void paged_file_is_sparse(void **state)
 
     /* To close it in good order is to read 100 GB of zeros. */
     assert_int_equal(truncate(paged_path, 0), 0);
-    assert_status(bly_sync(paged), BLY_EIO);
+    assert_status(bly_seal(paged), BLY_EIO);
     bly_free(paged);
 }
 
@@ -302,18 +305,18 @@ enum { PAGED_BATCH = 500 };
 static void paged_victim(int tell, uint64_t in, uint64_t seed)
 {
     bly_filter *filter;
-    if (bly_open(&filter, paged_path, BLY_PAGED | BLY_WRITE) != BLY_OK
+    if (bly_open(&filter, paged_path, BLY_PAGED | BLY_WRITE, NULL) != BLY_OK
         || bly_buffer(filter, 24 * 3000) != BLY_OK)
         _exit(3);
     for (uint64_t turn = 0;; turn++) {
         uint64_t hashes[PAGED_BATCH], what = test_random(seed, turn) % 8;
         paged_hashes(hashes, 1, in, PAGED_BATCH);
-        if (bly_add_many(filter, hashes, PAGED_BATCH) != BLY_OK)
+        if (bly_add_many(filter, hashes, PAGED_BATCH, NULL, NULL) != BLY_OK)
             _exit(4);
         in += PAGED_BATCH;
         if (what > 1)
             continue;
-        if ((what == 0 ? bly_sync(filter) : bly_flush(filter)) != BLY_OK
+        if ((what == 0 ? bly_seal(filter) : bly_sync(filter)) != BLY_OK
             || write(tell, &in, sizeof in) != sizeof in)
             _exit(5);
     }
@@ -348,14 +351,15 @@ static void paged_all_there(const bly_filter *filter, uint64_t n)
 static void paged_after_kill(uint64_t flushed)
 {
     bly_filter *filter = NULL;
-    bly_status status = bly_open(&filter, paged_path, BLY_PAGED);
+    bly_status status = bly_open(&filter, paged_path, BLY_PAGED, NULL);
     assert_true(status == BLY_OK || status == BLY_EUNSEALED);
     if (status == BLY_OK)
         bly_free(filter);
     filter = paged_open(BLY_WRITE);
     paged_all_there(filter, flushed);
     bly_free(filter);
-    assert_status(bly_open(&filter, paged_path, BLY_MAP | BLY_VERIFY), BLY_OK);
+    assert_status(bly_open(&filter, paged_path, BLY_MAP | BLY_VERIFY, NULL),
+                  BLY_OK);
     paged_all_there(filter, flushed);
     bly_free(filter);
 }
@@ -401,10 +405,10 @@ static void paged_torn_pages_are_mended(void **state)
     static uint64_t hashes[2 * N];
     bly_filter *paged = paged_create("buffered", &paged_spec), *later = NULL;
     paged_hashes(hashes, 1, 0, 2 * N);
-    assert_status(bly_add_many(paged, hashes, N), BLY_OK);
+    assert_status(bly_add_many(paged, hashes, N, NULL, NULL), BLY_OK);
     bly_free(paged);
-    assert_status(bly_open(&later, paged_path, 0), BLY_OK);
-    assert_status(bly_add_many(later, hashes + N, N), BLY_OK);
+    assert_status(bly_open(&later, paged_path, 0, NULL), BLY_OK);
+    assert_status(bly_add_many(later, hashes + N, N, NULL, NULL), BLY_OK);
     size_t bytes;
     uint8_t *to_be = (uint8_t *)(uintptr_t)bly_image(later, &bytes);
 
@@ -418,8 +422,8 @@ static void paged_torn_pages_are_mended(void **state)
     close(file);
 
     bly_filter *none = NULL;
-    assert_status(bly_open(&none, paged_path, BLY_MAP), BLY_EUNSEALED);
-    assert_status(bly_open(&none, paged_path, BLY_PAGED), BLY_EUNSEALED);
+    assert_status(bly_open(&none, paged_path, BLY_MAP, NULL), BLY_EUNSEALED);
+    assert_status(bly_open(&none, paged_path, BLY_PAGED, NULL), BLY_EUNSEALED);
     paged = paged_open(BLY_WRITE);
     assert_true(pages_count(paged).torn > 10);
     bly_stat_t stat;
@@ -428,7 +432,8 @@ static void paged_torn_pages_are_mended(void **state)
     for (size_t i = 0; i < N; i++)
         assert_true(bly_contains_hash(paged, hashes[i]));
     bly_free(paged);
-    assert_status(bly_open(&none, paged_path, BLY_MAP | BLY_VERIFY), BLY_OK);
+    assert_status(bly_open(&none, paged_path, BLY_MAP | BLY_VERIFY, NULL),
+                  BLY_OK);
     bly_free(none);
     bly_free(later);
 }
@@ -463,12 +468,12 @@ static void paged_full_disk_loses_nothing(void **state)
             assert_status(bly_add_hash(whole, hashes[i]), i < 10000
                           && limit > 66000 ? BLY_SEEN : BLY_OK);
         }
-        assert_status(bly_flush(paged), BLY_EIO);
+        assert_status(bly_sync(paged), BLY_EIO);
         paged_same_answers(paged, whole, 1, N);
         paged_same_answers(paged, whole, 7, N);
     }
     paged_limit(RLIM_INFINITY);
-    assert_status(bly_sync(paged), BLY_OK);
+    assert_status(bly_seal(paged), BLY_OK);
     paged_same_file(whole);
     bly_free(paged);
     bly_free(whole);
@@ -481,17 +486,17 @@ static void paged_one_writer(void **state)
     (void)state;
     bly_filter *other = NULL;
     bly_filter *paged = paged_create("buffered", &paged_spec);
-    assert_status(bly_open(&other, paged_path, BLY_PAGED | BLY_WRITE),
+    assert_status(bly_open(&other, paged_path, BLY_PAGED | BLY_WRITE, NULL),
                   BLY_EIO);
     assert_non_null(strstr(bly_why(), "another writer"));
     assert_status(bly_create(&other, paged_path, "buffered", &paged_spec),
                   BLY_EIO);
-    assert_status(bly_open(&other, paged_path, BLY_PAGED), BLY_EUNSEALED);
+    assert_status(bly_open(&other, paged_path, BLY_PAGED, NULL), BLY_EUNSEALED);
     bly_free(paged);
     bly_filter *reader = paged_open(0);
     bly_filter *writer = paged_open(BLY_WRITE);
     assert_status(bly_add_hash(writer, 5), BLY_OK);
-    assert_status(bly_flush(writer), BLY_OK);
+    assert_status(bly_sync(writer), BLY_OK);
     assert_true(bly_contains_hash(reader, 5));
     bly_free(reader);
     bly_free(writer);
@@ -515,7 +520,7 @@ static void paged_refusals(void **state)
 
     bly_filter *paged = paged_create("buffered", &paged_spec);
     assert_status(bly_buffer(paged, 4095), BLY_EPARAM);
-    assert_status(bly_copy(&none, paged), BLY_EUNSUPPORTED);
+    assert_status(bly_copy(&none, paged, NULL), BLY_EUNSUPPORTED);
     assert_status(bly_save(paged, "elsewhere"), BLY_EUNSUPPORTED);
     assert_status(bly_unite(paged, paged), BLY_EUNSUPPORTED);
     assert_status(bly_intersect(paged, paged), BLY_EUNSUPPORTED);
@@ -529,28 +534,29 @@ static void paged_refusals(void **state)
 
     paged = paged_open(0);
     assert_status(bly_buffer(paged, 1 << 20), BLY_EREADONLY);
-    assert_status(bly_sync(paged), BLY_OK);
+    assert_status(bly_seal(paged), BLY_OK);
     bly_free(paged);
-    assert_status(bly_open(&none, paged_path, BLY_PAGED | BLY_MAP),
+    assert_status(bly_open(&none, paged_path, BLY_PAGED | BLY_MAP, NULL),
                   BLY_EPARAM);
-    assert_status(bly_open(&none, paged_path, BLY_PAGED | BLY_SHARED),
+    assert_status(bly_open(&none, paged_path, BLY_PAGED | BLY_SHARED, NULL),
                   BLY_EPARAM);
-    assert_status(bly_open(&none, ".", BLY_PAGED), BLY_EIO);
-    assert_status(bly_open(&none, "/dev/null", BLY_PAGED), BLY_EIO);
+    assert_status(bly_open(&none, ".", BLY_PAGED, NULL), BLY_EIO);
+    assert_status(bly_open(&none, "/dev/null", BLY_PAGED, NULL), BLY_EIO);
 
     assert_status(bly_new(&plain, "standard", &paged_spec), BLY_OK);
     assert_status(bly_buffer(plain, 1 << 20), BLY_EUNSUPPORTED);
-    assert_status(bly_flush(plain), BLY_OK);
+    assert_status(bly_sync(plain), BLY_OK);
     assert_status(bly_save(plain, paged_path), BLY_OK);
-    assert_status(bly_open(&none, paged_path, BLY_PAGED), BLY_EUNSUPPORTED);
+    assert_status(bly_open(&none, paged_path, BLY_PAGED, NULL),
+                  BLY_EUNSUPPORTED);
     bly_free(plain);
     assert_int_equal(truncate(paged_path, 100), 0);
-    assert_status(bly_open(&none, paged_path, BLY_PAGED), BLY_ECORRUPT);
+    assert_status(bly_open(&none, paged_path, BLY_PAGED, NULL), BLY_ECORRUPT);
     FILE *out = fopen(paged_path, "wb");
     assert_non_null(out);
     assert_int_equal(fwrite(&byte, 1, 1, out), 1);
     fclose(out);
-    assert_status(bly_open(&none, paged_path, BLY_PAGED), BLY_EFORMAT);
+    assert_status(bly_open(&none, paged_path, BLY_PAGED, NULL), BLY_EFORMAT);
     assert_null(none);
 }
 
@@ -571,18 +577,18 @@ static void paged_use(int flags)
     bool present[300];
     bly_stat_t stat;
     bly_filter *filter = NULL;
-    if (bly_open(&filter, paged_path, BLY_PAGED | flags) != BLY_OK)
+    if (bly_open(&filter, paged_path, BLY_PAGED | flags, NULL) != BLY_OK)
         return;
     paged_hashes(hashes, 6, 0, 300);
     bly_contains_many(filter, hashes, 300, present);
     (void)bly_stat(&stat, filter);
     if (flags & BLY_WRITE) {
-        (void)bly_add_many(filter, hashes, 300);
+        (void)bly_add_many(filter, hashes, 300, NULL, NULL);
         bly_contains_many(filter, hashes, 300, present);
         for (size_t i = 0; i < 300; i++)
             assert_true(present[i]);
-        (void)bly_flush(filter);
         (void)bly_sync(filter);
+        (void)bly_seal(filter);
     }
     bly_free(filter);
 }
@@ -640,9 +646,9 @@ static void paged_spoil(off_t at)
 static void paged_is_known_as_damaged(void)
 {
     bly_filter *none = NULL;
-    assert_status(bly_open(&none, paged_path, BLY_PAGED | BLY_VERIFY),
+    assert_status(bly_open(&none, paged_path, BLY_PAGED | BLY_VERIFY, NULL),
                   BLY_ECORRUPT);
-    assert_status(bly_open(&none, paged_path, 0), BLY_ECORRUPT);
+    assert_status(bly_open(&none, paged_path, 0, NULL), BLY_ECORRUPT);
     assert_null(none);
 }
 
@@ -655,7 +661,7 @@ static void paged_damage_is_told(void **state)
     static bool present[N];
     bly_filter *paged = paged_create("buffered", &paged_spec);
     paged_hashes(hashes, 1, 0, N);
-    assert_status(bly_add_many(paged, hashes, N), BLY_OK);
+    assert_status(bly_add_many(paged, hashes, N, NULL, NULL), BLY_OK);
     bly_free(paged);
     paged_spoil(3 * 4096 + 1000);
     paged_is_known_as_damaged();
@@ -663,10 +669,10 @@ static void paged_damage_is_told(void **state)
     bly_contains_many(paged, hashes, N, present);
     for (size_t i = 0; i < N; i++)
         assert_true(present[i]);
-    assert_status(bly_flush(paged), BLY_EIO);
-    assert_status(bly_flush(paged), BLY_OK);
-    assert_status(bly_add_many(paged, hashes, N), BLY_OK);
-    assert_status(bly_flush(paged), BLY_ECORRUPT);
+    assert_status(bly_sync(paged), BLY_EIO);
+    assert_status(bly_sync(paged), BLY_OK);
+    assert_status(bly_add_many(paged, hashes, N, NULL, NULL), BLY_OK);
+    assert_status(bly_sync(paged), BLY_ECORRUPT);
     assert_non_null(strstr(bly_why(), "page 2 is damaged"));
     bly_contains_many(paged, hashes, N, present);
     for (size_t i = 0; i < N; i++)
@@ -682,14 +688,14 @@ static void paged_damage_stays_known(void **state)
     static uint64_t hashes[20000];
     bly_filter *paged = paged_create("buffered", &paged_spec);
     paged_hashes(hashes, 1, 0, 20000);
-    assert_status(bly_add_many(paged, hashes, 20000), BLY_OK);
+    assert_status(bly_add_many(paged, hashes, 20000, NULL, NULL), BLY_OK);
     bly_free(paged);
     paged_spoil(3 * 4096 + 1000);
     for (uint64_t i = 0; i < 12; i++) {
         uint64_t hash = test_random(7, i);
         paged = paged_open(BLY_WRITE);
         assert_status(bly_add_hash(paged, hash), BLY_OK);
-        assert_status(bly_sync(paged), BLY_ECORRUPT);
+        assert_status(bly_seal(paged), BLY_ECORRUPT);
         bly_free(paged);
         paged_is_known_as_damaged();
     }
@@ -722,12 +728,14 @@ static void paged_without_memory(void **state)
     (void)state;
     paged_memory m = { 0, 0 };
     bly_allocator allocator = { paged_allocate, paged_give_back, &m };
-    bly_set_allocator(&allocator);
+    bly_spec spec = paged_spec;
+    bly_options options = { .allocator = &allocator };
     bly_filter *paged = NULL;
     bly_status status = BLY_ENOMEM;
+    spec.allocator = &allocator;
     for (uint64_t allowed = 0; status != BLY_OK; allowed++) {
         m.left = allowed;
-        status = bly_create(&paged, paged_path, "buffered", &paged_spec);
+        status = bly_create(&paged, paged_path, "buffered", &spec);
         assert_true(status == BLY_OK || status == BLY_ENOMEM);
         assert_true(status == BLY_OK || m.live == 0);
         assert_int_equal(access(paged_path, F_OK), status == BLY_OK ? 0 : -1);
@@ -736,25 +744,24 @@ static void paged_without_memory(void **state)
     bool present[500];
     m.left = 0;                         /* asking goes on, key by key */
     paged_hashes(hashes, 1, 0, 500);
-    assert_status(bly_add_many(paged, hashes, 500), BLY_OK);
+    assert_status(bly_add_many(paged, hashes, 500, NULL, NULL), BLY_OK);
     bly_contains_many(paged, hashes, 500, present);
     for (size_t i = 0; i < 500; i++)
         assert_true(present[i]);
-    assert_status(bly_flush(paged), BLY_OK);
-    assert_status(bly_sync(paged), BLY_ENOMEM);
-    m.left = 100;
     assert_status(bly_sync(paged), BLY_OK);
+    assert_status(bly_seal(paged), BLY_ENOMEM);
+    m.left = 100;
+    assert_status(bly_seal(paged), BLY_OK);
     bly_free(paged);
     assert_int_equal(m.live, 0);
     for (uint64_t allowed = 0, ok = false; !ok; allowed++) {
         m.left = allowed;
-        status = bly_open(&paged, paged_path, BLY_PAGED | BLY_WRITE);
+        status = bly_open(&paged, paged_path, BLY_PAGED | BLY_WRITE, &options);
         assert_true(status == BLY_OK || status == BLY_ENOMEM);
         ok = status == BLY_OK;
     }
     bly_free(paged);
     assert_int_equal(m.live, 0);
-    bly_set_allocator(NULL);
 }
 
 #define PAGED_TEST(name)                                                       \

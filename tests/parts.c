@@ -3,18 +3,11 @@
 #include <unistd.h>
 
 #include "test.h"
+#include "bloomery/parts.h"
 
 #include "image/image.h"
 
 enum { PARTS_KEYS = 3000 };
-
-static bool parts_can(const bly_kind_info *info, const char *ability)
-{
-    for (const char *const *a = info->abilities; *a != NULL; a++)
-        if (strcmp(*a, ability) == 0)
-            return true;
-    return false;
-}
 
 static bly_filter *parts_new(const char *kind)
 {
@@ -64,13 +57,13 @@ static void parts_key(const char *kind, uint64_t hash)
 static void test_local_keys(void **state)
 {
     (void)state;
-    const bly_kind_info *kinds;
-    size_t local = 0;
-    for (size_t i = 0, n = bly_kinds(&kinds); i < n; i++)
-        if (parts_can(&kinds[i], "local")) {
+    size_t local = 0, n;
+    const bly_kind_info *const *kinds = bly_kinds(&n);
+    for (size_t i = 0; i < n; i++)
+        if ((kinds[i]->can & BLY_CAN_LOCAL) != 0) {
             local++;
             for (uint64_t j = 0; j < 20; j++)
-                parts_key(kinds[i].name, test_random(3, j));
+                parts_key(kinds[i]->name, test_random(3, j));
         }
     assert_true(local >= 3);            /* blocked, split, buffered */
 }
@@ -127,7 +120,7 @@ static void test_set_items(void **state)
     assert_int_equal(bytes, others);
     assert_memory_equal(image, united, bytes);
 
-    assert_status(bly_wrap(&reader, image, bytes), BLY_OK);
+    assert_status(bly_wrap(&reader, image, bytes, NULL), BLY_OK);
     assert_status(bly_set_items(reader, 1), BLY_EREADONLY);
     assert_status(bly_set_items(half, UINT64_MAX), BLY_OK);
     bly_stat_t stat;
@@ -139,7 +132,8 @@ static void test_set_items(void **state)
     bly_free(rest);
 }
 
-/* ---- Memory as it is needed ----------------------------------------------- */
+/* ---- Memory as it is needed -----------------------------------------------
+ */
 
 static void *parts_allocate(void *context, size_t alignment, size_t bytes)
 {
@@ -179,7 +173,8 @@ static void test_sparse(void **state)
     bly_free(filter);
 }
 
-/* ---- Saving --------------------------------------------------------------- */
+/* ---- Saving ---------------------------------------------------------------
+ */
 
 static char parts_path[] = "parts-test-XXXXXX";
 

@@ -74,61 +74,86 @@ static void test_parse_refuses(void **state)
     assert_non_null(strstr(bly_why(), "power | seeds | double"));
 }
 
-static bool registry_has(const bly_kind_info *info, const char *ability)
+static bool registry_has(const bly_kind_info *info, uint64_t ability)
 {
-    for (size_t i = 0; info->abilities[i] != NULL; i++)
-        if (strcmp(info->abilities[i], ability) == 0)
-            return true;
-    return false;
+    return (info->can & ability) != 0;
 }
 
 /* The listing says what the structs say, and fits where it is stored. */
 static void test_listing(void **state)
 {
     (void)state;
-    const bly_kind_info *kinds = NULL;
-    size_t n = bly_kinds(&kinds), i = 0;
+    size_t n, i = 0;
+    const bly_kind_info *const *kinds = bly_kinds(&n);
     for (; registry_kinds[i] != NULL; i++) {
         const bly_kind *kind = registry_kinds[i];
+        const bly_kind_info *info = kinds[i];
         assert_true(i < n);
-        assert_string_equal(kinds[i].name, kind->name);
-        assert_string_equal(kinds[i].family, kind->family);
+        assert_string_equal(info->name, kind->name);
+        assert_string_equal(info->family, kind->family);
+        assert_ptr_equal(bly_kind_find(kind->name), info);
         assert_in_range(strlen(kind->name), 1, IMAGE_KIND_NAME);
         assert_in_range(strlen(kind->summary), 10, 60);
         assert_null(strchr(kind->name, ':'));
-        assert_int_equal(registry_has(&kinds[i], "add"), kind->add != NULL);
-        assert_int_equal(registry_has(&kinds[i], "whole keys"),
+        assert_int_equal(registry_has(info, BLY_CAN_ADD), kind->add != NULL);
+        assert_int_equal(registry_has(info, BLY_CAN_WHOLE_KEYS),
                          kind->add_key != NULL);
-        assert_int_equal(registry_has(&kinds[i], "remove"),
+        assert_int_equal(registry_has(info, BLY_CAN_REMOVE),
                          kind->remove != NULL);
-        assert_int_equal(registry_has(&kinds[i], "unite"),
+        assert_int_equal(registry_has(info, BLY_CAN_UNITE),
                          kind->unite != NULL);
-        assert_true(registry_has(&kinds[i], "contains"));
+        assert_true(registry_has(info, BLY_CAN_CONTAINS));
         size_t options = 0;
-        for (; kinds[i].options[options].name != NULL; options++) {
-            assert_string_equal(kinds[i].options[options].name,
-                                kind->options[options].name);
-            assert_true(strlen(kinds[i].options[options].range) > 0);
-            assert_true(strlen(kinds[i].options[options].standard) > 0);
-            assert_in_range(strlen(kinds[i].options[options].help), 10, 79);
+        for (; info->options[options] != NULL; options++) {
+            const bly_option_info *o = info->options[options];
+            assert_string_equal(o->name, kind->options[options].name);
+            assert_true(strlen(o->range) > 0);
+            assert_true(strlen(o->standard) > 0);
+            assert_in_range(strlen(o->help), 10, 79);
         }
         assert_in_range(options, 0, KIND_OPTIONS);
         for (size_t j = 0; j < i; j++)
-            assert_string_not_equal(kinds[j].name, kinds[i].name);
+            assert_string_not_equal(kinds[j]->name, info->name);
     }
     assert_int_equal(i, n);
-    assert_string_equal(kinds[0].options[1].name, "k");
-    assert_string_equal(kinds[0].options[1].range, "1 .. 64");
-    assert_string_equal(kinds[0].options[1].standard, "chosen");
-    assert_string_equal(kinds[0].options[2].standard, "power");
+    assert_null(kinds[n]);
+    assert_string_equal(kinds[0]->options[1]->name, "k");
+    assert_string_equal(kinds[0]->options[1]->range, "1 .. 64");
+    assert_string_equal(kinds[0]->options[1]->standard, "chosen");
+    assert_string_equal(kinds[0]->options[2]->standard, "power");
+    assert_ptr_equal(bly_kind_find("standard:k=5"), kinds[0]);
+    assert_null(bly_kind_find("standar"));
+    assert_null(bly_kind_find(""));
+}
+
+/* Every ability has a name of its own; nothing else has one. */
+static void test_abilities(void **state)
+{
+    (void)state;
+    uint64_t all = 0, none = 0;
+    const bly_kind_info *const *kinds = bly_kinds(NULL);
+    for (unsigned i = 0; i < 64; i++) {
+        const char *name = bly_ability(UINT64_C(1) << i);
+        assert_int_equal(name != NULL, i < BLY_ABILITIES);
+        for (unsigned j = 0; name != NULL && j < i; j++)
+            assert_string_not_equal(name, bly_ability(UINT64_C(1) << j));
+    }
+    assert_null(bly_ability(0));
+    assert_null(bly_ability(BLY_CAN_ADD | BLY_CAN_REMOVE));
+    for (size_t i = 0; kinds[i] != NULL; i++) {
+        all |= kinds[i]->can;
+        none |= ~kinds[i]->can;
+    }
+    assert_int_equal(all, (UINT64_C(1) << BLY_ABILITIES) - 1);
+    assert_int_equal(none | BLY_CAN_CONTAINS, UINT64_MAX);
 }
 
 /* Every status has a text of its own, and so has any other number. */
 static void test_status_texts(void **state)
 {
     (void)state;
-    for (int a = -16; a <= 1; a++)
-        for (int b = -16; b < a; b++)
+    for (int a = -19; a <= 1; a++)
+        for (int b = -19; b < a; b++)
             assert_string_not_equal(bly_strerror((bly_status)a),
                                     bly_strerror((bly_status)b));
     assert_string_equal(bly_strerror((bly_status)-99), "unknown status");
@@ -143,6 +168,7 @@ int main(void)
         cmocka_unit_test(test_parse_round_numbers),
         cmocka_unit_test(test_parse_refuses),
         cmocka_unit_test(test_listing),
+        cmocka_unit_test(test_abilities),
         cmocka_unit_test(test_status_texts),
     };
     return cmocka_run_group_tests_name("registry", tests, NULL, NULL);

@@ -5,6 +5,8 @@
  */
 #include "lab.h"
 
+#include <bloomery/parts.h>
+
 enum { ALMEIDA_FIRST = 1000, ALMEIDA_RATIOS = 3, ALMEIDA_FILTERS = 20 };
 
 static const double almeida_rate = 0.01;

@@ -5,6 +5,8 @@
  */
 #include "lab.h"
 
+#include <bloomery/parts.h>
+
 enum { BONOMI_KINDS = 2 };
 
 static const char *const bonomi_kind[BONOMI_KINDS] = { "counting", "dleft" };

@@ -5,6 +5,8 @@
  */
 #include "lab.h"
 
+#include <bloomery/parts.h>
+
 #include <stdlib.h>
 #include <string.h>
 

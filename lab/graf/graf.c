@@ -5,6 +5,8 @@
  */
 #include "lab.h"
 
+#include <bloomery/parts.h>
+
 enum { GRAF_BITS = 8, GRAF_KINDS = 5 };
 
 /* Bits a key for fingerprints of 8 bits, of a million keys. */

@@ -99,7 +99,8 @@ static size_t huesser_yes(const bly_filter *f, const huesser_list *list)
 {
     bool *present = lab_allocate(list->n + 1);
     size_t yes = 0;
-    bly_contains_keys(f, list->word, list->n, present);
+    bly_keys keys = { .n = list->n, .keys = list->word };
+    bly_contains_keys(f, &keys, present);
     for (size_t i = 0; i < list->n; i++)
         yes += present[i];
     free(present);
@@ -110,9 +111,9 @@ static double huesser_trial(const huesser_list *in, const huesser_list *asked,
                             double rate, uint64_t seed, size_t *lost)
 {
     bly_spec spec = { .capacity = in->n, .rate = rate, .seed = seed };
+    bly_keys keys = { .n = in->n, .keys = in->word };
     bly_filter *f;
-    if (bly_new(&f, "standard", &spec) < 0
-        || bly_add_keys(f, in->word, in->n) < 0)
+    if (bly_build_keys(&f, "standard", &spec, &keys, NULL) < 0)
         lab_stop("words", bly_why());
     *lost += in->n - huesser_yes(f, in);
     double yes = (double)huesser_yes(f, asked) / (double)asked->n;
@@ -170,11 +171,11 @@ static lab_measure huesser_right(lab *l, const huesser_list *in,
 {
     double right[HUESSER_SEEDS];
     size_t seeds = lab_pick(l, 2, 10, HUESSER_SEEDS);
+    bly_keys keys = { .n = in->n, .keys = in->word };
     for (size_t seed = 0; seed < seeds; seed++) {
         bly_spec spec = { .capacity = in->n, .rate = 0.01, .seed = seed };
         bly_filter *f;
-        if (bly_new(&f, "standard", &spec) < 0
-            || bly_add_keys(f, in->word, in->n) < 0)
+        if (bly_build_keys(&f, "standard", &spec, &keys, NULL) < 0)
             lab_stop("words", bly_why());
         double members = share / (1 - share) * (double)asked->n;
         huesser_list some = *in;

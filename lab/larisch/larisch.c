@@ -4,6 +4,8 @@
  */
 #include "lab.h"
 
+#include <bloomery/parts.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +27,7 @@ static double larisch_bits(const char *kind, uint64_t listed, uint64_t others,
     for (uint64_t i = 0; i < n; i++)
         labels[i] = i < listed;
     bly_filter *f;
-    if (bly_build_labels(&f, kind, NULL, keys, labels, n) < 0)
+    if (bly_build(&f, kind, NULL, keys, labels, n) < 0)
         lab_stop(kind, bly_why());
     bly_contains_many(f, keys, n, present);
     for (uint64_t i = 0; i < n; i++)

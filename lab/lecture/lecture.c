@@ -5,6 +5,8 @@
  */
 #include "lab.h"
 
+#include <bloomery/parts.h>
+
 enum { LECTURE_KEYS = 1 << 16, LECTURE_MAIL_BITS = 8, LECTURE_MAIL_PROBES = 6 };
 
 static const struct { double bits, reported, within; } lecture_table[] = {

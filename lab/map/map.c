@@ -8,6 +8,8 @@
  */
 #include "lab.h"
 
+#include <bloomery/parts.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,18 +21,10 @@ static const double map_rate = 1.0 / 128;
 /* Between the last dot and the end of an axis: a factor, also of the plots. */
 static const double map_margin = 1.5;
 
-static bool map_can(const bly_kind_info *kind, const char *ability)
-{
-    for (size_t i = 0; kind->abilities[i] != NULL; i++)
-        if (strcmp(kind->abilities[i], ability) == 0)
-            return true;
-    return false;
-}
-
 static bool map_here(const bly_kind_info *kind)
 {
-    return strcmp(kind->family, "exact") != 0 && !map_can(kind, "label")
-        && !map_can(kind, "separate") && !map_can(kind, "forget");
+    return strcmp(kind->family, "exact") != 0 && (kind->can
+               & (BLY_CAN_LABEL | BLY_CAN_SEPARATE | BLY_CAN_FORGET)) == 0;
 }
 
 /* A number for each family: the colour. */
@@ -78,17 +72,17 @@ static map_point map_measure(const lab *l, const bly_kind_info *kind,
     return p;
 }
 
-static size_t map_rates(lab *l, map_point *point, const bly_kind_info *kinds,
-                        size_t n)
+static size_t map_rates(lab *l, map_point *point,
+                        const bly_kind_info *const *kinds, size_t n)
 {
     size_t points = 0, below = 0;
     lab_figure(l, "rate", "kind,family,asked for,rate,low,high,bits a key");
     for (size_t i = 0; i < n; i++)
-        for (double rate = 1.0 / 8; map_here(&kinds[i]) && rate > 1e-4;
+        for (double rate = 1.0 / 8; map_here(kinds[i]) && rate > 1e-4;
              rate /= 4) {
-            map_point p = map_measure(l, &kinds[i], rate);
-            lab_row(l, "%s,%d,%.6g,%.6g,%.6g,%.6g,%.5g", kinds[i].name,
-                    map_family(&kinds[i]), rate, p.rate.value, p.rate.low,
+            map_point p = map_measure(l, kinds[i], rate);
+            lab_row(l, "%s,%d,%.6g,%.6g,%.6g,%.6g,%.5g", kinds[i]->name,
+                    map_family(kinds[i]), rate, p.rate.value, p.rate.low,
                     p.rate.high, p.bits);
             below += p.bits < log2(1 / p.rate.high);
             point[points++] = p;
@@ -235,7 +229,7 @@ static map_cost map_time(const lab *l, const bly_kind_info *kind,
     for (size_t i = 0; i < builds; i++) {
         bly_free(f);
         double start = lab_clock();
-        if (bly_build(&f, kind->name, &spec, keys, n) < 0)
+        if (bly_build(&f, kind->name, &spec, keys, NULL, n) < 0)
             lab_stop(kind->name, bly_why());
         time[i] = (lab_clock() - start) / (double)n;
     }
@@ -294,14 +288,15 @@ static void map_looks(lab *l, const char *figure, map_cost *cost, size_t n)
 }
 
 static size_t map_times(lab *l, const char *figure, map_cost *cost,
-                        const bly_kind_info *kinds, size_t n, uint64_t count)
+                        const bly_kind_info *const *kinds, size_t n,
+                        uint64_t count)
 {
     uint64_t *keys = lab_allocate(count * sizeof *keys);
     size_t here = 0;
     lab_keys(keys, count, MAP_IN, 0);
     for (size_t i = 0; i < n; i++)
-        if (map_here(&kinds[i]))
-            cost[here++] = map_time(l, &kinds[i], keys, count);
+        if (map_here(kinds[i]))
+            cost[here++] = map_time(l, kinds[i], keys, count);
     free(keys);
     map_looks(l, figure, cost, here);
     return here;
@@ -329,8 +324,8 @@ static void map_builds(lab *l, const map_cost *cost, size_t n)
 int main(int argc, char **argv)
 {
     lab l = lab_open(argc, argv);
-    const bly_kind_info *kinds;
-    size_t n = bly_kinds(&kinds);
+    size_t n;
+    const bly_kind_info *const *kinds = bly_kinds(&n);
     map_point point[MAP_KINDS * MAP_RATES];
     map_cost cost[MAP_KINDS];
     if (n > MAP_KINDS)

@@ -4,6 +4,8 @@
  */
 #include "lab.h"
 
+#include <bloomery/parts.h>
+
 #include <stdlib.h>
 
 /* A coder is allowed 0.2 % over entropy, and ours has a header, in bits. */

@@ -33,7 +33,7 @@ static double rothenberg_try(const bly_filter *f, uint64_t series)
     unsigned out = 0;
     for (uint64_t i = 0; i < ROTHENBERG_TRIED; i++) {
         bly_filter *copy;
-        if (bly_copy(&copy, f) < 0)
+        if (bly_copy(&copy, f, NULL) < 0)
             lab_stop("copy", bly_why());
         out += bly_remove_hash(copy, lab_key(series, i)) == BLY_OK;
         bly_free(copy);

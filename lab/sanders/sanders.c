@@ -5,6 +5,8 @@
  */
 #include "lab.h"
 
+#include <bloomery/gaps.h>
+
 #include <stdlib.h>
 
 enum { SANDERS_KEYS = 20000, SANDERS_ROUNDS = 16 };  /* keys of one computer */

@@ -109,7 +109,7 @@ static void swamidass_estimate(uint64_t series, uint64_t a, uint64_t b,
 {
     bly_filter *x = lab_new(a, 0, "standard:m=%d,k=%d", SWAMIDASS_BITS,
                             SWAMIDASS_PROBES), *y;
-    if (bly_like(&y, x) < 0)
+    if (bly_like(&y, x, NULL) < 0)
         lab_stop("a like filter", bly_why());
     lab_fill(x, series, 0, a);
     lab_fill(y, series, a - common, b);

@@ -4,7 +4,7 @@
  * under the name that the system has for an open file. So memory is bounded
  * whatever comes. Floor 8; includes dedup.h and sketch.h only.
  */
-#include "bloomery/sketch.h"
+#include "bloomery/sketches.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -44,7 +44,7 @@ const cli_option change_add_options[] = {
 static int change_save(const char *path, bool paged, bly_filter *filter)
 {
     if (paged)
-        return bly_sync(filter) < 0 ? filter_error() : CLI_OK;
+        return bly_seal(filter) < 0 ? filter_error() : CLI_OK;
     return filter_save(filter, path);
 }
 
@@ -105,14 +105,14 @@ static bly_filter *change_open(const cli_change *how, const char *path,
                      "leave out --memory", path);
         return NULL;
     }
-    if (bly_open(&filter, path, 0) < 0) {
+    if (bly_open(&filter, path, 0, NULL) < 0) {
         filter_error();
         return NULL;
     }
     if (filter_can(filter, how->ability))
         return filter;
     report_error("'%s' is of a kind that cannot %s: 'bloomery kinds' lists "
-                 "what each can do", path, how->ability);
+                 "what each can do", path, bly_ability(how->ability));
     bly_free(filter);
     return NULL;
 }

@@ -5,6 +5,8 @@
  * costs.h and <bloomery.h> only.
  */
 #include "bloomery/command.h"
+
+#include <bloomery/advice.h>
 #include "filters/costs.h"
 
 #include <errno.h>
@@ -19,8 +21,8 @@ enum { ADVISE_SHOWN = 5 };
 typedef struct {
     uint64_t items, memory, others, label_most;
     double   rate, present;
-    bool     remove, count, grow, merge, fixed, stream, labels, exact, disk,
-             concurrent;
+    bool     remove, count, grow, unite, fixed, forget, label, exact, page,
+             share;
     bool     small, fast, measure, all, json;
 } advise_settings;
 
@@ -37,17 +39,17 @@ static const cli_option advise_options[] = {
                 "dozen and more."),
     ADVISE_FLAG("grow", grow, "The keys may become more than ITEMS, at the "
                 "same rate."),
-    ADVISE_FLAG("merge", merge, "Filters should be united."),
+    ADVISE_FLAG("unite", unite, "Filters should be united."),
     ADVISE_FLAG("static", fixed, "All keys are known before it is built, and "
                 "none comes later: this lets in more kinds."),
-    ADVISE_FLAG("stream", stream, "Keys come without end, and old ones may be "
+    ADVISE_FLAG("forget", forget, "Keys come without end, and old ones may be "
                 "forgotten once ITEMS others have come."),
-    ADVISE_FLAG("labels", labels, "It should tell a number for each key."),
+    ADVISE_FLAG("label", label, "It should tell a number for each key."),
     ADVISE_FLAG("exact", exact, "No false positive at all, among the keys of "
                 "a closed universe."),
-    ADVISE_FLAG("disk", disk, "It is to be worked on in a file bigger than "
+    ADVISE_FLAG("page", page, "It is to be worked on in a file bigger than "
                 "memory."),
-    ADVISE_FLAG("concurrent", concurrent, "Many threads add at once."),
+    ADVISE_FLAG("share", share, "Many threads add at once."),
     { 0, "present", "SHARE", CLI_SHARE, offsetof(advise_settings, present),
       false, "The share of lookups that are of keys which are there: 0.9, 90%. "
       "Default: 50%." },
@@ -55,12 +57,12 @@ static const cli_option advise_options[] = {
       false, "With --exact: how many keys will be asked for that are not "
       "there. Default: as many as are." },
     { 0, "label-most", "N", CLI_ITEMS, offsetof(advise_settings, label_most),
-      false, "With --labels: the largest there will be. Default: 255." },
+      false, "With --label: the largest there will be. Default: 255." },
     { 0, "memory-limit", "SIZE", CLI_SIZE, offsetof(advise_settings, memory),
       false, "The filter may have so many bytes: 64M, 1G (K, M, G, T are "
-      "powers of 1024). Not for --disk." },
+      "powers of 1024). Not for --page." },
     ADVISE_FLAG("small", small, "Look for the smallest one, and at time only "
-                "between equals. Always so with --disk."),
+                "between equals. Always so with --page."),
     ADVISE_FLAG("fast", fast, "Look for the quickest one, and at size only "
                 "between equals."),
     ADVISE_FLAG("measure", measure, "First measure what lookups cost on this "
@@ -89,27 +91,38 @@ static const cli_example advise_examples[] = {
 
 /* ==== The need ========================================================== */
 
+/* What of the abilities can be wished, and by which option. */
+static const struct {
+    size_t      offset;         /* of its flag in the settings            */
+    uint64_t    can;
+    const char *option;
+} advise_wishes[] = {
+    { offsetof(advise_settings, remove), BLY_CAN_REMOVE, "remove" },
+    { offsetof(advise_settings, count),  BLY_CAN_COUNT,  "count" },
+    { offsetof(advise_settings, grow),   BLY_CAN_GROW,   "grow" },
+    { offsetof(advise_settings, unite),  BLY_CAN_UNITE,  "unite" },
+    { offsetof(advise_settings, forget), BLY_CAN_FORGET, "forget" },
+    { offsetof(advise_settings, label),  BLY_CAN_LABEL,  "label" },
+    { offsetof(advise_settings, exact),  BLY_CAN_EXACT,  "exact" },
+    { offsetof(advise_settings, page),   BLY_CAN_PAGE,   "page" },
+    { offsetof(advise_settings, share),  BLY_CAN_SHARE,  "share" },
+};
+
+enum { ADVISE_WISHES = sizeof advise_wishes / sizeof *advise_wishes };
+
 static bly_need advise_need(const advise_settings *s, const bly_costs *costs)
 {
-    const struct { bool wanted; unsigned need; } needs[] = {
-        { s->remove, BLY_NEED_REMOVE },   { s->count, BLY_NEED_COUNT },
-        { s->grow, BLY_NEED_GROW },       { s->merge, BLY_NEED_MERGE },
-        { s->fixed, BLY_NEED_STATIC },    { s->stream, BLY_NEED_STREAM },
-        { s->labels, BLY_NEED_LABELS },   { s->exact, BLY_NEED_EXACT },
-        { s->disk, BLY_NEED_DISK },
-        { s->concurrent, BLY_NEED_CONCURRENT },
-    };
     bly_need need = {
         .capacity = s->items, .rate = s->rate, .present = s->present,
-        .memory = s->memory, .others = s->others,
+        .fixed = s->fixed, .memory = s->memory, .others = s->others,
         .label_most = s->label_most, .costs = costs,
         .aim = s->small ? BLY_AIM_SMALL
              : s->fast  ? BLY_AIM_FAST : BLY_AIM_BALANCE,
     };
 
-    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
-        if (needs[i].wanted)
-            need.needs |= needs[i].need;
+    for (size_t i = 0; i < ADVISE_WISHES; i++)
+        if (*(const bool *)((const char *)s + advise_wishes[i].offset))
+            need.can |= advise_wishes[i].can;
     return need;
 }
 
@@ -130,9 +143,9 @@ static advise_line advise_command(const bly_advice *a,
                  s->items, s->rate);
     at += (size_t)n;
     snprintf(line.text + at, sizeof line.text - at, "%s%s%s -o FILE KEYS",
-             s->labels ? " -l COLUMN" : "",
+             s->label ? " -l COLUMN" : "",
              s->exact && s->fixed ? " --without OTHERS" : "",
-             s->disk ? " --memory SIZE" : "");
+             s->page ? " --memory SIZE" : "");
     return line;
 }
 
@@ -155,7 +168,7 @@ static void advise_json(const bly_advice *a, size_t place,
         json_real("rate", a->plan.rate);
         json_labels(a->plan.label_bits, a->plan.label_least,
                     a->plan.label_most);
-        if (s->stream)
+        if (s->forget)
             json_real("lost", a->plan.lost);
         json_real("ns_present", a->ns_present);
         json_real("ns_absent", a->ns_absent);
@@ -183,14 +196,14 @@ static void advise_text(const bly_advice *a, size_t place,
                   report_count(a->plan.bytes).text,
                   report_percent(a->plan.rate).text, a->ns_present,
                   a->ns_absent, a->ns_add);
-    output_format("   %s\n   %s\n", filter_kind(a->kind)->summary,
+    output_format("   %s\n   %s\n", bly_kind_find(a->kind)->summary,
                   a->why);
     if (a->limit[0] != '\0')
         output_format("   %s\n", a->limit);
-    if (s->labels)
+    if (s->label)
         output_format("   labels %" PRIu64 " .. %" PRIu64 "\n",
                       a->plan.label_least, a->plan.label_most);
-    if (s->stream && a->plan.lost > 0)
+    if (s->forget && a->plan.lost > 0)
         output_format("   %s of the keys are forgotten when %s others have "
                       "followed\n", report_percent(a->plan.lost).text,
                       report_count(a->plan.capacity).text);
@@ -214,66 +227,72 @@ static void advise_rest(size_t more, size_t beaten)
 
 /* The best, but no kind that one before it makes needless: it does something
  * else well, which was not asked for. */
-static void advise_show(const bly_advice *all, const advise_settings *s)
+static void advise_show(const bly_ranking *all, const advise_settings *s)
 {
-    size_t place = 1, more = 0, beaten = 0, shown = 0;
+    size_t more = 0, beaten = 0, shown = 0;
+    const bly_advice *a;
 
     advise_heading();
-    for (; all->kind[0] != '\0'; all++) {
-        if (all->fits && (s->all || (!all->beaten && shown < ADVISE_SHOWN))) {
+    for (size_t i = 0; (a = bly_ranking_at(all, i)) != NULL; i++)
+        if (a->fits && (s->all || (!a->beaten && shown < ADVISE_SHOWN))) {
             shown++;
-            advise_text(all, s->all ? place : shown, s);
-        } else if (all->fits) {
+            advise_text(a, s->all ? i + 1 : shown, s);
+        } else if (a->fits) {
             more++;
-            beaten += all->beaten;
+            beaten += a->beaten;
         } else if (s->all) {
-            output_format(" - %-23s %s\n", all->kind, all->why);
+            output_format(" - %-23s %s\n", a->kind, a->why);
         }
-        place++;
-    }
     advise_rest(more, beaten);
 }
 
-static void advise_show_json(const bly_advice *all, const advise_settings *s,
+static void advise_show_json(const bly_ranking *all, const advise_settings *s,
                              const char *costs)
 {
     json_open_object(NULL);
     json_string("costs", costs);
     json_open_array("advice");
-    for (size_t place = 1; all->kind[0] != '\0'; all++)
-        advise_json(all, place++, s);
+    for (size_t i = 0; i < bly_ranking_count(all); i++)
+        advise_json(bly_ranking_at(all, i), i + 1, s);
     json_close_array();
     json_close_object();
 }
 
 /* ==== No kind fits: what would help? ==================================== */
 
-enum { ADVISE_HINTS = 3, ADVISE_WISHES = 10 };
+enum { ADVISE_HINTS = 3 };
 
 typedef struct {
     char   text[400];
     size_t count;
 } advise_hints;
 
-/* By the bits of BLY_NEED_…; static is no wish, it lets in more. */
-static const char *const advise_wish[ADVISE_WISHES] = {
-    "remove", "count", "grow", "merge", NULL, "stream", "labels", "exact",
-    "disk", "concurrent",
-};
+/* What would be advised for a need that asks for less. */
+typedef struct {
+    bool     fits;
+    char     kind[48];
+    uint64_t bytes, label_most;
+} advise_then;
 
-/* The smallest where the memory is what was too little, or else the best; NULL:
- * no kind fits this either. */
-static const bly_advice *advise_would(const bly_need *need, bool smallest)
+/* The smallest where the memory is what was too little, or else the best. */
+static advise_then advise_would(const bly_need *need, bool smallest)
 {
-    static bly_advice all[BLY_ADVICE_MOST];
-    const bly_advice *best = all;
+    advise_then then = { .fits = false };
+    const bly_advice *best, *a;
+    bly_ranking *all;
 
-    if (bly_advise(all, BLY_ADVICE_MOST, need) != BLY_OK || !all->fits)
-        return NULL;
-    for (size_t i = 1; smallest && i < BLY_ADVICE_MOST && all[i].fits; i++)
-        if (all[i].plan.bytes < best->plan.bytes)
-            best = &all[i];
-    return best;
+    if (bly_advise(&all, need) != BLY_OK)
+        return then;
+    best = bly_ranking_at(all, 0);
+    for (size_t i = 1; smallest && (a = bly_ranking_at(all, i)) != NULL; i++)
+        if (a->fits && a->plan.bytes < best->plan.bytes)
+            best = a;
+    then.fits = best->fits;
+    snprintf(then.kind, sizeof then.kind, "%s", best->kind);
+    then.bytes = best->plan.bytes;
+    then.label_most = best->plan.label_most;
+    bly_ranking_free(all);
+    return then;
 }
 
 CLI_PRINTF(3, 4)
@@ -296,46 +315,45 @@ static void advise_hint(advise_hints *h, const char *kind, const char *format,
 
 static void advise_hint_memory(advise_hints *h, bly_need less)
 {
-    const bly_advice *then;
+    advise_then then;
 
     if (less.memory == 0)
         return;
     less.memory = 0;
     then = advise_would(&less, true);
-    if (then != NULL)
-        advise_hint(h, then->kind, "allow --memory-limit %" PRIu64
-                    ", the least there is", then->plan.bytes);
+    if (then.fits)
+        advise_hint(h, then.kind, "allow --memory-limit %" PRIu64
+                    ", the least there is", then.bytes);
 }
 
 static void advise_hint_static(advise_hints *h, bly_need less)
 {
-    const bly_advice *then;
+    advise_then then;
 
-    if ((less.needs & (BLY_NEED_STATIC | BLY_NEED_GROW | BLY_NEED_STREAM)) != 0)
+    if (less.fixed || (less.can & (BLY_CAN_GROW | BLY_CAN_FORGET)) != 0)
         return;
-    less.needs |= BLY_NEED_STATIC;
+    less.fixed = true;
     then = advise_would(&less, false);
-    if (then != NULL)
-        advise_hint(h, then->kind, "add --static if no key comes later");
+    if (then.fits)
+        advise_hint(h, then.kind, "add --static if no key comes later");
 }
 
 /* Without wish i and wish j, which may be the same. */
-static void advise_hint_without(advise_hints *h, bly_need less, unsigned i,
-                                unsigned j)
+static void advise_hint_without(advise_hints *h, bly_need less, size_t i,
+                                size_t j)
 {
-    unsigned both = 1U << i | 1U << j;
-    const bly_advice *then;
+    uint64_t both = advise_wishes[i].can | advise_wishes[j].can;
+    advise_then then;
 
-    if (advise_wish[i] == NULL || advise_wish[j] == NULL
-        || (less.needs & both) != both)
+    if ((less.can & both) != both)
         return;
-    less.needs &= ~both;
+    less.can &= ~both;
     then = advise_would(&less, false);
-    if (then != NULL && i == j)
-        advise_hint(h, then->kind, "leave out --%s", advise_wish[i]);
-    else if (then != NULL)
-        advise_hint(h, then->kind, "leave out --%s and --%s", advise_wish[i],
-                    advise_wish[j]);
+    if (then.fits && i == j)
+        advise_hint(h, then.kind, "leave out --%s", advise_wishes[i].option);
+    else if (then.fits)
+        advise_hint(h, then.kind, "leave out --%s and --%s",
+                    advise_wishes[i].option, advise_wishes[j].option);
 }
 
 /* Without one wish; and where that is not enough, without two. */
@@ -343,10 +361,10 @@ static void advise_hint_wishes(advise_hints *h, const bly_need *need)
 {
     size_t before = h->count;
 
-    for (unsigned i = 0; i < ADVISE_WISHES; i++)
+    for (size_t i = 0; i < ADVISE_WISHES; i++)
         advise_hint_without(h, *need, i, i);
-    for (unsigned i = 0; h->count == before && i < ADVISE_WISHES; i++)
-        for (unsigned j = i + 1; j < ADVISE_WISHES; j++)
+    for (size_t i = 0; h->count == before && i < ADVISE_WISHES; i++)
+        for (size_t j = i + 1; j < ADVISE_WISHES; j++)
             advise_hint_without(h, *need, i, j);
 }
 
@@ -360,45 +378,45 @@ static double advise_step(int i)
 static void advise_hint_labels(advise_hints *h, bly_need less)
 {
     const uint64_t most = less.label_most > 0 ? less.label_most : 255;
-    const bly_advice *then = NULL;
+    advise_then then = { .fits = false };
 
-    for (int i = 57; then == NULL && i >= 0 && less.label_most != 1; i--) {
+    for (int i = 57; !then.fits && i >= 0 && less.label_most != 1; i--) {
         less.label_most = (uint64_t)(advise_step(i) + 0.5);
         if (less.label_most < most)
             then = advise_would(&less, false);
     }
-    if (then != NULL)
-        advise_hint(h, then->kind, "make do with --label-most %" PRIu64,
-                    then->plan.label_most);
+    if (then.fits)
+        advise_hint(h, then.kind, "make do with --label-most %" PRIu64,
+                    then.label_most);
 }
 
 static void advise_hint_rate(advise_hints *h, bly_need less)
 {
     const double least = 1e-19;
     const double rate = less.rate;
-    const bly_advice *then = NULL;
+    advise_then then = { .fits = false };
 
-    for (int i = 0; then == NULL && advise_step(i) * least < 0.3; i++) {
+    for (int i = 0; !then.fits && advise_step(i) * least < 0.3; i++) {
         less.rate = advise_step(i) * least;
         if (less.rate > rate)
             then = advise_would(&less, false);
     }
-    if (then != NULL)
-        advise_hint(h, then->kind, "ask for a rate of %g", less.rate);
+    if (then.fits)
+        advise_hint(h, then.kind, "ask for a rate of %g", less.rate);
 }
 
 static void advise_hint_items(advise_hints *h, bly_need less)
 {
     const uint64_t items = less.capacity;
-    const bly_advice *then = NULL;
+    advise_then then = { .fits = false };
 
-    for (int i = 57; then == NULL && i >= 0; i--) {
+    for (int i = 57; !then.fits && i >= 0; i--) {
         less.capacity = (uint64_t)(advise_step(i) + 0.5);
         if (less.capacity < items)
             then = advise_would(&less, false);
     }
-    if (then != NULL)
-        advise_hint(h, then->kind, "ask for %s keys",
+    if (then.fits)
+        advise_hint(h, then.kind, "ask for %s keys",
                     report_count(less.capacity).text);
 }
 
@@ -408,7 +426,7 @@ static int advise_none(const bly_need *need)
 
     advise_hint_memory(&h, *need);
     advise_hint_static(&h, *need);
-    if ((need->needs & BLY_NEED_LABELS) != 0)
+    if ((need->can & BLY_CAN_LABEL) != 0)
         advise_hint_labels(&h, *need);
     advise_hint_wishes(&h, need);
     advise_hint_rate(&h, *need);
@@ -420,23 +438,11 @@ static int advise_none(const bly_need *need)
 
 /* ==== The answer ======================================================== */
 
-static int advise_give(const advise_settings *s, const bly_costs *costs,
-                       const char *path)
+/* Where the times are from. */
+static void advise_source(const advise_settings *s, const bly_costs *costs,
+                          const char *path)
 {
-    static bly_advice all[BLY_ADVICE_MOST + 1];
-    bly_need need = advise_need(s, costs);
-
-    if (bly_advise(all, BLY_ADVICE_MOST, &need) < 0)
-        return filter_error();
-    if (s->json)
-        advise_show_json(all, s, costs != NULL ? path : "built in");
-    else if (all[0].fits || s->all)
-        advise_show(all, s);
-    if (!all[0].fits)
-        return advise_none(&need);
-    if (s->json)
-        return CLI_OK;
-    if (s->disk)
+    if (s->page)
         output_text("On disk a lookup reads one page, whatever the kind: times "
                     "are of the same filter in memory.\n");
     if (costs != NULL)
@@ -444,6 +450,27 @@ static int advise_give(const advise_settings *s, const bly_costs *costs,
     else
         output_text("Times: of the machine that Bloomery was made on; "
                     "--measure measures this one.\n");
+}
+
+static int advise_give(const advise_settings *s, const bly_costs *costs,
+                       const char *path)
+{
+    bly_need need = advise_need(s, costs);
+    bly_ranking *all;
+    bool fits;
+
+    if (bly_advise(&all, &need) < 0)
+        return filter_error();
+    fits = bly_ranking_at(all, 0)->fits;
+    if (s->json)
+        advise_show_json(all, s, costs != NULL ? path : "built in");
+    else if (fits || s->all)
+        advise_show(all, s);
+    bly_ranking_free(all);
+    if (!fits)
+        return advise_none(&need);
+    if (!s->json)
+        advise_source(s, costs, path);
     return CLI_OK;
 }
 
@@ -513,16 +540,16 @@ static const char *advise_wrong(const advise_settings *s)
     if (s->fixed && s->grow)
         return "--static says that no key comes later, and --grow that more "
                "do: leave out one of them";
-    if (s->fixed && s->stream)
-        return "--static says that no key comes later, and --stream that they "
+    if (s->fixed && s->forget)
+        return "--static says that no key comes later, and --forget that they "
                "come without end: leave out one of them";
-    if (s->disk && s->memory > 0)
+    if (s->page && s->memory > 0)
         return "--memory-limit is for what is worked on in memory, and not for "
-               "--disk: leave out one of them";
+               "--page: leave out one of them";
     if (s->others > 0 && !s->exact)
         return "--others is only for --exact";
-    if (s->label_most > 0 && !s->labels)
-        return "--label-most is only for --labels";
+    if (s->label_most > 0 && !s->label)
+        return "--label-most is only for --label";
     return NULL;
 }
 

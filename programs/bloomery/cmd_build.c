@@ -95,7 +95,7 @@ enum { BUILD_FIRST = 1 << 16 };
  * takes the place of plain sets, but carries no labels and is not exact. */
 static int build_uncounted(const cli_build *s, bly_spec *spec)
 {
-    if (!filter_kind_can(s->kind, "grow"))
+    if (!filter_kind_can(s->kind, BLY_CAN_GROW))
         return report_error("the keys of a pipe cannot be counted beforehand: "
                             "give -n ITEMS, how many there will be at most%s",
                             filter_kind_of_family(s->kind, "sets")
@@ -243,10 +243,10 @@ static int build_hashes(const cli_build *s, const cli_operands *operands,
 static int build_labels(const cli_build *s, const bly_plan_t *plan,
                         cli_hashes *hashes)
 {
-    if (s->without.count > 0 && !filter_kind_can(s->kind, "separate"))
+    if (s->without.count > 0 && !filter_kind_can(s->kind, BLY_CAN_SEPARATE))
         return report_error("kind %s cannot keep keys out: leave out "
                             "--without, or take -k cascade", plan->kind);
-    if (s->without.count == 0 && filter_kind_can(s->kind, "separate")
+    if (s->without.count == 0 && filter_kind_can(s->kind, BLY_CAN_SEPARATE)
         && strstr(s->kind, "others=") != NULL)
         return report_error("kind %s with others= wants to know the other "
                             "keys: give --without FILE, which counts them, or "
@@ -315,9 +315,9 @@ static int build_from(const cli_build *s, const bly_spec *spec,
 {
     bly_filter *filter;
     bly_status made = hashes->may.most > 0 || others != NULL
-        ? bly_build_labels(&filter, s->kind, spec, hashes->hashes,
+        ? bly_build(&filter, s->kind, spec, hashes->hashes,
                            hashes->labels, hashes->n)
-        : bly_build(&filter, s->kind, spec, hashes->hashes, hashes->n);
+        : bly_build(&filter, s->kind, spec, hashes->hashes, NULL, hashes->n);
     int status;
 
     if (made < 0)
@@ -406,7 +406,7 @@ static int build_check(const cli_command *self, const cli_build *s,
         return options_wrong(self, "-o - and --json both want standard output");
     if (paged_memory_check(s->memory) != CLI_GO)
         return CLI_ERROR;
-    if (s->memory > 0 && !filter_kind_can(s->kind, "page"))
+    if (s->memory > 0 && !filter_kind_can(s->kind, BLY_CAN_PAGE))
         return options_wrong(self, "--memory is for kinds that consist of "
                                    "pages, such as buffered");
     if (build_check_without(self, s, operands) != CLI_GO)
@@ -423,8 +423,8 @@ int build_make(const cli_command *self, const cli_build *s,
 
     if (status != CLI_GO)
         return status;
-    if (s->without.count > 0 || filter_kind_can(s->kind, "build only")
-        || (s->how.label != 0 && !filter_kind_can(s->kind, "label")))
+    if (s->without.count > 0 || !filter_kind_can(s->kind, BLY_CAN_ADD)
+        || (s->how.label != 0 && !filter_kind_can(s->kind, BLY_CAN_LABEL)))
         return build_at_once(s, operands, &spec);
     return build_by_adding(s, operands, &spec);
 }

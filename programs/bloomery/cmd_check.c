@@ -58,9 +58,9 @@ static bly_status check_open(const char *path, bool quiet)
 
     if (strcmp(path, "-") == 0)
         path = "/dev/stdin";
-    status = bly_open(&filter, path, BLY_MAP | BLY_VERIFY);
+    status = bly_open(&filter, path, BLY_MAP | BLY_VERIFY, NULL);
     if (status == BLY_EIO)
-        status = bly_open(&filter, path, 0);
+        status = bly_open(&filter, path, 0, NULL);
     if (status >= 0 && !quiet)
         check_promise(filter, path);
     if (status >= 0)
@@ -118,12 +118,12 @@ const cli_command cmd_check = {
     .name = "check",
     .operands = "FILE...",
     .summary = "check that filters are whole and undamaged",
-    .text =
-        "Reads each filter from end to end, trusts nothing in it, and compares "
-        "its checksums. Prints 'FILE: ok' for those that are fine, and a line "
-        "on standard error that says what is wrong for those that are not. Of a "
-        "filter that is exact up to a number of keys a warning says if it has "
-        "more.",
+    .text
+    = "Reads each filter from end to end, trusts nothing in it, and compares "
+      "its checksums. Prints 'FILE: ok' for those that are fine, and a line "
+      "on standard error that says what is wrong for those that are not. Of a "
+      "filter that is exact up to a number of keys a warning says if it has "
+      "more.",
     .options = check_options,
     .examples = check_examples,
     .status = "0 if all files are fine, 2 if any is not.",

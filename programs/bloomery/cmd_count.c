@@ -24,14 +24,14 @@ static const cli_example count_examples[] = {
 static void count_ask(const bly_filter *filter, const bly_key *keys, size_t n,
                       bool *there, uint64_t *counts)
 {
-    bly_count_keys(filter, keys, n, counts);
+    bly_count_keys(filter, &(bly_keys){ .n = n, .keys = keys }, counts);
     for (size_t i = 0; i < n; i++)
         there[i] = counts[i] > 0;
 }
 
 static int count_run(const cli_command *self, int argc, char **argv)
 {
-    static const cli_tell how = { count_ask, "count", "does not count",
+    static const cli_tell how = { count_ask, BLY_CAN_COUNT, "does not count",
                                   "counting", true };
 
     return tell_run(self, &how, argc, argv);

@@ -164,7 +164,7 @@ static int dedup_filter(dedup_job *job, uint64_t total)
 
     if (s->window > 0)
         spec.capacity = s->window;
-    else if (s->items == 0 && filter_kind_can(kind, "grow"))
+    else if (s->items == 0 && filter_kind_can(kind, BLY_CAN_GROW))
         spec.capacity = dedup_guess(total);
     if (bly_new(&job->filter, kind, &spec) == BLY_OK)
         return CLI_GO;
@@ -286,7 +286,7 @@ static int dedup_check(const cli_command *self, const dedup_settings *s)
                                    "it goes not with -k or -n");
     if (s->kind != NULL && bly_plan(&plan, s->kind, &any) < 0)
         return filter_error();
-    if (s->kind != NULL && !filter_kind_can(s->kind, "add"))
+    if (s->kind != NULL && !filter_kind_can(s->kind, BLY_CAN_ADD))
         return report_error("no line can be added to kind %s: see 'bloomery "
                             "kinds' for those that can add", s->kind);
     return CLI_GO;

@@ -5,7 +5,9 @@
  * are then looked for in a second reading, by their hashes. By any other
  * filter: the keys that are not in it. Floor 8; includes sketch.h only.
  */
-#include "bloomery/sketch.h"
+#include "bloomery/sketches.h"
+
+#include <bloomery/sketch.h>
 
 #include <inttypes.h>
 #include <math.h>
@@ -175,7 +177,7 @@ static int diff_list(diff_job *job, const bly_filter *left)
     if (!hashes_room(&job->lacking, (size_t)(stat.geometry[0]
                                              * stat.geometry[1])))
         return work_no_memory();
-    listed = bly_list(left, diff_visit, job);
+    listed = bly_list_keys(left, diff_visit, job);
     if (listed == BLY_EFULL)
         return diff_crowd(job, stat.capacity);
     if (listed < 0)
@@ -190,7 +192,7 @@ static bly_filter *diff_subtract(const diff_job *job, const bly_filter *mine)
 {
     bly_filter *left = NULL;
 
-    if (bly_copy(&left, job->sketch) == BLY_OK
+    if (bly_copy(&left, job->sketch, NULL) == BLY_OK
         && bly_subtract(left, mine) == BLY_OK)
         return left;
     filter_error();
@@ -249,7 +251,7 @@ static int diff_exactly(diff_job *job, uint64_t whole)
     bly_filter *mine, *left = NULL;
     int status;
 
-    if (bly_like(&mine, job->sketch) < 0)
+    if (bly_like(&mine, job->sketch, NULL) < 0)
         return filter_error();
     sketch_into into = { .filter = mine, .whole = (size_t)whole };
     sketch_once once = { .hasher = mine, .take = sketch_take,
@@ -311,8 +313,8 @@ static int diff_estimate(diff_job *job)
 
     if (!s->estimate && !s->verbose && !s->json)
         return CLI_GO;
-    if (filter_can(job->sketch, "overlap")
-        && bly_like(&mine, job->sketch) == BLY_OK) {
+    if (filter_can(job->sketch, BLY_CAN_OVERLAP)
+        && bly_like(&mine, job->sketch, NULL) == BLY_OK) {
         status = diff_compare(job, mine);
         bly_free(mine);
         return status;
@@ -422,7 +424,7 @@ static int diff_check_rate(const char *name, const bly_stat_t *stat)
 static int diff_check_sketch(const diff_job *job, const bly_stat_t *stat,
                              bool listed)
 {
-    if (stat->lost > 0 || filter_can(job->sketch, "forget"))
+    if (stat->lost > 0 || filter_can(job->sketch, BLY_CAN_FORGET))
         return report_error("'%s' is of a kind that may forget keys, so that "
                             "nothing is surely lacking: make a sketch of "
                             "another kind", job->name);
@@ -442,7 +444,7 @@ static bool diff_reads_twice(const diff_settings *s, bool listed)
 
 static int diff_keys(diff_job *job, const cli_operands *operands)
 {
-    bool listed = filter_can(job->sketch, "list keys");
+    bool listed = filter_can(job->sketch, BLY_CAN_LIST_KEYS);
     sketch_again again = { .names = NULL };
     bly_stat_t stat;
     int status = CLI_GO;

@@ -19,9 +19,15 @@ static const cli_example get_examples[] = {
     { NULL, NULL }
 };
 
+static void get_ask(const bly_filter *filter, const bly_key *keys, size_t n,
+                    bool *there, uint64_t *labels)
+{
+    bly_get_keys(filter, &(bly_keys){ .n = n, .keys = keys }, there, labels);
+}
+
 static int get_run(const cli_command *self, int argc, char **argv)
 {
-    static const cli_tell how = { bly_get_keys, "label", "carries no labels",
+    static const cli_tell how = { get_ask, BLY_CAN_LABEL, "carries no labels",
                                   "asking", false };
 
     return tell_run(self, &how, argc, argv);

@@ -84,7 +84,7 @@ static void info_json(const bly_filter *filter, const bly_stat_t *stat,
     json_string("hash", stat->hash);
     json_count("probes", stat->probes);
     json_labels(stat->label_bits, stat->label_least, stat->label_most);
-    json_count("stuck", stat->stuck);
+    json_count("saturated", stat->saturated);
     json_real("lost", stat->lost);
     if (stat->window < UINT64_MAX)
         json_count("window", stat->window);
@@ -94,7 +94,7 @@ static void info_json(const bly_filter *filter, const bly_stat_t *stat,
     for (size_t i = 0; i < 4; i++)
         json_count(NULL, stat->geometry[i]);
     json_close_array();
-    bly_each_label(filter, info_json_label, &labels);
+    bly_list_labels(filter, info_json_label, &labels);
     if (labels)
         json_close_array();
     json_close_object();
@@ -164,9 +164,9 @@ static void info_text(const bly_filter *filter, const bly_stat_t *stat,
     if (stat->window > 0 && stat->window < UINT64_MAX)
         output_format("  window     the last %s different keys are surely "
                       "found\n", report_count(stat->window).text);
-    if (stat->stuck > 0)
-        output_format("  stuck      %s counters at their largest value\n",
-                      report_count(stat->stuck).text);
+    if (stat->saturated > 0)
+        output_format("  saturated  %s counters at their largest value\n",
+                      report_count(stat->saturated).text);
     if (stat->label_bits > 0)
         output_format("  labels     %" PRIu64 " .. %" PRIu64 "\n",
                       stat->label_least, stat->label_most);
@@ -175,7 +175,7 @@ static void info_text(const bly_filter *filter, const bly_stat_t *stat,
     output_format("  geometry   %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
                   "\n", stat->geometry[0], stat->geometry[1],
                   stat->geometry[2], stat->geometry[3]);
-    bly_each_label(filter, info_text_label, &labels);
+    bly_list_labels(filter, info_text_label, &labels);
 }
 
 static int info_file(const char *file, bool json)

@@ -45,13 +45,15 @@ static void kinds_json(const bly_kind_info *kind)
     json_string("family", kind->family);
     json_string("summary", kind->summary);
     json_open_array("abilities");
-    for (const char *const *a = kind->abilities; *a != NULL; a++)
-        json_string(NULL, *a);
+    for (unsigned i = 0; i < BLY_ABILITIES; i++)
+        if ((kind->can >> i & 1) != 0)
+            json_string(NULL, bly_ability(UINT64_C(1) << i));
     json_close_array();
     json_open_array("options");
-    for (const bly_option_info *o = kind->options; o->name != NULL; o++)
-        kinds_json_option(o);
+    for (const bly_option_info *const *o = kind->options; *o != NULL; o++)
+        kinds_json_option(*o);
     json_close_array();
+    json_bool("experimental", kind->experimental);
     json_close_object();
 }
 
@@ -59,10 +61,14 @@ static void kinds_json(const bly_kind_info *kind)
 
 static void kinds_abilities(const bly_kind_info *kind)
 {
-    for (const char *const *a = kind->abilities; *a != NULL; a++) {
-        output_text(a == kind->abilities ? "" : ", ");
-        output_text(*a);
-    }
+    const char *between = "";
+
+    for (unsigned i = 0; i < BLY_ABILITIES; i++)
+        if ((kind->can >> i & 1) != 0) {
+            output_text(between);
+            output_text(bly_ability(UINT64_C(1) << i));
+            between = ", ";
+        }
 }
 
 static void kinds_row(const bly_kind_info *kind)
@@ -76,29 +82,31 @@ static void kinds_markdown(const bly_kind_info *kind)
     output_format("| `%s` | %s | %s | ", kind->name, kind->family,
                   kind->summary);
     kinds_abilities(kind);
-    output_text(" |\n");
+    output_text(kind->experimental ? " (experimental) |\n" : " |\n");
 }
 
 static void kinds_one(const bly_kind_info *kind)
 {
-    const bly_option_info *o = kind->options;
+    const bly_option_info *const *o = kind->options;
 
     output_format("%s: %s\n", kind->name, kind->summary);
+    if (kind->experimental)
+        output_text("  experimental: its files may need a later version's "
+                    "rebuild\n");
     output_format("  family  %s\n  can     ", kind->family);
     kinds_abilities(kind);
-    output_text(o->name == NULL ? "\n  no options\n" : "\n  options\n");
-    for (; o->name != NULL; o++)
-        output_format("    %s=%s\n        %s; default: %s\n", o->name,
-                      o->range, o->help,
-                      o->standard != NULL ? o->standard : "chosen to fit");
+    output_text(*o == NULL ? "\n  no options\n" : "\n  options\n");
+    for (; *o != NULL; o++)
+        output_format("    %s=%s\n        %s; default: %s\n", (*o)->name,
+                      (*o)->range, (*o)->help, (*o)->standard);
 }
 
 /* ==== The command ======================================================= */
 
 static void kinds_all(const kinds_settings *s)
 {
-    const bly_kind_info *kinds;
-    size_t n = bly_kinds(&kinds);
+    size_t n;
+    const bly_kind_info *const *kinds = bly_kinds(&n);
 
     if (s->json)
         json_open_array(NULL);
@@ -107,22 +115,9 @@ static void kinds_all(const kinds_settings *s)
                     "|---|---|---|---|\n");
     for (size_t i = 0; i < n; i++)
         (s->json ? kinds_json : s->markdown ? kinds_markdown
-                                            : kinds_row)(&kinds[i]);
+                                            : kinds_row)(kinds[i]);
     if (s->json)
         json_close_array();
-}
-
-/* "standard" is found by "standard:k=5" too. */
-static const bly_kind_info *kinds_find(const char *name)
-{
-    const bly_kind_info *kinds;
-    size_t n = bly_kinds(&kinds), length = strcspn(name, ":");
-
-    for (size_t i = 0; i < n; i++)
-        if (strlen(kinds[i].name) == length
-            && memcmp(kinds[i].name, name, length) == 0)
-            return &kinds[i];
-    return NULL;
 }
 
 static int kinds_run(const cli_command *self, int argc, char **argv)
@@ -140,7 +135,7 @@ static int kinds_run(const cli_command *self, int argc, char **argv)
         kinds_all(&s);
         return CLI_OK;
     }
-    kind = kinds_find(operands.names[0]);
+    kind = bly_kind_find(operands.names[0]);
     if (kind == NULL)
         return report_error("there is no kind '%s': 'bloomery kinds' lists "
                             "them", operands.names[0]);

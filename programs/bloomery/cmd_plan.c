@@ -1,7 +1,7 @@
 /* cmd_plan.c - `bloomery plan`: what a filter would be and cost.
  *
- * Nothing is built; the library computes it. Floor 8; includes its own folder's,
- * the frame's and the library's headers only.
+ * Nothing is built; the library computes it. Floor 8; includes its own
+ * folder's, the frame's and the library's headers only.
  */
 #include "bloomery/command.h"
 
@@ -143,14 +143,14 @@ static void plan_refused(const char *kind, bool json)
 }
 
 /* How many kinds can; the last reason stays in bly_why. */
-static size_t plan_possible(const bly_kind_info *kinds, size_t n,
+static size_t plan_possible(const bly_kind_info *const *kinds, size_t n,
                             const bly_spec *spec)
 {
     bly_plan_t plan;
     size_t possible = 0;
 
     for (size_t i = 0; i < n; i++)
-        possible += bly_plan(&plan, kinds[i].name, spec) >= 0;
+        possible += bly_plan(&plan, kinds[i]->name, spec) >= 0;
     return possible;
 }
 
@@ -169,8 +169,8 @@ static void plan_kind(const bly_kind_info *kind, const bly_spec *spec,
 
 static int plan_all(const bly_spec *spec, bool json)
 {
-    const bly_kind_info *kinds;
-    size_t n = bly_kinds(&kinds);
+    size_t n;
+    const bly_kind_info *const *kinds = bly_kinds(&n);
 
     if (plan_possible(kinds, n, spec) == 0)
         return filter_error();
@@ -179,7 +179,7 @@ static int plan_all(const bly_spec *spec, bool json)
     else
         plan_heading();
     for (size_t i = 0; i < n; i++)
-        plan_kind(&kinds[i], spec, json);
+        plan_kind(kinds[i], spec, json);
     if (json)
         json_close_array();
     return CLI_OK;

@@ -3,8 +3,8 @@
  * grep, with a filter for a pattern. All threads split lines, hash and ask;
  * each moves the lines it selects to the front of its chunk, from where they
  * are printed in the order of the input. When the next read may wait for a
- * slow writer, what has been found goes out first. Floor 8; includes its own folder's,
- * the frame's and the library's headers only.
+ * slow writer, what has been found goes out first. Floor 8; includes its own
+ * folder's, the frame's and the library's headers only.
  */
 #include "bloomery/command.h"
 
@@ -78,7 +78,8 @@ static bool query_prints_lines(const query_settings *s)
 
 static void query_ask(const query_job *job, const cli_batch *b, query_own *own)
 {
-    bly_contains_keys(job->filter, b->keys, b->n, own->present);
+    bly_contains_keys(job->filter, &(bly_keys){.n = b->n, .keys = b->keys},
+                      own->present);
     for (size_t i = 0; i < b->n; i++) {
         bool keyed = b->keys[i].data != NULL;
 
@@ -247,7 +248,7 @@ static int query_run(const cli_command *self, int argc, char **argv)
     lines_open(&job.lines, &job.want.how, &operands, 1, true);
     status = query_job_run(&job, &operands);
     lines_close(&job.lines);
-    if (bly_flush(filter) < 0)          /* a page could not be read */
+    if (bly_sync(filter) < 0)          /* a page could not be read */
         status = filter_error();
     bly_free(filter);
     return status;

@@ -14,7 +14,7 @@ static const cli_example remove_examples[] = {
 
 static int remove_run(const cli_command *self, int argc, char **argv)
 {
-    static const cli_change how = { feed_out, "remove",
+    static const cli_change how = { feed_out, BLY_CAN_REMOVE,
                                     "the FILE to remove from is missing", 0 };
 
     return change_run(self, &how, argc, argv);
@@ -24,14 +24,14 @@ const cli_command cmd_remove = {
     .name = "remove",
     .operands = "FILE [KEYS...]",
     .summary = "remove the keys of lines from a filter",
-    .text =
-        "Reads keys, one per line, from the files KEYS (or standard input) and "
-        "takes each out of the filter FILE once, as often as it is read. FILE "
-        "is replaced at the end. A key that is not there is left out, and so "
-        "is one whose removal might lose others; a note says how many.\n\n"
-        "Remove only keys that were added: a key that was not, but is perhaps "
-        "there by accident, takes another key's traces with it. The filter must "
-        "be of a kind that can remove: see 'bloomery kinds'.",
+    .text
+    = "Reads keys, one per line, from the files KEYS (or standard input) and "
+      "takes each out of the filter FILE once, as often as it is read. FILE "
+      "is replaced at the end. A key that is not there is left out, and so "
+      "is one whose removal might lose others; a note says how many.\n\n"
+      "Remove only keys that were added: a key that was not, but is perhaps "
+      "there by accident, takes another key's traces with it. The filter must "
+      "be of a kind that can remove: see 'bloomery kinds'.",
     .options = change_options,
     .examples = remove_examples,
     .status = "0 if all keys were removed, 1 if some were not there or could "

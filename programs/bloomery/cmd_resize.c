@@ -46,9 +46,9 @@ static int resize_file(const resize_settings *s, const char *path,
     bly_filter *filter;
     int status;
 
-    if (bly_open(&filter, path, 0) < 0)
+    if (bly_open(&filter, path, 0, NULL) < 0)
         return filter_error();
-    if (!filter_can(filter, "resize"))
+    if (!filter_can(filter, BLY_CAN_RESIZE))
         status = report_error("'%s' is of a kind that cannot be resized: build "
                               "a new one with -n", path);
     else if (bly_resize(filter, s->capacity) < 0)

@@ -4,7 +4,7 @@
  * A sketch is a filter like any other: one that can be listed, for a known
  * number of differences, or one of bits. Floor 8; includes sketch.h only.
  */
-#include "bloomery/sketch.h"
+#include "bloomery/sketches.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -92,8 +92,10 @@ int sketch_take(void *context, const bly_key *keys, const uint64_t *hashes,
 
     if (!sketch_fits(into, keys, n))
         return CLI_GO;
-    status = into->whole > 0 ? bly_add_keys(into->filter, keys, n)
-                             : bly_add_many(into->filter, hashes, n);
+    status = into->whole > 0
+                 ? bly_add_keys(into->filter, &(bly_keys){.n = n, .keys = keys},
+                                NULL, NULL)
+                 : bly_add_many(into->filter, hashes, n, NULL, NULL);
     return status < 0 ? filter_error() : CLI_GO;
 }
 
@@ -234,7 +236,7 @@ static int sketch_run(const cli_command *self, int argc, char **argv)
         return options_wrong(self, "--whole is for a sketch with -d");
     if (s.differences == 0) {
         s.build.kind = s.build.kind != NULL ? s.build.kind : "standard";
-        if (filter_kind_can(s.build.kind, "list keys"))
+        if (filter_kind_can(s.build.kind, BLY_CAN_LIST_KEYS))
             return options_wrong(self, "a sketch that can be listed takes each "
                                        "key once: give -d N, and no -k");
         return build_make(self, &s.build, &operands);

@@ -2,8 +2,8 @@
  *
  * The first filter is read into memory, the others are mapped and combined
  * with it one by one, and the result is saved. The output may be one of the
- * inputs: it is then locked, as `add` locks it. Floor 8; includes its own folder's,
- * the frame's and the library's headers only.
+ * inputs: it is then locked, as `add` locks it. Floor 8; includes its own
+ * folder's, the frame's and the library's headers only.
  */
 #include "bloomery/command.h"
 
@@ -60,7 +60,7 @@ static int combine_all(const cli_combination *how, const combine_settings *s,
     bly_filter *into;
     int status = CLI_OK;
 
-    if (bly_open(&into, operands->names[0], 0) < 0)
+    if (bly_open(&into, operands->names[0], 0, NULL) < 0)
         return filter_error();
     for (size_t i = 1; i < operands->count && status == CLI_OK; i++)
         status = combine_one(how, s->level, into, operands->names[0],

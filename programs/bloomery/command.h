@@ -7,7 +7,7 @@
  *      change.c    what `add`, `remove` and `put` have in common
  *      tell.c      what `count` and `get` have in common
  *      combine.c   what `unite` and `intersect` have in common
- *      sketch.h    what `sketch` and `diff` have in common
+ *      sketches.h  what `sketch` and `diff` have in common
  *      cmd_*.c     one subcommand each
  *      main.c      the table of `bloomery`
  */
@@ -35,7 +35,7 @@ int apart_run(cli_hashes *hashes, size_t *members, const cli_apart *lists);
 typedef struct {
     int (*feed)(bly_filter *filter, cli_lines *lines, size_t jobs,
                 bool progress, cli_fed *out);
-    const char *ability;        /* "add", as bly_kinds lists it           */
+    uint64_t    ability;        /* BLY_CAN_ADD                            */
     const char *missing;        /* what to say when FILE is               */
     uint64_t    label;          /* the labels' column by default; 0: none */
 } cli_change;
@@ -66,7 +66,7 @@ typedef struct {
     /* Is each key perhaps there, and what is its number? */
     void (*ask)(const bly_filter *filter, const bly_key *keys, size_t n,
                 bool *there, uint64_t *numbers);
-    const char *ability;        /* "count", as bly_kinds lists it         */
+    uint64_t    ability;        /* BLY_CAN_COUNT                            */
     const char *lacks;          /* "does not count": a kind without it    */
     const char *doing;          /* "counting"                             */
     bool        counts;         /* The numbers are counts: UINT64_MAX is

@@ -277,7 +277,8 @@ static int exact_survey_commit(void *argument, cli_worker *w)
     if (status != CLI_GO)
         return status;
     exact_pick(own);
-    if (bly_add_each(job->repeated, own->hashes, own->picks, own->there) < 0)
+    if (bly_add_many(job->repeated, own->hashes, own->picks, own->there, NULL)
+        < 0)
         return filter_error();
     for (size_t j = 0; j < own->picks; j++) {
         job->keys += !own->there[j];

@@ -4,7 +4,7 @@
  * the slots at most. The high ones depend on every bit of the hash: of integers
  * that end in zeros the others are all zero. Floor 8; includes sketch.h only.
  */
-#include "bloomery/sketch.h"
+#include "bloomery/sketches.h"
 
 #include <stdlib.h>
 

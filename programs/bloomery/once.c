@@ -5,7 +5,7 @@
  * by one thread at a time. Two keys of one 64-bit hash are one to whoever asks
  * here: to a filter they are one too. Floor 8; includes sketch.h only.
  */
-#include "bloomery/sketch.h"
+#include "bloomery/sketches.h"
 
 #include <stdlib.h>
 

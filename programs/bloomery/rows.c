@@ -101,8 +101,8 @@ int rows_add(dedup_rows *r, bly_filter *filter)
     for (size_t from = 0, to; from < r->n; from = to) {
         to = rows_alike(r, from);
         if (r->keys[from].data != NULL
-            && bly_add_each(filter, r->hashes + from, to - from,
-                            r->drop + from) < 0)
+            && bly_add_many(filter, r->hashes + from, to - from,
+                            r->drop + from, NULL) < 0)
             return filter_error();
     }
     return CLI_GO;

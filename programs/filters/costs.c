@@ -22,6 +22,8 @@
  */
 #include "filters/costs.h"
 
+#include <bloomery/advice.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -147,14 +149,9 @@ static void costs_rounds(double *least, const bly_filter *filter,
 
 static bool costs_adds(const char *kind)
 {
-    const bly_kind_info *kinds;
-    size_t length = strcspn(kind, ":");
+    const bly_kind_info *info = bly_kind_find(kind);
 
-    for (size_t n = bly_kinds(&kinds); n > 0; n--, kinds++)
-        if (strlen(kinds->name) == length
-            && memcmp(kinds->name, kind, length) == 0)
-            return strcmp(kinds->abilities[0], "add") == 0;
-    return false;
+    return info != NULL && (info->can & BLY_CAN_ADD) != 0;
 }
 
 /* Fill a filter; nanoseconds of a key, or less than 0. */
@@ -167,7 +164,7 @@ static double costs_fill(bly_filter *filter, costs_room *room, uint64_t keys)
         for (uint64_t j = 0; j < n; j++)
             room->added[j] = costs_hash(room->series, i + j);
         double start = costs_clock(CLOCK_THREAD_CPUTIME_ID);
-        if (bly_add_many(filter, room->added, (size_t)n) < 0)
+        if (bly_add_many(filter, room->added, (size_t)n, NULL, NULL) < 0)
             return -1;
         taken += costs_clock(CLOCK_THREAD_CPUTIME_ID) - start;
     }
@@ -187,7 +184,7 @@ static double costs_build(bly_filter **out, const char *kind,
     for (size_t i = 0; i < n; i++)
         hashes[i] = costs_hash(series, i);
     double start = costs_clock(CLOCK_PROCESS_CPUTIME_ID);
-    if (bly_build(out, kind, spec, hashes, n) >= 0)
+    if (bly_build(out, kind, spec, hashes, NULL, n) >= 0)
         taken = (costs_clock(CLOCK_PROCESS_CPUTIME_ID) - start) / (double)n;
     free(hashes);
     return taken;
@@ -365,21 +362,29 @@ static void costs_measure_points(costs_table *t, costs_room *room,
 
 static void costs_point_into(costs_table *t)
 {
-    t->costs.line = t->line;
-    t->costs.kind = t->kind;
+    for (size_t i = 0; i < COSTS_LINES; i++)
+        t->lines[i] = &t->line[i];
+    for (size_t i = 0; i < COSTS_KINDS; i++)
+        t->kinds[i] = &t->kind[i];
+    t->costs.line = t->lines;
+    t->costs.kind = t->kinds;
 }
 
 /* The names come from an advice on a need that every kind might serve. */
 static bool costs_names(costs_table *t)
 {
-    static bly_advice all[BLY_ADVICE_MOST];
     bly_need any = { .capacity = 1000 };
-    size_t n = 0;
+    bly_ranking *all;
+    size_t n;
 
-    if (bly_advise(all, BLY_ADVICE_MOST, &any) < 0)
+    if (bly_advise(&all, &any) < 0)
         return false;
-    for (; n < BLY_ADVICE_MOST && all[n].kind[0] != '\0'; n++)
-        snprintf(t->kind[n].kind, sizeof t->kind[n].kind, "%.47s", all[n].kind);
+    n = bly_ranking_count(all) < COSTS_KINDS ? bly_ranking_count(all)
+                                             : COSTS_KINDS;
+    for (size_t i = 0; i < n; i++)
+        snprintf(t->kind[i].kind, sizeof t->kind[i].kind, "%.47s",
+                 bly_ranking_at(all, i)->kind);
+    bly_ranking_free(all);
     t->costs.kinds = n;
     return true;
 }

@@ -3,18 +3,21 @@
  *
  * Floor 8; needs <bloomery.h> only.
  */
-#ifndef CLI_COSTS_H
-#define CLI_COSTS_H
+#ifndef FILTERS_COSTS_H
+#define FILTERS_COSTS_H
 
 #include <bloomery.h>
+#include <bloomery/advice.h>
 
-enum { COSTS_LINES = 16, COSTS_KINDS = BLY_ADVICE_MOST, COSTS_PATH = 4096 };
+enum { COSTS_LINES = 16, COSTS_KINDS = 128, COSTS_PATH = 4096 };
 
 /* `costs` points into the table itself. */
 typedef struct {
-    bly_costs     costs;
-    bly_line_cost line[COSTS_LINES];
-    bly_cost      kind[COSTS_KINDS];
+    bly_costs            costs;
+    bly_line_cost        line[COSTS_LINES];
+    bly_cost             kind[COSTS_KINDS];
+    const bly_line_cost *lines[COSTS_LINES];
+    const bly_cost      *kinds[COSTS_KINDS];
 } costs_table;
 
 /* The user's file of costs, bloomery/costs in the folder for what can be made
@@ -59,4 +62,4 @@ bool costs_point(bly_cost_point *out, costs_room *room, const char *kind,
 /* The least of both, for each of a point's times. */
 void costs_least(bly_cost_point *least, const bly_cost_point *other);
 
-#endif /* CLI_COSTS_H */
+#endif /* FILTERS_COSTS_H */

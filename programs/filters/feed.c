@@ -4,8 +4,8 @@
  * All threads split lines and hash keys; the hashes are added or removed in
  * the order of the input, by one thread at a time: that is the smaller part of
  * the work, and a filter whose state depends on the order is the same whatever
- * -j. Shared by `build`, `add`, `remove` and `put`. Floor 8; includes its own folder's,
- * the frame's and the library's headers only.
+ * -j. Shared by `build`, `add`, `remove` and `put`. Floor 8; includes its own
+ * folder's, the frame's and the library's headers only.
  */
 #include "filters/filters.h"
 
@@ -190,7 +190,9 @@ static bly_status feed_add_whole(const feed_job *job, cli_worker *w)
 
     for (size_t at = 0; status >= 0
                      && lines_split(w->lines, &w->chunk, &at, w->batch); )
-        status = bly_add_keys(job->filter, w->batch->keys, w->batch->n);
+        status = bly_add_keys(
+            job->filter, &(bly_keys){.n = w->batch->n, .keys = w->batch->keys},
+            NULL, NULL);
     return status;
 }
 
@@ -199,11 +201,12 @@ static int feed_add(const feed_job *job, cli_worker *w)
 {
     const feed_own *own = w->own;
     bly_status status = job->whole ? feed_add_whole(job, w)
-                      : bly_add_many(job->filter, own->hashes, own->n);
+                                   : bly_add_many(job->filter, own->hashes,
+                                                  own->n, NULL, NULL);
 
     if (status == BLY_EFULL)
         return report_error("%s; nothing was saved%s", bly_why(),
-                            filter_can(job->filter, "resize")
+                            filter_can(job->filter, BLY_CAN_RESIZE)
                             ? " (see 'bloomery resize')" : "");
     if (status == BLY_EPARAM)
         return feed_blame(job, w);
@@ -231,8 +234,11 @@ static int feed_remove_whole(const feed_job *job, cli_worker *w)
 
     for (size_t at = 0; result == CLI_GO
                      && lines_split(w->lines, &w->chunk, &at, w->batch); )
-        result = feed_removed(job, bly_remove_keys(job->filter, b->keys, b->n,
-                                                   each), each, b->n);
+        result = feed_removed(
+            job,
+            bly_remove_keys(job->filter,
+                            &(bly_keys){.n = b->n, .keys = b->keys}, each),
+            each, b->n);
     return result;
 }
 
@@ -259,7 +265,7 @@ static int feed_label_all(const feed_job *job, cli_worker *w)
 {
     const feed_own *own = w->own;
 
-    return bly_put_many(job->filter, own->hashes, own->labels, own->n) < 0
+    return bly_put_many(job->filter, own->hashes, own->labels, own->n, NULL) < 0
          ? filter_error() : CLI_GO;
 }
 
@@ -355,7 +361,7 @@ static int feed_run(feed_job *job, cli_lines *lines, size_t jobs,
     if (status == CLI_ERROR)
         return status;
     job->numbers = filter_numbers(job->filter);
-    job->whole = filter_can(job->filter, "whole keys");
+    job->whole = filter_can(job->filter, BLY_CAN_WHOLE_KEYS);
     *job->fed = (cli_fed){ .keys = 0 };
     progress_start(doing, total, progress);
     status = work_run(lines, &work, job, jobs);
@@ -383,7 +389,7 @@ int feed_out(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
 int feed_put(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
              cli_fed *out)
 {
-    bool adds = filter_can(filter, "add");
+    bool adds = filter_can(filter, BLY_CAN_ADD);
     feed_job job = { .filter = filter, .fed = out,
                      .take = adds ? feed_label_all : feed_label };
     bly_stat_t stat;
@@ -543,6 +549,6 @@ void feed_report(const bly_filter *filter, const cli_fed *fed,
                     "with %s", report_count(fed->unsafe).text,
                     fed->unsafe == 1 ? "key was" : "keys were",
                     fed->unsafe == 1 ? "it" : "them");
-    if (!filter_can(filter, "list keys"))   /* those may be overfull */
+    if (!filter_can(filter, BLY_CAN_LIST_KEYS))   /* those may be overfull */
         feed_warn(&stat, how->advice);
 }

@@ -35,9 +35,9 @@ bly_filter *filter_map(const char *path, int flags)
 
     if (strcmp(path, "-") == 0)
         path = "/dev/stdin";
-    status = bly_open(&filter, path, BLY_MAP | flags);
+    status = bly_open(&filter, path, BLY_MAP | flags, NULL);
     if (status == BLY_EIO)
-        status = bly_open(&filter, path, 0);
+        status = bly_open(&filter, path, 0, NULL);
     if (status < 0) {
         paged_refuse(path, status);
         return NULL;
@@ -54,38 +54,21 @@ bool filter_same(const char *a, const char *b)
         && about_a.st_ino == about_b.st_ino;
 }
 
-const bly_kind_info *filter_kind(const char *kind)
+bool filter_kind_can(const char *kind, uint64_t ability)
 {
-    const bly_kind_info *kinds;
-    size_t length = strcspn(kind, ":");
+    const bly_kind_info *info = bly_kind_find(kind);
 
-    for (size_t i = 0, n = bly_kinds(&kinds); i < n; i++)
-        if (strlen(kinds[i].name) == length
-            && memcmp(kinds[i].name, kind, length) == 0)
-            return &kinds[i];
-    return NULL;
+    return info != NULL && (info->can & ability) != 0;
 }
 
-bool filter_kind_can(const char *kind, const char *ability)
+bool filter_can(const bly_filter *filter, uint64_t ability)
 {
-    const bly_kind_info *info = filter_kind(kind);
-
-    if (info == NULL)
-        return false;
-    for (const char *const *a = info->abilities; *a != NULL; a++)
-        if (strcmp(*a, ability) == 0)
-            return true;
-    return false;
-}
-
-bool filter_can(const bly_filter *filter, const char *ability)
-{
-    return filter_kind_can(bly_kind_of(filter), ability);
+    return (bly_can(filter) & ability) != 0;
 }
 
 bool filter_kind_of_family(const char *kind, const char *family)
 {
-    const bly_kind_info *info = filter_kind(kind);
+    const bly_kind_info *info = bly_kind_find(kind);
 
     return info != NULL && strcmp(info->family, family) == 0;
 }
@@ -183,7 +166,7 @@ static int filter_send(const bly_filter *filter)
     void *packed;
     int status;
 
-    if (!filter_can(filter, "pack"))
+    if (!filter_can(filter, BLY_CAN_PACK))
         return output_bytes(image, bytes) ? CLI_OK : CLI_ERROR;
     packed = malloc(bytes);
     if (packed == NULL)

@@ -38,13 +38,10 @@ int filter_save(const bly_filter *filter, const char *path);
  * error, and stderr says why. */
 int filter_lock(const char *path);
 
-/* What bly_kinds tells of "kind:option=value,…"; NULL: there is no such one. */
-const bly_kind_info *filter_kind(const char *kind);
-
-/* Is this an ability of the filter's kind, as bly_kinds lists them; of the kind
- * of "kind:option=value,…"? False for a kind that does not exist. */
-bool filter_can(const bly_filter *filter, const char *ability);
-bool filter_kind_can(const char *kind, const char *ability);
+/* Has the filter's kind this ability, BLY_CAN_…; and the kind of
+ * "kind:option=value,…"? False for a kind that does not exist. */
+bool filter_can(const bly_filter *filter, uint64_t ability);
+bool filter_kind_can(const char *kind, uint64_t ability);
 
 /* Is the kind one of the family that bly_kinds says, "sets"? */
 bool filter_kind_of_family(const char *kind, const char *family);

@@ -7,6 +7,8 @@
  */
 #include "filters/filters.h"
 
+#include <bloomery/paged.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -78,7 +80,7 @@ static bool paged_look(const char *path, unsigned char header[PAGED_HEADER],
         return false;
     memcpy(kind, header + PAGED_KIND, PAGED_KIND_LENGTH);
     *bytes = (uint64_t)about.st_size;
-    return filter_kind_can(kind, "page");
+    return filter_kind_can(kind, BLY_CAN_PAGE);
 }
 
 /* ==== Asking, adding ==================================================== */
@@ -93,7 +95,7 @@ bly_filter *paged_ask(const char *path, bool wanted)
     if (!wanted && (!paged_look(path, header, &bytes)
                     || bytes <= paged_half_memory()))
         return filter_map(path, 0);
-    status = bly_open(&filter, path, BLY_PAGED);
+    status = bly_open(&filter, path, BLY_PAGED, NULL);
     if (status < 0) {
         paged_refuse(path, status);
         return NULL;
@@ -138,7 +140,7 @@ bly_filter *paged_open(const char *path, uint64_t memory)
     bool unclosed = paged_unclosed(path);
     bly_filter *filter;
 
-    if (bly_open(&filter, path, BLY_PAGED | BLY_WRITE) < 0) {
+    if (bly_open(&filter, path, BLY_PAGED | BLY_WRITE, NULL) < 0) {
         filter_error();
         return NULL;
     }
@@ -163,7 +165,7 @@ bool paged_builds(const char *kind, const bly_spec *spec, const char *output,
     struct stat about;
     bly_plan_t plan;
 
-    if (strcmp(output, "-") == 0 || !filter_kind_can(kind, "page")
+    if (strcmp(output, "-") == 0 || !filter_kind_can(kind, BLY_CAN_PAGE)
         || (stat(output, &about) == 0 && !S_ISREG(about.st_mode))
         || bly_plan(&plan, kind, spec) < 0)
         return false;
@@ -255,7 +257,7 @@ int paged_keep(const cli_paged *p, bly_filter *filter)
 {
     struct stat old;
 
-    if (bly_sync(filter) < 0)
+    if (bly_seal(filter) < 0)
         return filter_error();
     if ((stat(p->path, &old) == 0 && chmod(p->work, old.st_mode & 07777) != 0)
         || rename(p->work, p->path) != 0)

@@ -20,6 +20,8 @@
  */
 #include "mpi/cluster.h"
 
+#include <bloomery/parts.h>
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,27 +49,26 @@ typedef struct {
 } build_job;
 
 static const cli_option build_options[] = {
-    { 'o', "output", "FILE", CLI_TEXT, offsetof(build_settings, output), true,
-      "Where the filter goes, a file. An existing one is replaced only when the "
-      "new one is complete." },
-    { 'k', "kind", "KIND", CLI_TEXT, offsetof(build_settings, kind), false,
-      "The kind of filter, with its options: standard, blocked, standard:k=5. "
-      "It needs the ability \"unite\" ('bloomery kinds' tells), or with "
-      "--partition \"local\". Default: standard." },
+    {'o', "output", "FILE", CLI_TEXT, offsetof(build_settings, output), true,
+     "Where the filter goes, a file. An existing one is replaced only when the "
+     "new one is complete."},
+    {'k', "kind", "KIND", CLI_TEXT, offsetof(build_settings, kind), false,
+     "The kind of filter, with its options: standard, blocked, standard:k=5. "
+     "It needs the ability \"unite\" ('bloomery kinds' tells), or with "
+     "--partition \"local\". Default: standard."},
     CLI_SPEC_OPTIONS(build_settings),
-    { 'H', "hash", "HASH", CLI_TEXT, offsetof(build_settings, hash), false,
-      "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "
-      "fnv1a." },
-    { 'P', "partition", NULL, CLI_FLAG, offsetof(build_settings, partition),
-      false, "Each rank holds a part of the filter instead of a whole one." },
+    {'H', "hash", "HASH", CLI_TEXT, offsetof(build_settings, hash), false,
+     "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "
+     "fnv1a."},
+    {'P', "partition", NULL, CLI_FLAG, offsetof(build_settings, partition),
+     false, "Each rank holds a part of the filter instead of a whole one."},
     CLI_HOW_OPTIONS(build_settings, how),
-    { 'v', "verbose", NULL, CLI_FLAG, offsetof(build_settings, verbose), false,
-      "Say on standard error what was built, and how much was sent." },
-    { 0, "json", NULL, CLI_FLAG, offsetof(build_settings, json), false,
-      "Print what was built as a JSON object, as 'bloomery build' does, with "
-      "the number of ranks and the bytes that they sent to each other." },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
-};
+    {'v', "verbose", NULL, CLI_FLAG, offsetof(build_settings, verbose), false,
+     "Say on standard error what was built, and how much was sent."},
+    {0, "json", NULL, CLI_FLAG, offsetof(build_settings, json), false,
+     "Print what was built as a JSON object, as 'bloomery build' does, with "
+     "the number of ranks and the bytes that they sent to each other."},
+    {0, NULL, NULL, CLI_FLAG, 0, false, NULL}};
 
 static const cli_example build_examples[] = {
     { "mpirun -n 4 bloomery-mpi build -o words.bly *.txt",
@@ -146,7 +147,9 @@ static int build_fill(build_job *job)
             status = filter_check_numbers(job->filter, b->keys, b->n);
         if (status != CLI_GO)
             break;
-        if (bly_add_keys(job->filter, b->keys, b->n) < 0)
+        if (bly_add_keys(job->filter, &(bly_keys){.n = b->n, .keys = b->keys},
+                         NULL, NULL)
+            < 0)
             return filter_error();
         job->fed.keys += b->n;
         job->fed.keyless += b->keyless;
@@ -225,8 +228,10 @@ static int build_take(build_job *job)
     const job_bytes *in = &job->mail.in;
     const uint64_t *hashes = (const uint64_t *)(const void *)in->bytes;
 
-    return bly_add_many(job->filter, hashes, in->n / sizeof *hashes) < 0
-         ? filter_error() : CLI_GO;
+    return bly_add_many(job->filter, hashes, in->n / sizeof *hashes, NULL, NULL)
+                   < 0
+               ? filter_error()
+               : CLI_GO;
 }
 
 static int build_partitioned(build_job *job)
@@ -360,16 +365,16 @@ static int build_check_kind(const build_settings *s)
 {
     const char *kind = s->kind;
 
-    if (!s->partition && !filter_kind_can(kind, "unite"))
+    if (!s->partition && !filter_kind_can(kind, BLY_CAN_UNITE))
         return report_error("filters of kind %s cannot be united, as each rank "
                             "makes one: choose a kind with the ability "
                             "\"unite\" (see 'bloomery kinds')", kind);
-    if (s->partition && !filter_kind_can(kind, "local"))
+    if (s->partition && !filter_kind_can(kind, BLY_CAN_LOCAL))
         return report_error("a filter of kind %s cannot be divided among "
                             "ranks, because a key has many places in it: "
                             "choose blocked or split, or leave out "
                             "--partition", kind);
-    if (s->partition && filter_kind_can(kind, "page"))
+    if (s->partition && filter_kind_can(kind, BLY_CAN_PAGE))
         return report_error("a filter of kind %s is built in its file, by "
                             "'bloomery build': choose blocked or split, or "
                             "leave out --partition", kind);

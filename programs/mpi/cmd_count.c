@@ -467,7 +467,8 @@ static bool count_kind_fits(const char *kind)
     for (size_t i = 0; i < sizeof unfit / sizeof *unfit; i++)
         if (strlen(unfit[i]) == name && memcmp(kind, unfit[i], name) == 0)
             return false;
-    return filter_kind_can(kind, "add") && filter_kind_can(kind, "remove");
+    return filter_kind_can(kind, BLY_CAN_ADD)
+           && filter_kind_can(kind, BLY_CAN_REMOVE);
 }
 
 /* Is an option m= or bits= among those behind the kind's name? */

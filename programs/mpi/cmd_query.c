@@ -21,6 +21,8 @@
  */
 #include "mpi/cluster.h"
 
+#include <bloomery/parts.h>
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -398,7 +400,7 @@ static int query_open(query_job *job)
     job->filter = filter_map(job->file, 0);
     if (job->filter == NULL)
         return CLI_ERROR;
-    job->local = filter_can(job->filter, "local");
+    job->local = filter_can(job->filter, BLY_CAN_LOCAL);
     return job->local ? part_divide(&job->parts, job->filter) : CLI_GO;
 }
 

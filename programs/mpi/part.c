@@ -13,6 +13,8 @@
  */
 #include "mpi/cluster.h"
 
+#include <bloomery/parts.h>
+
 #include <stdlib.h>
 #include <string.h>
 

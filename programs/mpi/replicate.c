@@ -1,10 +1,9 @@
 /* replicate.c - a filter of each rank, and then the union of all on each.
  *
  *      rank         0       1       2       3       4
- *      first        0+4     1       2       3       4     the fifth is folded in
- *      step 1       0+1+4   0+1+4   2+3     2+3
- *      step 2       all     all     all     all
- *      last         all     all     all     all     all   … and is told
+ *      first        0+4     1       2       3       4     the fifth is folded
+ * in step 1       0+1+4   0+1+4   2+3     2+3 step 2       all     all     all
+ * all last         all     all     all     all     all   … and is told
  *
  * The exchange on a hypercube [Kumar 1994]: in step i two ranks whose numbers
  * differ in bit i send each other what they have, and unite it. After log2 of
@@ -44,7 +43,7 @@ uint64_t replicate_bytes(uint64_t image)
 static int replicate_take(bly_filter *filter, const job_bytes *image)
 {
     bly_filter *other;
-    bly_status status = bly_wrap(&other, image->bytes, image->n);
+    bly_status status = bly_wrap(&other, image->bytes, image->n, NULL);
 
     if (status == BLY_OK) {
         status = bly_unite(filter, other);
@@ -59,7 +58,7 @@ static int replicate_replace(bly_filter **filter, const job_bytes *image)
 {
     bly_free(*filter);
     *filter = NULL;
-    return bly_unpack(filter, image->bytes, image->n) < 0 ? filter_error()
+    return bly_unpack(filter, image->bytes, image->n, NULL) < 0 ? filter_error()
                                                           : CLI_GO;
 }
 

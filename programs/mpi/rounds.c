@@ -39,6 +39,8 @@
  */
 #include "mpi/dedup.h"
 
+#include <bloomery/gaps.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* advise.c - which kind for which need: the kinds ranked by what they would
  * cost, and why.
  *
- * Floor 5. Nothing is built or measured here: sizes come from each kind's
+ * Floor 7. Nothing is built or measured here: sizes come from each kind's
  * plan, times from a table of what filters of known size took (bly_costs), and
  * what a kind can do from the slots it fills.
  *
@@ -28,7 +28,7 @@
  * where M, of equal shares, is more than the mean of P and A for the kinds
  * whose way depends on the answer: the processor cannot guess it then.
  */
-#include "verbs/registry.h"
+#include "bloomery/advice.h"
 
 #include <assert.h>
 #include <math.h>
@@ -36,6 +36,9 @@
 #include <string.h>
 
 #include "advise/costs.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "verbs/registry.h"
 
 /* ==== What there is to choose from ====================================== */
 
@@ -63,23 +66,23 @@ static const bly_kind *advise_kind(const char *text)
  * excludes it where the ability is needed, or it is said beside it. */
 static const struct {
     const char *kind;
-    unsigned    need;
+    uint64_t    need;
     bool        excludes;
     const char *text;
 } advise_limits[] = {
-    { "deletable", BLY_NEED_REMOVE, true,
+    { "deletable", BLY_CAN_REMOVE, true,
       "it cannot remove every key (BLY_EUNSAFE)" },
-    { "twin", BLY_NEED_REMOVE, true,
+    { "twin", BLY_CAN_REMOVE, true,
       "a key that was removed cannot come back (BLY_EREMOVED)" },
-    { "dleft", BLY_NEED_COUNT, true, "it counts to 2 only" },
-    { "layered", BLY_NEED_COUNT, true, "it counts to 7 only" },
-    { "cuckoo", BLY_NEED_COUNT, true, "it takes a key eight times at most" },
-    { "counting", BLY_NEED_COUNT, false, "counts to 14" },
-    { "variable", BLY_NEED_COUNT, false, "counts to 15" },
-    { "cascade", BLY_NEED_EXACT, false,
+    { "dleft", BLY_CAN_COUNT, true, "it counts to 2 only" },
+    { "layered", BLY_CAN_COUNT, true, "it counts to 7 only" },
+    { "cuckoo", BLY_CAN_COUNT, true, "it takes a key eight times at most" },
+    { "counting", BLY_CAN_COUNT, false, "counts to 14" },
+    { "variable", BLY_CAN_COUNT, false, "counts to 15" },
+    { "cascade", BLY_CAN_EXACT, false,
       "exact for its members and the others it is built of; the rate is of any "
       "other key" },
-    { "egh", BLY_NEED_EXACT, false,
+    { "egh", BLY_CAN_EXACT, false,
       "exact but for equal 64-bit hashes; integers by decimal or identity have "
       "none" },
 };
@@ -87,7 +90,7 @@ static const struct {
 enum { ADVISE_LIMITS = sizeof advise_limits / sizeof *advise_limits };
 
 /* The text, if there is one for any of these needs; or NULL. */
-static const char *advise_limit(const bly_kind *kind, unsigned needs,
+static const char *advise_limit(const bly_kind *kind, uint64_t needs,
                                 bool excludes)
 {
     for (size_t i = 0; i < ADVISE_LIMITS; i++)
@@ -98,92 +101,41 @@ static const char *advise_limit(const bly_kind *kind, unsigned needs,
     return NULL;
 }
 
-static bool advise_removes(const bly_kind *kind)
-{
-    return kind->remove != NULL;
-}
-
-static bool advise_counts(const bly_kind *kind)
-{
-    return kind->count != NULL;
-}
-
-static bool advise_grows(const bly_kind *kind)
-{
-    return kind->grow != NULL;
-}
-
-static bool advise_merges(const bly_kind *kind)
-{
-    return kind->unite != NULL;
-}
-
-static bool advise_forgets(const bly_kind *kind)
-{
-    return kind->forgets;
-}
-
-static bool advise_labels(const bly_kind *kind)
-{
-    return kind->get != NULL;
-}
-
-static bool advise_exact(const bly_kind *kind)
-{
-    return kind->separate != NULL || kind->integers != NULL;
-}
-
-static bool advise_paged(const bly_kind *kind)
-{
-    return kind->pages != NULL;
-}
-
-static bool advise_shares(const bly_kind *kind)
-{
-    return kind->add_shared != NULL;
-}
-
+/* Every ability, with what is said of a kind that has it not. */
 static const struct {
-    unsigned    need;
-    const char *name;
-    const char *reason;
-    bool      (*can)(const bly_kind *kind);
+    uint64_t    flag;
+    const char *word, *lack;
 } advise_abilities[] = {
-    { BLY_NEED_REMOVE, "remove", "no key can be removed", advise_removes },
-    { BLY_NEED_COUNT, "count", "it does not count", advise_counts },
-    { BLY_NEED_GROW, "grow", "it does not grow by itself", advise_grows },
-    { BLY_NEED_MERGE, "merge", "two of them cannot be united", advise_merges },
-    { BLY_NEED_STREAM, "stream", "it forgets no key, and so a stream without "
-      "end overfills it", advise_forgets },
-    { BLY_NEED_LABELS, "labels", "it carries no labels", advise_labels },
-    { BLY_NEED_EXACT, "exact", "it has false positives", advise_exact },
-    { BLY_NEED_DISK, "disk", "it has no pages to be worked on in a file",
-      advise_paged },
-    { BLY_NEED_CONCURRENT, "concurrent", "threads cannot add to it at once",
-      advise_shares },
+#define ADVISE_ABILITY(name, bit, word, lack) { BLY_CAN_##name, word, lack },
+    BLY_ABILITY_MAP(ADVISE_ABILITY)
+#undef ADVISE_ABILITY
 };
 
-enum { ADVISE_ABILITIES = sizeof advise_abilities / sizeof *advise_abilities,
-       ADVISE_NEEDS = 1023, ADVISE_LABEL_MOST = 255 };
+/* Those whose lack is told of each kind: what people choose by. */
+static const uint64_t ADVISE_TOLD = BLY_CAN_REMOVE | BLY_CAN_COUNT
+    | BLY_CAN_GROW | BLY_CAN_UNITE | BLY_CAN_FORGET | BLY_CAN_LABEL
+    | BLY_CAN_EXACT | BLY_CAN_PAGE | BLY_CAN_SHARE;
+
+enum { ADVISE_KNOWN = (1 << BLY_ABILITIES) - 1, ADVISE_LABEL_MOST = 255 };
 
 /* Why a kind is not for this need, whatever its size; or NULL. */
-static const char *advise_excluded(const bly_kind *kind, unsigned needs)
+static const char *advise_excluded(const bly_kind *kind, const bly_need *need)
 {
-    if (kind->add == NULL && (needs & BLY_NEED_STATIC) == 0)
+    uint64_t needs = need->can, lacks = needs & ~registry_can(kind);
+    if (kind->add == NULL && !need->fixed)
         return "it takes all its keys at once: only for a static set";
-    if (kind->forgets && (needs & BLY_NEED_STREAM) == 0)
+    if (kind->forgets && (needs & BLY_CAN_FORGET) == 0)
         return "it forgets old keys: only for a stream";
-    if (kind->separate != NULL && (needs & BLY_NEED_EXACT) == 0)
+    if (kind->separate != NULL && (needs & BLY_CAN_EXACT) == 0)
         return "it is built of the keys that are no members too: only for an "
                "exact set";
     if (advise_limit(kind, needs, true) != NULL)
         return advise_limit(kind, needs, true);
-    if (kind->resize != NULL && (needs & BLY_NEED_GROW) != 0)
+    if (kind->resize != NULL && (needs & BLY_CAN_GROW) != 0)
         return "it grows only by bly_resize, and its rate with it";
-    for (size_t i = 0; i < ADVISE_ABILITIES; i++)
-        if ((needs & advise_abilities[i].need) != 0
-            && !advise_abilities[i].can(kind))
-            return advise_abilities[i].reason;
+    for (size_t i = 0; i < BLY_ABILITIES; i++)
+        if ((lacks & advise_abilities[i].flag) != 0)
+            return advise_abilities[i].lack;
     return NULL;
 }
 
@@ -197,24 +149,45 @@ static void advise_lacks(bly_advice *a, const bly_kind *kind)
 {
     if (kind->add == NULL)
         advise_list(a->lacks, sizeof a->lacks, "add");
-    for (size_t i = 0; i < ADVISE_ABILITIES; i++) {
+    uint64_t can = registry_can(kind);
+    for (size_t i = 0; i < BLY_ABILITIES; i++) {
+        uint64_t flag = advise_abilities[i].flag;
         char full[24];
-        snprintf(full, sizeof full, "full %s", advise_abilities[i].name);
-        if (!advise_abilities[i].can(kind))
-            advise_list(a->lacks, sizeof a->lacks, advise_abilities[i].name);
-        else if (advise_limit(kind, advise_abilities[i].need, true) != NULL)
+        snprintf(full, sizeof full, "full %s", advise_abilities[i].word);
+        if ((ADVISE_TOLD & flag) != 0 && (can & flag) == 0)
+            advise_list(a->lacks, sizeof a->lacks, advise_abilities[i].word);
+        else if (advise_limit(kind, flag & ADVISE_TOLD, true) != NULL)
             advise_list(a->lacks, sizeof a->lacks, full);
     }
 }
 
 /* ==== What it costs ===================================================== */
 
-static const bly_costs advise_costs = {
-    .line = advise_line_costs,
-    .lines = sizeof advise_line_costs / sizeof *advise_line_costs,
-    .kind = advise_kind_costs,
-    .kinds = sizeof advise_kind_costs / sizeof *advise_kind_costs,
-};
+/* The library's own, as they are looked for: either those or a caller's. */
+typedef struct {
+    const bly_costs *given;             /* NULL: the library's               */
+    size_t           lines, kinds;
+} advise_costs;
+
+static const bly_line_cost *advise_line_at(const advise_costs *c, size_t i)
+{
+    return c->given != NULL ? c->given->line[i] : &advise_line_costs[i];
+}
+
+static const bly_cost *advise_cost_at(const advise_costs *c, size_t i)
+{
+    return c->given != NULL ? c->given->kind[i] : &advise_kind_costs[i];
+}
+
+static advise_costs advise_costs_of(const bly_costs *given)
+{
+    if (given != NULL)
+        return (advise_costs){ given, given->lines, given->kinds };
+    return (advise_costs){
+        NULL, sizeof advise_line_costs / sizeof *advise_line_costs,
+        sizeof advise_kind_costs / sizeof *advise_kind_costs,
+    };
+}
 
 static const struct { uint64_t keys; double rate; } advise_points[] = {
 #define ADVISE_POINT(keys, rate) { keys, rate },
@@ -229,16 +202,18 @@ enum { ADVISE_POINTS = sizeof advise_points / sizeof *advise_points,
        ADVISE_QUESTIONS = sizeof(bly_cost_point) / sizeof(double) };
 
 /* What a random line of so many bytes costs. */
-static double advise_line(const bly_costs *costs, double bytes)
+static double advise_line(const advise_costs *costs, double bytes)
 {
-    const bly_line_cost *at = costs->line, *end = at + costs->lines - 1;
-
-    while (at < end && (double)at[1].bytes <= bytes)
-        at++;
-    if (at == end || bytes <= (double)at->bytes)
+    size_t i = 0;
+    while (i + 1 < costs->lines
+           && (double)advise_line_at(costs, i + 1)->bytes <= bytes)
+        i++;
+    const bly_line_cost *at = advise_line_at(costs, i);
+    if (i + 1 == costs->lines || bytes <= (double)at->bytes)
         return at->ns;
-    return at->ns + (at[1].ns - at->ns) * log2(bytes / (double)at->bytes)
-                    / log2((double)at[1].bytes / (double)at->bytes);
+    const bly_line_cost *next = advise_line_at(costs, i + 1);
+    return at->ns + (next->ns - at->ns) * log2(bytes / (double)at->bytes)
+                    / log2((double)next->bytes / (double)at->bytes);
 }
 
 /* One kind as it was measured; times in the order of bly_cost_point. */
@@ -257,18 +232,20 @@ static void advise_lines(double *lines, const bly_plan_t *plan)
     lines[2] = (lines[0] + lines[1]) / 2;
 }
 
-static const bly_cost *advise_cost(const bly_costs *costs, const char *kind,
+static const bly_cost *advise_cost(const advise_costs *costs, const char *kind,
                                    size_t length)
 {
-    for (size_t i = 0; i < costs->kinds; i++)
-        if (strlen(costs->kind[i].kind) == length
-            && memcmp(costs->kind[i].kind, kind, length) == 0)
-            return &costs->kind[i];
+    for (size_t i = 0; i < costs->kinds; i++) {
+        const bly_cost *cost = advise_cost_at(costs, i);
+        if (strnlen(cost->kind, sizeof cost->kind) == length
+            && memcmp(cost->kind, kind, length) == 0)
+            return cost;
+    }
     return NULL;
 }
 
 /* The costs of this kind and options, or of the kind without them. */
-static const bly_cost *advise_find(const bly_costs *costs, const char *kind)
+static const bly_cost *advise_find(const advise_costs *costs, const char *kind)
 {
     const bly_cost *found = advise_cost(costs, kind, strlen(kind));
     return found != NULL ? found
@@ -376,7 +353,7 @@ static double advise_wait(const advise_fit *fit, size_t q, double bytes)
 /* The formula above, for each question. */
 static void advise_formula(double *ns, const advise_fit *fit,
                            const bly_plan_t *plan, double rate, unsigned way,
-                           const bly_costs *costs)
+                           const advise_costs *costs)
 {
     double lines[ADVISE_QUESTIONS], bytes = (double)plan->bytes;
     double largest = fit->bytes[ADVISE_SIZES - 1];
@@ -394,7 +371,7 @@ static void advise_formula(double *ns, const advise_fit *fit,
 
 static void advise_questions(double *ns, const char *text,
                              const bly_plan_t *plan, double rate,
-                             const bly_costs *costs)
+                             const advise_costs *costs)
 {
     const bly_cost *cost = advise_find(costs, text);
     const bly_kind *kind = advise_kind(text);
@@ -415,7 +392,7 @@ static const struct { const char *kind, *first; } advise_first[] = {
 
 static void advise_questions_first(double *ns, const bly_advice *a,
                                    const bly_need *need, double rate,
-                                   const bly_costs *costs)
+                                   const advise_costs *costs)
 {
     double add = ns[ADVISE_QUESTIONS - 1];
     bly_spec spec = { .capacity = need->capacity, .rate = rate };
@@ -429,7 +406,7 @@ static void advise_questions_first(double *ns, const bly_advice *a,
 }
 
 static void advise_times(bly_advice *a, const bly_need *need,
-                         const bly_costs *costs)
+                         const advise_costs *costs)
 {
     double ns[ADVISE_QUESTIONS], s = need->present;
     double rate = need->rate > 0 ? need->rate : 0.01;
@@ -448,7 +425,7 @@ static void advise_times(bly_advice *a, const bly_need *need,
 
 static bly_aim advise_aim(const bly_need *need)
 {
-    return (need->needs & BLY_NEED_DISK) != 0 ? BLY_AIM_SMALL : need->aim;
+    return (need->can & BLY_CAN_PAGE) != 0 ? BLY_AIM_SMALL : need->aim;
 }
 
 /* Times go in steps of 2 %: what differs by less was measured so by chance. */
@@ -484,20 +461,20 @@ static bly_status advise_plan(bly_advice *a, const bly_kind *kind,
 static bool advise_enough(bly_advice *a, const bly_need *need)
 {
     double rate = need->rate > 0 ? need->rate : 0.01;
-    if ((need->needs & BLY_NEED_EXACT) == 0
+    if ((need->can & BLY_CAN_EXACT) == 0
         && a->plan.rate > rate * (1 + 1e-5)) {
         snprintf(a->why, sizeof a->why, "its rate would be %.3g %%",
                  100 * a->plan.rate);
         return false;
     }
-    if ((need->needs & BLY_NEED_LABELS) != 0
+    if ((need->can & BLY_CAN_LABEL) != 0
         && a->plan.label_most < (need->label_most > 0 ? need->label_most
                                                       : ADVISE_LABEL_MOST)) {
         snprintf(a->why, sizeof a->why, "its labels end at %llu",
                  (unsigned long long)a->plan.label_most);
         return false;
     }
-    if ((need->needs & BLY_NEED_DISK) == 0 && need->memory > 0
+    if ((need->can & BLY_CAN_PAGE) == 0 && need->memory > 0
         && a->plan.bytes > need->memory) {
         snprintf(a->why, sizeof a->why, "it would have %llu bytes: more than "
                  "the limit", (unsigned long long)a->plan.bytes);
@@ -507,11 +484,11 @@ static bool advise_enough(bly_advice *a, const bly_need *need)
 }
 
 static void advise_one(bly_advice *a, const char *text, const bly_need *need,
-                       const bly_costs *costs)
+                       const advise_costs *costs)
 {
     const bly_kind *kind = advise_kind(text);
-    const char *excluded = advise_excluded(kind, need->needs);
-    const char *limit = advise_limit(kind, need->needs, false);
+    const char *excluded = advise_excluded(kind, need);
+    const char *limit = advise_limit(kind, need->can, false);
 
     *a = (bly_advice){ .fits = false };
     snprintf(a->kind, sizeof a->kind, "%s", text);
@@ -529,23 +506,36 @@ static void advise_one(bly_advice *a, const char *text, const bly_need *need,
     }
 }
 
-/* Every kind as it is, then with the options that are tried; how many. */
-static size_t advise_all(bly_advice *all, const bly_need *need,
-                         const bly_costs *costs)
+/* The entries, and the places they have come to. */
+enum { ADVISE_MOST = 64 };
+
+struct bly_ranking {
+    bly_allocator allocator;
+    size_t        n;
+    bly_advice   *at[ADVISE_MOST];
+    bly_advice    all[ADVISE_MOST];
+};
+
+static void advise_next(bly_ranking *r, const char *text, const bly_need *need,
+                        const advise_costs *costs)
 {
-    size_t n = 0;
+    assert(r->n < ADVISE_MOST);
+    r->at[r->n] = &r->all[r->n];
+    advise_one(r->at[r->n++], text, need, costs);
+}
+
+/* Every kind as it is, then with the options that are tried. */
+static void advise_all(bly_ranking *r, const bly_need *need,
+                       const advise_costs *costs)
+{
     for (size_t i = 0; registry_kinds[i] != NULL; i++) {
         const char *name = registry_kinds[i]->name;
-        assert(n < BLY_ADVICE_MOST);
-        advise_one(&all[n++], name, need, costs);
+        advise_next(r, name, need, costs);
         for (size_t v = 0; v < ADVISE_VARIANTS; v++)
             if (strcspn(advise_variants[v], ":") == strlen(name)
-                && memcmp(advise_variants[v], name, strlen(name)) == 0) {
-                assert(n < BLY_ADVICE_MOST);
-                advise_one(&all[n++], advise_variants[v], need, costs);
-            }
+                && memcmp(advise_variants[v], name, strlen(name)) == 0)
+                advise_next(r, advise_variants[v], need, costs);
     }
-    return n;
 }
 
 /* Is a to stand before b? Of equals, the smaller. */
@@ -559,12 +549,12 @@ static bool advise_before(const bly_advice *a, const bly_advice *b)
 }
 
 /* By insertion: equals stay in the order of the registry. */
-static void advise_sort(bly_advice *all, size_t n)
+static void advise_sort(bly_advice **all, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
-        bly_advice one = all[i];
+        bly_advice *one = all[i];
         size_t at = i;
-        for (; at > 0 && advise_before(&one, &all[at - 1]); at--)
+        for (; at > 0 && advise_before(one, all[at - 1]); at--)
             all[at] = all[at - 1];
         all[at] = one;
     }
@@ -584,11 +574,11 @@ static bool advise_beats(const bly_advice *a, const bly_advice *b)
 
 /* The first before all[i] that beats it, which none before it beats in turn; or
  * NULL. */
-static const bly_advice *advise_beater(const bly_advice *all, size_t i)
+static const bly_advice *advise_beater(bly_advice *const *all, size_t i)
 {
     for (size_t j = 0; j < i; j++)
-        if (!all[j].beaten && advise_beats(&all[j], &all[i]))
-            return &all[j];
+        if (!all[j]->beaten && advise_beats(all[j], all[i]))
+            return all[j];
     return NULL;
 }
 
@@ -607,47 +597,58 @@ static void advise_against(bly_advice *a, const bly_advice *other)
 
 /* The first of those that fit, in words. The score may prefer what is as good
  * as the best in the one, and better in the other. */
-static void advise_praise(bly_advice *all, size_t fit, bly_aim aim)
+static void advise_praise(bly_advice *const *all, size_t fit, bly_aim aim)
 {
     const char *place = "the best balance of time and size";
-    double least = all->ns_lookup;
-    uint64_t smallest = all->plan.bytes;
+    bly_advice *first = all[0];
+    double least = first->ns_lookup;
+    uint64_t smallest = first->plan.bytes;
 
     for (size_t i = 1; i < fit; i++) {
-        least = fmin(least, all[i].ns_lookup);
-        if (all[i].plan.bytes < smallest)
-            smallest = all[i].plan.bytes;
+        least = fmin(least, all[i]->ns_lookup);
+        if (all[i]->plan.bytes < smallest)
+            smallest = all[i]->plan.bytes;
     }
     if (aim == BLY_AIM_FAST)
-        place = all->ns_lookup <= least ? "the quickest"
-                                        : "smaller than the quickest, and "
-                                          "nearly as quick,";
+        place = first->ns_lookup <= least ? "the quickest"
+                                          : "smaller than the quickest, and "
+                                            "nearly as quick,";
     if (aim == BLY_AIM_SMALL)
-        place = all->plan.bytes <= smallest ? "the smallest"
-                                            : "quicker than the smallest, and "
-                                              "nearly as small,";
+        place = first->plan.bytes <= smallest ? "the smallest"
+                                              : "quicker than the smallest, "
+                                                "and nearly as small,";
     if (fit == 1)
-        snprintf(all->why, sizeof all->why, "the only one that can");
+        snprintf(first->why, sizeof first->why, "the only one that can");
     else
-        snprintf(all->why, sizeof all->why, "%s of the %zu that can", place,
-                 fit);
+        snprintf(first->why, sizeof first->why, "%s of the %zu that can",
+                 place, fit);
 }
 
-static void advise_explain(bly_advice *all, size_t n, bly_aim aim)
+static void advise_explain(bly_advice *const *all, size_t n, bly_aim aim)
 {
     size_t fit = 0;
-    while (fit < n && all[fit].fits)
+    while (fit < n && all[fit]->fits)
         fit++;
     if (fit > 0)
         advise_praise(all, fit, aim);
     for (size_t i = 1; i < fit; i++) {
         const bly_advice *beater = advise_beater(all, i);
-        all[i].beaten = beater != NULL;
-        advise_against(&all[i], beater != NULL ? beater : all);
+        all[i]->beaten = beater != NULL;
+        advise_against(all[i], beater != NULL ? beater : all[0]);
     }
 }
 
 /* ==== The verb ========================================================== */
+
+static bool advise_reserved(const bly_need *need)
+{
+    static const bly_need none;
+    return memcmp(need->reserved, none.reserved, sizeof none.reserved) == 0
+        && memcmp(need->zero, none.zero, sizeof none.zero) == 0
+        && (need->costs == NULL
+            || memcmp(need->costs->reserved, none.reserved,
+                      sizeof need->costs->reserved) == 0);
+}
 
 static bly_status advise_check(const bly_need *need)
 {
@@ -661,31 +662,54 @@ static bly_status advise_check(const bly_need *need)
         return status_fail(BLY_EPARAM, "the share %g of present keys is not "
                            "within 0 .. 1: give one such as 0.5",
                            need->present);
-    if ((need->needs & ~(unsigned)ADVISE_NEEDS) != 0
+    if ((need->can & ~(uint64_t)ADVISE_KNOWN) != 0
         || (unsigned)need->aim > BLY_AIM_SMALL)
-        return status_fail(BLY_EPARAM, "there is no such need or aim: choose "
-                           "of BLY_NEED_… and BLY_AIM_…");
+        return status_fail(BLY_EPARAM, "there is no such ability or aim: "
+                           "choose of BLY_CAN_… and BLY_AIM_…");
+    if (!advise_reserved(need))
+        return status_fail(BLY_EPARAM, "the need has values in reserved "
+                           "fields: set it to zero before you fill it in, or "
+                           "link the library it was written for");
     if (need->costs != NULL && need->costs->lines < 2)
         return status_fail(BLY_EPARAM, "costs of lines are needed for two "
                            "sizes at least: measure them, or give no costs");
     return BLY_OK;
 }
 
-bly_status bly_advise(bly_advice *out, size_t n, const bly_need *need)
+bly_status bly_advise(bly_ranking **out, const bly_need *need)
 {
-    bly_advice all[BLY_ADVICE_MOST] = { 0 };
     bly_status status = advise_check(need);
-    status_kept before = status_keep();
-    size_t found;
-
     if (status != BLY_OK)
         return status;
-    found = advise_all(all, need,
-                       need->costs != NULL ? need->costs : &advise_costs);
-    advise_sort(all, found);
-    advise_explain(all, found, advise_aim(need));
-    for (size_t i = 0; i < n; i++)
-        out[i] = i < found ? all[i] : (bly_advice){ .fits = false };
+    bly_allocator allocator = memory_allocator(need->allocator, 1);
+    bly_ranking *r = memory_zeroed(&allocator, sizeof *r);
+    if (r == NULL)
+        return status_plain(BLY_ENOMEM);
+    status_kept before = status_keep();
+    advise_costs costs = advise_costs_of(need->costs);
+    r->allocator = allocator;
+    advise_all(r, need, &costs);
+    advise_sort(r->at, r->n);
+    advise_explain(r->at, r->n, advise_aim(need));
     status_restore(&before);            /* plans that failed left theirs */
+    *out = r;
     return BLY_OK;
+}
+
+size_t bly_ranking_count(const bly_ranking *ranking)
+{
+    return ranking->n;
+}
+
+const bly_advice *bly_ranking_at(const bly_ranking *ranking, size_t i)
+{
+    return i < ranking->n ? ranking->at[i] : NULL;
+}
+
+void bly_ranking_free(bly_ranking *ranking)
+{
+    if (ranking == NULL)
+        return;
+    bly_allocator allocator = ranking->allocator;
+    memory_release(&allocator, ranking, sizeof *ranking);
 }

@@ -29,7 +29,7 @@ static void *memory_map_huge(size_t bytes)
         munmap(base, before);
     munmap(base + before + bytes, room - before - bytes);
 #ifdef MADV_HUGEPAGE
-    (void)madvise(base + before, bytes, MADV_HUGEPAGE);  /* a wish, not a need */
+    (void)madvise(base + before, bytes, MADV_HUGEPAGE); /* a wish, not a need */
 #endif
     return base + before;
 }
@@ -74,9 +74,9 @@ static void memory_touch_part(void *context, unsigned part, unsigned parts)
                                                             : each);
 }
 
-static void memory_populate(unsigned char *from, size_t bytes)
+static void memory_populate(unsigned char *from, size_t bytes, uint32_t most)
 {
-    unsigned parts = threads_count();
+    unsigned parts = threads_count(most);
     memory_range all = { from, bytes };
     threads_run(memory_touch_part, &all,
                 parts < MEMORY_THREADS ? parts : MEMORY_THREADS);
@@ -88,12 +88,11 @@ static void *memory_default_allocate(void *context, size_t alignment,
                                      size_t bytes)
 {
     void *memory = NULL;
-    (void)context;
     assert(alignment <= MEMORY_HUGE);
     if (bytes >= MEMORY_HUGE) {
         memory = memory_map_huge(memory_pages(bytes));
         if (memory != NULL && bytes >= MEMORY_PARALLEL)
-            memory_populate(memory, bytes);
+            memory_populate(memory, bytes, (uint32_t)(uintptr_t)context);
         return memory;
     }
     return posix_memalign(&memory, alignment, bytes) == 0 ? memory : NULL;
@@ -135,22 +134,15 @@ const bly_allocator memory_sparse = {
 
 /* ---- The choice --------------------------------------------------------- */
 
-static bly_allocator memory_chosen = {
-    .allocate = memory_default_allocate,
-    .release  = memory_default_release,
-};
-
-void bly_set_allocator(const bly_allocator *allocator)
+bly_allocator memory_allocator(const bly_allocator *wanted, uint32_t threads)
 {
-    memory_chosen = allocator != NULL ? *allocator : (bly_allocator){
+    if (wanted != NULL)
+        return *wanted;
+    return (bly_allocator){
         .allocate = memory_default_allocate,
         .release  = memory_default_release,
+        .context  = (void *)(uintptr_t)threads,
     };
-}
-
-bly_allocator memory_allocator(const bly_allocator *wanted)
-{
-    return wanted != NULL ? *wanted : memory_chosen;
 }
 
 void *memory_raw(const bly_allocator *from, size_t bytes)

@@ -15,9 +15,9 @@ enum {
     MEMORY_HUGE = 2 << 20               /* a huge page, where big ones begin */
 };
 
-/* The allocator to use for a spec's `allocator` field: that one, or the one
- * of bly_set_allocator, or the built-in one. */
-bly_allocator memory_allocator(const bly_allocator *wanted);
+/* The allocator that was asked for, or, for NULL, the built-in one, which has
+ * the pages of large blocks made by `threads` threads (threads_count()). */
+bly_allocator memory_allocator(const bly_allocator *wanted, uint32_t threads);
 
 /* Pages that are made when they are first written, for BLY_SPARSE. */
 extern const bly_allocator memory_sparse;

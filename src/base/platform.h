@@ -117,15 +117,16 @@ PLATFORM_INLINE void platform_store_int(int *p, int v)
     __atomic_store_n(p, v, __ATOMIC_RELAXED);
 }
 
+/* A flag that says something is done: who sees it sees what was done before it
+ * was stored. */
 PLATFORM_INLINE bool platform_load_flag(const bool *p)
 {
-    return __atomic_load_n(p, __ATOMIC_RELAXED);
+    return __atomic_load_n(p, __ATOMIC_ACQUIRE);
 }
 
-/* Set the flag; what it was before. One caller of many sees false. */
-PLATFORM_INLINE bool platform_raise_flag(bool *p)
+PLATFORM_INLINE void platform_store_flag(bool *p, bool v)
 {
-    return __atomic_exchange_n(p, true, __ATOMIC_ACQ_REL);
+    __atomic_store_n(p, v, __ATOMIC_RELEASE);
 }
 #else
 #error "Bloomery needs the __atomic builtins of gcc or clang"

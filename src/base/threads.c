@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stddef.h>
 #include <unistd.h>
 
@@ -22,9 +23,9 @@ static long threads_processors(void)
     return sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-unsigned threads_count(void)
+unsigned threads_count(uint32_t most)
 {
-    long cores = threads_processors();
+    long cores = most == 0 ? threads_processors() : (long)most;
     if (cores < 1)
         return 1;
     return cores > THREADS_MAX ? THREADS_MAX : (unsigned)cores;
@@ -43,18 +44,32 @@ static void *threads_start(void *argument)
     return NULL;
 }
 
+/* Threads for all parts but the first, as far as the system gives them; the
+ * number of the first part that got none. */
+static unsigned threads_begin(pthread_t *threads, threads_job *jobs,
+                              const threads_job *all)
+{
+    sigset_t every, before;
+    unsigned part = 1;
+    sigfillset(&every);
+    pthread_sigmask(SIG_SETMASK, &every, &before);
+    for (; part < all->parts; part++) {
+        jobs[part] = *all;
+        jobs[part].part = part;
+        if (pthread_create(&threads[part], NULL, threads_start,
+                           &jobs[part]) != 0)
+            break;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return part;
+}
+
 void threads_run(threads_work *work, void *context, unsigned parts)
 {
     pthread_t threads[THREADS_MAX];
-    threads_job jobs[THREADS_MAX];
-    unsigned started = 1;
+    threads_job jobs[THREADS_MAX], all = { work, context, 0, parts };
     assert(parts >= 1 && parts <= THREADS_MAX);
-    for (; started < parts; started++) {
-        jobs[started] = (threads_job){ work, context, started, parts };
-        if (pthread_create(&threads[started], NULL, threads_start,
-                           &jobs[started]) != 0)
-            break;
-    }
+    unsigned started = threads_begin(threads, jobs, &all);
     work(context, 0, parts);
     for (unsigned part = started; part < parts; part++)
         work(context, part, parts);

@@ -475,5 +475,5 @@ void cells_stat(bly_stat_t *out, const cells *c, const uint8_t *row)
     out->distinct = keys.value;
     out->distinct_sd = keys.sd;
     out->probes = c->k;
-    out->stuck = view.stuck;
+    out->saturated = view.stuck;
 }

@@ -93,7 +93,7 @@ static bly_status image_check_fields(const void *image)
     return BLY_OK;
 }
 
-bly_status image_check_header(const void *image, uint64_t bytes)
+bly_status image_check_start(const void *image, uint64_t bytes)
 {
     if (bytes < IMAGE_KIND
         || memcmp(image, IMAGE_MAGIC_TEXT, IMAGE_KIND) != 0)
@@ -112,13 +112,21 @@ bly_status image_check_header(const void *image, uint64_t bytes)
     if (image_u64(image, IMAGE_HEADER_SUM) != image_header_sum(image))
         return status_fail(BLY_ECORRUPT, "the header is damaged (its checksum "
                            "does not match): copy or build it anew");
+    return BLY_OK;
+}
+
+bly_status image_check_header(const void *image, uint64_t bytes)
+{
+    bly_status status = image_check_start(image, bytes);
+    if (status != BLY_OK)
+        return status;
     uint64_t told = image_u64(image, IMAGE_BYTES);
     if (told != bytes || !sizes_fits(told))
-        return status_fail(BLY_ECORRUPT, "%s: %llu bytes, the header says %llu: "
+        return status_fail(BLY_ECORRUPT,
+                           "%s: %llu bytes, the header says %llu: "
                            "copy or build it anew",
                            bytes < told ? "cut short" : "too long",
-                           (unsigned long long)bytes,
-                           (unsigned long long)told);
+                           (unsigned long long)bytes, (unsigned long long)told);
     return image_check_fields(image);
 }
 

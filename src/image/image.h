@@ -126,6 +126,10 @@ void image_seal_by(void *image, uint64_t sum);
 /* Say "open for writing": payload checksum 0, header checksum to match. */
 void image_unseal(void *image);
 
+/* Do these `bytes` bytes begin with a header of this version, undamaged? What
+ * its fields say is not looked at. BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT. */
+bly_status image_check_start(const void *image, uint64_t bytes);
+
 /* Is this a header of `bytes` bytes of image that this library can read, with
  * every field in its range? Reads 128 bytes only, once it knows that they are
  * there. It does not look at the kind's name or geometry, nor for 0 in the

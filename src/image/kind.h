@@ -10,15 +10,17 @@
  * accepted, and nothing else: whatever the payload holds, they stay inside the
  * image and they end. They keep no state of their own, allocate nothing unless
  * they say so, and do not touch the header's counts and checksums: the handle
- * does (src/verbs/bloomery.c).
+ * does (src/verbs/).
  */
 #ifndef BLY_IMAGE_KIND_H
 #define BLY_IMAGE_KIND_H
 
 #include "bloomery.h"
+#include "bloomery/sketch.h"
 
 #include "base/status.h"
 #include "image/image.h"
+#include "tools/hash.h"
 
 enum { KIND_OPTIONS = 8 };              /* options a kind may have, at most  */
 
@@ -58,6 +60,12 @@ typedef struct {
     unsigned threads;                   /* for threads_run()                 */
 } kind_bench;
 
+/* How this filter hashes its keys, for a kind that keeps some of them whole. */
+typedef struct {
+    hash_function *function;
+    hash_seed      seed;
+} kind_hasher;
+
 typedef bool kind_contains(const void *image, uint64_t hash);
 
 /* What a page is. A torn one was not written to its end: it holds every key
@@ -71,8 +79,8 @@ typedef enum {
 /* For a kind whose payload is pages: what can be done with one page when no
  * more of the image is at hand than its head, which is the image's first
  * `bytes` bytes and has been checked. Page i begins (i + 1) * bytes into the
- * image. A page of nothing but zeros is an empty one. (src/io/paged/pages.c works on
- * files by these.) */
+ * image. A page of nothing but zeros is an empty one. (src/io/paged/pages.c
+ * works on files by these.) */
 typedef struct {
     size_t   (*bytes)(const void *head);        /* 4096 .. KIND_PAGE_MOST    */
     uint64_t (*count)(const void *head);
@@ -109,6 +117,7 @@ struct bly_kind {
 
     bool        forgets;                /* keys go out again by themselves:
                                            `plan` and `stat` tell the window */
+    bool        experimental;           /* docs/format.md promises nothing   */
 
     /* Must a key's hash be the key itself, an integer, for this spec? NULL:
      * never. Where the slot is filled, plan and stat may say a rate of 0: with
@@ -243,7 +252,8 @@ struct bly_kind {
     bly_status (*subtract)(void *into, const void *other);
     uint64_t   (*list_scratch)(const void *image);
     bly_status (*list)(const void *image, void *scratch,
-                       bly_visit_listed *visit, void *context);
+                       const kind_hasher *hasher, bly_visit_key *visit,
+                       void *context);
 
     /* The same keys in another size. `resize_plan` is `plan` for an image that
      * would hold what `image` holds and has room for `capacity` keys;
@@ -268,9 +278,10 @@ struct bly_kind {
     void       (*unpack)     (void *into, const void *image);
 
     /* All fingerprints in rising order; ends when `visit` says false. */
-    void (*each)(const void *image, bly_visit *visit, void *context);
+    void (*each)(const void *image, bly_visit_fingerprint *visit,
+                 void *context);
 
-    /* distinct, distinct_sd, fill, rate, probes, `stuck` where there are
+    /* distinct, distinct_sd, fill, rate, probes, `saturated` where there are
      * counters, `packed` where there is `pack`, and `capacity` if it has grown:
      * what the payload shows. `items` and `items_exact` are there before. */
     void (*stat)(bly_stat_t *out, const void *image);

@@ -7,19 +7,17 @@
  * told, instead of losing keys in silence. A packed file cannot be mapped, and
  * is unpacked into memory instead.
  */
-#include "bloomery.h"
+#include "io/open.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 #include "base/sizes.h"
 #include "base/status.h"
-#include "verbs/handle.h"
 #include "io/paged/pages.h"
 
 enum { OPEN_PIECE = 1 << 30 };          /* bytes in one read call */
@@ -78,27 +76,31 @@ static bly_status open_read_rest(int file, const char *path, uint8_t *image,
     if (open_read(file, &more, 1) != 0)
         return status_fail(BLY_ECORRUPT, "too long: more than the %zu bytes "
                            "the header says: copy or build it anew", bytes);
-    return bly_check(image, bytes);
+    return BLY_OK;
 }
 
-/* The handle takes the image over, or one that is unpacked from it. */
+/* The handle takes over the image, whose header has been checked, or one that
+ * is unpacked from it. */
 static bly_status open_owned(bly_filter **out, uint8_t *image, size_t bytes,
-                             const bly_allocator *allocator)
+                             const handle_options *options)
 {
     const bly_kind *kind;
-    bly_status status = handle_check(&kind, image, bytes);
+    bly_status status = handle_check_kind(&kind, image);
+    if (status == BLY_OK)
+        status = image_check_payload(image);
     if (status != BLY_OK)
         return status;
     if (handle_packed(kind, image) == 0)
-        return handle_make(out, kind, image, bytes, &handle_owned, allocator);
-    status = handle_unpack(out, kind, image, allocator);
+        return handle_make(out, kind, image, bytes, &handle_owned, options);
+    status = handle_unpack(out, kind, image, options);
     if (status == BLY_OK)
-        memory_release(allocator, image, bytes);
+        memory_release(&options->allocator, image, bytes);
     return status;
 }
 
 static bly_status open_into_memory(bly_filter **out, int file,
-                                   const char *path, const struct stat *info)
+                                   const char *path, const struct stat *info,
+                                   const handle_options *options)
 {
     uint8_t header[IMAGE_HEADER];
     uint64_t bytes;
@@ -109,19 +111,18 @@ static bly_status open_into_memory(bly_filter **out, int file,
     if (status != BLY_OK)
         return status_named(status, path);
 
-    bly_allocator allocator = memory_allocator(NULL);
-    uint8_t *image = memory_raw(&allocator, (size_t)bytes);
+    uint8_t *image = memory_raw(&options->allocator, (size_t)bytes);
     if (image == NULL)
         return status_fail(BLY_ENOMEM, "%s: out of memory: the filter takes "
                            "%.4g MiB", path, (double)bytes / (1 << 20));
     memcpy(image, header, sizeof header);
     status = open_read_rest(file, path, image, (size_t)bytes);
+    if (status == BLY_OK)
+        status = open_owned(out, image, (size_t)bytes, options);
     if (status != BLY_OK && status != BLY_EIO)
         status = status_named(status, path);
-    if (status == BLY_OK)
-        status = open_owned(out, image, (size_t)bytes, &allocator);
     if (status != BLY_OK)
-        memory_release(&allocator, image, (size_t)bytes);
+        memory_release(&options->allocator, image, (size_t)bytes);
     return status;
 }
 
@@ -144,7 +145,7 @@ static void open_mapped_begin(bly_filter *filter)
 
 static void open_mapped_release(bly_filter *filter)
 {
-    (void)bly_sync(filter);
+    (void)bly_seal(filter);
     munmap(filter->image, filter->bytes);
 }
 
@@ -153,16 +154,16 @@ static const handle_source open_mapped = {
     .release = open_mapped_release,
 };
 
-bly_status bly_flush(bly_filter *filter)
-{
-    return filter->away != NULL ? filter->away->flush(filter)
-                                : bly_sync(filter);
-}
-
 bly_status bly_sync(bly_filter *filter)
 {
+    return filter->away != NULL ? filter->away->sync(filter)
+                                : bly_seal(filter);
+}
+
+bly_status bly_seal(bly_filter *filter)
+{
     if (filter->away != NULL)
-        return filter->away->sync(filter);
+        return filter->away->seal(filter);
     if (filter->source != &open_mapped || !filter->changed)
         return BLY_OK;
     bool flushed = msync(filter->image, filter->bytes, MS_SYNC) == 0;
@@ -188,20 +189,21 @@ static bly_status open_check_mapped(const bly_kind **kind, const void *image,
 
 /* Mapped for reading, and to be unmapped whatever comes of it. */
 static bly_status open_packed(bly_filter **out, const bly_kind *kind,
-                              const void *image, int flags)
+                              const void *image, int flags,
+                              const handle_options *options)
 {
     if (flags & BLY_WRITE)
         return status_fail(BLY_EUNSUPPORTED, "the filter is packed and cannot "
                            "be changed in its file: open it without BLY_MAP, "
                            "and save it");
     bly_status status = image_check_payload(image);
-    bly_allocator allocator = memory_allocator(NULL);
-    return status == BLY_OK ? handle_unpack(out, kind, image, &allocator)
+    return status == BLY_OK ? handle_unpack(out, kind, image, options)
                             : status;
 }
 
 static bly_status open_map(bly_filter **out, int file, const char *path,
-                           const struct stat *info, int flags)
+                           const struct stat *info, int flags,
+                           const handle_options *options)
 {
     size_t bytes = (size_t)info->st_size;
     if (!S_ISREG(info->st_mode))
@@ -215,16 +217,14 @@ static bly_status open_map(bly_filter **out, int file, const char *path,
     if (image == MAP_FAILED)
         return open_failed("map", path);
     const bly_kind *kind;
-    bly_allocator allocator = memory_allocator(NULL);
     bly_status status = open_check_mapped(&kind, image, bytes, flags);
     bool packed = status == BLY_OK && handle_packed(kind, image) != 0;
     if (packed)
-        status = open_packed(out, kind, image, flags);
+        status = open_packed(out, kind, image, flags, options);
+    else if (status == BLY_OK)
+        status = handle_make(out, kind, image, bytes, &open_mapped, options);
     if (status != BLY_OK)
         status = status_named(status, path);
-    else if (!packed)
-        status = handle_make(out, kind, image, bytes, &open_mapped,
-                             &allocator);
     if (packed || status != BLY_OK)
         munmap(image, bytes);
     if (status == BLY_OK)
@@ -249,8 +249,19 @@ static bly_status open_check_flags(int flags)
     return BLY_OK;
 }
 
+handle_file open_identity(const struct stat *info, bool ours)
+{
+    return (handle_file){
+        .known = true, .ours = ours,
+        .device = (uint64_t)info->st_dev, .number = (uint64_t)info->st_ino,
+        .bytes = (uint64_t)info->st_size,
+        .seconds = (int64_t)info->st_mtim.tv_sec,
+        .nanoseconds = (int64_t)info->st_mtim.tv_nsec,
+    };
+}
+
 static bly_status open_file(bly_filter **out, int file, const char *path,
-                            int flags)
+                            int flags, const handle_options *options)
 {
     struct stat info;
     if (fstat(file, &info) != 0)
@@ -260,30 +271,70 @@ static bly_status open_file(bly_filter **out, int file, const char *path,
                            path);
     bly_filter *filter = NULL;
     bly_status status = flags & BLY_MAP
-                      ? open_map(&filter, file, path, &info, flags)
-                      : open_into_memory(&filter, file, path, &info);
+                      ? open_map(&filter, file, path, &info, flags, options)
+                      : open_into_memory(&filter, file, path, &info, options);
     if (status == BLY_OK && (flags & BLY_SHARED)) {
         status = handle_share(filter);
         if (status != BLY_OK)
             bly_free(filter);
     }
-    if (status == BLY_OK)
-        *out = filter;
-    return status;
+    if (status != BLY_OK)
+        return status;
+    filter->file = open_identity(&info, (flags & BLY_WRITE) != 0);
+    *out = filter;
+    return BLY_OK;
 }
 
-bly_status bly_open(bly_filter **out, const char *path, int flags)
+bly_status bly_open(bly_filter **out, const char *path, int flags,
+                    const bly_options *given)
 {
+    handle_options options;
     bly_status status = open_check_flags(flags);
+    if (status == BLY_OK)
+        status = handle_options_read(&options, given);
     if (status != BLY_OK)
         return status;
     if (flags & BLY_PAGED)
-        return pages_open(out, path, flags);
+        return pages_open(out, path, flags, &options);
     int mode = flags & BLY_WRITE ? O_RDWR : O_RDONLY;
     int file = open(path, mode | O_CLOEXEC);
     if (file < 0)
         return open_failed("open", path);
-    status = open_file(out, file, path, flags);
+    status = open_file(out, file, path, flags, &options);
     close(file);
     return status;
+}
+
+/* ---- Without opening ---------------------------------------------------- */
+
+bly_status bly_peek_file(bly_header *out, const char *path)
+{
+    uint8_t header[IMAGE_HEADER];
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return open_failed("open", path);
+    ssize_t have = open_read(file, header, sizeof header);
+    bly_status status = have < 0 ? open_failed("read", path) : BLY_OK;
+    close(file);
+    if (status != BLY_OK)
+        return status;
+    status = bly_peek(out, header, (size_t)have);
+    return status == BLY_OK ? BLY_OK : status_named(status, path);
+}
+
+bly_status bly_replaced(bool *out, const bly_filter *filter, const char *path)
+{
+    const handle_file *was = &filter->file;
+    struct stat info;
+    if (!was->known)
+        return status_fail(BLY_EUNSUPPORTED, "the filter was not opened from "
+                           "a file: compare filters instead");
+    if (stat(path, &info) != 0)
+        return open_failed("examine", path);
+    handle_file is = open_identity(&info, was->ours);
+    *out = is.device != was->device || is.number != was->number
+        || (!was->ours && (is.bytes != was->bytes
+                           || is.seconds != was->seconds
+                           || is.nanoseconds != was->nanoseconds));
+    return BLY_OK;
 }

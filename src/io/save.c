@@ -5,7 +5,7 @@
  * fails before the rename leaves the old file as it was and removes the
  * temporary one; after the rename the new file is whole.
  */
-#include "bloomery.h"
+#include "bloomery/parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,9 +52,9 @@ typedef struct save_source save_source;
 struct save_source {
     bool (*write)(save_source *from, int file);
     bly_status     status;              /* why it failed, if not by errno    */
-    const uint8_t *bytes;               /* an image in memory …              */
+    const uint8_t *bytes; /* an image in memory …              */
     size_t         n;
-    uint8_t       *header;              /* … or in parts behind its header,  */
+    uint8_t *header; /* … or in parts behind its header,  */
     uint8_t       *piece;               /* with room for one                 */
     bly_part      *part;
     void          *context;
@@ -227,11 +227,11 @@ bly_status bly_save_parts(const bly_filter *like, const char *path,
                              like->kind->name);
     if (status != BLY_OK)
         return status;
-    bly_allocator allocator = memory_allocator(NULL);
+    bly_allocator allocator = like->allocator;
     uint8_t *piece = memory_raw(&allocator, SAVE_PART);
     if (piece == NULL)
         return status_plain(BLY_ENOMEM);
-    memcpy(header, like->image, IMAGE_HEADER);
+    handle_read(like, header, IMAGE_HEADER);
     image_set_u64(header, IMAGE_ITEMS, items);
     save_source from = { .write = save_write_parts, .header = header,
                          .piece = piece, .part = part, .context = context };

@@ -203,6 +203,62 @@ uint32_t hash_fnv1a_32(const void *key, size_t length)
     return h;
 }
 
+/* ---- SipHash-2-4 [Aumasson & Bernstein 2012] ---------------------------- */
+
+typedef struct { uint64_t a, b, c, d; } hash_sip;
+
+static inline void hash_sip_round(hash_sip *s)
+{
+    s->a += s->b;
+    s->c += s->d;
+    s->b = hash_rotate64(s->b, 13) ^ s->a;
+    s->d = hash_rotate64(s->d, 16) ^ s->c;
+    s->a = hash_rotate64(s->a, 32) + s->d;
+    s->c += s->b;
+    s->b = hash_rotate64(s->b, 17) ^ s->c;
+    s->d = hash_rotate64(s->d, 21) ^ s->a;
+    s->c = hash_rotate64(s->c, 32);
+}
+
+static inline void hash_sip_word(hash_sip *s, uint64_t word)
+{
+    s->d ^= word;
+    hash_sip_round(s);
+    hash_sip_round(s);
+    s->a ^= word;
+}
+
+uint64_t hash_siphash(const void *key, size_t length, hash_seed secret)
+{
+    const uint8_t *p = key;
+    hash_sip s = {                      /* "somepseudorandomlygeneratedbytes" */
+        secret.low  ^ UINT64_C(0x736F6D6570736575),
+        secret.high ^ UINT64_C(0x646F72616E646F6D),
+        secret.low  ^ UINT64_C(0x6C7967656E657261),
+        secret.high ^ UINT64_C(0x7465646279746573),
+    };
+    for (size_t words = length / 8; words > 0; words--, p += 8)
+        hash_sip_word(&s, hash_read64(p));
+    hash_sip_word(&s, hash_tail(p, length % 8) | (uint64_t)length << 56);
+    s.c ^= 0xFF;
+    for (int i = 0; i < 4; i++)
+        hash_sip_round(&s);
+    return s.a ^ s.b ^ s.c ^ s.d;
+}
+
+hash_seed hash_secret(const void *secret)
+{
+    const uint8_t *bytes = secret;
+    return (hash_seed){ hash_read64(bytes), hash_read64(bytes + 8) };
+}
+
+uint64_t hash_secret_mark(hash_seed secret)
+{
+    static const char sentence[] = "Bloomery: by which secret are these keys "
+                                   "hashed?";
+    return hash_siphash(sentence, sizeof sentence - 1, secret);
+}
+
 /* ---- Integers, and the table --------------------------------------------- */
 
 uint64_t hash_identity(const void *key, size_t length, uint64_t seed)
@@ -226,18 +282,40 @@ uint64_t hash_decimal(const void *key, size_t length, uint64_t seed)
     return length > 0 ? v : UINT64_MAX;
 }
 
+/* The functions of a seed of 64 bits, as the table has them. */
+#define HASH_SEEDED(name)                                                      \
+    static uint64_t hash_seeded_##name(const void *key, size_t length,         \
+                                       hash_seed seed)                         \
+    {                                                                          \
+        return hash_##name(key, length, seed.low);                             \
+    }
+HASH_SEEDED(xxh3)
+HASH_SEEDED(xxh64)
+HASH_SEEDED(murmur2)
+HASH_SEEDED(murmur3)
+HASH_SEEDED(fnv1a)
+HASH_SEEDED(identity)
+HASH_SEEDED(decimal)
+#undef HASH_SEEDED
+
 const hash_info hash_list[] = {
-    { "xxh3", hash_xxh3, false, false,
-      "XXH3-64: the default, fast at every length" },
-    { "xxh64", hash_xxh64, false, false, "XXH64: what Parquet uses (seed 0)" },
-    { "murmur2", hash_murmur2, false, false, "MurmurHash64A" },
-    { "murmur3", hash_murmur3, false, false,
-      "MurmurHash3 x64, its first 64 bits" },
-    { "fnv1a", hash_fnv1a, true, false, "FNV-1a, 64 bits" },
-    { "identity", hash_identity, false, true,
-      "the key is a 64-bit hash already, or an integer" },
-    { "decimal", hash_decimal, true, true, "the key is a decimal number" },
-    { NULL, NULL, false, false, NULL },
+    { .name = "xxh3", .function = hash_seeded_xxh3,
+      .summary = "XXH3-64: the default, fast at every length" },
+    { .name = "xxh64", .function = hash_seeded_xxh64,
+      .summary = "XXH64: what Parquet uses (seed 0)" },
+    { .name = "murmur2", .function = hash_seeded_murmur2,
+      .summary = "MurmurHash64A" },
+    { .name = "murmur3", .function = hash_seeded_murmur3,
+      .summary = "MurmurHash3 x64, its first 64 bits" },
+    { .name = "fnv1a", .function = hash_seeded_fnv1a, .weak = true,
+      .summary = "FNV-1a, 64 bits" },
+    { .name = "siphash", .function = hash_siphash, .keyed = true,
+      .summary = "SipHash-2-4 with a secret, for keys that an enemy chooses" },
+    { .name = "identity", .function = hash_seeded_identity, .integer = true,
+      .summary = "the key is a 64-bit hash already, or an integer" },
+    { .name = "decimal", .function = hash_seeded_decimal, .weak = true,
+      .integer = true, .summary = "the key is a decimal number" },
+    { .name = NULL },
 };
 
 const hash_info *hash_find(const char *name)

@@ -1,6 +1,6 @@
 /* hash.h - hash functions by name, and what kinds derive from a hash.
  *
- * Floor 1. A key is hashed once, at the door, to 64 bits; the name of the
+ * Floor 1. A key is hashed once, on entry, to 64 bits; the name of the
  * function and its seed are in the image. Functions read bytes little-endian
  * and unsigned on every machine, at any alignment, at any length.
  *
@@ -10,11 +10,19 @@
  *   murmur2   MurmurHash64A, the 64-bit member of MurmurHash2         64 bits
  *   murmur3   the first half of MurmurHash3_x64_128                   folded
  *   fnv1a     FNV-1a, 64 bits; the seed is xored into the offset      64 bits
+ *   siphash   SipHash-2-4, whose 128-bit key is a secret              128 bits
  *   identity  a key of up to 8 bytes is its own hash, read as a
  *             little-endian integer; a longer one gets its XXH3-64    ignored
  *
  *   decimal   an unsigned decimal number, as text, is its own hash:
  *             digits only, below 2^64-1; other keys get 2^64-1        ignored
+ *
+ * `siphash` is for keys that an enemy chooses. To him who does not know the
+ * secret its values look random, so that he can neither look for keys that are
+ * found by accident nor for keys that crowd into one place. It is the member
+ * with 2 and 4 rounds, not the one with 1 and 3 that hash tables in memory use:
+ * a filter is kept and published, its enemies have years, and this one is what
+ * the paper claims the security for and gives vectors of.
  *
  * "folded": MurmurHash3 takes 32 bits; the halves of the seed are xored.
  * `identity` is for keys that are hashes already: kinds expect a hash whose
@@ -25,6 +33,8 @@
  * and for the literature's experiments. They are no name for a filter's hash:
  * at 10^8 keys two per cent of all foreign keys share their 32 bits with a
  * member.
+ *
+ *   [Aumasson & Bernstein 2012]  SipHash: a fast short-input PRF
  */
 #ifndef BLY_TOOLS_HASH_H
 #define BLY_TOOLS_HASH_H
@@ -33,11 +43,16 @@
 
 #include "base/platform.h"
 
-typedef uint64_t hash_function(const void *key, size_t length, uint64_t seed);
+/* What makes a function one of many: a seed, with `high` 0, or the secret of a
+ * keyed one. */
+typedef struct { uint64_t low, high; } hash_seed;
+
+typedef uint64_t hash_function(const void *key, size_t length, hash_seed seed);
 
 typedef struct {
     const char    *name;                /* at most 8 characters */
     hash_function *function;
+    bool           keyed;               /* by a secret                       */
     bool           weak;                /* its high bits are, for short keys */
     bool           integer;             /* the key itself, of those keys that
                                            are integers                      */
@@ -54,11 +69,17 @@ extern const hash_info hash_list[];
 const hash_info *hash_find(const char *name);
 const hash_info *hash_find_field(const uint8_t field[HASH_NAME]);
 
+/* The secret as a seed; and a number that tells it from others, and nothing
+ * else of it: the hash of a sentence that hash_secret_mark() has for it. */
+hash_seed hash_secret(const void *secret);
+uint64_t  hash_secret_mark(hash_seed secret);
+
 uint64_t hash_xxh3   (const void *key, size_t length, uint64_t seed);
 uint64_t hash_xxh64  (const void *key, size_t length, uint64_t seed);
 uint64_t hash_murmur2(const void *key, size_t length, uint64_t seed);
 uint64_t hash_murmur3(const void *key, size_t length, uint64_t seed);
 uint64_t hash_fnv1a  (const void *key, size_t length, uint64_t seed);
+uint64_t hash_siphash(const void *key, size_t length, hash_seed secret);
 uint64_t hash_identity(const void *key, size_t length, uint64_t seed);
 uint64_t hash_decimal (const void *key, size_t length, uint64_t seed);
 

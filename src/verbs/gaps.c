@@ -66,8 +66,9 @@
  *
  * Floor 5.
  */
-#include "bloomery.h"
+#include "bloomery/gaps.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -256,6 +257,24 @@ bly_status bly_gaps_pack(void *into, size_t room, size_t *bytes,
 
 /* ---- Reading ----------------------------------------------------------- */
 
+/* What a bly_gaps is inside. */
+typedef struct {
+    uint64_t left;
+    const uint8_t *code;
+    uint64_t at, bits, next, range, divisor;
+    unsigned width;
+    bool     damaged;
+} gaps_list;
+
+static_assert(sizeof(gaps_list) <= sizeof(bly_gaps), "it fits");
+
+static gaps_list gaps_read(const bly_gaps *list)
+{
+    gaps_list g;
+    memcpy(&g, list, sizeof g);
+    return g;
+}
+
 static bly_status gaps_damaged(void)
 {
     return status_fail(BLY_ECORRUPT, "the list of numbers is damaged, cut "
@@ -293,16 +312,17 @@ bly_status bly_gaps_open(bly_gaps *list, const void *packed, size_t bytes,
         || (uint64_t)(end - at) > UINT64_MAX / 8
         || n > 8 * (uint64_t)(end - at))
         return gaps_damaged();
-    *list = (bly_gaps){ .left = n, .code = at,
-                        .bits = 8 * (uint64_t)(end - at),
-                        .range = range, .divisor = divisor,
-                        .width = gaps_width(divisor) };
+    gaps_list g = { .left = n, .code = at, .bits = 8 * (uint64_t)(end - at),
+                    .range = range, .divisor = divisor,
+                    .width = gaps_width(divisor) };
+    *list = (bly_gaps){ .left = n };
+    memcpy(list, &g, sizeof g);
     return BLY_OK;
 }
 
 /* At least 57 bits from bit `at` on, as far as there are so many; zeros for
  * those behind the end. */
-PLATFORM_INLINE uint64_t gaps_window(const bly_gaps *g, uint64_t at)
+PLATFORM_INLINE uint64_t gaps_window(const gaps_list *g, uint64_t at)
 {
     uint64_t byte = at >> 3, bytes = g->bits >> 3, word = 0;
     if (byte + 8 <= bytes)
@@ -314,7 +334,7 @@ PLATFORM_INLINE uint64_t gaps_window(const bly_gaps *g, uint64_t at)
 
 /* The zeros before the next one, which is passed; more than `most`: it is
  * not there, or not to be believed. */
-PLATFORM_INLINE uint64_t gaps_zeros(bly_gaps *g, uint64_t most)
+PLATFORM_INLINE uint64_t gaps_zeros(gaps_list *g, uint64_t most)
 {
     uint64_t from = g->at, window;
     while ((window = gaps_window(g, g->at)) == 0) {
@@ -327,7 +347,7 @@ PLATFORM_INLINE uint64_t gaps_zeros(bly_gaps *g, uint64_t most)
 }
 
 /* `bits` of them, at most 63. */
-PLATFORM_INLINE uint64_t gaps_take(bly_gaps *g, unsigned bits)
+PLATFORM_INLINE uint64_t gaps_take(gaps_list *g, unsigned bits)
 {
     uint64_t low = gaps_window(g, g->at);
     if (bits > 56)
@@ -336,7 +356,7 @@ PLATFORM_INLINE uint64_t gaps_take(bly_gaps *g, unsigned bits)
     return low & ((UINT64_C(1) << bits) - 1);
 }
 
-bool bly_gaps_next(bly_gaps *g, uint64_t *number)
+static bool gaps_next(gaps_list *g, uint64_t *number)
 {
     if (g->left == 0 || g->damaged)
         return false;
@@ -359,8 +379,17 @@ bool bly_gaps_next(bly_gaps *g, uint64_t *number)
     return true;
 }
 
-bly_status bly_gaps_end(const bly_gaps *g)
+bool bly_gaps_next(bly_gaps *list, uint64_t *number)
 {
+    gaps_list g = gaps_read(list);
+    bool more = gaps_next(&g, number);
+    memcpy(list, &g, sizeof g);
+    return more;
+}
+
+bly_status bly_gaps_end(const bly_gaps *list)
+{
+    gaps_list inside = gaps_read(list), *g = &inside;
     bool whole = !g->damaged && g->left == 0 && g->bits - g->at < 8;
     if (whole && g->at < g->bits)
         whole = gaps_window(g, g->at) == 0;

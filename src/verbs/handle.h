@@ -6,8 +6,10 @@
 #ifndef BLY_VERBS_HANDLE_H
 #define BLY_VERBS_HANDLE_H
 
-#include "tools/hash.h"
+#include <pthread.h>
+
 #include "image/kind.h"
+#include "tools/hash.h"
 
 /* Where an image's bytes live, and what that asks for. */
 typedef struct {
@@ -28,15 +30,22 @@ typedef struct {
                                 const uint64_t *hashes, size_t n,
                                 bool *present);
     bly_status (*stat)(bly_stat_t *out, const bly_filter *filter);
-    bly_status (*flush)(bly_filter *filter);
     bly_status (*sync)(bly_filter *filter);
+    bly_status (*seal)(bly_filter *filter);
 } handle_away;
+
+/* The file that an image was opened from, as the system tells files apart. */
+typedef struct {
+    bool     known;
+    bool     ours;                      /* we write to it: its time changes  */
+    uint64_t device, number, bytes;
+    int64_t  seconds, nanoseconds;      /* when it was last written          */
+} handle_file;
 
 struct bly_filter {
     const bly_kind      *kind;
     kind_contains       *contains;      /* the kind's best for this machine  */
-    hash_function       *hash;
-    uint64_t             seed;
+    kind_hasher          hasher;
     uint8_t             *image;
     size_t               bytes;
     uint64_t             items;         /* the truth while the handle lives  */
@@ -44,16 +53,44 @@ struct bly_filter {
     const handle_away   *away;          /* NULL: the image is in memory      */
     void                *state;         /* the source's own                  */
     bly_allocator        allocator;
+    uint32_t             threads;       /* as in bly_spec                    */
+    handle_file          file;
     bool                 writable;
     bool                 shared;
     bool                 changed;       /* since the image was sealed        */
+    pthread_mutex_t      lock;          /* of setting and clearing `changed` */
 };
+
+/* What a handle is made with. All zero: what NULL for bly_options means. */
+typedef struct {
+    bly_allocator      allocator;
+    const void        *secret;
+    const kind_hasher *hasher;          /* that of another filter; or NULL: by
+                                           the header and the secret         */
+    uint32_t           threads;
+} handle_options;
+
+/* From what a caller gave; NULL is fine. BLY_EPARAM: reserved fields. */
+bly_status handle_options_read(handle_options *out, const bly_options *options);
 
 /* An image in memory from the handle's allocator. */
 extern const handle_source handle_owned;
 
-/* Is this an image that can be used, or a packed one that can be unpacked?
- * Everything but the payload's checksum; sets *kind. Errors of bly_check. */
+/* "kind X cannot VERB": BLY_EUNSUPPORTED. */
+bly_status handle_unsupported(const bly_kind *kind, const char *verb);
+
+/* BLY_ENOMEM, with how many bytes it was for. */
+bly_status handle_no_memory(uint64_t bytes);
+
+/* The kind that a header names, once image_check_header() has said OK; nothing
+ * else is looked at. BLY_EKIND, BLY_EVERSION. */
+bly_status handle_find(const bly_kind **kind, const void *image);
+
+/* The same, and is this an image that can be used, or a packed one that can be
+ * unpacked? All but header and checksum of the payload. Errors of bly_check. */
+bly_status handle_check_kind(const bly_kind **kind, const void *image);
+
+/* Both: header, and kind. All but the payload's checksum. */
 bly_status handle_check(const bly_kind **kind, const void *image,
                         uint64_t bytes);
 
@@ -67,24 +104,30 @@ bly_status handle_check_head(const bly_kind **kind, const void *head,
 uint64_t handle_packed(const bly_kind *kind, const void *image);
 
 /* A handle for a copy of such an image in memory of its own, unpacked if it is
- * packed. BLY_ENOMEM. */
+ * packed. BLY_ENOMEM, BLY_ESECRET. */
 bly_status handle_unpack(bly_filter **out, const bly_kind *kind,
-                         const void *image, const bly_allocator *allocator);
+                         const void *image, const handle_options *options);
 
 /* The filter as it is saved and sent, to where there is room for as many bytes
  * as its image has; how many they are. */
 size_t handle_pack(const bly_filter *filter, void *into);
 
+/* How the image's keys are hashed. BLY_ESECRET: not by this secret; *out is
+ * untouched. */
+bly_status handle_hasher(kind_hasher *out, const void *image,
+                         const void *secret);
+
 /* A handle for an image that handle_check() accepted, not packed. It owns the
- * bytes from then on, as `source` says; on BLY_ENOMEM it does not. */
+ * bytes from then on, as `source` says; on an error, BLY_ENOMEM or BLY_ESECRET,
+ * it does not. */
 bly_status handle_make(bly_filter **out, const bly_kind *kind, void *image,
                        size_t bytes, const handle_source *source,
-                       const bly_allocator *allocator);
+                       const handle_options *options);
 
 /* The same for one in memory from the allocator, which goes back there on an
  * error. */
 bly_status handle_own(bly_filter **out, const bly_kind *kind, void *image,
-                      size_t bytes, const bly_allocator *allocator);
+                      size_t bytes, const handle_options *options);
 
 /* Let many threads add; BLY_EUNSUPPORTED if the kind cannot. */
 bly_status handle_share(bly_filter *filter);
@@ -92,15 +135,23 @@ bly_status handle_share(bly_filter *filter);
 /* To be called before each change. BLY_EREADONLY. */
 bly_status handle_begin(bly_filter *filter);
 
+/* After a change: so many adds more, or fewer. */
+void handle_count_items(bly_filter *filter, uint64_t n);
+void handle_uncount_items(bly_filter *filter, uint64_t n);
+
 /* Is the image in memory? BLY_EUNSUPPORTED, saying what cannot be done. */
 bly_status handle_here(const bly_filter *filter, const char *verb);
+
+/* Write the item count into the header, and both checksums, if anything has
+ * changed since that was done. Many threads may do so at once. */
+void handle_seal(const bly_filter *filter);
+
+/* Copy the first bytes of the image, while others may be sealing it. */
+void handle_read(const bly_filter *filter, void *into, size_t bytes);
 
 /* The head of an empty filter of a kind that has pages, in KIND_PAGE_MOST
  * bytes of memory from the allocator, and its kind. Errors of bly_new. */
 bly_status handle_head(uint8_t **head, const bly_kind **kind, const char *name,
                        const bly_spec *spec, const bly_allocator *allocator);
-
-/* Write the item count into the header, and both checksums. */
-void handle_seal(bly_filter *filter);
 
 #endif /* BLY_VERBS_HANDLE_H */

@@ -1,5 +1,5 @@
-/* pack.c - filters as bytes for the way: packed where the kind can, whole
- * where it cannot.
+/* pack.c - filters as bytes: the image, borrowed or shown; packed for the way
+ * where the kind can, whole where it cannot.
  *
  * Floor 5. The other direction trusts nothing; files go through the same two
  * functions (src/io/).
@@ -67,27 +67,81 @@ static void *pack_image(const bly_kind *kind, const void *image,
 }
 
 bly_status handle_unpack(bly_filter **out, const bly_kind *kind,
-                         const void *image, const bly_allocator *allocator)
+                         const void *image, const handle_options *options)
 {
+    kind_hasher hasher;
+    bly_status status = handle_hasher(&hasher, image, options->secret);
+    if (status != BLY_OK)
+        return status;
     uint64_t plain = handle_packed(kind, image);
     size_t bytes = (size_t)image_u64(image, IMAGE_BYTES);
     size_t own = plain != 0 ? (size_t)plain : bytes;
-    void *unpacked = pack_image(kind, image, plain, bytes, allocator);
+    void *unpacked = pack_image(kind, image, plain, bytes,
+                                &options->allocator);
     if (unpacked == NULL)
         return status_fail(BLY_ENOMEM, "out of memory: the filter takes %.4g "
                            "MiB when it is unpacked",
                            (double)own / (1 << 20));
-    return handle_own(out, kind, unpacked, own, allocator);
+    return handle_own(out, kind, unpacked, own, options);
 }
 
-bly_status bly_unpack(bly_filter **out, const void *packed, size_t bytes)
+bly_status bly_unpack(bly_filter **out, const void *packed, size_t bytes,
+                      const bly_options *given)
 {
     const bly_kind *kind;
-    bly_status status = handle_check(&kind, packed, bytes);
+    handle_options options;
+    bly_status status = handle_options_read(&options, given);
+    if (status == BLY_OK)
+        status = handle_check(&kind, packed, bytes);
     if (status == BLY_OK)
         status = image_check_payload(packed);
+    return status == BLY_OK ? handle_unpack(out, kind, packed, &options)
+                            : status;
+}
+
+/* ---- Where it is -------------------------------------------------------- */
+
+/* A borrowed image: nothing to give back. */
+static const handle_source pack_borrowed = { .release = NULL };
+
+bly_status bly_wrap(bly_filter **out, const void *image, size_t bytes,
+                    const bly_options *given)
+{
+    const bly_kind *kind;
+    bly_filter *filter;
+    handle_options options;
+    bly_status status = handle_options_read(&options, given);
+    if (status == BLY_OK)
+        status = handle_check(&kind, image, bytes);
+    if (status == BLY_OK)
+        status = image_check_sealed(image);
+    if (status == BLY_OK && handle_packed(kind, image) != 0)
+        status = status_fail(BLY_EUNSUPPORTED, "the filter is packed and "
+                             "cannot be used where it is: unpack it "
+                             "(bly_unpack)");
+    if (status == BLY_OK)
+        status = handle_make(&filter, kind, (void *)(uintptr_t)image, bytes,
+                             &pack_borrowed, &options);
     if (status != BLY_OK)
         return status;
-    bly_allocator allocator = memory_allocator(NULL);
-    return handle_unpack(out, kind, packed, &allocator);
+    filter->writable = false;           /* so the cast above changes nothing */
+    *out = filter;
+    return BLY_OK;
+}
+
+bly_status bly_check(const void *image, size_t bytes)
+{
+    const bly_kind *kind;
+    bly_status status = handle_check(&kind, image, bytes);
+    return status == BLY_OK ? image_check_payload(image) : status;
+}
+
+const void *bly_image(const bly_filter *filter, size_t *bytes)
+{
+    if (handle_here(filter, "shown as one image") != BLY_OK)
+        return NULL;
+    handle_seal(filter);
+    if (bytes != NULL)
+        *bytes = filter->bytes;
+    return filter->image;
 }

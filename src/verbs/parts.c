@@ -2,7 +2,7 @@
  *
  * Floor 5. bly_save_parts, which writes files, is in src/io/save.c.
  */
-#include "bloomery.h"
+#include "bloomery/parts.h"
 
 #include "base/status.h"
 #include "verbs/handle.h"

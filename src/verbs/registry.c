@@ -180,55 +180,70 @@ bly_status registry_parse(const bly_kind **kind, uint64_t option[KIND_OPTIONS],
     return BLY_OK;
 }
 
+/* ---- What a kind can do -------------------------------------------------- */
+
+uint64_t registry_can(const bly_kind *kind)
+{
+    const struct { bool can; uint64_t flag; } abilities[] = {
+        { kind->add != NULL,        BLY_CAN_ADD },
+        { kind->add_key != NULL,    BLY_CAN_WHOLE_KEYS },
+        { kind->contains != NULL,   BLY_CAN_CONTAINS },
+        { kind->remove != NULL,     BLY_CAN_REMOVE },
+        { kind->count != NULL,      BLY_CAN_COUNT },
+        { kind->put != NULL,        BLY_CAN_LABEL },
+        { kind->separate != NULL,   BLY_CAN_SEPARATE },
+        { kind->add_shared != NULL, BLY_CAN_SHARE },
+        { kind->pages != NULL,      BLY_CAN_PAGE },
+        { kind->pages != NULL || kind->places != NULL, BLY_CAN_LOCAL },
+        { kind->grow != NULL,       BLY_CAN_GROW },
+        { kind->forgets,            BLY_CAN_FORGET },
+        { kind->resize != NULL,     BLY_CAN_RESIZE },
+        { kind->each != NULL,       BLY_CAN_LIST },
+        { kind->pack != NULL,       BLY_CAN_PACK },
+        { kind->unite != NULL,      BLY_CAN_UNITE },
+        { kind->unite_at != NULL,   BLY_CAN_UNITE_AT },
+        { kind->intersect != NULL,  BLY_CAN_INTERSECT },
+        { kind->overlap != NULL,    BLY_CAN_OVERLAP },
+        { kind->subtract != NULL,   BLY_CAN_SUBTRACT },
+        { kind->list != NULL,       BLY_CAN_LIST_KEYS },
+        { kind->separate != NULL || kind->integers != NULL, BLY_CAN_EXACT },
+    };
+    static_assert(sizeof abilities / sizeof *abilities == BLY_ABILITIES,
+                  "every ability has its slot");
+    uint64_t can = 0;
+    for (size_t i = 0; i < BLY_ABILITIES; i++)
+        can |= abilities[i].can ? abilities[i].flag : 0;
+    return can;
+}
+
+const char *bly_ability(uint64_t flag)
+{
+    switch (flag) {
+#define REGISTRY_ABILITY(name, bit, word, lack)                                \
+    case BLY_CAN_##name:                                                       \
+        return word;
+        BLY_ABILITY_MAP(REGISTRY_ABILITY)
+#undef REGISTRY_ABILITY
+    default:
+        return NULL;
+    }
+}
+
 /* ---- The listing ------------------------------------------------------- */
 
-enum { REGISTRY_ABILITIES = 24, REGISTRY_TEXT = 192 };
+enum { REGISTRY_TEXT = 192 };
 
 /* Everything the listing points to: written once, then constant. */
 static struct {
-    const char     *abilities[REGISTRY_ABILITIES];
-    bly_option_info options[KIND_OPTIONS + 1];
-    char            range[KIND_OPTIONS][REGISTRY_TEXT];
-    char            standard[KIND_OPTIONS][REGISTRY_TEXT];
+    bly_kind_info          info;
+    const bly_option_info *list[KIND_OPTIONS + 1];
+    bly_option_info        options[KIND_OPTIONS];
+    char                   range[KIND_OPTIONS][REGISTRY_TEXT];
+    char                   standard[KIND_OPTIONS][REGISTRY_TEXT];
 } registry_store[REGISTRY_SIZE];
 
-static bly_kind_info registry_infos[REGISTRY_SIZE];
+static const bly_kind_info *registry_infos[REGISTRY_SIZE + 1];
 static pthread_once_t registry_once = PTHREAD_ONCE_INIT;
-
-/* What a kind can do is which slots it fills. */
-static void registry_abilities(const char **out, const bly_kind *kind)
-{
-    const struct { bool can; const char *name; } abilities[] = {
-        { kind->add != NULL,        "add" },
-        { kind->add_key != NULL,    "whole keys" },
-        { kind->add == NULL,        "build only" },
-        { kind->contains != NULL,   "contains" },
-        { kind->remove != NULL,     "remove" },
-        { kind->count != NULL,      "count" },
-        { kind->put != NULL,        "label" },
-        { kind->separate != NULL,   "separate" },
-        { kind->add_shared != NULL, "share" },
-        { kind->pages != NULL,      "page" },
-        { kind->pages != NULL || kind->places != NULL, "local" },
-        { kind->grow != NULL,       "grow" },
-        { kind->forgets,            "forget" },
-        { kind->resize != NULL,     "resize" },
-        { kind->each != NULL,       "list" },
-        { kind->pack != NULL,       "pack" },
-        { kind->unite != NULL,      "unite" },
-        { kind->unite_at != NULL,   "unite at" },
-        { kind->intersect != NULL,  "intersect" },
-        { kind->overlap != NULL,    "overlap" },
-        { kind->subtract != NULL,   "subtract" },
-        { kind->list != NULL,       "list keys" },
-    };
-    static_assert(sizeof abilities / sizeof *abilities < REGISTRY_ABILITIES,
-                  "room for every ability and the NULL");
-    for (size_t i = 0; i < sizeof abilities / sizeof *abilities; i++)
-        if (abilities[i].can)
-            *out++ = abilities[i].name;
-    *out = NULL;
-}
 
 static void registry_standard(char *out, size_t room, const kind_option *o)
 {
@@ -243,7 +258,6 @@ static void registry_standard(char *out, size_t room, const kind_option *o)
 static void registry_list_one(size_t i)
 {
     const bly_kind *kind = registry_kinds[i];
-    registry_abilities(registry_store[i].abilities, kind);
     for (size_t j = 0; kind->options && kind->options[j].name; j++) {
         const kind_option *o = &kind->options[j];
         assert(j < KIND_OPTIONS);
@@ -254,12 +268,14 @@ static void registry_list_one(size_t i)
             .range = registry_store[i].range[j],
             .standard = registry_store[i].standard[j],
         };
+        registry_store[i].list[j] = &registry_store[i].options[j];
     }
-    registry_infos[i] = (bly_kind_info){
+    registry_store[i].info = (bly_kind_info){
         .name = kind->name, .family = kind->family, .summary = kind->summary,
-        .abilities = registry_store[i].abilities,
-        .options = registry_store[i].options,
+        .can = registry_can(kind), .options = registry_store[i].list,
+        .experimental = kind->experimental,
     };
+    registry_infos[i] = &registry_store[i].info;
 }
 
 static void registry_list(void)
@@ -268,9 +284,19 @@ static void registry_list(void)
         registry_list_one(i);
 }
 
-size_t bly_kinds(const bly_kind_info **out)
+const bly_kind_info *const *bly_kinds(size_t *n)
 {
     pthread_once(&registry_once, registry_list);
-    *out = registry_infos;
-    return REGISTRY_SIZE;
+    if (n != NULL)
+        *n = REGISTRY_SIZE;
+    return registry_infos;
+}
+
+const bly_kind_info *bly_kind_find(const char *text)
+{
+    const bly_kind *kind = kind_named(text, strcspn(text, ":"));
+    for (size_t i = 0; kind != NULL && i < REGISTRY_SIZE; i++)
+        if (registry_kinds[i] == kind)
+            return bly_kinds(NULL)[i];
+    return NULL;
 }

@@ -53,4 +53,7 @@ extern const bly_kind *const registry_kinds[];
 bly_status registry_parse(const bly_kind **kind, uint64_t option[KIND_OPTIONS],
                           const char *text);
 
+/* What a kind can do, BLY_CAN_…: which slots it fills. */
+uint64_t registry_can(const bly_kind *kind);
+
 #endif /* BLY_VERBS_REGISTRY_H */

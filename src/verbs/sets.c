@@ -6,6 +6,7 @@
  * through their keys.
  */
 #include "bloomery.h"
+#include "bloomery/sketch.h"
 
 #include "base/memory.h"
 #include "base/sizes.h"
@@ -21,16 +22,18 @@ static bly_status sets_here(const bly_filter *a, const bly_filter *b)
 /* Do both know a key by the same hash? */
 static bly_status sets_match_keys(const bly_filter *a, const bly_filter *b)
 {
-    if (a->hash != b->hash)
+    if (a->hasher.function != b->hasher.function)
         return status_fail(BLY_EMISMATCH, "the filters have the hash functions "
                            "%.8s and %.8s: build both with one",
                            (const char *)a->image + IMAGE_HASH,
                            (const char *)b->image + IMAGE_HASH);
-    if (a->seed != b->seed)
+    uint64_t first = image_u64(a->image, IMAGE_SEED);
+    uint64_t second = image_u64(b->image, IMAGE_SEED);
+    if (first != second)
         return status_fail(BLY_EMISMATCH, "the filters have the seeds %llu and "
-                           "%llu: build both with one",
-                           (unsigned long long)a->seed,
-                           (unsigned long long)b->seed);
+                           "%llu, or unlike secrets: build both with one",
+                           (unsigned long long)first,
+                           (unsigned long long)second);
     return BLY_OK;
 }
 
@@ -151,8 +154,8 @@ bly_status bly_subtract(bly_filter *into, const bly_filter *other)
     return status;
 }
 
-bly_status bly_list(const bly_filter *filter, bly_visit_listed *visit,
-                    void *context)
+bly_status bly_list_keys(const bly_filter *filter, bly_visit_key *visit,
+                         void *context)
 {
     bly_status status = handle_here(filter, "listed");
     if (status == BLY_OK && filter->kind->list == NULL)
@@ -166,7 +169,8 @@ bly_status bly_list(const bly_filter *filter, bly_visit_listed *visit,
         return status_fail(BLY_ENOMEM, "out of memory: listing the keys takes "
                            "%.4g MiB: make filters for fewer",
                            (double)bytes / (1 << 20));
-    status = filter->kind->list(filter->image, scratch, visit, context);
+    status = filter->kind->list(filter->image, scratch, &filter->hasher, visit,
+                                context);
     memory_release(&filter->allocator, scratch, (size_t)bytes);
     return status;
 }
@@ -177,7 +181,9 @@ bly_status bly_overlap(bly_overlap_t *out, const bly_filter *a,
     bly_status status = sets_match(a, b);
     if (status == BLY_OK && a->kind->overlap == NULL)
         status = sets_cannot(a->kind, "compared");
-    if (status == BLY_OK)
-        a->kind->overlap(out, a->image, b->image);
-    return status;
+    if (status != BLY_OK)
+        return status;
+    *out = (bly_overlap_t){ .reserved = { 0 } };
+    a->kind->overlap(out, a->image, b->image);
+    return BLY_OK;
 }

@@ -29,7 +29,7 @@ static bool all_are(const uint8_t *memory, size_t bytes, uint8_t value)
 static void test_zeroed_is_zero_aligned_and_writable(void **state)
 {
     (void)state;
-    bly_allocator from = memory_allocator(NULL);
+    bly_allocator from = memory_allocator(NULL, 0);
     for (int i = 0; i < SIZES; i++)
         for (int again = 0; again < 3; again++) {
             uint8_t *memory = memory_zeroed(&from, sizes[i]);
@@ -45,7 +45,7 @@ static void test_zeroed_is_zero_aligned_and_writable(void **state)
 static void test_raw_is_aligned_and_writable(void **state)
 {
     (void)state;
-    bly_allocator from = memory_allocator(NULL);
+    bly_allocator from = memory_allocator(NULL, 0);
     uint8_t *held[SIZES];
     for (int i = 0; i < SIZES; i++) {
         held[i] = memory_raw(&from, sizes[i]);
@@ -62,7 +62,7 @@ static void test_raw_is_aligned_and_writable(void **state)
 static void test_big_blocks_begin_on_a_huge_page(void **state)
 {
     (void)state;
-    bly_allocator from = memory_allocator(NULL);
+    bly_allocator from = memory_allocator(NULL, 0);
     for (int i = 0; i < SIZES; i++) {
         if (sizes[i] < MEMORY_HUGE)
             continue;
@@ -95,7 +95,7 @@ static void test_big_blocks_take_and_give_back_their_pages(void **state)
     if (mapped_bytes() == 0)
         skip();
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    bly_allocator from = memory_allocator(NULL);
+    bly_allocator from = memory_allocator(NULL, 0);
     for (int i = 0; i < SIZES; i++) {
         if (sizes[i] < MEMORY_HUGE)
             continue;
@@ -111,7 +111,7 @@ static void test_big_blocks_take_and_give_back_their_pages(void **state)
 static void test_what_cannot_be_had_is_null(void **state)
 {
     (void)state;
-    bly_allocator from = memory_allocator(NULL);
+    bly_allocator from = memory_allocator(NULL, 0);
     const size_t impossible[] = {
         SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 4095, SIZE_MAX - 4096,
         SIZE_MAX - MEMORY_HUGE, SIZE_MAX - MEMORY_HUGE - 4096, SIZE_MAX / 2,
@@ -201,21 +201,13 @@ static bool same_allocator(bly_allocator a, bly_allocator b)
         && a.context == b.context;
 }
 
-static void test_set_allocator_and_back(void **state)
+static void test_the_allocator_that_is_wanted(void **state)
 {
     (void)state;
-    ledger l = { .refuse = false }, other = { .refuse = false };
-    bly_allocator built_in = memory_allocator(NULL);
-    bly_allocator own = ledger_allocator(&l), wanted = ledger_allocator(&other);
-    bly_allocator handed = own;
-
-    bly_set_allocator(&handed);
-    memset(&handed, 0, sizeof handed);              /* it was copied */
-    assert_true(same_allocator(memory_allocator(NULL), own));
-    assert_true(same_allocator(memory_allocator(&wanted), wanted));
-    bly_set_allocator(NULL);
-    assert_true(same_allocator(memory_allocator(NULL), built_in));
-    assert_true(same_allocator(memory_allocator(&wanted), wanted));
+    ledger l = { .refuse = false };
+    bly_allocator own = ledger_allocator(&l);
+    assert_true(same_allocator(memory_allocator(&own, 3), own));
+    assert_false(same_allocator(memory_allocator(NULL, 0), own));
 }
 
 /* ---- Through the library ----------------------------------------------- */
@@ -228,40 +220,15 @@ static void test_filter_keeps_the_allocator_it_was_made_with(void **state)
     bly_spec want = { .capacity = 3000000, .rate = 0.01 };  /* 3.6 MB */
     bly_filter *filter = NULL;
 
-    bly_set_allocator(&own);
+    want.allocator = &own;
     assert_status(bly_new(&filter, "standard", &want), BLY_OK);
-    bly_set_allocator(NULL);
+    want.allocator = NULL;
     assert_true(l.given > 0 && l.taken == 0);
     assert_status(bly_add(filter, "key", 3), BLY_OK);   /* not among dirt */
     bly_free(filter);
     assert_int_equal(l.taken, l.given);
     assert_int_equal(l.lives, 0);
     assert_int_equal(l.wrong, 0);
-}
-
-static void test_spec_names_its_own_allocator(void **state)
-{
-    (void)state;
-    ledger chosen = { .refuse = true }, named = { .refuse = false };
-    bly_allocator set = ledger_allocator(&chosen);
-    bly_allocator own = ledger_allocator(&named);
-    bly_spec want = { .capacity = 1000, .rate = 0.01, .allocator = &own };
-    bly_filter *filter = NULL;
-
-    bly_set_allocator(&set);
-    bly_status status = bly_new(&filter, "blocked", &want);
-    want.allocator = NULL;
-    bly_filter *none = NULL;
-    bly_status refused = bly_new(&none, "blocked", &want);
-    bly_set_allocator(NULL);
-
-    assert_status(status, BLY_OK);
-    assert_int_equal(refused, BLY_ENOMEM);
-    assert_null(none);
-    assert_true(named.given > 0);
-    bly_free(filter);
-    assert_int_equal(named.taken, named.given);
-    assert_int_equal(named.wrong, 0);
 }
 
 int main(void)
@@ -274,9 +241,8 @@ int main(void)
         cmocka_unit_test(test_what_cannot_be_had_is_null),
         cmocka_unit_test(test_own_allocator_gets_its_bytes_back),
         cmocka_unit_test(test_own_allocator_may_refuse),
-        cmocka_unit_test(test_set_allocator_and_back),
+        cmocka_unit_test(test_the_allocator_that_is_wanted),
         cmocka_unit_test(test_filter_keeps_the_allocator_it_was_made_with),
-        cmocka_unit_test(test_spec_names_its_own_allocator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,10 @@ static void test_every_part_once(void **state)
 static void test_count(void **state)
 {
     (void)state;
-    assert_in_range(threads_count(), 1, THREADS_MAX);
+    assert_in_range(threads_count(0), 1, THREADS_MAX);
+    assert_int_equal(threads_count(1), 1);
+    assert_int_equal(threads_count(7), 7);
+    assert_int_equal(threads_count(UINT32_MAX), THREADS_MAX);
 }
 
 int main(void)

@@ -190,7 +190,8 @@ static void test_rate_is_never_above_the_asked(void **state)
                 uint64_t hits = 0;
                 bly_stat_t stat = aging_stat(filter);
                 for (uint64_t i = 0; i < 20000; i++)
-                    hits += bly_contains_hash(filter, test_random(50 + step, i));
+                    hits
+                        += bly_contains_hash(filter, test_random(50 + step, i));
                 assert_within(hits, 20000, stat.rate, 0);
                 assert_true(stat.rate <= rates[r] * 1.05);
                 if (step == 4 * g)
@@ -248,8 +249,9 @@ static void aging_batches(const char *of, unsigned g, uint64_t w)
     for (size_t i = 0, n; i < N; i += n) {
         n = 1 + test_random(8, i) % 3000;
         n = n < N - i ? n : N - i;
-        assert_status(bly_add_each(each, hashes + i, n, seen + i), BLY_OK);
-        assert_status(bly_add_many(many, hashes + i, n), BLY_OK);
+        assert_status(bly_add_many(each, hashes + i, n, seen + i, NULL),
+                      BLY_OK);
+        assert_status(bly_add_many(many, hashes + i, n, NULL, NULL), BLY_OK);
     }
     for (size_t i = 0; i < N; i++) {
         bool before = bly_contains_hash(one, hashes[i]);
@@ -333,10 +335,10 @@ static void test_forged_ring(void **state)
         image_set_u64(bad, IMAGE_HEADER, forged[i % 4]);
         image_set_u64(bad, IMAGE_HEADER + 8, forged[i / 4]);
         image_seal(bad);
-        assert_status(bly_wrap(&wrapped, bad, bytes), BLY_OK);
+        assert_status(bly_wrap(&wrapped, bad, bytes, NULL), BLY_OK);
         bly_contains_many(wrapped, hashes, 500, seen);
-        assert_status(bly_copy(&copy, wrapped), BLY_OK);
-        assert_status(bly_add_each(copy, hashes, 500, seen), BLY_OK);
+        assert_status(bly_copy(&copy, wrapped, NULL), BLY_OK);
+        assert_status(bly_add_many(copy, hashes, 500, seen, NULL), BLY_OK);
         for (size_t j = 500 - 60; j < 500; j++)
             assert_true(bly_contains_hash(copy, hashes[j]));
         aging_stat(copy);

@@ -86,7 +86,7 @@ static void test_put_and_add(void **state)
     assert_status(bly_put_hash(f, 8, 1), BLY_OK);
     assert_status(bly_add_hash(f, 8), BLY_SEEN);
     bly_filter *before = NULL;
-    assert_status(bly_copy(&before, f), BLY_OK);
+    assert_status(bly_copy(&before, f, NULL), BLY_OK);
     static const uint64_t wrong[] = { 0, 5, UINT64_MAX };
     for (size_t i = 0; i < 3; i++) {
         assert_status(bly_put_hash(f, 9, wrong[i]), BLY_EPARAM);
@@ -122,9 +122,9 @@ static void test_batches(void **state)
         labels[3000] = k % 2 == 0 ? 0 : depth + 1;
         for (uint64_t i = 0; i < 3000; i++)
             assert_true(bly_put_hash(one, hashes[i], labels[i]) >= 0);
-        assert_status(bly_put_many(many, hashes, labels, N), BLY_EPARAM);
+        assert_status(bly_put_many(many, hashes, labels, N, NULL), BLY_EPARAM);
         assert_true(attenuated_same(one, many));
-        assert_status(bly_put_many(many, hashes, labels, 3000), BLY_OK);
+        assert_status(bly_put_many(many, hashes, labels, 3000, NULL), BLY_OK);
         assert_true(attenuated_same(one, many));
         bly_get_many(one, hashes, N, found, got);
         for (size_t i = 0; i < N; i++) {
@@ -132,7 +132,7 @@ static void test_batches(void **state)
             assert_int_equal(bly_get_hash(one, hashes[i], &label), found[i]);
             assert_true(!found[i] || got[i] == label);
         }
-        assert_status(bly_add_each(many, hashes, N, seen), BLY_OK);
+        assert_status(bly_add_many(many, hashes, N, seen, NULL), BLY_OK);
         for (size_t i = 0; i < N; i++)
             assert_int_equal(bly_add_hash(one, hashes[i]) == BLY_SEEN, seen[i]);
         assert_true(attenuated_same(one, many));
@@ -259,7 +259,7 @@ static void attenuated_measure(attenuated_off *strange, attenuated_off *wrong,
     for (uint64_t level = 1; level <= LABEL_LEVELS; level++)
         for (uint64_t i = 0; i < LABEL_KEYS * level; i++)
             bly_put_hash(f, test_random(run + level, i), level);
-    assert_status(bly_each_label(f, attenuated_see, &seen), BLY_OK);
+    assert_status(bly_list_labels(f, attenuated_see, &seen), BLY_OK);
     assert_int_equal(seen.n, LABEL_TOLD);       /* it was told to stop */
     for (uint64_t i = 0; i < LABEL_ASKED; i++)
         if (bly_get_hash(f, test_random(run, i), &label))
@@ -299,7 +299,7 @@ static void test_each_label_of_nearly_empty(void **state)
     bly_filter *f = attenuated_new("attenuated:depth=2", 100000, 0.0001, 0);
     double nearer = 0;
     bly_put_hash(f, test_random(1, 0), 1);
-    assert_status(bly_each_label(f, attenuated_see_rare, &nearer), BLY_OK);
+    assert_status(bly_list_labels(f, attenuated_see_rare, &nearer), BLY_OK);
     bly_free(f);
 }
 
@@ -388,7 +388,7 @@ static void test_unlike_filters(void **state)
     bly_filter *f = attenuated_new("attenuated:m=1000,k=5", 0, 0.01, 0);
     bly_filter *before = NULL;
     bly_put_hash(f, 1, 2);
-    assert_status(bly_copy(&before, f), BLY_OK);
+    assert_status(bly_copy(&before, f, NULL), BLY_OK);
     const struct { const char *kind; uint64_t seed; const char *hash; } o[] = {
         { "attenuated:m=1000,k=4", 0, NULL },
         { "attenuated:m=1001,k=5", 0, NULL },
@@ -414,7 +414,7 @@ static void test_unlike_filters(void **state)
     size_t bytes;
     const void *image = bly_image(before, &bytes);
     bly_filter *borrowed = NULL, *plain = NULL;
-    assert_status(bly_wrap(&borrowed, image, bytes), BLY_OK);
+    assert_status(bly_wrap(&borrowed, image, bytes, NULL), BLY_OK);
     assert_status(bly_unite_at(borrowed, f, 1), BLY_EREADONLY);
     plain = attenuated_new("standard:m=1000,k=5", 0, 0, 0);
     assert_status(bly_unite_at(plain, f, 1), BLY_EUNSUPPORTED);

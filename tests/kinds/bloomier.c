@@ -25,7 +25,7 @@ static bly_filter *bloomier_of(unsigned bits, const uint64_t *hashes,
     for (uint64_t i = 0; i < n; i++)
         labels[i] = bloomier_label(i, bits);
     snprintf(kind, sizeof kind, "bloomier:bits=%u", bits);
-    assert_status(bly_build_labels(&filter, kind, &spec, hashes, labels, n),
+    assert_status(bly_build(&filter, kind, &spec, hashes, labels, n),
                   BLY_OK);
     free(labels);
     return filter;
@@ -127,7 +127,7 @@ static void test_strangers(void **state)
     enum { ASKED = 1000000 };
     uint64_t *hashes = prints_keys(1, N, 1, 0), hits = 0;
     bly_filter *filter = bloomier_of(16, hashes, N), *before = NULL;
-    assert_status(bly_copy(&before, filter), BLY_OK);
+    assert_status(bly_copy(&before, filter, NULL), BLY_OK);
     for (uint64_t i = 0; i < ASKED; i++) {
         uint64_t hash = test_random(9, i), label = 5;
         bool there = bly_get_hash(filter, hash, &label);
@@ -176,7 +176,7 @@ static void test_bad_labels(void **state)
     bly_filter *filter = NULL;
     for (uint64_t i = 0; i < 2 * N; i++)
         labels[i] = bloomier_label(i % N, 9);
-    assert_status(bly_build_labels(&filter, "bloomier:bits=9", NULL, hashes,
+    assert_status(bly_build(&filter, "bloomier:bits=9", NULL, hashes,
                                    labels, 2 * N), BLY_OK);
     bly_stat_t stat;
     assert_status(bly_stat(&stat, filter), BLY_OK);
@@ -185,13 +185,13 @@ static void test_bad_labels(void **state)
     filter = NULL;
     for (uint64_t i = 0; i < 2 * N; i += 1777) {
         labels[i] ^= 1;
-        assert_status(bly_build_labels(&filter, "bloomier:bits=9", NULL, hashes,
+        assert_status(bly_build(&filter, "bloomier:bits=9", NULL, hashes,
                                        labels, 2 * N), BLY_EPARAM);
         assert_non_null(strstr(bly_why(), "two different labels"));
         labels[i] ^= 1;
     }
     labels[5] = 512;
-    assert_status(bly_build_labels(&filter, "bloomier:bits=9", NULL, hashes,
+    assert_status(bly_build(&filter, "bloomier:bits=9", NULL, hashes,
                                    labels, 2 * N), BLY_EPARAM);
     assert_non_null(strstr(bly_why(), "does not fit"));
     assert_null(filter);

@@ -87,7 +87,7 @@ static void test_measured_rate_is_the_plans(void **state)
         bly_plan_t plan;
         bly_filter *filter = buffered_new(kinds[k], N, 0.01);
         assert_status(bly_plan(&plan, kinds[k], &spec), BLY_OK);
-        assert_status(bly_add_many(filter, hashes, N), BLY_OK);
+        assert_status(bly_add_many(filter, hashes, N, NULL, NULL), BLY_OK);
         assert_within(buffered_present(filter, 2, 2 * N), 2 * N, plan.rate,
                       plan.rate_sd);
         bly_free(filter);
@@ -110,7 +110,7 @@ static void test_pages_are_filters(void **state)
         const uint8_t *page = image + 4096 * (p + 1);
         bly_filter *one = NULL;
         assert_status(bly_check(page, 4096), BLY_OK);
-        assert_status(bly_wrap(&one, page, 4096), BLY_OK);
+        assert_status(bly_wrap(&one, page, 4096, NULL), BLY_OK);
         assert_string_equal(bly_kind_of(one), "standard");
         bly_spec spec = { .capacity = 1, .seed = 11 };
         bly_filter *made = NULL;
@@ -160,7 +160,7 @@ static void test_broken_page_is_perhaps(void **state)
                *copy = NULL;
     for (size_t i = 0; i < N; i++)
         bly_add_hash(filter, test_random(1, i));
-    assert_status(bly_copy(&copy, filter), BLY_OK);
+    assert_status(bly_copy(&copy, filter, NULL), BLY_OK);
     size_t bytes;
     const uint8_t *good = bly_image(filter, &bytes);
     uint8_t *image = malloc(bytes);
@@ -169,7 +169,7 @@ static void test_broken_page_is_perhaps(void **state)
     uint64_t pages = image_geometry(image, 1);
     image[4096 + IMAGE_GEOMETRY] ^= 1;  /* page 0 claims another m */
     image_seal(image);
-    assert_status(bly_wrap(&forged, image, bytes), BLY_OK);
+    assert_status(bly_wrap(&forged, image, bytes, NULL), BLY_OK);
     for (size_t i = 0; i < 3 * N; i++) {
         uint64_t hash = test_random(2, i);
         bool first = bits_range(hash_mix(hash), pages) == 0;

@@ -59,7 +59,7 @@ static bly_filter *cascade_make(const char *kind, const cascade_keys *k,
 {
     bly_spec spec = { .seed = seed };
     bly_filter *filter = NULL;
-    assert_status(bly_build_labels(&filter, kind, &spec, k->hashes, k->labels,
+    assert_status(bly_build(&filter, kind, &spec, k->hashes, k->labels,
                                    k->n), BLY_OK);
     return filter;
 }
@@ -271,7 +271,7 @@ static void cascade_refused(const char *kind, const cascade_keys *keys,
                             const char *why)
 {
     bly_filter *none = NULL;
-    assert_status(bly_build_labels(&none, kind, NULL, keys->hashes,
+    assert_status(bly_build(&none, kind, NULL, keys->hashes,
                                    keys->labels, keys->n), BLY_EPARAM);
     assert_null(none);
     assert_non_null(strstr(bly_why(), why));
@@ -295,13 +295,15 @@ static void test_refusals(void **state)
         cascade_without_error(cascade_kinds[k], &keys);
     }
     bly_filter *none = NULL;
-    assert_status(bly_build(&none, "cascade:others=5", NULL, keys.hashes, 1000),
-                  BLY_EPARAM);
-    assert_status(bly_build(&none, "cascade:others=0", NULL, keys.hashes, 1000),
-                  BLY_EOPTION);
-    assert_status(bly_build_labels(&none, "cascade", NULL, keys.hashes,
+    assert_status(
+        bly_build(&none, "cascade:others=5", NULL, keys.hashes, NULL, 1000),
+        BLY_EPARAM);
+    assert_status(
+        bly_build(&none, "cascade:others=0", NULL, keys.hashes, NULL, 1000),
+        BLY_EOPTION);
+    assert_status(bly_build(&none, "cascade", NULL, keys.hashes,
                                    keys.labels, 0), BLY_EPARAM);
-    assert_status(bly_build_labels(&none, "ribbon", NULL, keys.hashes,
+    assert_status(bly_build(&none, "ribbon", NULL, keys.hashes,
                                    keys.labels, 5), BLY_EUNSUPPORTED);
     assert_null(none);
     cascade_drop(&keys);
@@ -331,7 +333,7 @@ static void test_any_byte(void **state)
                 memcpy(image, good, bytes);
                 image[at] = (uint8_t)(test_random(run, at) >> 20);
                 image_seal(image);
-                if (bly_wrap(&forged, image, bytes) != BLY_OK)
+                if (bly_wrap(&forged, image, bytes, NULL) != BLY_OK)
                     continue;
                 bly_contains_many(forged, keys.hashes, 500, present);
                 for (size_t i = 0; i < 50; i++)

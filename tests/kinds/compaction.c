@@ -140,9 +140,9 @@ static void test_full(void **state)
             assert_true(bly_contains_hash(filter, test_random(5, i)));
         uint64_t more[] = { test_random(5, 0), test_random(5, in) };
         if (in < 20000) {
-            assert_status(bly_copy(&copy, filter), BLY_OK);
+            assert_status(bly_copy(&copy, filter, NULL), BLY_OK);
             assert_status(bly_add_hash(copy, more[1]), BLY_EFULL);
-            assert_status(bly_add_many(copy, more, 2), BLY_EFULL);
+            assert_status(bly_add_many(copy, more, 2, NULL, NULL), BLY_EFULL);
             size_t bytes;
             const uint8_t *image = bly_image(filter, &bytes);
             assert_memory_equal(image + IMAGE_HEADER,

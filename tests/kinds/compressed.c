@@ -49,7 +49,7 @@ static size_t compressed_round_trip(const bly_filter *filter)
     bly_filter *again = NULL;
     uint8_t *packed = compressed_packed(filter, &used);
     assert_status(bly_check(packed, used), BLY_OK);
-    assert_status(bly_unpack(&again, packed, used), BLY_OK);
+    assert_status(bly_unpack(&again, packed, used, NULL), BLY_OK);
     compressed_same(filter, again);
     bly_free(again);
     free(packed);
@@ -262,13 +262,13 @@ static void test_swell_is_bounded(void **state)
     uint8_t *packed = compressed_packed(filter, &used);
     bly_filter *again = NULL;
     assert_int_equal(used, m / 8 / 8192);
-    assert_status(bly_unpack(&again, packed, used), BLY_OK);
+    assert_status(bly_unpack(&again, packed, used, NULL), BLY_OK);
     compressed_same(filter, again);
     bly_free(again);
     again = NULL;
     image_set_u64(packed, IMAGE_BYTES, used - 1);
     image_seal(packed);
-    assert_status(bly_unpack(&again, packed, used - 1), BLY_ECORRUPT);
+    assert_status(bly_unpack(&again, packed, used - 1, NULL), BLY_ECORRUPT);
     assert_null(again);
     free(packed);
     bly_free(filter);
@@ -299,7 +299,7 @@ static void compressed_forged(uint8_t *packed, size_t used)
     bly_filter *again = NULL, *none = NULL;
     size_t bytes;
     image_seal(packed);
-    bly_status status = bly_unpack(&again, packed, used);
+    bly_status status = bly_unpack(&again, packed, used, NULL);
     assert_int_equal(status, bly_check(packed, used));
     if (status != BLY_OK) {
         assert_true(status == BLY_ECORRUPT && again == NULL);
@@ -312,7 +312,7 @@ static void compressed_forged(uint8_t *packed, size_t used)
         assert_true(bly_add_hash(again, test_random(1, i)) >= 0);
     compressed_round_trip(again);
     bly_free(again);
-    status = bly_wrap(&none, packed, used);
+    status = bly_wrap(&none, packed, used, NULL);
     if (status == BLY_OK)               /* its chance was made 0 */
         bly_free(none);
     else
@@ -369,12 +369,12 @@ static void test_inner_header_is_checked(void **state)
         memcpy(forged, image, bytes);
         forged[IMAGE_HEADER + i] ^= 0x41;
         image_seal(forged);
-        assert_status(bly_wrap(&none, forged, bytes), BLY_ECORRUPT);
+        assert_status(bly_wrap(&none, forged, bytes, NULL), BLY_ECORRUPT);
         if (i >= IMAGE_PAYLOAD_SUM)
             continue;
         image_unseal(forged + IMAGE_HEADER);    /* a sound checksum */
         image_seal(forged);
-        assert_status(bly_wrap(&none, forged, bytes), BLY_ECORRUPT);
+        assert_status(bly_wrap(&none, forged, bytes, NULL), BLY_ECORRUPT);
     }
     free(forged);
     bly_free(filter);
@@ -411,24 +411,24 @@ static void test_files(void **state)
     assert_int_equal(fread(saved, 1, used + 1, file), used);
     assert_memory_equal(saved, packed, used);
     fclose(file);
-    assert_status(bly_open(&opened, path, BLY_MAP), BLY_OK);
+    assert_status(bly_open(&opened, path, BLY_MAP, NULL), BLY_OK);
     assert_status(bly_add_hash(opened, 1), BLY_EREADONLY);
     compressed_same(filter, opened);
     bly_free(opened);
     opened = NULL;
-    assert_status(bly_open(&opened, path, BLY_MAP | BLY_WRITE),
+    assert_status(bly_open(&opened, path, BLY_MAP | BLY_WRITE, NULL),
                   BLY_EUNSUPPORTED);
     assert_non_null(strstr(bly_why(), path));
     assert_null(opened);
     saved[used - 1] ^= 1;               /* found without BLY_VERIFY too */
     compressed_write(path, saved, used);
-    assert_status(bly_open(&opened, path, BLY_MAP), BLY_ECORRUPT);
+    assert_status(bly_open(&opened, path, BLY_MAP, NULL), BLY_ECORRUPT);
 
     compressed_write(path, image, bytes);
-    assert_status(bly_open(&opened, path, BLY_MAP | BLY_WRITE), BLY_OK);
+    assert_status(bly_open(&opened, path, BLY_MAP | BLY_WRITE, NULL), BLY_OK);
     assert_true(bly_add_hash(opened, 1) >= 0);
     bly_free(opened);
-    assert_status(bly_open(&opened, path, BLY_MAP), BLY_OK);
+    assert_status(bly_open(&opened, path, BLY_MAP, NULL), BLY_OK);
     assert_true(bly_contains_hash(opened, 1));
     bly_free(opened);
     assert_int_equal(unlink(path), 0);
@@ -469,7 +469,7 @@ static void test_no_memory_to_save(void **state)
     bly_add_hash(filter, 1);
     assert_status(bly_save(filter, path), BLY_ENOMEM);
     assert_non_null(strstr(bly_why(), path));
-    assert_status(bly_open(&opened, path, 0), BLY_OK);
+    assert_status(bly_open(&opened, path, 0, NULL), BLY_OK);
     assert_false(bly_contains_hash(opened, 1));
     bly_free(opened);
     bly_free(filter);

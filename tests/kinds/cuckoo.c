@@ -214,8 +214,8 @@ static void test_every_code(void **state)
         forged[IMAGE_HEADER + 1] = (uint8_t)(0x10 | code >> 8); /* first: 1 */
         image_seal(forged);
         bly_filter *wrapped = NULL, *copy = NULL;
-        assert_status(bly_wrap(&wrapped, forged, bytes), BLY_OK);
-        assert_status(bly_copy(&copy, wrapped), BLY_OK);
+        assert_status(bly_wrap(&wrapped, forged, bytes, NULL), BLY_OK);
+        assert_status(bly_copy(&copy, wrapped, NULL), BLY_OK);
         uint32_t quad[4] = { 1, 0, 0, 0 };
         if (code < 3876)
             read_quad(quad, wrapped, 0);
@@ -283,7 +283,7 @@ static void test_copies(void **state)
             bly_add_hash(filter, test_random(8, i));
         for (uint64_t i = 1; i < 8; i++)
             assert_status(bly_add_hash(filter, test_random(8, 0)), BLY_SEEN);
-        assert_status(bly_copy(&before, filter), BLY_OK);
+        assert_status(bly_copy(&before, filter, NULL), BLY_OK);
         assert_status(bly_add_hash(filter, test_random(8, 0)), BLY_EFULL);
         assert_true(same_bytes(filter, before));
         assert_int_equal(bly_count_hash(filter, test_random(8, 0)), 8);
@@ -316,7 +316,7 @@ static void run_multiset(const char *kind, uint64_t top)
             in--;
         } else if (in < top && exact[key] < (r >> 50 & 31 ? 2 : 8)) {
             if (refused < 3)
-                assert_status(bly_copy(&before, filter), BLY_OK);
+                assert_status(bly_copy(&before, filter, NULL), BLY_OK);
             bly_status status = bly_add_hash(filter, test_random(10, key));
             assert_true(status >= 0 || status == BLY_EFULL);
             if (status < 0 && refused++ < 3)
@@ -437,7 +437,7 @@ static void test_growth(void **state)
         bly_filter *filter = make(kinds[k], 1000), *before = NULL;
         for (uint64_t i = 0; i < 1000; i++)
             bly_add_hash(filter, test_random(1, i));
-        assert_status(bly_copy(&before, filter), BLY_OK);
+        assert_status(bly_copy(&before, filter, NULL), BLY_OK);
         assert_status(bly_resize(filter, 2500), BLY_OK);
         assert_int_equal(stat_of(filter).capacity, 3000);
         assert_int_equal(geometry_of(filter, 3), 3);
@@ -482,7 +482,7 @@ static void run_width(const char *kind, uint64_t capacity)
     for (size_t i = 0; i < MANY; i++)
         if (bly_add_hash(one, hashes[i]) < 0)
             break;
-    bly_add_many(all, hashes, MANY);
+    bly_add_many(all, hashes, MANY, NULL, NULL);
     assert_true(same_bytes(one, all));
     bly_contains_many(all, hashes, 2 * MANY, present);
     bly_count_many(all, hashes, MANY, counts);
@@ -532,7 +532,7 @@ static void test_hostile_payloads(void **state)
             forged_image lie = forged_of(make(kind, 200), f);
             for (size_t i = 0; i < 300; i++)
                 bly_add_hash(lie.copy, hashes[i]);
-            bly_add_many(lie.copy, hashes, 300);
+            bly_add_many(lie.copy, hashes, 300, NULL, NULL);
             bly_contains_many(lie.copy, hashes, 300, present);
             bly_remove_many(lie.copy, hashes, 300, each);
             assert_true(stat_of(lie.copy).rate <= 1);

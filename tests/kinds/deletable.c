@@ -109,7 +109,7 @@ static bly_estimate measure_share(unsigned m, unsigned k, unsigned region)
         bly_filter *filter = deletable_new(kind, KEYS, 0.01);
         for (uint64_t i = 0; i < KEYS; i++)
             hashes[i] = test_random(m + k + region, f * KEYS + i);
-        assert_true(bly_add_many(filter, hashes, KEYS) >= 0);
+        assert_true(bly_add_many(filter, hashes, KEYS, NULL, NULL) >= 0);
         bly_remove_many(filter, hashes, KEYS, each);
         double share = 0;
         for (size_t i = 0; i < KEYS; i++) {
@@ -212,7 +212,7 @@ static void test_added_twice_stays(void **state)
     assert_status(bly_add_hash(filter, hash), BLY_OK);
     assert_status(bly_add_hash(filter, hash), BLY_SEEN);
     assert_status(bly_add_hash(filter, test_random(1, 1)), BLY_OK);
-    assert_status(bly_copy(&before, filter), BLY_OK);
+    assert_status(bly_copy(&before, filter, NULL), BLY_OK);
     assert_status(bly_remove_hash(filter, hash), BLY_EUNSAFE);
     size_t bytes;
     const void *image = bly_image(filter, &bytes);

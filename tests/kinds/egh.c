@@ -297,7 +297,7 @@ static void test_outside_is_refused(void **state)
     assert_status(bly_add(filter, "999999", 6), BLY_OK);
     assert_status(bly_add(filter, "0999999", 7), BLY_SEEN);
     assert_true(bly_contains_hash(filter, 999999));
-    assert_status(bly_copy(&before, filter), BLY_OK);
+    assert_status(bly_copy(&before, filter, NULL), BLY_OK);
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         assert_status(bly_add(filter, none[i], strlen(none[i])), BLY_EPARAM);
         assert_false(bly_contains(filter, none[i], strlen(none[i])));
@@ -308,8 +308,8 @@ static void test_outside_is_refused(void **state)
 
     const uint64_t batch[] = { 5, 6, 1000000, 7 };
     bool seen[4];
-    assert_status(bly_add_many(filter, batch, 4), BLY_EPARAM);
-    assert_status(bly_add_each(filter, batch, 4, seen), BLY_EPARAM);
+    assert_status(bly_add_many(filter, batch, 4, NULL, NULL), BLY_EPARAM);
+    assert_status(bly_add_many(filter, batch, 4, seen, NULL), BLY_EPARAM);
     assert_true(seen[0] && seen[1]);
     assert_true(bly_contains_hash(filter, 6) && !bly_contains_hash(filter, 7));
     bly_stat_t stat = egh_look(filter);
@@ -326,7 +326,7 @@ static void test_hash_functions(void **state)
     bly_plan_t plan;
     assert_status(bly_plan(&plan, "egh:universe=1000", &spec), BLY_EHASH);
     assert_status(bly_new(&filter, "egh:universe=1000", &spec), BLY_EHASH);
-    assert_status(bly_build(&filter, "egh:universe=1000", &spec, NULL, 0),
+    assert_status(bly_build(&filter, "egh:universe=1000", &spec, NULL, NULL, 0),
                   BLY_EHASH);
     assert_non_null(strstr(bly_why(), "decimal or identity"));
     assert_status(bly_plan(&plan, "egh", &spec), BLY_OK);

@@ -30,8 +30,8 @@ static inline forged_image forged_of(bly_filter *filter, uint64_t stream)
         f.image[i] = stream == FORGED_ONES ? 0xFF
                                            : (uint8_t)test_random(stream, i);
     image_seal(f.image);
-    assert_status(bly_wrap(&f.wrapped, f.image, bytes), BLY_OK);
-    assert_status(bly_copy(&f.copy, f.wrapped), BLY_OK);
+    assert_status(bly_wrap(&f.wrapped, f.image, bytes, NULL), BLY_OK);
+    assert_status(bly_copy(&f.copy, f.wrapped, NULL), BLY_OK);
     bly_free(filter);
     return f;
 }
@@ -57,12 +57,12 @@ static inline void forged_inner_header(const bly_filter *filter, size_t offset)
         memcpy(forged, image, bytes);
         forged[offset + i] ^= 0x41;
         image_seal(forged);
-        assert_status(bly_wrap(&none, forged, bytes), BLY_ECORRUPT);
+        assert_status(bly_wrap(&none, forged, bytes, NULL), BLY_ECORRUPT);
         if (i >= IMAGE_PAYLOAD_SUM)
             continue;
         image_unseal(forged + offset);          /* a sound checksum */
         image_seal(forged);
-        bly_status status = bly_wrap(&none, forged, bytes);
+        bly_status status = bly_wrap(&none, forged, bytes, NULL);
         if (i >= IMAGE_ITEMS && i < IMAGE_SEED && status == BLY_OK)
             bly_free(none);
         else

@@ -217,7 +217,8 @@ static void test_crafted(void **state)
         assert_true(prints_state(hashes[i]) == (UINT64_C(42) << 32 | i));
     }
     bly_filter *none = NULL;
-    assert_status(bly_build(&none, "fuse:arity=4", NULL, hashes, N), BLY_EFULL);
+    assert_status(bly_build(&none, "fuse:arity=4", NULL, hashes, NULL, N),
+                  BLY_EFULL);
     assert_non_null(strstr(bly_why(), "another hash seed"));
     assert_null(none);
 }

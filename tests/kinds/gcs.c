@@ -17,7 +17,7 @@ static bly_filter *gcs_built(const char *kind, double rate,
 {
     bly_spec spec = { .rate = rate };
     bly_filter *filter = NULL;
-    assert_status(bly_build(&filter, kind, &spec, hashes, n), BLY_OK);
+    assert_status(bly_build(&filter, kind, &spec, hashes, NULL, n), BLY_OK);
     for (size_t i = 0; i < n; i++)
         assert_true(bly_contains_hash(filter, hashes[i]));
     return filter;
@@ -68,7 +68,7 @@ static uint64_t gcs_decoded(const uint8_t code[8], uint64_t bits)
     uint8_t *image = gcs_forged(code, bits, &bytes);
     uint64_t asked = 0, there = 0;
     bly_filter *filter = NULL;
-    assert_status(bly_wrap(&filter, image, bytes), BLY_OK);
+    assert_status(bly_wrap(&filter, image, bytes, NULL), BLY_OK);
     for (uint64_t i = 0; asked != UINT64_MAX; i++) {
         uint64_t number = bits_range(hash_mix(test_random(2, i)), 64);
         bool present = bly_contains_hash(filter, test_random(2, i));
@@ -361,7 +361,7 @@ static void test_lies(void **state)
                                    : (uint8_t)test_random(round, at);
         image_seal(image);
         bly_filter *lying = NULL;
-        assert_status(bly_wrap(&lying, image, bytes), BLY_OK);
+        assert_status(bly_wrap(&lying, image, bytes, NULL), BLY_OK);
         gcs_same_answers(lying, hashes, N);
         bly_stat_t stat;
         bly_stat(&stat, lying);

@@ -3,6 +3,7 @@
  * estimates of how many keys differ, hostile cells.
  */
 #include "test.h"
+#include "bloomery/sketch.h"
 
 #include "image/image.h"
 
@@ -44,7 +45,7 @@ static bool tell(void *context, const bly_listed *one)
 static told list(const bly_filter *filter, bly_status wanted)
 {
     told t = { .most = UINT64_MAX };
-    assert_status(bly_list(filter, tell, &t), wanted);
+    assert_status(bly_list_keys(filter, tell, &t), wanted);
     assert_true(wanted == BLY_OK || t.n == 0);
     return t;
 }
@@ -64,11 +65,11 @@ static uint64_t failures(const char *kind, uint64_t d, uint64_t trials)
 {
     uint64_t failed = 0;
     bly_filter *filter = make(kind, d), *empty = NULL;
-    assert_status(bly_copy(&empty, filter), BLY_OK);
+    assert_status(bly_copy(&empty, filter, NULL), BLY_OK);
     for (uint64_t i = 0; i < trials; i++) {
         told t = { .most = UINT64_MAX };
         fill(filter, i + 1, 0, d);
-        bly_status status = bly_list(filter, tell, &t);
+        bly_status status = bly_list_keys(filter, tell, &t);
         assert_true(status == BLY_EFULL || t.n == d);
         failed += status == BLY_EFULL;
         assert_status(bly_subtract(filter, filter), BLY_OK);
@@ -143,7 +144,7 @@ static void test_the_difference_is_exact(void **state)
     (void)state;
     enum { N = TEST_SANITIZED ? 50000 : 1000000 };
     bly_filter *a = make("invertible", 10), *b = NULL;
-    assert_status(bly_like(&b, a), BLY_OK);
+    assert_status(bly_like(&b, a, NULL), BLY_OK);
     fill(a, 1, 0, N + 4);
     fill(b, 1, 0, N);
     fill(b, 2, 0, 6);
@@ -159,7 +160,7 @@ static void test_the_difference_is_exact(void **state)
     for (uint64_t i = 0; i < 6; i++)    /* whichever side it is from */
         assert_true(bly_contains_hash(a, test_random(2, i)));
     t = (told){ .most = 3 };
-    assert_status(bly_list(a, tell, &t), BLY_OK);
+    assert_status(bly_list_keys(a, tell, &t), BLY_OK);
     assert_int_equal(t.n, 3);           /* the visitor said stop */
     bly_stat_t stat;
     assert_status(bly_stat(&stat, a), BLY_OK);
@@ -182,10 +183,10 @@ static void test_algebra(void **state)
 {
     (void)state;
     bly_filter *a = make("invertible", 300), *b = NULL, *was = NULL;
-    assert_status(bly_like(&b, a), BLY_OK);
+    assert_status(bly_like(&b, a, NULL), BLY_OK);
     fill(a, 1, 0, 5000);
     fill(b, 2, 0, 700);
-    assert_status(bly_copy(&was, a), BLY_OK);
+    assert_status(bly_copy(&was, a, NULL), BLY_OK);
     assert_status(bly_unite(a, b), BLY_OK);
     assert_int_equal(items(a), 5700);
     assert_false(same_payload(a, was));
@@ -225,14 +226,16 @@ static void test_whole_keys(void **state)
     (void)state;
     char text[300];
     bly_filter *a = make("invertible:key=12", 30), *b = NULL;
-    assert_status(bly_like(&b, a), BLY_OK);
+    assert_status(bly_like(&b, a, NULL), BLY_OK);
     uint64_t sum = 0;
     for (unsigned i = 0; i < 2000; i++) {
         int n = snprintf(text, sizeof text, "key %u", i);
         assert_true(bly_add(a, text, (size_t)n) >= 0);
         bly_key key = { text, (size_t)n };
         if (i % 100 != 7)
-            assert_status(bly_add_keys(b, &key, 1), BLY_OK);
+            assert_status(
+                bly_add_keys(b, &(bly_keys){.n = 1, .keys = &key}, NULL, NULL),
+                BLY_OK);
         for (int j = 0; j < n && i % 100 == 7; j++)
             sum += (uint8_t)text[j];
     }
@@ -256,23 +259,26 @@ static void test_whole_keys_are_needed(void **state)
     bool seen = true;
     bly_key keys[] = { { "b", 1 }, { "abcde", 5 }, { "c", 1 } };
     assert_status(bly_add(a, "abcd", 4), BLY_OK);
-    assert_status(bly_copy(&was, a), BLY_OK);
+    assert_status(bly_copy(&was, a, NULL), BLY_OK);
     assert_status(bly_add(a, "abcde", 5), BLY_EPARAM);
     assert_non_null(strstr(bly_why(), "key=5"));
     assert_status(bly_add_hash(a, hash), BLY_EUNSUPPORTED);
-    assert_status(bly_add_many(a, &hash, 1), BLY_EUNSUPPORTED);
-    assert_status(bly_add_each(a, &hash, 1, &seen), BLY_EUNSUPPORTED);
+    assert_status(bly_add_many(a, &hash, 1, NULL, NULL), BLY_EUNSUPPORTED);
+    assert_status(bly_add_many(a, &hash, 1, &seen, NULL), BLY_EUNSUPPORTED);
     assert_status(bly_remove_hash(a, hash), BLY_EUNSUPPORTED);
     assert_status(bly_remove(a, "abcde", 5), BLY_EABSENT);
     assert_true(same_payload(a, was));
-    assert_status(bly_add_keys(a, keys, 3), BLY_EPARAM);
+    assert_status(
+        bly_add_keys(a, &(bly_keys){.n = 3, .keys = keys}, NULL, NULL),
+        BLY_EPARAM);
     assert_int_equal(list(a, BLY_OK).n, 2);     /* those before it are in */
     bly_status each[3];
-    assert_status(bly_remove_keys(a, keys, 3, each), BLY_EABSENT);
+    assert_status(bly_remove_keys(a, &(bly_keys){.n = 3, .keys = keys}, each),
+                  BLY_EABSENT);
     assert_true(each[0] == BLY_OK && each[2] == BLY_EABSENT);
     assert_true(same_payload(a, was));
     bly_spec spec = { .capacity = 10 };
-    assert_status(bly_build(&none, "invertible:key=4", &spec, &hash, 1),
+    assert_status(bly_build(&none, "invertible:key=4", &spec, &hash, NULL, 1),
                   BLY_EUNSUPPORTED);
     assert_status(bly_new(&none, "invertible:k=3", &spec), BLY_EPARAM);
     assert_status(bly_new(&none, "invertible:key=256", &spec), BLY_EOPTION);
@@ -293,7 +299,7 @@ static void estimate(uint64_t common, uint64_t in_a, uint64_t in_b,
     for (uint64_t run = 0; run < RUNS; run++) {
         bly_filter *a = make(kind, 0), *b = NULL;
         bly_stat_t stat;
-        assert_status(bly_like(&b, a), BLY_OK);
+        assert_status(bly_like(&b, a, NULL), BLY_OK);
         fill(a, 3 * run, 0, common);
         fill(b, 3 * run, 0, common);
         fill(a, 3 * run + 1, 0, in_a);
@@ -338,25 +344,25 @@ static void test_counts_end(void **state)
     fill(a, 1, 0, 1);
     for (unsigned i = 0; i < 30; i++)
         assert_status(bly_unite(a, a), BLY_OK);
-    assert_status(bly_copy(&was, a), BLY_OK);
+    assert_status(bly_copy(&was, a, NULL), BLY_OK);
     assert_status(bly_unite(a, a), BLY_EFULL);
     assert_true(same_payload(a, was));
     bly_filter *rest = NULL;
-    assert_status(bly_like(&rest, a), BLY_OK);
+    assert_status(bly_like(&rest, a, NULL), BLY_OK);
     assert_status(bly_subtract(rest, a), BLY_OK);
     assert_status(bly_subtract(rest, a), BLY_EFULL);
     assert_status(bly_unite(rest, a), BLY_OK);
     assert_int_equal(list(rest, BLY_OK).n, 0);
     assert_status(bly_unite(rest, a), BLY_OK);
     bly_filter *one = NULL;
-    assert_status(bly_like(&one, a), BLY_OK);
+    assert_status(bly_like(&one, a, NULL), BLY_OK);
     for (uint64_t i = 0; i < (UINT64_C(1) << 30) - 1; i = 2 * i + 1) {
         assert_status(bly_unite(one, one), BLY_OK);     /* 2^j - 1 times */
         fill(one, 1, 0, 1);
     }
     assert_status(bly_unite(a, one), BLY_OK);
     bly_free(was);
-    assert_status(bly_copy(&was, a), BLY_OK);
+    assert_status(bly_copy(&was, a, NULL), BLY_OK);
     assert_status(bly_add_hash(a, test_random(1, 0)), BLY_EFULL);
     assert_true(same_payload(a, was));
     bly_free(a);
@@ -392,13 +398,12 @@ static void test_memory_runs_out(void **state)
     list(a, BLY_ENOMEM);
     left = 1;
     assert_int_equal(list(a, BLY_OK).n, 10);
-    bly_set_allocator(&allocator);
+    bly_options options = { .allocator = &allocator };
     for (unsigned i = 0; i < 2; i++) {
         left = i;
-        assert_status(bly_like(&like, a), BLY_ENOMEM);
+        assert_status(bly_like(&like, a, &options), BLY_ENOMEM);
         assert_null(like);
     }
-    bly_set_allocator(NULL);
     bly_free(a);
 }
 
@@ -427,16 +432,16 @@ static void test_hostile_cells(void **state)
                         (bytes - (at > from ? at : from)) / 2);
         }
         image_seal(image);
-        assert_status(bly_unpack(&forged, image, bytes), BLY_OK);
+        assert_status(bly_unpack(&forged, image, bytes, NULL), BLY_OK);
         told t = { .most = UINT64_MAX };
-        bly_status status = bly_list(forged, tell, &t);
+        bly_status status = bly_list_keys(forged, tell, &t);
         assert_true(status == BLY_OK || status == BLY_EFULL);
         bly_stat_t stat;
         assert_status(bly_stat(&stat, forged), BLY_OK);
         assert_true(stat.distinct >= 0 && stat.rate >= 0 && stat.rate <= 1);
         bly_subtract(forged, a);
         bly_unite(forged, forged);
-        bly_list(forged, tell, &t);
+        bly_list_keys(forged, tell, &t);
         bly_free(forged);
         bly_free(a);
     }

@@ -161,7 +161,7 @@ static void test_counts(void **state)
         bly_stat_t stat;
         assert_status(bly_stat(&stat, filter), BLY_OK);
         assert_int_equal(stat.items, 10 * (layers + 5));
-        assert_int_equal(stat.stuck, 10);
+        assert_int_equal(stat.saturated, 10);
         assert_true(fabs(stat.distinct - 10) <= 5 * stat.distinct_sd + 1);
         bly_free(filter);
     }
@@ -241,8 +241,10 @@ static void test_batches(void **state)
         for (size_t i = 0, n; i < N; i += n) {
             n = 1 + test_random(8, i) % 3000;
             n = n < N - i ? n : N - i;
-            assert_status(bly_add_each(each, hashes + i, n, seen + i), BLY_OK);
-            assert_status(bly_add_many(many, hashes + i, n), BLY_OK);
+            assert_status(bly_add_many(each, hashes + i, n, seen + i, NULL),
+                          BLY_OK);
+            assert_status(bly_add_many(many, hashes + i, n, NULL, NULL),
+                          BLY_OK);
         }
         for (size_t i = 0; i < N; i++)
             assert_int_equal(bly_add_hash(one, hashes[i]) == BLY_SEEN,
@@ -293,7 +295,8 @@ static void test_inner_headers_are_checked(void **state)
     bly_free(filter);
 }
 
-/* The outer headers are alike; the first layers have a few bits more or less. */
+/* The outer headers are alike; the first layers have a few bits more or less.
+ */
 static void test_unlike_layers_are_not_compared(void **state)
 {
     (void)state;

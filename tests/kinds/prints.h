@@ -1,6 +1,6 @@
 /* prints.h - for the tests of `fuse`, `xor` and `bloomier`: the layout written
- * a second time, bit by bit and straight from src/bodies/fingerprints.h's words, and a
- * build on a bench of the test's own.
+ * a second time, bit by bit and straight from src/bodies/fingerprints.h's
+ * words, and a build on a bench of the test's own.
  */
 #ifndef BLY_TEST_PRINTS_H
 #define BLY_TEST_PRINTS_H
@@ -109,7 +109,7 @@ static inline bly_filter *prints_of(const char *kind, double rate,
 {
     bly_spec spec = { .capacity = 10, .rate = rate };
     bly_filter *filter = NULL;
-    assert_status(bly_build(&filter, kind, &spec, hashes, n), BLY_OK);
+    assert_status(bly_build(&filter, kind, &spec, hashes, NULL, n), BLY_OK);
     return filter;
 }
 

@@ -3,6 +3,7 @@
  * slowly and from the essay alone; fullness; counts; sizes; hostile bytes.
  */
 #include "test.h"
+#include "bloomery/sketch.h"
 
 #include "tools/bits.h"
 #include "image/image.h"
@@ -147,8 +148,8 @@ static bly_filter *filter_of(const multiset *m, const uint8_t *payload)
     image_set_u64(image, IMAGE_GEOMETRY + 16, m->blocks);
     memcpy(image + IMAGE_HEADER, payload, payload_bytes(m));
     image_seal(image);
-    assert_status(bly_wrap(&wrapped, image, bytes), BLY_OK);
-    assert_status(bly_copy(&filter, wrapped), BLY_OK);
+    assert_status(bly_wrap(&wrapped, image, bytes, NULL), BLY_OK);
+    assert_status(bly_copy(&filter, wrapped, NULL), BLY_OK);
     bly_free(wrapped);
     return filter;
 }
@@ -259,7 +260,8 @@ static void run_program(multiset *m, uint64_t stream, size_t steps)
 {
     bly_filter *filter = filter_empty(m);
     for (uint64_t i = 0; i < steps; i++) {
-        uint64_t f = draw(m, stream, 2 * i), dice = test_random(stream, 2 * i + 1);
+        uint64_t f = draw(m, stream, 2 * i),
+                 dice = test_random(stream, 2 * i + 1);
         if (dice % 8 == 0 && m->used > 0)
             f = m->f[dice / 8 % m->used];
         if (dice / 1024 % 16 < (i / 128 % 2 == 0 ? 12u : 4u))
@@ -361,7 +363,7 @@ static void test_unite(void **state)
         a = b = (multiset){ .slots = 90, .r = 1 + stream % 9, .blocks = 3 };
         bly_filter *x = filled(&a, stream, 3 * stream % 100), *before = NULL;
         bly_filter *y = stream % 5 == 0 ? x : filled(&b, stream + 1, stream);
-        assert_status(bly_copy(&before, x), BLY_OK);
+        assert_status(bly_copy(&before, x, NULL), BLY_OK);
         if (x == y)
             b = a;
         for (size_t i = 0; i < b.used; i++)
@@ -392,7 +394,7 @@ static void test_resize(void **state)
     for (uint64_t i = 0; i < 1000; i++)
         for (uint64_t j = 0; j <= i % 3 * i % 20; j++)
             bly_add_hash(filter, test_random(1, i));
-    assert_status(bly_copy(&before, filter), BLY_OK);
+    assert_status(bly_copy(&before, filter, NULL), BLY_OK);
     assert_status(bly_stat(&was, filter), BLY_OK);
     for (uint64_t double_it = 2; double_it <= 64; double_it *= 2) {
         assert_status(bly_resize(filter, 1000 * double_it), BLY_OK);
@@ -462,7 +464,7 @@ static void test_each(void **state)
         m = (multiset){ .slots = 1 + stream * 5, .r = 1 + stream, .blocks = 5 };
         bly_filter *filter = filled(&m, stream, stream * 3);
         visited v = { .m = &m };
-        assert_status(bly_each(filter, visit, &v), BLY_OK);
+        assert_status(bly_list_fingerprints(filter, visit, &v), BLY_OK);
         assert_int_equal(v.i, m.used < 40 ? m.used : 40);
         bly_free(filter);
     }
@@ -534,12 +536,12 @@ static void abuse(bly_filter *filter, uint64_t stream)
         assert_int_equal(present[i], bly_contains_hash(filter, hashes[i]));
         assert_int_equal(present[i], bly_count_hash(filter, hashes[i]) > 0);
     }
-    assert_status(bly_each(filter, visit_all, &last), BLY_OK);
-    assert_status(bly_copy(&other, filter), BLY_OK);
+    assert_status(bly_list_fingerprints(filter, visit_all, &last), BLY_OK);
+    assert_status(bly_copy(&other, filter, NULL), BLY_OK);
     for (size_t i = 0; i < N; i++)
         bly_add_hash(filter, hashes[i]);
     bly_remove_many(filter, hashes, N, each);
-    bly_add_many(filter, hashes, N);
+    bly_add_many(filter, hashes, N, NULL, NULL);
     bly_unite(filter, other);
     bly_unite(filter, filter);
     bly_stat(&stat, filter);

@@ -21,7 +21,7 @@ static uint64_t *ribbon_keys(uint64_t stream, size_t n)
 static bly_filter *ribbon_of(const char *kind, const uint64_t *hashes, size_t n)
 {
     bly_filter *filter = NULL;
-    assert_status(bly_build(&filter, kind, NULL, hashes, n), BLY_OK);
+    assert_status(bly_build(&filter, kind, NULL, hashes, NULL, n), BLY_OK);
     return filter;
 }
 

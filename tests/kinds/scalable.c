@@ -24,7 +24,7 @@ static void scalable_fill(bly_filter *filter, uint64_t stream, uint64_t from,
         size_t n = 0;
         while (n < 1000 && i < to)
             hashes[n++] = test_random(stream, i++);
-        assert_status(bly_add_many(filter, hashes, n), BLY_OK);
+        assert_status(bly_add_many(filter, hashes, n, NULL, NULL), BLY_OK);
     }
 }
 
@@ -172,13 +172,13 @@ static void test_a_batch_may_grow_it_often(void **state)
     for (uint64_t i = 0; i < N; i++)
         hashes[i] = test_random(1, i);
     bly_filter *filter = scalable_new("scalable:of=blocked", 1, 0.01);
-    assert_status(bly_add_each(filter, hashes, N, seen), BLY_OK);
+    assert_status(bly_add_many(filter, hashes, N, seen, NULL), BLY_OK);
     uint64_t repeats = 0;
     for (uint64_t i = 0; i < N; i++)
         repeats += seen[i];
     assert_true(repeats <= N / 100);
     assert_in_range(scalable_slices(filter), 16, 18);
-    assert_status(bly_add_each(filter, hashes, N, seen), BLY_OK);
+    assert_status(bly_add_many(filter, hashes, N, seen, NULL), BLY_OK);
     for (uint64_t i = 0; i < N; i++)
         assert_true(seen[i]);
     free(hashes);
@@ -205,8 +205,8 @@ static void test_full_when_slices_end(void **state)
     uint64_t more[3] = { test_random(1, 0), test_random(1, 1),
                          test_random(2, 0) };
     bool seen[3] = { false, false, false };
-    assert_status(bly_add_many(filter, &more[2], 1), BLY_EFULL);
-    assert_status(bly_add_each(filter, more, 3, seen), BLY_EFULL);
+    assert_status(bly_add_many(filter, &more[2], 1, NULL, NULL), BLY_EFULL);
+    assert_status(bly_add_many(filter, more, 3, seen, NULL), BLY_EFULL);
     assert_true(seen[0] && seen[1]);    /* those are in, once more */
     in += 2;
     bly_stat_t stat;
@@ -223,7 +223,7 @@ static void test_mapped_filters_cannot_grow(void **state)
     bly_filter *filter = scalable_new("scalable", 100, 0.01);
     assert_status(bly_save(filter, path), BLY_OK);
     bly_free(filter);
-    assert_status(bly_open(&filter, path, BLY_MAP | BLY_WRITE), BLY_OK);
+    assert_status(bly_open(&filter, path, BLY_MAP | BLY_WRITE, NULL), BLY_OK);
     uint64_t in = 0;
     bly_status status;
     while ((status = bly_add_hash(filter, test_random(1, in))) >= 0)
@@ -232,9 +232,9 @@ static void test_mapped_filters_cannot_grow(void **state)
     assert_non_null(strstr(bly_why(), "without BLY_MAP"));
     assert_true(in >= 100 && in < 110);
     uint64_t fresh = test_random(1, in);
-    assert_status(bly_add_many(filter, &fresh, 1), BLY_EFULL);
+    assert_status(bly_add_many(filter, &fresh, 1, NULL, NULL), BLY_EFULL);
     bly_free(filter);
-    assert_status(bly_open(&filter, path, 0), BLY_OK);
+    assert_status(bly_open(&filter, path, 0, NULL), BLY_OK);
     scalable_fill(filter, 1, in, 1000);
     for (uint64_t i = 0; i < 1000; i++)
         assert_true(bly_contains_hash(filter, test_random(1, i)));
@@ -257,13 +257,13 @@ static void test_directory_is_checked(void **state)
             memcpy(forged, image, bytes);
             forged[IMAGE_HEADER + at] ^= (uint8_t)flip;
             image_seal(forged);
-            bly_status status = bly_wrap(&none, forged, bytes);
+            bly_status status = bly_wrap(&none, forged, bytes, NULL);
             bool keys = at % 16 >= 8 && at / 16 < scalable_slices(filter);
             assert_int_equal(status, keys ? BLY_OK : BLY_ECORRUPT);
             if (status != BLY_OK)
                 continue;
             bly_filter *copy = NULL;
-            assert_status(bly_copy(&copy, none), BLY_OK);
+            assert_status(bly_copy(&copy, none, NULL), BLY_OK);
             for (uint64_t i = 0; i < 100; i++)
                 assert_true(bly_add_hash(copy, test_random(2, i)) >= 0);
             bly_free(copy);

@@ -146,7 +146,7 @@ static void test_known_errors(void **state)
             bly_filter *filter = spatial_new(kind, 10000);
             spatial_fill(filter, r, 100 * i + f + 1);
             spatial_ask(&sums, filter, r, 100 * i + f + 1);
-            assert_status(bly_each_label(filter, spatial_tell, &sums), BLY_OK);
+            assert_status(bly_list_labels(filter, spatial_tell, &sums), BLY_OK);
             bly_free(filter);
         }
         spatial_compare(r, &sums);
@@ -170,7 +170,7 @@ static void test_emersion(void **state)
     for (uint64_t f = 0; f < FILTERS; f++) {
         bly_filter *filter = spatial_new("spatial:m=16384,k=6", 2000);
         spatial_fill(filter, r, f + 1);
-        assert_status(bly_each_label(filter, spatial_cells, fill), BLY_OK);
+        assert_status(bly_list_labels(filter, spatial_cells, fill), BLY_OK);
         bly_free(filter);
     }
     for (uint64_t area = 1; area <= r->areas; area++) {
@@ -272,7 +272,7 @@ static void spatial_forge(unsigned areas, uint64_t stream)
     spatial_told told = { 0, 0, 0 };
     bly_stat_t stat;
     assert_status(bly_stat(&stat, f.copy), BLY_OK);
-    assert_status(bly_each_label(f.copy, spatial_sum, &told), BLY_OK);
+    assert_status(bly_list_labels(f.copy, spatial_sum, &told), BLY_OK);
     assert_int_equal(told.labels, areas);
     assert_close(told.fill, stat.fill, 1e-9);
     assert_close(told.rate, stat.rate, 1e-9);

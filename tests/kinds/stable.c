@@ -46,7 +46,7 @@ static void stable_pour(bly_filter *filter, uint64_t stream, uint64_t from,
         size_t n = to - from < 512 ? (size_t)(to - from) : 512;
         for (size_t i = 0; i < n; i++)
             hashes[i] = test_random(stream, from + i);
-        assert_status(bly_add_many(filter, hashes, n), BLY_OK);
+        assert_status(bly_add_many(filter, hashes, n, NULL, NULL), BLY_OK);
         from += n;
     }
 }
@@ -192,10 +192,13 @@ static void test_seed_decides(void **state)
         for (size_t i = 0, n = 0; i < N; i += n) {
             n = test_random(4, i) % 300 % (N - i) + 1;
             if (i % 2)
-                assert_status(bly_add_many(all, hashes + i, n), BLY_OK);
+                assert_status(bly_add_many(all, hashes + i, n, NULL, NULL),
+                              BLY_OK);
             else
-                assert_status(bly_add_each(all, hashes + i, n, seen), BLY_OK);
-            assert_status(bly_add_many(other, hashes + i, n), BLY_OK);
+                assert_status(bly_add_many(all, hashes + i, n, seen, NULL),
+                              BLY_OK);
+            assert_status(bly_add_many(other, hashes + i, n, NULL, NULL),
+                          BLY_OK);
             for (size_t j = i; j < i + n; j++)
                 bly_add_hash(one, hashes[j]);
         }
@@ -563,9 +566,9 @@ static void test_any_payload(void **state)
         memset(image + IMAGE_HEADER + 8, 0, HEAD - 8);
         image_set_u64(image, IMAGE_HEADER, UINT64_MAX - 5);
         image_seal(image);
-        assert_status(bly_wrap(&wrapped, image, bytes), BLY_OK);
+        assert_status(bly_wrap(&wrapped, image, bytes, NULL), BLY_OK);
         bly_free(filter);
-        assert_status(bly_copy(&filter, wrapped), BLY_OK);
+        assert_status(bly_copy(&filter, wrapped, NULL), BLY_OK);
         for (uint64_t i = 0; i < 3000; i++) {
             bly_add_hash(filter, test_random(8, i));
             assert_true(bly_contains_hash(filter, test_random(8, i)));

@@ -52,7 +52,7 @@ static void test_batch_stops_at_the_removed(void **state)
     assert_status(bly_remove_hash(filter, gone), BLY_OK);
     for (uint64_t i = 0; i < N; i++)
         hashes[i] = i == BAD ? gone : test_random(2, i);
-    assert_status(bly_add_many(filter, hashes, N), BLY_EREMOVED);
+    assert_status(bly_add_many(filter, hashes, N, NULL, NULL), BLY_EREMOVED);
     bly_stat_t stat;
     assert_status(bly_stat(&stat, filter), BLY_OK);
     assert_int_equal(stat.items, 99 + BAD);

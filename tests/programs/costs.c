@@ -3,6 +3,7 @@
  * `advise` makes of it is in advise.sh; nothing is measured here.
  */
 #include "test.h"
+#include "bloomery/advice.h"
 
 #include "filters/costs.h"
 
@@ -121,15 +122,17 @@ static void test_damage(void **state)
     }
     for (size_t i = 0; i < n; i++)
         for (const char *c = "0-9 en.\n\xff"; *c != '\0'; c++) {
-            bly_advice first;
+            bly_ranking *all;
             memcpy(other, text, n);
             other[i] = *c;
             costs_put(other, n);
             if (costs_read(&t, costs_file) != NULL)
                 continue;
             bly_need need = { .capacity = 1000, .costs = &t.costs };
-            assert_int_equal(bly_advise(&first, 1, &need), BLY_OK);
-            assert_true(first.fits && isfinite(first.score));
+            assert_int_equal(bly_advise(&all, &need), BLY_OK);
+            assert_true(bly_ranking_at(all, 0)->fits
+                        && isfinite(bly_ranking_at(all, 0)->score));
+            bly_ranking_free(all);
         }
 }
 

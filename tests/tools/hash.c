@@ -358,7 +358,7 @@ static uint64_t hash_at(hash_function *hash, const uint8_t *key, size_t length,
     uint8_t *base = malloc(alignment + length + (alignment + length == 0));
     assert_non_null(base);
     memcpy(base + alignment, key, length);
-    uint64_t value = hash(base + alignment, length, 12345);
+    uint64_t value = hash(base + alignment, length, (hash_seed){.low = 12345});
     free(base);
     return value;
 }
@@ -381,20 +381,21 @@ static void test_alignment_does_not_matter(void **state)
 static void test_every_bit_and_the_length_matter(void **state)
 {
     (void)state;
+    const hash_seed nine = { .low = 9 };
     uint8_t key[LENGTHS + 1] = { 0 };
     for (size_t i = 0; i < LENGTHS; i++)
         key[i] = (uint8_t)test_random(2, i);
     for (const hash_info *h = hash_list; h->name != NULL; h++)
         for (size_t length = 0; length < LENGTHS; length++) {
-            if (h->function == hash_decimal)    /* these keys are no numbers */
+            if (strcmp(h->name, "decimal") == 0)    /* these are no numbers */
                 continue;
-            uint64_t value = h->function(key, length, 9);
+            uint64_t value = h->function(key, length, nine);
             for (size_t bit = 0; bit < 8 * length; bit++) {
                 key[bit / 8] ^= (uint8_t)(1u << bit % 8);
-                assert_int_not_equal(h->function(key, length, 9), value);
+                assert_int_not_equal(h->function(key, length, nine), value);
                 key[bit / 8] ^= (uint8_t)(1u << bit % 8);
             }
-            assert_int_not_equal(h->function(key, length + 1, 9), value);
+            assert_int_not_equal(h->function(key, length + 1, nine), value);
         }
 }
 
@@ -422,10 +423,13 @@ static void test_seed_matters_in_all_its_bits(void **state)
 {
     (void)state;
     for (const hash_info *h = hash_list; h->name != NULL; h++) {
-        uint64_t value = h->function("seed", 4, 0);
-        for (int bit = 0; bit < 64; bit++)
-            assert_int_equal(h->function("seed", 4, UINT64_C(1) << bit)
-                             == value, h->integer);
+        uint64_t value = h->function("seed", 4, (hash_seed){ 0, 0 });
+        for (int bit = 0; bit < 64; bit++) {
+            hash_seed low = { .low = UINT64_C(1) << bit };
+            hash_seed high = { .high = UINT64_C(1) << bit };
+            assert_int_equal(h->function("seed", 4, low) == value, h->integer);
+            assert_int_equal(h->function("seed", 4, high) == value, !h->keyed);
+        }
     }
 }
 
@@ -514,23 +518,49 @@ static uint64_t fnv1a_32_of(const void *key, size_t length, uint64_t seed)
     return hash_fnv1a_32(key, length);
 }
 
-/* How many different hashes 1000 different keys of `length` digits get. */
-static unsigned distinct_hashes(hash_function *hash, size_t length)
+/* A function of a plain seed, as those of 32 bits here are. */
+typedef uint64_t seeded_function(const void *key, size_t length,
+                                 uint64_t seed);
+
+enum { DISTINCT_KEYS = 1000 };
+
+/* Key number i of `length` digits. */
+static void distinct_key(char *key, size_t length, int i)
 {
-    enum { KEYS = 1000 };
-    uint64_t all[KEYS];
+    for (int rest = i * 9; length > 0; rest /= 10)
+        key[--length] = (char)('0' + rest % 10);
+}
+
+static unsigned distinct_of(uint64_t all[DISTINCT_KEYS])
+{
     unsigned distinct = 1;
-    for (int i = 0; i < KEYS; i++) {
-        char key[16];
-        int rest = i * 9;
-        for (size_t at = length; at > 0; rest /= 10)
-            key[--at] = (char)('0' + rest % 10);
-        all[i] = hash(key, length, 0);
-    }
-    qsort(all, KEYS, sizeof all[0], compare_hashes);
-    for (int i = 1; i < KEYS; i++)
+    qsort(all, DISTINCT_KEYS, sizeof all[0], compare_hashes);
+    for (int i = 1; i < DISTINCT_KEYS; i++)
         distinct += all[i] != all[i - 1];
     return distinct;
+}
+
+/* How many different hashes 1000 different keys of `length` digits get. */
+static unsigned distinct_seeded(seeded_function *hash, size_t length)
+{
+    uint64_t all[DISTINCT_KEYS];
+    char key[16];
+    for (int i = 0; i < DISTINCT_KEYS; i++) {
+        distinct_key(key, length, i);
+        all[i] = hash(key, length, 0);
+    }
+    return distinct_of(all);
+}
+
+static unsigned distinct_hashes(hash_function *hash, size_t length)
+{
+    uint64_t all[DISTINCT_KEYS];
+    char key[16];
+    for (int i = 0; i < DISTINCT_KEYS; i++) {
+        distinct_key(key, length, i);
+        all[i] = hash(key, length, (hash_seed){ 0, 0 });
+    }
+    return distinct_of(all);
 }
 
 /* A MurmurHash2 that circulates skips bytes: all its keys of 4, 5 or 6
@@ -539,11 +569,63 @@ static void test_short_keys_differ(void **state)
 {
     (void)state;
     for (size_t length = 4; length <= 8; length++) {
-        assert_true(distinct_hashes(murmur2_32_of, length) >= 990);
-        assert_true(distinct_hashes(murmur3_32_of, length) >= 990);
-        assert_true(distinct_hashes(fnv1a_32_of, length) >= 990);
+        assert_true(distinct_seeded(murmur2_32_of, length) >= 990);
+        assert_true(distinct_seeded(murmur3_32_of, length) >= 990);
+        assert_true(distinct_seeded(fnv1a_32_of, length) >= 990);
         for (const hash_info *h = hash_list; h->name != NULL; h++)
             assert_int_equal(distinct_hashes(h->function, length), 1000);
+    }
+}
+
+/* ---- SipHash ----------------------------------------------------------- */
+
+/* Key 00 01 … 0f, message 00 01 … of each length: the first and the fifteenth
+ * are in the paper (appendix A), all 64 in its authors' vectors, which are read
+ * where they are. */
+static void test_siphash(void **state)
+{
+    (void)state;
+    uint8_t secret[16], message[64];
+    for (size_t i = 0; i < sizeof message; i++)
+        message[i] = (uint8_t)i;
+    memcpy(secret, message, sizeof secret);
+    hash_seed seed = hash_secret(secret);
+    assert_int_equal(seed.low, UINT64_C(0x0706050403020100));
+    assert_int_equal(seed.high, UINT64_C(0x0F0E0D0C0B0A0908));
+    assert_int_equal(hash_siphash(message, 15, seed),
+                     UINT64_C(0xA129CA6149BE45E5));
+    assert_int_equal(hash_siphash(message, 0, seed),
+                     UINT64_C(0x726FDB47DD0E0E31));
+
+    FILE *file = fopen(VECTORS "siphash24.tsv", "r");
+    char line[256];
+    unsigned length, byte, seen = 0;
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        int at = 0;
+        if (sscanf(line, "%u %n", &length, &at) != 1)
+            continue;
+        uint64_t wanted = 0;
+        for (unsigned i = 0; i < 8; i++) {
+            assert_int_equal(sscanf(line + at + 2 * i, "%2x", &byte), 1);
+            wanted |= (uint64_t)byte << 8 * i;
+        }
+        assert_int_equal(hash_siphash(message, length, seed), wanted);
+        seen++;
+    }
+    assert_true(file == NULL || seen == 64);
+    if (file != NULL)
+        fclose(file);
+}
+
+static void test_secret_marks_differ(void **state)
+{
+    (void)state;
+    uint8_t secret[16] = { 0 };
+    uint64_t mark = hash_secret_mark(hash_secret(secret));
+    for (size_t bit = 0; bit < 128; bit++) {
+        secret[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        assert_int_not_equal(hash_secret_mark(hash_secret(secret)), mark);
+        secret[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
 }
 
@@ -559,19 +641,22 @@ static void test_list(void **state)
         assert_true(strlen(h->summary) > 0);
         assert_ptr_equal(hash_find(h->name), h);
     }
-    assert_int_equal(n, 7);
+    assert_int_equal(n, 8);
 }
 
 static void test_find(void **state)
 {
     (void)state;
-    assert_ptr_equal(hash_find("xxh3")->function, hash_xxh3);
-    assert_ptr_equal(hash_find("xxh64")->function, hash_xxh64);
-    assert_ptr_equal(hash_find("murmur2")->function, hash_murmur2);
-    assert_ptr_equal(hash_find("murmur3")->function, hash_murmur3);
-    assert_ptr_equal(hash_find("fnv1a")->function, hash_fnv1a);
-    assert_ptr_equal(hash_find("identity")->function, hash_identity);
-    assert_ptr_equal(hash_find("decimal")->function, hash_decimal);
+    static const struct { const char *name; seeded_function *function; } all[] =
+        { { "xxh3", hash_xxh3 }, { "xxh64", hash_xxh64 },
+          { "murmur2", hash_murmur2 }, { "murmur3", hash_murmur3 },
+          { "fnv1a", hash_fnv1a }, { "identity", hash_identity },
+          { "decimal", hash_decimal } };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        assert_int_equal(hash_find(all[i].name)->function("1234567", 7,
+                                                          (hash_seed){ 5, 0 }),
+                         all[i].function("1234567", 7, 5));
+    assert_ptr_equal(hash_find("siphash")->function, hash_siphash);
     const char *unknown[] = { "", "xxh", "xxh33", "murmur", "XXH3", "xxh3 ",
                               "identity!", "identit", "sha256" };
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
@@ -638,13 +723,13 @@ typedef void locate(const char *key, size_t length, uint64_t *at);
 typedef struct {
     locate  *where;
     size_t   bytes, probes;
-    uint32_t members;                   /* keys "0", "1", … before this one  */
+    uint32_t members; /* keys "0", "1", … before this one  */
     uint32_t asked;                     /* the next so many are asked for    */
     uint64_t set, fnv1a, hits;          /* what must come out                */
 } golden;
 
 /* Position i is hash(key, seed i) mod m, in lane i where there are lanes. */
-static void locate_modulo(hash_function *hash, uint64_t m, uint64_t lane_bits,
+static void locate_modulo(seeded_function *hash, uint64_t m, uint64_t lane_bits,
                           const char *key, size_t length, size_t k,
                           uint64_t *at)
 {
@@ -869,6 +954,8 @@ int main(void)
         cmocka_unit_test(test_identity),
         cmocka_unit_test(test_decimal),
         cmocka_unit_test(test_short_keys_differ),
+        cmocka_unit_test(test_siphash),
+        cmocka_unit_test(test_secret_marks_differ),
         cmocka_unit_test(test_list),
         cmocka_unit_test(test_find),
         cmocka_unit_test(test_find_field),

@@ -12,7 +12,7 @@
  *
  * WHAT SURVIVES
  *
- * Everything that was added before bly_flush or bly_sync said BLY_OK, whenever
+ * Everything that was added before bly_sync or bly_seal said BLY_OK, whenever
  * the process or the machine stops after that. This is why:
  *
  *  1. Before the first page changes, the header says "open for writing" on the
@@ -47,6 +47,7 @@
 #include "base/status.h"
 #include "verbs/handle.h"
 #include "io/folder.h"
+#include "io/open.h"
 #include "io/paged/pending.h"
 #include "io/paged/queue.h"
 
@@ -97,9 +98,11 @@ typedef struct {
     pending   waiting;
     pages_window window[2];
     pages_counts counts;
-    pthread_mutex_t lock;               /* for what follows                  */
+    pthread_mutex_t turn;               /* for `single`                      */
+    pthread_mutex_t lock;               /* for what follows but that         */
     pages_asker *askers;
     bool      trouble;                  /* a lookup could not read a page    */
+    uint8_t  *single;                   /* a page for who has no window      */
 } pages;
 
 static pages *pages_of(const bly_filter *filter)
@@ -336,21 +339,23 @@ static void pages_answer(pages *p, uint64_t place, uint8_t *page,
         p->kind->contains(p->head, page, hashes, n, present);
 }
 
-/* Key by key, without memory and without adding. */
+/* Key by key and one thread at a time, without memory and without adding. */
 static void pages_ask_single(pages *p, const uint64_t *hashes, size_t n,
                              bool *present)
 {
-    uint8_t page[KIND_PAGE_MOST];
     for (size_t i = 0; i < n; i++) {
         uint64_t place;
         p->kind->place(p->head, &hashes[i], 1, &place);
-        if (queue_read(p->file, pages_offset(p, place), page, p->bytes)) {
-            pages_answer(p, place, page, &hashes[i], 1, false,
-                         &present[i]);
-            continue;
-        }
+        pthread_mutex_lock(&p->turn);
+        bool there = queue_read(p->file, pages_offset(p, place), p->single,
+                                p->bytes);
         present[i] = true;
-        pages_note_trouble(p);
+        if (there)
+            pages_answer(p, place, p->single, &hashes[i], 1, false,
+                         &present[i]);
+        pthread_mutex_unlock(&p->turn);
+        if (!there)
+            pages_note_trouble(p);
     }
 }
 
@@ -605,7 +610,7 @@ static bly_status pages_stat(bly_stat_t *out, const bly_filter *filter)
     return BLY_OK;
 }
 
-/* ---- Flush, sync ------------------------------------------------------- */
+/* ---- Sync, seal -------------------------------------------------------- */
 
 /* Some answers since the last time were "perhaps" because a page could not be
  * read: say so once. */
@@ -619,7 +624,7 @@ static bly_status pages_tell_trouble(pages *p)
                        "file", p->path);
 }
 
-static bly_status pages_flush(bly_filter *filter)
+static bly_status pages_durable(bly_filter *filter)
 {
     pages *p = pages_of(filter);
     bly_status status = pages_apply(p);
@@ -629,13 +634,13 @@ static bly_status pages_flush(bly_filter *filter)
 }
 
 /* The header comes last, when all pages are on the disk. */
-static bly_status pages_sync(bly_filter *filter)
+static bly_status pages_seal(bly_filter *filter)
 {
     pages *p = pages_of(filter);
     uint64_t sum = 0, damaged = 0;
     if (!filter->changed)
         return pages_tell_trouble(p);
-    bly_status status = pages_flush(filter);
+    bly_status status = pages_durable(filter);
     if (status == BLY_OK || (status == BLY_ECORRUPT && !p->failed))
         status = pages_sum(&sum, &damaged, p, &filter->allocator);
     if (status != BLY_OK)
@@ -664,10 +669,12 @@ static void pages_free(pages *p, const bly_allocator *allocator)
     for (size_t i = 0; i < 2; i++)
         pages_window_free(&p->window[i], allocator);
     pending_release(&p->waiting);
+    pthread_mutex_destroy(&p->turn);
     pthread_mutex_destroy(&p->lock);
     if (p->file >= 0)
         close(p->file);
     memory_release(allocator, p->head, KIND_PAGE_MOST);
+    memory_release(allocator, p->single, KIND_PAGE_MOST);
     if (p->path != NULL)
         memory_release(allocator, p->path, strlen(p->path) + 1);
     memory_release(allocator, p, sizeof *p);
@@ -675,7 +682,7 @@ static void pages_free(pages *p, const bly_allocator *allocator)
 
 static void pages_release(bly_filter *filter)
 {
-    (void)pages_sync(filter);
+    (void)pages_seal(filter);
     pages_free(pages_of(filter), &filter->allocator);
 }
 
@@ -685,8 +692,8 @@ static const handle_away pages_away = {
     .add_many      = pages_add_many,
     .contains_many = pages_contains_many,
     .stat          = pages_stat,
-    .flush         = pages_flush,
-    .sync          = pages_sync,
+    .sync          = pages_durable,
+    .seal          = pages_seal,
 };
 
 /* With a copy of the path and no file yet, or NULL. */
@@ -697,6 +704,7 @@ static pages *pages_new(const char *path, const bly_allocator *allocator)
     if (p == NULL)
         return NULL;
     p->file = -1;
+    pthread_mutex_init(&p->turn, NULL);
     pthread_mutex_init(&p->lock, NULL);
     p->path = memory_raw(allocator, length);
     if (p->path != NULL) {
@@ -721,14 +729,17 @@ static bly_status pages_prepare(pages *p, const bly_allocator *allocator)
 
 static bly_status pages_handle(bly_filter **out, pages *p,
                                const bly_kind *kind,
-                               const bly_allocator *allocator)
+                               const handle_options *options)
 {
+    struct stat info;
     size_t bytes = (size_t)image_u64(p->head, IMAGE_BYTES);
     bly_filter *filter;
     bly_status status = handle_make(&filter, kind, p->head, bytes,
-                                    &pages_source, allocator);
+                                    &pages_source, options);
     if (status != BLY_OK)
-        return status;
+        return status_named(status, p->path);
+    if (fstat(p->file, &info) == 0)
+        filter->file = open_identity(&info, p->writable);
     filter->state = p;
     filter->away = &pages_away;
     filter->writable = p->writable;
@@ -833,8 +844,9 @@ static bly_status pages_verify(pages *p, const bly_allocator *allocator)
 }
 
 static bly_status pages_open_file(bly_filter **out, pages *p, int flags,
-                                  const bly_allocator *allocator)
+                                  const handle_options *options)
 {
+    const bly_allocator *allocator = &options->allocator;
     const bly_kind *kind;
     uint64_t size = 0;
     p->writable = (flags & BLY_WRITE) != 0;
@@ -842,7 +854,8 @@ static bly_status pages_open_file(bly_filter **out, pages *p, int flags,
     if (p->file < 0)
         return pages_failed("open", p->path);
     p->head = memory_zeroed(allocator, KIND_PAGE_MOST);
-    if (p->head == NULL)
+    p->single = memory_raw(allocator, KIND_PAGE_MOST);
+    if (p->head == NULL || p->single == NULL)
         return status_plain(BLY_ENOMEM);
     bly_status status = p->writable ? pages_lock(p) : BLY_OK;
     if (status == BLY_OK)
@@ -855,18 +868,18 @@ static bly_status pages_open_file(bly_filter **out, pages *p, int flags,
         status = pages_recover(p, allocator);
     else if (status == BLY_OK && (flags & BLY_VERIFY))
         status = pages_verify(p, allocator);
-    return status == BLY_OK ? pages_handle(out, p, kind, allocator) : status;
+    return status == BLY_OK ? pages_handle(out, p, kind, options) : status;
 }
 
-bly_status pages_open(bly_filter **out, const char *path, int flags)
+bly_status pages_open(bly_filter **out, const char *path, int flags,
+                      const handle_options *options)
 {
-    bly_allocator allocator = memory_allocator(NULL);
-    pages *p = pages_new(path, &allocator);
+    pages *p = pages_new(path, &options->allocator);
     if (p == NULL)
         return status_plain(BLY_ENOMEM);
-    bly_status status = pages_open_file(out, p, flags, &allocator);
+    bly_status status = pages_open_file(out, p, flags, options);
     if (status != BLY_OK)
-        pages_free(p, &allocator);
+        pages_free(p, &options->allocator);
     return status;
 }
 
@@ -889,12 +902,15 @@ static bly_status pages_create_file(pages *p)
 
 static bly_status pages_create(bly_filter **out, pages *p,
                                const bly_kind *kind,
-                               const bly_allocator *allocator)
+                               const handle_options *options)
 {
+    const bly_allocator *allocator = &options->allocator;
     p->kind = kind->pages;
     p->bytes = p->kind->bytes(p->head);
     p->writable = true;
-    bly_status status = pages_prepare(p, allocator);
+    p->single = memory_raw(allocator, KIND_PAGE_MOST);
+    bly_status status = p->single != NULL ? pages_prepare(p, allocator)
+                                          : status_plain(BLY_ENOMEM);
     if (status != BLY_OK)
         return status;
     p->file = open(p->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -904,7 +920,7 @@ static bly_status pages_create(bly_filter **out, pages *p,
     if (status == BLY_OK)
         status = pages_create_file(p);
     if (status == BLY_OK)
-        status = pages_handle(out, p, kind, allocator);
+        status = pages_handle(out, p, kind, options);
     if (status != BLY_OK)
         unlink(p->path);
     return status;
@@ -913,16 +929,22 @@ static bly_status pages_create(bly_filter **out, pages *p,
 bly_status bly_create(bly_filter **out, const char *path, const char *kind,
                       const bly_spec *spec)
 {
-    bly_allocator allocator = memory_allocator(spec->allocator);
+    bly_options given = {
+        .allocator = spec != NULL ? spec->allocator : NULL,
+        .secret = spec != NULL ? spec->secret : NULL,
+        .threads = spec != NULL ? spec->threads : 0,
+    };
+    handle_options options;
     const bly_kind *found;
-    pages *p = pages_new(path, &allocator);
+    bly_status status = handle_options_read(&options, &given);
+    pages *p = status == BLY_OK ? pages_new(path, &options.allocator) : NULL;
     if (p == NULL)
-        return status_plain(BLY_ENOMEM);
-    bly_status status = handle_head(&p->head, &found, kind, spec, &allocator);
+        return status == BLY_OK ? status_plain(BLY_ENOMEM) : status;
+    status = handle_head(&p->head, &found, kind, spec, &options.allocator);
     if (status == BLY_OK)
-        status = pages_create(out, p, found, &allocator);
+        status = pages_create(out, p, found, &options);
     if (status != BLY_OK)
-        pages_free(p, &allocator);
+        pages_free(p, &options.allocator);
     return status;
 }
 

@@ -5,10 +5,12 @@
 #ifndef BLY_IO_PAGED_PAGES_H
 #define BLY_IO_PAGED_PAGES_H
 
-#include "bloomery.h"
+#include "bloomery/paged.h"
+#include "verbs/handle.h"
 
 /* bly_open for flags with BLY_PAGED; they are legal. */
-bly_status pages_open(bly_filter **out, const char *path, int flags);
+bly_status pages_open(bly_filter **out, const char *path, int flags,
+                      const handle_options *options);
 
 /* What has been done with the file since it was opened: for tests. */
 typedef struct {

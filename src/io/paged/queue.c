@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -141,23 +142,36 @@ static bool queue_ring_start(queue *q)
     return q->flying > 0;
 }
 
+/* The next answer, whatever becomes of waiting: where the system refuses to
+ * wait, look until it is there, for the pieces are being written to all the
+ * same, and their memory must not be given back before. */
+static struct io_uring_cqe *queue_ring_wait(queue *q)
+{
+    static const struct timespec pause = { .tv_nsec = 100000 };
+    struct io_uring_cqe *entry = NULL;
+    for (;;) {
+        int waited = io_uring_wait_cqe(&q->ring, &entry);
+        if (waited == 0)
+            return entry;
+        if (waited == -EINTR)
+            continue;
+        q->spent = true;
+        if (io_uring_peek_cqe(&q->ring, &entry) == 0)
+            return entry;
+        nanosleep(&pause, NULL);
+    }
+}
+
 /* A piece that came whole is there; one that did not is read again, which
  * tells why. A ring that has refused something is not used again. */
 static void queue_ring_finish(queue *q)
 {
-    while (q->flying > 0) {
-        struct io_uring_cqe *entry;
-        int waited = io_uring_wait_cqe(&q->ring, &entry);
-        if (waited == -EINTR)
-            continue;
-        q->spent |= waited < 0;
-        if (waited < 0)
-            break;
+    for (; q->flying > 0; q->flying--) {
+        struct io_uring_cqe *entry = queue_ring_wait(q);
         bool *there = io_uring_cqe_get_data(entry);
         const queue_piece *piece = &q->pieces[there - q->there];
         *there = entry->res >= 0 && (size_t)entry->res == piece->bytes;
         io_uring_cqe_seen(&q->ring, entry);
-        q->flying--;
     }
     if (q->rings && q->spent) {
         queue_ring_free(q);

@@ -100,7 +100,7 @@
  *
  * PLAN
  *
- * `others` says how many keys S will have; bly_build_labels counts them. The
+ * `others` says how many keys S will have; bly_build counts them. The
  * bytes are more than (1) by four deviations of a level's size, of every
  * level; what is left over is given back.
  *

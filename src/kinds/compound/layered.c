@@ -439,7 +439,7 @@ static void layered_stat(bly_stat_t *out, const void *image)
     while (layered_next(&at))
         if (at.number + 1 == at.layers)
             at.kind->stat(&last, at.image);
-    out->stuck = layered_whole(last.distinct);
+    out->saturated = layered_whole(last.distinct);
 }
 
 const bly_kind bly_kind_layered = {

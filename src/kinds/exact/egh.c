@@ -494,10 +494,10 @@ static void egh_contains_many(const void *image, const uint64_t *hashes,
 
 static bly_status egh_outside(const void *image)
 {
-    return status_fail(BLY_EPARAM, "the key is not an integer below %llu: leave "
+    return status_fail(BLY_EPARAM,
+                       "the key is not an integer below %llu: leave "
                        "it out, or build for a larger universe=",
-                       (unsigned long long)image_geometry(image,
-                                                          EGH_UNIVERSE));
+                       (unsigned long long)image_geometry(image, EGH_UNIVERSE));
 }
 
 static uint64_t egh_count(const void *image)
@@ -682,6 +682,7 @@ const bly_kind bly_kind_egh = {
     .name    = "egh",
     .family  = "exact",
     .summary = "integers without a false positive, up to a planned number",
+    .experimental  = true,
     .version = EGH_VERSION,
     .options = egh_options,
 

@@ -663,8 +663,7 @@ static void invertible_stat(bly_stat_t *out, const void *image)
  * its other cells is done, and keeps it. */
 typedef struct {
     invertible     t;
-    hash_function *hash;
-    uint64_t       seed;
+    const kind_hasher *hasher;
     uint64_t      *stack;               /* cells to look at                  */
     uint64_t       top;
     uint8_t       *mark;                /* of each cell                      */
@@ -692,7 +691,7 @@ static bool invertible_ready(const invertible_peel *p, uint64_t at)
     size_t length = cell[INVERTIBLE_LENGTH];
     return length <= t->key
         && bits_clear_from(cell, t->stride, 8 * (INVERTIBLE_BYTES + length))
-        && p->hash(cell + INVERTIBLE_BYTES, length, p->seed)
+        && p->hasher->function(cell + INVERTIBLE_BYTES, length, p->hasher->seed)
            == image_u64(cell, INVERTIBLE_HASH);
 }
 
@@ -766,13 +765,10 @@ static bly_status invertible_crowd(const void *image)
 }
 
 static bly_status invertible_list(const void *image, void *scratch,
-                                  bly_visit_listed *visit, void *context)
+                                  const kind_hasher *hasher,
+                                  bly_visit_key *visit, void *context)
 {
-    invertible_peel p = {
-        .t = invertible_of(image),
-        .hash = hash_find_field((const uint8_t *)image + IMAGE_HASH)->function,
-        .seed = image_u64(image, IMAGE_SEED),
-    };
+    invertible_peel p = { .t = invertible_of(image), .hasher = hasher };
     uint64_t cells = invertible_cells(&p.t);
     size_t bytes = image_payload_bytes(image);
     memcpy(scratch, p.t.cells, bytes);

@@ -845,7 +845,7 @@ static void stable_stat(bly_stat_t *out, const void *image)
     };
     cells_stat(out, &c, image_payload(image) + STABLE_HEAD);
     out->distinct = out->distinct_sd = out->fill > 0 ? INFINITY : 0;
-    out->stuck = 0;
+    out->saturated = 0;
     out->lost = stable_lost(&chain, (double)out->capacity);
     out->window = 0;
 }

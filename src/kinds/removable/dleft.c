@@ -936,7 +936,7 @@ static void dleft_stat(bly_stat_t *out, const void *image)
     out->fill = (double)met / (DLEFT_CELLS * (double)buckets);
     out->rate = fmin((double)met / range, 1);
     out->probes = DLEFT_TABLES;
-    out->stuck = stuck;
+    out->saturated = stuck;
 }
 
 const bly_kind bly_kind_dleft = {

@@ -234,7 +234,8 @@ static bly_status quotient_plan(bly_plan_t *plan, const kind_spec *spec)
 
     for (uint32_t r = 1; r <= RUNS_R_MAX; r++) {
         uint64_t slots = quotient_slots_for(n);
-        uint64_t need = (range >> r) + ((range & ((UINT64_C(1) << r) - 1)) != 0);
+        uint64_t need
+            = (range >> r) + ((range & ((UINT64_C(1) << r) - 1)) != 0);
         slots = need > slots ? need : slots;
         uint64_t bytes = quotient_payload(quotient_blocks_for(slots), r);
         if (slots <= QUOTIENT_RANGE_MAX >> r
@@ -793,11 +794,14 @@ static bly_status quotient_resize_plan(bly_plan_t *plan, const void *image,
     }
     while (capacity > slots || quotient_slots_for(capacity) > slots) {
         if (r == 1)
-            return status_fail(BLY_EPARAM, "a filter of %llu slots and %u bits "
-                               "cannot be made larger than %llu times, nor hold "
-                               "%llu keys: plan with a lower rate what is to "
-                               "grow", (unsigned long long)v.slots, v.r,
-                               1ull << (v.r - 1), (unsigned long long)capacity);
+            return status_fail(
+                BLY_EPARAM,
+                "a filter of %llu slots and %u bits "
+                "cannot be made larger than %llu times, nor hold "
+                "%llu keys: plan with a lower rate what is to "
+                "grow",
+                (unsigned long long)v.slots, v.r, 1ull << (v.r - 1),
+                (unsigned long long)capacity);
         slots *= 2;
         r--;
     }
@@ -868,7 +872,8 @@ static uint64_t quotient_least_hash(const runs_view *v, uint64_t f)
     return low;
 }
 
-static void quotient_each(const void *image, bly_visit *visit, void *context)
+static void quotient_each(const void *image, bly_visit_fingerprint *visit,
+                          void *context)
 {
     runs_view v = runs_look(image);
     runs_cursor c = runs_first(&v);

@@ -1,4 +1,4 @@
-/* sketch.h - what `bloomery sketch` and `bloomery diff` share.
+/* sketches.h - what `bloomery sketch` and `bloomery diff` share.
  *
  * From the bottom up:
  *
@@ -9,8 +9,8 @@
  *
  * Floor 8 (programs); includes command.h only.
  */
-#ifndef CLI_SKETCH_H
-#define CLI_SKETCH_H
+#ifndef CLI_SKETCHES_H
+#define CLI_SKETCHES_H
 
 #include "bloomery/command.h"
 

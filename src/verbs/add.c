@@ -1,0 +1,268 @@
+/* add.c - keys go in, with labels or without.
+ *
+ * Floor 5. A verb here checks what may be done, hashes the key, and calls the
+ * kind's slot; for a slot the kind left out it loops over the single form, or
+ * says BLY_EUNSUPPORTED. How many went in is told whatever happens.
+ */
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "verbs/keys.h"
+
+/* ---- Growing ----------------------------------------------------------- */
+
+/* Make the image of a full filter longer, where its kind does that. */
+static bly_status add_grow(bly_filter *filter)
+{
+    const bly_kind *kind = filter->kind;
+    uint64_t bytes = 0;
+    if (filter->source != &handle_owned)
+        return status_fail(BLY_EFULL, "the filter is full, and one that is "
+                           "mapped from its file cannot grow: open it without "
+                           "BLY_MAP, add and save it");
+    bly_status status = kind->grow_plan(&bytes, filter->image);
+    if (status != BLY_OK)
+        return status;
+    uint8_t *image = bytes > SIZE_MAX ? NULL
+                   : memory_zeroed(&filter->allocator, (size_t)bytes);
+    if (image == NULL)
+        return handle_no_memory(bytes);
+    memcpy(image, filter->image, filter->bytes);
+    image_set_u64(image, IMAGE_BYTES, bytes);
+    status = kind->grow(image);
+    if (status != BLY_OK) {
+        memory_release(&filter->allocator, image, (size_t)bytes);
+        return status;
+    }
+    memory_release(&filter->allocator, filter->image, filter->bytes);
+    filter->image = image;
+    filter->bytes = (size_t)bytes;
+    return BLY_OK;
+}
+
+/* ---- One --------------------------------------------------------------- */
+
+static bly_status add_one(bly_filter *filter, uint64_t hash)
+{
+    return filter->shared ? filter->kind->add_shared(filter->image, hash)
+                          : filter->kind->add(filter->image, hash);
+}
+
+bly_status bly_add_hash(bly_filter *filter, uint64_t hash)
+{
+    const bly_kind *kind = filter->kind;
+    if (kind->add == NULL)
+        return handle_unsupported(kind, "add");
+    if (filter->away != NULL)
+        return bly_add_many(filter, &hash, 1, NULL, NULL);
+    bly_status status = handle_begin(filter);
+    if (status != BLY_OK)
+        return status;
+    status = add_one(filter, hash);
+    if (status == BLY_EFULL && kind->grow != NULL) {
+        status = add_grow(filter);
+        if (status == BLY_OK)
+            status = add_one(filter, hash);
+    }
+    if (status >= 0)
+        handle_count_items(filter, 1);
+    return status;
+}
+
+/* For a kind that takes keys whole. */
+static bly_status add_key(bly_filter *filter, const void *key, size_t length)
+{
+    bly_status status = handle_begin(filter);
+    if (status == BLY_OK)
+        status = filter->kind->add_key(filter->image,
+                                       bly_hash(filter, key, length), key,
+                                       length);
+    if (status >= 0)
+        handle_count_items(filter, 1);
+    return status;
+}
+
+bly_status bly_add(bly_filter *filter, const void *key, size_t length)
+{
+    if (filter->kind->add_key != NULL)
+        return add_key(filter, key, length);
+    return bly_add_hash(filter, bly_hash(filter, key, length));
+}
+
+/* ---- Many -------------------------------------------------------------- */
+
+/* The kind's own batch, or a loop over its single form; `seen` may be NULL. */
+static bly_status add_batch(bly_filter *filter, const uint64_t *hashes,
+                            size_t n, bool *seen, size_t *done)
+{
+    const bly_kind *kind = filter->kind;
+    void *image = filter->image;
+    if (filter->away != NULL)
+        return filter->away->add_many(filter, hashes, n, seen, done);
+    if (seen == NULL && filter->shared && kind->add_many_shared != NULL)
+        return kind->add_many_shared(image, hashes, n, done);
+    if (seen == NULL && !filter->shared && kind->add_many != NULL)
+        return kind->add_many(image, hashes, n, done);
+    if (seen != NULL && !filter->shared && kind->add_each != NULL)
+        return kind->add_each(image, hashes, n, seen, done);
+
+    for (*done = 0; *done < n; ++*done) {
+        bly_status status = add_one(filter, hashes[*done]);
+        if (status < 0)
+            return status;
+        if (seen != NULL)
+            seen[*done] = status == BLY_SEEN;
+    }
+    return BLY_OK;
+}
+
+/* All of a batch, growing on the way where the kind does that. */
+static bly_status add_all(bly_filter *filter, const uint64_t *hashes, size_t n,
+                          bool *seen, size_t *done)
+{
+    *done = 0;
+    if (filter->kind->add == NULL)
+        return handle_unsupported(filter->kind, "add");
+    if (n == 0)
+        return BLY_OK;
+    bly_status status = handle_begin(filter);
+    if (status != BLY_OK)
+        return status;
+    status = add_batch(filter, hashes, n, seen, done);
+    while (status == BLY_EFULL && filter->kind->grow != NULL) {
+        size_t more = 0;
+        status = add_grow(filter);
+        if (status != BLY_OK)           /* it may be full for good */
+            break;
+        status = add_batch(filter, hashes + *done, n - *done,
+                           seen != NULL ? seen + *done : NULL, &more);
+        *done += more;
+    }
+    handle_count_items(filter, *done);
+    return status;
+}
+
+/* What a caller wants to know, if it does. */
+static void add_told(size_t *done, size_t in)
+{
+    if (done != NULL)
+        *done = in;
+}
+
+bly_status bly_add_many(bly_filter *filter, const uint64_t *hashes, size_t n,
+                        bool *seen, size_t *done)
+{
+    size_t in;
+    bly_status status = add_all(filter, hashes, n, seen, &in);
+    add_told(done, in);
+    return status;
+}
+
+static bly_status add_whole(bly_filter *filter, const bly_keys *keys,
+                            bool *seen, size_t *in)
+{
+    for (*in = 0; *in < keys->n; ++*in) {
+        bly_key key = keys_at(keys, *in);
+        bly_status status = add_key(filter, key.data, key.length);
+        if (status < 0)
+            return status;
+        if (seen != NULL)
+            seen[*in] = status == BLY_SEEN;
+    }
+    return BLY_OK;
+}
+
+static bly_status add_hashed(bly_filter *filter, const bly_keys *keys,
+                             bool *seen, size_t *in)
+{
+    uint64_t hashes[KEYS_CHUNK];
+    bly_status status = filter->kind->add == NULL
+                      ? handle_unsupported(filter->kind, "add") : BLY_OK;
+    for (*in = 0; *in < keys->n && status >= 0; ) {
+        size_t some = keys_hash(&filter->hasher, hashes, keys, *in), done;
+        status = add_all(filter, hashes, some,
+                         seen != NULL ? seen + *in : NULL, &done);
+        *in += done;
+    }
+    return status;
+}
+
+bly_status bly_add_keys(bly_filter *filter, const bly_keys *keys, bool *seen,
+                        size_t *done)
+{
+    size_t in = 0;
+    bly_status status = keys_check(keys);
+    if (status == BLY_OK)
+        status = filter->kind->add_key != NULL
+               ? add_whole(filter, keys, seen, &in)
+               : add_hashed(filter, keys, seen, &in);
+    add_told(done, in);
+    return status;
+}
+
+/* ---- With labels ------------------------------------------------------- */
+
+bly_status bly_put_hash(bly_filter *filter, uint64_t hash, uint64_t label)
+{
+    if (filter->kind->put == NULL)
+        return handle_unsupported(filter->kind, "carry labels");
+    bly_status status = handle_begin(filter);
+    if (status == BLY_OK)
+        status = filter->kind->put(filter->image, hash, label);
+    if (status >= 0 && filter->kind->add != NULL)
+        handle_count_items(filter, 1);
+    return status;
+}
+
+bly_status bly_put(bly_filter *filter, const void *key, size_t length,
+                   uint64_t label)
+{
+    return bly_put_hash(filter, bly_hash(filter, key, length), label);
+}
+
+static bly_status add_put_all(bly_filter *filter, const uint64_t *hashes,
+                              const uint64_t *labels, size_t n, size_t *done)
+{
+    const bly_kind *kind = filter->kind;
+    *done = 0;
+    if (kind->put == NULL)
+        return handle_unsupported(kind, "carry labels");
+    bly_status status = n > 0 ? handle_begin(filter) : BLY_OK;
+    if (status != BLY_OK)
+        return status;
+    if (kind->put_many != NULL)
+        status = kind->put_many(filter->image, hashes, labels, n, done);
+    else
+        for (; *done < n && status >= 0; *done += status >= 0)
+            status = kind->put(filter->image, hashes[*done], labels[*done]);
+    if (kind->add != NULL)
+        handle_count_items(filter, *done);
+    return status < 0 ? status : BLY_OK;
+}
+
+bly_status bly_put_many(bly_filter *filter, const uint64_t *hashes,
+                        const uint64_t *labels, size_t n, size_t *done)
+{
+    size_t in;
+    bly_status status = add_put_all(filter, hashes, labels, n, &in);
+    add_told(done, in);
+    return status;
+}
+
+bly_status bly_put_keys(bly_filter *filter, const bly_keys *keys,
+                        const uint64_t *labels, size_t *done)
+{
+    uint64_t hashes[KEYS_CHUNK];
+    size_t in = 0;
+    bly_status status = keys_check(keys);
+    if (status == BLY_OK && filter->kind->put == NULL)
+        status = handle_unsupported(filter->kind, "carry labels");
+    while (in < keys->n && status >= 0) {
+        size_t some = keys_hash(&filter->hasher, hashes, keys, in), more;
+        status = add_put_all(filter, hashes, labels + in, some, &more);
+        in += more;
+    }
+    add_told(done, in);
+    return status;
+}

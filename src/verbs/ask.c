@@ -1,0 +1,145 @@
+/* ask.c - is a key there, how often, with which label.
+ *
+ * Floor 5. Nothing here can fail, but keys that are no keys.
+ */
+#include <string.h>
+
+#include "base/status.h"
+#include "verbs/keys.h"
+
+/* ---- Is it there ------------------------------------------------------- */
+
+PLATFORM_INLINE bool ask_contains(const bly_filter *filter, uint64_t hash)
+{
+    bool present;
+    if (filter->away == NULL)
+        return filter->contains(filter->image, hash);
+    filter->away->contains_many(filter, &hash, 1, &present);
+    return present;
+}
+
+bool bly_contains_hash(const bly_filter *filter, uint64_t hash)
+{
+    return ask_contains(filter, hash);
+}
+
+bool bly_contains(const bly_filter *filter, const void *key, size_t length)
+{
+    return ask_contains(filter, filter->hasher.function(key, length,
+                                                        filter->hasher.seed));
+}
+
+void bly_contains_many(const bly_filter *filter, const uint64_t *hashes,
+                       size_t n, bool *present)
+{
+    const bly_kind *kind = filter->kind;
+    if (filter->away != NULL) {
+        filter->away->contains_many(filter, hashes, n, present);
+        return;
+    }
+    if (kind->contains_many != NULL) {
+        kind->contains_many(filter->image, hashes, n, present);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        present[i] = filter->contains(filter->image, hashes[i]);
+}
+
+bly_status bly_contains_keys(const bly_filter *filter, const bly_keys *keys,
+                             bool *present)
+{
+    uint64_t hashes[KEYS_CHUNK];
+    bly_status status = keys_check(keys);
+    if (status != BLY_OK) {
+        memset(present, true, keys->n * sizeof *present);
+        return status;
+    }
+    for (size_t i = 0, some; i < keys->n; i += some) {
+        some = keys_hash(&filter->hasher, hashes, keys, i);
+        bly_contains_many(filter, hashes, some, present + i);
+    }
+    return BLY_OK;
+}
+
+/* ---- How often --------------------------------------------------------- */
+
+uint64_t bly_count_hash(const bly_filter *filter, uint64_t hash)
+{
+    if (filter->kind->count != NULL)
+        return filter->kind->count(filter->image, hash);
+    return bly_contains_hash(filter, hash) ? UINT64_MAX : 0;
+}
+
+uint64_t bly_count(const bly_filter *filter, const void *key, size_t length)
+{
+    return bly_count_hash(filter, bly_hash(filter, key, length));
+}
+
+void bly_count_many(const bly_filter *filter, const uint64_t *hashes, size_t n,
+                    uint64_t *counts)
+{
+    if (filter->kind->count_many != NULL) {
+        filter->kind->count_many(filter->image, hashes, n, counts);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        counts[i] = bly_count_hash(filter, hashes[i]);
+}
+
+bly_status bly_count_keys(const bly_filter *filter, const bly_keys *keys,
+                          uint64_t *counts)
+{
+    uint64_t hashes[KEYS_CHUNK];
+    bly_status status = keys_check(keys);
+    if (status != BLY_OK) {
+        for (size_t i = 0; i < keys->n; i++)
+            counts[i] = UINT64_MAX;
+        return status;
+    }
+    for (size_t i = 0, some; i < keys->n; i += some) {
+        some = keys_hash(&filter->hasher, hashes, keys, i);
+        bly_count_many(filter, hashes, some, counts + i);
+    }
+    return BLY_OK;
+}
+
+/* ---- Which label ------------------------------------------------------- */
+
+bool bly_get_hash(const bly_filter *filter, uint64_t hash, uint64_t *label)
+{
+    return filter->kind->get != NULL
+        && filter->kind->get(filter->image, hash, label);
+}
+
+bool bly_get(const bly_filter *filter, const void *key, size_t length,
+             uint64_t *label)
+{
+    return bly_get_hash(filter, bly_hash(filter, key, length), label);
+}
+
+void bly_get_many(const bly_filter *filter, const uint64_t *hashes, size_t n,
+                  bool *found, uint64_t *labels)
+{
+    if (filter->kind->get_many != NULL) {
+        filter->kind->get_many(filter->image, hashes, n, found, labels);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        found[i] = bly_get_hash(filter, hashes[i], &labels[i]);
+}
+
+bly_status bly_get_keys(const bly_filter *filter, const bly_keys *keys,
+                        bool *found, uint64_t *labels)
+{
+    uint64_t hashes[KEYS_CHUNK];
+    bly_status status = keys_check(keys);
+    if (status != BLY_OK) {
+        memset(found, false, keys->n * sizeof *found);
+        return status;
+    }
+    for (size_t i = 0, some; i < keys->n; i += some) {
+        some = keys_hash(&filter->hasher, hashes, keys, i);
+        bly_get_many(filter, hashes, some, found + i, labels + i);
+    }
+    return BLY_OK;
+}

@@ -1,0 +1,263 @@
+/* handle.c - from an image to a handle, and what all verbs do with one: begin
+ * a change, count items, seal.
+ *
+ * Floor 5.
+ */
+#include "verbs/handle.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "verbs/registry.h"
+
+bly_status handle_unsupported(const bly_kind *kind, const char *verb)
+{
+    return status_fail(BLY_EUNSUPPORTED, "kind %s cannot %s: see the abilities "
+                       "in the list of kinds", kind->name, verb);
+}
+
+bly_status handle_no_memory(uint64_t bytes)
+{
+    return status_fail(BLY_ENOMEM, "out of memory: the filter takes %.4g MiB: "
+                       "ask for fewer keys or a higher rate",
+                       (double)bytes / (1 << 20));
+}
+
+bly_status handle_options_read(handle_options *out, const bly_options *options)
+{
+    static const bly_options none;
+    const bly_options *o = options != NULL ? options : &none;
+    if (o->zero != 0
+        || memcmp(o->reserved, none.reserved, sizeof none.reserved) != 0)
+        return status_fail(BLY_EPARAM, "the options have values in reserved "
+                           "fields: set them to zero before you fill them in, "
+                           "or link the library they were written for");
+    *out = (handle_options){
+        .allocator = memory_allocator(o->allocator, o->threads),
+        .secret = o->secret, .threads = o->threads,
+    };
+    return BLY_OK;
+}
+
+/* ---- Checking ---------------------------------------------------------- */
+
+bly_status handle_find(const bly_kind **kind, const void *image)
+{
+    const char *name = (const char *)image + IMAGE_KIND;
+    size_t length = strnlen(name, IMAGE_KIND_NAME);
+    const bly_kind *found = kind_named(name, length);
+    for (size_t i = length; i < IMAGE_KIND_NAME; i++)
+        if (name[i] != '\0')
+            found = NULL;
+    if (found == NULL)
+        return status_fail(BLY_EKIND, "the filter is of kind '%.16s', which "
+                           "this version does not know: use the library that "
+                           "wrote it", name);
+    uint32_t version = image_u32(image, IMAGE_VERSION);
+    if (version != found->version)
+        return status_fail(BLY_EVERSION, "the filter has version %u of kind "
+                           "%s, this library reads %u: use the library that "
+                           "wrote it, or build it anew", version, found->name,
+                           found->version);
+    *kind = found;
+    return BLY_OK;
+}
+
+bly_status handle_check_kind(const bly_kind **kind, const void *image)
+{
+    const bly_kind *found;
+    uint64_t unpacked = 0;
+    bly_status status = handle_find(&found, image);
+    if (status == BLY_OK && found->unpack_plan != NULL)
+        status = found->unpack_plan(&unpacked, image);
+    if (status == BLY_OK && unpacked == 0)
+        status = found->check(image);
+    if (status == BLY_OK)
+        *kind = found;
+    return status;
+}
+
+bly_status handle_check(const bly_kind **kind, const void *image,
+                        uint64_t bytes)
+{
+    bly_status status = image_check_header(image, bytes);
+    return status == BLY_OK ? handle_check_kind(kind, image) : status;
+}
+
+bly_status handle_check_head(const bly_kind **kind, const void *head,
+                             uint64_t bytes)
+{
+    const bly_kind *found;
+    bly_status status = image_check_header(head, bytes);
+    if (status == BLY_OK)
+        status = handle_find(&found, head);
+    if (status == BLY_OK && found->pages == NULL)
+        status = handle_unsupported(found, "be opened page by page");
+    if (status == BLY_OK)
+        status = found->check(head);
+    if (status == BLY_OK)
+        *kind = found;
+    return status;
+}
+
+/* ---- Making ------------------------------------------------------------ */
+
+static void handle_release_owned(bly_filter *filter)
+{
+    memory_release(&filter->allocator, filter->image, filter->bytes);
+}
+
+const handle_source handle_owned = { .release = handle_release_owned };
+
+bly_status handle_hasher(kind_hasher *out, const void *image,
+                         const void *secret)
+{
+    const hash_info *hash = hash_find_field((const uint8_t *)image
+                                            + IMAGE_HASH);
+    hash_seed seed = { .low = image_u64(image, IMAGE_SEED) };
+    if (hash->keyed && secret == NULL)
+        return status_fail(BLY_ESECRET, "the filter's keys are hashed by %s "
+                           "with a secret: give the one it was made with",
+                           hash->name);
+    if (!hash->keyed && secret != NULL)
+        return status_fail(BLY_ESECRET, "the filter's keys are hashed by %s, "
+                           "without a secret, and one was given: somebody who "
+                           "does not have it may have made this filter; open "
+                           "it without, if you trust it", hash->name);
+    if (hash->keyed) {
+        seed = hash_secret(secret);
+        if (hash_secret_mark(seed) != image_u64(image, IMAGE_SEED))
+            return status_fail(BLY_ESECRET, "the filter's keys are hashed with "
+                               "another secret than the one given: give the "
+                               "one it was made with");
+    }
+    *out = (kind_hasher){ hash->function, seed };
+    return BLY_OK;
+}
+
+bly_status handle_make(bly_filter **out, const bly_kind *kind, void *image,
+                       size_t bytes, const handle_source *source,
+                       const handle_options *options)
+{
+    kind_hasher hasher;
+    bly_status status = BLY_OK;
+    if (options->hasher != NULL)
+        hasher = *options->hasher;
+    else
+        status = handle_hasher(&hasher, image, options->secret);
+    if (status != BLY_OK)
+        return status;
+    bly_filter *filter = memory_zeroed(&options->allocator, sizeof *filter);
+    if (filter == NULL)
+        return status_plain(BLY_ENOMEM);
+    *filter = (bly_filter){
+        .kind = kind, .contains = kind->contains_here != NULL
+                                ? kind->contains_here() : kind->contains,
+        .hasher = hasher,
+        .image = image, .bytes = bytes, .source = source,
+        .allocator = options->allocator, .threads = options->threads,
+        .items = image_u64(image, IMAGE_ITEMS),
+        .writable = true,
+    };
+    pthread_mutex_init(&filter->lock, NULL);
+    *out = filter;
+    return BLY_OK;
+}
+
+bly_status handle_own(bly_filter **out, const bly_kind *kind, void *image,
+                      size_t bytes, const handle_options *options)
+{
+    bly_status status = handle_make(out, kind, image, bytes, &handle_owned,
+                                    options);
+    if (status != BLY_OK)
+        memory_release(&options->allocator, image, bytes);
+    return status;
+}
+
+void bly_free(bly_filter *filter)
+{
+    if (filter == NULL)
+        return;
+    if (filter->source->release != NULL)
+        filter->source->release(filter);
+    pthread_mutex_destroy(&filter->lock);
+    bly_allocator allocator = filter->allocator;
+    memory_release(&allocator, filter, sizeof *filter);
+}
+
+/* ---- Changing ---------------------------------------------------------- */
+
+bly_status handle_share(bly_filter *filter)
+{
+    if (filter->kind->add_shared == NULL)
+        return handle_unsupported(filter->kind, "be shared among threads");
+    filter->shared = true;
+    return BLY_OK;
+}
+
+/* Of many threads that begin at once, all wait until one has said so where it
+ * has to be said, on the disk: `changed` is true only then. */
+bly_status handle_begin(bly_filter *filter)
+{
+    if (!filter->writable)
+        return status_plain(BLY_EREADONLY);
+    if (platform_load_flag(&filter->changed))
+        return BLY_OK;
+    pthread_mutex_lock(&filter->lock);
+    if (!filter->changed) {
+        if (filter->source->begin != NULL)
+            filter->source->begin(filter);
+        platform_store_flag(&filter->changed, true);
+    }
+    pthread_mutex_unlock(&filter->lock);
+    return BLY_OK;
+}
+
+void handle_count_items(bly_filter *filter, uint64_t n)
+{
+    if (platform_load64(&filter->items) == IMAGE_ITEMS_UNKNOWN)
+        return;
+    if (filter->shared)
+        platform_add64(&filter->items, n);
+    else
+        filter->items += n;
+}
+
+void handle_uncount_items(bly_filter *filter, uint64_t n)
+{
+    if (filter->items != IMAGE_ITEMS_UNKNOWN)
+        filter->items -= n;
+}
+
+bly_status handle_here(const bly_filter *filter, const char *verb)
+{
+    if (filter->away == NULL)
+        return BLY_OK;
+    return status_fail(BLY_EUNSUPPORTED, "a filter that is open page by page "
+                       "cannot be %s: open its file without BLY_PAGED", verb);
+}
+
+/* Reading a filter may find that its checksums are still to be made. That is
+ * no change that a reader could see but through the image, which waits here. */
+void handle_seal(const bly_filter *filter)
+{
+    bly_filter *own = (bly_filter *)(uintptr_t)filter;
+    if (!platform_load_flag(&own->changed))
+        return;
+    pthread_mutex_lock(&own->lock);
+    if (own->changed) {
+        image_set_u64(own->image, IMAGE_ITEMS, own->items);
+        if (own->kind->seal != NULL)
+            own->kind->seal(own->image);
+        image_seal(own->image);
+        platform_store_flag(&own->changed, false);
+    }
+    pthread_mutex_unlock(&own->lock);
+}
+
+void handle_read(const bly_filter *filter, void *into, size_t bytes)
+{
+    bly_filter *own = (bly_filter *)(uintptr_t)filter;
+    pthread_mutex_lock(&own->lock);
+    memcpy(into, own->image, bytes);
+    pthread_mutex_unlock(&own->lock);
+}

@@ -1,0 +1,100 @@
+/* keys.c - many keys at once, however they lie in memory, as hashes.
+ *
+ * Floor 5.
+ */
+#include "verbs/keys.h"
+
+#include "base/sizes.h"
+#include "base/status.h"
+#include "verbs/order.h"
+
+static bool keys_rise32(const uint32_t *offsets, size_t n)
+{
+    bool rise = true;
+    for (size_t i = 0; i < n; i++)
+        rise &= offsets[i] <= offsets[i + 1];
+    return rise;
+}
+
+static bool keys_rise64(const uint64_t *offsets, size_t n)
+{
+    bool rise = true;
+    for (size_t i = 0; i < n; i++)
+        rise &= offsets[i] <= offsets[i + 1];
+    return rise && (n == 0 || sizes_fits(offsets[n]));
+}
+
+bly_status keys_check(const bly_keys *keys)
+{
+    uint64_t bytes;
+    int forms = (keys->keys != NULL) + (keys->offsets32 != NULL)
+              + (keys->offsets64 != NULL) + (keys->width != 0);
+    if (keys->reserved[0] != 0 || keys->reserved[1] != 0)
+        return status_fail(BLY_EPARAM, "the keys have values in reserved "
+                           "fields: set a bly_keys to zero before you fill it "
+                           "in, or link the library it was written for");
+    if (keys->n > 0 && forms != 1)
+        return status_fail(BLY_EPARAM, "the keys come in %s: give either "
+                           "`keys`, or `data` with offsets32, offsets64 or "
+                           "width", forms == 0 ? "no form" : "several forms");
+    if (keys->width != 0
+        && (!sizes_mul(&bytes, keys->n, keys->width) || !sizes_fits(bytes)))
+        return status_fail(BLY_EPARAM, "%zu keys of %zu bytes are more than "
+                           "can be addressed", keys->n, keys->width);
+    if ((keys->offsets32 != NULL && !keys_rise32(keys->offsets32, keys->n))
+        || (keys->offsets64 != NULL && !keys_rise64(keys->offsets64, keys->n)))
+        return status_fail(BLY_EPARAM, "the keys' offsets fall: give n + 1 of "
+                           "them, each as large as the one before or larger");
+    return BLY_OK;
+}
+
+bly_key keys_at(const bly_keys *keys, size_t i)
+{
+    const uint8_t *data = keys->data;
+    if (keys->keys != NULL)
+        return keys->keys[i];
+    if (keys->offsets32 != NULL)
+        return (bly_key){ data + keys->offsets32[i],
+                          keys->offsets32[i + 1] - keys->offsets32[i] };
+    if (keys->offsets64 != NULL)
+        return (bly_key){ data + keys->offsets64[i],
+                          (size_t)(keys->offsets64[i + 1]
+                                   - keys->offsets64[i]) };
+    return (bly_key){ data + i * keys->width, keys->width };
+}
+
+size_t keys_hash(const kind_hasher *hasher, uint64_t hashes[KEYS_CHUNK],
+                 const bly_keys *keys, size_t from)
+{
+    size_t chunk = keys->n - from < KEYS_CHUNK ? keys->n - from : KEYS_CHUNK;
+    kind_hasher by = *hasher;
+    for (size_t i = 0; i < chunk; i++) {
+        bly_key key = keys_at(keys, from + i);
+        hashes[i] = by.function(key.data, key.length, by.seed);
+    }
+    return chunk;
+}
+
+/* ---- Without a filter --------------------------------------------------- */
+
+uint64_t bly_hash(const bly_filter *filter, const void *key, size_t length)
+{
+    return filter->hasher.function(key, length, filter->hasher.seed);
+}
+
+bly_status bly_hash_keys(uint64_t *hashes, const char *kind,
+                         const bly_spec *spec, const bly_keys *keys)
+{
+    order o;
+    bly_status status = keys_check(keys);
+    if (status == BLY_OK)
+        status = order_begin(&o, kind != NULL ? kind : "standard", spec);
+    if (status != BLY_OK)
+        return status;
+    kind_hasher hasher = { o.hash->function, { .low = o.seed } };
+    if (o.hash->keyed)
+        hasher.seed = hash_secret(spec->secret);
+    for (size_t i = 0; i < keys->n; )
+        i += keys_hash(&hasher, hashes + i, keys, i);
+    return BLY_OK;
+}

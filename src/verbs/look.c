@@ -1,0 +1,132 @@
+/* look.c - what a filter is and how it stands; what an image says of itself.
+ *
+ * Floor 5.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "verbs/order.h"
+#include "verbs/registry.h"
+
+const char *bly_version(void)
+{
+    return BLY_VERSION;
+}
+
+const char *bly_kind_of(const bly_filter *filter)
+{
+    return filter->kind->name;
+}
+
+uint64_t bly_can(const bly_filter *filter)
+{
+    return registry_can(filter->kind);
+}
+
+/* ---- A filter ---------------------------------------------------------- */
+
+/* An estimate as a whole number. */
+static uint64_t look_whole(double v)
+{
+    return v < 18446744073709549568.0 ? (uint64_t)(v + 0.5) : UINT64_MAX;
+}
+
+/* What the header says, and the handle. */
+static void look_begin(bly_stat_t *s, const bly_filter *filter)
+{
+    const uint8_t *image = filter->image;
+    *s = (bly_stat_t){
+        .seed = image_u64(image, IMAGE_SEED),
+        .capacity = image_u64(image, IMAGE_CAPACITY),
+        .bytes = filter->bytes,
+        .planned_rate = image_f64(image, IMAGE_RATE),
+        .window = UINT64_MAX,
+        .items = platform_load64(&filter->items),
+    };
+    s->items_exact = s->items != IMAGE_ITEMS_UNKNOWN;
+    strcpy(s->kind, filter->kind->name);
+    memcpy(s->hash, image + IMAGE_HASH, HASH_NAME);
+    for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
+        s->geometry[i] = image_geometry(image, i);
+}
+
+bly_status bly_stat(bly_stat_t *out, const bly_filter *filter)
+{
+    bly_stat_t s;
+    look_begin(&s, filter);
+    bly_status status = BLY_OK;
+    if (filter->away != NULL)
+        status = filter->away->stat(&s, filter);
+    else
+        filter->kind->stat(&s, filter->image);
+    if (status != BLY_OK)
+        return status;
+    s.bits_per_key = 8 * (double)s.bytes / (double)s.capacity;
+    if (!s.items_exact)
+        s.items = look_whole(s.distinct);
+    if (isfinite(s.distinct))
+        s.rate += (1 - s.rate)
+                * order_collision(filter->kind,
+                                  hash_find_field(filter->image + IMAGE_HASH),
+                                  s.distinct);
+    *out = s;
+    return BLY_OK;
+}
+
+bly_status bly_list_labels(const bly_filter *filter, bly_visit_label *visit,
+                           void *context)
+{
+    if (filter->kind->each_label == NULL)
+        return handle_unsupported(filter->kind, "list its labels");
+    filter->kind->each_label(filter->image, visit, context);
+    return BLY_OK;
+}
+
+bly_status bly_list_fingerprints(const bly_filter *filter,
+                                 bly_visit_fingerprint *visit, void *context)
+{
+    if (filter->kind->each == NULL)
+        return handle_unsupported(filter->kind, "list what it holds");
+    filter->kind->each(filter->image, visit, context);
+    return BLY_OK;
+}
+
+/* ---- An image ---------------------------------------------------------- */
+
+/* Whether this library knows the kind, and has it packed; without a word in
+ * bly_why() if it does not. */
+static void look_known(bly_header *h, const void *image)
+{
+    status_kept before = status_keep();
+    const bly_kind *kind;
+    uint64_t unpacked = 0;
+    h->known = handle_find(&kind, image) == BLY_OK;
+    if (h->known && kind->unpack_plan != NULL)
+        h->packed = kind->unpack_plan(&unpacked, image) == BLY_OK
+                 && unpacked != 0;
+    status_restore(&before);
+}
+
+bly_status bly_peek(bly_header *out, const void *image, size_t n)
+{
+    bly_status status = image_check_start(image, n);
+    if (status != BLY_OK)
+        return status;
+    bly_header h = {
+        .bytes = image_u64(image, IMAGE_BYTES),
+        .items = image_u64(image, IMAGE_ITEMS),
+        .capacity = image_u64(image, IMAGE_CAPACITY),
+        .rate = image_f64(image, IMAGE_RATE),
+        .seed = image_u64(image, IMAGE_SEED),
+        .version = image_u32(image, IMAGE_VERSION),
+        .sealed = image_u64(image, IMAGE_PAYLOAD_SUM) != 0,
+    };
+    memcpy(h.kind, (const char *)image + IMAGE_KIND, IMAGE_KIND_NAME);
+    memcpy(h.hash, (const char *)image + IMAGE_HASH, HASH_NAME);
+    for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
+        h.geometry[i] = image_geometry(image, i);
+    look_known(&h, image);
+    *out = h;
+    return BLY_OK;
+}

@@ -1,0 +1,329 @@
+/* make.c - new filters: empty ones, copies, and filters built of their keys.
+ *
+ * Floor 5.
+ */
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/sizes.h"
+#include "base/status.h"
+#include "base/threads.h"
+#include "verbs/keys.h"
+#include "verbs/order.h"
+#include "verbs/registry.h"
+
+/* A handle for a finished image of `bytes` bytes, which it owns, or which is
+ * gone on an error. */
+static bly_status make_own(bly_filter **out, const order *o, void *image,
+                           size_t bytes)
+{
+    bly_filter *filter;
+    bly_status status = handle_own(&filter, o->kind, image, bytes,
+                                   &o->options);
+    if (status != BLY_OK)
+        return status;
+    filter->changed = true;             /* its checksums are still to be made */
+    if ((o->flags & BLY_SHARED) != 0)
+        status = handle_share(filter);
+    if (status == BLY_OK)
+        *out = filter;
+    else
+        bly_free(filter);
+    return status;
+}
+
+/* ---- Empty ------------------------------------------------------------- */
+
+static bly_status make_new(bly_filter **out, const order *o)
+{
+    size_t bytes = (size_t)o->plan.bytes;
+    void *image = order_image(o, &o->options.allocator);
+    bly_status status = BLY_OK;
+    if (image == NULL)
+        return handle_no_memory(bytes);
+    if (o->kind->format != NULL)
+        status = o->kind->format(image, &o->asked);
+    if (status == BLY_OK)
+        return make_own(out, o, image, bytes);
+    memory_release(&o->options.allocator, image, bytes);
+    return status;
+}
+
+bly_status bly_new(bly_filter **out, const char *kind, const bly_spec *spec)
+{
+    order o;
+    bly_status status = order_make(&o, kind, spec, NULL);
+    if (status == BLY_OK && o.kind->add == NULL)
+        status = handle_unsupported(o.kind, "be made empty; build it");
+    return status == BLY_OK ? make_new(out, &o) : status;
+}
+
+/* A plan comes from anywhere: its header must be one that could be opened. */
+static bly_status make_check_plan(const order *o, const bly_plan_t *plan)
+{
+    uint8_t header[IMAGE_HEADER] = { 0 };
+    if (plan->capacity == 0 || !(plan->rate >= 0 && plan->rate <= 1)
+        || plan->bytes < IMAGE_HEADER || !sizes_fits(plan->bytes))
+        return status_fail(BLY_EPARAM, "the plan's capacity, rate or size is "
+                           "none: make it by bly_plan");
+    image_format(header, plan, o->kind->version, o->seed, o->hash->name);
+    bly_status status = o->kind->check(header);
+    return status == BLY_OK ? BLY_OK
+         : status_fail(BLY_EPARAM, "the plan's geometry makes no filter of "
+                       "kind %s: make it by bly_plan", o->kind->name);
+}
+
+bly_status bly_new_planned(bly_filter **out, const bly_plan_t *plan,
+                           const bly_spec *spec)
+{
+    order o;
+    char kind[sizeof plan->kind];
+    memcpy(kind, plan->kind, sizeof kind);
+    kind[sizeof kind - 1] = '\0';
+    bly_status status = order_begin(&o, kind, spec);
+    if (status == BLY_OK && (o.kind->add == NULL || o.kind->format != NULL))
+        status = handle_unsupported(o.kind, "be made from a plan alone");
+    if (status == BLY_OK)
+        status = make_check_plan(&o, plan);
+    if (status != BLY_OK)
+        return status;
+    o.plan = *plan;
+    return make_new(out, &o);
+}
+
+bly_status handle_head(uint8_t **head, const bly_kind **kind, const char *name,
+                       const bly_spec *spec, const bly_allocator *allocator)
+{
+    order o;
+    bly_status status = order_make(&o, name, spec, NULL);
+    if (status == BLY_OK && o.kind->pages == NULL)
+        status = handle_unsupported(o.kind, "be paged");
+    if (status == BLY_OK && (o.flags & BLY_SHARED) != 0)
+        status = handle_unsupported(o.kind, "be shared among threads");
+    if (status != BLY_OK)
+        return status;
+    uint8_t *image = memory_zeroed(allocator, KIND_PAGE_MOST);
+    if (image == NULL)
+        return status_plain(BLY_ENOMEM);
+    image_format(image, &o.plan, o.kind->version, o.seed, o.hash->name);
+    status = o.kind->format(image, &o.asked);
+    if (status != BLY_OK) {
+        memory_release(allocator, image, KIND_PAGE_MOST);
+        return status;
+    }
+    *kind = o.kind;
+    *head = image;
+    return BLY_OK;
+}
+
+/* ---- Of another -------------------------------------------------------- */
+
+/* How a filter made of this one is held: it hashes as this one does. */
+static bly_status make_options(handle_options *out, const bly_filter *filter,
+                               const bly_options *options)
+{
+    bly_status status = handle_options_read(out, options);
+    out->hasher = &filter->hasher;
+    return status;
+}
+
+bly_status bly_like(bly_filter **out, const bly_filter *filter,
+                    const bly_options *given)
+{
+    const bly_kind *kind = filter->kind;
+    handle_options options;
+    bly_filter *like;
+    bool fills = kind->format == NULL || kind->like != NULL;
+    bly_status status = make_options(&options, filter, given);
+    if (status == BLY_OK)
+        status = handle_here(filter, "made anew");
+    if (status == BLY_OK && (kind->add == NULL || !fills
+                             || kind->grow != NULL))
+        status = handle_unsupported(kind, "be made anew from another filter's "
+                                          "plan");
+    if (status != BLY_OK)
+        return status;
+    uint8_t *image = memory_zeroed(&options.allocator, filter->bytes);
+    if (image == NULL)
+        return handle_no_memory(filter->bytes);
+    handle_read(filter, image, IMAGE_HEADER);
+    image_set_u64(image, IMAGE_ITEMS, 0);
+    if (kind->like != NULL)
+        kind->like(image, filter->image);
+    status = handle_own(&like, kind, image, filter->bytes, &options);
+    if (status != BLY_OK)
+        return status;
+    like->changed = true;               /* its checksums are still to be made */
+    *out = like;
+    return BLY_OK;
+}
+
+bly_status bly_copy(bly_filter **out, const bly_filter *filter,
+                    const bly_options *given)
+{
+    handle_options options;
+    bly_filter *copy;
+    bly_status status = make_options(&options, filter, given);
+    if (status == BLY_OK)
+        status = handle_here(filter, "copied");
+    if (status != BLY_OK)
+        return status;
+    void *image = memory_raw(&options.allocator, filter->bytes);
+    if (image == NULL)
+        return handle_no_memory(filter->bytes);
+    handle_read(filter, image, filter->bytes);
+    status = handle_own(&copy, filter->kind, image, filter->bytes, &options);
+    if (status != BLY_OK)
+        return status;
+    copy->items = filter->items;
+    copy->changed = true;               /* as it may have been in the other  */
+    copy->shared = filter->shared;
+    *out = copy;
+    return BLY_OK;
+}
+
+/* ---- Built of their keys ------------------------------------------------ */
+
+/* By the kind's own build, into an image that is there. */
+static bly_status make_build_image(void *image, const order *o,
+                                   const kind_keys *keys)
+{
+    const bly_allocator *allocator = &o->options.allocator;
+    kind_bench bench = { .bytes = (size_t)o->plan.scratch,
+                         .threads = threads_count(o->options.threads) };
+    bly_status status = BLY_OK;
+    if (bench.bytes > 0)
+        bench.scratch = memory_raw(allocator, bench.bytes);
+    if (bench.bytes > 0 && bench.scratch == NULL)
+        return handle_no_memory(o->plan.bytes + o->plan.scratch);
+    if (o->kind->format != NULL)
+        status = o->kind->format(image, &o->asked);
+    if (status == BLY_OK)
+        status = o->kind->build(image, keys, &bench);
+    memory_release(allocator, bench.scratch, bench.bytes);
+    return status;
+}
+
+/* Where the kind has used fewer bytes than planned: move to a smaller place.
+ * No memory for it: *bytes, and the image, stay as they are for the moment. */
+static void *make_trim(void *image, size_t *bytes,
+                       const bly_allocator *allocator)
+{
+    size_t used = (size_t)image_u64(image, IMAGE_BYTES);
+    void *smaller = used < *bytes ? memory_raw(allocator, used) : NULL;
+    if (smaller == NULL)
+        return image;
+    memcpy(smaller, image, used);
+    memory_release(allocator, image, *bytes);
+    *bytes = used;
+    return smaller;
+}
+
+static bly_status make_build(bly_filter **out, const order *o,
+                             const kind_keys *keys)
+{
+    const bly_allocator *allocator = &o->options.allocator;
+    size_t bytes = (size_t)o->plan.bytes;
+    void *image = order_image(o, allocator);
+    if (image == NULL)
+        return handle_no_memory(bytes);
+    bly_status status = make_build_image(image, o, keys);
+    if (status == BLY_OK)
+        image = make_trim(image, &bytes, allocator);
+    if (status == BLY_OK && image_u64(image, IMAGE_BYTES) != bytes)
+        status = handle_no_memory(bytes);
+    if (status != BLY_OK) {
+        memory_release(allocator, image, bytes);
+        return status;
+    }
+    image_set_u64(image, IMAGE_ITEMS, o->items);
+    return make_own(out, o, image, bytes);
+}
+
+/* A kind without a build of its own is made empty and filled. */
+static bly_status make_fill(bly_filter **out, const order *o,
+                            const kind_keys *keys)
+{
+    bly_filter *filter;
+    bly_status status = make_new(&filter, o);
+    if (status != BLY_OK)
+        return status;
+    status = keys->labels == NULL
+           ? bly_add_many(filter, keys->hashes, keys->n, NULL, NULL)
+           : bly_put_many(filter, keys->hashes, keys->labels, keys->n, NULL);
+    if (status == BLY_OK)
+        *out = filter;
+    else
+        bly_free(filter);
+    return status;
+}
+
+/* The order for so many keys, where nothing else is said. */
+static bly_status make_order(order *o, const char *name, const bly_spec *spec,
+                             const kind_keys *keys)
+{
+    bly_spec filled = *order_spec(spec);
+    uint64_t option[KIND_OPTIONS];
+    const bly_kind *kind;
+    bly_status status = registry_parse(&kind, option, name);
+    if (status != BLY_OK)
+        return status;
+    if (filled.capacity == 0 || (kind->add == NULL && keys->n > 0))
+        filled.capacity = keys->n;
+    return order_make(o, name, &filled, keys);
+}
+
+bly_status bly_build(bly_filter **out, const char *kind, const bly_spec *spec,
+                     const uint64_t *hashes, const uint64_t *labels, size_t n)
+{
+    kind_keys keys = { .hashes = hashes, .labels = labels, .n = n };
+    order o;
+    bly_status status = make_order(&o, kind, spec, &keys);
+    if (status != BLY_OK)
+        return status;
+    return o.kind->build != NULL ? make_build(out, &o, &keys)
+                                 : make_fill(out, &o, &keys);
+}
+
+/* A kind that may want more of a key than its hash gets the keys themselves. */
+static bly_status make_fill_whole(bly_filter **out, const order *o,
+                                  const bly_keys *keys)
+{
+    bly_filter *filter;
+    bly_status status = make_new(&filter, o);
+    if (status != BLY_OK)
+        return status;
+    status = bly_add_keys(filter, keys, NULL, NULL);
+    if (status == BLY_OK)
+        *out = filter;
+    else
+        bly_free(filter);
+    return status;
+}
+
+bly_status bly_build_keys(bly_filter **out, const char *kind,
+                          const bly_spec *spec, const bly_keys *keys,
+                          const uint64_t *labels)
+{
+    kind_keys none = { .labels = labels, .n = keys->n };
+    order o;
+    bly_status status = keys_check(keys);
+    if (status == BLY_OK)
+        status = make_order(&o, kind, spec, &none);
+    if (status != BLY_OK)
+        return status;
+    if (o.kind->add_key != NULL && labels == NULL)
+        return make_fill_whole(out, &o, keys);
+
+    const bly_allocator *allocator = &o.options.allocator;
+    size_t bytes = (keys->n + 1) * sizeof(uint64_t);
+    uint64_t *hashes = memory_raw(allocator, bytes);
+    if (hashes == NULL)
+        return status_fail(BLY_ENOMEM, "out of memory: the hashes of the keys "
+                           "take %.4g MiB", (double)bytes / (1 << 20));
+    status = bly_hash_keys(hashes, kind, spec, keys);
+    if (status == BLY_OK)
+        status = bly_build(out, kind, spec, hashes, labels, keys->n);
+    memory_release(allocator, hashes, bytes);
+    return status;
+}

@@ -1,0 +1,180 @@
+/* order.c - from what is asked for to a plan.
+ *
+ * Floor 5.
+ */
+#include "verbs/order.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "maths/maths.h"
+#include "verbs/registry.h"
+
+static const double ORDER_RATE = 0.01;          /* when none is asked for */
+
+/* So much of a rate is no reason to take a bit more for every key. */
+static const double ORDER_RATE_PART = 1.0 / (1 << 20);
+
+const bly_spec *order_spec(const bly_spec *spec)
+{
+    static const bly_spec none;
+    return spec != NULL ? spec : &none;
+}
+
+/* The rate that is left for the kind to keep, once the chance that two keys
+ * share all 64 bits of their hash is taken off, where that is worth it. */
+static bly_status order_rate(double *left, const bly_spec *spec,
+                             uint64_t capacity)
+{
+    double rate = spec->rate == 0 ? ORDER_RATE : spec->rate;
+    if (!(rate > 0 && rate < 1))
+        return status_fail(BLY_EPARAM, "a false-positive rate of %g is not "
+                           "possible: give one between 0 and 1, as 0.01", rate);
+    double collision = math_collision((double)capacity);
+    if (rate <= collision)
+        return status_fail(BLY_EPARAM, "a rate of %.3g is below %.3g, which is "
+                           "the least that 64-bit hashes of so many keys can "
+                           "have: ask for a higher rate", rate, collision);
+    *left = collision < rate * ORDER_RATE_PART ? rate : rate - collision;
+    return BLY_OK;
+}
+
+static bly_status order_hash_name(order *o, const char *name)
+{
+    bool integers = o->kind->integers != NULL && o->kind->integers(&o->asked);
+    const hash_info *found = name == NULL
+                           ? integers ? hash_find("decimal") : hash_list
+                           : hash_find(name);
+    if (found == NULL)
+        return status_fail(BLY_EHASH, "there is no hash function '%.40s': "
+                           "choose xxh3, xxh64, murmur2, murmur3, fnv1a, "
+                           "siphash, identity or decimal", name);
+    if (integers && !found->integer)
+        return status_fail(BLY_EHASH,
+                           "kind %s with a universe= has integers for "
+                           "keys, which %s does not leave as they are: choose "
+                           "decimal or identity",
+                           o->kind->name, found->name);
+    if (o->kind->raw_hash && found->weak)
+        return status_fail(BLY_EHASH, "kind %s uses the hash as it comes, and "
+                           "the high bits of %s are weak: choose xxh64 or xxh3",
+                           o->kind->name, found->name);
+    o->hash = found;
+    return BLY_OK;
+}
+
+static bly_status order_seed(order *o, const bly_spec *spec)
+{
+    o->seed = spec->seed;
+    if (!o->hash->keyed && spec->secret != NULL)
+        return status_fail(BLY_ESECRET, "hash function %s takes no secret: "
+                           "choose siphash, or give none", o->hash->name);
+    if (!o->hash->keyed)
+        return BLY_OK;
+    if (spec->secret == NULL)
+        return status_fail(BLY_ESECRET, "hash function %s needs a secret of "
+                           "%d bytes: give one, and keep it", o->hash->name,
+                           BLY_SECRET_BYTES);
+    if (spec->seed != 0)
+        return status_fail(BLY_EPARAM, "hash function %s has its secret in "
+                           "place of a seed: leave the seed 0, and choose "
+                           "another secret for other hashes", o->hash->name);
+    o->seed = hash_secret_mark(hash_secret(spec->secret));
+    return BLY_OK;
+}
+
+double order_collision(const bly_kind *kind, const hash_info *hash, double n)
+{
+    return kind->integers != NULL && hash->integer ? 0 : math_collision(n);
+}
+
+void order_finish(order *o)
+{
+    bly_plan_t *plan = &o->plan;
+    double same = order_collision(o->kind, o->hash, (double)plan->capacity);
+    strcpy(plan->kind, o->kind->name);
+    plan->bits_per_key = 8 * (double)plan->bytes / (double)plan->capacity;
+    plan->rate += (1 - plan->rate) * same;
+}
+
+/* Which keys it is for may change what is asked. */
+static bly_status order_keys(order *o, const kind_keys *keys)
+{
+    const bly_kind *kind = o->kind;
+    o->items = keys->n;
+    if (keys->labels == NULL)
+        return BLY_OK;
+    if (kind->separate != NULL)
+        return kind->separate(&o->asked, &o->items, keys);
+    return kind->get != NULL ? BLY_OK
+                             : handle_unsupported(kind, "carry labels");
+}
+
+static bly_status order_reserved(const bly_spec *spec)
+{
+    const bly_spec *none = order_spec(NULL);
+    if ((spec->flags & ~(BLY_SHARED | BLY_SPARSE)) != 0)
+        return status_fail(BLY_EPARAM, "a spec's flags may be BLY_SHARED, "
+                           "BLY_SPARSE and nothing else");
+    if (memcmp(spec->reserved, none->reserved, sizeof none->reserved) != 0)
+        return status_fail(BLY_EPARAM, "the spec has values in reserved "
+                           "fields: set it to zero before you fill it in, or "
+                           "link the library it was written for");
+    return BLY_OK;
+}
+
+bly_status order_begin(order *o, const char *kind, const bly_spec *given)
+{
+    const bly_spec *spec = order_spec(given);
+    *o = (order){
+        .asked = { .capacity = spec->capacity }, .flags = spec->flags,
+        .plan = { .window = UINT64_MAX },
+        .options = { .secret = spec->secret, .threads = spec->threads },
+    };
+    bly_status status = order_reserved(spec);
+    if (status == BLY_OK)
+        status = registry_parse(&o->kind, o->asked.option, kind);
+    if (status == BLY_OK)
+        status = order_hash_name(o, spec->hash);
+    if (status == BLY_OK)
+        status = order_seed(o, spec);
+    o->options.allocator = (spec->flags & BLY_SPARSE) != 0
+                         ? memory_sparse
+                         : memory_allocator(spec->allocator, spec->threads);
+    return status;
+}
+
+bly_status order_make(order *o, const char *kind, const bly_spec *given,
+                      const kind_keys *keys)
+{
+    const bly_spec *spec = order_spec(given);
+    bly_status status = order_begin(o, kind, spec);
+    if (status == BLY_OK)
+        status = order_rate(&o->asked.rate, spec, spec->capacity);
+    if (status == BLY_OK && keys != NULL)
+        status = order_keys(o, keys);
+    if (status == BLY_OK)
+        status = o->kind->plan(&o->plan, &o->asked);
+    if (status == BLY_OK)
+        order_finish(o);
+    return status;
+}
+
+void *order_image(const order *o, const bly_allocator *allocator)
+{
+    void *image = memory_zeroed(allocator, (size_t)o->plan.bytes);
+    if (image != NULL)
+        image_format(image, &o->plan, o->kind->version, o->seed,
+                     o->hash->name);
+    return image;
+}
+
+bly_status bly_plan(bly_plan_t *out, const char *kind, const bly_spec *spec)
+{
+    order o;
+    bly_status status = order_make(&o, kind, spec, NULL);
+    if (status == BLY_OK)
+        *out = o.plan;
+    return status;
+}
