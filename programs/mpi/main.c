@@ -12,7 +12,6 @@ static const cli_command *const main_commands[] = {
     &cmd_build,
     &cmd_query,
     &cmd_dedup,
-    &cmd_count,
     &program_cmd_help,
     NULL
 };
