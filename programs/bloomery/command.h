@@ -3,7 +3,7 @@
  * Floor 8: this folder, the frame, programs/filters/ and <bloomery.h> are all
  * they include, and the command is linked to the shared library alone.
  *
- *      apart.c     two lists of keys that must have none in common
+ *      disjoint.c  two lists of keys that must have none in common
  *      change.c    what `add`, `remove` and `put` have in common
  *      ask.c       what `query`, `count` and `get` have in common
  *      combine.c   what `unite` and `intersect` have in common
@@ -16,19 +16,20 @@
 
 #include "filters/filters.h"
 
-/* ==== apart.c =========================================================== */
+/* ==== disjoint.c ======================================================== */
 
 /* Where the keys of hashes came from. */
 typedef struct {
     const cli_how      *how;
     const cli_operands *members, *others;
     const bly_filter   *hasher; /* whose hash function and seed            */
-} cli_apart;
+} cli_disjoint;
 
 /* Drop repeats among the first *members hashes, which come first again, and
  * among those behind them. CLI_OK; CLI_ERROR: one is among both, and stderr
  * names its key. */
-int apart_run(cli_hashes *hashes, size_t *members, const cli_apart *lists);
+int disjoint_run(cli_hashes *hashes, size_t *members,
+                 const cli_disjoint *lists);
 
 /* ==== change.c ========================================================== */
 
