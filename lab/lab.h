@@ -7,6 +7,8 @@
  *     lab/PAPER/essay.html    what the paper is and what its figures show;
  *                             a line "@figure FIGURE" where a figure belongs
  *     lab/PAPER/FIGURE.gp     the plot, for gnuplot, after lab/style.gp
+ *     lab/PAPER/ranks         only of a program that runs under MPI: as how
+ *                             many processes
  *
  * tools/lab runs them, in the order of lab/papers, and gathers the report.
  *

@@ -290,7 +290,7 @@ static int build_without(const cli_build *s, const cli_operands *operands,
                          bly_filter *hasher, cli_hashes *hashes,
                          cli_fed *others)
 {
-    cli_apart lists = { &s->how, operands, &s->without, hasher };
+    cli_disjoint lists = { &s->how, operands, &s->without, hasher };
     size_t members = hashes->n;
     int status = CLI_OK;
 
@@ -298,7 +298,7 @@ static int build_without(const cli_build *s, const cli_operands *operands,
     for (size_t i = 0; i < s->without.count && status == CLI_OK; i++)
         status = build_others(s, &s->without.names[i], hasher, hashes, others);
     if (status == CLI_OK)
-        status = apart_run(hashes, &members, &lists);
+        status = disjoint_run(hashes, &members, &lists);
     if (status != CLI_OK)
         return status;
     hashes->labels = malloc((hashes->n + 1) * sizeof *hashes->labels);

@@ -1,16 +1,16 @@
 /* cmd_count.c - `bloomery count`: how often each line's key was added.
  *
- * The work is in tell.c. Floor 8; includes command.h and <bloomery.h> only.
+ * The work is in ask.c. Floor 8; includes command.h and <bloomery.h> only.
  */
 #include "bloomery/command.h"
 
 static const cli_option count_options[] = {
-    { 'm', "min", "N", CLI_ITEMS, offsetof(cli_tell_settings, least), false,
+    { 'm', "min", "N", CLI_ITEMS, offsetof(ask_settings, least), false,
       "Print only lines whose count is at least N." },
-    { 0, "json", NULL, CLI_FLAG, offsetof(cli_tell_settings, json), false,
+    { 0, "json", NULL, CLI_FLAG, offsetof(ask_settings, json), false,
       "Print no lines, but how many keys were asked for and the sum of their "
       "counts as a JSON object." },
-    CLI_TELL_OPTIONS
+    ASK_OPTIONS
 };
 
 static const cli_example count_examples[] = {
@@ -21,20 +21,21 @@ static const cli_example count_examples[] = {
     { NULL, NULL }
 };
 
-static void count_ask(const bly_filter *filter, const bly_key *keys, size_t n,
-                      bool *there, uint64_t *counts)
+static bly_status count_ask(const bly_filter *filter, const bly_keys *keys,
+                            bool *there, uint64_t *counts)
 {
-    bly_count_keys(filter, &(bly_keys){ .n = n, .keys = keys }, counts);
-    for (size_t i = 0; i < n; i++)
+    bly_status status = bly_count_keys(filter, keys, counts);
+
+    for (size_t i = 0; i < keys->n; i++)
         there[i] = counts[i] > 0;
+    return status;
 }
 
 static int count_run(const cli_command *self, int argc, char **argv)
 {
-    static const cli_tell how = { count_ask, BLY_CAN_COUNT, "does not count",
-                                  "counting", true };
+    static const ask_how how = { count_ask, ASK_COUNTS, "counting" };
 
-    return tell_run(self, &how, argc, argv);
+    return ask_numbers(self, &how, BLY_CAN_COUNT, "does not count", argc, argv);
 }
 
 const cli_command cmd_count = {

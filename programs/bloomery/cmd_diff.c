@@ -30,7 +30,7 @@ typedef struct {
     const bly_filter    *sketch;
     cli_operands         keys;          /* that can be read twice          */
     off_t                start;         /* of stdin; -1: it is a pipe      */
-    sketch_once         *once;          /* what goes on                    */
+    sketch_distinct     *how;           /* what goes on                    */
     sketch_hashes        lacking;       /* keys that are only here         */
     uint64_t             only_sketch, only_keys;
     bool                 known;         /* ... or only_sketch is not       */
@@ -88,9 +88,9 @@ static bool diff_print(const diff_job *job, const char *mark, const void *key,
         && output_bytes(key, length) && output_bytes(&end, 1);
 }
 
-/* Keys that are only here: a take(). */
-static int diff_take(void *context, const bly_key *keys,
-                     const uint64_t *hashes, size_t n)
+/* Keys that are only here: a fresh(). */
+static int diff_fresh(void *context, const bly_key *keys,
+                      const uint64_t *hashes, size_t n)
 {
     diff_job *job = context;
     bool good = true;
@@ -101,7 +101,7 @@ static int diff_take(void *context, const bly_key *keys,
         return CLI_GO;
     for (size_t i = 0; i < n && good; i++)
         good = diff_print(job, "> ", keys[i].data, keys[i].length);
-    return good && (!job->once->idle || output_flush()) ? CLI_GO : CLI_ERROR;
+    return good && (!job->how->idle || output_flush()) ? CLI_GO : CLI_ERROR;
 }
 
 /* From the beginning, also of stdin where that is a file. */
@@ -112,15 +112,15 @@ static void diff_open(const diff_job *job, cli_lines *lines)
     lines_open(lines, &job->want->how, &job->keys, 0, false);
 }
 
-static int diff_read(diff_job *job, sketch_once *once, const char *doing)
+static int diff_read(diff_job *job, sketch_distinct *how, const char *doing)
 {
     cli_lines lines;
     int status;
 
-    job->once = once;
+    job->how = how;
     diff_open(job, &lines);
-    status = once_run(once, &lines, work_jobs(job->want->jobs), doing,
-                      !job->want->no_progress, &job->fed);
+    status = distinct_run(how, &lines, work_jobs(job->want->jobs), doing,
+                          !job->want->no_progress, &job->fed);
     lines_close(&lines);
     return status;
 }
@@ -214,15 +214,16 @@ static void diff_select_lacking(void *context, const bly_key *keys,
 /* The keys of the hashes that are only here. */
 static int diff_print_lacking(diff_job *job)
 {
-    sketch_once once = { .hasher = job->sketch, .select = diff_select_lacking,
-                         .take = diff_take, .context = job };
+    sketch_distinct how = { .hasher = job->sketch,
+                            .select = diff_select_lacking,
+                            .fresh = diff_fresh, .context = job };
     uint64_t wanted = job->only_keys;
     int status;
 
     if (wanted == 0 || !diff_prints_keys(job->want))
         return CLI_GO;
     job->only_keys = 0;
-    status = diff_read(job, &once, "printing");
+    status = diff_read(job, &how, "printing");
     if (status == CLI_GO && job->only_keys != wanted)
         return report_error("the keys have changed while they were read: try "
                             "again with a copy of them");
@@ -254,10 +255,10 @@ static int diff_exactly(diff_job *job, uint64_t whole)
     if (bly_like(&mine, job->sketch, NULL) < 0)
         return filter_error();
     sketch_into into = { .filter = mine, .whole = (size_t)whole };
-    sketch_once once = { .hasher = mine, .take = sketch_take,
-                         .context = &into };
-    status = diff_read(job, &once, "sketching");
-    if (status == CLI_GO && !sketch_took(&into))
+    sketch_distinct how = { .hasher = mine, .fresh = sketch_put,
+                            .context = &into };
+    status = diff_read(job, &how, "sketching");
+    if (status == CLI_GO && !sketch_fits(&into))
         status = diff_too_long(job, &into);
     if (status == CLI_GO) {
         left = diff_subtract(job, mine);
@@ -327,13 +328,13 @@ static int diff_estimate(diff_job *job)
 
 static int diff_nearly(diff_job *job)
 {
-    sketch_once once = { .hasher = job->sketch, .select = diff_select_absent,
-                         .take = diff_take, .context = job };
+    sketch_distinct how = { .hasher = job->sketch, .select = diff_select_absent,
+                            .fresh = diff_fresh, .context = job };
     int status = diff_estimate(job);
 
     if (status != CLI_GO || job->want->estimate)
         return status;
-    return diff_read(job, &once, "asking");
+    return diff_read(job, &how, "asking");
 }
 
 /* ==== The report ======================================================== */
@@ -445,7 +446,7 @@ static bool diff_reads_twice(const diff_settings *s, bool listed)
 static int diff_keys(diff_job *job, const cli_operands *operands)
 {
     bool listed = filter_can(job->sketch, BLY_CAN_LIST_KEYS);
-    sketch_again again = { .names = NULL };
+    sketch_reread reread = { .names = NULL };
     bly_stat_t stat;
     int status = CLI_GO;
 
@@ -454,8 +455,8 @@ static int diff_keys(diff_job *job, const cli_operands *operands)
     status = diff_check_sketch(job, &stat, listed);
     job->keys = (cli_operands){ operands->names + 1, operands->count - 1 };
     if (status == CLI_GO && diff_reads_twice(job->want, listed)) {
-        status = again_open(&again, operands, 1);
-        job->keys = again.operands;
+        status = reread_open(&reread, operands, 1);
+        job->keys = reread.operands;
     }
     if (status == CLI_GO)
         status = listed ? diff_exactly(job, stat.geometry[2])
@@ -463,7 +464,7 @@ static int diff_keys(diff_job *job, const cli_operands *operands)
     if (status == CLI_GO)
         status = diff_report(job);
     hashes_free(&job->lacking);
-    again_close(&again);
+    reread_close(&reread);
     return status;
 }
 

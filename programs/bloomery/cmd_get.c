@@ -1,14 +1,14 @@
 /* cmd_get.c - `bloomery get`: the labels of keys.
  *
- * The work is in tell.c. Floor 8; includes command.h and <bloomery.h> only.
+ * The work is in ask.c. Floor 8; includes command.h and <bloomery.h> only.
  */
 #include "bloomery/command.h"
 
 static const cli_option get_options[] = {
-    { 0, "json", NULL, CLI_FLAG, offsetof(cli_tell_settings, json), false,
+    { 0, "json", NULL, CLI_FLAG, offsetof(ask_settings, json), false,
       "Print no lines, but how many keys were asked for and are perhaps there "
       "as a JSON object." },
-    CLI_TELL_OPTIONS
+    ASK_OPTIONS
 };
 
 static const cli_example get_examples[] = {
@@ -19,18 +19,12 @@ static const cli_example get_examples[] = {
     { NULL, NULL }
 };
 
-static void get_ask(const bly_filter *filter, const bly_key *keys, size_t n,
-                    bool *there, uint64_t *labels)
-{
-    bly_get_keys(filter, &(bly_keys){ .n = n, .keys = keys }, there, labels);
-}
-
 static int get_run(const cli_command *self, int argc, char **argv)
 {
-    static const cli_tell how = { get_ask, BLY_CAN_LABEL, "carries no labels",
-                                  "asking", false };
+    static const ask_how how = { bly_get_keys, ASK_LABELS, "asking" };
 
-    return tell_run(self, &how, argc, argv);
+    return ask_numbers(self, &how, BLY_CAN_LABEL, "carries no labels", argc,
+                       argv);
 }
 
 const cli_command cmd_get = {

@@ -69,28 +69,28 @@ static const cli_example sketch_examples[] = {
 
 /* ==== A sketch that can be listed ======================================= */
 
-bool sketch_took(const sketch_into *into)
+bool sketch_fits(const sketch_into *into)
 {
     return into->whole == 0 || into->longest <= into->whole;
 }
 
 /* The longest of them all is to be known: those after a key that is too long
  * are only measured. */
-static bool sketch_fits(sketch_into *into, const bly_key *keys, size_t n)
+static bool sketch_measure(sketch_into *into, const bly_key *keys, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (keys[i].length > into->longest)
             into->longest = keys[i].length;
-    return sketch_took(into);
+    return sketch_fits(into);
 }
 
-int sketch_take(void *context, const bly_key *keys, const uint64_t *hashes,
-                size_t n)
+int sketch_put(void *context, const bly_key *keys, const uint64_t *hashes,
+               size_t n)
 {
     sketch_into *into = context;
     bly_status status;
 
-    if (!sketch_fits(into, keys, n))
+    if (!sketch_measure(into, keys, n))
         return CLI_GO;
     status = into->whole > 0
                  ? bly_add_keys(into->filter, &(bly_keys){.n = n, .keys = keys},
@@ -151,16 +151,16 @@ static int sketch_fill(const sketch_settings *s, const cli_operands *operands,
                        bly_filter *filter, cli_fed *fed)
 {
     sketch_into into = { .filter = filter, .whole = (size_t)s->whole };
-    sketch_once once = { .hasher = filter, .take = sketch_take,
-                         .context = &into };
+    sketch_distinct how = { .hasher = filter, .fresh = sketch_put,
+                            .context = &into };
     cli_lines lines;
     int status;
 
     lines_open(&lines, &s->build.how, operands, 0, false);
-    status = once_run(&once, &lines, work_jobs(s->build.jobs), "sketching",
-                      !s->build.no_progress, fed);
+    status = distinct_run(&how, &lines, work_jobs(s->build.jobs),
+                          "sketching", !s->build.no_progress, fed);
     lines_close(&lines);
-    return status == CLI_GO && !sketch_took(&into) ? sketch_too_long(&into)
+    return status == CLI_GO && !sketch_fits(&into) ? sketch_too_long(&into)
                                                    : status;
 }
 

@@ -3,9 +3,9 @@
  * Floor 8: this folder, the frame, programs/filters/ and <bloomery.h> are all
  * they include, and the command is linked to the shared library alone.
  *
- *      apart.c     two lists of keys that must have none in common
+ *      disjoint.c  two lists of keys that must have none in common
  *      change.c    what `add`, `remove` and `put` have in common
- *      tell.c      what `count` and `get` have in common
+ *      ask.c       what `query`, `count` and `get` have in common
  *      combine.c   what `unite` and `intersect` have in common
  *      sketches.h  what `sketch` and `diff` have in common
  *      cmd_*.c     one subcommand each
@@ -16,19 +16,20 @@
 
 #include "filters/filters.h"
 
-/* ==== apart.c =========================================================== */
+/* ==== disjoint.c ======================================================== */
 
 /* Where the keys of hashes came from. */
 typedef struct {
     const cli_how      *how;
     const cli_operands *members, *others;
     const bly_filter   *hasher; /* whose hash function and seed            */
-} cli_apart;
+} cli_disjoint;
 
 /* Drop repeats among the first *members hashes, which come first again, and
  * among those behind them. CLI_OK; CLI_ERROR: one is among both, and stderr
  * names its key. */
-int apart_run(cli_hashes *hashes, size_t *members, const cli_apart *lists);
+int disjoint_run(cli_hashes *hashes, size_t *members,
+                 const cli_disjoint *lists);
 
 /* ==== change.c ========================================================== */
 
@@ -45,38 +46,66 @@ int change_run(const cli_command *self, const cli_change *how, int argc,
 extern const cli_option change_options[], change_add_options[],
     change_label_options[];
 
-/* ==== tell.c ============================================================ */
+/* ==== ask.c ============================================================= */
 
 typedef struct {
     cli_how  how;
     uint64_t jobs, least;
-    bool     json, no_progress;
-} cli_tell_settings;
+    bool     invert, count, quiet, summary, json, no_progress, paged;
+} ask_settings;
 
-/* Those that both have, but --json, whose help differs. */
-#define CLI_TELL_OPTIONS                                                      \
-    CLI_HOW_OPTIONS(cli_tell_settings, how),                                  \
-    CLI_JOBS_OPTION(cli_tell_settings, jobs),                                 \
-    { 0, "no-progress", NULL, CLI_FLAG,                                       \
-      offsetof(cli_tell_settings, no_progress), false,                        \
-      "Show no progress on the terminal." },                                  \
+/* Those that all have in common; the last ones of a list. */
+#define ASK_OPTIONS                                                           \
+    CLI_HOW_OPTIONS(ask_settings, how),                                       \
+    CLI_JOBS_OPTION(ask_settings, jobs),                                      \
+    { 0, "no-progress", NULL, CLI_FLAG, offsetof(ask_settings, no_progress),  \
+      false, "Show no progress on the terminal." },                           \
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 
 typedef struct {
     /* Is each key perhaps there, and what is its number? */
-    void (*ask)(const bly_filter *filter, const bly_key *keys, size_t n,
-                bool *there, uint64_t *numbers);
-    uint64_t    ability;        /* BLY_CAN_COUNT                            */
-    const char *lacks;          /* "does not count": a kind without it    */
-    const char *doing;          /* "counting"                             */
-    bool        counts;         /* The numbers are counts: UINT64_MAX is
-                                   no bound, keys that are not there have
-                                   0, and lines with `least` are printed.
-                                   Or else those of keys that are there.  */
-} cli_tell;
+    bly_status (*ask)(const bly_filter *filter, const bly_keys *keys,
+                      bool *there, uint64_t *numbers);
+    enum {
+        ASK_LINES,              /* no numbers: lines are printed as they are */
+        ASK_LABELS,             /* lines whose key is there, with its number */
+        ASK_COUNTS              /* lines with at least `least`; 0 is that of
+                                   a key that is not there, UINT64_MAX that
+                                   there is no bound                         */
+    } answer;
+    const char *doing;          /* "counting"                                */
+} ask_how;
 
-int tell_run(const cli_command *self, const cli_tell *how, int argc,
-             char **argv);
+typedef struct {
+    cli_asked keys;
+    uint64_t  sum, unbounded;   /* of numbers                                */
+} ask_tally;
+
+/* What is asked; the rest is made while asking. */
+typedef struct {
+    const ask_how    *how;
+    ask_settings      want;
+    const bly_filter *filter;
+    cli_lines         lines;
+    ask_tally         tally;
+    double            seconds;
+    bool              unended;  /* the last line printed lacks its end       */
+    bool              failed;   /* a file could not be read                  */
+} ask_job;
+
+/* Read options and operands; CLI_GO, or the status to end with. */
+int ask_options(const cli_command *self, int argc, char **argv,
+                ask_settings *want, cli_operands *operands);
+
+/* Ask for the keys of all files behind the first operand, and print what is
+ * wanted. CLI_OK, CLI_NONE if no key is there (`invert`: if all are), or
+ * CLI_ERROR. */
+int ask_run(ask_job *job, const cli_operands *operands);
+
+/* `count` and `get` themselves. `ability` is BLY_CAN_COUNT; `lacks`, "does not
+ * count", what to say of a kind without it. */
+int ask_numbers(const cli_command *self, const ask_how *how,
+                uint64_t ability, const char *lacks, int argc, char **argv);
 
 /* ==== combine.c ========================================================= */
 

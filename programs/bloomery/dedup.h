@@ -5,7 +5,7 @@
  *      rows.c       the lines of a chunk, hashed; printing the ones wanted
  *      spill.c      streams of bytes, in memory or in a temporary file
  *      table.c      keys in memory, compared byte by byte
- *      settle.c     parts of the keys, each settled by a table of its own
+ *      decide.c     parts of the keys, each decided by a table of its own
  *      exact.c      the passes of --exact
  *      cmd_dedup.c  the command
  *
@@ -111,12 +111,12 @@ void spill_read(spill_reader *reader, spill_store *store,
 void spill_read_end(spill_reader *reader);
 /* The next n bytes, valid until the next call. NULL: there are not so many, or
  * they could not be read (see spill_failed). */
-const unsigned char *spill_take(spill_reader *reader, size_t n);
+const unsigned char *spill_get(spill_reader *reader, size_t n);
 
 /* A number in as many bytes as it needs, seven bits each. */
 enum { SPILL_NUMBER = 10 };
 size_t spill_number(unsigned char out[SPILL_NUMBER], uint64_t value);
-bool spill_take_number(spill_reader *reader, uint64_t *value);
+bool spill_get_number(spill_reader *reader, uint64_t *value);
 
 /* ==== table.c =========================================================== */
 
@@ -157,15 +157,15 @@ void table_prefetch_key(const dedup_table *table, uint64_t hash);
  * False: there are no more. */
 bool table_count(const dedup_table *table, size_t *at, uint64_t *count);
 
-/* ==== settle.c ========================================================== */
+/* ==== decide.c ========================================================== */
 
 /* The keys whose hashes begin with the same bits. */
-typedef struct settle_part settle_part;
-struct settle_part {
+typedef struct decide_part decide_part;
+struct decide_part {
     spill_stream  records;      /* each key's length and bytes             */
     spill_stream  decisions;    /* a bit for each: is it the first?        */
     spill_stream  counts;       /* of each first one, how many there are   */
-    settle_part  *parts;        /* it was too large and is in these; NULL  */
+    decide_part  *parts;        /* it was too large and is in these; NULL  */
     spill_reader  decided, counted;
     unsigned      byte, bits;   /* decisions read, and how many of them    */
 };
@@ -176,24 +176,24 @@ typedef struct {
     unsigned     bits;          /* of a hash that choose the part, 1 .. 16 */
     uint64_t     most;          /* bytes of a table                        */
     uint64_t     keys, bytes;   /* expected in a part                      */
-    settle_part *parts;         /* 2^bits                                  */
+    decide_part *parts;         /* 2^bits                                  */
     spill_store  store;
-} settle_all;
+} decide_all;
 
 /* 2^bits parts; `memory` bytes of records and decisions stay in memory, in
  * blocks of `block`. False: no memory. */
-bool settle_open(settle_all *all, size_t block, uint64_t memory);
-void settle_close(settle_all *all);
+bool decide_open(decide_all *all, size_t block, uint64_t memory);
+void decide_close(decide_all *all);
 
 /* The part of a key with this hash. */
-size_t settle_number(const settle_all *all, uint64_t hash);
+size_t decide_number(const decide_all *all, uint64_t hash);
 
 /* Decide all records, with so many threads. CLI_GO or CLI_ERROR. */
-int settle_run(settle_all *all, size_t jobs, bool progress);
+int decide_run(decide_all *all, size_t jobs, bool progress);
 
 /* The decision of the next record of the key's part, and when it is the first
  * and counts are wanted how many there are. False: there is none. */
-bool settle_next(settle_all *all, uint64_t hash, bool *first, uint64_t *count);
+bool decide_next(decide_all *all, uint64_t hash, bool *first, uint64_t *count);
 
 /* ==== exact.c =========================================================== */
 

@@ -6,13 +6,13 @@
  *      pass 1   every key goes into a filter. A key that was perhaps there
  *               before is perhaps repeated: it goes into a second filter.
  *      pass 2   a line whose key is not in the second filter is certainly the
- *               only one of its kind. The others are settled byte by byte:
+ *               only one of its kind. The others are decided byte by byte:
  *
  *        in memory     where the keys that are perhaps repeated fit (pass 1
  *                      has counted them): by one table, while printing
  *        in parts      where not, or where counts are wanted: their keys go
  *                      to parts, by their hashes, on disk as far as they do
- *                      not fit, and each part is settled alone (settle.c)
+ *                      not fit, and each part is decided alone (decide.c)
  *
  *      pass 3   only after settling in parts: print. A line that is perhaps
  *               repeated takes the next decision of its part.
@@ -57,7 +57,7 @@ typedef struct {
     uint64_t      there;        /* of them, perhaps there before           */
     uint64_t      keys, bytes;  /* perhaps repeated, different; as records */
     dedup_table   table;
-    settle_all    settle;
+    decide_all    parts;
     dedup_tally   tally;
 } exact_job;
 
@@ -326,7 +326,7 @@ static int exact_survey(exact_job *job)
 }
 
 /* Some keys of which there is one only are in the second filter by accident:
- * they will have to be settled too. Returns the bytes of the filter. */
+ * they will have to be decided too. Returns the bytes of the filter. */
 static uint64_t exact_add_accidents(exact_job *job)
 {
     uint64_t mean = job->total / (job->tally.lines + 1) + 2;
@@ -399,7 +399,7 @@ static int exact_in_memory(exact_job *job)
 /* ==== Pass 2, in parts ================================================== */
 
 /* How many bytes of records each part gets, then where they begin. */
-static void exact_sort_begin(const settle_all *all, exact_own *own)
+static void exact_sort_begin(const decide_all *all, exact_own *own)
 {
     size_t parts = (size_t)1 << all->bits, sum = 0;
 
@@ -408,7 +408,7 @@ static void exact_sort_begin(const settle_all *all, exact_own *own)
         unsigned char number[SPILL_NUMBER];
         size_t length = own->rows.keys[own->picked[j]].length;
 
-        own->ends[settle_number(all, own->hashes[j])]
+        own->ends[decide_number(all, own->hashes[j])]
             += spill_number(number, length) + length;
     }
     for (size_t i = 0; i < parts; i++) {
@@ -420,12 +420,12 @@ static void exact_sort_begin(const settle_all *all, exact_own *own)
 }
 
 /* Write the records, sorted by parts and else in their order. */
-static void exact_sort(const settle_all *all, exact_own *own)
+static void exact_sort(const decide_all *all, exact_own *own)
 {
     exact_sort_begin(all, own);
     for (size_t j = 0; j < own->picks; j++) {
         bly_key key = own->rows.keys[own->picked[j]];
-        size_t *end = &own->ends[settle_number(all, own->hashes[j])];
+        size_t *end = &own->ends[decide_number(all, own->hashes[j])];
 
         *end += spill_number(own->records + *end, key.length);
         if (key.length > 0)
@@ -452,7 +452,7 @@ static bool exact_parts_room(exact_own *own, size_t parts, size_t bytes)
 static bool exact_parts_work(void *argument, cli_worker *w)
 {
     const exact_job *job = argument;
-    const settle_all *all = &job->settle;
+    const decide_all *all = &job->parts;
     exact_own *own = w->own;
 
     if (!exact_candidates(job, w))
@@ -468,7 +468,7 @@ static bool exact_parts_work(void *argument, cli_worker *w)
 static int exact_parts_commit(void *argument, cli_worker *w)
 {
     exact_job *job = argument;
-    settle_all *all = &job->settle;
+    decide_all *all = &job->parts;
     const exact_own *own = w->own;
     int status = exact_commit(job, w);
     size_t begin = 0;
@@ -522,8 +522,8 @@ static int exact_decide(exact_job *job, cli_worker *w)
         uint64_t count = 1;
 
         if (rows->drop[i]
-            && !settle_next(&job->settle, rows->hashes[i], &first, &count))
-            return spill_failed(&job->settle.store) ? CLI_ERROR
+            && !decide_next(&job->parts, rows->hashes[i], &first, &count))
+            return spill_failed(&job->parts.store) ? CLI_ERROR
                                                     : exact_differs(job);
         rows->drop[i] = !exact_wanted(job->want, first, count);
         job->tally.kept += !rows->drop[i];
@@ -580,7 +580,7 @@ static unsigned exact_bits(uint64_t need, uint64_t memory, size_t block,
 static bool exact_parts_open(exact_job *job, uint64_t filter)
 {
     const exact_want *want = job->want;
-    settle_all *all = &job->settle;
+    decide_all *all = &job->parts;
     size_t block = exact_block(want->memory);
     uint64_t taken = filter, tables;
 
@@ -600,7 +600,7 @@ static bool exact_parts_open(exact_job *job, uint64_t filter)
     tables = 2 * table_bytes(all->keys, all->bytes);
     taken += job->jobs * (tables < all->most ? tables : all->most);
     taken += (uint64_t)block << all->bits;
-    return settle_open(all, block,
+    return decide_open(all, block,
                        taken < want->memory ? want->memory - taken : 0);
 }
 
@@ -615,10 +615,10 @@ static int exact_in_parts(exact_job *job, uint64_t filter)
                : work_no_memory();
 
     if (status == CLI_GO)
-        status = settle_run(&job->settle, job->jobs, job->want->progress);
+        status = decide_run(&job->parts, job->jobs, job->want->progress);
     if (status == CLI_GO)
         status = exact_pass_again(job, &print, "printing");
-    settle_close(&job->settle);
+    decide_close(&job->parts);
     return status;
 }
 

@@ -40,8 +40,8 @@ static bool rows_room(dedup_rows *r, size_t more)
     return true;
 }
 
-static void rows_take(dedup_rows *r, const cli_worker *w,
-                      const bly_filter *hasher)
+static void rows_append(dedup_rows *r, const cli_worker *w,
+                        const bly_filter *hasher)
 {
     const cli_batch *b = w->batch;
 
@@ -67,7 +67,7 @@ bool rows_fill(dedup_rows *r, cli_worker *w, const bly_filter *hasher)
     for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); ) {
         if (!rows_room(r, w->batch->n))
             return false;
-        rows_take(r, w, hasher);
+        rows_append(r, w, hasher);
     }
     return true;
 }

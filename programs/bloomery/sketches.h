@@ -3,8 +3,8 @@
  * From the bottom up:
  *
  *      hashes.c     a set of 64-bit hashes
- *      again.c      pipes, so that they can be read twice
- *      once.c       the keys of lines, each once
+ *      reread.c     pipes, so that they can be read twice
+ *      distinct.c   the keys of lines, each once
  *      cmd_sketch.c, cmd_diff.c
  *
  * Floor 8 (programs); includes command.h only.
@@ -33,7 +33,7 @@ bool hashes_add(sketch_hashes *set, uint64_t hash);
 bool hashes_has(const sketch_hashes *set, uint64_t hash);
 void hashes_free(sketch_hashes *set);
 
-/* ==== again.c =========================================================== */
+/* ==== reread.c ========================================================== */
 
 /* Operands of which each can be read as often as is wanted: a pipe is copied to
  * a file without a name (in TMPDIR, or /tmp), which takes its place. */
@@ -41,15 +41,15 @@ typedef struct {
     cli_operands operands;
     char (*names)[32];          /* of the copies                           */
     int   *files;
-} sketch_again;
+} sketch_reread;
 
 /* From operand `first` on; stdin if there are none. CLI_GO or CLI_ERROR. To be
  * closed after either. */
-int  again_open(sketch_again *again, const cli_operands *operands,
-                size_t first);
-void again_close(sketch_again *again);
+int  reread_open(sketch_reread *reread, const cli_operands *operands,
+                 size_t first);
+void reread_close(sketch_reread *reread);
 
-/* ==== once.c ============================================================ */
+/* ==== distinct.c ======================================================== */
 
 /* What is to be done with the keys. */
 typedef struct {
@@ -59,15 +59,15 @@ typedef struct {
                    size_t n, bool *selected);
     /* Those among them that have not come before, in the order of the input,
      * by one thread at a time. CLI_GO, or the status to stop with. */
-    int  (*take)(void *context, const bly_key *keys, const uint64_t *hashes,
-                 size_t n);
+    int  (*fresh)(void *context, const bly_key *keys, const uint64_t *hashes,
+                  size_t n);
     void  *context;
-    bool   idle;                /* take() may look: the next read may wait */
-} sketch_once;
+    bool   idle;                /* fresh() may look: the next read may wait */
+} sketch_distinct;
 
 /* Go through all lines. CLI_GO, or why it stopped; *fed tells of all keys. */
-int once_run(sketch_once *once, cli_lines *lines, size_t jobs,
-             const char *doing, bool progress, cli_fed *fed);
+int distinct_run(sketch_distinct *how, cli_lines *lines, size_t jobs,
+                 const char *doing, bool progress, cli_fed *fed);
 
 /* ==== cmd_sketch.c ====================================================== */
 
@@ -78,12 +78,12 @@ typedef struct {
     size_t      longest;        /* of the keys so far                      */
 } sketch_into;
 
-/* Put keys into it: a take() with such a context. */
-int sketch_take(void *into, const bly_key *keys, const uint64_t *hashes,
-                size_t n);
+/* Put keys into it: a fresh() with such a context. */
+int sketch_put(void *into, const bly_key *keys, const uint64_t *hashes,
+               size_t n);
 
 /* At the end: was none of the keys too long? If one was, the rest is not in,
  * but is measured. */
-bool sketch_took(const sketch_into *into);
+bool sketch_fits(const sketch_into *into);
 
 #endif

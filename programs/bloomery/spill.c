@@ -392,7 +392,7 @@ static const unsigned char *spill_join(spill_reader *r, size_t n)
     return r->joined;
 }
 
-const unsigned char *spill_take(spill_reader *r, size_t n)
+const unsigned char *spill_get(spill_reader *r, size_t n)
 {
     const unsigned char *from;
 
@@ -420,12 +420,12 @@ size_t spill_number(unsigned char out[SPILL_NUMBER], uint64_t value)
     return n;
 }
 
-bool spill_take_number(spill_reader *r, uint64_t *value)
+bool spill_get_number(spill_reader *r, uint64_t *value)
 {
     uint64_t sum = 0;
 
     for (unsigned shift = 0; shift < 64; shift += 7) {
-        const unsigned char *byte = spill_take(r, 1);
+        const unsigned char *byte = spill_get(r, 1);
 
         if (byte == NULL)
             return false;

@@ -15,7 +15,6 @@
  *      replicate.c a filter of each rank -> the union, on all of them
  *      mix.h       numbers that look random, from hashes
  *      dedup.h     what the files of `dedup` share
- *      count.h     what the files of `count` share
  *      cmd_*.c     one subcommand each
  *      main.c      the table of subcommands
  */
@@ -129,9 +128,6 @@ typedef struct {
 /* The next batch; CLI_GO, CLI_OK at the end, or CLI_ERROR. */
 int share_batch(share *s, share_reader *r);
 
-/* How many bytes of its file stand before a byte of the batch. */
-uint64_t share_place(const share *s, const share_reader *r, const void *at);
-
 /* ==== part.c ============================================================ */
 
 /* Where the image of a filter with local keys is divided: each rank has so
@@ -183,7 +179,6 @@ uint64_t replicate_bytes(uint64_t image);
 
 extern const cli_command
     cmd_build,
-    cmd_count,
     cmd_dedup,
     cmd_query;
 

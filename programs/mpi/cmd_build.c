@@ -223,7 +223,7 @@ static int build_gather(build_job *job, bool *more)
     return status == CLI_OK ? CLI_GO : status;
 }
 
-static int build_take(build_job *job)
+static int build_add(build_job *job)
 {
     const job_bytes *in = &job->mail.in;
     const uint64_t *hashes = (const uint64_t *)(const void *)in->bytes;
@@ -248,7 +248,7 @@ static int build_partitioned(build_job *job)
         if (status != CLI_GO)
             return status;
         exchange_all(job->mail.to, &job->mail.in, job->mail.begin);
-        status = build_take(job);
+        status = build_add(job);
     }
     return job_agree(status);
 }
@@ -278,7 +278,7 @@ static uint64_t build_formula(const build_job *job, uint64_t bytes)
                       / (double)ranks);
 }
 
-static void build_tell(const build_job *job, const bly_filter *filter)
+static void build_report_on(const build_job *job, const bly_filter *filter)
 {
     const build_settings *s = job->want;
     char advice[80];
@@ -300,8 +300,8 @@ static void build_tell(const build_job *job, const bly_filter *filter)
                     report_count(build_formula(job, bytes)).text);
 }
 
-/* Rank 0 tells. Of a partitioned filter it has a part only, and looks at the
- * file if there is something to tell. */
+/* By rank 0. Of a partitioned filter it has a part only, and looks at the file
+ * if there is something to report. */
 static int build_report(const build_job *job)
 {
     const build_settings *s = job->want;
@@ -310,7 +310,7 @@ static int build_report(const build_job *job)
     if (job_rank != 0)
         return CLI_GO;
     if (!s->partition) {
-        build_tell(job, job->filter);
+        build_report_on(job, job->filter);
         return CLI_GO;
     }
     if (!s->verbose && !s->json && job->fed.keyless == 0
@@ -319,7 +319,7 @@ static int build_report(const build_job *job)
     saved = filter_map(s->output, 0);
     if (saved == NULL)
         return CLI_ERROR;
-    build_tell(job, saved);
+    build_report_on(job, saved);
     bly_free(saved);
     return CLI_GO;
 }

@@ -6,7 +6,7 @@
  *               rounds in which hashes drop out that are the only ones of
  *               their kind (rounds.c): 8 to 10 bits sent for most of them
  *      pass 2   the keys in doubt are collected, and then compared byte by
- *               byte by the ranks that their hashes choose (settle.c)
+ *               byte by the ranks that their hashes choose (verify.c)
  *      pass 3   the lines to be printed go to rank 0, rank by rank, in pieces
  *
  * What pass 2 and 3 read must be what pass 1 has read: the order of all hashes
@@ -29,7 +29,7 @@ enum { DEDUP_PIECE = 1 << 20 };         /* of output, sent at once */
 
 typedef struct {
     cli_how     how;
-    settle_want want;
+    verify_want want;
     bool        verbose, json;
 } dedup_settings;
 
@@ -40,8 +40,8 @@ typedef struct {
 
 /* What was sent in all, for comparison. */
 typedef struct {
-    uint64_t rounds, settle;    /* bytes                                   */
-    settle_tally keys;
+    uint64_t rounds, verify;    /* bytes                                   */
+    verify_tally keys;
 } dedup_sum;
 
 typedef struct {
@@ -50,7 +50,7 @@ typedef struct {
     cli_batch  *batch;
     bly_filter *hasher;
     rounds      rounds;
-    settle     *settle;
+    verify     *verify;
     dedup_text  text, all;      /* this rank's, and that of all            */
     dedup_sum   sum;
     uint64_t    printed;
@@ -150,7 +150,7 @@ static void dedup_collect_line(dedup_job *job, uint64_t hash, bly_key key,
 {
     (void)line;
     if (key.data != NULL && rounds_doubt(&job->rounds, hash))
-        settle_add(job->settle, hash, key);
+        verify_add(job->verify, hash, key);
 }
 
 /* ==== Output ============================================================ */
@@ -198,14 +198,14 @@ static void dedup_print(dedup_job *job, bly_key line, uint64_t count)
 static void dedup_print_line(dedup_job *job, uint64_t hash, bly_key key,
                              bly_key line)
 {
-    const settle_want *want = &job->want->want;
+    const verify_want *want = &job->want->want;
     uint64_t count = 1;
     bool print;
 
     if (key.data != NULL && rounds_doubt(&job->rounds, hash))
-        print = settle_next(job->settle, hash, &count);
+        print = verify_next(job->verify, hash, &count);
     else
-        print = settle_wanted(want, 1);
+        print = verify_wanted(want, 1);
     job->printed += print;
     if (print && !job->want->json && !job->stop)
         dedup_print(job, line, count);
@@ -257,7 +257,7 @@ static double dedup_bits(uint64_t bytes, uint64_t n)
 }
 
 /* How many elements a round should leave: equal ones hit one position. */
-static double dedup_left(const rounds_about *a, const settle_tally *keys)
+static double dedup_left(const rounds_about *a, const verify_tally *keys)
 {
     double elements = (double)a->elements;
 
@@ -281,7 +281,7 @@ static double dedup_key_bytes(const dedup_job *job)
 }
 
 static void dedup_say_round(const rounds_about *a, size_t number,
-                            const settle_tally *keys)
+                            const verify_tally *keys)
 {
     report_note("round %zu (1/%.3g): %s in doubt, %s sent: %.3f bits a value "
                 "(formula %.3f) and %.3f its answer (%.3f); %s left (%s)",
@@ -297,26 +297,26 @@ static void dedup_say(const dedup_job *job, double seconds)
 {
     const dedup_sum *sum = &job->sum;
     uint64_t keys = job->all.lines - job->all.keyless;
-    double all = (double)(sum->rounds + sum->settle);
+    double all = (double)(sum->rounds + sum->verify);
 
     for (size_t i = 0; i < job->rounds.rounds; i++)
         dedup_say_round(&job->rounds.about[i], i + 1, &sum->keys);
     report_note("exact: %s different keys of ranks in doubt, %s of them "
                 "repeated; %s sent", report_count(sum->keys.sent).text,
                 report_count(sum->keys.repeated).text,
-                report_bytes(sum->settle).text);
+                report_bytes(sum->verify).text);
     report_note("%s lines by %d ranks in %s, %s printed; %s sent, %.3f bits a "
                 "line: %s of all hashes, %s of all keys",
                 report_count(job->all.lines).text, job_ranks,
                 report_seconds(seconds).text,
                 report_count(job->printed).text,
-                report_bytes(sum->rounds + sum->settle).text,
-                dedup_bits(sum->rounds + sum->settle, keys),
+                report_bytes(sum->rounds + sum->verify).text,
+                dedup_bits(sum->rounds + sum->verify, keys),
                 report_percent(all / dedup_away(8 * (double)keys)).text,
                 report_percent(all / dedup_away(dedup_key_bytes(job))).text);
 }
 
-static void dedup_json_round(const rounds_about *a, const settle_tally *keys)
+static void dedup_json_round(const rounds_about *a, const verify_tally *keys)
 {
     json_open_object(NULL);
     json_real("values_per_position", a->f);
@@ -351,10 +351,10 @@ static void dedup_json(const dedup_job *job, double seconds)
     json_open_object("exact");
     json_count("elements", sum->keys.sent);
     json_count("repeated", sum->keys.repeated);
-    json_count("sent_bytes", sum->settle);
+    json_count("sent_bytes", sum->verify);
     json_close_object();
-    json_count("sent_bytes", sum->rounds + sum->settle);
-    json_real("bits_per_line", dedup_bits(sum->rounds + sum->settle, keys));
+    json_count("sent_bytes", sum->rounds + sum->verify);
+    json_real("bits_per_line", dedup_bits(sum->rounds + sum->verify, keys));
     json_real("bytes_of_hashes", dedup_away(8 * (double)keys));
     json_real("bytes_of_keys", dedup_away(dedup_key_bytes(job)));
     json_close_object();
@@ -385,7 +385,7 @@ static void dedup_sum_up(dedup_job *job)
     job->all.key_bytes = job_sum(job->text.key_bytes);
 }
 
-/* What an element costs that is not settled by the rounds: its key, a byte of
+/* What an element costs that is left by the rounds: its key, a byte of
  * length, and a bit of answer. */
 static double dedup_key_bits(const dedup_job *job)
 {
@@ -405,14 +405,14 @@ static int dedup_all(dedup_job *job)
     dedup_sum_up(job);
     rounds_run(&job->rounds, dedup_key_bits(job));
     job->sum.rounds = job_sum(exchange_sent - before);
-    job->settle = settle_open(&job->want->want, job->hasher);
+    job->verify = verify_open(&job->want->want, job->hasher);
     status = job_agree(dedup_pass_again(job, dedup_collect_line));
     if (status != CLI_GO)
         return status;
     before = exchange_sent;
-    settle_run(job->settle);
-    job->sum.settle = job_sum(exchange_sent - before);
-    job->sum.keys = settle_sum_up(job->settle);
+    verify_run(job->verify);
+    job->sum.verify = job_sum(exchange_sent - before);
+    job->sum.keys = verify_sum_up(job->verify);
     return job_agree(dedup_output(job));
 }
 
@@ -428,8 +428,8 @@ static int dedup_open(dedup_job *job, const cli_operands *operands)
 
 static void dedup_close(dedup_job *job)
 {
-    if (job->settle != NULL)
-        settle_close(job->settle);
+    if (job->verify != NULL)
+        verify_close(job->verify);
     rounds_free(&job->rounds);
     job_free(&job->piece);
     share_close(&job->share);

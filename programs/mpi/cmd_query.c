@@ -212,7 +212,7 @@ static void query_select(query_job *job, const unsigned char *line, size_t n)
 }
 
 /* Go through the slice's lines, and the answers of their owners beside. */
-static void query_settle(query_job *job)
+static void query_select_slice(query_job *job)
 {
     const query_line *lines = (const query_line *)(const void *)
                               job->lines.bytes;
@@ -288,7 +288,7 @@ static int query_round(query_job *job, uint64_t from, uint64_t to)
         query_ask_owners(job);
     else
         query_ask_here(job);
-    query_settle(job);
+    query_select_slice(job);
     if (query_prints_lines(job->want))
         status = job_agree(query_print(job));
     if (status == CLI_GO && job->want->quiet

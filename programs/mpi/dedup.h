@@ -4,7 +4,7 @@
  *
  *      volume.c     what rounds cost and leave over, by formula
  *      rounds.c     hashes that no other line can have drop out
- *      settle.c     the keys that are left, compared byte by byte
+ *      verify.c     the keys that are left, compared byte by byte
  *      cmd_dedup.c  the command
  *
  * Floor 8 (programs); includes cluster.h only.
@@ -67,38 +67,38 @@ void rounds_run(rounds *r, double key_bits);
 /* After that: is the key with this hash still in doubt? */
 bool rounds_doubt(const rounds *r, uint64_t hash);
 
-/* ==== settle.c ========================================================== */
+/* ==== verify.c ========================================================== */
 
 /* What is wanted of lines. */
 typedef struct {
     bool count, repeated, unique;
-} settle_want;
+} verify_want;
 
-typedef struct settle settle;
+typedef struct verify verify;
 
-settle *settle_open(const settle_want *want, const bly_filter *hasher);
-void    settle_close(settle *s);
+verify *verify_open(const verify_want *want, const bly_filter *hasher);
+void    verify_close(verify *s);
 
 /* The key of the next line that is in doubt. */
-void settle_add(settle *s, uint64_t hash, bly_key key);
+void verify_add(verify *s, uint64_t hash, bly_key key);
 
 /* Compare all that were added by all ranks. Collective. */
-void settle_run(settle *s);
+void verify_run(verify *s);
 
 /* Different keys that each rank has sent, summed over all: how many there were,
  * those of them that two lines or more have, and those that a rank before has
  * sent already. Collective. */
 typedef struct {
     uint64_t sent, repeated, again;
-} settle_tally;
+} verify_tally;
 
-settle_tally settle_sum_up(const settle *s);
+verify_tally verify_sum_up(const verify *s);
 
 /* The decision on the next line, in the same order: is it to be printed, and
  * how many are there? */
-bool settle_next(settle *s, uint64_t hash, uint64_t *count);
+bool verify_next(verify *s, uint64_t hash, uint64_t *count);
 
 /* Is a line wanted that is the first of so many? */
-bool settle_wanted(const settle_want *want, uint64_t count);
+bool verify_wanted(const verify_want *want, uint64_t count);
 
 #endif

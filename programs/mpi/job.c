@@ -76,7 +76,7 @@ static const char *job_last(size_t *n)
 }
 
 /* Rank 0 writes the line that `rank` has said last. */
-static void job_tell(int rank)
+static void job_pass_on(int rank)
 {
     size_t n;
     const char *last = job_last(&n);
@@ -103,7 +103,7 @@ int job_agree(int status)
 
     MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (first < job_ranks)
-        job_tell(first);
+        job_pass_on(first);
     else if (job_rank == 0)
         job_flush();
     job_said.n = 0;

@@ -12,7 +12,6 @@ static const cli_command *const main_commands[] = {
     &cmd_build,
     &cmd_query,
     &cmd_dedup,
-    &cmd_count,
     &program_cmd_help,
     NULL
 };
@@ -37,7 +36,7 @@ static const cli_program main_program = {
 
 /* Is help or the version all that is wanted? That must work without MPI: where
  * man pages are made, and on machines that jobs are only sent from. */
-static bool main_only_tells(int argc, char **argv)
+static bool main_only_helps(int argc, char **argv)
 {
     static const char *const words[] = { "help", "--help", "-h", "--version",
                                          "-V" };
@@ -67,7 +66,7 @@ int main(int argc, char **argv)
 {
     int status;
 
-    if (main_only_tells(argc, argv))
+    if (main_only_helps(argc, argv))
         return main_is_other() ? CLI_OK
                                : program_main(&main_program, argc, argv);
     job_start(&argc, &argv);

@@ -40,7 +40,7 @@ uint64_t replicate_bytes(uint64_t image)
 }
 
 /* Unite with what came. */
-static int replicate_take(bly_filter *filter, const job_bytes *image)
+static int replicate_unite(bly_filter *filter, const job_bytes *image)
 {
     bly_filter *other;
     bly_status status = bly_wrap(&other, image->bytes, image->n, NULL);
@@ -80,7 +80,7 @@ static int replicate_first(bly_filter *filter, int whole, job_bytes *in)
     if (job_rank >= job_ranks - whole)
         return CLI_GO;
     exchange_pair(job_rank + whole, NULL, 0, in);
-    return replicate_take(filter, in);
+    return replicate_unite(filter, in);
 }
 
 static int replicate_step(bly_filter *filter, int whole, int step,
@@ -89,7 +89,7 @@ static int replicate_step(bly_filter *filter, int whole, int step,
     if (job_rank >= whole)
         return CLI_GO;
     replicate_send(filter, job_rank ^ step, in);
-    return replicate_take(filter, in);
+    return replicate_unite(filter, in);
 }
 
 /* … and get the result. */

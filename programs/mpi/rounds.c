@@ -168,7 +168,7 @@ static uint64_t rounds_elements(const rounds *r, uint64_t *twice)
 typedef struct {
     rounds_about *about;
     uint64_t  width;            /* positions of each owner                 */
-    uint64_t *asked;            /* values sent to each owner               */
+    uint64_t *sent;             /* values to each owner                    */
     job_bytes *to;              /* a message for each rank                 */
     job_bytes in;               /* what came from all                      */
     size_t   *begin;
@@ -209,7 +209,7 @@ static void rounds_put(job_bytes *message, const uint64_t *numbers, size_t n,
 }
 
 /* The different positions of each owner. */
-static void rounds_ask(const rounds *r, rounds_way *w)
+static void rounds_collect(const rounds *r, rounds_way *w)
 {
     uint64_t *numbers = NULL;
     size_t i = 0;
@@ -225,7 +225,7 @@ static void rounds_ask(const rounds *r, rounds_way *w)
             if (n == 0 || number != numbers[n - 1])
                 numbers[n++] = number;
         }
-        w->asked[owner] = n;
+        w->sent[owner] = n;
         rounds_put(&w->to[owner], numbers, n, w->width);
     }
     free(numbers);
@@ -294,7 +294,7 @@ static rounds_list *rounds_lists(const rounds_way *w)
 }
 
 /* Which positions of the segment do several lists have? Read ahead in copies
- * of the readers; then, in the readers themselves, take the answers. */
+ * of the readers; then, in the readers themselves, find the answers. */
 static void rounds_look(rounds_list *lists, rounds_segment *s, uint64_t first)
 {
     uint64_t end = first + ROUNDS_SEGMENT;
@@ -366,8 +366,8 @@ static void rounds_answer(rounds_way *w, uint64_t *said_twice)
 /* ==== A round: what is left ============================================= */
 
 /* The bits of an answer to n values; the caller frees them. */
-static unsigned char *rounds_heard(const unsigned char *from, size_t bytes,
-                                   uint64_t n)
+static unsigned char *rounds_unpack(const unsigned char *from, size_t bytes,
+                                    uint64_t n)
 {
     unsigned char *bits = job_memory(NULL, (size_t)(n / 8 + 1));
     uint64_t number;
@@ -408,16 +408,16 @@ static size_t rounds_keep(rounds *r, const rounds_way *w, size_t i, size_t end,
     return kept;
 }
 
-static void rounds_hear(rounds *r, const rounds_way *w)
+static void rounds_apply(rounds *r, const rounds_way *w)
 {
     size_t i = 0, kept = 0;
 
     for (int owner = 0; owner < job_ranks; owner++) {
         size_t from = w->begin[owner];
         size_t end = rounds_until(r, w, i, ((uint64_t)owner + 1) * w->width);
-        unsigned char *bits = rounds_heard(w->in.bytes + from,
-                                           w->begin[owner + 1] - from,
-                                           w->asked[owner]);
+        unsigned char *bits = rounds_unpack(w->in.bytes + from,
+                                            w->begin[owner + 1] - from,
+                                            w->sent[owner]);
 
         kept = rounds_keep(r, w, i, end, kept, bits);
         i = end;
@@ -429,15 +429,15 @@ static void rounds_hear(rounds *r, const rounds_way *w)
 /* ==== All rounds ======================================================== */
 
 /* What should have been sent, from how many values there were. */
-static void rounds_tell(const rounds_way *w, uint64_t twice)
+static void rounds_predict(const rounds_way *w, uint64_t twice)
 {
     rounds_about *about = w->about;
     uint64_t mine = 0, others;
     double bits;
 
     for (int owner = 0; owner < job_ranks; owner++)
-        mine += w->asked[owner];
-    others = mine - w->asked[job_rank];
+        mine += w->sent[owner];
+    others = mine - w->sent[job_rank];
     bits = (double)others * volume_gap((double)mine
                                        / (double)about->positions);
     about->values = job_sum(others);
@@ -460,17 +460,17 @@ static void rounds_one(rounds *r, rounds_about *about)
     about->positions = w.width * ranks;
     w.to = job_memory(NULL, ranks * sizeof *w.to);
     memset(w.to, 0, ranks * sizeof *w.to);
-    w.asked = job_memory(NULL, ranks * sizeof *w.asked);
+    w.sent = job_memory(NULL, ranks * sizeof *w.sent);
     w.begin = job_memory(NULL, (ranks + 1) * sizeof *w.begin);
-    rounds_ask(r, &w);
+    rounds_collect(r, &w);
     rounds_exchange(&w, &about->value_bytes);
     rounds_answer(&w, &twice);
     rounds_exchange(&w, &about->answer_bytes);
-    rounds_hear(r, &w);
-    rounds_tell(&w, twice);
+    rounds_apply(r, &w);
+    rounds_predict(&w, twice);
     job_free(&w.in);
     free(w.to);
-    free(w.asked);
+    free(w.sent);
     free(w.begin);
 }
 

@@ -300,13 +300,6 @@ int share_next(share *s, cli_chunk *c)
     return status;
 }
 
-uint64_t share_place(const share *s, const share_reader *r, const void *at)
-{
-    size_t in = (size_t)((const unsigned char *)at - r->chunk.block);
-
-    return s->at - r->chunk.length + in - s->start[s->file];
-}
-
 int share_batch(share *s, share_reader *r)
 {
     while (r->at == r->chunk.length) {

@@ -65,7 +65,7 @@ static void hashes_hold_zero(void **state)
 /* ==== Again ============================================================= */
 
 /* Pages that the process has; 0: not known. */
-static size_t again_pages(void)
+static size_t reread_pages(void)
 {
     unsigned long pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");
@@ -79,13 +79,13 @@ static size_t again_pages(void)
 }
 
 /* There is memory for the files of 2^20 operands, and not for their names. */
-static void again_closes_what_it_opened(void **state)
+static void reread_closes_what_it_opened(void **state)
 {
     static const size_t many = (size_t)1 << 20;
-    size_t bytes = again_pages() * (size_t)sysconf(_SC_PAGESIZE);
+    size_t bytes = reread_pages() * (size_t)sysconf(_SC_PAGESIZE);
     cli_operands operands = { NULL, many };
     struct rlimit before, tight;
-    sketch_again again;
+    sketch_reread reread;
     (void)state;
 
     if (TEST_SANITIZED || bytes == 0)
@@ -94,11 +94,11 @@ static void again_closes_what_it_opened(void **state)
     tight = before;
     tight.rlim_cur = bytes + 20 * many;
     assert_int_equal(setrlimit(RLIMIT_AS, &tight), 0);
-    int status = again_open(&again, &operands, 0);
+    int status = reread_open(&reread, &operands, 0);
     assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
     assert_int_equal(status, CLI_ERROR);
-    assert_non_null(again.files);
-    again_close(&again);
+    assert_non_null(reread.files);
+    reread_close(&reread);
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         assert_true(fcntl(fd, F_GETFD) >= 0);
 }
@@ -108,7 +108,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hashes_spread_patterns),
         cmocka_unit_test(hashes_hold_zero),
-        cmocka_unit_test(again_closes_what_it_opened),
+        cmocka_unit_test(reread_closes_what_it_opened),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

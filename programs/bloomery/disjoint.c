@@ -1,4 +1,4 @@
-/* apart.c - two lists of keys that must have none in common.
+/* disjoint.c - two lists of keys that must have none in common.
  *
  * For `build --without`: hashes that come again in one list are dropped, since
  * a filter would be planned for each of them. A hash that is in both lists is
@@ -13,7 +13,7 @@
 
 /* ==== Hashes ============================================================ */
 
-static int apart_compare(const void *a, const void *b)
+static int disjoint_compare(const void *a, const void *b)
 {
     uint64_t x, y;
 
@@ -23,12 +23,12 @@ static int apart_compare(const void *a, const void *b)
 }
 
 /* Sort them and drop repeats; how many stay. */
-static size_t apart_distinct(uint64_t *hashes, size_t n)
+static size_t disjoint_distinct(uint64_t *hashes, size_t n)
 {
     size_t kept = 0;
 
     if (n > 0)
-        qsort(hashes, n, sizeof *hashes, apart_compare);
+        qsort(hashes, n, sizeof *hashes, disjoint_compare);
     for (size_t i = 0; i < n; i++)
         if (i == 0 || hashes[i] != hashes[i - 1])
             hashes[kept++] = hashes[i];
@@ -36,8 +36,8 @@ static size_t apart_distinct(uint64_t *hashes, size_t n)
 }
 
 /* The first hash that is in both sorted lists, and how many there are. */
-static size_t apart_common(const uint64_t *a, size_t n, const uint64_t *b,
-                           size_t m, uint64_t *first)
+static size_t disjoint_common(const uint64_t *a, size_t n, const uint64_t *b,
+                              size_t m, uint64_t *first)
 {
     size_t common = 0;
 
@@ -60,9 +60,9 @@ typedef struct {
     uint64_t    line;
     size_t      length;
     char        text[41];       /* its beginning, fit for a terminal      */
-} apart_found;
+} disjoint_found;
 
-static void apart_keep(apart_found *out, const bly_key *key)
+static void disjoint_keep(disjoint_found *out, const bly_key *key)
 {
     const unsigned char *text = key->data;
     size_t n = key->length < sizeof out->text ? key->length
@@ -76,22 +76,22 @@ static void apart_keep(apart_found *out, const bly_key *key)
 }
 
 /* In a batch of all lines; false: not there. */
-static bool apart_find_in(apart_found *out, const cli_batch *b,
-                          const bly_filter *hasher, uint64_t hash)
+static bool disjoint_find_in(disjoint_found *out, const cli_batch *b,
+                             const bly_filter *hasher, uint64_t hash)
 {
     for (size_t i = 0; i < b->n; i++)
         if (b->keys[i].data != NULL
             && bly_hash(hasher, b->keys[i].data, b->keys[i].length) == hash) {
-            apart_keep(out, &b->keys[i]);
+            disjoint_keep(out, &b->keys[i]);
             out->line = i + 1;
             return true;
         }
     return false;
 }
 
-static void apart_find_all(apart_found *out, cli_lines *lines,
-                           cli_batch *batch, const bly_filter *hasher,
-                           uint64_t hash)
+static void disjoint_find_all(disjoint_found *out, cli_lines *lines,
+                              cli_batch *batch, const bly_filter *hasher,
+                              uint64_t hash)
 {
     cli_chunk chunk = { .block = NULL };
     const char *path = NULL;
@@ -105,7 +105,7 @@ static void apart_find_all(apart_found *out, cli_lines *lines,
         path = chunk.path;
         for (size_t at = 0; out->path == NULL
                          && lines_split(lines, &chunk, &at, batch); ) {
-            if (apart_find_in(out, batch, hasher, hash)) {
+            if (disjoint_find_in(out, batch, hasher, hash)) {
                 out->path = path;
                 out->line += before;
             }
@@ -116,8 +116,8 @@ static void apart_find_all(apart_found *out, cli_lines *lines,
 }
 
 /* A pipe cannot be read again. */
-static void apart_find(apart_found *out, const cli_apart *lists,
-                       const cli_operands *operands, uint64_t hash)
+static void disjoint_find(disjoint_found *out, const cli_disjoint *lists,
+                          const cli_operands *operands, uint64_t hash)
 {
     cli_batch *batch = malloc(sizeof *batch);
     cli_lines lines;
@@ -126,14 +126,14 @@ static void apart_find(apart_found *out, const cli_apart *lists,
     out->path = NULL;
     lines_open(&lines, lists->how, operands, 0, true);
     if (batch != NULL && lines_measure(&lines, &total) == CLI_OK)
-        apart_find_all(out, &lines, batch, lists->hasher, hash);
+        disjoint_find_all(out, &lines, batch, lists->hasher, hash);
     lines_close(&lines);
     free(batch);
 }
 
 /* ==== The error ========================================================= */
 
-static int apart_two_keys(const apart_found *a, const apart_found *b)
+static int disjoint_two_keys(const disjoint_found *a, const disjoint_found *b)
 {
     return report_error("'%s' (line %llu of '%s', a member) and '%s' (line "
                         "%llu of '%s', among the others) share their hash: "
@@ -142,16 +142,17 @@ static int apart_two_keys(const apart_found *a, const apart_found *b)
                         (unsigned long long)b->line, b->path);
 }
 
-static int apart_refuse(const cli_apart *lists, uint64_t hash, size_t common)
+static int disjoint_refuse(const cli_disjoint *lists, uint64_t hash,
+                           size_t common)
 {
-    apart_found a, b, *one = &a;
+    disjoint_found a, b, *one = &a;
     char more[64] = "";
 
-    apart_find(&a, lists, lists->members, hash);
-    apart_find(&b, lists, lists->others, hash);
+    disjoint_find(&a, lists, lists->members, hash);
+    disjoint_find(&b, lists, lists->others, hash);
     if (a.path != NULL && b.path != NULL
         && (a.length != b.length || strcmp(a.text, b.text) != 0))
-        return apart_two_keys(&a, &b);
+        return disjoint_two_keys(&a, &b);
     if (common > 1)
         snprintf(more, sizeof more, ", and %s more are",
                  report_count(common - 1).text);
@@ -173,15 +174,15 @@ static int apart_refuse(const cli_apart *lists, uint64_t hash, size_t common)
                         "this message name it)", more);
 }
 
-int apart_run(cli_hashes *hashes, size_t *members, const cli_apart *lists)
+int disjoint_run(cli_hashes *hashes, size_t *members, const cli_disjoint *lists)
 {
     uint64_t *others = hashes->hashes + *members, first = 0;
-    size_t m = apart_distinct(others, hashes->n - *members);
-    size_t n = apart_distinct(hashes->hashes, *members);
-    size_t common = apart_common(hashes->hashes, n, others, m, &first);
+    size_t m = disjoint_distinct(others, hashes->n - *members);
+    size_t n = disjoint_distinct(hashes->hashes, *members);
+    size_t common = disjoint_common(hashes->hashes, n, others, m, &first);
 
     if (common > 0)
-        return apart_refuse(lists, first, common);
+        return disjoint_refuse(lists, first, common);
     if (m > 0)
         memmove(hashes->hashes + n, others, m * sizeof *others);
     *members = n;

@@ -1,4 +1,4 @@
-/* settle.c - the parts of `dedup --exact`, where files of lines cannot reach:
+/* decide.c - the parts of `dedup --exact`, where files of lines cannot reach:
  * keys that are different but of one hash, streams across memory and disk,
  * parts that cannot be parted any further.
  *
@@ -9,7 +9,7 @@
 
 #include "bloomery/dedup.h"
 
-static bly_filter *settle_hasher(const char *hash)
+static bly_filter *decide_hasher(const char *hash)
 {
     bly_spec spec = { .capacity = 1, .hash = hash };
     bly_filter *hasher = NULL;
@@ -22,7 +22,7 @@ static bly_filter *settle_hasher(const char *hash)
 
 static void table_compares_bytes(void **state)
 {
-    bly_filter *hasher = settle_hasher("identity");
+    bly_filter *hasher = decide_hasher("identity");
     dedup_table t = { .hasher = hasher, .counting = true };
     const char keys[] = "a\0\0\0\0\0\0";
     size_t at = 0;
@@ -51,7 +51,7 @@ static void table_compares_bytes(void **state)
 }
 
 /* Key i: 1 to 300 bytes that begin with its number. */
-static bly_key settle_key(unsigned char *room, uint64_t i)
+static bly_key decide_key(unsigned char *room, uint64_t i)
 {
     size_t length = 8 + (size_t)(test_random(3, i) % 293);
 
@@ -62,7 +62,7 @@ static bly_key settle_key(unsigned char *room, uint64_t i)
 
 static void table_grows(void **state)
 {
-    bly_filter *hasher = settle_hasher("xxh3");
+    bly_filter *hasher = decide_hasher("xxh3");
     const uint64_t n = 50000;
     unsigned char room[301];
     (void)state;
@@ -72,7 +72,7 @@ static void table_grows(void **state)
 
         assert_true(table_open(&t, 10, 10));
         for (uint64_t i = 0; i < 2 * n; i++) {
-            bly_key key = settle_key(room, i % n);
+            bly_key key = decide_key(room, i % n);
             uint64_t hash = bly_hash(hasher, key.data, key.length);
 
             assert_int_equal(table_add(&t, hash, key),
@@ -88,7 +88,7 @@ static void table_grows(void **state)
 
 static void table_keeps_its_limit(void **state)
 {
-    bly_filter *hasher = settle_hasher("xxh3");
+    bly_filter *hasher = decide_hasher("xxh3");
     dedup_table t = { .hasher = hasher, .most = 100000 };
     table_answer answer = TABLE_NEW;
     unsigned char room[301];
@@ -96,12 +96,12 @@ static void table_keeps_its_limit(void **state)
 
     assert_true(table_open(&t, 10, 10));
     for (uint64_t i = 0; answer == TABLE_NEW; i++) {
-        bly_key key = settle_key(room, i);
+        bly_key key = decide_key(room, i);
         answer = table_add(&t, bly_hash(hasher, key.data, key.length), key);
         assert_true(t.room * sizeof *t.slots + t.used <= t.most);
     }
     assert_int_equal(answer, TABLE_FULL);
-    bly_key first = settle_key(room, 0);
+    bly_key first = decide_key(room, 0);
     assert_int_equal(table_add(&t, bly_hash(hasher, first.data, first.length),
                                first), TABLE_OLD);
     table_close(&t);
@@ -124,7 +124,7 @@ static void spill_gives_back(void **state)
 
         spill_open(&store, BLOCK, held * BLOCK);
         for (uint64_t i = 0; i < STREAMS * RECORDS; i++) {
-            bly_key key = settle_key(room, i);
+            bly_key key = decide_key(room, i);
             spill_stream *s = &streams[i % STREAMS];
 
             assert_true(spill_append(&store, s, number,
@@ -141,17 +141,17 @@ static void spill_gives_back(void **state)
             spill_finish(&streams[first]);
             spill_read(&reader, &store, &streams[first]);
             for (uint64_t i = first; i < STREAMS * RECORDS; i += STREAMS) {
-                bly_key key = settle_key(room, i);
+                bly_key key = decide_key(room, i);
 
-                assert_true(spill_take_number(&reader, &value));
+                assert_true(spill_get_number(&reader, &value));
                 assert_true(value == test_random(1, i) >> i % 64);
-                const unsigned char *got = spill_take(&reader, key.length);
+                const unsigned char *got = spill_get(&reader, key.length);
                 assert_non_null(got);
                 assert_memory_equal(got, key.data, key.length);
             }
-            assert_null(spill_take(&reader, 1));
-            assert_non_null(spill_take(&reader, 0));
-            assert_false(spill_take_number(&reader, &value));
+            assert_null(spill_get(&reader, 1));
+            assert_non_null(spill_get(&reader, 0));
+            assert_false(spill_get_number(&reader, &value));
             spill_read_end(&reader);
             spill_drop(&store, &streams[first]);
         }
@@ -163,70 +163,70 @@ static void spill_gives_back(void **state)
 
 /* ==== Parts ============================================================= */
 
-static void settle_put(settle_all *all, bly_key key)
+static void decide_put(decide_all *all, bly_key key)
 {
     uint64_t hash = bly_hash(all->hasher, key.data, key.length);
     unsigned char number[SPILL_NUMBER];
-    spill_stream *s = &all->parts[settle_number(all, hash)].records;
+    spill_stream *s = &all->parts[decide_number(all, hash)].records;
 
     assert_true(spill_append(&all->store, s, number,
                              spill_number(number, key.length)));
     assert_true(spill_append(&all->store, s, key.data, key.length));
 }
 
-/* 5 n records of n keys, settled and asked for: key i is first in round 0. */
-static void settle_rounds(settle_all *all, uint64_t n, uint64_t mask)
+/* 5 n records of n keys, decided and asked for: key i is first in round 0. */
+static void decide_rounds(decide_all *all, uint64_t n, uint64_t mask)
 {
     const uint64_t rounds = 5;
     unsigned char room[301];
     uint64_t count = 0;
     bool first;
 
-    assert_true(settle_open(all, 256, 20000));
+    assert_true(decide_open(all, 256, 20000));
     for (uint64_t i = 0; i < rounds * n; i++) {
-        bly_key key = settle_key(room, i % n & mask);
-        settle_put(all, mask == UINT64_MAX ? key : (bly_key){ room, 3 });
+        bly_key key = decide_key(room, i % n & mask);
+        decide_put(all, mask == UINT64_MAX ? key : (bly_key){ room, 3 });
     }
-    assert_int_equal(settle_run(all, 3, false), CLI_GO);
+    assert_int_equal(decide_run(all, 3, false), CLI_GO);
     for (uint64_t i = 0; i < rounds * n; i++) {
-        bly_key key = settle_key(room, i % n & mask);
+        bly_key key = decide_key(room, i % n & mask);
         uint64_t hash = bly_hash(all->hasher, room, mask == UINT64_MAX
                                                     ? key.length : 3);
 
-        assert_true(settle_next(all, hash, &first, &count));
+        assert_true(decide_next(all, hash, &first, &count));
         assert_int_equal(first, i < n);
         assert_true(!first || !all->counting || count == rounds);
     }
     unsigned char zero[3] = { 0 };
     uint64_t hash = bly_hash(all->hasher, zero, 3);
-    while (settle_next(all, hash, &first, &count))
+    while (decide_next(all, hash, &first, &count))
         assert_int_equal(first, false);     /* bits of the last byte only */
-    settle_close(all);
+    decide_close(all);
 }
 
-static void settle_parts_again(void **state)
+static void decide_parts_again(void **state)
 {
-    bly_filter *hasher = settle_hasher("xxh3");
+    bly_filter *hasher = decide_hasher("xxh3");
     (void)state;
 
     for (int counting = 0; counting < 2; counting++) {
-        settle_all all = { .hasher = hasher, .counting = counting, .bits = 1,
+        decide_all all = { .hasher = hasher, .counting = counting, .bits = 1,
                            .most = 10000, .keys = 100, .bytes = 1000 };
-        settle_rounds(&all, 10000, UINT64_MAX);
+        decide_rounds(&all, 10000, UINT64_MAX);
     }
     bly_free(hasher);
 }
 
 /* Keys of three bytes under `identity` all have hashes that begin with 40
- * zeros: no bits part them, and they must be settled together. */
-static void settle_what_cannot_be_parted(void **state)
+ * zeros: no bits part them, and they must be decided together. */
+static void decide_what_cannot_be_parted(void **state)
 {
-    bly_filter *hasher = settle_hasher("identity");
-    settle_all all = { .hasher = hasher, .counting = true, .bits = 3,
+    bly_filter *hasher = decide_hasher("identity");
+    decide_all all = { .hasher = hasher, .counting = true, .bits = 3,
                        .most = 10000, .keys = 100, .bytes = 1000 };
     (void)state;
 
-    settle_rounds(&all, 3000, 0xffffff);
+    decide_rounds(&all, 3000, 0xffffff);
     bly_free(hasher);
 }
 
@@ -237,9 +237,9 @@ int main(void)
         cmocka_unit_test(table_grows),
         cmocka_unit_test(table_keeps_its_limit),
         cmocka_unit_test(spill_gives_back),
-        cmocka_unit_test(settle_parts_again),
-        cmocka_unit_test(settle_what_cannot_be_parted),
+        cmocka_unit_test(decide_parts_again),
+        cmocka_unit_test(decide_what_cannot_be_parted),
     };
 
-    return cmocka_run_group_tests_name("cli/settle", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("programs/decide", tests, NULL, NULL);
 }

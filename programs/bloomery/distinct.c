@@ -1,4 +1,4 @@
-/* once.c - the keys of lines, each once.
+/* distinct.c - the keys of lines, each once.
  *
  * All threads split lines, hash keys and choose those of interest; which of
  * these have come before is told by a set of hashes, in the order of the input,
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 
 typedef struct {
-    sketch_once  *once;
-    sketch_hashes seen;
-    cli_fed      *fed;
-} once_job;
+    sketch_distinct *how;
+    sketch_hashes    seen;
+    cli_fed         *fed;
+} distinct_job;
 
 /* A worker's keys of interest. */
 typedef struct {
@@ -22,11 +22,11 @@ typedef struct {
     size_t    n, room;
     uint64_t  asked, keyless;
     bool      selected[LINES_MOST];
-} once_own;
+} distinct_own;
 
 /* ==== A chunk, in any thread ============================================ */
 
-static bool once_room(once_own *own, size_t more)
+static bool distinct_room(distinct_own *own, size_t more)
 {
     size_t room = own->room + own->room / 2 + more;
     bly_key *keys;
@@ -47,8 +47,8 @@ static bool once_room(once_own *own, size_t more)
 }
 
 /* The keys of a batch, behind those that are there already. */
-static void once_batch(const sketch_once *once, const cli_batch *b,
-                       once_own *own)
+static void distinct_batch(const sketch_distinct *how, const cli_batch *b,
+                           distinct_own *own)
 {
     bly_key *keys = own->keys + own->n;
     uint64_t *hashes = own->hashes + own->n;
@@ -56,11 +56,11 @@ static void once_batch(const sketch_once *once, const cli_batch *b,
 
     for (size_t i = 0; i < b->n; i++) {
         keys[i] = b->keys[i];
-        hashes[i] = bly_hash(once->hasher, keys[i].data, keys[i].length);
+        hashes[i] = bly_hash(how->hasher, keys[i].data, keys[i].length);
         own->selected[i] = true;
     }
-    if (once->select != NULL)
-        once->select(once->context, keys, hashes, b->n, own->selected);
+    if (how->select != NULL)
+        how->select(how->context, keys, hashes, b->n, own->selected);
     for (size_t i = 0; i < b->n; i++) {
         keys[kept] = keys[i];
         hashes[kept] = hashes[i];
@@ -71,24 +71,24 @@ static void once_batch(const sketch_once *once, const cli_batch *b,
     own->keyless += b->keyless;
 }
 
-static bool once_work(void *argument, cli_worker *w)
+static bool distinct_work(void *argument, cli_worker *w)
 {
-    const once_job *job = argument;
-    once_own *own = w->own;
+    const distinct_job *job = argument;
+    distinct_own *own = w->own;
 
     own->n = 0;
     own->asked = own->keyless = 0;
     for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); ) {
-        if (!once_room(own, w->batch->n))
+        if (!distinct_room(own, w->batch->n))
             return false;
-        once_batch(job->once, w->batch, own);
+        distinct_batch(job->how, w->batch, own);
     }
     return true;
 }
 
-static void once_clean(void *argument)
+static void distinct_clean(void *argument)
 {
-    once_own *own = argument;
+    distinct_own *own = argument;
 
     free(own->keys);
     free(own->hashes);
@@ -97,7 +97,7 @@ static void once_clean(void *argument)
 /* ==== A chunk, in its turn ============================================== */
 
 /* Those that have not come before move to the front; how many. */
-static size_t once_fresh(once_job *job, once_own *own)
+static size_t distinct_fresh(distinct_job *job, distinct_own *own)
 {
     size_t fresh = 0;
 
@@ -109,34 +109,34 @@ static size_t once_fresh(once_job *job, once_own *own)
     return fresh;
 }
 
-static int once_commit(void *argument, cli_worker *w)
+static int distinct_commit(void *argument, cli_worker *w)
 {
-    once_job *job = argument;
-    once_own *own = w->own;
+    distinct_job *job = argument;
+    distinct_own *own = w->own;
     size_t fresh;
 
     if (w->chunk.error != 0)
         return lines_refuse(w->chunk.path, w->chunk.error);
     if (w->failed || !hashes_room(&job->seen, own->n))
         return work_no_memory();
-    fresh = once_fresh(job, own);
-    if (filter_check_numbers(job->once->hasher, own->keys, fresh) != CLI_GO)
+    fresh = distinct_fresh(job, own);
+    if (filter_check_numbers(job->how->hasher, own->keys, fresh) != CLI_GO)
         return CLI_ERROR;
-    job->once->idle = w->chunk.idle;
+    job->how->idle = w->chunk.idle;
     job->fed->keys += own->asked;
     job->fed->keyless += own->keyless;
     job->fed->bytes = w->chunk.bytes;
     progress_at(job->fed->keys, w->chunk.bytes);
-    return job->once->take(job->once->context, own->keys, own->hashes,
+    return job->how->fresh(job->how->context, own->keys, own->hashes,
                            fresh);
 }
 
-int once_run(sketch_once *once, cli_lines *lines, size_t jobs,
-             const char *doing, bool progress, cli_fed *fed)
+int distinct_run(sketch_distinct *how, cli_lines *lines, size_t jobs,
+                 const char *doing, bool progress, cli_fed *fed)
 {
-    static const cli_work work = { sizeof(once_own), once_work, once_commit,
-                                   once_clean };
-    once_job job = { .once = once, .fed = fed };
+    static const cli_work work = { sizeof(distinct_own), distinct_work,
+                                   distinct_commit, distinct_clean };
+    distinct_job job = { .how = how, .fed = fed };
     double start = report_clock();
     uint64_t total = 0;
     int status = lines_measure(lines, &total);

@@ -1,8 +1,8 @@
-/* settle.c - which records are the first of their key: part by part.
+/* decide.c - which records are the first of their key: part by part.
  *
  * Keys with equal bytes have equal hashes and so come into the same part. A
  * part is read in order into a table of its own, which compares bytes, and for
- * each record a decision is written: first, or not. Parts are settled side by
+ * each record a decision is written: first, or not. Parts are decided side by
  * side by all threads. A part whose different keys do not fit the table is
  * parted again by the next bits of the hashes:
  *
@@ -19,23 +19,23 @@
 #include <string.h>
 
 enum {
-    SETTLE_SPLIT_BITS = 4, SETTLE_SPLIT = 1 << SETTLE_SPLIT_BITS,
-    SETTLE_BITS_MOST = 32       /* the others choose slots in the table */
+    DECIDE_SPLIT_BITS = 4, DECIDE_SPLIT = 1 << DECIDE_SPLIT_BITS,
+    DECIDE_BITS_MOST = 32       /* the others choose slots in the table */
 };
 
 /* ==== Parts ============================================================= */
 
-bool settle_open(settle_all *all, size_t block, uint64_t memory)
+bool decide_open(decide_all *all, size_t block, uint64_t memory)
 {
     spill_open(&all->store, block, memory);
     all->parts = calloc((size_t)1 << all->bits, sizeof *all->parts);
     return all->parts != NULL;
 }
 
-static void settle_close_parts(settle_all *all, settle_part *parts, size_t n)
+static void decide_close_parts(decide_all *all, decide_part *parts, size_t n)
 {
     for (size_t i = 0; parts != NULL && i < n; i++) {
-        settle_close_parts(all, parts[i].parts, SETTLE_SPLIT);
+        decide_close_parts(all, parts[i].parts, DECIDE_SPLIT);
         spill_read_end(&parts[i].decided);
         spill_read_end(&parts[i].counted);
         spill_drop(&all->store, &parts[i].records);
@@ -45,41 +45,41 @@ static void settle_close_parts(settle_all *all, settle_part *parts, size_t n)
     free(parts);
 }
 
-void settle_close(settle_all *all)
+void decide_close(decide_all *all)
 {
-    settle_close_parts(all, all->parts, (size_t)1 << all->bits);
+    decide_close_parts(all, all->parts, (size_t)1 << all->bits);
     spill_close(&all->store);
 }
 
-size_t settle_number(const settle_all *all, uint64_t hash)
+size_t decide_number(const decide_all *all, uint64_t hash)
 {
     return (size_t)(hash >> (64 - all->bits));
 }
 
 /* The part within a part; `bits` of the hash have chosen already. */
-static size_t settle_sub(uint64_t hash, unsigned bits)
+static size_t decide_sub(uint64_t hash, unsigned bits)
 {
-    return (size_t)(hash << bits >> (64 - SETTLE_SPLIT_BITS));
+    return (size_t)(hash << bits >> (64 - DECIDE_SPLIT_BITS));
 }
 
 /* ==== One part, by a table ============================================== */
 
-/* A thread that settles. */
+/* A thread that decides. */
 typedef struct {
-    settle_all *all;
+    decide_all *all;
     dedup_table table;
-    uint64_t    records;        /* settled since they were told of */
-} settle_worker;
+    uint64_t    records;        /* decided since they were told of */
+} decide_worker;
 
 /* Decisions on their way to their stream: eight in a byte, from the lowest bit
  * on. */
 typedef struct {
     unsigned char bytes[1024];
     size_t        n;            /* decisions */
-} settle_decisions;
+} decide_bits;
 
-static bool settle_decided(settle_all *all, settle_part *part,
-                           settle_decisions *d)
+static bool decide_flush(decide_all *all, decide_part *part,
+                         decide_bits *d)
 {
     size_t bytes = (d->n + 7) / 8;
 
@@ -87,18 +87,18 @@ static bool settle_decided(settle_all *all, settle_part *part,
     return spill_append(&all->store, &part->decisions, d->bytes, bytes);
 }
 
-static bool settle_decide(settle_all *all, settle_part *part,
-                          settle_decisions *d, bool first)
+static bool decide_append(decide_all *all, decide_part *part,
+                          decide_bits *d, bool first)
 {
     if (d->n % 8 == 0)
         d->bytes[d->n / 8] = 0;
     d->bytes[d->n / 8] |= (unsigned char)(first << d->n % 8);
     d->n++;
-    return d->n < 8 * sizeof d->bytes || settle_decided(all, part, d);
+    return d->n < 8 * sizeof d->bytes || decide_flush(all, part, d);
 }
 
-static bool settle_counts(settle_all *all, settle_part *part,
-                          const dedup_table *table)
+static bool decide_put_counts(decide_all *all, decide_part *part,
+                              const dedup_table *table)
 {
     unsigned char number[SPILL_NUMBER];
     uint64_t count;
@@ -111,32 +111,32 @@ static bool settle_counts(settle_all *all, settle_part *part,
 }
 
 /* The next record of a part; false at the end, or when reading fails. */
-static bool settle_record(spill_reader *reader, bly_key *key)
+static bool decide_read(spill_reader *reader, bly_key *key)
 {
     uint64_t length;
 
-    if (!spill_take_number(reader, &length))
+    if (!spill_get_number(reader, &length))
         return false;
     key->length = (size_t)length;
-    key->data = spill_take(reader, key->length);
+    key->data = spill_get(reader, key->length);
     return key->data != NULL;
 }
 
-static table_answer settle_records(settle_worker *w, settle_part *part,
-                                   settle_decisions *d)
+static table_answer decide_records(decide_worker *w, decide_part *part,
+                                   decide_bits *d)
 {
-    settle_all *all = w->all;
+    decide_all *all = w->all;
     table_answer answer = TABLE_NEW;
     spill_reader reader;
     bly_key key;
 
     spill_read(&reader, &all->store, &part->records);
-    while (answer <= TABLE_OLD && settle_record(&reader, &key)) {
+    while (answer <= TABLE_OLD && decide_read(&reader, &key)) {
         uint64_t hash = bly_hash(all->hasher, key.data, key.length);
 
         answer = table_add(&w->table, hash, key);
         if (answer <= TABLE_OLD
-            && !settle_decide(all, part, d, answer == TABLE_NEW))
+            && !decide_append(all, part, d, answer == TABLE_NEW))
             break;
         w->records++;
     }
@@ -144,25 +144,25 @@ static table_answer settle_records(settle_worker *w, settle_part *part,
     return answer;
 }
 
-/* TABLE_FULL: the part is as it was. Other answers: it is settled, unless
+/* TABLE_FULL: the part is as it was. Other answers: it is decided, unless
  * something failed, which the store knows. */
-static table_answer settle_by_table(settle_worker *w, settle_part *part)
+static table_answer decide_by_table(decide_worker *w, decide_part *part)
 {
-    settle_all *all = w->all;
+    decide_all *all = w->all;
     uint64_t before = w->records;
-    settle_decisions d;
+    decide_bits d;
     table_answer answer;
 
     d.n = 0;
     table_clear(&w->table);
-    answer = settle_records(w, part, &d);
+    answer = decide_records(w, part, &d);
     if (answer == TABLE_FULL || answer == TABLE_NO_MEMORY) {
         w->records = before;
         spill_drop(&all->store, &part->decisions);
         return answer;
     }
-    if (settle_decided(all, part, &d) && all->counting)
-        settle_counts(all, part, &w->table);
+    if (decide_flush(all, part, &d) && all->counting)
+        decide_put_counts(all, part, &w->table);
     spill_drop(&all->store, &part->records);
     spill_finish(&part->decisions);
     spill_finish(&part->counts);
@@ -171,20 +171,20 @@ static table_answer settle_by_table(settle_worker *w, settle_part *part)
 
 /* ==== A part that is too large ========================================== */
 
-static bool settle_split(settle_all *all, settle_part *part, unsigned bits)
+static bool decide_split(decide_all *all, decide_part *part, unsigned bits)
 {
     unsigned char number[SPILL_NUMBER];
     spill_reader reader;
     bly_key key;
     bool fine = true;
 
-    part->parts = calloc(SETTLE_SPLIT, sizeof *part->parts);
+    part->parts = calloc(DECIDE_SPLIT, sizeof *part->parts);
     if (part->parts == NULL)
         return false;
     spill_read(&reader, &all->store, &part->records);
-    while (fine && settle_record(&reader, &key)) {
+    while (fine && decide_read(&reader, &key)) {
         uint64_t hash = bly_hash(all->hasher, key.data, key.length);
-        settle_part *sub = &part->parts[settle_sub(hash, bits)];
+        decide_part *sub = &part->parts[decide_sub(hash, bits)];
 
         fine = spill_append(&all->store, &sub->records, number,
                             spill_number(number, key.length))
@@ -192,33 +192,34 @@ static bool settle_split(settle_all *all, settle_part *part, unsigned bits)
     }
     spill_read_end(&reader);
     spill_drop(&all->store, &part->records);
-    for (size_t i = 0; i < SETTLE_SPLIT; i++)
+    for (size_t i = 0; i < DECIDE_SPLIT; i++)
         spill_finish(&part->parts[i].records);
     return true;
 }
 
 /* `bits` of the hashes are alike in the part. What cannot be parted further,
  * as it is one key or the bits are used up, must fit the memory as it is. */
-static bool settle_part_all(settle_worker *w, settle_part *part, unsigned bits)
+static bool decide_whole_part(decide_worker *w, decide_part *part,
+                              unsigned bits)
 {
-    settle_all *all = w->all;
+    decide_all *all = w->all;
     table_answer answer;
 
     w->table.most = all->most;
-    answer = settle_by_table(w, part);
+    answer = decide_by_table(w, part);
     if (answer == TABLE_FULL && (w->table.keys <= 1 || bits
-                                 + SETTLE_SPLIT_BITS > SETTLE_BITS_MOST)) {
+                                 + DECIDE_SPLIT_BITS > DECIDE_BITS_MOST)) {
         w->table.most = 0;
-        answer = settle_by_table(w, part);
+        answer = decide_by_table(w, part);
     }
     if (answer <= TABLE_OLD)
         return !spill_failed(&all->store);
-    if (answer == TABLE_NO_MEMORY || !settle_split(all, part, bits)) {
+    if (answer == TABLE_NO_MEMORY || !decide_split(all, part, bits)) {
         work_no_memory();
         return false;
     }
-    for (size_t i = 0; i < SETTLE_SPLIT && !spill_failed(&all->store); i++)
-        if (!settle_part_all(w, &part->parts[i], bits + SETTLE_SPLIT_BITS))
+    for (size_t i = 0; i < DECIDE_SPLIT && !spill_failed(&all->store); i++)
+        if (!decide_whole_part(w, &part->parts[i], bits + DECIDE_SPLIT_BITS))
             return false;
     return !spill_failed(&all->store);
 }
@@ -226,16 +227,16 @@ static bool settle_part_all(settle_worker *w, settle_part *part, unsigned bits)
 /* ==== All parts, by all threads ========================================= */
 
 typedef struct {
-    settle_all     *all;
+    decide_all     *all;
     size_t          next;       /* the part after those that are taken */
-    uint64_t        records;    /* settled */
+    uint64_t        records;    /* decided */
     bool            failed;
     pthread_mutex_t lock;       /* of all these */
-} settle_state;
+} decide_state;
 
-/* Tell of what has been done, and take the next part. */
-static bool settle_take(settle_state *s, settle_worker *w, size_t *number,
-                        bool fine)
+/* Report what has been done, and choose the next part. */
+static bool decide_next_part(decide_state *s, decide_worker *w, size_t *number,
+                             bool fine)
 {
     pthread_mutex_lock(&s->lock);
     s->failed |= !fine;
@@ -249,26 +250,26 @@ static bool settle_take(settle_state *s, settle_worker *w, size_t *number,
     return more;
 }
 
-static void *settle_loop(void *argument)
+static void *decide_loop(void *argument)
 {
-    settle_state *s = argument;
-    settle_all *all = s->all;
-    settle_worker w = { .all = all, .table = { .hasher = all->hasher,
+    decide_state *s = argument;
+    decide_all *all = s->all;
+    decide_worker w = { .all = all, .table = { .hasher = all->hasher,
                                                .counting = all->counting } };
     bool fine = table_open(&w.table, all->keys, all->bytes);
     size_t number;
 
     if (!fine)
         work_no_memory();
-    while (settle_take(s, &w, &number, fine))
-        fine = settle_part_all(&w, &all->parts[number], all->bits);
+    while (decide_next_part(s, &w, &number, fine))
+        fine = decide_whole_part(&w, &all->parts[number], all->bits);
     table_close(&w.table);
     return NULL;
 }
 
-int settle_run(settle_all *all, size_t jobs, bool progress)
+int decide_run(decide_all *all, size_t jobs, bool progress)
 {
-    settle_state s = { .all = all };
+    decide_state s = { .all = all };
     pthread_t ids[256];
     size_t started = 1;
 
@@ -277,9 +278,9 @@ int settle_run(settle_all *all, size_t jobs, bool progress)
     progress_start("comparing", UINT64_C(1) << all->bits, progress);
     pthread_mutex_init(&s.lock, NULL);
     while (started < jobs && started < 256
-           && pthread_create(&ids[started], NULL, settle_loop, &s) == 0)
+           && pthread_create(&ids[started], NULL, decide_loop, &s) == 0)
         started++;
-    settle_loop(&s);
+    decide_loop(&s);
     for (size_t i = 1; i < started; i++)
         pthread_join(ids[i], NULL);
     pthread_mutex_destroy(&s.lock);
@@ -289,28 +290,28 @@ int settle_run(settle_all *all, size_t jobs, bool progress)
 
 /* ==== Reading the decisions ============================================= */
 
-/* The part that was settled by one table. */
-static settle_part *settle_find(const settle_all *all, uint64_t hash)
+/* The part that was decided by one table. */
+static decide_part *decide_find(const decide_all *all, uint64_t hash)
 {
-    settle_part *part = &all->parts[settle_number(all, hash)];
+    decide_part *part = &all->parts[decide_number(all, hash)];
 
     for (unsigned bits = all->bits; part->parts != NULL; ) {
-        part = &part->parts[settle_sub(hash, bits)];
-        bits += SETTLE_SPLIT_BITS;
+        part = &part->parts[decide_sub(hash, bits)];
+        bits += DECIDE_SPLIT_BITS;
     }
     return part;
 }
 
-bool settle_next(settle_all *all, uint64_t hash, bool *first, uint64_t *count)
+bool decide_next(decide_all *all, uint64_t hash, bool *first, uint64_t *count)
 {
-    settle_part *part = settle_find(all, hash);
+    decide_part *part = decide_find(all, hash);
 
     if (part->decided.store == NULL) {
         spill_read(&part->decided, &all->store, &part->decisions);
         spill_read(&part->counted, &all->store, &part->counts);
     }
     if (part->bits == 0) {
-        const unsigned char *byte = spill_take(&part->decided, 1);
+        const unsigned char *byte = spill_get(&part->decided, 1);
 
         if (byte == NULL)
             return false;
@@ -321,5 +322,5 @@ bool settle_next(settle_all *all, uint64_t hash, bool *first, uint64_t *count)
     part->byte >>= 1;
     part->bits--;
     return !*first || !all->counting
-        || spill_take_number(&part->counted, count);
+        || spill_get_number(&part->counted, count);
 }

@@ -1,28 +1,28 @@
-/* node.c - one node of `bloomery-mpi count`: its filters and its sums.
+/* node.c - one node of the aggregation: its filters and its sums.
  *
- * A node is two things. It *tells* the values of its own members to other
- * nodes, one after another; and it *adds up* what it is told, members of all
- * nodes together, each once and with its present value. Both sides remember
- * what was told, in four filters:
+ * A node is two things. It *reports* the values of its own members to other
+ * nodes, one after another; and it *adds up* what is reported to it, members of
+ * all nodes together, each once and with its present value. Both sides remember
+ * what was reported, in four filters:
  *
- *              teller                             adder
+ *              reporter                           adder
  *      met     (member, adder)           counted  member
  *      held    (member, value, adder)    inside   (member, value)
  *
  * The two on top are of kind `standard`: what is in stays in. Entries leave the
  * other two again: `counting`, or another kind that can remove.
  *
- * A report tells a member's value, whether the adder is in `met`, and for which
+ * A report has a member's value, whether the adder is in `met`, and for which
  * values it is in `held`. The adder compares with its own two:
  *
- *      not both `met` and `counted`            FIRST: take the value in
- *      one value is both `held` and `inside`
+ *      not both `met` and `counted`            FIRST: count the value in
+ *      one value is both `held` and `inside`:
  *         another one than the present         REPLACE: take it out, and the
  *                                              present one in
  *         the present one                      SAME: nothing
  *      none, or two and more                   UNSUCCESSFUL: nothing
  *
- * and the acknowledgement tells which, after which the teller changes its
+ * and the acknowledgement says which, after which the reporter changes its
  * filters too. Filters have no false negatives, so of two that should agree an
  * error of one is found out by the other: a sum is wrong only where both err.
  * With n members, N nodes and a rate f, in all nodes together,
@@ -39,14 +39,12 @@
  * as many entries as in all the small filters together, and once all nodes were
  * met an entry is found by accident with the f of (1) either way. One filter
  * for all values holds each adder once, not once for each possible value, and
- * values need not be known beforehand: the teller keeps a list of those that
+ * values need not be known beforehand: the reporter keeps a list of those that
  * some node still holds, by counting acknowledgements; in practice one or two.
  *
- * ADDS ARE NEVER SKIPPED in the two filters that entries leave, also where one
+ * ADDS ARE NOT SKIPPED in the two filters that entries leave, also where one
  * is found there already by accident: it will be removed one day, and must take
- * only its own traces with it. Where adds were skipped, with 5 bits and 4
- * probes for an entry, the mean error was 1.5 % instead of 0.24, and 2117 of
- * 18000 reports were unsuccessful instead of 81 (docs/cluster.md).
+ * only its own traces with it. The paper skips them; figure `filters` has both.
  *
  * A MESSAGE COMES TWICE. A report that says "you do not know me yet" would be
  * counted again. So messages are numbered, and a node keeps the last number of
@@ -65,15 +63,14 @@
  *                     networks, Complex Adaptive Systems Modeling 1:19. DIAS;
  *                     there the filters are AMD, AMS, DMA and SMA
  *
- * Floor 8 (programs); includes count.h, mix.h and <bloomery.h> only.
+ * Floor 8: a part of a program of the lab; includes gossip.h only.
  */
-#include "mpi/count.h"
+#include "gossip.h"
 
-#include <stdio.h>
+#include <bloomery/parts.h>
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "mpi/mix.h"
 
 enum {
     NODE_HEAD = 24,             /* bytes of a message before its reports   */
@@ -86,14 +83,20 @@ enum { NODE_UNSUCCESSFUL, NODE_FIRST, NODE_SAME, NODE_REPLACE };
 
 /* ==== Entries of filters ================================================ */
 
+/* Another hash from a hash. */
+static uint64_t node_mix(uint64_t hash)
+{
+    return lab_key(0, hash);
+}
+
 static uint64_t node_met_entry(uint64_t name, uint64_t to)
 {
-    return mix_hash(name ^ mix_hash(to));
+    return node_mix(name ^ node_mix(to));
 }
 
 static uint64_t node_inside_entry(uint64_t name, int64_t value)
 {
-    return mix_hash(name + mix_hash(~(uint64_t)value));
+    return node_mix(name + node_mix(~(uint64_t)value));
 }
 
 static uint64_t node_held_entry(uint64_t name, int64_t value, uint64_t to)
@@ -103,39 +106,39 @@ static uint64_t node_held_entry(uint64_t name, int64_t value, uint64_t to)
 
 /* ==== Open and close ==================================================== */
 
-static bly_status node_filter(bly_filter **f, const node_plan *plan,
-                              const char *kind, uint64_t capacity)
+static bly_filter *node_filter(const node_plan *plan, const char *kind,
+                               uint64_t capacity)
 {
-    bly_spec spec = { .capacity = capacity > 0 ? capacity : 1,
-                      .rate = plan->rate };
-    char text[96];
-
+    uint64_t n = capacity > 0 ? capacity : 1;
     if (plan->probes == 0)
-        return bly_new(f, kind, &spec);
-    snprintf(text, sizeof text, "%s:m=%llu,k=%llu", kind,
-             (unsigned long long)(plan->bits * spec.capacity),
-             (unsigned long long)plan->probes);
-    spec.rate = 0;
-    return bly_new(f, text, &spec);
+        return lab_new(n, plan->rate, "%s", kind);
+    return lab_new(n, 0, "%s:m=%llu,k=%u", kind,
+                   (unsigned long long)(plan->bits * n), plan->probes);
 }
 
-int node_open(node *n, const node_plan *plan, uint64_t number,
-              node_member *members, size_t count)
+/* Member i of all belongs to node i % nodes, where it is number i / nodes. */
+static void node_members(node *n, const node_plan *plan)
 {
-    uint64_t pairs = (uint64_t)count * plan->nodes;
+    if (plan->members > n->number)
+        n->n = (size_t)((plan->members - n->number - 1) / plan->nodes + 1);
+    n->members = lab_allocate(n->n * sizeof *n->members);
+    for (size_t i = 0; i < n->n; i++)
+        n->members[i] = (node_member){
+            .name = lab_key(1, i * plan->nodes + n->number) };
+}
 
-    n->number = number;
-    n->members = members;
-    n->n = count;
-    n->sums = (node_sums){ .least = INT64_MAX, .most = INT64_MIN };
-    n->last = job_memory(NULL, plan->nodes * sizeof *n->last);
+void node_open(node *n, const node_plan *plan, uint64_t number)
+{
+    *n = (node){ .number = number, .skip = plan->skip,
+                 .sums = { .least = INT64_MAX, .most = INT64_MIN } };
+    node_members(n, plan);
+    uint64_t pairs = (uint64_t)n->n * plan->nodes;
+    n->last = lab_allocate(plan->nodes * sizeof *n->last);
     memset(n->last, 0, plan->nodes * sizeof *n->last);
-    if (node_filter(&n->met, plan, "standard", pairs) < 0
-        || node_filter(&n->held, plan, plan->kind, pairs) < 0
-        || node_filter(&n->counted, plan, "standard", plan->members) < 0
-        || node_filter(&n->inside, plan, plan->kind, plan->members) < 0)
-        return filter_error();
-    return CLI_GO;
+    n->met = node_filter(plan, "standard", pairs);
+    n->held = node_filter(plan, plan->kind, pairs);
+    n->counted = node_filter(plan, "standard", plan->members);
+    n->inside = node_filter(plan, plan->kind, plan->members);
 }
 
 void node_close(node *n)
@@ -144,32 +147,30 @@ void node_close(node *n)
     bly_free(n->held);
     bly_free(n->counted);
     bly_free(n->inside);
+    for (size_t i = 0; i < n->n; i++)
+        free(n->members[i].states);
+    free(n->members);
     free(n->last);
-}
-
-void node_forget(node_member *m)
-{
-    free(m->states);
 }
 
 uint64_t node_memory(const node *n)
 {
     const bly_filter *const all[] = { n->met, n->held, n->counted, n->inside };
-    uint64_t bytes = 0;
-    bly_stat_t stat;
-
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (bly_stat(&stat, all[i]) == BLY_OK)
-            bytes += stat.bytes;
-    return bytes;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        size_t bytes;
+        bly_raw(all[i], &bytes);
+        sum += bytes;
+    }
+    return sum;
 }
 
-/* ==== Telling =========================================================== */
+/* ==== Reporting ========================================================= */
 
 static void node_report_member(const node *n, const node_member *m, uint64_t to,
-                               job_bytes *out)
+                               mail_bytes *out)
 {
-    unsigned char *at = job_extend(out, NODE_REPORT);
+    unsigned char *at = mail_extend(out, NODE_REPORT);
     size_t others = 0, place = out->n - 1;
     unsigned flags = 0;
 
@@ -185,19 +186,19 @@ static void node_report_member(const node *n, const node_member *m, uint64_t to,
         if (value == m->selected) {
             flags |= NODE_HELD;
         } else {
-            memcpy(job_extend(out, 8), &value, 8);
+            memcpy(mail_extend(out, 8), &value, 8);
             others++;
         }
     }
     out->bytes[place] = (unsigned char)(flags | others);
 }
 
-void node_report(const node *n, uint64_t to, uint64_t number, job_bytes *out)
+void node_report(const node *n, uint64_t to, uint64_t number, mail_bytes *out)
 {
     size_t begin = out->n;
     uint32_t from32 = (uint32_t)n->number, to32 = (uint32_t)to;
     uint64_t bytes;
-    unsigned char *head = job_extend(out, NODE_HEAD);
+    unsigned char *head = mail_extend(out, NODE_HEAD);
 
     memcpy(head, &from32, 4);
     memcpy(head + 4, &to32, 4);
@@ -242,25 +243,26 @@ typedef struct {
     bool     met, held;
     size_t   others;
     const unsigned char *other;
-} node_told;
+} node_heard;
 
 /* The report at `at`; where the next one begins. */
-static const unsigned char *node_read(const unsigned char *at, node_told *told)
+static const unsigned char *node_read(const unsigned char *at,
+                                      node_heard *heard)
 {
-    memcpy(&told->name, at, 8);
-    memcpy(&told->value, at + 8, 8);
-    told->met = (at[16] & NODE_MET) != 0;
-    told->held = (at[16] & NODE_HELD) != 0;
-    told->others = at[16] & NODE_OTHERS;
-    told->other = at + NODE_REPORT;
-    return told->other + 8 * told->others;
+    memcpy(&heard->name, at, 8);
+    memcpy(&heard->value, at + 8, 8);
+    heard->met = (at[16] & NODE_MET) != 0;
+    heard->held = (at[16] & NODE_HELD) != 0;
+    heard->others = at[16] & NODE_OTHERS;
+    heard->other = at + NODE_REPORT;
+    return heard->other + 8 * heard->others;
 }
 
-static int64_t node_other(const node_told *told, size_t i)
+static int64_t node_other(const node_heard *heard, size_t i)
 {
     int64_t value;
 
-    memcpy(&value, told->other + 8 * i, sizeof value);
+    memcpy(&value, heard->other + 8 * i, sizeof value);
     return value;
 }
 
@@ -268,7 +270,7 @@ static int64_t node_other(const node_told *told, size_t i)
 
 static void node_range(node_sums *sums, int64_t value)
 {
-    if (value == EVENTS_GONE)
+    if (value == NODE_GONE)
         return;
     sums->least = value < sums->least ? value : sums->least;
     sums->most = value > sums->most ? value : sums->most;
@@ -278,33 +280,35 @@ static void node_range(node_sums *sums, int64_t value)
  * then not found again, and its reports are unsuccessful. */
 static void node_enter(node *n, bly_filter *f, uint64_t entry)
 {
+    if (n->skip && bly_contains_hash(f, entry))
+        return;
     n->refused += bly_add_hash(f, entry) < 0;
 }
 
-static void node_take_in(node *n, uint64_t name, int64_t value)
+static void node_count_in(node *n, uint64_t name, int64_t value)
 {
     node_enter(n, n->inside, node_inside_entry(name, value));
     node_range(&n->sums, value);
-    if (value == EVENTS_GONE)
+    if (value == NODE_GONE)
         return;
     n->sums.count++;
-    n->sums.sum += (uint64_t)value;
+    n->sums.sum += value;
 }
 
-/* Where an entry cannot be taken out its trace stays, as one more that is there
+/* Where an entry cannot be removed its trace stays, as one more that is there
  * by accident. */
 static void node_leave(node *n, bly_filter *f, uint64_t entry)
 {
-    n->stuck += bly_remove_hash(f, entry) < 0;
+    n->refused += bly_remove_hash(f, entry) < 0;
 }
 
-static void node_take_out(node *n, uint64_t name, int64_t value)
+static void node_count_out(node *n, uint64_t name, int64_t value)
 {
     node_leave(n, n->inside, node_inside_entry(name, value));
-    if (value == EVENTS_GONE)
+    if (value == NODE_GONE)
         return;
     n->sums.count--;
-    n->sums.sum -= (uint64_t)value;
+    n->sums.sum -= value;
 }
 
 /* Is the value in my sums, as far as my own filter knows? */
@@ -314,44 +318,45 @@ static bool node_inside(const node *n, uint64_t name, int64_t value)
 }
 
 /* What is to be done, and which other value it is about. */
-static unsigned node_judge(const node *n, const node_told *told, size_t *which)
+static unsigned node_judge(const node *n, const node_heard *heard,
+                           size_t *which)
 {
     unsigned agreed = 0;
 
-    *which = told->others;
-    if (!told->met || !bly_contains_hash(n->counted, told->name))
+    *which = heard->others;
+    if (!heard->met || !bly_contains_hash(n->counted, heard->name))
         return NODE_FIRST;
-    if (told->held && node_inside(n, told->name, told->value))
+    if (heard->held && node_inside(n, heard->name, heard->value))
         agreed++;
-    for (size_t i = 0; i < told->others; i++)
-        if (node_inside(n, told->name, node_other(told, i))) {
+    for (size_t i = 0; i < heard->others; i++)
+        if (node_inside(n, heard->name, node_other(heard, i))) {
             agreed++;
             *which = i;
         }
     if (agreed != 1)
         return NODE_UNSUCCESSFUL;
-    return *which < told->others ? NODE_REPLACE : NODE_SAME;
+    return *which < heard->others ? NODE_REPLACE : NODE_SAME;
 }
 
-static unsigned char node_take_report(node *n, const node_told *told,
-                                      node_tally *tally)
+static unsigned char node_receive_report(node *n, const node_heard *heard,
+                                         node_tally *tally)
 {
     size_t which;
-    unsigned what = node_judge(n, told, &which);
+    unsigned what = node_judge(n, heard, &which);
 
     switch (what) {
     case NODE_FIRST:
-        (void)bly_add_hash(n->counted, told->name);
-        node_take_in(n, told->name, told->value);
+        n->refused += bly_add_hash(n->counted, heard->name) < 0;
+        node_count_in(n, heard->name, heard->value);
         tally->first++;
         return NODE_FIRST;
     case NODE_REPLACE:
-        node_take_out(n, told->name, node_other(told, which));
-        node_take_in(n, told->name, told->value);
+        node_count_out(n, heard->name, node_other(heard, which));
+        node_count_in(n, heard->name, heard->value);
         tally->replaced++;
         return (unsigned char)(NODE_REPLACE | which << 2);
     case NODE_SAME:
-        node_range(&n->sums, told->value);
+        node_range(&n->sums, heard->value);
         tally->same++;
         return NODE_SAME;
     default:
@@ -372,8 +377,8 @@ static bool node_is_new(node *n, const unsigned char *message)
     return true;
 }
 
-void node_take(node *n, const unsigned char *message, job_bytes *answer,
-               node_tally *tally)
+void node_receive(node *n, const unsigned char *message, mail_bytes *answer,
+                  node_tally *tally)
 {
     const unsigned char *end = message + node_message_bytes(message);
     const unsigned char *at = message + NODE_HEAD;
@@ -384,10 +389,10 @@ void node_take(node *n, const unsigned char *message, job_bytes *answer,
         return;
     }
     while (at < end) {
-        node_told told;
+        node_heard heard;
 
-        at = node_read(at, &told);
-        *job_extend(answer, 1) = node_take_report(n, &told, tally);
+        at = node_read(at, &heard);
+        *mail_extend(answer, 1) = node_receive_report(n, &heard, tally);
     }
 }
 
@@ -414,7 +419,9 @@ static void node_holds(node *n, node_member *m, int64_t value, uint64_t to)
     }
     if (m->n == m->room) {
         m->room += m->room + 1;
-        m->states = job_memory(m->states, m->room * sizeof *m->states);
+        m->states = realloc(m->states, m->room * sizeof *m->states);
+        if (m->states == NULL)
+            lab_stop("memory", "not enough; try QUICK=1");
     }
     m->states[m->n++] = (node_state){ value, 1 };
 }
@@ -429,24 +436,25 @@ static void node_holds_no_more(node *n, node_member *m, int64_t value,
         m->states[i] = m->states[--m->n];
 }
 
-static void node_settle_report(node *n, node_member *m, uint64_t to,
-                               const node_told *told, unsigned char answer)
+static void node_acknowledge_report(node *n, node_member *m, uint64_t to,
+                                    const node_heard *heard,
+                                    unsigned char answer)
 {
     switch (answer & 3) {
     case NODE_FIRST:
-        (void)bly_add_hash(n->met, node_met_entry(m->name, to));
-        node_holds(n, m, told->value, to);
+        n->refused += bly_add_hash(n->met, node_met_entry(m->name, to)) < 0;
+        node_holds(n, m, heard->value, to);
         break;
     case NODE_REPLACE:
-        node_holds_no_more(n, m, node_other(told, answer >> 2), to);
-        node_holds(n, m, told->value, to);
+        node_holds_no_more(n, m, node_other(heard, answer >> 2), to);
+        node_holds(n, m, heard->value, to);
         break;
     default:
         break;
     }
 }
 
-size_t node_settle(node *n, const unsigned char *message,
+size_t node_acknowledge(node *n, const unsigned char *message,
                    const unsigned char *answer)
 {
     const unsigned char *end = message + node_message_bytes(message);
@@ -456,12 +464,12 @@ size_t node_settle(node *n, const unsigned char *message,
     size_t used = 0;
 
     for (; at < end; m++) {             /* reports are in members' order */
-        node_told told;
+        node_heard heard;
 
         if (!m->there)
             continue;
-        at = node_read(at, &told);
-        node_settle_report(n, m, to, &told, answer[used++]);
+        at = node_read(at, &heard);
+        node_acknowledge_report(n, m, to, &heard, answer[used++]);
     }
     return used;
 }

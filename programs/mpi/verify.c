@@ -1,4 +1,4 @@
-/* settle.c - the keys that are left, compared byte by byte.
+/* verify.c - the keys that are left, compared byte by byte.
  *
  * A key in doubt goes to the rank that its hash chooses, so that equal ones
  * meet; each rank sends a key once, however often it has it, and says whether
@@ -27,20 +27,20 @@ typedef struct {
     uint64_t hash, lines, records;
     uint64_t first;             /* number of its first record              */
     size_t   at;                /* of its record                           */
-} settle_key;
+} verify_key;
 
 /* Different keys, in the order in which they came. */
 typedef struct {
-    settle_key *keys;
+    verify_key *keys;
     size_t   n, room;
     size_t  *slots;             /* number of a key, and 1; 0: none         */
     size_t   mask;
-} settle_table;
+} verify_table;
 
-struct settle {
-    settle_want want;
+struct verify {
+    verify_want want;
     const bly_filter *hasher;
-    settle_table table;         /* this rank's lines, then its records     */
+    verify_table table;         /* this rank's lines, then its records     */
     job_bytes *to;              /* records for each owner, answers for each
                                    rank                                    */
     job_bytes in;
@@ -50,19 +50,19 @@ struct settle {
                                    rank's first of its key?                */
     uint64_t  lines;            /* of these, added or decided              */
     uint64_t *bits;             /* answers taken, of each owner            */
-    settle_tally sum;
+    verify_tally sum;
 };
 
 /* ==== Numbers and records =============================================== */
 
-static void settle_put_number(job_bytes *b, uint64_t number)
+static void verify_put_number(job_bytes *b, uint64_t number)
 {
     for (; number >= 0x80; number >>= 7)
         *job_extend(b, 1) = (unsigned char)(number | 0x80);
     *job_extend(b, 1) = (unsigned char)number;
 }
 
-static uint64_t settle_take_number(const unsigned char *bytes, size_t *at)
+static uint64_t verify_get_number(const unsigned char *bytes, size_t *at)
 {
     uint64_t number = 0;
 
@@ -76,10 +76,10 @@ static uint64_t settle_take_number(const unsigned char *bytes, size_t *at)
     return number;
 }
 
-static bly_key settle_take_key(const unsigned char *bytes, size_t *at,
-                               bool *more)
+static bly_key verify_get_key(const unsigned char *bytes, size_t *at,
+                              bool *more)
 {
-    uint64_t number = settle_take_number(bytes, at);
+    uint64_t number = verify_get_number(bytes, at);
     bly_key key = { bytes + *at, (size_t)(number >> 1) };
 
     *more = number & 1;
@@ -89,7 +89,7 @@ static bly_key settle_take_key(const unsigned char *bytes, size_t *at,
 
 /* ==== A table =========================================================== */
 
-static void settle_grow(settle_table *t)
+static void verify_grow(verify_table *t)
 {
     t->room = t->room == 0 ? 512 : 2 * t->room;
     t->keys = job_memory(t->keys, t->room * sizeof *t->keys);
@@ -106,7 +106,7 @@ static void settle_grow(settle_table *t)
 }
 
 /* Is this the key of a record that lies in `bytes`? */
-static bool settle_equal(const settle_key *k, const unsigned char *bytes,
+static bool verify_equal(const verify_key *k, const unsigned char *bytes,
                          uint64_t hash, bly_key key)
 {
     size_t at = k->at;
@@ -115,29 +115,29 @@ static bool settle_equal(const settle_key *k, const unsigned char *bytes,
 
     if (k->hash != hash)
         return false;
-    other = settle_take_key(bytes, &at, &more);
+    other = verify_get_key(bytes, &at, &more);
     return other.length == key.length
         && (key.length == 0 || memcmp(other.data, key.data, key.length) == 0);
 }
 
 /* The key; a new one has 0 records, and its own at `at`. */
-static settle_key *settle_find(settle_table *t, const unsigned char *bytes,
+static verify_key *verify_find(verify_table *t, const unsigned char *bytes,
                                uint64_t hash, bly_key key, size_t at)
 {
     size_t slot;
 
     if (t->n == t->room)
-        settle_grow(t);
+        verify_grow(t);
     slot = (size_t)hash & t->mask;
     for (; t->slots[slot] != 0; slot = (slot + 1) & t->mask)
-        if (settle_equal(&t->keys[t->slots[slot] - 1], bytes, hash, key))
+        if (verify_equal(&t->keys[t->slots[slot] - 1], bytes, hash, key))
             return &t->keys[t->slots[slot] - 1];
     t->slots[slot] = ++t->n;
-    t->keys[t->n - 1] = (settle_key){ .hash = hash, .at = at };
+    t->keys[t->n - 1] = (verify_key){ .hash = hash, .at = at };
     return &t->keys[t->n - 1];
 }
 
-static void settle_close_table(settle_table *t)
+static void verify_close_table(verify_table *t)
 {
     free(t->keys);
     free(t->slots);
@@ -146,10 +146,10 @@ static void settle_close_table(settle_table *t)
 
 /* ==== This rank's lines ================================================= */
 
-settle *settle_open(const settle_want *want, const bly_filter *hasher)
+verify *verify_open(const verify_want *want, const bly_filter *hasher)
 {
     size_t ranks = (size_t)job_ranks;
-    settle *s = job_memory(NULL, sizeof *s);
+    verify *s = job_memory(NULL, sizeof *s);
 
     memset(s, 0, sizeof *s);
     s->want = *want;
@@ -163,16 +163,16 @@ settle *settle_open(const settle_want *want, const bly_filter *hasher)
     return s;
 }
 
-static void settle_free_to(settle *s)
+static void verify_free_to(verify *s)
 {
     for (int rank = 0; rank < job_ranks; rank++)
         job_free(&s->to[rank]);
 }
 
-void settle_close(settle *s)
+void verify_close(verify *s)
 {
-    settle_close_table(&s->table);
-    settle_free_to(s);
+    verify_close_table(&s->table);
+    verify_free_to(s);
     job_free(&s->in);
     job_free(&s->firsts);
     free(s->to);
@@ -183,17 +183,17 @@ void settle_close(settle *s)
 }
 
 /* Another multiplication than that of tables and rounds. */
-static size_t settle_owner(uint64_t hash)
+static size_t verify_owner(uint64_t hash)
 {
     return (size_t)mix_range((hash ^ hash >> 32)
                              * UINT64_C(0xD1342543DE82EF95),
                              (uint64_t)job_ranks);
 }
 
-void settle_add(settle *s, uint64_t hash, bly_key key)
+void verify_add(verify *s, uint64_t hash, bly_key key)
 {
-    job_bytes *to = &s->to[settle_owner(hash)];
-    settle_key *k = settle_find(&s->table, to->bytes, hash, key, to->n);
+    job_bytes *to = &s->to[verify_owner(hash)];
+    verify_key *k = verify_find(&s->table, to->bytes, hash, key, to->n);
     bool first = k->lines++ == 0;
 
     if (s->lines % 8 == 0)
@@ -202,38 +202,38 @@ void settle_add(settle *s, uint64_t hash, bly_key key)
     s->lines++;
     if (!first)
         return;
-    settle_put_number(to, 2 * (uint64_t)key.length);
+    verify_put_number(to, 2 * (uint64_t)key.length);
     if (key.length > 0)
         memcpy(job_extend(to, key.length), key.data, key.length);
 }
 
 /* ==== Between the ranks ================================================= */
 
-static void settle_exchange(settle *s)
+static void verify_exchange(verify *s)
 {
     exchange_all(s->to, &s->in, s->begin);
-    settle_free_to(s);
+    verify_free_to(s);
 }
 
 /* Of each key sent to an owner, how many lines have it. */
-static void settle_put_counts(settle *s)
+static void verify_put_counts(verify *s)
 {
     for (size_t i = 0; i < s->table.n; i++)
-        settle_put_number(&s->to[settle_owner(s->table.keys[i].hash)],
+        verify_put_number(&s->to[verify_owner(s->table.keys[i].hash)],
                           s->table.keys[i].lines);
 }
 
 /* All records into a table; the caller frees which key each is of. */
-static size_t *settle_read(settle *s)
+static size_t *verify_read(verify *s)
 {
     size_t *which = NULL, n = 0, room = 0;
 
     for (size_t at = 0; at < s->begin[job_ranks]; n++) {
         size_t start = at;
         bool more;
-        bly_key key = settle_take_key(s->in.bytes, &at, &more);
+        bly_key key = verify_get_key(s->in.bytes, &at, &more);
         uint64_t hash = bly_hash(s->hasher, key.data, key.length);
-        settle_key *k = settle_find(&s->table, s->in.bytes, hash, key, start);
+        verify_key *k = verify_find(&s->table, s->in.bytes, hash, key, start);
 
         if (k->records++ == 0)
             k->first = n;
@@ -248,27 +248,27 @@ static size_t *settle_read(settle *s)
 }
 
 /* Sum up the counts that were sent with the records. */
-static void settle_sum(settle *s, const size_t *which)
+static void verify_sum(verify *s, const size_t *which)
 {
     for (size_t i = 0; i < s->table.n; i++)
         s->table.keys[i].lines = 0;
     for (size_t at = 0, i = 0; at < s->begin[job_ranks]; i++)
-        s->table.keys[which[i]].lines += settle_take_number(s->in.bytes, &at);
+        s->table.keys[which[i]].lines += verify_get_number(s->in.bytes, &at);
 }
 
-bool settle_wanted(const settle_want *want, uint64_t count)
+bool verify_wanted(const verify_want *want, uint64_t count)
 {
     return !(want->repeated && count == 1) && !(want->unique && count > 1);
 }
 
 /* The answer to record number i, the j-th of its rank. */
-static void settle_put_answer(const settle *s, job_bytes *to,
-                              const settle_key *k, uint64_t i, uint64_t j)
+static void verify_put_answer(const verify *s, job_bytes *to,
+                              const verify_key *k, uint64_t i, uint64_t j)
 {
-    bool print = k->first == i && settle_wanted(&s->want, k->lines);
+    bool print = k->first == i && verify_wanted(&s->want, k->lines);
 
     if (s->want.count) {
-        settle_put_number(to, print ? k->lines : 0);
+        verify_put_number(to, print ? k->lines : 0);
         return;
     }
     if (j % 8 == 0)
@@ -276,23 +276,23 @@ static void settle_put_answer(const settle *s, job_bytes *to,
     to->bytes[j / 8] |= (unsigned char)(print << j % 8);
 }
 
-static void settle_answer(settle *s, const size_t *which, const size_t *records)
+static void verify_answer(verify *s, const size_t *which, const size_t *records)
 {
     uint64_t i = 0;
 
     for (int rank = 0; rank < job_ranks; rank++)
         for (uint64_t j = 0; j < records[rank]; j++, i++) {
-            const settle_key *k = &s->table.keys[which[i]];
+            const verify_key *k = &s->table.keys[which[i]];
 
             s->sum.sent++;
             s->sum.repeated += k->lines > 1;
             s->sum.again += k->first != i;
-            settle_put_answer(s, &s->to[rank], k, i, j);
+            verify_put_answer(s, &s->to[rank], k, i, j);
         }
 }
 
 /* How many records came from each rank. */
-static void settle_records(const settle *s, size_t *records)
+static void verify_records(const verify *s, size_t *records)
 {
     bool more;
 
@@ -300,51 +300,51 @@ static void settle_records(const settle *s, size_t *records)
         records[rank] = 0;
         for (size_t at = s->begin[rank]; at < s->begin[rank + 1];
              records[rank]++)
-            settle_take_key(s->in.bytes, &at, &more);
+            verify_get_key(s->in.bytes, &at, &more);
     }
 }
 
-void settle_run(settle *s)
+void verify_run(verify *s)
 {
     size_t *which, *records = job_memory(NULL, (size_t)job_ranks
                                                * sizeof *records);
 
     for (size_t i = 0; i < s->table.n; i++) {
-        const settle_key *k = &s->table.keys[i];
+        const verify_key *k = &s->table.keys[i];
 
-        s->to[settle_owner(k->hash)].bytes[k->at] |= k->lines > 1;
+        s->to[verify_owner(k->hash)].bytes[k->at] |= k->lines > 1;
     }
-    settle_exchange(s);
+    verify_exchange(s);
     if (s->want.count)
-        settle_put_counts(s);
-    settle_close_table(&s->table);
-    settle_records(s, records);
-    which = settle_read(s);
+        verify_put_counts(s);
+    verify_close_table(&s->table);
+    verify_records(s, records);
+    which = verify_read(s);
     if (s->want.count) {
-        settle_exchange(s);
-        settle_sum(s, which);
+        verify_exchange(s);
+        verify_sum(s, which);
     }
-    settle_answer(s, which, records);
-    settle_close_table(&s->table);
-    settle_exchange(s);
+    verify_answer(s, which, records);
+    verify_close_table(&s->table);
+    verify_exchange(s);
     memcpy(s->at, s->begin, (size_t)job_ranks * sizeof *s->at);
     s->lines = 0;
     free(which);
     free(records);
 }
 
-settle_tally settle_sum_up(const settle *s)
+verify_tally verify_sum_up(const verify *s)
 {
-    return (settle_tally){ job_sum(s->sum.sent), job_sum(s->sum.repeated),
+    return (verify_tally){ job_sum(s->sum.sent), job_sum(s->sum.repeated),
                            job_sum(s->sum.again) };
 }
 
 /* ==== Decisions ========================================================= */
 
-bool settle_next(settle *s, uint64_t hash, uint64_t *count)
+bool verify_next(verify *s, uint64_t hash, uint64_t *count)
 {
     uint64_t line = s->lines++, bit;
-    size_t owner = settle_owner(hash);
+    size_t owner = verify_owner(hash);
 
     *count = 1;
     if (line / 8 >= s->firsts.n
@@ -353,7 +353,7 @@ bool settle_next(settle *s, uint64_t hash, uint64_t *count)
     if (s->at[owner] >= s->begin[owner + 1])
         return false;                   /* the input was changed */
     if (s->want.count) {
-        *count = settle_take_number(s->in.bytes, &s->at[owner]);
+        *count = verify_get_number(s->in.bytes, &s->at[owner]);
         return *count > 0;
     }
     bit = s->bits[owner]++;

@@ -1,4 +1,4 @@
-/* again.c - pipes, so that they can be read twice.
+/* reread.c - pipes, so that they can be read twice.
  *
  * What is no plain file is copied to a file without a name, and read from there
  * under the name that the system has for an open file. So memory is bounded
@@ -16,23 +16,23 @@
 
 #include "bloomery/dedup.h"
 
-static bool again_is_stdin(const char *path)
+static bool reread_is_stdin(const char *path)
 {
     return strcmp(path, "-") == 0;
 }
 
 /* What is missing or a folder is told of when it is read. */
-static bool again_is_stream(const char *path)
+static bool reread_is_stream(const char *path)
 {
     struct stat about;
-    int result = again_is_stdin(path) ? fstat(STDIN_FILENO, &about)
+    int result = reread_is_stdin(path) ? fstat(STDIN_FILENO, &about)
                                       : stat(path, &about);
 
     return result == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
 }
 
-static int again_pour(int from, int to, const char *path, char *block,
-                      size_t room)
+static int reread_pour(int from, int to, const char *path, char *block,
+                       size_t room)
 {
     for (;;) {
         ssize_t got = read(from, block, room);
@@ -46,15 +46,15 @@ static int again_pour(int from, int to, const char *path, char *block,
     }
 }
 
-static int again_copy(int to, const char *path)
+static int reread_copy(int to, const char *path)
 {
     enum { BLOCK = 1 << 18 };
-    int from = again_is_stdin(path) ? STDIN_FILENO
+    int from = reread_is_stdin(path) ? STDIN_FILENO
                                     : open(path, O_RDONLY | O_CLOEXEC);
     char *block = malloc(BLOCK);
     int status = from < 0 ? lines_refuse(path, errno)
                : block == NULL ? work_no_memory()
-               : again_pour(from, to, path, block, BLOCK);
+               : reread_pour(from, to, path, block, BLOCK);
 
     free(block);
     if (from > STDIN_FILENO)
@@ -63,26 +63,26 @@ static int again_copy(int to, const char *path)
 }
 
 /* Let a copy stand for operand i. */
-static int again_take(sketch_again *a, size_t i)
+static int reread_replace(sketch_reread *a, size_t i)
 {
     int fd = spill_file();
 
     if (fd < 0)
         return CLI_ERROR;
     a->files[i] = fd;
-    if (again_copy(fd, a->operands.names[i]) != CLI_GO)
+    if (reread_copy(fd, a->operands.names[i]) != CLI_GO)
         return CLI_ERROR;
     snprintf(a->names[i], sizeof a->names[i], "/dev/fd/%d", fd);
     a->operands.names[i] = a->names[i];
     return CLI_GO;
 }
 
-int again_open(sketch_again *a, const cli_operands *operands, size_t first)
+int reread_open(sketch_reread *a, const cli_operands *operands, size_t first)
 {
     static char input[] = "-";
     size_t n = operands->count - first, room = n > 0 ? n : 1;
 
-    *a = (sketch_again){
+    *a = (sketch_reread){
         .operands = { malloc(room * sizeof *a->operands.names), room },
         .names = malloc(room * sizeof *a->names),
         .files = malloc(room * sizeof *a->files),
@@ -94,13 +94,13 @@ int again_open(sketch_again *a, const cli_operands *operands, size_t first)
     for (size_t i = 0; i < room; i++)
         a->operands.names[i] = n > 0 ? operands->names[first + i] : input;
     for (size_t i = 0; i < room; i++)
-        if (again_is_stream(a->operands.names[i])
-            && again_take(a, i) != CLI_GO)
+        if (reread_is_stream(a->operands.names[i])
+            && reread_replace(a, i) != CLI_GO)
             return CLI_ERROR;
     return CLI_GO;
 }
 
-void again_close(sketch_again *a)
+void reread_close(sketch_reread *a)
 {
     for (size_t i = 0; a->files != NULL && i < a->operands.count; i++)
         if (a->files[i] >= 0)
