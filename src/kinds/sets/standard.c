@@ -92,7 +92,8 @@
 
 enum {
     STANDARD_VERSION = 1,
-    STANDARD_M = 0, STANDARD_K = 1, STANDARD_INDEX = 2, STANDARD_ZERO = 3,
+    STANDARD_M = KIND_ROW_M, STANDARD_K = KIND_ROW_K, STANDARD_INDEX = 2,
+    STANDARD_ZERO = 3,
     STANDARD_K_MAX = 64                 /* f = 2^-64: the hash ends there too */
 };
 
