@@ -1,6 +1,6 @@
-/* ribbon_look.c - look keys up in the layers of kind `ribbon`.
+/* look.c - look keys up in the layers of kind `ribbon`.
  *
- * Floor 2. One key, then batches: each for every processor, and with vectors
+ * Floor 3. One key, then batches: each for every processor, and with vectors
  * of 8 columns (AVX2) or of 16, and keys eight at a time (AVX-512).
  */
 #include "kinds/frozen/ribbon/ribbon.h"
