@@ -95,6 +95,7 @@
 #include "tools/bits.h"
 #include "tools/hash.h"
 #include "tools/index.h"
+#include "bodies/rows.h"
 #include "image/inner.h"
 #include "kinds/compound/parts.h"
 #include "maths/maths.h"
@@ -667,7 +668,7 @@ static void buffered_overlap_page(bly_overlap_t *out, const void *a,
     }
 }
 
-static void buffered_gather(bly_estimate *sum, bly_estimate one)
+static void buffered_gather(shape_estimate *sum, bly_estimate one)
 {
     sum->value += one.value;
     sum->sd += one.sd * one.sd;
@@ -676,7 +677,8 @@ static void buffered_gather(bly_estimate *sum, bly_estimate one)
 /* Sums over pages, variances likewise. */
 static void buffered_overlap(bly_overlap_t *out, const void *a, const void *b)
 {
-    bly_overlap_t sum = { .a = { 0, 0 } }, one;
+    shape_pair sum = { .a = { 0, 0 } };
+    bly_overlap_t one;
     for (uint64_t i = 0; i < buffered_pages(a); i++) {
         buffered_overlap_page(&one, a, b, i);
         buffered_gather(&sum.a, one.a);
@@ -690,8 +692,8 @@ static void buffered_overlap(bly_overlap_t *out, const void *a, const void *b)
     sum.either.sd = sqrt(sum.either.sd);
     sum.both.sd = sqrt(sum.both.sd);
     sum.differ.sd = sqrt(sum.differ.sd);
-    shape_overlap_end(&sum);
-    *out = sum;
+    shape_pair_end(&sum);
+    rows_tell(out, &sum);
 }
 
 /* ---- Look inside, seal ------------------------------------------------- */
