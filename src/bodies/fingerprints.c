@@ -9,10 +9,7 @@
 
 #include "base/cpu.h"
 #include "base/sizes.h"
-
-#if CPU_X86
-#include <immintrin.h>
-#endif
+#include "tools/eight.h"
 
 enum {
     FINGERPRINT_SHARDS_MAX = 1 << 20, FINGERPRINT_SEGMENT_MAX = 1 << 24,
@@ -231,20 +228,6 @@ typedef struct {
     uint8_t  over[PEEL_ARITY_MAX];
 } fingerprint_group;
 
-CPU_TARGET_AVX512 PLATFORM_INLINE __m512i fingerprint_all(uint64_t v)
-{
-    return _mm512_set1_epi64((long long)v);
-}
-
-CPU_TARGET_AVX512 PLATFORM_INLINE __m512i fingerprint_mix_avx512(__m512i v)
-{
-    v = _mm512_xor_si512(v, _mm512_srli_epi64(v, 30));
-    v = _mm512_mullo_epi64(v, fingerprint_all(UINT64_C(0xBF58476D1CE4E5B9)));
-    v = _mm512_xor_si512(v, _mm512_srli_epi64(v, 27));
-    v = _mm512_mullo_epi64(v, fingerprint_all(UINT64_C(0x94D049BB133111EB)));
-    return _mm512_xor_si512(v, _mm512_srli_epi64(v, 31));
-}
-
 /* peel_range of the low halves. */
 CPU_TARGET_AVX512 PLATFORM_INLINE __m512i fingerprint_range_avx512(__m512i r,
                                                                    __m512i n)
@@ -258,11 +241,11 @@ CPU_TARGET_AVX512 PLATFORM_INLINE __m512i
 fingerprint_salt_avx512(const fingerprint_view *v, __m512i shard)
 {
     if (v->shape.shards == 1)
-        return fingerprint_all(peel_salt(v->seeds[0]));
+        return eight_all(peel_salt(v->seeds[0]));
     __m512i seed = _mm512_i64gather_epi64(shard, v->seeds, 1);
-    seed = _mm512_and_si512(seed, fingerprint_all(UINT8_MAX));
-    return _mm512_mullo_epi64(_mm512_add_epi64(seed, fingerprint_all(1)),
-                              fingerprint_all(HASH_STEP));
+    seed = _mm512_and_si512(seed, eight_all(UINT8_MAX));
+    return _mm512_mullo_epi64(_mm512_add_epi64(seed, eight_all(1)),
+                              eight_all(HASH_STEP));
 }
 
 /* Where cell j of eight keys is. */
@@ -272,35 +255,35 @@ fingerprint_cell_avx512(const fingerprint_view *v, fingerprint_group *g,
 {
     __m512i first = _mm512_srli_epi64(bit, 3);
     __m512i last = _mm512_srli_epi64(_mm512_add_epi64(bit,
-                                     fingerprint_all(v->field - 1)), 3);
-    __m512i end = _mm512_or_si512(last, fingerprint_all(FINGERPRINT_LINE - 1));
-    end = _mm512_sub_epi64(end, fingerprint_all(7));
+                                     eight_all(v->field - 1)), 3);
+    __m512i end = _mm512_or_si512(last, eight_all(FINGERPRINT_LINE - 1));
+    end = _mm512_sub_epi64(end, eight_all(7));
     __m512i at = _mm512_min_epu64(first, end);
     __m512i place = _mm512_add_epi64(bit, _mm512_sub_epi64(
                         _mm512_slli_epi64(at, 6), _mm512_slli_epi64(at, 3)));
     _mm512_storeu_si512(g->place[j], place);
     g->over[j] = _mm512_test_epi64_mask(_mm512_xor_si512(first, last),
-                                        fingerprint_all(~UINT64_C(63)));
+                                        eight_all(~UINT64_C(63)));
 }
 
 CPU_TARGET_AVX512 PLATFORM_INLINE void
 fingerprint_prepare_avx512(const fingerprint_view *v, uint32_t arity,
                            const uint64_t *hashes, fingerprint_group *g)
 {
-    __m512i length = fingerprint_all(v->shape.segment);
-    __m512i cell = fingerprint_all(v->cell);
-    __m512i state = fingerprint_mix_avx512(_mm512_loadu_si512(hashes));
+    __m512i length = eight_all(v->shape.segment);
+    __m512i cell = eight_all(v->cell);
+    __m512i state = eight_mix(_mm512_loadu_si512(hashes));
     __m512i product = _mm512_mul_epu32(_mm512_srli_epi64(state, 32),
-                                       fingerprint_all(v->shape.shards));
+                                       eight_all(v->shape.shards));
     __m512i shard = _mm512_srli_epi64(product, 32);
     __m512i first = fingerprint_range_avx512(product,
-                                             fingerprint_all(v->shape.windows));
-    __m512i row = _mm512_mullo_epi64(shard, fingerprint_all(v->stride * 8));
+                                             eight_all(v->shape.windows));
+    __m512i row = _mm512_mullo_epi64(shard, eight_all(v->stride * 8));
     __m512i salt = fingerprint_salt_avx512(v, shard);
     __m512i a = _mm512_mullo_epi64(_mm512_xor_si512(state, salt),
-                                   fingerprint_all(PEEL_A));
+                                   eight_all(PEEL_A));
     a = _mm512_xor_si512(a, _mm512_srli_epi64(a, 32));
-    __m512i b = _mm512_mullo_epi64(a, fingerprint_all(PEEL_B));
+    __m512i b = _mm512_mullo_epi64(a, eight_all(PEEL_B));
     const __m512i r[PEEL_ARITY_MAX] = { _mm512_srli_epi64(a, 32), a,
                                         _mm512_srli_epi64(b, 32), b };
     __m512i begin = _mm512_mul_epu32(first, length);
@@ -350,10 +333,10 @@ fingerprint_answer_avx512(const fingerprint_view *v, uint32_t arity,
         __m512i word = _mm512_i64gather_epi64(_mm512_srli_epi64(place, 6),
                                               v->rows, 1);
         read = _mm512_xor_si512(read, _mm512_srlv_epi64(word,
-                                _mm512_and_si512(place, fingerprint_all(63))));
+                                _mm512_and_si512(place, eight_all(63))));
     }
     __m512i other = _mm512_xor_si512(read, _mm512_loadu_si512(g->fingerprint));
-    __m512i mask = fingerprint_all(fingerprint_mask(v->bits));
+    __m512i mask = eight_all(bits_mask(v->bits));
     __mmask8 same = _mm512_testn_epi64_mask(other, mask);
     same = v->empty ? 0 : same;
     _mm_storel_epi64((__m128i *)(void *)present, _mm_maskz_set1_epi8(same, 1));
@@ -437,7 +420,7 @@ PLATFORM_INLINE void fingerprint_solve(const fingerprint_view *view,
                                        uint32_t arity, const peel_order *order)
 {
     const fingerprint_view v = *view;
-    const uint64_t mask = fingerprint_mask(v.bits);
+    const uint64_t mask = bits_mask(v.bits);
     const uint64_t reach = (uint64_t)arity * v.shape.segment;
     for (size_t i = order->n; i-- > 0; ) {
         uint32_t entry = order->order[i], which = entry & 3;

@@ -30,6 +30,7 @@
 #define BLY_BODIES_FINGERPRINTS_H
 
 #include "image/kind.h"
+#include "tools/bits.h"
 #include "bodies/peel.h"
 
 enum {
@@ -122,11 +123,6 @@ PLATFORM_INLINE uint64_t fingerprint_place(uint64_t bit, uint32_t bits)
     return (at << 6) + (bit - 8 * at);
 }
 
-PLATFORM_INLINE uint64_t fingerprint_mask(uint32_t bits)
-{
-    return UINT64_MAX >> (64 - bits);
-}
-
 /* What begins at a place; what is above its bits is not cleared. */
 PLATFORM_INLINE uint64_t fingerprint_load(const uint8_t *rows, uint64_t place)
 {
@@ -162,7 +158,7 @@ PLATFORM_INLINE uint64_t fingerprint_read(const fingerprint_view *v,
 PLATFORM_INLINE bool fingerprint_match(const fingerprint_view *v, uint64_t read,
                                        uint64_t fingerprint)
 {
-    return !(((read ^ fingerprint) & fingerprint_mask(v->bits)) | v->empty);
+    return !(((read ^ fingerprint) & bits_mask(v->bits)) | v->empty);
 }
 
 bool fingerprint_contains(const void *image, uint64_t hash);

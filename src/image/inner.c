@@ -13,11 +13,7 @@ enum { INNER_ALIGNMENT = 64 };
 
 bool inner_room(uint64_t *out, uint64_t bytes)
 {
-    uint64_t more;
-    if (!sizes_add(&more, bytes, INNER_ALIGNMENT - 1))
-        return false;
-    *out = more / INNER_ALIGNMENT * INNER_ALIGNMENT;
-    return true;
+    return sizes_round_up(out, bytes, INNER_ALIGNMENT);
 }
 
 bly_status inner_plan_spec(bly_plan_t *plan, const bly_kind *kind,

@@ -631,7 +631,7 @@ static invertible_view invertible_look(const invertible *t)
 /* (3), or from the empty cells. It cannot be less than the one set is larger
  * than the other. */
 static shape_estimate invertible_keys(const invertible *t,
-                                    const invertible_view *view)
+                                      const invertible_view *view)
 {
     double w = (double)t->w, k = t->k, more = fabs(view->sum);
     uint64_t cells = invertible_cells(t);

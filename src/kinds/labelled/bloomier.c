@@ -118,7 +118,7 @@ static bly_status bloomier_plan(bly_plan_t *plan, const kind_spec *spec)
         .label = (uint32_t)spec->option[BLOOMIER_OPTION_BITS],
     };
     plan->label_bits = wish.label;
-    plan->label_most = fingerprint_mask(wish.label);
+    plan->label_most = bits_mask(wish.label);
     return fingerprint_plan(plan, &wish, spec);
 }
 
@@ -132,7 +132,7 @@ static bly_status bloomier_check(const void *image)
 /* Does a label fit? */
 static bool bloomier_fits(const fingerprint_view *v, uint64_t label)
 {
-    return (label & ~fingerprint_mask(v->label)) == 0;
+    return (label & ~bits_mask(v->label)) == 0;
 }
 
 /* The label that begins at `bit`, its lower half and what is above that. */
@@ -141,10 +141,10 @@ PLATFORM_INLINE uint64_t bloomier_read(const fingerprint_view *v, uint64_t bit)
     uint32_t low = v->label < BLOOMIER_HALF ? v->label : BLOOMIER_HALF;
     uint32_t high = v->label - low;
     uint64_t label = fingerprint_load(v->rows, fingerprint_place(bit, low))
-                   & fingerprint_mask(low);
+                   & bits_mask(low);
     if (high > 0)
         label |= (fingerprint_load(v->rows, fingerprint_place(bit + low, high))
-                  & fingerprint_mask(high)) << low;
+                  & bits_mask(high)) << low;
     return label;
 }
 
@@ -154,7 +154,7 @@ PLATFORM_INLINE void bloomier_turn_half(uint8_t *rows, uint64_t bit,
     uint64_t place = fingerprint_place(bit, bits);
     uint8_t *at = rows + (place >> 6);
     image_set_u64(at, 0, image_u64(at, 0)
-                         ^ (value & fingerprint_mask(bits)) << (place & 63));
+                         ^ (value & bits_mask(bits)) << (place & 63));
 }
 
 /* XOR `value` into the label that begins at `bit`. */
@@ -382,7 +382,7 @@ static void bloomier_stat(bly_stat_t *out, const void *image)
 {
     fingerprint_stat(out, image);
     out->label_bits = fingerprint_look(image).label;
-    out->label_most = fingerprint_mask(out->label_bits);
+    out->label_most = bits_mask(out->label_bits);
 }
 
 const bly_kind bly_kind_bloomier = {

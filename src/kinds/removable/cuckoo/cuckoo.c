@@ -192,7 +192,7 @@ static uint64_t cuckoo_payload(const cuckoo_view *v)
 /* Pairs of buckets with a fingerprint: all that can be told apart. */
 static double cuckoo_classes(const cuckoo_view *v)
 {
-    return (double)v->buckets / 2 * (double)cuckoo_mask(v->f);
+    return (double)v->buckets / 2 * (double)bits_mask(v->f);
 }
 
 /* The least f whose rate at CUCKOO_LOAD is `rate` and, (3), with which the

@@ -88,12 +88,6 @@ PLATFORM_INLINE uint32_t cuckoo_shift(const cuckoo_view *v, uint64_t quad)
     return (uint32_t)(quad * v->nibbles & 1) * 4;
 }
 
-/* The low `width` bits, 1 .. 64. */
-PLATFORM_INLINE uint64_t cuckoo_mask(uint32_t width)
-{
-    return UINT64_MAX >> (64 - width);
-}
-
 /* A quad in the low ones of 128 bits. Where it is `narrow` all of it is in
  * `low`, and `high` does not matter. */
 typedef struct { uint64_t low, high; } cuckoo_bits;
@@ -110,7 +104,7 @@ PLATFORM_INLINE uint32_t cuckoo_cut(cuckoo_bits b, uint32_t at, uint32_t width,
     uint64_t from = narrow || at == 0 ? b.low >> at
                   : at < 64 ? b.low >> at | b.high << (64 - at)
                             : b.high >> (at - 64);
-    return (uint32_t)(from & cuckoo_mask(width));
+    return (uint32_t)(from & bits_mask(width));
 }
 
 /* Set the bits from `at` on, which are clear. */
@@ -133,7 +127,7 @@ PLATFORM_INLINE cuckoo_quad cuckoo_unpack(const cuckoo_view *v, cuckoo_bits b,
 {
     cuckoo_quad q;
     uint32_t rest = v->f - CUCKOO_PREFIX;
-    uint32_t prefixes = cuckoo_prefixes[b.low & cuckoo_mask(CUCKOO_CODE)];
+    uint32_t prefixes = cuckoo_prefixes[b.low & bits_mask(CUCKOO_CODE)];
     PLATFORM_UNROLL
     for (uint32_t i = 0; i < CUCKOO_SLOTS; i++)
         q.slot[i] = !v->sorted ? cuckoo_cut(b, i * v->f, v->f, narrow)
@@ -189,7 +183,7 @@ PLATFORM_INLINE cuckoo_bits cuckoo_pack(const cuckoo_view *v, cuckoo_quad q,
     PLATFORM_UNROLL
     for (uint32_t i = 0; i < CUCKOO_SLOTS; i++)
         cuckoo_paste(&b, CUCKOO_CODE + i * rest,
-                     q.slot[i] & cuckoo_mask(rest), narrow);
+                     q.slot[i] & bits_mask(rest), narrow);
     return b;
 }
 
@@ -205,14 +199,14 @@ PLATFORM_INLINE void cuckoo_write(const cuckoo_view *v, uint64_t quad,
     uint8_t *at = cuckoo_at(v, quad);
     uint32_t shift = cuckoo_shift(v, quad), width = v->nibbles * 4;
     if (cuckoo_narrow(v)) {
-        cuckoo_put(at, cuckoo_mask(width) << shift,
+        cuckoo_put(at, bits_mask(width) << shift,
                    cuckoo_pack(v, q, true).low << shift);
         return;
     }
     cuckoo_bits b = cuckoo_pack(v, q, false);
     uint64_t over = shift != 0 ? b.low >> 60 : 0;
     cuckoo_put(at, UINT64_MAX << shift, b.low << shift);
-    cuckoo_put(at + 8, cuckoo_mask(width - 64 + shift),
+    cuckoo_put(at + 8, bits_mask(width - 64 + shift),
                b.high << shift | over);
 }
 
@@ -286,7 +280,7 @@ PLATFORM_INLINE uint64_t cuckoo_other(const cuckoo_view *v, uint64_t bucket,
 PLATFORM_INLINE cuckoo_key cuckoo_key_of(const cuckoo_view *v, uint64_t hash)
 {
     uint64_t state = hash_spread(hash);
-    uint64_t fp = (hash_spread(state) >> 32) * cuckoo_mask(v->f) >> 32;
+    uint64_t fp = (hash_spread(state) >> 32) * bits_mask(v->f) >> 32;
     cuckoo_key key = { .one = bits_range(state, v->buckets),
                        .fp = 1 + (uint32_t)fp };
     key.other = cuckoo_other(v, key.one, key.fp);
@@ -348,8 +342,8 @@ PLATFORM_INLINE uint64_t cuckoo_match(const cuckoo_view *v, uint64_t word,
         return cuckoo_zero_lanes(word ^ fp * cuckoo_lanes(v->f), v->f);
     uint32_t rest = v->f - CUCKOO_PREFIX;
     uint64_t ends = (word >> CUCKOO_CODE)
-                  ^ (fp & cuckoo_mask(rest)) * cuckoo_lanes(rest);
-    uint64_t prefixes = cuckoo_prefixes[word & cuckoo_mask(CUCKOO_CODE)]
+                  ^ (fp & bits_mask(rest)) * cuckoo_lanes(rest);
+    uint64_t prefixes = cuckoo_prefixes[word & bits_mask(CUCKOO_CODE)]
                       ^ (fp >> rest) * 0x1111u;
     uint64_t p = cuckoo_zero_lanes(prefixes, CUCKOO_PREFIX) >> 3;
     uint64_t there = (p & 1) | (p >> 4 & 1) << rest | (p >> 8 & 1) << 2 * rest

@@ -6,10 +6,7 @@
 #include "kinds/removable/cuckoo/cuckoo.h"
 
 #include "base/cpu.h"
-
-#if CPU_X86
-#include <immintrin.h>
-#endif
+#include "tools/eight.h"
 
 /* ---- One key ----------------------------------------------------------- */
 
@@ -50,12 +47,6 @@ enum { CUCKOO_LANES = 8, CUCKOO_GROUPS = CUCKOO_AHEAD / CUCKOO_LANES };
  * the middle of that byte. */
 typedef struct { __m512i one, other, what; } cuckoo_eight;
 
-CPU_TARGET_AVX512 PLATFORM_INLINE __m512i cuckoo_mix_avx512(__m512i h)
-{
-    h = _mm512_xor_si512(h, _mm512_srli_epi64(h, 32));
-    return _mm512_mullo_epi64(h, _mm512_set1_epi64((long long)HASH_STEP));
-}
-
 /* bits_range() for n < 2^32. */
 CPU_TARGET_AVX512 PLATFORM_INLINE __m512i cuckoo_range_avx512(__m512i h,
                                                               uint64_t n)
@@ -73,14 +64,14 @@ cuckoo_keys_avx512(const cuckoo_view *v, const uint64_t *hashes)
     const __m512i ones = _mm512_set1_epi64(1);
     __m512i all = _mm512_set1_epi64((long long)v->buckets);
     __m512i nibbles = _mm512_set1_epi64((long long)v->nibbles);
-    __m512i state = cuckoo_mix_avx512(_mm512_loadu_si512(hashes));
-    __m512i fp = _mm512_srli_epi64(cuckoo_mix_avx512(state), 32);
+    __m512i state = eight_spread(_mm512_loadu_si512(hashes));
+    __m512i fp = _mm512_srli_epi64(eight_spread(state), 32);
     fp = _mm512_mul_epu32(fp, _mm512_set1_epi64((long long)
-                                                cuckoo_mask(v->f)));
+                                                bits_mask(v->f)));
     fp = _mm512_add_epi64(_mm512_srli_epi64(fp, 32), ones);
 
     __m512i one = cuckoo_range_avx512(state, v->buckets);
-    __m512i mixed = cuckoo_mix_avx512(_mm512_mullo_epi64(fp,
+    __m512i mixed = eight_spread(_mm512_mullo_epi64(fp,
         _mm512_set1_epi64((long long)HASH_STEP)));
     __m512i half = cuckoo_range_avx512(mixed, v->buckets / 2);
     __m512i sum = _mm512_or_si512(_mm512_slli_epi64(half, 1), ones);
@@ -118,12 +109,12 @@ cuckoo_match_avx512(const cuckoo_view *v, __m512i words, __m512i fp,
     const __m512i one = _mm512_set1_epi64(1);
     uint32_t rest = v->f - CUCKOO_PREFIX;
     __m512i ends = _mm512_mullo_epi64(
-        _mm512_and_si512(fp, _mm512_set1_epi64((long long)cuckoo_mask(rest))),
+        _mm512_and_si512(fp, _mm512_set1_epi64((long long)bits_mask(rest))),
         _mm512_set1_epi64((long long)cuckoo_lanes(rest)));
     ends = cuckoo_zero_avx512(_mm512_xor_si512(ends,
         _mm512_srli_epi64(words, CUCKOO_CODE)), rest);
     __m512i code = _mm512_and_si512(words,
-        _mm512_set1_epi64((long long)cuckoo_mask(CUCKOO_CODE)));
+        _mm512_set1_epi64((long long)bits_mask(CUCKOO_CODE)));
     __m512i p = _mm512_cvtepu32_epi64(_mm512_i64gather_epi32(code,
         (const void *)cuckoo_prefixes, 2));
     p = _mm512_xor_si512(p, _mm512_mul_epu32(_mm512_srli_epi64(fp, rest),
