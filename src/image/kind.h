@@ -71,8 +71,8 @@ typedef enum {
 /* For a kind whose payload is pages: what can be done with one page when no
  * more of the image is at hand than its head, which is the image's first
  * `bytes` bytes and has been checked. Page i begins (i + 1) * bytes into the
- * image. A page of nothing but zeros is an empty one. (src/io/paged/pages.c works on
- * files by these.) */
+ * image. A page of nothing but zeros is an empty one. (src/io/paged/pages.c
+ * works on files by these.) */
 typedef struct {
     size_t   (*bytes)(const void *head);        /* 4096 .. KIND_PAGE_MOST    */
     uint64_t (*count)(const void *head);
