@@ -57,7 +57,7 @@ enum { ADVISE_VARIANTS = sizeof advise_variants / sizeof *advise_variants };
 /* The kind of a name with options. */
 static const bly_kind *advise_kind(const char *text)
 {
-    return kind_named(text, strcspn(text, ":"));
+    return registry_find(text, strcspn(text, ":"));
 }
 
 /* ==== What a kind can do ================================================ */

@@ -13,9 +13,11 @@
 #if defined(__GNUC__)
 #define PLATFORM_INLINE     static inline __attribute__((always_inline))
 #define PLATFORM_PRINTF(f)  __attribute__((format(printf, f, (f) + 1)))
+#define PLATFORM_HIDDEN     __attribute__((visibility("hidden")))
 #else
 #define PLATFORM_INLINE     static inline
 #define PLATFORM_PRINTF(f)
+#define PLATFORM_HIDDEN
 #endif
 
 /* Before a loop of 16 turns at most: write them all out. (clang does so without

@@ -9,6 +9,7 @@
 #include "tools/bits.h"
 #include "tools/counters.h"
 #include "tools/hash.h"
+#include "bodies/rows.h"
 
 /* ---- Bodies for one width and one l, or for all ------------------------- */
 
@@ -420,7 +421,7 @@ void cells_overlap(bly_overlap_t *out, const cells *c, const uint8_t *a,
 {
     shape s = cells_shape(c);
     cells_pair used = cells_compare(c, a, b);
-    shape_overlap_of(out, &s, used.a, used.b, used.either);
+    rows_overlap_of(out, &s, used.a, used.b, used.either);
 }
 
 /* ---- Look inside ------------------------------------------------------- */
@@ -468,7 +469,7 @@ void cells_stat(bly_stat_t *out, const cells *c, const uint8_t *row)
 {
     shape s = cells_shape(c);
     cells_view view = cells_look(c, row);
-    bly_estimate keys = shape_keys(&s, (double)view.used);
+    shape_estimate keys = shape_keys(&s, (double)view.used);
 
     out->fill = (double)view.used / (double)c->m;
     out->rate = pow(view.pass, c->k);

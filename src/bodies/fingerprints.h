@@ -1,16 +1,16 @@
-/* prints.h - tables in which the XOR of a key's cells is the key's print.
+/* fingerprints.h - tables in which a key's cells XOR to its fingerprint.
  *
  * Floor 2. The body of the kinds `fuse`, `xor` and `bloomier`: each is a plan,
  * its options and its essay over what is here. The slots of a key are those of
  * bodies/peel.h; a slot is a cell of `cell` bits, whose low `field` bits are
- * XORed. Of a key that was built in that gives its print, the low f bits of its
- * state; of any other key something that has nothing to do with its print, and
- * is the same by accident with chance 2^-f.
+ * XORed. Of a key that was built in that gives its fingerprint, the low f bits
+ * of its state; of any other key something that has nothing to do with its
+ * fingerprint, and is the same by accident with chance 2^-f.
  *
  *      geometry 0   different keys, at most as many as slots
  *      geometry 1   bits 0-31   shards, 1 .. 2^20
  *                   bits 32-39  d, slots of a key, 3 or 4
- *                   bits 40-47  f, bits of a print, 1 .. 32
+ *                   bits 40-47  f, bits of a fingerprint, 1 .. 32
  *                   bits 48-55  v, bits of a label, 1 .. 64; 0: no labels
  *      geometry 2   bits 0-31   L, slots of a segment, 1 .. 2^24
  *                   bits 32-63  c, places where a key may begin, 1 .. 2^16
@@ -30,15 +30,19 @@
 #define BLY_BODIES_FINGERPRINTS_H
 
 #include "image/kind.h"
+#include "tools/bits.h"
 #include "bodies/peel.h"
 
 enum {
-    PRINTS_KEYS = 0, PRINTS_SHARDS = 1, PRINTS_SEGMENT = 2, PRINTS_STRIDE = 3,
-    PRINTS_ARITY_AT = 32, PRINTS_BITS_AT = 40, PRINTS_LABEL_AT = 48,
-    PRINTS_END_AT = 56, PRINTS_WINDOWS_AT = 32,
-    PRINTS_BITS_MAX = 32, PRINTS_LABEL_MAX = 64, PRINTS_LABEL_ARITY = 4,
-    PRINTS_LINE = 64,
-    PRINTS_WHICH_BITS = 2               /* that name a key's own slot        */
+    FINGERPRINT_KEYS = 0, FINGERPRINT_SHARDS = 1, FINGERPRINT_SEGMENT = 2,
+    FINGERPRINT_STRIDE = 3,
+    FINGERPRINT_ARITY_AT = 32, FINGERPRINT_BITS_AT = 40,
+    FINGERPRINT_LABEL_AT = 48,
+    FINGERPRINT_END_AT = 56, FINGERPRINT_WINDOWS_AT = 32,
+    FINGERPRINT_BITS_MAX = 32, FINGERPRINT_LABEL_MAX = 64,
+    FINGERPRINT_LABEL_ARITY = 4,
+    FINGERPRINT_LINE = 64,
+    FINGERPRINT_WHICH_BITS = 2          /* that name a key's own slot        */
 };
 
 /* What a kind wants of its table. */
@@ -48,16 +52,16 @@ typedef struct {
     bool        coupled;                /* c > 1 where that takes less       */
     uint64_t    bits;                   /* f; KIND_CHOOSE: from the rate     */
     uint32_t    label;                  /* v                                 */
-} prints_wish;
+} fingerprint_wish;
 
 /* Two keys that share their whole hash make the rate higher than 2^-f, by far
  * less than can be measured: a rate that is missed by less than a millionth of
  * itself counts as met. BLY_EPARAM below 2^-32, with labels 2^-30. */
-bly_status prints_plan(bly_plan_t *plan, const prints_wish *wish,
-                       const kind_spec *spec);
+bly_status fingerprint_plan(bly_plan_t *plan, const fingerprint_wish *wish,
+                            const kind_spec *spec);
 
 /* For `check`: labels or none. */
-bly_status prints_check(const void *image, bool labels);
+bly_status fingerprint_check(const void *image, bool labels);
 
 /* ---- Look up --------------------------------------------------------- */
 
@@ -68,41 +72,41 @@ typedef struct {
     uint64_t stride;                    /* bytes of a shard's table          */
     uint32_t bits, field, cell, label;  /* f, and bits of each               */
     bool     empty;                     /* no keys at all                    */
-} prints_view;
+} fingerprint_view;
 
-PLATFORM_INLINE uint32_t prints_field(uint32_t bits, uint32_t label)
+PLATFORM_INLINE uint32_t fingerprint_field(uint32_t bits, uint32_t label)
 {
-    return bits + (label > 0 ? PRINTS_WHICH_BITS : 0);
+    return bits + (label > 0 ? FINGERPRINT_WHICH_BITS : 0);
 }
 
-PLATFORM_INLINE uint64_t prints_round(uint64_t bytes)
+PLATFORM_INLINE uint64_t fingerprint_round(uint64_t bytes)
 {
-    return (bytes + PRINTS_LINE - 1) / PRINTS_LINE * PRINTS_LINE;
+    return (bytes + FINGERPRINT_LINE - 1) / FINGERPRINT_LINE * FINGERPRINT_LINE;
 }
 
-PLATFORM_INLINE uint32_t prints_part(uint64_t field, unsigned at)
+PLATFORM_INLINE uint32_t fingerprint_part(uint64_t field, unsigned at)
 {
     return field >> at & UINT8_MAX;
 }
 
-PLATFORM_INLINE prints_view prints_look(const void *image)
+PLATFORM_INLINE fingerprint_view fingerprint_look(const void *image)
 {
-    uint64_t shards = image_geometry(image, PRINTS_SHARDS);
-    uint64_t segment = image_geometry(image, PRINTS_SEGMENT);
-    prints_view v = {
+    uint64_t shards = image_geometry(image, FINGERPRINT_SHARDS);
+    uint64_t segment = image_geometry(image, FINGERPRINT_SEGMENT);
+    fingerprint_view v = {
         .seeds = image_payload(image),
         .shape = { .shards = (uint32_t)shards,
-                   .arity = prints_part(shards, PRINTS_ARITY_AT),
-                   .windows = (uint32_t)(segment >> PRINTS_WINDOWS_AT),
+                   .arity = fingerprint_part(shards, FINGERPRINT_ARITY_AT),
+                   .windows = (uint32_t)(segment >> FINGERPRINT_WINDOWS_AT),
                    .segment = (uint32_t)segment },
-        .stride = image_geometry(image, PRINTS_STRIDE),
-        .bits = prints_part(shards, PRINTS_BITS_AT),
-        .label = prints_part(shards, PRINTS_LABEL_AT),
-        .empty = image_geometry(image, PRINTS_KEYS) == 0,
+        .stride = image_geometry(image, FINGERPRINT_STRIDE),
+        .bits = fingerprint_part(shards, FINGERPRINT_BITS_AT),
+        .label = fingerprint_part(shards, FINGERPRINT_LABEL_AT),
+        .empty = image_geometry(image, FINGERPRINT_KEYS) == 0,
     };
-    v.field = prints_field(v.bits, v.label);
+    v.field = fingerprint_field(v.bits, v.label);
     v.cell = v.field + v.label;
-    v.rows = v.seeds + prints_round(v.shape.shards);
+    v.rows = v.seeds + fingerprint_round(v.shape.shards);
     return v;
 }
 
@@ -111,28 +115,24 @@ PLATFORM_INLINE prints_view prints_look(const void *image)
  * They leave the last bit's line of 64 bytes only if the bits themselves come
  * from the line before: so no lookup waits for a line that it does not need,
  * and since tables are whole lines none reads beyond. */
-PLATFORM_INLINE uint64_t prints_place(uint64_t bit, uint32_t bits)
+PLATFORM_INLINE uint64_t fingerprint_place(uint64_t bit, uint32_t bits)
 {
     uint64_t first = bit >> 3, last = (bit + bits - 1) >> 3;
-    uint64_t end = (last | (PRINTS_LINE - 1)) - 7;
+    uint64_t end = (last | (FINGERPRINT_LINE - 1)) - 7;
     uint64_t at = first < end ? first : end;
     return (at << 6) + (bit - 8 * at);
 }
 
-PLATFORM_INLINE uint64_t prints_mask(uint32_t bits)
-{
-    return UINT64_MAX >> (64 - bits);
-}
-
 /* What begins at a place; what is above its bits is not cleared. */
-PLATFORM_INLINE uint64_t prints_load(const uint8_t *rows, uint64_t place)
+PLATFORM_INLINE uint64_t fingerprint_load(const uint8_t *rows, uint64_t place)
 {
     return image_u64(rows + (place >> 6), 0) >> (place & 63);
 }
 
 /* The first bits of a state's cells, counted from v->rows. */
-PLATFORM_INLINE void prints_cells(const prints_view *v, uint32_t arity,
-                                  uint64_t state, uint64_t bit[PEEL_ARITY_MAX])
+PLATFORM_INLINE void fingerprint_cells(const fingerprint_view *v,
+                                       uint32_t arity, uint64_t state,
+                                       uint64_t bit[PEEL_ARITY_MAX])
 {
     uint64_t shard = peel_shard(&v->shape, state);
     uint64_t row = shard * v->stride * 8;
@@ -143,31 +143,32 @@ PLATFORM_INLINE void prints_cells(const prints_view *v, uint32_t arity,
 }
 
 /* Print and number of the own slot, as the cells tell them. */
-PLATFORM_INLINE uint64_t prints_read(const prints_view *v, uint32_t arity,
-                                     const uint64_t bit[PEEL_ARITY_MAX])
+PLATFORM_INLINE uint64_t fingerprint_read(const fingerprint_view *v,
+                                          uint32_t arity,
+                                          const uint64_t bit[PEEL_ARITY_MAX])
 {
     uint64_t read = 0;
     PLATFORM_UNROLL
     for (uint32_t j = 0; j < arity; j++)
-        read ^= prints_load(v->rows, prints_place(bit[j], v->field));
+        read ^= fingerprint_load(v->rows, fingerprint_place(bit[j], v->field));
     return read;
 }
 
-/* Is that what a key of this print would read? */
-PLATFORM_INLINE bool prints_match(const prints_view *v, uint64_t read,
-                                  uint64_t print)
+/* Is that what a key of this fingerprint would read? */
+PLATFORM_INLINE bool fingerprint_match(const fingerprint_view *v, uint64_t read,
+                                       uint64_t fingerprint)
 {
-    return !(((read ^ print) & prints_mask(v->bits)) | v->empty);
+    return !(((read ^ fingerprint) & bits_mask(v->bits)) | v->empty);
 }
 
-bool prints_contains(const void *image, uint64_t hash);
-void prints_contains_many(const void *image, const uint64_t *hashes, size_t n,
-                          bool *present);
+bool fingerprint_contains(const void *image, uint64_t hash);
+void fingerprint_contains_many(const void *image, const uint64_t *hashes,
+                               size_t n, bool *present);
 
 /* All but the labels, which are 0 then. BLY_EFULL. */
-bly_status prints_build(void *image, const kind_keys *keys,
-                        const kind_bench *bench);
+bly_status fingerprint_build(void *image, const kind_keys *keys,
+                             const kind_bench *bench);
 
-void prints_stat(bly_stat_t *out, const void *image);
+void fingerprint_stat(bly_stat_t *out, const void *image);
 
 #endif /* BLY_BODIES_FINGERPRINTS_H */

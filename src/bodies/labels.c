@@ -10,7 +10,7 @@
 #include "tools/counters.h"
 #include "tools/hash.h"
 #include "maths/maths.h"
-#include "maths/shape.h"
+#include "bodies/rows.h"
 
 /* ---- The row ------------------------------------------------------------ */
 
@@ -203,7 +203,7 @@ bly_status labels_plan(bly_plan_t *plan, const kind_spec *spec, uint64_t most)
         return status;
 
     shape s = labels_shape(m, k);
-    shape_plan(plan, &s, n);
+    rows_plan(plan, &s, n);
     double lines = ceil((double)bytes / 64), each = labels_lines(width);
     double absent = math_absent_probes(plan->fill, k);
     plan->lines_present = fmin(k * each, lines);
@@ -510,7 +510,7 @@ void labels_overlap(bly_overlap_t *out, const void *a, const void *b)
     labels_row r = labels_look(a);
     shape s = labels_shape(r.m, r.k);
     labels_pair used = labels_used(&r, image_payload(a), image_payload(b));
-    shape_overlap_of(out, &s, used.a, used.b, used.either);
+    rows_overlap_of(out, &s, used.a, used.b, used.either);
 }
 
 /* ---- Look inside -------------------------------------------------------- */
@@ -521,7 +521,7 @@ void labels_stat(bly_stat_t *out, const void *image)
     shape s = labels_shape(r.m, r.k);
     const uint8_t *row = image_payload(image);
     uint64_t used = labels_used(&r, row, row).a;
-    bly_estimate keys = shape_keys(&s, (double)used);
+    shape_estimate keys = shape_keys(&s, (double)used);
 
     out->fill = (double)used / (double)r.m;
     out->rate = pow(out->fill, r.k);

@@ -31,7 +31,7 @@
  * larger than it must be.
  *
  * The low 32 bits of the state choose neither shard nor first segment: they
- * are the key's print.
+ * are the key's fingerprint.
  *
  *   [Botelho 2007]  Simple and space-efficient minimal perfect hash functions,
  *                   WADS

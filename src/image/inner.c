@@ -11,23 +11,9 @@
 
 enum { INNER_ALIGNMENT = 64 };
 
-const char *const inner_bits[] = {
-    [INNER_STANDARD] = "standard", [INNER_PARTITIONED] = "partitioned",
-    [INNER_BLOCKED] = "blocked", [INNER_SPLIT] = "split", [INNER_BITS] = NULL,
-};
-
-const bly_kind *inner_bits_kind(uint64_t of)
-{
-    return kind_named(inner_bits[of], strlen(inner_bits[of]));
-}
-
 bool inner_room(uint64_t *out, uint64_t bytes)
 {
-    uint64_t more;
-    if (!sizes_add(&more, bytes, INNER_ALIGNMENT - 1))
-        return false;
-    *out = more / INNER_ALIGNMENT * INNER_ALIGNMENT;
-    return true;
+    return sizes_round_up(out, bytes, INNER_ALIGNMENT);
 }
 
 bly_status inner_plan_spec(bly_plan_t *plan, const bly_kind *kind,
@@ -57,10 +43,9 @@ bly_status inner_check_hash(const bly_kind *kind, const void *outer)
                        "another of=", kind->name, hash->name);
 }
 
-bly_status inner_format(void *at, const bly_plan_t *plan, const void *outer,
-                        const kind_spec *spec)
+bly_status inner_format(void *at, const bly_kind *kind, const bly_plan_t *plan,
+                        const void *outer, const kind_spec *spec)
 {
-    const bly_kind *kind = kind_named(plan->kind, strlen(plan->kind));
     char hash[HASH_NAME + 1] = "";
     memcpy(hash, (const uint8_t *)outer + IMAGE_HASH, HASH_NAME);
     image_format(at, plan, kind->version, image_u64(outer, IMAGE_SEED), hash);

@@ -6,24 +6,13 @@
  * header has its own checksum; its payload's is 0, because the outer payload's
  * covers it, and its number of items is "unknown".
  *
- * Compound kinds know the kinds inside by name only, and use them through
- * kind.h.
+ * What kinds may be inside is for the compound kinds to know
+ * (src/kinds/compound/parts.h); here a kind is what the caller points to.
  */
 #ifndef BLY_IMAGE_INNER_H
 #define BLY_IMAGE_INNER_H
 
 #include "image/kind.h"
-
-/* Kinds of nothing but bits, as choices of an option `of`: an empty payload is
- * all zeros, an add never fails, and it says BLY_SEEN, changing nothing, just
- * where contains() says yes. They have contains_many and add_each. */
-enum { INNER_STANDARD, INNER_PARTITIONED, INNER_BLOCKED, INNER_SPLIT,
-       INNER_BITS };
-
-extern const char *const inner_bits[];
-
-/* Choice `of`, below INNER_BITS. */
-const bly_kind *inner_bits_kind(uint64_t of);
 
 /* Where an inner image stands. */
 typedef struct {
@@ -46,10 +35,10 @@ bly_status inner_plan(bly_plan_t *plan, kind_spec *spec, const bly_kind *kind,
  * they come? BLY_EHASH. */
 bly_status inner_check_hash(const bly_kind *kind, const void *outer);
 
-/* Write the header of an empty inner image over zero bytes, of the kind named
- * in the plan. */
-bly_status inner_format(void *at, const bly_plan_t *plan, const void *outer,
-                        const kind_spec *spec);
+/* Write the header of an empty inner image over zero bytes, of the kind that
+ * made the plan. */
+bly_status inner_format(void *at, const bly_kind *kind, const bly_plan_t *plan,
+                        const void *outer, const kind_spec *spec);
 
 /* Is there, `offset` bytes into the outer payload, an image of this kind that
  * may be used? Its header must be sound, its hash and seed the outer image's,

@@ -299,10 +299,6 @@ struct bly_kind {
                    uint64_t *places, size_t *bytes);
 };
 
-/* The kind of a name of `length` characters, or NULL. The registry, which is
- * above this floor, has the list (src/verbs/registry.c). */
-const bly_kind *kind_named(const char *name, size_t length);
-
 /* What is wanted of a kind, its options as they are when none is given. */
 kind_spec kind_spec_plain(const bly_kind *kind, uint64_t capacity,
                           double rate);
@@ -317,16 +313,17 @@ bly_status kind_no_capacity(void);
 bly_status kind_too_big(const kind_spec *spec, const char *limit);
 
 /* For `plan` of a kind that is one row of cells, each probe of k anywhere in
- * it, and whose first two options are m, the number of cells, and k: these two
- * and the number of keys, each from the options or from what is known already.
- * `limit` names m_most in the error. BLY_EPARAM, BLY_ETOOBIG. */
+ * it, and whose first two options and first two fields of the geometry are m,
+ * the number of cells, and k: these two and the number of keys, each from the
+ * options or from what is known already. `limit` names m_most in the error.
+ * BLY_EPARAM, BLY_ETOOBIG. */
 typedef struct {
     uint64_t    m_most;
     uint32_t    k_most;
     const char *limit;                  /* "2^56 counters"                   */
 } kind_row;
 
-enum { KIND_ROW_M, KIND_ROW_K };        /* the options                       */
+enum { KIND_ROW_M, KIND_ROW_K };        /* options, and in the geometry      */
 
 bly_status kind_row_size(uint64_t *m, uint32_t *k, uint64_t *n,
                          const kind_spec *spec, const kind_row *row);

@@ -9,13 +9,9 @@
  *   [Bloom 1970]    Space/time trade-offs in hash coding with allowable
  *                   errors, CACM 13(7)
  *   [Bose 2008]     On the false-positive rate of Bloom filters, IPL 108(4)
- *   [Christensen 2010]  A new analysis of the false positive rate of a Bloom
- *                   filter, IPL 110(21)
  *   [Goel 2010]     Small subset queries and Bloom filters using ternary
  *                   associative memories, SIGMETRICS
  *   [Putze 2009]    Cache-, hash- and space-efficient Bloom filters, JEA 14
- *   [Papapetrou 2010]  Cardinality estimation and dynamic length adaptation
- *                   for Bloom filters, Distrib. Parallel Databases 28
  */
 #ifndef BLY_MATHS_MATHS_H
 #define BLY_MATHS_MATHS_H
@@ -26,23 +22,16 @@
 
 /* ---- Sizes: domain n >= 1, 0 < p < 1, k >= 1, m >= 1 ------------------- */
 
-/* Bits a key at the best k: log2(1/p) / ln 2. [Bloom 1970] */
-double math_bits_per_key(double p);
-
 /* The real k that makes the rate least: (m/n) ln 2, where half the bits are
  * set. */
 double math_best_probes(double m, double n);
-
-/* The textbook's sizes, m = ceil(-n ln p / ln^2 2), k = round(m/n ln 2) but at
- * least 1. They miss p by a little: k is rounded, and the formula behind them
- * is an approximation from below. For comparison; we do not size by it. */
-void math_textbook(double n, double p, double *m, double *k);
 
 /* m at which k probes reach p by math_rate_exp: a lower bound of what is
  * needed. */
 double math_bits_least(double n, double p, double k);
 
-/* m at which k probes reach p by math_rate_bound: enough in any case. */
+/* m at which k probes reach p by (1 - e^(-k(n+1/2)/(m-1)))^k, which is proved
+ * never to be below the true rate: enough in any case; m >= 2. [Goel 2010] */
 double math_bits_enough(double n, double p, double k);
 
 /* n that fill m bits up to rate p: -(m/k) ln(1 - p^(1/k)). */
@@ -56,9 +45,7 @@ double math_rate_exp(double m, double n, double k);
 /* (1 - (1-1/m)^(kn))^k. Independent bits: a little low. [Bloom 1970] */
 double math_rate_classic(double m, double n, double k);
 
-/* (1 - e^(-k(n+1/2)/(m-1)))^k, proved never to be below the true rate; m >= 2.
- * [Goel 2010] */
-double math_rate_bound(double m, double n, double k);
+enum { MATH_OCCUPANCY = 2048 };         /* bits: few, see below              */
 
 /* The true rate, E[(X/m)^k] over the number X of set bits. Where m is at most
  * MATH_OCCUPANCY and 4 k^2, by (1) and (2) below, to rounding; else
@@ -69,18 +56,6 @@ double math_rate_bound(double m, double n, double k);
  * 0.3 % off at m just above MATH_OCCUPANCY. tests/maths/maths.c holds these
  * bands. [Bose 2008] */
 double math_rate(uint64_t m, double n, uint32_t k);
-
-/* The true rate from the distribution of X, whole n. m <= MATH_OCCUPANCY.
- * [Christensen 2010] */
-double math_rate_occupancy(uint64_t m, uint64_t n, uint32_t k);
-
-/* The true rate by inclusion and exclusion, in O(k^2); loses log10(3^k) of its
- * digits at half fill: k <= 20. [Bose 2008, rearranged] */
-double math_rate_inclusion(double m, double n, uint32_t k);
-
-/* Chance that the share of zeros is off its mean by `off` or more: at most
- * 2 e^(-2 (off m)^2 / (kn)). [Azuma's inequality] */
-double math_zeros_tail(double m, double n, double k, double off);
 
 /* Probes a lookup of an absent key takes when a share `fill` of the bits is
  * set and it stops at the first clear one: (1 - fill^k) / (1 - fill). */
@@ -129,33 +104,5 @@ void math_given_probe(math_given *g, uint32_t probes);
 
 /* (1) */
 double math_given_rate(const math_given *g, const math_chances *touch);
-
-/* ---- Occupancy: how many of m <= MATH_OCCUPANCY bits are set ----------- */
-
-enum { MATH_OCCUPANCY = 2048 };
-
-/* chance[x] for low <= x <= high: that x bits are set. What lies outside is
- * below 10^-30. */
-typedef struct {
-    uint64_t m, low, high;
-    double   chance[MATH_OCCUPANCY + 1];
-} math_occupancy;
-
-void math_occupancy_start(math_occupancy *o, uint64_t m);
-void math_occupancy_probe(math_occupancy *o, uint32_t probes);
-
-/* E[(X/m)^k] */
-double math_occupancy_moment(const math_occupancy *o, uint32_t k);
-
-/* ---- Sets of keys ------------------------------------------------------ */
-
-/* Keys in both A and B from the set bits x of A, y of B and `both` of A AND B
- * [Papapetrou 2010]; 0 where that is negative. */
-double math_intersection_and(double m, double k, double x, double y,
-                             double both);
-
-/* Share of bits set in A AND B when the common keys set `common` of them and
- * the others of A and of B each `a` and `b`. */
-double math_and_fill(double common, double a, double b);
 
 #endif /* BLY_MATHS_MATHS_H */

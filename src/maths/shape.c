@@ -7,10 +7,8 @@
 
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/sizes.h"
-#include "tools/bits.h"
 #include "maths/maths.h"
 
 /* Of a key that chose this block: the chance that it leaves a given bit of a
@@ -138,14 +136,6 @@ double shape_rate(const shape *s, uint64_t n, double *sd)
         *sd = variance > 0 ? sqrt(variance / (double)s->blocks) : 0;
     }
     return f.rate;
-}
-
-void shape_plan(bly_plan_t *plan, const shape *s, uint64_t n)
-{
-    plan->capacity = n;
-    plan->rate = shape_rate(s, n, &plan->rate_sd);
-    plan->fill = shape_fill(s, (double)n);
-    plan->probes = s->probes * (uint32_t)s->lanes;
 }
 
 /* The rate of so many blocks, two or more, from a table for its probes. */
@@ -314,66 +304,24 @@ static double shape_root(double variance)
     return variance > 0 ? sqrt(variance) : 0;
 }
 
-bly_estimate shape_keys(const shape *s, double set)
+shape_estimate shape_keys(const shape *s, double set)
 {
     double all = shape_bits(s);
     if (set >= all)
-        return (bly_estimate){ (double)INFINITY, (double)INFINITY };
+        return (shape_estimate){ (double)INFINITY, (double)INFINITY };
     if (set <= 0)
-        return (bly_estimate){ 0, 0 };
+        return (shape_estimate){ 0, 0 };
     double n = log1p(-set / all) / shape_log_clear(s);
-    return (bly_estimate){ n, shape_root(shape_covariance(s, n, 0, 0)) };
+    return (shape_estimate){ n, shape_root(shape_covariance(s, n, 0, 0)) };
 }
 
-/* ---- Reading the bits -------------------------------------------------- */
-
-static size_t shape_lane_bytes(const shape *s)
-{
-    return (size_t)(s->bits / 8 + (s->bits % 8 != 0));
-}
-
-static size_t shape_bytes(const shape *s)
-{
-    return (size_t)(s->blocks * s->lanes) * shape_lane_bytes(s);
-}
-
-enum { SHAPE_POWERS = 512 };
-
-/* Walk all lanes; the mean over blocks of the product over lanes of
- * (set/bits)^probes is the filter's own rate. */
-void shape_stat(bly_stat_t *out, const shape *s, const uint8_t *payload)
-{
-    double power[SHAPE_POWERS + 1], rate = 0;
-    bool tabled = s->bits <= SHAPE_POWERS;
-    size_t lane_bytes = shape_lane_bytes(s);
-    uint64_t set = 0;
-
-    for (uint64_t x = 0; tabled && x <= s->bits; x++)
-        power[x] = pow((double)x / (double)s->bits, s->probes);
-    for (uint64_t block = 0; block < s->blocks; block++) {
-        double chance = 1;
-        for (uint64_t lane = 0; lane < s->lanes; lane++) {
-            uint64_t x = bits_count(payload, lane_bytes);
-            payload += lane_bytes;
-            set += x;
-            chance *= tabled ? power[x]
-                    : pow((double)x / (double)s->bits, s->probes);
-        }
-        rate += chance;
-    }
-    bly_estimate keys = shape_keys(s, (double)set);
-    out->fill = (double)set / shape_bits(s);
-    out->rate = rate / (double)s->blocks;
-    out->distinct = keys.value;
-    out->distinct_sd = keys.sd;
-    out->probes = s->probes * (uint32_t)s->lanes;
-}
+/* ---- Two filters ------------------------------------------------------- */
 
 /* The variances of what a, b and either are combined to, where a_only and
  * b_only are the keys in one filter alone. Differences are taken between
  * neighbours first: those of equal filters are 0, not what rounding leaves. */
-static void shape_overlap_errors(bly_overlap_t *out,
-                                 shape_covary *covariance, const void *filter)
+static void shape_pair_errors(shape_pair *out, shape_covary *covariance,
+                              const void *filter)
 {
     double both = fmax(out->both.value, 0);
     double a_only = fmax(out->a.value - both, 0);
@@ -398,9 +346,9 @@ static void shape_overlap_errors(bly_overlap_t *out,
     out->both.sd = shape_root(uu + (dd - 2 * du));
 }
 
-void shape_overlap_end(bly_overlap_t *out)
+void shape_pair_end(shape_pair *out)
 {
-    out->jaccard = (bly_estimate){ 0, 0 };
+    out->jaccard = (shape_estimate){ 0, 0 };
     if (isinf(out->either.value))
         out->both = out->differ = out->jaccard = out->either;
     else if (out->either.value > 0) {
@@ -414,17 +362,17 @@ void shape_overlap_end(bly_overlap_t *out)
     }
 }
 
-void shape_overlap_combine(bly_overlap_t *out, shape_covary *covariance,
-                           const void *filter)
+void shape_pair_combine(shape_pair *out, shape_covary *covariance,
+                        const void *filter)
 {
     if (isfinite(out->either.value)) {
         double a_only = out->either.value - out->b.value;
         double b_only = out->either.value - out->a.value;
         out->both.value = out->a.value - a_only;
         out->differ.value = a_only + b_only;
-        shape_overlap_errors(out, covariance, filter);
+        shape_pair_errors(out, covariance, filter);
     }
-    shape_overlap_end(out);
+    shape_pair_end(out);
 }
 
 static double shape_covary_rows(const void *filter, double both, double a_only,
@@ -433,19 +381,13 @@ static double shape_covary_rows(const void *filter, double both, double a_only,
     return shape_covariance(filter, both, a_only, b_only);
 }
 
-void shape_overlap_of(bly_overlap_t *out, const shape *s,
-                      uint64_t a, uint64_t b, uint64_t either)
+shape_pair shape_pair_of(const shape *s, uint64_t a, uint64_t b,
+                         uint64_t either)
 {
-    out->a = shape_keys(s, (double)a);
-    out->b = shape_keys(s, (double)b);
-    out->either = shape_keys(s, (double)either);
-    shape_overlap_combine(out, shape_covary_rows, s);
-}
-
-void shape_overlap(bly_overlap_t *out, const shape *s,
-                   const uint8_t *a, const uint8_t *b)
-{
-    size_t bytes = shape_bytes(s);
-    shape_overlap_of(out, s, bits_count(a, bytes), bits_count(b, bytes),
-                     bits_count_or(a, b, bytes));
+    shape_pair pair = {
+        .a = shape_keys(s, (double)a), .b = shape_keys(s, (double)b),
+        .either = shape_keys(s, (double)either),
+    };
+    shape_pair_combine(&pair, shape_covary_rows, s);
+    return pair;
 }

@@ -59,7 +59,9 @@
 #ifndef BLY_MATHS_SHAPE_H
 #define BLY_MATHS_SHAPE_H
 
-#include "bloomery.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 typedef struct {
     uint64_t blocks, lanes, bits;
@@ -86,9 +88,6 @@ static inline double shape_bits(const shape *s)
 /* Share of bits set by n keys, expected. */
 double shape_fill(const shape *s, double n);
 
-/* Fill in capacity, rate, rate_sd, fill and probes of a plan for n keys. */
-void shape_plan(bly_plan_t *plan, const shape *s, uint64_t n);
-
 /* Predicted rate after n keys, (1), and the standard deviation of one
  * filter's own rate, (2). sd may be NULL. probes <= MATH_GIVEN / 2 unless
  * blocks is 1. */
@@ -110,21 +109,22 @@ uint32_t shape_row_probes_for(uint64_t m, double n, uint32_t most_k);
 bool     shape_row_bits      (uint64_t *m, double n, double p, uint32_t k,
                               uint64_t most_m);
 
+/* A number and its standard deviation. */
+typedef struct { double value, sd; } shape_estimate;
+
 /* Keys from the number of set bits, (3), and the estimate's deviation. Both
  * infinite when every bit is set. */
-bly_estimate shape_keys(const shape *s, double set);
+shape_estimate shape_keys(const shape *s, double set);
 
-/* Fill in fill, rate, distinct, distinct_sd and probes of a filter from its
- * bits. */
-void shape_stat(bly_stat_t *out, const shape *s, const uint8_t *payload);
+/* What two filters hold together: keys of a, of b, of one of them at least, of
+ * both, of just one, and the Jaccard index. */
+typedef struct {
+    shape_estimate a, b, either, both, differ, jaccard;
+} shape_pair;
 
-/* Estimate what two filters of this shape hold together. */
-void shape_overlap(bly_overlap_t *out, const shape *s,
-                   const uint8_t *a, const uint8_t *b);
-
-/* The same from the numbers of set bits: of a, of b, of a OR b. */
-void shape_overlap_of(bly_overlap_t *out, const shape *s,
-                      uint64_t a, uint64_t b, uint64_t either);
+/* From the numbers of set bits: of a, of b, of a OR b. */
+shape_pair shape_pair_of(const shape *s, uint64_t a, uint64_t b,
+                         uint64_t either);
 
 /* From the estimates a, b and either what follows from them, and all
  * deviations. Of filters whose bits are not in blocks of one size: the
@@ -133,11 +133,11 @@ void shape_overlap_of(bly_overlap_t *out, const shape *s,
 typedef double shape_covary(const void *filter, double both, double a_only,
                             double b_only);
 
-void shape_overlap_combine(bly_overlap_t *out, shape_covary *covariance,
-                           const void *filter);
+void shape_pair_combine(shape_pair *out, shape_covary *covariance,
+                        const void *filter);
 
 /* The Jaccard index from either, both and differ and their deviations; nothing
  * but infinities where `either` is one. */
-void shape_overlap_end(bly_overlap_t *out);
+void shape_pair_end(shape_pair *out);
 
 #endif /* BLY_MATHS_SHAPE_H */

@@ -19,6 +19,12 @@ PLATFORM_INLINE uint64_t bits_range(uint64_t h, uint64_t n)
     return platform_mul_high(h, n);
 }
 
+/* The low `width` bits, 1 .. 64. */
+PLATFORM_INLINE uint64_t bits_mask(uint32_t width)
+{
+    return UINT64_MAX >> (64 - width);
+}
+
 PLATFORM_INLINE bool bits_test(const uint8_t *row, uint64_t at)
 {
     return platform_load8(row + (at >> 3)) >> (at & 7) & 1;

@@ -90,23 +90,4 @@ PLATFORM_INLINE void counters_set(uint8_t *row, uint64_t i, uint32_t width,
         p[at.third] = (uint8_t)(window >> 8 * at.third);
 }
 
-/* One more, unless it sticks; what it is now. */
-PLATFORM_INLINE uint32_t counters_up(uint8_t *row, uint64_t i, uint32_t width)
-{
-    uint32_t value = counters_get(row, i, width);
-    if (value < counters_max(width))
-        counters_set(row, i, width, ++value);
-    return value;
-}
-
-/* One less, unless it is 0 or sticks; what it is now. */
-PLATFORM_INLINE uint32_t counters_down(uint8_t *row, uint64_t i,
-                                       uint32_t width)
-{
-    uint32_t value = counters_get(row, i, width);
-    if (value > 0 && value < counters_max(width))
-        counters_set(row, i, width, --value);
-    return value;
-}
-
 #endif /* BLY_TOOLS_COUNTERS_H */

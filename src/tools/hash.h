@@ -108,12 +108,16 @@ PLATFORM_INLINE uint64_t hash_spread(uint64_t hash)
     return (hash ^ hash >> 32) * HASH_STEP;
 }
 
+/* The multipliers of hash_mix(). */
+#define HASH_MIX_FIRST  UINT64_C(0xBF58476D1CE4E5B9)
+#define HASH_MIX_SECOND UINT64_C(0x94D049BB133111EB)
+
 /* A full mix of 64 bits, a bijection: two rounds of xorshift and odd
  * multiplication (the finaliser of SplitMix64, "variant 13" of Stafford). */
 PLATFORM_INLINE uint64_t hash_mix(uint64_t v)
 {
-    v = (v ^ v >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    v = (v ^ v >> 27) * UINT64_C(0x94D049BB133111EB);
+    v = (v ^ v >> 30) * HASH_MIX_FIRST;
+    v = (v ^ v >> 27) * HASH_MIX_SECOND;
     return v ^ v >> 31;
 }
 

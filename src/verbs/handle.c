@@ -44,7 +44,7 @@ bly_status handle_find(const bly_kind **kind, const void *image)
 {
     const char *name = (const char *)image + IMAGE_KIND;
     size_t length = strnlen(name, IMAGE_KIND_NAME);
-    const bly_kind *found = kind_named(name, length);
+    const bly_kind *found = registry_find(name, length);
     for (size_t i = length; i < IMAGE_KIND_NAME; i++)
         if (name[i] != '\0')
             found = NULL;

@@ -22,17 +22,10 @@ const bly_kind *const registry_kinds[] = {
 
 enum { REGISTRY_SIZE = sizeof registry_kinds / sizeof *registry_kinds - 1 };
 
-/* The names' lengths: compound kinds ask for kinds by name at each lookup. */
-static const uint8_t registry_lengths[] = {
-#define REGISTRY_LENGTH(name) sizeof #name - 1,
-    REGISTRY_KINDS(REGISTRY_LENGTH)
-#undef REGISTRY_LENGTH
-};
-
-const bly_kind *kind_named(const char *name, size_t length)
+const bly_kind *registry_find(const char *name, size_t length)
 {
     for (size_t i = 0; i < REGISTRY_SIZE; i++)
-        if (registry_lengths[i] == length
+        if (strlen(registry_kinds[i]->name) == length
             && memcmp(registry_kinds[i]->name, name, length) == 0)
             return registry_kinds[i];
     return NULL;
@@ -161,7 +154,7 @@ bly_status registry_parse(const bly_kind **kind, uint64_t option[KIND_OPTIONS],
                           const char *text)
 {
     size_t name = strcspn(text, ":");
-    const bly_kind *found = kind_named(text, name);
+    const bly_kind *found = registry_find(text, name);
     uint64_t value[KIND_OPTIONS] = { 0 };
 
     if (found == NULL)
@@ -294,7 +287,7 @@ const bly_kind_info *const *bly_kinds(size_t *n)
 
 const bly_kind_info *bly_kind_find(const char *text)
 {
-    const bly_kind *kind = kind_named(text, strcspn(text, ":"));
+    const bly_kind *kind = registry_find(text, strcspn(text, ":"));
     for (size_t i = 0; kind != NULL && i < REGISTRY_SIZE; i++)
         if (registry_kinds[i] == kind)
             return bly_kinds(NULL)[i];

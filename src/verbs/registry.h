@@ -48,6 +48,9 @@ REGISTRY_KINDS(REGISTRY_DECLARE)
 /* The kinds, a NULL at the end. */
 extern const bly_kind *const registry_kinds[];
 
+/* The kind of a name of `length` characters, or NULL. */
+const bly_kind *registry_find(const char *name, size_t length);
+
 /* Read "kind:option=value,…": the kind, and its options' values in the order
  * of its table, those not given as their standard. BLY_EKIND, BLY_EOPTION. */
 bly_status registry_parse(const bly_kind **kind, uint64_t option[KIND_OPTIONS],

@@ -5,6 +5,7 @@
 
 #include "image/image.h"
 #include "image/inner.h"
+#include "kinds/compound/parts.h"
 #include "forged.h"
 
 enum { DEPTH = 1, STRIDE = 2 };
@@ -187,7 +188,7 @@ static void test_catalogue_rates(void **state)
 {
     (void)state;
     enum { FILTERS = 100, ASKED = 20000 };
-    const bly_kind *kind = kind_named("standard", 8);
+    const bly_kind *kind = &bly_kind_standard;
     uint64_t hits[ATTENUATED_RATES] = { 0 };
     for (uint64_t run = 0; run < FILTERS; run++) {
         bly_filter *f = attenuated_new("attenuated:m=512,k=4,depth=5", 200, 0,

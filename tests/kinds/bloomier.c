@@ -2,7 +2,7 @@
  * stays right when others are changed; strangers are turned away.
  */
 #include "forged.h"
-#include "prints.h"
+#include "fingerprints.h"
 
 #include "verbs/registry.h"
 
@@ -43,18 +43,18 @@ static void bloomier_has(const bly_filter *filter, uint64_t hash,
 static void test_labels(void **state)
 {
     (void)state;
-    uint64_t *hashes = prints_keys(1, N, 1, 0);
+    uint64_t *hashes = fingerprint_keys(1, N, 1, 0);
     for (unsigned bits = 1; bits <= 64; bits++) {
         bly_filter *filter = bloomier_of(bits, hashes, N);
-        prints_layout l = prints_layout_of(bly_image(filter, NULL));
-        prints_hold(filter, 1, N);
+        fingerprint_layout l = fingerprint_layout_of(bly_image(filter, NULL));
+        fingerprint_hold(filter, 1, N);
         for (uint64_t i = 0; i < N; i++) {
             uint64_t slot[4], label = bloomier_label(i, bits);
-            const uint8_t *row = prints_slots(&l, hashes[i], slot);
-            uint64_t own = slot[prints_rest(&l, hashes[i]) >> l.bits];
+            const uint8_t *row = fingerprint_slots(&l, hashes[i], slot);
+            uint64_t own = slot[fingerprint_rest(&l, hashes[i]) >> l.bits];
             bloomier_has(filter, hashes[i], label);
-            assert_true(prints_bits_at(row, own * (l.field + bits) + l.field,
-                                       bits) == label);
+            own = own * (l.field + bits) + l.field;
+            assert_true(fingerprint_bits_at(row, own, bits) == label);
         }
         bly_free(filter);
     }
@@ -66,7 +66,7 @@ static void test_sizes_of_sets(void **state)
     (void)state;
     static const uint64_t sizes[] = { 1, 2, 3, 10, 100, 10000, 1300000 };
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        uint64_t *hashes = prints_keys(2, sizes[s], 1, 0);
+        uint64_t *hashes = fingerprint_keys(2, sizes[s], 1, 0);
         bly_filter *filter = bloomier_of(20, hashes, sizes[s]);
         for (uint64_t i = 0; i < sizes[s]; i++)
             bloomier_has(filter, hashes[i], bloomier_label(i, 20));
@@ -79,15 +79,15 @@ static void test_sizes_of_sets(void **state)
 static void test_own_slots(void **state)
 {
     (void)state;
-    uint64_t *hashes = prints_keys(1, N, 1, 0);
+    uint64_t *hashes = fingerprint_keys(1, N, 1, 0);
     bly_filter *filter = bloomier_of(8, hashes, N);
-    prints_layout l = prints_layout_of(bly_image(filter, NULL));
+    fingerprint_layout l = fingerprint_layout_of(bly_image(filter, NULL));
     static bool used[2 * N];
     assert_int_equal(l.shards, 1);
     for (uint64_t i = 0; i < N; i++) {
         uint64_t slot[4];
-        prints_slots(&l, hashes[i], slot);
-        uint64_t own = slot[prints_rest(&l, hashes[i]) >> l.bits];
+        fingerprint_slots(&l, hashes[i], slot);
+        uint64_t own = slot[fingerprint_rest(&l, hashes[i]) >> l.bits];
         assert_in_range(own, 0, 2 * N - 1);
         assert_false(used[own]);
         used[own] = true;
@@ -100,7 +100,7 @@ static void test_own_slots(void **state)
 static void test_put(void **state)
 {
     (void)state;
-    uint64_t *hashes = prints_keys(1, N, 1, 0);
+    uint64_t *hashes = fingerprint_keys(1, N, 1, 0);
     static const unsigned widths[] = { 1, 13, 32, 33, 57, 64 };
     for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
         unsigned bits = widths[w];
@@ -125,7 +125,7 @@ static void test_strangers(void **state)
 {
     (void)state;
     enum { ASKED = 1000000 };
-    uint64_t *hashes = prints_keys(1, N, 1, 0), hits = 0;
+    uint64_t *hashes = fingerprint_keys(1, N, 1, 0), hits = 0;
     bly_filter *filter = bloomier_of(16, hashes, N), *before = NULL;
     assert_status(bly_copy(&before, filter, NULL), BLY_OK);
     for (uint64_t i = 0; i < ASKED; i++) {
@@ -152,14 +152,14 @@ static void test_strangers(void **state)
 static void test_no_labels(void **state)
 {
     (void)state;
-    uint64_t *hashes = prints_keys(1, N, 1, 0);
-    bly_filter *filter = prints_of("bloomier", 0.01, hashes, N);
+    uint64_t *hashes = fingerprint_keys(1, N, 1, 0);
+    bly_filter *filter = fingerprint_of("bloomier", 0.01, hashes, N);
     for (uint64_t i = 0; i < N; i++)
         bloomier_has(filter, hashes[i], 0);
     assert_status(bly_put_hash(filter, hashes[7], 7), BLY_OK);
     bloomier_has(filter, hashes[7], 7);
     bly_free(filter);
-    filter = prints_of("bloomier", 0.01, hashes, 0);
+    filter = fingerprint_of("bloomier", 0.01, hashes, 0);
     uint64_t label;
     assert_false(bly_get_hash(filter, hashes[0], &label));
     assert_status(bly_put_hash(filter, hashes[0], 7), BLY_EABSENT);
@@ -172,7 +172,7 @@ static void test_no_labels(void **state)
 static void test_bad_labels(void **state)
 {
     (void)state;
-    uint64_t *hashes = prints_keys(1, N, 2, 0), labels[2 * N];
+    uint64_t *hashes = fingerprint_keys(1, N, 2, 0), labels[2 * N];
     bly_filter *filter = NULL;
     for (uint64_t i = 0; i < 2 * N; i++)
         labels[i] = bloomier_label(i % N, 9);
@@ -202,13 +202,13 @@ static void test_threads(void **state)
 {
     (void)state;
     enum { MANY = 1500000 };
-    uint64_t *hashes = prints_keys(3, MANY, 1, 0);
+    uint64_t *hashes = fingerprint_keys(3, MANY, 1, 0);
     uint64_t *labels = malloc(MANY * sizeof *labels);
     assert_non_null(labels);
     for (uint64_t i = 0; i < MANY; i++)
         labels[i] = bloomier_label(i, 32);
     kind_keys keys = { .hashes = hashes, .labels = labels, .n = MANY };
-    prints_threads(&bly_kind_bloomier, &keys);
+    fingerprint_threads(&bly_kind_bloomier, &keys);
     free(labels);
     free(hashes);
 }
@@ -219,7 +219,7 @@ static void test_hostile_payload(void **state)
     (void)state;
     static bool found[N];
     static uint64_t labels[N];
-    uint64_t *hashes = prints_keys(1, N, 1, 0);
+    uint64_t *hashes = fingerprint_keys(1, N, 1, 0);
     for (unsigned bits = 1; bits <= 64; bits += 9) {
         forged_image f = forged_of(bloomier_of(bits, hashes, N), 6);
         bly_get_many(f.wrapped, hashes, N, found, labels);

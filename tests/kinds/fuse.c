@@ -2,7 +2,7 @@
  * is built of anything: no keys, few, many, and the same ones again and again.
  */
 #include "forged.h"
-#include "prints.h"
+#include "fingerprints.h"
 
 #include "verbs/registry.h"
 
@@ -80,12 +80,13 @@ static void test_layout(void **state)
             char kind[64];
             snprintf(kind, sizeof kind, "%s,bits=%u", fuse_arities[a],
                      (unsigned)(n % 32 + 1));
-            uint64_t *hashes = prints_keys(n, n, 1, 0);
-            bly_filter *filter = prints_of(kind, 0, hashes, n);
-            prints_layout l = prints_layout_of(bly_image(filter, NULL));
+            uint64_t *hashes = fingerprint_keys(n, n, 1, 0);
+            bly_filter *filter = fingerprint_of(kind, 0, hashes, n);
+            const void *image = bly_image(filter, NULL);
+            fingerprint_layout l = fingerprint_layout_of(image);
             assert_true(l.keys == n && l.label == 0);
             assert_int_equal(l.bits, n % 32 + 1);
-            prints_hold(filter, n, n);
+            fingerprint_hold(filter, n, n);
             bly_free(filter);
             free(hashes);
         }
@@ -94,7 +95,7 @@ static void test_layout(void **state)
 static void test_no_keys(void **state)
 {
     (void)state;
-    bly_filter *filter = prints_of("fuse", 0.5, NULL, 0);
+    bly_filter *filter = fingerprint_of("fuse", 0.5, NULL, 0);
     for (uint64_t i = 0; i < 1000; i++)
         assert_false(bly_contains_hash(filter, test_random(1, i)));
     bly_free(filter);
@@ -107,13 +108,13 @@ static void test_rates(void **state)
     enum { N = 20000, ASKED = 2000000 };
     static uint64_t asked[ASKED];
     static bool present[ASKED];
-    uint64_t *hashes = prints_keys(1, N, 1, 0);
+    uint64_t *hashes = fingerprint_keys(1, N, 1, 0);
     for (uint64_t i = 0; i < ASKED; i++)
         asked[i] = test_random(2, i);
     for (unsigned f = 1; f <= 20; f++) {
         char kind[64];
         snprintf(kind, sizeof kind, "%s,bits=%u", fuse_arities[f % 2], f);
-        bly_filter *filter = prints_of(kind, 0, hashes, N);
+        bly_filter *filter = fingerprint_of(kind, 0, hashes, N);
         uint64_t hits = 0;
         bly_contains_many(filter, asked, ASKED, present);
         for (uint64_t i = 0; i < ASKED; i++)
@@ -130,17 +131,17 @@ static void test_order_is_forgotten(void **state)
     (void)state;
     for (uint64_t times = 1; times <= 16; times *= 4)
         for (uint64_t n = 2; n <= 20000; n *= 10) {
-            uint64_t *up = prints_keys(1, n, times, 0);
-            uint64_t *mixed = prints_keys(1, n, times, 5);
-            bly_filter *a = prints_of("fuse", 0.01, up, n * times);
-            bly_filter *b = prints_of("fuse", 0.01, mixed, n * times);
+            uint64_t *up = fingerprint_keys(1, n, times, 0);
+            uint64_t *mixed = fingerprint_keys(1, n, times, 5);
+            bly_filter *a = fingerprint_of("fuse", 0.01, up, n * times);
+            bly_filter *b = fingerprint_of("fuse", 0.01, mixed, n * times);
             size_t bytes;
             const void *image = bly_image(a, &bytes);
             assert_memory_equal(image, bly_image(b, NULL), bytes);
             bly_stat_t stat;
             assert_status(bly_stat(&stat, a), BLY_OK);
             assert_true(stat.distinct == (double)n && stat.items == n * times);
-            prints_hold(a, 1, n);
+            fingerprint_hold(a, 1, n);
             bly_free(a);
             bly_free(b);
             free(up);
@@ -153,12 +154,12 @@ static void test_one_key(void **state)
 {
     (void)state;
     enum { N = 1500000 };
-    uint64_t *hashes = prints_keys(1, 1, N, 0);
+    uint64_t *hashes = fingerprint_keys(1, 1, N, 0);
     for (uint64_t others = 0; others <= 100; others += 100) {
         for (uint64_t i = 0; i < others; i++)
             hashes[i * 1000] = test_random(1, i);
-        bly_filter *filter = prints_of("fuse", 0.01, hashes, N);
-        prints_hold(filter, 1, others > 0 ? others : 1);
+        bly_filter *filter = fingerprint_of("fuse", 0.01, hashes, N);
+        fingerprint_hold(filter, 1, others > 0 ? others : 1);
         bly_stat_t stat;
         assert_status(bly_stat(&stat, filter), BLY_OK);
         assert_true(stat.distinct == (others > 0 ? 100 : 1));
@@ -173,9 +174,9 @@ static void test_threads(void **state)
     (void)state;
     static const uint64_t sizes[] = { 1, 1000, 150000, 2200000 };
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        uint64_t *hashes = prints_keys(3, sizes[i], 1, 0);
+        uint64_t *hashes = fingerprint_keys(3, sizes[i], 1, 0);
         kind_keys keys = { .hashes = hashes, .n = sizes[i] };
-        prints_threads(&bly_kind_fuse, &keys);
+        fingerprint_threads(&bly_kind_fuse, &keys);
         free(hashes);
     }
 }
@@ -190,7 +191,7 @@ static void test_consecutive(void **state)
     for (unsigned shift = 0; shift <= 40; shift += 20) {
         for (uint64_t i = 0; i < N; i++)
             hashes[i] = i << shift;
-        bly_filter *filter = prints_of("fuse", 0.01, hashes, N);
+        bly_filter *filter = fingerprint_of("fuse", 0.01, hashes, N);
         for (uint64_t i = 0; i < N; i += 7)
             assert_true(bly_contains_hash(filter, hashes[i]));
         bly_free(filter);
@@ -198,7 +199,7 @@ static void test_consecutive(void **state)
     free(hashes);
 }
 
-/* The hash of a state: prints_state the other way round. */
+/* The hash of a state: fingerprint_state the other way round. */
 static uint64_t fuse_hash_of(uint64_t v)
 {
     v = (v ^ v >> 31 ^ v >> 62) * UINT64_C(0x319642B2D24D8EC3);
@@ -214,7 +215,7 @@ static void test_crafted(void **state)
     uint64_t hashes[N];
     for (uint64_t i = 0; i < N; i++) {
         hashes[i] = fuse_hash_of(UINT64_C(42) << 32 | i);
-        assert_true(prints_state(hashes[i]) == (UINT64_C(42) << 32 | i));
+        assert_true(fingerprint_state(hashes[i]) == (UINT64_C(42) << 32 | i));
     }
     bly_filter *none = NULL;
     assert_status(bly_build(&none, "fuse:arity=4", NULL, hashes, NULL, N),
@@ -228,11 +229,11 @@ static void test_hostile_payload(void **state)
 {
     (void)state;
     static bool present[1000];
-    uint64_t *hashes = prints_keys(1, 1000, 1, 0);
+    uint64_t *hashes = fingerprint_keys(1, 1000, 1, 0);
     for (unsigned f = 1; f <= 32; f++) {
         char kind[64];
         snprintf(kind, sizeof kind, "%s,bits=%u", fuse_arities[f % 2], f);
-        forged_image lie = forged_of(prints_of(kind, 0, hashes, 1000),
+        forged_image lie = forged_of(fingerprint_of(kind, 0, hashes, 1000),
                                      FORGED_ONES);
         bly_contains_many(lie.wrapped, hashes, 1000, present);
         for (size_t i = 0; i < 1000; i++)

@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include "image/image.h"
+#include "kinds/compound/parts.h"
 #include "forged.h"
 #include "image/inner.h"
 
@@ -31,7 +32,7 @@ static double layered_fill(const bly_filter *filter, size_t layer)
 {
     bly_stat_t stat = { .bytes = 0 };
     const uint8_t *image = layered_image(filter, layer);
-    kind_named("standard", 8)->stat(&stat, image);
+    bly_kind_standard.stat(&stat, image);
     return stat.fill;
 }
 

@@ -1,7 +1,7 @@
 /* xor.c - what is special to kind `xor`: its size, its three blocks, and that
  * it refuses the tables of `fuse`.
  */
-#include "prints.h"
+#include "fingerprints.h"
 
 #include "verbs/registry.h"
 
@@ -28,11 +28,11 @@ static void test_layout(void **state)
     for (uint64_t n = 1; n <= 200000; n += n < 60 ? 1 : n * 2 / 3) {
         char kind[64];
         snprintf(kind, sizeof kind, "xor:bits=%u", (unsigned)(n % 32 + 1));
-        uint64_t *hashes = prints_keys(n, n, 1, 0);
-        bly_filter *filter = prints_of(kind, 0, hashes, n);
-        prints_layout l = prints_layout_of(bly_image(filter, NULL));
+        uint64_t *hashes = fingerprint_keys(n, n, 1, 0);
+        bly_filter *filter = fingerprint_of(kind, 0, hashes, n);
+        fingerprint_layout l = fingerprint_layout_of(bly_image(filter, NULL));
         assert_true(l.arity == 3 && l.windows == 1 && l.keys == n);
-        prints_hold(filter, n, n);
+        fingerprint_hold(filter, n, n);
         bly_free(filter);
         free(hashes);
     }
@@ -41,12 +41,12 @@ static void test_layout(void **state)
 static void test_repeats(void **state)
 {
     (void)state;
-    uint64_t *hashes = prints_keys(1, 5000, 9, 4);
-    bly_filter *filter = prints_of("xor", 0.001, hashes, 45000);
+    uint64_t *hashes = fingerprint_keys(1, 5000, 9, 4);
+    bly_filter *filter = fingerprint_of("xor", 0.001, hashes, 45000);
     bly_stat_t stat;
     assert_status(bly_stat(&stat, filter), BLY_OK);
     assert_true(stat.distinct == 5000);
-    prints_hold(filter, 1, 5000);
+    fingerprint_hold(filter, 1, 5000);
     bly_free(filter);
     free(hashes);
 }
@@ -54,9 +54,9 @@ static void test_repeats(void **state)
 static void test_threads(void **state)
 {
     (void)state;
-    uint64_t *hashes = prints_keys(3, 1500000, 1, 0);
+    uint64_t *hashes = fingerprint_keys(3, 1500000, 1, 0);
     kind_keys keys = { .hashes = hashes, .n = 1500000 };
-    prints_threads(&bly_kind_xor, &keys);
+    fingerprint_threads(&bly_kind_xor, &keys);
     free(hashes);
 }
 
@@ -64,10 +64,10 @@ static void test_threads(void **state)
 static void test_fuse_is_refused(void **state)
 {
     (void)state;
-    uint64_t *hashes = prints_keys(1, 30000, 1, 0);
+    uint64_t *hashes = fingerprint_keys(1, 30000, 1, 0);
     static const char *const kinds[] = { "fuse", "fuse:arity=4", "xor" };
     for (size_t i = 0; i < 3; i++) {
-        bly_filter *filter = prints_of(kinds[i], 0.01, hashes, 30000);
+        bly_filter *filter = fingerprint_of(kinds[i], 0.01, hashes, 30000);
         size_t bytes;
         const void *good = bly_image(filter, &bytes);
         uint8_t *image = malloc(bytes);

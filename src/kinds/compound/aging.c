@@ -117,6 +117,7 @@
 
 #include "base/sizes.h"
 #include "image/inner.h"
+#include "kinds/compound/parts.h"
 
 enum {
     AGING_VERSION = 1,
@@ -128,10 +129,13 @@ enum {
 
 enum { AGING_OPTION_OF, AGING_OPTION_GENERATIONS };
 
+static const char *const aging_names[] = { PARTS_BITS(PARTS_NAME) NULL };
+static const bly_kind *const aging_kinds[] = { PARTS_BITS(PARTS_KIND) };
+
 static const kind_option aging_options[] = {
     [AGING_OPTION_OF] = {
         .name = "of", .help = "what kind the generations are",
-        .choices = inner_bits, .standard = INNER_BLOCKED,
+        .choices = aging_names, .standard = PARTS_BLOCKED,
     },
     [AGING_OPTION_GENERATIONS] = {
         .name = "generations", .help = "filters in the ring: more take less "
@@ -154,7 +158,7 @@ static aging_view aging_look(const void *image)
 {
     uint8_t *payload = image_payload_mut((void *)(uintptr_t)image);
     aging_view v = {
-        .kind = inner_bits_kind(image_geometry(image, AGING_OF)),
+        .kind = aging_kinds[image_geometry(image, AGING_OF)],
         .head = payload, .first = payload + AGING_HEAD,
         .generations = image_geometry(image, AGING_GENERATIONS),
         .stride = image_geometry(image, AGING_STRIDE),
@@ -220,7 +224,7 @@ static bly_status aging_plan_parts(aging_parts *parts, const kind_spec *spec)
     parts->generations = g;
     parts->cap = w / (g - 1) + (w % (g - 1) != 0);
     double p = -expm1(log1p(-spec->rate) / (double)g);
-    parts->kind = inner_bits_kind(spec->option[AGING_OPTION_OF]);
+    parts->kind = aging_kinds[spec->option[AGING_OPTION_OF]];
     bly_status status = inner_plan(&parts->plan, &parts->spec, parts->kind,
                                    parts->cap, p);
     if (status == BLY_OK
@@ -266,8 +270,8 @@ static bly_status aging_format(void *image, const kind_spec *spec)
     if (status == BLY_OK)
         status = inner_check_hash(parts.kind, image);
     for (uint64_t i = 0; i < parts.generations && status == BLY_OK; i++)
-        status = inner_format(at + i * parts.stride, &parts.plan, image,
-                              &parts.spec);
+        status = inner_format(at + i * parts.stride, parts.kind, &parts.plan,
+                              image, &parts.spec);
     return status;
 }
 
@@ -278,13 +282,13 @@ static bool aging_sound(const void *image)
     uint64_t of = image_geometry(image, AGING_OF);
     uint64_t g = image_geometry(image, AGING_GENERATIONS);
     uint64_t stride = image_geometry(image, AGING_STRIDE), payload, room;
-    if (of >= INNER_BITS || g < 2 || g > AGING_MOST
+    if (of >= PARTS_OF_BITS || g < 2 || g > AGING_MOST
         || image_geometry(image, AGING_CAP) == 0
         || !sizes_mul(&payload, stride, g)
         || !sizes_add(&payload, payload, AGING_HEAD)
         || payload != image_payload_bytes(image))
         return false;
-    const bly_kind *kind = inner_bits_kind(of);
+    const bly_kind *kind = aging_kinds[of];
     const uint8_t *first = image_payload(image) + AGING_HEAD;
     for (uint64_t i = 0; i < g; i++)
         if (!inner_check(image, AGING_HEAD + i * stride, kind)

@@ -119,6 +119,7 @@
 #include "base/sizes.h"
 #include "tools/bits.h"
 #include "image/inner.h"
+#include "kinds/compound/parts.h"
 
 enum {
     ATTENUATED_VERSION = 1,
@@ -132,10 +133,13 @@ enum {
 enum { ATTENUATED_OPTION_OF, ATTENUATED_OPTION_DEPTH, ATTENUATED_OPTION_M,
        ATTENUATED_OPTION_K };
 
+static const char *const attenuated_names[] = { PARTS_BITS(PARTS_NAME) NULL };
+static const bly_kind *const attenuated_kinds[] = { PARTS_BITS(PARTS_KIND) };
+
 static const kind_option attenuated_options[] = {
     [ATTENUATED_OPTION_OF] = {
         .name = "of", .help = "what kind the levels are",
-        .choices = inner_bits, .standard = INNER_STANDARD,
+        .choices = attenuated_names, .standard = PARTS_STANDARD,
     },
     [ATTENUATED_OPTION_DEPTH] = {
         .name = "depth", .help = "levels: labels are 1 up to this",
@@ -164,7 +168,7 @@ typedef struct {
 static attenuated_view attenuated_look(const void *image)
 {
     return (attenuated_view){
-        .kind = inner_bits_kind(image_geometry(image, ATTENUATED_OF)),
+        .kind = attenuated_kinds[image_geometry(image, ATTENUATED_OF)],
         .first = image_payload_mut((void *)(uintptr_t)image),
         .depth = image_geometry(image, ATTENUATED_DEPTH),
         .stride = image_geometry(image, ATTENUATED_STRIDE),
@@ -217,7 +221,7 @@ static bly_status attenuated_hand_on(attenuated_parts *parts, size_t ours,
 static bly_status attenuated_plan_parts(attenuated_parts *parts,
                                         const kind_spec *spec)
 {
-    parts->kind = inner_bits_kind(spec->option[ATTENUATED_OPTION_OF]);
+    parts->kind = attenuated_kinds[spec->option[ATTENUATED_OPTION_OF]];
     parts->depth = spec->option[ATTENUATED_OPTION_DEPTH];
     parts->spec = kind_spec_plain(parts->kind, spec->capacity, spec->rate);
     bly_status status = BLY_OK;
@@ -270,8 +274,8 @@ static bly_status attenuated_format(void *image, const kind_spec *spec)
     if (status == BLY_OK)
         status = inner_check_hash(parts.kind, image);
     for (uint64_t i = 0; i < parts.depth && status == BLY_OK; i++)
-        status = inner_format(at + i * parts.stride, &parts.plan, image,
-                              &parts.spec);
+        status = inner_format(at + i * parts.stride, parts.kind, &parts.plan,
+                              image, &parts.spec);
     return status;
 }
 
@@ -282,7 +286,7 @@ static bool attenuated_sound(const void *image)
     uint64_t of = image_geometry(image, ATTENUATED_OF);
     uint64_t depth = image_geometry(image, ATTENUATED_DEPTH);
     uint64_t stride = image_geometry(image, ATTENUATED_STRIDE), payload, room;
-    if (of >= INNER_BITS || depth < 1 || depth > ATTENUATED_MOST
+    if (of >= PARTS_OF_BITS || depth < 1 || depth > ATTENUATED_MOST
         || image_geometry(image, ATTENUATED_ZERO) != 0
         || !sizes_mul(&payload, stride, depth)
         || payload != image_payload_bytes(image))

@@ -6,8 +6,8 @@
  * page and has all its bits in it. So a lookup reads one page of the disk, not
  * k; and adds can be collected in memory, sorted by page, and written page by
  * page, each page once for all its new keys [Canim 2010]. That is what
- * BLY_PAGED does with the file (src/io/paged/pages.c); in memory or mapped, a filter
- * of this kind is a filter like any other, with the same bytes.
+ * BLY_PAGED does with the file (src/io/paged/pages.c); in memory or mapped, a
+ * filter of this kind is a filter like any other, with the same bytes.
  *
  * THE PICTURE
  *
@@ -94,7 +94,10 @@
 #include "base/sizes.h"
 #include "tools/bits.h"
 #include "tools/hash.h"
+#include "tools/index.h"
+#include "bodies/rows.h"
 #include "image/inner.h"
+#include "kinds/compound/parts.h"
 #include "maths/maths.h"
 #include "maths/shape.h"
 
@@ -124,12 +127,11 @@ static const kind_option buffered_options[] = {
     { .name = NULL },
 };
 
-/* What every page is. */
-static const bly_kind *buffered_inner(void)
-{
-    static const char name[] = "standard";
-    return kind_named(name, sizeof name - 1);
-}
+/* What every page is: a kind whose m and k are where image/kind.h says that
+ * those of a row are. How its positions are made follows them. */
+enum { BUFFERED_INDEX = KIND_ROW_K + 1 };
+
+static const bly_kind *const buffered_of = &bly_kind_standard;
 
 /* ---- The rate ---------------------------------------------------------- */
 
@@ -270,12 +272,10 @@ static bly_status buffered_plan_page(bly_plan_t *plan, kind_spec *asked,
                                      const buffered_row *row,
                                      uint64_t capacity)
 {
-    enum { STANDARD_M, STANDARD_K };    /* its first options */
-    const bly_kind *of = buffered_inner();
-    *asked = kind_spec_plain(of, capacity, 0.5);
-    asked->option[STANDARD_M] = row->m;
-    asked->option[STANDARD_K] = row->k;
-    return inner_plan_spec(plan, of, asked);
+    *asked = kind_spec_plain(buffered_of, capacity, 0.5);
+    asked->option[KIND_ROW_M] = row->m;
+    asked->option[KIND_ROW_K] = row->k;
+    return inner_plan_spec(plan, buffered_of, asked);
 }
 
 static uint64_t buffered_page_asked(const kind_spec *spec)
@@ -363,7 +363,8 @@ static bly_status buffered_format(void *image, const kind_spec *spec)
                                            (keys - 1) / buffered_pages(image)
                                            + 1);
     return status != BLY_OK ? status
-         : inner_format(image_payload_mut(image), &plan, image, &asked);
+         : inner_format(image_payload_mut(image), buffered_of, &plan, image,
+                        &asked);
 }
 
 static void buffered_like(void *image, const void *other)
@@ -378,12 +379,12 @@ static bool buffered_model_sound(const void *image)
     const uint8_t *model = buffered_model(image);
     buffered_row row = buffered_row_of(image);
     return image_u64(model, IMAGE_BYTES) == buffered_page_bytes(image)
-        && image_geometry(model, 0) == row.m
-        && image_geometry(model, 1) == row.k
-        && image_geometry(model, 2) == 0
+        && image_geometry(model, KIND_ROW_M) == row.m
+        && image_geometry(model, KIND_ROW_K) == row.k
+        && image_geometry(model, BUFFERED_INDEX) == INDEX_POWER
         && image_u64(model, IMAGE_ITEMS) == IMAGE_ITEMS_UNKNOWN
         && image_u64(model, IMAGE_PAYLOAD_SUM) == 0
-        && inner_check(image, 0, buffered_inner());
+        && inner_check(image, 0, buffered_of);
 }
 
 static bool buffered_page_size(uint64_t page)
@@ -457,7 +458,7 @@ static void buffered_page_contains(const void *head, const void *page,
     if (state == KIND_PAGE_EMPTY || state == KIND_PAGE_BROKEN)
         memset(present, state == KIND_PAGE_BROKEN, n * sizeof *present);
     else
-        buffered_inner()->contains_many(page, hashes, n, present);
+        buffered_of->contains_many(page, hashes, n, present);
 }
 
 static void buffered_page_add(const void *head, void *page,
@@ -465,7 +466,7 @@ static void buffered_page_add(const void *head, void *page,
 {
     size_t done;
     if (buffered_open(head, page))
-        (void)buffered_inner()->add_many(page, hashes, n, &done);
+        (void)buffered_of->add_many(page, hashes, n, &done);
 }
 
 static void buffered_page_add_each(const void *head, void *page,
@@ -474,7 +475,7 @@ static void buffered_page_add_each(const void *head, void *page,
 {
     size_t done;
     if (buffered_open(head, page))
-        (void)buffered_inner()->add_each(page, hashes, n, seen, &done);
+        (void)buffered_of->add_each(page, hashes, n, seen, &done);
     else
         memset(seen, true, n * sizeof *seen);
 }
@@ -497,7 +498,7 @@ static void buffered_page_stat(bly_stat_t *sum, const void *head,
     if (state == KIND_PAGE_BROKEN)
         one.fill = one.rate = 1, one.distinct = one.distinct_sd = INFINITY;
     else
-        buffered_inner()->stat(&one, page);
+        buffered_of->stat(&one, page);
     sum->fill += one.fill;
     sum->rate += one.rate;
     sum->distinct += one.distinct;
@@ -539,33 +540,30 @@ PLATFORM_INLINE uint8_t *buffered_at_mut(void *image, uint64_t i)
     return (uint8_t *)image + (i + 1) * buffered_page_bytes(image);
 }
 
-/* By a kind that the caller has looked up. */
-PLATFORM_INLINE bool buffered_ask(const bly_kind *of, const void *image,
-                                  const uint8_t *page, uint64_t hash)
+PLATFORM_INLINE bool buffered_ask(const void *image, const uint8_t *page,
+                                  uint64_t hash)
 {
     kind_page state = buffered_state(image, page);
     return state == KIND_PAGE_BROKEN
-        || (state != KIND_PAGE_EMPTY && of->contains(page, hash));
+        || (state != KIND_PAGE_EMPTY && buffered_of->contains(page, hash));
 }
 
-PLATFORM_INLINE bly_status buffered_put_in(const bly_kind *of, void *image,
-                                           uint8_t *page, uint64_t hash)
+PLATFORM_INLINE bly_status buffered_put_in(void *image, uint8_t *page,
+                                           uint64_t hash)
 {
-    return buffered_open(image, page) ? of->add(page, hash) : BLY_SEEN;
+    return buffered_open(image, page) ? buffered_of->add(page, hash) : BLY_SEEN;
 }
 
 static bool buffered_contains(const void *image, uint64_t hash)
 {
     uint64_t place = buffered_place(hash, buffered_pages(image));
-    return buffered_ask(buffered_inner(), image, buffered_at(image, place),
-                        hash);
+    return buffered_ask(image, buffered_at(image, place), hash);
 }
 
 static bly_status buffered_add(void *image, uint64_t hash)
 {
     uint64_t place = buffered_place(hash, buffered_pages(image));
-    return buffered_put_in(buffered_inner(), image,
-                           buffered_at_mut(image, place), hash);
+    return buffered_put_in(image, buffered_at_mut(image, place), hash);
 }
 
 /* Where up to BUFFERED_AHEAD keys go, their pages' headers asked for. */
@@ -584,13 +582,11 @@ static size_t buffered_some(const void *image, const uint64_t *hashes,
 static void buffered_contains_many(const void *image, const uint64_t *hashes,
                                    size_t n, bool *present)
 {
-    const bly_kind *of = buffered_inner();
     uint64_t places[BUFFERED_AHEAD];
     for (size_t at = 0, some; at < n; at += some) {
         some = buffered_some(image, hashes + at, n - at, places);
         for (size_t i = 0; i < some; i++)
-            present[at + i] = buffered_ask(of, image,
-                                           buffered_at(image, places[i]),
+            present[at + i] = buffered_ask(image, buffered_at(image, places[i]),
                                            hashes[at + i]);
     }
 }
@@ -598,13 +594,12 @@ static void buffered_contains_many(const void *image, const uint64_t *hashes,
 static bly_status buffered_add_each(void *image, const uint64_t *hashes,
                                     size_t n, bool *seen, size_t *done)
 {
-    const bly_kind *of = buffered_inner();
     uint64_t places[BUFFERED_AHEAD];
     for (size_t at = 0, some; at < n; at += some) {
         some = buffered_some(image, hashes + at, n - at, places);
         for (size_t i = 0; i < some; i++) {
             uint8_t *page = buffered_at_mut(image, places[i]);
-            bly_status is = buffered_put_in(of, image, page, hashes[at + i]);
+            bly_status is = buffered_put_in(image, page, hashes[at + i]);
             if (seen != NULL)
                 seen[at + i] = is == BLY_SEEN;
         }
@@ -625,20 +620,18 @@ static bly_status buffered_add_many(void *image, const uint64_t *hashes,
  * be used; broken ones stay as they are. */
 static bly_status buffered_unite(void *into, const void *other)
 {
-    const bly_kind *of = buffered_inner();
     for (uint64_t i = 0; i < buffered_pages(into); i++) {
         const uint8_t *from = buffered_at(other, i);
         kind_page state = buffered_state(other, from);
         if (state != KIND_PAGE_EMPTY && state != KIND_PAGE_BROKEN
             && buffered_open(into, buffered_at_mut(into, i)))
-            of->unite(buffered_at_mut(into, i), from);
+            buffered_of->unite(buffered_at_mut(into, i), from);
     }
     return BLY_OK;
 }
 
 static void buffered_intersect(void *into, const void *other)
 {
-    const bly_kind *of = buffered_inner();
     for (uint64_t i = 0; i < buffered_pages(into); i++) {
         uint8_t *to = buffered_at_mut(into, i);
         kind_page state = buffered_state(other, buffered_at(other, i));
@@ -649,7 +642,7 @@ static void buffered_intersect(void *into, const void *other)
         if (state == KIND_PAGE_EMPTY)
             memset(to, 0, buffered_page_bytes(into));
         else
-            of->intersect(to, buffered_at(other, i));
+            buffered_of->intersect(to, buffered_at(other, i));
     }
 }
 
@@ -657,7 +650,6 @@ static void buffered_intersect(void *into, const void *other)
 static void buffered_overlap_page(bly_overlap_t *out, const void *a,
                                   const void *b, uint64_t i)
 {
-    const bly_kind *of = buffered_inner();
     const uint8_t *pages[2] = { buffered_at(a, i), buffered_at(b, i) };
     kind_page states[2] = { buffered_state(a, pages[0]),
                             buffered_state(b, pages[1]) };
@@ -666,17 +658,17 @@ static void buffered_overlap_page(bly_overlap_t *out, const void *a,
     if (states[0] == KIND_PAGE_BROKEN || states[1] == KIND_PAGE_BROKEN) {
         out->a = out->b = out->either = none;
     } else if (states[0] != KIND_PAGE_EMPTY && states[1] != KIND_PAGE_EMPTY) {
-        of->overlap(out, pages[0], pages[1]);
+        buffered_of->overlap(out, pages[0], pages[1]);
     } else if (states[0] != states[1]) {
         bool first = states[0] != KIND_PAGE_EMPTY;
-        of->overlap(out, pages[!first], pages[!first]);
+        buffered_of->overlap(out, pages[!first], pages[!first]);
         out->differ = out->either;
         out->both = (bly_estimate){ 0, 0 };
         *(first ? &out->b : &out->a) = (bly_estimate){ 0, 0 };
     }
 }
 
-static void buffered_gather(bly_estimate *sum, bly_estimate one)
+static void buffered_gather(shape_estimate *sum, bly_estimate one)
 {
     sum->value += one.value;
     sum->sd += one.sd * one.sd;
@@ -685,7 +677,8 @@ static void buffered_gather(bly_estimate *sum, bly_estimate one)
 /* Sums over pages, variances likewise. */
 static void buffered_overlap(bly_overlap_t *out, const void *a, const void *b)
 {
-    bly_overlap_t sum = { .a = { 0, 0 } }, one;
+    shape_pair sum = { .a = { 0, 0 } };
+    bly_overlap_t one;
     for (uint64_t i = 0; i < buffered_pages(a); i++) {
         buffered_overlap_page(&one, a, b, i);
         buffered_gather(&sum.a, one.a);
@@ -699,8 +692,8 @@ static void buffered_overlap(bly_overlap_t *out, const void *a, const void *b)
     sum.either.sd = sqrt(sum.either.sd);
     sum.both.sd = sqrt(sum.both.sd);
     sum.differ.sd = sqrt(sum.differ.sd);
-    shape_overlap_end(&sum);
-    *out = sum;
+    shape_pair_end(&sum);
+    rows_tell(out, &sum);
 }
 
 /* ---- Look inside, seal ------------------------------------------------- */

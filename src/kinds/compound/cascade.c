@@ -143,6 +143,7 @@
 #include "tools/bits.h"
 #include "tools/hash.h"
 #include "image/inner.h"
+#include "kinds/compound/parts.h"
 #include "tools/sort.h"
 
 enum {
@@ -160,9 +161,11 @@ enum {
 /* Which the states of a key are apart by: no step of a kind inside. */
 #define CASCADE_STEP UINT64_C(0x9E3779B97F4A7C15)
 
-static const char *const cascade_kinds[] = { "standard", "ribbon", "xor",
-                                             "fuse", NULL };
-enum { CASCADE_KINDS = sizeof cascade_kinds / sizeof *cascade_kinds - 1,
+#define CASCADE_PARTS(X) X(standard) X(ribbon) X(xor) X(fuse)
+
+static const char *const cascade_names[] = { CASCADE_PARTS(PARTS_NAME) NULL };
+static const bly_kind *const cascade_kinds[] = { CASCADE_PARTS(PARTS_KIND) };
+enum { CASCADE_KINDS = sizeof cascade_kinds / sizeof *cascade_kinds,
        CASCADE_RIBBON = 1 };
 
 enum { CASCADE_OPTION_OF, CASCADE_OPTION_OTHERS };
@@ -170,7 +173,7 @@ enum { CASCADE_OPTION_OF, CASCADE_OPTION_OTHERS };
 static const kind_option cascade_options[] = {
     [CASCADE_OPTION_OF] = {
         .name = "of", .help = "what kind the first levels are",
-        .choices = cascade_kinds, .standard = CASCADE_RIBBON,
+        .choices = cascade_names, .standard = CASCADE_RIBBON,
     },
     [CASCADE_OPTION_OTHERS] = {
         .name = "others", .help = "to plan: how many keys there are that are "
@@ -181,11 +184,6 @@ static const kind_option cascade_options[] = {
 };
 
 /* ---- Levels ------------------------------------------------------------ */
-
-static const bly_kind *cascade_kind(uint64_t of)
-{
-    return kind_named(cascade_kinds[of], strlen(cascade_kinds[of]));
-}
 
 static uint64_t cascade_part(const void *image, unsigned at)
 {
@@ -202,7 +200,7 @@ typedef struct {
 static cascade_level cascade_first(const void *image)
 {
     return (cascade_level){
-        .kind = cascade_kind(cascade_part(image, 0)),
+        .kind = cascade_kinds[cascade_part(image, 0)],
         .at = image_payload(image),
         .images = cascade_part(image, CASCADE_IMAGES_AT),
         .rows = cascade_part(image, CASCADE_ROWS_AT),
@@ -363,7 +361,7 @@ static bly_status cascade_design_for(cascade_design *d, const kind_spec *spec)
 {
     uint64_t n = spec->capacity, others = spec->option[CASCADE_OPTION_OTHERS];
     *d = (cascade_design){
-        .kind = cascade_kind(spec->option[CASCADE_OPTION_OF]), .include = n,
+        .kind = cascade_kinds[spec->option[CASCADE_OPTION_OF]], .include = n,
     };
     if (n == 0)
         return kind_no_capacity();
@@ -469,8 +467,8 @@ static bly_status cascade_format(void *image, const kind_spec *spec)
     cascade_design d;
     bly_status status = cascade_design_for(&d, spec);
     if (status == BLY_OK)
-        status = inner_format(image_payload_mut(image), &d.first, image,
-                              &d.first_spec);
+        status = inner_format(image_payload_mut(image), d.kind, &d.first,
+                              image, &d.first_spec);
     return status;
 }
 
@@ -587,7 +585,7 @@ static bly_status cascade_add_level(cascade_work *w, cascade_level *level)
     if (!is_image)
         cascade_fill_row(w, row);
     else
-        status = inner_format(at, &plan, w->image, &spec);
+        status = inner_format(at, w->kind, &plan, w->image, &spec);
     return is_image && status == BLY_OK ? cascade_fill_image(w) : status;
 }
 
@@ -719,7 +717,7 @@ static bly_status cascade_build(void *image, const kind_keys *keys,
     cascade_work w = {
         .image = image, .keys = keys, .bytes = image_payload_bytes(image),
         .inverted = cascade_part(image, CASCADE_INVERTED_AT),
-        .kind = cascade_kind(cascade_part(image, 0)),
+        .kind = cascade_kinds[cascade_part(image, 0)],
     };
     if (keys->labels == NULL && image_geometry(image, CASCADE_OTHERS) > 0)
         return status_fail(BLY_EPARAM, "kind cascade with others= needs the "
@@ -748,7 +746,7 @@ static bly_status cascade_build(void *image, const kind_keys *keys,
 /* Does each image begin where it should, and where do they end? */
 static bool cascade_check_images(const void *image, uint64_t *end)
 {
-    const bly_kind *kind = cascade_kind(cascade_part(image, 0));
+    const bly_kind *kind = cascade_kinds[cascade_part(image, 0)];
     uint64_t images = cascade_part(image, CASCADE_IMAGES_AT), room;
     for (*end = 0; images > 0; images--, *end += room)
         if (!inner_check(image, *end, kind)

@@ -109,6 +109,7 @@
 #include "tools/bits.h"
 #include "tools/coder.h"
 #include "image/inner.h"
+#include "kinds/compound/parts.h"
 #include "maths/maths.h"
 
 enum {
@@ -123,8 +124,14 @@ enum {
 
 #define COMPRESSED_M_MAX (UINT64_C(1) << 54)
 
-static const char *const compressed_kinds[] = { "standard", "partitioned",
-                                                NULL };
+#define COMPRESSED_PARTS(X) X(standard) X(partitioned)
+
+static const char *const compressed_names[] = {
+    COMPRESSED_PARTS(PARTS_NAME) NULL,
+};
+static const bly_kind *const compressed_kinds[] = {
+    COMPRESSED_PARTS(PARTS_KIND)
+};
 enum { COMPRESSED_STANDARD, COMPRESSED_PARTITIONED, COMPRESSED_KINDS };
 
 /* The first two are also the first two of the kinds inside. */
@@ -148,22 +155,17 @@ static const kind_option compressed_options[] = {
     },
     [COMPRESSED_OPTION_OF] = {
         .name = "of", .help = "what kind the filter in memory is",
-        .choices = compressed_kinds, .standard = COMPRESSED_STANDARD,
+        .choices = compressed_names, .standard = COMPRESSED_STANDARD,
     },
     { .name = NULL },
 };
 
 /* ---- The filter inside ------------------------------------------------- */
 
-static const bly_kind *compressed_kind(uint64_t of)
-{
-    return kind_named(compressed_kinds[of], strlen(compressed_kinds[of]));
-}
-
 static inner compressed_inner(const void *image)
 {
     uint64_t of = image_geometry(image, COMPRESSED_OF);
-    return inner_at(image, 0, compressed_kind(of));
+    return inner_at(image, 0, compressed_kinds[of]);
 }
 
 static uint64_t compressed_row_bits(uint64_t of, uint64_t row, uint64_t k)
@@ -204,7 +206,7 @@ static bool compressed_sound(const void *image)
 static void compressed_write_inner(void *at, const void *image)
 {
     uint64_t of = image_geometry(image, COMPRESSED_OF);
-    const bly_kind *kind = compressed_kind(of);
+    const bly_kind *kind = compressed_kinds[of];
     kind_spec plain = kind_spec_plain(kind, 0, 0);
     bly_plan_t plan = {
         .capacity = image_u64(image, IMAGE_CAPACITY),
@@ -214,7 +216,7 @@ static void compressed_write_inner(void *at, const void *image)
                       image_geometry(image, COMPRESSED_K) },
     };
     strcpy(plan.kind, kind->name);
-    inner_format(at, &plan, image, &plain);
+    inner_format(at, kind, &plan, image, &plain);
 }
 
 /* ---- Plan -------------------------------------------------------------- */
@@ -248,7 +250,8 @@ static uint64_t compressed_expected(uint64_t bits, double fill)
  * rate allow. Where m is given it is the memory. */
 static bly_status compressed_choose(bly_plan_t *best, const kind_spec *spec)
 {
-    const bly_kind *kind = compressed_kind(spec->option[COMPRESSED_OPTION_OF]);
+    uint64_t of = spec->option[COMPRESSED_OPTION_OF];
+    const bly_kind *kind = compressed_kinds[of];
     kind_spec part = kind_spec_plain(kind, spec->capacity, spec->rate);
     part.option[KIND_ROW_M] = spec->option[COMPRESSED_OPTION_M];
     part.option[KIND_ROW_K] = spec->option[COMPRESSED_OPTION_K];

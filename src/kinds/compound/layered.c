@@ -101,6 +101,7 @@
 #include "base/sizes.h"
 #include "tools/hash.h"
 #include "image/inner.h"
+#include "kinds/compound/parts.h"
 
 enum {
     LAYERED_VERSION = 1,
@@ -111,10 +112,13 @@ enum {
 
 enum { LAYERED_OPTION_OF, LAYERED_OPTION_LAYERS, LAYERED_OPTION_REPEATED };
 
+static const char *const layered_names[] = { PARTS_BITS(PARTS_NAME) NULL };
+static const bly_kind *const layered_kinds[] = { PARTS_BITS(PARTS_KIND) };
+
 static const kind_option layered_options[] = {
     [LAYERED_OPTION_OF] = {
         .name = "of", .help = "what kind the layers are",
-        .choices = inner_bits, .standard = INNER_BLOCKED,
+        .choices = layered_names, .standard = PARTS_BLOCKED,
     },
     [LAYERED_OPTION_LAYERS] = {
         .name = "layers", .help = "counts are told below this number",
@@ -140,7 +144,7 @@ typedef struct {
 static layered_at layered_first(const void *image)
 {
     return (layered_at){
-        .kind = inner_bits_kind(image_geometry(image, LAYERED_OF)),
+        .kind = layered_kinds[image_geometry(image, LAYERED_OF)],
         .image = image_payload_mut((void *)(uintptr_t)image),
         .layers = image_geometry(image, LAYERED_LAYERS),
     };
@@ -176,7 +180,7 @@ static uint64_t layered_again(uint64_t n, uint64_t hundredths)
 static bly_status layered_lay(uint64_t *payload, bly_plan_t *first,
                               const kind_spec *spec, void *outer)
 {
-    const bly_kind *kind = inner_bits_kind(spec->option[LAYERED_OPTION_OF]);
+    const bly_kind *kind = layered_kinds[spec->option[LAYERED_OPTION_OF]];
     uint64_t n = spec->capacity, room;
     *payload = 0;
     for (uint64_t i = 0; i < spec->option[LAYERED_OPTION_LAYERS]; i++) {
@@ -184,8 +188,8 @@ static bly_status layered_lay(uint64_t *payload, bly_plan_t *first,
         kind_spec inner_spec;
         bly_status status = inner_plan(&plan, &inner_spec, kind, n, spec->rate);
         if (status == BLY_OK && outer != NULL)
-            status = inner_format(image_payload_mut(outer) + *payload, &plan,
-                                  outer, &inner_spec);
+            status = inner_format(image_payload_mut(outer) + *payload, kind,
+                                  &plan, outer, &inner_spec);
         if (status != BLY_OK)
             return status;
         if (i == 0)
@@ -228,7 +232,7 @@ static bly_status layered_format(void *image, const kind_spec *spec)
 {
     uint64_t payload;
     bly_plan_t first;
-    const bly_kind *kind = inner_bits_kind(spec->option[LAYERED_OPTION_OF]);
+    const bly_kind *kind = layered_kinds[spec->option[LAYERED_OPTION_OF]];
     bly_status status = inner_check_hash(kind, image);
     return status == BLY_OK ? layered_lay(&payload, &first, spec, image)
                             : status;
@@ -252,11 +256,11 @@ static bool layered_sound(const void *image)
 {
     uint64_t of = image_geometry(image, LAYERED_OF);
     uint64_t layers = image_geometry(image, LAYERED_LAYERS), at = 0, room;
-    if (of >= INNER_BITS || layers < 2 || layers > LAYERED_MOST
+    if (of >= PARTS_OF_BITS || layers < 2 || layers > LAYERED_MOST
         || image_geometry(image, LAYERED_ZERO) != 0
         || image_geometry(image, LAYERED_ZERO_TOO) != 0)
         return false;
-    const bly_kind *kind = inner_bits_kind(of);
+    const bly_kind *kind = layered_kinds[of];
     for (uint64_t i = 0; i < layers; i++, at += room)
         if (!inner_check(image, at, kind)
             || !inner_room(&room, image_u64(image_payload(image) + at,

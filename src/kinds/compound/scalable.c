@@ -97,6 +97,7 @@
 #include "base/sizes.h"
 #include "tools/hash.h"
 #include "image/inner.h"
+#include "kinds/compound/parts.h"
 
 enum {
     SCALABLE_VERSION = 1,
@@ -109,18 +110,20 @@ enum {
     SCALABLE_CHUNK = INNER_CHUNK        /* keys asked at a time              */
 };
 
-static const char *const scalable_kinds[] = {
-    "partitioned", "blocked", "standard", "split", "counting", "variable",
-    "dleft", "deletable", "cuckoo", "quotient", "compaction", "floom", NULL,
-};
-enum { SCALABLE_KINDS = sizeof scalable_kinds / sizeof *scalable_kinds - 1 };
+#define SCALABLE_PARTS(X)                                                      \
+    X(partitioned) X(blocked) X(standard) X(split) X(counting) X(variable)     \
+    X(dleft) X(deletable) X(cuckoo) X(quotient) X(compaction) X(floom)
+
+static const char *const scalable_names[] = { SCALABLE_PARTS(PARTS_NAME) NULL };
+static const bly_kind *const scalable_kinds[] = { SCALABLE_PARTS(PARTS_KIND) };
+enum { SCALABLE_KINDS = sizeof scalable_kinds / sizeof *scalable_kinds };
 
 enum { SCALABLE_OPTION_OF, SCALABLE_OPTION_GROWTH, SCALABLE_OPTION_TIGHTENING };
 
 static const kind_option scalable_options[] = {
     [SCALABLE_OPTION_OF] = {
         .name = "of", .help = "what kind the slices are",
-        .choices = scalable_kinds, .standard = 0,
+        .choices = scalable_names, .standard = 0,
     },
     [SCALABLE_OPTION_GROWTH] = {
         .name = "growth", .help = "how many times as many keys the next slice "
@@ -137,11 +140,6 @@ static const kind_option scalable_options[] = {
 
 /* ---- The slices -------------------------------------------------------- */
 
-static const bly_kind *scalable_kind(uint64_t of)
-{
-    return kind_named(scalable_kinds[of], strlen(scalable_kinds[of]));
-}
-
 /* What all slices follow from. */
 typedef struct {
     const bly_kind *kind;
@@ -153,7 +151,7 @@ typedef struct {
 static scalable_rule scalable_rule_of(const void *image)
 {
     return (scalable_rule){
-        .kind = scalable_kind(image_geometry(image, SCALABLE_OF)),
+        .kind = scalable_kinds[image_geometry(image, SCALABLE_OF)],
         .capacity = image_u64(image, IMAGE_CAPACITY),
         .growth = image_geometry(image, SCALABLE_GROWTH),
         .tightening = image_geometry(image, SCALABLE_TIGHTENING),
@@ -192,7 +190,7 @@ static uint64_t scalable_at(const uint8_t *payload, size_t i)
 static scalable_view scalable_look(const void *image)
 {
     scalable_view v = {
-        .kind = scalable_kind(image_geometry(image, SCALABLE_OF)),
+        .kind = scalable_kinds[image_geometry(image, SCALABLE_OF)],
         .payload = (uint8_t *)(uintptr_t)image_payload(image), .slices = 1,
     };
     while (v.slices < SCALABLE_SLICES && scalable_at(v.payload, v.slices) != 0)
@@ -231,7 +229,7 @@ static uint64_t scalable_room(const scalable_view *v)
 static bly_status scalable_plan(bly_plan_t *plan, const kind_spec *spec)
 {
     scalable_rule rule = {
-        .kind = scalable_kind(spec->option[SCALABLE_OPTION_OF]),
+        .kind = scalable_kinds[spec->option[SCALABLE_OPTION_OF]],
         .capacity = spec->capacity, .rate = spec->rate,
         .growth = spec->option[SCALABLE_OPTION_GROWTH],
         .tightening = spec->option[SCALABLE_OPTION_TIGHTENING],
@@ -273,7 +271,7 @@ static bly_status scalable_open(void *image, size_t i, uint64_t at)
     kind_spec spec;
     bly_status status = scalable_plan_slice(&plan, &spec, &rule, i);
     if (status == BLY_OK)
-        status = inner_format(payload + at, &plan, image, &spec);
+        status = inner_format(payload + at, rule.kind, &plan, image, &spec);
     if (status == BLY_OK)
         image_set_u64(payload, i * SCALABLE_ENTRY, at);
     return status;
@@ -368,7 +366,7 @@ static bly_status scalable_check(const void *image)
               && tightening >= 1 && tightening <= 99
               && rate >= 0x1p-64 && rate < 1
               && image_payload_bytes(image) >= SCALABLE_DIRECTORY
-              && scalable_row(image, scalable_kind(of));
+              && scalable_row(image, scalable_kinds[of]);
     return sound ? BLY_OK : kind_bad_geometry(image);
 }
 

@@ -69,10 +69,10 @@
 #include "image/kind.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/sizes.h"
 #include "image/inner.h"
+#include "kinds/compound/parts.h"
 
 enum {
     TWIN_VERSION = 1,
@@ -80,16 +80,18 @@ enum {
     TWIN_CHUNK = 2048                   /* keys asked at a time              */
 };
 
-static const char *const twin_kinds[] = { "standard", "partitioned", "blocked",
-                                          NULL };
-enum { TWIN_KINDS = sizeof twin_kinds / sizeof *twin_kinds - 1 };
+#define TWIN_PARTS(X) X(standard) X(partitioned) X(blocked)
+
+static const char *const twin_names[] = { TWIN_PARTS(PARTS_NAME) NULL };
+static const bly_kind *const twin_kinds[] = { TWIN_PARTS(PARTS_KIND) };
+enum { TWIN_KINDS = sizeof twin_kinds / sizeof *twin_kinds };
 
 enum { TWIN_OPTION_OF, TWIN_OPTION_REMOVALS };
 
 static const kind_option twin_options[] = {
     [TWIN_OPTION_OF] = {
         .name = "of", .help = "what kind the two filters are",
-        .choices = twin_kinds, .standard = 0,
+        .choices = twin_names, .standard = 0,
     },
     [TWIN_OPTION_REMOVALS] = {
         .name = "removals", .help = "keys that will be removed: then live keys "
@@ -101,11 +103,6 @@ static const kind_option twin_options[] = {
 
 /* ---- The two inside ---------------------------------------------------- */
 
-static const bly_kind *twin_kind(uint64_t of)
-{
-    return kind_named(twin_kinds[of], strlen(twin_kinds[of]));
-}
-
 typedef struct {
     const bly_kind *kind;               /* of both                           */
     void *added, *removed;              /* images                            */
@@ -113,7 +110,7 @@ typedef struct {
 
 static twin_view twin_look(const void *image)
 {
-    const bly_kind *kind = twin_kind(image_geometry(image, TWIN_OF));
+    const bly_kind *kind = twin_kinds[image_geometry(image, TWIN_OF)];
     uint64_t at = image_geometry(image, TWIN_REMOVED_AT);
     return (twin_view){ kind, inner_at(image, 0, kind).image,
                         inner_at(image, at, kind).image };
@@ -122,6 +119,7 @@ static twin_view twin_look(const void *image)
 /* ---- Plan -------------------------------------------------------------- */
 
 typedef struct {
+    const bly_kind *kind;
     kind_spec  spec[2];                 /* of A, of R                        */
     bly_plan_t plan[2];
     uint64_t   removed_at;
@@ -129,7 +127,8 @@ typedef struct {
 
 static bly_status twin_plan_parts(twin_parts *parts, const kind_spec *spec)
 {
-    const bly_kind *kind = twin_kind(spec->option[TWIN_OPTION_OF]);
+    const bly_kind *kind = twin_kinds[spec->option[TWIN_OPTION_OF]];
+    parts->kind = kind;
     uint64_t removals = spec->option[TWIN_OPTION_REMOVALS];
     if (spec->capacity == 0)
         return kind_no_capacity();
@@ -180,10 +179,11 @@ static bly_status twin_format(void *image, const kind_spec *spec)
     uint8_t *payload = image_payload_mut(image);
     bly_status status = twin_plan_parts(&parts, spec);
     if (status == BLY_OK)
-        status = inner_format(payload, &parts.plan[0], image, &parts.spec[0]);
+        status = inner_format(payload, parts.kind, &parts.plan[0], image,
+                              &parts.spec[0]);
     if (status == BLY_OK)
-        status = inner_format(payload + parts.removed_at, &parts.plan[1],
-                              image, &parts.spec[1]);
+        status = inner_format(payload + parts.removed_at, parts.kind,
+                              &parts.plan[1], image, &parts.spec[1]);
     return status;
 }
 
@@ -197,7 +197,7 @@ static bool twin_sound(const void *image)
     if (of >= TWIN_KINDS || image_geometry(image, TWIN_ZERO) != 0
         || image_geometry(image, TWIN_ZERO_TOO) != 0)
         return false;
-    const bly_kind *kind = twin_kind(of);
+    const bly_kind *kind = twin_kinds[of];
     if (!inner_check(image, 0, kind) || !inner_check(image, at, kind))
         return false;
     const uint8_t *payload = image_payload(image);

@@ -125,7 +125,7 @@
 #include "base/sizes.h"
 #include "tools/bits.h"
 #include "maths/moduli.h"
-#include "maths/shape.h"
+#include "bodies/rows.h"
 
 enum {
     EGH_VERSION = 1,
@@ -660,11 +660,11 @@ static bly_status egh_unite(void *into, const void *other)
     return BLY_OK;
 }
 
-static bly_estimate egh_estimate(const void *image, uint64_t set)
+static shape_estimate egh_estimate(const void *image, uint64_t set)
 {
     double keys = egh_keys(image, set);
-    return (bly_estimate){ .value = keys,
-                           .sd = isfinite(keys) ? 0 : (double)INFINITY };
+    return (shape_estimate){ .value = keys,
+                             .sd = isfinite(keys) ? 0 : (double)INFINITY };
 }
 
 /* From the bits alone, so that the mean is right: of keys that have no
@@ -672,10 +672,12 @@ static bly_estimate egh_estimate(const void *image, uint64_t set)
 static void egh_overlap(bly_overlap_t *out, const void *a, const void *b)
 {
     uint64_t set = bits_count_or(egh_row(a), egh_row(b), egh_row_bytes(a));
-    out->a = egh_estimate(a, egh_set(a));
-    out->b = egh_estimate(b, egh_set(b));
-    out->either = egh_estimate(a, set);
-    shape_overlap_combine(out, egh_covariance, a);
+    shape_pair pair = {
+        .a = egh_estimate(a, egh_set(a)), .b = egh_estimate(b, egh_set(b)),
+        .either = egh_estimate(a, set),
+    };
+    shape_pair_combine(&pair, egh_covariance, a);
+    rows_tell(out, &pair);
 }
 
 const bly_kind bly_kind_egh = {

@@ -630,26 +630,26 @@ static invertible_view invertible_look(const invertible *t)
 
 /* (3), or from the empty cells. It cannot be less than the one set is larger
  * than the other. */
-static bly_estimate invertible_keys(const invertible *t,
-                                    const invertible_view *view)
+static shape_estimate invertible_keys(const invertible *t,
+                                      const invertible_view *view)
 {
     double w = (double)t->w, k = t->k, more = fabs(view->sum);
     uint64_t cells = invertible_cells(t);
     shape s = { .blocks = 1, .lanes = t->k, .bits = t->w, .probes = 1 };
     if (t->w == 1)
-        return (bly_estimate){ more, more };
+        return (shape_estimate){ more, more };
     if (view->empty >= cells / 24 + 1)
         return shape_keys(&s, (double)(cells - view->empty));
     double squares = view->squares - k * view->sum * view->sum / w;
     double keys = fmax(squares / (k * (1 - 1 / w)), more);
-    return (bly_estimate){ keys, keys * sqrt(2 / (k * w)) };
+    return (shape_estimate){ keys, keys * sqrt(2 / (k * w)) };
 }
 
 static void invertible_stat(bly_stat_t *out, const void *image)
 {
     invertible t = invertible_of(image);
     invertible_view view = invertible_look(&t);
-    bly_estimate keys = invertible_keys(&t, &view);
+    shape_estimate keys = invertible_keys(&t, &view);
     out->distinct = keys.value;
     out->distinct_sd = keys.sd;
     out->fill = 1 - (double)view.empty / (double)invertible_cells(&t);
@@ -752,7 +752,7 @@ static bly_status invertible_crowd(const void *image)
 {
     invertible t = invertible_of(image);
     invertible_view view = invertible_look(&t);
-    bly_estimate keys = invertible_keys(&t, &view);
+    shape_estimate keys = invertible_keys(&t, &view);
     double capacity = (double)image_u64(image, IMAGE_CAPACITY);
     double enough = ceil(keys.value + 2 * keys.sd);
     if (enough <= capacity)

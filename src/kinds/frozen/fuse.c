@@ -1,13 +1,13 @@
-/* fuse.c - a binary fuse filter: a key's print is the XOR of a few cells.
+/* fuse.c - a binary fuse filter: a few near cells XOR to a fingerprint.
  *
  * WHAT IT IS
  *
- * Every key has a print of f bits and a few cells in a table, three or four,
- * all given by its hash. The table is filled so that the XOR of a key's cells
- * is its print, for every key that it is built of. A key whose cells do not XOR
- * to its print was not there; one that was not there passes by accident with
- * chance 2^-f. To fill the table all keys must be known: nothing can be added
- * or removed afterwards.
+ * Every key has a fingerprint of f bits and a few cells in a table, three or
+ * four, all given by its hash. The table is filled so that the XOR of a key's
+ * cells is its fingerprint, for every key that it is built of. A key whose
+ * cells do not XOR to its fingerprint was not there; one that was not there
+ * passes by accident with chance 2^-f. To fill the table all keys must be
+ * known: nothing can be added or removed afterwards.
  *
  * THE PICTURE (three cells a key, f = 4)
  *
@@ -16,15 +16,15 @@
  *                     |               |        |
  *      key x ---------+---------------+--------+   6 XOR 3 XOR 12 = 9
  *
- *      The print of x is 9: perhaps there. Another key with the same cells and
- *      a print other than 9 is certainly not.
+ *      The fingerprint of x is 9: perhaps there. Another key with the same
+ *      cells and a fingerprint other than 9 is certainly not.
  *
  * IMAGE
  *
  *      geometry 0   different keys
  *      geometry 1   bits 0-31   shards, 1 .. 2^20
  *                   bits 32-39  d, cells of a key, 3 or 4
- *                   bits 40-47  f, bits of a print, 1 .. 32
+ *                   bits 40-47  f, bits of a fingerprint, 1 .. 32
  *                   bits 48-63  zero
  *      geometry 2   bits 0-31   L, cells of a segment, 1 .. 2^24
  *                   bits 32-63  c, segments where a key may begin, 1 .. 2^16
@@ -40,13 +40,13 @@
  *      geometry 3 is ceil((c + d - 1) L f / 8) rounded up to a multiple of 64,
  *      (5) the payload is as long as its parts.
  *
- *      Shard, seed and cells of a key: src/bodies/peel.h. The print is the low f
- *      bits of the mixed hash, which choose none of these.
+ *      Shard, seed and cells of a key: src/bodies/peel.h. The fingerprint is
+ *      the low f bits of the mixed hash, which choose none of these.
  *
  * MATHS
  *
- * The print of a foreign key has nothing to do with its cells, so whatever is
- * in them it passes with chance
+ * The fingerprint of a foreign key has nothing to do with its cells, so
+ * whatever is in them it passes with chance
  *
  *      F = 2^-f                                                          (1)
  *
@@ -101,8 +101,8 @@
  *
  * For a set that is known and stays: at 1 % it takes four fifths of `blocked`,
  * at 0.1 % three quarters, and it keeps any rate down to 2^-32. d = 4 is 5 %
- * smaller, d = 3 a line quicker. A rate is met in whole bits only: 1 % is 7 bits
- * and 0.78 %. Where keys still come, `blocked`.
+ * smaller, d = 3 a line quicker. A rate is met in whole bits only: 1 % is 7
+ * bits and 0.78 %. Where keys still come, `blocked`.
  *
  * PAPERS
  *
@@ -122,13 +122,13 @@ enum { FUSE_OPTION_ARITY, FUSE_OPTION_BITS };
 
 static const kind_option fuse_options[] = {
     [FUSE_OPTION_ARITY] = {
-        .name = "arity", .help = "cells whose XOR is a key's print: 4 are "
-                                 "smaller, 3 are quicker",
+        .name = "arity", .help = "cells whose XOR is a key's fingerprint: "
+                                 "4 are smaller, 3 are quicker",
         .least = 3, .most = 4, .standard = FUSE_ARITY,
     },
     [FUSE_OPTION_BITS] = {
-        .name = "bits", .help = "bits of a print, instead of a rate",
-        .least = 1, .most = PRINTS_BITS_MAX, .standard = KIND_CHOOSE,
+        .name = "bits", .help = "bits of a fingerprint, instead of a rate",
+        .least = 1, .most = FINGERPRINT_BITS_MAX, .standard = KIND_CHOOSE,
     },
     { .name = NULL },
 };
@@ -137,32 +137,32 @@ static const kind_option fuse_options[] = {
 
 static bly_status fuse_plan(bly_plan_t *plan, const kind_spec *spec)
 {
-    const prints_wish wish = {
+    const fingerprint_wish wish = {
         .kind = "fuse", .coupled = true,
         .arity = (uint32_t)spec->option[FUSE_OPTION_ARITY],
         .bits = spec->option[FUSE_OPTION_BITS],
     };
-    return prints_plan(plan, &wish, spec);
+    return fingerprint_plan(plan, &wish, spec);
 }
 
 static bly_status fuse_check(const void *image)
 {
-    return prints_check(image, false);
+    return fingerprint_check(image, false);
 }
 
 const bly_kind bly_kind_fuse = {
     .name    = "fuse",
     .family  = "frozen",
-    .summary = "a binary fuse filter: a print is the XOR of three near cells",
+    .summary = "a binary fuse filter: near cells XOR to a fingerprint",
     .version = FUSE_VERSION,
     .options = fuse_options,
 
     .plan  = fuse_plan,
     .check = fuse_check,
 
-    .contains      = prints_contains,
-    .contains_many = prints_contains_many,
-    .build         = prints_build,
+    .contains      = fingerprint_contains,
+    .contains_many = fingerprint_contains_many,
+    .build         = fingerprint_build,
 
-    .stat = prints_stat,
+    .stat = fingerprint_stat,
 };

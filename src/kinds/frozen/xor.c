@@ -1,12 +1,12 @@
-/* xor.c - the classic xor filter: a key's print is the XOR of three cells.
+/* xor.c - the classic xor filter: three cells XOR to a fingerprint.
  *
  * WHAT IT IS
  *
  * The older sister of `fuse`: a table in three blocks, of which every key has
  * one cell each, anywhere in the block. It is filled so that the XOR of a key's
- * cells is its print of f bits. A key whose cells do not XOR to its print was
- * not there; a foreign one passes by accident with chance 2^-f. Built of all
- * its keys at once, it cannot be changed.
+ * cells is its fingerprint of f bits. A key whose cells do not XOR to its
+ * fingerprint was not there; a foreign one passes by accident with chance
+ * 2^-f. Built of all its keys at once, it cannot be changed.
  *
  * THE PICTURE (f = 4)
  *
@@ -15,14 +15,14 @@
  *                       |        |                |
  *      key x -----------+--------+----------------+   5 XOR 10 XOR 7 = 8
  *
- *      The print of x is 8: perhaps there.
+ *      The fingerprint of x is 8: perhaps there.
  *
  * IMAGE
  *
  *      geometry 0   different keys
  *      geometry 1   bits 0-31   shards, 1 .. 2^20
  *                   bits 32-39  3, the cells of a key
- *                   bits 40-47  f, bits of a print, 1 .. 32
+ *                   bits 40-47  f, bits of a fingerprint, 1 .. 32
  *                   bits 48-63  zero
  *      geometry 2   bits 0-31   L, cells of a block, 1 .. 2^24
  *                   bits 32-63  1
@@ -76,8 +76,8 @@ enum { XOR_OPTION_BITS };
 
 static const kind_option xor_options[] = {
     [XOR_OPTION_BITS] = {
-        .name = "bits", .help = "bits of a print, instead of a rate",
-        .least = 1, .most = PRINTS_BITS_MAX, .standard = KIND_CHOOSE,
+        .name = "bits", .help = "bits of a fingerprint, instead of a rate",
+        .least = 1, .most = FINGERPRINT_BITS_MAX, .standard = KIND_CHOOSE,
     },
     { .name = NULL },
 };
@@ -86,18 +86,18 @@ static const kind_option xor_options[] = {
 
 static bly_status xor_plan(bly_plan_t *plan, const kind_spec *spec)
 {
-    const prints_wish wish = {
+    const fingerprint_wish wish = {
         .kind = "xor", .coupled = false, .arity = XOR_ARITY,
         .bits = spec->option[XOR_OPTION_BITS],
     };
-    return prints_plan(plan, &wish, spec);
+    return fingerprint_plan(plan, &wish, spec);
 }
 
 /* One window, three blocks: anything else is a `fuse`. */
 static bly_status xor_check(const void *image)
 {
-    bly_status status = prints_check(image, false);
-    const prints_view v = prints_look(image);
+    bly_status status = fingerprint_check(image, false);
+    const fingerprint_view v = fingerprint_look(image);
     if (status == BLY_OK
         && (v.shape.arity != XOR_ARITY || v.shape.windows != 1))
         status = kind_bad_geometry(image);
@@ -107,16 +107,16 @@ static bly_status xor_check(const void *image)
 const bly_kind bly_kind_xor = {
     .name    = "xor",
     .family  = "frozen",
-    .summary = "the classic xor filter: a print is the XOR of three cells",
+    .summary = "the classic xor filter: three cells XOR to a fingerprint",
     .version = XOR_VERSION,
     .options = xor_options,
 
     .plan  = xor_plan,
     .check = xor_check,
 
-    .contains      = prints_contains,
-    .contains_many = prints_contains_many,
-    .build         = prints_build,
+    .contains      = fingerprint_contains,
+    .contains_many = fingerprint_contains_many,
+    .build         = fingerprint_build,
 
-    .stat = prints_stat,
+    .stat = fingerprint_stat,
 };

@@ -11,21 +11,21 @@
  * THE PICTURE (f = 4)
  *
  *                       field      label
- *                     print own
+ *            fingerprint own
  *      cell s0        |  6   1  |   …   |
  *      cell s1        |  3   2  |  310  |  <- own cell of x: the label of x
  *      cell s2        | 12   0  |   …   |
  *      cell s3        |  2   2  |   …   |
  *                     ----------
- *      XOR              11   1     print of x is 11: perhaps there, and the
- *                                  cell that is its own is s1
+ *      XOR              11   1     x's fingerprint is 11: perhaps there, and
+ *                                  the cell that is its own is s1
  *
  * IMAGE
  *
  *      geometry 0   different keys
  *      geometry 1   bits 0-31   shards, 1 .. 2^20
  *                   bits 32-39  4, the cells of a key
- *                   bits 40-47  f, bits of a print, 1 .. 30
+ *                   bits 40-47  f, bits of a fingerprint, 1 .. 30
  *                   bits 48-55  v, bits of a label, 1 .. 64
  *                   bits 56-63  zero
  *      geometry 2   bits 0-31   L, cells of a segment, 1 .. 2^24
@@ -34,10 +34,10 @@
  *      payload      a byte for each shard, its seed, then zeros up to a
  *                   multiple of 64; then the shards' tables of (c + 3) L cells,
  *                   each filled up with zeros to a multiple of 64 bytes. A cell
- *                   has f + 2 + v bits, the lowest first: f of print, 2 that
- *                   name a cell of the key, 0 .. 3, and v of label. Cell s
- *                   begins at bit s (f + 2 + v) of its table; bit i is bit
- *                   (i mod 8) of byte i / 8
+ *                   has f + 2 + v bits, the lowest first: f of fingerprint,
+ *                   2 that name a cell of the key, 0 .. 3, and v of label.
+ *                   Cell s begins at bit s (f + 2 + v) of its table; bit i is
+ *                   bit (i mod 8) of byte i / 8
  *
  *      Valid if and only if (1) the fields are in these ranges, (2) a table has
  *      fewer than 2^32 cells, (3) there are no more keys than cells in all, (4)
@@ -48,16 +48,16 @@
  *
  * MATHS
  *
- * The fields are a `fuse` filter with four cells a key, whose prints are two
- * bits wider: peeling gives every key a cell that is no other key's own, and
- * the two bits say which of the four it is. There the label stands as it is.
- * So it can be changed without a trace in anybody else's answer. A foreign key
- * passes with chance 2^-f; f = ceil(log2(1/p)). Bits a key:
+ * The fields are a `fuse` filter with four cells a key, whose fingerprints are
+ * two bits wider: peeling gives every key a cell that is no other key's own,
+ * and the two bits say which of the four it is. There the label stands as it
+ * is. So it can be changed without a trace in anybody else's answer. A foreign
+ * key passes with chance 2^-f; f = ceil(log2(1/p)). Bits a key:
  *
  *      1.07 (f + 2 + v)    from a million keys on; 1.11 for 10^5, 1.20 for 10^4
  *
- * where fixed labels, XORed like the prints, would do with 1.07 (f + v), and no
- * map can have fewer than v + log2(1/p).
+ * where fixed labels, XORed like the fingerprints, would do with 1.07 (f + v),
+ * and no map can have fewer than v + log2(1/p).
  *
  * A label is written to each key's own cell after the fields are there: its
  * bits are ORed in, so that the order of the keys does not matter, and then
@@ -74,15 +74,16 @@
  * Where each of a fixed set of keys leads to a small number: a shard, a
  * counter, a version. `put` is only for keys that are there: on a foreign key
  * that passes by accident it changes the label of another. Where strangers are
- * never asked for, a rate of 0.5 leaves one bit of print. Without labels `fuse`
- * is smaller.
+ * never asked for, a rate of 0.5 leaves one bit of fingerprint. Without labels
+ * `fuse` is smaller.
  *
  * PAPERS
  *
  *  [Chazelle 2004]   The Bloomier filter: an efficient data structure for
  *                    static support lookup tables, SODA. The map, and labels
  *                    that can change by naming a key's own cell; there in a
- *                    second table, here beside the print, on the same line.
+ *                    second table, here beside the fingerprint, on the same
+ *                    line.
  *  [Charles 2008]    Bloomier filters: a second look, ESA.
  *  [Graf 2022]       Binary fuse filters: fast and smaller than xor filters,
  *                    ACM JEA 27. The cells.
@@ -102,7 +103,7 @@ enum { BLOOMIER_OPTION_BITS };
 static const kind_option bloomier_options[] = {
     [BLOOMIER_OPTION_BITS] = {
         .name = "bits", .help = "bits of a label",
-        .least = 1, .most = PRINTS_LABEL_MAX, .standard = BLOOMIER_LABEL,
+        .least = 1, .most = FINGERPRINT_LABEL_MAX, .standard = BLOOMIER_LABEL,
     },
     { .name = NULL },
 };
@@ -111,53 +112,53 @@ static const kind_option bloomier_options[] = {
 
 static bly_status bloomier_plan(bly_plan_t *plan, const kind_spec *spec)
 {
-    const prints_wish wish = {
-        .kind = "bloomier", .coupled = true, .arity = PRINTS_LABEL_ARITY,
+    const fingerprint_wish wish = {
+        .kind = "bloomier", .coupled = true, .arity = FINGERPRINT_LABEL_ARITY,
         .bits = KIND_CHOOSE,
         .label = (uint32_t)spec->option[BLOOMIER_OPTION_BITS],
     };
     plan->label_bits = wish.label;
-    plan->label_most = prints_mask(wish.label);
-    return prints_plan(plan, &wish, spec);
+    plan->label_most = bits_mask(wish.label);
+    return fingerprint_plan(plan, &wish, spec);
 }
 
 static bly_status bloomier_check(const void *image)
 {
-    return prints_check(image, true);
+    return fingerprint_check(image, true);
 }
 
 /* ---- Labels ------------------------------------------------------------ */
 
 /* Does a label fit? */
-static bool bloomier_fits(const prints_view *v, uint64_t label)
+static bool bloomier_fits(const fingerprint_view *v, uint64_t label)
 {
-    return (label & ~prints_mask(v->label)) == 0;
+    return (label & ~bits_mask(v->label)) == 0;
 }
 
 /* The label that begins at `bit`, its lower half and what is above that. */
-PLATFORM_INLINE uint64_t bloomier_read(const prints_view *v, uint64_t bit)
+PLATFORM_INLINE uint64_t bloomier_read(const fingerprint_view *v, uint64_t bit)
 {
     uint32_t low = v->label < BLOOMIER_HALF ? v->label : BLOOMIER_HALF;
     uint32_t high = v->label - low;
-    uint64_t label = prints_load(v->rows, prints_place(bit, low))
-                   & prints_mask(low);
+    uint64_t label = fingerprint_load(v->rows, fingerprint_place(bit, low))
+                   & bits_mask(low);
     if (high > 0)
-        label |= (prints_load(v->rows, prints_place(bit + low, high))
-                  & prints_mask(high)) << low;
+        label |= (fingerprint_load(v->rows, fingerprint_place(bit + low, high))
+                  & bits_mask(high)) << low;
     return label;
 }
 
 PLATFORM_INLINE void bloomier_turn_half(uint8_t *rows, uint64_t bit,
                                         uint32_t bits, uint64_t value)
 {
-    uint64_t place = prints_place(bit, bits);
+    uint64_t place = fingerprint_place(bit, bits);
     uint8_t *at = rows + (place >> 6);
     image_set_u64(at, 0, image_u64(at, 0)
-                         ^ (value & prints_mask(bits)) << (place & 63));
+                         ^ (value & bits_mask(bits)) << (place & 63));
 }
 
 /* XOR `value` into the label that begins at `bit`. */
-PLATFORM_INLINE void bloomier_turn(const prints_view *v, uint8_t *rows,
+PLATFORM_INLINE void bloomier_turn(const fingerprint_view *v, uint8_t *rows,
                                    uint64_t bit, uint64_t value)
 {
     uint32_t low = v->label < BLOOMIER_HALF ? v->label : BLOOMIER_HALF;
@@ -167,25 +168,26 @@ PLATFORM_INLINE void bloomier_turn(const prints_view *v, uint8_t *rows,
 }
 
 /* The first bit of a key's label: in the cell that its cells name. */
-PLATFORM_INLINE uint64_t bloomier_own(const prints_view *v, uint64_t read,
+PLATFORM_INLINE uint64_t bloomier_own(const fingerprint_view *v, uint64_t read,
                                       const uint64_t bit[PEEL_ARITY_MAX])
 {
     return bit[read >> v->bits & 3] + v->field;
 }
 
 /* The same of a key that is perhaps there; false: it is not. */
-static bool bloomier_find(const prints_view *v, uint64_t hash, uint64_t *bit)
+static bool bloomier_find(const fingerprint_view *v, uint64_t hash,
+                          uint64_t *bit)
 {
     uint64_t state = hash_mix(hash), bits[PEEL_ARITY_MAX];
-    prints_cells(v, PRINTS_LABEL_ARITY, state, bits);
-    uint64_t read = prints_read(v, PRINTS_LABEL_ARITY, bits);
+    fingerprint_cells(v, FINGERPRINT_LABEL_ARITY, state, bits);
+    uint64_t read = fingerprint_read(v, FINGERPRINT_LABEL_ARITY, bits);
     *bit = bloomier_own(v, read, bits);
-    return prints_match(v, read, state);
+    return fingerprint_match(v, read, state);
 }
 
 static bool bloomier_get(const void *image, uint64_t hash, uint64_t *label)
 {
-    const prints_view v = prints_look(image);
+    const fingerprint_view v = fingerprint_look(image);
     uint64_t bit;
     if (!bloomier_find(&v, hash, &bit))
         return false;
@@ -201,13 +203,13 @@ typedef struct { uint64_t state, bit[PEEL_ARITY_MAX]; } bloomier_key;
 
 /* Ask for the lines of a key, to the ends of its cells: any may hold the
  * label. */
-PLATFORM_INLINE void bloomier_ask(const prints_view *v, uint64_t hash,
+PLATFORM_INLINE void bloomier_ask(const fingerprint_view *v, uint64_t hash,
                                   bloomier_key *key)
 {
     key->state = hash_mix(hash);
-    prints_cells(v, PRINTS_LABEL_ARITY, key->state, key->bit);
+    fingerprint_cells(v, FINGERPRINT_LABEL_ARITY, key->state, key->bit);
     PLATFORM_UNROLL
-    for (uint32_t j = 0; j < PRINTS_LABEL_ARITY; j++) {
+    for (uint32_t j = 0; j < FINGERPRINT_LABEL_ARITY; j++) {
         platform_prefetch(v->rows + (key->bit[j] >> 3));
         platform_prefetch(v->rows + ((key->bit[j] + v->cell - 1) >> 3));
     }
@@ -216,15 +218,15 @@ PLATFORM_INLINE void bloomier_ask(const prints_view *v, uint64_t hash,
 static void bloomier_get_many(const void *image, const uint64_t *hashes,
                               size_t n, bool *found, uint64_t *labels)
 {
-    const prints_view v = prints_look(image);
+    const fingerprint_view v = fingerprint_look(image);
     size_t ahead = n < BLOOMIER_AHEAD ? n : BLOOMIER_AHEAD;
     bloomier_key ring[BLOOMIER_AHEAD];
     for (size_t i = 0; i < ahead; i++)
         bloomier_ask(&v, hashes[i], &ring[i]);
     for (size_t i = 0; i < n; i++) {
         bloomier_key *key = &ring[i % BLOOMIER_AHEAD];
-        uint64_t read = prints_read(&v, PRINTS_LABEL_ARITY, key->bit);
-        found[i] = prints_match(&v, read, key->state);
+        uint64_t read = fingerprint_read(&v, FINGERPRINT_LABEL_ARITY, key->bit);
+        found[i] = fingerprint_match(&v, read, key->state);
         if (found[i])
             labels[i] = bloomier_read(&v, bloomier_own(&v, read, key->bit));
         if (n - i > ahead)
@@ -232,12 +234,12 @@ static void bloomier_get_many(const void *image, const uint64_t *hashes,
     }
 }
 
-static uint8_t *bloomier_rows(void *image, const prints_view *v)
+static uint8_t *bloomier_rows(void *image, const fingerprint_view *v)
 {
     return image_payload_mut(image) + (v->rows - image_payload(image));
 }
 
-static bly_status bloomier_too_wide(const prints_view *v, uint64_t label)
+static bly_status bloomier_too_wide(const fingerprint_view *v, uint64_t label)
 {
     return status_fail(BLY_EPARAM, "label %llu does not fit the %u bits of "
                        "this filter's labels: give bits=64, or fewer that do",
@@ -246,7 +248,7 @@ static bly_status bloomier_too_wide(const prints_view *v, uint64_t label)
 
 static bly_status bloomier_put(void *image, uint64_t hash, uint64_t label)
 {
-    const prints_view v = prints_look(image);
+    const fingerprint_view v = fingerprint_look(image);
     uint64_t bit;
     if (!bloomier_fits(&v, label))
         return bloomier_too_wide(&v, label);
@@ -265,7 +267,7 @@ enum { BLOOMIER_GROUP = 64 };
 
 typedef struct {
     const kind_keys *keys;
-    prints_view view;
+    fingerprint_view view;
     uint8_t    *rows;
     bool        differ[PEEL_PARTS];     /* a key with two labels was seen    */
 } bloomier_job;
@@ -288,7 +290,7 @@ static uint64_t bloomier_at(const bloomier_job *job, const bloomier_group *g,
                             size_t i)
 {
     const uint64_t *bit = g->cells[i].bit;
-    uint64_t read = prints_read(&job->view, PRINTS_LABEL_ARITY, bit);
+    uint64_t read = fingerprint_read(&job->view, FINGERPRINT_LABEL_ARITY, bit);
     return bloomier_own(&job->view, read, bit);
 }
 
@@ -312,7 +314,7 @@ static size_t bloomier_collect(const bloomier_job *job, bloomier_group *g,
 static void bloomier_write_part(void *context, unsigned part, unsigned parts)
 {
     const bloomier_job *job = context;
-    const prints_view v = job->view;
+    const fingerprint_view v = job->view;
     bloomier_group group;
     for (size_t next = 0; next < job->keys->n; ) {
         size_t n = bloomier_collect(job, &group, &next, part, parts);
@@ -329,7 +331,7 @@ static void bloomier_write_part(void *context, unsigned part, unsigned parts)
 static void bloomier_prove_part(void *context, unsigned part, unsigned parts)
 {
     bloomier_job *job = context;
-    const prints_view v = job->view;
+    const fingerprint_view v = job->view;
     size_t all = job->keys->n, each = all / parts + 1;
     size_t from = part * each < all ? part * each : all;
     size_t to = all - from < each ? all : from + each;
@@ -350,7 +352,7 @@ static void bloomier_prove_part(void *context, unsigned part, unsigned parts)
 static bly_status bloomier_label(void *image, const kind_keys *keys,
                                  const kind_bench *bench)
 {
-    bloomier_job job = { .keys = keys, .view = prints_look(image) };
+    bloomier_job job = { .keys = keys, .view = fingerprint_look(image) };
     unsigned parts = bench->threads < PEEL_PARTS ? bench->threads : PEEL_PARTS;
     if (keys->n < PEEL_ALONE || parts < 1)
         parts = 1;
@@ -370,7 +372,7 @@ static bly_status bloomier_label(void *image, const kind_keys *keys,
 static bly_status bloomier_build(void *image, const kind_keys *keys,
                                  const kind_bench *bench)
 {
-    bly_status status = prints_build(image, keys, bench);
+    bly_status status = fingerprint_build(image, keys, bench);
     if (status == BLY_OK && keys->labels != NULL)
         status = bloomier_label(image, keys, bench);
     return status;
@@ -378,9 +380,9 @@ static bly_status bloomier_build(void *image, const kind_keys *keys,
 
 static void bloomier_stat(bly_stat_t *out, const void *image)
 {
-    prints_stat(out, image);
-    out->label_bits = prints_look(image).label;
-    out->label_most = prints_mask(out->label_bits);
+    fingerprint_stat(out, image);
+    out->label_bits = fingerprint_look(image).label;
+    out->label_most = bits_mask(out->label_bits);
 }
 
 const bly_kind bly_kind_bloomier = {
@@ -393,8 +395,8 @@ const bly_kind bly_kind_bloomier = {
     .plan  = bloomier_plan,
     .check = bloomier_check,
 
-    .contains      = prints_contains,
-    .contains_many = prints_contains_many,
+    .contains      = fingerprint_contains,
+    .contains_many = fingerprint_contains_many,
     .build         = bloomier_build,
 
     .put      = bloomier_put,

@@ -99,7 +99,7 @@
 #include "bodies/cells.h"
 #include "tools/counters.h"
 #include "maths/maths.h"
-#include "maths/shape.h"
+#include "bodies/rows.h"
 
 enum {
     COUNTING_VERSION = 1,
@@ -154,7 +154,7 @@ static bly_status counting_plan(bly_plan_t *plan, const kind_spec *spec)
         return status;
 
     shape s = cells_shape(&(cells){ .m = m, .k = k });
-    shape_plan(plan, &s, n);
+    rows_plan(plan, &s, n);
     double lines = ceil((double)bytes / 64);
     plan->lines_present = fmin(k, lines);
     plan->lines_absent = fmin(math_absent_probes(plan->fill, k), lines);

@@ -108,7 +108,7 @@
 #include "tools/bits.h"
 #include "tools/hash.h"
 #include "maths/maths.h"
-#include "maths/shape.h"
+#include "bodies/rows.h"
 #include "tools/walk.h"
 
 enum {
@@ -181,7 +181,7 @@ static bly_status deletable_plan(bly_plan_t *plan, const kind_spec *spec)
         return status;
 
     shape s = deletable_shape(m, k);
-    shape_plan(plan, &s, n);
+    rows_plan(plan, &s, n);
     double lines = ceil((double)m / 512);
     plan->lines_present = fmin(k, lines);
     plan->lines_absent = fmin(math_absent_probes(plan->fill, k), lines);
@@ -408,7 +408,7 @@ static void deletable_intersect(void *into, const void *other)
 static void deletable_overlap(bly_overlap_t *out, const void *a, const void *b)
 {
     shape s = deletable_shape_of(a);
-    shape_overlap(out, &s, image_payload(a), image_payload(b));
+    rows_overlap(out, &s, image_payload(a), image_payload(b));
 }
 
 /* ---- Look inside ------------------------------------------------------- */
@@ -416,7 +416,7 @@ static void deletable_overlap(bly_overlap_t *out, const void *a, const void *b)
 static void deletable_stat(bly_stat_t *out, const void *image)
 {
     shape s = deletable_shape_of(image);
-    shape_stat(out, &s, image_payload(image));
+    rows_stat(out, &s, image_payload(image));
 }
 
 const bly_kind bly_kind_deletable = {

@@ -141,7 +141,7 @@
 #include "tools/bits.h"
 #include "maths/maths.h"
 #include "bodies/runs.h"
-#include "maths/shape.h"
+#include "bodies/rows.h"
 
 enum {
     QUOTIENT_VERSION = 1,
@@ -766,7 +766,7 @@ static void quotient_overlap(bly_overlap_t *out, const void *a, const void *b)
         in_b += p.in_b;
         either++;
     }
-    shape_overlap_of(out, &row, in_a, in_b, either);
+    rows_overlap_of(out, &row, in_a, in_b, either);
 }
 
 /* ---- Another size ------------------------------------------------------ */

@@ -85,7 +85,7 @@
 #include "tools/bits.h"
 #include "tools/hash.h"
 #include "maths/maths.h"
-#include "maths/shape.h"
+#include "bodies/rows.h"
 
 #if CPU_X86
 #include <immintrin.h>
@@ -262,7 +262,7 @@ static bly_status blocked_plan(bly_plan_t *plan, const kind_spec *spec)
         return status;
 
     shape s = blocked_shape(lines, k);
-    shape_plan(plan, &s, n);
+    rows_plan(plan, &s, n);
     plan->rate = blocked_with_alike(plan->rate, lines, n);
     plan->lines_present = plan->lines_absent = 1;
     plan->geometry[BLOCKED_LINES] = lines;
@@ -681,13 +681,13 @@ static bly_status blocked_add_many_shared(void *image, const uint64_t *hashes,
 static void blocked_overlap(bly_overlap_t *out, const void *a, const void *b)
 {
     shape s = blocked_shape_of(a);
-    shape_overlap(out, &s, image_payload(a), image_payload(b));
+    rows_overlap(out, &s, image_payload(a), image_payload(b));
 }
 
 static void blocked_stat(bly_stat_t *out, const void *image)
 {
     shape s = blocked_shape_of(image);
-    shape_stat(out, &s, image_payload(image));
+    rows_stat(out, &s, image_payload(image));
 }
 
 const bly_kind bly_kind_blocked = {

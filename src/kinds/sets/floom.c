@@ -120,7 +120,7 @@
 #include "tools/bits.h"
 #include "tools/hash.h"
 #include "maths/maths.h"
-#include "maths/shape.h"
+#include "bodies/rows.h"
 #include "tools/walk.h"
 
 enum {
@@ -236,7 +236,7 @@ static bly_status floom_plan(bly_plan_t *plan, const kind_spec *spec)
         return status;
 
     shape s = floom_shape(m, k);
-    shape_plan(plan, &s, n);
+    rows_plan(plan, &s, n);
     double lines = ceil((double)m / 512);
     plan->lines_present = fmin(k, lines) + 1;
     plan->lines_absent = fmin(math_absent_probes(plan->fill, k), lines)
@@ -421,7 +421,7 @@ static bly_status floom_add_each(void *image, const uint64_t *hashes, size_t n,
 static void floom_overlap(bly_overlap_t *out, const void *a, const void *b)
 {
     shape s = floom_shape_of(a);
-    shape_overlap(out, &s, image_payload(a), image_payload(b));
+    rows_overlap(out, &s, image_payload(a), image_payload(b));
 }
 
 /* Set bits of the row from `from` up to `end`. */
@@ -476,7 +476,7 @@ static void floom_stat(bly_stat_t *out, const void *image)
 {
     floom_view v = floom_look(image);
     shape s = floom_shape_of(image);
-    shape_stat(out, &s, v.row);
+    rows_stat(out, &s, v.row);
     out->rate = fmin(out->rate, floom_rate_now(&v));
 }
 

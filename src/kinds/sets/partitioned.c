@@ -68,7 +68,7 @@
 #include "tools/bits.h"
 #include "tools/index.h"
 #include "maths/maths.h"
-#include "maths/shape.h"
+#include "bodies/rows.h"
 #include "tools/walk.h"
 
 enum {
@@ -179,7 +179,7 @@ static bly_status partitioned_plan(bly_plan_t *plan, const kind_spec *spec)
         return status;
 
     shape s = partitioned_shape(slice, k);
-    shape_plan(plan, &s, n);
+    rows_plan(plan, &s, n);
     double lines = ceil(shape_bits(&s) / 512);
     plan->lines_present = fmin(k, lines);
     plan->lines_absent = fmin(math_absent_probes(plan->fill, k), lines);
@@ -298,13 +298,13 @@ static void partitioned_overlap(bly_overlap_t *out, const void *a,
                                 const void *b)
 {
     shape s = partitioned_shape_of(a);
-    shape_overlap(out, &s, image_payload(a), image_payload(b));
+    rows_overlap(out, &s, image_payload(a), image_payload(b));
 }
 
 static void partitioned_stat(bly_stat_t *out, const void *image)
 {
     shape s = partitioned_shape_of(image);
-    shape_stat(out, &s, image_payload(image));
+    rows_stat(out, &s, image_payload(image));
 }
 
 const bly_kind bly_kind_partitioned = {

@@ -67,7 +67,7 @@
 
 #include "base/cpu.h"
 #include "tools/bits.h"
-#include "maths/shape.h"
+#include "bodies/rows.h"
 
 #if CPU_X86
 #include <immintrin.h>
@@ -143,7 +143,7 @@ static bly_status split_plan(bly_plan_t *plan, const kind_spec *spec)
         return status;
 
     shape s = split_shape(blocks);
-    shape_plan(plan, &s, n);
+    rows_plan(plan, &s, n);
     plan->lines_present = plan->lines_absent = 1;
     memset(plan->geometry, 0, sizeof plan->geometry);
     plan->geometry[SPLIT_BLOCKS] = blocks;
@@ -390,13 +390,13 @@ static bly_status split_add_many_shared(void *image, const uint64_t *hashes,
 static void split_overlap(bly_overlap_t *out, const void *a, const void *b)
 {
     shape s = split_shape(image_geometry(a, SPLIT_BLOCKS));
-    shape_overlap(out, &s, image_payload(a), image_payload(b));
+    rows_overlap(out, &s, image_payload(a), image_payload(b));
 }
 
 static void split_stat(bly_stat_t *out, const void *image)
 {
     shape s = split_shape(image_geometry(image, SPLIT_BLOCKS));
-    shape_stat(out, &s, image_payload(image));
+    rows_stat(out, &s, image_payload(image));
 }
 
 const bly_kind bly_kind_split = {

@@ -87,12 +87,13 @@
 #include "tools/bits.h"
 #include "tools/index.h"
 #include "maths/maths.h"
-#include "maths/shape.h"
+#include "bodies/rows.h"
 #include "tools/walk.h"
 
 enum {
     STANDARD_VERSION = 1,
-    STANDARD_M = 0, STANDARD_K = 1, STANDARD_INDEX = 2, STANDARD_ZERO = 3,
+    STANDARD_M = KIND_ROW_M, STANDARD_K = KIND_ROW_K, STANDARD_INDEX = 2,
+    STANDARD_ZERO = 3,
     STANDARD_K_MAX = 64                 /* f = 2^-64: the hash ends there too */
 };
 
@@ -150,7 +151,7 @@ static bly_status standard_plan(bly_plan_t *plan, const kind_spec *spec)
         return status;
 
     shape s = standard_shape(m, k);
-    shape_plan(plan, &s, n);
+    rows_plan(plan, &s, n);
     double lines = ceil((double)m / 512);
     plan->lines_present = fmin(k, lines);
     plan->lines_absent = fmin(math_absent_probes(plan->fill, k), lines);
@@ -338,13 +339,13 @@ static bly_status standard_add_many_shared(void *image, const uint64_t *hashes,
 static void standard_overlap(bly_overlap_t *out, const void *a, const void *b)
 {
     shape s = standard_shape_of(a);
-    shape_overlap(out, &s, image_payload(a), image_payload(b));
+    rows_overlap(out, &s, image_payload(a), image_payload(b));
 }
 
 static void standard_stat(bly_stat_t *out, const void *image)
 {
     shape s = standard_shape_of(image);
-    shape_stat(out, &s, image_payload(image));
+    rows_stat(out, &s, image_payload(image));
 }
 
 const bly_kind bly_kind_standard = {

@@ -1,8 +1,8 @@
-/* ribbon_build.c - solve the equations of kind `ribbon`.
+/* build.c - solve the equations of kind `ribbon`.
  *
- * Floor 2. Keys are parted by shard and sorted by start; shards are solved by
+ * Floor 3. Keys are parted by shard and sorted by start; shards are solved by
  * elimination, four at a time in each thread; the keys that are bumped make
- * the next layer. How and why: CONSTRUCTION in src/kinds/frozen/ribbon/ribbon.c.
+ * the next layer. How and why: CONSTRUCTION in ribbon.c.
  */
 #include "kinds/frozen/ribbon/ribbon.h"
 

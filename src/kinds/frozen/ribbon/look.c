@@ -1,15 +1,12 @@
-/* ribbon_look.c - look keys up in the layers of kind `ribbon`.
+/* look.c - look keys up in the layers of kind `ribbon`.
  *
- * Floor 2. One key, then batches: each for every processor, and with vectors
+ * Floor 3. One key, then batches: each for every processor, and with vectors
  * of 8 columns (AVX2) or of 16, and keys eight at a time (AVX-512).
  */
 #include "kinds/frozen/ribbon/ribbon.h"
 
 #include "base/cpu.h"
-
-#if CPU_X86
-#include <immintrin.h>
-#endif
+#include "tools/eight.h"
 
 /* ---- One key ----------------------------------------------------------- */
 
@@ -492,16 +489,6 @@ ribbon_range_avx512(__m512i state, uint64_t n)
                             _mm512_srli_epi64(c, 32));
 }
 
-/* hash_mix() of eight. */
-CPU_TARGET_AVX512 PLATFORM_INLINE __m512i ribbon_mix_avx512(__m512i v)
-{
-    v = _mm512_xor_si512(v, _mm512_srli_epi64(v, 30));
-    v = _mm512_mullo_epi64(v, _mm512_set1_epi64((long long)0xBF58476D1CE4E5B9));
-    v = _mm512_xor_si512(v, _mm512_srli_epi64(v, 27));
-    v = _mm512_mullo_epi64(v, _mm512_set1_epi64((long long)0x94D049BB133111EB));
-    return _mm512_xor_si512(v, _mm512_srli_epi64(v, 31));
-}
-
 /* The words of the coefficients and the fingerprint. */
 CPU_TARGET_AVX512 PLATFORM_INLINE void
 ribbon_words_avx512(const ribbon_layer *layer, ribbon_eight *e, __m512i state,
@@ -531,7 +518,7 @@ ribbon_prepare_avx512(const ribbon_pass *p, size_t i, ribbon_eight *e)
 {
     __mmask8 there = (__mmask8)(0xFF >> (8 - ribbon_some(p, i)));
     __m512i in = _mm512_maskz_loadu_epi64(there, p->in + i);
-    __m512i state = ribbon_mix_avx512(_mm512_add_epi64(in,
+    __m512i state = eight_mix(_mm512_add_epi64(in,
                         _mm512_set1_epi64((long long)p->add)));
     __m512i start = ribbon_range_avx512(state, p->layer.starts);
     __m512i gap = _mm512_srl_epi64(start, _mm_cvtsi32_si128(

@@ -1,8 +1,8 @@
 /* ribbon.h - what the two halves of kind `ribbon` share: shape, keys, layers.
  *
- * Floor 2. The essay is in src/kinds/frozen/ribbon/ribbon.c: what the words mean, and
- * the bytes of an image. That file plans and checks; ribbon_look.c looks keys
- * up, ribbon_build.c solves the equations.
+ * Floor 3. The essay is in ribbon.c: what the words mean, and the bytes of an
+ * image. That file plans and checks; look.c looks keys up, build.c solves the
+ * equations.
  */
 #ifndef BLY_KINDS_FROZEN_RIBBON_RIBBON_H
 #define BLY_KINDS_FROZEN_RIBBON_RIBBON_H

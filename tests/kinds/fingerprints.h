@@ -1,9 +1,9 @@
-/* prints.h - for the tests of `fuse`, `xor` and `bloomier`: the layout written
- * a second time, bit by bit and straight from src/bodies/fingerprints.h's
- * words, and a build on a bench of the test's own.
+/* fingerprints.h - for the tests of `fuse`, `xor` and `bloomier`: the layout
+ * written a second time, bit by bit and straight from the words of
+ * src/bodies/fingerprints.h, and a build on a bench of the test's own.
  */
-#ifndef BLY_TEST_PRINTS_H
-#define BLY_TEST_PRINTS_H
+#ifndef BLY_TEST_FINGERPRINTS_H
+#define BLY_TEST_FINGERPRINTS_H
 
 #include "test.h"
 
@@ -13,14 +13,14 @@ typedef struct {
     const uint8_t *payload;
     uint64_t keys, shards, segment, windows, stride;
     unsigned arity, bits, label, field;
-} prints_layout;
+} fingerprint_layout;
 
-static inline prints_layout prints_layout_of(const uint8_t *image)
+static inline fingerprint_layout fingerprint_layout_of(const uint8_t *image)
 {
     uint64_t g[4];
     for (size_t i = 0; i < 4; i++)
         g[i] = image_geometry(image, i);
-    prints_layout l = {
+    fingerprint_layout l = {
         .payload = image + IMAGE_HEADER, .keys = g[0],
         .shards = g[1] & 0xFFFFFFFF, .arity = g[1] >> 32 & 255,
         .bits = g[1] >> 40 & 255, .label = g[1] >> 48 & 255,
@@ -30,8 +30,8 @@ static inline prints_layout prints_layout_of(const uint8_t *image)
     return l;
 }
 
-static inline uint64_t prints_bits_at(const uint8_t *row, uint64_t at,
-                                      unsigned bits)
+static inline uint64_t fingerprint_bits_at(const uint8_t *row, uint64_t at,
+                                           unsigned bits)
 {
     uint64_t v = 0;
     for (unsigned i = 0; i < bits; i++, at++)
@@ -39,7 +39,7 @@ static inline uint64_t prints_bits_at(const uint8_t *row, uint64_t at,
     return v;
 }
 
-static inline uint64_t prints_state(uint64_t v)
+static inline uint64_t fingerprint_state(uint64_t v)
 {
     v = (v ^ v >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
     v = (v ^ v >> 27) * UINT64_C(0x94D049BB133111EB);
@@ -47,10 +47,10 @@ static inline uint64_t prints_state(uint64_t v)
 }
 
 /* The table of a hash, and its slots there. */
-static inline const uint8_t *prints_slots(const prints_layout *l, uint64_t hash,
-                                          uint64_t slot[4])
+static inline const uint8_t *fingerprint_slots(const fingerprint_layout *l,
+                                               uint64_t hash, uint64_t slot[4])
 {
-    uint64_t s = prints_state(hash), high = (s >> 32) * l->shards;
+    uint64_t s = fingerprint_state(hash), high = (s >> 32) * l->shards;
     uint64_t shard = high >> 32;
     uint64_t window = (high & 0xFFFFFFFF) * l->windows >> 32;
     uint64_t salt = (l->payload[shard] + UINT64_C(1))
@@ -64,33 +64,35 @@ static inline const uint8_t *prints_slots(const prints_layout *l, uint64_t hash,
     return l->payload + (l->shards + 63) / 64 * 64 + shard * l->stride;
 }
 
-/* The XOR of a hash's cells less its print: 0 for a key, but for the two bits
- * that name the own slot. */
-static inline uint64_t prints_rest(const prints_layout *l, uint64_t hash)
+/* The XOR of a hash's cells less its fingerprint: 0 for a key, but for the
+ * two bits that name the own slot. */
+static inline uint64_t fingerprint_rest(const fingerprint_layout *l,
+                                        uint64_t hash)
 {
     uint64_t slot[4], rest = 0;
-    const uint8_t *row = prints_slots(l, hash, slot);
+    const uint8_t *row = fingerprint_slots(l, hash, slot);
     for (unsigned i = 0; i < l->arity; i++)
-        rest ^= prints_bits_at(row, slot[i] * (l->field + l->label), l->field);
-    return rest ^ (prints_state(hash) & ((UINT64_C(1) << l->bits) - 1));
+        rest ^= fingerprint_bits_at(row, slot[i] * (l->field + l->label),
+                                    l->field);
+    return rest ^ (fingerprint_state(hash) & ((UINT64_C(1) << l->bits) - 1));
 }
 
 /* Every key of the stream is there, as the words say and as the library. */
-static inline void prints_hold(const bly_filter *filter, uint64_t stream,
-                               uint64_t n)
+static inline void fingerprint_hold(const bly_filter *filter, uint64_t stream,
+                                    uint64_t n)
 {
-    prints_layout l = prints_layout_of(bly_image(filter, NULL));
+    fingerprint_layout l = fingerprint_layout_of(bly_image(filter, NULL));
     for (uint64_t i = 0; i < n; i++) {
         uint64_t hash = test_random(stream, i);
         assert_true(bly_contains_hash(filter, hash));
-        assert_int_equal(prints_rest(&l, hash) >> l.bits << l.bits,
-                         prints_rest(&l, hash));
+        assert_int_equal(fingerprint_rest(&l, hash) >> l.bits << l.bits,
+                         fingerprint_rest(&l, hash));
     }
 }
 
 /* A stream of n hashes, each `times` times, in an order of `order`. */
-static inline uint64_t *prints_keys(uint64_t stream, uint64_t n, uint64_t times,
-                                    uint64_t order)
+static inline uint64_t *fingerprint_keys(uint64_t stream, uint64_t n,
+                                         uint64_t times, uint64_t order)
 {
     uint64_t *hashes = malloc((n * times + 1) * sizeof *hashes);
     assert_non_null(hashes);
@@ -104,8 +106,8 @@ static inline uint64_t *prints_keys(uint64_t stream, uint64_t n, uint64_t times,
     return hashes;
 }
 
-static inline bly_filter *prints_of(const char *kind, double rate,
-                                    const uint64_t *hashes, uint64_t n)
+static inline bly_filter *fingerprint_of(const char *kind, double rate,
+                                         const uint64_t *hashes, uint64_t n)
 {
     bly_spec spec = { .capacity = 10, .rate = rate };
     bly_filter *filter = NULL;
@@ -115,8 +117,9 @@ static inline bly_filter *prints_of(const char *kind, double rate,
 
 /* An image built with so many threads, in just the scratch that was planned,
  * which holds rubbish at first; a byte more is guarded on both sides. */
-static inline uint8_t *prints_bench(const bly_kind *kind, const kind_keys *keys,
-                                    unsigned threads, size_t *bytes)
+static inline uint8_t *fingerprint_bench(const bly_kind *kind,
+                                         const kind_keys *keys,
+                                         unsigned threads, size_t *bytes)
 {
     enum { GUARD = 64 };
     kind_spec spec = kind_spec_plain(kind, keys->n, 0.01);
@@ -142,16 +145,17 @@ static inline uint8_t *prints_bench(const bly_kind *kind, const kind_keys *keys,
 }
 
 /* The same bytes with any number of threads. */
-static inline void prints_threads(const bly_kind *kind, const kind_keys *keys)
+static inline void fingerprint_threads(const bly_kind *kind,
+                                       const kind_keys *keys)
 {
     size_t bytes;
-    uint8_t *one = prints_bench(kind, keys, 1, &bytes);
+    uint8_t *one = fingerprint_bench(kind, keys, 1, &bytes);
     for (unsigned threads = 2; threads <= 7; threads += 5) {
-        uint8_t *many = prints_bench(kind, keys, threads, &bytes);
+        uint8_t *many = fingerprint_bench(kind, keys, threads, &bytes);
         assert_memory_equal(one, many, bytes);
         free(many);
     }
     free(one);
 }
 
-#endif /* BLY_TEST_PRINTS_H */
+#endif /* BLY_TEST_FINGERPRINTS_H */

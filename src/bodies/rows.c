@@ -1,0 +1,89 @@
+/* rows.c - what the kinds of plain bits say of themselves.
+ *
+ * Floor 2.
+ */
+#include "bodies/rows.h"
+
+#include <math.h>
+
+#include "tools/bits.h"
+
+void rows_plan(bly_plan_t *plan, const shape *s, uint64_t n)
+{
+    plan->capacity = n;
+    plan->rate = shape_rate(s, n, &plan->rate_sd);
+    plan->fill = shape_fill(s, (double)n);
+    plan->probes = s->probes * (uint32_t)s->lanes;
+}
+
+static size_t rows_lane_bytes(const shape *s)
+{
+    return (size_t)(s->bits / 8 + (s->bits % 8 != 0));
+}
+
+static size_t rows_bytes(const shape *s)
+{
+    return (size_t)(s->blocks * s->lanes) * rows_lane_bytes(s);
+}
+
+enum { ROWS_POWERS = 512 };
+
+/* Walk all lanes; the mean over blocks of the product over lanes of
+ * (set/bits)^probes is the filter's own rate. */
+void rows_stat(bly_stat_t *out, const shape *s, const uint8_t *payload)
+{
+    double power[ROWS_POWERS + 1], rate = 0;
+    bool tabled = s->bits <= ROWS_POWERS;
+    size_t lane_bytes = rows_lane_bytes(s);
+    uint64_t set = 0;
+
+    for (uint64_t x = 0; tabled && x <= s->bits; x++)
+        power[x] = pow((double)x / (double)s->bits, s->probes);
+    for (uint64_t block = 0; block < s->blocks; block++) {
+        double chance = 1;
+        for (uint64_t lane = 0; lane < s->lanes; lane++) {
+            uint64_t x = bits_count(payload, lane_bytes);
+            payload += lane_bytes;
+            set += x;
+            chance *= tabled ? power[x]
+                    : pow((double)x / (double)s->bits, s->probes);
+        }
+        rate += chance;
+    }
+    shape_estimate keys = shape_keys(s, (double)set);
+    out->fill = (double)set / shape_bits(s);
+    out->rate = rate / (double)s->blocks;
+    out->distinct = keys.value;
+    out->distinct_sd = keys.sd;
+    out->probes = s->probes * (uint32_t)s->lanes;
+}
+
+static bly_estimate rows_estimate(shape_estimate e)
+{
+    return (bly_estimate){ e.value, e.sd };
+}
+
+void rows_tell(bly_overlap_t *out, const shape_pair *pair)
+{
+    out->a = rows_estimate(pair->a);
+    out->b = rows_estimate(pair->b);
+    out->either = rows_estimate(pair->either);
+    out->both = rows_estimate(pair->both);
+    out->differ = rows_estimate(pair->differ);
+    out->jaccard = rows_estimate(pair->jaccard);
+}
+
+void rows_overlap_of(bly_overlap_t *out, const shape *s, uint64_t a,
+                     uint64_t b, uint64_t either)
+{
+    shape_pair pair = shape_pair_of(s, a, b, either);
+    rows_tell(out, &pair);
+}
+
+void rows_overlap(bly_overlap_t *out, const shape *s, const uint8_t *a,
+                  const uint8_t *b)
+{
+    size_t bytes = rows_bytes(s);
+    rows_overlap_of(out, s, bits_count(a, bytes), bits_count(b, bytes),
+                    bits_count_or(a, b, bytes));
+}

@@ -1,0 +1,31 @@
+/* rows.h - what kinds of plain bits, and those like them, say of themselves: the
+ * maths of maths/shape.h in the structs of bloomery.h.
+ *
+ * Floor 2.
+ */
+#ifndef BLY_BODIES_ROWS_H
+#define BLY_BODIES_ROWS_H
+
+#include "bloomery.h"
+
+#include "maths/shape.h"
+
+/* Fill in capacity, rate, rate_sd, fill and probes of a plan for n keys. */
+void rows_plan(bly_plan_t *plan, const shape *s, uint64_t n);
+
+/* Fill in fill, rate, distinct, distinct_sd and probes of a filter from its
+ * bits. */
+void rows_stat(bly_stat_t *out, const shape *s, const uint8_t *payload);
+
+/* Estimate what two filters of this shape hold together. */
+void rows_overlap(bly_overlap_t *out, const shape *s, const uint8_t *a,
+                  const uint8_t *b);
+
+/* The same from the numbers of set bits: of a, of b, of a OR b. */
+void rows_overlap_of(bly_overlap_t *out, const shape *s, uint64_t a,
+                     uint64_t b, uint64_t either);
+
+/* What maths/shape.h says of a pair. */
+void rows_tell(bly_overlap_t *out, const shape_pair *pair);
+
+#endif /* BLY_BODIES_ROWS_H */

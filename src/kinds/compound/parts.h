@@ -1,0 +1,38 @@
+/* parts.h - the kinds that compound kinds are made of.
+ *
+ * Floor 4: the one place where floor 3 is known by name, and the linker finds
+ * it. A compound kind whose option `of` chooses among kinds lists them once,
+ * and makes of the list the words of the option and the kinds that they stand
+ * for:
+ *
+ *      #define TWIN_OF(X) X(standard) X(partitioned) X(blocked)
+ *
+ *      static const char *const twin_names[] = { TWIN_OF(PARTS_NAME) NULL };
+ *      static const bly_kind *const twin_kinds[] = { TWIN_OF(PARTS_KIND) };
+ *
+ * The order of a list is part of the format: the geometry holds a place in it.
+ */
+#ifndef BLY_KINDS_COMPOUND_PARTS_H
+#define BLY_KINDS_COMPOUND_PARTS_H
+
+#include "image/kind.h"
+
+extern const bly_kind bly_kind_standard, bly_kind_partitioned,
+    bly_kind_blocked, bly_kind_split, bly_kind_compaction, bly_kind_floom,
+    bly_kind_counting, bly_kind_variable, bly_kind_dleft, bly_kind_deletable,
+    bly_kind_cuckoo, bly_kind_quotient, bly_kind_xor, bly_kind_fuse,
+    bly_kind_ribbon;
+
+#define PARTS_NAME(name) #name,
+#define PARTS_KIND(name) &bly_kind_##name,
+
+/* Kinds of nothing but bits: an empty payload is all zeros, an add never
+ * fails, and it says BLY_SEEN, changing nothing, just where contains() says
+ * yes. They have contains_many and add_each. */
+#define PARTS_BITS(X) X(standard) X(partitioned) X(blocked) X(split)
+
+/* Their places in the list, and how many they are. */
+enum { PARTS_STANDARD, PARTS_PARTITIONED, PARTS_BLOCKED, PARTS_SPLIT,
+       PARTS_OF_BITS };
+
+#endif /* BLY_KINDS_COMPOUND_PARTS_H */

@@ -1,0 +1,231 @@
+/* change.c - add keys to the buckets of kind `cuckoo`, and remove them.
+ *
+ * Floor 3. How room is made: ADD in cuckoo.c.
+ */
+#include "kinds/removable/cuckoo/cuckoo.h"
+
+/* ---- One key ----------------------------------------------------------- */
+
+/* A bucket that the search has come to: from the bucket of step number `from`,
+ * whose fingerprint `victim` could go over to it. */
+typedef struct {
+    uint64_t bucket;
+    uint32_t victim, from;
+} cuckoo_step;
+
+enum { CUCKOO_STEPS = 2000, CUCKOO_NOTED = 8 };
+
+typedef struct {
+    uint32_t    used;
+    cuckoo_step step[CUCKOO_STEPS];
+} cuckoo_search;
+
+/* Note the buckets to which the fingerprints of step number `from` could go.
+ * Where the search came from is no way on. */
+PLATFORM_INLINE void cuckoo_spread(cuckoo_search *s, const cuckoo_view *v,
+                                   uint32_t from)
+{
+    cuckoo_step here = s->step[from];
+    for (uint64_t i = 0; i < v->quads; i++) {
+        cuckoo_quad q = cuckoo_read(v, here.bucket * v->quads + i);
+        for (uint32_t j = 0; j < CUCKOO_SLOTS && s->used < CUCKOO_STEPS; j++) {
+            if (q.slot[j] == here.victim || q.slot[j] == 0)
+                continue;
+            uint64_t next = cuckoo_other(v, here.bucket, q.slot[j]);
+            platform_prefetch_write(cuckoo_at(v, next * v->quads));
+            s->step[s->used++] = (cuckoo_step){ next, q.slot[j], from };
+        }
+    }
+}
+
+/* Each fingerprint of the way to step `last`, where a slot is free, goes one
+ * bucket on, the last one first. */
+static void cuckoo_shove(const cuckoo_search *s, const cuckoo_view *v,
+                         uint32_t last)
+{
+    cuckoo_step to = s->step[last];
+    cuckoo_swap(v, to.bucket, 0, to.victim);
+    while (to.from != last) {
+        last = to.from;
+        cuckoo_step from = s->step[last];
+        cuckoo_swap(v, from.bucket, to.victim, from.victim);
+        to = from;
+    }
+}
+
+/* Make room by moving others. Breadth first finds a shortest way, on which no
+ * bucket comes twice; nothing is written before there is one. Buckets are noted
+ * a few before they are looked at, so that their lines come meanwhile. */
+static bool cuckoo_kick(const cuckoo_view *v, cuckoo_key key, cuckoo_form form)
+{
+    cuckoo_search s;
+    uint32_t spread = 0, at = 2;
+    s.used = 2;
+    s.step[0] = (cuckoo_step){ key.one, key.fp, 0 };
+    s.step[1] = (cuckoo_step){ key.other, key.fp, 1 };
+    for (;; at++) {
+        while (spread < s.used && s.used < at + CUCKOO_NOTED)
+            cuckoo_spread(&s, v, spread++);
+        if (at >= s.used)
+            return false;
+        if (!cuckoo_full(v, s.step[at].bucket, form))
+            break;
+    }
+    cuckoo_shove(&s, v, at);
+    return true;
+}
+
+static bly_status cuckoo_is_full(void)
+{
+    return status_fail(BLY_EFULL, "the filter is full: no room could be made "
+                       "for a key (a key fits in eight times at most): plan it "
+                       "for more keys, or choose a kind that counts");
+}
+
+/* Into the emptier bucket: so they fill evenly, and few keys must move others
+ * before nine slots of ten are taken. */
+PLATFORM_INLINE bly_status cuckoo_add_any(const cuckoo_view *v, cuckoo_key key)
+{
+    bool seen = cuckoo_count_key(v, key) > 0;
+    uint64_t free_one = cuckoo_copies_in(v, key.one, 0);
+    uint64_t free_other = cuckoo_copies_in(v, key.other, 0);
+    uint64_t emptier = free_one >= free_other ? key.one : key.other;
+    if (!cuckoo_swap(v, emptier, 0, key.fp) && !cuckoo_kick(v, key, CUCKOO_ANY))
+        return cuckoo_is_full();
+    return seen ? BLY_SEEN : BLY_OK;
+}
+
+/* Turn the slot of the lowest bit of a plain match from `old` into `fp`. */
+PLATFORM_INLINE void cuckoo_turn(const cuckoo_view *v, uint64_t bucket,
+                                 uint64_t match, uint32_t old, uint32_t fp)
+{
+    uint8_t *at = cuckoo_at(v, bucket);
+    uint64_t slot = (match & (0 - match)) >> cuckoo_lowest(v, CUCKOO_PLAIN);
+    uint64_t change = slot * (old ^ fp) << cuckoo_shift(v, bucket);
+    image_set_u64(at, 0, image_u64(at, 0) ^ change);
+}
+
+/* cuckoo_add_any() for words. */
+PLATFORM_INLINE bly_status cuckoo_add_word(const cuckoo_view *v, cuckoo_key key,
+                                           cuckoo_form form)
+{
+    uint64_t one = cuckoo_word(v, key.one), other = cuckoo_word(v, key.other);
+    uint64_t free_one = cuckoo_match(v, one, 0, form);
+    uint64_t free_other = cuckoo_match(v, other, 0, form);
+    bool seen = (cuckoo_match(v, one, key.fp, form)
+               | cuckoo_match(v, other, key.fp, form)) != 0;
+    bool first = cuckoo_number(v, free_one, form)
+              >= cuckoo_number(v, free_other, form);
+    uint64_t emptier = first ? key.one : key.other;
+    uint64_t slots = first ? free_one : free_other;
+    if (slots == 0 && !cuckoo_kick(v, key, form))
+        return cuckoo_is_full();
+    if (slots != 0 && form == CUCKOO_PLAIN)
+        cuckoo_turn(v, emptier, slots, 0, key.fp);
+    else if (slots != 0)
+        cuckoo_swap(v, emptier, 0, key.fp);
+    return seen ? BLY_SEEN : BLY_OK;
+}
+
+PLATFORM_INLINE bly_status cuckoo_add_key(const cuckoo_view *v, cuckoo_key key,
+                                          cuckoo_form form)
+{
+    return form == CUCKOO_ANY ? cuckoo_add_any(v, key)
+                              : cuckoo_add_word(v, key, form);
+}
+
+bly_status cuckoo_add(void *image, uint64_t hash)
+{
+    cuckoo_view v = cuckoo_look(image);
+    cuckoo_key key = cuckoo_key_of(&v, hash);
+    switch (cuckoo_form_of(&v)) {
+    case CUCKOO_PLAIN:
+        return cuckoo_add_key(&v, key, CUCKOO_PLAIN);
+    case CUCKOO_CODED:
+        return cuckoo_add_key(&v, key, CUCKOO_CODED);
+    default:
+        return cuckoo_add_key(&v, key, CUCKOO_ANY);
+    }
+}
+
+PLATFORM_INLINE bly_status cuckoo_remove_key(const cuckoo_view *v,
+                                             cuckoo_key key, cuckoo_form form)
+{
+    if (form != CUCKOO_PLAIN)
+        return cuckoo_swap(v, key.one, key.fp, 0)
+            || cuckoo_swap(v, key.other, key.fp, 0)
+             ? BLY_OK : status_plain(BLY_EABSENT);
+    uint64_t one = cuckoo_match(v, cuckoo_word(v, key.one), key.fp, form);
+    uint64_t other = cuckoo_match(v, cuckoo_word(v, key.other), key.fp, form);
+    if ((one | other) == 0)
+        return status_plain(BLY_EABSENT);
+    cuckoo_turn(v, one != 0 ? key.one : key.other, one != 0 ? one : other,
+                key.fp, 0);
+    return BLY_OK;
+}
+
+bly_status cuckoo_remove(void *image, uint64_t hash)
+{
+    cuckoo_view v = cuckoo_look(image);
+    cuckoo_key key = cuckoo_key_of(&v, hash);
+    return cuckoo_form_of(&v) == CUCKOO_PLAIN
+         ? cuckoo_remove_key(&v, key, CUCKOO_PLAIN)
+         : cuckoo_remove_key(&v, key, CUCKOO_ANY);
+}
+
+/* ---- Batches ----------------------------------------------------------- */
+
+enum { CUCKOO_PEEK = 48 };              /* keys ahead whose lines have come  */
+
+void cuckoo_remove_many(void *image, const uint64_t *hashes, size_t n,
+                        bly_status *each)
+{
+    const cuckoo_view v = cuckoo_look(image);
+    if (cuckoo_form_of(&v) == CUCKOO_PLAIN)
+        CUCKOO_ROLL(&v, hashes, n, true,
+                    each[i] = cuckoo_remove_key(&v, key, CUCKOO_PLAIN));
+    else
+        CUCKOO_ROLL(&v, hashes, n, true,
+                    each[i] = cuckoo_remove_key(&v, key, CUCKOO_ANY));
+}
+
+/* If both buckets are full by now, ask for those of the fingerprints in them,
+ * to which one will have to move. */
+PLATFORM_INLINE void cuckoo_peek(const cuckoo_view *v, cuckoo_key key,
+                                 cuckoo_form form)
+{
+    if (!cuckoo_full(v, key.one, form) || !cuckoo_full(v, key.other, form))
+        return;
+    cuckoo_ask_others(v, key.one, 1);
+    cuckoo_ask_others(v, key.other, 1);
+}
+
+PLATFORM_INLINE bly_status cuckoo_add_by(const cuckoo_view *v,
+                                         const uint64_t *hashes, size_t n,
+                                         size_t *done, cuckoo_form form)
+{
+    bly_status status;
+    *done = 0;
+    CUCKOO_ROLL(v, hashes, n, true,
+        if (i + CUCKOO_PEEK < n)
+            cuckoo_peek(v, ring.key[(i + CUCKOO_PEEK) % CUCKOO_AHEAD], form);
+        status = cuckoo_add_key(v, key, form);
+        if (status < 0)
+            return status;
+        ++*done);
+    return BLY_OK;
+}
+
+bly_status cuckoo_add_many(void *image, const uint64_t *hashes,
+                           size_t n, size_t *done)
+{
+    const cuckoo_view v = cuckoo_look(image);
+    switch (cuckoo_form_of(&v)) {
+    case CUCKOO_PLAIN:
+        return cuckoo_add_by(&v, hashes, n, done, CUCKOO_PLAIN);
+    case CUCKOO_CODED:
+        return cuckoo_add_by(&v, hashes, n, done, CUCKOO_CODED);
+    default:
+        return cuckoo_add_by(&v, hashes, n, done, CUCKOO_ANY);
+    }
+}

@@ -1,0 +1,397 @@
+/* cuckoo.c - fingerprints that can be taken out again, in two possible places.
+ *
+ * WHAT IT IS
+ *
+ * A hash table of fingerprints. A key has a fingerprint of f bits and two
+ * buckets of four slots; its fingerprint is in one of the eight. When all are
+ * taken, one of the eight goes over to its own other bucket to make room, and
+ * if that is full too, one of those, and so on. The other bucket follows from
+ * the bucket and the fingerprint alone, so a fingerprint can move without its
+ * key. To remove a key is to clear one slot that holds its fingerprint: two
+ * keys that share fingerprint and buckets are one to the filter, whichever of
+ * the two equal copies goes.
+ *
+ * THE PICTURE (a key x with fingerprint 7 and buckets 1 and 4)
+ *
+ *      bucket       0         1         2         3         4         5
+ *              | 3 . . . | 5 9 2 8 | 6 . . . | 1 4 . . | 7 2 . . | . . . . |
+ *                            ^                           ^
+ *      x --------------------+---------------------------+
+ *
+ *      A foreign key with buckets 1 and 4 and fingerprint 7 is a false
+ *      positive. One with fingerprint 5 and the buckets 1 and 2 finds the 5.
+ *
+ * IMAGE
+ *
+ *      geometry 0   buckets, even, 2 .. 2^48
+ *      geometry 1   f, bits of a fingerprint, 6 .. 32
+ *      geometry 2   1 with sorted quads, else 0
+ *      geometry 3   quads of a bucket, 1 .. 64: 1 in a filter not yet grown
+ *      payload      the quads of bucket 0, those of bucket 1, …, each 4f bits,
+ *                   4f - 4 if sorted, without gaps, bits numbered as in
+ *                   tools/bits.h; then zeros up to the next byte; then 16 bytes
+ *                   of zeros, so that any quad can be read as 16 bytes
+ *
+ *      Valid if and only if (1) the fields are in these ranges and (2) the
+ *      payload has that size.
+ *
+ * A plain quad is four fingerprints of f bits, 0 for a free slot. A sorted one
+ * is the four in rising order: 12 bits that say which highest four bits they
+ * have, one of 3876 multisets, then the f - 4 low bits of each. That is one bit
+ * less for each. The 3876 are numbered in lexicographic order: 0 0 0 0 is 0,
+ * 1 2 3 4 is 951, 15 15 15 15 is 3875; a number beyond counts as 0.
+ *
+ * PROBES
+ *
+ * With s the hash, spread, and B the number of buckets, the first bucket i is
+ * the high half of s * B. With g the high 32 bits of s spread once more, the
+ * fingerprint is 1 + the high half of g * (2^f - 1), so that all numbers of f
+ * bits but 0 are met alike. The other bucket is
+ *
+ *      H - i modulo B,  H an odd number in [0, B) from the fingerprint
+ *
+ * and the other of that is i again. B need not be a power of two, as it must
+ * where the two are joined by an exclusive or. It is even: so with an odd H one
+ * of the two is even, one is odd, and they are never the same.
+ *
+ * MATHS
+ *
+ * A foreign key is found just if a key in the filter has the same fingerprint
+ * and the same two buckets: wherever that key's fingerprint is now, all eight
+ * slots are compared. There are (2^f - 1) B / 2 such classes, all alike, so
+ *
+ *      F = 1 - (1 - 1/C)^n,  C = (2^f - 1) B / 2                         (1)
+ *
+ * exactly, at any load, however full single buckets are. (In the literature's
+ * form, with load a, F is about 8a / 2^f.) The number D of classes taken is
+ * that of balls in C bins: from it come the estimate of the keys,
+ * -C ln(1 - D/C), the filter's own rate D/C, and, with l = n/C, its deviation
+ *
+ *      e^-l sqrt((e^l - 1 - l) / C)                                      (2)
+ *
+ * LOAD. Large tables have 95 slots of 100 taken at capacity. The first key is
+ * refused at a load of 0.974 with 65 536 buckets (40 runs, deviation 0.0007):
+ * the search looks at 2000 buckets. With 500 it was 0.965, and falls by 0.004
+ * for 16 times as many buckets. Small tables can fail for another reason: nine
+ * keys of the same two buckets are one too many, and the chance of that grows
+ * as n^9 over the number of pairs to the 8th. We take
+ *
+ *      n / 0.95 + 3 sqrt(n) + 40 slots, 8 for 7 keys and fewer
+ *
+ * with which no run of two million (9 and 20 keys), 500 000 (64), 30 000 (1000)
+ * or 2000 (10 000 keys) failed, nor would have with 4 % more keys. A pair of
+ * buckets has at most 2^f - 1 fingerprints to be joined by. At a given load the
+ * chance that some nine keys meet is about
+ *
+ *      116 B / 2^8f                                                      (3)
+ *
+ * and must stay below 10^-9: hence f is at least 6 up to 2^10 buckets and one
+ * more for every 2^8 times as many: with 10^8 keys it is 8, and a higher rate
+ * than 2.9 % is no cheaper.
+ *
+ *      wanted rate   f    rate      plain    sorted    standard
+ *      1 %          10    0.74 %    10.53     9.48       9.59
+ *      0.1 %        13    0.093 %   13.69    12.63      14.38
+ *      0.01 %       17    0.0058 %  17.90    16.84      19.17
+ *      0.0001 %     23    9e-7      24.21    23.16      28.76
+ *
+ * in bits a key for 10^8 keys: f/a or (f-1)/a, a the load, and f is a whole
+ * number: to ask for 0.75 % costs no more than 1 %.
+ *
+ * COPIES
+ *
+ * Every add stores a copy, also of a key that is there (BLY_SEEN). There are
+ * eight slots for all copies of a key, so the ninth is BLY_EFULL. Copies also
+ * fill the table unevenly: of keys added twice each, 83 to 87 % of the slots
+ * can be taken, of keys added four times each 41 to 52 %. This kind is for
+ * keys that are added once; `counting` and `quotient` are for those that come
+ * often.
+ *
+ * ADD
+ *
+ * The emptier bucket takes the fingerprint. If both are full, a search goes
+ * breadth first through the buckets where those in the way could go, until one
+ * has a free slot; then the fingerprints on the way to it move, the last one
+ * first. The way is a shortest one, so no bucket is on it twice, and a search
+ * that fails has changed nothing. The walk at random that is usual here touches
+ * one line after another, and has to be undone when it fails; the search asks
+ * for several lines at once.
+ *
+ * GROWTH
+ *
+ * A filter grows by giving every bucket t quads for one. Where a key belongs
+ * does not change, nor what can be told apart, so (1) holds on: t times the
+ * keys have about t times the rate, and a lookup still goes to two places,
+ * each t quads long. Tables of other sizes side by side, as are often chained,
+ * are not safe to remove from: there two keys may be the same in one table and
+ * not in the other, and the removal of one may take what belongs to the other.
+ *
+ * COST
+ *
+ * Two lines for any key, three at times where a quad lies across two. Measured
+ * with f = 12 (12.6 bits, 0.185 %), in ns a key, on a machine where a random
+ * line costs 2.4, portable in brackets:
+ *
+ *                          lookup        add to 90 %, to 95 %     remove
+ *      500 000 keys        2.5 (5.8)          15    20               12
+ *      the same, sorted    3.9 (12)           36    42               22
+ *      20 million keys     5.5 (8.8)          28    38               14
+ *
+ * and lookups in 20 million sorted 7.7 (19).
+ *
+ * WHEN TO USE, WHEN NOT
+ *
+ * Where keys come once, leave again, and lookups must be few lines at a low
+ * rate: from 0.4 % down it is smaller than a `standard` filter, sorted from
+ * 1 %.
+ * It says BLY_EFULL a little beyond its capacity, and two of them cannot be
+ * united or compared: `quotient`, whose fingerprints are in order, can. `sorted`
+ * is for where memory is dearer than time.
+ *
+ * PAPERS
+ *
+ *  [Fan 2014]     Cuckoo filter: practically better than Bloom, CoNEXT. The
+ *                 filter, and semi-sorted buckets. There the other bucket is
+ *                 the exclusive or, the buckets are a power of two, and the
+ *                 moves are a walk at random.
+ *  [Pagh 2001]    Cuckoo hashing, ESA.
+ *  [Li 2014]      Algorithmic improvements for fast concurrent cuckoo hashing,
+ *                 EuroSys. The search breadth first.
+ */
+#include "kinds/removable/cuckoo/cuckoo.h"
+
+#include <math.h>
+
+enum { CUCKOO_OPTION_F, CUCKOO_OPTION_SORTED };
+
+static const char *const cuckoo_sorted[] = { "no", "yes", NULL };
+
+static const kind_option cuckoo_options[] = {
+    [CUCKOO_OPTION_F] = {
+        .name = "f", .help = "bits of a fingerprint, instead of a rate",
+        .least = CUCKOO_F_LEAST, .most = CUCKOO_F_MOST,
+        .standard = KIND_CHOOSE,
+    },
+    [CUCKOO_OPTION_SORTED] = {
+        .name = "sorted", .help = "sort the fingerprints by fours, which "
+                                  "saves a bit of each",
+        .choices = cuckoo_sorted, .standard = 0,
+    },
+    { .name = NULL },
+};
+
+/* ---- Plan -------------------------------------------------------------- */
+
+static const double CUCKOO_LOAD = 0.95; /* of a large table, at capacity     */
+
+static uint64_t cuckoo_payload(const cuckoo_view *v)
+{
+    return (v->buckets * v->quads * v->nibbles + 1) / 2 + CUCKOO_END;
+}
+
+/* Pairs of buckets with a fingerprint: all that can be told apart. */
+static double cuckoo_classes(const cuckoo_view *v)
+{
+    return (double)v->buckets / 2 * (double)bits_mask(v->f);
+}
+
+/* The least f whose rate at CUCKOO_LOAD is `rate` and, (3), with which the
+ * table can be filled; 33: there is none. */
+static uint32_t cuckoo_best_f(uint64_t buckets, double rate)
+{
+    double kinds = -2 * CUCKOO_SLOTS * CUCKOO_LOAD / log1p(-rate);
+    double f = ceil(log2(kinds + 1));
+    double least = 5 + ceil((log2((double)buckets) - 2) / 8);
+    return (uint32_t)fmin(fmax(fmax(f, least), CUCKOO_F_LEAST),
+                          CUCKOO_F_MOST + 1);
+}
+
+/* Buckets for n keys; false if there are too many. */
+static bool cuckoo_enough(uint64_t *buckets, uint64_t n)
+{
+    double slots = (double)n / CUCKOO_LOAD + 3 * sqrt((double)n) + 40;
+    if (n < 2 * CUCKOO_SLOTS)
+        slots = 2 * CUCKOO_SLOTS;
+    double pairs = ceil(slots / (2 * CUCKOO_SLOTS));
+    if (pairs > (double)CUCKOO_BUCKETS_MAX / 2)
+        return false;
+    *buckets = 2 * (uint64_t)pairs;
+    return true;
+}
+
+/* Fill in a plan for n keys in a table of this shape. */
+static bly_status cuckoo_plan_view(bly_plan_t *plan, const cuckoo_view *v,
+                                   uint64_t n)
+{
+    bly_status status = kind_plan_bytes(plan, cuckoo_payload(v));
+    if (status != BLY_OK)
+        return status;
+    double classes = cuckoo_classes(v), keys = (double)n;
+    double absent = keys * log1p(-1 / classes);
+    double nibbles = (double)(v->quads * v->nibbles);
+    double lines = ceil((double)plan->bytes / 64) - 2;
+    plan->capacity = n;
+    plan->rate = -expm1(absent);
+    plan->rate_sd = exp(absent) * sqrt((expm1(-absent) + absent) / classes);
+    plan->fill = keys / (double)(v->buckets * v->quads * CUCKOO_SLOTS);
+    plan->probes = 2;
+    plan->lines_present = fmin(2 + 2 * (nibbles - 1) / 128, lines);
+    plan->lines_absent = plan->lines_present;
+    plan->geometry[CUCKOO_BUCKETS] = v->buckets;
+    plan->geometry[CUCKOO_F] = v->f;
+    plan->geometry[CUCKOO_SORTED] = v->sorted;
+    plan->geometry[CUCKOO_QUADS] = v->quads;
+    return BLY_OK;
+}
+
+static unsigned cuckoo_way(const bly_plan_t *plan)
+{
+    bool sorted = plan->geometry[CUCKOO_SORTED] != 0;
+    cuckoo_view v = {
+        .quads = plan->geometry[CUCKOO_QUADS], .sorted = sorted,
+        .nibbles = cuckoo_nibbles((uint32_t)plan->geometry[CUCKOO_F], sorted),
+    };
+    return cuckoo_form_of(&v);
+}
+
+static bly_status cuckoo_plan(bly_plan_t *plan, const kind_spec *spec)
+{
+    uint64_t f = spec->option[CUCKOO_OPTION_F];
+    cuckoo_view v = {
+        .quads = 1, .sorted = spec->option[CUCKOO_OPTION_SORTED] != 0,
+    };
+    if (spec->capacity == 0)
+        return kind_no_capacity();
+    if (!cuckoo_enough(&v.buckets, spec->capacity))
+        return kind_too_big(spec, "2^48 buckets");
+    v.f = f != KIND_CHOOSE ? (uint32_t)f
+                           : cuckoo_best_f(v.buckets, spec->rate);
+    if (v.f > CUCKOO_F_MOST)
+        return status_fail(BLY_EPARAM, "kind cuckoo ends at a rate of 2e-9: "
+                           "use standard for %.3g", spec->rate);
+    v.nibbles = cuckoo_nibbles(v.f, v.sorted);
+    return cuckoo_plan_view(plan, &v, spec->capacity);
+}
+
+/* ---- Check ------------------------------------------------------------- */
+
+static bly_status cuckoo_check(const void *image)
+{
+    cuckoo_view v = cuckoo_look(image);
+    uint64_t f = image_geometry(image, CUCKOO_F);
+
+    bool sound = v.buckets >= 2 && v.buckets % 2 == 0
+              && v.buckets <= CUCKOO_BUCKETS_MAX
+              && f >= CUCKOO_F_LEAST && f <= CUCKOO_F_MOST
+              && image_geometry(image, CUCKOO_SORTED) <= 1
+              && v.quads >= 1 && v.quads <= CUCKOO_QUADS_MAX
+              && image_payload_bytes(image) == cuckoo_payload(&v);
+    return sound ? BLY_OK : kind_bad_geometry(image);
+}
+
+/* ---- Another size ------------------------------------------------------ */
+
+/* As many keys again with every quad. */
+static bly_status cuckoo_resize_plan(bly_plan_t *plan, const void *image,
+                                     uint64_t capacity)
+{
+    cuckoo_view v = cuckoo_look(image);
+    uint64_t now = image_u64(image, IMAGE_CAPACITY);
+    uint64_t each = now / v.quads + (now < v.quads);
+    if (each > CUCKOO_SLOTS * CUCKOO_BUCKETS_MAX)
+        return kind_bad_geometry(image);
+    if (capacity <= now)
+        return status_fail(BLY_EPARAM, "a cuckoo filter can only grow, and it "
+                           "has room for %llu keys already: ask for more, or "
+                           "build a smaller one from the keys",
+                           (unsigned long long)now);
+    v.quads = capacity / each + (capacity % each != 0);
+    if (v.quads > CUCKOO_QUADS_MAX)
+        return status_fail(BLY_EPARAM, "a cuckoo filter grows to %d times the "
+                           "keys it was made for, %llu: ask for %llu at most, "
+                           "or build it anew", CUCKOO_QUADS_MAX,
+                           (unsigned long long)each,
+                           (unsigned long long)(each * CUCKOO_QUADS_MAX));
+    return cuckoo_plan_view(plan, &v, each * v.quads);
+}
+
+/* Every bucket keeps its quads and gets empty ones behind them. */
+static bly_status cuckoo_resize(void *into, const void *image)
+{
+    cuckoo_view old = cuckoo_look(image), new = cuckoo_look(into);
+    for (uint64_t i = 0; i < old.buckets; i++)
+        for (uint64_t j = 0; j < old.quads; j++)
+            cuckoo_write(&new, i * new.quads + j,
+                         cuckoo_read(&old, i * old.quads + j));
+    return BLY_OK;
+}
+
+/* ---- Look inside ------------------------------------------------------- */
+
+enum { CUCKOO_STAT_AHEAD = 32 };        /* buckets                           */
+
+/* Is slot j of quad i of the bucket the first of its fingerprint's copies, in
+ * this bucket and, where that is the smaller one, the other? */
+static bool cuckoo_first(const cuckoo_view *v, uint64_t bucket, uint64_t i,
+                         uint32_t j)
+{
+    cuckoo_quad q = cuckoo_read(v, bucket * v->quads + i);
+    uint32_t fp = q.slot[j];
+    bool first = fp != 0;
+    for (uint32_t k = 0; k < j; k++)
+        first &= q.slot[k] != fp;
+    for (uint64_t k = 0; k < i && first; k++)
+        first = cuckoo_copies(cuckoo_read(v, bucket * v->quads + k), fp) == 0;
+    if (!first)
+        return false;
+    uint64_t other = cuckoo_other(v, bucket, fp);
+    return bucket < other || cuckoo_copies_in(v, other, fp) == 0;
+}
+
+static void cuckoo_stat(bly_stat_t *out, const void *image)
+{
+    cuckoo_view v = cuckoo_look(image);
+    uint64_t taken = 0, different = 0;
+    for (uint64_t bucket = 0; bucket < v.buckets; bucket++) {
+        if (bucket + CUCKOO_STAT_AHEAD < v.buckets)
+            cuckoo_ask_others(&v, bucket + CUCKOO_STAT_AHEAD, v.quads);
+        taken += v.quads * CUCKOO_SLOTS - cuckoo_copies_in(&v, bucket, 0);
+        for (uint64_t i = 0; i < v.quads; i++)
+            for (uint32_t j = 0; j < CUCKOO_SLOTS; j++)
+                different += cuckoo_first(&v, bucket, i, j);
+    }
+    double classes = cuckoo_classes(&v);
+    double rate = fmin((double)different / classes, 1), keys = -log1p(-rate);
+    out->fill = (double)taken
+              / (double)(v.buckets * v.quads * CUCKOO_SLOTS);
+    out->rate = rate;
+    out->distinct = classes * keys;
+    out->distinct_sd = sqrt(classes * (expm1(keys) - keys));
+    out->probes = 2;
+}
+
+const bly_kind bly_kind_cuckoo = {
+    .name    = "cuckoo",
+    .family  = "removable",
+    .summary = "fingerprints in buckets of four, each in one of two buckets",
+    .version = CUCKOO_VERSION,
+    .options = cuckoo_options,
+
+    .plan  = cuckoo_plan,
+    .check = cuckoo_check,
+
+    .contains      = cuckoo_contains,
+    .contains_many = cuckoo_contains_many,
+    .way           = cuckoo_way,
+    .add           = cuckoo_add,
+    .add_many      = cuckoo_add_many,
+    .remove        = cuckoo_remove,
+    .remove_many   = cuckoo_remove_many,
+    .count         = cuckoo_count,
+    .count_many    = cuckoo_count_many,
+
+    .resize_plan = cuckoo_resize_plan,
+    .resize      = cuckoo_resize,
+
+    .stat = cuckoo_stat,
+};
