@@ -17,10 +17,14 @@
 #   make docs     make the generated parts of the docs anew
 #   make install  into PREFIX (default /usr/local); DESTDIR is honoured
 #   make clean    remove build/
+#
+# OPTIONS are given to CMake: OPTIONS=-DBLY_URING=OFF where there is no liburing,
+# OPTIONS=-DBLY_MPI=ON for bloomery-mpi.
 
 BUILD   ?= build
 PREFIX  ?= /usr/local
 SECONDS ?= 60
+OPTIONS ?=
 JOBS    ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 .PHONY: all build run check proof bench bench-advise bench-peers lab fuzz docs install clean
@@ -29,12 +33,13 @@ all: build
 
 build:
 	@tools/setup build
-	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
+	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(OPTIONS) \
+	    >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS)
 
 run:
 	@tools/setup run
-	@cmake -S . -B $(BUILD) >/dev/null
+	@cmake -S . -B $(BUILD) $(OPTIONS) >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS) >/dev/null
 	@tools/run $(BUILD)/bloomery
 
@@ -64,7 +69,7 @@ bench-peers:
 
 lab:
 	@tools/setup lab
-	@cmake -S . -B $(BUILD) >/dev/null
+	@cmake -S . -B $(BUILD) -DBLY_MPI=ON $(OPTIONS) >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS) --target lab >/dev/null
 	@tools/lab $(BUILD) $(if $(filter-out 0,$(QUICK)),quick,full)
 

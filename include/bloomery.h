@@ -339,7 +339,7 @@ typedef struct {
     uint64_t label_least;       /* labels are these and what is between them */
     uint64_t label_most;
     uint64_t geometry[4];       /* the kind's own numbers, see docs/format.md*/
-    uint64_t reserved[8];       /* 0                                         */
+    uint64_t reserved[10];      /* 0                                         */
 } bly_plan_t;
 
 /* Compute what bly_new or bly_build would make of kind and spec; allocates
@@ -614,7 +614,7 @@ typedef struct {
     uint64_t geometry[4];
     bool     items_exact;
     bool     zero[7];
-    uint64_t reserved[7];       /* 0                                         */
+    uint64_t reserved[13];      /* 0                                         */
 } bly_stat_t;
 
 /* Reads the whole image. BLY_OK; only of a filter that is open page by page
@@ -636,7 +636,7 @@ typedef struct {
     bool     sealed;            /* false: being written, or its writer died  */
     bool     packed;            /* only bly_unpack and bly_open take it      */
     bool     zero;
-    uint64_t reserved[8];       /* 0                                         */
+    uint64_t reserved[9];       /* 0                                         */
 } bly_header;
 
 enum { BLY_HEADER_BYTES = 128 };

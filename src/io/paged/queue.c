@@ -12,7 +12,7 @@
 
 #include "base/memory.h"
 
-#ifdef BLY_URING
+#ifdef BLY_WITH_URING
 #include <liburing.h>
 #endif
 
@@ -28,7 +28,7 @@ struct queue {
     const queue_piece *pieces;
     size_t n;
     bool   there[QUEUE_PIECES];         /* pieces that have been read        */
-#ifdef BLY_URING
+#ifdef BLY_WITH_URING
     struct io_uring ring;
     bool   rings;                       /* the system has given us one       */
     bool   spent;                       /* and will take no more             */
@@ -98,7 +98,7 @@ static bool queue_is_dense(const queue_piece *pieces, size_t n)
 
 /* ---- Many, by io_uring ------------------------------------------------- */
 
-#ifdef BLY_URING
+#ifdef BLY_WITH_URING
 static void queue_ring_make(queue *q)
 {
     q->rings = io_uring_queue_init(QUEUE_PIECES, &q->ring, 0) == 0;

@@ -1,0 +1,302 @@
+/* abi.c - what a program that was built once depends on: the size of every
+ * public struct, the place of every field and the value of every constant.
+ *
+ * It fails to compile when one of them moves. Within a major version (until 1.0
+ * within a minor one) they stay: take new fields out of `reserved`, or add them
+ * at the end of a struct that the library hands out by pointer, where only the
+ * places are promised. What is said here is of machines with 64-bit pointers;
+ * on others the fields' order is the same.
+ */
+#include "test.h"
+
+#include <assert.h>
+
+#include <bloomery.h>
+#include <bloomery/advice.h>
+#include <bloomery/gaps.h>
+#include <bloomery/paged.h>
+#include <bloomery/parts.h>
+#include <bloomery/sketch.h>
+
+#if UINTPTR_MAX == UINT64_MAX
+#define ABI_SIZE(type, bytes)                                                  \
+    static_assert(sizeof(type) == (bytes), #type " has another size")
+#define ABI_AT(type, field, place)                                             \
+    static_assert(offsetof(type, field) == (place), #type "." #field " moved")
+
+/* ---- Allocated by the program: these never change their size ------------- */
+
+ABI_SIZE(bly_allocator, 24);
+ABI_AT(bly_allocator, allocate, 0);
+ABI_AT(bly_allocator, release, 8);
+ABI_AT(bly_allocator, context, 16);
+
+ABI_SIZE(bly_spec, 128);
+ABI_AT(bly_spec, capacity, 0);
+ABI_AT(bly_spec, rate, 8);
+ABI_AT(bly_spec, seed, 16);
+ABI_AT(bly_spec, hash, 24);
+ABI_AT(bly_spec, secret, 32);
+ABI_AT(bly_spec, allocator, 40);
+ABI_AT(bly_spec, flags, 48);
+ABI_AT(bly_spec, threads, 52);
+ABI_AT(bly_spec, reserved, 56);
+
+ABI_SIZE(bly_options, 64);
+ABI_AT(bly_options, allocator, 0);
+ABI_AT(bly_options, secret, 8);
+ABI_AT(bly_options, threads, 16);
+ABI_AT(bly_options, zero, 20);
+ABI_AT(bly_options, reserved, 24);
+
+ABI_SIZE(bly_plan_t, 256);
+ABI_AT(bly_plan_t, kind, 0);
+ABI_AT(bly_plan_t, capacity, 24);
+ABI_AT(bly_plan_t, bytes, 32);
+ABI_AT(bly_plan_t, packed, 40);
+ABI_AT(bly_plan_t, scratch, 48);
+ABI_AT(bly_plan_t, bits_per_key, 56);
+ABI_AT(bly_plan_t, rate, 64);
+ABI_AT(bly_plan_t, rate_sd, 72);
+ABI_AT(bly_plan_t, fill, 80);
+ABI_AT(bly_plan_t, lost, 88);
+ABI_AT(bly_plan_t, window, 96);
+ABI_AT(bly_plan_t, lines_present, 104);
+ABI_AT(bly_plan_t, lines_absent, 112);
+ABI_AT(bly_plan_t, probes, 120);
+ABI_AT(bly_plan_t, label_bits, 124);
+ABI_AT(bly_plan_t, label_least, 128);
+ABI_AT(bly_plan_t, label_most, 136);
+ABI_AT(bly_plan_t, geometry, 144);
+ABI_AT(bly_plan_t, reserved, 176);
+
+ABI_SIZE(bly_key, 16);
+ABI_AT(bly_key, data, 0);
+ABI_AT(bly_key, length, 8);
+
+ABI_SIZE(bly_keys, 64);
+ABI_AT(bly_keys, n, 0);
+ABI_AT(bly_keys, keys, 8);
+ABI_AT(bly_keys, data, 16);
+ABI_AT(bly_keys, offsets32, 24);
+ABI_AT(bly_keys, offsets64, 32);
+ABI_AT(bly_keys, width, 40);
+ABI_AT(bly_keys, reserved, 48);
+
+ABI_SIZE(bly_stat_t, 320);
+ABI_AT(bly_stat_t, kind, 0);
+ABI_AT(bly_stat_t, hash, 24);
+ABI_AT(bly_stat_t, seed, 40);
+ABI_AT(bly_stat_t, capacity, 48);
+ABI_AT(bly_stat_t, bytes, 56);
+ABI_AT(bly_stat_t, packed, 64);
+ABI_AT(bly_stat_t, bits_per_key, 72);
+ABI_AT(bly_stat_t, items, 80);
+ABI_AT(bly_stat_t, distinct, 88);
+ABI_AT(bly_stat_t, distinct_sd, 96);
+ABI_AT(bly_stat_t, fill, 104);
+ABI_AT(bly_stat_t, rate, 112);
+ABI_AT(bly_stat_t, planned_rate, 120);
+ABI_AT(bly_stat_t, lost, 128);
+ABI_AT(bly_stat_t, window, 136);
+ABI_AT(bly_stat_t, saturated, 144);
+ABI_AT(bly_stat_t, probes, 152);
+ABI_AT(bly_stat_t, label_bits, 156);
+ABI_AT(bly_stat_t, label_least, 160);
+ABI_AT(bly_stat_t, label_most, 168);
+ABI_AT(bly_stat_t, geometry, 176);
+ABI_AT(bly_stat_t, items_exact, 208);
+ABI_AT(bly_stat_t, zero, 209);
+ABI_AT(bly_stat_t, reserved, 216);
+
+ABI_SIZE(bly_header, 192);
+ABI_AT(bly_header, kind, 0);
+ABI_AT(bly_header, hash, 24);
+ABI_AT(bly_header, bytes, 40);
+ABI_AT(bly_header, items, 48);
+ABI_AT(bly_header, capacity, 56);
+ABI_AT(bly_header, rate, 64);
+ABI_AT(bly_header, seed, 72);
+ABI_AT(bly_header, geometry, 80);
+ABI_AT(bly_header, version, 112);
+ABI_AT(bly_header, known, 116);
+ABI_AT(bly_header, sealed, 117);
+ABI_AT(bly_header, packed, 118);
+ABI_AT(bly_header, zero, 119);
+ABI_AT(bly_header, reserved, 120);
+
+ABI_SIZE(bly_estimate, 16);
+ABI_AT(bly_estimate, value, 0);
+ABI_AT(bly_estimate, sd, 8);
+
+ABI_SIZE(bly_overlap_t, 128);
+ABI_AT(bly_overlap_t, a, 0);
+ABI_AT(bly_overlap_t, b, 16);
+ABI_AT(bly_overlap_t, either, 32);
+ABI_AT(bly_overlap_t, both, 48);
+ABI_AT(bly_overlap_t, differ, 64);
+ABI_AT(bly_overlap_t, jaccard, 80);
+ABI_AT(bly_overlap_t, reserved, 96);
+
+ABI_SIZE(bly_line_cost, 16);
+ABI_AT(bly_line_cost, bytes, 0);
+ABI_AT(bly_line_cost, ns, 8);
+
+ABI_SIZE(bly_cost_point, 32);
+ABI_AT(bly_cost_point, present, 0);
+ABI_AT(bly_cost_point, absent, 8);
+ABI_AT(bly_cost_point, mixed, 16);
+ABI_AT(bly_cost_point, add, 24);
+
+ABI_SIZE(bly_cost, 368);
+ABI_AT(bly_cost, kind, 0);
+ABI_AT(bly_cost, at, 48);
+ABI_AT(bly_cost, reserved, 272);
+
+ABI_SIZE(bly_costs, 64);
+ABI_AT(bly_costs, line, 0);
+ABI_AT(bly_costs, lines, 8);
+ABI_AT(bly_costs, kind, 16);
+ABI_AT(bly_costs, kinds, 24);
+ABI_AT(bly_costs, reserved, 32);
+
+ABI_SIZE(bly_need, 128);
+ABI_AT(bly_need, capacity, 0);
+ABI_AT(bly_need, rate, 8);
+ABI_AT(bly_need, present, 16);
+ABI_AT(bly_need, can, 24);
+ABI_AT(bly_need, fixed, 32);
+ABI_AT(bly_need, zero, 33);
+ABI_AT(bly_need, aim, 36);
+ABI_AT(bly_need, memory, 40);
+ABI_AT(bly_need, others, 48);
+ABI_AT(bly_need, label_most, 56);
+ABI_AT(bly_need, costs, 64);
+ABI_AT(bly_need, allocator, 72);
+ABI_AT(bly_need, reserved, 80);
+
+ABI_SIZE(bly_gaps, 96);
+ABI_AT(bly_gaps, left, 0);
+ABI_AT(bly_gaps, inside, 8);
+
+/* ---- Handed out by the library: these may grow at their end --------------- */
+
+ABI_AT(bly_option_info, name, 0);
+ABI_AT(bly_option_info, range, 8);
+ABI_AT(bly_option_info, standard, 16);
+ABI_AT(bly_option_info, help, 24);
+
+ABI_AT(bly_kind_info, name, 0);
+ABI_AT(bly_kind_info, family, 8);
+ABI_AT(bly_kind_info, summary, 16);
+ABI_AT(bly_kind_info, can, 24);
+ABI_AT(bly_kind_info, options, 32);
+ABI_AT(bly_kind_info, experimental, 40);
+
+ABI_AT(bly_label_t, label, 0);
+ABI_AT(bly_label_t, fill, 8);
+ABI_AT(bly_label_t, rate, 16);
+ABI_AT(bly_label_t, mistaken, 24);
+
+ABI_AT(bly_advice, kind, 0);
+ABI_AT(bly_advice, fits, 48);
+ABI_AT(bly_advice, beaten, 49);
+ABI_AT(bly_advice, plan, 56);
+ABI_AT(bly_advice, ns_present, 312);
+ABI_AT(bly_advice, ns_absent, 320);
+ABI_AT(bly_advice, ns_lookup, 328);
+ABI_AT(bly_advice, ns_add, 336);
+ABI_AT(bly_advice, score, 344);
+ABI_AT(bly_advice, why, 352);
+ABI_AT(bly_advice, limit, 512);
+ABI_AT(bly_advice, lacks, 608);
+
+ABI_AT(bly_listed, hash, 0);
+ABI_AT(bly_listed, key, 8);
+ABI_AT(bly_listed, length, 16);
+ABI_AT(bly_listed, side, 24);
+
+#endif
+
+/* ---- Constants ----------------------------------------------------------- */
+
+#define ABI_VALUE(name, value)                                                 \
+    static_assert((name) == (value), #name " has another value")
+
+ABI_VALUE(BLY_OK, 0);
+ABI_VALUE(BLY_SEEN, 1);
+ABI_VALUE(BLY_ENOMEM, -1);
+ABI_VALUE(BLY_EPARAM, -2);
+ABI_VALUE(BLY_EKIND, -3);
+ABI_VALUE(BLY_EOPTION, -4);
+ABI_VALUE(BLY_EHASH, -5);
+ABI_VALUE(BLY_ETOOBIG, -6);
+ABI_VALUE(BLY_EFORMAT, -7);
+ABI_VALUE(BLY_EVERSION, -8);
+ABI_VALUE(BLY_ECORRUPT, -9);
+ABI_VALUE(BLY_EUNSEALED, -10);
+ABI_VALUE(BLY_EIO, -11);
+ABI_VALUE(BLY_EMISMATCH, -12);
+ABI_VALUE(BLY_EFULL, -13);
+ABI_VALUE(BLY_EABSENT, -14);
+ABI_VALUE(BLY_EUNSUPPORTED, -15);
+ABI_VALUE(BLY_EREADONLY, -16);
+ABI_VALUE(BLY_EUNSAFE, -17);
+ABI_VALUE(BLY_EREMOVED, -18);
+ABI_VALUE(BLY_ESECRET, -19);
+
+ABI_VALUE(BLY_CAN_ADD, 1 << 0);
+ABI_VALUE(BLY_CAN_WHOLE_KEYS, 1 << 1);
+ABI_VALUE(BLY_CAN_CONTAINS, 1 << 2);
+ABI_VALUE(BLY_CAN_REMOVE, 1 << 3);
+ABI_VALUE(BLY_CAN_COUNT, 1 << 4);
+ABI_VALUE(BLY_CAN_LABEL, 1 << 5);
+ABI_VALUE(BLY_CAN_SEPARATE, 1 << 6);
+ABI_VALUE(BLY_CAN_SHARE, 1 << 7);
+ABI_VALUE(BLY_CAN_PAGE, 1 << 8);
+ABI_VALUE(BLY_CAN_LOCAL, 1 << 9);
+ABI_VALUE(BLY_CAN_GROW, 1 << 10);
+ABI_VALUE(BLY_CAN_FORGET, 1 << 11);
+ABI_VALUE(BLY_CAN_RESIZE, 1 << 12);
+ABI_VALUE(BLY_CAN_LIST, 1 << 13);
+ABI_VALUE(BLY_CAN_PACK, 1 << 14);
+ABI_VALUE(BLY_CAN_UNITE, 1 << 15);
+ABI_VALUE(BLY_CAN_UNITE_AT, 1 << 16);
+ABI_VALUE(BLY_CAN_INTERSECT, 1 << 17);
+ABI_VALUE(BLY_CAN_OVERLAP, 1 << 18);
+ABI_VALUE(BLY_CAN_SUBTRACT, 1 << 19);
+ABI_VALUE(BLY_CAN_LIST_KEYS, 1 << 20);
+ABI_VALUE(BLY_CAN_EXACT, 1 << 21);
+
+ABI_VALUE(BLY_MAP, 1);
+ABI_VALUE(BLY_WRITE, 2);
+ABI_VALUE(BLY_SHARED, 4);
+ABI_VALUE(BLY_VERIFY, 8);
+ABI_VALUE(BLY_PAGED, 16);
+ABI_VALUE(BLY_SPARSE, 32);
+ABI_VALUE(BLY_SECRET_BYTES, 16);
+ABI_VALUE(BLY_HEADER_BYTES, 128);
+ABI_VALUE(BLY_AIM_BALANCE, 0);
+ABI_VALUE(BLY_AIM_FAST, 1);
+ABI_VALUE(BLY_AIM_SMALL, 2);
+
+/* The number, the text and the parts of the version are one. */
+static void test_version(void **state)
+{
+    (void)state;
+    int major = -1, minor = -1, patch = -1;
+    assert_int_equal(sscanf(BLY_VERSION, "%d.%d.%d", &major, &minor, &patch),
+                     3);
+    assert_int_equal(major, BLY_VERSION_MAJOR);
+    assert_int_equal(minor, BLY_VERSION_MINOR);
+    assert_int_equal(patch, BLY_VERSION_PATCH);
+    assert_int_equal(BLY_VERSION_NUMBER,
+                     1000000 * major + 1000 * minor + patch);
+    assert_string_equal(bly_version(), BLY_VERSION);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_version) };
+    return cmocka_run_group_tests_name("abi", tests, NULL, NULL);
+}
