@@ -12,9 +12,11 @@
 
 #if defined(__GNUC__)
 #define PLATFORM_INLINE     static inline __attribute__((always_inline))
+#define PLATFORM_APART      __attribute__((noinline))
 #define PLATFORM_PRINTF(f)  __attribute__((format(printf, f, (f) + 1)))
 #else
 #define PLATFORM_INLINE     static inline
+#define PLATFORM_APART
 #define PLATFORM_PRINTF(f)
 #endif
 

@@ -107,15 +107,6 @@ double math_rate(uint64_t m, double n, uint32_t k)
     return math_rate_moments((double)m, n, k);
 }
 
-double math_rate_occupancy(uint64_t m, uint64_t n, uint32_t k)
-{
-    math_occupancy o;
-    math_occupancy_start(&o, m);
-    for (uint64_t i = 0; i < n; i++)
-        math_occupancy_probe(&o, k);
-    return math_occupancy_moment(&o, k);
-}
-
 /* f = sum over j of Q_j R_j: Q_j the chance that k query probes touch j
  * different bits, R_j that j given bits are all set. */
 double math_rate_inclusion(double m, double n, uint32_t k)

@@ -70,10 +70,6 @@ double math_rate_bound(double m, double n, double k);
  * bands. [Bose 2008] */
 double math_rate(uint64_t m, double n, uint32_t k);
 
-/* The true rate from the distribution of X, whole n. m <= MATH_OCCUPANCY.
- * [Christensen 2010] */
-double math_rate_occupancy(uint64_t m, uint64_t n, uint32_t k);
-
 /* The true rate by inclusion and exclusion, in O(k^2); loses log10(3^k) of its
  * digits at half fill: k <= 20. [Bose 2008, rearranged] */
 double math_rate_inclusion(double m, double n, uint32_t k);

@@ -25,7 +25,7 @@ static const double BLOOMERY_RATE_PART = 1.0 / (1 << 20);
 
 /* Keys hashed at a time: enough that filling and emptying the pipelines of a
  * batch does not count, and 16 KiB of hashes. */
-enum { BLOOMERY_CHUNK = 2048 };
+enum { BLOOMERY_CHUNK = 1024 };
 
 /* ==== Plan ============================================================== */
 

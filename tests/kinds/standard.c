@@ -5,6 +5,7 @@
 
 #include "tools/index.h"
 #include "maths/maths.h"
+#include "occupancy.h"
 
 static bly_plan_t standard_plan_of(const char *kind, uint64_t n, double rate)
 {
@@ -110,7 +111,7 @@ static void test_index_schemes(void **state)
 {
     (void)state;
     const uint64_t filters = 2000, asked = 2000;
-    double truth = math_rate_occupancy(1000, 100, 7);
+    double truth = occupancy_rate(1000, 100, 7);
     double sd = standard_plan_of("standard:m=1000,k=7", 100, 0.01).rate_sd
               / sqrt((double)filters);
     uint64_t total = filters * asked;

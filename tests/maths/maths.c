@@ -10,6 +10,7 @@
 
 #include "tools/bits.h"
 #include "maths/maths.h"
+#include "occupancy.h"
 
 /* Half a unit in the last of n digits, relative to a number that begins with
  * a 1: no rounding is coarser. */
@@ -51,7 +52,7 @@ static void test_rate_by_enumeration(void **state)
                 if (pow(m, n * k) > 1e5)
                     continue;
                 double wanted = enumerated_rate(m, n * k, k);
-                assert_close(math_rate_occupancy(m, n, k), wanted, EXACT);
+                assert_close(occupancy_rate(m, n, k), wanted, EXACT);
                 assert_close(math_rate(m, n, k), wanted, EXACT);
                 assert_close(math_rate_inclusion(m, n, k), wanted, EXACT);
             }
@@ -78,7 +79,7 @@ static void test_rate_of_tiny_filters(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         unsigned m = rows[i].m, n = rows[i].n, k = rows[i].k;
         double exact = rows[i].top / rows[i].bottom;
-        assert_close(math_rate_occupancy(m, n, k), exact, EXACT);
+        assert_close(occupancy_rate(m, n, k), exact, EXACT);
         assert_close(math_rate_inclusion(m, n, k), exact, EXACT);
         assert_close(math_rate(m, n, k), exact, EXACT);
         assert_close(math_rate_classic(m, n, k), rows[i].classic, digits(10));
@@ -119,7 +120,7 @@ static void test_rate_of_larger_filters(void **state)
         assert_close(math_rate_bound(m, n, k), rows[i].bound, digits(8));
         assert_close(math_rate_inclusion(m, n, k), rows[i].exact, digits(8));
         if (m <= MATH_OCCUPANCY)
-            assert_close(math_rate_occupancy(m, n, k), rows[i].exact,
+            assert_close(occupancy_rate(m, n, k), rows[i].exact,
                          digits(8));
         else                            /* by the moments: 3/m^2, see below */
             assert_close(math_rate(m, n, k), rows[i].exact,
@@ -132,7 +133,7 @@ static void test_rate_of_larger_filters(void **state)
 static void check_order(unsigned m, unsigned n, unsigned k)
 {
     double room = 1 + EXACT;
-    double exact = math_rate_occupancy(m, n, k);
+    double exact = occupancy_rate(m, n, k);
     double classic = math_rate_classic(m, n, k);
     assert_true(math_rate_exp(m, n, k) <= classic * room);
     assert_true(classic <= exact * room);
@@ -167,7 +168,7 @@ static void test_inclusion_against_occupancy(void **state)
             double q = exp(k * (double)n * log1p(-1.0 / m));
             double loss = 1e-15 * pow((1 + q) / (1 - q), k);
             assert_close(math_rate_inclusion(m, n, k),
-                         math_rate_occupancy(m, n, k), EXACT + loss);
+                         occupancy_rate(m, n, k), EXACT + loss);
         }
     assert_true(isnan(math_rate_inclusion(1000, 100, 64)));
 }
@@ -183,7 +184,7 @@ static void test_rate_is_exact_where_m_is_small(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assert_close(math_rate(rows[i].m, rows[i].n, rows[i].k),
-                     math_rate_occupancy(rows[i].m, rows[i].n, rows[i].k),
+                     occupancy_rate(rows[i].m, rows[i].n, rows[i].k),
                      EXACT);
 }
 
@@ -240,7 +241,7 @@ static void test_moments_get_better_with_m(void **state)
     (void)state;
     double before = 0;
     for (unsigned m = 256; m <= 2048; m *= 2) {
-        double exact = math_rate_occupancy(m, m / 8, 6);
+        double exact = occupancy_rate(m, m / 8, 6);
         double error = math_rate(m, m / 8, 6) / exact - 1;
         if (before != 0)
             assert_true(before / error > 3.5 && before / error < 4.5);
@@ -383,8 +384,8 @@ static void test_least_and_enough_enclose_the_truth(void **state)
             double enough = math_bits_enough(n, p, k);
             if (enough > MATH_OCCUPANCY || least < 2)
                 continue;
-            assert_true(math_rate_occupancy((uint64_t)least, n, k) > p);
-            assert_true(math_rate_occupancy((uint64_t)ceil(enough), n, k)
+            assert_true(occupancy_rate((uint64_t)least, n, k) > p);
+            assert_true(occupancy_rate((uint64_t)ceil(enough), n, k)
                         <= p);
         }
 }

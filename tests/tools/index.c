@@ -10,6 +10,7 @@
 
 #include "tools/index.h"
 #include "maths/maths.h"
+#include "occupancy.h"
 
 enum { PROBES = 64 };
 
@@ -258,7 +259,7 @@ static void test_measured_rates(void **state)
     (void)state;
     for (int j = 0; j < SETTINGS; j++) {
         const setting *s = &settings[j];
-        bly_estimate exact = { math_rate_occupancy(s->m, s->n, s->k), 0 };
+        bly_estimate exact = { occupancy_rate(s->m, s->n, s->k), 0 };
         print_message("m=%d n=%d k=%d  formula   %.4e\n", (int)s->m, (int)s->n,
                       (int)s->k, exact.value);
         for (int scheme = 0; scheme < INDEX_SCHEMES; scheme++) {

@@ -655,7 +655,7 @@ static void gcs_contains_portable(const void *image, const uint64_t *hashes,
  * end, and so is what does not; only the end moves on for one, not the other.
  */
 enum {
-    GCS_ROWS = 512, GCS_ROWS_EACH = 64, /* in the queue, and of one lookup   */
+    GCS_ROWS = 240, GCS_ROWS_EACH = 64, /* in the queue, and of one lookup   */
     GCS_K_LANES = 10, GCS_K_WIDE = 26   /* 32 remainders add up in 16 bits,
                                            16 of them in 32                  */
 };
@@ -674,7 +674,7 @@ typedef struct {
                                            its rows                          */
     uint64_t left[GCS_ROWS];            /* what is left before it of the
                                            number wanted, and 1              */
-    uint8_t  sums[GCS_ROWS][64];        /* L of its keys, from there on      */
+    uint8_t  (*sums)[64];               /* L of its keys, from there on      */
     uint32_t pass[GCS_ROWS];            /* its keys that pass, as bits       */
     uint32_t some[GCS_ROWS];            /* the rows that have such keys      */
 } gcs_queue;
@@ -727,8 +727,10 @@ PLATFORM_INLINE uint64_t gcs_row_bits(uint32_t k)
     return (uint64_t)gcs_lanes(k) * (k + 1);
 }
 
-PLATFORM_INLINE void gcs_begin(const gcs_view *v, gcs_queue *q)
+PLATFORM_INLINE void gcs_begin(const gcs_view *v, gcs_queue *q,
+                               uint8_t (*sums)[64])
 {
+    q->sums = sums;
     q->inverse = (UINT64_C(1) << 32) / gcs_row_bits(v->k) + 1;
     q->rows = 0;
 }
@@ -989,24 +991,33 @@ CPU_TARGET_AVX512 static bool gcs_one_avx512(const void *image, uint64_t hash)
                       .wanted = gcs_number_of(&v, mixed) };
     bool present;
     gcs_queue q;
-    gcs_begin(&v, &q);
+    uint8_t sums[GCS_ROWS_EACH][64];
+    gcs_begin(&v, &q, sums);
     gcs_answer_avx512(&v, &q, 0, &trip, &present);
     gcs_empty(&v, &q, &present);
     return present;
 }
 
-CPU_TARGET_AVX512 static void
-gcs_contains_avx512(const void *image, const uint64_t *hashes, size_t n,
-                    bool *present)
+PLATFORM_APART CPU_TARGET_AVX512 static void
+gcs_contains_with(uint8_t (*sums)[64], const void *image,
+                  const uint64_t *hashes, size_t n, bool *present)
 {
     const gcs_view v = gcs_look(image);
     gcs_queue q;
-    gcs_begin(&v, &q);
+    gcs_begin(&v, &q, sums);
     GCS_ROLL(v, hashes, n, gcs_locate_avx512,
         size_t j = key % GCS_AHEAD;
         gcs_answer_avx512(&v, &q, j, trip, present + key - j);
         if (j == GCS_AHEAD - 1 || key == n - 1)
             gcs_empty(&v, &q, present + key - j));
+}
+
+/* The sums in a frame of their own: no frame is above 16 KiB. */
+static void gcs_contains_avx512(const void *image, const uint64_t *hashes,
+                                size_t n, bool *present)
+{
+    uint8_t sums[GCS_ROWS][64];
+    gcs_contains_with(sums, image, hashes, n, present);
 }
 #endif
 
@@ -1033,7 +1044,8 @@ static kind_contains *gcs_contains_here(void)
 
 /* ---- Sort -------------------------------------------------------------- */
 
-enum { GCS_FEW = 20, GCS_DIGIT = 9 };   /* keys to insert; bits of a digit   */
+enum { GCS_FEW = 20, GCS_DIGIT = 9,     /* keys to insert; bits of a digit   */
+       GCS_LEVELS = 3 };
 
 /* Bits for about four keys in a bucket. */
 static unsigned gcs_digit(size_t n, unsigned top)
@@ -1063,9 +1075,11 @@ static void gcs_deal(uint64_t *keys, uint64_t base, unsigned shift,
         }
 }
 
-/* Sort keys that, less `base`, are alike in the bits from `top` on. Each level
- * takes two bits and more: it is no deeper than 32. */
-static void gcs_sort(uint64_t *keys, size_t n, uint64_t base, unsigned top)
+/* Sort keys that, less `base`, are alike in the bits from `top` on. Random ones
+ * take two levels or three; what takes more is many times the same key, or made
+ * to take more of the stack. */
+static void gcs_sort(uint64_t *keys, size_t n, uint64_t base, unsigned top,
+                     unsigned levels)
 {
     size_t next[1 << GCS_DIGIT], end[1 << GCS_DIGIT];
     if (n <= GCS_FEW) {
@@ -1074,6 +1088,10 @@ static void gcs_sort(uint64_t *keys, size_t n, uint64_t base, unsigned top)
     }
     if (top == 0)
         return;
+    if (levels == 0) {
+        sort_heap(keys, n);
+        return;
+    }
     unsigned bits = gcs_digit(n, top), shift = top - bits;
     uint32_t mask = (1u << bits) - 1;
     memset(end, 0, sizeof *end << bits);
@@ -1085,7 +1103,7 @@ static void gcs_sort(uint64_t *keys, size_t n, uint64_t base, unsigned top)
     }
     gcs_deal(keys, base, shift, mask, next, end);
     for (size_t b = 0, from = 0; b <= mask; from = end[b++])
-        gcs_sort(keys + from, end[b] - from, base, shift);
+        gcs_sort(keys + from, end[b] - from, base, shift, levels - 1);
 }
 
 /* ---- Build ------------------------------------------------------------- */
@@ -1162,7 +1180,7 @@ static void gcs_sort_shard(gcs_work *w, gcs_shard *shard)
     }
     while (top < 64 && high > low && (high - low) >> top != 0)
         top++;
-    gcs_sort(keys, shard->count, low, top);
+    gcs_sort(keys, shard->count, low, top, GCS_LEVELS);
 }
 
 /* Bits of code of the keys from i on that are in this block. Those with a
