@@ -12,10 +12,12 @@
 
 #if defined(__GNUC__)
 #define PLATFORM_INLINE     static inline __attribute__((always_inline))
+#define PLATFORM_APART      __attribute__((noinline))
 #define PLATFORM_PRINTF(f)  __attribute__((format(printf, f, (f) + 1)))
 #define PLATFORM_HIDDEN     __attribute__((visibility("hidden")))
 #else
 #define PLATFORM_INLINE     static inline
+#define PLATFORM_APART
 #define PLATFORM_PRINTF(f)
 #define PLATFORM_HIDDEN
 #endif

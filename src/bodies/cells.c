@@ -223,7 +223,7 @@ uint64_t cells_count(const cells *c, const uint8_t *row, uint64_t hash)
 /* ---- Batches: contains ------------------------------------------------- */
 
 /* Lines on their way at a time, and keys in a group: as in core/walk.[ch]. */
-enum { CELLS_AHEAD = 128, CELLS_GROUP = 4096 };
+enum { CELLS_AHEAD = 128, CELLS_GROUP = 1536 };
 
 /* The keys of a group whose probes so far have passed. */
 typedef struct {
@@ -244,19 +244,24 @@ PLATFORM_INLINE size_t cells_keep(cells_group *g, size_t kept, size_t i,
     return kept + pass;
 }
 
-/* One probe of the group's n keys; how many are left. */
-PLATFORM_INLINE size_t cells_probe(cells_group *g, size_t n, const cells *c,
-                                   const uint8_t *row)
+/* One probe of the group's n keys; how many are left. *asked as in
+ * tools/walk.c. */
+PLATFORM_INLINE size_t cells_probe(cells_group *g, size_t n, size_t *asked,
+                                   const cells *c, const uint8_t *row)
 {
-    size_t ahead = n < CELLS_AHEAD ? n : CELLS_AHEAD, kept = 0;
-    for (size_t i = 0; i < ahead; i++)
+    size_t ahead = n < CELLS_AHEAD ? n : CELLS_AHEAD, kept = 0, next = 0;
+    for (size_t i = *asked; i < ahead; i++)
         cells_ask(c, row, cells_at(c, g->state[i]));
     for (size_t i = 0; i < n - ahead; i++) {
         cells_ask(c, row, cells_at(c, g->state[i + ahead]));
         kept = cells_keep(g, kept, i, c, row);
     }
-    for (size_t i = n - ahead; i < n; i++)
+    for (size_t i = n - ahead; i < n; i++) {
         kept = cells_keep(g, kept, i, c, row);
+        cells_ask(c, row, cells_at(c, g->state[next]));
+        next += next < kept;
+    }
+    *asked = next;
     return kept;
 }
 
@@ -265,13 +270,14 @@ PLATFORM_INLINE void cells_contains_group(cells_group *g, const cells *c,
                                           const uint64_t *hashes, size_t n,
                                           bool *present)
 {
+    size_t asked = 0;
     for (size_t i = 0; i < n; i++) {
         g->state[i] = hash_spread(hashes[i]);
         g->key[i] = (uint16_t)i;
         present[i] = false;
     }
     for (uint32_t j = 0; j < c->k && n > 0; j++)
-        n = cells_probe(g, n, c, row);
+        n = cells_probe(g, n, &asked, c, row);
     for (size_t i = 0; i < n; i++)
         present[g->key[i]] = true;
 }

@@ -321,7 +321,7 @@ bly_status labels_add(void *image, uint64_t hash)
 
 /* Lines on their way at a time, and keys in a group: as in core/walk.[ch], but
  * fewer, since they take more of the stack. */
-enum { LABELS_AHEAD = 128, LABELS_GROUP = 2048 };
+enum { LABELS_AHEAD = 128, LABELS_GROUP = 768 };
 
 /* The keys of a group none of whose cells so far was 0. */
 typedef struct {
@@ -354,20 +354,25 @@ PLATFORM_INLINE size_t labels_keep(labels_group *g, size_t kept, size_t i,
     return kept + (cell > 0);
 }
 
-/* One probe of the group's n keys; how many are left. */
-PLATFORM_INLINE size_t labels_probe(labels_group *g, size_t n,
+/* One probe of the group's n keys; how many are left. *asked as in
+ * tools/walk.c. */
+PLATFORM_INLINE size_t labels_probe(labels_group *g, size_t n, size_t *asked,
                                     const labels_row *r, const uint8_t *row,
                                     bool labelled)
 {
-    size_t ahead = n < LABELS_AHEAD ? n : LABELS_AHEAD, kept = 0;
-    for (size_t i = 0; i < ahead; i++)
+    size_t ahead = n < LABELS_AHEAD ? n : LABELS_AHEAD, kept = 0, next = 0;
+    for (size_t i = *asked; i < ahead; i++)
         labels_ask(r, row, labels_at(r, g->state[i]));
     for (size_t i = 0; i < n - ahead; i++) {
         labels_ask(r, row, labels_at(r, g->state[i + ahead]));
         kept = labels_keep(g, kept, i, r, row, labelled);
     }
-    for (size_t i = n - ahead; i < n; i++)
+    for (size_t i = n - ahead; i < n; i++) {
         kept = labels_keep(g, kept, i, r, row, labelled);
+        labels_ask(r, row, labels_at(r, g->state[next]));
+        next += next < kept;
+    }
+    *asked = next;
     return kept;
 }
 
@@ -376,6 +381,7 @@ PLATFORM_INLINE void labels_look_up(labels_group *g, const labels_row *r,
                                     const uint8_t *row, const uint64_t *hashes,
                                     size_t n, bool *found, uint64_t *labels)
 {
+    size_t asked = 0;
     for (size_t i = 0; i < n; i++) {
         g->state[i] = hash_spread(hashes[i]);
         g->least[i] = r->most;
@@ -383,7 +389,7 @@ PLATFORM_INLINE void labels_look_up(labels_group *g, const labels_row *r,
         found[i] = false;
     }
     for (uint32_t j = 0; j < r->k && n > 0; j++)
-        n = labels_probe(g, n, r, row, labels != NULL);
+        n = labels_probe(g, n, &asked, r, row, labels != NULL);
     for (size_t i = 0; i < n; i++) {
         found[g->key[i]] = true;
         if (labels != NULL)
@@ -533,22 +539,44 @@ void labels_stat(bly_stat_t *out, const void *image)
     out->label_most = r.most;
 }
 
-/* count[i] := cells of label from + i, for i below LABELS_TALLY; a forged cell
- * above L is one of L. */
-PLATFORM_INLINE void labels_tally_by(const labels_row *r, const uint8_t *row,
-                                     uint64_t from, uint64_t *count)
+/* How many cells have each of some labels: of a row of less than 2^32 cells in
+ * 32 bits, so that twice as many labels are counted at a time. */
+typedef union {
+    uint32_t narrow[LABELS_TALLY];
+    uint64_t wide[LABELS_TALLY / 2];
+} labels_counts;
+
+PLATFORM_INLINE bool labels_wide(const labels_row *r)
 {
-    memset(count, 0, LABELS_TALLY * sizeof *count);
+    return r->m >> 32 != 0;
+}
+
+/* Labels counted at a time. */
+static uint64_t labels_counted(const labels_row *r)
+{
+    return labels_wide(r) ? LABELS_TALLY / 2 : LABELS_TALLY;
+}
+
+/* Count the cells of labels from `from` on; a forged cell above L is one of
+ * L. */
+PLATFORM_INLINE void labels_tally_by(const labels_row *r, const uint8_t *row,
+                                     uint64_t from, labels_counts *count)
+{
+    const bool wide = labels_wide(r);
+    const uint64_t counted = labels_counted(r);
+    memset(count, 0, sizeof *count);
     for (uint64_t i = 0; i < r->m; i++) {
         uint64_t cell = labels_cell(r, row, i);
         uint64_t place = (cell < r->most ? cell : r->most) - from;
-        if (place < LABELS_TALLY)
-            count[place]++;
+        if (place < counted && wide)
+            count->wide[place]++;
+        else if (place < counted)
+            count->narrow[place]++;
     }
 }
 
 static void labels_tally(const labels_row *r, const uint8_t *row,
-                         uint64_t from, uint64_t *count)
+                         uint64_t from, labels_counts *count)
 {
     LABELS_FOR(r, labels_tally_by(&known, row, from, count));
 }
@@ -571,12 +599,14 @@ void labels_each(const void *image, bly_visit_label *visit, void *context)
 {
     labels_row r = labels_look(image);
     const uint8_t *row = image_payload(image);
-    uint64_t count[LABELS_TALLY], above = labels_used(&r, row, row).a;
-    for (uint64_t from = 1; from <= r.most; from += LABELS_TALLY) {
-        labels_tally(&r, row, from, count);
-        for (uint64_t i = 0; i < LABELS_TALLY && from + i <= r.most; i++) {
-            above -= count[i];
-            bly_label_t label = labels_show(&r, from + i, count[i], above);
+    labels_counts count;
+    uint64_t above = labels_used(&r, row, row).a, counted = labels_counted(&r);
+    for (uint64_t from = 1; from <= r.most; from += counted) {
+        labels_tally(&r, row, from, &count);
+        for (uint64_t i = 0; i < counted && from + i <= r.most; i++) {
+            uint64_t here = labels_wide(&r) ? count.wide[i] : count.narrow[i];
+            above -= here;
+            bly_label_t label = labels_show(&r, from + i, here, above);
             if (!visit(context, &label))
                 return;
         }

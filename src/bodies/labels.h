@@ -86,7 +86,7 @@ void       labels_stat   (bly_stat_t *out, const void *image);
 
 /* `each_label`; for an L of some thousands, since it reads the row once for
  * every LABELS_TALLY labels. */
-enum { LABELS_TALLY = 4096 };
+enum { LABELS_TALLY = 3584 };
 
 void labels_each(const void *image, bly_visit_label *visit, void *context);
 

@@ -54,7 +54,7 @@ bool inner_alike(const void *a, const void *b);
 inner inner_at(const void *outer, uint64_t offset, const bly_kind *kind);
 
 /* Keys of a batch that have not been found in any image so far. */
-enum { INNER_CHUNK = 2048 };
+enum { INNER_CHUNK = 1024 };
 
 typedef struct {
     uint64_t hash[INNER_CHUNK];

@@ -12,9 +12,10 @@
 enum {
     MODULI_SMALL = 290,                 /* primes with a square in reach     */
     MODULI_POWERS = 160,                /* steps to second and later powers  */
-    MODULI_STEPS = MODULI_MOST + MODULI_POWERS,
     MODULI_STRIDE = 3,
     MODULI_AFTER = MODULI_STRIDE * MODULI_CORE / 2,
+    MODULI_LAST = 128,                  /* steps that are kept: more than twice
+                                           MODULI_AFTER                      */
     MODULI_HALF = 1 << (MODULI_CORE / 2)
 };
 
@@ -38,41 +39,85 @@ uint64_t moduli_log2(uint64_t v)
     return log;
 }
 
+/* ---- Numbers that are moduli ------------------------------------------- */
+
+static bool moduli_is(const moduli *m, uint32_t i)
+{
+    return i % 2 == 0 ? i == m->even
+                      : (m->none[i / 16] >> (i / 2 % 8) & 1) == 0;
+}
+
+static void moduli_set(moduli *m, uint32_t i, bool in)
+{
+    uint8_t bit = (uint8_t)(1u << (i / 2 % 8));
+    if (i % 2 == 0)
+        m->even = in ? i : m->even == i ? 0 : m->even;
+    else if (in)
+        m->none[i / 16] &= (uint8_t)~bit;
+    else
+        m->none[i / 16] |= bit;
+}
+
+uint32_t moduli_before(const moduli *m, uint32_t limit)
+{
+    while (limit-- > 2) {
+        if (moduli_is(m, limit))
+            return limit;
+        if (m->none[limit / 16] == 0xFF && m->even / 16 != limit / 16)
+            limit -= limit % 16;
+    }
+    return 0;
+}
+
+/* To begin with these are all primes. */
+static void moduli_primes(moduli *m)
+{
+    memset(m->none, 0, sizeof m->none);
+    m->even = 2;
+    moduli_set(m, 1, false);
+    for (uint32_t p = 3; p < MODULI_SMALL; p += 2)
+        for (uint32_t i = p * p; i < MODULI_BELOW; i += 2 * p)
+            moduli_set(m, i, false);
+}
+
 /* ---- Steps ------------------------------------------------------------- */
 
 /* From prime^(power-1) to prime^power. */
 typedef struct {
     uint32_t prime, cost;
+    uint64_t gain;
 } moduli_step;
 
 /* Steps in the order of their cost a gain; the first `taken` of them are
- * enough, and `total` is what they gain. */
+ * enough, and `total` is what they gain. Which are in differs from that only
+ * about the last one taken, so that only the last steps are kept: number i is
+ * at i % MODULI_LAST. */
 typedef struct {
-    moduli_step step[MODULI_STEPS];
-    bool        in[MODULI_STEPS];
+    moduli_step step[MODULI_LAST];
+    bool        in[MODULI_LAST];
     size_t      n, taken;
     uint64_t    need, total;
 } moduli_list;
 
-static uint64_t moduli_gain(const moduli_step *s)
+static moduli_step moduli_step_for(uint32_t prime, uint32_t cost)
 {
-    return moduli_log2(s->prime);
+    return (moduli_step){ prime, cost, moduli_log2(prime) };
 }
 
 /* Cost a gain, to put steps in order. */
 static uint64_t moduli_ratio(const moduli_step *s)
 {
-    return ((uint64_t)s->cost << 24) / (moduli_gain(s) >> 20);
+    return ((uint64_t)s->cost << 24) / (s->gain >> 20);
 }
 
 /* Append a step; take it if there is not enough yet. */
 static void moduli_append(moduli_list *list, const moduli_step *s)
 {
     bool take = list->total < list->need;
-    list->in[list->n] = take;
-    list->step[list->n++] = *s;
+    list->in[list->n % MODULI_LAST] = take;
+    list->step[list->n++ % MODULI_LAST] = *s;
     list->taken += take;
-    list->total += take ? moduli_gain(s) : 0;
+    list->total += take ? s->gain : 0;
 }
 
 /* Are there enough, and those that might take their place? */
@@ -82,61 +127,60 @@ static bool moduli_full(const moduli_list *list)
         && list->n >= list->taken + MODULI_AFTER;
 }
 
-/* Odd i is marked in bit i/2 if it has a divisor. */
+static bool moduli_in(const moduli_list *list, size_t i)
+{
+    return i + MODULI_LAST < list->n || (i < list->n
+                                         && list->in[i % MODULI_LAST]);
+}
+
+/* The steps to squares, cubes and so on, by ratio, and the number of each among
+ * all steps. */
 typedef struct {
-    uint8_t marks[MODULI_BELOW / 16 + 1];
-} moduli_sieve;
+    moduli_step step[MODULI_POWERS];
+    uint16_t    number[MODULI_POWERS];
+    size_t      n, appended;
+} moduli_later;
 
-static void moduli_sieve_start(moduli_sieve *s)
+static void moduli_later_find(moduli_later *l, const moduli *primes)
 {
-    memset(s, 0, sizeof *s);
-    for (uint32_t p = 3; p < MODULI_SMALL; p += 2)
-        for (uint32_t i = p * p; i < MODULI_BELOW; i += 2 * p)
-            s->marks[i / 16] |= (uint8_t)(1u << (i / 2 % 8));
-}
-
-static bool moduli_prime(const moduli_sieve *s, uint32_t i)
-{
-    return i == 2
-        || (i % 2 == 1 && (s->marks[i / 16] >> (i / 2 % 8) & 1) == 0);
-}
-
-/* The steps to squares, cubes and so on, by ratio; how many. */
-static size_t moduli_later(moduli_step later[MODULI_POWERS],
-                           const moduli_sieve *s)
-{
-    size_t n = 0;
     for (uint32_t p = 2; p < MODULI_SMALL; p++)
-        for (uint32_t q = p; moduli_prime(s, p) && q <= MODULI_BELOW / p;
+        for (uint32_t q = p; moduli_is(primes, p) && q <= MODULI_BELOW / p;
              q *= p) {
-            moduli_step step = { p, q * p - q };
-            size_t at = n++;
-            for (; at > 0 && moduli_ratio(&later[at - 1])
+            moduli_step step = moduli_step_for(p, q * p - q);
+            size_t at = l->n++;
+            for (; at > 0 && moduli_ratio(&l->step[at - 1])
                              > moduli_ratio(&step); at--)
-                later[at] = later[at - 1];
-            later[at] = step;
+                l->step[at] = l->step[at - 1];
+            l->step[at] = step;
         }
-    return n;
+}
+
+/* Append the later steps that come before one of this ratio. */
+static void moduli_append_later(moduli_list *list, moduli_later *later,
+                                uint64_t ratio)
+{
+    for (; later->appended < later->n; later->appended++) {
+        const moduli_step *step = &later->step[later->appended];
+        if (moduli_ratio(step) >= ratio)
+            return;
+        later->number[later->appended] = (uint16_t)list->n;
+        moduli_append(list, step);
+    }
 }
 
 /* Steps enough and MODULI_AFTER more, as far as there are; false if there are
  * not enough. */
-static bool moduli_collect(moduli_list *list, uint64_t need, bool powers)
+static bool moduli_collect(moduli_list *list, moduli_later *later,
+                           const moduli *primes, uint64_t need)
 {
-    moduli_sieve sieve;
-    moduli_step later[MODULI_POWERS];
-    moduli_sieve_start(&sieve);
-    size_t n = powers ? moduli_later(later, &sieve) : 0, next = 0;
-
     list->n = list->taken = 0;
     list->total = 0;
     list->need = need;
     for (uint32_t p = 2; p < MODULI_BELOW && !moduli_full(list); p++) {
-        moduli_step step = { p, p };
-        if (!moduli_prime(&sieve, p))
+        if (!moduli_is(primes, p))
             continue;
-        while (next < n && moduli_ratio(&later[next]) < moduli_ratio(&step))
-            moduli_append(list, &later[next++]);
+        moduli_step step = moduli_step_for(p, p);
+        moduli_append_later(list, later, moduli_ratio(&step));
         moduli_append(list, &step);
     }
     return list->total >= list->need;
@@ -144,47 +188,71 @@ static bool moduli_collect(moduli_list *list, uint64_t need, bool powers)
 
 /* ---- A smaller sum ----------------------------------------------------- */
 
-/* What some of the steps of one half come to. */
-typedef struct {
-    uint64_t gain;
-    uint32_t cost, chosen;              /* bit i: step i of the half         */
-} moduli_some;
+enum { MODULI_QUARTER = MODULI_CORE / 4, MODULI_SUMS = 1 << MODULI_QUARTER };
 
 typedef struct {
-    moduli_some some[MODULI_HALF];      /* by gain                           */
-    size_t      n, at[MODULI_CORE / 2], steps;
+    uint64_t gain;
+    uint32_t cost;
+} moduli_sum;
+
+/* Every choice of the steps of one half, by what they gain: bit i is step i of
+ * the half. What a choice comes to is the sum of two of `sum`, for its low and
+ * its high bits. */
+typedef struct {
+    uint16_t   some[MODULI_HALF];
+    moduli_sum sum[2][MODULI_SUMS];
+    size_t     n, at[MODULI_CORE / 2], steps;
 } moduli_half;
+
+static moduli_sum moduli_sum_of(const moduli_half *h, size_t i)
+{
+    const moduli_sum *low = &h->sum[0][h->some[i] % MODULI_SUMS];
+    const moduli_sum *high = &h->sum[1][h->some[i] / MODULI_SUMS];
+    return (moduli_sum){ low->gain + high->gain, low->cost + high->cost };
+}
+
+static uint64_t moduli_gain(const moduli_half *h, size_t i)
+{
+    return moduli_sum_of(h, i).gain;
+}
+
+static uint32_t moduli_cost(const moduli_half *h, size_t i)
+{
+    return moduli_sum_of(h, i).cost;
+}
+
+/* A step more: sums with it are behind those without it. */
+static void moduli_sums(moduli_half *h, const moduli_step *step)
+{
+    moduli_sum *sum = h->sum[h->steps / MODULI_QUARTER];
+    size_t n = (size_t)1 << h->steps % MODULI_QUARTER;
+    for (size_t i = 0; i < n; i++)
+        sum[n + i] = (moduli_sum){ sum[i].gain + step->gain,
+                                   sum[i].cost + step->cost };
+}
 
 /* Every choice so far, and every one with this step too: merged from behind,
  * in its place. */
 static void moduli_double(moduli_half *h, const moduli_step *step, size_t at)
 {
-    uint64_t gain = moduli_gain(step);
     size_t without = h->n, with = h->n;
     for (size_t to = 2 * h->n; to-- > 0; ) {
         bool take = without == 0
-                 || (with > 0 && h->some[with - 1].gain + gain
-                                 >= h->some[without - 1].gain);
-        moduli_some s = h->some[take ? --with : --without];
-        if (take) {
-            s.gain += gain;
-            s.cost += step->cost;
-            s.chosen |= UINT32_C(1) << h->steps;
-        }
-        h->some[to] = s;
+                 || (with > 0 && moduli_gain(h, with - 1) + step->gain
+                                 >= moduli_gain(h, without - 1));
+        unsigned some = h->some[take ? --with : --without];
+        h->some[to] = (uint16_t)(some | (unsigned)take << h->steps);
     }
+    moduli_sums(h, step);
     h->at[h->steps++] = at;
     h->n *= 2;
 }
 
-static void moduli_take(moduli_list *list, const moduli_half *h,
-                        uint32_t chosen)
+static void moduli_take(moduli_list *list, const moduli_half *h, size_t choice)
 {
-    for (size_t i = 0; i < h->steps; i++) {
-        bool take = chosen >> i & 1;
-        list->in[h->at[i]] = take;
-        list->total += take ? moduli_gain(&list->step[h->at[i]]) : 0;
-    }
+    for (size_t i = 0; i < h->steps; i++)
+        list->in[h->at[i] % MODULI_LAST] = h->some[choice] >> i & 1;
+    list->total += moduli_gain(h, choice);
 }
 
 /* Of both halves what costs least and brings the total up to the need: the
@@ -193,22 +261,23 @@ static void moduli_best(moduli_list *list, const moduli_half *a,
                         const moduli_half *b)
 {
     uint64_t lack = list->need > list->total ? list->need - list->total : 0;
-    const moduli_some *cheapest = NULL, *best = NULL, *beside = NULL;
-    size_t from = b->n;
+    uint32_t cheapest = UINT32_MAX, least = UINT32_MAX;
+    size_t from = b->n, with = 0, best = 0, beside = 0;
     for (size_t i = 0; i < a->n; i++) {
-        const moduli_some *s = &a->some[i];
-        for (; from > 0 && s->gain + b->some[from - 1].gain >= lack; from--)
-            if (cheapest == NULL || b->some[from - 1].cost < cheapest->cost)
-                cheapest = &b->some[from - 1];
-        if (cheapest != NULL
-            && (best == NULL
-                || s->cost + cheapest->cost < best->cost + beside->cost)) {
-            best = s;
-            beside = cheapest;
+        uint64_t gain = moduli_gain(a, i);
+        for (; from > 0 && gain + moduli_gain(b, from - 1) >= lack; from--) {
+            uint32_t cost = moduli_cost(b, from - 1);
+            with = cost < cheapest ? from - 1 : with;
+            cheapest = cost < cheapest ? cost : cheapest;
+        }
+        if (from < b->n && moduli_cost(a, i) + cheapest < least) {
+            least = moduli_cost(a, i) + cheapest;
+            best = i;
+            beside = with;
         }
     }
-    moduli_take(list, a, best->chosen);
-    moduli_take(list, b, beside->chosen);
+    moduli_take(list, a, best);
+    moduli_take(list, b, beside);
 }
 
 /* Choose MODULI_CORE steps anew, every `stride`th about the last one taken. */
@@ -216,7 +285,8 @@ static void moduli_improve(moduli_list *list, size_t stride)
 {
     moduli_half half[2];
     for (int i = 0; i < 2; i++) {
-        half[i].some[0] = (moduli_some){ 0, 0, 0 };
+        half[i].some[0] = 0;
+        half[i].sum[0][0] = half[i].sum[1][0] = (moduli_sum){ 0, 0 };
         half[i].n = 1;
         half[i].steps = 0;
     }
@@ -226,8 +296,8 @@ static void moduli_improve(moduli_list *list, size_t stride)
             || at - stride * MODULI_CORE / 2 >= list->n)
             continue;
         at -= stride * MODULI_CORE / 2;
-        const moduli_step *step = &list->step[at];
-        list->total -= list->in[at] ? moduli_gain(step) : 0;
+        const moduli_step *step = &list->step[at % MODULI_LAST];
+        list->total -= moduli_in(list, at) ? step->gain : 0;
         moduli_double(&half[i % 2], step, at);
     }
     moduli_best(list, &half[0], &half[1]);
@@ -235,45 +305,60 @@ static void moduli_improve(moduli_list *list, size_t stride)
 
 /* ---- The choice -------------------------------------------------------- */
 
-/* Put a modulus among those that are larger and smaller. */
-static void moduli_insert(moduli *out, uint32_t q)
+/* Of the primes those whose steps are in. */
+static void moduli_keep(moduli *out, const moduli_list *list,
+                        const moduli_later *later)
 {
-    size_t at = out->n++;
-    for (; at > 0 && out->of[at - 1] < q; at--)
-        out->of[at] = out->of[at - 1];
-    out->of[at] = q;
-    out->sum += q;
+    size_t number = 0, next = 0;
+    uint32_t p = 2;
+    for (; number < list->n; p++) {
+        if (!moduli_is(out, p))
+            continue;
+        for (; next < later->appended && later->number[next] == number; next++)
+            number++;
+        moduli_set(out, p, moduli_in(list, number++));
+    }
+    for (; p % 16 != 0; p++)
+        moduli_set(out, p, false);
+    memset(out->none + p / 16, 0xFF, sizeof out->none - p / 16);
 }
 
-/* From the steps that are in to the powers they lead to. */
-static void moduli_list_out(moduli *out, const moduli_list *list)
+/* From the steps that are in to the powers they lead to: of a prime the later
+ * one may be in while the first is not. */
+static void moduli_raise(moduli *out, const moduli_list *list,
+                         const moduli_later *later)
 {
     uint32_t power[MODULI_SMALL];
-    for (size_t p = 0; p < MODULI_SMALL; p++)
-        power[p] = 1;
-    out->n = 0;
-    out->sum = 0;
-    for (size_t i = list->n; i-- > 0; ) {
-        uint32_t p = list->step[i].prime;
-        if (list->in[i] && p < MODULI_SMALL)
-            power[p] *= p;
-        else if (list->in[i])
-            moduli_insert(out, p);
-    }
-    for (size_t p = 0; p < MODULI_SMALL; p++)
+    for (uint32_t p = 2; p < MODULI_SMALL; p++)
+        power[p] = moduli_is(out, p) ? p : 1;
+    for (size_t i = 0; i < later->appended; i++)
+        if (moduli_in(list, later->number[i]))
+            power[later->step[i].prime] *= later->step[i].prime;
+    for (uint32_t p = 2; p < MODULI_SMALL; p++)
+        moduli_set(out, p, false);
+    for (uint32_t p = 2; p < MODULI_SMALL; p++)
         if (power[p] > 1)
-            moduli_insert(out, power[p]);
+            moduli_set(out, power[p], true);
 }
 
 bool moduli_choose(moduli *out, uint64_t last, uint64_t n, bool powers)
 {
     moduli_list list;
+    moduli_later later = { .n = 0 };
     uint64_t need;
+    moduli_primes(out);
+    if (powers)
+        moduli_later_find(&later, out);
     if (!sizes_mul(&need, n, moduli_log2(last) + 2)
-        || need >> 62 != 0 || !moduli_collect(&list, need, powers))
+        || need >> 62 != 0 || !moduli_collect(&list, &later, out, need))
         return false;
     for (size_t stride = 1; powers && stride <= MODULI_STRIDE; stride++)
         moduli_improve(&list, stride);
-    moduli_list_out(out, &list);
+    moduli_keep(out, &list, &later);
+    moduli_raise(out, &list, &later);
+    out->n = 0;
+    out->sum = 0;
+    for (uint32_t q = MODULI_BELOW; (q = moduli_before(out, q)) > 0; out->n++)
+        out->sum += q;
     return true;
 }

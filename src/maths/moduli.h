@@ -40,10 +40,11 @@ enum {
     MODULI_LOG = 44                     /* bits of a logarithm's fraction    */
 };
 
+/* Which numbers are moduli. At most one is even, a power of two. */
 typedef struct {
     uint64_t sum;
-    uint32_t n;
-    uint32_t of[MODULI_MOST];           /* falling                           */
+    uint32_t n, even;                   /* even: 0 if there is none          */
+    uint8_t  none[MODULI_BELOW / 16 + 1];       /* bit i/2: odd i is not one */
 } moduli;
 
 /* The most multiples of 2^-44 that are not above log2 v, v >= 1. Two more are
@@ -51,7 +52,10 @@ typedef struct {
 uint64_t moduli_log2(uint64_t v);
 
 /* Moduli for n integers 0 .. last, last >= 1; false if MODULI_MOST are not
- * enough. It takes 120 KiB of stack. */
+ * enough. */
 bool moduli_choose(moduli *out, uint64_t last, uint64_t n, bool powers);
+
+/* The largest modulus below `limit`, which is at most MODULI_BELOW, or 0. */
+uint32_t moduli_before(const moduli *m, uint32_t limit);
 
 #endif /* BLY_MATHS_MODULI_H */

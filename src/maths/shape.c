@@ -31,26 +31,69 @@ double shape_fill(const shape *s, double n)
 
 /* ---- The rate ---------------------------------------------------------- */
 
-/* All f_i, and, if `squares`, s_i: the rate of twice as many probes. */
-static void shape_table_fill(shape_table *table, const shape *s, double top,
+/* Loads that are tabled at a time: more than most filters have, and few enough
+ * for the stack. */
+enum { SHAPE_TABLED = 512 };
+
+/* f_i^lanes and s_i of a block for i = from .. from + SHAPE_TABLED - 1, up to
+ * `top`; s_i, the rate of twice as many probes, only if `squares`. */
+typedef struct {
+    const shape *s;
+    bool         squares;
+    uint64_t     top, from, next;       /* next: the load that `set` is at   */
+    double       rate[SHAPE_TABLED], square[SHAPE_TABLED];
+    math_chances once, twice;
+    math_given   set;
+} shape_table;
+
+static void shape_table_begin(shape_table *table)
+{
+    const shape *s = table->s;
+    math_given_start(&table->set, s->bits,
+                     table->squares ? 2 * s->probes : s->probes);
+    table->next = 0;
+}
+
+/* Go to the loads from `from` on: ahead, or from the beginning. */
+static void shape_table_fill(shape_table *table, uint64_t from)
+{
+    const double lanes = (double)table->s->lanes;
+    if (from < table->next)
+        shape_table_begin(table);
+    for (; table->next < from; table->next++)
+        math_given_probe(&table->set, table->s->probes);
+    table->from = from;
+    for (uint64_t i = 0; i < SHAPE_TABLED && from + i <= table->top; i++) {
+        double rate = math_given_rate(&table->set, &table->once);
+        double square = table->squares
+                      ? math_given_rate(&table->set, &table->twice) : 0;
+        table->rate[i] = pow(rate, lanes);
+        table->square[i] = pow(square, lanes);
+        math_given_probe(&table->set, table->s->probes);
+        table->next++;
+    }
+}
+
+static void shape_table_make(shape_table *table, const shape *s, double top,
                              bool squares)
 {
-    uint32_t k = s->probes;
-    assert(2 * k <= MATH_GIVEN);
-    math_chances once = math_touch(s->bits, k), twice = { { 0 } };
-    math_given set;
-
-    if (squares)
-        twice = math_touch(s->bits, 2 * k);
-    math_given_start(&set, s->bits, squares ? 2 * k : k);
+    assert(2 * s->probes <= MATH_GIVEN);
+    table->s = s;
+    table->squares = squares;
     table->top = top < SHAPE_LOAD_MAX ? (uint64_t)top : SHAPE_LOAD_MAX;
-    for (uint64_t i = 0; i <= table->top; i++) {
-        double rate = math_given_rate(&set, &once);
-        double square = squares ? math_given_rate(&set, &twice) : 0;
-        table->rate[i] = pow(rate, (double)s->lanes);
-        table->square[i] = pow(square, (double)s->lanes);
-        math_given_probe(&set, k);
-    }
+    table->once = math_touch(s->bits, s->probes);
+    if (squares)
+        table->twice = math_touch(s->bits, 2 * s->probes);
+    shape_table_begin(table);
+    shape_table_fill(table, 0);
+}
+
+/* Where in the table load i is. */
+static uint64_t shape_table_at(shape_table *table, uint64_t i)
+{
+    if (i - table->from >= SHAPE_TABLED)
+        shape_table_fill(table, i - i % SHAPE_TABLED);
+    return i - table->from;
 }
 
 /* The largest load of a block that matters at a mean of `load`. */
@@ -61,19 +104,20 @@ static double shape_top(double load)
 
 typedef struct { double weight, rate, square, cross; } shape_sums;
 
-static void shape_sum(shape_sums *sums, const shape_table *table, uint64_t i,
+static void shape_sum(shape_sums *sums, shape_table *table, uint64_t i,
                       double weight)
 {
+    uint64_t at = shape_table_at(table, i);
     sums->weight += weight;
-    sums->rate += weight * table->rate[i];
-    sums->square += weight * table->square[i];
-    sums->cross += weight * table->rate[i] * (double)i;
+    sums->rate += weight * table->rate[at];
+    sums->square += weight * table->square[at];
+    sums->cross += weight * table->rate[at] * (double)i;
 }
 
 /* Sums over the binomial loads w_i of a block, from the mode outwards, each
  * weight from its neighbour, and scaled at the end by their total: no
  * factorials. blocks >= 2. */
-static shape_sums shape_mix(const shape_table *table, double n, double blocks)
+static shape_sums shape_mix(shape_table *table, double n, double blocks)
 {
     const double least = 1e-25;
     double odds = 1 / (blocks - 1), mode = floor(n / blocks);
@@ -126,7 +170,7 @@ double shape_rate(const shape *s, uint64_t n, double *sd)
         return shape_rate_overfull(s, load, sd);
 
     shape_table table;
-    shape_table_fill(&table, s, shape_top(load), sd != NULL);
+    shape_table_make(&table, s, shape_top(load), sd != NULL);
     shape_sums f = shape_mix(&table, keys, (double)s->blocks);
     if (sd != NULL) {
         double cross = f.cross - load * f.rate;
@@ -139,7 +183,7 @@ double shape_rate(const shape *s, uint64_t n, double *sd)
 }
 
 /* The rate of so many blocks, two or more, from a table for its probes. */
-static double shape_rate_by(const shape_table *table, const shape *s, double n,
+static double shape_rate_by(shape_table *table, const shape *s, double n,
                             uint64_t blocks)
 {
     double load = n / (double)blocks;
@@ -170,7 +214,7 @@ bool shape_enough(uint64_t *blocks, const shape *s, uint64_t n, double p)
     }
     /* Twice the load, for the few blocks that may be tried below `least`. */
     shape_table table;
-    shape_table_fill(&table, s, shape_top(2 * load), false);
+    shape_table_make(&table, s, shape_top(2 * load), false);
 
     double least = fmin(floor(keys / load), (double)most);
     uint64_t low = least > 1 ? (uint64_t)least : 1;

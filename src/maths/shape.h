@@ -72,13 +72,6 @@ typedef struct {
  * probe it is 0.98 there. */
 enum { SHAPE_LOAD_MAX = 2047 };
 
-/* f_i^lanes and s_i of a block, for i = 0 .. top. */
-typedef struct {
-    uint64_t top;
-    double   rate[SHAPE_LOAD_MAX + 1];
-    double   square[SHAPE_LOAD_MAX + 1];
-} shape_table;
-
 /* Bits of the whole filter. */
 static inline double shape_bits(const shape *s)
 {

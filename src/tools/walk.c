@@ -12,7 +12,7 @@
 /* Keys taken through their probes together: many, so that the last few probes
  * of a group, which wait for their lines, are few among all; and few enough
  * for the stack. */
-enum { WALK_GROUP = 4096 };
+enum { WALK_GROUP = 1536 };
 
 /* The keys of a group whose probes so far have found their bits set. */
 typedef struct {
@@ -46,20 +46,26 @@ PLATFORM_INLINE size_t walk_keep(walk_group *g, size_t kept, size_t i,
     return kept + set;
 }
 
-/* One probe of the group's n keys; how many are left. */
-PLATFORM_INLINE size_t walk_probe(walk_group *g, size_t n,
+/* One probe of the group's n keys; how many are left. The lines of the first
+ * *asked of them are on their way, and while the last are tested those of the
+ * next probe are asked for, so that no group waits between its probes. */
+PLATFORM_INLINE size_t walk_probe(walk_group *g, size_t n, size_t *asked,
                                   const walk_plan *plan, const uint8_t *row,
                                   uint64_t base)
 {
-    size_t ahead = n < WALK_AHEAD ? n : WALK_AHEAD, kept = 0;
-    for (size_t i = 0; i < ahead; i++)
+    size_t ahead = n < WALK_AHEAD ? n : WALK_AHEAD, kept = 0, next = 0;
+    for (size_t i = *asked; i < ahead; i++)
         walk_ask(plan, row, g->state[i], base);
     for (size_t i = 0; i < n - ahead; i++) {
         walk_ask(plan, row, g->state[i + ahead], base);
         kept = walk_keep(g, kept, i, plan, row, base);
     }
-    for (size_t i = n - ahead; i < n; i++)
+    for (size_t i = n - ahead; i < n; i++) {
         kept = walk_keep(g, kept, i, plan, row, base);
+        walk_ask(plan, row, g->state[next], base + plan->stride);
+        next += next < kept;
+    }
+    *asked = next;
     return kept;
 }
 
@@ -68,13 +74,14 @@ static void walk_contains_group(walk_group *g, const walk_plan *plan,
                                 size_t n, bool *present)
 {
     const walk_plan p = *plan;
+    size_t asked = 0;
     for (size_t i = 0; i < n; i++) {
         g->state[i] = hash_spread(hashes[i]);
         g->key[i] = (uint16_t)i;
         present[i] = false;
     }
     for (uint32_t j = 0; j < p.k && n > 0; j++)
-        n = walk_probe(g, n, &p, row, j * p.stride);
+        n = walk_probe(g, n, &asked, &p, row, j * p.stride);
     for (size_t i = 0; i < n; i++)
         present[g->key[i]] = true;
 }

@@ -52,25 +52,30 @@ static uint64_t divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* They fall, have no common factor, come to their sum, and their product is
- * above last^n; of primes, not without the largest. */
+/* They have no common factor, are as many as they say and come to their sum,
+ * and their product is above last^n; of primes, not without the largest. */
 static void check_moduli(const moduli *q, uint64_t last, uint64_t n,
                          bool powers)
 {
     static number product, limit;
+    static uint32_t of[MODULI_MOST];
     uint64_t sum = 0;
+    uint32_t count = 0;
     product = (number){ .n = 1, .word = { 1 } };
     limit = product;
     for (uint64_t i = 0; i < n; i++)
         times(&limit, last);
+    for (uint32_t next = MODULI_BELOW; (next = moduli_before(q, next)) > 0; )
+        of[count++] = next;
+    assert_true(count == q->n);
     for (uint32_t i = q->n; i-- > 0; ) {
         if (!powers)
             assert_true(compare(&product, &limit) <= 0);
-        times(&product, q->of[i]);
-        sum += q->of[i];
-        assert_true(q->of[i] >= 2 && (i == 0 || q->of[i - 1] > q->of[i]));
+        times(&product, of[i]);
+        sum += of[i];
+        assert_true(of[i] >= 2 && (i == 0 || of[i - 1] > of[i]));
         for (uint32_t j = 0; j < i; j++)
-            assert_true(divisor(q->of[i], q->of[j]) == 1);
+            assert_true(divisor(of[i], of[j]) == 1);
     }
     assert_true(compare(&product, &limit) > 0);
     assert_true(sum == q->sum);
@@ -153,11 +158,11 @@ static void test_limits(void **state)
     while (moduli_choose(&q, UINT64_MAX, n, false))
         n++;
     assert_in_range(n, 1870, 1890);
-    assert_true(q.n > 8180 && q.n <= MODULI_MOST && q.of[0] < MODULI_BELOW);
+    assert_true(q.n > 8180 && q.n <= MODULI_MOST);
     assert_false(moduli_choose(&q, UINT64_MAX, UINT64_MAX, true));
     assert_false(moduli_choose(&q, 1, UINT64_MAX, true));
     assert_true(moduli_choose(&q, 1, 1, true));
-    assert_true(q.n == 1 && q.of[0] == 2);
+    assert_true(q.n == 1 && moduli_before(&q, MODULI_BELOW) == 2);
 }
 
 int main(void)

@@ -98,11 +98,11 @@ typedef struct {
     pending   waiting;
     pages_window window[2];
     pages_counts counts;
-    pthread_mutex_t turn;               /* for `single`                      */
-    pthread_mutex_t lock;               /* for what follows but that         */
+    pthread_mutex_t poor;               /* for `page`                        */
+    uint8_t *page;                      /* to ask when there is no memory    */
+    pthread_mutex_t lock;               /* for what follows                  */
     pages_asker *askers;
     bool      trouble;                  /* a lookup could not read a page    */
-    uint8_t  *single;                   /* a page for who has no window      */
 } pages;
 
 static pages *pages_of(const bly_filter *filter)
@@ -339,23 +339,20 @@ static void pages_answer(pages *p, uint64_t place, uint8_t *page,
         p->kind->contains(p->head, page, hashes, n, present);
 }
 
-/* Key by key and one thread at a time, without memory and without adding. */
-static void pages_ask_single(pages *p, const uint64_t *hashes, size_t n,
-                             bool *present)
+/* Key by key, in memory for one page, without adding. */
+static void pages_ask_single(pages *p, uint8_t *page, const uint64_t *hashes,
+                             size_t n, bool *present)
 {
     for (size_t i = 0; i < n; i++) {
         uint64_t place;
         p->kind->place(p->head, &hashes[i], 1, &place);
-        pthread_mutex_lock(&p->turn);
-        bool there = queue_read(p->file, pages_offset(p, place), p->single,
-                                p->bytes);
-        present[i] = true;
-        if (there)
-            pages_answer(p, place, p->single, &hashes[i], 1, false,
+        if (queue_read(p->file, pages_offset(p, place), page, p->bytes)) {
+            pages_answer(p, place, page, &hashes[i], 1, false,
                          &present[i]);
-        pthread_mutex_unlock(&p->turn);
-        if (!there)
-            pages_note_trouble(p);
+            continue;
+        }
+        present[i] = true;
+        pages_note_trouble(p);
     }
 }
 
@@ -379,6 +376,15 @@ static void pages_sort_questions(const pages *p, pages_asker *a,
         a->hashes[i] = hashes[a->questions[i].key];
 }
 
+/* The same without memory: one page is kept for it. */
+static void pages_ask_poor(pages *p, const uint64_t *hashes, size_t n,
+                           bool *present)
+{
+    pthread_mutex_lock(&p->poor);
+    pages_ask_single(p, p->page, hashes, n, present);
+    pthread_mutex_unlock(&p->poor);
+}
+
 /* Where not all pages can be read those that can are asked one by one; when
  * adding, "perhaps" is true of all. */
 static void pages_ask_window(pages *p, pages_asker *a, bool adding)
@@ -391,7 +397,8 @@ static void pages_ask_window(pages *p, pages_asker *a, bool adding)
         memset(a->answers + first, true, n * sizeof *a->answers);
         pages_note_trouble(p);
     } else if (!there) {
-        pages_ask_single(p, a->hashes + first, n, a->answers + first);
+        pages_ask_single(p, w->bytes, a->hashes + first, n,
+                         a->answers + first);
     }
     for (size_t i = 0; there && i < w->n; i++)
         pages_answer(p, w->place[i], pages_slot(p, w, i),
@@ -458,9 +465,14 @@ static void pages_contains_many(const bly_filter *filter,
 {
     pages *p = pages_of(filter);
     pages_link(p);
-    pages_asker *a = n > 1 ? pages_asker_take(p, &filter->allocator) : NULL;
+    pages_asker *a = pages_asker_take(p, &filter->allocator);
     if (a == NULL) {
-        pages_ask_single(p, hashes, n, present);
+        pages_ask_poor(p, hashes, n, present);
+        return;
+    }
+    if (n == 1) {
+        pages_ask_single(p, a->window.bytes, hashes, n, present);
+        pages_asker_give(p, a);
         return;
     }
     for (size_t at = 0, some; at < n; at += some) {
@@ -493,7 +505,7 @@ static size_t pages_foretell(bly_filter *filter, const uint64_t *hashes,
     pages_asker *a = pages_asker_take(p, &filter->allocator);
     size_t some = a == NULL ? 1 : n < PAGES_ASK ? n : PAGES_ASK;
     if (a == NULL) {
-        pages_ask_single(p, hashes, 1, seen);
+        pages_ask_poor(p, hashes, 1, seen);
         return some;
     }
     pages_ask_some(p, a, hashes, some, true, seen);
@@ -669,12 +681,12 @@ static void pages_free(pages *p, const bly_allocator *allocator)
     for (size_t i = 0; i < 2; i++)
         pages_window_free(&p->window[i], allocator);
     pending_release(&p->waiting);
-    pthread_mutex_destroy(&p->turn);
+    pthread_mutex_destroy(&p->poor);
     pthread_mutex_destroy(&p->lock);
     if (p->file >= 0)
         close(p->file);
     memory_release(allocator, p->head, KIND_PAGE_MOST);
-    memory_release(allocator, p->single, KIND_PAGE_MOST);
+    memory_release(allocator, p->page, KIND_PAGE_MOST);
     if (p->path != NULL)
         memory_release(allocator, p->path, strlen(p->path) + 1);
     memory_release(allocator, p, sizeof *p);
@@ -704,13 +716,14 @@ static pages *pages_new(const char *path, const bly_allocator *allocator)
     if (p == NULL)
         return NULL;
     p->file = -1;
-    pthread_mutex_init(&p->turn, NULL);
+    pthread_mutex_init(&p->poor, NULL);
     pthread_mutex_init(&p->lock, NULL);
     p->path = memory_raw(allocator, length);
-    if (p->path != NULL) {
+    p->page = memory_raw(allocator, KIND_PAGE_MOST);
+    if (p->path != NULL)
         memcpy(p->path, path, length);
+    if (p->path != NULL && p->page != NULL)
         return p;
-    }
     pages_free(p, allocator);
     return NULL;
 }
@@ -854,8 +867,7 @@ static bly_status pages_open_file(bly_filter **out, pages *p, int flags,
     if (p->file < 0)
         return pages_failed("open", p->path);
     p->head = memory_zeroed(allocator, KIND_PAGE_MOST);
-    p->single = memory_raw(allocator, KIND_PAGE_MOST);
-    if (p->head == NULL || p->single == NULL)
+    if (p->head == NULL)
         return status_plain(BLY_ENOMEM);
     bly_status status = p->writable ? pages_lock(p) : BLY_OK;
     if (status == BLY_OK)
@@ -908,9 +920,7 @@ static bly_status pages_create(bly_filter **out, pages *p,
     p->kind = kind->pages;
     p->bytes = p->kind->bytes(p->head);
     p->writable = true;
-    p->single = memory_raw(allocator, KIND_PAGE_MOST);
-    bly_status status = p->single != NULL ? pages_prepare(p, allocator)
-                                          : status_plain(BLY_ENOMEM);
+    bly_status status = pages_prepare(p, allocator);
     if (status != BLY_OK)
         return status;
     p->file = open(p->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

@@ -90,7 +90,7 @@ static size_t pending_places(const pending *p, size_t at,
 /* One pass of a radix sort: by the digit at `shift` of the page's number. */
 static void pending_pass(pending *p, unsigned shift)
 {
-    size_t start[PENDING_DIGITS] = { 0 }, sum = 0;
+    uint32_t start[PENDING_DIGITS] = { 0 }, sum = 0;
     uint64_t places[PENDING_CHUNK];
     for (size_t at = 0, some; at < p->n; at += some) {
         some = pending_places(p, at, places);
@@ -98,7 +98,7 @@ static void pending_pass(pending *p, unsigned shift)
             start[places[i] >> shift & (PENDING_DIGITS - 1)]++;
     }
     for (size_t d = 0; d < PENDING_DIGITS; d++) {
-        size_t count = start[d];
+        uint32_t count = start[d];
         start[d] = sum;
         sum += count;
     }

@@ -107,7 +107,7 @@ enum {
     LAYERED_VERSION = 1,
     LAYERED_OF = 0, LAYERED_LAYERS = 1, LAYERED_ZERO = 2, LAYERED_ZERO_TOO = 3,
     LAYERED_MOST = 64,                  /* layers                            */
-    LAYERED_CHUNK = 2048                /* keys on the way at a time         */
+    LAYERED_CHUNK = INNER_CHUNK         /* keys on the way at a time         */
 };
 
 enum { LAYERED_OPTION_OF, LAYERED_OPTION_LAYERS, LAYERED_OPTION_REPEATED };
@@ -317,7 +317,7 @@ static bly_status layered_add(void *image, uint64_t hash)
 /* Some keys of a batch on their way down. */
 typedef struct {
     size_t   n;                         /* how many there are still          */
-    uint64_t hash[LAYERED_CHUNK];       /* as they came                      */
+    const uint64_t *hashes;             /* as they came                      */
     uint64_t mixed[LAYERED_CHUNK];      /* for this layer                    */
     uint16_t place[LAYERED_CHUNK];      /* in the batch                      */
     bool     found[LAYERED_CHUNK];
@@ -326,16 +326,15 @@ typedef struct {
 static void layered_start(layered_way *way, const uint64_t *hashes, size_t n)
 {
     way->n = n;
-    for (size_t i = 0; i < n; i++) {
-        way->hash[i] = hashes[i];
+    way->hashes = hashes;
+    for (size_t i = 0; i < n; i++)
         way->place[i] = (uint16_t)i;
-    }
 }
 
 static void layered_mix(layered_way *way, uint64_t number)
 {
     for (size_t i = 0; i < way->n; i++)
-        way->mixed[i] = layered_hash(number, way->hash[i]);
+        way->mixed[i] = layered_hash(number, way->hashes[way->place[i]]);
 }
 
 /* Only the keys that were found go on. */
@@ -343,7 +342,6 @@ static void layered_sift(layered_way *way)
 {
     size_t m = 0;
     for (size_t i = 0; i < way->n; i++) {
-        way->hash[m] = way->hash[i];
         way->place[m] = way->place[i];
         m += way->found[i];
     }

@@ -77,7 +77,7 @@
 enum {
     TWIN_VERSION = 1,
     TWIN_OF = 0, TWIN_REMOVED_AT = 1, TWIN_ZERO = 2, TWIN_ZERO_TOO = 3,
-    TWIN_CHUNK = 2048                   /* keys asked at a time              */
+    TWIN_CHUNK = INNER_CHUNK            /* keys asked at a time              */
 };
 
 #define TWIN_PARTS(X) X(standard) X(partitioned) X(blocked)

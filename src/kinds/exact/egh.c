@@ -132,7 +132,7 @@ enum {
     EGH_UNIVERSE = 0, EGH_K = 1, EGH_M = 2, EGH_MODULI = 3,
 
     EGH_KEYS = 0, EGH_TABLE = 8, EGH_ENTRY = 16,        /* of the payload    */
-    EGH_GROUP = 1024                    /* keys of a batch taken together    */
+    EGH_GROUP = 512                     /* keys of a batch taken together    */
 };
 
 #define EGH_M_MAX (UINT64_C(1) << 36)
@@ -313,8 +313,10 @@ static bool egh_moduli(moduli *out, uint64_t *m, uint64_t universe, uint64_t n,
 static void egh_plan_fill(bly_plan_t *plan, const moduli *q, uint64_t m)
 {
     double set = 0, asked = 0, goes_on = 1, n = (double)plan->capacity;
+    uint32_t next = MODULI_BELOW;
     for (uint32_t i = 0; i < q->n; i++) {
-        double size = q->n == 1 ? (double)m : (double)q->of[i];
+        next = moduli_before(q, next);
+        double size = q->n == 1 ? (double)m : (double)next;
         double fill = 1 - egh_clear(size, n);
         set += size * fill;
         asked += goes_on;
@@ -364,8 +366,11 @@ static bly_status egh_format(void *image, const kind_spec *spec)
     if (!egh_moduli(&q, &m, image_geometry(image, EGH_UNIVERSE),
                     spec->capacity, image_geometry(image, EGH_MODULI)))
         return egh_too_many(spec);
-    for (uint32_t i = 0; i < q.n; i++)
-        egh_set_entry(image, i, q.n == 1 ? m : q.of[i]);
+    uint32_t next = MODULI_BELOW;
+    for (uint32_t i = 0; i < q.n; i++) {
+        next = moduli_before(&q, next);
+        egh_set_entry(image, i, q.n == 1 ? m : next);
+    }
     return BLY_OK;
 }
 

@@ -169,7 +169,8 @@ static void compaction_next(const compaction_line *line, uint32_t j, double *w,
     w[j + 1] = carry;
 }
 
-static void compaction_line_for(compaction_line *line, uint32_t bits)
+PLATFORM_APART static void compaction_line_for(compaction_line *line,
+                                               uint32_t bits)
 {
     double w[COMPACTION_LINE_BITS + 2] = { 1 };
     double others = ldexp(1, (int)bits) - 2;
@@ -238,19 +239,20 @@ static void compaction_move(compaction_loads *to, const compaction_loads *from,
 }
 
 /* The same by the midpoint rule. */
-static void compaction_flow(compaction_loads *loads,
-                            const compaction_line *line, double step)
+PLATFORM_APART static void compaction_flow(compaction_loads *loads,
+                                           const compaction_line *line,
+                                           double step)
 {
-    compaction_loads middle, start = *loads;
-    compaction_move(&middle, &start, &start, line, step / 2);
-    compaction_move(loads, &start, &middle, line, step);
+    compaction_loads middle;
+    compaction_move(&middle, loads, loads, line, step / 2);
+    compaction_move(loads, loads, &middle, line, step);
 }
 
 /* Loads with as many keys for each line as can be: at most `keys`, with a rate
  * of at most `rate`, and not too many passed on. */
-static void compaction_fill(compaction_loads *loads,
-                            const compaction_line *line, double keys,
-                            double rate)
+PLATFORM_APART static void compaction_fill(compaction_loads *loads,
+                                           const compaction_line *line,
+                                           double keys, double rate)
 {
     *loads = (compaction_loads){ .p = { 1 } };
     for (double step = 0.25; step > 1e-7; ) {
@@ -286,8 +288,9 @@ typedef struct {
 } compaction_size;
 
 /* Keys for a line with signatures of so many bits; 0: too few bits. */
-static double compaction_keys(compaction_line *line, uint32_t bits, double rate,
-                              uint64_t load)
+PLATFORM_APART static double compaction_keys(compaction_line *line,
+                                             uint32_t bits, double rate,
+                                             uint64_t load)
 {
     compaction_loads loads;
     compaction_line_for(line, bits);
@@ -299,14 +302,14 @@ static double compaction_keys(compaction_line *line, uint32_t bits, double rate,
 
 /* The bits that take the fewest lines, and the keys of a line then; with a load
  * the fewest bits that will do. 0: there are none. */
-static double compaction_best(uint32_t *bits, double rate, uint64_t load)
+static double compaction_best(uint32_t *bits, compaction_line *line,
+                              double rate, uint64_t load)
 {
-    compaction_line line;
     double best = 0;
     uint32_t first = (uint32_t)fmax(1, floor(-log2(rate)));
     uint32_t last = first + 12;
     for (uint32_t b = first; b <= last && b <= COMPACTION_BITS_MAX; b++) {
-        double keys = compaction_keys(&line, b, rate, load);
+        double keys = compaction_keys(line, b, rate, load);
         if (keys > best) {
             best = keys;
             *bits = b;
@@ -336,7 +339,8 @@ static bly_status compaction_size_for(compaction_size *size,
     size->n = spec->capacity;
     if (size->n == 0)
         return kind_no_capacity();
-    double keys = compaction_best(&size->bits, spec->rate, spec->option[0]);
+    double keys = compaction_best(&size->bits, line, spec->rate,
+                                  spec->option[0]);
     if (keys == 0)
         return status_fail(BLY_EPARAM, "kind compaction has no signatures long "
                            "enough for a rate of %.3g: ask for a higher rate, "
@@ -572,11 +576,13 @@ typedef struct {
     double   all;                               /* entries of all lines      */
     double   passed;                            /* chances of a signature
                                                    that is in no line        */
-    double   seen[COMPACTION_CLASSES];          /* chances of the others     */
-    double   less[COMPACTION_CLASSES];          /* than `passed`             */
+    double   *seen;                             /* of COMPACTION_CLASSES: the
+                                                   chances of the others     */
+    double   *less;                             /* than `passed`             */
     uint32_t entries;                           /* of one line               */
-    uint32_t signature[COMPACTION_LINE_BITS];
-    uint16_t alike[COMPACTION_TOLD];            /* 0 between lines           */
+    uint16_t signature[COMPACTION_LINE_BITS];
+    uint16_t *alike;                            /* of COMPACTION_TOLD, 0
+                                                   between lines             */
 } compaction_sight;
 
 static void compaction_read(compaction_sight *sight, const compaction_view *v,
@@ -590,7 +596,7 @@ static void compaction_read(compaction_sight *sight, const compaction_view *v,
         uint64_t there = image_u64(line, byte) >> (bit - 8 * byte) & v->mask;
         if (there == 0)
             continue;
-        uint32_t low = (uint32_t)there & (COMPACTION_TOLD - 1);
+        uint16_t low = (uint16_t)(there & (COMPACTION_TOLD - 1));
         sight->signature[sight->entries++] = low;
         sight->alike[low]++;
     }
@@ -643,8 +649,8 @@ static double compaction_load(const compaction_line *line,
 
 /* Keys for each line that leave it with so many entries in the mean: those that
  * are there, and those taken for seen. */
-static double compaction_keys_for(const compaction_line *line, double lines,
-                                  double load)
+PLATFORM_APART static double compaction_keys_for(const compaction_line *line,
+                                                 double lines, double load)
 {
     compaction_loads loads = { .p = { 1 } };
     double step = fmax(1 / lines, 0.05);
@@ -664,22 +670,53 @@ static double compaction_keys_for(const compaction_line *line, double lines,
     return loads.keys;
 }
 
+/* All lines. This and the two below each have a table of 8 KiB: in one frame
+ * they would be too much for a small stack. */
+PLATFORM_APART static void compaction_see_lines(compaction_sight *sight,
+                                                const compaction_view *v)
+{
+    uint16_t alike[COMPACTION_TOLD] = { 0 };
+    sight->alike = alike;
+    for (uint64_t i = 0; i < v->lines; i++) {
+        compaction_read(sight, v, v->payload + i * COMPACTION_LINE_BYTES);
+        compaction_see(sight, v);
+    }
+    sight->alike = NULL;
+}
+
+PLATFORM_APART static double compaction_see_less(compaction_sight *sight,
+                                                 const compaction_view *v)
+{
+    double less[COMPACTION_CLASSES] = { 0 };
+    sight->less = less;
+    compaction_see_lines(sight, v);
+    double rate = compaction_rate_seen(sight, v);
+    sight->less = NULL;
+    return rate;
+}
+
+/* The rate, and the entries of all lines. */
+PLATFORM_APART static double compaction_see_rate(double *all,
+                                                 const compaction_view *v)
+{
+    double seen[COMPACTION_CLASSES] = { 0 };
+    compaction_sight sight = { .seen = seen };
+    double rate = compaction_see_less(&sight, v);
+    *all = sight.all;
+    return rate;
+}
+
 static void compaction_stat(bly_stat_t *out, const void *image)
 {
     compaction_view v = compaction_look(image);
     compaction_line line;
-    compaction_sight sight = { 0 };
-    double lines = (double)v.lines;
-    for (uint64_t i = 0; i < v.lines; i++) {
-        compaction_read(&sight, &v, v.payload + i * COMPACTION_LINE_BYTES);
-        compaction_see(&sight, &v);
-    }
+    double lines = (double)v.lines, all;
+    out->rate = compaction_see_rate(&all, &v);
     compaction_line_for(&line, v.bits);
-    double keys = compaction_keys_for(&line, lines, sight.all / lines);
-    out->distinct = fmax(sight.all, lines * keys);
-    out->distinct_sd = sqrt(out->distinct - sight.all);
-    out->fill = sight.all / (lines * v.slots);
-    out->rate = compaction_rate_seen(&sight, &v);
+    double keys = compaction_keys_for(&line, lines, all / lines);
+    out->distinct = fmax(all, lines * keys);
+    out->distinct_sd = sqrt(out->distinct - all);
+    out->fill = all / (lines * v.slots);
     out->probes = 1;
 }
 

@@ -13,7 +13,8 @@
 
 /* ---- Sort -------------------------------------------------------------- */
 
-enum { GCS_FEW = 20, GCS_DIGIT = 9 };   /* keys to insert; bits of a digit   */
+enum { GCS_FEW = 20, GCS_DIGIT = 9,     /* keys to insert; bits of a digit   */
+       GCS_LEVELS = 3 };
 
 /* Bits for about four keys in a bucket. */
 static unsigned gcs_digit(size_t n, unsigned top)
@@ -43,9 +44,11 @@ static void gcs_deal(uint64_t *keys, uint64_t base, unsigned shift,
         }
 }
 
-/* Sort keys that, less `base`, are alike in the bits from `top` on. Each level
- * takes two bits and more: it is no deeper than 32. */
-static void gcs_sort(uint64_t *keys, size_t n, uint64_t base, unsigned top)
+/* Sort keys that, less `base`, are alike in the bits from `top` on. Random ones
+ * take two levels or three; what takes more is many times the same key, or made
+ * to take more of the stack. */
+static void gcs_sort(uint64_t *keys, size_t n, uint64_t base, unsigned top,
+                     unsigned levels)
 {
     size_t next[1 << GCS_DIGIT], end[1 << GCS_DIGIT];
     if (n <= GCS_FEW) {
@@ -54,6 +57,10 @@ static void gcs_sort(uint64_t *keys, size_t n, uint64_t base, unsigned top)
     }
     if (top == 0)
         return;
+    if (levels == 0) {
+        sort_heap(keys, n);
+        return;
+    }
     unsigned bits = gcs_digit(n, top), shift = top - bits;
     uint32_t mask = (1u << bits) - 1;
     memset(end, 0, sizeof *end << bits);
@@ -65,7 +72,7 @@ static void gcs_sort(uint64_t *keys, size_t n, uint64_t base, unsigned top)
     }
     gcs_deal(keys, base, shift, mask, next, end);
     for (size_t b = 0, from = 0; b <= mask; from = end[b++])
-        gcs_sort(keys + from, end[b] - from, base, shift);
+        gcs_sort(keys + from, end[b] - from, base, shift, levels - 1);
 }
 
 /* ---- Build ------------------------------------------------------------- */
@@ -164,7 +171,7 @@ static void gcs_sort_shard(gcs_work *w, gcs_shard *shard)
     }
     while (top < 64 && high > low && (high - low) >> top != 0)
         top++;
-    gcs_sort(keys, shard->count, low, top);
+    gcs_sort(keys, shard->count, low, top, GCS_LEVELS);
 }
 
 /* Bits of code of the keys from i on that are in this block. Those with a

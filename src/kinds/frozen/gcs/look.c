@@ -226,7 +226,7 @@ static void gcs_contains_portable(const void *image, const uint64_t *hashes,
  * end, and so is what does not; only the end moves on for one, not the other.
  */
 enum {
-    GCS_ROWS = 512, GCS_ROWS_EACH = 64, /* in the queue, and of one lookup   */
+    GCS_ROWS = 240, GCS_ROWS_EACH = 64, /* in the queue, and of one lookup   */
     GCS_K_LANES = 10, GCS_K_WIDE = 26   /* 32 remainders add up in 16 bits,
                                            16 of them in 32                  */
 };
@@ -245,7 +245,7 @@ typedef struct {
                                            its rows                          */
     uint64_t left[GCS_ROWS];            /* what is left before it of the
                                            number wanted, and 1              */
-    uint8_t  sums[GCS_ROWS][64];        /* L of its keys, from there on      */
+    uint8_t  (*sums)[64];               /* L of its keys, from there on      */
     uint32_t pass[GCS_ROWS];            /* its keys that pass, as bits       */
     uint32_t some[GCS_ROWS];            /* the rows that have such keys      */
 } gcs_queue;
@@ -298,8 +298,10 @@ PLATFORM_INLINE uint64_t gcs_row_bits(uint32_t k)
     return (uint64_t)gcs_lanes(k) * (k + 1);
 }
 
-PLATFORM_INLINE void gcs_begin(const gcs_view *v, gcs_queue *q)
+PLATFORM_INLINE void gcs_begin(const gcs_view *v, gcs_queue *q,
+                               uint8_t (*sums)[64])
 {
+    q->sums = sums;
     q->inverse = (UINT64_C(1) << 32) / gcs_row_bits(v->k) + 1;
     q->rows = 0;
 }
@@ -560,24 +562,33 @@ CPU_TARGET_AVX512 static bool gcs_one_avx512(const void *image, uint64_t hash)
                       .wanted = gcs_number_of(&v, mixed) };
     bool present;
     gcs_queue q;
-    gcs_begin(&v, &q);
+    uint8_t sums[GCS_ROWS_EACH][64];
+    gcs_begin(&v, &q, sums);
     gcs_answer_avx512(&v, &q, 0, &trip, &present);
     gcs_empty(&v, &q, &present);
     return present;
 }
 
-CPU_TARGET_AVX512 static void
-gcs_contains_avx512(const void *image, const uint64_t *hashes, size_t n,
-                    bool *present)
+PLATFORM_APART CPU_TARGET_AVX512 static void
+gcs_contains_with(uint8_t (*sums)[64], const void *image,
+                  const uint64_t *hashes, size_t n, bool *present)
 {
     const gcs_view v = gcs_look(image);
     gcs_queue q;
-    gcs_begin(&v, &q);
+    gcs_begin(&v, &q, sums);
     GCS_ROLL(v, hashes, n, gcs_locate_avx512,
         size_t j = key % GCS_AHEAD;
         gcs_answer_avx512(&v, &q, j, trip, present + key - j);
         if (j == GCS_AHEAD - 1 || key == n - 1)
             gcs_empty(&v, &q, present + key - j));
+}
+
+/* The sums in a frame of their own: no frame is above 16 KiB. */
+static void gcs_contains_avx512(const void *image, const uint64_t *hashes,
+                                size_t n, bool *present)
+{
+    uint8_t sums[GCS_ROWS][64];
+    gcs_contains_with(sums, image, hashes, n, present);
 }
 #endif
 

@@ -152,7 +152,7 @@ kind_contains *ribbon_contains_here(void)
  * their lines were asked for. Those bumped wait until they are RIBBON_GROUP or
  * so, enough to be a batch for the next layer: with few the lookups would wait
  * for the lines of the last of them more than for all others. */
-enum { RIBBON_RING = 16, RIBBON_GROUP = 4096 };
+enum { RIBBON_RING = 16, RIBBON_GROUP = 1024 };
 
 /* What is known of eight keys when their lines are asked for. */
 typedef struct {

@@ -6,34 +6,59 @@
 
 /* ---- One key ----------------------------------------------------------- */
 
-/* A bucket that the search has come to: from the bucket of step number `from`,
- * whose fingerprint `victim` could go over to it. */
-typedef struct {
-    uint64_t bucket;
-    uint32_t victim, from;
-} cuckoo_step;
+enum { CUCKOO_STEPS = 2000, CUCKOO_NOTED = 8, CUCKOO_KNOWN = 256 };
 
-enum { CUCKOO_STEPS = 2000, CUCKOO_NOTED = 8 };
-
+/* Step i of the search came to a bucket from that of step from[i], whose
+ * fingerprint victim[i] could go over to it. The buckets of the first steps,
+ * which nearly always are enough, are known; of others the way there tells. */
 typedef struct {
-    uint32_t    used;
-    cuckoo_step step[CUCKOO_STEPS];
+    uint32_t used;
+    uint32_t victim[CUCKOO_STEPS];
+    uint16_t from[CUCKOO_STEPS];
+    uint64_t known[CUCKOO_KNOWN];
 } cuckoo_search;
+
+static void cuckoo_note(cuckoo_search *s, uint64_t bucket, uint32_t victim,
+                        uint32_t from)
+{
+    if (s->used < CUCKOO_KNOWN)
+        s->known[s->used] = bucket;
+    s->victim[s->used] = victim;
+    s->from[s->used++] = (uint16_t)from;
+}
+
+/* The bucket of a step: cuckoo_other() takes the bucket before from a number
+ * that the fingerprint tells, modulo their number. */
+static uint64_t cuckoo_came_to(const cuckoo_search *s, const cuckoo_view *v,
+                               uint32_t step)
+{
+    uint64_t sum = 0;
+    bool minus = false;
+    if (step < CUCKOO_KNOWN)
+        return s->known[step];
+    for (; step >= CUCKOO_KNOWN; step = s->from[step], minus = !minus) {
+        uint64_t number = cuckoo_other(v, 0, s->victim[step]);
+        sum += minus ? v->buckets - number : number;
+    }
+    sum += minus ? v->buckets - s->known[step] : s->known[step];
+    return sum % v->buckets;
+}
 
 /* Note the buckets to which the fingerprints of step number `from` could go.
  * Where the search came from is no way on. */
 PLATFORM_INLINE void cuckoo_spread(cuckoo_search *s, const cuckoo_view *v,
                                    uint32_t from)
 {
-    cuckoo_step here = s->step[from];
+    uint64_t bucket = cuckoo_came_to(s, v, from);
+    uint32_t victim = s->victim[from];
     for (uint64_t i = 0; i < v->quads; i++) {
-        cuckoo_quad q = cuckoo_read(v, here.bucket * v->quads + i);
+        cuckoo_quad q = cuckoo_read(v, bucket * v->quads + i);
         for (uint32_t j = 0; j < CUCKOO_SLOTS && s->used < CUCKOO_STEPS; j++) {
-            if (q.slot[j] == here.victim || q.slot[j] == 0)
+            if (q.slot[j] == victim || q.slot[j] == 0)
                 continue;
-            uint64_t next = cuckoo_other(v, here.bucket, q.slot[j]);
+            uint64_t next = cuckoo_other(v, bucket, q.slot[j]);
             platform_prefetch_write(cuckoo_at(v, next * v->quads));
-            s->step[s->used++] = (cuckoo_step){ next, q.slot[j], from };
+            cuckoo_note(s, next, q.slot[j], from);
         }
     }
 }
@@ -43,13 +68,11 @@ PLATFORM_INLINE void cuckoo_spread(cuckoo_search *s, const cuckoo_view *v,
 static void cuckoo_shove(const cuckoo_search *s, const cuckoo_view *v,
                          uint32_t last)
 {
-    cuckoo_step to = s->step[last];
-    cuckoo_swap(v, to.bucket, 0, to.victim);
-    while (to.from != last) {
-        last = to.from;
-        cuckoo_step from = s->step[last];
-        cuckoo_swap(v, from.bucket, to.victim, from.victim);
-        to = from;
+    cuckoo_swap(v, cuckoo_came_to(s, v, last), 0, s->victim[last]);
+    for (uint32_t to = last; s->from[to] != to; to = s->from[to]) {
+        uint32_t from = s->from[to];
+        cuckoo_swap(v, cuckoo_came_to(s, v, from), s->victim[to],
+                    s->victim[from]);
     }
 }
 
@@ -60,15 +83,15 @@ static bool cuckoo_kick(const cuckoo_view *v, cuckoo_key key, cuckoo_form form)
 {
     cuckoo_search s;
     uint32_t spread = 0, at = 2;
-    s.used = 2;
-    s.step[0] = (cuckoo_step){ key.one, key.fp, 0 };
-    s.step[1] = (cuckoo_step){ key.other, key.fp, 1 };
+    s.used = 0;
+    cuckoo_note(&s, key.one, key.fp, 0);
+    cuckoo_note(&s, key.other, key.fp, 1);
     for (;; at++) {
         while (spread < s.used && s.used < at + CUCKOO_NOTED)
             cuckoo_spread(&s, v, spread++);
         if (at >= s.used)
             return false;
-        if (!cuckoo_full(v, s.step[at].bucket, form))
+        if (!cuckoo_full(v, cuckoo_came_to(&s, v, at), form))
             break;
     }
     cuckoo_shove(&s, v, at);
