@@ -2,7 +2,8 @@
 # kin; elsewhere it says what is missing), builds with CMake, and does its job.
 #
 #   make run      build, and do the main job on real words
-#   make check    every test, two compilers, sanitizers
+#   make check    every test: two compilers, sanitizers (some minutes)
+#   make check-all  the same in full everywhere, and fuzzing (an hour)
 #   make          build only, into build/
 #   make proof    count memberships, measure rates (slow; see bench/proof.c)
 #   make bench    speed beside the machine's limits and other tools, all in one
@@ -27,7 +28,7 @@ SECONDS ?= 60
 OPTIONS ?=
 JOBS    ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: all build run check proof bench bench-advise bench-peers lab fuzz docs install clean
+.PHONY: all build run check check-all proof bench bench-advise bench-peers lab fuzz docs install clean
 
 all: build
 
@@ -46,6 +47,10 @@ run:
 check:
 	@tools/setup check
 	@BLY_BUILD=$(BUILD) tools/check
+
+check-all:
+	@tools/setup check
+	@BLY_BUILD=$(BUILD) tools/check-all
 
 proof: build
 	@tools/setup bench

@@ -287,7 +287,7 @@ static void test_memory_limit(void **state)
             double last = INFINITY;
             need.aim = (bly_aim)aim;
             for (need.memory = 50000; need.memory < 4000000;
-                 need.memory += need.memory / 8) {
+                 need.memory += need.memory / test_work(8, 8, 1)) {
                 advise_count(&need);
                 assert_true(advise_out[0].fits || isinf(last));
                 if (!advise_out[0].fits)

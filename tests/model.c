@@ -14,6 +14,7 @@
 enum {
     PROGRAMS = 1000,            /* of each kind                              */
     PROGRAMS_PLANTED = 150,
+    PROGRAMS_LEAST = 40,
     PROGRAM_LONGEST = 400       /* bytes                                     */
 };
 
@@ -48,7 +49,10 @@ static void run_clean(size_t kind, const char *name)
     uint8_t program[PROGRAM_LONGEST];
     model_report report;
     uint64_t ran = 0, steps = 0;
-    for (uint64_t i = 0; i < PROGRAMS / DIVIDE; i++) {
+    uint64_t programs = test_work(PROGRAMS, PROGRAMS / 4, PROGRAMS / 16)
+                      / DIVIDE;
+    programs = programs < PROGRAMS_LEAST ? PROGRAMS_LEAST : programs;
+    for (uint64_t i = 0; i < programs; i++) {
         size_t n = draw_program(program, stream_of(name) + i, kind);
         /* saving flushes to the disk, and building plans anew: now and then */
         unsigned flags = (i % 32 == 0 ? MODEL_FILES : 0)
@@ -62,7 +66,7 @@ static void run_clean(size_t kind, const char *name)
     }
     print_message("%s: %llu programs, %llu steps\n", name,
                   (unsigned long long)ran, (unsigned long long)steps);
-    assert_true(ran > PROGRAMS / DIVIDE / 3);
+    assert_true(ran > programs / 3);
 }
 
 static void run_planted(size_t kind, const char *name)
@@ -70,7 +74,9 @@ static void run_planted(size_t kind, const char *name)
     uint8_t program[PROGRAM_LONGEST];
     model_report report;
     uint64_t planted = 0;
-    for (uint64_t i = 0; i < PROGRAMS_PLANTED; i++) {
+    uint64_t programs = test_work(PROGRAMS_PLANTED, PROGRAMS_PLANTED / 3,
+                                  PROGRAMS_LEAST);
+    for (uint64_t i = 0; i < programs; i++) {
         size_t n = draw_program(program, stream_of(name) - 1 - i, kind);
         bool clean = model_run(program, n, MODEL_PLANT, &report);
         planted += report.planted;
@@ -82,7 +88,7 @@ static void run_planted(size_t kind, const char *name)
     }
     print_message("%s: %llu planted faults, all found\n", name,
                   (unsigned long long)planted);
-    assert_true(planted > PROGRAMS_PLANTED / 8);
+    assert_true(planted > programs / 8);
 }
 
 static void test_programs(void **state)

@@ -17,6 +17,7 @@ enum {
     HOT = 16,                   /* of them, come up to HOT_MOST times        */
     HOT_MOST = 100,
     STEPS = 10000000,           /* of each kind                              */
+    STEPS_LEAST = 60000,        /* of a phase: enough to fill it             */
     LOOKS = 20                  /* of all keys, in a phase                   */
 };
 
@@ -120,9 +121,11 @@ static void multiset_run(const bly_kind *kind)
     bly_spec spec = { .capacity = CAPACITY };
     assert_status(bly_new(&m.filter, kind->name, &spec), BLY_OK);
 
-    multiset_phase(&m, CAPACITY / 2, STEPS / 3 / DIVIDE);
-    multiset_phase(&m, CAPACITY, STEPS / 3 / DIVIDE);
-    multiset_phase(&m, UNIVERSE, STEPS / 3 / DIVIDE);
+    uint64_t steps = test_work(STEPS, STEPS / 5, STEPS / 50) / 3 / DIVIDE;
+    steps = steps < STEPS_LEAST ? STEPS_LEAST : steps;
+    multiset_phase(&m, CAPACITY / 2, steps);
+    multiset_phase(&m, CAPACITY, steps);
+    multiset_phase(&m, UNIVERSE, steps);
     for (uint64_t id = 0; id < UNIVERSE; id++)
         multiset_look(&m, id);
 

@@ -367,10 +367,10 @@ static void paged_after_kill(uint64_t flushed)
 static void paged_survives_kill(void **state)
 {
     (void)state;
-    enum { ROUNDS = 120 };
+    const uint64_t rounds = test_work(120, 120, 40);
     uint64_t flushed = 0, told = 0;
     bly_free(paged_create("buffered:page=8192", &paged_spec));
-    for (uint64_t round = 0; round < ROUNDS; round++) {
+    for (uint64_t round = 0; round < rounds; round++) {
         int ends[2];
         assert_int_equal(pipe(ends), 0);
         pid_t child = fork();
@@ -394,7 +394,7 @@ static void paged_survives_kill(void **state)
             bly_free(paged_create("buffered:page=8192", &paged_spec));
         }
     }
-    assert_true(told > ROUNDS / 10);    /* it came to that often enough */
+    assert_true(told > rounds / 10);    /* it came to that often enough */
 }
 
 /* Torn pages: some sectors as they were before, some as they were to be. */

@@ -37,6 +37,24 @@
 #define TEST_SANITIZED 0
 #endif
 
+/* How much work, by BLY_TEST_WORK: `full`, what is meant where it is not set;
+ * `usual`, the same but for what only goes on for long; `paths`, every case but
+ * each few times, for the second compiler and the sanitizers. Bands are
+ * computed from the counts, whichever they are. tools/check says what runs
+ * how; tests/bloomery/lib.sh has the same for scripts. */
+static inline uint64_t test_work(uint64_t full, uint64_t usual, uint64_t paths)
+{
+    const char *work = getenv("BLY_TEST_WORK");
+    if (work == NULL || strcmp(work, "full") == 0)
+        return full;
+    if (strcmp(work, "usual") == 0)
+        return usual;
+    if (strcmp(work, "paths") == 0)
+        return paths;
+    fprintf(stderr, "BLY_TEST_WORK is full, usual or paths, not %s\n", work);
+    exit(2);
+}
+
 /* Random-looking 64-bit number i of stream `stream`: a bijection of i. */
 static inline uint64_t test_random(uint64_t stream, uint64_t i)
 {

@@ -1,12 +1,24 @@
 # shellcheck shell=sh
 # tally.sh - counting what passed and what failed, for tools/check.
 #
-# Sourced. Counts in $tally_passed and $tally_failed.
+# Sourced. Counts in $tally_passed and $tally_failed; tells how long each took,
+# from tally_start on.
 tally_passed=0 tally_failed=0
+
+tally_start() {
+    tally_since=$(date +%s)
+}
+
+tally_start
+tally_begun=$tally_since
+
+tally_seconds() {
+    echo $(($(date +%s) - tally_since))
+}
 
 tally_pass() {
     tally_passed=$((tally_passed + 1))
-    echo "ok     $1"
+    echo "ok     $1 ($(tally_seconds) s)"
 }
 
 tally_fail() {
@@ -18,6 +30,7 @@ tally_fail() {
 tally_run() {
     tally_name=$1
     shift
+    tally_start
     if tally_output=$("$@" 2>&1); then
         tally_pass "$tally_name"
     else
@@ -43,14 +56,27 @@ tally_log() {
     fi
     tally_passed=$((tally_passed + ok))
     tally_failed=$((tally_failed + bad))
-    echo "       $1: $ok passed, $bad failed (details in $2)"
+    echo "       $1: $ok passed, $bad failed ($(tally_seconds) s;" \
+        "details in $2)"
+    tally_slowest "$2"
     if [ "$ok" -eq 0 ]; then
         tally_fail "$1: no test ran"
     fi
 }
 
+# The five tests of a log that took longest.
+tally_slowest() {
+    sed -n 's|^ *[0-9]*/[0-9]* Test *#[0-9]*: \([^ ]*\) .* \([0-9.]*\) sec.*|\2 \1|p' \
+        "$1" | sort -rn | head -n 5 |
+        awk '{ line = line (NR > 1 ? ", " : "") $2 " " $1 " s" }
+             END { if (NR) print "       longest: " line }'
+}
+
+# The shell's `times` has the children in its second line.
 tally_end() {
     echo
+    echo "$(($(date +%s) - tally_begun)) s, of processor time: $(
+        times | sed -n '2s/ /, system /p')"
     echo "$tally_passed passed, $tally_failed failed"
     [ "$tally_failed" -eq 0 ]
 }

@@ -2,17 +2,22 @@
 # order. The input is several chunks of a mebibyte long.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
+lines=$(work 400000 150000)
+found=$((lines + (lines + 2) / 3))
 
-awk 'BEGIN { for (i = 0; i < 400000; i++) print "key number " i }' >keys
-awk 'BEGIN { for (i = 0; i < 400000; i++)
-                 print "key number " (i % 3 == 0 ? i : i + 400000) }' >mixed
+awk -v n="$lines" 'BEGIN {
+    for (i = 0; i < n; i++) print "key number " i
+}' >keys
+awk -v n="$lines" 'BEGIN {
+    for (i = 0; i < n; i++) print "key number " (i % 3 == 0 ? i : i + n)
+}' >mixed
 printf 'no newline at the end' >last
 
 try build -j 1 -p 1e-6 -o one.bly keys
 silent 'build with one thread'
 for kind in standard blocked; do
     "$BLOOMERY" build -j 1 -k $kind -p 1e-6 -o one.bly keys
-    for jobs in 2 3 8; do
+    for jobs in $(work '2 3 8' 3); do
         try build -j $jobs -k $kind -p 1e-6 -o many.bly keys
         silent "build $kind -j $jobs"
         check "build $kind -j $jobs: the same bytes" cmp one.bly many.bly
@@ -21,8 +26,8 @@ done
 "$BLOOMERY" query -j 1 one.bly mixed last keys >in-order
 "$BLOOMERY" query -j 1 -v one.bly mixed last keys >others
 check 'query: a third of the mixed keys, and all' \
-    [ "$(wc -l <in-order)" -ge 533334 ]
-for jobs in 2 5 16; do
+    [ "$(wc -l <in-order)" -ge "$found" ]
+for jobs in $(work '2 5 16' 5); do
     try query -j $jobs one.bly mixed last keys
     check "query -j $jobs: the same lines in the same order" cmp out in-order
     try query -j $jobs -v one.bly mixed last keys
@@ -36,7 +41,7 @@ cat mixed last keys >all
 cat all | "$BLOOMERY" query -j 4 one.bly >out
 check 'query -j 4 of a pipe: the same' cmp out in-order
 # shellcheck disable=SC2002  # a pipe is wanted
-cat keys | "$BLOOMERY" build -j 4 -k blocked -n 400000 -p 1e-6 -o many.bly
+cat keys | "$BLOOMERY" build -j 4 -k blocked -n "$lines" -p 1e-6 -o many.bly
 check 'build -j 4 of a pipe: the same bytes' cmp one.bly many.bly
 
 # A line of five chunks among short ones.
@@ -56,7 +61,7 @@ status_is 'query -j 4 -q' 0
 try query -j 4 one.bly mixed missing keys
 status_is 'query -j 4: a missing file is an error' 2
 check 'query -j 4: the other files are asked' \
-    [ "$(wc -l <out)" -ge 533334 ]
+    [ "$(wc -l <out)" -ge "$found" ]
 keeps 'build -j 4: a missing file' "cannot read 'missing'" one.bly \
     build -j 4 -n 1000 -o one.bly keys missing
 for jobs in 0 -1 many ''; do

@@ -1,12 +1,14 @@
 #!/bin/sh
-# run.sh - all tests of the command: sh tests/bloomery/run.sh PATH_TO_BLOOMERY
+# run.sh - the tests of the command, all or some topics:
+#
+#   sh tests/bloomery/run.sh PATH_TO_BLOOMERY [TOPIC...]
 #
 # Prints `ok - NAME` or `not ok - NAME # DETAILS` for each, and exits 1 if any
 # failed. Everything happens in a temporary folder, which is removed.
 
 set -u
-if [ $# -ne 1 ] || [ ! -x "$1" ]; then
-    echo "usage: sh run.sh PATH_TO_BLOOMERY" >&2
+if [ $# -lt 1 ] || [ ! -x "$1" ]; then
+    echo "usage: sh run.sh PATH_TO_BLOOMERY [TOPIC...]" >&2
     exit 2
 fi
 here=$(cd "$(dirname "$0")" && pwd) || exit 2
@@ -15,8 +17,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 trap 'exit 2' HUP INT TERM
 export BLOOMERY
-
 # shellcheck source=topics.sh
 . "$here/topics.sh"
-run_topics keys query jobs show errors json sets save remove frozen labels \
-    packed paged grow dedup cascade diff integers advise
+shift
+run_topics "$@"

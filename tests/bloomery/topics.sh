@@ -1,12 +1,18 @@
 # topics.sh - run the test scripts of a folder; sourced by its run.sh, and by
 # that of tests/mpi.
 
-# run_topics TOPIC...: run each "$here/TOPIC.sh" in a folder of its own in
-# "$work", and print its lines with the topic before each name. False: one
-# failed, or ended without having tested anything.
+# run_topics [TOPIC...]: run each "$here/TOPIC.sh", or all there are, in a folder
+# of its own in "$work", and print its lines with the topic before each name.
+# False: one failed, or ended without having tested anything.
 run_topics() {
     failed=0
+    if [ $# -eq 0 ]; then
+        for topic in "$here"/*.sh; do
+            set -- "$@" "$(basename "$topic" .sh)"
+        done
+    fi
     for topic; do
+        case $topic in lib | run | topics) continue ;; esac
         mkdir "$work/$topic"
         (cd "$work/$topic" && sh "$here/$topic.sh" "$here") >"$work/log"
         code=$?

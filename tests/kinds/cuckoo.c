@@ -44,17 +44,19 @@ static uint32_t cut(const uint8_t *payload, uint64_t at, uint32_t width)
     return value;
 }
 
-/* The code of four sorted prefixes: how many come before. */
-static uint32_t code_of(uint32_t w, uint32_t x, uint32_t y, uint32_t z)
+/* The four sorted prefixes of a code, which is how many fours come before;
+ * false: there are none. */
+static bool prefixes_of(uint32_t out[4], uint32_t code)
 {
-    uint32_t code = 0;
     for (uint32_t a = 0; a < 16; a++)
         for (uint32_t b = a; b < 16; b++)
             for (uint32_t c = b; c < 16; c++)
-                for (uint32_t d = c; d < 16; d++, code++)
-                    if (a == w && b == x && c == y && d == z)
-                        return code;
-    return code;
+                for (uint32_t d = c; d < 16; d++)
+                    if (code-- == 0) {
+                        out[0] = a, out[1] = b, out[2] = c, out[3] = d;
+                        return true;
+                    }
+    return false;
 }
 
 /* The four fingerprints of a quad. */
@@ -69,17 +71,10 @@ static void read_quad(uint32_t out[4], const bly_filter *filter, uint64_t quad)
                         : cut(payload, at + i * f, f);
     if (!sorted)
         return;
-    uint32_t code = cut(payload, at, 12);
-    for (uint32_t all = 0; all < 65536; all++) {
-        uint32_t p[4] = { all & 15, all >> 4 & 15, all >> 8 & 15, all >> 12 };
-        if (p[0] <= p[1] && p[1] <= p[2] && p[2] <= p[3]
-            && code_of(p[0], p[1], p[2], p[3]) == code) {
-            for (uint32_t i = 0; i < 4; i++)
-                out[i] |= p[i] << (f - 4);
-            return;
-        }
-    }
-    fail_msg("%u is no code", code);
+    uint32_t prefixes[4];
+    assert_true(prefixes_of(prefixes, cut(payload, at, 12)));
+    for (uint32_t i = 0; i < 4; i++)
+        out[i] |= prefixes[i] << (f - 4);
 }
 
 static uint32_t fingerprint(uint64_t hash, uint32_t f)
@@ -192,9 +187,16 @@ static void test_moved_stay_in_reach(void **state)
 static void test_codes(void **state)
 {
     (void)state;
-    assert_int_equal(code_of(0, 0, 0, 0), 0);
-    assert_int_equal(code_of(1, 2, 3, 4), 951);
-    assert_int_equal(code_of(15, 15, 15, 15), 3875);
+    static const struct { uint32_t code, prefixes[4]; } rows[] = {
+        { 0, { 0, 0, 0, 0 } }, { 951, { 1, 2, 3, 4 } },
+        { 3875, { 15, 15, 15, 15 } },
+    };
+    uint32_t prefixes[4];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_true(prefixes_of(prefixes, rows[i].code));
+        assert_memory_equal(prefixes, rows[i].prefixes, sizeof prefixes);
+    }
+    assert_false(prefixes_of(prefixes, 3876));
 }
 
 /* Every code is read as its four prefixes, those that are none as zeros, and

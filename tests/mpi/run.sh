@@ -1,15 +1,16 @@
 #!/bin/sh
-# run.sh - all tests of bloomery-mpi, which is started by mpirun:
+# run.sh - the tests of bloomery-mpi, all or some topics; mpirun starts it:
 #
-#   sh tests/mpi/run.sh MPIRUN PATH_TO_BLOOMERY_MPI PATH_TO_BLOOMERY
+#   sh tests/mpi/run.sh MPIRUN PATH_TO_BLOOMERY_MPI PATH_TO_BLOOMERY [TOPIC...]
 #
 # Prints `ok - NAME` or `not ok - NAME # DETAILS` for each, and exits 1 if any
 # failed. Everything happens in a temporary folder, which is removed. All ranks
 # run on this machine, however few processors it has.
 
 set -u
-if [ $# -ne 3 ] || [ ! -x "$2" ] || [ ! -x "$3" ]; then
-    echo "usage: sh run.sh MPIRUN PATH_TO_BLOOMERY_MPI PATH_TO_BLOOMERY" >&2
+if [ $# -lt 3 ] || [ ! -x "$2" ] || [ ! -x "$3" ]; then
+    echo "usage: sh run.sh MPIRUN PATH_TO_BLOOMERY_MPI" \
+        "PATH_TO_BLOOMERY [TOPIC...]" >&2
     exit 2
 fi
 here=$(cd "$(dirname "$0")" && pwd) || exit 2
@@ -48,4 +49,5 @@ fi
 
 # shellcheck source=../bloomery/topics.sh
 . "$here/../bloomery/topics.sh"
-run_topics start build query dedup
+shift 3
+run_topics "$@"
