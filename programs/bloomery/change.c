@@ -14,12 +14,14 @@
 typedef struct {
     cli_how  how;
     uint64_t jobs, memory;
+    const char *key_file;
     bool     verbose, json, no_progress;
 } change_settings;
 
 #define CHANGE_OPTIONS                                                        \
     CLI_HOW_OPTIONS(change_settings, how),                                    \
     CLI_JOBS_OPTION(change_settings, jobs),                                   \
+    CLI_SECRET_OPTION(change_settings, key_file),                             \
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(change_settings, verbose),     \
       false, "Say on standard error what was done." },                        \
     { 0, "json", NULL, CLI_FLAG, offsetof(change_settings, json), false,      \
@@ -88,7 +90,9 @@ static int change_check(const cli_command *self, const cli_change *how,
     if (strcmp(operands->names[0], "-") == 0)
         return options_wrong(self, "a filter in a pipe cannot be changed in "
                                    "its place; name a file");
-    return filter_check_output(operands->names[0], operands, 1);
+    status = secret_read(s->key_file);
+    return status == CLI_GO
+         ? filter_check_output(operands->names[0], operands, 1) : status;
 }
 
 /* The locked file, in memory or page by page, if its kind can be changed
@@ -105,7 +109,7 @@ static bly_filter *change_open(const cli_change *how, const char *path,
                      "leave out --memory", path);
         return NULL;
     }
-    if (bly_open(&filter, path, 0, NULL) < 0) {
+    if (bly_open(&filter, path, 0, secret_options()) < 0) {
         filter_error();
         return NULL;
     }

@@ -20,6 +20,7 @@ static const cli_option build_options[] = {
       "'bloomery kinds' lists them. Default: standard." },
     CLI_SPEC_OPTIONS(cli_build),
     CLI_HASH_OPTION(cli_build, hash),
+    CLI_SECRET_OPTION(cli_build, key_file),
     CLI_MEMORY_OPTION(cli_build, memory),
     CLI_HOW_OPTIONS(cli_build, how),
     CLI_LABEL_OPTION(cli_build, how, "For kinds that carry labels."),
@@ -217,7 +218,8 @@ static int build_by_adding(const cli_build *s,
 /* Whose hash function and seed the keys are hashed by. */
 static bly_filter *build_hasher(const bly_spec *spec)
 {
-    bly_spec any = { .capacity = 1, .seed = spec->seed, .hash = spec->hash };
+    bly_spec any = { .capacity = 1, .seed = spec->seed, .hash = spec->hash,
+                     .secret = spec->secret };
     bly_filter *hasher;
 
     if (bly_new(&hasher, "standard", &any) == BLY_OK)
@@ -400,6 +402,8 @@ static int build_check(const cli_command *self, const cli_build *s,
 {
     int status = lines_how_check(self, &s->how);
 
+    if (status == CLI_GO)
+        status = secret_read(s->key_file);
     if (status != CLI_GO)
         return status;
     if (s->json && strcmp(s->output, "-") == 0)
@@ -423,6 +427,7 @@ int build_make(const cli_command *self, const cli_build *s,
 
     if (status != CLI_GO)
         return status;
+    spec.secret = secret_bytes();
     if (s->without.count > 0 || !filter_kind_can(s->kind, BLY_CAN_ADD)
         || (s->how.label != 0 && !filter_kind_can(s->kind, BLY_CAN_LABEL)))
         return build_at_once(s, operands, &spec);

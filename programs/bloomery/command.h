@@ -51,6 +51,7 @@ extern const cli_option change_options[], change_add_options[],
 typedef struct {
     cli_how  how;
     uint64_t jobs, least;
+    const char *key_file;
     bool     invert, count, quiet, summary, json, no_progress, paged;
 } ask_settings;
 
@@ -58,6 +59,7 @@ typedef struct {
 #define ASK_OPTIONS                                                           \
     CLI_HOW_OPTIONS(ask_settings, how),                                       \
     CLI_JOBS_OPTION(ask_settings, jobs),                                      \
+    CLI_SECRET_OPTION(ask_settings, key_file),                                \
     { 0, "no-progress", NULL, CLI_FLAG, offsetof(ask_settings, no_progress),  \
       false, "Show no progress on the terminal." },                           \
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
@@ -122,7 +124,7 @@ extern const cli_option combine_level_options[];        /* of unite alone */
 /* ==== cmd_build.c ======================================================= */
 
 typedef struct {
-    const char *kind, *hash, *output;
+    const char *kind, *hash, *output, *key_file;
     cli_operands without;       /* files of other keys; names from malloc  */
     uint64_t    items, seed, jobs, memory;
     double      rate;           /* 0: the library's, 1 %                   */

@@ -35,9 +35,9 @@ bly_filter *filter_map(const char *path, int flags)
 
     if (strcmp(path, "-") == 0)
         path = "/dev/stdin";
-    status = bly_open(&filter, path, BLY_MAP | flags, NULL);
+    status = bly_open(&filter, path, BLY_MAP | flags, secret_options());
     if (status == BLY_EIO)
-        status = bly_open(&filter, path, 0, NULL);
+        status = bly_open(&filter, path, 0, secret_options());
     if (status < 0) {
         paged_refuse(path, status);
         return NULL;

@@ -3,6 +3,7 @@
  * Floor 8, above the frame: this folder, the frame and <bloomery.h> are all it
  * includes.
  *
+ *      secret.c    the secret key of --key-file
  *      filter.c    opening, locking and saving of filter files
  *      paged.c     filters that are used in their file
  *      feed.c      keys of lines -> into a filter or out, and the report
@@ -13,6 +14,33 @@
 #define FILTERS_FILTERS_H
 
 #include "frame/frame.h"
+
+/* ==== secret.c ========================================================== */
+
+/* Of all that make or open filters. */
+#define CLI_SECRET_OPTION(settings, key_file)                                 \
+    { 0, "key-file", "FILE", CLI_TEXT, offsetof(settings, key_file), false,   \
+      "The secret key of filters whose hash is siphash: FILE holds 16 bytes, "\
+      "or 32 hexadecimal digits. Make one by 'head -c 16 /dev/urandom > "     \
+      "FILE', and keep it: the filter does not hold it, and nobody can use "  \
+      "the filter without." }
+
+/* Of those whose filters nobody sees. */
+#define CLI_SECRET_HASH_OPTION(settings, key_file)                            \
+    { 0, "key-file", "FILE", CLI_TEXT, offsetof(settings, key_file), false,   \
+      "For lines that an enemy may choose: hash them by siphash with the "    \
+      "secret key in FILE, 16 bytes or 32 hexadecimal digits." }
+
+/* Read the key; `path` NULL: there is none. CLI_GO or CLI_ERROR. */
+int secret_read(const char *path);
+
+/* How filters are to be opened; what a bly_spec is to have, NULL or the key. */
+const bly_options *secret_options(void);
+const void        *secret_bytes(void);
+
+/* The hash function where the key alone decides: siphash, or NULL, the
+ * default. */
+const char        *secret_hash(void);
 
 /* ==== filter.c ========================================================== */
 
@@ -177,8 +205,9 @@ void feed_report(const bly_filter *filter, const cli_fed *fed,
 #define CLI_HASH_OPTION(settings, hash)                                       \
     { 'H', "hash", "HASH", CLI_TEXT, offsetof(settings, hash), false,         \
       "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "      \
-      "fnv1a, or of keys that are integers decimal (as text) or identity (up "\
-      "to 8 bytes)." }
+      "fnv1a; for keys that an enemy may choose siphash, with --key-file; or "\
+      "of keys that are integers decimal (as text) or identity (up to 8 "     \
+      "bytes)." }
 
 /* ==== asked.c =========================================================== */
 

@@ -95,7 +95,7 @@ bly_filter *paged_ask(const char *path, bool wanted)
     if (!wanted && (!paged_look(path, header, &bytes)
                     || bytes <= paged_half_memory()))
         return filter_map(path, 0);
-    status = bly_open(&filter, path, BLY_PAGED, NULL);
+    status = bly_open(&filter, path, BLY_PAGED, secret_options());
     if (status < 0) {
         paged_refuse(path, status);
         return NULL;
@@ -140,7 +140,8 @@ bly_filter *paged_open(const char *path, uint64_t memory)
     bool unclosed = paged_unclosed(path);
     bly_filter *filter;
 
-    if (bly_open(&filter, path, BLY_PAGED | BLY_WRITE, NULL) < 0) {
+    if (bly_open(&filter, path, BLY_PAGED | BLY_WRITE, secret_options())
+        < 0) {
         filter_error();
         return NULL;
     }

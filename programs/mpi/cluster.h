@@ -149,6 +149,10 @@ void part_range(const part_map *map, int rank, uint64_t *from, uint64_t *to);
  * which must be up to date? Collective. */
 bool part_same(const bly_filter *filter);
 
+/* Do all ranks hash keys alike, with one secret? CLI_GO or CLI_ERROR, on all
+ * ranks. Collective. */
+int part_same_key(const bly_filter *filter);
+
 /* Hashes on their way to the ranks that have their place. All zero at first. */
 typedef struct {
     job_bytes *to, in;          /* `to` for each rank                      */

@@ -31,6 +31,7 @@
 typedef struct {
     cli_how how;
     bool    invert, count, quiet, summary, json;
+    const char *key_file;
 } query_settings;
 
 /* A line of the slice: where it ends, and who answers for its key. */
@@ -70,6 +71,7 @@ static const cli_option query_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(query_settings, json), false,
       "The summary as a JSON object." },
     CLI_HOW_OPTIONS(query_settings, how),
+    CLI_SECRET_OPTION(query_settings, key_file),
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
 
@@ -377,7 +379,7 @@ static int query_check(const cli_command *self, const query_settings *s,
     if ((s->json || s->summary) && (s->invert || s->count || s->quiet))
         return options_wrong(self, "a summary counts all keys; it goes not "
                                    "with -v, -c or -q");
-    return CLI_GO;
+    return secret_read(s->key_file);
 }
 
 /* A pipe would give its bytes to one rank only, and the others would wait. */

@@ -60,6 +60,14 @@ bool part_same(const bly_filter *filter)
     return job_same(sum);
 }
 
+int part_same_key(const bly_filter *filter)
+{
+    return job_same(bly_hash(filter, "", 0)) ? CLI_GO
+         : report_error("not all ranks have the same secret key: let "
+                        "--key-file name a file that every machine of the job "
+                        "can read");
+}
+
 /* ==== Mail ============================================================== */
 
 void part_mail_open(part_mail *m)

@@ -18,5 +18,5 @@ export BLOOMERY
 
 # shellcheck source=topics.sh
 . "$here/topics.sh"
-run_topics keys query jobs show errors json sets save remove frozen labels \
+run_topics keys key query jobs show errors json sets save remove frozen labels \
     packed paged grow dedup cascade diff integers advise

@@ -48,4 +48,4 @@ fi
 
 # shellcheck source=../bloomery/topics.sh
 . "$here/../bloomery/topics.sh"
-run_topics start build query dedup
+run_topics start build query dedup key
