@@ -115,9 +115,6 @@ void paged_refuse(const char *path, bly_status status);
 bool paged_wanted(const char *path, uint64_t memory);
 bly_filter *paged_open(const char *path, uint64_t memory);
 
-/* Has it pages, and did its last writer not close it? */
-bool paged_unclosed(const char *path);
-
 /* A new file, under another name until it is complete. */
 typedef struct {
     char path[4096], work[4096 + 32];

@@ -317,26 +317,13 @@ static int query_rounds(query_job *job)
 
 /* ==== The report ======================================================== */
 
-/* Where an image has its planned rate (docs/format.md); bly_stat would read
- * all of the filter. */
-enum { QUERY_RATE = 56 };
-
-static double query_planned_rate(const bly_filter *filter)
-{
-    const unsigned char *image = bly_raw(filter, NULL);
-    uint64_t bits = 0;
-    double rate;
-
-    for (int i = 8; i-- > 0; )
-        bits = bits << 8 | image[QUERY_RATE + i];
-    memcpy(&rate, &bits, sizeof rate);
-    return rate;
-}
-
 static void query_report(const query_job *job, double seconds)
 {
-    double rate = query_planned_rate(job->filter);
+    bly_header header = { .rate = 0 };
+    double rate;
 
+    bly_peek(&header, bly_raw(job->filter, NULL), BLY_HEADER_BYTES);
+    rate = header.rate;         /* bly_stat would read all of the filter */
     if (job->want->json)
         asked_json(&job->tally, job->file, rate, seconds);
     else if (job->want->summary)
