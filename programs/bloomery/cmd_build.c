@@ -157,16 +157,13 @@ static int build_done(const cli_build *s, const bly_filter *filter,
 }
 
 static int build_fill(const cli_build *s, const cli_operands *operands,
-                      bly_filter *filter, cli_fed *fed)
+                      cli_feed *feed, bly_filter *filter, cli_fed *fed)
 {
     cli_lines lines;
     int status;
 
     lines_open(&lines, &s->how, operands, 0, false);
-    status = s->how.label != 0
-           ? feed_put(filter, &lines, work_jobs(s->jobs), !s->no_progress, fed)
-           : feed_filter(filter, &lines, work_jobs(s->jobs), !s->no_progress,
-                         fed);
+    status = feed(filter, &lines, work_jobs(s->jobs), !s->no_progress, fed);
     lines_close(&lines);
     return status;
 }
@@ -183,7 +180,7 @@ static int build_in_file(const cli_build *s, const cli_operands *operands,
 
     if (filter == NULL)
         return CLI_ERROR;
-    status = build_fill(s, operands, filter, &fed);
+    status = build_fill(s, operands, feed_filter, filter, &fed);
     if (status == CLI_OK)
         status = paged_keep(&paged, filter);
     if (status == CLI_OK)
@@ -198,6 +195,7 @@ static int build_in_file(const cli_build *s, const cli_operands *operands,
 static int build_by_adding(const cli_build *s,
                            const cli_operands *operands, bly_spec *spec)
 {
+    cli_feed *feed = s->how.label != 0 ? feed_put : feed_filter;
     bly_filter *filter;
     cli_fed fed;
     int status = build_size(s, operands, spec);
@@ -206,9 +204,13 @@ static int build_by_adding(const cli_build *s,
         return status;
     if (paged_builds(s->kind, spec, s->output, s->memory))
         return build_in_file(s, operands, spec);
+    if (feed == feed_filter && filter_shares(s->kind, work_jobs(s->jobs))) {
+        spec->flags = BLY_SHARED;
+        feed = feed_shared;
+    }
     if (bly_new(&filter, s->kind, spec) < 0)
         return filter_error();
-    status = build_fill(s, operands, filter, &fed);
+    status = build_fill(s, operands, feed, filter, &fed);
     if (status == CLI_OK)
         status = build_done(s, filter, &fed, NULL);
     bly_free(filter);

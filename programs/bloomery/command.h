@@ -34,8 +34,7 @@ int disjoint_run(cli_hashes *hashes, size_t *members,
 /* ==== change.c ========================================================== */
 
 typedef struct {
-    int (*feed)(bly_filter *filter, cli_lines *lines, size_t jobs,
-                bool progress, cli_fed *out);
+    cli_feed   *feed;
     uint64_t    ability;        /* BLY_CAN_ADD                            */
     const char *missing;        /* what to say when FILE is               */
     uint64_t    label;          /* the labels' column by default; 0: none */

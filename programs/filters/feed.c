@@ -1,10 +1,11 @@
 /* feed.c - the keys of lines go into a filter, or out, and what is said about
  * it.
  *
- * All threads split lines and hash keys; the hashes are added or removed in
- * the order of the input, by one thread at a time: that is the smaller part of
- * the work, and a filter whose state depends on the order is the same whatever
- * -j. Shared by `build`, `add`, `remove` and `put`. Floor 8; includes its own
+ * All threads split lines and hash keys. Where the filter is shared
+ * (BLY_SHARED) each then adds those of its chunk, for their order leaves no
+ * trace in such a kind. Else they are added or removed in the order of the
+ * input, by one thread at a time: a filter whose state depends on the order is
+ * the same whatever -j. Shared by `build`, `add`, `remove` and `put`. Floor 8; includes its own
  * folder's, the frame's and the library's headers only.
  */
 #include "filters/filters.h"
@@ -32,6 +33,8 @@ typedef struct {
     size_t     n, room;
     uint64_t   lines, keyless;
     feed_wrong wrong;
+    bly_status status;          /* of adding them, and how many went in   */
+    size_t     done;
 } feed_own;
 
 typedef struct feed_job feed_job;
@@ -44,6 +47,7 @@ struct feed_job {
     bool        numbers;        /* keys are decimal numbers               */
     bool        whole;          /* keys go in or out themselves: the kind may
                                    want more of them than their hashes    */
+    bool        shared;         /* many threads may add at once           */
     const char *path;           /* the file that is being read            */
     uint64_t    lines;          /* before the next chunk, of this file    */
 };
@@ -172,7 +176,17 @@ static void feed_batch(const feed_job *job, const cli_worker *w, feed_own *own)
     own->keyless += b->keyless;
 }
 
-/* All keys of the chunk. */
+static void feed_add_all(const feed_job *job, feed_own *own)
+{
+    const bly_keys keys = { .n = own->n, .keys = own->keys };
+
+    own->status = job->whole
+        ? bly_add_keys(job->filter, &keys, NULL, &own->done)
+        : bly_add_many(job->filter, own->hashes, own->n, NULL, &own->done);
+}
+
+/* All keys of the chunk. What one is refused for is told in the chunk's turn,
+ * by this thread, so that bly_why still has it. */
 static bool feed_work(void *argument, cli_worker *w)
 {
     const feed_job *job = argument;
@@ -186,6 +200,8 @@ static bool feed_work(void *argument, cli_worker *w)
             return false;
         feed_batch(job, w, own);
     }
+    if (job->shared && own->wrong.why == NULL)
+        feed_add_all(job, own);
     return true;
 }
 
@@ -206,29 +222,20 @@ static int feed_blame(const feed_job *job, cli_worker *w, size_t key)
     return feed_refuse(job, &wrong);
 }
 
-static bly_status feed_add_all(const feed_job *job, const feed_own *own,
-                               size_t *done)
-{
-    const bly_keys keys = { .n = own->n, .keys = own->keys };
-
-    return job->whole ? bly_add_keys(job->filter, &keys, NULL, done)
-                      : bly_add_many(job->filter, own->hashes, own->n, NULL,
-                                     done);
-}
-
-/* The keys go in. */
+/* The keys go in, or are in. */
 static int feed_add(const feed_job *job, cli_worker *w)
 {
-    size_t done = 0;
-    bly_status status = feed_add_all(job, w->own, &done);
+    feed_own *own = w->own;
 
-    if (status == BLY_EFULL)
+    if (!job->shared)
+        feed_add_all(job, own);
+    if (own->status == BLY_EFULL)
         return report_error("%s; nothing was saved%s", bly_why(),
                             filter_can(job->filter, BLY_CAN_RESIZE)
                             ? " (see 'bloomery resize')" : "");
-    if (status == BLY_EPARAM)
-        return feed_blame(job, w, done);
-    return status < 0 ? filter_error() : CLI_GO;
+    if (own->status == BLY_EPARAM)
+        return feed_blame(job, w, own->done);
+    return own->status < 0 ? filter_error() : CLI_GO;
 }
 
 /* What became of n keys that were to go out. */
@@ -384,6 +391,16 @@ int feed_filter(bly_filter *filter, cli_lines *lines, size_t jobs,
 {
     feed_job job = { .filter = filter, .fed = out, .take = feed_add,
                      .whole = filter_can(filter, BLY_CAN_WHOLE_KEYS) };
+
+    return feed_run(&job, lines, jobs, "adding", progress);
+}
+
+int feed_shared(bly_filter *filter, cli_lines *lines, size_t jobs,
+                bool progress, cli_fed *out)
+{
+    feed_job job = { .filter = filter, .fed = out, .take = feed_add,
+                     .whole = filter_can(filter, BLY_CAN_WHOLE_KEYS),
+                     .shared = true };
 
     return feed_run(&job, lines, jobs, "adding", progress);
 }

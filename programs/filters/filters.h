@@ -71,6 +71,12 @@ int filter_lock(const char *path);
 bool filter_can(const bly_filter *filter, uint64_t ability);
 bool filter_kind_can(const char *kind, uint64_t ability);
 
+/* What the header of an ordinary file says; false: there is none. */
+bool filter_peek(bly_header *header, const char *path);
+
+/* Should so many threads add at once to a filter of this kind? */
+bool filter_shares(const char *kind, size_t jobs);
+
 /* Is the kind one of the family that bly_kinds says, "sets"? */
 bool filter_kind_of_family(const char *kind, const char *family);
 
@@ -139,16 +145,24 @@ typedef struct {
     double   seconds;
 } cli_fed;
 
-/* Add every key of the lines. CLI_OK, or CLI_ERROR when it has said why. */
+/* Do something with every key of the lines. CLI_OK, or CLI_ERROR when it has
+ * said why. */
+typedef int cli_feed(bly_filter *filter, cli_lines *lines, size_t jobs,
+                     bool progress, cli_fed *out);
+
+/* Add it. */
 int feed_filter(bly_filter *filter, cli_lines *lines, size_t jobs,
                 bool progress, cli_fed *out);
 
-/* The same, to remove every key that is there. */
+/* The same for a filter that was made or opened with BLY_SHARED. */
+int feed_shared(bly_filter *filter, cli_lines *lines, size_t jobs,
+                bool progress, cli_fed *out);
+
+/* Remove it, if it is there. */
 int feed_out(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
              cli_fed *out);
 
-/* The same, to give every key its label: of a kind that does not add, every
- * key that is there. */
+/* Give it its label: of a kind that does not add, if it is there. */
 int feed_put(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
              cli_fed *out);
 

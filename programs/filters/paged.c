@@ -56,14 +56,10 @@ static size_t paged_memory(uint64_t asked, uint64_t bytes)
     return asked < SIZE_MAX ? (size_t)asked : SIZE_MAX;
 }
 
-/* The header of a regular file that holds a filter of a kind that consists of
- * pages; false for anything else. */
+/* Does the file hold a filter of a kind that consists of pages? */
 static bool paged_look(const char *path, bly_header *header)
 {
-    struct stat about;
-
-    return stat(path, &about) == 0 && S_ISREG(about.st_mode)
-        && bly_peek_file(header, path) >= 0
+    return filter_peek(header, path)
         && filter_kind_can(header->kind, BLY_CAN_PAGE);
 }
 
