@@ -217,28 +217,15 @@ static int build_by_adding(const cli_build *s,
     return status;
 }
 
-/* Whose hash function and seed the keys are hashed by. */
-static bly_filter *build_hasher(const bly_spec *spec)
-{
-    bly_spec any = { .capacity = 1, .seed = spec->seed, .hash = spec->hash,
-                     .secret = spec->secret };
-    bly_filter *hasher;
-
-    if (bly_new(&hasher, "standard", &any) == BLY_OK)
-        return hasher;
-    filter_error();
-    return NULL;
-}
-
 static int build_hashes(const cli_build *s, const cli_operands *operands,
-                        bly_filter *hasher, cli_hashes *hashes, cli_fed *fed)
+                        cli_hashes *hashes, cli_fed *fed)
 {
     cli_lines lines;
     int status;
 
     lines_open(&lines, &s->how, operands, 0, false);
-    status = feed_hashes(hashes, hasher, &lines, work_jobs(s->jobs),
-                         !s->no_progress, fed);
+    status = feed_hashes(hashes, &lines, work_jobs(s->jobs), !s->no_progress,
+                         fed);
     lines_close(&lines);
     return status;
 }
@@ -265,12 +252,12 @@ static int build_labels(const cli_build *s, const bly_plan_t *plan,
 }
 
 /* One file of other keys. */
-static int build_others(const cli_build *s, char **path, bly_filter *hasher,
-                        cli_hashes *hashes, cli_fed *sum)
+static int build_others(const cli_build *s, char **path, cli_hashes *hashes,
+                        cli_fed *sum)
 {
     cli_operands file = { path, 1 };
     cli_fed fed;
-    int status = build_hashes(s, &file, hasher, hashes, &fed);
+    int status = build_hashes(s, &file, hashes, &fed);
 
     if (status != CLI_OK)
         return status;
@@ -291,16 +278,15 @@ static int build_others(const cli_build *s, char **path, bly_filter *hasher,
 
 /* The keys so far are members: the others follow. Labels tell them apart. */
 static int build_without(const cli_build *s, const cli_operands *operands,
-                         bly_filter *hasher, cli_hashes *hashes,
-                         cli_fed *others)
+                         cli_hashes *hashes, cli_fed *others)
 {
-    cli_disjoint lists = { &s->how, operands, &s->without, hasher };
+    cli_disjoint lists = { &s->how, operands, &s->without };
     size_t members = hashes->n;
     int status = CLI_OK;
 
     *others = (cli_fed){ .keys = 0 };
     for (size_t i = 0; i < s->without.count && status == CLI_OK; i++)
-        status = build_others(s, &s->without.names[i], hasher, hashes, others);
+        status = build_others(s, &s->without.names[i], hashes, others);
     if (status == CLI_OK)
         status = disjoint_run(hashes, &members, &lists);
     if (status != CLI_OK)
@@ -313,18 +299,15 @@ static int build_without(const cli_build *s, const cli_operands *operands,
     return CLI_OK;
 }
 
-static int build_from(const cli_build *s, const bly_spec *spec,
-                      const cli_hashes *hashes, const cli_fed *fed,
-                      const cli_fed *others)
+static int build_from(const cli_build *s, const cli_hashes *hashes,
+                      const cli_fed *fed, const cli_fed *others)
 {
+    bool labels = hashes->may.most > 0 || others != NULL;
     bly_filter *filter;
-    bly_status made = hashes->may.most > 0 || others != NULL
-        ? bly_build(&filter, s->kind, spec, hashes->hashes,
-                           hashes->labels, hashes->n)
-        : bly_build(&filter, s->kind, spec, hashes->hashes, NULL, hashes->n);
     int status;
 
-    if (made < 0)
+    if (bly_build(&filter, hashes->kind, hashes->spec, hashes->hashes,
+                  labels ? hashes->labels : NULL, hashes->n) < 0)
         return filter_error();
     status = build_done(s, filter, fed, others);
     bly_free(filter);
@@ -332,17 +315,16 @@ static int build_from(const cli_build *s, const bly_spec *spec,
 }
 
 static int build_all(const cli_build *s, const cli_operands *operands,
-                     const bly_spec *spec, bly_filter *hasher,
                      cli_hashes *hashes)
 {
     bool without = s->without.count > 0;
     cli_fed fed, others;
-    int status = build_hashes(s, operands, hasher, hashes, &fed);
+    int status = build_hashes(s, operands, hashes, &fed);
 
     if (status == CLI_OK && without)
-        status = build_without(s, operands, hasher, hashes, &others);
+        status = build_without(s, operands, hashes, &others);
     if (status == CLI_OK)
-        status = build_from(s, spec, hashes, &fed, without ? &others : NULL);
+        status = build_from(s, hashes, &fed, without ? &others : NULL);
     return status;
 }
 
@@ -351,8 +333,7 @@ static int build_all(const cli_build *s, const cli_operands *operands,
 static int build_at_once(const cli_build *s, const cli_operands *operands,
                          bly_spec *spec)
 {
-    cli_hashes hashes = { NULL, NULL, 0, 0, { 0, 0 } };
-    bly_filter *hasher;
+    cli_hashes hashes = { .kind = s->kind, .spec = spec };
     bly_plan_t plan;
     int status;
 
@@ -362,11 +343,7 @@ static int build_at_once(const cli_build *s, const cli_operands *operands,
     status = build_labels(s, &plan, &hashes);
     if (status != CLI_GO)
         return status;
-    hasher = build_hasher(spec);
-    if (hasher == NULL)
-        return CLI_ERROR;
-    status = build_all(s, operands, spec, hasher, &hashes);
-    bly_free(hasher);
+    status = build_all(s, operands, &hashes);
     free(hashes.hashes);
     free(hashes.labels);
     return status;

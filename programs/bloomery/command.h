@@ -22,7 +22,6 @@
 typedef struct {
     const cli_how      *how;
     const cli_operands *members, *others;
-    const bly_filter   *hasher; /* whose hash function and seed            */
 } cli_disjoint;
 
 /* Drop repeats among the first *members hashes, which come first again, and

@@ -39,7 +39,7 @@ typedef struct {
 
 typedef struct feed_job feed_job;
 struct feed_job {
-    bly_filter *filter;         /* or, for hashes only, whose hash it is  */
+    bly_filter *filter;         /* NULL: hashes only, to be kept          */
     cli_hashes *hashes;
     cli_fed    *fed;
     int       (*take)(const feed_job *job, cli_worker *w);
@@ -136,6 +136,27 @@ static void feed_labels(const feed_job *job, const cli_worker *w,
     }
 }
 
+/* The kind and spec that hashes are for have been planned: nothing can fail. */
+static void feed_hash(const feed_job *job, uint64_t *hashes,
+                      const bly_key *keys, size_t n)
+{
+    if (job->filter == NULL)
+        bly_hash_keys(hashes, job->hashes->kind, job->hashes->spec,
+                      &(bly_keys){ .n = n, .keys = keys });
+    for (size_t i = 0; i < n && job->filter != NULL; i++)
+        hashes[i] = bly_hash(job->filter, keys[i].data, keys[i].length);
+}
+
+/* Of all hash functions only `decimal` says both. */
+static bool feed_decimal(const feed_job *job)
+{
+    static const bly_key two[] = { { "7", 1 }, { "x", 1 } };
+    uint64_t hashes[2];
+
+    feed_hash(job, hashes, two, 2);
+    return hashes[0] == 7 && hashes[1] == UINT64_MAX;
+}
+
 /* All that is no number has one hash, and would be one key. The first such of
  * the batch. */
 static void feed_numbers(const feed_job *job, const cli_worker *w,
@@ -145,9 +166,12 @@ static void feed_numbers(const feed_job *job, const cli_worker *w,
 
     for (size_t i = 0; i < b->n; i++) {
         const bly_key *key = &b->keys[i];
-        uint64_t hash = job->whole
-                      ? bly_hash(job->filter, key->data, key->length)
-                      : own->hashes[own->n + i];
+        uint64_t hash;
+
+        if (job->whole)
+            feed_hash(job, &hash, key, 1);
+        else
+            hash = own->hashes[own->n + i];
 
         if (hash == UINT64_MAX) {
             feed_note_wrong(&own->wrong, filter_no_number, key, w);
@@ -161,12 +185,10 @@ static void feed_batch(const feed_job *job, const cli_worker *w, feed_own *own)
 {
     const cli_batch *b = w->batch;
 
-    for (size_t i = 0; i < b->n; i++)
-        if (job->whole)
-            own->keys[own->n + i] = b->keys[i];
-        else
-            own->hashes[own->n + i] = bly_hash(job->filter, b->keys[i].data,
-                                               b->keys[i].length);
+    for (size_t i = 0; i < b->n && job->whole; i++)
+        own->keys[own->n + i] = b->keys[i];
+    if (b->n > 0 && !job->whole)
+        feed_hash(job, own->hashes + own->n, b->keys, b->n);
     if (job->labels.most > 0)
         feed_labels(job, w, own);
     if (job->numbers)
@@ -377,7 +399,7 @@ static int feed_run(feed_job *job, cli_lines *lines, size_t jobs,
 
     if (status == CLI_ERROR)
         return status;
-    job->numbers = filter_numbers(job->filter);
+    job->numbers = feed_decimal(job);
     *job->fed = (cli_fed){ .keys = 0 };
     progress_start(doing, total, progress);
     status = work_run(lines, &work, job, jobs);
@@ -427,11 +449,11 @@ int feed_put(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
     return feed_run(&job, lines, jobs, "labelling", progress);
 }
 
-int feed_hashes(cli_hashes *hashes, bly_filter *hasher, cli_lines *lines,
-                size_t jobs, bool progress, cli_fed *out)
+int feed_hashes(cli_hashes *hashes, cli_lines *lines, size_t jobs,
+                bool progress, cli_fed *out)
 {
-    feed_job job = { .filter = hasher, .hashes = hashes, .fed = out,
-                     .take = feed_keep, .labels = hashes->may };
+    feed_job job = { .hashes = hashes, .fed = out, .take = feed_keep,
+                     .labels = hashes->may };
 
     return feed_run(&job, lines, jobs, "hashing", progress);
 }

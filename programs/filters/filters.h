@@ -174,12 +174,14 @@ typedef struct {
     uint64_t *hashes, *labels;  /* from malloc; labels if there are any    */
     size_t    n, room;
     cli_labels may;             /* what labels there may be, if any        */
+    const char     *kind;       /* what they are for, of which there is a  */
+    const bly_spec *spec;       /* plan                                    */
 } cli_hashes;
 
-/* Keep the hash of every key, by the hash function and seed of `hasher`, and
- * its label. The caller frees the arrays, after an error too. */
-int feed_hashes(cli_hashes *hashes, bly_filter *hasher, cli_lines *lines,
-                size_t jobs, bool progress, cli_fed *out);
+/* Keep the hash of every key, and its label. The caller frees the arrays, after
+ * an error too. */
+int feed_hashes(cli_hashes *hashes, cli_lines *lines, size_t jobs,
+                bool progress, cli_fed *out);
 
 /* Only count the keys. */
 int feed_count(cli_lines *lines, size_t jobs, bool progress, uint64_t *keys);
