@@ -240,6 +240,8 @@ int ask_options(const cli_command *self, int argc, char **argv,
         status = lines_how_check(self, &want->how);
     if (status == CLI_GO)
         status = lines_asked_check(self, operands);
+    if (status == CLI_GO)
+        status = secret_read(want->key_file);
     return status;
 }
 

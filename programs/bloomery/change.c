@@ -14,12 +14,14 @@
 typedef struct {
     cli_how  how;
     uint64_t jobs, memory;
+    const char *key_file;
     bool     verbose, json, no_progress;
 } change_settings;
 
 #define CHANGE_OPTIONS                                                        \
     CLI_HOW_OPTIONS(change_settings, how),                                    \
     CLI_JOBS_OPTION(change_settings, jobs),                                   \
+    CLI_SECRET_OPTION(change_settings, key_file),                             \
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(change_settings, verbose),     \
       false, "Say on standard error what was done." },                        \
     { 0, "json", NULL, CLI_FLAG, offsetof(change_settings, json), false,      \
@@ -41,21 +43,30 @@ const cli_option change_add_options[] = {
     CHANGE_OPTIONS
 };
 
-static int change_save(const char *path, bool paged, bly_filter *filter)
+/* What is done to which file, and in which way: page by page in its place, or
+ * in memory, where many threads may add at once. */
+typedef struct {
+    const cli_change      *how;
+    const change_settings *want;
+    const char            *path;
+    bool                   paged, shared;
+} change_job;
+
+static int change_save(const change_job *job, bly_filter *filter)
 {
-    if (paged)
+    if (job->paged)
         return bly_seal(filter) < 0 ? filter_error() : CLI_OK;
-    return filter_save(filter, path);
+    return filter_save(filter, job->path);
 }
 
 /* With the filter open and the file locked. */
-static int change_keys(const cli_change *how, const change_settings *s,
-                       const cli_operands *operands, bool paged,
+static int change_keys(const change_job *job, const cli_operands *operands,
                        bly_filter *filter)
 {
-    const char *path = operands->names[0];
+    const change_settings *s = job->want;
+    cli_feed *feed = job->shared ? feed_shared : job->how->feed;
     cli_feed_report report = {
-        .output = path, .advice = "build a new filter with a larger -n",
+        .output = job->path, .advice = "build a new filter with a larger -n",
         .verbose = s->verbose, .json = s->json,
     };
     cli_lines lines;
@@ -63,11 +74,10 @@ static int change_keys(const cli_change *how, const change_settings *s,
     int status;
 
     lines_open(&lines, &s->how, operands, 1, false);
-    status = how->feed(filter, &lines, work_jobs(s->jobs), !s->no_progress,
-                       &fed);
+    status = feed(filter, &lines, work_jobs(s->jobs), !s->no_progress, &fed);
     lines_close(&lines);
-    if (status == CLI_OK && (paged || fed.keys > fed.absent + fed.unsafe))
-        status = change_save(path, paged, filter);      /* else: as it was */
+    if (status == CLI_OK && (job->paged || fed.keys > fed.absent + fed.unsafe))
+        status = change_save(job, filter);              /* else: as it was */
     if (status != CLI_OK)
         return status;
     feed_report(filter, &fed, &report);
@@ -88,57 +98,70 @@ static int change_check(const cli_command *self, const cli_change *how,
     if (strcmp(operands->names[0], "-") == 0)
         return options_wrong(self, "a filter in a pipe cannot be changed in "
                                    "its place; name a file");
-    return filter_check_output(operands->names[0], operands, 1);
+    status = secret_read(s->key_file);
+    return status == CLI_GO
+         ? filter_check_output(operands->names[0], operands, 1) : status;
 }
 
-/* The locked file, in memory or page by page, if its kind can be changed
- * so. */
-static bly_filter *change_open(const cli_change *how, const char *path,
-                               bool paged, uint64_t memory)
+/* The locked file, if its kind can be changed so. */
+static bly_filter *change_open(const change_job *job)
 {
+    uint64_t ability = job->how->ability;
     bly_filter *filter;
 
-    if (paged)
-        return paged_open(path, memory);
-    if (memory > 0) {
+    if (job->paged)
+        return paged_open(job->path, job->want->memory);
+    if (job->want->memory > 0) {
         report_error("'%s' is no filter of a kind that consists of pages: "
-                     "leave out --memory", path);
+                     "leave out --memory", job->path);
         return NULL;
     }
-    if (bly_open(&filter, path, 0, NULL) < 0) {
+    if (bly_open(&filter, job->path, job->shared ? BLY_SHARED : 0,
+                 secret_options()) < 0) {
         filter_error();
         return NULL;
     }
-    if (filter_can(filter, how->ability))
+    if (filter_can(filter, ability))
         return filter;
     report_error("'%s' is of a kind that cannot %s: 'bloomery kinds' lists "
-                 "what each can do", path, bly_ability(how->ability));
+                 "what each can do", job->path, bly_ability(ability));
     bly_free(filter);
     return NULL;
+}
+
+static void change_way(change_job *job)
+{
+    bly_header header;
+
+    if (job->how->feed != feed_filter)
+        return;
+    job->paged = paged_wanted(job->path, job->want->memory);
+    job->shared = !job->paged && filter_peek(&header, job->path)
+               && filter_shares(header.kind, work_jobs(job->want->jobs));
 }
 
 int change_run(const cli_command *self, const cli_change *how, int argc,
                char **argv)
 {
     change_settings s = { .how = { .label = how->label, .separator = -1 } };
+    change_job job = { .how = how, .want = &s };
     cli_operands operands;
     bly_filter *filter;
-    bool paged;
     int lock, status = options_read(self, argc, argv, &s, &operands);
 
     if (status == CLI_GO)
         status = change_check(self, how, &s, &operands);
     if (status != CLI_GO)
         return status;
-    lock = filter_lock(operands.names[0]);
+    job.path = operands.names[0];
+    lock = filter_lock(job.path);
     if (lock < 0)
         return CLI_ERROR;
-    paged = how->feed == feed_filter && paged_wanted(operands.names[0],
-                                                     s.memory);
-    filter = change_open(how, operands.names[0], paged, s.memory);
+    change_way(&job);
+    filter = change_open(&job);
     status = CLI_ERROR;
     if (filter != NULL)
-        status = change_keys(how, &s, &operands, paged, filter);
+        status = change_keys(&job, &operands, filter);
     bly_free(filter);
     close(lock);
     return status;

@@ -20,6 +20,7 @@ static const cli_option build_options[] = {
       "'bloomery kinds' lists them. Default: standard." },
     CLI_SPEC_OPTIONS(cli_build),
     CLI_HASH_OPTION(cli_build, hash),
+    CLI_SECRET_OPTION(cli_build, key_file),
     CLI_MEMORY_OPTION(cli_build, memory),
     CLI_HOW_OPTIONS(cli_build, how),
     CLI_LABEL_OPTION(cli_build, how, "For kinds that carry labels."),
@@ -156,16 +157,13 @@ static int build_done(const cli_build *s, const bly_filter *filter,
 }
 
 static int build_fill(const cli_build *s, const cli_operands *operands,
-                      bly_filter *filter, cli_fed *fed)
+                      cli_feed *feed, bly_filter *filter, cli_fed *fed)
 {
     cli_lines lines;
     int status;
 
     lines_open(&lines, &s->how, operands, 0, false);
-    status = s->how.label != 0
-           ? feed_put(filter, &lines, work_jobs(s->jobs), !s->no_progress, fed)
-           : feed_filter(filter, &lines, work_jobs(s->jobs), !s->no_progress,
-                         fed);
+    status = feed(filter, &lines, work_jobs(s->jobs), !s->no_progress, fed);
     lines_close(&lines);
     return status;
 }
@@ -182,7 +180,7 @@ static int build_in_file(const cli_build *s, const cli_operands *operands,
 
     if (filter == NULL)
         return CLI_ERROR;
-    status = build_fill(s, operands, filter, &fed);
+    status = build_fill(s, operands, feed_filter, filter, &fed);
     if (status == CLI_OK)
         status = paged_keep(&paged, filter);
     if (status == CLI_OK)
@@ -197,6 +195,7 @@ static int build_in_file(const cli_build *s, const cli_operands *operands,
 static int build_by_adding(const cli_build *s,
                            const cli_operands *operands, bly_spec *spec)
 {
+    cli_feed *feed = s->how.label != 0 ? feed_put : feed_filter;
     bly_filter *filter;
     cli_fed fed;
     int status = build_size(s, operands, spec);
@@ -205,36 +204,28 @@ static int build_by_adding(const cli_build *s,
         return status;
     if (paged_builds(s->kind, spec, s->output, s->memory))
         return build_in_file(s, operands, spec);
+    if (feed == feed_filter && filter_shares(s->kind, work_jobs(s->jobs))) {
+        spec->flags = BLY_SHARED;
+        feed = feed_shared;
+    }
     if (bly_new(&filter, s->kind, spec) < 0)
         return filter_error();
-    status = build_fill(s, operands, filter, &fed);
+    status = build_fill(s, operands, feed, filter, &fed);
     if (status == CLI_OK)
         status = build_done(s, filter, &fed, NULL);
     bly_free(filter);
     return status;
 }
 
-/* Whose hash function and seed the keys are hashed by. */
-static bly_filter *build_hasher(const bly_spec *spec)
-{
-    bly_spec any = { .capacity = 1, .seed = spec->seed, .hash = spec->hash };
-    bly_filter *hasher;
-
-    if (bly_new(&hasher, "standard", &any) == BLY_OK)
-        return hasher;
-    filter_error();
-    return NULL;
-}
-
 static int build_hashes(const cli_build *s, const cli_operands *operands,
-                        bly_filter *hasher, cli_hashes *hashes, cli_fed *fed)
+                        cli_hashes *hashes, cli_fed *fed)
 {
     cli_lines lines;
     int status;
 
     lines_open(&lines, &s->how, operands, 0, false);
-    status = feed_hashes(hashes, hasher, &lines, work_jobs(s->jobs),
-                         !s->no_progress, fed);
+    status = feed_hashes(hashes, &lines, work_jobs(s->jobs), !s->no_progress,
+                         fed);
     lines_close(&lines);
     return status;
 }
@@ -261,12 +252,12 @@ static int build_labels(const cli_build *s, const bly_plan_t *plan,
 }
 
 /* One file of other keys. */
-static int build_others(const cli_build *s, char **path, bly_filter *hasher,
-                        cli_hashes *hashes, cli_fed *sum)
+static int build_others(const cli_build *s, char **path, cli_hashes *hashes,
+                        cli_fed *sum)
 {
     cli_operands file = { path, 1 };
     cli_fed fed;
-    int status = build_hashes(s, &file, hasher, hashes, &fed);
+    int status = build_hashes(s, &file, hashes, &fed);
 
     if (status != CLI_OK)
         return status;
@@ -287,16 +278,15 @@ static int build_others(const cli_build *s, char **path, bly_filter *hasher,
 
 /* The keys so far are members: the others follow. Labels tell them apart. */
 static int build_without(const cli_build *s, const cli_operands *operands,
-                         bly_filter *hasher, cli_hashes *hashes,
-                         cli_fed *others)
+                         cli_hashes *hashes, cli_fed *others)
 {
-    cli_disjoint lists = { &s->how, operands, &s->without, hasher };
+    cli_disjoint lists = { &s->how, operands, &s->without };
     size_t members = hashes->n;
     int status = CLI_OK;
 
     *others = (cli_fed){ .keys = 0 };
     for (size_t i = 0; i < s->without.count && status == CLI_OK; i++)
-        status = build_others(s, &s->without.names[i], hasher, hashes, others);
+        status = build_others(s, &s->without.names[i], hashes, others);
     if (status == CLI_OK)
         status = disjoint_run(hashes, &members, &lists);
     if (status != CLI_OK)
@@ -309,18 +299,15 @@ static int build_without(const cli_build *s, const cli_operands *operands,
     return CLI_OK;
 }
 
-static int build_from(const cli_build *s, const bly_spec *spec,
-                      const cli_hashes *hashes, const cli_fed *fed,
-                      const cli_fed *others)
+static int build_from(const cli_build *s, const cli_hashes *hashes,
+                      const cli_fed *fed, const cli_fed *others)
 {
+    bool labels = hashes->may.most > 0 || others != NULL;
     bly_filter *filter;
-    bly_status made = hashes->may.most > 0 || others != NULL
-        ? bly_build(&filter, s->kind, spec, hashes->hashes,
-                           hashes->labels, hashes->n)
-        : bly_build(&filter, s->kind, spec, hashes->hashes, NULL, hashes->n);
     int status;
 
-    if (made < 0)
+    if (bly_build(&filter, hashes->kind, hashes->spec, hashes->hashes,
+                  labels ? hashes->labels : NULL, hashes->n) < 0)
         return filter_error();
     status = build_done(s, filter, fed, others);
     bly_free(filter);
@@ -328,17 +315,16 @@ static int build_from(const cli_build *s, const bly_spec *spec,
 }
 
 static int build_all(const cli_build *s, const cli_operands *operands,
-                     const bly_spec *spec, bly_filter *hasher,
                      cli_hashes *hashes)
 {
     bool without = s->without.count > 0;
     cli_fed fed, others;
-    int status = build_hashes(s, operands, hasher, hashes, &fed);
+    int status = build_hashes(s, operands, hashes, &fed);
 
     if (status == CLI_OK && without)
-        status = build_without(s, operands, hasher, hashes, &others);
+        status = build_without(s, operands, hashes, &others);
     if (status == CLI_OK)
-        status = build_from(s, spec, hashes, &fed, without ? &others : NULL);
+        status = build_from(s, hashes, &fed, without ? &others : NULL);
     return status;
 }
 
@@ -347,8 +333,7 @@ static int build_all(const cli_build *s, const cli_operands *operands,
 static int build_at_once(const cli_build *s, const cli_operands *operands,
                          bly_spec *spec)
 {
-    cli_hashes hashes = { NULL, NULL, 0, 0, { 0, 0 } };
-    bly_filter *hasher;
+    cli_hashes hashes = { .kind = s->kind, .spec = spec };
     bly_plan_t plan;
     int status;
 
@@ -358,11 +343,7 @@ static int build_at_once(const cli_build *s, const cli_operands *operands,
     status = build_labels(s, &plan, &hashes);
     if (status != CLI_GO)
         return status;
-    hasher = build_hasher(spec);
-    if (hasher == NULL)
-        return CLI_ERROR;
-    status = build_all(s, operands, spec, hasher, &hashes);
-    bly_free(hasher);
+    status = build_all(s, operands, &hashes);
     free(hashes.hashes);
     free(hashes.labels);
     return status;
@@ -400,6 +381,8 @@ static int build_check(const cli_command *self, const cli_build *s,
 {
     int status = lines_how_check(self, &s->how);
 
+    if (status == CLI_GO)
+        status = secret_read(s->key_file);
     if (status != CLI_GO)
         return status;
     if (s->json && strcmp(s->output, "-") == 0)
@@ -423,6 +406,7 @@ int build_make(const cli_command *self, const cli_build *s,
 
     if (status != CLI_GO)
         return status;
+    spec.secret = secret_bytes();
     if (s->without.count > 0 || !filter_kind_can(s->kind, BLY_CAN_ADD)
         || (s->how.label != 0 && !filter_kind_can(s->kind, BLY_CAN_LABEL)))
         return build_at_once(s, operands, &spec);

@@ -50,7 +50,8 @@ static void check_promise(const bly_filter *filter, const char *path)
                     report_percent(stat.rate).text);
 }
 
-/* Mapping first: it needs no memory. What cannot be mapped is read. */
+/* Mapping first: it needs no memory. What cannot be mapped is read. That a
+ * secret is needed to use the filter is found last, when all else is right. */
 static bly_status check_open(const char *path, bool quiet)
 {
     bly_filter *filter = NULL;
@@ -65,7 +66,7 @@ static bly_status check_open(const char *path, bool quiet)
         check_promise(filter, path);
     if (status >= 0)
         bly_free(filter);
-    return status;
+    return status == BLY_ESECRET ? BLY_OK : status;
 }
 
 static void check_json(const char *file, bly_status status)

@@ -8,13 +8,15 @@
 #include <math.h>
 
 typedef struct {
-    bool json;
+    bool        json;
+    const char *key_file;
 } compare_settings;
 
 static const cli_option compare_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(compare_settings, json), false,
       "Print a JSON object of a, b, either, both, differ and jaccard, each with "
       "value and sd." },
+    CLI_SECRET_OPTION(compare_settings, key_file),
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
 
@@ -105,7 +107,7 @@ static int compare_filters(char **names, bool json)
 
 static int compare_run(const cli_command *self, int argc, char **argv)
 {
-    compare_settings s = { false };
+    compare_settings s = { .json = false };
     cli_operands operands;
     int status = options_read(self, argc, argv, &s, &operands);
 
@@ -113,7 +115,8 @@ static int compare_run(const cli_command *self, int argc, char **argv)
         return status;
     if (operands.count != 2)
         return options_wrong(self, "it takes two filters");
-    return compare_filters(operands.names, s.json);
+    status = secret_read(s.key_file);
+    return status == CLI_GO ? compare_filters(operands.names, s.json) : status;
 }
 
 const cli_command cmd_compare = {

@@ -19,6 +19,7 @@
 
 typedef struct {
     const char *kind;           /* NULL, or 0: not given */
+    const char *key_file;
     uint64_t    items, window, memory, jobs;
     double      rate;
     cli_how     how;
@@ -62,6 +63,7 @@ static const cli_option dedup_options[] = {
     { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(dedup_settings, items), false,
       "How many different lines to expect: 1000000, 1e6, 10k, 2.5M, 1G. Only "
       "a first guess for a filter that grows." },
+    CLI_SECRET_HASH_OPTION(dedup_settings, key_file),
     CLI_HOW_OPTIONS(dedup_settings, how),
     CLI_JOBS_OPTION(dedup_settings, jobs),
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(dedup_settings, verbose), false,
@@ -160,7 +162,8 @@ static int dedup_filter(dedup_job *job, uint64_t total)
 {
     const dedup_settings *s = job->want;
     const char *kind = dedup_kind(s);
-    bly_spec spec = { .capacity = s->items, .rate = s->rate };
+    bly_spec spec = { .capacity = s->items, .rate = s->rate,
+                      .hash = secret_hash(), .secret = secret_bytes() };
 
     if (s->window > 0)
         spec.capacity = s->window;
@@ -275,6 +278,8 @@ static int dedup_check(const cli_command *self, const dedup_settings *s)
     bly_plan_t plan;
     int status = lines_how_check(self, &s->how);
 
+    if (status == CLI_GO)
+        status = secret_read(s->key_file);
     if (status != CLI_GO)
         return status;
     if (s->exact)
@@ -284,6 +289,8 @@ static int dedup_check(const cli_command *self, const dedup_settings *s)
     if (s->window > 0 && (s->kind != NULL || s->items > 0))
         return options_wrong(self, "--window chooses the filter and its size: "
                                    "it goes not with -k or -n");
+    any.hash = secret_hash();
+    any.secret = secret_bytes();
     if (s->kind != NULL && bly_plan(&plan, s->kind, &any) < 0)
         return filter_error();
     if (s->kind != NULL && !filter_kind_can(s->kind, BLY_CAN_ADD))

@@ -21,6 +21,7 @@
 typedef struct {
     cli_how  how;
     uint64_t jobs;
+    const char *key_file;
     bool     both, theirs, estimate, verbose, json, no_progress;
 } diff_settings;
 
@@ -57,6 +58,7 @@ static const cli_option diff_options[] = {
       "many differ (null where the kind cannot be compared)." },
     CLI_HOW_OPTIONS(diff_settings, how),
     CLI_JOBS_OPTION(diff_settings, jobs),
+    CLI_SECRET_OPTION(diff_settings, key_file),
     { 0, "no-progress", NULL, CLI_FLAG, offsetof(diff_settings, no_progress),
       false, "Show no progress on the terminal." },
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
@@ -480,7 +482,7 @@ static int diff_check(const cli_command *self, const diff_settings *s,
     if (status == CLI_GO && s->both + s->theirs + s->estimate > 1)
         status = options_wrong(self, "--both, --theirs and --estimate are one "
                                      "or another");
-    return status;
+    return status == CLI_GO ? secret_read(s->key_file) : status;
 }
 
 static int diff_run(const cli_command *self, int argc, char **argv)

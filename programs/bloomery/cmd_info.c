@@ -8,12 +8,14 @@
 #include <math.h>
 
 typedef struct {
-    bool json;
+    bool        json;
+    const char *key_file;
 } info_settings;
 
 static const cli_option info_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(info_settings, json), false,
       "Print a JSON object; for several files, an array of objects." },
+    CLI_SECRET_OPTION(info_settings, key_file),
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
 
@@ -196,7 +198,7 @@ static int info_file(const char *file, bool json)
 
 static int info_run(const cli_command *self, int argc, char **argv)
 {
-    info_settings s = { false };
+    info_settings s = { .json = false };
     cli_operands files;
     int status = options_read(self, argc, argv, &s, &files);
 
@@ -204,6 +206,8 @@ static int info_run(const cli_command *self, int argc, char **argv)
         return status;
     if (files.count == 0)
         return options_wrong(self, "the FILE is missing");
+    if (secret_read(s.key_file) != CLI_GO)
+        return CLI_ERROR;
     status = CLI_OK;
     if (s.json && files.count > 1)
         json_open_array(NULL);

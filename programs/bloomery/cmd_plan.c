@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 typedef struct {
-    const char *kind, *hash;
+    const char *kind, *hash, *key_file;
     uint64_t    items;
     double      rate;
     bool        json;
@@ -24,6 +24,7 @@ static const cli_option plan_options[] = {
       "side by side." },
     { 'H', "hash", "HASH", CLI_TEXT, offsetof(plan_settings, hash), false,
       "The hash function." },
+    CLI_SECRET_OPTION(plan_settings, key_file),
     { 0, "json", NULL, CLI_FLAG, offsetof(plan_settings, json), false,
       "Print a JSON object; without -k, an array of objects." },
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
@@ -200,9 +201,12 @@ static int plan_run(const cli_command *self, int argc, char **argv)
         return options_wrong(self, "it takes no operands");
     if (s.items == 0 && s.kind == NULL)
         return options_wrong(self, "-n ITEMS is missing");
+    if (secret_read(s.key_file) != CLI_GO)
+        return CLI_ERROR;
     spec.capacity = s.items;
     spec.rate = s.rate;
     spec.hash = s.hash;
+    spec.secret = secret_bytes();
     return s.kind != NULL ? plan_one(&s, &spec) : plan_all(&spec, s.json);
 }
 

@@ -9,7 +9,7 @@
 
 typedef struct {
     uint64_t    capacity;
-    const char *output;
+    const char *output, *key_file;
     bool        verbose;
 } resize_settings;
 
@@ -18,6 +18,7 @@ static const cli_option resize_options[] = {
       true, "How many keys it should have room for: 1000, 2.5e6, 10M." },
     { 'o', "output", "OUT", CLI_TEXT, offsetof(resize_settings, output), false,
       "Where the result goes; '-' is standard output. Default: FILE." },
+    CLI_SECRET_OPTION(resize_settings, key_file),
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(resize_settings, verbose),
       false, "Say on standard error what it is now." },
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
@@ -46,7 +47,7 @@ static int resize_file(const resize_settings *s, const char *path,
     bly_filter *filter;
     int status;
 
-    if (bly_open(&filter, path, 0, NULL) < 0)
+    if (bly_open(&filter, path, 0, secret_options()) < 0)
         return filter_error();
     if (!filter_can(filter, BLY_CAN_RESIZE))
         status = report_error("'%s' is of a kind that cannot be resized: build "
@@ -77,13 +78,15 @@ static int resize_check(const cli_command *self, const char *output,
 
 static int resize_run(const cli_command *self, int argc, char **argv)
 {
-    resize_settings s = { 0, NULL, false };
+    resize_settings s = { .output = NULL };
     cli_operands operands;
     const char *path, *output;
     int lock = -1, status = options_read(self, argc, argv, &s, &operands);
 
     if (status == CLI_GO)
         status = resize_check(self, s.output, &operands);
+    if (status == CLI_GO)
+        status = secret_read(s.key_file);
     if (status != CLI_GO)
         return status;
     path = strcmp(operands.names[0], "-") == 0 ? "/dev/stdin"

@@ -42,6 +42,7 @@ static const cli_option sketch_options[] = {
       false, "The seed of the hash function: another one makes other errors. "
       "Default: 0." },
     CLI_HASH_OPTION(sketch_settings, build.hash),
+    CLI_SECRET_OPTION(sketch_settings, build.key_file),
     CLI_HOW_OPTIONS(sketch_settings, build.how),
     CLI_JOBS_OPTION(sketch_settings, build.jobs),
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(sketch_settings, build.verbose),
@@ -181,7 +182,7 @@ static int sketch_refuse(const char *kind, const bly_spec *spec,
 static int sketch_make(const sketch_settings *s, const cli_operands *operands)
 {
     bly_spec spec = { .capacity = s->differences, .seed = s->build.seed,
-                      .hash = s->build.hash };
+                      .hash = s->build.hash, .secret = secret_bytes() };
     bly_filter *filter;
     char kind[64];
     cli_fed fed;
@@ -221,7 +222,9 @@ static int sketch_check(const cli_command *self, const sketch_settings *s,
         return options_wrong(self, "--whole is 255 bytes at most");
     if (b->json && strcmp(b->output, "-") == 0)
         return options_wrong(self, "-o - and --json both want standard output");
-    return filter_check_output(b->output, operands, 0);
+    status = secret_read(b->key_file);
+    return status == CLI_GO ? filter_check_output(b->output, operands, 0)
+                            : status;
 }
 
 static int sketch_run(const cli_command *self, int argc, char **argv)

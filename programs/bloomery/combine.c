@@ -11,23 +11,25 @@
 #include <unistd.h>
 
 typedef struct {
-    const char *output;
+    const char *output, *key_file;
     uint64_t    level;          /* 0: not given */
 } combine_settings;
 
-#define COMBINE_OUTPUT                                                         \
+/* Those of both. */
+#define COMBINE_OPTIONS                                                        \
     { 'o', "output", "OUT", CLI_TEXT, offsetof(combine_settings, output), true,\
       "Where the result goes; it may be one of the inputs, and '-' is "        \
       "standard output. An existing file is replaced only when the new one is "\
-      "complete." }
+      "complete." },                                                           \
+    CLI_SECRET_OPTION(combine_settings, key_file)
 
 const cli_option combine_options[] = {
-    COMBINE_OUTPUT,
+    COMBINE_OPTIONS,
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
 
 const cli_option combine_level_options[] = {
-    COMBINE_OUTPUT,
+    COMBINE_OPTIONS,
     { 'l', "level", "N", CLI_ITEMS, offsetof(combine_settings, level), false,
       "For a filter A that can 'unite at': give the keys of the other filters "
       "the label N. Those may be of the kind that its levels are, or like A, "
@@ -60,7 +62,7 @@ static int combine_all(const cli_combination *how, const combine_settings *s,
     bly_filter *into;
     int status = CLI_OK;
 
-    if (bly_open(&into, operands->names[0], 0, NULL) < 0)
+    if (bly_open(&into, operands->names[0], 0, secret_options()) < 0)
         return filter_error();
     for (size_t i = 1; i < operands->count && status == CLI_OK; i++)
         status = combine_one(how, s->level, into, operands->names[0],
@@ -80,25 +82,27 @@ static bool combine_changes_input(const char *output,
     return false;
 }
 
-static int combine_check(const cli_command *self, const char *output,
+static int combine_check(const cli_command *self, const combine_settings *s,
                          const cli_operands *operands)
 {
     const cli_operands none = { NULL, 0 };
+    int status = secret_read(s->key_file);
 
     if (operands->count < 2)
         return options_wrong(self, "it takes at least two filters");
-    return filter_check_output(output, &none, 0);
+    return status == CLI_GO ? filter_check_output(s->output, &none, 0)
+                            : status;
 }
 
 int combine_run(const cli_command *self, const cli_combination *how,
                 int argc, char **argv)
 {
-    combine_settings s = { NULL, 0 };
+    combine_settings s = { .output = NULL };
     cli_operands operands;
     int lock = -1, status = options_read(self, argc, argv, &s, &operands);
 
     if (status == CLI_GO)
-        status = combine_check(self, s.output, &operands);
+        status = combine_check(self, &s, &operands);
     if (status != CLI_GO)
         return status;
     if (combine_changes_input(s.output, &operands)) {

@@ -22,7 +22,6 @@
 typedef struct {
     const cli_how      *how;
     const cli_operands *members, *others;
-    const bly_filter   *hasher; /* whose hash function and seed            */
 } cli_disjoint;
 
 /* Drop repeats among the first *members hashes, which come first again, and
@@ -34,8 +33,7 @@ int disjoint_run(cli_hashes *hashes, size_t *members,
 /* ==== change.c ========================================================== */
 
 typedef struct {
-    int (*feed)(bly_filter *filter, cli_lines *lines, size_t jobs,
-                bool progress, cli_fed *out);
+    cli_feed   *feed;
     uint64_t    ability;        /* BLY_CAN_ADD                            */
     const char *missing;        /* what to say when FILE is               */
     uint64_t    label;          /* the labels' column by default; 0: none */
@@ -51,6 +49,7 @@ extern const cli_option change_options[], change_add_options[],
 typedef struct {
     cli_how  how;
     uint64_t jobs, least;
+    const char *key_file;
     bool     invert, count, quiet, summary, json, no_progress, paged;
 } ask_settings;
 
@@ -58,6 +57,7 @@ typedef struct {
 #define ASK_OPTIONS                                                           \
     CLI_HOW_OPTIONS(ask_settings, how),                                       \
     CLI_JOBS_OPTION(ask_settings, jobs),                                      \
+    CLI_SECRET_OPTION(ask_settings, key_file),                                \
     { 0, "no-progress", NULL, CLI_FLAG, offsetof(ask_settings, no_progress),  \
       false, "Show no progress on the terminal." },                           \
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
@@ -122,7 +122,7 @@ extern const cli_option combine_level_options[];        /* of unite alone */
 /* ==== cmd_build.c ======================================================= */
 
 typedef struct {
-    const char *kind, *hash, *output;
+    const char *kind, *hash, *output, *key_file;
     cli_operands without;       /* files of other keys; names from malloc  */
     uint64_t    items, seed, jobs, memory;
     double      rate;           /* 0: the library's, 1 %                   */

@@ -77,11 +77,14 @@ static void disjoint_keep(disjoint_found *out, const bly_key *key)
 
 /* In a batch of all lines; false: not there. */
 static bool disjoint_find_in(disjoint_found *out, const cli_batch *b,
-                             const bly_filter *hasher, uint64_t hash)
+                             const cli_hashes *of, uint64_t hash)
 {
+    uint64_t hashes[LINES_MOST];
+
+    bly_hash_keys(hashes, of->kind, of->spec,
+                  &(bly_keys){ .n = b->n, .keys = b->keys });
     for (size_t i = 0; i < b->n; i++)
-        if (b->keys[i].data != NULL
-            && bly_hash(hasher, b->keys[i].data, b->keys[i].length) == hash) {
+        if (b->keys[i].data != NULL && hashes[i] == hash) {
             disjoint_keep(out, &b->keys[i]);
             out->line = i + 1;
             return true;
@@ -90,7 +93,7 @@ static bool disjoint_find_in(disjoint_found *out, const cli_batch *b,
 }
 
 static void disjoint_find_all(disjoint_found *out, cli_lines *lines,
-                              cli_batch *batch, const bly_filter *hasher,
+                              cli_batch *batch, const cli_hashes *of,
                               uint64_t hash)
 {
     cli_chunk chunk = { .block = NULL };
@@ -105,7 +108,7 @@ static void disjoint_find_all(disjoint_found *out, cli_lines *lines,
         path = chunk.path;
         for (size_t at = 0; out->path == NULL
                          && lines_split(lines, &chunk, &at, batch); ) {
-            if (disjoint_find_in(out, batch, hasher, hash)) {
+            if (disjoint_find_in(out, batch, of, hash)) {
                 out->path = path;
                 out->line += before;
             }
@@ -117,7 +120,8 @@ static void disjoint_find_all(disjoint_found *out, cli_lines *lines,
 
 /* A pipe cannot be read again. */
 static void disjoint_find(disjoint_found *out, const cli_disjoint *lists,
-                          const cli_operands *operands, uint64_t hash)
+                          const cli_operands *operands, const cli_hashes *of,
+                          uint64_t hash)
 {
     cli_batch *batch = malloc(sizeof *batch);
     cli_lines lines;
@@ -126,7 +130,7 @@ static void disjoint_find(disjoint_found *out, const cli_disjoint *lists,
     out->path = NULL;
     lines_open(&lines, lists->how, operands, 0, true);
     if (batch != NULL && lines_measure(&lines, &total) == CLI_OK)
-        disjoint_find_all(out, &lines, batch, lists->hasher, hash);
+        disjoint_find_all(out, &lines, batch, of, hash);
     lines_close(&lines);
     free(batch);
 }
@@ -142,14 +146,14 @@ static int disjoint_two_keys(const disjoint_found *a, const disjoint_found *b)
                         (unsigned long long)b->line, b->path);
 }
 
-static int disjoint_refuse(const cli_disjoint *lists, uint64_t hash,
-                           size_t common)
+static int disjoint_refuse(const cli_disjoint *lists, const cli_hashes *of,
+                           uint64_t hash, size_t common)
 {
     disjoint_found a, b, *one = &a;
     char more[64] = "";
 
-    disjoint_find(&a, lists, lists->members, hash);
-    disjoint_find(&b, lists, lists->others, hash);
+    disjoint_find(&a, lists, lists->members, of, hash);
+    disjoint_find(&b, lists, lists->others, of, hash);
     if (a.path != NULL && b.path != NULL
         && (a.length != b.length || strcmp(a.text, b.text) != 0))
         return disjoint_two_keys(&a, &b);
@@ -182,7 +186,7 @@ int disjoint_run(cli_hashes *hashes, size_t *members, const cli_disjoint *lists)
     size_t common = disjoint_common(hashes->hashes, n, others, m, &first);
 
     if (common > 0)
-        return disjoint_refuse(lists, first, common);
+        return disjoint_refuse(lists, hashes, first, common);
     if (m > 0)
         memmove(hashes->hashes + n, others, m * sizeof *others);
     *members = n;

@@ -292,7 +292,8 @@ static int exact_survey_commit(void *argument, cli_worker *w)
 /* A filter of so many bits. */
 static int exact_filter(bly_filter **out, uint64_t bits)
 {
-    bly_spec spec = { .capacity = bits / 12 + 1 };
+    bly_spec spec = { .capacity = bits / 12 + 1, .hash = secret_hash(),
+                      .secret = secret_bytes() };
     char kind[64];
 
     snprintf(kind, sizeof kind, "blocked:k=6,m=%" PRIu64, bits);

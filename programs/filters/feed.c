@@ -1,10 +1,11 @@
 /* feed.c - the keys of lines go into a filter, or out, and what is said about
  * it.
  *
- * All threads split lines and hash keys; the hashes are added or removed in
- * the order of the input, by one thread at a time: that is the smaller part of
- * the work, and a filter whose state depends on the order is the same whatever
- * -j. Shared by `build`, `add`, `remove` and `put`. Floor 8; includes its own
+ * All threads split lines and hash keys. Where the filter is shared
+ * (BLY_SHARED) each then adds those of its chunk, for their order leaves no
+ * trace in such a kind. Else they are added or removed in the order of the
+ * input, by one thread at a time: a filter whose state depends on the order is
+ * the same whatever -j. Shared by `build`, `add`, `remove` and `put`. Floor 8; includes its own
  * folder's, the frame's and the library's headers only.
  */
 #include "filters/filters.h"
@@ -24,45 +25,57 @@ typedef struct {
     char        text[41];
 } feed_wrong;
 
-/* A worker's hashes, and labels, of the keys of one chunk. */
+/* Of the keys of a worker's chunk their hashes, or the keys themselves as they
+ * lie in it; and their labels. */
 typedef struct {
     uint64_t  *hashes, *labels;
+    bly_key   *keys;
     size_t     n, room;
     uint64_t   lines, keyless;
     feed_wrong wrong;
+    bly_status status;          /* of adding them, and how many went in   */
+    size_t     done;
 } feed_own;
 
 typedef struct feed_job feed_job;
 struct feed_job {
-    bly_filter *filter;         /* or, for hashes only, whose hash it is  */
+    bly_filter *filter;         /* NULL: hashes only, to be kept          */
     cli_hashes *hashes;
     cli_fed    *fed;
     int       (*take)(const feed_job *job, cli_worker *w);
     cli_labels  labels;         /* those there may be, if there are any   */
     bool        numbers;        /* keys are decimal numbers               */
-    bool        whole;          /* of a kind that may want more of a key than
-                                   its hash                               */
+    bool        whole;          /* keys go in or out themselves: the kind may
+                                   want more of them than their hashes    */
+    bool        shared;         /* many threads may add at once           */
     const char *path;           /* the file that is being read            */
     uint64_t    lines;          /* before the next chunk, of this file    */
 };
 
-static bool feed_grow(uint64_t **numbers, size_t room)
+/* `array` is the address of a pointer. */
+static bool feed_grow(void *array, size_t room, size_t size)
 {
-    uint64_t *grown = realloc(*numbers, room * sizeof *grown);
+    void *old, *grown;
 
-    if (grown != NULL)
-        *numbers = grown;
-    return grown != NULL;
+    memcpy(&old, array, sizeof old);
+    grown = realloc(old, room * size);
+    if (grown == NULL)
+        return false;
+    memcpy(array, &grown, sizeof grown);
+    return true;
 }
 
-static bool feed_room(feed_own *own, size_t more, bool labels)
+static bool feed_room(const feed_job *job, feed_own *own, size_t more)
 {
     size_t room = own->room + own->room / 2 + more;
 
     if (own->n + more <= own->room)
         return true;
-    if (!feed_grow(&own->hashes, room)
-        || (labels && !feed_grow(&own->labels, room)))
+    if (job->whole ? !feed_grow(&own->keys, room, sizeof *own->keys)
+                   : !feed_grow(&own->hashes, room, sizeof *own->hashes))
+        return false;
+    if (job->labels.most > 0
+        && !feed_grow(&own->labels, room, sizeof *own->labels))
         return false;
     own->room = room;
     return true;
@@ -123,94 +136,128 @@ static void feed_labels(const feed_job *job, const cli_worker *w,
     }
 }
 
-/* All that is no number has one hash, and would be one key. Of the n keys
- * hashed last, the first such. */
-static void feed_numbers(const cli_worker *w, feed_own *own, size_t n)
+/* The kind and spec that hashes are for have been planned: nothing can fail. */
+static void feed_hash(const feed_job *job, uint64_t *hashes,
+                      const bly_key *keys, size_t n)
 {
-    const uint64_t *hashes = own->hashes + own->n - n;
-
-    for (size_t i = 0; i < n; i++)
-        if (hashes[i] == UINT64_MAX) {
-            feed_note_wrong(&own->wrong, filter_no_number, &w->batch->keys[i],
-                            w);
-            return;
-        }
+    if (job->filter == NULL)
+        bly_hash_keys(hashes, job->hashes->kind, job->hashes->spec,
+                      &(bly_keys){ .n = n, .keys = keys });
+    for (size_t i = 0; i < n && job->filter != NULL; i++)
+        hashes[i] = bly_hash(job->filter, keys[i].data, keys[i].length);
 }
 
-/* Hash all keys of the chunk. */
+/* Of all hash functions only `decimal` says both. */
+static bool feed_decimal(const feed_job *job)
+{
+    static const bly_key two[] = { { "7", 1 }, { "x", 1 } };
+    uint64_t hashes[2];
+
+    feed_hash(job, hashes, two, 2);
+    return hashes[0] == 7 && hashes[1] == UINT64_MAX;
+}
+
+/* All that is no number has one hash, and would be one key. The first such of
+ * the batch. */
+static void feed_numbers(const feed_job *job, const cli_worker *w,
+                         feed_own *own)
+{
+    const cli_batch *b = w->batch;
+
+    for (size_t i = 0; i < b->n; i++) {
+        const bly_key *key = &b->keys[i];
+        uint64_t hash;
+
+        if (job->whole)
+            feed_hash(job, &hash, key, 1);
+        else
+            hash = own->hashes[own->n + i];
+
+        if (hash == UINT64_MAX) {
+            feed_note_wrong(&own->wrong, filter_no_number, key, w);
+            return;
+        }
+    }
+}
+
+/* The keys of a batch, behind those that are there. */
+static void feed_batch(const feed_job *job, const cli_worker *w, feed_own *own)
+{
+    const cli_batch *b = w->batch;
+
+    for (size_t i = 0; i < b->n && job->whole; i++)
+        own->keys[own->n + i] = b->keys[i];
+    if (b->n > 0 && !job->whole)
+        feed_hash(job, own->hashes + own->n, b->keys, b->n);
+    if (job->labels.most > 0)
+        feed_labels(job, w, own);
+    if (job->numbers)
+        feed_numbers(job, w, own);
+    own->n += b->n;
+    own->lines += b->n + b->keyless;
+    own->keyless += b->keyless;
+}
+
+static void feed_add_all(const feed_job *job, feed_own *own)
+{
+    const bly_keys keys = { .n = own->n, .keys = own->keys };
+
+    own->status = job->whole
+        ? bly_add_keys(job->filter, &keys, NULL, &own->done)
+        : bly_add_many(job->filter, own->hashes, own->n, NULL, &own->done);
+}
+
+/* All keys of the chunk. What one is refused for is told in the chunk's turn,
+ * by this thread, so that bly_why still has it. */
 static bool feed_work(void *argument, cli_worker *w)
 {
     const feed_job *job = argument;
     feed_own *own = w->own;
-    cli_batch *b = w->batch;
-    bool labels = job->labels.most > 0;
 
     own->n = 0;
     own->lines = own->keyless = 0;
     own->wrong.why = NULL;
-    for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, b); ) {
-        if (!feed_room(own, b->n, labels))
+    for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); ) {
+        if (!feed_room(job, own, w->batch->n))
             return false;
-        if (labels)
-            feed_labels(job, w, own);
-        for (size_t i = 0; i < b->n; i++)
-            own->hashes[own->n++] = bly_hash(job->filter, b->keys[i].data,
-                                             b->keys[i].length);
-        if (job->numbers)
-            feed_numbers(w, own, b->n);
-        own->lines += b->n + b->keyless;
-        own->keyless += b->keyless;
+        feed_batch(job, w, own);
     }
+    if (job->shared && own->wrong.why == NULL)
+        feed_add_all(job, own);
     return true;
 }
 
-/* One of the chunk's keys was refused: add them singly until that one comes.
- * Nothing is saved after an error, so they may go in once more. */
-static int feed_blame(const feed_job *job, cli_worker *w)
+/* Key number `key` of the chunk was refused: which line is it? */
+static int feed_blame(const feed_job *job, cli_worker *w, size_t key)
 {
     const cli_batch *b = w->batch;
     char why[512];
     feed_wrong wrong = { .why = NULL };
 
-    for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); )
-        for (size_t i = 0; i < b->n; i++) {
-            if (bly_add(job->filter, b->keys[i].data, b->keys[i].length)
-                != BLY_EPARAM)
-                continue;
-            snprintf(why, sizeof why, "is refused: %s", bly_why());
-            feed_note_wrong(&wrong, why, &b->keys[i], w);
-            return feed_refuse(job, &wrong);
+    snprintf(why, sizeof why, "is refused: %s", bly_why());
+    for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch);
+         key -= b->n)
+        if (key < b->n) {
+            feed_note_wrong(&wrong, why, &b->keys[key], w);
+            break;
         }
-    return filter_error();
+    return feed_refuse(job, &wrong);
 }
 
-static bly_status feed_add_whole(const feed_job *job, cli_worker *w)
-{
-    bly_status status = BLY_OK;
-
-    for (size_t at = 0; status >= 0
-                     && lines_split(w->lines, &w->chunk, &at, w->batch); )
-        status = bly_add_keys(
-            job->filter, &(bly_keys){.n = w->batch->n, .keys = w->batch->keys},
-            NULL, NULL);
-    return status;
-}
-
-/* The keys go in. */
+/* The keys go in, or are in. */
 static int feed_add(const feed_job *job, cli_worker *w)
 {
-    const feed_own *own = w->own;
-    bly_status status = job->whole ? feed_add_whole(job, w)
-                                   : bly_add_many(job->filter, own->hashes,
-                                                  own->n, NULL, NULL);
+    feed_own *own = w->own;
 
-    if (status == BLY_EFULL)
+    if (!job->shared)
+        feed_add_all(job, own);
+    if (own->status == BLY_EFULL)
         return report_error("%s; nothing was saved%s", bly_why(),
                             filter_can(job->filter, BLY_CAN_RESIZE)
                             ? " (see 'bloomery resize')" : "");
-    if (status == BLY_EPARAM)
-        return feed_blame(job, w);
-    return status < 0 ? filter_error() : CLI_GO;
+    if (own->status == BLY_EPARAM)
+        return feed_blame(job, w, own->done);
+    return own->status < 0 ? filter_error() : CLI_GO;
 }
 
 /* What became of n keys that were to go out. */
@@ -226,20 +273,14 @@ static int feed_removed(const feed_job *job, bly_status status,
     return CLI_GO;
 }
 
-static int feed_remove_whole(const feed_job *job, cli_worker *w)
+static bly_status feed_remove_some(const feed_job *job, const feed_own *own,
+                                   size_t from, size_t n, bly_status *each)
 {
-    bly_status each[LINES_MOST];
-    const cli_batch *b = w->batch;
-    int result = CLI_GO;
-
-    for (size_t at = 0; result == CLI_GO
-                     && lines_split(w->lines, &w->chunk, &at, w->batch); )
-        result = feed_removed(
-            job,
-            bly_remove_keys(job->filter,
-                            &(bly_keys){.n = b->n, .keys = b->keys}, each),
-            each, b->n);
-    return result;
+    if (!job->whole)
+        return bly_remove_many(job->filter, own->hashes + from, n, each);
+    return bly_remove_keys(job->filter,
+                           &(bly_keys){ .n = n, .keys = own->keys + from },
+                           each);
 }
 
 /* The keys go out, as many at a time as there is room for their statuses. */
@@ -249,12 +290,9 @@ static int feed_remove(const feed_job *job, cli_worker *w)
     bly_status each[LINES_MOST];
     int result = CLI_GO;
 
-    if (job->whole)
-        return feed_remove_whole(job, w);
     for (size_t i = 0, n; i < own->n && result == CLI_GO; i += n) {
         n = own->n - i < LINES_MOST ? own->n - i : LINES_MOST;
-        result = feed_removed(job, bly_remove_many(job->filter,
-                                                   own->hashes + i, n, each),
+        result = feed_removed(job, feed_remove_some(job, own, i, n, each),
                               each, n);
     }
     return result;
@@ -303,8 +341,8 @@ static int feed_keep(const feed_job *job, cli_worker *w)
     if (all->n + own->n > all->room) {
         size_t room = all->room + all->room / 2 + own->n;
 
-        if (!feed_grow(&all->hashes, room)
-            || (labels && !feed_grow(&all->labels, room)))
+        if (!feed_grow(&all->hashes, room, sizeof *all->hashes)
+            || (labels && !feed_grow(&all->labels, room, sizeof *all->labels)))
             return work_no_memory();
         all->room = room;
     }
@@ -347,6 +385,7 @@ static void feed_clean(void *argument)
 
     free(own->hashes);
     free(own->labels);
+    free(own->keys);
 }
 
 static int feed_run(feed_job *job, cli_lines *lines, size_t jobs,
@@ -360,8 +399,7 @@ static int feed_run(feed_job *job, cli_lines *lines, size_t jobs,
 
     if (status == CLI_ERROR)
         return status;
-    job->numbers = filter_numbers(job->filter);
-    job->whole = filter_can(job->filter, BLY_CAN_WHOLE_KEYS);
+    job->numbers = feed_decimal(job);
     *job->fed = (cli_fed){ .keys = 0 };
     progress_start(doing, total, progress);
     status = work_run(lines, &work, job, jobs);
@@ -373,7 +411,18 @@ static int feed_run(feed_job *job, cli_lines *lines, size_t jobs,
 int feed_filter(bly_filter *filter, cli_lines *lines, size_t jobs,
                 bool progress, cli_fed *out)
 {
-    feed_job job = { .filter = filter, .fed = out, .take = feed_add };
+    feed_job job = { .filter = filter, .fed = out, .take = feed_add,
+                     .whole = filter_can(filter, BLY_CAN_WHOLE_KEYS) };
+
+    return feed_run(&job, lines, jobs, "adding", progress);
+}
+
+int feed_shared(bly_filter *filter, cli_lines *lines, size_t jobs,
+                bool progress, cli_fed *out)
+{
+    feed_job job = { .filter = filter, .fed = out, .take = feed_add,
+                     .whole = filter_can(filter, BLY_CAN_WHOLE_KEYS),
+                     .shared = true };
 
     return feed_run(&job, lines, jobs, "adding", progress);
 }
@@ -381,7 +430,8 @@ int feed_filter(bly_filter *filter, cli_lines *lines, size_t jobs,
 int feed_out(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
              cli_fed *out)
 {
-    feed_job job = { .filter = filter, .fed = out, .take = feed_remove };
+    feed_job job = { .filter = filter, .fed = out, .take = feed_remove,
+                     .whole = filter_can(filter, BLY_CAN_WHOLE_KEYS) };
 
     return feed_run(&job, lines, jobs, "removing", progress);
 }
@@ -399,11 +449,11 @@ int feed_put(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
     return feed_run(&job, lines, jobs, "labelling", progress);
 }
 
-int feed_hashes(cli_hashes *hashes, bly_filter *hasher, cli_lines *lines,
-                size_t jobs, bool progress, cli_fed *out)
+int feed_hashes(cli_hashes *hashes, cli_lines *lines, size_t jobs,
+                bool progress, cli_fed *out)
 {
-    feed_job job = { .filter = hasher, .hashes = hashes, .fed = out,
-                     .take = feed_keep, .labels = hashes->may };
+    feed_job job = { .hashes = hashes, .fed = out, .take = feed_keep,
+                     .labels = hashes->may };
 
     return feed_run(&job, lines, jobs, "hashing", progress);
 }

@@ -3,6 +3,7 @@
  * Floor 8, above the frame: this folder, the frame and <bloomery.h> are all it
  * includes.
  *
+ *      secret.c    the secret key of --key-file
  *      filter.c    opening, locking and saving of filter files
  *      paged.c     filters that are used in their file
  *      feed.c      keys of lines -> into a filter or out, and the report
@@ -13,6 +14,33 @@
 #define FILTERS_FILTERS_H
 
 #include "frame/frame.h"
+
+/* ==== secret.c ========================================================== */
+
+/* Of all that make or open filters. */
+#define CLI_SECRET_OPTION(settings, key_file)                                 \
+    { 0, "key-file", "FILE", CLI_TEXT, offsetof(settings, key_file), false,   \
+      "The secret key of filters whose hash is siphash: FILE holds 16 bytes, "\
+      "or 32 hexadecimal digits. Make one by 'head -c 16 /dev/urandom > "     \
+      "FILE', and keep it: the filter does not hold it, and nobody can use "  \
+      "the filter without." }
+
+/* Of those whose filters nobody sees. */
+#define CLI_SECRET_HASH_OPTION(settings, key_file)                            \
+    { 0, "key-file", "FILE", CLI_TEXT, offsetof(settings, key_file), false,   \
+      "For lines that an enemy may choose: hash them by siphash with the "    \
+      "secret key in FILE, 16 bytes or 32 hexadecimal digits." }
+
+/* Read the key; `path` NULL: there is none. CLI_GO or CLI_ERROR. */
+int secret_read(const char *path);
+
+/* How filters are to be opened; what a bly_spec is to have, NULL or the key. */
+const bly_options *secret_options(void);
+const void        *secret_bytes(void);
+
+/* The hash function where the key alone decides: siphash, or NULL, the
+ * default. */
+const char        *secret_hash(void);
 
 /* ==== filter.c ========================================================== */
 
@@ -42,6 +70,12 @@ int filter_lock(const char *path);
  * "kind:option=value,…"? False for a kind that does not exist. */
 bool filter_can(const bly_filter *filter, uint64_t ability);
 bool filter_kind_can(const char *kind, uint64_t ability);
+
+/* What the header of an ordinary file says; false: there is none. */
+bool filter_peek(bly_header *header, const char *path);
+
+/* Should so many threads add at once to a filter of this kind? */
+bool filter_shares(const char *kind, size_t jobs);
 
 /* Is the kind one of the family that bly_kinds says, "sets"? */
 bool filter_kind_of_family(const char *kind, const char *family);
@@ -87,9 +121,6 @@ void paged_refuse(const char *path, bly_status status);
 bool paged_wanted(const char *path, uint64_t memory);
 bly_filter *paged_open(const char *path, uint64_t memory);
 
-/* Has it pages, and did its last writer not close it? */
-bool paged_unclosed(const char *path);
-
 /* A new file, under another name until it is complete. */
 typedef struct {
     char path[4096], work[4096 + 32];
@@ -114,16 +145,24 @@ typedef struct {
     double   seconds;
 } cli_fed;
 
-/* Add every key of the lines. CLI_OK, or CLI_ERROR when it has said why. */
+/* Do something with every key of the lines. CLI_OK, or CLI_ERROR when it has
+ * said why. */
+typedef int cli_feed(bly_filter *filter, cli_lines *lines, size_t jobs,
+                     bool progress, cli_fed *out);
+
+/* Add it. */
 int feed_filter(bly_filter *filter, cli_lines *lines, size_t jobs,
                 bool progress, cli_fed *out);
 
-/* The same, to remove every key that is there. */
+/* The same for a filter that was made or opened with BLY_SHARED. */
+int feed_shared(bly_filter *filter, cli_lines *lines, size_t jobs,
+                bool progress, cli_fed *out);
+
+/* Remove it, if it is there. */
 int feed_out(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
              cli_fed *out);
 
-/* The same, to give every key its label: of a kind that does not add, every
- * key that is there. */
+/* Give it its label: of a kind that does not add, if it is there. */
 int feed_put(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
              cli_fed *out);
 
@@ -135,12 +174,14 @@ typedef struct {
     uint64_t *hashes, *labels;  /* from malloc; labels if there are any    */
     size_t    n, room;
     cli_labels may;             /* what labels there may be, if any        */
+    const char     *kind;       /* what they are for, of which there is a  */
+    const bly_spec *spec;       /* plan                                    */
 } cli_hashes;
 
-/* Keep the hash of every key, by the hash function and seed of `hasher`, and
- * its label. The caller frees the arrays, after an error too. */
-int feed_hashes(cli_hashes *hashes, bly_filter *hasher, cli_lines *lines,
-                size_t jobs, bool progress, cli_fed *out);
+/* Keep the hash of every key, and its label. The caller frees the arrays, after
+ * an error too. */
+int feed_hashes(cli_hashes *hashes, cli_lines *lines, size_t jobs,
+                bool progress, cli_fed *out);
 
 /* Only count the keys. */
 int feed_count(cli_lines *lines, size_t jobs, bool progress, uint64_t *keys);
@@ -177,8 +218,9 @@ void feed_report(const bly_filter *filter, const cli_fed *fed,
 #define CLI_HASH_OPTION(settings, hash)                                       \
     { 'H', "hash", "HASH", CLI_TEXT, offsetof(settings, hash), false,         \
       "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "      \
-      "fnv1a, or of keys that are integers decimal (as text) or identity (up "\
-      "to 8 bytes)." }
+      "fnv1a; for keys that an enemy may choose siphash, with --key-file; or "\
+      "of keys that are integers decimal (as text) or identity (up to 8 "     \
+      "bytes)." }
 
 /* ==== asked.c =========================================================== */
 

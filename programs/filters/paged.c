@@ -1,7 +1,7 @@
 /* paged.c - filters that are used in their file, because they are large or
  * because that is asked for.
  *
- * Kinds that consist of pages can be (<bloomery.h>, "Bigger than memory"). A
+ * Kinds that consist of pages can be (<bloomery/paged.h>). A
  * filter of more than half the memory is; a smaller one is quicker in memory.
  * Floor 8; includes filters.h and <bloomery.h> only.
  */
@@ -10,7 +10,6 @@
 #include <bloomery/paged.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,10 +17,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* Where an image says what it is (docs/format.md). */
-enum { PAGED_KIND = 8, PAGED_KIND_LENGTH = 16, PAGED_SUM = 112,
-       PAGED_HEADER = 128 };
 
 static uint64_t paged_half_memory(void)
 {
@@ -61,41 +56,25 @@ static size_t paged_memory(uint64_t asked, uint64_t bytes)
     return asked < SIZE_MAX ? (size_t)asked : SIZE_MAX;
 }
 
-/* The header and the size of a regular file that holds a filter of a kind that
- * consists of pages; false for anything else. */
-static bool paged_look(const char *path, unsigned char header[PAGED_HEADER],
-                       uint64_t *bytes)
+/* Does the file hold a filter of a kind that consists of pages? */
+static bool paged_look(const char *path, bly_header *header)
 {
-    char kind[PAGED_KIND_LENGTH + 1] = "";
-    struct stat about;
-    bool read_all = false;
-    int fd = stat(path, &about) == 0 && S_ISREG(about.st_mode)
-           ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-
-    if (fd < 0)
-        return false;
-    read_all = read(fd, header, PAGED_HEADER) == PAGED_HEADER;
-    close(fd);
-    if (!read_all || memcmp(header, "bloomery", PAGED_KIND) != 0)
-        return false;
-    memcpy(kind, header + PAGED_KIND, PAGED_KIND_LENGTH);
-    *bytes = (uint64_t)about.st_size;
-    return filter_kind_can(kind, BLY_CAN_PAGE);
+    return filter_peek(header, path)
+        && filter_kind_can(header->kind, BLY_CAN_PAGE);
 }
 
 /* ==== Asking, adding ==================================================== */
 
 bly_filter *paged_ask(const char *path, bool wanted)
 {
-    unsigned char header[PAGED_HEADER];
+    bly_header header;
     bly_filter *filter;
     bly_status status;
-    uint64_t bytes;
 
-    if (!wanted && (!paged_look(path, header, &bytes)
-                    || bytes <= paged_half_memory()))
+    if (!wanted && (!paged_look(path, &header)
+                    || header.bytes <= paged_half_memory()))
         return filter_map(path, 0);
-    status = bly_open(&filter, path, BLY_PAGED, NULL);
+    status = bly_open(&filter, path, BLY_PAGED, secret_options());
     if (status < 0) {
         paged_refuse(path, status);
         return NULL;
@@ -103,14 +82,12 @@ bly_filter *paged_ask(const char *path, bool wanted)
     return filter;
 }
 
-bool paged_unclosed(const char *path)
+/* Has it pages, and did its last writer not close it? */
+static bool paged_unclosed(const char *path)
 {
-    static const unsigned char none[8];
-    unsigned char header[PAGED_HEADER];
-    uint64_t bytes;
+    bly_header header;
 
-    return paged_look(path, header, &bytes)
-        && memcmp(header + PAGED_SUM, none, sizeof none) == 0;
+    return paged_look(path, &header) && !header.sealed;
 }
 
 void paged_refuse(const char *path, bly_status status)
@@ -125,30 +102,28 @@ void paged_refuse(const char *path, bly_status status)
 
 bool paged_wanted(const char *path, uint64_t memory)
 {
-    unsigned char header[PAGED_HEADER];
-    uint64_t bytes;
+    bly_header header;
 
-    return paged_look(path, header, &bytes)
-        && (memory > 0 || bytes > paged_half_memory()
-            || paged_unclosed(path));
+    return paged_look(path, &header)
+        && (memory > 0 || !header.sealed
+            || header.bytes > paged_half_memory());
 }
 
 bly_filter *paged_open(const char *path, uint64_t memory)
 {
-    unsigned char header[PAGED_HEADER];
-    uint64_t bytes = 0;
-    bool unclosed = paged_unclosed(path);
+    bly_header header = { .sealed = true };
     bly_filter *filter;
 
-    if (bly_open(&filter, path, BLY_PAGED | BLY_WRITE, NULL) < 0) {
+    paged_look(path, &header);
+    if (bly_open(&filter, path, BLY_PAGED | BLY_WRITE, secret_options())
+        < 0) {
         filter_error();
         return NULL;
     }
-    if (unclosed)
+    if (!header.sealed)
         report_note("note: '%s' was not closed by its last writer: it has been "
                     "mended, and has all that was flushed", path);
-    paged_look(path, header, &bytes);
-    if (bly_buffer(filter, paged_memory(memory, bytes)) < 0) {
+    if (bly_buffer(filter, paged_memory(memory, header.bytes)) < 0) {
         filter_error();
         bly_free(filter);
         return NULL;

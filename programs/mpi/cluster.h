@@ -145,9 +145,13 @@ int part_owner(const part_map *map, uint64_t place);
 /* Bytes [*from, *to) of the image are this rank's. */
 void part_range(const part_map *map, int rank, uint64_t *from, uint64_t *to);
 
-/* Have all ranks the same image, as far as the checksum in its header tells,
- * which must be up to date? Collective. */
+/* Have all ranks the same image, as far as its header tells, whose checksum
+ * must be up to date? Collective. */
 bool part_same(const bly_filter *filter);
+
+/* Do all ranks hash keys alike, with one secret? CLI_GO or CLI_ERROR, on all
+ * ranks. Collective. */
+int part_same_key(const bly_filter *filter);
 
 /* Hashes on their way to the ranks that have their place. All zero at first. */
 typedef struct {

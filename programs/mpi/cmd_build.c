@@ -29,7 +29,7 @@
 #include <sys/stat.h>
 
 typedef struct {
-    const char *kind, *hash, *output;
+    const char *kind, *hash, *output, *key_file;
     uint64_t    items, seed;
     double      rate;
     cli_how     how;
@@ -59,7 +59,8 @@ static const cli_option build_options[] = {
     CLI_SPEC_OPTIONS(build_settings),
     {'H', "hash", "HASH", CLI_TEXT, offsetof(build_settings, hash), false,
      "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "
-     "fnv1a."},
+     "fnv1a; for keys that an enemy may choose siphash, with --key-file."},
+    CLI_SECRET_OPTION(build_settings, key_file),
     {'P', "partition", NULL, CLI_FLAG, offsetof(build_settings, partition),
      false, "Each rank holds a part of the filter instead of a whole one."},
     CLI_HOW_OPTIONS(build_settings, how),
@@ -344,6 +345,8 @@ static int build_both(build_job *job)
 
     if (status == CLI_GO)
         status = job_agree(build_new(job));
+    if (status == CLI_GO)
+        status = part_same_key(job->filter);
     if (status != CLI_GO)
         return status;
     start = report_clock();
@@ -395,7 +398,7 @@ static int build_check_output(const build_settings *s,
     return filter_check_output(s->output, operands, 0);
 }
 
-static int build_check(const cli_command *self, const build_job *job,
+static int build_check(const cli_command *self, build_job *job,
                        const cli_operands *operands)
 {
     const build_settings *s = job->want;
@@ -406,7 +409,10 @@ static int build_check(const cli_command *self, const build_job *job,
     if (strcmp(s->output, "-") == 0)    /* mpirun may make a terminal of it */
         return options_wrong(self, "standard output is no place for a filter "
                                    "here: give -o a file");
-    status = build_plan(job);           /* there may be no such kind */
+    status = secret_read(s->key_file);
+    job->spec.secret = secret_bytes();
+    if (status == CLI_GO)
+        status = build_plan(job);       /* there may be no such kind */
     if (status == CLI_GO)
         status = build_check_kind(s);
     if (status == CLI_GO && job_rank == 0)

@@ -31,6 +31,7 @@ typedef struct {
     cli_how     how;
     verify_want want;
     bool        verbose, json;
+    const char *key_file;
 } dedup_settings;
 
 /* What pass 1 has read. */
@@ -67,6 +68,7 @@ static const cli_option dedup_options[] = {
     { 'u', "only-unique", NULL, CLI_FLAG,
       offsetof(dedup_settings, want.unique), false,
       "Print only lines that come once." },
+    CLI_SECRET_HASH_OPTION(dedup_settings, key_file),
     CLI_HOW_OPTIONS(dedup_settings, how),
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(dedup_settings, verbose), false,
       "Say on standard error, round by round, how many lines were in doubt and "
@@ -420,6 +422,10 @@ static int dedup_open(dedup_job *job, const cli_operands *operands)
 {
     bly_spec any = { .capacity = 1 };
 
+    if (secret_read(job->want->key_file) != CLI_GO)
+        return CLI_ERROR;
+    any.hash = secret_hash();
+    any.secret = secret_bytes();
     job->batch = job_memory(NULL, sizeof *job->batch);
     if (bly_new(&job->hasher, "standard", &any) < 0)
         return filter_error();
@@ -452,6 +458,8 @@ static int dedup_run(const cli_command *self, int argc, char **argv)
     status = job_agree(dedup_open(&job, &operands));
     if (status == CLI_GO)
         status = share_same(&job.share);
+    if (status == CLI_GO)
+        status = part_same_key(job.hasher);
     if (status == CLI_GO)
         status = dedup_all(&job);
     if (status == CLI_GO)

@@ -31,6 +31,7 @@
 typedef struct {
     cli_how how;
     bool    invert, count, quiet, summary, json;
+    const char *key_file;
 } query_settings;
 
 /* A line of the slice: where it ends, and who answers for its key. */
@@ -70,6 +71,7 @@ static const cli_option query_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(query_settings, json), false,
       "The summary as a JSON object." },
     CLI_HOW_OPTIONS(query_settings, how),
+    CLI_SECRET_OPTION(query_settings, key_file),
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
 
@@ -315,26 +317,13 @@ static int query_rounds(query_job *job)
 
 /* ==== The report ======================================================== */
 
-/* Where an image has its planned rate (docs/format.md); bly_stat would read
- * all of the filter. */
-enum { QUERY_RATE = 56 };
-
-static double query_planned_rate(const bly_filter *filter)
-{
-    const unsigned char *image = bly_raw(filter, NULL);
-    uint64_t bits = 0;
-    double rate;
-
-    for (int i = 8; i-- > 0; )
-        bits = bits << 8 | image[QUERY_RATE + i];
-    memcpy(&rate, &bits, sizeof rate);
-    return rate;
-}
-
 static void query_report(const query_job *job, double seconds)
 {
-    double rate = query_planned_rate(job->filter);
+    bly_header header = { .rate = 0 };
+    double rate;
 
+    bly_peek(&header, bly_raw(job->filter, NULL), BLY_HEADER_BYTES);
+    rate = header.rate;         /* bly_stat would read all of the filter */
     if (job->want->json)
         asked_json(&job->tally, job->file, rate, seconds);
     else if (job->want->summary)
@@ -377,7 +366,7 @@ static int query_check(const cli_command *self, const query_settings *s,
     if ((s->json || s->summary) && (s->invert || s->count || s->quiet))
         return options_wrong(self, "a summary counts all keys; it goes not "
                                    "with -v, -c or -q");
-    return CLI_GO;
+    return secret_read(s->key_file);
 }
 
 /* A pipe would give its bytes to one rank only, and the others would wait. */

@@ -47,17 +47,22 @@ void part_range(const part_map *map, int rank, uint64_t *from, uint64_t *to)
     *to = map->bytes - *from < map->width ? map->bytes : *from + map->width;
 }
 
-/* The last 8 bytes of an image's header are a checksum of all that comes
- * before, the checksum of the payload included (docs/format.md). */
-enum { PART_SUM = 120 };
-
+/* The header holds a checksum of all the rest. */
 bool part_same(const bly_filter *filter)
 {
-    const unsigned char *image = bly_raw(filter, NULL);
-    uint64_t sum;
+    const bly_key header = { bly_raw(filter, NULL), BLY_HEADER_BYTES };
+    uint64_t hash = 0;
 
-    memcpy(&sum, image + PART_SUM, sizeof sum);
-    return job_same(sum);
+    bly_hash_keys(&hash, NULL, NULL, &(bly_keys){ .n = 1, .keys = &header });
+    return job_same(hash);
+}
+
+int part_same_key(const bly_filter *filter)
+{
+    return job_same(bly_hash(filter, "", 0)) ? CLI_GO
+         : report_error("not all ranks have the same secret key: let "
+                        "--key-file name a file that every machine of the job "
+                        "can read");
 }
 
 /* ==== Mail ============================================================== */

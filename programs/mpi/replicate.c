@@ -43,7 +43,8 @@ uint64_t replicate_bytes(uint64_t image)
 static int replicate_unite(bly_filter *filter, const job_bytes *image)
 {
     bly_filter *other;
-    bly_status status = bly_wrap(&other, image->bytes, image->n, NULL);
+    bly_status status = bly_wrap(&other, image->bytes, image->n,
+                                 secret_options());
 
     if (status == BLY_OK) {
         status = bly_unite(filter, other);
@@ -58,8 +59,8 @@ static int replicate_replace(bly_filter **filter, const job_bytes *image)
 {
     bly_free(*filter);
     *filter = NULL;
-    return bly_unpack(filter, image->bytes, image->n, NULL) < 0 ? filter_error()
-                                                          : CLI_GO;
+    return bly_unpack(filter, image->bytes, image->n, secret_options()) < 0
+         ? filter_error() : CLI_GO;
 }
 
 static void replicate_send(const bly_filter *filter, int rank, job_bytes *in)

@@ -15,14 +15,30 @@ printf 'no newline at the end' >last
 
 try build -j 1 -p 1e-6 -o one.bly keys
 silent 'build with one thread'
-for kind in standard blocked; do
-    "$BLOOMERY" build -j 1 -k $kind -p 1e-6 -o one.bly keys
-    for jobs in $(work '2 3 8' 3); do
-        try build -j $jobs -k $kind -p 1e-6 -o many.bly keys
-        silent "build $kind -j $jobs"
-        check "build $kind -j $jobs: the same bytes" cmp one.bly many.bly
-    done
+for jobs in $(work '2 3 8' 3); do
+    try build -j $jobs -p 1e-6 -o many.bly keys
+    silent "build -j $jobs"
+    check "build -j $jobs: the same bytes" cmp one.bly many.bly
 done
+
+# Kinds to which all threads add at once, where they are many enough, and some
+# to which one does.
+shared=$("$BLOOMERY" kinds --json |
+    awk -F '"' '/^    "name"/ { name = $4 } /^ *"share"/ { print name }')
+check 'kinds that can share' [ "$(echo "$shared" | wc -l)" -ge 6 ]
+for kind in $shared counting quotient scalable; do
+    "$BLOOMERY" build -j 1 -n 900000 -k "$kind" -o one.bly keys
+    try build -j 8 -n 900000 -k "$kind" -o many.bly keys
+    silent "build $kind -j 8"
+    check "build $kind -j 8: the same bytes" cmp one.bly many.bly
+    "$BLOOMERY" add -j 1 one.bly mixed
+    try add -j 8 many.bly mixed
+    silent "add $kind -j 8"
+    check "add $kind -j 8: the same bytes" cmp one.bly many.bly
+    try query -j 2 -c many.bly keys mixed
+    out_is "$kind: every key is found" 0 '800000\n'
+done
+"$BLOOMERY" build -j 1 -k blocked -p 1e-6 -o one.bly keys
 "$BLOOMERY" query -j 1 one.bly mixed last keys >in-order
 "$BLOOMERY" query -j 1 -v one.bly mixed last keys >others
 check 'query: a third of the mixed keys, and all' \

@@ -1,0 +1,123 @@
+/* secret.c - the secret key of filters that are hashed by siphash.
+ *
+ * A program works with one key, or with none: the file that --key-file names
+ * is read once, before anything else is done, and all filters that are then
+ * made or opened get what it holds. Floor 8; includes filters.h and
+ * <bloomery.h> only.
+ */
+#include "filters/filters.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SECRET_DIGITS = 2 * BLY_SECRET_BYTES,
+       SECRET_MOST = SECRET_DIGITS + 2 };       /* one more than there may be */
+
+static unsigned char secret_key[BLY_SECRET_BYTES];
+static bly_options   secret_how;
+
+const bly_options *secret_options(void)
+{
+    return &secret_how;
+}
+
+const void *secret_bytes(void)
+{
+    return secret_how.secret;
+}
+
+const char *secret_hash(void)
+{
+    return secret_how.secret != NULL ? "siphash" : NULL;
+}
+
+static int secret_digit(char c)
+{
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+    const char *at = memchr(digits, c, sizeof digits - 1);
+
+    return at != NULL ? (int)(at - digits) % 16 : -1;
+}
+
+static bool secret_hex(const char *text)
+{
+    for (size_t i = 0; i < BLY_SECRET_BYTES; i++) {
+        int high = secret_digit(text[2 * i]);
+        int low = secret_digit(text[2 * i + 1]);
+
+        if (high < 0 || low < 0)
+            return false;
+        secret_key[i] = (unsigned char)(high << 4 | low);
+    }
+    return true;
+}
+
+/* What the file holds, as it is or in digits. */
+static bool secret_take(const char *text, size_t n)
+{
+    if (n == BLY_SECRET_BYTES) {
+        memcpy(secret_key, text, n);
+        return true;
+    }
+    return (n == SECRET_DIGITS
+            || (n == SECRET_DIGITS + 1 && text[SECRET_DIGITS] == '\n'))
+        && secret_hex(text);
+}
+
+/* All of a short file, or the beginning of a longer one; -1: errno. */
+static ssize_t secret_load(int fd, char text[SECRET_MOST])
+{
+    size_t n = 0;
+    ssize_t got = 1;
+
+    while (got != 0 && n < SECRET_MOST) {
+        got = read(fd, text + n, SECRET_MOST - n);
+        if (got < 0 && errno != EINTR)
+            return -1;
+        n += got > 0 ? (size_t)got : 0;
+    }
+    return (ssize_t)n;
+}
+
+static void secret_warn(int fd, const char *path)
+{
+    struct stat about;
+
+    if (fstat(fd, &about) == 0 && (about.st_mode & 077) != 0)
+        report_note("warning: others may read the key in '%s': take that from "
+                    "them by 'chmod 600 %s'", path, path);
+}
+
+static int secret_refuse(const char *path)
+{
+    return report_error("cannot read the key in '%s': %s: check the name and "
+                        "the permissions", path, strerror(errno));
+}
+
+int secret_read(const char *path)
+{
+    char text[SECRET_MOST];
+    int fd = path != NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    ssize_t n;
+
+    if (path == NULL)
+        return CLI_GO;
+    if (fd < 0)
+        return secret_refuse(path);
+    n = secret_load(fd, text);
+    if (n < 0) {
+        close(fd);
+        return secret_refuse(path);
+    }
+    secret_warn(fd, path);
+    close(fd);
+    if (!secret_take(text, (size_t)n))
+        return report_error("'%s' holds no key, which is 16 bytes, or 32 "
+                            "hexadecimal digits: make one by 'head -c 16 "
+                            "/dev/urandom > FILE'", path);
+    secret_how.secret = secret_key;
+    return CLI_GO;
+}
