@@ -87,7 +87,7 @@ static int change_check(const cli_command *self, const cli_change *how,
         return options_wrong(self, how->missing);
     if (strcmp(operands->names[0], "-") == 0)
         return options_wrong(self, "a filter in a pipe cannot be changed in "
-                                   "its place; name a file");
+                                   "place; name a file");
     return filter_check_output(operands->names[0], operands, 1);
 }
 
