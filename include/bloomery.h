@@ -59,9 +59,10 @@
  * join, an atomic flag). Where two threads add the same new key at the same
  * time, both may be told BLY_OK: "new" is exact for one thread alone.
  *
- * The library starts threads of its own for large builds and large images,
- * `threads` in bly_spec and bly_options says how many; 1: none. They block all
- * signals and have ended when the call returns.
+ * The library starts threads of its own for large builds and large images:
+ * at most as many as `threads` in bly_spec and bly_options says; 1: none. They
+ * block all signals and have ended when the call returns. There are no global
+ * settings: no call changes what a call with another filter does.
  *
  * THE STACK
  *
@@ -153,7 +154,7 @@ extern "C" {
     X(EREADONLY,   -16, "the filter was opened or wrapped for reading only")   \
     X(EUNSAFE,     -17, "the key cannot be removed without risk to others")    \
     X(EREMOVED,    -18, "the key was removed once and cannot come back")       \
-    X(ESECRET,     -19, "the filter's hash function needs its secret key")
+    X(ESECRET,     -19, "the secret key is missing, wrong or not wanted")
 
 typedef enum {
 #define BLY_STATUS_ENUM(name, value, text) BLY_##name = value,
@@ -185,14 +186,14 @@ BLY_API const char *bly_version(void);
     X(REMOVE,       3, "remove",     "no key can be removed")                  \
     X(COUNT,        4, "count",      "it does not count")                      \
     X(LABEL,        5, "label",      "it carries no labels")                   \
-    X(SEPARATE,     6, "separate",   "it knows no keys that are no members")   \
+    X(SEPARATE,     6, "separate",   "it is not told what is no member")       \
     X(SHARE,        7, "share",      "threads cannot add to it at once")       \
     X(PAGE,         8, "page",       "it has no pages, to be worked on in a "  \
                                      "file")                                   \
     X(LOCAL,        9, "local",      "a key is in many places of its image")   \
     X(GROW,        10, "grow",       "it does not grow by itself")             \
-    X(FORGET,      11, "forget",     "it forgets no key, and so a stream "     \
-                                     "without end overfills it")               \
+    X(FORGET,      11, "forget",     "it forgets no key, so that an endless "  \
+                                     "stream overfills it")               \
     X(RESIZE,      12, "resize",     "its size stays")                         \
     X(LIST,        13, "list",       "it does not list its fingerprints")      \
     X(PACK,        14, "pack",       "it is saved as it is in memory")         \
@@ -257,7 +258,7 @@ enum {
     BLY_MAP    = 1, /* open: map the file instead of reading it into memory  */
     BLY_WRITE  = 2, /* open, with BLY_MAP or BLY_PAGED: changes go to the file*/
     BLY_SHARED = 4, /* many threads may add and ask at once; see THREADS     */
-    BLY_VERIFY = 8, /* open, with BLY_MAP: read it all to check its checksum */
+    BLY_VERIFY = 8, /* open, mapped or paged: read it all, check its checksum*/
     BLY_PAGED  = 16,/* open: work in the file; see <bloomery/paged.h>        */
     BLY_SPARSE = 32 /* new: memory is taken only as the filter is written, and
                        never from the allocator; see <bloomery/parts.h>      */
@@ -295,7 +296,9 @@ typedef struct {
 /* How a filter that is there is to be held. NULL means all zero. */
 typedef struct {
     const bly_allocator *allocator;     /* as in bly_spec                    */
-    const void *secret;         /* of a filter hashed by "siphash"           */
+    const void *secret;         /* of a filter hashed by "siphash": of any
+                                   other BLY_ESECRET. bly_like and bly_copy
+                                   keep the filter's own and ignore this     */
     uint32_t    threads;        /* as in bly_spec                            */
     uint32_t    zero;           /* 0                                         */
     uint64_t    reserved[5];    /* 0                                         */
@@ -345,8 +348,8 @@ typedef struct {
 /* Compute what bly_new or bly_build would make of kind and spec; allocates
  * nothing. BLY_EKIND, BLY_EOPTION, BLY_EHASH, BLY_EPARAM (a rate outside
  * (0, 1), or below what 64-bit hashes can hold at that capacity; no
- * capacity), BLY_ETOOBIG, BLY_ESECRET. (BLY_EHASH is also said of a hash
- * function that will not do for the kind.) Thread-safe. */
+ * capacity), BLY_ETOOBIG, BLY_ESECRET. (BLY_EHASH also where the hash
+ * function does not suit the kind.) Thread-safe. */
 BLY_API bly_status bly_plan(bly_plan_t *out, const char *kind,
                             const bly_spec *spec) BLY_GIVEN(1, 2);
 
@@ -360,8 +363,8 @@ typedef struct {
     size_t      length;         /* bytes */
 } bly_key;
 
-/* Many keys, as they lie in the caller's memory, in one of four forms; the
- * others stay NULL. A form that is none, or offsets that fall, are
+/* Many keys, as they lie in the caller's memory, in just one of four forms; the
+ * fields of the others stay 0. No form, several, or offsets that fall:
  * BLY_EPARAM. */
 typedef struct {
     size_t          n;          /* how many                                  */
@@ -399,8 +402,8 @@ BLY_API bly_status bly_new(bly_filter **out, const char *kind,
  * share one geometry whatever their mathematics libraries round. Of the spec
  * only hash, seed, secret, allocator, flags and threads matter. Errors of
  * bly_new; BLY_EPARAM (no plan of this library); BLY_EUNSUPPORTED also for a
- * kind of which an empty filter holds more than a plan tells (made of others,
- * egh, floom, stable): send an empty filter instead (bly_pack, bly_unpack). */
+ * kind whose empty filters hold more than a plan tells (family "compound", and
+ * egh): send an empty filter instead (bly_pack, bly_unpack). */
 BLY_API bly_status bly_new_planned(bly_filter **out, const bly_plan_t *plan,
                                    const bly_spec *spec)
                                    BLY_MUST BLY_GIVEN(1, 2);
@@ -434,16 +437,16 @@ BLY_API bly_status bly_build_keys(bly_filter **out, const char *kind,
                                   const uint64_t *labels)
                                   BLY_MUST BLY_GIVEN(1, 2, 4);
 
-/* A new empty filter of the very plan of another, with its hash function,
+/* A new empty filter of the same plan as another, with its hash function,
  * seed and secret: the two can be united, compared, subtracted. BLY_ENOMEM;
  * BLY_EUNSUPPORTED for kinds that are built from all keys at once, that grow,
- * or that are made of other filters and have not the ability "overlap". */
+ * or that are made of other filters and lack the ability "overlap". */
 BLY_API bly_status bly_like(bly_filter **out, const bly_filter *filter,
                             const bly_options *options)
                             BLY_MUST BLY_GIVEN(1, 2);
 
 /* A copy in memory of its own, which may be changed whatever `filter` may.
- * BLY_ENOMEM. (The secret is the filter's own in both.) */
+ * BLY_ENOMEM. */
 BLY_API bly_status bly_copy(bly_filter **out, const bly_filter *filter,
                             const bly_options *options)
                             BLY_MUST BLY_GIVEN(1, 2);
@@ -493,8 +496,8 @@ BLY_API bly_status bly_contains_keys(const bly_filter *filter,
                                      BLY_GIVEN(1, 2);
 
 /* Remove a key that was added, once. BLY_EABSENT: it is not there;
- * BLY_EUNSAFE: it cannot be removed without risk to other keys (nothing was
- * changed in both); BLY_EUNSUPPORTED; BLY_EREADONLY.
+ * BLY_EUNSAFE: it cannot be removed without risk to other keys (neither
+ * changes anything); BLY_EUNSUPPORTED; BLY_EREADONLY.
  *
  * Remove only what was added: a key that was not, but is perhaps there by
  * accident, may take another key's traces with it, which is then lost. No
@@ -502,7 +505,9 @@ BLY_API bly_status bly_contains_keys(const bly_filter *filter,
  *
  * The batch forms go on after a key that could not be removed: each[i], where
  * `each` is not NULL, says what became of key i; they return BLY_OK if all
- * were removed, else the first status that is not BLY_OK. */
+ * were removed, else the first status that is not BLY_OK. Where none can be
+ * tried (BLY_EUNSUPPORTED, BLY_EREADONLY, BLY_EPARAM for `keys`) `each` is
+ * untouched. */
 BLY_API bly_status bly_remove     (bly_filter *filter, const void *key,
                                    size_t length) BLY_GIVEN(1);
 BLY_API bly_status bly_remove_hash(bly_filter *filter, uint64_t hash)
@@ -515,7 +520,7 @@ BLY_API bly_status bly_remove_keys(bly_filter *filter, const bly_keys *keys,
 /* How often the key was added, at most: 0 is certain, a larger number is an
  * upper bound. A kind that does not count says UINT64_MAX ("I cannot bound
  * it") for a key that is perhaps there. bly_count_keys is BLY_EPARAM, and
- * bounds none, where `keys` is not well formed. */
+ * says UINT64_MAX of all, where `keys` is not well formed. */
 BLY_API uint64_t   bly_count     (const bly_filter *filter, const void *key,
                                   size_t length) BLY_GIVEN(1);
 BLY_API uint64_t   bly_count_hash(const bly_filter *filter, uint64_t hash)
@@ -537,7 +542,7 @@ BLY_API bly_status bly_count_keys(const bly_filter *filter,
  * a key, get gives the best one, or one that is better still (its page says
  * which are better: larger ones, or smaller), never a worse one; put says
  * BLY_SEEN where it changed nothing; and bly_add puts the worst label there is.
- * bly_plan and bly_stat tell what labels there may be.
+ * bly_plan and bly_stat say which labels there may be.
  *
  * BLY_EPARAM (a label that there may not be), BLY_EUNSUPPORTED, BLY_EREADONLY.
  * The batch forms of put return BLY_OK, or the first error; *done, unless
@@ -570,7 +575,7 @@ BLY_API bly_status bly_get_keys(const bly_filter *filter, const bly_keys *keys,
 /* Make room for `capacity` keys, or less room, without the keys: everything
  * the filter holds moves into a new image (of its allocator), which takes the
  * old one's place. What that costs differs: see the kind's page; bly_stat
- * tells the rate planned for the new capacity. BLY_EUNSUPPORTED (kinds that
+ * gives the rate planned for the new capacity. BLY_EUNSUPPORTED (kinds that
  * cannot), BLY_EPARAM (a capacity that the kind cannot reach from here; a
  * filter that is mapped from a file), BLY_EFULL (it holds more than would
  * fit), BLY_ETOOBIG, BLY_ENOMEM, BLY_EREADONLY. */
@@ -587,7 +592,7 @@ BLY_API const char *bly_kind_of(const bly_filter *filter) BLY_GIVEN(1);
 
 typedef struct {
     char     kind[24], hash[16];
-    uint64_t seed;              /* of siphash: what tells its secret         */
+    uint64_t seed;              /* of siphash: its secret's mark             */
     uint64_t capacity;          /* keys it was planned for, or has grown to  */
     uint64_t bytes;             /* of the whole image                        */
     uint64_t packed;            /* bytes once saved or sent, about, of a kind
@@ -703,10 +708,10 @@ typedef struct { double value, sd; } bly_estimate;
 /* How many different keys are in a, in b, in either, in both, in just one of
  * them, and the Jaccard index |both| / |either|: estimated from the bits
  * [Swamidass & Baldi 2007]. The filters' common bits err alike in all of them,
- * so that `differ` is surer than its parts: of nearly equal filters by far.
- * Few common keys may be estimated at less than 0, and the index too: so their
- * mean is right; show 0. Where a filter is saturated (every bit set) a value
- * is infinite. */
+ * so that `differ` is surer than its parts: far surer where filters are nearly
+ * equal. Few common keys may be estimated at less than 0, and so may the index:
+ * this keeps their mean right; show 0. Where a filter is saturated (every bit
+ * set) a value is infinite. */
 typedef struct {
     bly_estimate a, b, either, both, differ, jaccard;
     uint64_t     reserved[4];   /* 0                                         */
@@ -714,7 +719,7 @@ typedef struct {
 
 /* Of kinds that set bits or counters, layered (by its first layer) and
  * quotient (by its fingerprints, all but exactly). What was removed is not
- * counted, but where its bits stayed behind. Errors of bly_unite but
+ * counted, except where its bits stayed behind. Errors of bly_unite but
  * BLY_EREADONLY and BLY_EFULL; neither filter is changed. Reads both images. */
 BLY_API bly_status bly_overlap(bly_overlap_t *out, const bly_filter *a,
                                const bly_filter *b) BLY_GIVEN(1, 2, 3);
@@ -733,16 +738,17 @@ BLY_API bly_status bly_save(const bly_filter *filter, const char *path)
 
 /* Open a file that bly_save wrote. Flags 0: read it into memory, check all of
  * it; the copy may be changed, the file is not. BLY_MAP: map it; only the
- * header is read and checked, unless BLY_VERIFY is given too. BLY_MAP |
- * BLY_WRITE: changes go to the file; it says "being written" until bly_seal
- * or bly_free. BLY_PAGED: see <bloomery/paged.h>. BLY_SHARED as in bly_spec.
+ * header is checked, and what lookups rely on, unless BLY_VERIFY is given too.
+ * BLY_MAP | BLY_WRITE: changes go to the file; it says "being written" until
+ * bly_seal or bly_free. BLY_PAGED: see <bloomery/paged.h>. BLY_SHARED as in
+ * bly_spec.
  * A packed file cannot be mapped: with BLY_MAP it is read, checked and unpacked
  * into memory, for reading only; with BLY_WRITE it is refused.
  * BLY_EIO, BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EUNSEALED, BLY_EHASH,
- * BLY_EKIND, BLY_ENOMEM, BLY_ESECRET (no secret, or not the one it was made
- * with), BLY_EPARAM (flags, options), BLY_EUNSUPPORTED (BLY_SHARED; BLY_PAGED;
- * a packed file with BLY_WRITE). A mapped file must not be cut short by others
- * while it is open. */
+ * BLY_EKIND, BLY_ENOMEM, BLY_ESECRET (not the secret it was made with, none,
+ * or one for a filter without), BLY_EPARAM (flags, options), BLY_EUNSUPPORTED
+ * (BLY_SHARED; BLY_PAGED; a packed file with BLY_WRITE). A mapped file must not
+ * be cut short by others while it is open. */
 BLY_API bly_status bly_open(bly_filter **out, const char *path, int flags,
                             const bly_options *options)
                             BLY_MUST BLY_GIVEN(1, 2);
@@ -750,8 +756,9 @@ BLY_API bly_status bly_open(bly_filter **out, const char *path, int flags,
 /* Is there now another file at this path than the one the filter was opened
  * from, or has that one been written anew since? Then open it again and let
  * the old filter go. (bly_save puts a new file in the old one's place, so
- * that a filter which is mapped stays whole.) BLY_EIO: there is no file.
- * BLY_EUNSUPPORTED: the filter was not opened from a file. Thread-safe. */
+ * that a filter which is mapped stays whole.) Of a filter opened with BLY_WRITE
+ * only another file counts. BLY_EIO: there is no file. BLY_EUNSUPPORTED: the
+ * filter was not opened from a file. Thread-safe. */
 BLY_API bly_status bly_replaced(bool *out, const bly_filter *filter,
                                 const char *path) BLY_GIVEN(1, 2, 3);
 
@@ -769,8 +776,8 @@ BLY_API bly_status bly_sync(bly_filter *filter) BLY_GIVEN(1);
 BLY_API bly_status bly_seal(bly_filter *filter) BLY_GIVEN(1);
 
 /* Borrow an image, for reading, wherever it is; it must stay and not change
- * until bly_free. The header is checked, the payload's checksum is not: call
- * bly_check for that. Fastest when the image begins on a multiple of 64.
+ * until bly_free. It is checked as by BLY_MAP, without the payload's checksum:
+ * call bly_check for that. Fastest when the image begins on a multiple of 64.
  * Errors of bly_open but BLY_EIO; BLY_EUNSUPPORTED for a packed one, which
  * bly_unpack takes. */
 BLY_API bly_status bly_wrap(bly_filter **out, const void *image, size_t bytes,

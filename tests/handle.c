@@ -229,6 +229,53 @@ static void test_why_is_per_thread(void **state)
     assert_non_null(strstr(bly_why(), "'here'"));
 }
 
+/* ---- From a plan --------------------------------------------------------- */
+
+/* Of every kind: the filter that bly_new makes, or BLY_EUNSUPPORTED where an
+ * empty one holds more than a plan tells. Some plans end within a byte, which
+ * `check` looks at, far behind the header. */
+static void test_planned(void **state)
+{
+    (void)state;
+    for (const bly_kind_info *const *kind = bly_kinds(NULL); *kind != NULL;
+         kind++) {
+        bly_spec spec = { .capacity = 997, .threads = 1, .seed = 5 };
+        bly_plan_t plan;
+        bly_filter *filter = NULL, *other = NULL;
+        if (bly_plan(&plan, (*kind)->name, &spec) != BLY_OK)
+            continue;
+        bly_status status = bly_new_planned(&filter, &plan, &spec);
+        if (status == BLY_EUNSUPPORTED)
+            continue;
+        assert_status(status, BLY_OK);
+        assert_status(bly_new(&other, (*kind)->name, &spec), BLY_OK);
+        size_t bytes, others;
+        const void *image = bly_image(filter, &bytes);
+        const void *wanted = bly_image(other, &others);
+        assert_int_equal(bytes, others);
+        assert_memory_equal(image, wanted, bytes);
+        bly_free(filter);
+        bly_free(other);
+    }
+}
+
+static void test_planned_refused(void **state)
+{
+    (void)state;
+    bly_spec spec = { .capacity = 997 };
+    bly_plan_t good;
+    bly_filter *filter = NULL;
+    assert_status(bly_plan(&good, "standard", &spec), BLY_OK);
+    bly_plan_t none = good, wrong = good, short_of = good;
+    none.capacity = 0;
+    wrong.geometry[1] = 0;
+    short_of.bytes -= 1;
+    assert_status(bly_new_planned(&filter, &none, &spec), BLY_EPARAM);
+    assert_status(bly_new_planned(&filter, &wrong, &spec), BLY_EPARAM);
+    assert_status(bly_new_planned(&filter, &short_of, &spec), BLY_EPARAM);
+    assert_null(filter);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +289,8 @@ int main(void)
         cmocka_unit_test(test_shared_items),
         cmocka_unit_test(test_unite_counts),
         cmocka_unit_test(test_why_is_per_thread),
+        cmocka_unit_test(test_planned),
+        cmocka_unit_test(test_planned_refused),
     };
     return cmocka_run_group_tests_name("handle", tests, NULL, NULL);
 }

@@ -110,7 +110,7 @@ typedef struct {
     char   limit[96];           /* the limit of what is needed, where that has
                                    one: "counts to 14"; or empty             */
     char   lacks[128];          /* of the abilities that matter most, those
-                                   that it has not, or not in full: "remove,
+                                   that it lacks, or has in part: "remove,
                                    full count"                               */
 } bly_advice;
 

@@ -5,15 +5,16 @@
  * bly_open with BLY_PAGED, and BLY_WRITE to add, or bly_create. Adds are
  * collected in memory (bly_buffer) and applied page by page; a lookup reads
  * one page, a batch of lookups reads each of its pages once, many at a time.
- * So ask and add in large batches: those are sorted by page.
+ * So ask and add in large batches: these are sorted by page.
  *
- * What is different from other filters: an add says BLY_OK, never BLY_SEEN,
- * for it does not look (unless the batch asks for `seen`); it may fail with
- * BLY_EIO, and BLY_ECORRUPT (a page is damaged), having lost nothing. A lookup
- * that cannot read its page says "perhaps", and the next bly_sync or bly_seal
- * tells of it. bly_stat reads the file: BLY_EIO, BLY_ENOMEM. bly_copy, bly_save
- * and the verbs for sets are BLY_EUNSUPPORTED, and bly_image is NULL: the file
- * is the image. Any number of threads may ask at once while nobody adds.
+ * What differs from other filters: an add says BLY_OK, never BLY_SEEN, for it
+ * does not look (unless the batch asks for `seen`); it may fail with BLY_EIO,
+ * and BLY_ECORRUPT (a page is damaged), having lost nothing. A lookup that
+ * cannot read its page says "perhaps", and the next bly_sync or bly_seal is
+ * BLY_EIO. bly_stat reads the file: BLY_EIO, BLY_ENOMEM. bly_copy, bly_like,
+ * bly_save, bly_pack and the verbs for sets are BLY_EUNSUPPORTED, and bly_image
+ * is NULL: the file is the image. Any number of threads may ask at once while
+ * nobody adds.
  *
  * There is one writer at a time: the file is locked, and opening it for
  * writing a second time is BLY_EIO. While it is open for writing its header

@@ -29,8 +29,8 @@ BLY_API bly_status bly_places(const bly_filter *filter, const uint64_t *hashes,
 BLY_API const void *bly_raw(const bly_filter *filter, size_t *bytes)
                             BLY_GIVEN(1);
 
-/* How many adds the filter stands for (bly_stat tells it as `items`), where its
- * maker knows better than bly_unite, which forgets it; UINT64_MAX: not known.
+/* How many adds the filter stands for (`items` of bly_stat), where its maker
+ * knows better than bly_unite, which forgets it; UINT64_MAX: not known.
  * BLY_EREADONLY; BLY_EUNSUPPORTED for a filter that is open page by page. */
 BLY_API bly_status bly_set_items(bly_filter *filter, uint64_t items)
                                  BLY_GIVEN(1);
@@ -43,7 +43,7 @@ typedef bool bly_part(void *context, uint64_t from, void *into, size_t n);
  * hash and seed), that stands for `items` adds. Of `like` only the header is
  * read; `part` is asked for the rest, piece after piece in order, of at most
  * 4 MiB each. The file is what bly_save would have written. BLY_EIO, also where
- * `part` returns false, and where `path` is no ordinary file; BLY_ENOMEM;
+ * `part` returns false, and where `path` is not a regular file; BLY_ENOMEM;
  * BLY_EUNSUPPORTED (kinds that are packed when they are saved, or have
  * checksums of their own). All of it is saved, or the old file stays as it
  * was. */

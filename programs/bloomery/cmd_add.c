@@ -33,14 +33,14 @@ const cli_command cmd_add = {
         "kinds say that they are full instead: 'bloomery resize' makes them "
         "larger.\n\n"
         "A filter of more than half the memory, if its kind consists of pages "
-        "(buffered), is not replaced but changed in its place; so is a smaller "
+        "(buffered), is not replaced but changed in place; so is a smaller "
         "one with --memory. If that is interrupted, the next 'add' mends the "
-        "file: what was there before is there still, and some of the new keys "
-        "are.",
+        "file: what was there before is still there, and so are some of the "
+        "new keys.",
     .options = change_add_options,
     .examples = add_examples,
     .status = "0 if the keys were added, 2 after an error; FILE is then as it "
-              "was before (one that is changed in its place may have some of "
-              "the keys).",
+              "was before (one that is changed in place may have some of the "
+              "keys).",
     .run = add_run,
 };

@@ -35,43 +35,41 @@ static const cli_option advise_options[] = {
     CLI_RATE_OPTION(advise_settings),
     ADVISE_FLAG("remove", remove, "Any key may be removed again, and come "
                 "back."),
-    ADVISE_FLAG("count", count, "It should tell how often a key came, to a "
-                "dozen and more."),
-    ADVISE_FLAG("grow", grow, "The keys may become more than ITEMS, at the "
+    ADVISE_FLAG("count", count, "It should count how often a key came, up to a "
+                "dozen or more."),
+    ADVISE_FLAG("grow", grow, "There may be more than ITEMS keys later, at the "
                 "same rate."),
-    ADVISE_FLAG("unite", unite, "Filters should be united."),
+    ADVISE_FLAG("unite", unite, "Two filters can be united."),
     ADVISE_FLAG("static", fixed, "All keys are known before it is built, and "
-                "none comes later: this lets in more kinds."),
+                "none comes later: this admits more kinds."),
     ADVISE_FLAG("forget", forget, "Keys come without end, and old ones may be "
                 "forgotten once ITEMS others have come."),
-    ADVISE_FLAG("label", label, "It should tell a number for each key."),
+    ADVISE_FLAG("label", label, "It should store a number with each key."),
     ADVISE_FLAG("exact", exact, "No false positive at all, among the keys of "
                 "a closed universe."),
-    ADVISE_FLAG("page", page, "It is to be worked on in a file bigger than "
-                "memory."),
+    ADVISE_FLAG("page", page, "It is used in its file, bigger than memory."),
     ADVISE_FLAG("share", share, "Many threads add at once."),
     { 0, "present", "SHARE", CLI_SHARE, offsetof(advise_settings, present),
-      false, "The share of lookups that are of keys which are there: 0.9, 90%. "
+      false, "The share of lookups whose key is there: 0.9, 90%. "
       "Default: 50%." },
     { 0, "others", "ITEMS", CLI_ITEMS, offsetof(advise_settings, others),
       false, "With --exact: how many keys will be asked for that are not "
       "there. Default: as many as are." },
     { 0, "label-most", "N", CLI_ITEMS, offsetof(advise_settings, label_most),
-      false, "With --label: the largest there will be. Default: 255." },
+      false, "With --label: the largest label there will be. Default: 255." },
     { 0, "memory-limit", "SIZE", CLI_SIZE, offsetof(advise_settings, memory),
-      false, "The filter may have so many bytes: 64M, 1G (K, M, G, T are "
+      false, "The most bytes the filter may have: 64M, 1G (K, M, G, T are "
       "powers of 1024). Not for --page." },
-    ADVISE_FLAG("small", small, "Look for the smallest one, and at time only "
+    ADVISE_FLAG("small", small, "Find the smallest one; time decides only "
                 "between equals. Always so with --page."),
-    ADVISE_FLAG("fast", fast, "Look for the quickest one, and at size only "
+    ADVISE_FLAG("fast", fast, "Find the quickest one; size decides only "
                 "between equals."),
     ADVISE_FLAG("measure", measure, "First measure what lookups cost on this "
                 "machine, which takes about half a minute and 350 MB, and "
                 "keep it in the folder bloomery of $XDG_CACHE_HOME or "
-                "~/.cache. It is used from then on, and shared by no other "
-                "machine."),
-    ADVISE_FLAG("all", all, "Show all kinds, those that gain nothing too, and "
-                "those that cannot and why; not only the best five."),
+                "~/.cache. It is used from then on, on this machine only."),
+    ADVISE_FLAG("all", all, "Show all kinds, also those that gain nothing, and "
+                "those that cannot, with the reason; not only the best five."),
     ADVISE_FLAG("json", json, "Print an object: where the costs are from, and "
                 "an array of all kinds."),
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
@@ -80,11 +78,11 @@ static const cli_option advise_options[] = {
 static const cli_example advise_examples[] = {
     { "bloomery advise -n 10M -p 0.1%", "For keys that are added one by one." },
     { "bloomery advise -n 10M --static --small",
-      "The smallest of fixed keys." },
+      "The smallest one for fixed keys." },
     { "bloomery advise -n 1M --remove --count --all",
       "All that can, and why the others cannot." },
     { "bloomery advise -n 100k --static --memory-limit 64K",
-      "What fits, or how much it must be." },
+      "What fits, or how much it takes." },
     { "bloomery advise --measure", "Measure this machine." },
     { NULL, NULL }
 };
@@ -208,7 +206,7 @@ static void advise_text(const bly_advice *a, size_t place,
                       "followed\n", report_percent(a->plan.lost).text,
                       report_count(a->plan.capacity).text);
     if (a->lacks[0] != '\0')
-        output_format("   has not: %s\n", a->lacks);
+        output_format("   lacks: %s\n", a->lacks);
     output_format("   %s\n", advise_command(a, s).text);
 }
 
@@ -386,7 +384,7 @@ static void advise_hint_labels(advise_hints *h, bly_need less)
             then = advise_would(&less, false);
     }
     if (then.fits)
-        advise_hint(h, then.kind, "make do with --label-most %" PRIu64,
+        advise_hint(h, then.kind, "lower --label-most to %" PRIu64,
                     then.label_most);
 }
 
@@ -589,12 +587,12 @@ const cli_command cmd_advise = {
         "time of a lookup times the cube root of the size is least: what is "
         "eight times as large must be twice as quick; --fast and --small look "
         "at one of the two. A kind that is neither smaller nor much quicker to "
-        "ask or to fill than one before it is left out, but for --all.\n\n"
+        "ask or to fill than one before it is left out, except with --all.\n\n"
         "Shown are the size, the rate, and the expected nanoseconds of a "
         "lookup in a batch, of a key that is there and of one that is not, "
-        "and of an add (of a kind that is built at once: of the build, by "
-        "key). The times are reckoned from what each kind's filters took, "
-        "when measured, in a cache and out of it.",
+        "and of an add (of a kind that is built at once: of the build, per "
+        "key). The times are computed from those measured for each kind, in a "
+        "cache and out of it.",
     .options = advise_options,
     .examples = advise_examples,
     .status = "0 if there is advice, 2 after an error or if no kind can do "

@@ -27,7 +27,7 @@ static const cli_option build_options[] = {
     { 0, "without", "FILE", CLI_LIST, offsetof(cli_build, without), false,
       "All other keys that will ever be asked for, in lines of the same form; "
       "'-' is standard input. None of them is found then. It may be given "
-      "several times, for several files. For kinds that separate, as "
+      "several times, for several files. For kinds that separate, such as "
       "cascade." },
     CLI_JOBS_OPTION(cli_build, jobs),
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(cli_build, verbose), false,
@@ -448,12 +448,12 @@ const cli_command cmd_build = {
         "(approximator, spatial, attenuated) take keys and labels as they "
         "come, and keep one of a key: the largest, attenuated the smallest. A "
         "label that is no number, or none of the "
-        "filter's (see 'bloomery plan'), is an error that tells its line.\n\n"
+        "filter's (see 'bloomery plan'), is an error that names its line.\n\n"
         "With --without FILE the filter is built of the keys and of all others "
         "there are, those of FILE: it finds all keys and none of the others. "
         "What it says of a key in neither means nothing.\n\n"
-        "A line without the column of -f or -l has no key and is skipped; so "
-        "many are reported. An empty line is a key, the empty one.",
+        "A line without the column of -f or -l has no key and is skipped; "
+        "their number is reported. An empty line is a key, the empty one.",
     .options = build_options,
     .examples = build_examples,
     .status = "0 if the filter was built, 2 after an error; FILE is then as "

@@ -22,7 +22,7 @@ static const cli_option check_options[] = {
 static const cli_example check_examples[] = {
     { "bloomery check words.bly", "Read all of it and compare the checksums." },
     { "bloomery check -q backup/*.bly && echo fine",
-      "Hear of the damaged ones only." },
+      "Report only the damaged ones." },
     { NULL, NULL }
 };
 
@@ -122,9 +122,8 @@ const cli_command cmd_check = {
     .text
     = "Reads each filter from end to end, trusts nothing in it, and compares "
       "its checksums. Prints 'FILE: ok' for those that are fine, and a line "
-      "on standard error that says what is wrong for those that are not. Of a "
-      "filter that is exact up to a number of keys a warning says if it has "
-      "more.",
+      "on standard error that says what is wrong for those that are not. A "
+      "warning says if a filter that is exact up to a number of keys has more.",
     .options = check_options,
     .examples = check_examples,
     .status = "0 if all files are fine, 2 if any is not.",

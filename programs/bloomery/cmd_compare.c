@@ -126,12 +126,13 @@ const cli_command cmd_compare = {
     .text =
         "Prints how many different keys are in A, in B, in either, in both and "
         "in just one of them, and the Jaccard index, both / either: estimates "
-        "from the bits, each with its standard deviation. That of the keys in "
-        "just one is small where the filters differ by little, for only the "
-        "bits that differ matter. Keys in both, estimated at less than none, "
-        "are shown as none. The filters must be of one kind, capacity, rate, "
+        "from the bits, each with its standard deviation. It is small for the "
+        "keys in just one where the filters differ by little, for only the "
+        "bits that differ matter. Where keys in both are estimated at less "
+        "than 0, 0 is shown. The filters must be of one kind, capacity, rate, "
         "hash and seed; `bloomery kinds` tells which kinds can be compared "
-        "(overlap). Of a filter in which every bit is set nothing can be told: "
+        "(overlap). Nothing can be estimated for a filter in which every bit "
+        "is set: "
         "in JSON its numbers are null.",
     .options = compare_options,
     .examples = compare_examples,

@@ -44,8 +44,9 @@ const cli_command cmd_count = {
     .summary = "print how often the key of each line was added",
     .text =
         "Reads lines from the files KEYS (or standard input) and prints each "
-        "with a number and a TAB before it: how often its key was added to the "
-        "filter FILE and not removed, at most. The number is never too low; 0 "
+        "with a number and a TAB before it: an upper bound of how often its "
+        "key was added to the filter FILE and not removed. The number is never "
+        "too low; 0 "
         "is certain. A '?' says that the key is perhaps there but its counters "
         "are at their largest value, so that no bound is known.\n\n"
         "The filter must be of a kind that counts: see 'bloomery kinds'.",

@@ -261,12 +261,12 @@ static void dedup_report(const dedup_settings *s, const dedup_tally *tally,
 static int dedup_check_exact(const cli_command *self, const dedup_settings *s)
 {
     if (s->window > 0)
-        return options_wrong(self, "--window forgets lines, which goes not "
-                                   "with --exact, -c, -d or -u");
+        return options_wrong(self, "--window forgets lines, which excludes "
+                                   "--exact, -c, -d and -u");
     if (s->kind != NULL || s->items > 0 || s->rate > 0)
         return options_wrong(self, "-k, -n and -p are about a filter that may "
-                                   "err, which goes not with --exact, -c, -d "
-                                   "or -u");
+                                   "err, which excludes --exact, -c, -d and "
+                                   "-u");
     if (s->memory > 0 && s->memory < DEDUP_MEMORY_LEAST)
         return options_wrong(self, "--memory is too little: give 1M or more");
     return CLI_GO;
@@ -288,7 +288,7 @@ static int dedup_check(const cli_command *self, const dedup_settings *s)
         return options_wrong(self, "--memory is for --exact: give that too");
     if (s->window > 0 && (s->kind != NULL || s->items > 0))
         return options_wrong(self, "--window chooses the filter and its size: "
-                                   "it goes not with -k or -n");
+                                   "it excludes -k and -n");
     any.hash = secret_hash();
     any.secret = secret_bytes();
     if (s->kind != NULL && bly_plan(&plan, s->kind, &any) < 0)
@@ -367,7 +367,7 @@ const cli_command cmd_dedup = {
         "With -f lines are compared by one column, and the first line with a "
         "column is printed whole. A line without the column counts as "
         "different from all others. A last line without newline gets one, as "
-        "awk, sort and uniq do it.\n\n"
+        "in awk, sort and uniq.\n\n"
         "A file that cannot be read is reported, and the others are still "
         "read; with --exact it ends the command before anything is printed.",
     .options = dedup_options,

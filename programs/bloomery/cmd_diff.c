@@ -300,8 +300,9 @@ static int diff_compare(diff_job *job, bly_filter *mine)
         job->differ = overlap.differ;
     if (status == CLI_OK && job->want->estimate
         && !isfinite(job->differ.value))
-        return report_error("how many keys differ cannot be told, for every "
-                            "bit of '%s', or of a filter like it of the keys "
+        return report_error("how many keys differ cannot be estimated, for "
+                            "every bit of '%s', or of a filter like it of the "
+                            "keys "
                             "here, is set: ask for one that is made for as "
                             "many keys as there are ('bloomery sketch -n')",
                             job->name);
@@ -480,8 +481,8 @@ static int diff_check(const cli_command *self, const diff_settings *s,
     if (status == CLI_GO)
         status = lines_asked_check(self, operands);
     if (status == CLI_GO && s->both + s->theirs + s->estimate > 1)
-        status = options_wrong(self, "--both, --theirs and --estimate are one "
-                                     "or another");
+        status = options_wrong(self, "--both, --theirs and --estimate exclude "
+                                     "each other");
     return status == CLI_GO ? secret_read(s->key_file) : status;
 }
 
@@ -514,16 +515,16 @@ const cli_command cmd_diff = {
         "Reads keys, one per line, from the files KEYS (or standard input) and "
         "prints those that are surely not among the keys SKETCH was made of, "
         "each once, in the order of the input; with --both or --theirs also "
-        "what SKETCH has and KEYS have not.\n\n"
-        "By a sketch made with 'bloomery sketch -d' all differences are told, "
-        "if there are no more than it was made for; if there are, the error "
+        "what SKETCH has and KEYS lack.\n\n"
+        "A sketch made with 'bloomery sketch -d' shows all differences, if "
+        "there are no more than it was made for; if there are, the error "
         "says about how many, and what to ask for. Keys from a pipe are kept "
-        "in a temporary file (in TMPDIR, or /tmp) to be read twice; beside "
-        "that memory is 11 to 22 bytes a key.\n\n"
+        "in a temporary file (in TMPDIR, or /tmp) to be read twice; apart from "
+        "that it takes 11 to 22 bytes of memory a key.\n\n"
         "Any other filter that never loses a key is a sketch too. It finds "
-        "what its owner lacks but for a share of its false-positive rate, and "
-        "never a key that the owner has. What its owner has alone it cannot "
-        "tell. -e, -v and --json estimate how many keys differ from two "
+        "what its owner lacks, except for a share equal to its false-positive "
+        "rate, and never a key that the owner has. What only its owner has it "
+        "cannot show. -e, -v and --json estimate how many keys differ from two "
         "filters, which their kind must allow (see 'overlap' in 'bloomery "
         "kinds').",
     .options = diff_options,

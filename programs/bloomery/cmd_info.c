@@ -224,14 +224,14 @@ const cli_command cmd_info = {
     .operands = "FILE...",
     .summary = "show what a filter is and how full it is",
     .text =
-        "Prints of each filter its kind, how many keys it holds and was "
+        "Prints for each filter its kind, how many keys it holds and was "
         "planned for, its size, how full it is, and its false-positive rate as "
         "it stands now, computed from the bits themselves. For kinds whose "
         "labels are ordered (spatial, attenuated) there is a line for each "
         "label that is there: the share of the cells that show it, of "
         "strangers that are said to have it, and of the keys that have it "
         "which are said to have another.\n\n"
-        "The header is checked, the rest is believed: 'bloomery check' reads "
+        "The header is checked, the rest is trusted: 'bloomery check' reads "
         "and checks everything.",
     .options = info_options,
     .examples = info_examples,

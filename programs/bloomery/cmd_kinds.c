@@ -130,7 +130,7 @@ static int kinds_run(const cli_command *self, int argc, char **argv)
     if (status != CLI_GO)
         return status;
     if (operands.count > 1 || (s.json && s.markdown))
-        return options_wrong(self, "it takes one KIND at most, and one form");
+        return options_wrong(self, "it takes at most one KIND, and one form");
     if (operands.count == 0) {
         kinds_all(&s);
         return CLI_OK;
@@ -148,9 +148,9 @@ const cli_command cmd_kinds = {
     .operands = "[KIND]",
     .summary = "list the kinds of filters, or the options of one",
     .text =
-        "Lists the kinds of filters that there are, with the family each "
-        "belongs to. With KIND it tells what this kind can do and what options "
-        "it has; -k of 'build' and 'plan' takes them as "
+        "Lists the kinds of filters, with the family of each. With KIND it "
+        "shows what this kind can do and which options it has; -k of 'build' "
+        "and 'plan' takes them as "
         "KIND:OPTION=VALUE,OPTION=VALUE.",
     .options = kinds_options,
     .examples = kinds_examples,

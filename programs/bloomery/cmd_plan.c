@@ -16,8 +16,8 @@ typedef struct {
 
 static const cli_option plan_options[] = {
     { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(plan_settings, items), false,
-      "How many keys it should hold: 1000000, 1e6, 10k, 2.5M, 1G. Needed, but "
-      "for a kind whose options fix its size." },
+      "How many keys it should hold: 1000000, 1e6, 10k, 2.5M, 1G. Needed, "
+      "except for a kind whose options fix its size." },
     CLI_RATE_OPTION(plan_settings),
     { 'k', "kind", "KIND", CLI_TEXT, offsetof(plan_settings, kind), false,
       "The kind of filter, with its options. Without it all kinds are shown "
@@ -31,7 +31,7 @@ static const cli_option plan_options[] = {
 };
 
 static const cli_example plan_examples[] = {
-    { "bloomery plan -n 1e9 -p 1%", "All kinds for a thousand million keys." },
+    { "bloomery plan -n 1e9 -p 1%", "All kinds for a billion keys." },
     { "bloomery plan -k blocked -n 10M -p 0.1%", "One kind in detail." },
     { NULL, NULL }
 };

@@ -34,7 +34,7 @@ const cli_command cmd_put = {
         "the filter FILE, which is replaced at the end. The filter must be of "
         "a kind that carries labels: see 'bloomery kinds' and 'bloomery build "
         "-l'. A label that is no number, or none of the filter's (see "
-        "'bloomery info'), is an error that tells its line.\n\n"
+        "'bloomery info'), is an error that names its line.\n\n"
         "A kind that is built from all its keys (bloomier) labels those that "
         "are there. Of two labels for one key the later one stays. A key that "
         "is not there is left out; a note says how many. Name only keys that "

@@ -20,8 +20,8 @@ static const cli_option query_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(ask_settings, json), false,
       "The summary as a JSON object." },
     { 0, "paged", NULL, CLI_FLAG, offsetof(ask_settings, paged), false,
-      "Read FILE page by page instead of mapping it, as it is done in any case "
-      "with one of more than half the memory whose kind consists of pages." },
+      "Read FILE page by page instead of mapping it, as is always done with "
+      "one of more than half the memory whose kind consists of pages." },
     ASK_OPTIONS
 };
 
@@ -67,8 +67,8 @@ static void query_report(const ask_job *job, const char *file)
 static int query_check(const cli_command *self, const ask_settings *s)
 {
     if ((s->json || s->summary) && (s->invert || s->count || s->quiet))
-        return options_wrong(self, "a summary counts all keys; it goes not "
-                                   "with -v, -c or -q");
+        return options_wrong(self, "a summary counts all keys; it excludes -v, "
+                                   "-c and -q");
     return CLI_GO;
 }
 

@@ -26,9 +26,9 @@ const cli_command cmd_remove = {
     .summary = "remove the keys of lines from a filter",
     .text
     = "Reads keys, one per line, from the files KEYS (or standard input) and "
-      "takes each out of the filter FILE once, as often as it is read. FILE "
-      "is replaced at the end. A key that is not there is left out, and so "
-      "is one whose removal might lose others; a note says how many.\n\n"
+      "removes each from the filter FILE, once for each time it is read. FILE "
+      "is replaced at the end. A key that is not there is skipped, and so is "
+      "one whose removal might lose others; a note says how many.\n\n"
       "Remove only keys that were added: a key that was not, but is perhaps "
       "there by accident, takes another key's traces with it. The filter must "
       "be of a kind that can remove: see 'bloomery kinds'.",

@@ -71,7 +71,7 @@ static int resize_check(const cli_command *self, const char *output,
         return options_wrong(self, "it takes one FILE");
     if (output == NULL && strcmp(operands->names[0], "-") == 0)
         return options_wrong(self, "a filter in a pipe cannot be changed in "
-                                   "its place; name an output with -o");
+                                   "place; name an output with -o");
     return filter_check_output(output != NULL ? output : operands->names[0],
                                &none, 0);
 }
@@ -109,7 +109,7 @@ const cli_command cmd_resize = {
     .summary = "give a filter room for another number of keys",
     .text =
         "Makes the filter FILE larger (or smaller) without the keys: all it "
-        "holds goes over into a new one for ITEMS keys, which takes the old "
+        "holds moves into a new one for ITEMS keys, which takes the old "
         "one's place or goes to OUT. What that costs differs from kind to "
         "kind, most often a bit of each fingerprint for twice the room: see "
         "the kind's page and 'bloomery info' afterwards. Only some kinds can: "

@@ -23,12 +23,12 @@ static const cli_option sketch_options[] = {
       true, "Where the sketch goes; '-' is standard output." },
     { 'd', "differences", "N", CLI_ITEMS,
       offsetof(sketch_settings, differences), false,
-      "Make a sketch from which up to N differences can be told exactly, "
+      "Make a sketch from which up to N differences can be found exactly, "
       "however many the keys: both sides together, keys that only one has. It "
-      "takes 16 bytes each and a half as much again, more if N is small." },
+      "takes 16 bytes each and half as much again, more if N is small." },
     { 'w', "whole", "BYTES", CLI_ITEMS, offsetof(sketch_settings, whole),
       false, "With -d: let the sketch carry the keys themselves, of up to so "
-      "many bytes (255 at most), so that the other side can print keys that it "
+      "many bytes (at most 255), so that the other side can print keys that it "
       "does not have. Without it there are only their hashes." },
     { 'p', "rate", "RATE", CLI_RATE, offsetof(sketch_settings, build.rate),
       false, "Without -d: how many of the lacking keys are overlooked. "
@@ -103,8 +103,8 @@ int sketch_put(void *context, const bly_key *keys, const uint64_t *hashes,
 static int sketch_too_long(const sketch_into *into)
 {
     if (into->longest > UINT8_MAX)
-        return report_error("a key has %zu bytes and a sketch carries 255 at "
-                            "most: make it without --whole, of hashes alone",
+        return report_error("a key has %zu bytes and a sketch carries at most "
+                            "255: make it without --whole, of hashes alone",
                             into->longest);
     return report_error("a key has %zu bytes and the sketch carries %zu: make "
                         "it with --whole %zu, or without for hashes alone",
@@ -213,13 +213,13 @@ static int sketch_check(const cli_command *self, const sketch_settings *s,
         return status;
     if (b->kind != NULL || b->rate != 0 || b->items != 0)
         return options_wrong(self, "with -d the sketch is no filter of bits: "
-                                   "it goes not with -k, -p or -n");
+                                   "it excludes -k, -p and -n");
     if (s->differences > SKETCH_MOST)
         return report_error("%s differences are more than a sketch can tell: "
                             "ask for fewer differences",
                             report_count(s->differences).text);
     if (s->whole > UINT8_MAX)
-        return options_wrong(self, "--whole is 255 bytes at most");
+        return options_wrong(self, "--whole is at most 255 bytes");
     if (b->json && strcmp(b->output, "-") == 0)
         return options_wrong(self, "-o - and --json both want standard output");
     status = secret_read(b->key_file);
@@ -254,18 +254,18 @@ const cli_command cmd_sketch = {
     .summary = "make a small sketch of keys, for another side to compare",
     .text =
         "Reads keys, one per line, from the files KEYS (or standard input) and "
-        "writes a sketch of them to FILE: for 'bloomery diff', which tells "
-        "another side what it has that is lacking here, and the reverse, "
-        "without the keys being sent.\n\n"
-        "With -d the sketch (a filter of kind invertible) tells up to so many "
-        "differences exactly, and its size depends on their number only; of "
-        "more it tells how many they are. It is for sets that are nearly the "
+        "writes a sketch of them to FILE: for 'bloomery diff', which shows "
+        "another side what only it has, and what only this one has, without "
+        "the keys being sent.\n\n"
+        "With -d the sketch (a filter of kind invertible) finds up to that "
+        "many differences exactly, and its size depends on their number only; "
+        "of more it says about how many. It is for sets that are nearly the "
         "same. Repeated lines do not matter: the hashes of the keys are held "
         "in memory, 11 to 22 bytes each.\n\n"
         "Without -d it is an ordinary filter, 9.6 bits a key at 1 %: what is "
         "not in it is surely lacking, and 1 % of what is lacking is "
-        "overlooked. It is for sets that differ much, or nobody knows by how "
-        "much.\n\n"
+        "overlooked. It is for sets that differ much, or by an unknown number "
+        "of keys.\n\n"
         "A sketch is a file of the same format as any filter; 'bloomery info' "
         "and 'bloomery check' take it, and 'bloomery unite' takes two of "
         "one plan whose keys are different.",

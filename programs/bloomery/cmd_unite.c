@@ -8,7 +8,7 @@ static const cli_example unite_examples[] = {
     { "bloomery unite -o year.bly month-*.bly",
       "Filters of parts that were built one by one, or on many machines." },
     { "bloomery unite -o all.bly all.bly today.bly",
-      "Take the keys of today.bly into all.bly." },
+      "Add the keys of today.bly to all.bly." },
     { "bloomery unite --level 1 -o link.bly link.bly neighbour.bly",
       "The keys of neighbour.bly are one hop away over this link." },
     { NULL, NULL }
@@ -26,8 +26,8 @@ const cli_command cmd_unite = {
     .operands = "A B...",
     .summary = "make a filter of the keys that are in any of several",
     .text =
-        "Writes to OUT the union of the filters: just what a filter would be "
-        "to which the keys of all of them had been added. They must be of one "
+        "Writes to OUT the union of the filters: just the filter that adding "
+        "the keys of all of them would make. They must be of one "
         "kind, capacity, rate, hash and seed: build the parts with the same "
         "-k, -n, -p, -H and -s, where -n is the number of keys of the "
         "whole. --level differs: see there.",

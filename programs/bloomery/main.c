@@ -19,8 +19,8 @@ static const cli_program main_program = {
     .summary = "filters for approximate membership",
     .text =
         "Filters for approximate membership: a filter remembers a set of keys "
-        "in a few bits each, and tells of any key that it is certainly not "
-        "there or perhaps there. A key that was added is always found; one "
+        "in a few bits each, and answers for any key: certainly not there, or "
+        "perhaps there. A key that was added is always found; one "
         "that was not is found by accident with a small, known probability, "
         "the false-positive rate.",
     .first =

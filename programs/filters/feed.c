@@ -107,8 +107,8 @@ static int feed_refuse(const feed_job *job, const feed_wrong *wrong)
     unsigned long long line = job->lines + wrong->line;
 
     if (wrong->why == feed_not_one)
-        return report_error("line %llu of '%s': label '%s' is none: labels of "
-                            "this filter are %llu .. %llu (its options may "
+        return report_error("line %llu of '%s': label '%s' is not one of this "
+                            "filter's, %llu .. %llu (its options may "
                             "allow more: see 'bloomery kinds')", line,
                             job->path, wrong->text,
                             (unsigned long long)job->labels.least,

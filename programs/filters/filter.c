@@ -167,7 +167,7 @@ int filter_check_output(const char *path, const cli_operands *inputs,
 
     if (strcmp(path, "-") == 0) {
         if (isatty(STDOUT_FILENO))
-            return report_error("a filter is no text for a terminal: send it "
+            return report_error("a filter is not text for a terminal: send it "
                                 "to a file or a pipe");
         return CLI_GO;
     }

@@ -99,11 +99,11 @@ bool filter_same(const char *a, const char *b);
 
 #define CLI_MEMORY_OPTION(settings, memory)                                   \
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(settings, memory), false,     \
-      "Work in the file page by page, and collect keys in so much memory: "   \
+      "Work in the file page by page, and collect keys in this much memory: "  \
       "64M, 1G (K, M, G, T are powers of 1024), 24 bytes for each. For "      \
       "kinds that consist of pages; one of more than half the memory is "     \
-      "worked on so in any case, with a fourth of the memory. More than "     \
-      "four times the filter's own size is not taken." }
+      "always worked on so, with a fourth of the memory. At most four "       \
+      "times the filter's own size is used." }
 
 /* Is so much for --memory possible here? CLI_GO, CLI_ERROR. */
 int paged_memory_check(uint64_t memory);

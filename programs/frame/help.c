@@ -204,7 +204,7 @@ bool help_overview(void)
         "\nOptions:\n"
         "  -h, --help     Print this text.\n"
         "  -V, --version  Print the version.\n"
-        "\n'%s help COMMAND' tells all about one of them. A first try:\n",
+        "\n'%s help COMMAND' describes one of them. A first try:\n",
         program->name);
     output_text(program->first);
     return !output_failed();

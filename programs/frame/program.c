@@ -1,7 +1,7 @@
 /* program.c - a program that is a table of subcommands: finding the one that
  * is asked for, `help`, --help and --version, and a safe start.
  *
- * `bloomery` (main.c) and `bloomery-mpi` (programs/mpi/main.c) are two such tables.
+ * `bloomery` (main.c) and `bloomery-mpi` (programs/mpi/main.c) are two such.
  * Floor 8 (programs); includes frame.h and <bloomery.h> only.
  */
 #include "frame/frame.h"
@@ -34,7 +34,7 @@ static const cli_example program_help_examples[] = {
 const cli_command program_cmd_help = {
     .name = "help",
     .operands = "[COMMAND]",
-    .summary = "tell all about a command",
+    .summary = "describe a command",
     .text = "Prints the help of COMMAND, or of the program as a whole.",
     .options = program_help_options,
     .examples = program_help_examples,
@@ -120,7 +120,7 @@ static int program_help(const cli_command *self, int argc, char **argv)
     if (status != CLI_GO)
         return status;
     if (names.count > 1)
-        return options_wrong(self, "it takes one COMMAND at most");
+        return options_wrong(self, "it takes at most one COMMAND");
     if (names.count == 0) {
         (s.roff ? help_overview_roff : help_overview)();
         return CLI_OK;

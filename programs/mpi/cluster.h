@@ -6,7 +6,7 @@
  * that fails in between says so in the next job_agree, and all end together.
  *
  * The files, from the bottom up; what reads options and lines is the command
- * `bloomery`'s own (programs/bloomery/filters.h):
+ * `bloomery`'s own (programs/filters/filters.h):
  *
  *      job.c       ranks: how many, what all have together, failing as one
  *      exchange.c  bytes from every rank to every rank, counted

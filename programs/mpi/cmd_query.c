@@ -364,8 +364,8 @@ static int query_check(const cli_command *self, const query_settings *s,
         return options_wrong(self, "the filter must be a file, which all "
                                    "ranks can read");
     if ((s->json || s->summary) && (s->invert || s->count || s->quiet))
-        return options_wrong(self, "a summary counts all keys; it goes not "
-                                   "with -v, -c or -q");
+        return options_wrong(self, "a summary counts all keys; it excludes -v, "
+                                   "-c and -q");
     return secret_read(s->key_file);
 }
 

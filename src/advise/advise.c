@@ -653,8 +653,8 @@ static bool advise_reserved(const bly_need *need)
 static bly_status advise_check(const bly_need *need)
 {
     if (need->capacity == 0)
-        return status_fail(BLY_EPARAM, "the need tells no capacity: say for "
-                           "how many keys");
+        return status_fail(BLY_EPARAM, "the need has no capacity: say for how "
+                           "many keys");
     if (need->rate != 0 && !(need->rate > 0 && need->rate < 1))
         return status_fail(BLY_EPARAM, "the rate %g is not between 0 and 1: "
                            "give one such as 0.01", need->rate);
@@ -671,8 +671,8 @@ static bly_status advise_check(const bly_need *need)
                            "fields: set it to zero before you fill it in, or "
                            "link the library it was written for");
     if (need->costs != NULL && need->costs->lines < 2)
-        return status_fail(BLY_EPARAM, "costs of lines are needed for two "
-                           "sizes at least: measure them, or give no costs");
+        return status_fail(BLY_EPARAM, "costs of lines are needed for at least "
+                           "two sizes: measure them, or give no costs");
     return BLY_OK;
 }
 

@@ -56,14 +56,14 @@ PLATFORM_INLINE uint32_t cells_get(const cells *c, const uint8_t *row,
     return counters_get(row, at, c->width);
 }
 
-PLATFORM_INLINE bool cells_sticks(const cells *c, uint32_t value)
+PLATFORM_INLINE bool cells_saturated(const cells *c, uint32_t value)
 {
     return value == counters_max(c->width);
 }
 
 /* Can a counter of this value hold the increment? value == own or
  * value >= own + l, by the sign bits: of two comparisons compilers make two
- * branches, and either goes both ways. (One that sticks is at 4l - 1 at least,
+ * branches, and either goes both ways. (A saturated one is at 4l - 1 at least,
  * which holds any.) */
 PLATFORM_INLINE bool cells_pass(const cells *c, uint32_t value, uint32_t own)
 {
@@ -74,8 +74,8 @@ PLATFORM_INLINE bool cells_pass(const cells *c, uint32_t value, uint32_t own)
     return (equal | more) >> 31;
 }
 
-/* Raise counter `at`; one that sticks, or would go past its largest value,
- * is at it afterwards. */
+/* Raise counter `at`; a saturated one, or one that would pass its largest
+ * value, is at it afterwards. */
 PLATFORM_INLINE void cells_raise(const cells *c, uint8_t *row, uint64_t at,
                                  uint32_t by)
 {
@@ -147,13 +147,13 @@ typedef struct {
     uint32_t own[CELLS_K_MAX];
 } cells_key;
 
-/* Give the first n of the key's increments back. What was lowered does not
- * stick, what sticks was not lowered. */
+/* Give the first n of the key's increments back. What was lowered is not
+ * saturated, what is saturated was not lowered. */
 static void cells_give_back(const cells *c, uint8_t *row, const cells_key *key,
                             uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        if (!cells_sticks(c, cells_get(c, row, key->at[i])))
+        if (!cells_saturated(c, cells_get(c, row, key->at[i])))
             cells_raise(c, row, key->at[i], key->own[i]);
 }
 
@@ -165,7 +165,7 @@ PLATFORM_INLINE bly_status cells_remove_by(const cells *c, uint8_t *row,
 {
     cells_key key;
     uint64_t state = hash_spread(hash);
-    bool stuck = true;
+    bool all = true;
     for (uint32_t i = 0; i < c->k; i++) {
         uint64_t at = key.at[i] = cells_at(c, state);
         uint32_t own = key.own[i] = cells_own(c, state);
@@ -174,12 +174,12 @@ PLATFORM_INLINE bly_status cells_remove_by(const cells *c, uint8_t *row,
             cells_give_back(c, row, &key, i);
             return BLY_EABSENT;
         }
-        bool sticks = cells_sticks(c, value);
-        counters_set(row, at, c->width, value - (sticks ? 0 : own));
-        stuck &= sticks;
+        bool saturated = cells_saturated(c, value);
+        counters_set(row, at, c->width, value - (saturated ? 0 : own));
+        all &= saturated;
         state *= HASH_STEP;
     }
-    return stuck ? BLY_EUNSAFE : BLY_OK;
+    return all ? BLY_EUNSAFE : BLY_OK;
 }
 
 bly_status cells_remove(const cells *c, uint8_t *row, uint64_t hash)
@@ -194,7 +194,7 @@ bly_status cells_remove(const cells *c, uint8_t *row, uint64_t hash)
 PLATFORM_INLINE uint64_t cells_times(const cells *c, uint32_t value,
                                      uint32_t own)
 {
-    if (cells_sticks(c, value))
+    if (cells_saturated(c, value))
         return UINT64_MAX;
     if (c->l == 1)
         return value;
@@ -435,7 +435,7 @@ void cells_overlap(bly_overlap_t *out, const cells *c, const uint8_t *a,
 /* What a row shows. */
 typedef struct {
     uint64_t used;                      /* counters above 0                  */
-    uint64_t stuck;                     /* and at their largest value        */
+    uint64_t saturated;                 /* and at their largest value        */
     double   pass;                      /* the chance that one probe of a
                                            foreign key passes: of all pairs of
                                            a counter and an increment, the
@@ -459,7 +459,7 @@ PLATFORM_INLINE cells_view cells_look_by(const cells *c, const uint8_t *row)
     for (uint64_t i = 0; i < c->m; i++) {
         uint32_t value = cells_get(c, row, i);
         view.used += value > 0;
-        view.stuck += cells_sticks(c, value);
+        view.saturated += cells_saturated(c, value);
         passes += c->l == 1 ? value > 0 : cells_passes(c, value);
     }
     view.pass = (double)passes / (double)c->m / (double)c->l;
@@ -482,5 +482,5 @@ void cells_stat(bly_stat_t *out, const cells *c, const uint8_t *row)
     out->distinct = keys.value;
     out->distinct_sd = keys.sd;
     out->probes = c->k;
-    out->saturated = view.stuck;
+    out->saturated = view.saturated;
 }

@@ -13,7 +13,7 @@
  * 0, or l at least. (Every number from l on is a sum of increments, since they
  * are l consecutive ones.) For l = 1 the two conditions are the same.
  *
- * A counter at its largest value sticks: what it truly holds is no longer
+ * A counter at its largest value is saturated: what it truly holds is no longer
  * known, so it lets every probe pass and never changes again. Since all this is
  * a sum that is cut off at the top, the row does not depend on the order of
  * the adds.
@@ -44,7 +44,7 @@ enum { CELLS_K_MAX = 64 };
 
 /* A row of counters, and how keys use it. m >= 1, 1 <= k <= CELLS_K_MAX,
  * 1 <= width <= COUNTERS_WIDTH_MAX; l is 1, or a power of two with
- * 4l <= 2^width, so that a counter holds two increments before it sticks. */
+ * 4l <= 2^width, so that a counter holds two increments before it saturates. */
 typedef struct {
     uint64_t m;
     uint32_t k, width, l;
@@ -54,12 +54,13 @@ bool       cells_contains(const cells *c, const uint8_t *row, uint64_t hash);
 bly_status cells_add     (const cells *c, uint8_t *row, uint64_t hash);
 
 /* BLY_EABSENT: it is not there, or passes only because probes of it that meet
- * in one counter are looked at one by one. BLY_EUNSAFE: all its counters stick,
- * so that taking it out would change nothing. The row is then as it was. */
+ * in one counter are looked at one by one. BLY_EUNSAFE: all its counters are
+ * saturated, so that taking it out would change nothing. The row is then as it
+ * was. */
 bly_status cells_remove  (const cells *c, uint8_t *row, uint64_t hash);
 
 /* How often the key can have been added at most; UINT64_MAX: all its counters
- * stick. 0 if and only if it is not there. */
+ * are saturated. 0 if and only if it is not there. */
 uint64_t   cells_count   (const cells *c, const uint8_t *row, uint64_t hash);
 
 /* The same for many, one after another. */

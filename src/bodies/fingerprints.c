@@ -492,8 +492,9 @@ bly_status fingerprint_build(void *image, const kind_keys *keys,
         .fill = fingerprint_fill, .context = &job,
     };
     if (!peel_build(&work))
-        return status_fail(BLY_EFULL, "the hashes of these keys are too much "
-                           "alike: give another hash seed, or a hash function "
+        return status_fail(BLY_EFULL, "the hashes of these keys are too "
+                           "similar: give another hash seed, or a hash "
+                           "function "
                            "other than identity");
     image_set_u64(image, IMAGE_GEOMETRY + 8 * FINGERPRINT_KEYS, work.distinct);
     return BLY_OK;

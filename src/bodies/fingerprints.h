@@ -142,7 +142,7 @@ PLATFORM_INLINE void fingerprint_cells(const fingerprint_view *v,
         bit[j] = row + bit[j] * v->cell;
 }
 
-/* Print and number of the own slot, as the cells tell them. */
+/* Fingerprint and number of the own slot, as the cells tell them. */
 PLATFORM_INLINE uint64_t fingerprint_read(const fingerprint_view *v,
                                           uint32_t arity,
                                           const uint64_t bit[PEEL_ARITY_MAX])

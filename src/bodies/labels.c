@@ -292,8 +292,8 @@ static bly_status labels_wrong(const labels_row *r, uint64_t label)
         return status_fail(BLY_EPARAM, "label 0 is that of a key which is not "
                            "there: labels of this filter are 1 .. %llu",
                            (unsigned long long)r->most);
-    return status_fail(BLY_EPARAM, "labels of this filter are 1 .. %llu, and "
-                       "%llu is none: make a filter for larger ones",
+    return status_fail(BLY_EPARAM, "labels of this filter are 1 .. %llu, not "
+                       "%llu: make a filter for larger ones",
                        (unsigned long long)r->most, (unsigned long long)label);
 }
 

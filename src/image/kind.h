@@ -115,7 +115,7 @@ struct bly_kind {
     bool        raw_hash;               /* uses the hash as it comes, so that
                                            one with weak bits will not do    */
 
-    bool        forgets;                /* keys go out again by themselves:
+    bool        forgets;                /* old keys are lost in time:
                                            `plan` and `stat` tell the window */
     bool        experimental;           /* docs/format.md promises nothing   */
 

@@ -137,8 +137,8 @@ static bly_status save_from(const char *path, save_source *from)
     if (exists && S_ISDIR(old.st_mode))
         return status_fail(BLY_EIO, "%s: is a directory: name a file", path);
     if (exists && !S_ISREG(old.st_mode) && from->bytes == NULL)
-        return status_fail(BLY_EIO, "%s: is no ordinary file, and a filter in "
-                           "parts can be saved to one only: name another",
+        return status_fail(BLY_EIO, "%s: is not a regular file, and a filter "
+                           "in parts can only be saved to one: name another",
                            path);
     if (exists && !S_ISREG(old.st_mode))
         return save_straight(path, from->bytes, from->n);
@@ -189,7 +189,7 @@ static bool save_write_payload(save_source *from, int file,
         if (!from->part(from->context, at, from->piece, n)) {
             from->status = status_fail(BLY_EIO, "a part of the filter, %zu "
                                        "bytes from byte %llu on, could not be "
-                                       "had: nothing was saved", n,
+                                       "read: nothing was saved", n,
                                        (unsigned long long)at);
             return false;
         }

@@ -30,7 +30,7 @@ static inline bool counters_bytes(uint64_t *out, uint64_t n, uint32_t width)
     return true;
 }
 
-/* The largest value: at it a counter sticks, for what it truly counts is no
+/* The largest value: a counter at it is saturated, and what it truly counts no
  * longer known. */
 PLATFORM_INLINE uint32_t counters_max(uint32_t width)
 {

@@ -44,7 +44,7 @@ bly_status keys_check(const bly_keys *keys)
     if ((keys->offsets32 != NULL && !keys_rise32(keys->offsets32, keys->n))
         || (keys->offsets64 != NULL && !keys_rise64(keys->offsets64, keys->n)))
         return status_fail(BLY_EPARAM, "the keys' offsets fall: give n + 1 of "
-                           "them, each as large as the one before or larger");
+                           "them, none less than the one before");
     return BLY_OK;
 }
 

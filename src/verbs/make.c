@@ -34,7 +34,16 @@ static bly_status make_own(bly_filter **out, const order *o, void *image,
 
 /* ---- Empty ------------------------------------------------------------- */
 
-static bly_status make_new(bly_filter **out, const order *o)
+/* Does a plan that came from anywhere make a filter? The kind looks at its
+ * payload too. */
+static bly_status make_check(const void *image, const bly_kind *kind)
+{
+    return kind->check(image) == BLY_OK ? BLY_OK
+         : status_fail(BLY_EPARAM, "the plan's geometry makes no filter of "
+                       "kind %s: make it by bly_plan", kind->name);
+}
+
+static bly_status make_new(bly_filter **out, const order *o, bool trusted)
 {
     size_t bytes = (size_t)o->plan.bytes;
     void *image = order_image(o, &o->options.allocator);
@@ -43,6 +52,8 @@ static bly_status make_new(bly_filter **out, const order *o)
         return handle_no_memory(bytes);
     if (o->kind->format != NULL)
         status = o->kind->format(image, &o->asked);
+    if (status == BLY_OK && !trusted)
+        status = make_check(image, o->kind);
     if (status == BLY_OK)
         return make_own(out, o, image, bytes);
     memory_release(&o->options.allocator, image, bytes);
@@ -55,22 +66,17 @@ bly_status bly_new(bly_filter **out, const char *kind, const bly_spec *spec)
     bly_status status = order_make(&o, kind, spec, NULL);
     if (status == BLY_OK && o.kind->add == NULL)
         status = handle_unsupported(o.kind, "be made empty; build it");
-    return status == BLY_OK ? make_new(out, &o) : status;
+    return status == BLY_OK ? make_new(out, &o, true) : status;
 }
 
-/* A plan comes from anywhere: its header must be one that could be opened. */
-static bly_status make_check_plan(const order *o, const bly_plan_t *plan)
+/* What a header could not say, or memory not hold. */
+static bly_status make_check_plan(const bly_plan_t *plan)
 {
-    uint8_t header[IMAGE_HEADER] = { 0 };
     if (plan->capacity == 0 || !(plan->rate >= 0 && plan->rate <= 1)
         || plan->bytes < IMAGE_HEADER || !sizes_fits(plan->bytes))
-        return status_fail(BLY_EPARAM, "the plan's capacity, rate or size is "
-                           "none: make it by bly_plan");
-    image_format(header, plan, o->kind->version, o->seed, o->hash->name);
-    bly_status status = o->kind->check(header);
-    return status == BLY_OK ? BLY_OK
-         : status_fail(BLY_EPARAM, "the plan's geometry makes no filter of "
-                       "kind %s: make it by bly_plan", o->kind->name);
+        return status_fail(BLY_EPARAM, "the plan has no valid capacity, rate "
+                           "or size: make it by bly_plan");
+    return BLY_OK;
 }
 
 bly_status bly_new_planned(bly_filter **out, const bly_plan_t *plan,
@@ -84,11 +90,11 @@ bly_status bly_new_planned(bly_filter **out, const bly_plan_t *plan,
     if (status == BLY_OK && (o.kind->add == NULL || o.kind->format != NULL))
         status = handle_unsupported(o.kind, "be made from a plan alone");
     if (status == BLY_OK)
-        status = make_check_plan(&o, plan);
+        status = make_check_plan(plan);
     if (status != BLY_OK)
         return status;
     o.plan = *plan;
-    return make_new(out, &o);
+    return make_new(out, &o, false);
 }
 
 bly_status handle_head(uint8_t **head, const bly_kind **kind, const char *name,
@@ -245,7 +251,7 @@ static bly_status make_fill(bly_filter **out, const order *o,
                             const kind_keys *keys)
 {
     bly_filter *filter;
-    bly_status status = make_new(&filter, o);
+    bly_status status = make_new(&filter, o, true);
     if (status != BLY_OK)
         return status;
     status = keys->labels == NULL
@@ -290,7 +296,7 @@ static bly_status make_fill_whole(bly_filter **out, const order *o,
                                   const bly_keys *keys)
 {
     bly_filter *filter;
-    bly_status status = make_new(&filter, o);
+    bly_status status = make_new(&filter, o, true);
     if (status != BLY_OK)
         return status;
     status = bly_add_keys(filter, keys, NULL, NULL);

@@ -30,7 +30,8 @@ static bly_status order_rate(double *left, const bly_spec *spec,
     double rate = spec->rate == 0 ? ORDER_RATE : spec->rate;
     if (!(rate > 0 && rate < 1))
         return status_fail(BLY_EPARAM, "a false-positive rate of %g is not "
-                           "possible: give one between 0 and 1, as 0.01", rate);
+                           "possible: give one between 0 and 1, such as "
+                           "0.01", rate);
     double collision = math_collision((double)capacity);
     if (rate <= collision)
         return status_fail(BLY_EPARAM, "a rate of %.3g is below %.3g, which is "
@@ -77,8 +78,8 @@ static bly_status order_seed(order *o, const bly_spec *spec)
                            "%d bytes: give one, and keep it", o->hash->name,
                            BLY_SECRET_BYTES);
     if (spec->seed != 0)
-        return status_fail(BLY_EPARAM, "hash function %s has its secret in "
-                           "place of a seed: leave the seed 0, and choose "
+        return status_fail(BLY_EPARAM, "hash function %s has a secret in place "
+                           "of a seed: leave the seed 0, and choose "
                            "another secret for other hashes", o->hash->name);
     o->seed = hash_secret_mark(hash_secret(spec->secret));
     return BLY_OK;

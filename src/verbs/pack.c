@@ -33,8 +33,8 @@ bly_status bly_pack(const bly_filter *filter, void *into, size_t room,
         return here;
     if (room < filter->bytes)
         return status_fail(BLY_EPARAM, "there is room for %zu bytes, and "
-                           "packing needs that of the image, %zu: give so "
-                           "much", room, filter->bytes);
+                           "packing needs as many as the image has, %zu: give "
+                           "that many", room, filter->bytes);
     *bytes = handle_pack(filter, into);
     return BLY_OK;
 }

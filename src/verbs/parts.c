@@ -18,7 +18,7 @@ bly_status bly_places(const bly_filter *filter, const uint64_t *hashes,
     if (kind->pages == NULL)
         return status_fail(BLY_EUNSUPPORTED, "kind %s has a key in many places "
                            "of its image: choose one with the ability "
-                           "\"local\", as blocked", kind->name);
+                           "\"local\", such as blocked", kind->name);
     *bytes = kind->pages->bytes(filter->image);
     kind->pages->place(filter->image, hashes, n, places);
     for (size_t i = 0; i < n; i++)

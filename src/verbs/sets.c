@@ -31,7 +31,7 @@ static bly_status sets_match_keys(const bly_filter *a, const bly_filter *b)
     uint64_t second = image_u64(b->image, IMAGE_SEED);
     if (first != second)
         return status_fail(BLY_EMISMATCH, "the filters have the seeds %llu and "
-                           "%llu, or unlike secrets: build both with one",
+                           "%llu, or different secrets: build both with one",
                            (unsigned long long)first,
                            (unsigned long long)second);
     return BLY_OK;
@@ -54,7 +54,7 @@ static bly_status sets_match(const bly_filter *a, const bly_filter *b)
         || memcmp(a->image + IMAGE_GEOMETRY, b->image + IMAGE_GEOMETRY,
                   8 * IMAGE_GEOMETRY_FIELDS) != 0
         || (a->kind->alike != NULL && !a->kind->alike(a->image, b->image)))
-        return status_fail(BLY_EMISMATCH, "the filters are of unlike plans, "
+        return status_fail(BLY_EMISMATCH, "the filters have different plans, "
                            "%llu and %llu bytes: build both for the same "
                            "number of keys, rate and options",
                            (unsigned long long)a->bytes,

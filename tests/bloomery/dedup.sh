@@ -233,7 +233,7 @@ refused '--exact -n' 'may err'
 try dedup -M 10M few
 refused '--memory without --exact' 'is for --exact'
 try dedup -w 10 -k blocked few
-refused '--window -k' 'goes not with -k'
+refused '--window -k' 'excludes -k'
 for size in '' 0 10K 1 -5M 12X M 1.5M 99999999999T; do
     try dedup -x -M "$size" few
     refused "--memory '$size'" 'SIZE|--memory'

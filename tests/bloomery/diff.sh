@@ -154,7 +154,7 @@ try diff -e sat.bly lacking
 refused 'by a saturated filter: -e' 'overfull.*100 %.*sketch -n'
 try sketch -n 10 -o ten.bly gone
 try diff -e ten.bly old
-refused 'by one that the keys here saturate: -e' 'cannot be told.*sketch -n'
+refused 'by one that the keys here saturate: -e' 'cannot be estimated.*sketch -n'
 try sketch -n 7000 -o more.bly old
 try diff more.bly new
 check 'by an overfull filter: a warning' \
@@ -190,11 +190,11 @@ echo $? >status
 refused 'no folder for a copy' 'set TMPDIR to a folder with room$'
 if [ -n "$old_tmp" ]; then TMPDIR=$old_tmp; else unset TMPDIR; fi
 try diff --both --theirs s.bly new
-refused 'two of one' 'one or another'
+refused 'two of one' 'exclude each other'
 try sketch -w 9 -o x.bly old
 refused '-w without -d' 'with -d'
 try sketch -d 5 -p 1% -o x.bly old
-refused '-d with -p' 'goes not with'
+refused '-d with -p' 'excludes -k'
 for differences in 1e18 1e14; do
     try sketch -d $differences -o x.bly old
     refused "-d $differences" ': ask for fewer differences$'

@@ -36,7 +36,7 @@ for kind in $shared counting quotient scalable; do
     silent "add $kind -j 8"
     check "add $kind -j 8: the same bytes" cmp one.bly many.bly
     try query -j 2 -c many.bly keys mixed
-    out_is "$kind: every key is found" 0 '800000\n'
+    out_is "$kind: every key is found" 0 "$((2 * lines))\n"
 done
 "$BLOOMERY" build -j 1 -k blocked -p 1e-6 -o one.bly keys
 "$BLOOMERY" query -j 1 one.bly mixed last keys >in-order

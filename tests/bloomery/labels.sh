@@ -73,7 +73,7 @@ bad 'a fraction' "'1.5' is not" 'a\t1.5\n'
 bad 'bytes that are no text' "'\\?1' is not" 'a\t\00331\n'
 bad 'a hexadecimal one without digits' "'0x' is not" 'a\t0x\n'
 bad 'one of 65 bits' 'line 1 .*64 bits' 'a\t18446744073709551616\n'
-bad 'one that does not fit' "line 2 of 'wrong': label '256' is none: .* 0 .. 255 " \
+bad 'one that does not fit' "line 2 of 'wrong': label '256' is not one of .* 0 .. 255 " \
     'a\t255\nb\t256\n'
 bad 'a key with two labels' 'two different labels' 'a\t1\na\t2\n'
 awk 'BEGIN { for (i = 1; i <= 300000; i++) print "key" i "\t" i % 256
@@ -117,7 +117,7 @@ printf '1\tbob\nx\talice\n' >wrong
 keeps 'put of a label that is none' "line 2 of 'wrong': 'x' is not a label" \
     m.bly put m.bly wrong
 printf '1\tbob\n4294967296\talice\n' >wrong
-keeps 'put of a label that does not fit' "line 2 .*is none: .* 0 .. 4294967295 " \
+keeps 'put of a label that does not fit' "line 2 .*is not one of .* 0 .. 4294967295 " \
     m.bly put m.bly wrong
 try put --json m.bly absent
 check 'put as JSON' grep -q '"absent": *1' out
@@ -153,13 +153,13 @@ try plan --json -k spatial:areas=9 -n 1000
 check 'plan as JSON' sh -c 'grep -q "\"label_least\": *1" out &&
     grep -q "\"label_most\": *9" out'
 printf '1\ta\n0\tb\n' >wrong
-keeps 'put of label 0' "line 2 of 'wrong': label '0' is none: .* 1 .. 2 " \
+keeps 'put of label 0' "line 2 of 'wrong': label '0' is not one of .* 1 .. 2 " \
     a.bly put a.bly wrong
 printf '1\ta\n3\tb\n' >wrong
-keeps 'put of an area that there is not' "line 2 .*'3' is none: .* 1 .. 2 " \
+keeps 'put of an area that there is not' "line 2 .*'3' is not one of .* 1 .. 2 " \
     a.bly put a.bly wrong
 try build -k spatial:areas=2 -l 1 -o no.bly wrong
-refused 'build with one' "line 2 of 'wrong': label '3' is none"
+refused 'build with one' "line 2 of 'wrong': label '3' is not one of"
 check 'writes nothing' [ ! -e no.bly ]
 sed '$d' long | awk -F '\t' '{ print $1 "\t" $2 + 1 }' >most
 try build -k approximator:bits=9 -l 2 -j 1 -o one.bly most

@@ -631,8 +631,8 @@ static bly_status pages_tell_trouble(pages *p)
     bool trouble = p->trouble;
     p->trouble = false;
     return !trouble ? BLY_OK
-         : status_fail(BLY_EIO, "%s: a page that was asked could not be read "
-                       "or is damaged; it answered \"perhaps\": check the "
+         : status_fail(BLY_EIO, "%s: a page could not be read or is damaged, "
+                       "and \"perhaps\" was said of its keys: check the "
                        "file", p->path);
 }
 
@@ -790,7 +790,7 @@ static bly_status pages_read_head(pages *p, uint64_t *size)
     if (fstat(p->file, &info) != 0)
         return pages_failed("examine", p->path);
     if (!S_ISREG(info.st_mode))
-        return status_fail(BLY_EIO, "%s: cannot be worked on page by page: it "
+        return status_fail(BLY_EIO, "%s: cannot be used page by page: it "
                            "is not a regular file", p->path);
     *size = (uint64_t)info.st_size;
     size_t some = *size < KIND_PAGE_MOST ? (size_t)*size : KIND_PAGE_MOST;

@@ -414,7 +414,7 @@ static bly_status cascade_scratch(uint64_t *bytes, const cascade_design *d)
         || !sizes_add(&keys, d->include, passing)
         || !sizes_mul(&states, keys, sizeof(uint64_t))
         || !sizes_add(bytes, inner_bytes, states))
-        return status_fail(BLY_ETOOBIG, "to build the cascade would take more "
+        return status_fail(BLY_ETOOBIG, "building the cascade would take more "
                            "than 2^64 bytes: ask for fewer keys");
     return BLY_OK;
 }

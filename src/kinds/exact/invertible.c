@@ -475,8 +475,8 @@ static bly_status invertible_add_found(const invertible *t,
 {
     bool seen = invertible_there(t, key);
     if (!invertible_change(t, key, 1))
-        return status_fail(BLY_EFULL, "a cell has counted 2^31 - 1 keys: share "
-                           "them out over several filters");
+        return status_fail(BLY_EFULL, "a cell has counted 2^31 - 1 keys: "
+                           "divide them among several filters");
     return seen ? BLY_SEEN : BLY_OK;
 }
 
@@ -490,7 +490,7 @@ static bly_status invertible_remove_found(const invertible *t,
 static bly_status invertible_needs_key(const invertible *t)
 {
     return status_fail(BLY_EUNSUPPORTED, "a filter that carries whole keys, of "
-                       "%zu bytes at most, takes keys and no hashes: give the "
+                       "at most %zu bytes, takes keys, not hashes: give the "
                        "keys, or make it with key=0", t->key);
 }
 
@@ -542,7 +542,8 @@ static bly_status invertible_add_key(void *image, uint64_t hash,
         return invertible_add(image, hash);
     if (length > t.key)
         return status_fail(BLY_EPARAM, "a key of %zu bytes is too long for "
-                           "this filter: make it with key=%zu, 255 at most, or "
+                           "this filter: make it with key=%zu (at most 255), "
+                           "or "
                            "with key=0 for hashes alone", length, length);
     invertible_find(&t, &key, hash);
     invertible_fill(&t, &key, bytes, length);

@@ -834,7 +834,7 @@ static bly_status stable_add_many(void *image, const uint64_t *hashes,
 
 /* ---- Look inside ------------------------------------------------------- */
 
-/* Of what has been forgotten nothing is left to count; no cell sticks. */
+/* Of what has been forgotten nothing is left to count; no cell saturates. */
 static void stable_stat(bly_stat_t *out, const void *image)
 {
     cells c = stable_cells(image);

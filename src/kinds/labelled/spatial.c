@@ -64,7 +64,7 @@
  *         3        0.081 %         0.002 %     83.3 %
  *         4        0.002 %         0          100 %
  *
- * Of a filter as it stands bly_each_label tells the same from the cells: with
+ * Of a filter as it stands bly_list_labels tells the same from the cells: with
  * c_a the share that shows a or more, c_a^k - c_(a+1)^k and c_(a+1)^k.
  *
  * COST

@@ -56,18 +56,18 @@
  *        4      15                           1.6e-15
  *
  * so that with 4 bits one filter in 600 000 of 10^9 counters has even one that
- * sticks, as long as all keys are different. A key that is added 15 times
+ * saturates, as long as all keys are different. A key that is added 15 times
  * brings its counters to the top alone.
  *
- * STICKING
+ * SATURATION
  *
  * A counter at its largest value never changes again, up or down: nobody knows
  * how many more adds it would have seen, and lowering it too far would lose a
  * key. So there are never false negatives from it; what is left behind is that
- * removed keys may be found still. bly_stat tells how many counters stick. A
- * key whose counters all stick cannot be removed (BLY_EUNSAFE) and its count is
- * not bounded (UINT64_MAX). With b = 1 all counters stick at once, and the kind
- * is `standard`, byte for byte.
+ * removed keys may be found still. bly_stat tells how many counters are
+ * saturated. A key whose counters all are cannot be removed (BLY_EUNSAFE) and
+ * its count is not bounded (UINT64_MAX). With b = 1 all counters are saturated
+ * at once, and the kind is `standard`, byte for byte.
  *
  * REMOVAL
  *

@@ -9,7 +9,7 @@
  * need ever have a list or a spare. A key can be added again, counted and taken
  * out, in about half the memory of `counting`.
  *
- * A counter at its largest value sticks there: how often the key was added is
+ * A counter at its largest value is saturated: how often the key was added is
  * then no longer known, so that it cannot be removed (BLY_EUNSAFE). Where all
  * four buckets of a key are full an add says BLY_EFULL.
  *
@@ -76,9 +76,9 @@
  * five tables of 64 to 1024 cells none was refused; at 26 in 32 two of 5 10^7
  * were. So the capacity of B buckets a subtable is 25 B.
  *
- * Sticking. A counter of c bits sticks when 2^c - 1 keys share a fingerprint.
- * For c = 2 that happens to n f^2 / 6 fingerprints, 6 in a million keys at 1 %,
- * besides those of keys that are added three times themselves.
+ * Saturation. A counter of c bits saturates when 2^c - 1 keys share a
+ * fingerprint. For c = 2 that happens to n f^2 / 6 fingerprints, 6 in a million
+ * keys at 1 %, besides those of keys that are added three times themselves.
  *
  * PROBES
  *
@@ -165,7 +165,7 @@ enum { DLEFT_OPTION_BITS };
 
 static const kind_option dleft_options[] = {
     [DLEFT_OPTION_BITS] = {
-        .name = "bits", .help = "bits of a counter, which sticks at its "
+        .name = "bits", .help = "bits of a counter, which saturates at its "
                                 "largest value",
         .least = DLEFT_BITS_MIN, .most = DLEFT_BITS_MAX,
         .standard = DLEFT_BITS_STANDARD,
@@ -831,8 +831,8 @@ static bly_status dleft_resize_plan(bly_plan_t *plan, const void *image,
            && dleft_buckets(&s) <= DLEFT_BUCKETS_MAX / 2)
         s.rest--;
     if (dleft_buckets(&s) < buckets)
-        return status_fail(BLY_EPARAM, "this filter can grow to %llu keys at "
-                           "most: each doubling takes a bit of its "
+        return status_fail(BLY_EPARAM, "this filter can grow to at most %llu "
+                           "keys: each doubling takes a bit of its "
                            "fingerprints, so plan it for a lower rate",
                            (unsigned long long)dleft_buckets(&s) * DLEFT_LOAD);
     return dleft_plan_of(plan, &s, capacity);
@@ -924,19 +924,19 @@ static void dleft_stat(bly_stat_t *out, const void *image)
 {
     dleft_view v = dleft_look(image);
     dleft_shape s = dleft_shape_of(image);
-    uint64_t buckets = DLEFT_TABLES * dleft_buckets(&s), met = 0, stuck = 0;
+    uint64_t buckets = DLEFT_TABLES * dleft_buckets(&s), met = 0, full = 0;
     const uint8_t *bucket = v.payload;
     for (uint64_t i = 0; i < buckets; i++, bucket += v.bucket) {
         met += platform_popcount(dleft_used(&v, bucket));
         uint64_t short_of = ~image_u64(bucket, 0) & v.counters;
-        stuck += DLEFT_CELLS - platform_popcount(dleft_fold(short_of));
+        full += DLEFT_CELLS - platform_popcount(dleft_fold(short_of));
     }
     double range = dleft_range(&s);
     dleft_distinct(out, (double)met, range);
     out->fill = (double)met / (DLEFT_CELLS * (double)buckets);
     out->rate = fmin((double)met / range, 1);
     out->probes = DLEFT_TABLES;
-    out->saturated = stuck;
+    out->saturated = full;
 }
 
 const bly_kind bly_kind_dleft = {

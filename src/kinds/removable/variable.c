@@ -69,21 +69,22 @@
  *      0.01 %        76.7                49.3 (k = 9)           36 %
  *
  * The counters are fuller than a Bloom filter's: 1.1 to 1.2 increments each.
- * At that load a counter of b = log2 L + 4 bits sticks with a chance of about
+ * At that load a counter of b = log2 L + 4 bits saturates with a chance of
+ * about
  *
  *      L              2         4         8         16
  *      1 %, bits     26.9      24.7      25.3      27.2
- *      sticks        2e-9      3e-8      3e-8      7e-8
+ *      saturates     2e-9      3e-8      3e-8      7e-8
  *
  * while all keys are different (the sum of a Poisson number of increments); one
  * bit more makes it less than 10^-18.
  *
- * STICKING
+ * SATURATION
  *
  * A counter at its largest value never changes again and lets all pass, as in
  * `counting`: no key is ever lost by it, but removed ones may be found still.
- * A key whose counters all stick cannot be removed (BLY_EUNSAFE), and its count
- * is not bounded (UINT64_MAX).
+ * A key whose counters are all saturated cannot be removed (BLY_EUNSAFE), and
+ * its count is not bounded (UINT64_MAX).
  *
  * REMOVAL, COUNTS
  *

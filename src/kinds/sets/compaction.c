@@ -119,7 +119,7 @@ enum {
 #define COMPACTION_LINES_MAX (UINT64_C(1) << 48)
 
 /* No more lines than these pass a key on, so that all that are tried do so for
- * one key in 10^22 at the most. */
+ * at most one key in 10^22. */
 static const double COMPACTION_PASS_MOST = 0.2;
 
 static const kind_option compaction_options[] = {

@@ -57,9 +57,10 @@
  *                 but in the last one       mix(state + (last seed + 2) * S)
  *      start      high half of state * starts
  *      c          p = state * E7A81F36B92D4C5D;  p xor p >> 32, bit 0 set
- *      print      r low bits of (state * 9E3779B97F4A7C15) >> 32
+ *      fingerprint  r low bits of (state * 9E3779B97F4A7C15) >> 32
  *
- * The homogeneous form has layer 0 alone, without codes, and every print is 0.
+ * The homogeneous form has layer 0 alone, without codes, and every fingerprint
+ * is 0.
  *
  *      Valid if and only if (1) the fields are in these ranges and no layer
  *      has more than 2^28 buckets, (2) a layer of no buckets is followed by

@@ -308,7 +308,7 @@ static bly_status cuckoo_resize_plan(bly_plan_t *plan, const void *image,
     v.quads = capacity / each + (capacity % each != 0);
     if (v.quads > CUCKOO_QUADS_MAX)
         return status_fail(BLY_EPARAM, "a cuckoo filter grows to %d times the "
-                           "keys it was made for, %llu: ask for %llu at most, "
+                           "keys it was made for, %llu: ask for at most %llu, "
                            "or build it anew", CUCKOO_QUADS_MAX,
                            (unsigned long long)each,
                            (unsigned long long)(each * CUCKOO_QUADS_MAX));
