@@ -38,14 +38,14 @@ out_has 'advise --fast --present' 0 \
 try advise -n 1M --exact --static --others 10M
 out_has 'advise --exact: with the others' 0 \
     '^   bloomery build -k cascade -n 1000000 --without OTHERS -o FILE KEYS$'
-try advise -n 1000 --labels
-out_has 'advise --labels: which' 0 '^   labels [0-9]+ \.\. [0-9]+$'
-out_has 'advise --labels: the command' 0 ' -l COLUMN '
-try advise -n 1000 --stream
-out_has 'advise --stream' 0 '^ 1 (aging|stable)'
-try advise -n 1M --disk
-out_has 'advise --disk' 0 '^   bloomery build -k [a-z]+ .*--memory SIZE -o FILE'
-for need in remove count grow merge concurrent; do
+try advise -n 1000 --label
+out_has 'advise --label: which' 0 '^   labels [0-9]+ \.\. [0-9]+$'
+out_has 'advise --label: the command' 0 ' -l COLUMN '
+try advise -n 1000 --forget
+out_has 'advise --forget' 0 '^ 1 (aging|stable)'
+try advise -n 1M --page
+out_has 'advise --page' 0 '^   bloomery build -k [a-z]+ .*--memory SIZE -o FILE'
+for need in remove count grow unite share; do
     try advise -n 10k --$need
     out_has "advise --$need" 0 '^ 1 '
     check "advise --$need: the first has it" awk -v need=$need '
@@ -67,7 +67,7 @@ head -20 keys >few
 works() {
     keys=keys strangers=200
     case $1 in
-    *--labels*) keys=labelled ;;
+    *--label*) keys=labelled ;;
     *-n\ 20\ *) keys=few ;;
     esac
     case $1 in *--exact*) strangers=0 ;; *0.1%*) strangers=20 ;; esac
@@ -100,19 +100,19 @@ done <<'EOF'
 -n 1000 --small
 -n 1000 --remove
 -n 1000 --count
--n 1000 --count --remove --merge
+-n 1000 --count --remove --unite
 -n 100 --grow
--n 1000 --merge
+-n 1000 --unite
 -n 1000 --static
 -n 1000 -p 0.1% --static --small
--n 1000 --stream
--n 1000 --labels
--n 1000 --labels --label-most 4
--n 1000 --labels --static
+-n 1000 --forget
+-n 1000 --label
+-n 1000 --label --label-most 4
+-n 1000 --label --static
 -n 1000 --exact --static
 -n 20 --exact
--n 1000 --disk
--n 1000 --concurrent
+-n 1000 --page
+-n 1000 --share
 EOF
 
 # ---- JSON -------------------------------------------------------------------
@@ -187,14 +187,14 @@ rm cache/bloomery/costs
 try advise -n 1M --count --grow
 refused 'advise: which wish to give up' \
     'leave out --count \(then [a-z:=]+\), or leave out --grow \(then [a-z:=]+\)'
-try advise -n 1M --count --remove --stream --labels
-refused 'advise: which two wishes to give up' 'leave out --stream and --labels'
+try advise -n 1M --count --remove --forget --label
+refused 'advise: which two wishes to give up' 'leave out --forget and --label'
 try advise -n 1M --exact
 refused 'advise: what a static set lets in' \
     'add --static .*cascade.*leave out --exact'
 try advise -n 1000 --exact --remove
 refused 'advise: two ways out' '--all tells why'
-try advise -n 1M --labels --label-most 1000
+try advise -n 1M --label --label-most 1000
 refused 'advise: which labels there are' 'make do with --label-most 255'
 try advise -n 1e11 -p 1e-9
 refused 'advise: a rate too small for that many keys' 'ask for a rate of 1e-08'
@@ -219,9 +219,9 @@ try advise -n 1M --present 1.5
 refused 'advise: a share of more than all' 'from 0 to 1'
 try advise -n 1M --small --fast
 refused 'advise: two aims' 'exclude'
-for pair in '--static --grow' '--static --stream' '--others 5' \
+for pair in '--static --grow' '--static --forget' '--others 5' \
     '--label-most 5' \
-    '--disk --memory-limit 1M'; do
+    '--page --memory-limit 1M'; do
     # shellcheck disable=SC2086
     try advise -n 1M $pair
     refused "advise $pair: a contradiction" '(leave out one|only for)'

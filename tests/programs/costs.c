@@ -83,8 +83,8 @@ static void test_round_trip(void **state)
         assert_true(costs_write(&t, costs_file));
         assert_null(costs_read(&back, costs_file));
         costs_same(&t, &back);
-        assert_ptr_equal(back.costs.line, back.line);
-        assert_ptr_equal(back.costs.kind, back.kind);
+        assert_ptr_equal(back.costs.line, back.lines);
+        assert_ptr_equal(back.costs.kind, back.kinds);
     }
     assert_ptr_equal(costs_read(&back, "no/such/file"), costs_missing);
 }
