@@ -58,37 +58,58 @@ bly_status bly_new(bly_filter **out, const char *kind, const bly_spec *spec)
     return status == BLY_OK ? make_new(out, &o) : status;
 }
 
-/* A plan comes from anywhere: its header must be one that could be opened. */
-static bly_status make_check_plan(const order *o, const bly_plan_t *plan)
+/* A plan comes from anywhere. Its filter must be one that could be opened:
+ * that is looked at where all of it can be read, as `check` may, but nothing
+ * takes memory before it is sound. */
+static bly_status make_check_plan(const order *o)
 {
-    uint8_t header[IMAGE_HEADER] = { 0 };
-    if (plan->capacity == 0 || !(plan->rate >= 0 && plan->rate <= 1)
-        || plan->bytes < IMAGE_HEADER || !sizes_fits(plan->bytes))
-        return status_fail(BLY_EPARAM, "the plan's capacity, rate or size is "
-                           "none: make it by bly_plan");
-    image_format(header, plan, o->kind->version, o->seed, o->hash->name);
-    bly_status status = o->kind->check(header);
+    size_t bytes = (size_t)o->plan.bytes;
+    if (o->plan.bytes < IMAGE_HEADER || !sizes_fits(o->plan.bytes))
+        return status_fail(BLY_EPARAM, "the plan's size is none: make it by "
+                           "bly_plan");
+    void *image = order_image(o, &memory_sparse);
+    if (image == NULL)
+        return handle_no_memory(bytes);
+    image_unseal(image);
+    bly_status status = image_check_header(image, bytes);
+    if (status == BLY_OK)
+        status = o->kind->check(image);
+    memory_release(&memory_sparse, image, bytes);
     return status == BLY_OK ? BLY_OK
-         : status_fail(BLY_EPARAM, "the plan's geometry makes no filter of "
-                       "kind %s: make it by bly_plan", o->kind->name);
+         : status_fail(BLY_EPARAM, "the plan makes no filter of kind %s: make "
+                       "it by bly_plan", o->kind->name);
+}
+
+/* The order that it came from, as far as that is known. BLY_EPARAM: its kind is
+ * more than a name. */
+static bly_status make_read_plan(order *o, const bly_plan_t *plan,
+                                 const bly_spec *spec)
+{
+    char kind[sizeof plan->kind + 1] = { 0 };
+    memcpy(kind, plan->kind, sizeof plan->kind);
+    bly_status status = order_begin(o, kind, spec);
+    if (status == BLY_OK && strcmp(kind, o->kind->name) != 0)
+        status = status_fail(BLY_EPARAM, "the plan's kind is '%s', with "
+                             "options, which are in its geometry: make it by "
+                             "bly_plan", kind);
+    if (status == BLY_OK && memcmp(plan->reserved, o->plan.reserved,
+                                   sizeof plan->reserved) != 0)
+        status = status_fail(BLY_EPARAM, "the plan has values in reserved "
+                             "fields: link the library that made it");
+    o->plan = *plan;
+    return status;
 }
 
 bly_status bly_new_planned(bly_filter **out, const bly_plan_t *plan,
                            const bly_spec *spec)
 {
     order o;
-    char kind[sizeof plan->kind];
-    memcpy(kind, plan->kind, sizeof kind);
-    kind[sizeof kind - 1] = '\0';
-    bly_status status = order_begin(&o, kind, spec);
+    bly_status status = make_read_plan(&o, plan, spec);
     if (status == BLY_OK && (o.kind->add == NULL || o.kind->format != NULL))
         status = handle_unsupported(o.kind, "be made from a plan alone");
     if (status == BLY_OK)
-        status = make_check_plan(&o, plan);
-    if (status != BLY_OK)
-        return status;
-    o.plan = *plan;
-    return make_new(out, &o);
+        status = make_check_plan(&o);
+    return status == BLY_OK ? make_new(out, &o) : status;
 }
 
 bly_status handle_head(uint8_t **head, const bly_kind **kind, const char *name,
