@@ -21,12 +21,28 @@ static bool keys_rise64(const uint64_t *offsets, size_t n)
     bool rise = true;
     for (size_t i = 0; i < n; i++)
         rise &= offsets[i] <= offsets[i + 1];
-    return rise && (n == 0 || sizes_fits(offsets[n]));
+    return rise && sizes_fits(offsets[n]);
+}
+
+/* The offsets and what they end at, which is no more than can be addressed. */
+static bly_status keys_check_offsets(const bly_keys *keys, uint64_t *bytes)
+{
+    if (keys->n == 0)
+        return BLY_OK;
+    if ((keys->offsets32 != NULL && !keys_rise32(keys->offsets32, keys->n))
+        || (keys->offsets64 != NULL && !keys_rise64(keys->offsets64, keys->n)))
+        return status_fail(BLY_EPARAM, "the keys' offsets fall: give n + 1 of "
+                           "them, each as large as the one before or larger");
+    if (keys->offsets32 != NULL)
+        *bytes = keys->offsets32[keys->n];
+    if (keys->offsets64 != NULL)
+        *bytes = keys->offsets64[keys->n];
+    return BLY_OK;
 }
 
 bly_status keys_check(const bly_keys *keys)
 {
-    uint64_t bytes;
+    uint64_t bytes = 0;
     int forms = (keys->keys != NULL) + (keys->offsets32 != NULL)
               + (keys->offsets64 != NULL) + (keys->width != 0);
     if (keys->reserved[0] != 0 || keys->reserved[1] != 0)
@@ -41,26 +57,33 @@ bly_status keys_check(const bly_keys *keys)
         && (!sizes_mul(&bytes, keys->n, keys->width) || !sizes_fits(bytes)))
         return status_fail(BLY_EPARAM, "%zu keys of %zu bytes are more than "
                            "can be addressed", keys->n, keys->width);
-    if ((keys->offsets32 != NULL && !keys_rise32(keys->offsets32, keys->n))
-        || (keys->offsets64 != NULL && !keys_rise64(keys->offsets64, keys->n)))
-        return status_fail(BLY_EPARAM, "the keys' offsets fall: give n + 1 of "
-                           "them, none less than the one before");
-    return BLY_OK;
+    bly_status status = keys_check_offsets(keys, &bytes);
+    if (status == BLY_OK && bytes > 0 && keys->data == NULL)
+        status = status_fail(BLY_EPARAM, "the keys' data are missing: give the "
+                             "%llu bytes that they lie in",
+                             (unsigned long long)bytes);
+    return status;
+}
+
+/* By number, because nothing may be added to a pointer that is NULL, as that
+ * to the data of empty keys may be. */
+static const void *keys_byte(const bly_keys *keys, uint64_t at)
+{
+    return (const void *)((uintptr_t)keys->data + (uintptr_t)at);
 }
 
 bly_key keys_at(const bly_keys *keys, size_t i)
 {
-    const uint8_t *data = keys->data;
     if (keys->keys != NULL)
         return keys->keys[i];
     if (keys->offsets32 != NULL)
-        return (bly_key){ data + keys->offsets32[i],
+        return (bly_key){ keys_byte(keys, keys->offsets32[i]),
                           keys->offsets32[i + 1] - keys->offsets32[i] };
     if (keys->offsets64 != NULL)
-        return (bly_key){ data + keys->offsets64[i],
+        return (bly_key){ keys_byte(keys, keys->offsets64[i]),
                           (size_t)(keys->offsets64[i + 1]
                                    - keys->offsets64[i]) };
-    return (bly_key){ data + i * keys->width, keys->width };
+    return (bly_key){ keys_byte(keys, i * keys->width), keys->width };
 }
 
 size_t keys_hash(const kind_hasher *hasher, uint64_t hashes[KEYS_CHUNK],

@@ -34,16 +34,7 @@ static bly_status make_own(bly_filter **out, const order *o, void *image,
 
 /* ---- Empty ------------------------------------------------------------- */
 
-/* Does a plan that came from anywhere make a filter? The kind looks at its
- * payload too. */
-static bly_status make_check(const void *image, const bly_kind *kind)
-{
-    return kind->check(image) == BLY_OK ? BLY_OK
-         : status_fail(BLY_EPARAM, "the plan's geometry makes no filter of "
-                       "kind %s: make it by bly_plan", kind->name);
-}
-
-static bly_status make_new(bly_filter **out, const order *o, bool trusted)
+static bly_status make_new(bly_filter **out, const order *o)
 {
     size_t bytes = (size_t)o->plan.bytes;
     void *image = order_image(o, &o->options.allocator);
@@ -52,8 +43,6 @@ static bly_status make_new(bly_filter **out, const order *o, bool trusted)
         return handle_no_memory(bytes);
     if (o->kind->format != NULL)
         status = o->kind->format(image, &o->asked);
-    if (status == BLY_OK && !trusted)
-        status = make_check(image, o->kind);
     if (status == BLY_OK)
         return make_own(out, o, image, bytes);
     memory_release(&o->options.allocator, image, bytes);
@@ -66,35 +55,61 @@ bly_status bly_new(bly_filter **out, const char *kind, const bly_spec *spec)
     bly_status status = order_make(&o, kind, spec, NULL);
     if (status == BLY_OK && o.kind->add == NULL)
         status = handle_unsupported(o.kind, "be made empty; build it");
-    return status == BLY_OK ? make_new(out, &o, true) : status;
+    return status == BLY_OK ? make_new(out, &o) : status;
 }
 
-/* What a header could not say, or memory not hold. */
-static bly_status make_check_plan(const bly_plan_t *plan)
+/* A plan comes from anywhere. Its filter must be one that could be opened:
+ * that is looked at where all of it can be read, as `check` may, but nothing
+ * takes memory before it is sound. */
+static bly_status make_check_plan(const order *o)
 {
-    if (plan->capacity == 0 || !(plan->rate >= 0 && plan->rate <= 1)
-        || plan->bytes < IMAGE_HEADER || !sizes_fits(plan->bytes))
-        return status_fail(BLY_EPARAM, "the plan has no valid capacity, rate "
-                           "or size: make it by bly_plan");
-    return BLY_OK;
+    size_t bytes = (size_t)o->plan.bytes;
+    if (o->plan.bytes < IMAGE_HEADER || !sizes_fits(o->plan.bytes))
+        return status_fail(BLY_EPARAM, "the plan's size is none: make it by "
+                           "bly_plan");
+    void *image = order_image(o, &memory_sparse);
+    if (image == NULL)
+        return handle_no_memory(bytes);
+    image_unseal(image);
+    bly_status status = image_check_header(image, bytes);
+    if (status == BLY_OK)
+        status = o->kind->check(image);
+    memory_release(&memory_sparse, image, bytes);
+    return status == BLY_OK ? BLY_OK
+         : status_fail(BLY_EPARAM, "the plan makes no filter of kind %s: make "
+                       "it by bly_plan", o->kind->name);
+}
+
+/* The order that it came from, as far as that is known. BLY_EPARAM: its kind is
+ * more than a name. */
+static bly_status make_read_plan(order *o, const bly_plan_t *plan,
+                                 const bly_spec *spec)
+{
+    char kind[sizeof plan->kind + 1] = { 0 };
+    memcpy(kind, plan->kind, sizeof plan->kind);
+    bly_status status = order_begin(o, kind, spec);
+    if (status == BLY_OK && strcmp(kind, o->kind->name) != 0)
+        status = status_fail(BLY_EPARAM, "the plan's kind is '%s', with "
+                             "options, which are in its geometry: make it by "
+                             "bly_plan", kind);
+    if (status == BLY_OK && memcmp(plan->reserved, o->plan.reserved,
+                                   sizeof plan->reserved) != 0)
+        status = status_fail(BLY_EPARAM, "the plan has values in reserved "
+                             "fields: link the library that made it");
+    o->plan = *plan;
+    return status;
 }
 
 bly_status bly_new_planned(bly_filter **out, const bly_plan_t *plan,
                            const bly_spec *spec)
 {
     order o;
-    char kind[sizeof plan->kind];
-    memcpy(kind, plan->kind, sizeof kind);
-    kind[sizeof kind - 1] = '\0';
-    bly_status status = order_begin(&o, kind, spec);
+    bly_status status = make_read_plan(&o, plan, spec);
     if (status == BLY_OK && (o.kind->add == NULL || o.kind->format != NULL))
         status = handle_unsupported(o.kind, "be made from a plan alone");
     if (status == BLY_OK)
-        status = make_check_plan(plan);
-    if (status != BLY_OK)
-        return status;
-    o.plan = *plan;
-    return make_new(out, &o, false);
+        status = make_check_plan(&o);
+    return status == BLY_OK ? make_new(out, &o) : status;
 }
 
 bly_status handle_head(uint8_t **head, const bly_kind **kind, const char *name,
@@ -251,7 +266,7 @@ static bly_status make_fill(bly_filter **out, const order *o,
                             const kind_keys *keys)
 {
     bly_filter *filter;
-    bly_status status = make_new(&filter, o, true);
+    bly_status status = make_new(&filter, o);
     if (status != BLY_OK)
         return status;
     status = keys->labels == NULL
@@ -296,7 +311,7 @@ static bly_status make_fill_whole(bly_filter **out, const order *o,
                                   const bly_keys *keys)
 {
     bly_filter *filter;
-    bly_status status = make_new(&filter, o, true);
+    bly_status status = make_new(&filter, o);
     if (status != BLY_OK)
         return status;
     status = bly_add_keys(filter, keys, NULL, NULL);
