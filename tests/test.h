@@ -55,6 +55,13 @@ static inline uint64_t test_work(uint64_t full, uint64_t usual, uint64_t paths)
     exit(2);
 }
 
+/* For tests that measure a statistic, of code that others run too. */
+#define TEST_STATISTICS()                                                      \
+    do {                                                                       \
+        if (!test_work(true, true, false))                                     \
+            skip();                                                            \
+    } while (0)
+
 /* Random-looking 64-bit number i of stream `stream`: a bijection of i. */
 static inline uint64_t test_random(uint64_t stream, uint64_t i)
 {

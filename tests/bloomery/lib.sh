@@ -11,12 +11,12 @@ LC_ALL=C
 export LC_ALL
 failures=0
 
-# work FULL PATHS: the second where every case is run but each few times, as in
-# tests/test.h; else the first.
+# work FULL FEW: the first where all is to be done, as in tests/test.h; else the
+# second: every case, but fewer times.
 work() {
     case ${BLY_TEST_WORK:-full} in
-    full | usual) printf '%s\n' "$1" ;;
-    paths) printf '%s\n' "$2" ;;
+    full) printf '%s\n' "$1" ;;
+    usual | paths) printf '%s\n' "$2" ;;
     *)  echo "BLY_TEST_WORK is full, usual or paths, not $BLY_TEST_WORK" >&2
         kill $$ ;;
     esac

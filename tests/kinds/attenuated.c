@@ -733,7 +733,7 @@ static void test_random_networks(void **state)
         { "attenuated:of=partitioned,depth=1", "partitioned", 1 },
     };
     for (size_t k = 0; k < 3; k++)
-        for (size_t run = 0; run < 6; run++) {
+        for (size_t run = 0; run < test_work(6, 6, 2); run++) {
             net w = { .nodes = 4 + 4 * run, .kind = o[k].links,
                       .n = NET_NODES * NET_KEYS,
                       .rate = run % 2 == 0 ? 1e-7 : 0.05 };

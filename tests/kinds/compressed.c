@@ -106,6 +106,7 @@ static void test_table_is_planned(void **state)
 static void test_table_is_measured(void **state)
 {
     (void)state;
+    TEST_STATISTICS();
     enum { N = 200000, ASKED = 4000000 };
     for (size_t row = 0; row < COMPRESSED_ROWS; row++) {
         char kind[64];

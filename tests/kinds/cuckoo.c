@@ -308,7 +308,8 @@ static void run_multiset(const char *kind, uint64_t top)
     double slots = 4.0 * (double)geometry_of(filter, 0);
     uint64_t in = 0, refused = 0;
     memset(exact, 0, sizeof exact);
-    for (uint64_t i = 0; i < 60000; i++) {
+    const uint64_t steps = test_work(60000, 60000, 20000);
+    for (uint64_t i = 0; i < steps; i++) {
         uint64_t r = test_random(9, i), key = r % KEYS;
         bool down = exact[key] > 0 && (in >= top || r >> 60 < 3);
         if (down) {

@@ -219,6 +219,7 @@ static void check_spread(const char *kind, uint64_t n, double room)
 static void test_spread(void **state)
 {
     (void)state;
+    TEST_STATISTICS();
     check_spread("floom:m=960,k=7", 100, 0.03);
     check_spread("floom:m=9592,k=7", 1000, 0.01);
     check_spread("floom:m=2000,k=4,b=8", 300, 0.01);

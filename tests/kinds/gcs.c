@@ -116,6 +116,7 @@ static double gcs_rice(double p, double k)
 static void test_sizes(void **state)
 {
     (void)state;
+    TEST_STATISTICS();
     enum { N = 1000000 };
     for (double rate = 0.3; rate > 2e-7; rate *= 0.37) {
         bly_filter *filter = gcs_random("gcs", rate, N);
@@ -322,18 +323,18 @@ static void gcs_same_answers(const bly_filter *filter, const uint64_t *hashes,
 static void test_processors(void **state)
 {
     (void)state;
-    enum { N = 4000 };
+    const size_t n = test_work(4000, 4000, 1100);
     static const unsigned blocks[] = { 16, 33, 200, 1024 };
-    uint64_t *hashes = gcs_keys(1, 2 * N), seen = 0;
+    uint64_t *hashes = gcs_keys(1, 2 * n), seen = 0;
     for (double rate = 0.999; rate > 1e-10; rate /= 1.9)
         for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
             char kind[32];
             snprintf(kind, sizeof kind, "gcs:block=%u", blocks[i]);
-            bly_filter *filter = gcs_built(kind, rate, hashes, N);
+            bly_filter *filter = gcs_built(kind, rate, hashes, n);
             bly_stat_t stat;
             assert_status(bly_stat(&stat, filter), BLY_OK);
             seen |= UINT64_C(1) << (stat.geometry[GEOMETRY_SHAPE] & 63);
-            gcs_same_answers(filter, hashes, 2 * N);
+            gcs_same_answers(filter, hashes, 2 * n);
             bly_free(filter);
         }
     assert_true((~seen & ((UINT64_C(1) << 31) - 1)) == 0);     /* k < 31 */

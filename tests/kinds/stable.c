@@ -293,6 +293,7 @@ static void check_stable_point(const char *kind, double zeros, double rate)
 static void test_stable_point(void **state)
 {
     (void)state;
+    TEST_STATISTICS();
     check_stable_point("stable:m=100000,k=3,max=1,p=10", 0.76923, 0.01229);
     check_stable_point("stable:m=100000,k=3,max=3,p=10", 0.45516, 0.16174);
     check_stable_point("stable:m=10000,k=2,max=3,p=35", 0.84642, 0.02359);
@@ -539,6 +540,7 @@ static void check_bound(const char *kind, uint64_t alphabet, uint64_t n)
 static void test_bound(void **state)
 {
     (void)state;
+    TEST_STATISTICS();
     check_bound("stable:m=100,k=2,max=3,p=10", 2000, 1500);
     check_bound("stable:m=200,k=1,max=1,p=1", 2000, 1500);
     check_bound("stable:m=64,k=3,max=15,p=30", 3000, 3000);

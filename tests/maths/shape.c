@@ -493,6 +493,7 @@ static void check_rate_sd(const char *what, shape s, uint64_t n,
 static void test_rate_and_its_sd(void **state)
 {
     (void)state;
+    TEST_STATISTICS();
     check_rate_sd("standard", standard_of(5000, 7), 500, 3000);
     check_rate_sd("standard, full", standard_of(5000, 7), 1500, 3000);
     check_rate_sd("partitioned", partitioned_of(715, 7), 500, 3000);
@@ -591,6 +592,7 @@ static void check_keys(const char *what, shape s, uint64_t n,
 static void test_keys_of_simulated_filters(void **state)
 {
     (void)state;
+    TEST_STATISTICS();
     check_keys("standard", standard_of(10000, 7), 1000, 2000);
     check_keys("standard", standard_of(1000, 3), 150, 4000);
     check_keys("standard", standard_of(1000, 3), 700, 4000);
@@ -690,6 +692,7 @@ static void check_overlap(const char *what, const pairing *p)
 static void test_overlap_of_simulated_filters(void **state)
 {
     (void)state;
+    TEST_STATISTICS();
     const pairing standard = { standard_of(10000, 7), 500, 500, 500, 2000 };
     const pairing uneven = { standard_of(10000, 7), 900, 400, 100, 2000 };
     const pairing small = { standard_of(1000, 3), 100, 100, 50, 4000 };

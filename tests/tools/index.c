@@ -256,6 +256,7 @@ static const bly_estimate catalogue[INDEX_SCHEMES][SETTINGS] = {
 static void test_measured_rates(void **state)
 {
     (void)state;
+    TEST_STATISTICS();
     for (int j = 0; j < SETTINGS; j++) {
         const setting *s = &settings[j];
         bly_estimate exact = { formulas_rate_occupancy(s->m, s->n, s->k), 0 };
