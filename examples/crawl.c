@@ -14,7 +14,7 @@
 
 enum { WEB = 10000, THREADS = 4, ROOM = 4 * WEB };
 static bly_filter *seen;
-static atomic_uint queue[ROOM], queued, taken, visited;      /* 0: no page yet */
+static atomic_uint queue[ROOM], queued, taken, visited;    /* 0: no page yet */
 
 /* Into the queue, unless it has certainly or perhaps been there. */
 static void find(unsigned page)

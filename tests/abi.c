@@ -179,7 +179,7 @@ ABI_SIZE(bly_gaps, 96);
 ABI_AT(bly_gaps, left, 0);
 ABI_AT(bly_gaps, inside, 8);
 
-/* ---- Handed out by the library: these may grow at their end --------------- */
+/* ---- Handed out by the library: these may grow at their end ------------- */
 
 ABI_AT(bly_option_info, name, 0);
 ABI_AT(bly_option_info, range, 8);

@@ -401,7 +401,8 @@ int build_make(const cli_command *self, const cli_build *s,
                const cli_operands *operands)
 {
     bly_spec spec = { .capacity = s->items, .rate = s->rate, .seed = s->seed,
-                      .hash = s->hash };
+                      .hash = s->hash,
+                      .threads = (uint32_t)work_jobs(s->jobs) };
     int status = build_check(self, s, operands);
 
     if (status != CLI_GO)

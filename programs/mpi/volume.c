@@ -8,7 +8,7 @@
  * of them: a hash's position is free of others with chance (1 - f/n)^(n-1). A
  * rank's values take a share f / P of all positions, and so each one
  *
- *      log2(P / f) + 1.47 bits in Golomb's code (src/verbs/gaps.c),            (2)
+ *      log2(P / f) + 1.47 bits in Golomb's code (src/verbs/gaps.c),           (2)
  *
  * and its answer, one bit, min(1, q (log2(1/q) + 1.47)). In the end each
  * element that is left costs its key, k bits. So r rounds cost
@@ -37,7 +37,7 @@
 
 enum { VOLUME_ROUNDS = 3, VOLUME_STEPS = 24 };
 
-/* In dense lists Golomb's code takes less than (2); fitted to what src/verbs/gaps.c
+/* In dense lists Golomb's code takes less than (2); fitted to what verbs/gaps.c
  * measures, within 0.01 bits for p up to 0.19. */
 double volume_gap(double p)
 {
