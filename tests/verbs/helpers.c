@@ -54,7 +54,7 @@ static unsigned helpers_count(const char *kind)
     return atomic_exchange(&helpers_started, 0);
 }
 
-/* ---- Builds ------------------------------------------------------------------ */
+/* ---- Builds ------------------------------------------------------------- */
 
 static uint64_t helpers_hashes[KEYS];
 
@@ -111,7 +111,7 @@ static void test_builds(void **state)
     assert_true(helpers_any > 0);       /* or else nothing was tried */
 }
 
-/* ---- Labels -------------------------------------------------------------------- */
+/* ---- Labels ------------------------------------------------------------- */
 
 static void helpers_visit_labels(const char *kind, const bly_kind_info *info)
 {
@@ -143,7 +143,7 @@ static void test_labels(void **state)
     each_choice(helpers_visit_labels);
 }
 
-/* ---- Memory -------------------------------------------------------------------- */
+/* ---- Memory ------------------------------------------------------------- */
 
 /* 128 MiB: the pages are made by several threads, or by this one. */
 static unsigned helpers_big(uint32_t threads)

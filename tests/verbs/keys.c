@@ -13,7 +13,7 @@ enum { MOST = 5000, ROOM = 24, STREAM = 31 };
 
 static const size_t keys_sizes[] = { 0, 1, 1023, 1024, 1025, MOST };
 
-/* ---- The same keys in all forms ------------------------------------------ */
+/* ---- The same keys in all forms ----------------------------------------- */
 
 enum { ARRAY, OFFSETS32, OFFSETS64, WIDTH, FORMS };
 
@@ -78,7 +78,7 @@ static bly_keys keys_form(const keys_store *s, int form, size_t n)
     }
 }
 
-/* ---- Add ------------------------------------------------------------------ */
+/* ---- Add ---------------------------------------------------------------- */
 
 static const char *keys_kind;
 static const bly_kind_info *keys_info;
@@ -133,7 +133,7 @@ static void keys_add_same(const keys_store *s, int form, size_t n,
     }
 }
 
-/* ---- Ask, remove ---------------------------------------------------------- */
+/* ---- Ask, remove -------------------------------------------------------- */
 
 static void keys_ask_same(const bly_filter *filter, const keys_store *s,
                           int form, size_t n)
@@ -189,7 +189,7 @@ static void keys_remove_same(const bly_filter *filter, const keys_store *s,
     bly_free(silent);
 }
 
-/* ---- All of it, for all that can add --------------------------------------- */
+/* ---- All of it, for all that can add ------------------------------------ */
 
 static void keys_size_of(const keys_store *s, size_t n, int forms)
 {
@@ -226,7 +226,7 @@ static void test_keys_are_single_ones(void **state)
     keys_visit_add("invertible:key=20", bly_kind_find("invertible"));
 }
 
-/* ---- Built of keys, and hashed without a filter ----------------------------- */
+/* ---- Built of keys, and hashed without a filter ------------------------- */
 
 static void keys_build_same(const keys_store *s, int form, size_t n)
 {
@@ -300,7 +300,7 @@ static void test_build_of_whole_keys(void **state)
     }
 }
 
-/* ---- Labels ----------------------------------------------------------------- */
+/* ---- Labels ------------------------------------------------------------- */
 
 static uint64_t keys_labels[MOST];
 
@@ -427,7 +427,7 @@ static void test_separate_keys(void **state)
     each_choice(keys_visit_separate);
 }
 
-/* ---- It ends in the middle ---------------------------------------------------- */
+/* ---- It ends in the middle ---------------------------------------------- */
 
 /* Until it is full, by hashes and by keys: just the first *done are in. */
 static void keys_end(bly_filter *(*make)(void), const bly_keys *keys,
@@ -604,7 +604,7 @@ static void test_removed_key_in_the_middle(void **state)
     bly_free(filter);
 }
 
-/* ---- What is no form ----------------------------------------------------------- */
+/* ---- What is no form ---------------------------------------------------- */
 
 enum { WRONG = 12, FEW = 3 };
 
@@ -739,7 +739,7 @@ static void test_no_data(void **state)
     }
 }
 
-/* ---- In a file, page by page ------------------------------------------------------ */
+/* ---- In a file, page by page -------------------------------------------- */
 
 static void test_paged_keys(void **state)
 {

@@ -30,7 +30,7 @@ static void look_write(const void *bytes, size_t n)
     assert_int_equal(fclose(file), 0);
 }
 
-/* ---- Headers ---------------------------------------------------------------- */
+/* ---- Headers ------------------------------------------------------------ */
 
 static bly_status look_peek_both(bly_header *h, const uint8_t *image, size_t n)
 {
@@ -175,7 +175,7 @@ static void test_no_such_file(void **state)
     assert_int_equal(h.bytes, 5);
 }
 
-/* ---- Replaced ---------------------------------------------------------------- */
+/* ---- Replaced ----------------------------------------------------------- */
 
 static bly_filter *look_saved(int flags)
 {
@@ -312,7 +312,7 @@ static void test_replaced_paged(void **state)
     each_kind(look_visit_paged);
 }
 
-/* ---- From a plan ----------------------------------------------------------------- */
+/* ---- From a plan -------------------------------------------------------- */
 
 static unsigned look_planned;           /* kinds that a plan is enough for */
 
@@ -490,7 +490,7 @@ static void test_forged_plans(void **state)
     assert_true(made > FORGED / 100 && refused > FORGED / 10);
 }
 
-/* ---- Fields that must be 0, and specs that are not there --------------------- */
+/* ---- Fields that must be 0, and specs that are not there ---------------- */
 
 static void look_spec_refused(const bly_spec *spec)
 {

@@ -82,7 +82,7 @@ static void secret_knows(const char *kind, const bly_filter *filter,
     }
 }
 
-/* ---- Made ------------------------------------------------------------------ */
+/* ---- Made --------------------------------------------------------------- */
 
 static void secret_refused(const char *kind, const bly_spec *spec,
                            bly_status status)
@@ -139,7 +139,7 @@ static void test_integers_have_none(void **state)
     assert_null(filter);
 }
 
-/* ---- Opened, in every way ---------------------------------------------------- */
+/* ---- Opened, in every way ----------------------------------------------- */
 
 /* What takes the bytes of a filter, each in its own way. */
 typedef bly_status secret_take(bly_filter **out, const bly_options *options);
@@ -289,7 +289,7 @@ static void test_layout(void **state)
     each_choice(secret_visit_layout);
 }
 
-/* ---- Made of another ----------------------------------------------------------- */
+/* ---- Made of another ---------------------------------------------------- */
 
 static void secret_add(const char *kind, bly_filter *filter, size_t from,
                        size_t n)
@@ -376,7 +376,7 @@ static void test_paged(void **state)
     unlink(secret_path);
 }
 
-/* ---- Two of them ---------------------------------------------------------------- */
+/* ---- Two of them -------------------------------------------------------- */
 
 static void secret_no_pair(const char *kind, bly_filter *a, bly_filter *b)
 {
@@ -430,7 +430,7 @@ static void test_pairs(void **state)
     each_choice(secret_visit_pairs);
 }
 
-/* ---- Listed -------------------------------------------------------------------- */
+/* ---- Listed ------------------------------------------------------------- */
 
 typedef struct { size_t first, second, strange; bool whole; } secret_listed;
 

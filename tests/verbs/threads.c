@@ -53,7 +53,7 @@ static void threads_run_all(threads_job jobs[THREADS], void *(*work)(void *),
         each_true(threads_kind, jobs[t].wrong == 0);
 }
 
-/* ---- Many readers of one that is not sealed yet ------------------------------- */
+/* ---- Many readers of one that is not sealed yet ------------------------- */
 
 static void threads_copy_image(threads_job *job, const bly_filter *filter)
 {
@@ -176,7 +176,7 @@ static void test_many_read(void **state)
     each_choice(threads_visit_read);
 }
 
-/* ---- Many add ------------------------------------------------------------------- */
+/* ---- Many add ----------------------------------------------------------- */
 
 /* Does the file say that it is being written? */
 static bool threads_unsealed(void)
@@ -296,7 +296,7 @@ static void test_many_add_to_a_file(void **state)
     each_choice(threads_visit_mapped);
 }
 
-/* ---- Page by page ------------------------------------------------------------------ */
+/* ---- Page by page ------------------------------------------------------- */
 
 static void *threads_ask_paged(void *argument)
 {
