@@ -13,7 +13,7 @@ enum { MOST = 5000, ROOM = 24, STREAM = 31 };
 
 static const size_t keys_sizes[] = { 0, 1, 1023, 1024, 1025, MOST };
 
-/* ---- The same keys in all forms ------------------------------------------ */
+/* ---- The same keys in all forms ----------------------------------------- */
 
 enum { ARRAY, OFFSETS32, OFFSETS64, WIDTH, FORMS };
 

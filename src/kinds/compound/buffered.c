@@ -419,15 +419,23 @@ static bly_status buffered_check(const void *image)
 
 static const uint8_t buffered_nothing[IMAGE_HEADER];
 
-/* As kind_page says, but for the checksum: one that has a checksum is taken
- * for sealed. */
+/* Is the page empty, broken, or else to be used, which is called open whether
+ * it has a checksum or not: that is not looked at, because whoever only asks
+ * may do so while others make the checksums. */
+PLATFORM_INLINE kind_page buffered_use(const void *head, const uint8_t *page)
+{
+    if (memcmp(page, buffered_model(head), IMAGE_PAYLOAD_SUM) == 0)
+        return KIND_PAGE_OPEN;
+    return memcmp(page, buffered_nothing, IMAGE_HEADER) == 0
+         ? KIND_PAGE_EMPTY : KIND_PAGE_BROKEN;
+}
+
+/* As kind_page says, but that one which has a checksum is taken for sealed. */
 PLATFORM_INLINE kind_page buffered_state(const void *head, const uint8_t *page)
 {
-    if (memcmp(page, buffered_model(head), IMAGE_PAYLOAD_SUM) != 0)
-        return memcmp(page, buffered_nothing, IMAGE_HEADER) == 0
-             ? KIND_PAGE_EMPTY : KIND_PAGE_BROKEN;
-    return image_u64(page, IMAGE_PAYLOAD_SUM) == 0 ? KIND_PAGE_OPEN
-                                                   : KIND_PAGE_SEALED;
+    kind_page use = buffered_use(head, page);
+    return use == KIND_PAGE_OPEN && image_u64(page, IMAGE_PAYLOAD_SUM) != 0
+         ? KIND_PAGE_SEALED : use;
 }
 
 /* Make the page ready for adding: open, which is to begin as the model does.
@@ -454,7 +462,7 @@ static void buffered_page_contains(const void *head, const void *page,
                                    const uint64_t *hashes, size_t n,
                                    bool *present)
 {
-    kind_page state = buffered_state(head, page);
+    kind_page state = buffered_use(head, page);
     if (state == KIND_PAGE_EMPTY || state == KIND_PAGE_BROKEN)
         memset(present, state == KIND_PAGE_BROKEN, n * sizeof *present);
     else
@@ -492,7 +500,7 @@ static void buffered_page_stat(bly_stat_t *sum, const void *head,
                                const void *page)
 {
     bly_stat_t one = { .bytes = 0 };
-    kind_page state = buffered_state(head, page);
+    kind_page state = buffered_use(head, page);
     if (state == KIND_PAGE_EMPTY)
         return;
     if (state == KIND_PAGE_BROKEN)
@@ -543,7 +551,7 @@ PLATFORM_INLINE uint8_t *buffered_at_mut(void *image, uint64_t i)
 PLATFORM_INLINE bool buffered_ask(const void *image, const uint8_t *page,
                                   uint64_t hash)
 {
-    kind_page state = buffered_state(image, page);
+    kind_page state = buffered_use(image, page);
     return state == KIND_PAGE_BROKEN
         || (state != KIND_PAGE_EMPTY && buffered_of->contains(page, hash));
 }
@@ -622,7 +630,7 @@ static bly_status buffered_unite(void *into, const void *other)
 {
     for (uint64_t i = 0; i < buffered_pages(into); i++) {
         const uint8_t *from = buffered_at(other, i);
-        kind_page state = buffered_state(other, from);
+        kind_page state = buffered_use(other, from);
         if (state != KIND_PAGE_EMPTY && state != KIND_PAGE_BROKEN
             && buffered_open(into, buffered_at_mut(into, i)))
             buffered_of->unite(buffered_at_mut(into, i), from);
@@ -634,9 +642,9 @@ static void buffered_intersect(void *into, const void *other)
 {
     for (uint64_t i = 0; i < buffered_pages(into); i++) {
         uint8_t *to = buffered_at_mut(into, i);
-        kind_page state = buffered_state(other, buffered_at(other, i));
+        kind_page state = buffered_use(other, buffered_at(other, i));
         if (state == KIND_PAGE_BROKEN
-            || buffered_state(into, to) == KIND_PAGE_EMPTY
+            || buffered_use(into, to) == KIND_PAGE_EMPTY
             || !buffered_open(into, to))
             continue;
         if (state == KIND_PAGE_EMPTY)
@@ -651,8 +659,8 @@ static void buffered_overlap_page(bly_overlap_t *out, const void *a,
                                   const void *b, uint64_t i)
 {
     const uint8_t *pages[2] = { buffered_at(a, i), buffered_at(b, i) };
-    kind_page states[2] = { buffered_state(a, pages[0]),
-                            buffered_state(b, pages[1]) };
+    kind_page states[2] = { buffered_use(a, pages[0]),
+                            buffered_use(b, pages[1]) };
     bly_estimate none = { INFINITY, INFINITY };
     *out = (bly_overlap_t){ .a = { 0, 0 } };
     if (states[0] == KIND_PAGE_BROKEN || states[1] == KIND_PAGE_BROKEN) {
