@@ -160,6 +160,21 @@ static int filter_check_place(const char *path)
     return filter_check_folder(path);
 }
 
+/* Does standard input come from this file? */
+static bool filter_is_stdin(const struct stat *about)
+{
+    struct stat input;
+
+    return fstat(STDIN_FILENO, &input) == 0
+        && input.st_dev == about->st_dev && input.st_ino == about->st_ino;
+}
+
+static int filter_is_both(const char *path, const char *what)
+{
+    return report_error("'%s' is the output and %s: name another output", path,
+                        what);
+}
+
 int filter_check_output(const char *path, const cli_operands *inputs,
                         size_t first)
 {
@@ -171,11 +186,16 @@ int filter_check_output(const char *path, const cli_operands *inputs,
                                 "to a file or a pipe");
         return CLI_GO;
     }
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
+        return filter_check_place(path);
     for (size_t i = first; i < inputs->count; i++)
-        if (stat(path, &about) == 0 && S_ISREG(about.st_mode)
-            && filter_same(path, inputs->names[i]))
-            return report_error("'%s' is the output and a file of keys: name "
-                                "another output", path);
+        if (filter_same(path, inputs->names[i])
+            || (strcmp(inputs->names[i], "-") == 0 && filter_is_stdin(&about)))
+            return filter_is_both(path, "a file of keys");
+    if (inputs->count <= first && filter_is_stdin(&about))
+        return filter_is_both(path, "the keys' input");
+    if (secret_is_in(path))
+        return filter_is_both(path, "the key file");
     return filter_check_place(path);
 }
 
@@ -204,6 +224,8 @@ int filter_save(const bly_filter *filter, const char *path)
 {
     if (strcmp(path, "-") == 0)
         return filter_send(filter);
+    if (secret_is_in(path))
+        return filter_is_both(path, "the key file");
     return bly_save(filter, path) < 0 ? filter_error() : CLI_OK;
 }
 

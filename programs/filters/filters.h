@@ -21,9 +21,9 @@
 #define CLI_SECRET_OPTION(settings, key_file)                                 \
     { 0, "key-file", "FILE", CLI_TEXT, offsetof(settings, key_file), false,   \
       "The secret key of filters whose hash is siphash: FILE holds 16 bytes, "\
-      "or 32 hexadecimal digits. Make one by 'head -c 16 /dev/urandom > "     \
-      "FILE', and keep it: the filter does not hold it, and nobody can use "  \
-      "the filter without." }
+      "or 32 hexadecimal digits. Make one by '(umask 077; head -c 16 "        \
+      "/dev/urandom > FILE)', and keep it: the filter does not hold it, and " \
+      "nobody can use the filter without." }
 
 /* Of those whose filters nobody sees. */
 #define CLI_SECRET_HASH_OPTION(settings, key_file)                            \
@@ -33,6 +33,9 @@
 
 /* Read the key; `path` NULL: there is none. CLI_GO or CLI_ERROR. */
 int secret_read(const char *path);
+
+/* Is this the file that the key was read from? Then it is not to be written. */
+bool secret_is_in(const char *path);
 
 /* How filters are to be opened; what a bly_spec is to have, NULL or the key. */
 const bly_options *secret_options(void);

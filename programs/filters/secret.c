@@ -17,6 +17,7 @@ enum { SECRET_DIGITS = 2 * BLY_SECRET_BYTES,
        SECRET_MOST = SECRET_DIGITS + 2 };       /* one more than there may be */
 
 static unsigned char secret_key[BLY_SECRET_BYTES];
+static const char   *secret_file;
 static bly_options   secret_how;
 
 const bly_options *secret_options(void)
@@ -32,6 +33,11 @@ const void *secret_bytes(void)
 const char *secret_hash(void)
 {
     return secret_how.secret != NULL ? "siphash" : NULL;
+}
+
+bool secret_is_in(const char *path)
+{
+    return secret_file != NULL && filter_same(secret_file, path);
 }
 
 static int secret_digit(char c)
@@ -86,7 +92,8 @@ static void secret_warn(int fd, const char *path)
 {
     struct stat about;
 
-    if (fstat(fd, &about) == 0 && (about.st_mode & 077) != 0)
+    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode)
+        && (about.st_mode & 077) != 0)
         report_note("warning: others may read the key in '%s': take that from "
                     "them by 'chmod 600 %s'", path, path);
 }
@@ -116,8 +123,9 @@ int secret_read(const char *path)
     close(fd);
     if (!secret_take(text, (size_t)n))
         return report_error("'%s' holds no key, which is 16 bytes, or 32 "
-                            "hexadecimal digits: make one by 'head -c 16 "
-                            "/dev/urandom > FILE'", path);
+                            "hexadecimal digits: make one by '(umask 077; "
+                            "head -c 16 /dev/urandom > FILE)'", path);
     secret_how.secret = secret_key;
+    secret_file = path;
     return CLI_GO;
 }

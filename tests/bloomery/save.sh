@@ -29,6 +29,21 @@ try add --verbose --no-progress -0 box/f.bly keys
 note 'add with long names' '^bloomery add: box/f.bly: 1 keys? in '
 cp good.bly box/f.bly
 
+# ---- an output that is also an input -----------------------------------------
+cp keys kept
+"$BLOOMERY" build -o kept <kept >out 2>err; echo $? >status
+refused 'build: the output is standard input' "'kept' is the output and"
+"$BLOOMERY" build -o kept - <kept >out 2>err; echo $? >status
+refused 'build: the output is standard input, named' "'kept' is the output and"
+check 'build: the keys are still there' cmp kept keys
+"$BLOOMERY" add box/f.bly <box/f.bly >out 2>err; echo $? >status
+refused 'add: the filter is standard input' 'is the output and'
+head -c 16 keys >secret
+chmod 600 secret
+try build -H siphash --key-file secret -o secret keys
+refused 'build: the output is the key file' "'secret' is the output and the key"
+check 'build: the key is still there' [ "$(wc -c <secret)" -eq 16 ]
+
 # ---- a disk that is full ----------------------------------------------------
 # A limit on the size of files stands for the full disk.
 limited() {
