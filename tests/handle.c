@@ -273,6 +273,16 @@ static void test_planned_refused(void **state)
     assert_status(bly_new_planned(&filter, &none, &spec), BLY_EPARAM);
     assert_status(bly_new_planned(&filter, &wrong, &spec), BLY_EPARAM);
     assert_status(bly_new_planned(&filter, &short_of, &spec), BLY_EPARAM);
+    bly_plan_t option = good, endless = good, minus = good, newer = good;
+    strcpy(option.kind, "standard:index=double");
+    memset(endless.kind, ':', sizeof endless.kind);
+    memcpy(endless.kind, "standard", 8);
+    minus.rate = -0.0;
+    newer.reserved[9] = 1;
+    assert_status(bly_new_planned(&filter, &option, &spec), BLY_EPARAM);
+    assert_true(bly_new_planned(&filter, &endless, &spec) < 0);
+    assert_status(bly_new_planned(&filter, &minus, &spec), BLY_EPARAM);
+    assert_status(bly_new_planned(&filter, &newer, &spec), BLY_EPARAM);
     assert_null(filter);
 }
 

@@ -34,11 +34,13 @@ static bly_status make_own(bly_filter **out, const order *o, void *image,
 
 /* ---- Empty ------------------------------------------------------------- */
 
-/* Does a plan that came from anywhere make a filter? The kind looks at its
- * payload too. */
-static bly_status make_check(const void *image, const bly_kind *kind)
+/* Does a plan that came from anywhere make a filter, one that others can open?
+ * The kind looks at its payload too. */
+static bly_status make_check(void *image, size_t bytes, const bly_kind *kind)
 {
-    return kind->check(image) == BLY_OK ? BLY_OK
+    image_unseal(image);                /* for the header's checksum */
+    return image_check_header(image, bytes) == BLY_OK
+        && kind->check(image) == BLY_OK ? BLY_OK
          : status_fail(BLY_EPARAM, "the plan's geometry makes no filter of "
                        "kind %s: make it by bly_plan", kind->name);
 }
@@ -53,7 +55,7 @@ static bly_status make_new(bly_filter **out, const order *o, bool trusted)
     if (o->kind->format != NULL)
         status = o->kind->format(image, &o->asked);
     if (status == BLY_OK && !trusted)
-        status = make_check(image, o->kind);
+        status = make_check(image, bytes, o->kind);
     if (status == BLY_OK)
         return make_own(out, o, image, bytes);
     memory_release(&o->options.allocator, image, bytes);
@@ -69,9 +71,17 @@ bly_status bly_new(bly_filter **out, const char *kind, const bly_spec *spec)
     return status == BLY_OK ? make_new(out, &o, true) : status;
 }
 
-/* What a header could not say, or memory not hold. */
-static bly_status make_check_plan(const bly_plan_t *plan)
+/* What a header could not say, or memory not hold. A kind's name is all of it:
+ * with options it would be no kind's when the image is opened. */
+static bly_status make_check_plan(const bly_plan_t *plan, const char *kind)
 {
+    static const bly_plan_t none;
+    if (strncmp(plan->kind, kind, sizeof plan->kind) != 0)
+        return status_fail(BLY_EPARAM, "the plan's kind is not just '%s': "
+                           "make it by bly_plan", kind);
+    if (memcmp(plan->reserved, none.reserved, sizeof none.reserved) != 0)
+        return status_fail(BLY_EPARAM, "the plan has values in reserved "
+                           "fields: make it by bly_plan of this library");
     if (plan->capacity == 0 || !(plan->rate >= 0 && plan->rate <= 1)
         || plan->bytes < IMAGE_HEADER || !sizes_fits(plan->bytes))
         return status_fail(BLY_EPARAM, "the plan has no valid capacity, rate "
@@ -90,7 +100,7 @@ bly_status bly_new_planned(bly_filter **out, const bly_plan_t *plan,
     if (status == BLY_OK && (o.kind->add == NULL || o.kind->format != NULL))
         status = handle_unsupported(o.kind, "be made from a plan alone");
     if (status == BLY_OK)
-        status = make_check_plan(plan);
+        status = make_check_plan(plan, o.kind->name);
     if (status != BLY_OK)
         return status;
     o.plan = *plan;
