@@ -286,6 +286,32 @@ static void test_planned_refused(void **state)
     assert_null(filter);
 }
 
+/* ---- Headers ------------------------------------------------------------- */
+
+/* Of a packed filter that got no smaller, behind whose header nothing is. */
+static void test_peek_reads_the_header(void **state)
+{
+    (void)state;
+    bly_filter *filter = handle_new("compressed:k=1", (bly_spec){
+        .capacity = 1000, .rate = 0.4, .threads = 1 });
+    for (uint64_t i = 0; i < 1500; i++)
+        assert_true(bly_add_hash(filter, test_random(3, i)) >= 0);
+    size_t room, bytes;
+    assert_non_null(bly_image(filter, &room));
+    uint8_t *packed = malloc(room), *start = malloc(BLY_HEADER_BYTES);
+    assert_non_null(packed);
+    assert_non_null(start);
+    assert_status(bly_pack(filter, packed, room, &bytes), BLY_OK);
+    memcpy(start, packed, BLY_HEADER_BYTES);
+    bly_header header;
+    assert_status(bly_peek(&header, start, BLY_HEADER_BYTES), BLY_OK);
+    assert_true(header.packed && header.known);
+    assert_int_equal(header.bytes, bytes);
+    free(start);
+    free(packed);
+    bly_free(filter);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -301,6 +327,7 @@ int main(void)
         cmocka_unit_test(test_why_is_per_thread),
         cmocka_unit_test(test_planned),
         cmocka_unit_test(test_planned_refused),
+        cmocka_unit_test(test_peek_reads_the_header),
     };
     return cmocka_run_group_tests_name("handle", tests, NULL, NULL);
 }
