@@ -88,6 +88,22 @@ static void test_odd_keys(void **state)
     bly_free(filter);
 }
 
+/* Empty keys need no buffer. */
+static void test_empty_keys(void **state)
+{
+    (void)state;
+    static const uint32_t narrow[3];
+    static const uint64_t wide[3];
+    bly_keys short_of = { .n = 2, .offsets32 = narrow };
+    bly_keys long_of = { .n = 2, .offsets64 = wide };
+    bly_filter *filter = handle_new("standard", (bly_spec){ .capacity = 9 });
+    bool present[2] = { false, false };
+    assert_status(bly_add_keys(filter, &short_of, NULL, NULL), BLY_OK);
+    assert_status(bly_contains_keys(filter, &long_of, present), BLY_OK);
+    assert_true(present[0] && present[1] && bly_contains(filter, "", 0));
+    bly_free(filter);
+}
+
 /* FNV-1a leaves the high bits of short keys weak; the kinds that spread the
  * hash still err as often as their bits say, to 2 %. */
 static void test_fnv1a_on_words(void **state)
@@ -319,6 +335,7 @@ int main(void)
         cmocka_unit_test(test_hash_names),
         cmocka_unit_test(test_seed_changes_the_hash),
         cmocka_unit_test(test_odd_keys),
+        cmocka_unit_test(test_empty_keys),
         cmocka_unit_test(test_fnv1a_on_words),
         cmocka_unit_test(test_rates_below_the_hash),
         cmocka_unit_test(test_more_than_32_bits),

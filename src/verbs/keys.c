@@ -48,19 +48,25 @@ bly_status keys_check(const bly_keys *keys)
     return BLY_OK;
 }
 
+/* In a buffer that may be NULL, where all keys are empty (Arrow has such): to
+ * that not even 0 may be added. */
+static const void *keys_in(const void *data, uint64_t at)
+{
+    return at > 0 ? (const uint8_t *)data + at : data;
+}
+
 bly_key keys_at(const bly_keys *keys, size_t i)
 {
-    const uint8_t *data = keys->data;
     if (keys->keys != NULL)
         return keys->keys[i];
     if (keys->offsets32 != NULL)
-        return (bly_key){ data + keys->offsets32[i],
+        return (bly_key){ keys_in(keys->data, keys->offsets32[i]),
                           keys->offsets32[i + 1] - keys->offsets32[i] };
     if (keys->offsets64 != NULL)
-        return (bly_key){ data + keys->offsets64[i],
+        return (bly_key){ keys_in(keys->data, keys->offsets64[i]),
                           (size_t)(keys->offsets64[i + 1]
                                    - keys->offsets64[i]) };
-    return (bly_key){ data + i * keys->width, keys->width };
+    return (bly_key){ keys_in(keys->data, i * keys->width), keys->width };
 }
 
 size_t keys_hash(const kind_hasher *hasher, uint64_t hashes[KEYS_CHUNK],
