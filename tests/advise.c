@@ -488,6 +488,12 @@ static void test_refuses(void **state)
     advise_refused((bly_need){ .capacity = 1, .zero = { true } });
     advise_refused((bly_need){ .capacity = 1, .aim = (bly_aim)3 });
     advise_refused((bly_need){ .capacity = 1, .costs = &costs });
+    const bly_cost newer = { .kind = "standard",
+                             .reserved = { { .present = 1 } } };
+    const bly_cost *const kinds[] = { &newer };
+    costs = (bly_costs){ .line = advise_flat, .lines = 2, .kind = kinds,
+                         .kinds = 1 };
+    advise_refused((bly_need){ .capacity = 1, .costs = &costs });
 }
 
 /* From one key to more than memory holds: an answer, or a reason. */

@@ -88,6 +88,22 @@ static void test_odd_keys(void **state)
     bly_free(filter);
 }
 
+/* Empty keys need no buffer. */
+static void test_empty_keys(void **state)
+{
+    (void)state;
+    static const uint32_t narrow[3];
+    static const uint64_t wide[3];
+    bly_keys short_of = { .n = 2, .offsets32 = narrow };
+    bly_keys long_of = { .n = 2, .offsets64 = wide };
+    bly_filter *filter = handle_new("standard", (bly_spec){ .capacity = 9 });
+    bool present[2] = { false, false };
+    assert_status(bly_add_keys(filter, &short_of, NULL, NULL), BLY_OK);
+    assert_status(bly_contains_keys(filter, &long_of, present), BLY_OK);
+    assert_true(present[0] && present[1] && bly_contains(filter, "", 0));
+    bly_free(filter);
+}
+
 /* FNV-1a leaves the high bits of short keys weak; the kinds that spread the
  * hash still err as often as their bits say, to 2 %. */
 static void test_fnv1a_on_words(void **state)
@@ -273,7 +289,43 @@ static void test_planned_refused(void **state)
     assert_status(bly_new_planned(&filter, &none, &spec), BLY_EPARAM);
     assert_status(bly_new_planned(&filter, &wrong, &spec), BLY_EPARAM);
     assert_status(bly_new_planned(&filter, &short_of, &spec), BLY_EPARAM);
+    bly_plan_t option = good, endless = good, minus = good, newer = good;
+    strcpy(option.kind, "standard:index=double");
+    memset(endless.kind, ':', sizeof endless.kind);
+    memcpy(endless.kind, "standard", 8);
+    minus.rate = -0.0;
+    newer.reserved[9] = 1;
+    assert_status(bly_new_planned(&filter, &option, &spec), BLY_EPARAM);
+    assert_true(bly_new_planned(&filter, &endless, &spec) < 0);
+    assert_status(bly_new_planned(&filter, &minus, &spec), BLY_EPARAM);
+    assert_status(bly_new_planned(&filter, &newer, &spec), BLY_EPARAM);
     assert_null(filter);
+}
+
+/* ---- Headers ------------------------------------------------------------- */
+
+/* Of a packed filter that got no smaller, behind whose header nothing is. */
+static void test_peek_reads_the_header(void **state)
+{
+    (void)state;
+    bly_filter *filter = handle_new("compressed:k=1", (bly_spec){
+        .capacity = 1000, .rate = 0.4, .threads = 1 });
+    for (uint64_t i = 0; i < 1500; i++)
+        assert_true(bly_add_hash(filter, test_random(3, i)) >= 0);
+    size_t room, bytes;
+    assert_non_null(bly_image(filter, &room));
+    uint8_t *packed = malloc(room), *start = malloc(BLY_HEADER_BYTES);
+    assert_non_null(packed);
+    assert_non_null(start);
+    assert_status(bly_pack(filter, packed, room, &bytes), BLY_OK);
+    memcpy(start, packed, BLY_HEADER_BYTES);
+    bly_header header;
+    assert_status(bly_peek(&header, start, BLY_HEADER_BYTES), BLY_OK);
+    assert_true(header.packed && header.known);
+    assert_int_equal(header.bytes, bytes);
+    free(start);
+    free(packed);
+    bly_free(filter);
 }
 
 int main(void)
@@ -283,6 +335,7 @@ int main(void)
         cmocka_unit_test(test_hash_names),
         cmocka_unit_test(test_seed_changes_the_hash),
         cmocka_unit_test(test_odd_keys),
+        cmocka_unit_test(test_empty_keys),
         cmocka_unit_test(test_fnv1a_on_words),
         cmocka_unit_test(test_rates_below_the_hash),
         cmocka_unit_test(test_more_than_32_bits),
@@ -291,6 +344,7 @@ int main(void)
         cmocka_unit_test(test_why_is_per_thread),
         cmocka_unit_test(test_planned),
         cmocka_unit_test(test_planned_refused),
+        cmocka_unit_test(test_peek_reads_the_header),
     };
     return cmocka_run_group_tests_name("handle", tests, NULL, NULL);
 }

@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <dirent.h>
@@ -242,6 +244,40 @@ static void test_map_for_writing(void **state)
     assert_int_equal(io_items("e.bly"), 301);
 }
 
+/* The library's calls come here, to be counted. */
+static unsigned io_flushes;
+
+int msync(void *from, size_t bytes, int flags)
+{
+    io_flushes++;
+    return (int)syscall(SYS_msync, from, bytes, flags);
+}
+
+/* To look at the image seals it in memory; the disk has it only after
+ * bly_sync, or bly_free. */
+static void test_looking_is_not_flushing(void **state)
+{
+    (void)state;
+    bly_filter *filter = io_filter(10), *mapped = NULL;
+    assert_status(bly_save(filter, "l.bly"), BLY_OK);
+    bly_free(filter);
+    assert_status(bly_open(&mapped, "l.bly", BLY_MAP | BLY_WRITE, NULL),
+                  BLY_OK);
+    for (uint64_t i = 10; i < 12; i++) {
+        assert_status(bly_add_hash(mapped, test_random(1, i)), BLY_OK);
+        unsigned before = io_flushes;
+        assert_non_null(bly_image(mapped, NULL));
+        assert_true(io_flushes > before);       /* the payload, before it    */
+        before = io_flushes;
+        if (i == 10)
+            assert_status(bly_sync(mapped), BLY_OK);
+        else
+            bly_free(mapped);
+        assert_true(io_flushes > before);       /* and the header            */
+    }
+    assert_int_equal(io_items("l.bly"), 12);
+}
+
 /* A writer that dies leaves a file that says so. */
 static void test_killed_writer(void **state)
 {
@@ -333,6 +369,7 @@ int main(void)
         cmocka_unit_test(test_open_refuses_wrong_sizes),
         cmocka_unit_test(test_damaged_payload),
         cmocka_unit_test(test_map_for_writing),
+        cmocka_unit_test(test_looking_is_not_flushing),
         cmocka_unit_test(test_killed_writer),
         cmocka_unit_test(test_read_only_map),
         cmocka_unit_test(test_pipe),

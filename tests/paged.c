@@ -6,6 +6,7 @@
  */
 #include "test.h"
 #include "bloomery/paged.h"
+#include "bloomery/parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -701,6 +702,53 @@ static void paged_damage_stays_known(void **state)
     }
 }
 
+/* A lookup that met the damage does not keep the file from being closed: left
+ * open, its next writer would take the page for a half-written one. */
+static void paged_damage_outlives_lookups(void **state)
+{
+    (void)state;
+    static uint64_t hashes[20000];
+    static bool present[20000];
+    bly_filter *paged = paged_create("buffered", &paged_spec);
+    paged_hashes(hashes, 1, 0, 20000);
+    assert_status(bly_add_many(paged, hashes, 20000, NULL, NULL), BLY_OK);
+    bly_free(paged);
+    paged_spoil(3 * 4096 + 1000);
+    for (int told = 0; told < 2; told++) {
+        uint64_t hash = 0, place = 0;
+        size_t bytes;
+        paged = paged_open(BLY_WRITE);
+        bly_contains_many(paged, hashes, 20000, present);
+        for (uint64_t i = 0; place == 0 || place == 3 * 4096; i++) {
+            hash = test_random(9, i);
+            assert_status(bly_places(paged, &hash, 1, &place, &bytes), BLY_OK);
+        }
+        assert_status(bly_add_hash(paged, hash), BLY_OK);
+        if (told)
+            assert_status(bly_seal(paged), BLY_ECORRUPT);
+        bly_free(paged);
+        paged_is_known_as_damaged();
+    }
+}
+
+/* What could not be applied is not in good order, however often it is said. */
+static void paged_seal_tells_again(void **state)
+{
+    (void)state;
+    static uint64_t hashes[20000];
+    bly_filter *paged = paged_create("buffered", &paged_spec);
+    paged_hashes(hashes, 1, 0, 20000);
+    assert_status(bly_add_many(paged, hashes, 20000, NULL, NULL), BLY_OK);
+    bly_free(paged);
+    paged_spoil(3 * 4096 + 1000);
+    paged = paged_open(BLY_WRITE);
+    assert_status(bly_add_many(paged, hashes, 20000, NULL, NULL), BLY_OK);
+    assert_status(bly_seal(paged), BLY_ECORRUPT);
+    assert_status(bly_seal(paged), BLY_ECORRUPT);
+    bly_free(paged);
+    paged_is_known_as_damaged();
+}
+
 /* ---- No memory --------------------------------------------------------- */
 
 typedef struct { uint64_t left, live; } paged_memory;
@@ -783,6 +831,8 @@ int main(void)
         PAGED_TEST(paged_hostile_files),
         PAGED_TEST(paged_damage_is_told),
         PAGED_TEST(paged_damage_stays_known),
+        PAGED_TEST(paged_damage_outlives_lookups),
+        PAGED_TEST(paged_seal_tells_again),
         PAGED_TEST(paged_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -640,14 +640,25 @@ static void advise_explain(bly_advice *const *all, size_t n, bly_aim aim)
 
 /* ==== The verb ========================================================== */
 
+static bool advise_reserved_costs(const bly_costs *costs)
+{
+    static const bly_cost none;
+    for (size_t i = 0; i < costs->kinds; i++)
+        if (memcmp(costs->kind[i]->reserved, none.reserved,
+                   sizeof none.reserved) != 0)
+            return false;
+    return true;
+}
+
 static bool advise_reserved(const bly_need *need)
 {
     static const bly_need none;
     return memcmp(need->reserved, none.reserved, sizeof none.reserved) == 0
         && memcmp(need->zero, none.zero, sizeof none.zero) == 0
         && (need->costs == NULL
-            || memcmp(need->costs->reserved, none.reserved,
-                      sizeof need->costs->reserved) == 0);
+            || (memcmp(need->costs->reserved, none.reserved,
+                       sizeof need->costs->reserved) == 0
+                && advise_reserved_costs(need->costs)));
 }
 
 static bly_status advise_check(const bly_need *need)

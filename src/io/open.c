@@ -137,10 +137,18 @@ static size_t open_page(void)
 
 static void open_mapped_begin(bly_filter *filter)
 {
+    filter->behind = true;
     image_unseal(filter->image);
     size_t page = open_page();
     (void)msync(filter->image, page < filter->bytes ? page : filter->bytes,
                 MS_SYNC);
+}
+
+/* Whoever looks at the image seals it too (bly_image), and cannot be told of
+ * an error: it stays behind, so that bly_seal tries again and tells. */
+static void open_mapped_flush(bly_filter *filter)
+{
+    (void)msync(filter->image, filter->bytes, MS_SYNC);
 }
 
 static void open_mapped_release(bly_filter *filter)
@@ -151,6 +159,7 @@ static void open_mapped_release(bly_filter *filter)
 
 static const handle_source open_mapped = {
     .begin = open_mapped_begin,
+    .flush = open_mapped_flush,
     .release = open_mapped_release,
 };
 
@@ -164,13 +173,14 @@ bly_status bly_seal(bly_filter *filter)
 {
     if (filter->away != NULL)
         return filter->away->seal(filter);
-    if (filter->source != &open_mapped || !filter->changed)
+    if (filter->source != &open_mapped || !filter->behind)
         return BLY_OK;
     bool flushed = msync(filter->image, filter->bytes, MS_SYNC) == 0;
     if (flushed) {
         handle_seal(filter);
         flushed = msync(filter->image, filter->bytes, MS_SYNC) == 0;
     }
+    filter->behind = !flushed;
     return flushed ? BLY_OK
          : status_fail(BLY_EIO, "a mapped filter could not be flushed to the "
                        "disk: %s: try again, or save it elsewhere",

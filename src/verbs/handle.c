@@ -245,6 +245,8 @@ void handle_seal(const bly_filter *filter)
         return;
     pthread_mutex_lock(&own->lock);
     if (own->changed) {
+        if (own->source->flush != NULL)
+            own->source->flush(own);
         image_set_u64(own->image, IMAGE_ITEMS, own->items);
         if (own->kind->seal != NULL)
             own->kind->seal(own->image);

@@ -15,6 +15,8 @@
 typedef struct {
     /* Before the first change since the image was last sealed; or NULL. */
     void (*begin)(bly_filter *filter);
+    /* Before it is sealed: what has changed goes to the disk; or NULL. */
+    void (*flush)(bly_filter *filter);
     /* Give the bytes back; or NULL where they are not ours. */
     void (*release)(bly_filter *filter);
 } handle_source;
@@ -58,6 +60,7 @@ struct bly_filter {
     bool                 writable;
     bool                 shared;
     bool                 changed;       /* since the image was sealed        */
+    bool                 behind;        /* the disk is, of a mapped image    */
     pthread_mutex_t      lock;          /* of setting and clearing `changed` */
 };
 

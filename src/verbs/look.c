@@ -100,11 +100,9 @@ static void look_known(bly_header *h, const void *image)
 {
     status_kept before = status_keep();
     const bly_kind *kind;
-    uint64_t unpacked = 0;
     h->known = handle_find(&kind, image) == BLY_OK;
-    if (h->known && kind->unpack_plan != NULL)
-        h->packed = kind->unpack_plan(&unpacked, image) == BLY_OK
-                 && unpacked != 0;
+    if (h->known && kind->packed != NULL)
+        h->packed = kind->packed(image);
     status_restore(&before);
 }
 

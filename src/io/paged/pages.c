@@ -636,23 +636,32 @@ static bly_status pages_tell_trouble(pages *p)
                        "file", p->path);
 }
 
-static bly_status pages_durable(bly_filter *filter)
+static bly_status pages_flush(pages *p)
 {
-    pages *p = pages_of(filter);
     bly_status status = pages_apply(p);
     if (status == BLY_OK && p->begun && fdatasync(p->file) != 0)
         status = pages_failed("flush", p->path);
+    return status;
+}
+
+static bly_status pages_durable(bly_filter *filter)
+{
+    pages *p = pages_of(filter);
+    bly_status status = pages_flush(p);
     return status == BLY_OK ? pages_tell_trouble(p) : status;
 }
 
-/* The header comes last, when all pages are on the disk. */
+/* The header comes last, when all pages are on the disk. Trouble of lookups is
+ * told after that: a file left open for it would have its damaged page mended
+ * by the next writer, as if it were a half-written one. And as long as adds
+ * wait that could not be applied, nothing is in good order. */
 static bly_status pages_seal(bly_filter *filter)
 {
     pages *p = pages_of(filter);
     uint64_t sum = 0, damaged = 0;
-    if (!filter->changed)
+    if (!filter->changed && p->waiting.n == 0)
         return pages_tell_trouble(p);
-    bly_status status = pages_durable(filter);
+    bly_status status = pages_flush(p);
     if (status == BLY_OK || (status == BLY_ECORRUPT && !p->failed))
         status = pages_sum(&sum, &damaged, p, &filter->allocator);
     if (status != BLY_OK)
@@ -666,7 +675,8 @@ static bly_status pages_seal(bly_filter *filter)
         return pages_failed("write", p->path);
     }
     p->begun = filter->changed = false;
-    return damaged != 0 ? pages_damaged(p, damaged - 1) : BLY_OK;
+    return damaged != 0 ? pages_damaged(p, damaged - 1)
+                        : pages_tell_trouble(p);
 }
 
 /* ---- Make and free ----------------------------------------------------- */

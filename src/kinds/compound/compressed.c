@@ -350,6 +350,11 @@ static void compressed_pack(void *into, const void *image)
     image_set_u64(into, IMAGE_GEOMETRY + 8 * COMPRESSED_CHANCE, chance);
 }
 
+static bool compressed_packed(const void *header)
+{
+    return image_geometry(header, COMPRESSED_CHANCE) != 0;
+}
+
 static bly_status compressed_unpack_plan(uint64_t *bytes, const void *image)
 {
     uint64_t chance = image_geometry(image, COMPRESSED_CHANCE);
@@ -487,6 +492,7 @@ const bly_kind bly_kind_compressed = {
     .overlap   = compressed_overlap,
 
     .pack        = compressed_pack,
+    .packed = compressed_packed,
     .unpack_plan = compressed_unpack_plan,
     .unpack      = compressed_unpack,
 
