@@ -6,7 +6,7 @@ try --version
 out_has 'the version is told once' 0 '^bloomery-mpi [0-9.]+$'
 check 'and in one line' [ "$(wc -l <out)" -eq 1 ]
 try help
-out_has 'help lists the subcommands' 0 '^  help +tell'
+out_has 'help lists the subcommands' 0 '^  help +describe'
 check 'once' [ "$(grep -c '^Usage: ' out)" -eq 1 ]
 try nosuch
 refused 'a wrong subcommand is refused once' "'nosuch'"
