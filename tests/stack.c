@@ -379,7 +379,7 @@ static void stack_kinds(const bly_spec *spec)
     for (; *kinds != NULL; kinds++) {
         const bly_option_info *const *o = (*kinds)->options;
         stack_kind((*kinds)->name, spec);
-        for (; *o != NULL; o++)
+        for (; *o != NULL && test_work(true, true, false); o++)
             if (strchr((*o)->range, '|') != NULL)
                 stack_option((*kinds)->name, *o, spec);
     }
