@@ -13,28 +13,16 @@
 
 /* ==== Filling =========================================================== */
 
-static bool rows_grow(void *array, size_t room, size_t size)
-{
-    void *old, *grown;
-
-    memcpy(&old, array, sizeof old);
-    grown = realloc(old, room * size);
-    if (grown == NULL)
-        return false;
-    memcpy(array, &grown, sizeof grown);
-    return true;
-}
-
 static bool rows_room(dedup_rows *r, size_t more)
 {
     size_t room = r->n + more + r->n / 2;
 
     if (r->n + more <= r->room)
         return true;
-    if (!rows_grow(&r->keys, room, sizeof *r->keys)
-        || !rows_grow(&r->hashes, room, sizeof *r->hashes)
-        || !rows_grow(&r->ends, room, sizeof *r->ends)
-        || !rows_grow(&r->drop, room, sizeof *r->drop))
+    if (!work_grow(&r->keys, room, sizeof *r->keys)
+        || !work_grow(&r->hashes, room, sizeof *r->hashes)
+        || !work_grow(&r->ends, room, sizeof *r->ends)
+        || !work_grow(&r->drop, room, sizeof *r->drop))
         return false;
     r->room = room;
     return true;

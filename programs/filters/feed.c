@@ -52,30 +52,17 @@ struct feed_job {
     uint64_t    lines;          /* before the next chunk, of this file    */
 };
 
-/* `array` is the address of a pointer. */
-static bool feed_grow(void *array, size_t room, size_t size)
-{
-    void *old, *grown;
-
-    memcpy(&old, array, sizeof old);
-    grown = realloc(old, room * size);
-    if (grown == NULL)
-        return false;
-    memcpy(array, &grown, sizeof grown);
-    return true;
-}
-
 static bool feed_room(const feed_job *job, feed_own *own, size_t more)
 {
     size_t room = own->room + own->room / 2 + more;
 
     if (own->n + more <= own->room)
         return true;
-    if (job->whole ? !feed_grow(&own->keys, room, sizeof *own->keys)
-                   : !feed_grow(&own->hashes, room, sizeof *own->hashes))
+    if (job->whole ? !work_grow(&own->keys, room, sizeof *own->keys)
+                   : !work_grow(&own->hashes, room, sizeof *own->hashes))
         return false;
     if (job->labels.most > 0
-        && !feed_grow(&own->labels, room, sizeof *own->labels))
+        && !work_grow(&own->labels, room, sizeof *own->labels))
         return false;
     own->room = room;
     return true;
@@ -341,8 +328,8 @@ static int feed_keep(const feed_job *job, cli_worker *w)
     if (all->n + own->n > all->room) {
         size_t room = all->room + all->room / 2 + own->n;
 
-        if (!feed_grow(&all->hashes, room, sizeof *all->hashes)
-            || (labels && !feed_grow(&all->labels, room, sizeof *all->labels)))
+        if (!work_grow(&all->hashes, room, sizeof *all->hashes)
+            || (labels && !work_grow(&all->labels, room, sizeof *all->labels)))
             return work_no_memory();
         all->room = room;
     }

@@ -345,4 +345,8 @@ int work_run(cli_lines *lines, const cli_work *work, void *job, size_t jobs);
 size_t work_jobs(uint64_t wanted);
 int work_no_memory(void);
 
+/* Room for so many elements of so many bytes in the array from malloc whose
+ * pointer is at `array`. False: no memory, and it is as it was. */
+bool work_grow(void *array, size_t room, size_t size);
+
 #endif

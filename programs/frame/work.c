@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { WORK_MOST = 256 };
@@ -139,6 +140,18 @@ int work_run(cli_lines *lines, const cli_work *work, void *job, size_t jobs)
     pthread_mutex_destroy(&s.turning);
     pthread_mutex_destroy(&s.reading);
     return ready ? s.status : work_no_memory();
+}
+
+bool work_grow(void *array, size_t room, size_t size)
+{
+    void *old, *grown;
+
+    memcpy(&old, array, sizeof old);
+    grown = realloc(old, room * size);
+    if (grown == NULL)
+        return false;
+    memcpy(array, &grown, sizeof grown);
+    return true;
 }
 
 int work_no_memory(void)

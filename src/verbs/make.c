@@ -12,6 +12,17 @@
 #include "verbs/order.h"
 #include "verbs/registry.h"
 
+/* The filter, if all went well with it, or it is given up. */
+static bly_status make_done(bly_filter **out, bly_filter *filter,
+                            bly_status status)
+{
+    if (status == BLY_OK)
+        *out = filter;
+    else
+        bly_free(filter);
+    return status;
+}
+
 /* A handle for a finished image of `bytes` bytes, which it owns, or which is
  * gone on an error. */
 static bly_status make_own(bly_filter **out, const order *o, void *image,
@@ -25,11 +36,7 @@ static bly_status make_own(bly_filter **out, const order *o, void *image,
     filter->changed = true;             /* its checksums are still to be made */
     if ((o->flags & BLY_SHARED) != 0)
         status = handle_share(filter);
-    if (status == BLY_OK)
-        *out = filter;
-    else
-        bly_free(filter);
-    return status;
+    return make_done(out, filter, status);
 }
 
 /* ---- Empty ------------------------------------------------------------- */
@@ -272,11 +279,7 @@ static bly_status make_fill(bly_filter **out, const order *o,
     status = keys->labels == NULL
            ? bly_add_many(filter, keys->hashes, keys->n, NULL, NULL)
            : bly_put_many(filter, keys->hashes, keys->labels, keys->n, NULL);
-    if (status == BLY_OK)
-        *out = filter;
-    else
-        bly_free(filter);
-    return status;
+    return make_done(out, filter, status);
 }
 
 /* The order for so many keys, where nothing else is said. */
@@ -315,11 +318,7 @@ static bly_status make_fill_whole(bly_filter **out, const order *o,
     if (status != BLY_OK)
         return status;
     status = bly_add_keys(filter, keys, NULL, NULL);
-    if (status == BLY_OK)
-        *out = filter;
-    else
-        bly_free(filter);
-    return status;
+    return make_done(out, filter, status);
 }
 
 bly_status bly_build_keys(bly_filter **out, const char *kind,
