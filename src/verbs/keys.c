@@ -98,6 +98,13 @@ size_t keys_hash(const kind_hasher *hasher, uint64_t hashes[KEYS_CHUNK],
     return chunk;
 }
 
+void keys_hash_all(const kind_hasher *hasher, uint64_t *hashes,
+                   const bly_keys *keys)
+{
+    for (size_t i = 0; i < keys->n; )
+        i += keys_hash(hasher, hashes + i, keys, i);
+}
+
 /* ---- Without a filter --------------------------------------------------- */
 
 uint64_t bly_hash(const bly_filter *filter, const void *key, size_t length)
@@ -112,12 +119,7 @@ bly_status bly_hash_keys(uint64_t *hashes, const char *kind,
     bly_status status = keys_check(keys);
     if (status == BLY_OK)
         status = order_begin(&o, kind != NULL ? kind : "standard", spec);
-    if (status != BLY_OK)
-        return status;
-    kind_hasher hasher = { o.hash->function, { .low = o.seed } };
-    if (o.hash->keyed)
-        hasher.seed = hash_secret(spec->secret);
-    for (size_t i = 0; i < keys->n; )
-        i += keys_hash(&hasher, hashes + i, keys, i);
-    return BLY_OK;
+    if (status == BLY_OK)
+        keys_hash_all(&o.hasher, hashes, keys);
+    return status;
 }

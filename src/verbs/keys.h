@@ -22,4 +22,8 @@ bly_key keys_at(const bly_keys *keys, size_t i);
 size_t keys_hash(const kind_hasher *hasher, uint64_t hashes[KEYS_CHUNK],
                  const bly_keys *keys, size_t from);
 
+/* Those of all of them. */
+void keys_hash_all(const kind_hasher *hasher, uint64_t *hashes,
+                   const bly_keys *keys);
+
 #endif /* BLY_VERBS_KEYS_H */

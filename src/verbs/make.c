@@ -297,16 +297,20 @@ static bly_status make_order(order *o, const char *name, const bly_spec *spec,
     return order_make(o, name, &filled, keys);
 }
 
+static bly_status make_from(bly_filter **out, const order *o,
+                            const kind_keys *keys)
+{
+    return o->kind->build != NULL ? make_build(out, o, keys)
+                                  : make_fill(out, o, keys);
+}
+
 bly_status bly_build(bly_filter **out, const char *kind, const bly_spec *spec,
                      const uint64_t *hashes, const uint64_t *labels, size_t n)
 {
     kind_keys keys = { .hashes = hashes, .labels = labels, .n = n };
     order o;
     bly_status status = make_order(&o, kind, spec, &keys);
-    if (status != BLY_OK)
-        return status;
-    return o.kind->build != NULL ? make_build(out, &o, &keys)
-                                 : make_fill(out, &o, &keys);
+    return status == BLY_OK ? make_from(out, &o, &keys) : status;
 }
 
 /* A kind that may want more of a key than its hash gets the keys themselves. */
@@ -325,11 +329,11 @@ bly_status bly_build_keys(bly_filter **out, const char *kind,
                           const bly_spec *spec, const bly_keys *keys,
                           const uint64_t *labels)
 {
-    kind_keys none = { .labels = labels, .n = keys->n };
+    kind_keys hashed = { .labels = labels, .n = keys->n };
     order o;
     bly_status status = keys_check(keys);
     if (status == BLY_OK)
-        status = make_order(&o, kind, spec, &none);
+        status = make_order(&o, kind, spec, &hashed);
     if (status != BLY_OK)
         return status;
     if (o.kind->add_key != NULL && labels == NULL)
@@ -341,9 +345,9 @@ bly_status bly_build_keys(bly_filter **out, const char *kind,
     if (hashes == NULL)
         return status_fail(BLY_ENOMEM, "out of memory: the hashes of the keys "
                            "take %.4g MiB", (double)bytes / (1 << 20));
-    status = bly_hash_keys(hashes, kind, spec, keys);
-    if (status == BLY_OK)
-        status = bly_build(out, kind, spec, hashes, labels, keys->n);
+    keys_hash_all(&o.hasher, hashes, keys);
+    hashed.hashes = hashes;
+    status = make_from(out, &o, &hashed);
     memory_release(allocator, hashes, bytes);
     return status;
 }

@@ -68,6 +68,7 @@ static bly_status order_hash_name(order *o, const char *name)
 static bly_status order_seed(order *o, const bly_spec *spec)
 {
     o->seed = spec->seed;
+    o->hasher = (kind_hasher){ o->hash->function, { .low = spec->seed } };
     if (!o->hash->keyed && spec->secret != NULL)
         return status_fail(BLY_ESECRET, "hash function %s takes no secret: "
                            "choose siphash, or give none", o->hash->name);
@@ -81,7 +82,8 @@ static bly_status order_seed(order *o, const bly_spec *spec)
         return status_fail(BLY_EPARAM, "hash function %s has a secret in place "
                            "of a seed: leave the seed 0, and choose "
                            "another secret for other hashes", o->hash->name);
-    o->seed = hash_secret_mark(hash_secret(spec->secret));
+    o->hasher.seed = hash_secret(spec->secret);
+    o->seed = hash_secret_mark(o->hasher.seed);
     return BLY_OK;
 }
 

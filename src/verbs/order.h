@@ -12,6 +12,7 @@
 typedef struct {
     const bly_kind  *kind;
     const hash_info *hash;
+    kind_hasher      hasher;
     uint64_t         seed;              /* as the header has it              */
     kind_spec        asked;
     bly_plan_t       plan;
