@@ -643,6 +643,17 @@ static void paged_spoil(off_t at)
     close(file);
 }
 
+/* A file of n keys, closed in good order, of which the fourth page is then
+ * damaged; and their hashes. */
+static void paged_make_spoiled(uint64_t *hashes, size_t n)
+{
+    bly_filter *paged = paged_create("buffered", &paged_spec);
+    paged_hashes(hashes, 1, 0, n);
+    assert_status(bly_add_many(paged, hashes, n, NULL, NULL), BLY_OK);
+    bly_free(paged);
+    paged_spoil(3 * 4096 + 1000);
+}
+
 /* Closed, and refused by all who check it. */
 static void paged_is_known_as_damaged(void)
 {
@@ -660,11 +671,8 @@ static void paged_damage_is_told(void **state)
     enum { N = 20000 };
     static uint64_t hashes[N];
     static bool present[N];
-    bly_filter *paged = paged_create("buffered", &paged_spec);
-    paged_hashes(hashes, 1, 0, N);
-    assert_status(bly_add_many(paged, hashes, N, NULL, NULL), BLY_OK);
-    bly_free(paged);
-    paged_spoil(3 * 4096 + 1000);
+    bly_filter *paged;
+    paged_make_spoiled(hashes, N);
     paged_is_known_as_damaged();
     paged = paged_open(BLY_WRITE);
     bly_contains_many(paged, hashes, N, present);
@@ -687,11 +695,8 @@ static void paged_damage_stays_known(void **state)
 {
     (void)state;
     static uint64_t hashes[20000];
-    bly_filter *paged = paged_create("buffered", &paged_spec);
-    paged_hashes(hashes, 1, 0, 20000);
-    assert_status(bly_add_many(paged, hashes, 20000, NULL, NULL), BLY_OK);
-    bly_free(paged);
-    paged_spoil(3 * 4096 + 1000);
+    bly_filter *paged;
+    paged_make_spoiled(hashes, 20000);
     for (uint64_t i = 0; i < 12; i++) {
         uint64_t hash = test_random(7, i);
         paged = paged_open(BLY_WRITE);
@@ -709,11 +714,8 @@ static void paged_damage_outlives_lookups(void **state)
     (void)state;
     static uint64_t hashes[20000];
     static bool present[20000];
-    bly_filter *paged = paged_create("buffered", &paged_spec);
-    paged_hashes(hashes, 1, 0, 20000);
-    assert_status(bly_add_many(paged, hashes, 20000, NULL, NULL), BLY_OK);
-    bly_free(paged);
-    paged_spoil(3 * 4096 + 1000);
+    bly_filter *paged;
+    paged_make_spoiled(hashes, 20000);
     for (int told = 0; told < 2; told++) {
         uint64_t hash = 0, place = 0;
         size_t bytes;
@@ -736,11 +738,8 @@ static void paged_seal_tells_again(void **state)
 {
     (void)state;
     static uint64_t hashes[20000];
-    bly_filter *paged = paged_create("buffered", &paged_spec);
-    paged_hashes(hashes, 1, 0, 20000);
-    assert_status(bly_add_many(paged, hashes, 20000, NULL, NULL), BLY_OK);
-    bly_free(paged);
-    paged_spoil(3 * 4096 + 1000);
+    bly_filter *paged;
+    paged_make_spoiled(hashes, 20000);
     paged = paged_open(BLY_WRITE);
     assert_status(bly_add_many(paged, hashes, 20000, NULL, NULL), BLY_OK);
     assert_status(bly_seal(paged), BLY_ECORRUPT);

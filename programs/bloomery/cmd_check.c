@@ -119,11 +119,12 @@ const cli_command cmd_check = {
     .name = "check",
     .operands = "FILE...",
     .summary = "check that filters are whole and undamaged",
-    .text
-    = "Reads each filter from end to end, trusts nothing in it, and compares "
-      "its checksums. Prints 'FILE: ok' for those that are fine, and a line "
-      "on standard error that says what is wrong for those that are not. A "
-      "warning says if a filter that is exact up to a number of keys has more.",
+    .text =
+        "Reads each filter from end to end, trusts nothing in it, and compares "
+        "its checksums. Prints 'FILE: ok' for those that are fine, and a line "
+        "on standard error that says what is wrong for those that are not. A "
+        "warning says if a filter that is exact up to a number of keys has "
+        "more.",
     .options = check_options,
     .examples = check_examples,
     .status = "0 if all files are fine, 2 if any is not.",

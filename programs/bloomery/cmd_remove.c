@@ -24,14 +24,14 @@ const cli_command cmd_remove = {
     .name = "remove",
     .operands = "FILE [KEYS...]",
     .summary = "remove the keys of lines from a filter",
-    .text
-    = "Reads keys, one per line, from the files KEYS (or standard input) and "
-      "removes each from the filter FILE, once for each time it is read. FILE "
-      "is replaced at the end. A key that is not there is skipped, and so is "
-      "one whose removal might lose others; a note says how many.\n\n"
-      "Remove only keys that were added: a key that was not, but is perhaps "
-      "there by accident, takes another key's traces with it. The filter must "
-      "be of a kind that can remove: see 'bloomery kinds'.",
+    .text =
+        "Reads keys, one per line, from the files KEYS (or standard input) and "
+        "removes each from the filter FILE, once for each time it is read. "
+        "FILE is replaced at the end. A key that is not there is skipped, and "
+        "so is one whose removal might lose others; a note says how many.\n\n"
+        "Remove only keys that were added: a key that was not, but is perhaps "
+        "there by accident, may take another key's traces with it. The filter "
+        "must be of a kind that can remove: see 'bloomery kinds'.",
     .options = change_options,
     .examples = remove_examples,
     .status = "0 if all keys were removed, 1 if some were not there or could "
