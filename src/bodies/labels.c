@@ -319,15 +319,16 @@ bly_status labels_add(void *image, uint64_t hash)
 
 /* ---- Batches: lookups --------------------------------------------------- */
 
-/* Lines on their way at a time, and keys in a group: as in core/walk.[ch], but
- * fewer, since they take more of the stack. */
-enum { LABELS_AHEAD = 128, LABELS_GROUP = 768 };
+/* Lines on their way at a time, and keys in a group, as in tools/walk.[ch]:
+ * what a key takes of the stack says how many, and where nobody asks for labels
+ * it takes less. */
+enum { LABELS_AHEAD = 128, LABELS_GROUP = 1536, LABELS_GROUP_GET = 768 };
 
 /* The keys of a group none of whose cells so far was 0. */
 typedef struct {
-    uint64_t state[LABELS_GROUP];       /* of the index walk, at this probe  */
-    uint64_t least[LABELS_GROUP];       /* cell so far                       */
-    uint16_t key[LABELS_GROUP];         /* its place in the group            */
+    uint64_t *state;                    /* of the index walk, at this probe  */
+    uint64_t *least;                    /* cell so far, if labels are asked  */
+    uint16_t *key;                      /* its place in the group            */
 } labels_group;
 
 PLATFORM_INLINE void labels_ask(const labels_row *r, const uint8_t *row,
@@ -341,7 +342,7 @@ PLATFORM_INLINE void labels_ask(const labels_row *r, const uint8_t *row,
 
 /* Key i goes on to place `kept`; returns the next place, which is the same
  * again if its cell is 0. */
-PLATFORM_INLINE size_t labels_keep(labels_group *g, size_t kept, size_t i,
+PLATFORM_INLINE size_t labels_keep(const labels_group *g, size_t kept, size_t i,
                                    const labels_row *r, const uint8_t *row,
                                    bool labelled)
 {
@@ -356,7 +357,8 @@ PLATFORM_INLINE size_t labels_keep(labels_group *g, size_t kept, size_t i,
 
 /* One probe of the group's n keys; how many are left. *asked as in
  * tools/walk.c. */
-PLATFORM_INLINE size_t labels_probe(labels_group *g, size_t n, size_t *asked,
+PLATFORM_INLINE size_t labels_probe(const labels_group *g, size_t n,
+                                    size_t *asked,
                                     const labels_row *r, const uint8_t *row,
                                     bool labelled)
 {
@@ -377,14 +379,15 @@ PLATFORM_INLINE size_t labels_probe(labels_group *g, size_t n, size_t *asked,
 }
 
 /* labels: NULL if nobody asks for them. */
-PLATFORM_INLINE void labels_look_up(labels_group *g, const labels_row *r,
+PLATFORM_INLINE void labels_look_up(const labels_group *g, const labels_row *r,
                                     const uint8_t *row, const uint64_t *hashes,
                                     size_t n, bool *found, uint64_t *labels)
 {
     size_t asked = 0;
     for (size_t i = 0; i < n; i++) {
         g->state[i] = hash_spread(hashes[i]);
-        g->least[i] = r->most;
+        if (labels != NULL)
+            g->least[i] = r->most;
         g->key[i] = (uint16_t)i;
         found[i] = false;
     }
@@ -401,7 +404,9 @@ void labels_contains_many(const void *image, const uint64_t *hashes, size_t n,
                           bool *present)
 {
     labels_row r = labels_look(image);
-    labels_group group;
+    uint64_t state[LABELS_GROUP];
+    uint16_t key[LABELS_GROUP];
+    const labels_group group = { .state = state, .key = key };
     for (size_t i = 0, some; i < n; i += some) {
         some = n - i < LABELS_GROUP ? n - i : LABELS_GROUP;
         LABELS_FOR(&r, labels_look_up(&group, &known, image_payload(image),
@@ -413,9 +418,11 @@ void labels_get_many(const void *image, const uint64_t *hashes, size_t n,
                      bool *found, uint64_t *labels)
 {
     labels_row r = labels_look(image);
-    labels_group group;
+    uint64_t state[LABELS_GROUP_GET], least[LABELS_GROUP_GET];
+    uint16_t key[LABELS_GROUP_GET];
+    const labels_group group = { .state = state, .least = least, .key = key };
     for (size_t i = 0, some; i < n; i += some) {
-        some = n - i < LABELS_GROUP ? n - i : LABELS_GROUP;
+        some = n - i < LABELS_GROUP_GET ? n - i : LABELS_GROUP_GET;
         LABELS_FOR(&r, labels_look_up(&group, &known, image_payload(image),
                                       hashes + i, some, found + i, labels + i));
     }

@@ -318,7 +318,7 @@ static bly_status layered_add(void *image, uint64_t hash)
 typedef struct {
     size_t   n;                         /* how many there are still          */
     const uint64_t *hashes;             /* as they came                      */
-    uint64_t mixed[LAYERED_CHUNK];      /* for this layer                    */
+    uint64_t mixed[LAYERED_CHUNK];      /* for a layer but the first         */
     uint16_t place[LAYERED_CHUNK];      /* in the batch                      */
     bool     found[LAYERED_CHUNK];
 } layered_way;
@@ -331,10 +331,15 @@ static void layered_start(layered_way *way, const uint64_t *hashes, size_t n)
         way->place[i] = (uint16_t)i;
 }
 
-static void layered_mix(layered_way *way, uint64_t number)
+/* The keys as the layer knows them: the first one knows them as they came, and
+ * all of them reach it. */
+static const uint64_t *layered_mix(layered_way *way, uint64_t number)
 {
+    if (number == 0)
+        return way->hashes;
     for (size_t i = 0; i < way->n; i++)
         way->mixed[i] = layered_hash(number, way->hashes[way->place[i]]);
+    return way->mixed;
 }
 
 /* Only the keys that were found go on. */
@@ -356,8 +361,8 @@ static void layered_count_some(const void *image, const uint64_t *hashes,
     layered_start(&way, hashes, n);
     memset(counts, 0, n * sizeof *counts);
     do {
-        layered_mix(&way, at.number);
-        at.kind->contains_many(at.image, way.mixed, way.n, way.found);
+        at.kind->contains_many(at.image, layered_mix(&way, at.number), way.n,
+                               way.found);
         layered_sift(&way);
         for (size_t i = 0; i < way.n; i++)
             counts[way.place[i]] = layered_told(at.number + 1, at.layers);
@@ -383,8 +388,8 @@ static void layered_add_some(void *image, const uint64_t *hashes, size_t n,
     layered_at at = layered_first(image);
     layered_start(&way, hashes, n);
     do {
-        layered_mix(&way, at.number);
-        at.kind->add_each(at.image, way.mixed, way.n, way.found, &done);
+        at.kind->add_each(at.image, layered_mix(&way, at.number), way.n,
+                          way.found, &done);
         if (at.number == 0 && seen != NULL)
             memcpy(seen, way.found, n);
         layered_sift(&way);
