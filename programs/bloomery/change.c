@@ -137,7 +137,8 @@ static void change_way(change_job *job)
         return;
     job->paged = paged_wanted(job->path, job->want->memory);
     job->shared = !job->paged && filter_peek(&header, job->path)
-               && filter_shares(header.kind, work_jobs(job->want->jobs));
+               && filter_shares(header.kind, header.bytes,
+                                work_jobs(job->want->jobs));
 }
 
 int change_run(const cli_command *self, const cli_change *how, int argc,

@@ -191,6 +191,14 @@ static int build_in_file(const cli_build *s, const cli_operands *operands,
     return status;
 }
 
+static bool build_shares(const cli_build *s, const bly_spec *spec)
+{
+    bly_plan_t plan;
+
+    return bly_plan(&plan, s->kind, spec) >= 0
+        && filter_shares(s->kind, plan.bytes, work_jobs(s->jobs));
+}
+
 /* Into an empty filter, key by key. */
 static int build_by_adding(const cli_build *s,
                            const cli_operands *operands, bly_spec *spec)
@@ -204,7 +212,7 @@ static int build_by_adding(const cli_build *s,
         return status;
     if (paged_builds(s->kind, spec, s->output, s->memory))
         return build_in_file(s, operands, spec);
-    if (feed == feed_filter && filter_shares(s->kind, work_jobs(s->jobs))) {
+    if (feed == feed_filter && build_shares(s, spec)) {
         spec->flags = BLY_SHARED;
         feed = feed_shared;
     }

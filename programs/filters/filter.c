@@ -74,19 +74,22 @@ bool filter_peek(bly_header *header, const char *path)
         && bly_peek_file(header, path) >= 0;
 }
 
-/* To read and hash a key takes some 20 ns. To set its bits where others may do
- * so too takes little more than alone if each is a cache miss (standard: 90 ns
- * for 72), and several times as much if all are in one cache line (blocked: 53
- * for 15, split: 75 for 12). So two threads outrun one that adds what all have
- * hashed in the first case, and only eight surely do in the second. */
-enum { FILTER_SHARERS = 2, FILTER_SHARERS_LOCAL = 8 };
+/* Where one thread adds what all have hashed, adding is the narrow place if it
+ * takes longer than to read and hash a key does: in a filter that the caches do
+ * not hold, where a key's probes are scattered. There to add where others may
+ * add too costs little more (standard: 90 ns for 72), and two threads took 0.55
+ * to 0.75 of the time of one that adds (12 to 120 MB); but 1.4 times as much in
+ * 6 MB, and where all probes of a key are in one cache line, adding together
+ * takes several times as long (blocked: 53 ns for 15, split: 75 for 12). Eight
+ * threads hash faster than one adds, whatever it adds to. */
+enum { FILTER_SHARERS = 8, FILTER_SHARERS_FAR = 2, FILTER_FAR = 8 << 20 };
 
-bool filter_shares(const char *kind, size_t jobs)
+bool filter_shares(const char *kind, uint64_t bytes, size_t jobs)
 {
-    size_t enough = filter_kind_can(kind, BLY_CAN_LOCAL) ? FILTER_SHARERS_LOCAL
-                                                         : FILTER_SHARERS;
+    bool far = bytes > FILTER_FAR && !filter_kind_can(kind, BLY_CAN_LOCAL);
 
-    return filter_kind_can(kind, BLY_CAN_SHARE) && jobs >= enough;
+    return filter_kind_can(kind, BLY_CAN_SHARE)
+        && jobs >= (far ? FILTER_SHARERS_FAR : FILTER_SHARERS);
 }
 
 bool filter_kind_of_family(const char *kind, const char *family)

@@ -77,8 +77,8 @@ bool filter_kind_can(const char *kind, uint64_t ability);
 /* What the header of an ordinary file says; false: there is none. */
 bool filter_peek(bly_header *header, const char *path);
 
-/* Should so many threads add at once to a filter of this kind? */
-bool filter_shares(const char *kind, size_t jobs);
+/* Should so many threads add at once to a filter of this kind and size? */
+bool filter_shares(const char *kind, uint64_t bytes, size_t jobs);
 
 /* Is the kind one of the family that bly_kinds says, "sets"? */
 bool filter_kind_of_family(const char *kind, const char *family);
