@@ -288,7 +288,7 @@ static void test_memory_limit(void **state)
             double last = INFINITY;
             need.aim = (bly_aim)aim;
             for (need.memory = 50000; need.memory < 4000000;
-                 need.memory += need.memory / test_work(8, 8, 1)) {
+                 need.memory += need.memory / test_work(8, 3, 1)) {
                 advise_count(&need);
                 assert_true(advise_out[0].fits || isinf(last));
                 if (!advise_out[0].fits)
@@ -503,7 +503,7 @@ static void test_extremes(void **state)
     static const uint64_t keys[] = { 1, 2, 1000, UINT64_C(1) << 40,
                                      UINT64_C(1) << 60, UINT64_MAX };
     static const double rates[] = { 0.999, 0.5, 1e-3, 1e-9, 1e-15, 1e-300 };
-    const size_t step = test_work(1, 1, 2);
+    const size_t step = test_work(1, 2, 3);
     for (size_t i = step - 1; i < sizeof keys / sizeof *keys; i += step)
         for (size_t j = step - 1; j < sizeof rates / sizeof *rates; j += step) {
             bly_need need = { .capacity = keys[i], .rate = rates[j],

@@ -166,7 +166,8 @@ static void paged_is_the_filter_in_memory(void **state)
     static const char *const kinds[] = { "buffered", "buffered:page=16384",
                                          "buffered:page=65536" };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        for (size_t memory = 4096; memory <= 4 << 20; memory *= 32)
+        for (size_t memory = 4096; memory <= 4 << 20;
+             memory *= test_work(32, 32, 1024))
             paged_differential(kinds[i], memory);
 }
 
@@ -368,7 +369,7 @@ static void paged_after_kill(uint64_t flushed)
 static void paged_survives_kill(void **state)
 {
     (void)state;
-    const uint64_t rounds = test_work(120, 120, 40);
+    const uint64_t rounds = test_work(120, 60, 30);
     uint64_t flushed = 0, told = 0;
     bly_free(paged_create("buffered:page=8192", &paged_spec));
     for (uint64_t round = 0; round < rounds; round++) {

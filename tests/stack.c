@@ -32,6 +32,7 @@ enum { STACK_BYTES = 64 << 10 };
 enum {
     GUARD = 64 << 10, PAINT = 0xA5,
     KEYS = 6000,                        /* more than any batch takes at once */
+    SINGLE = 300,                       /* keys that are added one by one    */
     TEXT = 16, NAME = 128, EQUAL = 3000
 };
 
@@ -79,10 +80,10 @@ static uint64_t stack_room(const stack_job *job)
 
 static void stack_plans(stack_job *job)
 {
-    static const double rates[] = { 0, 0.99, 0.5, 0.1, 1e-3, 1e-6, 1e-9, 2 };
+    static const double rates[] = { 0, 0.8, 0.1, 1e-3, 1e-6, 1e-9, 2 };
     bly_plan_t plan;
     for (size_t r = 0; r < sizeof rates / sizeof *rates; r++)
-        for (uint64_t n = 1; n < UINT64_C(1) << 40; n = n * 33 + 1) {
+        for (uint64_t n = 1; n < UINT64_C(1) << 40; n = n * 1000 + 1) {
             bly_spec spec = job->spec;
             spec.capacity = n;
             spec.rate = rates[r];
@@ -172,8 +173,8 @@ static void stack_change(stack_job *job, bly_filter *f, size_t n)
                                     work.each));
     /* until it is full, or well beyond what it was planned for */
     STACK_CALL(job, bly_add_many(f, work.hash, KEYS, NULL, NULL));
-    for (size_t i = 0; i < KEYS; i++)
-        STACK_CALL(job, bly_add_hash(f, work.hash[i]));
+    for (size_t i = 0; i < SINGLE; i++)
+        STACK_CALL(job, bly_add_hash(f, work.hash[KEYS - 1 - i]));
     STACK_CALL(job, bly_resize(f, 2 * n));
     STACK_CALL(job, bly_set_items(f, 3));
     STACK_CALL(job, bly_seal(f));

@@ -50,7 +50,8 @@ printf '1,x,p\n2,y,p\n4\n4\n' >want
 check '-f: by a column; lines without it stay' cmp out want
 note '-f: and are counted' '2 lines have no such column and were taken for'
 
-lines 300000 >many
+many=$(work 300000 100000)
+lines "$many" >many
 first many >many-once
 # shellcheck disable=SC2086
 try dedup $sure many
@@ -59,16 +60,17 @@ for jobs in 1 2 5; do
     # shellcheck disable=SC2086
     try dedup $sure -j $jobs many
     check "the same with -j $jobs" cmp out many-once
-    try dedup -k blocked -n 300000 -j $jobs many
+    try dedup -k blocked -n "$many" -j $jobs many
     cp out blocked-$jobs
 done
 check '-k: all numbers of threads give the same' \
     sh -c 'cmp blocked-1 blocked-2 && cmp blocked-1 blocked-5'
 try dedup -p 1% many
 lost=$(($(wc -l <many-once) - $(wc -l <out)))
-# About 200,000 different lines at 1 %: 2,000 are lost at most, but for five
-# standard deviations of 45.
-check '-p 1%: no more than that are dropped' [ $lost -le 2225 ]
+# Two thirds of the lines are different: 1 % of these are lost at most, but for
+# five standard deviations.
+check '-p 1%: no more than that are dropped' awk -v lost="$lost" -v n="$many" \
+    'BEGIN { most = n * 2 / 300; exit !(lost <= most + 5 * sqrt(most)) }'
 check '-p 1%: what is printed is in order and once' \
     awk 'NR == FNR { place[$0] = NR; next }
          !($0 in place) || place[$0] <= last { exit 1 }
@@ -76,7 +78,7 @@ check '-p 1%: what is printed is in order and once' \
 try dedup -v many
 check '-v: status' [ "$(cat status)" = 0 ]
 check '-v: one line with the numbers' \
-    grep -Eq '^bloomery dedup: 300,000 lines in .*at most 0.1 % of the new' err
+    grep -Eq '^bloomery dedup: [13]00,000 lines in .*at most 0.1 % of the new' err
 try dedup -k blocked -n 1000 many
 note 'an overfull filter is told' 'planned for 1,000: .*larger -n'
 try dedup -k cuckoo -n 1000 many
@@ -153,7 +155,7 @@ same 'one empty line, many times' blank few blank
     echo
 } >wide
 same 'lines of megabytes' wide
-lines 400000 | awk '{ print $0, $0, $0 }' >large
+lines "$(work 400000 100000)" | awk '{ print $0, $0, $0 }' >large
 same 'more than the memory holds' large large
 printf 'a\0b\na\0c\na\0b\nd\n' >inside
 try dedup --exact inside

@@ -308,7 +308,7 @@ static void run_multiset(const char *kind, uint64_t top)
     double slots = 4.0 * (double)geometry_of(filter, 0);
     uint64_t in = 0, refused = 0;
     memset(exact, 0, sizeof exact);
-    const uint64_t steps = test_work(60000, 60000, 20000);
+    const uint64_t steps = test_work(60000, 30000, 12000);
     for (uint64_t i = 0; i < steps; i++) {
         uint64_t r = test_random(9, i), key = r % KEYS;
         bool down = exact[key] > 0 && (in >= top || r >> 60 < 3);
@@ -527,7 +527,7 @@ static void test_hostile_payloads(void **state)
     bly_status each[300];
     for (uint64_t i = 0; i < 300; i++)
         hashes[i] = test_random(12, i);
-    for (unsigned f = 6; f <= 32; f++)
+    for (unsigned f = 6; f <= 32; f += (unsigned)test_work(1, 1, 3))
         for (int sorted = 0; sorted < 2; sorted++) {
             char kind[48];
             snprintf(kind, sizeof kind, "cuckoo:f=%u,sorted=%s", f,

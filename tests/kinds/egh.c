@@ -232,11 +232,12 @@ static double egh_formula(const bly_stat_t *stat, double n)
 static void test_overfull(void **state)
 {
     (void)state;
-    enum { FILTERS = 400, ASKED = 20000 };
+    enum { ASKED = 20000 };
+    const uint64_t filters = test_work(400, 400, 60);
     for (uint64_t n = 20; n <= 100; n += 40) {
         double sum = 0, squares = 0, formula = 0;
         uint64_t hits = 0;
-        for (uint64_t f = 0; f < FILTERS; f++) {
+        for (uint64_t f = 0; f < filters; f++) {
             bly_filter *filter = egh_make(
                 "egh:universe=1000000,moduli=primes", 10);
             for (uint64_t i = 0; i < n; i++)
@@ -256,12 +257,13 @@ static void test_overfull(void **state)
             squares += stat.rate * stat.rate;
             bly_free(filter);
         }
-        double mean = sum / FILTERS;
-        double sd = sqrt((squares / FILTERS - mean * mean) / FILTERS);
+        double mean = sum / (double)filters;
+        double sd = sqrt((squares / (double)filters - mean * mean)
+                         / (double)filters);
         assert_true(fabs(mean - formula) <= 5 * sd);
         /* strangers, and the members that are drawn among them */
         double members = (double)n / 1000000;
-        assert_within(hits, (double)FILTERS * ASKED, mean + members, sd);
+        assert_within(hits, (double)filters * ASKED, mean + members, sd);
     }
 }
 

@@ -25,14 +25,14 @@ same() {
 }
 
 one build -o one.bly a b c d
-for RANKS in 1 2 3 4 5 7 8 16; do
+for RANKS in $(work '1 2 3 4 5 7 8 16' '1 3 8'); do
     same 'replicating: standard' a b c d
 done
 one build -k blocked -o one.bly a b c d
-for RANKS in 1 2 3 4 5 7 8 16; do
+for RANKS in $(work '1 2 3 4 5 7 8 16' '2 5 16'); do
     same 'partitioned: blocked' -k blocked --partition a b c d
 done
-for RANKS in 3 8; do
+for RANKS in $(work '3 8' 3); do
     one build -k blocked -o one.bly a b c d
     same 'replicating: blocked' -k blocked a b c d
     for kind in split counting quotient; do

@@ -81,7 +81,7 @@ static unsigned helpers_any;            /* threads, of all kinds */
  * them, and so in all. (Choices of what is built by adding are left out.) */
 static void helpers_visit_build(const char *kind, const bly_kind_info *info)
 {
-    static const uint32_t threads[] = { 2, 8, 0 };
+    static const uint32_t threads[] = { 8, 2, 0 };
     static bool present[KEYS];
     if (strchr(kind, ':') != NULL && (each_adds(info) || TEST_SANITIZED))
         return;
@@ -92,7 +92,7 @@ static void helpers_visit_build(const char *kind, const bly_kind_info *info)
     bly_contains_many(one, helpers_hashes, n, present);
     for (size_t i = 0; i < n && (info->can & BLY_CAN_FORGET) == 0; i++)
         each_true(kind, present[i]);
-    for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
+    for (size_t t = 0; t < test_work(3, 3, 1); t++) {
         bly_filter *many = helpers_build(kind, threads[t], n);
         unsigned started = helpers_count(kind);
         each_true(kind, each_same(one, many));
