@@ -364,8 +364,8 @@ typedef struct {
 } bly_key;
 
 /* Many keys, as they lie in the caller's memory, in just one of four forms; the
- * fields of the others stay 0. No form, several, or offsets that fall:
- * BLY_EPARAM. */
+ * fields of the others stay 0. No form, several, offsets that fall, or no data
+ * where the offsets or the width say that there are some: BLY_EPARAM. */
 typedef struct {
     size_t          n;          /* how many                                  */
     const bly_key  *keys;       /* each by itself; or all of them in …       */
