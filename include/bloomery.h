@@ -600,7 +600,9 @@ typedef struct {
     double   bits_per_key;      /* 8 * bytes / capacity                      */
     uint64_t items;             /* adds that succeeded, repeats counted too;
                                    where items_exact is false (after unite or
-                                   intersect), the estimate `distinct`       */
+                                   intersect, or where adds or removes would
+                                   take the count past 2^64 - 2 or below 0),
+                                   the estimate `distinct`                   */
     double   distinct;          /* different keys, estimated from the bits;
                                    infinity when every bit is set            */
     double   distinct_sd;       /* its standard deviation                    */

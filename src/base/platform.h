@@ -106,9 +106,15 @@ PLATFORM_INLINE uint64_t platform_load64(const uint64_t *p)
     return __atomic_load_n(p, __ATOMIC_RELAXED);
 }
 
-PLATFORM_INLINE void platform_add64(uint64_t *p, uint64_t n)
+PLATFORM_INLINE void platform_store64(uint64_t *p, uint64_t v)
 {
-    __atomic_fetch_add(p, n, __ATOMIC_RELAXED);
+    __atomic_store_n(p, v, __ATOMIC_RELAXED);
+}
+
+/* What it was before. */
+PLATFORM_INLINE uint64_t platform_add64(uint64_t *p, uint64_t n)
+{
+    return __atomic_fetch_add(p, n, __ATOMIC_RELAXED);
 }
 
 PLATFORM_INLINE int platform_load_int(const int *p)

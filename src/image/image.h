@@ -7,7 +7,8 @@
  *       24    4 format version, of this header     1
  *       28    4 payload version, of the kind
  *       32    8 bytes, of the whole image
- *       40    8 items, keys added; 2^64-1: not known (after unite, intersect)
+ *       40    8 items, keys added; 2^64-1: not known (after unite, intersect,
+ *               or where the count would leave its range)
  *       48    8 capacity, keys it was planned for, >= 1
  *       56    8 rate, predicted for `capacity` keys (IEEE double, 0 <= r <= 1)
  *       64    8 seed of the hash function

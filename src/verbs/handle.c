@@ -212,20 +212,26 @@ bly_status handle_begin(bly_filter *filter)
     return BLY_OK;
 }
 
+/* Of threads that pass the end together each says "not known" after its own
+ * adding, so that the last of them leaves it at that. */
 void handle_count_items(bly_filter *filter, uint64_t n)
 {
-    if (platform_load64(&filter->items) == IMAGE_ITEMS_UNKNOWN)
+    uint64_t was = platform_load64(&filter->items);
+    if (was == IMAGE_ITEMS_UNKNOWN)
         return;
     if (filter->shared)
-        platform_add64(&filter->items, n);
+        was = platform_add64(&filter->items, n);
     else
-        filter->items += n;
+        filter->items = was + n;
+    if (was >= IMAGE_ITEMS_UNKNOWN - n)
+        platform_store64(&filter->items, IMAGE_ITEMS_UNKNOWN);
 }
 
 void handle_uncount_items(bly_filter *filter, uint64_t n)
 {
     if (filter->items != IMAGE_ITEMS_UNKNOWN)
-        filter->items -= n;
+        filter->items = n <= filter->items ? filter->items - n
+                                           : IMAGE_ITEMS_UNKNOWN;
 }
 
 bly_status handle_here(const bly_filter *filter, const char *verb)

@@ -138,7 +138,8 @@ bly_status handle_share(bly_filter *filter);
 /* To be called before each change. BLY_EREADONLY. */
 bly_status handle_begin(bly_filter *filter);
 
-/* After a change: so many adds more, or fewer. */
+/* After a change: so many adds more, or fewer. A count that this would take
+ * past its ends was wrong before: it is not known from then on. */
 void handle_count_items(bly_filter *filter, uint64_t n);
 void handle_uncount_items(bly_filter *filter, uint64_t n);
 
