@@ -22,8 +22,9 @@
  *     checksum is wrong, nothing else.
  *  3. Who opens a file that is open for writing reads all its pages, and makes
  *     the checksums of those anew. Adds that had not been flushed may be there
- *     or not; how many are in is not known any more. A page that is not headed
- *     as a page is, and not empty, is no half-written one: BLY_ECORRUPT.
+ *     or not; how many are in is not known any more. A page that was empty may
+ *     have got its bits and not its header, which it then gets. One that is
+ *     headed otherwise is no half-written one: BLY_ECORRUPT.
  *
  * A checksum that does not match is damage anywhere else: in a lookup such a
  * page answers "perhaps", and an add to it fails. A file with such a page is
@@ -249,7 +250,7 @@ static bly_status pages_merge(const pages *p, pages_window *w)
             return pages_damaged(p, w->place[i]);
         p->kind->add(p->head, page, p->waiting.hashes + w->begin[i],
                      w->begin[i + 1] - w->begin[i]);
-        p->kind->seal(page);
+        p->kind->seal(p->head, page);
     }
     return BLY_OK;
 }
@@ -327,7 +328,8 @@ static void pages_answer(pages *p, uint64_t place, uint8_t *page,
                          const uint64_t *hashes, size_t n, bool adding,
                          bool *present)
 {
-    if (p->kind->look(p->head, page) == KIND_PAGE_TORN && !p->failed) {
+    kind_page is = p->kind->look(p->head, page);
+    if (is == KIND_PAGE_BROKEN || (is == KIND_PAGE_TORN && !p->failed)) {
         memset(present, true, n * sizeof *present);
         pages_note_trouble(p);
         return;
@@ -625,7 +627,7 @@ static bly_status pages_stat(bly_stat_t *out, const bly_filter *filter)
 /* ---- Sync, seal -------------------------------------------------------- */
 
 /* Some answers since the last time were "perhaps" because a page could not be
- * read: say so once. */
+ * read or was damaged: say so once. */
 static bly_status pages_tell_trouble(pages *p)
 {
     bool trouble = p->trouble;
@@ -834,7 +836,7 @@ static bly_status pages_recover_window(pages *p, pages_window *w,
             return pages_damaged(p, w->place[i]);
         if (is != KIND_PAGE_TORN && is != KIND_PAGE_OPEN)
             continue;
-        p->kind->seal(page);
+        p->kind->seal(p->head, page);
         p->counts.torn++;
         mended = true;
     }
