@@ -354,6 +354,40 @@ static void test_grown(void **state)
     each_choice(secret_visit_grown);
 }
 
+/* Nobody mends a file whose secret he does not have. */
+static void test_open_pages_wait_for_the_secret(void **state)
+{
+    (void)state;
+    bly_filter *filter = secret_built("buffered", secret_right, 0);
+    size_t bytes;
+    uint8_t *image = (uint8_t *)(uintptr_t)bly_image(filter, &bytes);
+    uint8_t *left = malloc(bytes);
+    assert_non_null(left);
+    image[bytes - 1] ^= 1;              /* half-written, by one who died */
+    image_unseal(image);
+    FILE *file = fopen(secret_path, "wb+");
+    assert_non_null(file);
+    assert_int_equal(fwrite(image, 1, bytes, file), bytes);
+    assert_int_equal(fflush(file), 0);
+    bly_filter *opened = NULL;
+    assert_status(bly_open(&opened, secret_path, BLY_PAGED | BLY_WRITE, NULL),
+                  BLY_ESECRET);
+    assert_status(bly_open(&opened, secret_path, BLY_PAGED | BLY_WRITE,
+                           &secret_other), BLY_ESECRET);
+    assert_null(opened);
+    rewind(file);
+    assert_int_equal(fread(left, 1, bytes, file), bytes);
+    assert_memory_equal(left, image, bytes);
+    fclose(file);
+    assert_status(bly_open(&opened, secret_path, BLY_PAGED | BLY_WRITE,
+                           &secret_given), BLY_OK);
+    secret_knows("buffered", opened, 0);
+    bly_free(opened);
+    bly_free(filter);
+    free(left);
+    unlink(secret_path);
+}
+
 static void test_paged(void **state)
 {
     (void)state;
@@ -494,6 +528,7 @@ int main(void)
         cmocka_unit_test(test_others),
         cmocka_unit_test(test_grown),
         cmocka_unit_test(test_paged),
+        cmocka_unit_test(test_open_pages_wait_for_the_secret),
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_listed),
     };

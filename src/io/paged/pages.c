@@ -811,12 +811,16 @@ static bly_status pages_read_head(pages *p, uint64_t *size)
          ? BLY_OK : pages_failed("read", p->path);
 }
 
+/* Is it a head, and hashed by this secret? Nothing is mended before. */
 static bly_status pages_check_head(const bly_kind **kind, pages *p,
-                                   uint64_t size)
+                                   uint64_t size, const void *secret)
 {
+    kind_hasher hasher;
     bly_status status = image_check_header(p->head, size);
     if (status == BLY_OK)
         status = handle_check_head(kind, p->head, size);
+    if (status == BLY_OK)
+        status = handle_hasher(&hasher, p->head, secret);
     if (status != BLY_OK)
         return status_named(status, p->path);
     p->kind = (*kind)->pages;
@@ -885,7 +889,7 @@ static bly_status pages_open_file(bly_filter **out, pages *p, int flags,
     if (status == BLY_OK)
         status = pages_read_head(p, &size);
     if (status == BLY_OK)
-        status = pages_check_head(&kind, p, size);
+        status = pages_check_head(&kind, p, size, options->secret);
     if (status == BLY_OK && p->writable)
         status = pages_prepare(p, allocator);
     if (status == BLY_OK && image_u64(p->head, IMAGE_PAYLOAD_SUM) == 0)
