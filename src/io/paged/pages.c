@@ -91,6 +91,7 @@ typedef struct {
     const kind_pages *kind;
     uint8_t  *head;
     int       file;
+    handle_file identity;               /* before anything was read          */
     char     *path;
     size_t    bytes;                    /* of a page                         */
     bool      writable;
@@ -752,19 +753,31 @@ static bly_status pages_prepare(pages *p, const bly_allocator *allocator)
                        PAGES_MEMORY >> 20);
 }
 
+/* Which file it is, so that bly_replaced sees whatever is written to it from
+ * now on. */
+static bly_status pages_identify(pages *p)
+{
+    struct stat info;
+    if (fstat(p->file, &info) != 0)
+        return pages_failed("examine", p->path);
+    if (!S_ISREG(info.st_mode))
+        return status_fail(BLY_EIO, "%s: cannot be used page by page: it "
+                           "is not a regular file", p->path);
+    p->identity = open_identity(&info, p->writable);
+    return BLY_OK;
+}
+
 static bly_status pages_handle(bly_filter **out, pages *p,
                                const bly_kind *kind,
                                const handle_options *options)
 {
-    struct stat info;
     size_t bytes = (size_t)image_u64(p->head, IMAGE_BYTES);
     bly_filter *filter;
     bly_status status = handle_make(&filter, kind, p->head, bytes,
                                     &pages_source, options);
     if (status != BLY_OK)
         return status_named(status, p->path);
-    if (fstat(p->file, &info) == 0)
-        filter->file = open_identity(&info, p->writable);
+    filter->file = p->identity;
     filter->state = p;
     filter->away = &pages_away;
     filter->writable = p->writable;
@@ -798,13 +811,10 @@ static bly_status pages_lock(const pages *p)
 /* The head, zeros behind where the file is shorter; the file's size. */
 static bly_status pages_read_head(pages *p, uint64_t *size)
 {
-    struct stat info;
-    if (fstat(p->file, &info) != 0)
-        return pages_failed("examine", p->path);
-    if (!S_ISREG(info.st_mode))
-        return status_fail(BLY_EIO, "%s: cannot be used page by page: it "
-                           "is not a regular file", p->path);
-    *size = (uint64_t)info.st_size;
+    bly_status status = pages_identify(p);
+    if (status != BLY_OK)
+        return status;
+    *size = p->identity.bytes;
     size_t some = *size < KIND_PAGE_MOST ? (size_t)*size : KIND_PAGE_MOST;
     errno = 0;
     return queue_read(p->file, 0, p->head, some)
@@ -945,6 +955,8 @@ static bly_status pages_create(bly_filter **out, pages *p,
     status = pages_lock(p);
     if (status == BLY_OK)
         status = pages_create_file(p);
+    if (status == BLY_OK)
+        status = pages_identify(p);
     if (status == BLY_OK)
         status = pages_handle(out, p, kind, options);
     if (status != BLY_OK)
