@@ -295,6 +295,31 @@ static void test_looking_is_not_flushing(void **state)
     assert_int_equal(io_items("l.bly"), 12);
 }
 
+/* All of it twice, and no more: what has changed, then the checksums of that;
+ * once where there are checksums already, and never where there is no change.
+ */
+static void test_sealing_flushes_once(void **state)
+{
+    (void)state;
+    static const unsigned expected[] = { 2, 1, 0 };
+    bly_filter *filter = io_filter(10), *mapped = NULL;
+    assert_status(bly_save(filter, "m.bly"), BLY_OK);
+    bly_free(filter);
+    assert_status(bly_open(&mapped, "m.bly", BLY_MAP | BLY_WRITE, NULL),
+                  BLY_OK);
+    for (uint64_t i = 0; i < 3; i++) {
+        if (i < 2)
+            assert_true(bly_add_hash(mapped, test_random(1, 10 + i)) >= 0);
+        if (i == 1)
+            assert_non_null(bly_image(mapped, NULL));
+        unsigned before = io_flushes;
+        assert_status(bly_seal(mapped), BLY_OK);
+        assert_int_equal(io_flushes - before, expected[i]);
+        assert_int_equal(io_items("m.bly"), i == 0 ? 11 : 12);
+    }
+    bly_free(mapped);
+}
+
 /* A writer that dies leaves a file that says so. */
 static void test_killed_writer(void **state)
 {
@@ -462,6 +487,7 @@ int main(void)
         cmocka_unit_test(test_damaged_payload),
         cmocka_unit_test(test_map_for_writing),
         cmocka_unit_test(test_looking_is_not_flushing),
+        cmocka_unit_test(test_sealing_flushes_once),
         cmocka_unit_test(test_killed_writer),
         cmocka_unit_test(test_read_only_map),
         cmocka_unit_test(test_pipe),

@@ -185,11 +185,16 @@ static void open_mapped_begin(bly_filter *filter)
                 MS_SYNC);
 }
 
+static bool open_mapped_sync(const bly_filter *filter)
+{
+    return msync(filter->image, filter->bytes, MS_SYNC) == 0;
+}
+
 /* Whoever looks at the image seals it too (bly_image), and cannot be told of
  * an error: it stays behind, so that bly_seal tries again and tells. */
 static void open_mapped_flush(bly_filter *filter)
 {
-    (void)msync(filter->image, filter->bytes, MS_SYNC);
+    (void)open_mapped_sync(filter);
 }
 
 static void open_mapped_release(bly_filter *filter)
@@ -216,10 +221,10 @@ bly_status bly_seal(bly_filter *filter)
         return filter->away->seal(filter);
     if (filter->source != &open_mapped || !filter->behind)
         return BLY_OK;
-    bool flushed = msync(filter->image, filter->bytes, MS_SYNC) == 0;
-    if (flushed) {
-        handle_seal(filter);
-        flushed = msync(filter->image, filter->bytes, MS_SYNC) == 0;
+    bool flushed = open_mapped_sync(filter);
+    if (flushed && filter->changed) {
+        handle_seal_flushed(filter);
+        flushed = open_mapped_sync(filter);
     }
     filter->behind = !flushed;
     return flushed ? BLY_OK

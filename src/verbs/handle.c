@@ -244,15 +244,16 @@ bly_status handle_here(const bly_filter *filter, const char *verb)
 
 /* Reading a filter may find that its checksums are still to be made. That is
  * no change that a reader could see but through the image, which waits here. */
-void handle_seal(const bly_filter *filter)
+static void handle_seal_after(const bly_filter *filter,
+                              void (*flush)(bly_filter *filter))
 {
     bly_filter *own = (bly_filter *)(uintptr_t)filter;
     if (!platform_load_flag(&own->changed))
         return;
     pthread_mutex_lock(&own->lock);
     if (own->changed) {
-        if (own->source->flush != NULL)
-            own->source->flush(own);
+        if (flush != NULL)
+            flush(own);
         image_set_u64(own->image, IMAGE_ITEMS, own->items);
         if (own->kind->seal != NULL)
             own->kind->seal(own->image);
@@ -260,6 +261,16 @@ void handle_seal(const bly_filter *filter)
         platform_store_flag(&own->changed, false);
     }
     pthread_mutex_unlock(&own->lock);
+}
+
+void handle_seal(const bly_filter *filter)
+{
+    handle_seal_after(filter, filter->source->flush);
+}
+
+void handle_seal_flushed(const bly_filter *filter)
+{
+    handle_seal_after(filter, NULL);
 }
 
 void handle_read(const bly_filter *filter, void *into, size_t bytes)

@@ -150,6 +150,10 @@ bly_status handle_here(const bly_filter *filter, const char *verb);
  * changed since that was done. Many threads may do so at once. */
 void handle_seal(const bly_filter *filter);
 
+/* The same where the caller has seen to it that what has changed is on the
+ * disk. */
+void handle_seal_flushed(const bly_filter *filter);
+
 /* Copy the first bytes of the image, while others may be sealing it. */
 void handle_read(const bly_filter *filter, void *into, size_t bytes);
 
