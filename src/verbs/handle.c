@@ -125,39 +125,50 @@ bly_status handle_hasher(kind_hasher *out, const void *image,
                            "it without, if you trust it", hash->name);
     if (hash->keyed) {
         seed = hash_secret(secret);
-        if (hash_secret_mark(seed) != image_u64(image, IMAGE_SEED))
+        if (hash_secret_mark(seed) != image_u64(image, IMAGE_SEED)) {
+            memory_wipe(&seed, sizeof seed);
             return status_fail(BLY_ESECRET, "the filter's keys are hashed with "
                                "another secret than the one given: give the "
                                "one it was made with");
+        }
     }
     *out = (kind_hasher){ hash->function, seed };
+    memory_wipe(&seed, sizeof seed);
     return BLY_OK;
+}
+
+bly_status handle_check_secret(const void *image, const void *secret)
+{
+    kind_hasher hasher = { .seed = { .low = 0 } };
+    bly_status status = handle_hasher(&hasher, image, secret);
+    memory_wipe(&hasher, sizeof hasher);
+    return status;
 }
 
 bly_status handle_make(bly_filter **out, const bly_kind *kind, void *image,
                        size_t bytes, const handle_source *source,
                        const handle_options *options)
 {
-    kind_hasher hasher;
-    bly_status status = BLY_OK;
-    if (options->hasher != NULL)
-        hasher = *options->hasher;
-    else
-        status = handle_hasher(&hasher, image, options->secret);
-    if (status != BLY_OK)
-        return status;
     bly_filter *filter = memory_zeroed(&options->allocator, sizeof *filter);
     if (filter == NULL)
         return status_plain(BLY_ENOMEM);
     *filter = (bly_filter){
         .kind = kind, .contains = kind->contains_here != NULL
                                 ? kind->contains_here() : kind->contains,
-        .hasher = hasher,
         .image = image, .bytes = bytes, .source = source,
         .allocator = options->allocator, .threads = options->threads,
         .items = image_u64(image, IMAGE_ITEMS),
         .writable = true,
     };
+    bly_status status = BLY_OK;
+    if (options->hasher != NULL)
+        filter->hasher = *options->hasher;
+    else
+        status = handle_hasher(&filter->hasher, image, options->secret);
+    if (status != BLY_OK) {
+        memory_release(&options->allocator, filter, sizeof *filter);
+        return status;
+    }
     pthread_mutex_init(&filter->lock, NULL);
     *out = filter;
     return BLY_OK;
@@ -181,6 +192,7 @@ void bly_free(bly_filter *filter)
         filter->source->release(filter);
     pthread_mutex_destroy(&filter->lock);
     bly_allocator allocator = filter->allocator;
+    memory_wipe(&filter->hasher, sizeof filter->hasher);
     memory_release(&allocator, filter, sizeof *filter);
 }
 

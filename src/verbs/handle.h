@@ -120,6 +120,9 @@ size_t handle_pack(const bly_filter *filter, void *into);
 bly_status handle_hasher(kind_hasher *out, const void *image,
                          const void *secret);
 
+/* Would that do? BLY_ESECRET. */
+bly_status handle_check_secret(const void *image, const void *secret);
+
 /* A handle for an image that handle_check() accepted, not packed. It owns the
  * bytes from then on, as `source` says; on an error, BLY_ENOMEM or BLY_ESECRET,
  * it does not. */

@@ -410,6 +410,58 @@ static void test_paged(void **state)
     unlink(secret_path);
 }
 
+/* ---- Forgotten ---------------------------------------------------------- */
+
+/* Memory that holds half of the secret, or all, when it is given back. */
+typedef struct { size_t given, with; } secret_memory;
+
+static void *secret_allocate(void *context, size_t alignment, size_t bytes)
+{
+    void *memory = NULL;
+    ((secret_memory *)context)->given++;
+    return posix_memalign(&memory, alignment, bytes) == 0 ? memory : NULL;
+}
+
+static void secret_give_back(void *context, void *memory, size_t bytes)
+{
+    secret_memory *m = context;
+    m->given--;
+    m->with += memmem(memory, bytes, secret_right, 8) != NULL
+            || memmem(memory, bytes, secret_right + 8, 8) != NULL;
+    free(memory);
+}
+
+static void test_wiped(void **state)
+{
+    (void)state;
+    secret_memory m = { 0, 0 };
+    const bly_allocator memory = { secret_allocate, secret_give_back, &m };
+    const bly_options options = { .allocator = &memory,
+                                  .secret = secret_right };
+    static const int flags[] = { 0, BLY_MAP, BLY_PAGED, BLY_PAGED | BLY_WRITE };
+    bly_spec spec = secret_spec("buffered", secret_right);
+    bly_keys keys = { .n = KEYS, .keys = secret_key };
+    bly_filter *filter = NULL, *other = NULL;
+    spec.allocator = &memory;
+    assert_status(bly_build_keys(&filter, "buffered", &spec, &keys, NULL),
+                  BLY_OK);
+    assert_status(bly_save(filter, secret_path), BLY_OK);
+    assert_status(bly_copy(&other, filter, &options), BLY_OK);
+    bly_free(other);
+    assert_status(bly_like(&other, filter, &options), BLY_OK);
+    bly_free(other);
+    bly_free(filter);
+    for (size_t i = 0; i < 4; i++) {
+        assert_status(bly_open(&other, secret_path, flags[i], &options),
+                      BLY_OK);
+        assert_true(bly_contains(other, secret_text[0],
+                                 secret_key[0].length));
+        bly_free(other);
+    }
+    assert_true(m.given == 0 && m.with == 0);
+    unlink(secret_path);
+}
+
 /* ---- Two of them -------------------------------------------------------- */
 
 static void secret_no_pair(const char *kind, bly_filter *a, bly_filter *b)
@@ -529,6 +581,7 @@ int main(void)
         cmocka_unit_test(test_grown),
         cmocka_unit_test(test_paged),
         cmocka_unit_test(test_open_pages_wait_for_the_secret),
+        cmocka_unit_test(test_wiped),
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_listed),
     };

@@ -825,12 +825,11 @@ static bly_status pages_read_head(pages *p, uint64_t *size)
 static bly_status pages_check_head(const bly_kind **kind, pages *p,
                                    uint64_t size, const void *secret)
 {
-    kind_hasher hasher;
     bly_status status = image_check_header(p->head, size);
     if (status == BLY_OK)
         status = handle_check_head(kind, p->head, size);
     if (status == BLY_OK)
-        status = handle_hasher(&hasher, p->head, secret);
+        status = handle_check_secret(p->head, secret);
     if (status != BLY_OK)
         return status_named(status, p->path);
     p->kind = (*kind)->pages;
