@@ -317,6 +317,13 @@ static bool check_refused(bly_status status)
         || status == BLY_EHASH || status == BLY_EKIND;
 }
 
+/* Does the image want a secret? There is none here, and check needs none. */
+static bool check_keyed(const uint8_t *block, size_t n)
+{
+    bly_header h;
+    return bly_peek(&h, block, n) == BLY_OK && strcmp(h.hash, "siphash") == 0;
+}
+
 static const char *check_wrapped(bly_filter *f, const uint8_t *block, size_t n)
 {
     uint64_t hashes[CHECK_HASHES], sum = XXH3_64bits(block, n);
@@ -364,8 +371,9 @@ static const char *check_unpack(const uint8_t *block, size_t n,
     uint64_t hashes[CHECK_HASHES];
     bly_filter *f = NULL;
     bly_status status = bly_unpack(&f, block, n, &check_options);
-    CHECK(status == checked || (checked == BLY_OK && status == BLY_ENOMEM),
-          "unpack and check disagree");
+    CHECK(status == checked || (checked == BLY_OK && status == BLY_ENOMEM)
+          || (checked == BLY_OK && status == BLY_ESECRET
+              && check_keyed(block, n)), "unpack and check disagree");
     CHECK(status == BLY_OK || f == NULL, "a failed unpack set its result");
     if (status != BLY_OK)
         return NULL;
@@ -378,22 +386,83 @@ static const char *check_unpack(const uint8_t *block, size_t n,
     return found;
 }
 
+/* The statuses that a plan may be refused with. */
+static bool check_unplanned(bly_status status)
+{
+    return status == BLY_EKIND || status == BLY_EOPTION || status == BLY_EHASH
+        || status == BLY_EPARAM || status == BLY_ETOOBIG
+        || status == BLY_ENOMEM || status == BLY_EUNSUPPORTED
+        || status == BLY_ESECRET;
+}
+
+/* A plan of what a header says makes a filter that can be used, or none. */
+static const char *check_planned(const bly_header *h)
+{
+    uint64_t hashes[CHECK_HASHES];
+    bly_plan_t plan = { .capacity = h->capacity, .bytes = h->bytes,
+                        .rate = h->rate };
+    bly_spec spec = { .hash = h->hash, .seed = h->seed,
+                      .allocator = &check_allocator };
+    bly_filter *f = NULL;
+    size_t bytes;
+    memcpy(plan.kind, h->kind, sizeof plan.kind);
+    memcpy(plan.geometry, h->geometry, sizeof plan.geometry);
+    bly_status status = bly_new_planned(&f, &plan, &spec);
+    CHECK(status == BLY_OK || check_unplanned(status),
+          "odd status of new_planned");
+    CHECK(status == BLY_OK || f == NULL, "a failed new_planned set its result");
+    if (status != BLY_OK)
+        return NULL;
+    const void *image = bly_image(f, &bytes);
+    bool sound = bytes == h->bytes && bly_check(image, bytes) == BLY_OK;
+    check_draw(hashes, h->seed);
+    const char *found = sound ? check_change(f, hashes)
+                              : "a filter from a plan is not sound";
+    found = CHECK_THEN(found, check_read(f, hashes));
+    found = CHECK_THEN(found, check_image(f));
+    bly_free(f);
+    return found;
+}
+
+/* The header alone. */
+static const char *check_peek(const uint8_t *block, size_t n,
+                              bly_status checked)
+{
+    bly_header h;
+    bly_status status = bly_peek(&h, block, n);
+    CHECK(status == BLY_OK || status == BLY_EFORMAT || status == BLY_EVERSION
+          || status == BLY_ECORRUPT, "odd status of peek");
+    CHECK(checked != BLY_OK || (status == BLY_OK && h.known && h.sealed
+                                && h.bytes == n),
+          "peek does not know what check accepts");
+    if (status != BLY_OK)
+        return NULL;
+    CHECK(memchr(h.kind, '\0', sizeof h.kind) != NULL
+          && memchr(h.hash, '\0', sizeof h.hash) != NULL,
+          "a name that peek tells does not end");
+    return check_planned(&h);
+}
+
 static const char *check_block(const uint8_t *block, size_t n)
 {
     bly_filter *f = NULL;
-    bly_status checked = bly_check(block, n),
-               wrapped = bly_wrap(&f, block, n, &check_options);
+    bly_status checked = bly_check(block, n);
+    const char *alone = check_peek(block, n, checked);
+    CHECK(alone == NULL, alone);
     const char *unpacked = check_unpack(block, n, checked);
     CHECK(unpacked == NULL, unpacked);
+    bly_status wrapped = bly_wrap(&f, block, n, &check_options);
     CHECK(checked == BLY_OK || check_refused(checked), "odd status of check");
     CHECK(wrapped == BLY_OK || check_refused(wrapped)
           || wrapped == BLY_EUNSUPPORTED /* packed */
+          || (wrapped == BLY_ESECRET && check_keyed(block, n))
           || wrapped == BLY_ENOMEM, "odd status of wrap");
     CHECK(wrapped == BLY_OK || f == NULL, "a failed wrap set its result");
     CHECK(wrapped != BLY_OK || checked == BLY_OK || checked == BLY_ECORRUPT,
           "wrap accepts what check says is no image");
     CHECK(checked != BLY_OK || wrapped == BLY_OK || wrapped == BLY_ENOMEM
-          || wrapped == BLY_EUNSUPPORTED, "check accepts what wrap refuses");
+          || wrapped == BLY_EUNSUPPORTED || wrapped == BLY_ESECRET,
+          "check accepts what wrap refuses");
     if (wrapped != BLY_OK)
         return NULL;
     const char *found = check_wrapped(f, block, n);

@@ -3,7 +3,8 @@
  *
  * The bytes are tried as they are; with checksums that match; and with magic,
  * size and checksums put right. Each time they lie in a block of just their
- * size, so that a sanitizer sees the first byte beyond. What is accepted is
+ * size, so that a sanitizer sees the first byte beyond. The header is peeked
+ * at, and taken for a plan of another filter, empty. What is accepted is
  * read by every verb that reads, and a copy of it changed by every verb that
  * writes.
  */

@@ -304,6 +304,8 @@ static const seeds_bad seeds_odds[] = {
       FORGE_RATE, 8, UINT64_C(0x3FF0000000000000), SEEDS_BOTH, 0 },
     { "seed-most", "partitioned", "a seed of 2^64 - 1",
       FORGE_SEED, 8, UINT64_MAX, SEEDS_BOTH, 0 },
+    { "hash-secret", "split", "the hash function that wants a secret",
+      FORGE_HASH, 8, UINT64_C(0x0068736168706973), SEEDS_BOTH, 0 },
     { "standard-k-64", "standard", "as many probes as there may be",
       G1, 8, 64, SEEDS_BOTH, 0 },
     { "cascade-inverted", "cascade", "all answers turned round",

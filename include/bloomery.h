@@ -364,8 +364,8 @@ typedef struct {
 } bly_key;
 
 /* Many keys, as they lie in the caller's memory, in just one of four forms; the
- * fields of the others stay 0. No form, several, or offsets that fall:
- * BLY_EPARAM. */
+ * fields of the others stay 0. No form, several, offsets that fall, or no data
+ * where the offsets or the width say that there are some: BLY_EPARAM. */
 typedef struct {
     size_t          n;          /* how many                                  */
     const bly_key  *keys;       /* each by itself; or all of them in …       */
@@ -600,7 +600,9 @@ typedef struct {
     double   bits_per_key;      /* 8 * bytes / capacity                      */
     uint64_t items;             /* adds that succeeded, repeats counted too;
                                    where items_exact is false (after unite or
-                                   intersect), the estimate `distinct`       */
+                                   intersect, or where adds or removes would
+                                   take the count past 2^64 - 2 or below 0),
+                                   the estimate `distinct`                   */
     double   distinct;          /* different keys, estimated from the bits;
                                    infinity when every bit is set            */
     double   distinct_sd;       /* its standard deviation                    */

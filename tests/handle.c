@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "test.h"
+#include "bloomery/parts.h"
 
 static bly_filter *handle_new(const char *kind, bly_spec spec)
 {
@@ -198,6 +199,53 @@ static void test_shared_items(void **state)
     bly_free(filter);
 }
 
+static void handle_items(const bly_filter *filter, uint64_t items, bool exact)
+{
+    bly_stat_t stat;
+    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_true(stat.items_exact == exact);
+    assert_true(!exact || stat.items == items);
+}
+
+/* A header may say any number: a count never passes its ends, and once it is
+ * not known it stays so. */
+static void handle_items_end(const char *kind, int flags)
+{
+    bly_filter *filter = handle_new(kind, (bly_spec){ .capacity = 100,
+                                                      .flags = flags });
+    uint64_t hashes[4] = { 1, 2, 3, 4 };
+    assert_status(bly_set_items(filter, UINT64_MAX - 5), BLY_OK);
+    assert_status(bly_add_many(filter, hashes, 4, NULL, NULL), BLY_OK);
+    handle_items(filter, UINT64_MAX - 1, true);
+    assert_true(bly_add_hash(filter, 5) >= 0);
+    handle_items(filter, 0, false);
+    assert_status(bly_set_items(filter, UINT64_MAX - 2), BLY_OK);
+    assert_status(bly_add_many(filter, hashes, 4, NULL, NULL), BLY_OK);
+    handle_items(filter, 0, false);
+    assert_true(bly_add_hash(filter, 5) >= 0);
+    handle_items(filter, 0, false);
+    bly_free(filter);
+}
+
+static void test_items_do_not_wrap(void **state)
+{
+    (void)state;
+    handle_items_end("standard", 0);
+    handle_items_end("standard", BLY_SHARED);
+    bly_filter *filter = handle_new("counting", (bly_spec){ .capacity = 100 });
+    uint64_t hashes[4] = { 1, 2, 3, 4 };
+    assert_status(bly_add_many(filter, hashes, 4, NULL, NULL), BLY_OK);
+    assert_status(bly_set_items(filter, 1), BLY_OK);
+    assert_status(bly_remove_hash(filter, 4), BLY_OK);
+    handle_items(filter, 0, true);
+    assert_status(bly_remove_hash(filter, 3), BLY_OK);
+    handle_items(filter, 0, false);
+    assert_status(bly_set_items(filter, 1), BLY_OK);
+    assert_status(bly_remove_many(filter, hashes, 2, NULL), BLY_OK);
+    handle_items(filter, 0, false);
+    bly_free(filter);
+}
+
 static void test_unite_counts(void **state)
 {
     (void)state;
@@ -340,6 +388,7 @@ int main(void)
         cmocka_unit_test(test_rates_below_the_hash),
         cmocka_unit_test(test_more_than_32_bits),
         cmocka_unit_test(test_shared_items),
+        cmocka_unit_test(test_items_do_not_wrap),
         cmocka_unit_test(test_unite_counts),
         cmocka_unit_test(test_why_is_per_thread),
         cmocka_unit_test(test_planned),

@@ -89,11 +89,23 @@ static void test_save_replaces(void **state)
     bly_free(filter);
 }
 
+/* The library's calls come here: who else could open the file until then. */
+static mode_t io_others;
+
+int fchmod(int file, mode_t mode)
+{
+    struct stat info;
+    assert_int_equal(fstat(file, &info), 0);
+    io_others |= info.st_mode & 077;
+    return (int)syscall(SYS_fchmod, file, mode);
+}
+
 /* The mode stays, a link is followed, a new file obeys the umask. */
 static void test_save_keeps_mode_and_link(void **state)
 {
     (void)state;
     bly_filter *filter = io_filter(10);
+    io_others = 0;
     mode_t mask = umask(027);
     assert_status(bly_save(filter, "b.bly"), BLY_OK);
     umask(mask);
@@ -107,6 +119,11 @@ static void test_save_keeps_mode_and_link(void **state)
     assert_true(S_ISLNK(info.st_mode));
     assert_int_equal(stat("b.bly", &info), 0);
     assert_int_equal(info.st_mode & 0777, 0604);
+    assert_int_equal(chmod("b.bly", 0600), 0);
+    assert_status(bly_save(filter, "b.bly"), BLY_OK);
+    assert_int_equal(stat("b.bly", &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0600);
+    assert_int_equal(io_others, 0);     /* never, not even for a moment */
     bly_free(filter);
 }
 
@@ -278,6 +295,31 @@ static void test_looking_is_not_flushing(void **state)
     assert_int_equal(io_items("l.bly"), 12);
 }
 
+/* All of it twice, and no more: what has changed, then the checksums of that;
+ * once where there are checksums already, and never where there is no change.
+ */
+static void test_sealing_flushes_once(void **state)
+{
+    (void)state;
+    static const unsigned expected[] = { 2, 1, 0 };
+    bly_filter *filter = io_filter(10), *mapped = NULL;
+    assert_status(bly_save(filter, "m.bly"), BLY_OK);
+    bly_free(filter);
+    assert_status(bly_open(&mapped, "m.bly", BLY_MAP | BLY_WRITE, NULL),
+                  BLY_OK);
+    for (uint64_t i = 0; i < 3; i++) {
+        if (i < 2)
+            assert_true(bly_add_hash(mapped, test_random(1, 10 + i)) >= 0);
+        if (i == 1)
+            assert_non_null(bly_image(mapped, NULL));
+        unsigned before = io_flushes;
+        assert_status(bly_seal(mapped), BLY_OK);
+        assert_int_equal(io_flushes - before, expected[i]);
+        assert_int_equal(io_items("m.bly"), i == 0 ? 11 : 12);
+    }
+    bly_free(mapped);
+}
+
 /* A writer that dies leaves a file that says so. */
 static void test_killed_writer(void **state)
 {
@@ -358,6 +400,81 @@ static void test_short_pipe(void **state)
     bly_free(filter);
 }
 
+/* Memory as it is asked for: the most at a time, and what is not given back. */
+typedef struct { size_t most, live; } io_memory;
+
+static void *io_allocate(void *context, size_t alignment, size_t bytes)
+{
+    io_memory *m = context;
+    void *memory = NULL;
+    if (posix_memalign(&memory, alignment, bytes) != 0)
+        return NULL;
+    m->most = m->most > bytes ? m->most : bytes;
+    m->live += bytes;
+    return memory;
+}
+
+static void io_release(void *context, void *memory, size_t bytes)
+{
+    ((io_memory *)context)->live -= bytes;
+    free(memory);
+}
+
+/* Through a pipe; into memory that is counted. */
+static bly_status io_open_piped(bly_filter **out, const uint8_t *image,
+                                size_t n, io_memory *m)
+{
+    bly_allocator allocator = { io_allocate, io_release, m };
+    bly_options options = { .allocator = &allocator };
+    unlink("piped");
+    assert_int_equal(mkfifo("piped", 0600), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        FILE *pipe = fopen("piped", "wb");
+        _exit(pipe != NULL && fwrite(image, 1, n, pipe) == n
+              && fclose(pipe) == 0 ? 0 : 1);
+    }
+    bly_status status = bly_open(out, "piped", 0, &options);
+    int result;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    return status;
+}
+
+/* A header alone gets no more memory than every pipe does, whatever it says;
+ * and what comes whole is whole, wherever its memory was grown. */
+static void test_pipe_is_not_trusted(void **state)
+{
+    (void)state;
+    static const uint64_t bits[] = { 1 << 20, 1 << 27, 600000001 };
+    const size_t trust = (size_t)16 << 20;
+    for (size_t i = 0; i < 3; i++) {
+        bly_spec spec = { .capacity = 1000, .threads = 1 };
+        bly_filter *filter = NULL, *piped = NULL;
+        io_memory m = { 0, 0 };
+        size_t n, same;
+        char kind[40];
+        snprintf(kind, sizeof kind, "standard:m=%llu,k=3",
+                 (unsigned long long)bits[i]);
+        assert_status(bly_new(&filter, kind, &spec), BLY_OK);
+        for (uint64_t key = 0; key < 1000; key++)
+            bly_add_hash(filter, test_random(1, key));
+        const uint8_t *image = bly_image(filter, &n);
+        assert_status(io_open_piped(&piped, image, 128, &m), BLY_ECORRUPT);
+        assert_non_null(strstr(bly_why(), "cut short: 128 bytes"));
+        assert_true(m.live == 0 && m.most <= trust);
+        assert_status(io_open_piped(&piped, image, n - 1, &m), BLY_ECORRUPT);
+        assert_int_equal(m.live, 0);
+        assert_status(io_open_piped(&piped, image, n, &m), BLY_OK);
+        const uint8_t *came = bly_image(piped, &same);
+        assert_true(same == n && memcmp(came, image, n) == 0);
+        bly_free(piped);
+        assert_int_equal(m.live, 0);
+        bly_free(filter);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -370,10 +487,12 @@ int main(void)
         cmocka_unit_test(test_damaged_payload),
         cmocka_unit_test(test_map_for_writing),
         cmocka_unit_test(test_looking_is_not_flushing),
+        cmocka_unit_test(test_sealing_flushes_once),
         cmocka_unit_test(test_killed_writer),
         cmocka_unit_test(test_read_only_map),
         cmocka_unit_test(test_pipe),
         cmocka_unit_test(test_short_pipe),
+        cmocka_unit_test(test_pipe_is_not_trusted),
     };
     return cmocka_run_group_tests_name("io", tests, io_setup, io_teardown);
 }

@@ -399,6 +399,14 @@ static void paged_survives_kill(void **state)
     assert_true(told > rounds / 10);    /* it came to that often enough */
 }
 
+/* Write over the file, from byte `at` on. */
+static void paged_overwrite(off_t at, const void *bytes, size_t n)
+{
+    int file = open(paged_path, O_RDWR);
+    assert_int_equal(pwrite(file, bytes, n, at), n);
+    assert_int_equal(close(file), 0);
+}
+
 /* Torn pages: some sectors as they were before, some as they were to be. */
 static void paged_torn_pages_are_mended(void **state)
 {
@@ -438,6 +446,46 @@ static void paged_torn_pages_are_mended(void **state)
                   BLY_OK);
     bly_free(none);
     bly_free(later);
+}
+
+/* Of an empty page the first sector was not written and others were: it is a
+ * half-written page like any other, and what came of its keys is kept. */
+static void paged_torn_empty_pages_are_mended(void **state)
+{
+    (void)state;
+    static uint64_t hashes[20000];
+    static bool present[20000];
+    static const uint8_t zeros[4096];
+    size_t there = 0, bytes;
+    bly_filter *paged = paged_create("buffered", &paged_spec), *whole = NULL;
+    paged_hashes(hashes, 1, 0, 20000);
+    assert_status(bly_add_many(paged, hashes, 20000, NULL, NULL), BLY_OK);
+    bly_free(paged);
+    assert_status(bly_open(&whole, paged_path, 0, NULL), BLY_OK);
+    uint8_t *head = (uint8_t *)(uintptr_t)bly_image(whole, &bytes);
+    for (off_t page = 1; page <= 2; page++)
+        paged_overwrite(4096 * page, zeros, 512);
+    paged_overwrite(4096 * 3, zeros, 4096);     /* which is empty */
+    image_unseal(head);
+    paged_overwrite(0, head, IMAGE_HEADER);
+    paged = paged_open(BLY_WRITE);
+    assert_int_equal(pages_count(paged).torn, 2);
+    bly_contains_many(paged, hashes, 20000, present);
+    for (size_t i = 0; i < 20000; i++) {
+        uint64_t place;
+        assert_status(bly_places(paged, &hashes[i], 1, &place, &bytes),
+                      BLY_OK);
+        there += present[i] && place < 3 * 4096;
+        assert_true(place < 3 * 4096 || present[i] == (place > 3 * 4096));
+    }
+    assert_true(there > 0);             /* those with all bits in the rest */
+    assert_status(bly_add_many(paged, hashes, 20000, NULL, NULL), BLY_OK);
+    assert_status(bly_seal(paged), BLY_OK);
+    paged_all_there(paged, 20000);
+    bly_free(paged);
+    paged = paged_open(BLY_VERIFY);
+    bly_free(paged);
+    bly_free(whole);
 }
 
 /* ---- When writing fails ------------------------------------------------ */
@@ -691,6 +739,37 @@ static void paged_damage_is_told(void **state)
     paged_is_known_as_damaged();
 }
 
+/* So does one of whose header nothing is left, and one with another's. */
+static void paged_lost_headers_are_told(void **state)
+{
+    (void)state;
+    enum { N = 20000 };
+    static uint64_t hashes[N];
+    static bool present[N];
+    static uint8_t header[IMAGE_HEADER];
+    for (int zero = 0; zero < 2; zero++) {
+        memset(header, zero ? 0 : 7, sizeof header);
+        unlink(paged_path);
+        paged_make_spoiled(hashes, N);
+        paged_spoil(3 * 4096 + 1000);   /* back to what it was */
+        paged_overwrite(3 * 4096, header, sizeof header);
+        bly_filter *paged = paged_open(BLY_WRITE);
+        bly_contains_many(paged, hashes, N, present);
+        for (size_t i = 0; i < N; i++)
+            assert_true(present[i]);
+        assert_status(bly_sync(paged), BLY_EIO);
+        assert_non_null(strstr(bly_why(), "damaged"));
+        assert_status(bly_sync(paged), BLY_OK);
+        for (size_t i = 0; i < N; i++)
+            assert_true(bly_contains_hash(paged, hashes[i]));
+        assert_status(bly_seal(paged), BLY_EIO);
+        assert_status(bly_add_many(paged, hashes, N, NULL, NULL), BLY_OK);
+        assert_status(bly_sync(paged), BLY_ECORRUPT);
+        bly_free(paged);
+        paged_is_known_as_damaged();
+    }
+}
+
 /* Adds to other pages do not hide it, however often the file is opened. */
 static void paged_damage_stays_known(void **state)
 {
@@ -825,11 +904,13 @@ int main(void)
         PAGED_TEST(paged_file_is_sparse),
         PAGED_TEST(paged_survives_kill),
         PAGED_TEST(paged_torn_pages_are_mended),
+        PAGED_TEST(paged_torn_empty_pages_are_mended),
         PAGED_TEST(paged_full_disk_loses_nothing),
         PAGED_TEST(paged_one_writer),
         PAGED_TEST(paged_refusals),
         PAGED_TEST(paged_hostile_files),
         PAGED_TEST(paged_damage_is_told),
+        PAGED_TEST(paged_lost_headers_are_told),
         PAGED_TEST(paged_damage_stays_known),
         PAGED_TEST(paged_damage_outlives_lookups),
         PAGED_TEST(paged_seal_tells_again),

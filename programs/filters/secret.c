@@ -40,6 +40,13 @@ bool secret_is_in(const char *path)
     return secret_file != NULL && filter_same(secret_file, path);
 }
 
+/* Overwrite it, though it is not read any more. */
+static void secret_wipe(char *text, size_t n)
+{
+    for (volatile char *at = text; n > 0; n--)
+        *at++ = 0;
+}
+
 static int secret_digit(char c)
 {
     static const char digits[] = "0123456789abcdef0123456789ABCDEF";
@@ -109,6 +116,7 @@ int secret_read(const char *path)
     char text[SECRET_MOST];
     int fd = path != NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     ssize_t n;
+    bool taken;
 
     if (path == NULL)
         return CLI_GO;
@@ -121,7 +129,9 @@ int secret_read(const char *path)
     }
     secret_warn(fd, path);
     close(fd);
-    if (!secret_take(text, (size_t)n))
+    taken = secret_take(text, (size_t)n);
+    secret_wipe(text, sizeof text);
+    if (!taken)
         return report_error("'%s' holds no key, which is 16 bytes, or 32 "
                             "hexadecimal digits: make one by '(umask 077; "
                             "head -c 16 /dev/urandom > FILE)'", path);

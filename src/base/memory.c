@@ -167,3 +167,10 @@ void memory_release(const bly_allocator *to, void *memory, size_t bytes)
     if (memory != NULL)
         to->release(to->context, memory, bytes);
 }
+
+void memory_wipe(void *memory, size_t bytes)
+{
+    volatile unsigned char *at = memory;
+    for (size_t i = 0; i < bytes; i++)
+        at[i] = 0;
+}

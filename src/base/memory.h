@@ -31,4 +31,7 @@ void *memory_raw(const bly_allocator *from, size_t bytes);
 /* Give back what one of the two above gave; NULL is fine. */
 void memory_release(const bly_allocator *to, void *memory, size_t bytes);
 
+/* Overwrite a secret, even where nothing reads the memory any more. */
+void memory_wipe(void *memory, size_t bytes);
+
 #endif /* BLY_BASE_MEMORY_H */

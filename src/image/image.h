@@ -7,7 +7,8 @@
  *       24    4 format version, of this header     1
  *       28    4 payload version, of the kind
  *       32    8 bytes, of the whole image
- *       40    8 items, keys added; 2^64-1: not known (after unite, intersect)
+ *       40    8 items, keys added; 2^64-1: not known (after unite, intersect,
+ *               or where the count would leave its range)
  *       48    8 capacity, keys it was planned for, >= 1
  *       56    8 rate, predicted for `capacity` keys (IEEE double, 0 <= r <= 1)
  *       64    8 seed of the hash function
@@ -30,6 +31,8 @@
 
 #include "bloomery.h"
 
+#include "base/platform.h"
+
 enum {
     IMAGE_MAGIC = 0, IMAGE_KIND = 8, IMAGE_FORMAT = 24, IMAGE_VERSION = 28,
     IMAGE_BYTES = 32, IMAGE_ITEMS = 40, IMAGE_CAPACITY = 48, IMAGE_RATE = 56,
@@ -46,6 +49,7 @@ enum {
 static inline uint64_t image_u64(const void *image, size_t at)
 {
     const uint8_t *p = (const uint8_t *)image + at;
+    PLATFORM_READS8(p);
     return (uint64_t)p[0]       | (uint64_t)p[1] << 8
          | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24
          | (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40
@@ -55,6 +59,7 @@ static inline uint64_t image_u64(const void *image, size_t at)
 static inline void image_set_u64(void *image, size_t at, uint64_t v)
 {
     uint8_t *p = (uint8_t *)image + at;
+    PLATFORM_WRITES8(p);
     p[0] = (uint8_t)v;         p[1] = (uint8_t)(v >> 8);
     p[2] = (uint8_t)(v >> 16); p[3] = (uint8_t)(v >> 24);
     p[4] = (uint8_t)(v >> 32); p[5] = (uint8_t)(v >> 40);

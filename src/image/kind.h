@@ -96,8 +96,9 @@ typedef struct {
                 size_t n);
     void (*add_each)(const void *head, void *page, const uint64_t *hashes,
                      size_t n, bool *seen);
-    /* The checksum of a page that is open or torn. */
-    void (*seal)(void *page);
+    /* The checksum of a page that is open or torn, and its header where the
+     * page has none. */
+    void (*seal)(const void *head, void *page);
     /* `stat`, from a *sum that was zero at first: of each page, then once. */
     void (*stat)(bly_stat_t *sum, const void *head, const void *page);
     void (*stat_end)(bly_stat_t *sum, const void *head);

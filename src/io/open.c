@@ -20,7 +20,11 @@
 #include "base/status.h"
 #include "io/paged/pages.h"
 
-enum { OPEN_PIECE = 1 << 30 };          /* bytes in one read call */
+enum {
+    OPEN_PIECE = 1 << 30,               /* bytes in one read call           */
+    OPEN_TRUST = 16 << 20,              /* that a pipe's header gets at once */
+    OPEN_GROW = 4                       /* times what has come, after that   */
+};
 
 static bly_status open_failed(const char *what, const char *path)
 {
@@ -61,18 +65,54 @@ static bly_status open_size(uint64_t *bytes, const uint8_t *header,
     return image_check_header(header, have < IMAGE_HEADER ? have : *bytes);
 }
 
-/* The rest of the image behind its header, into `image`. */
-static bly_status open_read_rest(int file, const char *path, uint8_t *image,
+static bly_status open_no_memory(uint64_t bytes)
+{
+    return status_fail(BLY_ENOMEM, "out of memory: the filter takes %.4g MiB",
+                       (double)bytes / (1 << 20));
+}
+
+/* An image in memory, `have` of its bytes, while it comes. */
+typedef struct {
+    const bly_allocator *allocator;
+    uint8_t *image;
+    size_t   room, have;
+} open_coming;
+
+static bool open_make_room(open_coming *c, size_t room)
+{
+    uint8_t *image = memory_raw(c->allocator, room);
+    if (image == NULL)
+        return false;
+    if (c->have > 0)
+        memcpy(image, c->image, c->have);
+    memory_release(c->allocator, c->image, c->room);
+    c->image = image;
+    c->room = room;
+    return true;
+}
+
+/* The rest of the image behind its header. Of a pipe the header may promise
+ * anything: it gets more memory only as bytes come, in few steps, so that most
+ * are read to where they stay. */
+static bly_status open_read_rest(open_coming *c, int file, const char *path,
                                  size_t bytes)
 {
     uint8_t more;
-    ssize_t got = open_read(file, image + IMAGE_HEADER, bytes - IMAGE_HEADER);
-    if (got < 0)
-        return open_failed("read", path);
-    if ((size_t)got < bytes - IMAGE_HEADER)
-        return status_fail(BLY_ECORRUPT, "cut short: %zu bytes, the header "
-                           "says %zu: copy or build it anew",
-                           (size_t)got + IMAGE_HEADER, bytes);
+    for (;;) {
+        ssize_t got = open_read(file, c->image + c->have, c->room - c->have);
+        if (got < 0)
+            return open_failed("read", path);
+        c->have += (size_t)got;
+        if (c->have < c->room)
+            return status_fail(BLY_ECORRUPT, "cut short: %zu bytes, the header "
+                               "says %zu: copy or build it anew", c->have,
+                               bytes);
+        if (c->have == bytes)
+            break;
+        if (!open_make_room(c, c->have < bytes / OPEN_GROW
+                               ? c->have * OPEN_GROW : bytes))
+            return open_no_memory(bytes);
+    }
     if (open_read(file, &more, 1) != 0)
         return status_fail(BLY_ECORRUPT, "too long: more than the %zu bytes "
                            "the header says: copy or build it anew", bytes);
@@ -111,18 +151,19 @@ static bly_status open_into_memory(bly_filter **out, int file,
     if (status != BLY_OK)
         return status_named(status, path);
 
-    uint8_t *image = memory_raw(&options->allocator, (size_t)bytes);
-    if (image == NULL)
-        return status_fail(BLY_ENOMEM, "%s: out of memory: the filter takes "
-                           "%.4g MiB", path, (double)bytes / (1 << 20));
-    memcpy(image, header, sizeof header);
-    status = open_read_rest(file, path, image, (size_t)bytes);
+    bool there = S_ISREG(info->st_mode) || bytes < OPEN_TRUST;
+    open_coming c = { .allocator = &options->allocator };
+    if (!open_make_room(&c, there ? (size_t)bytes : OPEN_TRUST))
+        return status_named(open_no_memory(bytes), path);
+    memcpy(c.image, header, sizeof header);
+    c.have = sizeof header;
+    status = open_read_rest(&c, file, path, (size_t)bytes);
     if (status == BLY_OK)
-        status = open_owned(out, image, (size_t)bytes, options);
+        status = open_owned(out, c.image, (size_t)bytes, options);
     if (status != BLY_OK && status != BLY_EIO)
         status = status_named(status, path);
     if (status != BLY_OK)
-        memory_release(&options->allocator, image, (size_t)bytes);
+        memory_release(&options->allocator, c.image, c.room);
     return status;
 }
 
@@ -144,11 +185,16 @@ static void open_mapped_begin(bly_filter *filter)
                 MS_SYNC);
 }
 
+static bool open_mapped_sync(const bly_filter *filter)
+{
+    return msync(filter->image, filter->bytes, MS_SYNC) == 0;
+}
+
 /* Whoever looks at the image seals it too (bly_image), and cannot be told of
  * an error: it stays behind, so that bly_seal tries again and tells. */
 static void open_mapped_flush(bly_filter *filter)
 {
-    (void)msync(filter->image, filter->bytes, MS_SYNC);
+    (void)open_mapped_sync(filter);
 }
 
 static void open_mapped_release(bly_filter *filter)
@@ -175,10 +221,10 @@ bly_status bly_seal(bly_filter *filter)
         return filter->away->seal(filter);
     if (filter->source != &open_mapped || !filter->behind)
         return BLY_OK;
-    bool flushed = msync(filter->image, filter->bytes, MS_SYNC) == 0;
-    if (flushed) {
-        handle_seal(filter);
-        flushed = msync(filter->image, filter->bytes, MS_SYNC) == 0;
+    bool flushed = open_mapped_sync(filter);
+    if (flushed && filter->changed) {
+        handle_seal_flushed(filter);
+        flushed = open_mapped_sync(filter);
     }
     filter->behind = !flushed;
     return flushed ? BLY_OK

@@ -52,9 +52,9 @@ typedef struct save_source save_source;
 struct save_source {
     bool (*write)(save_source *from, int file);
     bly_status     status;              /* why it failed, if not by errno    */
-    const uint8_t *bytes; /* an image in memory …              */
+    const uint8_t *bytes;               /* an image in memory …              */
     size_t         n;
-    uint8_t *header; /* … or in parts behind its header,  */
+    uint8_t       *header;              /* … or in parts behind its header,  */
     uint8_t       *piece;               /* with room for one                 */
     bly_part      *part;
     void          *context;
@@ -80,9 +80,12 @@ static bly_status save_straight(const char *path, const uint8_t *bytes,
     return written && closed ? BLY_OK : save_failed("write", path);
 }
 
-/* Open a new file beside `path`; its name goes to `temporary`. */
-static int save_temporary(char *temporary, const char *path)
+/* Open a new file beside `path`; its name goes to `temporary`. One that is to
+ * have an old file's mode is nobody else's until it has that. */
+static int save_temporary(char *temporary, const char *path,
+                          const struct stat *old)
 {
+    mode_t mode = old != NULL ? 0600 : 0666;
     for (int i = 0; i < SAVE_TRIES; i++) {
         int length = snprintf(temporary, PATH_MAX, "%s.%ld-%d.tmp", path,
                               (long)getpid(), i);
@@ -91,7 +94,7 @@ static int save_temporary(char *temporary, const char *path)
             return -1;
         }
         int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                        0666);
+                        mode);
         if (file >= 0 || errno != EEXIST)
             return file;
     }
@@ -115,7 +118,7 @@ static bly_status save_replace(char *path, const struct stat *old,
                                save_source *from)
 {
     char temporary[PATH_MAX];
-    int file = save_temporary(temporary, path);
+    int file = save_temporary(temporary, path, old);
     if (file < 0)
         return save_failed("make a file beside it", path);
     if (!save_fill(file, old, from)

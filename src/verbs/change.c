@@ -43,7 +43,8 @@ bly_status bly_remove(bly_filter *filter, const void *key, size_t length)
     return bly_remove_hash(filter, bly_hash(filter, key, length));
 }
 
-/* Some of the batch, with a place for what became of each. */
+/* Some of the batch, with a place for what became of each. A filter that wants
+ * its keys whole refuses the first hash, and then nothing is written. */
 static bly_status change_remove_some(bly_filter *filter,
                                      const uint64_t *hashes, size_t n,
                                      bly_status *each)
@@ -52,8 +53,12 @@ static bly_status change_remove_some(bly_filter *filter,
     if (kind->remove_many != NULL)
         kind->remove_many(filter->image, hashes, n, each);
     else
-        for (size_t i = 0; i < n; i++)
-            each[i] = kind->remove(filter->image, hashes[i]);
+        for (size_t i = 0; i < n; i++) {
+            bly_status status = kind->remove(filter->image, hashes[i]);
+            if (status == BLY_EUNSUPPORTED)
+                return status;
+            each[i] = status;
+        }
 
     bly_status first = BLY_OK;
     uint64_t removed = 0;
@@ -79,6 +84,8 @@ bly_status bly_remove_many(bly_filter *filter, const uint64_t *hashes, size_t n,
         bly_status status = change_remove_some(filter, hashes + i, some,
                                                each != NULL ? each + i
                                                             : unseen);
+        if (status == BLY_EUNSUPPORTED) /* the same for all keys */
+            return status;
         first = first == BLY_OK ? status : first;
     }
     return first;

@@ -125,39 +125,50 @@ bly_status handle_hasher(kind_hasher *out, const void *image,
                            "it without, if you trust it", hash->name);
     if (hash->keyed) {
         seed = hash_secret(secret);
-        if (hash_secret_mark(seed) != image_u64(image, IMAGE_SEED))
+        if (hash_secret_mark(seed) != image_u64(image, IMAGE_SEED)) {
+            memory_wipe(&seed, sizeof seed);
             return status_fail(BLY_ESECRET, "the filter's keys are hashed with "
                                "another secret than the one given: give the "
                                "one it was made with");
+        }
     }
     *out = (kind_hasher){ hash->function, seed };
+    memory_wipe(&seed, sizeof seed);
     return BLY_OK;
+}
+
+bly_status handle_check_secret(const void *image, const void *secret)
+{
+    kind_hasher hasher = { .seed = { .low = 0 } };
+    bly_status status = handle_hasher(&hasher, image, secret);
+    memory_wipe(&hasher, sizeof hasher);
+    return status;
 }
 
 bly_status handle_make(bly_filter **out, const bly_kind *kind, void *image,
                        size_t bytes, const handle_source *source,
                        const handle_options *options)
 {
-    kind_hasher hasher;
-    bly_status status = BLY_OK;
-    if (options->hasher != NULL)
-        hasher = *options->hasher;
-    else
-        status = handle_hasher(&hasher, image, options->secret);
-    if (status != BLY_OK)
-        return status;
     bly_filter *filter = memory_zeroed(&options->allocator, sizeof *filter);
     if (filter == NULL)
         return status_plain(BLY_ENOMEM);
     *filter = (bly_filter){
         .kind = kind, .contains = kind->contains_here != NULL
                                 ? kind->contains_here() : kind->contains,
-        .hasher = hasher,
         .image = image, .bytes = bytes, .source = source,
         .allocator = options->allocator, .threads = options->threads,
         .items = image_u64(image, IMAGE_ITEMS),
         .writable = true,
     };
+    bly_status status = BLY_OK;
+    if (options->hasher != NULL)
+        filter->hasher = *options->hasher;
+    else
+        status = handle_hasher(&filter->hasher, image, options->secret);
+    if (status != BLY_OK) {
+        memory_release(&options->allocator, filter, sizeof *filter);
+        return status;
+    }
     pthread_mutex_init(&filter->lock, NULL);
     *out = filter;
     return BLY_OK;
@@ -181,6 +192,7 @@ void bly_free(bly_filter *filter)
         filter->source->release(filter);
     pthread_mutex_destroy(&filter->lock);
     bly_allocator allocator = filter->allocator;
+    memory_wipe(&filter->hasher, sizeof filter->hasher);
     memory_release(&allocator, filter, sizeof *filter);
 }
 
@@ -212,20 +224,26 @@ bly_status handle_begin(bly_filter *filter)
     return BLY_OK;
 }
 
+/* Of threads that pass the end together each says "not known" after its own
+ * adding, so that the last of them leaves it at that. */
 void handle_count_items(bly_filter *filter, uint64_t n)
 {
-    if (platform_load64(&filter->items) == IMAGE_ITEMS_UNKNOWN)
+    uint64_t was = platform_load64(&filter->items);
+    if (was == IMAGE_ITEMS_UNKNOWN)
         return;
     if (filter->shared)
-        platform_add64(&filter->items, n);
+        was = platform_add64(&filter->items, n);
     else
-        filter->items += n;
+        filter->items = was + n;
+    if (was >= IMAGE_ITEMS_UNKNOWN - n)
+        platform_store64(&filter->items, IMAGE_ITEMS_UNKNOWN);
 }
 
 void handle_uncount_items(bly_filter *filter, uint64_t n)
 {
     if (filter->items != IMAGE_ITEMS_UNKNOWN)
-        filter->items -= n;
+        filter->items = n <= filter->items ? filter->items - n
+                                           : IMAGE_ITEMS_UNKNOWN;
 }
 
 bly_status handle_here(const bly_filter *filter, const char *verb)
@@ -238,15 +256,16 @@ bly_status handle_here(const bly_filter *filter, const char *verb)
 
 /* Reading a filter may find that its checksums are still to be made. That is
  * no change that a reader could see but through the image, which waits here. */
-void handle_seal(const bly_filter *filter)
+static void handle_seal_after(const bly_filter *filter,
+                              void (*flush)(bly_filter *filter))
 {
     bly_filter *own = (bly_filter *)(uintptr_t)filter;
     if (!platform_load_flag(&own->changed))
         return;
     pthread_mutex_lock(&own->lock);
     if (own->changed) {
-        if (own->source->flush != NULL)
-            own->source->flush(own);
+        if (flush != NULL)
+            flush(own);
         image_set_u64(own->image, IMAGE_ITEMS, own->items);
         if (own->kind->seal != NULL)
             own->kind->seal(own->image);
@@ -254,6 +273,16 @@ void handle_seal(const bly_filter *filter)
         platform_store_flag(&own->changed, false);
     }
     pthread_mutex_unlock(&own->lock);
+}
+
+void handle_seal(const bly_filter *filter)
+{
+    handle_seal_after(filter, filter->source->flush);
+}
+
+void handle_seal_flushed(const bly_filter *filter)
+{
+    handle_seal_after(filter, NULL);
 }
 
 void handle_read(const bly_filter *filter, void *into, size_t bytes)

@@ -120,6 +120,9 @@ size_t handle_pack(const bly_filter *filter, void *into);
 bly_status handle_hasher(kind_hasher *out, const void *image,
                          const void *secret);
 
+/* Would that do? BLY_ESECRET. */
+bly_status handle_check_secret(const void *image, const void *secret);
+
 /* A handle for an image that handle_check() accepted, not packed. It owns the
  * bytes from then on, as `source` says; on an error, BLY_ENOMEM or BLY_ESECRET,
  * it does not. */
@@ -138,7 +141,8 @@ bly_status handle_share(bly_filter *filter);
 /* To be called before each change. BLY_EREADONLY. */
 bly_status handle_begin(bly_filter *filter);
 
-/* After a change: so many adds more, or fewer. */
+/* After a change: so many adds more, or fewer. A count that this would take
+ * past its ends was wrong before: it is not known from then on. */
 void handle_count_items(bly_filter *filter, uint64_t n);
 void handle_uncount_items(bly_filter *filter, uint64_t n);
 
@@ -148,6 +152,10 @@ bly_status handle_here(const bly_filter *filter, const char *verb);
 /* Write the item count into the header, and both checksums, if anything has
  * changed since that was done. Many threads may do so at once. */
 void handle_seal(const bly_filter *filter);
+
+/* The same where the caller has seen to it that what has changed is on the
+ * disk. */
+void handle_seal_flushed(const bly_filter *filter);
 
 /* Copy the first bytes of the image, while others may be sealing it. */
 void handle_read(const bly_filter *filter, void *into, size_t bytes);

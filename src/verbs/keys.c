@@ -121,5 +121,6 @@ bly_status bly_hash_keys(uint64_t *hashes, const char *kind,
         status = order_begin(&o, kind != NULL ? kind : "standard", spec);
     if (status == BLY_OK)
         keys_hash_all(&o.hasher, hashes, keys);
+    order_end(&o);
     return status;
 }

@@ -62,7 +62,10 @@ bly_status bly_new(bly_filter **out, const char *kind, const bly_spec *spec)
     bly_status status = order_make(&o, kind, spec, NULL);
     if (status == BLY_OK && o.kind->add == NULL)
         status = handle_unsupported(o.kind, "be made empty; build it");
-    return status == BLY_OK ? make_new(out, &o) : status;
+    if (status == BLY_OK)
+        status = make_new(out, &o);
+    order_end(&o);
+    return status;
 }
 
 /* A plan comes from anywhere. Its filter must be one that could be opened:
@@ -116,7 +119,10 @@ bly_status bly_new_planned(bly_filter **out, const bly_plan_t *plan,
         status = handle_unsupported(o.kind, "be made from a plan alone");
     if (status == BLY_OK)
         status = make_check_plan(&o);
-    return status == BLY_OK ? make_new(out, &o) : status;
+    if (status == BLY_OK)
+        status = make_new(out, &o);
+    order_end(&o);
+    return status;
 }
 
 bly_status handle_head(uint8_t **head, const bly_kind **kind, const char *name,
@@ -124,6 +130,7 @@ bly_status handle_head(uint8_t **head, const bly_kind **kind, const char *name,
 {
     order o;
     bly_status status = order_make(&o, name, spec, NULL);
+    order_end(&o);                      /* no key is hashed here */
     if (status == BLY_OK && o.kind->pages == NULL)
         status = handle_unsupported(o.kind, "be paged");
     if (status == BLY_OK && (o.flags & BLY_SHARED) != 0)
@@ -310,7 +317,10 @@ bly_status bly_build(bly_filter **out, const char *kind, const bly_spec *spec,
     kind_keys keys = { .hashes = hashes, .labels = labels, .n = n };
     order o;
     bly_status status = make_order(&o, kind, spec, &keys);
-    return status == BLY_OK ? make_from(out, &o, &keys) : status;
+    if (status == BLY_OK)
+        status = make_from(out, &o, &keys);
+    order_end(&o);
+    return status;
 }
 
 /* A kind that may want more of a key than its hash gets the keys themselves. */
@@ -325,29 +335,37 @@ static bly_status make_fill_whole(bly_filter **out, const order *o,
     return make_done(out, filter, status);
 }
 
-bly_status bly_build_keys(bly_filter **out, const char *kind,
-                          const bly_spec *spec, const bly_keys *keys,
-                          const uint64_t *labels)
+/* The keys as hashes, for as long as it takes. */
+static bly_status make_from_hashed(bly_filter **out, const order *o,
+                                   const bly_keys *keys,
+                                   const uint64_t *labels)
 {
-    kind_keys hashed = { .labels = labels, .n = keys->n };
-    order o;
-    bly_status status = keys_check(keys);
-    if (status == BLY_OK)
-        status = make_order(&o, kind, spec, &hashed);
-    if (status != BLY_OK)
-        return status;
-    if (o.kind->add_key != NULL && labels == NULL)
-        return make_fill_whole(out, &o, keys);
-
-    const bly_allocator *allocator = &o.options.allocator;
+    const bly_allocator *allocator = &o->options.allocator;
     size_t bytes = (keys->n + 1) * sizeof(uint64_t);
     uint64_t *hashes = memory_raw(allocator, bytes);
     if (hashes == NULL)
         return status_fail(BLY_ENOMEM, "out of memory: the hashes of the keys "
                            "take %.4g MiB", (double)bytes / (1 << 20));
-    keys_hash_all(&o.hasher, hashes, keys);
-    hashed.hashes = hashes;
-    status = make_from(out, &o, &hashed);
+    keys_hash_all(&o->hasher, hashes, keys);
+    kind_keys hashed = { .hashes = hashes, .labels = labels, .n = keys->n };
+    bly_status status = make_from(out, o, &hashed);
     memory_release(allocator, hashes, bytes);
+    return status;
+}
+
+bly_status bly_build_keys(bly_filter **out, const char *kind,
+                          const bly_spec *spec, const bly_keys *keys,
+                          const uint64_t *labels)
+{
+    kind_keys expected = { .labels = labels, .n = keys->n };
+    order o;
+    bly_status status = keys_check(keys);
+    if (status == BLY_OK)
+        status = make_order(&o, kind, spec, &expected);
+    if (status == BLY_OK)
+        status = o.kind->add_key != NULL && labels == NULL
+               ? make_fill_whole(out, &o, keys)
+               : make_from_hashed(out, &o, keys, labels);
+    order_end(&o);
     return status;
 }

@@ -164,6 +164,11 @@ bly_status order_make(order *o, const char *kind, const bly_spec *given,
     return status;
 }
 
+void order_end(order *o)
+{
+    memory_wipe(&o->hasher, sizeof o->hasher);
+}
+
 void *order_image(const order *o, const bly_allocator *allocator)
 {
     void *image = memory_zeroed(allocator, (size_t)o->plan.bytes);
@@ -179,5 +184,6 @@ bly_status bly_plan(bly_plan_t *out, const char *kind, const bly_spec *spec)
     bly_status status = order_make(&o, kind, spec, NULL);
     if (status == BLY_OK)
         *out = o.plan;
+    order_end(&o);
     return status;
 }

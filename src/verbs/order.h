@@ -31,6 +31,9 @@ bly_status order_make(order *o, const char *kind, const bly_spec *spec,
 /* The same but for the plan, which is left to the caller. */
 bly_status order_begin(order *o, const char *kind, const bly_spec *spec);
 
+/* Whatever came of the two above: the order keeps no secret. */
+void order_end(order *o);
+
 /* What every kind's plan has in common, after the kind has filled in its own.
  */
 void order_finish(order *o);

@@ -69,8 +69,7 @@ static void *pack_image(const bly_kind *kind, const void *image,
 bly_status handle_unpack(bly_filter **out, const bly_kind *kind,
                          const void *image, const handle_options *options)
 {
-    kind_hasher hasher;
-    bly_status status = handle_hasher(&hasher, image, options->secret);
+    bly_status status = handle_check_secret(image, options->secret);
     if (status != BLY_OK)
         return status;
     uint64_t plain = handle_packed(kind, image);

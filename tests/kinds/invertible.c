@@ -267,13 +267,17 @@ static void test_whole_keys_are_needed(void **state)
     assert_status(bly_add_many(a, &hash, 1, NULL, NULL), BLY_EUNSUPPORTED);
     assert_status(bly_add_many(a, &hash, 1, &seen, NULL), BLY_EUNSUPPORTED);
     assert_status(bly_remove_hash(a, hash), BLY_EUNSUPPORTED);
+    bly_status each[3] = { BLY_EIO };
+    assert_status(bly_remove_many(a, &hash, 1, each), BLY_EUNSUPPORTED);
+    assert_status(bly_remove_many(a, &hash, 1, NULL), BLY_EUNSUPPORTED);
+    assert_int_equal(each[0], BLY_EIO);         /* untouched */
+    assert_true(seen);
     assert_status(bly_remove(a, "abcde", 5), BLY_EABSENT);
     assert_true(same_payload(a, was));
     assert_status(
         bly_add_keys(a, &(bly_keys){.n = 3, .keys = keys}, NULL, NULL),
         BLY_EPARAM);
     assert_int_equal(list(a, BLY_OK).n, 2);     /* those before it are in */
-    bly_status each[3];
     assert_status(bly_remove_keys(a, &(bly_keys){.n = 3, .keys = keys}, each),
                   BLY_EABSENT);
     assert_true(each[0] == BLY_OK && each[2] == BLY_EABSENT);

@@ -312,6 +312,46 @@ static void test_replaced_paged(void **state)
     each_kind(look_visit_paged);
 }
 
+/* Whenever memory is asked for, the file is written anew: it gets a later time.
+ */
+static void *look_disturb(void *context, size_t alignment, size_t bytes)
+{
+    struct timespec times[2] = { { .tv_sec = 0 }, { .tv_sec = 0 } };
+    void *memory = NULL;
+    times[1].tv_sec = ++*(time_t *)context;
+    if (utimensat(AT_FDCWD, look_path, times, 0) != 0
+        || posix_memalign(&memory, alignment, bytes) != 0)
+        return NULL;
+    return memory;
+}
+
+static void look_give_back(void *context, void *memory, size_t bytes)
+{
+    (void)context, (void)bytes;
+    free(memory);
+}
+
+/* A file that was written after its header had been read is another. */
+static void test_replaced_while_opening(void **state)
+{
+    (void)state;
+    time_t now = 1000;
+    const bly_allocator memory = { look_disturb, look_give_back, &now };
+    const bly_options options = { .allocator = &memory };
+    static const int flags[] = { 0, BLY_MAP, BLY_PAGED };
+    bly_spec spec = { .capacity = 100 };
+    bly_filter *filter = each_built("buffered", &spec, 1, 50), *opened = NULL;
+    for (size_t i = 0; i < 3; i++) {
+        assert_status(bly_save(filter, look_path), BLY_OK);
+        assert_status(bly_open(&opened, look_path, flags[i], &options),
+                      BLY_OK);
+        assert_true(look_replaced(opened));
+        bly_free(opened);
+    }
+    bly_free(filter);
+    unlink(look_path);
+}
+
 /* ---- From a plan -------------------------------------------------------- */
 
 static unsigned look_planned;           /* kinds that a plan is enough for */
@@ -618,6 +658,7 @@ int main(void)
         cmocka_unit_test(test_written_by_us),
         cmocka_unit_test(test_of_no_file),
         cmocka_unit_test(test_replaced_paged),
+        cmocka_unit_test(test_replaced_while_opening),
         cmocka_unit_test(test_planned_is_new),
         cmocka_unit_test(test_planned_null_spec),
         cmocka_unit_test(test_forged_plans),

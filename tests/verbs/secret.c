@@ -354,6 +354,40 @@ static void test_grown(void **state)
     each_choice(secret_visit_grown);
 }
 
+/* Nobody mends a file whose secret he does not have. */
+static void test_open_pages_wait_for_the_secret(void **state)
+{
+    (void)state;
+    bly_filter *filter = secret_built("buffered", secret_right, 0);
+    size_t bytes;
+    uint8_t *image = (uint8_t *)(uintptr_t)bly_image(filter, &bytes);
+    uint8_t *left = malloc(bytes);
+    assert_non_null(left);
+    image[bytes - 1] ^= 1;              /* half-written, by one who died */
+    image_unseal(image);
+    FILE *file = fopen(secret_path, "wb+");
+    assert_non_null(file);
+    assert_int_equal(fwrite(image, 1, bytes, file), bytes);
+    assert_int_equal(fflush(file), 0);
+    bly_filter *opened = NULL;
+    assert_status(bly_open(&opened, secret_path, BLY_PAGED | BLY_WRITE, NULL),
+                  BLY_ESECRET);
+    assert_status(bly_open(&opened, secret_path, BLY_PAGED | BLY_WRITE,
+                           &secret_other), BLY_ESECRET);
+    assert_null(opened);
+    rewind(file);
+    assert_int_equal(fread(left, 1, bytes, file), bytes);
+    assert_memory_equal(left, image, bytes);
+    fclose(file);
+    assert_status(bly_open(&opened, secret_path, BLY_PAGED | BLY_WRITE,
+                           &secret_given), BLY_OK);
+    secret_knows("buffered", opened, 0);
+    bly_free(opened);
+    bly_free(filter);
+    free(left);
+    unlink(secret_path);
+}
+
 static void test_paged(void **state)
 {
     (void)state;
@@ -373,6 +407,58 @@ static void test_paged(void **state)
     secret_taken("buffered", secret_open);
     secret_flags = 0;
     secret_taken("buffered", secret_open);
+    unlink(secret_path);
+}
+
+/* ---- Forgotten ---------------------------------------------------------- */
+
+/* Memory that holds half of the secret, or all, when it is given back. */
+typedef struct { size_t given, with; } secret_memory;
+
+static void *secret_allocate(void *context, size_t alignment, size_t bytes)
+{
+    void *memory = NULL;
+    ((secret_memory *)context)->given++;
+    return posix_memalign(&memory, alignment, bytes) == 0 ? memory : NULL;
+}
+
+static void secret_give_back(void *context, void *memory, size_t bytes)
+{
+    secret_memory *m = context;
+    m->given--;
+    m->with += memmem(memory, bytes, secret_right, 8) != NULL
+            || memmem(memory, bytes, secret_right + 8, 8) != NULL;
+    free(memory);
+}
+
+static void test_wiped(void **state)
+{
+    (void)state;
+    secret_memory m = { 0, 0 };
+    const bly_allocator memory = { secret_allocate, secret_give_back, &m };
+    const bly_options options = { .allocator = &memory,
+                                  .secret = secret_right };
+    static const int flags[] = { 0, BLY_MAP, BLY_PAGED, BLY_PAGED | BLY_WRITE };
+    bly_spec spec = secret_spec("buffered", secret_right);
+    bly_keys keys = { .n = KEYS, .keys = secret_key };
+    bly_filter *filter = NULL, *other = NULL;
+    spec.allocator = &memory;
+    assert_status(bly_build_keys(&filter, "buffered", &spec, &keys, NULL),
+                  BLY_OK);
+    assert_status(bly_save(filter, secret_path), BLY_OK);
+    assert_status(bly_copy(&other, filter, &options), BLY_OK);
+    bly_free(other);
+    assert_status(bly_like(&other, filter, &options), BLY_OK);
+    bly_free(other);
+    bly_free(filter);
+    for (size_t i = 0; i < 4; i++) {
+        assert_status(bly_open(&other, secret_path, flags[i], &options),
+                      BLY_OK);
+        assert_true(bly_contains(other, secret_text[0],
+                                 secret_key[0].length));
+        bly_free(other);
+    }
+    assert_true(m.given == 0 && m.with == 0);
     unlink(secret_path);
 }
 
@@ -494,6 +580,8 @@ int main(void)
         cmocka_unit_test(test_others),
         cmocka_unit_test(test_grown),
         cmocka_unit_test(test_paged),
+        cmocka_unit_test(test_open_pages_wait_for_the_secret),
+        cmocka_unit_test(test_wiped),
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_listed),
     };

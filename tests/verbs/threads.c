@@ -4,6 +4,7 @@
  */
 #include "test.h"
 #include "bloomery/paged.h"
+#include "bloomery/sketch.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -174,6 +175,57 @@ static void test_many_read(void **state)
 {
     (void)state;
     each_choice(threads_visit_read);
+}
+
+/* ---- Beside the one that seals ------------------------------------------ */
+
+static bly_filter *threads_own[THREADS];        /* of a thread alone */
+
+/* The first makes the checksums; the others look at the filter and take it into
+ * their own, without a lock that would let them wait for it. */
+static void *threads_beside(void *argument)
+{
+    threads_job *job = argument;
+    bly_filter *own = threads_own[job->number];
+    bly_overlap_t overlap;
+    pthread_barrier_wait(job->start);
+    if (job->number == 0) {
+        job->wrong += bly_image(job->filter, NULL) == NULL;
+        return NULL;
+    }
+    job->wrong += bly_stat(&job->stat, job->filter) != BLY_OK;
+    bly_status said[] = {
+        bly_unite(own, job->filter), bly_unite_at(own, job->filter, 1),
+        bly_intersect(own, job->filter),
+        bly_overlap(&overlap, own, job->filter),
+        bly_subtract(own, job->filter),
+    };
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        job->wrong += said[i] != BLY_OK && said[i] != BLY_EUNSUPPORTED
+                   && said[i] != BLY_EFULL;
+    return NULL;
+}
+
+static void threads_visit_beside(const char *kind, const bly_kind_info *info)
+{
+    (void)info;
+    threads_kind = kind;
+    threads_job jobs[THREADS];
+    bly_spec spec = { .rate = 0.001 };
+    bly_filter *filter = each_built(kind, &spec, STREAM,
+                                    (size_t)each_room(kind, KEYS));
+    for (unsigned t = 0; t < THREADS; t++)
+        each_status(kind, bly_copy(&threads_own[t], filter, NULL), BLY_OK);
+    threads_run_all(jobs, threads_beside, filter);
+    for (unsigned t = 0; t < THREADS; t++)
+        bly_free(threads_own[t]);
+    bly_free(filter);
+}
+
+static void test_many_take_from_one(void **state)
+{
+    (void)state;
+    each_choice(threads_visit_beside);
 }
 
 /* ---- Many add ----------------------------------------------------------- */
@@ -349,6 +401,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_many_read),
+        cmocka_unit_test(test_many_take_from_one),
         cmocka_unit_test(test_many_add),
         cmocka_unit_test(test_many_add_to_a_file),
         cmocka_unit_test(test_many_ask_pages),

@@ -22,8 +22,9 @@
  *     checksum is wrong, nothing else.
  *  3. Who opens a file that is open for writing reads all its pages, and makes
  *     the checksums of those anew. Adds that had not been flushed may be there
- *     or not; how many are in is not known any more. A page that is not headed
- *     as a page is, and not empty, is no half-written one: BLY_ECORRUPT.
+ *     or not; how many are in is not known any more. A page that was empty may
+ *     have got its bits and not its header, which it then gets. One that is
+ *     headed otherwise is no half-written one: BLY_ECORRUPT.
  *
  * A checksum that does not match is damage anywhere else: in a lookup such a
  * page answers "perhaps", and an add to it fails. A file with such a page is
@@ -90,6 +91,7 @@ typedef struct {
     const kind_pages *kind;
     uint8_t  *head;
     int       file;
+    handle_file identity;               /* before anything was read          */
     char     *path;
     size_t    bytes;                    /* of a page                         */
     bool      writable;
@@ -249,7 +251,7 @@ static bly_status pages_merge(const pages *p, pages_window *w)
             return pages_damaged(p, w->place[i]);
         p->kind->add(p->head, page, p->waiting.hashes + w->begin[i],
                      w->begin[i + 1] - w->begin[i]);
-        p->kind->seal(page);
+        p->kind->seal(p->head, page);
     }
     return BLY_OK;
 }
@@ -327,7 +329,8 @@ static void pages_answer(pages *p, uint64_t place, uint8_t *page,
                          const uint64_t *hashes, size_t n, bool adding,
                          bool *present)
 {
-    if (p->kind->look(p->head, page) == KIND_PAGE_TORN && !p->failed) {
+    kind_page is = p->kind->look(p->head, page);
+    if (is == KIND_PAGE_BROKEN || (is == KIND_PAGE_TORN && !p->failed)) {
         memset(present, true, n * sizeof *present);
         pages_note_trouble(p);
         return;
@@ -625,7 +628,7 @@ static bly_status pages_stat(bly_stat_t *out, const bly_filter *filter)
 /* ---- Sync, seal -------------------------------------------------------- */
 
 /* Some answers since the last time were "perhaps" because a page could not be
- * read: say so once. */
+ * read or was damaged: say so once. */
 static bly_status pages_tell_trouble(pages *p)
 {
     bool trouble = p->trouble;
@@ -750,19 +753,31 @@ static bly_status pages_prepare(pages *p, const bly_allocator *allocator)
                        PAGES_MEMORY >> 20);
 }
 
+/* Which file it is, so that bly_replaced sees whatever is written to it from
+ * now on. */
+static bly_status pages_identify(pages *p)
+{
+    struct stat info;
+    if (fstat(p->file, &info) != 0)
+        return pages_failed("examine", p->path);
+    if (!S_ISREG(info.st_mode))
+        return status_fail(BLY_EIO, "%s: cannot be used page by page: it "
+                           "is not a regular file", p->path);
+    p->identity = open_identity(&info, p->writable);
+    return BLY_OK;
+}
+
 static bly_status pages_handle(bly_filter **out, pages *p,
                                const bly_kind *kind,
                                const handle_options *options)
 {
-    struct stat info;
     size_t bytes = (size_t)image_u64(p->head, IMAGE_BYTES);
     bly_filter *filter;
     bly_status status = handle_make(&filter, kind, p->head, bytes,
                                     &pages_source, options);
     if (status != BLY_OK)
         return status_named(status, p->path);
-    if (fstat(p->file, &info) == 0)
-        filter->file = open_identity(&info, p->writable);
+    filter->file = p->identity;
     filter->state = p;
     filter->away = &pages_away;
     filter->writable = p->writable;
@@ -796,25 +811,25 @@ static bly_status pages_lock(const pages *p)
 /* The head, zeros behind where the file is shorter; the file's size. */
 static bly_status pages_read_head(pages *p, uint64_t *size)
 {
-    struct stat info;
-    if (fstat(p->file, &info) != 0)
-        return pages_failed("examine", p->path);
-    if (!S_ISREG(info.st_mode))
-        return status_fail(BLY_EIO, "%s: cannot be used page by page: it "
-                           "is not a regular file", p->path);
-    *size = (uint64_t)info.st_size;
+    bly_status status = pages_identify(p);
+    if (status != BLY_OK)
+        return status;
+    *size = p->identity.bytes;
     size_t some = *size < KIND_PAGE_MOST ? (size_t)*size : KIND_PAGE_MOST;
     errno = 0;
     return queue_read(p->file, 0, p->head, some)
          ? BLY_OK : pages_failed("read", p->path);
 }
 
+/* Is it a head, and hashed by this secret? Nothing is mended before. */
 static bly_status pages_check_head(const bly_kind **kind, pages *p,
-                                   uint64_t size)
+                                   uint64_t size, const void *secret)
 {
     bly_status status = image_check_header(p->head, size);
     if (status == BLY_OK)
         status = handle_check_head(kind, p->head, size);
+    if (status == BLY_OK)
+        status = handle_check_secret(p->head, secret);
     if (status != BLY_OK)
         return status_named(status, p->path);
     p->kind = (*kind)->pages;
@@ -834,7 +849,7 @@ static bly_status pages_recover_window(pages *p, pages_window *w,
             return pages_damaged(p, w->place[i]);
         if (is != KIND_PAGE_TORN && is != KIND_PAGE_OPEN)
             continue;
-        p->kind->seal(page);
+        p->kind->seal(p->head, page);
         p->counts.torn++;
         mended = true;
     }
@@ -883,7 +898,7 @@ static bly_status pages_open_file(bly_filter **out, pages *p, int flags,
     if (status == BLY_OK)
         status = pages_read_head(p, &size);
     if (status == BLY_OK)
-        status = pages_check_head(&kind, p, size);
+        status = pages_check_head(&kind, p, size, options->secret);
     if (status == BLY_OK && p->writable)
         status = pages_prepare(p, allocator);
     if (status == BLY_OK && image_u64(p->head, IMAGE_PAYLOAD_SUM) == 0)
@@ -939,6 +954,8 @@ static bly_status pages_create(bly_filter **out, pages *p,
     status = pages_lock(p);
     if (status == BLY_OK)
         status = pages_create_file(p);
+    if (status == BLY_OK)
+        status = pages_identify(p);
     if (status == BLY_OK)
         status = pages_handle(out, p, kind, options);
     if (status != BLY_OK)

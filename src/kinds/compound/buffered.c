@@ -36,7 +36,9 @@
  *      payload has the model and the pages and nothing more, (3) the model is
  *      the header described, (4) zeros follow it. A page that is neither zero
  *      nor headed by the model is damaged: it answers "perhaps" to every key,
- *      and nothing is added to it.
+ *      and nothing is added to it. A page with data behind a header of zeros
+ *      is half of its first writing: in its file, where all of it is read, it
+ *      is taken for that; in memory the header tells, and it is empty.
  *
  * MATHS
  *
@@ -448,9 +450,15 @@ PLATFORM_INLINE bool buffered_open(const void *head, uint8_t *page)
     return state != KIND_PAGE_BROKEN;
 }
 
+/* All of the page is read. One with data behind a header of zeros is half of
+ * its first writing. */
 static kind_page buffered_look(const void *head, const void *page)
 {
     kind_page state = buffered_state(head, page);
+    if (state == KIND_PAGE_EMPTY
+        && memcmp(page, (const uint8_t *)page + IMAGE_HEADER,
+                  buffered_page_bytes(head) - IMAGE_HEADER) != 0)
+        return KIND_PAGE_TORN;
     if (state == KIND_PAGE_SEALED
         && (image_check_header(page, buffered_page_bytes(head)) != BLY_OK
             || image_check_payload(page) != BLY_OK))
@@ -488,8 +496,10 @@ static void buffered_page_add_each(const void *head, void *page,
         memset(seen, true, n * sizeof *seen);
 }
 
-static void buffered_page_seal(void *page)
+static void buffered_page_seal(const void *head, void *page)
 {
+    if (buffered_use(head, page) == KIND_PAGE_EMPTY)
+        memcpy(page, buffered_model(head), IMAGE_HEADER);
     image_seal(page);
 }
 
@@ -724,7 +734,7 @@ static void buffered_seal(void *image)
     for (uint64_t i = 0; i < buffered_pages(image); i++) {
         uint8_t *page = buffered_at_mut(image, i);
         if (buffered_state(image, page) == KIND_PAGE_OPEN)
-            buffered_page_seal(page);
+            buffered_page_seal(image, page);
     }
 }
 
