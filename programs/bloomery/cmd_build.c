@@ -395,7 +395,8 @@ static int build_check(const cli_command *self, const cli_build *s,
         return status;
     if (s->json && strcmp(s->output, "-") == 0)
         return options_wrong(self, "-o - and --json both want standard output");
-    if (paged_memory_check(s->memory) != CLI_GO)
+    if (filter_kind_check(s->kind) != CLI_GO
+        || paged_memory_check(s->memory) != CLI_GO)
         return CLI_ERROR;
     if (s->memory > 0 && !filter_kind_can(s->kind, BLY_CAN_PAGE))
         return options_wrong(self, "--memory is for kinds that consist of "

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -64,6 +65,40 @@ bool filter_kind_can(const char *kind, uint64_t ability)
 bool filter_can(const bly_filter *filter, uint64_t ability)
 {
     return (bly_can(filter) & ability) != 0;
+}
+
+int filter_cannot(const bly_filter *filter, const char *path,
+                  const char *lacks, uint64_t ability)
+{
+    char able[400] = "";
+    size_t n, used = 0;
+    const bly_kind_info *const *kinds = bly_kinds(&n);
+
+    for (size_t i = 0; i < n && used < sizeof able; i++)
+        if ((kinds[i]->can & ability) != 0)
+            used += (size_t)snprintf(able + used, sizeof able - used, "%s%s",
+                                     used > 0 ? ", " : "", kinds[i]->name);
+    return report_error("'%s' is of kind %s, which %s: the kinds that can '%s' "
+                        "are %s", path, bly_kind_of(filter), lacks,
+                        bly_ability(ability), able);
+}
+
+int filter_kind_check(const char *kind)
+{
+    size_t n, length = strcspn(kind, ":");
+    const bly_kind_info *const *kinds = bly_kinds(&n);
+    cli_nearest nearest = nearest_to(kind, length);
+
+    if (bly_kind_find(kind) != NULL)
+        return CLI_GO;
+    for (size_t i = 0; i < n; i++)
+        nearest_try(&nearest, kinds[i]->name);
+    length = length < 40 ? length : 40;
+    if (nearest.name == NULL)
+        return report_error("there is no kind '%.*s': 'bloomery kinds' lists "
+                            "them", (int)length, kind);
+    return report_error("there is no kind '%.*s': did you mean '%s'? 'bloomery "
+                        "kinds' lists them", (int)length, kind, nearest.name);
 }
 
 bool filter_peek(bly_header *header, const char *path)

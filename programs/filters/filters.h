@@ -74,6 +74,14 @@ int filter_lock(const char *path);
 bool filter_can(const bly_filter *filter, uint64_t ability);
 bool filter_kind_can(const char *kind, uint64_t ability);
 
+/* Refuse the filter of this file, whose kind `lacks` what the ability is about
+ * ("does not count"), and name the kinds that have it; CLI_ERROR. */
+int filter_cannot(const bly_filter *filter, const char *path,
+                  const char *lacks, uint64_t ability);
+
+/* Is there such a kind, whatever its options? CLI_GO or CLI_ERROR. */
+int filter_kind_check(const char *kind);
+
 /* What the header of an ordinary file says; false: there is none. */
 bool filter_peek(bly_header *header, const char *path);
 

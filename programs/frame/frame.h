@@ -11,6 +11,7 @@
  *      report.c    errors, numbers for people, the clock
  *      output.c    standard output through one buffer, no error lost
  *      numbers.c   ITEMS, RATE, SEED and SEPARATOR as people write them
+ *      nearest.c   "did you mean?" for a name that there is not
  *      json.c      a JSON writer
  *      progress.c  the line that shows how far a long job is
  *      options.c   a command's option table -> its settings
@@ -107,6 +108,18 @@ void numbers_hex(char text[17], uint64_t value);
 
 /* The same for a number in a file, which does not end in NUL. */
 const char *numbers_label(const char *text, size_t length, uint64_t *out);
+
+/* ==== nearest.c ========================================================= */
+
+/* Of the names that are tried the one that is nearest to a word; NULL while
+ * none is near. */
+typedef struct {
+    const char *word, *name;
+    size_t      length, distance;
+} cli_nearest;
+
+cli_nearest nearest_to(const char *word, size_t length);
+void nearest_try(cli_nearest *nearest, const char *name);
 
 /* ==== json.c ============================================================ */
 

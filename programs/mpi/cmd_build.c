@@ -101,8 +101,11 @@ static int build_count(build_job *job, uint64_t *keys, uint64_t *keyless)
 static int build_plan(const build_job *job)
 {
     bly_plan_t plan;
-    bly_status status = bly_plan(&plan, job->want->kind, &job->spec);
+    bly_status status;
 
+    if (filter_kind_check(job->want->kind) != CLI_GO)
+        return CLI_ERROR;
+    status = bly_plan(&plan, job->want->kind, &job->spec);
     if (status < 0 && (job->spec.capacity > 0 || status != BLY_EPARAM))
         return filter_error();
     return CLI_GO;

@@ -24,12 +24,20 @@ bad_build 'unknown kind, keys of a pipe' 'nokind' -k nokind </dev/null
 bad_build 'unknown option of a kind' 'colour' -k standard:colour=red keys
 bad_build 'bad value of a kind option' 'k' -k standard:k=0 keys
 bad_build 'kind option without value' 'k' -k standard:k keys
+bad_build 'kind option twice' 'option k is given twice: give it once' \
+    -k standard:k=3,k=4 keys
+bad_build 'blank in a kind' "a blank in ' k=3': write standard:" \
+    -k 'standard: k=3' keys
+bad_build 'nothing behind the colon' "missing after ':': write standard alone" \
+    -k standard: keys
+bad_build 'nothing behind a comma' "missing after ',': write" \
+    -k standard:k=3, keys
 bad_build 'unknown hash' 'nohash' -H nohash keys
 for rate in 0 1 2 nan NaN inf -1 abc 0% 100% 0x1p-3 1e-2x '' 1e-400; do
-    bad_build "rate '$rate'" "RATE '$rate' is not .*: give" -p "$rate" keys
+    bad_build "rate '$rate'" "-p '$rate' is not .*: give" -p "$rate" keys
 done
 for items in 0 -1 1.5 abc 1e-1 0x10 10Q '' 1e 1k2 ' 1' nan; do
-    bad_build "items '$items'" "ITEMS '$items' is .*: give" -n "$items" keys
+    bad_build "items '$items'" "-n '$items' is .*: give" -n "$items" keys
 done
 for items in 18446744073709551616 1e30 20000000000G; do
     bad_build "items '$items'" 'more than 64 bits' -n $items keys
@@ -37,13 +45,14 @@ done
 bad_build 'more items than can be addressed' ': .*: ' \
     -n 18446744073709551615 keys
 for seed in abc -1 1.5 0x 18446744073709551616 ''; do
-    bad_build "seed '$seed'" "SEED '$seed' is .*: give" -s "$seed" keys
+    bad_build "seed '$seed'" "-s '$seed' is .*: give" -s "$seed" keys
 done
 for byte in '' ab '\q' '\x1' '\xgg'; do
-    bad_build "separator '$byte'" 'C .* is not one byte: give' \
+    bad_build "separator '$byte'" "-t '.*' is not one byte: give" \
         -f 1 -t "$byte" keys
 done
-bad_build 'field 0' "N '0' is too few: give" -f 0 keys
+bad_build 'field 0' "-f '0' is too few: give" -f 0 keys
+bad_build 'a long option by its name' "--items '0' is too few: give" --items 0 keys
 bad_build '-t without -f' 'give -f' -t , keys
 
 # ---- build: what is read ----------------------------------------------------
@@ -135,6 +144,14 @@ try
 refused 'no command' 'bloomery: no command is given: .*--help'
 try biuld -o x
 refused 'unknown command, near to one' "no command 'biuld': .*'build'"
+try qeury
+refused 'two neighbours swapped' "did you mean 'query'\?"
+try build --outptu x
+refused 'unknown option, near to one' "no option '--outptu': did you mean '--output'\?"
+try query --sumary=3
+refused 'and a value' "did you mean '--summary'\?"
+try dedup --hepl
+refused 'near to --help' "did you mean '--help'\?"
 try frobnicate
 refused 'unknown command' "no command 'frobnicate': .*--help"
 try --frobnicate
@@ -181,7 +198,7 @@ refused 'plan with an operand' 'no operands: see'
 try plan -n 10 -k nokind
 refused 'plan of an unknown kind' 'nokind'
 try plan -n 10 -p 2
-refused 'plan with rate 2' "RATE '2' is not between"
+refused 'plan with rate 2' "-p '2' is not between"
 try plan -n 10 -p 1e-300
 refused 'plan with a rate no kind can hold' ': .*: '
 try plan -n 18446744073709551615
@@ -190,6 +207,12 @@ try plan -k standard
 refused 'plan -k without -n' ': .*: '
 try kinds nokind
 refused 'kinds of an unknown kind' "no kind 'nokind': "
+for command in 'kinds' 'plan -n 9 -k' 'build -o x.bly -k' 'dedup -k'; do
+    # shellcheck disable=SC2086  # options are words
+    try $command blokced:k=3
+    refused "$command: a kind near to one" \
+        "no kind 'blokced': did you mean 'blocked'\?"
+done
 try kinds standard blocked
 refused 'kinds of two' 'one KIND'
 try kinds --json --markdown

@@ -87,6 +87,7 @@ done
 # ---- kinds ------------------------------------------------------------------
 try kinds
 out_has 'kinds: standard' 0 '^standard +sets '
+out_has 'kinds: what each can do' 0 '^ +add, contains, remove, count, unite, '
 try kinds standard
 out_has 'kinds KIND: its options' 0 '^    k='
 out_has 'kinds KIND: its abilities' 0 '^  can +add'
