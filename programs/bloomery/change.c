@@ -123,8 +123,7 @@ static bly_filter *change_open(const change_job *job)
     }
     if (filter_can(filter, ability))
         return filter;
-    report_error("'%s' is of a kind that cannot %s: 'bloomery kinds' lists "
-                 "what each can do", job->path, bly_ability(ability));
+    filter_cannot(filter, job->path, job->how->lacks, ability);
     bly_free(filter);
     return NULL;
 }

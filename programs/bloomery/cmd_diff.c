@@ -325,8 +325,8 @@ static int diff_estimate(diff_job *job)
     }
     if (!s->estimate)
         return CLI_GO;
-    return report_error("'%s' is of a kind that cannot be compared: make the "
-                        "sketch with -d, or of kind standard", job->name);
+    return filter_cannot(job->sketch, job->name, "cannot be compared",
+                         BLY_CAN_OVERLAP);
 }
 
 static int diff_nearly(diff_job *job)

@@ -12,7 +12,7 @@
 bly_status bly_remove_hash(bly_filter *filter, uint64_t hash)
 {
     if (filter->kind->remove == NULL)
-        return handle_unsupported(filter->kind, "remove");
+        return handle_unsupported(filter->kind, "remove", BLY_CAN_REMOVE);
     bly_status status = handle_begin(filter);
     if (status != BLY_OK)
         return status;
@@ -69,7 +69,7 @@ bly_status bly_remove_many(bly_filter *filter, const uint64_t *hashes, size_t n,
                            bly_status *each)
 {
     if (filter->kind->remove == NULL)
-        return handle_unsupported(filter->kind, "remove");
+        return handle_unsupported(filter->kind, "remove", BLY_CAN_REMOVE);
     bly_status first = n > 0 ? handle_begin(filter) : BLY_OK;
     if (first != BLY_OK)
         return first;
@@ -148,7 +148,7 @@ static bly_status change_resized(void **out, const bly_filter *filter,
 static bly_status change_resizable(const bly_filter *filter, uint64_t capacity)
 {
     if (filter->kind->resize == NULL)
-        return handle_unsupported(filter->kind, "be resized");
+        return handle_unsupported(filter->kind, "be resized", BLY_CAN_RESIZE);
     if (!filter->writable)
         return status_plain(BLY_EREADONLY);
     if (filter->source != &handle_owned)

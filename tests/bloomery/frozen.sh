@@ -28,7 +28,7 @@ for kind in fuse xor gcs ribbon; do
     silent "$kind: build of a single key"
     try query one.bly one
     out_is "$kind: which is found" 0 'only\n'
-    keeps "$kind: nothing can be added" 'cannot add' f.bly add f.bly none
+    keeps "$kind: nothing can be added" 'takes no more keys' f.bly add f.bly none
     try build -k "$kind" -j 1 -p 1e-3 -o j1.bly all
     try build -k "$kind" -j 4 -p 1e-3 -o j4.bly all
     check "$kind: the same with one thread and with four" cmp j1.bly j4.bly
