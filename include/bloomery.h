@@ -507,7 +507,7 @@ BLY_API bly_status bly_contains_keys(const bly_filter *filter,
  * `each` is not NULL, says what became of key i; they return BLY_OK if all
  * were removed, else the first status that is not BLY_OK. Where none can be
  * tried (BLY_EUNSUPPORTED, BLY_EREADONLY, BLY_EPARAM for `keys`) `each` is
- * untouched. */
+ * untouched. bly_why names the first key that stayed. */
 BLY_API bly_status bly_remove     (bly_filter *filter, const void *key,
                                    size_t length) BLY_GIVEN(1);
 BLY_API bly_status bly_remove_hash(bly_filter *filter, uint64_t hash)
@@ -546,7 +546,8 @@ BLY_API bly_status bly_count_keys(const bly_filter *filter,
  *
  * BLY_EPARAM (a label that there may not be), BLY_EUNSUPPORTED, BLY_EREADONLY.
  * The batch forms of put return BLY_OK, or the first error; *done, unless
- * `done` is NULL, is how many labels went in: the first ones.
+ * `done` is NULL, is how many labels went in: the first ones; bly_why names the
+ * key after them.
  *
  * The batch forms of get are get of each key in turn: found[i] is what it says,
  * and labels[i] is untouched where that is false. bly_get_keys is BLY_EPARAM,

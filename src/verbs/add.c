@@ -4,6 +4,7 @@
  * kind's slot; for a slot the kind left out it loops over the single form, or
  * says BLY_EUNSUPPORTED. How many went in is told whatever happens.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -242,13 +243,31 @@ static bly_status add_put_all(bly_filter *filter, const uint64_t *hashes,
     return status < 0 ? status : BLY_OK;
 }
 
+/* The line of the key at which a batch of labels stops. */
+static bly_status add_put_stopped(bly_status status, size_t key)
+{
+    char others[64] = "nothing was changed";
+    if (key == 1)
+        snprintf(others, sizeof others, "the one before it was changed");
+    if (key > 1)
+        snprintf(others, sizeof others, "the %zu before it were changed", key);
+    if (status == BLY_EABSENT)
+        return status_fail(status, "key %zu of the batch is not there; %s",
+                           key, others);
+    if (status != BLY_EPARAM)
+        return status;
+    status_kept kept = status_keep();
+    return status_fail(status, "key %zu of the batch: %s; %s", key, kept.text,
+                       others);
+}
+
 bly_status bly_put_many(bly_filter *filter, const uint64_t *hashes,
                         const uint64_t *labels, size_t n, size_t *done)
 {
     size_t in;
     bly_status status = add_put_all(filter, hashes, labels, n, &in);
     add_told(done, in);
-    return status;
+    return add_put_stopped(status, in);
 }
 
 bly_status bly_put_keys(bly_filter *filter, const bly_keys *keys,
@@ -257,7 +276,11 @@ bly_status bly_put_keys(bly_filter *filter, const bly_keys *keys,
     uint64_t hashes[KEYS_CHUNK];
     size_t in = 0;
     bly_status status = keys_check(keys);
-    if (status == BLY_OK && filter->kind->put == NULL)
+    if (status != BLY_OK) {
+        add_told(done, in);
+        return status;
+    }
+    if (filter->kind->put == NULL)
         status = handle_unsupported(filter->kind, "carry labels",
                                     BLY_CAN_LABEL);
     while (in < keys->n && status >= 0) {
@@ -266,5 +289,5 @@ bly_status bly_put_keys(bly_filter *filter, const bly_keys *keys,
         in += more;
     }
     add_told(done, in);
-    return status;
+    return add_put_stopped(status, in);
 }
