@@ -483,7 +483,7 @@ static void advise_watch(void *context, const char *kind, double share)
 static int advise_unwritable(const char *path)
 {
     return report_error("%s cannot be written: %s: set XDG_CACHE_HOME to a "
-                        "folder that can be", path, strerror(errno));
+                        "folder that you may write in", path, strerror(errno));
 }
 
 static int advise_measure(costs_table *table, const char *path)

@@ -325,8 +325,9 @@ static int diff_estimate(diff_job *job)
     }
     if (!s->estimate)
         return CLI_GO;
-    return filter_cannot(job->sketch, job->name, "cannot be compared",
-                         BLY_CAN_OVERLAP);
+    return report_error("'%s' is of kind %s, which cannot be compared: make "
+                        "the sketch with -d, or of kind standard", job->name,
+                        bly_kind_of(job->sketch));
 }
 
 static int diff_nearly(diff_job *job)

@@ -160,6 +160,16 @@ int filter_check_numbers(const bly_filter *filter, const bly_key *keys,
 
 /* ==== Before the work =================================================== */
 
+static const char *filter_folder_advice(int error)
+{
+    if (error == ENOENT)
+        return "make the folder, or name another place";
+    if (error == EACCES)
+        return "you may not make files there: its owner can permit it "
+               "(chmod), or name another place";
+    return "name another place";
+}
+
 /* The folder that will hold `path`: "." or all before the last slash. */
 static int filter_check_folder(const char *path)
 {
@@ -176,11 +186,11 @@ static int filter_check_folder(const char *path)
     folder[length] = '\0';
     if (access(folder, W_OK | X_OK) < 0)
         error = errno;
+    if (error != 0)
+        report_error("cannot write '%s': its folder '%s': %s: %s", path, folder,
+                     strerror(error), filter_folder_advice(error));
     free(folder);
-    if (error == 0)
-        return CLI_GO;
-    return report_error("cannot write '%s': its folder: %s: make the folder, "
-                        "or name another place", path, strerror(error));
+    return error == 0 ? CLI_GO : CLI_ERROR;
 }
 
 /* A link leads elsewhere and a device is written straight: for these the
@@ -302,8 +312,7 @@ int filter_lock(const char *path)
         int fd = filter_lock_once(path);
 
         if (fd < 0) {
-            report_error("cannot open and lock '%s': %s: check the name and "
-                         "the permissions", path, strerror(errno));
+            report_unread("open and lock", path, errno);
             return -1;
         }
         if (fstat(fd, &locked) == 0 && stat(path, &named) == 0

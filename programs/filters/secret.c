@@ -100,8 +100,7 @@ static void secret_warn(int fd, const char *path)
 
 static int secret_refuse(const char *path)
 {
-    return report_error("cannot read the key in '%s': %s: check the name and "
-                        "the permissions", path, strerror(errno));
+    return report_unread("read the secret in", path, errno);
 }
 
 int secret_read(const char *path)

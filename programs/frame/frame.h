@@ -53,6 +53,10 @@ void report_write(const char *line, size_t length);
 /* One line on stderr, "bloomery CMD: …"; returns CLI_ERROR. */
 int report_error(const char *format, ...) CLI_PRINTF(1, 2);
 
+/* "cannot VERB 'PATH'", with what errno said and how to mend it, for what is
+ * read; returns CLI_ERROR. */
+int report_unread(const char *verb, const char *path, int error);
+
 /* The same for what is no error. */
 void report_note(const char *format, ...) CLI_PRINTF(1, 2);
 

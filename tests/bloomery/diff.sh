@@ -187,7 +187,7 @@ old_tmp=${TMPDIR-}
 export TMPDIR=/nonexistent
 cat new | "$BLOOMERY" diff s.bly - >out 2>err
 echo $? >status
-refused 'no folder for a copy' 'set TMPDIR to a folder with room$'
+refused 'no folder for a copy' 'set TMPDIR to a folder that exists$'
 if [ -n "$old_tmp" ]; then TMPDIR=$old_tmp; else unset TMPDIR; fi
 try diff --both --theirs s.bly new
 refused 'two of one' 'exclude each other'
