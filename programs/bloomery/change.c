@@ -73,6 +73,9 @@ static int change_keys(const change_job *job, const cli_operands *operands,
     cli_fed fed;
     int status;
 
+    fed.full = filter_can(filter, BLY_CAN_RESIZE)
+             ? "make room by 'bloomery resize'"
+             : "build a new filter with a larger -n";
     lines_open(&lines, &s->how, operands, 1, false);
     status = feed(filter, &lines, work_jobs(s->jobs), !s->no_progress, &fed);
     lines_close(&lines);

@@ -292,6 +292,7 @@ static int diff_compare(diff_job *job, bly_filter *mine)
     cli_lines lines;
     int status;
 
+    job->fed.full = "make the sketch with a larger -n";
     diff_open(job, &lines);
     status = feed_filter(mine, &lines, work_jobs(job->want->jobs),
                          !job->want->no_progress, &job->fed);

@@ -150,6 +150,7 @@ typedef struct {
     uint64_t keys, keyless, bytes;
     uint64_t absent, unsafe;    /* not removed, or without a new label     */
     double   seconds;
+    const char *full;           /* before adding: what to do when it is full */
 } cli_fed;
 
 /* Do something with every key of the lines. CLI_OK, or CLI_ERROR when it has
@@ -190,8 +191,12 @@ typedef struct {
 int feed_hashes(cli_hashes *hashes, cli_lines *lines, size_t jobs,
                 bool progress, cli_fed *out);
 
-/* Only count the keys. */
-int feed_count(cli_lines *lines, size_t jobs, bool progress, uint64_t *keys);
+/* Only count the keys, as feed_some likes them. */
+int feed_count(cli_lines *lines, size_t jobs, bool progress, cli_fed *out);
+
+/* There may be no lines; but if there are, is there a key in any of them?
+ * CLI_GO or CLI_ERROR. */
+int feed_some(const cli_fed *fed);
 
 typedef struct {
     const char *output;         /* the name of the filter's file */
@@ -201,6 +206,9 @@ typedef struct {
     uint64_t ranks, sent;       /* of bloomery-mpi, and the bytes that they
                                    sent; 0 ranks: not to be told           */
 } cli_feed_report;
+
+/* The note about a filter of no keys, whose number nobody gave. */
+void feed_none(const bly_filter *filter);
 
 /* After saving: what was asked for, and warnings. */
 void feed_report(const bly_filter *filter, const cli_fed *fed,

@@ -61,14 +61,24 @@ bad_build 'missing file after a good one' "'missing'" keys missing
 bad_build 'missing file with -n' "'missing'" -n 10 keys missing
 bad_build 'folder as file' "'folder' is a folder: name" folder
 bad_build 'folder as file with -n' "'folder' is a folder" -n 10 folder
-bad_build 'no keys' "no keys in 'empty': .* -n" empty
-bad_build 'no keys in two files' 'no keys in any of .*: .* -n' empty empty
-bad_build 'no keys on stdin' "no keys in '-': .* -n" <empty
-bad_build 'no line has the column' "no keys in 'keys'" -f 2 keys
+bad_build 'no line has the column' 'no line has a key: 3 lines .*: check' -f 2 keys
+bad_build 'the same of a kind that is built at once' 'no line has a key: .*check' \
+    -k fuse -f 2 keys
+bad_build 'and of two files' 'no line has a key: 4 lines .*: check' -f 2 keys text
 echo x | bad_build 'a pipe without -n' 'cannot be counted .*: give -n'
 mkfifo pipe
 bad_build 'a named pipe without -n' 'cannot be counted .*: give -n' keys pipe
 bad_build 'closed stdin' 'standard input' -n 3 <&-
+for kind in standard scalable egh:universe=9 counting fuse ribbon gcs; do
+    try build -k $kind -o new.bly empty
+    note "$kind: no keys make an empty filter" 'no keys: the filter is empty'
+    try query -c new.bly keys
+    out_is "$kind: which finds none" 1 '0\n'
+done
+try build -o new.bly empty empty
+note 'no keys in two files' 'the filter is empty, and planned for few .-n plans'
+try build -o new.bly <empty
+note 'no keys on stdin' 'no keys'
 try build -n 3 -o new.bly empty
 silent 'no keys with -n is an empty filter'
 try query -v new.bly keys

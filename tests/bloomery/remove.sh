@@ -69,7 +69,17 @@ out_is 'all keys are there' 0 '1000\n'
 span 1000 4000 | try add q.bly
 silent 'and there is room for more'
 span 4000 9000 >more
-keeps 'a full filter says so' 'bloomery resize' q.bly add q.bly more
+keeps 'a full filter says so' \
+    "bly_resize.*nothing was saved: make room by 'bloomery resize'$" q.bly \
+    add q.bly more
+for kind in quotient cuckoo dleft; do
+    try build -k $kind -n 100 -o none.bly more
+    refused "$kind: build for too few keys" \
+        'bly_resize.*nothing was saved: give a larger -n$'
+done
+try build -k compaction -n 1000 -o c.bly all
+keeps 'a full one that cannot be resized' \
+    'nothing was saved: build a new filter with a larger -n$' c.bly add c.bly more
 try resize -n 8000 -o r.bly q.bly
 silent 'resize into another file'
 try query -c r.bly all
