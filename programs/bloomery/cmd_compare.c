@@ -51,8 +51,7 @@ static void compare_keys(const char *name, const bly_estimate *e)
 {
     output_format("%-16s  ", name);
     if (isfinite(e->value))
-        output_format("%s ± %s keys\n", report_estimate(e->value).text,
-                      report_estimate(e->sd).text);
+        output_format("%s keys\n", report_spread(e->value, e->sd).text);
     else
         output_text("unknown (the filter is saturated)\n");
 }

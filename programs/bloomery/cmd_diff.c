@@ -150,14 +150,16 @@ static bool diff_visit(void *context, const bly_listed *one)
 }
 
 /* What to ask for instead: two deviations more; or where chance was against
- * it, twice as many. */
+ * it, twice as many. Two digits of it say enough. */
 static int diff_crowd(const diff_job *job, uint64_t capacity)
 {
     double enough = ceil(job->differ.value + 2 * job->differ.sd);
 
     if (enough <= (double)capacity)
         enough = 2 * (double)capacity;
-    cli_text about = report_estimate(job->differ.value);
+    enough = ceil(enough / report_unit(enough)) * report_unit(enough);
+    double unit = report_unit(job->differ.sd);
+    cli_text about = report_estimate(round(job->differ.value / unit) * unit);
     bool one = strcmp(about.text, "1") == 0;
     return report_error("about %s %s, and '%s', which was made for %s, cannot "
                         "tell %s: ask for one made with 'bloomery sketch -d "
@@ -377,11 +379,10 @@ static void diff_verbose(const diff_job *job)
                     job->only_sketch == 1 ? "key is" : "keys are",
                     report_count(job->only_keys).text);
     else
-        report_note("%s: %s %s surely only here; %s ± %s keys differ",
+        report_note("%s: %s %s surely only here; %s keys differ",
                     job->name, report_count(job->only_keys).text,
                     job->only_keys == 1 ? "key is" : "keys are",
-                    report_estimate(job->differ.value).text,
-                    report_estimate(job->differ.sd).text);
+                    report_spread(job->differ.value, job->differ.sd).text);
 }
 
 /* Say what was asked for; the exit status. */
@@ -395,9 +396,8 @@ static int diff_report(const diff_job *job)
     if (s->json)
         diff_json(job);
     else if (s->estimate)
-        output_format("%s ± %s keys differ\n",
-                      report_estimate(job->differ.value).text,
-                      report_estimate(job->differ.sd).text);
+        output_format("%s keys differ\n",
+                      report_spread(job->differ.value, job->differ.sd).text);
     else if (s->verbose)
         diff_verbose(job);
     report_keyless(job->fed.keyless);

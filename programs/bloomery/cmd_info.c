@@ -112,9 +112,8 @@ static void info_keys(const bly_stat_t *stat)
         output_format("  different  %s\n",
                       report_estimate(stat->distinct).text);
     else if (isfinite(stat->distinct))
-        output_format("  different  %s ± %s, estimated from the bits\n",
-                      report_estimate(stat->distinct).text,
-                      report_estimate(stat->distinct_sd).text);
+        output_format("  different  %s, estimated from the bits\n",
+                      report_spread(stat->distinct, stat->distinct_sd).text);
     else
         output_format("  different  unknown (the filter %s)\n",
                       stat->window < UINT64_MAX ? "forgets"

@@ -65,6 +65,15 @@ typedef struct { char text[48]; } cli_text;
 
 cli_text report_count(uint64_t n);              /* "104,334"              */
 cli_text report_estimate(double x);             /* "104,334", "unknown"   */
+
+/* What the second digit of x counts, 10 for 104; at least 1. */
+double report_unit(double x);
+
+/* "104,330 ± 120": x and its standard deviation, of which two digits are told,
+ * and x to the same place. */
+typedef struct { char text[100]; } cli_spread;
+cli_spread report_spread(double x, double sd);
+
 cli_text report_percent(double share);          /* "0.998 %"              */
 
 cli_text report_bytes(uint64_t bytes);          /* "2,048 bytes (2 KiB)"  */

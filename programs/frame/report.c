@@ -141,6 +141,22 @@ cli_text report_estimate(double x)
     return out;
 }
 
+double report_unit(double x)
+{
+    return isfinite(x) && x >= 100 ? pow(10, floor(log10(x)) - 1) : 1;
+}
+
+cli_spread report_spread(double x, double sd)
+{
+    double unit = report_unit(sd);
+    cli_spread out;
+
+    snprintf(out.text, sizeof out.text, "%s ± %s",
+             report_estimate(round(x / unit) * unit).text,
+             report_estimate(round(sd / unit) * unit).text);
+    return out;
+}
+
 cli_text report_percent(double share)
 {
     cli_text out;
