@@ -154,7 +154,7 @@ extern "C" {
     X(EREADONLY,   -16, "the filter was opened or wrapped for reading only")   \
     X(EUNSAFE,     -17, "the key cannot be removed without risk to others")    \
     X(EREMOVED,    -18, "the key was removed once and cannot come back")       \
-    X(ESECRET,     -19, "the secret key is missing, wrong or not wanted")
+    X(ESECRET,     -19, "the secret is missing, wrong or not wanted")
 
 typedef enum {
 #define BLY_STATUS_ENUM(name, value, text) BLY_##name = value,

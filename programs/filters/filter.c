@@ -16,9 +16,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The library knows no options: where it is about a secret, say which. */
 int filter_error(void)
 {
-    return report_error("%s", bly_why());
+    return report_error("%s%s", bly_why(), strstr(bly_why(), " secret")
+                        ? " (--key-file FILE has it)" : "");
 }
 
 bool filter_broken(const bly_stat_t *stat)
@@ -243,7 +245,7 @@ int filter_check_output(const char *path, const cli_operands *inputs,
     if (inputs->count <= first && filter_is_stdin(&about))
         return filter_is_both(path, "the keys' input");
     if (secret_is_in(path))
-        return filter_is_both(path, "the key file");
+        return filter_is_both(path, "the file of the secret");
     return filter_check_place(path);
 }
 
@@ -273,7 +275,7 @@ int filter_save(const bly_filter *filter, const char *path)
     if (strcmp(path, "-") == 0)
         return filter_send(filter);
     if (secret_is_in(path))
-        return filter_is_both(path, "the key file");
+        return filter_is_both(path, "the file of the secret");
     return bly_save(filter, path) < 0 ? filter_error() : CLI_OK;
 }
 

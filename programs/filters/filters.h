@@ -3,7 +3,7 @@
  * Floor 8, above the frame: this folder, the frame and <bloomery.h> are all it
  * includes.
  *
- *      secret.c    the secret key of --key-file
+ *      secret.c    the secret of --key-file
  *      filter.c    opening, locking and saving of filter files
  *      paged.c     filters that are used in their file
  *      feed.c      keys of lines -> into a filter or out, and the report
@@ -20,7 +20,7 @@
 /* Of all that make or open filters. */
 #define CLI_SECRET_OPTION(settings, key_file)                                 \
     { 0, "key-file", "FILE", CLI_TEXT, offsetof(settings, key_file), false,   \
-      "The secret key of filters whose hash is siphash: FILE holds 16 bytes, "\
+      "The secret of filters whose hash is siphash: FILE holds 16 bytes, "    \
       "or 32 hexadecimal digits. Make one by '(umask 077; head -c 16 "        \
       "/dev/urandom > FILE)', and keep it: the filter does not hold it, and " \
       "nobody can use the filter without." }
@@ -29,19 +29,19 @@
 #define CLI_SECRET_HASH_OPTION(settings, key_file)                            \
     { 0, "key-file", "FILE", CLI_TEXT, offsetof(settings, key_file), false,   \
       "For lines that an enemy may choose: hash them by siphash with the "    \
-      "secret key in FILE, 16 bytes or 32 hexadecimal digits." }
+      "secret in FILE, 16 bytes or 32 hexadecimal digits." }
 
-/* Read the key; `path` NULL: there is none. CLI_GO or CLI_ERROR. */
+/* Read the secret; `path` NULL: there is none. CLI_GO or CLI_ERROR. */
 int secret_read(const char *path);
 
-/* Is this the file that the key was read from? Then it is not to be written. */
+/* Is this the file that the secret was read from? Then it is not to be written. */
 bool secret_is_in(const char *path);
 
-/* How filters are to be opened; what a bly_spec is to have, NULL or the key. */
+/* How filters are to be opened; what a bly_spec is to have, NULL or the secret. */
 const bly_options *secret_options(void);
 const void        *secret_bytes(void);
 
-/* The hash function where the key alone decides: siphash, or NULL, the
+/* The hash function where the secret alone decides: siphash, or NULL, the
  * default. */
 const char        *secret_hash(void);
 
