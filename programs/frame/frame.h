@@ -232,6 +232,7 @@ typedef struct {
     const char *text;           /* a paragraph                             */
     const char *first;          /* lines that make a first try             */
     const char *status;
+    const cli_example *environment;     /* variables; NULL: it reads none  */
     const cli_command *const *commands;         /* NULL ends it            */
 } cli_program;
 
