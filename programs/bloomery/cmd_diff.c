@@ -514,21 +514,21 @@ const cli_command cmd_diff = {
     .operands = "SKETCH [KEYS...]",
     .summary = "print the keys that a sketch's owner lacks",
     .text =
-        "Reads keys, one per line, from the files KEYS (or standard input) and "
-        "prints those that are surely not among the keys SKETCH was made of, "
-        "each once, in the order of the input; with --both or --theirs also "
-        "what SKETCH has and KEYS lack.\n\n"
+        "Reads keys, one per line, from the files KEYS (or standard input) "
+        "and prints those that are surely not among the keys SKETCH was made "
+        "of, each once, in the order of the input; with --both or --theirs "
+        "also what SKETCH has and KEYS lack.\n\n"
         "A sketch made with 'bloomery sketch -d' shows all differences, if "
-        "there are no more than it was made for; if there are, the error "
-        "says about how many, and what to ask for. Keys from a pipe are kept "
-        "in a temporary file (in TMPDIR, or /tmp) to be read twice; apart from "
+        "there are no more than it was made for; if there are, the error says "
+        "about how many, and what to ask for. Keys from a pipe are kept in a "
+        "temporary file (in TMPDIR, or /tmp) to be read twice; apart from "
         "that it takes 11 to 22 bytes of memory a key.\n\n"
         "Any other filter that never loses a key is a sketch too. It finds "
         "what its owner lacks, except for a share equal to its false-positive "
         "rate, and never a key that the owner has. What only its owner has it "
-        "cannot show. -e, -v and --json estimate how many keys differ from two "
-        "filters, which their kind must allow (see 'overlap' in 'bloomery "
-        "kinds').",
+        "cannot show. -e, -v and --json estimate how many keys differ by "
+        "comparing two filters, if their kind can be compared (see 'overlap' "
+        "in 'bloomery kinds').",
     .options = diff_options,
     .examples = diff_examples,
     .status = "0 if no difference was found, 1 if there is one, 2 after an "

@@ -172,7 +172,7 @@ static void info_text(const bly_filter *filter, const bly_stat_t *stat,
     output_text(file);
     output_format("\n  kind       %s\n", stat->kind);
     info_keys(stat);
-    output_format("  size       %s, %.2f bits per key planned for\n",
+    output_format("  size       %s, %.2f bits for each key planned\n",
                   report_bytes(stat->bytes).text, stat->bits_per_key);
     if (stat->packed > 0)
         output_format("  packed     about %s when saved or sent\n",
@@ -303,12 +303,15 @@ const cli_command cmd_info = {
     .summary = "show what a filter is and how full it is",
     .text =
         "Prints for each filter its kind, how many keys it holds and was "
-        "planned for, its size, how full it is, and its false-positive rate as "
-        "it stands now, computed from the bits themselves. For kinds whose "
+        "planned for, its size, how full it is, and its false-positive rate "
+        "as it stands now, computed from the bits themselves. For kinds whose "
         "labels are ordered (spatial, attenuated) there is a line for each "
-        "label that is there: the share of the cells that show it, of "
-        "strangers that are said to have it, and of the keys that have it "
-        "which are said to have another.\n\n"
+        "label that is there. It tells which share of the cells shows the "
+        "label, which share of strangers (keys that were never put) is said "
+        "to have it, and which share of the keys that have it is said to "
+        "have another.\n\n"
+        "Of a filter that is hashed with a secret only the header is shown, "
+        "unless --key-file is given.\n\n"
         "The header is checked, the rest is trusted: 'bloomery check' reads "
         "and checks everything.",
     .options = info_options,

@@ -9,7 +9,7 @@ static const cli_example put_examples[] = {
       "Lines such as '7 TAB alice': alice has the label 7 from now on." },
     { "bloomery get shard.bly names.txt | sed 's/^3\\t/5\\t/' "
       "| bloomery put shard.bly",
-      "Those of these names that have label 3 get label 5." },
+      "The names that have label 3 get label 5." },
     { "bloomery put zones.bly more.tsv",
       "zones.bly is of kind spatial: the keys of more.tsv are added with their "
       "areas." },

@@ -23,7 +23,7 @@
       "The secret of filters whose hash is siphash: FILE holds 16 bytes, "    \
       "or 32 hexadecimal digits. Make one by '(umask 077; head -c 16 "        \
       "/dev/urandom > FILE)', and keep it: the filter does not hold it, and " \
-      "nobody can use the filter without." }
+      "nobody can use the filter without it." }
 
 /* Of those whose filters nobody sees. */
 #define CLI_SECRET_HASH_OPTION(settings, key_file)                            \
@@ -108,9 +108,9 @@ bool filter_same(const char *a, const char *b);
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(settings, memory), false,     \
       "Work in the file page by page, and collect keys in this much memory: "  \
       "64M, 1G (K, M, G, T are powers of 1024), 24 bytes for each. For "      \
-      "kinds that consist of pages; one of more than half the memory is "     \
-      "always worked on so, with a fourth of the memory. At most four "       \
-      "times the filter's own size is used." }
+      "kinds that consist of pages (buffered). A filter of more than half "   \
+      "the memory is always worked on so, with a fourth of the memory; but "  \
+      "never with more than four times its own size." }
 
 /* Is so much for --memory possible here? CLI_GO, CLI_ERROR. */
 int paged_memory_check(uint64_t memory);
@@ -233,9 +233,9 @@ void feed_report(const bly_filter *filter, const cli_fed *fed,
 #define CLI_HASH_OPTION(settings, hash)                                       \
     { 'H', "hash", "HASH", CLI_TEXT, offsetof(settings, hash), false,         \
       "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "      \
-      "fnv1a; for keys that an enemy may choose siphash, with --key-file; or "\
-      "of keys that are integers decimal (as text) or identity (up to 8 "     \
-      "bytes)." }
+      "fnv1a; siphash, with --key-file, for keys that an enemy may choose; "  \
+      "decimal or identity for keys that are integers, as text or in up to "  \
+      "8 bytes." }
 
 /* ==== asked.c =========================================================== */
 
