@@ -20,7 +20,7 @@
 int filter_error(void)
 {
     return report_error("%s%s", bly_why(), strstr(bly_why(), " secret")
-                        ? " (--key-file FILE has it)" : "");
+                        ? " (--key-file)" : "");
 }
 
 bool filter_broken(const bly_stat_t *stat)
