@@ -26,7 +26,11 @@ BUILD   ?= build
 PREFIX  ?= /usr/local
 SECONDS ?= 60
 OPTIONS ?=
-JOBS    ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+# As many as -j says, or as there are processors. What is started gets that
+# number, and not make's own flags, with which it would warn of its jobserver.
+JOBS    ?= $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),\
+                $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2))
+unexport MAKEFLAGS
 
 .PHONY: all build run check check-all proof bench bench-advise bench-peers lab fuzz docs install clean
 

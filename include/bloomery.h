@@ -54,7 +54,8 @@
  *
  * A filter made or opened with BLY_SHARED may be added to and asked by any
  * number of threads at once, by bly_add and bly_contains in all their forms;
- * all else still needs external locking. What one thread has added another
+ * all else still needs external locking. Only kinds with the ability
+ * BLY_CAN_SHARE can: of others BLY_SHARED is BLY_EUNSUPPORTED. What one thread has added another
  * finds as soon as it learns of it by any means that orders memory (a lock, a
  * join, an atomic flag). Where two threads add the same new key at the same
  * time, both may be told BLY_OK: "new" is exact for one thread alone.
@@ -154,7 +155,7 @@ extern "C" {
     X(EREADONLY,   -16, "the filter was opened or wrapped for reading only")   \
     X(EUNSAFE,     -17, "the key cannot be removed without risk to others")    \
     X(EREMOVED,    -18, "the key was removed once and cannot come back")       \
-    X(ESECRET,     -19, "the secret key is missing, wrong or not wanted")
+    X(ESECRET,     -19, "the secret is missing, wrong or not wanted")
 
 typedef enum {
 #define BLY_STATUS_ENUM(name, value, text) BLY_##name = value,
@@ -507,7 +508,7 @@ BLY_API bly_status bly_contains_keys(const bly_filter *filter,
  * `each` is not NULL, says what became of key i; they return BLY_OK if all
  * were removed, else the first status that is not BLY_OK. Where none can be
  * tried (BLY_EUNSUPPORTED, BLY_EREADONLY, BLY_EPARAM for `keys`) `each` is
- * untouched. */
+ * untouched. bly_why names the first key that stayed. */
 BLY_API bly_status bly_remove     (bly_filter *filter, const void *key,
                                    size_t length) BLY_GIVEN(1);
 BLY_API bly_status bly_remove_hash(bly_filter *filter, uint64_t hash)
@@ -546,7 +547,8 @@ BLY_API bly_status bly_count_keys(const bly_filter *filter,
  *
  * BLY_EPARAM (a label that there may not be), BLY_EUNSUPPORTED, BLY_EREADONLY.
  * The batch forms of put return BLY_OK, or the first error; *done, unless
- * `done` is NULL, is how many labels went in: the first ones.
+ * `done` is NULL, is how many labels went in: the first ones; bly_why names the
+ * key after them.
  *
  * The batch forms of get are get of each key in turn: found[i] is what it says,
  * and labels[i] is untouched where that is false. bly_get_keys is BLY_EPARAM,

@@ -65,6 +65,7 @@ static void test_parse_refuses(void **state)
         "standard:k=e", "standard:k=e1", "standard:k=1e", "standard:k=1e+1",
         "standard:k=1ee1", "standard:m=1e20", "standard:m=0e9",
         "standard:m=1e18446744073709551615", "standard:k=1.5e1",
+        "standard:k=3,k=4", "standard: k=3", "standard:k=3, m=9",
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         assert_status(registry_try(options[i]), BLY_EOPTION);

@@ -290,9 +290,7 @@ int ask_numbers(const cli_command *self, const ask_how *how,
         return CLI_ERROR;
     job.filter = filter;
     if (!filter_can(filter, ability))
-        status = report_error("'%s' is of a kind that %s: 'bloomery kinds' "
-                              "lists what each can do", operands.names[0],
-                              lacks);
+        status = filter_cannot(filter, operands.names[0], lacks, ability);
     else
         status = ask_run_numbers(&job, &operands);
     bly_free(filter);

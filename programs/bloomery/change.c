@@ -73,6 +73,9 @@ static int change_keys(const change_job *job, const cli_operands *operands,
     cli_fed fed;
     int status;
 
+    fed.full = filter_can(filter, BLY_CAN_RESIZE)
+             ? "make room by 'bloomery resize'"
+             : "build a new filter with a larger -n";
     lines_open(&lines, &s->how, operands, 1, false);
     status = feed(filter, &lines, work_jobs(s->jobs), !s->no_progress, &fed);
     lines_close(&lines);
@@ -123,8 +126,7 @@ static bly_filter *change_open(const change_job *job)
     }
     if (filter_can(filter, ability))
         return filter;
-    report_error("'%s' is of a kind that cannot %s: 'bloomery kinds' lists "
-                 "what each can do", job->path, bly_ability(ability));
+    filter_cannot(filter, job->path, job->how->lacks, ability);
     bly_free(filter);
     return NULL;
 }

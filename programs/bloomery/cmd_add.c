@@ -14,6 +14,7 @@ static const cli_example add_examples[] = {
 static int add_run(const cli_command *self, int argc, char **argv)
 {
     static const cli_change how = { feed_filter, BLY_CAN_ADD,
+                                    "takes no more keys",
                                     "the FILE to add to is missing", 0 };
 
     return change_run(self, &how, argc, argv);

@@ -47,14 +47,15 @@ static const cli_option advise_options[] = {
     ADVISE_FLAG("label", label, "It should store a number with each key."),
     ADVISE_FLAG("exact", exact, "No false positive at all, among the keys of "
                 "a closed universe."),
-    ADVISE_FLAG("page", page, "It is used in its file, bigger than memory."),
+    ADVISE_FLAG("page", page, "It is bigger than memory: it is used in its "
+                "file."),
     ADVISE_FLAG("share", share, "Many threads add at once."),
     { 0, "present", "SHARE", CLI_SHARE, offsetof(advise_settings, present),
       false, "The share of lookups whose key is there: 0.9, 90%. "
       "Default: 50%." },
     { 0, "others", "ITEMS", CLI_ITEMS, offsetof(advise_settings, others),
-      false, "With --exact: how many keys will be asked for that are not "
-      "there. Default: as many as are." },
+      false, "With --exact: how many other keys, which are not in the filter, "
+      "will be asked for. Default: as many as ITEMS." },
     { 0, "label-most", "N", CLI_ITEMS, offsetof(advise_settings, label_most),
       false, "With --label: the largest label there will be. Default: 255." },
     { 0, "memory-limit", "SIZE", CLI_SIZE, offsetof(advise_settings, memory),
@@ -82,7 +83,7 @@ static const cli_example advise_examples[] = {
     { "bloomery advise -n 1M --remove --count --all",
       "All that can, and why the others cannot." },
     { "bloomery advise -n 100k --static --memory-limit 64K",
-      "What fits, or how much it takes." },
+      "What fits in that, or how much memory would be needed." },
     { "bloomery advise --measure", "Measure this machine." },
     { NULL, NULL }
 };
@@ -483,7 +484,7 @@ static void advise_watch(void *context, const char *kind, double share)
 static int advise_unwritable(const char *path)
 {
     return report_error("%s cannot be written: %s: set XDG_CACHE_HOME to a "
-                        "folder that can be", path, strerror(errno));
+                        "folder that you may write in", path, strerror(errno));
 }
 
 static int advise_measure(costs_table *table, const char *path)
@@ -583,16 +584,18 @@ const cli_command cmd_advise = {
     .summary = "tell which kind is best for a need",
     .text =
         "Ranks the kinds of filters for a number of keys, a false-positive "
-        "rate, and what the filter must be able to do. The best is where the "
-        "time of a lookup times the cube root of the size is least: what is "
-        "eight times as large must be twice as quick; --fast and --small look "
-        "at one of the two. A kind that is neither smaller nor much quicker to "
-        "ask or to fill than one before it is left out, except with --all.\n\n"
-        "Shown are the size, the rate, and the expected nanoseconds of a "
-        "lookup in a batch, of a key that is there and of one that is not, "
-        "and of an add (of a kind that is built at once: of the build, per "
-        "key). The times are computed from those measured for each kind, in a "
-        "cache and out of it.",
+        "rate, and what the filter must be able to do. The best kind is the "
+        "one for which the time of a lookup, multiplied by the cube root of "
+        "the size, is least: one that is eight times as large as another must "
+        "be twice as quick to be as good. --fast looks at the time alone, "
+        "--small at the size alone. A kind that is neither smaller nor much "
+        "quicker to ask or to fill than one before it is left out, except "
+        "with --all.\n\n"
+        "For each kind it shows the size, the rate, and the nanoseconds that "
+        "are to be expected: of a lookup of a key that is there and of one "
+        "that is not, in a batch, and of an add (or, if the kind is built at "
+        "once, of the build, for each key). The times are computed from those "
+        "measured for each kind, in a cache and out of it.",
     .options = advise_options,
     .examples = advise_examples,
     .status = "0 if there is advice, 2 after an error or if no kind can do "

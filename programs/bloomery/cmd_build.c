@@ -63,15 +63,13 @@ static const cli_example build_examples[] = {
 
 /* ==== How many keys ===================================================== */
 
-static int build_no_keys(const cli_lines *lines)
+/* Keys that a filter which grows begins with, when they cannot be counted, or
+ * there are none as yet; and one that does not. */
+enum { BUILD_FIRST = 1 << 16, BUILD_LEAST = 1 };
+
+static uint64_t build_first(const cli_build *s)
 {
-    if (lines->count == 1)
-        return report_error("no keys in '%s': name a file that has some, or "
-                            "give -n ITEMS for a filter that is empty at first",
-                            lines->paths[0]);
-    return report_error("no keys in any of the %zu files: name one that has "
-                        "some, or give -n ITEMS for a filter that is empty at "
-                        "first", lines->count);
+    return filter_kind_can(s->kind, BLY_CAN_GROW) ? BUILD_FIRST : BUILD_LEAST;
 }
 
 /* Fill in spec->capacity by reading everything; stdin is wound back. */
@@ -79,18 +77,15 @@ static int build_count(const cli_build *s, cli_lines *lines,
                        bly_spec *spec)
 {
     off_t start = lseek(STDIN_FILENO, 0, SEEK_CUR);
-    int status = feed_count(lines, work_jobs(s->jobs), !s->no_progress,
-                            &spec->capacity);
+    cli_fed fed;
+    int status = feed_count(lines, work_jobs(s->jobs), !s->no_progress, &fed);
 
     if (start >= 0)
         lseek(STDIN_FILENO, start, SEEK_SET);
-    if (status == CLI_GO && spec->capacity == 0)
-        status = build_no_keys(lines);
+    if (status == CLI_GO)
+        spec->capacity = fed.keys > 0 ? fed.keys : build_first(s);
     return status;
 }
-
-/* Keys that a filter which grows begins with, when they cannot be counted. */
-enum { BUILD_FIRST = 1 << 16 };
 
 /* The keys come from a pipe, and nobody has said how many. A kind that grows
  * takes the place of plain sets, but carries no labels and is not exact. */
@@ -102,7 +97,7 @@ static int build_uncounted(const cli_build *s, bly_spec *spec)
                             filter_kind_of_family(s->kind, "sets")
                             ? ", or take a kind that grows (-k scalable)"
                             : "");
-    spec->capacity = BUILD_FIRST;
+    spec->capacity = build_first(s);
     return CLI_GO;
 }
 
@@ -143,6 +138,8 @@ static void build_report(const cli_build *s, const bly_filter *filter,
     snprintf(advice, sizeof advice, "build it again with -n %llu",
              (unsigned long long)fed->keys);
     feed_report(filter, fed, &how);
+    if (fed->keys == 0 && s->items == 0 && others == NULL)
+        feed_none(filter);
 }
 
 /* Save what was built, and tell. */
@@ -162,6 +159,7 @@ static int build_fill(const cli_build *s, const cli_operands *operands,
     cli_lines lines;
     int status;
 
+    fed->full = "give a larger -n";
     lines_open(&lines, &s->how, operands, 0, false);
     status = feed(filter, &lines, work_jobs(s->jobs), !s->no_progress, fed);
     lines_close(&lines);
@@ -245,11 +243,11 @@ static int build_labels(const cli_build *s, const bly_plan_t *plan,
     if (s->without.count > 0 && !filter_kind_can(s->kind, BLY_CAN_SEPARATE))
         return report_error("kind %s cannot keep keys out: leave out "
                             "--without, or take -k cascade", plan->kind);
-    if (s->without.count == 0 && filter_kind_can(s->kind, BLY_CAN_SEPARATE)
-        && strstr(s->kind, "others=") != NULL)
-        return report_error("kind %s with others= wants to know the other "
-                            "keys: give --without FILE, which counts them, or "
-                            "leave out others=", plan->kind);
+    if (s->without.count == 0 && filter_kind_can(s->kind, BLY_CAN_SEPARATE))
+        return report_error("kind %s tells keys apart from all others, and "
+                            "needs those too: give --without FILE, or take -k "
+                            "ribbon for a filter of the keys alone",
+                            plan->kind);
     if (s->how.label != 0 && plan->label_bits == 0)
         return report_error("kind %s carries no labels: leave out -l, or "
                             "choose one that does (see 'bloomery kinds')",
@@ -329,6 +327,8 @@ static int build_all(const cli_build *s, const cli_operands *operands,
     cli_fed fed, others;
     int status = build_hashes(s, operands, hashes, &fed);
 
+    if (status == CLI_OK && feed_some(&fed) != CLI_GO)
+        return CLI_ERROR;
     if (status == CLI_OK && without)
         status = build_without(s, operands, hashes, &others);
     if (status == CLI_OK)
@@ -395,7 +395,8 @@ static int build_check(const cli_command *self, const cli_build *s,
         return status;
     if (s->json && strcmp(s->output, "-") == 0)
         return options_wrong(self, "-o - and --json both want standard output");
-    if (paged_memory_check(s->memory) != CLI_GO)
+    if (filter_kind_check(s->kind) != CLI_GO
+        || paged_memory_check(s->memory) != CLI_GO)
         return CLI_ERROR;
     if (s->memory > 0 && !filter_kind_can(s->kind, BLY_CAN_PAGE))
         return options_wrong(self, "--memory is for kinds that consist of "
@@ -450,19 +451,22 @@ const cli_command cmd_build = {
         "consists of pages (buffered); --memory says how much memory keys may "
         "wait in.\n\n"
         "Kinds that are built from all their keys at once (see 'bloomery "
-        "kinds') need no -n: the hashes of the keys, 8 bytes each, are held in "
-        "memory until then. With -l each key has a label, for kinds that "
-        "carry labels. Of one that is built at once (bloomier) they take 8 "
-        "bytes more, and a key that comes twice must have one label; others "
-        "(approximator, spatial, attenuated) take keys and labels as they "
-        "come, and keep one of a key: the largest, attenuated the smallest. A "
-        "label that is no number, or none of the "
-        "filter's (see 'bloomery plan'), is an error that names its line.\n\n"
-        "With --without FILE the filter is built of the keys and of all others "
-        "there are, those of FILE: it finds all keys and none of the others. "
-        "What it says of a key in neither means nothing.\n\n"
+        "kinds') need no -n: the hashes of the keys, 8 bytes each, are held "
+        "in memory until then. With -l each key has a label, for kinds that "
+        "carry labels. For a kind that is built at once (bloomier) the labels "
+        "take 8 bytes more of memory each, and a key that comes twice must "
+        "have the same label both times; other kinds (approximator, spatial, "
+        "attenuated) take keys and labels as they come, and keep one label of "
+        "a key: the largest, or in kind attenuated the smallest. A label that "
+        "is no number, or none of the filter's (see 'bloomery plan'), is an "
+        "error that names its line.\n\n"
+        "With --without FILE the filter is built of the keys and of all "
+        "others there are, those of FILE: it finds all keys and none of the "
+        "others. What it says of a key in neither means nothing. Kind cascade "
+        "is made for that, and must have it.\n\n"
         "A line without the column of -f or -l has no key and is skipped; "
-        "their number is reported. An empty line is a key, the empty one.",
+        "their number is reported. An empty line is a key, the empty one. If "
+        "there is no line at all the filter is empty: it finds no key.",
     .options = build_options,
     .examples = build_examples,
     .status = "0 if the filter was built, 2 after an error; FILE is then as "

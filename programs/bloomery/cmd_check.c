@@ -7,7 +7,8 @@
 #include <string.h>
 
 typedef struct {
-    bool quiet, json;
+    bool        quiet, json;
+    const char *key_file;
 } check_settings;
 
 static const cli_option check_options[] = {
@@ -16,6 +17,9 @@ static const cli_option check_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(check_settings, json), false,
       "Print a JSON object of file, ok, status and why; for several files, an "
       "array of objects." },
+    { 0, "key-file", "FILE", CLI_TEXT, offsetof(check_settings, key_file),
+      false, "Check too that the secret in FILE is that of the filters, 16 "
+      "bytes or 32 hexadecimal digits. Without it all else is checked." },
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
 
@@ -51,7 +55,8 @@ static void check_promise(const bly_filter *filter, const char *path)
 }
 
 /* Mapping first: it needs no memory. What cannot be mapped is read. That a
- * secret is needed to use the filter is found last, when all else is right. */
+ * secret is needed to use the filter is found last, when all else is right:
+ * without one that is no fault. */
 static bly_status check_open(const char *path, bool quiet)
 {
     bly_filter *filter = NULL;
@@ -59,14 +64,14 @@ static bly_status check_open(const char *path, bool quiet)
 
     if (strcmp(path, "-") == 0)
         path = "/dev/stdin";
-    status = bly_open(&filter, path, BLY_MAP | BLY_VERIFY, NULL);
+    status = bly_open(&filter, path, BLY_MAP | BLY_VERIFY, secret_options());
     if (status == BLY_EIO)
-        status = bly_open(&filter, path, 0, NULL);
+        status = bly_open(&filter, path, 0, secret_options());
     if (status >= 0 && !quiet)
         check_promise(filter, path);
     if (status >= 0)
         bly_free(filter);
-    return status == BLY_ESECRET ? BLY_OK : status;
+    return status == BLY_ESECRET && secret_bytes() == NULL ? BLY_OK : status;
 }
 
 static void check_json(const char *file, bly_status status)
@@ -96,7 +101,7 @@ static int check_file(const char *file, const check_settings *s)
 
 static int check_run(const cli_command *self, int argc, char **argv)
 {
-    check_settings s = { false, false };
+    check_settings s = { .quiet = false };
     cli_operands files;
     int status = options_read(self, argc, argv, &s, &files);
 
@@ -104,6 +109,8 @@ static int check_run(const cli_command *self, int argc, char **argv)
         return status;
     if (files.count == 0)
         return options_wrong(self, "the FILE is missing");
+    if (secret_read(s.key_file) != CLI_GO)
+        return CLI_ERROR;
     status = CLI_OK;
     if (s.json && files.count > 1)
         json_open_array(NULL);

@@ -51,8 +51,7 @@ static void compare_keys(const char *name, const bly_estimate *e)
 {
     output_format("%-16s  ", name);
     if (isfinite(e->value))
-        output_format("%s ± %s keys\n", report_estimate(e->value).text,
-                      report_estimate(e->sd).text);
+        output_format("%s keys\n", report_spread(e->value, e->sd).text);
     else
         output_text("unknown (the filter is saturated)\n");
 }
@@ -124,16 +123,16 @@ const cli_command cmd_compare = {
     .operands = "A B",
     .summary = "estimate how many keys two filters share",
     .text =
-        "Prints how many different keys are in A, in B, in either, in both and "
-        "in just one of them, and the Jaccard index, both / either: estimates "
-        "from the bits, each with its standard deviation. It is small for the "
-        "keys in just one where the filters differ by little, for only the "
-        "bits that differ matter. Where keys in both are estimated at less "
-        "than 0, 0 is shown. The filters must be of one kind, capacity, rate, "
-        "hash and seed; `bloomery kinds` tells which kinds can be compared "
-        "(overlap). Nothing can be estimated for a filter in which every bit "
-        "is set: "
-        "in JSON its numbers are null.",
+        "Prints how many different keys are in A, in B, in either, in both "
+        "and in just one of them, and the Jaccard index, both / either: "
+        "estimates from the bits, each with its standard deviation. The "
+        "number of keys in just one of two filters that differ little is "
+        "known well, for it depends on the bits that differ alone. An "
+        "estimate below 0 of the keys in both is shown as 0. The filters must "
+        "be of one kind, capacity, rate, hash and seed; `bloomery kinds` "
+        "tells which kinds can be compared (overlap). Nothing can be "
+        "estimated for a filter in which every bit is set: in JSON its "
+        "numbers are null.",
     .options = compare_options,
     .examples = compare_examples,
     .status = "0 if the filters were compared, 2 after an error.",

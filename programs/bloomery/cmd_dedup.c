@@ -291,6 +291,8 @@ static int dedup_check(const cli_command *self, const dedup_settings *s)
                                    "it excludes -k and -n");
     any.hash = secret_hash();
     any.secret = secret_bytes();
+    if (s->kind != NULL && filter_kind_check(s->kind) != CLI_GO)
+        return CLI_ERROR;
     if (s->kind != NULL && bly_plan(&plan, s->kind, &any) < 0)
         return filter_error();
     if (s->kind != NULL && !filter_kind_can(s->kind, BLY_CAN_ADD))

@@ -150,14 +150,16 @@ static bool diff_visit(void *context, const bly_listed *one)
 }
 
 /* What to ask for instead: two deviations more; or where chance was against
- * it, twice as many. */
+ * it, twice as many. Two digits of it say enough. */
 static int diff_crowd(const diff_job *job, uint64_t capacity)
 {
     double enough = ceil(job->differ.value + 2 * job->differ.sd);
 
     if (enough <= (double)capacity)
         enough = 2 * (double)capacity;
-    cli_text about = report_estimate(job->differ.value);
+    enough = ceil(enough / report_unit(enough)) * report_unit(enough);
+    double unit = report_unit(job->differ.sd);
+    cli_text about = report_estimate(round(job->differ.value / unit) * unit);
     bool one = strcmp(about.text, "1") == 0;
     return report_error("about %s %s, and '%s', which was made for %s, cannot "
                         "tell %s: ask for one made with 'bloomery sketch -d "
@@ -292,6 +294,7 @@ static int diff_compare(diff_job *job, bly_filter *mine)
     cli_lines lines;
     int status;
 
+    job->fed.full = "make the sketch with a larger -n";
     diff_open(job, &lines);
     status = feed_filter(mine, &lines, work_jobs(job->want->jobs),
                          !job->want->no_progress, &job->fed);
@@ -325,8 +328,9 @@ static int diff_estimate(diff_job *job)
     }
     if (!s->estimate)
         return CLI_GO;
-    return report_error("'%s' is of a kind that cannot be compared: make the "
-                        "sketch with -d, or of kind standard", job->name);
+    return report_error("'%s' is of kind %s, which cannot be compared: make "
+                        "the sketch with -d, or of kind standard", job->name,
+                        bly_kind_of(job->sketch));
 }
 
 static int diff_nearly(diff_job *job)
@@ -375,11 +379,10 @@ static void diff_verbose(const diff_job *job)
                     job->only_sketch == 1 ? "key is" : "keys are",
                     report_count(job->only_keys).text);
     else
-        report_note("%s: %s %s surely only here; %s ± %s keys differ",
+        report_note("%s: %s %s surely only here; %s keys differ",
                     job->name, report_count(job->only_keys).text,
                     job->only_keys == 1 ? "key is" : "keys are",
-                    report_estimate(job->differ.value).text,
-                    report_estimate(job->differ.sd).text);
+                    report_spread(job->differ.value, job->differ.sd).text);
 }
 
 /* Say what was asked for; the exit status. */
@@ -393,9 +396,8 @@ static int diff_report(const diff_job *job)
     if (s->json)
         diff_json(job);
     else if (s->estimate)
-        output_format("%s ± %s keys differ\n",
-                      report_estimate(job->differ.value).text,
-                      report_estimate(job->differ.sd).text);
+        output_format("%s keys differ\n",
+                      report_spread(job->differ.value, job->differ.sd).text);
     else if (s->verbose)
         diff_verbose(job);
     report_keyless(job->fed.keyless);
@@ -512,21 +514,21 @@ const cli_command cmd_diff = {
     .operands = "SKETCH [KEYS...]",
     .summary = "print the keys that a sketch's owner lacks",
     .text =
-        "Reads keys, one per line, from the files KEYS (or standard input) and "
-        "prints those that are surely not among the keys SKETCH was made of, "
-        "each once, in the order of the input; with --both or --theirs also "
-        "what SKETCH has and KEYS lack.\n\n"
+        "Reads keys, one per line, from the files KEYS (or standard input) "
+        "and prints those that are surely not among the keys SKETCH was made "
+        "of, each once, in the order of the input; with --both or --theirs "
+        "also what SKETCH has and KEYS lack.\n\n"
         "A sketch made with 'bloomery sketch -d' shows all differences, if "
-        "there are no more than it was made for; if there are, the error "
-        "says about how many, and what to ask for. Keys from a pipe are kept "
-        "in a temporary file (in TMPDIR, or /tmp) to be read twice; apart from "
+        "there are no more than it was made for; if there are, the error says "
+        "about how many, and what to ask for. Keys from a pipe are kept in a "
+        "temporary file (in TMPDIR, or /tmp) to be read twice; apart from "
         "that it takes 11 to 22 bytes of memory a key.\n\n"
         "Any other filter that never loses a key is a sketch too. It finds "
         "what its owner lacks, except for a share equal to its false-positive "
         "rate, and never a key that the owner has. What only its owner has it "
-        "cannot show. -e, -v and --json estimate how many keys differ from two "
-        "filters, which their kind must allow (see 'overlap' in 'bloomery "
-        "kinds').",
+        "cannot show. -e, -v and --json estimate how many keys differ by "
+        "comparing two filters, if their kind can be compared (see 'overlap' "
+        "in 'bloomery kinds').",
     .options = diff_options,
     .examples = diff_examples,
     .status = "0 if no difference was found, 1 if there is one, 2 after an "

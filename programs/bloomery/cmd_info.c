@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 typedef struct {
     bool        json;
@@ -65,6 +66,21 @@ static bool info_json_label(void *context, const bly_label_t *label)
 
 /* ==== One file ========================================================== */
 
+/* What stands in the header where others have the seed: opened with a secret,
+ * the filter has none. */
+static const char *info_seed(void)
+{
+    return secret_bytes() != NULL ? "mark" : "seed";
+}
+
+static void info_json_geometry(const uint64_t geometry[4])
+{
+    json_open_array("geometry");
+    for (size_t i = 0; i < 4; i++)
+        json_count(NULL, geometry[i]);
+    json_close_array();
+}
+
 static void info_json(const bly_filter *filter, const bly_stat_t *stat,
                       const char *file)
 {
@@ -82,7 +98,7 @@ static void info_json(const bly_filter *filter, const bly_stat_t *stat,
     json_real("fill", stat->fill);
     json_real("rate", stat->rate);
     json_real("planned_rate", stat->planned_rate);
-    json_count("seed", stat->seed);
+    json_count(info_seed(), stat->seed);
     json_string("hash", stat->hash);
     json_count("probes", stat->probes);
     json_labels(stat->label_bits, stat->label_least, stat->label_most);
@@ -92,10 +108,7 @@ static void info_json(const bly_filter *filter, const bly_stat_t *stat,
         json_count("window", stat->window);
     json_real("distinct", stat->distinct);
     json_real("distinct_sd", stat->distinct_sd);
-    json_open_array("geometry");
-    for (size_t i = 0; i < 4; i++)
-        json_count(NULL, stat->geometry[i]);
-    json_close_array();
+    info_json_geometry(stat->geometry);
     bly_list_labels(filter, info_json_label, &labels);
     if (labels)
         json_close_array();
@@ -112,9 +125,8 @@ static void info_keys(const bly_stat_t *stat)
         output_format("  different  %s\n",
                       report_estimate(stat->distinct).text);
     else if (isfinite(stat->distinct))
-        output_format("  different  %s ± %s, estimated from the bits\n",
-                      report_estimate(stat->distinct).text,
-                      report_estimate(stat->distinct_sd).text);
+        output_format("  different  %s, estimated from the bits\n",
+                      report_spread(stat->distinct, stat->distinct_sd).text);
     else
         output_format("  different  unknown (the filter %s)\n",
                       stat->window < UINT64_MAX ? "forgets"
@@ -138,6 +150,20 @@ static void info_rate(const bly_stat_t *stat)
                       report_percent(stat->planned_rate).text);
 }
 
+static void info_mark(const char *hash, uint64_t mark)
+{
+    char digits[17];
+
+    numbers_hex(digits, mark);
+    output_format("  hash       %s, mark of the secret %s\n", hash, digits);
+}
+
+static void info_geometry(const uint64_t g[4])
+{
+    output_format("  geometry   %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+                  "\n", g[0], g[1], g[2], g[3]);
+}
+
 static void info_text(const bly_filter *filter, const bly_stat_t *stat,
                       const char *file)
 {
@@ -146,7 +172,7 @@ static void info_text(const bly_filter *filter, const bly_stat_t *stat,
     output_text(file);
     output_format("\n  kind       %s\n", stat->kind);
     info_keys(stat);
-    output_format("  size       %s, %.2f bits per key planned for\n",
+    output_format("  size       %s, %.2f bits for each key planned\n",
                   report_bytes(stat->bytes).text, stat->bits_per_key);
     if (stat->packed > 0)
         output_format("  packed     about %s when saved or sent\n",
@@ -172,19 +198,71 @@ static void info_text(const bly_filter *filter, const bly_stat_t *stat,
     if (stat->label_bits > 0)
         output_format("  labels     %" PRIu64 " .. %" PRIu64 "\n",
                       stat->label_least, stat->label_most);
-    output_format("  hash       %s, seed %" PRIu64 "\n", stat->hash,
-                  stat->seed);
-    output_format("  geometry   %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-                  "\n", stat->geometry[0], stat->geometry[1],
-                  stat->geometry[2], stat->geometry[3]);
+    if (secret_bytes() != NULL)
+        info_mark(stat->hash, stat->seed);
+    else
+        output_format("  hash       %s, seed %" PRIu64 "\n", stat->hash,
+                      stat->seed);
+    info_geometry(stat->geometry);
     bly_list_labels(filter, info_text_label, &labels);
+}
+
+/* ==== Without the secret ================================================ */
+
+static void info_header_json(const bly_header *header, const char *file)
+{
+    json_open_object(NULL);
+    json_string("file", file);
+    json_string("kind", header->kind);
+    json_count("items", header->items);
+    json_count("capacity", header->capacity);
+    json_count("bytes", header->bytes);
+    json_real("planned_rate", header->rate);
+    json_count("mark", header->seed);
+    json_string("hash", header->hash);
+    info_json_geometry(header->geometry);
+    json_close_object();
+}
+
+static void info_header_text(const bly_header *header, const char *file)
+{
+    bool known = header->items < UINT64_MAX;
+
+    output_format("%s\n  kind       %s\n", file, header->kind);
+    output_format("  keys       %s added, planned for %s\n",
+                  known ? report_count(header->items).text : "unknown how many",
+                  report_count(header->capacity).text);
+    output_format("  size       %s\n", report_bytes(header->bytes).text);
+    output_format("  rate       planned %s\n",
+                  report_percent(header->rate).text);
+    info_mark(header->hash, header->seed);
+    info_geometry(header->geometry);
+}
+
+/* Is a secret all that is lacking? Then there is the header. */
+static bool info_header(const char *file, bool json)
+{
+    bly_header header;
+    bly_filter *filter;
+
+    if (secret_bytes() != NULL || !filter_peek(&header, file)
+        || strcmp(header.hash, "siphash") != 0
+        || bly_open(&filter, file, BLY_MAP, NULL) != BLY_ESECRET)
+        return false;
+    (json ? info_header_json : info_header_text)(&header, file);
+    report_note("note: the keys of '%s' are hashed with a secret: give it by "
+                "--key-file to see more", file);
+    return true;
 }
 
 static int info_file(const char *file, bool json)
 {
-    bly_filter *filter = filter_map(file, 0);
+    bly_filter *filter;
     bly_stat_t stat;
 
+    if (info_header(file, json))
+        return CLI_OK;
+    filter = filter_map(file, 0);
     if (filter == NULL)
         return CLI_ERROR;
     bly_stat(&stat, filter);
@@ -225,12 +303,15 @@ const cli_command cmd_info = {
     .summary = "show what a filter is and how full it is",
     .text =
         "Prints for each filter its kind, how many keys it holds and was "
-        "planned for, its size, how full it is, and its false-positive rate as "
-        "it stands now, computed from the bits themselves. For kinds whose "
+        "planned for, its size, how full it is, and its false-positive rate "
+        "as it stands now, computed from the bits themselves. For kinds whose "
         "labels are ordered (spatial, attenuated) there is a line for each "
-        "label that is there: the share of the cells that show it, of "
-        "strangers that are said to have it, and of the keys that have it "
-        "which are said to have another.\n\n"
+        "label that is there. It tells which share of the cells shows the "
+        "label, which share of strangers (keys that were never put) is said "
+        "to have it, and which share of the keys that have it is said to "
+        "have another.\n\n"
+        "Of a filter that is hashed with a secret only the header is shown, "
+        "unless --key-file is given.\n\n"
         "The header is checked, the rest is trusted: 'bloomery check' reads "
         "and checks everything.",
     .options = info_options,

@@ -21,7 +21,7 @@ static const cli_option kinds_options[] = {
 };
 
 static const cli_example kinds_examples[] = {
-    { "bloomery kinds", "All kinds, a line each." },
+    { "bloomery kinds", "All kinds, and what each can do." },
     { "bloomery kinds standard", "One kind with its options." },
     { NULL, NULL }
 };
@@ -73,8 +73,10 @@ static void kinds_abilities(const bly_kind_info *kind)
 
 static void kinds_row(const bly_kind_info *kind)
 {
-    output_format("%-16s  %-10s  %s\n", kind->name, kind->family,
-                  kind->summary);
+    output_format("%-13s %-10s %s\n%25s", kind->name, kind->family,
+                  kind->summary, "");
+    kinds_abilities(kind);
+    output_text("\n");
 }
 
 static void kinds_markdown(const bly_kind_info *kind)
@@ -135,10 +137,9 @@ static int kinds_run(const cli_command *self, int argc, char **argv)
         kinds_all(&s);
         return CLI_OK;
     }
+    if (filter_kind_check(operands.names[0]) != CLI_GO)
+        return CLI_ERROR;
     kind = bly_kind_find(operands.names[0]);
-    if (kind == NULL)
-        return report_error("there is no kind '%s': 'bloomery kinds' lists "
-                            "them", operands.names[0]);
     (s.json ? kinds_json : s.markdown ? kinds_markdown : kinds_one)(kind);
     return CLI_OK;
 }
@@ -148,9 +149,9 @@ const cli_command cmd_kinds = {
     .operands = "[KIND]",
     .summary = "list the kinds of filters, or the options of one",
     .text =
-        "Lists the kinds of filters, with the family of each. With KIND it "
-        "shows what this kind can do and which options it has; -k of 'build' "
-        "and 'plan' takes them as "
+        "Lists the kinds of filters, with the family of each, and below it "
+        "what it can do. With KIND it shows this one, and which options it "
+        "has; -k of 'build' and 'plan' takes them as "
         "KIND:OPTION=VALUE,OPTION=VALUE.",
     .options = kinds_options,
     .examples = kinds_examples,

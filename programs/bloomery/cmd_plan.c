@@ -103,6 +103,8 @@ static int plan_one(const plan_settings *s, const bly_spec *spec)
 {
     bly_plan_t plan;
 
+    if (filter_kind_check(s->kind) != CLI_GO)
+        return CLI_ERROR;
     if (bly_plan(&plan, s->kind, spec) < 0)
         return filter_error();
     if (s->json)

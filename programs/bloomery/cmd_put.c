@@ -9,7 +9,7 @@ static const cli_example put_examples[] = {
       "Lines such as '7 TAB alice': alice has the label 7 from now on." },
     { "bloomery get shard.bly names.txt | sed 's/^3\\t/5\\t/' "
       "| bloomery put shard.bly",
-      "Those of these names that have label 3 get label 5." },
+      "The names that have label 3 get label 5." },
     { "bloomery put zones.bly more.tsv",
       "zones.bly is of kind spatial: the keys of more.tsv are added with their "
       "areas." },
@@ -19,6 +19,7 @@ static const cli_example put_examples[] = {
 static int put_run(const cli_command *self, int argc, char **argv)
 {
     static const cli_change how = { feed_put, BLY_CAN_LABEL,
+                                    "carries no labels",
                                     "the FILE to change is missing", 1 };
 
     return change_run(self, &how, argc, argv);

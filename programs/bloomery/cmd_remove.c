@@ -15,6 +15,7 @@ static const cli_example remove_examples[] = {
 static int remove_run(const cli_command *self, int argc, char **argv)
 {
     static const cli_change how = { feed_out, BLY_CAN_REMOVE,
+                                    "cannot remove keys",
                                     "the FILE to remove from is missing", 0 };
 
     return change_run(self, &how, argc, argv);

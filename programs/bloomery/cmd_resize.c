@@ -50,8 +50,8 @@ static int resize_file(const resize_settings *s, const char *path,
     if (bly_open(&filter, path, 0, secret_options()) < 0)
         return filter_error();
     if (!filter_can(filter, BLY_CAN_RESIZE))
-        status = report_error("'%s' is of a kind that cannot be resized: build "
-                              "a new one with -n", path);
+        status = filter_cannot(filter, path, "cannot be resized",
+                               BLY_CAN_RESIZE);
     else if (bly_resize(filter, s->capacity) < 0)
         status = filter_error();
     else

@@ -24,8 +24,9 @@ static const cli_option sketch_options[] = {
     { 'd', "differences", "N", CLI_ITEMS,
       offsetof(sketch_settings, differences), false,
       "Make a sketch from which up to N differences can be found exactly, "
-      "however many the keys: both sides together, keys that only one has. It "
-      "takes 16 bytes each and half as much again, more if N is small." },
+      "however many keys there are. A difference is a key that only one of "
+      "the two sides has. The sketch takes 24 bytes for each, more if N is "
+      "small." },
     { 'w', "whole", "BYTES", CLI_ITEMS, offsetof(sketch_settings, whole),
       false, "With -d: let the sketch carry the keys themselves, of up to so "
       "many bytes (at most 255), so that the other side can print keys that it "
@@ -63,8 +64,8 @@ static const cli_example sketch_examples[] = {
       "Compare with a list elsewhere: all that differs, keys of up to 40 "
       "bytes." },
     { "bloomery sketch -p 0.1% -o mine.bly keys.txt",
-      "For a peer that has a large part of its keys alone: a filter, 14.4 bits "
-      "a key, by which it misses one lacking key in a thousand." },
+      "For a peer whose keys differ much: a filter, 14.4 bits a key, with "
+      "which the peer overlooks one lacking key in a thousand." },
     { NULL, NULL }
 };
 
@@ -253,10 +254,10 @@ const cli_command cmd_sketch = {
     .operands = "[KEYS...]",
     .summary = "make a small sketch of keys, for another side to compare",
     .text =
-        "Reads keys, one per line, from the files KEYS (or standard input) and "
-        "writes a sketch of them to FILE: for 'bloomery diff', which shows "
-        "another side what only it has, and what only this one has, without "
-        "the keys being sent.\n\n"
+        "Reads keys, one per line, from the files KEYS (or standard input) "
+        "and writes a sketch of them to FILE. Send that to another side: "
+        "there 'bloomery diff' shows which keys only one of the two has, "
+        "without the keys being sent.\n\n"
         "With -d the sketch (a filter of kind invertible) finds up to that "
         "many differences exactly, and its size depends on their number only; "
         "of more it says about how many. It is for sets that are nearly the "
@@ -267,8 +268,8 @@ const cli_command cmd_sketch = {
         "overlooked. It is for sets that differ much, or by an unknown number "
         "of keys.\n\n"
         "A sketch is a file of the same format as any filter; 'bloomery info' "
-        "and 'bloomery check' take it, and 'bloomery unite' takes two of "
-        "one plan whose keys are different.",
+        "and 'bloomery check' take it, and 'bloomery unite' takes two of one "
+        "plan whose keys are different.",
     .options = sketch_options,
     .examples = sketch_examples,
     .status = "0 if the sketch was made, 2 after an error; FILE is then as it "

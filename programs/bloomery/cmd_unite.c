@@ -26,11 +26,11 @@ const cli_command cmd_unite = {
     .operands = "A B...",
     .summary = "make a filter of the keys that are in any of several",
     .text =
-        "Writes to OUT the union of the filters: just the filter that adding "
-        "the keys of all of them would make. They must be of one "
-        "kind, capacity, rate, hash and seed: build the parts with the same "
-        "-k, -n, -p, -H and -s, where -n is the number of keys of the "
-        "whole. --level differs: see there.",
+        "Writes to OUT the union of the filters: the very filter that would "
+        "be made by adding the keys of all of them to one. They must be of "
+        "one kind, capacity, rate, hash and seed: build the parts with the "
+        "same -k, -n, -p, -H and -s, where -n is the number of keys of the "
+        "whole. With --level the filters may be unlike: see there.",
     .options = combine_level_options,
     .examples = unite_examples,
     .status = "0 if OUT was written, 2 after an error; OUT is then as it was "

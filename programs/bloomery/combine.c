@@ -31,9 +31,10 @@ const cli_option combine_options[] = {
 const cli_option combine_level_options[] = {
     COMBINE_OPTIONS,
     { 'l', "level", "N", CLI_ITEMS, offsetof(combine_settings, level), false,
-      "For a filter A that can 'unite at': give the keys of the other filters "
-      "the label N. Those may be of the kind that its levels are, or like A, "
-      "whose labels then grow by N." },
+      "Unite at a label: the keys of the other filters get the label N in A, "
+      "which must be of a kind that can 'unite at'. Each other filter is "
+      "either of the kind that the levels of A are, or like A: then N is added "
+      "to the labels of its keys." },
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
 

@@ -35,6 +35,7 @@ int disjoint_run(cli_hashes *hashes, size_t *members,
 typedef struct {
     cli_feed   *feed;
     uint64_t    ability;        /* BLY_CAN_ADD                            */
+    const char *lacks;          /* what is said of a kind without it      */
     const char *missing;        /* what to say when FILE is               */
     uint64_t    label;          /* the labels' column by default; 0: none */
 } cli_change;

@@ -12,6 +12,18 @@ static const cli_command *const main_commands[] = {
     &cmd_sketch, &cmd_diff, &program_cmd_help, NULL
 };
 
+static const cli_example main_environment[] = {
+    { "TMPDIR",
+      "The folder of temporary files, which 'dedup --exact' and 'diff' need "
+      "for keys from a pipe, and 'dedup --exact' for what does not fit into "
+      "its memory. Default: /tmp." },
+    { "XDG_CACHE_HOME",
+      "'advise --measure' keeps what it measures in the folder bloomery of "
+      "this one, where 'advise' finds it. Default: ~/.cache, with ~ from "
+      "HOME." },
+    { NULL, NULL }
+};
+
 static const cli_program main_program = {
     .name = "bloomery",
     .version = BLY_VERSION,
@@ -26,8 +38,12 @@ static const cli_program main_program = {
     .first =
         "  bloomery build -p 1% -o words.bly words.txt\n"
         "  bloomery query words.bly < text\n",
-    .status = "0 if all went well (query: if a line was selected), 1 if query "
-              "selected none, 2 after an error.",
+    .status =
+        "0 if all went well; 2 after an error. 1 is an answer: of 'query' that "
+        "it selected no line, of 'count' and 'get' that no key is there, of "
+        "'remove' that some keys were not there or could not be removed, of "
+        "'put' that some were not there, of 'diff' that there is a difference.",
+    .environment = main_environment,
     .commands = main_commands,
 };
 

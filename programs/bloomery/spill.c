@@ -32,9 +32,15 @@ static const char *spill_folder(void)
 /* A store needs no file while it has memory; `instead` says so. */
 static int spill_refuse(const char *what, const char *instead)
 {
+    int error = errno;
+    const char *folder = error == EACCES || error == EROFS
+                       ? "a folder that you may write in"
+                       : error == ENOENT || error == ENOTDIR
+                       ? "a folder that exists" : "a folder with room";
+
     return report_error("cannot %s a temporary file in '%s': %s: set TMPDIR to "
-                        "a folder with room%s",
-                        what, spill_folder(), strerror(errno), instead);
+                        "%s%s", what, spill_folder(), strerror(error), folder,
+                        instead);
 }
 
 static int spill_refuse_store(const char *what)

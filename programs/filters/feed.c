@@ -48,6 +48,7 @@ struct feed_job {
     bool        whole;          /* keys go in or out themselves: the kind may
                                    want more of them than their hashes    */
     bool        shared;         /* many threads may add at once           */
+    const char *full;           /* what to do when the filter is          */
     const char *path;           /* the file that is being read            */
     uint64_t    lines;          /* before the next chunk, of this file    */
 };
@@ -239,9 +240,7 @@ static int feed_add(const feed_job *job, cli_worker *w)
     if (!job->shared)
         feed_add_all(job, own);
     if (own->status == BLY_EFULL)
-        return report_error("%s; nothing was saved%s", bly_why(),
-                            filter_can(job->filter, BLY_CAN_RESIZE)
-                            ? " (see 'bloomery resize')" : "");
+        return report_error("%s; nothing was saved: %s", bly_why(), job->full);
     if (own->status == BLY_EPARAM)
         return feed_blame(job, w, own->done);
     return own->status < 0 ? filter_error() : CLI_GO;
@@ -399,6 +398,7 @@ int feed_filter(bly_filter *filter, cli_lines *lines, size_t jobs,
                 bool progress, cli_fed *out)
 {
     feed_job job = { .filter = filter, .fed = out, .take = feed_add,
+                     .full = out->full,
                      .whole = filter_can(filter, BLY_CAN_WHOLE_KEYS) };
 
     return feed_run(&job, lines, jobs, "adding", progress);
@@ -408,6 +408,7 @@ int feed_shared(bly_filter *filter, cli_lines *lines, size_t jobs,
                 bool progress, cli_fed *out)
 {
     feed_job job = { .filter = filter, .fed = out, .take = feed_add,
+                     .full = out->full,
                      .whole = filter_can(filter, BLY_CAN_WHOLE_KEYS),
                      .shared = true };
 
@@ -449,40 +450,53 @@ int feed_hashes(cli_hashes *hashes, cli_lines *lines, size_t jobs,
 
 static bool feed_count_work(void *unused, cli_worker *w)
 {
-    uint64_t *keys = w->own;
+    cli_fed *own = w->own;
 
     (void)unused;
-    *keys = 0;
-    for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); )
-        *keys += w->batch->n;
+    own->keys = own->keyless = 0;
+    for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); ) {
+        own->keys += w->batch->n;
+        own->keyless += w->batch->keyless;
+    }
     return true;
 }
 
 static int feed_count_commit(void *argument, cli_worker *w)
 {
-    uint64_t *keys = argument;
+    const cli_fed *own = w->own;
+    cli_fed *sum = argument;
 
     if (w->chunk.error != 0)
         return lines_refuse(w->chunk.path, w->chunk.error);
-    *keys += *(uint64_t *)w->own;
-    progress_at(*keys, w->chunk.bytes);
+    sum->keys += own->keys;
+    sum->keyless += own->keyless;
+    progress_at(sum->keys, w->chunk.bytes);
     return CLI_GO;
 }
 
-int feed_count(cli_lines *lines, size_t jobs, bool progress, uint64_t *keys)
+int feed_count(cli_lines *lines, size_t jobs, bool progress, cli_fed *out)
 {
-    static const cli_work work = { sizeof(uint64_t), feed_count_work,
+    static const cli_work work = { sizeof(cli_fed), feed_count_work,
                                    feed_count_commit, NULL };
     uint64_t total = 0;
     int status = lines_measure(lines, &total);
 
     if (status == CLI_ERROR)
         return status;
-    *keys = 0;
+    *out = (cli_fed){ .keys = 0 };
     progress_start("counting", total, progress);
-    status = work_run(lines, &work, keys, jobs);
+    status = work_run(lines, &work, out, jobs);
     progress_end();
-    return status;
+    return status == CLI_GO ? feed_some(out) : status;
+}
+
+int feed_some(const cli_fed *fed)
+{
+    if (fed->keys > 0 || fed->keyless == 0)
+        return CLI_GO;
+    return report_error("no line has a key: %s %s no such column: check -f and "
+                        "-t", report_count(fed->keyless).text,
+                        fed->keyless == 1 ? "line has" : "lines have");
 }
 
 /* ==== The report ======================================================== */
@@ -562,6 +576,13 @@ static void feed_warn(const bly_stat_t *stat, const char *advice)
                 report_count(stat->capacity).text,
                 report_percent(stat->rate).text,
                 report_percent(stat->planned_rate).text, advice);
+}
+
+void feed_none(const bly_filter *filter)
+{
+    report_note("note: there are no keys: the filter is empty%s",
+                filter_can(filter, BLY_CAN_ADD)
+                ? ", and planned for few (-n plans it for more)" : "");
 }
 
 void feed_report(const bly_filter *filter, const cli_fed *fed,

@@ -9,15 +9,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The library knows no options: where it is about a secret, say which. */
 int filter_error(void)
 {
-    return report_error("%s", bly_why());
+    return report_error("%s%s", bly_why(), strstr(bly_why(), " secret")
+                        ? " (--key-file)" : "");
 }
 
 bool filter_broken(const bly_stat_t *stat)
@@ -64,6 +67,40 @@ bool filter_kind_can(const char *kind, uint64_t ability)
 bool filter_can(const bly_filter *filter, uint64_t ability)
 {
     return (bly_can(filter) & ability) != 0;
+}
+
+int filter_cannot(const bly_filter *filter, const char *path,
+                  const char *lacks, uint64_t ability)
+{
+    char able[400] = "";
+    size_t n, used = 0;
+    const bly_kind_info *const *kinds = bly_kinds(&n);
+
+    for (size_t i = 0; i < n && used < sizeof able; i++)
+        if ((kinds[i]->can & ability) != 0)
+            used += (size_t)snprintf(able + used, sizeof able - used, "%s%s",
+                                     used > 0 ? ", " : "", kinds[i]->name);
+    return report_error("'%s' is of kind %s, which %s: the kinds that can '%s' "
+                        "are %s", path, bly_kind_of(filter), lacks,
+                        bly_ability(ability), able);
+}
+
+int filter_kind_check(const char *kind)
+{
+    size_t n, length = strcspn(kind, ":");
+    const bly_kind_info *const *kinds = bly_kinds(&n);
+    cli_nearest nearest = nearest_to(kind, length);
+
+    if (bly_kind_find(kind) != NULL)
+        return CLI_GO;
+    for (size_t i = 0; i < n; i++)
+        nearest_try(&nearest, kinds[i]->name);
+    length = length < 40 ? length : 40;
+    if (nearest.name == NULL)
+        return report_error("there is no kind '%.*s': 'bloomery kinds' lists "
+                            "them", (int)length, kind);
+    return report_error("there is no kind '%.*s': did you mean '%s'? 'bloomery "
+                        "kinds' lists them", (int)length, kind, nearest.name);
 }
 
 bool filter_peek(bly_header *header, const char *path)
@@ -125,6 +162,16 @@ int filter_check_numbers(const bly_filter *filter, const bly_key *keys,
 
 /* ==== Before the work =================================================== */
 
+static const char *filter_folder_advice(int error)
+{
+    if (error == ENOENT)
+        return "make the folder, or name another place";
+    if (error == EACCES)
+        return "you may not make files there: its owner can permit it "
+               "(chmod), or name another place";
+    return "name another place";
+}
+
 /* The folder that will hold `path`: "." or all before the last slash. */
 static int filter_check_folder(const char *path)
 {
@@ -141,11 +188,11 @@ static int filter_check_folder(const char *path)
     folder[length] = '\0';
     if (access(folder, W_OK | X_OK) < 0)
         error = errno;
+    if (error != 0)
+        report_error("cannot write '%s': its folder '%s': %s: %s", path, folder,
+                     strerror(error), filter_folder_advice(error));
     free(folder);
-    if (error == 0)
-        return CLI_GO;
-    return report_error("cannot write '%s': its folder: %s: make the folder, "
-                        "or name another place", path, strerror(error));
+    return error == 0 ? CLI_GO : CLI_ERROR;
 }
 
 /* A link leads elsewhere and a device is written straight: for these the
@@ -198,7 +245,7 @@ int filter_check_output(const char *path, const cli_operands *inputs,
     if (inputs->count <= first && filter_is_stdin(&about))
         return filter_is_both(path, "the keys' input");
     if (secret_is_in(path))
-        return filter_is_both(path, "the key file");
+        return filter_is_both(path, "the file of the secret");
     return filter_check_place(path);
 }
 
@@ -228,7 +275,7 @@ int filter_save(const bly_filter *filter, const char *path)
     if (strcmp(path, "-") == 0)
         return filter_send(filter);
     if (secret_is_in(path))
-        return filter_is_both(path, "the key file");
+        return filter_is_both(path, "the file of the secret");
     return bly_save(filter, path) < 0 ? filter_error() : CLI_OK;
 }
 
@@ -267,8 +314,7 @@ int filter_lock(const char *path)
         int fd = filter_lock_once(path);
 
         if (fd < 0) {
-            report_error("cannot open and lock '%s': %s: check the name and "
-                         "the permissions", path, strerror(errno));
+            report_unread("open and lock", path, errno);
             return -1;
         }
         if (fstat(fd, &locked) == 0 && stat(path, &named) == 0

@@ -3,7 +3,7 @@
  * Floor 8, above the frame: this folder, the frame and <bloomery.h> are all it
  * includes.
  *
- *      secret.c    the secret key of --key-file
+ *      secret.c    the secret of --key-file
  *      filter.c    opening, locking and saving of filter files
  *      paged.c     filters that are used in their file
  *      feed.c      keys of lines -> into a filter or out, and the report
@@ -20,28 +20,28 @@
 /* Of all that make or open filters. */
 #define CLI_SECRET_OPTION(settings, key_file)                                 \
     { 0, "key-file", "FILE", CLI_TEXT, offsetof(settings, key_file), false,   \
-      "The secret key of filters whose hash is siphash: FILE holds 16 bytes, "\
+      "The secret of filters whose hash is siphash: FILE holds 16 bytes, "    \
       "or 32 hexadecimal digits. Make one by '(umask 077; head -c 16 "        \
       "/dev/urandom > FILE)', and keep it: the filter does not hold it, and " \
-      "nobody can use the filter without." }
+      "nobody can use the filter without it." }
 
 /* Of those whose filters nobody sees. */
 #define CLI_SECRET_HASH_OPTION(settings, key_file)                            \
     { 0, "key-file", "FILE", CLI_TEXT, offsetof(settings, key_file), false,   \
       "For lines that an enemy may choose: hash them by siphash with the "    \
-      "secret key in FILE, 16 bytes or 32 hexadecimal digits." }
+      "secret in FILE, 16 bytes or 32 hexadecimal digits." }
 
-/* Read the key; `path` NULL: there is none. CLI_GO or CLI_ERROR. */
+/* Read the secret; `path` NULL: there is none. CLI_GO or CLI_ERROR. */
 int secret_read(const char *path);
 
-/* Is this the file that the key was read from? Then it is not to be written. */
+/* Is this the file that the secret was read from? Then it is not to be written. */
 bool secret_is_in(const char *path);
 
-/* How filters are to be opened; what a bly_spec is to have, NULL or the key. */
+/* How filters are to be opened; what a bly_spec is to have, NULL or the secret. */
 const bly_options *secret_options(void);
 const void        *secret_bytes(void);
 
-/* The hash function where the key alone decides: siphash, or NULL, the
+/* The hash function where the secret alone decides: siphash, or NULL, the
  * default. */
 const char        *secret_hash(void);
 
@@ -74,6 +74,14 @@ int filter_lock(const char *path);
 bool filter_can(const bly_filter *filter, uint64_t ability);
 bool filter_kind_can(const char *kind, uint64_t ability);
 
+/* Refuse the filter of this file, whose kind `lacks` what the ability is about
+ * ("does not count"), and name the kinds that have it; CLI_ERROR. */
+int filter_cannot(const bly_filter *filter, const char *path,
+                  const char *lacks, uint64_t ability);
+
+/* Is there such a kind, whatever its options? CLI_GO or CLI_ERROR. */
+int filter_kind_check(const char *kind);
+
 /* What the header of an ordinary file says; false: there is none. */
 bool filter_peek(bly_header *header, const char *path);
 
@@ -100,9 +108,9 @@ bool filter_same(const char *a, const char *b);
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(settings, memory), false,     \
       "Work in the file page by page, and collect keys in this much memory: "  \
       "64M, 1G (K, M, G, T are powers of 1024), 24 bytes for each. For "      \
-      "kinds that consist of pages; one of more than half the memory is "     \
-      "always worked on so, with a fourth of the memory. At most four "       \
-      "times the filter's own size is used." }
+      "kinds that consist of pages (buffered). A filter of more than half "   \
+      "the memory is always worked on so, with a fourth of the memory; but "  \
+      "never with more than four times its own size." }
 
 /* Is so much for --memory possible here? CLI_GO, CLI_ERROR. */
 int paged_memory_check(uint64_t memory);
@@ -142,6 +150,7 @@ typedef struct {
     uint64_t keys, keyless, bytes;
     uint64_t absent, unsafe;    /* not removed, or without a new label     */
     double   seconds;
+    const char *full;           /* before adding: what to do when it is full */
 } cli_fed;
 
 /* Do something with every key of the lines. CLI_OK, or CLI_ERROR when it has
@@ -182,8 +191,12 @@ typedef struct {
 int feed_hashes(cli_hashes *hashes, cli_lines *lines, size_t jobs,
                 bool progress, cli_fed *out);
 
-/* Only count the keys. */
-int feed_count(cli_lines *lines, size_t jobs, bool progress, uint64_t *keys);
+/* Only count the keys, as feed_some likes them. */
+int feed_count(cli_lines *lines, size_t jobs, bool progress, cli_fed *out);
+
+/* There may be no lines; but if there are, is there a key in any of them?
+ * CLI_GO or CLI_ERROR. */
+int feed_some(const cli_fed *fed);
 
 typedef struct {
     const char *output;         /* the name of the filter's file */
@@ -193,6 +206,9 @@ typedef struct {
     uint64_t ranks, sent;       /* of bloomery-mpi, and the bytes that they
                                    sent; 0 ranks: not to be told           */
 } cli_feed_report;
+
+/* The note about a filter of no keys, whose number nobody gave. */
+void feed_none(const bly_filter *filter);
 
 /* After saving: what was asked for, and warnings. */
 void feed_report(const bly_filter *filter, const cli_fed *fed,
@@ -217,9 +233,9 @@ void feed_report(const bly_filter *filter, const cli_fed *fed,
 #define CLI_HASH_OPTION(settings, hash)                                       \
     { 'H', "hash", "HASH", CLI_TEXT, offsetof(settings, hash), false,         \
       "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "      \
-      "fnv1a; for keys that an enemy may choose siphash, with --key-file; or "\
-      "of keys that are integers decimal (as text) or identity (up to 8 "     \
-      "bytes)." }
+      "fnv1a; siphash, with --key-file, for keys that an enemy may choose; "  \
+      "decimal or identity for keys that are integers, as text or in up to "  \
+      "8 bytes." }
 
 /* ==== asked.c =========================================================== */
 

@@ -1,6 +1,6 @@
-/* secret.c - the secret key of filters that are hashed by siphash.
+/* secret.c - the secret of filters that are hashed by siphash.
  *
- * A program works with one key, or with none: the file that --key-file names
+ * A program works with one secret, or with none: the file that --key-file names
  * is read once, before anything else is done, and all filters that are then
  * made or opened get what it holds. Floor 8; includes filters.h and
  * <bloomery.h> only.
@@ -101,14 +101,13 @@ static void secret_warn(int fd, const char *path)
 
     if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode)
         && (about.st_mode & 077) != 0)
-        report_note("warning: others may read the key in '%s': take that from "
+        report_note("warning: others may read the secret in '%s': take that from "
                     "them by 'chmod 600 %s'", path, path);
 }
 
 static int secret_refuse(const char *path)
 {
-    return report_error("cannot read the key in '%s': %s: check the name and "
-                        "the permissions", path, strerror(errno));
+    return report_unread("read the secret in", path, errno);
 }
 
 int secret_read(const char *path)
@@ -132,7 +131,7 @@ int secret_read(const char *path)
     taken = secret_take(text, (size_t)n);
     secret_wipe(text, sizeof text);
     if (!taken)
-        return report_error("'%s' holds no key, which is 16 bytes, or 32 "
+        return report_error("'%s' holds no secret, which is 16 bytes, or 32 "
                             "hexadecimal digits: make one by '(umask 077; "
                             "head -c 16 /dev/urandom > FILE)'", path);
     secret_how.secret = secret_key;

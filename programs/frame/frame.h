@@ -11,6 +11,7 @@
  *      report.c    errors, numbers for people, the clock
  *      output.c    standard output through one buffer, no error lost
  *      numbers.c   ITEMS, RATE, SEED and SEPARATOR as people write them
+ *      nearest.c   "did you mean?" for a name that there is not
  *      json.c      a JSON writer
  *      progress.c  the line that shows how far a long job is
  *      options.c   a command's option table -> its settings
@@ -52,6 +53,10 @@ void report_write(const char *line, size_t length);
 /* One line on stderr, "bloomery CMD: …"; returns CLI_ERROR. */
 int report_error(const char *format, ...) CLI_PRINTF(1, 2);
 
+/* "cannot VERB 'PATH'", with what errno said and how to mend it, for what is
+ * read; returns CLI_ERROR. */
+int report_unread(const char *verb, const char *path, int error);
+
 /* The same for what is no error. */
 void report_note(const char *format, ...) CLI_PRINTF(1, 2);
 
@@ -60,6 +65,15 @@ typedef struct { char text[48]; } cli_text;
 
 cli_text report_count(uint64_t n);              /* "104,334"              */
 cli_text report_estimate(double x);             /* "104,334", "unknown"   */
+
+/* What the second digit of x counts, 10 for 104; at least 1. */
+double report_unit(double x);
+
+/* "104,330 ± 120": x and its standard deviation, of which two digits are told,
+ * and x to the same place. */
+typedef struct { char text[100]; } cli_spread;
+cli_spread report_spread(double x, double sd);
+
 cli_text report_percent(double share);          /* "0.998 %"              */
 
 cli_text report_bytes(uint64_t bytes);          /* "2,048 bytes (2 KiB)"  */
@@ -107,6 +121,18 @@ void numbers_hex(char text[17], uint64_t value);
 
 /* The same for a number in a file, which does not end in NUL. */
 const char *numbers_label(const char *text, size_t length, uint64_t *out);
+
+/* ==== nearest.c ========================================================= */
+
+/* Of the names that are tried the one that is nearest to a word; NULL while
+ * none is near. */
+typedef struct {
+    const char *word, *name;
+    size_t      length, distance;
+} cli_nearest;
+
+cli_nearest nearest_to(const char *word, size_t length);
+void nearest_try(cli_nearest *nearest, const char *name);
 
 /* ==== json.c ============================================================ */
 
@@ -206,6 +232,7 @@ typedef struct {
     const char *text;           /* a paragraph                             */
     const char *first;          /* lines that make a first try             */
     const char *status;
+    const cli_example *environment;     /* variables; NULL: it reads none  */
     const cli_command *const *commands;         /* NULL ends it            */
 } cli_program;
 

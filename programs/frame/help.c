@@ -328,6 +328,20 @@ static void help_roff_also(void)
     }
 }
 
+static void help_roff_environment(void)
+{
+    const cli_example *variable = program->environment;
+
+    if (variable == NULL)
+        return;
+    output_text(".SH ENVIRONMENT\n");
+    for (; variable->command != NULL; variable++) {
+        output_format(".TP\n\\fB%s\\fR\n", variable->command);
+        help_roff_text(variable->what);
+        output_text("\n");
+    }
+}
+
 bool help_overview_roff(void)
 {
     help_roff_title(program->name, program->summary);
@@ -349,6 +363,7 @@ bool help_overview_roff(void)
     help_roff_option('V', "version", NULL, "Print the version.");
     output_text(".SH EXIT STATUS\n");
     help_roff_paragraphs(program->status);
+    help_roff_environment();
     help_roff_also();
     return !output_failed();
 }

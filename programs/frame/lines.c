@@ -111,8 +111,7 @@ int lines_refuse(const char *path, int error)
     if (lines_is_stdin(path))
         return report_error("cannot read standard input: %s: send the keys to "
                             "it, or name a file of keys", strerror(error));
-    return report_error("cannot read '%s': %s: check the name and the "
-                        "permissions", path, strerror(error));
+    return report_unread("read", path, error);
 }
 
 /* Bytes of one file, as lines_measure has it; errno where it is CLI_ERROR.

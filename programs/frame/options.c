@@ -72,19 +72,26 @@ int options_wrong(const cli_command *command, const char *what)
 }
 
 /* getopt tells an unknown long name and one that fits several alike. */
-static void options_bad_name(const cli_command *command, const char *word,
-                             char *what, size_t room)
+static int options_bad_name(const cli_command *command, const char *word)
 {
     const char *name = word + strspn(word, "-");
     size_t length = strcspn(name, "=");
+    cli_nearest nearest = nearest_to(name, length);
+    char what[512];
 
+    snprintf(what, sizeof what, "'%.400s' may stand for several options", word);
+    nearest_try(&nearest, "help");
     for (const cli_option *o = command->options; o->name != NULL; o++) {
-        if (strncmp(o->name, name, length) != 0)
-            continue;
-        snprintf(what, room, "'%.400s' may stand for several options", word);
-        return;
+        if (strncmp(o->name, name, length) == 0)
+            return options_wrong(command, what);
+        nearest_try(&nearest, o->name);
     }
-    snprintf(what, room, "there is no option '%.400s'", word);
+    snprintf(what, sizeof what, "there is no option '%.400s'", word);
+    if (nearest.name == NULL)
+        return options_wrong(command, what);
+    return report_error("there is no option '%.400s': did you mean '--%s'? "
+                        "See '%s %s --help'", word, nearest.name,
+                        program->name, command->name);
 }
 
 /* An option that is none, or a value where none belongs. */
@@ -99,7 +106,7 @@ static int options_unknown(const cli_command *command, char **argv)
     else if (optopt != 0)
         snprintf(what, sizeof what, "there is no option '-%c'", optopt);
     else
-        options_bad_name(command, argv[optind - 1], what, sizeof what);
+        return options_bad_name(command, argv[optind - 1]);
     return options_wrong(command, what);
 }
 
@@ -159,6 +166,14 @@ static const char *options_store(const cli_option *option, const char *text,
     return NULL;
 }
 
+/* The option by the name that it was given with. */
+static int options_refuse(const cli_option *option, int code, const char *wrong)
+{
+    if (code < OPTIONS_FIRST)
+        return report_error("-%c '%s' %s", option->letter, optarg, wrong);
+    return report_error("--%s '%s' %s", option->name, optarg, wrong);
+}
+
 /* One answer of getopt_long. */
 static int options_take(const cli_command *command, int code, char **argv,
                         void *settings, bool *seen)
@@ -177,9 +192,7 @@ static int options_take(const cli_command *command, int code, char **argv,
         return options_unknown(command, argv);
     seen[option - command->options] = true;
     wrong = options_store(option, optarg, settings);
-    if (wrong != NULL)
-        return report_error("%s '%s' %s", option->value, optarg, wrong);
-    return CLI_GO;
+    return wrong != NULL ? options_refuse(option, code, wrong) : CLI_GO;
 }
 
 static int options_complete(const cli_command *command, const bool *seen)

@@ -54,56 +54,16 @@ static const cli_command *program_find(const char *name)
     return NULL;
 }
 
-static size_t program_least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-enum { PROGRAM_LONGEST = 16 };
-
-/* Letters to change, add or drop between two names [Levenshtein 1966], row by
- * row of the table; PROGRAM_LONGEST where a name is longer than any command. */
-static size_t program_distance(const char *a, const char *b)
-{
-    size_t row[PROGRAM_LONGEST + 1], n = strlen(b);
-
-    if (strlen(a) > PROGRAM_LONGEST || n > PROGRAM_LONGEST)
-        return PROGRAM_LONGEST;
-    for (size_t j = 0; j <= n; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1] != '\0'; i++) {
-        size_t diagonal = row[0];
-
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t above = row[j];
-
-            row[j] = program_least(program_least(above, row[j - 1]) + 1,
-                                diagonal + (a[i - 1] != b[j - 1]));
-            diagonal = above;
-        }
-    }
-    return row[n];
-}
-
-/* A name that is at most two letters away, or half of a short one. */
 static int program_unknown(const char *name)
 {
-    const cli_command *nearest = NULL;
-    size_t best = program_least(3, strlen(name) / 2 + 1);
+    cli_nearest nearest = nearest_to(name, strlen(name));
 
-    for (size_t i = 0; program->commands[i] != NULL; i++) {
-        size_t distance = program_distance(name, program->commands[i]->name);
-
-        if (distance < best) {
-            best = distance;
-            nearest = program->commands[i];
-        }
-    }
-    if (nearest != NULL)
+    for (size_t i = 0; program->commands[i] != NULL; i++)
+        nearest_try(&nearest, program->commands[i]->name);
+    if (nearest.name != NULL)
         return report_error("there is no command '%s': did you mean '%s'? See "
-                            "'%s %s --help'", name, nearest->name,
-                            program->name, nearest->name);
+                            "'%s %s --help'", name, nearest.name,
+                            program->name, nearest.name);
     return report_error("there is no command '%s': '%s --help' lists them",
                         name, program->name);
 }

@@ -6,11 +6,13 @@
  */
 #include "frame/frame.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -77,6 +79,27 @@ int report_error(const char *format, ...)
     return CLI_ERROR;
 }
 
+/* Whose permission is lacking: that for the file, or for a folder before it? */
+static const char *report_advice(const char *path, int error)
+{
+    struct stat about;
+
+    if (error == ENOENT)
+        return "check the name";
+    if (error != EACCES && error != EPERM)
+        return "check the name and the permissions";
+    if (stat(path, &about) < 0 && errno == EACCES)
+        return "you may not enter one of the folders in its path: the owner "
+               "of that can permit it (chmod)";
+    return "you may not read it: its owner can permit it (chmod)";
+}
+
+int report_unread(const char *verb, const char *path, int error)
+{
+    return report_error("cannot %s '%s': %s: %s", verb, path, strerror(error),
+                        report_advice(path, error));
+}
+
 void report_note(const char *format, ...)
 {
     va_list arguments;
@@ -115,6 +138,22 @@ cli_text report_estimate(double x)
         snprintf(out.text, sizeof out.text, "%.4g", x);
     else
         snprintf(out.text, sizeof out.text, "unknown");
+    return out;
+}
+
+double report_unit(double x)
+{
+    return isfinite(x) && x >= 100 ? pow(10, floor(log10(x)) - 1) : 1;
+}
+
+cli_spread report_spread(double x, double sd)
+{
+    double unit = report_unit(sd);
+    cli_spread out;
+
+    snprintf(out.text, sizeof out.text, "%s ± %s",
+             report_estimate(round(x / unit) * unit).text,
+             report_estimate(round(sd / unit) * unit).text);
     return out;
 }
 

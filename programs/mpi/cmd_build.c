@@ -101,26 +101,20 @@ static int build_count(build_job *job, uint64_t *keys, uint64_t *keyless)
 static int build_plan(const build_job *job)
 {
     bly_plan_t plan;
-    bly_status status = bly_plan(&plan, job->want->kind, &job->spec);
+    bly_status status;
 
+    if (filter_kind_check(job->want->kind) != CLI_GO)
+        return CLI_ERROR;
+    status = bly_plan(&plan, job->want->kind, &job->spec);
     if (status < 0 && (job->spec.capacity > 0 || status != BLY_EPARAM))
         return filter_error();
     return CLI_GO;
 }
 
-static int build_no_keys(uint64_t keyless)
-{
-    if (keyless > 0)
-        return report_error("no keys in the files: %s %s no such column: "
-                            "check -f and -t", report_count(keyless).text,
-                            keyless == 1 ? "line has" : "lines have");
-    return report_error("no keys in the files: name one that has some, or give "
-                        "-n ITEMS for a filter that is empty at first");
-}
-
 static int build_size(build_job *job)
 {
     uint64_t keys, keyless;
+    cli_fed all;
     int status;
 
     if (job->spec.capacity > 0)
@@ -128,9 +122,9 @@ static int build_size(build_job *job)
     status = job_agree(build_count(job, &keys, &keyless));
     if (status != CLI_GO)
         return status;
-    job->spec.capacity = job_sum(keys);
-    keyless = job_sum(keyless);
-    return job->spec.capacity > 0 ? CLI_GO : build_no_keys(keyless);
+    all = (cli_fed){.keys = job_sum(keys), .keyless = job_sum(keyless)};
+    job->spec.capacity = all.keys > 0 ? all.keys : 1;
+    return feed_some(&all);
 }
 
 /* ==== Replicating ======================================================= */
@@ -291,6 +285,8 @@ static void build_report_on(const build_job *job, const bly_filter *filter)
     snprintf(advice, sizeof advice, "build it again with -n %" PRIu64,
              job->fed.keys);
     feed_report(filter, &job->fed, &how);
+    if (job->fed.keys == 0 && s->items == 0)
+        feed_none(filter);
     bly_raw(filter, &bytes);
     if (s->verbose)
         report_note("%s: %d %s sent %s bytes to each other; by the formula "

@@ -319,7 +319,7 @@ bly_status labels_add(void *image, uint64_t hash)
 
 /* ---- Batches: lookups --------------------------------------------------- */
 
-/* Lines on their way at a time, and keys in a group, as in tools/walk.c:
+/* Lines on their way at a time, and keys in a group, as in src/tools/walk.c:
  * what a key takes of the stack says how many, and where nobody asks for labels
  * it takes less. */
 enum { LABELS_AHEAD = 128, LABELS_GROUP = 1536, LABELS_GROUP_GET = 768 };

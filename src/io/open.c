@@ -28,8 +28,12 @@ enum {
 
 static bly_status open_failed(const char *what, const char *path)
 {
-    return status_fail(BLY_EIO, "%s: cannot %s: %s: check the name and the "
-                       "permissions", path, what, strerror(errno));
+    const char *mend = errno == ENOENT ? "check the name"
+                     : errno == EACCES ? "the owner of the file, or of a "
+                                         "folder in its path, can permit it"
+                     : "check the name and the permissions";
+    return status_fail(BLY_EIO, "%s: cannot %s: %s: %s", path, what,
+                       strerror(errno), mend);
 }
 
 /* ---- Reading into memory ----------------------------------------------- */

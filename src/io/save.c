@@ -29,8 +29,12 @@ enum {
 
 static bly_status save_failed(const char *what, const char *path)
 {
-    return status_fail(BLY_EIO, "%s: cannot %s: %s: see to that, or save to "
-                       "another place", path, what, strerror(errno));
+    const char *mend = errno == EACCES || errno == EPERM
+                     ? "the owner of the folder can permit it, or save to "
+                       "another place"
+                     : "see to that, or save to another place";
+    return status_fail(BLY_EIO, "%s: cannot %s: %s: %s", path, what,
+                       strerror(errno), mend);
 }
 
 static bool save_write(int file, const uint8_t *bytes, size_t n)

@@ -4,6 +4,7 @@
  * kind's slot; for a slot the kind left out it loops over the single form, or
  * says BLY_EUNSUPPORTED. How many went in is told whatever happens.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -53,7 +54,7 @@ bly_status bly_add_hash(bly_filter *filter, uint64_t hash)
 {
     const bly_kind *kind = filter->kind;
     if (kind->add == NULL)
-        return handle_unsupported(kind, "add");
+        return handle_unsupported(kind, "add", BLY_CAN_ADD);
     if (filter->away != NULL)
         return bly_add_many(filter, &hash, 1, NULL, NULL);
     bly_status status = handle_begin(filter);
@@ -123,7 +124,7 @@ static bly_status add_all(bly_filter *filter, const uint64_t *hashes, size_t n,
 {
     *done = 0;
     if (filter->kind->add == NULL)
-        return handle_unsupported(filter->kind, "add");
+        return handle_unsupported(filter->kind, "add", BLY_CAN_ADD);
     if (n == 0)
         return BLY_OK;
     bly_status status = handle_begin(filter);
@@ -178,7 +179,8 @@ static bly_status add_hashed(bly_filter *filter, const bly_keys *keys,
 {
     uint64_t hashes[KEYS_CHUNK];
     bly_status status = filter->kind->add == NULL
-                      ? handle_unsupported(filter->kind, "add") : BLY_OK;
+                      ? handle_unsupported(filter->kind, "add",
+                                           BLY_CAN_ADD) : BLY_OK;
     for (*in = 0; *in < keys->n && status >= 0; ) {
         size_t some = keys_hash(&filter->hasher, hashes, keys, *in), done;
         status = add_all(filter, hashes, some,
@@ -206,7 +208,7 @@ bly_status bly_add_keys(bly_filter *filter, const bly_keys *keys, bool *seen,
 bly_status bly_put_hash(bly_filter *filter, uint64_t hash, uint64_t label)
 {
     if (filter->kind->put == NULL)
-        return handle_unsupported(filter->kind, "carry labels");
+        return handle_unsupported(filter->kind, "carry labels", BLY_CAN_LABEL);
     bly_status status = handle_begin(filter);
     if (status == BLY_OK)
         status = filter->kind->put(filter->image, hash, label);
@@ -227,7 +229,7 @@ static bly_status add_put_all(bly_filter *filter, const uint64_t *hashes,
     const bly_kind *kind = filter->kind;
     *done = 0;
     if (kind->put == NULL)
-        return handle_unsupported(kind, "carry labels");
+        return handle_unsupported(kind, "carry labels", BLY_CAN_LABEL);
     bly_status status = n > 0 ? handle_begin(filter) : BLY_OK;
     if (status != BLY_OK)
         return status;
@@ -241,13 +243,31 @@ static bly_status add_put_all(bly_filter *filter, const uint64_t *hashes,
     return status < 0 ? status : BLY_OK;
 }
 
+/* The line of the key at which a batch of labels stops. */
+static bly_status add_put_stopped(bly_status status, size_t key)
+{
+    char others[64] = "nothing was changed";
+    if (key == 1)
+        snprintf(others, sizeof others, "the one before it was changed");
+    if (key > 1)
+        snprintf(others, sizeof others, "the %zu before it were changed", key);
+    if (status == BLY_EABSENT)
+        return status_fail(status, "key %zu of the batch is not there; %s",
+                           key, others);
+    if (status != BLY_EPARAM)
+        return status;
+    status_kept kept = status_keep();
+    return status_fail(status, "key %zu of the batch: %s; %s", key, kept.text,
+                       others);
+}
+
 bly_status bly_put_many(bly_filter *filter, const uint64_t *hashes,
                         const uint64_t *labels, size_t n, size_t *done)
 {
     size_t in;
     bly_status status = add_put_all(filter, hashes, labels, n, &in);
     add_told(done, in);
-    return status;
+    return add_put_stopped(status, in);
 }
 
 bly_status bly_put_keys(bly_filter *filter, const bly_keys *keys,
@@ -256,13 +276,18 @@ bly_status bly_put_keys(bly_filter *filter, const bly_keys *keys,
     uint64_t hashes[KEYS_CHUNK];
     size_t in = 0;
     bly_status status = keys_check(keys);
-    if (status == BLY_OK && filter->kind->put == NULL)
-        status = handle_unsupported(filter->kind, "carry labels");
+    if (status != BLY_OK) {
+        add_told(done, in);
+        return status;
+    }
+    if (filter->kind->put == NULL)
+        status = handle_unsupported(filter->kind, "carry labels",
+                                    BLY_CAN_LABEL);
     while (in < keys->n && status >= 0) {
         size_t some = keys_hash(&filter->hasher, hashes, keys, in), more;
         status = add_put_all(filter, hashes, labels + in, some, &more);
         in += more;
     }
     add_told(done, in);
-    return status;
+    return add_put_stopped(status, in);
 }

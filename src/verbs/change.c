@@ -9,17 +9,23 @@
 
 /* ---- Remove ------------------------------------------------------------ */
 
+/* Not all kinds leave a line for a key that is not there. */
+static bly_status change_removed(bly_filter *filter, bly_status status)
+{
+    if (status == BLY_OK)
+        handle_uncount_items(filter, 1);
+    return status == BLY_EABSENT || status == BLY_EUNSAFE ? status_plain(status)
+                                                          : status;
+}
+
 bly_status bly_remove_hash(bly_filter *filter, uint64_t hash)
 {
     if (filter->kind->remove == NULL)
-        return handle_unsupported(filter->kind, "remove");
+        return handle_unsupported(filter->kind, "remove", BLY_CAN_REMOVE);
     bly_status status = handle_begin(filter);
     if (status != BLY_OK)
         return status;
-    status = filter->kind->remove(filter->image, hash);
-    if (status == BLY_OK)
-        handle_uncount_items(filter, 1);
-    return status;
+    return change_removed(filter, filter->kind->remove(filter->image, hash));
 }
 
 /* For a kind that takes keys whole. */
@@ -27,13 +33,11 @@ static bly_status change_remove_key(bly_filter *filter, const void *key,
                                     size_t length)
 {
     bly_status status = handle_begin(filter);
-    if (status == BLY_OK)
-        status = filter->kind->remove_key(filter->image,
-                                          bly_hash(filter, key, length), key,
-                                          length);
-    if (status == BLY_OK)
-        handle_uncount_items(filter, 1);
-    return status;
+    if (status != BLY_OK)
+        return status;
+    uint64_t hash = bly_hash(filter, key, length);
+    return change_removed(filter, filter->kind->remove_key(filter->image, hash,
+                                                           key, length));
 }
 
 bly_status bly_remove(bly_filter *filter, const void *key, size_t length)
@@ -43,13 +47,49 @@ bly_status bly_remove(bly_filter *filter, const void *key, size_t length)
     return bly_remove_hash(filter, bly_hash(filter, key, length));
 }
 
+/* What became of the keys of a batch. */
+typedef struct {
+    bly_status  first;          /* that is not BLY_OK, of which key, and
+                                   the line that was left for it          */
+    uint64_t    key;
+    status_kept why;
+    uint64_t    tried, removed;
+} change_tally;
+
+static void change_count(change_tally *tally, bly_status status)
+{
+    if (status != BLY_OK && tally->first == BLY_OK) {
+        tally->first = status;
+        tally->key = tally->tried;
+        tally->why = status_keep();
+    }
+    tally->tried++;
+    tally->removed += status == BLY_OK;
+}
+
+/* The line of the first key that could not be removed. */
+static bly_status change_told(const change_tally *tally)
+{
+    const char *wrong = tally->first == BLY_EABSENT ? " is not there"
+                      : tally->first == BLY_EUNSAFE
+                      ? " cannot be removed without risk to others" : ": ";
+    if (tally->first == BLY_OK)
+        return BLY_OK;
+    return status_fail(tally->first, "key %llu of the batch%s%s; of its %llu "
+                       "keys %llu were removed", (unsigned long long)tally->key,
+                       wrong, *wrong == ':' ? tally->why.text : "",
+                       (unsigned long long)tally->tried,
+                       (unsigned long long)tally->removed);
+}
+
 /* Some of the batch, with a place for what became of each. A filter that wants
  * its keys whole refuses the first hash, and then nothing is written. */
 static bly_status change_remove_some(bly_filter *filter,
                                      const uint64_t *hashes, size_t n,
-                                     bly_status *each)
+                                     bly_status *each, change_tally *tally)
 {
     const bly_kind *kind = filter->kind;
+    uint64_t before = tally->removed;
     if (kind->remove_many != NULL)
         kind->remove_many(filter->image, hashes, n, each);
     else
@@ -59,42 +99,42 @@ static bly_status change_remove_some(bly_filter *filter,
                 return status;
             each[i] = status;
         }
+    for (size_t i = 0; i < n; i++)
+        change_count(tally, each[i]);
+    handle_uncount_items(filter, tally->removed - before);
+    return BLY_OK;
+}
 
-    bly_status first = BLY_OK;
-    uint64_t removed = 0;
-    for (size_t i = 0; i < n; i++) {
-        removed += each[i] == BLY_OK;
-        first = first == BLY_OK ? each[i] : first;
+/* BLY_OK: all were tried, and the tally says what became of them. */
+static bly_status change_remove_all(bly_filter *filter, const uint64_t *hashes,
+                                    size_t n, bly_status *each,
+                                    change_tally *tally)
+{
+    if (filter->kind->remove == NULL)
+        return handle_unsupported(filter->kind, "remove", BLY_CAN_REMOVE);
+    bly_status status = n > 0 ? handle_begin(filter) : BLY_OK;
+    if (status != BLY_OK)
+        return status;
+    bly_status unseen[KEYS_CHUNK];
+    for (size_t i = 0, some; i < n && status == BLY_OK; i += some) {
+        some = n - i < KEYS_CHUNK ? n - i : KEYS_CHUNK;
+        status = change_remove_some(filter, hashes + i, some,
+                                    each != NULL ? each + i : unseen, tally);
     }
-    handle_uncount_items(filter, removed);
-    return first;
+    return status;
 }
 
 bly_status bly_remove_many(bly_filter *filter, const uint64_t *hashes, size_t n,
                            bly_status *each)
 {
-    if (filter->kind->remove == NULL)
-        return handle_unsupported(filter->kind, "remove");
-    bly_status first = n > 0 ? handle_begin(filter) : BLY_OK;
-    if (first != BLY_OK)
-        return first;
-    bly_status unseen[KEYS_CHUNK];
-    for (size_t i = 0, some; i < n; i += some) {
-        some = n - i < KEYS_CHUNK ? n - i : KEYS_CHUNK;
-        bly_status status = change_remove_some(filter, hashes + i, some,
-                                               each != NULL ? each + i
-                                                            : unseen);
-        if (status == BLY_EUNSUPPORTED) /* the same for all keys */
-            return status;
-        first = first == BLY_OK ? status : first;
-    }
-    return first;
+    change_tally tally = { .tried = 0 };
+    bly_status status = change_remove_all(filter, hashes, n, each, &tally);
+    return status == BLY_OK ? change_told(&tally) : status;
 }
 
-static bly_status change_remove_whole(bly_filter *filter,
-                                      const bly_keys *keys, bly_status *each)
+static bly_status change_remove_whole(bly_filter *filter, const bly_keys *keys,
+                                      bly_status *each, change_tally *tally)
 {
-    bly_status first = BLY_OK;
     for (size_t i = 0; i < keys->n; i++) {
         bly_key key = keys_at(keys, i);
         bly_status status = change_remove_key(filter, key.data, key.length);
@@ -102,36 +142,35 @@ static bly_status change_remove_whole(bly_filter *filter,
             return status;
         if (each != NULL)
             each[i] = status;
-        first = first == BLY_OK ? status : first;
+        change_count(tally, status);
     }
-    return first;
+    return BLY_OK;
 }
 
 static bly_status change_remove_hashed(bly_filter *filter,
-                                       const bly_keys *keys, bly_status *each)
+                                       const bly_keys *keys, bly_status *each,
+                                       change_tally *tally)
 {
     uint64_t hashes[KEYS_CHUNK];
-    bly_status first = BLY_OK;
-    for (size_t i = 0, some; i < keys->n; i += some) {
+    bly_status status = BLY_OK;
+    for (size_t i = 0, some; i < keys->n && status == BLY_OK; i += some) {
         some = keys_hash(&filter->hasher, hashes, keys, i);
-        bly_status status = bly_remove_many(filter, hashes, some,
-                                            each != NULL ? each + i : NULL);
-        if (status != BLY_OK && status != BLY_EABSENT && status != BLY_EUNSAFE)
-            return status;              /* the same for all keys */
-        first = first == BLY_OK ? status : first;
+        status = change_remove_all(filter, hashes, some,
+                                   each != NULL ? each + i : NULL, tally);
     }
-    return first;
+    return status;
 }
 
 bly_status bly_remove_keys(bly_filter *filter, const bly_keys *keys,
                            bly_status *each)
 {
+    change_tally tally = { .tried = 0 };
     bly_status status = keys_check(keys);
-    if (status != BLY_OK)
-        return status;
-    return filter->kind->remove_key != NULL
-         ? change_remove_whole(filter, keys, each)
-         : change_remove_hashed(filter, keys, each);
+    if (status == BLY_OK)
+        status = filter->kind->remove_key != NULL
+               ? change_remove_whole(filter, keys, each, &tally)
+               : change_remove_hashed(filter, keys, each, &tally);
+    return status == BLY_OK ? change_told(&tally) : status;
 }
 
 /* ---- Another size ------------------------------------------------------- */
@@ -155,7 +194,7 @@ static bly_status change_resized(void **out, const bly_filter *filter,
 static bly_status change_resizable(const bly_filter *filter, uint64_t capacity)
 {
     if (filter->kind->resize == NULL)
-        return handle_unsupported(filter->kind, "be resized");
+        return handle_unsupported(filter->kind, "be resized", BLY_CAN_RESIZE);
     if (!filter->writable)
         return status_plain(BLY_EREADONLY);
     if (filter->source != &handle_owned)

@@ -9,10 +9,16 @@
 #include "base/status.h"
 #include "verbs/registry.h"
 
-bly_status handle_unsupported(const bly_kind *kind, const char *verb)
+bly_status handle_unsupported(const bly_kind *kind, const char *verb,
+                              uint64_t ability)
 {
-    return status_fail(BLY_EUNSUPPORTED, "kind %s cannot %s: see the abilities "
-                       "in the list of kinds", kind->name, verb);
+    char able[REGISTRY_LINE];
+    registry_able(able, ability);
+    if (able[0] == '\0')
+        return status_fail(BLY_EUNSUPPORTED, "kind %s cannot %s: see the "
+                           "abilities in the list of kinds", kind->name, verb);
+    return status_fail(BLY_EUNSUPPORTED, "kind %s cannot %s: kinds that can "
+                       "are %s", kind->name, verb, able);
 }
 
 bly_status handle_no_memory(uint64_t bytes)
@@ -91,7 +97,8 @@ bly_status handle_check_head(const bly_kind **kind, const void *head,
     if (status == BLY_OK)
         status = handle_find(&found, head);
     if (status == BLY_OK && found->pages == NULL)
-        status = handle_unsupported(found, "be opened page by page");
+        status = handle_unsupported(found, "be opened page by page",
+                                    BLY_CAN_PAGE);
     if (status == BLY_OK)
         status = found->check(head);
     if (status == BLY_OK)
@@ -201,7 +208,8 @@ void bly_free(bly_filter *filter)
 bly_status handle_share(bly_filter *filter)
 {
     if (filter->kind->add_shared == NULL)
-        return handle_unsupported(filter->kind, "be shared among threads");
+        return handle_unsupported(filter->kind, "be shared among threads",
+                                  BLY_CAN_SHARE);
     filter->shared = true;
     return BLY_OK;
 }

@@ -79,8 +79,10 @@ bly_status handle_options_read(handle_options *out, const bly_options *options);
 /* An image in memory from the handle's allocator. */
 extern const handle_source handle_owned;
 
-/* "kind X cannot VERB": BLY_EUNSUPPORTED. */
-bly_status handle_unsupported(const bly_kind *kind, const char *verb);
+/* "kind X cannot VERB", and which kinds can, those with the ability BLY_CAN_…,
+ * or 0 where no one ability decides: BLY_EUNSUPPORTED. */
+bly_status handle_unsupported(const bly_kind *kind, const char *verb,
+                              uint64_t ability);
 
 /* BLY_ENOMEM, with how many bytes it was for. */
 bly_status handle_no_memory(uint64_t bytes);

@@ -78,7 +78,7 @@ bly_status bly_list_labels(const bly_filter *filter, bly_visit_label *visit,
                            void *context)
 {
     if (filter->kind->each_label == NULL)
-        return handle_unsupported(filter->kind, "list its labels");
+        return handle_unsupported(filter->kind, "list its labels", 0);
     filter->kind->each_label(filter->image, visit, context);
     return BLY_OK;
 }
@@ -87,7 +87,8 @@ bly_status bly_list_fingerprints(const bly_filter *filter,
                                  bly_visit_fingerprint *visit, void *context)
 {
     if (filter->kind->each == NULL)
-        return handle_unsupported(filter->kind, "list what it holds");
+        return handle_unsupported(filter->kind, "list what it holds",
+                                  BLY_CAN_LIST);
     filter->kind->each(filter->image, visit, context);
     return BLY_OK;
 }

@@ -61,7 +61,9 @@ bly_status bly_new(bly_filter **out, const char *kind, const bly_spec *spec)
     order o;
     bly_status status = order_make(&o, kind, spec, NULL);
     if (status == BLY_OK && o.kind->add == NULL)
-        status = handle_unsupported(o.kind, "be made empty; build it");
+        status = status_fail(BLY_EUNSUPPORTED, "kind %s cannot be made empty: "
+                             "build it from all its keys (bly_build)",
+                             o.kind->name);
     if (status == BLY_OK)
         status = make_new(out, &o);
     order_end(&o);
@@ -116,7 +118,7 @@ bly_status bly_new_planned(bly_filter **out, const bly_plan_t *plan,
     order o;
     bly_status status = make_read_plan(&o, plan, spec);
     if (status == BLY_OK && (o.kind->add == NULL || o.kind->format != NULL))
-        status = handle_unsupported(o.kind, "be made from a plan alone");
+        status = handle_unsupported(o.kind, "be made from a plan alone", 0);
     if (status == BLY_OK)
         status = make_check_plan(&o);
     if (status == BLY_OK)
@@ -132,9 +134,10 @@ bly_status handle_head(uint8_t **head, const bly_kind **kind, const char *name,
     bly_status status = order_make(&o, name, spec, NULL);
     order_end(&o);                      /* no key is hashed here */
     if (status == BLY_OK && o.kind->pages == NULL)
-        status = handle_unsupported(o.kind, "be paged");
+        status = handle_unsupported(o.kind, "be paged", BLY_CAN_PAGE);
     if (status == BLY_OK && (o.flags & BLY_SHARED) != 0)
-        status = handle_unsupported(o.kind, "be shared among threads");
+        status = handle_unsupported(o.kind, "be shared among threads",
+                                    BLY_CAN_SHARE);
     if (status != BLY_OK)
         return status;
     uint8_t *image = memory_zeroed(allocator, KIND_PAGE_MOST);
@@ -175,7 +178,7 @@ bly_status bly_like(bly_filter **out, const bly_filter *filter,
     if (status == BLY_OK && (kind->add == NULL || !fills
                              || kind->grow != NULL))
         status = handle_unsupported(kind, "be made anew from another filter's "
-                                          "plan");
+                                    "plan", 0);
     if (status != BLY_OK)
         return status;
     uint8_t *image = memory_zeroed(&options.allocator, filter->bytes);

@@ -111,7 +111,8 @@ static bly_status order_keys(order *o, const kind_keys *keys)
     if (kind->separate != NULL)
         return kind->separate(&o->asked, &o->items, keys);
     return kind->get != NULL ? BLY_OK
-                             : handle_unsupported(kind, "carry labels");
+                             : handle_unsupported(kind, "carry labels",
+                                                  BLY_CAN_LABEL);
 }
 
 static bly_status order_reserved(const bly_spec *spec)

@@ -129,13 +129,29 @@ static bly_status registry_value(uint64_t *out, const bly_kind *kind,
     return BLY_OK;
 }
 
-/* One "name=value" of `length` characters. */
+/* What stands between two commas, or after the colon, but is no option. */
+static bly_status registry_no_text(const bly_kind *kind, const char *text,
+                                   size_t length)
+{
+    if (length == 0)
+        return status_fail(BLY_EOPTION, "kind %s: an option is missing after "
+                           "'%c': write %s alone, or %s:option=value,…",
+                           kind->name, text[-1], kind->name, kind->name);
+    return status_fail(BLY_EOPTION, "kind %s: there is a blank in '%.*s': "
+                       "write %s:option=value,… without blanks", kind->name,
+                       (int)(length < 40 ? length : 40), text, kind->name);
+}
+
+/* One "name=value" of `length` characters, whose bit is then set in *given. */
 static bly_status registry_option(uint64_t option[KIND_OPTIONS],
-                                  const bly_kind *kind, const char *text,
-                                  size_t length)
+                                  unsigned *given, const bly_kind *kind,
+                                  const char *text, size_t length)
 {
     const char *equals = memchr(text, '=', length);
     size_t name = equals != NULL ? (size_t)(equals - text) : length;
+
+    if (length == 0 || memchr(text, ' ', length) != NULL)
+        return registry_no_text(kind, text, length);
 
     for (size_t i = 0; kind->options && kind->options[i].name; i++) {
         const kind_option *o = &kind->options[i];
@@ -144,6 +160,10 @@ static bly_status registry_option(uint64_t option[KIND_OPTIONS],
         if (equals == NULL)
             return status_fail(BLY_EOPTION, "kind %s: option %s has no value: "
                                "write %s=…", kind->name, o->name, o->name);
+        if ((*given >> i & 1) != 0)
+            return status_fail(BLY_EOPTION, "kind %s: option %s is given "
+                               "twice: give it once", kind->name, o->name);
+        *given |= 1u << i;
         return registry_value(&option[i], kind, o, equals + 1,
                               length - name - 1);
     }
@@ -156,6 +176,7 @@ bly_status registry_parse(const bly_kind **kind, uint64_t option[KIND_OPTIONS],
     size_t name = strcspn(text, ":");
     const bly_kind *found = registry_find(text, name);
     uint64_t value[KIND_OPTIONS] = { 0 };
+    unsigned given = 0;
 
     if (found == NULL)
         return registry_no_kind(text, name);
@@ -163,7 +184,8 @@ bly_status registry_parse(const bly_kind **kind, uint64_t option[KIND_OPTIONS],
         value[i] = found->options[i].standard;
     for (text += name; *text != '\0'; ) {
         size_t length = strcspn(++text, ",");
-        bly_status status = registry_option(value, found, text, length);
+        bly_status status = registry_option(value, &given, found, text,
+                                            length);
         if (status != BLY_OK)
             return status;
         text += length;
@@ -207,6 +229,14 @@ uint64_t registry_can(const bly_kind *kind)
     for (size_t i = 0; i < BLY_ABILITIES; i++)
         can |= abilities[i].can ? abilities[i].flag : 0;
     return can;
+}
+
+void registry_able(char out[REGISTRY_LINE], uint64_t flag)
+{
+    out[0] = '\0';
+    for (size_t i = 0; i < REGISTRY_SIZE; i++)
+        if ((registry_can(registry_kinds[i]) & flag) != 0)
+            registry_append(out, REGISTRY_LINE, ", ", registry_kinds[i]->name);
 }
 
 const char *bly_ability(uint64_t flag)

@@ -59,4 +59,8 @@ bly_status registry_parse(const bly_kind **kind, uint64_t option[KIND_OPTIONS],
 /* What a kind can do, BLY_CAN_…: which slots it fills. */
 uint64_t registry_can(const bly_kind *kind);
 
+/* "counting, cuckoo": the kinds that have one ability, in one line. */
+enum { REGISTRY_LINE = 320 };
+void registry_able(char out[REGISTRY_LINE], uint64_t flag);
+
 #endif /* BLY_VERBS_REGISTRY_H */

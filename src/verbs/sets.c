@@ -12,6 +12,7 @@
 #include "base/sizes.h"
 #include "base/status.h"
 #include "verbs/handle.h"
+#include "verbs/registry.h"
 
 static bly_status sets_here(const bly_filter *a, const bly_filter *b)
 {
@@ -62,19 +63,22 @@ static bly_status sets_match(const bly_filter *a, const bly_filter *b)
     return BLY_OK;
 }
 
-static bly_status sets_cannot(const bly_kind *kind, const char *verb)
+static bly_status sets_cannot(const bly_kind *kind, const char *verb,
+                              uint64_t ability)
 {
-    return status_fail(BLY_EUNSUPPORTED, "filters of kind %s cannot be %s",
-                       kind->name, verb);
+    char able[REGISTRY_LINE];
+    registry_able(able, ability);
+    return status_fail(BLY_EUNSUPPORTED, "filters of kind %s cannot be %s: "
+                       "kinds that can are %s", kind->name, verb, able);
 }
 
 /* May `into` be changed by the other, and does its kind do that? */
 static bly_status sets_begin(bly_filter *into, const bly_filter *other,
-                             bool can, const char *verb)
+                             uint64_t ability, const char *verb)
 {
     bly_status status = sets_match(into, other);
-    if (status == BLY_OK && !can)
-        status = sets_cannot(into->kind, verb);
+    if (status == BLY_OK && (registry_can(into->kind) & ability) == 0)
+        status = sets_cannot(into->kind, verb, ability);
     return status == BLY_OK ? handle_begin(into) : status;
 }
 
@@ -95,8 +99,7 @@ static uint64_t sets_items(const bly_filter *a, const bly_filter *b)
 
 bly_status bly_unite(bly_filter *into, const bly_filter *other)
 {
-    bly_status status = sets_begin(into, other, into->kind->unite != NULL,
-                                   "united");
+    bly_status status = sets_begin(into, other, BLY_CAN_UNITE, "united");
     if (status == BLY_OK)
         status = into->kind->unite(into->image, other->image);
     if (status == BLY_OK)
@@ -118,7 +121,8 @@ bly_status bly_unite_at(bly_filter *into, const bly_filter *other,
 {
     bly_status status = sets_here(into, other);
     if (status == BLY_OK && into->kind->unite_at == NULL)
-        status = sets_cannot(into->kind, "united at a label");
+        status = sets_cannot(into->kind, "united at a label",
+                             BLY_CAN_UNITE_AT);
     if (status == BLY_OK)
         status = into->kind == other->kind ? sets_match(into, other)
                                            : sets_match_keys(into, other);
@@ -133,7 +137,7 @@ bly_status bly_unite_at(bly_filter *into, const bly_filter *other,
 
 bly_status bly_intersect(bly_filter *into, const bly_filter *other)
 {
-    bly_status status = sets_begin(into, other, into->kind->intersect != NULL,
+    bly_status status = sets_begin(into, other, BLY_CAN_INTERSECT,
                                    "intersected");
     if (status != BLY_OK)
         return status;
@@ -145,7 +149,7 @@ bly_status bly_intersect(bly_filter *into, const bly_filter *other)
 
 bly_status bly_subtract(bly_filter *into, const bly_filter *other)
 {
-    bly_status status = sets_begin(into, other, into->kind->subtract != NULL,
+    bly_status status = sets_begin(into, other, BLY_CAN_SUBTRACT,
                                    "subtracted");
     if (status == BLY_OK)
         status = into->kind->subtract(into->image, other->image);
@@ -159,7 +163,8 @@ bly_status bly_list_keys(const bly_filter *filter, bly_visit_key *visit,
 {
     bly_status status = handle_here(filter, "listed");
     if (status == BLY_OK && filter->kind->list == NULL)
-        status = sets_cannot(filter->kind, "listed key by key");
+        status = sets_cannot(filter->kind, "listed key by key",
+                             BLY_CAN_LIST_KEYS);
     if (status != BLY_OK)
         return status;
     uint64_t bytes = filter->kind->list_scratch(filter->image);
@@ -180,7 +185,7 @@ bly_status bly_overlap(bly_overlap_t *out, const bly_filter *a,
 {
     bly_status status = sets_match(a, b);
     if (status == BLY_OK && a->kind->overlap == NULL)
-        status = sets_cannot(a->kind, "compared");
+        status = sets_cannot(a->kind, "compared", BLY_CAN_OVERLAP);
     if (status != BLY_OK)
         return status;
     *out = (bly_overlap_t){ .reserved = { 0 } };

@@ -53,7 +53,8 @@ silent 'there may be no members'
 try query -c e.bly one
 out_is 'and none is found' 1 '0\n'
 try build -k cascade -p 1e-4 -o m.bly revoked
-silent 'members alone make a filter of the asked rate'
+refused 'members alone' 'give --without FILE, or take -k ribbon'
+check 'are not built' [ ! -e m.bly ]
 
 cat valid revoked >all
 try build -k cascade --without all -o x.bly revoked
@@ -77,7 +78,7 @@ refused 'a kind that is none' 'nosuch'
 try build -k cascade -l 2 --without valid -o x.bly revoked
 refused '-l and --without' 'exclude'
 try build -k cascade -l 1 -f 2 -o x.bly revoked
-refused '-l alone' 'no labels'
+refused '-l alone' 'give --without FILE'
 try build -k cascade:others=9 -o x.bly revoked
 refused 'others that are not given' 'give --without FILE'
 try build -k cascade --without nowhere -o x.bly revoked
@@ -87,7 +88,8 @@ refused 'both from standard input' 'standard input'
 check 'none of this writes a file' [ ! -e x.bly ]
 keeps 'the others cannot be the output' 'valid' valid \
     build -k cascade --without valid -o valid revoked
-keeps 'nothing can be added' 'cannot add' f.bly add f.bly one
+keeps 'nothing can be added' "takes no more keys: .* 'add' are standard, " f.bly \
+    add f.bly one
 
 # ---- columns, and several files -----------------------------------------------
 sed 's/^/x,/' revoked >revoked.csv

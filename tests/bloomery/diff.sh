@@ -99,6 +99,12 @@ refused 'too many differ' \
     "about 18,000 keys differ, .* for 20, .*: .*'bloomery sketch -d [0-9]+'"
 try diff -e s.bly few
 out_has '-e of many' 1 '^18,000 ± [0-9,]+ keys differ$'
+try sketch -d 1 -o tiny.bly old
+try diff tiny.bly few
+refused 'of a number hardly known two digits are told' \
+    "about [0-9]{2},000 keys differ, .* -d [0-9]{2}000'"
+try diff -e tiny.bly few
+out_has 'and of its error' 1 '^[0-9]{2},000 ± [0-9],[0-9]00 keys differ$'
 try sketch -d 25000 -o large.bly old
 try diff --both large.bly few
 check 'a sketch for that many tells all' [ "$(wc -l <out)" = 18000 ]
@@ -187,7 +193,7 @@ old_tmp=${TMPDIR-}
 export TMPDIR=/nonexistent
 cat new | "$BLOOMERY" diff s.bly - >out 2>err
 echo $? >status
-refused 'no folder for a copy' 'set TMPDIR to a folder with room$'
+refused 'no folder for a copy' 'set TMPDIR to a folder that exists$'
 if [ -n "$old_tmp" ]; then TMPDIR=$old_tmp; else unset TMPDIR; fi
 try diff --both --theirs s.bly new
 refused 'two of one' 'exclude each other'

@@ -24,12 +24,20 @@ bad_build 'unknown kind, keys of a pipe' 'nokind' -k nokind </dev/null
 bad_build 'unknown option of a kind' 'colour' -k standard:colour=red keys
 bad_build 'bad value of a kind option' 'k' -k standard:k=0 keys
 bad_build 'kind option without value' 'k' -k standard:k keys
+bad_build 'kind option twice' 'option k is given twice: give it once' \
+    -k standard:k=3,k=4 keys
+bad_build 'blank in a kind' "a blank in ' k=3': write standard:" \
+    -k 'standard: k=3' keys
+bad_build 'nothing behind the colon' "missing after ':': write standard alone" \
+    -k standard: keys
+bad_build 'nothing behind a comma' "missing after ',': write" \
+    -k standard:k=3, keys
 bad_build 'unknown hash' 'nohash' -H nohash keys
 for rate in 0 1 2 nan NaN inf -1 abc 0% 100% 0x1p-3 1e-2x '' 1e-400; do
-    bad_build "rate '$rate'" "RATE '$rate' is not .*: give" -p "$rate" keys
+    bad_build "rate '$rate'" "-p '$rate' is not .*: give" -p "$rate" keys
 done
 for items in 0 -1 1.5 abc 1e-1 0x10 10Q '' 1e 1k2 ' 1' nan; do
-    bad_build "items '$items'" "ITEMS '$items' is .*: give" -n "$items" keys
+    bad_build "items '$items'" "-n '$items' is .*: give" -n "$items" keys
 done
 for items in 18446744073709551616 1e30 20000000000G; do
     bad_build "items '$items'" 'more than 64 bits' -n $items keys
@@ -37,13 +45,14 @@ done
 bad_build 'more items than can be addressed' ': .*: ' \
     -n 18446744073709551615 keys
 for seed in abc -1 1.5 0x 18446744073709551616 ''; do
-    bad_build "seed '$seed'" "SEED '$seed' is .*: give" -s "$seed" keys
+    bad_build "seed '$seed'" "-s '$seed' is .*: give" -s "$seed" keys
 done
 for byte in '' ab '\q' '\x1' '\xgg'; do
-    bad_build "separator '$byte'" 'C .* is not one byte: give' \
+    bad_build "separator '$byte'" "-t '.*' is not one byte: give" \
         -f 1 -t "$byte" keys
 done
-bad_build 'field 0' "N '0' is too few: give" -f 0 keys
+bad_build 'field 0' "-f '0' is too few: give" -f 0 keys
+bad_build 'a long option by its name' "--items '0' is too few: give" --items 0 keys
 bad_build '-t without -f' 'give -f' -t , keys
 
 # ---- build: what is read ----------------------------------------------------
@@ -52,25 +61,73 @@ bad_build 'missing file after a good one' "'missing'" keys missing
 bad_build 'missing file with -n' "'missing'" -n 10 keys missing
 bad_build 'folder as file' "'folder' is a folder: name" folder
 bad_build 'folder as file with -n' "'folder' is a folder" -n 10 folder
-bad_build 'no keys' "no keys in 'empty': .* -n" empty
-bad_build 'no keys in two files' 'no keys in any of .*: .* -n' empty empty
-bad_build 'no keys on stdin' "no keys in '-': .* -n" <empty
-bad_build 'no line has the column' "no keys in 'keys'" -f 2 keys
+bad_build 'no line has the column' 'no line has a key: 3 lines .*: check' -f 2 keys
+bad_build 'the same of a kind that is built at once' 'no line has a key: .*check' \
+    -k fuse -f 2 keys
+bad_build 'and of two files' 'no line has a key: 4 lines .*: check' -f 2 keys text
 echo x | bad_build 'a pipe without -n' 'cannot be counted .*: give -n'
 mkfifo pipe
 bad_build 'a named pipe without -n' 'cannot be counted .*: give -n' keys pipe
-if [ "$(id -u)" -ne 0 ]; then
-    cp keys secret
-    chmod 000 secret
-    bad_build 'unreadable file' "cannot read 'secret': .*: check" secret
-else
-    skip 'build: unreadable file' 'root may read everything'
-fi
 bad_build 'closed stdin' 'standard input' -n 3 <&-
+for kind in standard scalable egh:universe=9 counting fuse ribbon gcs; do
+    try build -k $kind -o new.bly empty
+    note "$kind: no keys make an empty filter" 'no keys: the filter is empty'
+    try query -c new.bly keys
+    out_is "$kind: which finds none" 1 '0\n'
+done
+try build -o new.bly empty empty
+note 'no keys in two files' 'the filter is empty, and planned for few .-n plans'
+try build -o new.bly <empty
+note 'no keys on stdin' 'no keys'
 try build -n 3 -o new.bly empty
 silent 'no keys with -n is an empty filter'
 try query -v new.bly keys
 out_is 'and it holds nothing' 0 'ant\nbee\ncat\n'
+
+# ---- permissions: root keeps to them without two of its capabilities ---------
+all=$BLOOMERY
+mine='setpriv --bounding-set -dac_override,-dac_read_search'
+[ "$(id -u)" -eq 0 ] || mine=
+echo x >sealed
+chmod 000 sealed
+# shellcheck disable=SC2086  # a command and its options
+if $mine cat sealed >/dev/null 2>&1 || ! $mine true 2>/dev/null; then
+    skip 'permissions' 'root may do everything here'
+else
+    printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$mine" "$all" >lowly
+    chmod 755 lowly
+    BLOOMERY=$PWD/lowly
+    mkdir shut locked
+    cp keys f.bly shut
+    cp keys locked
+    bad_build 'unreadable file' \
+        "cannot read 'sealed': Permission denied: you may not read it: its owner" \
+        sealed
+    chmod 600 shut
+    bad_build 'a folder that may not be entered' \
+        "'shut/keys': .*: you may not enter one of the folders" shut/keys
+    try query shut/f.bly keys
+    refused 'query in it' 'owner of the file, or of a folder in its path, can'
+    try add shut/f.bly keys
+    refused 'add in it' "its folder 'shut': .* you may not make files there"
+    chmod 500 locked
+    try build -o locked/new.bly keys
+    refused 'build in a folder that may not be written' \
+        "its folder 'locked': Permission denied: you may not make files there"
+    (
+        TMPDIR=locked
+        export TMPDIR
+        # shellcheck disable=SC2002  # a pipe is what is tested
+        cat keys | try dedup --exact
+        refused 'no file may be made in TMPDIR' \
+            "in 'locked': .*: set TMPDIR to a folder that you may write in"
+        exit "$failures"
+    ) || failures=$((failures + 1))
+    chmod 700 shut locked
+    BLOOMERY=$all
+fi
+try build -o none/f.bly keys
+refused 'no such folder' "its folder 'none': No such .*: make the folder, or name"
 
 # ---- build: where it goes ---------------------------------------------------
 try build keys
@@ -135,6 +192,14 @@ try
 refused 'no command' 'bloomery: no command is given: .*--help'
 try biuld -o x
 refused 'unknown command, near to one' "no command 'biuld': .*'build'"
+try qeury
+refused 'two neighbours swapped' "did you mean 'query'\?"
+try build --outptu x
+refused 'unknown option, near to one' "no option '--outptu': did you mean '--output'\?"
+try query --sumary=3
+refused 'and a value' "did you mean '--summary'\?"
+try dedup --hepl
+refused 'near to --help' "did you mean '--help'\?"
 try frobnicate
 refused 'unknown command' "no command 'frobnicate': .*--help"
 try --frobnicate
@@ -181,7 +246,7 @@ refused 'plan with an operand' 'no operands: see'
 try plan -n 10 -k nokind
 refused 'plan of an unknown kind' 'nokind'
 try plan -n 10 -p 2
-refused 'plan with rate 2' "RATE '2' is not between"
+refused 'plan with rate 2' "-p '2' is not between"
 try plan -n 10 -p 1e-300
 refused 'plan with a rate no kind can hold' ': .*: '
 try plan -n 18446744073709551615
@@ -190,6 +255,12 @@ try plan -k standard
 refused 'plan -k without -n' ': .*: '
 try kinds nokind
 refused 'kinds of an unknown kind' "no kind 'nokind': "
+for command in 'kinds' 'plan -n 9 -k' 'build -o x.bly -k' 'dedup -k'; do
+    # shellcheck disable=SC2086  # options are words
+    try $command blokced:k=3
+    refused "$command: a kind near to one" \
+        "no kind 'blokced': did you mean 'blocked'\?"
+done
 try kinds standard blocked
 refused 'kinds of two' 'one KIND'
 try kinds --json --markdown

@@ -28,7 +28,7 @@ for kind in fuse xor gcs ribbon; do
     silent "$kind: build of a single key"
     try query one.bly one
     out_is "$kind: which is found" 0 'only\n'
-    keeps "$kind: nothing can be added" 'cannot add' f.bly add f.bly none
+    keeps "$kind: nothing can be added" 'takes no more keys' f.bly add f.bly none
     try build -k "$kind" -j 1 -p 1e-3 -o j1.bly all
     try build -k "$kind" -j 4 -p 1e-3 -o j4.bly all
     check "$kind: the same with one thread and with four" cmp j1.bly j4.bly
@@ -39,7 +39,7 @@ check 'and writes nothing' [ ! -e x.bly ]
 try build -k fuse -o x.bly nowhere
 refused 'a missing file' 'nowhere'
 try build -k fuse -o x.bly empty
-silent 'a filter of no keys'
+note 'a filter of no keys' 'note: there are no keys: the filter is empty$'
 try query -c x.bly all
 out_is 'finds none' 1 '0\n'
 finish

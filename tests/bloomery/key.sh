@@ -1,4 +1,4 @@
-# key.sh - --key-file: filters that nobody without the secret key can use.
+# key.sh - --key-file: filters that nobody without the secret can use.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
@@ -13,7 +13,7 @@ printf 'jklmno0123456789' >raw
 printf '6a6b6c6d6e6f30313233343536373839' >hex
 printf '6A6B6C6D6E6F30313233343536373839\n' >line
 printf 'fedcba9876543210' >wrong
-without='with a secret: give'
+without='with a secret: give the one .*--key-file'
 another='another secret than'
 
 # build FILE ARGUMENTS...: with the key, at a rate that disturbs no test.
@@ -57,13 +57,13 @@ printf '6a6b6c6d6e6f3031323334353637383g' >letter
 printf '6a6b6c6d6e6f30313233343536373839\n\n' >lines
 head -c 100000 /dev/zero >large
 for key in empty short long letter lines large; do
-    keeps "a file that holds no key ($key)" "'$key' holds no key.*urandom" \
+    keeps "a file that holds no key ($key)" "'$key' holds no secret.*urandom" \
         f.bly build -H siphash --key-file $key -o f.bly keys
 done
-keeps 'no such file of a key' "cannot read the key in 'gone'" f.bly \
+keeps 'no such file of a key' "cannot read the secret in 'gone'" f.bly \
     build -H siphash --key-file gone -o f.bly keys
 mkdir folder
-keeps 'a folder' "cannot read the key in 'folder'" f.bly \
+keeps 'a folder' "cannot read the secret in 'folder'" f.bly \
     build -H siphash --key-file folder -o f.bly keys
 cp raw open
 chmod 644 open
@@ -93,7 +93,17 @@ try info --key-file raw f.bly
 out_has 'info tells the hash' 0 '^  hash  *siphash'
 try info --key-file raw --json f.bly
 out_has 'and as JSON' 0 '"hash": "siphash"'
-only 'info' f.bly info f.bly
+out_has 'the secret has a mark' 0 '"mark": [0-9]+,'
+try info f.bly
+note 'info without the secret' "hashed with a secret: give it by --key-file"
+out_has 'shows the header' 0 '^  keys  *1,000 added, planned for 2,000$'
+out_has 'and the mark' 0 '^  hash  *siphash, mark of the secret [0-9a-f]{16}$'
+try info --json f.bly
+out_has 'as JSON too' 0 '"hash": "siphash"'
+keeps 'info with another secret' "$another" f.bly info --key-file wrong f.bly
+head -c 3000 f.bly >short.bly
+try info short.bly
+refused 'info of a file that is cut short' 'cut short'
 try build -p 1e-9 -o plain.bly keys
 keeps 'a key for a filter that has none' 'without a secret' plain.bly \
     query --key-file raw plain.bly keys
@@ -102,12 +112,18 @@ out_has 'plan' 0 '^kind  *standard'
 try plan -n 1000 -k standard -H siphash
 refused 'plan without the key' 'siphash needs a secret'
 
-# ---- check needs no key -----------------------------------------------------
+# ---- check needs no secret -----------------------------------------------------
 try check f.bly
 out_is 'check needs no key' 0 'f.bly: ok\n'
 # shellcheck disable=SC2002  # a pipe is what is tested
 cat f.bly | try check -
 out_is 'nor in a pipe' 0 '-: ok\n'
+try check --key-file raw f.bly
+out_is 'check with the secret' 0 'f.bly: ok\n'
+try check --key-file wrong f.bly
+refused 'check with another' "$another"
+try check --key-file raw plain.bly
+refused 'check with one for a filter that has none' 'without a secret'
 head -c 3000 f.bly >cut.bly
 try check cut.bly
 refused 'check of one that is cut short' 'cut short'
@@ -225,6 +241,6 @@ for how in '-p 1e-9' --exact '-w 5000'; do
     check "dedup $how: each line once" sh -c 'cat keys more | cmp - out'
 done
 try dedup --key-file short keys
-refused 'dedup with no key' 'holds no key'
+refused 'dedup with no key' 'holds no secret'
 
 finish

@@ -182,7 +182,7 @@ silent 'build from a pipe'
 try build -n 10 -o s.bly ask
 try get s.bly ask
 refused 'get of a kind without labels' 'carries no labels'
-keeps 'put into a kind without labels' 'cannot label' s.bly put s.bly pairs
+keeps 'put into a kind without labels' "carries no labels: the kinds that can 'label' are bloomier, " s.bly put s.bly pairs
 try build -l 2 -o x.bly map
 refused 'build -l of a kind without labels' 'standard carries no labels'
 try build -k bloomier:bits=65 -l 2 -o x.bly map

@@ -69,7 +69,17 @@ out_is 'all keys are there' 0 '1000\n'
 span 1000 4000 | try add q.bly
 silent 'and there is room for more'
 span 4000 9000 >more
-keeps 'a full filter says so' 'bloomery resize' q.bly add q.bly more
+keeps 'a full filter says so' \
+    "bly_resize.*nothing was saved: make room by 'bloomery resize'$" q.bly \
+    add q.bly more
+for kind in quotient cuckoo dleft; do
+    try build -k $kind -n 100 -o none.bly more
+    refused "$kind: build for too few keys" \
+        'bly_resize.*nothing was saved: give a larger -n$'
+done
+try build -k compaction -n 1000 -o c.bly all
+keeps 'a full one that cannot be resized' \
+    'nothing was saved: build a new filter with a larger -n$' c.bly add c.bly more
 try resize -n 8000 -o r.bly q.bly
 silent 'resize into another file'
 try query -c r.bly all
@@ -79,12 +89,14 @@ out_is 'which holds the same' 0 '1000\n'
 try build -n 100 -o s.bly letters
 try remove
 refused 'remove without a file' 'FILE to remove from is missing'
-keeps 'remove from a kind that cannot' 'cannot remove' s.bly \
+keeps 'remove from a kind that cannot' \
+    "of kind standard, which cannot remove keys: .* are counting, " s.bly \
     remove s.bly letters
 try count s.bly letters
-refused 'count of a kind that does not' 'does not count'
-keeps 'resize of a kind that cannot' 'cannot be resized' s.bly \
-    resize -n 1000 s.bly
+refused 'count of a kind that does not' "does not count: the kinds that can 'count' are counting, .*layered"
+keeps 'resize of a kind that cannot' \
+    "cannot be resized: the kinds that can 'resize' are dleft, cuckoo, quotient$" \
+    s.bly resize -n 1000 s.bly
 try build -k cuckoo -n 1000 -o u.bly letters
 keeps 'resize of a kind that can only grow, to fewer' ': ask for more' u.bly \
     resize -n 10 u.bly

@@ -41,7 +41,7 @@ refused 'add: the filter is standard input' 'is the output and'
 head -c 16 keys >secret
 chmod 600 secret
 try build -H siphash --key-file secret -o secret keys
-refused 'build: the output is the key file' "'secret' is the output and the key"
+refused 'build: the output is the secret' "'secret' is the output and the file of the sec"
 check 'build: the key is still there' [ "$(wc -c <secret)" -eq 16 ]
 
 # ---- a disk that is full ----------------------------------------------------

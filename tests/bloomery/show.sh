@@ -87,6 +87,7 @@ done
 # ---- kinds ------------------------------------------------------------------
 try kinds
 out_has 'kinds: standard' 0 '^standard +sets '
+out_has 'kinds: what each can do' 0 '^ +add, contains, remove, count, unite, '
 try kinds standard
 out_has 'kinds KIND: its options' 0 '^    k='
 out_has 'kinds KIND: its abilities' 0 '^  can +add'
@@ -108,6 +109,11 @@ try -h
 check '-h is --help' cmp overview out
 try help
 check 'help is --help' cmp overview out
+try help --roff
+out_has 'the man page: all that 1 means' 0 "of 'diff' that there is a difference"
+for name in TMPDIR XDG_CACHE_HOME; do
+    out_has "the man page: $name" 0 "^.fB$name.fR\$"
+done
 for command in build add query info check plan advise kinds unite intersect compare \
     help; do
     try $command --help

@@ -137,8 +137,8 @@ try build -o - a
 refused 'a filter to standard output' 'give -o a file'
 try build -o a -k blocked a
 refused 'the output among the keys' "'a' is the output"
-try build -o new.bly c
-refused 'no keys' 'no keys'
+try build -o none.bly c
+note 'no keys' 'no keys: the filter is empty'
 try build -o new.bly -f 99 a
 refused 'no such column in any line' 'lines have no such column'
 check 'no filter was written' [ ! -e new.bly ]

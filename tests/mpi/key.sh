@@ -1,4 +1,4 @@
-# key.sh - --key-file: all ranks hash with one secret key, or none works.
+# key.sh - --key-file: all ranks hash with one secret, or none works.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
@@ -23,7 +23,7 @@ for RANKS in 2 3; do
         # shellcheck disable=SC2086  # options
         alone 1 'cd other' build $how -k blocked -H siphash --key-file key \
             -n 12000 -o "$PWD/many.bly" a b
-        refused "build $how, another key in one rank" 'not all ranks .* key'
+        refused "build $how, another key in one rank" 'not all ranks .* secret'
         is_still "build $how, another key in one rank" many.bly
     done
     try query --key-file key one.bly b
@@ -37,12 +37,12 @@ for RANKS in 2 3; do
     try dedup --key-file key a b
     check "dedup with $RANKS ranks" sh -c 'awk "!seen[\$0]++" a b | cmp - out'
     alone 1 'cd other' dedup --key-file key a b
-    refused 'dedup, another key in one rank' 'not all ranks .* key'
+    refused 'dedup, another key in one rank' 'not all ranks .* secret'
 done
 chmod 644 key
 try query -c --key-file key one.bly a
 note 'a key that others may read is warned of once' 'chmod 600'
 alone 1 'rm key' query --key-file key one.bly a
-refused 'a key that is gone for one rank' "cannot read the key in 'key'"
+refused 'a key that is gone for one rank' "cannot read the secret in 'key'"
 
 finish

@@ -604,6 +604,60 @@ static void test_removed_key_in_the_middle(void **state)
     bly_free(filter);
 }
 
+/* ---- Which key it was --------------------------------------------------- */
+
+static void keys_why(const char *line)
+{
+    assert_string_equal(bly_why(), line);
+}
+
+static void test_put_names_its_key(void **state)
+{
+    static const uint64_t hashes[] = { 10, 20, 30, 99 }, labels[4] = { 0 };
+    static const bly_key keys[] = { { "ant", 3 }, { "bee", 3 }, { "x", 1 } };
+    bly_filter *filter = NULL;
+    size_t done = 9;
+    (void)state;
+    bly_spec spec = { .capacity = 3, .rate = 1e-8 };
+    assert_status(bly_build(&filter, "bloomier", &spec, hashes, labels, 3),
+                  BLY_OK);
+    assert_status(bly_put_many(filter, hashes, labels, 4, &done), BLY_EABSENT);
+    assert_int_equal(done, 3);
+    keys_why("key 3 of the batch is not there; the 3 before it were changed");
+    bly_put_many(filter, hashes + 2, labels, 2, NULL);
+    keys_why("key 1 of the batch is not there; the one before it was changed");
+    bly_put_keys(filter, &(bly_keys){ .n = 3, .keys = keys }, labels, &done);
+    keys_why("key 0 of the batch is not there; nothing was changed");
+    bly_free(filter);
+}
+
+static void test_remove_names_its_key(void **state)
+{
+    static const bly_key keys[] = { { "ant", 3 }, { "bee", 3 }, { "x", 1 },
+                                    { "cat", 3 }, { "y", 1 } };
+    static const char line[] = "key 2 of the batch is not there; of its 5 keys "
+                               "3 were removed";
+    static const char *const kinds[] = { "counting", "cuckoo", "quotient",
+                                         "dleft", "twin", "invertible" };
+    (void)state;
+    bly_spec spec = { .capacity = 100, .rate = 1e-8 };
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        bly_filter *filter = NULL;
+        bly_status each[5];
+        assert_status(bly_new(&filter, kinds[k], &spec), BLY_OK);
+        for (size_t i = 0; i < 5; i++)
+            if (keys[i].length == 3)
+                bly_add(filter, keys[i].data, 3);
+        assert_status(bly_remove_keys(filter, &(bly_keys){ .n = 5,
+                                                           .keys = keys },
+                                      each), BLY_EABSENT);
+        keys_why(line);
+        assert_status(bly_remove(filter, "x", 1), BLY_EABSENT);
+        keys_why(bly_strerror(BLY_EABSENT));
+        bly_free(filter);
+    }
+}
+
 /* ---- What is no form ---------------------------------------------------- */
 
 enum { WRONG = 12, FEW = 3 };
@@ -810,6 +864,8 @@ int main(void)
         cmocka_unit_test(test_growing_ends_in_the_middle),
         cmocka_unit_test(test_foreign_key_in_the_middle),
         cmocka_unit_test(test_removed_key_in_the_middle),
+        cmocka_unit_test(test_put_names_its_key),
+        cmocka_unit_test(test_remove_names_its_key),
         cmocka_unit_test(test_no_form_is_refused),
         cmocka_unit_test(test_no_data),
         cmocka_unit_test(test_paged_keys),

@@ -592,7 +592,8 @@ PLATFORM_INLINE uint64_t dleft_tell(const dleft_view *v,
 static bly_status dleft_full(void)
 {
     return status_fail(BLY_EFULL, "all four buckets of the key are full: "
-                       "resize the filter, or plan it for more keys");
+                       "resize the filter (bly_resize), or plan it for more "
+                       "keys");
 }
 
 static bly_status dleft_add(void *image, uint64_t hash)

@@ -448,7 +448,7 @@ static void quotient_insert_new(const runs_view *v, uint64_t quotient,
 static bly_status quotient_is_full(void)
 {
     return status_fail(BLY_EFULL, "the filter is full: its slots are in use: "
-                       "resize it, or plan it for more keys");
+                       "resize it (bly_resize), or plan it for more keys");
 }
 
 /* Add a fingerprint `count` times. */

@@ -508,7 +508,8 @@ PLATFORM_INLINE bly_status compaction_put(const compaction_view *v,
 
 static bly_status compaction_full(void)
 {
-    return status_fail(BLY_EFULL, "the table is full: plan it for more keys");
+    return status_fail(BLY_EFULL, "the table is full: build a new one for "
+                       "more keys");
 }
 
 static bool compaction_contains(const void *image, uint64_t hash)

@@ -101,8 +101,9 @@ static bool cuckoo_kick(const cuckoo_view *v, cuckoo_key key, cuckoo_form form)
 static bly_status cuckoo_is_full(void)
 {
     return status_fail(BLY_EFULL, "the filter is full: no room could be made "
-                       "for a key (a key fits in at most eight times): plan it "
-                       "for more keys, or choose a kind that counts");
+                       "for a key (a key fits in at most eight times): resize "
+                       "it (bly_resize) or plan it for more keys, or choose a "
+                       "kind that counts");
 }
 
 /* Into the emptier bucket: so they fill evenly, and few keys must move others
