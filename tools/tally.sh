@@ -72,11 +72,14 @@ tally_slowest() {
              END { if (NR) print "       longest: " line }'
 }
 
-# The shell's `times` has the children in its second line.
+# The shell's `times` has the children in its second line; those of a shell in a
+# pipe or in $() would be none.
 tally_end() {
     echo
+    tally_times=$(mktemp) && times >"$tally_times"
     echo "$(($(date +%s) - tally_begun)) s, of processor time: $(
-        times | sed -n '2s/ /, system /p')"
+        sed -n '2s/ /, system /p' "$tally_times")"
+    rm -f "$tally_times"
     echo "$tally_passed passed, $tally_failed failed"
     [ "$tally_failed" -eq 0 ]
 }

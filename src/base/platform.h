@@ -24,7 +24,7 @@
 
 /* Before a loop of 16 turns at most: write them all out. (clang does so without
  * being asked.) */
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
 #define PLATFORM_UNROLL _Pragma("GCC unroll 16")
 #else
 #define PLATFORM_UNROLL

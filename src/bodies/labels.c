@@ -220,7 +220,7 @@ bly_status labels_plan(bly_plan_t *plan, const kind_spec *spec, uint64_t most)
 
 bly_status labels_check(const void *image)
 {
-    uint64_t m = image_geometry(image, LABELS_M), wanted;
+    uint64_t m = image_geometry(image, LABELS_M), wanted = 0;
     uint64_t k = image_geometry(image, LABELS_K);
     uint64_t width = image_geometry(image, LABELS_WIDTH);
     uint64_t most = image_geometry(image, LABELS_MOST);

@@ -169,7 +169,7 @@ static bly_status counting_plan(bly_plan_t *plan, const kind_spec *spec)
 
 static bly_status counting_check(const void *image)
 {
-    uint64_t m = image_geometry(image, COUNTING_M), wanted;
+    uint64_t m = image_geometry(image, COUNTING_M), wanted = 0;
     uint64_t k = image_geometry(image, COUNTING_K);
     uint64_t bits = image_geometry(image, COUNTING_BITS);
     size_t bytes = image_payload_bytes(image);

@@ -430,7 +430,7 @@ static bool variable_fits(uint64_t l, uint64_t bits)
 
 static bly_status variable_check(const void *image)
 {
-    uint64_t m = image_geometry(image, VARIABLE_M), wanted;
+    uint64_t m = image_geometry(image, VARIABLE_M), wanted = 0;
     uint64_t k = image_geometry(image, VARIABLE_K);
     uint64_t bits = image_geometry(image, VARIABLE_BITS);
     size_t bytes = image_payload_bytes(image);
