@@ -11,7 +11,7 @@
 
 enum { MOST = 5000, ROOM = 24, STREAM = 31 };
 
-static const size_t keys_sizes[] = { 0, MOST, 1025, 1, 1023, 1024 };
+static const size_t keys_sizes[] = { 0, 1025, 1, MOST, 1023, 1024 };
 
 /* ---- The same keys in all forms ----------------------------------------- */
 
