@@ -16,7 +16,7 @@ static const cli_option kinds_options[] = {
       "Print an array of objects of name, family, summary, abilities and "
       "options; with KIND, one object." },
     { 0, "markdown", NULL, CLI_FLAG, offsetof(kinds_settings, markdown), false,
-      "Print the table in Markdown." },
+      "Print the table in Markdown; with KIND, what it can and its options." },
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
 
@@ -87,6 +87,26 @@ static void kinds_markdown(const bly_kind_info *kind)
     output_text(kind->experimental ? " (experimental) |\n" : " |\n");
 }
 
+/* Two sections of the kind's page. */
+static void kinds_page(const bly_kind_info *kind)
+{
+    const bly_option_info *const *o = kind->options;
+
+    output_text("## What it can\n\n");
+    kinds_abilities(kind);
+    output_text(kind->experimental ? "; experimental.\n" : ".\n");
+    if (*o == NULL)
+        return;
+    output_text("\n## Options\n\n| option | values | default | what it is |\n"
+                "|---|---|---|---|\n");
+    for (; *o != NULL; o++) {
+        output_format("| `%s` | ", (*o)->name);
+        for (const char *c = (*o)->range; *c != '\0'; c++)
+            output_format(*c == '|' ? "\\%c" : "%c", *c);
+        output_format(" | %s | %s |\n", (*o)->standard, (*o)->help);
+    }
+}
+
 static void kinds_one(const bly_kind_info *kind)
 {
     const bly_option_info *const *o = kind->options;
@@ -140,7 +160,7 @@ static int kinds_run(const cli_command *self, int argc, char **argv)
     if (filter_kind_check(operands.names[0]) != CLI_GO)
         return CLI_ERROR;
     kind = bly_kind_find(operands.names[0]);
-    (s.json ? kinds_json : s.markdown ? kinds_markdown : kinds_one)(kind);
+    (s.json ? kinds_json : s.markdown ? kinds_page : kinds_one)(kind);
     return CLI_OK;
 }
 

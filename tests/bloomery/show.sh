@@ -96,6 +96,9 @@ out_has 'kinds --markdown: the heading' 0 \
     '^\| kind \| family \| what it is \| can \|$'
 # shellcheck disable=SC2016
 out_has 'kinds --markdown: a row' 0 '^\| `standard` \| sets \| .* \|$'
+try kinds --markdown fuse
+# shellcheck disable=SC2016
+out_has 'kinds --markdown KIND: its options' 0 '^\| `arity` \| 3 \.\. 4 \| 3 \|'
 
 # ---- help -------------------------------------------------------------------
 try --version

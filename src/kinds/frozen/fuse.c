@@ -23,7 +23,7 @@
  *
  *      geometry 0   different keys
  *      geometry 1   bits 0-31   shards, 1 .. 2^20
- *                   bits 32-39  d, cells of a key, 3 or 4
+ *                   bits 32-39  d, cells of a key (arity), 3 or 4
  *                   bits 40-47  f, bits of a fingerprint, 1 .. 32
  *                   bits 48-63  zero
  *      geometry 2   bits 0-31   L, cells of a segment, 1 .. 2^24
