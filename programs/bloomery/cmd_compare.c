@@ -129,7 +129,7 @@ const cli_command cmd_compare = {
         "number of keys in just one of two filters that differ little is "
         "known well, for it depends on the bits that differ alone. An "
         "estimate below 0 of the keys in both is shown as 0. The filters must "
-        "be of one kind, capacity, rate, hash and seed; `bloomery kinds` "
+        "be of one kind, capacity, rate, hash and seed; 'bloomery kinds' "
         "tells which kinds can be compared (overlap). Nothing can be "
         "estimated for a filter in which every bit is set: in JSON its "
         "numbers are null.",

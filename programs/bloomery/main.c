@@ -21,7 +21,26 @@ static const cli_example main_environment[] = {
       "'advise --measure' keeps what it measures in the folder bloomery of "
       "this one, where 'advise' finds it. Default: ~/.cache, with ~ from "
       "HOME." },
+    { "NO_COLOR",
+      "If it is set to anything, errors on a terminal are not shown in "
+      "colour." },
     { NULL, NULL }
+};
+
+/* What people try first, who know other tools. */
+static const cli_example main_others[] = {
+    { "create", "build" }, { "make", "build" }, { "new", "build" },
+    { "reserve", "build" }, { "insert", "add" }, { "append", "add" },
+    { "delete", "remove" }, { "rm", "remove" }, { "del", "remove" },
+    { "contains", "query" }, { "test", "query" }, { "exists", "query" },
+    { "lookup", "query" }, { "search", "query" }, { "grep", "query" },
+    { "ask", "query" }, { "uniq", "dedup" }, { "unique", "dedup" },
+    { "deduplicate", "dedup" }, { "merge", "unite" }, { "union", "unite" },
+    { "combine", "unite" }, { "intersection", "intersect" },
+    { "stat", "info" }, { "stats", "info" }, { "show", "info" },
+    { "verify", "check" }, { "recommend", "advise" }, { "suggest", "advise" },
+    { "similarity", "compare" }, { "label", "put" }, { "set", "put" },
+    { "list", "kinds" }, { NULL, NULL }
 };
 
 static const cli_program main_program = {
@@ -44,6 +63,7 @@ static const cli_program main_program = {
         "'remove' that some keys were not there or could not be removed, of "
         "'put' that some were not there, of 'diff' that there is a difference.",
     .environment = main_environment,
+    .others = main_others,
     .commands = main_commands,
 };
 

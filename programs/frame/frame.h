@@ -233,6 +233,8 @@ typedef struct {
     const char *first;          /* lines that make a first try             */
     const char *status;
     const cli_example *environment;     /* variables; NULL: it reads none  */
+    const cli_example *others;          /* what other programs call a command:
+                                           their word, ours; NULL: nothing */
     const cli_command *const *commands;         /* NULL ends it            */
 } cli_program;
 

@@ -54,16 +54,29 @@ static const cli_command *program_find(const char *name)
     return NULL;
 }
 
-static int program_unknown(const char *name)
+/* The command that another program calls so, or else the one whose name is
+ * nearest; NULL: none is near. */
+static const char *program_meant(const char *name)
 {
+    const cli_example *other = program->others;
     cli_nearest nearest = nearest_to(name, strlen(name));
 
+    for (; other != NULL && other->command != NULL; other++)
+        if (strcmp(other->command, name) == 0)
+            return other->what;
     for (size_t i = 0; program->commands[i] != NULL; i++)
         nearest_try(&nearest, program->commands[i]->name);
-    if (nearest.name != NULL)
+    return nearest.name;
+}
+
+static int program_unknown(const char *name)
+{
+    const char *meant = program_meant(name);
+
+    if (meant != NULL)
         return report_error("there is no command '%s': did you mean '%s'? See "
-                            "'%s %s --help'", name, nearest.name,
-                            program->name, nearest.name);
+                            "'%s %s --help'", name, meant, program->name,
+                            meant);
     return report_error("there is no command '%s': '%s --help' lists them",
                         name, program->name);
 }

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -52,18 +53,43 @@ void report_write(const char *line, size_t length)
         return;                 /* nobody is left to be told */
 }
 
-static void report_say(const char *format, va_list arguments)
+/* Is stderr a terminal that shows colours, whose user wants them? */
+static bool report_coloured(void)
+{
+    const char *terminal = getenv("TERM"), *none = getenv("NO_COLOR");
+
+    return report_to == report_write && isatty(STDERR_FILENO)
+        && terminal != NULL && strcmp(terminal, "dumb") != 0
+        && (none == NULL || none[0] == '\0');
+}
+
+/* What only the terminal is to see. */
+static void report_escape(report_line *line, const char *sequence)
+{
+    size_t n = strlen(sequence);
+
+    memcpy(line->text + line->length, sequence, n);
+    line->length += n;
+}
+
+static void report_say(const char *colour, const char *format,
+                       va_list arguments)
 {
     char message[REPORT_LINE - 64];
     report_line line = { .length = 0 };
 
     vsnprintf(message, sizeof message, format, arguments);
+    if (colour != NULL)
+        report_escape(&line, colour);
     report_append(&line, report_program);
     if (report_command != NULL) {
         report_append(&line, " ");
         report_append(&line, report_command);
     }
-    report_append(&line, ": ");
+    report_append(&line, ":");
+    if (colour != NULL)
+        report_escape(&line, "\033[0m");
+    report_append(&line, " ");
     report_append(&line, message);
     line.text[line.length++] = '\n';
     report_to(line.text, line.length);
@@ -74,7 +100,7 @@ int report_error(const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    report_say(format, arguments);
+    report_say(report_coloured() ? "\033[1;31m" : NULL, format, arguments);
     va_end(arguments);
     return CLI_ERROR;
 }
@@ -105,7 +131,7 @@ void report_note(const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    report_say(format, arguments);
+    report_say(NULL, format, arguments);
     va_end(arguments);
 }
 

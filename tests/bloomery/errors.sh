@@ -194,6 +194,23 @@ try biuld -o x
 refused 'unknown command, near to one' "no command 'biuld': .*'build'"
 try qeury
 refused 'two neighbours swapped' "did you mean 'query'\?"
+for pair in uniq:dedup merge:unite insert:add contains:query test:query; do
+    try "${pair%:*}"
+    refused "what others call ${pair#*:}: ${pair%:*}" \
+        "did you mean '${pair#*:}'\?"
+done
+if command -v script >/dev/null; then
+    escape=$(printf '\033')
+    TERM=xterm script -qec "'$BLOOMERY' uniq" /dev/null >out </dev/null
+    check 'an error on a terminal is coloured' grep -q "^$escape\[1;31m" out
+    TERM=xterm NO_COLOR=1 script -qec "'$BLOOMERY' uniq" /dev/null >out \
+        </dev/null
+    check 'but not with NO_COLOR' sh -c "! grep -q '$escape' out"
+    TERM=dumb script -qec "'$BLOOMERY' uniq" /dev/null >out </dev/null
+    check 'nor on a terminal that has none' sh -c "! grep -q '$escape' out"
+else
+    skip 'an error on a terminal is coloured' 'no script(1)'
+fi
 try build --outptu x
 refused 'unknown option, near to one' "no option '--outptu': did you mean '--output'\?"
 try query --sumary=3
