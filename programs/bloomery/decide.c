@@ -9,6 +9,9 @@
  *      hash    | bits of the part | 4 bits | 4 bits | …       | low 32 |
  *                parts[i]           .parts[j]  .parts[k]        table.c
  *
+ * Of a join the first records of a part are members, which go into the table;
+ * of each of the others is decided if it is among them.
+ *
  * Reading the same keys in the same order again, each finds its decision as
  * the next one of its part: no line numbers are kept. Floor 8; includes
  * dedup.h and <bloomery.h> only.
@@ -20,7 +23,10 @@
 
 enum {
     DECIDE_SPLIT_BITS = 4, DECIDE_SPLIT = 1 << DECIDE_SPLIT_BITS,
-    DECIDE_BITS_MOST = 32       /* the others choose slots in the table */
+    DECIDE_BITS_MOST = 32,      /* the others choose slots in the table */
+    DECIDE_PARTS_BITS = 12,     /* at first */
+    DECIDE_PART = 1 << 20       /* bytes: its table should stay in a
+                                   second-level cache */
 };
 
 /* ==== Parts ============================================================= */
@@ -30,6 +36,56 @@ bool decide_open(decide_all *all, size_t block, uint64_t memory)
     spill_open(&all->store, block, memory);
     all->parts = calloc((size_t)1 << all->bits, sizeof *all->parts);
     return all->parts != NULL;
+}
+
+/* Blocks are small where there is little memory, so that there can be many. */
+static size_t decide_block(uint64_t memory)
+{
+    size_t block = 4096;
+
+    while (block < 65536 && block * 2048 < memory)
+        block *= 2;
+    return block;
+}
+
+/* So many parts, as a power of two, that each one's table stays in the cache
+ * and fits its share of the memory twice, if the open blocks of all of them
+ * fit an eighth of the memory. What is too large even so is parted again. */
+static unsigned decide_choose_bits(uint64_t need, uint64_t memory, size_t block,
+                                   uint64_t most)
+{
+    uint64_t least = most / 2 < DECIDE_PART ? most / 2 : DECIDE_PART;
+    unsigned bits = 1;
+
+    while (bits < DECIDE_PARTS_BITS && need >> bits > least
+           && ((uint64_t)block << (bits + 1)) <= memory / 8)
+        bits++;
+    return bits;
+}
+
+/* The tables of all threads take a quarter of the memory at most, and blocks
+ * what is left. */
+bool decide_begin(decide_all *all, const decide_room *room)
+{
+    size_t block = decide_block(room->memory);
+    uint64_t taken = room->taken, tables;
+
+    all->most = room->memory / 4 / room->jobs;
+    if (all->most < 16 * block)
+        all->most = 16 * block;
+    all->bits = decide_choose_bits(table_bytes(room->keys, room->bytes),
+                                   room->memory, block, all->most);
+    all->keys = (room->keys >> all->bits) + 1;
+    all->bytes = room->bytes >> all->bits;
+    if (table_bytes(all->keys, all->bytes) > all->most / 2) {
+        all->keys = all->most / 64;
+        all->bytes = all->most / 2;
+    }
+    tables = 2 * table_bytes(all->keys, all->bytes);
+    taken += room->jobs * (tables < all->most ? tables : all->most);
+    taken += (uint64_t)block << all->bits;
+    return decide_open(all, block,
+                       taken < room->memory ? room->memory - taken : 0);
 }
 
 static void decide_close_parts(decide_all *all, decide_part *parts, size_t n)
@@ -54,6 +110,20 @@ void decide_close(decide_all *all)
 size_t decide_number(const decide_all *all, uint64_t hash)
 {
     return (size_t)(hash >> (64 - all->bits));
+}
+
+static bool decide_record(decide_all *all, decide_part *part, bly_key key)
+{
+    unsigned char number[SPILL_NUMBER];
+
+    return spill_append(&all->store, &part->records, number,
+                        spill_number(number, key.length))
+        && spill_append(&all->store, &part->records, key.data, key.length);
+}
+
+bool decide_put(decide_all *all, uint64_t hash, bly_key key)
+{
+    return decide_record(all, &all->parts[decide_number(all, hash)], key);
 }
 
 /* The part within a part; `bits` of the hash have chosen already. */
@@ -122,21 +192,33 @@ static bool decide_read(spill_reader *reader, bly_key *key)
     return key->data != NULL;
 }
 
+/* A record of a join, the one after `records` others of its part. */
+static table_answer decide_joined(decide_worker *w, const decide_part *part,
+                                  uint64_t records, uint64_t hash, bly_key key)
+{
+    if (records < part->members)
+        return table_add(&w->table, hash, key);
+    return table_has(&w->table, hash, key) ? TABLE_OLD : TABLE_NEW;
+}
+
 static table_answer decide_records(decide_worker *w, decide_part *part,
                                    decide_bits *d)
 {
     decide_all *all = w->all;
     table_answer answer = TABLE_NEW;
     spill_reader reader;
+    uint64_t records = 0;
     bly_key key;
 
     spill_read(&reader, &all->store, &part->records);
-    while (answer <= TABLE_OLD && decide_read(&reader, &key)) {
+    for (; answer <= TABLE_OLD && decide_read(&reader, &key); records++) {
         uint64_t hash = bly_hash(all->hasher, key.data, key.length);
 
-        answer = table_add(&w->table, hash, key);
-        if (answer <= TABLE_OLD
-            && !decide_append(all, part, d, answer == TABLE_NEW))
+        answer = all->joining ? decide_joined(w, part, records, hash, key)
+                              : table_add(&w->table, hash, key);
+        if (answer <= TABLE_OLD && records >= part->members
+            && !decide_append(all, part, d,
+                              (answer == TABLE_NEW) != all->joining))
             break;
         w->records++;
     }
@@ -173,8 +255,8 @@ static table_answer decide_by_table(decide_worker *w, decide_part *part)
 
 static bool decide_split(decide_all *all, decide_part *part, unsigned bits)
 {
-    unsigned char number[SPILL_NUMBER];
     spill_reader reader;
+    uint64_t records = 0;
     bly_key key;
     bool fine = true;
 
@@ -186,9 +268,8 @@ static bool decide_split(decide_all *all, decide_part *part, unsigned bits)
         uint64_t hash = bly_hash(all->hasher, key.data, key.length);
         decide_part *sub = &part->parts[decide_sub(hash, bits)];
 
-        fine = spill_append(&all->store, &sub->records, number,
-                            spill_number(number, key.length))
-            && spill_append(&all->store, &sub->records, key.data, key.length);
+        sub->members += records++ < part->members;
+        fine = decide_record(all, sub, key);
     }
     spill_read_end(&reader);
     spill_drop(&all->store, &part->records);

@@ -1,4 +1,4 @@
-/* dedup.h - what the files of `bloomery dedup` share.
+/* dedup.h - what the files of `bloomery dedup` and `bloomery join` share.
  *
  * From the bottom up:
  *
@@ -8,6 +8,8 @@
  *      decide.c     parts of the keys, each decided by a table of its own
  *      exact.c      the passes of --exact
  *      cmd_dedup.c  the command
+ *      join.c       lines whose key is in another list, exactly
+ *      cmd_join.c   the command
  *
  * Floor 8 (programs); includes command.h only.
  */
@@ -148,6 +150,9 @@ uint64_t table_bytes(uint64_t keys, uint64_t bytes);
 /* Put the key in unless it is there; count it. */
 table_answer table_add(dedup_table *table, uint64_t hash, bly_key key);
 
+/* Is the key there? Many threads may ask at once. */
+bool table_has(const dedup_table *table, uint64_t hash, bly_key key);
+
 /* Ask the processor for what table_add will need: the first before the second,
  * some keys ahead. */
 void table_prefetch_slot(const dedup_table *table, uint64_t hash);
@@ -166,6 +171,7 @@ struct decide_part {
     spill_stream  decisions;    /* a bit for each: is it the first?        */
     spill_stream  counts;       /* of each first one, how many there are   */
     decide_part  *parts;        /* it was too large and is in these; NULL  */
+    uint64_t      members;      /* of `joining`: records before the others */
     spill_reader  decided, counted;
     unsigned      byte, bits;   /* decisions read, and how many of them    */
 };
@@ -173,6 +179,9 @@ struct decide_part {
 typedef struct {
     const bly_filter *hasher;
     bool         counting;
+    bool         joining;       /* the first records of a part are members,
+                                   and decided is if the others are among
+                                   them                                    */
     unsigned     bits;          /* of a hash that choose the part, 1 .. 16 */
     uint64_t     most;          /* bytes of a table                        */
     uint64_t     keys, bytes;   /* expected in a part                      */
@@ -180,13 +189,27 @@ typedef struct {
     spill_store  store;
 } decide_all;
 
-/* 2^bits parts; `memory` bytes of records and decisions stay in memory, in
- * blocks of `block`. False: no memory. */
+/* What may be used, and how much is to be decided. */
+typedef struct {
+    uint64_t memory, taken;     /* bytes in all; those in other use        */
+    size_t   jobs;
+    uint64_t keys, bytes;       /* different ones at most, as records      */
+} decide_room;
+
+/* Choose the parts, their tables, and how many bytes of records and decisions
+ * stay in memory. False: no memory. */
+bool decide_begin(decide_all *all, const decide_room *room);
+
+/* The same where these are chosen: 2^bits parts; `memory` bytes of records and
+ * decisions stay in memory, in blocks of `block`. */
 bool decide_open(decide_all *all, size_t block, uint64_t memory);
 void decide_close(decide_all *all);
 
 /* The part of a key with this hash. */
 size_t decide_number(const decide_all *all, uint64_t hash);
+
+/* Append the key's record to its part. False: stderr has been told. */
+bool decide_put(decide_all *all, uint64_t hash, bly_key key);
 
 /* Decide all records, with so many threads. CLI_GO or CLI_ERROR. */
 int decide_run(decide_all *all, size_t jobs, bool progress);
@@ -210,5 +233,27 @@ typedef struct {
 /* Print the first occurrences of all lines. CLI_OK or CLI_ERROR. */
 int exact_run(const exact_want *want, const cli_operands *operands,
               dedup_tally *tally);
+
+/* ==== join.c ============================================================ */
+
+typedef struct {
+    cli_how  lines, list;
+    uint64_t jobs, memory;
+    bool     anti;              /* those whose key is not in the list      */
+    bool     count;             /* print none                              */
+    bool     progress;
+} join_want;
+
+typedef struct {
+    uint64_t lines, kept, keyless;
+    uint64_t listed;            /* keys of the list, repeats too           */
+    uint64_t listed_keyless;
+    bool     parts;             /* the list did not fit the memory         */
+} join_tally;
+
+/* Print the lines of operand 0 whose key is in the list, operand 1. CLI_OK or
+ * CLI_ERROR. */
+int join_run(const join_want *want, const cli_operands *operands,
+             join_tally *tally);
 
 #endif

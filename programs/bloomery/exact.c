@@ -40,9 +40,6 @@
  * a small input every 8 bytes may be a line, which gets 16 bits. */
 enum { EXACT_SEEN = 8, EXACT_REPEATED = 16, EXACT_LINE = 8, EXACT_BITS = 16 };
 
-/* A part's table should stay in a second-level cache. */
-enum { EXACT_PART = 1 << 20, EXACT_BITS_MOST = 12 };
-
 typedef struct {
     const exact_want *want;
     const cli_operands *operands;
@@ -551,58 +548,16 @@ static int exact_print_commit(void *argument, cli_worker *w)
 
 /* ==== Settling in parts ================================================= */
 
-/* Blocks are small where there is little memory, so that there can be many. */
-static size_t exact_block(uint64_t memory)
-{
-    size_t block = 4096;
-
-    while (block < 65536 && block * 2048 < memory)
-        block *= 2;
-    return block;
-}
-
-/* So many parts, as a power of two, that each one's table stays in the cache
- * and fits its share of the memory twice, if the open blocks of all of them
- * fit an eighth of the memory. What is too large even so is parted again. */
-static unsigned exact_bits(uint64_t need, uint64_t memory, size_t block,
-                           uint64_t most)
-{
-    uint64_t least = most / 2 < EXACT_PART ? most / 2 : EXACT_PART;
-    unsigned bits = 1;
-
-    while (bits < EXACT_BITS_MOST && need >> bits > least
-           && ((uint64_t)block << (bits + 1)) <= memory / 8)
-        bits++;
-    return bits;
-}
-
-/* The tables of all threads take a quarter of the memory at most, and blocks
- * what is left. */
 static bool exact_parts_open(exact_job *job, uint64_t filter)
 {
     const exact_want *want = job->want;
-    decide_all *all = &job->parts;
-    size_t block = exact_block(want->memory);
-    uint64_t taken = filter, tables;
+    const decide_room room = { .memory = want->memory, .taken = filter,
+                               .jobs = job->jobs, .keys = job->keys,
+                               .bytes = job->bytes };
 
-    all->hasher = job->repeated;
-    all->counting = want->count || want->repeated || want->unique;
-    all->most = want->memory / 4 / job->jobs;
-    if (all->most < 16 * block)
-        all->most = 16 * block;
-    all->bits = exact_bits(table_bytes(job->keys, job->bytes), want->memory,
-                           block, all->most);
-    all->keys = (job->keys >> all->bits) + 1;
-    all->bytes = job->bytes >> all->bits;
-    if (table_bytes(all->keys, all->bytes) > all->most / 2) {
-        all->keys = all->most / 64;
-        all->bytes = all->most / 2;
-    }
-    tables = 2 * table_bytes(all->keys, all->bytes);
-    taken += job->jobs * (tables < all->most ? tables : all->most);
-    taken += (uint64_t)block << all->bits;
-    return decide_open(all, block,
-                       taken < want->memory ? want->memory - taken : 0);
+    job->parts.hasher = job->repeated;
+    job->parts.counting = want->count || want->repeated || want->unique;
+    return decide_begin(&job->parts, &room);
 }
 
 static int exact_in_parts(exact_job *job, uint64_t filter)

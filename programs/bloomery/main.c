@@ -9,14 +9,14 @@ static const cli_command *const main_commands[] = {
     &cmd_build, &cmd_add, &cmd_remove, &cmd_query, &cmd_count, &cmd_put,
     &cmd_get, &cmd_dedup, &cmd_resize, &cmd_info, &cmd_check, &cmd_plan,
     &cmd_advise, &cmd_kinds, &cmd_unite, &cmd_intersect, &cmd_compare,
-    &cmd_sketch, &cmd_diff, &program_cmd_help, NULL
+    &cmd_sketch, &cmd_diff, &cmd_join, &program_cmd_help, NULL
 };
 
 static const cli_example main_environment[] = {
     { "TMPDIR",
-      "The folder of temporary files, which 'dedup --exact' and 'diff' need "
-      "for keys from a pipe, and 'dedup --exact' for what does not fit into "
-      "its memory. Default: /tmp." },
+      "The folder of temporary files, which 'dedup --exact', 'diff' and 'join' "
+      "need for a pipe, and 'dedup --exact' and 'join' for what does not fit "
+      "into their memory. Default: /tmp." },
     { "XDG_CACHE_HOME",
       "'advise --measure' keeps what it measures in the folder bloomery of "
       "this one, where 'advise' finds it. Default: ~/.cache, with ~ from "

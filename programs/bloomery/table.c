@@ -291,6 +291,20 @@ table_answer table_add(dedup_table *t, uint64_t hash, bly_key key)
     return TABLE_OLD;
 }
 
+bool table_has(const dedup_table *t, uint64_t hash, bly_key key)
+{
+    uint64_t tag = table_tag(hash), at = table_home(t, hash);
+
+    for (;;) {
+        at = table_next(t, at, tag);
+        if (t->slots[at] == 0)
+            return false;
+        if (table_equal(t, t->slots[at], key))
+            return true;
+        at = at + 1 < t->room ? at + 1 : 0;
+    }
+}
+
 bool table_count(const dedup_table *t, size_t *at, uint64_t *count)
 {
     const unsigned char *key = t->bytes + *at + TABLE_COUNT;

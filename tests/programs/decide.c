@@ -163,15 +163,12 @@ static void spill_gives_back(void **state)
 
 /* ==== Parts ============================================================= */
 
-static void decide_put(decide_all *all, bly_key key)
+static uint64_t decide_append_key(decide_all *all, bly_key key)
 {
     uint64_t hash = bly_hash(all->hasher, key.data, key.length);
-    unsigned char number[SPILL_NUMBER];
-    spill_stream *s = &all->parts[decide_number(all, hash)].records;
 
-    assert_true(spill_append(&all->store, s, number,
-                             spill_number(number, key.length)));
-    assert_true(spill_append(&all->store, s, key.data, key.length));
+    assert_true(decide_put(all, hash, key));
+    return hash;
 }
 
 /* 5 n records of n keys, decided and asked for: key i is first in round 0. */
@@ -185,7 +182,8 @@ static void decide_rounds(decide_all *all, uint64_t n, uint64_t mask)
     assert_true(decide_open(all, 256, 20000));
     for (uint64_t i = 0; i < rounds * n; i++) {
         bly_key key = decide_key(room, i % n & mask);
-        decide_put(all, mask == UINT64_MAX ? key : (bly_key){ room, 3 });
+        decide_append_key(all, mask == UINT64_MAX ? key
+                                                  : (bly_key){ room, 3 });
     }
     assert_int_equal(decide_run(all, 3, false), CLI_GO);
     for (uint64_t i = 0; i < rounds * n; i++) {
@@ -230,6 +228,53 @@ static void decide_what_cannot_be_parted(void **state)
     bly_free(hasher);
 }
 
+/* Keys 0 .. n - 1 are members, some twice; asked for are 0 .. 2 n - 1, three
+ * times. */
+static void decide_joined_rounds(decide_all *all, uint64_t n, uint64_t mask)
+{
+    unsigned char room[301];
+    uint64_t hash, count;
+    bool in;
+
+    assert_true(decide_open(all, 256, 20000));
+    for (uint64_t i = 0; i < n + n / 3; i++) {
+        bly_key key = decide_key(room, i % n & mask);
+        hash = decide_append_key(all, mask == UINT64_MAX
+                                      ? key : (bly_key){ room, 3 });
+        all->parts[decide_number(all, hash)].members++;
+    }
+    for (uint64_t i = 0; i < 6 * n; i++) {
+        bly_key key = decide_key(room, i % (2 * n) & mask);
+        decide_append_key(all, mask == UINT64_MAX ? key
+                                                  : (bly_key){ room, 3 });
+    }
+    assert_int_equal(decide_run(all, 3, false), CLI_GO);
+    for (uint64_t i = 0; i < 6 * n; i++) {
+        bly_key key = decide_key(room, i % (2 * n) & mask);
+        hash = bly_hash(all->hasher, room,
+                        mask == UINT64_MAX ? key.length : 3);
+        assert_true(decide_next(all, hash, &in, &count));
+        assert_int_equal(in, i % (2 * n) < n);
+    }
+    decide_close(all);
+}
+
+static void decide_joins(void **state)
+{
+    bly_filter *hasher = decide_hasher("xxh3"), *alike;
+    decide_all all = { .hasher = hasher, .joining = true, .bits = 1,
+                       .most = 10000, .keys = 100, .bytes = 1000 };
+    (void)state;
+
+    decide_joined_rounds(&all, 10000, UINT64_MAX);
+    bly_free(hasher);
+    alike = decide_hasher("identity");      /* see above */
+    all = (decide_all){ .hasher = alike, .joining = true, .bits = 3,
+                        .most = 10000, .keys = 100, .bytes = 1000 };
+    decide_joined_rounds(&all, 3000, 0xffffff);
+    bly_free(alike);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +284,7 @@ int main(void)
         cmocka_unit_test(spill_gives_back),
         cmocka_unit_test(decide_parts_again),
         cmocka_unit_test(decide_what_cannot_be_parted),
+        cmocka_unit_test(decide_joins),
     };
 
     return cmocka_run_group_tests_name("programs/decide", tests, NULL, NULL);

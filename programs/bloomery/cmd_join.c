@@ -1,0 +1,153 @@
+/* cmd_join.c - `bloomery join`: the lines whose key is in another list.
+ *
+ * An exact semi-join, or anti-join: join.c does it. Floor 8; includes dedup.h
+ * and <bloomery.h> only.
+ */
+#include "bloomery/dedup.h"
+
+#include <string.h>
+
+#define JOIN_MEMORY (UINT64_C(128) << 20)
+#define JOIN_MEMORY_LEAST (UINT64_C(1) << 20)
+
+typedef struct {
+    const char *key_file;
+    uint64_t    memory, jobs, list_field;
+    cli_how     how;
+    bool        anti, count, verbose, no_progress;
+} join_settings;
+
+static const cli_option join_options[] = {
+    { 'a', "anti", NULL, CLI_FLAG, offsetof(join_settings, anti), false,
+      "Print the lines whose key is not in LIST." },
+    { 'c', "count", NULL, CLI_FLAG, offsetof(join_settings, count), false,
+      "Print only how many lines there are to print." },
+    { 'F', "list-field", "N", CLI_ITEMS, offsetof(join_settings, list_field),
+      false,
+      "The keys of LIST are its column N. Without it each whole line of LIST "
+      "is a key, whatever -f says of LINES." },
+    { 'M', "memory", "SIZE", CLI_SIZE, offsetof(join_settings, memory), false,
+      "How much memory to use, beside some mebibytes for each thread: 512M, "
+      "2G (K, M, G, T are powers of 1024). If LIST does not fit, keys go to a "
+      "temporary file in TMPDIR, or /tmp, and LINES is read twice. Default: "
+      "128M." },
+    CLI_SECRET_HASH_OPTION(join_settings, key_file),
+    CLI_HOW_OPTIONS(join_settings, how),
+    CLI_JOBS_OPTION(join_settings, jobs),
+    { 'v', "verbose", NULL, CLI_FLAG, offsetof(join_settings, verbose), false,
+      "Say on standard error how many lines were read and printed, and if LIST "
+      "fitted the memory." },
+    { 0, "no-progress", NULL, CLI_FLAG, offsetof(join_settings, no_progress),
+      false, "Show no progress on the terminal." },
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example join_examples[] = {
+    { "bloomery join urls.txt wanted.txt",
+      "The lines of urls.txt that are also in wanted.txt." },
+    { "bloomery join --anti -f 2 -t , users.csv blocked.txt",
+      "The users whose second column is no line of blocked.txt." },
+    { "zcat log.gz | bloomery join -f 1 -F 3 - sessions.tsv",
+      "The lines of a log whose first column is a third column of "
+      "sessions.tsv." },
+    { NULL, NULL }
+};
+
+static void join_note_keyless(uint64_t lines, const char *one,
+                              const char *many, const char *options)
+{
+    if (lines > 0)
+        report_note("note: %s %s no such column and %s left out: check %s and "
+                    "-t", report_count(lines).text,
+                    lines == 1 ? one : many, lines == 1 ? "was" : "were",
+                    options);
+}
+
+static void join_report(const join_settings *s, const join_tally *tally,
+                        double seconds)
+{
+    if (s->verbose)
+        report_note("%s lines in %s (%s), %s %s; %s keys in the list, which "
+                    "%s the memory", report_count(tally->lines).text,
+                    report_seconds(seconds).text,
+                    report_speed(report_per_second(tally->lines,
+                                                   seconds)).text,
+                    report_count(tally->kept).text,
+                    s->count ? "counted" : "printed",
+                    report_count(tally->listed).text,
+                    tally->parts ? "did not fit" : "fitted");
+    join_note_keyless(tally->keyless, "line of LINES has",
+                      "lines of LINES have", "-f");
+    join_note_keyless(tally->listed_keyless, "line of LIST has",
+                      "lines of LIST have", "-F");
+}
+
+static int join_check(const cli_command *self, const join_settings *s,
+                      const cli_operands *operands)
+{
+    if (operands->count != 2)
+        return options_wrong(self, "it takes two files, LINES and LIST");
+    if (strcmp(operands->names[0], "-") == 0
+        && strcmp(operands->names[1], "-") == 0)
+        return options_wrong(self, "LINES and LIST cannot both come from "
+                                   "standard input");
+    if (s->memory > 0 && s->memory < JOIN_MEMORY_LEAST)
+        return options_wrong(self, "--memory is too little: give 1M or more");
+    if (s->how.separator >= 0 && s->how.field == 0 && s->list_field == 0)
+        return options_wrong(self, "-t says what lies between columns, but no "
+                                   "column is chosen: give -f N or -F N too");
+    return secret_read(s->key_file);
+}
+
+static int join_start(const cli_command *self, int argc, char **argv)
+{
+    join_settings s = { .how.separator = -1 };
+    cli_operands operands;
+    join_tally tally = { .lines = 0 };
+    join_want want;
+    double start;
+    int status = options_read(self, argc, argv, &s, &operands);
+
+    if (status == CLI_GO)
+        status = join_check(self, &s, &operands);
+    if (status != CLI_GO)
+        return status;
+    want = (join_want){ .lines = s.how, .list = s.how, .jobs = s.jobs,
+                        .memory = s.memory > 0 ? s.memory : JOIN_MEMORY,
+                        .anti = s.anti, .count = s.count,
+                        .progress = !s.no_progress };
+    want.list.field = s.list_field;
+    start = report_clock();
+    status = join_run(&want, &operands, &tally);
+    if (status != CLI_OK)
+        return status;
+    if (s.count)
+        output_format("%llu\n", (unsigned long long)tally.kept);
+    if (!output_flush())
+        return CLI_ERROR;
+    join_report(&s, &tally, report_clock() - start);
+    return tally.kept > 0 ? CLI_OK : CLI_NONE;
+}
+
+const cli_command cmd_join = {
+    .name = "join",
+    .operands = "LINES LIST",
+    .summary = "print the lines whose key is in another list, exactly",
+    .text =
+        "Reads lines from the file LINES and prints, in their order, those "
+        "whose key is a key of the file LIST, or with --anti those whose key "
+        "is not. Either may be '-', standard input. No line is printed or "
+        "left out by mistake: a filter tells most keys that are not in LIST, "
+        "and the others are compared byte by byte. A line comes as often as "
+        "it is in LINES, however often its key is in LIST.\n\n"
+        "If LIST fits the memory (see --memory) LINES is read once, and lines "
+        "are printed as they come; LIST is read first. If not, LINES is read "
+        "twice, and a pipe is first copied to a temporary file.\n\n"
+        "A line without such a column has no key: it is never printed, and "
+        "their number is reported.",
+    .options = join_options,
+    .examples = join_examples,
+    .status = "0 if a line was printed or counted, 1 if there was none, 2 "
+              "after an error.",
+    .run = join_start,
+};
