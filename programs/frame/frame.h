@@ -102,7 +102,13 @@ bool output_failed(void);
  * and the next lines are kept apart from it. */
 bool output_lines(const void *data, size_t n, char terminator, bool *unended);
 
-/* Flush and close; returns `status`, or CLI_ERROR where stdout failed. */
+/* Let a pipe that its reader closes be an error of output until the end, and
+ * not the end of the program with its work half done. */
+void output_start(void);
+
+/* Flush and close; returns `status`, or CLI_ERROR where stdout failed. Where it
+ * is a pipe without a reader the program dies of SIGPIPE, unless that was
+ * ignored when it began. */
 int output_finish(int status);
 
 /* ==== numbers.c ========================================================= */

@@ -2,12 +2,14 @@
  *
  * stdio would do, but for two things: lines of megabytes should not be copied
  * a second time, and the first error must be kept with its reason until the
- * end. A reader that has gone away (EPIPE: `| head`) is no news to anybody:
- * the command then ends without a word. Floor 8; includes frame.h only.
+ * end. A reader that has gone away (EPIPE: `| head`) is no news to anybody: the
+ * program then cleans up and dies of SIGPIPE, as others do at once. Who had it
+ * ignored gets a message. Floor 8; includes frame.h only.
  */
 #include "frame/frame.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +21,13 @@ static struct {
     char   buffer[OUTPUT_BUFFER];
     size_t used;
     int    error;               /* errno of the first failure, or 0 */
+    bool   ignored;             /* SIGPIPE, when the program began  */
 } output_state;
+
+void output_start(void)
+{
+    output_state.ignored = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
+}
 
 static bool output_write(const char *data, size_t n)
 {
@@ -96,6 +104,14 @@ bool output_failed(void)
     return output_state.error != 0;
 }
 
+/* Now that there is nothing left to clean up. Comes back if the signal is
+ * blocked. */
+static void output_die(void)
+{
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
+}
+
 /* Network and quota file systems may keep their refusal for close. */
 int output_finish(int status)
 {
@@ -103,9 +119,11 @@ int output_finish(int status)
         output_state.error = errno;
     if (output_state.error == 0)
         return status;
-    if (output_state.error != EPIPE)
-        report_error("cannot write to standard output: %s: make room there, "
-                     "or send it to another place",
-                     strerror(output_state.error));
-    return CLI_ERROR;
+    if (output_state.error == EPIPE && !output_state.ignored)
+        output_die();
+    return report_error("cannot write to standard output: %s: %s",
+                        strerror(output_state.error),
+                        output_state.error == EPIPE
+                        ? "let its reader read to the end"
+                        : "make room there, or send it to another place");
 }
