@@ -221,7 +221,8 @@ int ask_run(ask_job *job, const cli_operands *operands)
 
     lines_open(&job->lines, &job->want.how, operands, 1, true);
     progress_start(job->how->doing, lines_size(&job->lines),
-                   !job->want.no_progress);
+                   !job->want.no_progress
+                   && (!ask_prints(&job->want) || progress_apart()));
     status = ask_lines(job);
     progress_end();
     lines_close(&job->lines);

@@ -318,6 +318,7 @@ static int dedup_check_output(const cli_operands *operands)
                                 "output to another file";
 
     if (operands->count == 0 && dedup_is_output("-"))
+    s.no_progress |= !progress_apart();
         return report_error(wrong, "-");
     for (size_t i = 0; i < operands->count; i++)
         if (dedup_is_output(operands->names[i]))

@@ -502,6 +502,7 @@ static int diff_run(const cli_command *self, int argc, char **argv)
     if (sketch == NULL)
         return CLI_ERROR;
     diff_job job = { .want = &s, .name = operands.names[0], .sketch = sketch,
+    s.no_progress |= diff_prints_keys(&s) && !progress_apart();
                      .start = lseek(STDIN_FILENO, 0, SEEK_CUR),
                      .differ = { NAN, NAN } };
     status = diff_keys(&job, &operands);

@@ -174,6 +174,10 @@ typedef enum {
     CLI_ITEMS,                  /* uint64_t, at least 1          */
     CLI_RATE,                   /* double, between 0 and 1       */
     CLI_SHARE,                  /* double, 0 .. 1                */
+/* Of commands that print lines while they work: may they show progress too? Not
+ * on the terminal that the lines go to, among them. */
+bool progress_apart(void);
+
     CLI_SIZE,                   /* uint64_t, bytes, at least 1   */
     CLI_SEED,                   /* uint64_t                      */
     CLI_BYTE,                   /* int, 0 .. 255                 */
