@@ -225,9 +225,22 @@ int ask_run(ask_job *job, const cli_operands *operands)
                    && (!ask_prints(&job->want) || progress_apart()));
     status = ask_lines(job);
     progress_end();
+    if (job->tally.keys.asked == 0 && !job->want.quiet)
+        report_no_key(job->tally.keys.keyless);
     lines_close(&job->lines);
     job->seconds = report_clock() - start;
     return status;
+}
+
+/* Nothing may go into the filter's file, and no lines into the keys'. */
+static int ask_check_output(const ask_settings *want,
+                            const cli_operands *operands)
+{
+    int status = output_check_inputs(operands->names, 1);
+
+    return status == CLI_GO && ask_prints(want)
+         ? output_check_inputs(operands->names + 1, operands->count - 1)
+         : status;
 }
 
 int ask_options(const cli_command *self, int argc, char **argv,
@@ -241,6 +254,8 @@ int ask_options(const cli_command *self, int argc, char **argv,
         status = lines_how_check(self, &want->how);
     if (status == CLI_GO)
         status = lines_asked_check(self, operands);
+    if (status == CLI_GO)
+        status = ask_check_output(want, operands);
     if (status == CLI_GO)
         status = secret_read(want->key_file);
     return status;

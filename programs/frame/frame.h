@@ -85,6 +85,10 @@ double report_clock(void);                      /* seconds, monotonic     */
 /* The note about lines without a key, if there were any. */
 void report_keyless(uint64_t lines);
 
+/* The same where there is no other line, and the ones without a key are not
+ * skipped. */
+void report_no_key(uint64_t lines);
+
 /* n / seconds; 0 where no time has passed. */
 double report_per_second(uint64_t n, double seconds);
 
@@ -101,6 +105,11 @@ bool output_failed(void);
 /* Whole lines, the last of which may lack its terminator: then *unended is set,
  * and the next lines are kept apart from it. */
 bool output_lines(const void *data, size_t n, char terminator, bool *unended);
+
+/* Is none of these inputs (stdin if there are none) the file that stdout goes
+ * to? Lines that are printed to the end of an input would be read again. CLI_GO
+ * or CLI_ERROR. */
+int output_check_inputs(char *const *paths, size_t n);
 
 /* Let a pipe that its reader closes be an error of output until the end, and
  * not the end of the program with its work half done. */
@@ -165,6 +174,10 @@ void progress_share(const char *part, double share);    /* 0 .. 1 */
 void progress_end(void);
 void progress_erase(void);
 
+/* Of commands that print lines while they work: may they show progress too? Not
+ * on the terminal that the lines go to, among them. */
+bool progress_apart(void);
+
 /* ==== options.c, help.c ================================================= */
 
 /* What the value of an option is, and the C type it is stored as. */
@@ -174,10 +187,6 @@ typedef enum {
     CLI_ITEMS,                  /* uint64_t, at least 1          */
     CLI_RATE,                   /* double, between 0 and 1       */
     CLI_SHARE,                  /* double, 0 .. 1                */
-/* Of commands that print lines while they work: may they show progress too? Not
- * on the terminal that the lines go to, among them. */
-bool progress_apart(void);
-
     CLI_SIZE,                   /* uint64_t, bytes, at least 1   */
     CLI_SEED,                   /* uint64_t                      */
     CLI_BYTE,                   /* int, 0 .. 255                 */

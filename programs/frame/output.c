@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { OUTPUT_BUFFER = 1 << 18 };
@@ -102,6 +103,32 @@ bool output_format(const char *format, ...)
 bool output_failed(void)
 {
     return output_state.error != 0;
+}
+
+static bool output_is(const char *path)
+{
+    bool in = strcmp(path, "-") == 0;
+    struct stat from, to;
+
+    return fstat(STDOUT_FILENO, &to) == 0 && S_ISREG(to.st_mode)
+        && (in ? fstat(STDIN_FILENO, &from) : stat(path, &from)) == 0
+        && from.st_dev == to.st_dev && from.st_ino == to.st_ino;
+}
+
+static int output_refuse_input(const char *path)
+{
+    return report_error("'%s' is the input and the output: send the output to "
+                        "another file", path);
+}
+
+int output_check_inputs(char *const *paths, size_t n)
+{
+    if (n == 0 && output_is("-"))
+        return output_refuse_input("-");
+    for (size_t i = 0; i < n; i++)
+        if (output_is(paths[i]))
+            return output_refuse_input(paths[i]);
+    return CLI_GO;
 }
 
 /* Now that there is nothing left to clean up. Comes back if the signal is
