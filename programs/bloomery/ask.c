@@ -221,12 +221,26 @@ int ask_run(ask_job *job, const cli_operands *operands)
 
     lines_open(&job->lines, &job->want.how, operands, 1, true);
     progress_start(job->how->doing, lines_size(&job->lines),
-                   !job->want.no_progress);
+                   !job->want.no_progress
+                   && (!ask_prints(&job->want) || progress_apart()));
     status = ask_lines(job);
     progress_end();
+    if (job->tally.keys.asked == 0 && !job->want.quiet)
+        report_no_key(job->tally.keys.keyless);
     lines_close(&job->lines);
     job->seconds = report_clock() - start;
     return status;
+}
+
+/* Nothing may go into the filter's file, and no lines into the keys'. */
+static int ask_check_output(const ask_settings *want,
+                            const cli_operands *operands)
+{
+    int status = output_check_inputs(operands->names, 1);
+
+    return status == CLI_GO && ask_prints(want)
+         ? output_check_inputs(operands->names + 1, operands->count - 1)
+         : status;
 }
 
 int ask_options(const cli_command *self, int argc, char **argv,
@@ -240,6 +254,8 @@ int ask_options(const cli_command *self, int argc, char **argv,
         status = lines_how_check(self, &want->how);
     if (status == CLI_GO)
         status = lines_asked_check(self, operands);
+    if (status == CLI_GO)
+        status = ask_check_output(want, operands);
     if (status == CLI_GO)
         status = secret_read(want->key_file);
     return status;

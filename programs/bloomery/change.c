@@ -103,7 +103,8 @@ static int change_check(const cli_command *self, const cli_change *how,
                                    "its place; name a file");
     status = secret_read(s->key_file);
     return status == CLI_GO
-         ? filter_check_output(operands->names[0], operands, 1) : status;
+         ? filter_check_output(operands->names[0], true, operands, 1)
+         : status;
 }
 
 /* The locked file, if its kind can be changed so. */

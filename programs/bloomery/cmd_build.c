@@ -15,6 +15,7 @@ static const cli_option build_options[] = {
     { 'o', "output", "FILE", CLI_TEXT, offsetof(cli_build, output), true,
       "Where the filter goes; '-' is standard output. An existing file is "
       "replaced only when the new one is complete." },
+    CLI_FORCE_OPTION(cli_build, force),
     { 'k', "kind", "KIND", CLI_TEXT, offsetof(cli_build, kind), false,
       "The kind of filter, with its options: standard, blocked, standard:k=5. "
       "'bloomery kinds' lists them. Default: standard." },
@@ -163,7 +164,7 @@ static int build_fill(const cli_build *s, const cli_operands *operands,
     lines_open(&lines, &s->how, operands, 0, false);
     status = feed(filter, &lines, work_jobs(s->jobs), !s->no_progress, fed);
     lines_close(&lines);
-    return status;
+    return status == CLI_OK && feed_some(fed) != CLI_GO ? CLI_ERROR : status;
 }
 
 /* In its file, which gets its name when it is complete. */
@@ -381,7 +382,7 @@ static int build_check_without(const cli_command *self, const cli_build *s,
                                    "input");
     if (theirs > 1)
         return options_wrong(self, "--without wants standard input twice");
-    return filter_check_output(s->output, &s->without, 0);
+    return filter_check_output(s->output, s->force, &s->without, 0);
 }
 
 static int build_check(const cli_command *self, const cli_build *s,
@@ -403,7 +404,7 @@ static int build_check(const cli_command *self, const cli_build *s,
                                    "pages, such as buffered");
     if (build_check_without(self, s, operands) != CLI_GO)
         return CLI_ERROR;
-    return filter_check_output(s->output, operands, 0);
+    return filter_check_output(s->output, s->force, operands, 0);
 }
 
 int build_make(const cli_command *self, const cli_build *s,

@@ -10,8 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define DEDUP_RATE 0.001
 #define DEDUP_MEMORY (UINT64_C(128) << 20)
@@ -301,30 +299,6 @@ static int dedup_check(const cli_command *self, const dedup_settings *s)
     return CLI_GO;
 }
 
-static bool dedup_is_output(const char *path)
-{
-    bool in = strcmp(path, "-") == 0;
-    struct stat from, to;
-
-    return fstat(STDOUT_FILENO, &to) == 0 && S_ISREG(to.st_mode)
-        && (in ? fstat(STDIN_FILENO, &from) : stat(path, &from)) == 0
-        && from.st_dev == to.st_dev && from.st_ino == to.st_ino;
-}
-
-/* Lines that are printed to the end of an input would be read again. */
-static int dedup_check_output(const cli_operands *operands)
-{
-    static const char wrong[] = "'%s' is the input and the output: send the "
-                                "output to another file";
-
-    if (operands->count == 0 && dedup_is_output("-"))
-        return report_error(wrong, "-");
-    for (size_t i = 0; i < operands->count; i++)
-        if (dedup_is_output(operands->names[i]))
-            return report_error(wrong, operands->names[i]);
-    return CLI_GO;
-}
-
 static int dedup_run(const cli_command *self, int argc, char **argv)
 {
     dedup_settings s = { .how.separator = -1 };
@@ -337,13 +311,14 @@ static int dedup_run(const cli_command *self, int argc, char **argv)
     if (status == CLI_GO)
         status = dedup_check(self, &s);
     if (status == CLI_GO)
-        status = dedup_check_output(&operands);
+        status = output_check_inputs(operands.names, operands.count);
     if (status != CLI_GO)
         return status;
     if (s.rate <= 0)
         s.rate = DEDUP_RATE;
     if (s.memory == 0)
         s.memory = DEDUP_MEMORY;
+    s.no_progress |= !progress_apart();
     status = (s.exact ? dedup_exactly : dedup_by_filter)(&s, &operands,
                                                          &tally);
     if (status == CLI_OK && !output_failed())

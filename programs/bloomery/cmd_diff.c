@@ -482,6 +482,10 @@ static int diff_check(const cli_command *self, const diff_settings *s,
         status = options_wrong(self, "the SKETCH is missing");
     if (status == CLI_GO)
         status = lines_asked_check(self, operands);
+    if (status == CLI_GO)
+        status = output_check_inputs(operands->names, 1);
+    if (status == CLI_GO && diff_prints_keys(s))
+        status = output_check_inputs(operands->names + 1, operands->count - 1);
     if (status == CLI_GO && s->both + s->theirs + s->estimate > 1)
         status = options_wrong(self, "--both, --theirs and --estimate exclude "
                                      "each other");
@@ -498,6 +502,7 @@ static int diff_run(const cli_command *self, int argc, char **argv)
         status = diff_check(self, &s, &operands);
     if (status != CLI_GO)
         return status;
+    s.no_progress |= diff_prints_keys(&s) && !progress_apart();
     bly_filter *sketch = filter_map(operands.names[0], BLY_VERIFY);
     if (sketch == NULL)
         return CLI_ERROR;

@@ -10,7 +10,7 @@
 typedef struct {
     uint64_t    capacity;
     const char *output, *key_file;
-    bool        verbose;
+    bool        verbose, force;
 } resize_settings;
 
 static const cli_option resize_options[] = {
@@ -18,6 +18,7 @@ static const cli_option resize_options[] = {
       true, "How many keys it should have room for: 1000, 2.5e6, 10M." },
     { 'o', "output", "OUT", CLI_TEXT, offsetof(resize_settings, output), false,
       "Where the result goes; '-' is standard output. Default: FILE." },
+    CLI_FORCE_OPTION(resize_settings, force),
     CLI_SECRET_OPTION(resize_settings, key_file),
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(resize_settings, verbose),
       false, "Say on standard error what it is now." },
@@ -62,9 +63,10 @@ static int resize_file(const resize_settings *s, const char *path,
     return status;
 }
 
-static int resize_check(const cli_command *self, const char *output,
+static int resize_check(const cli_command *self, const resize_settings *s,
                         const cli_operands *operands)
 {
+    const char *output = s->output;
     const cli_operands none = { NULL, 0 };
 
     if (operands->count != 1)
@@ -72,8 +74,8 @@ static int resize_check(const cli_command *self, const char *output,
     if (output == NULL && strcmp(operands->names[0], "-") == 0)
         return options_wrong(self, "a filter in a pipe cannot be changed in "
                                    "place; name an output with -o");
-    return filter_check_output(output != NULL ? output : operands->names[0],
-                               &none, 0);
+    return output != NULL ? filter_check_output(output, s->force, &none, 0)
+         : filter_check_output(operands->names[0], true, &none, 0);
 }
 
 static int resize_run(const cli_command *self, int argc, char **argv)
@@ -84,7 +86,7 @@ static int resize_run(const cli_command *self, int argc, char **argv)
     int lock = -1, status = options_read(self, argc, argv, &s, &operands);
 
     if (status == CLI_GO)
-        status = resize_check(self, s.output, &operands);
+        status = resize_check(self, &s, &operands);
     if (status == CLI_GO)
         status = secret_read(s.key_file);
     if (status != CLI_GO)

@@ -21,6 +21,7 @@ typedef struct {
 static const cli_option sketch_options[] = {
     { 'o', "output", "FILE", CLI_TEXT, offsetof(sketch_settings, build.output),
       true, "Where the sketch goes; '-' is standard output." },
+    CLI_FORCE_OPTION(sketch_settings, build.force),
     { 'd', "differences", "N", CLI_ITEMS,
       offsetof(sketch_settings, differences), false,
       "Make a sketch from which up to N differences can be found exactly, "
@@ -162,8 +163,9 @@ static int sketch_fill(const sketch_settings *s, const cli_operands *operands,
     status = distinct_run(&how, &lines, work_jobs(s->build.jobs),
                           "sketching", !s->build.no_progress, fed);
     lines_close(&lines);
-    return status == CLI_GO && !sketch_fits(&into) ? sketch_too_long(&into)
-                                                   : status;
+    if (status == CLI_GO && !sketch_fits(&into))
+        return sketch_too_long(&into);
+    return status == CLI_GO ? feed_some(fed) : status;
 }
 
 /* There is no memory, or something else is wrong. */
@@ -224,8 +226,8 @@ static int sketch_check(const cli_command *self, const sketch_settings *s,
     if (b->json && strcmp(b->output, "-") == 0)
         return options_wrong(self, "-o - and --json both want standard output");
     status = secret_read(b->key_file);
-    return status == CLI_GO ? filter_check_output(b->output, operands, 0)
-                            : status;
+    return status == CLI_GO
+         ? filter_check_output(b->output, b->force, operands, 0) : status;
 }
 
 static int sketch_run(const cli_command *self, int argc, char **argv)

@@ -13,6 +13,7 @@
 typedef struct {
     const char *output, *key_file;
     uint64_t    level;          /* 0: not given */
+    bool        force;
 } combine_settings;
 
 /* Those of both. */
@@ -21,6 +22,7 @@ typedef struct {
       "Where the result goes; it may be one of the inputs, and '-' is "        \
       "standard output. An existing file is replaced only when the new one is "\
       "complete." },                                                           \
+    CLI_FORCE_OPTION(combine_settings, force),                                 \
     CLI_SECRET_OPTION(combine_settings, key_file)
 
 const cli_option combine_options[] = {
@@ -91,8 +93,8 @@ static int combine_check(const cli_command *self, const combine_settings *s,
 
     if (operands->count < 2)
         return options_wrong(self, "it takes at least two filters");
-    return status == CLI_GO ? filter_check_output(s->output, &none, 0)
-                            : status;
+    return status == CLI_GO
+         ? filter_check_output(s->output, s->force, &none, 0) : status;
 }
 
 int combine_run(const cli_command *self, const cli_combination *how,

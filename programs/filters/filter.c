@@ -225,8 +225,24 @@ static int filter_is_both(const char *path, const char *what)
                         what);
 }
 
-int filter_check_output(const char *path, const cli_operands *inputs,
-                        size_t first)
+/* Is what stands there already, this ordinary file, a filter, or empty? What
+ * else it may be nobody has a second time, perhaps. A damaged filter, or one of
+ * another version, is one. */
+static int filter_check_old(const char *path, const struct stat *about)
+{
+    bly_header header;
+    bly_status status = about->st_size == 0 ? BLY_OK
+                                            : bly_peek_file(&header, path);
+
+    if (status != BLY_EFORMAT && status != BLY_EIO)
+        return CLI_GO;
+    return report_error("'%s' is there and %s: name another output, or give "
+                        "--force to replace it", path, status == BLY_EFORMAT
+                        ? "is no filter" : "cannot be read");
+}
+
+int filter_check_output(const char *path, bool force,
+                        const cli_operands *inputs, size_t first)
 {
     struct stat about;
 
@@ -246,6 +262,8 @@ int filter_check_output(const char *path, const cli_operands *inputs,
         return filter_is_both(path, "the keys' input");
     if (secret_is_in(path))
         return filter_is_both(path, "the file of the secret");
+    if (!force && filter_check_old(path, &about) != CLI_GO)
+        return CLI_ERROR;
     return filter_check_place(path);
 }
 

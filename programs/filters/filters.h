@@ -57,10 +57,17 @@ bool filter_broken(const bly_stat_t *stat);
  * are added to BLY_MAP. On an error stderr says why, and NULL comes back. */
 bly_filter *filter_map(const char *path, int flags);
 
+/* Of all that write filters to a place that is named. */
+#define CLI_FORCE_OPTION(settings, force)                                     \
+    { 0, "force", NULL, CLI_FLAG, offsetof(settings, force), false,           \
+      "Write the output even over a file that is no filter, which is refused "\
+      "otherwise (empty files, devices and pipes are not)." }
+
 /* May `path` be written, as far as can be told before the work is done, and
- * is it none of `inputs`? CLI_GO or CLI_ERROR. */
-int filter_check_output(const char *path, const cli_operands *inputs,
-                        size_t first);
+ * is it none of `inputs`? Not over what is neither empty nor a filter, unless
+ * by `force`. CLI_GO or CLI_ERROR. */
+int filter_check_output(const char *path, bool force,
+                        const cli_operands *inputs, size_t first);
 
 /* Save to the file, or to stdout where `path` is "-". CLI_OK or CLI_ERROR. */
 int filter_save(const bly_filter *filter, const char *path);

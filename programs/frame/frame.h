@@ -85,6 +85,10 @@ double report_clock(void);                      /* seconds, monotonic     */
 /* The note about lines without a key, if there were any. */
 void report_keyless(uint64_t lines);
 
+/* The same where there is no other line, and the ones without a key are not
+ * skipped. */
+void report_no_key(uint64_t lines);
+
 /* n / seconds; 0 where no time has passed. */
 double report_per_second(uint64_t n, double seconds);
 
@@ -102,7 +106,18 @@ bool output_failed(void);
  * and the next lines are kept apart from it. */
 bool output_lines(const void *data, size_t n, char terminator, bool *unended);
 
-/* Flush and close; returns `status`, or CLI_ERROR where stdout failed. */
+/* Is none of these inputs (stdin if there are none) the file that stdout goes
+ * to? Lines that are printed to the end of an input would be read again. CLI_GO
+ * or CLI_ERROR. */
+int output_check_inputs(char *const *paths, size_t n);
+
+/* Let a pipe that its reader closes be an error of output until the end, and
+ * not the end of the program with its work half done. */
+void output_start(void);
+
+/* Flush and close; returns `status`, or CLI_ERROR where stdout failed. Where it
+ * is a pipe without a reader the program dies of SIGPIPE, unless that was
+ * ignored when it began. */
 int output_finish(int status);
 
 /* ==== numbers.c ========================================================= */
@@ -158,6 +173,10 @@ void progress_at(uint64_t keys, uint64_t bytes);
 void progress_share(const char *part, double share);    /* 0 .. 1 */
 void progress_end(void);
 void progress_erase(void);
+
+/* Of commands that print lines while they work: may they show progress too? Not
+ * on the terminal that the lines go to, among them. */
+bool progress_apart(void);
 
 /* ==== options.c, help.c ================================================= */
 

@@ -2,15 +2,18 @@
  *
  * stdio would do, but for two things: lines of megabytes should not be copied
  * a second time, and the first error must be kept with its reason until the
- * end. A reader that has gone away (EPIPE: `| head`) is no news to anybody:
- * the command then ends without a word. Floor 8; includes frame.h only.
+ * end. A reader that has gone away (EPIPE: `| head`) is no news to anybody: the
+ * program then cleans up and dies of SIGPIPE, as others do at once. Who had it
+ * ignored gets a message. Floor 8; includes frame.h only.
  */
 #include "frame/frame.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { OUTPUT_BUFFER = 1 << 18 };
@@ -19,7 +22,13 @@ static struct {
     char   buffer[OUTPUT_BUFFER];
     size_t used;
     int    error;               /* errno of the first failure, or 0 */
+    bool   ignored;             /* SIGPIPE, when the program began  */
 } output_state;
+
+void output_start(void)
+{
+    output_state.ignored = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
+}
 
 static bool output_write(const char *data, size_t n)
 {
@@ -96,6 +105,40 @@ bool output_failed(void)
     return output_state.error != 0;
 }
 
+static bool output_is(const char *path)
+{
+    bool in = strcmp(path, "-") == 0;
+    struct stat from, to;
+
+    return fstat(STDOUT_FILENO, &to) == 0 && S_ISREG(to.st_mode)
+        && (in ? fstat(STDIN_FILENO, &from) : stat(path, &from)) == 0
+        && from.st_dev == to.st_dev && from.st_ino == to.st_ino;
+}
+
+static int output_refuse_input(const char *path)
+{
+    return report_error("'%s' is the input and the output: send the output to "
+                        "another file", path);
+}
+
+int output_check_inputs(char *const *paths, size_t n)
+{
+    if (n == 0 && output_is("-"))
+        return output_refuse_input("-");
+    for (size_t i = 0; i < n; i++)
+        if (output_is(paths[i]))
+            return output_refuse_input(paths[i]);
+    return CLI_GO;
+}
+
+/* Now that there is nothing left to clean up. Comes back if the signal is
+ * blocked. */
+static void output_die(void)
+{
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
+}
+
 /* Network and quota file systems may keep their refusal for close. */
 int output_finish(int status)
 {
@@ -103,9 +146,11 @@ int output_finish(int status)
         output_state.error = errno;
     if (output_state.error == 0)
         return status;
-    if (output_state.error != EPIPE)
-        report_error("cannot write to standard output: %s: make room there, "
-                     "or send it to another place",
-                     strerror(output_state.error));
-    return CLI_ERROR;
+    if (output_state.error == EPIPE && !output_state.ignored)
+        output_die();
+    return report_error("cannot write to standard output: %s: %s",
+                        strerror(output_state.error),
+                        output_state.error == EPIPE
+                        ? "let its reader read to the end"
+                        : "make room there, or send it to another place");
 }

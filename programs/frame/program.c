@@ -142,11 +142,10 @@ static void program_bus_error(int number)
     _exit(CLI_ERROR);
 }
 
-/* A pipe that closes and a file that grows too large shall be errors of
- * write, which are reported, not the end of the program. */
+/* A file that grows too large shall be an error of write, which is reported,
+ * not the end of the program. */
 static void program_signals(void)
 {
-    signal(SIGPIPE, SIG_IGN);
 #ifdef SIGXFSZ
     signal(SIGXFSZ, SIG_IGN);
 #endif
@@ -187,5 +186,6 @@ int program_main(const cli_program *p, int argc, char **argv)
     report_program = p->name;
     program_standard_files();
     program_signals();
+    output_start();
     return output_finish(program_begin(argc, argv));
 }

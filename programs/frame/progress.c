@@ -1,13 +1,15 @@
 /* progress.c - the line that shows how far a long job is.
  *
  * Only where stderr is a terminal, only after a second, five times a second
- * at most; it is erased at the end and before every message. One job at a
- * time, so its state is one static. Floor 8; includes frame.h only.
+ * at most; it is erased at the end and before every message. It is cut to the
+ * terminal's width, for one that wraps cannot be erased. One job at a time, so
+ * its state is one static. Floor 8; includes frame.h only.
  */
 #include "frame/frame.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 static struct {
@@ -27,10 +29,35 @@ void progress_start(const char *what, uint64_t total_bytes, bool wanted)
     progress_state.active = wanted && isatty(STDERR_FILENO);
 }
 
+bool progress_apart(void)
+{
+    return !isatty(STDOUT_FILENO);
+}
+
 static void progress_write(const char *text)
 {
     if (write(STDERR_FILENO, text, strlen(text)) < 0)
         progress_state.active = false;
+}
+
+/* How many characters fit into a line of the terminal: the last column stays
+ * free, for some terminals wrap as soon as it is written. */
+static int progress_width(void)
+{
+    enum { USUAL = 80 };
+    struct winsize size;
+    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0
+              && size.ws_col > 0;
+
+    return (known ? size.ws_col : USUAL) - 1;
+}
+
+static void progress_line(const char *text)
+{
+    char line[256];
+
+    snprintf(line, sizeof line, "\r%.*s\033[K", progress_width(), text);
+    progress_write(line);
 }
 
 /* ", 42 %, 12 s to go"; nothing where that is not known. */
@@ -63,29 +90,28 @@ static bool progress_due(double *seconds)
 void progress_at(uint64_t keys, uint64_t bytes)
 {
     double seconds;
-    char line[256], ahead[64];
+    char line[200], ahead[64];
 
     if (!progress_due(&seconds))
         return;
     progress_ahead(ahead, sizeof ahead, progress_state.total == 0 ? 0
                    : (double)bytes / (double)progress_state.total, seconds);
-    snprintf(line, sizeof line, "\r%s: %s keys, %s%s\033[K",
+    snprintf(line, sizeof line, "%s: %s keys, %s%s",
              progress_state.what, report_count(keys).text,
              report_speed(report_per_second(keys, seconds)).text, ahead);
-    progress_write(line);
+    progress_line(line);
 }
 
 void progress_share(const char *part, double share)
 {
     double seconds;
-    char line[256], ahead[64];
+    char line[200], ahead[64];
 
     if (!progress_due(&seconds))
         return;
     progress_ahead(ahead, sizeof ahead, share, seconds);
-    snprintf(line, sizeof line, "\r%s: %s%s\033[K", progress_state.what, part,
-             ahead);
-    progress_write(line);
+    snprintf(line, sizeof line, "%s: %s%s", progress_state.what, part, ahead);
+    progress_line(line);
 }
 
 void progress_erase(void)

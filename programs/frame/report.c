@@ -251,6 +251,14 @@ void report_keyless(uint64_t lines)
                     lines == 1 ? "was" : "were");
 }
 
+void report_no_key(uint64_t lines)
+{
+    if (lines > 0)
+        report_note("note: none of the %s %s has such a column: check its "
+                    "number and -t", report_count(lines).text,
+                    lines == 1 ? "line" : "lines");
+}
+
 /* ==== Time ============================================================== */
 
 double report_clock(void)

@@ -33,7 +33,7 @@ typedef struct {
     uint64_t    items, seed;
     double      rate;
     cli_how     how;
-    bool        partition, verbose, json;
+    bool        partition, verbose, json, force;
 } build_settings;
 
 typedef struct {
@@ -52,6 +52,7 @@ static const cli_option build_options[] = {
     {'o', "output", "FILE", CLI_TEXT, offsetof(build_settings, output), true,
      "Where the filter goes, a file. An existing one is replaced only when the "
      "new one is complete."},
+    CLI_FORCE_OPTION(build_settings, force),
     {'k', "kind", "KIND", CLI_TEXT, offsetof(build_settings, kind), false,
      "The kind of filter, with its options: standard, blocked, standard:k=5. "
      "It needs the ability \"unite\" ('bloomery kinds' tells), or with "
@@ -355,6 +356,9 @@ static int build_both(build_job *job)
     job->fed.keyless = job_sum(job->fed.keyless);
     job->fed.bytes = share_bytes(&job->lines);
     job->sent = job_sum(exchange_sent);
+    status = feed_some(&job->fed);
+    if (status != CLI_GO)
+        return status;
     status = build_save(job);
     return status == CLI_GO ? build_report(job) : status;
 }
@@ -391,7 +395,7 @@ static int build_check_output(const build_settings *s,
         return report_error("'%s' is not an ordinary file, in which a filter "
                             "could be put together from its parts: give -o "
                             "one, or leave out --partition", s->output);
-    return filter_check_output(s->output, operands, 0);
+    return filter_check_output(s->output, s->force, operands, 0);
 }
 
 static int build_check(const cli_command *self, build_job *job,

@@ -5,6 +5,7 @@
  */
 #include "mpi/cluster.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,6 +70,8 @@ int main(int argc, char **argv)
     if (main_only_helps(argc, argv))
         return main_is_other() ? CLI_OK
                                : program_main(&main_program, argc, argv);
+    signal(SIGPIPE, SIG_IGN);   /* a rank that dies of it would end the others
+                                   in the midst of their work */
     job_start(&argc, &argv);
     status = job_agree(program_main(&main_program, argc, argv));
     job_end();

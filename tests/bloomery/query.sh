@@ -96,13 +96,18 @@ exec 3>&- 4<&-
 wait
 
 awk 'BEGIN { for (i = 0; i < 200000; i++) print "ant" }' >ants
-# A reader that goes away: no message, and status 2.
+# A reader that goes away: the command dies of SIGPIPE, or, where that is
+# ignored, says what went wrong.
 { "$BLOOMERY" query f.bly ants 2>err; echo $? >status; } | head -n 1 >out
-if [ "$(cat out)" = ant ] && [ ! -s err ] && [ "$(cat status)" = 2 ]; then
+if [ "$(cat out)" = ant ] && [ ! -s err ] && [ "$(cat status)" = 141 ]; then
     pass 'a reader that goes away ends it quietly'
 else
     fail 'a reader that goes away ends it quietly' "$(details)"
 fi
+(trap '' PIPE
+ { "$BLOOMERY" query f.bly ants 2>err; echo $? >status; } | head -n 1 >out)
+: >out
+refused 'where SIGPIPE is ignored it is told' 'standard output: .*: let its reader'
 # shellcheck disable=SC2002
 cat f.bly | try query - ask
 out_is 'the filter itself from a pipe' 0 'bee\ncat\n'
@@ -110,5 +115,63 @@ try query - ask - <f.bly
 refused 'the filter and keys from one pipe' 'both'
 try query f.bly </dev/null
 out_is 'no input' 1 ''
+
+# ---- no such column -----------------------------------------------------------
+# nothing_in NAME STATUS: nothing on stdout, and a note.
+nothing_in() {
+    if [ "$(cat status)" = "$2" ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] \
+        && grep -q 'note: none of the 4 lines has such a column: ' err; then
+        pass "$1"
+    else
+        fail "$1" "$(details)"
+    fi
+}
+try query -f 9 f.bly ask
+nothing_in 'query says that no line has the column' 1
+try query -q -v -f 9 f.bly ask
+silent 'query -q says nothing'
+printf 'bee\tbee\nbee\n' >some
+try query -f 2 f.bly some
+out_is 'nor where one has it' 0 'bee\tbee\n'
+try build -k counting -o counts.bly keys
+try count -f 9 -m 1 counts.bly ask
+nothing_in 'count says so too' 1
+try build -k bloomier:bits=8 -l 1 -o labels.bly <<'EOF'
+7	bee
+EOF
+try get -f 9 labels.bly ask
+nothing_in 'and get' 1
+
+# ---- an output that is also an input ------------------------------------------
+# itself NAME FILE ARGUMENTS...: refused where the output goes to the end of
+# FILE, which stays as it was.
+itself() {
+    itself_name=$1
+    itself_file=$2
+    shift 2
+    cp "$itself_file" before
+    "$BLOOMERY" "$@" >>"$itself_file" 2>err
+    echo $? >status
+    : >out
+    refused "$itself_name" "'$itself_file' is the input and the output: send"
+    check "$itself_name: it is as it was" cmp before "$itself_file"
+}
+cp ask kk
+itself 'query' kk query f.bly kk
+itself 'query -v, the second file' kk query -v f.bly keys kk
+itself 'count' kk count counts.bly kk
+itself 'get' kk get labels.bly kk
+itself 'diff' kk diff f.bly kk
+itself 'query: the filter' f.bly query f.bly kk
+itself 'query -c: the filter' f.bly query -c f.bly kk
+itself 'diff: the filter' f.bly diff f.bly kk
+cp kk before
+"$BLOOMERY" query f.bly <kk >>kk 2>err
+echo $? >status
+: >out
+refused 'query: standard input' "'-' is the input and the output"
+check 'query: standard input is as it was' cmp before kk
+"$BLOOMERY" query -c f.bly kk >>kk
+check 'query -c reads no lines of its own' [ "$(tail -n 1 kk)" = 2 ]
 
 finish

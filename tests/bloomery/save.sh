@@ -44,6 +44,58 @@ try build -H siphash --key-file secret -o secret keys
 refused 'build: the output is the secret' "'secret' is the output and the file of the sec"
 check 'build: the key is still there' [ "$(wc -c <secret)" -eq 16 ]
 
+# ---- an output that is no filter ---------------------------------------------
+printf 'a letter that nobody has twice\n' >letter
+printf 'x' >tiny
+for command in build 'build -n 9' 'build -k cascade --without other' \
+    'sketch' 'sketch -d 9'; do
+    # shellcheck disable=SC2086  # a list of words
+    keeps "$command: over a letter" "'letter' is there and is no filter: .*--for" \
+        letter $command -o letter keys
+done
+keeps 'build: over one byte' 'is no filter: ' tiny build -o tiny keys
+ln -s ../letter box/link
+keeps 'build: over a letter that a link leads to' 'is no filter: ' letter \
+    build -o box/link keys
+rm box/link
+for command in unite intersect; do
+    keeps "$command: over a letter" 'is no filter: ' letter \
+        $command -o letter good.bly good.bly
+    cp letter forced
+    try $command --force -o forced good.bly good.bly
+    silent "$command --force"
+done
+try build -k quotient -o more.bly keys
+keeps 'resize: over a letter' 'is no filter: ' letter \
+    resize -n 90000 -o letter more.bly
+cp letter forced
+try resize --force -n 90000 -o forced more.bly
+silent 'resize --force'
+cp letter forced
+try build --force -p 1e-6 -o forced keys
+silent 'build --force'
+check 'build --force replaces it' cmp forced good.bly
+cp letter forced
+try sketch --force -d 9 -o forced keys
+silent 'sketch --force'
+: >empty
+try build -p 1e-6 -o empty keys
+silent 'build: over an empty file'
+{ head -c 3000 good.bly; printf 'XYZ'; } >damaged
+try build -p 1e-6 -o damaged keys
+silent 'build: over a damaged filter'
+
+# ---- lines of which none has a key -------------------------------------------
+for options in '-n 10' '-n 10 -k scalable' '-n 10 -k buffered --memory 64K' \
+    '-k buffered' '-n 10 -k xor' '-n 10 -j 1' '-n 10 -k spatial:areas=3 -l 1'; do
+    # shellcheck disable=SC2086  # a list of words
+    keeps "build $options" 'no line has a key: .*check -f' good.bly \
+        build $options -f 9 -o good.bly keys
+done
+keeps 'sketch -d' 'no line has a key: ' good.bly \
+    sketch -d 9 -f 9 -o good.bly keys
+check 'nothing is left behind' [ -z "$(find . -name '*.tmp')" ]
+
 # ---- a disk that is full ----------------------------------------------------
 # A limit on the size of files stands for the full disk.
 limited() {
