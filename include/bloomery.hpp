@@ -1,0 +1,1198 @@
+/* bloomery.hpp - the interface of bloomery.h for C++17: a filter that frees
+ * itself, keys in any range, errors as exceptions.
+ *
+ * Everything is in the namespace bloomery, and nothing but this header is
+ * needed beside the C library. Verbs have the names and the meaning of the C
+ * functions without bly_, and their costs: bloomery.h is the manual. Here is
+ * what differs.
+ *
+ *      bloomery::filter f("standard", bloomery::spec(1'000'000, 0.01));
+ *      f.insert("swordfish");
+ *      if (f.contains("swordfish"))            // true: no false negatives
+ *          std::puts("perhaps there");
+ *      f.save("passwords.bly");
+ *
+ * ERRORS
+ *
+ * What bloomery.h calls an error is the exception bloomery::error, which holds
+ * the status and says what bly_why() says. Answers are no errors: insert()
+ * tells new from seen, remove() removed from not removed, get() a label from
+ * none. What cannot fail is noexcept.
+ *
+ * KEYS
+ *
+ * A key is a std::string_view, and so anything that becomes one. The bytes of
+ * an object, of an integer for instance, are a key by bytes(x), never by
+ * themselves: such keys are others on a machine of another byte order. A hash
+ * is a std::uint64_t, which only the verbs …_hash and …_many take.
+ *
+ * The verbs …_keys take many: `keys` is a view on keys as they lie in memory,
+ * which copies none; or they take any range of what becomes a string_view and
+ * lives as long as the call, a std::vector<std::string> or a std::set, from
+ * which they go in batches of 256.
+ *
+ * A `span` is a view on what lies in one run of memory: a std::vector,
+ * std::array, std::span or C array converts to it. Where a verb writes to one
+ * it must have room for all: else the call is BLY_EPARAM.
+ *
+ * A FILTER
+ *
+ * It can be moved and not copied: copy() says that it copies. One that was
+ * moved from, or made without arguments, holds nothing: it is false as a bool,
+ * and may only be assigned to, asked for that, and destroyed.
+ */
+#ifndef BLOOMERY_HPP
+#define BLOOMERY_HPP
+
+#include <bloomery.h>
+#include <bloomery/advice.h>
+#include <bloomery/gaps.h>
+#include <bloomery/paged.h>
+#include <bloomery/parts.h>
+#include <bloomery/sketch.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace bloomery {
+
+/* ==== Errors ============================================================ */
+
+/* A call that failed. what() is bly_why(): what was wrong this time, and how
+ * to mend it. done() is, of a batch, how many keys went in before. */
+class error : public std::runtime_error {
+public:
+    explicit error(bly_status status, std::size_t done = 0)
+        : std::runtime_error(*bly_why() != '\0' ? bly_why()
+                                                : bly_strerror(status)),
+          status_(status), done_(done)
+    {
+    }
+    error(bly_status status, const char *why)
+        : std::runtime_error(why), status_(status), done_(0)
+    {
+    }
+    bly_status status() const noexcept
+    {
+        return status_;
+    }
+    std::size_t done() const noexcept
+    {
+        return done_;
+    }
+
+private:
+    bly_status status_;
+    std::size_t done_;
+};
+
+/* The status itself where it is a success; else it is thrown. */
+inline bly_status must(bly_status status, std::size_t done = 0)
+{
+    if (status < 0)
+        throw error(status, done);
+    return status;
+}
+
+/* ==== Views ============================================================= */
+
+/* What lies in one run of memory. */
+template <typename T> class span {
+public:
+    constexpr span() noexcept = default;
+    constexpr span(T *data, std::size_t size) noexcept
+        : data_(data), size_(size)
+    {
+    }
+    template <std::size_t N>
+    constexpr span(T (&all)[N]) noexcept : data_(all), size_(N)
+    {
+    }
+    /* (arrays of a derived type are none of its base's) */
+    template <typename C,
+              typename = std::enable_if_t<std::is_convertible_v<
+                  std::remove_pointer_t<
+                      decltype(std::declval<C &>().data())> (*)[],
+                  T (*)[]>>>
+    constexpr span(C &&all) noexcept : data_(all.data()), size_(all.size())
+    {
+    }
+    constexpr T *data() const noexcept
+    {
+        return data_;
+    }
+    constexpr std::size_t size() const noexcept
+    {
+        return size_;
+    }
+    constexpr T &operator[](std::size_t i) const noexcept
+    {
+        return data_[i];
+    }
+    constexpr T *begin() const noexcept
+    {
+        return data_;
+    }
+    constexpr T *end() const noexcept
+    {
+        return data_ + size_;
+    }
+
+private:
+    T *data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+/* The bytes of an object as a key: without padding, for that has no value.
+ * (A double has no unique bytes: 0.0 and -0.0 are equal.) */
+template <typename T> std::string_view bytes(const T &object) noexcept
+{
+    static_assert(std::has_unique_object_representations_v<T>
+                      && !std::is_pointer_v<T>,
+                  "equal objects must have equal bytes to be a key");
+    return { reinterpret_cast<const char *>(&object), sizeof object };
+}
+inline std::string_view bytes(const void *data, std::size_t length) noexcept
+{
+    return { static_cast<const char *>(data), length };
+}
+
+/* Text that ends in NUL: of a literal, or of a std::string. */
+class text {
+public:
+    text(const char *all) noexcept : all_(all)
+    {
+    }
+    text(const std::string &all) noexcept : all_(all.c_str())
+    {
+    }
+    const char *get() const noexcept
+    {
+        return all_;
+    }
+
+private:
+    const char *all_;
+};
+
+/* Many keys as they lie in memory: bly_keys. */
+class keys {
+public:
+    keys(const bly_keys &all) noexcept : all_(all)
+    {
+    }
+    /* each by itself */
+    keys(span<const bly_key> all) noexcept
+    {
+        all_.n = all.size();
+        all_.keys = all.data();
+    }
+    keys(const std::vector<bly_key> &all) noexcept
+        : keys(span<const bly_key>(all))
+    {
+    }
+    /* in one buffer, key i from offsets[i] up to offsets[i + 1] */
+    keys(const void *data, span<const std::uint32_t> offsets) noexcept
+    {
+        all_.n = offsets.size() - 1;
+        all_.data = data;
+        all_.offsets32 = offsets.data();
+    }
+    keys(const void *data, span<const std::uint64_t> offsets) noexcept
+    {
+        all_.n = offsets.size() - 1;
+        all_.data = data;
+        all_.offsets64 = offsets.data();
+    }
+    /* n rows of one width */
+    keys(const void *data, std::size_t n, std::size_t width) noexcept
+    {
+        all_.n = n;
+        all_.data = data;
+        all_.width = width;
+    }
+    /* the bytes of each object of a run, as by bytes() */
+    template <typename C> static keys rows(const C &objects) noexcept
+    {
+        using T = std::remove_cv_t<std::remove_pointer_t<decltype(
+            std::data(objects))>>;
+        static_assert(std::has_unique_object_representations_v<T>
+                          && !std::is_pointer_v<T>,
+                      "equal objects must have equal bytes to be a key");
+        return { std::data(objects), std::size(objects), sizeof(T) };
+    }
+    std::size_t size() const noexcept
+    {
+        return all_.n;
+    }
+    const bly_keys *get() const noexcept
+    {
+        return &all_;
+    }
+
+private:
+    bly_keys all_ = {};
+};
+
+/* ==== What is wanted ==================================================== */
+
+/* bly_spec, whose fields can be set by these in a row. A bly_spec itself does
+ * as well. */
+struct spec : bly_spec {
+    spec() noexcept : bly_spec()
+    {
+    }
+    explicit spec(std::uint64_t keys, double wanted_rate = 0) noexcept
+        : bly_spec()
+    {
+        capacity = keys;
+        rate = wanted_rate;
+    }
+    spec &with_seed(std::uint64_t value) noexcept
+    {
+        seed = value;
+        return *this;
+    }
+    spec &with_hash(const char *name) noexcept
+    {
+        hash = name;
+        return *this;
+    }
+    spec &with_secret(const void *sixteen_bytes) noexcept
+    {
+        secret = sixteen_bytes;
+        return *this;
+    }
+    spec &with_allocator(const bly_allocator *from) noexcept
+    {
+        allocator = from;
+        return *this;
+    }
+    spec &with_flags(int all) noexcept
+    {
+        flags = all;
+        return *this;
+    }
+    spec &with_threads(std::uint32_t most) noexcept
+    {
+        threads = most;
+        return *this;
+    }
+};
+
+/* bly_options, likewise. */
+struct options : bly_options {
+    options() noexcept : bly_options()
+    {
+    }
+    options &with_secret(const void *sixteen_bytes) noexcept
+    {
+        secret = sixteen_bytes;
+        return *this;
+    }
+    options &with_allocator(const bly_allocator *from) noexcept
+    {
+        allocator = from;
+        return *this;
+    }
+    options &with_threads(std::uint32_t most) noexcept
+    {
+        threads = most;
+        return *this;
+    }
+};
+
+/* ==== Inside ============================================================ */
+
+namespace inside {
+
+inline void room(std::size_t there, std::size_t needed)
+{
+    if (there < needed)
+        throw error(BLY_EPARAM,
+                    "a span is too short for what is written to it: give it "
+                    "an element for each key");
+}
+
+/* An empty span where the results are not wanted. */
+template <typename T> T *wanted(span<T> results, std::size_t n)
+{
+    if (results.size() == 0)
+        return nullptr;
+    room(results.size(), n);
+    return results.data();
+}
+
+inline const std::uint64_t *
+labels(span<const std::uint64_t> all, std::size_t n)
+{
+    if (all.data() != nullptr && all.size() != n)
+        throw error(BLY_EPARAM, "there must be one label for each key");
+    return all.data();
+}
+
+/* Is T a range of keys, but not one that is a view already, or one key? */
+template <typename T, typename = void> struct is_range : std::false_type {
+};
+template <typename T>
+struct is_range<T, std::void_t<decltype(std::string_view(
+                       *std::begin(std::declval<const T &>())))>>
+    : std::bool_constant<!std::is_convertible_v<const T &, std::string_view>> {
+};
+template <typename T>
+using if_range = std::enable_if_t<is_range<T>::value, int>;
+
+/* The keys of a range, some at a time: what(keys, first) for each batch. */
+template <typename R, typename F> void batches(const R &range, F &&what)
+{
+    using found = decltype(*std::begin(range));
+    static_assert(std::is_reference_v<found>
+                      || std::is_same_v<found, std::string_view>,
+                  "the keys must outlive the call: a range that makes "
+                  "strings as it goes cannot be used");
+    std::array<bly_key, 256> some;
+    std::size_t n = 0, first = 0;
+
+    for (const auto &each : range) {
+        std::string_view key(each);
+
+        some[n++] = { key.data(), key.size() };
+        if (n == some.size()) {
+            what(keys(span<const bly_key>(some.data(), n)), first);
+            first += n;
+            n = 0;
+        }
+    }
+    if (n > 0)
+        what(keys(span<const bly_key>(some.data(), n)), first);
+}
+
+/* All of them. */
+template <typename R> std::vector<bly_key> gather(const R &range)
+{
+    std::vector<bly_key> all;
+
+    batches(range, [&](const keys &some, std::size_t) {
+        all.insert(all.end(), some.get()->keys, some.get()->keys + some.size());
+    });
+    return all;
+}
+
+/* A part of a span that is empty or has room for all. */
+template <typename T>
+span<T> part(span<T> all, std::size_t first, std::size_t n)
+{
+    if (all.size() == 0)
+        return all;
+    room(all.size(), first + n);
+    return { all.data() + first, n };
+}
+
+/* What a visitor says: to go on, unless it is a bool that is false. An
+ * exception must not pass through C: it waits until the visit is over. */
+template <typename F> struct visitor {
+    F &visit;
+    std::exception_ptr thrown = nullptr;
+
+    template <typename... A> bool operator()(A &&...what) noexcept
+    {
+        try {
+            if constexpr (std::is_same_v<std::invoke_result_t<F &, A...>, bool>)
+                return visit(std::forward<A>(what)...);
+            else
+                visit(std::forward<A>(what)...);
+            return true;
+        } catch (...) {
+            thrown = std::current_exception();
+            return false;
+        }
+    }
+    void end(bly_status status) const
+    {
+        if (thrown != nullptr)
+            std::rethrow_exception(thrown);
+        must(status);
+    }
+};
+
+struct free_filter {
+    void operator()(bly_filter *filter) const noexcept
+    {
+        bly_free(filter);
+    }
+};
+
+struct free_ranking {
+    void operator()(bly_ranking *ranking) const noexcept
+    {
+        bly_ranking_free(ranking);
+    }
+};
+
+} // namespace inside
+
+/* ==== What there is, without a filter =================================== */
+
+/* The kinds, to be gone through by `for`. */
+inline span<const bly_kind_info *const> kinds() noexcept
+{
+    std::size_t n;
+    const bly_kind_info *const *all = bly_kinds(&n);
+
+    return { all, n };
+}
+
+/* nullptr: there is none of that name. */
+inline const bly_kind_info *kind_find(text kind) noexcept
+{
+    return bly_kind_find(kind.get());
+}
+
+/* What a filter would be and cost. */
+inline bly_plan_t plan(text kind, const bly_spec &wanted)
+{
+    bly_plan_t out;
+
+    must(bly_plan(&out, kind.get(), &wanted));
+    return out;
+}
+
+/* The hashes of keys, for build() and elsewhere; kind nullptr: any. */
+inline std::vector<std::uint64_t>
+hash_keys(text kind, const bly_spec &wanted, const keys &all)
+{
+    std::vector<std::uint64_t> hashes(all.size());
+
+    must(bly_hash_keys(hashes.data(), kind.get(), &wanted, all.get()));
+    return hashes;
+}
+template <typename R, inside::if_range<R> = 0>
+std::vector<std::uint64_t>
+hash_keys(text kind, const bly_spec &wanted, const R &range)
+{
+    return hash_keys(kind, wanted, keys(inside::gather(range)));
+}
+
+/* Is it an image, whole and undamaged? Else it says what is wrong. */
+inline void check(const void *image, std::size_t size)
+{
+    must(bly_check(image, size));
+}
+
+/* The header of an image, or of a file. */
+inline bly_header peek(const void *image, std::size_t size)
+{
+    bly_header out;
+
+    must(bly_peek(&out, image, size));
+    return out;
+}
+inline bly_header peek_file(text path)
+{
+    bly_header out;
+
+    must(bly_peek_file(&out, path.get()));
+    return out;
+}
+
+/* ==== The filter ======================================================== */
+
+class filter {
+public:
+    /* ---- Make ---------------------------------------------------------- */
+
+    filter() noexcept = default;
+
+    /* The owner of a filter that C made. */
+    explicit filter(bly_filter *owned) noexcept : filter_(owned)
+    {
+    }
+
+    /* A new empty filter. */
+    filter(text kind, const bly_spec &wanted)
+        : filter(made([&](bly_filter **out) {
+              return bly_new(out, kind.get(), &wanted);
+          }))
+    {
+    }
+    filter(const bly_plan_t &planned, const bly_spec &wanted)
+        : filter(made([&](bly_filter **out) {
+              return bly_new_planned(out, &planned, &wanted);
+          }))
+    {
+    }
+
+    /* Of all these keys, for every kind; labels: none, or one for each. */
+    static filter build(text kind, const bly_spec &wanted,
+                        span<const std::uint64_t> hashes,
+                        span<const std::uint64_t> labels = {})
+    {
+        return made([&](bly_filter **out) {
+            return bly_build(out, kind.get(), &wanted, hashes.data(),
+                             inside::labels(labels, hashes.size()),
+                             hashes.size());
+        });
+    }
+    static filter build_keys(text kind, const bly_spec &wanted, const keys &all,
+                             span<const std::uint64_t> labels = {})
+    {
+        return made([&](bly_filter **out) {
+            return bly_build_keys(out, kind.get(), &wanted, all.get(),
+                                  inside::labels(labels, all.size()));
+        });
+    }
+    template <typename R, inside::if_range<R> = 0>
+    static filter build_keys(text kind, const bly_spec &wanted, const R &range,
+                             span<const std::uint64_t> labels = {})
+    {
+        return build_keys(kind, wanted, keys(inside::gather(range)), labels);
+    }
+
+    static filter open(text path, int flags = 0, const bly_options &how = {})
+    {
+        return made([&](bly_filter **out) {
+            return bly_open(out, path.get(), flags, &how);
+        });
+    }
+
+    /* A new file that is worked on page by page: <bloomery/paged.h>. */
+    static filter create(text path, text kind, const bly_spec &wanted)
+    {
+        return made([&](bly_filter **out) {
+            return bly_create(out, path.get(), kind.get(), &wanted);
+        });
+    }
+
+    /* Borrow an image, which must outlive the filter. */
+    static filter wrap(const void *image, std::size_t size,
+                       const bly_options &how = {})
+    {
+        return made([&](bly_filter **out) {
+            return bly_wrap(out, image, size, &how);
+        });
+    }
+
+    static filter unpack(const void *packed, std::size_t size,
+                         const bly_options &how = {})
+    {
+        return made([&](bly_filter **out) {
+            return bly_unpack(out, packed, size, &how);
+        });
+    }
+
+    /* An empty filter of the same plan. */
+    filter like(const bly_options &how = {}) const
+    {
+        return made([&](bly_filter **out) {
+            return bly_like(out, get(), &how);
+        });
+    }
+    filter copy(const bly_options &how = {}) const
+    {
+        return made([&](bly_filter **out) {
+            return bly_copy(out, get(), &how);
+        });
+    }
+
+    explicit operator bool() const noexcept
+    {
+        return filter_ != nullptr;
+    }
+
+    /* For functions of bloomery.h; release() gives the filter away. */
+    bly_filter *get() noexcept
+    {
+        return filter_.get();
+    }
+    const bly_filter *get() const noexcept
+    {
+        return filter_.get();
+    }
+    bly_filter *release() noexcept
+    {
+        return filter_.release();
+    }
+
+    /* ---- Add ----------------------------------------------------------- */
+
+    /* True: it is new. False: it was perhaps there before. */
+    bool insert(std::string_view key)
+    {
+        return must(bly_add(get(), key.data(), key.size())) != BLY_SEEN;
+    }
+    bool insert_hash(std::uint64_t hash)
+    {
+        return must(bly_add_hash(get(), hash)) != BLY_SEEN;
+    }
+
+    /* error::done() is how many went in before one failed. seen: none, or
+     * where it is told of each whether it was perhaps there before. */
+    void insert_many(span<const std::uint64_t> hashes, span<bool> seen = {})
+    {
+        std::size_t done = 0;
+
+        must_done(bly_add_many(get(), hashes.data(), hashes.size(),
+                               inside::wanted(seen, hashes.size()), &done),
+                  done);
+    }
+    void insert_keys(const keys &all, span<bool> seen = {})
+    {
+        insert_batch(all, seen, 0);
+    }
+    template <typename R, inside::if_range<R> = 0>
+    void insert_keys(const R &range, span<bool> seen = {})
+    {
+        inside::batches(range, [&](const keys &some, std::size_t first) {
+            insert_batch(some, inside::part(seen, first, some.size()), first);
+        });
+    }
+
+    /* ---- Ask ----------------------------------------------------------- */
+
+    /* False: certainly not there. */
+    bool contains(std::string_view key) const noexcept
+    {
+        return bly_contains(get(), key.data(), key.size());
+    }
+    bool contains_hash(std::uint64_t hash) const noexcept
+    {
+        return bly_contains_hash(get(), hash);
+    }
+    void contains_many(span<const std::uint64_t> hashes,
+                       span<bool> present) const
+    {
+        inside::room(present.size(), hashes.size());
+        bly_contains_many(get(), hashes.data(), hashes.size(), present.data());
+    }
+    void contains_keys(const keys &all, span<bool> present) const
+    {
+        inside::room(present.size(), all.size());
+        must(bly_contains_keys(get(), all.get(), present.data()));
+    }
+    template <typename R, inside::if_range<R> = 0>
+    void contains_keys(const R &range, span<bool> present) const
+    {
+        inside::batches(range, [&](const keys &some, std::size_t first) {
+            inside::room(present.size(), first + some.size());
+            contains_keys(some, inside::part(present, first, some.size()));
+        });
+    }
+
+    /* How often it was added, at most; UINT64_MAX: no bound is known. */
+    std::uint64_t count(std::string_view key) const noexcept
+    {
+        return bly_count(get(), key.data(), key.size());
+    }
+    std::uint64_t count_hash(std::uint64_t hash) const noexcept
+    {
+        return bly_count_hash(get(), hash);
+    }
+    void count_many(span<const std::uint64_t> hashes,
+                    span<std::uint64_t> counts) const
+    {
+        inside::room(counts.size(), hashes.size());
+        bly_count_many(get(), hashes.data(), hashes.size(), counts.data());
+    }
+    void count_keys(const keys &all, span<std::uint64_t> counts) const
+    {
+        inside::room(counts.size(), all.size());
+        must(bly_count_keys(get(), all.get(), counts.data()));
+    }
+    template <typename R, inside::if_range<R> = 0>
+    void count_keys(const R &range, span<std::uint64_t> counts) const
+    {
+        inside::batches(range, [&](const keys &some, std::size_t first) {
+            inside::room(counts.size(), first + some.size());
+            count_keys(some, inside::part(counts, first, some.size()));
+        });
+    }
+
+    /* The hash by which this filter knows the key. */
+    std::uint64_t hash(std::string_view key) const noexcept
+    {
+        return bly_hash(get(), key.data(), key.size());
+    }
+
+    /* ---- Remove -------------------------------------------------------- */
+
+    /* False: it stayed as it is, for the key is not there or cannot be removed
+     * without risk to others (bly_why() says which). Of many: were all
+     * removed? each: none, or where it is told of each what became of it. */
+    bool remove(std::string_view key)
+    {
+        return removed(bly_remove(get(), key.data(), key.size()));
+    }
+    bool remove_hash(std::uint64_t hash)
+    {
+        return removed(bly_remove_hash(get(), hash));
+    }
+    bool remove_many(span<const std::uint64_t> hashes,
+                     span<bly_status> each = {})
+    {
+        return removed(bly_remove_many(get(), hashes.data(), hashes.size(),
+                                       inside::wanted(each, hashes.size())));
+    }
+    bool remove_keys(const keys &all, span<bly_status> each = {})
+    {
+        return removed(bly_remove_keys(get(), all.get(),
+                                       inside::wanted(each, all.size())));
+    }
+    template <typename R, inside::if_range<R> = 0>
+    bool remove_keys(const R &range, span<bly_status> each = {})
+    {
+        bool all = true;
+
+        inside::batches(range, [&](const keys &some, std::size_t first) {
+            all = remove_keys(some, inside::part(each, first, some.size()))
+                && all;
+        });
+        return all;
+    }
+
+    /* ---- Labels -------------------------------------------------------- */
+
+    /* False: the label that is there is as good or better, and nothing was
+     * changed. error::done() as of insert_many. */
+    bool put(std::string_view key, std::uint64_t label)
+    {
+        return must(bly_put(get(), key.data(), key.size(), label)) != BLY_SEEN;
+    }
+    bool put_hash(std::uint64_t hash, std::uint64_t label)
+    {
+        return must(bly_put_hash(get(), hash, label)) != BLY_SEEN;
+    }
+    void put_many(span<const std::uint64_t> hashes,
+                  span<const std::uint64_t> labels)
+    {
+        std::size_t done = 0;
+
+        inside::room(labels.size(), hashes.size());
+        must_done(bly_put_many(get(), hashes.data(), labels.data(),
+                               hashes.size(), &done), done);
+    }
+    void put_keys(const keys &all, span<const std::uint64_t> labels)
+    {
+        put_batch(all, labels, 0);
+    }
+    template <typename R, inside::if_range<R> = 0>
+    void put_keys(const R &range, span<const std::uint64_t> labels)
+    {
+        inside::batches(range, [&](const keys &some, std::size_t first) {
+            inside::room(labels.size(), first + some.size());
+            put_batch(some, inside::part(labels, first, some.size()), first);
+        });
+    }
+
+    /* Without a value: the key is certainly not there. */
+    std::optional<std::uint64_t> get(std::string_view key) const noexcept
+    {
+        std::uint64_t label;
+
+        if (!bly_get(get(), key.data(), key.size(), &label))
+            return std::nullopt;
+        return label;
+    }
+    std::optional<std::uint64_t> get_hash(std::uint64_t hash) const noexcept
+    {
+        std::uint64_t label;
+
+        if (!bly_get_hash(get(), hash, &label))
+            return std::nullopt;
+        return label;
+    }
+    void get_many(span<const std::uint64_t> hashes, span<bool> found,
+                  span<std::uint64_t> labels) const
+    {
+        inside::room(found.size(), hashes.size());
+        inside::room(labels.size(), hashes.size());
+        bly_get_many(get(), hashes.data(), hashes.size(), found.data(),
+                     labels.data());
+    }
+    void get_keys(const keys &all, span<bool> found,
+                  span<std::uint64_t> labels) const
+    {
+        inside::room(found.size(), all.size());
+        inside::room(labels.size(), all.size());
+        must(bly_get_keys(get(), all.get(), found.data(), labels.data()));
+    }
+    template <typename R, inside::if_range<R> = 0>
+    void get_keys(const R &range, span<bool> found,
+                  span<std::uint64_t> labels) const
+    {
+        inside::batches(range, [&](const keys &some, std::size_t first) {
+            inside::room(found.size(), first + some.size());
+            inside::room(labels.size(), first + some.size());
+            get_keys(some, inside::part(found, first, some.size()),
+                     inside::part(labels, first, some.size()));
+        });
+    }
+
+    /* ---- Look inside --------------------------------------------------- */
+
+    std::uint64_t can() const noexcept
+    {
+        return bly_can(get());
+    }
+    const char *kind() const noexcept
+    {
+        return bly_kind_of(get());
+    }
+    bly_stat_t stat() const
+    {
+        bly_stat_t out;
+
+        must(bly_stat(&out, get()));
+        return out;
+    }
+
+    /* Visitors get what the C ones get, without the context, and return false
+     * to stop, or nothing. What they throw comes out here. */
+    template <typename F> void list_labels(F &&visit) const
+    {
+        inside::visitor<F> each{ visit };
+
+        each.end(bly_list_labels(
+            get(),
+            [](void *context, const bly_label_t *label) {
+                return (*static_cast<inside::visitor<F> *>(context))(*label);
+            },
+            &each));
+    }
+    template <typename F> void list_fingerprints(F &&visit) const
+    {
+        inside::visitor<F> each{ visit };
+
+        each.end(bly_list_fingerprints(
+            get(),
+            [](void *context, std::uint64_t hash, unsigned bits,
+               std::uint64_t count) {
+                return (*static_cast<inside::visitor<F> *>(context))(
+                    hash, bits, count);
+            },
+            &each));
+    }
+    template <typename F> void list_keys(F &&visit) const
+    {
+        inside::visitor<F> each{ visit };
+
+        each.end(bly_list_keys(
+            get(),
+            [](void *context, const bly_listed *listed) {
+                return (*static_cast<inside::visitor<F> *>(context))(*listed);
+            },
+            &each));
+    }
+
+    /* ---- Sets and size ------------------------------------------------- */
+
+    filter &unite(const filter &other)
+    {
+        must(bly_unite(get(), other.get()));
+        return *this;
+    }
+    filter &unite_at(const filter &other, std::uint64_t label)
+    {
+        must(bly_unite_at(get(), other.get(), label));
+        return *this;
+    }
+    filter &intersect(const filter &other)
+    {
+        must(bly_intersect(get(), other.get()));
+        return *this;
+    }
+    filter &subtract(const filter &other)
+    {
+        must(bly_subtract(get(), other.get()));
+        return *this;
+    }
+    bly_overlap_t overlap(const filter &other) const
+    {
+        bly_overlap_t out;
+
+        must(bly_overlap(&out, get(), other.get()));
+        return out;
+    }
+    void resize(std::uint64_t capacity)
+    {
+        must(bly_resize(get(), capacity));
+    }
+
+    /* ---- Files and images ---------------------------------------------- */
+
+    void save(text path) const
+    {
+        must(bly_save(get(), path.get()));
+    }
+    bool replaced(text path) const
+    {
+        bool out;
+
+        must(bly_replaced(&out, get(), path.get()));
+        return out;
+    }
+    void sync()
+    {
+        must(bly_sync(get()));
+    }
+    void seal()
+    {
+        must(bly_seal(get()));
+    }
+    void buffer(std::size_t size)
+    {
+        must(bly_buffer(get(), size));
+    }
+
+    /* Empty for a filter that is open page by page. */
+    span<const std::byte> image() const noexcept
+    {
+        std::size_t size = 0;
+        const void *first = bly_image(get(), &size);
+
+        return { static_cast<const std::byte *>(first),
+                 first != nullptr ? size : 0 };
+    }
+
+    /* The filter as save() writes it; into a span that has room for image():
+     * how many bytes it took. */
+    std::size_t pack(span<std::byte> into) const
+    {
+        std::size_t size;
+
+        must(bly_pack(get(), into.data(), into.size(), &size));
+        return size;
+    }
+    std::vector<std::byte> pack() const
+    {
+        std::size_t most = image().size();
+        /* without a value, for most of it stays untouched */
+        std::unique_ptr<std::byte[]> into(new std::byte[most]);
+        std::size_t size = pack(span<std::byte>(into.get(), most));
+
+        return { into.get(), into.get() + size };
+    }
+
+    /* ---- Parts: <bloomery/parts.h> ------------------------------------- */
+
+    /* How many bytes there are at each of the places. */
+    std::size_t places(span<const std::uint64_t> hashes,
+                       span<std::uint64_t> places) const
+    {
+        std::size_t size;
+
+        inside::room(places.size(), hashes.size());
+        must(bly_places(get(), hashes.data(), hashes.size(), places.data(),
+                        &size));
+        return size;
+    }
+    span<const std::byte> raw() const noexcept
+    {
+        std::size_t size = 0;
+        const void *first = bly_raw(get(), &size);
+
+        return { static_cast<const std::byte *>(first),
+                 first != nullptr ? size : 0 };
+    }
+    void set_items(std::uint64_t items)
+    {
+        must(bly_set_items(get(), items));
+    }
+
+    /* part(from, span<std::byte>): write what begins there; false: it cannot
+     * be had. */
+    template <typename F>
+    void save_parts(text path, std::uint64_t items, F &&part) const
+    {
+        inside::visitor<F> each{ part };
+
+        each.end(bly_save_parts(
+            get(), path.get(), items,
+            [](void *context, std::uint64_t from, void *into, std::size_t n) {
+                return (*static_cast<inside::visitor<F> *>(context))(
+                    from, span<std::byte>(static_cast<std::byte *>(into), n));
+            },
+            &each));
+    }
+
+private:
+    std::unique_ptr<bly_filter, inside::free_filter> filter_;
+
+    template <typename F> static filter made(F &&make)
+    {
+        bly_filter *out = nullptr;
+
+        must(make(&out));
+        return filter(out);
+    }
+    static bool removed(bly_status status)
+    {
+        if (status == BLY_EABSENT || status == BLY_EUNSAFE)
+            return false;
+        must(status);
+        return true;
+    }
+    static void must_done(bly_status status, std::size_t done)
+    {
+        must(status, done);
+    }
+    void insert_batch(const keys &all, span<bool> seen, std::size_t before)
+    {
+        std::size_t done = 0;
+        bly_status status = bly_add_keys(
+            get(), all.get(), inside::wanted(seen, all.size()), &done);
+
+        must_done(status, before + done);
+    }
+    void put_batch(const keys &all, span<const std::uint64_t> labels,
+                   std::size_t before)
+    {
+        std::size_t done = 0;
+
+        inside::room(labels.size(), all.size());
+        bly_status status =
+            bly_put_keys(get(), all.get(), labels.data(), &done);
+
+        must_done(status, before + done);
+    }
+};
+
+/* ==== Advice: <bloomery/advice.h> ======================================= */
+
+/* The kinds ranked for a need, the best first: ranking[0] is the advice. */
+class ranking {
+public:
+    explicit ranking(const bly_need &need)
+    {
+        bly_ranking *out = nullptr;
+
+        must(bly_advise(&out, &need));
+        ranking_.reset(out);
+    }
+    std::size_t size() const noexcept
+    {
+        return bly_ranking_count(ranking_.get());
+    }
+    const bly_advice &operator[](std::size_t i) const noexcept
+    {
+        return *bly_ranking_at(ranking_.get(), i);
+    }
+
+    class iterator {
+    public:
+        using iterator_category = std::forward_iterator_tag;
+        using value_type = bly_advice;
+        using difference_type = std::ptrdiff_t;
+        using pointer = const bly_advice *;
+        using reference = const bly_advice &;
+
+        iterator() noexcept = default;
+        iterator(const ranking *of, std::size_t i) noexcept : of_(of), i_(i)
+        {
+        }
+        reference operator*() const noexcept
+        {
+            return (*of_)[i_];
+        }
+        pointer operator->() const noexcept
+        {
+            return &(*of_)[i_];
+        }
+        iterator &operator++() noexcept
+        {
+            i_++;
+            return *this;
+        }
+        iterator operator++(int) noexcept
+        {
+            iterator old = *this;
+
+            i_++;
+            return old;
+        }
+        bool operator==(const iterator &other) const noexcept
+        {
+            return i_ == other.i_;
+        }
+        bool operator!=(const iterator &other) const noexcept
+        {
+            return i_ != other.i_;
+        }
+
+    private:
+        const ranking *of_ = nullptr;
+        std::size_t i_ = 0;
+    };
+    iterator begin() const noexcept
+    {
+        return { this, 0 };
+    }
+    iterator end() const noexcept
+    {
+        return { this, size() };
+    }
+
+private:
+    std::unique_ptr<bly_ranking, inside::free_ranking> ranking_;
+};
+
+/* ==== Lists of numbers: <bloomery/gaps.h> =============================== */
+
+/* Different numbers in rising order, all below a range, as bytes. */
+inline std::vector<std::byte> gaps_pack(span<const std::uint64_t> numbers,
+                                        std::uint64_t range,
+                                        std::uint64_t divisor = 0)
+{
+    std::vector<std::byte> packed(
+        bly_gaps_room(numbers.size(), range, divisor));
+    std::size_t size;
+
+    must(bly_gaps_pack(packed.data(), packed.size(), &size, numbers.data(),
+                       numbers.size(), range, divisor));
+    packed.resize(size);
+    return packed;
+}
+
+/* Such a list, being read; the bytes must stay. */
+class gaps {
+public:
+    gaps(const void *packed, std::size_t size, std::uint64_t range)
+    {
+        must(bly_gaps_open(&list_, packed, size, range));
+    }
+    std::uint64_t left() const noexcept
+    {
+        return list_.left;
+    }
+    /* Without a value: there are no more, or the list is damaged. */
+    std::optional<std::uint64_t> next() noexcept
+    {
+        std::uint64_t number;
+
+        if (!bly_gaps_next(&list_, &number))
+            return std::nullopt;
+        return number;
+    }
+    /* After the last one: was the list whole? */
+    void end() const
+    {
+        must(bly_gaps_end(&list_));
+    }
+
+private:
+    bly_gaps list_ = {};
+};
+
+} // namespace bloomery
+
+#endif /* BLOOMERY_HPP */
