@@ -14,9 +14,9 @@ static const cli_command *const main_commands[] = {
 
 static const cli_example main_environment[] = {
     { "TMPDIR",
-      "The folder of temporary files, which 'dedup --exact' and 'diff' need "
-      "for keys from a pipe, and 'dedup --exact' for what does not fit into "
-      "its memory. Default: /tmp." },
+      "The folder of temporary files, which 'diff' and 'dedup --count' need "
+      "for keys from a pipe, and 'dedup' for what does not fit into its "
+      "memory. Default: /tmp." },
     { "XDG_CACHE_HOME",
       "'advise --measure' keeps what it measures in the folder bloomery of "
       "this one, where 'advise' finds it. Default: ~/.cache, with ~ from "
