@@ -1,9 +1,9 @@
 /* cmd_dedup.c - `bloomery dedup`: the first occurrence of each line.
  *
- * By a filter that grows (the default), by one that forgets (--window), or
- * exactly (exact.c). All threads split lines and hash keys; whether a key is
- * new is asked, and answered by adding it, in the order of the input, a whole
- * chunk at a time. Floor 8; includes dedup.h and <bloomery.h> only.
+ * Exactly (exact.c, the default), by a filter that grows (--approximate), or by
+ * one that forgets (--window). By a filter all threads split lines and hash keys;
+ * whether a key is new is asked, and answered by adding it, in the order of the
+ * input, a whole chunk at a time. Floor 8; includes dedup.h and <bloomery.h> only.
  */
 #include "bloomery/dedup.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define DEDUP_RATE 0.001
-#define DEDUP_MEMORY (UINT64_C(128) << 20)
+#define DEDUP_MEMORY (UINT64_C(256) << 20)
 #define DEDUP_MEMORY_LEAST (UINT64_C(1) << 20)
 
 typedef struct {
@@ -21,7 +21,8 @@ typedef struct {
     uint64_t    items, window, memory, jobs;
     double      rate;
     cli_how     how;
-    bool        exact, count, repeated, unique, verbose, no_progress;
+    bool        approximate, exact, count, repeated, unique, verbose,
+                no_progress;
 } dedup_settings;
 
 typedef struct {
@@ -33,52 +34,66 @@ typedef struct {
 } dedup_job;
 
 static const cli_option dedup_options[] = {
+    { 'a', "approximate", NULL, CLI_FLAG,
+      offsetof(dedup_settings, approximate), false,
+      "Keep some bits of each different line and not the line: less memory "
+      "for an input that is larger than that. Of the new lines at most the "
+      "RATE of -p is taken for repeated ones, and dropped; how many that may "
+      "be is said at the end." },
     { 'p', "rate", "RATE", CLI_RATE, offsetof(dedup_settings, rate), false,
-      "The share of new lines that may be taken for repeated ones, and "
-      "dropped: 0.001, 0.1%, 1e-6. Default: 0.1%." },
+      "For --approximate and --window: the share of new lines that may be "
+      "taken for repeated ones, and dropped: 0.001, 0.1%, 1e-6. Default: "
+      "0.1%." },
+    { 'k', "kind", "KIND", CLI_TEXT, offsetof(dedup_settings, kind), false,
+      "For --approximate: the kind of filter, with its options, instead of "
+      "scalable:of=blocked (below a RATE of 1e-5: of=standard). Most kinds do "
+      "not grow and need -n." },
+    { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(dedup_settings, items), false,
+      "For --approximate: how many different lines to expect: 1000000, 1e6, "
+      "10k, 2.5M, 1G. Only a first guess for a filter that grows." },
     { 'w', "window", "N", CLI_ITEMS, offsetof(dedup_settings, window), false,
       "For streams without end: remember at least the last N different lines, "
-      "and forget older ones, in memory that does not grow." },
+      "and forget older ones, in memory that does not grow. It is approximate "
+      "by nature: an old line is printed when it comes again, and of the new "
+      "ones at most the RATE of -p is dropped." },
     { 'x', "exact", NULL, CLI_FLAG, offsetof(dedup_settings, exact), false,
-      "Drop no new line and repeat none. Reads the input two or three times; "
-      "a pipe is copied to a temporary file first." },
+      "Drop no new line and repeat none. This is the default." },
     { 'c', "count", NULL, CLI_FLAG, offsetof(dedup_settings, count), false,
-      "Before each line print how often it comes, and a TAB. This option and "
-      "the next two imply --exact." },
+      "Before each line print how often it comes, and a TAB. With this option "
+      "and the next two nothing is printed before the input ends: a pipe is "
+      "copied to a temporary file." },
     { 'd', "only-repeated", NULL, CLI_FLAG,
       offsetof(dedup_settings, repeated), false,
       "Print only lines that come twice or more." },
     { 'u', "only-unique", NULL, CLI_FLAG, offsetof(dedup_settings, unique),
       false, "Print only lines that come once." },
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(dedup_settings, memory), false,
-      "For --exact: how much memory to use, beside some mebibytes for each "
-      "thread: 512M, 2G (K, M, G, T are powers of 1024). What does not fit "
-      "goes to a temporary file in TMPDIR, or /tmp. Default: 128M." },
-    { 'k', "kind", "KIND", CLI_TEXT, offsetof(dedup_settings, kind), false,
-      "The kind of filter, with its options, instead of scalable:of=blocked "
-      "(below a RATE of 1e-5: of=standard). Most kinds do not grow and need "
-      "-n." },
-    { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(dedup_settings, items), false,
-      "How many different lines to expect: 1000000, 1e6, 10k, 2.5M, 1G. Only "
-      "a first guess for a filter that grows." },
+      "How much memory to use, beside some mebibytes for each thread: 512M, "
+      "2G (K, M, G, T are powers of 1024). What does not fit goes to a "
+      "temporary file in TMPDIR, or /tmp; of a pipe two bytes for each such "
+      "line stay in memory. Default: 256M." },
     CLI_SECRET_HASH_OPTION(dedup_settings, key_file),
     CLI_HOW_OPTIONS(dedup_settings, how),
     CLI_JOBS_OPTION(dedup_settings, jobs),
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(dedup_settings, verbose), false,
-      "Say on standard error how many lines were read and printed." },
+      "Say on standard error how many lines were read and printed, and in how "
+      "many passes." },
     { 0, "no-progress", NULL, CLI_FLAG, offsetof(dedup_settings, no_progress),
       false, "Show no progress on the terminal." },
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
 
 static const cli_example dedup_examples[] = {
-    { "bloomery dedup urls.txt > once.txt",
-      "Each line once, in the order of the file; one new line in a thousand "
-      "may be missing." },
+    { "bloomery dedup *.txt > once.txt",
+      "Each line once, in order: the very lines that awk '!seen[$0]++' "
+      "prints." },
+    { "tail -f log | bloomery dedup",
+      "Each new line as it comes." },
     { "tail -f log | bloomery dedup --window 1M",
-      "What is new among the last million different lines, as it comes." },
-    { "bloomery dedup --exact *.txt",
-      "The very lines that awk '!seen[$0]++' prints." },
+      "What is new among the last million different lines, in memory that does "
+      "not grow." },
+    { "bloomery dedup --approximate -p 1e-6 urls.txt > once.txt",
+      "In little memory; about one new line in a million may be missing." },
     { "bloomery dedup --count --only-repeated -f 2 -t , table.csv",
       "Lines whose second column comes again later, and how often it comes "
       "in all." },
@@ -234,80 +249,113 @@ static int dedup_exactly(const dedup_settings *s, const cli_operands *operands,
     return exact_run(&want, operands, tally);
 }
 
+/* How the lines were decided, for -v. */
+static void dedup_tell_way(const dedup_settings *s, const dedup_tally *tally,
+                           char *text, size_t room)
+{
+    static const char *const passes[] = { "one pass", "two passes",
+                                          "three passes" };
+
+    if (!s->approximate)
+        snprintf(text, room, "no new line was dropped (%s, %s)",
+                 passes[tally->passes - 1], tally->spilled == 0
+                 ? "in memory" : report_bytes(tally->spilled).text);
+    else
+        snprintf(text, room, "at most %s of the new lines were dropped",
+                 report_percent(s->rate).text);
+}
+
+/* Of n new lines n * (1 - rate) were printed. */
+static void dedup_tell_loss(const dedup_settings *s, const dedup_tally *tally)
+{
+    double lost = (double)tally->kept * s->rate / (1 - s->rate);
+
+    report_note("note: about %s new lines may have been dropped (%s of the "
+                "different ones): leave out --approximate to drop none",
+                lost < 0.5 ? "0" : report_estimate(lost).text,
+                report_percent(s->rate).text);
+}
+
 static void dedup_report(const dedup_settings *s, const dedup_tally *tally,
                          double seconds)
 {
-    char dropped[96] = "no new line was dropped";
+    char way[128];
 
-    if (!s->exact)
-        snprintf(dropped, sizeof dropped, "at most %s of the new lines were "
-                 "dropped", report_percent(s->rate).text);
+    dedup_tell_way(s, tally, way, sizeof way);
     if (s->verbose)
         report_note("%s lines in %s (%s), %s printed; %s",
                     report_count(tally->lines).text,
                     report_seconds(seconds).text,
                     report_speed(report_per_second(tally->lines,
                                                    seconds)).text,
-                    report_count(tally->kept).text, dropped);
+                    report_count(tally->kept).text, way);
     if (tally->keyless > 0)
         report_note("note: %s %s no such column and %s taken for unique: check "
                     "-f and -t", report_count(tally->keyless).text,
                     tally->keyless == 1 ? "line has" : "lines have",
                     tally->keyless == 1 ? "was" : "were");
+    if (s->approximate && s->window == 0)
+        dedup_tell_loss(s, tally);
 }
 
 static int dedup_check_exact(const cli_command *self, const dedup_settings *s)
 {
-    if (s->window > 0)
-        return options_wrong(self, "--window forgets lines, which excludes "
-                                   "--exact, -c, -d and -u");
     if (s->kind != NULL || s->items > 0 || s->rate > 0)
         return options_wrong(self, "-k, -n and -p are about a filter that may "
-                                   "err, which excludes --exact, -c, -d and "
-                                   "-u");
+                                   "err: give --approximate too");
     if (s->memory > 0 && s->memory < DEDUP_MEMORY_LEAST)
         return options_wrong(self, "--memory is too little: give 1M or more");
     return CLI_GO;
 }
 
+static int dedup_check_kind(const dedup_settings *s)
+{
+    bly_spec any = { .capacity = 1, .rate = s->rate, .hash = secret_hash(),
+                     .secret = secret_bytes() };
+    bly_plan_t plan;
+
+    if (filter_kind_check(s->kind) != CLI_GO)
+        return CLI_ERROR;
+    if (bly_plan(&plan, s->kind, &any) < 0)
+        return filter_error();
+    if (!filter_kind_can(s->kind, BLY_CAN_ADD))
+        return report_error("no line can be added to kind %s: see 'bloomery "
+                            "kinds' for those that can add", s->kind);
+    return CLI_GO;
+}
+
 static int dedup_check(const cli_command *self, const dedup_settings *s)
 {
-    bly_spec any = { .capacity = 1, .rate = s->rate };
-    bly_plan_t plan;
     int status = lines_how_check(self, &s->how);
 
     if (status == CLI_GO)
         status = secret_read(s->key_file);
     if (status != CLI_GO)
         return status;
-    if (s->exact)
+    if (!s->approximate)
         return dedup_check_exact(self, s);
+    if (s->exact || s->count || s->repeated || s->unique)
+        return options_wrong(self, "--approximate and --window drop lines, "
+                                   "which excludes --exact, -c, -d and -u");
     if (s->memory > 0)
-        return options_wrong(self, "--memory is for --exact: give that too");
+        return options_wrong(self, "--memory is for lines that are kept, which "
+                                   "--approximate and --window do not do: "
+                                   "leave it out");
     if (s->window > 0 && (s->kind != NULL || s->items > 0))
         return options_wrong(self, "--window chooses the filter and its size: "
                                    "it excludes -k and -n");
-    any.hash = secret_hash();
-    any.secret = secret_bytes();
-    if (s->kind != NULL && filter_kind_check(s->kind) != CLI_GO)
-        return CLI_ERROR;
-    if (s->kind != NULL && bly_plan(&plan, s->kind, &any) < 0)
-        return filter_error();
-    if (s->kind != NULL && !filter_kind_can(s->kind, BLY_CAN_ADD))
-        return report_error("no line can be added to kind %s: see 'bloomery "
-                            "kinds' for those that can add", s->kind);
-    return CLI_GO;
+    return s->kind != NULL ? dedup_check_kind(s) : CLI_GO;
 }
 
 static int dedup_run(const cli_command *self, int argc, char **argv)
 {
     dedup_settings s = { .how.separator = -1 };
-    dedup_tally tally = { 0, 0, 0 };
+    dedup_tally tally = { .lines = 0 };
     cli_operands operands;
     double start = report_clock();
     int status = options_read(self, argc, argv, &s, &operands);
 
-    s.exact |= s.count | s.repeated | s.unique;
+    s.approximate |= s.window > 0;
     if (status == CLI_GO)
         status = dedup_check(self, &s);
     if (status == CLI_GO)
@@ -319,8 +367,8 @@ static int dedup_run(const cli_command *self, int argc, char **argv)
     if (s.memory == 0)
         s.memory = DEDUP_MEMORY;
     s.no_progress |= !progress_apart();
-    status = (s.exact ? dedup_exactly : dedup_by_filter)(&s, &operands,
-                                                         &tally);
+    status = (s.approximate ? dedup_by_filter : dedup_exactly)(&s, &operands,
+                                                               &tally);
     if (status == CLI_OK && !output_failed())
         dedup_report(&s, &tally, report_clock() - start);
     return status;
@@ -333,20 +381,27 @@ const cli_command cmd_dedup = {
     .text =
         "Reads lines from the files KEYS (or standard input) and prints each "
         "when it comes for the first time, in their order. Nothing need be "
-        "sorted, and the memory is a few bits for each different line.\n\n"
-        "A filter tells whether a line is new. No repeated line is ever "
-        "printed; of the new ones a small share, at most the RATE of -p, is "
-        "taken for repeated ones by accident and dropped. With --window old "
-        "lines are forgotten, and printed when they come again. With --exact "
-        "no line is lost and none comes twice: the filter only finds the lines "
-        "that are perhaps repeated, and these are then compared byte by "
-        "byte.\n\n"
+        "sorted. No new line is lost and none comes twice: lines are compared "
+        "byte by byte.\n\n"
+        "A pipe is read in one pass, and each new line is printed at once: the "
+        "different lines are kept in memory, and those that do not fit --memory "
+        "in a temporary file, where only those lines are looked for that a "
+        "filter in memory takes for repeated. Files are read two or three "
+        "times, which is quicker and takes less memory: first a filter finds "
+        "the lines that are perhaps repeated, and then only these are compared. "
+        "-v says how many passes there were.\n\n"
+        "With --approximate a filter alone tells whether a line is new. No "
+        "repeated line is ever printed; of the new ones a small share, at most "
+        "the RATE of -p, is taken for repeated ones by accident and dropped. "
+        "With --window old lines are forgotten, and printed when they come "
+        "again.\n\n"
         "With -f lines are compared by one column, and the first line with a "
         "column is printed whole. A line without the column counts as "
         "different from all others. A last line without newline gets one, as "
         "in awk, sort and uniq.\n\n"
-        "A file that cannot be read is reported, and the others are still "
-        "read; with --exact it ends the command before anything is printed.",
+        "A file that cannot be read ends the command before anything is "
+        "printed; with --approximate or --window it is reported, and the "
+        "others are still read.",
     .options = dedup_options,
     .examples = dedup_examples,
     .status = "0, or 2 after an error.",

@@ -5,8 +5,10 @@
  *      rows.c       the lines of a chunk, hashed; printing the ones wanted
  *      spill.c      streams of bytes, in memory or in a temporary file
  *      table.c      keys in memory, compared byte by byte
+ *      runs.c       the keys of full tables, sorted, in a temporary file
  *      decide.c     parts of the keys, each decided by a table of its own
- *      exact.c      the passes of --exact
+ *      stream.c     exactly, in one pass
+ *      exact.c      exactly, in two or three passes
  *      cmd_dedup.c  the command
  *      join.c       lines whose key is in another list, exactly
  *      cmd_join.c   the command
@@ -56,6 +58,10 @@ int spill_file(void);
 
 /* Write all of it at the end of the file. CLI_GO or CLI_ERROR, as above. */
 int spill_write(int fd, const void *data, size_t n);
+
+/* Read n bytes at `at`: 0, or errno, which spill_unread reports. */
+int spill_read_file(int fd, void *data, size_t n, uint64_t at);
+int spill_unread(int error);
 
 /* Where blocks of streams are kept. */
 typedef struct {
@@ -147,6 +153,12 @@ void table_clear(dedup_table *table);
  * UINT64_MAX if no table can hold so many. */
 uint64_t table_bytes(uint64_t keys, uint64_t bytes);
 
+/* Make room at once for so many keys in all, of which the new ones have so many
+ * bytes with their lengths and eight for each: then they are quick to add. How
+ * many slots there will be. False: no memory. */
+uint64_t table_room_for(const dedup_table *table, uint64_t keys);
+bool table_reserve(dedup_table *table, uint64_t keys, size_t bytes);
+
 /* Put the key in unless it is there; count it. */
 table_answer table_add(dedup_table *table, uint64_t hash, bly_key key);
 
@@ -161,6 +173,52 @@ void table_prefetch_key(const dedup_table *table, uint64_t hash);
 /* The counts of the keys in the order in which they came. *at is 0 at first.
  * False: there are no more. */
 bool table_count(const dedup_table *table, size_t *at, uint64_t *count);
+
+/* Sort the keys by the 24 bits above the low 32 of their hashes, in the place of
+ * the slots: until table_clear nothing may be added. Then key number i, and to
+ * ask the processor for it some keys ahead. */
+void table_sort(dedup_table *table);
+bly_key table_key(const dedup_table *table, uint64_t i);
+void table_prefetch_sorted(const dedup_table *table, uint64_t i);
+
+/* ==== runs.c ============================================================ */
+
+typedef struct runs_run runs_run;
+
+/* Keys that are in none of the runs are mostly known to be by a filter of each
+ * run, in memory; the others are looked for in the file. */
+typedef struct {
+    const bly_filter *hasher;
+    int        fd;              /* of the file; -1: no run yet             */
+    uint64_t   bytes;           /* in it                                   */
+    runs_run  *first, *last;
+    size_t     n;
+    pthread_mutex_t lock;       /* of `n` and all links                    */
+} dedup_runs;
+
+/* What a thread needs to look. */
+typedef struct {
+    unsigned char *bytes;
+    size_t         room;
+    bool          *perhaps;
+    size_t         rows;
+} runs_space;
+
+void runs_open(dedup_runs *runs, const bly_filter *hasher);
+void runs_close(dedup_runs *runs);
+
+/* How many there are by now. */
+size_t runs_count(dedup_runs *runs);
+
+/* One run more, of the keys of the table, which is empty then. By one thread at
+ * a time, while others look. CLI_GO or CLI_ERROR, as above. */
+int runs_write(dedup_runs *runs, dedup_table *table);
+
+/* Mark the rows whose keys are in the runs `from` to `to`, which is not among
+ * them: drop[i] becomes true. 0, or errno. */
+int runs_look(dedup_runs *runs, size_t from, size_t to, dedup_rows *rows,
+              runs_space *space);
+void runs_space_free(runs_space *space);
 
 /* ==== decide.c ========================================================== */
 
@@ -218,7 +276,7 @@ int decide_run(decide_all *all, size_t jobs, bool progress);
  * and counts are wanted how many there are. False: there is none. */
 bool decide_next(decide_all *all, uint64_t hash, bool *first, uint64_t *count);
 
-/* ==== exact.c =========================================================== */
+/* ==== What is wanted, and what was done ================================= */
 
 typedef struct {
     cli_how  how;
@@ -228,9 +286,19 @@ typedef struct {
 
 typedef struct {
     uint64_t lines, kept, keyless;
+    unsigned passes;            /* over the input                          */
+    uint64_t spilled;           /* bytes that went to a temporary file     */
 } dedup_tally;
 
-/* Print the first occurrences of all lines. CLI_OK or CLI_ERROR. */
+/* ==== stream.c ========================================================== */
+
+/* Print the first occurrences of all lines, each as it comes. CLI_GO or
+ * CLI_ERROR. */
+int stream_run(const exact_want *want, cli_lines *lines, dedup_tally *tally);
+
+/* ==== exact.c =========================================================== */
+
+/* The same, in as many passes as suit the input. CLI_OK or CLI_ERROR. */
 int exact_run(const exact_want *want, const cli_operands *operands,
               dedup_tally *tally);
 

@@ -1,4 +1,8 @@
-/* exact.c - `bloomery dedup --exact`: no line is lost, and none comes twice.
+/* exact.c - `bloomery dedup`: no line is lost, and none comes twice.
+ *
+ * A pipe is read once, and each new line printed at once (stream.c). For files,
+ * where that is quicker and takes less memory, and for counts, which are not
+ * known before the end, there is the way that is told here.
  *
  * Most lines of most inputs never come again, and a line that never comes
  * again needs no place in memory. So the input is read more than once:
@@ -22,7 +26,8 @@
  * small for the input they fill up, more keys go the long way, and the output
  * is the same.
  *
- * What cannot be read twice, a pipe, is copied to a temporary file in pass 1.
+ * What cannot be read twice, a pipe whose lines are to be counted, is copied to
+ * a temporary file in pass 1.
  * Files must not change until the end: their size and time are compared, and
  * the lines counted. Floor 8; includes dedup.h and <bloomery.h> only.
  */
@@ -69,6 +74,11 @@ typedef struct {
     size_t         records_room;
     size_t        *ends;        /* of each part's records                  */
 } exact_own;
+
+static bool exact_counts(const exact_want *want)
+{
+    return want->count || want->repeated || want->unique;
+}
 
 /* ==== Workers =========================================================== */
 
@@ -204,7 +214,8 @@ static int exact_pass(exact_job *job, const cli_work *work, const char *what)
 
     if (job->start >= 0)
         lseek(STDIN_FILENO, job->start, SEEK_SET);
-    job->tally = (dedup_tally){ 0, 0, 0 };
+    job->tally = (dedup_tally){ .passes = job->tally.passes + 1,
+                                .spilled = job->tally.spilled };
     progress_start(what, job->total, job->want->progress);
     status = work_run(&job->lines, work, job, job->jobs);
     progress_end();
@@ -243,7 +254,7 @@ static bool exact_survey_work(void *argument, cli_worker *w)
 }
 
 /* The chunk goes to the copy, its last line with an end. */
-static int exact_spool(const exact_job *job, const cli_worker *w)
+static int exact_spool(exact_job *job, const cli_worker *w)
 {
     const cli_chunk *chunk = &w->chunk;
     unsigned char terminator = job->want->how.null ? '\0' : '\n';
@@ -252,6 +263,7 @@ static int exact_spool(const exact_job *job, const cli_worker *w)
     if (status == CLI_GO && chunk->length > 0
         && chunk->block[chunk->length - 1] != terminator)
         status = spill_write(job->spool, &terminator, 1);
+    job->tally.spilled += chunk->length;
     return status;
 }
 
@@ -556,7 +568,7 @@ static bool exact_parts_open(exact_job *job, uint64_t filter)
                                .bytes = job->bytes };
 
     job->parts.hasher = job->repeated;
-    job->parts.counting = want->count || want->repeated || want->unique;
+    job->parts.counting = exact_counts(want);
     return decide_begin(&job->parts, &room);
 }
 
@@ -574,6 +586,7 @@ static int exact_in_parts(exact_job *job, uint64_t filter)
         status = decide_run(&job->parts, job->jobs, job->want->progress);
     if (status == CLI_GO)
         status = exact_pass_again(job, &print, "printing");
+    job->tally.spilled += job->parts.store.used * job->parts.store.block;
     decide_close(&job->parts);
     return status;
 }
@@ -582,17 +595,13 @@ static int exact_in_parts(exact_job *job, uint64_t filter)
 
 /* What can be read twice is stamped; of anything else a copy is made, which is
  * standard input from pass 2 on. */
-static int exact_open(exact_job *job)
+static int exact_open(exact_job *job, bool twice)
 {
-    int status = lines_measure(&job->lines, &job->total);
-
-    if (status == CLI_ERROR)
-        return status;
-    if (status == CLI_OK)
+    if (twice)
         job->start = lseek(STDIN_FILENO, 0, SEEK_CUR);
     else
         job->spool = spill_file();
-    if (status == CLI_NONE && job->spool < 0)
+    if (!twice && job->spool < 0)
         return CLI_ERROR;
     return exact_stamp(job) ? CLI_GO : work_no_memory();
 }
@@ -606,18 +615,20 @@ static int exact_use_copy(exact_job *job)
     return CLI_GO;
 }
 
-static int exact_all(exact_job *job)
+static int exact_all(exact_job *job, bool twice)
 {
-    int status = exact_survey(job);
+    int status = exact_open(job, twice);
     uint64_t filter;
 
+    if (status == CLI_GO)
+        status = exact_survey(job);
     if (status == CLI_GO && job->spool >= 0)
         status = exact_use_copy(job);
     if (status != CLI_GO)
         return status;
     job->total = job->lines.bytes;
     filter = exact_add_accidents(job);
-    if (!job->want->count && !job->want->repeated && !job->want->unique
+    if (!exact_counts(job->want)
         && table_bytes(job->keys, job->bytes) <= job->want->memory - filter)
         return exact_in_memory(job);
     return exact_in_parts(job, filter);
@@ -631,9 +642,14 @@ int exact_run(const exact_want *want, const cli_operands *operands,
     int status;
 
     lines_open(&job.lines, &want->how, operands, 0, true);
-    status = exact_open(&job);
-    if (status == CLI_GO)
-        status = exact_all(&job);
+    status = lines_measure(&job.lines, &job.total);
+    if (status != CLI_ERROR) {
+        bool twice = status == CLI_OK;
+
+        status = !twice && !exact_counts(want)
+               ? stream_run(want, &job.lines, &job.tally)
+               : exact_all(&job, twice);
+    }
     lines_close(&job.lines);
     if (job.spool >= 0)
         close(job.spool);

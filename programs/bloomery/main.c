@@ -14,9 +14,9 @@ static const cli_command *const main_commands[] = {
 
 static const cli_example main_environment[] = {
     { "TMPDIR",
-      "The folder of temporary files, which 'dedup --exact', 'diff' and 'join' "
-      "need for a pipe, and 'dedup --exact' and 'join' for what does not fit "
-      "into their memory. Default: /tmp." },
+      "The folder of temporary files, which 'diff', 'join' and 'dedup --count' "
+      "need for a pipe, and 'dedup' and 'join' for what does not fit into "
+      "their memory. Default: /tmp." },
     { "XDG_CACHE_HOME",
       "'advise --measure' keeps what it measures in the folder bloomery of "
       "this one, where 'advise' finds it. Default: ~/.cache, with ~ from "

@@ -130,6 +130,17 @@ static bool spill_read_at(int fd, unsigned char *data, size_t n, off_t at)
     return true;
 }
 
+int spill_read_file(int fd, void *data, size_t n, uint64_t at)
+{
+    return spill_read_at(fd, data, n, (off_t)at) ? 0 : errno;
+}
+
+int spill_unread(int error)
+{
+    errno = error;
+    return spill_refuse("read", "");
+}
+
 /* ==== The store ========================================================= */
 
 void spill_open(spill_store *s, size_t block, uint64_t memory)

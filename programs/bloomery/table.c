@@ -171,36 +171,45 @@ void table_prefetch_key(const dedup_table *t, uint64_t hash)
 
 /* ==== Growing =========================================================== */
 
+/* The free slot where a key with this hash goes. */
+static uint64_t table_free(const dedup_table *t, uint64_t hash)
+{
+    uint64_t at = table_home(t, hash);
+
+    while (t->slots[at] != 0)
+        at = at + 1 < t->room ? at + 1 : 0;
+    return at;
+}
+
+/* All keys into the slots, which are free: the slots of some keys are on their
+ * way from memory while the next ones are hashed. */
 static void table_move(dedup_table *t)
 {
+    enum { SOME = 32 };
     const unsigned char *at = t->bytes, *end = t->bytes + t->used;
 
     while (at < end) {
-        uint64_t place = (uint64_t)(at - t->bytes) + 1;
+        uint64_t hashes[SOME], places[SOME];
+        size_t n;
 
-        at += t->counting ? TABLE_COUNT : 0;
-        size_t length = table_length(&at);
-        uint64_t hash = bly_hash(t->hasher, at, length);
-        uint64_t home = table_home(t, hash);
-
-        while (t->slots[home] != 0)
-            home = home + 1 < t->room ? home + 1 : 0;
-        t->slots[home] = table_tag(hash) | place;
-        at += length;
+        for (n = 0; n < SOME && at < end; n++) {
+            places[n] = (uint64_t)(at - t->bytes) + 1;
+            at += t->counting ? TABLE_COUNT : 0;
+            size_t length = table_length(&at);
+            hashes[n] = bly_hash(t->hasher, at, length);
+            table_prefetch_slot(t, hashes[n]);
+            at += length;
+        }
+        for (size_t i = 0; i < n; i++)
+            t->slots[table_free(t, hashes[i])] = table_tag(hashes[i])
+                                               | places[i];
     }
 }
 
-static table_answer table_grow_slots(dedup_table *t)
+static table_answer table_new_slots(dedup_table *t, uint64_t room)
 {
-    uint64_t room = 2 * t->room < TABLE_ROOM_MOST ? 2 * t->room
-                                                  : TABLE_ROOM_MOST;
-    uint64_t *slots;
+    uint64_t *slots = table_slots(room);
 
-    if (room == t->room)
-        return TABLE_FULL;
-    if (t->most > 0 && room * sizeof *slots + t->used > t->most)
-        return TABLE_FULL;
-    slots = table_slots(room);
     if (slots == NULL)
         return TABLE_NO_MEMORY;
     free(t->slots);
@@ -208,6 +217,18 @@ static table_answer table_grow_slots(dedup_table *t)
     t->room = room;
     table_move(t);
     return TABLE_NEW;
+}
+
+static table_answer table_grow_slots(dedup_table *t)
+{
+    uint64_t room = 2 * t->room < TABLE_ROOM_MOST ? 2 * t->room
+                                                  : TABLE_ROOM_MOST;
+
+    if (room == t->room)
+        return TABLE_FULL;
+    if (t->most > 0 && room * sizeof *t->slots + t->used > t->most)
+        return TABLE_FULL;
+    return table_new_slots(t, room);
 }
 
 static table_answer table_grow_bytes(dedup_table *t, size_t more)
@@ -239,20 +260,41 @@ static table_answer table_make_room(dedup_table *t, size_t more)
     return answer;
 }
 
+uint64_t table_room_for(const dedup_table *t, uint64_t keys)
+{
+    uint64_t room = t->room;
+
+    while (keys > room / 3 * 2 && room < TABLE_ROOM_MOST)
+        room *= 2;
+    return room;
+}
+
+bool table_reserve(dedup_table *t, uint64_t keys, size_t bytes)
+{
+    uint64_t room = table_room_for(t, keys);
+
+    if (room > t->room && table_new_slots(t, room) != TABLE_NEW)
+        return false;
+    return t->capacity - t->used >= bytes
+        || table_grow_bytes(t, bytes) == TABLE_NEW;
+}
+
 /* ==== Adding ============================================================ */
 
-static table_answer table_put(dedup_table *t, uint64_t hash, bly_key key)
+/* Slot `at` is free, and the key's unless the slots grow. */
+static table_answer table_put(dedup_table *t, uint64_t hash, bly_key key,
+                              uint64_t at)
 {
     unsigned char number[SPILL_NUMBER];
     size_t digits = spill_number(number, key.length);
+    uint64_t room = t->room;
     table_answer answer = table_make_room(t, TABLE_COUNT + digits + key.length);
     const uint64_t one = 1;
-    uint64_t at;
 
     if (answer != TABLE_NEW)
         return answer;
-    for (at = table_home(t, hash); t->slots[at] != 0; )
-        at = at + 1 < t->room ? at + 1 : 0;
+    if (t->room != room)
+        at = table_free(t, hash);
     t->slots[at] = table_tag(hash) | (t->used + 1);
     if (t->counting) {
         memcpy(t->bytes + t->used, &one, TABLE_COUNT);
@@ -281,7 +323,7 @@ table_answer table_add(dedup_table *t, uint64_t hash, bly_key key)
     for (;;) {
         at = table_next(t, at, tag);
         if (t->slots[at] == 0)
-            return table_put(t, hash, key);
+            return table_put(t, hash, key, at);
         if (table_equal(t, t->slots[at], key))
             break;
         at = at + 1 < t->room ? at + 1 : 0;
@@ -315,4 +357,81 @@ bool table_count(const dedup_table *t, size_t *at, uint64_t *count)
     size_t length = table_length(&key);
     *at = (size_t)(key - t->bytes) + length;
     return true;
+}
+
+/* ==== In order ========================================================== */
+
+static unsigned table_digit(uint64_t slot, unsigned shift)
+{
+    return (unsigned)(slot >> shift) & 0xff;
+}
+
+static void table_insert_sort(uint64_t *slots, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        uint64_t slot = slots[i];
+        size_t j = i;
+
+        for (; j > 0 && slots[j - 1] > slot; j--)
+            slots[j] = slots[j - 1];
+        slots[j] = slot;
+    }
+}
+
+/* By the byte of the tag at `shift` and those below it, in place: each slot is
+ * exchanged into the next place of its digit until all are there. */
+static void table_radix_sort(uint64_t *slots, size_t n, unsigned shift)
+{
+    enum { DIGITS = 256, FEW = 48 };
+    size_t at[DIGITS], end[DIGITS] = { 0 }, sum = 0;
+
+    if (n <= FEW) {
+        table_insert_sort(slots, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        end[table_digit(slots[i], shift)]++;
+    for (size_t d = 0; d < DIGITS; d++) {
+        at[d] = sum;
+        end[d] = sum += end[d];
+    }
+    for (size_t d = 0; d < DIGITS; d++)
+        while (at[d] < end[d]) {
+            uint64_t slot = slots[at[d]];
+            unsigned digit = table_digit(slot, shift);
+
+            slots[at[d]] = slots[at[digit]];
+            slots[at[digit]++] = slot;
+        }
+    for (size_t d = 0, from = 0; shift > TABLE_PLACE && d < DIGITS; d++) {
+        table_radix_sort(slots + from, end[d] - from, shift - 8);
+        from = end[d];
+    }
+}
+
+void table_sort(dedup_table *t)
+{
+    uint64_t n = 0;
+
+    for (uint64_t i = 0; i < t->room; i++)
+        if (t->slots[i] != 0)
+            t->slots[n++] = t->slots[i];
+    table_radix_sort(t->slots, (size_t)n, 64 - 8);
+}
+
+bly_key table_key(const dedup_table *t, uint64_t i)
+{
+    const unsigned char *at = table_at(t, t->slots[i]);
+    size_t length = table_length(&at);
+
+    return (bly_key){ at, length };
+}
+
+void table_prefetch_sorted(const dedup_table *t, uint64_t i)
+{
+#if defined(__GNUC__)
+    __builtin_prefetch(table_at(t, t->slots[i]));
+#else
+    (void)t, (void)i;
+#endif
 }

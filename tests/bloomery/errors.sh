@@ -118,7 +118,7 @@ else
         TMPDIR=locked
         export TMPDIR
         # shellcheck disable=SC2002  # a pipe is what is tested
-        cat keys | try dedup --exact
+        cat keys | try dedup --count
         refused 'no file may be made in TMPDIR' \
             "in 'locked': .*: set TMPDIR to a folder that you may write in"
         exit "$failures"
@@ -272,7 +272,7 @@ try plan -k standard
 refused 'plan -k without -n' ': .*: '
 try kinds nokind
 refused 'kinds of an unknown kind' "no kind 'nokind': "
-for command in 'kinds' 'plan -n 9 -k' 'build -o x.bly -k' 'dedup -k'; do
+for command in 'kinds' 'plan -n 9 -k' 'build -o x.bly -k' 'dedup -a -k'; do
     # shellcheck disable=SC2086  # options are words
     try $command blokced:k=3
     refused "$command: a kind near to one" \

@@ -235,11 +235,14 @@ try sketch -d 20 -H siphash -o t.bly keys
 refused 'sketch without the key' 'siphash needs a secret'
 
 # ---- lines ------------------------------------------------------------------
-for how in '-p 1e-9' --exact '-w 5000'; do
+for how in '-a -p 1e-9' --exact '-w 5000'; do
     # shellcheck disable=SC2086  # options
     try dedup $how --key-file raw keys more keys
     check "dedup $how: each line once" sh -c 'cat keys more | cmp - out'
 done
+# shellcheck disable=SC2002  # a pipe is what is tested
+cat keys more keys | try dedup -M 1M --key-file raw
+check 'dedup of a pipe: each line once' sh -c 'cat keys more | cmp - out'
 try dedup --key-file short keys
 refused 'dedup with no key' 'holds no secret'
 

@@ -1,0 +1,163 @@
+/* stream.c - `bloomery dedup` in one pass: each new line is printed at once.
+ *
+ * Every different key is kept, byte by byte, in a table in memory. When the
+ * table is full its keys go to a temporary file, sorted (runs.c), and it begins
+ * anew. So a line is new when its key is in no run and not in the table:
+ *
+ *      all threads         split, hash; a filter of each run says "not here";
+ *                          else the run is looked at
+ *      in order, by one    the runs that are newer than that; the table;
+ *                          print
+ *
+ * What a thread finds in a run stays true: keys are there for good, and were in
+ * an earlier chunk. Before a chunk is decided there is room in the table for
+ * all its keys, so that no run is written in the midst of it. Floor 8; includes
+ * dedup.h and <bloomery.h> only.
+ */
+#include "bloomery/dedup.h"
+
+#include <errno.h>
+
+typedef struct {
+    const exact_want *want;
+    bly_filter  *hasher;        /* of one key: it is there for its hash    */
+    dedup_table  table;
+    dedup_runs   runs;
+    dedup_tally  tally;
+} stream_job;
+
+typedef struct {
+    dedup_rows rows;
+    runs_space space;
+    size_t     seen;            /* runs that were looked at                */
+    int        error;           /* of looking at them: errno               */
+} stream_own;
+
+static void stream_clean(void *argument)
+{
+    stream_own *own = argument;
+
+    rows_free(&own->rows);
+    runs_space_free(&own->space);
+}
+
+static bool stream_work(void *argument, cli_worker *w)
+{
+    stream_job *job = argument;
+    stream_own *own = w->own;
+
+    if (!rows_fill(&own->rows, w, job->hasher))
+        return false;
+    own->seen = runs_count(&job->runs);
+    own->error = runs_look(&job->runs, 0, own->seen, &own->rows, &own->space);
+    return true;
+}
+
+/* Would the table with all keys of the chunk take more than its memory? A key
+ * takes its place in the chunk, where its end makes up for its length. */
+static bool stream_full(const stream_job *job, const cli_worker *w)
+{
+    const stream_own *own = w->own;
+    const dedup_table *table = &job->table;
+    uint64_t room = table_room_for(table, table->keys + own->rows.n);
+
+    return table->keys > 0
+        && room * sizeof *table->slots + table->used + w->chunk.length
+           > job->want->memory;
+}
+
+/* The runs that the worker has not seen. */
+static int stream_look(stream_job *job, stream_own *own)
+{
+    size_t n = runs_count(&job->runs);
+
+    if (own->error == 0)
+        own->error = runs_look(&job->runs, own->seen, n, &own->rows,
+                               &own->space);
+    return own->error == 0 ? CLI_GO
+         : own->error == ENOMEM ? work_no_memory() : spill_unread(own->error);
+}
+
+/* Those that are in no run: keep the first of the keys and drop the others.
+ * Slots are asked for 24 keys ahead, the keys to compare with 12. */
+static bool stream_add(stream_job *job, dedup_rows *rows)
+{
+    enum { SLOT_AHEAD = 24, KEY_AHEAD = 12 };
+    dedup_table *table = &job->table;
+
+    for (size_t i = 0; i < rows->n; i++) {
+        table_answer answer;
+
+        if (i + SLOT_AHEAD < rows->n)
+            table_prefetch_slot(table, rows->hashes[i + SLOT_AHEAD]);
+        if (i + KEY_AHEAD < rows->n)
+            table_prefetch_key(table, rows->hashes[i + KEY_AHEAD]);
+        if (!rows->drop[i] && rows->keys[i].data != NULL) {
+            answer = table_add(table, rows->hashes[i], rows->keys[i]);
+            if (answer > TABLE_OLD)
+                return false;
+            rows->drop[i] = answer == TABLE_OLD;
+        }
+        job->tally.kept += !rows->drop[i];
+    }
+    return true;
+}
+
+static int stream_commit(void *argument, cli_worker *w)
+{
+    stream_job *job = argument;
+    stream_own *own = w->own;
+    int status = CLI_GO;
+
+    if (w->chunk.error != 0)
+        return lines_refuse(w->chunk.path, w->chunk.error);
+    if (w->failed)
+        return work_no_memory();
+    if (stream_full(job, w))
+        status = runs_write(&job->runs, &job->table);
+    if (status == CLI_GO)
+        status = stream_look(job, own);
+    if (status != CLI_GO)
+        return status;
+    if (!table_reserve(&job->table, job->table.keys + own->rows.n,
+                       w->chunk.length)
+        || !stream_add(job, &own->rows))
+        return work_no_memory();
+    job->tally.lines += own->rows.n;
+    job->tally.keyless += own->rows.keyless;
+    progress_at(job->tally.lines, w->chunk.bytes);
+    return rows_print(&own->rows, w) ? CLI_GO : CLI_ERROR;
+}
+
+static int stream_open(stream_job *job)
+{
+    enum { KEYS = 1 << 13, BYTES = 1 << 18 };
+    bly_spec spec = { .capacity = 1, .rate = 0.5, .hash = secret_hash(),
+                      .secret = secret_bytes() };
+
+    if (bly_new(&job->hasher, "blocked", &spec) < 0)
+        return filter_error();
+    job->table.hasher = job->hasher;
+    runs_open(&job->runs, job->hasher);
+    return table_open(&job->table, KEYS, BYTES) ? CLI_GO : work_no_memory();
+}
+
+int stream_run(const exact_want *want, cli_lines *lines, dedup_tally *tally)
+{
+    static const cli_work work = { sizeof(stream_own), stream_work,
+                                   stream_commit, stream_clean };
+    stream_job job = { .want = want, .tally.passes = 1 };
+    int status = stream_open(&job);
+
+    if (status == CLI_GO) {
+        progress_start("deduplicating", 0, want->progress);
+        status = work_run(lines, &work, &job, work_jobs(want->jobs));
+        progress_end();
+    }
+    job.tally.spilled = job.runs.bytes;
+    *tally = job.tally;
+    runs_close(&job.runs);
+    table_close(&job.table);
+    bly_free(job.hasher);
+    return status;
+}
