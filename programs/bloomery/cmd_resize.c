@@ -10,7 +10,7 @@
 typedef struct {
     uint64_t    capacity;
     const char *output, *key_file;
-    bool        verbose, force;
+    bool        verbose, force, json;
 } resize_settings;
 
 static const cli_option resize_options[] = {
@@ -20,8 +20,7 @@ static const cli_option resize_options[] = {
       "Where the result goes; '-' is standard output. Default: FILE." },
     CLI_FORCE_OPTION(resize_settings, force),
     CLI_SECRET_OPTION(resize_settings, key_file),
-    { 'v', "verbose", NULL, CLI_FLAG, offsetof(resize_settings, verbose),
-      false, "Say on standard error what it is now." },
+    CLI_MADE_OPTIONS(resize_settings),
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
 
@@ -30,17 +29,6 @@ static const cli_example resize_examples[] = {
       "Room for twenty million keys." },
     { NULL, NULL }
 };
-
-static void resize_say(const bly_filter *filter, const char *output)
-{
-    bly_stat_t stat;
-
-    bly_stat(&stat, filter);
-    report_note("%s: room for %s keys in %s, rate %s when full", output,
-                report_count(stat.capacity).text,
-                report_bytes(stat.bytes).text,
-                report_percent(stat.planned_rate).text);
-}
 
 static int resize_file(const resize_settings *s, const char *path,
                        const char *output)
@@ -57,8 +45,8 @@ static int resize_file(const resize_settings *s, const char *path,
         status = filter_error();
     else
         status = filter_save(filter, output);
-    if (status == CLI_OK && s->verbose)
-        resize_say(filter, output);
+    if (status == CLI_OK)
+        made_report(filter, output, s->verbose, s->json);
     bly_free(filter);
     return status;
 }
@@ -74,6 +62,8 @@ static int resize_check(const cli_command *self, const resize_settings *s,
     if (output == NULL && strcmp(operands->names[0], "-") == 0)
         return options_wrong(self, "a filter in a pipe cannot be changed in "
                                    "place; name an output with -o");
+    if (made_check(self, output, s->json) != CLI_GO)
+        return CLI_ERROR;
     return output != NULL ? filter_check_output(output, s->force, &none, 0)
          : filter_check_output(operands->names[0], true, &none, 0);
 }

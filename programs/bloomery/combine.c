@@ -13,7 +13,7 @@
 typedef struct {
     const char *output, *key_file;
     uint64_t    level;          /* 0: not given */
-    bool        force;
+    bool        force, verbose, json;
 } combine_settings;
 
 /* Those of both. */
@@ -23,7 +23,8 @@ typedef struct {
       "standard output. An existing file is replaced only when the new one is "\
       "complete." },                                                           \
     CLI_FORCE_OPTION(combine_settings, force),                                 \
-    CLI_SECRET_OPTION(combine_settings, key_file)
+    CLI_SECRET_OPTION(combine_settings, key_file),                             \
+    CLI_MADE_OPTIONS(combine_settings)
 
 const cli_option combine_options[] = {
     COMBINE_OPTIONS,
@@ -72,6 +73,8 @@ static int combine_all(const cli_combination *how, const combine_settings *s,
                              operands->names[i]);
     if (status == CLI_OK)
         status = filter_save(into, s->output);
+    if (status == CLI_OK)
+        made_report(into, s->output, s->verbose, s->json);
     bly_free(into);
     return status;
 }
@@ -93,6 +96,8 @@ static int combine_check(const cli_command *self, const combine_settings *s,
 
     if (operands->count < 2)
         return options_wrong(self, "it takes at least two filters");
+    if (status == CLI_GO)
+        status = made_check(self, s->output, s->json);
     return status == CLI_GO
          ? filter_check_output(s->output, s->force, &none, 0) : status;
 }

@@ -8,6 +8,7 @@
  *      paged.c     filters that are used in their file
  *      feed.c      keys of lines -> into a filter or out, and the report
  *      asked.c     the report on keys that were asked for
+ *      made.c      the report on a filter that was made of filters
  *      costs.h     what `bloomery advise` and its benchmark have in common
  */
 #ifndef FILTERS_FILTERS_H
@@ -243,6 +244,23 @@ void feed_report(const bly_filter *filter, const cli_fed *fed,
       "fnv1a; siphash, with --key-file, for keys that an enemy may choose; "  \
       "decimal or identity for keys that are integers, as text or in up to "  \
       "8 bytes." }
+
+/* ==== made.c ============================================================ */
+
+#define CLI_MADE_OPTIONS(settings)                                            \
+    { 'v', "verbose", NULL, CLI_FLAG, offsetof(settings, verbose), false,     \
+      "Say on standard error how large the result is, how many keys are in "  \
+      "it, and its false-positive rate." },                                   \
+    { 0, "json", NULL, CLI_FLAG, offsetof(settings, json), false,             \
+      "Print the same on standard output, as JSON." }
+
+/* May JSON go to standard output beside the filter? CLI_GO or CLI_ERROR. */
+int made_check(const cli_command *command, const char *output, bool json);
+
+/* After saving: what was asked for; and always a warning if it holds more keys
+ * than it was planned for. */
+void made_report(const bly_filter *filter, const char *output, bool verbose,
+                 bool json);
 
 /* ==== asked.c =========================================================== */
 

@@ -28,6 +28,18 @@ check 'writes nothing' [ ! -e w.bly ]
 try build -n 1000 -p 1e-9 -o both.bly both
 try unite --output w.bly low.bly high.bly both.bly
 silent 'unite of three'
+try unite -v -o w.bly low.bly high.bly
+note 'unite -v' "w\\.bly: about [0-9,]* ± .* keys, planned for 1,000: standard, "
+try intersect --json -o w.bly low.bly high.bly
+out_has 'intersect --json' 0 '^  "distinct": [0-9.]*,$'
+try unite --json -o - low.bly high.bly
+refused 'a filter and JSON to standard output' 'both want standard output'
+for half in low high; do
+    try build -n 600 -o tight-$half.bly $half
+done
+try unite -o w.bly tight-low.bly tight-high.bly
+note 'a union that is overfull is told' \
+    "'w\\.bly' holds more keys than the 600 it was planned for: .*: build "
 try query -c w.bly all
 out_is 'holds all' 0 '1000\n'
 cp low.bly a.bly

@@ -1,0 +1,55 @@
+/* made.c - what is said of a filter that was made of other filters.
+ *
+ * Nobody has counted its keys: how many there are is estimated from its bits.
+ * Floor 8; includes its own folder's, the frame's and the library's headers
+ * only.
+ */
+#include "filters/filters.h"
+
+int made_check(const cli_command *command, const char *output, bool json)
+{
+    if (json && output != NULL && output[0] == '-' && output[1] == '\0')
+        return options_wrong(command,
+                             "-o - and --json both want standard output");
+    return CLI_GO;
+}
+
+static void made_json(const bly_stat_t *stat, const char *output)
+{
+    json_open_object(NULL);
+    json_string("kind", stat->kind);
+    json_real("distinct", stat->distinct);
+    json_real("distinct_sd", stat->distinct_sd);
+    json_count("capacity", stat->capacity);
+    json_count("bytes", stat->bytes);
+    json_real("planned_rate", stat->planned_rate);
+    json_real("rate", stat->rate);
+    json_string("output", output);
+    json_close_object();
+}
+
+void made_report(const bly_filter *filter, const char *output, bool verbose,
+                 bool json)
+{
+    bly_stat_t stat;
+
+    if (bly_stat(&stat, filter) < 0) {
+        filter_error();
+        return;
+    }
+    if (json)
+        made_json(&stat, output);
+    if (verbose)
+        report_note("%s: about %s keys, planned for %s: %s, %s, rate %s",
+                    output, report_spread(stat.distinct, stat.distinct_sd).text,
+                    report_count(stat.capacity).text, stat.kind,
+                    report_bytes(stat.bytes).text,
+                    report_percent(stat.rate).text);
+    if (stat.planned_rate > 0 && stat.rate > 1.1 * stat.planned_rate)
+        report_note("warning: '%s' holds more keys than the %s it was planned "
+                    "for: its false-positive rate is %s, not %s: build its "
+                    "parts with -n for the keys of all", output,
+                    report_count(stat.capacity).text,
+                    report_percent(stat.rate).text,
+                    report_percent(stat.planned_rate).text);
+}
