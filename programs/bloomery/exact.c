@@ -235,6 +235,7 @@ static int exact_pass_again(exact_job *job, const cli_work *work,
     lines_close(lines);
     lines_open(lines, &job->want->how, operands,
                job->spool >= 0 ? operands->count : 0, true);
+    lines->how.copy = job->spool >= 0;
     status = exact_pass(job, work, what);
     if (status == CLI_GO)
         status = exact_check(job);

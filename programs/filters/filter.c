@@ -48,6 +48,13 @@ bly_filter *filter_map(const char *path, int flags)
     return filter;
 }
 
+const char *filter_knows(const void *bytes, size_t n)
+{
+    bly_header header;
+
+    return bly_peek(&header, bytes, n) == BLY_OK ? "a filter" : NULL;
+}
+
 bool filter_same(const char *a, const char *b)
 {
     struct stat about_a, about_b;

@@ -16,6 +16,8 @@
  *      progress.c  the line that shows how far a long job is
  *      options.c   a command's option table -> its settings
  *      help.c      the same table -> its --help and its man page
+ *      codec.c     what compressed bytes look like, and how they become plain
+ *      source.c    a compressed file -> a pipe of what it holds
  *      lines.c     files and stdin -> chunks of lines -> batches of keys
  *      work.c      chunks of lines, worked on by all cores, in order
  *      program.c   a table of subcommands -> a program
@@ -254,6 +256,9 @@ typedef struct {
     const cli_example *environment;     /* variables; NULL: it reads none  */
     const cli_example *others;          /* what other programs call a command:
                                            their word, ours; NULL: nothing */
+    /* Are these the first bytes of a file that it writes itself, and that
+     * holds no lines? NULL, or what it is: "a filter". */
+    const char *(*knows)(const void *bytes, size_t n);
     const cli_command *const *commands;         /* NULL ends it            */
 } cli_program;
 
@@ -263,11 +268,86 @@ extern const cli_command  program_cmd_help;     /* `help`, for its table   */
 /* The whole of main(); the exit status. */
 int program_main(const cli_program *p, int argc, char **argv);
 
+/* ==== codec.c =========================================================== */
+
+/* Bytes to take, and room for those to give; both move on. */
+typedef struct {
+    const unsigned char *in;
+    size_t         in_left;
+    unsigned char *out;
+    size_t         out_left;
+} codec_flow;
+
+typedef enum {
+    CODEC_GO,                   /* without a move: it lacks input           */
+    CODEC_END,                  /* of a member; ready for the next one      */
+    CODEC_BAD,
+    CODEC_NO_MEMORY
+} codec_step;
+
+typedef struct {
+    const char *name, *by_hand; /* "gzip", "gzip -dc"                       */
+    const char *magic;
+    size_t      length;         /* of magic                                 */
+    void      *(*open)(void);   /* NULL: it is known, and not read          */
+    codec_step (*step)(void *state, codec_flow *flow);
+    void       (*close)(void *state);
+} codec;
+
+/* Whose first bytes are these? NULL: nobody's, or, with *more, it takes more
+ * of them to say. */
+const codec *codec_find(const unsigned char *bytes, size_t n, bool *more);
+
+/* Do they begin another member? */
+bool codec_follows(const codec *c, const unsigned char *bytes, size_t n);
+
+int codec_number(const codec *c);
+const codec *codec_at(int number);
+void codec_move(codec_flow *flow, size_t in, size_t out);
+
+/* ==== source.c ========================================================== */
+
+/* Why a file is refused, where errno has no name for it. */
+typedef enum {
+    SOURCE_UNREAD = 1,          /* compressed by what is not read here      */
+    SOURCE_DAMAGED,
+    SOURCE_CUT,                 /* it ends too early                        */
+    SOURCE_BEHIND,              /* something else stands behind its end     */
+    SOURCE_MEMORY,
+    SOURCE_DIVIDED,             /* compressed, and to be read in parts      */
+    SOURCE_NUL,                 /* bytes that no text has                   */
+    SOURCE_WIDE,                /* UTF-16 or UTF-32                         */
+    SOURCE_KNOWN,               /* what the program writes itself           */
+    SOURCE_FAULTS
+} source_fault;
+
+/* As a number that lines_refuse takes like an errno; it is negative. */
+int source_error(source_fault fault, const codec *c);
+source_fault source_fault_of(int error, const codec **c);
+
+typedef struct cli_source cli_source;
+
+/* Have *fd decompressed, of which n bytes have been read already: *fd is then
+ * where to read. 0, or why not, an errno or negative: *fd is as it was. */
+int source_open(cli_source **out, const codec *c, int *fd, const void *head,
+                size_t n);
+
+/* When what source_open gave as *fd has been closed. 0, or what was wrong with
+ * the file as far as it was read. */
+int source_close(cli_source *source);
+
 /* ==== lines.c =========================================================== */
 
 /* How a line holds its key. */
 typedef struct {
     bool     null;              /* lines end with NUL, not newline          */
+    bool     crlf;              /* a CR before the newline is no part of it */
+    bool     trim;              /* nor are blanks and TABs around the key   */
+    bool     fold;              /* upper case is lower case, in keys        */
+    bool     compressed;        /* compressed bytes are taken as they are   */
+    bool     text;              /* other bytes that no text has, too        */
+    bool     copy;              /* the files are copies of what has been read:
+                                   nothing is looked for in them            */
     uint64_t field;             /* the column that is the key; 0: the line,
                                    or what is beside the label              */
     uint64_t label;             /* the column that is its label; 0: none    */
@@ -282,7 +362,23 @@ typedef struct {
       "line is the key." },                                                   \
     { 't', "separator", "C", CLI_BYTE, offsetof(settings, how.separator),     \
       false, "The byte between columns, for -f: a single byte, or one of "    \
-      "\\t \\n \\r \\0 \\\\ \\xHH. Default: TAB." }
+      "\\t \\n \\r \\0 \\\\ \\xHH. Default: TAB." },                               \
+    { 0, "crlf", NULL, CLI_FLAG, offsetof(settings, how.crlf), false,         \
+      "Lines end with CR LF, as in files from Windows: the CR is no part of " \
+      "the key." },                                                           \
+    { 0, "trim", NULL, CLI_FLAG, offsetof(settings, how.trim), false,         \
+      "Blanks and TABs at both ends of the key are no part of it." },         \
+    { 'i', "ignore-case", NULL, CLI_FLAG, offsetof(settings, how.fold),       \
+      false, "In keys the letters A to Z stand for a to z. Other letters, "   \
+      "such as those of UTF-8 with an accent, stay as they are. A filter "    \
+      "built with it must be asked with it." },                               \
+    { 0, "no-decompress", NULL, CLI_FLAG, offsetof(settings, how.compressed), \
+      false, "Take the bytes of compressed files as they are. Without it "    \
+      "what gzip, zstd, xz, bzip2 and lz4 wrote, known by its first bytes, "  \
+      "is decompressed." },                                                   \
+    { 0, "text", NULL, CLI_FLAG, offsetof(settings, how.text), false,         \
+      "Take for lines also what does not look like text: bytes with NULs, "   \
+      "UTF-16, filters." }
 
 #define CLI_LABEL_OPTION(settings, how, unless)                               \
     { 'l', "label", "N", CLI_ITEMS, offsetof(settings, how.label), false,     \
@@ -299,27 +395,37 @@ int lines_asked_check(const cli_command *command, const cli_operands *operands);
 
 enum { LINES_MOST = 4096 };     /* lines of a batch */
 
+/* What of a line is its key: all of it, columns, or something else. */
+typedef enum { LINES_WHOLE, LINES_COLUMNS, LINES_CHANGED } cli_form;
+
 /* The input: files in their order, and where reading stands. */
 typedef struct {
     cli_how  how;
     bool     keep;              /* lines without a key are in batches too  */
     char   **paths;
     size_t   count, next;
+    cli_form form;
     const char *path;           /* of the file being read                  */
     int      fd;
+    cli_source *source;         /* what decompresses it, or NULL           */
+    bool     begun;             /* its first bytes have been looked at     */
     uint64_t bytes;             /* read so far                             */
     unsigned char *rest;        /* of an unfinished line                   */
     size_t   rest_length, rest_capacity;
 } cli_lines;
 
-/* Some whole lines of one file, or why it could not be read. */
+/* Some whole lines of one file, or why it could not be read. Where upper case
+ * is lower case the block has its capacity twice: keys lie in the second half,
+ * each as far from its start as from the block's. */
 typedef struct {
     unsigned char *block;
     size_t   length, capacity;
     const char *path;
     uint64_t bytes;             /* read up to here, of all files           */
     bool     idle;              /* the next read may wait for input        */
-    int      error;             /* errno; 0: there are lines               */
+    bool     carried;           /* its first keys end with CR              */
+    int      error;             /* 0: there are lines; else an errno, or
+                                   negative (source_error)                 */
 } cli_chunk;
 
 /* Some lines of a chunk; they point into it. */
@@ -353,9 +459,21 @@ uint64_t lines_number(const cli_lines *lines, const cli_chunk *chunk,
 /* Say why a file could not be read; CLI_ERROR. */
 int lines_refuse(const char *path, int error);
 
-/* How many bytes there are to read. CLI_OK: *total is known and all of it can
- * be read twice; CLI_NONE: it cannot; CLI_ERROR: a file is missing or a
- * folder, and stderr says so. */
+/* Say it, once, if keys of the chunk have a CR at their end that nobody asked
+ * for. One thread at a time. */
+void lines_note(const cli_chunk *chunk);
+
+/* Room for a block of `capacity` bytes, and its second half if there is one. */
+size_t lines_block(const cli_how *how, size_t capacity);
+
+/* Of an ordinary file that is to be read in parts: 0, or why it cannot be, for
+ * lines_refuse. It begins with `skip` bytes that are no part of its lines. */
+int lines_look(const cli_lines *lines, const char *path, size_t *skip,
+               cli_chunk *about);
+
+/* How many bytes there are to read. CLI_OK: all of it can be read twice;
+ * CLI_NONE: it cannot; CLI_ERROR: a file is missing or a folder, and stderr
+ * says so. *total is 0 where it is not known, as of compressed files. */
 int lines_measure(const cli_lines *lines, uint64_t *total);
 
 /* The same for progress only: 0 where it is not known, and no message. */

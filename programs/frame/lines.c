@@ -11,7 +11,14 @@
  * The ends of lines are found 64 bytes at a time, as bits of a word, where the
  * processor has vectors (SSE2: every x86-64); no line is copied. Bytes are
  * bytes: no locale, CR is one like any other, the last line may lack its
- * newline, an empty line is the empty key. Floor 8; includes frame.h only.
+ * newline, an empty line is the empty key.
+ *
+ * What is no such text is known by the first bytes of a file, before a key is
+ * made of it: what is compressed is decompressed (source.c), a byte order mark
+ * of UTF-8 is skipped, and NULs, UTF-16 and the program's own files are refused.
+ * The options that change keys, and not the lines that are printed, are applied
+ * here, so that whoever compares keys compares what they have become. Floor 8;
+ * includes frame.h only.
  */
 #include "frame/frame.h"
 
@@ -36,6 +43,9 @@ int lines_how_check(const cli_command *command, const cli_how *how)
         return options_wrong(command,
                              "-t says what lies between columns, but no "
                              "column is chosen: give -f N too");
+    if (how->crlf && how->null)
+        return options_wrong(command, "--crlf is about lines that end with a "
+                                      "newline: it excludes -0");
     return CLI_GO;
 }
 
@@ -75,6 +85,8 @@ void lines_open(cli_lines *l, const cli_how *how, const cli_operands *operands,
     if (l->how.separator < 0)
         l->how.separator = '\t';
     l->keep = keep;
+    l->form = how->crlf || how->trim || how->fold ? LINES_CHANGED
+            : how->field != 0 || how->label != 0 ? LINES_COLUMNS : LINES_WHOLE;
     l->fd = -1;
     l->paths = operands->names + first;
     l->count = operands->count - first;
@@ -84,11 +96,16 @@ void lines_open(cli_lines *l, const cli_how *how, const cli_operands *operands,
     }
 }
 
-static void lines_close_file(cli_lines *l)
+/* 0, or what was wrong with the compressed file. */
+static int lines_close_file(cli_lines *l)
 {
+    cli_source *source = l->source;
+
     if (l->fd > STDIN_FILENO)
         close(l->fd);
     l->fd = -1;
+    l->source = NULL;
+    return source != NULL ? source_close(source) : 0;
 }
 
 void lines_close(cli_lines *l)
@@ -98,10 +115,94 @@ void lines_close(cli_lines *l)
     l->rest = NULL;
 }
 
+/* ==== The first bytes =================================================== */
+
+/* Those that are looked at for what no text has. */
+enum { LINES_LOOK = 1 << 15 };
+
+static bool lines_is_mark(const unsigned char *bytes, size_t n)
+{
+    static const unsigned char mark[] = { 0xef, 0xbb, 0xbf };
+
+    return memcmp(bytes, mark, n < sizeof mark ? n : sizeof mark) == 0;
+}
+
+/* UTF-16 has NULs in every text with a newline, and UTF-32 everywhere. */
+static bool lines_is_wide(const unsigned char *bytes, size_t n)
+{
+    return n >= 4 && (memcmp(bytes, "\xff\xfe", 2) == 0
+                      || memcmp(bytes, "\xfe\xff", 2) == 0
+                      || memcmp(bytes, "\0\0\xfe\xff", 4) == 0);
+}
+
+/* 0, or why these are no lines. */
+static int lines_check(const cli_how *how, const unsigned char *bytes, size_t n)
+{
+    n = n < LINES_LOOK ? n : LINES_LOOK;
+    if (how->text)
+        return 0;
+    if (program != NULL && program->knows != NULL
+        && program->knows(bytes, n) != NULL)
+        return source_error(SOURCE_KNOWN, NULL);
+    if (how->null || how->separator == '\0' || memchr(bytes, '\0', n) == NULL)
+        return 0;
+    return source_error(lines_is_wide(bytes, n) ? SOURCE_WIDE : SOURCE_NUL,
+                        NULL);
+}
+
 /* ==== Files ============================================================= */
+
+static int lines_refuse_source(const char *path, int error)
+{
+    const codec *c;
+    source_fault fault = source_fault_of(error, &c);
+    const char *name = lines_is_stdin(path) ? "standard input" : path;
+
+    switch (fault) {
+    case SOURCE_UNREAD:
+        return report_error("'%s' is compressed by %s, which is not read here: "
+                            "give it as a pipe from %s", name, c->name,
+                            c->by_hand);
+    case SOURCE_DAMAGED:
+        return report_error("'%s' is damaged: what %s has compressed there "
+                            "cannot be decompressed: get it once more", name,
+                            c->name);
+    case SOURCE_CUT:
+        return report_error("'%s' is damaged: what %s has compressed there "
+                            "ends too early: get it once more, and all of it",
+                            name, c->name);
+    case SOURCE_BEHIND:
+        return report_error("'%s' is damaged: behind what %s has compressed "
+                            "there stands something else: get it once more, "
+                            "or give it as a pipe from %s", name, c->name,
+                            c->by_hand);
+    case SOURCE_MEMORY:
+        return report_error("out of memory: '%s' takes too much to be "
+                            "decompressed: close other programs and try again",
+                            name);
+    case SOURCE_DIVIDED:
+        return report_error("'%s' is compressed by %s, and ranks cannot divide "
+                            "it among them: write what '%s' gives to a file "
+                            "first", name, c->name, c->by_hand);
+    case SOURCE_WIDE:
+        return report_error("'%s' is UTF-16 or UTF-32, not lines of bytes: "
+                            "give what 'iconv -t UTF-8' makes of it, or "
+                            "--text to take its bytes as they are", name);
+    case SOURCE_KNOWN:
+        return report_error("'%s' is a filter, not a file of keys: name the "
+                            "keys, or give --text to take its bytes for them",
+                            name);
+    default:
+        return report_error("'%s' is no text: it has NUL bytes: name a file of "
+                            "lines, or give -0 for keys that end with NUL, or "
+                            "--text to take its bytes as they are", name);
+    }
+}
 
 int lines_refuse(const char *path, int error)
 {
+    if (error < 0)
+        return lines_refuse_source(path, error);
     if (error == EISDIR)
         return report_error("'%s' is a folder: name the files of keys in it",
                             path);
@@ -114,9 +215,40 @@ int lines_refuse(const char *path, int error)
     return report_unread("read", path, error);
 }
 
+/* The first bytes of what there is to read of a file; how many, or -1. */
+static ssize_t lines_peek(const char *path, off_t at, unsigned char *bytes,
+                          size_t room)
+{
+    bool in = lines_is_stdin(path);
+    int fd = in ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), error;
+    ssize_t got = -1;
+
+    if (fd < 0)
+        return -1;
+    do
+        got = pread(fd, bytes, room, at);
+    while (got < 0 && errno == EINTR);
+    error = errno;
+    if (!in)
+        close(fd);
+    errno = error;
+    return got;
+}
+
+static bool lines_is_compressed(const char *path, off_t at)
+{
+    unsigned char bytes[16];
+    ssize_t got = lines_peek(path, at, bytes, sizeof bytes);
+    bool more;
+
+    return got > 0 && codec_find(bytes, (size_t)got, &more) != NULL;
+}
+
 /* Bytes of one file, as lines_measure has it; errno where it is CLI_ERROR.
- * Stdin may be a regular file that has been read in part. */
-static int lines_measure_one(const char *path, uint64_t *bytes)
+ * Stdin may be a regular file that has been read in part. CLI_GO: it can be
+ * read twice, but is compressed. */
+static int lines_measure_one(const cli_lines *l, const char *path,
+                             uint64_t *bytes)
 {
     bool in = lines_is_stdin(path);
     struct stat about;
@@ -131,26 +263,26 @@ static int lines_measure_one(const char *path, uint64_t *bytes)
         return CLI_NONE;
     at = in ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
     *bytes = about.st_size > at ? (uint64_t)(about.st_size - at) : 0;
-    return CLI_OK;
+    return !l->how.compressed && lines_is_compressed(path, at) ? CLI_GO
+                                                               : CLI_OK;
 }
 
 int lines_measure(const cli_lines *l, uint64_t *total)
 {
     uint64_t sum = 0, bytes;
-    int worst = CLI_OK;
+    bool known = true, twice = true;
 
     for (size_t i = 0; i < l->count; i++) {
-        int status = lines_measure_one(l->paths[i], &bytes);
+        int status = lines_measure_one(l, l->paths[i], &bytes);
 
         if (status == CLI_ERROR)
             return lines_refuse(l->paths[i], errno);
-        if (status == CLI_NONE)
-            worst = CLI_NONE;
-        else
-            sum += bytes;
+        twice = twice && status != CLI_NONE;
+        known = known && status == CLI_OK;
+        sum += status == CLI_OK ? bytes : 0;
     }
-    *total = worst == CLI_OK ? sum : 0;
-    return worst;
+    *total = known ? sum : 0;
+    return twice ? CLI_OK : CLI_NONE;
 }
 
 uint64_t lines_size(const cli_lines *l)
@@ -158,16 +290,162 @@ uint64_t lines_size(const cli_lines *l)
     uint64_t sum = 0, bytes;
 
     for (size_t i = 0; i < l->count; i++) {
-        if (lines_measure_one(l->paths[i], &bytes) != CLI_OK)
+        if (lines_measure_one(l, l->paths[i], &bytes) != CLI_OK)
             return 0;
         sum += bytes;
     }
     return sum;
 }
 
+/* ==== Keys ============================================================== */
+
+static const bly_key lines_nothing = { NULL, 0 };
+
+/* Column `wanted` of the line; data stays NULL where the line is too short.
+ * Its bytes lie in the chunk, so an empty column's data is not NULL. */
+static bly_key lines_column(const cli_how *how, uint64_t wanted,
+                            const unsigned char *line, size_t length)
+{
+    const unsigned char *end = line + length, *hit = NULL;
+
+    for (uint64_t column = 1;; column++) {
+        hit = memchr(line, how->separator, (size_t)(end - line));
+        if (column == wanted)
+            break;
+        if (hit == NULL)
+            return lines_nothing;
+        line = hit + 1;
+    }
+    return (bly_key){ line, (size_t)((hit != NULL ? hit : end) - line) };
+}
+
+/* What stands before the label's column, or behind it if that is the first. */
+static bly_key lines_beside(bly_key label, const unsigned char *line,
+                            size_t length)
+{
+    const unsigned char *from = label.data;
+    size_t used = label.length + 1;     /* with what separates it */
+
+    if (from == NULL)
+        return lines_nothing;
+    if (from > line)
+        return (bly_key){ line, (size_t)(from - line) - 1 };
+    return used > length ? lines_nothing
+                         : (bly_key){ line + used, length - used };
+}
+
+/* Key and label of a line that has columns; a line without its label has no
+ * key. */
+static bly_key lines_columns(const cli_how *how, const unsigned char *line,
+                         size_t length, bly_key *label)
+{
+    if (how->label != 0) {
+        *label = lines_column(how, how->label, line, length);
+        if (label->data == NULL)
+            return lines_nothing;
+    }
+    return how->field != 0 ? lines_column(how, how->field, line, length)
+                           : lines_beside(*label, line, length);
+}
+
+static bly_key lines_trim(bly_key key)
+{
+    const char *from = key.data, *to = from + key.length;
+
+    while (from < to && (*from == ' ' || *from == '\t'))
+        from++;
+    while (from < to && (to[-1] == ' ' || to[-1] == '\t'))
+        to--;
+    return (bly_key){ from, (size_t)(to - from) };
+}
+
+/* The key in lower case, in the second half of the block. */
+static bly_key lines_fold(const cli_chunk *c, bly_key key)
+{
+    const unsigned char *from = key.data;
+    unsigned char *to = c->block + c->capacity + (from - c->block);
+
+    for (size_t i = 0; i < key.length; i++)
+        to[i] = (unsigned char)(from[i]
+                                | (from[i] >= 'A' && from[i] <= 'Z') << 5);
+    return (bly_key){ to, key.length };
+}
+
+/* Key and label of a line of whose key something is left out or changed. */
+static bly_key lines_change(const cli_lines *l, const cli_chunk *c,
+                         const unsigned char *line, size_t length,
+                         bly_key *label)
+{
+    const cli_how *how = &l->how;
+    bly_key key;
+
+    if (how->crlf && length > 0 && line[length - 1] == '\r')
+        length--;
+    key = (bly_key){ line, length };
+    if (how->field != 0 || how->label != 0)
+        key = lines_columns(how, line, length, label);
+    if (how->trim && key.data != NULL)
+        key = lines_trim(key);
+    if (how->fold && key.data != NULL)
+        key = lines_fold(c, key);
+    return key;
+}
+
+/* Key and label of any line. */
+static inline bly_key lines_key(const cli_lines *l, const cli_chunk *c,
+                                const unsigned char *line, size_t length,
+                                bly_key *label)
+{
+    if (l->form == LINES_WHOLE)
+        return (bly_key){ line, length };
+    return l->form == LINES_COLUMNS
+         ? lines_columns(&l->how, line, length, label)
+         : lines_change(l, c, line, length, label);
+}
+
+/* Do the first lines of the chunk end with CR LF, and their keys with CR? */
+static bool lines_carries(const cli_lines *l, const cli_chunk *c)
+{
+    const unsigned char *line = c->block, *end = line + c->length, *hit;
+    size_t keys = 0;
+
+    if (l->how.null || l->how.crlf || l->how.text || l->how.copy)
+        return false;
+    for (int i = 0; i < 8 && line < end; i++, line = hit + 1) {
+        bly_key key, label = lines_nothing;
+
+        hit = memchr(line, '\n', (size_t)(end - line));
+        if (hit == NULL)
+            break;
+        key = lines_key(l, c, line, (size_t)(hit - line), &label);
+        if (key.data == NULL)
+            continue;
+        if (key.length == 0
+            || ((const char *)key.data)[key.length - 1] != '\r')
+            return false;
+        keys++;
+    }
+    return keys > 0;
+}
+
+void lines_note(const cli_chunk *c)
+{
+    static bool noted;
+
+    if (c->carried && !noted)
+        report_note("note: lines of '%s' end with CR LF, and the CR is part of "
+                    "the keys: give --crlf if it is not, or --text", c->path);
+    noted |= c->carried;
+}
+
 /* ==== Reading =========================================================== */
 
-static bool lines_room(cli_chunk *c)
+size_t lines_block(const cli_how *how, size_t capacity)
+{
+    return how->fold ? 2 * capacity : capacity;
+}
+
+static bool lines_room(const cli_lines *l, cli_chunk *c)
 {
     size_t capacity = c->capacity == 0 ? LINES_CHUNK : 2 * c->capacity;
     unsigned char *grown;
@@ -176,7 +454,7 @@ static bool lines_room(cli_chunk *c)
         return true;
     if (c->capacity > SIZE_MAX / 4)
         return false;
-    grown = realloc(c->block, capacity);
+    grown = realloc(c->block, lines_block(&l->how, capacity));
     if (grown == NULL)
         return false;
     c->block = grown;
@@ -192,7 +470,7 @@ static bool lines_take_rest(cli_lines *l, cli_chunk *c)
     c->length = 0;
     while (c->capacity <= n) {
         c->length = c->capacity;
-        if (!lines_room(c))
+        if (!lines_room(l, c))
             return false;
     }
     if (n > 0)
@@ -249,6 +527,7 @@ static bool lines_open_file(cli_lines *l)
     l->path = l->paths[l->next++];
     l->fd = lines_is_stdin(l->path) ? STDIN_FILENO
                                     : open(l->path, O_RDONLY | O_CLOEXEC);
+    l->begun = l->how.copy;
     if (l->fd >= 0)
         lines_widen_pipe(l->fd);
     return l->fd >= 0;
@@ -261,6 +540,43 @@ static void lines_fail(cli_lines *l, cli_chunk *c, int error)
     lines_close_file(l);
 }
 
+/* Look at the first bytes of a file, which are in the chunk: those that are no
+ * lines leave it, and l->begun says that the others are. 0, or why the file is
+ * refused. */
+static int lines_begin(cli_lines *l, cli_chunk *c)
+{
+    const codec *found = NULL;
+    bool more = false;
+    int error;
+
+    if (l->source == NULL && !l->how.compressed)
+        found = codec_find(c->block, c->length, &more);
+    if (found != NULL) {
+        error = source_open(&l->source, found, &l->fd, c->block, c->length);
+        c->length = 0;
+        return error;
+    }
+    more |= c->length < 3 && lines_is_mark(c->block, c->length);
+    if (more)
+        return 0;
+    l->begun = true;
+    error = lines_check(&l->how, c->block, c->length);
+    if (error == 0 && lines_is_mark(c->block, c->length)) {
+        c->length -= 3;
+        memmove(c->block, c->block + 3, c->length);
+    }
+    return error;
+}
+
+/* The end of a file, or an error of reading it. */
+static void lines_end(cli_lines *l, cli_chunk *c, int error)
+{
+    int also = lines_close_file(l);
+
+    if (error != 0 || also != 0)
+        lines_fail(l, c, error != 0 ? error : also);
+}
+
 /* Read until there is a whole line or the file ends. */
 static void lines_fill(cli_lines *l, cli_chunk *c)
 {
@@ -271,24 +587,35 @@ static void lines_fill(cli_lines *l, cli_chunk *c)
         return;
     }
     for (;;) {
-        const unsigned char *from, *last;
+        const unsigned char *last;
+        bool begins = !l->begun;
+        size_t from = c->length;
         ssize_t got;
 
-        if (!lines_room(c)) {
+        if (!lines_room(l, c)) {
             lines_fail(l, c, ENOMEM);
             return;
         }
-        from = c->block + c->length;
+        from = c->length;
         got = lines_read(l, c);
         if (got <= 0) {
-            if (got < 0)
-                lines_fail(l, c, errno);
-            lines_close_file(l);
+            lines_end(l, c, got < 0 ? errno : 0);
             return;
         }
         c->length += (size_t)got;
-        last = memrchr(from, terminator, (size_t)got);
         c->idle = c->length < c->capacity;
+        if (begins) {
+            int error = lines_begin(l, c);
+
+            if (error != 0) {
+                lines_fail(l, c, error);
+                return;
+            }
+            if (!l->begun)
+                continue;
+            from = 0;
+        }
+        last = memrchr(c->block + from, terminator, c->length - from);
         if (last == NULL)
             continue;
         if (!lines_keep_rest(l, c, (size_t)(last + 1 - c->block)))
@@ -299,12 +626,15 @@ static void lines_fill(cli_lines *l, cli_chunk *c)
 
 bool lines_next(cli_lines *l, cli_chunk *c)
 {
+    bool first = false;
+
     c->error = 0;
     c->length = 0;
     while (c->length == 0 && c->error == 0) {
         if (l->fd < 0 && l->next == l->count)
             return false;
         c->idle = false;
+        first |= l->fd < 0;
         if (l->fd < 0 && !lines_open_file(l))
             c->error = errno;
         else
@@ -312,7 +642,35 @@ bool lines_next(cli_lines *l, cli_chunk *c)
     }
     c->path = l->path;
     c->bytes = l->bytes;
+    c->carried = first && lines_carries(l, c);
     return true;
+}
+
+int lines_look(const cli_lines *l, const char *path, size_t *skip,
+               cli_chunk *about)
+{
+    unsigned char *bytes = malloc(lines_block(&l->how, LINES_LOOK));
+    ssize_t got = bytes != NULL ? lines_peek(path, 0, bytes, LINES_LOOK) : -1;
+    int error = bytes == NULL ? ENOMEM : got < 0 ? errno : 0;
+    const codec *found = NULL;
+    bool more;
+
+    *skip = 0;
+    if (error == 0 && !l->how.compressed)
+        found = codec_find(bytes, (size_t)got, &more);
+    if (found != NULL)
+        error = source_error(SOURCE_DIVIDED, found);
+    if (error == 0)
+        error = lines_check(&l->how, bytes, (size_t)got);
+    if (error == 0) {
+        *skip = got >= 3 && lines_is_mark(bytes, 3) ? 3 : 0;
+        *about = (cli_chunk){ .block = bytes, .length = (size_t)got,
+                              .capacity = LINES_LOOK, .path = path };
+        about->carried = lines_carries(l, about);
+        about->block = NULL;
+    }
+    free(bytes);
+    return error;
 }
 
 /* ==== Splitting ========================================================= */
@@ -352,63 +710,12 @@ static size_t lines_ends(const unsigned char *text, size_t n, int terminator,
     return found;
 }
 
-static const bly_key lines_nothing = { NULL, 0 };
-
-/* Column `wanted` of the line; data stays NULL where the line is too short.
- * Its bytes lie in the chunk, so an empty column's data is not NULL. */
-static bly_key lines_column(const cli_how *how, uint64_t wanted,
-                            const unsigned char *line, size_t length)
-{
-    const unsigned char *end = line + length, *hit = NULL;
-
-    for (uint64_t column = 1;; column++) {
-        hit = memchr(line, how->separator, (size_t)(end - line));
-        if (column == wanted)
-            break;
-        if (hit == NULL)
-            return lines_nothing;
-        line = hit + 1;
-    }
-    return (bly_key){ line, (size_t)((hit != NULL ? hit : end) - line) };
-}
-
-/* What stands before the label's column, or behind it if that is the first. */
-static bly_key lines_beside(bly_key label, const unsigned char *line,
-                            size_t length)
-{
-    const unsigned char *from = label.data;
-    size_t used = label.length + 1;     /* with what separates it */
-
-    if (from == NULL)
-        return lines_nothing;
-    if (from > line)
-        return (bly_key){ line, (size_t)(from - line) - 1 };
-    return used > length ? lines_nothing
-                         : (bly_key){ line + used, length - used };
-}
-
-/* Key and label of a line that has columns; a line without its label has no
- * key. */
-static bly_key lines_key(const cli_how *how, const unsigned char *line,
-                         size_t length, bly_key *label)
-{
-    if (how->label != 0) {
-        *label = lines_column(how, how->label, line, length);
-        if (label->data == NULL)
-            return lines_nothing;
-    }
-    return how->field != 0 ? lines_column(how, how->field, line, length)
-                           : lines_beside(*label, line, length);
-}
-
 /* A line of `length` bytes and its end (0 or 1 byte). */
-static void lines_take(const cli_lines *l, cli_batch *b,
+static void lines_take(const cli_lines *l, const cli_chunk *c, cli_batch *b,
                        const unsigned char *line, size_t length, size_t ending)
 {
-    bly_key key = { line, length };
+    bly_key key = lines_key(l, c, line, length, &b->labels[b->n]);
 
-    if (l->how.field != 0 || l->how.label != 0)
-        key = lines_key(&l->how, line, length, &b->labels[b->n]);
     if (key.data == NULL) {
         b->keyless++;
         if (!l->keep)
@@ -432,11 +739,11 @@ bool lines_split(const cli_lines *l, const cli_chunk *c, size_t *at,
     found = lines_ends(text, rest, l->how.null ? '\0' : '\n', b->ends,
                        LINES_MOST - 1);
     for (size_t i = 0; i < found; i++) {
-        lines_take(l, b, text + from, b->ends[i] - from, 1);
+        lines_take(l, c, b, text + from, b->ends[i] - from, 1);
         from = b->ends[i] + 1;
     }
     if (found == 0) {                   /* the last line, without its end */
-        lines_take(l, b, text, rest, 0);
+        lines_take(l, c, b, text, rest, 0);
         from = rest;
     }
     *at += from;
@@ -448,6 +755,8 @@ uint64_t lines_number(const cli_lines *l, const cli_chunk *c, const void *bytes)
     const unsigned char *at = c->block, *end = bytes, *hit;
     uint64_t number = 1;
 
+    if (l->how.fold && end >= c->block + c->capacity)
+        end -= c->capacity;
     for (; (hit = memchr(at, l->how.null ? '\0' : '\n', (size_t)(end - at)))
            != NULL; at = hit + 1)
         number++;

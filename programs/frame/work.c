@@ -58,8 +58,10 @@ static void work_commit(work_state *s, cli_worker *w, uint64_t number)
     pthread_mutex_lock(&s->turning);
     while (s->turn != number)
         pthread_cond_wait(&s->turned, &s->turning);
-    if (s->status == CLI_GO)
+    if (s->status == CLI_GO) {
+        lines_note(&w->chunk);
         s->status = s->work->commit(s->job, w);
+    }
     s->turn++;
     pthread_cond_broadcast(&s->turned);
     pthread_mutex_unlock(&s->turning);

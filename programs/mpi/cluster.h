@@ -88,6 +88,7 @@ void exchange_pair(int rank, const void *bytes, size_t n, job_bytes *in);
 typedef struct {
     cli_lines lines;            /* how lines hold keys, for lines_split     */
     uint64_t *start;            /* where each file begins, and the text ends*/
+    size_t   *skip;             /* a byte order mark before each, no text   */
     uint64_t  at, end;          /* of the part being read                   */
     size_t    file;             /* the one in which `at` is                 */
     int       fd;

@@ -59,6 +59,21 @@ static int share_check_empty(const char *path)
     return got == 0 ? CLI_GO : share_not_ordinary(path);
 }
 
+/* What a file begins with may be no lines; rank 0 says of CR what work_run
+ * says. */
+static int share_look(share *s, size_t file)
+{
+    const char *path = s->lines.paths[file];
+    cli_chunk about;
+    int error = lines_look(&s->lines, path, &s->skip[file], &about);
+
+    if (error != 0)
+        return lines_refuse(path, error);
+    if (job_rank == 0)
+        lines_note(&about);
+    return CLI_GO;
+}
+
 /* The length of an ordinary file. */
 static int share_measure(const char *path, uint64_t *bytes)
 {
@@ -88,13 +103,16 @@ int share_open(share *s, const cli_how *how, const cli_operands *operands,
         return share_no_files();
     s->start = job_memory(NULL, (s->lines.count + 1) * sizeof *s->start);
     s->start[0] = 0;
+    s->skip = job_memory(NULL, s->lines.count * sizeof *s->skip);
     for (size_t i = 0; i < s->lines.count; i++) {
         uint64_t bytes = 0;
         int status = share_measure(s->lines.paths[i], &bytes);
 
+        if (status == CLI_GO)
+            status = share_look(s, i);
         if (status != CLI_GO)
             return status;
-        s->start[i + 1] = s->start[i] + bytes;
+        s->start[i + 1] = s->start[i] + bytes - s->skip[i];
     }
     return CLI_GO;
 }
@@ -111,7 +129,9 @@ void share_close(share *s)
     share_close_file(s);
     lines_close(&s->lines);
     free(s->start);
+    free(s->skip);
     s->start = NULL;
+    s->skip = NULL;
 }
 
 uint64_t share_bytes(const share *s)
@@ -139,7 +159,8 @@ static ssize_t share_read(const share *s, uint64_t at, void *into, size_t n)
     ssize_t got;
 
     do
-        got = pread(s->fd, into, n, (off_t)(at - s->start[s->file]));
+        got = pread(s->fd, into, n, (off_t)(at - s->start[s->file]
+                                            + s->skip[s->file]));
     while (got < 0 && errno == EINTR);
     return got;
 }
@@ -222,12 +243,12 @@ int share_begin_mine(share *s)
 
 /* ==== Chunks ============================================================ */
 
-static void share_room(cli_chunk *c)
+static void share_room(const share *s, cli_chunk *c)
 {
     if (c->length < c->capacity)
         return;
     c->capacity = c->capacity == 0 ? SHARE_CHUNK : 2 * c->capacity;
-    c->block = job_memory(c->block, c->capacity);
+    c->block = job_memory(c->block, lines_block(&s->lines.how, c->capacity));
 }
 
 /* How much of the chunk, which begins at s->at, are whole lines of this part;
@@ -260,7 +281,7 @@ static int share_fill(share *s, cli_chunk *c)
         size_t whole, want;
         ssize_t got;
 
-        share_room(c);
+        share_room(s, c);
         want = c->capacity - c->length;
         if (want > end - at)
             want = (size_t)(end - at);

@@ -223,7 +223,7 @@ check 'a new line of an endless pipe comes at once' \
     [ "$answer $second" = 'bee ant' ]
 
 printf 'a\0b\na\0c\na\0b\nd\n' >inside
-try dedup --exact inside
+try dedup --exact --text inside
 out_is '--exact: a NUL is a byte like any other' 0 'a\0b\na\0c\nd\n'
 try dedup --exact -0 nulls
 out_is '--exact -0' 0 'a\0b\0c\0'

@@ -238,7 +238,7 @@ do
 done
 try build --output
 refused 'an option without its value' '--output needs a value'
-try build --no
+try build --no-p
 refused 'an abbreviation of nothing else is fine, -o is missing' '-o FILE'
 try query --s f.bly
 refused 'an abbreviation of two options' "'--s' may stand for several"

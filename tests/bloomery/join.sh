@@ -68,6 +68,18 @@ check '-v' grep -Eq \
     '^bloomery join: 6 lines in .*, 3 printed; 4 keys in the list, which fit' \
     err
 
+printf 'ANT\r\n Bee \ndog\n' >untidy
+try join -i --trim --crlf lines untidy
+out_is '-i, --trim, --crlf' 0 'ant\nbee\nbee\ndog\n'
+if command -v gzip >/dev/null; then
+    gzip -c lines >lines.gz
+    gzip -c list >list.gz
+    try join lines.gz list.gz
+    out_is 'compressed files' 0 'bee\nbee\ndog\n'
+else
+    skip 'compressed files' 'no gzip'
+fi
+
 # ---- many -------------------------------------------------------------------
 n=$(work 400000 100000)
 awk -v n="$n" 'BEGIN {
@@ -100,6 +112,17 @@ check 'in parts, LINES from standard input that is a file' cmp out want
 # shellcheck disable=SC2002
 cat half | try join -M 1M many -
 check 'in parts, LIST from a pipe' cmp out want
+if command -v gzip >/dev/null; then
+    gzip -c many >many.gz
+    gzip -c half >half.gz
+    try join -M 1M many.gz half.gz
+    check 'in parts, compressed files' cmp out want
+else
+    skip 'in parts, compressed files' 'no gzip'
+fi
+tr pal PAL <half >HALF
+try join -i -M 1M many HALF
+check 'in parts, -i' cmp out want
 try join -M 1M -c many half
 check 'in parts, -c' [ "$(cat out)" = "$(wc -l <want | tr -d ' ')" ]
 awk -v n="$n" 'BEGIN { for (i = 0; i < n; i++) print "the one key of many" }' \

@@ -37,15 +37,15 @@ printf 'c\0b\0' >other
 try query --null k.bly other
 out_is '--null: only the whole key is found' 0 'c\0'
 printf 'a\0b\n' >inside
-build inside
-try query k.bly inside
+build --text inside
+try query --text k.bly inside
 out_is 'a NUL inside a line is an ordinary byte' 0 'a\0b\n'
 printf 'a\n' >plain
 try query k.bly plain
 out_is 'a key does not end at a NUL' 1 ''
 printf 'a\r\n' >dos
-build dos
-try query k.bly dos
+build --text dos
+try query --text k.bly dos
 out_is 'CR is an ordinary byte: found with it' 0 'a\r\n'
 try query k.bly plain
 out_is 'CR is an ordinary byte: not found without it' 1 ''

@@ -81,7 +81,7 @@ same 'all are different' 3 unique
 } >wide
 same 'lines of megabytes, ranks without lines' 8 wide
 printf 'a\0b\na\0c\na\0b\nd\n' >inside
-as_one 3 inside
+as_one 3 --text inside
 
 # ---- options ----------------------------------------------------------------
 printf 'a\0b\0a\0c' >nulls
