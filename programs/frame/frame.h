@@ -16,6 +16,7 @@
  *      progress.c  the line that shows how far a long job is
  *      options.c   a command's option table -> its settings
  *      help.c      the same table -> its --help and its man page
+ *      completion.c  all tables -> what shells complete
  *      lines.c     files and stdin -> chunks of lines -> batches of keys
  *      work.c      chunks of lines, worked on by all cores, in order
  *      program.c   a table of subcommands -> a program
@@ -159,7 +160,7 @@ void progress_share(const char *part, double share);    /* 0 .. 1 */
 void progress_end(void);
 void progress_erase(void);
 
-/* ==== options.c, help.c ================================================= */
+/* ==== options.c, help.c, completion.c ================================================= */
 
 /* What the value of an option is, and the C type it is stored as. */
 typedef enum {
@@ -220,6 +221,9 @@ bool help_text(const cli_command *command);
 bool help_roff(const cli_command *command);
 bool help_overview(void);
 bool help_overview_roff(void);
+
+/* The completion script for "bash", "zsh" or "fish"; false: another shell. */
+bool completion_script(const char *shell);
 
 /* ==== program.c ========================================================= */
 
