@@ -16,6 +16,7 @@
  *      progress.c  the line that shows how far a long job is
  *      options.c   a command's option table -> its settings
  *      help.c      the same table -> its --help and its man page
+ *      completion.c  all tables -> what shells complete
  *      codec.c     what compressed bytes look like, and how they become plain
  *      source.c    a compressed file -> a pipe of what it holds
  *      lines.c     files and stdin -> chunks of lines -> batches of keys
@@ -180,7 +181,7 @@ void progress_erase(void);
  * on the terminal that the lines go to, among them. */
 bool progress_apart(void);
 
-/* ==== options.c, help.c ================================================= */
+/* ==== options.c, help.c, completion.c =================================== */
 
 /* What the value of an option is, and the C type it is stored as. */
 typedef enum {
@@ -241,6 +242,9 @@ bool help_text(const cli_command *command);
 bool help_roff(const cli_command *command);
 bool help_overview(void);
 bool help_overview_roff(void);
+
+/* The completion script for "bash", "zsh" or "fish"; false: another shell. */
+bool completion_script(const char *shell);
 
 /* ==== program.c ========================================================= */
 

@@ -17,17 +17,24 @@ static int program_help(const cli_command *self, int argc, char **argv);
 
 typedef struct {
     bool roff;
+    const char *completion;
 } program_help_settings;
 
 static const cli_option program_help_options[] = {
     { 0, "roff", NULL, CLI_FLAG, offsetof(program_help_settings, roff), false,
       "Print a man page (roff with the macros of man(7))." },
+    { 0, "completion", "SHELL", CLI_TEXT,
+      offsetof(program_help_settings, completion), false,
+      "Print the script by which bash, zsh or fish completes commands and "
+      "options." },
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
 
 static const cli_example program_help_examples[] = {
     { "bloomery help build", "All about 'bloomery build'." },
     { "bloomery help --roff build | man -l -", "The same as a man page." },
+    { "source <(bloomery help --completion bash)",
+      "Complete commands in this shell. Where it is installed new shells do." },
     { NULL, NULL }
 };
 
@@ -38,7 +45,7 @@ const cli_command program_cmd_help = {
     .text = "Prints the help of COMMAND, or of the program as a whole.",
     .options = program_help_options,
     .examples = program_help_examples,
-    .status = "0, or 2 if there is no such command.",
+    .status = "0, or 2 if there is no such command or shell.",
     .run = program_help,
 };
 
@@ -85,7 +92,7 @@ static int program_unknown(const char *name)
 
 static int program_help(const cli_command *self, int argc, char **argv)
 {
-    program_help_settings s = { false };
+    program_help_settings s = { false, NULL };
     cli_operands names;
     const cli_command *command;
     int status = options_read(self, argc, argv, &s, &names);
@@ -94,6 +101,15 @@ static int program_help(const cli_command *self, int argc, char **argv)
         return status;
     if (names.count > 1)
         return options_wrong(self, "it takes at most one COMMAND");
+    if (s.completion != NULL) {
+        if (s.roff || names.count > 0)
+            return options_wrong(self, "--completion is of all commands, and "
+                                       "goes with nothing else");
+        if (!completion_script(s.completion))
+            return report_error("there is no completion for '%s': bash, zsh "
+                                "and fish have one", s.completion);
+        return CLI_OK;
+    }
     if (names.count == 0) {
         (s.roff ? help_overview_roff : help_overview)();
         return CLI_OK;

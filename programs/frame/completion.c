@@ -1,0 +1,372 @@
+/* completion.c - what a shell needs to complete the command line, written from
+ * the tables of the subcommands, for bash, zsh and fish.
+ *
+ * Of an option's value, or an operand, called NAME the words are known where the
+ * program has a command `names` (KIND: `kinds`), which begins a line with each;
+ * COMMAND is a subcommand; anything else is left to the shell, which offers
+ * files. Floor 8; includes frame.h only.
+ */
+#include "frame/frame.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The command that lists what is called `value`, or NULL. */
+static const char *completion_lister(const char *value)
+{
+    for (const cli_command *const *c = program->commands; *c != NULL; c++) {
+        const char *name = (*c)->name;
+        size_t n = strlen(name) - 1, i = 0;
+
+        if (value == NULL || strlen(value) != n || name[n] != 's')
+            continue;
+        while (i < n && tolower((unsigned char)value[i]) == name[i])
+            i++;
+        if (i == n)
+            return name;
+    }
+    return NULL;
+}
+
+/* The same for the operand of a command: "[KIND]". */
+static const char *completion_operand(const cli_command *c)
+{
+    char word[32];
+    size_t length;
+    const char *operand = c->operands;
+
+    operand += strspn(operand, "[");
+    length = strcspn(operand, "].= ");
+    if (length >= sizeof word)
+        return NULL;
+    snprintf(word, sizeof word, "%.*s", (int)length, operand);
+    return completion_lister(word);
+}
+
+static bool completion_takes_command(const cli_command *c)
+{
+    return strstr(c->operands, "COMMAND") != NULL;
+}
+
+/* The program's name as a part of names in a script. */
+static void completion_name(void)
+{
+    for (const char *s = program->name; *s != '\0'; s++)
+        output_format("%c", *s == '-' ? '_' : *s);
+}
+
+static void completion_commands(const char *between)
+{
+    for (const cli_command *const *c = program->commands; *c != NULL; c++)
+        output_format("%s%s", c == program->commands ? "" : between,
+                      (*c)->name);
+}
+
+/* The first sentence without its full stop, within single quotes, with a
+ * backslash before what is in `special`, and each quote as `quote`. */
+static void completion_sentence(const char *text, const char *special,
+                                const char *quote)
+{
+    const char *end = strstr(text, ". ");
+    size_t length = end != NULL ? (size_t)(end - text) : strlen(text);
+
+    if (length > 0 && text[length - 1] == '.')
+        length--;
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i] == '\n' || text[i] == '\037' ? ' ' : text[i];
+
+        if (c == '\'')
+            output_text(quote);
+        else if (strchr(special, c) != NULL)
+            output_format("\\%c", c);
+        else
+            output_bytes(&c, 1);
+    }
+}
+
+/* ==== bash ============================================================== */
+
+static void completion_bash_options(const cli_command *c)
+{
+    output_format("        %s) words='", c->name);
+    for (const cli_option *o = c->options; o->name != NULL; o++)
+        output_format("--%s ", o->name);
+    output_text("--help' ;;\n");
+}
+
+/* "'build --kind' | 'build -k'", after `between` */
+static void completion_bash_pattern(const cli_command *c, const cli_option *o,
+                                    const char *between)
+{
+    output_format("%s'%s --%s'", between, c->name, o->name);
+    if (o->letter != 0)
+        output_format(" | '%s -%c'", c->name, o->letter);
+}
+
+/* What follows an option with a value: words that a command lists, or none. */
+static void completion_bash_values(const cli_command *c)
+{
+    const char *between = "        ";
+
+    for (const cli_option *o = c->options; o->name != NULL; o++) {
+        const char *lister = completion_lister(o->value);
+
+        if (lister == NULL)
+            continue;
+        completion_bash_pattern(c, o, between);
+        output_text(") words=$(_");
+        completion_name();
+        output_format("_list %s) ;;\n", lister);
+    }
+    for (const cli_option *o = c->options; o->name != NULL; o++) {
+        if (o->value == NULL || completion_lister(o->value) != NULL)
+            continue;
+        completion_bash_pattern(c, o, between);
+        between = " | ";
+    }
+    if (between[1] == '|')
+        output_text(") ;;\n");
+}
+
+static void completion_bash_operands(const cli_command *c)
+{
+    const char *lister = completion_operand(c);
+
+    if (completion_takes_command(c)) {
+        output_format("            %s) words='", c->name);
+        completion_commands(" ");
+        output_text("' ;;\n");
+    } else if (lister != NULL) {
+        output_format("            %s) words=$(_", c->name);
+        completion_name();
+        output_format("_list %s) ;;\n", lister);
+    }
+}
+
+static void completion_bash(void)
+{
+    const cli_command *const *c;
+
+    output_text("# The first word of each line that begins with one.\n_");
+    completion_name();
+    output_format("_list()\n{\n    command %s \"$1\" 2>/dev/null |\n"
+                  "        sed -n 's/^\\([a-z0-9-][a-z0-9-]*\\) .*/\\1/p'\n"
+                  "}\n\n_", program->name);
+    completion_name();
+    output_text("()\n{\n"
+        "    local word=${COMP_WORDS[COMP_CWORD]} words=\n"
+        "    local before=${COMP_WORDS[COMP_CWORD - 1]}\n\n"
+        "    if [[ $word == = ]]; then\n"
+        "        word=\n"
+        "    elif [[ $before == = ]]; then\n"
+        "        before=${COMP_WORDS[COMP_CWORD - 2]}\n"
+        "    fi\n"
+        "    COMPREPLY=()\n"
+        "    if ((COMP_CWORD == 1)); then\n"
+        "        words='");
+    completion_commands(" ");
+    output_text(" --help --version'\n"
+        "    elif [[ $word == -* ]]; then\n"
+        "        case ${COMP_WORDS[1]} in\n");
+    for (c = program->commands; *c != NULL; c++)
+        completion_bash_options(*c);
+    output_text("        esac\n"
+        "    else\n"
+        "        case \"${COMP_WORDS[1]} $before\" in\n");
+    for (c = program->commands; *c != NULL; c++)
+        completion_bash_values(*c);
+    output_text("        *)\n"
+        "            case ${COMP_WORDS[1]} in\n");
+    for (c = program->commands; *c != NULL; c++)
+        completion_bash_operands(*c);
+    output_text("            esac\n"
+        "            ;;\n"
+        "        esac\n"
+        "    fi\n"
+        "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n"
+        "}\n\n"
+        "# Where it knows no words, bash offers files.\n"
+        "complete -o bashdefault -o default -F _");
+    completion_name();
+    output_format(" %s\n", program->name);
+}
+
+/* ==== zsh =============================================================== */
+
+static void completion_zsh_value(const char *value)
+{
+    const char *lister = completion_lister(value);
+
+    if (lister != NULL) {
+        output_format(":%s:{compadd -- $(_", value);
+        completion_name();
+        output_format("_list %s)}", lister);
+    } else {
+        output_format(":%s:_files", value);
+    }
+}
+
+/* '(-k --kind)'{-k,--kind}'[text]:KIND:…' */
+static void completion_zsh_option(char letter, const char *name,
+                                  const char *value, const char *help)
+{
+    output_text("            ");
+    if (letter != 0)
+        output_format("'(-%c --%s)'{-%c%s,--%s%s}'", letter, name, letter,
+                      value != NULL ? "+" : "", name, value != NULL ? "=" : "");
+    else
+        output_format("'--%s%s", name, value != NULL ? "=" : "");
+    output_text("[");
+    completion_sentence(help, "[]\\:", "'\\''");
+    output_text("]");
+    if (value != NULL)
+        completion_zsh_value(value);
+    output_text("' \\\n");
+}
+
+static void completion_zsh_command(const cli_command *c)
+{
+    const char *lister = completion_operand(c);
+
+    output_format("    %s)\n        _arguments -s \\\n", c->name);
+    for (const cli_option *o = c->options; o->name != NULL; o++)
+        completion_zsh_option(o->letter, o->name, o->value, o->help);
+    completion_zsh_option('h', "help", NULL, "Print a help text.");
+    output_text("            ");
+    if (completion_takes_command(c)) {
+        output_text("':command:(");
+        completion_commands(" ");
+        output_text(")'");
+    } else if (lister != NULL) {
+        output_format("':%s:{compadd -- $(_", lister);
+        completion_name();
+        output_format("_list %s)}'", lister);
+    } else {
+        output_text("'*:file:_files'");
+    }
+    output_text("\n        ;;\n");
+}
+
+static void completion_zsh(void)
+{
+    const cli_command *const *c;
+
+    output_format("#compdef %s\n\n_", program->name);
+    completion_name();
+    output_format("_list() {\n    command %s $1 2>/dev/null |\n"
+                  "        sed -n 's/^\\([a-z0-9-][a-z0-9-]*\\) .*/\\1/p'\n"
+                  "}\n\n_", program->name);
+    completion_name();
+    output_text("() {\n    local -a commands\n    commands=(\n");
+    for (c = program->commands; *c != NULL; c++) {
+        output_format("        '%s:", (*c)->name);
+        completion_sentence((*c)->summary, "", "'\\''");
+        output_text("'\n");
+    }
+    output_text("    )\n"
+        "    if (( CURRENT == 2 )); then\n"
+        "        _describe command commands\n"
+        "        return\n"
+        "    fi\n"
+        "    shift words\n"
+        "    (( CURRENT-- ))\n"
+        "    case $words[1] in\n");
+    for (c = program->commands; *c != NULL; c++)
+        completion_zsh_command(*c);
+    output_text("    esac\n}\n\n"
+        "# The shell loads this file as the function itself, or it is sourced.\n"
+        "if [[ $funcstack[1] == _");
+    completion_name();
+    output_text(" ]]; then\n    _");
+    completion_name();
+    output_text(" \"$@\"\nelse\n    compdef _");
+    completion_name();
+    output_format(" %s\nfi\n", program->name);
+}
+
+/* ==== fish ============================================================== */
+
+/* The beginning of a line about one command. */
+static void completion_fish_line(const cli_command *c)
+{
+    output_format("complete -c %s -n '__fish_seen_subcommand_from %s'",
+                  program->name, c->name);
+}
+
+/* Words that a command lists. */
+static void completion_fish_list(const char *lister)
+{
+    output_format(" -x -a '(command %s %s 2>/dev/null | string match -r "
+                  "\"^[a-z0-9-]+\")'", program->name, lister);
+}
+
+static void completion_fish_option(const cli_command *c, const cli_option *o)
+{
+    const char *lister = completion_lister(o->value);
+
+    completion_fish_line(c);
+    if (o->letter != 0)
+        output_format(" -s %c", o->letter);
+    output_format(" -l %s", o->name);
+    if (lister != NULL)
+        completion_fish_list(lister);
+    else if (o->value != NULL)
+        output_text(" -r");
+    output_text(" -d '");
+    completion_sentence(o->help, "\\", "\\'");
+    output_text("'\n");
+}
+
+static void completion_fish_operands(const cli_command *c)
+{
+    const char *lister = completion_operand(c);
+
+    if (completion_takes_command(c)) {
+        completion_fish_line(c);
+        output_text(" -x -a '");
+        completion_commands(" ");
+        output_text("'\n");
+    } else if (lister != NULL) {
+        completion_fish_line(c);
+        completion_fish_list(lister);
+        output_text("\n");
+    }
+}
+
+static void completion_fish(void)
+{
+    for (const cli_command *const *c = program->commands; *c != NULL; c++) {
+        output_format("complete -c %s -f -n __fish_use_subcommand -a %s -d '",
+                      program->name, (*c)->name);
+        completion_sentence((*c)->summary, "\\", "\\'");
+        output_text("'\n");
+        for (const cli_option *o = (*c)->options; o->name != NULL; o++)
+            completion_fish_option(*c, o);
+        completion_fish_line(*c);
+        output_text(" -s h -l help -d 'Print a help text'\n");
+        completion_fish_operands(*c);
+    }
+}
+
+/* ==== Which ============================================================= */
+
+bool completion_script(const char *shell)
+{
+    static const struct {
+        const char *shell;
+        void (*write)(void);
+    } scripts[] = {
+        { "bash", completion_bash },
+        { "zsh", completion_zsh },
+        { "fish", completion_fish },
+    };
+
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        if (strcmp(shell, scripts[i].shell) != 0)
+            continue;
+        scripts[i].write();
+        return true;
+    }
+    return false;
+}
