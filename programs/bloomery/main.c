@@ -44,6 +44,7 @@ static const cli_program main_program = {
         "'remove' that some keys were not there or could not be removed, of "
         "'put' that some were not there, of 'diff' that there is a difference.",
     .environment = main_environment,
+    .own = "a filter",
     .knows = filter_knows,
     .commands = main_commands,
 };

@@ -15,10 +15,10 @@
  *
  * What is no such text is known by the first bytes of a file, before a key is
  * made of it: what is compressed is decompressed (source.c), a byte order mark
- * of UTF-8 is skipped, and NULs, UTF-16 and the program's own files are refused.
- * The options that change keys, and not the lines that are printed, are applied
- * here, so that whoever compares keys compares what they have become. Floor 8;
- * includes frame.h only.
+ * of UTF-8 is skipped, and NULs, UTF-16 and files that the program itself
+ * writes are refused. The options that change keys, and not the lines that are
+ * printed, are applied here, so that whoever compares keys compares what they
+ * have become. Floor 8; includes frame.h only.
  */
 #include "frame/frame.h"
 
@@ -96,6 +96,11 @@ void lines_open(cli_lines *l, const cli_how *how, const cli_operands *operands,
     }
 }
 
+void lines_name(cli_lines *l, const cli_operands *operands, size_t first)
+{
+    l->names = operands->count > first ? operands->names + first : lines_stdin;
+}
+
 /* 0, or what was wrong with the compressed file. */
 static int lines_close_file(cli_lines *l)
 {
@@ -142,7 +147,7 @@ static int lines_check(const cli_how *how, const unsigned char *bytes, size_t n)
     if (how->text)
         return 0;
     if (program != NULL && program->knows != NULL
-        && program->knows(bytes, n) != NULL)
+        && program->knows(bytes, n))
         return source_error(SOURCE_KNOWN, NULL);
     if (how->null || how->separator == '\0' || memchr(bytes, '\0', n) == NULL)
         return 0;
@@ -152,50 +157,62 @@ static int lines_check(const cli_how *how, const unsigned char *bytes, size_t n)
 
 /* ==== Files ============================================================= */
 
+/* What one reads of a file in a message. */
+typedef struct { const char *quote, *name; } lines_shown;
+
+static lines_shown lines_show(const char *path)
+{
+    return lines_is_stdin(path) ? (lines_shown){ "", "standard input" }
+                                : (lines_shown){ "'", path };
+}
+
 static int lines_refuse_source(const char *path, int error)
 {
     const codec *c;
     source_fault fault = source_fault_of(error, &c);
-    const char *name = lines_is_stdin(path) ? "standard input" : path;
+    const lines_shown s = lines_show(path);
 
     switch (fault) {
     case SOURCE_UNREAD:
-        return report_error("'%s' is compressed by %s, which is not read here: "
-                            "give it as a pipe from %s", name, c->name,
-                            c->by_hand);
+        return report_error("%s%s%s is compressed by %s, which is not read "
+                            "here: give it as a pipe from %s", s.quote, s.name,
+                            s.quote, c->name, c->by_hand);
     case SOURCE_DAMAGED:
-        return report_error("'%s' is damaged: what %s has compressed there "
-                            "cannot be decompressed: get it once more", name,
-                            c->name);
+        return report_error("%s%s%s is damaged: what %s has compressed there "
+                            "cannot be decompressed: get it once more",
+                            s.quote, s.name, s.quote, c->name);
     case SOURCE_CUT:
-        return report_error("'%s' is damaged: what %s has compressed there "
+        return report_error("%s%s%s is damaged: what %s has compressed there "
                             "ends too early: get it once more, and all of it",
-                            name, c->name);
+                            s.quote, s.name, s.quote, c->name);
     case SOURCE_BEHIND:
-        return report_error("'%s' is damaged: behind what %s has compressed "
+        return report_error("%s%s%s is damaged: behind what %s has compressed "
                             "there stands something else: get it once more, "
-                            "or give it as a pipe from %s", name, c->name,
-                            c->by_hand);
+                            "or give it as a pipe from %s", s.quote, s.name,
+                            s.quote, c->name, c->by_hand);
     case SOURCE_MEMORY:
-        return report_error("out of memory: '%s' takes too much to be "
+        return report_error("out of memory: %s%s%s takes too much to be "
                             "decompressed: close other programs and try again",
-                            name);
+                            s.quote, s.name, s.quote);
     case SOURCE_DIVIDED:
-        return report_error("'%s' is compressed by %s, and ranks cannot divide "
-                            "it among them: write what '%s' gives to a file "
-                            "first", name, c->name, c->by_hand);
+        return report_error("%s%s%s is compressed by %s, and ranks cannot "
+                            "divide it among them: write what '%s' gives to a "
+                            "file first", s.quote, s.name, s.quote, c->name,
+                            c->by_hand);
     case SOURCE_WIDE:
-        return report_error("'%s' is UTF-16 or UTF-32, not lines of bytes: "
+        return report_error("%s%s%s is UTF-16 or UTF-32, not lines of bytes: "
                             "give what 'iconv -t UTF-8' makes of it, or "
-                            "--text to take its bytes as they are", name);
+                            "--text to take its bytes as they are", s.quote,
+                            s.name, s.quote);
     case SOURCE_KNOWN:
-        return report_error("'%s' is a filter, not a file of keys: name the "
-                            "keys, or give --text to take its bytes for them",
-                            name);
+        return report_error("%s%s%s is %s, not a file of keys: name the keys, "
+                            "or give --text to take its bytes for them",
+                            s.quote, s.name, s.quote, program->own);
     default:
-        return report_error("'%s' is no text: it has NUL bytes: name a file of "
-                            "lines, or give -0 for keys that end with NUL, or "
-                            "--text to take its bytes as they are", name);
+        return report_error("%s%s%s is no text: it has NUL bytes: name a file "
+                            "of lines, or give -0 for keys that end with NUL, "
+                            "or --text to take its bytes as they are", s.quote,
+                            s.name, s.quote);
     }
 }
 
@@ -431,10 +448,12 @@ static bool lines_carries(const cli_lines *l, const cli_chunk *c)
 void lines_note(const cli_chunk *c)
 {
     static bool noted;
+    const lines_shown s = lines_show(c->path);
 
     if (c->carried && !noted)
-        report_note("note: lines of '%s' end with CR LF, and the CR is part of "
-                    "the keys: give --crlf if it is not, or --text", c->path);
+        report_note("note: lines of %s%s%s end with CR LF, and the CR is part "
+                    "of the keys: give --crlf if it is not, or --text if it is",
+                    s.quote, s.name, s.quote);
     noted |= c->carried;
 }
 
@@ -524,9 +543,12 @@ static void lines_widen_pipe(int fd)
 
 static bool lines_open_file(cli_lines *l)
 {
-    l->path = l->paths[l->next++];
-    l->fd = lines_is_stdin(l->path) ? STDIN_FILENO
-                                    : open(l->path, O_RDONLY | O_CLOEXEC);
+    const char *path = l->paths[l->next];
+
+    l->path = l->names != NULL ? l->names[l->next] : path;
+    l->next++;
+    l->fd = lines_is_stdin(path) ? STDIN_FILENO
+                                 : open(path, O_RDONLY | O_CLOEXEC);
     l->begun = l->how.copy;
     if (l->fd >= 0)
         lines_widen_pipe(l->fd);
