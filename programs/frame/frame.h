@@ -282,7 +282,6 @@ bool codec_follows(const codec *c, const unsigned char *bytes, size_t n);
 
 int codec_number(const codec *c);
 const codec *codec_at(int number);
-void codec_move(codec_flow *flow, size_t in, size_t out);
 
 /* ==== source.c ========================================================== */
 
