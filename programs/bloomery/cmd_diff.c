@@ -30,6 +30,7 @@ typedef struct {
     const char          *name;
     const bly_filter    *sketch;
     cli_operands         keys;          /* that can be read twice          */
+    const cli_operands  *operands;
     off_t                start;         /* of stdin; -1: it is a pipe      */
     sketch_distinct     *how;           /* what goes on                    */
     sketch_hashes        lacking;       /* keys that are only here         */
@@ -112,6 +113,7 @@ static void diff_open(const diff_job *job, cli_lines *lines)
     if (job->start >= 0)
         lseek(STDIN_FILENO, job->start, SEEK_SET);
     lines_open(lines, &job->want->how, &job->keys, 0, false);
+    lines_name(lines, job->operands, 1);
 }
 
 static int diff_read(diff_job *job, sketch_distinct *how, const char *doing)
@@ -507,6 +509,7 @@ static int diff_run(const cli_command *self, int argc, char **argv)
     if (sketch == NULL)
         return CLI_ERROR;
     diff_job job = { .want = &s, .name = operands.names[0], .sketch = sketch,
+                     .operands = &operands,
                      .start = lseek(STDIN_FILENO, 0, SEEK_CUR),
                      .differ = { NAN, NAN } };
     status = diff_keys(&job, &operands);

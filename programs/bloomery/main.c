@@ -64,6 +64,7 @@ static const cli_program main_program = {
         "'put' that some were not there, of 'diff' that there is a difference.",
     .environment = main_environment,
     .others = main_others,
+    .own = "a filter",
     .knows = filter_knows,
     .commands = main_commands,
 };

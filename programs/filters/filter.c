@@ -48,11 +48,11 @@ bly_filter *filter_map(const char *path, int flags)
     return filter;
 }
 
-const char *filter_knows(const void *bytes, size_t n)
+bool filter_knows(const void *bytes, size_t n)
 {
     bly_header header;
 
-    return bly_peek(&header, bytes, n) == BLY_OK ? "a filter" : NULL;
+    return bly_peek(&header, bytes, n) == BLY_OK;
 }
 
 bool filter_same(const char *a, const char *b)

@@ -73,8 +73,8 @@ int filter_check_output(const char *path, bool force,
 /* Save to the file, or to stdout where `path` is "-". CLI_OK or CLI_ERROR. */
 int filter_save(const bly_filter *filter, const char *path);
 
-/* "a filter", if these are the first bytes of one; else NULL. */
-const char *filter_knows(const void *bytes, size_t n);
+/* Are these the first bytes of a filter? */
+bool filter_knows(const void *bytes, size_t n);
 
 /* Lock the file against other writers until the descriptor is closed. -1: an
  * error, and stderr says why. */

@@ -26,11 +26,20 @@
 #include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 /* The older libraries count in 32 bits. */
 static unsigned codec_part(size_t n)
 {
     return n < 1u << 30 ? (unsigned)n : 1u << 30;
+}
+
+static void codec_move(codec_flow *f, size_t in, size_t out)
+{
+    f->in += in;
+    f->in_left -= in;
+    f->out += out;
+    f->out_left -= out;
 }
 
 /* ==== gzip ============================================================== */
@@ -90,7 +99,7 @@ static codec_step codec_zstd(void *state, codec_flow *f)
 
     codec_move(f, in.pos, out.pos);
     if (ZSTD_isError(result))
-        return strstr(ZSTD_getErrorName(result), "Allocation") != NULL
+        return ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation
              ? CODEC_NO_MEMORY : CODEC_BAD;
     return result == 0 ? CODEC_END : CODEC_GO;
 }
@@ -277,12 +286,4 @@ int codec_number(const codec *c)
 const codec *codec_at(int number)
 {
     return &codec_all[number];
-}
-
-void codec_move(codec_flow *f, size_t in, size_t out)
-{
-    f->in += in;
-    f->in_left -= in;
-    f->out += out;
-    f->out_left -= out;
 }

@@ -260,9 +260,9 @@ typedef struct {
     const cli_example *environment;     /* variables; NULL: it reads none  */
     const cli_example *others;          /* what other programs call a command:
                                            their word, ours; NULL: nothing */
-    /* Are these the first bytes of a file that it writes itself, and that
-     * holds no lines? NULL, or what it is: "a filter". */
-    const char *(*knows)(const void *bytes, size_t n);
+    const char *own;            /* what files it writes that hold no lines:
+                                   "a filter"                              */
+    bool (*knows)(const void *bytes, size_t n);     /* by their first bytes */
     const cli_command *const *commands;         /* NULL ends it            */
 } cli_program;
 
@@ -307,7 +307,6 @@ bool codec_follows(const codec *c, const unsigned char *bytes, size_t n);
 
 int codec_number(const codec *c);
 const codec *codec_at(int number);
-void codec_move(codec_flow *flow, size_t in, size_t out);
 
 /* ==== source.c ========================================================== */
 
@@ -366,7 +365,7 @@ typedef struct {
       "line is the key." },                                                   \
     { 't', "separator", "C", CLI_BYTE, offsetof(settings, how.separator),     \
       false, "The byte between columns, for -f: a single byte, or one of "    \
-      "\\t \\n \\r \\0 \\\\ \\xHH. Default: TAB." },                               \
+      "\\t \\n \\r \\0 \\\\ \\xHH. Default: TAB." },         \
     { 0, "crlf", NULL, CLI_FLAG, offsetof(settings, how.crlf), false,         \
       "Lines end with CR LF, as in files from Windows: the CR is no part of " \
       "the key." },                                                           \
@@ -382,7 +381,8 @@ typedef struct {
       "is decompressed." },                                                   \
     { 0, "text", NULL, CLI_FLAG, offsetof(settings, how.text), false,         \
       "Take for lines also what does not look like text: bytes with NULs, "   \
-      "UTF-16, filters." }
+      "UTF-16, filters. A byte order mark of UTF-8 at the start of a file is " \
+      "skipped even so." }
 
 #define CLI_LABEL_OPTION(settings, how, unless)                               \
     { 'l', "label", "N", CLI_ITEMS, offsetof(settings, how.label), false,     \
@@ -407,6 +407,7 @@ typedef struct {
     cli_how  how;
     bool     keep;              /* lines without a key are in batches too  */
     char   **paths;
+    char   **names;             /* of them, for messages; NULL: themselves */
     size_t   count, next;
     cli_form form;
     const char *path;           /* of the file being read                  */
@@ -446,6 +447,9 @@ typedef struct {
 void lines_open(cli_lines *lines, const cli_how *how,
                 const cli_operands *operands, size_t first, bool keep);
 void lines_close(cli_lines *lines);
+
+/* The files are copies of these, which messages name. */
+void lines_name(cli_lines *lines, const cli_operands *operands, size_t first);
 
 /* The next chunk, which keeps its block from call to call. False: the end. A
  * file that cannot be read is a chunk with an error; the files after it

@@ -32,6 +32,7 @@ static const cli_program main_program = {
         "  mpirun -n 4 bloomery-mpi dedup *.txt > unique\n",
     .status = "0 if all went well (query: if a line was selected), 1 if query "
               "selected none, 2 after an error.",
+    .own = "a filter",
     .knows = filter_knows,
     .commands = main_commands,
 };

@@ -1,0 +1,48 @@
+# input.sh - files as people have them: as one process reads them, or refused.
+# shellcheck source=lib.sh
+. "$1/lib.sh"
+
+printf '\357\273\277one\ntwo\nthree\n' >bom
+printf 'ONE\r\n Two \r\nfour\r\n' >dos
+printf 'one\ntwo\n' >plain
+
+# same RANKS NAME ARGUMENTS...: the same output and status as of one process.
+same() {
+    RANKS=$1
+    name=$2
+    shift 2
+    one "$@"
+    mv out want
+    mv status status.want
+    try "$@"
+    if cmp -s out want && cmp -s status status.want && [ ! -s err ]; then
+        pass "$name, $RANKS ranks"
+    else
+        fail "$name, $RANKS ranks" "$(details)"
+    fi
+}
+one build -p 1e-9 -o k.bly plain
+for ranks in 1 3 7; do
+    same $ranks 'a byte order mark' query k.bly bom bom plain bom
+    same $ranks 'a byte order mark, dedup' dedup bom plain bom
+    same $ranks 'changed keys' query --crlf --trim -i k.bly dos bom
+    same $ranks 'changed keys, dedup' dedup --crlf --trim -i bom dos bom
+    same $ranks 'changed keys, dedup --count' dedup -c --crlf --trim -i bom dos
+done
+RANKS=3
+one build -n 10 --crlf --trim -i -o one.bly bom dos
+try build -n 10 --crlf --trim -i -o all.bly bom dos
+silent 'build'
+check 'the same filter' cmp -s one.bly all.bly
+try dedup dos plain
+note 'CR LF is told of, once' 'CR LF.*--crlf'
+gzip -c plain >plain.gz
+try dedup plain.gz
+refused 'a compressed file' "'plain.gz' is compressed by gzip, .* ranks cannot"
+try dedup k.bly
+refused 'a filter for keys' "'k.bly' is a filter, not"
+printf 'a\0b\n' >nul
+keeps 'NUL bytes' "'nul' is no text" all.bly build -n 10 -o all.bly plain nul
+try dedup --text nul
+out_is '--text' 0 'a\0b\n'
+finish
