@@ -17,6 +17,7 @@
 #   make fuzz     run the fuzz targets for SECONDS each (default 60)
 #   make docs     make the generated parts of the docs anew
 #   make install  into PREFIX (default /usr/local); DESTDIR is honoured
+#   make uninstall  remove what the last install from build/ put there
 #   make clean    remove build/
 #
 # OPTIONS are given to CMake: OPTIONS=-DBLY_URING=OFF where there is no liburing,
@@ -31,8 +32,10 @@ OPTIONS ?=
 JOBS    ?= $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),\
                 $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2))
 unexport MAKEFLAGS
+export OPTIONS
 
-.PHONY: all build run check check-all proof bench bench-advise bench-peers lab fuzz docs install clean
+.PHONY: all build run check check-all proof bench bench-advise bench-peers lab fuzz docs install \
+        uninstall clean
 
 all: build
 
@@ -44,8 +47,11 @@ build:
 
 run:
 	@tools/setup run
+	@echo "Configuring the build in $(BUILD)/ ..."
 	@cmake -S . -B $(BUILD) $(OPTIONS) >/dev/null
-	@cmake --build $(BUILD) -j $(JOBS) >/dev/null
+	@echo "Building the library and the command (half a minute at first) ..."
+	@cmake --build $(BUILD) -j $(JOBS) --target bloomery_command >/dev/null
+	@echo
 	@tools/run $(BUILD)/bloomery
 
 check:
@@ -91,6 +97,10 @@ docs: build
 
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig || true; fi
+
+uninstall:
+	@tools/uninstall $(BUILD) $(PREFIX)
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig || true; fi
 
 clean:

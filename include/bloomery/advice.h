@@ -135,7 +135,7 @@ BLY_API size_t bly_ranking_count(const bly_ranking *ranking) BLY_GIVEN(1);
 BLY_API const bly_advice *bly_ranking_at(const bly_ranking *ranking, size_t i)
                                          BLY_GIVEN(1);
 
-/* NULL is fine. */
+/* Give the ranking back; NULL is fine. */
 BLY_API void bly_ranking_free(bly_ranking *ranking);
 
 #ifdef __cplusplus
