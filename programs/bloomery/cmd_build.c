@@ -1,8 +1,9 @@
 /* cmd_build.c - `bloomery build`: a new filter from the keys of lines.
  *
  * A filter must know beforehand how many keys it will hold. Without -n the
- * keys are counted first, which takes a second reading and therefore files
- * that can be read twice. Floor 8; includes command.h and <bloomery.h> only.
+ * keys are counted first, and the different ones estimated. Their hashes are
+ * held meanwhile; where they are too many, or the kind needs more than those,
+ * the files are read again, and so must be such as can be. Floor 8; includes command.h and <bloomery.h> only.
  */
 #include "bloomery/command.h"
 
@@ -35,7 +36,8 @@ static const cli_option build_options[] = {
       "Say on standard error what was built." },
     { 0, "json", NULL, CLI_FLAG, offsetof(cli_build, json), false,
       "Print what was built as a JSON object. 'seconds' is the time of "
-      "reading and adding, without counting before and saving after." },
+      "reading and adding, without saving after, and without counting before "
+      "if the keys are then read again." },
     { 0, "no-progress", NULL, CLI_FLAG, offsetof(cli_build, no_progress),
       false, "Show no progress on the terminal." },
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
@@ -73,19 +75,26 @@ static uint64_t build_first(const cli_build *s)
     return filter_kind_can(s->kind, BLY_CAN_GROW) ? BUILD_FIRST : BUILD_LEAST;
 }
 
-/* Fill in spec->capacity by reading everything; stdin is wound back. */
-static int build_count(const cli_build *s, cli_lines *lines,
-                       bly_spec *spec)
+/* Fill in spec->capacity by reading everything; stdin is wound back. Where a
+ * key that comes again leaves the filter as it is, only different ones are
+ * planned for. */
+static int build_count(const cli_build *s, cli_lines *lines, bly_spec *spec,
+                       cli_fed *fed, cli_counted *counted)
 {
     off_t start = lseek(STDIN_FILENO, 0, SEEK_CUR);
-    cli_fed fed;
-    int status = feed_count(lines, work_jobs(s->jobs), !s->no_progress, &fed);
+    bool once = estimate_serves(s->kind);
+    int status = feed_count(lines, work_jobs(s->jobs), !s->no_progress, fed,
+                            once ? counted : NULL);
 
     if (start >= 0)
         lseek(STDIN_FILENO, start, SEEK_SET);
-    if (status == CLI_GO)
-        spec->capacity = fed.keys > 0 ? fed.keys : build_first(s);
-    return status;
+    if (status != CLI_GO)
+        return status;
+    spec->capacity = fed->keys == 0 ? build_first(s) : !once ? fed->keys
+                   : estimate_capacity(&counted->different, fed->keys);
+    if (s->verbose && once && fed->keys > 0)
+        feed_planned(fed, &counted->different);
+    return CLI_GO;
 }
 
 /* The keys come from a pipe, and nobody has said how many. A kind that grows
@@ -105,7 +114,7 @@ static int build_uncounted(const cli_build *s, bly_spec *spec)
 /* A wrong kind or hash is told before anything is read; a kind whose options
  * fix its size needs no count. */
 static int build_size(const cli_build *s, const cli_operands *operands,
-                      bly_spec *spec)
+                      bly_spec *spec, cli_fed *fed, cli_counted *counted)
 {
     uint64_t total = 0;
     bly_plan_t plan;
@@ -118,7 +127,7 @@ static int build_size(const cli_build *s, const cli_operands *operands,
     lines_open(&lines, &s->how, operands, 0, false);
     status = lines_measure(&lines, &total);
     if (status == CLI_OK && spec->capacity == 0)
-        status = build_count(s, &lines, spec);
+        status = build_count(s, &lines, spec, fed, counted);
     else if (status == CLI_NONE && spec->capacity == 0 && planned < 0)
         status = build_uncounted(s, spec);
     lines_close(&lines);
@@ -199,16 +208,14 @@ static bool build_shares(const cli_build *s, const bly_spec *spec)
 }
 
 /* Into an empty filter, key by key. */
-static int build_by_adding(const cli_build *s,
-                           const cli_operands *operands, bly_spec *spec)
+static int build_by_reading(const cli_build *s, const cli_operands *operands,
+                            bly_spec *spec)
 {
     cli_feed *feed = s->how.label != 0 ? feed_put : feed_filter;
     bly_filter *filter;
     cli_fed fed;
-    int status = build_size(s, operands, spec);
+    int status;
 
-    if (status != CLI_GO)
-        return status;
     if (paged_builds(s->kind, spec, s->output, s->memory))
         return build_in_file(s, operands, spec);
     if (feed == feed_filter && build_shares(s, spec)) {
@@ -221,6 +228,50 @@ static int build_by_adding(const cli_build *s,
     if (status == CLI_OK)
         status = build_done(s, filter, &fed, NULL);
     bly_free(filter);
+    return status;
+}
+
+/* Were all hashes held while the keys were counted? One of UINT64_MAX may be a
+ * word where numbers belong, whose line is to be told. */
+static bool build_held(const cli_counted *counted)
+{
+    for (size_t i = 0; i < counted->n && counted->hashes != NULL; i++)
+        if (counted->hashes[i] == UINT64_MAX)
+            return false;
+    return counted->hashes != NULL;
+}
+
+/* From the hashes: the filter is the one that reading them again makes. */
+static int build_by_hashes(const cli_build *s, const bly_spec *spec,
+                           cli_fed *fed, const cli_counted *counted)
+{
+    double start = report_clock();
+    bly_filter *filter;
+    int status;
+
+    if (bly_build(&filter, s->kind, spec, counted->hashes, NULL, counted->n)
+        < 0)
+        return filter_error();
+    fed->seconds += report_clock() - start;
+    status = build_done(s, filter, fed, NULL);
+    bly_free(filter);
+    return status;
+}
+
+/* A filter to which keys can be added. */
+static int build_by_adding(const cli_build *s, const cli_operands *operands,
+                           bly_spec *spec)
+{
+    cli_counted counted = { .kind = s->kind, .spec = spec };
+    cli_fed fed;
+    int status = build_size(s, operands, spec, &fed, &counted);
+
+    if (status == CLI_GO)
+        status = build_held(&counted)
+              && !paged_builds(s->kind, spec, s->output, s->memory)
+               ? build_by_hashes(s, spec, &fed, &counted)
+               : build_by_reading(s, operands, spec);
+    free(counted.hashes);
     return status;
 }
 
@@ -445,7 +496,12 @@ const cli_command cmd_build = {
         "which is also '-') and writes a filter of them to a new FILE.\n\n"
         "A filter is planned for a number of keys and a false-positive rate. "
         "Without -n the keys are counted first, which takes files that can be "
-        "read twice; for a pipe give -n, where a high estimate is fine. If "
+        "read twice; for a pipe give -n, where a high estimate is fine. Of "
+        "kinds that only add keys the different ones are counted: their number "
+        "is estimated (HyperLogLog), and the filter planned for 4 % more, five "
+        "standard deviations, but never for more keys than there are lines; -v "
+        "tells. Other kinds keep something of a key each time that it comes, "
+        "and are planned for all lines. If "
         "more keys come than planned all of them are found, but the "
         "false-positive rate is higher than asked, and a warning says so.\n\n"
         "A filter bigger than memory is built in its file, if its kind "

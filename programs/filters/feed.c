@@ -448,36 +448,113 @@ int feed_hashes(cli_hashes *hashes, cli_lines *lines, size_t jobs,
 
 /* ==== Counting ========================================================== */
 
-static bool feed_count_work(void *unused, cli_worker *w)
-{
-    cli_fed *own = w->own;
+/* So many hashes are kept at most, in 64 MiB: then the lines need not be read
+ * again. */
+enum { FEED_KEPT = 1 << 23 };
 
-    (void)unused;
+typedef struct {
+    cli_fed     *sum;
+    cli_counted *counted;       /* NULL: only keys are counted             */
+    bool         many;          /* too many to be kept                     */
+} feed_counting;
+
+typedef struct {
+    uint64_t     keyless;       /* of the chunk, as the next               */
+    uint64_t     keys;
+    uint64_t    *hashes;
+    size_t       room;
+    cli_estimate different;     /* of all chunks of this worker            */
+} feed_counted;
+
+/* The hashes of a batch, behind those that are there. */
+static bool feed_count_batch(const cli_counted *counted, const cli_batch *b,
+                             feed_counted *own)
+{
+    size_t n = (size_t)own->keys, room = own->room + own->room / 2 + b->n;
+
+    if (b->n == 0)
+        return true;
+    if (n + b->n > own->room) {
+        if (!work_grow(&own->hashes, room, sizeof *own->hashes))
+            return false;
+        own->room = room;
+    }
+    bly_hash_keys(own->hashes + n, counted->kind, counted->spec,
+                  &(bly_keys){ .n = b->n, .keys = b->keys });
+    estimate_add(&own->different, own->hashes + n, b->n);
+    return true;
+}
+
+static bool feed_count_work(void *argument, cli_worker *w)
+{
+    const feed_counting *job = argument;
+    feed_counted *own = w->own;
+    const cli_batch *b = w->batch;
+
     own->keys = own->keyless = 0;
     for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); ) {
-        own->keys += w->batch->n;
-        own->keyless += w->batch->keyless;
+        if (job->counted != NULL && !feed_count_batch(job->counted, b, own))
+            return false;
+        own->keys += b->n;
+        own->keyless += b->keyless;
     }
+    return true;
+}
+
+/* Hold the chunk's hashes, as long as there are few; false: no memory. */
+static bool feed_count_keep(feed_counting *job, const feed_counted *own)
+{
+    cli_counted *all = job->counted;
+    size_t n = (size_t)own->keys, room = all->room + all->room / 2 + n;
+
+    estimate_unite(&all->different, &own->different);
+    if (!job->many && all->n + n > FEED_KEPT) {
+        job->many = true;
+        free(all->hashes);
+        all->hashes = NULL;
+    }
+    if (job->many)
+        return true;
+    if (all->n + n > all->room) {
+        if (!work_grow(&all->hashes, room, sizeof *all->hashes))
+            return false;
+        all->room = room;
+    }
+    feed_append(all->hashes, all->n, own->hashes, n);
+    all->n += n;
     return true;
 }
 
 static int feed_count_commit(void *argument, cli_worker *w)
 {
-    const cli_fed *own = w->own;
-    cli_fed *sum = argument;
+    const feed_counted *own = w->own;
+    feed_counting *job = argument;
 
     if (w->chunk.error != 0)
         return lines_refuse(w->chunk.path, w->chunk.error);
-    sum->keys += own->keys;
-    sum->keyless += own->keyless;
-    progress_at(sum->keys, w->chunk.bytes);
+    if (w->failed || (job->counted != NULL && !feed_count_keep(job, own)))
+        return work_no_memory();
+    job->sum->keys += own->keys;
+    job->sum->keyless += own->keyless;
+    job->sum->bytes = w->chunk.bytes;
+    progress_at(job->sum->keys, w->chunk.bytes);
     return CLI_GO;
 }
 
-int feed_count(cli_lines *lines, size_t jobs, bool progress, cli_fed *out)
+static void feed_count_clean(void *argument)
 {
-    static const cli_work work = { sizeof(cli_fed), feed_count_work,
-                                   feed_count_commit, NULL };
+    feed_counted *own = argument;
+
+    free(own->hashes);
+}
+
+int feed_count(cli_lines *lines, size_t jobs, bool progress, cli_fed *out,
+               cli_counted *counted)
+{
+    static const cli_work work = { sizeof(feed_counted), feed_count_work,
+                                   feed_count_commit, feed_count_clean };
+    feed_counting job = { .sum = out, .counted = counted };
+    double start = report_clock();
     uint64_t total = 0;
     int status = lines_measure(lines, &total);
 
@@ -485,9 +562,21 @@ int feed_count(cli_lines *lines, size_t jobs, bool progress, cli_fed *out)
         return status;
     *out = (cli_fed){ .keys = 0 };
     progress_start("counting", total, progress);
-    status = work_run(lines, &work, out, jobs);
+    status = work_run(lines, &work, &job, jobs);
     progress_end();
+    out->seconds = report_clock() - start;
     return status == CLI_GO ? feed_some(out) : status;
+}
+
+void feed_planned(const cli_fed *fed, const cli_estimate *different)
+{
+    uint64_t planned = estimate_capacity(different, fed->keys);
+    double keys = (double)fed->keys, about = estimate_keys(different);
+
+    report_note("%s keys were counted, of which about %s are different: "
+                "planned for %s", report_count(fed->keys).text,
+                report_estimate(about < keys ? about : keys).text,
+                report_count(planned).text);
 }
 
 int feed_some(const cli_fed *fed)

@@ -6,6 +6,7 @@
  *      secret.c    the secret of --key-file
  *      filter.c    opening, locking and saving of filter files
  *      paged.c     filters that are used in their file
+ *      estimate.c  how many different keys there are, about
  *      feed.c      keys of lines -> into a filter or out, and the report
  *      asked.c     the report on keys that were asked for
  *      made.c      the report on a filter that was made of filters
@@ -155,6 +156,26 @@ bly_filter *paged_create(cli_paged *p, const char *output, const char *kind,
 int  paged_keep(const cli_paged *p, bly_filter *filter);
 void paged_drop(const cli_paged *p);
 
+/* ==== estimate.c ======================================================== */
+
+/* HyperLogLog, all zero at first. */
+enum { ESTIMATE_REGISTERS = 1 << 14 };
+typedef struct {
+    unsigned char registers[ESTIMATE_REGISTERS];
+} cli_estimate;
+
+/* Can a filter of this kind be planned for the different keys? For others every
+ * add may count. */
+bool estimate_serves(const char *kind);
+
+void estimate_add(cli_estimate *e, const uint64_t *hashes, size_t n);
+void estimate_unite(cli_estimate *into, const cli_estimate *from);
+
+/* How many different hashes there were, and how many keys to plan for, if so
+ * many came in all: five standard deviations more, but not more than came. */
+double   estimate_keys(const cli_estimate *e);
+uint64_t estimate_capacity(const cli_estimate *e, uint64_t keys);
+
 /* ==== feed.c ============================================================ */
 
 typedef struct {
@@ -202,8 +223,24 @@ typedef struct {
 int feed_hashes(cli_hashes *hashes, cli_lines *lines, size_t jobs,
                 bool progress, cli_fed *out);
 
-/* Only count the keys, as feed_some likes them. */
-int feed_count(cli_lines *lines, size_t jobs, bool progress, cli_fed *out);
+/* What counting tells of the different keys; for this kind and spec, of which
+ * there is a plan. */
+typedef struct {
+    const char     *kind;
+    const bly_spec *spec;
+    cli_estimate    different;
+    uint64_t       *hashes;     /* of all keys, or NULL if there are many; from
+                                   malloc, after an error too              */
+    size_t          n, room;
+} cli_counted;
+
+/* Only count the keys, as feed_some likes them; and the different ones, if
+ * `counted` is not NULL. */
+int feed_count(cli_lines *lines, size_t jobs, bool progress, cli_fed *out,
+               cli_counted *counted);
+
+/* Say how many keys a filter is planned for, and why. */
+void feed_planned(const cli_fed *fed, const cli_estimate *different);
 
 /* There may be no lines; but if there are, is there a key in any of them?
  * CLI_GO or CLI_ERROR. */

@@ -42,6 +42,9 @@ int job_agree(int status);
 uint64_t job_sum(uint64_t n);
 uint64_t job_most(uint64_t n);
 
+/* Of each byte the largest one. Collective. */
+void job_most_each(unsigned char *bytes, size_t n);
+
 /* Have all ranks the same number? Collective. */
 bool job_same(uint64_t n);
 

@@ -82,18 +82,28 @@ static const cli_example build_examples[] = {
 
 /* ==== How many keys ===================================================== */
 
-/* Count this rank's keys, and its lines without one. */
-static int build_count(build_job *job, uint64_t *keys, uint64_t *keyless)
+/* Count this rank's keys, and its lines without one; and the different keys, as
+ * `bloomery build` does, if `different` is not NULL. */
+static int build_count(build_job *job, uint64_t *keys, uint64_t *keyless,
+                       cli_estimate *different)
 {
     int status = share_begin_mine(&job->lines);
 
     *keys = *keyless = 0;
     while (status == CLI_GO) {
+        const cli_batch *b = &job->reader->batch;
+        uint64_t hashes[LINES_MOST];
+
         status = share_batch(&job->lines, job->reader);
         if (status != CLI_GO)
             break;
-        *keys += job->reader->batch.n;
-        *keyless += job->reader->batch.keyless;
+        *keys += b->n;
+        *keyless += b->keyless;
+        if (different == NULL || b->n == 0)
+            continue;
+        bly_hash_keys(hashes, job->want->kind, &job->spec,
+                      &(bly_keys){.n = b->n, .keys = b->keys});
+        estimate_add(different, hashes, b->n);
     }
     return status == CLI_OK ? CLI_GO : status;
 }
@@ -114,18 +124,28 @@ static int build_plan(const build_job *job)
 
 static int build_size(build_job *job)
 {
+    bool once = estimate_serves(job->want->kind);
+    cli_estimate different = {{0}};
     uint64_t keys, keyless;
     cli_fed all;
     int status;
 
     if (job->spec.capacity > 0)
         return CLI_GO;
-    status = job_agree(build_count(job, &keys, &keyless));
+    status = job_agree(build_count(job, &keys, &keyless,
+                                   once ? &different : NULL));
     if (status != CLI_GO)
         return status;
     all = (cli_fed){.keys = job_sum(keys), .keyless = job_sum(keyless)};
-    job->spec.capacity = all.keys > 0 ? all.keys : 1;
-    return feed_some(&all);
+    job_most_each(different.registers, sizeof different.registers);
+    job->spec.capacity = all.keys == 0 ? 1
+                       : once ? estimate_capacity(&different, all.keys)
+                       : all.keys;
+    status = feed_some(&all);
+    if (status == CLI_GO && once && all.keys > 0 && job->want->verbose
+        && job_rank == 0)
+        feed_planned(&all, &different);
+    return status;
 }
 
 /* ==== Replicating ======================================================= */

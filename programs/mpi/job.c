@@ -128,6 +128,12 @@ uint64_t job_most(uint64_t n)
     return job_reduce(n, MPI_MAX);
 }
 
+void job_most_each(unsigned char *bytes, size_t n)
+{
+    MPI_Allreduce(MPI_IN_PLACE, bytes, (int)n, MPI_UNSIGNED_CHAR, MPI_MAX,
+                  MPI_COMM_WORLD);
+}
+
 bool job_same(uint64_t n)
 {
     uint64_t most = job_most(n), least = ~job_most(~n);

@@ -10,10 +10,12 @@ silent 'build -H -n'
 try build --kind standard --items 1e3 --rate 1e-2 --seed 7 --hash xxh3 \
     --output l.bly --no-progress keys
 silent 'build with long names'
-try build --verbose -o v.bly keys
+try build --verbose -n 1000 -o v.bly keys
 note 'build --verbose' '^bloomery build: v.bly: 1,000 keys in .*bits per key'
 try build -v -k blocked -o b.bly keys
-note 'build -v -k blocked' 'blocked'
+check 'build -v -k blocked' grep -q 'b.bly: .* blocked, ' err
+check 'build -v without -n: the count before' \
+    grep -q '1,000 keys were counted, of which about 1,000 are' err
 
 # ---- info -------------------------------------------------------------------
 try info f.bly

@@ -1,0 +1,104 @@
+# different.sh - filters are planned for the different keys, where a key that
+# comes again leaves them as they are, and never for too few.
+# shellcheck source=lib.sh
+. "$1/lib.sh"
+
+# capacity ARGUMENTS...: what a filter of these is planned for.
+capacity() {
+    try build --json -o x.bly "$@"
+    sed -n 's/.*"capacity": \([0-9]*\).*/\1/p' out
+}
+
+# The kinds that only add keys; `-v` tells of the different ones.
+once='standard partitioned blocked split compaction floom scalable compressed
+      buffered'
+# Kinds that keep something of each time that a key comes.
+each='counting variable dleft deletable quotient approximator spatial invertible
+      stable twin aging layered attenuated'
+
+# ---- repeats ----------------------------------------------------------------
+lines=$(work 2000000 200000)
+awk -v n="$lines" 'BEGIN {
+    srand(11)
+    for (i = 0; i < n; i++) print "key " int(rand() * n / 56)
+}' >many
+awk '!seen[$0]++' many >first
+keys=$(wc -l <first)
+for kind in $once; do
+    planned=$(capacity -k $kind many)
+    check "$kind: planned for the different keys, and little more" \
+        [ "$planned" -ge "$keys" -a "$planned" -le $((keys * 11 / 10)) ]
+    check "$kind: without a warning" [ ! -s err ]
+    check "$kind: the rate is kept" awk '
+        /"planned_rate"/ { planned = $2 + 0 }
+        /"rate"/ { rate = $2 + 0 }
+        END { exit !(rate > 0 && rate <= planned * 1.001) }' out
+    try build -k $kind -n "$planned" -o n.bly many
+    check "$kind: the file that -n makes" cmp x.bly n.bly
+    try query -v x.bly first
+    out_is "$kind: no key is missing" 1 ''
+    try build -k $kind -n "$planned" -o one.bly first
+    try info --json one.bly
+    grep '"fill"' out >fill
+    try info --json x.bly
+    check "$kind: repeats leave no trace" sh -c 'grep "\"fill\"" out | cmp - fill'
+done
+try build -v -o x.bly many
+check '-v tells what came, what is different, and the plan' grep -Eq \
+    '^bloomery build: [0-9,]* keys were counted, of which about [0-9,]* are different: planned for [0-9,]*$' err
+for kind in $each; do
+    check "$kind: planned for all lines" \
+        [ "$(capacity -k $kind many)" = "$lines" ]
+done
+head -n 100 first | cat - first >again
+check 'cuckoo, which has a place for each copy: planned for all lines' \
+    [ "$(capacity -k cuckoo again)" = $((keys + 100)) ]
+for jobs in 1 2 5; do
+    try build -j $jobs -o jobs$jobs.bly many
+done
+check 'the same with any number of threads' \
+    sh -c 'cmp jobs1.bly jobs2.bly && cmp jobs1.bly jobs5.bly'
+tr '\n' '\0' <many >zero
+check 'lines that end with NUL' [ "$(capacity -0 zero)" = \
+    "$(capacity many)" ]
+check 'standard input' [ "$(capacity <many)" = "$(capacity many)" ]
+awk '{ print NR "," $0 }' many >table
+check 'a column' [ "$(capacity -f 2 -t , table)" = "$(capacity many)" ]
+
+# ---- numbers that are hard to tell ------------------------------------------
+printf 'ant\n' >ant
+check 'one line' [ "$(capacity ant)" = 1 ]
+printf 'ant\nbee\n' >two
+check 'two lines' [ "$(capacity two)" = 2 ]
+printf 'ant\nbee\nant\nbee\nant\nbee\n' >six
+planned=$(capacity six)
+check 'two keys, three times' [ "$planned" -ge 2 -a "$planned" -le 3 ]
+awk 'BEGIN { for (i = 0; i < 200000; i++) print "the same" }' >same
+planned=$(capacity same)
+check 'one key, many times' [ "$planned" -ge 1 -a "$planned" -le 2 ]
+for n in 10 100 1000 10000 20000 50000 "$(work 1000000 100000)"; do
+    awk -v n="$n" 'BEGIN { for (i = 0; i < n; i++) print i }' >count
+    planned=$(capacity count)
+    # Five standard deviations more than an estimate that errs by as many.
+    check "$n different ones: planned for them, or all but" \
+        [ "$planned" -le "$n" -a "$planned" -gt $((n * 99 / 100)) ]
+    cat count count >twice
+    for hash in xxh3 murmur2 fnv1a decimal identity; do
+        planned=$(capacity -H $hash twice)
+        check "$n numbers twice, -H $hash" \
+            [ "$planned" -ge "$n" -a "$planned" -le $((n * 11 / 10 + 1)) ]
+    done
+done
+
+# More keys than hashes are held of: they are read again.
+yes 'a key' | head -n 8400000 >yes
+printf 'other\n' >>yes
+planned=$(capacity yes)
+check 'millions of lines' [ "$planned" -ge 2 -a "$planned" -le 3 ]
+try build -n "$planned" -o n.bly yes
+check 'millions of lines: the file that -n makes' cmp x.bly n.bly
+printf '7\n7\napple\n' >fruit
+try build -H decimal -o x.bly fruit
+refused 'a word among numbers' "line 3 of 'fruit': 'apple'"
+
+finish
