@@ -192,7 +192,10 @@ static int ask_commit(void *argument, cli_worker *w)
     }
     if (w->failed)
         return work_no_memory();
+    if (damage_seen())
+        return CLI_ERROR;
     ask_add_up(&job->tally, &own->tally);
+    damage_asked(job->tally.keys.asked, w->chunk.idle && job->streams);
     progress_at(job->tally.keys.asked, w->chunk.bytes);
     if (job->want.quiet && job->tally.keys.selected > 0)
         return CLI_OK;
@@ -217,10 +220,13 @@ static int ask_lines(ask_job *job)
 int ask_run(ask_job *job, const cli_operands *operands)
 {
     double start = report_clock();
+    uint64_t total;
     int status;
 
     lines_open(&job->lines, &job->want.how, operands, 1, true);
-    progress_start(job->how->doing, lines_size(&job->lines),
+    total = lines_size(&job->lines);
+    job->streams = total == 0;
+    progress_start(job->how->doing, total,
                    !job->want.no_progress
                    && (!ask_prints(&job->want) || progress_apart()));
     status = ask_lines(job);
@@ -229,7 +235,7 @@ int ask_run(ask_job *job, const cli_operands *operands)
         report_no_key(job->tally.keys.keyless);
     lines_close(&job->lines);
     job->seconds = report_clock() - start;
-    return status;
+    return damage_verdict(job->filter, status);
 }
 
 /* Nothing may go into the filter's file, and no lines into the keys'. */
@@ -256,6 +262,8 @@ int ask_options(const cli_command *self, int argc, char **argv,
         status = lines_asked_check(self, operands);
     if (status == CLI_GO)
         status = ask_check_output(want, operands);
+    if (status == CLI_GO)
+        status = damage_options(self, &want->verify);
     if (status == CLI_GO)
         status = secret_read(want->key_file);
     return status;
@@ -286,7 +294,7 @@ static int ask_run_numbers(ask_job *job, const cli_operands *operands)
 {
     int status = ask_run(job, operands);
 
-    if (job->want.json)
+    if (job->want.json && !damage_seen())
         ask_json(job, operands->names[0]);
     return status;
 }
@@ -296,19 +304,17 @@ int ask_numbers(const cli_command *self, const ask_how *how,
 {
     ask_job job = { .how = how };
     cli_operands operands;
-    bly_filter *filter;
     int status = ask_options(self, argc, argv, &job.want, &operands);
 
     if (status != CLI_GO)
         return status;
-    filter = filter_map(operands.names[0], 0);
-    if (filter == NULL)
+    job.filter = damage_open(operands.names[0], &job.want.verify, false);
+    if (job.filter == NULL)
         return CLI_ERROR;
-    job.filter = filter;
-    if (!filter_can(filter, ability))
-        status = filter_cannot(filter, operands.names[0], lacks, ability);
+    if (!filter_can(job.filter, ability))
+        status = filter_cannot(job.filter, operands.names[0], lacks, ability);
     else
         status = ask_run_numbers(&job, &operands);
-    bly_free(filter);
+    bly_free(job.filter);
     return status;
 }

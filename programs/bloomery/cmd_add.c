@@ -37,7 +37,10 @@ const cli_command cmd_add = {
         "(buffered), is not replaced but changed in place; so is a smaller "
         "one with --memory. If that is interrupted, the next 'add' mends the "
         "file: what was there before is still there, and so are some of the "
-        "new keys.",
+        "new keys.\n\n"
+        "A filter that is replaced is verified before, by a checksum of all of "
+        "it; of one that is changed in place each page that keys go to is. "
+        "Damage ends the command.",
     .options = change_add_options,
     .examples = add_examples,
     .status = "0 if the keys were added, 2 after an error; FILE is then as it "

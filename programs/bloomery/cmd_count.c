@@ -49,7 +49,8 @@ const cli_command cmd_count = {
         "too low; 0 "
         "is certain. A '?' says that the key is perhaps there but its counters "
         "are at their largest value, so that no bound is known.\n\n"
-        "The filter must be of a kind that counts: see 'bloomery kinds'.",
+        "The filter must be of a kind that counts: see 'bloomery kinds'.\n\n"
+        CLI_VERIFY_TEXT,
     .options = count_options,
     .examples = count_examples,
     .status = "0 if a key is perhaps there, 1 if none is, 2 after an error.",

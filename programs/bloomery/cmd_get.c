@@ -38,7 +38,8 @@ const cli_command cmd_get = {
         "right; of the others a small share, the filter's false-positive rate, "
         "is printed too, with a label that means nothing.\n\n"
         "The filter must be of a kind that carries labels: see 'bloomery "
-        "kinds' and 'bloomery build -l'.",
+        "kinds' and 'bloomery build -l'.\n\n"
+        CLI_VERIFY_TEXT,
     .options = get_options,
     .examples = get_examples,
     .status = "0 if a key is perhaps there, 1 if none is, 2 after an error.",

@@ -9,7 +9,7 @@
 #include <string.h>
 
 typedef struct {
-    bool        json;
+    bool        json, no_verify;
     const char *key_file;
 } info_settings;
 
@@ -17,6 +17,9 @@ static const cli_option info_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(info_settings, json), false,
       "Print a JSON object; for several files, an array of objects." },
     CLI_SECRET_OPTION(info_settings, key_file),
+    { 0, "no-verify", NULL, CLI_FLAG, offsetof(info_settings, no_verify),
+      false, "Show what a filter says of itself though it may be damaged: its "
+      "header is checked, the rest is trusted." },
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
 
@@ -239,34 +242,40 @@ static void info_header_text(const bly_header *header, const char *file)
     info_geometry(header->geometry);
 }
 
+static int info_flags(const info_settings *s)
+{
+    return s->no_verify ? 0 : BLY_VERIFY;
+}
+
 /* Is a secret all that is lacking? Then there is the header. */
-static bool info_header(const char *file, bool json)
+static bool info_header(const char *file, const info_settings *s)
 {
     bly_header header;
     bly_filter *filter;
 
     if (secret_bytes() != NULL || !filter_peek(&header, file)
         || strcmp(header.hash, "siphash") != 0
-        || bly_open(&filter, file, BLY_MAP, NULL) != BLY_ESECRET)
+        || bly_open(&filter, file, BLY_MAP | info_flags(s), NULL)
+           != BLY_ESECRET)
         return false;
-    (json ? info_header_json : info_header_text)(&header, file);
+    (s->json ? info_header_json : info_header_text)(&header, file);
     report_note("note: the keys of '%s' are hashed with a secret: give it by "
                 "--key-file to see more", file);
     return true;
 }
 
-static int info_file(const char *file, bool json)
+static int info_file(const char *file, const info_settings *s)
 {
     bly_filter *filter;
     bly_stat_t stat;
 
-    if (info_header(file, json))
+    if (info_header(file, s))
         return CLI_OK;
-    filter = filter_map(file, 0);
+    filter = filter_map(file, info_flags(s));
     if (filter == NULL)
         return CLI_ERROR;
     bly_stat(&stat, filter);
-    if (json)
+    if (s->json)
         info_json(filter, &stat, file);
     else
         info_text(filter, &stat, file);
@@ -290,7 +299,7 @@ static int info_run(const cli_command *self, int argc, char **argv)
     if (s.json && files.count > 1)
         json_open_array(NULL);
     for (size_t i = 0; i < files.count; i++)
-        if (info_file(files.names[i], s.json) != CLI_OK)
+        if (info_file(files.names[i], &s) != CLI_OK)
             status = CLI_ERROR;
     if (s.json && files.count > 1)
         json_close_array();
@@ -312,8 +321,8 @@ const cli_command cmd_info = {
         "have another.\n\n"
         "Of a filter that is hashed with a secret only the header is shown, "
         "unless --key-file is given.\n\n"
-        "The header is checked, the rest is trusted: 'bloomery check' reads "
-        "and checks everything.",
+        "All of a filter is read, and its checksum compared, before anything "
+        "is shown of it.",
     .options = info_options,
     .examples = info_examples,
     .status = "0 if all files were shown, 2 after an error.",

@@ -77,22 +77,20 @@ static int query_run(const cli_command *self, int argc, char **argv)
     static const ask_how how = { query_ask, ASK_LINES, "asking" };
     ask_job job = { .how = &how };
     cli_operands operands;
-    bly_filter *filter;
     int status = ask_options(self, argc, argv, &job.want, &operands);
 
     if (status == CLI_GO)
         status = query_check(self, &job.want);
     if (status != CLI_GO)
         return status;
-    filter = paged_ask(operands.names[0], job.want.paged);
-    if (filter == NULL)
+    job.filter = damage_open(operands.names[0], &job.want.verify,
+                             job.want.paged);
+    if (job.filter == NULL)
         return CLI_ERROR;
-    job.filter = filter;
     status = ask_run(&job, &operands);
-    query_report(&job, operands.names[0]);
-    if (bly_sync(filter) < 0)          /* a page could not be read */
-        status = filter_error();
-    bly_free(filter);
+    if (!damage_seen())
+        query_report(&job, operands.names[0]);
+    bly_free(job.filter);
     return status;
 }
 
@@ -108,7 +106,9 @@ const cli_command cmd_query = {
         "-v the lines are printed whose key is certainly not there.\n\n"
         "A line without the column of -f has no key: it is not there, and -v "
         "prints it. A file of KEYS that cannot be read is reported, and the "
-        "others are still asked.",
+        "others are still asked.\n\n"
+        CLI_VERIFY_TEXT " A filter that is asked page by page is verified "
+        "page by page.",
     .options = query_options,
     .examples = query_examples,
     .status = "0 if a line was selected, 1 if none was, 2 after an error.",

@@ -52,6 +52,7 @@ typedef struct {
     uint64_t jobs, least;
     const char *key_file;
     bool     invert, count, quiet, summary, json, no_progress, paged;
+    cli_verify verify;
 } ask_settings;
 
 /* Those that all have in common; the last ones of a list. */
@@ -59,6 +60,7 @@ typedef struct {
     CLI_HOW_OPTIONS(ask_settings, how),                                       \
     CLI_JOBS_OPTION(ask_settings, jobs),                                      \
     CLI_SECRET_OPTION(ask_settings, key_file),                                \
+    CLI_VERIFY_OPTIONS(ask_settings, verify),                                 \
     { 0, "no-progress", NULL, CLI_FLAG, offsetof(ask_settings, no_progress),  \
       false, "Show no progress on the terminal." },                           \
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
@@ -86,12 +88,13 @@ typedef struct {
 typedef struct {
     const ask_how    *how;
     ask_settings      want;
-    const bly_filter *filter;
+    bly_filter       *filter;
     cli_lines         lines;
     ask_tally         tally;
     double            seconds;
     bool              unended;  /* the last line printed lacks its end       */
     bool              failed;   /* a file could not be read                  */
+    bool              streams;  /* lines come from a pipe, or so             */
 } ask_job;
 
 /* Read options and operands; CLI_GO, or the status to end with. */
@@ -100,7 +103,7 @@ int ask_options(const cli_command *self, int argc, char **argv,
 
 /* Ask for the keys of all files behind the first operand, and print what is
  * wanted. CLI_OK, CLI_NONE if no key is there (`invert`: if all are), or
- * CLI_ERROR. */
+ * CLI_ERROR; what is summed up is void then if damage_seen. */
 int ask_run(ask_job *job, const cli_operands *operands);
 
 /* `count` and `get` themselves. `ability` is BLY_CAN_COUNT; `lacks`, "does not

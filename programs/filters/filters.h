@@ -6,6 +6,7 @@
  *      secret.c    the secret of --key-file
  *      filter.c    opening, locking and saving of filter files
  *      paged.c     filters that are used in their file
+ *      damage.c    whether a filter that is asked is whole
  *      estimate.c  how many different keys there are, about
  *      feed.c      keys of lines -> into a filter or out, and the report
  *      asked.c     the report on keys that were asked for
@@ -127,9 +128,14 @@ bool filter_same(const char *a, const char *b);
 /* Is so much for --memory possible here? CLI_GO, CLI_ERROR. */
 int paged_memory_check(uint64_t memory);
 
-/* The file to ask: page by page if that is wanted or it is large, or else as
- * filter_map has it. NULL: stderr says why. */
-bly_filter *paged_ask(const char *path, bool wanted);
+/* Bytes. A filter of more than that is large. */
+uint64_t paged_half_memory(void);
+
+/* Does the file hold a large filter that consists of pages? Then it is asked
+ * page by page, each of which is verified. `flags` are added to BLY_PAGED.
+ * NULL: stderr says why. */
+bool paged_large(const char *path);
+bly_filter *paged_ask(const char *path, int flags);
 
 /* Say why the file could not be opened; where its last writer has not closed
  * a paged one, what mends it. */
@@ -175,6 +181,46 @@ void estimate_unite(cli_estimate *into, const cli_estimate *from);
  * many came in all: five standard deviations more, but not more than came. */
 double   estimate_keys(const cli_estimate *e);
 uint64_t estimate_capacity(const cli_estimate *e, uint64_t keys);
+
+/* ==== damage.c ========================================================== */
+
+typedef struct { bool always, never; } cli_verify;
+
+#define CLI_VERIFY_OPTIONS(settings, verify)                                  \
+    { 0, "verify", NULL, CLI_FLAG, offsetof(settings, verify.always), false,  \
+      "Read all of FILE and compare its checksum before the first answer, "   \
+      "whatever its size, as is always done with up to 64 MiB." },            \
+    { 0, "no-verify", NULL, CLI_FLAG, offsetof(settings, verify.never),       \
+      false, "Look at the header of FILE only, and trust the rest." }
+
+/* For the text of a command that asks a filter. */
+#define CLI_VERIFY_TEXT                                                       \
+    "FILE is verified, by a checksum of all of it, where that costs little: "  \
+    "up to 64 MiB before the first answer. A larger one is verified while it " \
+    "is asked, by a thread of its own, once a line has been asked for every "  \
+    "25 bytes of it (of a pipe that is waited for, 4 seconds for every "       \
+    "1e9 bytes do too); if it is damaged an error says at the end that the "   \
+    "answers are void. After less work a note says that it was not verified. " \
+    "--verify and --no-verify decide otherwise."
+
+/* Not both. CLI_GO or CLI_ERROR. */
+int damage_options(const cli_command *command, const cli_verify *want);
+
+/* The filter to ask, mapped, and verified now or later; or NULL, and stderr says
+ * why. One at a time. The same, but large ones, or `paged`, page by page. */
+bly_filter *damage_map(const char *path, const cli_verify *want);
+bly_filter *damage_open(const char *path, const cli_verify *want, bool paged);
+
+/* So many lines have been asked, and a pipe `waits` for more: verify it from now
+ * on, if that is due. */
+void damage_asked(uint64_t lines, bool waits);
+
+/* Has damage been found so far, so that it is of no use to go on? */
+bool damage_seen(void);
+
+/* What there is to say at the end of asking, before the filter is freed:
+ * `status`, or CLI_ERROR if it is damaged. */
+int damage_verdict(bly_filter *filter, int status);
 
 /* ==== feed.c ============================================================ */
 

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static uint64_t paged_half_memory(void)
+uint64_t paged_half_memory(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
 
@@ -65,16 +65,19 @@ static bool paged_look(const char *path, bly_header *header)
 
 /* ==== Asking, adding ==================================================== */
 
-bly_filter *paged_ask(const char *path, bool wanted)
+bool paged_large(const char *path)
 {
     bly_header header;
-    bly_filter *filter;
-    bly_status status;
 
-    if (!wanted && (!paged_look(path, &header)
-                    || header.bytes <= paged_half_memory()))
-        return filter_map(path, 0);
-    status = bly_open(&filter, path, BLY_PAGED, secret_options());
+    return paged_look(path, &header) && header.bytes > paged_half_memory();
+}
+
+bly_filter *paged_ask(const char *path, int flags)
+{
+    bly_filter *filter;
+    bly_status status = bly_open(&filter, path, BLY_PAGED | flags,
+                                 secret_options());
+
     if (status < 0) {
         paged_refuse(path, status);
         return NULL;
