@@ -32,6 +32,7 @@ typedef struct {
     cli_how how;
     bool    invert, count, quiet, summary, json;
     const char *key_file;
+    cli_verify verify;
 } query_settings;
 
 /* A line of the slice: where it ends, and who answers for its key. */
@@ -72,6 +73,7 @@ static const cli_option query_options[] = {
       "The summary as a JSON object." },
     CLI_HOW_OPTIONS(query_settings, how),
     CLI_SECRET_OPTION(query_settings, key_file),
+    CLI_VERIFY_OPTIONS(query_settings, verify),
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
 
@@ -284,6 +286,8 @@ static int query_round(query_job *job, uint64_t from, uint64_t to)
 
     query_empty(job);
     status = job_agree(query_read(job, from, to));
+    if (job_rank == 0)
+        damage_asked(job->tally.asked, false);
     if (status != CLI_GO)
         return status;
     if (job->local)
@@ -339,6 +343,9 @@ static int query_all(query_job *job)
     double start = report_clock();
     int status = query_rounds(job);
 
+    if (job_rank == 0)
+        status = damage_verdict(job->filter, status);
+    status = job_agree(status);
     if (status != CLI_GO)
         return status;
     job->tally.asked = job_sum(job->tally.asked);
@@ -366,6 +373,8 @@ static int query_check(const cli_command *self, const query_settings *s,
     if ((s->json || s->summary) && (s->invert || s->count || s->quiet))
         return options_wrong(self, "a summary counts all keys; it excludes -v, "
                                    "-c and -q");
+    if (damage_options(self, &s->verify) != CLI_GO)
+        return CLI_ERROR;
     return secret_read(s->key_file);
 }
 
@@ -386,7 +395,7 @@ static int query_open(query_job *job)
 {
     if (query_check_file(job->file) != CLI_GO)
         return CLI_ERROR;
-    job->filter = filter_map(job->file, 0);
+    job->filter = damage_map(job->file, &job->want->verify);
     if (job->filter == NULL)
         return CLI_ERROR;
     job->local = filter_can(job->filter, BLY_CAN_LOCAL);
@@ -461,7 +470,9 @@ const cli_command cmd_query = {
         "of the keys that fall into it: so the filter may be as large as the "
         "memory of all machines together. Of others each rank uses all.\n\n"
         "A line without the column of -f has no key: it is not there, and -v "
-        "prints it. A file that cannot be read by any one rank ends the job.",
+        "prints it. A file that cannot be read by any one rank ends the job.\n\n"
+        CLI_VERIFY_TEXT " A larger one is verified by rank 0 alone, and by the "
+        "lines that this asks.",
     .options = query_options,
     .examples = query_examples,
     .status = "0 if a line was selected, 1 if none was, 2 after an error.",

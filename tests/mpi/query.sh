@@ -66,7 +66,26 @@ check 'and that nothing was sent, for a filter without local keys' \
     grep -q '^sent  *0 bytes by 4 ranks' out
 
 # ---- failure ----------------------------------------------------------------
+# ---- damage -------------------------------------------------------------------
 RANKS=2
+for kind in blocked xor; do
+    cp $kind.bly $kind.bad
+    printf 'XYZ' | dd of=$kind.bad bs=1 seek=1000 conv=notrunc 2>/dev/null
+    try query -c -f 1 $kind.bad a
+    refused "a damaged filter: $kind" 'bad: the payload is damaged'
+    try query -c -f 1 --no-verify $kind.bad a
+    status_is "and --no-verify: $kind" 0
+done
+one build -n 57M -k blocked -o large.bly a
+try query -c large.bly a
+note 'a large filter and little work' 'was not verified, .*: give --verify'
+try query -c --no-verify large.bly a
+out_is 'and --no-verify' 0 '9001\n'
+printf 'XYZ' | dd of=large.bly bs=1 seek=30000000 conv=notrunc 2>/dev/null
+try query -c --verify large.bly a
+refused 'a large one that is damaged' 'large\.bly: the payload is damaged'
+
+# -------------------------------------------------------------------------------
 try query blocked.bly a missing
 refused 'a file that is not there' "cannot read 'missing'"
 try query missing.bly a
