@@ -137,6 +137,20 @@ try build -o - a
 refused 'a filter to standard output' 'give -o a file'
 try build -o a -k blocked a
 refused 'the output among the keys' "'a' is the output"
+echo 'a letter' >letter
+cp letter before
+try build -o letter a
+refused 'an output that is no filter' "'letter' is there and is no filter: "
+is_still 'an output that is no filter' letter
+try build --force -o letter a
+status_is '--force' 0
+cp one.bly before
+for more in '' '-k blocked -P'; do
+    # shellcheck disable=SC2086  # a list of words
+    try build $more -n 9 -f 9 -o one.bly a
+    refused "no line with a key $more" 'no line has a key: '
+    is_still "no line with a key $more" one.bly
+done
 try build -o none.bly c
 note 'no keys' 'no keys: the filter is empty'
 try build -o new.bly -f 99 a
