@@ -190,11 +190,10 @@ static int dedup_filter(dedup_job *job, uint64_t total)
 }
 
 /* A filter that was planned for fewer lines drops more than it should. */
-static void dedup_warn(const dedup_job *job)
+static void dedup_warn(const dedup_job *job, const bly_stat_t *now)
 {
-    bly_stat_t stat;
+    const bly_stat_t stat = *now;
 
-    bly_stat(&stat, job->filter);
     if (stat.rate > 1.1 * job->want->rate && isinf(stat.distinct))
         report_note("warning: more lines than can be told are in a filter "
                     "planned for %s: the last new ones were dropped at a rate "
@@ -218,6 +217,7 @@ static int dedup_by_filter(const dedup_settings *s,
     static const cli_work work = { sizeof(dedup_rows), dedup_work,
                                    dedup_commit, dedup_clean };
     dedup_job job = { .want = s };
+    bly_stat_t stat = { .rate = 0 };
     uint64_t total;
     int status;
 
@@ -230,8 +230,11 @@ static int dedup_by_filter(const dedup_settings *s,
     status = work_run(&job.lines, &work, &job, work_jobs(s->jobs));
     progress_end();
     lines_close(&job.lines);
+    if (bly_stat(&stat, job.filter) < 0)
+        status = filter_error();
+    job.tally.rate = stat.rate > s->rate ? stat.rate : s->rate;
     if (status == CLI_GO && s->kind != NULL)
-        dedup_warn(&job);
+        dedup_warn(&job, &stat);
     bly_free(job.filter);
     *tally = job.tally;
     return status == CLI_GO && !job.failed ? CLI_OK : CLI_ERROR;
@@ -262,18 +265,28 @@ static void dedup_tell_way(const dedup_settings *s, const dedup_tally *tally,
                  ? "in memory" : report_bytes(tally->spilled).text);
     else
         snprintf(text, room, "at most %s of the new lines were dropped",
-                 report_percent(s->rate).text);
+                 report_percent(tally->rate).text);
 }
 
-/* Of n new lines n * (1 - rate) were printed. */
+/* Of n new lines n * (1 - rate) were printed, if the rate was that all the
+ * time; of a chance below one in a thousand that one was lost nothing is said.
+ * A filter in which every bit is set drops all. */
 static void dedup_tell_loss(const dedup_settings *s, const dedup_tally *tally)
 {
-    double lost = (double)tally->kept * s->rate / (1 - s->rate);
+    const char *instead = s->approximate && s->window == 0
+                        ? ": leave out --approximate to drop none" : "";
+    double lost = (double)tally->kept * tally->rate / (1 - tally->rate);
 
-    report_note("note: about %s new lines may have been dropped (%s of the "
-                "different ones): leave out --approximate to drop none",
-                lost < 0.5 ? "0" : report_estimate(lost).text,
-                report_percent(s->rate).text);
+    if (tally->rate > 0.5)
+        report_note("note: most new lines were dropped, at a rate of up to "
+                    "%s%s", report_percent(tally->rate).text, instead);
+    else if (lost >= 1)
+        report_note("note: up to about %s new lines may have been dropped "
+                    "(%s of the different ones)%s", report_estimate(lost).text,
+                    report_percent(tally->rate).text, instead);
+    else if (lost >= 0.001)
+        report_note("note: a new line may have been dropped, with a chance of "
+                    "%s%s", report_percent(lost).text, instead);
 }
 
 static void dedup_report(const dedup_settings *s, const dedup_tally *tally,
@@ -294,7 +307,7 @@ static void dedup_report(const dedup_settings *s, const dedup_tally *tally,
                     "-f and -t", report_count(tally->keyless).text,
                     tally->keyless == 1 ? "line has" : "lines have",
                     tally->keyless == 1 ? "was" : "were");
-    if (s->approximate && s->window == 0)
+    if (s->approximate)
         dedup_tell_loss(s, tally);
 }
 
@@ -321,6 +334,10 @@ static int dedup_check_kind(const dedup_settings *s)
     if (!filter_kind_can(s->kind, BLY_CAN_ADD))
         return report_error("no line can be added to kind %s: see 'bloomery "
                             "kinds' for those that can add", s->kind);
+    if (filter_kind_can(s->kind, BLY_CAN_FORGET))
+        return report_error("kind %s forgets lines, which would be printed "
+                            "again: give --window N, how many to remember",
+                            s->kind);
     return CLI_GO;
 }
 

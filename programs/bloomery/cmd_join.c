@@ -96,6 +96,12 @@ static int join_check(const cli_command *self, const join_settings *s,
     if (s->how.separator >= 0 && s->how.field == 0 && s->list_field == 0)
         return options_wrong(self, "-t says what lies between columns, but no "
                                    "column is chosen: give -f N or -F N too");
+    if (s->how.crlf && s->how.null)
+        return options_wrong(self, "--crlf is about lines that end with a "
+                                   "newline: it excludes -0");
+    if (!s->count
+        && output_check_inputs(operands->names, operands->count) != CLI_GO)
+        return CLI_ERROR;
     return secret_read(s->key_file);
 }
 
@@ -112,6 +118,7 @@ static int join_start(const cli_command *self, int argc, char **argv)
         status = join_check(self, &s, &operands);
     if (status != CLI_GO)
         return status;
+    s.no_progress |= !s.count && !progress_apart();
     want = (join_want){ .lines = s.how, .list = s.how, .jobs = s.jobs,
                         .memory = s.memory > 0 ? s.memory : JOIN_MEMORY,
                         .anti = s.anti, .count = s.count,

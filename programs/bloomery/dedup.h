@@ -8,6 +8,7 @@
  *      runs.c       the keys of full tables, sorted, in a temporary file
  *      decide.c     parts of the keys, each decided by a table of its own
  *      stream.c     exactly, in one pass
+ *      stamp.c      is a file that is read again what it was?
  *      exact.c      exactly, in two or three passes
  *      cmd_dedup.c  the command
  *      join.c       lines whose key is in another list, exactly
@@ -21,6 +22,7 @@
 #include "bloomery/command.h"
 
 #include <pthread.h>
+#include <sys/stat.h>
 
 /* ==== rows.c ============================================================ */
 
@@ -288,6 +290,7 @@ typedef struct {
     uint64_t lines, kept, keyless;
     unsigned passes;            /* over the input                          */
     uint64_t spilled;           /* bytes that went to a temporary file     */
+    double   rate;              /* of a filter, at its end at most         */
 } dedup_tally;
 
 /* ==== stream.c ========================================================== */
@@ -295,6 +298,13 @@ typedef struct {
 /* Print the first occurrences of all lines, each as it comes. CLI_GO or
  * CLI_ERROR. */
 int stream_run(const exact_want *want, cli_lines *lines, dedup_tally *tally);
+
+/* ==== stamp.c =========================================================== */
+
+/* What the file is now; false: nothing, it cannot be looked at. */
+bool stamp_take(struct stat *stamp, const char *path);
+/* Is it that still? */
+bool stamp_holds(const struct stat *stamp, const char *path);
 
 /* ==== exact.c =========================================================== */
 

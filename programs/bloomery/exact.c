@@ -157,21 +157,13 @@ static int exact_commit(exact_job *job, const cli_worker *w)
 
 /* ==== Files that stay as they are ======================================= */
 
-static bool exact_stat(const exact_job *job, size_t i, struct stat *about)
-{
-    const char *path = job->lines.paths[i];
-
-    return (strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, about)
-                                   : stat(path, about)) == 0;
-}
-
 static bool exact_stamp(exact_job *job)
 {
     size_t n = job->lines.count;
 
     job->stamps = calloc(n, sizeof *job->stamps);
     for (size_t i = 0; job->stamps != NULL && i < n; i++)
-        (void)exact_stat(job, i, &job->stamps[i]);
+        (void)stamp_take(&job->stamps[i], job->lines.paths[i]);
     return job->stamps != NULL;
 }
 
@@ -184,16 +176,9 @@ static int exact_changed(const char *path)
 /* Is every file what it was? CLI_GO or CLI_ERROR. */
 static int exact_check(const exact_job *job)
 {
-    for (size_t i = 0; job->spool < 0 && i < job->lines.count; i++) {
-        const struct stat *was = &job->stamps[i];
-        struct stat is;
-
-        if (!exact_stat(job, i, &is) || is.st_dev != was->st_dev
-            || is.st_ino != was->st_ino || is.st_size != was->st_size
-            || is.st_mtim.tv_sec != was->st_mtim.tv_sec
-            || is.st_mtim.tv_nsec != was->st_mtim.tv_nsec)
+    for (size_t i = 0; job->spool < 0 && i < job->lines.count; i++)
+        if (!stamp_holds(&job->stamps[i], job->lines.paths[i]))
             return exact_changed(job->lines.paths[i]);
-    }
     return CLI_GO;
 }
 

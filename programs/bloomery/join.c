@@ -36,6 +36,8 @@ typedef struct {
     const join_want *want;
     cli_lines    lines;         /* of this pass                            */
     off_t        start;         /* of standard input; -1: it is a pipe     */
+    const cli_operands *names;  /* of LINES and LIST, as they were given   */
+    struct stat  stamps[2];     /* of what is read twice, before that      */
     size_t       jobs;
     uint64_t     total;         /* bytes of the pass; 0: not known         */
     bly_filter  *hasher;        /* whose hash function and seed            */
@@ -76,6 +78,7 @@ static int join_pass(join_job *job, const cli_how *how,
     if (job->start >= 0 && strcmp(one.names[0], "-") == 0)
         lseek(STDIN_FILENO, job->start, SEEK_SET);
     lines_open(&job->lines, how, &one, 0, true);
+    lines_name(&job->lines, &(cli_operands){ job->names->names + i, 1 }, 0);
     job->total = lines_size(&job->lines);
     progress_start(what, job->total, job->want->progress);
     status = work_run(&job->lines, work, job, job->jobs);
@@ -333,11 +336,19 @@ static int join_part_lines_commit(void *argument, cli_worker *w)
     return status;
 }
 
-static int join_changed(void)
+/* The lines were not those of the pass before, though no file shows it. */
+static int join_changed(const join_job *job, size_t i)
 {
-    return report_error("the lines were changed while they were read: the "
-                        "output is not complete: try again with a copy of "
-                        "them");
+    return report_error("'%s' was changed while it was read: the output is not "
+                        "complete: try again with a copy of it",
+                        job->names->names[i]);
+}
+
+static int join_check_stamp(const join_job *job, const cli_operands *operands,
+                            size_t i)
+{
+    return stamp_holds(&job->stamps[i], operands->names[i])
+         ? CLI_GO : join_changed(job, i);
 }
 
 static int join_decided_commit(void *argument, cli_worker *w)
@@ -354,7 +365,7 @@ static int join_decided_commit(void *argument, cli_worker *w)
 
         if (!decide_next(&job->parts, rows->hashes[row], &in, &count))
             return spill_failed(&job->parts.store) ? CLI_ERROR
-                                                   : join_changed();
+                                                   : join_changed(job, 0);
         rows->drop[row] = in == job->want->anti;
     }
     return status == CLI_GO ? join_print(job, w) : status;
@@ -389,18 +400,25 @@ static int join_in_parts(join_job *job, const cli_operands *operands)
     const join_want *want = job->want;
     int status = join_parts_open(job);
 
+    (void)stamp_take(&job->stamps[0], operands->names[0]);
     if (status == CLI_GO)
         status = join_pass(job, &want->list, operands, 1, &list,
                            "parting the list");
     if (status == CLI_GO)
+        status = join_check_stamp(job, operands, 1);
+    if (status == CLI_GO)
         status = join_pass(job, &want->lines, operands, 0, &lines,
                            "parting the lines");
+    if (status == CLI_GO)
+        status = join_check_stamp(job, operands, 0);
     if (status == CLI_GO)
         status = decide_run(&job->parts, job->jobs, want->progress);
     if (status == CLI_GO)
         status = join_pass(job, &want->lines, operands, 0, &print, "printing");
+    if (status == CLI_GO)
+        status = join_check_stamp(job, operands, 0);
     if (status == CLI_GO && job->tally->lines != job->lines_first)
-        status = join_changed();
+        status = join_changed(job, 0);
     decide_close(&job->parts);
     return status;
 }
@@ -412,7 +430,10 @@ static int join_in_parts(join_job *job, const cli_operands *operands)
 static int join_all(join_job *job, const cli_operands *operands)
 {
     sketch_reread again;
-    int status = join_list(job, operands);
+    int status;
+
+    (void)stamp_take(&job->stamps[1], operands->names[1]);
+    status = join_list(job, operands);
 
     if (status != CLI_GO)
         return status;
@@ -434,7 +455,7 @@ int join_run(const join_want *want, const cli_operands *operands,
     char *names[2] = { operands->names[0], operands->names[1] };
     join_job job = { .want = want, .jobs = work_jobs(want->jobs),
                      .start = lseek(STDIN_FILENO, 0, SEEK_CUR),
-                     .tally = tally };
+                     .names = operands, .tally = tally };
     sketch_reread list;
     int status = reread_open(&list, operands, 1);
 

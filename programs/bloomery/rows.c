@@ -84,13 +84,33 @@ static size_t rows_alike(const dedup_rows *r, size_t from)
     return to;
 }
 
+/* A kind that removes takes a key again as often as it comes, and would be full
+ * of repeats: only a key that is not there is added. */
+static bool rows_add_once(dedup_rows *r, bly_filter *filter, size_t from,
+                          size_t to)
+{
+    for (size_t i = from; i < to; i++) {
+        r->drop[i] = bly_contains_hash(filter, r->hashes[i]);
+        if (!r->drop[i] && bly_add_hash(filter, r->hashes[i]) < 0)
+            return false;
+    }
+    return true;
+}
+
+static bool rows_add_all(dedup_rows *r, bly_filter *filter, size_t from,
+                         size_t to)
+{
+    if (filter_can(filter, BLY_CAN_REMOVE))
+        return rows_add_once(r, filter, from, to);
+    return bly_add_many(filter, r->hashes + from, to - from, r->drop + from,
+                        NULL) >= 0;
+}
+
 int rows_add(dedup_rows *r, bly_filter *filter)
 {
     for (size_t from = 0, to; from < r->n; from = to) {
         to = rows_alike(r, from);
-        if (r->keys[from].data != NULL
-            && bly_add_many(filter, r->hashes + from, to - from,
-                            r->drop + from, NULL) < 0)
+        if (r->keys[from].data != NULL && !rows_add_all(r, filter, from, to))
             return filter_error();
     }
     return CLI_GO;

@@ -164,6 +164,21 @@ try join -M 10 lines list
 refused 'too little memory' '1M or more'
 try join -t , lines list
 refused '-t without a column' 'give -f N or -F N'
+try join -0 --crlf lines list
+refused '--crlf -0' 'excludes -0'
+cp lines itself
+for pair in 'itself list' 'list itself' '- list'; do
+    # shellcheck disable=SC2086
+    timeout 60 "$BLOOMERY" join $pair <itself >>itself 2>err
+    echo $? >status
+    : >out
+    refused "its own output as input: $pair" 'is the input and the output: send'
+    check "its own output as input: $pair: nothing is added" cmp -s lines itself
+done
+head -c 3000 many | gzip -c | head -c 300 >cut.gz
+# shellcheck disable=SC2002
+cat cut.gz | try join lines -
+refused 'a damaged pipe is named' 'standard input is damaged'
 (
     TMPDIR=/nowhere/at/all
     export TMPDIR
@@ -196,10 +211,25 @@ cat <&4 >/dev/null
 exec 4<&-
 wait
 if [ "$(cat status)" = 2 ] && [ "$(wc -l <err)" -eq 1 ] \
-    && grep -q 'changed while they were read: .*: try again' err; then
+    && grep -q "'moving' was changed while it was read: .*: try again" err; then
     pass 'in parts: lines that change are an error'
 else
     fail 'in parts: lines that change are an error' "$(details)"
 fi
+
+# LIST is another before it is read again: LINES is a pipe, which is copied
+# between.
+cp half moving
+rm held
+mkfifo held
+{ "$BLOOMERY" join -M 1M held moving >out 2>err; echo $? >status; } &
+exec 4>held
+echo one line >&4
+cp list other
+mv other moving
+exec 4>&-
+wait
+refused 'in parts: a list that changes is an error' \
+    "'moving' was changed while it was read"
 
 finish

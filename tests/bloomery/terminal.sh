@@ -24,7 +24,7 @@ try build -n 10 -o f.bly keys
 silent 'build'
 
 printf 'ant\r\nbee\r\ncat\r\n' >want
-for command in 'dedup --window 100' 'dedup --exact' 'query f.bly' \
+for command in 'dedup --window 100 -p 1e-9' 'dedup --exact' 'query f.bly' \
     'diff other.bly'; do
     try build -n 10 -o other.bly /dev/null
     shown 80 "sh slowly | '$BLOOMERY' $command"
