@@ -3,7 +3,8 @@
  * A filter must know beforehand how many keys it will hold. Without -n the
  * keys are counted first, and the different ones estimated. Their hashes are
  * held meanwhile; where they are too many, or the kind needs more than those,
- * the files are read again, and so must be such as can be. Floor 8; includes command.h and <bloomery.h> only.
+ * the files are read again, and so must be such as can be. Floor 8; includes
+ * command.h and <bloomery.h> only.
  */
 #include "bloomery/command.h"
 

@@ -1,9 +1,10 @@
 /* cmd_dedup.c - `bloomery dedup`: the first occurrence of each line.
  *
  * Exactly (exact.c, the default), by a filter that grows (--approximate), or by
- * one that forgets (--window). By a filter all threads split lines and hash keys;
- * whether a key is new is asked, and answered by adding it, in the order of the
- * input, a whole chunk at a time. Floor 8; includes dedup.h and <bloomery.h> only.
+ * one that forgets (--window). By a filter all threads split lines and hash
+ * keys; whether a key is new is asked, and answered by adding it, in the order
+ * of the input, a whole chunk at a time. Floor 8; includes dedup.h and
+ * <bloomery.h> only.
  */
 #include "bloomery/dedup.h"
 
@@ -401,12 +402,12 @@ const cli_command cmd_dedup = {
         "sorted. No new line is lost and none comes twice: lines are compared "
         "byte by byte.\n\n"
         "A pipe is read in one pass, and each new line is printed at once: the "
-        "different lines are kept in memory, and those that do not fit --memory "
-        "in a temporary file, where only those lines are looked for that a "
-        "filter in memory takes for repeated. Files are read two or three "
-        "times, which is quicker and takes less memory: first a filter finds "
-        "the lines that are perhaps repeated, and then only these are compared. "
-        "-v says how many passes there were.\n\n"
+        "different lines are kept in memory, and those that do not fit "
+        "--memory in a temporary file, where only those lines are looked for "
+        "that a filter in memory takes for repeated. Files are read two or "
+        "three times, which is quicker and takes less memory: first a filter "
+        "finds the lines that are perhaps repeated, and then only these are "
+        "compared. -v says how many passes there were.\n\n"
         "With --approximate a filter alone tells whether a line is new. No "
         "repeated line is ever printed; of the new ones a small share, at most "
         "the RATE of -p, is taken for repeated ones by accident and dropped. "

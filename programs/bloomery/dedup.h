@@ -176,9 +176,9 @@ void table_prefetch_key(const dedup_table *table, uint64_t hash);
  * False: there are no more. */
 bool table_count(const dedup_table *table, size_t *at, uint64_t *count);
 
-/* Sort the keys by the 24 bits above the low 32 of their hashes, in the place of
- * the slots: until table_clear nothing may be added. Then key number i, and to
- * ask the processor for it some keys ahead. */
+/* Sort the keys by the 24 bits above the low 32 of their hashes, in the place
+ * of the slots: until table_clear nothing may be added. Then key number i, and
+ * to ask the processor for it some keys ahead. */
 void table_sort(dedup_table *table);
 bly_key table_key(const dedup_table *table, uint64_t i);
 void table_prefetch_sorted(const dedup_table *table, uint64_t i);

@@ -53,17 +53,33 @@ static bool stream_work(void *argument, cli_worker *w)
     return true;
 }
 
-/* Would the table with all keys of the chunk take more than its memory? A key
- * takes its place in the chunk, where its end makes up for its length. */
+/* How many keys the table needs slots for: with the chunk's, or for twice as
+ * many if it must grow, as long as the slots take a quarter of the memory at
+ * most. Growing less often is quicker. */
+static uint64_t stream_keys(const stream_job *job, const stream_own *own)
+{
+    const dedup_table *table = &job->table;
+    uint64_t keys = table->keys + own->rows.n;
+
+    return table_room_for(table, keys) > table->room
+        && table_room_for(table, 2 * keys) * sizeof *table->slots
+           <= job->want->memory / 4 ? 2 * keys : keys;
+}
+
+/* Would the table with all keys of the chunk take more than its memory, or than
+ * its places and slots can tell? A key takes its place in the chunk, where its
+ * end makes up for its length. */
 static bool stream_full(const stream_job *job, const cli_worker *w)
 {
     const stream_own *own = w->own;
     const dedup_table *table = &job->table;
-    uint64_t room = table_room_for(table, table->keys + own->rows.n);
+    uint64_t room = table_room_for(table, stream_keys(job, own));
+    uint64_t keys = table->keys + own->rows.n;
+    uint64_t bytes = table->used + w->chunk.length;
 
     return table->keys > 0
-        && room * sizeof *table->slots + table->used + w->chunk.length
-           > job->want->memory;
+        && (room * sizeof *table->slots + bytes > job->want->memory
+            || table_bytes(keys, bytes) == UINT64_MAX);
 }
 
 /* The runs that the worker has not seen. */
@@ -119,8 +135,7 @@ static int stream_commit(void *argument, cli_worker *w)
         status = stream_look(job, own);
     if (status != CLI_GO)
         return status;
-    if (!table_reserve(&job->table, job->table.keys + own->rows.n,
-                       w->chunk.length)
+    if (!table_reserve(&job->table, stream_keys(job, own), w->chunk.length)
         || !stream_add(job, &own->rows))
         return work_no_memory();
     job->tally.lines += own->rows.n;
@@ -131,7 +146,7 @@ static int stream_commit(void *argument, cli_worker *w)
 
 static int stream_open(stream_job *job)
 {
-    enum { KEYS = 1 << 13, BYTES = 1 << 18 };
+    enum { KEYS = 1 << 13, BYTES = 1 << 22 };   /* of large pages */
     bly_spec spec = { .capacity = 1, .rate = 0.5, .hash = secret_hash(),
                       .secret = secret_bytes() };
 

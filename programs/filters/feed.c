@@ -455,6 +455,7 @@ enum { FEED_KEPT = 1 << 23 };
 typedef struct {
     cli_fed     *sum;
     cli_counted *counted;       /* NULL: only keys are counted             */
+    uint64_t     total;         /* bytes of input                          */
     bool         many;          /* too many to be kept                     */
 } feed_counting;
 
@@ -501,14 +502,25 @@ static bool feed_count_work(void *argument, cli_worker *w)
     return true;
 }
 
-/* Hold the chunk's hashes, as long as there are few; false: no memory. */
-static bool feed_count_keep(feed_counting *job, const feed_counted *own)
+/* Are there too many, or will there be, if all chunks are like the first? */
+static bool feed_count_many(const feed_counting *job, const cli_worker *w)
 {
+    const feed_counted *own = w->own;
+    double each = (double)own->keys / (double)w->chunk.length;
+
+    return job->counted->n + own->keys > FEED_KEPT
+        || (job->sum->keys == 0 && each * (double)job->total > FEED_KEPT);
+}
+
+/* Hold the chunk's hashes, as long as there are few; false: no memory. */
+static bool feed_count_keep(feed_counting *job, const cli_worker *w)
+{
+    const feed_counted *own = w->own;
     cli_counted *all = job->counted;
     size_t n = (size_t)own->keys, room = all->room + all->room / 2 + n;
 
     estimate_unite(&all->different, &own->different);
-    if (!job->many && all->n + n > FEED_KEPT) {
+    if (!job->many && feed_count_many(job, w)) {
         job->many = true;
         free(all->hashes);
         all->hashes = NULL;
@@ -532,7 +544,7 @@ static int feed_count_commit(void *argument, cli_worker *w)
 
     if (w->chunk.error != 0)
         return lines_refuse(w->chunk.path, w->chunk.error);
-    if (w->failed || (job->counted != NULL && !feed_count_keep(job, own)))
+    if (w->failed || (job->counted != NULL && !feed_count_keep(job, w)))
         return work_no_memory();
     job->sum->keys += own->keys;
     job->sum->keyless += own->keyless;
@@ -561,6 +573,7 @@ int feed_count(cli_lines *lines, size_t jobs, bool progress, cli_fed *out,
     if (status == CLI_ERROR)
         return status;
     *out = (cli_fed){ .keys = 0 };
+    job.total = total;
     progress_start("counting", total, progress);
     status = work_run(lines, &work, &job, jobs);
     progress_end();
