@@ -83,15 +83,15 @@ format() {
     out_is "$format: what was added is there" 0 "$total\n"
     size=$(wc -c <one)
     for cut in 3 $((size / 2)) $((size - 1)); do
-        head -c "$cut" one >cut
+        head -c "$cut" one >short
         [ "$cut" -ge 10 ] || [ "$format" = gzip ] || continue
-        keeps "$format: build of $cut bytes" "'cut' is damaged: .* early: " \
-            of.bly build -o of.bly cut
-        try query -c k.bly cut
+        keeps "$format: build of $cut bytes" "'short' is damaged: .* early: " \
+            of.bly build -o of.bly short
+        try query -c k.bly short
         status_is "$format: query of $cut bytes" 2
-        check "$format: and it names the file" grep -q "'cut' is damaged" err
+        check "$format: and it names the file" grep -q "'short' is damaged" err
         # shellcheck disable=SC2002
-        cat cut | keeps "$format: build, a pipe of $cut bytes" \
+        cat short | keeps "$format: build, a pipe of $cut bytes" \
             'standard input is damaged' of.bly build -n 1M -o of.bly
     done
     cp one bad
