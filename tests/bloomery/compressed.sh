@@ -1,0 +1,213 @@
+# compressed.sh - compressed keys are read as what they hold, or refused.
+# shellcheck source=lib.sh
+. "$1/lib.sh"
+
+seq 1 "$(work 300000 40000)" >keys
+sed 's/^/no/' keys >none
+cat keys none >both
+n=$(wc -l <keys)
+total=$(wc -l <both)
+try build -p 1e-9 -o k.bly keys
+silent 'build'
+
+# ---- what is known, and not read ---------------------------------------------
+for kind in 'compress:\037\235\220' 'lzip:LZIP\001' 'zip:PK\003\004' \
+    '7-zip:7z\274\257\047\034'; do
+    printf '%b\n' "$(printf '%s' "${kind#*:}" | sed 's/\\/\\0/g')" >other
+    try query k.bly other
+    refused "${kind%%:*} is known" "'other' is compressed by ${kind%%:*}, .*pipe"
+done
+gzip -c keys >keys.gz
+try query k.bly keys.gz
+if [ "$(cat status)" = 2 ]; then      # built without BLY_DECOMPRESS
+    refused 'gzip is known' "'keys.gz' is compressed by gzip, which is not read"
+    finish
+fi
+
+# ---- compressed: every format, every way in ---------------------------------
+# format NAME COMMAND...: the checks for what COMMAND writes to stdout.
+format() {
+    format=$1
+    shift
+    if ! command -v "$1" >/dev/null; then
+        skip "$format" "there is no $1"
+        return
+    fi
+    "$@" <keys >one
+    "$@" <none >two
+    "$@" </dev/null >zero
+    cat one zero two >members
+    try query k.bly one
+    check "$format: query prints the lines" cmp -s out keys
+    for file in one members; do
+        wanted=$n
+        cp keys plain
+        [ $file = one ] || cp both plain
+        try query -c k.bly $file
+        out_is "$format: query $file" 0 "$wanted\n"
+        try query -c k.bly <$file
+        out_is "$format: query, stdin is a file, $file" 0 "$wanted\n"
+        # shellcheck disable=SC2002  # a pipe is what is tested
+        cat $file | try query -c k.bly
+        out_is "$format: query, a pipe, $file" 0 "$wanted\n"
+        # shellcheck disable=SC2002
+        cat $file | dd bs=7 2>/dev/null | try query -c k.bly
+        out_is "$format: query, some bytes at a time, $file" 0 "$wanted\n"
+        for way in '' --exact; do
+            # shellcheck disable=SC2086  # an option or none
+            try dedup --approximate -p 1e-9 $way $file
+            [ -z "$way" ] || try dedup --exact $file
+            check "$format: dedup $way $file" cmp -s out plain
+        done
+        try dedup --exact <$file
+        check "$format: dedup --exact, stdin is a file, $file" cmp -s out plain
+        # shellcheck disable=SC2002
+        cat $file | try dedup --exact
+        check "$format: dedup --exact, a pipe, $file" cmp -s out plain
+    done
+    try build -p 1e-9 -o of.bly one
+    silent "$format: build counts its keys"
+    try build -p 1e-9 -o in.bly <one
+    silent "$format: build counts those of stdin"
+    check "$format: the filter is that of the keys" cmp -s k.bly of.bly
+    check "$format: and that of stdin too" cmp -s k.bly in.bly
+    # shellcheck disable=SC2002
+    cat one | try build -p 1e-9 -o no.bly
+    refused "$format: keys of a pipe are not counted" 'give -n'
+    try build -k fuse -o fuse.bly one
+    silent "$format: build of a kind that is built at once"
+    try build -p 1e-9 -n "$total" -o both.bly two
+    try add both.bly one
+    silent "$format: add"
+    try query -c both.bly both
+    out_is "$format: what was added is there" 0 "$total\n"
+    size=$(wc -c <one)
+    for cut in 3 $((size / 2)) $((size - 1)); do
+        head -c "$cut" one >short
+        [ "$cut" -ge 10 ] || [ "$format" = gzip ] || continue
+        keeps "$format: build of $cut bytes" "'short' is damaged: .* early: " \
+            of.bly build -o of.bly short
+        try query -c k.bly short
+        status_is "$format: query of $cut bytes" 2
+        check "$format: and it names the file" grep -q "'short' is damaged" err
+        # shellcheck disable=SC2002
+        cat short | keeps "$format: build, a pipe of $cut bytes" \
+            'standard input is damaged' of.bly build -n 1M -o of.bly
+    done
+    cp one bad
+    printf 'XXXXXXXXXXXXXXXX' |
+        dd of=bad bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
+    # bzip2 gives what is wrong before it says so.
+    keeps "$format: damaged in the middle" "'bad' is (damaged|no text): " of.bly \
+        build -o of.bly bad
+    { cat one; echo garbage; } >bad
+    keeps "$format: garbage behind the end" \
+        "'bad' is damaged: behind what $format .* something else" of.bly \
+        build -o of.bly bad
+    { cat one; head -c 1000 /dev/zero; } >padded
+    try query -c k.bly padded
+    out_is "$format: zeros behind the end are none" 0 "$n\n"
+    try dedup --exact bad
+    refused "$format: dedup --exact prints nothing of what is damaged" damaged
+    try query -q k.bly one none
+    silent "$format: query -q stops early"
+    try query --no-decompress k.bly one
+    refused "$format: --no-decompress leaves no text" "'one' is no text: "
+    try dedup --no-decompress --text --exact one
+    cp out bytes
+    try dedup --no-decompress --text --exact bytes
+    check "$format: and --text takes its bytes" cmp -s out bytes
+    check "$format: which are few" [ "$(wc -c <out)" -le $((size + 1)) ]
+}
+format gzip gzip -c
+format zstd zstd -qc
+format xz xz -0c
+format bzip2 bzip2 -c
+format lz4 lz4 -qc
+
+mkfifo pipe
+cat keys.gz >pipe &
+try query -c k.bly pipe
+out_is 'a named pipe' 0 "$n\n"
+wait
+cp keys.gz named.txt
+try query -c k.bly named.txt
+out_is 'the name does not matter' 0 "$n\n"
+cp keys named.gz
+try query -c k.bly named.gz
+out_is 'nor for a file of lines' 0 "$n\n"
+try query -c k.bly keys keys.gz keys
+out_is 'between other files' 0 "$((3 * n))\n"
+try query k.bly keys.gz
+check 'what is printed are the lines' cmp -s out keys
+: | gzip -c >nothing.gz
+try query -c k.bly nothing.gz
+out_is 'nothing, compressed' 1 '0\n'
+try build -o new.bly nothing.gz
+note 'and a filter of it' 'no keys: the filter is empty'
+printf 'a\nb' | gzip -c >unended.gz
+try dedup unended.gz unended.gz
+out_is 'lines without an end do not stick together' 0 'a\nb\n'
+gzip -c <keys.gz | gzip -dc >again.gz
+try query -c k.bly again.gz
+out_is 'as gzip gives it back' 0 "$n\n"
+printf 'BZh\n1\n' >bzh
+try query k.bly bzh
+out_is 'text that begins nearly like bzip2' 0 '1\n'
+printf 'B' >b
+try dedup b
+out_is 'and text that ends where it might' 0 'B\n'
+
+# A reader that stops early ends, though its writer does not. (With more threads
+# another one may wait for more lines, as of any pipe.)
+if command -v timeout >/dev/null; then
+    mkfifo slow
+    (gzip -c keys; exec sleep 100) >slow &
+    writer=$!
+    timeout 60 "$BLOOMERY" query -q -j 1 k.bly slow
+    echo $? >status
+    : >out
+    : >err
+    status_is 'query -q of a pipe that stays open' 0
+    kill $writer 2>/dev/null
+    wait $writer 2>/dev/null
+else
+    skip 'a pipe that stays open' 'there is no timeout'
+fi
+
+# ---- other commands ---------------------------------------------------------
+sed '$d' keys >less
+gzip -c less >less.gz
+for option in '-d 10' ''; do
+    # shellcheck disable=SC2086  # options
+    try sketch $option -o s.bly less.gz
+    silent "sketch $option"
+    try diff s.bly keys.gz
+    out_is "sketch $option, diff" 1 "$(tail -n 1 keys)\n"
+    try diff s.bly <keys.gz
+    out_is "sketch $option, diff, stdin is a file" 1 "$(tail -n 1 keys)\n"
+    # shellcheck disable=SC2002
+    cat keys.gz | try diff s.bly
+    out_is "sketch $option, diff, a pipe" 1 "$(tail -n 1 keys)\n"
+done
+head -c 5000 keys.gz >cut.gz
+# shellcheck disable=SC2002
+cat cut.gz | try diff s.bly
+check 'diff names standard input, not its copy' grep -q \
+    'standard input is damaged' err
+gzip -c none >none.gz
+try build -k cascade --without none.gz -o c.bly keys.gz
+silent 'build --without'
+keeps 'build --without names the line' "line [0-9]+ of 'keys.gz', line [0-9]+ of 'less.gz'" \
+    c.bly build -k cascade --without less.gz -o c.bly keys.gz
+try build -k counting -n 400000 -o r.bly keys.gz
+try remove r.bly less.gz
+silent 'remove'
+
+# ---- what is no text, compressed ---------------------------------------------
+{ echo 1; head -c 200000 /dev/zero; } | gzip -c >nul.gz
+keeps 'NUL bytes' "'nul.gz' is no text" of.bly build -o of.bly nul.gz
+printf '\357\273\2771\n2\n' | gzip -c >bom.gz
+try query k.bly bom.gz
+out_is 'a byte order mark' 0 '1\n2\n'
+finish
