@@ -83,6 +83,14 @@ if command -v gnuplot >/dev/null; then
              cat "$here/lab/$paper/essay.html"
          done | grep -c '^@figure')" ] ||
         wrong="$wrong some plots are not in the report"
+    [ "$(grep -c '^<svg' "$report")" = "$(grep -c ' download=' "$report")" ] ||
+        wrong="$wrong some figures are without their data"
+    for scheme in light dark; do
+        grep -q "content=.*$scheme" "$report" ||
+            wrong="$wrong it is not for a $scheme screen"
+    done
+    grep -lE "font '[^']*,([0-9]|1[01])'" "$here"/lab/*/*.gp >&2 &&
+        wrong="$wrong letters below 12 are too small on a telephone"
     grep -qE '(src|href)="?http' "$report" && wrong="$wrong it needs the net"
     tell "the report of the lab" "$(printf '%s' "$wrong" | head -c 300)"
 

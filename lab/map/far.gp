@@ -14,4 +14,4 @@ plot NaN with lines linetype 7 title 'limit of information', \
          linewidth 1 linecolor variable notitle, \
      '' using 3:4:5:6:2 with yerrorbars linecolor variable pointtype 7 \
          pointsize 0.7 notitle, \
-     '' using 7:8:1:2 with labels font ',10' textcolor variable notitle
+     '' using 7:8:1:2 with labels font ',12' textcolor variable notitle

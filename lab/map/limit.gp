@@ -2,7 +2,7 @@ set logscale xy
 set format x '10^{%L}'
 set xrange [5e-5:0.3]
 set ytics (1, 1.5, 2, 3, 5, 10, 20)
-set key outside right top samplen 1.5 font ',10' spacing 1
+set key outside right top samplen 1.5 font ',12' spacing 1
 set multiplot layout 2, 2
 do for [family = 1 : 4] {
     set yrange [0.9:(family % 2 ? 2.5 : 20)]

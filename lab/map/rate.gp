@@ -3,7 +3,7 @@ set format x '10^{%L}'
 set xrange [5e-5:0.3]
 set yrange [2:150]
 set ytics (2, 5, 10, 20, 50, 100, 200)
-set key outside right top samplen 1.5 font ',10' spacing 1
+set key outside right top samplen 1.5 font ',12' spacing 1
 set multiplot layout 2, 2
 do for [family = 1 : 4] {
     set title word('sets removable frozen compound', family)
