@@ -321,6 +321,7 @@ typedef enum {
     SOURCE_NUL,                 /* bytes that no text has                   */
     SOURCE_WIDE,                /* UTF-16 or UTF-32                         */
     SOURCE_KNOWN,               /* what the program writes itself           */
+    SOURCE_LONG,                /* a line is too long for the memory        */
     SOURCE_FAULTS
 } source_fault;
 

@@ -207,6 +207,10 @@ static int lines_refuse_source(const char *path, int error)
                             "divide it among them: write what '%s' gives to a "
                             "file first", s.quote, s.name, s.quote, c->name,
                             c->by_hand);
+    case SOURCE_LONG:
+        return report_error("a line of %s%s%s is too long for the memory: is "
+                            "-0 missing, or not wanted?", s.quote, s.name,
+                            s.quote);
     case SOURCE_WIDE:
         return report_error("%s%s%s is UTF-16 or UTF-32, not lines of bytes: "
                             "give what 'iconv -t UTF-8' makes of it, or "
@@ -232,8 +236,7 @@ int lines_refuse(const char *path, int error)
         return report_error("'%s' is a folder: name the files of keys in it",
                             path);
     if (error == ENOMEM)
-        return report_error("out of memory: a line of '%s' is too long: is -0 "
-                            "missing, or not wanted?", path);
+        return work_no_memory();
     if (lines_is_stdin(path))
         return report_error("cannot read standard input: %s: send the keys to "
                             "it, or name a file of keys", strerror(error));
@@ -469,6 +472,22 @@ size_t lines_block(const cli_how *how, size_t capacity)
     return how->fold ? 2 * capacity : capacity;
 }
 
+/* Nobody knows what a small compressed file may hold: no line of it may take
+ * more than a quarter of the memory there is. */
+static size_t lines_longest(const cli_lines *l)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+
+    return l->source == NULL || pages <= 0 || bytes <= 0
+         ? SIZE_MAX / 4 : (size_t)pages / 8 * (size_t)bytes;
+}
+
+/* What is wrong where there was no room. */
+static int lines_no_room(const cli_chunk *c)
+{
+    return c->capacity > LINES_CHUNK ? source_error(SOURCE_LONG, NULL) : ENOMEM;
+}
+
 static bool lines_room(const cli_lines *l, cli_chunk *c)
 {
     size_t capacity = c->capacity == 0 ? LINES_CHUNK : 2 * c->capacity;
@@ -476,7 +495,7 @@ static bool lines_room(const cli_lines *l, cli_chunk *c)
 
     if (c->length < c->capacity)
         return true;
-    if (c->capacity > SIZE_MAX / 4)
+    if (c->capacity > lines_longest(l))
         return false;
     grown = realloc(c->block, lines_block(&l->how, capacity));
     if (grown == NULL)
@@ -610,7 +629,7 @@ static void lines_fill(cli_lines *l, cli_chunk *c)
     int terminator = l->how.null ? '\0' : '\n';
 
     if (!lines_take_rest(l, c)) {
-        lines_fail(l, c, ENOMEM);
+        lines_fail(l, c, lines_no_room(c));
         return;
     }
     for (;;) {
@@ -620,7 +639,7 @@ static void lines_fill(cli_lines *l, cli_chunk *c)
         ssize_t got;
 
         if (!lines_room(l, c)) {
-            lines_fail(l, c, ENOMEM);
+            lines_fail(l, c, lines_no_room(c));
             return;
         }
         from = c->length;
@@ -646,7 +665,7 @@ static void lines_fill(cli_lines *l, cli_chunk *c)
         if (last == NULL)
             continue;
         if (!lines_keep_rest(l, c, (size_t)(last + 1 - c->block)))
-            lines_fail(l, c, ENOMEM);
+            lines_fail(l, c, lines_no_room(c));
         return;
     }
 }

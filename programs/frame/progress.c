@@ -3,10 +3,12 @@
  * Only where stderr is a terminal, only after a second, five times a second
  * at most; it is erased at the end and before every message. It is cut to the
  * terminal's width, for one that wraps cannot be erased. One job at a time, so
- * its state is one static. Floor 8; includes frame.h only.
+ * its state is one static; any thread may say something meanwhile. Floor 8;
+ * includes frame.h only.
  */
 #include "frame/frame.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -19,14 +21,18 @@ static struct {
     bool        active, visible;
 } progress_state;
 
+static pthread_mutex_t progress_lock = PTHREAD_MUTEX_INITIALIZER;
+
 void progress_start(const char *what, uint64_t total_bytes, bool wanted)
 {
+    pthread_mutex_lock(&progress_lock);
     progress_state.what = what;
     progress_state.total = total_bytes;
     progress_state.start = report_clock();
     progress_state.shown = progress_state.start + 0.8;
     progress_state.visible = false;
     progress_state.active = wanted && isatty(STDERR_FILENO);
+    pthread_mutex_unlock(&progress_lock);
 }
 
 bool progress_apart(void)
@@ -87,13 +93,10 @@ static bool progress_due(double *seconds)
     return true;
 }
 
-void progress_at(uint64_t keys, uint64_t bytes)
+static void progress_say(uint64_t keys, uint64_t bytes, double seconds)
 {
-    double seconds;
     char line[200], ahead[64];
 
-    if (!progress_due(&seconds))
-        return;
     progress_ahead(ahead, sizeof ahead, progress_state.total == 0 ? 0
                    : (double)bytes / (double)progress_state.total, seconds);
     snprintf(line, sizeof line, "%s: %s keys, %s%s",
@@ -102,27 +105,53 @@ void progress_at(uint64_t keys, uint64_t bytes)
     progress_line(line);
 }
 
-void progress_share(const char *part, double share)
+void progress_at(uint64_t keys, uint64_t bytes)
 {
     double seconds;
+
+    pthread_mutex_lock(&progress_lock);
+    if (progress_due(&seconds))
+        progress_say(keys, bytes, seconds);
+    pthread_mutex_unlock(&progress_lock);
+}
+
+static void progress_say_share(const char *part, double share, double seconds)
+{
     char line[200], ahead[64];
 
-    if (!progress_due(&seconds))
-        return;
     progress_ahead(ahead, sizeof ahead, share, seconds);
     snprintf(line, sizeof line, "%s: %s%s", progress_state.what, part, ahead);
     progress_line(line);
 }
 
-void progress_erase(void)
+void progress_share(const char *part, double share)
+{
+    double seconds;
+
+    pthread_mutex_lock(&progress_lock);
+    if (progress_due(&seconds))
+        progress_say_share(part, share, seconds);
+    pthread_mutex_unlock(&progress_lock);
+}
+
+static void progress_take_away(void)
 {
     if (progress_state.visible)
         progress_write("\r\033[K");
     progress_state.visible = false;
 }
 
+void progress_erase(void)
+{
+    pthread_mutex_lock(&progress_lock);
+    progress_take_away();
+    pthread_mutex_unlock(&progress_lock);
+}
+
 void progress_end(void)
 {
-    progress_erase();
+    pthread_mutex_lock(&progress_lock);
+    progress_take_away();
     progress_state.active = false;
+    pthread_mutex_unlock(&progress_lock);
 }

@@ -210,4 +210,19 @@ keeps 'NUL bytes' "'nul.gz' is no text" of.bly build -o of.bly nul.gz
 printf '\357\273\2771\n2\n' | gzip -c >bom.gz
 try query k.bly bom.gz
 out_is 'a byte order mark' 0 '1\n2\n'
+# One line that the memory does not hold; the sanitizers need more than that to
+# begin with.
+if command -v gzip >/dev/null \
+    && (ulimit -v 300000 && "$BLOOMERY" --version >/dev/null 2>&1); then
+    head -c 300000000 /dev/zero | tr '\0' a | gzip -1 >bomb
+    (
+        ulimit -v 300000
+        try dedup -j 1 bomb
+        refused 'a line that is too long for the memory' \
+            "a line of 'bomb' is too long for the memory"
+    )
+else
+    skip 'a line that is too long for the memory' 'no gzip, or no such limit'
+fi
+
 finish
