@@ -50,10 +50,14 @@ static bool distinct_room(distinct_own *own, size_t more)
 static void distinct_batch(const sketch_distinct *how, const cli_batch *b,
                            distinct_own *own)
 {
-    bly_key *keys = own->keys + own->n;
-    uint64_t *hashes = own->hashes + own->n;
+    bly_key *keys;
+    uint64_t *hashes;
     size_t kept = 0;
 
+    if (b->n == 0)
+        return;
+    keys = own->keys + own->n;
+    hashes = own->hashes + own->n;
     for (size_t i = 0; i < b->n; i++) {
         keys[i] = b->keys[i];
         hashes[i] = bly_hash(how->hasher, keys[i].data, keys[i].length);

@@ -431,11 +431,13 @@ LINES_INLINE bly_key lines_key(const cli_lines *l, const cli_chunk *c,
 /* Do the first lines of the chunk end with CR LF, and their keys with CR? */
 static bool lines_carries(const cli_lines *l, const cli_chunk *c)
 {
-    const unsigned char *line = c->block, *end = line + c->length, *hit;
+    const unsigned char *line = c->block, *end, *hit;
     size_t keys = 0;
 
-    if (l->how.null || l->how.crlf || l->how.text || l->how.copy)
+    if (c->length == 0 || l->how.null || l->how.crlf || l->how.text
+        || l->how.copy)
         return false;
+    end = line + c->length;
     for (int i = 0; i < 8 && line < end; i++, line = hit + 1) {
         bly_key key, label = lines_nothing;
 
