@@ -54,6 +54,8 @@ static void distinct_batch(const sketch_distinct *how, const cli_batch *b,
     uint64_t *hashes;
     size_t kept = 0;
 
+    own->asked += b->n;
+    own->keyless += b->keyless;
     if (b->n == 0)
         return;
     keys = own->keys + own->n;
@@ -71,8 +73,6 @@ static void distinct_batch(const sketch_distinct *how, const cli_batch *b,
         kept += own->selected[i];
     }
     own->n += kept;
-    own->asked += b->n;
-    own->keyless += b->keyless;
 }
 
 static bool distinct_work(void *argument, cli_worker *w)
