@@ -305,6 +305,8 @@ int stream_run(const exact_want *want, cli_lines *lines, dedup_tally *tally);
 bool stamp_take(struct stat *stamp, const char *path);
 /* Is it that still? */
 bool stamp_holds(const struct stat *stamp, const char *path);
+/* Or is it that, and more has been written behind it? */
+bool stamp_grows(const struct stat *stamp, const char *path);
 
 /* ==== exact.c =========================================================== */
 

@@ -27,9 +27,9 @@
  * is the same.
  *
  * What cannot be read twice, a pipe whose lines are to be counted, is copied to
- * a temporary file in pass 1.
- * Files must not change until the end: their size and time are compared, and
- * the lines counted. Floor 8; includes dedup.h and <bloomery.h> only.
+ * a temporary file in pass 1. Files must not change until the end, though more
+ * may be written behind them: all passes read what they held at first, their
+ * size and time are compared, and the lines counted. Floor 8; includes dedup.h and <bloomery.h> only.
  */
 #include "bloomery/dedup.h"
 
@@ -51,6 +51,8 @@ typedef struct {
     cli_lines     lines;
     size_t        jobs;
     struct stat  *stamps;       /* of the files, before they are read      */
+    uint64_t     *ends;         /* what they hold then: more may be written
+                                   behind it, to a log, and is not read    */
     off_t         start;        /* of standard input                       */
     int           spool;        /* the copy of what cannot be read twice   */
     bly_filter   *seen, *repeated;
@@ -162,9 +164,14 @@ static bool exact_stamp(exact_job *job)
     size_t n = job->lines.count;
 
     job->stamps = calloc(n, sizeof *job->stamps);
-    for (size_t i = 0; job->stamps != NULL && i < n; i++)
-        (void)stamp_take(&job->stamps[i], job->lines.paths[i]);
-    return job->stamps != NULL;
+    job->ends = calloc(n, sizeof *job->ends);
+    if (job->stamps == NULL || job->ends == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        job->ends[i] = stamp_take(&job->stamps[i], job->lines.paths[i])
+                    && S_ISREG(job->stamps[i].st_mode)
+                     ? (uint64_t)job->stamps[i].st_size : UINT64_MAX;
+    return true;
 }
 
 static int exact_changed(const char *path)
@@ -177,7 +184,8 @@ static int exact_changed(const char *path)
 static int exact_check(const exact_job *job)
 {
     for (size_t i = 0; job->spool < 0 && i < job->lines.count; i++)
-        if (!stamp_holds(&job->stamps[i], job->lines.paths[i]))
+        if (!stamp_holds(&job->stamps[i], job->lines.paths[i])
+            && !stamp_grows(&job->stamps[i], job->lines.paths[i]))
             return exact_changed(job->lines.paths[i]);
     return CLI_GO;
 }
@@ -221,6 +229,8 @@ static int exact_pass_again(exact_job *job, const cli_work *work,
     lines_open(lines, &job->want->how, operands,
                job->spool >= 0 ? operands->count : 0, true);
     lines->how.copy = job->spool >= 0;
+    if (job->spool < 0)
+        lines_until(lines, job->ends);
     status = exact_pass(job, work, what);
     if (status == CLI_GO)
         status = exact_check(job);
@@ -589,7 +599,11 @@ static int exact_open(exact_job *job, bool twice)
         job->spool = spill_file();
     if (!twice && job->spool < 0)
         return CLI_ERROR;
-    return exact_stamp(job) ? CLI_GO : work_no_memory();
+    if (!exact_stamp(job))
+        return work_no_memory();
+    if (twice)
+        lines_until(&job->lines, job->ends);
+    return CLI_GO;
 }
 
 static int exact_use_copy(exact_job *job)
@@ -640,6 +654,7 @@ int exact_run(const exact_want *want, const cli_operands *operands,
     if (job.spool >= 0)
         close(job.spool);
     free(job.stamps);
+    free(job.ends);
     bly_free(job.repeated);
     *tally = job.tally;
     return status == CLI_GO ? CLI_OK : status;

@@ -25,3 +25,11 @@ bool stamp_holds(const struct stat *was, const char *path)
         && is.st_mtim.tv_sec == was->st_mtim.tv_sec
         && is.st_mtim.tv_nsec == was->st_mtim.tv_nsec;
 }
+
+bool stamp_grows(const struct stat *was, const char *path)
+{
+    struct stat is;
+
+    return stamp_take(&is, path) && is.st_dev == was->st_dev
+        && is.st_ino == was->st_ino && is.st_size > was->st_size;
+}

@@ -409,6 +409,8 @@ typedef struct {
     bool     keep;              /* lines without a key are in batches too  */
     char   **paths;
     char   **names;             /* of them, for messages; NULL: themselves */
+    const uint64_t *ends;       /* see lines_until; NULL: to their ends    */
+    uint64_t left;              /* of this file, up to there               */
     size_t   count, next;
     cli_form form;
     const char *path;           /* of the file being read                  */
@@ -448,6 +450,9 @@ typedef struct {
 void lines_open(cli_lines *lines, const cli_how *how,
                 const cli_operands *operands, size_t first, bool keep);
 void lines_close(cli_lines *lines);
+
+/* Read file i up to its byte ends[i] only, whatever is behind it. */
+void lines_until(cli_lines *lines, const uint64_t *ends);
 
 /* The files are copies of these, which messages name. */
 void lines_name(cli_lines *lines, const cli_operands *operands, size_t first);

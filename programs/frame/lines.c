@@ -109,6 +109,11 @@ void lines_name(cli_lines *l, const cli_operands *operands, size_t first)
     l->names = operands->count > first ? operands->names + first : lines_stdin;
 }
 
+void lines_until(cli_lines *l, const uint64_t *ends)
+{
+    l->ends = ends;
+}
+
 /* 0, or what was wrong with the compressed file. */
 static int lines_close_file(cli_lines *l)
 {
@@ -547,13 +552,18 @@ static bool lines_keep_rest(cli_lines *l, cli_chunk *c, size_t whole)
 
 static ssize_t lines_read(cli_lines *l, cli_chunk *c)
 {
+    size_t room = c->capacity - c->length;
     ssize_t got;
 
+    if (room > l->left)
+        room = (size_t)l->left;
     do
-        got = read(l->fd, c->block + c->length, c->capacity - c->length);
+        got = read(l->fd, c->block + c->length, room);
     while (got < 0 && errno == EINTR);
-    if (got > 0)
+    if (got > 0) {
         l->bytes += (uint64_t)got;
+        l->left -= (uint64_t)got;
+    }
     return got;
 }
 
@@ -567,6 +577,16 @@ static void lines_widen_pipe(int fd)
 #endif
 }
 
+/* Bytes of the file, number i, that are to be read. */
+static uint64_t lines_left(const cli_lines *l, size_t i)
+{
+    off_t at = l->ends != NULL ? lseek(l->fd, 0, SEEK_CUR) : -1;
+
+    if (at < 0)
+        return UINT64_MAX;
+    return l->ends[i] > (uint64_t)at ? l->ends[i] - (uint64_t)at : 0;
+}
+
 static bool lines_open_file(cli_lines *l)
 {
     const char *path = l->paths[l->next];
@@ -576,6 +596,7 @@ static bool lines_open_file(cli_lines *l)
     l->fd = lines_is_stdin(path) ? STDIN_FILENO
                                  : open(path, O_RDONLY | O_CLOEXEC);
     l->begun = l->how.copy;
+    l->left = lines_left(l, l->next - 1);
     if (l->fd >= 0)
         lines_widen_pipe(l->fd);
     return l->fd >= 0;
@@ -601,6 +622,7 @@ static int lines_begin(cli_lines *l, cli_chunk *c)
         found = codec_find(c->block, c->length, &more);
     if (found != NULL) {
         error = source_open(&l->source, found, &l->fd, c->block, c->length);
+        l->left = UINT64_MAX;           /* of what it holds */
         c->length = 0;
         return error;
     }

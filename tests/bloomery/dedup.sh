@@ -389,14 +389,25 @@ exec 3>&-
 wait
 check '--exact: with a pipe all is read once' grep -q dog out
 
-# A file that grows between the passes: stdout is a pipe that is not read on
-# before the file has grown, while the second pass stands still.
-cp large moving
+# A file that grows, or is changed, between the passes: stdout is a pipe that is
+# not read on before that has happened, while the second pass stands still.
+first large >large-once
 mkfifo held
+cp large moving
+{ "$BLOOMERY" dedup -x moving >held 2>err; echo $? >status; } &
+exec 4<held
+read -r line <&4
+echo one more line >>moving
+{ printf '%s\n' "$line"; cat <&4; } >out
+exec 4<&-
+wait
+check '--exact: a file that grows is read up to where it ended' \
+    sh -c 'cmp out large-once && [ "$(cat status)" = 0 ] && [ ! -s err ]'
+cp large moving
 { "$BLOOMERY" dedup -x moving >held 2>err; echo $? >status; } &
 exec 4<held
 read -r _ <&4
-echo one more line >>moving
+printf X | dd of=moving bs=1 conv=notrunc 2>/dev/null
 cat <&4 >/dev/null
 exec 4<&-
 wait
