@@ -361,54 +361,6 @@ bool table_count(const dedup_table *t, size_t *at, uint64_t *count)
 
 /* ==== In order ========================================================== */
 
-static unsigned table_digit(uint64_t slot, unsigned shift)
-{
-    return (unsigned)(slot >> shift) & 0xff;
-}
-
-static void table_insert_sort(uint64_t *slots, size_t n)
-{
-    for (size_t i = 1; i < n; i++) {
-        uint64_t slot = slots[i];
-        size_t j = i;
-
-        for (; j > 0 && slots[j - 1] > slot; j--)
-            slots[j] = slots[j - 1];
-        slots[j] = slot;
-    }
-}
-
-/* By the byte of the tag at `shift` and those below it, in place: each slot is
- * exchanged into the next place of its digit until all are there. */
-static void table_radix_sort(uint64_t *slots, size_t n, unsigned shift)
-{
-    enum { DIGITS = 256, FEW = 48 };
-    size_t at[DIGITS], end[DIGITS] = { 0 }, sum = 0;
-
-    if (n <= FEW) {
-        table_insert_sort(slots, n);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        end[table_digit(slots[i], shift)]++;
-    for (size_t d = 0; d < DIGITS; d++) {
-        at[d] = sum;
-        end[d] = sum += end[d];
-    }
-    for (size_t d = 0; d < DIGITS; d++)
-        while (at[d] < end[d]) {
-            uint64_t slot = slots[at[d]];
-            unsigned digit = table_digit(slot, shift);
-
-            slots[at[d]] = slots[at[digit]];
-            slots[at[digit]++] = slot;
-        }
-    for (size_t d = 0, from = 0; shift > TABLE_PLACE && d < DIGITS; d++) {
-        table_radix_sort(slots + from, end[d] - from, shift - 8);
-        from = end[d];
-    }
-}
-
 void table_sort(dedup_table *t)
 {
     uint64_t n = 0;
@@ -416,7 +368,7 @@ void table_sort(dedup_table *t)
     for (uint64_t i = 0; i < t->room; i++)
         if (t->slots[i] != 0)
             t->slots[n++] = t->slots[i];
-    table_radix_sort(t->slots, (size_t)n, 64 - 8);
+    sort_words(t->slots, (size_t)n, 64, TABLE_PLACE);
 }
 
 bly_key table_key(const dedup_table *t, uint64_t i)

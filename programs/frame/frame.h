@@ -12,6 +12,7 @@
  *      output.c    standard output through one buffer, no error lost
  *      numbers.c   ITEMS, RATE, SEED and SEPARATOR as people write them
  *      nearest.c   "did you mean?" for a name that there is not
+ *      sort.c      words in rising order
  *      json.c      a JSON writer
  *      progress.c  the line that shows how far a long job is
  *      options.c   a command's option table -> its settings
@@ -151,6 +152,12 @@ typedef struct {
 
 cli_nearest nearest_to(const char *word, size_t length);
 void nearest_try(cli_nearest *nearest, const char *name);
+
+/* ==== sort.c ============================================================ */
+
+/* By their bits from `bits` - 1 down to `least`, both multiples of 8; those
+ * above are alike. Words that differ below only come in any order. */
+void sort_words(uint64_t *words, size_t n, unsigned bits, unsigned least);
 
 /* ==== json.c ============================================================ */
 

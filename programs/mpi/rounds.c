@@ -47,7 +47,7 @@
 
 #include "mpi/mix.h"
 
-enum { ROUNDS_FEW = 32, ROUNDS_DIGIT = 8, ROUNDS_SEGMENT = 1 << 18 };
+enum { ROUNDS_SEGMENT = 1 << 18 };
 
 /* ==== Hashes ============================================================ */
 
@@ -67,76 +67,13 @@ void rounds_free(rounds *r)
     memset(r, 0, sizeof *r);
 }
 
-/* ==== Sorting =========================================================== */
-
-static void rounds_insert(uint64_t *hashes, size_t n)
-{
-    for (size_t i = 1; i < n; i++) {
-        uint64_t hash = hashes[i];
-        size_t at = i;
-
-        for (; at > 0 && hashes[at - 1] > hash; at--)
-            hashes[at] = hashes[at - 1];
-        hashes[at] = hash;
-    }
-}
-
-/* Bring each hash to the part of its digit, in circles: what lies where it is
- * going goes on to its own part [McIlroy, Bostic & McIlroy 1993]. */
-static void rounds_deal(uint64_t *hashes, unsigned shift, size_t *next,
-                        const size_t *end)
-{
-    const uint64_t mask = (1 << ROUNDS_DIGIT) - 1;
-
-    for (size_t part = 0; part <= mask; part++)
-        while (next[part] < end[part]) {
-            uint64_t hash = hashes[next[part]];
-            uint64_t digit = hash >> shift & mask;
-
-            while (digit != part) {
-                uint64_t other = hashes[next[digit]];
-
-                hashes[next[digit]++] = hash;
-                hash = other;
-                digit = hash >> shift & mask;
-            }
-            hashes[next[part]++] = hash;
-        }
-}
-
-/* In their place, by one digit after the other from the top: `bits` of them
- * are still to be sorted by. */
-static void rounds_sort(uint64_t *hashes, size_t n, unsigned bits)
-{
-    size_t next[1 << ROUNDS_DIGIT] = { 0 }, end[1 << ROUNDS_DIGIT], sum = 0;
-
-    if (n <= ROUNDS_FEW) {
-        rounds_insert(hashes, n);
-        return;
-    }
-    if (bits == 0)
-        return;
-    bits -= ROUNDS_DIGIT;
-    for (size_t i = 0; i < n; i++)
-        next[hashes[i] >> bits & ((1 << ROUNDS_DIGIT) - 1)]++;
-    for (size_t part = 0; part < 1 << ROUNDS_DIGIT; part++) {
-        size_t some = next[part];
-
-        next[part] = sum;
-        end[part] = sum += some;
-    }
-    rounds_deal(hashes, bits, next, end);
-    for (size_t part = 0, from = 0; part < 1 << ROUNDS_DIGIT; part++) {
-        rounds_sort(hashes + from, end[part] - from, bits);
-        from = end[part];
-    }
-}
+/* ==== Steps ============================================================= */
 
 static void rounds_step(rounds *r)
 {
     for (size_t i = 0; i < r->n; i++)
         r->hashes[i] = mix_hash(r->hashes[i]);
-    rounds_sort(r->hashes, r->n, 64);
+    sort_words(r->hashes, r->n, 64, 0);
     r->steps++;
 }
 
