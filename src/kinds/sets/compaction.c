@@ -66,8 +66,10 @@
  * where G is the chance that a line passes the key on (and 1 / (1 - G) becomes
  * (1 - G^32) / (1 - G) in a table that is all but full). Keys that were taken
  * for seen are not in the table: the chain leaves them out. Up to 2048 keys
- * the chain is followed key by key, beyond as a differential equation. The
- * measured rate meets (2) from 0.5 to 10^-4 (tests/laws.c).
+ * the chain is followed key by key, beyond as a differential equation, and
+ * never beyond four keys for a slot: at rates near 1, which would allow any
+ * number of them, a table is larger and errs less than it may. The measured
+ * rate meets (2) from 0.5 to 10^-4 (tests/laws.c).
  *
  *      wanted rate    b     load    bits a key    standard
  *      10 %            4     62 %      6.23         4.81
@@ -113,7 +115,8 @@ enum {
     COMPACTION_LINE_BITS = 512, COMPACTION_LINE_BYTES = 64,
     COMPACTION_STEPS = 32,              /* slots of one line                 */
     COMPACTION_TRIES = 32,              /* lines                             */
-    COMPACTION_ONE_BY_ONE = 2048        /* keys, followed each by itself     */
+    COMPACTION_ONE_BY_ONE = 2048,       /* keys, followed each by itself     */
+    COMPACTION_KEYS_MOST = 4            /* planned for each slot             */
 };
 
 #define COMPACTION_LINES_MAX (UINT64_C(1) << 48)
@@ -121,6 +124,9 @@ enum {
 /* No more lines than these pass a key on, so that all that are tried do so for
  * at most one key in 10^22. */
 static const double COMPACTION_PASS_MOST = 0.2;
+
+/* A smaller chance is none: what doubles hold only in part is slow to add. */
+static const double COMPACTION_CHANCE_LEAST = 1e-60;
 
 static const kind_option compaction_options[] = {
     { .name = "load", .help = "keys for a hundred slots",
@@ -147,7 +153,9 @@ static void compaction_walk(uint32_t slots, uint32_t j, uint32_t x,
                             double *seen, double *passed)
 {
     double on = ((double)j - x) / slots;
-    double left = pow(on, COMPACTION_STEPS);
+    double left = on;
+    for (int steps = 1; steps < COMPACTION_STEPS; steps *= 2)
+        left *= left;
     *passed = left;
     *seen = x == 0 ? 0 : (1 - left) * x / (x + (double)(slots - j));
 }
@@ -232,7 +240,8 @@ static void compaction_move(compaction_loads *to, const compaction_loads *from,
     for (uint32_t j = 0; j <= line->slots; j++) {
         double out = j < line->slots
                    ? at->p[j] * (1 - line->seen[j] - line->passed[j]) : 0;
-        to->p[j] = from->p[j] + tries * (in - out);
+        double p = from->p[j] + tries * (in - out);
+        to->p[j] = p > COMPACTION_CHANCE_LEAST ? p : 0;
         in = out;
     }
     to->keys = from->keys + step;
@@ -294,8 +303,9 @@ PLATFORM_APART static double compaction_keys(compaction_line *line,
 {
     compaction_loads loads;
     compaction_line_for(line, bits);
-    double most = load == KIND_CHOOSE ? INFINITY
-                                      : (double)load * line->slots / 100;
+    double most = load == KIND_CHOOSE
+                ? (double)COMPACTION_KEYS_MOST * line->slots
+                : (double)load * line->slots / 100;
     compaction_fill(&loads, line, most, rate);
     return load == KIND_CHOOSE || loads.keys > 0.9999 * most ? loads.keys : 0;
 }
@@ -350,8 +360,9 @@ static bly_status compaction_size_for(compaction_size *size,
         return kind_too_big(spec, "2^48 lines");
     size->lines += size->lines == 0;
     compaction_line_for(line, size->bits);
-    while (!compaction_enough(line, size->lines, size->n, spec->rate))
-        size->lines++;
+    for (uint64_t more = 1;
+         !compaction_enough(line, size->lines, size->n, spec->rate); more *= 2)
+        size->lines += more;
     while (size->n <= COMPACTION_ONE_BY_ONE && size->lines > 1
            && spec->option[0] == KIND_CHOOSE
            && compaction_enough(line, size->lines - 1, size->n, spec->rate))
