@@ -155,7 +155,8 @@ extern "C" {
     X(EREADONLY,   -16, "the filter was opened or wrapped for reading only")   \
     X(EUNSAFE,     -17, "the key cannot be removed without risk to others")    \
     X(EREMOVED,    -18, "the key was removed once and cannot come back")       \
-    X(ESECRET,     -19, "the secret is missing, wrong or not wanted")
+    X(ESECRET,     -19, "the secret is missing, wrong or not wanted")          \
+    X(EUNFLUSHED,  -20, "the new file is there, but may not outlive a crash")
 
 typedef enum {
 #define BLY_STATUS_ENUM(name, value, text) BLY_##name = value,
@@ -730,13 +731,16 @@ BLY_API bly_status bly_overlap(bly_overlap_t *out, const bly_filter *a,
 
 /* ==== Files and images ================================================== */
 
-/* Write the image to a file: all of it, or the old file stays as it was
- * (temporary file in the same folder, fsync, rename, fsync of the folder). An
- * existing file's permissions are kept and a symbolic link is followed; a
- * device or a pipe is written straight. Kinds with the ability "pack" are
- * packed on the way, in memory of the filter's allocator, as large as the
- * image but used only as far as the packed form reaches. BLY_EIO; BLY_ENOMEM
- * (of those kinds). */
+/* Write the image to a file: all of it, or the old file stays as it was. It is
+ * written in the same folder, without a name where the file system can do that
+ * (O_TMPFILE), flushed, renamed, and the folder is flushed. An existing file's
+ * permissions are kept, and its owner and group as far as the process may; a
+ * symbolic link is followed, wherever it leads; a device or a pipe is written
+ * straight. Kinds with the ability "pack" are packed on the way, in memory of
+ * the filter's allocator, as large as the image but used only as far as the
+ * packed form reaches. BLY_EIO: the old file is as it was. BLY_EUNFLUSHED: the
+ * new one is in its place, only the folder could not be flushed. BLY_ENOMEM (of
+ * those kinds). */
 BLY_API bly_status bly_save(const bly_filter *filter, const char *path)
                             BLY_MUST BLY_GIVEN(1, 2);
 

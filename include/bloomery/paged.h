@@ -22,7 +22,7 @@
  * there that bly_sync had made durable, and BLY_PAGED | BLY_WRITE opens the
  * file and mends it (it reads all pages once; how many adds were successful is
  * then no longer known exactly). bly_free closes the file in good order, as
- * bly_seal does.
+ * bly_seal does (but see bly_create).
  */
 #ifndef BLOOMERY_PAGED_H
 #define BLOOMERY_PAGED_H
@@ -33,10 +33,11 @@
 extern "C" {
 #endif
 
-/* A new empty filter in a new file, which bly_open(…, BLY_PAGED | BLY_WRITE)
- * would open. Pages that no key is in take no room on the disk. Errors of
- * bly_new; BLY_EIO (also where there is such a file already);
- * BLY_EUNSUPPORTED for a kind without pages. */
+/* A new empty filter in a new file, which takes its place at `path`, in that of
+ * an old file too, at the first bly_sync or bly_seal, as by bly_save; whose
+ * errors these then have, and the old file is as it was. bly_free before that
+ * lets it go. Pages that no key is in take no room on the disk. Errors of
+ * bly_new; BLY_EIO; BLY_EUNSUPPORTED for a kind without pages. */
 BLY_API bly_status bly_create(bly_filter **out, const char *path,
                               const char *kind, const bly_spec *spec)
                               BLY_MUST BLY_GIVEN(1, 2, 3);

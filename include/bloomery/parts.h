@@ -43,10 +43,10 @@ typedef bool bly_part(void *context, uint64_t from, void *into, size_t n);
  * hash and seed), that stands for `items` adds. Of `like` only the header is
  * read; `part` is asked for the rest, piece after piece in order, of at most
  * 4 MiB each. The file is what bly_save would have written. BLY_EIO, also where
- * `part` returns false, and where `path` is not a regular file; BLY_ENOMEM;
- * BLY_EUNSUPPORTED (kinds that are packed when they are saved, or have
- * checksums of their own). All of it is saved, or the old file stays as it
- * was. */
+ * `part` returns false, and where `path` is not a regular file; BLY_EUNFLUSHED
+ * as of bly_save; BLY_ENOMEM; BLY_EUNSUPPORTED (kinds that are packed when they
+ * are saved, or have checksums of their own). All of it is saved, or the old
+ * file stays as it was. */
 BLY_API bly_status bly_save_parts(const bly_filter *like, const char *path,
                                   uint64_t items, bly_part *part,
                                   void *context) BLY_MUST BLY_GIVEN(1, 2, 4);

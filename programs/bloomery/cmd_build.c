@@ -181,21 +181,17 @@ static int build_fill(const cli_build *s, const cli_operands *operands,
 static int build_in_file(const cli_build *s, const cli_operands *operands,
                          const bly_spec *spec)
 {
-    cli_paged paged;
     cli_fed fed;
-    bly_filter *filter = paged_create(&paged, s->output, s->kind, spec,
-                                      s->memory);
+    bly_filter *filter = paged_create(s->output, s->kind, spec, s->memory);
     int status;
 
     if (filter == NULL)
         return CLI_ERROR;
     status = build_fill(s, operands, feed_filter, filter, &fed);
-    if (status == CLI_OK)
-        status = paged_keep(&paged, filter);
+    if (status == CLI_OK && bly_seal(filter) < 0)
+        status = filter_error();
     if (status == CLI_OK)
         build_report(s, filter, &fed, NULL);
-    else
-        paged_drop(&paged);
     bly_free(filter);
     return status;
 }

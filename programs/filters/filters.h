@@ -146,21 +146,11 @@ void paged_refuse(const char *path, bly_status status);
 bool paged_wanted(const char *path, uint64_t memory);
 bly_filter *paged_open(const char *path, uint64_t memory);
 
-/* A new file, under another name until it is complete. */
-typedef struct {
-    char path[4096], work[4096 + 32];
-} cli_paged;
-
 /* Is the filter to be built in its file? */
 bool paged_builds(const char *kind, const bly_spec *spec, const char *output,
                   uint64_t memory);
-bly_filter *paged_create(cli_paged *p, const char *output, const char *kind,
+bly_filter *paged_create(const char *output, const char *kind,
                          const bly_spec *spec, uint64_t memory);
-
-/* Bring it to the disk and give it its name; CLI_OK or CLI_ERROR. Or give it
- * up: it is closed then. */
-int  paged_keep(const cli_paged *p, bly_filter *filter);
-void paged_drop(const cli_paged *p);
 
 /* ==== estimate.c ======================================================== */
 

@@ -1,41 +1,25 @@
 /* save.c - writing a filter to a file, all of it or not at all.
  *
- * Floor 6. The bytes go to a temporary file in the same folder; it is flushed
- * to the disk, renamed over the old one, and the folder is flushed. Whatever
- * fails before the rename leaves the old file as it was and removes the
- * temporary one; after the rename the new file is whole.
+ * Floor 6. What is at hand in memory, or comes in parts, goes into a new file
+ * that takes the old one's place (replace.c). Whatever fails before that
+ * leaves the old file as it was and nothing of the new one.
  */
 #include "bloomery/parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 #include "base/status.h"
 #include "verbs/handle.h"
-#include "io/folder.h"
+#include "io/replace.h"
 
 enum {
     SAVE_PIECE = 1 << 30,               /* bytes in one write call           */
-    SAVE_PART = 4 << 20,                /* bytes asked for at a time         */
-    SAVE_TRIES = 100                    /* names tried for a temporary file  */
+    SAVE_PART = 4 << 20                 /* bytes asked for at a time         */
 };
-
-static bly_status save_failed(const char *what, const char *path)
-{
-    const char *mend = errno == EACCES || errno == EPERM
-                     ? "the owner of the folder can permit it, or save to "
-                       "another place"
-                     : "see to that, or save to another place";
-    return status_fail(BLY_EIO, "%s: cannot %s: %s: %s", path, what,
-                       strerror(errno), mend);
-}
 
 static bool save_write(int file, const uint8_t *bytes, size_t n)
 {
@@ -75,88 +59,45 @@ static bly_status save_straight(const char *path, const uint8_t *bytes,
 {
     int file = open(path, O_WRONLY | O_CLOEXEC);
     if (file < 0)
-        return save_failed("open", path);
+        return replace_failed("open", path);
     bool written = save_write(file, bytes, n);
     int kept = errno;
     bool closed = close(file) == 0;
     if (!written)
         errno = kept;
-    return written && closed ? BLY_OK : save_failed("write", path);
+    return written && closed ? BLY_OK : replace_failed("write", path);
 }
 
-/* Open a new file beside `path`; its name goes to `temporary`. One that is to
- * have an old file's mode is nobody else's until it has that. */
-static int save_temporary(char *temporary, const char *path,
-                          const struct stat *old)
+static bly_status save_replace(replacement *r, save_source *from)
 {
-    mode_t mode = old != NULL ? 0600 : 0666;
-    for (int i = 0; i < SAVE_TRIES; i++) {
-        int length = snprintf(temporary, PATH_MAX, "%s.%ld-%d.tmp", path,
-                              (long)getpid(), i);
-        if (length >= PATH_MAX) {
-            errno = ENAMETOOLONG;
-            return -1;
-        }
-        int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                        mode);
-        if (file >= 0 || errno != EEXIST)
-            return file;
-    }
-    return -1;
-}
-
-/* Write, flush and close the temporary file; keep the old file's mode. */
-static bool save_fill(int file, const struct stat *old, save_source *from)
-{
-    bool filled = (old == NULL || fchmod(file, old->st_mode & 07777) == 0)
-               && from->write(from, file)
-               && fsync(file) == 0;
-    int kept = errno;
-    bool closed = close(file) == 0;
-    if (!filled)
-        errno = kept;
-    return filled && closed;
-}
-
-static bly_status save_replace(char *path, const struct stat *old,
-                               save_source *from)
-{
-    char temporary[PATH_MAX];
-    int file = save_temporary(temporary, path, old);
-    if (file < 0)
-        return save_failed("make a file beside it", path);
-    if (!save_fill(file, old, from)
-        || rename(temporary, path) != 0) {
-        bly_status status = from->status != BLY_OK
-                          ? from->status : save_failed("write", path);
-        unlink(temporary);
+    bly_status status = replace_begin(r);
+    if (status != BLY_OK)
         return status;
-    }
-    return folder_flush(path) ? BLY_OK
-                              : save_failed("flush the folder of", path);
+    if (from->write(from, r->file))
+        status = replace_end(r);
+    else if (from->status != BLY_OK)
+        status = from->status;
+    else
+        status = replace_failed("write", r->path);
+    replace_drop(r);
+    return status;
 }
 
 static bly_status save_from(const char *path, save_source *from)
 {
-    char real[PATH_MAX];
-    struct stat old;
-    bool exists = stat(path, &old) == 0;
-    if (exists && S_ISDIR(old.st_mode))
+    replacement r;
+    bly_status status = replace_find(&r, path);
+    if (status != BLY_OK)
+        return status;
+    if (r.exists && S_ISDIR(r.old.st_mode))
         return status_fail(BLY_EIO, "%s: is a directory: name a file", path);
-    if (exists && !S_ISREG(old.st_mode) && from->bytes == NULL)
+    if (r.exists && !S_ISREG(r.old.st_mode) && from->bytes == NULL)
         return status_fail(BLY_EIO, "%s: is not a regular file, and a filter "
                            "in parts can only be saved to one: name another",
                            path);
-    if (exists && !S_ISREG(old.st_mode))
+    if (r.exists && !S_ISREG(r.old.st_mode))
         return save_straight(path, from->bytes, from->n);
-    if (exists && realpath(path, real) == NULL)
-        return save_failed("follow", path);
-    if (!exists && (size_t)snprintf(real, sizeof real, "%s", path)
-                   >= sizeof real) {
-        errno = ENAMETOOLONG;
-        return save_failed("write", path);
-    }
-    return save_replace(real, exists ? &old : NULL, from);
+    return save_replace(&r, from);
 }
 
 static bly_status save_bytes(const char *path, const uint8_t *bytes, size_t n)

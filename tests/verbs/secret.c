@@ -402,6 +402,7 @@ static void test_paged(void **state)
     assert_status(bly_create(&filter, secret_path, "buffered", &spec), BLY_OK);
     secret_add("buffered", filter, 0, KEYS);
     secret_knows("buffered", filter, 0);
+    assert_status(bly_seal(filter), BLY_OK);
     bly_free(filter);
     secret_flags = BLY_PAGED | BLY_WRITE;
     secret_taken("buffered", secret_open);

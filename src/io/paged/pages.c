@@ -47,8 +47,8 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "verbs/handle.h"
-#include "io/folder.h"
 #include "io/open.h"
+#include "io/replace.h"
 #include "io/paged/pending.h"
 #include "io/paged/queue.h"
 
@@ -96,6 +96,7 @@ typedef struct {
     size_t    bytes;                    /* of a page                         */
     bool      writable;
     bool      begun;                    /* the file says "open for writing"  */
+    replacement *making;                /* while it is not in its place      */
     bool      failed;                   /* a write did: pages may be torn    */
     pending   waiting;
     pages_window window[2];
@@ -647,10 +648,25 @@ static bly_status pages_flush(pages *p)
     return status;
 }
 
+/* Put a file that was created in its place. */
+static bly_status pages_place(pages *p, const bly_allocator *allocator)
+{
+    if (p->making == NULL)
+        return BLY_OK;
+    bly_status status = replace_end(p->making);
+    if (status == BLY_EIO)
+        return status;
+    memory_release(allocator, p->making, sizeof *p->making);
+    p->making = NULL;
+    return status;
+}
+
 static bly_status pages_durable(bly_filter *filter)
 {
     pages *p = pages_of(filter);
     bly_status status = pages_flush(p);
+    if (status == BLY_OK)
+        status = pages_place(p, &filter->allocator);
     return status == BLY_OK ? pages_tell_trouble(p) : status;
 }
 
@@ -658,7 +674,7 @@ static bly_status pages_durable(bly_filter *filter)
  * told after that: a file left open for it would have its damaged page mended
  * by the next writer, as if it were a half-written one. And as long as adds
  * wait that could not be applied, nothing is in good order. */
-static bly_status pages_seal(bly_filter *filter)
+static bly_status pages_seal_file(bly_filter *filter)
 {
     pages *p = pages_of(filter);
     uint64_t sum = 0, damaged = 0;
@@ -682,6 +698,13 @@ static bly_status pages_seal(bly_filter *filter)
                         : pages_tell_trouble(p);
 }
 
+static bly_status pages_seal(bly_filter *filter)
+{
+    bly_status status = pages_seal_file(filter);
+    return status == BLY_OK ? pages_place(pages_of(filter), &filter->allocator)
+                            : status;
+}
+
 /* ---- Make and free ----------------------------------------------------- */
 
 static void pages_free(pages *p, const bly_allocator *allocator)
@@ -696,8 +719,12 @@ static void pages_free(pages *p, const bly_allocator *allocator)
     pending_release(&p->waiting);
     pthread_mutex_destroy(&p->poor);
     pthread_mutex_destroy(&p->lock);
-    if (p->file >= 0)
+    if (p->making != NULL) {
+        replace_drop(p->making);
+        memory_release(allocator, p->making, sizeof *p->making);
+    } else if (p->file >= 0) {
         close(p->file);
+    }
     memory_release(allocator, p->head, KIND_PAGE_MOST);
     memory_release(allocator, p->page, KIND_PAGE_MOST);
     if (p->path != NULL)
@@ -707,7 +734,8 @@ static void pages_free(pages *p, const bly_allocator *allocator)
 
 static void pages_release(bly_filter *filter)
 {
-    (void)pages_seal(filter);
+    if (pages_of(filter)->making == NULL)
+        (void)pages_seal(filter);
     pages_free(pages_of(filter), &filter->allocator);
 }
 
@@ -929,12 +957,26 @@ static bly_status pages_create_file(pages *p)
     uint64_t bytes = image_u64(p->head, IMAGE_BYTES);
     image_unseal(p->head);
     if (ftruncate(p->file, (off_t)bytes) != 0
-        || !queue_write(p->file, 0, p->head, p->bytes)
-        || fsync(p->file) != 0)
+        || !queue_write(p->file, 0, p->head, p->bytes))
         return pages_failed("write", p->path);
     p->begun = true;
-    return folder_flush(p->path) ? BLY_OK
-                                 : pages_failed("flush the folder of", p->path);
+    return BLY_OK;
+}
+
+/* Open the file, which has its place at p->path not before all is well. */
+static bly_status pages_open_new(pages *p, const bly_allocator *allocator)
+{
+    replacement *r = p->making = memory_raw(allocator, sizeof *r);
+    if (r == NULL)
+        return status_plain(BLY_ENOMEM);
+    bly_status status = replace_find(r, p->path);
+    if (status == BLY_OK && r->exists && !S_ISREG(r->old.st_mode))
+        status = status_fail(BLY_EIO, "%s: is not a regular file: name another",
+                             p->path);
+    if (status == BLY_OK)
+        status = replace_begin(r);
+    p->file = r->file;
+    return status;
 }
 
 static bly_status pages_create(bly_filter **out, pages *p,
@@ -946,21 +988,15 @@ static bly_status pages_create(bly_filter **out, pages *p,
     p->bytes = p->kind->bytes(p->head);
     p->writable = true;
     bly_status status = pages_prepare(p, allocator);
-    if (status != BLY_OK)
-        return status;
-    p->file = open(p->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (p->file < 0)
-        return pages_failed("make", p->path);
-    status = pages_lock(p);
+    if (status == BLY_OK)
+        status = pages_open_new(p, allocator);
+    if (status == BLY_OK)
+        status = pages_lock(p);
     if (status == BLY_OK)
         status = pages_create_file(p);
     if (status == BLY_OK)
         status = pages_identify(p);
-    if (status == BLY_OK)
-        status = pages_handle(out, p, kind, options);
-    if (status != BLY_OK)
-        unlink(p->path);
-    return status;
+    return status == BLY_OK ? pages_handle(out, p, kind, options) : status;
 }
 
 bly_status bly_create(bly_filter **out, const char *path, const char *kind,

@@ -1,0 +1,317 @@
+/* replace.c - a new file in an old one's place, all of it or nothing.
+ *
+ * Floor 6. The new file is written in the old one's folder. Where the system
+ * can do that it has no name until it is complete (O_TMPFILE): however the
+ * process may end before, nothing of it is left. Then it is flushed, named,
+ * renamed over the old file, and the folder is flushed:
+ *
+ *      words.bly                               the old file
+ *      .bloomery-5a0c9e7713f2d846-0.tmp        the new one, till it is renamed
+ *
+ * That name is made of a hash of the old file's, so it fits where the old one
+ * does, and whoever writes the same file next comes upon what a writer left
+ * there that died. Writers lock what they write, and name it as late as they
+ * can: what nobody has locked, a minute after its last change, is left over
+ * and is taken away.
+ */
+#include "io/replace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/status.h"
+#include "tools/hash.h"
+
+enum {
+    REPLACE_LINKS = 40,                 /* followed, as by Linux             */
+    REPLACE_TRIES = 100,                /* names for the new file            */
+    REPLACE_AGE = 60                    /* seconds                           */
+};
+
+bly_status replace_failed(const char *what, const char *path)
+{
+    const char *mend = errno == EACCES || errno == EPERM
+                     ? "the owner of the folder can permit it, or save to "
+                       "another place"
+                     : "see to that, or save to another place";
+    return status_fail(BLY_EIO, "%s: cannot %s: %s: %s", path, what,
+                       strerror(errno), mend);
+}
+
+/* ---- Folders ------------------------------------------------------------- */
+
+/* Bytes of `path` up to and with its last slash. */
+static size_t replace_folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? 0 : (size_t)(slash - path) + 1;
+}
+
+static int replace_open_folder(const char *path, int flags, mode_t mode)
+{
+    char folder[PATH_MAX];
+    size_t n = replace_folder_length(path);
+    memcpy(folder, n > 0 ? path : ".", n > 0 ? n : 1);
+    folder[n > 0 ? n : 1] = '\0';
+    return open(folder, flags | O_CLOEXEC, mode);
+}
+
+/* A signal may come while it waits. */
+static bool replace_flush(int file)
+{
+    int result;
+    do
+        result = fsync(file);
+    while (result != 0 && errno == EINTR);
+    return result == 0;
+}
+
+static bool replace_flush_folder(const char *path)
+{
+    int folder = replace_open_folder(path, O_RDONLY | O_DIRECTORY, 0);
+    if (folder < 0)
+        return errno == EACCES;         /* writable but not readable: go on */
+    bool flushed = replace_flush(folder) || errno == EINVAL
+                || errno == ENOSYS || errno == EOPNOTSUPP;
+    int kept = errno;
+    close(folder);
+    errno = kept;
+    return flushed;
+}
+
+/* ---- What is there ------------------------------------------------------- */
+
+/* Replace the last part of r->path by what the link there says. */
+static bool replace_follow_one(replacement *r, const char *target)
+{
+    size_t folder = target[0] == '/' ? 0 : replace_folder_length(r->path);
+    size_t n = strlen(target);
+    if (folder + n >= sizeof r->path) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    memcpy(r->path + folder, target, n + 1);
+    return true;
+}
+
+/* The last one of a chain of links may lead to where no file is yet. */
+static bool replace_follow(replacement *r)
+{
+    char target[PATH_MAX];
+    for (int i = 0; i < REPLACE_LINKS; i++) {
+        ssize_t n = readlink(r->path, target, sizeof target - 1);
+        if (n < 0)
+            return errno == EINVAL || errno == ENOENT;
+        target[n] = '\0';
+        if (!replace_follow_one(r, target))
+            return false;
+    }
+    errno = ELOOP;
+    return false;
+}
+
+bly_status replace_find(replacement *r, const char *path)
+{
+    r->file = -1;
+    r->name[0] = r->path[0] = '\0';
+    if (!replace_follow_one(r, path) || !replace_follow(r))
+        return replace_failed("write", path);
+    r->exists = stat(r->path, &r->old) == 0;
+    return r->exists || errno == ENOENT ? BLY_OK
+                                        : replace_failed("write", path);
+}
+
+/* ---- The new file -------------------------------------------------------- */
+
+/* False: it would be too long. */
+static bool replace_name(replacement *r, int number)
+{
+    size_t folder = replace_folder_length(r->path);
+    uint64_t hash = hash_xxh3(r->path + folder, strlen(r->path + folder), 0);
+    int n = snprintf(r->name, sizeof r->name,
+                     "%.*s.bloomery-%016" PRIx64 "-%d.tmp", (int)folder,
+                     r->path, hash, number);
+    errno = ENAMETOOLONG;
+    return n > 0 && (size_t)n < sizeof r->name;
+}
+
+/* Is the file with this name one that its writer left? Then it is removed
+ * while it is locked here, so that no other writer takes another one for it. */
+static bool replace_take_away(const char *name)
+{
+    struct stat there, here;
+    int file = open(name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    bool left = flock(file, LOCK_EX | LOCK_NB) == 0
+             && fstat(file, &here) == 0 && lstat(name, &there) == 0
+             && S_ISREG(here.st_mode) && here.st_ino == there.st_ino
+             && here.st_dev == there.st_dev
+             && time(NULL) - here.st_mtime > REPLACE_AGE
+             && unlink(name) == 0;
+    close(file);
+    return left;
+}
+
+/* Try one name after the other with `make`, which says EEXIST while there is
+ * such a file. */
+static bool replace_try_names(replacement *r,
+                              bool (*make)(replacement *r, mode_t mode),
+                              mode_t mode)
+{
+    for (int i = 0; i < REPLACE_TRIES && replace_name(r, i); ) {
+        if (make(r, mode))
+            return true;
+        if (errno != EEXIST)
+            break;
+        i += !replace_take_away(r->name);
+        errno = EEXIST;
+    }
+    r->name[0] = '\0';
+    return false;
+}
+
+static bool replace_make(replacement *r, mode_t mode)
+{
+    r->file = open(r->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    return r->file >= 0;
+}
+
+#ifdef O_TMPFILE
+typedef struct { char text[40]; } replace_descriptor;
+
+/* What an open file is called by the kernel, for linkat(). */
+static replace_descriptor replace_by_number(const replacement *r)
+{
+    replace_descriptor d;
+    snprintf(d.text, sizeof d.text, "/proc/self/fd/%d", r->file);
+    return d;
+}
+
+static bool replace_link_to(const replacement *r, const char *name)
+{
+    return linkat(AT_FDCWD, replace_by_number(r).text, AT_FDCWD, name,
+                  AT_SYMLINK_FOLLOW) == 0;
+}
+
+static bool replace_link(replacement *r, mode_t mode)
+{
+    (void)mode;
+    return replace_link_to(r, r->name);
+}
+
+/* A file without a name, if it can be given one. */
+static bool replace_open_nameless(replacement *r, mode_t mode)
+{
+    r->file = replace_open_folder(r->path, O_TMPFILE | O_RDWR, mode);
+    if (r->file >= 0 && access(replace_by_number(r).text, F_OK) != 0) {
+        close(r->file);
+        r->file = -1;
+    }
+    return r->file >= 0;
+}
+#else
+static bool replace_link(replacement *r, mode_t mode)
+{
+    (void)r, (void)mode;
+    errno = ENOSYS;
+    return false;
+}
+
+static bool replace_open_nameless(replacement *r, mode_t mode)
+{
+    (void)mode;
+    r->file = -1;
+    return false;
+}
+#endif
+
+/* The old file's owner, group and permissions. Where the group may not be kept
+ * another one gets no more than everybody has; bits that let a program run as
+ * another user are no filter's. */
+static bool replace_own(const replacement *r)
+{
+    mode_t mode = r->old.st_mode & 0777;
+    struct stat now;
+    if (fstat(r->file, &now) != 0)
+        return false;
+    if (now.st_uid != r->old.st_uid
+        && fchown(r->file, r->old.st_uid, (gid_t)-1) != 0 && errno != EPERM)
+        return false;
+    if (now.st_gid != r->old.st_gid
+        && fchown(r->file, (uid_t)-1, r->old.st_gid) != 0)
+        mode &= ~(mode_t)070 | (mode & 07) << 3;
+    return fchmod(r->file, mode) == 0;
+}
+
+bly_status replace_begin(replacement *r)
+{
+    mode_t mode = r->exists ? 0600 : 0666;
+    if (!replace_open_nameless(r, mode)
+        && !replace_try_names(r, replace_make, mode))
+        return replace_failed("make a file beside it", r->path);
+    (void)flock(r->file, LOCK_EX | LOCK_NB);
+    if (r->exists && !replace_own(r)) {
+        bly_status status = replace_failed("keep the permissions of", r->path);
+        replace_drop(r);
+        return status;
+    }
+    return BLY_OK;
+}
+
+void replace_drop(replacement *r)
+{
+    int kept = errno;
+    if (r->file >= 0)
+        close(r->file);
+    if (r->name[0] != '\0')
+        unlink(r->name);
+    r->file = -1;
+    errno = kept;
+}
+
+/* ---- In its place -------------------------------------------------------- */
+
+/* Signals that can wait do, between the two names of a file. */
+static void replace_hold_signals(sigset_t *before)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+/* Where it has no name it gets one here, and only once: the system does not
+ * name it again. */
+static bool replace_rename(replacement *r)
+{
+    sigset_t before;
+    replace_hold_signals(&before);
+    bool done = (r->name[0] != '\0' || replace_try_names(r, replace_link, 0))
+             && rename(r->name, r->path) == 0;
+    int kept = errno;
+    if (done)
+        r->name[0] = '\0';
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = kept;
+    return done;
+}
+
+bly_status replace_end(replacement *r)
+{
+    if (!replace_flush(r->file) || !replace_rename(r))
+        return replace_failed("write", r->path);
+    (void)flock(r->file, LOCK_UN);
+    if (replace_flush_folder(r->path))
+        return BLY_OK;
+    return status_fail(BLY_EUNFLUSHED, "%s: the new file is in its place, but "
+                       "may not outlive a crash: cannot flush its folder: %s: "
+                       "save once more when that is mended", r->path,
+                       strerror(errno));
+}

@@ -1,0 +1,381 @@
+/* replace.c - a save is all of it or nothing, whatever the system does with
+ * it, and leaves nothing lying about.
+ *
+ * The calls that put a file in its place come by here (the linker's --wrap),
+ * and fail or are interrupted as a test wants it. Everything is tried with
+ * files that have no name until they are complete, and, as on file systems
+ * that have none such, with files that have one.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <dirent.h>
+
+#include <bloomery/paged.h>
+
+#include "test.h"
+
+/* ---- Calls that fail ---------------------------------------------------- */
+
+typedef enum {
+    AT_OPEN, AT_FSYNC, AT_FOLDER, AT_LINK, AT_RENAME, AT_CALLS
+} at_call;
+
+/* How often each fails from now on, and with what; a signal instead if > 0. */
+static struct { int times, error, signal; } at[AT_CALLS];
+static bool nameless_not;               /* no O_TMPFILE                      */
+
+static bool at_fails(at_call call)
+{
+    if (at[call].times == 0)
+        return false;
+    at[call].times--;
+    if (at[call].signal > 0)
+        raise(at[call].signal);
+    errno = at[call].error;
+    return at[call].error != 0;
+}
+
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...)
+{
+    va_list rest;
+    va_start(rest, flags);
+    bool nameless = (flags & O_TMPFILE) == O_TMPFILE;
+    mode_t mode = nameless || (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+    va_end(rest);
+    if (nameless && nameless_not) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    if ((flags & O_ACCMODE) != O_RDONLY && at_fails(AT_OPEN))
+        return -1;
+    return __real_open(path, flags, mode);
+}
+
+int __real_fsync(int file);
+int __wrap_fsync(int file);
+int __wrap_fsync(int file)
+{
+    struct stat info;
+    assert_int_equal(fstat(file, &info), 0);
+    return at_fails(S_ISDIR(info.st_mode) ? AT_FOLDER : AT_FSYNC)
+         ? -1 : __real_fsync(file);
+}
+
+int __real_linkat(int from, const char *old, int to, const char *new, int how);
+int __wrap_linkat(int from, const char *old, int to, const char *new, int how);
+int __wrap_linkat(int from, const char *old, int to, const char *new, int how)
+{
+    return at_fails(AT_LINK) ? -1 : __real_linkat(from, old, to, new, how);
+}
+
+int __real_rename(const char *old, const char *new);
+int __wrap_rename(const char *old, const char *new);
+int __wrap_rename(const char *old, const char *new)
+{
+    return at_fails(AT_RENAME) ? -1 : __real_rename(old, new);
+}
+
+/* ---- A folder of one's own ---------------------------------------------- */
+
+static char home[64];
+
+static bool nameless_here;              /* the file system has them          */
+
+static int replace_setup(void **state)
+{
+    (void)state;
+    memset(at, 0, sizeof at);
+    nameless_not = false;
+    strcpy(home, "replace-test-XXXXXX");
+    if (mkdtemp(home) == NULL || chdir(home) != 0)
+        return 1;
+    int file = open(".", O_TMPFILE | O_RDWR, 0600);
+    nameless_here = file >= 0;
+    return file >= 0 ? close(file) : 0;
+}
+
+static int replace_teardown(void **state)
+{
+    (void)state;
+    char command[128];
+    if (chdir("..") != 0)
+        return 1;
+    snprintf(command, sizeof command, "rm -rf %s", home);
+    return system(command);
+}
+
+static bly_filter *replace_filter(uint64_t n)
+{
+    bly_spec spec = { .capacity = 1000 };
+    bly_filter *filter = NULL;
+    assert_status(bly_new(&filter, "standard", &spec), BLY_OK);
+    for (uint64_t i = 0; i < n; i++)
+        bly_add_hash(filter, test_random(1, i));
+    return filter;
+}
+
+static bly_status replace_save(const char *path, uint64_t n)
+{
+    bly_filter *filter = replace_filter(n);
+    bly_status status = bly_save(filter, path);
+    bly_free(filter);
+    return status;
+}
+
+/* How many keys went into the filter there. */
+static uint64_t replace_items(const char *path)
+{
+    bly_filter *filter = NULL;
+    bly_stat_t stat;
+    assert_status(bly_open(&filter, path, 0, NULL), BLY_OK);
+    assert_status(bly_stat(&stat, filter), BLY_OK);
+    bly_free(filter);
+    return stat.items;
+}
+
+/* Files here, and the name of the last that begins with a dot. */
+static size_t replace_files(char *left)
+{
+    size_t n = 0;
+    DIR *folder = opendir(".");
+    assert_non_null(folder);
+    for (struct dirent *e; (e = readdir(folder)) != NULL; ) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        n++;
+        if (left != NULL && e->d_name[0] == '.')
+            strcpy(left, e->d_name);
+    }
+    closedir(folder);
+    return n;
+}
+
+/* ---- What fails --------------------------------------------------------- */
+
+/* Before the new file is in its place: the old one is, and nothing else. */
+static void test_failures_keep_the_old_file(void **state)
+{
+    (void)state;
+    static const at_call calls[] = { AT_OPEN, AT_FSYNC, AT_LINK, AT_RENAME };
+    for (int way = !nameless_here; way < 2; way++) {
+        nameless_not = way == 1;
+        assert_status(replace_save("a.bly", 7), BLY_OK);
+        for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+            if (nameless_not && calls[i] == AT_LINK)
+                continue;
+            at[calls[i]].times = calls[i] == AT_OPEN && way == 0 ? 2 : 1;
+            at[calls[i]].error = EIO;
+            assert_status(replace_save("a.bly", 9), BLY_EIO);
+            assert_non_null(strstr(bly_why(), "a.bly: cannot "));
+            assert_int_equal(at[calls[i]].times, 0);
+            assert_int_equal(replace_items("a.bly"), 7);
+            assert_int_equal(replace_files(NULL), 1);
+        }
+    }
+}
+
+/* What a signal interrupts is done again. */
+static void test_interrupted_calls_go_on(void **state)
+{
+    (void)state;
+    at[AT_FSYNC].times = at[AT_FOLDER].times = 3;
+    at[AT_FSYNC].error = at[AT_FOLDER].error = EINTR;
+    assert_status(replace_save("a.bly", 7), BLY_OK);
+    assert_int_equal(at[AT_FSYNC].times + at[AT_FOLDER].times, 0);
+    assert_int_equal(replace_items("a.bly"), 7);
+}
+
+/* The new file is there, and that is said; but not every file system has
+ * folders to flush. */
+static void test_folder_that_is_not_flushed(void **state)
+{
+    (void)state;
+    static const int nothing[] = { EINVAL, ENOSYS, EOPNOTSUPP };
+    assert_status(replace_save("a.bly", 7), BLY_OK);
+    at[AT_FOLDER].times = 1;
+    at[AT_FOLDER].error = EIO;
+    assert_status(replace_save("a.bly", 9), BLY_EUNFLUSHED);
+    assert_non_null(strstr(bly_why(), "in its place"));
+    assert_int_equal(replace_items("a.bly"), 9);
+    for (size_t i = 0; i < 3; i++) {
+        at[AT_FOLDER].times = 1;
+        at[AT_FOLDER].error = nothing[i];
+        assert_status(replace_save("a.bly", 10 + i), BLY_OK);
+        assert_int_equal(replace_items("a.bly"), 10 + i);
+    }
+    assert_int_equal(replace_files(NULL), 1);
+}
+
+/* The same of a filter that is made in its file: it is no longer made. */
+static void test_created_but_not_flushed(void **state)
+{
+    (void)state;
+    bly_spec spec = { .capacity = 1000 };
+    bly_filter *made = NULL;
+    assert_status(bly_create(&made, "a.bly", "buffered", &spec), BLY_OK);
+    assert_status(bly_add_hash(made, 5), BLY_OK);
+    at[AT_RENAME].times = 1;
+    at[AT_RENAME].error = EIO;
+    assert_status(bly_seal(made), BLY_EIO);
+    assert_int_equal(access("a.bly", F_OK), -1);
+    at[AT_FOLDER].times = 1;
+    at[AT_FOLDER].error = EIO;
+    assert_status(bly_seal(made), BLY_EUNFLUSHED);
+    assert_status(bly_seal(made), BLY_OK);
+    bly_free(made);
+    assert_int_equal(replace_items("a.bly"), 1);
+    assert_int_equal(replace_files(NULL), 1);
+}
+
+/* ---- Who dies ----------------------------------------------------------- */
+
+/* A save in a child that a signal ends when it calls. */
+static void replace_die(at_call call)
+{
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        at[call].times = 1;
+        at[call].signal = SIGTERM;
+        _exit(replace_save("a.bly", 9) == BLY_OK ? 0 : 1);
+    }
+    int how;
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGTERM);
+}
+
+static void test_signals_leave_nothing(void **state)
+{
+    (void)state;
+    static const at_call calls[] = { AT_FSYNC, AT_LINK, AT_RENAME, AT_FOLDER };
+    if (!nameless_here)
+        skip();
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        assert_status(replace_save("a.bly", 7), BLY_OK);
+        replace_die(calls[i]);
+        assert_int_equal(replace_items("a.bly"), i == 0 ? 7 : 9);
+        assert_int_equal(replace_files(NULL), 1);
+    }
+}
+
+/* Of a file with a name something may be left: whoever writes the same file
+ * next takes it away, a minute later, if nobody has it any more. */
+static void test_next_writer_tidies_up(void **state)
+{
+    (void)state;
+    struct timespec past[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
+    char left[NAME_MAX + 1] = "";
+    nameless_not = true;
+    assert_status(replace_save("a.bly", 7), BLY_OK);
+    replace_die(AT_FSYNC);
+    assert_int_equal(replace_files(left), 2);
+
+    assert_status(replace_save("a.bly", 8), BLY_OK);    /* it is too young  */
+    assert_int_equal(replace_files(NULL), 2);
+    assert_int_equal(replace_items("a.bly"), 8);
+    assert_int_equal(utimensat(AT_FDCWD, left, past, 0), 0);
+    assert_status(replace_save("b.bly", 8), BLY_OK);    /* not its own      */
+    assert_int_equal(replace_files(NULL), 3);
+    int mine = open(left, O_WRONLY);
+    assert_int_equal(flock(mine, LOCK_EX), 0);
+    assert_status(replace_save("a.bly", 6), BLY_OK);    /* in use           */
+    assert_int_equal(replace_files(NULL), 3);
+    close(mine);
+    assert_status(replace_save("a.bly", 5), BLY_OK);
+    assert_int_equal(replace_files(NULL), 2);
+    assert_int_equal(replace_items("a.bly"), 5);
+}
+
+/* ---- Names, links, owners ----------------------------------------------- */
+
+static void test_links_are_followed(void **state)
+{
+    (void)state;
+    struct stat info;
+    assert_int_equal(mkdir("far", 0700), 0);
+    assert_int_equal(symlink("far/one", "zero"), 0);
+    assert_int_equal(symlink("two", "far/one"), 0);
+    assert_status(replace_save("zero", 7), BLY_OK);     /* to a file not yet */
+    assert_int_equal(replace_items("far/two"), 7);
+    assert_status(replace_save("zero", 8), BLY_OK);
+    assert_int_equal(replace_items("far/two"), 8);
+    assert_int_equal(lstat("zero", &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    assert_int_equal(symlink("loop", "pool"), 0);
+    assert_int_equal(symlink("pool", "loop"), 0);
+    assert_status(replace_save("loop", 7), BLY_EIO);
+    assert_non_null(strstr(bly_why(), strerror(ELOOP)));
+    assert_int_equal(lstat("loop", &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    assert_int_equal(symlink("nowhere/file", "lost"), 0);
+    assert_status(replace_save("lost", 7), BLY_EIO);
+
+    bly_spec spec = { .capacity = 1000 };
+    bly_filter *made = NULL;
+    assert_int_equal(symlink("far/three", "third"), 0);
+    assert_status(bly_create(&made, "third", "buffered", &spec), BLY_OK);
+    assert_status(bly_seal(made), BLY_OK);
+    bly_free(made);
+    assert_int_equal(replace_items("far/three"), 0);
+}
+
+/* As long as the file system has them. */
+static void test_long_names(void **state)
+{
+    (void)state;
+    char name[NAME_MAX + 1];
+    memset(name, 'n', NAME_MAX);
+    name[NAME_MAX] = '\0';
+    for (int way = 0; way < 2; way++) {
+        nameless_not = way == 1;
+        assert_status(replace_save(name, 7), BLY_OK);
+        assert_int_equal(replace_items(name), 7);
+    }
+    assert_int_equal(replace_files(NULL), 1);
+}
+
+/* Root keeps the owner and the group; nobody keeps the bits by which a program
+ * runs as another user. */
+static void test_owner_is_kept(void **state)
+{
+    (void)state;
+    struct stat info;
+    uid_t user = geteuid() == 0 ? 4242 : geteuid();
+    gid_t group = geteuid() == 0 ? 2424 : getegid();
+    assert_status(replace_save("a.bly", 7), BLY_OK);
+    assert_int_equal(chown("a.bly", user, group), 0);
+    assert_int_equal(chmod("a.bly", 06751), 0);
+    assert_status(replace_save("a.bly", 8), BLY_OK);
+    assert_int_equal(stat("a.bly", &info), 0);
+    assert_int_equal(info.st_uid, user);
+    assert_int_equal(info.st_gid, group);
+    assert_int_equal(info.st_mode & 07777, 0751);
+}
+
+#define REPLACE_TEST(test)                                                     \
+    cmocka_unit_test_setup_teardown(test, replace_setup, replace_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        REPLACE_TEST(test_failures_keep_the_old_file),
+        REPLACE_TEST(test_interrupted_calls_go_on),
+        REPLACE_TEST(test_folder_that_is_not_flushed),
+        REPLACE_TEST(test_created_but_not_flushed),
+        REPLACE_TEST(test_signals_leave_nothing),
+        REPLACE_TEST(test_next_writer_tidies_up),
+        REPLACE_TEST(test_links_are_followed),
+        REPLACE_TEST(test_long_names),
+        REPLACE_TEST(test_owner_is_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
