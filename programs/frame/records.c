@@ -177,7 +177,7 @@ static uint64_t records_quoted(cli_records *r, const unsigned char *text,
     if ((stray | loose) != 0 || was == RECORDS_RETURN)
         return records_slow(r, text, RECORDS_BLOCK);
     r->quoted = true;
-    if (inside & high)
+    if ((inside | close) & high)        /* a closed one may be a doubled one */
         records_note_opened(r, open & ~behind, newlines);
     r->state = inside & high ? RECORDS_QUOTED
              : close & high ? RECORDS_CLOSED
