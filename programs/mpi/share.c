@@ -99,13 +99,13 @@ int share_open(share *s, const cli_how *how, const cli_operands *operands,
     memset(s, 0, sizeof *s);
     s->fd = -1;
     if (how->csv)
-        return report_error("a part of CSV cannot know if it begins within "
-                            "quotes: write what the ranks are to read without "
-                            "quotes first, or use 'bloomery'");
+        return report_error("ranks read parts of files, and nobody knows if a "
+                            "part of CSV begins within quotes: use 'bloomery', "
+                            "or give a file without quotes, and -t ,");
     if (how->header || how->field.named || how->label.named)
-        return report_error("ranks read parts of files, which have no header: "
-                            "write the lines behind it to a file, and give "
-                            "-f numbers, or use 'bloomery'");
+        return report_error("ranks read parts of files, and only one has the "
+                            "header: use 'bloomery', or give a file without "
+                            "it, and the numbers of columns");
     lines_open(&s->lines, how, operands, first, keep);
     if (operands->count == first)
         return share_no_files();
