@@ -467,6 +467,7 @@ typedef struct {
     records_state state;
     int      separator;
     bool     quoted;            /* there was a quote                        */
+    bool     stray;             /* and one within an unquoted column        */
     uint64_t lines;             /* newlines, those in quotes too            */
     uint64_t opened;            /* the line of the last quote that opened   */
 } cli_records;
@@ -513,6 +514,7 @@ typedef struct {
     bool     idle;              /* the next read may wait for input        */
     bool     carried;           /* its first keys end with CR              */
     bool     quoted;            /* of CSV: there may be quotes in it       */
+    bool     stray;             /* and some of them within unquoted columns */
     bool     heads;             /* the first header came right before it   */
     uint64_t before;            /* lines of its file before it: of CSV all,
                                    else the header                         */
@@ -604,6 +606,10 @@ size_t records_scan(cli_records *records, const unsigned char *text, size_t n);
  * places more; how many. */
 size_t records_ends(int separator, const unsigned char *text, size_t n,
                     size_t *ends, size_t most);
+
+/* The same where each quote opens or closes a column or is doubled. */
+size_t records_ends_even(const unsigned char *text, size_t n, size_t *ends,
+                         size_t most);
 
 /* ==== keys.c ============================================================ */
 

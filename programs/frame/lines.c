@@ -514,6 +514,7 @@ static bool lines_keep_rest(cli_lines *l, cli_chunk *c, size_t whole)
     l->rest_length = n;
     c->length = whole;
     l->records.quoted = l->how.csv && n > 0 && memchr(l->rest, '"', n) != NULL;
+    l->records.stray &= l->records.quoted;
     return true;
 }
 
@@ -643,6 +644,7 @@ static void lines_end(cli_lines *l, cli_chunk *c, int error)
     if (error == 0 && l->how.csv)
         error = lines_check_records(l, c, c->length, true);
     c->quoted = l->records.quoted;
+    c->stray = l->records.stray;
     if (error != 0)
         lines_fail(l, c, error);
 }
@@ -657,6 +659,7 @@ static size_t lines_whole(cli_lines *l, cli_chunk *c, size_t from)
     if (l->how.csv) {
         whole = records_scan(&l->records, text, n);
         c->quoted = l->records.quoted;
+        c->stray = l->records.stray;
         return whole > 0 ? from + whole : 0;
     }
     last = memrchr(text, l->how.null ? '\0' : '\n', n);
@@ -925,6 +928,18 @@ static void lines_drop_keyless(const cli_lines *l, cli_batch *b)
     b->n = kept;
 }
 
+static size_t lines_find_ends(const cli_lines *l, const cli_chunk *c,
+                              const unsigned char *text, size_t n,
+                              size_t *ends)
+{
+    enum { MOST = LINES_MOST - 1 };
+
+    if (!c->quoted)
+        return lines_ends(text, n, l->how.null ? '\0' : '\n', ends, MOST);
+    return c->stray ? records_ends(l->how.separator, text, n, ends, MOST)
+                    : records_ends_even(text, n, ends, MOST);
+}
+
 bool lines_split(const cli_lines *l, const cli_chunk *c, size_t *at,
                  cli_batch *b)
 {
@@ -932,10 +947,7 @@ bool lines_split(const cli_lines *l, const cli_chunk *c, size_t *at,
     size_t rest = c->length - *at, from = 0, ending = 1;
 
     b->keyless = 0;
-    b->n = c->quoted ? records_ends(l->how.separator, text, rest, b->ends,
-                                    LINES_MOST - 1)
-                     : lines_ends(text, rest, l->how.null ? '\0' : '\n',
-                                  b->ends, LINES_MOST - 1);
+    b->n = lines_find_ends(l, c, text, rest, b->ends);
     if (rest == 0)
         return false;
     if (b->n == 0) {                    /* the last line, without its end */

@@ -62,6 +62,7 @@ static records_state records_step(cli_records *r, unsigned char byte)
     case RECORDS_RETURN:
         return byte == '\n' ? RECORDS_START : RECORDS_FAULT;
     default:
+        r->stray |= byte == '"';
         return records_outside(r, byte);
     }
 }
@@ -232,6 +233,32 @@ size_t records_scan(cli_records *r, const unsigned char *text, size_t n)
         from++;
     }
     return from;
+}
+
+size_t records_ends_even(const unsigned char *text, size_t n, size_t *ends,
+                         size_t most)
+{
+    uint64_t inside = 0;
+    size_t found = 0, at = 0;
+
+    for (; at + RECORDS_BLOCK <= n && found + RECORDS_BLOCK <= most;
+         at += RECORDS_BLOCK) {
+        uint64_t bits = records_bits(text + at, '\n');
+
+        inside = records_prefix(records_bits(text + at, '"'))
+               ^ (0 - (inside >> 63));
+        for (bits &= ~inside; bits != 0; bits &= bits - 1)
+            ends[found++] = at + records_lowest(bits);
+    }
+    if (at + RECORDS_BLOCK <= n)
+        return found;
+    inside >>= 63;
+    for (; at < n && found < most; at++) {
+        inside ^= text[at] == '"';
+        if (inside == 0 && text[at] == '\n')
+            ends[found++] = at;
+    }
+    return found;
 }
 
 size_t records_ends(int separator, const unsigned char *text, size_t n,
