@@ -186,7 +186,7 @@ static int ask_commit(void *argument, cli_worker *w)
     const ask_own *own = w->own;
 
     if (w->chunk.error != 0) {          /* the other files are still asked */
-        lines_refuse(w->chunk.path, w->chunk.error);
+        lines_refuse_chunk(&w->chunk);
         job->failed = true;
         return CLI_GO;
     }
@@ -224,6 +224,8 @@ int ask_run(ask_job *job, const cli_operands *operands)
     int status;
 
     lines_open(&job->lines, &job->want.how, operands, 1, true);
+    if (ask_prints(&job->want))
+        lines_print_header(&job->lines, job->how->words);
     total = lines_size(&job->lines);
     job->streams = total == 0;
     progress_start(job->how->doing, total,

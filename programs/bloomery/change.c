@@ -147,7 +147,10 @@ static void change_way(change_job *job)
 int change_run(const cli_command *self, const cli_change *how, int argc,
                char **argv)
 {
-    change_settings s = { .how = { .label = how->label, .separator = -1 } };
+    change_settings s = {
+        .how = { .label = { .n = how->label > 0, .numbers = { how->label } },
+                 .separator = -1 }
+    };
     change_job job = { .how = how, .want = &s };
     cli_operands operands;
     bly_filter *filter;

@@ -208,7 +208,7 @@ static bool build_shares(const cli_build *s, const bly_spec *spec)
 static int build_by_reading(const cli_build *s, const cli_operands *operands,
                             bly_spec *spec)
 {
-    cli_feed *feed = s->how.label != 0 ? feed_put : feed_filter;
+    cli_feed *feed = s->how.label.n > 0 ? feed_put : feed_filter;
     bly_filter *filter;
     cli_fed fed;
     int status;
@@ -297,11 +297,11 @@ static int build_labels(const cli_build *s, const bly_plan_t *plan,
                             "needs those too: give --without FILE, or take -k "
                             "ribbon for a filter of the keys alone",
                             plan->kind);
-    if (s->how.label != 0 && plan->label_bits == 0)
+    if (s->how.label.n > 0 && plan->label_bits == 0)
         return report_error("kind %s carries no labels: leave out -l, or "
                             "choose one that does (see 'bloomery kinds')",
                             plan->kind);
-    if (s->how.label != 0)
+    if (s->how.label.n > 0)
         hashes->may = (cli_labels){ plan->label_least, plan->label_most };
     return CLI_GO;
 }
@@ -419,7 +419,7 @@ static int build_check_without(const cli_command *self, const cli_build *s,
 
     if (s->without.count == 0)
         return CLI_GO;
-    if (s->how.label != 0)
+    if (s->how.label.n > 0)
         return options_wrong(self, "-l and --without exclude each other");
     for (size_t i = 0; i < operands->count; i++)
         inputs += build_is_stdin(operands->names[i]);
@@ -467,7 +467,7 @@ int build_make(const cli_command *self, const cli_build *s,
         return status;
     spec.secret = secret_bytes();
     if (s->without.count > 0 || !filter_kind_can(s->kind, BLY_CAN_ADD)
-        || (s->how.label != 0 && !filter_kind_can(s->kind, BLY_CAN_LABEL)))
+        || (s->how.label.n > 0 && !filter_kind_can(s->kind, BLY_CAN_LABEL)))
         return build_at_once(s, operands, &spec);
     return build_by_adding(s, operands, &spec);
 }

@@ -126,7 +126,7 @@ static int dedup_commit(void *argument, cli_worker *w)
     int status;
 
     if (w->chunk.error != 0) {          /* the other files are still read */
-        lines_refuse(w->chunk.path, w->chunk.error);
+        lines_refuse_chunk(&w->chunk);
         job->failed = true;
         return CLI_GO;
     }
@@ -223,6 +223,7 @@ static int dedup_by_filter(const dedup_settings *s,
     int status;
 
     lines_open(&job.lines, &s->how, operands, 0, true);
+    lines_print_header(&job.lines, "");
     total = lines_size(&job.lines);
     status = dedup_filter(&job, total);
     if (status != CLI_GO)

@@ -12,8 +12,9 @@
 
 typedef struct {
     const char *key_file;
-    uint64_t    memory, jobs, list_field;
+    uint64_t    memory, jobs;
     cli_how     how;
+    cli_columns list_field;
     bool        anti, count, verbose, no_progress;
 } join_settings;
 
@@ -22,10 +23,11 @@ static const cli_option join_options[] = {
       "Print the lines whose key is not in LIST." },
     { 'c', "count", NULL, CLI_FLAG, offsetof(join_settings, count), false,
       "Print only how many lines there are to print." },
-    { 'F', "list-field", "N", CLI_ITEMS, offsetof(join_settings, list_field),
-      false,
-      "The keys of LIST are its column N. Without it each whole line of LIST "
-      "is a key, whatever -f says of LINES." },
+    { 'F', "list-field", "LIST", CLI_COLUMNS,
+      offsetof(join_settings, list_field), false,
+      "The keys of LIST are these columns of it. Without it each whole line "
+      "of LIST is a key, whatever -f says of LINES. A name in it implies a "
+      "header of LIST, as one in -f does of LINES; --header is about both." },
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(join_settings, memory), false,
       "How much memory to use, beside some mebibytes for each thread: 512M, "
       "2G (K, M, G, T are powers of 1024). If LIST does not fit, keys go to a "
@@ -85,6 +87,8 @@ static void join_report(const join_settings *s, const join_tally *tally,
 static int join_check(const cli_command *self, const join_settings *s,
                       const cli_operands *operands)
 {
+    cli_how any = s->how;
+
     if (operands->count != 2)
         return options_wrong(self, "it takes two files, LINES and LIST");
     if (strcmp(operands->names[0], "-") == 0
@@ -93,12 +97,10 @@ static int join_check(const cli_command *self, const join_settings *s,
                                    "standard input");
     if (s->memory > 0 && s->memory < JOIN_MEMORY_LEAST)
         return options_wrong(self, "--memory is too little: give 1M or more");
-    if (s->how.separator >= 0 && s->how.field == 0 && s->list_field == 0)
-        return options_wrong(self, "-t says what lies between columns, but no "
-                                   "column is chosen: give -f N or -F N too");
-    if (s->how.crlf && s->how.null)
-        return options_wrong(self, "--crlf is about lines that end with a "
-                                   "newline: it excludes -0");
+    if (any.field.n == 0)
+        any.field = s->list_field;
+    if (lines_how_check(self, &any) != CLI_GO)
+        return CLI_ERROR;
     if (!s->count
         && output_check_inputs(operands->names, operands->count) != CLI_GO)
         return CLI_ERROR;

@@ -74,7 +74,8 @@ static int query_check(const cli_command *self, const ask_settings *s)
 
 static int query_run(const cli_command *self, int argc, char **argv)
 {
-    static const ask_how how = { query_ask, ASK_LINES, "asking" };
+    static const ask_how how = { query_ask, ASK_LINES, "asking",
+                                 "" };
     ask_job job = { .how = &how };
     cli_operands operands;
     int status = ask_options(self, argc, argv, &job.want, &operands);

@@ -77,6 +77,7 @@ typedef struct {
                                    there is no bound                         */
     } answer;
     const char *doing;          /* "counting"                                */
+    const char *words;          /* before a header: "count\t"                */
 } ask_how;
 
 typedef struct {

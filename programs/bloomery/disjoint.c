@@ -76,7 +76,8 @@ static void disjoint_keep(disjoint_found *out, const bly_key *key)
 }
 
 /* In a batch of all lines; false: not there. */
-static bool disjoint_find_in(disjoint_found *out, const cli_batch *b,
+static bool disjoint_find_in(disjoint_found *out, const cli_lines *lines,
+                             const cli_chunk *chunk, const cli_batch *b,
                              const cli_hashes *of, uint64_t hash)
 {
     uint64_t hashes[LINES_MOST];
@@ -86,7 +87,7 @@ static bool disjoint_find_in(disjoint_found *out, const cli_batch *b,
     for (size_t i = 0; i < b->n; i++)
         if (b->keys[i].data != NULL && hashes[i] == hash) {
             disjoint_keep(out, &b->keys[i]);
-            out->line = i + 1;
+            out->line = lines_number(lines, chunk, b->keys[i].data);
             return true;
         }
     return false;
@@ -98,7 +99,7 @@ static void disjoint_find_all(disjoint_found *out, cli_lines *lines,
 {
     cli_chunk chunk = { .block = NULL };
     const char *path = NULL;
-    uint64_t before = 0;        /* lines, of this file                    */
+    uint64_t before = 0, lines_in;      /* of this file, and of the chunk */
 
     while (out->path == NULL && lines_next(lines, &chunk)) {
         if (chunk.error != 0)
@@ -106,14 +107,16 @@ static void disjoint_find_all(disjoint_found *out, cli_lines *lines,
         if (chunk.path != path)
             before = 0;
         path = chunk.path;
+        lines_in = 0;
         for (size_t at = 0; out->path == NULL
                          && lines_split(lines, &chunk, &at, batch); ) {
-            if (disjoint_find_in(out, batch, of, hash)) {
+            if (disjoint_find_in(out, lines, &chunk, batch, of, hash)) {
                 out->path = path;
                 out->line += before;
             }
-            before += batch->n;
+            lines_in += lines_counted(lines, batch);
         }
+        before += lines_in;
     }
     free(chunk.block);
 }

@@ -120,7 +120,7 @@ static int distinct_commit(void *argument, cli_worker *w)
     size_t fresh;
 
     if (w->chunk.error != 0)
-        return lines_refuse(w->chunk.path, w->chunk.error);
+        return lines_refuse_chunk(&w->chunk);
     if (w->failed || !hashes_room(&job->seen, own->n))
         return work_no_memory();
     fresh = distinct_fresh(job, own);

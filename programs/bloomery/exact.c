@@ -148,7 +148,7 @@ static int exact_commit(exact_job *job, const cli_worker *w)
     const exact_own *own = w->own;
 
     if (w->chunk.error != 0)
-        return lines_refuse(w->chunk.path, w->chunk.error);
+        return lines_refuse_chunk(&w->chunk);
     if (w->failed)
         return work_no_memory();
     job->tally.lines += own->rows.n;
@@ -217,7 +217,7 @@ static int exact_pass(exact_job *job, const cli_work *work, const char *what)
 
 /* A pass after the first: of the same lines. */
 static int exact_pass_again(exact_job *job, const cli_work *work,
-                            const char *what)
+                            const char *what, bool prints)
 {
     const cli_operands *operands = job->operands;
     cli_lines *lines = &job->lines;
@@ -229,6 +229,8 @@ static int exact_pass_again(exact_job *job, const cli_work *work,
     lines_open(lines, &job->want->how, operands,
                job->spool >= 0 ? operands->count : 0, true);
     lines->how.copy = job->spool >= 0;
+    if (prints)
+        lines_print_header(lines, job->want->count ? "count\t" : "");
     if (job->spool < 0)
         lines_until(lines, job->ends);
     status = exact_pass(job, work, what);
@@ -249,13 +251,26 @@ static bool exact_survey_work(void *argument, cli_worker *w)
     return rows_fill(&own->rows, w, job->seen) && exact_room(own);
 }
 
+/* The header of all files, which begins the copy. */
+static int exact_spool_header(exact_job *job)
+{
+    const cli_lines *lines = &job->lines;
+    unsigned char terminator = job->want->how.null ? '\0' : '\n';
+
+    job->tally.spilled += lines->first_length + 1;
+    return spill_write(job->spool, lines->first, lines->first_length) == CLI_GO
+         ? spill_write(job->spool, &terminator, 1) : CLI_ERROR;
+}
+
 /* The chunk goes to the copy, its last line with an end. */
 static int exact_spool(exact_job *job, const cli_worker *w)
 {
     const cli_chunk *chunk = &w->chunk;
     unsigned char terminator = job->want->how.null ? '\0' : '\n';
-    int status = spill_write(job->spool, chunk->block, chunk->length);
+    int status = chunk->heads ? exact_spool_header(job) : CLI_GO;
 
+    if (status == CLI_GO)
+        status = spill_write(job->spool, chunk->block, chunk->length);
     if (status == CLI_GO && chunk->length > 0
         && chunk->block[chunk->length - 1] != terminator)
         status = spill_write(job->spool, &terminator, 1);
@@ -325,6 +340,9 @@ static int exact_survey(exact_job *job)
                               exact_filter_bits(job, EXACT_REPEATED));
     if (status == CLI_GO)
         status = exact_pass(job, &work, "looking for repeated lines");
+    if (status == CLI_GO && job->spool >= 0 && job->tally.spilled == 0
+        && job->lines.first != NULL)
+        status = exact_spool_header(job);       /* there was nothing else */
     bly_free(job->seen);
     job->seen = NULL;
     job->lines_first = job->tally.lines;
@@ -397,7 +415,7 @@ static int exact_in_memory(exact_job *job)
 
     job->table.hasher = job->repeated;
     status = table_open(&job->table, job->keys, job->bytes)
-           ? exact_pass_again(job, &work, "printing") : work_no_memory();
+           ? exact_pass_again(job, &work, "printing", true) : work_no_memory();
     table_close(&job->table);
     return status;
 }
@@ -575,13 +593,14 @@ static int exact_in_parts(exact_job *job, uint64_t filter)
     static const cli_work print = { sizeof(exact_own), exact_print_work,
                                     exact_print_commit, exact_clean };
     int status = exact_parts_open(job, filter)
-               ? exact_pass_again(job, &parts, "collecting repeated lines")
+               ? exact_pass_again(job, &parts, "collecting repeated lines",
+                                  false)
                : work_no_memory();
 
     if (status == CLI_GO)
         status = decide_run(&job->parts, job->jobs, job->want->progress);
     if (status == CLI_GO)
-        status = exact_pass_again(job, &print, "printing");
+        status = exact_pass_again(job, &print, "printing", true);
     job->tally.spilled += job->parts.store.used * job->parts.store.block;
     decide_close(&job->parts);
     return status;
@@ -642,6 +661,7 @@ int exact_run(const exact_want *want, const cli_operands *operands,
     int status;
 
     lines_open(&job.lines, &want->how, operands, 0, true);
+    lines_same_header(&job.lines);
     status = lines_measure(&job.lines, &job.total);
     if (status != CLI_ERROR) {
         bool twice = status == CLI_OK;

@@ -47,6 +47,7 @@ typedef struct {
     uint64_t     listed_bytes;  /* of the list's keys, as records          */
     uint64_t     lines_first;   /* in the first of two passes              */
     bool         full;          /* the list does not fit the memory        */
+    bool         printing;      /* in this pass                            */
     join_tally  *tally;
 } join_job;
 
@@ -79,6 +80,8 @@ static int join_pass(join_job *job, const cli_how *how,
         lseek(STDIN_FILENO, job->start, SEEK_SET);
     lines_open(&job->lines, how, &one, 0, true);
     lines_name(&job->lines, &(cli_operands){ job->names->names + i, 1 }, 0);
+    if (job->printing && !job->want->count)
+        lines_print_header(&job->lines, "");
     job->total = lines_size(&job->lines);
     progress_start(what, job->total, job->want->progress);
     status = work_run(&job->lines, work, job, job->jobs);
@@ -91,7 +94,7 @@ static int join_pass(join_job *job, const cli_how *how,
 static int join_commit(const cli_worker *w)
 {
     if (w->chunk.error != 0)
-        return lines_refuse(w->chunk.path, w->chunk.error);
+        return lines_refuse_chunk(&w->chunk);
     return w->failed ? work_no_memory() : CLI_GO;
 }
 
@@ -292,6 +295,7 @@ static int join_in_memory(join_job *job, const cli_operands *operands)
     static const cli_work work = { sizeof(join_own), join_look_work,
                                    join_look_commit, join_clean };
 
+    job->printing = true;
     return join_pass(job, &job->want->lines, operands, 0, &work, "joining");
 }
 
@@ -413,6 +417,7 @@ static int join_in_parts(join_job *job, const cli_operands *operands)
         status = join_check_stamp(job, operands, 0);
     if (status == CLI_GO)
         status = decide_run(&job->parts, job->jobs, want->progress);
+    job->printing = true;
     if (status == CLI_GO)
         status = join_pass(job, &want->lines, operands, 0, &print, "printing");
     if (status == CLI_GO)

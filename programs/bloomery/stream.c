@@ -126,7 +126,7 @@ static int stream_commit(void *argument, cli_worker *w)
     int status = CLI_GO;
 
     if (w->chunk.error != 0)
-        return lines_refuse(w->chunk.path, w->chunk.error);
+        return lines_refuse_chunk(&w->chunk);
     if (w->failed)
         return work_no_memory();
     if (stream_full(job, w))
@@ -165,6 +165,7 @@ int stream_run(const exact_want *want, cli_lines *lines, dedup_tally *tally)
     int status = stream_open(&job);
 
     if (status == CLI_GO) {
+        lines_print_header(lines, "");
         progress_start("deduplicating", 0, want->progress);
         status = work_run(lines, &work, &job, work_jobs(want->jobs));
         progress_end();

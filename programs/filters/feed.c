@@ -182,7 +182,7 @@ static void feed_batch(const feed_job *job, const cli_worker *w, feed_own *own)
     if (job->numbers)
         feed_numbers(job, w, own);
     own->n += b->n;
-    own->lines += b->n + b->keyless;
+    own->lines += lines_counted(w->lines, b);
     own->keyless += b->keyless;
 }
 
@@ -346,7 +346,7 @@ static int feed_commit(void *argument, cli_worker *w)
     int status;
 
     if (w->chunk.error != 0)
-        return lines_refuse(w->chunk.path, w->chunk.error);
+        return lines_refuse_chunk(&w->chunk);
     if (w->failed)
         return work_no_memory();
     if (job->path != w->chunk.path)     /* each operand has an address */
@@ -543,7 +543,7 @@ static int feed_count_commit(void *argument, cli_worker *w)
     feed_counting *job = argument;
 
     if (w->chunk.error != 0)
-        return lines_refuse(w->chunk.path, w->chunk.error);
+        return lines_refuse_chunk(&w->chunk);
     if (w->failed || (job->counted != NULL && !feed_count_keep(job, w)))
         return work_no_memory();
     job->sum->keys += own->keys;

@@ -20,6 +20,9 @@
  *      completion.c  all tables -> what shells complete
  *      codec.c     what compressed bytes look like, and how they become plain
  *      source.c    a compressed file -> a pipe of what it holds
+ *      columns.c   the columns that -f lists, by number or by name
+ *      records.c   where records of CSV end
+ *      keys.c      lines -> their keys
  *      lines.c     files and stdin -> chunks of lines -> batches of keys
  *      work.c      chunks of lines, worked on by all cores, in order
  *      program.c   a table of subcommands -> a program
@@ -200,6 +203,8 @@ typedef enum {
     CLI_SIZE,                   /* uint64_t, bytes, at least 1   */
     CLI_SEED,                   /* uint64_t                      */
     CLI_BYTE,                   /* int, 0 .. 255                 */
+    CLI_COLUMN,                 /* cli_columns, of one column    */
+    CLI_COLUMNS,                /* cli_columns                   */
     CLI_LIST                    /* cli_operands, one more value each time the
                                    option comes; names from malloc, to be
                                    freed by the command, after an error too */
@@ -329,6 +334,7 @@ typedef enum {
     SOURCE_WIDE,                /* UTF-16 or UTF-32                         */
     SOURCE_KNOWN,               /* what the program writes itself           */
     SOURCE_LONG,                /* a line is too long for the memory        */
+    SOURCE_TOLD,                /* cli_chunk.why tells                      */
     SOURCE_FAULTS
 } source_fault;
 
@@ -347,6 +353,22 @@ int source_open(cli_source **out, const codec *c, int *fd, const void *head,
  * the file as far as it was read. */
 int source_close(cli_source *source);
 
+/* ==== columns.c ========================================================= */
+
+enum { COLUMNS_MOST = 64 };
+
+/* Columns in the order in which they are wanted. */
+typedef struct {
+    size_t   n;                 /* 0: none                                  */
+    bool     named;             /* some of them by names                    */
+    uint64_t numbers[COLUMNS_MOST];     /* from 1 on; 0: it has a name      */
+    bly_key  names[COLUMNS_MOST];
+} cli_columns;
+
+/* "2,3", "2-4", "email,name" -> columns; as numbers.c has it. */
+const char *columns_read(const char *text, cli_columns *out);
+const char *columns_read_one(const char *text, cli_columns *out);
+
 /* ==== lines.c =========================================================== */
 
 /* How a line holds its key. */
@@ -359,21 +381,40 @@ typedef struct {
     bool     text;              /* other bytes that no text has, too        */
     bool     copy;              /* the files are copies of what has been read:
                                    nothing is looked for in them            */
-    uint64_t field;             /* the column that is the key; 0: the line,
-                                   or what is beside the label              */
-    uint64_t label;             /* the column that is its label; 0: none    */
-    int      separator;         /* of columns; -1: TAB                      */
+    bool     csv;               /* columns may be quoted, as in RFC 4180    */
+    bool     tsv;               /* they end with TABs                       */
+    bool     blanks;            /* they are apart by blanks and TABs        */
+    bool     header;            /* the first line names the columns         */
+    int      separator;         /* of columns; -1: TAB, or of CSV a comma   */
+    cli_columns field;          /* the key; none: the line, or what is
+                                   beside the label                         */
+    cli_columns label;          /* one column at most                       */
 } cli_how;
 
 #define CLI_HOW_OPTIONS(settings, how)                                        \
     { '0', "null", NULL, CLI_FLAG, offsetof(settings, how.null), false,       \
       "Lines end with a NUL byte instead of a newline." },                    \
-    { 'f', "field", "N", CLI_ITEMS, offsetof(settings, how.field), false,     \
-      "The key is column N of the line, counted from 1. Without it the whole "\
+    { 'f', "field", "LIST", CLI_COLUMNS, offsetof(settings, how.field),       \
+      false, "The key is these columns of the line, counted from 1: 2, or "   \
+      "2,3, or 2-4, or their names in the header, email,name. Of several it " \
+      "is the line that they would make, in this order. Without it the whole "\
       "line is the key." },                                                   \
     { 't', "separator", "C", CLI_BYTE, offsetof(settings, how.separator),     \
       false, "The byte between columns, for -f: a single byte, or one of "    \
-      "\\t \\n \\r \\0 \\\\ \\xHH. Default: TAB." },         \
+      "\\t \\n \\r \\0 \\\\ \\xHH. Default: TAB; with --csv a comma." },     \
+    { 0, "csv", NULL, CLI_FLAG, offsetof(settings, how.csv), false,           \
+      "Columns may be in quotes, as RFC 4180 has it: separators and newlines "\
+      "within quotes are part of the column, the quotes are not, and a CR "   \
+      "before the newline is no part of the line." },                         \
+    { 0, "tsv", NULL, CLI_FLAG, offsetof(settings, how.tsv), false,           \
+      "Columns end with TABs, and quotes are bytes like others." },           \
+    { 0, "blanks", NULL, CLI_FLAG, offsetof(settings, how.blanks), false,     \
+      "Columns are apart by runs of blanks and TABs, and those at the start " \
+      "of the line do not count, as in awk." },                               \
+    { 0, "header", NULL, CLI_FLAG, offsetof(settings, how.header), false,     \
+      "The first line of each file names the columns: it is no key. Where "   \
+      "lines are printed that of the first file comes first. A name in -f "   \
+      "implies it." },                                                        \
     { 0, "crlf", NULL, CLI_FLAG, offsetof(settings, how.crlf), false,         \
       "Lines end with CR LF, as in files from Windows: the CR is no part of " \
       "the key." },                                                           \
@@ -393,8 +434,9 @@ typedef struct {
       "skipped even so." }
 
 #define CLI_LABEL_OPTION(settings, how, unless)                               \
-    { 'l', "label", "N", CLI_ITEMS, offsetof(settings, how.label), false,     \
-      "Column N is the label of the key, a whole number such as 42 or 0x2a. " \
+    { 'l', "label", "COLUMN", CLI_COLUMN, offsetof(settings, how.label),      \
+      false, "This column, a number or a name, is the label of the key, "     \
+      "which is a whole number such as 42 or 0x2a. "                          \
       "Without -f the key is then all that stands before this column, or, "   \
       "where it is the first one, all behind it. " unless }
 
@@ -407,8 +449,28 @@ int lines_asked_check(const cli_command *command, const cli_operands *operands);
 
 enum { LINES_MOST = 4096 };     /* lines of a batch */
 
-/* What of a line is its key: all of it, columns, or something else. */
+/* What of a line is its key: all of it, a column between separators, or
+ * something else. */
 typedef enum { LINES_WHOLE, LINES_COLUMNS, LINES_CHANGED } cli_form;
+
+/* What the bytes of CSV so far say of the next one. */
+typedef enum {
+    RECORDS_START,              /* a column begins with it                  */
+    RECORDS_PLAIN,              /* it is in no quotes                       */
+    RECORDS_QUOTED,             /* it is in quotes                          */
+    RECORDS_CLOSED,             /* they have been closed                    */
+    RECORDS_RETURN,             /* and a CR stands behind them              */
+    RECORDS_FAULT               /* something else does                      */
+} records_state;
+
+typedef struct {
+    records_state state;
+    int      separator;
+    bool     quoted;            /* there was a quote                        */
+    bool     stray;             /* and one within an unquoted column        */
+    uint64_t lines;             /* newlines, those in quotes too            */
+    uint64_t opened;            /* the line of the last quote that opened   */
+} cli_records;
 
 /* The input: files in their order, and where reading stands. */
 typedef struct {
@@ -424,14 +486,26 @@ typedef struct {
     int      fd;
     cli_source *source;         /* what decompresses it, or NULL           */
     bool     begun;             /* its first bytes have been looked at     */
+    bool     headed;            /* and its header                          */
     uint64_t bytes;             /* read so far                             */
+    cli_records records;        /* of this file, as far as it was read     */
+    uint64_t before;            /* lines of it before the next chunk, as
+                                   cli_chunk has them                      */
+    uint64_t field[COLUMNS_MOST], label;    /* their numbers in this file  */
+    bool     alike;             /* all headers must be like the first      */
+    const char *title;          /* see lines_print_header; NULL: it is not
+                                   printed                                 */
+    bool     titled;            /* it has been                             */
+    unsigned char *first;       /* the header of the first file            */
+    size_t   first_length;
     unsigned char *rest;        /* of an unfinished line                   */
     size_t   rest_length, rest_capacity;
 } cli_lines;
 
-/* Some whole lines of one file, or why it could not be read. Where upper case
- * is lower case the block has its capacity twice: keys lie in the second half,
- * each as far from its start as from the block's. */
+/* Some whole lines of one file, or why it could not be read. Where keys are not
+ * found in lines as they are, the block has its capacity twice: such keys lie in
+ * the second half, as far from its start as what they are made of from the
+ * block's, and are never longer. */
 typedef struct {
     unsigned char *block;
     size_t   length, capacity;
@@ -439,8 +513,15 @@ typedef struct {
     uint64_t bytes;             /* read up to here, of all files           */
     bool     idle;              /* the next read may wait for input        */
     bool     carried;           /* its first keys end with CR              */
+    bool     quoted;            /* of CSV: there may be quotes in it       */
+    bool     stray;             /* and some of them within unquoted columns */
+    bool     heads;             /* the first header came right before it   */
+    uint64_t before;            /* lines of its file before it: of CSV all,
+                                   else the header                         */
+    uint64_t field[COLUMNS_MOST], label;    /* if some have names          */
     int      error;             /* 0: there are lines; else an errno, or
                                    negative (source_error)                 */
+    char     why[512];          /* of SOURCE_TOLD                          */
 } cli_chunk;
 
 /* Some lines of a chunk; they point into it. */
@@ -473,12 +554,25 @@ bool lines_next(cli_lines *lines, cli_chunk *chunk);
 bool lines_split(const cli_lines *lines, const cli_chunk *chunk, size_t *at,
                  cli_batch *batch);
 
-/* Which line of the chunk, counted from 1, these bytes of it belong to. */
+/* Which line of the file these bytes of a chunk belong to, counted from 1, less
+ * what lines_counted says of all batches of the chunks before it. */
 uint64_t lines_number(const cli_lines *lines, const cli_chunk *chunk,
                       const void *bytes);
+uint64_t lines_counted(const cli_lines *lines, const cli_batch *batch);
 
 /* Say why a file could not be read; CLI_ERROR. */
 int lines_refuse(const char *path, int error);
+int lines_refuse_chunk(const cli_chunk *chunk);
+
+/* All headers must be like the first. */
+void lines_same_header(cli_lines *lines);
+
+/* Likewise, and work_run prints the first, behind these words: "count\t". */
+void lines_print_header(cli_lines *lines, const char *words);
+
+/* It is time to print it: with this chunk, or, NULL, at the end. False: output
+ * has failed. */
+bool lines_title(cli_lines *lines, const cli_chunk *chunk);
 
 /* Say it, once, if keys of the chunk have a CR at their end that nobody asked
  * for. One thread at a time. */
@@ -499,6 +593,43 @@ int lines_measure(const cli_lines *lines, uint64_t *total);
 
 /* The same for progress only: 0 where it is not known, and no message. */
 uint64_t lines_size(const cli_lines *lines);
+
+/* ==== records.c ========================================================= */
+
+void records_begin(cli_records *records, int separator);
+
+/* Go on with these bytes: how many of them are up to the last end of a record.
+ * It ends at a fault, which is in the line after records->lines. */
+size_t records_scan(cli_records *records, const unsigned char *text, size_t n);
+
+/* Of records without a fault: where they end, as long as there is room for 64
+ * places more; how many. */
+size_t records_ends(int separator, const unsigned char *text, size_t n,
+                    size_t *ends, size_t most);
+
+/* The same where each quote opens or closes a column or is doubled. */
+size_t records_ends_even(const unsigned char *text, size_t n, size_t *ends,
+                         size_t most);
+
+/* ==== keys.c ============================================================ */
+
+/* Lines of the chunk, without their ends, become their keys; data NULL: the
+ * line has none. How many have none. Not for LINES_WHOLE. */
+size_t keys_make(const cli_lines *lines, const cli_chunk *chunk, bly_key *keys,
+                 bly_key *labels, size_t n);
+
+/* The next column of a line, as it stands there; *at is NULL behind the last.
+ * Data NULL: there is none. */
+bly_key keys_next(const cli_how *how, const unsigned char **at,
+                  const unsigned char *end);
+
+/* What a column says: of one in quotes what is in them. */
+bly_key keys_value(const cli_how *how, const cli_chunk *chunk, bly_key column);
+
+/* Find the columns that have names: *field and *label of `lines`. False: one is
+ * not there, or not one alone, and `why` says so. */
+bool columns_find(cli_lines *lines, const cli_chunk *chunk, bly_key header,
+                  const char *file, char *why, size_t room);
 
 /* ==== work.c ============================================================ */
 

@@ -14,16 +14,16 @@
  * newline, an empty line is the empty key.
  *
  * What is no such text is known by the first bytes of a file, before a key is
- * made of it: what is compressed is decompressed (source.c), a byte order mark
- * of UTF-8 is skipped, and NULs, UTF-16 and files that the program itself
- * writes are refused. The options that change keys, and not the lines that are
- * printed, are applied here, so that whoever compares keys compares what they
- * have become. Floor 8; includes frame.h only.
+ * made of it (keys.c): what is compressed is decompressed (source.c), a byte
+ * order mark of UTF-8 is skipped, and NULs, UTF-16 and files that the program
+ * itself writes are refused. Floor 8; includes frame.h only.
  */
 #include "frame/frame.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,28 +33,51 @@
 #include <emmintrin.h>
 #endif
 
-/* For what is done for every line: with calls `query` takes 7 % more
- * instructions, with -f 11 % (counted by valgrind's lackey). */
-#if defined(__GNUC__)
-#define LINES_INLINE static inline __attribute__((always_inline))
-#else
-#define LINES_INLINE static inline
-#endif
-
 /* A chunk: large enough that the work on it dwarfs taking turns, and small
  * enough to stay in a second-level cache between its reading and its use. */
 enum { LINES_CHUNK = 1 << 20 };
 
-int lines_how_check(const cli_command *command, const cli_how *how)
+/* Are the ways to cut lines into columns that were given one way, and in need of
+ * no other option? */
+static int lines_columns_check(const cli_command *command, const cli_how *how)
 {
-    if (how->separator >= 0 && how->field == 0 && how->label == 0)
+    bool chosen = how->field.n > 0 || how->label.n > 0;
+
+    if (how->csv + how->tsv + how->blanks > 1)
+        return options_wrong(command, "--csv, --tsv and --blanks exclude each "
+                                      "other: give the one that the lines are");
+    if (how->separator >= 0 && (how->tsv || how->blanks))
+        return options_wrong(command, "--tsv and --blanks say what lies "
+                                      "between columns: they exclude -t");
+    if (how->separator >= 0 && !chosen && !how->csv)
         return options_wrong(command,
                              "-t says what lies between columns, but no "
-                             "column is chosen: give -f N too");
+                             "column is chosen: give -f LIST too");
+    if (how->blanks && !chosen)
+        return options_wrong(command, "--blanks says what lies between "
+                                      "columns, but no column is chosen: give "
+                                      "-f LIST too");
+    if (how->label.n > 0 && how->field.n == 0 && (how->csv || how->blanks))
+        return options_wrong(command, "with --csv or --blanks what stands "
+                                      "beside the label is no key: give -f "
+                                      "LIST too");
+    return CLI_GO;
+}
+
+int lines_how_check(const cli_command *command, const cli_how *how)
+{
     if (how->crlf && how->null)
         return options_wrong(command, "--crlf is about lines that end with a "
                                       "newline: it excludes -0");
-    return CLI_GO;
+    if (how->csv && how->null)
+        return options_wrong(command, "--csv is about records that end with a "
+                                      "newline: it excludes -0");
+    if (how->csv && (how->separator == '"' || how->separator == '\n'
+                     || how->separator == '\r'))
+        return options_wrong(command, "with --csv quotes and ends of lines "
+                                      "have a meaning of their own: -t must "
+                                      "be another byte");
+    return lines_columns_check(command, how);
 }
 
 static bool lines_is_stdin(const char *path)
@@ -83,6 +106,15 @@ int lines_asked_check(const cli_command *command, const cli_operands *operands)
 
 /* ==== Open and close ==================================================== */
 
+static cli_form lines_form(const cli_how *how)
+{
+    if (how->crlf || how->trim || how->fold || how->blanks || how->label.n > 0
+        || how->field.n > 1)
+        return LINES_CHANGED;
+    return how->field.n == 1 ? LINES_COLUMNS
+         : how->csv ? LINES_CHANGED : LINES_WHOLE;
+}
+
 static char *lines_stdin[] = { (char[]){ "-" } };
 
 void lines_open(cli_lines *l, const cli_how *how, const cli_operands *operands,
@@ -91,10 +123,10 @@ void lines_open(cli_lines *l, const cli_how *how, const cli_operands *operands,
     memset(l, 0, sizeof *l);
     l->how = *how;
     if (l->how.separator < 0)
-        l->how.separator = '\t';
+        l->how.separator = how->csv ? ',' : '\t';
+    l->how.header |= how->field.named || how->label.named;
     l->keep = keep;
-    l->form = how->crlf || how->trim || how->fold ? LINES_CHANGED
-            : how->field != 0 || how->label != 0 ? LINES_COLUMNS : LINES_WHOLE;
+    l->form = lines_form(how);
     l->fd = -1;
     l->paths = operands->names + first;
     l->count = operands->count - first;
@@ -130,7 +162,8 @@ void lines_close(cli_lines *l)
 {
     lines_close_file(l);
     free(l->rest);
-    l->rest = NULL;
+    free(l->first);
+    l->rest = l->first = NULL;
 }
 
 /* ==== The first bytes =================================================== */
@@ -248,6 +281,39 @@ int lines_refuse(const char *path, int error)
     return report_unread("read", path, error);
 }
 
+int lines_refuse_chunk(const cli_chunk *c)
+{
+    return c->error == source_error(SOURCE_TOLD, NULL)
+         ? report_error("%s", c->why) : lines_refuse(c->path, c->error);
+}
+
+/* Keep what is wrong until it is the chunk's turn; what to have for its error. */
+static int lines_tell(cli_chunk *c, const char *format, ...)
+    CLI_PRINTF(2, 3);
+
+static int lines_tell(cli_chunk *c, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(c->why, sizeof c->why, format, arguments);
+    va_end(arguments);
+    return source_error(SOURCE_TOLD, NULL);
+}
+
+/* A path of a length that leaves room for what is told of it. */
+typedef struct { char text[260]; } lines_path;
+
+static lines_path lines_told(const char *path)
+{
+    const lines_shown s = lines_show(path);
+    lines_path told;
+
+    snprintf(told.text, sizeof told.text, "%s%.250s%s", s.quote, s.name,
+             s.quote);
+    return told;
+}
+
 /* The first bytes of what there is to read of a file; how many, or -1. */
 static ssize_t lines_peek(const char *path, off_t at, unsigned char *bytes,
                           size_t room)
@@ -330,134 +396,34 @@ uint64_t lines_size(const cli_lines *l)
     return sum;
 }
 
-/* ==== Keys ============================================================== */
-
-static const bly_key lines_nothing = { NULL, 0 };
-
-/* Column `wanted` of the line; data stays NULL where the line is too short.
- * Its bytes lie in the chunk, so an empty column's data is not NULL. */
-LINES_INLINE bly_key lines_column(const cli_how *how, uint64_t wanted,
-                                  const unsigned char *line, size_t length)
-{
-    const unsigned char *end = line + length, *hit = NULL;
-
-    for (uint64_t column = 1;; column++) {
-        hit = memchr(line, how->separator, (size_t)(end - line));
-        if (column == wanted)
-            break;
-        if (hit == NULL)
-            return lines_nothing;
-        line = hit + 1;
-    }
-    return (bly_key){ line, (size_t)((hit != NULL ? hit : end) - line) };
-}
-
-/* What stands before the label's column, or behind it if that is the first. */
-static bly_key lines_beside(bly_key label, const unsigned char *line,
-                            size_t length)
-{
-    const unsigned char *from = label.data;
-    size_t used = label.length + 1;     /* with what separates it */
-
-    if (from == NULL)
-        return lines_nothing;
-    if (from > line)
-        return (bly_key){ line, (size_t)(from - line) - 1 };
-    return used > length ? lines_nothing
-                         : (bly_key){ line + used, length - used };
-}
-
-/* Key and label of a line that has columns; a line without its label has no
- * key. */
-LINES_INLINE bly_key lines_columns(const cli_how *how,
-                                   const unsigned char *line, size_t length,
-                                   bly_key *label)
-{
-    if (how->label != 0) {
-        *label = lines_column(how, how->label, line, length);
-        if (label->data == NULL)
-            return lines_nothing;
-    }
-    return how->field != 0 ? lines_column(how, how->field, line, length)
-                           : lines_beside(*label, line, length);
-}
-
-static bly_key lines_trim(bly_key key)
-{
-    const char *from = key.data, *to = from + key.length;
-
-    while (from < to && (*from == ' ' || *from == '\t'))
-        from++;
-    while (from < to && (to[-1] == ' ' || to[-1] == '\t'))
-        to--;
-    return (bly_key){ from, (size_t)(to - from) };
-}
-
-/* The key in lower case, in the second half of the block. */
-static bly_key lines_fold(const cli_chunk *c, bly_key key)
-{
-    const unsigned char *from = key.data;
-    unsigned char *to = c->block + c->capacity + (from - c->block);
-
-    for (size_t i = 0; i < key.length; i++)
-        to[i] = (unsigned char)(from[i]
-                                | (from[i] >= 'A' && from[i] <= 'Z') << 5);
-    return (bly_key){ to, key.length };
-}
-
-/* What options leave of a key, and make of it. */
-static bly_key lines_change(const cli_lines *l, const cli_chunk *c, bly_key key)
-{
-    if (l->how.trim && key.data != NULL)
-        key = lines_trim(key);
-    if (l->how.fold && key.data != NULL)
-        key = lines_fold(c, key);
-    return key;
-}
-
-/* Key and label of any line. */
-LINES_INLINE bly_key lines_key(const cli_lines *l, const cli_chunk *c,
-                               const unsigned char *line, size_t length,
-                               bly_key *label)
-{
-    const cli_how *how = &l->how;
-    bly_key key;
-
-    if (l->form == LINES_WHOLE)
-        return (bly_key){ line, length };
-    if (how->crlf && length > 0 && line[length - 1] == '\r')
-        length--;
-    key = (bly_key){ line, length };
-    if (how->field != 0 || how->label != 0)
-        key = lines_columns(how, line, length, label);
-    return l->form == LINES_CHANGED ? lines_change(l, c, key) : key;
-}
+/* ==== Line ends that are part of keys ==================================== */
 
 /* Do the first lines of the chunk end with CR LF, and their keys with CR? */
 static bool lines_carries(const cli_lines *l, const cli_chunk *c)
 {
+    enum { FIRST = 8 };
     const unsigned char *line = c->block, *end, *hit;
-    size_t keys = 0;
+    bly_key keys[FIRST], labels[FIRST];
+    size_t n = 0, keyless = 0;
 
-    if (c->length == 0 || l->how.null || l->how.crlf || l->how.text
-        || l->how.copy)
+    if (c->length == 0 || l->how.null || l->how.crlf || l->how.csv
+        || l->how.text || l->how.copy)
         return false;
     end = line + c->length;
-    for (int i = 0; i < 8 && line < end; i++, line = hit + 1) {
-        bly_key key, label = lines_nothing;
-
+    for (; n < FIRST && line < end; n++, line = hit + 1) {
         hit = memchr(line, '\n', (size_t)(end - line));
         if (hit == NULL)
             break;
-        key = lines_key(l, c, line, (size_t)(hit - line), &label);
-        if (key.data == NULL)
-            continue;
-        if (key.length == 0
-            || ((const char *)key.data)[key.length - 1] != '\r')
-            return false;
-        keys++;
+        keys[n] = (bly_key){ line, (size_t)(hit - line) };
     }
-    return keys > 0;
+    if (l->form != LINES_WHOLE)
+        keyless = keys_make(l, c, keys, labels, n);
+    for (size_t i = 0; i < n; i++)
+        if (keys[i].data != NULL
+            && (keys[i].length == 0
+                || ((const char *)keys[i].data)[keys[i].length - 1] != '\r'))
+            return false;
+    return n > keyless;
 }
 
 void lines_note(const cli_chunk *c)
@@ -476,7 +442,7 @@ void lines_note(const cli_chunk *c)
 
 size_t lines_block(const cli_how *how, size_t capacity)
 {
-    return how->fold ? 2 * capacity : capacity;
+    return how->fold || how->csv || how->field.n > 1 ? 2 * capacity : capacity;
 }
 
 /* Nobody knows what a small compressed file may hold: no line of it may take
@@ -547,6 +513,8 @@ static bool lines_keep_rest(cli_lines *l, cli_chunk *c, size_t whole)
         memcpy(l->rest, c->block + whole, n);
     l->rest_length = n;
     c->length = whole;
+    l->records.quoted = l->how.csv && n > 0 && memchr(l->rest, '"', n) != NULL;
+    l->records.stray &= l->records.quoted;
     return true;
 }
 
@@ -596,6 +564,9 @@ static bool lines_open_file(cli_lines *l)
     l->fd = lines_is_stdin(path) ? STDIN_FILENO
                                  : open(path, O_RDONLY | O_CLOEXEC);
     l->begun = l->how.copy;
+    l->headed = !l->how.header;
+    l->before = 0;
+    records_begin(&l->records, l->how.separator);
     l->left = lines_left(l, l->next - 1);
     if (l->fd >= 0)
         lines_widen_pipe(l->fd);
@@ -638,29 +609,75 @@ static int lines_begin(cli_lines *l, cli_chunk *c)
     return error;
 }
 
+/* Quotes that never close shall not make a chunk of the rest of a file: the
+ * longest record that is in quotes where it goes on. */
+enum { LINES_RECORD = 1 << 26 };
+
+/* 0, or what is wrong with the CSV so far, `open` bytes of which are a record
+ * without an end. */
+static int lines_check_records(const cli_lines *l, cli_chunk *c, size_t open,
+                               bool ended)
+{
+    const cli_records *r = &l->records;
+    const lines_path path = lines_told(l->path);
+
+    if (r->state == RECORDS_FAULT)
+        return lines_tell(c, "line %llu of %s is no CSV: behind a quote that "
+                          "closes stands neither a separator nor the end: "
+                          "write a quote within quotes twice, or leave out "
+                          "--csv", (unsigned long long)r->lines + 1, path.text);
+    if (r->state != RECORDS_QUOTED || (!ended && open <= LINES_RECORD))
+        return 0;
+    return lines_tell(c, "the quote that opens in line %llu of %s is %s: close "
+                      "it, or leave out --csv if quotes mean nothing there",
+                      (unsigned long long)r->opened, path.text,
+                      ended ? "never closed" : "not closed within 64 MiB");
+}
+
 /* The end of a file, or an error of reading it. */
 static void lines_end(cli_lines *l, cli_chunk *c, int error)
 {
     int also = lines_close_file(l);
 
-    if (error != 0 || also != 0)
-        lines_fail(l, c, error != 0 ? error : also);
+    if (error == 0)
+        error = also;
+    if (error == 0 && l->how.csv)
+        error = lines_check_records(l, c, c->length, true);
+    c->quoted = l->records.quoted;
+    c->stray = l->records.stray;
+    if (error != 0)
+        lines_fail(l, c, error);
+}
+
+/* Where the last whole line of the chunk ends, in which the bytes from `from`
+ * on are new; 0: it has none. */
+static size_t lines_whole(cli_lines *l, cli_chunk *c, size_t from)
+{
+    const unsigned char *text = c->block + from, *last;
+    size_t n = c->length - from, whole;
+
+    if (l->how.csv) {
+        whole = records_scan(&l->records, text, n);
+        c->quoted = l->records.quoted;
+        c->stray = l->records.stray;
+        return whole > 0 ? from + whole : 0;
+    }
+    last = memrchr(text, l->how.null ? '\0' : '\n', n);
+    return last != NULL ? (size_t)(last + 1 - c->block) : 0;
 }
 
 /* Read until there is a whole line or the file ends. */
 static void lines_fill(cli_lines *l, cli_chunk *c)
 {
-    int terminator = l->how.null ? '\0' : '\n';
-
     if (!lines_take_rest(l, c)) {
         lines_fail(l, c, lines_no_room(c));
         return;
     }
     for (;;) {
-        const unsigned char *last;
         bool begins = !l->begun;
-        size_t from = c->length;
+        size_t from, whole;
         ssize_t got;
+        int error = 0;
 
         if (!lines_room(l, c)) {
             lines_fail(l, c, lines_no_room(c));
@@ -675,23 +692,134 @@ static void lines_fill(cli_lines *l, cli_chunk *c)
         c->length += (size_t)got;
         c->idle = c->length < c->capacity;
         if (begins) {
-            int error = lines_begin(l, c);
-
-            if (error != 0) {
-                lines_fail(l, c, error);
-                return;
-            }
-            if (!l->begun)
-                continue;
+            error = lines_begin(l, c);
             from = 0;
         }
-        last = memrchr(c->block + from, terminator, c->length - from);
-        if (last == NULL)
+        if (error == 0 && !l->begun)
             continue;
-        if (!lines_keep_rest(l, c, (size_t)(last + 1 - c->block)))
-            lines_fail(l, c, lines_no_room(c));
+        whole = error == 0 ? lines_whole(l, c, from) : 0;
+        if (error == 0 && l->how.csv)
+            error = lines_check_records(l, c, c->length - whole, false);
+        if (error == 0 && whole == 0)
+            continue;
+        if (error == 0 && !lines_keep_rest(l, c, whole))
+            error = lines_no_room(c);
+        if (error != 0)
+            lines_fail(l, c, error);
         return;
     }
+}
+
+/* ==== Headers =========================================================== */
+
+void lines_same_header(cli_lines *l)
+{
+    l->alike = true;
+}
+
+void lines_print_header(cli_lines *l, const char *words)
+{
+    l->alike = true;
+    l->title = words;
+}
+
+bool lines_title(cli_lines *l, const cli_chunk *c)
+{
+    const char end = l->how.null ? '\0' : '\n';
+
+    if (l->title == NULL || l->titled
+        || (c != NULL ? !c->heads : l->first == NULL))
+        return true;
+    l->titled = true;
+    return output_text(l->title) && output_bytes(l->first, l->first_length)
+        && output_bytes(&end, 1);
+}
+
+/* The first line of the chunk, with its end if it has one. */
+static size_t lines_first(const cli_lines *l, const cli_chunk *c)
+{
+    const unsigned char *hit;
+    size_t ends[64];
+
+    if (l->how.csv)
+        return records_ends(l->how.separator, c->block, c->length, ends, 64)
+               > 0 ? ends[0] + 1 : c->length;
+    hit = memchr(c->block, l->how.null ? '\0' : '\n', c->length);
+    return hit != NULL ? (size_t)(hit + 1 - c->block) : c->length;
+}
+
+static uint64_t lines_newlines(const unsigned char *text, size_t n)
+{
+    uint64_t lines = 0;
+
+    for (size_t i = 0; i < n; i++)
+        lines += text[i] == '\n';
+    return lines;
+}
+
+/* Keep the first header; the others must be like it where all are printed as
+ * one. 0, or what is wrong. */
+static int lines_compare_header(cli_lines *l, cli_chunk *c, size_t length,
+                                size_t bare)
+{
+    const lines_path path = lines_told(l->path);
+    size_t first = l->first_length;
+
+    if (l->first == NULL) {
+        l->first = malloc(length + 1);
+        if (l->first == NULL)
+            return ENOMEM;
+        memcpy(l->first, c->block, length);
+        l->first_length = length;
+        c->heads = true;
+        return 0;
+    }
+    first -= first > 0 && l->first[first - 1] == '\r';
+    if (!l->alike || (first == bare && memcmp(l->first, c->block, bare) == 0))
+        return 0;
+    return lines_tell(c, "the header of %s is not that of the file before it: "
+                      "give files of different headers one by one", path.text);
+}
+
+/* The first line of a file names its columns, and leaves the chunk. 0, or what
+ * is wrong with it. */
+static int lines_take_header(cli_lines *l, cli_chunk *c)
+{
+    size_t n = lines_first(l, c), length = n, bare;
+    int error;
+
+    length -= c->block[n - 1] == (l->how.null ? '\0' : '\n');
+    bare = length - (length > 0 && c->block[length - 1] == '\r');
+    if ((l->how.field.named || l->how.label.named)
+        && !columns_find(l, c, (bly_key){ c->block, bare },
+                         lines_told(l->path).text, c->why, sizeof c->why))
+        return source_error(SOURCE_TOLD, NULL);
+    error = lines_compare_header(l, c, length, bare);
+    if (error != 0)
+        return error;
+    l->headed = true;
+    if (l->how.csv)
+        c->before += lines_newlines(c->block, n);
+    else
+        c->before = l->before = 1;
+    c->length -= n;
+    memmove(c->block, c->block + n, c->length);
+    return 0;
+}
+
+/* The next lines of the file that is open, unless only its header is read. */
+static void lines_next_chunk(cli_lines *l, cli_chunk *c)
+{
+    int error = 0;
+
+    c->before = l->before;
+    lines_fill(l, c);
+    if (l->how.csv)
+        l->before = l->records.lines - lines_newlines(l->rest, l->rest_length);
+    if (c->error == 0 && c->length > 0 && !l->headed)
+        error = lines_take_header(l, c);
+    if (error != 0)
+        lines_fail(l, c, error);
 }
 
 bool lines_next(cli_lines *l, cli_chunk *c)
@@ -700,6 +828,7 @@ bool lines_next(cli_lines *l, cli_chunk *c)
 
     c->error = 0;
     c->length = 0;
+    c->heads = false;
     while (c->length == 0 && c->error == 0) {
         if (l->fd < 0 && l->next == l->count)
             return false;
@@ -708,10 +837,14 @@ bool lines_next(cli_lines *l, cli_chunk *c)
         if (l->fd < 0 && !lines_open_file(l))
             c->error = errno;
         else
-            lines_fill(l, c);
+            lines_next_chunk(l, c);
     }
     c->path = l->path;
     c->bytes = l->bytes;
+    if (l->how.field.named || l->how.label.named) {
+        memcpy(c->field, l->field, sizeof c->field);
+        c->label = l->label;
+    }
     c->carried = first && lines_carries(l, c);
     return true;
 }
@@ -780,43 +913,56 @@ static size_t lines_ends(const unsigned char *text, size_t n, int terminator,
     return found;
 }
 
-/* A line of `length` bytes and its end (0 or 1 byte). */
-LINES_INLINE void lines_take(const cli_lines *l, const cli_chunk *c,
-                             cli_batch *b, const unsigned char *line,
-                             size_t length, size_t ending)
+/* Lines without a key leave the batch. */
+static void lines_drop_keyless(const cli_lines *l, cli_batch *b)
 {
-    bly_key key = lines_key(l, c, line, length, &b->labels[b->n]);
+    size_t kept = 0;
 
-    if (key.data == NULL) {
-        b->keyless++;
-        if (!l->keep)
-            return;
+    for (size_t i = 0; i < b->n; i++) {
+        b->keys[kept] = b->keys[i];
+        b->lines[kept] = b->lines[i];
+        if (l->how.label.n > 0)
+            b->labels[kept] = b->labels[i];
+        kept += b->keys[i].data != NULL;
     }
-    b->keys[b->n] = key;
-    b->lines[b->n] = (bly_key){ line, length + ending };
-    b->n++;
+    b->n = kept;
+}
+
+static size_t lines_find_ends(const cli_lines *l, const cli_chunk *c,
+                              const unsigned char *text, size_t n,
+                              size_t *ends)
+{
+    enum { MOST = LINES_MOST - 1 };
+
+    if (!c->quoted)
+        return lines_ends(text, n, l->how.null ? '\0' : '\n', ends, MOST);
+    return c->stray ? records_ends(l->how.separator, text, n, ends, MOST)
+                    : records_ends_even(text, n, ends, MOST);
 }
 
 bool lines_split(const cli_lines *l, const cli_chunk *c, size_t *at,
                  cli_batch *b)
 {
     const unsigned char *text = c->block + *at;
-    size_t rest = c->length - *at, from = 0, found;
+    size_t rest = c->length - *at, from = 0, ending = 1;
 
-    b->n = 0;
     b->keyless = 0;
+    b->n = lines_find_ends(l, c, text, rest, b->ends);
     if (rest == 0)
         return false;
-    found = lines_ends(text, rest, l->how.null ? '\0' : '\n', b->ends,
-                       LINES_MOST - 1);
-    for (size_t i = 0; i < found; i++) {
-        lines_take(l, c, b, text + from, b->ends[i] - from, 1);
-        from = b->ends[i] + 1;
+    if (b->n == 0) {                    /* the last line, without its end */
+        b->ends[b->n++] = rest;
+        ending = 0;
     }
-    if (found == 0) {                   /* the last line, without its end */
-        lines_take(l, c, b, text, rest, 0);
-        from = rest;
+    for (size_t i = 0; i < b->n; i++) {
+        b->keys[i] = (bly_key){ text + from, b->ends[i] - from };
+        b->lines[i] = (bly_key){ text + from, b->ends[i] - from + ending };
+        from = b->ends[i] + ending;
     }
+    if (l->form != LINES_WHOLE)
+        b->keyless = keys_make(l, c, b->keys, b->labels, b->n);
+    if (b->keyless > 0 && !l->keep)
+        lines_drop_keyless(l, b);
     *at += from;
     return true;
 }
@@ -824,12 +970,17 @@ bool lines_split(const cli_lines *l, const cli_chunk *c, size_t *at,
 uint64_t lines_number(const cli_lines *l, const cli_chunk *c, const void *bytes)
 {
     const unsigned char *at = c->block, *end = bytes, *hit;
-    uint64_t number = 1;
+    uint64_t number = c->before + 1;
 
-    if (l->how.fold && end >= c->block + c->capacity)
+    if (lines_block(&l->how, 1) > 1 && end >= c->block + c->capacity)
         end -= c->capacity;
     for (; (hit = memchr(at, l->how.null ? '\0' : '\n', (size_t)(end - at)))
            != NULL; at = hit + 1)
         number++;
     return number;
+}
+
+uint64_t lines_counted(const cli_lines *l, const cli_batch *b)
+{
+    return l->how.csv ? 0 : b->n + (l->keep ? 0 : b->keyless);
 }

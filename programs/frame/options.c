@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTIONS_MOST = 24, OPTIONS_FIRST = 256, OPTIONS_HELP = 255 };
+enum { OPTIONS_MOST = 40, OPTIONS_FIRST = 256, OPTIONS_HELP = 255 };
 
 /* ==== Feeding getopt ==================================================== */
 
@@ -160,6 +160,10 @@ static const char *options_store(const cli_option *option, const char *text,
         return numbers_seed(text, place);
     case CLI_BYTE:
         return numbers_byte(text, place);
+    case CLI_COLUMN:
+        return columns_read_one(text, place);
+    case CLI_COLUMNS:
+        return columns_read(text, place);
     case CLI_LIST:
         return options_append(place, text);
     }

@@ -60,7 +60,8 @@ static void work_commit(work_state *s, cli_worker *w, uint64_t number)
         pthread_cond_wait(&s->turned, &s->turning);
     if (s->status == CLI_GO) {
         lines_note(&w->chunk);
-        s->status = s->work->commit(s->job, w);
+        s->status = lines_title(s->lines, &w->chunk)
+                  ? s->work->commit(s->job, w) : CLI_ERROR;
     }
     s->turn++;
     pthread_cond_broadcast(&s->turned);
@@ -135,6 +136,8 @@ int work_run(cli_lines *lines, const cli_work *work, void *job, size_t jobs)
     pthread_cond_init(&s.turned, NULL);
     if (ready)
         work_threads(threads, jobs);
+    if (s.status == CLI_GO && !lines_title(lines, NULL))
+        s.status = CLI_ERROR;
     for (size_t i = 0; threads != NULL && i < jobs; i++)
         work_clean(&threads[i], work);
     free(threads);

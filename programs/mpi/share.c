@@ -98,6 +98,14 @@ int share_open(share *s, const cli_how *how, const cli_operands *operands,
 {
     memset(s, 0, sizeof *s);
     s->fd = -1;
+    if (how->csv)
+        return report_error("ranks read parts of files, and nobody knows if a "
+                            "part of CSV begins within quotes: use 'bloomery', "
+                            "or give a file without quotes, and -t ,");
+    if (how->header || how->field.named || how->label.named)
+        return report_error("ranks read parts of files, and only one has the "
+                            "header: use 'bloomery', or give a file without "
+                            "it, and the numbers of columns");
     lines_open(&s->lines, how, operands, first, keep);
     if (operands->count == first)
         return share_no_files();
@@ -303,6 +311,7 @@ int share_next(share *s, cli_chunk *c)
 
     c->error = 0;
     c->length = 0;
+    c->quoted = false;
     if (s->at >= s->end) {
         share_close_file(s);
         return CLI_OK;

@@ -39,7 +39,7 @@ if command -v bash >/dev/null; then
     complete_is 'bash: a long option' build --out -- --output
     complete_is 'bash: options after others' query -c --inv -- --invert
     complete_is 'bash: not those of another command' query --out --
-    complete_is 'bash: help' build --he -- --help
+    complete_is 'bash: help' build --hel -- --help
     complete_is 'bash: kinds after -k' build -k sp -- split spatial
     complete_is 'bash: a kind after --kind' plan --kind rib -- ribbon
     complete_is 'bash: a kind after --kind=' plan --kind = rib -- ribbon

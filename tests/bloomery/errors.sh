@@ -51,7 +51,7 @@ for byte in '' ab '\q' '\x1' '\xgg'; do
     bad_build "separator '$byte'" "-t '.*' is not one byte: give" \
         -f 1 -t "$byte" keys
 done
-bad_build 'field 0' "-f '0' is too few: give" -f 0 keys
+bad_build 'field 0' "-f '0' has a column 0: the first" -f 0 keys
 bad_build 'a long option by its name' "--items '0' is too few: give" --items 0 keys
 bad_build '-t without -f' 'give -f' -t , keys
 

@@ -163,7 +163,7 @@ refused 'LIST is a folder' "'folder' is a folder"
 try join -M 10 lines list
 refused 'too little memory' '1M or more'
 try join -t , lines list
-refused '-t without a column' 'give -f N or -F N'
+refused '-t without a column' 'no column is chosen: give -f LIST'
 try join -0 --crlf lines list
 refused '--crlf -0' 'excludes -0'
 cp lines itself

@@ -159,7 +159,7 @@ for rank in 0 2; do
 done
 RANKS=4
 try dedup -t , few
-refused '-t without -f' '-f N'
+refused '-t without -f' '-f LIST'
 try dedup -x few
 refused 'an option of the other program' "'-x'|-x"
 # A file of the kernel is said to have 4096 bytes and has only a few: the rank

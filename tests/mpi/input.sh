@@ -29,7 +29,21 @@ for ranks in 1 3 7; do
     same $ranks 'changed keys, dedup' dedup --crlf --trim -i bom dos bom
     same $ranks 'changed keys, dedup --count' dedup -c --crlf --trim -i bom dos
 done
+printf 'a  b\tc\n d e f\na b c\nx\n' >columns
+for ranks in 1 3; do
+    same $ranks 'several columns, apart by blanks' \
+        query -v --blanks -f 3,1 k.bly columns columns
+    same $ranks 'several columns without case' \
+        query -v -i -t ' ' -f 3,2-2 k.bly columns columns
+done
 RANKS=3
+try dedup --csv -f 1 plain
+refused '--csv' "nobody knows if a part of CSV begins .*: use 'bloomery'"
+for options in '--header' '-f name'; do
+    # shellcheck disable=SC2086  # options
+    try dedup $options plain
+    refused "$options" "only one has the header: use 'bloomery'"
+done
 one build -n 10 --crlf --trim -i -o one.bly bom dos
 try build -n 10 --crlf --trim -i -o all.bly bom dos
 silent 'build'

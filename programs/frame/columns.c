@@ -1,0 +1,268 @@
+/* columns.c - the columns that -f and -l list, by number or by name.
+ *
+ * What is made of digits and '-' is a number or a range, and never a name; the
+ * number of a name is found in the header of each file anew. Floor 8; includes
+ * frame.h only.
+ */
+#include "frame/frame.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ==== Lists ============================================================= */
+
+static const char columns_empty[] =
+    "lists a column without a number or name: give 2, or 2,3, or 2-4, or names";
+static const char columns_range[] =
+    "has a range without both ends: give such as 2-4";
+static const char columns_zero[] = "has a column 0: the first one is 1";
+static const char columns_large[] =
+    "has a column that no line has: give a smaller number";
+static const char columns_falls[] =
+    "has a range that falls: give its smaller end first";
+static const char columns_twice[] = "lists a column twice: list it once";
+static const char columns_many[] =
+    "lists more than 64 columns: list fewer";
+
+static const char *columns_number(const char **text, uint64_t *out)
+{
+    enum { MOST = 1000000000 };
+
+    *out = 0;
+    if (**text < '0' || **text > '9')
+        return columns_range;
+    for (; **text >= '0' && **text <= '9'; ++*text) {
+        *out = *out * 10 + (uint64_t)(**text - '0');
+        if (*out > MOST)
+            return columns_large;
+    }
+    return *out == 0 ? columns_zero : NULL;
+}
+
+static bool columns_same(const cli_columns *c, size_t i, size_t j)
+{
+    if (c->numbers[i] != 0 || c->numbers[j] != 0)
+        return c->numbers[i] == c->numbers[j];
+    return c->names[i].length == c->names[j].length
+        && memcmp(c->names[i].data, c->names[j].data, c->names[i].length) == 0;
+}
+
+static const char *columns_add(cli_columns *out, uint64_t number, bly_key name)
+{
+    if (out->n == COLUMNS_MOST)
+        return columns_many;
+    out->numbers[out->n] = number;
+    out->names[out->n] = name;
+    out->named |= number == 0;
+    for (size_t i = 0; i < out->n; i++)
+        if (columns_same(out, i, out->n))
+            return columns_twice;
+    out->n++;
+    return NULL;
+}
+
+/* "2" or "2-4", up to `end`. */
+static const char *columns_add_range(cli_columns *out, const char *text,
+                                     const char *end)
+{
+    uint64_t from, to;
+    const char *wrong = columns_number(&text, &from);
+
+    to = from;
+    if (wrong == NULL && *text == '-') {
+        text++;
+        wrong = columns_number(&text, &to);
+    }
+    if (wrong == NULL && text != end)
+        wrong = columns_range;
+    if (wrong == NULL && to < from)
+        wrong = columns_falls;
+    for (; wrong == NULL && from <= to; from++)
+        wrong = columns_add(out, from, (bly_key){ NULL, 0 });
+    return wrong;
+}
+
+const char *columns_read(const char *text, cli_columns *out)
+{
+    const char *wrong = NULL, *end;
+
+    memset(out, 0, sizeof *out);
+    for (;; text = end + 1) {
+        end = text + strcspn(text, ",");
+        if (end == text)
+            wrong = columns_empty;
+        else if (text + strspn(text, "0123456789-") >= end)
+            wrong = columns_add_range(out, text, end);
+        else
+            wrong = columns_add(out, 0,
+                                (bly_key){ text, (size_t)(end - text) });
+        if (wrong != NULL || *end == '\0')
+            return wrong;
+    }
+}
+
+const char *columns_read_one(const char *text, cli_columns *out)
+{
+    const char *wrong = columns_read(text, out);
+
+    return wrong == NULL && out->n > 1 ? "is more than one column: give one"
+                                       : wrong;
+}
+
+/* ==== Names ============================================================= */
+
+/* The columns of a header. */
+typedef struct {
+    const cli_how   *how;
+    const cli_chunk *chunk;     /* which it is in                           */
+    bly_key          line;
+    const unsigned char *at;
+} columns_header;
+
+static void columns_begin(columns_header *h)
+{
+    h->at = h->line.data;
+}
+
+/* The name of the next column; false: there is none. */
+static bool columns_next(columns_header *h, bly_key *name)
+{
+    const unsigned char *end = (const unsigned char *)h->line.data
+                             + h->line.length;
+
+    if (h->at == NULL)
+        return false;
+    *name = keys_next(h->how, &h->at, end);
+    if (name->data == NULL)
+        return false;
+    *name = keys_value(h->how, h->chunk, *name);
+    return true;
+}
+
+/* Append a name, fit for a terminal, as far as there is room. */
+static void columns_say(char *text, size_t room, const char *before,
+                        bly_key name)
+{
+    const unsigned char *from = name.data;
+    size_t n = strlen(text);
+
+    for (; *before != '\0' && n + 1 < room; before++)
+        text[n++] = *before;
+    for (size_t i = 0; i < name.length && n + 1 < room; i++)
+        text[n++] = from[i] < 0x20 || from[i] == 0x7f ? '?' : (char)from[i];
+    text[n] = '\0';
+}
+
+/* The names there are, in `room` bytes at most. */
+static void columns_say_all(columns_header *h, char *text, size_t room)
+{
+    const char *before = "";
+    bly_key name;
+
+    text[0] = '\0';
+    columns_begin(h);
+    while (columns_next(h, &name)) {
+        if (strlen(text) + name.length + 8 > room) {
+            columns_say(text, room, before, (bly_key){ "...", 3 });
+            return;
+        }
+        columns_say(text, room, before, name);
+        before = ", ";
+    }
+}
+
+/* The name nearest to a word, or "". */
+static void columns_nearest(columns_header *h, bly_key word, char *text,
+                            size_t room)
+{
+    cli_nearest nearest = nearest_to(word.data, word.length);
+    char tried[32];
+    bly_key name;
+
+    text[0] = '\0';
+    columns_begin(h);
+    while (columns_next(h, &name)) {
+        size_t distance = nearest.distance;
+
+        tried[0] = '\0';
+        if (name.length < sizeof tried)
+            columns_say(tried, sizeof tried, "", name);
+        nearest_try(&nearest, tried);
+        if (nearest.distance < distance)
+            snprintf(text, room, "%s", tried);
+    }
+}
+
+static void columns_lacks(columns_header *h, bly_key word, const char *file,
+                          char *why, size_t room)
+{
+    char near[32], all[160], asked[64] = "";
+
+    columns_nearest(h, word, near, sizeof near);
+    columns_say_all(h, all, sizeof all);
+    columns_say(asked, sizeof asked, "", word);
+    if (near[0] != '\0')
+        snprintf(why, room, "%s has no column '%s': did you mean '%s'? Its "
+                 "columns are: %s", file, asked, near, all);
+    else
+        snprintf(why, room, "%s has no column '%s': its columns are: %s", file,
+                 asked, all);
+}
+
+/* The number of the column with this name; 0: `why` says why there is none. */
+static uint64_t columns_look_up(columns_header *h, bly_key word,
+                                const char *file, char *why, size_t room)
+{
+    uint64_t number = 0, found = 0;
+    char asked[64] = "";
+    bly_key name;
+
+    columns_begin(h);
+    while (columns_next(h, &name)) {
+        number++;
+        if (name.length != word.length
+            || memcmp(name.data, word.data, word.length) != 0)
+            continue;
+        if (found != 0) {
+            columns_say(asked, sizeof asked, "", word);
+            snprintf(why, room, "%s has two columns '%s': give the number of "
+                     "one, %llu or %llu", file, asked,
+                     (unsigned long long)found, (unsigned long long)number);
+            return 0;
+        }
+        found = number;
+    }
+    if (found == 0)
+        columns_lacks(h, word, file, why, room);
+    return found;
+}
+
+static bool columns_find_list(columns_header *h, const cli_columns *list,
+                              uint64_t *numbers, const char *file, char *why,
+                              size_t room)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        numbers[i] = list->numbers[i];
+        if (numbers[i] == 0)
+            numbers[i] = columns_look_up(h, list->names[i], file, why, room);
+        if (numbers[i] == 0)
+            return false;
+        for (size_t j = 0; j < i; j++)
+            if (numbers[i] == numbers[j]) {
+                snprintf(why, room, "column %llu of %s is listed by its number "
+                         "and by its name: list it once",
+                         (unsigned long long)numbers[i], file);
+                return false;
+            }
+    }
+    return true;
+}
+
+bool columns_find(cli_lines *l, const cli_chunk *c, bly_key line,
+                  const char *file, char *why, size_t room)
+{
+    columns_header h = { .how = &l->how, .chunk = c, .line = line };
+
+    return columns_find_list(&h, &l->how.field, l->field, file, why, room)
+        && columns_find_list(&h, &l->how.label, &l->label, file, why, room);
+}
