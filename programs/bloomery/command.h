@@ -128,6 +128,7 @@ extern const cli_option combine_level_options[];        /* of unite alone */
 typedef struct {
     const char *kind, *hash, *output, *key_file;
     cli_operands without;       /* files of other keys; names from malloc  */
+    cli_inputs  inputs;
     uint64_t    items, seed, jobs, memory;
     double      rate;           /* 0: the library's, 1 %                   */
     cli_how     how;

@@ -237,6 +237,8 @@ int lines_refuse(const char *path, int error)
 {
     if (error < 0)
         return lines_refuse_source(path, error);
+    if (error == EISDIR && access(path, R_OK | X_OK) < 0)
+        return report_unread("read the folder", path, errno);
     if (error == EISDIR)
         return report_error("'%s' is a folder: name the files of keys in it",
                             path);
@@ -287,6 +289,9 @@ static int lines_measure_one(const cli_lines *l, const char *path,
     struct stat about;
     off_t at;
 
+    *bytes = l->how.given.length;
+    if (l->how.given.data != NULL)
+        return CLI_OK;
     if ((in ? fstat(STDIN_FILENO, &about) : stat(path, &about)) < 0)
         return CLI_ERROR;
     errno = EISDIR;
@@ -550,6 +555,19 @@ static bool lines_keep_rest(cli_lines *l, cli_chunk *c, size_t whole)
     return true;
 }
 
+/* Of lines that are given as they are. */
+static ssize_t lines_read_given(cli_lines *l, cli_chunk *c, size_t room)
+{
+    const bly_key *given = &l->how.given;
+    const unsigned char *end = (const unsigned char *)given->data
+                             + given->length;
+
+    memcpy(c->block + c->length, end - l->left, room);
+    l->bytes += room;
+    l->left -= room;
+    return (ssize_t)room;
+}
+
 static ssize_t lines_read(cli_lines *l, cli_chunk *c)
 {
     size_t room = c->capacity - c->length;
@@ -557,6 +575,8 @@ static ssize_t lines_read(cli_lines *l, cli_chunk *c)
 
     if (room > l->left)
         room = (size_t)l->left;
+    if (l->how.given.data != NULL)
+        return lines_read_given(l, c, room);
     do
         got = read(l->fd, c->block + c->length, room);
     while (got < 0 && errno == EINTR);
@@ -593,6 +613,12 @@ static bool lines_open_file(cli_lines *l)
 
     l->path = l->names != NULL ? l->names[l->next] : path;
     l->next++;
+    if (l->how.given.data != NULL) {
+        l->fd = STDIN_FILENO;           /* is neither read nor closed */
+        l->begun = true;
+        l->left = l->how.given.length;
+        return true;
+    }
     l->fd = lines_is_stdin(path) ? STDIN_FILENO
                                  : open(path, O_RDONLY | O_CLOEXEC);
     l->begun = l->how.copy;
@@ -694,6 +720,18 @@ static void lines_fill(cli_lines *l, cli_chunk *c)
     }
 }
 
+/* Was the file, which is at its end now, one of a folder, and no text? */
+static bool lines_skip(const cli_lines *l, const cli_chunk *c)
+{
+    const codec *unused;
+    source_fault fault = c->error < 0 ? source_fault_of(c->error, &unused)
+                                      : SOURCE_FAULTS;
+
+    return (fault == SOURCE_NUL || fault == SOURCE_WIDE
+            || fault == SOURCE_KNOWN)
+        && inputs_skip(l->how.found, l->paths[l->next - 1]);
+}
+
 bool lines_next(cli_lines *l, cli_chunk *c)
 {
     bool first = false;
@@ -709,6 +747,8 @@ bool lines_next(cli_lines *l, cli_chunk *c)
             c->error = errno;
         else
             lines_fill(l, c);
+        if (c->error < 0 && lines_skip(l, c))
+            c->error = 0;
     }
     c->path = l->path;
     c->bytes = l->bytes;
