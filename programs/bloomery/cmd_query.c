@@ -11,7 +11,8 @@
 static const cli_option query_options[] = {
     { 'F', "filter", "FILE", CLI_LIST, offsetof(ask_settings, filters), false,
       "Ask this filter; all operands are KEYS then. It may be given several "
-      "times: a line is selected if its key is perhaps in any of them." },
+      "times: a line is selected if its key is perhaps in any of them. With "
+      "--key-file all of them must be made with its secret." },
     { 0, "all", NULL, CLI_FLAG, offsetof(ask_settings, all), false,
       "With several filters, select the lines whose key is perhaps in all." },
     { 'v', "invert", NULL, CLI_FLAG, offsetof(ask_settings, invert), false,
