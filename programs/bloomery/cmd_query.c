@@ -18,9 +18,9 @@ static const cli_option query_options[] = {
     { 'v', "invert", NULL, CLI_FLAG, offsetof(ask_settings, invert), false,
       "Select the others: the lines whose key is certainly not in FILE." },
     { 0, "mark", NULL, CLI_FLAG, offsetof(ask_settings, mark), false,
-      "Print all lines, each with 1 and a TAB before it if it is selected and "
-      "0 if it is not. Of several filters each has its digit, in the order of "
-      "-F. A line without a key gets 0." },
+      "Print all lines, each with 1 and a TAB before it if its key is perhaps "
+      "there, and 0 if it is certainly not, or if there is no key. Of several "
+      "filters each has its digit, in the order of -F." },
     { 'n', "line-number", NULL, CLI_FLAG, offsetof(ask_settings, numbers),
       false, "Before each line print its number in its file, from 1, and a "
       "colon." },
@@ -168,10 +168,11 @@ const cli_command cmd_query = {
         "are, like grep. No key that was added is missed; of the others a "
         "small share, the filter's false-positive rate, is printed too. With "
         "-v the lines are printed whose key is certainly not there.\n\n"
-        "Several filters are asked by -F. With --mark all lines are printed "
-        "and marked, each answer at once when it is known: write a line, read "
-        "its answer, so that a program may keep 'bloomery query --mark' beside "
-        "it and ask as it goes.\n\n"
+        "Several filters are asked by -F, which takes the place of FILE. With "
+        "--mark all lines are printed and marked. What is known goes out before "
+        "more input is waited for, so that a program can keep 'bloomery query "
+        "--mark' at its side, write a line to it and read the answer, as often "
+        "as it likes.\n\n"
         "A line without the column of -f has no key: it is not there, and -v "
         "prints it. A file of KEYS that cannot be read is reported, and the "
         "others are still asked.\n\n"

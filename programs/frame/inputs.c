@@ -76,13 +76,14 @@ static bool inputs_is_folder(const char *path)
     return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
-/* What an entry is that the folder itself does not tell of. */
+/* What is an entry? One that nobody may look at is refused when it is read, as
+ * a file. */
 static void inputs_look(const char *path, bool *file, bool *folder)
 {
     struct stat about;
     bool known = lstat(path, &about) == 0;
 
-    *file = known && S_ISREG(about.st_mode);
+    *file = !known || S_ISREG(about.st_mode);
     *folder = known && S_ISDIR(about.st_mode);
 }
 

@@ -309,6 +309,10 @@ else
     fi
     keeps 'build of it' "cannot read the folder 'in/shut': Permission" b.bly \
         build -r -o b.bly in
+    chmod 444 in/shut
+    keeps 'a folder that may not be entered' \
+        "cannot read 'in/shut/keys': .*: you may not enter one of the folders" \
+        b.bly build -r -o b.bly in
     BLOOMERY=$all
 fi
 chmod 700 in/shut
