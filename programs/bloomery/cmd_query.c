@@ -26,8 +26,8 @@ static const cli_option query_options[] = {
       "colon." },
     { 'H', "with-filename", NULL, CLI_FLAG, offsetof(ask_settings, names),
       false, "Before each line print the name of its file and a colon; with "
-      "-n before the number, and with --mark both behind the TAB. Standard input "
-      "is '(standard input)', --key '(command line)'." },
+      "-n before the number, and with --mark both behind the TAB. Standard "
+      "input is '(standard input)', --key '(command line)'." },
     { 'c', "count", NULL, CLI_FLAG, offsetof(ask_settings, count), false,
       "Print only how many lines were selected; with -H, of each file." },
     { 'q', "quiet", NULL, CLI_FLAG, offsetof(ask_settings, quiet), false,
@@ -169,10 +169,10 @@ const cli_command cmd_query = {
         "small share, the filter's false-positive rate, is printed too. With "
         "-v the lines are printed whose key is certainly not there.\n\n"
         "Several filters are asked by -F, which takes the place of FILE. With "
-        "--mark all lines are printed and marked. What is known goes out before "
-        "more input is waited for, so that a program can keep 'bloomery query "
-        "--mark' at its side, write a line to it and read the answer, as often "
-        "as it likes.\n\n"
+        "--mark all lines are printed and marked. What is known goes out "
+        "before more input is waited for, so that a program can keep 'bloomery "
+        "query --mark' at its side, write a line to it and read the answer, as "
+        "often as it likes.\n\n"
         "A line without the column of -f has no key: it is not there, and -v "
         "prints it. A file of KEYS that cannot be read is reported, and the "
         "others are still asked.\n\n"

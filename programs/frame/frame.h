@@ -550,6 +550,9 @@ bool inputs_stdin(const cli_inputs *in, const cli_operands *operands,
 bool inputs_skip(const cli_found *found, const char *name);
 bool inputs_skipped(const cli_found *found, const char *name);
 
+/* Does the command that runs take folders? */
+bool inputs_folders(void);
+
 /* At the end, after an error too: free all, the option's keys as well, and
  * `tell` how many files were skipped. */
 void inputs_end(cli_inputs *in, bool tell);

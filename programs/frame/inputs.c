@@ -347,6 +347,22 @@ bool inputs_stdin(const cli_inputs *in, const cli_operands *operands,
     return is_stdin;
 }
 
+bool inputs_folders(void)
+{
+    const cli_command *const *c = program->commands;
+    const cli_option *o;
+
+    while (*c != NULL && report_command != NULL
+           && strcmp((*c)->name, report_command) != 0)
+        c++;
+    if (*c == NULL || report_command == NULL)
+        return false;
+    for (o = (*c)->options; o->name != NULL; o++)
+        if (strcmp(o->name, "recursive") == 0)
+            return true;
+    return false;
+}
+
 /* ==== Files that are no text ============================================ */
 
 /* Did the name come from a folder? Then it lies among those of one. */

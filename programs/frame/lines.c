@@ -24,6 +24,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -240,8 +241,8 @@ int lines_refuse(const char *path, int error)
     if (error == EISDIR && access(path, R_OK | X_OK) < 0)
         return report_unread("read the folder", path, errno);
     if (error == EISDIR)
-        return report_error("'%s' is a folder: name the files of keys in it",
-                            path);
+        return report_error("'%s' is a folder: name the files of keys in it%s",
+                            path, inputs_folders() ? ", or give -r" : "");
     if (error == ENOMEM)
         return work_no_memory();
     if (lines_is_stdin(path))
@@ -587,6 +588,13 @@ static ssize_t lines_read(cli_lines *l, cli_chunk *c)
     return got;
 }
 
+/* Is there more to read at once, if only the end? */
+static bool lines_ready(const cli_lines *l)
+{
+    return l->how.given.data != NULL
+        || poll(&(struct pollfd){ l->fd, POLLIN, 0 }, 1, 0) != 0;
+}
+
 /* A pipe that can hold more wakes its reader less often; a wish. */
 static void lines_widen_pipe(int fd)
 {
@@ -699,7 +707,7 @@ static void lines_fill(cli_lines *l, cli_chunk *c)
             return;
         }
         c->length += (size_t)got;
-        c->idle = c->length < c->capacity;
+        c->idle = c->length < c->capacity || !lines_ready(l);
         if (begins) {
             int error = lines_begin(l, c);
 

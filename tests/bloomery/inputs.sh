@@ -211,7 +211,9 @@ refused 'an empty folder' 'there is no file of keys: name a folder that has'
 try query -r f.bly none
 refused 'a folder that is missing' "cannot read 'none'"
 try query f.bly in
-refused 'a folder without -r' "'in' is a folder"
+refused 'a folder without -r' "'in' is a folder: .*, or give -r$"
+try join in keys
+refused 'a command without -r' "'in' is a folder: name the files of keys in it$"
 printf 'in/b\0ask\0' >folders
 try query -rc --files0-from folders f.bly
 out_is '-r with --files0-from' 0 '5\n'

@@ -143,17 +143,30 @@ talk 'with one thread' -j 1
 talk 'with many' -j 8
 talk 'with --line-buffered' --line-buffered
 
-# What fills a whole read goes out only with --line-buffered while the next read
-# waits. The reader of the pipe gets all of the block's lines, or none.
-awk 'BEGIN { for (i = 0; i < 131072; i++) print "1234567" }' >block
-rm -f questions answers
-mkfifo questions answers
-timeout 60 "$BLOOMERY" query -v --line-buffered f.bly <questions >answers &
-exec 3>questions 4<answers
-cat block >&3 &
-head -n 131072 <&4 >got
-exec 3>&- 4<&-
-wait
-check '--line-buffered: all of a block that fills a read' cmp got block
+# A block that fills a read, of a mebibyte: by its length nobody knows whether
+# more is there. The process stands still until the pipe holds all of it.
+awk 'BEGIN { for (i = 1; i < 131072; i++) print "1234567"; print "bumbles" }' \
+    >block
+printf 'bee\nbumbles\n' >words
+try build -n 1000 -p 1e-9 -o w.bly words
+for options in '' --line-buffered '-j 1'; do
+    rm -f questions answers
+    mkfifo questions answers
+    # shellcheck disable=SC2016,SC2086  # for the inner shell; a list of words
+    timeout 60 sh -c 'echo $$ >pid; exec "$@"' sh \
+        "$BLOOMERY" query $options w.bly <questions >answers 2>err &
+    exec 3>questions 4<answers
+    echo bee >&3
+    read -r answer <&4
+    kill -STOP "$(cat pid)"
+    cat block >&3 &
+    sleep 1
+    kill -CONT "$(cat pid)"
+    timeout 20 head -n 1 <&4 >got
+    check "a block that fills a read is answered at once $options" \
+        [ "$(cat got)" = bumbles ]
+    exec 3>&- 4<&-
+    wait
+done
 
 finish
