@@ -1,12 +1,12 @@
-/* ask.c - what `query`, `count` and `get` have in common: a filter is asked for
+/* ask.c - what `query`, `count` and `get` have in common: filters are asked for
  * the key of each line.
  *
  * All threads split lines, hash and ask, and select among the lines of their
  * chunk; what is selected is printed in the order of the input. Lines that are
- * printed as they are move to the front of the chunk; those with a number
+ * printed as they are move to the front of the chunk; those with something
  * before them are written behind one another elsewhere. When the next read may
- * wait for a slow writer, what has been found goes out first. Floor 8; includes
- * command.h only.
+ * wait for a slow writer, what has been found goes out first. Of several
+ * filters each is asked for all keys. Floor 8; includes command.h only.
  */
 #include "bloomery/command.h"
 
@@ -18,10 +18,12 @@
 /* A worker's chunk: what is known of its keys, and what is to be printed. */
 typedef struct {
     ask_tally tally;
-    char     *text;             /* lines with numbers                      */
-    size_t    length, room;     /* bytes of it, or at the chunk's front    */
+    ask_text  text;             /* of lines as they are its length only: that
+                                   of the chunk's front                    */
     bool      there[LINES_MOST];
     uint64_t  numbers[LINES_MOST];
+    bool     *each;             /* of several filters, the answers of each */
+    uint64_t *each_there;       /* and how many keys are there             */
 } ask_own;
 
 /* ==== A chunk, in any thread ============================================ */
@@ -31,11 +33,38 @@ static bool ask_prints(const ask_settings *s)
     return !s->count && !s->quiet && !s->summary && !s->json;
 }
 
-static void ask_filter(const ask_job *job, const cli_batch *b, ask_own *own)
+/* There is one as a rule. */
+static bool ask_many(const ask_job *job)
+{
+    return job->want.asked.count > 1;
+}
+
+/* What filter number f of several says joins what those before it said. */
+static void ask_join(const ask_job *job, const cli_batch *b, ask_own *own,
+                     size_t f)
+{
+    bool *each = own->each + f * LINES_MOST;
+
+    for (size_t i = 0; i < b->n; i++) {
+        each[i] &= b->keys[i].data != NULL;
+        own->each_there[f] += each[i];
+        own->there[i] = f == 0 ? each[i]
+                      : job->want.all ? (own->there[i] & each[i]) != 0
+                                      : (own->there[i] | each[i]) != 0;
+    }
+}
+
+static void ask_filters(const ask_job *job, const cli_batch *b, ask_own *own)
 {
     const bly_keys keys = { .n = b->n, .keys = b->keys };
 
-    job->how->ask(job->filter, &keys, own->there, own->numbers);
+    if (!ask_many(job))
+        job->how->ask(job->filters[0], &keys, own->there, own->numbers);
+    for (size_t f = 0; ask_many(job) && f < job->want.asked.count; f++) {
+        job->how->ask(job->filters[f], &keys, own->each + f * LINES_MOST,
+                      own->numbers);
+        ask_join(job, b, own, f);
+    }
     for (size_t i = 0; i < b->n; i++) {
         own->there[i] &= b->keys[i].data != NULL;
         own->tally.keys.there += own->there[i];
@@ -56,8 +85,8 @@ static void ask_move(cli_worker *w, size_t from, size_t to)
     const unsigned char *first = lines[from].data;
     const unsigned char *end = (const unsigned char *)last->data + last->length;
 
-    memmove(w->chunk.block + own->length, first, (size_t)(end - first));
-    own->length += (size_t)(end - first);
+    memmove(w->chunk.block + own->text.length, first, (size_t)(end - first));
+    own->text.length += (size_t)(end - first);
 }
 
 static void ask_select(const ask_job *job, cli_worker *w)
@@ -78,34 +107,19 @@ static void ask_select(const ask_job *job, cli_worker *w)
 
 /* ---- Lines with a number before them ------------------------------------ */
 
-static bool ask_room(ask_own *own, size_t more)
-{
-    size_t room = own->room + own->room / 2 + more;
-    char *grown;
-
-    if (own->length + more <= own->room)
-        return true;
-    grown = realloc(own->text, room);
-    if (grown == NULL)
-        return false;
-    own->text = grown;
-    own->room = room;
-    return true;
-}
-
 /* The number, a TAB and the line. */
-static bool ask_write(ask_own *own, uint64_t number, bool bounded,
+static bool ask_write(ask_text *t, uint64_t number, bool bounded,
                       const bly_key *line)
 {
     enum { LONGEST = 24 };
 
-    if (!ask_room(own, LONGEST + line->length))
+    if (!prefix_room(t, LONGEST + line->length))
         return false;
-    own->length += (size_t)(bounded
-        ? snprintf(own->text + own->length, LONGEST, "%" PRIu64 "\t", number)
-        : snprintf(own->text + own->length, LONGEST, "?\t"));
-    memcpy(own->text + own->length, line->data, line->length);
-    own->length += line->length;
+    t->length += (size_t)(bounded
+        ? snprintf(t->bytes + t->length, LONGEST, "%" PRIu64 "\t", number)
+        : snprintf(t->bytes + t->length, LONGEST, "?\t"));
+    memcpy(t->bytes + t->length, line->data, line->length);
+    t->length += line->length;
     return true;
 }
 
@@ -123,9 +137,63 @@ static bool ask_select_numbers(const ask_job *job, cli_worker *w)
         own->tally.unbounded += !bounded;
         own->tally.sum += bounded ? number : 0;
         if (shown && prints
-            && !ask_write(own, number, bounded, &w->batch->lines[i]))
+            && !ask_write(&own->text, number, bounded, &w->batch->lines[i]))
             return false;
     }
+    return true;
+}
+
+/* ---- Lines with marks, names and numbers of lines ----------------------- */
+
+static bool ask_select_prefixed(const ask_job *job, cli_worker *w)
+{
+    const ask_settings *s = &job->want;
+    ask_own *own = w->own;
+    size_t n = w->batch->n;
+    uint64_t before = own->tally.keys.asked + own->tally.keys.keyless - n;
+    const bool *marks = ask_many(job) ? own->each : own->there;
+    ask_prefix p = { .filters = s->mark ? s->asked.count : 0,
+                     .name = s->names ? prefix_name(w->chunk.path) : NULL };
+
+    for (size_t i = 0; i < n; i++) {
+        if (!s->mark && own->there[i] == s->invert)
+            continue;
+        p.marks = marks + i;
+        p.number = s->numbers ? before + i + 1 : 0;
+        if (!prefix_line(&own->text, &p, &w->batch->lines[i]))
+            return false;
+    }
+    return true;
+}
+
+/* ---- All lines ---------------------------------------------------------- */
+
+static bool ask_begin(const ask_job *job, ask_own *own)
+{
+    size_t n = job->want.asked.count;
+
+    own->tally = (ask_tally){ .sum = 0 };
+    prefix_clear(&own->text);
+    if (!ask_many(job))
+        return true;
+    if (own->each == NULL && !work_grow(&own->each, n, LINES_MOST))
+        return false;
+    if (own->each_there == NULL
+        && !work_grow(&own->each_there, n, sizeof *own->each_there))
+        return false;
+    memset(own->each_there, 0, n * sizeof *own->each_there);
+    return true;
+}
+
+static bool ask_batch(const ask_job *job, cli_worker *w)
+{
+    if (job->how->answer != ASK_LINES)
+        return ask_select_numbers(job, w);
+    if (!ask_prints(&job->want))
+        return true;
+    if (prefix_wanted(&job->want))
+        return ask_select_prefixed(job, w);
+    ask_select(job, w);
     return true;
 }
 
@@ -134,16 +202,12 @@ static bool ask_work(void *argument, cli_worker *w)
     const ask_job *job = argument;
     ask_own *own = w->own;
 
-    own->tally = (ask_tally){ .sum = 0 };
-    own->length = 0;
+    if (!ask_begin(job, own))
+        return false;
     for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); ) {
-        ask_filter(job, w->batch, own);
-        if (job->how->answer != ASK_LINES) {
-            if (!ask_select_numbers(job, w))
-                return false;
-        } else if (ask_prints(&job->want)) {
-            ask_select(job, w);
-        }
+        ask_filters(job, w->batch, own);
+        if (!ask_batch(job, w))
+            return false;
     }
     return true;
 }
@@ -152,7 +216,9 @@ static void ask_clean(void *argument)
 {
     ask_own *own = argument;
 
-    free(own->text);
+    prefix_free(&own->text);
+    free(own->each);
+    free(own->each_there);
 }
 
 /* ==== A chunk, in its turn ============================================== */
@@ -161,13 +227,19 @@ static void ask_clean(void *argument)
 static bool ask_print(ask_job *job, const cli_worker *w)
 {
     const ask_own *own = w->own;
-    const void *text = own->text;
+    const ask_text *t = &own->text;
     char terminator = job->want.how.null ? '\0' : '\n';
+    bool printed;
 
-    if (job->how->answer == ASK_LINES)
-        text = w->chunk.block;
-    return output_lines(text, own->length, terminator, &job->unended)
-        && (!w->chunk.idle || output_flush());
+    if (prefix_wanted(&job->want))
+        printed = prefix_print(t, job->file.lines + job->lines.how.header,
+                               terminator, &job->unended);
+    else
+        printed = output_lines(job->how->answer == ASK_LINES
+                               ? (const void *)w->chunk.block : t->bytes,
+                               t->length, terminator, &job->unended);
+    return printed
+        && ((!w->chunk.idle && !job->want.buffered) || output_flush());
 }
 
 static void ask_add_up(ask_tally *sum, const ask_tally *more)
@@ -180,26 +252,39 @@ static void ask_add_up(ask_tally *sum, const ask_tally *more)
     sum->sum += more->sum;
 }
 
+/* What a chunk adds to the sums of all, and of its file. */
+static void ask_sum(ask_job *job, const ask_own *own)
+{
+    ask_add_up(&job->tally, &own->tally);
+    for (size_t f = 0; ask_many(job) && f < job->want.asked.count; f++)
+        job->there[f] += own->each_there[f];
+    job->file.lines += own->tally.keys.asked + own->tally.keys.keyless;
+    job->file.selected += own->tally.keys.selected;
+}
+
 static int ask_commit(void *argument, cli_worker *w)
 {
     ask_job *job = argument;
     const ask_own *own = w->own;
+    bool printed;
 
+    prefix_file(job, w->chunk.path);
     if (w->chunk.error != 0) {          /* the other files are still asked */
         lines_refuse_chunk(&w->chunk);
-        job->failed = true;
+        job->failed = job->file.failed = true;
         return CLI_GO;
     }
     if (w->failed)
         return work_no_memory();
     if (damage_seen())
         return CLI_ERROR;
-    ask_add_up(&job->tally, &own->tally);
+    printed = ask_print(job, w);
+    ask_sum(job, own);
     damage_asked(job->tally.keys.asked, w->chunk.idle && job->streams);
     progress_at(job->tally.keys.asked, w->chunk.bytes);
     if (job->want.quiet && job->tally.keys.selected > 0)
         return CLI_OK;
-    return ask_print(job, w) ? CLI_GO : CLI_ERROR;
+    return printed ? CLI_GO : CLI_ERROR;
 }
 
 /* ==== All of it ========================================================= */
@@ -212,20 +297,23 @@ static int ask_lines(ask_job *job)
 
     if (status != CLI_GO)
         return status;
+    prefix_file(job, NULL);
     if (job->failed)
         return CLI_ERROR;
     return job->tally.keys.selected > 0 ? CLI_OK : CLI_NONE;
 }
 
-int ask_run(ask_job *job, const cli_operands *operands)
+int ask_run(ask_job *job)
 {
     double start = report_clock();
     uint64_t total;
     int status;
 
-    lines_open(&job->lines, &job->want.how, operands, 1, true);
-    if (ask_prints(&job->want))
-        lines_print_header(&job->lines, job->how->words);
+    lines_open(&job->lines, &job->want.how, &job->operands, job->want.first,
+               true);
+    if (ask_prints(&job->want) && !job->want.names && !job->want.numbers)
+        lines_print_header(&job->lines,
+                           job->want.mark ? "mark\t" : job->how->words);
     total = lines_size(&job->lines);
     job->streams = total == 0;
     progress_start(job->how->doing, total,
@@ -237,33 +325,71 @@ int ask_run(ask_job *job, const cli_operands *operands)
         report_no_key(job->tally.keys.keyless);
     lines_close(&job->lines);
     job->seconds = report_clock() - start;
-    return damage_verdict(job->filter, status);
+    return damage_verdict(job->filters, job->want.asked.count, status);
 }
 
-/* Nothing may go into the filter's file, and no lines into the keys'. */
+/* ==== What is asked ===================================================== */
+
+/* Nothing may go into a filter's file, and no lines into the keys'. */
 static int ask_check_output(const ask_settings *want,
                             const cli_operands *operands)
 {
-    int status = output_check_inputs(operands->names, 1);
+    int status = output_check_inputs(want->asked.names, want->asked.count);
 
     return status == CLI_GO && ask_prints(want)
-         ? output_check_inputs(operands->names + 1, operands->count - 1)
+         ? output_check_inputs(operands->names + want->first,
+                               operands->count - want->first)
          : status;
 }
 
-int ask_options(const cli_command *self, int argc, char **argv,
-                ask_settings *want, cli_operands *operands)
+/* One input at most comes from standard input. */
+static int ask_check_stdin(const cli_command *self, const ask_settings *want,
+                           const cli_operands *operands)
 {
+    size_t n = 0;
+
+    for (size_t i = 0; i < want->asked.count; i++)
+        n += strcmp(want->asked.names[i], "-") == 0;
+    if (n > 1)
+        return options_wrong(self, "only one filter can come from standard "
+                                   "input");
+    if (n > 0 && inputs_stdin(&want->inputs, operands, want->first))
+        return options_wrong(self, "the filter and the keys cannot both "
+                                   "come from standard input");
+    return CLI_GO;
+}
+
+/* The operands in their parts. */
+static int ask_operands(const cli_command *self, ask_settings *want,
+                        cli_operands *operands)
+{
+    want->first = want->filters.count == 0;
+    if (operands->count < want->first)
+        return options_wrong(self, "the FILE to ask is missing");
+    if (inputs_take(self, &want->inputs, &want->how, operands, want->first)
+        != CLI_GO)
+        return CLI_ERROR;
+    want->asked = want->first ? (cli_operands){ operands->names, 1 }
+                              : want->filters;
+    if (ask_check_stdin(self, want, operands) != CLI_GO)
+        return CLI_ERROR;
+    return ask_check_output(want, operands);
+}
+
+static int ask_options(const cli_command *self, int argc, char **argv,
+                       ask_job *job)
+{
+    ask_settings *want = &job->want;
     int status;
 
     want->how.separator = -1;
-    status = options_read(self, argc, argv, want, operands);
+    status = options_read(self, argc, argv, want, &job->operands);
     if (status == CLI_GO)
         status = lines_how_check(self, &want->how);
+    if (status == CLI_GO && job->how->check != NULL)
+        status = job->how->check(self, want);
     if (status == CLI_GO)
-        status = lines_asked_check(self, operands);
-    if (status == CLI_GO)
-        status = ask_check_output(want, operands);
+        status = ask_operands(self, want, &job->operands);
     if (status == CLI_GO)
         status = damage_options(self, &want->verify);
     if (status == CLI_GO)
@@ -271,14 +397,45 @@ int ask_options(const cli_command *self, int argc, char **argv,
     return status;
 }
 
+int ask_open(const cli_command *self, int argc, char **argv, ask_job *job)
+{
+    int status = ask_options(self, argc, argv, job);
+    size_t n = job->want.asked.count;
+
+    if (status != CLI_GO)
+        return status;
+    job->filters = calloc(n, sizeof *job->filters);
+    job->there = calloc(n, sizeof *job->there);
+    if (job->filters == NULL || job->there == NULL)
+        return work_no_memory();
+    for (size_t i = 0; i < n; i++) {
+        job->filters[i] = damage_open(job->want.asked.names[i],
+                                      &job->want.verify, job->want.paged);
+        if (job->filters[i] == NULL)
+            return CLI_ERROR;
+    }
+    return CLI_GO;
+}
+
+int ask_close(ask_job *job, int status)
+{
+    for (size_t i = 0; job->filters != NULL && i < job->want.asked.count; i++)
+        bly_free(job->filters[i]);
+    free(job->filters);
+    free(job->there);
+    inputs_end(&job->want.inputs, status != CLI_ERROR && !job->want.quiet);
+    free(job->want.filters.names);
+    return status;
+}
+
 /* ==== Numbers =========================================================== */
 
-static void ask_json(const ask_job *job, const char *file)
+static void ask_json(const ask_job *job)
 {
     const ask_tally *t = &job->tally;
 
     json_open_object(NULL);
-    json_string("file", file);
+    json_string("file", job->want.asked.names[0]);
     json_count("keys", t->keys.asked);
     json_count("present", t->keys.there);
     if (job->how->answer == ASK_COUNTS) {
@@ -292,12 +449,16 @@ static void ask_json(const ask_job *job, const char *file)
     json_close_object();
 }
 
-static int ask_run_numbers(ask_job *job, const cli_operands *operands)
+static int ask_run_numbers(ask_job *job, uint64_t ability, const char *lacks)
 {
-    int status = ask_run(job, operands);
+    int status;
 
+    if (!filter_can(job->filters[0], ability))
+        return filter_cannot(job->filters[0], job->want.asked.names[0], lacks,
+                             ability);
+    status = ask_run(job);
     if (job->want.json && !damage_seen())
-        ask_json(job, operands->names[0]);
+        ask_json(job);
     return status;
 }
 
@@ -305,18 +466,9 @@ int ask_numbers(const cli_command *self, const ask_how *how,
                 uint64_t ability, const char *lacks, int argc, char **argv)
 {
     ask_job job = { .how = how };
-    cli_operands operands;
-    int status = ask_options(self, argc, argv, &job.want, &operands);
+    int status = ask_open(self, argc, argv, &job);
 
-    if (status != CLI_GO)
-        return status;
-    job.filter = damage_open(operands.names[0], &job.want.verify, false);
-    if (job.filter == NULL)
-        return CLI_ERROR;
-    if (!filter_can(job.filter, ability))
-        status = filter_cannot(job.filter, operands.names[0], lacks, ability);
-    else
-        status = ask_run_numbers(&job, &operands);
-    bly_free(job.filter);
-    return status;
+    if (status == CLI_GO)
+        status = ask_run_numbers(&job, ability, lacks);
+    return ask_close(&job, status);
 }

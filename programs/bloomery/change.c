@@ -13,12 +13,14 @@
 
 typedef struct {
     cli_how  how;
+    cli_inputs inputs;
     uint64_t jobs, memory;
     const char *key_file;
     bool     verbose, json, no_progress;
 } change_settings;
 
 #define CHANGE_OPTIONS                                                        \
+    CLI_FILES_OPTIONS(change_settings, inputs),                               \
     CLI_HOW_OPTIONS(change_settings, how),                                    \
     CLI_JOBS_OPTION(change_settings, jobs),                                   \
     CLI_SECRET_OPTION(change_settings, key_file),                             \
@@ -31,7 +33,10 @@ typedef struct {
       "Show no progress on the terminal." },                                  \
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 
-const cli_option change_options[] = { CHANGE_OPTIONS };
+const cli_option change_options[] = {
+    CLI_KEY_OPTION(change_settings, inputs),
+    CHANGE_OPTIONS
+};
 
 const cli_option change_label_options[] = {
     CLI_LABEL_OPTION(change_settings, how, "Default: 1."),
@@ -40,6 +45,7 @@ const cli_option change_label_options[] = {
 
 const cli_option change_add_options[] = {
     CLI_MEMORY_OPTION(change_settings, memory),
+    CLI_KEY_OPTION(change_settings, inputs),
     CHANGE_OPTIONS
 };
 
@@ -144,6 +150,22 @@ static void change_way(change_job *job)
                                 work_jobs(job->want->jobs));
 }
 
+static int change_file(change_job *job, const cli_operands *operands)
+{
+    int lock = filter_lock(job->path), status = CLI_ERROR;
+    bly_filter *filter;
+
+    if (lock < 0)
+        return CLI_ERROR;
+    change_way(job);
+    filter = change_open(job);
+    if (filter != NULL)
+        status = change_keys(job, operands, filter);
+    bly_free(filter);
+    close(lock);
+    return status;
+}
+
 int change_run(const cli_command *self, const cli_change *how, int argc,
                char **argv)
 {
@@ -153,23 +175,16 @@ int change_run(const cli_command *self, const cli_change *how, int argc,
     };
     change_job job = { .how = how, .want = &s };
     cli_operands operands;
-    bly_filter *filter;
-    int lock, status = options_read(self, argc, argv, &s, &operands);
+    int status = options_read(self, argc, argv, &s, &operands);
 
     if (status == CLI_GO)
+        status = inputs_take(self, &s.inputs, &s.how, &operands, 1);
+    if (status == CLI_GO)
         status = change_check(self, how, &s, &operands);
-    if (status != CLI_GO)
-        return status;
-    job.path = operands.names[0];
-    lock = filter_lock(job.path);
-    if (lock < 0)
-        return CLI_ERROR;
-    change_way(&job);
-    filter = change_open(&job);
-    status = CLI_ERROR;
-    if (filter != NULL)
-        status = change_keys(&job, &operands, filter);
-    bly_free(filter);
-    close(lock);
+    if (status == CLI_GO) {
+        job.path = operands.names[0];
+        status = change_file(&job, &operands);
+    }
+    inputs_end(&s.inputs, status != CLI_ERROR);
     return status;
 }

@@ -25,6 +25,8 @@ static const cli_option build_options[] = {
     CLI_HASH_OPTION(cli_build, hash),
     CLI_SECRET_OPTION(cli_build, key_file),
     CLI_MEMORY_OPTION(cli_build, memory),
+    CLI_KEY_OPTION(cli_build, inputs),
+    CLI_FILES_OPTIONS(cli_build, inputs),
     CLI_HOW_OPTIONS(cli_build, how),
     CLI_LABEL_OPTION(cli_build, how, "For kinds that carry labels."),
     { 0, "without", "FILE", CLI_LIST, offsetof(cli_build, without), false,
@@ -415,17 +417,17 @@ static bool build_is_stdin(const char *name)
 static int build_check_without(const cli_command *self, const cli_build *s,
                                const cli_operands *operands)
 {
-    size_t inputs = operands->count == 0, theirs = 0;
+    size_t theirs = 0;
 
     if (s->without.count == 0)
         return CLI_GO;
     if (s->how.label.n > 0)
         return options_wrong(self, "-l and --without exclude each other");
-    for (size_t i = 0; i < operands->count; i++)
-        inputs += build_is_stdin(operands->names[i]);
+    if (s->inputs.keys.count > 0)
+        return options_wrong(self, "--key and --without exclude each other");
     for (size_t i = 0; i < s->without.count; i++)
         theirs += build_is_stdin(s->without.names[i]);
-    if (theirs > 0 && inputs > 0)
+    if (theirs > 0 && inputs_stdin(&s->inputs, operands, 0))
         return options_wrong(self, "KEYS and --without both want standard "
                                    "input");
     if (theirs > 1)
@@ -479,7 +481,10 @@ static int build_run(const cli_command *self, int argc, char **argv)
     int status = options_read(self, argc, argv, &s, &operands);
 
     if (status == CLI_GO)
+        status = inputs_take(self, &s.inputs, &s.how, &operands, 0);
+    if (status == CLI_GO)
         status = build_make(self, &s, &operands);
+    inputs_end(&s.inputs, status != CLI_ERROR);
     free(s.without.names);
     return status;
 }

@@ -22,6 +22,7 @@ typedef struct {
     uint64_t    items, window, memory, jobs;
     double      rate;
     cli_how     how;
+    cli_inputs  inputs;
     bool        approximate, exact, count, repeated, unique, verbose,
                 no_progress;
 } dedup_settings;
@@ -74,6 +75,7 @@ static const cli_option dedup_options[] = {
       "temporary file in TMPDIR, or /tmp; of a pipe two bytes for each such "
       "line stay in memory. Default: 256M." },
     CLI_SECRET_HASH_OPTION(dedup_settings, key_file),
+    CLI_FILES_OPTIONS(dedup_settings, inputs),
     CLI_HOW_OPTIONS(dedup_settings, how),
     CLI_JOBS_OPTION(dedup_settings, jobs),
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(dedup_settings, verbose), false,
@@ -366,30 +368,40 @@ static int dedup_check(const cli_command *self, const dedup_settings *s)
     return s->kind != NULL ? dedup_check_kind(s) : CLI_GO;
 }
 
+static int dedup_lines(dedup_settings *s, const cli_operands *operands)
+{
+    dedup_tally tally = { .lines = 0 };
+    double start = report_clock();
+    int status;
+
+    if (s->rate <= 0)
+        s->rate = DEDUP_RATE;
+    if (s->memory == 0)
+        s->memory = DEDUP_MEMORY;
+    s->no_progress |= !progress_apart();
+    status = (s->approximate ? dedup_by_filter : dedup_exactly)(s, operands,
+                                                                &tally);
+    if (status == CLI_OK && !output_failed())
+        dedup_report(s, &tally, report_clock() - start);
+    return status;
+}
+
 static int dedup_run(const cli_command *self, int argc, char **argv)
 {
     dedup_settings s = { .how.separator = -1 };
-    dedup_tally tally = { .lines = 0 };
     cli_operands operands;
-    double start = report_clock();
     int status = options_read(self, argc, argv, &s, &operands);
 
     s.approximate |= s.window > 0;
     if (status == CLI_GO)
         status = dedup_check(self, &s);
     if (status == CLI_GO)
+        status = inputs_take(self, &s.inputs, &s.how, &operands, 0);
+    if (status == CLI_GO)
         status = output_check_inputs(operands.names, operands.count);
-    if (status != CLI_GO)
-        return status;
-    if (s.rate <= 0)
-        s.rate = DEDUP_RATE;
-    if (s.memory == 0)
-        s.memory = DEDUP_MEMORY;
-    s.no_progress |= !progress_apart();
-    status = (s.approximate ? dedup_by_filter : dedup_exactly)(&s, &operands,
-                                                               &tally);
-    if (status == CLI_OK && !output_failed())
-        dedup_report(&s, &tally, report_clock() - start);
+    if (status == CLI_GO)
+        status = dedup_lines(&s, &operands);
+    inputs_end(&s.inputs, status != CLI_ERROR);
     return status;
 }
 

@@ -6,12 +6,30 @@
 #include "bloomery/command.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 static const cli_option query_options[] = {
+    { 'F', "filter", "FILE", CLI_LIST, offsetof(ask_settings, filters), false,
+      "Ask this filter; all operands are KEYS then. It may be given several "
+      "times: a line is selected if its key is perhaps in any of them. With "
+      "--key-file all of them must be made with its secret." },
+    { 0, "all", NULL, CLI_FLAG, offsetof(ask_settings, all), false,
+      "With several filters, select the lines whose key is perhaps in all." },
     { 'v', "invert", NULL, CLI_FLAG, offsetof(ask_settings, invert), false,
-      "Select the lines whose key is certainly not in FILE." },
+      "Select the others: the lines whose key is certainly not in FILE." },
+    { 0, "mark", NULL, CLI_FLAG, offsetof(ask_settings, mark), false,
+      "Print all lines, each with 1 and a TAB before it if its key is perhaps "
+      "there, and 0 if it is certainly not, or if there is no key. Of several "
+      "filters each has its digit, in the order of -F." },
+    { 'n', "line-number", NULL, CLI_FLAG, offsetof(ask_settings, numbers),
+      false, "Before each line print its number in its file, from 1, and a "
+      "colon." },
+    { 'H', "with-filename", NULL, CLI_FLAG, offsetof(ask_settings, names),
+      false, "Before each line print the name of its file and a colon; with "
+      "-n before the number, and with --mark both behind the TAB. Standard "
+      "input is '(standard input)', --key '(command line)'." },
     { 'c', "count", NULL, CLI_FLAG, offsetof(ask_settings, count), false,
-      "Print only how many lines were selected." },
+      "Print only how many lines were selected; with -H, of each file." },
     { 'q', "quiet", NULL, CLI_FLAG, offsetof(ask_settings, quiet), false,
       "Print nothing; stop at the first line selected." },
     { 'S', "summary", NULL, CLI_FLAG, offsetof(ask_settings, summary), false,
@@ -19,6 +37,9 @@ static const cli_option query_options[] = {
       "perhaps there with its 95 % interval, and the speed." },
     { 0, "json", NULL, CLI_FLAG, offsetof(ask_settings, json), false,
       "The summary as a JSON object." },
+    { 0, "line-buffered", NULL, CLI_FLAG, offsetof(ask_settings, buffered),
+      false, "Print what is selected after each read, whatever comes next. "
+      "Without it that waits while more input is there at once." },
     { 0, "paged", NULL, CLI_FLAG, offsetof(ask_settings, paged), false,
       "Read FILE page by page instead of mapping it, as is always done with "
       "one of more than half the memory whose kind consists of pages." },
@@ -32,6 +53,13 @@ static const cli_example query_examples[] = {
       "Lines that are certainly new." },
     { "bloomery query -f 3 -t , -c ids.bly table.csv",
       "How many lines have a third column that is perhaps in ids.bly." },
+    { "bloomery query -F mine.bly -F ours.bly --mark urls",
+      "All lines: '10 TAB url' is perhaps in mine.bly, certainly not in "
+      "ours.bly." },
+    { "bloomery query -rnH leaked.bly src",
+      "Where in all files under src, as 'file:line:text'." },
+    { "bloomery query words.bly --key apple --key pear",
+      "Ask for two keys." },
     { "bloomery query --json words.bly others.txt",
       "Ask for keys that are not in the filter: 'share' is then its measured "
       "false-positive rate." },
@@ -45,54 +73,90 @@ static bly_status query_ask(const bly_filter *filter, const bly_keys *keys,
     return bly_contains_keys(filter, keys, there);
 }
 
-static void query_report(const ask_job *job, const char *file)
+/* What is known of each of the filters; false: an error. */
+static bool query_each(const ask_job *job, cli_asked_one *each)
 {
-    const cli_asked *keys = &job->tally.keys;
-    bly_stat_t stat;
+    for (size_t i = 0; i < job->want.asked.count; i++) {
+        bly_stat_t stat;
 
-    if (job->want.count && !job->want.quiet)
-        output_format("%" PRIu64 "\n", keys->selected);
-    if (!job->want.json && !job->want.summary)
-        return;
-    if (bly_stat(&stat, job->filter) < 0) {
-        filter_error();
-        return;
+        if (bly_stat(&stat, job->filters[i]) < 0) {
+            filter_error();
+            return false;
+        }
+        each[i] = (cli_asked_one){ job->want.asked.names[i], job->there[i],
+                                   stat.planned_rate };
     }
-    if (job->want.json)
-        asked_json(keys, file, stat.planned_rate, job->seconds);
-    else
-        asked_text(keys, stat.planned_rate, job->seconds);
+    return true;
+}
+
+static int query_summary(const ask_job *job)
+{
+    const ask_settings *s = &job->want;
+    const cli_asked *keys = &job->tally.keys;
+    size_t n = s->asked.count;
+    cli_asked_one *each = malloc(n * sizeof *each);
+    bool known;
+
+    if (each == NULL)
+        return work_no_memory();
+    known = query_each(job, each);
+    if (known && n > 1)
+        (s->json ? asked_many_json : asked_many_text)(keys, each, n, s->all,
+                                                      job->seconds);
+    else if (known && s->json)
+        asked_json(keys, each[0].file, each[0].planned_rate, job->seconds);
+    else if (known)
+        asked_text(keys, each[0].planned_rate, job->seconds);
+    free(each);
+    return known ? CLI_GO : CLI_ERROR;
+}
+
+static int query_report(const ask_job *job, int status)
+{
+    const ask_settings *s = &job->want;
+
+    if (s->count && !s->quiet && !s->names)
+        output_format("%" PRIu64 "\n", job->tally.keys.selected);
+    if ((s->json || s->summary) && query_summary(job) != CLI_GO)
+        return CLI_ERROR;
+    return status;
 }
 
 static int query_check(const cli_command *self, const ask_settings *s)
 {
-    if ((s->json || s->summary) && (s->invert || s->count || s->quiet))
+    bool summary = s->json || s->summary;
+
+    if (s->mark && (s->invert || s->count || s->quiet || summary))
+        return options_wrong(self, "--mark prints all lines; it excludes -v, "
+                                   "-c, -q, -S and --json");
+    if (summary && (s->invert || s->count || s->quiet))
         return options_wrong(self, "a summary counts all keys; it excludes -v, "
                                    "-c and -q");
+    if (s->numbers && (s->count || s->quiet || summary))
+        return options_wrong(self, "-n numbers the lines that are printed; it "
+                                   "excludes -c, -q, -S and --json");
+    if (s->names && (s->quiet || summary))
+        return options_wrong(self, "-H names the files of lines, or of counts; "
+                                   "it excludes -q, -S and --json");
+    if (s->all && s->filters.count == 0)
+        return options_wrong(self, "--all is about several filters, and -F "
+                                   "names none");
     return CLI_GO;
 }
 
 static int query_run(const cli_command *self, int argc, char **argv)
 {
-    static const ask_how how = { query_ask, ASK_LINES, "asking",
-                                 "" };
+    static const ask_how how = { query_ask, ASK_LINES, "asking", "",
+                                 query_check };
     ask_job job = { .how = &how };
-    cli_operands operands;
-    int status = ask_options(self, argc, argv, &job.want, &operands);
+    int status = ask_open(self, argc, argv, &job);
 
-    if (status == CLI_GO)
-        status = query_check(self, &job.want);
-    if (status != CLI_GO)
-        return status;
-    job.filter = damage_open(operands.names[0], &job.want.verify,
-                             job.want.paged);
-    if (job.filter == NULL)
-        return CLI_ERROR;
-    status = ask_run(&job, &operands);
-    if (!damage_seen())
-        query_report(&job, operands.names[0]);
-    bly_free(job.filter);
-    return status;
+    if (status == CLI_GO) {
+        status = ask_run(&job);
+        if (!damage_seen())
+            status = query_report(&job, status);
+    }
+    return ask_close(&job, status);
 }
 
 const cli_command cmd_query = {
@@ -105,6 +169,11 @@ const cli_command cmd_query = {
         "are, like grep. No key that was added is missed; of the others a "
         "small share, the filter's false-positive rate, is printed too. With "
         "-v the lines are printed whose key is certainly not there.\n\n"
+        "Several filters are asked by -F, which takes the place of FILE. With "
+        "--mark all lines are printed and marked. What is known goes out "
+        "before more input is waited for, so that a program can keep 'bloomery "
+        "query --mark' at its side, write a line to it and read the answer, as "
+        "often as it likes.\n\n"
         "A line without the column of -f has no key: it is not there, and -v "
         "prints it. A file of KEYS that cannot be read is reported, and the "
         "others are still asked.\n\n"

@@ -6,6 +6,7 @@
  *      disjoint.c  two lists of keys that must have none in common
  *      change.c    what `add`, `remove` and `put` have in common
  *      ask.c       what `query`, `count` and `get` have in common
+ *      prefix.c    what stands before the lines that `query` prints
  *      combine.c   what `unite` and `intersect` have in common
  *      sketches.h  what `sketch` and `diff` have in common
  *      cmd_*.c     one subcommand each
@@ -49,14 +50,21 @@ extern const cli_option change_options[], change_add_options[],
 
 typedef struct {
     cli_how  how;
+    cli_inputs inputs;
+    cli_operands filters;       /* of -F; names from malloc                */
+    cli_operands asked;         /* their names, or that of FILE            */
+    size_t   first;             /* operand that is KEYS: 1, with -F 0      */
     uint64_t jobs, least;
     const char *key_file;
-    bool     invert, count, quiet, summary, json, no_progress, paged;
+    bool     invert, count, quiet, summary, json, no_progress, paged, all,
+             mark, names, numbers, buffered;
     cli_verify verify;
 } ask_settings;
 
 /* Those that all have in common; the last ones of a list. */
 #define ASK_OPTIONS                                                           \
+    CLI_KEY_OPTION(ask_settings, inputs),                                     \
+    CLI_FILES_OPTIONS(ask_settings, inputs),                                  \
     CLI_HOW_OPTIONS(ask_settings, how),                                       \
     CLI_JOBS_OPTION(ask_settings, jobs),                                      \
     CLI_SECRET_OPTION(ask_settings, key_file),                                \
@@ -78,6 +86,8 @@ typedef struct {
     } answer;
     const char *doing;          /* "counting"                                */
     const char *words;          /* before a header: "count\t"                */
+    /* Do the options fit each other? NULL: they do. CLI_GO or CLI_ERROR. */
+    int (*check)(const cli_command *self, const ask_settings *want);
 } ask_how;
 
 typedef struct {
@@ -85,32 +95,84 @@ typedef struct {
     uint64_t  sum, unbounded;   /* of numbers                                */
 } ask_tally;
 
+/* The file whose lines are printed or counted. */
+typedef struct {
+    size_t   at;                /* in the list of files                      */
+    uint64_t lines, selected;   /* so far                                    */
+    bool     failed;            /* it cannot be read                         */
+} ask_file;
+
 /* What is asked; the rest is made while asking. */
 typedef struct {
     const ask_how    *how;
     ask_settings      want;
-    bly_filter       *filter;
+    cli_operands      operands;
+    bly_filter      **filters;  /* as many as want.asked has                 */
+    uint64_t         *there;    /* keys that are perhaps in each             */
     cli_lines         lines;
     ask_tally         tally;
+    ask_file          file;
     double            seconds;
     bool              unended;  /* the last line printed lacks its end       */
     bool              failed;   /* a file could not be read                  */
     bool              streams;  /* lines come from a pipe, or so             */
 } ask_job;
 
-/* Read options and operands; CLI_GO, or the status to end with. */
-int ask_options(const cli_command *self, int argc, char **argv,
-                ask_settings *want, cli_operands *operands);
+/* Read options and operands, and open the filters. CLI_GO, or the status to
+ * end with. */
+int ask_open(const cli_command *self, int argc, char **argv, ask_job *job);
 
-/* Ask for the keys of all files behind the first operand, and print what is
- * wanted. CLI_OK, CLI_NONE if no key is there (`invert`: if all are), or
- * CLI_ERROR; what is summed up is void then if damage_seen. */
-int ask_run(ask_job *job, const cli_operands *operands);
+/* Ask for all keys, and print what is wanted. CLI_OK, CLI_NONE if no key is
+ * there (`invert`: if all are), or CLI_ERROR; what is summed up is void then if
+ * damage_seen. */
+int ask_run(ask_job *job);
+
+/* In the end, after an error of ask_open too; returns the status. */
+int ask_close(ask_job *job, int status);
 
 /* `count` and `get` themselves. `ability` is BLY_CAN_COUNT; `lacks`, "does not
  * count", what to say of a kind without it. */
 int ask_numbers(const cli_command *self, const ask_how *how,
                 uint64_t ability, const char *lacks, int argc, char **argv);
+
+/* ==== prefix.c ========================================================== */
+
+/* Lines with what stands before them. */
+typedef struct ask_hole ask_hole;
+typedef struct {
+    char     *bytes;
+    size_t    length, room;
+    ask_hole *holes;            /* where numbers of lines belong             */
+    size_t    n, holes_room;
+} ask_text;
+
+typedef struct {
+    const bool *marks;          /* of each filter, LINES_MOST apart          */
+    size_t      filters;        /* 0: no marks                               */
+    const char *name;           /* of the file; NULL: none                   */
+    uint64_t    number;         /* of the line, in the chunk; 0: none        */
+} ask_prefix;
+
+/* Is anything to stand before lines? */
+bool prefix_wanted(const ask_settings *s);
+
+/* Append a line. False: no memory. */
+bool prefix_line(ask_text *t, const ask_prefix *p, const bly_key *line);
+bool prefix_room(ask_text *t, size_t more);
+void prefix_clear(ask_text *t);
+void prefix_free(ask_text *t);
+
+/* Print it, in the turn of its chunk, which so many lines of the file come
+ * before. */
+bool prefix_print(const ask_text *t, uint64_t before, char terminator,
+                  bool *unended);
+
+/* A file as lines name it. */
+const char *prefix_name(const char *path);
+
+/* All files before this one, or all, are at their end: print their counts, if
+ * that is wanted. */
+void prefix_file(ask_job *job, const char *path);
 
 /* ==== combine.c ========================================================= */
 
@@ -129,6 +191,7 @@ extern const cli_option combine_level_options[];        /* of unite alone */
 typedef struct {
     const char *kind, *hash, *output, *key_file;
     cli_operands without;       /* files of other keys; names from malloc  */
+    cli_inputs  inputs;
     uint64_t    items, seed, jobs, memory;
     double      rate;           /* 0: the library's, 1 %                   */
     cli_how     how;

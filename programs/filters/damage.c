@@ -28,6 +28,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -36,16 +37,23 @@ enum {
 };
 #define DAMAGE_SECOND 250e6             /* and a second of waiting           */
 
-/* The filter that is verified beside the work: one at a time. */
-static struct {
+typedef struct {
     const void *image;
     size_t      bytes;
-    const char *path;                   /* NULL: there is none               */
+    const char *path;
+} damage_filter;
+
+/* The filters that are verified beside the work, by one thread. */
+static struct {
+    damage_filter *filters;
+    size_t      count;
+    double      bytes;                  /* of all                            */
     double      opened;
     pthread_t   thread;
     bool        begun, joined;
     pthread_mutex_t lock;               /* of the verdict                    */
     bool        damaged;
+    const char *whose;                  /* the name of one that is           */
     char        why[400];
 } damage_state = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -63,17 +71,22 @@ bly_filter *damage_map(const char *path, const cli_verify *want)
     const char *file = strcmp(path, "-") == 0 ? "/dev/stdin" : path;
     bly_filter *filter;
     bly_header header;
+    damage_filter *later;
 
     if (want->never)
         return filter_map(path, 0);
     if (want->always || !filter_peek(&header, file) || header.packed
-        || header.bytes <= DAMAGE_FIRST)
+        || header.bytes <= DAMAGE_FIRST
+        || !work_grow(&damage_state.filters, damage_state.count + 1,
+                      sizeof *damage_state.filters))
         return filter_map(path, BLY_VERIFY);
     filter = filter_map(path, 0);
     if (filter == NULL)
         return NULL;
-    damage_state.image = bly_raw(filter, &damage_state.bytes);
-    damage_state.path = path;
+    later = &damage_state.filters[damage_state.count++];
+    later->image = bly_raw(filter, &later->bytes);
+    later->path = path;
+    damage_state.bytes += (double)later->bytes;
     damage_state.opened = report_clock();
     return filter;
 }
@@ -89,19 +102,24 @@ bly_filter *damage_open(const char *path, const cli_verify *want, bool paged)
 
 static void *damage_look(void *unused)
 {
-    bly_status status = bly_check(damage_state.image, damage_state.bytes);
+    for (size_t i = 0; i < damage_state.count; i++) {
+        const damage_filter *f = &damage_state.filters[i];
 
-    pthread_mutex_lock(&damage_state.lock);
-    damage_state.damaged = status < 0;
-    if (status < 0)
+        if (bly_check(f->image, f->bytes) >= 0)
+            continue;
+        pthread_mutex_lock(&damage_state.lock);
+        damage_state.damaged = true;
+        damage_state.whose = f->path;
         snprintf(damage_state.why, sizeof damage_state.why, "%s", bly_why());
-    pthread_mutex_unlock(&damage_state.lock);
+        pthread_mutex_unlock(&damage_state.lock);
+        break;
+    }
     return unused;
 }
 
 static bool damage_due(uint64_t lines, bool waits)
 {
-    double bytes = (double)damage_state.bytes;
+    double bytes = damage_state.bytes;
 
     return (double)lines >= bytes / DAMAGE_LINE
         || (waits && report_clock() - damage_state.opened
@@ -111,7 +129,7 @@ static bool damage_due(uint64_t lines, bool waits)
 /* A thread that cannot be had is done without: then it is verified now. */
 void damage_asked(uint64_t lines, bool waits)
 {
-    if (damage_state.path == NULL || damage_state.begun
+    if (damage_state.count == 0 || damage_state.begun
         || !damage_due(lines, waits))
         return;
     damage_state.begun = true;
@@ -132,21 +150,38 @@ bool damage_seen(void)
 /* ==== At the end ======================================================== */
 
 /* A page that could not be read makes all void, too. */
-int damage_verdict(bly_filter *filter, int status)
+static int damage_pages(bly_filter *const *filters, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (bly_sync(filters[i]) < 0) {
+            damage_state.damaged = true;
+            return filter_error();
+        }
+    return CLI_GO;
+}
+
+static void damage_note(void)
+{
+    for (size_t i = 0; i < damage_state.count; i++)
+        report_note("note: '%s' was not verified, which would have taken long "
+                    "beside the work: give --verify, or --no-verify to leave "
+                    "out this note", damage_state.filters[i].path);
+}
+
+int damage_verdict(bly_filter *const *filters, size_t n, int status)
 {
     if (damage_state.begun && !damage_state.joined)
         pthread_join(damage_state.thread, NULL);
     damage_state.joined = true;
-    if (bly_sync(filter) < 0) {
-        damage_state.damaged = true;
-        return filter_error();
-    }
-    if (damage_state.damaged)
-        return report_error("%s: %s; answers that were printed are void",
-                            damage_state.path, damage_state.why);
-    if (damage_state.path != NULL && !damage_state.begun)
-        report_note("note: '%s' was not verified, which would have taken long "
-                    "beside the work: give --verify, or --no-verify to leave "
-                    "out this note", damage_state.path);
+    if (damage_pages(filters, n) != CLI_GO)
+        status = CLI_ERROR;
+    else if (damage_state.damaged)
+        status = report_error("%s: %s; answers that were printed are void",
+                              damage_state.whose, damage_state.why);
+    else if (!damage_state.begun)
+        damage_note();
+    free(damage_state.filters);
+    damage_state.filters = NULL;
+    damage_state.count = 0;
     return status;
 }

@@ -196,21 +196,21 @@ typedef struct { bool always, never; } cli_verify;
 /* Not both. CLI_GO or CLI_ERROR. */
 int damage_options(const cli_command *command, const cli_verify *want);
 
-/* The filter to ask, mapped, and verified now or later; or NULL, and stderr says
- * why. One at a time. The same, but large ones, or `paged`, page by page. */
+/* A filter to ask, mapped, and verified now or later; or NULL, and stderr says
+ * why. The same, but large ones, or `paged`, page by page. */
 bly_filter *damage_map(const char *path, const cli_verify *want);
 bly_filter *damage_open(const char *path, const cli_verify *want, bool paged);
 
-/* So many lines have been asked, and a pipe `waits` for more: verify it from now
- * on, if that is due. */
+/* So many lines have been asked, and a pipe `waits` for more: verify the
+ * filters from now on, if that is due. */
 void damage_asked(uint64_t lines, bool waits);
 
 /* Has damage been found so far, so that it is of no use to go on? */
 bool damage_seen(void);
 
-/* What there is to say at the end of asking, before the filter is freed:
- * `status`, or CLI_ERROR if it is damaged. */
-int damage_verdict(bly_filter *filter, int status);
+/* What there is to say at the end of asking, before the filters are freed:
+ * `status`, or CLI_ERROR if one is damaged. */
+int damage_verdict(bly_filter *const *filters, size_t n, int status);
 
 /* ==== feed.c ============================================================ */
 
@@ -349,5 +349,18 @@ typedef struct {
 void asked_json(const cli_asked *asked, const char *file, double planned_rate,
                 double seconds);
 void asked_text(const cli_asked *asked, double planned_rate, double seconds);
+
+/* What one of several filters said of the keys. */
+typedef struct {
+    const char *file;
+    uint64_t    there;
+    double      planned_rate;
+} cli_asked_one;
+
+/* The same of all of them, in `all` of which keys are to be, or in any. */
+void asked_many_json(const cli_asked *asked, const cli_asked_one *each,
+                     size_t n, bool all, double seconds);
+void asked_many_text(const cli_asked *asked, const cli_asked_one *each,
+                     size_t n, bool all, double seconds);
 
 #endif

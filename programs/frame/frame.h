@@ -24,6 +24,7 @@
  *      records.c   where records of CSV end
  *      keys.c      lines -> their keys
  *      lines.c     files and stdin -> chunks of lines -> batches of keys
+ *      inputs.c    operands, lists and folders -> the files to be read
  *      work.c      chunks of lines, worked on by all cores, in order
  *      program.c   a table of subcommands -> a program
  */
@@ -371,6 +372,9 @@ const char *columns_read_one(const char *text, cli_columns *out);
 
 /* ==== lines.c =========================================================== */
 
+/* Files that came from folders (inputs.c). */
+typedef struct cli_found cli_found;
+
 /* How a line holds its key. */
 typedef struct {
     bool     null;              /* lines end with NUL, not newline          */
@@ -389,6 +393,9 @@ typedef struct {
     cli_columns field;          /* the key; none: the line, or what is
                                    beside the label                         */
     cli_columns label;          /* one column at most                       */
+    bly_key  given;             /* the lines themselves; NULL: in the files */
+    const cli_found *found;     /* those of the files that are skipped if they
+                                   are no text; NULL: there is none         */
 } cli_how;
 
 #define CLI_HOW_OPTIONS(settings, how)                                        \
@@ -630,6 +637,56 @@ bly_key keys_value(const cli_how *how, const cli_chunk *chunk, bly_key column);
  * not there, or not one alone, and `why` says so. */
 bool columns_find(cli_lines *lines, const cli_chunk *chunk, bly_key header,
                   const char *file, char *why, size_t room);
+
+/* ==== inputs.c ========================================================== */
+
+/* What is to be read, beside the operands. */
+typedef struct {
+    cli_operands keys;          /* of --key; names from malloc              */
+    const char  *list;          /* of --files0-from, or NULL                */
+    bool         recursive;
+    cli_operands files;         /* the rest is made by inputs_take: all files
+                                   to be read,                              */
+    cli_found   *found;         /* those of folders,                        */
+    char        *text;          /* and what the list holds, or the keys     */
+    size_t       length;
+} cli_inputs;
+
+#define CLI_FILES_OPTIONS(settings, inputs)                                   \
+    { 0, "files0-from", "FILE", CLI_TEXT, offsetof(settings, inputs.list),    \
+      false, "Read the files whose names FILE holds, each ended by NUL, as "  \
+      "find -print0 gives them; '-' is standard input." },                    \
+    { 'r', "recursive", NULL, CLI_FLAG, offsetof(settings, inputs.recursive), \
+      false, "Read all ordinary files under the folders among KEYS, in the "  \
+      "order of the bytes of their paths; without KEYS those under '.'. "     \
+      "Links in the folders are not followed. Files there that are no text "  \
+      "are skipped, and a note says how many." }
+
+#define CLI_KEY_OPTION(settings, inputs)                                      \
+    { 0, "key", "KEY", CLI_LIST, offsetof(settings, inputs.keys), false,      \
+      "A key itself, instead of files; it may come several times. -f and "    \
+      "what else is about columns does not touch it; -i and --trim do." }
+
+/* Put all files to be read into the place of the operands from number `first`
+ * on, and what is given into `how`. CLI_GO or CLI_ERROR. */
+int inputs_take(const cli_command *command, cli_inputs *in, cli_how *how,
+                cli_operands *operands, size_t first);
+
+/* Is standard input among them, or what named them? */
+bool inputs_stdin(const cli_inputs *in, const cli_operands *operands,
+                  size_t first);
+
+/* If this very name came from a folder, remember that its file was skipped;
+ * and was it? */
+bool inputs_skip(const cli_found *found, const char *name);
+bool inputs_skipped(const cli_found *found, const char *name);
+
+/* Does the command that runs take folders? */
+bool inputs_folders(void);
+
+/* At the end, after an error too: free all, the option's keys as well, and
+ * `tell` how many files were skipped. */
+void inputs_end(cli_inputs *in, bool tell);
 
 /* ==== work.c ============================================================ */
 

@@ -22,6 +22,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -270,9 +271,11 @@ int lines_refuse(const char *path, int error)
 {
     if (error < 0)
         return lines_refuse_source(path, error);
+    if (error == EISDIR && access(path, R_OK | X_OK) < 0)
+        return report_unread("read the folder", path, errno);
     if (error == EISDIR)
-        return report_error("'%s' is a folder: name the files of keys in it",
-                            path);
+        return report_error("'%s' is a folder: name the files of keys in it%s",
+                            path, inputs_folders() ? ", or give -r" : "");
     if (error == ENOMEM)
         return work_no_memory();
     if (lines_is_stdin(path))
@@ -353,6 +356,9 @@ static int lines_measure_one(const cli_lines *l, const char *path,
     struct stat about;
     off_t at;
 
+    *bytes = l->how.given.length;
+    if (l->how.given.data != NULL)
+        return CLI_OK;
     if ((in ? fstat(STDIN_FILENO, &about) : stat(path, &about)) < 0)
         return CLI_ERROR;
     errno = EISDIR;
@@ -518,6 +524,19 @@ static bool lines_keep_rest(cli_lines *l, cli_chunk *c, size_t whole)
     return true;
 }
 
+/* Of lines that are given as they are. */
+static ssize_t lines_read_given(cli_lines *l, cli_chunk *c, size_t room)
+{
+    const bly_key *given = &l->how.given;
+    const unsigned char *end = (const unsigned char *)given->data
+                             + given->length;
+
+    memcpy(c->block + c->length, end - l->left, room);
+    l->bytes += room;
+    l->left -= room;
+    return (ssize_t)room;
+}
+
 static ssize_t lines_read(cli_lines *l, cli_chunk *c)
 {
     size_t room = c->capacity - c->length;
@@ -525,6 +544,8 @@ static ssize_t lines_read(cli_lines *l, cli_chunk *c)
 
     if (room > l->left)
         room = (size_t)l->left;
+    if (l->how.given.data != NULL)
+        return lines_read_given(l, c, room);
     do
         got = read(l->fd, c->block + c->length, room);
     while (got < 0 && errno == EINTR);
@@ -533,6 +554,13 @@ static ssize_t lines_read(cli_lines *l, cli_chunk *c)
         l->left -= (uint64_t)got;
     }
     return got;
+}
+
+/* Is there more to read at once, if only the end? */
+static bool lines_ready(const cli_lines *l)
+{
+    return l->how.given.data != NULL
+        || poll(&(struct pollfd){ l->fd, POLLIN, 0 }, 1, 0) != 0;
 }
 
 /* A pipe that can hold more wakes its reader less often; a wish. */
@@ -561,6 +589,12 @@ static bool lines_open_file(cli_lines *l)
 
     l->path = l->names != NULL ? l->names[l->next] : path;
     l->next++;
+    if (l->how.given.data != NULL) {
+        l->fd = STDIN_FILENO;           /* is neither read nor closed */
+        l->begun = true;
+        l->left = l->how.given.length;
+        return true;
+    }
     l->fd = lines_is_stdin(path) ? STDIN_FILENO
                                  : open(path, O_RDONLY | O_CLOEXEC);
     l->begun = l->how.copy;
@@ -690,7 +724,7 @@ static void lines_fill(cli_lines *l, cli_chunk *c)
             return;
         }
         c->length += (size_t)got;
-        c->idle = c->length < c->capacity;
+        c->idle = c->length < c->capacity || !lines_ready(l);
         if (begins) {
             error = lines_begin(l, c);
             from = 0;
@@ -822,6 +856,18 @@ static void lines_next_chunk(cli_lines *l, cli_chunk *c)
         lines_fail(l, c, error);
 }
 
+/* Was the file, which is at its end now, one of a folder, and no text? */
+static bool lines_skip(const cli_lines *l, const cli_chunk *c)
+{
+    const codec *unused;
+    source_fault fault = c->error < 0 ? source_fault_of(c->error, &unused)
+                                      : SOURCE_FAULTS;
+
+    return (fault == SOURCE_NUL || fault == SOURCE_WIDE
+            || fault == SOURCE_KNOWN)
+        && inputs_skip(l->how.found, l->paths[l->next - 1]);
+}
+
 bool lines_next(cli_lines *l, cli_chunk *c)
 {
     bool first = false;
@@ -838,6 +884,8 @@ bool lines_next(cli_lines *l, cli_chunk *c)
             c->error = errno;
         else
             lines_next_chunk(l, c);
+        if (c->error < 0 && lines_skip(l, c))
+            c->error = 0;
     }
     c->path = l->path;
     c->bytes = l->bytes;

@@ -344,7 +344,7 @@ static int query_all(query_job *job)
     int status = query_rounds(job);
 
     if (job_rank == 0)
-        status = damage_verdict(job->filter, status);
+        status = damage_verdict(&job->filter, 1, status);
     status = job_agree(status);
     if (status != CLI_GO)
         return status;

@@ -1,0 +1,149 @@
+/* prefix.c - what stands before the lines that `query` prints: marks, the names
+ * of files and the numbers of lines; and the counts of files.
+ *
+ *      01<TAB>words.txt:12:line
+ *
+ * All of it but the numbers is written by the thread that has asked for the
+ * chunk. How many lines are before a chunk in its file is known when its turn
+ * comes, so where a number belongs there is a hole until then, which counts the
+ * lines of the chunk. Floor 8; includes command.h only.
+ */
+#include "bloomery/command.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ask_hole {
+    size_t   at;                /* the text before it                      */
+    uint64_t line;              /* of the chunk, counted from 1            */
+};
+
+bool prefix_wanted(const ask_settings *s)
+{
+    return s->mark || s->names || s->numbers;
+}
+
+/* ==== Writing, in any thread ============================================ */
+
+bool prefix_room(ask_text *t, size_t more)
+{
+    size_t room = t->room + t->room / 2 + more;
+
+    if (t->length + more <= t->room)
+        return true;
+    if (!work_grow(&t->bytes, room, 1))
+        return false;
+    t->room = room;
+    return true;
+}
+
+static void prefix_bytes(ask_text *t, const void *bytes, size_t n)
+{
+    if (n > 0)
+        memcpy(t->bytes + t->length, bytes, n);
+    t->length += n;
+}
+
+static bool prefix_hole(ask_text *t, uint64_t line)
+{
+    size_t room = 2 * t->holes_room + 64;
+
+    if (t->n == t->holes_room) {
+        if (!work_grow(&t->holes, room, sizeof *t->holes))
+            return false;
+        t->holes_room = room;
+    }
+    t->holes[t->n++] = (ask_hole){ t->length, line };
+    return true;
+}
+
+bool prefix_line(ask_text *t, const ask_prefix *p, const bly_key *line)
+{
+    size_t name = p->name != NULL ? strlen(p->name) : 0;
+
+    if (!prefix_room(t, p->filters + 1 + name + 2 + line->length))
+        return false;
+    for (size_t i = 0; i < p->filters; i++)
+        t->bytes[t->length++] = p->marks[i * LINES_MOST] ? '1' : '0';
+    if (p->filters > 0)
+        t->bytes[t->length++] = '\t';
+    if (p->name != NULL) {
+        prefix_bytes(t, p->name, name);
+        t->bytes[t->length++] = ':';
+    }
+    if (p->number > 0) {
+        if (!prefix_hole(t, p->number))
+            return false;
+        t->bytes[t->length++] = ':';
+    }
+    prefix_bytes(t, line->data, line->length);
+    return true;
+}
+
+void prefix_clear(ask_text *t)
+{
+    t->length = t->n = 0;
+}
+
+void prefix_free(ask_text *t)
+{
+    free(t->bytes);
+    free(t->holes);
+}
+
+/* ==== Printing, in turn ================================================= */
+
+static bool prefix_number(uint64_t n)
+{
+    char digits[20], *at = digits + sizeof digits;
+
+    do
+        *--at = (char)('0' + n % 10);
+    while ((n /= 10) > 0);
+    return output_bytes(at, (size_t)(digits + sizeof digits - at));
+}
+
+bool prefix_print(const ask_text *t, uint64_t before, char terminator,
+                  bool *unended)
+{
+    size_t from = 0;
+
+    if (t->length == 0)
+        return !output_failed();
+    if (*unended && !output_bytes(&terminator, 1))
+        return false;
+    *unended = false;
+    for (size_t i = 0; i < t->n; from = t->holes[i++].at)
+        if (!output_bytes(t->bytes + from, t->holes[i].at - from)
+            || !prefix_number(before + t->holes[i].line))
+            return false;
+    return output_lines(t->bytes + from, t->length - from, terminator, unended);
+}
+
+/* ==== Files ============================================================= */
+
+const char *prefix_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "(standard input)" : path;
+}
+
+/* A file is at its end. */
+static void prefix_count(const ask_job *job, const char *path)
+{
+    if (!job->want.count || !job->want.names || job->want.quiet
+        || job->file.failed || inputs_skipped(job->want.how.found, path))
+        return;
+    output_text(prefix_name(path));
+    output_format(":%" PRIu64 "\n", job->file.selected);
+}
+
+void prefix_file(ask_job *job, const char *path)
+{
+    const cli_lines *l = &job->lines;
+    ask_file *f = &job->file;
+
+    for (; f->at < l->count && l->paths[f->at] != path;
+         *f = (ask_file){ .at = f->at + 1 })
+        prefix_count(job, l->paths[f->at]);
+}

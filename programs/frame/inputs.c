@@ -1,0 +1,425 @@
+/* inputs.c - operands, lists of names, folders and keys of the command line ->
+ * what is to be read.
+ *
+ * Lines are read from a list of files. Here it is made: by --files0-from of the
+ * names that a file holds, and with -r of all ordinary files under the folders
+ * among them, in the order of the bytes of their paths. Folders are read one
+ * after another, and links in them are not followed, so it ends whatever they
+ * hold. Whether a file of a folder is text is known when it is read (lines.c);
+ * one that is none is skipped then, and counted here. Keys of --key stand in
+ * memory as the lines of one file would. Floor 8; includes frame.h only.
+ */
+#include "frame/frame.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Names behind one another, each after a byte that says whether its file was
+ * skipped, and with its NUL. */
+struct cli_found {
+    cli_found *next;            /* those of another folder                  */
+    char      *names;
+    size_t     length, room;
+};
+
+static char inputs_given[] = "(command line)";
+
+/* ==== Lists that grow =================================================== */
+
+static bool inputs_append(cli_operands *list, char *name)
+{
+    size_t n = list->count;
+
+    if ((n & (n - 1)) == 0                      /* full: 0, 1, 2, 4, ... */
+        && !work_grow(&list->names, n == 0 ? 1 : 2 * n, sizeof *list->names))
+        return false;
+    list->names[list->count++] = name;
+    return true;
+}
+
+/* "folder/name", or "folder" where there is no name. */
+static bool inputs_find(cli_found *f, const char *folder, const char *name)
+{
+    size_t n = strlen(folder), m = name != NULL ? strlen(name) : 0;
+    bool slash = name != NULL && (n == 0 || folder[n - 1] != '/');
+    size_t need = f->length + 1 + n + slash + m + 1;
+    char *to;
+
+    if (need > f->room) {
+        if (!work_grow(&f->names, 2 * need, 1))
+            return false;
+        f->room = 2 * need;
+    }
+    to = f->names + f->length;
+    *to++ = '\0';
+    memcpy(to, folder, n);
+    if (slash)
+        to[n++] = '/';
+    if (m > 0)
+        memcpy(to + n, name, m);
+    to[n + m] = '\0';
+    f->length = need;
+    return true;
+}
+
+/* ==== Folders =========================================================== */
+
+static bool inputs_is_folder(const char *path)
+{
+    struct stat about;
+
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+/* What is an entry? One that nobody may look at is refused when it is read, as
+ * a file. */
+static void inputs_look(const char *path, bool *file, bool *folder)
+{
+    struct stat about;
+    bool known = lstat(path, &about) == 0;
+
+    *file = !known || S_ISREG(about.st_mode);
+    *folder = known && S_ISDIR(about.st_mode);
+}
+
+/* One entry, the last name of either list if it belongs there. */
+static bool inputs_entry(cli_found *files, cli_found *folders,
+                         const char *folder, const struct dirent *entry)
+{
+    size_t before = folders->length;
+    bool is_file, is_folder;
+
+    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+        return true;
+    if (!inputs_find(folders, folder, entry->d_name))
+        return false;
+    inputs_look(folders->names + before + 1, &is_file, &is_folder);
+    if (is_file && !inputs_find(files, folders->names + before + 1, NULL))
+        return false;
+    if (!is_folder)
+        folders->length = before;
+    return true;
+}
+
+/* The entries of a folder; errno where that fails. One that cannot be read
+ * stands for its files, and is refused when they are read. */
+static bool inputs_read_folder(cli_found *files, cli_found *folders,
+                               const char *folder)
+{
+    DIR *stream = opendir(folder);
+    const struct dirent *entry;
+    bool found = true;
+
+    if (stream == NULL)
+        return inputs_find(files, folder, NULL);
+    while (found && (errno = 0, entry = readdir(stream)) != NULL)
+        found = inputs_entry(files, folders, folder, entry);
+    if (found && errno != 0)
+        found = inputs_find(files, folder, NULL);
+    closedir(stream);
+    return found;
+}
+
+static int inputs_compare(const void *a, const void *b)
+{
+    char *left, *right;
+
+    memcpy(&left, a, sizeof left);
+    memcpy(&right, b, sizeof right);
+    return strcmp(left, right);
+}
+
+/* All names of these go to the list, in order. */
+static bool inputs_sort(cli_operands *list, const cli_found *f)
+{
+    size_t first = list->count;
+
+    for (size_t at = 0; at < f->length; at += strlen(f->names + at + 1) + 2)
+        if (!inputs_append(list, f->names + at + 1))
+            return false;
+    if (list->count > first)
+        qsort(list->names + first, list->count - first, sizeof *list->names,
+              inputs_compare);
+    return true;
+}
+
+/* All ordinary files under a folder. Its folders wait behind one another in a
+ * list, whose names may move while it grows. */
+static bool inputs_walk(cli_inputs *in, const char *folder)
+{
+    cli_found folders = { .length = 0 };
+    cli_found *files = calloc(1, sizeof *files);
+    bool found = files != NULL && inputs_find(&folders, folder, NULL);
+
+    if (files != NULL) {
+        files->next = in->found;
+        in->found = files;
+    }
+    for (size_t at = 0, n; found && at < folders.length; at += n + 2) {
+        char *name = strdup(folders.names + at + 1);
+
+        n = strlen(folders.names + at + 1);
+        found = name != NULL && inputs_read_folder(files, &folders, name);
+        free(name);
+    }
+    free(folders.names);
+    return found && inputs_sort(&in->files, files);
+}
+
+/* An operand, or a name of a list. */
+static bool inputs_add(cli_inputs *in, char *name)
+{
+    return in->recursive && strcmp(name, "-") != 0 && inputs_is_folder(name)
+         ? inputs_walk(in, name) : inputs_append(&in->files, name);
+}
+
+/* ==== Lists of names ==================================================== */
+
+/* All of a file, and a NUL; errno where that fails. */
+static bool inputs_load(cli_inputs *in, int fd)
+{
+    size_t room = 0;
+    ssize_t got = 1;
+
+    while (got != 0) {
+        if (in->length + 1 >= room) {
+            room = 2 * room + 4096;
+            if (!work_grow(&in->text, room, 1))
+                return false;
+        }
+        got = read(fd, in->text + in->length, room - 1 - in->length);
+        if (got < 0 && errno != EINTR)
+            return false;
+        in->length += got > 0 ? (size_t)got : 0;
+    }
+    in->text[in->length] = '\0';
+    return true;
+}
+
+static int inputs_read_list(cli_inputs *in)
+{
+    bool is_stdin = strcmp(in->list, "-") == 0;
+    int fd = is_stdin ? STDIN_FILENO : open(in->list, O_RDONLY | O_CLOEXEC);
+    bool loaded = fd >= 0 && inputs_load(in, fd);
+    int error = errno;
+
+    if (fd > STDIN_FILENO)
+        close(fd);
+    return loaded ? CLI_GO
+         : report_unread("read the names in", is_stdin ? "standard input"
+                                                       : in->list, error);
+}
+
+/* One name, number i of the list. */
+static int inputs_check_name(const cli_inputs *in, const char *name, size_t i)
+{
+    if (name[0] == '\0')
+        return report_error("name %s of '%s' is empty: leave it out",
+                            report_count(i).text, in->list);
+    if (strcmp(name, "-") == 0 && strcmp(in->list, "-") == 0)
+        return report_error("name %s of standard input is '-', standard input "
+                            "itself: give the names in a file",
+                            report_count(i).text);
+    return CLI_GO;
+}
+
+static int inputs_take_list(cli_inputs *in)
+{
+    int status = inputs_read_list(in);
+    size_t i = 1;
+
+    if (status == CLI_GO && in->length > 0
+        && memchr(in->text, '\0', in->length) == NULL
+        && memchr(in->text, '\n', in->length) != NULL)
+        return report_error("the names in '%s' end with a newline, not with "
+                            "NUL: give what tr '\\n' '\\0' makes of them, or "
+                            "find -print0", in->list);
+    for (char *at = in->text; status == CLI_GO && at < in->text + in->length;
+         at += strlen(at) + 1) {
+        status = inputs_check_name(in, at, i++);
+        if (status == CLI_GO && !inputs_add(in, at))
+            return work_no_memory();
+    }
+    return status;
+}
+
+/* ==== Keys ============================================================== */
+
+/* The keys as lines. What is said of columns is not about them. */
+static int inputs_take_keys(cli_inputs *in, cli_how *how)
+{
+    char end = how->null ? '\0' : '\n';
+    size_t n = 0;
+
+    for (size_t i = 0; i < in->keys.count; i++) {
+        if (!how->null && strchr(in->keys.names[i], '\n') != NULL)
+            return report_error("--key '%.40s' has a newline in it, which ends "
+                                "a key: give -0 too", in->keys.names[i]);
+        n += strlen(in->keys.names[i]) + 1;
+    }
+    in->text = malloc(n);
+    if (in->text == NULL)
+        return work_no_memory();
+    for (size_t i = 0; i < in->keys.count; i++) {
+        size_t length = strlen(in->keys.names[i]);
+
+        memcpy(in->text + in->length, in->keys.names[i], length);
+        in->length += length;
+        in->text[in->length++] = end;
+    }
+    *how = (cli_how){ .null = how->null, .trim = how->trim, .fold = how->fold,
+                      .separator = -1, .given = { in->text, in->length } };
+    return inputs_append(&in->files, inputs_given) ? CLI_GO : work_no_memory();
+}
+
+/* ==== All of it ========================================================= */
+
+static int inputs_check(const cli_command *command, const cli_inputs *in,
+                        const cli_how *how, size_t operands)
+{
+    bool keys = in->keys.count > 0;
+
+    if (keys && (operands > 0 || in->list != NULL || in->recursive))
+        return options_wrong(command, "--key gives the keys themselves: it "
+                                      "excludes KEYS, --files0-from and -r");
+    if (keys && how->label != 0)
+        return options_wrong(command, "-l says which column of a line is the "
+                                      "label, and --key gives no lines");
+    if (in->list != NULL && operands > 0)
+        return options_wrong(command, "--files0-from names all files of keys: "
+                                      "it excludes KEYS");
+    return CLI_GO;
+}
+
+/* With -r '.' stands for no operands. */
+static int inputs_take_files(cli_inputs *in, const cli_operands *operands,
+                             size_t first)
+{
+    static char here[] = ".";
+    bool added = operands->count > first || inputs_add(in, here);
+
+    for (size_t i = first; i < operands->count && added; i++)
+        added = inputs_add(in, operands->names[i]);
+    return added ? CLI_GO : work_no_memory();
+}
+
+int inputs_take(const cli_command *command, cli_inputs *in, cli_how *how,
+                cli_operands *operands, size_t first)
+{
+    bool keys = in->keys.count > 0;
+    int status = CLI_GO;
+
+    if (operands->count < first
+        || (!keys && in->list == NULL && !in->recursive))
+        return CLI_GO;
+    if (inputs_check(command, in, how, operands->count - first) != CLI_GO)
+        return CLI_ERROR;
+    for (size_t i = 0; i < first; i++)
+        if (!inputs_append(&in->files, operands->names[i]))
+            return work_no_memory();
+    status = keys ? inputs_take_keys(in, how)
+           : in->list != NULL ? inputs_take_list(in)
+                              : inputs_take_files(in, operands, first);
+    if (status != CLI_GO)
+        return status;
+    if (in->files.count == first)
+        return report_error("there is no file of keys: %s",
+                            in->recursive ? "name a folder that has files in it"
+                                          : "put names into the list");
+    how->found = in->found;
+    *operands = in->files;
+    return CLI_GO;
+}
+
+bool inputs_stdin(const cli_inputs *in, const cli_operands *operands,
+                  size_t first)
+{
+    bool is_stdin = operands->count == first
+                 || (in->list != NULL && strcmp(in->list, "-") == 0);
+
+    for (size_t i = first; i < operands->count; i++)
+        is_stdin |= strcmp(operands->names[i], "-") == 0;
+    return is_stdin;
+}
+
+bool inputs_folders(void)
+{
+    const cli_command *const *c = program->commands;
+    const cli_option *o;
+
+    while (*c != NULL && report_command != NULL
+           && strcmp((*c)->name, report_command) != 0)
+        c++;
+    if (*c == NULL || report_command == NULL)
+        return false;
+    for (o = (*c)->options; o->name != NULL; o++)
+        if (strcmp(o->name, "recursive") == 0)
+            return true;
+    return false;
+}
+
+/* ==== Files that are no text ============================================ */
+
+/* Did the name come from a folder? Then it lies among those of one. */
+static char *inputs_mark(const cli_found *f, const char *name)
+{
+    for (; f != NULL; f = f->next) {
+        uintptr_t at = (uintptr_t)name - (uintptr_t)f->names;
+
+        if (at < f->length)
+            return f->names + at - 1;
+    }
+    return NULL;
+}
+
+bool inputs_skip(const cli_found *found, const char *name)
+{
+    char *mark = inputs_mark(found, name);
+
+    if (mark != NULL)
+        *mark = 1;
+    return mark != NULL;
+}
+
+bool inputs_skipped(const cli_found *found, const char *name)
+{
+    const char *mark = inputs_mark(found, name);
+
+    return mark != NULL && *mark != '\0';
+}
+
+static void inputs_tell(const cli_inputs *in)
+{
+    uint64_t skipped = 0;
+
+    for (size_t i = 0; i < in->files.count; i++)
+        skipped += inputs_skipped(in->found, in->files.names[i]);
+    if (skipped > 0)
+        report_note("note: %s %s no text and %s skipped: give --text to take "
+                    "%s bytes for lines", report_count(skipped).text,
+                    skipped == 1 ? "file is" : "files are",
+                    skipped == 1 ? "was" : "were",
+                    skipped == 1 ? "its" : "their");
+}
+
+void inputs_end(cli_inputs *in, bool tell)
+{
+    if (tell)
+        inputs_tell(in);
+    while (in->found != NULL) {
+        cli_found *next = in->found->next;
+
+        free(in->found->names);
+        free(in->found);
+        in->found = next;
+    }
+    free(in->text);
+    free(in->files.names);
+    free(in->keys.names);
+    *in = (cli_inputs){ .list = NULL };
+}

@@ -1,0 +1,172 @@
+# mark.sh - query's marks, line numbers and names of files; and query beside a
+# program that waits for each answer.
+# shellcheck source=lib.sh
+. "$1/lib.sh"
+
+printf 'ant\nbee\ncat\n' >keys
+printf 'bee\ndog\ncat\nelk' >ask
+printf 'dog\n' >none
+: >empty
+try build -n 1000 -p 1e-9 -o f.bly keys
+silent 'build'
+
+# ---- marks ------------------------------------------------------------------
+try query --mark f.bly ask
+out_is '--mark: all lines, in their order' 0 '1\tbee\n0\tdog\n1\tcat\n0\telk'
+try query --mark f.bly none
+out_is '--mark, nothing there: status 1' 1 '0\tdog\n'
+try query --mark f.bly ask none ask
+out_is '--mark: a last line without its end' 0 \
+    '1\tbee\n0\tdog\n1\tcat\n0\telk\n0\tdog\n1\tbee\n0\tdog\n1\tcat\n0\telk'
+printf 'x\tbee\nnokey\n\nx\tdog\n' >table
+try query --mark -f 2 f.bly table
+out_is '--mark: a line without a key' 0 '1\tx\tbee\n0\tnokey\n0\t\n0\tx\tdog\n'
+printf 'bee\0do\ng\0' >nul
+try query --mark -0 f.bly nul
+out_is '--mark -0' 0 '1\tbee\00000\tdo\ng\0'
+try query --mark f.bly empty
+out_is '--mark of nothing' 1 ''
+for option in -v -c -q -S --json; do
+    try query --mark $option f.bly ask
+    refused "--mark $option" '--mark prints all lines; it excludes -v, -c, -q, -S'
+done
+
+# ---- numbers and names ------------------------------------------------------
+try query -n f.bly ask none ask
+out_is '-n: of each file' 0 '1:bee\n3:cat\n1:bee\n3:cat\n'
+try query -vn f.bly ask none
+out_is '-n -v' 0 '2:dog\n4:elk\n1:dog\n'
+try query -H f.bly ask none ask
+out_is '-H' 0 'ask:bee\nask:cat\nask:bee\nask:cat\n'
+try query -n -H f.bly ask - <ask
+out_is '-n -H: the file, the number, the line' 0 \
+    'ask:1:bee\nask:3:cat\n(standard input):1:bee\n(standard input):3:cat\n'
+try query -nH f.bly <ask
+out_is 'standard input alone' 0 \
+    '(standard input):1:bee\n(standard input):3:cat\n'
+try query --line-number --with-filename --mark f.bly ask none
+out_is 'with --mark they are behind the TAB' 0 \
+    '1\task:1:bee\n0\task:2:dog\n1\task:3:cat\n0\task:4:elk\n0\tnone:1:dog\n'
+try query -n -f 2 f.bly table
+out_is '-n counts lines without a key' 0 '1:x\tbee\n'
+try query -vn -f 2 f.bly table
+out_is 'and -v prints them' 0 '2:nokey\n3:\n4:x\tdog\n'
+printf 'dog\nelk' >unended
+try query -vn f.bly unended none
+out_is '-n behind a line without its end' 0 '1:dog\n2:elk\n1:dog\n'
+try query -n -0 f.bly nul
+out_is '-n -0' 0 '1:bee\0'
+for option in -c -q -S --json; do
+    try query -n $option f.bly ask
+    refused "-n $option" '-n numbers the lines that are printed; it excludes'
+done
+for option in -q -S --json; do
+    try query -H $option f.bly ask
+    refused "-H $option" '-H names the files of lines, or of counts; it'
+done
+
+# ---- the counts of files ----------------------------------------------------
+try query -cH f.bly empty ask none empty empty ask - empty <keys
+out_is '-c -H: each file, also of 0 lines' 0 \
+    'empty:0\nask:2\nnone:0\nempty:0\nempty:0\nask:2\n(standard input):3\nempty:0\n'
+try query -cHv f.bly ask none
+out_is '-c -H -v' 0 'ask:2\nnone:1\n'
+try query -cH f.bly none empty
+out_is '-c -H, nothing there: status 1' 1 'none:0\nempty:0\n'
+try query -cH f.bly ask missing none
+if [ "$(cat status)" = 2 ] && [ "$(cat out)" = "$(printf 'ask:2\nnone:0')" ] \
+    && grep -q "cannot read 'missing'" err && [ "$(wc -l <err)" -eq 1 ]; then
+    pass '-c -H: a missing file has no count'
+else
+    fail '-c -H: a missing file has no count' "$(details)"
+fi
+
+# ---- many chunks, many threads ----------------------------------------------
+lines=$(work 700000 250000)
+awk -v n="$lines" 'BEGIN {
+    for (i = 1; i <= n; i++) print i % 3 == 0 ? "key number " i : "other " i
+}' >big
+grep '^key' big >found
+try build -j 1 -p 1e-9 -o big.bly found
+silent 'build of many'
+cat big big ask >two
+{ awk '/^key/ { print "big:" NR ":" $0 }' big
+  awk '/^key/ { print "two:" NR ":" $0 }' two; } >want.numbers
+{ awk '{ print (/^key/ ? 1 : 0) "\tbig:" NR ":" $0 }' big
+  awk '{ print (/^key/ ? 1 : 0) "\ttwo:" NR ":" $0 }' two; } >want.marks
+awk '{ print (/^key/ ? 1 : 0) "\t" $0 }' big >want.plain
+per_file="$(awk '/^key/ { n++ } END { print n }' big)"
+for jobs in 1 $(work '2 3 8' 5); do
+    try query -j $jobs -nH big.bly big two
+    check "-n -H -j $jobs: the numbers of lines" cmp out want.numbers
+    { "$BLOOMERY" query -j $jobs -nH --mark big.bly big two; echo; } >out
+    check "--mark -n -H -j $jobs" cmp out want.marks
+    try query -j $jobs --mark big.bly big
+    check "--mark -j $jobs" cmp out want.plain
+    try query -j $jobs -cH big.bly big two big
+    out_is "-c -H -j $jobs" 0 "big:$per_file\ntwo:$((2 * per_file))\nbig:$per_file\n"
+done
+# shellcheck disable=SC2002  # a pipe is what is tested
+cat big | "$BLOOMERY" query -n big.bly | sed 's/^/big:/' >out
+awk '/^key/ { print "big:" NR ":" $0 }' big >want
+check '-n of a pipe' cmp out want
+
+# ---- a program that waits for each answer -----------------------------------
+# talk NAME OPTIONS...: write a line, wait for its mark, many times; the answers
+# to lines 1, 2, 3, ... are 1 where 3 divides the number.
+talk() {
+    talk_name=$1
+    shift
+    rm -f questions answers
+    mkfifo questions answers
+    timeout 120 "$BLOOMERY" query --mark "$@" big.bly <questions >answers &
+    exec 3>questions 4<answers
+    wrong=''
+    for i in $(seq 1 "$(work 600 150)"); do
+        case $((i % 3)) in
+        0) line="key number $i" want=1 ;;
+        *) line="other $i" want=0 ;;
+        esac
+        echo "$line" >&3
+        answer=none
+        read -r answer <&4
+        [ "$answer" = "$(printf '%s\t%s' $want "$line")" ] ||
+            wrong="to '$line' the answer was '$answer'"
+        [ -z "$wrong" ] || break
+    done
+    exec 3>&- 4<&-
+    wait
+    if [ -z "$wrong" ]; then pass "$talk_name"; else fail "$talk_name" "$wrong"; fi
+}
+talk 'each answer comes before the next question'
+talk 'with one thread' -j 1
+talk 'with many' -j 8
+talk 'with --line-buffered' --line-buffered
+
+# A block that fills a read, of a mebibyte: by its length nobody knows whether
+# more is there. The process stands still until the pipe holds all of it.
+awk 'BEGIN { for (i = 1; i < 131072; i++) print "1234567"; print "bumbles" }' \
+    >block
+printf 'bee\nbumbles\n' >words
+try build -n 1000 -p 1e-9 -o w.bly words
+for options in '' --line-buffered '-j 1'; do
+    rm -f questions answers
+    mkfifo questions answers
+    # shellcheck disable=SC2016,SC2086  # for the inner shell; a list of words
+    timeout 60 sh -c 'echo $$ >pid; exec "$@"' sh \
+        "$BLOOMERY" query $options w.bly <questions >answers 2>err &
+    exec 3>questions 4<answers
+    echo bee >&3
+    read -r answer <&4
+    kill -STOP "$(cat pid)"
+    cat block >&3 &
+    sleep 1
+    kill -CONT "$(cat pid)"
+    timeout 20 head -n 1 <&4 >got
+    check "a block that fills a read is answered at once $options" \
+        [ "$(cat got)" = bumbles ]
+    exec 3>&- 4<&-
+    wait
+done
+
+finish
