@@ -20,6 +20,7 @@
  *      completion.c  all tables -> what shells complete
  *      codec.c     what compressed bytes look like, and how they become plain
  *      source.c    a compressed file -> a pipe of what it holds
+ *      keys.c      lines -> their keys
  *      lines.c     files and stdin -> chunks of lines -> batches of keys
  *      work.c      chunks of lines, worked on by all cores, in order
  *      program.c   a table of subcommands -> a program
@@ -499,6 +500,13 @@ int lines_measure(const cli_lines *lines, uint64_t *total);
 
 /* The same for progress only: 0 where it is not known, and no message. */
 uint64_t lines_size(const cli_lines *lines);
+
+/* ==== keys.c ============================================================ */
+
+/* Lines of the chunk, without their ends, become their keys; data NULL: the
+ * line has none. How many have none. Not for LINES_WHOLE. */
+size_t keys_make(const cli_lines *lines, const cli_chunk *chunk, bly_key *keys,
+                 bly_key *labels, size_t n);
 
 /* ==== work.c ============================================================ */
 

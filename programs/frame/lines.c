@@ -14,11 +14,9 @@
  * newline, an empty line is the empty key.
  *
  * What is no such text is known by the first bytes of a file, before a key is
- * made of it: what is compressed is decompressed (source.c), a byte order mark
- * of UTF-8 is skipped, and NULs, UTF-16 and files that the program itself
- * writes are refused. The options that change keys, and not the lines that are
- * printed, are applied here, so that whoever compares keys compares what they
- * have become. Floor 8; includes frame.h only.
+ * made of it (keys.c): what is compressed is decompressed (source.c), a byte
+ * order mark of UTF-8 is skipped, and NULs, UTF-16 and files that the program
+ * itself writes are refused. Floor 8; includes frame.h only.
  */
 #include "frame/frame.h"
 
@@ -31,14 +29,6 @@
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
-#endif
-
-/* For what is done for every line: with calls `query` takes 7 % more
- * instructions, with -f 11 % (counted by valgrind's lackey). */
-#if defined(__GNUC__)
-#define LINES_INLINE static inline __attribute__((always_inline))
-#else
-#define LINES_INLINE static inline
 #endif
 
 /* A chunk: large enough that the work on it dwarfs taking turns, and small
@@ -330,134 +320,34 @@ uint64_t lines_size(const cli_lines *l)
     return sum;
 }
 
-/* ==== Keys ============================================================== */
-
-static const bly_key lines_nothing = { NULL, 0 };
-
-/* Column `wanted` of the line; data stays NULL where the line is too short.
- * Its bytes lie in the chunk, so an empty column's data is not NULL. */
-LINES_INLINE bly_key lines_column(const cli_how *how, uint64_t wanted,
-                                  const unsigned char *line, size_t length)
-{
-    const unsigned char *end = line + length, *hit = NULL;
-
-    for (uint64_t column = 1;; column++) {
-        hit = memchr(line, how->separator, (size_t)(end - line));
-        if (column == wanted)
-            break;
-        if (hit == NULL)
-            return lines_nothing;
-        line = hit + 1;
-    }
-    return (bly_key){ line, (size_t)((hit != NULL ? hit : end) - line) };
-}
-
-/* What stands before the label's column, or behind it if that is the first. */
-static bly_key lines_beside(bly_key label, const unsigned char *line,
-                            size_t length)
-{
-    const unsigned char *from = label.data;
-    size_t used = label.length + 1;     /* with what separates it */
-
-    if (from == NULL)
-        return lines_nothing;
-    if (from > line)
-        return (bly_key){ line, (size_t)(from - line) - 1 };
-    return used > length ? lines_nothing
-                         : (bly_key){ line + used, length - used };
-}
-
-/* Key and label of a line that has columns; a line without its label has no
- * key. */
-LINES_INLINE bly_key lines_columns(const cli_how *how,
-                                   const unsigned char *line, size_t length,
-                                   bly_key *label)
-{
-    if (how->label != 0) {
-        *label = lines_column(how, how->label, line, length);
-        if (label->data == NULL)
-            return lines_nothing;
-    }
-    return how->field != 0 ? lines_column(how, how->field, line, length)
-                           : lines_beside(*label, line, length);
-}
-
-static bly_key lines_trim(bly_key key)
-{
-    const char *from = key.data, *to = from + key.length;
-
-    while (from < to && (*from == ' ' || *from == '\t'))
-        from++;
-    while (from < to && (to[-1] == ' ' || to[-1] == '\t'))
-        to--;
-    return (bly_key){ from, (size_t)(to - from) };
-}
-
-/* The key in lower case, in the second half of the block. */
-static bly_key lines_fold(const cli_chunk *c, bly_key key)
-{
-    const unsigned char *from = key.data;
-    unsigned char *to = c->block + c->capacity + (from - c->block);
-
-    for (size_t i = 0; i < key.length; i++)
-        to[i] = (unsigned char)(from[i]
-                                | (from[i] >= 'A' && from[i] <= 'Z') << 5);
-    return (bly_key){ to, key.length };
-}
-
-/* What options leave of a key, and make of it. */
-static bly_key lines_change(const cli_lines *l, const cli_chunk *c, bly_key key)
-{
-    if (l->how.trim && key.data != NULL)
-        key = lines_trim(key);
-    if (l->how.fold && key.data != NULL)
-        key = lines_fold(c, key);
-    return key;
-}
-
-/* Key and label of any line. */
-LINES_INLINE bly_key lines_key(const cli_lines *l, const cli_chunk *c,
-                               const unsigned char *line, size_t length,
-                               bly_key *label)
-{
-    const cli_how *how = &l->how;
-    bly_key key;
-
-    if (l->form == LINES_WHOLE)
-        return (bly_key){ line, length };
-    if (how->crlf && length > 0 && line[length - 1] == '\r')
-        length--;
-    key = (bly_key){ line, length };
-    if (how->field != 0 || how->label != 0)
-        key = lines_columns(how, line, length, label);
-    return l->form == LINES_CHANGED ? lines_change(l, c, key) : key;
-}
+/* ==== Line ends that are part of keys ==================================== */
 
 /* Do the first lines of the chunk end with CR LF, and their keys with CR? */
 static bool lines_carries(const cli_lines *l, const cli_chunk *c)
 {
+    enum { FIRST = 8 };
     const unsigned char *line = c->block, *end, *hit;
-    size_t keys = 0;
+    bly_key keys[FIRST], labels[FIRST];
+    size_t n = 0, keyless = 0;
 
     if (c->length == 0 || l->how.null || l->how.crlf || l->how.text
         || l->how.copy)
         return false;
     end = line + c->length;
-    for (int i = 0; i < 8 && line < end; i++, line = hit + 1) {
-        bly_key key, label = lines_nothing;
-
+    for (; n < FIRST && line < end; n++, line = hit + 1) {
         hit = memchr(line, '\n', (size_t)(end - line));
         if (hit == NULL)
             break;
-        key = lines_key(l, c, line, (size_t)(hit - line), &label);
-        if (key.data == NULL)
-            continue;
-        if (key.length == 0
-            || ((const char *)key.data)[key.length - 1] != '\r')
-            return false;
-        keys++;
+        keys[n] = (bly_key){ line, (size_t)(hit - line) };
     }
-    return keys > 0;
+    if (l->form != LINES_WHOLE)
+        keyless = keys_make(l, c, keys, labels, n);
+    for (size_t i = 0; i < n; i++)
+        if (keys[i].data != NULL
+            && (keys[i].length == 0
+                || ((const char *)keys[i].data)[keys[i].length - 1] != '\r'))
+            return false;
+    return n > keyless;
 }
 
 void lines_note(const cli_chunk *c)
@@ -780,43 +670,45 @@ static size_t lines_ends(const unsigned char *text, size_t n, int terminator,
     return found;
 }
 
-/* A line of `length` bytes and its end (0 or 1 byte). */
-LINES_INLINE void lines_take(const cli_lines *l, const cli_chunk *c,
-                             cli_batch *b, const unsigned char *line,
-                             size_t length, size_t ending)
+/* Lines without a key leave the batch. */
+static void lines_drop_keyless(const cli_lines *l, cli_batch *b)
 {
-    bly_key key = lines_key(l, c, line, length, &b->labels[b->n]);
+    size_t kept = 0;
 
-    if (key.data == NULL) {
-        b->keyless++;
-        if (!l->keep)
-            return;
+    for (size_t i = 0; i < b->n; i++) {
+        b->keys[kept] = b->keys[i];
+        b->lines[kept] = b->lines[i];
+        if (l->how.label != 0)
+            b->labels[kept] = b->labels[i];
+        kept += b->keys[i].data != NULL;
     }
-    b->keys[b->n] = key;
-    b->lines[b->n] = (bly_key){ line, length + ending };
-    b->n++;
+    b->n = kept;
 }
 
 bool lines_split(const cli_lines *l, const cli_chunk *c, size_t *at,
                  cli_batch *b)
 {
     const unsigned char *text = c->block + *at;
-    size_t rest = c->length - *at, from = 0, found;
+    size_t rest = c->length - *at, from = 0, ending = 1;
 
-    b->n = 0;
     b->keyless = 0;
+    b->n = lines_ends(text, rest, l->how.null ? '\0' : '\n', b->ends,
+                      LINES_MOST - 1);
     if (rest == 0)
         return false;
-    found = lines_ends(text, rest, l->how.null ? '\0' : '\n', b->ends,
-                       LINES_MOST - 1);
-    for (size_t i = 0; i < found; i++) {
-        lines_take(l, c, b, text + from, b->ends[i] - from, 1);
-        from = b->ends[i] + 1;
+    if (b->n == 0) {                    /* the last line, without its end */
+        b->ends[b->n++] = rest;
+        ending = 0;
     }
-    if (found == 0) {                   /* the last line, without its end */
-        lines_take(l, c, b, text, rest, 0);
-        from = rest;
+    for (size_t i = 0; i < b->n; i++) {
+        b->keys[i] = (bly_key){ text + from, b->ends[i] - from };
+        b->lines[i] = (bly_key){ text + from, b->ends[i] - from + ending };
+        from = b->ends[i] + ending;
     }
+    if (l->form != LINES_WHOLE)
+        b->keyless = keys_make(l, c, b->keys, b->labels, b->n);
+    if (b->keyless > 0 && !l->keep)
+        lines_drop_keyless(l, b);
     *at += from;
     return true;
 }
