@@ -1,6 +1,7 @@
 /* keys.c - what of a line is its key.
  *
- * All of it, a column, or what options make of these. They change keys, and not
+ * All of it, a column, a member of the JSON object that it is, or what options
+ * make of these. They change keys, and not
  * the lines that are printed, and do so here, so that whoever compares keys
  * compares what they have become. The keys of a batch are made in one loop for
  * the form that the options ask for. Floor 8; includes frame.h only.
@@ -80,16 +81,34 @@ static bly_key keys_trim(bly_key key)
     return (bly_key){ from, (size_t)(to - from) };
 }
 
+/* Where what is made of these bytes of the block lies in its second half, which
+ * may be where they are. */
+static unsigned char *keys_room(const cli_chunk *c, const unsigned char *from)
+{
+    size_t at = (size_t)(from - c->block);
+
+    return c->block + at + (at < c->capacity ? c->capacity : 0);
+}
+
 /* The key in lower case, in the second half of the block. */
 static bly_key keys_fold(const cli_chunk *c, bly_key key)
 {
     const unsigned char *from = key.data;
-    unsigned char *to = c->block + c->capacity + (from - c->block);
+    unsigned char *to = keys_room(c, from);
 
     for (size_t i = 0; i < key.length; i++)
         to[i] = (unsigned char)(from[i]
                                 | (from[i] >= 'A' && from[i] <= 'Z') << 5);
     return (bly_key){ to, key.length };
+}
+
+static bly_key keys_rewrite(const cli_how *how, const cli_chunk *c, bly_key key)
+{
+    if (how->trim && key.data != NULL)
+        key = keys_trim(key);
+    if (how->fold && key.data != NULL)
+        key = keys_fold(c, key);
+    return key;
 }
 
 /* Key and label of a line, with all that options ask for. */
@@ -101,11 +120,19 @@ static bly_key keys_change(const cli_how *how, const cli_chunk *c, bly_key key,
         key.length--;
     if (how->field != 0 || how->label != 0)
         key = keys_columns(how, key, label);
-    if (how->trim && key.data != NULL)
-        key = keys_trim(key);
-    if (how->fold && key.data != NULL)
-        key = keys_fold(c, key);
-    return key;
+    return keys_rewrite(how, c, key);
+}
+
+/* The key of a line that is a JSON object. */
+static bly_key keys_member(const cli_how *how, const cli_chunk *c, bly_key line)
+{
+    bly_key key = keys_nothing;
+    cli_member found = members_key(line.data, line.length, how->member,
+                                   keys_room(c, line.data), &key);
+
+    if (found == CLI_NO_OBJECT)
+        return (bly_key){ NULL, KEYS_STRANGE };
+    return found == CLI_MEMBER ? keys_rewrite(how, c, key) : keys_nothing;
 }
 
 /* ==== Batches =========================================================== */
@@ -119,6 +146,11 @@ size_t keys_make(const cli_lines *l, const cli_chunk *c, bly_key *keys,
     if (l->form == LINES_COLUMNS)
         for (size_t i = 0; i < n; i++) {
             keys[i] = keys_columns(&how, keys[i], &labels[i]);
+            keyless += keys[i].data == NULL;
+        }
+    else if (l->form == LINES_MEMBERS)
+        for (size_t i = 0; i < n; i++) {
+            keys[i] = keys_member(&how, c, keys[i]);
             keyless += keys[i].data == NULL;
         }
     else

@@ -35,8 +35,26 @@
  * enough to stay in a second-level cache between its reading and its use. */
 enum { LINES_CHUNK = 1 << 20 };
 
+int lines_member_check(const cli_command *command, const cli_how *how)
+{
+    const char *wrong;
+
+    if (how->member == NULL)
+        return CLI_GO;
+    if (how->field != 0 || how->label != 0)
+        return options_wrong(command, "--json-field says what the key is: it "
+                                      "excludes -f and -l");
+    wrong = members_wrong(how->member);
+    if (wrong != NULL)
+        return report_error("--json-field '%s' %s", how->member, wrong);
+    return members_open() ? CLI_GO : CLI_ERROR;
+}
+
 int lines_how_check(const cli_command *command, const cli_how *how)
 {
+    if (how->member != NULL && how->separator >= 0)
+        return options_wrong(command, "--json-field says what the key is: it "
+                                      "excludes -t");
     if (how->separator >= 0 && how->field == 0 && how->label == 0)
         return options_wrong(command,
                              "-t says what lies between columns, but no "
@@ -44,7 +62,7 @@ int lines_how_check(const cli_command *command, const cli_how *how)
     if (how->crlf && how->null)
         return options_wrong(command, "--crlf is about lines that end with a "
                                       "newline: it excludes -0");
-    return CLI_GO;
+    return lines_member_check(command, how);
 }
 
 static bool lines_is_stdin(const char *path)
@@ -83,7 +101,8 @@ void lines_open(cli_lines *l, const cli_how *how, const cli_operands *operands,
     if (l->how.separator < 0)
         l->how.separator = '\t';
     l->keep = keep;
-    l->form = how->crlf || how->trim || how->fold ? LINES_CHANGED
+    l->form = how->member != NULL ? LINES_MEMBERS
+            : how->crlf || how->trim || how->fold ? LINES_CHANGED
             : how->field != 0 || how->label != 0 ? LINES_COLUMNS : LINES_WHOLE;
     l->fd = -1;
     l->paths = operands->names + first;
@@ -331,7 +350,7 @@ static bool lines_carries(const cli_lines *l, const cli_chunk *c)
     size_t n = 0, keyless = 0;
 
     if (c->length == 0 || l->how.null || l->how.crlf || l->how.text
-        || l->how.copy)
+        || l->how.copy || l->form == LINES_MEMBERS)
         return false;
     end = line + c->length;
     for (; n < FIRST && line < end; n++, line = hit + 1) {
@@ -366,6 +385,8 @@ void lines_note(const cli_chunk *c)
 
 size_t lines_block(const cli_how *how, size_t capacity)
 {
+    if (how->member != NULL)
+        return 2 * capacity + CLI_MEMBER_PADDING;
     return how->fold ? 2 * capacity : capacity;
 }
 
@@ -602,6 +623,7 @@ bool lines_next(cli_lines *l, cli_chunk *c)
     }
     c->path = l->path;
     c->bytes = l->bytes;
+    c->begins = first;
     c->carried = first && lines_carries(l, c);
     return true;
 }
@@ -685,12 +707,38 @@ static void lines_drop_keyless(const cli_lines *l, cli_batch *b)
     b->n = kept;
 }
 
-bool lines_split(const cli_lines *l, const cli_chunk *c, size_t *at,
-                 cli_batch *b)
+uint64_t lines_number(const cli_lines *l, const cli_chunk *c, const void *bytes)
+{
+    const unsigned char *at = c->block, *end = bytes, *hit;
+    uint64_t number = 1;
+
+    if (l->form >= LINES_CHANGED && end >= c->block + c->capacity)
+        end -= c->capacity;
+    for (; (hit = memchr(at, l->how.null ? '\0' : '\n', (size_t)(end - at)))
+           != NULL; at = hit + 1)
+        number++;
+    return number;
+}
+
+/* Count the lines of the batch that are no JSON objects; like others that have
+ * no key they have no length from here on. */
+static void lines_find_strange(const cli_lines *l, cli_chunk *c, cli_batch *b)
+{
+    for (size_t i = 0; i < b->n; i++)
+        if (b->keys[i].data == NULL && b->keys[i].length == KEYS_STRANGE) {
+            b->keys[i].length = 0;
+            if (c->strange++ == 0)
+                c->first_strange = lines_number(l, c, b->lines[i].data);
+        }
+}
+
+bool lines_split(const cli_lines *l, cli_chunk *c, size_t *at, cli_batch *b)
 {
     const unsigned char *text = c->block + *at;
     size_t rest = c->length - *at, from = 0, ending = 1;
 
+    if (*at == 0)
+        c->lines = c->strange = 0;
     b->keyless = 0;
     b->n = lines_ends(text, rest, l->how.null ? '\0' : '\n', b->ends,
                       LINES_MOST - 1);
@@ -705,23 +753,47 @@ bool lines_split(const cli_lines *l, const cli_chunk *c, size_t *at,
         b->lines[i] = (bly_key){ text + from, b->ends[i] - from + ending };
         from = b->ends[i] + ending;
     }
+    c->lines += b->n;
     if (l->form != LINES_WHOLE)
         b->keyless = keys_make(l, c, b->keys, b->labels, b->n);
+    if (b->keyless > 0 && l->form == LINES_MEMBERS)
+        lines_find_strange(l, c, b);
     if (b->keyless > 0 && !l->keep)
         lines_drop_keyless(l, b);
     *at += from;
     return true;
 }
 
-uint64_t lines_number(const cli_lines *l, const cli_chunk *c, const void *bytes)
-{
-    const unsigned char *at = c->block, *end = bytes, *hit;
-    uint64_t number = 1;
+/* ==== Lines that are no JSON ============================================ */
 
-    if (l->how.fold && end >= c->block + c->capacity)
-        end -= c->capacity;
-    for (; (hit = memchr(at, l->how.null ? '\0' : '\n', (size_t)(end - at)))
-           != NULL; at = hit + 1)
-        number++;
-    return number;
+void lines_tally(cli_lines *l, const cli_chunk *c)
+{
+    if (c->begins)
+        l->before = 0;
+    if (c->strange > 0 && l->strange == 0) {
+        l->first_strange = l->before + c->first_strange;
+        l->strange_path = c->path;
+    }
+    l->strange += c->strange;
+    l->before += c->lines;
+}
+
+void lines_note_strange(const cli_lines *l)
+{
+    static const char *path;            /* of the last note */
+    static uint64_t lines, first;
+    lines_shown s;
+
+    if (l->strange == 0 || (l->strange_path == path && l->strange == lines
+                            && l->first_strange == first))
+        return;
+    path = l->strange_path;
+    lines = l->strange;
+    first = l->first_strange;
+    s = lines_show(path);
+    report_note("note: %s %s: the first is line %s of %s%s%s",
+                report_count(lines).text,
+                lines == 1 ? "line is no JSON object"
+                           : "lines are no JSON objects",
+                report_count(first).text, s.quote, s.name, s.quote);
 }

@@ -22,6 +22,7 @@
 #include "frame/frame.h"
 #include "frame/members.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,6 +245,7 @@ bool members_open(void)
     if (members_module == NULL)
         report_error("--json-field needs '%s', which cannot be loaded: install "
                      "it anew with this program", BLY_JSON);
+    report_lack = (report_words){ "member", "its name", "--json-field" };
     return members_module != NULL;
 }
 #else
@@ -264,14 +266,15 @@ static void members_no_memory(size_t length)
     _Exit(CLI_ERROR);
 }
 
+static_assert((int)CLI_MEMBER_PADDING == (int)MEMBERS_PADDING,
+              "room behind a line");
+
 cli_member members_key(const unsigned char *line, size_t length,
-                       const char *name, size_t name_length, void *room,
-                       bly_key *key)
+                       const char *name, void *room, bly_key *key)
 {
     members_text text = { (const char *)line, length }, value;
-    members_status found = members_module(text,
-                                          (members_text){ name, name_length },
-                                          members_is, &value);
+    members_text wanted = { name, strlen(name) };
+    members_status found = members_module(text, wanted, members_is, &value);
 
     if (found == MEMBERS_NO_MEMORY)
         members_no_memory(length);

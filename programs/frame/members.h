@@ -20,12 +20,12 @@ typedef struct {
     size_t      length;
 } members_text;
 
-/* Behind a line so many bytes can be read, whatever they are. */
-enum { MEMBERS_PADDING = 64 };
-
 /* Does the text between the quotes of a member's name stand for this NAME, or,
  * where `pointer` is set, for this part of a JSON pointer? */
 typedef int members_same(members_text quoted, members_text name, int pointer);
+
+/* Behind a line so many bytes can be read, whatever they are. */
+enum { MEMBERS_PADDING = 64 };
 
 /* The text of the member NAME of the line, as it stands there, if it is no
  * object and no array. Of equal names the last one counts. Any number of

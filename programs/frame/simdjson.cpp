@@ -174,7 +174,8 @@ members_status find(members_text line, members_text name, members_same *same,
     if (document.get_object().get(object) != SUCCESS)
         return MEMBERS_UNFIT;
     status = in_object(object, { name, name.at[0] == '/', same }, *value);
-    return document.at_end() ? status : MEMBERS_UNFIT;
+    return document.current_location().error() == OUT_OF_BOUNDS
+         ? status : MEMBERS_UNFIT;         // there is more
 }
 
 }

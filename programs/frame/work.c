@@ -61,6 +61,7 @@ static void work_commit(work_state *s, cli_worker *w, uint64_t number)
     if (s->status == CLI_GO) {
         lines_note(&w->chunk);
         s->status = s->work->commit(s->job, w);
+        lines_tally(s->lines, &w->chunk);
     }
     s->turn++;
     pthread_cond_broadcast(&s->turned);
@@ -138,6 +139,8 @@ int work_run(cli_lines *lines, const cli_work *work, void *job, size_t jobs)
     for (size_t i = 0; threads != NULL && i < jobs; i++)
         work_clean(&threads[i], work);
     free(threads);
+    if (s.status != CLI_ERROR)
+        lines_note_strange(lines);
     pthread_cond_destroy(&s.turned);
     pthread_mutex_destroy(&s.turning);
     pthread_mutex_destroy(&s.reading);
