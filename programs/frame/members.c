@@ -136,10 +136,6 @@ static int members_is(members_text quoted, members_text name, int pointer)
     const char *at = quoted.at, *end = at + quoted.length;
     const char *wanted = name.at, *last = wanted + name.length;
 
-    if (memchr(at, '\\', quoted.length) == NULL
-        && (!pointer || memchr(wanted, '~', name.length) == NULL))
-        return quoted.length == name.length
-            && memcmp(at, wanted, name.length) == 0;
     while (at < end) {
         char bytes[4];
         size_t n = 1;

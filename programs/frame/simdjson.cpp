@@ -26,8 +26,17 @@ namespace {
 struct rest {
     members_text name;
     bool pointer;
+    bool tilde;                         // NAME has an escape of pointers
     members_same *same;
 };
+
+rest follow(members_text name, members_same *same)
+{
+    const bool pointer = name.at[0] == '/';
+
+    return { name, pointer,
+             pointer && memchr(name.at, '~', name.length) != nullptr, same };
+}
 
 // Cut the next part off: all of a plain name; of a pointer what stands between
 // two slashes.
@@ -64,14 +73,19 @@ bool index_of(members_text part, uint64_t &index)
     return true;
 }
 
-// The bytes between the quotes; simdjson has seen to it that both are there.
-members_text quoted(const char *at)
+// Does the text behind this quote, up to the next one, stand for the name?
+// simdjson has seen to it that there is a next one.
+bool is_named(const char *at, members_text name, const rest &r)
 {
     size_t length = 0;
+    bool escape = r.tilde;
 
-    while (at[length] != '"')
+    while (at[length] != '"') {
+        escape |= at[length] == '\\';
         length += at[length] == '\\' ? 2 : 1;
-    return { at, length };
+    }
+    return escape ? r.same({ at, length }, name, r.pointer)
+                  : length == name.length && memcmp(at, name.at, length) == 0;
 }
 
 members_status in_value(ondemand::value value, rest r, members_text &out);
@@ -86,7 +100,7 @@ members_status in_object(ondemand::object object, rest r, members_text &out)
 
         if (std::move(member).get(field) != SUCCESS)
             return MEMBERS_UNFIT;
-        if (!r.same(quoted(field.key().raw()), part, r.pointer))
+        if (!is_named(field.key().raw(), part, r))
             continue;
         status = in_value(field.value(), r, out);
         if (status == MEMBERS_UNFIT)
@@ -173,7 +187,7 @@ members_status find(members_text line, members_text name, members_same *same,
         return status;
     if (document.get_object().get(object) != SUCCESS)
         return MEMBERS_UNFIT;
-    status = in_object(object, { name, name.at[0] == '/', same }, *value);
+    status = in_object(object, follow(name, same), *value);
     return document.current_location().error() == OUT_OF_BOUNDS
          ? status : MEMBERS_UNFIT;         // there is more
 }
