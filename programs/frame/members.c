@@ -239,8 +239,10 @@ bool members_open(void)
     if (found != NULL)
         memcpy(&members_module, found, sizeof members_module);
     if (members_module == NULL)
-        report_error("--json-field needs '%s', which cannot be loaded: install "
-                     "it anew with this program", BLY_JSON);
+        report_error("--json-field needs what cannot be loaded (%s): install "
+                     "simdjson, and '%s' anew with this program",
+                     module == NULL ? dlerror() : "it is of another version",
+                     BLY_JSON);
     report_lack = (report_words){ "member", "its name", "--json-field" };
     return members_module != NULL;
 }

@@ -367,6 +367,7 @@ static void dedup_report(dedup_job *job, double seconds)
     uint64_t keyless = job->all.keyless;
 
     job->printed = job_sum(job->printed);
+    share_note_strange(&job->share);
     if (job->want->verbose)
         dedup_say(job, seconds);
     if (job->want->json)
