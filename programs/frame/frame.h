@@ -456,8 +456,8 @@ typedef struct {
 
 /* Some whole lines of one file, or why it could not be read. Where keys may be
  * other bytes than those of the line, in lower case or without the escapes of
- * JSON, the block has its capacity twice: such keys lie in the second half, each
- * as far from its start as what it was made of from the block's. */
+ * JSON, the block has its capacity twice: such keys lie in the second half,
+ * where their lines are in the first. */
 typedef struct {
     unsigned char *block;
     size_t   length, capacity;

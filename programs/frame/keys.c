@@ -1,10 +1,10 @@
 /* keys.c - what of a line is its key.
  *
  * All of it, a column, a member of the JSON object that it is, or what options
- * make of these. They change keys, and not
- * the lines that are printed, and do so here, so that whoever compares keys
- * compares what they have become. The keys of a batch are made in one loop for
- * the form that the options ask for. Floor 8; includes frame.h only.
+ * make of these. They change keys, and not the lines that are printed, and do
+ * so here, so that whoever compares keys compares what they have become. The
+ * keys of a batch are made in one loop for the form that the options ask for.
+ * Floor 8; includes frame.h only.
  */
 #include "frame/frame.h"
 

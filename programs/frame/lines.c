@@ -611,6 +611,7 @@ bool lines_next(cli_lines *l, cli_chunk *c)
 
     c->error = 0;
     c->length = 0;
+    c->lines = c->strange = 0;
     while (c->length == 0 && c->error == 0) {
         if (l->fd < 0 && l->next == l->count)
             return false;

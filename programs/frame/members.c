@@ -11,8 +11,8 @@
  * when it is wanted, so that who does not want it starts as fast as before.
  *
  * The module finds the text of a value. What it stands for is made here: a
- * string without an escape is its bytes in the line, one with escapes is decoded
- * into the caller's room. An escaped half of a surrogate pair becomes the three
+ * string without an escape is its bytes in the line, one with escapes is
+ * decoded into the caller's room. An escaped half of a surrogate pair becomes the three
  * bytes that UTF-8 would have for it, so that unlike strings stay unlike (jq
  * would make U+FFFD of each).
  *

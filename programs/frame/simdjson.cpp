@@ -158,15 +158,16 @@ members_status in_value(ondemand::value value, rest r, members_text &out)
     return MEMBERS_FOUND;
 }
 
-// One for each thread. It keeps its room, which grows by doubling.
+// One for each thread. It keeps its room, which grows by doubling as long as it
+// is small.
 members_status open_line(members_text line, ondemand::document &document)
 {
     static thread_local ondemand::parser parser;
     error_code error = SUCCESS;
 
     if (line.length > parser.capacity())
-        error = parser.allocate(line.length > SIZE_MAX / 4 ? line.length
-                                                           : 2 * line.length);
+        error = parser.allocate(line.length < 1 << 20 ? 2 * line.length
+                                                      : line.length);
     if (error == SUCCESS)
         error = parser.iterate(line.at, line.length,
                                line.length + SIMDJSON_PADDING).get(document);
