@@ -448,7 +448,7 @@ typedef struct {
     uint64_t bytes;             /* read so far                             */
     unsigned char *rest;        /* of an unfinished line                   */
     size_t   rest_length, rest_capacity;
-    uint64_t before;            /* lines of this file in earlier chunks    */
+    uint64_t passed;            /* lines of this file in earlier chunks    */
     uint64_t strange;           /* lines so far that are no JSON object    */
     uint64_t first_strange;     /* of them, its number in its file         */
     const char *strange_path;   /* and that file                           */

@@ -770,13 +770,13 @@ bool lines_split(const cli_lines *l, cli_chunk *c, size_t *at, cli_batch *b)
 void lines_tally(cli_lines *l, const cli_chunk *c)
 {
     if (c->begins)
-        l->before = 0;
+        l->passed = 0;
     if (c->strange > 0 && l->strange == 0) {
-        l->first_strange = l->before + c->first_strange;
+        l->first_strange = l->passed + c->first_strange;
         l->strange_path = c->path;
     }
     l->strange += c->strange;
-    l->before += c->lines;
+    l->passed += c->lines;
 }
 
 void lines_note_strange(const cli_lines *l)

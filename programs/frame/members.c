@@ -153,16 +153,24 @@ static int members_is(members_text quoted, members_text name, int pointer)
     return wanted == last;
 }
 
+/* The module follows a pointer by recursion. */
+enum { MEMBERS_DEEPEST = 100 };
+
 const char *members_wrong(const char *name)
 {
+    unsigned depth = 0;
+
     if (*name == '\0')
         return "names no member: give its name, or / for the one whose name "
                "is empty";
-    for (const char *at = name; *name == '/' && *at != '\0'; at++)
+    for (const char *at = name; *name == '/' && *at != '\0'; at++) {
+        depth += *at == '/';
         if (*at == '~' && at[1] != '0' && at[1] != '1')
             return "is no JSON pointer: in one that begins with / write ~0 "
                    "for a tilde and ~1 for a slash within a name";
-    return NULL;
+    }
+    return depth > MEMBERS_DEEPEST ? "leads too deep: give a JSON pointer of "
+                                     "at most 100 names" : NULL;
 }
 
 /* ==== Values ============================================================ */

@@ -156,6 +156,13 @@ refused 'build: no key at all' 'no such member: check --json-field'
 try dedup --json-field k some
 check 'dedup: what has no key is kept' cmp -s some out
 check 'dedup: says so' grep -q '5 lines have no such member and were taken' err
+# shellcheck disable=SC2002  # a pipe is what is tested
+cat some | try dedup --json-field k
+check 'dedup: a pipe: the note' grep -q \
+    'note: 2 lines are no JSON objects: the first is line 5 of standard' err
+try dedup --approximate --json-field k some more
+check 'dedup --approximate: the note, once' test "$(grep -c \
+    "note: 3 lines are no JSON objects: the first is line 5 of 'some'" err)" = 1
 try join --json-field k some one
 check 'join: says so' grep -q \
     'lines of LINES have no such member and were left out: check --json' err
@@ -343,8 +350,13 @@ repeat '}' 100000 >hostile
 hostile 'what was never opened' 0
 { repeat '{"k":' 100000; printf 1; repeat '}' 100000; } >hostile
 hostile 'objects of depth 100000' 0
-try query -c --json-field "$(repeat /k 20000)" one.bly hostile
-check 'hostile: a pointer of depth 20000' test "$(cat status)" -le 1
+try query -c --json-field "$(repeat /k 100)" one.bly hostile
+check 'hostile: a pointer of depth 100' test "$(cat status)" -le 1
+try query -c --json-field "$(repeat /k 101)" one.bly hostile
+refused 'hostile: a deeper pointer' 'leads too deep: give .* at most 100 names'
+{ repeat '{"k":' 100; printf '"a"'; repeat '}' 100; } >deep
+try query -c --json-field "$(repeat /k 100)" one.bly deep
+out_is 'a pointer of depth 100 that leads to a key' 0 '1\n'
 { printf '{"k":'; repeat 1234567890 100000; printf '}\n'; } >hostile
 hostile 'a number of a million digits' 0
 megabytes=$(work 50 5)
