@@ -318,15 +318,18 @@ static int build_others(const cli_build *s, char **path, cli_hashes *hashes,
 
     if (status != CLI_OK)
         return status;
+    if (fed.keyless > 0 && fed.keys == 0 && s->how.member != NULL)
+        return report_error("no line of '%s' has a key: check --json-field",
+                            *path);
     if (fed.keyless > 0 && fed.keys == 0)
         return report_error("no line of '%s' has a key: give its keys the "
                             "column and separator that the others have (-f, "
                             "-t)", *path);
     if (fed.keyless > 0)
-        report_note("note: %s %s of '%s' %s no such column and %s skipped",
+        report_note("note: %s %s of '%s' %s no such %s and %s skipped",
                     report_count(fed.keyless).text,
                     fed.keyless == 1 ? "line" : "lines", *path,
-                    fed.keyless == 1 ? "has" : "have",
+                    fed.keyless == 1 ? "has" : "have", report_lack.part,
                     fed.keyless == 1 ? "was" : "were");
     sum->keys += fed.keys;
     sum->keyless += fed.keyless;

@@ -307,10 +307,11 @@ static void dedup_report(const dedup_settings *s, const dedup_tally *tally,
                                                    seconds)).text,
                     report_count(tally->kept).text, way);
     if (tally->keyless > 0)
-        report_note("note: %s %s no such column and %s taken for unique: check "
-                    "-f and -t", report_count(tally->keyless).text,
+        report_note("note: %s %s no such %s and %s taken for unique: check %s",
+                    report_count(tally->keyless).text,
                     tally->keyless == 1 ? "line has" : "lines have",
-                    tally->keyless == 1 ? "was" : "were");
+                    report_lack.part, tally->keyless == 1 ? "was" : "were",
+                    report_lack.options);
     if (s->approximate)
         dedup_tell_loss(s, tally);
 }

@@ -26,7 +26,7 @@ static const cli_option join_options[] = {
     { 'F', "list-field", "LIST", CLI_COLUMNS,
       offsetof(join_settings, list_field), false,
       "The keys of LIST are these columns of it. Without it each whole line "
-      "of LIST is a key, whatever -f says of LINES. A name in it implies a "
+      "of LIST is a key, whatever -f or --json-field says of LINES. A name in it implies a "
       "header of LIST, as one in -f does of LINES; --header is about both." },
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(join_settings, memory), false,
       "How much memory to use, beside some mebibytes for each thread: 512M, "
@@ -56,13 +56,12 @@ static const cli_example join_examples[] = {
 };
 
 static void join_note_keyless(uint64_t lines, const char *one,
-                              const char *many, const char *options)
+                              const char *many, report_words lack)
 {
     if (lines > 0)
-        report_note("note: %s %s no such column and %s left out: check %s and "
-                    "-t", report_count(lines).text,
-                    lines == 1 ? one : many, lines == 1 ? "was" : "were",
-                    options);
+        report_note("note: %s %s no such %s and %s left out: check %s",
+                    report_count(lines).text, lines == 1 ? one : many,
+                    lack.part, lines == 1 ? "was" : "were", lack.options);
 }
 
 static void join_report(const join_settings *s, const join_tally *tally,
@@ -79,9 +78,11 @@ static void join_report(const join_settings *s, const join_tally *tally,
                     report_count(tally->listed).text,
                     tally->parts ? "did not fit" : "fitted");
     join_note_keyless(tally->keyless, "line of LINES has",
-                      "lines of LINES have", "-f");
+                      "lines of LINES have", report_lack);
     join_note_keyless(tally->listed_keyless, "line of LIST has",
-                      "lines of LIST have", "-F");
+                      "lines of LIST have",
+                      (report_words){ .part = "column",
+                                      .options = "-F and -t" });
 }
 
 static int join_check(const cli_command *self, const join_settings *s,
@@ -99,7 +100,10 @@ static int join_check(const cli_command *self, const join_settings *s,
         return options_wrong(self, "--memory is too little: give 1M or more");
     if (any.field.n == 0)
         any.field = s->list_field;
-    if (lines_how_check(self, &any) != CLI_GO)
+    if (s->list_field.n > 0)
+        any.member = NULL;
+    if (lines_how_check(self, &any) != CLI_GO
+        || lines_member_check(self, &s->how) != CLI_GO)
         return CLI_ERROR;
     if (!s->count
         && output_check_inputs(operands->names, operands->count) != CLI_GO)
@@ -126,6 +130,7 @@ static int join_start(const cli_command *self, int argc, char **argv)
                         .anti = s.anti, .count = s.count,
                         .progress = !s.no_progress };
     want.list.field = s.list_field;
+    want.list.member = NULL;
     start = report_clock();
     status = join_run(&want, &operands, &tally);
     if (status != CLI_OK)

@@ -596,9 +596,10 @@ int feed_some(const cli_fed *fed)
 {
     if (fed->keys > 0 || fed->keyless == 0)
         return CLI_GO;
-    return report_error("no line has a key: %s %s no such column: check -f and "
-                        "-t", report_count(fed->keyless).text,
-                        fed->keyless == 1 ? "line has" : "lines have");
+    return report_error("no line has a key: %s %s no such %s: check %s",
+                        report_count(fed->keyless).text,
+                        fed->keyless == 1 ? "line has" : "lines have",
+                        report_lack.part, report_lack.options);
 }
 
 /* ==== The report ======================================================== */

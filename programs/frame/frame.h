@@ -22,6 +22,7 @@
  *      source.c    a compressed file -> a pipe of what it holds
  *      columns.c   the columns that -f lists, by number or by name
  *      records.c   where records of CSV end
+ *      members.c   a line that is a JSON object -> the value of a member
  *      keys.c      lines -> their keys
  *      lines.c     files and stdin -> chunks of lines -> batches of keys
  *      inputs.c    operands, lists and folders -> the files to be read
@@ -89,6 +90,11 @@ cli_text report_speed(double per_second);       /* "5.21 million keys/s"  */
 cli_text report_seconds(double seconds);        /* "21.3 ms", "4.51 s"    */
 
 double report_clock(void);                      /* seconds, monotonic     */
+
+/* What a line without a key lacks ("column"), and what to look at then: in
+ * words, and as options. */
+typedef struct { const char *part, *where, *options; } report_words;
+extern report_words report_lack;
 
 /* The note about lines without a key, if there were any. */
 void report_keyless(uint64_t lines);
@@ -396,6 +402,8 @@ typedef struct {
     bly_key  given;             /* the lines themselves; NULL: in the files */
     const cli_found *found;     /* those of the files that are skipped if they
                                    are no text; NULL: there is none         */
+    const char *member;         /* lines are JSON objects, and the key is
+                                   the value of this member; NULL: not      */
 } cli_how;
 
 #define CLI_HOW_OPTIONS(settings, how)                                        \
@@ -422,6 +430,13 @@ typedef struct {
       "The first line of each file names the columns: it is no key. Where "   \
       "lines are printed that of the first file comes first. A name in -f "   \
       "implies it." },                                                        \
+    { 0, "json-field", "NAME", CLI_TEXT, offsetof(settings, how.member),      \
+      false, "Lines are JSON objects, and the key is the value of the member " \
+      "NAME: of a string what it stands for, of a number its text as it is " \
+      "written, and true or false. A line has no key where this is null, an " \
+      "object or an array, or is not there. A NAME that begins with / is a " \
+      "JSON pointer, such as /user/id or /tags/0. Of members with the same " \
+      "name the last one counts." },                                          \
     { 0, "crlf", NULL, CLI_FLAG, offsetof(settings, how.crlf), false,         \
       "Lines end with CR LF, as in files from Windows: the CR is no part of " \
       "the key." },                                                           \
@@ -450,15 +465,20 @@ typedef struct {
 /* Check that the options fit each other. CLI_GO or CLI_ERROR. */
 int lines_how_check(const cli_command *command, const cli_how *how);
 
+/* The part of it about --json-field, for commands of two inputs. */
+int lines_member_check(const cli_command *command, const cli_how *how);
+
 /* Check that there is a filter to ask, the first operand, and that it and the
  * keys, the others, do not both come from stdin. CLI_GO or CLI_ERROR. */
 int lines_asked_check(const cli_command *command, const cli_operands *operands);
 
 enum { LINES_MOST = 4096 };     /* lines of a batch */
 
-/* What of a line is its key: all of it, a column between separators, or
- * something else. */
-typedef enum { LINES_WHOLE, LINES_COLUMNS, LINES_CHANGED } cli_form;
+/* What of a line is its key: all of it, a column between separators, something
+ * else, or a member of the JSON object that it is. */
+typedef enum {
+    LINES_WHOLE, LINES_COLUMNS, LINES_CHANGED, LINES_MEMBERS
+} cli_form;
 
 /* What the bytes of CSV so far say of the next one. */
 typedef enum {
@@ -507,6 +527,10 @@ typedef struct {
     size_t   first_length;
     unsigned char *rest;        /* of an unfinished line                   */
     size_t   rest_length, rest_capacity;
+    uint64_t passed;            /* lines of this file in earlier chunks    */
+    uint64_t strange;           /* lines so far that are no JSON object    */
+    uint64_t first_strange;     /* of them, its number in its file         */
+    const char *strange_path;   /* and that file                           */
 } cli_lines;
 
 /* Some whole lines of one file, or why it could not be read. Where keys are not
@@ -519,6 +543,7 @@ typedef struct {
     const char *path;
     uint64_t bytes;             /* read up to here, of all files           */
     bool     idle;              /* the next read may wait for input        */
+    bool     begins;            /* it is the first one of its file         */
     bool     carried;           /* its first keys end with CR              */
     bool     quoted;            /* of CSV: there may be quotes in it       */
     bool     stray;             /* and some of them within unquoted columns */
@@ -526,6 +551,9 @@ typedef struct {
     uint64_t before;            /* lines of its file before it: of CSV all,
                                    else the header                         */
     uint64_t field[COLUMNS_MOST], label;    /* if some have names          */
+    uint64_t lines;             /* as far as it has been split             */
+    uint64_t strange;           /* of them, those that are no JSON object  */
+    uint64_t first_strange;     /* its number in the chunk                 */
     int      error;             /* 0: there are lines; else an errno, or
                                    negative (source_error)                 */
     char     why[512];          /* of SOURCE_TOLD                          */
@@ -558,8 +586,16 @@ void lines_name(cli_lines *lines, const cli_operands *operands, size_t first);
 bool lines_next(cli_lines *lines, cli_chunk *chunk);
 
 /* The batch of lines that begins at *at, which moves on. False: none left. */
-bool lines_split(const cli_lines *lines, const cli_chunk *chunk, size_t *at,
+bool lines_split(const cli_lines *lines, cli_chunk *chunk, size_t *at,
                  cli_batch *batch);
+
+/* Remember which lines of a chunk that has been split are no JSON objects. Once
+ * for each chunk, in their order. */
+void lines_tally(cli_lines *lines, const cli_chunk *chunk);
+
+/* Say how many lines of the input were no JSON objects, and name the first one;
+ * once for each input, however often it is read. */
+void lines_note_strange(const cli_lines *lines);
 
 /* Which line of the file these bytes of a chunk belong to, counted from 1, less
  * what lines_counted says of all batches of the chunks before it. */
@@ -618,10 +654,32 @@ size_t records_ends(int separator, const unsigned char *text, size_t n,
 size_t records_ends_even(const unsigned char *text, size_t n, size_t *ends,
                          size_t most);
 
+/* ==== members.c ========================================================= */
+
+/* Has a line a key? Not an object: it is also no empty line. */
+typedef enum { CLI_MEMBER, CLI_NO_MEMBER, CLI_NO_OBJECT } cli_member;
+
+enum { CLI_MEMBER_PADDING = 64 };
+
+/* What is wrong with the name of a member, as numbers.c says it, or NULL. */
+const char *members_wrong(const char *name);
+
+/* Load what members_key needs. False: it is not there, and stderr says so. */
+bool members_open(void);
+
+/* The member of the line that the name or JSON pointer says, in the line, or in
+ * the room, which is as large as the line. CLI_MEMBER_PADDING bytes behind the
+ * line can be read. */
+cli_member members_key(const unsigned char *line, size_t length,
+                       const char *name, void *room, bly_key *key);
+
 /* ==== keys.c ============================================================ */
 
+enum { KEYS_STRANGE = 1 };
+
 /* Lines of the chunk, without their ends, become their keys; data NULL: the
- * line has none. How many have none. Not for LINES_WHOLE. */
+ * line has none, and is no JSON object where the length is KEYS_STRANGE. How
+ * many have none. Not for LINES_WHOLE. */
 size_t keys_make(const cli_lines *lines, const cli_chunk *chunk, bly_key *keys,
                  bly_key *labels, size_t n);
 

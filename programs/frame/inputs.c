@@ -287,7 +287,7 @@ static int inputs_check(const cli_command *command, const cli_inputs *in,
     if (keys && (operands > 0 || in->list != NULL || in->recursive))
         return options_wrong(command, "--key gives the keys themselves: it "
                                       "excludes KEYS, --files0-from and -r");
-    if (keys && how->label != 0)
+    if (keys && how->label.n > 0)
         return options_wrong(command, "-l says which column of a line is the "
                                       "label, and --key gives no lines");
     if (in->list != NULL && operands > 0)

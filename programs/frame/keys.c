@@ -1,8 +1,8 @@
 /* keys.c - what of a line is its key.
  *
- * All of it, some columns, or what options make of these. They change keys, and
- * not the lines that are printed, and do so here, so that whoever compares keys
- * compares what they have become. The keys of a batch are made in one loop for
+ * All of it, some columns, a member of the JSON object that it is, or what
+ * options make of these. They change keys, and not the lines that are printed,
+ * and do so here, so that whoever compares keys compares what they have become. The keys of a batch are made in one loop for
  * the form that the options ask for.
  *
  * The key of several columns is the line that they would make, in the order in
@@ -296,6 +296,15 @@ KEYS_INLINE bly_key keys_whole(bly_key line)
     return line;
 }
 
+static bly_key keys_rewrite(const keys_job *job, bly_key key)
+{
+    if (job->how.trim && key.data != NULL)
+        key = keys_trim(key);
+    if (job->how.fold && key.data != NULL)
+        key = keys_fold(job->chunk, key);
+    return key;
+}
+
 /* Key and label of a line, with all that options ask for. */
 static bly_key keys_change(const keys_job *job, bly_key key, bly_key *label)
 {
@@ -303,11 +312,19 @@ static bly_key keys_change(const keys_job *job, bly_key key, bly_key *label)
         key = keys_whole(key);
     if (job->n > 0 || job->label != 0)
         key = keys_columns(job, key, label);
-    if (job->how.trim && key.data != NULL)
-        key = keys_trim(key);
-    if (job->how.fold && key.data != NULL)
-        key = keys_fold(job->chunk, key);
-    return key;
+    return keys_rewrite(job, key);
+}
+
+/* The key of a line that is a JSON object. */
+static bly_key keys_member(const keys_job *job, bly_key line)
+{
+    bly_key key = keys_nothing;
+    cli_member found = members_key(line.data, line.length, job->how.member,
+                                   keys_place(job->chunk, line.data), &key);
+
+    if (found == CLI_NO_OBJECT)
+        return (bly_key){ NULL, KEYS_STRANGE };
+    return found == CLI_MEMBER ? keys_rewrite(job, key) : keys_nothing;
 }
 
 /* ==== Batches =========================================================== */
@@ -354,6 +371,9 @@ size_t keys_make(const cli_lines *l, const cli_chunk *c, bly_key *keys,
     keys_begin(&job, l, c);
     if (l->form == LINES_COLUMNS && !c->quoted)
         keys_make_columns(&job, keys, n);
+    else if (l->form == LINES_MEMBERS)
+        for (size_t i = 0; i < n; i++)
+            keys[i] = keys_member(&job, keys[i]);
     else
         for (size_t i = 0; i < n; i++)
             keys[i] = keys_change(&job, keys[i], &labels[i]);

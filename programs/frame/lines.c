@@ -38,6 +38,25 @@
  * enough to stay in a second-level cache between its reading and its use. */
 enum { LINES_CHUNK = 1 << 20 };
 
+int lines_member_check(const cli_command *command, const cli_how *how)
+{
+    const char *wrong;
+
+    if (how->member == NULL)
+        return CLI_GO;
+    if (how->field.n > 0 || how->label.n > 0)
+        return options_wrong(command, "--json-field says what the key is: it "
+                                      "excludes -f and -l");
+    if (how->csv || how->tsv || how->blanks || how->header)
+        return options_wrong(command, "--json-field says that lines are JSON "
+                                      "objects: it excludes --csv, --tsv, "
+                                      "--blanks and --header");
+    wrong = members_wrong(how->member);
+    if (wrong != NULL)
+        return report_error("--json-field '%s' %s", how->member, wrong);
+    return members_open() ? CLI_GO : CLI_ERROR;
+}
+
 /* Are the ways to cut lines into columns that were given one way, and in need of
  * no other option? */
 static int lines_columns_check(const cli_command *command, const cli_how *how)
@@ -78,7 +97,8 @@ int lines_how_check(const cli_command *command, const cli_how *how)
         return options_wrong(command, "with --csv quotes and ends of lines "
                                       "have a meaning of their own: -t must "
                                       "be another byte");
-    return lines_columns_check(command, how);
+    return lines_columns_check(command, how) == CLI_GO
+         ? lines_member_check(command, how) : CLI_ERROR;
 }
 
 static bool lines_is_stdin(const char *path)
@@ -109,6 +129,8 @@ int lines_asked_check(const cli_command *command, const cli_operands *operands)
 
 static cli_form lines_form(const cli_how *how)
 {
+    if (how->member != NULL)
+        return LINES_MEMBERS;
     if (how->crlf || how->trim || how->fold || how->blanks || how->label.n > 0
         || how->field.n > 1)
         return LINES_CHANGED;
@@ -413,7 +435,7 @@ static bool lines_carries(const cli_lines *l, const cli_chunk *c)
     size_t n = 0, keyless = 0;
 
     if (c->length == 0 || l->how.null || l->how.crlf || l->how.csv
-        || l->how.text || l->how.copy)
+        || l->how.text || l->how.copy || l->form == LINES_MEMBERS)
         return false;
     end = line + c->length;
     for (; n < FIRST && line < end; n++, line = hit + 1) {
@@ -448,6 +470,8 @@ void lines_note(const cli_chunk *c)
 
 size_t lines_block(const cli_how *how, size_t capacity)
 {
+    if (how->member != NULL)
+        return 2 * capacity + CLI_MEMBER_PADDING;
     return how->fold || how->csv || how->field.n > 1 ? 2 * capacity : capacity;
 }
 
@@ -875,6 +899,7 @@ bool lines_next(cli_lines *l, cli_chunk *c)
     c->error = 0;
     c->length = 0;
     c->heads = false;
+    c->lines = c->strange = 0;
     while (c->length == 0 && c->error == 0) {
         if (l->fd < 0 && l->next == l->count)
             return false;
@@ -893,6 +918,7 @@ bool lines_next(cli_lines *l, cli_chunk *c)
         memcpy(c->field, l->field, sizeof c->field);
         c->label = l->label;
     }
+    c->begins = first;
     c->carried = first && lines_carries(l, c);
     return true;
 }
@@ -976,6 +1002,19 @@ static void lines_drop_keyless(const cli_lines *l, cli_batch *b)
     b->n = kept;
 }
 
+uint64_t lines_number(const cli_lines *l, const cli_chunk *c, const void *bytes)
+{
+    const unsigned char *at = c->block, *end = bytes, *hit;
+    uint64_t number = c->before + 1;
+
+    if (lines_block(&l->how, 1) > 1 && end >= c->block + c->capacity)
+        end -= c->capacity;
+    for (; (hit = memchr(at, l->how.null ? '\0' : '\n', (size_t)(end - at)))
+           != NULL; at = hit + 1)
+        number++;
+    return number;
+}
+
 static size_t lines_find_ends(const cli_lines *l, const cli_chunk *c,
                               const unsigned char *text, size_t n,
                               size_t *ends)
@@ -988,12 +1027,25 @@ static size_t lines_find_ends(const cli_lines *l, const cli_chunk *c,
                     : records_ends_even(text, n, ends, MOST);
 }
 
-bool lines_split(const cli_lines *l, const cli_chunk *c, size_t *at,
-                 cli_batch *b)
+/* Count the lines of the batch that are no JSON objects; like others that have
+ * no key they have no length from here on. */
+static void lines_find_strange(const cli_lines *l, cli_chunk *c, cli_batch *b)
+{
+    for (size_t i = 0; i < b->n; i++)
+        if (b->keys[i].data == NULL && b->keys[i].length == KEYS_STRANGE) {
+            b->keys[i].length = 0;
+            if (c->strange++ == 0)
+                c->first_strange = lines_number(l, c, b->lines[i].data);
+        }
+}
+
+bool lines_split(const cli_lines *l, cli_chunk *c, size_t *at, cli_batch *b)
 {
     const unsigned char *text = c->block + *at;
     size_t rest = c->length - *at, from = 0, ending = 1;
 
+    if (*at == 0)
+        c->lines = c->strange = 0;
     b->keyless = 0;
     b->n = lines_find_ends(l, c, text, rest, b->ends);
     if (rest == 0)
@@ -1007,25 +1059,49 @@ bool lines_split(const cli_lines *l, const cli_chunk *c, size_t *at,
         b->lines[i] = (bly_key){ text + from, b->ends[i] - from + ending };
         from = b->ends[i] + ending;
     }
+    c->lines += b->n;
     if (l->form != LINES_WHOLE)
         b->keyless = keys_make(l, c, b->keys, b->labels, b->n);
+    if (b->keyless > 0 && l->form == LINES_MEMBERS)
+        lines_find_strange(l, c, b);
     if (b->keyless > 0 && !l->keep)
         lines_drop_keyless(l, b);
     *at += from;
     return true;
 }
 
-uint64_t lines_number(const cli_lines *l, const cli_chunk *c, const void *bytes)
-{
-    const unsigned char *at = c->block, *end = bytes, *hit;
-    uint64_t number = c->before + 1;
+/* ==== Lines that are no JSON ============================================ */
 
-    if (lines_block(&l->how, 1) > 1 && end >= c->block + c->capacity)
-        end -= c->capacity;
-    for (; (hit = memchr(at, l->how.null ? '\0' : '\n', (size_t)(end - at)))
-           != NULL; at = hit + 1)
-        number++;
-    return number;
+void lines_tally(cli_lines *l, const cli_chunk *c)
+{
+    if (c->begins)
+        l->passed = 0;
+    if (c->strange > 0 && l->strange == 0) {
+        l->first_strange = l->passed + c->first_strange;
+        l->strange_path = c->path;
+    }
+    l->strange += c->strange;
+    l->passed += c->lines;
+}
+
+void lines_note_strange(const cli_lines *l)
+{
+    static const char *path;            /* of the last note */
+    static uint64_t lines, first;
+    lines_shown s;
+
+    if (l->strange == 0 || (l->strange_path == path && l->strange == lines
+                            && l->first_strange == first))
+        return;
+    path = l->strange_path;
+    lines = l->strange;
+    first = l->first_strange;
+    s = lines_show(path);
+    report_note("note: %s %s: the first is line %s of %s%s%s",
+                report_count(lines).text,
+                lines == 1 ? "line is no JSON object"
+                           : "lines are no JSON objects",
+                report_count(first).text, s.quote, s.name, s.quote);
 }
 
 uint64_t lines_counted(const cli_lines *l, const cli_batch *b)

@@ -242,21 +242,23 @@ cli_text report_seconds(double seconds)
 
 /* ==== Notes ============================================================= */
 
+report_words report_lack = { "column", "its number and -t", "-f and -t" };
+
 void report_keyless(uint64_t lines)
 {
     if (lines > 0)
-        report_note("note: %s %s no such column and %s skipped: check its "
-                    "number and -t", report_count(lines).text,
-                    lines == 1 ? "line has" : "lines have",
-                    lines == 1 ? "was" : "were");
+        report_note("note: %s %s no such %s and %s skipped: check %s",
+                    report_count(lines).text,
+                    lines == 1 ? "line has" : "lines have", report_lack.part,
+                    lines == 1 ? "was" : "were", report_lack.where);
 }
 
 void report_no_key(uint64_t lines)
 {
     if (lines > 0)
-        report_note("note: none of the %s %s has such a column: check its "
-                    "number and -t", report_count(lines).text,
-                    lines == 1 ? "line" : "lines");
+        report_note("note: none of the %s %s has such a %s: check %s",
+                    report_count(lines).text, lines == 1 ? "line" : "lines",
+                    report_lack.part, report_lack.where);
 }
 
 /* ==== Time ============================================================== */

@@ -62,6 +62,7 @@ static void work_commit(work_state *s, cli_worker *w, uint64_t number)
         lines_note(&w->chunk);
         s->status = lines_title(s->lines, &w->chunk)
                   ? s->work->commit(s->job, w) : CLI_ERROR;
+        lines_tally(s->lines, &w->chunk);
     }
     s->turn++;
     pthread_cond_broadcast(&s->turned);
@@ -141,6 +142,8 @@ int work_run(cli_lines *lines, const cli_work *work, void *job, size_t jobs)
     for (size_t i = 0; threads != NULL && i < jobs; i++)
         work_clean(&threads[i], work);
     free(threads);
+    if (s.status != CLI_ERROR)
+        lines_note_strange(lines);
     pthread_cond_destroy(&s.turned);
     pthread_mutex_destroy(&s.turning);
     pthread_mutex_destroy(&s.reading);

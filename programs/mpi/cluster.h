@@ -132,6 +132,9 @@ typedef struct {
 /* The next batch; CLI_GO, CLI_OK at the end, or CLI_ERROR. */
 int share_batch(share *s, share_reader *r);
 
+/* Say how many lines of the last pass were no JSON objects. Collective. */
+void share_note_strange(const share *s);
+
 /* ==== part.c ============================================================ */
 
 /* Where the image of a filter with local keys is divided: each rank has so

@@ -376,6 +376,7 @@ static int build_both(build_job *job)
     job->fed.keyless = job_sum(job->fed.keyless);
     job->fed.bytes = share_bytes(&job->lines);
     job->sent = job_sum(exchange_sent);
+    share_note_strange(&job->lines);
     status = feed_some(&job->fed);
     if (status != CLI_GO)
         return status;

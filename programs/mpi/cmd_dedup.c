@@ -367,15 +367,17 @@ static void dedup_report(dedup_job *job, double seconds)
     uint64_t keyless = job->all.keyless;
 
     job->printed = job_sum(job->printed);
+    share_note_strange(&job->share);
     if (job->want->verbose)
         dedup_say(job, seconds);
     if (job->want->json)
         dedup_json(job, seconds);
     if (keyless > 0)
-        report_note("note: %s %s no such column and %s taken for unique: check "
-                    "-f and -t", report_count(keyless).text,
+        report_note("note: %s %s no such %s and %s taken for unique: check %s",
+                    report_count(keyless).text,
                     keyless == 1 ? "line has" : "lines have",
-                    keyless == 1 ? "was" : "were");
+                    report_lack.part, keyless == 1 ? "was" : "were",
+                    report_lack.options);
 }
 
 /* ==== The command ======================================================= */

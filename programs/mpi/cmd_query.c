@@ -354,6 +354,7 @@ static int query_all(query_job *job)
     job->tally.keyless = job_sum(job->tally.keyless);
     job->tally.ranks = (uint64_t)job_ranks;
     job->tally.sent = job_sum(exchange_sent);
+    share_note_strange(&job->text);
     query_report(job, report_clock() - start);
     return job->tally.selected > 0 ? CLI_OK : CLI_NONE;
 }

@@ -224,6 +224,7 @@ int share_begin(share *s, uint64_t from, uint64_t to)
 
     share_close_file(s);
     s->file = 0;
+    s->lines.strange = 0;
     s->at = from < end ? from : end;
     s->end = to < end ? to : end;
     if (s->at >= s->end)
@@ -309,6 +310,8 @@ int share_next(share *s, cli_chunk *c)
 {
     int status;
 
+    s->lines.strange += c->strange;
+    c->strange = 0;
     c->error = 0;
     c->length = 0;
     c->quoted = false;
@@ -341,4 +344,14 @@ int share_batch(share *s, share_reader *r)
     }
     lines_split(&s->lines, &r->chunk, &r->at, &r->batch);
     return CLI_GO;
+}
+
+void share_note_strange(const share *s)
+{
+    uint64_t lines = job_sum(s->lines.strange);
+
+    if (lines > 0 && job_rank == 0)
+        report_note("note: %s %s", report_count(lines).text,
+                    lines == 1 ? "line is no JSON object"
+                               : "lines are no JSON objects");
 }

@@ -50,6 +50,27 @@ silent 'build'
 check 'the same filter' cmp -s one.bly all.bly
 try dedup dos plain
 note 'CR LF is told of, once' 'CR LF.*--crlf'
+
+awk 'BEGIN { for (i = 0; i < 9000; i++)
+    print "{\"n\":[" i "],\"k\":\"\\u006b" i % 5000 "\"}" }' >log
+one build -p 1e-9 --json-field k -o log.bly log
+if grep -q BLY_JSON err; then
+    skip 'members of JSON' 'built without BLY_JSON'
+else
+    for ranks in 1 3 7; do
+        same $ranks 'members of JSON' query --json-field k log.bly log log
+        same $ranks 'members of JSON, dedup' dedup --json-field k log log
+    done
+    RANKS=3
+    echo '{"k"' >>log
+    try query -c --json-field /k log.bly log log
+    check 'lines that are no JSON are counted once' \
+        test "$(grep -c 'note: 2 lines are no JSON objects' err)" -eq 1
+    try build -n 5000 --json-field k -o log.bly log log
+    check 'and by build' grep -q 'note: 2 lines are no JSON objects' err
+    try dedup --json-field k log log
+    check 'and by dedup' grep -q 'note: 2 lines are no JSON objects' err
+fi
 gzip -c plain >plain.gz
 try dedup plain.gz
 refused 'a compressed file' "'plain.gz' is compressed by gzip, .* ranks cannot"

@@ -1,0 +1,289 @@
+/* members.c - a line that is a JSON object -> the value of one of its members.
+ *
+ * JSON is parsed by simdjson. Of what Debian 12 has for C, yajl is the one that
+ * fits (it stops at nothing, copies nothing and keeps numbers as they stand),
+ * but it was last released in 2014, decodes an escaped half of a surrogate pair
+ * into another character, and reads 0.27 GB of log lines of 550 bytes in a
+ * second where simdjson reads 2.0 (one core, all members looked at, wherever
+ * the wanted one stands). jansson and json-c build a tree of every line and
+ * cannot give a number as it was written; jsmn takes room for all tokens of a
+ * line and is lenient. simdjson is C++: simdjson.cpp is a module that is loaded
+ * when it is wanted, so that who does not want it starts as fast as before.
+ *
+ * The module finds the text of a value. What it stands for is made here: a
+ * string without an escape is its bytes in the line, one with escapes is
+ * decoded into the caller's room. An escaped half of a surrogate pair becomes the three
+ * bytes that UTF-8 would have for it, so that unlike strings stay unlike (jq
+ * would make U+FFFD of each).
+ *
+ * Without BLY_JSON (CMake's option) there is no module. Floor 8; includes
+ * frame.h and members.h only.
+ */
+#include "frame/frame.h"
+#include "frame/members.h"
+
+#include <assert.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ==== Strings =========================================================== */
+
+static int members_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0'
+         : c >= 'a' && c <= 'f' ? c - 'a' + 10
+         : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* The number of "uXXXX" at `at`; -1: it is not there. */
+static long members_unit(const char *at, const char *end)
+{
+    long unit = 0;
+
+    if (end - at < 5 || *at != 'u')
+        return -1;
+    for (int i = 1; i < 5; i++) {
+        int digit = members_digit(at[i]);
+
+        if (digit < 0)
+            return -1;
+        unit = unit << 4 | digit;
+    }
+    return unit;
+}
+
+static size_t members_utf8(unsigned long point, char out[4])
+{
+    static const unsigned char first[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+    size_t n = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+
+    for (size_t i = n; i-- > 1; point >>= 6)
+        out[i] = (char)(0x80 | (point & 0x3f));
+    out[0] = (char)(first[n] | point);
+    return n;
+}
+
+/* What the escape whose letter *at points to stands for, 1 to 4 bytes; *at
+ * moves behind it. 0: there is no such escape. */
+static size_t members_escape(const char **at, const char *end, char out[4])
+{
+    static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+    const char *letter = *at < end ? memchr(letters, **at, 8) : NULL;
+    long unit = members_unit(*at, end), low;
+
+    if (letter != NULL) {
+        out[0] = meant[letter - letters];
+        *at += 1;
+        return 1;
+    }
+    if (unit < 0)
+        return 0;
+    *at += 5;
+    if (unit >= 0xd800 && unit < 0xdc00 && end - *at >= 6 && **at == '\\') {
+        low = members_unit(*at + 1, end);
+        if (low >= 0xdc00 && low < 0xe000) {
+            *at += 6;
+            unit = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+        }
+    }
+    return members_utf8((unsigned long)unit, out);
+}
+
+/* The string into the room, which has `length` bytes: an escape takes more than
+ * what it stands for. False: it has an escape that there is not. */
+static bool members_decode(const char *at, size_t length, char *room,
+                           size_t *written)
+{
+    const char *end = at + length;
+    char *to = room;
+
+    while (at < end) {
+        const char *escape = memchr(at, '\\', (size_t)(end - at));
+        size_t plain = (size_t)((escape != NULL ? escape : end) - at), n;
+        char bytes[4];
+
+        memmove(to, at, plain);
+        to += plain;
+        at += plain;
+        if (escape == NULL)
+            break;
+        at++;
+        n = members_escape(&at, end, bytes);
+        if (n == 0)
+            return false;
+        memcpy(to, bytes, n);
+        to += n;
+    }
+    *written = (size_t)(to - room);
+    return true;
+}
+
+/* ==== Names ============================================================= */
+
+/* In a pointer ~1 stands for a slash and ~0 for a tilde (RFC 6901). */
+static char members_name_byte(const char **at, bool pointer)
+{
+    char c = *(*at)++;
+
+    if (!pointer || c != '~')
+        return c;
+    return *(*at)++ == '1' ? '/' : '~';
+}
+
+static int members_is(members_text quoted, members_text name, int pointer)
+{
+    const char *at = quoted.at, *end = at + quoted.length;
+    const char *wanted = name.at, *last = wanted + name.length;
+
+    while (at < end) {
+        char bytes[4];
+        size_t n = 1;
+
+        bytes[0] = *at++;
+        if (bytes[0] == '\\')
+            n = members_escape(&at, end, bytes);
+        if (n == 0)
+            return false;
+        for (size_t i = 0; i < n; i++)
+            if (wanted == last
+                || members_name_byte(&wanted, pointer) != bytes[i])
+                return false;
+    }
+    return wanted == last;
+}
+
+/* The module follows a pointer by recursion. */
+enum { MEMBERS_DEEPEST = 100 };
+
+const char *members_wrong(const char *name)
+{
+    unsigned depth = 0;
+
+    if (*name == '\0')
+        return "names no member: give its name, or / for the one whose name "
+               "is empty";
+    for (const char *at = name; *name == '/' && *at != '\0'; at++) {
+        depth += *at == '/';
+        if (*at == '~' && at[1] != '0' && at[1] != '1')
+            return "is no JSON pointer: in one that begins with / write ~0 "
+                   "for a tilde and ~1 for a slash within a name";
+    }
+    return depth > MEMBERS_DEEPEST ? "leads too deep: give a JSON pointer of "
+                                     "at most 100 names" : NULL;
+}
+
+/* ==== Values ============================================================ */
+
+static const char *members_digits(const char *at, const char *end)
+{
+    while (at < end && *at >= '0' && *at <= '9')
+        at++;
+    return at;
+}
+
+static bool members_is_number(members_text t)
+{
+    const char *at = t.at, *end = at + t.length, *from;
+
+    at += at < end && *at == '-';
+    from = at;
+    at = members_digits(at, end);
+    if (at == from || (*from == '0' && at > from + 1))
+        return false;
+    if (at < end && *at == '.') {
+        from = ++at;
+        at = members_digits(at, end);
+        if (at == from)
+            return false;
+    }
+    if (at < end && (*at | 0x20) == 'e') {
+        at++;
+        at += at < end && (*at == '+' || *at == '-');
+        from = at;
+        at = members_digits(at, end);
+        if (at == from)
+            return false;
+    }
+    return at == end;
+}
+
+static bool members_is_word(members_text t, const char *word)
+{
+    return t.length == strlen(word) && memcmp(t.at, word, t.length) == 0;
+}
+
+/* What the text of a value stands for. */
+static cli_member members_value(members_text t, char *room, bly_key *key)
+{
+    size_t length = t.length - 2;
+
+    *key = (bly_key){ t.at, t.length };
+    if (t.at[0] != '"')
+        return members_is_number(t) || members_is_word(t, "true")
+            || members_is_word(t, "false") ? CLI_MEMBER
+             : members_is_word(t, "null") ? CLI_NO_MEMBER : CLI_NO_OBJECT;
+    if (t.length < 2 || t.at[t.length - 1] != '"')
+        return CLI_NO_OBJECT;
+    *key = (bly_key){ t.at + 1, length };
+    if (memchr(t.at + 1, '\\', length) == NULL)
+        return CLI_MEMBER;
+    if (!members_decode(t.at + 1, length, room, &length))
+        return CLI_NO_OBJECT;
+    *key = (bly_key){ room, length };
+    return CLI_MEMBER;
+}
+
+/* ==== The module ======================================================== */
+
+static members_find *members_module;
+
+#if defined(BLY_JSON)
+bool members_open(void)
+{
+    void *module = dlopen(BLY_JSON, RTLD_NOW | RTLD_LOCAL), *found;
+
+    found = module != NULL ? dlsym(module, MEMBERS_SYMBOL) : NULL;
+    if (found != NULL)
+        memcpy(&members_module, found, sizeof members_module);
+    if (members_module == NULL)
+        report_error("--json-field needs what cannot be loaded (%s): install "
+                     "simdjson, and '%s' anew with this program",
+                     module == NULL ? dlerror() : "it is of another version",
+                     BLY_JSON);
+    report_lack = (report_words){ "member", "its name", "--json-field" };
+    return members_module != NULL;
+}
+#else
+bool members_open(void)
+{
+    report_error("--json-field is not in this program: it was built with "
+                 "BLY_JSON=OFF: build it with libsimdjson-dev and "
+                 "-DBLY_JSON=ON");
+    return false;
+}
+#endif
+
+/* Nobody can go on, and no caller has a place for it. */
+static void members_no_memory(size_t length)
+{
+    report_error("a line of %s is too long for the memory: is -0 missing, or "
+                 "not wanted?", report_bytes(length).text);
+    _Exit(CLI_ERROR);
+}
+
+static_assert((int)CLI_MEMBER_PADDING == (int)MEMBERS_PADDING,
+              "room behind a line");
+
+cli_member members_key(const unsigned char *line, size_t length,
+                       const char *name, void *room, bly_key *key)
+{
+    members_text text = { (const char *)line, length }, value;
+    members_text wanted = { name, strlen(name) };
+    members_status found = members_module(text, wanted, members_is, &value);
+
+    if (found == MEMBERS_NO_MEMORY)
+        members_no_memory(length);
+    return found == MEMBERS_FOUND ? members_value(value, room, key)
+         : found == MEMBERS_UNFIT ? CLI_NO_OBJECT : CLI_NO_MEMBER;
+}

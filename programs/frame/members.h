@@ -1,0 +1,39 @@
+/* members.h - what members.c asks of the module that knows JSON (simdjson.cpp):
+ * plain C, which both of them include. */
+#ifndef FRAME_MEMBERS_H
+#define FRAME_MEMBERS_H
+
+#include <stddef.h>
+
+/* What there is of a member, or why there is none. */
+typedef enum {
+    MEMBERS_FOUND,
+    MEMBERS_NONE,               /* the object has no such member            */
+    MEMBERS_BLANK,              /* the line has blanks only                 */
+    MEMBERS_UNFIT,              /* the line is no JSON object               */
+    MEMBERS_NO_MEMORY
+} members_status;
+
+/* Bytes of a line, or of its members. */
+typedef struct {
+    const char *at;
+    size_t      length;
+} members_text;
+
+/* Does the text between the quotes of a member's name stand for this NAME, or,
+ * where `pointer` is set, for this part of a JSON pointer? */
+typedef int members_same(members_text quoted, members_text name, int pointer);
+
+/* Behind a line so many bytes can be read, whatever they are. */
+enum { MEMBERS_PADDING = 64 };
+
+/* The text of the member NAME of the line, as it stands there, if it is no
+ * object and no array. Of equal names the last one counts. Any number of
+ * threads at once. */
+typedef members_status members_find(members_text line, members_text name,
+                                    members_same *same, members_text *value);
+
+/* What the module gives, by a name that changes when this file does. */
+#define MEMBERS_SYMBOL "bloomery_json_1"
+
+#endif
