@@ -55,11 +55,12 @@ bool rows_print(const dedup_rows *rows, const cli_worker *worker);
 
 /* ==== spill.c =========================================================== */
 
-/* An unlinked file in TMPDIR, or /tmp. -1: an error, and stderr says why. */
-int spill_file(void);
+/* An unlinked file in TMPDIR, or /tmp. -1: an error, and stderr says why, and,
+ * where more `memory` would do without the file, that too. */
+int spill_file(bool memory);
 
 /* Write all of it at the end of the file. CLI_GO or CLI_ERROR, as above. */
-int spill_write(int fd, const void *data, size_t n);
+int spill_write(int fd, const void *data, size_t n, bool memory);
 
 /* Read n bytes at `at`: 0, or errno, which spill_unread reports. */
 int spill_read_file(int fd, void *data, size_t n, uint64_t at);

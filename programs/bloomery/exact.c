@@ -29,7 +29,8 @@
  * What cannot be read twice, a pipe whose lines are to be counted, is copied to
  * a temporary file in pass 1. Files must not change until the end, though more
  * may be written behind them: all passes read what they held at first, their
- * size and time are compared, and the lines counted. Floor 8; includes dedup.h and <bloomery.h> only.
+ * size and time are compared, and the lines counted. Floor 8; includes dedup.h
+ * and <bloomery.h> only.
  */
 #include "bloomery/dedup.h"
 
@@ -254,11 +255,12 @@ static int exact_spool(exact_job *job, const cli_worker *w)
 {
     const cli_chunk *chunk = &w->chunk;
     unsigned char terminator = job->want->how.null ? '\0' : '\n';
-    int status = spill_write(job->spool, chunk->block, chunk->length);
+    int status = spill_write(job->spool, chunk->block, chunk->length,
+                             false);
 
     if (status == CLI_GO && chunk->length > 0
         && chunk->block[chunk->length - 1] != terminator)
-        status = spill_write(job->spool, &terminator, 1);
+        status = spill_write(job->spool, &terminator, 1, false);
     job->tally.spilled += chunk->length;
     return status;
 }
@@ -596,7 +598,7 @@ static int exact_open(exact_job *job, bool twice)
     if (twice)
         job->start = lseek(STDIN_FILENO, 0, SEEK_CUR);
     else
-        job->spool = spill_file();
+        job->spool = spill_file(false);
     if (!twice && job->spool < 0)
         return CLI_ERROR;
     if (!exact_stamp(job))
