@@ -304,10 +304,10 @@ int stream_run(const exact_want *want, cli_lines *lines, dedup_tally *tally);
 
 /* What the file is now; false: nothing, it cannot be looked at. */
 bool stamp_take(struct stat *stamp, const char *path);
-/* Is it that still? */
+/* Where the file ends now; UINT64_MAX: it is no plain file. */
+uint64_t stamp_end(const struct stat *stamp);
+/* Is it that still, though more may have been written behind its end? */
 bool stamp_holds(const struct stat *stamp, const char *path);
-/* Or is it that, and more has been written behind it? */
-bool stamp_grows(const struct stat *stamp, const char *path);
 
 /* ==== exact.c =========================================================== */
 

@@ -170,8 +170,7 @@ static bool exact_stamp(exact_job *job)
         return false;
     for (size_t i = 0; i < n; i++)
         job->ends[i] = stamp_take(&job->stamps[i], job->lines.paths[i])
-                    && S_ISREG(job->stamps[i].st_mode)
-                     ? (uint64_t)job->stamps[i].st_size : UINT64_MAX;
+                     ? stamp_end(&job->stamps[i]) : UINT64_MAX;
     return true;
 }
 
@@ -185,8 +184,7 @@ static int exact_changed(const char *path)
 static int exact_check(const exact_job *job)
 {
     for (size_t i = 0; job->spool < 0 && i < job->lines.count; i++)
-        if (!stamp_holds(&job->stamps[i], job->lines.paths[i])
-            && !stamp_grows(&job->stamps[i], job->lines.paths[i]))
+        if (!stamp_holds(&job->stamps[i], job->lines.paths[i]))
             return exact_changed(job->lines.paths[i]);
     return CLI_GO;
 }
