@@ -36,8 +36,9 @@ static const cli_option build_options[] = {
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(cli_build, verbose), false,
       "Say on standard error what was built." },
     { 0, "json", NULL, CLI_FLAG, offsetof(cli_build, json), false,
-      "Print what was built as a JSON object. 'seconds' is the time of "
-      "reading and adding, without saving after, and without counting before "
+      "Print what was built as a JSON object. Where the keys were counted "
+      "'different' is about how many different ones there are; 'capacity' is "
+      "how many were planned for. 'seconds' is the time of reading and adding, without saving after, and without counting before "
       "if the keys are then read again." },
     { 0, "no-progress", NULL, CLI_FLAG, offsetof(cli_build, no_progress),
       false, "Show no progress on the terminal." },
@@ -78,14 +79,15 @@ static uint64_t build_first(const cli_build *s)
 
 /* Fill in spec->capacity by reading everything; stdin is wound back. Where a
  * key that comes again leaves the filter as it is, only different ones are
- * planned for. */
+ * planned for; where it may be full, the hashes are held for more than one try. */
 static int build_count(const cli_build *s, cli_lines *lines, bly_spec *spec,
                        cli_fed *fed, cli_counted *counted)
 {
     off_t start = lseek(STDIN_FILENO, 0, SEEK_CUR);
     bool once = estimate_serves(s->kind);
+    bool fills = filter_kind_can(s->kind, BLY_CAN_RESIZE);
     int status = feed_count(lines, work_jobs(s->jobs), !s->no_progress, fed,
-                            once ? counted : NULL);
+                            once || fills ? counted : NULL);
 
     if (start >= 0)
         lseek(STDIN_FILENO, start, SEEK_SET);
@@ -137,15 +139,19 @@ static int build_size(const cli_build *s, const cli_operands *operands,
 
 /* ==== Building ========================================================== */
 
-/* Of the keys, and of the others if there are any. */
+/* Of the keys, of what is known of them by counting, and of the others if there
+ * are any. */
 static void build_report(const cli_build *s, const bly_filter *filter,
-                         const cli_fed *fed, const cli_fed *others)
+                         const cli_fed *fed, const cli_counted *counted,
+                         const cli_fed *others)
 {
     char advice[80];
     cli_feed_report how = { .output = s->output, .advice = advice,
                             .verbose = s->verbose, .json = s->json,
                             .others = others };
 
+    if (counted != NULL && counted->estimated)
+        how.different = &counted->different;
     snprintf(advice, sizeof advice, "build it again with -n %llu",
              (unsigned long long)fed->keys);
     feed_report(filter, fed, &how);
@@ -155,12 +161,13 @@ static void build_report(const cli_build *s, const bly_filter *filter,
 
 /* Save what was built, and tell. */
 static int build_done(const cli_build *s, const bly_filter *filter,
-                      const cli_fed *fed, const cli_fed *others)
+                      const cli_fed *fed, const cli_counted *counted,
+                      const cli_fed *others)
 {
     int status = filter_save(filter, s->output);
 
     if (status == CLI_OK)
-        build_report(s, filter, fed, others);
+        build_report(s, filter, fed, counted, others);
     return status;
 }
 
@@ -179,7 +186,7 @@ static int build_fill(const cli_build *s, const cli_operands *operands,
 
 /* In its file, which gets its name when it is complete. */
 static int build_in_file(const cli_build *s, const cli_operands *operands,
-                         const bly_spec *spec)
+                         const bly_spec *spec, const cli_counted *counted)
 {
     cli_paged paged;
     cli_fed fed;
@@ -193,7 +200,7 @@ static int build_in_file(const cli_build *s, const cli_operands *operands,
     if (status == CLI_OK)
         status = paged_keep(&paged, filter);
     if (status == CLI_OK)
-        build_report(s, filter, &fed, NULL);
+        build_report(s, filter, &fed, counted, NULL);
     else
         paged_drop(&paged);
     bly_free(filter);
@@ -210,7 +217,7 @@ static bool build_shares(const cli_build *s, const bly_spec *spec)
 
 /* Into an empty filter, key by key. */
 static int build_by_reading(const cli_build *s, const cli_operands *operands,
-                            bly_spec *spec)
+                            bly_spec *spec, const cli_counted *counted)
 {
     cli_feed *feed = s->how.label != 0 ? feed_put : feed_filter;
     bly_filter *filter;
@@ -218,7 +225,7 @@ static int build_by_reading(const cli_build *s, const cli_operands *operands,
     int status;
 
     if (paged_builds(s->kind, spec, s->output, s->memory))
-        return build_in_file(s, operands, spec);
+        return build_in_file(s, operands, spec, counted);
     if (feed == feed_filter && build_shares(s, spec)) {
         spec->flags = BLY_SHARED;
         feed = feed_shared;
@@ -227,7 +234,7 @@ static int build_by_reading(const cli_build *s, const cli_operands *operands,
         return filter_error();
     status = build_fill(s, operands, feed, filter, &fed);
     if (status == CLI_OK)
-        status = build_done(s, filter, &fed, NULL);
+        status = build_done(s, filter, &fed, counted, NULL);
     bly_free(filter);
     return status;
 }
@@ -242,19 +249,42 @@ static bool build_held(const cli_counted *counted)
     return counted->hashes != NULL;
 }
 
+/* Keys that come several times may not fit where so many different ones do:
+ * cuckoo has two buckets for all copies of a key. Then there is more room, up to
+ * four times as much, or five. */
+static bly_status build_with_room(bly_filter **out, const cli_build *s,
+                                  const bly_spec *spec,
+                                  const cli_counted *counted)
+{
+    bly_spec more = *spec;
+    bly_status status;
+
+    for (;;) {
+        status = bly_build(out, s->kind, &more, counted->hashes, NULL,
+                           counted->n);
+        if (status != BLY_EFULL || more.capacity / 4 >= spec->capacity)
+            return status;
+        more.capacity += more.capacity / 4 + 1;
+    }
+}
+
 /* From the hashes: the filter is the one that reading them again makes. */
 static int build_by_hashes(const cli_build *s, const bly_spec *spec,
                            cli_fed *fed, const cli_counted *counted)
 {
     double start = report_clock();
     bly_filter *filter;
-    int status;
+    int status = build_with_room(&filter, s, spec, counted);
 
-    if (bly_build(&filter, s->kind, spec, counted->hashes, NULL, counted->n)
-        < 0)
+    if (status == BLY_EFULL)
+        return report_error("keys come too often for kind %s, whatever its "
+                            "size: give each once (bloomery dedup), or take a "
+                            "kind that counts in little room (-k quotient)",
+                            s->kind);
+    if (status < 0)
         return filter_error();
     fed->seconds += report_clock() - start;
-    status = build_done(s, filter, fed, NULL);
+    status = build_done(s, filter, fed, counted, NULL);
     bly_free(filter);
     return status;
 }
@@ -271,7 +301,7 @@ static int build_by_adding(const cli_build *s, const cli_operands *operands,
         status = build_held(&counted)
               && !paged_builds(s->kind, spec, s->output, s->memory)
                ? build_by_hashes(s, spec, &fed, &counted)
-               : build_by_reading(s, operands, spec);
+               : build_by_reading(s, operands, spec, &counted);
     free(counted.hashes);
     return status;
 }
@@ -368,7 +398,7 @@ static int build_from(const cli_build *s, const cli_hashes *hashes,
     if (bly_build(&filter, hashes->kind, hashes->spec, hashes->hashes,
                   labels ? hashes->labels : NULL, hashes->n) < 0)
         return filter_error();
-    status = build_done(s, filter, fed, others);
+    status = build_done(s, filter, fed, NULL, others);
     bly_free(filter);
     return status;
 }

@@ -578,18 +578,25 @@ int feed_count(cli_lines *lines, size_t jobs, bool progress, cli_fed *out,
     status = work_run(lines, &work, &job, jobs);
     progress_end();
     out->seconds = report_clock() - start;
+    if (counted != NULL)
+        counted->estimated = status == CLI_GO;
     return status == CLI_GO ? feed_some(out) : status;
+}
+
+/* The estimate, which is never more than came. */
+static double feed_different(const cli_fed *fed, const cli_estimate *different)
+{
+    double keys = (double)fed->keys, about = estimate_keys(different);
+
+    return about < keys ? about : keys;
 }
 
 void feed_planned(const cli_fed *fed, const cli_estimate *different)
 {
-    uint64_t planned = estimate_capacity(different, fed->keys);
-    double keys = (double)fed->keys, about = estimate_keys(different);
-
     report_note("%s keys were counted, of which about %s are different: "
                 "planned for %s", report_count(fed->keys).text,
-                report_estimate(about < keys ? about : keys).text,
-                report_count(planned).text);
+                report_estimate(feed_different(fed, different)).text,
+                report_count(estimate_capacity(different, fed->keys)).text);
 }
 
 int feed_some(const cli_fed *fed)
@@ -617,6 +624,8 @@ static void feed_json(const bly_stat_t *stat, const cli_fed *fed,
     json_real("planned_rate", stat->planned_rate);
     json_real("rate", stat->rate);
     json_count("keys", fed->keys);
+    if (how->different != NULL)
+        json_real("different", feed_different(fed, how->different));
     json_count("keyless", fed->keyless);
     json_count("absent", fed->absent);
     json_count("unsafe", fed->unsafe);
@@ -643,8 +652,8 @@ static void feed_verbose(const bly_stat_t *stat, const cli_fed *fed,
     if (how->others != NULL)
         snprintf(others, sizeof others, " and %s others",
                  report_count(how->others->keys).text);
-    report_note("%s: %s keys%s in %s (%s): %s, %s, %.2f bits per key, "
-                "rate %s", how->output, report_count(fed->keys).text, others,
+    report_note("%s: %s keys%s in %s (%s): %s, %s, %.2f bits per "
+                "planned key, rate %s", how->output, report_count(fed->keys).text, others,
                 report_seconds(fed->seconds).text,
                 report_speed(report_per_second(fed->keys, fed->seconds)).text,
                 stat->kind, report_bytes(stat->bytes).text,

@@ -274,6 +274,7 @@ int feed_hashes(cli_hashes *hashes, cli_lines *lines, size_t jobs,
 typedef struct {
     const char     *kind;
     const bly_spec *spec;
+    bool            estimated;  /* all keys are in the next one            */
     cli_estimate    different;
     uint64_t       *hashes;     /* of all keys, or NULL if there are many; from
                                    malloc, after an error too              */
@@ -297,6 +298,7 @@ typedef struct {
     const char *advice;         /* what to do when it is overfull */
     bool verbose, json;
     const cli_fed *others;      /* the keys of --without; NULL: none       */
+    const cli_estimate *different;      /* of the keys; NULL: not counted  */
     uint64_t ranks, sent;       /* of bloomery-mpi, and the bytes that they
                                    sent; 0 ranks: not to be told           */
 } cli_feed_report;
