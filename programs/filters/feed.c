@@ -653,7 +653,8 @@ static void feed_verbose(const bly_stat_t *stat, const cli_fed *fed,
         snprintf(others, sizeof others, " and %s others",
                  report_count(how->others->keys).text);
     report_note("%s: %s keys%s in %s (%s): %s, %s, %.2f bits per "
-                "planned key, rate %s", how->output, report_count(fed->keys).text, others,
+                "planned key, rate %s", filter_place(how->output),
+                report_count(fed->keys).text, others,
                 report_seconds(fed->seconds).text,
                 report_speed(report_per_second(fed->keys, fed->seconds)).text,
                 stat->kind, report_bytes(stat->bytes).text,

@@ -75,6 +75,9 @@ int filter_check_output(const char *path, bool force,
 /* Save to the file, or to stdout where `path` is "-". CLI_OK or CLI_ERROR. */
 int filter_save(const bly_filter *filter, const char *path);
 
+/* The name of an output, for messages. */
+const char *filter_place(const char *path);
+
 /* Are these the first bytes of a filter? */
 bool filter_knows(const void *bytes, size_t n);
 
