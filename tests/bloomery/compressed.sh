@@ -188,13 +188,12 @@ printf 'B' >b
 try dedup b
 out_is 'and text that ends where it might' 0 'B\n'
 
-# A reader that stops early ends, though its writer does not. (With more threads
-# another one may wait for more lines, as of any pipe.)
+# A reader that stops early ends, though its writer does not.
 if command -v timeout >/dev/null; then
     mkfifo slow
     (gzip -c keys; exec sleep 100) >slow &
     writer=$!
-    timeout 60 "$BLOOMERY" query -q -j 1 k.bly slow
+    timeout 60 "$BLOOMERY" query -q -j 4 k.bly slow
     echo $? >status
     : >out
     : >err
