@@ -70,9 +70,10 @@ static const cli_option dedup_options[] = {
       false, "Print only lines that come once." },
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(dedup_settings, memory), false,
       "How much memory to use, beside some mebibytes for each thread: 512M, "
-      "2G (K, M, G, T are powers of 1024). What does not fit goes to a "
-      "temporary file in TMPDIR, or /tmp; of a pipe two bytes for each such "
-      "line stay in memory. Default: 256M." },
+      "2G (K, M, G, T are powers of 1024); 1M or more. What does not fit goes "
+      "to a temporary file in TMPDIR, or /tmp; of a pipe two bytes for each "
+      "such line stay in memory. A line that is longer than that takes what it "
+      "needs. Default: 256M." },
     CLI_SECRET_HASH_OPTION(dedup_settings, key_file),
     CLI_HOW_OPTIONS(dedup_settings, how),
     CLI_JOBS_OPTION(dedup_settings, jobs),
@@ -318,7 +319,8 @@ static int dedup_check_exact(const cli_command *self, const dedup_settings *s)
         return options_wrong(self, "-k, -n and -p are about a filter that may "
                                    "err: give --approximate too");
     if (s->memory > 0 && s->memory < DEDUP_MEMORY_LEAST)
-        return options_wrong(self, "--memory is too little: give 1M or more");
+        return report_error("--memory is too little to work in: give 1M or "
+                            "more");
     return CLI_GO;
 }
 

@@ -28,8 +28,9 @@ static const cli_option join_options[] = {
       "is a key, whatever -f says of LINES." },
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(join_settings, memory), false,
       "How much memory to use, beside some mebibytes for each thread: 512M, "
-      "2G (K, M, G, T are powers of 1024). If LIST does not fit, keys go to a "
-      "temporary file in TMPDIR, or /tmp, and LINES is read twice. Default: "
+      "2G (K, M, G, T are powers of 1024); 1M or more. If LIST does not fit, "
+      "keys go to a temporary file in TMPDIR, or /tmp, and LINES is read "
+      "twice. A line that is longer than that takes what it needs. Default: "
       "128M." },
     CLI_SECRET_HASH_OPTION(join_settings, key_file),
     CLI_HOW_OPTIONS(join_settings, how),
@@ -92,7 +93,8 @@ static int join_check(const cli_command *self, const join_settings *s,
         return options_wrong(self, "LINES and LIST cannot both come from "
                                    "standard input");
     if (s->memory > 0 && s->memory < JOIN_MEMORY_LEAST)
-        return options_wrong(self, "--memory is too little: give 1M or more");
+        return report_error("--memory is too little to work in: give 1M or "
+                            "more");
     if (s->how.separator >= 0 && s->how.field == 0 && s->list_field == 0)
         return options_wrong(self, "-t says what lies between columns, but no "
                                    "column is chosen: give -f N or -F N too");

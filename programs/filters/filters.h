@@ -123,8 +123,8 @@ bool filter_same(const char *a, const char *b);
 #define CLI_MEMORY_OPTION(settings, memory)                                   \
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(settings, memory), false,     \
       "Work in the file page by page, and collect keys in this much memory: "  \
-      "64M, 1G (K, M, G, T are powers of 1024), 24 bytes for each. For "      \
-      "kinds that consist of pages (buffered). A filter of more than half "   \
+      "64M, 1G (K, M, G, T are powers of 1024; 4K or more), 24 bytes for "    \
+      "each. For kinds that consist of pages (buffered). A filter of more than half "   \
       "the memory is always worked on so, with a fourth of the memory; but "  \
       "never with more than four times its own size." }
 

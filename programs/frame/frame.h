@@ -129,6 +129,7 @@ int output_finish(int status);
 /* Text -> value. NULL: fine; otherwise what is wrong with the text and how to
  * mend it, as the end of a sentence that begins with the text. */
 const char *numbers_items(const char *text, uint64_t *out);
+const char *numbers_number(const char *text, uint64_t *out);
 const char *numbers_rate(const char *text, double *out);
 const char *numbers_share(const char *text, double *out);
 const char *numbers_size(const char *text, uint64_t *out);
@@ -195,6 +196,7 @@ typedef enum {
     CLI_FLAG,                   /* bool                          */
     CLI_TEXT,                   /* const char *                  */
     CLI_ITEMS,                  /* uint64_t, at least 1          */
+    CLI_NUMBER,                 /* the same, where few are meant */
     CLI_RATE,                   /* double, between 0 and 1       */
     CLI_SHARE,                  /* double, 0 .. 1                */
     CLI_SIZE,                   /* uint64_t, bytes, at least 1   */
@@ -503,7 +505,7 @@ uint64_t lines_size(const cli_lines *lines);
 /* ==== work.c ============================================================ */
 
 #define CLI_JOBS_OPTION(settings, jobs)                                       \
-    { 'j', "jobs", "N", CLI_ITEMS, offsetof(settings, jobs), false,           \
+    { 'j', "jobs", "N", CLI_NUMBER, offsetof(settings, jobs), false,           \
       "Work with N threads. Default: as many as there are processors." }
 
 /* One of the threads that work on lines. */

@@ -336,6 +336,12 @@ for size in '' 0 10K 1 -5M 12X M 1.5M 99999999999T; do
     try dedup -x -M "$size" few
     refused "--memory '$size'" 'SIZE|--memory'
 done
+try dedup -M 0 few
+refused '-M 0' "'0' is no memory at all: give"
+try dedup -M 1023K few
+refused '-M 1023K' 'too little to work in: give 1M or more$'
+try dedup -M 99999999T few
+refused '-M 99999999T' 'more memory than there can be: give'
 (
     TMPDIR=/nowhere/at/all
     export TMPDIR

@@ -53,6 +53,10 @@ for byte in '' ab '\q' '\x1' '\xgg'; do
 done
 bad_build 'field 0' "-f '0' is too few: give" -f 0 keys
 bad_build 'a long option by its name' "--items '0' is too few: give" --items 0 keys
+for number in 0 -1 x 1.5 99999999999999999999; do
+    bad_build "-j $number" "-j '$number' is not .*: give one such as 1, 2" \
+        -j "$number" keys
+done
 bad_build '-t without -f' 'give -f' -t , keys
 
 # ---- build: what is read ----------------------------------------------------
