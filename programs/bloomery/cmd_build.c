@@ -479,6 +479,7 @@ static int build_check(const cli_command *self, const cli_build *s,
     if (s->json && strcmp(s->output, "-") == 0)
         return options_wrong(self, "-o - and --json both want standard output");
     if (filter_kind_check(s->kind) != CLI_GO
+        || filter_hash_check(s->hash) != CLI_GO
         || paged_memory_check(s->memory) != CLI_GO)
         return CLI_ERROR;
     if (s->memory > 0 && !filter_kind_can(s->kind, BLY_CAN_PAGE))

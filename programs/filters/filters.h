@@ -95,8 +95,13 @@ bool filter_kind_can(const char *kind, uint64_t ability);
 int filter_cannot(const bly_filter *filter, const char *path,
                   const char *lacks, uint64_t ability);
 
-/* Is there such a kind, whatever its options? CLI_GO or CLI_ERROR. */
+/* Is there such a kind, and does none of its options look like another one?
+ * Whether their values can be is left to bly_plan. CLI_GO or CLI_ERROR. */
 int filter_kind_check(const char *kind);
+
+/* Does the hash function, NULL for the default, look like no other one? What is
+ * like none is left to the library. CLI_GO or CLI_ERROR. */
+int filter_hash_check(const char *hash);
 
 /* What the header of an ordinary file says; false: there is none. */
 bool filter_peek(bly_header *header, const char *path);
