@@ -32,6 +32,10 @@ static const cli_option build_options[] = {
       "'-' is standard input. None of them is found then. It may be given "
       "several times, for several files. For kinds that separate, such as "
       "cascade." },
+    { 0, "within", "ALL", CLI_LIST, offsetof(cli_build, within), false,
+      "Instead of --without: all keys that will ever be asked for, the keys of "
+      "the filter among them. The others are what is left of the file ALL "
+      "without those. It may be given several times, too." },
     CLI_JOBS_OPTION(cli_build, jobs),
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(cli_build, verbose), false,
       "Say on standard error what was built." },
@@ -63,6 +67,9 @@ static const cli_example build_examples[] = {
     { "bloomery build -k cascade --without valid.txt -o revoked.bly "
       "revoked.txt",
       "A revocation list: right for every serial number of both files." },
+    { "bloomery build -k cascade --within issued.txt -o revoked.bly "
+      "revoked.txt",
+      "The same from the list of all serial numbers." },
     { NULL, NULL }
 };
 
@@ -319,18 +326,32 @@ static int build_hashes(const cli_build *s, const cli_operands *operands,
     return status;
 }
 
+/* The files that tell what the others are; none: there are no others. */
+static const cli_operands *build_outside(const cli_build *s)
+{
+    return s->within.count > 0 ? &s->within : &s->without;
+}
+
+static const char *build_outside_name(const cli_build *s)
+{
+    return s->within.count > 0 ? "--within" : "--without";
+}
+
 /* Is this a kind that carries labels, or separates, if that is wanted? */
 static int build_labels(const cli_build *s, const bly_plan_t *plan,
                         cli_hashes *hashes)
 {
-    if (s->without.count > 0 && !filter_kind_can(s->kind, BLY_CAN_SEPARATE))
-        return report_error("kind %s cannot keep keys out: leave out "
-                            "--without, or take -k cascade", plan->kind);
-    if (s->without.count == 0 && filter_kind_can(s->kind, BLY_CAN_SEPARATE))
+    bool outside = build_outside(s)->count > 0;
+
+    if (outside && !filter_kind_can(s->kind, BLY_CAN_SEPARATE))
+        return report_error("kind %s cannot keep keys out: leave out %s, or "
+                            "take -k cascade", plan->kind,
+                            build_outside_name(s));
+    if (!outside && filter_kind_can(s->kind, BLY_CAN_SEPARATE))
         return report_error("kind %s tells keys apart from all others, and "
-                            "needs those too: give --without FILE, or take -k "
-                            "ribbon for a filter of the keys alone",
-                            plan->kind);
+                            "needs those too: give --without FILE or --within "
+                            "ALL, or take -k ribbon for a filter of the keys "
+                            "alone", plan->kind);
     if (s->how.label != 0 && plan->label_bits == 0)
         return report_error("kind %s carries no labels: leave out -l, or "
                             "choose one that does (see 'bloomery kinds')",
@@ -365,21 +386,28 @@ static int build_others(const cli_build *s, char **path, cli_hashes *hashes,
     return CLI_OK;
 }
 
-/* The keys so far are members: the others follow. Labels tell them apart. */
+/* The keys so far are members: the others follow, or all keys do. Labels tell
+ * them apart. */
 static int build_without(const cli_build *s, const cli_operands *operands,
                          cli_hashes *hashes, cli_fed *others)
 {
-    cli_disjoint lists = { &s->how, operands, &s->without };
+    const cli_operands *outside = build_outside(s);
+    cli_disjoint lists = { &s->how, operands, outside };
+    bool within = s->within.count > 0;
     size_t members = hashes->n;
     int status = CLI_OK;
 
     *others = (cli_fed){ .keys = 0 };
-    for (size_t i = 0; i < s->without.count && status == CLI_OK; i++)
-        status = build_others(s, &s->without.names[i], hashes, others);
+    for (size_t i = 0; i < outside->count && status == CLI_OK; i++)
+        status = build_others(s, &outside->names[i], hashes, others);
     if (status == CLI_OK)
-        status = disjoint_run(hashes, &members, &lists);
+        status = (within ? within_run : disjoint_run)(hashes, &members,
+                                                      &lists);
     if (status != CLI_OK)
         return status;
+    if (within)
+        others->keys = hashes->n - members;
+    free(hashes->labels);
     hashes->labels = malloc((hashes->n + 1) * sizeof *hashes->labels);
     if (hashes->labels == NULL)
         return work_no_memory();
@@ -406,9 +434,13 @@ static int build_from(const cli_build *s, const cli_hashes *hashes,
 static int build_all(const cli_build *s, const cli_operands *operands,
                      cli_hashes *hashes)
 {
-    bool without = s->without.count > 0;
+    bool without = build_outside(s)->count > 0;
     cli_fed fed, others;
-    int status = build_hashes(s, operands, hashes, &fed);
+    int status;
+
+    hashes->checks = s->within.count > 0
+                  && (s->hash == NULL || strcmp(s->hash, "decimal") != 0);
+    status = build_hashes(s, operands, hashes, &fed);
 
     if (status == CLI_OK && feed_some(&fed) != CLI_GO)
         return CLI_ERROR;
@@ -449,22 +481,29 @@ static bool build_is_stdin(const char *name)
 static int build_check_without(const cli_command *self, const cli_build *s,
                                const cli_operands *operands)
 {
+    const cli_operands *outside = build_outside(s);
+    const char *name = build_outside_name(s);
     size_t inputs = operands->count == 0, theirs = 0;
+    char what[80];
 
-    if (s->without.count == 0)
+    if (outside->count == 0)
         return CLI_GO;
+    if (s->within.count > 0 && s->without.count > 0)
+        return options_wrong(self, "--within and --without exclude each other");
+    snprintf(what, sizeof what, "-l and %s exclude each other", name);
     if (s->how.label != 0)
-        return options_wrong(self, "-l and --without exclude each other");
+        return options_wrong(self, what);
     for (size_t i = 0; i < operands->count; i++)
         inputs += build_is_stdin(operands->names[i]);
-    for (size_t i = 0; i < s->without.count; i++)
-        theirs += build_is_stdin(s->without.names[i]);
+    for (size_t i = 0; i < outside->count; i++)
+        theirs += build_is_stdin(outside->names[i]);
+    snprintf(what, sizeof what, "KEYS and %s both want standard input", name);
     if (theirs > 0 && inputs > 0)
-        return options_wrong(self, "KEYS and --without both want standard "
-                                   "input");
+        return options_wrong(self, what);
+    snprintf(what, sizeof what, "%s wants standard input twice", name);
     if (theirs > 1)
-        return options_wrong(self, "--without wants standard input twice");
-    return filter_check_output(s->output, s->force, &s->without, 0);
+        return options_wrong(self, what);
+    return filter_check_output(s->output, s->force, outside, 0);
 }
 
 static int build_check(const cli_command *self, const cli_build *s,
@@ -501,7 +540,7 @@ int build_make(const cli_command *self, const cli_build *s,
     if (status != CLI_GO)
         return status;
     spec.secret = secret_bytes();
-    if (s->without.count > 0 || !filter_kind_can(s->kind, BLY_CAN_ADD)
+    if (build_outside(s)->count > 0 || !filter_kind_can(s->kind, BLY_CAN_ADD)
         || (s->how.label != 0 && !filter_kind_can(s->kind, BLY_CAN_LABEL)))
         return build_at_once(s, operands, &spec);
     return build_by_adding(s, operands, &spec);
@@ -516,6 +555,7 @@ static int build_run(const cli_command *self, int argc, char **argv)
     if (status == CLI_GO)
         status = build_make(self, &s, &operands);
     free(s.without.names);
+    free(s.within.names);
     return status;
 }
 
@@ -551,8 +591,11 @@ const cli_command cmd_build = {
         "error that names its line.\n\n"
         "With --without FILE the filter is built of the keys and of all "
         "others there are, those of FILE: it finds all keys and none of the "
-        "others. What it says of a key in neither means nothing. Kind cascade "
-        "is made for that, and must have it.\n\n"
+        "others. What it says of a key in neither means nothing. With --within "
+        "ALL it is the same of the keys that are in the file ALL and are none "
+        "of the filter's; all of these must be in ALL. Kind cascade is made "
+        "for that, and must have one of the two. The hashes of all keys are "
+        "held, in 16 bytes each.\n\n"
         "A line without the column of -f or -l has no key and is skipped; "
         "their number is reported. An empty line is a key, the empty one. If "
         "there is no line at all the filter is empty: it finds no key.",

@@ -268,6 +268,7 @@ typedef struct {
     uint64_t *hashes, *labels;  /* from malloc; labels if there are any    */
     size_t    n, room;
     cli_labels may;             /* what labels there may be, if any        */
+    bool      checks;           /* the labels are second hashes of the keys */
     const char     *kind;       /* what they are for, of which there is a  */
     const bly_spec *spec;       /* plan                                    */
 } cli_hashes;
