@@ -195,7 +195,7 @@ static int build_fill(const cli_build *s, const cli_operands *operands,
 static int build_in_file(const cli_build *s, const cli_operands *operands,
                          const bly_spec *spec, const cli_counted *counted)
 {
-    cli_paged paged;
+    cli_scratch paged;
     cli_fed fed;
     bly_filter *filter = paged_create(&paged, s->output, s->kind, spec,
                                       s->memory);
@@ -209,7 +209,7 @@ static int build_in_file(const cli_build *s, const cli_operands *operands,
     if (status == CLI_OK)
         build_report(s, filter, &fed, counted, NULL);
     else
-        paged_drop(&paged);
+        scratch_drop(&paged);
     bly_free(filter);
     return status;
 }

@@ -11,10 +11,10 @@
 #define JOIN_MEMORY_LEAST (UINT64_C(1) << 20)
 
 typedef struct {
-    const char *key_file;
+    const char *key_file, *output;
     uint64_t    memory, jobs, list_field;
     cli_how     how;
-    bool        anti, count, verbose, no_progress;
+    bool        anti, count, verbose, no_progress, force, json;
 } join_settings;
 
 static const cli_option join_options[] = {
@@ -35,6 +35,10 @@ static const cli_option join_options[] = {
     CLI_SECRET_HASH_OPTION(join_settings, key_file),
     CLI_HOW_OPTIONS(join_settings, how),
     CLI_JOBS_OPTION(join_settings, jobs),
+    CLI_LINES_OPTIONS(join_settings),
+    { 0, "json", NULL, CLI_FLAG, offsetof(join_settings, json), false,
+      "With -o FILE or -c: print what -v tells as a JSON object on standard "
+      "output." },
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(join_settings, verbose), false,
       "Say on standard error how many lines were read and printed, and if LIST "
       "fitted the memory." },
@@ -64,9 +68,27 @@ static void join_note_keyless(uint64_t lines, const char *one,
                     options);
 }
 
+static void join_json(const join_settings *s, const join_tally *tally,
+                      double seconds)
+{
+    json_open_object(NULL);
+    json_count("lines", tally->lines);
+    json_count(s->count ? "counted" : "printed", tally->kept);
+    json_count("keyless", tally->keyless);
+    json_count("listed", tally->listed);
+    json_count("listed_keyless", tally->listed_keyless);
+    json_bool("in_memory", !tally->parts);
+    json_real("seconds", seconds);
+    json_real("lines_per_second", report_per_second(tally->lines, seconds));
+    json_string("output", s->output);
+    json_close_object();
+}
+
 static void join_report(const join_settings *s, const join_tally *tally,
                         double seconds)
 {
+    if (s->json)
+        join_json(s, tally, seconds);
     if (s->verbose)
         report_note("%s lines in %s (%s), %s %s; %s keys in the list, which "
                     "%s the memory", report_count(tally->lines).text,
@@ -81,6 +103,22 @@ static void join_report(const join_settings *s, const join_tally *tally,
                       "lines of LINES have", "-f");
     join_note_keyless(tally->listed_keyless, "line of LIST has",
                       "lines of LIST have", "-F");
+}
+
+static int join_check_output(const cli_command *self, const join_settings *s,
+                             const cli_operands *operands)
+{
+    bool file = s->output != NULL && strcmp(s->output, "-") != 0;
+
+    if (s->count && s->output != NULL)
+        return options_wrong(self, "-c prints no lines: it excludes -o");
+    if (s->json && !file && !s->count)
+        return options_wrong(self, "--json and the lines both want standard "
+                                   "output: give -o FILE for the lines");
+    if (secret_read(s->key_file) != CLI_GO)
+        return CLI_ERROR;
+    return s->count ? CLI_GO
+                    : filter_check_lines(s->output, s->force, operands);
 }
 
 static int join_check(const cli_command *self, const join_settings *s,
@@ -101,10 +139,7 @@ static int join_check(const cli_command *self, const join_settings *s,
     if (s->how.crlf && s->how.null)
         return options_wrong(self, "--crlf is about lines that end with a "
                                    "newline: it excludes -0");
-    if (!s->count
-        && output_check_inputs(operands->names, operands->count) != CLI_GO)
-        return CLI_ERROR;
-    return secret_read(s->key_file);
+    return join_check_output(self, s, operands);
 }
 
 static int join_start(const cli_command *self, int argc, char **argv)
@@ -118,19 +153,21 @@ static int join_start(const cli_command *self, int argc, char **argv)
 
     if (status == CLI_GO)
         status = join_check(self, &s, &operands);
+    if (status == CLI_GO)
+        status = output_open(s.output);
     if (status != CLI_GO)
         return status;
-    s.no_progress |= !s.count && !progress_apart();
+    s.no_progress |= !s.count && s.output == NULL && !progress_apart();
     want = (join_want){ .lines = s.how, .list = s.how, .jobs = s.jobs,
                         .memory = s.memory > 0 ? s.memory : JOIN_MEMORY,
                         .anti = s.anti, .count = s.count,
                         .progress = !s.no_progress };
     want.list.field = s.list_field;
     start = report_clock();
-    status = join_run(&want, &operands, &tally);
+    status = output_close(join_run(&want, &operands, &tally));
     if (status != CLI_OK)
         return status;
-    if (s.count)
+    if (s.count && !s.json)
         output_format("%llu\n", (unsigned long long)tally.kept);
     if (!output_flush())
         return CLI_ERROR;
@@ -157,6 +194,6 @@ const cli_command cmd_join = {
     .options = join_options,
     .examples = join_examples,
     .status = "0 if a line was printed or counted, 1 if there was none, 2 "
-              "after an error.",
+              "after an error; FILE is then as it was before.",
     .run = join_start,
 };

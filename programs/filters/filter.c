@@ -340,6 +340,38 @@ static int filter_check_old(const char *path, const struct stat *about)
                         ? "is no filter" : "cannot be read");
 }
 
+/* Is this ordinary file, `path`, read too? */
+static int filter_check_inputs(const char *path, const struct stat *about,
+                               const cli_operands *inputs, size_t first)
+{
+    for (size_t i = first; i < inputs->count; i++)
+        if (filter_same(path, inputs->names[i])
+            || (strcmp(inputs->names[i], "-") == 0 && filter_is_stdin(about)))
+            return filter_is_both(path, "a file of keys");
+    if (inputs->count <= first && filter_is_stdin(about))
+        return filter_is_both(path, "the keys' input");
+    if (secret_is_in(path))
+        return filter_is_both(path, "the file of the secret");
+    return CLI_GO;
+}
+
+int filter_check_lines(const char *path, bool force,
+                       const cli_operands *inputs)
+{
+    struct stat about;
+
+    if (path == NULL || strcmp(path, "-") == 0)
+        return output_check_inputs(inputs->names, inputs->count);
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
+        return filter_check_place(path);
+    if (filter_check_inputs(path, &about, inputs, 0) != CLI_GO)
+        return CLI_ERROR;
+    if (!force && about.st_size > 0)
+        return report_error("'%s' is there and is not empty: name another "
+                            "output, or give --force to replace it", path);
+    return filter_check_place(path);
+}
+
 int filter_check_output(const char *path, bool force,
                         const cli_operands *inputs, size_t first)
 {
@@ -353,14 +385,8 @@ int filter_check_output(const char *path, bool force,
     }
     if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
         return filter_check_place(path);
-    for (size_t i = first; i < inputs->count; i++)
-        if (filter_same(path, inputs->names[i])
-            || (strcmp(inputs->names[i], "-") == 0 && filter_is_stdin(&about)))
-            return filter_is_both(path, "a file of keys");
-    if (inputs->count <= first && filter_is_stdin(&about))
-        return filter_is_both(path, "the keys' input");
-    if (secret_is_in(path))
-        return filter_is_both(path, "the file of the secret");
+    if (filter_check_inputs(path, &about, inputs, first) != CLI_GO)
+        return CLI_ERROR;
     if (!force && filter_check_old(path, &about) != CLI_GO)
         return CLI_ERROR;
     return filter_check_place(path);

@@ -72,6 +72,19 @@ bly_filter *filter_map(const char *path, int flags);
 int filter_check_output(const char *path, bool force,
                         const cli_operands *inputs, size_t first);
 
+/* The same for lines, which replace nothing but empty files without `force`;
+ * NULL and "-" are standard output. */
+int filter_check_lines(const char *path, bool force,
+                       const cli_operands *inputs);
+
+/* Of those that write lines there. */
+#define CLI_LINES_OPTIONS(settings)                                           \
+    { 'o', "output", "FILE", CLI_TEXT, offsetof(settings, output), false,     \
+      "Write the lines to FILE instead of standard output ('-'). It gets its "\
+      "name when it is complete, and cannot be one of the inputs." },         \
+    { 0, "force", NULL, CLI_FLAG, offsetof(settings, force), false,           \
+      "Let FILE be replaced if it is there already and not empty." }
+
 /* Save to the file, or to stdout where `path` is "-". CLI_OK or CLI_ERROR. */
 int filter_save(const bly_filter *filter, const char *path);
 
@@ -154,21 +167,14 @@ void paged_refuse(const char *path, bly_status status);
 bool paged_wanted(const char *path, uint64_t memory);
 bly_filter *paged_open(const char *path, uint64_t memory);
 
-/* A new file, under another name until it is complete. */
-typedef struct {
-    char path[4096], work[4096 + 32];
-} cli_paged;
-
 /* Is the filter to be built in its file? */
 bool paged_builds(const char *kind, const bly_spec *spec, const char *output,
                   uint64_t memory);
-bly_filter *paged_create(cli_paged *p, const char *output, const char *kind,
+bly_filter *paged_create(cli_scratch *p, const char *output, const char *kind,
                          const bly_spec *spec, uint64_t memory);
 
-/* Bring it to the disk and give it its name; CLI_OK or CLI_ERROR. Or give it
- * up: it is closed then. */
-int  paged_keep(const cli_paged *p, bly_filter *filter);
-void paged_drop(const cli_paged *p);
+/* Bring it to the disk and give it its name; CLI_OK or CLI_ERROR. */
+int paged_keep(const cli_scratch *p, bly_filter *filter);
 
 /* ==== estimate.c ======================================================== */
 

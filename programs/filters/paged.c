@@ -10,10 +10,6 @@
 #include <bloomery/paged.h>
 
 #include <errno.h>
-#include <limits.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -150,61 +146,13 @@ bool paged_builds(const char *kind, const bly_spec *spec, const char *output,
     return memory > 0 || plan.bytes > paged_half_memory();
 }
 
-/* The working file, while there is one: an interrupt takes it away. */
-static char paged_working[sizeof ((cli_paged *)NULL)->work];
-
-/* Only calls that are safe in a signal handler. */
-static void paged_interrupted(int number)
-{
-    unlink(paged_working);
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-static const int paged_signals[] = { SIGINT, SIGTERM, SIGHUP };
-enum { PAGED_SIGNALS = sizeof paged_signals / sizeof *paged_signals };
-
-/* Let them do this, unless they are to be ignored, as nohup wants it. */
-static void paged_upon_signals(void (*act)(int))
-{
-    for (size_t i = 0; i < PAGED_SIGNALS; i++)
-        if (signal(paged_signals[i], act) == SIG_IGN)
-            signal(paged_signals[i], SIG_IGN);
-}
-
-static void paged_watch(const char *work)
-{
-    strcpy(paged_working, work);
-    paged_upon_signals(paged_interrupted);
-}
-
-static void paged_unwatch(void)
-{
-    paged_upon_signals(SIG_DFL);
-}
-
-/* The file that is to be made, where a link leads, and one beside it. */
-static bool paged_names(cli_paged *p, const char *output)
-{
-    int length;
-
-    if (realpath(output, p->path) == NULL
-        && (errno != ENOENT || strlen(output) >= sizeof p->path))
-        return false;
-    if (access(output, F_OK) != 0)
-        strcpy(p->path, output);
-    length = snprintf(p->work, sizeof p->work, "%s.%ld.tmp", p->path,
-                      (long)getpid());
-    return length > 0 && (size_t)length < sizeof p->work;
-}
-
-bly_filter *paged_create(cli_paged *p, const char *output, const char *kind,
+bly_filter *paged_create(cli_scratch *p, const char *output, const char *kind,
                          const bly_spec *spec, uint64_t memory)
 {
     bly_filter *filter;
     bly_plan_t plan;
 
-    if (!paged_names(p, output)) {
+    if (!scratch_name(p, output)) {
         report_error("cannot write '%s': %s: name another place", output,
                      strerror(errno));
         return NULL;
@@ -214,33 +162,22 @@ bly_filter *paged_create(cli_paged *p, const char *output, const char *kind,
         filter_error();
         return NULL;
     }
-    paged_watch(p->work);
+    scratch_watch(p);
     if (bly_buffer(filter, paged_memory(memory, plan.bytes)) < 0) {
         filter_error();
         bly_free(filter);
-        paged_drop(p);
+        scratch_drop(p);
         return NULL;
     }
     return filter;
 }
 
-void paged_drop(const cli_paged *p)
+int paged_keep(const cli_scratch *p, bly_filter *filter)
 {
-    unlink(p->work);
-    paged_unwatch();
-}
-
-/* An old file's permissions are kept. */
-int paged_keep(const cli_paged *p, bly_filter *filter)
-{
-    struct stat old;
-
     if (bly_seal(filter) < 0)
         return filter_error();
-    if ((stat(p->path, &old) == 0 && chmod(p->work, old.st_mode & 07777) != 0)
-        || rename(p->work, p->path) != 0)
+    if (!scratch_keep(p))
         return report_error("cannot write '%s': %s: see to that, or name "
                             "another place", p->path, strerror(errno));
-    paged_unwatch();
     return CLI_OK;
 }

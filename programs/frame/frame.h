@@ -9,6 +9,7 @@
  * The files, from the bottom up:
  *
  *      report.c    errors, numbers for people, the clock
+ *      scratch.c   a file under another name until it is complete
  *      output.c    standard output through one buffer, no error lost
  *      numbers.c   ITEMS, RATE, SEED and SEPARATOR as people write them
  *      nearest.c   "did you mean?" for a name that there is not
@@ -96,6 +97,25 @@ void report_no_key(uint64_t lines);
 /* n / seconds; 0 where no time has passed. */
 double report_per_second(uint64_t n, double seconds);
 
+/* ==== scratch.c ========================================================= */
+
+/* A file that is to be, where a link leads, and the one beside it that it is
+ * until it is complete. */
+typedef struct {
+    char path[4096], work[4096 + 32];
+} cli_scratch;
+
+/* False: errno says why there can be none. */
+bool scratch_name(cli_scratch *s, const char *output);
+
+/* The working file has been made: let an interrupt take it away. */
+void scratch_watch(const cli_scratch *s);
+
+/* Give it its name, and the permissions of the old one; false: errno says why
+ * not. Or give it up. */
+bool scratch_keep(const cli_scratch *s);
+void scratch_drop(const cli_scratch *s);
+
 /* ==== output.c ========================================================== */
 
 /* Everything for stdout goes through these. False after the first error; what
@@ -118,6 +138,12 @@ int output_check_inputs(char *const *paths, size_t n);
 /* Let a pipe that its reader closes be an error of output until the end, and
  * not the end of the program with its work half done. */
 void output_start(void);
+
+/* From here to output_close everything goes to this file, which is then complete
+ * or, where `status` is CLI_ERROR, as it was; a device or a pipe is written
+ * straight. "-" and NULL are standard output. CLI_GO or CLI_ERROR; the status. */
+int output_open(const char *path);
+int output_close(int status);
 
 /* Flush and close; returns `status`, or CLI_ERROR where stdout failed. Where it
  * is a pipe without a reader the program dies of SIGPIPE, unless that was
