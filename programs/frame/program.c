@@ -20,7 +20,8 @@ static int program_no_shell(const char *name)
     nearest_try(&nearest, "fish");
     if (nearest.name != NULL)
         return report_error("there is no completion for '%s': did you mean "
-                            "'%s'?", name, nearest.name);
+                            "'%s'? bash, zsh and fish have one", name,
+                            nearest.name);
     return report_error("there is no completion for '%s': bash, zsh and fish "
                         "have one", name);
 }

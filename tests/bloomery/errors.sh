@@ -311,7 +311,7 @@ done
 keeps 'build: a hash function near to one' "did you mean 'xxh3'" f.bly \
     build -H xhx3 -o f.bly keys
 try help --completion zhs
-refused 'a shell near to one' "completion for 'zhs': did you mean 'zsh'\?"
+refused 'a shell near to one' "completion for 'zhs': did you mean 'zsh'\? bash, "
 try help --completion powershell
 refused 'a shell near to none' 'bash, zsh and fish have one$'
 try kinds standard blocked
