@@ -42,8 +42,9 @@ static const cli_option build_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(cli_build, json), false,
       "Print what was built as a JSON object. Where the keys were counted "
       "'different' is about how many different ones there are; 'capacity' is "
-      "how many were planned for. 'seconds' is the time of reading and adding, without saving after, and without counting before "
-      "if the keys are then read again." },
+      "how many were planned for. 'seconds' is the time of reading and adding, "
+      "without saving after, and without counting before if the keys are then "
+      "read again." },
     { 0, "no-progress", NULL, CLI_FLAG, offsetof(cli_build, no_progress),
       false, "Show no progress on the terminal." },
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
@@ -86,7 +87,8 @@ static uint64_t build_first(const cli_build *s)
 
 /* Fill in spec->capacity by reading everything; stdin is wound back. Where a
  * key that comes again leaves the filter as it is, only different ones are
- * planned for; where it may be full, the hashes are held for more than one try. */
+ * planned for; where it may be full, the hashes are held for more than one
+ * try. */
 static int build_count(const cli_build *s, cli_lines *lines, bly_spec *spec,
                        cli_fed *fed, cli_counted *counted)
 {
@@ -257,8 +259,8 @@ static bool build_held(const cli_counted *counted)
 }
 
 /* Keys that come several times may not fit where so many different ones do:
- * cuckoo has two buckets for all copies of a key. Then there is more room, up to
- * four times as much, or five. */
+ * cuckoo has two buckets for all copies of a key. Then there is more room, up
+ * to four times as much, or five. */
 static bly_status build_with_room(bly_filter **out, const cli_build *s,
                                   const bly_spec *spec,
                                   const cli_counted *counted)

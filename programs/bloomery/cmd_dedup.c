@@ -213,8 +213,8 @@ static void dedup_warn(const dedup_job *job, const bly_stat_t *now)
                     report_percent(job->want->rate).text);
     else if (stat.rate > 1.1 * job->want->rate)
         report_note("warning: about %s lines are in a filter planned for %s: "
-                    "the last new ones were dropped at a rate of %s, not %s: try "
-                    "again with a larger -n",
+                    "the last new ones were dropped at a rate of %s, not %s: "
+                    "try again with a larger -n",
                     report_estimate(stat.distinct).text,
                     report_count(stat.capacity).text,
                     report_percent(stat.rate).text,

@@ -50,8 +50,8 @@ size_t disjoint_distinct(uint64_t *hashes, size_t n);
 /* ==== within.c ========================================================== */
 
 /* Drop repeats among the first *members hashes; behind them are those of a list
- * in which all members must be: keep its others, each once. CLI_OK; CLI_ERROR: a
- * member is not in it, and stderr names its key. */
+ * in which all members must be: keep its others, each once. CLI_OK; CLI_ERROR:
+ * a member is not in it, and stderr names its key. */
 int within_run(cli_hashes *hashes, size_t *members, const cli_disjoint *lists);
 
 /* ==== change.c ========================================================== */

@@ -1,8 +1,8 @@
 /* stamp.c - is a file that is read again what it was?
  *
  * A pass that decides and one that prints must see the same lines. A file's
- * number, size and times say so. A log may grow meanwhile: all passes read it up
- * to where it ended at first. What is copied first needs no stamp. Floor 8;
+ * number, size and times say so. A log may grow meanwhile: all passes read it
+ * up to where it ended at first. What is copied first needs no stamp. Floor 8;
  * includes dedup.h only.
  */
 #include "bloomery/dedup.h"

@@ -1,10 +1,11 @@
-/* within.c - a list of keys, some of which are members: the others are the rest.
+/* within.c - a list of keys, some of them members: the others are its rest.
  *
- * For `build --within`. As of two lists (disjoint.c) only hashes are held. There
- * a hash in both lists is an error; here each member's must be in the list. So a
- * key of the list that has the hash of a member by accident would be taken for
- * it: a second hash, by another function, tells them apart, and is forgotten
- * when that has been seen. Floor 8; includes command.h and <bloomery.h> only.
+ * For `build --within`. As of two lists (disjoint.c) only hashes are held.
+ * There a hash in both lists is an error; here each member's must be in the
+ * list. So a key of the list that has the hash of a member by accident would be
+ * taken for it: a second hash, by another function, tells them apart, and is
+ * forgotten when that has been seen. Floor 8; includes command.h and
+ * <bloomery.h> only.
  */
 #include "bloomery/command.h"
 
@@ -78,8 +79,8 @@ static int within_check(const cli_hashes *hashes, size_t members)
                         "another seed (-s) or hash function (-H)");
 }
 
-/* Take the n members out of the list, both sorted: how many others stay. What is
- * not in it is counted, and the first of those kept. */
+/* Take the n members out of the list, both sorted: how many others stay. What
+ * is not in it is counted, and the first of those kept. */
 static size_t within_subtract(const uint64_t *members, size_t n, uint64_t *list,
                               size_t m, size_t *lacking, uint64_t *first)
 {

@@ -117,8 +117,8 @@ static bool filter_value_wrong(const char *range, const char *value,
     return nearest.name != NULL;
 }
 
-/* One "name=value" of a kind's options, so many bytes. What is wrong with it and
- * near to nothing the library tells. */
+/* One "name=value" of a kind's options, so many bytes. What is wrong with it
+ * and near to nothing the library tells. */
 static int filter_option_check(const bly_kind_info *kind, const char *text,
                                size_t length)
 {

@@ -37,10 +37,12 @@
 /* Read the secret; `path` NULL: there is none. CLI_GO or CLI_ERROR. */
 int secret_read(const char *path);
 
-/* Is this the file that the secret was read from? Then it is not to be written. */
+/* Is this the file that the secret was read from? Then it is not to be
+ * written. */
 bool secret_is_in(const char *path);
 
-/* How filters are to be opened; what a bly_spec is to have, NULL or the secret. */
+/* How filters are to be opened; what a bly_spec is to have, NULL or the
+ * secret. */
 const bly_options *secret_options(void);
 const void        *secret_bytes(void);
 
@@ -142,9 +144,9 @@ bool filter_same(const char *a, const char *b);
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(settings, memory), false,     \
       "Work in the file page by page, and collect keys in this much memory: "  \
       "64M, 1G (K, M, G, T are powers of 1024; 4K or more), 24 bytes for "    \
-      "each. For kinds that consist of pages (buffered). A filter of more than half "   \
-      "the memory is always worked on so, with a fourth of the memory; but "  \
-      "never with more than four times its own size." }
+      "each. For kinds that consist of pages (buffered). A filter of more "   \
+      "than half the memory is always worked on so, with a fourth of the "    \
+      "memory; but never with more than four times its own size." }
 
 /* Is so much for --memory possible here? CLI_GO, CLI_ERROR. */
 int paged_memory_check(uint64_t memory);
@@ -220,13 +222,14 @@ typedef struct { bool always, never; } cli_verify;
 /* Not both. CLI_GO or CLI_ERROR. */
 int damage_options(const cli_command *command, const cli_verify *want);
 
-/* The filter to ask, mapped, and verified now or later; or NULL, and stderr says
- * why. One at a time. The same, but large ones, or `paged`, page by page. */
+/* The filter to ask, mapped, and verified now or later; or NULL, and stderr
+ * says why. One at a time. The same, but large ones, or `paged`, page by
+ * page. */
 bly_filter *damage_map(const char *path, const cli_verify *want);
 bly_filter *damage_open(const char *path, const cli_verify *want, bool paged);
 
-/* So many lines have been asked, and a pipe `waits` for more: verify it from now
- * on, if that is due. */
+/* So many lines have been asked, and a pipe `waits` for more: verify it from
+ * now on, if that is due. */
 void damage_asked(uint64_t lines, bool waits);
 
 /* Has damage been found so far, so that it is of no use to go on? */

@@ -279,8 +279,8 @@ static codec_step codec_frames_step(void *state, codec_flow *f)
 
 /* ==== The table ========================================================= */
 
-/* pzstd begins each frame with one that is to be skipped: whose frames follow is
- * seen behind it. What is not read is known too. */
+/* pzstd begins each frame with one that is to be skipped: whose frames follow
+ * is seen behind it. What is not read is known too. */
 static const codec codec_all[] = {
     { "gzip", "gzip -dc", "\x1f\x8b", 2, CODEC(gzip) },
     { "zstd", "zstd -dc", codec_zstd_magic, 4, CODEC(zstd) },

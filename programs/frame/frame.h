@@ -139,9 +139,10 @@ int output_check_inputs(char *const *paths, size_t n);
  * not the end of the program with its work half done. */
 void output_start(void);
 
-/* From here to output_close everything goes to this file, which is then complete
- * or, where `status` is CLI_ERROR, as it was; a device or a pipe is written
- * straight. "-" and NULL are standard output. CLI_GO or CLI_ERROR; the status. */
+/* From here to output_close everything goes to this file, which is then
+ * complete or, where `status` is CLI_ERROR, as it was; a device or a pipe is
+ * written straight. "-" and NULL are standard output. CLI_GO or CLI_ERROR; the
+ * status. */
 int output_open(const char *path);
 int output_close(int status);
 
