@@ -55,10 +55,11 @@
  * A filter made or opened with BLY_SHARED may be added to and asked by any
  * number of threads at once, by bly_add and bly_contains in all their forms;
  * all else still needs external locking. Only kinds with the ability
- * BLY_CAN_SHARE can: of others BLY_SHARED is BLY_EUNSUPPORTED. What one thread has added another
- * finds as soon as it learns of it by any means that orders memory (a lock, a
- * join, an atomic flag). Where two threads add the same new key at the same
- * time, both may be told BLY_OK: "new" is exact for one thread alone.
+ * BLY_CAN_SHARE can: of others BLY_SHARED is BLY_EUNSUPPORTED. What one thread
+ * has added another finds as soon as it learns of it by any means that orders
+ * memory (a lock, a join, an atomic flag). Where two threads add the same new
+ * key at the same time, both may be told BLY_OK: "new" is exact for one thread
+ * alone.
  *
  * The library starts threads of its own for large builds and large images:
  * at most as many as `threads` in bly_spec and bly_options says; 1: none. They

@@ -5,7 +5,9 @@
  *
  *     lab/PAPER/PAPER.c       writes FIGURE.csv and FIGURE.claims to a folder
  *     lab/PAPER/essay.html    what the paper is and what its figures show;
- *                             a line "@figure FIGURE" where a figure belongs
+ *                             a line "@figure FIGURE" where a figure belongs,
+ *                             and behind the heading a line for each paper,
+ *                             "@paper doi.org/… TITLE", or "@paper - WHY NOT"
  *     lab/PAPER/FIGURE.gp     the plot, for gnuplot, after lab/style.gp
  *     lab/PAPER/ranks         only of a program that runs under MPI: as how
  *                             many processes

@@ -91,7 +91,24 @@ if command -v gnuplot >/dev/null; then
     done
     grep -lE "font '[^']*,([0-9]|1[01])'" "$here"/lab/*/*.gp >&2 &&
         wrong="$wrong letters below 12 are too small on a telephone"
-    grep -qE '(src|href)="?http' "$report" && wrong="$wrong it needs the net"
+    grep -qE 'src="?http|<link' "$report" && wrong="$wrong it needs the net"
+    grep -oE 'href="?http[^">]*' "$report" |
+        grep -vE '"https://(doi\.org/10\.|arxiv\.org/abs/)[^ ]+$' >&2 &&
+        wrong="$wrong some links are none of papers"
+    # Each figure has those of its paper, and the paper's section too.
+    for paper in $(cat "$here/lab/papers"); do
+        [ -d "$work/lab/$paper" ] || continue
+        essay=$here/lab/$paper/essay.html
+        sed -n 2p "$essay" | grep -q '^@paper [^ ]* [^ ]' ||
+            wrong="$wrong $paper does not say which paper it is"
+        figures=$(grep -c '^@figure' "$essay")
+        for address in $(sed -n 's/^@paper \([^- ][^ ]*\) .*/\1/p' "$essay"); do
+            [ "$(awk -v from="<h2 id=\"$paper\">" '/^<h2 id=/ { on = index($0, from) }
+                     on' "$report" |
+                 grep -cF "href=\"https://$address\"")" -eq $((figures + 1)) ] ||
+                wrong="$wrong $paper is without its link"
+        done
+    done
     tell "the report of the lab" "$(printf '%s' "$wrong" | head -c 300)"
 
     # Mistakes: one line, 2, and the report is as it was.

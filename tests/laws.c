@@ -439,7 +439,8 @@ static void law_bad_specs_are_refused(void **state)
 /* ---- One, many, keys, threads ------------------------------------------ */
 
 /* The length of a batch after n: each up to `each`, or the few about every
- * multiple of 16, where vectors and blocks of keys end; then `times` as many. */
+ * multiple of 16, where vectors and blocks of keys end; then `times` as
+ * many. */
 static size_t laws_next(size_t n, size_t each, size_t times)
 {
     if (n >= each)

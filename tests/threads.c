@@ -58,7 +58,8 @@ static void *threads_add(void *argument)
     bool found[BATCH];
     for (uint64_t i = 0; i < EACH; i += BATCH) {
         threads_hashes(hashes, job->thread * EACH / 2 + i, BATCH);
-        job->wrong += bly_add_many(job->filter, hashes, BATCH / 2, NULL, NULL) < 0;
+        job->wrong += bly_add_many(job->filter, hashes, BATCH / 2, NULL,
+                                   NULL) < 0;
         for (uint64_t j = BATCH / 2; j < BATCH; j++)
             job->wrong += bly_add_hash(job->filter, hashes[j]) < 0;
         bly_contains_many(job->filter, hashes, BATCH, found);
@@ -101,7 +102,8 @@ static void *threads_build(void *argument)
     if (hashes == NULL)
         return job->wrong++, NULL;
     threads_hashes(hashes, job->thread * MANY, MANY);
-    job->wrong += bly_build(&filter, job->kind, NULL, hashes, NULL, MANY) != BLY_OK;
+    job->wrong += bly_build(&filter, job->kind, NULL, hashes, NULL, MANY)
+                  != BLY_OK;
     for (uint64_t i = 0; i < MANY && filter != NULL; i++)
         job->wrong += !bly_contains_hash(filter, hashes[i]);
     bly_free(filter);
@@ -149,7 +151,8 @@ static void test_reads(void **state)
     for (size_t i = 0; registry_kinds[i] != NULL; i++) {
         const bly_kind *kind = registry_kinds[i];
         bly_filter *filter = NULL;
-        bly_status status = bly_build(&filter, kind->name, NULL, hashes, NULL, EACH);
+        bly_status status = bly_build(&filter, kind->name, NULL, hashes, NULL,
+                                      EACH);
         if (status == BLY_ETOOBIG)
             continue;
         assert_status(status, BLY_OK);

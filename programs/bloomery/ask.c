@@ -289,11 +289,18 @@ static int ask_commit(void *argument, cli_worker *w)
 
 /* ==== All of it ========================================================= */
 
+/* Another thread might wait for more of a pipe when the first line selected is
+ * there, and that is to be the end. */
+static size_t ask_jobs(const ask_job *job)
+{
+    return job->want.quiet && job->streams ? 1 : work_jobs(job->want.jobs);
+}
+
 static int ask_lines(ask_job *job)
 {
     static const cli_work work = { sizeof(ask_own), ask_work, ask_commit,
                                    ask_clean };
-    int status = work_run(&job->lines, &work, job, work_jobs(job->want.jobs));
+    int status = work_run(&job->lines, &work, job, ask_jobs(job));
 
     if (status != CLI_GO)
         return status;

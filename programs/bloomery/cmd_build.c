@@ -34,13 +34,19 @@ static const cli_option build_options[] = {
       "'-' is standard input. None of them is found then. It may be given "
       "several times, for several files. For kinds that separate, such as "
       "cascade." },
+    { 0, "within", "ALL", CLI_LIST, offsetof(cli_build, within), false,
+      "Instead of --without: all keys that will ever be asked for, the keys of "
+      "the filter among them. The others are what is left of the file ALL "
+      "without those. It may be given several times, too." },
     CLI_JOBS_OPTION(cli_build, jobs),
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(cli_build, verbose), false,
       "Say on standard error what was built." },
     { 0, "json", NULL, CLI_FLAG, offsetof(cli_build, json), false,
-      "Print what was built as a JSON object. 'seconds' is the time of "
-      "reading and adding, without saving after, and without counting before "
-      "if the keys are then read again." },
+      "Print what was built as a JSON object. Where the keys were counted "
+      "'different' is about how many different ones there are; 'capacity' is "
+      "how many were planned for. 'seconds' is the time of reading and adding, "
+      "without saving after, and without counting before if the keys are then "
+      "read again." },
     { 0, "no-progress", NULL, CLI_FLAG, offsetof(cli_build, no_progress),
       false, "Show no progress on the terminal." },
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
@@ -64,6 +70,9 @@ static const cli_example build_examples[] = {
     { "bloomery build -k cascade --without valid.txt -o revoked.bly "
       "revoked.txt",
       "A revocation list: right for every serial number of both files." },
+    { "bloomery build -k cascade --within issued.txt -o revoked.bly "
+      "revoked.txt",
+      "The same from the list of all serial numbers." },
     { NULL, NULL }
 };
 
@@ -80,14 +89,16 @@ static uint64_t build_first(const cli_build *s)
 
 /* Fill in spec->capacity by reading everything; stdin is wound back. Where a
  * key that comes again leaves the filter as it is, only different ones are
- * planned for. */
+ * planned for; where it may be full, the hashes are held for more than one
+ * try. */
 static int build_count(const cli_build *s, cli_lines *lines, bly_spec *spec,
                        cli_fed *fed, cli_counted *counted)
 {
     off_t start = lseek(STDIN_FILENO, 0, SEEK_CUR);
     bool once = estimate_serves(s->kind);
+    bool fills = filter_kind_can(s->kind, BLY_CAN_RESIZE);
     int status = feed_count(lines, work_jobs(s->jobs), !s->no_progress, fed,
-                            once ? counted : NULL);
+                            once || fills ? counted : NULL);
 
     if (start >= 0)
         lseek(STDIN_FILENO, start, SEEK_SET);
@@ -139,15 +150,19 @@ static int build_size(const cli_build *s, const cli_operands *operands,
 
 /* ==== Building ========================================================== */
 
-/* Of the keys, and of the others if there are any. */
+/* Of the keys, of what is known of them by counting, and of the others if there
+ * are any. */
 static void build_report(const cli_build *s, const bly_filter *filter,
-                         const cli_fed *fed, const cli_fed *others)
+                         const cli_fed *fed, const cli_counted *counted,
+                         const cli_fed *others)
 {
     char advice[80];
     cli_feed_report how = { .output = s->output, .advice = advice,
                             .verbose = s->verbose, .json = s->json,
                             .others = others };
 
+    if (counted != NULL && counted->estimated)
+        how.different = &counted->different;
     snprintf(advice, sizeof advice, "build it again with -n %llu",
              (unsigned long long)fed->keys);
     feed_report(filter, fed, &how);
@@ -157,12 +172,13 @@ static void build_report(const cli_build *s, const bly_filter *filter,
 
 /* Save what was built, and tell. */
 static int build_done(const cli_build *s, const bly_filter *filter,
-                      const cli_fed *fed, const cli_fed *others)
+                      const cli_fed *fed, const cli_counted *counted,
+                      const cli_fed *others)
 {
     int status = filter_save(filter, s->output);
 
     if (status == CLI_OK)
-        build_report(s, filter, fed, others);
+        build_report(s, filter, fed, counted, others);
     return status;
 }
 
@@ -181,7 +197,7 @@ static int build_fill(const cli_build *s, const cli_operands *operands,
 
 /* In its file, which gets its name when it is complete. */
 static int build_in_file(const cli_build *s, const cli_operands *operands,
-                         const bly_spec *spec)
+                         const bly_spec *spec, const cli_counted *counted)
 {
     cli_fed fed;
     bly_filter *filter = paged_create(s->output, s->kind, spec, s->memory);
@@ -193,7 +209,7 @@ static int build_in_file(const cli_build *s, const cli_operands *operands,
     if (status == CLI_OK && bly_seal(filter) < 0)
         status = filter_error();
     if (status == CLI_OK)
-        build_report(s, filter, &fed, NULL);
+        build_report(s, filter, &fed, counted, NULL);
     bly_free(filter);
     return status;
 }
@@ -208,7 +224,7 @@ static bool build_shares(const cli_build *s, const bly_spec *spec)
 
 /* Into an empty filter, key by key. */
 static int build_by_reading(const cli_build *s, const cli_operands *operands,
-                            bly_spec *spec)
+                            bly_spec *spec, const cli_counted *counted)
 {
     cli_feed *feed = s->how.label.n > 0 ? feed_put : feed_filter;
     bly_filter *filter;
@@ -216,7 +232,7 @@ static int build_by_reading(const cli_build *s, const cli_operands *operands,
     int status;
 
     if (paged_builds(s->kind, spec, s->output, s->memory))
-        return build_in_file(s, operands, spec);
+        return build_in_file(s, operands, spec, counted);
     if (feed == feed_filter && build_shares(s, spec)) {
         spec->flags = BLY_SHARED;
         feed = feed_shared;
@@ -225,7 +241,7 @@ static int build_by_reading(const cli_build *s, const cli_operands *operands,
         return filter_error();
     status = build_fill(s, operands, feed, filter, &fed);
     if (status == CLI_OK)
-        status = build_done(s, filter, &fed, NULL);
+        status = build_done(s, filter, &fed, counted, NULL);
     bly_free(filter);
     return status;
 }
@@ -240,19 +256,42 @@ static bool build_held(const cli_counted *counted)
     return counted->hashes != NULL;
 }
 
+/* Keys that come several times may not fit where so many different ones do:
+ * cuckoo has two buckets for all copies of a key. Then there is more room, up
+ * to four times as much, or five. */
+static bly_status build_with_room(bly_filter **out, const cli_build *s,
+                                  const bly_spec *spec,
+                                  const cli_counted *counted)
+{
+    bly_spec more = *spec;
+    bly_status status;
+
+    for (;;) {
+        status = bly_build(out, s->kind, &more, counted->hashes, NULL,
+                           counted->n);
+        if (status != BLY_EFULL || more.capacity / 4 >= spec->capacity)
+            return status;
+        more.capacity += more.capacity / 4 + 1;
+    }
+}
+
 /* From the hashes: the filter is the one that reading them again makes. */
 static int build_by_hashes(const cli_build *s, const bly_spec *spec,
                            cli_fed *fed, const cli_counted *counted)
 {
     double start = report_clock();
     bly_filter *filter;
-    int status;
+    int status = build_with_room(&filter, s, spec, counted);
 
-    if (bly_build(&filter, s->kind, spec, counted->hashes, NULL, counted->n)
-        < 0)
+    if (status == BLY_EFULL)
+        return report_error("keys come too often for kind %s, whatever its "
+                            "size: give each once (bloomery dedup), or take a "
+                            "kind that counts in little room (-k quotient)",
+                            s->kind);
+    if (status < 0)
         return filter_error();
     fed->seconds += report_clock() - start;
-    status = build_done(s, filter, fed, NULL);
+    status = build_done(s, filter, fed, counted, NULL);
     bly_free(filter);
     return status;
 }
@@ -269,7 +308,7 @@ static int build_by_adding(const cli_build *s, const cli_operands *operands,
         status = build_held(&counted)
               && !paged_builds(s->kind, spec, s->output, s->memory)
                ? build_by_hashes(s, spec, &fed, &counted)
-               : build_by_reading(s, operands, spec);
+               : build_by_reading(s, operands, spec, &counted);
     free(counted.hashes);
     return status;
 }
@@ -287,18 +326,32 @@ static int build_hashes(const cli_build *s, const cli_operands *operands,
     return status;
 }
 
+/* The files that tell what the others are; none: there are no others. */
+static const cli_operands *build_outside(const cli_build *s)
+{
+    return s->within.count > 0 ? &s->within : &s->without;
+}
+
+static const char *build_outside_name(const cli_build *s)
+{
+    return s->within.count > 0 ? "--within" : "--without";
+}
+
 /* Is this a kind that carries labels, or separates, if that is wanted? */
 static int build_labels(const cli_build *s, const bly_plan_t *plan,
                         cli_hashes *hashes)
 {
-    if (s->without.count > 0 && !filter_kind_can(s->kind, BLY_CAN_SEPARATE))
-        return report_error("kind %s cannot keep keys out: leave out "
-                            "--without, or take -k cascade", plan->kind);
-    if (s->without.count == 0 && filter_kind_can(s->kind, BLY_CAN_SEPARATE))
+    bool outside = build_outside(s)->count > 0;
+
+    if (outside && !filter_kind_can(s->kind, BLY_CAN_SEPARATE))
+        return report_error("kind %s cannot keep keys out: leave out %s, or "
+                            "take -k cascade", plan->kind,
+                            build_outside_name(s));
+    if (!outside && filter_kind_can(s->kind, BLY_CAN_SEPARATE))
         return report_error("kind %s tells keys apart from all others, and "
-                            "needs those too: give --without FILE, or take -k "
-                            "ribbon for a filter of the keys alone",
-                            plan->kind);
+                            "needs those too: give --without FILE or --within "
+                            "ALL, or take -k ribbon for a filter of the keys "
+                            "alone", plan->kind);
     if (s->how.label.n > 0 && plan->label_bits == 0)
         return report_error("kind %s carries no labels: leave out -l, or "
                             "choose one that does (see 'bloomery kinds')",
@@ -336,21 +389,28 @@ static int build_others(const cli_build *s, char **path, cli_hashes *hashes,
     return CLI_OK;
 }
 
-/* The keys so far are members: the others follow. Labels tell them apart. */
+/* The keys so far are members: the others follow, or all keys do. Labels tell
+ * them apart. */
 static int build_without(const cli_build *s, const cli_operands *operands,
                          cli_hashes *hashes, cli_fed *others)
 {
-    cli_disjoint lists = { &s->how, operands, &s->without };
+    const cli_operands *outside = build_outside(s);
+    cli_disjoint lists = { &s->how, operands, outside };
+    bool within = s->within.count > 0;
     size_t members = hashes->n;
     int status = CLI_OK;
 
     *others = (cli_fed){ .keys = 0 };
-    for (size_t i = 0; i < s->without.count && status == CLI_OK; i++)
-        status = build_others(s, &s->without.names[i], hashes, others);
+    for (size_t i = 0; i < outside->count && status == CLI_OK; i++)
+        status = build_others(s, &outside->names[i], hashes, others);
     if (status == CLI_OK)
-        status = disjoint_run(hashes, &members, &lists);
+        status = (within ? within_run : disjoint_run)(hashes, &members,
+                                                      &lists);
     if (status != CLI_OK)
         return status;
+    if (within)
+        others->keys = hashes->n - members;
+    free(hashes->labels);
     hashes->labels = malloc((hashes->n + 1) * sizeof *hashes->labels);
     if (hashes->labels == NULL)
         return work_no_memory();
@@ -369,7 +429,7 @@ static int build_from(const cli_build *s, const cli_hashes *hashes,
     if (bly_build(&filter, hashes->kind, hashes->spec, hashes->hashes,
                   labels ? hashes->labels : NULL, hashes->n) < 0)
         return filter_error();
-    status = build_done(s, filter, fed, others);
+    status = build_done(s, filter, fed, NULL, others);
     bly_free(filter);
     return status;
 }
@@ -377,9 +437,13 @@ static int build_from(const cli_build *s, const cli_hashes *hashes,
 static int build_all(const cli_build *s, const cli_operands *operands,
                      cli_hashes *hashes)
 {
-    bool without = s->without.count > 0;
+    bool without = build_outside(s)->count > 0;
     cli_fed fed, others;
-    int status = build_hashes(s, operands, hashes, &fed);
+    int status;
+
+    hashes->checks = s->within.count > 0
+                  && (s->hash == NULL || strcmp(s->hash, "decimal") != 0);
+    status = build_hashes(s, operands, hashes, &fed);
 
     if (status == CLI_OK && feed_some(&fed) != CLI_GO)
         return CLI_ERROR;
@@ -420,22 +484,30 @@ static bool build_is_stdin(const char *name)
 static int build_check_without(const cli_command *self, const cli_build *s,
                                const cli_operands *operands)
 {
+    const cli_operands *outside = build_outside(s);
+    const char *name = build_outside_name(s);
     size_t theirs = 0;
+    char what[80];
 
-    if (s->without.count == 0)
+    if (outside->count == 0)
         return CLI_GO;
+    if (s->within.count > 0 && s->without.count > 0)
+        return options_wrong(self, "--within and --without exclude each other");
+    snprintf(what, sizeof what, "-l and %s exclude each other", name);
     if (s->how.label.n > 0)
-        return options_wrong(self, "-l and --without exclude each other");
+        return options_wrong(self, what);
+    snprintf(what, sizeof what, "--key and %s exclude each other", name);
     if (s->inputs.keys.count > 0)
-        return options_wrong(self, "--key and --without exclude each other");
-    for (size_t i = 0; i < s->without.count; i++)
-        theirs += build_is_stdin(s->without.names[i]);
+        return options_wrong(self, what);
+    for (size_t i = 0; i < outside->count; i++)
+        theirs += build_is_stdin(outside->names[i]);
+    snprintf(what, sizeof what, "KEYS and %s both want standard input", name);
     if (theirs > 0 && inputs_stdin(&s->inputs, operands, 0))
-        return options_wrong(self, "KEYS and --without both want standard "
-                                   "input");
+        return options_wrong(self, what);
+    snprintf(what, sizeof what, "%s wants standard input twice", name);
     if (theirs > 1)
-        return options_wrong(self, "--without wants standard input twice");
-    return filter_check_output(s->output, s->force, &s->without, 0);
+        return options_wrong(self, what);
+    return filter_check_output(s->output, s->force, outside, 0);
 }
 
 static int build_check(const cli_command *self, const cli_build *s,
@@ -450,6 +522,7 @@ static int build_check(const cli_command *self, const cli_build *s,
     if (s->json && strcmp(s->output, "-") == 0)
         return options_wrong(self, "-o - and --json both want standard output");
     if (filter_kind_check(s->kind) != CLI_GO
+        || filter_hash_check(s->hash) != CLI_GO
         || paged_memory_check(s->memory) != CLI_GO)
         return CLI_ERROR;
     if (s->memory > 0 && !filter_kind_can(s->kind, BLY_CAN_PAGE))
@@ -471,7 +544,7 @@ int build_make(const cli_command *self, const cli_build *s,
     if (status != CLI_GO)
         return status;
     spec.secret = secret_bytes();
-    if (s->without.count > 0 || !filter_kind_can(s->kind, BLY_CAN_ADD)
+    if (build_outside(s)->count > 0 || !filter_kind_can(s->kind, BLY_CAN_ADD)
         || (s->how.label.n > 0 && !filter_kind_can(s->kind, BLY_CAN_LABEL)))
         return build_at_once(s, operands, &spec);
     return build_by_adding(s, operands, &spec);
@@ -489,6 +562,7 @@ static int build_run(const cli_command *self, int argc, char **argv)
         status = build_make(self, &s, &operands);
     inputs_end(&s.inputs, status != CLI_ERROR);
     free(s.without.names);
+    free(s.within.names);
     return status;
 }
 
@@ -524,8 +598,11 @@ const cli_command cmd_build = {
         "error that names its line.\n\n"
         "With --without FILE the filter is built of the keys and of all "
         "others there are, those of FILE: it finds all keys and none of the "
-        "others. What it says of a key in neither means nothing. Kind cascade "
-        "is made for that, and must have it.\n\n"
+        "others. What it says of a key in neither means nothing. With --within "
+        "ALL it is the same of the keys that are in the file ALL and are none "
+        "of the filter's; all of these must be in ALL. Kind cascade is made "
+        "for that, and must have one of the two. The hashes of all keys are "
+        "held, in 16 bytes each.\n\n"
         "A line without the column of -f or -l has no key and is skipped; "
         "their number is reported. An empty line is a key, the empty one. If "
         "there is no line at all the filter is empty: it finds no key.",

@@ -14,8 +14,8 @@ typedef struct {
 
 static const cli_option compare_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(compare_settings, json), false,
-      "Print a JSON object of a, b, either, both, differ and jaccard, each with "
-      "value and sd." },
+      "Print a JSON object of a, b, either, both, differ and jaccard, each "
+      "with value and sd." },
     CLI_SECRET_OPTION(compare_settings, key_file),
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };

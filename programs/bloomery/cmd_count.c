@@ -5,7 +5,7 @@
 #include "bloomery/command.h"
 
 static const cli_option count_options[] = {
-    { 'm', "min", "N", CLI_ITEMS, offsetof(ask_settings, least), false,
+    { 'm', "min", "N", CLI_NUMBER, offsetof(ask_settings, least), false,
       "Print only lines whose count is at least N." },
     { 0, "json", NULL, CLI_FLAG, offsetof(ask_settings, json), false,
       "Print no lines, but how many keys were asked for and the sum of their "

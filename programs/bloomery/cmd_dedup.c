@@ -18,13 +18,13 @@
 
 typedef struct {
     const char *kind;           /* NULL, or 0: not given */
-    const char *key_file;
+    const char *key_file, *output;
     uint64_t    items, window, memory, jobs;
     double      rate;
     cli_how     how;
     cli_inputs  inputs;
     bool        approximate, exact, count, repeated, unique, verbose,
-                no_progress;
+                no_progress, force, json;
 } dedup_settings;
 
 typedef struct {
@@ -71,13 +71,19 @@ static const cli_option dedup_options[] = {
       false, "Print only lines that come once." },
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(dedup_settings, memory), false,
       "How much memory to use, beside some mebibytes for each thread: 512M, "
-      "2G (K, M, G, T are powers of 1024). What does not fit goes to a "
-      "temporary file in TMPDIR, or /tmp; of a pipe two bytes for each such "
-      "line stay in memory. Default: 256M." },
+      "2G (K, M, G, T are powers of 1024); 1M or more. What does not fit goes "
+      "to a temporary file in TMPDIR, or /tmp; of a pipe two bytes for each "
+      "such line stay in memory. A line that is longer than that takes what it "
+      "needs. Default: 256M." },
     CLI_SECRET_HASH_OPTION(dedup_settings, key_file),
     CLI_FILES_OPTIONS(dedup_settings, inputs),
     CLI_HOW_OPTIONS(dedup_settings, how),
     CLI_JOBS_OPTION(dedup_settings, jobs),
+    CLI_LINES_OPTIONS(dedup_settings),
+    { 0, "json", NULL, CLI_FLAG, offsetof(dedup_settings, json), false,
+      "With -o FILE: print what -v tells as a JSON object on standard output. "
+      "'rate' is 0 where no new line was dropped; else at most 'dropped' were, "
+      "about." },
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(dedup_settings, verbose), false,
       "Say on standard error how many lines were read and printed, and in how "
       "many passes." },
@@ -92,6 +98,9 @@ static const cli_example dedup_examples[] = {
       "prints." },
     { "tail -f log | bloomery dedup",
       "Each new line as it comes." },
+    { "bloomery dedup --json -o once.txt *.txt",
+      "The lines go to a file, and what there is to tell of them to standard "
+      "output." },
     { "tail -f log | bloomery dedup --window 1M",
       "What is new among the last million different lines, in memory that does "
       "not grow." },
@@ -205,9 +214,9 @@ static void dedup_warn(const dedup_job *job, const bly_stat_t *now)
                     report_percent(stat.rate).text,
                     report_percent(job->want->rate).text);
     else if (stat.rate > 1.1 * job->want->rate)
-        report_note("warning: %s lines are in a filter planned for %s: the "
-                    "last new ones were dropped at a rate of %s, not %s: try "
-                    "again with a larger -n",
+        report_note("warning: about %s lines are in a filter planned for %s: "
+                    "the last new ones were dropped at a rate of %s, not %s: "
+                    "try again with a larger -n",
                     report_estimate(stat.distinct).text,
                     report_count(stat.capacity).text,
                     report_percent(stat.rate).text,
@@ -280,17 +289,38 @@ static void dedup_tell_loss(const dedup_settings *s, const dedup_tally *tally)
     const char *instead = s->approximate && s->window == 0
                         ? ": leave out --approximate to drop none" : "";
     double lost = (double)tally->kept * tally->rate / (1 - tally->rate);
+    double unit = report_unit(lost);
 
     if (tally->rate > 0.5)
         report_note("note: most new lines were dropped, at a rate of up to "
                     "%s%s", report_percent(tally->rate).text, instead);
     else if (lost >= 1)
         report_note("note: up to about %s new lines may have been dropped "
-                    "(%s of the different ones)%s", report_estimate(lost).text,
+                    "(%s of the different ones)%s",
+                    report_estimate(ceil(lost / unit) * unit).text,
                     report_percent(tally->rate).text, instead);
     else if (lost >= 0.001)
         report_note("note: a new line may have been dropped, with a chance of "
                     "%s%s", report_percent(lost).text, instead);
+}
+
+static void dedup_json(const dedup_settings *s, const dedup_tally *tally,
+                       double seconds)
+{
+    double rate = s->approximate ? tally->rate : 0;
+
+    json_open_object(NULL);
+    json_count("lines", tally->lines);
+    json_count("printed", tally->kept);
+    json_count("keyless", tally->keyless);
+    json_real("rate", rate);
+    json_real("dropped", (double)tally->kept * rate / (1 - rate));
+    json_count("passes", s->approximate ? 1 : tally->passes);
+    json_count("spilled_bytes", tally->spilled);
+    json_real("seconds", seconds);
+    json_real("lines_per_second", report_per_second(tally->lines, seconds));
+    json_string("output", s->output);
+    json_close_object();
 }
 
 static void dedup_report(const dedup_settings *s, const dedup_tally *tally,
@@ -298,6 +328,8 @@ static void dedup_report(const dedup_settings *s, const dedup_tally *tally,
 {
     char way[128];
 
+    if (s->json)
+        dedup_json(s, tally, seconds);
     dedup_tell_way(s, tally, way, sizeof way);
     if (s->verbose)
         report_note("%s lines in %s (%s), %s printed; %s",
@@ -322,7 +354,8 @@ static int dedup_check_exact(const cli_command *self, const dedup_settings *s)
         return options_wrong(self, "-k, -n and -p are about a filter that may "
                                    "err: give --approximate too");
     if (s->memory > 0 && s->memory < DEDUP_MEMORY_LEAST)
-        return options_wrong(self, "--memory is too little: give 1M or more");
+        return report_error("--memory is too little to work in: give 1M or "
+                            "more");
     return CLI_GO;
 }
 
@@ -354,6 +387,9 @@ static int dedup_check(const cli_command *self, const dedup_settings *s)
         status = secret_read(s->key_file);
     if (status != CLI_GO)
         return status;
+    if (s->json && (s->output == NULL || strcmp(s->output, "-") == 0))
+        return options_wrong(self, "--json and the lines both want standard "
+                                   "output: give -o FILE for the lines");
     if (!s->approximate)
         return dedup_check_exact(self, s);
     if (s->exact || s->count || s->repeated || s->unique)
@@ -379,9 +415,13 @@ static int dedup_lines(dedup_settings *s, const cli_operands *operands)
         s->rate = DEDUP_RATE;
     if (s->memory == 0)
         s->memory = DEDUP_MEMORY;
-    s->no_progress |= !progress_apart();
+    s->no_progress |= s->output == NULL && !progress_apart();
+    status = output_open(s->output);
+    if (status != CLI_GO)
+        return status;
     status = (s->approximate ? dedup_by_filter : dedup_exactly)(s, operands,
                                                                 &tally);
+    status = output_close(status);
     if (status == CLI_OK && !output_failed())
         dedup_report(s, &tally, report_clock() - start);
     return status;
@@ -399,7 +439,7 @@ static int dedup_run(const cli_command *self, int argc, char **argv)
     if (status == CLI_GO)
         status = inputs_take(self, &s.inputs, &s.how, &operands, 0);
     if (status == CLI_GO)
-        status = output_check_inputs(operands.names, operands.count);
+        status = filter_check_lines(s.output, s.force, &operands);
     if (status == CLI_GO)
         status = dedup_lines(&s, &operands);
     inputs_end(&s.inputs, status != CLI_ERROR);
@@ -436,6 +476,6 @@ const cli_command cmd_dedup = {
         "others are still read.",
     .options = dedup_options,
     .examples = dedup_examples,
-    .status = "0, or 2 after an error.",
+    .status = "0, or 2 after an error; FILE is then as it was before.",
     .run = dedup_run,
 };

@@ -118,11 +118,13 @@ static void info_json(const bly_filter *filter, const bly_stat_t *stat,
     json_close_object();
 }
 
+/* After unite or intersect nobody knows how many were added, only how many
+ * different ones there are, about. */
 static void info_keys(const bly_stat_t *stat)
 {
-    output_format("  keys       %s%s added, planned for %s\n",
-                  stat->items_exact ? "" : "about ",
-                  report_count(stat->items).text,
+    output_format("  keys       %s added, planned for %s\n",
+                  stat->items_exact ? report_count(stat->items).text
+                                    : "unknown how many",
                   report_count(stat->capacity).text);
     if (stat->planned_rate == 0 && stat->distinct_sd == 0)
         output_format("  different  %s\n",

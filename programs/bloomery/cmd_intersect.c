@@ -27,7 +27,8 @@ const cli_command cmd_intersect = {
         "Writes to OUT a filter that finds every key that is in all of the "
         "filters. Its false-positive rate is at most that of the best of them, "
         "but higher than that of a filter built from the common keys alone. "
-        "They must be of one kind, capacity, rate, hash and seed.",
+        "They must be of one kind, capacity, rate, hash and seed.\n\n"
+        "One of the filters may be '-', standard input.",
     .options = combine_options,
     .examples = intersect_examples,
     .status = "0 if OUT was written, 2 after an error; OUT is then as it was "

@@ -11,11 +11,11 @@
 #define JOIN_MEMORY_LEAST (UINT64_C(1) << 20)
 
 typedef struct {
-    const char *key_file;
+    const char *key_file, *output;
     uint64_t    memory, jobs;
     cli_how     how;
     cli_columns list_field;
-    bool        anti, count, verbose, no_progress;
+    bool        anti, count, verbose, no_progress, force, json;
 } join_settings;
 
 static const cli_option join_options[] = {
@@ -30,12 +30,17 @@ static const cli_option join_options[] = {
       "header of LIST, as one in -f does of LINES; --header is about both." },
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(join_settings, memory), false,
       "How much memory to use, beside some mebibytes for each thread: 512M, "
-      "2G (K, M, G, T are powers of 1024). If LIST does not fit, keys go to a "
-      "temporary file in TMPDIR, or /tmp, and LINES is read twice. Default: "
+      "2G (K, M, G, T are powers of 1024); 1M or more. If LIST does not fit, "
+      "keys go to a temporary file in TMPDIR, or /tmp, and LINES is read "
+      "twice. A line that is longer than that takes what it needs. Default: "
       "128M." },
     CLI_SECRET_HASH_OPTION(join_settings, key_file),
     CLI_HOW_OPTIONS(join_settings, how),
     CLI_JOBS_OPTION(join_settings, jobs),
+    CLI_LINES_OPTIONS(join_settings),
+    { 0, "json", NULL, CLI_FLAG, offsetof(join_settings, json), false,
+      "With -o FILE or -c: print what -v tells as a JSON object on standard "
+      "output." },
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(join_settings, verbose), false,
       "Say on standard error how many lines were read and printed, and if LIST "
       "fitted the memory." },
@@ -64,9 +69,27 @@ static void join_note_keyless(uint64_t lines, const char *one,
                     lack.part, lines == 1 ? "was" : "were", lack.options);
 }
 
+static void join_json(const join_settings *s, const join_tally *tally,
+                      double seconds)
+{
+    json_open_object(NULL);
+    json_count("lines", tally->lines);
+    json_count(s->count ? "counted" : "printed", tally->kept);
+    json_count("keyless", tally->keyless);
+    json_count("listed", tally->listed);
+    json_count("listed_keyless", tally->listed_keyless);
+    json_bool("in_memory", !tally->parts);
+    json_real("seconds", seconds);
+    json_real("lines_per_second", report_per_second(tally->lines, seconds));
+    json_string("output", s->output);
+    json_close_object();
+}
+
 static void join_report(const join_settings *s, const join_tally *tally,
                         double seconds)
 {
+    if (s->json)
+        join_json(s, tally, seconds);
     if (s->verbose)
         report_note("%s lines in %s (%s), %s %s; %s keys in the list, which "
                     "%s the memory", report_count(tally->lines).text,
@@ -85,6 +108,22 @@ static void join_report(const join_settings *s, const join_tally *tally,
                                       .options = "-F and -t" });
 }
 
+static int join_check_output(const cli_command *self, const join_settings *s,
+                             const cli_operands *operands)
+{
+    bool file = s->output != NULL && strcmp(s->output, "-") != 0;
+
+    if (s->count && s->output != NULL)
+        return options_wrong(self, "-c prints no lines: it excludes -o");
+    if (s->json && !file && !s->count)
+        return options_wrong(self, "--json and the lines both want standard "
+                                   "output: give -o FILE for the lines");
+    if (secret_read(s->key_file) != CLI_GO)
+        return CLI_ERROR;
+    return s->count ? CLI_GO
+                    : filter_check_lines(s->output, s->force, operands);
+}
+
 static int join_check(const cli_command *self, const join_settings *s,
                       const cli_operands *operands)
 {
@@ -97,7 +136,8 @@ static int join_check(const cli_command *self, const join_settings *s,
         return options_wrong(self, "LINES and LIST cannot both come from "
                                    "standard input");
     if (s->memory > 0 && s->memory < JOIN_MEMORY_LEAST)
-        return options_wrong(self, "--memory is too little: give 1M or more");
+        return report_error("--memory is too little to work in: give 1M or "
+                            "more");
     if (any.field.n == 0)
         any.field = s->list_field;
     if (s->list_field.n > 0)
@@ -105,10 +145,7 @@ static int join_check(const cli_command *self, const join_settings *s,
     if (lines_how_check(self, &any) != CLI_GO
         || lines_member_check(self, &s->how) != CLI_GO)
         return CLI_ERROR;
-    if (!s->count
-        && output_check_inputs(operands->names, operands->count) != CLI_GO)
-        return CLI_ERROR;
-    return secret_read(s->key_file);
+    return join_check_output(self, s, operands);
 }
 
 static int join_start(const cli_command *self, int argc, char **argv)
@@ -122,9 +159,11 @@ static int join_start(const cli_command *self, int argc, char **argv)
 
     if (status == CLI_GO)
         status = join_check(self, &s, &operands);
+    if (status == CLI_GO)
+        status = output_open(s.output);
     if (status != CLI_GO)
         return status;
-    s.no_progress |= !s.count && !progress_apart();
+    s.no_progress |= !s.count && s.output == NULL && !progress_apart();
     want = (join_want){ .lines = s.how, .list = s.how, .jobs = s.jobs,
                         .memory = s.memory > 0 ? s.memory : JOIN_MEMORY,
                         .anti = s.anti, .count = s.count,
@@ -132,10 +171,10 @@ static int join_start(const cli_command *self, int argc, char **argv)
     want.list.field = s.list_field;
     want.list.member = NULL;
     start = report_clock();
-    status = join_run(&want, &operands, &tally);
+    status = output_close(join_run(&want, &operands, &tally));
     if (status != CLI_OK)
         return status;
-    if (s.count)
+    if (s.count && !s.json)
         output_format("%llu\n", (unsigned long long)tally.kept);
     if (!output_flush())
         return CLI_ERROR;
@@ -162,6 +201,6 @@ const cli_command cmd_join = {
     .options = join_options,
     .examples = join_examples,
     .status = "0 if a line was printed or counted, 1 if there was none, 2 "
-              "after an error.",
+              "after an error; FILE is then as it was before.",
     .run = join_start,
 };

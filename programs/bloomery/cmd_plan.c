@@ -103,7 +103,8 @@ static int plan_one(const plan_settings *s, const bly_spec *spec)
 {
     bly_plan_t plan;
 
-    if (filter_kind_check(s->kind) != CLI_GO)
+    if (filter_kind_check(s->kind) != CLI_GO
+        || filter_hash_check(s->hash) != CLI_GO)
         return CLI_ERROR;
     if (bly_plan(&plan, s->kind, spec) < 0)
         return filter_error();

@@ -22,13 +22,13 @@ static const cli_option sketch_options[] = {
     { 'o', "output", "FILE", CLI_TEXT, offsetof(sketch_settings, build.output),
       true, "Where the sketch goes; '-' is standard output." },
     CLI_FORCE_OPTION(sketch_settings, build.force),
-    { 'd', "differences", "N", CLI_ITEMS,
+    { 'd', "differences", "N", CLI_NUMBER,
       offsetof(sketch_settings, differences), false,
       "Make a sketch from which up to N differences can be found exactly, "
       "however many keys there are. A difference is a key that only one of "
       "the two sides has. The sketch takes 24 bytes for each, more if N is "
       "small." },
-    { 'w', "whole", "BYTES", CLI_ITEMS, offsetof(sketch_settings, whole),
+    { 'w', "whole", "BYTES", CLI_NUMBER, offsetof(sketch_settings, whole),
       false, "With -d: let the sketch carry the keys themselves, of up to so "
       "many bytes (at most 255), so that the other side can print keys that it "
       "does not have. Without it there are only their hashes." },

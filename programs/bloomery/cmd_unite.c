@@ -26,11 +26,14 @@ const cli_command cmd_unite = {
     .operands = "A B...",
     .summary = "make a filter of the keys that are in any of several",
     .text =
-        "Writes to OUT the union of the filters: the very filter that would "
-        "be made by adding the keys of all of them to one. They must be of "
-        "one kind, capacity, rate, hash and seed: build the parts with the "
-        "same -k, -n, -p, -H and -s, where -n is the number of keys of the "
-        "whole. With --level the filters may be unlike: see there.",
+        "Writes to OUT the union of the filters: it finds every key that one "
+        "of them finds, and answers as a filter to which the keys of all were "
+        "added. How many were added it does not know, only how many different "
+        "ones there are, about, except in kinds that count. The filters must "
+        "be of one kind, capacity, rate, hash and seed: build the parts with "
+        "the same -k, -n, -p, -H and -s, where -n is the number of keys of the "
+        "whole. With --level they may be unlike: see there.\n\n"
+        "One of the filters may be '-', standard input.",
     .options = combine_level_options,
     .examples = unite_examples,
     .status = "0 if OUT was written, 2 after an error; OUT is then as it was "

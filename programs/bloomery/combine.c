@@ -33,7 +33,7 @@ const cli_option combine_options[] = {
 
 const cli_option combine_level_options[] = {
     COMBINE_OPTIONS,
-    { 'l', "level", "N", CLI_ITEMS, offsetof(combine_settings, level), false,
+    { 'l', "level", "N", CLI_NUMBER, offsetof(combine_settings, level), false,
       "Unite at a label: the keys of the other filters get the label N in A, "
       "which must be of a kind that can 'unite at'. Each other filter is "
       "either of the kind that the levels of A are, or like A: then N is added "
@@ -60,13 +60,20 @@ static int combine_one(const cli_combination *how, uint64_t level,
     return CLI_OK;
 }
 
+static bool combine_is_stdin(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
 static int combine_all(const cli_combination *how, const combine_settings *s,
                        const cli_operands *operands)
 {
+    const char *first = combine_is_stdin(operands->names[0])
+                      ? "/dev/stdin" : operands->names[0];
     bly_filter *into;
     int status = CLI_OK;
 
-    if (bly_open(&into, operands->names[0], 0, secret_options()) < 0)
+    if (bly_open(&into, first, 0, secret_options()) < 0)
         return filter_error();
     for (size_t i = 1; i < operands->count && status == CLI_OK; i++)
         status = combine_one(how, s->level, into, operands->names[0],
@@ -93,9 +100,15 @@ static int combine_check(const cli_command *self, const combine_settings *s,
 {
     const cli_operands none = { NULL, 0 };
     int status = secret_read(s->key_file);
+    size_t inputs = 0;
 
+    for (size_t i = 0; i < operands->count; i++)
+        inputs += combine_is_stdin(operands->names[i]);
     if (operands->count < 2)
         return options_wrong(self, "it takes at least two filters");
+    if (inputs > 1)
+        return options_wrong(self, "only one filter can come from standard "
+                                   "input");
     if (status == CLI_GO)
         status = made_check(self, s->output, s->json);
     return status == CLI_GO

@@ -4,6 +4,7 @@
  * they include, and the command is linked to the shared library alone.
  *
  *      disjoint.c  two lists of keys that must have none in common
+ *      within.c    a list of keys, some of which are members
  *      change.c    what `add`, `remove` and `put` have in common
  *      ask.c       what `query`, `count` and `get` have in common
  *      prefix.c    what stands before the lines that `query` prints
@@ -30,6 +31,29 @@ typedef struct {
  * names its key. */
 int disjoint_run(cli_hashes *hashes, size_t *members,
                  const cli_disjoint *lists);
+
+/* Where a key was found; path NULL: nowhere. */
+typedef struct {
+    const char *path;
+    uint64_t    line;
+    size_t      length;
+    char        text[41];       /* its beginning, fit for a terminal      */
+} disjoint_found;
+
+/* Look for the key of a hash in these files; a pipe cannot be read again. */
+void disjoint_find(disjoint_found *out, const cli_disjoint *lists,
+                   const cli_operands *operands, const cli_hashes *of,
+                   uint64_t hash);
+
+/* Sort hashes and drop repeats; how many stay. */
+size_t disjoint_distinct(uint64_t *hashes, size_t n);
+
+/* ==== within.c ========================================================== */
+
+/* Drop repeats among the first *members hashes; behind them are those of a list
+ * in which all members must be: keep its others, each once. CLI_OK; CLI_ERROR:
+ * a member is not in it, and stderr names its key. */
+int within_run(cli_hashes *hashes, size_t *members, const cli_disjoint *lists);
 
 /* ==== change.c ========================================================== */
 
@@ -191,6 +215,7 @@ extern const cli_option combine_level_options[];        /* of unite alone */
 typedef struct {
     const char *kind, *hash, *output, *key_file;
     cli_operands without;       /* files of other keys; names from malloc  */
+    cli_operands within;        /* or of all keys, with the members        */
     cli_inputs  inputs;
     uint64_t    items, seed, jobs, memory;
     double      rate;           /* 0: the library's, 1 %                   */

@@ -139,6 +139,7 @@ typedef struct {
     decide_all *all;
     dedup_table table;
     uint64_t    records;        /* decided since they were told of */
+    bool        no_memory;      /* which is why it ends            */
 } decide_worker;
 
 /* Decisions on their way to their stream: eight in a byte, from the lowest bit
@@ -278,25 +279,42 @@ static bool decide_split(decide_all *all, decide_part *part, unsigned bits)
     return true;
 }
 
+/* An empty table of the size that all begin with. */
+static bool decide_table(decide_worker *w)
+{
+    w->table = (dedup_table){ .hasher = w->all->hasher,
+                              .counting = w->all->counting,
+                              .most = w->all->most };
+    return table_open(&w->table, w->all->keys, w->all->bytes);
+}
+
+/* In as much memory as it takes, which is then given back: a table that stayed
+ * so large would be full for every other part. */
+static table_answer decide_at_any_size(decide_worker *w, decide_part *part)
+{
+    table_answer answer;
+
+    w->table.most = 0;
+    answer = decide_by_table(w, part);
+    table_close(&w->table);
+    return decide_table(w) ? answer : TABLE_NO_MEMORY;
+}
+
 /* `bits` of the hashes are alike in the part. What cannot be parted further,
  * as it is one key or the bits are used up, must fit the memory as it is. */
 static bool decide_whole_part(decide_worker *w, decide_part *part,
                               unsigned bits)
 {
     decide_all *all = w->all;
-    table_answer answer;
+    table_answer answer = decide_by_table(w, part);
 
-    w->table.most = all->most;
-    answer = decide_by_table(w, part);
     if (answer == TABLE_FULL && (w->table.keys <= 1 || bits
-                                 + DECIDE_SPLIT_BITS > DECIDE_BITS_MOST)) {
-        w->table.most = 0;
-        answer = decide_by_table(w, part);
-    }
+                                 + DECIDE_SPLIT_BITS > DECIDE_BITS_MOST))
+        answer = decide_at_any_size(w, part);
     if (answer <= TABLE_OLD)
         return !spill_failed(&all->store);
     if (answer == TABLE_NO_MEMORY || !decide_split(all, part, bits)) {
-        work_no_memory();
+        w->no_memory = true;
         return false;
     }
     for (size_t i = 0; i < DECIDE_SPLIT && !spill_failed(&all->store); i++)
@@ -312,6 +330,7 @@ typedef struct {
     size_t          next;       /* the part after those that are taken */
     uint64_t        records;    /* decided */
     bool            failed;
+    bool            no_memory;  /* told once, when all threads have ended */
     pthread_mutex_t lock;       /* of all these */
 } decide_state;
 
@@ -321,6 +340,7 @@ static bool decide_next_part(decide_state *s, decide_worker *w, size_t *number,
 {
     pthread_mutex_lock(&s->lock);
     s->failed |= !fine;
+    s->no_memory |= w->no_memory;
     s->records += w->records;
     w->records = 0;
     progress_at(s->records, s->next);
@@ -335,13 +355,11 @@ static void *decide_loop(void *argument)
 {
     decide_state *s = argument;
     decide_all *all = s->all;
-    decide_worker w = { .all = all, .table = { .hasher = all->hasher,
-                                               .counting = all->counting } };
-    bool fine = table_open(&w.table, all->keys, all->bytes);
+    decide_worker w = { .all = all };
+    bool fine = decide_table(&w);
     size_t number;
 
-    if (!fine)
-        work_no_memory();
+    w.no_memory = !fine;
     while (decide_next_part(s, &w, &number, fine))
         fine = decide_whole_part(&w, &all->parts[number], all->bits);
     table_close(&w.table);
@@ -366,6 +384,8 @@ int decide_run(decide_all *all, size_t jobs, bool progress)
         pthread_join(ids[i], NULL);
     pthread_mutex_destroy(&s.lock);
     progress_end();
+    if (s.no_memory && !spill_failed(&all->store))
+        return work_no_memory();
     return s.failed ? CLI_ERROR : CLI_GO;
 }
 

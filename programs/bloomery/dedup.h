@@ -55,11 +55,12 @@ bool rows_print(const dedup_rows *rows, const cli_worker *worker);
 
 /* ==== spill.c =========================================================== */
 
-/* An unlinked file in TMPDIR, or /tmp. -1: an error, and stderr says why. */
-int spill_file(void);
+/* An unlinked file in TMPDIR, or /tmp. -1: an error, and stderr says why, and,
+ * where more `memory` would do without the file, that too. */
+int spill_file(bool memory);
 
 /* Write all of it at the end of the file. CLI_GO or CLI_ERROR, as above. */
-int spill_write(int fd, const void *data, size_t n);
+int spill_write(int fd, const void *data, size_t n, bool memory);
 
 /* Read n bytes at `at`: 0, or errno, which spill_unread reports. */
 int spill_read_file(int fd, void *data, size_t n, uint64_t at);
@@ -303,10 +304,10 @@ int stream_run(const exact_want *want, cli_lines *lines, dedup_tally *tally);
 
 /* What the file is now; false: nothing, it cannot be looked at. */
 bool stamp_take(struct stat *stamp, const char *path);
-/* Is it that still? */
+/* Where the file ends now; UINT64_MAX: it is no plain file. */
+uint64_t stamp_end(const struct stat *stamp);
+/* Is it that still, though more may have been written behind its end? */
 bool stamp_holds(const struct stat *stamp, const char *path);
-/* Or is it that, and more has been written behind it? */
-bool stamp_grows(const struct stat *stamp, const char *path);
 
 /* ==== exact.c =========================================================== */
 

@@ -22,8 +22,7 @@ static int disjoint_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sort them and drop repeats; how many stay. */
-static size_t disjoint_distinct(uint64_t *hashes, size_t n)
+size_t disjoint_distinct(uint64_t *hashes, size_t n)
 {
     size_t kept = 0;
 
@@ -53,14 +52,6 @@ static size_t disjoint_common(const uint64_t *a, size_t n, const uint64_t *b,
 }
 
 /* ==== Its key =========================================================== */
-
-/* Where a key was found; path NULL: nowhere. */
-typedef struct {
-    const char *path;
-    uint64_t    line;
-    size_t      length;
-    char        text[41];       /* its beginning, fit for a terminal      */
-} disjoint_found;
 
 static void disjoint_keep(disjoint_found *out, const bly_key *key)
 {
@@ -121,10 +112,9 @@ static void disjoint_find_all(disjoint_found *out, cli_lines *lines,
     free(chunk.block);
 }
 
-/* A pipe cannot be read again. */
-static void disjoint_find(disjoint_found *out, const cli_disjoint *lists,
-                          const cli_operands *operands, const cli_hashes *of,
-                          uint64_t hash)
+void disjoint_find(disjoint_found *out, const cli_disjoint *lists,
+                   const cli_operands *operands, const cli_hashes *of,
+                   uint64_t hash)
 {
     cli_batch *batch = malloc(sizeof *batch);
     cli_lines lines;
@@ -144,7 +134,8 @@ static int disjoint_two_keys(const disjoint_found *a, const disjoint_found *b)
 {
     return report_error("'%s' (line %llu of '%s', a member) and '%s' (line "
                         "%llu of '%s', among the others) share their hash: "
-                        "choose another seed (-s)", a->text,
+                        "choose another seed (-s) or hash function (-H)",
+                        a->text,
                         (unsigned long long)a->line, a->path, b->text,
                         (unsigned long long)b->line, b->path);
 }

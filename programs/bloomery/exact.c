@@ -29,7 +29,8 @@
  * What cannot be read twice, a pipe whose lines are to be counted, is copied to
  * a temporary file in pass 1. Files must not change until the end, though more
  * may be written behind them: all passes read what they held at first, their
- * size and time are compared, and the lines counted. Floor 8; includes dedup.h and <bloomery.h> only.
+ * size and time are compared, and the lines counted. Floor 8; includes dedup.h
+ * and <bloomery.h> only.
  */
 #include "bloomery/dedup.h"
 
@@ -169,8 +170,7 @@ static bool exact_stamp(exact_job *job)
         return false;
     for (size_t i = 0; i < n; i++)
         job->ends[i] = stamp_take(&job->stamps[i], job->lines.paths[i])
-                    && S_ISREG(job->stamps[i].st_mode)
-                     ? (uint64_t)job->stamps[i].st_size : UINT64_MAX;
+                     ? stamp_end(&job->stamps[i]) : UINT64_MAX;
     return true;
 }
 
@@ -184,8 +184,7 @@ static int exact_changed(const char *path)
 static int exact_check(const exact_job *job)
 {
     for (size_t i = 0; job->spool < 0 && i < job->lines.count; i++)
-        if (!stamp_holds(&job->stamps[i], job->lines.paths[i])
-            && !stamp_grows(&job->stamps[i], job->lines.paths[i]))
+        if (!stamp_holds(&job->stamps[i], job->lines.paths[i]))
             return exact_changed(job->lines.paths[i]);
     return CLI_GO;
 }
@@ -258,8 +257,9 @@ static int exact_spool_header(exact_job *job)
     unsigned char terminator = job->want->how.null ? '\0' : '\n';
 
     job->tally.spilled += lines->first_length + 1;
-    return spill_write(job->spool, lines->first, lines->first_length) == CLI_GO
-         ? spill_write(job->spool, &terminator, 1) : CLI_ERROR;
+    return spill_write(job->spool, lines->first, lines->first_length, false)
+           == CLI_GO
+         ? spill_write(job->spool, &terminator, 1, false) : CLI_ERROR;
 }
 
 /* The chunk goes to the copy, its last line with an end. */
@@ -270,10 +270,10 @@ static int exact_spool(exact_job *job, const cli_worker *w)
     int status = chunk->heads ? exact_spool_header(job) : CLI_GO;
 
     if (status == CLI_GO)
-        status = spill_write(job->spool, chunk->block, chunk->length);
+        status = spill_write(job->spool, chunk->block, chunk->length, false);
     if (status == CLI_GO && chunk->length > 0
         && chunk->block[chunk->length - 1] != terminator)
-        status = spill_write(job->spool, &terminator, 1);
+        status = spill_write(job->spool, &terminator, 1, false);
     job->tally.spilled += chunk->length;
     return status;
 }
@@ -615,7 +615,7 @@ static int exact_open(exact_job *job, bool twice)
     if (twice)
         job->start = lseek(STDIN_FILENO, 0, SEEK_CUR);
     else
-        job->spool = spill_file();
+        job->spool = spill_file(false);
     if (!twice && job->spool < 0)
         return CLI_ERROR;
     if (!exact_stamp(job))

@@ -37,7 +37,8 @@ typedef struct {
     cli_lines    lines;         /* of this pass                            */
     off_t        start;         /* of standard input; -1: it is a pipe     */
     const cli_operands *names;  /* of LINES and LIST, as they were given   */
-    struct stat  stamps[2];     /* of what is read twice, before that      */
+    struct stat  stamps[2];     /* of what is read twice, before that, and */
+    uint64_t     ends[2];       /* up to where: more may be written behind */
     size_t       jobs;
     uint64_t     total;         /* bytes of the pass; 0: not known         */
     bly_filter  *hasher;        /* whose hash function and seed            */
@@ -80,6 +81,7 @@ static int join_pass(join_job *job, const cli_how *how,
         lseek(STDIN_FILENO, job->start, SEEK_SET);
     lines_open(&job->lines, how, &one, 0, true);
     lines_name(&job->lines, &(cli_operands){ job->names->names + i, 1 }, 0);
+    lines_until(&job->lines, &job->ends[i]);
     if (job->printing && !job->want->count)
         lines_print_header(&job->lines, "");
     job->total = lines_size(&job->lines);
@@ -340,6 +342,13 @@ static int join_part_lines_commit(void *argument, cli_worker *w)
     return status;
 }
 
+/* Operand i is to be read twice. */
+static void join_stamp(join_job *job, const cli_operands *operands, size_t i)
+{
+    if (stamp_take(&job->stamps[i], operands->names[i]))
+        job->ends[i] = stamp_end(&job->stamps[i]);
+}
+
 /* The lines were not those of the pass before, though no file shows it. */
 static int join_changed(const join_job *job, size_t i)
 {
@@ -404,7 +413,7 @@ static int join_in_parts(join_job *job, const cli_operands *operands)
     const join_want *want = job->want;
     int status = join_parts_open(job);
 
-    (void)stamp_take(&job->stamps[0], operands->names[0]);
+    join_stamp(job, operands, 0);
     if (status == CLI_GO)
         status = join_pass(job, &want->list, operands, 1, &list,
                            "parting the list");
@@ -437,9 +446,8 @@ static int join_all(join_job *job, const cli_operands *operands)
     sketch_reread again;
     int status;
 
-    (void)stamp_take(&job->stamps[1], operands->names[1]);
+    join_stamp(job, operands, 1);
     status = join_list(job, operands);
-
     if (status != CLI_GO)
         return status;
     if (!job->full)
@@ -460,7 +468,8 @@ int join_run(const join_want *want, const cli_operands *operands,
     char *names[2] = { operands->names[0], operands->names[1] };
     join_job job = { .want = want, .jobs = work_jobs(want->jobs),
                      .start = lseek(STDIN_FILENO, 0, SEEK_CUR),
-                     .names = operands, .tally = tally };
+                     .names = operands, .tally = tally,
+                     .ends = { UINT64_MAX, UINT64_MAX } };
     sketch_reread list;
     int status = reread_open(&list, operands, 1);
 

@@ -41,7 +41,8 @@ static int reread_pour(int from, int to, const char *path, char *block,
             return CLI_GO;
         if (got < 0 && errno != EINTR)
             return lines_refuse(path, errno);
-        if (got > 0 && spill_write(to, block, (size_t)got) != CLI_GO)
+        if (got > 0
+            && spill_write(to, block, (size_t)got, false) != CLI_GO)
             return CLI_ERROR;
     }
 }
@@ -65,7 +66,7 @@ static int reread_copy(int to, const char *path)
 /* Let a copy stand for operand i. */
 static int reread_replace(sketch_reread *a, size_t i)
 {
-    int fd = spill_file();
+    int fd = spill_file(false);
 
     if (fd < 0)
         return CLI_ERROR;

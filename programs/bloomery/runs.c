@@ -91,7 +91,7 @@ typedef struct {
 
 static int runs_flush(runs_writer *w)
 {
-    int status = spill_write(w->runs->fd, w->block, w->used);
+    int status = spill_write(w->runs->fd, w->block, w->used, true);
 
     w->used = 0;
     return status;
@@ -103,7 +103,7 @@ static int runs_put(runs_writer *w, const void *data, size_t n)
     if (w->used + n > RUNS_BLOCK && runs_flush(w) != CLI_GO)
         return CLI_ERROR;
     if (n > RUNS_BLOCK)
-        return spill_write(w->runs->fd, data, n);
+        return spill_write(w->runs->fd, data, n, true);
     if (n > 0)
         memcpy(w->block + w->used, data, n);
     w->used += n;
@@ -209,7 +209,7 @@ int runs_write(dedup_runs *runs, dedup_table *table)
         w.run->filter = runs_filter(table->keys);
     if (w.block == NULL || w.run == NULL || w.run->filter == NULL)
         status = work_no_memory();
-    else if (runs->fd < 0 && (runs->fd = spill_file()) < 0)
+    else if (runs->fd < 0 && (runs->fd = spill_file(true)) < 0)
         status = CLI_ERROR;
     if (status == CLI_GO) {
         w.run->begin = runs->bytes;

@@ -29,23 +29,21 @@ static const char *spill_folder(void)
     return folder != NULL && folder[0] != '\0' ? folder : "/tmp";
 }
 
-/* A store needs no file while it has memory; `instead` says so. */
-static int spill_refuse(const char *what, const char *instead)
+static int spill_refuse(const char *what, bool memory)
 {
     int error = errno;
+    const char *also = memory ? ", or give more --memory" : "";
     const char *folder = error == EACCES || error == EROFS
                        ? "a folder that you may write in"
                        : error == ENOENT || error == ENOTDIR
                        ? "a folder that exists" : "a folder with room";
 
+    if (error == EMFILE || error == ENFILE)
+        return report_error("cannot %s a temporary file: %s: let more files be "
+                            "open (ulimit -n)%s", what, strerror(error), also);
     return report_error("cannot %s a temporary file in '%s': %s: set TMPDIR to "
                         "%s%s", what, spill_folder(), strerror(error), folder,
-                        instead);
-}
-
-static int spill_refuse_store(const char *what)
-{
-    return spill_refuse(what, ", or give more --memory");
+                        also);
 }
 
 /* Where the system cannot make a file without a name. */
@@ -77,12 +75,12 @@ static int spill_make(void)
     return fd;
 }
 
-int spill_file(void)
+int spill_file(bool memory)
 {
     int fd = spill_make();
 
     if (fd < 0)
-        spill_refuse("make", "");
+        spill_refuse("make", memory);
     return fd;
 }
 
@@ -106,10 +104,10 @@ static bool spill_write_at(int fd, const unsigned char *data, size_t n,
     return true;
 }
 
-int spill_write(int fd, const void *data, size_t n)
+int spill_write(int fd, const void *data, size_t n, bool memory)
 {
     return spill_write_at(fd, data, n, -1) ? CLI_GO
-                                         : spill_refuse("write", "");
+                                           : spill_refuse("write", memory);
 }
 
 static bool spill_read_at(int fd, unsigned char *data, size_t n, off_t at)
@@ -138,7 +136,7 @@ int spill_read_file(int fd, void *data, size_t n, uint64_t at)
 int spill_unread(int error)
 {
     errno = error;
-    return spill_refuse("read", "");
+    return spill_refuse("read", true);
 }
 
 /* ==== The store ========================================================= */
@@ -179,7 +177,7 @@ static bool spill_fail(spill_store *s, const char *what)
     pthread_mutex_unlock(&s->lock);
     errno = error;
     if (first && what != NULL)
-        spill_refuse_store(what);
+        spill_refuse(what, true);
     else if (first)
         work_no_memory();
     return false;
@@ -203,7 +201,7 @@ static bool spill_place(spill_store *s, uint64_t *place)
     if (s->fd < 0 && !known) {
         s->fd = spill_make();
         if (s->fd < 0)
-            spill_refuse_store("make");
+            spill_refuse("make", true);
     }
     s->failed |= s->fd < 0;
     if (s->spares > 0)

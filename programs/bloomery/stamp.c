@@ -1,7 +1,8 @@
 /* stamp.c - is a file that is read again what it was?
  *
  * A pass that decides and one that prints must see the same lines. A file's
- * number, size and times say so; what is copied first needs no stamp. Floor 8;
+ * number, size and times say so. A log may grow meanwhile: all passes read it
+ * up to where it ended at first. What is copied first needs no stamp. Floor 8;
  * includes dedup.h only.
  */
 #include "bloomery/dedup.h"
@@ -16,20 +17,20 @@ bool stamp_take(struct stat *stamp, const char *path)
                                    : stat(path, stamp)) == 0;
 }
 
+uint64_t stamp_end(const struct stat *stamp)
+{
+    return S_ISREG(stamp->st_mode) ? (uint64_t)stamp->st_size : UINT64_MAX;
+}
+
 bool stamp_holds(const struct stat *was, const char *path)
 {
     struct stat is;
 
-    return stamp_take(&is, path) && is.st_dev == was->st_dev
-        && is.st_ino == was->st_ino && is.st_size == was->st_size
-        && is.st_mtim.tv_sec == was->st_mtim.tv_sec
-        && is.st_mtim.tv_nsec == was->st_mtim.tv_nsec;
-}
-
-bool stamp_grows(const struct stat *was, const char *path)
-{
-    struct stat is;
-
-    return stamp_take(&is, path) && is.st_dev == was->st_dev
-        && is.st_ino == was->st_ino && is.st_size > was->st_size;
+    if (!stamp_take(&is, path) || is.st_dev != was->st_dev
+        || is.st_ino != was->st_ino)
+        return false;
+    return is.st_size > was->st_size
+        || (is.st_size == was->st_size
+            && is.st_mtim.tv_sec == was->st_mtim.tv_sec
+            && is.st_mtim.tv_nsec == was->st_mtim.tv_nsec);
 }

@@ -44,6 +44,7 @@ struct feed_job {
     cli_fed    *fed;
     int       (*take)(const feed_job *job, cli_worker *w);
     cli_labels  labels;         /* those there may be, if there are any   */
+    bool        checks;         /* or they are second hashes              */
     bool        numbers;        /* keys are decimal numbers               */
     bool        whole;          /* keys go in or out themselves: the kind may
                                    want more of them than their hashes    */
@@ -62,7 +63,7 @@ static bool feed_room(const feed_job *job, feed_own *own, size_t more)
     if (job->whole ? !work_grow(&own->keys, room, sizeof *own->keys)
                    : !work_grow(&own->hashes, room, sizeof *own->hashes))
         return false;
-    if (job->labels.most > 0
+    if ((job->labels.most > 0 || job->checks)
         && !work_grow(&own->labels, room, sizeof *own->labels))
         return false;
     own->room = room;
@@ -135,6 +136,11 @@ static void feed_hash(const feed_job *job, uint64_t *hashes,
         hashes[i] = bly_hash(job->filter, keys[i].data, keys[i].length);
 }
 
+/* What makes second hashes: a function that is not the default, of a seed that
+ * nobody gives. */
+static const bly_spec feed_second = { .capacity = 1, .hash = "xxh64",
+                                      .seed = UINT64_C(0x9e3779b97f4a7c15) };
+
 /* Of all hash functions only `decimal` says both. */
 static bool feed_decimal(const feed_job *job)
 {
@@ -179,6 +185,9 @@ static void feed_batch(const feed_job *job, const cli_worker *w, feed_own *own)
         feed_hash(job, own->hashes + own->n, b->keys, b->n);
     if (job->labels.most > 0)
         feed_labels(job, w, own);
+    if (job->checks && b->n > 0)
+        bly_hash_keys(own->labels + own->n, "standard", &feed_second,
+                      &(bly_keys){ .n = b->n, .keys = b->keys });
     if (job->numbers)
         feed_numbers(job, w, own);
     own->n += b->n;
@@ -322,7 +331,7 @@ static int feed_keep(const feed_job *job, cli_worker *w)
 {
     const feed_own *own = w->own;
     cli_hashes *all = job->hashes;
-    bool labels = job->labels.most > 0;
+    bool labels = job->labels.most > 0 || job->checks;
 
     if (all->n + own->n > all->room) {
         size_t room = all->room + all->room / 2 + own->n;
@@ -441,7 +450,7 @@ int feed_hashes(cli_hashes *hashes, cli_lines *lines, size_t jobs,
                 bool progress, cli_fed *out)
 {
     feed_job job = { .hashes = hashes, .fed = out, .take = feed_keep,
-                     .labels = hashes->may };
+                     .labels = hashes->may, .checks = hashes->checks };
 
     return feed_run(&job, lines, jobs, "hashing", progress);
 }
@@ -578,18 +587,25 @@ int feed_count(cli_lines *lines, size_t jobs, bool progress, cli_fed *out,
     status = work_run(lines, &work, &job, jobs);
     progress_end();
     out->seconds = report_clock() - start;
+    if (counted != NULL)
+        counted->estimated = status == CLI_GO;
     return status == CLI_GO ? feed_some(out) : status;
+}
+
+/* The estimate, which is never more than came. */
+static double feed_different(const cli_fed *fed, const cli_estimate *different)
+{
+    double keys = (double)fed->keys, about = estimate_keys(different);
+
+    return about < keys ? about : keys;
 }
 
 void feed_planned(const cli_fed *fed, const cli_estimate *different)
 {
-    uint64_t planned = estimate_capacity(different, fed->keys);
-    double keys = (double)fed->keys, about = estimate_keys(different);
-
     report_note("%s keys were counted, of which about %s are different: "
                 "planned for %s", report_count(fed->keys).text,
-                report_estimate(about < keys ? about : keys).text,
-                report_count(planned).text);
+                report_estimate(feed_different(fed, different)).text,
+                report_count(estimate_capacity(different, fed->keys)).text);
 }
 
 int feed_some(const cli_fed *fed)
@@ -618,6 +634,8 @@ static void feed_json(const bly_stat_t *stat, const cli_fed *fed,
     json_real("planned_rate", stat->planned_rate);
     json_real("rate", stat->rate);
     json_count("keys", fed->keys);
+    if (how->different != NULL)
+        json_real("different", feed_different(fed, how->different));
     json_count("keyless", fed->keyless);
     json_count("absent", fed->absent);
     json_count("unsafe", fed->unsafe);
@@ -644,8 +662,9 @@ static void feed_verbose(const bly_stat_t *stat, const cli_fed *fed,
     if (how->others != NULL)
         snprintf(others, sizeof others, " and %s others",
                  report_count(how->others->keys).text);
-    report_note("%s: %s keys%s in %s (%s): %s, %s, %.2f bits per key, "
-                "rate %s", how->output, report_count(fed->keys).text, others,
+    report_note("%s: %s keys%s in %s (%s): %s, %s, %.2f bits per "
+                "planned key, rate %s", filter_place(how->output),
+                report_count(fed->keys).text, others,
                 report_seconds(fed->seconds).text,
                 report_speed(report_per_second(fed->keys, fed->seconds)).text,
                 stat->kind, report_bytes(stat->bytes).text,

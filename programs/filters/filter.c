@@ -92,6 +92,98 @@ int filter_cannot(const bly_filter *filter, const char *path,
                         bly_ability(ability), able);
 }
 
+/* Is a value none of the names of `range`, "power | seeds", and near to one of
+ * them? Numbers have no neighbours. */
+static bool filter_value_wrong(const char *range, const char *value,
+                               size_t length, char name[32])
+{
+    cli_nearest nearest = nearest_to(value, length);
+
+    if (strchr(range, '|') == NULL || strspn(value, "0123456789") >= length)
+        return false;
+    for (size_t n; *range != '\0'; range += n + strspn(range + n, " |")) {
+        char one[32] = "";
+
+        n = strcspn(range, " |");
+        memcpy(one, range, n < sizeof one ? n : sizeof one - 1);
+        if (n == length && strncmp(one, value, length) == 0)
+            return false;
+        nearest_try(&nearest, one);
+        if (nearest.name == one) {
+            memcpy(name, one, sizeof one);
+            nearest.name = name;
+        }
+    }
+    return nearest.name != NULL;
+}
+
+/* One "name=value" of a kind's options, so many bytes. What is wrong with it
+ * and near to nothing the library tells. */
+static int filter_option_check(const bly_kind_info *kind, const char *text,
+                               size_t length)
+{
+    const char *sign = memchr(text, '=', length);
+    size_t named = sign != NULL ? (size_t)(sign - text) : length;
+    cli_nearest nearest = nearest_to(text, named);
+    char value[32];
+
+    for (size_t i = 0; kind->options[i] != NULL; i++) {
+        const bly_option_info *o = kind->options[i];
+
+        nearest_try(&nearest, o->name);
+        if (strlen(o->name) != named || strncmp(o->name, text, named) != 0)
+            continue;
+        if (sign == NULL || !filter_value_wrong(o->range, sign + 1,
+                                                length - named - 1, value))
+            return CLI_GO;
+        return report_error("kind %s: '%.*s' is not possible: did you mean "
+                            "'%s'? %s is %s", kind->name,
+                            length < 60 ? (int)length : 60, text, value,
+                            o->name, o->range);
+    }
+    if (nearest.name == NULL)
+        return CLI_GO;
+    return report_error("kind %s has no option '%.*s': did you mean '%s'? "
+                        "'bloomery kinds %s' lists them all", kind->name,
+                        named < 40 ? (int)named : 40, text, nearest.name,
+                        kind->name);
+}
+
+/* The library tells of blanks. */
+static int filter_options_check(const bly_kind_info *kind, const char *text)
+{
+    int status = CLI_GO;
+
+    if (strchr(text, ' ') != NULL)
+        return CLI_GO;
+    for (size_t n; status == CLI_GO && *text != '\0'; text += n) {
+        text++;                         /* the colon, or a comma */
+        n = strcspn(text, ",");
+        if (n > 0)
+            status = filter_option_check(kind, text, n);
+    }
+    return status;
+}
+
+int filter_hash_check(const char *hash)
+{
+    static const char *const names[] = { "xxh3", "xxh64", "murmur2", "murmur3",
+                                         "fnv1a", "siphash", "identity",
+                                         "decimal" };
+    cli_nearest nearest;
+
+    if (hash == NULL)
+        return CLI_GO;
+    nearest = nearest_to(hash, strlen(hash));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        nearest_try(&nearest, names[i]);
+    if (nearest.name == NULL || nearest.distance == 0)
+        return CLI_GO;
+    return report_error("there is no hash function '%s': did you mean '%s'? "
+                        "See -H in 'bloomery build --help'", hash,
+                        nearest.name);
+}
+
 int filter_kind_check(const char *kind)
 {
     size_t n, length = strcspn(kind, ":");
@@ -99,7 +191,7 @@ int filter_kind_check(const char *kind)
     cli_nearest nearest = nearest_to(kind, length);
 
     if (bly_kind_find(kind) != NULL)
-        return CLI_GO;
+        return filter_options_check(bly_kind_find(kind), kind + length);
     for (size_t i = 0; i < n; i++)
         nearest_try(&nearest, kinds[i]->name);
     length = length < 40 ? length : 40;
@@ -248,6 +340,38 @@ static int filter_check_old(const char *path, const struct stat *about)
                         ? "is no filter" : "cannot be read");
 }
 
+/* Is this ordinary file, `path`, read too? */
+static int filter_check_inputs(const char *path, const struct stat *about,
+                               const cli_operands *inputs, size_t first)
+{
+    for (size_t i = first; i < inputs->count; i++)
+        if (filter_same(path, inputs->names[i])
+            || (strcmp(inputs->names[i], "-") == 0 && filter_is_stdin(about)))
+            return filter_is_both(path, "a file of keys");
+    if (inputs->count <= first && filter_is_stdin(about))
+        return filter_is_both(path, "the keys' input");
+    if (secret_is_in(path))
+        return filter_is_both(path, "the file of the secret");
+    return CLI_GO;
+}
+
+int filter_check_lines(const char *path, bool force,
+                       const cli_operands *inputs)
+{
+    struct stat about;
+
+    if (path == NULL || strcmp(path, "-") == 0)
+        return output_check_inputs(inputs->names, inputs->count);
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
+        return filter_check_place(path);
+    if (filter_check_inputs(path, &about, inputs, 0) != CLI_GO)
+        return CLI_ERROR;
+    if (!force && about.st_size > 0)
+        return report_error("'%s' is there and is not empty: name another "
+                            "output, or give --force to replace it", path);
+    return filter_check_place(path);
+}
+
 int filter_check_output(const char *path, bool force,
                         const cli_operands *inputs, size_t first)
 {
@@ -261,14 +385,8 @@ int filter_check_output(const char *path, bool force,
     }
     if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
         return filter_check_place(path);
-    for (size_t i = first; i < inputs->count; i++)
-        if (filter_same(path, inputs->names[i])
-            || (strcmp(inputs->names[i], "-") == 0 && filter_is_stdin(&about)))
-            return filter_is_both(path, "a file of keys");
-    if (inputs->count <= first && filter_is_stdin(&about))
-        return filter_is_both(path, "the keys' input");
-    if (secret_is_in(path))
-        return filter_is_both(path, "the file of the secret");
+    if (filter_check_inputs(path, &about, inputs, first) != CLI_GO)
+        return CLI_ERROR;
     if (!force && filter_check_old(path, &about) != CLI_GO)
         return CLI_ERROR;
     return filter_check_place(path);
@@ -302,6 +420,11 @@ int filter_save(const bly_filter *filter, const char *path)
     if (secret_is_in(path))
         return filter_is_both(path, "the file of the secret");
     return bly_save(filter, path) < 0 ? filter_error() : CLI_OK;
+}
+
+const char *filter_place(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard output" : path;
 }
 
 /* ==== Lock ============================================================== */

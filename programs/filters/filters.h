@@ -37,10 +37,12 @@
 /* Read the secret; `path` NULL: there is none. CLI_GO or CLI_ERROR. */
 int secret_read(const char *path);
 
-/* Is this the file that the secret was read from? Then it is not to be written. */
+/* Is this the file that the secret was read from? Then it is not to be
+ * written. */
 bool secret_is_in(const char *path);
 
-/* How filters are to be opened; what a bly_spec is to have, NULL or the secret. */
+/* How filters are to be opened; what a bly_spec is to have, NULL or the
+ * secret. */
 const bly_options *secret_options(void);
 const void        *secret_bytes(void);
 
@@ -72,8 +74,24 @@ bly_filter *filter_map(const char *path, int flags);
 int filter_check_output(const char *path, bool force,
                         const cli_operands *inputs, size_t first);
 
+/* The same for lines, which replace nothing but empty files without `force`;
+ * NULL and "-" are standard output. */
+int filter_check_lines(const char *path, bool force,
+                       const cli_operands *inputs);
+
+/* Of those that write lines there. */
+#define CLI_LINES_OPTIONS(settings)                                           \
+    { 'o', "output", "FILE", CLI_TEXT, offsetof(settings, output), false,     \
+      "Write the lines to FILE instead of standard output ('-'). It gets its "\
+      "name when it is complete, and cannot be one of the inputs." },         \
+    { 0, "force", NULL, CLI_FLAG, offsetof(settings, force), false,           \
+      "Let FILE be replaced if it is there already and not empty." }
+
 /* Save to the file, or to stdout where `path` is "-". CLI_OK or CLI_ERROR. */
 int filter_save(const bly_filter *filter, const char *path);
+
+/* The name of an output, for messages. */
+const char *filter_place(const char *path);
 
 /* Are these the first bytes of a filter? */
 bool filter_knows(const void *bytes, size_t n);
@@ -92,8 +110,13 @@ bool filter_kind_can(const char *kind, uint64_t ability);
 int filter_cannot(const bly_filter *filter, const char *path,
                   const char *lacks, uint64_t ability);
 
-/* Is there such a kind, whatever its options? CLI_GO or CLI_ERROR. */
+/* Is there such a kind, and does none of its options look like another one?
+ * Whether their values can be is left to bly_plan. CLI_GO or CLI_ERROR. */
 int filter_kind_check(const char *kind);
+
+/* Does the hash function, NULL for the default, look like no other one? What is
+ * like none is left to the library. CLI_GO or CLI_ERROR. */
+int filter_hash_check(const char *hash);
 
 /* What the header of an ordinary file says; false: there is none. */
 bool filter_peek(bly_header *header, const char *path);
@@ -120,10 +143,10 @@ bool filter_same(const char *a, const char *b);
 #define CLI_MEMORY_OPTION(settings, memory)                                   \
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(settings, memory), false,     \
       "Work in the file page by page, and collect keys in this much memory: "  \
-      "64M, 1G (K, M, G, T are powers of 1024), 24 bytes for each. For "      \
-      "kinds that consist of pages (buffered). A filter of more than half "   \
-      "the memory is always worked on so, with a fourth of the memory; but "  \
-      "never with more than four times its own size." }
+      "64M, 1G (K, M, G, T are powers of 1024; 4K or more), 24 bytes for "    \
+      "each. For kinds that consist of pages (buffered). A filter of more "   \
+      "than half the memory is always worked on so, with a fourth of the "    \
+      "memory; but never with more than four times its own size." }
 
 /* Is so much for --memory possible here? CLI_GO, CLI_ERROR. */
 int paged_memory_check(uint64_t memory);
@@ -250,6 +273,7 @@ typedef struct {
     uint64_t *hashes, *labels;  /* from malloc; labels if there are any    */
     size_t    n, room;
     cli_labels may;             /* what labels there may be, if any        */
+    bool      checks;           /* the labels are second hashes of the keys */
     const char     *kind;       /* what they are for, of which there is a  */
     const bly_spec *spec;       /* plan                                    */
 } cli_hashes;
@@ -264,6 +288,7 @@ int feed_hashes(cli_hashes *hashes, cli_lines *lines, size_t jobs,
 typedef struct {
     const char     *kind;
     const bly_spec *spec;
+    bool            estimated;  /* all keys are in the next one            */
     cli_estimate    different;
     uint64_t       *hashes;     /* of all keys, or NULL if there are many; from
                                    malloc, after an error too              */
@@ -287,6 +312,7 @@ typedef struct {
     const char *advice;         /* what to do when it is overfull */
     bool verbose, json;
     const cli_fed *others;      /* the keys of --without; NULL: none       */
+    const cli_estimate *different;      /* of the keys; NULL: not counted  */
     uint64_t ranks, sent;       /* of bloomery-mpi, and the bytes that they
                                    sent; 0 ranks: not to be told           */
 } cli_feed_report;

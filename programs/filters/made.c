@@ -41,14 +41,15 @@ void made_report(const bly_filter *filter, const char *output, bool verbose,
         made_json(&stat, output);
     if (verbose)
         report_note("%s: about %s keys, planned for %s: %s, %s, rate %s",
-                    output, report_spread(stat.distinct, stat.distinct_sd).text,
+                    filter_place(output),
+                    report_spread(stat.distinct, stat.distinct_sd).text,
                     report_count(stat.capacity).text, stat.kind,
                     report_bytes(stat.bytes).text,
                     report_percent(stat.rate).text);
     if (stat.planned_rate > 0 && stat.rate > 1.1 * stat.planned_rate)
-        report_note("warning: '%s' holds more keys than the %s it was planned "
-                    "for: its false-positive rate is %s, not %s: build its "
-                    "parts with -n for the keys of all", output,
+        report_note("warning: the result holds more keys than the %s it was "
+                    "planned for: its false-positive rate is %s, not %s: build "
+                    "its parts with -n for the keys of all",
                     report_count(stat.capacity).text,
                     report_percent(stat.rate).text,
                     report_percent(stat.planned_rate).text);

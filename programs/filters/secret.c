@@ -101,8 +101,8 @@ static void secret_warn(int fd, const char *path)
 
     if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode)
         && (about.st_mode & 077) != 0)
-        report_note("warning: others may read the secret in '%s': take that from "
-                    "them by 'chmod 600 %s'", path, path);
+        report_note("warning: others may read the secret in '%s': take that "
+                    "from them by 'chmod 600 %s'", path, path);
 }
 
 static int secret_refuse(const char *path)

@@ -20,6 +20,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A frame that zstd and lz4 skip, and that either may write. '?' is any byte,
+ * here one from 0x50 to 0x5f. */
+static const char codec_skipped[] = "?\x2a\x4d\x18";
+static const char codec_zstd_magic[] = "\x28\xb5\x2f\xfd";
+static const char codec_lz4_magic[] = "\x04\x22\x4d\x18";
+
 #if defined(BLY_DECOMPRESS)
 #include <bzlib.h>
 #include <lz4frame.h>
@@ -216,24 +222,73 @@ static void codec_lz4_close(void *state)
     LZ4F_freeDecompressionContext(state);
 }
 
+/* ==== zstd or lz4 ======================================================= */
+
+/* Who reads which frame is known when it begins. */
+typedef struct {
+    void *zstd, *lz4;
+    bool  within, by_lz4;       /* a frame; and whose it is               */
+} codec_frames;
+
+static void codec_frames_close(void *state)
+{
+    codec_frames *c = state;
+
+    codec_zstd_close(c->zstd);
+    codec_lz4_close(c->lz4);
+    free(c);
+}
+
+static void *codec_frames_open(void)
+{
+    codec_frames *c = calloc(1, sizeof *c);
+
+    if (c == NULL)
+        return NULL;
+    c->zstd = codec_zstd_open();
+    c->lz4 = codec_lz4_open();
+    if (c->zstd != NULL && c->lz4 != NULL)
+        return c;
+    codec_frames_close(c);
+    return NULL;
+}
+
+/* The first four bytes of a frame lie there together (codec_find has seen
+ * them). zstd skips what is to be skipped. */
+static codec_step codec_frames_step(void *state, codec_flow *f)
+{
+    codec_frames *c = state;
+    codec_step step;
+
+    if (!c->within)
+        c->by_lz4 = f->in_left > 0 && f->in[0] == codec_lz4_magic[0];
+    c->within = true;
+    step = c->by_lz4 ? codec_lz4(c->lz4, f) : codec_zstd(c->zstd, f);
+    if (step == CODEC_END)
+        c->within = false;
+    return step;
+}
+
 #define CODEC(name) codec_##name##_open, codec_##name, codec_##name##_close
+#define CODEC_FRAMES codec_frames_open, codec_frames_step, codec_frames_close
 #else
 #define CODEC(name) NULL, NULL, NULL
+#define CODEC_FRAMES NULL, NULL, NULL
 #endif
 #define CODEC_NONE NULL, NULL, NULL
 
 /* ==== The table ========================================================= */
 
-/* pzstd begins each frame with one that is to be skipped. What is not read is
- * known too. */
+/* pzstd begins each frame with one that is to be skipped: whose frames follow
+ * is seen behind it. What is not read is known too. */
 static const codec codec_all[] = {
     { "gzip", "gzip -dc", "\x1f\x8b", 2, CODEC(gzip) },
-    { "zstd", "zstd -dc", "\x28\xb5\x2f\xfd", 4, CODEC(zstd) },
-    { "zstd", "zstd -dc", "\x50\x2a\x4d\x18", 4, CODEC(zstd) },
+    { "zstd", "zstd -dc", codec_zstd_magic, 4, CODEC(zstd) },
+    { "zstd or lz4", "zstd -dc", codec_skipped, 4, CODEC_FRAMES },
     { "xz", "xz -dc", "\xfd" "7zXZ\0", 6, CODEC(xz) },
     { "bzip2", "bzip2 -dc", "BZh?1AY&SY", 10, CODEC(bzip2) },
     { "bzip2", "bzip2 -dc", "BZh?\x17\x72\x45\x38\x50\x90", 10, CODEC(bzip2) },
-    { "lz4", "lz4 -dc", "\x04\x22\x4d\x18", 4, CODEC(lz4) },
+    { "lz4", "lz4 -dc", codec_lz4_magic, 4, CODEC(lz4) },
     { "compress", "gzip -dc", "\x1f\x9d", 2, CODEC_NONE },
     { "lzip", "lzip -dc", "LZIP\1", 5, CODEC_NONE },
     { "zip", "unzip -p", "PK\3\4", 4, CODEC_NONE },
@@ -243,6 +298,8 @@ static const codec codec_all[] = {
 /* Are these the first bytes of this one's magic number? '?' is any byte. */
 static bool codec_begins(const codec *c, const unsigned char *bytes, size_t n)
 {
+    if (c->magic == codec_skipped && n > 0 && bytes[0] >> 4 != 5)
+        return false;
     for (size_t i = 0; i < n && i < c->length; i++)
         if (c->magic[i] != '?' && (unsigned char)c->magic[i] != bytes[i])
             return false;
@@ -264,18 +321,24 @@ const codec *codec_find(const unsigned char *bytes, size_t n, bool *more)
     return NULL;
 }
 
-/* Frames of zstd and lz4 that are to be skipped count for both. */
+/* Of zstd, of lz4, or of either? */
+static bool codec_framed(const codec *c)
+{
+    return c->magic == codec_zstd_magic || c->magic == codec_lz4_magic
+        || c->magic == codec_skipped;
+}
+
+/* Frames that are to be skipped stand among those of both. */
 bool codec_follows(const codec *c, const unsigned char *bytes, size_t n)
 {
-    static const codec skipped = { .magic = "?\x2a\x4d\x18", .length = 4 };
-    bool framed = strcmp(c->name, "zstd") == 0 || strcmp(c->name, "lz4") == 0;
     bool more;
     const codec *next = codec_find(bytes, n, &more);
 
-    if (next != NULL && strcmp(next->name, c->name) == 0)
-        return true;
-    return framed && n >= skipped.length && codec_begins(&skipped, bytes, n)
-        && bytes[0] >> 4 == 5;
+    if (next == NULL)
+        return false;
+    if (c->magic == codec_skipped || next->magic == codec_skipped)
+        return codec_framed(c) && codec_framed(next);
+    return strcmp(next->name, c->name) == 0;
 }
 
 int codec_number(const codec *c)

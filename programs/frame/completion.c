@@ -1,10 +1,10 @@
 /* completion.c - what a shell needs to complete the command line, written from
  * the tables of the subcommands, for bash, zsh and fish.
  *
- * Of an option's value, or an operand, called NAME the words are known where the
- * program has a command `names` (KIND: `kinds`), which begins a line with each;
- * COMMAND is a subcommand; anything else is left to the shell, which offers
- * files. Floor 8; includes frame.h only.
+ * Of an option's value, or an operand, called NAME the words are known where
+ * the program has a command `names` (KIND: `kinds`), which begins a line with
+ * each; COMMAND is a subcommand; anything else is left to the shell, which
+ * offers files. Floor 8; includes frame.h only.
  */
 #include "frame/frame.h"
 
@@ -275,7 +275,8 @@ static void completion_zsh(void)
     for (c = program->commands; *c != NULL; c++)
         completion_zsh_command(*c);
     output_text("    esac\n}\n\n"
-        "# The shell loads this file as the function itself, or it is sourced.\n"
+        "# The shell loads this file as the function itself, or it is "
+        "sourced.\n"
         "if [[ $funcstack[1] == _");
     completion_name();
     output_text(" ]]; then\n    _");

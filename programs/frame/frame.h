@@ -9,6 +9,7 @@
  * The files, from the bottom up:
  *
  *      report.c    errors, numbers for people, the clock
+ *      scratch.c   a file under another name until it is complete
  *      output.c    standard output through one buffer, no error lost
  *      numbers.c   ITEMS, RATE, SEED and SEPARATOR as people write them
  *      nearest.c   "did you mean?" for a name that there is not
@@ -106,6 +107,25 @@ void report_no_key(uint64_t lines);
 /* n / seconds; 0 where no time has passed. */
 double report_per_second(uint64_t n, double seconds);
 
+/* ==== scratch.c ========================================================= */
+
+/* A file that is to be, where a link leads, and the one beside it that it is
+ * until it is complete. */
+typedef struct {
+    char path[4096], work[4096 + 32];
+} cli_scratch;
+
+/* False: errno says why there can be none. */
+bool scratch_name(cli_scratch *s, const char *output);
+
+/* The working file has been made: let an interrupt take it away. */
+void scratch_watch(const cli_scratch *s);
+
+/* Give it its name, and the permissions of the old one; false: errno says why
+ * not. Or give it up. */
+bool scratch_keep(const cli_scratch *s);
+void scratch_drop(const cli_scratch *s);
+
 /* ==== output.c ========================================================== */
 
 /* Everything for stdout goes through these. False after the first error; what
@@ -129,6 +149,13 @@ int output_check_inputs(char *const *paths, size_t n);
  * not the end of the program with its work half done. */
 void output_start(void);
 
+/* From here to output_close everything goes to this file, which is then
+ * complete or, where `status` is CLI_ERROR, as it was; a device or a pipe is
+ * written straight. "-" and NULL are standard output. CLI_GO or CLI_ERROR; the
+ * status. */
+int output_open(const char *path);
+int output_close(int status);
+
 /* Flush and close; returns `status`, or CLI_ERROR where stdout failed. Where it
  * is a pipe without a reader the program dies of SIGPIPE, unless that was
  * ignored when it began. */
@@ -139,6 +166,7 @@ int output_finish(int status);
 /* Text -> value. NULL: fine; otherwise what is wrong with the text and how to
  * mend it, as the end of a sentence that begins with the text. */
 const char *numbers_items(const char *text, uint64_t *out);
+const char *numbers_number(const char *text, uint64_t *out);
 const char *numbers_rate(const char *text, double *out);
 const char *numbers_share(const char *text, double *out);
 const char *numbers_size(const char *text, uint64_t *out);
@@ -205,6 +233,7 @@ typedef enum {
     CLI_FLAG,                   /* bool                          */
     CLI_TEXT,                   /* const char *                  */
     CLI_ITEMS,                  /* uint64_t, at least 1          */
+    CLI_NUMBER,                 /* the same, where few are meant */
     CLI_RATE,                   /* double, between 0 and 1       */
     CLI_SHARE,                  /* double, 0 .. 1                */
     CLI_SIZE,                   /* uint64_t, bytes, at least 1   */
@@ -749,7 +778,7 @@ void inputs_end(cli_inputs *in, bool tell);
 /* ==== work.c ============================================================ */
 
 #define CLI_JOBS_OPTION(settings, jobs)                                       \
-    { 'j', "jobs", "N", CLI_ITEMS, offsetof(settings, jobs), false,           \
+    { 'j', "jobs", "N", CLI_NUMBER, offsetof(settings, jobs), false,           \
       "Work with N threads. Default: as many as there are processors." }
 
 /* One of the threads that work on lines. */

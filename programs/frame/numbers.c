@@ -124,6 +124,13 @@ const char *numbers_items(const char *text, uint64_t *out)
     return NULL;
 }
 
+/* Of threads, levels, differences: millions would be no good advice. */
+const char *numbers_number(const char *text, uint64_t *out)
+{
+    return numbers_items(text, out) == NULL ? NULL
+         : "is not a whole number of at least 1: give one such as 1, 2 or 8";
+}
+
 /* Bytes, as sort's -S has them: 512M is 512 * 2^20. */
 const char *numbers_size(const char *text, uint64_t *out)
 {
@@ -141,9 +148,11 @@ const char *numbers_size(const char *text, uint64_t *out)
         return "is not a size: give one such as 512M or 2G";
     memcpy(digits, text, length);
     digits[length] = '\0';
+    if (strspn(digits, "0") == length)
+        return "is no memory at all: give a size such as 512M or 2G";
     if (numbers_items(digits, &value) != NULL
         || value > UINT64_MAX >> 8 >> shift)
-        return "is too little or too much memory: give a size such as 512M or "
+        return "is more memory than there can be: give a size such as 512M or "
                "2G";
     *out = value << shift;
     return NULL;

@@ -150,6 +150,8 @@ static const char *options_store(const cli_option *option, const char *text,
         return NULL;
     case CLI_ITEMS:
         return numbers_items(text, place);
+    case CLI_NUMBER:
+        return numbers_number(text, place);
     case CLI_RATE:
         return numbers_rate(text, place);
     case CLI_SHARE:

@@ -9,6 +9,7 @@
 #include "frame/frame.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,9 +22,13 @@ enum { OUTPUT_BUFFER = 1 << 18 };
 static struct {
     char   buffer[OUTPUT_BUFFER];
     size_t used;
+    int    fd;
     int    error;               /* errno of the first failure, or 0 */
     bool   ignored;             /* SIGPIPE, when the program began  */
-} output_state;
+    const char *path;           /* of output_open, while it is open */
+    bool   straight;            /* which is no plain file           */
+    cli_scratch scratch;        /* where it is one                  */
+} output_state = { .fd = STDOUT_FILENO };
 
 void output_start(void)
 {
@@ -33,7 +38,7 @@ void output_start(void)
 static bool output_write(const char *data, size_t n)
 {
     while (n > 0 && output_state.error == 0) {
-        ssize_t wrote = write(STDOUT_FILENO, data, n);
+        ssize_t wrote = write(output_state.fd, data, n);
 
         if (wrote > 0) {
             data += wrote;
@@ -129,6 +134,78 @@ int output_check_inputs(char *const *paths, size_t n)
         if (output_is(paths[i]))
             return output_refuse_input(paths[i]);
     return CLI_GO;
+}
+
+/* ==== A file ============================================================ */
+
+static int output_unwritten(int error)
+{
+    const char *path = output_state.path;
+
+    return report_error("cannot write '%s': %s: %s", path, strerror(error),
+                        error == ENOENT ? "make the folder, or name another "
+                                          "place"
+                        : error == ENOSPC || error == EDQUOT || error == EFBIG
+                        ? "make room there, or name another place"
+                        : "see to that, or name another place");
+}
+
+int output_open(const char *path)
+{
+    struct stat about;
+    int fd;
+
+    if (path == NULL || strcmp(path, "-") == 0)
+        return CLI_GO;
+    output_state.path = path;
+    output_state.straight = stat(path, &about) == 0 && !S_ISREG(about.st_mode);
+    if (!output_state.straight && !scratch_name(&output_state.scratch, path))
+        return output_unwritten(errno);
+    fd = output_state.straight
+       ? open(path, O_WRONLY | O_CLOEXEC)
+       : open(output_state.scratch.work, O_WRONLY | O_CREAT | O_EXCL
+              | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return output_unwritten(errno);
+    if (!output_state.straight)
+        scratch_watch(&output_state.scratch);
+    output_state.fd = fd;
+    return CLI_GO;
+}
+
+/* All of it on the disk, under its name; else an errno. */
+static int output_complete(void)
+{
+    int fd = output_state.fd;
+    bool flushed = output_flush();
+    int error = output_state.error;
+
+    if (flushed && !output_state.straight && fsync(fd) < 0 && errno != EINVAL)
+        error = errno;
+    if (close(fd) < 0 && errno != EINTR && error == 0)
+        error = errno;
+    if (error == 0 && !output_state.straight
+        && !scratch_keep(&output_state.scratch))
+        error = errno;
+    return error;
+}
+
+int output_close(int status)
+{
+    int error = 0;
+
+    if (output_state.fd == STDOUT_FILENO)
+        return status;
+    if (status == CLI_ERROR && output_state.error == 0)
+        close(output_state.fd);
+    else
+        error = output_complete();
+    if ((status == CLI_ERROR || error != 0) && !output_state.straight)
+        scratch_drop(&output_state.scratch);
+    output_state.fd = STDOUT_FILENO;
+    output_state.used = 0;
+    output_state.error = 0;
+    return error == 0 ? status : output_unwritten(error);
 }
 
 /* Now that there is nothing left to clean up. Comes back if the signal is

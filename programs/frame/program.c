@@ -11,6 +11,21 @@
 #include <string.h>
 #include <unistd.h>
 
+static int program_no_shell(const char *name)
+{
+    cli_nearest nearest = nearest_to(name, strlen(name));
+
+    nearest_try(&nearest, "bash");
+    nearest_try(&nearest, "zsh");
+    nearest_try(&nearest, "fish");
+    if (nearest.name != NULL)
+        return report_error("there is no completion for '%s': did you mean "
+                            "'%s'? bash, zsh and fish have one", name,
+                            nearest.name);
+    return report_error("there is no completion for '%s': bash, zsh and fish "
+                        "have one", name);
+}
+
 static int program_help(const cli_command *self, int argc, char **argv);
 
 /* ==== The command `help` ================================================ */
@@ -106,8 +121,7 @@ static int program_help(const cli_command *self, int argc, char **argv)
             return options_wrong(self, "--completion is of all commands, and "
                                        "goes with nothing else");
         if (!completion_script(s.completion))
-            return report_error("there is no completion for '%s': bash, zsh "
-                                "and fish have one", s.completion);
+            return program_no_shell(s.completion);
         return CLI_OK;
     }
     if (names.count == 0) {

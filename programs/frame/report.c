@@ -112,6 +112,10 @@ static const char *report_advice(const char *path, int error)
 
     if (error == ENOENT)
         return "check the name";
+    if (error == EMFILE || error == ENFILE)
+        return "let more files be open (ulimit -n)";
+    if (error == EAGAIN)
+        return "let more threads run (ulimit -u), or end other programs";
     if (error != EACCES && error != EPERM)
         return "check the name and the permissions";
     if (stat(path, &about) < 0 && errno == EACCES)

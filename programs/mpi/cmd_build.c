@@ -114,7 +114,8 @@ static int build_plan(const build_job *job)
     bly_plan_t plan;
     bly_status status;
 
-    if (filter_kind_check(job->want->kind) != CLI_GO)
+    if (filter_kind_check(job->want->kind) != CLI_GO
+        || filter_hash_check(job->want->hash) != CLI_GO)
         return CLI_ERROR;
     status = bly_plan(&plan, job->want->kind, &job->spec);
     if (status < 0 && (job->spec.capacity > 0 || status != BLY_EPARAM))

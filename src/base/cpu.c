@@ -14,7 +14,8 @@ static cpu_level cpu_of_machine(void)
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2")
         || !__builtin_cpu_supports("fma"))
         return CPU_PORTABLE;
-    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw")
+    if (!__builtin_cpu_supports("avx512f")
+        || !__builtin_cpu_supports("avx512bw")
         || !__builtin_cpu_supports("avx512dq")
         || !__builtin_cpu_supports("avx512vl"))
         return CPU_AVX2;

@@ -19,9 +19,9 @@
  *      payload      ceil(m w / 8) bytes; cell i is the bits i w … i w + w-1,
  *                   its lowest bit first; bit j is bit (j mod 8) of byte j / 8
  *
- * The probes are those of tools/index.h's `power`: cell i is above 0 if and only
- * if `standard` has bit i set, for the same keys, m and k. With w = 1 they are
- * the same bytes. A forged cell above L reads as L.
+ * The probes are those of tools/index.h's `power`: cell i is above 0 if and
+ * only if `standard` has bit i set, for the same keys, m and k. With w = 1 they
+ * are the same bytes. A forged cell above L reads as L.
  *
  * CELLS are read and written by eight bytes that begin where the cell does, or,
  * near the end of the row or of a line, end there: so nothing past the row is

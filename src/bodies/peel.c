@@ -21,9 +21,9 @@ enum {
     PEEL_ATTEMPTS = 256                 /* as many as a byte can tell apart  */
 };
 
-/* Slots that `keys` keys of one shard need, so that nine attempts of ten come to
- * an end (four of five below a hundred keys). Both formulas are fits to trials
- * of this very slot function; tests/kinds/ hold the sizes they give. */
+/* Slots that `keys` keys of one shard need, so that nine attempts of ten come
+ * to an end (four of five below a hundred keys). Both formulas are fits to
+ * trials of this very slot function; tests/kinds/ hold the sizes they give. */
 static double peel_need_blocks(double keys, uint32_t arity)
 {
     double threshold = arity == 3 ? 1.2220 : 1.2950;

@@ -1,5 +1,5 @@
-/* rows.h - what kinds of plain bits, and those like them, say of themselves: the
- * maths of maths/shape.h in the structs of bloomery.h.
+/* rows.h - what kinds of plain bits, and those like them, say of themselves:
+ * the maths of maths/shape.h in the structs of bloomery.h.
  *
  * Floor 2.
  */

@@ -303,7 +303,8 @@ PLATFORM_INLINE void runs_block_up(const runs_view *v, uint8_t *block,
         keep = 0;
     }
     keep |= fixed;
-    image_set_u64(row, 8 * j, ((word & ~fixed) << v->r & ~keep) | (word & keep));
+    image_set_u64(row, 8 * j,
+                  ((word & ~fixed) << v->r & ~keep) | (word & keep));
 
     uint64_t ends = image_u64(block, RUNS_ENDS);
     uint64_t span = (UINT64_C(2) << high) - (UINT64_C(1) << low);

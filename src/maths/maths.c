@@ -119,7 +119,8 @@ double math_set_variance(double m, double t)
 {
     if (m <= 2)
         return m <= 1 || t == 0 ? 0 : pow(0.5, t - 1) * (1 - pow(0.5, t - 1));
-    double clear = t * log1p(-1 / m), pair = t * log1p(-1 / ((m - 1) * (m - 1)));
+    double clear = t * log1p(-1 / m);
+    double pair = t * log1p(-1 / ((m - 1) * (m - 1)));
     double q = exp(clear);
     double variance = m * m * q * q * expm1(pair)
                     - m * q * expm1(clear + pair);

@@ -25,7 +25,7 @@
  * One filter differs from another by its own loads and bits. With
  * s_i = E[(X/m)^2k]^lanes, the variance of a filter's own rate is
  *
- *      (sum w_i s_i - F^2 - (sum w_i i f_i^lanes - L F)^2 / V) / blocks      (2)
+ *      (sum w_i s_i - F^2 - (sum w_i i f_i^lanes - L F)^2 / V) / blocks     (2)
  *
  * L = n/blocks and V = L (1 - 1/blocks), mean and variance of a load; the last
  * term is what a fixed n takes away from the spread of independent loads, to

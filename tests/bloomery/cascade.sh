@@ -53,7 +53,7 @@ silent 'there may be no members'
 try query -c e.bly one
 out_is 'and none is found' 1 '0\n'
 try build -k cascade -p 1e-4 -o m.bly revoked
-refused 'members alone' 'give --without FILE, or take -k ribbon'
+refused 'members alone' 'give --without FILE or --within ALL, or take -k ribbon'
 check 'are not built' [ ! -e m.bly ]
 
 cat valid revoked >all
@@ -90,6 +90,76 @@ keeps 'the others cannot be the output' 'valid' valid \
     build -k cascade --without valid -o valid revoked
 keeps 'nothing can be added' "takes no more keys: .* 'add' are standard, " f.bly \
     add f.bly one
+
+# ---- of all keys there are ----------------------------------------------------
+try build -k cascade --within all -o w.bly revoked
+silent '--within'
+check '--within: the file that --without makes' cmp w.bly f.bly
+# shellcheck disable=SC2002
+cat all | try build -k cascade --within - -o p.bly revoked
+check '--within: from a pipe' cmp p.bly f.bly
+try build -k cascade --within valid --within all --within all -o p.bly thrice
+check '--within: several files, and repeats' cmp p.bly f.bly
+try build -k cascade --within all -j 1 -o p.bly revoked
+check '--within: with one thread' cmp p.bly f.bly
+try build -k cascade --within all -o p.bly all
+silent '--within: all may be members'
+try query -c p.bly all
+out_is '--within: and all are found then' 0 '40000\n'
+try build -k cascade --within all -o p.bly empty
+silent '--within: or none'
+try query -c p.bly all
+out_is '--within: and none is' 1 '0\n'
+try build --json -k cascade --within all -o p.bly revoked
+check '--within: JSON tells how many others there are' grep -q '"others": 39000' out
+for hash in xxh64 murmur3 fnv1a; do
+    try build -k cascade -H $hash --within all -o p.bly revoked
+    silent "--within: -H $hash"
+    try query -v -c p.bly all
+    out_is "--within: -H $hash: right for all" 0 '39000\n'
+done
+seq 1 1000 >numbers
+seq 1 10 1000 >tens
+printf '007\n1\n' | cat - numbers >padded
+try build -k cascade -H decimal --within padded -o p.bly tens
+silent '--within: decimal numbers, however they are written'
+try query -v -c p.bly numbers
+out_is '--within: decimal: right for all' 0 '900\n'
+# Of MurmurHash2 keys are known that have one hash whatever the seed is.
+printf 'key00000key00001\n' >twin
+printf '\153\145\274\026\225\112\210\241\153\145\274\026\225\112\210\242\n' |
+    cat - twin >twins
+try build --text -k cascade -H murmur2 --within twins -o p.bly twins
+silent '--within: two members of one hash'
+try build --text -k cascade --within twins -o p.bly twin
+silent '--within: keys whose hashes differ'
+keeps '--within: a member and another of one hash' \
+    'a member and another key share their hash: choose another' f.bly \
+    build --text -k cascade -H murmur2 --within twins -o f.bly twin
+keeps '--within: a member that is not in it' \
+    "the member '[0-9a-f]*' .line [0-9]* of 'revoked'. is not in .* --within, nor are 999 more: add" \
+    f.bly build -k cascade --within valid -o f.bly revoked
+# shellcheck disable=SC2002
+cat one | keeps '--within: of a pipe' 'a member is not in .*: add .*files instead' \
+    f.bly build -k cascade --within all -o f.bly
+keeps '--within: one of many' "the member 'newer' .line 1001 of 'news2'. is not in the list of --within: add" \
+    f.bly build -k cascade --within all -o f.bly news2
+keeps '--within and --without' '--within and --without exclude' f.bly \
+    build -k cascade --within all --without valid -o f.bly revoked
+keeps '--within and -l' '-l and --within exclude' f.bly \
+    build -k cascade -l 2 --within all -o f.bly revoked
+keeps '--within: a kind that cannot' 'ribbon cannot keep keys out: leave out --within' \
+    f.bly build -k ribbon --within all -o f.bly revoked
+keeps '--within: standard' 'cannot keep keys out: leave out --within' f.bly \
+    build -k standard --within all -o f.bly revoked
+keeps '--within: standard input twice' '--within wants .* twice' f.bly \
+    build -k cascade --within - --within - -o f.bly revoked <all
+keeps '--within: standard input for both' 'KEYS and --within both' f.bly \
+    build -k cascade --within - -o f.bly - <all
+keeps '--within: the list cannot be the output' "'all' is the output" all \
+    build -k cascade --within all -o all revoked
+keeps '--within: a missing file' nowhere f.bly \
+    build -k cascade --within nowhere -o f.bly revoked
 
 # ---- columns, and several files -----------------------------------------------
 sed 's/^/x,/' revoked >revoked.csv

@@ -125,6 +125,36 @@ format xz xz -0c
 format bzip2 bzip2 -c
 format lz4 lz4 -qc
 
+# Frames that are to be skipped may begin a file of either kind.
+for format in zstd lz4; do
+    if ! command -v $format >/dev/null; then
+        skip "$format behind what is to be skipped" "there is no $format"
+        continue
+    fi
+    $format -qc <keys >one
+    for first in '\0120' '\0132' '\0137'; do
+        printf '%b\052\115\030\003\0\0\0abc' "$first" >frame
+        cat frame frame one frame one frame >framed
+        try query -c k.bly framed
+        out_is "$format: frames $first that are to be skipped" 0 "$((2 * n))\n"
+    done
+    { cat frame one; echo garbage; } >framed
+    keeps "$format: garbage behind them" "'framed' is damaged: behind" \
+        of.bly build -o of.bly framed
+    head -c 5000 framed >cut
+    keeps "$format: cut behind them" "'cut' is damaged: .* too early" \
+        of.bly build -o of.bly cut
+done
+printf 'a*M\030\003\0\0\0abc\n' >near
+try dedup --text near
+check 'bytes that are nearly such a frame' cmp -s out near
+
+# What decompresses needs a pipe.
+# shellcheck disable=SC3045
+(ulimit -n 4 && exec "$BLOOMERY" dedup keys.gz) >out 2>err
+echo $? >status
+refused 'too many open files' "cannot read 'keys.gz': .*ulimit -n"
+
 mkfifo pipe
 cat keys.gz >pipe &
 try query -c k.bly pipe
@@ -158,13 +188,12 @@ printf 'B' >b
 try dedup b
 out_is 'and text that ends where it might' 0 'B\n'
 
-# A reader that stops early ends, though its writer does not. (With more threads
-# another one may wait for more lines, as of any pipe.)
+# A reader that stops early ends, though its writer does not.
 if command -v timeout >/dev/null; then
     mkfifo slow
     (gzip -c keys; exec sleep 100) >slow &
     writer=$!
-    timeout 60 "$BLOOMERY" query -q -j 1 k.bly slow
+    timeout 60 "$BLOOMERY" query -q -j 4 k.bly slow
     echo $? >status
     : >out
     : >err

@@ -267,6 +267,18 @@ for memory in 1M 128M; do
     awk 'NR == FNR { n[$0]++; next } n[$0] == 1' many many-once >want
     check "-u -M $memory" cmp out want
 done
+# Some keys that each take more than the memory, among others in all parts.
+for letter in a b c d; do
+    head -c 400000 /dev/zero | tr '\0' $letter
+    echo
+done >giants
+cat giants many giants >mixed
+first mixed >want
+try dedup -c -M 1M mixed
+cut -f 2- out >lines-out
+check '-c -M: keys larger than their share of the memory' cmp lines-out want
+check '-c -M: and they are counted' [ "$(grep -c '^2.aaaa' out)" = 1 ]
+
 try dedup -cd few
 out_is '-cd' 0 '3\tant\n2\tbee\n'
 try dedup -cu few
@@ -324,6 +336,12 @@ for size in '' 0 10K 1 -5M 12X M 1.5M 99999999999T; do
     try dedup -x -M "$size" few
     refused "--memory '$size'" 'SIZE|--memory'
 done
+try dedup -M 0 few
+refused '-M 0' "'0' is no memory at all: give"
+try dedup -M 1023K few
+refused '-M 1023K' 'too little to work in: give 1M or more$'
+try dedup -M 99999999T few
+refused '-M 99999999T' 'more memory than there can be: give'
 (
     TMPDIR=/nowhere/at/all
     export TMPDIR
@@ -338,9 +356,10 @@ done
     cat large | try dedup -M 1M
     : >out
     refused 'no folder for what does not fit of a pipe' \
-        "in '/nowhere/at/all': .*: set TMPDIR"
+        "in '/nowhere/at/all': .*: set TMPDIR .*, or give more --memory"
     try dedup -x -M 1M large
-    refused '--exact: no folder for what does not fit' "set TMPDIR"
+    refused '--exact: no folder for what does not fit' \
+        'set TMPDIR .*, or give more --memory'
     try dedup -x few
     out_is '--exact: what fits needs no folder' 0 'ant\nbee\ncat\n'
 )
@@ -351,13 +370,13 @@ done
     # shellcheck disable=SC2002
     cat large | try dedup -c
     refused '-c: a full disk, of the copy of a pipe' \
-        'cannot write a temporary file .*: .*: set TMPDIR'
+        'cannot write a temporary file .*: .*: set TMPDIR .* with room$'
     # shellcheck disable=SC2002
     cat large | "$BLOOMERY" dedup -M 1M 2>err >/dev/null
     echo $? >status
     : >out
     refused 'a full disk, of what does not fit of a pipe' \
-        'cannot write a temporary file .*: .*: set TMPDIR'
+        'cannot write a temporary file .*: .*: set TMPDIR .*, or give more'
     try dedup -x -M 1M large
     refused '--exact: a full disk' \
         'cannot write a temporary file .*: .*: set TMPDIR'

@@ -16,6 +16,8 @@ once='standard partitioned blocked split compaction floom scalable compressed
 each='counting variable dleft deletable quotient approximator spatial invertible
       stable twin aging layered attenuated'
 
+printf 'ant\n' >ant
+
 # ---- repeats ----------------------------------------------------------------
 lines=$(work 2000000 200000)
 awk -v n="$lines" 'BEGIN {
@@ -46,6 +48,13 @@ done
 try build -v -o x.bly many
 check '-v tells what came, what is different, and the plan' grep -Eq \
     '^bloomery build: [0-9,]* keys were counted, of which about [0-9,]* are different: planned for [0-9,]*$' err
+try build --json -o x.bly many
+check '--json tells how many are different' awk -v n="$keys" '
+    /"different"/ { about = $2 + 0 }
+    END { exit !(about > n * 0.95 && about < n * 1.05) }' out
+try build --json -n 10 -o x.bly ant
+check '--json: not where nothing was counted' \
+    sh -c 'grep -q capacity out && ! grep -q different out'
 for kind in $each; do
     check "$kind: planned for all lines" \
         [ "$(capacity -k $kind many)" = "$lines" ]
@@ -53,6 +62,23 @@ done
 head -n 100 first | cat - first >again
 check 'cuckoo, which has a place for each copy: planned for all lines' \
     [ "$(capacity -k cuckoo again)" = $((keys + 100)) ]
+for times in 2 3 4; do
+    i=0
+    while [ $((i += 1)) -le $times ]; do
+        cat first
+    done >again
+    try build -k cuckoo -o c.bly again
+    silent "cuckoo: a plan that has room for keys that come $times times"
+    try count c.bly first
+    check "cuckoo: all of them, $times times at least" \
+        awk -v n=$times '$1 < n { bad = 1 } END { exit bad || NR == 0 }' out
+done
+cat again again again >often
+keeps 'cuckoo: keys that come too often' \
+    'too often for kind cuckoo.*bloomery dedup.*-k quotient' c.bly \
+    build -k cuckoo -o c.bly often
+try build -k quotient -o c.bly often
+silent 'which quotient counts'
 for jobs in 1 2 5; do
     try build -j $jobs -o jobs$jobs.bly many
 done
@@ -66,7 +92,6 @@ awk '{ print NR "," $0 }' many >table
 check 'a column' [ "$(capacity -f 2 -t , table)" = "$(capacity many)" ]
 
 # ---- numbers that are hard to tell ------------------------------------------
-printf 'ant\n' >ant
 check 'one line' [ "$(capacity ant)" = 1 ]
 printf 'ant\nbee\n' >two
 check 'two lines' [ "$(capacity two)" = 2 ]

@@ -53,6 +53,10 @@ for byte in '' ab '\q' '\x1' '\xgg'; do
 done
 bad_build 'field 0' "-f '0' has a column 0: the first" -f 0 keys
 bad_build 'a long option by its name' "--items '0' is too few: give" --items 0 keys
+for number in 0 -1 x 1.5 99999999999999999999; do
+    bad_build "-j $number" "-j '$number' is not .*: give one such as 1, 2" \
+        -j "$number" keys
+done
 bad_build '-t without -f' 'give -f' -t , keys
 
 # ---- build: what is read ----------------------------------------------------
@@ -278,6 +282,38 @@ for command in 'kinds' 'plan -n 9 -k' 'build -o x.bly -k' 'dedup -a -k'; do
     refused "$command: a kind near to one" \
         "no kind 'blokced': did you mean 'blocked'\?"
 done
+for option in standard:indx=power:index standard:k=5,kk=5:k; do
+    kind=${option%:*}
+    try plan -n 9 -k "$kind"
+    refused "an option near to one: $kind" \
+        "no option '[a-z]*': did you mean '${option##*:}'\?"
+done
+for value in standard:index=trible:triple scalable:of=blokced,growth=3:blocked \
+    cuckoo:sorted=yess:yes; do
+    kind=${value%:*}
+    try plan -n 9 -k "$kind"
+    refused "a value near to one: $kind" \
+        "is not possible: did you mean '${value##*:}'\?"
+done
+for kind in standard:nothing=5 standard:k=99 standard:index=7 variable:l=3; do
+    try plan -n 9 -k "$kind"
+    refused "one that is near to none: $kind" 'it has m, k|not possible: [a-z]* is '
+done
+# The library tells all hash functions there are.
+try plan -n 9 -k standard -H nothing
+refused 'a hash function near to none' ': choose .*decimal$'
+# shellcheck disable=SC2013  # words are what is wanted
+for hash in $(sed 's/.*choose//; s/,//g; s/ or / /' err); do
+    try plan -n 9 -k standard -H "${hash}x"
+    refused "a hash function near to $hash" \
+        "no hash function '${hash}x': did you mean '$hash'\?"
+done
+keeps 'build: a hash function near to one' "did you mean 'xxh3'" f.bly \
+    build -H xhx3 -o f.bly keys
+try help --completion zhs
+refused 'a shell near to one' "completion for 'zhs': did you mean 'zsh'\? bash, "
+try help --completion powershell
+refused 'a shell near to none' 'bash, zsh and fish have one$'
 try kinds standard blocked
 refused 'kinds of two' 'one KIND'
 try kinds --json --markdown

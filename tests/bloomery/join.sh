@@ -186,7 +186,8 @@ refused 'a damaged pipe is named' 'standard input is damaged'
     cat list | try join lines -
     refused 'no folder for the copy of a pipe' 'set TMPDIR'
     try join -M 1M many half
-    refused 'no folder for what does not fit' 'set TMPDIR'
+    refused 'no folder for what does not fit' \
+        'set TMPDIR .*, or give more --memory'
     try join lines list
     out_is 'what fits needs no folder' 0 'bee\nbee\ndog\n'
 )
@@ -199,14 +200,25 @@ else
     skip 'a full disk for the output' 'no /dev/full'
 fi
 
-# LINES grows between the passes: the output is a pipe that is not read on
-# before that, while the last pass stands still.
+# LINES grows, or is changed, between the passes: the output is a pipe that is
+# not read on before that, while the last pass stands still.
 cp lines-crowd moving
 mkfifo held
+"$BLOOMERY" join -M 1M moving crowd >want
+{ "$BLOOMERY" join -M 1M moving crowd >held 2>err; echo $? >status; } &
+exec 4<held
+read -r line <&4
+cat half >>moving
+{ printf '%s\n' "$line"; cat <&4; } >out
+exec 4<&-
+wait
+check 'in parts: lines that grow are read up to where they ended' \
+    sh -c 'cmp out want && [ "$(cat status)" = 0 ] && [ ! -s err ]'
+cp lines-crowd moving
 { "$BLOOMERY" join -M 1M moving crowd >held 2>err; echo $? >status; } &
 exec 4<held
 read -r _ <&4
-cat half >>moving
+printf X | dd of=moving bs=1 conv=notrunc 2>/dev/null
 cat <&4 >/dev/null
 exec 4<&-
 wait

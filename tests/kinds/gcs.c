@@ -350,7 +350,8 @@ static void test_lies(void **state)
     enum { N = 3000 };
     uint64_t *hashes = gcs_keys(8, N);
     static const double rates[] = { 0.5, 0.01, 1e-5, 1e-15, 5e-4 };
-    for (unsigned round = 0; round < 80; round += (unsigned)test_work(1, 1, 4)) {
+    for (unsigned round = 0; round < 80;
+         round += (unsigned)test_work(1, 1, 4)) {
         bly_filter *filter = gcs_random("gcs", rates[round % 5], N);
         size_t bytes;
         const void *good = bly_image(filter, &bytes);

@@ -1,4 +1,5 @@
-/* aging.c - the keys of late: a ring of filters, of which the oldest is cleared.
+/* aging.c - the keys of late: a ring of filters, of which the oldest is
+ * cleared.
  *
  * WHAT IT IS
  *
@@ -72,8 +73,8 @@
  * which is what is asked, p = 1 - (1-f)^(1/g), and bly_plan's `rate`. It is
  * reached just before each rotation, once the ring is full; right after
  * `capacity` different keys, when the last generation is still empty, it is
- * 1 - (1-p)^(g-1). Over time, with p(t) the rate of a generation filled to share
- * t, the mean is
+ * 1 - (1-p)^(g-1). Over time, with p(t) the rate of a generation filled to
+ * share t, the mean is
  *
  *      1 - (1-p)^(g-1) (1 - mean of p(t) over t in 0 .. 1)               (4)
  *

@@ -73,8 +73,9 @@
  * The rates of one row of m = 512 bits and k = 4 show how a level is worth
  * less the more it holds: 10 keys 0.003 %, 20 0.04 %, 50 1.1 %, 100 8.6 %,
  * 200 39 %. Above a fill of 0.7 a level matches nearly anything: read such an
- * answer as "not known". bly_list_labels tells (1), (2) and of how large a share
- * of all bits those set in a level are: D times that is the level's own fill.
+ * answer as "not known". bly_list_labels tells (1), (2) and of how large a
+ * share of all bits those set in a level are: D times that is the level's own
+ * fill.
  *
  * Different keys are told from the bits set in any level: for all kinds of bits
  * their number goes with L = -ln(1 - fill), so that with L_1, n_1 of the

@@ -89,7 +89,8 @@ static const kind_option partitioned_options[] = {
         .least = 1, .most = PARTITIONED_SLICE_MAX, .standard = KIND_CHOOSE,
     },
     [PARTITIONED_OPTION_K] = {
-        .name = "k", .help = "probes: slices, in each of which a key sets a bit",
+        .name = "k",
+        .help = "probes: slices, in each of which a key sets a bit",
         .least = 1, .most = PARTITIONED_K_MAX, .standard = KIND_CHOOSE,
     },
     { .name = NULL },

@@ -629,7 +629,8 @@ static size_t ribbon_contains_some(ribbon_pass *p, const ribbon_shape *g,
     size_t done = 0;
     if (g->buckets[0] == 0)
         done = ribbon_no_layers(p, g);
-    for (size_t i = 0; i < RIBBON_LAYERS && g->buckets[i] > 0 && p->n > 0; i++) {
+    for (size_t i = 0; i < RIBBON_LAYERS && g->buckets[i] > 0 && p->n > 0;
+         i++) {
         p->first = i == 0;
         p->layer = ribbon_layer_at(g, at, g->buckets[i]);
         p->add = i == 0 ? g->seed * HASH_STEP : HASH_STEP;

@@ -89,7 +89,8 @@ PLATFORM_INLINE uint64_t ribbon_code_bytes(const ribbon_shape *g,
     return g->form == RIBBON_BUMPED ? ((uint64_t)buckets + 3) / 4 : 0;
 }
 
-static inline uint64_t ribbon_layer_bytes(const ribbon_shape *g, uint32_t buckets)
+static inline uint64_t ribbon_layer_bytes(const ribbon_shape *g,
+                                          uint32_t buckets)
 {
     return ribbon_tiles(buckets) * 4 * g->bits + ribbon_code_bytes(g, buckets);
 }

@@ -145,8 +145,8 @@
  * rate: from 0.4 % down it is smaller than a `standard` filter, sorted from
  * 1 %.
  * It says BLY_EFULL a little beyond its capacity, and two of them cannot be
- * united or compared: `quotient`, whose fingerprints are in order, can. `sorted`
- * is for where memory is dearer than time.
+ * united or compared: `quotient`, whose fingerprints are in order, can.
+ * `sorted` is for where memory is dearer than time.
  *
  * PAPERS
  *
