@@ -146,8 +146,9 @@ bly_key keys_value(const cli_how *how, const cli_chunk *c, bly_key column)
 
 /* What is wanted of each line of a batch. */
 typedef struct {
-    cli_how          how;
+    const cli_how   *how;
     const cli_chunk *chunk;
+    bool             plain;     /* columns end at the next separator        */
     const uint64_t  *numbers;   /* of the columns                           */
     uint64_t         label;
     size_t           n;
@@ -174,10 +175,12 @@ static bly_key keys_find(const keys_job *job, uint64_t wanted, bly_key line)
     const unsigned char *at = line.data, *end = at + line.length;
     bly_key column = keys_nothing;
 
+    if (job->plain)
+        return keys_column(job->how->separator, wanted, line);
     for (uint64_t i = 0; i < wanted; i++) {
         if (at == NULL)
             return keys_nothing;
-        column = keys_cut_next(&job->how, &at, end);
+        column = keys_cut_next(job->how, &at, end);
         if (column.data == NULL)
             return keys_nothing;
     }
@@ -196,7 +199,7 @@ static bool keys_find_all(const keys_job *job, bly_key line, bly_key *columns)
 
         if (at == NULL)
             return false;
-        column = keys_cut_next(&job->how, &at, end);
+        column = keys_cut_next(job->how, &at, end);
         if (column.data == NULL)
             return false;
         if (number == job->numbers[job->order[found]])
@@ -236,8 +239,8 @@ static bly_key keys_join(const keys_job *job, bly_key line)
         return keys_nothing;
     for (size_t i = 0; i < job->n; i++) {
         if (i > 0)
-            *to++ = job->how.blanks ? ' ' : (unsigned char)job->how.separator;
-        to += keys_put(&job->how, to, columns[i]);
+            *to++ = job->how->blanks ? ' ' : (unsigned char)job->how->separator;
+        to += keys_put(job->how, to, columns[i]);
     }
     return (bly_key){ begin, (size_t)(to - begin) };
 }
@@ -252,14 +255,14 @@ static bly_key keys_columns(const keys_job *job, bly_key line, bly_key *label)
         *label = keys_find(job, job->label, line);
         if (label->data == NULL)
             return keys_nothing;
-        *label = keys_value(&job->how, job->chunk, *label);
+        *label = keys_value(job->how, job->chunk, *label);
     }
     if (job->n == 0)
         return keys_beside(*label, line);
     if (job->n > 1)
         return keys_join(job, line);
     key = keys_find(job, job->numbers[0], line);
-    return key.data != NULL ? keys_value(&job->how, job->chunk, key) : key;
+    return key.data != NULL ? keys_value(job->how, job->chunk, key) : key;
 }
 
 /* ==== Changes =========================================================== */
@@ -298,9 +301,9 @@ KEYS_INLINE bly_key keys_whole(bly_key line)
 
 static bly_key keys_rewrite(const keys_job *job, bly_key key)
 {
-    if (job->how.trim && key.data != NULL)
+    if (job->how->trim && key.data != NULL)
         key = keys_trim(key);
-    if (job->how.fold && key.data != NULL)
+    if (job->how->fold && key.data != NULL)
         key = keys_fold(job->chunk, key);
     return key;
 }
@@ -308,7 +311,7 @@ static bly_key keys_rewrite(const keys_job *job, bly_key key)
 /* Key and label of a line, with all that options ask for. */
 static bly_key keys_change(const keys_job *job, bly_key key, bly_key *label)
 {
-    if (job->how.crlf || job->how.csv)
+    if (job->how->crlf || job->how->csv)
         key = keys_whole(key);
     if (job->n > 0 || job->label != 0)
         key = keys_columns(job, key, label);
@@ -319,7 +322,7 @@ static bly_key keys_change(const keys_job *job, bly_key key, bly_key *label)
 static bly_key keys_member(const keys_job *job, bly_key line)
 {
     bly_key key = keys_nothing;
-    cli_member found = members_key(line.data, line.length, job->how.member,
+    cli_member found = members_key(line.data, line.length, job->how->member,
                                    keys_place(job->chunk, line.data), &key);
 
     if (found == CLI_NO_OBJECT)
@@ -333,8 +336,9 @@ static void keys_begin(keys_job *job, const cli_lines *l, const cli_chunk *c)
 {
     bool named = l->how.field.named || l->how.label.named;
 
-    job->how = l->how;
+    job->how = &l->how;
     job->chunk = c;
+    job->plain = !l->how.blanks && !c->quoted;
     job->n = l->how.field.n;
     job->numbers = named ? c->field : l->how.field.numbers;
     job->label = named ? c->label : l->how.label.numbers[0];
@@ -352,9 +356,9 @@ static void keys_begin(keys_job *job, const cli_lines *l, const cli_chunk *c)
 static void keys_make_columns(const keys_job *job, bly_key *keys, size_t n)
 {
     uint64_t column = job->numbers[0];
-    int separator = job->how.separator;
+    int separator = job->how->separator;
 
-    if (job->how.csv)
+    if (job->how->csv)
         for (size_t i = 0; i < n; i++)
             keys[i] = keys_column(separator, column, keys_whole(keys[i]));
     else

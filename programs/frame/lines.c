@@ -86,6 +86,9 @@ static int lines_columns_check(const cli_command *command, const cli_how *how)
 
 int lines_how_check(const cli_command *command, const cli_how *how)
 {
+    if (how->member != NULL && how->separator >= 0)
+        return options_wrong(command, "--json-field says what the key is: it "
+                                      "excludes -t");
     if (how->crlf && how->null)
         return options_wrong(command, "--crlf is about lines that end with a "
                                       "newline: it excludes -0");
@@ -613,6 +616,9 @@ static bool lines_open_file(cli_lines *l)
 
     l->path = l->names != NULL ? l->names[l->next] : path;
     l->next++;
+    l->headed = !l->how.header;
+    l->before = 0;
+    records_begin(&l->records, l->how.separator);
     if (l->how.given.data != NULL) {
         l->fd = STDIN_FILENO;           /* is neither read nor closed */
         l->begun = true;
@@ -622,9 +628,6 @@ static bool lines_open_file(cli_lines *l)
     l->fd = lines_is_stdin(path) ? STDIN_FILENO
                                  : open(path, O_RDONLY | O_CLOEXEC);
     l->begun = l->how.copy;
-    l->headed = !l->how.header;
-    l->before = 0;
-    records_begin(&l->records, l->how.separator);
     l->left = lines_left(l, l->next - 1);
     if (l->fd >= 0)
         lines_widen_pipe(l->fd);

@@ -151,7 +151,8 @@ check 'bytes that are nearly such a frame' cmp -s out near
 
 # What decompresses needs a pipe.
 # shellcheck disable=SC3045
-(ulimit -n 4 && exec "$BLOOMERY" dedup keys.gz) >out 2>err
+(exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
+    ulimit -n 4 && exec "$BLOOMERY" dedup keys.gz) >out 2>err
 echo $? >status
 refused 'too many open files' "cannot read 'keys.gz': .*ulimit -n"
 
