@@ -522,7 +522,7 @@ const cli_command cmd_build = {
         "others there are, those of FILE: it finds all keys and none of the "
         "others. What it says of a key in neither means nothing. Kind cascade "
         "is made for that, and must have it.\n\n"
-        "A line without the column of -f or -l has no key and is skipped; "
+        "A line without a column of -f or -l has no key and is skipped; "
         "their number is reported. An empty line is a key, the empty one. If "
         "there is no line at all the filter is empty: it finds no key.",
     .options = build_options,

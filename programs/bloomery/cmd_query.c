@@ -105,7 +105,7 @@ const cli_command cmd_query = {
         "are, like grep. No key that was added is missed; of the others a "
         "small share, the filter's false-positive rate, is printed too. With "
         "-v the lines are printed whose key is certainly not there.\n\n"
-        "A line without the column of -f has no key: it is not there, and -v "
+        "A line without a column of -f has no key: it is not there, and -v "
         "prints it. A file of KEYS that cannot be read is reported, and the "
         "others are still asked.\n\n"
         CLI_VERIFY_TEXT " A filter that is asked page by page is verified "
