@@ -603,7 +603,7 @@ const cli_command cmd_build = {
         "of the filter's; all of these must be in ALL. Kind cascade is made "
         "for that, and must have one of the two. The hashes of all keys are "
         "held, in 16 bytes each.\n\n"
-        "A line without the column of -f or -l has no key and is skipped; "
+        "A line without a column of -f or -l has no key and is skipped; "
         "their number is reported. An empty line is a key, the empty one. If "
         "there is no line at all the filter is empty: it finds no key.",
     .options = build_options,

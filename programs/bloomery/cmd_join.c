@@ -26,7 +26,8 @@ static const cli_option join_options[] = {
     { 'F', "list-field", "LIST", CLI_COLUMNS,
       offsetof(join_settings, list_field), false,
       "The keys of LIST are these columns of it. Without it each whole line "
-      "of LIST is a key, whatever -f or --json-field says of LINES. A name in it implies a "
+      "of LIST is a key, whatever -f or --json-field says of LINES, and of "
+      "CSV with its quotes, which -F 1 takes away. A name in it implies a "
       "header of LIST, as one in -f does of LINES; --header is about both." },
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(join_settings, memory), false,
       "How much memory to use, beside some mebibytes for each thread: 512M, "

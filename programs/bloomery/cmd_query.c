@@ -174,7 +174,7 @@ const cli_command cmd_query = {
         "before more input is waited for, so that a program can keep 'bloomery "
         "query --mark' at its side, write a line to it and read the answer, as "
         "often as it likes.\n\n"
-        "A line without the column of -f has no key: it is not there, and -v "
+        "A line without a column of -f has no key: it is not there, and -v "
         "prints it. A file of KEYS that cannot be read is reported, and the "
         "others are still asked.\n\n"
         CLI_VERIFY_TEXT " A filter that is asked page by page is verified "

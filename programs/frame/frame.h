@@ -563,8 +563,8 @@ typedef struct {
 } cli_lines;
 
 /* Some whole lines of one file, or why it could not be read. Where keys are not
- * found in lines as they are, the block has its capacity twice: such keys lie in
- * the second half, as far from its start as what they are made of from the
+ * found in lines as they are, the block has its capacity twice: such keys lie
+ * in the second half, as far from its start as what they are made of from the
  * block's, and are never longer. */
 typedef struct {
     unsigned char *block;

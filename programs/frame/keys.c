@@ -9,9 +9,9 @@
  * which they are listed. In CSV a column of it is in quotes if it holds a
  * separator or a newline or begins with a quote, whether the file has it in
  * quotes or not: so equal columns make equal keys, and others never do. Such a
- * key is no longer than the line that the columns are from, for only a column in
- * quotes can hold these. (A CR is left bare: outside of quotes it may stand too,
- * and quotes around it would make the key longer than its line.) Floor 8;
+ * key is no longer than the line that the columns are from, for only a column
+ * in quotes can hold these. (A CR is left bare: outside of quotes it may stand
+ * too, and quotes around it would make the key longer than its line.) Floor 8;
  * includes frame.h only.
  */
 #include "frame/frame.h"

@@ -57,8 +57,8 @@ int lines_member_check(const cli_command *command, const cli_how *how)
     return members_open() ? CLI_GO : CLI_ERROR;
 }
 
-/* Are the ways to cut lines into columns that were given one way, and in need of
- * no other option? */
+/* Do the options that say how lines are cut into columns fit each other? CLI_GO
+ * or CLI_ERROR. */
 static int lines_columns_check(const cli_command *command, const cli_how *how)
 {
     bool chosen = how->field.n > 0 || how->label.n > 0;
@@ -315,7 +315,7 @@ int lines_refuse_chunk(const cli_chunk *c)
          ? report_error("%s", c->why) : lines_refuse(c->path, c->error);
 }
 
-/* Keep what is wrong until it is the chunk's turn; what to have for its error. */
+/* Keep what is wrong until it is the chunk's turn; its error. */
 static int lines_tell(cli_chunk *c, const char *format, ...)
     CLI_PRINTF(2, 3);
 

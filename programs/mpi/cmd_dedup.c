@@ -485,9 +485,9 @@ const cli_command cmd_dedup = {
         "another hash. When another round would cost more than it saves, the "
         "keys that are left are sent to one rank each and compared byte by "
         "byte.\n\n"
-        "With -f lines are compared by one column, and the first line with a "
-        "column is printed whole. A line without the column counts as "
-        "different from all others. A last line without newline gets one.\n\n"
+        "With -f lines are compared by columns, and the first line with them "
+        "is printed whole. A line that lacks one counts as different from all "
+        "others. A last line without newline gets one.\n\n"
         "The files are read three times and must not change until the end. "
         "One that cannot be read ends the job before anything is printed.",
     .options = dedup_options,

@@ -470,7 +470,7 @@ const cli_command cmd_query = {
         "tells), such as blocked, each rank uses a part, and gets the hashes "
         "of the keys that fall into it: so the filter may be as large as the "
         "memory of all machines together. Of others each rank uses all.\n\n"
-        "A line without the column of -f has no key: it is not there, and -v "
+        "A line without a column of -f has no key: it is not there, and -v "
         "prints it. A file that cannot be read by any one rank ends the "
         "job.\n\n"
         CLI_VERIFY_TEXT " A larger one is verified by rank 0 alone, and by the "

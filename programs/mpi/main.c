@@ -26,7 +26,8 @@ static const cli_program main_program = {
         "What 'bloomery' does, for more keys than one machine can hold: by "
         "many processes (ranks) of an MPI job, which divide the lines of the "
         "files among them. Start it with mpirun; every machine must see the "
-        "same files. Output and messages are those of rank 0.",
+        "same files. Output and messages are those of rank 0. A rank reads a "
+        "part of a file, so that --csv and --header are refused.",
     .first =
         "  mpirun -n 4 bloomery-mpi build -n 1G -o all.bly *.txt\n"
         "  mpirun -n 4 bloomery-mpi dedup *.txt > unique\n",

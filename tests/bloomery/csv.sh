@@ -133,7 +133,7 @@ awk -v n="$(work 120000 60000)" 'function column(value, quoted) {
 }
 BEGIN {
     srand(17)
-    split("a|b| |\"|,|\n|\r\n|\"\"|word|,\n|another longer word|\"\n", part, "|")
+    split("a|b| |\"|,|\n|\r\n|\"\"|word|,\n|a longer word|\"\n", part, "|")
     for (i = 1; i <= n; i++) {
         value = "k" int(rand() * n / 2)
         quoted = rand() < 0.5
