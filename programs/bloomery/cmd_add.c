@@ -8,6 +8,7 @@ static const cli_example add_examples[] = {
     { "bloomery add words.bly new-words.txt", "Add the words of a file." },
     { "tail -n 1000 log | bloomery add -f 1 -t ' ' seen.bly",
       "Add the first column of lines from a pipe." },
+    { "bloomery add seen.bly --key apple", "Add one key." },
     { NULL, NULL }
 };
 

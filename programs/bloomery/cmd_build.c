@@ -67,6 +67,8 @@ static const cli_example build_examples[] = {
     { "bloomery build -k spatial:areas=3 -l 1 -o zones.bly cells.tsv",
       "Lines such as '2 TAB 48.85,2.35': in which of three areas a cell of "
       "the map is." },
+    { "find . -name '*.txt' -print0 | bloomery build --files0-from - -o f.bly",
+      "The lines of many files." },
     { "bloomery build -k cascade --without valid.txt -o revoked.bly "
       "revoked.txt",
       "A revocation list: right for every serial number of both files." },

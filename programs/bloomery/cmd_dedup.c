@@ -106,6 +106,8 @@ static const cli_example dedup_examples[] = {
       "not grow." },
     { "bloomery dedup --approximate -p 1e-6 urls.txt > once.txt",
       "In little memory; about one new line in a million may be missing." },
+    { "bloomery dedup -r logs > once.log",
+      "Each line of all files under a folder once." },
     { "bloomery dedup --count --only-repeated -f 2 -t , table.csv",
       "Lines whose second column comes again later, and how often it comes "
       "in all." },

@@ -891,7 +891,7 @@ static bool lines_skip(const cli_lines *l, const cli_chunk *c)
                                       : SOURCE_FAULTS;
 
     return (fault == SOURCE_NUL || fault == SOURCE_WIDE
-            || fault == SOURCE_KNOWN)
+            || fault == SOURCE_KNOWN || fault == SOURCE_UNREAD)
         && inputs_skip(l->how.found, l->paths[l->next - 1]);
 }
 
