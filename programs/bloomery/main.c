@@ -62,7 +62,8 @@ static const cli_program main_program = {
         "it selected no line, of 'count' and 'get' that no key is there, of "
         "'remove' that some keys were not there or could not be removed, of "
         "'put' that some were not there, of 'diff' that there is a difference. "
-        "A command whose output has lost its reader ('| head') dies of SIGPIPE.",
+        "A command whose output has lost its reader ('| head') dies of "
+        "SIGPIPE.",
     .environment = main_environment,
     .others = main_others,
     .own = "a filter",

@@ -8,7 +8,7 @@
  * of them: a hash's position is free of others with chance (1 - f/n)^(n-1). A
  * rank's values take a share f / P of all positions, and so each one
  *
- *      log2(P / f) + 1.47 bits in Golomb's code (src/verbs/gaps.c),          (2)
+ *      log2(P / f) + 1.47 bits in Golomb's code (src/verbs/gaps.c),         (2)
  *
  * and its answer, one bit, min(1, q (log2(1/q) + 1.47)). In the end each
  * element that is left costs its key, k bits. So r rounds cost

@@ -40,8 +40,8 @@ bly_status kind_no_capacity(void)
 bly_status kind_too_big(const kind_spec *spec, const char *limit)
 {
     return status_fail(BLY_ETOOBIG, "%llu keys at a rate of %.3g need more "
-                       "than the %s this kind ends at: ask for fewer keys, a higher "
-                       "rate or another kind",
+                       "than the %s this kind ends at: ask for fewer keys, a "
+                       "higher rate or another kind",
                        (unsigned long long)spec->capacity, spec->rate, limit);
 }
 
