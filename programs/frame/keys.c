@@ -2,8 +2,9 @@
  *
  * All of it, some columns, a member of the JSON object that it is, or what
  * options make of these. They change keys, and not the lines that are printed,
- * and do so here, so that whoever compares keys compares what they have become. The keys of a batch are made in one loop for
- * the form that the options ask for.
+ * and do so here, so that whoever compares keys compares what they have become.
+ * The keys of a batch are made in one loop for the form that the options ask
+ * for.
  *
  * The key of several columns is the line that they would make, in the order in
  * which they are listed. In CSV a column of it is in quotes if it holds a

@@ -48,8 +48,8 @@ static void gcs_deal(uint64_t *keys, uint64_t base, unsigned shift,
  * take two levels or three; what takes more is many times the same key, or made
  * to take more of the stack. Apart: levels that are inlined at -O3 take the
  * stack of all of them at once. */
-PLATFORM_APART static void gcs_sort(uint64_t *keys, size_t n, uint64_t base, unsigned top,
-                     unsigned levels)
+PLATFORM_APART static void gcs_sort(uint64_t *keys, size_t n, uint64_t base,
+                                    unsigned top, unsigned levels)
 {
     size_t next[1 << GCS_DIGIT], end[1 << GCS_DIGIT];
     if (n <= GCS_FEW) {
