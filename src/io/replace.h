@@ -38,7 +38,7 @@ bly_status replace_end(replacement *r);
  * kept. */
 void replace_drop(replacement *r);
 
-/* BLY_EIO: it is not possible to `what` there, with errno and how to mend it. */
+/* BLY_EIO: it is not possible to `what` there, with errno and its remedy. */
 bly_status replace_failed(const char *what, const char *path);
 
 #endif /* BLY_IO_REPLACE_H */
