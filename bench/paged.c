@@ -160,6 +160,7 @@ static void paged_make(paged_bench *b, const char *folder, uint64_t bytes)
                          folder, (long)getpid()) >= sizeof b->path)
         bench_stop("making", "the folder's name is too long");
     paged_need(bly_create(&filter, b->path, "buffered", &spec), "making");
+    paged_need(bly_sync(filter), "making");
     paged_need(bly_stat(&stat, filter), "making");
     b->bytes = stat.bytes;
     b->pages = stat.geometry[1];

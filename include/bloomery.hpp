@@ -566,7 +566,8 @@ public:
         });
     }
 
-    /* A new file that is worked on page by page: <bloomery/paged.h>. */
+    /* A new file that is worked on page by page, and is there when it is first
+     * synced or sealed: <bloomery/paged.h>. */
     static filter create(text path, text kind, const bly_spec &wanted)
     {
         return made([&](bly_filter **out) {

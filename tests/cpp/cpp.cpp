@@ -439,6 +439,8 @@ static void test_paged_and_parts()
     CHECK(f.contains("word 499") && f.image().size() == 0);
     CHECK(thrown([&] { f.pack(); }) == BLY_EUNSUPPORTED);
     CHECK(thrown([&] { f.copy(); }) == BLY_EUNSUPPORTED);
+    CHECK(thrown([&] { filter::open("paged.bly", BLY_PAGED); }) == BLY_EIO);
+    f.seal();
     f = filter();
     CHECK(filter::open("paged.bly", BLY_PAGED).contains("word 499"));
     std::remove("paged.bly");
