@@ -49,7 +49,7 @@ static void run_clean(size_t kind, const char *name)
     uint8_t program[PROGRAM_LONGEST];
     model_report report;
     uint64_t ran = 0, steps = 0;
-    uint64_t programs = test_work(PROGRAMS, PROGRAMS / 8, PROGRAMS / 32)
+    uint64_t programs = test_work(PROGRAMS, PROGRAMS / 20, PROGRAMS / 32)
                       / DIVIDE;
     programs = programs < PROGRAMS_LEAST ? PROGRAMS_LEAST : programs;
     for (uint64_t i = 0; i < programs; i++) {
@@ -74,7 +74,7 @@ static void run_planted(size_t kind, const char *name)
     uint8_t program[PROGRAM_LONGEST];
     model_report report;
     uint64_t planted = 0;
-    uint64_t programs = test_work(PROGRAMS_PLANTED, PROGRAMS_PLANTED / 6,
+    uint64_t programs = test_work(PROGRAMS_PLANTED, PROGRAMS_PLANTED / 12,
                                   PROGRAMS_LEAST);
     for (uint64_t i = 0; i < programs; i++) {
         size_t n = draw_program(program, stream_of(name) - 1 - i, kind);

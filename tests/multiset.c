@@ -121,7 +121,7 @@ static void multiset_run(const bly_kind *kind)
     bly_spec spec = { .capacity = CAPACITY };
     assert_status(bly_new(&m.filter, kind->name, &spec), BLY_OK);
 
-    uint64_t steps = test_work(STEPS, STEPS / 12, STEPS / 50) / 3 / DIVIDE;
+    uint64_t steps = test_work(STEPS, STEPS / 36, STEPS / 50) / 3 / DIVIDE;
     steps = steps < STEPS_LEAST ? STEPS_LEAST : steps;
     multiset_phase(&m, CAPACITY / 2, steps);
     multiset_phase(&m, CAPACITY, steps);

@@ -175,7 +175,7 @@ static void check_layout(const subject *s, const layout *l)
     char where[80];
     snprintf(where, sizeof where, "%s %llu, %s", s->name,
              (unsigned long long)s->capacity, l->name);
-    uint64_t pairs = test_work(PAIRS, PAIRS / 2, PAIRS_FOR_PATHS);
+    uint64_t pairs = test_work(PAIRS, PAIRS / 5, PAIRS_FOR_PATHS);
     if (s->capacity > CAPACITY)
         pairs /= 3;
     for (uint64_t i = 0; i < pairs; i++) {
