@@ -610,7 +610,6 @@ const cli_command cmd_build = {
         "there is no line at all the filter is empty: it finds no key.",
     .options = build_options,
     .examples = build_examples,
-    .status = "0 if the filter was built, 2 after an error; FILE is then as "
-              "it was before.",
+    .status = "0 if the filter was built, " CLI_KEPT("FILE"),
     .run = build_run,
 };

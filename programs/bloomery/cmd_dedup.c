@@ -478,6 +478,6 @@ const cli_command cmd_dedup = {
         "others are still read.",
     .options = dedup_options,
     .examples = dedup_examples,
-    .status = "0, or 2 after an error; FILE is then as it was before.",
+    .status = "0, or " CLI_KEPT("FILE"),
     .run = dedup_run,
 };

@@ -31,7 +31,6 @@ const cli_command cmd_intersect = {
         "One of the filters may be '-', standard input.",
     .options = combine_options,
     .examples = intersect_examples,
-    .status = "0 if OUT was written, 2 after an error; OUT is then as it was "
-              "before.",
+    .status = "0 if OUT was written, " CLI_KEPT("OUT"),
     .run = intersect_run,
 };

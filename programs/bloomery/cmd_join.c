@@ -201,7 +201,7 @@ const cli_command cmd_join = {
         "their number is reported.",
     .options = join_options,
     .examples = join_examples,
-    .status = "0 if a line was printed or counted, 1 if there was none, 2 "
-              "after an error; FILE is then as it was before.",
+    .status = "0 if a line was printed or counted, 1 if there was none, "
+              CLI_KEPT("FILE"),
     .run = join_start,
 };

@@ -46,7 +46,7 @@ const cli_command cmd_put = {
         "both, and of kind attenuated the smaller.",
     .options = change_label_options,
     .examples = put_examples,
-    .status = "0 if all keys got their labels, 1 if some were not there, 2 "
-              "after an error; FILE is then as it was before.",
+    .status = "0 if all keys got their labels, 1 if some were not there, "
+              CLI_KEPT("FILE"),
     .run = put_run,
 };

@@ -36,7 +36,6 @@ const cli_command cmd_remove = {
     .options = change_options,
     .examples = remove_examples,
     .status = "0 if all keys were removed, 1 if some were not there or could "
-              "not be removed, 2 after an error; FILE is then as it was "
-              "before.",
+              "not be removed, " CLI_KEPT("FILE"),
     .run = remove_run,
 };

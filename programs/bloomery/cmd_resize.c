@@ -108,7 +108,6 @@ const cli_command cmd_resize = {
         "see 'bloomery kinds'.",
     .options = resize_options,
     .examples = resize_examples,
-    .status = "0 if OUT was written, 2 after an error; OUT is then as it was "
-              "before.",
+    .status = "0 if OUT was written, " CLI_KEPT("OUT"),
     .run = resize_run,
 };

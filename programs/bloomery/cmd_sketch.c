@@ -274,7 +274,6 @@ const cli_command cmd_sketch = {
         "plan whose keys are different.",
     .options = sketch_options,
     .examples = sketch_examples,
-    .status = "0 if the sketch was made, 2 after an error; FILE is then as it "
-              "was before.",
+    .status = "0 if the sketch was made, " CLI_KEPT("FILE"),
     .run = sketch_run,
 };

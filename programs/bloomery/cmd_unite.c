@@ -36,7 +36,6 @@ const cli_command cmd_unite = {
         "One of the filters may be '-', standard input.",
     .options = combine_level_options,
     .examples = unite_examples,
-    .status = "0 if OUT was written, 2 after an error; OUT is then as it was "
-              "before.",
+    .status = "0 if OUT was written, " CLI_KEPT("OUT"),
     .run = unite_run,
 };

@@ -261,6 +261,11 @@ typedef struct {
     const char *what;
 } cli_example;
 
+/* Of what a command writes, for its exit statuses. */
+#define CLI_KEPT(file)                                                        \
+    "2 after an error; " file " is then as it was before, unless the message " \
+    "says that the new one is in its place."
+
 typedef struct cli_command cli_command;
 struct cli_command {
     const char        *name;

@@ -502,7 +502,6 @@ const cli_command cmd_build = {
         "and growing filters are for 'bloomery build'.",
     .options = build_options,
     .examples = build_examples,
-    .status = "0 if the filter was built, 2 after an error; FILE is then as "
-              "it was before.",
+    .status = "0 if the filter was built, " CLI_KEPT("FILE"),
     .run = build_run,
 };
