@@ -470,7 +470,8 @@ typedef struct {
       "Lines end with CR LF, as in files from Windows: the CR is no part of " \
       "the key." },                                                           \
     { 0, "trim", NULL, CLI_FLAG, offsetof(settings, how.trim), false,         \
-      "Blanks and TABs at both ends of the key are no part of it." },         \
+      "Blanks and TABs at both ends of the key are no part of it; of "        \
+      "several columns, those at both ends of each." },                       \
     { 'i', "ignore-case", NULL, CLI_FLAG, offsetof(settings, how.fold),       \
       false, "In keys the letters A to Z stand for a to z. Other letters, "   \
       "such as those of UTF-8 with an accent, stay as they are. A filter "    \

@@ -28,12 +28,25 @@ printf 'a,b;c\nA,b;c\n' >mixed
 try dedup -t ';' -f 1,2 -i mixed
 out_is 'several columns, without case' 0 'a,b;c\n'
 printf 'RED\t1 \n' >spaced
-try query -i --trim -f 2,1 pairs.bly spaced
+try query -i -f 2,1 pairs.bly spaced
 out_is 'no such pair' 1 ''
+try query -i --trim -f 2,1 pairs.bly spaced
+out_is '--trim, within the line that they make' 0 'RED\t1 \n'
 try build -p 1e-9 -i -o folded.bly lines
 printf ' 1\tRED\tz\n' >spaced
 try query -i --trim -f 1,2 folded.bly spaced
-out_is '--trim and -i after joining' 0 ' 1\tRED\tz\n'
+out_is '--trim and -i of both' 0 ' 1\tRED\tz\n'
+printf 'x\t\tp\n\tx\tq\n x\t \tr\n' >empty
+try dedup --trim -f 1,2 empty
+out_is '--trim takes no TAB that is between columns' 0 'x\t\tp\n\tx\tq\n'
+printf 'Ann ,Smith\nAnn,Smith\nAnn, Smith\n' >names
+try dedup --trim -t , -f 1,2 names
+out_is '--trim of each of several columns' 0 'Ann ,Smith\n'
+printf '" a;b ";c\n"a;b"; c\n" a ";c\na;"c "\n' >quoted
+try dedup --trim --csv -t ';' -f 1,2 quoted
+out_is '--trim of each, also of what is in quotes' 0 '" a;b ";c\n" a ";c\n'
+try dedup --csv -t ';' -f 1,2 quoted
+check 'without --trim all differ' cmp -s out quoted
 seq 1 64 | tr '\n' '\t' >wide
 try dedup -f 1-64 wide
 check '64 columns' [ "$(cat status)" = 0 ]
