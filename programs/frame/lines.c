@@ -628,10 +628,11 @@ static bool lines_open_file(cli_lines *l)
     l->fd = lines_is_stdin(path) ? STDIN_FILENO
                                  : open(path, O_RDONLY | O_CLOEXEC);
     l->begun = l->how.copy;
+    if (l->fd < 0)
+        return false;                   /* errno says why */
     l->left = lines_left(l, l->next - 1);
-    if (l->fd >= 0)
-        lines_widen_pipe(l->fd);
-    return l->fd >= 0;
+    lines_widen_pipe(l->fd);
+    return true;
 }
 
 static void lines_fail(cli_lines *l, cli_chunk *c, int error)

@@ -22,6 +22,12 @@ try join -c lines list
 out_is '-c' 0 '3\n'
 try join -ca lines list
 out_is '-c --anti' 0 '3\n'
+for files in 'lines none' 'none list'; do
+    # shellcheck disable=SC2086
+    try join $files
+    refused "a file that is missing: $files" \
+        "cannot read 'none': No such file or directory: check the name\$"
+done
 try join - list <lines
 out_is 'LINES from standard input' 0 'bee\nbee\ndog\n'
 { read -r _; "$BLOOMERY" join - list >out; } <lines
