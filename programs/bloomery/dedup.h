@@ -329,6 +329,7 @@ typedef struct {
     uint64_t lines, kept, keyless;
     uint64_t listed;            /* keys of the list, repeats too           */
     uint64_t listed_keyless;
+    uint64_t listed_quoted;     /* whole lines, for a column without them  */
     bool     parts;             /* the list did not fit the memory         */
 } join_tally;
 
