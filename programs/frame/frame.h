@@ -440,9 +440,10 @@ typedef struct {
       "Lines end with a NUL byte instead of a newline." },                    \
     { 'f', "field", "LIST", CLI_COLUMNS, offsetof(settings, how.field),       \
       false, "The key is these columns of the line, counted from 1: 2, or "   \
-      "2,3, or 2-4, or their names in the header, email,name. Of several it " \
-      "is the line that they would make, in this order. Without it the whole "\
-      "line is the key." },                                                   \
+      "2,3, or 2-4, or their names in the header, email,name; a name with a " \
+      "comma, or of digits, in quotes: '\"2019\",\"last, first\"'. Of several "\
+      "it is the line that they would make, in this order. Without it the "   \
+      "whole line is the key." },                                             \
     { 't', "separator", "C", CLI_BYTE, offsetof(settings, how.separator),     \
       false, "The byte between columns, for -f: a single byte, or one of "    \
       "\\t \\n \\r \\0 \\\\ \\xHH. Default: TAB; with --csv a comma." },     \
