@@ -107,12 +107,15 @@ static void join_report(const join_settings *s, const join_tally *tally,
                       "lines of LIST have",
                       (report_words){ .part = "column",
                                       .options = "-F and -t" });
-    if (tally->listed_quoted > 0)
-        report_note("note: %s %s with a quote, which is part of the key: give "
-                    "-F 1 for the first column without its quotes",
-                    report_count(tally->listed_quoted).text,
-                    tally->listed_quoted == 1 ? "line of LIST begins"
-                                              : "lines of LIST begin");
+    if (tally->listed_strange > 0)
+        report_note("note: %s %s with a %s, which is part of the key: give %s",
+                    report_count(tally->listed_strange).text,
+                    tally->listed_strange == 1 ? "line of LIST begins"
+                                               : "lines of LIST begin",
+                    s->how.member != NULL ? "brace" : "quote",
+                    s->how.member != NULL
+                        ? "a LIST of the values alone, one a line"
+                        : "-F 1 for the first column without its quotes");
 }
 
 static int join_check_output(const cli_command *self, const join_settings *s,
