@@ -100,6 +100,8 @@ int lines_how_check(const cli_command *command, const cli_how *how)
         return options_wrong(command, "with --csv quotes and ends of lines "
                                       "have a meaning of their own: -t must "
                                       "be another byte");
+    if (how->label.n > 0)
+        report_lack.options = how->field.n > 0 ? "-f, -l and -t" : "-l and -t";
     return lines_columns_check(command, how) == CLI_GO
          ? lines_member_check(command, how) : CLI_ERROR;
 }
