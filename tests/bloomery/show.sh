@@ -120,7 +120,7 @@ for name in TMPDIR XDG_CACHE_HOME; do
     out_has "the man page: $name" 0 "^.fB$name.fR\$"
 done
 for command in $(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' overview); do
-    try $command --help
+    try "$command" --help
     out_has "$command --help: synopsis" 0 "^Usage: bloomery $command "
     out_has "$command --help: options" 0 '^  -h, --help '
     out_has "$command --help: examples" 0 '^Examples:$'
@@ -133,9 +133,9 @@ for command in $(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' overview); do
         skip "$command: its man page is built" 'no man page is built here'
     fi
     cp out help
-    try help $command
+    try help "$command"
     check "help $command is $command --help" cmp help out
-    try help --roff $command
+    try help --roff "$command"
     out_has "$command: man page" 0 '^\.SH EXIT STATUS$'
     # shellcheck disable=SC2016
     check "$command: man page names all options" awk '
