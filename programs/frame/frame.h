@@ -450,7 +450,8 @@ typedef struct {
     { 0, "csv", NULL, CLI_FLAG, offsetof(settings, how.csv), false,           \
       "Columns may be in quotes, as RFC 4180 has it: separators and newlines "\
       "within quotes are part of the column, the quotes are not, and a CR "   \
-      "before the newline is no part of the line." },                         \
+      "before the newline is no part of the line. A key without -f is the "   \
+      "whole record, with its quotes." },                                     \
     { 0, "tsv", NULL, CLI_FLAG, offsetof(settings, how.tsv), false,           \
       "Columns end with TABs, and quotes are bytes like others." },           \
     { 0, "blanks", NULL, CLI_FLAG, offsetof(settings, how.blanks), false,     \
