@@ -107,6 +107,15 @@ static void join_report(const join_settings *s, const join_tally *tally,
                       "lines of LIST have",
                       (report_words){ .part = "column",
                                       .options = "-F and -t" });
+    if (tally->listed_strange > 0)
+        report_note("note: %s %s with a %s, which is part of the key: give %s",
+                    report_count(tally->listed_strange).text,
+                    tally->listed_strange == 1 ? "line of LIST begins"
+                                               : "lines of LIST begin",
+                    s->how.member != NULL ? "brace" : "quote",
+                    s->how.member != NULL
+                        ? "a LIST of the values alone, one a line"
+                        : "-F 1 for the first column without its quotes");
 }
 
 static int join_check_output(const cli_command *self, const join_settings *s,
@@ -136,6 +145,11 @@ static int join_check(const cli_command *self, const join_settings *s,
         && strcmp(operands->names[1], "-") == 0)
         return options_wrong(self, "LINES and LIST cannot both come from "
                                    "standard input");
+    if (s->how.field.n > 0 && s->list_field.n > 0
+        && s->how.field.n != s->list_field.n)
+        return report_error("-f and -F list different numbers of columns, %zu "
+                            "and %zu, which make no key alike: list as many in "
+                            "both", s->how.field.n, s->list_field.n);
     if (s->memory > 0 && s->memory < JOIN_MEMORY_LEAST)
         return report_error("--memory is too little to work in: give 1M or "
                             "more");

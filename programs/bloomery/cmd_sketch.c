@@ -60,8 +60,8 @@ static const cli_option sketch_options[] = {
 static const cli_example sketch_examples[] = {
     { "bloomery sketch -d 1000 -o mine.bly keys.txt",
       "For a peer whose keys differ in up to about 1000." },
-    { "bloomery sketch -d 50 -w 40 -o - keys.txt | ssh peer bloomery diff "
-      "--both - keys.txt",
+    { "bloomery sketch -d 50 -w 40 -o - keys | ssh peer bloomery diff "
+      "--both - keys",
       "Compare with a list elsewhere: all that differs, keys of up to 40 "
       "bytes." },
     { "bloomery sketch -p 0.1% -o mine.bly keys.txt",

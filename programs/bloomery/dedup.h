@@ -329,6 +329,8 @@ typedef struct {
     uint64_t lines, kept, keyless;
     uint64_t listed;            /* keys of the list, repeats too           */
     uint64_t listed_keyless;
+    uint64_t listed_strange;    /* whole lines that can be no value of the
+                                   column or member: in quotes, or objects */
     bool     parts;             /* the list did not fit the memory         */
 } join_tally;
 

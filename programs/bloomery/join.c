@@ -173,6 +173,21 @@ static int join_list_begin(join_job *job, const cli_worker *w)
                                                             : work_no_memory();
 }
 
+/* How many whole lines of a list that is to hold values begin with a quote, of
+ * columns of CSV, or as JSON objects do, of members? */
+static uint64_t join_strange(const join_want *want, const dedup_rows *rows)
+{
+    const char first = want->lines.member != NULL ? '{' : '"';
+    bool values = want->lines.member != NULL
+               || (want->lines.csv && want->lines.field.n == 1);
+    uint64_t strange = 0;
+
+    for (size_t i = 0; values && want->list.field.n == 0 && i < rows->n; i++)
+        strange += rows->keys[i].length > 0
+                && *(const char *)rows->keys[i].data == first;
+    return strange;
+}
+
 static int join_list_commit(void *argument, cli_worker *w)
 {
     join_job *job = argument;
@@ -191,6 +206,7 @@ static int join_list_commit(void *argument, cli_worker *w)
         return filter_error();
     for (size_t i = 0; i < rows->n; i++)
         job->listed_bytes += rows->keys[i].length + SPILL_NUMBER / 5;
+    job->tally->listed_strange += join_strange(job->want, rows);
     if (!job->full) {
         table_answer answer = join_list_keys(job, rows);
 

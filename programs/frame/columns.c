@@ -1,8 +1,8 @@
 /* columns.c - the columns that -f and -l list, by number or by name.
  *
- * What is made of digits and '-' is a number or a range, and never a name; the
- * number of a name is found in the header of each file anew. Floor 8; includes
- * frame.h only.
+ * What is made of digits and '-' is a number or a range, and a name only if it
+ * is in quotes; the number of a name is found in the header of each file anew.
+ * Floor 8; includes frame.h only.
  */
 #include "frame/frame.h"
 
@@ -39,12 +39,16 @@ static const char *columns_number(const char **text, uint64_t *out)
     return *out == 0 ? columns_zero : NULL;
 }
 
+static bool columns_equal(bly_key a, bly_key b)
+{
+    return a.length == b.length && memcmp(a.data, b.data, a.length) == 0;
+}
+
 static bool columns_same(const cli_columns *c, size_t i, size_t j)
 {
     if (c->numbers[i] != 0 || c->numbers[j] != 0)
         return c->numbers[i] == c->numbers[j];
-    return c->names[i].length == c->names[j].length
-        && memcmp(c->names[i].data, c->names[j].data, c->names[i].length) == 0;
+    return columns_equal(c->names[i], c->names[j]);
 }
 
 static const char *columns_add(cli_columns *out, uint64_t number, bly_key name)
@@ -82,13 +86,23 @@ static const char *columns_add_range(cli_columns *out, const char *text,
     return wrong;
 }
 
+/* The end of what a list begins with: a comma in quotes separates nothing. */
+static const char *columns_end(const char *text)
+{
+    const char *close = *text == '"' ? strchr(text + 1, '"') : NULL;
+
+    if (close != NULL && (close[1] == ',' || close[1] == '\0'))
+        return close + 1;
+    return text + strcspn(text, ",");
+}
+
 const char *columns_read(const char *text, cli_columns *out)
 {
     const char *wrong = NULL, *end;
 
     memset(out, 0, sizeof *out);
     for (;; text = end + 1) {
-        end = text + strcspn(text, ",");
+        end = columns_end(text);
         if (end == text)
             wrong = columns_empty;
         else if (text + strspn(text, "0123456789-") >= end)
@@ -124,6 +138,16 @@ static void columns_begin(columns_header *h)
     h->at = h->line.data;
 }
 
+/* A name as -f has it, without its quotes. */
+static bly_key columns_bare(bly_key word)
+{
+    const char *text = word.data;
+
+    if (word.length > 2 && *text == '"' && text[word.length - 1] == '"')
+        return (bly_key){ text + 1, word.length - 2 };
+    return word;
+}
+
 /* The name of the next column; false: there is none. */
 static bool columns_next(columns_header *h, bly_key *name)
 {
@@ -153,20 +177,26 @@ static void columns_say(char *text, size_t room, const char *before,
     text[n] = '\0';
 }
 
-/* The names there are, in `room` bytes at most. */
+/* The names there are, in `room` bytes at most, as -f takes them. */
 static void columns_say_all(columns_header *h, char *text, size_t room)
 {
     const char *before = "";
-    bly_key name;
+    bly_key name, quote = { "\"", 1 };
 
     text[0] = '\0';
     columns_begin(h);
     while (columns_next(h, &name)) {
-        if (strlen(text) + name.length + 8 > room) {
+        bool comma = memchr(name.data, ',', name.length) != NULL;
+
+        if (strlen(text) + name.length + 10 > room) {
             columns_say(text, room, before, (bly_key){ "...", 3 });
             return;
         }
-        columns_say(text, room, before, name);
+        columns_say(text, room, before, comma ? quote : name);
+        if (comma) {
+            columns_say(text, room, "", name);
+            columns_say(text, room, "", quote);
+        }
         before = ", ";
     }
 }
@@ -193,15 +223,38 @@ static void columns_nearest(columns_header *h, bly_key word, char *text,
     }
 }
 
+/* What to give where a header was not cut, and its only column has in it what
+ * separates others elsewhere; NULL: it has not. */
+static const char *columns_apart(columns_header *h)
+{
+    bool plain = h->how->blanks || (!h->how->csv && h->how->separator == '\t');
+    bly_key name;
+
+    columns_begin(h);
+    if (!columns_next(h, &name) || h->at != NULL)
+        return NULL;
+    if (memchr(name.data, '\t', name.length) != NULL)
+        return h->how->csv ? "-t '\\t'" : "--tsv";
+    if (memchr(name.data, ';', name.length) != NULL)
+        return plain ? "--csv -t ';'" : "-t ';'";
+    if (memchr(name.data, ',', name.length) != NULL)
+        return plain ? "--csv" : "-t ,";
+    return memchr(name.data, '|', name.length) != NULL ? "-t '|'" : NULL;
+}
+
 static void columns_lacks(columns_header *h, bly_key word, const char *file,
                           char *why, size_t room)
 {
     char near[32], all[160], asked[64] = "";
+    const char *apart = columns_apart(h);
 
-    columns_nearest(h, word, near, sizeof near);
+    columns_nearest(h, columns_bare(word), near, sizeof near);
     columns_say_all(h, all, sizeof all);
     columns_say(asked, sizeof asked, "", word);
-    if (near[0] != '\0')
+    if (apart != NULL)
+        snprintf(why, room, "%s has no column '%s', but a single one: give %s "
+                 "to have it cut: %s", file, asked, apart, all);
+    else if (near[0] != '\0')
         snprintf(why, room, "%s has no column '%s': did you mean '%s'? Its "
                  "columns are: %s", file, asked, near, all);
     else
@@ -220,8 +273,8 @@ static uint64_t columns_look_up(columns_header *h, bly_key word,
     columns_begin(h);
     while (columns_next(h, &name)) {
         number++;
-        if (name.length != word.length
-            || memcmp(name.data, word.data, word.length) != 0)
+        if (!columns_equal(name, word)
+            && !columns_equal(name, columns_bare(word)))
             continue;
         if (found != 0) {
             columns_say(asked, sizeof asked, "", word);

@@ -445,16 +445,18 @@ typedef struct {
       "Lines end with a NUL byte instead of a newline." },                    \
     { 'f', "field", "LIST", CLI_COLUMNS, offsetof(settings, how.field),       \
       false, "The key is these columns of the line, counted from 1: 2, or "   \
-      "2,3, or 2-4, or their names in the header, email,name. Of several it " \
-      "is the line that they would make, in this order. Without it the whole "\
-      "line is the key." },                                                   \
+      "2,3, or 2-4, or their names in the header, email,name; a name with a " \
+      "comma, or of digits, in quotes: '\"2019\",\"last, first\"'. Of several "\
+      "it is the line that they would make, in this order. Without it the "   \
+      "whole line is the key." },                                             \
     { 't', "separator", "C", CLI_BYTE, offsetof(settings, how.separator),     \
       false, "The byte between columns, for -f: a single byte, or one of "    \
       "\\t \\n \\r \\0 \\\\ \\xHH. Default: TAB; with --csv a comma." },     \
     { 0, "csv", NULL, CLI_FLAG, offsetof(settings, how.csv), false,           \
       "Columns may be in quotes, as RFC 4180 has it: separators and newlines "\
       "within quotes are part of the column, the quotes are not, and a CR "   \
-      "before the newline is no part of the line." },                         \
+      "before the newline is no part of the line. A key without -f is the "   \
+      "whole record, with its quotes." },                                     \
     { 0, "tsv", NULL, CLI_FLAG, offsetof(settings, how.tsv), false,           \
       "Columns end with TABs, and quotes are bytes like others." },           \
     { 0, "blanks", NULL, CLI_FLAG, offsetof(settings, how.blanks), false,     \
@@ -475,7 +477,8 @@ typedef struct {
       "Lines end with CR LF, as in files from Windows: the CR is no part of " \
       "the key." },                                                           \
     { 0, "trim", NULL, CLI_FLAG, offsetof(settings, how.trim), false,         \
-      "Blanks and TABs at both ends of the key are no part of it." },         \
+      "Blanks and TABs at both ends of the key are no part of it; of "        \
+      "several columns, those at both ends of each." },                       \
     { 'i', "ignore-case", NULL, CLI_FLAG, offsetof(settings, how.fold),       \
       false, "In keys the letters A to Z stand for a to z. Other letters, "   \
       "such as those of UTF-8 with an accent, stay as they are. A filter "    \

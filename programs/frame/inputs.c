@@ -395,15 +395,18 @@ bool inputs_skipped(const cli_found *found, const char *name)
 
 static void inputs_tell(const cli_inputs *in)
 {
+    const char *first = NULL;
     uint64_t skipped = 0;
 
     for (size_t i = 0; i < in->files.count; i++)
-        skipped += inputs_skipped(in->found, in->files.names[i]);
+        if (inputs_skipped(in->found, in->files.names[i]) && skipped++ == 0)
+            first = in->files.names[i];
     if (skipped > 0)
-        report_note("note: %s %s no text and %s skipped: give --text to take "
-                    "%s bytes for lines", report_count(skipped).text,
+        report_note("note: %s %s no text and %s skipped, %s'%s': give --text "
+                    "to take %s bytes for lines", report_count(skipped).text,
                     skipped == 1 ? "file is" : "files are",
                     skipped == 1 ? "was" : "were",
+                    skipped == 1 ? "" : "first ", first,
                     skipped == 1 ? "its" : "their");
 }
 

@@ -209,25 +209,46 @@ static bool keys_find_all(const keys_job *job, bly_key line, bly_key *columns)
     return true;
 }
 
-/* Must this column be in quotes, which is in quotes in the file? */
-static bool keys_must_quote(const cli_how *how, bly_key column)
+static bly_key keys_trim(bly_key key)
 {
-    const unsigned char *text = column.data;
+    const char *from = key.data, *to = from + key.length;
 
-    return (column.length > 2 && text[1] == '"')
-        || memchr(text, how->separator, column.length) != NULL
-        || memchr(text, '\n', column.length) != NULL;
+    while (from < to && (*from == ' ' || *from == '\t'))
+        from++;
+    while (from < to && (to[-1] == ' ' || to[-1] == '\t'))
+        to--;
+    return (bly_key){ from, (size_t)(to - from) };
+}
+
+/* Must this be in quotes, which is within quotes in the file? */
+static bool keys_must_quote(const cli_how *how, bly_key inner)
+{
+    const unsigned char *text = inner.data;
+
+    return (inner.length > 0 && *text == '"')
+        || memchr(text, how->separator, inner.length) != NULL
+        || memchr(text, '\n', inner.length) != NULL;
 }
 
 static size_t keys_put(const cli_how *how, unsigned char *to, bly_key column)
 {
     const unsigned char *from = column.data;
+    bool quoted = how->csv && column.length >= 2 && *from == '"';
 
-    if (how->csv && column.length >= 2 && *from == '"'
-        && !keys_must_quote(how, column))
-        return keys_put_value(to, from + 1, from + column.length - 1);
-    memcpy(to, from, column.length);
-    return column.length;
+    if (quoted)
+        column = (bly_key){ from + 1, column.length - 2 };
+    if (how->trim)
+        column = keys_trim(column);
+    from = column.data;
+    if (!quoted) {
+        memcpy(to, from, column.length);
+        return column.length;
+    }
+    if (!keys_must_quote(how, column))
+        return keys_put_value(to, from, from + column.length);
+    to[0] = to[column.length + 1] = '"';
+    memcpy(to + 1, from, column.length);
+    return column.length + 2;
 }
 
 /* The line that the columns would make. */
@@ -268,17 +289,6 @@ static bly_key keys_columns(const keys_job *job, bly_key line, bly_key *label)
 
 /* ==== Changes =========================================================== */
 
-static bly_key keys_trim(bly_key key)
-{
-    const char *from = key.data, *to = from + key.length;
-
-    while (from < to && (*from == ' ' || *from == '\t'))
-        from++;
-    while (from < to && (to[-1] == ' ' || to[-1] == '\t'))
-        to--;
-    return (bly_key){ from, (size_t)(to - from) };
-}
-
 /* The key in lower case, in the second half of the block, where it may be. */
 static bly_key keys_fold(const cli_chunk *c, bly_key key)
 {
@@ -300,9 +310,11 @@ KEYS_INLINE bly_key keys_whole(bly_key line)
     return line;
 }
 
+/* Of several columns each was trimmed before they were joined: a TAB at an end
+ * is then one that separates. */
 static bly_key keys_rewrite(const keys_job *job, bly_key key)
 {
-    if (job->how->trim && key.data != NULL)
+    if (job->how->trim && job->n <= 1 && key.data != NULL)
         key = keys_trim(key);
     if (job->how->fold && key.data != NULL)
         key = keys_fold(job->chunk, key);

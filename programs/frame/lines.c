@@ -100,6 +100,8 @@ int lines_how_check(const cli_command *command, const cli_how *how)
         return options_wrong(command, "with --csv quotes and ends of lines "
                                       "have a meaning of their own: -t must "
                                       "be another byte");
+    if (how->label.n > 0)
+        report_lack.options = how->field.n > 0 ? "-f, -l and -t" : "-l and -t";
     return lines_columns_check(command, how) == CLI_GO
          ? lines_member_check(command, how) : CLI_ERROR;
 }
@@ -628,10 +630,11 @@ static bool lines_open_file(cli_lines *l)
     l->fd = lines_is_stdin(path) ? STDIN_FILENO
                                  : open(path, O_RDONLY | O_CLOEXEC);
     l->begun = l->how.copy;
+    if (l->fd < 0)
+        return false;                   /* errno says why */
     l->left = lines_left(l, l->next - 1);
-    if (l->fd >= 0)
-        lines_widen_pipe(l->fd);
-    return l->fd >= 0;
+    lines_widen_pipe(l->fd);
+    return true;
 }
 
 static void lines_fail(cli_lines *l, cli_chunk *c, int error)

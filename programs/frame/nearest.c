@@ -14,6 +14,14 @@ static size_t nearest_least(size_t a, size_t b)
 
 enum { NEAREST_LONGEST = 24, NEAREST_FAR = 3 };
 
+/* But for their case. */
+static bool nearest_alike(char a, char b)
+{
+    int lower = a | 0x20;
+
+    return a == b || (lower == (b | 0x20) && lower >= 'a' && lower <= 'z');
+}
+
 /* Letters to change, add or drop, and neighbours to swap, between a word and a
  * name [Damerau 1964], row by row of the table; NEAREST_FAR where one is longer
  * than any name. */
@@ -35,8 +43,10 @@ static size_t nearest_distance(const char *a, size_t n, const char *b)
         row[0] = i;
         for (size_t j = 1; j <= m; j++) {
             row[j] = nearest_least(nearest_least(above[j], row[j - 1]) + 1,
-                                   above[j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                                   above[j - 1]
+                                       + !nearest_alike(a[i - 1], b[j - 1]));
+            if (i > 1 && j > 1 && nearest_alike(a[i - 1], b[j - 2])
+                && nearest_alike(a[i - 2], b[j - 1]))
                 row[j] = nearest_least(row[j], before[j - 2] + 1);
         }
     }

@@ -71,6 +71,20 @@ int options_wrong(const cli_command *command, const char *what)
                         command->name);
 }
 
+/* The option that a word begins with: invert, of grep's invert-match. */
+static const char *options_within(const cli_command *command, const char *word)
+{
+    enum { LEAST = 4 };
+
+    for (const cli_option *o = command->options; o->name != NULL; o++) {
+        size_t length = strlen(o->name);
+
+        if (length >= LEAST && strncmp(o->name, word, length) == 0)
+            return o->name;
+    }
+    return NULL;
+}
+
 /* getopt tells an unknown long name and one that fits several alike. */
 static int options_bad_name(const cli_command *command, const char *word)
 {
@@ -86,6 +100,8 @@ static int options_bad_name(const cli_command *command, const char *word)
             return options_wrong(command, what);
         nearest_try(&nearest, o->name);
     }
+    if (nearest.name == NULL)
+        nearest.name = options_within(command, name);
     snprintf(what, sizeof what, "there is no option '%.400s'", word);
     if (nearest.name == NULL)
         return options_wrong(command, what);

@@ -95,6 +95,9 @@ static int program_unknown(const char *name)
 {
     const char *meant = program_meant(name);
 
+    if (strcmp(name, "version") == 0)
+        return report_error("there is no command '%s': did you mean "
+                            "'%s --version'?", name, program->name);
     if (meant != NULL)
         return report_error("there is no command '%s': did you mean '%s'? See "
                             "'%s %s --help'", name, meant, program->name,
@@ -143,6 +146,21 @@ static int program_version(void)
     return CLI_OK;
 }
 
+static int program_no_option(const char *option)
+{
+    const char *name = option + strspn(option, "-");
+    cli_nearest nearest = nearest_to(name, strlen(name));
+
+    nearest_try(&nearest, "version");
+    nearest_try(&nearest, "help");
+    if (nearest.name != NULL && strlen(name) > 1)
+        return report_error("there is no option '%s' before the command: did "
+                            "you mean '--%s'? See '%s --help'", option,
+                            nearest.name, program->name);
+    return report_error("there is no option '%s' before the command: see "
+                        "'%s --help'", option, program->name);
+}
+
 /* What stands where a command should, and begins with a hyphen. */
 static int program_option(const char *option)
 {
@@ -152,8 +170,7 @@ static int program_option(const char *option)
         help_overview();
         return CLI_OK;
     }
-    return report_error("there is no option '%s' before the command: see "
-                        "'%s --help'", option, program->name);
+    return program_no_option(option);
 }
 
 /* ==== Start ============================================================= */

@@ -28,12 +28,25 @@ printf 'a,b;c\nA,b;c\n' >mixed
 try dedup -t ';' -f 1,2 -i mixed
 out_is 'several columns, without case' 0 'a,b;c\n'
 printf 'RED\t1 \n' >spaced
-try query -i --trim -f 2,1 pairs.bly spaced
+try query -i -f 2,1 pairs.bly spaced
 out_is 'no such pair' 1 ''
+try query -i --trim -f 2,1 pairs.bly spaced
+out_is '--trim, within the line that they make' 0 'RED\t1 \n'
 try build -p 1e-9 -i -o folded.bly lines
 printf ' 1\tRED\tz\n' >spaced
 try query -i --trim -f 1,2 folded.bly spaced
-out_is '--trim and -i after joining' 0 ' 1\tRED\tz\n'
+out_is '--trim and -i of both' 0 ' 1\tRED\tz\n'
+printf 'x\t\tp\n\tx\tq\n x\t \tr\n' >empty
+try dedup --trim -f 1,2 empty
+out_is '--trim takes no TAB that is between columns' 0 'x\t\tp\n\tx\tq\n'
+printf 'Ann ,Smith\nAnn,Smith\nAnn, Smith\n' >names
+try dedup --trim -t , -f 1,2 names
+out_is '--trim of each of several columns' 0 'Ann ,Smith\n'
+printf '" a;b ";c\n"a;b"; c\n" a ";c\na;"c "\n' >quoted
+try dedup --trim --csv -t ';' -f 1,2 quoted
+out_is '--trim of each, also of what is in quotes' 0 '" a;b ";c\n" a ";c\n'
+try dedup --csv -t ';' -f 1,2 quoted
+check 'without --trim all differ' cmp -s out quoted
 seq 1 64 | tr '\n' '\t' >wide
 try dedup -f 1-64 wide
 check '64 columns' [ "$(cat status)" = 0 ]
@@ -106,6 +119,46 @@ refused 'a name that is not there' \
 try query -f price emails.bly a.tsv
 refused 'a name like no other' \
     "'a.tsv' has no column 'price': its columns are: id, email, colour"
+try query -f Email emails.bly a.tsv
+refused 'a name in another case' "no column 'Email': did you mean 'email'\\?"
+try query --Count emails.bly a.tsv
+refused 'an option in another case' "did you mean '--count'"
+
+# ---- a header that is cut in the wrong places --------------------------------
+# apart_is HEADER HINT OPTIONS...: the error says which options cut it.
+apart_is() {
+    printf '%b\n1\n' "$1" >header
+    hint=$2
+    shift 2
+    try dedup "$@" -f email header
+    refused "a header for $hint, read with $*" \
+        "no column 'email', but a single one: give $hint to have it cut: "
+}
+apart_is 'id,email' --csv --tsv
+apart_is 'id,email' --csv --blanks
+apart_is 'id,email' '-t ,' -t ';'
+apart_is 'id,email' '-t ,' --csv -t ';'
+apart_is 'id;email' "--csv -t ';'" --tsv
+apart_is 'id;email' "-t ';'" --csv
+apart_is 'id|email' "-t '.'" --csv
+apart_is 'id\temail' --tsv -t ,
+apart_is 'id\temail' "-t '.t'" --csv
+
+# ---- names in quotes ---------------------------------------------------------
+printf '2019,"Last, First",id\n1,"a, b",7\n1,"a, c",8\n2,"a, b",9\n' >odd.csv
+try dedup --csv -f '"2019"' odd.csv
+out_is 'a name of digits' 0 '2019,"Last, First",id\n1,"a, b",7\n2,"a, b",9\n'
+try dedup --csv -f '"Last, First"' odd.csv
+out_is 'a name with a comma' 0 '2019,"Last, First",id\n1,"a, b",7\n1,"a, c",8\n'
+try dedup --csv -f 'id,"Last, First","2019"' odd.csv
+check 'several of them' cmp -s out odd.csv
+try dedup --csv -f Last odd.csv
+refused 'they are listed so' 'columns are: 2019, "Last, First", id$'
+try dedup --csv -f '"id' odd.csv
+refused 'a quote that does not close' "no column '\"id': did you mean 'id'"
+printf 'x;"id"\n1;2\n3;2\n' >raw
+try dedup -t ';' -f '"id"' raw
+out_is 'quotes that are in the name' 0 'x;"id"\n1;2\n'
 seq 1000 2000 | tr '\n' '\t' >long.tsv
 try query -f price emails.bly long.tsv
 refused 'of many names the first are listed' '1000, 1001, .*, \.\.\.$'

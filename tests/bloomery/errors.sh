@@ -225,6 +225,12 @@ try frobnicate
 refused 'unknown command' "no command 'frobnicate': .*--help"
 try --frobnicate
 refused 'unknown option before the command' '--frobnicate.*--help'
+try --verison
+refused 'near to --version' "before the command: did you mean '--version'\?"
+try version
+refused 'version is no command' "no command 'version': did you mean .* --version'"
+try query --invert-match f.bly
+refused 'an option and more' "no option '--invert-match': did you mean '--invert'\?"
 try help frobnicate
 refused 'help for an unknown command' "no command 'frobnicate': "
 try help build add

@@ -187,7 +187,7 @@ ln -s ../elsewhere in/linked
 ln -s ../ask in/link
 ln -s . in/circle
 mkfifo in/pipe
-skips='note: 4 files are no text and were skipped: give --text'
+skips="note: 4 files are no text and were skipped, first 'in/binary': give --text"
 try query -rH f.bly in </dev/null
 also '-r: the order of bytes; no links, pipes, filters' 0 \
     'in/.hidden:cat\nin/b-c/x:ant\nin/b-c/x:bee\nin/b-c/x:cat\nin/b/x:bee\nin/b/z.gz:ant\nin/b/z.gz:bee\nin/b/z.gz:cat\n' \

@@ -22,6 +22,12 @@ try join -c lines list
 out_is '-c' 0 '3\n'
 try join -ca lines list
 out_is '-c --anti' 0 '3\n'
+for files in 'lines none' 'none list'; do
+    # shellcheck disable=SC2086
+    try join $files
+    refused "a file that is missing: $files" \
+        "cannot read 'none': No such file or directory: check the name\$"
+done
 try join - list <lines
 out_is 'LINES from standard input' 0 'bee\nbee\ndog\n'
 { read -r _; "$BLOOMERY" join - list >out; } <lines
@@ -57,6 +63,18 @@ check '-f: lines without it are reported' \
 try join -f 2 -F 2 -t , table table
 check '-F: a column of LIST' sh -c 'printf "1,x,p\n2,y,p\n3,x,q\n" | cmp - out'
 check '-F: and of the list' grep -q '1 line of LIST has no such column' err
+try join -f 2 -F 1-2 -t , table table
+refused 'one column and two' '-f and -F list different numbers .*, 1 and 2, '
+printf 'id,mail\n1,"a@x"\n2,b@x\n3,c@x\n' >mails
+printf '"a@x"\nb@x\n' >asked
+try join --csv -f mail mails asked
+note 'a whole line in quotes' \
+    '^bloomery join: note: 1 line of LIST begins with a quote, .*: give -F 1'
+check 'which are part of its key' sh -c 'printf "id,mail\n2,b@x\n" | cmp - out'
+try join --csv -f mail -F 1 mails asked
+out_is 'a column in quotes' 0 'id,mail\n1,"a@x"\n2,b@x\n'
+try join --csv mails mails
+out_is 'whole lines of both' 0 'id,mail\n1,"a@x"\n2,b@x\n3,c@x\n'
 printf 'x\ny\n' >plain
 try join -F 2 -t ';' plain other
 check '-F without -f' sh -c '[ "$(cat out)" = x ]'

@@ -171,6 +171,12 @@ try join --json-field k some list
 check 'join: LIST has plain lines' \
     test "$(cat out)" = "$(printf '{"k":"a"}\n{"k":1}')"
 printf 'x\ta\n' >table
+printf '{"k":1}\n{"k":2}\n' >objects
+try join --json-field k --anti objects objects
+note 'join: a LIST of objects has no values' \
+    '^bloomery join: note: 2 lines of LIST begin with a brace, .*: give a LIST of'
+try join objects objects
+out_is 'join: whole lines are what they are' 0 '{"k":1}\n{"k":2}\n'
 try join --json-field k -F 2 some table
 out_has 'join: LIST has columns' 0 '"k":"a"'
 
