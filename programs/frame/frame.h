@@ -109,17 +109,15 @@ double report_per_second(uint64_t n, double seconds);
 
 /* ==== scratch.c ========================================================= */
 
-/* A file that is to be, where a link leads, and the one beside it that it is
+/* A file that is to be, where links lead, and the one beside it that it is
  * until it is complete. */
 typedef struct {
-    char path[4096], work[4096 + 32];
+    char path[4096], work[4096 + 64];
 } cli_scratch;
 
-/* False: errno says why there can be none. */
-bool scratch_name(cli_scratch *s, const char *output);
-
-/* The working file has been made: let an interrupt take it away. */
-void scratch_watch(const cli_scratch *s);
+/* Make the working file, which an interrupt takes away: where to write, or -1,
+ * and errno says why there can be none. */
+int scratch_make(cli_scratch *s, const char *output);
 
 /* Give it its name, and the permissions of the old one; false: errno says why
  * not. Or give it up. */

@@ -7,10 +7,9 @@
 #include "frame/frame.h"
 
 #include <errno.h>
-#include <limits.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -37,24 +36,68 @@ static void scratch_upon_signals(void (*act)(int))
             signal(scratch_signals[i], SIG_IGN);
 }
 
-bool scratch_name(cli_scratch *s, const char *output)
+/* Replace the last part of the path by what a link there says. */
+static bool scratch_follow_one(cli_scratch *s, const char *target)
 {
-    int length;
+    const char *slash = target[0] == '/' ? NULL : strrchr(s->path, '/');
+    size_t folder = slash != NULL ? (size_t)(slash - s->path) + 1 : 0;
 
-    if (realpath(output, s->path) == NULL
-        && (errno != ENOENT || strlen(output) >= sizeof s->path))
+    errno = ENAMETOOLONG;
+    if (folder + strlen(target) >= sizeof s->path)
         return false;
-    if (access(output, F_OK) != 0)
-        strcpy(s->path, output);
-    length = snprintf(s->work, sizeof s->work, "%s.%ld.tmp", s->path,
-                      (long)getpid());
-    return length > 0 && (size_t)length < sizeof s->work;
+    strcpy(s->path + folder, target);
+    return true;
 }
 
-void scratch_watch(const cli_scratch *s)
+/* The last one of a chain of links may lead to where no file is yet. */
+static bool scratch_follow(cli_scratch *s, const char *output)
 {
-    strcpy(scratch_working, s->work);
-    scratch_upon_signals(scratch_interrupted);
+    enum { LINKS = 40 };                /* as many as Linux follows */
+    char target[sizeof s->path];
+
+    s->path[0] = '\0';
+    if (!scratch_follow_one(s, output))
+        return false;
+    for (int i = 0; i < LINKS; i++) {
+        ssize_t n = readlink(s->path, target, sizeof target - 1);
+
+        if (n < 0)
+            return errno == EINVAL || errno == ENOENT;
+        target[n] = '\0';
+        if (!scratch_follow_one(s, target))
+            return false;
+    }
+    errno = ELOOP;
+    return false;
+}
+
+/* Its name is short, so that it fits where the other one does, and one that
+ * another program has left there is passed over. */
+static int scratch_open(cli_scratch *s)
+{
+    enum { TRIES = 100 };
+    const char *slash = strrchr(s->path, '/');
+    int folder = slash != NULL ? (int)(slash - s->path) + 1 : 0, fd = -1;
+
+    for (int i = 0; fd < 0 && i < TRIES; i++) {
+        snprintf(s->work, sizeof s->work, "%.*s.bloomery-%ld-%d.tmp", folder,
+                 s->path, (long)getpid(), i);
+        fd = open(s->work, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    return fd;
+}
+
+int scratch_make(cli_scratch *s, const char *output)
+{
+    int fd = scratch_follow(s, output) ? scratch_open(s) : -1;
+
+    if (fd >= 0) {
+        strcpy(scratch_working, s->work);
+        scratch_upon_signals(scratch_interrupted);
+    }
+    return fd;
 }
 
 void scratch_drop(const cli_scratch *s)

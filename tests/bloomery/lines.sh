@@ -44,7 +44,27 @@ for command in "$dedup" "$join"; do
     try $command --force -o box/link
     check "$name -o: where a link leads" \
         sh -c "[ -h box/link ] && cmp box/target $wanted"
+    rm box/target
+    # shellcheck disable=SC2086
+    try $command -o box/link
+    check "$name -o: where a link leads, though nothing is there" \
+        sh -c "[ -h box/link ] && cmp box/target $wanted"
     rm box/*
+    long=box/$(printf '%0255d' 0)
+    if (: >"$long") 2>/dev/null; then
+        # shellcheck disable=SC2086
+        try $command -o "$long"
+        check "$name -o: a name that is as long as can be" cmp "$long" $wanted
+    else
+        skip "$name -o: a long name" 'the file system refuses it'
+    fi
+    rm -f "$long"
+    # shellcheck disable=SC2016,SC2086  # of the shell that becomes the command
+    sh -c 'touch "box/.bloomery-$$-0.tmp" && exec "$@"' sh \
+        "$BLOOMERY" $command -o box/new >out 2>err
+    check "$name -o: what another run has left is passed over" \
+        cmp box/new $wanted
+    rm -f box/* box/.b*
     # shellcheck disable=SC2086
     keeps "$name -o: not the input" "'few' is the output and a file of keys" \
         few $command --force -o few
