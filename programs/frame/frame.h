@@ -115,12 +115,12 @@ typedef struct {
     char path[4096], work[4096 + 64];
 } cli_scratch;
 
-/* Make the working file, which an interrupt takes away: where to write, or -1,
- * and errno says why there can be none. */
+/* Make the working file, which an interrupt takes away, and which nobody may
+ * read who may not read the old one: where to write, or -1, and errno says why
+ * there can be none. */
 int scratch_make(cli_scratch *s, const char *output);
 
-/* Give it its name, and the permissions of the old one; false: errno says why
- * not. Or give it up. */
+/* Give it its name; false: errno says why not. Or give it up. */
 bool scratch_keep(const cli_scratch *s);
 void scratch_drop(const cli_scratch *s);
 

@@ -71,9 +71,24 @@ static bool scratch_follow(cli_scratch *s, const char *output)
     return false;
 }
 
+/* The group, permissions and owner of the file whose place it takes, as far as
+ * that is allowed: where the group is another one it gets no more than everybody
+ * has. Bits that let a program run as another user are none of lines. */
+static bool scratch_own(int fd, const struct stat *old)
+{
+    mode_t mode = old->st_mode & 0777;
+
+    if (fchown(fd, (uid_t)-1, old->st_gid) != 0)
+        mode &= ~(mode_t)070 | (mode & 07) << 3;
+    if (fchmod(fd, mode) != 0)
+        return false;
+    return fchown(fd, old->st_uid, (gid_t)-1) == 0 || errno == EPERM
+        || errno == EINVAL;             /* a user whom there is not here */
+}
+
 /* Its name is short, so that it fits where the other one does, and one that
  * another program has left there is passed over. */
-static int scratch_open(cli_scratch *s)
+static int scratch_open(cli_scratch *s, mode_t mode)
 {
     enum { TRIES = 100 };
     const char *slash = strrchr(s->path, '/');
@@ -82,7 +97,7 @@ static int scratch_open(cli_scratch *s)
     for (int i = 0; fd < 0 && i < TRIES; i++) {
         snprintf(s->work, sizeof s->work, "%.*s.bloomery-%ld-%d.tmp", folder,
                  s->path, (long)getpid(), i);
-        fd = open(s->work, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        fd = open(s->work, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (fd < 0 && errno != EEXIST)
             break;
     }
@@ -91,13 +106,25 @@ static int scratch_open(cli_scratch *s)
 
 int scratch_make(cli_scratch *s, const char *output)
 {
-    int fd = scratch_follow(s, output) ? scratch_open(s) : -1;
+    struct stat old;
+    bool exists;
+    int fd, error;
 
-    if (fd >= 0) {
-        strcpy(scratch_working, s->work);
-        scratch_upon_signals(scratch_interrupted);
-    }
-    return fd;
+    if (!scratch_follow(s, output))
+        return -1;
+    exists = stat(s->path, &old) == 0;
+    fd = scratch_open(s, exists ? 0600 : 0666);
+    if (fd < 0)
+        return -1;
+    strcpy(scratch_working, s->work);
+    scratch_upon_signals(scratch_interrupted);
+    if (!exists || scratch_own(fd, &old))
+        return fd;
+    error = errno;
+    close(fd);
+    scratch_drop(s);
+    errno = error;
+    return -1;
 }
 
 void scratch_drop(const cli_scratch *s)
@@ -108,10 +135,7 @@ void scratch_drop(const cli_scratch *s)
 
 bool scratch_keep(const cli_scratch *s)
 {
-    struct stat old;
-
-    if ((stat(s->path, &old) == 0 && chmod(s->work, old.st_mode & 07777) != 0)
-        || rename(s->work, s->path) != 0)
+    if (rename(s->work, s->path) != 0)
         return false;
     scratch_upon_signals(SIG_DFL);
     return true;

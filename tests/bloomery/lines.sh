@@ -33,6 +33,20 @@ for command in "$dedup" "$join"; do
     check "$name -o --force: replaced" cmp box/new $wanted
     check "$name -o --force: with its permissions" \
         sh -c 'ls -l box/new | grep -q "^-rw-r-----"'
+    chmod 6755 box/new
+    # shellcheck disable=SC2086
+    try $command --force -o box/new
+    check "$name -o: bits of programs are not kept" \
+        sh -c 'ls -l box/new | grep -q "^-rwxr-xr-x"'
+    if chown 12345:12345 box/new 2>/dev/null; then
+        # shellcheck disable=SC2086
+        try $command --force -o box/new
+        check "$name -o --force: and its owner and group" \
+            sh -c 'ls -ln box/new | grep -q " 12345  *12345 "'
+    else
+        skip "$name -o --force: its owner" 'only root may give files away'
+    fi
+    rm box/new
     : >box/new
     # shellcheck disable=SC2086
     try $command -o box/new
@@ -118,6 +132,7 @@ if [ -w /dev/full ]; then
     refused 'a full device' "cannot write '/dev/full': .*: make room"
 fi
 mkfifo pipe
+chmod 600 box/new
 "$BLOOMERY" dedup --force -o box/new pipe >out 2>err &
 writer=$!
 exec 3>pipe
@@ -125,6 +140,8 @@ echo one >&3
 i=0
 while [ "$(ls -A box)" = new ] && [ $((i += 1)) -lt 100 ]; do sleep 0.1; done
 check 'the file is made under another name' [ "$(ls -A box)" != new ]
+check 'which is as private as the old one' \
+    [ -z "$(find box -name '*.tmp' ! -perm 600)" ]
 kill $writer 2>/dev/null
 exec 3>&-
 wait $writer 2>/dev/null
