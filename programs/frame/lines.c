@@ -1031,14 +1031,16 @@ static size_t lines_find_ends(const cli_lines *l, const cli_chunk *c,
 }
 
 /* Count the lines of the batch that are no JSON objects; like others that have
- * no key they have no length from here on. */
-static void lines_find_strange(const cli_lines *l, cli_chunk *c, cli_batch *b)
+ * no key they have no length from here on. What `query` has selected of earlier
+ * batches lies at the front of the chunk by now, so its lines are no longer to
+ * be counted there. */
+static void lines_find_strange(cli_chunk *c, cli_batch *b)
 {
     for (size_t i = 0; i < b->n; i++)
         if (b->keys[i].data == NULL && b->keys[i].length == KEYS_STRANGE) {
             b->keys[i].length = 0;
             if (c->strange++ == 0)
-                c->first_strange = lines_number(l, c, b->lines[i].data);
+                c->first_strange = c->lines - b->n + i + 1;
         }
 }
 
@@ -1066,7 +1068,7 @@ bool lines_split(const cli_lines *l, cli_chunk *c, size_t *at, cli_batch *b)
     if (l->form != LINES_WHOLE)
         b->keyless = keys_make(l, c, b->keys, b->labels, b->n);
     if (b->keyless > 0 && l->form == LINES_MEMBERS)
-        lines_find_strange(l, c, b);
+        lines_find_strange(c, b);
     if (b->keyless > 0 && !l->keep)
         lines_drop_keyless(l, b);
     *at += from;
@@ -1093,8 +1095,9 @@ void lines_note_strange(const cli_lines *l)
     static uint64_t lines, first;
     lines_shown s;
 
-    if (l->strange == 0 || (l->strange_path == path && l->strange == lines
-                            && l->first_strange == first))
+    if (l->strange == 0 || l->how.copy
+        || (l->strange_path == path && l->strange == lines
+            && l->first_strange == first))
         return;
     path = l->strange_path;
     lines = l->strange;
