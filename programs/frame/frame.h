@@ -539,6 +539,7 @@ typedef struct {
     const char *path;           /* of the file being read                  */
     int      fd;
     cli_source *source;         /* what decompresses it, or NULL           */
+    bool     fresh;             /* no line of it has been in a chunk       */
     bool     begun;             /* its first bytes have been looked at     */
     bool     headed;            /* and its header                          */
     uint64_t bytes;             /* read so far                             */
@@ -560,7 +561,8 @@ typedef struct {
     const char *strange_path;   /* and that file                           */
 } cli_lines;
 
-/* Some whole lines of one file, or why it could not be read. Where keys are not
+/* Some whole lines of one file, or why it could not be read; or none, where a
+ * header that is to be printed has come and nothing more. Where keys are not
  * found in lines as they are, the block has its capacity twice: such keys lie
  * in the second half, as far from its start as what they are made of from the
  * block's, and are never longer. */

@@ -616,6 +616,7 @@ static bool lines_open_file(cli_lines *l)
 
     l->path = l->names != NULL ? l->names[l->next] : path;
     l->next++;
+    l->fresh = true;
     l->headed = !l->how.header;
     l->before = 0;
     records_begin(&l->records, l->how.separator);
@@ -895,19 +896,23 @@ static bool lines_skip(const cli_lines *l, const cli_chunk *c)
         && inputs_skip(l->how.found, l->paths[l->next - 1]);
 }
 
+/* Is the header all there is to print by now? Who waits for it before he writes
+ * more gets a chunk of no lines. */
+static bool lines_only_heads(const cli_lines *l, const cli_chunk *c)
+{
+    return l->title != NULL && c->heads && c->idle;
+}
+
 bool lines_next(cli_lines *l, cli_chunk *c)
 {
-    bool first = false;
-
     c->error = 0;
     c->length = 0;
     c->heads = false;
     c->lines = c->strange = 0;
-    while (c->length == 0 && c->error == 0) {
+    while (c->length == 0 && c->error == 0 && !lines_only_heads(l, c)) {
         if (l->fd < 0 && l->next == l->count)
             return false;
         c->idle = false;
-        first |= l->fd < 0;
         if (l->fd < 0 && !lines_open_file(l))
             c->error = errno;
         else
@@ -921,8 +926,9 @@ bool lines_next(cli_lines *l, cli_chunk *c)
         memcpy(c->field, l->field, sizeof c->field);
         c->label = l->label;
     }
-    c->begins = first;
-    c->carried = first && lines_carries(l, c);
+    c->begins = l->fresh;
+    c->carried = l->fresh && lines_carries(l, c);
+    l->fresh &= c->length == 0;
     return true;
 }
 
