@@ -72,17 +72,21 @@ static bool scratch_follow(cli_scratch *s, const char *output)
 }
 
 /* The group, permissions and owner of the file whose place it takes, as far as
- * that is allowed: where the group is another one it gets no more than everybody
- * has. Bits that let a program run as another user are none of lines. */
+ * that is allowed: where the group is another one it gets no more than all do.
+ * Bits that let a program run as another user are none of lines. */
 static bool scratch_own(int fd, const struct stat *old)
 {
     mode_t mode = old->st_mode & 0777;
+    struct stat now;
 
-    if (fchown(fd, (uid_t)-1, old->st_gid) != 0)
+    if (fstat(fd, &now) != 0)
+        return false;
+    if (now.st_gid != old->st_gid && fchown(fd, (uid_t)-1, old->st_gid) != 0)
         mode &= ~(mode_t)070 | (mode & 07) << 3;
     if (fchmod(fd, mode) != 0)
         return false;
-    return fchown(fd, old->st_uid, (gid_t)-1) == 0 || errno == EPERM
+    return now.st_uid == old->st_uid
+        || fchown(fd, old->st_uid, (gid_t)-1) == 0 || errno == EPERM
         || errno == EINVAL;             /* a user whom there is not here */
 }
 
