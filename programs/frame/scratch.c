@@ -108,15 +108,25 @@ static int scratch_open(cli_scratch *s, mode_t mode)
     return fd;
 }
 
+/* Is the file found where the links lead? One of /dev/fd may lead nowhere: its
+ * file can have been removed. */
+static bool scratch_is_there(const cli_scratch *s, const struct stat *old)
+{
+    struct stat there;
+
+    errno = ENOENT;
+    return stat(s->path, &there) == 0 && there.st_ino == old->st_ino
+        && there.st_dev == old->st_dev;
+}
+
 int scratch_make(cli_scratch *s, const char *output)
 {
     struct stat old;
-    bool exists;
+    bool exists = stat(output, &old) == 0;
     int fd, error;
 
-    if (!scratch_follow(s, output))
+    if (!scratch_follow(s, output) || (exists && !scratch_is_there(s, &old)))
         return -1;
-    exists = stat(s->path, &old) == 0;
     fd = scratch_open(s, exists ? 0600 : 0666);
     if (fd < 0)
         return -1;

@@ -88,6 +88,12 @@ for command in "$dedup" "$join"; do
     # shellcheck disable=SC2086
     try $command -o nowhere/new
     refused "$name -o: no such folder" 'nowhere.*: make the folder'
+    exec 8>box/gone
+    rm box/gone
+    # shellcheck disable=SC2086
+    try $command --force -o /dev/fd/8
+    exec 8>&-
+    refused "$name -o: a file that has been removed" "cannot write '/dev/fd/8': "
     # shellcheck disable=SC2086
     try $command -o ''
     refused "$name -o: no name" 'has no name'
