@@ -24,7 +24,7 @@
 /* ---- Calls that fail ---------------------------------------------------- */
 
 typedef enum {
-    AT_OPEN, AT_FSYNC, AT_FOLDER, AT_LINK, AT_RENAME, AT_CALLS
+    AT_OPEN, AT_OWN, AT_FSYNC, AT_FOLDER, AT_LINK, AT_RENAME, AT_CALLS
 } at_call;
 
 /* How often each fails from now on, and with what; a signal instead if > 0. */
@@ -58,6 +58,13 @@ int __wrap_open(const char *path, int flags, ...)
     if ((flags & O_ACCMODE) != O_RDONLY && at_fails(AT_OPEN))
         return -1;
     return __real_open(path, flags, mode);
+}
+
+int __real_fchown(int file, uid_t user, gid_t group);
+int __wrap_fchown(int file, uid_t user, gid_t group);
+int __wrap_fchown(int file, uid_t user, gid_t group)
+{
+    return at_fails(AT_OWN) ? -1 : __real_fchown(file, user, group);
 }
 
 int __real_fsync(int file);
@@ -361,6 +368,26 @@ static void test_owner_is_kept(void **state)
     assert_int_equal(info.st_mode & 07777, 0751);
 }
 
+/* Whom the file belongs to may be nobody within a container. */
+static void test_owner_is_not_known(void **state)
+{
+    (void)state;
+    struct stat info;
+    if (geteuid() != 0)
+        skip();
+    assert_status(replace_save("a.bly", 7), BLY_OK);
+    assert_int_equal(chown("a.bly", 4242, 2424), 0);
+    assert_int_equal(chmod("a.bly", 0664), 0);
+    at[AT_OWN].times = 2;
+    at[AT_OWN].error = EINVAL;
+    assert_status(replace_save("a.bly", 8), BLY_OK);
+    assert_int_equal(at[AT_OWN].times, 0);
+    assert_int_equal(stat("a.bly", &info), 0);
+    assert_int_equal(info.st_uid, geteuid());
+    assert_int_equal(info.st_gid, getegid());
+    assert_int_equal(info.st_mode & 07777, 0644);
+}
+
 #define REPLACE_TEST(test)                                                     \
     cmocka_unit_test_setup_teardown(test, replace_setup, replace_teardown)
 
@@ -376,6 +403,7 @@ int main(void)
         REPLACE_TEST(test_links_are_followed),
         REPLACE_TEST(test_long_names),
         REPLACE_TEST(test_owner_is_kept),
+        REPLACE_TEST(test_owner_is_not_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

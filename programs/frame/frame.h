@@ -109,20 +109,18 @@ double report_per_second(uint64_t n, double seconds);
 
 /* ==== scratch.c ========================================================= */
 
-/* A file that is to be, where a link leads, and the one beside it that it is
+/* A file that is to be, where links lead, and the one beside it that it is
  * until it is complete. */
 typedef struct {
-    char path[4096], work[4096 + 32];
+    char path[4096], work[4096 + 64];
 } cli_scratch;
 
-/* False: errno says why there can be none. */
-bool scratch_name(cli_scratch *s, const char *output);
+/* Make the working file, which an interrupt takes away, and which nobody may
+ * read who may not read the old one: where to write, or -1, and errno says why
+ * there can be none. */
+int scratch_make(cli_scratch *s, const char *output);
 
-/* The working file has been made: let an interrupt take it away. */
-void scratch_watch(const cli_scratch *s);
-
-/* Give it its name, and the permissions of the old one; false: errno says why
- * not. Or give it up. */
+/* Give it its name; false: errno says why not. Or give it up. */
 bool scratch_keep(const cli_scratch *s);
 void scratch_drop(const cli_scratch *s);
 
@@ -549,6 +547,7 @@ typedef struct {
     const char *path;           /* of the file being read                  */
     int      fd;
     cli_source *source;         /* what decompresses it, or NULL           */
+    bool     fresh;             /* no line of it has been in a chunk       */
     bool     begun;             /* its first bytes have been looked at     */
     bool     headed;            /* and its header                          */
     uint64_t bytes;             /* read so far                             */
@@ -570,7 +569,8 @@ typedef struct {
     const char *strange_path;   /* and that file                           */
 } cli_lines;
 
-/* Some whole lines of one file, or why it could not be read. Where keys are not
+/* Some whole lines of one file, or why it could not be read; or none, where a
+ * header that is to be printed has come and nothing more. Where keys are not
  * found in lines as they are, the block has its capacity twice: such keys lie
  * in the second half, as far from its start as what they are made of from the
  * block's, and are never longer. */

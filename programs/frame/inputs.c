@@ -20,9 +20,11 @@
 #include <unistd.h>
 
 /* Names behind one another, each after a byte that says whether its file was
- * skipped, and with its NUL. */
+ * skipped, and with its NUL. Where a name is looked for among those of files it
+ * is by its address, so these stay where they are: when there is no room left
+ * there are others, twice as many. */
 struct cli_found {
-    cli_found *next;            /* those of another folder                  */
+    cli_found *next;            /* those found before                       */
     char      *names;
     size_t     length, room;
 };
@@ -42,7 +44,42 @@ static bool inputs_append(cli_operands *list, char *name)
     return true;
 }
 
-/* "folder/name", or "folder" where there is no name. */
+/* Is there room for so many bytes more? */
+static bool inputs_room(cli_inputs *in, size_t more)
+{
+    enum { FIRST = 1 << 12 };
+    cli_found *last = in->found, *f;
+    size_t room = last != NULL ? 2 * last->room : FIRST;
+
+    if (last != NULL && last->room - last->length >= more)
+        return true;
+    f = calloc(1, sizeof *f);
+    if (f == NULL)
+        return false;
+    f->next = last;
+    in->found = f;
+    f->room = room > more ? room : more;
+    f->names = malloc(f->room);
+    return f->names != NULL;
+}
+
+/* A file that is to be read. */
+static bool inputs_file(cli_inputs *in, const char *name)
+{
+    size_t n = strlen(name) + 1;
+    char *to;
+
+    if (!inputs_room(in, 1 + n))
+        return false;
+    to = in->found->names + in->found->length;
+    in->found->length += 1 + n;
+    *to++ = '\0';
+    memcpy(to, name, n);
+    return inputs_append(&in->files, to);
+}
+
+/* A folder that is to be read: "folder/name", or "folder" where there is no
+ * name. */
 static bool inputs_find(cli_found *f, const char *folder, const char *name)
 {
     size_t n = strlen(folder), m = name != NULL ? strlen(name) : 0;
@@ -88,7 +125,7 @@ static void inputs_look(const char *path, bool *file, bool *folder)
 }
 
 /* One entry, the last name of either list if it belongs there. */
-static bool inputs_entry(cli_found *files, cli_found *folders,
+static bool inputs_entry(cli_inputs *in, cli_found *folders,
                          const char *folder, const struct dirent *entry)
 {
     size_t before = folders->length;
@@ -99,7 +136,7 @@ static bool inputs_entry(cli_found *files, cli_found *folders,
     if (!inputs_find(folders, folder, entry->d_name))
         return false;
     inputs_look(folders->names + before + 1, &is_file, &is_folder);
-    if (is_file && !inputs_find(files, folders->names + before + 1, NULL))
+    if (is_file && !inputs_file(in, folders->names + before + 1))
         return false;
     if (!is_folder)
         folders->length = before;
@@ -108,7 +145,7 @@ static bool inputs_entry(cli_found *files, cli_found *folders,
 
 /* The entries of a folder; errno where that fails. One that cannot be read
  * stands for its files, and is refused when they are read. */
-static bool inputs_read_folder(cli_found *files, cli_found *folders,
+static bool inputs_read_folder(cli_inputs *in, cli_found *folders,
                                const char *folder)
 {
     DIR *stream = opendir(folder);
@@ -116,11 +153,11 @@ static bool inputs_read_folder(cli_found *files, cli_found *folders,
     bool found = true;
 
     if (stream == NULL)
-        return inputs_find(files, folder, NULL);
+        return inputs_file(in, folder);
     while (found && (errno = 0, entry = readdir(stream)) != NULL)
-        found = inputs_entry(files, folders, folder, entry);
+        found = inputs_entry(in, folders, folder, entry);
     if (found && errno != 0)
-        found = inputs_find(files, folder, NULL);
+        found = inputs_file(in, folder);
     closedir(stream);
     return found;
 }
@@ -134,41 +171,27 @@ static int inputs_compare(const void *a, const void *b)
     return strcmp(left, right);
 }
 
-/* All names of these go to the list, in order. */
-static bool inputs_sort(cli_operands *list, const cli_found *f)
-{
-    size_t first = list->count;
-
-    for (size_t at = 0; at < f->length; at += strlen(f->names + at + 1) + 2)
-        if (!inputs_append(list, f->names + at + 1))
-            return false;
-    if (list->count > first)
-        qsort(list->names + first, list->count - first, sizeof *list->names,
-              inputs_compare);
-    return true;
-}
-
 /* All ordinary files under a folder. Its folders wait behind one another in a
  * list, whose names may move while it grows. */
 static bool inputs_walk(cli_inputs *in, const char *folder)
 {
+    cli_operands *files = &in->files;
     cli_found folders = { .length = 0 };
-    cli_found *files = calloc(1, sizeof *files);
-    bool found = files != NULL && inputs_find(&folders, folder, NULL);
+    size_t first = files->count;
+    bool found = inputs_find(&folders, folder, NULL);
 
-    if (files != NULL) {
-        files->next = in->found;
-        in->found = files;
-    }
     for (size_t at = 0, n; found && at < folders.length; at += n + 2) {
         char *name = strdup(folders.names + at + 1);
 
         n = strlen(folders.names + at + 1);
-        found = name != NULL && inputs_read_folder(files, &folders, name);
+        found = name != NULL && inputs_read_folder(in, &folders, name);
         free(name);
     }
     free(folders.names);
-    return found && inputs_sort(&in->files, files);
+    if (files->count > first)
+        qsort(files->names + first, files->count - first,
+              sizeof *files->names, inputs_compare);
+    return found;
 }
 
 /* An operand, or a name of a list. */

@@ -618,6 +618,7 @@ static bool lines_open_file(cli_lines *l)
 
     l->path = l->names != NULL ? l->names[l->next] : path;
     l->next++;
+    l->fresh = true;
     l->headed = !l->how.header;
     l->before = 0;
     records_begin(&l->records, l->how.separator);
@@ -898,19 +899,23 @@ static bool lines_skip(const cli_lines *l, const cli_chunk *c)
         && inputs_skip(l->how.found, l->paths[l->next - 1]);
 }
 
+/* Is the header all there is to print by now? Who waits for it before he writes
+ * more gets a chunk of no lines. */
+static bool lines_only_heads(const cli_lines *l, const cli_chunk *c)
+{
+    return l->title != NULL && c->heads && c->idle;
+}
+
 bool lines_next(cli_lines *l, cli_chunk *c)
 {
-    bool first = false;
-
     c->error = 0;
     c->length = 0;
     c->heads = false;
     c->lines = c->strange = 0;
-    while (c->length == 0 && c->error == 0) {
+    while (c->length == 0 && c->error == 0 && !lines_only_heads(l, c)) {
         if (l->fd < 0 && l->next == l->count)
             return false;
         c->idle = false;
-        first |= l->fd < 0;
         if (l->fd < 0 && !lines_open_file(l))
             c->error = errno;
         else
@@ -924,8 +929,9 @@ bool lines_next(cli_lines *l, cli_chunk *c)
         memcpy(c->field, l->field, sizeof c->field);
         c->label = l->label;
     }
-    c->begins = first;
-    c->carried = first && lines_carries(l, c);
+    c->begins = l->fresh;
+    c->carried = l->fresh && lines_carries(l, c);
+    l->fresh &= c->length == 0;
     return true;
 }
 
@@ -1034,14 +1040,16 @@ static size_t lines_find_ends(const cli_lines *l, const cli_chunk *c,
 }
 
 /* Count the lines of the batch that are no JSON objects; like others that have
- * no key they have no length from here on. */
-static void lines_find_strange(const cli_lines *l, cli_chunk *c, cli_batch *b)
+ * no key they have no length from here on. What `query` has selected of earlier
+ * batches lies at the front of the chunk by now, so its lines are no longer to
+ * be counted there. */
+static void lines_find_strange(cli_chunk *c, cli_batch *b)
 {
     for (size_t i = 0; i < b->n; i++)
         if (b->keys[i].data == NULL && b->keys[i].length == KEYS_STRANGE) {
             b->keys[i].length = 0;
             if (c->strange++ == 0)
-                c->first_strange = lines_number(l, c, b->lines[i].data);
+                c->first_strange = c->lines - b->n + i + 1;
         }
 }
 
@@ -1069,7 +1077,7 @@ bool lines_split(const cli_lines *l, cli_chunk *c, size_t *at, cli_batch *b)
     if (l->form != LINES_WHOLE)
         b->keyless = keys_make(l, c, b->keys, b->labels, b->n);
     if (b->keyless > 0 && l->form == LINES_MEMBERS)
-        lines_find_strange(l, c, b);
+        lines_find_strange(c, b);
     if (b->keyless > 0 && !l->keep)
         lines_drop_keyless(l, b);
     *at += from;
@@ -1096,8 +1104,9 @@ void lines_note_strange(const cli_lines *l)
     static uint64_t lines, first;
     lines_shown s;
 
-    if (l->strange == 0 || (l->strange_path == path && l->strange == lines
-                            && l->first_strange == first))
+    if (l->strange == 0 || l->how.copy
+        || (l->strange_path == path && l->strange == lines
+            && l->first_strange == first))
         return;
     path = l->strange_path;
     lines = l->strange;

@@ -159,16 +159,10 @@ int output_open(const char *path)
         return CLI_GO;
     output_state.path = path;
     output_state.straight = stat(path, &about) == 0 && !S_ISREG(about.st_mode);
-    if (!output_state.straight && !scratch_name(&output_state.scratch, path))
-        return output_unwritten(errno);
-    fd = output_state.straight
-       ? open(path, O_WRONLY | O_CLOEXEC)
-       : open(output_state.scratch.work, O_WRONLY | O_CREAT | O_EXCL
-              | O_CLOEXEC, 0666);
+    fd = output_state.straight ? open(path, O_WRONLY | O_CLOEXEC)
+                               : scratch_make(&output_state.scratch, path);
     if (fd < 0)
         return output_unwritten(errno);
-    if (!output_state.straight)
-        scratch_watch(&output_state.scratch);
     output_state.fd = fd;
     return CLI_GO;
 }

@@ -233,6 +233,13 @@ static bool replace_open_nameless(replacement *r, mode_t mode)
 }
 #endif
 
+/* May the owner not be kept? In a container the users and groups that there are
+ * outside of it are none (EINVAL). */
+static bool replace_may_not(void)
+{
+    return errno == EPERM || errno == EINVAL;
+}
+
 /* The old file's owner, group and permissions. Where the group may not be kept
  * another one gets no more than everybody has; bits that let a program run as
  * another user are no filter's. */
@@ -243,7 +250,8 @@ static bool replace_own(const replacement *r)
     if (fstat(r->file, &now) != 0)
         return false;
     if (now.st_uid != r->old.st_uid
-        && fchown(r->file, r->old.st_uid, (gid_t)-1) != 0 && errno != EPERM)
+        && fchown(r->file, r->old.st_uid, (gid_t)-1) != 0
+        && !replace_may_not())
         return false;
     if (now.st_gid != r->old.st_gid
         && fchown(r->file, (uid_t)-1, r->old.st_gid) != 0)

@@ -294,6 +294,23 @@ check 'a wide folder, in the order of bytes' cmp out want
 all=$BLOOMERY
 mine='setpriv --bounding-set -dac_override,-dac_read_search'
 [ "$(id -u)" -eq 0 ] || mine=
+# Many folders, each with a file of keys and one that is skipped.
+mkdir many
+for i in $(seq 300); do mkdir "many/$i"; echo "key $i" >"many/$i/key"; done
+for i in $(seq 300); do printf 'a\0b\n' >"many/$i/none"; done
+seq -f 'key %g' 300 >every
+try build -o every.bly every
+find many -mindepth 1 -type d -print0 >folders
+try query -rc --files0-from folders every.bly
+if [ "$(cat out)" = 300 ] && grep -q 'note: 300 files are no text' err; then
+    pass 'many folders'
+else
+    fail 'many folders' "$(details)"
+fi
+try query -rcH --files0-from folders every.bly
+check 'many folders: those that are skipped have no count' \
+    [ "$(grep -c '/key:1$' out)" -eq 300 -a "$(wc -l <out)" -eq 300 ]
+
 mkdir in/shut
 cp keys in/shut
 chmod 000 in/shut

@@ -160,6 +160,11 @@ check 'dedup: says so' grep -q '5 lines have no such member and were taken' err
 cat some | try dedup --json-field k
 check 'dedup: a pipe: the note' grep -q \
     'note: 2 lines are no JSON objects: the first is line 5 of standard' err
+# shellcheck disable=SC2002
+cat some | try dedup -c --json-field k more -
+check 'dedup -c: the note, once, and not about the copy' test \
+    "$(grep 'no JSON object' err)" = "$(printf '%s' 'bloomery dedup: note: 3 ' \
+    "lines are no JSON objects: the first is line 2 of 'more'")"
 try dedup --approximate --json-field k some more
 check 'dedup --approximate: the note, once' test "$(grep -c \
     "note: 3 lines are no JSON objects: the first is line 5 of 'some'" err)" = 1
@@ -320,6 +325,13 @@ try query -c --json-field k plain.bly late
 check 'generated: the number of a late line' grep -q \
     "first is line $(wc -l <late | sed -e :a \
     -e 's/\([0-9]\)\([0-9]\{3\}\)\($\|,\)/\1,\2\3/;ta') of 'late'" err
+
+# Lines that are printed have moved to the front of their chunk, over others.
+seq 6000 | awk '{ print "{\"k\":\"" ($1 % 2 ? "a" : $1) "\"}" }
+    END { print "{" }' >moved
+try query --json-field k one.bly moved
+check 'generated: the number of a line behind printed ones' grep -q \
+    "first is line 6,001 of 'moved'" err
 
 # Bytes of good lines, changed: nothing is asserted but that the command lives,
 # and says for each line one of three things.

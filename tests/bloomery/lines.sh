@@ -33,6 +33,20 @@ for command in "$dedup" "$join"; do
     check "$name -o --force: replaced" cmp box/new $wanted
     check "$name -o --force: with its permissions" \
         sh -c 'ls -l box/new | grep -q "^-rw-r-----"'
+    chmod 6755 box/new
+    # shellcheck disable=SC2086
+    try $command --force -o box/new
+    check "$name -o: bits of programs are not kept" \
+        sh -c 'ls -l box/new | grep -q "^-rwxr-xr-x"'
+    if chown 12345:12345 box/new 2>/dev/null; then
+        # shellcheck disable=SC2086
+        try $command --force -o box/new
+        check "$name -o --force: and its owner and group" \
+            sh -c 'ls -ln box/new | grep -q " 12345  *12345 "'
+    else
+        skip "$name -o --force: its owner" 'only root may give files away'
+    fi
+    rm box/new
     : >box/new
     # shellcheck disable=SC2086
     try $command -o box/new
@@ -44,7 +58,27 @@ for command in "$dedup" "$join"; do
     try $command --force -o box/link
     check "$name -o: where a link leads" \
         sh -c "[ -h box/link ] && cmp box/target $wanted"
+    rm box/target
+    # shellcheck disable=SC2086
+    try $command -o box/link
+    check "$name -o: where a link leads, though nothing is there" \
+        sh -c "[ -h box/link ] && cmp box/target $wanted"
     rm box/*
+    long=box/$(printf '%0255d' 0)
+    if (: >"$long") 2>/dev/null; then
+        # shellcheck disable=SC2086
+        try $command -o "$long"
+        check "$name -o: a name that is as long as can be" cmp "$long" $wanted
+    else
+        skip "$name -o: a long name" 'the file system refuses it'
+    fi
+    rm -f "$long"
+    # shellcheck disable=SC2016,SC2086  # of the shell that becomes the command
+    sh -c 'touch "box/.bloomery-$$-0.tmp" && exec "$@"' sh \
+        "$BLOOMERY" $command -o box/new >out 2>err
+    check "$name -o: what another run has left is passed over" \
+        cmp box/new $wanted
+    rm -f box/* box/.b*
     # shellcheck disable=SC2086
     keeps "$name -o: not the input" "'few' is the output and a file of keys" \
         few $command --force -o few
@@ -54,6 +88,12 @@ for command in "$dedup" "$join"; do
     # shellcheck disable=SC2086
     try $command -o nowhere/new
     refused "$name -o: no such folder" 'nowhere.*: make the folder'
+    exec 8>box/gone
+    rm box/gone
+    # shellcheck disable=SC2086
+    try $command --force -o /dev/fd/8
+    exec 8>&-
+    refused "$name -o: a file that has been removed" "cannot write '/dev/fd/8': "
     # shellcheck disable=SC2086
     try $command -o ''
     refused "$name -o: no name" 'has no name'
@@ -98,6 +138,7 @@ if [ -w /dev/full ]; then
     refused 'a full device' "cannot write '/dev/full': .*: make room"
 fi
 mkfifo pipe
+chmod 600 box/new
 "$BLOOMERY" dedup --force -o box/new pipe >out 2>err &
 writer=$!
 exec 3>pipe
@@ -105,6 +146,8 @@ echo one >&3
 i=0
 while [ "$(ls -A box)" = new ] && [ $((i += 1)) -lt 100 ]; do sleep 0.1; done
 check 'the file is made under another name' [ "$(ls -A box)" != new ]
+check 'which is as private as the old one' \
+    [ -z "$(find box -name '*.tmp' ! -perm 600)" ]
 kill $writer 2>/dev/null
 exec 3>&-
 wait $writer 2>/dev/null

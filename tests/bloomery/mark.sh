@@ -143,6 +143,30 @@ talk 'with one thread' -j 1
 talk 'with many' -j 8
 talk 'with --line-buffered' --line-buffered
 
+# Who waits for the header before he writes a line gets it.
+for options in --header '--csv -f id' '--csv -f id -j 1'; do
+    rm -f questions answers
+    mkfifo questions answers
+    # shellcheck disable=SC2086  # a list of words
+    timeout 60 "$BLOOMERY" query --mark $options big.bly <questions >answers \
+        2>err &
+    exec 3>questions 4<answers
+    printf 'id\r\n' >&3
+    timeout 20 head -c 9 <&4 >got
+    check "a header is answered at once $options" \
+        [ "$(cat got)" = "$(printf 'mark\tid\r')" ]
+    printf 'other\r\n' >&3
+    exec 3>&-
+    cat <&4 >got
+    exec 4<&-
+    wait
+    check "and then the lines $options" \
+        [ "$(cat got)" = "$(printf '0\tother\r')" ]
+    if [ "$options" = --header ]; then
+        check 'of which the CR is noted' grep -q 'CR LF.*--crlf' err
+    fi
+done
+
 # A block that fills a read, of a mebibyte: by its length nobody knows whether
 # more is there. The process stands still until the pipe holds all of it.
 awk 'BEGIN { for (i = 1; i < 131072; i++) print "1234567"; print "bumbles" }' \
