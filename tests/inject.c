@@ -497,7 +497,8 @@ static bly_status inject_one(const inject_job *job, const char *kind,
                              const inject_file *old, inject_way way,
                              uint64_t at)
 {
-    size_t files = inject_count("."), open_files = inject_count("/proc/self/fd");
+    size_t files = inject_count(".");
+    size_t open_files = inject_count("/proc/self/fd");
     inject.way = way;
     inject.at = at;
     inject.calls = 0;
@@ -536,7 +537,7 @@ static void inject_all(const inject_job *job, const char *kind)
     bly_status whole = inject_one(job, kind, &old, INJECT_NOTHING, 0);
     uint64_t calls = inject.calls, step = test_work(1, 1, 3);
     inject_restore(&old);
-    if (whole == BLY_EUNSUPPORTED) {            /* packed files are not mapped */
+    if (whole == BLY_EUNSUPPORTED) {    /* packed files are not mapped */
         free(old.bytes);
         return;
     }
