@@ -23,12 +23,12 @@
  *
  * HASHES OF ONE'S OWN
  *
- * A hash that the program gives is used bit by bit as it is: where in the
- * filter a key goes, and what is kept of it. So it must be as good as random in
- * all its 64 bits. Numbers such as 0, 1, 2, … are not, nor are 32-bit hashes or
- * pointers: asked for such, "split" and "quotient" say "perhaps" of everything,
- * and "cuckoo" is soon full. Give integer keys to these verbs as bly_mix64 of
- * the integer, when they are added and when they are asked for.
+ * A hash that the program gives must be as good as random in all its 64 bits.
+ * Numbers such as 0, 1, 2, … are not, nor are 32-bit hashes or pointers: some
+ * kinds use a hash bit by bit as it comes, and "split" and "quotient" would say
+ * "perhaps" of every such number; others err more, or less, than planned. Give
+ * integer keys to these verbs as bly_mix64 of the integer, when they are added
+ * and when they are asked for.
  *
  * A FIRST PROGRAM
  *
@@ -395,8 +395,8 @@ BLY_API uint64_t bly_hash(const bly_filter *filter, const void *key,
 
 /* A hash for an integer that is a key: a bijection of 64 bits, so that no two
  * integers share a hash, each bit of which depends on all of the integer's
- * (variant 13 of [Stafford 2011], the finaliser of SplitMix64). Not for integers
- * that an enemy chooses. Will never change. */
+ * (variant 13 of [Stafford 2011], the finaliser of SplitMix64). Not for
+ * integers that an enemy chooses. Will never change. */
 BLY_API uint64_t bly_mix64(uint64_t integer);
 
 /* The hashes of keys->n keys, by which a filter of this kind and spec would
@@ -429,9 +429,9 @@ BLY_API bly_status bly_new_planned(bly_filter **out, const bly_plan_t *plan,
 /* A filter of the n keys with these hashes; every kind can do this. The array
  * may hold duplicates in any order and is not changed. n may be 0 if
  * spec->capacity is not. A kind that can only be built is planned for n keys,
- * whatever the capacity. Errors of bly_new; BLY_EFULL; BLY_EPARAM where a bit is
- * the same in many different hashes: they are no hashes, but numbers (see
- * bly_mix64).
+ * whatever the capacity. Errors of bly_new; BLY_EFULL; BLY_EPARAM where a kind
+ * uses hashes as they come, and a bit is the same in many different ones: these
+ * are numbers (see bly_mix64).
  *
  * labels: NULL, or one for each key, for kinds that carry them: BLY_EPARAM if
  * one key comes with two labels or a label does not fit; BLY_EUNSUPPORTED for

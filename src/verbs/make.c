@@ -328,7 +328,8 @@ static bool make_many_differ(uint64_t *hashes, size_t n)
     return different >= MAKE_DIFFERENT;
 }
 
-/* Are these hashes, and not integers that nobody has mixed? */
+/* Are these hashes, and not integers that nobody has mixed, for a kind that
+ * mixes none? */
 static bly_status make_check_hashes(const uint64_t *hashes, size_t n)
 {
     uint64_t some[MAKE_LOOK], any = 0, all = ~UINT64_C(0);
@@ -351,7 +352,7 @@ bly_status bly_build(bly_filter **out, const char *kind, const bly_spec *spec,
     kind_keys keys = { .hashes = hashes, .labels = labels, .n = n };
     order o;
     bly_status status = make_order(&o, kind, spec, &keys);
-    if (status == BLY_OK && !o.hash->integer)
+    if (status == BLY_OK && o.kind->raw_hash && !o.hash->integer)
         status = make_check_hashes(hashes, n);
     if (status == BLY_OK)
         status = make_from(out, &o, &keys);

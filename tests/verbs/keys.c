@@ -868,30 +868,27 @@ static void test_integers_are_mixed(void **state)
         halves[i] = mixed[i] & UINT32_MAX;
         same[i] = 5 + i % 50;
     }
-    for (const bly_kind_info *const *k = bly_kinds(NULL); *k != NULL; k++) {
-        const char *kind = (*k)->name;
+    static const char *const raw[] = { "split", "quotient" };
+    for (size_t k = 0; k < 2; k++) {
         bly_filter *filter = NULL;
-        if (strcmp(kind, "egh") == 0)           /* of integers               */
-            continue;
-        assert_status(bly_build(&filter, kind, NULL, plain, NULL, KEYS),
+        assert_status(bly_build(&filter, raw[k], NULL, plain, NULL, KEYS),
                       BLY_EPARAM);
         assert_non_null(strstr(bly_why(), "bly_mix64"));
-        assert_status(bly_build(&filter, kind, NULL, halves, NULL, KEYS),
+        assert_status(bly_build(&filter, raw[k], NULL, halves, NULL, KEYS),
                       BLY_EPARAM);
         assert_null(filter);
-        assert_status(bly_build(&filter, kind, NULL, mixed, NULL, KEYS),
+        assert_status(bly_build(&filter, raw[k], NULL, mixed, NULL, KEYS),
                       BLY_OK);
         for (size_t i = 0; i < KEYS; i++)
             assert_true(bly_contains_hash(filter, mixed[i]));
         bly_free(filter);
+        assert_status(bly_build(&filter, raw[k], NULL, same, NULL, KEYS),
+                      BLY_OK);
+        bly_free(filter);
+        assert_status(bly_build(&filter, raw[k], NULL, plain, NULL, 63),
+                      BLY_OK);
+        bly_free(filter);
     }
-    bly_filter *filter = NULL;
-    assert_status(bly_build(&filter, "standard", NULL, same, NULL, KEYS),
-                  BLY_OK);
-    bly_free(filter);
-    assert_status(bly_build(&filter, "standard", NULL, plain, NULL, 63),
-                  BLY_OK);
-    bly_free(filter);
 }
 
 int main(void)
