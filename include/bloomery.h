@@ -21,6 +21,15 @@
  * key (bly_add), for one hash (…_hash), for many hashes (…_many) and for many
  * keys (…_keys). The batch is the fast path.
  *
+ * HASHES OF ONE'S OWN
+ *
+ * A hash that the program gives must be as good as random in all its 64 bits.
+ * Numbers such as 0, 1, 2, … are not, nor are 32-bit hashes or pointers: some
+ * kinds use a hash bit by bit as it comes, and "split" and "quotient" would say
+ * "perhaps" of every such number; others err more, or less, than planned. Give
+ * integer keys to these verbs as bly_mix64 of the integer, when they are added
+ * and when they are asked for.
+ *
  * A FIRST PROGRAM
  *
  *      bly_filter *f;
@@ -384,6 +393,12 @@ typedef struct {
 BLY_API uint64_t bly_hash(const bly_filter *filter, const void *key,
                           size_t length) BLY_GIVEN(1);
 
+/* A hash for an integer that is a key: a bijection of 64 bits, so that no two
+ * integers share a hash, each bit of which depends on all of the integer's
+ * (variant 13 of [Stafford 2011], the finaliser of SplitMix64). Not for
+ * integers that an enemy chooses. Will never change. */
+BLY_API uint64_t bly_mix64(uint64_t integer);
+
 /* The hashes of keys->n keys, by which a filter of this kind and spec would
  * know them, without a filter: for bly_build, and for hashing elsewhere. kind
  * NULL: any that is not of integers. Of the spec only hash, seed and secret
@@ -414,7 +429,9 @@ BLY_API bly_status bly_new_planned(bly_filter **out, const bly_plan_t *plan,
 /* A filter of the n keys with these hashes; every kind can do this. The array
  * may hold duplicates in any order and is not changed. n may be 0 if
  * spec->capacity is not. A kind that can only be built is planned for n keys,
- * whatever the capacity. Errors of bly_new; BLY_EFULL.
+ * whatever the capacity. Errors of bly_new; BLY_EFULL; BLY_EPARAM where a kind
+ * uses hashes as they come, and a bit is the same in many different ones: these
+ * are numbers (see bly_mix64).
  *
  * labels: NULL, or one for each key, for kinds that carry them: BLY_EPARAM if
  * one key comes with two labels or a label does not fit; BLY_EUNSUPPORTED for

@@ -720,6 +720,11 @@ public:
     }
 
     /* The hash by which this filter knows the key. */
+    /* For integers that are keys, where a hash is wanted. */
+    static std::uint64_t mix64(std::uint64_t integer) noexcept
+    {
+        return bly_mix64(integer);
+    }
     std::uint64_t hash(std::string_view key) const noexcept
     {
         return bly_hash(get(), key.data(), key.size());

@@ -107,6 +107,11 @@ void keys_hash_all(const kind_hasher *hasher, uint64_t *hashes,
 
 /* ---- Without a filter --------------------------------------------------- */
 
+uint64_t bly_mix64(uint64_t integer)
+{
+    return hash_mix(integer);
+}
+
 uint64_t bly_hash(const bly_filter *filter, const void *key, size_t length)
 {
     return filter->hasher.function(key, length, filter->hasher.seed);

@@ -8,6 +8,7 @@
 #include "base/sizes.h"
 #include "base/status.h"
 #include "base/threads.h"
+#include "tools/sort.h"
 #include "verbs/keys.h"
 #include "verbs/order.h"
 #include "verbs/registry.h"
@@ -314,12 +315,45 @@ static bly_status make_from(bly_filter **out, const order *o,
                                   : make_fill(out, o, keys);
 }
 
+/* Of how many hashes a bit is looked at, and of how many different ones it is
+ * not the same but once in 10^17 times. */
+enum { MAKE_LOOK = 256, MAKE_DIFFERENT = 64 };
+
+static bool make_many_differ(uint64_t *hashes, size_t n)
+{
+    size_t different = n > 0;
+    sort_insert(hashes, n);
+    for (size_t i = 1; i < n; i++)
+        different += hashes[i] != hashes[i - 1];
+    return different >= MAKE_DIFFERENT;
+}
+
+/* Are these hashes, and not integers that nobody has mixed, for a kind that
+ * mixes none? */
+static bly_status make_check_hashes(const uint64_t *hashes, size_t n)
+{
+    uint64_t some[MAKE_LOOK], any = 0, all = ~UINT64_C(0);
+    size_t m = 0;
+    for (size_t i = 0; i < n && m < MAKE_LOOK; i += (n - 1) / MAKE_LOOK + 1) {
+        some[m++] = hashes[i];
+        any |= hashes[i];
+        all &= hashes[i];
+    }
+    if ((all | ~any) == 0 || !make_many_differ(some, m))
+        return BLY_OK;
+    return status_fail(BLY_EPARAM, "these are no hashes: some bits are the "
+                       "same in all of them: mix integers by bly_mix64, or "
+                       "build from the keys themselves");
+}
+
 bly_status bly_build(bly_filter **out, const char *kind, const bly_spec *spec,
                      const uint64_t *hashes, const uint64_t *labels, size_t n)
 {
     kind_keys keys = { .hashes = hashes, .labels = labels, .n = n };
     order o;
     bly_status status = make_order(&o, kind, spec, &keys);
+    if (status == BLY_OK && o.kind->raw_hash && !o.hash->integer)
+        status = make_check_hashes(hashes, n);
     if (status == BLY_OK)
         status = make_from(out, &o, &keys);
     order_end(&o);

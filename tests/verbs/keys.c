@@ -852,9 +852,49 @@ static void test_hashes_by_name(void **state)
                   BLY_EOPTION);
 }
 
+/* Integers that nobody has mixed are no hashes, which a build says; repeats, a
+ * few keys, and mixed integers are well. */
+static void test_integers_are_mixed(void **state)
+{
+    (void)state;
+    enum { KEYS = 1000 };
+    static uint64_t plain[KEYS], mixed[KEYS], halves[KEYS], same[KEYS];
+    assert_true(bly_mix64(0) == 0);
+    assert_true(bly_mix64(1) == UINT64_C(0x5692161d100b05e5));
+    assert_true(bly_mix64(UINT64_MAX) == UINT64_C(0xb4d055fcf2cbbd7b));
+    for (uint64_t i = 0; i < KEYS; i++) {
+        plain[i] = i;
+        mixed[i] = bly_mix64(i);
+        halves[i] = mixed[i] & UINT32_MAX;
+        same[i] = 5 + i % 50;
+    }
+    static const char *const raw[] = { "split", "quotient" };
+    for (size_t k = 0; k < 2; k++) {
+        bly_filter *filter = NULL;
+        assert_status(bly_build(&filter, raw[k], NULL, plain, NULL, KEYS),
+                      BLY_EPARAM);
+        assert_non_null(strstr(bly_why(), "bly_mix64"));
+        assert_status(bly_build(&filter, raw[k], NULL, halves, NULL, KEYS),
+                      BLY_EPARAM);
+        assert_null(filter);
+        assert_status(bly_build(&filter, raw[k], NULL, mixed, NULL, KEYS),
+                      BLY_OK);
+        for (size_t i = 0; i < KEYS; i++)
+            assert_true(bly_contains_hash(filter, mixed[i]));
+        bly_free(filter);
+        assert_status(bly_build(&filter, raw[k], NULL, same, NULL, KEYS),
+                      BLY_OK);
+        bly_free(filter);
+        assert_status(bly_build(&filter, raw[k], NULL, plain, NULL, 63),
+                      BLY_OK);
+        bly_free(filter);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_integers_are_mixed),
         cmocka_unit_test(test_keys_are_single_ones),
         cmocka_unit_test(test_build_of_keys),
         cmocka_unit_test(test_build_of_whole_keys),

@@ -204,7 +204,7 @@ static bool pages_window_write(const pages *p, const pages_window *w)
 static bool pages_write_header(const pages *p)
 {
     return queue_write(p->file, 0, p->head, IMAGE_HEADER)
-        && fdatasync(p->file) == 0;
+        && queue_flush(p->file);
 }
 
 static bly_status pages_begin(pages *p)
@@ -643,7 +643,7 @@ static bly_status pages_tell_trouble(pages *p)
 static bly_status pages_flush(pages *p)
 {
     bly_status status = pages_apply(p);
-    if (status == BLY_OK && p->begun && fdatasync(p->file) != 0)
+    if (status == BLY_OK && p->begun && !queue_flush(p->file))
         status = pages_failed("flush", p->path);
     return status;
 }
@@ -956,7 +956,7 @@ static bly_status pages_create_file(pages *p)
 {
     uint64_t bytes = image_u64(p->head, IMAGE_BYTES);
     image_unseal(p->head);
-    if (ftruncate(p->file, (off_t)bytes) != 0
+    if (!queue_cut(p->file, bytes)
         || !queue_write(p->file, 0, p->head, p->bytes))
         return pages_failed("write", p->path);
     p->begun = true;

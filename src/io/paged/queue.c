@@ -74,6 +74,24 @@ bool queue_write(int file, uint64_t offset, const void *from, size_t bytes)
     return true;
 }
 
+bool queue_flush(int file)
+{
+    int result;
+    do
+        result = fdatasync(file);
+    while (result != 0 && errno == EINTR);
+    return result == 0;
+}
+
+bool queue_cut(int file, uint64_t bytes)
+{
+    int result;
+    do
+        result = ftruncate(file, (off_t)bytes);
+    while (result != 0 && errno == EINTR);
+    return result == 0;
+}
+
 /* ---- Many, by hints ---------------------------------------------------- */
 
 /* Hints may fail: then the reads wait longer, nothing else. */

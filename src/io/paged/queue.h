@@ -40,4 +40,9 @@ bool queue_finish(queue *q);
 bool queue_read(int file, uint64_t offset, void *to, size_t bytes);
 bool queue_write(int file, uint64_t offset, const void *from, size_t bytes);
 
+/* Bring what was written to the disk; give the file another length. False:
+ * errno says why, and that is no signal. */
+bool queue_flush(int file);
+bool queue_cut(int file, uint64_t bytes);
+
 #endif /* BLY_IO_PAGED_QUEUE_H */

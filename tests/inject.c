@@ -1,0 +1,593 @@
+/* inject.c - every call to the system and for memory fails in turn.
+ *
+ * A job is what a program does with a file: build and save, open and ask, map
+ * and add, work page by page. Each is done again and again: first nothing
+ * fails, and the calls are counted; then the first call fails, the second, …
+ * and each in several ways: once with an error, from then on, once interrupted
+ * by a signal, and with half of what was to be read or written. Whatever
+ * fails:
+ *
+ *  - interruptions and halves change nothing, and all says BLY_OK;
+ *  - else a status says so, or nothing is wrong;
+ *  - the file is the old one, to the byte, or a whole new one, or says itself
+ *    that its writer did not finish; and all keys are found in what opens;
+ *  - no file is left open, no memory is kept, nothing else lies in the folder.
+ *
+ * The library's calls come by here (the linker's --wrap). What is flushed is
+ * not flushed: nobody cuts the power.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bloomery/paged.h>
+#include <bloomery/parts.h>
+
+#include "test.h"
+
+#include "verbs/registry.h"
+
+/* ---- What fails --------------------------------------------------------- */
+
+typedef enum {
+    INJECT_NOTHING, INJECT_ONCE, INJECT_ON, INJECT_SIGNAL, INJECT_HALF,
+    INJECT_WAYS
+} inject_way;
+
+static struct {
+    bool       armed;           /* the library is at work                   */
+    inject_way way;
+    uint64_t   at, calls;       /* which call, and how many there were      */
+    bool       done;            /* it came                                  */
+    bool       tidying;         /* a call failed that would take things away */
+} inject;
+
+static uint64_t inject_points, inject_runs;
+
+/* Is it this call's turn to fail so? */
+static bool inject_turn(bool signal, bool half)
+{
+    if (!inject.armed)
+        return false;
+    uint64_t call = inject.calls++;
+    if (inject.way == INJECT_NOTHING
+        || (inject.way == INJECT_ON ? call < inject.at : call != inject.at)
+        || (inject.way == INJECT_SIGNAL && !signal)
+        || (inject.way == INJECT_HALF && !half))
+        return false;
+    inject.done = true;
+    return true;
+}
+
+static bool inject_fails(int error)
+{
+    if (!inject_turn(false, false))
+        return false;
+    errno = error;
+    return true;
+}
+
+/* Of a call that a signal may interrupt. */
+static bool inject_interrupts(int error)
+{
+    if (!inject_turn(true, false))
+        return false;
+    errno = inject.way == INJECT_SIGNAL ? EINTR : error;
+    return true;
+}
+
+/* -1: it fails; else how many of n bytes are read or written. */
+static ssize_t inject_bytes(size_t n, int error)
+{
+    if (!inject_turn(true, n > 1))
+        return (ssize_t)n;
+    errno = inject.way == INJECT_SIGNAL ? EINTR : error;
+    return inject.way == INJECT_HALF ? (ssize_t)(n / 2) : -1;
+}
+
+#define INJECT_WRAP(type, name, ...)                                           \
+    type __real_##name(__VA_ARGS__);                                           \
+    type __wrap_##name(__VA_ARGS__);                                           \
+    type __wrap_##name(__VA_ARGS__)
+
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...)
+{
+    va_list rest;
+    va_start(rest, flags);
+    bool makes = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+    mode_t mode = makes ? va_arg(rest, mode_t) : 0;
+    va_end(rest);
+    return inject_fails(EMFILE) ? -1 : __real_open(path, flags, mode);
+}
+
+INJECT_WRAP(ssize_t, read, int file, void *to, size_t n)
+{
+    ssize_t some = inject_bytes(n, EIO);
+    return some < 0 ? -1 : __real_read(file, to, (size_t)some);
+}
+
+INJECT_WRAP(ssize_t, write, int file, const void *from, size_t n)
+{
+    ssize_t some = inject_bytes(n, ENOSPC);
+    return some < 0 ? -1 : __real_write(file, from, (size_t)some);
+}
+
+INJECT_WRAP(ssize_t, pread, int file, void *to, size_t n, off_t at)
+{
+    ssize_t some = inject_bytes(n, EIO);
+    return some < 0 ? -1 : __real_pread(file, to, (size_t)some, at);
+}
+
+INJECT_WRAP(ssize_t, pwrite, int file, const void *from, size_t n, off_t at)
+{
+    ssize_t some = inject_bytes(n, ENOSPC);
+    return some < 0 ? -1 : __real_pwrite(file, from, (size_t)some, at);
+}
+
+INJECT_WRAP(off_t, lseek, int file, off_t at, int from)
+{
+    return inject_fails(EIO) ? -1 : __real_lseek(file, at, from);
+}
+
+INJECT_WRAP(int, fsync, int file)
+{
+    (void)file;
+    return inject_interrupts(EIO) ? -1 : 0;
+}
+
+INJECT_WRAP(int, fdatasync, int file)
+{
+    (void)file;
+    return inject_interrupts(EIO) ? -1 : 0;
+}
+
+INJECT_WRAP(int, msync, void *from, size_t n, int flags)
+{
+    (void)from, (void)n, (void)flags;
+    return inject_fails(EIO) ? -1 : 0;
+}
+
+INJECT_WRAP(int, ftruncate, int file, off_t n)
+{
+    return inject_interrupts(ENOSPC) ? -1 : __real_ftruncate(file, n);
+}
+
+INJECT_WRAP(int, fstat, int file, struct stat *out)
+{
+    return inject_fails(EIO) ? -1 : __real_fstat(file, out);
+}
+
+INJECT_WRAP(int, stat, const char *path, struct stat *out)
+{
+    return inject_fails(EIO) ? -1 : __real_stat(path, out);
+}
+
+INJECT_WRAP(ssize_t, readlink, const char *path, char *to, size_t n)
+{
+    return inject_fails(EIO) ? -1 : __real_readlink(path, to, n);
+}
+
+INJECT_WRAP(int, fchmod, int file, mode_t mode)
+{
+    return inject_fails(EPERM) ? -1 : __real_fchmod(file, mode);
+}
+
+INJECT_WRAP(int, linkat, int from, const char *old, int to, const char *new,
+            int how)
+{
+    return inject_fails(EIO) ? -1 : __real_linkat(from, old, to, new, how);
+}
+
+INJECT_WRAP(int, rename, const char *old, const char *new)
+{
+    return inject_fails(EIO) ? -1 : __real_rename(old, new);
+}
+
+INJECT_WRAP(int, unlink, const char *path)
+{
+    bool fails = inject_fails(EIO);
+    inject.tidying |= fails;
+    return fails ? -1 : __real_unlink(path);
+}
+
+INJECT_WRAP(int, access, const char *path, int how)
+{
+    return inject_fails(EIO) ? -1 : __real_access(path, how);
+}
+
+INJECT_WRAP(int, flock, int file, int how)
+{
+    return inject_interrupts(EWOULDBLOCK) ? -1 : __real_flock(file, how);
+}
+
+INJECT_WRAP(void *, mmap, void *at, size_t n, int may, int how, int file,
+            off_t from)
+{
+    return inject_fails(ENOMEM) ? MAP_FAILED
+                                : __real_mmap(at, n, may, how, file, from);
+}
+
+INJECT_WRAP(int, posix_memalign, void **out, size_t alignment, size_t n)
+{
+    return inject_fails(ENOMEM) ? ENOMEM
+                                : __real_posix_memalign(out, alignment, n);
+}
+
+INJECT_WRAP(void *, malloc, size_t n)
+{
+    return inject_fails(ENOMEM) ? NULL : __real_malloc(n);
+}
+
+INJECT_WRAP(void *, calloc, size_t n, size_t each)
+{
+    return inject_fails(ENOMEM) ? NULL : __real_calloc(n, each);
+}
+
+/* Reads are to come by here, and not by a ring. */
+int __wrap_io_uring_queue_init(unsigned entries, void *ring, unsigned flags);
+int __wrap_io_uring_queue_init(unsigned entries, void *ring, unsigned flags)
+{
+    (void)entries, (void)ring, (void)flags;
+    return -ENOSYS;
+}
+
+/* ---- Memory that is counted --------------------------------------------- */
+
+static uint64_t inject_live;
+
+static void *inject_allocate(void *context, size_t alignment, size_t bytes)
+{
+    void *memory = NULL;
+    (void)context;
+    if (posix_memalign(&memory, alignment, bytes) != 0)
+        return NULL;
+    inject_live++;
+    return memory;
+}
+
+static void inject_release(void *context, void *memory, size_t bytes)
+{
+    (void)context, (void)bytes;
+    inject_live--;
+    free(memory);
+}
+
+static const bly_allocator inject_allocator = {
+    inject_allocate, inject_release, NULL
+};
+static const bly_options inject_options = { .allocator = &inject_allocator };
+
+/* ---- Keys and files ----------------------------------------------------- */
+
+enum { OLD = 60, ALL = 90, ROOM = 200 };
+
+static uint64_t inject_hashes[ALL];
+static const char inject_path[] = "inject.bly";
+static char inject_home[64];
+
+static void inject_keys(const char *kind)
+{
+    bool numbers = strcmp(kind, "egh") == 0;
+    for (uint64_t i = 0; i < ALL; i++)
+        inject_hashes[i] = numbers ? i + 1 : test_random(1, i);
+}
+
+static bool inject_adds(const char *kind)
+{
+    return (bly_kind_find(kind)->can & BLY_CAN_ADD) != 0;
+}
+
+/* A filter of the first n keys, or the status. */
+static bly_status inject_make(bly_filter **out, const char *kind, size_t n)
+{
+    bly_spec spec = { .capacity = ROOM, .allocator = &inject_allocator };
+    if (!inject_adds(kind))
+        spec.capacity = 0;
+    return bly_build(out, kind, &spec, inject_hashes, NULL, n);
+}
+
+/* All of a file. */
+typedef struct { uint8_t *bytes; size_t n; } inject_file;
+
+static inject_file inject_read(void)
+{
+    struct stat about;
+    inject_file f = { NULL, 0 };
+    int file = open(inject_path, O_RDONLY);
+    assert_true(file >= 0 && fstat(file, &about) == 0);
+    f.n = (size_t)about.st_size;
+    f.bytes = malloc(f.n);
+    assert_true(read(file, f.bytes, f.n) == (ssize_t)f.n);
+    close(file);
+    return f;
+}
+
+static size_t inject_count(const char *path)
+{
+    size_t n = 0;
+    DIR *folder = opendir(path);
+    assert_non_null(folder);
+    while (readdir(folder) != NULL)
+        n++;
+    closedir(folder);
+    return n;
+}
+
+/* ---- Jobs ---------------------------------------------------------------- */
+
+typedef struct {
+    const char *name;
+    uint64_t    needs;          /* abilities of the kind                     */
+    bool        writes;         /* the file may be another one afterwards    */
+    bool        in_place;       /* and be left unfinished                    */
+    bly_status (*run)(const char *kind);
+} inject_job;
+
+/* No key of the first n is missing. */
+static void inject_finds(const bly_filter *filter, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!bly_contains_hash(filter, inject_hashes[i]))
+            fail_msg("key %zu is lost", i);
+}
+
+static bly_status inject_save(const char *kind)
+{
+    bly_filter *filter = NULL;
+    bly_status status = inject_make(&filter, kind, ALL);
+    if (status == BLY_OK)
+        status = bly_save(filter, inject_path);
+    bly_free(filter);
+    return status;
+}
+
+static bly_status inject_ask(int flags)
+{
+    bly_filter *filter = NULL;
+    bly_stat_t stat;
+    bly_status status = bly_open(&filter, inject_path, flags, &inject_options);
+    if (status != BLY_OK)
+        return status;
+    inject_finds(filter, OLD);
+    status = bly_stat(&stat, filter);
+    inject_finds(filter, OLD);
+    bly_status synced = bly_sync(filter);       /* tells trouble of lookups  */
+    bly_free(filter);
+    return status != BLY_OK ? status : synced;
+}
+
+static bly_status inject_open(const char *kind)
+{
+    (void)kind;
+    return inject_ask(0);
+}
+
+static bly_status inject_map(const char *kind)
+{
+    (void)kind;
+    return inject_ask(BLY_MAP);
+}
+
+static bly_status inject_map_verify(const char *kind)
+{
+    (void)kind;
+    return inject_ask(BLY_MAP | BLY_VERIFY);
+}
+
+static bly_status inject_paged(const char *kind)
+{
+    (void)kind;
+    return inject_ask(BLY_PAGED);
+}
+
+static bly_status inject_peek(const char *kind)
+{
+    bly_header header;
+    bly_status status = bly_peek_file(&header, inject_path);
+    if (status == BLY_OK)
+        assert_string_equal(header.kind, kind);
+    return status;
+}
+
+/* Add the others, in the file, and finish it. */
+static bly_status inject_add(int flags)
+{
+    bly_filter *filter = NULL;
+    bly_status status = bly_open(&filter, inject_path, flags, &inject_options);
+    if (status != BLY_OK)
+        return status;
+    for (size_t i = OLD; i < ALL && status >= 0; i++)
+        status = bly_add_hash(filter, inject_hashes[i]);
+    if (status >= 0)
+        status = bly_sync(filter);
+    if (status >= 0)
+        inject_finds(filter, ALL);
+    if (status >= 0)
+        status = bly_seal(filter);
+    bly_free(filter);
+    return status;
+}
+
+static bly_status inject_map_add(const char *kind)
+{
+    (void)kind;
+    return inject_add(BLY_MAP | BLY_WRITE);
+}
+
+static bly_status inject_paged_add(const char *kind)
+{
+    (void)kind;
+    return inject_add(BLY_PAGED | BLY_WRITE);
+}
+
+static bly_status inject_create(const char *kind)
+{
+    bly_spec spec = { .capacity = ROOM, .allocator = &inject_allocator };
+    bly_filter *filter = NULL;
+    bly_status status = bly_create(&filter, inject_path, kind, &spec);
+    if (status != BLY_OK)
+        return status;
+    for (size_t i = 0; i < ALL && status >= 0; i++)
+        status = bly_add_hash(filter, inject_hashes[i]);
+    if (status >= 0)
+        status = bly_seal(filter);
+    bly_free(filter);
+    return status;
+}
+
+static const inject_job inject_jobs[] = {
+    { "save",        0,            true,  false, inject_save },
+    { "open",        0,            false, false, inject_open },
+    { "map",         0,            false, false, inject_map },
+    { "map, verify", 0,            false, false, inject_map_verify },
+    { "peek",        0,            false, false, inject_peek },
+    { "map, add",    BLY_CAN_ADD,  true,  true,  inject_map_add },
+    { "paged",       BLY_CAN_PAGE, false, false, inject_paged },
+    { "paged, add",  BLY_CAN_PAGE, true,  true,  inject_paged_add },
+    { "create",      BLY_CAN_PAGE, true,  false, inject_create },
+};
+
+/* ---- One run ------------------------------------------------------------ */
+
+/* Put the old file there, and nothing else. */
+static inject_file inject_prepare(const char *kind)
+{
+    bly_filter *filter = NULL;
+    assert_status(inject_make(&filter, kind, OLD), BLY_OK);
+    assert_status(bly_save(filter, inject_path), BLY_OK);
+    bly_free(filter);
+    return inject_read();
+}
+
+static bool inject_unchanged(const inject_file *old)
+{
+    inject_file now = inject_read();
+    bool same = now.n == old->n && memcmp(now.bytes, old->bytes, now.n) == 0;
+    free(now.bytes);
+    return same;
+}
+
+/* What the file is after a run that said `status`. */
+static void inject_check(const inject_job *job, const inject_file *old,
+                         bly_status status)
+{
+    bly_filter *filter = NULL;
+    bool changed = !inject_unchanged(old);
+    bool fine = status == BLY_OK || status == BLY_EUNFLUSHED;
+    if (!job->writes || (!fine && !job->in_place)) {
+        assert_false(changed);
+        return;
+    }
+    bly_status opened = bly_open(&filter, inject_path, 0, NULL);
+    if (opened == BLY_EUNSEALED && !fine)
+        return;
+    assert_status(opened, BLY_OK);
+    inject_finds(filter, fine ? ALL : OLD);
+    bly_free(filter);
+}
+
+static bly_status inject_one(const inject_job *job, const char *kind,
+                             const inject_file *old, inject_way way,
+                             uint64_t at)
+{
+    size_t files = inject_count(".");
+    size_t open_files = inject_count("/proc/self/fd");
+    inject.way = way;
+    inject.at = at;
+    inject.calls = 0;
+    inject.done = inject.tidying = false;
+    inject.armed = true;
+    bly_status status = job->run(kind);
+    inject.armed = false;
+    inject_runs++;
+    if ((way == INJECT_SIGNAL || way == INJECT_HALF) && status < 0)
+        fail_msg("%s, %s: call %llu %s: %s", kind, job->name,
+                 (unsigned long long)at, way == INJECT_HALF ? "halved"
+                 : "interrupted", bly_why());
+    assert_int_equal(inject_live, 0);
+    assert_int_equal(inject_count("/proc/self/fd"), open_files);
+    if (!inject.tidying)
+        assert_int_equal(inject_count("."), files);
+    inject_check(job, old, status);
+    return status;
+}
+
+/* The old file again, if it is another one now. */
+static void inject_restore(const inject_file *old)
+{
+    if (inject_unchanged(old) && inject_count(".") == 3)
+        return;
+    assert_int_equal(system("rm -f .bloomery-* inject.bly"), 0);
+    int file = open(inject_path, O_WRONLY | O_CREAT | O_EXCL, 0644);
+    assert_true(file >= 0
+                && write(file, old->bytes, old->n) == (ssize_t)old->n);
+    close(file);
+}
+
+static void inject_all(const inject_job *job, const char *kind)
+{
+    inject_file old = inject_prepare(kind);
+    bly_status whole = inject_one(job, kind, &old, INJECT_NOTHING, 0);
+    uint64_t calls = inject.calls, step = test_work(1, 1, 3);
+    inject_restore(&old);
+    if (whole == BLY_EUNSUPPORTED) {    /* packed files are not mapped */
+        free(old.bytes);
+        return;
+    }
+    assert_status(whole, BLY_OK);
+    inject_points += calls;
+    for (int way = INJECT_ONCE; way < INJECT_WAYS; way++)
+        for (uint64_t at = 0; at < calls; at += step) {
+            inject_one(job, kind, &old, (inject_way)way, at);
+            inject_restore(&old);
+        }
+    free(old.bytes);
+}
+
+static void test_each_call_fails(void **state)
+{
+    (void)state;
+    for (size_t i = 0; registry_kinds[i] != NULL; i++) {
+        const char *kind = registry_kinds[i]->name;
+        inject_keys(kind);
+        for (size_t j = 0; j < sizeof inject_jobs / sizeof *inject_jobs; j++)
+            if ((bly_kind_find(kind)->can & inject_jobs[j].needs)
+                == inject_jobs[j].needs)
+                inject_all(&inject_jobs[j], kind);
+    }
+    printf("  %llu points of failure, %llu runs\n",
+           (unsigned long long)inject_points, (unsigned long long)inject_runs);
+}
+
+static int inject_setup(void **state)
+{
+    (void)state;
+    strcpy(inject_home, "inject-test-XXXXXX");
+    return mkdtemp(inject_home) == NULL || chdir(inject_home) != 0;
+}
+
+static int inject_teardown(void **state)
+{
+    (void)state;
+    char command[128];
+    if (chdir("..") != 0)
+        return 1;
+    snprintf(command, sizeof command, "rm -rf %s", inject_home);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_call_fails),
+    };
+    return cmocka_run_group_tests_name("inject", tests, inject_setup,
+                                       inject_teardown);
+}
