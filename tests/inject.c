@@ -29,6 +29,7 @@
 #include <bloomery/parts.h>
 
 #include "test.h"
+#include "folder.h"
 
 #include "verbs/registry.h"
 
@@ -270,7 +271,6 @@ enum { OLD = 60, ALL = 90, ROOM = 200 };
 
 static uint64_t inject_hashes[ALL];
 static const char inject_path[] = "inject.bly";
-static char inject_home[64];
 
 static void inject_keys(const char *kind)
 {
@@ -566,28 +566,11 @@ static void test_each_call_fails(void **state)
            (unsigned long long)inject_points, (unsigned long long)inject_runs);
 }
 
-static int inject_setup(void **state)
-{
-    (void)state;
-    strcpy(inject_home, "inject-test-XXXXXX");
-    return mkdtemp(inject_home) == NULL || chdir(inject_home) != 0;
-}
-
-static int inject_teardown(void **state)
-{
-    (void)state;
-    char command[128];
-    if (chdir("..") != 0)
-        return 1;
-    snprintf(command, sizeof command, "rm -rf %s", inject_home);
-    return system(command);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_call_fails),
     };
-    return cmocka_run_group_tests_name("inject", tests, inject_setup,
-                                       inject_teardown);
+    return cmocka_run_group_tests_name("inject", tests, folder_enter,
+                                       folder_leave);
 }

@@ -14,27 +14,9 @@
 #include <dirent.h>
 
 #include "test.h"
+#include "folder.h"
 
 #include "image/image.h"
-
-static char io_folder[64];
-
-static int io_setup(void **state)
-{
-    (void)state;
-    strcpy(io_folder, "io-test-XXXXXX");
-    return mkdtemp(io_folder) == NULL || chdir(io_folder) != 0;
-}
-
-static int io_teardown(void **state)
-{
-    (void)state;
-    char command[128];
-    if (chdir("..") != 0)
-        return 1;
-    snprintf(command, sizeof command, "rm -rf %s", io_folder);
-    return system(command);
-}
 
 static bly_filter *io_filter(uint64_t n)
 {
@@ -494,5 +476,5 @@ int main(void)
         cmocka_unit_test(test_short_pipe),
         cmocka_unit_test(test_pipe_is_not_trusted),
     };
-    return cmocka_run_group_tests_name("io", tests, io_setup, io_teardown);
+    return cmocka_run_group_tests_name("io", tests, folder_enter, folder_leave);
 }

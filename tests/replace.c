@@ -20,6 +20,7 @@
 #include <bloomery/paged.h>
 
 #include "test.h"
+#include "folder.h"
 
 /* ---- Calls that fail ---------------------------------------------------- */
 
@@ -93,31 +94,18 @@ int __wrap_rename(const char *old, const char *new)
 
 /* ---- A folder of one's own ---------------------------------------------- */
 
-static char home[64];
 
 static bool nameless_here;              /* the file system has them          */
 
 static int replace_setup(void **state)
 {
-    (void)state;
     memset(at, 0, sizeof at);
     nameless_not = false;
-    strcpy(home, "replace-test-XXXXXX");
-    if (mkdtemp(home) == NULL || chdir(home) != 0)
+    if (folder_enter(state) != 0)
         return 1;
     int file = open(".", O_TMPFILE | O_RDWR, 0600);
     nameless_here = file >= 0;
     return file >= 0 ? close(file) : 0;
-}
-
-static int replace_teardown(void **state)
-{
-    (void)state;
-    char command[128];
-    if (chdir("..") != 0)
-        return 1;
-    snprintf(command, sizeof command, "rm -rf %s", home);
-    return system(command);
 }
 
 static bly_filter *replace_filter(uint64_t n)
@@ -389,7 +377,7 @@ static void test_owner_is_not_known(void **state)
 }
 
 #define REPLACE_TEST(test)                                                     \
-    cmocka_unit_test_setup_teardown(test, replace_setup, replace_teardown)
+    cmocka_unit_test_setup_teardown(test, replace_setup, folder_leave)
 
 int main(void)
 {

@@ -1,0 +1,32 @@
+/* folder.h - a folder of its own for a test, gone when the test ends.
+ *
+ * For cmocka's setup and teardown; the test works in it.
+ */
+#ifndef BLY_TEST_FOLDER_H
+#define BLY_TEST_FOLDER_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder_name[64];
+
+static inline int folder_enter(void **state)
+{
+    (void)state;
+    strcpy(folder_name, "folder-of-test-XXXXXX");
+    return mkdtemp(folder_name) == NULL || chdir(folder_name) != 0;
+}
+
+static inline int folder_leave(void **state)
+{
+    (void)state;
+    char command[128];
+    if (chdir("..") != 0)
+        return 1;
+    snprintf(command, sizeof command, "rm -rf %s", folder_name);
+    return system(command);
+}
+
+#endif /* BLY_TEST_FOLDER_H */
