@@ -535,7 +535,7 @@ static void inject_all(const inject_job *job, const char *kind)
 {
     inject_file old = inject_prepare(kind);
     bly_status whole = inject_one(job, kind, &old, INJECT_NOTHING, 0);
-    uint64_t calls = inject.calls, step = test_work(1, 1, 3);
+    uint64_t calls = inject.calls, step = test_work(1, 4, 5);
     inject_restore(&old);
     if (whole == BLY_EUNSUPPORTED) {    /* packed files are not mapped */
         free(old.bytes);
