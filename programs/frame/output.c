@@ -167,6 +167,17 @@ int output_open(const char *path)
     return CLI_GO;
 }
 
+/* A signal may come while it waits, and not every file can be flushed. */
+static bool output_sync(int fd)
+{
+    int result;
+
+    do
+        result = fsync(fd);
+    while (result < 0 && errno == EINTR);
+    return result == 0 || errno == EINVAL;
+}
+
 /* All of it on the disk, under its name; else an errno. */
 static int output_complete(void)
 {
@@ -174,7 +185,7 @@ static int output_complete(void)
     bool flushed = output_flush();
     int error = output_state.error;
 
-    if (flushed && !output_state.straight && fsync(fd) < 0 && errno != EINVAL)
+    if (flushed && !output_state.straight && !output_sync(fd))
         error = errno;
     if (close(fd) < 0 && errno != EINTR && error == 0)
         error = errno;

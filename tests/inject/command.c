@@ -1,0 +1,333 @@
+/* command.c - every call of every subcommand fails in turn.
+ *
+ *   test_inject_command BLOOMERY PRELOAD
+ *
+ * As inject.c does with the library, through the real binary (preload.c): each
+ * job is run once as it is; then its first call fails, its second, …, once and
+ * from then on, and is interrupted, and done by half. What is interrupted or
+ * halved must end as if nothing had happened, to the last byte. Else the
+ * status is 2, with a line that says why, and what was printed until then is
+ * right; or it is as ever, and so is all that was printed and written. A file
+ * that is to be changed is the old one, or the new one. Nothing else lies in
+ * the folder. One thread, so that calls come in one order.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test.h"
+#include "folder.h"
+
+static const char *command_binary, *command_preload;
+static uint64_t command_points, command_runs;
+
+/* Words apart by blanks, the file that is standard input, and the one that is
+ * written. (What works on a file in its place is in inject.c.) */
+typedef struct {
+    const char *words, *input, *writes;
+} command_job;
+
+static const command_job command_jobs[] = {
+    { "build -j 1 -o new.bly keys", NULL, "new.bly" },
+    { "build -j 1 -o f.bly keys", NULL, "f.bly" },
+    { "build -j 1 -k fuse -o f.bly -", "keys", "f.bly" },
+    { "build -j 1 -k buffered -n 300 -M 64K -o b.bly keys", NULL, "b.bly" },
+    { "build -j 1 -k cascade --without others -o f.bly keys", NULL, "f.bly" },
+    { "build -j 1 -n 300 -o f.bly keys.gz", NULL, "f.bly" },
+    { "add -j 1 f.bly others", NULL, "f.bly" },
+    { "remove -j 1 c.bly keys", NULL, "c.bly" },
+    { "query -j 1 f.bly lines", NULL, NULL },
+    { "query -j 1 -v f.bly -", "lines", NULL },
+    { "query -j 1 --mark -n -H f.bly lines keys", NULL, NULL },
+    { "query -j 1 -F f.bly -F c.bly --all -c -H lines", NULL, NULL },
+    { "query -j 1 --paged b.bly lines", NULL, NULL },
+    { "query -j 1 --csv -f name f.bly table.csv", NULL, NULL },
+    { "count -j 1 c.bly lines", NULL, NULL },
+    { "build -j 1 -k bloomier -f 1 -l 2 -t , -o f.bly labels", NULL, "f.bly" },
+    { "put -j 1 -f 1 -l 2 -t , l.bly twos", NULL, "l.bly" },
+    { "get -j 1 l.bly keys", NULL, NULL },
+    { "dedup -j 1 lines", NULL, NULL },
+    { "dedup -j 1 -", "lines", NULL },
+    { "dedup -j 1 -M 1M -c lines", NULL, NULL },
+    { "dedup -j 1 --force -o out lines", NULL, "out" },
+    { "dedup -j 1 --approximate lines", NULL, NULL },
+    { "join -j 1 lines keys", NULL, NULL },
+    { "join -j 1 -o out --force lines -", "keys", "out" },
+    { "unite -o f.bly f.bly g.bly", NULL, "f.bly" },
+    { "intersect -o new.bly f.bly g.bly", NULL, "new.bly" },
+    { "resize -n 5000 -o new.bly q.bly", NULL, "new.bly" },
+    { "compare f.bly g.bly", NULL, NULL },
+    { "check f.bly b.bly", NULL, NULL },
+    { "info f.bly", NULL, NULL },
+    { "sketch -d 20 -o new.sketch keys", NULL, "new.sketch" },
+    { "diff -j 1 keys.sketch some", NULL, NULL },
+    { "plan -n 1000", NULL, NULL },
+    { "advise -n 1000", NULL, NULL },
+    { "kinds", NULL, NULL },
+    { "help query", NULL, NULL },
+    { "help --completion bash", NULL, NULL },
+};
+
+/* ---- Files --------------------------------------------------------------- */
+
+typedef struct {
+    char  *bytes;                       /* NULL: there is no such file       */
+    size_t n;
+} command_file;
+
+static command_file command_read(const char *path)
+{
+    struct stat about;
+    command_file f = { NULL, 0 };
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return f;
+    assert_int_equal(fstat(file, &about), 0);
+    f.n = (size_t)about.st_size;
+    f.bytes = malloc(f.n + 1);
+    assert_true(read(file, f.bytes, f.n) == (ssize_t)f.n);
+    f.bytes[f.n] = '\0';
+    close(file);
+    return f;
+}
+
+static void command_write(const char *path, const command_file *f)
+{
+    if (f->bytes == NULL) {
+        unlink(path);
+        return;
+    }
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    assert_true(file >= 0 && write(file, f->bytes, f->n) == (ssize_t)f->n);
+    close(file);
+}
+
+static bool command_same(const command_file *a, const command_file *b)
+{
+    return (a->bytes == NULL) == (b->bytes == NULL) && a->n == b->n
+        && (a->bytes == NULL || memcmp(a->bytes, b->bytes, a->n) == 0);
+}
+
+static size_t command_entries(void)
+{
+    size_t n = 0;
+    DIR *folder = opendir(".");
+    assert_non_null(folder);
+    while (readdir(folder) != NULL)
+        n++;
+    closedir(folder);
+    return n;
+}
+
+/* ---- Runs ---------------------------------------------------------------- */
+
+enum { WORDS = 20, COUNT = 9 };
+
+/* How a run ended, what it printed, and the file it writes. */
+typedef struct {
+    int          status;
+    command_file out, err, written;
+    uint64_t     calls;
+} command_end;
+
+static void command_end_free(command_end *end)
+{
+    free(end->out.bytes);
+    free(end->err.bytes);
+    free(end->written.bytes);
+}
+
+static void command_onto(const char *path, int flags, int descriptor)
+{
+    int file = open(path, flags, 0600);
+    if (file < 0 || dup2(file, descriptor) < 0)
+        _exit(99);
+    if (file != descriptor)
+        close(file);
+}
+
+static void command_exec(const command_job *job, const char *way, uint64_t at)
+{
+    char words[200], number[24], *argv[WORDS] = { (char[]){ "bloomery" } };
+    char *rest, *word;
+    int n = 1;
+    strcpy(words, job->words);
+    for (word = strtok_r(words, " ", &rest); word != NULL && n < WORDS - 1;
+         word = strtok_r(NULL, " ", &rest))
+        argv[n++] = word;
+    snprintf(number, sizeof number, "%llu", (unsigned long long)at);
+    setenv("INJECT_WAY", way, 1);
+    setenv("INJECT_AT", number, 1);
+    setenv("INJECT_COUNT", "9", 1);
+    setenv("LD_PRELOAD", command_preload, 1);
+    command_onto(job->input != NULL ? job->input : "/dev/null", O_RDONLY, 0);
+    command_onto("stdout", O_WRONLY | O_CREAT | O_TRUNC, 1);
+    command_onto("stderr", O_WRONLY | O_CREAT | O_TRUNC, 2);
+    command_onto("calls", O_WRONLY | O_CREAT | O_TRUNC, COUNT);
+    execv(command_binary, argv);
+    _exit(98);
+}
+
+static command_end command_run(const command_job *job, const char *way,
+                               uint64_t at)
+{
+    command_end end;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        command_exec(job, way, at);
+    int how;
+    assert_int_equal(waitpid(child, &how, 0), child);
+    command_runs++;
+    end.status = WIFEXITED(how) ? WEXITSTATUS(how) : 1000 + WTERMSIG(how);
+    end.out = command_read("stdout");
+    end.err = command_read("stderr");
+    end.written = job->writes != NULL ? command_read(job->writes)
+                                      : (command_file){ NULL, 0 };
+    command_file calls = command_read("calls");
+    end.calls = strtoull(calls.bytes, NULL, 10);
+    free(calls.bytes);
+    return end;
+}
+
+/* ---- What must hold ------------------------------------------------------ */
+
+/* Are the lines of `some` among those of `all`, in their order? (A file that
+ * cannot be read is left out. The last line may be cut short.) */
+static bool command_among(const command_file *some, const command_file *all)
+{
+    const char *at = all->bytes, *end;
+    for (const char *line = some->bytes; *line != '\0'; line = end) {
+        end = strchr(line, '\n');
+        end = end != NULL ? end + 1 : line + strlen(line);
+        size_t n = (size_t)(end - line);
+        while (at != NULL && strncmp(at, line, n) != 0) {
+            at = strchr(at, '\n');
+            at = at != NULL ? at + 1 : NULL;
+        }
+        if (at == NULL)
+            return false;
+        at += n;
+    }
+    return true;
+}
+
+/* What is wrong with how a run ended, or NULL. */
+static const char *command_wrong(const command_end *end,
+                                 const command_end *whole,
+                                 const command_file *old, bool harmless)
+{
+    bool as_ever = end->status == whole->status;
+    if (!as_ever && end->status != 2)
+        return "it ended otherwise";
+    if (harmless && !as_ever)
+        return "what harms nobody was an error";
+    if (as_ever && !command_same(&end->out, &whole->out))
+        return "it printed other things, and said nothing";
+    if (as_ever && !command_same(&end->written, &whole->written))
+        return "it wrote other things, and said nothing";
+    if (as_ever)
+        return NULL;
+    if (strstr(end->err.bytes, "bloomery") != end->err.bytes)
+        return "it does not say what is wrong";
+    if (!command_among(&end->out, &whole->out))
+        return "what it printed is wrong";
+    if (command_same(&end->written, old))
+        return NULL;
+    if (!command_same(&end->written, &whole->written))
+        return "the file is neither the old one nor the new one";
+    return strstr(end->err.bytes, "in its place") != NULL
+         ? NULL : "the new file is there, and that is not said";
+}
+
+static void command_check(const command_job *job, const char *way, uint64_t at,
+                          const command_end *whole, const command_file *old,
+                          size_t entries)
+{
+    bool harmless = strcmp(way, "signal") == 0 || strcmp(way, "half") == 0;
+    command_end end = command_run(job, way, at);
+    const char *wrong = command_wrong(&end, whole, old, harmless);
+    size_t others = command_entries();
+    others -= job->writes != NULL && old->bytes == NULL
+           && end.written.bytes != NULL;
+    if (wrong == NULL && others != entries)
+        wrong = "it left a file behind";
+    if (wrong != NULL)
+        fail_msg("%s, call %llu %s: %s: status %d: %s", job->words,
+                 (unsigned long long)at, way, wrong, end.status,
+                 end.err.bytes);
+    if (job->writes != NULL)
+        command_write(job->writes, old);
+    command_end_free(&end);
+}
+
+static void command_all(const command_job *job)
+{
+    static const char *const ways[] = { "once", "on", "signal", "half" };
+    uint64_t step = test_work(1, 7, 29);
+    command_file old = job->writes != NULL ? command_read(job->writes)
+                                           : (command_file){ NULL, 0 };
+    size_t entries = command_entries();
+    command_end whole = command_run(job, "never", 0);
+    if (whole.status > 1)
+        fail_msg("%s: status %d: %s", job->words, whole.status,
+                 whole.err.bytes);
+    assert_true(whole.calls > 0);
+    if (job->writes != NULL)
+        command_write(job->writes, &old);
+    command_points += whole.calls;
+    for (size_t w = 0; w < 4; w++)
+        for (uint64_t at = w; at < whole.calls; at += step)
+            command_check(job, ways[w], at, &whole, &old, entries);
+    command_end_free(&whole);
+    free(old.bytes);
+}
+
+static void test_each_call_of_each_command_fails(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof command_jobs / sizeof *command_jobs; i++)
+        command_all(&command_jobs[i]);
+    printf("  %llu points of failure, %llu runs\n",
+           (unsigned long long)command_points,
+           (unsigned long long)command_runs);
+}
+
+/* ---- What there is before ------------------------------------------------ */
+
+static int command_setup(void **state)
+{
+    char line[4400];
+    if (folder_enter(state) != 0)
+        return 1;
+    snprintf(line, sizeof line,
+             "set -e; B=%s; seq 1 200 >keys; seq 201 300 >others; "
+             "seq 101 200 >some; seq 1 4 900 >lines; seq 1 8 600 >>lines; "
+             "gzip -c keys >keys.gz; "
+             "{ echo name,x; seq 1 200 | sed 's/.*/\"&\",y/'; } >table.csv; "
+             "seq 1 9 >out; : >stdout; : >stderr; : >calls; "
+             "$B build -o f.bly keys; $B build -n 200 -o g.bly some; "
+             "$B sketch -d 200 -o keys.sketch keys; "
+             "$B build -k counting -n 300 -o c.bly keys; "
+             "seq 1 99 | awk '{ print $1 \",\" $1 %% 4 }' >labels; "
+             "sed s/,./,2/ labels >twos; "
+             "$B build -k bloomier -f 1 -l 2 -t , -o l.bly labels; "
+             "$B build -k quotient -o q.bly keys; "
+             "$B build -k buffered -n 300 -o b.bly keys", command_binary);
+    return system(line);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_call_of_each_command_fails),
+    };
+    if (argc != 3)
+        return 2;
+    command_binary = argv[1];
+    command_preload = argv[2];
+    return cmocka_run_group_tests_name("inject_command", tests, command_setup,
+                                       folder_leave);
+}
