@@ -306,6 +306,11 @@ struct bly_kind {
 kind_spec kind_spec_plain(const bly_kind *kind, uint64_t capacity,
                           double rate);
 
+/* The same with an option by its name; false: the kind has none of that name,
+ * or it does not go so far. */
+bool kind_spec_give(kind_spec *spec, const bly_kind *kind, const char *name,
+                    uint64_t value);
+
 /* `unite` and `intersect` for a payload of nothing but bits. */
 bly_status kind_unite_bits    (void *into, const void *other);
 void       kind_intersect_bits(void *into, const void *other);

@@ -204,16 +204,10 @@ typedef struct {
 static bly_status attenuated_hand_on(attenuated_parts *parts, size_t ours,
                                      uint64_t value)
 {
-    const kind_option *option = parts->kind->options;
     const char *name = attenuated_options[ours].name;
-    if (value == KIND_CHOOSE)
+    if (value == KIND_CHOOSE
+        || kind_spec_give(&parts->spec, parts->kind, name, value))
         return BLY_OK;
-    for (size_t i = 0; option != NULL && option[i].name != NULL; i++)
-        if (strcmp(option[i].name, name) == 0 && value >= option[i].least
-            && value <= option[i].most) {
-            parts->spec.option[i] = value;
-            return BLY_OK;
-        }
     return status_fail(BLY_EPARAM, "levels of kind %s cannot have %s=%llu: "
                        "see that kind's options, or choose of=standard",
                        parts->kind->name, name, (unsigned long long)value);

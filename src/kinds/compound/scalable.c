@@ -160,7 +160,8 @@ static scalable_rule scalable_rule_of(const void *image)
 }
 
 /* Slice i as it would be. The rate is worked out by multiplications alone, so
- * that every machine comes to the same. */
+ * that every machine comes to the same. A key that comes again is not added,
+ * so that slices need no room for repeats. */
 static bly_status scalable_plan_slice(bly_plan_t *plan, kind_spec *spec,
                                       const scalable_rule *rule, size_t i)
 {
@@ -173,7 +174,9 @@ static bly_status scalable_plan_slice(bly_plan_t *plan, kind_spec *spec,
             return status_fail(BLY_ETOOBIG, "the filter would have to grow "
                                "beyond 2^64 keys");
     }
-    return inner_plan(plan, spec, rule->kind, keys, rate);
+    *spec = kind_spec_plain(rule->kind, keys, rate);
+    kind_spec_give(spec, rule->kind, "repeats", 0);
+    return inner_plan_spec(plan, rule->kind, spec);
 }
 
 typedef struct {
