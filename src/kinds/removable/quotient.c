@@ -64,13 +64,13 @@
  *
  * So c takes 3 + 2d slots: a key that was added a million times takes 9 at 1 %.
  * A run without repeats costs nothing, and only in one of five slots or more
- * can any of them be a digit. Four times is the only count that takes more slots
- * than adds, five; but for r = 1, where five times take seven, six seven, and
- * seven nine. So n adds take 5n/4 slots at most, or 7n/5 where r = 1, and that
- * is what is planned for: whichever keys they are of, n adds are never refused.
- * A filter of different keys can do without (repeats=no): it has room for n
- * keys that come once, and for n adds of which a twentieth, at most, are of keys
- * that come just four times.
+ * can any of them be a digit. Four times is the only count that takes more
+ * slots than adds, five; but for r = 1, where five times take seven, six seven,
+ * and seven nine. So n adds take 5n/4 slots at most, or 7n/5 where r = 1, and
+ * that is what is planned for: whichever keys they are of, n adds are never
+ * refused. A filter of different keys can do without (repeats=no): it has room
+ * for n keys that come once, and for n adds of which a twentieth, at most, are
+ * of keys that come just four times.
  *
  * MATHS
  *
@@ -83,11 +83,11 @@
  *
  *      (r + 2 + 1/8) / a                                                 (2)
  *
- * We plan a load of 0.95 or less, since the s that (1) needs may be larger, and
- * of 0.775 where repeats may take five slots for four adds; of all r we take the
- * one whose bytes are least. Because r is whole, (2) is best just where a 2^-r
- * meets the wanted rate: with repeats=no 9.6 bits a key for anything from 0.74 %
- * to 1.3 %, and else 11.8 bits from 0.61 % to 1.07 %.
+ * We plan a load of 0.95 or less, since the s that (1) needs may be larger, or
+ * of 0.775 where repeats may take five slots for four adds; of all r we take
+ * the one whose bytes are least. Because r is whole, (2) is best just where
+ * a 2^-r meets the wanted rate: with repeats=no 9.6 bits a key for anything
+ * from 0.74 % to 1.3 %, and else 11.8 bits from 0.61 % to 1.07 %.
  *
  * The runs behind a slot are a queue that serves one remainder a slot. Behind
  * the last home slot its length, seen as a random walk tied down at both ends,
