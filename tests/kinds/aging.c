@@ -401,6 +401,26 @@ static void test_forged_ring(void **state)
     }
 }
 
+/* More keys of a generation than it was planned for. */
+static void test_forged_cap(void **state)
+{
+    (void)state;
+    bly_filter *filter = aging_new("blocked", 2, 100, 0.01);
+    size_t bytes;
+    const uint8_t *image = bly_image(filter, &bytes);
+    uint8_t *forged = malloc(bytes);
+    assert_non_null(forged);
+    memcpy(forged, image, bytes);
+    for (uint64_t cap = 1; cap != 0; cap *= 2) {
+        image_set_u64(forged, IMAGE_GEOMETRY + 8 * CAP, cap);
+        image_seal(forged);
+        assert_status(bly_check(forged, bytes),
+                      cap <= 100 ? BLY_OK : BLY_ECORRUPT);
+    }
+    free(forged);
+    bly_free(filter);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -417,6 +437,7 @@ int main(void)
         cmocka_unit_test(test_weak_hash_is_refused),
         cmocka_unit_test(test_inner_headers_are_checked),
         cmocka_unit_test(test_forged_ring),
+        cmocka_unit_test(test_forged_cap),
     };
     return cmocka_run_group_tests_name("aging", tests, NULL, NULL);
 }

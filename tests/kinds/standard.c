@@ -151,8 +151,8 @@ static uint64_t standard_hits_planned(const char *kind, const bly_spec *spec,
 
 /* The schemes that can be planned for a rate keep it in the smallest filters
  * too. By Bernstein's inequality a number of hits whose mean and variance are v
- * at most exceeds its mean by 5 + sqrt(25 + 30 v) with a chance below e^-15, for
- * each of the 768. */
+ * at most exceeds its mean by 5 + sqrt(25 + 30 v) with a chance below e^-15,
+ * for each of the 768. */
 static void test_small_filters_keep_the_rate(void **state)
 {
     (void)state;

@@ -124,7 +124,8 @@ static void look_visit_golden(const char *kind, const bly_kind_info *info)
         size_t bytes;
         int at = snprintf(path, sizeof path, "%s/tests/golden/%s",
                           TEST_SOURCE_DIR, packed ? "packed-" : "");
-        snprintf(path + at, sizeof path - (size_t)at, "%s.hex", kind);
+        snprintf(path + at, sizeof path - (size_t)at, "%.*s.hex",
+                 (int)strcspn(kind, ","), kind);
         for (char *c = path + at; *c != '\0'; c++)
             if (*c == ':' || *c == '=')
                 *c = '-';

@@ -38,9 +38,9 @@
  *      their items "unknown". Valid if and only if (1) the fields are in these
  *      ranges, (2) all inner headers are valid, of that kind, hash and seed,
  *      and of one size and geometry, (3) this size, rounded up to a multiple of
- *      64, is geometry 3 and (4) the payload has 64 and g times geometry 3
- *      bytes. An active generation out of its range is read as 0, and more than
- *      cap keys as cap.
+ *      64, is geometry 3, (4) the payload has 64 and g times geometry 3 bytes
+ *      and (5) the first one's capacity is cap at least. An active generation
+ *      out of its range is read as 0, and more than cap keys as cap.
  *
  * MATHS
  *
@@ -352,7 +352,8 @@ static bool aging_sound(const void *image)
         if (!inner_check(image, AGING_HEAD + i * stride, kind)
             || !inner_alike(first, first + i * stride))
             return false;
-    return inner_room(&room, image_u64(first, IMAGE_BYTES)) && room == stride;
+    return image_geometry(image, AGING_CAP) <= image_u64(first, IMAGE_CAPACITY)
+        && inner_room(&room, image_u64(first, IMAGE_BYTES)) && room == stride;
 }
 
 static bly_status aging_check(const void *image)

@@ -122,9 +122,8 @@ static const kind_option standard_options[] = {
         .least = 1, .most = STANDARD_K_MAX, .standard = KIND_CHOOSE,
     },
     [STANDARD_INDEX] = {
-        .name = "index", .help = "how k positions are made from one hash; all "
-                                 "but power and seeds keep no rate, and need "
-                                 "m=",
+        .name = "index", .help = "how k positions are made from one hash (all "
+                                 "but power and seeds need m=)",
         .choices = standard_schemes, .standard = INDEX_POWER,
     },
     { .name = NULL },
