@@ -115,6 +115,8 @@ struct bly_kind {
     const kind_option *options;         /* NULL: none                        */
     bool        raw_hash;               /* uses the hash as it comes, so that
                                            one with weak bits will not do    */
+    bool (*raw_hash_of)(const kind_spec *spec); /* or does so for this spec;
+                                           NULL: for none                    */
 
     bool        forgets;                /* old keys are lost in time:
                                            `plan` and `stat` tell the window */

@@ -275,6 +275,11 @@ static bly_status aging_plan_one(aging_parts *parts, double p)
     return BLY_OK;
 }
 
+static bool aging_raw_hash(const kind_spec *spec)
+{
+    return aging_kinds[spec->option[AGING_OPTION_OF]]->raw_hash;
+}
+
 static bly_status aging_plan_parts(aging_parts *parts, const kind_spec *spec)
 {
     uint64_t g = spec->option[AGING_OPTION_GENERATIONS], w = spec->capacity;
@@ -325,8 +330,6 @@ static bly_status aging_format(void *image, const kind_spec *spec)
     aging_parts parts = { .payload = 0 };
     uint8_t *at = image_payload_mut(image) + AGING_HEAD;
     bly_status status = aging_plan_parts(&parts, spec);
-    if (status == BLY_OK)
-        status = inner_check_hash(parts.kind, image);
     for (uint64_t i = 0; i < parts.generations && status == BLY_OK; i++)
         status = inner_format(at + i * parts.stride, parts.kind, &parts.plan,
                               image, &parts.spec);
@@ -533,6 +536,8 @@ const bly_kind bly_kind_aging = {
     .version = AGING_VERSION,
     .options = aging_options,
     .forgets = true,
+
+    .raw_hash_of = aging_raw_hash,
 
     .plan   = aging_plan,
     .format = aging_format,
