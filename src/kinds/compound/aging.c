@@ -76,7 +76,7 @@
  * The first key of a generation is one that the generation before did not
  * find: so it covers what that one does not, with a chance that is higher than
  * any other key's by up to 1 / (1-p), and it counts as so many keys. With these
- * a generation is planned for 1.01 cap keys at 10 %, twice cap at 90 % (g = 2,
+ * a generation is planned for 1.02 cap keys at 10 %, 1.75 cap at 90 % (g = 2,
  * of=standard). With p its rate then, the filter's is at any time at most
  *
  *      1 - (1-p)^g                                                       (4)
@@ -87,6 +87,9 @@
  * 1 - (1-p)^(g-1). Over time the mean is
  *
  *      1 - (1-p)^(g-1) (1 - mean of p(t) over t = 0 .. N-1)              (5)
+ *
+ * bly_stat takes the generations for independent. Keys that are refreshed are in
+ * two of them, whose bits are then alike, so that the rate is lower than told.
  *
  * What g costs, in bits for each key of the window (1), of=blocked:
  *
