@@ -88,8 +88,9 @@
  *
  *      1 - (1-p)^(g-1) (1 - mean of p(t) over t = 0 .. N-1)              (5)
  *
- * bly_stat takes the generations for independent. Keys that are refreshed are in
- * two of them, whose bits are then alike, so that the rate is lower than told.
+ * bly_stat takes the generations for independent. Keys that are refreshed are
+ * in two of them, whose bits are then alike, so that the rate is lower than
+ * told.
  *
  * What g costs, in bits for each key of the window (1), of=blocked:
  *
