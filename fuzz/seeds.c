@@ -331,8 +331,9 @@ static const seeds_bad seeds_odds[] = {
 /* Filters of many plans: "check-valid-" and the string, ':' '=' ',' ' ' made
  * '-'. */
 static const char *const seeds_plans[] = {
-    "standard:index=seeds", "standard:index=double", "standard:index=enhanced",
-    "standard:index=triple", "standard:index=step",
+    "standard:index=seeds", "standard:m=77,k=4,index=double",
+    "standard:m=77,k=4,index=enhanced", "standard:m=77,k=4,index=triple",
+    "standard:m=77,k=4,index=step",
     "standard:m=1,k=1", "standard:m=1,k=64", "standard:m=2,k=3,index=double",
     "standard:m=9,k=2", "partitioned:m=8,k=1", "partitioned:m=512,k=64",
     "floom:m=9,b=3",

@@ -10,7 +10,7 @@
  * A *kind* is a way to build one: "standard", "blocked", … The same verbs
  * serve them all; a verb that a kind cannot do is BLY_EUNSUPPORTED, and
  * bly_can() tells beforehand. A kind is named by a string, with options:
- * "standard", "standard:k=5,index=double". bly_kinds() lists them.
+ * "standard", "standard:k=5,index=seeds". bly_kinds() lists them.
  *
  * An *image* is the filter itself: one run of bytes without pointers, the same
  * in memory, in a file and on the wire (docs/format.md). A *handle* (the type

@@ -40,8 +40,8 @@ enum { LAYOUTS = sizeof layouts / sizeof *layouts };
 /* Beside each kind as it is. Pages are large: for several of them the capacity
  * is `times` that of the others. */
 static const struct { const char *name; uint64_t times; } variants[] = {
-    { "standard:k=1", 1 },              { "standard:index=double", 1 },
-    { "standard:index=step", 1 },       { "blocked:k=2", 1 },
+    { "standard:k=1", 1 },              { "blocked:k=2", 1 },
+    { "standard:m=5000,index=double", 1 }, { "standard:m=5000,index=step", 1 },
     { "blocked:k=16", 1 },              { "blocked", 20 },
     { "counting:bits=2", 1 },           { "variable:l=8", 1 },
     { "deletable:region=64", 1 },       { "compressed:of=partitioned", 1 },

@@ -360,7 +360,8 @@ static void stack_kind(const char *kind, const bly_spec *spec)
         fail_msg("%s: not what was expected in line %d", kind, job.failed);
 }
 
-/* Each value of an option that offers words. */
+/* Each value of an option that offers words; of one that keeps no rate with a
+ * size. */
 static void stack_option(const char *kind, const bly_option_info *o,
                          const bly_spec *spec)
 {
@@ -368,7 +369,8 @@ static void stack_option(const char *kind, const bly_option_info *o,
     snprintf(range, sizeof range, "%s", o->range);
     for (char *word = strtok_r(range, " |", &rest); word != NULL;
          word = strtok_r(NULL, " |", &rest)) {
-        snprintf(name, sizeof name, "%s:%s=%s", kind, o->name, word);
+        snprintf(name, sizeof name, "%s:%s=%s%s", kind, o->name, word,
+                 strcmp(o->name, "index") == 0 ? ",m=20000,k=7" : "");
         stack_kind(name, spec);
     }
 }

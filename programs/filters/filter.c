@@ -453,21 +453,42 @@ static int filter_lock_once(const char *path)
     return -1;
 }
 
+/* Does the name still lead to the file that is locked? Negative: nobody can
+ * say, errno has why. A name that is gone may come back. */
+static int filter_lock_holds(int fd, const char *path)
+{
+    struct stat locked, named;
+
+    if (fstat(fd, &locked) < 0)
+        return -1;
+    if (stat(path, &named) < 0)
+        return errno == ENOENT ? 0 : -1;
+    return locked.st_dev == named.st_dev && locked.st_ino == named.st_ino;
+}
+
 /* Whoever held the lock before has put a new file in the old one's place: the
- * lock counts only if the name still leads to the file that is locked. */
+ * lock counts only if the name still leads to the file that is locked. Where it
+ * never does, as on a file system that numbers an open file otherwise, this
+ * ends all the same. */
 int filter_lock(const char *path)
 {
-    for (;;) {
-        struct stat locked, named;
-        int fd = filter_lock_once(path);
+    enum { TRIES = 1000 };
 
-        if (fd < 0) {
-            report_unread("open and lock", path, errno);
+    for (int i = 0; i < TRIES; i++) {
+        int fd = filter_lock_once(path);
+        int holds = fd < 0 ? -1 : filter_lock_holds(fd, path);
+        int error = errno;
+
+        if (holds > 0)
+            return fd;
+        if (fd >= 0)
+            close(fd);
+        if (holds < 0) {
+            report_unread("open and lock", path, error);
             return -1;
         }
-        if (fstat(fd, &locked) == 0 && stat(path, &named) == 0
-            && locked.st_dev == named.st_dev && locked.st_ino == named.st_ino)
-            return fd;
-        close(fd);
     }
+    report_error("cannot lock '%s': another file was in its place each of %d "
+                 "times", path, TRIES);
+    return -1;
 }

@@ -32,17 +32,6 @@ bly_status inner_plan(bly_plan_t *plan, kind_spec *spec, const bly_kind *kind,
     return inner_plan_spec(plan, kind, spec);
 }
 
-bly_status inner_check_hash(const bly_kind *kind, const void *outer)
-{
-    const hash_info *hash = hash_find_field((const uint8_t *)outer
-                                            + IMAGE_HASH);
-    if (!kind->raw_hash || !hash->weak)
-        return BLY_OK;
-    return status_fail(BLY_EHASH, "kind %s uses the hash as it comes, and the "
-                       "high bits of %s are weak: choose xxh64 or xxh3, or "
-                       "another of=", kind->name, hash->name);
-}
-
 bly_status inner_format(void *at, const bly_kind *kind, const bly_plan_t *plan,
                         const void *outer, const kind_spec *spec)
 {

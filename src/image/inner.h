@@ -31,10 +31,6 @@ bly_status inner_plan_spec(bly_plan_t *plan, const bly_kind *kind,
 bly_status inner_plan(bly_plan_t *plan, kind_spec *spec, const bly_kind *kind,
                       uint64_t capacity, double rate);
 
-/* Will the outer image's hash function do for a kind that gets its hashes as
- * they come? BLY_EHASH. */
-bly_status inner_check_hash(const bly_kind *kind, const void *outer);
-
 /* Write the header of an empty inner image over zero bytes, of the kind that
  * made the plan. */
 bly_status inner_format(void *at, const bly_kind *kind, const bly_plan_t *plan,

@@ -4,6 +4,8 @@
  */
 #include "image/kind.h"
 
+#include <string.h>
+
 #include "base/sizes.h"
 #include "tools/bits.h"
 #include "maths/shape.h"
@@ -16,6 +18,20 @@ kind_spec kind_spec_plain(const bly_kind *kind, uint64_t capacity,
     for (size_t i = 0; options != NULL && options[i].name != NULL; i++)
         spec.option[i] = options[i].standard;
     return spec;
+}
+
+bool kind_spec_give(kind_spec *spec, const bly_kind *kind, const char *name,
+                    uint64_t value)
+{
+    const kind_option *option = kind->options;
+    for (size_t i = 0; option != NULL && option[i].name != NULL; i++)
+        if (strcmp(option[i].name, name) == 0
+            && (option[i].choices != NULL || (value >= option[i].least
+                                              && value <= option[i].most))) {
+            spec->option[i] = value;
+            return true;
+        }
+    return false;
 }
 
 bly_status kind_unite_bits(void *into, const void *other)

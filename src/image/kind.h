@@ -115,6 +115,8 @@ struct bly_kind {
     const kind_option *options;         /* NULL: none                        */
     bool        raw_hash;               /* uses the hash as it comes, so that
                                            one with weak bits will not do    */
+    bool (*raw_hash_of)(const kind_spec *spec); /* or does so for this spec;
+                                           NULL: for none                    */
 
     bool        forgets;                /* old keys are lost in time:
                                            `plan` and `stat` tell the window */
@@ -305,6 +307,11 @@ struct bly_kind {
 /* What is wanted of a kind, its options as they are when none is given. */
 kind_spec kind_spec_plain(const bly_kind *kind, uint64_t capacity,
                           double rate);
+
+/* The same with an option by its name; false: the kind has none of that name,
+ * or it does not go so far. */
+bool kind_spec_give(kind_spec *spec, const bly_kind *kind, const char *name,
+                    uint64_t value);
 
 /* `unite` and `intersect` for a payload of nothing but bits. */
 bly_status kind_unite_bits    (void *into, const void *other);

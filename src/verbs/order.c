@@ -41,6 +41,14 @@ static bly_status order_rate(double *left, const bly_spec *spec,
     return BLY_OK;
 }
 
+/* Does it put its keys where the bits of their hashes say, or do those that it
+ * is made of? */
+static bool order_raw_hash(const order *o)
+{
+    return o->kind->raw_hash
+        || (o->kind->raw_hash_of != NULL && o->kind->raw_hash_of(&o->asked));
+}
+
 static bly_status order_hash_name(order *o, const char *name)
 {
     bool integers = o->kind->integers != NULL && o->kind->integers(&o->asked);
@@ -57,10 +65,11 @@ static bly_status order_hash_name(order *o, const char *name)
                            "keys, which %s does not leave as they are: choose "
                            "decimal or identity",
                            o->kind->name, found->name);
-    if (o->kind->raw_hash && found->weak)
+    if (order_raw_hash(o) && found->weak)
         return status_fail(BLY_EHASH, "kind %s uses the hash as it comes, and "
-                           "the high bits of %s are weak: choose xxh64 or xxh3",
-                           o->kind->name, found->name);
+                           "the high bits of %s are weak: choose xxh64 or "
+                           "xxh3%s", o->kind->name, found->name,
+                           o->kind->raw_hash ? "" : ", or another of=");
     o->hash = found;
     return BLY_OK;
 }

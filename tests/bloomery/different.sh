@@ -73,6 +73,14 @@ for times in 2 3 4; do
     check "cuckoo: all of them, $times times at least" \
         awk -v n=$times '$1 < n { bad = 1 } END { exit bad || NR == 0 }' out
 done
+# Four times takes most of the slots of quotient, five.
+cat first first first first >four
+check 'quotient: planned for all lines, with room for them' \
+    [ "$(capacity -k quotient:repeats=yes four)" = $((4 * keys)) ]
+try build -k quotient -o q.bly four
+silent 'quotient: found room for them without being asked to'
+try build -k quotient:repeats=yes -n $((4 * keys)) -o q.bly - <four
+silent 'quotient: a plan for so many adds has room for four of each key'
 cat again again again >often
 keeps 'cuckoo: keys that come too often' \
     'too often for kind cuckoo.*bloomery dedup.*-k quotient' c.bly \

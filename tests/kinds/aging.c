@@ -201,6 +201,58 @@ static void test_rate_is_never_above_the_asked(void **state)
         }
 }
 
+/* Which generation is active, and how many keys it has. */
+static uint64_t aging_phase(const bly_filter *filter)
+{
+    const uint8_t *image = bly_image(filter, NULL);
+    return image_u64(image, IMAGE_HEADER) << 32
+         | image_u64(image, IMAGE_HEADER + 8);
+}
+
+/* The share of foreign keys that a filter finds just before a rotation, when
+ * its ring is full. */
+static double aging_share_found(const char *of, unsigned g, uint64_t cap,
+                                double rate, uint64_t stream)
+{
+    enum { ASKED = 200 };
+    bly_filter *filter = aging_new(of, g, cap * (g - 1), rate);
+    size_t hits = 0;
+    for (uint64_t i = 0, written = 0; written < g * cap; i++) {
+        uint64_t before = aging_phase(filter);
+        bly_add_hash(filter, test_random(stream, i));
+        written += aging_phase(filter) != before;
+    }
+    for (uint64_t i = 0; i < ASKED; i++)
+        hits += bly_contains_hash(filter, test_random(stream + 1, i));
+    bly_free(filter);
+    return (double)hits / ASKED;
+}
+
+/* The asked rate is kept up to the highest ones, where many keys of a
+ * generation are found in it and not written. Five standard deviations of the
+ * mean of so many filters, as these differ: one in three million for each. */
+static void test_high_rates(void **state)
+{
+    (void)state;
+    static const double rates[] = { 0.1, 0.3, 0.5, 0.9, 0.99, 0.999 };
+    static const uint64_t caps[] = { 1, 2, 5, 20 };
+    uint64_t filters = test_work(200, 40, 4);
+    for (size_t i = 0; i < 4 * 6 * 4; i++) {
+        double rate = rates[i / 4 % 6], sum = 0, squares = 0;
+        for (uint64_t j = 0; j < filters; j++) {
+            double found = aging_share_found(aging_of[i % 4], 2, caps[i / 24],
+                                             rate, 1000 * i + 2 * j);
+            sum += found;
+            squares += found * found;
+        }
+        double n = (double)filters, mean = sum / n;
+        double sd = sqrt(fmax(squares / n - mean * mean, 1 / (200 * n)) / n);
+        if (mean > rate + TEST_SIGMAS * sd)
+            fail_msg("of=%s, %d keys: %g, and not %g (sd %g)", aging_of[i % 4],
+                     (int)caps[i / 24], mean, rate, sd);
+    }
+}
+
 /* No filter of m bits can have less errors of both kinds together, asked for
  * duplicates in n random keys of an alphabet of L [Géraud-Stewart 2020]. */
 static void test_bound_of_streams(void **state)
@@ -349,6 +401,26 @@ static void test_forged_ring(void **state)
     }
 }
 
+/* More keys of a generation than it was planned for. */
+static void test_forged_cap(void **state)
+{
+    (void)state;
+    bly_filter *filter = aging_new("blocked", 2, 100, 0.01);
+    size_t bytes;
+    const uint8_t *image = bly_image(filter, &bytes);
+    uint8_t *forged = malloc(bytes);
+    assert_non_null(forged);
+    memcpy(forged, image, bytes);
+    for (uint64_t cap = 1; cap != 0; cap *= 2) {
+        image_set_u64(forged, IMAGE_GEOMETRY + 8 * CAP, cap);
+        image_seal(forged);
+        assert_status(bly_check(forged, bytes),
+                      cap <= 100 ? BLY_OK : BLY_ECORRUPT);
+    }
+    free(forged);
+    bly_free(filter);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -358,12 +430,14 @@ int main(void)
         cmocka_unit_test(test_refreshed_stays),
         cmocka_unit_test(test_figures_of_two_buffers),
         cmocka_unit_test(test_rate_is_never_above_the_asked),
+        cmocka_unit_test(test_high_rates),
         cmocka_unit_test(test_bound_of_streams),
         cmocka_unit_test(test_batches_are_single_adds),
         cmocka_unit_test(test_distinct),
         cmocka_unit_test(test_weak_hash_is_refused),
         cmocka_unit_test(test_inner_headers_are_checked),
         cmocka_unit_test(test_forged_ring),
+        cmocka_unit_test(test_forged_cap),
     };
     return cmocka_run_group_tests_name("aging", tests, NULL, NULL);
 }

@@ -398,7 +398,7 @@ static void test_unlike_filters(void **state)
         { "attenuated:m=1000,k=5", 1, NULL },
         { "attenuated:m=1000,k=5", 0, "murmur3" },
         { "standard:m=1000,k=4", 0, NULL }, { "standard:m=1001,k=5", 0, NULL },
-        { "standard:m=1000,k=5,index=double", 0, NULL },
+        { "standard:m=1000,k=5,index=seeds", 0, NULL },
         { "standard:m=1000,k=5", 1, NULL },
         { "standard:m=1000,k=5", 0, "murmur3" },
         { "partitioned:m=1000,k=5", 0, NULL }, { "counting:m=1000", 0, NULL },

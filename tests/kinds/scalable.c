@@ -274,6 +274,79 @@ static void test_directory_is_checked(void **state)
     bly_free(filter);
 }
 
+/* Of `kind`, what its bytes say where u64 number `at / 8` of the image and, of
+ * its slice 0, is another: checksums are made anew. */
+static bly_status scalable_forged(const char *kind, size_t at, uint64_t value)
+{
+    bly_filter *filter = scalable_new(kind, 50, 0.01);
+    size_t bytes, first = IMAGE_HEADER + 1024;
+    const uint8_t *image = bly_image(filter, &bytes);
+    uint8_t *forged = malloc(bytes);
+    assert_non_null(forged);
+    memcpy(forged, image, bytes);
+    image_set_u64(forged, at, value);
+    if (at == IMAGE_CAPACITY)
+        image_set_u64(forged + first, at, value);
+    image_unseal(forged + first);
+    image_seal(forged);
+    bly_status status = bly_check(forged, bytes);
+    free(forged);
+    bly_free(filter);
+    return status;
+}
+
+/* A capacity that is not slice 0's would make the next slice any size; so would
+ * one that slice 0 repeats, but has no bits for. */
+static void test_capacity_is_checked(void **state)
+{
+    (void)state;
+    size_t inner = IMAGE_HEADER + 1024 + IMAGE_CAPACITY;
+    static const char *const kinds[] = {
+        "scalable", "scalable:of=quotient", "scalable:of=split",
+        "scalable:tightening=1", "scalable:growth=16,tightening=99",
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        assert_status(scalable_forged(kinds[i], IMAGE_CAPACITY, 50), BLY_OK);
+        for (unsigned bit = 12; bit < 64; bit++) {
+            uint64_t keys = UINT64_C(1) << bit;
+            assert_status(scalable_forged(kinds[i], IMAGE_CAPACITY, keys),
+                          BLY_ECORRUPT);
+            assert_status(scalable_forged(kinds[i], inner, keys),
+                          BLY_ECORRUPT);
+        }
+    }
+}
+
+/* Whatever is planned is sound, at the ends too, and grows to what is sound. */
+static void test_plans_are_sound(void **state)
+{
+    (void)state;
+    static const double rates[] = { 0.999999, 0.9, 0.1, 1e-3, 1e-9 };
+    static const char *const options[] = { "", ",tightening=1",
+                                           ",tightening=99,growth=16" };
+    static const char *const of[] = {
+        "standard", "partitioned", "blocked", "split", "counting", "variable",
+        "dleft", "deletable", "cuckoo", "quotient", "compaction", "floom",
+    };
+    static const uint64_t capacities[] = { 1, 2, 10, 82 };
+    for (size_t i = 0; i < 12 * 5 * 3 * 4; i++) {
+        char kind[80];
+        bly_spec spec = { .capacity = capacities[i / 180],
+                          .rate = rates[i / 12 % 5] };
+        bly_filter *filter = NULL;
+        size_t bytes;
+        snprintf(kind, sizeof kind, "scalable:of=%s%s", of[i % 12],
+                 options[i / 60 % 3]);
+        if (bly_new(&filter, kind, &spec) != BLY_OK)
+            continue;                   /* a rate that this kind cannot have */
+        for (uint64_t j = 0; j < 4 * spec.capacity; j++)
+            bly_add_hash(filter, test_random(i, j));
+        const void *image = bly_image(filter, &bytes);
+        assert_status(bly_check(image, bytes), BLY_OK);
+        bly_free(filter);
+    }
+}
+
 static void test_slice_headers_are_checked(void **state)
 {
     (void)state;
@@ -296,6 +369,8 @@ int main(void)
         cmocka_unit_test(test_full_when_slices_end),
         cmocka_unit_test(test_mapped_filters_cannot_grow),
         cmocka_unit_test(test_directory_is_checked),
+        cmocka_unit_test(test_capacity_is_checked),
+        cmocka_unit_test(test_plans_are_sound),
         cmocka_unit_test(test_slice_headers_are_checked),
     };
     return cmocka_run_group_tests_name("scalable", tests, NULL, NULL);

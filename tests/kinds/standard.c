@@ -130,6 +130,70 @@ static void test_index_schemes(void **state)
     }
 }
 
+/* Hits among strangers of so many filters of n keys. */
+static uint64_t standard_hits_planned(const char *kind, const bly_spec *spec,
+                                      uint64_t filters, uint64_t asked,
+                                      uint64_t stream)
+{
+    uint64_t hits = 0;
+    for (uint64_t f = 0; f < filters; f++) {
+        bly_filter *filter = NULL;
+        assert_status(bly_new(&filter, kind, spec), BLY_OK);
+        for (uint64_t i = 0; i < spec->capacity; i++)
+            bly_add_hash(filter, test_random(stream + f, i));
+        for (uint64_t i = 0; i < asked; i++)
+            hits += bly_contains_hash(filter, test_random(stream + f,
+                                                          1000 + i));
+        bly_free(filter);
+    }
+    return hits;
+}
+
+/* The schemes that can be planned for a rate keep it in the smallest filters
+ * too. By Bernstein's inequality a number of hits whose mean and variance are v
+ * at most exceeds its mean by 5 + sqrt(25 + 30 v) with a chance below e^-15,
+ * for each of the 768. */
+static void test_small_filters_keep_the_rate(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = { "standard", "standard:index=seeds" };
+    const uint64_t filters = test_work(200, 20, 4), asked = 200;
+    for (uint64_t i = 0; i < 2 * 64 * 6; i++) {
+        const char *kind = kinds[i % 2];
+        bly_spec spec = { .capacity = 1 + i / 2 % 64,
+                          .rate = pow(10, -1.0 - (double)(i / 128)) };
+        bly_plan_t plan = standard_plan_of(kind, spec.capacity, spec.rate);
+        assert_true(plan.rate <= spec.rate);
+        double mean = plan.rate * (double)(filters * asked);
+        double spread = plan.rate_sd * (double)asked;
+        double v = mean + spread * spread * (double)filters;
+        uint64_t hits = standard_hits_planned(kind, &spec, filters, asked,
+                                              i << 20);
+        if ((double)hits > mean + 5 + sqrt(25 + 30 * v))
+            fail_msg("%s, n = %d, %g: %d hits, not %g", kind,
+                     (int)spec.capacity, spec.rate, (int)hits, mean);
+    }
+}
+
+/* The others cannot: one key at 1e-4 took 20 bits, where triple errs at 1 %. */
+static void test_other_schemes_are_not_planned(void **state)
+{
+    (void)state;
+    static const char *const others[] = { "double", "enhanced", "triple",
+                                          "step" };
+    for (size_t i = 0; i < 4; i++) {
+        char kind[64];
+        bly_spec some = { .capacity = 100 }, none = { .rate = 0.01 };
+        bly_plan_t plan;
+        snprintf(kind, sizeof kind, "standard:index=%s", others[i]);
+        assert_status(bly_plan(&plan, kind, &some), BLY_EPARAM);
+        assert_non_null(strstr(bly_why(), "give m="));
+        snprintf(kind, sizeof kind, "standard:m=900,index=%s", others[i]);
+        assert_status(bly_plan(&plan, kind, &none), BLY_EPARAM);
+        assert_status(bly_plan(&plan, kind, &some), BLY_OK);
+    }
+}
+
 /* Every probe of the default lies where tools/index.h says. */
 static void test_bits_are_where_they_should_be(void **state)
 {
@@ -172,6 +236,8 @@ int main(void)
         cmocka_unit_test(test_known_sizes),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_index_schemes),
+        cmocka_unit_test(test_small_filters_keep_the_rate),
+        cmocka_unit_test(test_other_schemes_are_not_planned),
         cmocka_unit_test(test_bits_are_where_they_should_be),
         cmocka_unit_test(test_one_bit),
     };

@@ -38,9 +38,9 @@
  *      their items "unknown". Valid if and only if (1) the fields are in these
  *      ranges, (2) all inner headers are valid, of that kind, hash and seed,
  *      and of one size and geometry, (3) this size, rounded up to a multiple of
- *      64, is geometry 3 and (4) the payload has 64 and g times geometry 3
- *      bytes. An active generation out of its range is read as 0, and more than
- *      cap keys as cap.
+ *      64, is geometry 3, (4) the payload has 64 and g times geometry 3 bytes
+ *      and (5) the first one's capacity is cap at least. An active generation
+ *      out of its range is read as 0, and more than cap keys as cap.
  *
  * MATHS
  *
@@ -66,22 +66,36 @@
  * stays for g - r more, which is min(r, g - r) cap different keys for g cap
  * keys of memory: half, at best, and so much has g = 2 too.
  *
- * The rate. With p the rate of a generation of cap keys, at any time at most
+ * The rate. Of the keys that come to a generation which has seen t of them a
+ * share p(t), its rate, is found there and not written. These are not among the
+ * cap that it counts, but those that are written hit clear bits the more: the
+ * bits are those of all N that came, where
  *
- *      1 - (1-p)^g                                                       (3)
+ *      cap = N (1 - mean of p(t) over t = 0 .. N-1)                      (3)
+ *
+ * The first key of a generation is one that the generation before did not
+ * find: so it covers what that one does not, with a chance that is higher than
+ * any other key's by up to 1 / (1-p), and it counts as so many keys. With these
+ * a generation is planned for 1.02 cap keys at 10 %, 1.75 cap at 90 % (g = 2,
+ * of=standard). With p its rate then, the filter's is at any time at most
+ *
+ *      1 - (1-p)^g                                                       (4)
  *
  * which is what is asked, p = 1 - (1-f)^(1/g), and bly_plan's `rate`. It is
  * reached just before each rotation, once the ring is full; right after
  * `capacity` different keys, when the last generation is still empty, it is
- * 1 - (1-p)^(g-1). Over time, with p(t) the rate of a generation filled to
- * share t, the mean is
+ * 1 - (1-p)^(g-1). Over time the mean is
  *
- *      1 - (1-p)^(g-1) (1 - mean of p(t) over t in 0 .. 1)               (4)
+ *      1 - (1-p)^(g-1) (1 - mean of p(t) over t = 0 .. N-1)              (5)
+ *
+ * bly_stat takes the generations for independent. Keys that are refreshed are
+ * in two of them, whose bits are then alike, so that the rate is lower than
+ * told.
  *
  * What g costs, in bits for each key of the window (1), of=blocked:
  *
  *      wanted rate     g = 2      3      4      6      8     16
- *      10 %            12.5   10.7   10.3   10.4   10.6   11.6
+ *      10 %            12.7   10.8   10.4   10.4   10.7   11.7
  *      1 %             23.1   18.8   17.6   17.1   17.1   17.9
  *      0.1 %           34.8   27.8   25.8   24.6   24.4   25.1
  *
@@ -217,6 +231,59 @@ typedef struct {
     uint64_t   generations, cap, stride, payload;
 } aging_parts;
 
+/* The mean rate of a generation of this plan for n keys, while these come, or
+ * more: that of each 16th at its last key. `most` where the bits that it has
+ * cannot be asked for. */
+static double aging_mean(const aging_parts *parts, uint64_t n, double most)
+{
+    enum { STEPS = 16 };
+    kind_spec spec = kind_spec_plain(parts->kind, n, parts->spec.rate);
+    double mean = 0;
+    if (!kind_spec_give(&spec, parts->kind, "m",
+                        8 * (parts->plan.bytes - IMAGE_HEADER)))
+        return most;
+    kind_spec_give(&spec, parts->kind, "k", parts->plan.probes);
+    for (uint64_t j = 0, from = 0; j < STEPS; j++) {
+        uint64_t to = n / STEPS * (j + 1) + n % STEPS * (j + 1) / STEPS;
+        bly_plan_t plan = { .rate = most };
+        spec.capacity = to - (to > 0);
+        if (spec.capacity > 0 && to > from
+            && inner_plan_spec(&plan, parts->kind, &spec) == BLY_OK)
+            mean += (double)(to - from) / (double)n * plan.rate;
+        from = to;
+    }
+    return mean;
+}
+
+/* Plan a generation for rate p once `cap` keys are written, (3). Another
+ * size has another mean, so that it is tried again, with a little more each
+ * time; with the rate at the end for the mean there is room in any case. */
+static bly_status aging_plan_one(aging_parts *parts, double p)
+{
+    enum { TRIES = 8 };
+    double cap = (double)parts->cap, mean = 0;
+    uint64_t n = parts->cap, need = n;
+    for (int i = 0; i <= TRIES; i++) {
+        bly_status status = inner_plan(&parts->plan, &parts->spec, parts->kind,
+                                       n, p);
+        if (status != BLY_OK || i == TRIES)
+            return status;
+        mean = i + 1 < TRIES ? aging_mean(parts, n, p) : p;
+        if (!sizes_from_double(&need, ceil((cap - 1) / (1 - mean)
+                                           + 1 / (1 - p))))
+            return kind_too_big(&parts->spec, "2^64 keys");
+        if (need <= n)
+            return BLY_OK;
+        n = need + need / 1024 * (uint64_t)i;
+    }
+    return BLY_OK;
+}
+
+static bool aging_raw_hash(const kind_spec *spec)
+{
+    return aging_kinds[spec->option[AGING_OPTION_OF]]->raw_hash;
+}
+
 static bly_status aging_plan_parts(aging_parts *parts, const kind_spec *spec)
 {
     uint64_t g = spec->option[AGING_OPTION_GENERATIONS], w = spec->capacity;
@@ -226,8 +293,7 @@ static bly_status aging_plan_parts(aging_parts *parts, const kind_spec *spec)
     parts->cap = w / (g - 1) + (w % (g - 1) != 0);
     double p = -expm1(log1p(-spec->rate) / (double)g);
     parts->kind = aging_kinds[spec->option[AGING_OPTION_OF]];
-    bly_status status = inner_plan(&parts->plan, &parts->spec, parts->kind,
-                                   parts->cap, p);
+    bly_status status = aging_plan_one(parts, p);
     if (status == BLY_OK
         && (!inner_room(&parts->stride, parts->plan.bytes)
             || !sizes_mul(&parts->payload, parts->stride, g)
@@ -268,8 +334,6 @@ static bly_status aging_format(void *image, const kind_spec *spec)
     aging_parts parts = { .payload = 0 };
     uint8_t *at = image_payload_mut(image) + AGING_HEAD;
     bly_status status = aging_plan_parts(&parts, spec);
-    if (status == BLY_OK)
-        status = inner_check_hash(parts.kind, image);
     for (uint64_t i = 0; i < parts.generations && status == BLY_OK; i++)
         status = inner_format(at + i * parts.stride, parts.kind, &parts.plan,
                               image, &parts.spec);
@@ -295,7 +359,8 @@ static bool aging_sound(const void *image)
         if (!inner_check(image, AGING_HEAD + i * stride, kind)
             || !inner_alike(first, first + i * stride))
             return false;
-    return inner_room(&room, image_u64(first, IMAGE_BYTES)) && room == stride;
+    return image_geometry(image, AGING_CAP) <= image_u64(first, IMAGE_CAPACITY)
+        && inner_room(&room, image_u64(first, IMAGE_BYTES)) && room == stride;
 }
 
 static bly_status aging_check(const void *image)
@@ -475,6 +540,8 @@ const bly_kind bly_kind_aging = {
     .version = AGING_VERSION,
     .options = aging_options,
     .forgets = true,
+
+    .raw_hash_of = aging_raw_hash,
 
     .plan   = aging_plan,
     .format = aging_format,

@@ -204,19 +204,18 @@ typedef struct {
 static bly_status attenuated_hand_on(attenuated_parts *parts, size_t ours,
                                      uint64_t value)
 {
-    const kind_option *option = parts->kind->options;
     const char *name = attenuated_options[ours].name;
-    if (value == KIND_CHOOSE)
+    if (value == KIND_CHOOSE
+        || kind_spec_give(&parts->spec, parts->kind, name, value))
         return BLY_OK;
-    for (size_t i = 0; option != NULL && option[i].name != NULL; i++)
-        if (strcmp(option[i].name, name) == 0 && value >= option[i].least
-            && value <= option[i].most) {
-            parts->spec.option[i] = value;
-            return BLY_OK;
-        }
     return status_fail(BLY_EPARAM, "levels of kind %s cannot have %s=%llu: "
                        "see that kind's options, or choose of=standard",
                        parts->kind->name, name, (unsigned long long)value);
+}
+
+static bool attenuated_raw_hash(const kind_spec *spec)
+{
+    return attenuated_kinds[spec->option[ATTENUATED_OPTION_OF]]->raw_hash;
 }
 
 static bly_status attenuated_plan_parts(attenuated_parts *parts,
@@ -272,8 +271,6 @@ static bly_status attenuated_format(void *image, const kind_spec *spec)
     attenuated_parts parts = { .payload = 0 };
     uint8_t *at = image_payload_mut(image);
     bly_status status = attenuated_plan_parts(&parts, spec);
-    if (status == BLY_OK)
-        status = inner_check_hash(parts.kind, image);
     for (uint64_t i = 0; i < parts.depth && status == BLY_OK; i++)
         status = inner_format(at + i * parts.stride, parts.kind, &parts.plan,
                               image, &parts.spec);
@@ -623,6 +620,8 @@ const bly_kind bly_kind_attenuated = {
     .summary = "how far away a key is: a filter for each distance",
     .version = ATTENUATED_VERSION,
     .options = attenuated_options,
+
+    .raw_hash_of = attenuated_raw_hash,
 
     .plan   = attenuated_plan,
     .format = attenuated_format,

@@ -202,6 +202,11 @@ static bly_status layered_lay(uint64_t *payload, bly_plan_t *first,
     return BLY_OK;
 }
 
+static bool layered_raw_hash(const kind_spec *spec)
+{
+    return layered_kinds[spec->option[LAYERED_OPTION_OF]]->raw_hash;
+}
+
 /* A lookup asks the first layer only: all but the bytes is its plan. */
 static bly_status layered_plan(bly_plan_t *plan, const kind_spec *spec)
 {
@@ -232,10 +237,7 @@ static bly_status layered_format(void *image, const kind_spec *spec)
 {
     uint64_t payload;
     bly_plan_t first;
-    const bly_kind *kind = layered_kinds[spec->option[LAYERED_OPTION_OF]];
-    bly_status status = inner_check_hash(kind, image);
-    return status == BLY_OK ? layered_lay(&payload, &first, spec, image)
-                            : status;
+    return layered_lay(&payload, &first, spec, image);
 }
 
 /* The headers of the layers say where the next one is. */
@@ -455,6 +457,8 @@ const bly_kind bly_kind_layered = {
     .summary = "counts how often a key came, by filters in layers",
     .version = LAYERED_VERSION,
     .options = layered_options,
+
+    .raw_hash_of = layered_raw_hash,
 
     .plan   = layered_plan,
     .format = layered_format,

@@ -40,8 +40,12 @@
  *      spread hashes (docs/format.md, section 4), to all others the hashes.
  *      Valid if and only if (1) the geometry is in these ranges, (2) slice 0
  *      begins at 1024 and every other one where the last one ends, rounded up,
- *      (3) all inner headers are valid, of that kind, hash and seed and (4) the
- *      last slice ends where the payload does.
+ *      (3) all inner headers are valid, of that kind, hash and seed, (4) the
+ *      last slice ends where the payload does, (5) slice i has the capacity of
+ *      the outer image times g^i and (6) n log2(1/(P (1-r))), the bits that n
+ *      keys must take at the rate of slice 0, n being its capacity, are at most
+ *      twice the bits of its payload, and 64. (Or the next slice of a few bytes
+ *      could be asked to have any size.)
  *
  * MATHS
  *
@@ -160,7 +164,8 @@ static scalable_rule scalable_rule_of(const void *image)
 }
 
 /* Slice i as it would be. The rate is worked out by multiplications alone, so
- * that every machine comes to the same. */
+ * that every machine comes to the same. A key that comes again is not added,
+ * so that slices need no room for repeats. */
 static bly_status scalable_plan_slice(bly_plan_t *plan, kind_spec *spec,
                                       const scalable_rule *rule, size_t i)
 {
@@ -173,7 +178,9 @@ static bly_status scalable_plan_slice(bly_plan_t *plan, kind_spec *spec,
             return status_fail(BLY_ETOOBIG, "the filter would have to grow "
                                "beyond 2^64 keys");
     }
-    return inner_plan(plan, spec, rule->kind, keys, rate);
+    *spec = kind_spec_plain(rule->kind, keys, rate);
+    kind_spec_give(spec, rule->kind, "repeats", 0);
+    return inner_plan_spec(plan, rule->kind, spec);
 }
 
 typedef struct {
@@ -331,13 +338,26 @@ static bly_status scalable_grow(void *image)
 
 /* ---- Check, contains, add ---------------------------------------------- */
 
-/* Each slice must begin where the one before ends, and the last one end where
- * the payload does. */
+/* Can slice 0 be one of its keys at its rate, by theory, with room for what any
+ * kind's plan may lack in a small filter? The next one is planned by them. */
+static bool scalable_first_sound(const void *image)
+{
+    scalable_rule rule = scalable_rule_of(image);
+    const uint8_t *first = image_payload(image) + SCALABLE_DIRECTORY;
+    double rate = rule.rate * (1 - (double)rule.tightening / 100);
+    double bits = 8 * (double)image_payload_bytes(first);
+    return -(double)rule.capacity * log2(rate) <= 2 * bits + 64;
+}
+
+/* Each slice must begin where the one before ends, for as many keys as the rule
+ * says, and the last one end where the payload does. */
 static bool scalable_row(const void *image, const bly_kind *kind)
 {
     const uint8_t *payload = image_payload(image);
     uint64_t at = SCALABLE_DIRECTORY, end = 0;
-    bool more = true;
+    uint64_t keys = image_u64(image, IMAGE_CAPACITY);
+    uint64_t growth = image_geometry(image, SCALABLE_GROWTH);
+    bool more = true, counted = true;
     for (size_t i = 0; i < SCALABLE_SLICES; i++) {
         more = more && (i == 0 || scalable_at(payload, i) != 0);
         if (!more) {
@@ -346,8 +366,10 @@ static bool scalable_row(const void *image, const bly_kind *kind)
                 return false;
             continue;
         }
-        if (scalable_at(payload, i) != at || !inner_check(image, at, kind))
+        if (scalable_at(payload, i) != at || !inner_check(image, at, kind)
+            || !counted || image_u64(payload + at, IMAGE_CAPACITY) != keys)
             return false;
+        counted = sizes_mul(&keys, keys, growth);
         end = at + image_u64(payload + at, IMAGE_BYTES);
         if (!inner_room(&at, end))
             return false;
@@ -366,7 +388,8 @@ static bly_status scalable_check(const void *image)
               && tightening >= 1 && tightening <= 99
               && rate >= 0x1p-64 && rate < 1
               && image_payload_bytes(image) >= SCALABLE_DIRECTORY
-              && scalable_row(image, scalable_kinds[of]);
+              && scalable_row(image, scalable_kinds[of])
+              && scalable_first_sound(image);
     return sound ? BLY_OK : kind_bad_geometry(image);
 }
 

@@ -63,9 +63,13 @@
  *            7    7 7    7 7 7    7 7 7 7 1    7 7 7 7 0    7 7 7 7 7 1 1
  *
  * So c takes 3 + 2d slots: a key that was added a million times takes 9 at 1 %.
- * Four times is the only count that takes more slots than adds, five. A run
- * without repeats costs nothing, and only in one of five slots or more can any
- * of them be a digit.
+ * A run without repeats costs nothing, and only in one of five slots or more
+ * can any of them be a digit. Four times is the only count that takes more
+ * slots than adds, five; but for r = 1, where five times take seven, six seven,
+ * and seven nine. So n adds take 5n/4 slots at most, or 7n/5 where r = 1. A
+ * plan has room for n keys that come once, and for n adds of which a twentieth,
+ * at most, are of keys that come just four times; with repeats=yes it has room
+ * for all that n adds can take: none is refused, whichever keys they are of.
  *
  * MATHS
  *
@@ -78,20 +82,24 @@
  *
  *      (r + 2 + 1/8) / a                                                 (2)
  *
- * We plan a load of 0.95 or less, since the s that (1) needs may be larger;
- * of all r we take the one whose bytes are least. Because r is whole, (2) is
- * best just where a 2^-r meets the wanted rate: 9.6 bits a key for anything
- * from 0.74 % to 1.3 %.
+ * We plan a load of 0.95 or less, since the s that (1) needs may be larger, or
+ * of 0.775 with repeats=yes; of all r we take the one whose bytes are least.
+ * Because r is whole, (2) is best just where a 2^-r meets the wanted rate: 9.6
+ * bits a key for anything from 0.74 % to 1.3 %, and with repeats=yes 11.8 bits
+ * from 0.61 % to 1.07 %.
  *
  * The runs behind a slot are a queue that serves one remainder a slot. Behind
  * the last home slot its length, seen as a random walk tied down at both ends,
  * exceeds t with chance
  *
- *      e^(-2 t (t + (1-a) s) / (a s))                                    (3)
+ *      e^(-2 t (t + (1-a) s) / (v a s))                                  (3)
  *
- * and we leave t slots for which that is e^-28 at a load of 31/32. At that
- * load and 64 slots, and when the last cluster reaches the end all the same,
- * the filter says it is full: beyond, clusters grow as 1 / (1-a)^2.
+ * where v is 1 if keys come once; if each takes v slots, as many arrive at a
+ * time, and the walk's variance is v times that. We leave t slots for which (3)
+ * is e^-28 at a load of 31/32, with v = 1, or with repeats=yes v = 5 for four
+ * times each (7 for r = 1). At that load and 64 slots, and when the last
+ * cluster reaches the end all the same, the filter says it is full: beyond,
+ * clusters grow as 1 / (1-a)^2.
  *
  * ANOTHER SIZE
  *
@@ -115,7 +123,7 @@
  * Where keys are counted or removed and space matters, where filters are
  * united, or where the number of keys is not known and the keys are not at hand
  * when the filter must grow. It refuses adds when it is full; the capacity is
- * that of different keys, and repeats take room too. `counting` never refuses
+ * that of different keys, or with repeats=yes of adds. `counting` never refuses
  * and takes several times the space; `cuckoo` cannot be united and keeps few
  * repeats.
  *
@@ -152,12 +160,29 @@ enum {
 
 #define QUOTIENT_RANGE_MAX (UINT64_C(1) << 60)
 
+enum { QUOTIENT_OPTION_REPEATS };
+
+static const char *const quotient_repeats[] = { "no", "yes", NULL };
+
+static const kind_option quotient_options[] = {
+    [QUOTIENT_OPTION_REPEATS] = {
+        .name = "repeats", .help = "yes: room for as many adds of the same "
+                                   "keys, which take up to five slots for four",
+        .choices = quotient_repeats, .standard = false,
+    },
+    { .name = NULL },
+};
+
 /* ---- Plan -------------------------------------------------------------- */
 
-/* Home slots that n keys load to 0.95. */
-static uint64_t quotient_slots_for(uint64_t n)
+/* The count that takes most slots for its adds. */
+typedef struct { uint64_t adds, slots; } quotient_most;
+
+static quotient_most quotient_most_of(uint32_t r, bool repeats)
 {
-    return n + n / 19 + (n % 19 != 0);
+    if (!repeats)
+        return (quotient_most){ 1, 1 };
+    return r == 1 ? (quotient_most){ 5, 7 } : (quotient_most){ 4, 5 };
 }
 
 /* Slots that may be in use: 31/32 of the home slots, and in a small filter more
@@ -167,11 +192,25 @@ static uint64_t quotient_limit(uint64_t slots)
     return slots - slots / 32 + RUNS_BLOCK;
 }
 
-/* Blocks for so many home slots and what may spill behind them, from (3). */
-static uint64_t quotient_blocks_for(uint64_t slots)
+/* Home slots that n keys load to 0.95, or that have room for n adds. The slots
+ * that the limit adds count in the smallest filters only: in others they would
+ * be missing once the filter is made twice as large, and so are its keys. */
+static uint64_t quotient_slots_for(uint64_t n, quotient_most most)
 {
-    double s = (double)slots, drift = s / 32;
-    uint64_t tail = (uint64_t)(28 * s / (drift + sqrt(drift * drift + 56 * s)));
+    uint64_t slots = n + n / 19 + (n % 19 != 0);
+    uint64_t used = n / most.adds * most.slots + n % most.adds * most.slots;
+    uint64_t full = used > 2 * RUNS_BLOCK ? used
+                  : used > RUNS_BLOCK ? used - RUNS_BLOCK : 0;
+    uint64_t least = full + full / 31 + (full % 31 != 0);
+    return least > slots ? least : slots;
+}
+
+/* Blocks for so many home slots and what may spill behind them, from (3). */
+static uint64_t quotient_blocks_for(uint64_t slots, quotient_most most)
+{
+    double s = (double)slots, drift = s / 32, e = 28 * (double)most.slots;
+    uint64_t tail
+        = (uint64_t)(e * s / (drift + sqrt(drift * drift + 2 * e * s)));
     uint64_t space = slots + tail + 1;
     return space / RUNS_BLOCK + (space % RUNS_BLOCK != 0);
 }
@@ -202,9 +241,9 @@ static bool quotient_range_for(uint64_t *range, uint64_t n, double rate)
 
 /* All of the plan that follows from n, s and r. */
 static bly_status quotient_plan_of(bly_plan_t *plan, uint64_t n,
-                                   uint64_t slots, uint32_t r)
+                                   uint64_t slots, uint32_t r, bool repeats)
 {
-    uint64_t blocks = quotient_blocks_for(slots);
+    uint64_t blocks = quotient_blocks_for(slots, quotient_most_of(r, repeats));
     bly_status status = kind_plan_bytes(plan, quotient_payload(blocks, r));
     if (status != BLY_OK)
         return status;
@@ -226,6 +265,7 @@ static bly_status quotient_plan(bly_plan_t *plan, const kind_spec *spec)
 {
     uint64_t n = spec->capacity, range, best_slots = 0, best_bytes = 0;
     uint32_t best_r = 0;
+    bool repeats = spec->option[QUOTIENT_OPTION_REPEATS];
     if (n == 0)
         return kind_no_capacity();
     if (n > QUOTIENT_RANGE_MAX / 4
@@ -233,11 +273,13 @@ static bly_status quotient_plan(bly_plan_t *plan, const kind_spec *spec)
         return kind_too_big(spec, "2^60 fingerprints");
 
     for (uint32_t r = 1; r <= RUNS_R_MAX; r++) {
-        uint64_t slots = quotient_slots_for(n);
+        quotient_most most = quotient_most_of(r, repeats);
+        uint64_t slots = quotient_slots_for(n, most);
         uint64_t need
             = (range >> r) + ((range & ((UINT64_C(1) << r) - 1)) != 0);
         slots = need > slots ? need : slots;
-        uint64_t bytes = quotient_payload(quotient_blocks_for(slots), r);
+        uint64_t bytes = quotient_payload(quotient_blocks_for(slots, most),
+                                          r);
         if (slots <= QUOTIENT_RANGE_MAX >> r
             && (best_r == 0 || bytes <= best_bytes)) {
             best_r = r;
@@ -245,7 +287,7 @@ static bly_status quotient_plan(bly_plan_t *plan, const kind_spec *spec)
             best_bytes = bytes;
         }
     }
-    return best_r != 0 ? quotient_plan_of(plan, n, best_slots, best_r)
+    return best_r != 0 ? quotient_plan_of(plan, n, best_slots, best_r, repeats)
                        : kind_too_big(spec, "2^60 fingerprints");
 }
 
@@ -772,14 +814,30 @@ static void quotient_overlap(bly_overlap_t *out, const void *a, const void *b)
 /* ---- Another size ------------------------------------------------------ */
 
 /* Would the filter's fingerprints fit into another size? */
-static bool quotient_fits(const runs_view *v, uint64_t slots, uint32_t r)
+static bool quotient_fits(const runs_view *v, uint64_t slots, uint32_t r,
+                          quotient_most most)
 {
     runs_cursor c = runs_first(v);
     runs_fit fit = { 0, 0 };
     while (runs_next(&c))
         runs_fit_one(&fit, c.f, c.count, r);
-    return fit.at <= quotient_blocks_for(slots) * RUNS_BLOCK
+    return fit.at <= quotient_blocks_for(slots, most) * RUNS_BLOCK
         && fit.used <= quotient_limit(slots);
+}
+
+/* Have so many slots room for n adds? */
+static bool quotient_serves(uint64_t slots, uint64_t r, uint64_t n,
+                            bool repeats)
+{
+    quotient_most most = quotient_most_of((uint32_t)r, repeats);
+    return n <= slots && quotient_slots_for(n, most) <= slots;
+}
+
+/* Has it room for repeats of its keys? The option is not in the image. */
+static bool quotient_has_room(const void *image, const runs_view *v)
+{
+    uint64_t n = image_u64(image, IMAGE_CAPACITY);
+    return quotient_serves(v->slots, v->r, n, true);
 }
 
 static bly_status quotient_resize_plan(bly_plan_t *plan, const void *image,
@@ -787,12 +845,13 @@ static bly_status quotient_resize_plan(bly_plan_t *plan, const void *image,
 {
     runs_view v = runs_look(image);
     uint64_t slots = v.slots, r = v.r;
-    while (slots % 2 == 0 && r < RUNS_R_MAX && capacity <= slots / 2
-           && quotient_slots_for(capacity) <= slots / 2) {
+    bool repeats = quotient_has_room(image, &v);
+    while (slots % 2 == 0 && r < RUNS_R_MAX
+           && quotient_serves(slots / 2, r + 1, capacity, repeats)) {
         slots /= 2;
         r++;
     }
-    while (capacity > slots || quotient_slots_for(capacity) > slots) {
+    while (!quotient_serves(slots, r, capacity, repeats)) {
         if (r == 1)
             return status_fail(
                 BLY_EPARAM,
@@ -805,11 +864,12 @@ static bly_status quotient_resize_plan(bly_plan_t *plan, const void *image,
         slots *= 2;
         r--;
     }
-    if (!quotient_fits(&v, slots, (uint32_t)r))
+    if (!quotient_fits(&v, slots, (uint32_t)r,
+                       quotient_most_of((uint32_t)r, repeats)))
         return status_fail(BLY_EFULL, "the filter holds more than %llu slots "
                            "have room for: ask for a larger capacity",
                            (unsigned long long)slots);
-    return quotient_plan_of(plan, capacity, slots, (uint32_t)r);
+    return quotient_plan_of(plan, capacity, slots, (uint32_t)r, repeats);
 }
 
 /* The spills of the blocks up to that of a quotient, when the runs before it
@@ -911,6 +971,7 @@ const bly_kind bly_kind_quotient = {
     .family   = "removable",
     .summary  = "a counting quotient filter: fingerprints in rising order",
     .version  = QUOTIENT_VERSION,
+    .options  = quotient_options,
     .raw_hash = true,
 
     .plan  = quotient_plan,

@@ -103,7 +103,8 @@
  *
  *      slots / keys = 1.1 + 0.008 r                                      (2)
  *
- * and the plan allows half a per cent of the rate for it.
+ * and the plan allows half a per cent of the rate for it: most filters err that
+ * much less often than is said of them.
  *
  * CONSTRUCTION
  *

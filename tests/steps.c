@@ -1,0 +1,81 @@
+/* steps.c - planning ends soon, whatever is asked for: each kind is planned for
+ * a grid of odd capacities and rates, and its steps are counted.
+ *
+ * A step is a branch that is come by in the files that CMakeLists.txt lists for
+ * this test: the compiler puts a call there (-fsanitize-coverage=trace-pc). No
+ * time is asserted; a million steps take some milliseconds.
+ */
+#include "test.h"
+
+#include <inttypes.h>
+
+#include "verbs/each.h"
+
+/* The most is what compaction takes for 2^40 keys near a rate of 1, 1.8e8: a
+ * sixth of a second without the counting. Compilers differ in it by less than
+ * three times. */
+enum { STEPS_MOST = 1 << 29 };
+
+static uint64_t steps_now, steps_worst;
+static const char *steps_kind;
+static bly_spec steps_spec;
+
+void __sanitizer_cov_trace_pc(void);
+
+void __sanitizer_cov_trace_pc(void)
+{
+    if (++steps_now > STEPS_MOST)
+        fail_msg("%s: planning for %" PRIu64 " keys at %.12g takes more than "
+                 "%d steps", steps_kind, steps_spec.capacity, steps_spec.rate,
+                 STEPS_MOST);
+}
+
+static const uint64_t steps_capacities[] = {
+    1, 2, 3, 7, 63, 64, 65, 1000, 65537, 1000003, UINT64_C(1) << 31,
+    UINT64_C(1) << 40, UINT64_C(1) << 58, UINT64_MAX,
+};
+
+static const double steps_rates[] = {
+    0.9999999999, 0.999999, 0.99, 0.9, 0.5, 0.3, 0.1, 0.01, 1e-3, 1e-6, 1e-9,
+    1e-12, 1e-18, 1e-300,
+};
+
+enum {
+    STEPS_CAPACITIES = sizeof steps_capacities / sizeof *steps_capacities,
+    STEPS_RATES = sizeof steps_rates / sizeof *steps_rates,
+};
+
+static void steps_visit(const char *kind, const bly_kind_info *info)
+{
+    uint64_t stride = test_work(1, 17, 37), worst = 0;
+    (void)info;
+    steps_kind = kind;
+    for (size_t i = 0; i < STEPS_CAPACITIES * STEPS_RATES;
+         i += stride) {
+        bly_plan_t plan;
+        steps_spec = (bly_spec){
+            .capacity = steps_capacities[i % STEPS_CAPACITIES],
+            .rate = steps_rates[i / STEPS_CAPACITIES],
+        };
+        steps_now = 0;
+        bly_status status = bly_plan(&plan, kind, &steps_spec);
+        each_true(kind, status >= 0 || bly_why()[0] != '\0');
+        worst = steps_now > worst ? steps_now : worst;
+    }
+    steps_worst = worst > steps_worst ? worst : steps_worst;
+}
+
+static void test_plans_end_soon(void **state)
+{
+    (void)state;
+    each_choice(steps_visit);
+    assert_in_range(steps_worst, 1000, STEPS_MOST);     /* they are counted */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plans_end_soon),
+    };
+    return cmocka_run_group_tests_name("steps", tests, NULL, NULL);
+}
