@@ -510,9 +510,9 @@ static void fill_with_repeats(bly_filter *filter, uint64_t from, uint64_t to,
                 >= (to < times ? to : times));
 }
 
-/* A plan for n adds of any keys has room for n adds, however often each key comes, and so
- * has one of twice the size. Behind the last home slot there is not enough room
- * with a chance of e^-28 for each filter: 1e-9 for all. */
+/* A plan for n adds of any keys has room for n adds, however often each comes,
+ * and so has one of twice the size. Behind the last home slot there is not
+ * enough room with a chance of e^-28 for each filter: 1e-9 for all. */
 static void test_room_for_repeats(void **state)
 {
     (void)state;
