@@ -166,8 +166,8 @@ static const char *const quotient_repeats[] = { "no", "yes", NULL };
 
 static const kind_option quotient_options[] = {
     [QUOTIENT_OPTION_REPEATS] = {
-        .name = "repeats", .help = "yes: room for as many adds of the same "
-                                   "keys, which take up to five slots for four",
+        .name = "repeats", .help = "yes: room for adds of the same keys "
+                                   "too, five slots for four of them",
         .choices = quotient_repeats, .standard = false,
     },
     { .name = NULL },
