@@ -11,7 +11,7 @@
 #define JOIN_MEMORY_LEAST (UINT64_C(1) << 20)
 
 typedef struct {
-    const char *key_file, *output;
+    const char *key_file, *output, *list_member;
     uint64_t    memory, jobs;
     cli_how     how;
     cli_columns list_field;
@@ -29,6 +29,10 @@ static const cli_option join_options[] = {
       "of LIST is a key, whatever -f or --json-field says of LINES, and of "
       "CSV with its quotes, which -F 1 takes away. A name in it implies a "
       "header of LIST, as one in -f does of LINES; --header is about both." },
+    { 0, "list-json-field", "NAME", CLI_TEXT,
+      offsetof(join_settings, list_member), false,
+      "Lines of LIST are JSON objects, and its keys are the values of the "
+      "member NAME, as --json-field has it of LINES." },
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(join_settings, memory), false,
       "How much memory to use, beside some mebibytes for each thread: 512M, "
       "2G (K, M, G, T are powers of 1024); 1M or more. If LIST does not fit, "
@@ -105,8 +109,11 @@ static void join_report(const join_settings *s, const join_tally *tally,
                       "lines of LINES have", report_lack);
     join_note_keyless(tally->listed_keyless, "line of LIST has",
                       "lines of LIST have",
-                      (report_words){ .part = "column",
-                                      .options = "-F and -t" });
+                      s->list_member != NULL
+                      ? (report_words){ .part = "member",
+                                        .options = "--list-json-field" }
+                      : (report_words){ .part = "column",
+                                        .options = "-F and -t" });
     if (tally->listed_strange > 0)
         report_note("note: %s %s with a %s, which is part of the key: give %s",
                     report_count(tally->listed_strange).text,
@@ -114,7 +121,7 @@ static void join_report(const join_settings *s, const join_tally *tally,
                                                : "lines of LIST begin",
                     s->how.member != NULL ? "brace" : "quote",
                     s->how.member != NULL
-                        ? "a LIST of the values alone, one a line"
+                        ? "--list-json-field NAME for the value of a member"
                         : "-F 1 for the first column without its quotes");
 }
 
@@ -134,31 +141,53 @@ static int join_check_output(const cli_command *self, const join_settings *s,
                     : filter_check_lines(s->output, s->force, operands);
 }
 
-static int join_check(const cli_command *self, const join_settings *s,
-                      const cli_operands *operands)
+/* How LIST holds its keys. */
+static cli_how join_list_how(const join_settings *s)
 {
-    cli_how any = s->how;
+    cli_how list = s->how;
 
-    if (operands->count != 2)
-        return options_wrong(self, "it takes two files, LINES and LIST");
-    if (strcmp(operands->names[0], "-") == 0
-        && strcmp(operands->names[1], "-") == 0)
-        return options_wrong(self, "LINES and LIST cannot both come from "
-                                   "standard input");
+    list.field = s->list_field;
+    list.member = s->list_member;
+    if (list.member != NULL)
+        list.csv = list.tsv = list.blanks = list.header = false;
+    return list;
+}
+
+static int join_check_keys(const cli_command *self, const join_settings *s)
+{
+    cli_how any = s->how, list = join_list_how(s);
+
     if (s->how.field.n > 0 && s->list_field.n > 0
         && s->how.field.n != s->list_field.n)
         return report_error("-f and -F list different numbers of columns, %zu "
                             "and %zu, which make no key alike: list as many in "
                             "both", s->how.field.n, s->list_field.n);
-    if (s->memory > 0 && s->memory < JOIN_MEMORY_LEAST)
-        return report_error("--memory is too little to work in: give 1M or "
-                            "more");
+    if (s->list_member != NULL && s->list_field.n > 0)
+        return options_wrong(self, "--list-json-field says what the keys of "
+                                   "LIST are: it excludes -F");
     if (any.field.n == 0)
         any.field = s->list_field;
     if (s->list_field.n > 0)
         any.member = NULL;
     if (lines_how_check(self, &any) != CLI_GO
         || lines_member_check(self, &s->how) != CLI_GO)
+        return CLI_ERROR;
+    return lines_member_check(self, &list);
+}
+
+static int join_check(const cli_command *self, const join_settings *s,
+                      const cli_operands *operands)
+{
+    if (operands->count != 2)
+        return options_wrong(self, "it takes two files, LINES and LIST");
+    if (strcmp(operands->names[0], "-") == 0
+        && strcmp(operands->names[1], "-") == 0)
+        return options_wrong(self, "LINES and LIST cannot both come from "
+                                   "standard input");
+    if (s->memory > 0 && s->memory < JOIN_MEMORY_LEAST)
+        return report_error("--memory is too little to work in: give 1M or "
+                            "more");
+    if (join_check_keys(self, s) != CLI_GO)
         return CLI_ERROR;
     return join_check_output(self, s, operands);
 }
@@ -179,12 +208,11 @@ static int join_start(const cli_command *self, int argc, char **argv)
     if (status != CLI_GO)
         return status;
     s.no_progress |= !s.count && s.output == NULL && !progress_apart();
-    want = (join_want){ .lines = s.how, .list = s.how, .jobs = s.jobs,
+    want = (join_want){ .lines = s.how, .list = join_list_how(&s),
+                        .jobs = s.jobs,
                         .memory = s.memory > 0 ? s.memory : JOIN_MEMORY,
                         .anti = s.anti, .count = s.count,
                         .progress = !s.no_progress };
-    want.list.field = s.list_field;
-    want.list.member = NULL;
     start = report_clock();
     status = output_close(join_run(&want, &operands, &tally));
     if (status != CLI_OK)

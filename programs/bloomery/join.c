@@ -178,11 +178,12 @@ static int join_list_begin(join_job *job, const cli_worker *w)
 static uint64_t join_strange(const join_want *want, const dedup_rows *rows)
 {
     const char first = want->lines.member != NULL ? '{' : '"';
+    bool whole = want->list.field.n == 0 && want->list.member == NULL;
     bool values = want->lines.member != NULL
                || (want->lines.csv && want->lines.field.n == 1);
     uint64_t strange = 0;
 
-    for (size_t i = 0; values && want->list.field.n == 0 && i < rows->n; i++)
+    for (size_t i = 0; whole && values && i < rows->n; i++)
         strange += rows->keys[i].length > 0
                 && *(const char *)rows->keys[i].data == first;
     return strange;

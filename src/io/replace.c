@@ -277,10 +277,10 @@ bly_status replace_begin(replacement *r)
 void replace_drop(replacement *r)
 {
     int kept = errno;
+    if (r->name[0] != '\0')
+        unlink(r->name);                /* while nobody else can lock it */
     if (r->file >= 0)
         close(r->file);
-    if (r->name[0] != '\0')
-        unlink(r->name);
     r->file = -1;
     errno = kept;
 }

@@ -179,7 +179,19 @@ printf 'x\ta\n' >table
 printf '{"k":1}\n{"k":2}\n' >objects
 try join --json-field k --anti objects objects
 note 'join: a LIST of objects has no values' \
-    '^bloomery join: note: 2 lines of LIST begin with a brace, .*: give a LIST of'
+    '^bloomery join: note: 2 lines of LIST begin with a brace, .*: give --list-json'
+printf '{"id":"b"}\n{"id":1}\n{"x":2}\n' >ids
+try join --json-field k --list-json-field id some ids
+out_has 'join: LIST has objects' 0 '^{"k":1}'
+check 'join: those of LIST without the member are told' grep -q \
+    'line of LIST has no such member and was left out: check --list-json' err
+printf 'a,"1"\nb,"2"\n' >quoted.csv
+try join --csv -f 2 --list-json-field id quoted.csv ids
+out_has 'join: LINES have columns, LIST objects' 0 '^a,"1"$'
+try join --json-field k --list-json-field id -F 1 some ids
+refused 'join: --list-json-field excludes -F' 'it excludes -F'
+try join --list-json-field /a~ some ids
+refused 'join: a wrong pointer for LIST' "'/a~' "
 try join objects objects
 out_is 'join: whole lines are what they are' 0 '{"k":1}\n{"k":2}\n'
 try join --json-field k -F 2 some table
