@@ -19,10 +19,10 @@
  *                   deletion.
  *   [Clayton 2019]  Clayton, Patton & Shrimpton, Probabilistic data structures
  *                   in adversarial environments, CCS. What a secret is good for
- *                   when the enemy sees answers, and the filter itself.
+ *                   where the enemy sees answers, and where he sees the filter.
  *   [Filić 2022]    Filić, Paterson, Unnikrishnan & Virdia, Adversarial
  *                   correctness and privacy for probabilistic data structures,
- *                   CCS. The same of cuckoo filters, which can be made to fail.
+ *                   CCS. The same of Bloom and cuckoo filters, with proofs.
  */
 #include "test.h"
 
