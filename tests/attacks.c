@@ -50,12 +50,15 @@ static const uint8_t attacks_guess[BLY_SECRET_BYTES] = {
     0x5E, 0xD7, 0x09, 0x86, 0x3C, 0xFA, 0x41, 0xB5,
 };
 
-/* Key i of a stream; it stays until the next one is made. */
+/* Key i of a stream, the same bytes on every machine; it stays until the next
+ * one is made. */
 static const void *attacks_key(uint64_t stream, uint64_t i)
 {
-    static uint64_t key[ATTACKS_KEY / sizeof(uint64_t)];
-    key[0] = stream;
-    key[1] = i;
+    static uint8_t key[ATTACKS_KEY];
+    for (unsigned b = 0; b < 8; b++) {
+        key[b] = (uint8_t)(stream >> 8 * b);
+        key[8 + b] = (uint8_t)(i >> 8 * b);
+    }
     return key;
 }
 
