@@ -19,7 +19,7 @@
 #                 (default 1, and 0.5 is half an hour), and the fuzz targets;
 #                 SEED=n repeats the round of that seed
 #   make coverage which lines and branches the tests go through:
-#                 build/coverage/report.txt (a quarter of an hour)
+#                 build/coverage/report.txt (half an hour)
 #   make docs     make the generated parts of the docs anew
 #   make install  into PREFIX (default /usr/local); DESTDIR is honoured
 #   make uninstall  remove what the last install from build/ put there
