@@ -15,6 +15,11 @@
 #   make lab      measure anew what the papers report: build/lab/report.html
 #                 (an hour; QUICK=1: two minutes, with wider intervals)
 #   make fuzz     run the fuzz targets for SECONDS each (default 60)
+#   make soak     random tests in rounds, each with a fresh seed, for HOURS
+#                 (default 1, and 0.5 is half an hour), and the fuzz targets;
+#                 SEED=n repeats the round of that seed
+#   make coverage which lines and branches the tests go through:
+#                 build/coverage/report.txt (half an hour)
 #   make docs     make the generated parts of the docs anew
 #   make install  into PREFIX (default /usr/local); DESTDIR is honoured
 #   make uninstall  remove what the last install from build/ put there
@@ -26,6 +31,8 @@
 BUILD   ?= build
 PREFIX  ?= /usr/local
 SECONDS ?= 60
+HOURS   ?= 1
+SEED    ?=
 OPTIONS ?=
 # As many as -j says, or as there are processors. What is started gets that
 # number, and not make's own flags, with which it would warn of its jobserver.
@@ -34,8 +41,8 @@ JOBS    ?= $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),\
 unexport MAKEFLAGS
 export OPTIONS
 
-.PHONY: all build run check check-all proof bench bench-advise bench-peers lab fuzz docs install \
-        uninstall clean
+.PHONY: all build run check check-all proof bench bench-advise bench-peers lab fuzz soak \
+        coverage docs install uninstall clean
 
 all: build
 
@@ -91,6 +98,14 @@ lab:
 fuzz:
 	@tools/setup check
 	@tools/fuzz $(BUILD)/fuzz $(SECONDS)
+
+soak:
+	@tools/setup check
+	@tools/soak $(BUILD) $(HOURS) $(SEED)
+
+coverage:
+	@tools/setup check
+	@tools/coverage $(BUILD)/coverage
 
 docs: build
 	@tools/docs --write $(BUILD)

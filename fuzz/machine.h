@@ -22,7 +22,7 @@ typedef struct {
 } model_side;
 
 typedef struct {
-    const uint8_t *at, *end;            /* the program                       */
+    const uint8_t *begin, *at, *end;    /* the program                       */
     unsigned       flags;
     model_report  *report;
     const char    *verb;                /* the instruction under way         */

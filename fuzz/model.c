@@ -32,6 +32,7 @@ void model_expect(model *m, bool good, const char *what)
 
 void model_found(model *m, bool found, const char *by)
 {
+    m->report->asked++;
     if (found)
         return;
     m->report->lost++;
@@ -272,14 +273,23 @@ static void model_check_empty(model *m)
                      "an empty filter found something");
 }
 
+/* Here an instruction ends, and the next one begins. */
+static void model_start(model *m)
+{
+    if (m->report->starts < MODEL_STARTS)
+        m->report->start[m->report->starts++] = (size_t)(m->at - m->begin);
+}
+
 static void model_loop(model *m)
 {
+    model_start(m);
     while (m->at < m->end && m->work > 0 && !m->over) {
         const model_op *op = &model_ops[model_u8(m) % model_ops_count];
         m->verb = op->name;
         op->run(m);
         m->report->steps++;
         m->work -= 16;
+        model_start(m);
     }
     m->verb = "the end";
     model_law(m, m->a.filter, m->a.set);
@@ -295,8 +305,9 @@ bool model_run(const uint8_t *program, size_t n, unsigned flags,
     *report = (model_report){ .lost = 0 };
     if (m == NULL)
         return true;
-    *m = (model){ .at = program, .end = program + n, .flags = flags,
-                  .report = report, .verb = "the head", .work = MODEL_WORK };
+    *m = (model){ .begin = program, .at = program, .end = program + n,
+                  .flags = flags, .report = report, .verb = "the head",
+                  .work = MODEL_WORK };
     m->a.set = malloc(sizeof *m->a.set);
     m->b.set = malloc(sizeof *m->b.set);
     model_read_head(m);

@@ -37,13 +37,19 @@ enum {
 };                      /* the law must then be found broken, or this test   */
                         /* tests nothing                                     */
 
+enum { MODEL_STARTS = 1024 };   /* instructions whose places are kept        */
+
 typedef struct {
     uint64_t lost;              /* keys of the exact set not found           */
     uint64_t mismatches;        /* anything else that should not be          */
     uint64_t steps;             /* instructions run                          */
+    uint64_t asked;             /* times a key was looked for that is there  */
     bool     planted;           /* a fault was planted                       */
     char     kind[192];         /* "standard:index=double"                   */
     char     first[1024];       /* the first finding, in words; or ""        */
+    size_t   starts;            /* places in `start`                         */
+    size_t   start[MODEL_STARTS];   /* where each instruction begins, and the
+                                   last one ends                             */
 } model_report;
 
 /* Run a program. True: nothing was found. Not thread-safe. */

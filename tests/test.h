@@ -55,6 +55,22 @@ static inline uint64_t test_work(uint64_t full, uint64_t usual, uint64_t paths)
     exit(2);
 }
 
+/* What the long random tests are drawn from: BLY_TEST_SEED, which tools/soak
+ * sets anew for each of its rounds; 0 where it is not set. */
+static inline uint64_t test_seed(void)
+{
+    const char *text = getenv("BLY_TEST_SEED");
+    char *end;
+    if (text == NULL)
+        return 0;
+    uint64_t seed = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != '\0') {
+        fprintf(stderr, "BLY_TEST_SEED is a number, not %s\n", text);
+        exit(2);
+    }
+    return seed;
+}
+
 /* For tests that measure a statistic, of code that others run too. */
 #define TEST_STATISTICS()                                                      \
     do {                                                                       \
