@@ -16,7 +16,6 @@
  * The library's calls come by here (the linker's --wrap). What is flushed is
  * not flushed: nobody cuts the power.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -309,17 +308,6 @@ static inject_file inject_read(void)
     return f;
 }
 
-static size_t inject_count(const char *path)
-{
-    size_t n = 0;
-    DIR *folder = opendir(path);
-    assert_non_null(folder);
-    while (readdir(folder) != NULL)
-        n++;
-    closedir(folder);
-    return n;
-}
-
 /* ---- Jobs ---------------------------------------------------------------- */
 
 typedef struct {
@@ -497,8 +485,8 @@ static bly_status inject_one(const inject_job *job, const char *kind,
                              const inject_file *old, inject_way way,
                              uint64_t at)
 {
-    size_t files = inject_count(".");
-    size_t open_files = inject_count("/proc/self/fd");
+    size_t files = folder_entries(".");
+    size_t open_files = folder_entries("/proc/self/fd");
     inject.way = way;
     inject.at = at;
     inject.calls = 0;
@@ -512,9 +500,9 @@ static bly_status inject_one(const inject_job *job, const char *kind,
                  (unsigned long long)at, way == INJECT_HALF ? "halved"
                  : "interrupted", bly_why());
     assert_int_equal(inject_live, 0);
-    assert_int_equal(inject_count("/proc/self/fd"), open_files);
+    assert_int_equal(folder_entries("/proc/self/fd"), open_files);
     if (!inject.tidying)
-        assert_int_equal(inject_count("."), files);
+        assert_int_equal(folder_entries("."), files);
     inject_check(job, old, status);
     return status;
 }
@@ -522,7 +510,7 @@ static bly_status inject_one(const inject_job *job, const char *kind,
 /* The old file again, if it is another one now. */
 static void inject_restore(const inject_file *old)
 {
-    if (inject_unchanged(old) && inject_count(".") == 3)
+    if (inject_unchanged(old) && folder_entries(".") == 1)
         return;
     assert_int_equal(system("rm -f .bloomery-* inject.bly"), 0);
     int file = open(inject_path, O_WRONLY | O_CREAT | O_EXCL, 0644);

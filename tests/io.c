@@ -11,7 +11,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <dirent.h>
 
 #include "test.h"
 #include "folder.h"
@@ -40,17 +39,6 @@ static uint64_t io_items(const char *path)
     return stat.items;
 }
 
-static size_t io_files(void)
-{
-    size_t n = 0;
-    DIR *folder = opendir(".");
-    assert_non_null(folder);
-    while (readdir(folder) != NULL)
-        n++;
-    closedir(folder);
-    return n - 2;                       /* . and .. */
-}
-
 static void io_write(const char *path, const void *bytes, size_t n)
 {
     FILE *file = fopen(path, "wb");
@@ -67,7 +55,7 @@ static void test_save_replaces(void **state)
     bly_add_hash(filter, test_random(1, 10));
     assert_status(bly_save(filter, "a.bly"), BLY_OK);
     assert_int_equal(io_items("a.bly"), 11);
-    assert_int_equal(io_files(), 1);
+    assert_int_equal(folder_entries("."), 1);
     bly_free(filter);
 }
 
@@ -116,7 +104,7 @@ static void test_full_disk_loses_nothing(void **state)
     (void)state;
     bly_filter *filter = io_filter(10);
     assert_status(bly_save(filter, "c.bly"), BLY_OK);
-    size_t files = io_files();
+    size_t files = folder_entries(".");
     fflush(NULL);
     pid_t child = fork();
     assert_true(child >= 0);
@@ -133,7 +121,7 @@ static void test_full_disk_loses_nothing(void **state)
     assert_int_equal(waitpid(child, &result, 0), child);
     assert_true(WIFEXITED(result) && WEXITSTATUS(result) == 0);
     assert_int_equal(io_items("c.bly"), 10);
-    assert_int_equal(io_files(), files);
+    assert_int_equal(folder_entries("."), files);
     bly_free(filter);
 }
 

@@ -156,6 +156,7 @@ static cli_how join_list_how(const join_settings *s)
 static int join_check_keys(const cli_command *self, const join_settings *s)
 {
     cli_how any = s->how, list = join_list_how(s);
+    const char *wrong = list.member != NULL ? members_wrong(list.member) : NULL;
 
     if (s->how.field.n > 0 && s->list_field.n > 0
         && s->how.field.n != s->list_field.n)
@@ -165,6 +166,8 @@ static int join_check_keys(const cli_command *self, const join_settings *s)
     if (s->list_member != NULL && s->list_field.n > 0)
         return options_wrong(self, "--list-json-field says what the keys of "
                                    "LIST are: it excludes -F");
+    if (wrong != NULL)
+        return report_error("--list-json-field '%s' %s", list.member, wrong);
     if (any.field.n == 0)
         any.field = s->list_field;
     if (s->list_field.n > 0)

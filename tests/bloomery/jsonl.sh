@@ -191,7 +191,7 @@ out_has 'join: LINES have columns, LIST objects' 0 '^a,"1"$'
 try join --json-field k --list-json-field id -F 1 some ids
 refused 'join: --list-json-field excludes -F' 'it excludes -F'
 try join --list-json-field /a~ some ids
-refused 'join: a wrong pointer for LIST' "'/a~' "
+refused 'join: a wrong pointer for LIST' "^bloomery join: --list-json-field '/a~' "
 try join objects objects
 out_is 'join: whole lines are what they are' 0 '{"k":1}\n{"k":2}\n'
 try join --json-field k -F 2 some table

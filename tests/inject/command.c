@@ -11,7 +11,6 @@
  * that is to be changed is the old one, or the new one. Nothing else lies in
  * the folder. One thread, so that calls come in one order.
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -108,17 +107,6 @@ static bool command_same(const command_file *a, const command_file *b)
 {
     return (a->bytes == NULL) == (b->bytes == NULL) && a->n == b->n
         && (a->bytes == NULL || memcmp(a->bytes, b->bytes, a->n) == 0);
-}
-
-static size_t command_entries(void)
-{
-    size_t n = 0;
-    DIR *folder = opendir(".");
-    assert_non_null(folder);
-    while (readdir(folder) != NULL)
-        n++;
-    closedir(folder);
-    return n;
 }
 
 /* ---- Runs ---------------------------------------------------------------- */
@@ -249,7 +237,7 @@ static void command_check(const command_job *job, const char *way, uint64_t at,
     bool harmless = strcmp(way, "signal") == 0 || strcmp(way, "half") == 0;
     command_end end = command_run(job, way, at);
     const char *wrong = command_wrong(&end, whole, old, harmless);
-    size_t others = command_entries();
+    size_t others = folder_entries(".");
     others -= job->writes != NULL && old->bytes == NULL
            && end.written.bytes != NULL;
     if (wrong == NULL && others != entries)
@@ -269,7 +257,7 @@ static void command_all(const command_job *job)
     uint64_t step = test_work(1, 7, 29);
     command_file old = job->writes != NULL ? command_read(job->writes)
                                            : (command_file){ NULL, 0 };
-    size_t entries = command_entries();
+    size_t entries = folder_entries(".");
     command_end whole = command_run(job, "never", 0);
     if (whole.status > 1)
         fail_msg("%s: status %d: %s", job->words, whole.status,
