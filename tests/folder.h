@@ -30,8 +30,8 @@ static inline int folder_leave(void **state)
     return system(command);
 }
 
-/* How many entries a folder has, without . and ..; those of /proc/self/fd are the
- * descriptors that are open, and the one it is read by. */
+/* How many entries a folder has, without . and ..; those of /proc/self/fd are
+ * the descriptors that are open, and the one it is read by. */
 static inline size_t folder_entries(const char *path)
 {
     size_t n = 0;
