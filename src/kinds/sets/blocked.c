@@ -81,15 +81,11 @@
 #include <assert.h>
 #include <math.h>
 
-#include "base/cpu.h"
+#include "base/vector.h"
 #include "tools/bits.h"
 #include "tools/hash.h"
 #include "maths/maths.h"
 #include "bodies/rows.h"
-
-#if CPU_X86
-#include <immintrin.h>
-#endif
 
 enum {
     BLOCKED_VERSION = 1,
@@ -438,8 +434,8 @@ static const uint32_t blocked_steps[16] = {
 CPU_TARGET_AVX2 static inline bool
 blocked_test_avx2(const uint8_t *line, uint32_t g, uint32_t k)
 {
-    __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)line);
-    __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)line + 1);
+    __m256i low = vector_load32(line);
+    __m256i high = vector_load32(line + 32);
     __m256i numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     int all = 1;
 
@@ -488,7 +484,7 @@ blocked_clear_avx512(const uint8_t *line, uint32_t g, uint32_t k, __m512i steps)
 {
     __m512i product = _mm512_mullo_epi32(_mm512_set1_epi32((int)g), steps);
     __m512i word = _mm512_srli_epi32(product, 28);
-    __m512i picked = _mm512_permutexvar_epi32(word, _mm512_loadu_si512(line));
+    __m512i picked = _mm512_permutexvar_epi32(word, vector_load64(line));
     __m512i turned = _mm512_rorv_epi32(picked, _mm512_srli_epi32(product,
                                                          BLOCKED_SHIFT));
     return _mm512_mask_testn_epi32_mask((__mmask16)_bzhi_u32(UINT16_MAX, k),

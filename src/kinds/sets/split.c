@@ -65,13 +65,9 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/cpu.h"
+#include "base/vector.h"
 #include "tools/bits.h"
 #include "bodies/rows.h"
-
-#if CPU_X86
-#include <immintrin.h>
-#endif
 
 enum {
     SPLIT_VERSION = 1,
@@ -284,15 +280,10 @@ CPU_TARGET_AVX2 static inline __m256i split_bits_avx2(uint64_t hash)
                              _mm256_srli_epi32(products, SPLIT_SHIFT));
 }
 
-CPU_TARGET_AVX2 static inline __m256i split_load_avx2(const uint8_t *block)
-{
-    return _mm256_loadu_si256((const __m256i *)(const void *)block);
-}
-
 CPU_TARGET_AVX2 static bool split_one_avx2(const void *image, uint64_t hash)
 {
     const uint8_t *block = image_payload(image) + split_block(image, hash);
-    return _mm256_testc_si256(split_load_avx2(block), split_bits_avx2(hash));
+    return _mm256_testc_si256(vector_load32(block), split_bits_avx2(hash));
 }
 
 CPU_TARGET_AVX2 static void
@@ -300,7 +291,7 @@ split_contains_avx2(const void *image, const uint64_t *hashes, size_t n,
                     bool *present)
 {
     SPLIT_ROLL(image, hashes, n, platform_prefetch,
-               present[i] = _mm256_testc_si256(split_load_avx2(block),
+               present[i] = _mm256_testc_si256(vector_load32(block),
                                                split_bits_avx2(hashes[i])));
 }
 
@@ -309,7 +300,7 @@ split_add_avx2(void *image, const uint64_t *hashes, size_t n)
 {
     SPLIT_ROLL(image, hashes, n, platform_prefetch_write,
                _mm256_storeu_si256((__m256i *)(void *)block,
-                   _mm256_or_si256(split_load_avx2(block),
+                   _mm256_or_si256(vector_load32(block),
                                    split_bits_avx2(hashes[i]))));
 }
 
@@ -318,7 +309,7 @@ split_each_avx2(void *image, const uint64_t *hashes, size_t n, bool *seen)
 {
     SPLIT_ROLL(image, hashes, n, platform_prefetch_write,
         __m256i bits = split_bits_avx2(hashes[i]);
-        __m256i old = split_load_avx2(block);
+        __m256i old = vector_load32(block);
         seen[i] = _mm256_testc_si256(old, bits);
         _mm256_storeu_si256((__m256i *)(void *)block,
                             _mm256_or_si256(old, bits)));
