@@ -4,6 +4,7 @@
  */
 #include "image/inner.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/sizes.h"
@@ -30,6 +31,60 @@ bly_status inner_plan(bly_plan_t *plan, kind_spec *spec, const bly_kind *kind,
 {
     *spec = kind_spec_plain(kind, capacity, rate);
     return inner_plan_spec(plan, kind, spec);
+}
+
+/* Plan the same image as `whole` for n keys; false where its bits cannot be
+ * asked for, as where m counts something else. */
+static bool inner_plan_same(bly_plan_t *plan, const bly_plan_t *whole,
+                            const bly_kind *kind, uint64_t n, double rate)
+{
+    kind_spec spec = kind_spec_plain(kind, n, rate);
+    kind_spec_give(&spec, kind, "k", whole->probes);
+    return kind_spec_give(&spec, kind, "m", 8 * (whole->bytes - IMAGE_HEADER))
+        && inner_plan_spec(plan, kind, &spec) == BLY_OK
+        && plan->bytes == whole->bytes;
+}
+
+/* The mean rate of an image of this plan for n keys, while these come, or more:
+ * that of each 16th at its last key. `most` where that cannot be told. */
+static double inner_mean(const bly_plan_t *whole, const bly_kind *kind,
+                         uint64_t n, double most)
+{
+    enum { STEPS = 16 };
+    double mean = 0;
+    for (uint64_t j = 0, from = 0; j < STEPS; j++) {
+        uint64_t to = n / STEPS * (j + 1) + n % STEPS * (j + 1) / STEPS;
+        bly_plan_t plan = { .rate = 0 };
+        if (to > 1 && to > from
+            && !inner_plan_same(&plan, whole, kind, to - 1, most))
+            return most;
+        mean += (double)(to - from) / (double)n * plan.rate;
+        from = to;
+    }
+    return mean;
+}
+
+/* Another size has another mean, so that it is tried again, with a little more
+ * each time; with the rate at the end for the mean there is room in any
+ * case. */
+bly_status inner_plan_fresh(bly_plan_t *plan, kind_spec *spec,
+                            const bly_kind *kind, uint64_t fresh, double rate)
+{
+    enum { TRIES = 8 };
+    uint64_t n = fresh, need = n;
+    for (int i = 0; i <= TRIES; i++) {
+        bly_status status = inner_plan(plan, spec, kind, n, rate);
+        if (status != BLY_OK || i == TRIES)
+            return status;
+        double mean = i + 1 < TRIES ? inner_mean(plan, kind, n, rate) : rate;
+        if (!sizes_from_double(&need, ceil((double)(fresh - 1) / (1 - mean)
+                                           + 1 / (1 - rate))))
+            return kind_too_big(spec, "2^64 keys");
+        if (need <= n)
+            return BLY_OK;
+        n = need + need / 1024 * (uint64_t)i;
+    }
+    return BLY_OK;
 }
 
 bly_status inner_format(void *at, const bly_kind *kind, const bly_plan_t *plan,

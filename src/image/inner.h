@@ -31,6 +31,13 @@ bly_status inner_plan_spec(bly_plan_t *plan, const bly_kind *kind,
 bly_status inner_plan(bly_plan_t *plan, kind_spec *spec, const bly_kind *kind,
                       uint64_t capacity, double rate);
 
+/* Plan an inner image that errs at `rate` at most once `fresh` keys are written
+ * to it, of which none was found in it before. So it has the bits of all that
+ * came, also of those that were found by chance: aging.c, (3). plan->capacity
+ * is how many these are. */
+bly_status inner_plan_fresh(bly_plan_t *plan, kind_spec *spec,
+                            const bly_kind *kind, uint64_t fresh, double rate);
+
 /* Write the header of an empty inner image over zero bytes, of the kind that
  * made the plan. */
 bly_status inner_format(void *at, const bly_kind *kind, const bly_plan_t *plan,

@@ -231,54 +231,6 @@ typedef struct {
     uint64_t   generations, cap, stride, payload;
 } aging_parts;
 
-/* The mean rate of a generation of this plan for n keys, while these come, or
- * more: that of each 16th at its last key. `most` where the bits that it has
- * cannot be asked for. */
-static double aging_mean(const aging_parts *parts, uint64_t n, double most)
-{
-    enum { STEPS = 16 };
-    kind_spec spec = kind_spec_plain(parts->kind, n, parts->spec.rate);
-    double mean = 0;
-    if (!kind_spec_give(&spec, parts->kind, "m",
-                        8 * (parts->plan.bytes - IMAGE_HEADER)))
-        return most;
-    kind_spec_give(&spec, parts->kind, "k", parts->plan.probes);
-    for (uint64_t j = 0, from = 0; j < STEPS; j++) {
-        uint64_t to = n / STEPS * (j + 1) + n % STEPS * (j + 1) / STEPS;
-        bly_plan_t plan = { .rate = most };
-        spec.capacity = to - (to > 0);
-        if (spec.capacity > 0 && to > from
-            && inner_plan_spec(&plan, parts->kind, &spec) == BLY_OK)
-            mean += (double)(to - from) / (double)n * plan.rate;
-        from = to;
-    }
-    return mean;
-}
-
-/* Plan a generation for rate p once `cap` keys are written, (3). Another
- * size has another mean, so that it is tried again, with a little more each
- * time; with the rate at the end for the mean there is room in any case. */
-static bly_status aging_plan_one(aging_parts *parts, double p)
-{
-    enum { TRIES = 8 };
-    double cap = (double)parts->cap, mean = 0;
-    uint64_t n = parts->cap, need = n;
-    for (int i = 0; i <= TRIES; i++) {
-        bly_status status = inner_plan(&parts->plan, &parts->spec, parts->kind,
-                                       n, p);
-        if (status != BLY_OK || i == TRIES)
-            return status;
-        mean = i + 1 < TRIES ? aging_mean(parts, n, p) : p;
-        if (!sizes_from_double(&need, ceil((cap - 1) / (1 - mean)
-                                           + 1 / (1 - p))))
-            return kind_too_big(&parts->spec, "2^64 keys");
-        if (need <= n)
-            return BLY_OK;
-        n = need + need / 1024 * (uint64_t)i;
-    }
-    return BLY_OK;
-}
-
 static bool aging_raw_hash(const kind_spec *spec)
 {
     return aging_kinds[spec->option[AGING_OPTION_OF]]->raw_hash;
@@ -293,7 +245,8 @@ static bly_status aging_plan_parts(aging_parts *parts, const kind_spec *spec)
     parts->cap = w / (g - 1) + (w % (g - 1) != 0);
     double p = -expm1(log1p(-spec->rate) / (double)g);
     parts->kind = aging_kinds[spec->option[AGING_OPTION_OF]];
-    bly_status status = aging_plan_one(parts, p);
+    bly_status status = inner_plan_fresh(&parts->plan, &parts->spec,
+                                         parts->kind, parts->cap, p);
     if (status == BLY_OK
         && (!inner_room(&parts->stride, parts->plan.bytes)
             || !sizes_mul(&parts->payload, parts->stride, g)
