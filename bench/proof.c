@@ -3,11 +3,15 @@
  *
  * Floor 7: a program, through <bloomery.h> only.
  *
- *      proof memberships [KEYS]   every key of filters of KEYS keys (default
+ *      proof memberships [KEYS [ROUNDS]]
+ *                                 every key of filters of KEYS keys (default
  *                                 2 million) in each kind is asked for after
  *                                 a save, a read, a map, a wrap, a unite and
  *                                 an intersect; prints how many answers were
- *                                 checked and how many were wrong
+ *                                 checked and how many were wrong. Each round
+ *                                 has other keys and another seed. A kind that
+ *                                 ends at fewer keys has so many, and one that
+ *                                 may forget them none
  *      proof rates [MAX [MIN [KIND]]]
  *                                 the measured rate of every kind (or of one)
  *                                 at 10 %, 1 %, 0.1 % and 0.01 %, for 100,
@@ -190,11 +194,19 @@ static uint64_t proof_count(const bly_filter *filter, proof_key *make,
 
 static uint64_t proof_asked, proof_wrong;
 
+/* In batches, and one by one. */
 static void proof_all_there(const bly_filter *filter, uint64_t from,
                             uint64_t n)
 {
-    proof_asked += n;
-    proof_wrong += n - proof_count(filter, proof_random, from, n);
+    uint64_t hashes[PROOF_BATCH], alone = 0;
+    for (uint64_t i = 0; i < n; i += PROOF_BATCH) {
+        size_t batch = n - i < PROOF_BATCH ? (size_t)(n - i) : PROOF_BATCH;
+        proof_hashes(hashes, filter, proof_random, from + i, batch);
+        for (size_t j = 0; j < batch; j++)
+            alone += bly_contains_hash(filter, hashes[j]);
+    }
+    proof_asked += 2 * n;
+    proof_wrong += n - proof_count(filter, proof_random, from, n) + n - alone;
 }
 
 static void proof_reopened(const char *path, int flags, uint64_t from,
@@ -220,7 +232,7 @@ static void proof_wrapped(const bly_filter *filter, uint64_t from, uint64_t n)
  * in its place. (A kind that counts has the keys of both twice, and may be
  * full.) */
 static void proof_united(const char *kind, const char *path,
-                         const bly_filter *other, uint64_t n)
+                         const bly_filter *other, uint64_t first, uint64_t n)
 {
     bly_filter *both;
     bool packs = proof_can(kind, BLY_CAN_PACK);
@@ -230,50 +242,75 @@ static void proof_united(const char *kind, const char *path,
     if (status != BLY_EFULL)
         proof_must(status, "unite");
     uint64_t there = status != BLY_EFULL ? n + n / 2 : n;
-    proof_all_there(both, 0, there);
+    proof_all_there(both, first, there);
     if (packs)
         proof_must(bly_save(both, path), "save");
     bly_free(both);
-    proof_reopened(path, BLY_MAP | BLY_VERIFY, 0, there);
+    proof_reopened(path, BLY_MAP | BLY_VERIFY, first, there);
 }
 
-/* Keys 0 … n-1 in one filter, the upper half and n more in another. */
-static void proof_members_of(const char *kind, const char *path, uint64_t n)
+/* Keys first … first+n-1 in one filter, the upper half and n more in the
+ * other. */
+static void proof_members_of(const char *kind, const bly_spec *want,
+                             const char *path, uint64_t first, uint64_t n)
 {
-    bly_spec want = { .capacity = n + n / 2, .rate = 0.01 };
-    bly_filter *a = proof_of(kind, &want, proof_random, 0, n);
-    proof_all_there(a, 0, n);
+    bly_filter *a = proof_of(kind, want, proof_random, first, n);
+    proof_all_there(a, first, n);
 
     proof_must(bly_save(a, path), "save");
-    proof_reopened(path, 0, 0, n);
-    proof_reopened(path, BLY_MAP, 0, n);
-    proof_wrapped(a, 0, n);
+    proof_reopened(path, 0, first, n);
+    proof_reopened(path, BLY_MAP, first, n);
+    proof_wrapped(a, first, n);
 
-    bly_filter *b = proof_of(kind, &want, proof_random, n / 2, n), *both;
+    bly_filter *b = proof_of(kind, want, proof_random, first + n / 2, n);
+    bly_filter *both;
     if (proof_can(kind, BLY_CAN_INTERSECT)) {
         proof_must(bly_copy(&both, a, NULL), "copy");
         proof_must(bly_intersect(both, b), "intersect");
-        proof_all_there(both, n / 2, n - n / 2);
+        proof_all_there(both, first + n / 2, n - n / 2);
         bly_free(both);
     }
     if (proof_can(kind, BLY_CAN_UNITE))
-        proof_united(kind, path, b, n);
+        proof_united(kind, path, b, first, n);
     bly_free(a);
     bly_free(b);
 }
 
-static int proof_memberships(uint64_t n)
+/* Half again as many keys as n, or as many as the kind can have; 0 where it may
+ * forget some of n. */
+static uint64_t proof_capacity(const char *kind, uint64_t n, uint64_t seed)
 {
-    char path[64];
-    snprintf(path, sizeof path, "proof-%ld.bly", (long)getpid());
+    bly_spec want = { .capacity = n + n / 2, .rate = 0.01, .seed = seed };
+    bly_plan_t plan;
+    while (bly_plan(&plan, kind, &want) == BLY_ETOOBIG && want.capacity > 1)
+        want.capacity /= 2;
+    proof_must(bly_plan(&plan, kind, &want), "plan");
+    return plan.window < want.capacity ? 0 : want.capacity;
+}
+
+static void proof_round(const char *path, uint64_t n, uint64_t round)
+{
     size_t count;
     const bly_kind_info *const *kinds = bly_kinds(&count);
     for (size_t i = 0; i < count; i++) {
         uint64_t before = proof_asked;
-        proof_members_of(kinds[i]->name, path, n);
-        printf("%-12s %12" PRIu64 " memberships checked\n", kinds[i]->name,
-               proof_asked - before);
+        bly_spec want = { .rate = 0.01, .seed = round };
+        want.capacity = proof_capacity(kinds[i]->name, n, round);
+        if (want.capacity > 0)
+            proof_members_of(kinds[i]->name, &want, path, round << 40,
+                             want.capacity - want.capacity / 3);
+        if (round == 0)
+            printf("%-12s %12" PRIu64 " memberships checked in a round\n",
+                   kinds[i]->name, proof_asked - before);
     }
+}
+
+static int proof_memberships(uint64_t n, uint64_t rounds)
+{
+    char path[64];
+    snprintf(path, sizeof path, "proof-%ld.bly", (long)getpid());
+    for (uint64_t round = 0; round < rounds; round++)
+        proof_round(path, n, round);
     unlink(path);
     printf("%" PRIu64 " memberships checked, %" PRIu64 " false negatives\n",
            proof_asked, proof_wrong);
@@ -339,12 +376,13 @@ int main(int argc, char **argv)
     uint64_t number = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
     proof_read_words();
     if (argc > 1 && strcmp(argv[1], "memberships") == 0)
-        return proof_memberships(number != 0 ? number : 2000000);
+        return proof_memberships(number != 0 ? number : 2000000,
+                                 argc > 3 ? strtoull(argv[3], NULL, 10) : 1);
     if (argc > 1 && strcmp(argv[1], "rates") == 0)
         return proof_rates(argc > 3 ? strtoull(argv[3], NULL, 10) : 0,
                            number != 0 ? number : 1000000,
                            argc > 4 ? argv[4] : NULL);
-    fputs("usage: proof memberships [KEYS] | proof rates [MAX [MIN [KIND]]]\n",
-          stderr);
+    fputs("usage: proof memberships [KEYS [ROUNDS]]\n"
+          "       proof rates [MAX [MIN [KIND]]]\n", stderr);
     return 2;
 }
