@@ -3,15 +3,16 @@
  *
  * Floor 7: a program, through <bloomery.h> only.
  *
- *      proof memberships [KEYS [ROUNDS]]
+ *      proof memberships [KEYS [ROUNDS [FIRST]]]
  *                                 every key of filters of KEYS keys (default
  *                                 2 million) in each kind is asked for after
  *                                 a save, a read, a map, a wrap, a unite and
  *                                 an intersect; prints how many answers were
- *                                 checked and how many were wrong. Each round
- *                                 has other keys and another seed. A kind that
- *                                 ends at fewer keys has so many, and one that
- *                                 may forget them none
+ *                                 checked and how many were wrong. Each round,
+ *                                 from number FIRST (0) on, has other keys and
+ *                                 another seed. A kind that ends at fewer keys
+ *                                 has so many, and one that may forget them
+ *                                 none
  *      proof rates [MAX [MIN [KIND]]]
  *                                 the measured rate of every kind (or of one)
  *                                 at 10 %, 1 %, 0.1 % and 0.01 %, for 100,
@@ -299,17 +300,17 @@ static void proof_round(const char *path, uint64_t n, uint64_t round)
         if (want.capacity > 0)
             proof_members_of(kinds[i]->name, &want, path, round << 40,
                              want.capacity - want.capacity / 3);
-        if (round == 0)
+        if (round == 0)                 /* all others are alike */
             printf("%-12s %12" PRIu64 " memberships checked in a round\n",
                    kinds[i]->name, proof_asked - before);
     }
 }
 
-static int proof_memberships(uint64_t n, uint64_t rounds)
+static int proof_memberships(uint64_t n, uint64_t rounds, uint64_t first)
 {
     char path[64];
     snprintf(path, sizeof path, "proof-%ld.bly", (long)getpid());
-    for (uint64_t round = 0; round < rounds; round++)
+    for (uint64_t round = first; round < first + rounds; round++)
         proof_round(path, n, round);
     unlink(path);
     printf("%" PRIu64 " memberships checked, %" PRIu64 " false negatives\n",
@@ -377,12 +378,13 @@ int main(int argc, char **argv)
     proof_read_words();
     if (argc > 1 && strcmp(argv[1], "memberships") == 0)
         return proof_memberships(number != 0 ? number : 2000000,
-                                 argc > 3 ? strtoull(argv[3], NULL, 10) : 1);
+                                 argc > 3 ? strtoull(argv[3], NULL, 10) : 1,
+                                 argc > 4 ? strtoull(argv[4], NULL, 10) : 0);
     if (argc > 1 && strcmp(argv[1], "rates") == 0)
         return proof_rates(argc > 3 ? strtoull(argv[3], NULL, 10) : 0,
                            number != 0 ? number : 1000000,
                            argc > 4 ? argv[4] : NULL);
-    fputs("usage: proof memberships [KEYS [ROUNDS]]\n"
+    fputs("usage: proof memberships [KEYS [ROUNDS [FIRST]]]\n"
           "       proof rates [MAX [MIN [KIND]]]\n", stderr);
     return 2;
 }
