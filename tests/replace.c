@@ -7,10 +7,8 @@
  * that have none such, with files that have one.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -21,6 +19,7 @@
 
 #include "test.h"
 #include "folder.h"
+#include "wrap.h"
 
 /* ---- Calls that fail ---------------------------------------------------- */
 
@@ -43,14 +42,12 @@ static bool at_fails(at_call call)
     return at[call].error != 0;
 }
 
-int __real_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...)
 {
     va_list rest;
     va_start(rest, flags);
     bool nameless = (flags & O_TMPFILE) == O_TMPFILE;
-    mode_t mode = nameless || (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+    mode_t mode = wrap_mode(flags, rest);
     va_end(rest);
     if (nameless && nameless_not) {
         errno = EOPNOTSUPP;
@@ -61,16 +58,12 @@ int __wrap_open(const char *path, int flags, ...)
     return __real_open(path, flags, mode);
 }
 
-int __real_fchown(int file, uid_t user, gid_t group);
-int __wrap_fchown(int file, uid_t user, gid_t group);
-int __wrap_fchown(int file, uid_t user, gid_t group)
+WRAP(int, fchown, int file, uid_t user, gid_t group)
 {
     return at_fails(AT_OWN) ? -1 : __real_fchown(file, user, group);
 }
 
-int __real_fsync(int file);
-int __wrap_fsync(int file);
-int __wrap_fsync(int file)
+WRAP(int, fsync, int file)
 {
     struct stat info;
     assert_int_equal(fstat(file, &info), 0);
@@ -78,16 +71,12 @@ int __wrap_fsync(int file)
          ? -1 : __real_fsync(file);
 }
 
-int __real_linkat(int from, const char *old, int to, const char *new, int how);
-int __wrap_linkat(int from, const char *old, int to, const char *new, int how);
-int __wrap_linkat(int from, const char *old, int to, const char *new, int how)
+WRAP(int, linkat, int from, const char *old, int to, const char *new, int how)
 {
     return at_fails(AT_LINK) ? -1 : __real_linkat(from, old, to, new, how);
 }
 
-int __real_rename(const char *old, const char *new);
-int __wrap_rename(const char *old, const char *new);
-int __wrap_rename(const char *old, const char *new)
+WRAP(int, rename, const char *old, const char *new)
 {
     return at_fails(AT_RENAME) ? -1 : __real_rename(old, new);
 }
