@@ -139,6 +139,12 @@ WRAP(int, fdatasync, int file)
     return inject_interrupts(EIO) ? -1 : 0;
 }
 
+WRAP(int, syncfs, int file)
+{
+    (void)file;
+    return inject_fails(EIO) ? -1 : 0;
+}
+
 WRAP(int, msync, void *from, size_t n, int flags)
 {
     (void)from, (void)n, (void)flags;

@@ -24,7 +24,8 @@
 /* ---- Calls that fail ---------------------------------------------------- */
 
 typedef enum {
-    AT_OPEN, AT_OWN, AT_FSYNC, AT_FOLDER, AT_LINK, AT_RENAME, AT_CALLS
+    AT_OPEN, AT_OWN, AT_FSYNC, AT_FOLDER, AT_SYSTEM, AT_LINK, AT_RENAME,
+    AT_CALLS
 } at_call;
 
 /* How often each fails from now on, and with what; a signal instead if > 0. */
@@ -69,6 +70,12 @@ WRAP(int, fsync, int file)
     assert_int_equal(fstat(file, &info), 0);
     return at_fails(S_ISDIR(info.st_mode) ? AT_FOLDER : AT_FSYNC)
          ? -1 : __real_fsync(file);
+}
+
+WRAP(int, syncfs, int file)
+{
+    (void)file;
+    return at_fails(AT_SYSTEM) ? -1 : 0;
 }
 
 WRAP(int, linkat, int from, const char *old, int to, const char *new, int how)
@@ -178,8 +185,8 @@ static void test_interrupted_calls_go_on(void **state)
     assert_int_equal(replace_items("a.bly"), 7);
 }
 
-/* The new file is there, and that is said; but not every file system has
- * folders to flush. */
+/* The new file is there, and that is said. Where the folder is one that cannot
+ * be flushed all of its file system is. */
 static void test_folder_that_is_not_flushed(void **state)
 {
     (void)state;
@@ -195,11 +202,16 @@ static void test_folder_that_is_not_flushed(void **state)
         at[AT_FOLDER].error = nothing[i];
         assert_status(replace_save("a.bly", 10 + i), BLY_OK);
         assert_int_equal(replace_items("a.bly"), 10 + i);
+        at[AT_FOLDER].times = at[AT_SYSTEM].times = 1;
+        at[AT_SYSTEM].error = EIO;
+        assert_status(replace_save("a.bly", 20 + i), BLY_EUNFLUSHED);
+        assert_int_equal(replace_items("a.bly"), 20 + i);
     }
     assert_int_equal(replace_files(NULL), 1);
 }
 
-/* The same of a filter that is made in its file: it is no longer made. */
+/* The same of a filter that is made in its file: it is no longer made, and its
+ * folder is flushed when that is asked for again. */
 static void test_created_but_not_flushed(void **state)
 {
     (void)state;
@@ -211,8 +223,9 @@ static void test_created_but_not_flushed(void **state)
     at[AT_RENAME].error = EIO;
     assert_status(bly_seal(made), BLY_EIO);
     assert_int_equal(access("a.bly", F_OK), -1);
-    at[AT_FOLDER].times = 1;
+    at[AT_FOLDER].times = 2;
     at[AT_FOLDER].error = EIO;
+    assert_status(bly_seal(made), BLY_EUNFLUSHED);
     assert_status(bly_seal(made), BLY_EUNFLUSHED);
     assert_status(bly_seal(made), BLY_OK);
     bly_free(made);
