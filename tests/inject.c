@@ -14,7 +14,7 @@
  *  - no file is left open, no memory is kept, nothing else lies in the folder.
  *
  * The library's calls come by here (the linker's --wrap). What is flushed is
- * not flushed: nobody cuts the power.
+ * not flushed: nobody cuts the power (tests/power.c does).
  */
 #include <errno.h>
 #include <sys/file.h>
