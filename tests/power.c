@@ -436,26 +436,25 @@ static bool power_map_it(bly_filter **out, const disk_how *how)
     return status == BLY_OK;
 }
 
-/* Three changes: one is synced, one is looked at, one is closed. */
+/* Three changes: one is synced, one is looked at, one is closed. Where the next
+ * writer can mend the file, page by page, it finds what was synced. */
 static void power_map(const power_change *change, const disk_how *how)
 {
-    size_t n;
+    size_t n, kept = change->gone == 0 ? change->end : 0;
     bly_filter *filter = NULL;
     power_foresee(power_open_twin(), change, 3);
     if (!power_map_it(&filter, how))
         return;
-    power_promise(0, true, 0);
+    power_promise(0, true, kept);
     change->make(filter, 0);
-    bool settled = power_settles(bly_sync, filter, how);
-    if (settled)
-        power_promise(1, false, 0);
+    if (power_settles(bly_sync, filter, how))
+        power_promise(1, false, kept + change->come);
     power.unsealed = true;
     change->make(filter, 1);
     assert_non_null(bly_image(filter, &n));
     disk_cut();
     change->make(filter, 2);
-    settled = power_settles(bly_seal, filter, how);
-    if (settled)
+    if (power_settles(bly_seal, filter, how))
         power_promise(3, false, 0);
     bly_free(filter);
     disk_cut();
