@@ -16,7 +16,12 @@ enum {
     DISK_PAGE = 4096, DISK_SECTOR = 512,
     DISK_FILES = 8, DISK_NUMBERS = 1024, DISK_MAPS = 4,
     DISK_NAMES = 8, DISK_CHANGES = 6,
-    DISK_LENGTHS = 32, DISK_PARTS = 4096
+    DISK_LENGTHS = 32, DISK_PARTS = 4096,
+    /* In full: how many states are all shown; of how many parts each is shown
+     * alone new and alone old; how many states are drawn. */
+    DISK_FEW = TEST_SANITIZED ? 64 : 1024,
+    DISK_MOST = TEST_SANITIZED ? 12 : DISK_PARTS,
+    DISK_DRAWS = TEST_SANITIZED ? 20 : 200
 };
 
 /* Whatever may be found there, the oldest first. */
@@ -362,7 +367,7 @@ static void disk_show_all(void)
 /* All parts are old, or new, but at most one. */
 static void disk_show_extremes(bool newest)
 {
-    size_t most = (size_t)test_work(DISK_PARTS, 3, 2);
+    size_t most = (size_t)test_work(DISK_MOST, 3, 2);
     size_t step = found.n / most + 1;
     disk_choose(newest);
     disk_show();
@@ -376,7 +381,7 @@ static void disk_show_extremes(bool newest)
 
 static void disk_show_some(void)
 {
-    uint64_t draws = test_work(200, 3, 1);
+    uint64_t draws = test_work(DISK_DRAWS, 3, 1);
     for (uint64_t draw = 0; draw < draws; draw++) {
         for (size_t i = 0; i < found.n; i++) {
             uint64_t random = test_random(test_seed() ^ disk.counts.states, i);
@@ -388,7 +393,7 @@ static void disk_show_some(void)
 
 static void disk_show_file(const disk_file *f)
 {
-    uint64_t few = test_work(1024, 10, 6);
+    uint64_t few = test_work(DISK_FEW, 10, 6);
     disk_divide(f);
     if (disk_possible(few) <= few) {
         disk_show_all();
