@@ -751,12 +751,15 @@ BLY_API bly_status bly_overlap(bly_overlap_t *out, const bly_filter *a,
 
 /* Write the image to a file: all of it, or the old file stays as it was. It is
  * written in the same folder, without a name where the file system can do that
- * (O_TMPFILE), flushed, renamed, and the folder is flushed. An existing file's
+ * (O_TMPFILE), flushed, renamed, and the folder is flushed, or all of its file
+ * system where it may not be read: after BLY_OK the new file outlives a crash,
+ * and before that the old one or the new one does. An existing file's
  * permissions are kept, and its owner and group as far as the process may; a
  * symbolic link is followed, wherever it leads; a device or a pipe is written
  * straight. Kinds with the ability "pack" are packed on the way, in memory of
  * the filter's allocator, as large as the image but used only as far as the
- * packed form reaches. BLY_EIO: the old file is as it was. BLY_EUNFLUSHED: the
+ * packed form reaches. BLY_EIO: the old file is as it was (or the filter is one
+ * whose own file could not be flushed: see bly_seal). BLY_EUNFLUSHED: the
  * new one is in its place, only the folder could not be flushed. BLY_ENOMEM (of
  * those kinds). */
 BLY_API bly_status bly_save(const bly_filter *filter, const char *path)
@@ -765,9 +768,10 @@ BLY_API bly_status bly_save(const bly_filter *filter, const char *path)
 /* Open a file that bly_save wrote. Flags 0: read it into memory, check all of
  * it; the copy may be changed, the file is not. BLY_MAP: map it; only the
  * header is checked, and what lookups rely on, unless BLY_VERIFY is given too.
- * BLY_MAP | BLY_WRITE: changes go to the file; it says "being written" until
- * bly_seal or bly_free. BLY_PAGED: see <bloomery/paged.h>. BLY_SHARED as in
- * bly_spec.
+ * BLY_MAP | BLY_WRITE: changes go to the file; it says "being written" from the
+ * first change on, which is BLY_EIO where the file cannot be made to say so,
+ * until bly_seal or bly_free. BLY_PAGED: see <bloomery/paged.h>. BLY_SHARED as
+ * in bly_spec.
  * A packed file cannot be mapped: with BLY_MAP it is read, checked and unpacked
  * into memory, for reading only; with BLY_WRITE it is refused.
  * BLY_EIO, BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EUNSEALED, BLY_EHASH,
@@ -791,14 +795,21 @@ BLY_API bly_status bly_replaced(bool *out, const bly_filter *filter,
 /* Make durable what was changed in a filter that is mapped or paged for
  * writing: after BLY_OK it outlives whatever happens to the process and the
  * machine. A paged file stays open, and its next writer finds all of it; a
- * mapped one has no way to say so but to be sealed, as by bly_seal. Nothing to
- * do for any other filter. Errors of bly_seal. */
+ * mapped one has no way to say so but to be sealed, as by bly_seal, and is
+ * refused again after a crash that comes later than the next change. Nothing
+ * to do for any other filter. Errors of bly_seal. */
 BLY_API bly_status bly_sync(bly_filter *filter) BLY_GIVEN(1);
 
 /* Close the file of such a filter in good order: durable, its checksums made,
  * "being written" taken back. The filter can still be used; its next change
- * opens the file again. Reads the whole file. BLY_EIO; for a paged one
- * BLY_ECORRUPT (a page is damaged), BLY_ENOMEM. */
+ * opens the file again. Reads the whole file. BLY_EIO; BLY_EUNFLUSHED (see
+ * bly_create); for a paged one BLY_ECORRUPT (a page is damaged), BLY_ENOMEM.
+ *
+ * Once the system could not flush the file nobody knows what is on the disk,
+ * and asking again would not tell. Then each later change, bly_sync, bly_seal,
+ * bly_save and bly_pack is BLY_EIO, bly_image says "being written", and so does
+ * the file: bly_copy has what is in memory, and the next writer of a paged file
+ * what was synced before. */
 BLY_API bly_status bly_seal(bly_filter *filter) BLY_GIVEN(1);
 
 /* Borrow an image, for reading, wherever it is; it must stay and not change
@@ -826,7 +837,8 @@ BLY_API const void *bly_image(const bly_filter *filter, size_t *bytes)
 /* The filter as bly_save writes it, but to memory, for sending: packed if its
  * kind can do that, else its image. `room` must be at least the bytes of
  * bly_image, of which a packed filter leaves most untouched; *bytes is how
- * many it took. BLY_EPARAM (room). Reads the filter as bly_image does. */
+ * many it took. BLY_EPARAM (room), BLY_EIO (see bly_seal). Reads the filter as
+ * bly_image does. */
 BLY_API bly_status bly_pack(const bly_filter *filter, void *into, size_t room,
                             size_t *bytes) BLY_MUST BLY_GIVEN(1, 2, 4);
 

@@ -14,11 +14,9 @@
  *  - no file is left open, no memory is kept, nothing else lies in the folder.
  *
  * The library's calls come by here (the linker's --wrap). What is flushed is
- * not flushed: nobody cuts the power.
+ * not flushed: nobody cuts the power (tests/power.c does).
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -29,6 +27,7 @@
 
 #include "test.h"
 #include "folder.h"
+#include "wrap.h"
 
 #include "verbs/registry.h"
 
@@ -90,142 +89,138 @@ static ssize_t inject_bytes(size_t n, int error)
     return inject.way == INJECT_HALF ? (ssize_t)(n / 2) : -1;
 }
 
-#define INJECT_WRAP(type, name, ...)                                           \
-    type __real_##name(__VA_ARGS__);                                           \
-    type __wrap_##name(__VA_ARGS__);                                           \
-    type __wrap_##name(__VA_ARGS__)
-
-int __real_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...)
 {
     va_list rest;
     va_start(rest, flags);
-    bool makes = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
-    mode_t mode = makes ? va_arg(rest, mode_t) : 0;
+    mode_t mode = wrap_mode(flags, rest);
     va_end(rest);
     return inject_fails(EMFILE) ? -1 : __real_open(path, flags, mode);
 }
 
-INJECT_WRAP(ssize_t, read, int file, void *to, size_t n)
+WRAP(ssize_t, read, int file, void *to, size_t n)
 {
     ssize_t some = inject_bytes(n, EIO);
     return some < 0 ? -1 : __real_read(file, to, (size_t)some);
 }
 
-INJECT_WRAP(ssize_t, write, int file, const void *from, size_t n)
+WRAP(ssize_t, write, int file, const void *from, size_t n)
 {
     ssize_t some = inject_bytes(n, ENOSPC);
     return some < 0 ? -1 : __real_write(file, from, (size_t)some);
 }
 
-INJECT_WRAP(ssize_t, pread, int file, void *to, size_t n, off_t at)
+WRAP(ssize_t, pread, int file, void *to, size_t n, off_t at)
 {
     ssize_t some = inject_bytes(n, EIO);
     return some < 0 ? -1 : __real_pread(file, to, (size_t)some, at);
 }
 
-INJECT_WRAP(ssize_t, pwrite, int file, const void *from, size_t n, off_t at)
+WRAP(ssize_t, pwrite, int file, const void *from, size_t n, off_t at)
 {
     ssize_t some = inject_bytes(n, ENOSPC);
     return some < 0 ? -1 : __real_pwrite(file, from, (size_t)some, at);
 }
 
-INJECT_WRAP(off_t, lseek, int file, off_t at, int from)
+WRAP(off_t, lseek, int file, off_t at, int from)
 {
     return inject_fails(EIO) ? -1 : __real_lseek(file, at, from);
 }
 
-INJECT_WRAP(int, fsync, int file)
+WRAP(int, fsync, int file)
 {
     (void)file;
     return inject_interrupts(EIO) ? -1 : 0;
 }
 
-INJECT_WRAP(int, fdatasync, int file)
+WRAP(int, fdatasync, int file)
 {
     (void)file;
     return inject_interrupts(EIO) ? -1 : 0;
 }
 
-INJECT_WRAP(int, msync, void *from, size_t n, int flags)
+WRAP(int, syncfs, int file)
+{
+    (void)file;
+    return inject_fails(EIO) ? -1 : 0;
+}
+
+WRAP(int, msync, void *from, size_t n, int flags)
 {
     (void)from, (void)n, (void)flags;
     return inject_fails(EIO) ? -1 : 0;
 }
 
-INJECT_WRAP(int, ftruncate, int file, off_t n)
+WRAP(int, ftruncate, int file, off_t n)
 {
     return inject_interrupts(ENOSPC) ? -1 : __real_ftruncate(file, n);
 }
 
-INJECT_WRAP(int, fstat, int file, struct stat *out)
+WRAP(int, fstat, int file, struct stat *out)
 {
     return inject_fails(EIO) ? -1 : __real_fstat(file, out);
 }
 
-INJECT_WRAP(int, stat, const char *path, struct stat *out)
+WRAP(int, stat, const char *path, struct stat *out)
 {
     return inject_fails(EIO) ? -1 : __real_stat(path, out);
 }
 
-INJECT_WRAP(ssize_t, readlink, const char *path, char *to, size_t n)
+WRAP(ssize_t, readlink, const char *path, char *to, size_t n)
 {
     return inject_fails(EIO) ? -1 : __real_readlink(path, to, n);
 }
 
-INJECT_WRAP(int, fchmod, int file, mode_t mode)
+WRAP(int, fchmod, int file, mode_t mode)
 {
     return inject_fails(EPERM) ? -1 : __real_fchmod(file, mode);
 }
 
-INJECT_WRAP(int, linkat, int from, const char *old, int to, const char *new,
-            int how)
+WRAP(int, linkat, int from, const char *old, int to, const char *new, int how)
 {
     return inject_fails(EIO) ? -1 : __real_linkat(from, old, to, new, how);
 }
 
-INJECT_WRAP(int, rename, const char *old, const char *new)
+WRAP(int, rename, const char *old, const char *new)
 {
     return inject_fails(EIO) ? -1 : __real_rename(old, new);
 }
 
-INJECT_WRAP(int, unlink, const char *path)
+WRAP(int, unlink, const char *path)
 {
     bool fails = inject_fails(EIO);
     inject.tidying |= fails;
     return fails ? -1 : __real_unlink(path);
 }
 
-INJECT_WRAP(int, access, const char *path, int how)
+WRAP(int, access, const char *path, int how)
 {
     return inject_fails(EIO) ? -1 : __real_access(path, how);
 }
 
-INJECT_WRAP(int, flock, int file, int how)
+WRAP(int, flock, int file, int how)
 {
     return inject_interrupts(EWOULDBLOCK) ? -1 : __real_flock(file, how);
 }
 
-INJECT_WRAP(void *, mmap, void *at, size_t n, int may, int how, int file,
-            off_t from)
+WRAP(void *, mmap, void *at, size_t n, int may, int how, int file, off_t from)
 {
     return inject_fails(ENOMEM) ? MAP_FAILED
                                 : __real_mmap(at, n, may, how, file, from);
 }
 
-INJECT_WRAP(int, posix_memalign, void **out, size_t alignment, size_t n)
+WRAP(int, posix_memalign, void **out, size_t alignment, size_t n)
 {
     return inject_fails(ENOMEM) ? ENOMEM
                                 : __real_posix_memalign(out, alignment, n);
 }
 
-INJECT_WRAP(void *, malloc, size_t n)
+WRAP(void *, malloc, size_t n)
 {
     return inject_fails(ENOMEM) ? NULL : __real_malloc(n);
 }
 
-INJECT_WRAP(void *, calloc, size_t n, size_t each)
+WRAP(void *, calloc, size_t n, size_t each)
 {
     return inject_fails(ENOMEM) ? NULL : __real_calloc(n, each);
 }

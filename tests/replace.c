@@ -7,10 +7,8 @@
  * that have none such, with files that have one.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -21,11 +19,13 @@
 
 #include "test.h"
 #include "folder.h"
+#include "wrap.h"
 
 /* ---- Calls that fail ---------------------------------------------------- */
 
 typedef enum {
-    AT_OPEN, AT_OWN, AT_FSYNC, AT_FOLDER, AT_LINK, AT_RENAME, AT_CALLS
+    AT_OPEN, AT_OWN, AT_FSYNC, AT_FOLDER, AT_SYSTEM, AT_LINK, AT_RENAME,
+    AT_CALLS
 } at_call;
 
 /* How often each fails from now on, and with what; a signal instead if > 0. */
@@ -43,14 +43,12 @@ static bool at_fails(at_call call)
     return at[call].error != 0;
 }
 
-int __real_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...)
 {
     va_list rest;
     va_start(rest, flags);
     bool nameless = (flags & O_TMPFILE) == O_TMPFILE;
-    mode_t mode = nameless || (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+    mode_t mode = wrap_mode(flags, rest);
     va_end(rest);
     if (nameless && nameless_not) {
         errno = EOPNOTSUPP;
@@ -61,16 +59,12 @@ int __wrap_open(const char *path, int flags, ...)
     return __real_open(path, flags, mode);
 }
 
-int __real_fchown(int file, uid_t user, gid_t group);
-int __wrap_fchown(int file, uid_t user, gid_t group);
-int __wrap_fchown(int file, uid_t user, gid_t group)
+WRAP(int, fchown, int file, uid_t user, gid_t group)
 {
     return at_fails(AT_OWN) ? -1 : __real_fchown(file, user, group);
 }
 
-int __real_fsync(int file);
-int __wrap_fsync(int file);
-int __wrap_fsync(int file)
+WRAP(int, fsync, int file)
 {
     struct stat info;
     assert_int_equal(fstat(file, &info), 0);
@@ -78,16 +72,18 @@ int __wrap_fsync(int file)
          ? -1 : __real_fsync(file);
 }
 
-int __real_linkat(int from, const char *old, int to, const char *new, int how);
-int __wrap_linkat(int from, const char *old, int to, const char *new, int how);
-int __wrap_linkat(int from, const char *old, int to, const char *new, int how)
+WRAP(int, syncfs, int file)
+{
+    (void)file;
+    return at_fails(AT_SYSTEM) ? -1 : 0;
+}
+
+WRAP(int, linkat, int from, const char *old, int to, const char *new, int how)
 {
     return at_fails(AT_LINK) ? -1 : __real_linkat(from, old, to, new, how);
 }
 
-int __real_rename(const char *old, const char *new);
-int __wrap_rename(const char *old, const char *new);
-int __wrap_rename(const char *old, const char *new)
+WRAP(int, rename, const char *old, const char *new)
 {
     return at_fails(AT_RENAME) ? -1 : __real_rename(old, new);
 }
@@ -189,8 +185,8 @@ static void test_interrupted_calls_go_on(void **state)
     assert_int_equal(replace_items("a.bly"), 7);
 }
 
-/* The new file is there, and that is said; but not every file system has
- * folders to flush. */
+/* The new file is there, and that is said. Where the folder is one that cannot
+ * be flushed all of its file system is. */
 static void test_folder_that_is_not_flushed(void **state)
 {
     (void)state;
@@ -206,11 +202,16 @@ static void test_folder_that_is_not_flushed(void **state)
         at[AT_FOLDER].error = nothing[i];
         assert_status(replace_save("a.bly", 10 + i), BLY_OK);
         assert_int_equal(replace_items("a.bly"), 10 + i);
+        at[AT_FOLDER].times = at[AT_SYSTEM].times = 1;
+        at[AT_SYSTEM].error = EIO;
+        assert_status(replace_save("a.bly", 20 + i), BLY_EUNFLUSHED);
+        assert_int_equal(replace_items("a.bly"), 20 + i);
     }
     assert_int_equal(replace_files(NULL), 1);
 }
 
-/* The same of a filter that is made in its file: it is no longer made. */
+/* The same of a filter that is made in its file: it is no longer made, and its
+ * folder is flushed when that is asked for again. */
 static void test_created_but_not_flushed(void **state)
 {
     (void)state;
@@ -222,8 +223,9 @@ static void test_created_but_not_flushed(void **state)
     at[AT_RENAME].error = EIO;
     assert_status(bly_seal(made), BLY_EIO);
     assert_int_equal(access("a.bly", F_OK), -1);
-    at[AT_FOLDER].times = 1;
+    at[AT_FOLDER].times = 2;
     at[AT_FOLDER].error = EIO;
+    assert_status(bly_seal(made), BLY_EUNFLUSHED);
     assert_status(bly_seal(made), BLY_EUNFLUSHED);
     assert_status(bly_seal(made), BLY_OK);
     bly_free(made);

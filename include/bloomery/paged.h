@@ -35,7 +35,8 @@ extern "C" {
 
 /* A new empty filter in a new file, which takes its place at `path`, in that of
  * an old file too, at the first bly_sync or bly_seal, as by bly_save; whose
- * errors these then have, and the old file is as it was. bly_free before that
+ * errors these then have, and the old file is as it was; after BLY_EUNFLUSHED
+ * the next one flushes the folder again. bly_free before that
  * lets it go. Pages that no key is in take no room on the disk. Errors of
  * bly_new; BLY_EIO; BLY_EUNSUPPORTED for a kind without pages. */
 BLY_API bly_status bly_create(bly_filter **out, const char *path,

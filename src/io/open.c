@@ -180,25 +180,42 @@ static size_t open_page(void)
     return page > 0 ? (size_t)page : 4096;
 }
 
-static void open_mapped_begin(bly_filter *filter)
+/* What the system could not write it may take for written, and say yes when it
+ * is asked again: so it is asked only once. */
+static bool open_mapped_sync(bly_filter *filter, size_t bytes)
 {
-    filter->behind = true;
-    image_unseal(filter->image);
-    size_t page = open_page();
-    (void)msync(filter->image, page < filter->bytes ? page : filter->bytes,
-                MS_SYNC);
+    if (filter->unsure)
+        errno = EIO;
+    else
+        filter->unsure = msync(filter->image, bytes, MS_SYNC) != 0;
+    return !filter->unsure;
 }
 
-static bool open_mapped_sync(const bly_filter *filter)
+static bly_status open_mapped_failed(void)
 {
-    return msync(filter->image, filter->bytes, MS_SYNC) == 0;
+    return status_fail(BLY_EIO, "a mapped filter could not be flushed to the "
+                       "disk: %s: what the file holds is not known: build it "
+                       "anew, or save a copy (bly_copy) elsewhere",
+                       strerror(errno));
+}
+
+static bly_status open_mapped_begin(bly_filter *filter)
+{
+    size_t page = open_page();
+    uint64_t sum = image_u64(filter->image, IMAGE_PAYLOAD_SUM);
+    filter->behind = true;
+    image_unseal(filter->image);
+    if (open_mapped_sync(filter, page < filter->bytes ? page : filter->bytes))
+        return BLY_OK;
+    image_seal_by(filter->image, sum);
+    return open_mapped_failed();
 }
 
 /* Whoever looks at the image seals it too (bly_image), and cannot be told of
- * an error: it stays behind, so that bly_seal tries again and tells. */
-static void open_mapped_flush(bly_filter *filter)
+ * an error: it stays behind, so that bly_seal tells. */
+static bool open_mapped_flush(bly_filter *filter)
 {
-    (void)open_mapped_sync(filter);
+    return open_mapped_sync(filter, filter->bytes);
 }
 
 static void open_mapped_release(bly_filter *filter)
@@ -225,16 +242,8 @@ bly_status bly_seal(bly_filter *filter)
         return filter->away->seal(filter);
     if (filter->source != &open_mapped || !filter->behind)
         return BLY_OK;
-    bool flushed = open_mapped_sync(filter);
-    if (flushed && filter->changed) {
-        handle_seal_flushed(filter);
-        flushed = open_mapped_sync(filter);
-    }
-    filter->behind = !flushed;
-    return flushed ? BLY_OK
-         : status_fail(BLY_EIO, "a mapped filter could not be flushed to the "
-                       "disk: %s: try again, or save it elsewhere",
-                       strerror(errno));
+    filter->behind = !handle_seal(filter) || !open_mapped_flush(filter);
+    return filter->behind ? open_mapped_failed() : BLY_OK;
 }
 
 static bly_status open_check_mapped(const bly_kind **kind, const void *image,

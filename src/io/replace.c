@@ -73,17 +73,35 @@ static bool replace_flush(int file)
     return result == 0;
 }
 
-static bool replace_flush_folder(const char *path)
+static bool replace_flush_open_folder(int folder)
 {
-    int folder = replace_open_folder(path, O_RDONLY | O_DIRECTORY, 0);
-    if (folder < 0)
-        return errno == EACCES;         /* writable but not readable: go on */
-    bool flushed = replace_flush(folder) || errno == EINVAL
-                || errno == ENOSYS || errno == EOPNOTSUPP;
+    bool flushed = replace_flush(folder);
     int kept = errno;
     close(folder);
     errno = kept;
     return flushed;
+}
+
+/* With all else on its file system: it may be written to and not read
+ * (EACCES), or the file system flushes no folders. */
+static bool replace_flush_system(int file)
+{
+#ifdef __linux__
+    return syncfs(file) == 0;
+#else
+    (void)file;
+    return errno != EACCES;
+#endif
+}
+
+static bool replace_flush_folder(const replacement *r)
+{
+    int folder = replace_open_folder(r->path, O_RDONLY | O_DIRECTORY, 0);
+    if (folder >= 0 && replace_flush_open_folder(folder))
+        return true;
+    bool cannot = folder < 0 ? errno == EACCES
+                : errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
+    return cannot && replace_flush_system(r->file);
 }
 
 /* ---- What is there ------------------------------------------------------- */
@@ -120,6 +138,7 @@ static bool replace_follow(replacement *r)
 bly_status replace_find(replacement *r, const char *path)
 {
     r->file = -1;
+    r->placed = false;
     r->name[0] = r->path[0] = '\0';
     if (!replace_follow_one(r, path) || !replace_follow(r))
         return replace_failed("write", path);
@@ -306,6 +325,7 @@ static bool replace_rename(replacement *r)
     int kept = errno;
     if (done)
         r->name[0] = '\0';
+    r->placed = done;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = kept;
     return done;
@@ -313,10 +333,10 @@ static bool replace_rename(replacement *r)
 
 bly_status replace_end(replacement *r)
 {
-    if (!replace_flush(r->file) || !replace_rename(r))
+    if (!r->placed && (!replace_flush(r->file) || !replace_rename(r)))
         return replace_failed("write", r->path);
     (void)flock(r->file, LOCK_UN);
-    if (replace_flush_folder(r->path))
+    if (replace_flush_folder(r))
         return BLY_OK;
     return status_fail(BLY_EUNFLUSHED, "%s: the new file is in its place, but "
                        "may not outlive a crash: cannot flush its folder: %s: "

@@ -19,6 +19,7 @@ typedef struct {
     int         file;                   /* the new one, open to be read and
                                            written; -1: not open             */
     char        name[PATH_MAX];         /* its name so far; "": it has none  */
+    bool        placed;                 /* it is in the old one's place      */
 } replacement;
 
 /* Find out what is at `path`, and where its links lead. BLY_EIO: that cannot
@@ -31,7 +32,7 @@ bly_status replace_begin(replacement *r);
 
 /* Flush the new file, which stays open, and put it in the old one's place, for
  * good: BLY_EUNFLUSHED where it is there, but the folder could not be flushed.
- * BLY_EIO: the old file is as it was; this may be tried again. */
+ * BLY_EIO: the old file is as it was. Either may be tried again. */
 bly_status replace_end(replacement *r);
 
 /* Close the new file; where it is not in its place it is gone then. errno is

@@ -109,7 +109,7 @@ static bly_status save_bytes(const char *path, const uint8_t *bytes, size_t n)
 bly_status bly_save(const bly_filter *filter, const char *path)
 {
     size_t n = 0;
-    bly_status here = handle_here(filter, "saved, being on the disk already");
+    bly_status here = handle_whole(filter, "saved, being on the disk already");
     if (here != BLY_OK)
         return here;
     const uint8_t *bytes = bly_image(filter, &n);

@@ -222,14 +222,15 @@ bly_status handle_begin(bly_filter *filter)
         return status_plain(BLY_EREADONLY);
     if (platform_load_flag(&filter->changed))
         return BLY_OK;
+    bly_status status = BLY_OK;
     pthread_mutex_lock(&filter->lock);
     if (!filter->changed) {
         if (filter->source->begin != NULL)
-            filter->source->begin(filter);
-        platform_store_flag(&filter->changed, true);
+            status = filter->source->begin(filter);
+        platform_store_flag(&filter->changed, status == BLY_OK);
     }
     pthread_mutex_unlock(&filter->lock);
-    return BLY_OK;
+    return status;
 }
 
 /* Of threads that pass the end together each says "not known" after its own
@@ -262,35 +263,41 @@ bly_status handle_here(const bly_filter *filter, const char *verb)
                        "cannot be %s: open its file without BLY_PAGED", verb);
 }
 
+/* On the disk the header must come last: the kind's own checksums are made
+ * before the flush. */
+static bool handle_seal_changed(bly_filter *own)
+{
+    if (own->kind->seal != NULL)
+        own->kind->seal(own->image);
+    if (own->source->flush != NULL && !own->source->flush(own))
+        return false;
+    image_set_u64(own->image, IMAGE_ITEMS, own->items);
+    image_seal(own->image);
+    platform_store_flag(&own->changed, false);
+    return true;
+}
+
 /* Reading a filter may find that its checksums are still to be made. That is
  * no change that a reader could see but through the image, which waits here. */
-static void handle_seal_after(const bly_filter *filter,
-                              void (*flush)(bly_filter *filter))
+bool handle_seal(const bly_filter *filter)
 {
     bly_filter *own = (bly_filter *)(uintptr_t)filter;
     if (!platform_load_flag(&own->changed))
-        return;
+        return true;
     pthread_mutex_lock(&own->lock);
-    if (own->changed) {
-        if (flush != NULL)
-            flush(own);
-        image_set_u64(own->image, IMAGE_ITEMS, own->items);
-        if (own->kind->seal != NULL)
-            own->kind->seal(own->image);
-        image_seal(own->image);
-        platform_store_flag(&own->changed, false);
-    }
+    bool sealed = !own->changed || handle_seal_changed(own);
     pthread_mutex_unlock(&own->lock);
+    return sealed;
 }
 
-void handle_seal(const bly_filter *filter)
+bly_status handle_whole(const bly_filter *filter, const char *verb)
 {
-    handle_seal_after(filter, filter->source->flush);
-}
-
-void handle_seal_flushed(const bly_filter *filter)
-{
-    handle_seal_after(filter, NULL);
+    bly_status here = handle_here(filter, verb);
+    if (here != BLY_OK || handle_seal(filter))
+        return here;
+    return status_fail(BLY_EIO, "a mapped filter could not be flushed to the "
+                       "disk, and what its file holds is not known: build it "
+                       "anew, or use a copy (bly_copy) of what is in memory");
 }
 
 void handle_read(const bly_filter *filter, void *into, size_t bytes)

@@ -13,10 +13,12 @@
 
 /* Where an image's bytes live, and what that asks for. */
 typedef struct {
-    /* Before the first change since the image was last sealed; or NULL. */
-    void (*begin)(bly_filter *filter);
-    /* Before it is sealed: what has changed goes to the disk; or NULL. */
-    void (*flush)(bly_filter *filter);
+    /* Before the first change since the image was last sealed; or NULL.
+     * BLY_EIO: there must be none. */
+    bly_status (*begin)(bly_filter *filter);
+    /* Before it is sealed: what has changed goes to the disk; or NULL. False:
+     * it may not have come there, and the image must not be sealed. */
+    bool (*flush)(bly_filter *filter);
     /* Give the bytes back; or NULL where they are not ours. */
     void (*release)(bly_filter *filter);
 } handle_source;
@@ -61,6 +63,7 @@ struct bly_filter {
     bool                 shared;
     bool                 changed;       /* since the image was sealed        */
     bool                 behind;        /* the disk is, of a mapped image    */
+    bool                 unsure;        /* a flush of that has failed        */
     pthread_mutex_t      lock;          /* of setting and clearing `changed` */
 };
 
@@ -140,7 +143,7 @@ bly_status handle_own(bly_filter **out, const bly_kind *kind, void *image,
 /* Let many threads add; BLY_EUNSUPPORTED if the kind cannot. */
 bly_status handle_share(bly_filter *filter);
 
-/* To be called before each change. BLY_EREADONLY. */
+/* To be called before each change. BLY_EREADONLY, BLY_EIO. */
 bly_status handle_begin(bly_filter *filter);
 
 /* After a change: so many adds more, or fewer. A count that this would take
@@ -152,12 +155,12 @@ void handle_uncount_items(bly_filter *filter, uint64_t n);
 bly_status handle_here(const bly_filter *filter, const char *verb);
 
 /* Write the item count into the header, and both checksums, if anything has
- * changed since that was done. Many threads may do so at once. */
-void handle_seal(const bly_filter *filter);
+ * changed since that was done. Many threads may do so at once. False: what has
+ * changed could not be flushed, and the image says "being written". */
+bool handle_seal(const bly_filter *filter);
 
-/* The same where the caller has seen to it that what has changed is on the
- * disk. */
-void handle_seal_flushed(const bly_filter *filter);
+/* Is the image in memory, and sealed now? Else as handle_here(), or BLY_EIO. */
+bly_status handle_whole(const bly_filter *filter, const char *verb);
 
 /* Copy the first bytes of the image, while others may be sealing it. */
 void handle_read(const bly_filter *filter, void *into, size_t bytes);

@@ -28,7 +28,7 @@ size_t handle_pack(const bly_filter *filter, void *into)
 bly_status bly_pack(const bly_filter *filter, void *into, size_t room,
                     size_t *bytes)
 {
-    bly_status here = handle_here(filter, "packed");
+    bly_status here = handle_whole(filter, "packed");
     if (here != BLY_OK)
         return here;
     if (room < filter->bytes)
@@ -139,7 +139,7 @@ const void *bly_image(const bly_filter *filter, size_t *bytes)
 {
     if (handle_here(filter, "shown as one image") != BLY_OK)
         return NULL;
-    handle_seal(filter);
+    (void)handle_seal(filter);          /* or it says "being written" */
     if (bytes != NULL)
         *bytes = filter->bytes;
     return filter->image;

@@ -125,6 +125,12 @@ int fsync(int file)
     return preload_fails(true, EIO) ? -1 : 0;
 }
 
+int syncfs(int file)
+{
+    (void)file;
+    return preload_fails(false, EIO) ? -1 : 0;
+}
+
 int fdatasync(int file)
 {
     (void)file;

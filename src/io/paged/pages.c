@@ -32,7 +32,11 @@
  * is told, and nobody takes the page for a half-written one and mends it.
  *
  * When a write fails (a full disk) nothing is forgotten: all that waited goes
- * on waiting, and pages that got some of it get it again.
+ * on waiting, and pages that got some of it get it again. When a flush fails
+ * nobody knows which pages are on the disk, and the system may take all for
+ * written and say yes when it is asked again. So it is not asked again: nothing
+ * is written any more, every sync and seal fails, and the file goes on saying
+ * "open for writing" to its next writer, who finds what was flushed before.
  */
 #include "io/paged/pages.h"
 
@@ -96,8 +100,10 @@ typedef struct {
     size_t    bytes;                    /* of a page                         */
     bool      writable;
     bool      begun;                    /* the file says "open for writing"  */
-    replacement *making;                /* while it is not in its place      */
+    replacement *making;                /* while it is not in its place, for
+                                           good                              */
     bool      failed;                   /* a write did: pages may be torn    */
+    bool      unsure;                   /* a flush did: see above            */
     pending   waiting;
     pages_window window[2];
     pages_counts counts;
@@ -120,6 +126,14 @@ static bly_status pages_failed(const char *what, const char *path)
     return status_fail(BLY_EIO, "%s: cannot %s: %s: see to that, and try "
                        "again", path, what,
                        errno != 0 ? strerror(errno) : "it has been cut short");
+}
+
+/* After a flush that failed. */
+static bly_status pages_no_more(const pages *p)
+{
+    return status_fail(BLY_EIO, "%s: could not be flushed before, and what it "
+                       "holds is not known: close it, open it again, and add "
+                       "once more what was added since the last sync", p->path);
 }
 
 static bly_status pages_damaged(const pages *p, uint64_t place)
@@ -201,10 +215,16 @@ static bool pages_window_write(const pages *p, const pages_window *w)
 
 /* ---- The header -------------------------------------------------------- */
 
-static bool pages_write_header(const pages *p)
+static bool pages_flush_file(pages *p)
+{
+    p->unsure = !queue_flush(p->file);
+    return !p->unsure;
+}
+
+static bool pages_write_header(pages *p)
 {
     return queue_write(p->file, 0, p->head, IMAGE_HEADER)
-        && queue_flush(p->file);
+        && pages_flush_file(p);
 }
 
 static bly_status pages_begin(pages *p)
@@ -300,6 +320,8 @@ static bly_status pages_pass(pages *p)
 /* All that waits goes into the file; on an error all of it goes on waiting. */
 static bly_status pages_apply(pages *p)
 {
+    if (p->unsure)
+        return pages_no_more(p);
     if (p->waiting.n == 0)
         return BLY_OK;
     bly_status status = pages_begin(p);
@@ -643,7 +665,7 @@ static bly_status pages_tell_trouble(pages *p)
 static bly_status pages_flush(pages *p)
 {
     bly_status status = pages_apply(p);
-    if (status == BLY_OK && p->begun && !queue_flush(p->file))
+    if (status == BLY_OK && p->begun && !pages_flush_file(p))
         status = pages_failed("flush", p->path);
     return status;
 }
@@ -654,11 +676,11 @@ static bly_status pages_place(pages *p, const bly_allocator *allocator)
     if (p->making == NULL)
         return BLY_OK;
     bly_status status = replace_end(p->making);
-    if (status == BLY_EIO)
+    if (status != BLY_OK)
         return status;
     memory_release(allocator, p->making, sizeof *p->making);
     p->making = NULL;
-    return status;
+    return BLY_OK;
 }
 
 static bly_status pages_durable(bly_filter *filter)
@@ -734,9 +756,10 @@ static void pages_free(pages *p, const bly_allocator *allocator)
 
 static void pages_release(bly_filter *filter)
 {
-    if (pages_of(filter)->making == NULL)
+    pages *p = pages_of(filter);
+    if (p->making == NULL || p->making->placed)
         (void)pages_seal(filter);
-    pages_free(pages_of(filter), &filter->allocator);
+    pages_free(p, &filter->allocator);
 }
 
 static const handle_source pages_source = { .release = pages_release };
