@@ -178,7 +178,8 @@ static bool output_sync(int fd)
     return result == 0 || errno == EINVAL;
 }
 
-/* All of it on the disk, under its name; else an errno. */
+/* All of it on the disk before it gets its name, so that a crash leaves the old
+ * file or all of the new one; else an errno. */
 static int output_complete(void)
 {
     int fd = output_state.fd;
