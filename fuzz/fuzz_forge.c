@@ -18,7 +18,7 @@ const char *fuzz_forge(const uint8_t *bytes, size_t n)
         return NULL;
     target_edit(&in, image, whole, 256);
     forge_mend(image, whole);
-    const char *found = check_run(image, whole, NULL);
+    const char *found = check_mended(image, whole);
     free(image);
     target_did.images++;
     return found;

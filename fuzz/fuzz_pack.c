@@ -1,5 +1,5 @@
 /* fuzz_pack.c - a packed filter whose bytes were changed on the way, or cut, is
- * refused; and if somebody has mended its checksum, what it unpacks to is safe
+ * refused; and if somebody has mended its checksums, what it unpacks to is safe
  * (check.h). Unchanged it unpacks to the filter that it was.
  */
 #include "targets.h"
@@ -9,6 +9,7 @@
 
 #include "bloomery.h"
 #include "check.h"
+#include "forge.h"
 
 /* Is what unpacks what was packed? */
 static const char *pack_back(const uint8_t *packed, size_t bytes)
@@ -52,8 +53,10 @@ const char *fuzz_pack(const uint8_t *bytes, size_t n)
         if (found == NULL
             && (left != whole || memcmp(changed, packed, whole) != 0))
             found = pack_changed(changed, left);
+        if (left >= FORGE_HEADER)
+            forge_mend(changed, left);
         if (found == NULL)
-            found = check_run(changed, left, NULL);
+            found = check_mended(changed, left);
     }
     free(changed);
     free(packed);

@@ -33,7 +33,7 @@ static size_t records_pieces(cli_records *r, int separator,
     return last;
 }
 
-/* Of whole records without a fault: all their ends, by blocks and one by one. */
+/* Of whole records without a fault: all ends, by blocks and one by one. */
 static const char *records_all_ends(int separator, const unsigned char *text,
                                     size_t n, bool stray)
 {
