@@ -6,10 +6,10 @@
  *                                          bytes, for libFuzzer
  *
  * "NAME-….hex" goes through the target NAME (targets.h), and through `check`
- * and `model`, which take anything. "check-valid-…" must be accepted as an image
- * and "check-bad-…" refused; each kind must have a valid one, or a new version of
- * its payload would leave it without; and each target must have some input. Exit
- * status 1: something was found.
+ * and `model`, which take anything. "check-valid-…" must be accepted as an
+ * image and "check-bad-…" refused; each kind must have a valid one, or a new
+ * version of its payload would leave it without; and each target must have some
+ * input. Exit status 1: something was found.
  */
 #include <dirent.h>
 #include <stdio.h>
