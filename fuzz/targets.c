@@ -23,12 +23,24 @@ static const char *const target_plans[] = {
 
 enum { TARGET_PLANS = sizeof target_plans / sizeof *target_plans };
 
-static const char *target_plan(target_input *in)
+static const bly_spec target_spec = { .capacity = 12, .rate = 0.05, .seed = 7 };
+
+static const char *target_plan(size_t choice)
 {
-    size_t n, choice;
+    size_t n;
     const bly_kind_info *const *kinds = bly_kinds(&n);
-    choice = (size_t)target_take(in, 1) % (n + TARGET_PLANS);
     return choice < n ? kinds[choice]->name : target_plans[choice - n];
+}
+
+/* An empty filter of a plan. Those that there are stay, for to plan one takes
+ * longer than all that is done with it. */
+static bly_status target_empty(bly_filter **out, size_t choice)
+{
+    static bly_filter *empty[256];
+    bly_status status = BLY_OK;
+    if (empty[choice] == NULL)
+        status = bly_new(&empty[choice], target_plan(choice), &target_spec);
+    return status == BLY_OK ? bly_copy(out, empty[choice], NULL) : status;
 }
 
 static uint64_t target_hash(uint64_t i)
@@ -36,20 +48,22 @@ static uint64_t target_hash(uint64_t i)
     return bly_mix64(i * UINT64_C(0x9E3779B97F4A7C15));
 }
 
-/* A filter for few keys, with that many in it: one that grows has grown. */
+/* A filter for few keys, with up to 255 in it: one that grows has grown. */
 static bly_filter *target_filter(target_input *in)
 {
-    const char *plan = target_plan(in);
     uint64_t hashes[256];
+    size_t kinds;
+    (void)bly_kinds(&kinds);
+    size_t choice = (size_t)target_take(in, 1) % (kinds + TARGET_PLANS);
     size_t n = (size_t)target_take(in, 1);
     uint64_t from = target_take(in, 1);
-    bly_spec spec = { .capacity = 12, .rate = 0.05, .seed = 7 };
     bly_filter *filter = NULL;
     for (size_t i = 0; i < n; i++)
         hashes[i] = target_hash(from + i);
-    if (bly_new(&filter, plan, &spec) == BLY_OK)
+    if (target_empty(&filter, choice) == BLY_OK)
         (void)bly_add_many(filter, hashes, n, NULL, NULL);
-    else if (bly_build(&filter, plan, &spec, hashes, NULL, n) != BLY_OK)
+    else if (bly_build(&filter, target_plan(choice), &target_spec, hashes, NULL,
+                       n) != BLY_OK)
         return NULL;
     return filter;
 }
