@@ -50,20 +50,59 @@ static bly_status model_new_built(model *m, bly_filter **fresh)
     return BLY_OK;
 }
 
+/* Is `label` what get may say of a key that was built with `wanted`? Where keys
+ * can be added a better one will do. */
+static bool model_labelled_so(const model *m, const bly_filter *f,
+                              uint64_t hash, uint64_t wanted)
+{
+    uint64_t label = 0;
+    if (model_can(m, BLY_CAN_SEPARATE))
+        return bly_contains_hash(f, hash) == (wanted == 1);
+    return bly_get_hash(f, hash, &label)
+        && (label == wanted || model_can(m, BLY_CAN_ADD));
+}
+
+/* Some hashes with labels, or, of a kind that separates, members and others. */
+static bly_status model_new_labelled(model *m, bly_filter **fresh)
+{
+    size_t n = MODEL_KEY;
+    bool separates = model_can(m, BLY_CAN_SEPARATE);
+    uint64_t labels[MODEL_KEY], from = model_u16(m);
+    for (size_t i = 0; i < n; i++) {
+        m->hash[i] = model_mix(from + i);
+        labels[i] = separates ? model_u8(m) % 2 : model_draw_label(m);
+    }
+    bly_status status = bly_build(fresh, m->report->kind, &m->spec, m->hash,
+                                  labels, n);
+    if (status != BLY_OK)
+        return status;
+    model_expect(m, separates || model_can(m, BLY_CAN_LABEL),
+                 "a kind that cannot label was built with labels");
+    exact_clear(m->a.set);
+    for (size_t i = 0; i < n; i++) {
+        model_expect(m, model_labelled_so(m, *fresh, m->hash[i], labels[i]),
+                     "a key was built with another label than is found");
+        if (!separates || labels[i] == 1)
+            exact_add(m->a.set, m->hash[i], 1);
+    }
+    return BLY_OK;
+}
+
 void model_op_renew_by(model *m)
 {
-    uint8_t how = model_u8(m) % 4;
+    uint8_t how = model_u8(m) % 5;
     bly_filter *fresh = NULL;
     bly_status status
         = how == 0 ? bly_like(&fresh, m->a.filter, &m->options)
         : how == 1 ? model_new_planned(m, &fresh)
-        : how == 2 ? model_new_sparse(m, &fresh) : model_new_built(m, &fresh);
+        : how == 2 ? model_new_sparse(m, &fresh)
+        : how == 3 ? model_new_built(m, &fresh) : model_new_labelled(m, &fresh);
     model_expect(m, status == BLY_OK || status == BLY_EUNSUPPORTED
                     || status == BLY_ENOMEM || status == BLY_EPARAM
                     || status == BLY_EFULL, "odd status of a new filter");
     if (fresh == NULL)
         return;
-    if (how != 3) {
+    if (how < 3) {
         exact_clear(m->a.set);
         model_expect(m, !bly_contains_hash(fresh, model_mix(how)),
                      "an empty filter found something");
@@ -276,6 +315,20 @@ void model_op_list_labels(model *m)
 
 /* ---- The header, and where a key is ------------------------------------ */
 
+/* A filter is opened by its own secret only, or, without one, by none. */
+static void model_other_secret(model *m, const void *image, size_t bytes)
+{
+    static const uint8_t wrong[BLY_SECRET_BYTES] = "another secret!";
+    const bly_options with = { .secret = wrong }, without = { .secret = NULL };
+    bly_filter *opened = NULL;
+    model_expect(m, bly_wrap(&opened, image, bytes, &with) == BLY_ESECRET,
+                 "a wrong secret opens a filter");
+    model_expect(m, m->spec.secret == NULL
+                    || bly_wrap(&opened, image, bytes, &without) == BLY_ESECRET,
+                 "a filter with a secret is opened without");
+    bly_free(opened);
+}
+
 void model_op_peek(model *m)
 {
     bly_header h;
@@ -296,6 +349,7 @@ void model_op_peek(model *m)
     model_expect(m, bly_can(m->a.filter) == m->kind->can
                     && strcmp(bly_kind_of(m->a.filter), s.kind) == 0,
                  "the filter is of another kind");
+    model_other_secret(m, image, bytes);
 }
 
 /* An add changes the header and the key's part of the image, and no more. */
