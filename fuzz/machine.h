@@ -85,8 +85,8 @@ void model_draw_keys(model *m, uint64_t from, size_t n);
 /* How many keys a batch has: short ones are frequent. */
 size_t model_batch(model *m);
 
-/* A label of those there may be. */
-uint64_t model_draw_label(model *m);
+/* Labels of those there may be. */
+void model_draw_labels(model *m, uint64_t *labels, size_t n);
 
 /* Two handles of one content: the same bytes and answers; the same payload. */
 void model_same(model *m, const bly_filter *x, const bly_filter *y);

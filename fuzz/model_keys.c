@@ -208,8 +208,7 @@ void model_op_label_keys(model *m)
     bool can = model_can(m, BLY_CAN_LABEL), adds = model_can(m, BLY_CAN_ADD);
     uint64_t labels[MODEL_BATCH];
     size_t done = MODEL_BATCH + 1;
-    for (size_t i = 0; can && i < keys.n; i++)
-        labels[i] = model_draw_label(m);
+    model_draw_labels(m, labels, can ? keys.n : 0);
     if (can && !exact_room(m->a.set, keys.n))
         return;
     bly_status status

@@ -320,14 +320,17 @@ static void model_op_remove_absent(model *m)
     bly_free(before);
 }
 
-/* A label of those there may be. */
-uint64_t model_draw_label(model *m)
+void model_draw_labels(model *m, uint64_t *labels, size_t n)
 {
     bly_stat_t stat;
-    bly_stat(&stat, m->a.filter);
-    uint64_t span = stat.label_most - stat.label_least;
-    uint64_t any = model_u8(m) * UINT64_C(0x0101010101010101);
-    return stat.label_least + (span == UINT64_MAX ? any : any % (span + 1));
+    if (n > 0)
+        bly_stat(&stat, m->a.filter);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t span = stat.label_most - stat.label_least;
+        uint64_t any = model_u8(m) * UINT64_C(0x0101010101010101);
+        labels[i] = stat.label_least
+                  + (span == UINT64_MAX ? any : any % (span + 1));
+    }
 }
 
 /* What is put counts as an add, where there is one; and put again it changes
@@ -356,7 +359,8 @@ static void model_op_label(model *m)
 {
     const exact_entry *entry = exact_pick(m->a.set, model_u16(m));
     uint64_t hash = entry != NULL ? entry->hash : 1, got = 7;
-    uint64_t label = model_draw_label(m);
+    uint64_t label;
+    model_draw_labels(m, &label, 1);
     if (model_can(m, BLY_CAN_LABEL) && model_can(m, BLY_CAN_ADD)) {
         model_op_put(m, hash, label);
         return;

@@ -68,9 +68,10 @@ static bly_status model_new_labelled(model *m, bly_filter **fresh)
     size_t n = MODEL_KEY;
     bool separates = model_can(m, BLY_CAN_SEPARATE);
     uint64_t labels[MODEL_KEY], from = model_u16(m);
+    model_draw_labels(m, labels, n);
     for (size_t i = 0; i < n; i++) {
         m->hash[i] = model_mix(from + i);
-        labels[i] = separates ? model_u8(m) % 2 : model_draw_label(m);
+        labels[i] = separates ? model_u8(m) % 2 : labels[i];
     }
     bly_status status = bly_build(fresh, m->report->kind, &m->spec, m->hash,
                                   labels, n);
@@ -92,6 +93,8 @@ void model_op_renew_by(model *m)
 {
     uint8_t how = model_u8(m) % 5;
     bly_filter *fresh = NULL;
+    if (how > 0 && !(m->flags & MODEL_BUILD))
+        return;                         /* to plan takes time */
     bly_status status
         = how == 0 ? bly_like(&fresh, m->a.filter, &m->options)
         : how == 1 ? model_new_planned(m, &fresh)
@@ -139,7 +142,8 @@ void model_op_resize_here(model *m)
 /* At a distance what B holds may be left out, but A keeps what it has. */
 void model_op_unite_at(model *m)
 {
-    uint64_t label = model_draw_label(m);
+    uint64_t label;
+    model_draw_labels(m, &label, 1);
     exact *set = m->a.set;
     bly_status status = bly_unite_at(m->a.filter, m->b.filter, label);
     if (!model_can(m, BLY_CAN_UNITE_AT)) {
