@@ -15,6 +15,7 @@
 enum {
     PROGRAMS = 1000,            /* of each kind                              */
     PROGRAMS_PLANTED = 150,
+    PLANTED_LEAST = 12,
     PROGRAMS_LEAST = 40,
     PROGRAM_LONGEST = 400,      /* bytes                                     */
     PLANT = 22,                 /* the place of `plant` in model_ops         */
@@ -99,8 +100,8 @@ static void run_planted(size_t kind, const char *name)
     uint8_t program[PROGRAM_LONGEST];
     model_report report;
     uint64_t planted = 0;
-    uint64_t programs = test_work(PROGRAMS_PLANTED, PROGRAMS_PLANTED / 12,
-                                  PROGRAMS_LEAST);
+    uint64_t programs = test_work(PROGRAMS_PLANTED, PLANTED_LEAST,
+                                  PLANTED_LEAST);
     for (uint64_t i = 0; i < programs; i++) {
         size_t n = draw_planted(program, stream_of(name) - 1 - i, kind);
         bool clean = model_run(program, n, MODEL_PLANT, &report);
