@@ -34,9 +34,9 @@ static bool sets_sound(const bly_filter *filter)
     return bly_check(image, bytes) == BLY_OK;
 }
 
-/* Of a copy of `a`. A verb that is refused has changed nothing; but of forged
- * counts a kind can learn only on the way that they do not fit, and what is then
- * in the filter is sound, and not what it was. */
+/* Of a copy of `a`. A verb that is refused has changed nothing. But of forged
+ * counts a kind (quotient) can learn only on the way that they do not fit: what
+ * is then in the filter is no longer what it was. */
 static const char *sets_combine(const bly_filter *a, const bly_filter *b,
                                 sets_verb *verb)
 {
