@@ -486,9 +486,14 @@ static const char *check_form(const uint8_t *bytes, size_t n,
     return found;
 }
 
+const char *check_mended(const uint8_t *bytes, size_t n)
+{
+    return check_form(bytes, n, NULL);
+}
+
 const char *check_run(const uint8_t *bytes, size_t n, bool *accepted)
 {
-    const char *found = check_form(bytes, n, NULL);
+    const char *found = check_mended(bytes, n);
     if (n >= FORGE_HEADER) {
         found = CHECK_THEN(found, check_form(bytes, n, forge_seal));
         found = CHECK_THEN(found, check_form(bytes, n, forge_repair));

@@ -19,4 +19,7 @@
  * bly_check accept the bytes as they are? */
 const char *check_run(const uint8_t *bytes, size_t n, bool *accepted);
 
+/* The same of the bytes as they are and no more: they are mended already. */
+const char *check_mended(const uint8_t *bytes, size_t n);
+
 #endif /* BLY_FUZZ_CHECK_H */

@@ -1,6 +1,7 @@
 /* forge.c - fields of an image's header, and checksums that match. */
 #include "forge.h"
 
+#include <stdbool.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -36,4 +37,32 @@ void forge_repair(uint8_t *image, size_t bytes)
     memcpy(image + FORGE_MAGIC, "bloomery", 8);
     forge_set_u64(image, FORGE_BYTES, bytes);
     forge_seal(image, bytes);
+}
+
+/* Is what begins here an image whose payload is here too? Buffered and
+ * compressed filters begin with a header alone. */
+static bool forge_is_whole(const uint8_t *outer, const uint8_t *inner,
+                           size_t left)
+{
+    const char *kind = (const char *)outer + FORGE_KIND;
+    bool alone = inner == outer + FORGE_HEADER
+              && (strncmp(kind, "buffered", 16) == 0
+                  || strncmp(kind, "compressed", 16) == 0);
+    return !alone && forge_u64(inner, FORGE_PAYLOAD_SUM) != 0
+        && forge_u64(inner, FORGE_BYTES) >= FORGE_HEADER
+        && forge_u64(inner, FORGE_BYTES) <= left;
+}
+
+void forge_mend(uint8_t *image, size_t bytes)
+{
+    for (size_t at = FORGE_HEADER; at + FORGE_HEADER <= bytes; at += 8) {
+        uint8_t *inner = image + at;
+        if (memcmp(inner, "bloomery", 8) != 0)
+            continue;
+        if (forge_is_whole(image, inner, bytes - at))
+            forge_mend(inner, (size_t)forge_u64(inner, FORGE_BYTES));
+        else
+            forge_seal_header(inner);
+    }
+    forge_repair(image, bytes);
 }

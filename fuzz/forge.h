@@ -30,4 +30,8 @@ void forge_seal(uint8_t *image, size_t bytes);
 /* The same, with the magic and the size put right before. */
 void forge_repair(uint8_t *image, size_t bytes);
 
+/* The same, of the images within it first. A checksum of an inner payload that
+ * is 0 stays so: the outer one covers it. */
+void forge_mend(uint8_t *image, size_t bytes);
+
 #endif /* BLY_FUZZ_FORGE_H */

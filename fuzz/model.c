@@ -1,5 +1,5 @@
 /* model.c - the machine that runs a filter against an exact set: its head, its
- * loop and its law. The instructions are in model_ops.c.
+ * loop and its law. The table of instructions is in model_ops.c.
  *
  * Sees only the public interface: what it finds, a caller could have met.
  */
@@ -170,7 +170,8 @@ static void model_read_head(model *m)
                                     1e-6 };
     static const char *const hashes[] = { NULL, "xxh3", "xxh64", "murmur2",
                                           "murmur3", "fnv1a", "identity",
-                                          NULL };
+                                          "siphash" };
+    static const uint8_t secret[BLY_SECRET_BYTES] = "a secret of all";
     size_t n;
     const bly_kind_info *const *kinds = bly_kinds(&n);
     m->kind = kinds[model_u8(m) % n];
@@ -183,6 +184,10 @@ static void model_read_head(model *m)
     m->spec.hash = hashes[hash % 8];
     m->spec.flags = hash >= 128 && model_can(m, BLY_CAN_SHARE) ? BLY_SHARED : 0;
     m->spec.seed = model_mix(model_u8(m) % 2);
+    if (hash % 8 == 7) {
+        m->spec.secret = secret;
+        m->spec.seed = 0;
+    }
     for (size_t i = 0; m->kind->options[i] != NULL; i++)
         if (model_u8(m) >= 192)
             model_give_option(m, m->kind->options[i], model_u8(m));
@@ -258,6 +263,8 @@ static bool model_takes_hashes(const model *m)
 static bool model_begin(model *m)
 {
     m->spec.allocator = &model_allocator;
+    m->options = (bly_options){ .allocator = &model_allocator,
+                                .secret = m->spec.secret };
     m->empty = model_empty(m);
     if (!model_takes_hashes(m))
         return false;

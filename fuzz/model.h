@@ -9,7 +9,8 @@
  *      byte 0        kind, its place in bly_kinds()
  *      byte 1        capacity, of a table of sixteen (0: not given)
  *      byte 2        rate, of a table of eight
- *      byte 3        hash function, of a table; 128 or more: BLY_SHARED
+ *      byte 3        hash function, of a table, the last one with a secret;
+ *                    128 or more: BLY_SHARED
  *      byte 4        seed, one of two
  *      then          for each option of the kind: a byte; if it is 192 or
  *                    more, the option is given, and the next byte chooses its

@@ -1,4 +1,6 @@
-/* model_ops.c - the instructions of the machine of model.h, one function each.
+/* model_ops.c - the table of the instructions of the machine of model.h, and
+ * the first of them, one function each. Others are in model_keys.c,
+ * model_sets.c and model_ways.c.
  */
 #include "machine.h"
 
@@ -13,7 +15,7 @@
 /* ---- What several share ------------------------------------------------ */
 
 /* Put `n` hashes into m->hash; every eighth is of a key that A holds. */
-static void model_draw_hashes(model *m, uint64_t from, size_t n)
+void model_draw_hashes(model *m, uint64_t from, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         exact_entry *known = i % 8 == 7 ? exact_pick(m->a.set, from + i)
@@ -23,14 +25,14 @@ static void model_draw_hashes(model *m, uint64_t from, size_t n)
 }
 
 /* Key number i: 0 .. 39 bytes, among them NULs. */
-static bly_key model_draw_key(uint8_t text[MODEL_KEY], uint64_t i)
+bly_key model_draw_key(uint8_t text[MODEL_KEY], uint64_t i)
 {
     for (size_t j = 0; j < MODEL_KEY; j++)
         text[j] = (uint8_t)(model_mix(i) >> (j % 8 * 8)) ^ (uint8_t)j;
     return (bly_key){ .data = text, .length = i % MODEL_KEY };
 }
 
-static void model_draw_keys(model *m, uint64_t from, size_t n)
+void model_draw_keys(model *m, uint64_t from, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         m->key[i] = model_draw_key(m->text[i], from + i);
@@ -39,7 +41,7 @@ static void model_draw_keys(model *m, uint64_t from, size_t n)
 }
 
 /* How many keys a batch has: short ones are frequent. */
-static size_t model_batch(model *m)
+size_t model_batch(model *m)
 {
     size_t n = model_u8(m);
     if (n >= 240)
@@ -49,7 +51,7 @@ static size_t model_batch(model *m)
 }
 
 /* Two handles of one content: the same bytes and answers. */
-static void model_same(model *m, const bly_filter *x, const bly_filter *y)
+void model_same(model *m, const bly_filter *x, const bly_filter *y)
 {
     size_t x_bytes, y_bytes;
     const void *x_image = bly_image(x, &x_bytes);
@@ -65,7 +67,7 @@ static void model_same(model *m, const bly_filter *x, const bly_filter *y)
 }
 
 /* Let a filter take the place of another. */
-static void model_replace(bly_filter **old, bly_filter *fresh)
+void model_replace(bly_filter **old, bly_filter *fresh)
 {
     bly_free(*old);
     *old = fresh;
@@ -75,7 +77,7 @@ static void model_replace(bly_filter **old, bly_filter *fresh)
 
 /* Is the filter full: or, if it grows, has it reached the most memory that is
  * given here; or, if it is for integers, is a key outside their range? */
-static bool model_full(const model *m, bly_status status)
+bool model_full(const model *m, bly_status status)
 {
     return status == BLY_EFULL
         || (status == BLY_EPARAM && strcmp(m->kind->name, "egh") == 0)
@@ -125,8 +127,8 @@ static void model_op_add_hash(model *m)
 }
 
 /* Put the first of m->hash, as many as the filter took, into the set. */
-static void model_added_many(model *m, size_t n, uint64_t items,
-                             bly_status status)
+void model_added_many(model *m, size_t n, uint64_t items,
+                      bly_status status)
 {
     if (!model_can(m, BLY_CAN_ADD)) {
         model_expect(m, status == BLY_EUNSUPPORTED || n == 0,
@@ -147,7 +149,7 @@ static void model_added_many(model *m, size_t n, uint64_t items,
         exact_add(m->a.set, m->hash[i], 1);
 }
 
-static uint64_t model_items(const model *m)
+uint64_t model_items(const model *m)
 {
     bly_stat_t stat;
     bly_stat(&stat, m->a.filter);
@@ -236,7 +238,7 @@ static void model_op_law(model *m)
 /* ---- Instructions: remove, label --------------------------------------- */
 
 /* What a removal of a key that is there may say. */
-static void model_removed(model *m, bly_status status)
+void model_removed(model *m, bly_status status)
 {
     bly_stat_t stat;
     bly_stat(&stat, m->a.filter);
@@ -318,14 +320,17 @@ static void model_op_remove_absent(model *m)
     bly_free(before);
 }
 
-/* A label of those there may be. */
-static uint64_t model_draw_label(model *m)
+void model_draw_labels(model *m, uint64_t *labels, size_t n)
 {
     bly_stat_t stat;
-    bly_stat(&stat, m->a.filter);
-    uint64_t span = stat.label_most - stat.label_least;
-    uint64_t any = model_u8(m) * UINT64_C(0x0101010101010101);
-    return stat.label_least + (span == UINT64_MAX ? any : any % (span + 1));
+    if (n > 0)
+        bly_stat(&stat, m->a.filter);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t span = stat.label_most - stat.label_least;
+        uint64_t any = model_u8(m) * UINT64_C(0x0101010101010101);
+        labels[i] = stat.label_least
+                  + (span == UINT64_MAX ? any : any % (span + 1));
+    }
 }
 
 /* What is put counts as an add, where there is one; and put again it changes
@@ -354,7 +359,8 @@ static void model_op_label(model *m)
 {
     const exact_entry *entry = exact_pick(m->a.set, model_u16(m));
     uint64_t hash = entry != NULL ? entry->hash : 1, got = 7;
-    uint64_t label = model_draw_label(m);
+    uint64_t label;
+    model_draw_labels(m, &label, 1);
     if (model_can(m, BLY_CAN_LABEL) && model_can(m, BLY_CAN_ADD)) {
         model_op_put(m, hash, label);
         return;
@@ -390,7 +396,7 @@ static void model_op_clone(model *m)
     m->work -= EXACT_SLOTS / 16;
 }
 
-static void model_op_swap(model *m)
+void model_op_swap(model *m)
 {
     model_side a = m->a;
     m->a = m->b;
@@ -425,8 +431,8 @@ static void model_op_wrap(model *m)
     if (block == NULL)
         return;
     memcpy(block + off, image, bytes);
-    model_expect(m, bly_wrap(&wrapped, block + off, bytes, NULL) == BLY_OK,
-                 "wrap refuses the library's own image");
+    model_expect(m, bly_wrap(&wrapped, block + off, bytes, &m->options)
+                    == BLY_OK, "wrap refuses the library's own image");
     if (wrapped != NULL) {
         model_same(m, m->a.filter, wrapped);
         model_law(m, wrapped, m->a.set);
@@ -440,7 +446,7 @@ static void model_op_wrap(model *m)
 }
 
 /* Do two filters hold the same payload? */
-static bool model_same_payload(const bly_filter *x, const bly_filter *y)
+bool model_same_payload(const bly_filter *x, const bly_filter *y)
 {
     size_t x_bytes, y_bytes;
     const uint8_t *x_image = bly_image(x, &x_bytes);
@@ -473,7 +479,7 @@ static void model_op_rebuild(model *m)
         && bly_build(&built, m->report->kind, &m->spec, hashes, NULL, n)
                == BLY_OK) {
         model_law(m, built, once);
-        bool alike = set->pure && m->spec.capacity != 0
+        bool alike = set->pure && m->spec.capacity != 0 && !m->resized
                   && strcmp(m->kind->family, "sets") == 0;
         model_expect(m, !alike || model_same_payload(m->a.filter, built),
                      "building at once gives another filter");
@@ -486,10 +492,10 @@ static void model_op_rebuild(model *m)
 /* ---- Instructions: files ----------------------------------------------- */
 
 /* Open the file and compare. */
-static void model_reopen(model *m, const char *path, int flags)
+void model_reopen(model *m, const char *path, int flags)
 {
     bly_filter *opened = NULL;
-    model_expect(m, bly_open(&opened, path, flags, NULL) == BLY_OK,
+    model_expect(m, bly_open(&opened, path, flags, &m->options) == BLY_OK,
                  "a saved filter cannot be opened");
     if (opened == NULL)
         return;
@@ -510,8 +516,8 @@ static void model_write_through(model *m, const char *path)
         || model_can(m, BLY_CAN_PACK))        /* its files cannot be changed */
         return;
     model_expect(m,
-                 bly_open(&opened, path, BLY_MAP | BLY_WRITE, NULL) == BLY_OK,
-                 "a saved filter cannot be mapped for writing");
+                 bly_open(&opened, path, BLY_MAP | BLY_WRITE, &m->options)
+                     == BLY_OK, "a saved filter cannot be mapped for writing");
     if (opened == NULL)
         return;
     bly_status there = bly_add_hash(opened, hash);
@@ -524,22 +530,37 @@ static void model_write_through(model *m, const char *path)
         exact_add(m->a.set, hash, 1);
 }
 
+bool model_file(const model *m, char path[MODEL_PATH])
+{
+    const char *folder = getenv("TMPDIR");
+    if (!(m->flags & MODEL_FILES))
+        return false;
+    if (folder == NULL)
+        folder = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : P_tmpdir;
+    snprintf(path, MODEL_PATH, "%s/bloomery-model-XXXXXX", folder);
+    int file = mkstemp(path);
+    if (file < 0)
+        return false;
+    close(file);
+    return true;
+}
+
+bool model_saved(model *m, char path[MODEL_PATH])
+{
+    if (!model_file(m, path))
+        return false;
+    model_expect(m, bly_save(m->a.filter, path) == BLY_OK,
+                 "a filter cannot be saved");
+    return true;
+}
+
 static void model_op_file(model *m)
 {
     static const int flags[] = { 0, BLY_MAP, BLY_MAP | BLY_VERIFY };
-    const char *folder = getenv("TMPDIR");
-    char path[512];
+    char path[MODEL_PATH];
     uint8_t how = model_u8(m);
-    if (!(m->flags & MODEL_FILES))
+    if (!model_saved(m, path))
         return;
-    snprintf(path, sizeof path, "%s/bloomery-model-XXXXXX",
-             folder != NULL ? folder : P_tmpdir);
-    int file = mkstemp(path);
-    if (file < 0)
-        return;
-    close(file);
-    model_expect(m, bly_save(m->a.filter, path) == BLY_OK,
-                 "a filter cannot be saved");
     if (how % 4 == 3)
         model_write_through(m, path);
     model_reopen(m, path, flags[how % 3]);
@@ -550,9 +571,14 @@ static void model_op_file(model *m)
 
 /* Two filters of a kind that packs its keys may differ in size, and are then
  * found unlike before it is asked what the kind can do. */
-static bool model_refused(bly_status status)
+bool model_refused(bly_status status)
 {
     return status == BLY_EUNSUPPORTED || status == BLY_EMISMATCH;
+}
+
+bool model_apart(const model *m, bly_status status)
+{
+    return m->resized && status == BLY_EMISMATCH;
 }
 
 static void model_op_unite(model *m)
@@ -564,7 +590,7 @@ static void model_op_unite(model *m)
     if (!model_can(m, BLY_CAN_UNITE)) {
         model_expect(m, model_refused(status),
                      "a kind that cannot unite did");
-    } else if (status != BLY_EFULL) {
+    } else if (status != BLY_EFULL && !model_apart(m, status)) {
         model_expect(m, status == BLY_OK, "twins cannot be united");
         exact_unite(m->a.set, m->b.set);
     }
@@ -579,6 +605,8 @@ static void model_op_intersect(model *m)
                      "a kind that cannot intersect did");
         return;
     }
+    if (model_apart(m, status))
+        return;
     model_expect(m, status == BLY_OK, "twins cannot be intersected");
     exact_intersect(m->a.set, m->b.set);
 }
@@ -597,6 +625,8 @@ static void model_op_overlap(model *m)
                      "a kind that cannot compare did");
         return;
     }
+    if (model_apart(m, status))
+        return;
     model_expect(m, status == BLY_OK, "twins cannot be compared");
     model_expect(m, model_sound(o.a) && model_sound(o.b)
                     && model_sound(o.either) && model_sound(o.differ),
@@ -627,7 +657,8 @@ static void model_op_refuse(model *m)
     bly_filter *stranger = NULL, *before = NULL;
     bly_overlap_t o;
     uint8_t *image = model_stranger(m, &bytes);
-    if (image != NULL && bly_wrap(&stranger, image, bytes, NULL) == BLY_OK
+    if (image != NULL
+        && bly_wrap(&stranger, image, bytes, &m->options) == BLY_OK
         && bly_copy(&before, m->a.filter, NULL) == BLY_OK) {
         model_expect(m, bly_unite(m->a.filter, stranger) < 0
                         && bly_intersect(m->a.filter, stranger) < 0
@@ -657,7 +688,8 @@ void model_op_stat(model *m)
     model_expect(m, s.distinct >= 0 && s.distinct_sd >= 0,
                  "the estimate of keys is negative or no number");
     model_expect(m, strcmp(s.kind, m->kind->name) == 0
-                    && s.seed == m->spec.seed, "stat names another filter");
+                    && (s.seed == m->spec.seed || m->spec.secret != NULL),
+                 "stat names another filter");
     model_expect(m, s.items_exact || !set->plain,
                  "the number of adds is forgotten");
     model_expect(m, !s.items_exact || !set->adds_known
@@ -667,27 +699,29 @@ void model_op_stat(model *m)
 /* ---- The planted fault ------------------------------------------------- */
 
 /* Has this image lost the key? */
-static bool model_lost(const uint8_t *image, size_t bytes, uint64_t hash)
+static bool model_lost(const model *m, const uint8_t *image, size_t bytes,
+                       uint64_t hash)
 {
     bly_filter *wrapped = NULL;
-    bool lost = bly_wrap(&wrapped, image, bytes, NULL) == BLY_OK
+    bool lost = bly_wrap(&wrapped, image, bytes, &m->options) == BLY_OK
              && !bly_contains_hash(wrapped, hash);
     bly_free(wrapped);
     return lost;
 }
 
-/* Clear one set bit of the payload, from `first` on and round, such that the
+/* Clear one set bit of the payload, from some bit on and round, such that the
  * key is lost; all of the payload if no bit alone will do. */
-static void model_break(uint8_t *image, size_t bytes, uint64_t hash,
-                        uint64_t first)
+static void model_break(const model *m, uint8_t *image, size_t bytes,
+                        uint64_t hash)
 {
     uint8_t *payload = image + FORGE_HEADER;
     size_t bits = (bytes - FORGE_HEADER) * 8;
+    uint64_t first = model_mix(hash);
     for (size_t i = 0; i < bits; i++) {
         size_t at = (size_t)(first + i) % bits;
         uint8_t old = payload[at / 8];
         payload[at / 8] = (uint8_t)(old & ~(1u << at % 8));
-        if (payload[at / 8] != old && model_lost(image, bytes, hash))
+        if (payload[at / 8] != old && model_lost(m, image, bytes, hash))
             return;
         payload[at / 8] = old;
     }
@@ -706,9 +740,9 @@ static void model_op_plant(model *m)
     if (broken == NULL)
         return;
     memcpy(broken, image, bytes);
-    model_break(broken, bytes, victim->hash, model_mix(victim->hash));
+    model_break(m, broken, bytes, victim->hash);
     forge_seal(broken, bytes);
-    if (bly_wrap(&wrapped, broken, bytes, NULL) == BLY_OK
+    if (bly_wrap(&wrapped, broken, bytes, &m->options) == BLY_OK
         && bly_copy(&copy, wrapped, NULL) == BLY_OK) {
         model_replace(&m->a.filter, copy);
         m->report->planted = true;
@@ -751,6 +785,27 @@ const model_op model_ops[] = {
     { "rebuild",   model_op_rebuild },
     { "remove many", model_op_remove_many },
     { "resize",    model_op_resize },
+    { "ask forms", model_op_ask_forms },
+    { "add forms", model_op_add_forms },
+    { "remove keys", model_op_remove_keys },
+    { "label keys", model_op_label_keys },
+    { "renew by",  model_op_renew_by },
+    { "resize here", model_op_resize_here },
+    { "unite at",  model_op_unite_at },
+    { "subtract",  model_op_subtract },
+    { "list keys", model_op_list_keys },
+    { "list fingerprints", model_op_list_fingerprints },
+    { "list labels", model_op_list_labels },
+    { "peek",      model_op_peek },
+    { "places",    model_op_places },
+    { "set items", model_op_set_items },
+    { "pack",      model_op_pack },
+    { "parts",     model_op_parts },
+    { "map write", model_op_map_write },
+    { "page",      model_op_page },
+    { "create",    model_op_create },
+    { "handles",   model_op_handles },
+    { "threads",   model_op_threads },
 };
 
 const size_t model_ops_count = sizeof model_ops / sizeof *model_ops;

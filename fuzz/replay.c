@@ -1,13 +1,15 @@
-/* replay.c - runs the corpus through both fuzz targets, without libFuzzer.
+/* replay.c - runs the corpus through the fuzz targets, without libFuzzer.
  *
  *      replay FOLDER                       every *.hex of the folder
  *      replay --raw OUT FOLDER [PREFIX]    write them, or those whose names
  *                                          begin with PREFIX, to OUT as plain
  *                                          bytes, for libFuzzer
  *
- * "check-valid-…" must be accepted as an image and "check-bad-…" refused; and
- * each kind must have a valid one, or a new version of its payload would leave
- * it without. Exit status 1: something was found.
+ * "NAME-….hex" goes through the target NAME (targets.h), and through `check`
+ * and `model`, which take anything. "check-valid-…" must be accepted as an
+ * image and "check-bad-…" refused; each kind must have a valid one, or a new
+ * version of its payload would leave it without; and each target must have some
+ * input. Exit status 1: something was found.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -17,13 +19,13 @@
 #include "bloomery.h"
 #include "check.h"
 #include "hex.h"
-#include "model.h"
+#include "targets.h"
 
 enum { REPLAY_PATH = 1024, REPLAY_KINDS = 64 };
 
 typedef struct {
     unsigned long inputs, findings;
-    bool          kind_seen[REPLAY_KINDS];
+    bool          kind_seen[REPLAY_KINDS], target_seen[REPLAY_KINDS];
 } replay_tally;
 
 static int replay_is_hex(const struct dirent *entry)
@@ -55,17 +57,46 @@ static void replay_see_kind(replay_tally *tally, const uint8_t *image)
             tally->kind_seen[i] = true;
 }
 
+/* The targets by their names, check and model first. */
+static const struct {
+    const char *prefix;
+    target_run *run;
+} replay_targets[] = {
+#define REPLAY_TARGET(name, what) { #name "-", fuzz_##name },
+    TARGETS(REPLAY_TARGET)
+#undef REPLAY_TARGET
+};
+
+enum { REPLAY_TARGETS = sizeof replay_targets / sizeof *replay_targets };
+
+/* Of what no target is named after nothing would be known. */
+static void replay_target(replay_tally *tally, const char *name,
+                          const uint8_t *bytes, size_t n)
+{
+    for (size_t i = 0; i < REPLAY_TARGETS; i++)
+        if (replay_begins(name, replay_targets[i].prefix)) {
+            const char *what = replay_targets[i].run(bytes, n);
+            tally->target_seen[i] = true;
+            if (what != NULL)
+                replay_found(tally, name, what);
+            return;
+        }
+    replay_found(tally, name, "there is no target of this name");
+}
+
 static void replay_bytes(replay_tally *tally, const char *name,
                          const uint8_t *bytes, size_t n)
 {
-    model_report report;
     bool accepted;
     const char *what = check_run(bytes, n, &accepted);
     tally->inputs++;
     if (what != NULL)
         replay_found(tally, name, what);
-    if (!model_run(bytes, n, MODEL_FILES | MODEL_BUILD, &report))
-        replay_found(tally, name, report.first);
+    what = fuzz_model(bytes, n);
+    if (what != NULL)
+        replay_found(tally, name, what);
+    if (!replay_begins(name, "check-") && !replay_begins(name, "model-"))
+        replay_target(tally, name, bytes, n);
     if (replay_begins(name, "check-valid-") && !accepted)
         replay_found(tally, name, bly_why());
     if (replay_begins(name, "check-bad-") && accepted)
@@ -82,6 +113,10 @@ static void replay_missing(replay_tally *tally)
         if (!tally->kind_seen[i])
             replay_found(tally, kinds[i]->name, "no valid image in the corpus: "
                          "run `seeds` again");
+    for (size_t i = 2; i < REPLAY_TARGETS; i++)
+        if (!tally->target_seen[i])
+            replay_found(tally, replay_targets[i].prefix,
+                         "nothing in the corpus");
 }
 
 /* ---- Write raw --------------------------------------------------------- */

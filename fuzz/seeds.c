@@ -1,11 +1,12 @@
-/* seeds.c - makes the corpus of images, fuzz/corpus/check-*.hex:
+/* seeds.c - makes the corpus of images, fuzz/corpus/check-*.hex, and what the
+ * other targets begin with:
  *
  *      seeds fuzz/corpus
  *
  * "check-valid-…" are images that must be accepted, "check-bad-…" must be
  * refused, each for one reason; replay holds them to it. Run this again when
  * the format or a kind's payload version changes. The programs, model-*.hex,
- * are written by hand.
+ * are written by hand, and codec-*.hex by the compressors themselves.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -342,6 +343,67 @@ static const char *const seeds_plans[] = {
     "packed compressed:m=20,k=1", "packed compressed:m=5000,k=3",
 };
 
+/* What other targets begin with, "TARGET-name": a head, as the file of the
+ * target reads it, and a text. */
+typedef struct {
+    const char *name, *comment, *bytes;
+    size_t      n;
+} seeds_text;
+
+#define SEEDS_TEXT(name, comment, bytes)                                       \
+    { name, comment, bytes, sizeof bytes - 1 }
+
+/* 1000 keys at 0.01. */
+#define SEEDS_PLAN "\xe8\3\0\0\0\0\0\0\x7b\x14\xae\x47\xe1\x7a\x84\x3f\0"
+
+static const seeds_text seeds_texts[] = {
+    SEEDS_TEXT("sets-two", "two that differ in a byte",
+               "\0\14\1\0\4\210\0\1\4\211\0\2"),
+    SEEDS_TEXT("sets-lists", "two that can be listed",
+               "\24\14\1\0\4\210\0\1\4\211\0\2"),
+    SEEDS_TEXT("gaps-numbers", "numbers below 2^20",
+               "\0\0\20\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\1\2\3\5\10\15"),
+    SEEDS_TEXT("gaps-widest", "numbers below 2^63",
+               "\0\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\7"
+               "\377\377\377\377\377\377\0\0\1\0\0\0\0\0\0\0"),
+    SEEDS_TEXT("options-none", "a kind alone", SEEDS_PLAN "standard"),
+    SEEDS_TEXT("options-two", "two options",
+               SEEDS_PLAN "standard:k=5,index=double"),
+    SEEDS_TEXT("options-twice", "an option twice",
+               SEEDS_PLAN "standard:k=5,k=6"),
+    SEEDS_TEXT("options-inner", "a kind of others",
+               SEEDS_PLAN "aging:of=split,generations=4"),
+    SEEDS_TEXT("options-most", "the largest numbers",
+               SEEDS_PLAN "standard:m=18446744073709551615,k=64"),
+    SEEDS_TEXT("options-egh", "integers", SEEDS_PLAN "egh:universe=1000"),
+    SEEDS_TEXT("options-grows", "how it grows",
+               SEEDS_PLAN "scalable:of=quotient,growth=2,tightening=90"),
+    SEEDS_TEXT("records-plain", "no quotes", ",\20a,b\nc,d\r\n,\n"),
+    SEEDS_TEXT("records-quoted", "quotes, with newlines, doubled",
+               ",\7a,\"b\nc\"\n\"d\"\"e\",f\r\n\"\"\n"),
+    SEEDS_TEXT("records-stray", "a quote within a column",
+               ",\3a\"b,c\n\"d\",e\"\n"),
+    SEEDS_TEXT("records-fault", "a letter behind a quote", ",\3\"a\"b\n"),
+    SEEDS_TEXT("lines-whole", "lines as they are", "\0\0\0\1a\nbc\n\nd"),
+    SEEDS_TEXT("lines-csv", "columns of CSV, with a header",
+               "\30\0\1\1name,n\n\"A,b\",1\nC,2\n"),
+    SEEDS_TEXT("lines-columns", "three columns and a label",
+               "\14\6\54\1a\tb\tc\td\te\tf\tg\th\ti\tj\n"),
+    SEEDS_TEXT("lines-blanks", "columns apart by blanks",
+               "\6\0\7\1  a b\t c\r\n d\n"),
+    SEEDS_TEXT("lines-wide", "UTF-16", "\0\0\0\0\377\376a\0\n\0"),
+    SEEDS_TEXT("names-two", "two names", "a\0folder/b"),
+    SEEDS_TEXT("names-ended", "each with its end", "a\0b\0"),
+    SEEDS_TEXT("names-empty", "an empty name", "a\0\0b"),
+    SEEDS_TEXT("names-lines", "names that end with newlines", "a\nb\n"),
+    SEEDS_TEXT("member-plain", "a member", "\2id{\"id\": 42, \"b\": [1, {}]}"),
+    SEEDS_TEXT("member-deep", "a pointer",
+               "\4/a/1{\"a\": [0, \"\\u00e9\\n\"], \"b\": -1.5e+3}"),
+    SEEDS_TEXT("member-escaped", "a name with escapes",
+               "\4/~1b{\"\\/b\": true, \"\\ud83d\\ude00\": null}"),
+    SEEDS_TEXT("member-broken", "more behind the object", "\1a{\"a\": 1} x"),
+};
+
 /* ---- Making them ------------------------------------------------------- */
 
 static void seeds_die(const char *what, const char *why)
@@ -382,12 +444,22 @@ static void seeds_write(const char *folder, const char *class,
                         const uint8_t *bytes, size_t n)
 {
     char path[1024];
-    snprintf(path, sizeof path, "%s/check-%s-%s.hex", folder, class, name);
+    snprintf(path, sizeof path, "%s/%s-%s.hex", folder, class, name);
     for (char *c = path + strlen(folder); *c != '\0'; c++)
         if (*c == ':' || *c == '=' || *c == ',' || *c == ' ')
             *c = '-';
     if (!hex_write(path, comment, bytes, n))
         seeds_die(path, "cannot write");
+}
+
+static void seeds_write_text(const char *folder, const seeds_text *text)
+{
+    const char *name = strchr(text->name, '-');
+    char target[32];
+    snprintf(target, sizeof target, "%.*s", (int)(name - text->name),
+             text->name);
+    seeds_write(folder, target, name + 1, text->comment,
+                (const uint8_t *)text->bytes, text->n);
 }
 
 static void seeds_edit(const char *folder, const char *class,
@@ -411,7 +483,7 @@ static void seeds_valid(const char *folder, const char *kind)
 {
     size_t n;
     uint8_t *image = seeds_image(kind, &n);
-    seeds_write(folder, "valid", kind, kind, image, n);
+    seeds_write(folder, "check-valid", kind, kind, image, n);
     free(image);
 }
 
@@ -426,7 +498,7 @@ static void seeds_saturated(const char *folder, const char *kind)
     snprintf(name, sizeof name, "%s-saturated", kind);
     snprintf(comment, sizeof comment, "%s, every bit set", kind);
     if (bly_check(image, n) == BLY_OK)
-        seeds_write(folder, "valid", name, comment, image, n);
+        seeds_write(folder, "check-valid", name, comment, image, n);
     free(image);
 }
 
@@ -437,6 +509,22 @@ static void seeds_packed(const char *folder, const bly_kind_info *kind)
     if ((kind->can & BLY_CAN_PACK) != 0) {
         seeds_valid(folder, name);
         seeds_saturated(folder, name);
+    }
+}
+
+/* Of the targets that forge a filter: small ones of some plans, as they are and
+ * with their bytes changed in three places. */
+static void seeds_forged(const char *folder, const char *target)
+{
+    size_t n;
+    (void)bly_kinds(&n);
+    for (size_t i = 0; i < n + 9; i += 4) {
+        uint8_t head[] = { (uint8_t)i, 40, 1, 4, 0x50, 0, 1, 3, 0x80, 0, 1, 0,
+                           0, 0, 0, 0, 0, 0, 4, 0xC0, 1, 0x80 };
+        char name[32];
+        snprintf(name, sizeof name, "plan-%zu", i);
+        seeds_write(folder, target, name, "a plan, keys, changes", head,
+                    i % 8 == 0 ? 3 : sizeof head);
     }
 }
 
@@ -454,8 +542,13 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof seeds_plans / sizeof *seeds_plans; i++)
         seeds_valid(argv[1], seeds_plans[i]);
     for (size_t i = 0; i < sizeof seeds_odds / sizeof *seeds_odds; i++)
-        seeds_edit(argv[1], "valid", &seeds_odds[i]);
+        seeds_edit(argv[1], "check-valid", &seeds_odds[i]);
     for (size_t i = 0; i < sizeof seeds_bads / sizeof *seeds_bads; i++)
-        seeds_edit(argv[1], "bad", &seeds_bads[i]);
+        seeds_edit(argv[1], "check-bad", &seeds_bads[i]);
+    for (size_t i = 0; i < sizeof seeds_texts / sizeof *seeds_texts; i++)
+        seeds_write_text(argv[1], &seeds_texts[i]);
+    seeds_forged(argv[1], "forge");
+    seeds_forged(argv[1], "info");
+    seeds_forged(argv[1], "pack");
     return 0;
 }

@@ -15,8 +15,11 @@
 enum {
     PROGRAMS = 1000,            /* of each kind                              */
     PROGRAMS_PLANTED = 150,
+    PLANTED_LEAST = 12,
     PROGRAMS_LEAST = 40,
-    PROGRAM_LONGEST = 400       /* bytes                                     */
+    PROGRAM_LONGEST = 400,      /* bytes                                     */
+    PLANT = 22,                 /* the place of `plant` in model_ops         */
+    PLANTS = 16                 /* above the bytes of any one instruction    */
 };
 
 /* Sanitizers make it several times slower. */
@@ -64,8 +67,9 @@ static void run_clean(size_t kind, const char *name)
     programs = programs < PROGRAMS_LEAST ? PROGRAMS_LEAST : programs;
     for (uint64_t i = 0; i < programs; i++) {
         size_t n = draw_program(program, stream_of(name) + i, kind);
-        /* saving flushes to the disk, and building plans anew: now and then */
-        unsigned flags = (i % 32 == 0 ? MODEL_FILES : 0)
+        /* files take calls to the system, and building plans anew: now and
+           then */
+        unsigned flags = (i % 8 == 0 ? MODEL_FILES : 0)
                        | (i % 8 == 1 ? MODEL_BUILD : 0);
         if (!model_run(program, n, flags, &report)) {
             n = shrink_program(program, n, flags, &report);
@@ -81,15 +85,25 @@ static void run_clean(size_t kind, const char *name)
     assert_true(enough(ran, programs, 3));
 }
 
+/* The same, and in the end `plant`, often enough that no instruction before it
+ * takes all of them for its operands. */
+static size_t draw_planted(uint8_t *program, uint64_t stream, size_t kind)
+{
+    size_t n = draw_program(program, stream, kind);
+    size_t plants = n - 8 < PLANTS ? n - 8 : PLANTS;
+    memset(program + n - plants, PLANT, plants);
+    return n;
+}
+
 static void run_planted(size_t kind, const char *name)
 {
     uint8_t program[PROGRAM_LONGEST];
     model_report report;
     uint64_t planted = 0;
-    uint64_t programs = test_work(PROGRAMS_PLANTED, PROGRAMS_PLANTED / 12,
-                                  PROGRAMS_LEAST);
+    uint64_t programs = test_work(PROGRAMS_PLANTED, PLANTED_LEAST,
+                                  PLANTED_LEAST);
     for (uint64_t i = 0; i < programs; i++) {
-        size_t n = draw_program(program, stream_of(name) - 1 - i, kind);
+        size_t n = draw_planted(program, stream_of(name) - 1 - i, kind);
         bool clean = model_run(program, n, MODEL_PLANT, &report);
         planted += report.planted;
         if (report.planted ? report.lost == 0 : !clean) {
@@ -147,7 +161,7 @@ static void test_failures_shrink(void **state)
     model_report report, other;
     uint64_t shrunk = 0, steps = 0, left = 0;
     for (uint64_t i = 0; i < PROGRAMS_LEAST; i++) {
-        size_t n = draw_program(program, stream_of("shrink") + i, 0);
+        size_t n = draw_planted(program, stream_of("shrink") + i, 0);
         if (model_run(program, n, MODEL_PLANT, &report))
             continue;
         steps += report.steps;

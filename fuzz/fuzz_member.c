@@ -1,0 +1,67 @@
+/* fuzz_member.c - any line, asked for any member (--json-field): what is a JSON
+ * object by the grammar (strict.h) is known for one, and the value found lies
+ * in the line or in the room. Without the module there is nothing to ask.
+ */
+#include "targets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "frame/frame.h"
+#include "strict.h"
+
+static bool member_ready(void)
+{
+    static enum { UNKNOWN, READY, MISSING } state;
+    if (state == UNKNOWN)
+        state = members_open() ? READY : MISSING;
+    return state == READY;
+}
+
+static bool member_within(const void *from, size_t n, const bly_key *key)
+{
+    uintptr_t begin = (uintptr_t)from, at = (uintptr_t)key->data;
+    return at >= begin && at - begin <= n && key->length <= n - (at - begin);
+}
+
+static bool member_object(const uint8_t *line, size_t n)
+{
+    size_t i = 0;
+    while (i < n && memchr(" \t\r\n", line[i], 4) != NULL)
+        i++;
+    return i < n && line[i] == '{' && strict_json(line, n);
+}
+
+static const char *member_find(const uint8_t *line, size_t n,
+                               const char *name, void *room)
+{
+    bly_key key = { NULL, 0 };
+    cli_member found = members_key(line, n, name, room, &key);
+    if (found == CLI_NO_OBJECT && member_object(line, n))
+        return "a JSON object is taken for none";
+    return found == CLI_MEMBER && !member_within(line, n, &key)
+           && !member_within(room, n, &key)
+         ? "a value lies elsewhere than in the line" : NULL;
+}
+
+const char *fuzz_member(const uint8_t *bytes, size_t n)
+{
+    target_input in = { bytes, bytes + n };
+    char name[33];
+    size_t length = (size_t)target_take(&in, 1) % sizeof name, i = 0;
+    for (; i < length; i++)
+        name[i] = (char)target_take(&in, 1);
+    name[i] = '\0';
+    if (members_wrong(name) != NULL || !member_ready())
+        return NULL;
+    n = target_left(&in);
+    uint8_t *line = calloc(1, n + CLI_MEMBER_PADDING), *room = malloc(n + 1);
+    const char *found = NULL;
+    if (line != NULL && room != NULL) {
+        memcpy(line, in.at, n);
+        found = member_find(line, n, name, room);
+    }
+    free(line);
+    free(room);
+    return found;
+}
