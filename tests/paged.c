@@ -168,9 +168,9 @@ static void paged_is_the_filter_in_memory(void **state)
     static const char *const kinds[] = { "buffered", "buffered:page=16384",
                                          "buffered:page=65536" };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        for (size_t memory = 4096; memory <= 4 << 20;
+        for (uint64_t memory = 4096; memory <= 4 << 20;
              memory *= test_work(32, 32, 1024))
-            paged_differential(kinds[i], memory);
+            paged_differential(kinds[i], (size_t)memory);
 }
 
 /* A filter that was saved is opened, gets more, and is mapped again. */
