@@ -130,7 +130,7 @@ bly_status image_check_header(const void *image, uint64_t bytes)
     if (status != BLY_OK)
         return status;
     uint64_t told = image_u64(image, IMAGE_BYTES);
-    if (told != bytes)
+    if (told != bytes || told > INT64_MAX)      /* no file has so many */
         return status_fail(BLY_ECORRUPT,
                            "%s: %llu bytes, the header says %llu: "
                            "copy or build it anew",
