@@ -18,6 +18,9 @@
 #   make soak     random tests in rounds, each with a fresh seed, for HOURS
 #                 (default 1, and 0.5 is half an hour), and the fuzz targets;
 #                 SEED=n repeats the round of that seed
+#   make cross    the same bytes and answers on a big-endian, a 32-bit and an
+#                 ARM processor, under qemu, and from other compilers
+#                 (a quarter of an hour; Debian only)
 #   make coverage which lines and branches the tests go through:
 #                 build/coverage/report.txt (half an hour)
 #   make docs     make the generated parts of the docs anew
@@ -42,7 +45,7 @@ unexport MAKEFLAGS
 export OPTIONS
 
 .PHONY: all build run check check-all proof bench bench-advise bench-peers lab fuzz soak \
-        coverage docs install uninstall clean
+        cross coverage docs install uninstall clean
 
 all: build
 
@@ -67,6 +70,7 @@ check:
 
 check-all:
 	@tools/setup check
+	@tools/setup cross
 	@BLY_BUILD=$(BUILD) tools/check-all
 
 proof: build
@@ -102,6 +106,12 @@ fuzz:
 soak:
 	@tools/setup check
 	@tools/soak $(BUILD) $(HOURS) $(SEED)
+
+cross:
+	@tools/setup cross
+	@for arch in native s390x i386 aarch64; do \
+	    tools/cross $$arch $(BUILD)/cross || exit 1; \
+	done
 
 coverage:
 	@tools/setup check

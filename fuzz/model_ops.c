@@ -29,7 +29,7 @@ bly_key model_draw_key(uint8_t text[MODEL_KEY], uint64_t i)
 {
     for (size_t j = 0; j < MODEL_KEY; j++)
         text[j] = (uint8_t)(model_mix(i) >> (j % 8 * 8)) ^ (uint8_t)j;
-    return (bly_key){ .data = text, .length = i % MODEL_KEY };
+    return (bly_key){ .data = text, .length = (size_t)(i % MODEL_KEY) };
 }
 
 void model_draw_keys(model *m, uint64_t from, size_t n)

@@ -16,6 +16,7 @@
 #include "folder.h"
 
 #include "image/image.h"
+#include "verbs/registry.h"
 
 static bly_filter *io_filter(uint64_t n)
 {
@@ -445,6 +446,38 @@ static void test_pipe_is_not_trusted(void **state)
     }
 }
 
+/* A file of 4 GiB and a little, of zeros but for its header: a size of 32 bits
+ * would hold the little. It is mapped, or refused in words, never cut. */
+static void test_more_than_an_address_can_say(void **state)
+{
+    (void)state;
+    const char *kind = "standard:m=34359740416,k=1";
+    uint8_t header[IMAGE_HEADER] = { 0 };
+    bly_plan_t plan;
+    assert_status(bly_plan(&plan, kind, NULL), BLY_OK);
+    assert_true(plan.bytes > UINT64_C(1) << 32);
+    image_format(header, &plan, bly_kind_standard.version, 0, "xxh3");
+    image_seal_by(header, 1);           /* which is looked at when verified  */
+    io_write("large.bly", header, sizeof header);
+    if (truncate("large.bly", (off_t)plan.bytes) != 0)
+        skip();                         /* a file system of smaller files    */
+    bool fits = plan.bytes <= PTRDIFF_MAX;
+    for (int map = fits; map < 2; map++) {
+        bly_filter *filter = NULL;
+        bly_status status = bly_open(&filter, "large.bly", map ? BLY_MAP : 0,
+                                     NULL);
+        assert_int_equal(status, fits ? BLY_OK : BLY_ETOOBIG);
+        size_t bytes = 0;
+        if (fits)
+            bly_image(filter, &bytes);
+        else
+            assert_non_null(strstr(bly_why(), "64-bit"));
+        assert_true(bytes == (fits ? plan.bytes : 0));
+        bly_free(filter);
+    }
+    assert_int_equal(unlink("large.bly"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -463,6 +496,7 @@ int main(void)
         cmocka_unit_test(test_pipe),
         cmocka_unit_test(test_short_pipe),
         cmocka_unit_test(test_pipe_is_not_trusted),
+        cmocka_unit_test(test_more_than_an_address_can_say),
     };
     return cmocka_run_group_tests_name("io", tests, folder_enter, folder_leave);
 }

@@ -64,6 +64,22 @@ tally_log() {
     fi
 }
 
+# tally_add NAME LOG: what another tool has counted, as the last line of its log
+# says.
+tally_add() {
+    tally_name=$1 tally_from=$2
+    # shellcheck disable=SC2046  # two numbers
+    set -- $(sed -n '$s/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$2")
+    if [ $# -ne 2 ]; then
+        tally_fail "$tally_name: it did not end"
+        return
+    fi
+    tally_passed=$((tally_passed + $1))
+    tally_failed=$((tally_failed + $2))
+    echo "       $tally_name: $1 passed, $2 failed ($(tally_seconds) s;" \
+        "details in $tally_from)"
+}
+
 # The five tests of a log that took longest.
 tally_slowest() {
     sed -n 's|^ *[0-9]*/[0-9]* Test *#[0-9]*: \([^ ]*\) .* \([0-9.]*\) sec.*|\2 \1|p' \

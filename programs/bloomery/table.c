@@ -236,7 +236,7 @@ static table_answer table_grow_bytes(dedup_table *t, size_t more)
     size_t capacity = t->capacity + t->capacity / 2 + more;
     unsigned char *grown;
 
-    if (t->used + more >= TABLE_PLACES)
+    if ((uint64_t)t->used + more >= TABLE_PLACES)
         return TABLE_FULL;
     grown = realloc(t->bytes, capacity);
     if (grown == NULL)

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/sizes.h"
 #include "base/threads.h"
 
 /* A mapping that begins on a huge page: the system aligns to small pages
@@ -145,20 +146,21 @@ bly_allocator memory_allocator(const bly_allocator *wanted, uint32_t threads)
     };
 }
 
-void *memory_raw(const bly_allocator *from, size_t bytes)
+void *memory_raw(const bly_allocator *from, uint64_t bytes)
 {
     assert(bytes > 0);
-    return from->allocate(from->context, MEMORY_LINE, bytes);
+    return sizes_fits(bytes)
+         ? from->allocate(from->context, MEMORY_LINE, (size_t)bytes) : NULL;
 }
 
-void *memory_zeroed(const bly_allocator *from, size_t bytes)
+void *memory_zeroed(const bly_allocator *from, uint64_t bytes)
 {
     void *memory = memory_raw(from, bytes);
     bool fresh = from->allocate == memory_sparse_allocate
               || (from->allocate == memory_default_allocate
                   && bytes >= MEMORY_HUGE);     /* the system's pages */
     if (memory != NULL && !fresh)
-        memset(memory, 0, bytes);
+        memset(memory, 0, (size_t)bytes);
     return memory;
 }
 

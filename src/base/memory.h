@@ -22,11 +22,12 @@ bly_allocator memory_allocator(const bly_allocator *wanted, uint32_t threads);
 /* Pages that are made when they are first written, for BLY_SPARSE. */
 extern const bly_allocator memory_sparse;
 
-/* `bytes` zero bytes at a multiple of MEMORY_LINE, or NULL. bytes > 0. */
-void *memory_zeroed(const bly_allocator *from, size_t bytes);
+/* `bytes` zero bytes at a multiple of MEMORY_LINE, or NULL: also where so many
+ * cannot be addressed. bytes > 0. */
+void *memory_zeroed(const bly_allocator *from, uint64_t bytes);
 
 /* The same without the zeros, for memory that is overwritten at once. */
-void *memory_raw(const bly_allocator *from, size_t bytes);
+void *memory_raw(const bly_allocator *from, uint64_t bytes);
 
 /* Give back what one of the two above gave; NULL is fine. */
 void memory_release(const bly_allocator *to, void *memory, size_t bytes);

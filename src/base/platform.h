@@ -10,6 +10,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Sizes and rates are computed in doubles, and shall come out the same on every
+ * processor; and a rate from a file may be no number at all. (The x87 keeps 64
+ * bits of a result or 53, as it happens.) */
+#if defined(__FLT_EVAL_METHOD__)                                               \
+    && (__FLT_EVAL_METHOD__ < 0 || __FLT_EVAL_METHOD__ == 2)
+#error "Bloomery needs doubles of 64 bits: compile with -msse2 -mfpmath=sse"
+#endif
+#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
+#error "Bloomery needs nan and infinity: compile without -ffast-math"
+#endif
+
 #if defined(__GNUC__)
 #define PLATFORM_INLINE     static inline __attribute__((always_inline))
 #define PLATFORM_APART      __attribute__((noinline))

@@ -25,7 +25,9 @@ static long threads_processors(void)
 
 unsigned threads_count(uint32_t most)
 {
-    long cores = most == 0 ? threads_processors() : (long)most;
+    if (most > 0)
+        return most < THREADS_MAX ? most : THREADS_MAX;
+    long cores = threads_processors();
     if (cores < 1)
         return 1;
     return cores > THREADS_MAX ? THREADS_MAX : (unsigned)cores;

@@ -152,7 +152,7 @@ PLATFORM_INLINE bool peel_count(const peel_table *t, uint32_t arity,
     const peel_shape shape = *t->shape;
     uint32_t *words = t->words;
     uint32_t over = 0;
-    memset(words, 0, peel_slots(&shape) * sizeof *words);
+    memset(words, 0, (size_t)peel_slots(&shape) * sizeof *words);
     for (size_t i = 0; i < t->n; i++) {
         uint64_t at[PEEL_ARITY_MAX];
         peel_places(&shape, arity, t->states[i], salt, at);

@@ -104,7 +104,7 @@ PLATFORM_INLINE void runs_set(const runs_view *v, uint64_t slot,
 {
     uint64_t bit = slot % RUNS_BLOCK * v->r;
     uint8_t *block = runs_block(v, slot / RUNS_BLOCK);
-    size_t at = RUNS_REMAINDERS + (bit >> 3);
+    uint64_t at = RUNS_REMAINDERS + (bit >> 3);
     uint64_t word = image_u64(block, at);
     word &= ~(runs_low(v) << (bit & 7));
     image_set_u64(block, at, word | remainder << (bit & 7));

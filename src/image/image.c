@@ -115,19 +115,29 @@ bly_status image_check_start(const void *image, uint64_t bytes)
     return BLY_OK;
 }
 
+bly_status image_check_size(uint64_t bytes)
+{
+    if (sizes_fits(bytes))
+        return BLY_OK;
+    return status_fail(BLY_ETOOBIG, "the filter takes %.4g MiB, more than can "
+                       "be addressed here: use a 64-bit system, or a filter of "
+                       "fewer keys", (double)bytes / (1 << 20));
+}
+
 bly_status image_check_header(const void *image, uint64_t bytes)
 {
     bly_status status = image_check_start(image, bytes);
     if (status != BLY_OK)
         return status;
     uint64_t told = image_u64(image, IMAGE_BYTES);
-    if (told != bytes || !sizes_fits(told))
+    if (told != bytes || told > INT64_MAX)      /* no file has so many */
         return status_fail(BLY_ECORRUPT,
                            "%s: %llu bytes, the header says %llu: "
                            "copy or build it anew",
                            bytes < told ? "cut short" : "too long",
                            (unsigned long long)bytes, (unsigned long long)told);
-    return image_check_fields(image);
+    status = image_check_size(told);
+    return status == BLY_OK ? image_check_fields(image) : status;
 }
 
 bly_status image_check_sealed(const void *image)

@@ -46,7 +46,7 @@ enum {
 
 /* Spelled out byte by byte: no unaligned access and no #ifdef; gcc 12 and
  * clang 14 make one load or store of it at -O2. */
-static inline uint64_t image_u64(const void *image, size_t at)
+static inline uint64_t image_u64(const void *image, uint64_t at)
 {
     const uint8_t *p = (const uint8_t *)image + at;
     PLATFORM_READS8(p);
@@ -56,7 +56,7 @@ static inline uint64_t image_u64(const void *image, size_t at)
          | (uint64_t)p[6] << 48 | (uint64_t)p[7] << 56;
 }
 
-static inline void image_set_u64(void *image, size_t at, uint64_t v)
+static inline void image_set_u64(void *image, uint64_t at, uint64_t v)
 {
     uint8_t *p = (uint8_t *)image + at;
     PLATFORM_WRITES8(p);
@@ -135,10 +135,14 @@ void image_unseal(void *image);
  * its fields say is not looked at. BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT. */
 bly_status image_check_start(const void *image, uint64_t bytes);
 
+/* Can an image of so many bytes be addressed here? BLY_ETOOBIG. */
+bly_status image_check_size(uint64_t bytes);
+
 /* Is this a header of `bytes` bytes of image that this library can read, with
  * every field in its range? Reads 128 bytes only, once it knows that they are
  * there. It does not look at the kind's name or geometry, nor for 0 in the
- * payload's checksum. BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EHASH. */
+ * payload's checksum. BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EHASH,
+ * BLY_ETOOBIG. */
 bly_status image_check_header(const void *image, uint64_t bytes);
 
 /* Was the image closed after writing? BLY_EUNSEALED. The header must have

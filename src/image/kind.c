@@ -64,9 +64,9 @@ bly_status kind_too_big(const kind_spec *spec, const char *limit)
 bly_status kind_plan_bytes(bly_plan_t *plan, uint64_t payload)
 {
     uint64_t bytes;
-    if (!sizes_add(&bytes, payload, IMAGE_HEADER) || !sizes_fits(bytes))
+    if (!sizes_add(&bytes, payload, IMAGE_HEADER) || bytes > INT64_MAX)
         return status_fail(BLY_ETOOBIG, "the filter would take %.3g bytes, "
-                           "more than can be addressed: ask for fewer keys or "
+                           "more than a file can have: ask for fewer keys or "
                            "a higher rate", (double)payload);
     plan->bytes = bytes;
     return BLY_OK;

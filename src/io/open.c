@@ -9,6 +9,7 @@
  */
 #include "io/open.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -19,6 +20,10 @@
 #include "base/sizes.h"
 #include "base/status.h"
 #include "io/paged/pages.h"
+
+static_assert(sizeof(off_t) == sizeof(uint64_t),
+              "compile with -D_FILE_OFFSET_BITS=64: a file may be larger than "
+              "what can be addressed");
 
 enum {
     OPEN_PIECE = 1 << 30,               /* bytes in one read call           */
@@ -278,8 +283,10 @@ static bly_status open_map(bly_filter **out, int file, const char *path,
     if (!S_ISREG(info->st_mode))
         return status_fail(BLY_EIO, "%s: cannot map what is not a regular "
                            "file: open it without mapping", path);
-    if (bytes == 0)                     /* which cannot be mapped */
+    if (info->st_size == 0)             /* which cannot be mapped */
         return status_named(image_check_header("", 0), path);
+    if (image_check_size((uint64_t)info->st_size) != BLY_OK)
+        return status_named(BLY_ETOOBIG, path);
 
     int protection = flags & BLY_WRITE ? PROT_READ | PROT_WRITE : PROT_READ;
     void *image = mmap(NULL, bytes, protection, MAP_SHARED, file, 0);

@@ -25,8 +25,7 @@ static bly_status add_grow(bly_filter *filter)
     bly_status status = kind->grow_plan(&bytes, filter->image);
     if (status != BLY_OK)
         return status;
-    uint8_t *image = bytes > SIZE_MAX ? NULL
-                   : memory_zeroed(&filter->allocator, (size_t)bytes);
+    uint8_t *image = memory_zeroed(&filter->allocator, bytes);
     if (image == NULL)
         return handle_no_memory(bytes);
     memcpy(image, filter->image, filter->bytes);

@@ -23,6 +23,9 @@ bly_status handle_unsupported(const bly_kind *kind, const char *verb,
 
 bly_status handle_no_memory(uint64_t bytes)
 {
+    bly_status status = image_check_size(bytes);
+    if (status != BLY_OK)
+        return status;
     return status_fail(BLY_ENOMEM, "out of memory: the filter takes %.4g MiB: "
                        "ask for fewer keys or a higher rate",
                        (double)bytes / (1 << 20));

@@ -87,7 +87,7 @@ extern const handle_source handle_owned;
 bly_status handle_unsupported(const bly_kind *kind, const char *verb,
                               uint64_t ability);
 
-/* BLY_ENOMEM, with how many bytes it was for. */
+/* BLY_ENOMEM, or BLY_ETOOBIG, with how many bytes it was for. */
 bly_status handle_no_memory(uint64_t bytes);
 
 /* The kind that a header names, once image_check_header() has said OK; nothing

@@ -48,7 +48,7 @@ static bly_status make_new(bly_filter **out, const order *o)
     void *image = order_image(o, &o->options.allocator);
     bly_status status = BLY_OK;
     if (image == NULL)
-        return handle_no_memory(bytes);
+        return handle_no_memory(o->plan.bytes);
     if (o->kind->format != NULL)
         status = o->kind->format(image, &o->asked);
     if (status == BLY_OK)
@@ -139,6 +139,8 @@ bly_status handle_head(uint8_t **head, const bly_kind **kind, const char *name,
     if (status == BLY_OK && (o.flags & BLY_SHARED) != 0)
         status = handle_unsupported(o.kind, "be shared among threads",
                                     BLY_CAN_SHARE);
+    if (status == BLY_OK)
+        status = image_check_size(o.plan.bytes);
     if (status != BLY_OK)
         return status;
     uint8_t *image = memory_zeroed(allocator, KIND_PAGE_MOST);
@@ -231,9 +233,9 @@ static bly_status make_build_image(void *image, const order *o,
     kind_bench bench = { .bytes = (size_t)o->plan.scratch,
                          .threads = threads_count(o->options.threads) };
     bly_status status = BLY_OK;
-    if (bench.bytes > 0)
-        bench.scratch = memory_raw(allocator, bench.bytes);
-    if (bench.bytes > 0 && bench.scratch == NULL)
+    if (o->plan.scratch > 0)
+        bench.scratch = memory_raw(allocator, o->plan.scratch);
+    if (o->plan.scratch > 0 && bench.scratch == NULL)
         return handle_no_memory(o->plan.bytes + o->plan.scratch);
     if (o->kind->format != NULL)
         status = o->kind->format(image, &o->asked);
@@ -265,7 +267,7 @@ static bly_status make_build(bly_filter **out, const order *o,
     size_t bytes = (size_t)o->plan.bytes;
     void *image = order_image(o, allocator);
     if (image == NULL)
-        return handle_no_memory(bytes);
+        return handle_no_memory(o->plan.bytes);
     bly_status status = make_build_image(image, o, keys);
     if (status == BLY_OK)
         image = make_trim(image, &bytes, allocator);
@@ -378,7 +380,7 @@ static bly_status make_from_hashed(bly_filter **out, const order *o,
                                    const uint64_t *labels)
 {
     const bly_allocator *allocator = &o->options.allocator;
-    size_t bytes = (keys->n + 1) * sizeof(uint64_t);
+    uint64_t bytes = ((uint64_t)keys->n + 1) * sizeof(uint64_t);
     uint64_t *hashes = memory_raw(allocator, bytes);
     if (hashes == NULL)
         return status_fail(BLY_ENOMEM, "out of memory: the hashes of the keys "
@@ -386,7 +388,7 @@ static bly_status make_from_hashed(bly_filter **out, const order *o,
     keys_hash_all(&o->hasher, hashes, keys);
     kind_keys hashed = { .hashes = hashes, .labels = labels, .n = keys->n };
     bly_status status = make_from(out, o, &hashed);
-    memory_release(allocator, hashes, bytes);
+    memory_release(allocator, hashes, (size_t)bytes);
     return status;
 }
 

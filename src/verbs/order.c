@@ -181,7 +181,7 @@ void order_end(order *o)
 
 void *order_image(const order *o, const bly_allocator *allocator)
 {
-    void *image = memory_zeroed(allocator, (size_t)o->plan.bytes);
+    void *image = memory_zeroed(allocator, o->plan.bytes);
     if (image != NULL)
         image_format(image, &o->plan, o->kind->version, o->seed,
                      o->hash->name);

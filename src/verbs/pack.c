@@ -58,7 +58,7 @@ static void *pack_image(const bly_kind *kind, const void *image,
             memcpy(copy, image, bytes);
         return copy;
     }
-    void *unpacked = memory_zeroed(allocator, (size_t)plain);
+    void *unpacked = memory_zeroed(allocator, plain);
     if (unpacked != NULL) {
         kind->unpack(unpacked, image);
         image_seal(unpacked);

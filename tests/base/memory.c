@@ -112,9 +112,12 @@ static void test_what_cannot_be_had_is_null(void **state)
 {
     (void)state;
     bly_allocator from = memory_allocator(NULL, 0);
-    const size_t impossible[] = {
+    const uint64_t impossible[] = {
+        UINT64_MAX, UINT64_C(1) << 63,
+        sizeof(size_t) > 4 ? UINT64_MAX : (UINT64_C(1) << 32) + 64,
         SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 4095, SIZE_MAX - 4096,
-        SIZE_MAX - MEMORY_HUGE, SIZE_MAX - MEMORY_HUGE - 4096, SIZE_MAX / 2,
+        SIZE_MAX - MEMORY_HUGE, SIZE_MAX - MEMORY_HUGE - 4096,
+        SIZE_MAX / 2 + 1,
     };
     for (size_t i = 0; i < sizeof impossible / sizeof impossible[0]; i++) {
         assert_null(memory_raw(&from, impossible[i]));

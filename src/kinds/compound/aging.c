@@ -202,7 +202,8 @@ static void aging_rotate(aging_view *v)
 {
     v->active = v->active + 1 < v->generations ? v->active + 1 : 0;
     v->keys = 0;
-    memset(image_payload_mut(aging_at(v, 0)), 0, v->stride - IMAGE_HEADER);
+    memset(image_payload_mut(aging_at(v, 0)), 0,
+           (size_t)v->stride - IMAGE_HEADER);
 }
 
 /* Write a key that the active one does not have. True: after a rotation. */

@@ -520,7 +520,7 @@ static void cascade_begin(cascade_work *w, const kind_bench *bench,
     size_t include = (size_t)image_u64(first, IMAGE_CAPACITY);
     uint64_t others = image_geometry(w->image, w->inverted ? CASCADE_MEMBERS
                                                            : CASCADE_OTHERS);
-    memset(payload, 0, w->bytes);
+    memset(payload, 0, (size_t)w->bytes);
     memcpy(payload, first, IMAGE_HEADER);
     w->used = w->images = w->rows = 0;
     w->passing = (size_t)cascade_passing(image_f64(first, IMAGE_RATE), others);
@@ -707,7 +707,7 @@ static void cascade_finish(const cascade_work *w)
                   | w->rows << CASCADE_ROWS_AT);
     image_set_u64(w->image, IMAGE_BYTES, IMAGE_HEADER + w->used);
     if (w->images == 0)                 /* what `format` wrote              */
-        memset(image_payload_mut(w->image), 0, w->bytes);
+        memset(image_payload_mut(w->image), 0, (size_t)w->bytes);
 }
 
 static bly_status cascade_build(void *image, const kind_keys *keys,
@@ -863,7 +863,7 @@ static double cascade_level_rate(const cascade_level *level)
         level->kind->stat(&stat, level->at);
         return stat.rate;
     }
-    uint64_t bytes = cascade_row_bytes(level);
+    size_t bytes = (size_t)cascade_row_bytes(level);
     return (double)bits_count(cascade_row_bits(level), bytes)
          / (8 * (double)bytes);
 }

@@ -33,12 +33,12 @@ static void gcs_deal(uint64_t *keys, uint64_t base, unsigned shift,
     for (size_t b = 0; b <= mask; b++)
         while (next[b] < end[b]) {
             uint64_t key = keys[next[b]];
-            size_t digit = (key - base) >> shift & mask;
+            size_t digit = (size_t)((key - base) >> shift) & mask;
             while (digit != b) {
                 uint64_t other = keys[next[digit]];
                 keys[next[digit]++] = key;
                 key = other;
-                digit = (key - base) >> shift & mask;
+                digit = (size_t)((key - base) >> shift) & mask;
             }
             keys[next[b]++] = key;
         }
@@ -130,7 +130,7 @@ static void gcs_count_part(void *context, unsigned part, unsigned parts)
     gcs_work *w = context;
     uint64_t *counts = w->counts + part * w->shards;
     uint64_t to = gcs_slice(w->keys->n, part + 1, parts);
-    memset(counts, 0, w->shards * sizeof *counts);
+    memset(counts, 0, (size_t)w->shards * sizeof *counts);
     for (uint64_t i = gcs_slice(w->keys->n, part, parts); i < to; i++)
         counts[gcs_shard_of(w, gcs_mix(&w->view, w->keys->hashes[i]))]++;
 }
@@ -172,7 +172,7 @@ static void gcs_sort_shard(gcs_work *w, gcs_shard *shard)
     }
     while (top < 64 && high > low && (high - low) >> top != 0)
         top++;
-    gcs_sort(keys, shard->count, low, top, GCS_LEVELS);
+    gcs_sort(keys, (size_t)shard->count, low, top, GCS_LEVELS);
 }
 
 /* Bits of code of the keys from i on that are in this block. Those with a
@@ -290,7 +290,7 @@ static void gcs_write_shard(gcs_work *w, uint64_t s)
     uint64_t at = shard->at, i = 0, end = gcs_first_block(w, s + 1);
     for (uint64_t block = gcs_first_block(w, s); block < end; block++) {
         uint8_t *record = w->records + block / GCS_RECORD_BLOCKS * GCS_RECORD;
-        size_t slot = block % GCS_RECORD_BLOCKS;
+        uint64_t slot = block % GCS_RECORD_BLOCKS;
         if (slot == 0)
             image_set_u64(record, 0, at);
         gcs_span span = { at, (record[8 + slot] + v->least) * v->grain };

@@ -23,7 +23,7 @@ static const uint8_t gcs_keep[2 * GCS_RECORD_BLOCKS] = {
 
 /* The sum of the first `count` of 56 bytes: two by two in lanes of 16 bits,
  * whose sum comes together in the highest. */
-PLATFORM_INLINE uint64_t gcs_sum(const uint8_t *bytes, size_t count)
+PLATFORM_INLINE uint64_t gcs_sum(const uint8_t *bytes, uint64_t count)
 {
     const uint64_t even = UINT64_C(0x00FF00FF00FF00FF);
     const uint8_t *keep = gcs_keep + GCS_RECORD_BLOCKS - count;
@@ -47,7 +47,7 @@ PLATFORM_INLINE gcs_span gcs_span_at(const gcs_view *v, uint64_t block,
                                      uint64_t sum)
 {
     const uint8_t *record = gcs_record(v, block);
-    size_t slot = block % GCS_RECORD_BLOCKS;
+    uint64_t slot = block % GCS_RECORD_BLOCKS;
     gcs_span span = {
         .start = image_u64(record, 0) + (sum + slot * v->least) * v->grain,
         .length = (record[8 + slot] + v->least) * v->grain,
@@ -385,7 +385,7 @@ CPU_TARGET_AVX512 static void gcs_settle_all(const gcs_view *v, gcs_queue *q,
 CPU_TARGET_AVX512 static inline gcs_span
 gcs_locate_avx512(const gcs_view *v, uint64_t block)
 {
-    size_t slot = block % GCS_RECORD_BLOCKS;
+    uint64_t slot = block % GCS_RECORD_BLOCKS;
     __m512i lengths = _mm512_maskz_loadu_epi8((UINT64_C(1) << slot) - 1,
                                               gcs_record(v, block) + 8);
     __m512i sums = _mm512_sad_epu8(lengths, _mm512_setzero_si512());

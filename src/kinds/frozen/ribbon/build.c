@@ -520,8 +520,9 @@ static size_t ribbon_layer_build(ribbon_work *w, uint64_t *left,
     threads_run(ribbon_scatter, w, parts);
     threads_run(ribbon_place, w, parts);
     for (size_t s = 0; s < shards; s++) {
-        memmove(left + n, w->out + w->first[s], w->bumped[s] * sizeof *left);
-        n += w->bumped[s];
+        size_t some = (size_t)w->bumped[s];
+        memmove(left + n, w->out + w->first[s], some * sizeof *left);
+        n += some;
     }
     return n;
 }
