@@ -1,8 +1,8 @@
 /* ends.c - every kind at the ends of what may be asked of it and of what may
  * stand in its bytes: each option at its least and its most, alone and two by
  * two, with capacities from none to 2^64 - 1; and images with a bit wrong in
- * their geometry, or in what their payload begins and ends with, under
- * checksums that are right.
+ * their geometry or in what their payload begins and ends with, or a part of
+ * the geometry all zeros or all ones, under checksums that are right.
  */
 #include "test.h"
 
@@ -172,6 +172,22 @@ static void ends_forged(const char *kind, const void *image, size_t bytes)
     bly_free(forged);
 }
 
+/* Each part of the geometry that may be a number, all zeros and all ones. */
+static void ends_extremes(const char *kind, const uint8_t *image, size_t bytes)
+{
+    uint8_t *copy = malloc(bytes);
+    assert_non_null(copy);
+    for (size_t width = 1; width <= 8; width *= 2)
+        for (size_t at = 0; at < 8 * IMAGE_GEOMETRY_FIELDS; at += width)
+            for (int ones = 0; ones < 2; ones++) {
+                memcpy(copy, image, bytes);
+                memset(copy + IMAGE_GEOMETRY + at, ones ? 0xFF : 0, width);
+                image_seal(copy);
+                ends_forged(kind, copy, bytes);
+            }
+    free(copy);
+}
+
 /* One bit at a time, from one byte to another, by steps. */
 static void ends_flip(const char *kind, uint8_t *image, size_t bytes,
                       size_t from, size_t to, size_t step)
@@ -200,6 +216,7 @@ static void ends_visit(const char *kind, const bly_kind_info *info)
     assert_non_null(image);
     memcpy(image, good, bytes);
     bly_free(filter);
+    ends_extremes(kind, image, bytes);
     ends_flip(kind, image, bytes, IMAGE_GEOMETRY, GEOMETRY_END, 1);
     ends_flip(kind, image, bytes, IMAGE_HEADER, IMAGE_HEADER + 192, step);
     if (bytes > IMAGE_HEADER + 192 + 64)
