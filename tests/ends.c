@@ -2,10 +2,12 @@
  * stand in its bytes: each option at its least and its most, alone and two by
  * two, with capacities from none to 2^64 - 1; and images with a bit wrong in
  * their geometry or in what their payload begins and ends with, or a part of
- * the geometry all zeros or all ones, under checksums that are right.
+ * the geometry all zeros or all ones, under checksums that are right; and
+ * batches of every choice.
  */
 #include "test.h"
 
+#include "base/cpu.h"
 #include "image/image.h"
 #include "verbs/each.h"
 #include "verbs/registry.h"
@@ -230,11 +232,56 @@ static void test_one_wrong_bit(void **state)
     each_choice(ends_visit);
 }
 
+/* ---- Batches ------------------------------------------------------------ */
+
+/* A batch of members and strangers is answered as they are one by one, whatever
+ * vector instructions there are. */
+static void ends_batch(const char *kind, const bly_filter *filter)
+{
+    enum { ASKED = 1500 };
+    static uint64_t hashes[ASKED];
+    static bool present[ASKED];
+    for (uint64_t i = 0; i < ASKED; i++)
+        hashes[i] = test_random(2 + i % 2, i);
+    for (cpu_level level = CPU_PORTABLE; level < CPU_LEVELS; level++) {
+        if (cpu_limit(level) != level)
+            continue;
+        bly_contains_many(filter, hashes, ASKED, present);
+        for (size_t i = 0; i < ASKED; i++)
+            each_true(kind, present[i] == bly_contains_hash(filter, hashes[i]));
+    }
+}
+
+/* With no key, one, few and many, in short fingerprints and in long ones. */
+static void ends_visit_batches(const char *kind, const bly_kind_info *info)
+{
+    static const uint64_t numbers[] = { 0, 1, 40, 2500 };
+    static const double rates[] = { 0.3, 1e-4 };
+    if ((info->can & BLY_CAN_CONTAINS) == 0)
+        return;
+    for (size_t n = 0; n < 4; n++)
+        for (size_t r = 0; r < 2; r++) {
+            uint64_t keys = each_room(kind, numbers[n]);
+            bly_spec spec = { .capacity = keys > 0 ? keys : 1,
+                              .rate = rates[r] };
+            bly_filter *filter = each_built(kind, &spec, 2, keys);
+            ends_batch(kind, filter);
+            bly_free(filter);
+        }
+}
+
+static void test_batches_of_each_choice(void **state)
+{
+    (void)state;
+    each_choice(ends_visit_batches);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_options_at_their_ends),
         cmocka_unit_test(test_one_wrong_bit),
+        cmocka_unit_test(test_batches_of_each_choice),
     };
     return cmocka_run_group_tests_name("ends", tests, NULL, NULL);
 }
