@@ -154,6 +154,7 @@ static void ends_forged(const char *kind, const void *image, size_t bytes)
     uint64_t hashes[KEYS];
     bool present[KEYS];
     bly_stat_t stat;
+    bly_overlap_t overlap;
     bly_status status = bly_wrap(&forged, image, bytes, NULL);
     each_true(kind, status == BLY_OK || status == BLY_ECORRUPT
                     || status == BLY_EUNSUPPORTED);
@@ -168,7 +169,12 @@ static void ends_forged(const char *kind, const void *image, size_t bytes)
     for (size_t i = 0; i < KEYS; i++)
         each_true(kind, bly_contains_hash(forged, hashes[i]) == present[i]);
     bly_add_many(copy, hashes, KEYS, NULL, NULL);
+    bly_add_hash(copy, hashes[0]);
     bly_remove_hash(copy, hashes[0]);
+    bly_count_hash(copy, hashes[1]);
+    bly_unite(copy, forged);
+    bly_overlap(&overlap, copy, forged);
+    bly_intersect(copy, forged);
     bly_stat(&stat, copy);
     bly_free(copy);
     bly_free(forged);
@@ -207,7 +213,8 @@ static void ends_flip(const char *kind, uint8_t *image, size_t bytes,
 
 static void ends_visit(const char *kind, const bly_kind_info *info)
 {
-    enum { GEOMETRY_END = IMAGE_GEOMETRY + 8 * IMAGE_GEOMETRY_FIELDS };
+    enum { GEOMETRY_END = IMAGE_GEOMETRY + 8 * IMAGE_GEOMETRY_FIELDS,
+           PAGE = 4096 };
     uint64_t n = each_room(kind, 60);
     bly_spec spec = { .capacity = n };
     size_t bytes, step = test_work(1, 3, 5);
@@ -221,6 +228,8 @@ static void ends_visit(const char *kind, const bly_kind_info *info)
     ends_extremes(kind, image, bytes);
     ends_flip(kind, image, bytes, IMAGE_GEOMETRY, GEOMETRY_END, 1);
     ends_flip(kind, image, bytes, IMAGE_HEADER, IMAGE_HEADER + 192, step);
+    if (bytes > PAGE + 64)              /* what has pages */
+        ends_flip(kind, image, bytes, PAGE, PAGE + 64, step);
     if (bytes > IMAGE_HEADER + 192 + 64)
         ends_flip(kind, image, bytes, bytes - 64, bytes, step);
     free(image);
