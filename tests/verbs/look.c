@@ -680,6 +680,10 @@ static void test_reserved_of_plans_and_needs(void **state)
         need.reserved[i] = 1;
         assert_status(bly_advise(&ranking, &need), BLY_EPARAM);
     }
+    bly_costs costs = { .lines = 2, .reserved = { 1 } };
+    need = (bly_need){ .capacity = 1000, .costs = &costs };
+    assert_status(bly_advise(&ranking, &need), BLY_EPARAM);
+    assert_non_null(strstr(bly_why(), "reserved"));
     assert_null(ranking);
 }
 
