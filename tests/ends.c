@@ -121,13 +121,13 @@ static void ends_pairs(const kind_option *option)
         char one[EACH_NAME], two[EACH_NAME];
         snprintf(one, sizeof one, "%s", ends_kind->name);
         ends_write(one, option, v);
-        ends_grid(one, test_work(1, 5, 5));
+        ends_grid(one, test_work(1, 5, 9));
         for (const kind_option *other = option + 1; other->name != NULL;
              other++)
             for (size_t w = 0; w < ends_values(other); w++) {
                 memcpy(two, one, sizeof two);
                 ends_write(two, other, w);
-                ends_grid(two, test_work(5, 37, 37));
+                ends_grid(two, test_work(5, 37, 97));
             }
     }
 }
@@ -217,7 +217,7 @@ static void ends_visit(const char *kind, const bly_kind_info *info)
            PAGE = 4096 };
     uint64_t n = each_room(kind, 60);
     bly_spec spec = { .capacity = n };
-    size_t bytes, step = test_work(1, 3, 5);
+    size_t bytes, step = test_work(1, 3, 9);
     (void)info;
     bly_filter *filter = each_built(kind, &spec, 1, n);
     const void *good = bly_image(filter, &bytes);
