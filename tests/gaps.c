@@ -102,6 +102,14 @@ static void test_bytes(void **state)
     assert_true(bly_gaps_divisor(0, 100) == 1);
     assert_true(bly_gaps_divisor(90, 100) == 1);
     assert_true(bly_gaps_room(UINT64_MAX, UINT64_MAX, 1) == SIZE_MAX);
+    /* this one never ended: no list of such a range is packed */
+    assert_true(bly_gaps_room(1, UINT64_MAX, 0) == SIZE_MAX);
+    assert_true(bly_gaps_room(1, 10, UINT64_MAX) == SIZE_MAX);
+    /* 2^60 times 64 bits */
+    assert_true(bly_gaps_room(UINT64_C(1) << 60, UINT64_C(1) << 63,
+                              UINT64_C(1) << 63) == SIZE_MAX);
+    assert_true(bly_gaps_divisor(1, UINT64_C(1) << 63) > UINT64_C(1) << 62);
+    assert_true(bly_gaps_divisor(1, 2) == 1);
 }
 
 static double gaps_bits(const uint64_t *numbers, size_t n, uint64_t range,

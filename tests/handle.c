@@ -279,6 +279,26 @@ static void *handle_fail_elsewhere(void *unused)
     return unused;
 }
 
+/* The same bytes in size, other probes. */
+static void test_unite_of_one_size(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = { "standard:m=1000,k=5",
+                                         "standard:m=1000,k=6" };
+    bly_spec spec = { .capacity = 100 };
+    bly_filter *filters[2];
+    bly_overlap_t overlap;
+    for (size_t i = 0; i < 2; i++)
+        assert_status(bly_new(&filters[i], kinds[i], &spec), BLY_OK);
+    assert_status(bly_unite(filters[0], filters[1]), BLY_EMISMATCH);
+    assert_non_null(strstr(bly_why(), "plans"));
+    assert_status(bly_intersect(filters[0], filters[1]), BLY_EMISMATCH);
+    assert_status(bly_overlap(&overlap, filters[0], filters[1]),
+                  BLY_EMISMATCH);
+    bly_free(filters[0]);
+    bly_free(filters[1]);
+}
+
 /* The line of the last failure is each thread's own. */
 static void test_why_is_per_thread(void **state)
 {
@@ -390,6 +410,7 @@ int main(void)
         cmocka_unit_test(test_shared_items),
         cmocka_unit_test(test_items_do_not_wrap),
         cmocka_unit_test(test_unite_counts),
+        cmocka_unit_test(test_unite_of_one_size),
         cmocka_unit_test(test_why_is_per_thread),
         cmocka_unit_test(test_planned),
         cmocka_unit_test(test_planned_refused),

@@ -526,8 +526,9 @@ static void inject_all(const inject_job *job, const char *kind)
     }
     assert_status(whole, BLY_OK);
     inject_points += calls;
+    static uint64_t turn;       /* others of the calls each time */
     for (int way = INJECT_ONCE; way < INJECT_WAYS; way++)
-        for (uint64_t at = 0; at < calls; at += step) {
+        for (uint64_t at = turn++ % step; at < calls; at += step) {
             inject_one(job, kind, &old, (inject_way)way, at);
             inject_restore(&old);
         }

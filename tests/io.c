@@ -137,6 +137,7 @@ static void test_save_refuses(void **state)
     assert_status(bly_save(filter, ""), BLY_EIO);
     if (access("/dev/full", W_OK) == 0)
         assert_status(bly_save(filter, "/dev/full"), BLY_EIO);
+    assert_status(bly_save(filter, "/dev/null"), BLY_OK);
     char *name = malloc(9000);
     assert_non_null(name);
     memset(name, 'x', 8999);
@@ -163,6 +164,9 @@ static void test_open_refuses(void **state)
         assert_non_null(strstr(bly_why(), "text: not a Bloomery filter"));
         assert_status(bly_open(&none, "magic", modes[i], NULL), BLY_ECORRUPT);
     }
+    assert_status(bly_open(&none, "/dev/null", BLY_MAP, NULL), BLY_EIO);
+    assert_non_null(strstr(bly_why(), "not a regular file"));
+    assert_status(bly_open(&none, "/dev/null", 0, NULL), BLY_EFORMAT);
     assert_status(bly_open(&none, "text", 64, NULL), BLY_EPARAM);
     assert_status(bly_open(&none, "text", BLY_WRITE, NULL), BLY_EPARAM);
     assert_null(none);

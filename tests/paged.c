@@ -616,6 +616,8 @@ static void paged_refusals(void **state)
                   BLY_EUNSUPPORTED);
     assert_status(bly_create(&none, paged_path, "nonsense", &paged_spec),
                   BLY_EKIND);
+    assert_status(bly_create(&none, paged_path, "buffered", NULL),
+                  BLY_EPARAM);          /* no capacity */
     assert_status(bly_create(&none, "no/such/folder", "buffered", &paged_spec),
                   BLY_EIO);
     assert_int_equal(access(paged_path, F_OK), -1);

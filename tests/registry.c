@@ -58,6 +58,7 @@ static void test_parse_refuses(void **state)
         "standard:", "standard:k", "standard:k=", "standard:k=0",
         "standard:k=65", "standard:k=-1", "standard:k=+1", "standard:k= 1",
         "standard:k=1e2", "standard:k=5x", "standard:k=18446744073709551621",
+        "standard:m=18446744073709551616",
         "standard:kk=5", "standard:=5", "standard:k=5,", "standard:,k=5",
         "standard:index=", "standard:index=Double", "standard:index=0",
         "standard:k=5;index=double", "blocked:index=double", "split:k=8",

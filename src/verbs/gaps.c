@@ -122,7 +122,8 @@ size_t bly_gaps_room(uint64_t n, uint64_t range, uint64_t divisor)
     uint64_t bits;
     if (divisor == 0)
         divisor = bly_gaps_divisor(n, range);
-    if (!sizes_mul(&bits, n, gaps_width(divisor) + 1)
+    if (divisor > GAPS_RANGE_MAX              /* of which no list is packed */
+        || !sizes_mul(&bits, n, gaps_width(divisor) + 1)
         || !sizes_add(&bits, bits, n > 0 ? range / divisor : 0))
         return SIZE_MAX;
     return gaps_bytes(n, divisor, bits);

@@ -4,6 +4,7 @@
  */
 #include "verbs/order.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -108,6 +109,10 @@ void order_finish(order *o)
     strcpy(plan->kind, o->kind->name);
     plan->bits_per_key = 8 * (double)plan->bytes / (double)plan->capacity;
     plan->rate += (1 - plan->rate) * same;
+    /* of few keys the formulas may say more than what is 0 .. 1 can have */
+    double most = sqrt(plan->rate * (1 - plan->rate));
+    if (plan->rate_sd > most)
+        plan->rate_sd = most;
 }
 
 /* Which keys it is for may change what is asked. */

@@ -386,6 +386,37 @@ static void test_unite(void **state)
     }
 }
 
+/* Counts end at 2^64 - 1: beyond, nothing is changed; and no items are told
+ * that would be more. */
+static void test_counts_end(void **state)
+{
+    (void)state;
+    bly_spec spec = { .capacity = 1000 };
+    bly_filter *one = NULL, *other = NULL, *before = NULL;
+    bly_stat_t stat;
+    assert_status(bly_new(&one, "quotient", &spec), BLY_OK);
+    assert_status(bly_new(&other, "quotient", &spec), BLY_OK);
+    bly_add_hash(one, test_random(1, 1));
+    bly_add_hash(other, test_random(1, 2));
+    for (int i = 0; i < 63; i++) {
+        assert_status(bly_unite(one, one), BLY_OK);
+        assert_status(bly_unite(other, other), BLY_OK);
+    }
+    assert_true(bly_count_hash(one, test_random(1, 1)) == UINT64_C(1) << 63);
+    assert_status(bly_copy(&before, one, NULL), BLY_OK);
+    assert_status(bly_unite(one, one), BLY_EFULL);
+    size_t bytes;
+    const void *image = bly_image(one, &bytes);
+    assert_memory_equal(image, bly_image(before, NULL), bytes);
+    assert_status(bly_unite(one, other), BLY_OK);
+    assert_true(bly_count_hash(one, test_random(1, 2)) == UINT64_C(1) << 63);
+    assert_status(bly_stat(&stat, one), BLY_OK);
+    assert_false(stat.items_exact);
+    bly_free(one);
+    bly_free(other);
+    bly_free(before);
+}
+
 /* Larger and back again is the same filter; what it holds stays the same. */
 static void test_resize(void **state)
 {
@@ -633,6 +664,7 @@ int main(void)
         cmocka_unit_test(test_long_runs),
         cmocka_unit_test(test_a_million_times),
         cmocka_unit_test(test_unite),
+        cmocka_unit_test(test_counts_end),
         cmocka_unit_test(test_resize),
         cmocka_unit_test(test_resize_when_full),
         cmocka_unit_test(test_each),

@@ -470,6 +470,13 @@ static void test_bad_options(void **state)
     assert_status(bly_plan(&plan, "stable:lost=0", &spec), BLY_EOPTION);
     assert_status(bly_plan(&plan, "stable:p=500", &spec), BLY_OK);
     assert_true(plan.geometry[3] == 500 && plan.rate <= 0.01);
+    assert_status(bly_plan(&plan, "stable:m=5000,k=4,max=3,p=10", &spec),
+                  BLY_OK);
+    assert_true(plan.geometry[0] == 5000 && plan.geometry[1] == 4
+                && plan.geometry[2] == 3 && plan.geometry[3] == 10);
+    assert_status(bly_plan(&plan, "stable:m=72057594037927936,max=255",
+                           &spec), BLY_OK);
+    assert_int_equal(plan.geometry[2], 255);
     spec.capacity = 0;
     assert_status(bly_plan(&plan, "stable", &spec), BLY_EPARAM);
 }

@@ -660,7 +660,7 @@ static void test_remove_names_its_key(void **state)
 
 /* ---- What is no form ---------------------------------------------------- */
 
-enum { WRONG = 12, FEW = 3 };
+enum { WRONG = 14, FEW = 3 };
 
 static size_t keys_wrong(bly_keys wrong[WRONG])
 {
@@ -669,6 +669,7 @@ static size_t keys_wrong(bly_keys wrong[WRONG])
     static const uint64_t falls64[FEW + 1] = { 0, 1, 3, 2 };
     static const uint32_t rises32[FEW + 1] = { 0, 1, 2, 3 };
     static const uint64_t rises64[FEW + 1] = { 0, 1, 2, 3 };
+    static const uint64_t huge64[FEW + 1] = { 0, 1, 2, UINT64_MAX };
     const bly_keys all[] = {
         { .n = FEW },
         { .n = FEW, .data = "abc" },
@@ -679,7 +680,9 @@ static size_t keys_wrong(bly_keys wrong[WRONG])
         { .n = FEW, .keys = each, .width = 1 },
         { .n = FEW, .data = "abc", .offsets32 = falls32 },
         { .n = FEW, .data = "abc", .offsets64 = falls64 },
+        { .n = FEW, .data = "abc", .offsets64 = huge64 },
         { .n = FEW, .data = "abc", .width = SIZE_MAX / 2 },
+        { .n = FEW, .data = "abc", .width = SIZE_MAX / FEW },
         { .n = FEW, .offsets32 = rises32 },
         { .n = FEW, .offsets64 = rises64 },
         { .n = FEW, .width = 1 },

@@ -225,6 +225,23 @@ static void test_replaced(void **state)
     }
 }
 
+/* The same second, file and size: only its nanoseconds are others. */
+static void test_written_within_a_second(void **state)
+{
+    (void)state;
+    bly_filter *filter = look_saved(0), *same = NULL;
+    look_touch(1000000000);
+    assert_status(bly_open(&same, look_path, 0, NULL), BLY_OK);
+    struct timespec times[2] = { { .tv_sec = 1000000000, .tv_nsec = 1000000 },
+                                 { .tv_sec = 1000000000, .tv_nsec = 1000000 } };
+    assert_false(look_replaced(same));
+    assert_int_equal(utimensat(AT_FDCWD, look_path, times, 0), 0);
+    assert_true(look_replaced(same));
+    bly_free(filter);
+    bly_free(same);
+    unlink(look_path);
+}
+
 static void test_written_in_place(void **state)
 {
     (void)state;
@@ -663,6 +680,10 @@ static void test_reserved_of_plans_and_needs(void **state)
         need.reserved[i] = 1;
         assert_status(bly_advise(&ranking, &need), BLY_EPARAM);
     }
+    bly_costs costs = { .lines = 2, .reserved = { 1 } };
+    need = (bly_need){ .capacity = 1000, .costs = &costs };
+    assert_status(bly_advise(&ranking, &need), BLY_EPARAM);
+    assert_non_null(strstr(bly_why(), "reserved"));
     assert_null(ranking);
 }
 
@@ -698,6 +719,7 @@ int main(void)
         cmocka_unit_test(test_unknown_kind_is_no_error),
         cmocka_unit_test(test_no_such_file),
         cmocka_unit_test(test_replaced),
+        cmocka_unit_test(test_written_within_a_second),
         cmocka_unit_test(test_written_in_place),
         cmocka_unit_test(test_written_by_us),
         cmocka_unit_test(test_of_no_file),

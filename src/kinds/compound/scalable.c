@@ -132,6 +132,8 @@ static const char *const scalable_names[] = { SCALABLE_PARTS(PARTS_NAME) NULL };
 static const bly_kind *const scalable_kinds[] = { SCALABLE_PARTS(PARTS_KIND) };
 enum { SCALABLE_KINDS = sizeof scalable_kinds / sizeof *scalable_kinds };
 
+static const double SCALABLE_RATE_LEAST = 0x1p-64;
+
 enum { SCALABLE_OPTION_OF, SCALABLE_OPTION_GROWTH, SCALABLE_OPTION_TIGHTENING };
 
 static const kind_option scalable_options[] = {
@@ -256,6 +258,10 @@ static bly_status scalable_plan(bly_plan_t *plan, const kind_spec *spec)
     uint64_t bytes = 0;
     if (spec->capacity == 0)
         return kind_no_capacity();
+    if (!(spec->rate >= SCALABLE_RATE_LEAST))
+        return status_fail(BLY_EPARAM, "scalable keeps no rate below 2^-64 "
+                           "beside the chance of equal hashes: ask for a "
+                           "higher one");
     bly_status status = scalable_plan_slice(&first, &wanted, &rule, 0);
     if (status == BLY_OK
         && !sizes_add(&bytes, first.bytes, SCALABLE_DIRECTORY))
@@ -396,7 +402,7 @@ static bly_status scalable_check(const void *image)
 
     bool sound = of < SCALABLE_KINDS && growth >= 2 && growth <= 16
               && tightening >= 1 && tightening <= 99
-              && rate >= 0x1p-64 && rate < 1
+              && rate >= SCALABLE_RATE_LEAST && rate < 1
               && image_payload_bytes(image) >= SCALABLE_DIRECTORY
               && scalable_row(image, scalable_kinds[of])
               && scalable_first_sound(image);

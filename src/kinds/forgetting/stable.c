@@ -222,7 +222,8 @@ static double stable_rate(const stable_chain *c)
 /* The standard deviation of one moment's rate. */
 static double stable_rate_sd(const stable_chain *c)
 {
-    return c->k * pow(stable_fill(c), c->k - 1) * sqrt(c->spread / c->m);
+    double spread = fmax(c->spread, 0);    /* rounded, where all are set */
+    return c->k * pow(stable_fill(c), c->k - 1) * sqrt(spread / c->m);
 }
 
 /* The P for which (1-z)^k is `rate`: a real number. */
