@@ -88,6 +88,12 @@ tally_slowest() {
              END { if (NR) print "       longest: " line }'
 }
 
+# tally_write FILE: for tools/reliability, lines "name value".
+tally_write() {
+    printf '%s %d\n' passed "$tally_passed" failed "$tally_failed" \
+        seconds $(($(date +%s) - tally_begun)) >"$1"
+}
+
 # The shell's `times` has the children in its second line; those of a shell in a
 # pipe or in $() would be none.
 tally_end() {
