@@ -23,6 +23,10 @@
 #                 (a quarter of an hour; Debian only)
 #   make coverage which lines and branches the tests go through:
 #                 build/coverage/report.txt (half an hour)
+#   make mutants  how many of COUNT (default 200) small faults put into src/ the
+#                 tests notice (an hour)
+#   make reliability  write docs/reliability.md from what check-all, soak,
+#                 coverage, mutants and cross have left (some minutes)
 #   make docs     make the generated parts of the docs anew
 #   make install  into PREFIX (default /usr/local); DESTDIR is honoured
 #   make uninstall  remove what the last install from build/ put there
@@ -36,6 +40,7 @@ PREFIX  ?= /usr/local
 SECONDS ?= 60
 HOURS   ?= 1
 SEED    ?=
+COUNT   ?= 200
 OPTIONS ?=
 # As many as -j says, or as there are processors. What is started gets that
 # number, and not make's own flags, with which it would warn of its jobserver.
@@ -45,7 +50,7 @@ unexport MAKEFLAGS
 export OPTIONS
 
 .PHONY: all build run check check-all proof bench bench-advise bench-peers lab fuzz soak \
-        cross coverage docs install uninstall clean
+        cross coverage mutants reliability docs install uninstall clean
 
 all: build
 
@@ -116,6 +121,14 @@ cross:
 coverage:
 	@tools/setup check
 	@tools/coverage $(BUILD)/coverage
+
+mutants:
+	@tools/setup check
+	@tools/mutate $(BUILD)/mutants $(COUNT)
+
+reliability: build
+	@tools/setup bench
+	@tools/reliability $(BUILD)
 
 docs: build
 	@tools/docs --write $(BUILD)
