@@ -25,6 +25,11 @@
  *     or not; how many are in is not known any more. A page that was empty may
  *     have got its bits and not its header, which it then gets. One that is
  *     headed otherwise is no half-written one: BLY_ECORRUPT.
+ *  4. What that writer has written may be in the system's memory only, and not
+ *     be tried again: its flush has failed, or it was killed before. So header
+ *     and pages are written once more, the header first and flushed: else it
+ *     could say "closed" on the disk, of pages that have changed there, or a
+ *     checksum be made of pages that never came there.
  *
  * A checksum that does not match is damage anywhere else: in a lookup such a
  * page answers "perhaps", and an add to it fails. A file with such a page is
@@ -36,7 +41,8 @@
  * nobody knows which pages are on the disk, and the system may take all for
  * written and say yes when it is asked again. So it is not asked again: nothing
  * is written any more, every sync and seal fails, and the file goes on saying
- * "open for writing" to its next writer, who finds what was flushed before.
+ * "open for writing" to its next writer, who finds what was flushed before,
+ * and writes it anew.
  */
 #include "io/paged/pages.h"
 
@@ -888,27 +894,41 @@ static bly_status pages_check_head(const bly_kind **kind, pages *p,
     return BLY_OK;
 }
 
+/* Write pages from … to-1 of a window that has all of its row. */
+static bool pages_write_slots(const pages *p, const pages_window *w,
+                              size_t from, size_t to)
+{
+    return from == to
+        || queue_write(p->file, pages_offset(p, w->place[from]),
+                       pages_slot(p, w, from), (to - from) * p->bytes);
+}
+
+/* Nothing is written where nothing is: these pages take no room. */
 static bly_status pages_recover_window(pages *p, pages_window *w,
                                        void *context)
 {
     (void)context;
-    bool mended = false;
+    bool written = true;
+    size_t from = 0;
     for (size_t i = 0; i < w->n; i++) {
         uint8_t *page = pages_slot(p, w, i);
         kind_page is = p->kind->look(p->head, page);
         if (is == KIND_PAGE_BROKEN)
             return pages_damaged(p, w->place[i]);
-        if (is != KIND_PAGE_TORN && is != KIND_PAGE_OPEN)
-            continue;
-        p->kind->seal(p->head, page);
-        p->counts.torn++;
-        mended = true;
+        if (is == KIND_PAGE_TORN || is == KIND_PAGE_OPEN) {
+            p->kind->seal(p->head, page);
+            p->counts.torn++;
+        }
+        if (is == KIND_PAGE_EMPTY) {
+            written &= pages_write_slots(p, w, from, i);
+            from = i + 1;
+        }
     }
-    return !mended || pages_window_write(p, w)
-         ? BLY_OK : pages_failed("write", p->path);
+    written &= pages_write_slots(p, w, from, w->n);
+    return written ? BLY_OK : pages_failed("write", p->path);
 }
 
-/* The last writer has not closed it: see 3 above. */
+/* The last writer has not closed it: see 3 and 4 above. */
 static bly_status pages_recover(pages *p, const bly_allocator *allocator)
 {
     if (!p->writable)
@@ -917,8 +937,10 @@ static bly_status pages_recover(pages *p, const bly_allocator *allocator)
                            "or open it with BLY_PAGED | BLY_WRITE, which "
                            "recovers all that was flushed", p->path);
     image_set_u64(p->head, IMAGE_ITEMS, IMAGE_ITEMS_UNKNOWN);
-    p->begun = true;
-    return pages_walk(p, allocator, pages_recover_window, NULL);
+    image_unseal(p->head);
+    p->begun = pages_write_header(p);
+    return p->begun ? pages_walk(p, allocator, pages_recover_window, NULL)
+                    : pages_failed("write", p->path);
 }
 
 static bly_status pages_verify(pages *p, const bly_allocator *allocator)
