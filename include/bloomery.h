@@ -806,10 +806,11 @@ BLY_API bly_status bly_sync(bly_filter *filter) BLY_GIVEN(1);
  * bly_create); for a paged one BLY_ECORRUPT (a page is damaged), BLY_ENOMEM.
  *
  * Once the system could not flush the file nobody knows what is on the disk,
- * and asking again would not tell. Then each later change, bly_sync, bly_seal,
- * bly_save and bly_pack is BLY_EIO, bly_image says "being written", and so does
- * the file: bly_copy has what is in memory, and the next writer of a paged file
- * what was synced before. */
+ * and asking again would not tell. Then each later change, bly_sync and
+ * bly_seal is BLY_EIO; and if changes were among what was not flushed, so are
+ * bly_save and bly_pack, bly_image says "being written", and so does the file:
+ * bly_copy has what is in memory, and the next writer of a paged file what was
+ * synced before. */
 BLY_API bly_status bly_seal(bly_filter *filter) BLY_GIVEN(1);
 
 /* Borrow an image, for reading, wherever it is; it must stay and not change
