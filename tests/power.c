@@ -838,6 +838,29 @@ static void test_unflushed_is_not_saved(void **state)
     bly_free(copy);
 }
 
+/* Nor does a paged one take anything more. */
+static void test_unflushed_takes_nothing(void **state)
+{
+    (void)state;
+    bool seen;
+    size_t done = 9;
+    bly_filter *filter = NULL;
+    static const power_job job = { .name = "paged, not flushed", .old = true };
+    power_prepare("buffered", &job);
+    disk_begin(power_path, &(disk_how){ .flush_file = 2 }, power_judge_row);
+    assert_status(bly_open(&filter, power_path, BLY_PAGED | BLY_WRITE, NULL),
+                  BLY_OK);
+    power_add(filter, 0);
+    assert_status(bly_sync(filter), BLY_EIO);
+    assert_status(bly_add_hash(filter, power_keys[POWER_ALL - 1]), BLY_EIO);
+    assert_status(bly_add_many(filter, power_keys, 2, NULL, &done), BLY_EIO);
+    assert_int_equal(done, 0);
+    assert_status(bly_add_many(filter, power_keys, 1, &seen, NULL), BLY_EIO);
+    assert_status(bly_sync(filter), BLY_EIO);
+    bly_free(filter);
+    (void)disk_end();
+}
+
 /* Where the first change is refused, or all but the checksums were flushed, the
  * image is whole, and so is what is saved of it. */
 static void test_whole_is_saved(void **state)
@@ -877,6 +900,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_cut),
         cmocka_unit_test(test_whole_is_saved),
+        cmocka_unit_test(test_unflushed_takes_nothing),
         cmocka_unit_test(test_unflushed_is_not_saved),
     };
     int failed = cmocka_run_group_tests_name("power", tests, folder_enter,

@@ -550,9 +550,12 @@ static bly_status pages_add_many(bly_filter *filter, const uint64_t *hashes,
 {
     pages *p = pages_of(filter);
     bly_status status = BLY_OK;
+    *done = 0;
+    if (p->unsure)
+        return pages_no_more(p);
     if (seen == NULL)
         return pages_take(p, hashes, n, done);
-    for (*done = 0; *done < n && status == BLY_OK; ) {
+    while (*done < n && status == BLY_OK) {
         size_t taken, some = pages_foretell(filter, hashes + *done, n - *done,
                                             seen + *done);
         status = pages_take(p, hashes + *done, some, &taken);
