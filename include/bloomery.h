@@ -703,7 +703,8 @@ BLY_API bly_status bly_list_labels(const bly_filter *filter,
 
 /* into := into OR other: just as if other's keys had been added to it (a kind
  * that counts adds the counts up). BLY_EMISMATCH (kind, geometry, hash, seed
- * and secret must agree), BLY_EFULL (`into` is as it was), BLY_EUNSUPPORTED,
+ * and secret must agree), BLY_EFULL or BLY_ECORRUPT (`into` is as it was, and
+ * forged in the second case: "quotient" looks), BLY_EUNSUPPORTED,
  * BLY_EREADONLY. */
 BLY_API bly_status bly_unite(bly_filter *into, const bly_filter *other)
                              BLY_GIVEN(1, 2);
