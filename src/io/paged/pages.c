@@ -134,12 +134,19 @@ static bly_status pages_failed(const char *what, const char *path)
                        errno != 0 ? strerror(errno) : "it has been cut short");
 }
 
-/* After a flush that failed. */
+/* A flush has failed, by errno, or did so before: trying again is no use. */
+static bly_status pages_unflushed(const pages *p)
+{
+    return status_fail(BLY_EIO, "%s: cannot be flushed: %s: what it holds is "
+                       "not known: close it, open it again, and add once more "
+                       "what was added since the last sync", p->path,
+                       strerror(errno));
+}
+
 static bly_status pages_no_more(const pages *p)
 {
-    return status_fail(BLY_EIO, "%s: could not be flushed before, and what it "
-                       "holds is not known: close it, open it again, and add "
-                       "once more what was added since the last sync", p->path);
+    errno = EIO;
+    return pages_unflushed(p);
 }
 
 static bly_status pages_damaged(const pages *p, uint64_t place)
@@ -233,6 +240,11 @@ static bool pages_write_header(pages *p)
         && pages_flush_file(p);
 }
 
+static bly_status pages_header_failed(const pages *p)
+{
+    return p->unsure ? pages_unflushed(p) : pages_failed("write", p->path);
+}
+
 static bly_status pages_begin(pages *p)
 {
     if (p->begun)
@@ -243,7 +255,7 @@ static bly_status pages_begin(pages *p)
     if (p->begun)
         return BLY_OK;
     image_seal_by(p->head, sum);
-    return pages_failed("write", p->path);
+    return pages_header_failed(p);
 }
 
 /* ---- Applying what waits ----------------------------------------------- */
@@ -675,7 +687,7 @@ static bly_status pages_flush(pages *p)
 {
     bly_status status = pages_apply(p);
     if (status == BLY_OK && p->begun && !pages_flush_file(p))
-        status = pages_failed("flush", p->path);
+        status = pages_unflushed(p);
     return status;
 }
 
@@ -722,7 +734,7 @@ static bly_status pages_seal_file(bly_filter *filter)
     image_seal_by(p->head, sum);
     if (!pages_write_header(p)) {
         image_unseal(p->head);
-        return pages_failed("write", p->path);
+        return pages_header_failed(p);
     }
     p->begun = filter->changed = false;
     return damaged != 0 ? pages_damaged(p, damaged - 1)
@@ -943,7 +955,7 @@ static bly_status pages_recover(pages *p, const bly_allocator *allocator)
     image_unseal(p->head);
     p->begun = pages_write_header(p);
     return p->begun ? pages_walk(p, allocator, pages_recover_window, NULL)
-                    : pages_failed("write", p->path);
+                    : pages_header_failed(p);
 }
 
 static bly_status pages_verify(pages *p, const bly_allocator *allocator)
