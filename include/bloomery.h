@@ -703,7 +703,8 @@ BLY_API bly_status bly_list_labels(const bly_filter *filter,
 
 /* into := into OR other: just as if other's keys had been added to it (a kind
  * that counts adds the counts up). BLY_EMISMATCH (kind, geometry, hash, seed
- * and secret must agree), BLY_EFULL (`into` is as it was), BLY_EUNSUPPORTED,
+ * and secret must agree), BLY_EFULL or BLY_ECORRUPT (`into` is as it was, and
+ * forged in the second case: "quotient" looks), BLY_EUNSUPPORTED,
  * BLY_EREADONLY. */
 BLY_API bly_status bly_unite(bly_filter *into, const bly_filter *other)
                              BLY_GIVEN(1, 2);
@@ -806,10 +807,11 @@ BLY_API bly_status bly_sync(bly_filter *filter) BLY_GIVEN(1);
  * bly_create); for a paged one BLY_ECORRUPT (a page is damaged), BLY_ENOMEM.
  *
  * Once the system could not flush the file nobody knows what is on the disk,
- * and asking again would not tell. Then each later change, bly_sync, bly_seal,
- * bly_save and bly_pack is BLY_EIO, bly_image says "being written", and so does
- * the file: bly_copy has what is in memory, and the next writer of a paged file
- * what was synced before. */
+ * and asking again would not tell. Then each later change, bly_sync and
+ * bly_seal is BLY_EIO; and if changes were among what was not flushed, so are
+ * bly_save and bly_pack, bly_image says "being written", and so does the file:
+ * bly_copy has what is in memory, and the next writer of a paged file what was
+ * synced before. */
 BLY_API bly_status bly_seal(bly_filter *filter) BLY_GIVEN(1);
 
 /* Borrow an image, for reading, wherever it is; it must stay and not change

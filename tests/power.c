@@ -498,6 +498,45 @@ static void power_pages_add(const disk_how *how)
         power_promise(3, false, 0);
 }
 
+/* Whichever writer was there last: nothing that was promised is lost, and what
+ * is closed is whole. */
+static void power_judge_row(const disk_state *state)
+{
+    bly_filter *filter = NULL;
+    assert_true(state->there);
+    power_put(power_here, state->bytes, state->n);
+    bly_status status = bly_open(&filter, power_here, 0, NULL);
+    if (status != BLY_OK && status != BLY_EUNSEALED)
+        power_fail("what the next writer left: %s", bly_why());
+    size_t row = status == BLY_OK ? power_row(filter, 0) : power_mend();
+    bly_free(filter);
+    if (row < power.kept)
+        power_fail("key %zu of %zu was not flushed", row, power.kept);
+}
+
+/* One writer after the other, while the machine runs: what the first could not
+ * flush the next one finds in the file, and not on the disk. */
+static void power_pages_again(const disk_how *how)
+{
+    disk_begin(power_path, how, power_judge_row);
+    power_promise(0, true, POWER_OLD);
+    for (size_t turn = 0; turn < 4; turn++) {
+        bly_filter *filter = NULL;
+        bly_status status = bly_open(&filter, power_path,
+                                     BLY_PAGED | BLY_WRITE, NULL);
+        if (status == BLY_EIO && how->flush_file > 0)
+            continue;
+        assert_status(status, BLY_OK);
+        for (size_t i = 0; i <= turn && i < 3; i++)
+            power_add(filter, i);
+        if (bly_sync(filter) == BLY_OK)
+            power_promise(0, true, POWER_OLD + (turn < 3 ? turn + 1 : 3)
+                                             * POWER_BATCH);
+        bly_free(filter);
+        disk_cut();
+    }
+}
+
 /* Many keys, in batches that do not fit into memory. */
 static void power_fill(bly_filter *filter, size_t turn)
 {
@@ -659,6 +698,8 @@ static const power_job power_jobs[] = {
     { "paged", NULL, POWER_PAGE, true, false, power_pages_add, POWER_WELL },
     { "paged, no flush", NULL, POWER_PAGE, true, false, power_pages_add,
       POWER_EACH },
+    { "paged, again", NULL, POWER_PAGE, true, false, power_pages_again,
+      POWER_EACH },
     { "paged, mend", NULL, POWER_PAGE, true, false, power_mend_torn,
       POWER_WELL },
     { "create, sync", NULL, POWER_PAGE, true, true, power_create_sync,
@@ -776,7 +817,12 @@ static void test_unflushed_is_not_saved(void **state)
     assert_status(bly_open(&filter, power_path, BLY_MAP | BLY_WRITE, NULL),
                   BLY_OK);
     power_add(filter, 0);
-    assert_status(bly_sync(filter), BLY_EIO);
+    for (size_t i = 0; i < 2; i++) {
+        assert_status(bly_sync(filter), BLY_EIO);
+        assert_non_null(strstr(bly_why(), strerror(EIO)));
+        assert_status(bly_add_hash(filter, power_keys[POWER_ALL - 1]), BLY_EIO);
+        errno = 0;
+    }
     (void)disk_end();
     assert_status(bly_pack(filter, bytes, sizeof bytes, &n), BLY_EIO);
     assert_status(bly_save(filter, "twin.bly"), BLY_EIO);
@@ -792,10 +838,70 @@ static void test_unflushed_is_not_saved(void **state)
     bly_free(copy);
 }
 
+/* Nor does a paged one take anything more. */
+static void test_unflushed_takes_nothing(void **state)
+{
+    (void)state;
+    bool seen;
+    size_t done = 9;
+    bly_filter *filter = NULL;
+    static const power_job job = { .name = "paged, not flushed", .old = true };
+    power_prepare("buffered", &job);
+    disk_begin(power_path, &(disk_how){ .flush_file = 2 }, power_judge_row);
+    assert_status(bly_open(&filter, power_path, BLY_PAGED | BLY_WRITE, NULL),
+                  BLY_OK);
+    power_add(filter, 0);
+    assert_status(bly_sync(filter), BLY_EIO);
+    assert_null(strstr(bly_why(), "try again"));
+    assert_status(bly_add_hash(filter, power_keys[POWER_ALL - 1]), BLY_EIO);
+    assert_status(bly_add_many(filter, power_keys, 2, NULL, &done), BLY_EIO);
+    assert_int_equal(done, 0);
+    assert_status(bly_add_many(filter, power_keys, 1, &seen, NULL), BLY_EIO);
+    assert_status(bly_sync(filter), BLY_EIO);
+    bly_free(filter);
+    (void)disk_end();
+}
+
+/* Where the first change is refused, or all but the checksums were flushed, the
+ * image is whole, and so is what is saved of it. */
+static void test_whole_is_saved(void **state)
+{
+    (void)state;
+    static const power_job job = { .name = "map, saved", .old = true };
+    for (int fails = 1; fails <= 3; fails += 2) {
+        bly_filter *filter = NULL, *copy = NULL;
+        size_t n, end = fails == 1 ? POWER_OLD : POWER_OLD + POWER_BATCH;
+        power_prepare("standard", &job);
+        power_foresee(power_open_twin(), &power_adding, 1);
+        disk_begin(power_path, &(disk_how){ .flush_file = fails }, power_judge);
+        power.unsealed = true;
+        assert_status(bly_open(&filter, power_path, BLY_MAP | BLY_WRITE, NULL),
+                      BLY_OK);
+        power_add(filter, 0);
+        assert_status(bly_sync(filter), BLY_EIO);
+        disk_cut();
+        (void)disk_end();
+        assert_status(bly_add_hash(filter, 1), BLY_EIO);
+        assert_status(bly_seal(filter), BLY_EIO);
+        const void *image = bly_image(filter, &n);
+        assert_status(bly_check(image, n), BLY_OK);
+        assert_status(bly_save(filter, "twin.bly"), BLY_OK);
+        bly_free(filter);
+        assert_status(bly_open(&copy, "twin.bly", 0, NULL), BLY_OK);
+        assert_true(power_row(copy, 0) >= end);
+        bly_free(copy);
+        assert_status(bly_open(&copy, power_path, 0, NULL), BLY_OK);
+        assert_true(power_row(copy, 0) >= end);
+        bly_free(copy);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_cut),
+        cmocka_unit_test(test_whole_is_saved),
+        cmocka_unit_test(test_unflushed_takes_nothing),
         cmocka_unit_test(test_unflushed_is_not_saved),
     };
     int failed = cmocka_run_group_tests_name("power", tests, folder_enter,

@@ -186,13 +186,15 @@ static size_t open_page(void)
 }
 
 /* What the system could not write it may take for written, and say yes when it
- * is asked again: so it is asked only once. */
+ * is asked again: so it is asked only once. But a signal may come while it
+ * waits. */
 static bool open_mapped_sync(bly_filter *filter, size_t bytes)
 {
-    if (filter->unsure)
-        errno = EIO;
-    else
-        filter->unsure = msync(filter->image, bytes, MS_SYNC) != 0;
+    int result = -1;
+    errno = filter->unsure ? EIO : EINTR;
+    while (result != 0 && errno == EINTR)
+        result = msync(filter->image, bytes, MS_SYNC);
+    filter->unsure = result != 0;
     return !filter->unsure;
 }
 
@@ -207,6 +209,10 @@ static bly_status open_mapped_failed(void)
 static bly_status open_mapped_begin(bly_filter *filter)
 {
     size_t page = open_page();
+    if (filter->unsure) {
+        errno = EIO;
+        return open_mapped_failed();
+    }
     uint64_t sum = image_u64(filter->image, IMAGE_PAYLOAD_SUM);
     filter->behind = true;
     image_unseal(filter->image);
@@ -247,6 +253,8 @@ bly_status bly_seal(bly_filter *filter)
         return filter->away->seal(filter);
     if (filter->source != &open_mapped || !filter->behind)
         return BLY_OK;
+    if (filter->unsure)
+        errno = EIO;
     filter->behind = !handle_seal(filter) || !open_mapped_flush(filter);
     return filter->behind ? open_mapped_failed() : BLY_OK;
 }

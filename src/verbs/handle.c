@@ -267,17 +267,17 @@ bly_status handle_here(const bly_filter *filter, const char *verb)
 }
 
 /* On the disk the header must come last: the kind's own checksums are made
- * before the flush. */
-static bool handle_seal_changed(bly_filter *own)
+ * before the flush. After one that failed there is nothing more to be done, and
+ * the next change is refused where it begins. */
+static void handle_seal_changed(bly_filter *own)
 {
     if (own->kind->seal != NULL)
         own->kind->seal(own->image);
-    if (own->source->flush != NULL && !own->source->flush(own))
-        return false;
-    image_set_u64(own->image, IMAGE_ITEMS, own->items);
-    image_seal(own->image);
+    if (own->source->flush == NULL || own->source->flush(own)) {
+        image_set_u64(own->image, IMAGE_ITEMS, own->items);
+        image_seal(own->image);
+    }
     platform_store_flag(&own->changed, false);
-    return true;
 }
 
 /* Reading a filter may find that its checksums are still to be made. That is
@@ -285,12 +285,13 @@ static bool handle_seal_changed(bly_filter *own)
 bool handle_seal(const bly_filter *filter)
 {
     bly_filter *own = (bly_filter *)(uintptr_t)filter;
-    if (!platform_load_flag(&own->changed))
-        return true;
-    pthread_mutex_lock(&own->lock);
-    bool sealed = !own->changed || handle_seal_changed(own);
-    pthread_mutex_unlock(&own->lock);
-    return sealed;
+    if (platform_load_flag(&own->changed)) {
+        pthread_mutex_lock(&own->lock);
+        if (own->changed)
+            handle_seal_changed(own);
+        pthread_mutex_unlock(&own->lock);
+    }
+    return !own->unsure || image_u64(own->image, IMAGE_PAYLOAD_SUM) != 0;
 }
 
 bly_status handle_whole(const bly_filter *filter, const char *verb)

@@ -25,6 +25,11 @@
  *     or not; how many are in is not known any more. A page that was empty may
  *     have got its bits and not its header, which it then gets. One that is
  *     headed otherwise is no half-written one: BLY_ECORRUPT.
+ *  4. What that writer has written may be in the system's memory only, and not
+ *     be tried again: its flush has failed, or it was killed before. So header
+ *     and pages are written once more, the header first and flushed: else it
+ *     could say "closed" on the disk, of pages that have changed there, or a
+ *     checksum be made of pages that never came there.
  *
  * A checksum that does not match is damage anywhere else: in a lookup such a
  * page answers "perhaps", and an add to it fails. A file with such a page is
@@ -36,7 +41,8 @@
  * nobody knows which pages are on the disk, and the system may take all for
  * written and say yes when it is asked again. So it is not asked again: nothing
  * is written any more, every sync and seal fails, and the file goes on saying
- * "open for writing" to its next writer, who finds what was flushed before.
+ * "open for writing" to its next writer, who finds what was flushed before,
+ * and writes it anew.
  */
 #include "io/paged/pages.h"
 
@@ -128,12 +134,19 @@ static bly_status pages_failed(const char *what, const char *path)
                        errno != 0 ? strerror(errno) : "it has been cut short");
 }
 
-/* After a flush that failed. */
+/* A flush has failed, by errno, or did so before: trying again is no use. */
+static bly_status pages_unflushed(const pages *p)
+{
+    return status_fail(BLY_EIO, "%s: cannot be flushed: %s: what it holds is "
+                       "not known: close it, open it again, and add once more "
+                       "what was added since the last sync", p->path,
+                       strerror(errno));
+}
+
 static bly_status pages_no_more(const pages *p)
 {
-    return status_fail(BLY_EIO, "%s: could not be flushed before, and what it "
-                       "holds is not known: close it, open it again, and add "
-                       "once more what was added since the last sync", p->path);
+    errno = EIO;
+    return pages_unflushed(p);
 }
 
 static bly_status pages_damaged(const pages *p, uint64_t place)
@@ -227,6 +240,11 @@ static bool pages_write_header(pages *p)
         && pages_flush_file(p);
 }
 
+static bly_status pages_header_failed(const pages *p)
+{
+    return p->unsure ? pages_unflushed(p) : pages_failed("write", p->path);
+}
+
 static bly_status pages_begin(pages *p)
 {
     if (p->begun)
@@ -237,7 +255,7 @@ static bly_status pages_begin(pages *p)
     if (p->begun)
         return BLY_OK;
     image_seal_by(p->head, sum);
-    return pages_failed("write", p->path);
+    return pages_header_failed(p);
 }
 
 /* ---- Applying what waits ----------------------------------------------- */
@@ -544,9 +562,12 @@ static bly_status pages_add_many(bly_filter *filter, const uint64_t *hashes,
 {
     pages *p = pages_of(filter);
     bly_status status = BLY_OK;
+    *done = 0;
+    if (p->unsure)
+        return pages_no_more(p);
     if (seen == NULL)
         return pages_take(p, hashes, n, done);
-    for (*done = 0; *done < n && status == BLY_OK; ) {
+    while (*done < n && status == BLY_OK) {
         size_t taken, some = pages_foretell(filter, hashes + *done, n - *done,
                                             seen + *done);
         status = pages_take(p, hashes + *done, some, &taken);
@@ -666,7 +687,7 @@ static bly_status pages_flush(pages *p)
 {
     bly_status status = pages_apply(p);
     if (status == BLY_OK && p->begun && !pages_flush_file(p))
-        status = pages_failed("flush", p->path);
+        status = pages_unflushed(p);
     return status;
 }
 
@@ -713,7 +734,7 @@ static bly_status pages_seal_file(bly_filter *filter)
     image_seal_by(p->head, sum);
     if (!pages_write_header(p)) {
         image_unseal(p->head);
-        return pages_failed("write", p->path);
+        return pages_header_failed(p);
     }
     p->begun = filter->changed = false;
     return damaged != 0 ? pages_damaged(p, damaged - 1)
@@ -888,27 +909,41 @@ static bly_status pages_check_head(const bly_kind **kind, pages *p,
     return BLY_OK;
 }
 
+/* Write pages from … to-1 of a window that has all of its row. */
+static bool pages_write_slots(const pages *p, const pages_window *w,
+                              size_t from, size_t to)
+{
+    return from == to
+        || queue_write(p->file, pages_offset(p, w->place[from]),
+                       pages_slot(p, w, from), (to - from) * p->bytes);
+}
+
+/* Nothing is written where nothing is: these pages take no room. */
 static bly_status pages_recover_window(pages *p, pages_window *w,
                                        void *context)
 {
     (void)context;
-    bool mended = false;
+    bool written = true;
+    size_t from = 0;
     for (size_t i = 0; i < w->n; i++) {
         uint8_t *page = pages_slot(p, w, i);
         kind_page is = p->kind->look(p->head, page);
         if (is == KIND_PAGE_BROKEN)
             return pages_damaged(p, w->place[i]);
-        if (is != KIND_PAGE_TORN && is != KIND_PAGE_OPEN)
-            continue;
-        p->kind->seal(p->head, page);
-        p->counts.torn++;
-        mended = true;
+        if (is == KIND_PAGE_TORN || is == KIND_PAGE_OPEN) {
+            p->kind->seal(p->head, page);
+            p->counts.torn++;
+        }
+        if (is == KIND_PAGE_EMPTY) {
+            written &= pages_write_slots(p, w, from, i);
+            from = i + 1;
+        }
     }
-    return !mended || pages_window_write(p, w)
-         ? BLY_OK : pages_failed("write", p->path);
+    written &= pages_write_slots(p, w, from, w->n);
+    return written ? BLY_OK : pages_failed("write", p->path);
 }
 
-/* The last writer has not closed it: see 3 above. */
+/* The last writer has not closed it: see 3 and 4 above. */
 static bly_status pages_recover(pages *p, const bly_allocator *allocator)
 {
     if (!p->writable)
@@ -917,8 +952,10 @@ static bly_status pages_recover(pages *p, const bly_allocator *allocator)
                            "or open it with BLY_PAGED | BLY_WRITE, which "
                            "recovers all that was flushed", p->path);
     image_set_u64(p->head, IMAGE_ITEMS, IMAGE_ITEMS_UNKNOWN);
-    p->begun = true;
-    return pages_walk(p, allocator, pages_recover_window, NULL);
+    image_unseal(p->head);
+    p->begun = pages_write_header(p);
+    return p->begun ? pages_walk(p, allocator, pages_recover_window, NULL)
+                    : pages_header_failed(p);
 }
 
 static bly_status pages_verify(pages *p, const bly_allocator *allocator)

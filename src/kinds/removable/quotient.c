@@ -764,6 +764,60 @@ static bool quotient_both_fit(const runs_view *a, const runs_view *b)
     return fit.at <= a->space && fit.used <= quotient_limit(a->slots);
 }
 
+/* The spill of a block, when the runs before it end at `at`. */
+static uint8_t quotient_spill(uint64_t block, uint64_t at)
+{
+    uint64_t home = block * RUNS_BLOCK;
+    uint64_t spill = at > home ? at - home : 0;
+    return (uint8_t)(spill < RUNS_SPILL_MORE ? spill : RUNS_SPILL_MORE);
+}
+
+/* Are the spills of the blocks up to that of a quotient what they should be,
+ * when the runs before it end at `at`? *block is the first not looked at. */
+static bool quotient_spills_are(const runs_view *v, uint64_t *block,
+                                uint64_t last, uint64_t at)
+{
+    for (; *block <= last && *block < v->count; ++*block)
+        if (runs_block(v, *block)[RUNS_SPILL] != quotient_spill(*block, at))
+            return false;
+    return true;
+}
+
+/* Does each block say of so many runs that they are there, and end? */
+static bool quotient_runs_are(const runs_view *v, uint64_t runs)
+{
+    uint64_t occupied = 0, ends = 0;
+    for (uint64_t block = 0; block < v->count; block++) {
+        const uint8_t *head = runs_block(v, block);
+        occupied += platform_popcount(image_u64(head, RUNS_OCCUPIED));
+        ends += platform_popcount(image_u64(head, RUNS_ENDS));
+    }
+    return occupied == runs && ends == runs;
+}
+
+/* Is all where a filter writes it? Then what the walk has found is what an add
+ * finds, and fits where the walk says so. Only a forged payload is not so. */
+static bool quotient_written(const runs_view *v)
+{
+    runs_cursor c = runs_first(v);
+    runs_fit fit = { 0, 0 };
+    uint64_t block = 0, runs = 0, last = UINT64_MAX;
+    while (runs_next(&c)) {
+        uint64_t quotient = c.f >> v->r;
+        if (quotient != last
+            && !quotient_spills_are(v, &block, quotient / RUNS_BLOCK, fit.at))
+            return false;
+        runs += quotient != last;
+        last = quotient;
+        runs_fit_one(&fit, c.f, c.count, v->r);
+        if (c.at != fit.at)
+            return false;
+    }
+    return c.sound && fit.used == runs_used(v)
+        && quotient_spills_are(v, &block, v->count, fit.at)
+        && quotient_runs_are(v, runs);
+}
+
 /* Add a filter to itself: the walk goes on behind what has grown. */
 static bly_status quotient_double(const runs_view *v)
 {
@@ -786,6 +840,9 @@ static bly_status quotient_unite(void *into, const void *other)
     runs_view a = runs_look(into), b = runs_look(other);
     if (!quotient_both_fit(&a, &b))
         return quotient_is_full();
+    if (!quotient_written(&a))
+        return status_fail(BLY_ECORRUPT, "the filter's slots are not as any "
+                           "filter writes them: build it anew");
     if (into == other)
         return quotient_double(&a);
     runs_cursor c = runs_first(&b);
@@ -877,12 +934,8 @@ static bly_status quotient_resize_plan(bly_plan_t *plan, const void *image,
 static uint64_t quotient_spills(const runs_view *v, uint64_t block,
                                 uint64_t last, uint64_t at)
 {
-    for (; block <= last && block < v->count; block++) {
-        uint64_t home = block * RUNS_BLOCK;
-        uint64_t spill = at > home ? at - home : 0;
-        runs_block(v, block)[RUNS_SPILL] = (uint8_t)
-            (spill < RUNS_SPILL_MORE ? spill : RUNS_SPILL_MORE);
-    }
+    for (; block <= last && block < v->count; block++)
+        runs_block(v, block)[RUNS_SPILL] = quotient_spill(block, at);
     return block;
 }
 
