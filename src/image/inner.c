@@ -82,7 +82,8 @@ bly_status inner_plan_fresh(bly_plan_t *plan, kind_spec *spec,
             return kind_too_big(spec, "2^64 keys");
         if (need <= n)
             return BLY_OK;
-        n = need + need / 1024 * (uint64_t)i;
+        if (!sizes_add(&n, need, need / 1024 * (uint64_t)i))
+            return kind_too_big(spec, "2^64 keys");
     }
     return BLY_OK;
 }
