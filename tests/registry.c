@@ -105,6 +105,7 @@ static void test_listing(void **state)
         assert_int_equal(registry_has(info, BLY_CAN_UNITE),
                          kind->unite != NULL);
         assert_true(registry_has(info, BLY_CAN_CONTAINS));
+        assert_true(kind->contains != NULL && kind->contains_many != NULL);
         size_t options = 0;
         for (; info->options[options] != NULL; options++) {
             const bly_option_info *o = info->options[options];
@@ -126,6 +127,22 @@ static void test_listing(void **state)
     assert_ptr_equal(bly_kind_find("standard:k=5"), kinds[0]);
     assert_null(bly_kind_find("standar"));
     assert_null(bly_kind_find(""));
+}
+
+/* What a kind inside another is asked for: by name, and only as far as its
+ * options go. */
+static void test_given_options(void **state)
+{
+    (void)state;
+    kind_spec spec = kind_spec_plain(&bly_kind_standard, 1000, 0.01);
+    assert_true(spec.option[1] == KIND_CHOOSE && spec.option[2] == 0);
+    assert_true(kind_spec_give(&spec, &bly_kind_standard, "k", 64));
+    assert_false(kind_spec_give(&spec, &bly_kind_standard, "k", 0));
+    assert_false(kind_spec_give(&spec, &bly_kind_standard, "k", 65));
+    assert_false(kind_spec_give(&spec, &bly_kind_standard, "nosuch", 1));
+    assert_int_equal(spec.option[1], 64);
+    assert_true(kind_spec_give(&spec, &bly_kind_standard, "index", 4));
+    assert_int_equal(spec.option[2], 4);
 }
 
 /* Every ability has a name of its own; nothing else has one. */
@@ -170,6 +187,7 @@ int main(void)
         cmocka_unit_test(test_parse_round_numbers),
         cmocka_unit_test(test_parse_refuses),
         cmocka_unit_test(test_listing),
+        cmocka_unit_test(test_given_options),
         cmocka_unit_test(test_abilities),
         cmocka_unit_test(test_status_texts),
     };

@@ -18,9 +18,7 @@
  * only, so ask for one huge page more and give the ends back. */
 static void *memory_map_huge(size_t bytes)
 {
-    size_t room = bytes + MEMORY_HUGE;
-    if (room < bytes)
-        return NULL;
+    size_t room = bytes + MEMORY_HUGE;  /* bytes fit: see memory_raw() */
     unsigned char *base = mmap(NULL, room, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base == MAP_FAILED)
@@ -40,7 +38,7 @@ static size_t memory_pages(size_t bytes)
 {
     long known = sysconf(_SC_PAGESIZE);
     size_t page = known > 0 ? (size_t)known : 4096;
-    return bytes > SIZE_MAX - page ? bytes : (bytes + page - 1) / page * page;
+    return (bytes + page - 1) / page * page;
 }
 
 /* ---- Pages in parallel -------------------------------------------------- */

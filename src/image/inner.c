@@ -145,12 +145,7 @@ inner inner_at(const void *outer, uint64_t offset, const bly_kind *kind)
 void inner_contains_many(const bly_kind *kind, const void *image,
                          const uint64_t *hashes, size_t n, bool *present)
 {
-    if (kind->contains_many != NULL) {
-        kind->contains_many(image, hashes, n, present);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        present[i] = kind->contains(image, hashes[i]);
+    kind->contains_many(image, hashes, n, present);
 }
 
 void inner_rest_begin(inner_rest *rest, const uint64_t *hashes, size_t n,

@@ -143,7 +143,8 @@ struct bly_kind {
      * image_check_header() said OK. */
     bly_status (*check)(const void *image);
 
-    /* `contains_here`: the quickest `contains` for this processor, chosen once
+    /* Every kind fills `contains` and `contains_many`.
+     * `contains_here`: the quickest `contains` for this processor, chosen once
      * for a handle, because to choose for each key would cost as much as half
      * a lookup; or NULL: there is only `contains`. */
     kind_contains *contains;

@@ -32,17 +32,10 @@ bool bly_contains(const bly_filter *filter, const void *key, size_t length)
 void bly_contains_many(const bly_filter *filter, const uint64_t *hashes,
                        size_t n, bool *present)
 {
-    const bly_kind *kind = filter->kind;
-    if (filter->away != NULL) {
+    if (filter->away != NULL)
         filter->away->contains_many(filter, hashes, n, present);
-        return;
-    }
-    if (kind->contains_many != NULL) {
-        kind->contains_many(filter->image, hashes, n, present);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        present[i] = filter->contains(filter->image, hashes[i]);
+    else
+        filter->kind->contains_many(filter->image, hashes, n, present);
 }
 
 bly_status bly_contains_keys(const bly_filter *filter, const bly_keys *keys,

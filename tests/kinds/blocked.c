@@ -96,6 +96,18 @@ static void test_very_low_rates(void **state)
     assert_non_null(strstr(bly_why(), "use standard"));
 }
 
+/* More lines than there may be: with a k and without. */
+static void test_too_many_keys(void **state)
+{
+    (void)state;
+    bly_plan_t plan;
+    bly_spec spec = { .capacity = UINT64_C(1) << 56, .rate = 0.01 };
+    assert_status(bly_plan(&plan, "blocked", &spec), BLY_ETOOBIG);
+    assert_non_null(strstr(bly_why(), "2^48 lines"));
+    assert_status(bly_plan(&plan, "blocked:k=6", &spec), BLY_ETOOBIG);
+    assert_non_null(strstr(bly_why(), "2^48 lines"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -103,6 +115,7 @@ int main(void)
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_least_lines),
         cmocka_unit_test(test_very_low_rates),
+        cmocka_unit_test(test_too_many_keys),
     };
     return cmocka_run_group_tests_name("blocked", tests, NULL, NULL);
 }
