@@ -217,7 +217,7 @@ static void ends_visit(const char *kind, const bly_kind_info *info)
            PAGE = 4096 };
     uint64_t n = each_room(kind, 60);
     bly_spec spec = { .capacity = n };
-    size_t bytes, step = test_work(1, 3, 9);
+    size_t bytes, step = test_work(1, 5, 19);
     (void)info;
     bly_filter *filter = each_built(kind, &spec, 1, n);
     const void *good = bly_image(filter, &bytes);
@@ -226,7 +226,8 @@ static void ends_visit(const char *kind, const bly_kind_info *info)
     memcpy(image, good, bytes);
     bly_free(filter);
     ends_extremes(kind, image, bytes);
-    ends_flip(kind, image, bytes, IMAGE_GEOMETRY, GEOMETRY_END, 1);
+    ends_flip(kind, image, bytes, IMAGE_GEOMETRY, GEOMETRY_END,
+              test_work(1, 1, 3));
     ends_flip(kind, image, bytes, IMAGE_HEADER, IMAGE_HEADER + 192, step);
     if (bytes > PAGE + 64)              /* what has pages */
         ends_flip(kind, image, bytes, PAGE, PAGE + 64, step);

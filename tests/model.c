@@ -62,9 +62,8 @@ static void run_clean(size_t kind, const char *name)
     uint8_t program[PROGRAM_LONGEST];
     model_report report;
     uint64_t ran = 0, steps = 0;
-    uint64_t programs = test_work(PROGRAMS, PROGRAMS / 20, PROGRAMS / 32)
-                      / DIVIDE;
-    programs = programs < PROGRAMS_LEAST ? PROGRAMS_LEAST : programs;
+    uint64_t programs = test_work(PROGRAMS / DIVIDE, PROGRAMS_LEAST,
+                                  PROGRAMS_LEAST / 2);
     for (uint64_t i = 0; i < programs; i++) {
         size_t n = draw_program(program, stream_of(name) + i, kind);
         /* files take calls to the system, and building plans anew: now and

@@ -103,6 +103,7 @@ static void multiset_remove(multiset *m, uint64_t id)
  * other way round. */
 static void multiset_phase(multiset *m, uint64_t load, uint64_t steps)
 {
+    const uint64_t looks = test_work(LOOKS, LOOKS, LOOKS / 4);
     multiset_steps += steps;
     for (uint64_t step = 0; step < steps; step++) {
         uint64_t draw = multiset_draw(m), id = multiset_id(m);
@@ -113,7 +114,7 @@ static void multiset_phase(multiset *m, uint64_t load, uint64_t steps)
             multiset_add(m, id);
         else
             multiset_remove(m, id);
-        if (step % (steps / LOOKS) == 0)
+        if (step % (steps / looks) == 0)
             for (id = 0; id < UNIVERSE; id++)
                 multiset_look(m, id);
     }
@@ -128,7 +129,7 @@ static void multiset_run(const bly_kind *kind)
     bly_spec spec = { .capacity = CAPACITY };
     assert_status(bly_new(&m.filter, kind->name, &spec), BLY_OK);
 
-    uint64_t steps = test_work(STEPS, STEPS / 36, STEPS / 50) / 3 / DIVIDE;
+    uint64_t steps = test_work(STEPS, STEPS / 50, STEPS / 150) / 3 / DIVIDE;
     steps = steps < STEPS_LEAST ? STEPS_LEAST : steps;
     multiset_phase(&m, CAPACITY / 2, steps);
     multiset_phase(&m, CAPACITY, steps);

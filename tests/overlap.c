@@ -11,7 +11,7 @@
 
 enum {
     PAIRS = TEST_SANITIZED ? 60 : 600,
-    PAIRS_FOR_PATHS = 30,
+    PAIRS_LEAST = 30,
     CAPACITY = 500,
     KEYS = 1 << 16                      /* of a filter, at most              */
 };
@@ -175,7 +175,9 @@ static void check_layout(const subject *s, const layout *l)
     char where[80];
     snprintf(where, sizeof where, "%s %llu, %s", s->name,
              (unsigned long long)s->capacity, l->name);
-    uint64_t pairs = test_work(PAIRS, PAIRS / 5, PAIRS_FOR_PATHS);
+    uint64_t pairs = test_work(PAIRS, PAIRS / 5, PAIRS_LEAST);
+    if (pairs < PAIRS_LEAST)
+        pairs = PAIRS_LEAST;
     if (s->capacity > CAPACITY)
         pairs /= 3;
     for (uint64_t i = 0; i < pairs; i++) {

@@ -124,12 +124,12 @@ static void paged_add_each(bly_filter *paged, bly_filter *whole,
  * in memory, whatever has been applied and what waits. */
 static void paged_differential(const char *kind, size_t memory)
 {
-    enum { STEPS = 60 };
+    const uint64_t steps = test_work(60, 40, 20);
     bly_filter *paged = paged_create(kind, &paged_spec), *whole = NULL;
     assert_status(bly_new(&whole, kind, &paged_spec), BLY_OK);
     assert_status(bly_buffer(paged, memory), BLY_OK);
     uint64_t in = 0;
-    for (uint64_t step = 0; step < STEPS; step++) {
+    for (uint64_t step = 0; step < steps; step++) {
         uint64_t hashes[8192];
         size_t n = (size_t)(test_random(90, step) % (step % 3 ? 40 : 8192));
         paged_hashes(hashes, 1, in, n);

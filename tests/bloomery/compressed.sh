@@ -2,7 +2,7 @@
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
-seq 1 "$(work 300000 40000)" >keys
+seq 1 "$(work 300000 20000)" >keys
 sed 's/^/no/' keys >none
 cat keys none >both
 n=$(wc -l <keys)

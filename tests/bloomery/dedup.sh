@@ -188,7 +188,7 @@ lines "$(work 400000 100000)" | awk '{ print $0, $0, $0 }' >large
 same 'more than the memory holds' large large
 # Keys that come again after each of many tables has gone to the file, and keys
 # of many lengths.
-awk -v n="$(work 300000 120000)" 'BEGIN {
+awk -v n="$(work 300000 70000)" 'BEGIN {
     for (i = 0; i < n; i++) {
         printf "%d%s\n", i, substr("................................", 1, i % 33)
         if (i % 5 == 0)

@@ -26,7 +26,8 @@ done
 shared=$("$BLOOMERY" kinds --json |
     awk -F '"' '/^    "name"/ { name = $4 } /^ *"share"/ { print name }')
 check 'kinds that can share' [ "$(echo "$shared" | wc -l)" -ge 6 ]
-for kind in $shared counting quotient scalable; do
+shared="$shared counting quotient scalable"
+for kind in $(work "$shared" 'blocked standard counting scalable'); do
     "$BLOOMERY" build -j 1 -n 900000 -k "$kind" -o one.bly keys
     try build -j 8 -n 900000 -k "$kind" -o many.bly keys
     silent "build $kind -j 8"

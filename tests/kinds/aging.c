@@ -328,7 +328,7 @@ static void test_batches_are_single_adds(void **state)
     static const uint64_t windows[] = { 1, 7, 100, 3000, 5000 };
     for (size_t of = 0; of < 4; of++)
         for (unsigned g = 2; g <= 64; g = g * 3 - 1)
-            for (size_t w = 0; w < test_work(5, 5, 3); w++)
+            for (size_t w = 0; w < test_work(5, 4, 2); w++)
                 aging_batches(aging_of[of], g, windows[w]);
 }
 

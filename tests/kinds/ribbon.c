@@ -338,7 +338,7 @@ static void test_threads_do_not_matter(void **state)
     uint64_t *hashes = ribbon_keys(1, N);
     static const char *const kinds[] = { "ribbon:bits=9",
                                          "ribbon:bits=9,form=homogeneous" };
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < test_work(2, 2, 1); i++) {
         uint8_t *one = ribbon_build_with(1, kinds[i], hashes, N);
         for (unsigned threads = 2; threads <= 64; threads *= 3) {
             uint8_t *more = ribbon_build_with(threads, kinds[i], hashes, N);

@@ -378,13 +378,13 @@ static void test_lost_is_the_chain(void **state)
  * it that are longer than any memory. */
 static void check_lost(const char *kind, uint64_t gap, double rate)
 {
-    enum { BLOCKS = 40 };
+    const size_t blocks = test_work(40, 40, 10);
     bly_plan_t plan = stable_plan(kind, gap, rate);
     bly_filter *filter = stable_new(kind, gap, rate, 0);
     uint64_t block = 10 * gap, at = block;
     tally lost = { 0 };
     stable_pour(filter, 1, 0, at);
-    for (size_t b = 0; b < BLOCKS; b++) {
+    for (size_t b = 0; b < blocks; b++) {
         uint64_t gone = 0;
         for (uint64_t i = 0; i < block; i++, at++) {
             bly_add_hash(filter, test_random(1, at));

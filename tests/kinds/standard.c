@@ -109,7 +109,7 @@ static uint64_t standard_hits(const char *scheme, uint64_t filters,
 static void test_index_schemes(void **state)
 {
     (void)state;
-    const uint64_t filters = 2000, asked = 2000;
+    const uint64_t filters = test_work(2000, 2000, 700), asked = 2000;
     double truth = formulas_rate_occupancy(1000, 100, 7);
     double sd = standard_plan_of("standard:m=1000,k=7", 100, 0.01).rate_sd
               / sqrt((double)filters);

@@ -119,7 +119,8 @@ static void helpers_visit_labels(const char *kind, const bly_kind_info *info)
 {
     static uint64_t labels[KEYS];
     bly_filter *filter[3] = { NULL };
-    if ((info->can & (BLY_CAN_LABEL | BLY_CAN_SEPARATE)) == 0)
+    if ((info->can & (BLY_CAN_LABEL | BLY_CAN_SEPARATE)) == 0
+        || (strchr(kind, ':') != NULL && TEST_SANITIZED))
         return;
     bly_spec spec = { .capacity = KEYS };
     bly_plan_t plan;
