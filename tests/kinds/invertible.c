@@ -339,6 +339,18 @@ static void test_estimates(void **state)
     estimate(2000, 0, 0, "invertible:m=30,k=5");
 }
 
+/* One cell in each row: all that is known is how many more keys there are. */
+static void test_one_cell_a_row(void **state)
+{
+    (void)state;
+    bly_stat_t stat;
+    bly_filter *filter = make("invertible:m=3,k=3", 0);
+    fill(filter, 1, 0, 5);
+    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_true(stat.distinct == 5 && stat.distinct_sd == 5);
+    bly_free(filter);
+}
+
 /* ---- Limits and hostile cells ------------------------------------------ */
 
 /* A count ends at 2^31 - 1: refused, and nothing is changed. */
@@ -463,6 +475,7 @@ int main(void)
         cmocka_unit_test(test_whole_keys),
         cmocka_unit_test(test_whole_keys_are_needed),
         cmocka_unit_test(test_estimates),
+        cmocka_unit_test(test_one_cell_a_row),
         cmocka_unit_test(test_counts_end),
         cmocka_unit_test(test_memory_runs_out),
         cmocka_unit_test(test_hostile_cells),
