@@ -20,7 +20,8 @@ static void tell(const char *name, uint64_t n)
 
 static void tell_totals(void)
 {
-    tell("inputs", inputs);
+    if (target_did.programs == 0 && target_did.images == 0)
+        tell("inputs", inputs);
     tell("programs", target_did.programs);
     tell("operations", target_did.operations);
     tell("answers", target_did.answers);

@@ -154,7 +154,7 @@ static void test_no_key_is_lost(void **state)
     for (size_t i = 0; registry_kinds[i] != NULL; i++)
         if (strcmp(registry_kinds[i]->family, "removable") == 0)
             multiset_run(registry_kinds[i]);
-    print_message("total operations %llu\ntotal answers %llu\n",
+    print_message("total changes %llu\ntotal answers %llu\n",
                   (unsigned long long)multiset_steps,
                   (unsigned long long)multiset_asked);
 }

@@ -39,39 +39,58 @@ tally_run() {
     fi
 }
 
-# tally_log NAME LOG: the tests in a log of ctest -V: cmocka's lines, and the
-# "ok - " lines of the shell tests. A test program that died before it could
-# say so is a failure of ctest's own.
+# tally_log NAME LOG STATUS: the tests in a log of ctest -V, which ended with
+# that: cmocka's lines, and the "ok - " lines of the shell tests. A test program
+# that died before it could say so is a failure, and so is a ctest that did, or
+# one whose log does not come to its end. What was skipped is neither passed nor
+# failed.
 tally_log() {
-    ok=$(grep -cE '^[0-9]+: (\[       OK \]|ok - )' "$2")
-    bad=$(grep -cE '^[0-9]+: (\[  FAILED  \] [A-Za-z_]+$|not ok - )' "$2")
-    dead=$(grep -cE '\*\*\*(Failed|Exception|Timeout|Not Run)' "$2")
+    tally_lines='^[0-9]+: (\[       OK \]|ok - )'
+    ok=$(grep -E "$tally_lines" "$2" | grep -cv ' # skip ')
+    skipped=$(grep -cE '^[0-9]+: (\[  SKIPPED \] [A-Za-z_0-9]+$|ok - .* # skip )' \
+        "$2")
     # cmocka prints a failed test twice: at once and in its summary
-    if [ "$dead" -gt 0 ] && [ "$bad" -eq 0 ]; then
-        bad=$dead
-    fi
-    if [ "$dead" -gt 0 ] || [ "$bad" -gt 0 ]; then
+    bad=$(awk '
+        /^[0-9]+: (\[  FAILED  \] [A-Za-z_][A-Za-z_0-9]*$|not ok - )/ {
+            number = $1 + 0
+            if (!seen[$0]++)
+                failures++
+            told[number]
+        }
+        /\*\*\*(Failed|Exception|Timeout|Not Run)/ {
+            match($0, /#[0-9]+:/)
+            number = substr($0, RSTART + 1, RLENGTH - 2) + 0
+            if (!(number in told))
+                failures++
+        }
+        END { print failures + 0 }' "$2")
+    if [ "$bad" -gt 0 ]; then
         grep -E '^[0-9]+: (\[  ERROR|\[   LINE|\[  FAILED|not ok|ERROR|.*Sanitizer|.*runtime error)|\*\*\*' \
             "$2" | head -n 60
     fi
     tally_passed=$((tally_passed + ok))
     tally_failed=$((tally_failed + bad))
-    echo "       $1: $ok passed, $bad failed ($(tally_seconds) s;" \
-        "details in $2)"
+    echo "       $1: $ok passed, $bad failed, $skipped skipped" \
+        "($(tally_seconds) s; details in $2)"
     tally_slowest "$2"
     if [ "$ok" -eq 0 ]; then
         tally_fail "$1: no test ran"
+    elif [ "$3" -ne 0 ] && [ "$bad" -eq 0 ]; then
+        tally_fail "$1: ctest ended with $3"
+    elif ! grep -q ' tests failed out of [1-9]' "$2"; then
+        tally_fail "$1: ctest did not come to its end"
     fi
 }
 
-# tally_add NAME LOG: what another tool has counted, as the last line of its log
-# says.
+# tally_add NAME LOG STATUS: what another tool, which ended with that, has
+# counted, as the last line of its log says.
 tally_add() {
-    tally_name=$1 tally_from=$2
+    tally_name=$1 tally_from=$2 tally_status=$3
     # shellcheck disable=SC2046  # two numbers
-    set -- $(sed -n '$s/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$2")
-    if [ $# -ne 2 ]; then
-        tally_fail "$tally_name: it did not end"
+    set -- $(sed -n '$s/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' \
+        "$tally_from" 2>/dev/null)
+    if [ $# -ne 2 ] || { [ "$2" -eq 0 ] && [ "$tally_status" -ne 0 ]; }; then
+        tally_fail "$tally_name: it did not come to its end"
         return
     fi
     tally_passed=$((tally_passed + $1))
@@ -88,8 +107,10 @@ tally_slowest() {
              END { if (NR) print "       longest: " line }'
 }
 
-# tally_write FILE: for tools/reliability, lines "name value".
+# tally_write FILE: for tools/reliability, lines "name value"; not where something
+# failed.
 tally_write() {
+    [ "$tally_failed" -eq 0 ] || return 0
     printf '%s %d\n' passed "$tally_passed" failed "$tally_failed" \
         seconds $(($(date +%s) - tally_begun)) >"$1"
 }
