@@ -24,8 +24,8 @@
 /* ---- Calls that fail ---------------------------------------------------- */
 
 typedef enum {
-    AT_OPEN, AT_OWN, AT_FSYNC, AT_FOLDER, AT_SYSTEM, AT_LINK, AT_RENAME,
-    AT_CALLS
+    AT_OPEN, AT_STAT, AT_OWN, AT_FSYNC, AT_FOLDER, AT_SYSTEM, AT_LINK,
+    AT_RENAME, AT_CALLS
 } at_call;
 
 /* How often each fails from now on, and with what; a signal instead if > 0. */
@@ -59,6 +59,11 @@ int __wrap_open(const char *path, int flags, ...)
     return __real_open(path, flags, mode);
 }
 
+WRAP(int, fstat, int file, struct stat *info)
+{
+    return at_fails(AT_STAT) ? -1 : __real_fstat(file, info);
+}
+
 WRAP(int, fchown, int file, uid_t user, gid_t group)
 {
     return at_fails(AT_OWN) ? -1 : __real_fchown(file, user, group);
@@ -67,7 +72,7 @@ WRAP(int, fchown, int file, uid_t user, gid_t group)
 WRAP(int, fsync, int file)
 {
     struct stat info;
-    assert_int_equal(fstat(file, &info), 0);
+    assert_int_equal(__real_fstat(file, &info), 0);
     return at_fails(S_ISDIR(info.st_mode) ? AT_FOLDER : AT_FSYNC)
          ? -1 : __real_fsync(file);
 }
@@ -156,7 +161,8 @@ static size_t replace_files(char *left)
 static void test_failures_keep_the_old_file(void **state)
 {
     (void)state;
-    static const at_call calls[] = { AT_OPEN, AT_FSYNC, AT_LINK, AT_RENAME };
+    static const at_call calls[] = { AT_OPEN, AT_STAT, AT_FSYNC, AT_LINK,
+                                     AT_RENAME };
     for (int way = !nameless_here; way < 2; way++) {
         nameless_not = way == 1;
         assert_status(replace_save("a.bly", 7), BLY_OK);
@@ -171,6 +177,21 @@ static void test_failures_keep_the_old_file(void **state)
             assert_int_equal(replace_items("a.bly"), 7);
             assert_int_equal(replace_files(NULL), 1);
         }
+    }
+}
+
+/* Who may not is told who may; who has no room is told of that alone. */
+static void test_who_can_mend_it(void **state)
+{
+    (void)state;
+    static const int errors[] = { EACCES, EPERM, ENOSPC, EROFS };
+    assert_status(replace_save("a.bly", 7), BLY_OK);
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        at[AT_FSYNC].times = 1;
+        at[AT_FSYNC].error = errors[i];
+        assert_status(replace_save("a.bly", 9), BLY_EIO);
+        assert_non_null(strstr(bly_why(), strerror(errors[i])));
+        assert_int_equal(strstr(bly_why(), "owner") != NULL, i < 2);
     }
 }
 
@@ -385,6 +406,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         REPLACE_TEST(test_failures_keep_the_old_file),
+        REPLACE_TEST(test_who_can_mend_it),
         REPLACE_TEST(test_interrupted_calls_go_on),
         REPLACE_TEST(test_folder_that_is_not_flushed),
         REPLACE_TEST(test_created_but_not_flushed),

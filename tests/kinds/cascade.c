@@ -235,6 +235,23 @@ static void test_plan(void **state)
         }
 }
 
+/* Where nobody is no member it is its first level, and costs as much. */
+static void test_plan_of_members_only(void **state)
+{
+    (void)state;
+    bly_spec spec = { .capacity = 5000, .rate = 0.01 };
+    bly_plan_t plan, first;
+    assert_status(bly_plan(&first, "standard", &spec), BLY_OK);
+    assert_status(bly_plan(&plan, "cascade:of=standard", &spec), BLY_OK);
+    assert_true(plan.rate == first.rate && plan.probes == first.probes);
+    assert_true(plan.lines_present == first.lines_present);
+    assert_true(plan.lines_absent == first.lines_absent);
+    spec.rate = 0;
+    assert_status(bly_plan(&plan, "cascade:of=standard,others=50000", &spec),
+                  BLY_OK);
+    assert_true(plan.lines_present > plan.lines_absent);
+}
+
 /* ---- Keys from outside ------------------------------------------------- */
 
 /* They are told at the rate that stat says, and about as planned. */
@@ -415,6 +432,7 @@ int main(void)
         cmocka_unit_test(test_plain_numbers),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_plan_of_members_only),
         cmocka_unit_test(test_rate_outside),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_any_byte),
