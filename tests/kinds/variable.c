@@ -150,6 +150,16 @@ static void test_measured_rate_of_small_filters(void **state)
 
 /* ---- Sizes ------------------------------------------------------------- */
 
+/* Where every number of probes errs always, the one that costs least. */
+static void test_far_too_small(void **state)
+{
+    (void)state;
+    bly_spec spec = { .capacity = 1000000 };
+    bly_plan_t plan;
+    assert_status(bly_plan(&plan, "variable:m=10", &spec), BLY_OK);
+    assert_true(plan.rate == 1 && plan.probes == 1);
+}
+
 /* Bits a key, of the essay's tables. */
 static void test_sizes(void **state)
 {
@@ -537,6 +547,7 @@ int main(void)
         cmocka_unit_test(test_rates_of_the_catalogue),
         cmocka_unit_test(test_measured_rates),
         cmocka_unit_test(test_measured_rate_of_small_filters),
+        cmocka_unit_test(test_far_too_small),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_least_counters),
         cmocka_unit_test(test_options),
