@@ -174,10 +174,32 @@ static void test_lies(void **state)
     }
 }
 
+/* An entry has 1 to 48 bits, or it is no filter. */
+static void test_bits_of_an_entry(void **state)
+{
+    (void)state;
+    enum { BITS_AT = IMAGE_GEOMETRY + 8 };
+    size_t bytes;
+    bly_filter *filter = compaction_new("compaction", 100, 0.01);
+    const uint8_t *good = bly_image(filter, &bytes);
+    uint8_t *image = malloc(bytes);
+    assert_non_null(image);
+    memcpy(image, good, bytes);
+    for (uint64_t bits = 0; bits < 70; bits++) {
+        image_set_u64(image, BITS_AT, bits);
+        image_seal(image);
+        assert_status(bly_check(image, bytes),
+                      bits >= 1 && bits <= 48 ? BLY_OK : BLY_ECORRUPT);
+    }
+    free(image);
+    bly_free(filter);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_key),
+        cmocka_unit_test(test_bits_of_an_entry),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_omissions),
