@@ -229,6 +229,19 @@ static void test_one_bit(void **state)
     bly_free(filter);
 }
 
+/* As likely as two equal hashes is too seldom: nothing would be left. */
+static void test_rate_of_equal_hashes(void **state)
+{
+    (void)state;
+    bly_plan_t plan;
+    bly_spec spec = { .capacity = UINT64_C(1) << 40 };
+    double least = spec.rate = math_collision((double)spec.capacity);
+    assert_status(bly_plan(&plan, "standard", &spec), BLY_EPARAM);
+    assert_non_null(strstr(bly_why(), "64-bit hashes of so many keys"));
+    spec.rate = 1.01 * least;
+    assert_status(bly_plan(&plan, "standard", &spec), BLY_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +252,7 @@ int main(void)
         cmocka_unit_test(test_small_filters_keep_the_rate),
         cmocka_unit_test(test_other_schemes_are_not_planned),
         cmocka_unit_test(test_bits_are_where_they_should_be),
+        cmocka_unit_test(test_rate_of_equal_hashes),
         cmocka_unit_test(test_one_bit),
     };
     return cmocka_run_group_tests_name("standard", tests, NULL, NULL);
