@@ -491,11 +491,16 @@ static void model_op_rebuild(model *m)
 
 /* ---- Instructions: files ----------------------------------------------- */
 
-/* Open the file and compare. */
+/* Open the file and compare. A has no bound to its memory, and may have grown
+ * beyond what the machine's allocator gives. */
 void model_reopen(model *m, const char *path, int flags)
 {
     bly_filter *opened = NULL;
-    model_expect(m, bly_open(&opened, path, flags, &m->options) == BLY_OK,
+    size_t bytes;
+    bly_status status = bly_open(&opened, path, flags, &m->options);
+    bly_image(m->a.filter, &bytes);
+    model_expect(m, status == BLY_OK
+                        || (status == BLY_ENOMEM && bytes > MODEL_IMAGE),
                  "a saved filter cannot be opened");
     if (opened == NULL)
         return;
