@@ -147,6 +147,70 @@ bool fingerprint_contains(const void *image, uint64_t hash)
                               : fingerprint_has(&v, 4, hash);
 }
 
+/* ---- One key, by a view -------------------------------------------------- */
+
+static_assert(sizeof(fingerprint_view) <= KIND_VIEW, "a view has its room");
+
+/* The same where a cell is `width` whole bytes, 1 or 2: half the instructions,
+ * so that the processor sees twice as many keys ahead. */
+PLATFORM_INLINE bool fingerprint_has_whole(const fingerprint_view *v,
+                                           uint32_t arity, uint32_t width,
+                                           uint64_t hash)
+{
+    uint64_t state = hash_mix(hash), at[PEEL_ARITY_MAX];
+    uint64_t shard = peel_shard(&v->shape, state), read = state;
+    const uint8_t *row = v->rows + shard * v->stride;
+    peel_places(&v->shape, arity, state, peel_salt(v->seeds[shard]), at);
+    PLATFORM_UNROLL
+    for (uint32_t j = 0; j < arity; j++)
+        read ^= width == 1 ? row[at[j]]
+              : row[2 * at[j]] + (uint64_t)row[2 * at[j] + 1] * 256;
+    return !((read & bits_mask(8 * width)) | v->empty);
+}
+
+static bool fingerprint_one_3(const void *view, uint64_t hash)
+{
+    return fingerprint_has(view, 3, hash);
+}
+
+static bool fingerprint_one_4(const void *view, uint64_t hash)
+{
+    return fingerprint_has(view, 4, hash);
+}
+
+static bool fingerprint_one_3_byte(const void *view, uint64_t hash)
+{
+    return fingerprint_has_whole(view, 3, 1, hash);
+}
+
+static bool fingerprint_one_4_byte(const void *view, uint64_t hash)
+{
+    return fingerprint_has_whole(view, 4, 1, hash);
+}
+
+static bool fingerprint_one_3_pair(const void *view, uint64_t hash)
+{
+    return fingerprint_has_whole(view, 3, 2, hash);
+}
+
+static bool fingerprint_one_4_pair(const void *view, uint64_t hash)
+{
+    return fingerprint_has_whole(view, 4, 2, hash);
+}
+
+kind_contains *fingerprint_contains_here(const void **subject, void *view)
+{
+    const fingerprint_view v = fingerprint_look(*subject);
+    bool three = v.shape.arity == 3;
+    memcpy(view, &v, sizeof v);
+    *subject = view;
+    if (v.label == 0 && v.cell == 8)
+        return three ? fingerprint_one_3_byte : fingerprint_one_4_byte;
+    if (v.label == 0 && v.cell == 16)
+        return three ? fingerprint_one_3_pair : fingerprint_one_4_pair;
+    return three ? fingerprint_one_3 : fingerprint_one_4;
+}
+
 /* ---- Batches ----------------------------------------------------------- */
 
 /* How many keys ahead lines are asked for. */
@@ -217,7 +281,9 @@ enum {
     FINGERPRINT_BLOCK = 32,
     FINGERPRINT_RING = FINGERPRINT_GROUPS + FINGERPRINT_SETTLED
                      + FINGERPRINT_BLOCK,
-    FINGERPRINT_NEAR = 16 << 20         /* bytes of tables that may be near  */
+    FINGERPRINT_NEAR = 16 << 20,        /* bytes of tables that may be near  */
+    FINGERPRINT_HERE = 3 << 20          /* and of those that are so near that
+                                           asking takes longer than waiting  */
 };
 
 /* As many keys on their way; `over`: a bit for each whose cell ends in another
@@ -248,10 +314,10 @@ fingerprint_salt_avx512(const fingerprint_view *v, __m512i shard)
                               eight_all(HASH_STEP));
 }
 
-/* Where cell j of eight keys is. */
-CPU_TARGET_AVX512 PLATFORM_INLINE void
-fingerprint_cell_avx512(const fingerprint_view *v, fingerprint_group *g,
-                        uint32_t j, __m512i bit)
+/* Where a cell of eight keys is: fingerprint_place(). *over: a bit for each
+ * that ends in another line than it begins in. */
+CPU_TARGET_AVX512 PLATFORM_INLINE __m512i
+fingerprint_place_avx512(const fingerprint_view *v, __m512i bit, __mmask8 *over)
 {
     __m512i first = _mm512_srli_epi64(bit, 3);
     __m512i last = _mm512_srli_epi64(_mm512_add_epi64(bit,
@@ -259,16 +325,17 @@ fingerprint_cell_avx512(const fingerprint_view *v, fingerprint_group *g,
     __m512i end = _mm512_or_si512(last, eight_all(FINGERPRINT_LINE - 1));
     end = _mm512_sub_epi64(end, eight_all(7));
     __m512i at = _mm512_min_epu64(first, end);
-    __m512i place = _mm512_add_epi64(bit, _mm512_sub_epi64(
-                        _mm512_slli_epi64(at, 6), _mm512_slli_epi64(at, 3)));
-    _mm512_storeu_si512(g->place[j], place);
-    g->over[j] = _mm512_test_epi64_mask(_mm512_xor_si512(first, last),
-                                        eight_all(~UINT64_C(63)));
+    *over = _mm512_test_epi64_mask(_mm512_xor_si512(first, last),
+                                   eight_all(~UINT64_C(63)));
+    return _mm512_add_epi64(bit, _mm512_sub_epi64(_mm512_slli_epi64(at, 6),
+                                                  _mm512_slli_epi64(at, 3)));
 }
 
-CPU_TARGET_AVX512 PLATFORM_INLINE void
-fingerprint_prepare_avx512(const fingerprint_view *v, uint32_t arity,
-                           const uint64_t *hashes, fingerprint_group *g)
+/* The first bits of the cells of eight keys: fingerprint_cells(). Their
+ * states. */
+CPU_TARGET_AVX512 PLATFORM_INLINE __m512i
+fingerprint_cells_avx512(const fingerprint_view *v, uint32_t arity,
+                         const uint64_t *hashes, __m512i bit[PEEL_ARITY_MAX])
 {
     __m512i length = eight_all(v->shape.segment);
     __m512i cell = eight_all(v->cell);
@@ -292,17 +359,25 @@ fingerprint_prepare_avx512(const fingerprint_view *v, uint32_t arity,
         __m512i slot = _mm512_add_epi64(begin,
                                         fingerprint_range_avx512(r[j], length));
         begin = _mm512_add_epi64(begin, length);
-        fingerprint_cell_avx512(v, g, j, _mm512_add_epi64(row,
-                                _mm512_mul_epu32(slot, cell)));
+        bit[j] = _mm512_add_epi64(row, _mm512_mul_epu32(slot, cell));
     }
-    _mm512_storeu_si512(g->fingerprint, state);
+    return state;
 }
 
-/* Ask for a line that is wanted once: the second-level cache need not keep
- * it. */
-PLATFORM_INLINE void fingerprint_fetch(const uint8_t *address)
+CPU_TARGET_AVX512 PLATFORM_INLINE void
+fingerprint_prepare_avx512(const fingerprint_view *v, uint32_t arity,
+                           const uint64_t *hashes, fingerprint_group *g)
 {
-    _mm_prefetch((const char *)address, _MM_HINT_NTA);
+    __m512i bit[PEEL_ARITY_MAX];
+    __m512i state = fingerprint_cells_avx512(v, arity, hashes, bit);
+    PLATFORM_UNROLL
+    for (uint32_t j = 0; j < arity; j++) {
+        __mmask8 over;
+        _mm512_storeu_si512(g->place[j],
+                            fingerprint_place_avx512(v, bit[j], &over));
+        g->over[j] = over;
+    }
+    _mm512_storeu_si512(g->fingerprint, state);
 }
 
 /* Ask for the lines of a group. A cell that lies in two is rare: the branch
@@ -315,11 +390,32 @@ fingerprint_fetch_avx512(const fingerprint_view *v, uint32_t arity,
     for (uint32_t j = 0; j < arity; j++) {
         PLATFORM_UNROLL
         for (size_t i = 0; i < FINGERPRINT_LANES; i++)
-            fingerprint_fetch(v->rows + (g->place[j][i] >> 6));
+            platform_prefetch(v->rows + (g->place[j][i] >> 6));
         for (uint32_t over = g->over[j]; over != 0; over &= over - 1)
-            fingerprint_fetch(v->rows + 7
+            platform_prefetch(v->rows + 7
                               + (g->place[j][_tzcnt_u32(over)] >> 6));
     }
+}
+
+/* fingerprint_load() */
+CPU_TARGET_AVX512 PLATFORM_INLINE __m512i
+fingerprint_load_avx512(const fingerprint_view *v, __m512i place)
+{
+    __m512i word = _mm512_i64gather_epi64(_mm512_srli_epi64(place, 6), v->rows,
+                                          1);
+    return _mm512_srlv_epi64(word, _mm512_and_si512(place, eight_all(63)));
+}
+
+/* fingerprint_match() */
+CPU_TARGET_AVX512 PLATFORM_INLINE void
+fingerprint_match_avx512(const fingerprint_view *v, __m512i read, __m512i state,
+                         bool *present)
+{
+    __m512i mask = eight_all(bits_mask(v->bits));
+    __mmask8 same = _mm512_testn_epi64_mask(_mm512_xor_si512(read, state),
+                                            mask);
+    same = v->empty ? 0 : same;
+    _mm_storel_epi64((__m128i *)(void *)present, _mm_maskz_set1_epi8(same, 1));
 }
 
 CPU_TARGET_AVX512 PLATFORM_INLINE void
@@ -328,18 +424,46 @@ fingerprint_answer_avx512(const fingerprint_view *v, uint32_t arity,
 {
     __m512i read = _mm512_setzero_si512();
     PLATFORM_UNROLL
-    for (uint32_t j = 0; j < arity; j++) {
-        __m512i place = _mm512_loadu_si512(g->place[j]);
-        __m512i word = _mm512_i64gather_epi64(_mm512_srli_epi64(place, 6),
-                                              v->rows, 1);
-        read = _mm512_xor_si512(read, _mm512_srlv_epi64(word,
-                                _mm512_and_si512(place, eight_all(63))));
+    for (uint32_t j = 0; j < arity; j++)
+        read = _mm512_xor_si512(read, fingerprint_load_avx512(v,
+                                      _mm512_loadu_si512(g->place[j])));
+    fingerprint_match_avx512(v, read, _mm512_loadu_si512(g->fingerprint),
+                             present);
+}
+
+/* The cells that begin at such bits; `whole`, where they are 8, 16 or 32 bits:
+ * from the aligned four bytes that each lies in. */
+CPU_TARGET_AVX512 PLATFORM_INLINE __m512i
+fingerprint_read_avx512(const fingerprint_view *v, __m512i bit, bool whole)
+{
+    __mmask8 over;
+    if (!whole)
+        return fingerprint_load_avx512(v, fingerprint_place_avx512(v, bit,
+                                                                   &over));
+    __m512i word = _mm512_cvtepu32_epi64(_mm512_i64gather_epi32(
+                       _mm512_srli_epi64(bit, 5), v->rows, 4));
+    return _mm512_srlv_epi64(word, _mm512_and_si512(bit, eight_all(31)));
+}
+
+/* Tables that are in the cache: eight keys after another, nothing is asked for
+ * ahead, and nothing but the answers written. */
+CPU_TARGET_AVX512 PLATFORM_INLINE size_t
+fingerprint_here_avx512(const fingerprint_view *view, uint32_t arity,
+                        bool whole, const uint64_t *hashes, size_t n,
+                        bool *present)
+{
+    const fingerprint_view v = *view;
+    size_t i = 0;
+    for (; i + FINGERPRINT_LANES <= n; i += FINGERPRINT_LANES) {
+        __m512i bit[PEEL_ARITY_MAX], read = _mm512_setzero_si512();
+        __m512i state = fingerprint_cells_avx512(&v, arity, hashes + i, bit);
+        PLATFORM_UNROLL
+        for (uint32_t j = 0; j < arity; j++)
+            read = _mm512_xor_si512(read, fingerprint_read_avx512(&v, bit[j],
+                                                                  whole));
+        fingerprint_match_avx512(&v, read, state, present + i);
     }
-    __m512i other = _mm512_xor_si512(read, _mm512_loadu_si512(g->fingerprint));
-    __m512i mask = eight_all(bits_mask(v->bits));
-    __mmask8 same = _mm512_testn_epi64_mask(other, mask);
-    same = v->empty ? 0 : same;
-    _mm_storel_epi64((__m128i *)(void *)present, _mm_maskz_set1_epi8(same, 1));
+    return i;
 }
 
 PLATFORM_INLINE size_t fingerprint_turn(size_t at, size_t size)
@@ -384,9 +508,17 @@ CPU_TARGET_AVX512 static size_t
 fingerprint_vectors(const fingerprint_view *v, const uint64_t *hashes, size_t n,
                     bool *present)
 {
-    return v->shape.arity == 3
-         ? fingerprint_many_avx512(v, 3, hashes, n, present)
-         : fingerprint_many_avx512(v, 4, hashes, n, present);
+    bool here = v->shape.shards * v->stride <= FINGERPRINT_HERE;
+    bool three = v->shape.arity == 3;
+    bool whole = v->cell == 8 || v->cell == 16 || v->cell == 32;
+    if (!here)
+        return three ? fingerprint_many_avx512(v, 3, hashes, n, present)
+                     : fingerprint_many_avx512(v, 4, hashes, n, present);
+    if (whole)
+        return three ? fingerprint_here_avx512(v, 3, true, hashes, n, present)
+                     : fingerprint_here_avx512(v, 4, true, hashes, n, present);
+    return three ? fingerprint_here_avx512(v, 3, false, hashes, n, present)
+                 : fingerprint_here_avx512(v, 4, false, hashes, n, present);
 }
 #endif
 

@@ -162,6 +162,7 @@ PLATFORM_INLINE bool fingerprint_match(const fingerprint_view *v, uint64_t read,
 }
 
 bool fingerprint_contains(const void *image, uint64_t hash);
+kind_contains *fingerprint_contains_here(const void **subject, void *view);
 void fingerprint_contains_many(const void *image, const uint64_t *hashes,
                                size_t n, bool *present);
 

@@ -106,6 +106,8 @@ typedef struct {
 
 enum { KIND_PAGE_MOST = 65536 };
 
+enum { KIND_VIEW = 128 };           /* bytes of a `view`                 */
+
 typedef struct bly_kind bly_kind;
 struct bly_kind {
     const char *name;                   /* 16 characters at most             */
@@ -144,11 +146,16 @@ struct bly_kind {
     bly_status (*check)(const void *image);
 
     /* Every kind fills `contains` and `contains_many`.
-     * `contains_here`: the quickest `contains` for this processor, chosen once
-     * for a handle, because to choose for each key would cost as much as half
-     * a lookup; or NULL: there is only `contains`. */
+     * `contains_here`: the quickest `contains` for this processor and image,
+     * chosen once for a handle, because to choose for each key would cost as
+     * much as half a lookup; or NULL: there is only `contains`. Instead of the
+     * image the one chosen may want to be given what it needs of it, read once:
+     * then that is written to `view`, KIND_VIEW bytes aligned as for uint64_t,
+     * and *subject, which is the image at first, becomes `view`. A view holds
+     * as long as the image stays where it is and no verb changes its geometry:
+     * for kinds of which none does. */
     kind_contains *contains;
-    kind_contains *(*contains_here)(void);
+    kind_contains *(*contains_here)(const void **subject, void *view);
     void (*contains_many)(const void *image, const uint64_t *hashes, size_t n,
                           bool *present);
 

@@ -9,6 +9,22 @@
 
 /* ---- Contains ---------------------------------------------------------- */
 
+/* Probe after probe, until a bit is clear. */
+bool walk_contains_one(const void *view, uint64_t hash)
+{
+    const walk_view *v = view;
+    const uint64_t slice = v->plan.slice, stride = v->plan.stride >> 3;
+    const uint8_t *row = v->row;
+    uint64_t state = hash_spread(hash);
+    for (uint32_t k = v->plan.k; bits_test(row, bits_range(state, slice)); ) {
+        if (--k == 0)
+            return true;
+        state *= HASH_STEP;
+        row += stride;
+    }
+    return false;
+}
+
 /* Keys taken through their probes together: many, so that the last few probes
  * of a group, which wait for their lines, are few among all; and few enough
  * for the stack. */

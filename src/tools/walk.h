@@ -12,7 +12,7 @@
  * twice the instructions for a probe and measured 1.4 times slower.)
  *
  * The probes are those of tools/index.h's `power`, in a row of `slice` bits
- * that begins `stride` bits further for each probe:
+ * that begins `stride` bits, whole bytes, further for each probe:
  *
  *      standard        slice = m       stride = 0
  *      partitioned     slice = M       stride = M
@@ -33,6 +33,15 @@ typedef struct {
     uint64_t slice, stride;
     uint32_t k;
 } walk_plan;
+
+/* A row and its plan: a `view` of image/kind.h. */
+typedef struct {
+    walk_plan plan;
+    const uint8_t *row;
+} walk_view;
+
+/* Are all k bits of one hash set? */
+bool walk_contains_one(const void *view, uint64_t hash);
 
 /* present[i] := are all k bits of hashes[i] set in `row`? */
 void walk_contains(const walk_plan *plan, const uint8_t *row,

@@ -38,6 +38,7 @@ static bly_status add_grow(bly_filter *filter)
     memory_release(&filter->allocator, filter->image, filter->bytes);
     filter->image = image;
     filter->bytes = (size_t)bytes;
+    handle_choose(filter);
     return BLY_OK;
 }
 

@@ -9,24 +9,16 @@
 
 /* ---- Is it there ------------------------------------------------------- */
 
-PLATFORM_INLINE bool ask_contains(const bly_filter *filter, uint64_t hash)
-{
-    bool present;
-    if (filter->away == NULL)
-        return filter->contains(filter->image, hash);
-    filter->away->contains_many(filter, &hash, 1, &present);
-    return present;
-}
-
 bool bly_contains_hash(const bly_filter *filter, uint64_t hash)
 {
-    return ask_contains(filter, hash);
+    return filter->contains(filter->subject, hash);
 }
 
 bool bly_contains(const bly_filter *filter, const void *key, size_t length)
 {
-    return ask_contains(filter, filter->hasher.function(key, length,
-                                                        filter->hasher.seed));
+    return filter->contains(filter->subject,
+                            filter->hasher.function(key, length,
+                                                    filter->hasher.seed));
 }
 
 void bly_contains_many(const bly_filter *filter, const uint64_t *hashes,

@@ -229,5 +229,6 @@ bly_status bly_resize(bly_filter *filter, uint64_t capacity)
     memory_release(&filter->allocator, filter->image, filter->bytes);
     filter->image = image;
     filter->bytes = (size_t)o.plan.bytes;
+    handle_choose(filter);
     return BLY_OK;
 }

@@ -5,6 +5,8 @@
  */
 #include "verbs/handle.h"
 
+#include <assert.h>
+
 #include "base/memory.h"
 #include "base/status.h"
 #include "verbs/registry.h"
@@ -155,17 +157,42 @@ bly_status handle_check_secret(const void *image, const void *secret)
     return status;
 }
 
+/* A handle, and behind it the view of a kind that wants one. */
+enum { HANDLE_BYTES = sizeof(bly_filter) + KIND_VIEW };
+
+static_assert(sizeof(bly_filter) % sizeof(uint64_t) == 0,
+              "the view behind a handle is aligned");
+
+static bool handle_ask_away(const void *subject, uint64_t hash)
+{
+    const bly_filter *filter = subject;
+    bool present;
+    filter->away->contains_many(filter, &hash, 1, &present);
+    return present;
+}
+
+void handle_choose(bly_filter *filter)
+{
+    const bly_kind *kind = filter->kind;
+    filter->subject = filter->image;
+    filter->contains = kind->contains;
+    if (filter->away != NULL) {
+        filter->subject = filter;
+        filter->contains = handle_ask_away;
+    } else if (kind->contains_here != NULL) {
+        filter->contains = kind->contains_here(&filter->subject, filter + 1);
+    }
+}
+
 bly_status handle_make(bly_filter **out, const bly_kind *kind, void *image,
                        size_t bytes, const handle_source *source,
                        const handle_options *options)
 {
-    bly_filter *filter = memory_zeroed(&options->allocator, sizeof *filter);
+    bly_filter *filter = memory_zeroed(&options->allocator, HANDLE_BYTES);
     if (filter == NULL)
         return status_plain(BLY_ENOMEM);
     *filter = (bly_filter){
-        .kind = kind, .contains = kind->contains_here != NULL
-                                ? kind->contains_here() : kind->contains,
-        .image = image, .bytes = bytes, .source = source,
+        .kind = kind, .image = image, .bytes = bytes, .source = source,
         .allocator = options->allocator, .threads = options->threads,
         .items = image_u64(image, IMAGE_ITEMS),
         .writable = true,
@@ -176,10 +203,11 @@ bly_status handle_make(bly_filter **out, const bly_kind *kind, void *image,
     else
         status = handle_hasher(&filter->hasher, image, options->secret);
     if (status != BLY_OK) {
-        memory_release(&options->allocator, filter, sizeof *filter);
+        memory_release(&options->allocator, filter, HANDLE_BYTES);
         return status;
     }
     pthread_mutex_init(&filter->lock, NULL);
+    handle_choose(filter);
     *out = filter;
     return BLY_OK;
 }
@@ -203,7 +231,7 @@ void bly_free(bly_filter *filter)
     pthread_mutex_destroy(&filter->lock);
     bly_allocator allocator = filter->allocator;
     memory_wipe(&filter->hasher, sizeof filter->hasher);
-    memory_release(&allocator, filter, sizeof *filter);
+    memory_release(&allocator, filter, HANDLE_BYTES);
 }
 
 /* ---- Changing ---------------------------------------------------------- */

@@ -48,7 +48,8 @@ typedef struct {
 
 struct bly_filter {
     const bly_kind      *kind;
-    kind_contains       *contains;      /* the kind's best for this machine  */
+    kind_contains       *contains;      /* the quickest, and what it is      */
+    const void          *subject;       /* given: see handle_choose()        */
     kind_hasher          hasher;
     uint8_t             *image;
     size_t               bytes;
@@ -81,6 +82,12 @@ bly_status handle_options_read(handle_options *out, const bly_options *options);
 
 /* An image in memory from the handle's allocator. */
 extern const handle_source handle_owned;
+
+/* Choose how one key is asked for: after the image has come to another place,
+ * and once `away` is set. The kind's quickest way, by the image or by a view of
+ * it, which stands behind the handle in its memory; of an image that is away by
+ * the batch. So a question is one jump. */
+void handle_choose(bly_filter *filter);
 
 /* "kind X cannot VERB", and which kinds can, those with the ability BLY_CAN_…,
  * or 0 where no one ability decides: BLY_EUNSUPPORTED. */

@@ -4,6 +4,7 @@
 #include "forged.h"
 #include "fingerprints.h"
 
+#include "base/cpu.h"
 #include "verbs/registry.h"
 
 static const char *const fuse_arities[] = { "fuse:arity=3", "fuse:arity=4" };
@@ -169,6 +170,55 @@ static void test_one_key(void **state)
 }
 
 /* Three shards, in just the scratch planned, whatever the threads. */
+/* Members and strangers by the image, by a view and in a batch, at every level
+ * of vector instructions. */
+static void fuse_same_answers(bly_filter *built, const uint64_t *hashes,
+                              size_t members)
+{
+    enum { STRANGERS = 3000 };
+    static bool many[3000 + STRANGERS];
+    static uint64_t asked[3000 + STRANGERS];
+    size_t n = members < 3000 ? members : 3000, bytes;
+    const void *image = bly_image(built, &bytes);
+    memcpy(asked, hashes, n * sizeof *asked);
+    for (size_t i = 0; i < STRANGERS; i++)
+        asked[n + i] = test_random(99, i);
+    for (cpu_level level = CPU_PORTABLE; level < CPU_LEVELS; level++) {
+        bly_filter *filter = NULL;
+        if (cpu_limit(level) != level)
+            continue;
+        assert_status(bly_wrap(&filter, image, bytes, NULL), BLY_OK);
+        bly_contains_many(filter, asked, n + STRANGERS, many);
+        for (size_t i = 0; i < n + STRANGERS; i++) {
+            assert_true(many[i] || i >= n);
+            assert_int_equal(many[i], bly_contains_hash(filter, asked[i]));
+            assert_int_equal(many[i], bly_kind_fuse.contains(image, asked[i]));
+        }
+        bly_free(filter);
+    }
+    cpu_limit(CPU_LEVELS);
+}
+
+/* Every width of a cell, in tables that are near; and whole bytes and others in
+ * tables that are not. */
+static void test_widths(void **state)
+{
+    (void)state;
+    static const size_t far[] = { 31, 32 };
+    for (unsigned i = 0; i < 2 * (32 + 2); i++) {
+        char kind[40];
+        size_t bits = i / 2 < 32 ? i / 2 + 1 : far[i / 2 - 32];
+        size_t n = i / 2 < 32 ? 2000 : 950000;
+        snprintf(kind, sizeof kind, "%s,bits=%zu", fuse_arities[i % 2], bits);
+        uint64_t *hashes = fingerprint_keys(4, n, 1, 0);
+        bly_filter *filter = NULL;
+        assert_status(bly_build(&filter, kind, NULL, hashes, NULL, n), BLY_OK);
+        fuse_same_answers(filter, hashes, n);
+        bly_free(filter);
+        free(hashes);
+    }
+}
+
 static void test_threads(void **state)
 {
     (void)state;
@@ -255,6 +305,7 @@ int main(void)
         cmocka_unit_test(test_rates),
         cmocka_unit_test(test_order_is_forgotten),
         cmocka_unit_test(test_one_key),
+        cmocka_unit_test(test_widths),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_consecutive),
         cmocka_unit_test(test_crafted),

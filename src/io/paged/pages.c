@@ -852,6 +852,7 @@ static bly_status pages_handle(bly_filter **out, pages *p,
     filter->file = p->identity;
     filter->state = p;
     filter->away = &pages_away;
+    handle_choose(filter);
     filter->writable = p->writable;
     filter->changed = p->begun;
     *out = filter;

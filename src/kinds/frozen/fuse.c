@@ -161,6 +161,7 @@ const bly_kind bly_kind_fuse = {
     .check = fuse_check,
 
     .contains      = fingerprint_contains,
+    .contains_here = fingerprint_contains_here,
     .contains_many = fingerprint_contains_many,
     .build         = fingerprint_build,
 

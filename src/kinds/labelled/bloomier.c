@@ -396,6 +396,7 @@ const bly_kind bly_kind_bloomier = {
     .check = bloomier_check,
 
     .contains      = fingerprint_contains,
+    .contains_here = fingerprint_contains_here,
     .contains_many = fingerprint_contains_many,
     .build         = bloomier_build,
 

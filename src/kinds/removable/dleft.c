@@ -755,15 +755,15 @@ dleft_see_avx512(const dleft_view *v, const dleft_place *place)
 
 DLEFT_BATCHES(CPU_TARGET_AVX512, dleft_see_avx512)
 
-CPU_TARGET_AVX512 static bool dleft_one_avx512(const void *image,
+CPU_TARGET_AVX512 static bool dleft_one_avx512(const void *subject,
                                                uint64_t hash)
 {
-    dleft_view v = dleft_look(image);
-    if (v.bucket <= 8 || v.bucket > 32)
-        return dleft_contains(image, hash);
-    dleft_place place = dleft_find(&v, hash);
-    return dleft_see_avx512(&v, &place).same != 0;
+    const dleft_view *v = subject;
+    dleft_place place = dleft_find(v, hash);
+    return dleft_see_avx512(v, &place).same != 0;
 }
+
+static_assert(sizeof(dleft_view) <= KIND_VIEW, "a view has its room");
 
 static bool dleft_wide(const void *image)
 {
@@ -779,12 +779,16 @@ static bool dleft_wide(const void *image)
 #define DLEFT_CALL(image, verb, ...) dleft_see_##verb(image, __VA_ARGS__)
 #endif
 
-static kind_contains *dleft_contains_here(void)
+static kind_contains *dleft_contains_here(const void **subject, void *view)
 {
 #if CPU_X86
-    if (cpu_now() >= CPU_AVX512)
+    if (dleft_wide(*subject)) {
+        *(dleft_view *)view = dleft_look(*subject);
+        *subject = view;
         return dleft_one_avx512;
+    }
 #endif
+    (void)subject, (void)view;
     return dleft_contains;
 }
 

@@ -142,6 +142,8 @@
  */
 #include "image/kind.h"
 
+#include <assert.h>
+
 #include <math.h>
 
 #include "base/cpu.h"
@@ -417,28 +419,38 @@ PLATFORM_INLINE bool quotient_contains_by(const runs_view *v, uint64_t f,
     return found;
 }
 
+static bool quotient_one(const void *subject, uint64_t hash)
+{
+    const runs_view *v = subject;
+    return quotient_contains_by(v, quotient_fingerprint(v, hash), false);
+}
+
 static bool quotient_contains(const void *image, uint64_t hash)
 {
-    runs_view v = runs_look(image);
-    return quotient_contains_by(&v, quotient_fingerprint(&v, hash), false);
+    const runs_view v = runs_look(image);
+    return quotient_one(&v, hash);
 }
 
 #if CPU_X86
-CPU_TARGET_AVX2 static bool quotient_contains_bmi2(const void *image,
-                                                   uint64_t hash)
+CPU_TARGET_AVX2 static bool quotient_one_bmi2(const void *subject,
+                                              uint64_t hash)
 {
-    runs_view v = runs_look(image);
-    return quotient_contains_by(&v, quotient_fingerprint(&v, hash), true);
+    const runs_view *v = subject;
+    return quotient_contains_by(v, quotient_fingerprint(v, hash), true);
 }
 #endif
 
-static kind_contains *quotient_contains_here(void)
+static_assert(sizeof(runs_view) <= KIND_VIEW, "a view has its room");
+
+static kind_contains *quotient_contains_here(const void **subject, void *view)
 {
+    *(runs_view *)view = runs_look(*subject);
+    *subject = view;
 #if CPU_X86
     if (cpu_now() >= CPU_AVX2)
-        return quotient_contains_bmi2;
+        return quotient_one_bmi2;
 #endif
-    return quotient_contains;
+    return quotient_one;
 }
 
 /* ---- Count ------------------------------------------------------------- */

@@ -290,6 +290,8 @@ typedef struct {
     uint32_t k;
 } blocked_view;
 
+static_assert(sizeof(blocked_view) <= KIND_VIEW, "a view has its room");
+
 PLATFORM_INLINE blocked_view blocked_look(const void *image)
 {
     return (blocked_view){
@@ -331,11 +333,17 @@ PLATFORM_INLINE bool blocked_set(uint8_t *line, uint32_t g, uint32_t k,
     return fresh;
 }
 
+static bool blocked_one(const void *subject, uint64_t hash)
+{
+    const blocked_view *v = subject;
+    uint64_t state = hash_spread(hash);
+    return blocked_test(blocked_at(v, state), (uint32_t)state, v->k);
+}
+
 static bool blocked_contains(const void *image, uint64_t hash)
 {
-    blocked_view v = blocked_look(image);
-    uint64_t state = hash_spread(hash);
-    return blocked_test(blocked_at(&v, state), (uint32_t)state, v.k);
+    const blocked_view v = blocked_look(image);
+    return blocked_one(&v, hash);
 }
 
 PLATFORM_INLINE bly_status blocked_add_any(void *image, uint64_t hash,
@@ -460,11 +468,11 @@ blocked_test_avx2(const uint8_t *line, uint32_t g, uint32_t k)
     return all;
 }
 
-CPU_TARGET_AVX2 static bool blocked_one_avx2(const void *image, uint64_t hash)
+CPU_TARGET_AVX2 static bool blocked_one_avx2(const void *subject, uint64_t hash)
 {
-    blocked_view v = blocked_look(image);
+    const blocked_view *v = subject;
     uint64_t state = hash_spread(hash);
-    return blocked_test_avx2(blocked_at(&v, state), (uint32_t)state, v.k);
+    return blocked_test_avx2(blocked_at(v, state), (uint32_t)state, v->k);
 }
 
 CPU_TARGET_AVX2 static void
@@ -513,11 +521,11 @@ blocked_contains_avx512(const void *image, const uint64_t *hashes, size_t n,
 }
 
 CPU_TARGET_AVX512 static bool
-blocked_one_avx512(const void *image, uint64_t hash)
+blocked_one_avx512(const void *subject, uint64_t hash)
 {
-    blocked_view v = blocked_look(image);
+    const blocked_view *v = subject;
     uint64_t state = hash_spread(hash);
-    return blocked_test_avx512(blocked_at(&v, state), (uint32_t)state, v.k,
+    return blocked_test_avx512(blocked_at(v, state), (uint32_t)state, v->k,
                                _mm512_loadu_si512(blocked_steps));
 }
 
@@ -622,8 +630,10 @@ static void blocked_contains_many(const void *image, const uint64_t *hashes,
 
 /* The vector forms are worth their choice for one key too: with fewer
  * instructions for each key the processor sees more keys ahead. */
-static kind_contains *blocked_contains_here(void)
+static kind_contains *blocked_contains_here(const void **subject, void *view)
 {
+    *(blocked_view *)view = blocked_look(*subject);
+    *subject = view;
 #if CPU_X86
     cpu_level level = cpu_now();
     if (level >= CPU_AVX512)
@@ -631,7 +641,7 @@ static kind_contains *blocked_contains_here(void)
     if (level >= CPU_AVX2)
         return blocked_one_avx2;
 #endif
-    return blocked_contains;
+    return blocked_one;
 }
 
 static bly_status blocked_add_many(void *image, const uint64_t *hashes,

@@ -62,6 +62,7 @@
  */
 #include "image/kind.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/sizes.h"
@@ -258,6 +259,17 @@ static walk_plan partitioned_walk(const void *image)
     };
 }
 
+static_assert(sizeof(walk_view) <= KIND_VIEW, "a view has its room");
+
+static kind_contains *partitioned_contains_here(const void **subject,
+                                                void *view)
+{
+    *(walk_view *)view = (walk_view){ partitioned_walk(*subject),
+                                      image_payload(*subject) };
+    *subject = view;
+    return walk_contains_one;
+}
+
 static void partitioned_contains_many(const void *image, const uint64_t *hashes,
                                       size_t n, bool *present)
 {
@@ -319,6 +331,7 @@ const bly_kind bly_kind_partitioned = {
     .check = partitioned_check,
 
     .contains        = partitioned_contains,
+    .contains_here   = partitioned_contains_here,
     .contains_many   = partitioned_contains_many,
     .add             = partitioned_add,
     .add_many        = partitioned_add_many,

@@ -280,9 +280,19 @@ CPU_TARGET_AVX2 static inline __m256i split_bits_avx2(uint64_t hash)
                              _mm256_srli_epi32(products, SPLIT_SHIFT));
 }
 
-CPU_TARGET_AVX2 static bool split_one_avx2(const void *image, uint64_t hash)
+/* The view of one key's question. */
+typedef struct {
+    const uint8_t *payload;
+    uint64_t blocks;
+} split_view;
+
+static_assert(sizeof(split_view) <= KIND_VIEW, "a view has its room");
+
+CPU_TARGET_AVX2 static bool split_one_avx2(const void *subject, uint64_t hash)
 {
-    const uint8_t *block = image_payload(image) + split_block(image, hash);
+    const split_view *v = subject;
+    const uint8_t *block = v->payload + ((hash >> 32) * v->blocks >> 32)
+                                        * SPLIT_BLOCK_BYTES;
     return _mm256_testc_si256(vector_load32(block), split_bits_avx2(hash));
 }
 
@@ -330,12 +340,19 @@ static void split_contains_many(const void *image, const uint64_t *hashes,
 
 /* One key: as few instructions as can be, so that the processor sees more keys
  * ahead. */
-static kind_contains *split_contains_here(void)
+static kind_contains *split_contains_here(const void **subject, void *view)
 {
 #if CPU_X86
-    if (cpu_now() >= CPU_AVX2)
+    if (cpu_now() >= CPU_AVX2) {
+        *(split_view *)view = (split_view){
+            .payload = image_payload(*subject),
+            .blocks = image_geometry(*subject, SPLIT_BLOCKS),
+        };
+        *subject = view;
         return split_one_avx2;
+    }
 #endif
+    (void)subject, (void)view;
     return split_contains;
 }
 

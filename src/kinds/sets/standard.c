@@ -88,6 +88,7 @@
  */
 #include "image/kind.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "tools/bits.h"
@@ -238,6 +239,33 @@ static bool standard_contains(const void *image, uint64_t hash)
     }
 }
 
+static walk_plan standard_walk(const void *image)
+{
+    return (walk_plan){
+        .slice = image_geometry(image, STANDARD_M), .stride = 0,
+        .k = (uint32_t)image_geometry(image, STANDARD_K),
+    };
+}
+
+/* The schemes of the literature go one by one: they are to compare rates. */
+static bool standard_walks(const void *image)
+{
+    return image_geometry(image, STANDARD_INDEX) == INDEX_POWER;
+}
+
+static_assert(sizeof(walk_view) <= KIND_VIEW, "a view has its room");
+
+static kind_contains *standard_contains_here(const void **subject, void *view)
+{
+    const void *image = *subject;
+    if (!standard_walks(image))
+        return standard_contains;
+    *(walk_view *)view = (walk_view){ standard_walk(image),
+                                      image_payload(image) };
+    *subject = view;
+    return walk_contains_one;
+}
+
 /* ---- Add --------------------------------------------------------------- */
 
 PLATFORM_INLINE bly_status standard_add_by(void *image, uint64_t hash,
@@ -286,20 +314,6 @@ static bly_status standard_add_shared(void *image, uint64_t hash)
 }
 
 /* ---- Batches ----------------------------------------------------------- */
-
-static walk_plan standard_walk(const void *image)
-{
-    return (walk_plan){
-        .slice = image_geometry(image, STANDARD_M), .stride = 0,
-        .k = (uint32_t)image_geometry(image, STANDARD_K),
-    };
-}
-
-/* The schemes of the literature go one by one: they are to compare rates. */
-static bool standard_walks(const void *image)
-{
-    return image_geometry(image, STANDARD_INDEX) == INDEX_POWER;
-}
 
 static void standard_contains_many(const void *image, const uint64_t *hashes,
                                    size_t n, bool *present)
@@ -380,6 +394,7 @@ const bly_kind bly_kind_standard = {
     .check = standard_check,
 
     .contains        = standard_contains,
+    .contains_here   = standard_contains_here,
     .contains_many   = standard_contains_many,
     .add             = standard_add,
     .add_many        = standard_add_many,

@@ -89,7 +89,7 @@ typedef struct {
 
 /* Slots of the kind, for an image that was checked. */
 bool gcs_contains(const void *image, uint64_t hash);
-kind_contains *gcs_contains_here(void);
+kind_contains *gcs_contains_here(const void **subject, void *view);
 void gcs_contains_many(const void *image, const uint64_t *hashes, size_t n,
                        bool *present);
 

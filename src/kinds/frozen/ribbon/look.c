@@ -137,8 +137,9 @@ CPU_TARGET_AVX2 static bool ribbon_contains_avx2(const void *image,
 }
 #endif
 
-kind_contains *ribbon_contains_here(void)
+kind_contains *ribbon_contains_here(const void **subject, void *view)
 {
+    (void)subject, (void)view;
 #if CPU_X86
     if (cpu_now() >= CPU_AVX2)
         return ribbon_contains_avx2;

@@ -205,7 +205,7 @@ PLATFORM_INLINE uint32_t ribbon_parity(uint64_t v, bool quick)
 
 /* Slots of a kind, for an image that was checked. */
 bool ribbon_contains(const void *image, uint64_t hash);
-kind_contains *ribbon_contains_here(void);
+kind_contains *ribbon_contains_here(const void **subject, void *view);
 void ribbon_contains_many(const void *image, const uint64_t *hashes, size_t n,
                           bool *present);
 

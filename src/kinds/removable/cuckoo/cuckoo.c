@@ -381,6 +381,7 @@ const bly_kind bly_kind_cuckoo = {
     .check = cuckoo_check,
 
     .contains      = cuckoo_contains,
+    .contains_here = cuckoo_contains_here,
     .contains_many = cuckoo_contains_many,
     .way           = cuckoo_way,
     .add           = cuckoo_add,

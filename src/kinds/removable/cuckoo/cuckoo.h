@@ -445,6 +445,7 @@ PLATFORM_INLINE void cuckoo_ask(const cuckoo_view *v, cuckoo_ring *ring,
 /* ---- Slots of the kind -------------------------------------------------- */
 
 bool cuckoo_contains(const void *image, uint64_t hash);
+kind_contains *cuckoo_contains_here(const void **subject, void *view);
 void cuckoo_contains_many(const void *image, const uint64_t *hashes, size_t n,
                           bool *present);
 uint64_t cuckoo_count(const void *image, uint64_t hash);

@@ -5,6 +5,8 @@
  */
 #include "kinds/removable/cuckoo/cuckoo.h"
 
+#include <assert.h>
+
 #include "base/cpu.h"
 #include "tools/eight.h"
 
@@ -16,18 +18,49 @@ uint64_t cuckoo_count(const void *image, uint64_t hash)
     return cuckoo_count_key(&v, cuckoo_key_of(&v, hash));
 }
 
+static bool cuckoo_one_plain(const void *subject, uint64_t hash)
+{
+    const cuckoo_view *v = subject;
+    return cuckoo_test(v, cuckoo_key_of(v, hash), CUCKOO_PLAIN);
+}
+
+static bool cuckoo_one_coded(const void *subject, uint64_t hash)
+{
+    const cuckoo_view *v = subject;
+    return cuckoo_test(v, cuckoo_key_of(v, hash), CUCKOO_CODED);
+}
+
+static bool cuckoo_one_any(const void *subject, uint64_t hash)
+{
+    const cuckoo_view *v = subject;
+    return cuckoo_test(v, cuckoo_key_of(v, hash), CUCKOO_ANY);
+}
+
+static kind_contains *cuckoo_one(const cuckoo_view *v)
+{
+    switch (cuckoo_form_of(v)) {
+    case CUCKOO_PLAIN:
+        return cuckoo_one_plain;
+    case CUCKOO_CODED:
+        return cuckoo_one_coded;
+    default:
+        return cuckoo_one_any;
+    }
+}
+
 bool cuckoo_contains(const void *image, uint64_t hash)
 {
-    cuckoo_view v = cuckoo_look(image);
-    cuckoo_key key = cuckoo_key_of(&v, hash);
-    switch (cuckoo_form_of(&v)) {
-    case CUCKOO_PLAIN:
-        return cuckoo_test(&v, key, CUCKOO_PLAIN);
-    case CUCKOO_CODED:
-        return cuckoo_test(&v, key, CUCKOO_CODED);
-    default:
-        return cuckoo_test(&v, key, CUCKOO_ANY);
-    }
+    const cuckoo_view v = cuckoo_look(image);
+    return cuckoo_one(&v)(&v, hash);
+}
+
+static_assert(sizeof(cuckoo_view) <= KIND_VIEW, "a view has its room");
+
+kind_contains *cuckoo_contains_here(const void **subject, void *view)
+{
+    *(cuckoo_view *)view = cuckoo_look(*subject);
+    *subject = view;
+    return cuckoo_one(view);
 }
 
 /* ---- Batches ----------------------------------------------------------- */
