@@ -509,12 +509,93 @@ blocked_test_avx512(const uint8_t *line, uint32_t g, uint32_t k, __m512i steps)
     return _kortestz_mask16_u8(clear, clear);
 }
 
+/* Up to eight probes leave half of a register to another key: two keys at a
+ * time, on their way together, each with the places of its bits. */
+enum {
+    BLOCKED_PAIR_K = 8,                 /* probes of a key in a pair         */
+    BLOCKED_PAIRS = BLOCKED_AHEAD / 2
+};
+
+typedef struct {
+    uint8_t *line[2];
+    uint32_t place[2 * BLOCKED_PAIR_K];
+} blocked_pair;
+
+CPU_TARGET_AVX512 PLATFORM_INLINE __m512i blocked_pair_steps(void)
+{
+    return _mm512_broadcast_i64x4(_mm256_loadu_si256(
+               (const __m256i *)(const void *)blocked_steps));
+}
+
+CPU_TARGET_AVX512 PLATFORM_INLINE void
+blocked_ask_pair(const blocked_view *v, blocked_pair *pair,
+                 const uint64_t *hashes, __m512i steps, bool write)
+{
+    uint64_t one = hash_spread(hashes[0]), other = hash_spread(hashes[1]);
+    __m512i g = _mm512_mask_set1_epi32(_mm512_set1_epi32((int)one), 0xFF00,
+                                       (int)other);
+    pair->line[0] = blocked_at(v, one);
+    pair->line[1] = blocked_at(v, other);
+    PLATFORM_UNROLL
+    for (size_t i = 0; i < 2; i++)
+        if (write)
+            platform_prefetch_write(pair->line[i]);
+        else
+            platform_prefetch(pair->line[i]);
+    _mm512_storeu_si512(pair->place, _mm512_srli_epi32(
+        _mm512_mullo_epi32(g, steps), BLOCKED_SHIFT));
+}
+
+/* The high 4 bits of a place name a word of the line, of which the second
+ * line's are 16 to 31, and the low 5 a bit of it. */
+CPU_TARGET_AVX512 PLATFORM_INLINE void
+blocked_test_pair(const blocked_pair *pair, __mmask16 wanted, bool *present)
+{
+    const __m512i second = _mm512_maskz_set1_epi32(0xFF00, 16);
+    __m512i place = _mm512_loadu_si512(pair->place);
+    __m512i word = _mm512_or_si512(_mm512_srli_epi32(place, 5), second);
+    __m512i picked = _mm512_permutex2var_epi32(vector_load64(pair->line[0]),
+                                               word,
+                                               vector_load64(pair->line[1]));
+    uint32_t clear = _mm512_mask_testn_epi32_mask(wanted,
+        _mm512_rorv_epi32(picked, place), _mm512_set1_epi32(1));
+    present[0] = (clear & 0xFF) == 0;
+    present[1] = clear >> 8 == 0;
+}
+
+/* All keys but the last of an odd number. */
+CPU_TARGET_AVX512 static size_t
+blocked_contains_pairs(const blocked_view *view, const uint64_t *hashes,
+                       size_t n, bool *present)
+{
+    const blocked_view v = *view;
+    const __mmask16 wanted = (__mmask16)(((1u << v.k) - 1) * 0x101);
+    const __m512i steps = blocked_pair_steps();
+    blocked_pair ring[BLOCKED_PAIRS];
+    size_t pairs = n / 2;
+    size_t ahead = pairs < BLOCKED_PAIRS ? pairs : BLOCKED_PAIRS;
+    for (size_t i = 0; i < ahead; i++)
+        blocked_ask_pair(&v, &ring[i], hashes + 2 * i, steps, false);
+    for (size_t i = 0; i < pairs - ahead; i++) {
+        blocked_pair *pair = &ring[i % BLOCKED_PAIRS];
+        blocked_test_pair(pair, wanted, present + 2 * i);
+        blocked_ask_pair(&v, pair, hashes + 2 * (i + ahead), steps, false);
+    }
+    for (size_t i = pairs - ahead; i < pairs; i++)
+        blocked_test_pair(&ring[i % BLOCKED_PAIRS], wanted, present + 2 * i);
+    return 2 * pairs;
+}
+
 CPU_TARGET_AVX512 static void
 blocked_contains_avx512(const void *image, const uint64_t *hashes, size_t n,
                         bool *present)
 {
     blocked_view v = blocked_look(image);
     __m512i steps = _mm512_loadu_si512(blocked_steps);
+    if (v.k <= BLOCKED_PAIR_K) {
+        size_t done = blocked_contains_pairs(&v, hashes, n, present);
+        hashes += done, present += done, n -= done;
+    }
     BLOCKED_ROLL(v, hashes, n, platform_prefetch,
                  present[i] = blocked_test_avx512(line, (uint32_t)state, v.k,
                                                   steps));
@@ -579,23 +660,95 @@ blocked_each_k_avx512(const blocked_view *v, uint32_t k, const uint64_t *hashes,
         _mm512_storeu_si512(line, _mm512_or_si512(old, bits)));
 }
 
+/* The same of a key in a pair: the highest bit of a word, shifted down by what
+ * the bit's place is below it, which is 0 to 31 in one lane alone. */
+CPU_TARGET_AVX512 PLATFORM_INLINE __m512i
+blocked_pair_bits(const uint32_t *places, uint32_t k)
+{
+    const __m512i last = _mm512_setr_epi32(31, 63, 95, 127, 159, 191, 223, 255,
+                                           287, 319, 351, 383, 415, 447, 479,
+                                           511);
+    const __m512i top = _mm512_set1_epi32(INT32_MIN);
+    __m512i bits = _mm512_setzero_si512();
+    PLATFORM_UNROLL
+    for (uint32_t j = 0; j < BLOCKED_PAIR_K && j < k; j++) {
+        __m512i place = _mm512_set1_epi32((int)places[j]);
+        bits = _mm512_or_si512(bits, _mm512_srlv_epi32(top,
+                                     _mm512_sub_epi32(last, place)));
+    }
+    return bits;
+}
+
+/* Set the bits of both; was one of a key's clear? */
+CPU_TARGET_AVX512 PLATFORM_INLINE void
+blocked_set_pair(const blocked_pair *pair, uint32_t k, bool *seen)
+{
+    for (size_t i = 0; i < 2; i++) {
+        __m512i bits = blocked_pair_bits(pair->place + i * BLOCKED_PAIR_K, k);
+        __m512i old = _mm512_loadu_si512(pair->line[i]);
+        if (seen != NULL) {
+            __m512i fresh = _mm512_andnot_si512(old, bits);
+            seen[i] = _mm512_test_epi32_mask(fresh, fresh) == 0;
+        }
+        _mm512_storeu_si512(pair->line[i], _mm512_or_si512(old, bits));
+    }
+}
+
+/* All keys but the last of an odd number; `seen` may be NULL. */
+CPU_TARGET_AVX512 PLATFORM_INLINE size_t
+blocked_add_pairs(const blocked_view *view, uint32_t k, const uint64_t *hashes,
+                  size_t n, bool *seen)
+{
+    const blocked_view v = *view;
+    const __m512i steps = blocked_pair_steps();
+    blocked_pair ring[BLOCKED_PAIRS];
+    size_t pairs = n / 2;
+    size_t ahead = pairs < BLOCKED_PAIRS ? pairs : BLOCKED_PAIRS;
+    for (size_t i = 0; i < ahead; i++)
+        blocked_ask_pair(&v, &ring[i], hashes + 2 * i, steps, true);
+    for (size_t i = 0; i < pairs; i++) {
+        blocked_pair *pair = &ring[i % BLOCKED_PAIRS];
+        blocked_set_pair(pair, k, seen != NULL ? seen + 2 * i : NULL);
+        if (i + ahead < pairs)
+            blocked_ask_pair(&v, pair, hashes + 2 * (i + ahead), steps, true);
+    }
+    return 2 * pairs;
+}
+
 /* A loop for each k that the plan likes best down to a rate of 10^-4: with a
- * k that the compiler knows an add costs two thirds. */
+ * k that the compiler knows an add costs two thirds. Fewer go in pairs. */
 #define BLOCKED_FOR_K(k, call)                                                 \
     switch (k) {                                                               \
-    case 1: call(1); break;     case 2: call(2); break;                        \
-    case 3: call(3); break;     case 4: call(4); break;                        \
-    case 5: call(5); break;     case 6: call(6); break;                        \
-    case 7: call(7); break;     case 8: call(8); break;                        \
     case 9: call(9); break;     case 10: call(10); break;                      \
     case 11: call(11); break;   case 12: call(12); break;                      \
     default: call(k);                                                          \
     }
 
+#define BLOCKED_PAIRS_OF(k)                                                    \
+    case k: done = blocked_add_pairs(&v, k, hashes, n, seen); break
+
+/* How many of the keys have been added in pairs. */
+CPU_TARGET_AVX512 static size_t
+blocked_pairs_avx512(const void *image, const uint64_t *hashes, size_t n,
+                     bool *seen)
+{
+    const blocked_view v = blocked_look(image);
+    size_t done = 0;
+    switch (v.k) {
+    BLOCKED_PAIRS_OF(1); BLOCKED_PAIRS_OF(2); BLOCKED_PAIRS_OF(3);
+    BLOCKED_PAIRS_OF(4); BLOCKED_PAIRS_OF(5); BLOCKED_PAIRS_OF(6);
+    BLOCKED_PAIRS_OF(7); BLOCKED_PAIRS_OF(8);
+    }
+    return done;
+}
+#undef BLOCKED_PAIRS_OF
+
 CPU_TARGET_AVX512 static void
 blocked_add_avx512(void *image, const uint64_t *hashes, size_t n)
 {
     const blocked_view v = blocked_look(image);
+    size_t done = blocked_pairs_avx512(image, hashes, n, NULL);
+    hashes += done, n -= done;
 #define BLOCKED_ADD_K(k) blocked_add_k_avx512(&v, k, hashes, n)
     BLOCKED_FOR_K(v.k, BLOCKED_ADD_K)
 #undef BLOCKED_ADD_K
@@ -605,6 +758,8 @@ CPU_TARGET_AVX512 static void
 blocked_each_avx512(void *image, const uint64_t *hashes, size_t n, bool *seen)
 {
     const blocked_view v = blocked_look(image);
+    size_t done = blocked_pairs_avx512(image, hashes, n, seen);
+    hashes += done, seen += done, n -= done;
 #define BLOCKED_EACH_K(k) blocked_each_k_avx512(&v, k, hashes, n, seen)
     BLOCKED_FOR_K(v.k, BLOCKED_EACH_K)
 #undef BLOCKED_EACH_K
