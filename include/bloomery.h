@@ -772,8 +772,8 @@ BLY_API bly_status bly_save(const bly_filter *filter, const char *path)
  * BLY_MAP | BLY_WRITE: changes go to the file; it says "being written" from the
  * first change on, which is BLY_EIO where the file cannot be made to say so,
  * until bly_seal or bly_free. It must be the only writer: nothing keeps another
- * process from opening the file so, and then keys are lost. BLY_PAGED: see <bloomery/paged.h>. BLY_SHARED as
- * in bly_spec.
+ * process from opening the file so, and then keys are lost. BLY_PAGED: see
+ * <bloomery/paged.h>. BLY_SHARED as in bly_spec.
  * A packed file cannot be mapped: with BLY_MAP it is read, checked and unpacked
  * into memory, for reading only; with BLY_WRITE it is refused.
  * BLY_EIO, BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EUNSEALED, BLY_EHASH,
