@@ -531,6 +531,8 @@ void fingerprint_contains_many(const void *image, const uint64_t *hashes,
     if (cpu_now() >= CPU_AVX512)
         done = fingerprint_vectors(&v, hashes, n, present);
 #endif
+    if (done == n)
+        return;
     if (v.shape.arity == 3)
         fingerprint_many(&v, 3, hashes + done, n - done, present + done);
     else

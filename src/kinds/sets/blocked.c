@@ -594,6 +594,8 @@ blocked_contains_avx512(const void *image, const uint64_t *hashes, size_t n,
     __m512i steps = _mm512_loadu_si512(blocked_steps);
     if (v.k <= BLOCKED_PAIR_K) {
         size_t done = blocked_contains_pairs(&v, hashes, n, present);
+        if (done == n)
+            return;
         hashes += done, present += done, n -= done;
     }
     BLOCKED_ROLL(v, hashes, n, platform_prefetch,
@@ -748,6 +750,8 @@ blocked_add_avx512(void *image, const uint64_t *hashes, size_t n)
 {
     const blocked_view v = blocked_look(image);
     size_t done = blocked_pairs_avx512(image, hashes, n, NULL);
+    if (done == n)
+        return;
     hashes += done, n -= done;
 #define BLOCKED_ADD_K(k) blocked_add_k_avx512(&v, k, hashes, n)
     BLOCKED_FOR_K(v.k, BLOCKED_ADD_K)
@@ -759,6 +763,8 @@ blocked_each_avx512(void *image, const uint64_t *hashes, size_t n, bool *seen)
 {
     const blocked_view v = blocked_look(image);
     size_t done = blocked_pairs_avx512(image, hashes, n, seen);
+    if (done == n)
+        return;
     hashes += done, seen += done, n -= done;
 #define BLOCKED_EACH_K(k) blocked_each_k_avx512(&v, k, hashes, n, seen)
     BLOCKED_FOR_K(v.k, BLOCKED_EACH_K)
