@@ -727,21 +727,19 @@ blocked_add_pairs(const blocked_view *view, uint32_t k, const uint64_t *hashes,
     }
 
 #define BLOCKED_PAIRS_OF(k)                                                    \
-    case k: done = blocked_add_pairs(&v, k, hashes, n, seen); break
+    case k: return blocked_add_pairs(v, k, hashes, n, seen)
 
 /* How many of the keys have been added in pairs. */
 CPU_TARGET_AVX512 static size_t
-blocked_pairs_avx512(const void *image, const uint64_t *hashes, size_t n,
+blocked_pairs_avx512(const blocked_view *v, const uint64_t *hashes, size_t n,
                      bool *seen)
 {
-    const blocked_view v = blocked_look(image);
-    size_t done = 0;
-    switch (v.k) {
+    switch (v->k) {
     BLOCKED_PAIRS_OF(1); BLOCKED_PAIRS_OF(2); BLOCKED_PAIRS_OF(3);
     BLOCKED_PAIRS_OF(4); BLOCKED_PAIRS_OF(5); BLOCKED_PAIRS_OF(6);
     BLOCKED_PAIRS_OF(7); BLOCKED_PAIRS_OF(8);
+    default: return 0;
     }
-    return done;
 }
 #undef BLOCKED_PAIRS_OF
 
@@ -749,7 +747,7 @@ CPU_TARGET_AVX512 static void
 blocked_add_avx512(void *image, const uint64_t *hashes, size_t n)
 {
     const blocked_view v = blocked_look(image);
-    size_t done = blocked_pairs_avx512(image, hashes, n, NULL);
+    size_t done = blocked_pairs_avx512(&v, hashes, n, NULL);
     if (done == n)
         return;
     hashes += done, n -= done;
@@ -762,7 +760,7 @@ CPU_TARGET_AVX512 static void
 blocked_each_avx512(void *image, const uint64_t *hashes, size_t n, bool *seen)
 {
     const blocked_view v = blocked_look(image);
-    size_t done = blocked_pairs_avx512(image, hashes, n, seen);
+    size_t done = blocked_pairs_avx512(&v, hashes, n, seen);
     if (done == n)
         return;
     hashes += done, seen += done, n -= done;

@@ -159,10 +159,14 @@ static bly_status split_check(const void *image)
 }
 
 /* Where the block of a hash begins in the payload. */
+PLATFORM_INLINE uint64_t split_block_of(uint64_t blocks, uint64_t hash)
+{
+    return ((hash >> 32) * blocks >> 32) * SPLIT_BLOCK_BYTES;
+}
+
 PLATFORM_INLINE uint64_t split_block(const void *image, uint64_t hash)
 {
-    return ((hash >> 32) * image_geometry(image, SPLIT_BLOCKS) >> 32)
-         * SPLIT_BLOCK_BYTES;
+    return split_block_of(image_geometry(image, SPLIT_BLOCKS), hash);
 }
 
 /* The bit, 0 .. 255 of the block, that a hash has in a lane. */
@@ -291,8 +295,7 @@ static_assert(sizeof(split_view) <= KIND_VIEW, "a view has its room");
 CPU_TARGET_AVX2 static bool split_one_avx2(const void *subject, uint64_t hash)
 {
     const split_view *v = subject;
-    const uint8_t *block = v->payload + ((hash >> 32) * v->blocks >> 32)
-                                        * SPLIT_BLOCK_BYTES;
+    const uint8_t *block = v->payload + split_block_of(v->blocks, hash);
     return _mm256_testc_si256(vector_load32(block), split_bits_avx2(hash));
 }
 
