@@ -181,7 +181,8 @@ BLY_API const char *bly_strerror(bly_status status);
 
 /* What was wrong in the last call that failed in this thread, and how to mend
  * it: one line without a newline, "" before the first failure. The text lives
- * until the next failure in the same thread. */
+ * until the next failure in the same thread: read it after an error only, for a
+ * call that succeeds leaves what the last failure said. */
 BLY_API const char *bly_why(void);
 
 /* BLY_VERSION of the library that is linked (the header may be another). */
@@ -771,8 +772,9 @@ BLY_API bly_status bly_save(const bly_filter *filter, const char *path)
  * header is checked, and what lookups rely on, unless BLY_VERIFY is given too.
  * BLY_MAP | BLY_WRITE: changes go to the file; it says "being written" from the
  * first change on, which is BLY_EIO where the file cannot be made to say so,
- * until bly_seal or bly_free. It must be the only writer: nothing keeps another
- * process from opening the file so, and then keys are lost. BLY_PAGED: see
+ * until bly_seal or bly_free. There is one writer at a time: the file is locked
+ * until bly_free, and opening it for writing a second time, by this process
+ * too, is BLY_EIO, as where the file system has no locks. BLY_PAGED: see
  * <bloomery/paged.h>. BLY_SHARED as in bly_spec.
  * A packed file cannot be mapped: with BLY_MAP it is read, checked and unpacked
  * into memory, for reading only; with BLY_WRITE it is refused.

@@ -203,6 +203,18 @@ WRAP(int, flock, int file, int how)
     return inject_interrupts(EWOULDBLOCK) ? -1 : __real_flock(file, how);
 }
 
+/* The library locks by it, and nothing else. */
+int __real_fcntl(int file, int what, ...);
+int __wrap_fcntl(int file, int what, ...);
+int __wrap_fcntl(int file, int what, ...)
+{
+    va_list rest;
+    va_start(rest, what);
+    void *lock = va_arg(rest, void *);
+    va_end(rest);
+    return inject_fails(ENOLCK) ? -1 : __real_fcntl(file, what, lock);
+}
+
 WRAP(void *, mmap, void *at, size_t n, int may, int how, int file, off_t from)
 {
     return inject_fails(ENOMEM) ? MAP_FAILED

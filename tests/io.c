@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "test.h"
+#include "bloomery/paged.h"
 #include "folder.h"
 
 #include "image/image.h"
@@ -234,6 +235,65 @@ static void test_map_for_writing(void **state)
     bly_add_hash(mapped, test_random(1, 300));
     bly_free(mapped);
     assert_int_equal(io_items("e.bly"), 301);
+}
+
+/* What another process is told that opens the file for writing. */
+static bly_status io_elsewhere(const char *path, int flags)
+{
+    int result;
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        bly_filter *filter;
+        _exit(-bly_open(&filter, path, flags, NULL));
+    }
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_true(WIFEXITED(result));
+    return (bly_status)-WEXITSTATUS(result);
+}
+
+/* However a file is written to, one handle does, here or elsewhere, as long as
+ * it lives; those that read are in nobody's way. */
+static void test_one_writer(void **state)
+{
+    (void)state;
+    static const int ways[] = { BLY_MAP | BLY_WRITE, BLY_PAGED | BLY_WRITE };
+    bly_filter *made = NULL, *reader = NULL, *writer = NULL, *other = NULL;
+    bly_spec spec = { .capacity = 1000, .rate = 0.01 };
+    assert_status(bly_create(&made, "w.bly", "buffered", &spec), BLY_OK);
+    assert_status(bly_seal(made), BLY_OK);
+    bly_free(made);
+    assert_status(bly_open(&reader, "w.bly", BLY_MAP, NULL), BLY_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_status(bly_open(&writer, "w.bly", ways[i], NULL), BLY_OK);
+        for (int j = 0; j < 2; j++) {
+            assert_status(io_elsewhere("w.bly", ways[j]), BLY_EIO);
+            assert_status(bly_open(&other, "w.bly", ways[j], NULL), BLY_EIO);
+            assert_non_null(strstr(bly_why(), "w.bly: another writer"));
+        }
+        if (i == 0)                     /* sealed until the first change */
+            assert_status(io_elsewhere("w.bly", BLY_MAP), BLY_OK);
+        bly_free(writer);
+        assert_status(io_elsewhere("w.bly", ways[1 - i]), BLY_OK);
+    }
+    bly_free(reader);
+    assert_null(other);
+}
+
+/* A file that is refused is not locked any more. */
+static void test_refused_is_unlocked(void **state)
+{
+    (void)state;
+    bly_filter *filter = io_filter(10), *mapped = NULL;
+    assert_status(bly_save(filter, "u.bly"), BLY_OK);
+    bly_free(filter);
+    bly_options secret = { .secret = "0123456789abcdef" };
+    assert_status(bly_open(&mapped, "u.bly", BLY_MAP | BLY_WRITE, &secret),
+                  BLY_ESECRET);
+    assert_status(bly_open(&mapped, "u.bly", BLY_MAP | BLY_WRITE, NULL),
+                  BLY_OK);
+    bly_free(mapped);
 }
 
 /* The library's calls come here, to be counted. */
@@ -496,6 +556,8 @@ int main(void)
         cmocka_unit_test(test_looking_is_not_flushing),
         cmocka_unit_test(test_sealing_flushes_once),
         cmocka_unit_test(test_killed_writer),
+        cmocka_unit_test(test_one_writer),
+        cmocka_unit_test(test_refused_is_unlocked),
         cmocka_unit_test(test_read_only_map),
         cmocka_unit_test(test_pipe),
         cmocka_unit_test(test_short_pipe),

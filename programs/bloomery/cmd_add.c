@@ -38,7 +38,7 @@ const cli_command cmd_add = {
         "(buffered), is not replaced but changed in place; so is a smaller "
         "one with --memory. If that is interrupted, the next 'add' mends the "
         "file: what was there before is still there, and so are some of the "
-        "new keys.\n\n"
+        "new keys: give it all of them again, which does no harm to those.\n\n"
         "A filter that is replaced is verified before, by a checksum of all of "
         "it; of one that is changed in place each page that keys go to is. "
         "Damage ends the command.",

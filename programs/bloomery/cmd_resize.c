@@ -73,7 +73,8 @@ static int resize_run(const cli_command *self, int argc, char **argv)
     resize_settings s = { .output = NULL };
     cli_operands operands;
     const char *path, *output;
-    int lock = -1, status = options_read(self, argc, argv, &s, &operands);
+    int lock, status = options_read(self, argc, argv, &s, &operands);
+    bool same;
 
     if (status == CLI_GO)
         status = resize_check(self, &s, &operands);
@@ -84,11 +85,10 @@ static int resize_run(const cli_command *self, int argc, char **argv)
     path = strcmp(operands.names[0], "-") == 0 ? "/dev/stdin"
                                                : operands.names[0];
     output = s.output != NULL ? s.output : path;
-    if (filter_same(path, output)) {
-        lock = filter_lock(path);
-        if (lock < 0)
-            return CLI_ERROR;
-    }
+    same = filter_same(path, output);
+    lock = same ? filter_lock(path) : filter_lock_old(output);
+    if (same && lock < 0)
+        return CLI_ERROR;
     status = resize_file(&s, path, output);
     if (lock >= 0)
         close(lock);

@@ -120,17 +120,17 @@ int combine_run(const cli_command *self, const cli_combination *how,
 {
     combine_settings s = { .output = NULL };
     cli_operands operands;
-    int lock = -1, status = options_read(self, argc, argv, &s, &operands);
+    bool same;
+    int lock, status = options_read(self, argc, argv, &s, &operands);
 
     if (status == CLI_GO)
         status = combine_check(self, &s, &operands);
     if (status != CLI_GO)
         return status;
-    if (combine_changes_input(s.output, &operands)) {
-        lock = filter_lock(s.output);
-        if (lock < 0)
-            return CLI_ERROR;
-    }
+    same = combine_changes_input(s.output, &operands);
+    lock = same ? filter_lock(s.output) : filter_lock_old(s.output);
+    if (same && lock < 0)
+        return CLI_ERROR;
     status = combine_all(how, &s, &operands);
     if (lock >= 0)
         close(lock);

@@ -422,12 +422,23 @@ int filter_save(const bly_filter *filter, const char *path)
     return bly_save(filter, path) < 0 ? filter_error() : CLI_OK;
 }
 
+int filter_save_new(const bly_filter *filter, const char *path)
+{
+    int lock = filter_lock_old(path), status = filter_save(filter, path);
+
+    if (lock >= 0)
+        close(lock);
+    return status;
+}
+
 const char *filter_place(const char *path)
 {
     return strcmp(path, "-") == 0 ? "standard output" : path;
 }
 
 /* ==== Lock ============================================================== */
+
+enum { FILTER_TRIES = 1000 };
 
 /* Some network file systems lock only what is open for writing. */
 static int filter_lock_once(const char *path)
@@ -469,26 +480,42 @@ static int filter_lock_holds(int fd, const char *path)
 /* Whoever held the lock before has put a new file in the old one's place: the
  * lock counts only if the name still leads to the file that is locked. Where it
  * never does, as on a file system that numbers an open file otherwise, this
- * ends all the same. */
-int filter_lock(const char *path)
+ * ends all the same, with an error of 0. */
+static int filter_lock_named(const char *path, int *error)
 {
-    enum { TRIES = 1000 };
-
-    for (int i = 0; i < TRIES; i++) {
+    for (int i = 0; i < FILTER_TRIES; i++) {
         int fd = filter_lock_once(path);
         int holds = fd < 0 ? -1 : filter_lock_holds(fd, path);
-        int error = errno;
 
+        *error = errno;
         if (holds > 0)
             return fd;
         if (fd >= 0)
             close(fd);
-        if (holds < 0) {
-            report_unread("open and lock", path, error);
+        if (holds < 0)
             return -1;
-        }
     }
-    report_error("cannot lock '%s': another file was in its place each of %d "
-                 "times", path, TRIES);
+    *error = 0;
     return -1;
+}
+
+int filter_lock(const char *path)
+{
+    int error, fd = filter_lock_named(path, &error);
+
+    if (fd < 0 && error == 0)
+        report_error("cannot lock '%s': another file was in its place each of "
+                     "%d times", path, FILTER_TRIES);
+    else if (fd < 0)
+        report_unread("open and lock", path, error);
+    return fd;
+}
+
+int filter_lock_old(const char *path)
+{
+    struct stat old;
+    int error;
+
+    return stat(path, &old) == 0 && S_ISREG(old.st_mode)
+         ? filter_lock_named(path, &error) : -1;
 }

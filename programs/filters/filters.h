@@ -90,6 +90,9 @@ int filter_check_lines(const char *path, bool force,
 /* Save to the file, or to stdout where `path` is "-". CLI_OK or CLI_ERROR. */
 int filter_save(const bly_filter *filter, const char *path);
 
+/* The same, where the old file there, if any, was not locked so far. */
+int filter_save_new(const bly_filter *filter, const char *path);
+
 /* The name of an output, for messages. */
 const char *filter_place(const char *path);
 
@@ -99,6 +102,11 @@ bool filter_knows(const void *bytes, size_t n);
 /* Lock the file against other writers until the descriptor is closed. -1: an
  * error, and stderr says why. */
 int filter_lock(const char *path);
+
+/* The same of a file that a new one is to replace, so that what another command
+ * makes of the old one does not come after it. -1: there is none, or none that
+ * can be locked. */
+int filter_lock_old(const char *path);
 
 /* Has the filter's kind this ability, BLY_CAN_…; and the kind of
  * "kind:option=value,…"? False for a kind that does not exist. */

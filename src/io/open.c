@@ -4,8 +4,9 @@
  * Floor 6. A file mapped for writing says "being written" (no payload
  * checksum) on the disk before its first page may change there, and is sealed
  * only after all its pages are on the disk: whoever opens it after a crash is
- * told, instead of losing keys in silence. A packed file cannot be mapped, and
- * is unpacked into memory instead.
+ * told, instead of losing keys in silence. Two writers would lose each other's
+ * keys: the file is locked. A packed file cannot be mapped, and is unpacked
+ * into memory instead.
  */
 #include "io/open.h"
 
@@ -176,6 +177,27 @@ static bly_status open_into_memory(bly_filter **out, int file,
     return status;
 }
 
+/* ---- One writer -------------------------------------------------------- */
+
+/* Where the system has them, by a lock of the open file, which a mapping keeps
+ * open; else by one of the process. */
+bly_status open_lock(int file, const char *path)
+{
+    struct flock all = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+#ifdef F_OFD_SETLK
+    int locked = fcntl(file, F_OFD_SETLK, &all);
+#else
+    int locked = fcntl(file, F_SETLK, &all);
+#endif
+    if (locked == 0)
+        return BLY_OK;
+    if (errno == EAGAIN || errno == EACCES)
+        return status_fail(BLY_EIO, "%s: another writer has it open: wait "
+                           "until that has closed it", path);
+    return status_fail(BLY_EIO, "%s: cannot lock: %s: copy it to a file system "
+                       "that can lock files", path, strerror(errno));
+}
+
 /* ---- Mapping ----------------------------------------------------------- */
 
 /* The size of a page here, for msync: a multiple of every real one. */
@@ -295,13 +317,16 @@ static bly_status open_map(bly_filter **out, int file, const char *path,
         return status_named(image_check_header("", 0), path);
     if (image_check_size((uint64_t)info->st_size) != BLY_OK)
         return status_named(BLY_ETOOBIG, path);
+    bly_status status = flags & BLY_WRITE ? open_lock(file, path) : BLY_OK;
+    if (status != BLY_OK)
+        return status;
 
     int protection = flags & BLY_WRITE ? PROT_READ | PROT_WRITE : PROT_READ;
     void *image = mmap(NULL, bytes, protection, MAP_SHARED, file, 0);
     if (image == MAP_FAILED)
         return open_failed("map", path);
     const bly_kind *kind;
-    bly_status status = open_check_mapped(&kind, image, bytes, flags);
+    status = open_check_mapped(&kind, image, bytes, flags);
     bool packed = status == BLY_OK && handle_packed(kind, image) != 0;
     if (packed)
         status = open_packed(out, kind, image, flags, options);

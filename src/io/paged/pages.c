@@ -859,26 +859,6 @@ static bly_status pages_handle(bly_filter **out, pages *p,
     return BLY_OK;
 }
 
-/* ---- One writer -------------------------------------------------------- */
-
-/* Held until the file is closed. It has nothing to do with flock(), so that a
- * program may hold that lock too. */
-static bly_status pages_lock(const pages *p)
-{
-    struct flock all = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-#ifdef F_OFD_SETLK
-    int locked = fcntl(p->file, F_OFD_SETLK, &all);
-#else
-    int locked = fcntl(p->file, F_SETLK, &all);
-#endif
-    if (locked == 0)
-        return BLY_OK;
-    if (errno != EAGAIN && errno != EACCES)
-        return pages_failed("lock", p->path);
-    return status_fail(BLY_EIO, "%s: another writer has it open: wait until "
-                       "that has closed it", p->path);
-}
-
 /* ---- Open -------------------------------------------------------------- */
 
 /* The head, zeros behind where the file is shorter; the file's size. */
@@ -983,7 +963,7 @@ static bly_status pages_open_file(bly_filter **out, pages *p, int flags,
     p->head = memory_zeroed(allocator, KIND_PAGE_MOST);
     if (p->head == NULL)
         return status_plain(BLY_ENOMEM);
-    bly_status status = p->writable ? pages_lock(p) : BLY_OK;
+    bly_status status = p->writable ? open_lock(p->file, p->path) : BLY_OK;
     if (status == BLY_OK)
         status = pages_read_head(p, &size);
     if (status == BLY_OK)
@@ -1052,7 +1032,7 @@ static bly_status pages_create(bly_filter **out, pages *p,
     if (status == BLY_OK)
         status = pages_open_new(p, allocator);
     if (status == BLY_OK)
-        status = pages_lock(p);
+        status = open_lock(p->file, p->path);
     if (status == BLY_OK)
         status = pages_create_file(p);
     if (status == BLY_OK)
