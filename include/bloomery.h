@@ -188,6 +188,22 @@ BLY_API const char *bly_why(void);
 /* BLY_VERSION of the library that is linked (the header may be another). */
 BLY_API const char *bly_version(void);
 
+/* How the library uses this processor; answers and bytes do not depend on it.
+ * The environment may say otherwise, before the first call: BLY_CPU=portable or
+ * avx2 (no higher instructions than these), BLY_AHEAD=N (1 .. 65536 keys), and
+ * BLY_NEAR=N (KiB). What it says else is not heeded. */
+typedef struct {
+    const char *instructions;   /* "portable", "avx2" or "avx512"            */
+    uint32_t    ahead;          /* keys of a batch whose lines of memory are
+                                   on their way at a time, at most           */
+    uint64_t    near_bytes;     /* that count as near: the second-level cache
+                                   of a core, where the system tells         */
+    uint64_t    reserved[5];    /* 0                                         */
+} bly_processor_t;
+
+/* Thread-safe. */
+BLY_API void bly_processor(bly_processor_t *out) BLY_GIVEN(1);
+
 /* ==== What there is ===================================================== */
 
 /* What a kind can do: one list, from which come the flags BLY_CAN_…, their

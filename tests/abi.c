@@ -125,6 +125,11 @@ ABI_AT(bly_header, packed, 118);
 ABI_AT(bly_header, zero, 119);
 ABI_AT(bly_header, reserved, 120);
 
+ABI_SIZE(bly_processor_t, 64);
+ABI_AT(bly_processor_t, instructions, 0);
+ABI_AT(bly_processor_t, ahead, 8);
+ABI_AT(bly_processor_t, near_bytes, 16);
+
 ABI_SIZE(bly_estimate, 16);
 ABI_AT(bly_estimate, value, 0);
 ABI_AT(bly_estimate, sd, 8);

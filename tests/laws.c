@@ -533,6 +533,59 @@ static void law_each_is_one(void **state)
             laws_each_is_one();
 }
 
+/* What a filter's batches leave and say: the image after adds and removals, and
+ * answers about members and strangers. */
+enum { LAWS_FAR = 600 };
+typedef struct {
+    bly_filter *filter;
+    bool present[LAWS_FAR], seen[LAWS_FAR], found[LAWS_FAR];
+    uint64_t counts[LAWS_FAR], labels[LAWS_FAR];
+} laws_batches;
+
+/* With so many keys ahead. */
+static void laws_take(laws_batches *b, const uint64_t *hashes, int ahead)
+{
+    memset(b, 0, sizeof *b);
+    cpu_look_ahead(ahead);
+    if (laws_frozen()) {
+        b->filter = laws_build(0.02, 3, LAWS_FAR / 2);
+    } else {
+        b->filter = laws_new(LAWS_FAR, 0.02, 0, 0);
+        bly_add_many(b->filter, hashes, LAWS_FAR / 4, NULL, NULL);
+        bly_add_many(b->filter, hashes, LAWS_FAR / 2, b->seen, NULL);
+        if (laws_kind->remove != NULL)
+            bly_remove_many(b->filter, hashes, LAWS_FAR / 8, NULL);
+    }
+    bly_contains_many(b->filter, hashes, LAWS_FAR, b->present);
+    bly_count_many(b->filter, hashes, LAWS_FAR, b->counts);
+    bly_get_many(b->filter, hashes, LAWS_FAR, b->found, b->labels);
+}
+
+/* How many keys ahead lines are asked for changes nothing. */
+static void law_far_is_near(void **state)
+{
+    (void)state;
+    static const int far[] = { 1, 2, 7, 33, 127, 1 << 16 };
+    static laws_batches near, other;
+    uint64_t hashes[LAWS_FAR];
+    for (uint64_t i = 0; i < LAWS_FAR; i++)
+        hashes[i] = test_random(3, i);
+    for (cpu_level level = CPU_PORTABLE; level < CPU_LEVELS; level++) {
+        if (cpu_limit(level) != level)
+            continue;
+        laws_take(&near, hashes, CPU_AHEAD);
+        for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+            laws_take(&other, hashes, far[i]);
+            assert_true(laws_same_bytes(near.filter, other.filter));
+            bly_free(other.filter);
+            other.filter = near.filter;
+            assert_memory_equal(&near, &other, sizeof near);
+        }
+        bly_free(near.filter);
+    }
+    cpu_look_ahead(CPU_AHEAD);
+}
+
 /* The same for every number of probes and some unround sizes. */
 static void law_many_is_one_for_all_options(void **state)
 {
@@ -1522,6 +1575,7 @@ int main(void)
         cmocka_unit_test(law_bad_specs_are_refused),
         cmocka_unit_test(law_many_is_one),
         cmocka_unit_test(law_each_is_one),
+        cmocka_unit_test(law_far_is_near),
         cmocka_unit_test(law_many_is_one_for_all_options),
         cmocka_unit_test(law_keys_are_hashes),
         cmocka_unit_test(law_shared_adds_lose_nothing),

@@ -21,6 +21,12 @@ static const cli_example main_environment[] = {
       "'advise --measure' keeps what it measures in the folder bloomery of "
       "this one, where 'advise' finds it. Default: ~/.cache, with ~ from "
       "HOME." },
+    { "BLY_CPU, BLY_AHEAD, BLY_NEAR",
+      "How the processor is used, where another way is better than the one "
+      "that is chosen: no higher instructions than 'portable', 'avx2' or "
+      "'avx512'; how many keys ahead memory is asked for; KiB that count as "
+      "near. Answers and files do not depend on it. See '--version "
+      "--verbose'." },
     { "NO_COLOR",
       "If it is set to anything, errors on a terminal are not shown in "
       "colour." },
@@ -47,6 +53,7 @@ static const cli_program main_program = {
     .name = "bloomery",
     .version = BLY_VERSION,
     .library = bly_version,
+    .about = filter_about,
     .summary = "filters for approximate membership",
     .text =
         "Filters for approximate membership: a filter remembers a set of keys "

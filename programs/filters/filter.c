@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -518,4 +519,39 @@ int filter_lock_old(const char *path)
 
     return stat(path, &old) == 0 && S_ISREG(old.st_mode)
          ? filter_lock_named(path, &error) : -1;
+}
+
+/* ==== Processor ========================================================= */
+
+/* Its name, as Linux tells, into `name`; or an empty one. */
+static void filter_processor(char *name, size_t n)
+{
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    char line[256];
+
+    name[0] = '\0';
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':') != NULL) {
+            snprintf(name, n, "%s", strchr(line, ':') + 1
+                                    + (strchr(line, ':')[1] == ' '));
+            name[strcspn(name, "\n")] = '\0';
+            break;
+        }
+    if (file != NULL)
+        fclose(file);
+}
+
+void filter_about(void)
+{
+    bly_processor_t how;
+    char name[256];
+
+    bly_processor(&how);
+    filter_processor(name, sizeof name);
+    if (name[0] != '\0')
+        output_format("processor: %s\n", name);
+    output_format("instructions: %s (BLY_CPU)\n"
+                  "keys ahead: %" PRIu32 " (BLY_AHEAD)\n"
+                  "near: %" PRIu64 " KiB (BLY_NEAR)\n",
+                  how.instructions, how.ahead, how.near_bytes >> 10);
 }

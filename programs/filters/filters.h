@@ -96,6 +96,9 @@ int filter_save_new(const bly_filter *filter, const char *path);
 /* The name of an output, for messages. */
 const char *filter_place(const char *path);
 
+/* Print how the processor is used, in lines "name: what". */
+void filter_about(void);
+
 /* Are these the first bytes of a filter? */
 bool filter_knows(const void *bytes, size_t n);
 

@@ -304,6 +304,7 @@ typedef struct {
     const char *name;           /* "bloomery"                              */
     const char *version;        /* of the program's source                 */
     const char *(*library)(void);       /* and of the library it runs with */
+    void (*about)(void);        /* what --version --verbose prints, too    */
     const char *summary;        /* one line, no full stop                  */
     const char *text;           /* a paragraph                             */
     const char *first;          /* lines that make a first try             */

@@ -203,7 +203,8 @@ bool help_overview(void)
     output_format(
         "\nOptions:\n"
         "  -h, --help     Print this text.\n"
-        "  -V, --version  Print the version.\n"
+        "  -V, --version  Print the version; with --verbose, how the processor "
+        "is used.\n"
         "\n'%s help COMMAND' describes one of them. A first try:\n",
         program->name);
     output_text(program->first);
@@ -360,7 +361,8 @@ bool help_overview_roff(void)
     }
     output_text(".SH OPTIONS\n");
     help_roff_option('h', "help", NULL, "Print a help text.");
-    help_roff_option('V', "version", NULL, "Print the version.");
+    help_roff_option('V', "version", NULL, "Print the version; with "
+                     "--verbose, how the processor is used.");
     output_text(".SH EXIT STATUS\n");
     help_roff_paragraphs(program->status);
     help_roff_environment();

@@ -138,11 +138,20 @@ static int program_help(const cli_command *self, int argc, char **argv)
     return CLI_OK;
 }
 
-static int program_version(void)
+/* `more` is what follows the option, or NULL. */
+static int program_version(const char *more)
 {
+    bool verbose = more != NULL && (strcmp(more, "--verbose") == 0
+                                    || strcmp(more, "-v") == 0);
+
+    if (more != NULL && !verbose)
+        return report_error("nothing but --verbose goes with --version: leave "
+                            "'%s' out", more);
     output_format("%s %s\n", program->name, program->version);
     if (strcmp(program->version, program->library()) != 0)
         output_format("library %s\n", program->library());
+    if (verbose)
+        program->about();
     return CLI_OK;
 }
 
@@ -162,10 +171,10 @@ static int program_no_option(const char *option)
 }
 
 /* What stands where a command should, and begins with a hyphen. */
-static int program_option(const char *option)
+static int program_option(const char *option, const char *next)
 {
     if (strcmp(option, "--version") == 0 || strcmp(option, "-V") == 0)
-        return program_version();
+        return program_version(next);
     if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0) {
         help_overview();
         return CLI_OK;
@@ -219,7 +228,7 @@ static int program_begin(int argc, char **argv)
         return report_error("no command is given: '%s --help' lists them",
                             program->name);
     if (argv[1][0] == '-')
-        return program_option(argv[1]);
+        return program_option(argv[1], argv[2]);
     command = program_find(argv[1]);
     if (command == NULL)
         return program_unknown(argv[1]);

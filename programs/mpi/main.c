@@ -21,6 +21,7 @@ static const cli_program main_program = {
     .name = "bloomery-mpi",
     .version = BLY_VERSION,
     .library = bly_version,
+    .about = filter_about,
     .summary = "filters for approximate membership, by many processes",
     .text =
         "What 'bloomery' does, for more keys than one machine can hold: by "

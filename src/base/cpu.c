@@ -1,4 +1,4 @@
-/* cpu.c - finding out what the processor has.
+/* cpu.c - finding out what the processor has, and what is asked of it.
  *
  * Floor 0.
  */
@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static cpu_level cpu_of_machine(void)
 {
@@ -25,20 +26,52 @@ static cpu_level cpu_of_machine(void)
 #endif
 }
 
+static const char *const cpu_names[CPU_LEVELS] = {
+    [CPU_PORTABLE] = "portable", [CPU_AVX2] = "avx2", [CPU_AVX512] = "avx512",
+};
+
+const char *cpu_name(cpu_level level)
+{
+    return cpu_names[level];
+}
+
 /* A name of BLY_CPU; an unknown one asks for nothing. */
 static cpu_level cpu_of_name(const char *name)
 {
-    static const char *const names[CPU_LEVELS] = {
-        [CPU_PORTABLE] = "portable", [CPU_AVX2] = "avx2",
-        [CPU_AVX512] = "avx512",
-    };
     for (int level = 0; name != NULL && level < CPU_LEVELS; level++)
-        if (strcmp(name, names[level]) == 0)
+        if (strcmp(name, cpu_names[level]) == 0)
             return (cpu_level)level;
     return CPU_LEVELS;
 }
 
+/* The number in a variable, or `otherwise` where there is none from 1 to
+ * `most`. */
+static int cpu_of_number(const char *variable, long most, long otherwise)
+{
+    const char *text = getenv(variable);
+    char *end;
+    long n = text != NULL ? strtol(text, &end, 10) : 0;
+    return (int)(n >= 1 && n <= most && *end == '\0' ? n : otherwise);
+}
+
+/* KiB of the second-level cache, as the system tells. */
+static long cpu_near_of_machine(void)
+{
+    enum { LEAST = 64 << 10, MOST = 1 << 30 };
+    long bytes = 0;
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+#endif
+    return (bytes >= LEAST && bytes <= MOST ? bytes : CPU_NEAR) >> 10;
+}
+
 int cpu_decided = CPU_UNKNOWN;
+int cpu_ahead_decided = CPU_UNDECIDED, cpu_near_decided = CPU_UNDECIDED;
+
+void cpu_look_ahead(int keys)
+{
+    platform_store_int(&cpu_ahead_decided, keys);
+}
 
 cpu_level cpu_limit(cpu_level most)
 {
@@ -50,5 +83,9 @@ cpu_level cpu_limit(cpu_level most)
 
 cpu_level cpu_decide(void)
 {
+    enum { AHEAD_MOST = 1 << 16, NEAR_MOST = 1 << 30 };
+    int near = cpu_of_number("BLY_NEAR", NEAR_MOST, cpu_near_of_machine());
+    platform_store_int(&cpu_near_decided, near);
+    cpu_look_ahead(cpu_of_number("BLY_AHEAD", AHEAD_MOST, CPU_AHEAD));
     return cpu_limit(cpu_of_name(getenv("BLY_CPU")));
 }

@@ -1,10 +1,17 @@
-/* cpu.h - which vector instructions this processor has.
+/* cpu.h - what depends on the processor: which vector instructions there are,
+ * how many keys ahead memory is asked for, and what of it is near.
  *
- * Floor 0. A kind that has vector bodies for its batch verbs asks once a
- * batch and picks one; the portable body is always there, and all bodies give
- * the same answers (tests/laws.c runs each on one machine through
- * cpu_limit()). The environment variable BLY_CPU lowers the level: "portable",
- * "avx2", "avx512".
+ * Floor 0. No other file has a number of one machine in it. A kind that has
+ * vector bodies for its batch verbs asks once a batch and picks one; the
+ * portable body is always there, and all bodies give the same answers, with any
+ * number of keys ahead (tests/laws.c tries each on one machine by cpu_limit()
+ * and cpu_look_ahead()). The environment may say otherwise:
+ *
+ *      BLY_CPU=portable    or avx2, avx512: no higher level than this
+ *      BLY_AHEAD=64        keys of a batch on their way, 1 .. 65536
+ *      BLY_NEAR=1024       KiB that count as near, 1 .. 2^30
+ *
+ * What else it holds, or an unknown name, asks for nothing.
  */
 #ifndef BLY_BASE_CPU_H
 #define BLY_BASE_CPU_H
@@ -32,6 +39,49 @@ PLATFORM_INLINE cpu_level cpu_now(void)
     int level = platform_load_int(&cpu_decided);
     return level != CPU_UNKNOWN ? (cpu_level)level : cpu_decide();
 }
+
+/* ---- Memory ------------------------------------------------------------ */
+
+/* Keys on their way at a time, each with a line of memory, where the
+ * environment does not say: more than a processor can have outstanding, so that
+ * its own queue of misses is never empty, and few enough that none is pushed
+ * out of the first-level cache before its turn. On an Intel Xeon of 2023 32 to
+ * 128 measure the same; on Zen 5 64 cost 1.4 times 128; from 192 on lines are
+ * lost. `make tune` tries them. */
+enum { CPU_AHEAD = 128, CPU_NEAR = 1 << 20, CPU_UNDECIDED = 0 };
+
+/* Keys, and KiB that are near; or CPU_UNDECIDED. */
+extern int cpu_ahead_decided, cpu_near_decided;
+
+/* How many of n keys are taken ahead by who has room for `room` of them, which
+ * is less where each needs several lines: at least 1 if there are any. */
+PLATFORM_INLINE size_t cpu_ahead(size_t n, size_t room)
+{
+    int keys = platform_load_int(&cpu_ahead_decided);
+    if (keys == CPU_UNDECIDED) {
+        cpu_decide();
+        keys = platform_load_int(&cpu_ahead_decided);
+    }
+    size_t ahead = (size_t)keys < room ? (size_t)keys : room;
+    return ahead < n ? ahead : n;
+}
+
+/* Bytes that this processor's own cache, of the second level, holds. */
+PLATFORM_INLINE uint64_t cpu_near(void)
+{
+    int kib = platform_load_int(&cpu_near_decided);
+    if (kib == CPU_UNDECIDED) {
+        cpu_decide();
+        kib = platform_load_int(&cpu_near_decided);
+    }
+    return (uint64_t)kib << 10;
+}
+
+/* The level's name, as in BLY_CPU. */
+const char *cpu_name(cpu_level level);
+
+/* For tests: so many keys ahead from now on, at least 1. */
+void cpu_look_ahead(int keys);
 
 /* For tests: no higher level than this from now on, where the machine has it.
  * The level that is then in force. */

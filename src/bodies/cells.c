@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "base/cpu.h"
 #include "tools/bits.h"
 #include "tools/counters.h"
 #include "tools/hash.h"
@@ -222,8 +223,8 @@ uint64_t cells_count(const cells *c, const uint8_t *row, uint64_t hash)
 
 /* ---- Batches: contains ------------------------------------------------- */
 
-/* Lines on their way at a time, and keys in a group: as in core/walk.[ch]. */
-enum { CELLS_AHEAD = 128, CELLS_GROUP = 1536 };
+/* Lines on their way at most, and keys in a group: as in tools/walk.c. */
+enum { CELLS_RING = 128, CELLS_GROUP = 1536 };
 
 /* The keys of a group whose probes so far have passed. */
 typedef struct {
@@ -249,7 +250,7 @@ PLATFORM_INLINE size_t cells_keep(cells_group *g, size_t kept, size_t i,
 PLATFORM_INLINE size_t cells_probe(cells_group *g, size_t n, size_t *asked,
                                    const cells *c, const uint8_t *row)
 {
-    size_t ahead = n < CELLS_AHEAD ? n : CELLS_AHEAD, kept = 0, next = 0;
+    size_t ahead = cpu_ahead(n, n), kept = 0, next = 0;
     for (size_t i = *asked; i < ahead; i++)
         cells_ask(c, row, cells_at(c, g->state[i]));
     for (size_t i = 0; i < n - ahead; i++) {
@@ -298,26 +299,28 @@ void cells_contains_many(const cells *c, const uint8_t *row,
 /* A probe that waits for its line. */
 typedef struct { uint64_t at; uint32_t own; } cells_turn;
 
-/* All probes of all keys, one after another, raised CELLS_AHEAD behind their
+/* All probes of all keys, one after another, raised some behind their
  * prefetches. */
 PLATFORM_INLINE void cells_add_many_by(const cells *c, uint8_t *row,
                                        const uint64_t *hashes, size_t n)
 {
-    cells_turn ring[CELLS_AHEAD];
-    size_t turn = 0;
+    cells_turn ring[CELLS_RING];
+    size_t turn = 0, ahead = cpu_ahead(CELLS_RING, CELLS_RING);
     for (size_t i = 0; i < n; i++) {
         uint64_t state = hash_spread(hashes[i]);
         for (uint32_t j = 0; j < c->k; j++, turn++) {
-            cells_turn *slot = &ring[turn % CELLS_AHEAD];
-            if (turn >= CELLS_AHEAD)
-                cells_raise(c, row, slot->at, slot->own);
+            cells_turn *slot = &ring[turn % CELLS_RING];
+            if (turn >= ahead) {
+                const cells_turn *due = &ring[(turn - ahead) % CELLS_RING];
+                cells_raise(c, row, due->at, due->own);
+            }
             *slot = (cells_turn){ cells_at(c, state), cells_own(c, state) };
             cells_ask_write(c, row, slot->at);
             state *= HASH_STEP;
         }
     }
-    for (size_t i = 0; i < turn && i < CELLS_AHEAD; i++)
-        cells_raise(c, row, ring[i].at, ring[i].own);
+    for (size_t i = turn - (turn < ahead ? turn : ahead); i < turn; i++)
+        cells_raise(c, row, ring[i % CELLS_RING].at, ring[i % CELLS_RING].own);
 }
 
 void cells_add_many(const cells *c, uint8_t *row, const uint64_t *hashes,
@@ -331,7 +334,7 @@ void cells_add_many(const cells *c, uint8_t *row, const uint64_t *hashes,
 /* Keys whose lines are on their way, at least one. */
 PLATFORM_INLINE size_t cells_keys_ahead(const cells *c)
 {
-    return (CELLS_AHEAD + c->k - 1) / c->k;
+    return (cpu_ahead(CELLS_RING, CELLS_RING) + c->k - 1) / c->k;
 }
 
 PLATFORM_INLINE void cells_ask_key(const cells *c, const uint8_t *row,

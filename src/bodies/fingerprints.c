@@ -213,7 +213,7 @@ kind_contains *fingerprint_contains_here(const void **subject, void *view)
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* How many keys ahead lines are asked for. */
+/* Keys that lines are asked for ahead, at most: three or four for each. */
 enum { FINGERPRINT_AHEAD = 64 };
 
 /* A key on its way: its cells' places. */
@@ -253,20 +253,21 @@ PLATFORM_INLINE void fingerprint_many(const fingerprint_view *view,
 {
     const fingerprint_view v = *view;
     fingerprint_key ring[FINGERPRINT_AHEAD];
-    size_t ahead = n < FINGERPRINT_AHEAD ? n : FINGERPRINT_AHEAD;
+    size_t ahead = cpu_ahead(n, FINGERPRINT_AHEAD);
     for (size_t i = 0; i < ahead; i++)
         fingerprint_ask(&v, arity, hashes[i], &ring[i]);
     for (size_t i = 0; i < n; i++) {
-        fingerprint_key *key = &ring[i % FINGERPRINT_AHEAD];
-        present[i] = fingerprint_answer(&v, arity, key);
+        present[i] = fingerprint_answer(&v, arity,
+                                        &ring[i % FINGERPRINT_AHEAD]);
         if (i + ahead < n)
-            fingerprint_ask(&v, arity, hashes[i + ahead], key);
+            fingerprint_ask(&v, arity, hashes[i + ahead],
+                            &ring[(i + ahead) % FINGERPRINT_AHEAD]);
     }
 }
 
 #if CPU_X86
 /* Groups of keys are prepared, then their lines asked for, FINGERPRINT_SETTLED
- * groups later, then they are answered, FINGERPRINT_GROUPS after that. A group
+ * groups later, then they are answered, some groups after that. A group
  * is written in vectors and read key by key, which the processor cannot do
  * before the vectors have left for the cache; whence the pause. And a load that
  * waits for memory may have to wait for stores to addresses that only look like
@@ -280,11 +281,27 @@ enum {
     FINGERPRINT_SETTLED = 2,
     FINGERPRINT_BLOCK = 32,
     FINGERPRINT_RING = FINGERPRINT_GROUPS + FINGERPRINT_SETTLED
-                     + FINGERPRINT_BLOCK,
-    FINGERPRINT_NEAR = 16 << 20,        /* bytes of tables that may be near  */
-    FINGERPRINT_HERE = 3 << 20          /* and of those that are so near that
-                                           asking takes longer than waiting  */
+                     + FINGERPRINT_BLOCK
 };
+
+/* Tables that are far from the processor's own cache; and those so near that
+ * asking takes longer than waiting, even if some of them are not in it. */
+PLATFORM_INLINE bool fingerprint_far(const fingerprint_view *v)
+{
+    return v->shape.shards * v->stride / 8 > cpu_near();
+}
+
+PLATFORM_INLINE bool fingerprint_near(const fingerprint_view *v)
+{
+    return v->shape.shards * v->stride / 3 <= cpu_near() / 2;
+}
+
+/* Groups whose lines are on their way. */
+PLATFORM_INLINE size_t fingerprint_groups(void)
+{
+    size_t keys = cpu_ahead(FINGERPRINT_AHEAD, FINGERPRINT_AHEAD);
+    return (keys + FINGERPRINT_LANES - 1) / FINGERPRINT_LANES;
+}
 
 /* As many keys on their way; `over`: a bit for each whose cell ends in another
  * line than it begins in. */
@@ -472,19 +489,18 @@ PLATFORM_INLINE size_t fingerprint_turn(size_t at, size_t size)
 }
 
 /* As many keys as make whole vectors; how many those were. Turn i is for the
- * lines of group i and the answers of group i - FINGERPRINT_GROUPS. */
+ * lines of group i and the answers of group i - `asking`. */
 CPU_TARGET_AVX512 PLATFORM_INLINE size_t
 fingerprint_many_avx512(const fingerprint_view *view, uint32_t arity,
                         const uint64_t *hashes, size_t n, bool *present)
 {
     const fingerprint_view v = *view;
-    bool near = v.shape.shards * v.stride <= FINGERPRINT_NEAR;
-    size_t block = near ? 1 : FINGERPRINT_BLOCK, groups = n / FINGERPRINT_LANES;
-    size_t ahead = FINGERPRINT_SETTLED + block;
-    size_t size = FINGERPRINT_GROUPS + ahead;
+    size_t block = fingerprint_far(&v) ? FINGERPRINT_BLOCK : 1;
+    size_t groups = n / FINGERPRINT_LANES, asking = fingerprint_groups();
+    size_t ahead = FINGERPRINT_SETTLED + block, size = asking + ahead;
     size_t prepared = 0, in = 0, asked = 0, answered = 0;
     fingerprint_group ring[FINGERPRINT_RING];
-    for (size_t i = 0; i < groups + FINGERPRINT_GROUPS; i++) {
+    for (size_t i = 0; i < groups + asking; i++) {
         if (i % block == 0)
             for (; prepared < groups && prepared < i + ahead;
                  prepared++, in = fingerprint_turn(in, size)) {
@@ -495,7 +511,7 @@ fingerprint_many_avx512(const fingerprint_view *view, uint32_t arity,
             fingerprint_fetch_avx512(&v, arity, &ring[asked]);
             asked = fingerprint_turn(asked, size);
         }
-        if (i >= FINGERPRINT_GROUPS) {
+        if (i >= asking) {
             fingerprint_answer_avx512(&v, arity, &ring[answered], present);
             present += FINGERPRINT_LANES;
             answered = fingerprint_turn(answered, size);
@@ -508,10 +524,9 @@ CPU_TARGET_AVX512 static size_t
 fingerprint_vectors(const fingerprint_view *v, const uint64_t *hashes, size_t n,
                     bool *present)
 {
-    bool here = v->shape.shards * v->stride <= FINGERPRINT_HERE;
     bool three = v->shape.arity == 3;
     bool whole = v->cell == 8 || v->cell == 16 || v->cell == 32;
-    if (!here)
+    if (!fingerprint_near(v))
         return three ? fingerprint_many_avx512(v, 3, hashes, n, present)
                      : fingerprint_many_avx512(v, 4, hashes, n, present);
     if (whole)

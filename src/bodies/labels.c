@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "base/cpu.h"
 #include "tools/bits.h"
 #include "tools/counters.h"
 #include "tools/hash.h"
@@ -319,10 +320,10 @@ bly_status labels_add(void *image, uint64_t hash)
 
 /* ---- Batches: lookups --------------------------------------------------- */
 
-/* Lines on their way at a time, and keys in a group, as in src/tools/walk.c:
+/* Lines on their way at most, and keys in a group, as in src/tools/walk.c:
  * what a key takes of the stack says how many, and where nobody asks for labels
  * it takes less. */
-enum { LABELS_AHEAD = 128, LABELS_GROUP = 1536, LABELS_GROUP_GET = 768 };
+enum { LABELS_RING = 128, LABELS_GROUP = 1536, LABELS_GROUP_GET = 768 };
 
 /* The keys of a group none of whose cells so far was 0. */
 typedef struct {
@@ -362,7 +363,7 @@ PLATFORM_INLINE size_t labels_probe(const labels_group *g, size_t n,
                                     const labels_row *r, const uint8_t *row,
                                     bool labelled)
 {
-    size_t ahead = n < LABELS_AHEAD ? n : LABELS_AHEAD, kept = 0, next = 0;
+    size_t ahead = cpu_ahead(n, n), kept = 0, next = 0;
     for (size_t i = *asked; i < ahead; i++)
         labels_ask(r, row, labels_at(r, g->state[i]));
     for (size_t i = 0; i < n - ahead; i++) {
@@ -433,27 +434,30 @@ void labels_get_many(const void *image, const uint64_t *hashes, size_t n,
 /* A probe that waits for its line. */
 typedef struct { uint64_t at, label; } labels_turns;
 
-/* All probes of all keys, one after another, raised LABELS_AHEAD behind their
+/* All probes of all keys, one after another, raised some behind their
  * prefetches. labels: NULL if all are 1. */
 PLATFORM_INLINE void labels_put_all(const labels_row *r, uint8_t *row,
                                     const uint64_t *hashes,
                                     const uint64_t *labels, size_t n)
 {
-    labels_turns ring[LABELS_AHEAD];
-    size_t turn = 0;
+    labels_turns ring[LABELS_RING];
+    size_t turn = 0, ahead = cpu_ahead(LABELS_RING, LABELS_RING);
     for (size_t i = 0; i < n; i++) {
         uint64_t state = hash_spread(hashes[i]);
         uint64_t label = labels != NULL ? labels[i] : 1;
         for (uint32_t j = 0; j < r->k; j++, turn++, state *= HASH_STEP) {
-            labels_turns *slot = &ring[turn % LABELS_AHEAD];
-            if (turn >= LABELS_AHEAD)
-                labels_raise(r, row, slot->at, slot->label);
+            labels_turns *slot = &ring[turn % LABELS_RING];
+            if (turn >= ahead) {
+                const labels_turns *due = &ring[(turn - ahead) % LABELS_RING];
+                labels_raise(r, row, due->at, due->label);
+            }
             *slot = (labels_turns){ labels_at(r, state), label };
             platform_prefetch_write(row + (slot->at * r->width >> 3));
         }
     }
-    for (size_t i = 0; i < turn && i < LABELS_AHEAD; i++)
-        labels_raise(r, row, ring[i].at, ring[i].label);
+    for (size_t i = turn - (turn < ahead ? turn : ahead); i < turn; i++)
+        labels_raise(r, row, ring[i % LABELS_RING].at,
+                     ring[i % LABELS_RING].label);
 }
 
 bly_status labels_add_many(void *image, const uint64_t *hashes, size_t n,

@@ -4,6 +4,7 @@
  */
 #include "tools/walk.h"
 
+#include "base/cpu.h"
 #include "tools/bits.h"
 #include "tools/hash.h"
 
@@ -69,7 +70,7 @@ PLATFORM_INLINE size_t walk_probe(walk_group *g, size_t n, size_t *asked,
                                   const walk_plan *plan, const uint8_t *row,
                                   uint64_t base)
 {
-    size_t ahead = n < WALK_AHEAD ? n : WALK_AHEAD, kept = 0, next = 0;
+    size_t ahead = cpu_ahead(n, n), kept = 0, next = 0;
     for (size_t i = *asked; i < ahead; i++)
         walk_ask(plan, row, g->state[i], base);
     for (size_t i = 0; i < n - ahead; i++) {
@@ -136,31 +137,35 @@ PLATFORM_INLINE void walk_set(uint8_t *row, uint64_t at, bool shared,
     }
 }
 
-/* All probes of all keys, one after another, set WALK_AHEAD behind their
- * prefetches. */
+/* Probes that wait for their lines, at most. */
+enum { WALK_RING = 128 };
+
+/* All probes of all keys, one after another, set some behind their prefetches.
+ */
 PLATFORM_INLINE void walk_add_any(const walk_plan *plan, uint8_t *row,
                                   const uint64_t *hashes, size_t n, bool shared,
                                   bool *seen)
 {
-    uint64_t ring[WALK_AHEAD];
+    uint64_t ring[WALK_RING];
+    const size_t ahead = cpu_ahead(WALK_RING, WALK_RING);
     const walk_plan p = *plan;
     walk_news news = { .seen = seen };
     size_t turn = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t state = hash_spread(hashes[i]), base = 0;
         for (uint32_t j = 0; j < p.k; j++, turn++) {
-            uint64_t *slot = &ring[turn % WALK_AHEAD];
-            if (turn >= WALK_AHEAD)
-                walk_set(row, *slot, shared, p.k, &news);
+            uint64_t *slot = &ring[turn % WALK_RING];
+            if (turn >= ahead)
+                walk_set(row, ring[(turn - ahead) % WALK_RING], shared, p.k,
+                         &news);
             *slot = base + bits_range(state, p.slice);
             platform_prefetch_write(row + (*slot >> 3));
             state *= HASH_STEP;
             base += p.stride;
         }
     }
-    size_t left = turn < WALK_AHEAD ? turn : WALK_AHEAD;
-    for (size_t i = turn - left; i < turn; i++)
-        walk_set(row, ring[i % WALK_AHEAD], shared, p.k, &news);
+    for (size_t i = turn - (turn < ahead ? turn : ahead); i < turn; i++)
+        walk_set(row, ring[i % WALK_RING], shared, p.k, &news);
 }
 
 void walk_add(const walk_plan *plan, uint8_t *row, const uint64_t *hashes,

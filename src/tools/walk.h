@@ -4,7 +4,7 @@
  * One key alone waits for each line in turn; a batch need not. The lookups
  * here take a group of keys through their probes together: the first probe of
  * all, then the second of those whose first bit was set, and so on, each time
- * asking for lines WALK_AHEAD keys before they are tested. So just the lines
+ * asking for lines some keys before they are tested. So just the lines
  * that the answers need are fetched, k for a key that is there and two on
  * average for one that is not, and many of them are always on their way. Who
  * stays in the group is data, not a branch: the processor could not guess it.
@@ -23,11 +23,6 @@
 #define BLY_TOOLS_WALK_H
 
 #include "base/platform.h"
-
-/* Lines on their way at a time: more than the processor can have outstanding
- * (on Zen 5, 64 are not enough), and few enough to stay in the first-level
- * cache until their turn. */
-enum { WALK_AHEAD = 128 };
 
 typedef struct {
     uint64_t slice, stride;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/status.h"
 #include "verbs/order.h"
 #include "verbs/registry.h"
@@ -12,6 +13,15 @@
 const char *bly_version(void)
 {
     return BLY_VERSION;
+}
+
+void bly_processor(bly_processor_t *out)
+{
+    *out = (bly_processor_t){
+        .instructions = cpu_name(cpu_now()),
+        .ahead = (uint32_t)cpu_ahead(UINT32_MAX, UINT32_MAX),
+        .near_bytes = cpu_near(),
+    };
 }
 
 const char *bly_kind_of(const bly_filter *filter)

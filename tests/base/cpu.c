@@ -41,9 +41,55 @@ static void test_limits(void **state)
     }
 }
 
+static size_t ahead_with(const char *text, size_t n, size_t room)
+{
+    assert_int_equal(setenv("BLY_AHEAD", text, 1), 0);
+    cpu_decide();
+    assert_int_equal(unsetenv("BLY_AHEAD"), 0);
+    return cpu_ahead(n, room);
+}
+
+/* No number, or none that can be, asks for nothing. */
+static void test_ahead(void **state)
+{
+    (void)state;
+    static const char *const none[] = { "", "0", "-1", "65537", "7x", "x",
+                                        "99999999999999999999" };
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_int_equal(ahead_with(none[i], 1000, 1000), CPU_AHEAD);
+    assert_int_equal(ahead_with("1", 1000, 64), 1);
+    assert_int_equal(ahead_with("65536", 1000, 64), 64);
+    assert_int_equal(ahead_with("65536", 10, 64), 10);
+    assert_int_equal(ahead_with("65536", 100000, 100000), 65536);
+    assert_int_equal(ahead_with("1", 0, 64), 0);
+}
+
+static uint64_t near_with(const char *text)
+{
+    assert_int_equal(setenv("BLY_NEAR", text, 1), 0);
+    cpu_decide();
+    assert_int_equal(unsetenv("BLY_NEAR"), 0);
+    return cpu_near();
+}
+
+static void test_near(void **state)
+{
+    (void)state;
+    cpu_decide();
+    uint64_t has = cpu_near();
+    assert_in_range(has, 64 << 10, 1 << 30);
+    assert_int_equal(near_with("1"), 1 << 10);
+    assert_int_equal(near_with("1073741824"), UINT64_C(1) << 40);
+    assert_int_equal(near_with("1073741825"), has);
+    assert_int_equal(near_with("0"), has);
+    assert_int_equal(near_with("2 MiB"), has);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ahead),
+        cmocka_unit_test(test_near),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_limits),
     };

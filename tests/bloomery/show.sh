@@ -105,6 +105,19 @@ out_has 'kinds --markdown KIND: its options' 0 '^\| `arity` \| 3 \.\. 4 \| 3 \|'
 # ---- help -------------------------------------------------------------------
 try --version
 out_has '--version' 0 '^bloomery [0-9]+\.[0-9]+\.[0-9]+$'
+for more in -v --verbose; do
+    try --version $more
+    out_has "--version $more" 0 '^instructions: (portable|avx2|avx512) '
+    out_has "--version $more: keys ahead" 0 '^keys ahead: [1-9][0-9]* '
+    out_has "--version $more: near" 0 '^near: [1-9][0-9]* KiB '
+done
+BLY_CPU=portable BLY_AHEAD=7 BLY_NEAR=9 "$BLOOMERY" -V -v >out 2>err
+echo $? >status
+out_has 'what the environment asks for' 0 '^instructions: portable '
+out_has 'keys ahead from the environment' 0 '^keys ahead: 7 '
+out_has 'near from the environment' 0 '^near: 9 KiB '
+try --version nonsense
+refused '--version of something' "nothing but --verbose goes with --version"
 try -V
 out_has '-V' 0 '^bloomery [0-9]+\.'
 try --help

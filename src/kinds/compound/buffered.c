@@ -92,6 +92,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/platform.h"
 #include "base/sizes.h"
 #include "tools/bits.h"
@@ -588,7 +589,7 @@ static bly_status buffered_add(void *image, uint64_t hash)
 static size_t buffered_some(const void *image, const uint64_t *hashes,
                             size_t n, uint64_t *places)
 {
-    size_t some = n < BUFFERED_AHEAD ? n : BUFFERED_AHEAD;
+    size_t some = cpu_ahead(n, BUFFERED_AHEAD);
     buffered_place_many(image, hashes, some, places);
     for (size_t i = 0; i < some; i++) {
         platform_prefetch(buffered_at(image, places[i]));

@@ -139,6 +139,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/sizes.h"
 #include "tools/bits.h"
 #include "tools/hash.h"
@@ -154,7 +155,6 @@ enum {
     CASCADE_ROWS_AT = 32, CASCADE_END_AT = 40,
     CASCADE_SALTS = 16, CASCADE_IMAGES = 64, CASCADE_ROWS = 192,
     CASCADE_LENGTH = 4,                 /* bytes, before a row               */
-    CASCADE_AHEAD = 32,                 /* keys whose lines are asked for    */
     CASCADE_LINE = 64
 };
 
@@ -264,10 +264,12 @@ static void cascade_level_has_many(const cascade_level *level,
     }
     const uint8_t *row = cascade_row_bits(level);
     uint64_t bits = 8 * cascade_row_bytes(level);
+    size_t ahead = cpu_ahead(n, n);
+    for (size_t i = 0; i < ahead; i++)
+        platform_prefetch(row + (bits_range(states[i], bits) >> 3));
     for (size_t i = 0; i < n; i++) {
-        if (i + CASCADE_AHEAD < n)
-            platform_prefetch(row + (bits_range(states[i + CASCADE_AHEAD],
-                                                bits) >> 3));
+        if (n - i > ahead)
+            platform_prefetch(row + (bits_range(states[i + ahead], bits) >> 3));
         found[i] = bits_test(row, bits_range(states[i], bits));
     }
 }

@@ -142,6 +142,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "base/cpu.h"
 #include "tools/bits.h"
 #include "bodies/cells.h"
 #include "tools/counters.h"
@@ -766,18 +767,19 @@ static bly_status stable_add(void *image, uint64_t hash)
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* Lines on their way at a time: as in tools/walk.h. */
-enum { STABLE_AHEAD = 128 };
+/* Lines on their way at most. */
+enum { STABLE_RING = 128 };
 
 /* Keys whose lines are on their way, at least one. Their turns, of k + 1 places
  * each, have room in as many words. */
 static size_t stable_keys_ahead(const stable_view *v)
 {
     uint64_t lines = 1 + v->k + v->p / (512 / v->width);
-    return lines < STABLE_AHEAD ? (size_t)(STABLE_AHEAD / lines) : 1;
+    size_t all = cpu_ahead(STABLE_RING, STABLE_RING);
+    return lines < all ? (size_t)(all / lines) : 1;
 }
 
-static_assert((int)STABLE_AHEAD > (int)CELLS_K_MAX,
+static_assert((int)STABLE_RING > (int)CELLS_K_MAX,
               "one turn at least has room");
 
 /* Ask for what an add will touch: its cells, and of those it lowers the first
@@ -798,7 +800,7 @@ PLATFORM_INLINE void stable_observe_many(const stable_view *v,
                                          const uint64_t *hashes, size_t n,
                                          bool *seen)
 {
-    uint64_t t = image_u64(v->payload, 0), ring[STABLE_AHEAD];
+    uint64_t t = image_u64(v->payload, 0), ring[STABLE_RING];
     size_t ahead = stable_keys_ahead(v), stride = v->k + 1, slot = 0;
     for (size_t i = 0; i < n && i < ahead; i++) {
         stable_find(ring + i * stride, v, hashes[i], t + i);

@@ -90,6 +90,7 @@
  */
 #include "bodies/fingerprints.h"
 
+#include "base/cpu.h"
 #include "base/threads.h"
 
 enum {
@@ -195,8 +196,8 @@ static bool bloomier_get(const void *image, uint64_t hash, uint64_t *label)
     return true;
 }
 
-/* Keys on their way at a time, mostly with four lines each. */
-enum { BLOOMIER_AHEAD = 32 };
+/* Keys on their way at most, mostly with four lines each. */
+enum { BLOOMIER_RING = 32 };
 
 /* A key on its way: its state, and where its cells begin. */
 typedef struct { uint64_t state, bit[PEEL_ARITY_MAX]; } bloomier_key;
@@ -219,18 +220,19 @@ static void bloomier_get_many(const void *image, const uint64_t *hashes,
                               size_t n, bool *found, uint64_t *labels)
 {
     const fingerprint_view v = fingerprint_look(image);
-    size_t ahead = n < BLOOMIER_AHEAD ? n : BLOOMIER_AHEAD;
-    bloomier_key ring[BLOOMIER_AHEAD];
+    size_t ahead = cpu_ahead(n, BLOOMIER_RING);
+    bloomier_key ring[BLOOMIER_RING];
     for (size_t i = 0; i < ahead; i++)
         bloomier_ask(&v, hashes[i], &ring[i]);
     for (size_t i = 0; i < n; i++) {
-        bloomier_key *key = &ring[i % BLOOMIER_AHEAD];
+        const bloomier_key *key = &ring[i % BLOOMIER_RING];
         uint64_t read = fingerprint_read(&v, FINGERPRINT_LABEL_ARITY, key->bit);
         found[i] = fingerprint_match(&v, read, key->state);
         if (found[i])
             labels[i] = bloomier_read(&v, bloomier_own(&v, read, key->bit));
         if (n - i > ahead)
-            bloomier_ask(&v, hashes[i + ahead], key);
+            bloomier_ask(&v, hashes[i + ahead],
+                         &ring[(i + ahead) % BLOOMIER_RING]);
     }
 }
 

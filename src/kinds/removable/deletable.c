@@ -105,6 +105,7 @@
 
 #include <math.h>
 
+#include "base/cpu.h"
 #include "tools/bits.h"
 #include "tools/hash.h"
 #include "maths/maths.h"
@@ -331,7 +332,7 @@ static bly_status deletable_remove(void *image, uint64_t hash)
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* How many keys ahead their lines are asked for: each has up to 2k. */
+/* Keys that are asked for ahead, at most: each has up to 2k lines. */
 enum { DELETABLE_AHEAD = 16 };
 
 PLATFORM_INLINE void deletable_ask(const deletable_view *v, uint64_t hash)
@@ -345,15 +346,16 @@ PLATFORM_INLINE void deletable_ask(const deletable_view *v, uint64_t hash)
     }
 }
 
-/* A batch that runs DELETABLE_AHEAD keys behind its prefetches. `work` is the
+/* A batch that runs some keys behind its prefetches. `work` is the
  * statement for hashes[i]. */
 #define DELETABLE_ROLL(view, hashes, n, work)                                  \
     do {                                                                       \
-        for (size_t i = 0; i < DELETABLE_AHEAD && i < (n); i++)                \
+        const size_t ahead = cpu_ahead(n, DELETABLE_AHEAD);                    \
+        for (size_t i = 0; i < ahead; i++)                                     \
             deletable_ask(&(view), (hashes)[i]);                               \
         for (size_t i = 0; i < (n); i++) {                                     \
-            if ((n) - i > DELETABLE_AHEAD)                                     \
-                deletable_ask(&(view), (hashes)[i + DELETABLE_AHEAD]);         \
+            if ((n) - i > ahead)                                               \
+                deletable_ask(&(view), (hashes)[i + ahead]);                   \
             work;                                                              \
         }                                                                      \
     } while (0)

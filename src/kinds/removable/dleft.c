@@ -621,9 +621,9 @@ static uint64_t dleft_count(const void *image, uint64_t hash)
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* How many keys ahead their buckets are asked for: about 300 lines. 32, 64 and
- * 128 keys measure the same. */
-enum { DLEFT_AHEAD = 64 };
+/* Keys on their way, at most: about 300 lines. 32, 64 and 128 keys measured the
+ * same. */
+enum { DLEFT_RING = 64 };
 
 /* Ask for the lines of a place; a bucket may begin in one and end in the
  * next. */
@@ -636,20 +636,21 @@ PLATFORM_INLINE void dleft_ask(const dleft_view *v, const dleft_place *place)
     }
 }
 
-/* A batch that runs DLEFT_AHEAD keys behind its prefetches. `work` is the
+/* A batch that runs some keys behind its prefetches. `work` is the
  * statement for hashes[i] with its `place`. */
 #define DLEFT_ROLL(view, hashes, n, work)                                      \
     do {                                                                       \
-        dleft_place ring[DLEFT_AHEAD];                                         \
-        size_t ahead = (n) < DLEFT_AHEAD ? (n) : DLEFT_AHEAD;                  \
+        dleft_place ring[DLEFT_RING];                                          \
+        size_t ahead = cpu_ahead(n, DLEFT_RING);                               \
         for (size_t i = 0; i < ahead; i++) {                                   \
             ring[i] = dleft_find(&(view), (hashes)[i]);                        \
             dleft_ask(&(view), &ring[i]);                                      \
         }                                                                      \
         for (size_t i = 0; i < (n); i++) {                                     \
-            dleft_place *place = &ring[i % DLEFT_AHEAD];                       \
+            dleft_place *place = &ring[i % DLEFT_RING];                        \
             work;                                                              \
             if (i + ahead < (n)) {                                             \
+                place = &ring[(i + ahead) % DLEFT_RING];                       \
                 *place = dleft_find(&(view), (hashes)[i + ahead]);             \
                 dleft_ask(&(view), place);                                     \
             }                                                                  \

@@ -596,8 +596,7 @@ static bly_status quotient_remove(void *image, uint64_t hash)
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* How many keys ahead lines are asked for: fewer than the 128 of blocked.c,
- * because each asks for two or three lines. */
+/* Keys that are asked for ahead, at most: each asks for two or three lines. */
 enum { QUOTIENT_AHEAD = 64, QUOTIENT_BEHIND = 24 };
 
 /* Ask for the lines of quotient_at(), and for those where the run most likely
@@ -617,11 +616,11 @@ PLATFORM_INLINE void quotient_ask(const runs_view *v, uint64_t hash)
                       + RUNS_ENDS + 7);
 }
 
-/* A batch that runs QUOTIENT_AHEAD keys behind its prefetches. `work` is the
+/* A batch that runs some keys behind its prefetches. `work` is the
  * statement for hashes[i] and its fingerprint f. */
 #define QUOTIENT_ROLL(view, hashes, n, work)                                   \
     do {                                                                       \
-        size_t ahead = (n) < QUOTIENT_AHEAD ? (n) : QUOTIENT_AHEAD;            \
+        size_t ahead = cpu_ahead(n, QUOTIENT_AHEAD);                           \
         for (size_t i = 0; i < ahead; i++)                                     \
             quotient_ask(&(view), (hashes)[i]);                                \
         for (size_t i = 0; i < (n); i++) {                                     \

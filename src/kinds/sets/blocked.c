@@ -377,13 +377,7 @@ static void blocked_places(const void *image, const uint64_t *hashes, size_t n,
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* How many keys ahead a line is asked for. Deep enough that the processor's own
- * queue of misses is never empty: on one machine 32 to 128 measure the same, on
- * another (Zen 5) 64 costs 1.4 times 128; from 192 lines begin to be pushed out
- * again before their turn. */
-enum { BLOCKED_AHEAD = 128 };
-
-/* A batch that runs BLOCKED_AHEAD keys behind its prefetches. `work` is the
+/* A batch that runs some keys behind its prefetches. `work` is the
  * statement for hashes[i] with its `line` and spread `state`. */
 #define BLOCKED_EACH(view, hashes, from, to, first, work)                      \
     for (size_t i = (from); i < (to); i++) {                                   \
@@ -395,7 +389,7 @@ enum { BLOCKED_AHEAD = 128 };
 
 #define BLOCKED_ROLL(view, hashes, n, prefetch, work)                          \
     do {                                                                       \
-        size_t ahead = (n) < BLOCKED_AHEAD ? (n) : BLOCKED_AHEAD;              \
+        size_t ahead = cpu_ahead(n, n);                                        \
         for (size_t i = 0; i < ahead; i++)                                     \
             prefetch(blocked_at(&(view), hash_spread((hashes)[i])));           \
         BLOCKED_EACH(view, hashes, 0, (n) - ahead,                             \
@@ -513,13 +507,18 @@ blocked_test_avx512(const uint8_t *line, uint32_t g, uint32_t k, __m512i steps)
  * time, on their way together, each with the places of its bits. */
 enum {
     BLOCKED_PAIR_K = 8,                 /* probes of a key in a pair         */
-    BLOCKED_PAIRS = BLOCKED_AHEAD / 2
+    BLOCKED_PAIRS = 64                  /* on their way, at most             */
 };
 
 typedef struct {
     uint8_t *line[2];
     uint32_t place[2 * BLOCKED_PAIR_K];
 } blocked_pair;
+
+PLATFORM_INLINE size_t blocked_pairs_ahead(size_t pairs)
+{
+    return (cpu_ahead(2 * pairs, 2 * BLOCKED_PAIRS) + 1) / 2;
+}
 
 CPU_TARGET_AVX512 PLATFORM_INLINE __m512i blocked_pair_steps(void)
 {
@@ -572,14 +571,13 @@ blocked_contains_pairs(const blocked_view *view, const uint64_t *hashes,
     const __mmask16 wanted = (__mmask16)(((1u << v.k) - 1) * 0x101);
     const __m512i steps = blocked_pair_steps();
     blocked_pair ring[BLOCKED_PAIRS];
-    size_t pairs = n / 2;
-    size_t ahead = pairs < BLOCKED_PAIRS ? pairs : BLOCKED_PAIRS;
+    size_t pairs = n / 2, ahead = blocked_pairs_ahead(pairs);
     for (size_t i = 0; i < ahead; i++)
         blocked_ask_pair(&v, &ring[i], hashes + 2 * i, steps, false);
     for (size_t i = 0; i < pairs - ahead; i++) {
-        blocked_pair *pair = &ring[i % BLOCKED_PAIRS];
-        blocked_test_pair(pair, wanted, present + 2 * i);
-        blocked_ask_pair(&v, pair, hashes + 2 * (i + ahead), steps, false);
+        blocked_test_pair(&ring[i % BLOCKED_PAIRS], wanted, present + 2 * i);
+        blocked_ask_pair(&v, &ring[(i + ahead) % BLOCKED_PAIRS],
+                         hashes + 2 * (i + ahead), steps, false);
     }
     for (size_t i = pairs - ahead; i < pairs; i++)
         blocked_test_pair(&ring[i % BLOCKED_PAIRS], wanted, present + 2 * i);
@@ -704,15 +702,15 @@ blocked_add_pairs(const blocked_view *view, uint32_t k, const uint64_t *hashes,
     const blocked_view v = *view;
     const __m512i steps = blocked_pair_steps();
     blocked_pair ring[BLOCKED_PAIRS];
-    size_t pairs = n / 2;
-    size_t ahead = pairs < BLOCKED_PAIRS ? pairs : BLOCKED_PAIRS;
+    size_t pairs = n / 2, ahead = blocked_pairs_ahead(pairs);
     for (size_t i = 0; i < ahead; i++)
         blocked_ask_pair(&v, &ring[i], hashes + 2 * i, steps, true);
     for (size_t i = 0; i < pairs; i++) {
-        blocked_pair *pair = &ring[i % BLOCKED_PAIRS];
-        blocked_set_pair(pair, k, seen != NULL ? seen + 2 * i : NULL);
+        blocked_set_pair(&ring[i % BLOCKED_PAIRS], k,
+                         seen != NULL ? seen + 2 * i : NULL);
         if (i + ahead < pairs)
-            blocked_ask_pair(&v, pair, hashes + 2 * (i + ahead), steps, true);
+            blocked_ask_pair(&v, &ring[(i + ahead) % BLOCKED_PAIRS],
+                             hashes + 2 * (i + ahead), steps, true);
     }
     return 2 * pairs;
 }

@@ -103,6 +103,7 @@
 
 #include <math.h>
 
+#include "base/cpu.h"
 #include "base/sizes.h"
 #include "tools/bits.h"
 #include "tools/hash.h"
@@ -538,18 +539,17 @@ static bly_status compaction_add(void *image, uint64_t hash)
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* How many keys ahead the first line of a key is asked for, as in `blocked`. */
-enum { COMPACTION_AHEAD = 128 };
-
-/* `work` is the statement for hashes[i]. */
+/* The first line of a key is asked for some keys ahead. `work` is the statement
+ * for hashes[i]. */
 #define COMPACTION_ROLL(view, hashes, n, prefetch, work)                       \
     do {                                                                       \
-        for (size_t i = 0; i < (n) && i < COMPACTION_AHEAD; i++)               \
+        const size_t ahead = cpu_ahead(n, n);                                  \
+        for (size_t i = 0; i < ahead; i++)                                     \
             prefetch(compaction_at(&(view), hash_spread((hashes)[i])));        \
         for (size_t i = 0; i < (n); i++) {                                     \
-            if ((n) - i > COMPACTION_AHEAD)                                    \
+            if ((n) - i > ahead)                                               \
                 prefetch(compaction_at(&(view),                                \
-                             hash_spread((hashes)[i + COMPACTION_AHEAD])));    \
+                                       hash_spread((hashes)[i + ahead])));     \
             work;                                                              \
         }                                                                      \
     } while (0)

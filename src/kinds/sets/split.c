@@ -229,10 +229,7 @@ static void split_places(const void *image, const uint64_t *hashes, size_t n,
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* Keys ahead for which a block is asked; measured as for `blocked`. */
-enum { SPLIT_AHEAD = 128 };
-
-/* A batch that runs SPLIT_AHEAD keys behind its prefetches. `work` is the
+/* A batch that runs some keys behind its prefetches. `work` is the
  * statement for hashes[i] and its `block`. */
 #define SPLIT_EACH(image, hashes, from, to, first, work)                       \
     for (size_t i = (from); i < (to); i++) {                                   \
@@ -244,7 +241,7 @@ enum { SPLIT_AHEAD = 128 };
 #define SPLIT_ROLL(image, hashes, n, prefetch, work)                           \
     do {                                                                       \
         uint8_t *payload = image_payload_mut((void *)(uintptr_t)(image));      \
-        size_t ahead = (n) < SPLIT_AHEAD ? (n) : SPLIT_AHEAD;                  \
+        size_t ahead = cpu_ahead(n, n);                                        \
         for (size_t i = 0; i < ahead; i++)                                     \
             prefetch(payload + split_block((image), (hashes)[i]));             \
         SPLIT_EACH(image, hashes, 0, (n) - ahead,                              \

@@ -149,8 +149,9 @@ bool gcs_contains(const void *image, uint64_t hash)
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* Keys whose index lines, and as many whose blocks, are on their way; and lines
- * of a block asked for without looking how many it has. */
+/* Keys whose index lines, and as many whose blocks, are on their way at most,
+ * or are answered together; and lines of a block asked for without looking how
+ * many it has. */
 enum { GCS_AHEAD = 64, GCS_TRIPS = 2 * GCS_AHEAD, GCS_LINES = 4 };
 
 /* A key on its way: its block, then where that is; and its number. */
@@ -180,22 +181,24 @@ PLATFORM_INLINE void gcs_ask_block(const gcs_view *v, const gcs_trip *trip)
         platform_prefetch(first + (at < last ? at : last));
 }
 
-/* Three stages of a key follow each other GCS_AHEAD keys later; `answer` is the
+/* Three stages of a key follow each other some keys later; `answer` is the
  * statement for the last one, of key number `key` with its `trip`. */
 #define GCS_ROLL(view, hashes, n, locate, answer)                              \
     do {                                                                       \
         gcs_trip ring[GCS_TRIPS];                                              \
-        for (size_t i = 0; i < (n) + GCS_TRIPS; i++) {                         \
-            gcs_trip *trip = &ring[i % GCS_TRIPS];                             \
-            if (i >= GCS_TRIPS) {                                              \
-                const size_t key = i - GCS_TRIPS;                              \
+        const size_t ahead = cpu_ahead(GCS_AHEAD, GCS_AHEAD);                  \
+        for (size_t i = 0; i < (n) + 2 * ahead; i++) {                         \
+            gcs_trip *trip;                                                    \
+            if (i >= 2 * ahead) {                                              \
+                const size_t key = i - 2 * ahead;                              \
+                trip = &ring[key % GCS_TRIPS];                                 \
                 answer;                                                        \
             }                                                                  \
             if (i < (n))                                                       \
-                gcs_ask_index(&(view), trip, (hashes)[i]);                     \
-            if (i < GCS_AHEAD || i - GCS_AHEAD >= (n))                         \
+                gcs_ask_index(&(view), &ring[i % GCS_TRIPS], (hashes)[i]);     \
+            if (i < ahead || i - ahead >= (n))                                 \
                 continue;                                                      \
-            trip = &ring[(i - GCS_AHEAD) % GCS_TRIPS];                         \
+            trip = &ring[(i - ahead) % GCS_TRIPS];                             \
             trip->span = locate(&(view), trip->block);                         \
             gcs_ask_block(&(view), trip);                                      \
         }                                                                      \

@@ -149,10 +149,11 @@ kind_contains *ribbon_contains_here(const void **subject, void *view)
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* Keys are taken through a layer eight at a time, RIBBON_RING eights after
- * their lines were asked for. Those bumped wait until they are RIBBON_GROUP or
- * so, enough to be a batch for the next layer: with few the lookups would wait
- * for the lines of the last of them more than for all others. */
+/* Keys are taken through a layer eight at a time, at most RIBBON_RING eights
+ * after their lines were asked for. Those bumped wait until they are
+ * RIBBON_GROUP or so, enough to be a batch for the next layer: with few the
+ * lookups would wait for the lines of the last of them more than for all
+ * others. */
 enum { RIBBON_RING = 16, RIBBON_GROUP = 1024 };
 
 /* What is known of eight keys when their lines are asked for. */
@@ -255,6 +256,14 @@ PLATFORM_INLINE bool ribbon_full(const ribbon_pass *p, size_t kept)
     return p->first && kept > RIBBON_GROUP - 8 * (RIBBON_RING + 1);
 }
 
+/* Eights on their way: at least two, for they are asked for a turn later than
+ * they are prepared. */
+PLATFORM_INLINE size_t ribbon_ahead(void)
+{
+    size_t eights = (cpu_ahead(8 * RIBBON_RING, 8 * RIBBON_RING) + 7) / 8;
+    return eights > 2 ? eights : 2;
+}
+
 /* A layer for the keys of a pass; how many go on. In the first layer it ends,
  * and makes p->n smaller, when the group might be full. Eights are asked for
  * one turn after they were prepared: sooner, and what was written in one piece
@@ -262,11 +271,13 @@ PLATFORM_INLINE bool ribbon_full(const ribbon_pass *p, size_t kept)
 #define RIBBON_ROLL(p, prepare, settle, width)                                 \
     do {                                                                       \
         ribbon_eight ring[RIBBON_RING];                                        \
-        size_t kept = 0, eights = ((p)->n + 7) / 8;                            \
-        for (size_t i = 0; i < eights + RIBBON_RING; i++) {                    \
+        size_t kept = 0, eights = ((p)->n + 7) / 8, ahead = ribbon_ahead();    \
+        for (size_t i = 0; i < eights + ahead; i++) {                          \
             ribbon_eight *e = &ring[i % RIBBON_RING];                          \
-            if (i >= RIBBON_RING)                                              \
-                kept = settle((p), 8 * (i - RIBBON_RING), e, kept, (width));   \
+            if (i >= ahead)                                                    \
+                kept = settle((p), 8 * (i - ahead),                            \
+                              &ring[(i - ahead) % RIBBON_RING], kept,          \
+                              (width));                                        \
             if (i >= 1 && i <= eights)                                         \
                 ribbon_ask((p), 8 * (i - 1), &ring[(i - 1) % RIBBON_RING],     \
                            (width));                                          \

@@ -231,8 +231,8 @@ PLATFORM_INLINE bly_status cuckoo_add_by(const cuckoo_view *v,
     bly_status status;
     *done = 0;
     CUCKOO_ROLL(v, hashes, n, true,
-        if (i + CUCKOO_PEEK < n)
-            cuckoo_peek(v, ring.key[(i + CUCKOO_PEEK) % CUCKOO_AHEAD], form);
+        if (CUCKOO_PEEK < ahead && i + CUCKOO_PEEK < n)
+            cuckoo_peek(v, ring.key[(i + CUCKOO_PEEK) % CUCKOO_RING], form);
         status = cuckoo_add_key(v, key, form);
         if (status < 0)
             return status;

@@ -8,6 +8,7 @@
 #ifndef BLY_KINDS_REMOVABLE_CUCKOO_CUCKOO_H
 #define BLY_KINDS_REMOVABLE_CUCKOO_CUCKOO_H
 
+#include "base/cpu.h"
 #include "image/kind.h"
 #include "tools/bits.h"
 #include "tools/hash.h"
@@ -381,12 +382,9 @@ PLATFORM_INLINE bool cuckoo_full(const cuckoo_view *v, uint64_t bucket,
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* Keys that lines are asked ahead of: so deep that the processor's queue of
- * misses is never empty. */
-enum { CUCKOO_AHEAD = 128 };
-
-/* The keys on their way. */
-typedef struct { cuckoo_key key[CUCKOO_AHEAD]; } cuckoo_ring;
+/* The keys on their way, at most. */
+enum { CUCKOO_RING = 128 };
+typedef struct { cuckoo_key key[CUCKOO_RING]; } cuckoo_ring;
 
 PLATFORM_INLINE void cuckoo_ask_bucket(const cuckoo_view *v, uint64_t bucket,
                                        bool write)
@@ -419,14 +417,14 @@ PLATFORM_INLINE void cuckoo_ask(const cuckoo_view *v, cuckoo_ring *ring,
     cuckoo_key key = cuckoo_key_of(v, hash);
     cuckoo_ask_bucket(v, key.one, write);
     cuckoo_ask_bucket(v, key.other, write);
-    ring->key[i % CUCKOO_AHEAD] = key;
+    ring->key[i % CUCKOO_RING] = key;
 }
 
-/* A batch that runs CUCKOO_AHEAD keys behind its prefetches. `work` is the
+/* A batch that runs some keys behind its prefetches. `work` is the
  * statement for hashes[i] with its `key`. */
 #define CUCKOO_EACH(ring, from, to, work, next)                                \
     for (size_t i = (from); i < (to); i++) {                                   \
-        cuckoo_key key = (ring).key[i % CUCKOO_AHEAD];                         \
+        cuckoo_key key = (ring).key[i % CUCKOO_RING];                          \
         work;                                                                  \
         next;                                                                  \
     }
@@ -434,11 +432,11 @@ PLATFORM_INLINE void cuckoo_ask(const cuckoo_view *v, cuckoo_ring *ring,
 #define CUCKOO_ROLL(v, hashes, n, write, work)                                 \
     do {                                                                       \
         cuckoo_ring ring;                                                      \
-        size_t ahead = (n) < CUCKOO_AHEAD ? (n) : CUCKOO_AHEAD;                \
+        size_t ahead = cpu_ahead(n, CUCKOO_RING);                              \
         for (size_t i = 0; i < ahead; i++)                                     \
             cuckoo_ask(v, &ring, i, (hashes)[i], write);                       \
         CUCKOO_EACH(ring, 0, (n) - ahead, work,                                \
-            cuckoo_ask(v, &ring, i, (hashes)[i + ahead], write))               \
+            cuckoo_ask(v, &ring, i + ahead, (hashes)[i + ahead], write))       \
         CUCKOO_EACH(ring, (n) - ahead, n, work, (void)0)                       \
     } while (0)
 

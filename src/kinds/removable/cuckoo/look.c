@@ -73,7 +73,7 @@ PLATFORM_INLINE void cuckoo_contains_by(const cuckoo_view *v,
 }
 
 #if CPU_X86
-enum { CUCKOO_LANES = 8, CUCKOO_GROUPS = CUCKOO_AHEAD / CUCKOO_LANES };
+enum { CUCKOO_LANES = 8, CUCKOO_GROUPS = CUCKOO_RING / CUCKOO_LANES };
 
 /* Eight keys on their way: the bytes where their buckets begin; the fingerprint
  * in the low half of `what`, and in bits 34 and 35 whether the buckets begin in
@@ -201,13 +201,15 @@ cuckoo_groups_avx512(const cuckoo_view *v, const uint64_t *hashes, size_t n,
 {
     cuckoo_eight ring[CUCKOO_GROUPS];
     size_t groups = n / CUCKOO_LANES;
-    size_t ahead = groups < CUCKOO_GROUPS ? groups : CUCKOO_GROUPS;
+    size_t ahead = (cpu_ahead(groups * CUCKOO_LANES, CUCKOO_RING)
+                    + CUCKOO_LANES - 1) / CUCKOO_LANES;
     for (size_t i = 0; i < ahead; i++)
         cuckoo_ask_avx512(v, &ring[i], hashes + i * CUCKOO_LANES);
     for (size_t i = 0; i < groups - ahead; i++) {
-        cuckoo_eight *keys = &ring[i % CUCKOO_GROUPS];
-        cuckoo_test_avx512(v, keys, present + i * CUCKOO_LANES, form);
-        cuckoo_ask_avx512(v, keys, hashes + (i + ahead) * CUCKOO_LANES);
+        cuckoo_test_avx512(v, &ring[i % CUCKOO_GROUPS],
+                           present + i * CUCKOO_LANES, form);
+        cuckoo_ask_avx512(v, &ring[(i + ahead) % CUCKOO_GROUPS],
+                          hashes + (i + ahead) * CUCKOO_LANES);
     }
     for (size_t i = groups - ahead; i < groups; i++)
         cuckoo_test_avx512(v, &ring[i % CUCKOO_GROUPS],
