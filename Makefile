@@ -18,6 +18,8 @@
 #   make soak     random tests in rounds, each with a fresh seed, for HOURS
 #                 (default 1, and 0.5 is half an hour), and the fuzz targets;
 #                 SEED=n repeats the round of that seed
+#   make counts   instructions of a lookup of each kind, against those in
+#                 bench/counts.txt (a minute; valgrind)
 #   make cross    the same bytes and answers on a big-endian, a 32-bit and an
 #                 ARM processor, under qemu, and from other compilers
 #                 (a quarter of an hour; Debian only)
@@ -50,7 +52,7 @@ unexport MAKEFLAGS
 export OPTIONS
 
 .PHONY: all build run check check-all proof bench bench-advise bench-peers lab fuzz soak \
-        cross coverage mutants reliability docs install uninstall clean
+        counts cross coverage mutants reliability docs install uninstall clean
 
 all: build
 
@@ -75,6 +77,7 @@ check:
 
 check-all:
 	@tools/setup check
+	@tools/setup counts
 	@tools/setup cross
 	@BLY_BUILD=$(BUILD) tools/check-all
 
@@ -111,6 +114,10 @@ fuzz:
 soak:
 	@tools/setup check
 	@tools/soak $(BUILD) $(HOURS) $(SEED)
+
+counts:
+	@tools/setup counts
+	@tools/counts $(BUILD)/counts
 
 cross:
 	@tools/setup cross
