@@ -8,7 +8,8 @@
 #   make proof    count memberships, measure rates (slow; see bench/proof.c)
 #   make bench    speed beside the machine's limits and other tools, all in one
 #                 run (a quarter of an hour; best on an idle machine); every
-#                 number is in build/bench.csv
+#                 number is in build/bench.csv, and tools/bench-diff compares
+#                 two such files
 #   make bench-advise  is the first advice as good as the best kind measured?
 #                 (some minutes; best on an idle machine)
 #   make bench-peers  install the other tools that bench knows
@@ -88,7 +89,8 @@ proof: build
 
 bench: build
 	@cmake --build $(BUILD) -j $(JOBS) --target bench
-	$(BUILD)/bench --csv $(BUILD)/bench.csv
+	$(BUILD)/bench --csv $(BUILD)/bench.csv --commit \
+	    "$$(git describe --always --dirty 2>/dev/null || echo unknown)"
 	$(BUILD)/paged $(BUILD)
 	tools/bench-command $(BUILD)
 	tools/bench-sketch $(BUILD)
