@@ -8,7 +8,8 @@
 #   make proof    count memberships, measure rates (slow; see bench/proof.c)
 #   make bench    speed beside the machine's limits and other tools, all in one
 #                 run (a quarter of an hour; best on an idle machine); every
-#                 number is in build/bench.csv
+#                 number is in build/bench.csv, and tools/bench-diff compares
+#                 two such files
 #   make bench-advise  is the first advice as good as the best kind measured?
 #                 (some minutes; best on an idle machine)
 #   make bench-peers  install the other tools that bench knows
@@ -18,6 +19,8 @@
 #   make soak     random tests in rounds, each with a fresh seed, for HOURS
 #                 (default 1, and 0.5 is half an hour), and the fuzz targets;
 #                 SEED=n repeats the round of that seed
+#   make counts   instructions of a lookup of each kind, against those in
+#                 bench/counts.txt (a minute; valgrind)
 #   make cross    the same bytes and answers on a big-endian, a 32-bit and an
 #                 ARM processor, under qemu, and from other compilers
 #                 (a quarter of an hour; Debian only)
@@ -50,7 +53,7 @@ unexport MAKEFLAGS
 export OPTIONS
 
 .PHONY: all build run check check-all proof bench bench-advise bench-peers lab fuzz soak \
-        cross coverage mutants reliability docs install uninstall clean
+        counts cross coverage mutants reliability docs install uninstall clean
 
 all: build
 
@@ -75,6 +78,7 @@ check:
 
 check-all:
 	@tools/setup check
+	@tools/setup counts
 	@tools/setup cross
 	@BLY_BUILD=$(BUILD) tools/check-all
 
@@ -85,7 +89,8 @@ proof: build
 
 bench: build
 	@cmake --build $(BUILD) -j $(JOBS) --target bench
-	$(BUILD)/bench --csv $(BUILD)/bench.csv
+	$(BUILD)/bench --csv $(BUILD)/bench.csv --commit \
+	    "$$(git describe --always --dirty 2>/dev/null || echo unknown)"
 	$(BUILD)/paged $(BUILD)
 	tools/bench-command $(BUILD)
 	tools/bench-sketch $(BUILD)
@@ -111,6 +116,10 @@ fuzz:
 soak:
 	@tools/setup check
 	@tools/soak $(BUILD) $(HOURS) $(SEED)
+
+counts:
+	@tools/setup counts
+	@tools/counts $(BUILD)/counts
 
 cross:
 	@tools/setup cross

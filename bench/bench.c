@@ -3,14 +3,17 @@
  * Floor 7: a program, through <bloomery.h> only.
  *
  *      bench [--keys N[,N…]] [--rates P[,P…]] [--kinds KIND[,KIND…]]
- *            [--rounds R] [--threads T] [--csv FILE] [--quick] [--no-peers]
+ *            [--rounds R] [--threads T] [--csv FILE] [--commit NAME]
+ *            [--quick] [--no-peers]
  *
  *      --keys     sizes of filters, in keys; default 1e6,1e8
  *      --rates    false-positive rates, 1% or 0.01; default 1%,0.1%
  *      --kinds    default: all
  *      --rounds   samples of each number; default 5
  *      --threads  of the measurements with several; default 2
- *      --csv      every number, one a line, also those not in the table
+ *      --csv      every number, one a line, also those not in the table;
+ *                 above them, in lines "# name: value", what they are of
+ *      --commit   the commit of the library, for the CSV
  *      --quick    fewer lookups and 3 rounds: a look, not a figure
  *      --no-peers leave the other libraries out
  *
@@ -56,6 +59,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { BENCH_ASKED = 1 << 22, BENCH_ASKED_QUICK = 1 << 20 };
@@ -64,8 +69,9 @@ enum { BENCH_ASKED = 1 << 22, BENCH_ASKED_QUICK = 1 << 20 };
 
 static const char bench_usage[] =
     "usage: bench [--keys N[,N]] [--rates P[,P]] [--kinds KIND[,KIND]]\n"
-    "             [--rounds R] [--threads T] [--csv FILE] [--quick]"
-    " [--no-peers]\n";
+    "             [--rounds R] [--threads T] [--csv FILE]"
+    " [--commit NAME]\n"
+    "             [--quick] [--no-peers]\n";
 
 static void bench_misuse(const char *text)
 {
@@ -132,7 +138,9 @@ static void bench_all_kinds(bench_plan *plan)
         plan->kinds[plan->kind_count++] = kinds[i]->name;
 }
 
-static const char *bench_options(bench_plan *plan, int argc, char **argv)
+/* Where the CSV goes, or NULL; and the commit's name. */
+static const char *bench_options(bench_plan *plan, const char **commit,
+                                 int argc, char **argv)
 {
     static const struct option options[] = {
         { "keys", required_argument, NULL, 'k' },
@@ -141,6 +149,7 @@ static const char *bench_options(bench_plan *plan, int argc, char **argv)
         { "rounds", required_argument, NULL, 'r' },
         { "threads", required_argument, NULL, 't' },
         { "csv", required_argument, NULL, 'c' },
+        { "commit", required_argument, NULL, 'C' },
         { "quick", no_argument, NULL, 'q' },
         { "no-peers", no_argument, NULL, 'P' },
         { "help", no_argument, NULL, 'h' },
@@ -157,6 +166,7 @@ static const char *bench_options(bench_plan *plan, int argc, char **argv)
         case 't': plan->threads = (unsigned)bench_number(optarg, 1,
                                                    BENCH_THREADS_MAX); break;
         case 'c': csv = optarg; break;
+        case 'C': *commit = optarg; break;
         case 'q': plan->asked = BENCH_ASKED_QUICK, plan->rounds = 3; break;
         case 'P': plan->peers = false; break;
         case 'h': fputs(bench_usage, stdout); exit(0);
@@ -219,28 +229,64 @@ static void bench_size(const bench_plan *plan, uint64_t keys, double rate)
     bench_forget(&questions);
 }
 
-static void bench_machine(void)
+/* The processor's name, or where the system does not tell it, its family. */
+static void bench_processor(char *name, size_t room)
 {
     char line[256];
+    struct utsname machine;
+    snprintf(name, room, "%s", uname(&machine) == 0 ? machine.machine
+                                                    : "unknown");
     FILE *cpu = fopen("/proc/cpuinfo", "r");
     while (cpu != NULL && fgets(line, sizeof line, cpu) != NULL)
-        if (strncmp(line, "model name", 10) == 0) {
-            printf("%s", strchr(line, ':') + 2);
+        if (strncmp(line, "model name", 10) == 0
+            && strchr(line, ':') != NULL) {
+            line[strcspn(line, "\n")] = '\0';
+            const char *value = strchr(line, ':') + 1;
+            snprintf(name, room, "%s", value + strspn(value, " "));
             break;
         }
     if (cpu != NULL)
         fclose(cpu);
-    printf("%ld cores, %.1f GiB, Bloomery %s\n",
+}
+
+static void bench_machine(void)
+{
+    char processor[256];
+    bench_processor(processor, sizeof processor);
+    printf("%s\n%ld cores, %.1f GiB, Bloomery %s\n", processor,
            sysconf(_SC_NPROCESSORS_ONLN),
            (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE)
            / (1 << 30), bly_version());
 }
 
-static void bench_write_csv(const char *path)
+/* What the numbers are of, in lines "# name: value", for tools/bench-diff. */
+static void bench_write_head(FILE *csv, const char *commit)
+{
+    char processor[256], date[32];
+    time_t now = time(NULL);
+    struct tm day;
+    bench_processor(processor, sizeof processor);
+    strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", gmtime_r(&now, &day));
+    fprintf(csv, "# processor: %s\n# cores: %ld\n", processor,
+            sysconf(_SC_NPROCESSORS_ONLN));
+#if defined(__clang__)
+    fprintf(csv, "# compiler: clang %d.%d.%d\n", __clang_major__,
+            __clang_minor__, __clang_patchlevel__);
+#else
+    fprintf(csv, "# compiler: gcc %s\n", __VERSION__);
+#endif
+    fprintf(csv, "# date: %s\n# version: %s\n# commit: %s\n", date,
+            bly_version(), commit);
+    if (getenv("BLY_CPU") != NULL)
+        fprintf(csv, "# BLY_CPU: %s\n", getenv("BLY_CPU"));
+}
+
+static void bench_write_csv(const char *path, const char *commit)
 {
     FILE *csv = fopen(path, "w");
     if (csv == NULL)
         bench_stop(path, "cannot be written");
+    bench_write_head(csv, commit);
     table_csv(csv);
     if (fclose(csv) != 0)
         bench_stop(path, "cannot be written");
@@ -253,7 +299,8 @@ int main(int argc, char **argv)
         .rates = { 0.01, 0.001 }, .rate_count = 2,
         .rounds = 5, .asked = BENCH_ASKED, .threads = 2, .peers = true,
     };
-    const char *csv = bench_options(&plan, argc, argv);
+    const char *commit = "not said";
+    const char *csv = bench_options(&plan, &commit, argc, argv);
     if (plan.kind_count == 0)
         bench_all_kinds(&plan);
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -269,6 +316,6 @@ int main(int argc, char **argv)
     table_print_families();
     bounds_print(&plan);
     if (csv != NULL)
-        bench_write_csv(csv);
+        bench_write_csv(csv, commit);
     return 0;
 }

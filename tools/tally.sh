@@ -26,13 +26,15 @@ tally_fail() {
     echo "FAILED $1"
 }
 
-# tally_run NAME COMMAND...: one check that is a command.
+# tally_run NAME COMMAND...: one check that is a command. Where it passes, only
+# what it says in lines "note: …" is told.
 tally_run() {
     tally_name=$1
     shift
     tally_start
     if tally_output=$("$@" 2>&1); then
         tally_pass "$tally_name"
+        printf '%s\n' "$tally_output" | sed -n 's/^note: /       /p'
     else
         printf '%s\n' "$tally_output"
         tally_fail "$tally_name"
