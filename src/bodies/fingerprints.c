@@ -151,8 +151,15 @@ bool fingerprint_contains(const void *image, uint64_t hash)
 
 static_assert(sizeof(fingerprint_view) <= KIND_VIEW, "a view has its room");
 
-/* The same where a cell is `width` whole bytes, 1 or 2: half the instructions,
- * so that the processor sees twice as many keys ahead. */
+/* The cell at `at` of a row whose cells are `width` whole bytes, 1 or 2. */
+PLATFORM_INLINE uint64_t fingerprint_whole(const uint8_t *row, uint64_t at,
+                                           uint32_t width)
+{
+    return width == 1 ? row[at] : row[2 * at] + (uint64_t)row[2 * at + 1] * 256;
+}
+
+/* The same for such cells: half the instructions, so that the processor sees
+ * twice as many keys ahead. */
 PLATFORM_INLINE bool fingerprint_has_whole(const fingerprint_view *v,
                                            uint32_t arity, uint32_t width,
                                            uint64_t hash)
@@ -163,8 +170,7 @@ PLATFORM_INLINE bool fingerprint_has_whole(const fingerprint_view *v,
     peel_places(&v->shape, arity, state, peel_salt(v->seeds[shard]), at);
     PLATFORM_UNROLL
     for (uint32_t j = 0; j < arity; j++)
-        read ^= width == 1 ? row[at[j]]
-              : row[2 * at[j]] + (uint64_t)row[2 * at[j] + 1] * 256;
+        read ^= fingerprint_whole(row, at[j], width);
     return !((read & bits_mask(8 * width)) | v->empty);
 }
 
@@ -216,17 +222,30 @@ kind_contains *fingerprint_contains_here(const void **subject, void *view)
 /* Keys that lines are asked for ahead, at most: three or four for each. */
 enum { FINGERPRINT_AHEAD = 64 };
 
-/* A key on its way: its cells' places. */
+/* A key on its way: its cells' places, and where these are counted from. */
 typedef struct {
     uint64_t place[PEEL_ARITY_MAX];
     uint64_t fingerprint;
+    const uint8_t *row;
 } fingerprint_key;
 
+/* `width` as in fingerprint_whole(); 0: a cell is any number of bits. */
 PLATFORM_INLINE void fingerprint_ask(const fingerprint_view *v, uint32_t arity,
-                                     uint64_t hash, fingerprint_key *key)
+                                     uint32_t width, uint64_t hash,
+                                     fingerprint_key *key)
 {
     uint64_t state = hash_mix(hash), bit[PEEL_ARITY_MAX];
     key->fingerprint = state;
+    if (width > 0) {
+        uint64_t shard = peel_shard(&v->shape, state);
+        key->row = v->rows + shard * v->stride;
+        peel_places(&v->shape, arity, state, peel_salt(v->seeds[shard]),
+                    key->place);
+        PLATFORM_UNROLL
+        for (uint32_t j = 0; j < arity; j++)
+            platform_prefetch(key->row + width * key->place[j]);
+        return;
+    }
     fingerprint_cells(v, arity, state, bit);
     PLATFORM_UNROLL
     for (uint32_t j = 0; j < arity; j++) {
@@ -237,30 +256,32 @@ PLATFORM_INLINE void fingerprint_ask(const fingerprint_view *v, uint32_t arity,
 }
 
 PLATFORM_INLINE bool fingerprint_answer(const fingerprint_view *v,
-                                        uint32_t arity,
+                                        uint32_t arity, uint32_t width,
                                         const fingerprint_key *key)
 {
     uint64_t read = 0;
     PLATFORM_UNROLL
     for (uint32_t j = 0; j < arity; j++)
-        read ^= fingerprint_load(v->rows, key->place[j]);
+        read ^= width > 0 ? fingerprint_whole(key->row, key->place[j], width)
+                          : fingerprint_load(v->rows, key->place[j]);
     return fingerprint_match(v, read, key->fingerprint);
 }
 
 PLATFORM_INLINE void fingerprint_many(const fingerprint_view *view,
-                                      uint32_t arity, const uint64_t *hashes,
-                                      size_t n, bool *present)
+                                      uint32_t arity, uint32_t width,
+                                      const uint64_t *hashes, size_t n,
+                                      bool *present)
 {
     const fingerprint_view v = *view;
     fingerprint_key ring[FINGERPRINT_AHEAD];
     size_t ahead = cpu_ahead(n, FINGERPRINT_AHEAD);
     for (size_t i = 0; i < ahead; i++)
-        fingerprint_ask(&v, arity, hashes[i], &ring[i]);
+        fingerprint_ask(&v, arity, width, hashes[i], &ring[i]);
     for (size_t i = 0; i < n; i++) {
-        present[i] = fingerprint_answer(&v, arity,
+        present[i] = fingerprint_answer(&v, arity, width,
                                         &ring[i % FINGERPRINT_AHEAD]);
         if (i + ahead < n)
-            fingerprint_ask(&v, arity, hashes[i + ahead],
+            fingerprint_ask(&v, arity, width, hashes[i + ahead],
                             &ring[(i + ahead) % FINGERPRINT_AHEAD]);
     }
 }
@@ -548,10 +569,17 @@ void fingerprint_contains_many(const void *image, const uint64_t *hashes,
 #endif
     if (done == n)
         return;
-    if (v.shape.arity == 3)
-        fingerprint_many(&v, 3, hashes + done, n - done, present + done);
+    hashes += done, present += done, n -= done;
+    bool three = v.shape.arity == 3;
+    if (v.label == 0 && v.cell == 8)
+        three ? fingerprint_many(&v, 3, 1, hashes, n, present)
+              : fingerprint_many(&v, 4, 1, hashes, n, present);
+    else if (v.label == 0 && v.cell == 16)
+        three ? fingerprint_many(&v, 3, 2, hashes, n, present)
+              : fingerprint_many(&v, 4, 2, hashes, n, present);
     else
-        fingerprint_many(&v, 4, hashes + done, n - done, present + done);
+        three ? fingerprint_many(&v, 3, 0, hashes, n, present)
+              : fingerprint_many(&v, 4, 0, hashes, n, present);
 }
 
 /* ---- Build ------------------------------------------------------------- */
