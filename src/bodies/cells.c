@@ -97,22 +97,36 @@ PLATFORM_INLINE void cells_ask_write(const cells *c, const uint8_t *row,
 
 /* ---- One key ----------------------------------------------------------- */
 
+/* The first three probes together, as in tools/walk.c. */
 PLATFORM_INLINE bool cells_contains_by(const cells *c, const uint8_t *row,
                                        uint64_t hash)
 {
+    enum { TOGETHER = 3 };
     uint64_t state = hash_spread(hash);
-    for (uint32_t i = 0; i < c->k; i++) {
-        uint32_t value = cells_get(c, row, cells_at(c, state));
-        if (!cells_pass(c, value, cells_own(c, state)))
-            return false;
-        state *= HASH_STEP;
+    uint32_t k = c->k;
+    bool all = true;
+    if (k >= TOGETHER) {
+        k -= TOGETHER;
+        PLATFORM_UNROLL
+        for (int i = 0; i < TOGETHER; i++, state *= HASH_STEP)
+            all &= cells_pass(c, cells_get(c, row, cells_at(c, state)),
+                              cells_own(c, state));
     }
-    return true;
+    for (; all && k > 0; k--, state *= HASH_STEP)
+        all = cells_pass(c, cells_get(c, row, cells_at(c, state)),
+                         cells_own(c, state));
+    return all;
 }
 
 bool cells_contains(const cells *c, const uint8_t *row, uint64_t hash)
 {
     CELLS_FOR(c, return cells_contains_by(&known, row, hash));
+}
+
+bool cells_contains_one(const void *view, uint64_t hash)
+{
+    const cells_row *v = view;
+    CELLS_FOR(&v->cells, return cells_contains_by(&known, v->row, hash));
 }
 
 /* First all are looked at, then all are raised: two probes may meet in one

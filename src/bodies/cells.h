@@ -50,6 +50,13 @@ typedef struct {
     uint32_t k, width, l;
 } cells;
 
+/* A row and its cells: a `view` of image/kind.h; and is the hash there? */
+typedef struct {
+    cells cells;
+    const uint8_t *row;
+} cells_row;
+bool       cells_contains_one(const void *view, uint64_t hash);
+
 bool       cells_contains(const cells *c, const uint8_t *row, uint64_t hash);
 bly_status cells_add     (const cells *c, uint8_t *row, uint64_t hash);
 
@@ -95,6 +102,18 @@ void cells_stat(bly_stat_t *out, const cells *c, const uint8_t *row);
     {                                                                          \
         cells c = name##_cells(image);                                         \
         return cells_contains(&c, image_payload(image), hash);                 \
+    }                                                                          \
+                                                                               \
+    static_assert(sizeof(cells_row) <= KIND_VIEW, "a view has its room");      \
+                                                                               \
+    static kind_contains *name##_contains_here(const void **subject,           \
+                                               void *view)                     \
+    {                                                                          \
+        const void *image = *subject;                                          \
+        *(cells_row *)view = (cells_row){ name##_cells(image),                 \
+                                          image_payload(image) };              \
+        *subject = view;                                                       \
+        return cells_contains_one;                                             \
     }                                                                          \
                                                                                \
     static void name##_contains_many(const void *image,                        \

@@ -93,6 +93,7 @@
  */
 #include "image/kind.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "tools/bits.h"
@@ -202,6 +203,7 @@ const bly_kind bly_kind_counting = {
     .check = counting_check,
 
     .contains      = counting_contains,
+    .contains_here = counting_contains_here,
     .contains_many = counting_contains_many,
     .add           = counting_add,
     .add_many      = counting_add_many,

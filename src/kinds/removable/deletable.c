@@ -103,6 +103,7 @@
  */
 #include "image/kind.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/cpu.h"
@@ -259,13 +260,30 @@ static bool deletable_contains(const void *image, uint64_t hash)
     return deletable_has(&v, hash);
 }
 
-static void deletable_contains_many(const void *image, const uint64_t *hashes,
-                                    size_t n, bool *present)
+/* Its bits are those of `standard`. */
+static walk_plan deletable_walk(const void *image)
 {
-    walk_plan plan = {
+    return (walk_plan){
         .slice = image_geometry(image, DELETABLE_M), .stride = 0,
         .k = (uint32_t)image_geometry(image, DELETABLE_K),
     };
+}
+
+static_assert(sizeof(walk_view) <= KIND_VIEW, "a view has its room");
+
+static kind_contains *deletable_contains_here(const void **subject, void *view)
+{
+    const void *image = *subject;
+    *(walk_view *)view = (walk_view){ deletable_walk(image),
+                                      image_payload(image) };
+    *subject = view;
+    return walk_contains_one;
+}
+
+static void deletable_contains_many(const void *image, const uint64_t *hashes,
+                                    size_t n, bool *present)
+{
+    walk_plan plan = deletable_walk(image);
     walk_contains(&plan, image_payload(image), hashes, n, present);
 }
 
@@ -433,6 +451,7 @@ const bly_kind bly_kind_deletable = {
     .check = deletable_check,
 
     .contains      = deletable_contains,
+    .contains_here = deletable_contains_here,
     .contains_many = deletable_contains_many,
     .add           = deletable_add,
     .add_many      = deletable_add_many,

@@ -128,6 +128,7 @@
  */
 #include "image/kind.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/sizes.h"
@@ -462,6 +463,7 @@ const bly_kind bly_kind_variable = {
     .check = variable_check,
 
     .contains      = variable_contains,
+    .contains_here = variable_contains_here,
     .contains_many = variable_contains_many,
     .add           = variable_add,
     .add_many      = variable_add_many,

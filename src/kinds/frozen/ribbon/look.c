@@ -5,6 +5,8 @@
  */
 #include "kinds/frozen/ribbon/ribbon.h"
 
+#include <assert.h>
+
 #include "base/cpu.h"
 #include "tools/eight.h"
 
@@ -137,14 +139,55 @@ CPU_TARGET_AVX2 static bool ribbon_contains_avx2(const void *image,
 }
 #endif
 
+/* The view of one key's question: the first layer, where most keys are. */
+typedef struct {
+    ribbon_layer first;
+    uint64_t add;                       /* to a hash, before it is mixed     */
+    const void *image;
+} ribbon_view;
+
+static_assert(sizeof(ribbon_view) <= KIND_VIEW, "a view has its room");
+
+#define RIBBON_ONE_FIRST(view, hash, adds_up, others)                          \
+    do {                                                                       \
+        const ribbon_view *v = (view);                                         \
+        uint64_t state = hash_mix((hash) + v->add);                            \
+        uint64_t start = bits_range(state, v->first.starts);                   \
+        if (ribbon_gone(&v->first, start))                                     \
+            return others(v->image, (hash));                                   \
+        return adds_up(v->first.tiles + ribbon_tile_at(&v->first, start),      \
+                       v->first.bits, ribbon_words_of(state, start),           \
+                       ribbon_fingerprint(state) & v->first.prints);           \
+    } while (0)
+
+static bool ribbon_one(const void *view, uint64_t hash)
+{
+    RIBBON_ONE_FIRST(view, hash, ribbon_adds_up, ribbon_contains);
+}
+
+#if CPU_X86
+CPU_TARGET_AVX2 static bool ribbon_one_avx2(const void *view, uint64_t hash)
+{
+    RIBBON_ONE_FIRST(view, hash, ribbon_adds_up_avx2, ribbon_contains_avx2);
+}
+#endif
+
 kind_contains *ribbon_contains_here(const void **subject, void *view)
 {
-    (void)subject, (void)view;
+    const void *image = *subject;
+    ribbon_shape g = ribbon_shape_of(image);
+    if (g.distinct == 0 || g.buckets[0] == 0)
+        return ribbon_contains;
+    *(ribbon_view *)view = (ribbon_view){
+        .first = ribbon_layer_at(&g, image_payload(image), g.buckets[0]),
+        .add = g.seed * HASH_STEP, .image = image,
+    };
+    *subject = view;
 #if CPU_X86
     if (cpu_now() >= CPU_AVX2)
-        return ribbon_contains_avx2;
+        return ribbon_one_avx2;
 #endif
-    return ribbon_contains;
+    return ribbon_one;
 }
 
 /* ---- Batches ----------------------------------------------------------- */
