@@ -310,6 +310,11 @@ struct bly_kind {
      * *bytes apart. Not for a kind with `pages`, whose pages are that. */
     void (*places)(const void *image, const uint64_t *hashes, size_t n,
                    uint64_t *places, size_t *bytes);
+
+    /* Fill the kind's view of bloomery/inline.h, which is zero before; kinds
+     * with one view have one function. `inline_add`: keys are added by it. */
+    void (*inline_view)(void *view, const void *image);
+    bool   inline_add;
 };
 
 /* What is wanted of a kind, its options as they are when none is given. */
