@@ -29,7 +29,8 @@
  * other verbs leave the bytes where they are: the view then shows what the
  * filter holds now. Many threads may ask by views, of one filter too, as long
  * as nobody changes it; or while others add to it with bly_add and the like, if
- * it is one with BLY_SHARED. A copy of a view is a view.
+ * it is one with BLY_SHARED. A copy of a view is a view. A mapped file must not
+ * be cut short by others meanwhile, as for every lookup.
  *
  * ADDING
  *

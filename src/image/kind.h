@@ -311,8 +311,9 @@ struct bly_kind {
     void (*places)(const void *image, const uint64_t *hashes, size_t n,
                    uint64_t *places, size_t *bytes);
 
-    /* Fill the kind's view of bloomery/inline.h, which is zero before; kinds
-     * with one view have one function. `inline_add`: keys are added by it. */
+    /* Fill in the kind's view of bloomery/inline.h, which is all zero before;
+     * NULL: there is none. Kinds that share a view share the function.
+     * `inline_add`: that header also adds by it. */
     void (*inline_view)(void *view, const void *image);
     bool   inline_add;
 };

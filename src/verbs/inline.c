@@ -1,7 +1,7 @@
 /* inline.c - views of filters, for lookups that are compiled into programs.
  *
- * Floor 5. What a view holds its kind knows; here is looked whether it is the
- * filter's. What is done with views is all in bloomery/inline.h.
+ * Floor 5. A kind knows what its view holds; what is done with a view is all in
+ * bloomery/inline.h. Here is seen to it that view and filter belong together.
  */
 #include "bloomery/inline.h"
 
@@ -11,7 +11,7 @@
 #include "verbs/handle.h"
 #include "verbs/registry.h"
 
-/* A kind that stands for all with the same view. */
+/* `kind` is one of those that have this view: they share the function. */
 static bly_status inline_fill(void *view, size_t bytes, const char *kind,
                               const bly_filter *filter)
 {
