@@ -37,10 +37,11 @@
  * Keys are numbers through the finaliser of splitmix64. Lookups ask for
  * keys of all ages in random order; "50" mixes present and absent at random.
  * Hashes lie in an array that is read in order. A batch is 4096 hashes
- * ("batch64k", in the CSV: 65536). "single" is bly_contains_hash, "key" (CSV)
- * is bly_contains with a key of eight bytes, hashing included: that one is
- * held against the peers. Every filter is asked for keys that are in it before
- * it is timed; one lost key ends the program.
+ * ("batch64k", in the CSV: 65536). "single" is bly_contains_hash; "inline" is
+ * the same by a view (bloomery/inline.h), with the vectors that bench itself is
+ * compiled for; "key" (CSV) is bly_contains with a key of eight bytes, hashing
+ * included: that one is held against the peers. Every filter is asked for keys
+ * that are in it before it is timed; one lost key ends the program.
  *
  * PEERS
  *

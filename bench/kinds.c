@@ -11,6 +11,7 @@
 #include "bench.h"
 
 #include <bloomery.h>
+#include <bloomery/inline.h>
 
 #include <sched.h>
 #include <stdlib.h>
@@ -58,6 +59,46 @@ static uint64_t kinds_ask_single(void *context, unsigned part, unsigned parts)
     for (size_t i = 0; i < job->n; i++)
         sum += bly_contains_hash(job->filter, job->hashes[i]);
     return sum;
+}
+
+/* The same by a view, for each kind that has one. */
+#define KINDS_ASK_INLINE(kind)                                                 \
+    static uint64_t kinds_ask_##kind(void *context, unsigned part,             \
+                                     unsigned parts)                           \
+    {                                                                          \
+        const kinds_job *job = context;                                        \
+        bly_inline_##kind view;                                                \
+        uint64_t sum = 0;                                                      \
+        (void)part, (void)parts;                                               \
+        if (bly_inline_##kind##_of(&view, job->filter) < 0)                    \
+            bench_stop(#kind, bly_why());                                      \
+        for (size_t i = 0; i < job->n; i++)                                    \
+            sum += bly_inline_##kind##_contains(&view, job->hashes[i]);        \
+        return sum;                                                            \
+    }
+
+KINDS_ASK_INLINE(blocked)
+KINDS_ASK_INLINE(split)
+KINDS_ASK_INLINE(standard)
+KINDS_ASK_INLINE(fuse)
+KINDS_ASK_INLINE(cuckoo)
+
+static const struct {
+    const char *kind;
+    bench_work *ask;
+} kinds_inline[] = {
+    { "blocked", kinds_ask_blocked }, { "split", kinds_ask_split },
+    { "standard", kinds_ask_standard }, { "fuse", kinds_ask_fuse },
+    { "xor", kinds_ask_fuse }, { "cuckoo", kinds_ask_cuckoo },
+};
+
+/* NULL: the kind has no view. */
+static bench_work *kinds_ask_inline(const bly_filter *filter)
+{
+    for (size_t i = 0; i < sizeof kinds_inline / sizeof *kinds_inline; i++)
+        if (strcmp(kinds_inline[i].kind, bly_kind_of(filter)) == 0)
+            return kinds_inline[i].ask;
+    return NULL;
 }
 
 /* The eight bytes of the number are the key: what a peer's call includes. */
@@ -223,6 +264,7 @@ static void kinds_ask_as(const bench_case *of, const char *what,
 static void kinds_asks(const bench_case *of, bly_filter *filter,
                        const bench_questions *q, unsigned threads)
 {
+    bench_work *by_view = kinds_ask_inline(filter);
     for (size_t i = 0; i < 3; i++) {
         unsigned share = bench_shares[i];
         kinds_job job = { filter, q->hashes[i], q->n, KINDS_BATCH,
@@ -235,6 +277,8 @@ static void kinds_asks(const bench_case *of, bly_filter *filter,
         job.n = (q->n + 3) / 4;
         job.repeats = 1;
         kinds_ask_as(of, "single", share, kinds_ask_single, job, 0);
+        if (by_view != NULL)
+            kinds_ask_as(of, "inline", share, by_view, job, 0);
         kinds_ask_as(of, "key", share, kinds_ask_key, job, 0);
     }
 }

@@ -64,6 +64,10 @@ uint64_t model_mix(uint64_t i);
  * removed. */
 bool model_keeps(const model *m);
 
+/* Where the filter's kind has a view (bloomery/inline.h), it answers as the
+ * library does of the first n of m->hash. */
+void model_viewed(model *m, const bly_filter *filter, size_t n);
+
 /* Every key of the set is found in the filter. */
 void model_law(model *m, const bly_filter *filter, const exact *set);
 
@@ -137,6 +141,7 @@ void model_op_ask_forms(model *m);
 void model_op_add_forms(model *m);
 void model_op_remove_keys(model *m);
 void model_op_label_keys(model *m);
+void model_op_add_by_view(model *m);
 
 /* whole filters and what is in them (model_sets.c), */
 void model_op_renew_by(model *m);

@@ -4,6 +4,7 @@
  * Sees only the public interface: what it finds, a caller could have met.
  */
 #include "machine.h"
+#include "views.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -82,6 +83,17 @@ bool model_keeps(const model *m)
     return !model_can(m, BLY_CAN_FORGET) && !m->lossy;
 }
 
+void model_viewed(model *m, const bly_filter *filter, size_t n)
+{
+    views_view view;
+    if (!views_plain.of(&view, filter))
+        return;
+    for (size_t i = 0; i < n; i++)
+        model_expect(m, views_plain.contains(&view, m->hash[i])
+                        == bly_contains_hash(filter, m->hash[i]),
+                     "a view says otherwise than contains_hash");
+}
+
 static void model_law_chunk(model *m, const bly_filter *filter,
                             const exact_entry *entry, size_t n)
 {
@@ -89,6 +101,7 @@ static void model_law_chunk(model *m, const bly_filter *filter,
         m->hash[i] = entry[i].hash;
     bly_contains_many(filter, m->hash, n, m->answer);
     bly_count_many(filter, m->hash, n, m->count);
+    model_viewed(m, filter, n);
     for (size_t i = 0; i < n; i++) {
         if (entry[i].count == 0)
             continue;

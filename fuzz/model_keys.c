@@ -2,6 +2,7 @@
  * the forms of bly_keys, and what batches tell of each key.
  */
 #include "machine.h"
+#include "views.h"
 
 #include <string.h>
 
@@ -140,6 +141,49 @@ void model_op_add_forms(model *m)
                      "the batch says otherwise whether a key was there");
     for (size_t i = 0; i < done && i < keys.n; i++)
         exact_add(m->a.set, m->hash[i], 1);
+    bly_free(copy);
+}
+
+/* Of filters that are not shared. */
+static bool model_adds_by_view(const model *m)
+{
+    const char *kind = m->kind->name;
+    return strcmp(kind, "blocked") == 0 || strcmp(kind, "split") == 0
+        || strcmp(kind, "standard") == 0;
+}
+
+/* Adds by a view leave in the filter what adds to a copy leave there. */
+void model_op_add_by_view(model *m)
+{
+    uint64_t from = model_u16(m), items = model_items(m);
+    size_t n = model_batch(m);
+    views_view view;
+    bly_filter *copy = NULL;
+    if (!exact_room(m->a.set, n))
+        return;
+    bly_status status = bly_inline_begin(m->a.filter);
+    if (status != BLY_OK) {
+        model_expect(m, status == BLY_EUNSUPPORTED
+                        && (!model_adds_by_view(m)
+                            || strstr(bly_why(), "BLY_SHARED") != NULL),
+                     "adding by a view is refused");
+        return;
+    }
+    bly_inline_end(m->a.filter, 0);
+    bool ready = bly_copy(&copy, m->a.filter, &m->options) == BLY_OK
+              && bly_inline_begin(m->a.filter) == BLY_OK
+              && views_plain.of(&view, m->a.filter);
+    model_expect(m, ready && model_adds_by_view(m), "it has no view");
+    if (ready) {
+        model_draw_hashes(m, from, n);
+        for (size_t i = 0; i < n; i++)
+            model_expect(m, views_plain.add(&view, m->hash[i])
+                            == bly_add_hash(copy, m->hash[i]),
+                         "adding by a view says otherwise than add_hash");
+        bly_inline_end(m->a.filter, n);
+        model_added_many(m, n, items, BLY_OK);
+        model_same(m, m->a.filter, copy);
+    }
     bly_free(copy);
 }
 

@@ -64,6 +64,8 @@ void model_same(model *m, const bly_filter *x, const bly_filter *y)
         model_expect(m, bly_contains_hash(x, m->hash[i])
                         == bly_contains_hash(y, m->hash[i]),
                      "the answers differ");
+    model_viewed(m, x, 64);
+    model_viewed(m, y, 64);
 }
 
 /* Let a filter take the place of another. */
@@ -200,6 +202,7 @@ static void model_op_ask_many(model *m)
         model_expect(m, m->answer[i]
                         == bly_contains_hash(m->a.filter, m->hash[i]),
                      "contains_many is not contains_hash");
+    model_viewed(m, m->a.filter, n);
 }
 
 static void model_op_ask_keys(model *m)
@@ -811,6 +814,7 @@ const model_op model_ops[] = {
     { "create",    model_op_create },
     { "handles",   model_op_handles },
     { "threads",   model_op_threads },
+    { "add by view", model_op_add_by_view },
 };
 
 const size_t model_ops_count = sizeof model_ops / sizeof *model_ops;

@@ -14,6 +14,7 @@
 #include <bloomery.h>
 #include <bloomery/advice.h>
 #include <bloomery/gaps.h>
+#include <bloomery/inline.h>
 #include <bloomery/paged.h>
 #include <bloomery/parts.h>
 #include <bloomery/sketch.h>
@@ -183,6 +184,47 @@ ABI_AT(bly_need, reserved, 80);
 ABI_SIZE(bly_gaps, 96);
 ABI_AT(bly_gaps, left, 0);
 ABI_AT(bly_gaps, inside, 8);
+
+ABI_SIZE(bly_inline_blocked, 64);
+ABI_AT(bly_inline_blocked, payload, 0);
+ABI_AT(bly_inline_blocked, lines, 8);
+ABI_AT(bly_inline_blocked, k, 16);
+ABI_AT(bly_inline_blocked, zero, 20);
+ABI_AT(bly_inline_blocked, reserved, 24);
+
+ABI_SIZE(bly_inline_split, 64);
+ABI_AT(bly_inline_split, payload, 0);
+ABI_AT(bly_inline_split, blocks, 8);
+ABI_AT(bly_inline_split, reserved, 16);
+
+ABI_SIZE(bly_inline_standard, 64);
+ABI_AT(bly_inline_standard, payload, 0);
+ABI_AT(bly_inline_standard, m, 8);
+ABI_AT(bly_inline_standard, k, 16);
+ABI_AT(bly_inline_standard, index, 20);
+ABI_AT(bly_inline_standard, reserved, 24);
+
+ABI_SIZE(bly_inline_fuse, 96);
+ABI_AT(bly_inline_fuse, seeds, 0);
+ABI_AT(bly_inline_fuse, tables, 8);
+ABI_AT(bly_inline_fuse, stride, 16);
+ABI_AT(bly_inline_fuse, shards, 24);
+ABI_AT(bly_inline_fuse, segment, 28);
+ABI_AT(bly_inline_fuse, windows, 32);
+ABI_AT(bly_inline_fuse, arity, 36);
+ABI_AT(bly_inline_fuse, bits, 40);
+ABI_AT(bly_inline_fuse, empty, 44);
+ABI_AT(bly_inline_fuse, reserved, 48);
+
+ABI_SIZE(bly_inline_cuckoo, 96);
+ABI_AT(bly_inline_cuckoo, payload, 0);
+ABI_AT(bly_inline_cuckoo, prefixes, 8);
+ABI_AT(bly_inline_cuckoo, buckets, 16);
+ABI_AT(bly_inline_cuckoo, quads, 24);
+ABI_AT(bly_inline_cuckoo, f, 28);
+ABI_AT(bly_inline_cuckoo, nibbles, 32);
+ABI_AT(bly_inline_cuckoo, sorted, 36);
+ABI_AT(bly_inline_cuckoo, reserved, 40);
 
 /* ---- Handed out by the library: these may grow at their end ------------- */
 

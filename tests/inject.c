@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <bloomery/inline.h>
 #include <bloomery/paged.h>
 #include <bloomery/parts.h>
 
@@ -416,6 +417,31 @@ static bly_status inject_map_add(const char *kind)
     return inject_add(BLY_MAP | BLY_WRITE);
 }
 
+/* The same by a view. */
+static bly_status inject_view_add(const char *kind)
+{
+    bly_filter *filter = NULL;
+    bly_inline_blocked view;
+    bly_status status = bly_open(&filter, inject_path, BLY_MAP | BLY_WRITE,
+                                 &inject_options);
+    (void)kind;
+    if (status != BLY_OK)
+        return status;
+    if (bly_inline_blocked_of(&view, filter) != BLY_OK)
+        status = BLY_EUNSUPPORTED;
+    if (status == BLY_OK)
+        status = bly_inline_begin(filter);
+    if (status == BLY_OK) {
+        for (size_t i = OLD; i < ALL; i++)
+            bly_inline_blocked_add(&view, inject_hashes[i]);
+        bly_inline_end(filter, ALL - OLD);
+        inject_finds(filter, ALL);
+        status = bly_seal(filter);
+    }
+    bly_free(filter);
+    return status;
+}
+
 static bly_status inject_paged_add(const char *kind)
 {
     (void)kind;
@@ -444,6 +470,7 @@ static const inject_job inject_jobs[] = {
     { "map, verify", 0,            false, false, inject_map_verify },
     { "peek",        0,            false, false, inject_peek },
     { "map, add",    BLY_CAN_ADD,  true,  true,  inject_map_add },
+    { "map, view",   BLY_CAN_ADD,  true,  true,  inject_view_add },
     { "paged",       BLY_CAN_PAGE, false, false, inject_paged },
     { "paged, add",  BLY_CAN_PAGE, true,  true,  inject_paged_add },
     { "create",      BLY_CAN_PAGE, true,  false, inject_create },

@@ -12,6 +12,7 @@
 #include "test.h"
 #include "bloomery/advice.h"
 #include "bloomery/gaps.h"
+#include "bloomery/inline.h"
 #include "bloomery/sketch.h"
 #include "bloomery/parts.h"
 #include "bloomery/paged.h"
@@ -64,6 +65,20 @@ typedef struct {
 static char stack_path[] = "/tmp/bloomery-stack-XXXXXX";
 
 /* ---- The verbs --------------------------------------------------------- */
+
+static void stack_views(stack_job *job, const bly_filter *f)
+{
+    bly_inline_blocked blocked;
+    bly_inline_split split;
+    bly_inline_standard standard;
+    bly_inline_fuse fuse;
+    bly_inline_cuckoo cuckoo;
+    STACK_CALL(job, bly_inline_blocked_of(&blocked, f));
+    STACK_CALL(job, bly_inline_split_of(&split, f));
+    STACK_CALL(job, bly_inline_standard_of(&standard, f));
+    STACK_CALL(job, bly_inline_fuse_of(&fuse, f));
+    STACK_CALL(job, bly_inline_cuckoo_of(&cuckoo, f));
+}
 
 /* As many keys as the kind can be planned for. */
 static uint64_t stack_room(const stack_job *job)
@@ -148,6 +163,7 @@ static void stack_look(stack_job *job, const bly_filter *f)
     STACK_CALL(job, bly_list_keys(f, stack_visit_listed, NULL));
     STACK_CALL(job, bly_places(f, work.hash, KEYS, work.number, &bytes));
     bly_raw(f, &bytes);
+    stack_views(job, f);
 }
 
 static void stack_change(stack_job *job, bly_filter *f, size_t n)
@@ -177,6 +193,8 @@ static void stack_change(stack_job *job, bly_filter *f, size_t n)
         STACK_CALL(job, bly_add_hash(f, work.hash[KEYS - 1 - i]));
     STACK_CALL(job, bly_resize(f, 2 * n));
     STACK_CALL(job, bly_set_items(f, 3));
+    if (bly_inline_begin(f) == BLY_OK)
+        bly_inline_end(f, 0);
     STACK_CALL(job, bly_seal(f));
     STACK_CALL(job, bly_seal(f));
 }

@@ -3,6 +3,7 @@
  * runs this, sees no race.
  */
 #include "test.h"
+#include "views.h"
 
 #include <pthread.h>
 
@@ -49,13 +50,15 @@ static void threads_hashes(uint64_t *hashes, uint64_t from, uint64_t n)
 /* ---- Adding and asking ------------------------------------------------- */
 
 /* Half of a thread's keys are its neighbour's too; every other one goes in
- * alone, and all are looked up at once. */
+ * alone, and all are looked up at once, by a view too where there is one. */
 static void *threads_add(void *argument)
 {
     threads_job *job = argument;
     enum { BATCH = 100 };
     uint64_t hashes[BATCH];
     bool found[BATCH];
+    views_view view;
+    bool viewed = views_plain.of(&view, job->filter);
     for (uint64_t i = 0; i < EACH; i += BATCH) {
         threads_hashes(hashes, job->thread * EACH / 2 + i, BATCH);
         job->wrong += bly_add_many(job->filter, hashes, BATCH / 2, NULL,
@@ -65,7 +68,8 @@ static void *threads_add(void *argument)
         bly_contains_many(job->filter, hashes, BATCH, found);
         for (uint64_t j = 0; j < BATCH; j++)
             job->wrong += !found[j]
-                       || !bly_contains_hash(job->filter, hashes[j]);
+                       || !bly_contains_hash(job->filter, hashes[j])
+                       || (viewed && !views_plain.contains(&view, hashes[j]));
     }
     return NULL;
 }

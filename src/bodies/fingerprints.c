@@ -4,6 +4,8 @@
  */
 #include "bodies/fingerprints.h"
 
+#include "bloomery/inline.h"
+
 #include <assert.h>
 #include <math.h>
 
@@ -688,4 +690,19 @@ void fingerprint_stat(bly_stat_t *out, const void *image)
     out->fill = (double)keys / (double)(v.shape.shards * peel_slots(&v.shape));
     out->rate = v.empty ? 0 : ldexp(1, -(int)v.bits);
     out->probes = v.shape.arity;
+}
+
+void fingerprint_inline(void *view, const void *image)
+{
+    const fingerprint_view v = fingerprint_look(image);
+    bly_inline_fuse *out = view;
+    out->seeds = v.seeds;
+    out->tables = v.rows;
+    out->stride = v.stride;
+    out->shards = (uint32_t)v.shape.shards;
+    out->segment = v.shape.segment;
+    out->windows = v.shape.windows;
+    out->arity = v.shape.arity;
+    out->bits = v.bits;
+    out->empty = v.empty;
 }

@@ -172,4 +172,7 @@ bly_status fingerprint_build(void *image, const kind_keys *keys,
 
 void fingerprint_stat(bly_stat_t *out, const void *image);
 
+/* `inline_view` of a kind without labels. */
+void fingerprint_inline(void *view, const void *image);
+
 #endif /* BLY_BODIES_FINGERPRINTS_H */

@@ -310,6 +310,12 @@ struct bly_kind {
      * *bytes apart. Not for a kind with `pages`, whose pages are that. */
     void (*places)(const void *image, const uint64_t *hashes, size_t n,
                    uint64_t *places, size_t *bytes);
+
+    /* Fill in the kind's view of bloomery/inline.h, which is all zero before;
+     * NULL: there is none. Kinds that share a view share the function.
+     * `inline_add`: that header also adds by it. */
+    void (*inline_view)(void *view, const void *image);
+    bool   inline_add;
 };
 
 /* What is wanted of a kind, its options as they are when none is given. */

@@ -5,6 +5,7 @@
  * Works in the folder that it is started in.
  */
 #include <bloomery.hpp>
+#include <bloomery/inline.h>
 
 #include <array>
 #include <cstdio>
@@ -503,6 +504,50 @@ static void test_what_there_is()
           == BLY_ECORRUPT);
 }
 
+/* The header of lookups is C that is C++ too. */
+static void test_inline_views()
+{
+    const std::vector<std::string> some = words(600);
+    filter blocked("blocked", spec(1000)), split("split", spec(1000)),
+        standard("standard", spec(1000)), cuckoo("cuckoo", spec(1000)),
+        fuse = filter::build_keys("fuse", spec(), some);
+    bly_inline_blocked b;
+    bly_inline_split s;
+    bly_inline_standard t;
+    bly_inline_fuse x;
+    bly_inline_cuckoo c;
+
+    CHECK(bly_inline_blocked_of(&b, fuse.get()) == BLY_EKIND);
+    CHECK(bly_inline_blocked_of(&b, blocked.get()) == BLY_OK);
+    CHECK(bly_inline_split_of(&s, split.get()) == BLY_OK);
+    CHECK(bly_inline_standard_of(&t, standard.get()) == BLY_OK);
+    CHECK(bly_inline_fuse_of(&x, fuse.get()) == BLY_OK);
+    CHECK(bly_inline_cuckoo_of(&c, cuckoo.get()) == BLY_OK);
+    cuckoo.insert_keys(some);
+    CHECK(bly_inline_begin(blocked.get()) == BLY_OK);
+    CHECK(bly_inline_begin(split.get()) == BLY_OK);
+    CHECK(bly_inline_begin(standard.get()) == BLY_OK);
+    for (const std::string &word : some) {
+        bly_inline_blocked_add(&b, blocked.hash(word));
+        bly_inline_split_add(&s, split.hash(word));
+        bly_inline_standard_add(&t, standard.hash(word));
+    }
+    bly_inline_end(blocked.get(), some.size());
+    bly_inline_end(split.get(), some.size());
+    bly_inline_end(standard.get(), some.size());
+    CHECK(blocked.stat().items == 600 && split.contains("word 599"));
+    for (int i = 0; i < 1200; i++) {
+        const std::string word = "word " + std::to_string(i);
+        const std::uint64_t h = fuse.hash(word);
+        CHECK(bly_inline_blocked_contains(&b, h) == blocked.contains(word));
+        CHECK(bly_inline_split_contains(&s, h) == split.contains(word));
+        CHECK(bly_inline_standard_contains(&t, h) == standard.contains(word));
+        CHECK(bly_inline_fuse_contains(&x, h) == fuse.contains(word));
+        CHECK(bly_inline_cuckoo_contains(&c, h) == cuckoo.contains(word));
+        CHECK(i >= 600 || bly_inline_fuse_contains(&x, h));
+    }
+}
+
 static void run(const char *name, void (*test)())
 {
     good = true;
@@ -531,5 +576,6 @@ int main()
     run("files", test_files);
     run("pages and parts", test_paged_and_parts);
     run("what there is", test_what_there_is);
+    run("inline views", test_inline_views);
     return failures != 0;
 }

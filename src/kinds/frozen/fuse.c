@@ -166,4 +166,6 @@ const bly_kind bly_kind_fuse = {
     .build         = fingerprint_build,
 
     .stat = fingerprint_stat,
+
+    .inline_view = fingerprint_inline,
 };

@@ -120,4 +120,6 @@ const bly_kind bly_kind_xor = {
     .build         = fingerprint_build,
 
     .stat = fingerprint_stat,
+
+    .inline_view = fingerprint_inline,
 };

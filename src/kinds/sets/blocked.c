@@ -78,6 +78,8 @@
  */
 #include "image/kind.h"
 
+#include "bloomery/inline.h"
+
 #include <assert.h>
 #include <math.h>
 
@@ -853,6 +855,15 @@ static void blocked_stat(bly_stat_t *out, const void *image)
     rows_stat(out, &s, image_payload(image));
 }
 
+static void blocked_inline(void *view, const void *image)
+{
+    const blocked_view v = blocked_look(image);
+    bly_inline_blocked *out = view;
+    out->payload = v.payload;
+    out->lines = v.lines;
+    out->k = v.k;
+}
+
 const bly_kind bly_kind_blocked = {
     .name    = "blocked",
     .family  = "sets",
@@ -879,4 +890,7 @@ const bly_kind bly_kind_blocked = {
     .overlap   = blocked_overlap,
 
     .stat = blocked_stat,
+
+    .inline_view = blocked_inline,
+    .inline_add  = true,
 };

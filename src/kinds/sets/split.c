@@ -62,6 +62,8 @@
  */
 #include "image/kind.h"
 
+#include "bloomery/inline.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -407,6 +409,13 @@ static void split_stat(bly_stat_t *out, const void *image)
     rows_stat(out, &s, image_payload(image));
 }
 
+static void split_inline(void *view, const void *image)
+{
+    bly_inline_split *out = view;
+    out->payload = image_payload_mut((void *)(uintptr_t)image);
+    out->blocks = image_geometry(image, SPLIT_BLOCKS);
+}
+
 const bly_kind bly_kind_split = {
     .name    = "split",
     .family  = "sets",
@@ -434,4 +443,7 @@ const bly_kind bly_kind_split = {
     .overlap   = split_overlap,
 
     .stat = split_stat,
+
+    .inline_view = split_inline,
+    .inline_add  = true,
 };

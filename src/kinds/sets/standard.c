@@ -88,6 +88,8 @@
  */
 #include "image/kind.h"
 
+#include "bloomery/inline.h"
+
 #include <assert.h>
 #include <math.h>
 
@@ -383,6 +385,15 @@ static void standard_stat(bly_stat_t *out, const void *image)
     rows_stat(out, &s, image_payload(image));
 }
 
+static void standard_inline(void *view, const void *image)
+{
+    bly_inline_standard *out = view;
+    out->payload = image_payload_mut((void *)(uintptr_t)image);
+    out->m = image_geometry(image, STANDARD_M);
+    out->k = (uint32_t)image_geometry(image, STANDARD_K);
+    out->index = (uint32_t)image_geometry(image, STANDARD_INDEX);
+}
+
 const bly_kind bly_kind_standard = {
     .name    = "standard",
     .family  = "sets",
@@ -407,4 +418,7 @@ const bly_kind bly_kind_standard = {
     .overlap   = standard_overlap,
 
     .stat = standard_stat,
+
+    .inline_view = standard_inline,
+    .inline_add  = true,
 };

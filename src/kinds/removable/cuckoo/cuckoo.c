@@ -160,6 +160,8 @@
  */
 #include "kinds/removable/cuckoo/cuckoo.h"
 
+#include "bloomery/inline.h"
+
 #include <math.h>
 
 enum { CUCKOO_OPTION_F, CUCKOO_OPTION_SORTED };
@@ -370,6 +372,19 @@ static void cuckoo_stat(bly_stat_t *out, const void *image)
     out->probes = 2;
 }
 
+static void cuckoo_inline(void *view, const void *image)
+{
+    const cuckoo_view v = cuckoo_look(image);
+    bly_inline_cuckoo *out = view;
+    out->payload = v.payload;
+    out->prefixes = cuckoo_prefixes;
+    out->buckets = v.buckets;
+    out->quads = (uint32_t)v.quads;
+    out->f = v.f;
+    out->nibbles = v.nibbles;
+    out->sorted = v.sorted;
+}
+
 const bly_kind bly_kind_cuckoo = {
     .name    = "cuckoo",
     .family  = "removable",
@@ -395,4 +410,6 @@ const bly_kind bly_kind_cuckoo = {
     .resize      = cuckoo_resize,
 
     .stat = cuckoo_stat,
+
+    .inline_view = cuckoo_inline,
 };

@@ -1,0 +1,67 @@
+/* views.c - the views of bloomery/inline.h, of whichever kind a filter is.
+ *
+ * VIEWS_BODY names what is made of them: tests/inline.c has this file several
+ * times, compiled for unlike processors.
+ */
+#include "views.h"
+
+#include <string.h>
+
+#ifndef VIEWS_BODY
+#define VIEWS_BODY views_plain
+#endif
+
+static bool views_of(views_view *out, const bly_filter *filter)
+{
+    const char *kind = bly_kind_of(filter);
+    bly_status status = BLY_EKIND;
+    if (strcmp(kind, "blocked") == 0) {
+        out->kind = VIEWS_BLOCKED;
+        status = bly_inline_blocked_of(&out->as.blocked, filter);
+    } else if (strcmp(kind, "split") == 0) {
+        out->kind = VIEWS_SPLIT;
+        status = bly_inline_split_of(&out->as.split, filter);
+    } else if (strcmp(kind, "standard") == 0) {
+        out->kind = VIEWS_STANDARD;
+        status = bly_inline_standard_of(&out->as.standard, filter);
+    } else if (strcmp(kind, "fuse") == 0 || strcmp(kind, "xor") == 0) {
+        out->kind = VIEWS_FUSE;
+        status = bly_inline_fuse_of(&out->as.fuse, filter);
+    } else if (strcmp(kind, "cuckoo") == 0) {
+        out->kind = VIEWS_CUCKOO;
+        status = bly_inline_cuckoo_of(&out->as.cuckoo, filter);
+    }
+    return status == BLY_OK;
+}
+
+static bool views_contains(const views_view *view, uint64_t hash)
+{
+    switch (view->kind) {
+    case VIEWS_BLOCKED:
+        return bly_inline_blocked_contains(&view->as.blocked, hash);
+    case VIEWS_SPLIT:
+        return bly_inline_split_contains(&view->as.split, hash);
+    case VIEWS_STANDARD:
+        return bly_inline_standard_contains(&view->as.standard, hash);
+    case VIEWS_FUSE:
+        return bly_inline_fuse_contains(&view->as.fuse, hash);
+    default:
+        return bly_inline_cuckoo_contains(&view->as.cuckoo, hash);
+    }
+}
+
+static bly_status views_add(const views_view *view, uint64_t hash)
+{
+    switch (view->kind) {
+    case VIEWS_BLOCKED:
+        return bly_inline_blocked_add(&view->as.blocked, hash);
+    case VIEWS_SPLIT:
+        return bly_inline_split_add(&view->as.split, hash);
+    case VIEWS_STANDARD:
+        return bly_inline_standard_add(&view->as.standard, hash);
+    default:
+        return BLY_EUNSUPPORTED;
+    }
+}
+
+const views_body VIEWS_BODY = { views_of, views_contains, views_add };

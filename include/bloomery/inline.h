@@ -1,0 +1,827 @@
+/* bloomery/inline.h - lookups without a call, for loops that ask key by key.
+ *
+ * An image is documented bytes (docs/format.md), so a loop that asks for one
+ * key at a time needs no call into the library for each. A *view* is what a
+ * lookup needs of a filter, read once: where its bytes are, and how many. The
+ * library fills it from a filter that it has checked, and the functions here,
+ * which are compiled into the program, look where it points.
+ *
+ *      bly_inline_blocked view;
+ *      if (bly_inline_blocked_of(&view, filter) < 0) {
+ *          fprintf(stderr, "%s\n", bly_why());
+ *          return 1;
+ *      }
+ *      for (size_t i = 0; i < n; i++)
+ *          hits += bly_inline_blocked_contains(&view, hash[i]);
+ *
+ * A hash is the one by which the filter knows the key: bly_hash of the filter,
+ * bly_hash_keys, or what the program's own function makes of the key, if that
+ * is the filter's function with its seed (bly_stat_t tells both). Answers are
+ * those of bly_contains_hash, for every filter of the kind, whatever options it
+ * has and wherever its bytes are: in memory, mapped from a file, wrapped.
+ *
+ * Where hashes come many at a time bly_contains_many is quicker in a filter
+ * larger than the cache: it has the lines of many keys on their way at once.
+ *
+ * HOW LONG A VIEW HOLDS
+ *
+ * Until its filter is freed (bly_free) or gets another size (bly_resize). All
+ * other verbs leave the bytes where they are: the view then shows what the
+ * filter holds now. Many threads may ask by views, of one filter too, as long
+ * as nobody changes it; or while others add to it with bly_add and the like, if
+ * it is one with BLY_SHARED. A copy of a view is a view. A mapped file must not
+ * be cut short by others meanwhile, as for every lookup.
+ *
+ * ADDING
+ *
+ * Three kinds can be added to by a view. The library must know of it: its
+ * filter counts its keys, a mapped file says that it is being written.
+ *
+ *      if (bly_inline_begin(filter) < 0)
+ *          return 1;
+ *      for (size_t i = 0; i < n; i++)
+ *          bly_inline_blocked_add(&view, hash[i]);
+ *      bly_inline_end(filter, n);
+ *
+ * Between the two the view may be asked and added to, in one thread, and no
+ * other call may be made with the filter. To add at any other time is
+ * undefined: the memory may be read-only, and checksums would be wrong.
+ *
+ * VECTORS
+ *
+ * The library finds out what the processor can do; what is compiled here uses
+ * what the compiler may take for granted. With AVX2 or AVX-512 switched on
+ * (-mavx2, -march=native) "blocked" and "split" look at a key's bits all at
+ * once. Without, "blocked" is slower here than by a call, on a processor that
+ * has them. The answers are the same everywhere; BLY_INLINE_PORTABLE, defined
+ * before this header, leaves vectors out.
+ *
+ * WHAT STAYS
+ *
+ * Views keep their size, as structs of bloomery.h do, and so do the meanings of
+ * their fields: a program that was compiled with this header asks rightly with
+ * every library that it may be linked to. A filter of a payload version that a
+ * view does not know would be BLY_EUNSUPPORTED; there is none yet.
+ */
+#ifndef BLOOMERY_INLINE_H
+#define BLOOMERY_INLINE_H
+
+#include <bloomery.h>
+
+/* The vectors that the compiler may use: 16, 32 or 64 bytes. */
+#if !defined(__GNUC__) || defined(BLY_INLINE_PORTABLE) || !defined(__SSE2__)
+#define BLY_INSIDE_VECTOR 0
+#elif !defined(__AVX2__)
+#define BLY_INSIDE_VECTOR 16
+#include <emmintrin.h>
+#elif !defined(__AVX512F__)
+#define BLY_INSIDE_VECTOR 32
+#include <immintrin.h>
+#else
+#define BLY_INSIDE_VECTOR 64
+#include <immintrin.h>
+#endif
+
+/* Functions that are compiled into the program: the public ones, and what they
+ * are made of. */
+#if defined(__GNUC__) && !defined(BLY_INLINE_FREELY)
+#define BLY_INLINE static inline __attribute__((always_inline))
+#else
+#define BLY_INLINE static inline
+#endif
+#define BLY_INSIDE BLY_INLINE
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ==== Adding ============================================================ */
+
+/* Adds by a view of this filter follow: its file, if it is mapped, says "being
+ * written". BLY_EREADONLY; BLY_EIO (as of bly_open, where the file cannot be
+ * made to say so); BLY_EUNSUPPORTED (other kinds than "blocked", "split" and
+ * "standard"; a filter with BLY_SHARED: bly_add_hash). */
+BLY_API bly_status bly_inline_begin(bly_filter *filter) BLY_GIVEN(1);
+
+/* They are over, and were so many: repeats are counted too, as by bly_add. Once
+ * for each bly_inline_begin that said BLY_OK. */
+BLY_API void bly_inline_end(bly_filter *filter, uint64_t added) BLY_GIVEN(1);
+
+/* ==== Blocked =========================================================== */
+
+/* A view of kind "blocked". */
+typedef struct {
+    uint8_t *payload;           /* 64 bytes a line                           */
+    uint64_t lines;
+    uint32_t k;                 /* bits of a key, all in one line            */
+    uint32_t zero;
+    uint64_t reserved[5];       /* 0                                         */
+} bly_inline_blocked;
+
+/* Fill in a view of a filter of kind "blocked". BLY_EKIND: it is of another
+ * kind; the view is untouched. Thread-safe. */
+BLY_API bly_status bly_inline_blocked_of(bly_inline_blocked *view,
+                                         const bly_filter *filter)
+                                         BLY_MUST BLY_GIVEN(1, 2);
+
+/* Ask by a view as bly_contains_hash does, and add by one as bly_add_hash does:
+ * BLY_OK, it was not there; BLY_SEEN, it was perhaps there before. Adds stand
+ * between bly_inline_begin and bly_inline_end. */
+BLY_INLINE bool bly_inline_blocked_contains(const bly_inline_blocked *view,
+                                            uint64_t hash);
+BLY_INLINE bly_status bly_inline_blocked_add(const bly_inline_blocked *view,
+                                             uint64_t hash);
+
+/* ==== Split ============================================================= */
+
+/* A view of kind "split". */
+typedef struct {
+    uint8_t *payload;           /* 32 bytes a block                          */
+    uint64_t blocks;            /* below 2^31                                */
+    uint64_t reserved[6];       /* 0                                         */
+} bly_inline_split;
+
+/* Fill in a view of a filter of kind "split". BLY_EKIND: it is of another kind;
+ * the view is untouched. Thread-safe. */
+BLY_API bly_status bly_inline_split_of(bly_inline_split *view,
+                                       const bly_filter *filter)
+                                       BLY_MUST BLY_GIVEN(1, 2);
+
+/* Ask by a view as bly_contains_hash does, and add by one as bly_add_hash does:
+ * BLY_OK, it was not there; BLY_SEEN, it was perhaps there before. Adds stand
+ * between bly_inline_begin and bly_inline_end. */
+BLY_INLINE bool bly_inline_split_contains(const bly_inline_split *view,
+                                          uint64_t hash);
+BLY_INLINE bly_status bly_inline_split_add(const bly_inline_split *view,
+                                           uint64_t hash);
+
+/* ==== Standard ========================================================== */
+
+/* A view of kind "standard". */
+typedef struct {
+    uint8_t *payload;
+    uint64_t m;                 /* bits                                      */
+    uint32_t k;                 /* bits of a key                             */
+    uint32_t index;             /* how they are found; 0: index=power        */
+    uint64_t reserved[5];       /* 0                                         */
+} bly_inline_standard;
+
+/* Fill in a view of a filter of kind "standard". BLY_EKIND: it is of another
+ * kind; the view is untouched. Thread-safe. */
+BLY_API bly_status bly_inline_standard_of(bly_inline_standard *view,
+                                          const bly_filter *filter)
+                                          BLY_MUST BLY_GIVEN(1, 2);
+
+/* Ask by a view as bly_contains_hash does, and add by one as bly_add_hash does:
+ * BLY_OK, it was not there; BLY_SEEN, it was perhaps there before. Adds stand
+ * between bly_inline_begin and bly_inline_end. */
+BLY_INLINE bool bly_inline_standard_contains(const bly_inline_standard *view,
+                                             uint64_t hash);
+BLY_INLINE bly_status bly_inline_standard_add(const bly_inline_standard *view,
+                                              uint64_t hash);
+
+/* ==== Fuse ============================================================== */
+
+/* A view of kind "fuse", or "xor", which is laid out alike. */
+typedef struct {
+    const uint8_t *seeds;       /* a byte for each shard                     */
+    const uint8_t *tables;
+    uint64_t stride;            /* bytes of a shard's table                  */
+    uint32_t shards;
+    uint32_t segment;           /* L: cells of a segment                     */
+    uint32_t windows;           /* c: segments that a key may begin in       */
+    uint32_t arity;             /* d: cells of a key, 3 or 4                 */
+    uint32_t bits;              /* of a cell, which is a fingerprint         */
+    uint32_t empty;             /* 1: there are no keys                      */
+    uint64_t reserved[6];       /* 0                                         */
+} bly_inline_fuse;
+
+/* Fill in a view of a filter of kind "fuse" or "xor". BLY_EKIND: it is of
+ * another kind; the view is untouched. Thread-safe. */
+BLY_API bly_status bly_inline_fuse_of(bly_inline_fuse *view,
+                                      const bly_filter *filter)
+                                      BLY_MUST BLY_GIVEN(1, 2);
+
+/* Ask by a view as bly_contains_hash does. */
+BLY_INLINE bool bly_inline_fuse_contains(const bly_inline_fuse *view,
+                                         uint64_t hash);
+
+/* ==== Cuckoo ============================================================ */
+
+/* A view of kind "cuckoo". */
+typedef struct {
+    const uint8_t  *payload;
+    const uint16_t *prefixes;   /* the library's table of sorted quads       */
+    uint64_t buckets;
+    uint32_t quads;             /* of a bucket: 1, or more once it has grown */
+    uint32_t f;                 /* bits of a fingerprint                     */
+    uint32_t nibbles;           /* of a quad, which is four fingerprints     */
+    uint32_t sorted;            /* 1: sorted=yes                             */
+    uint64_t reserved[7];       /* 0                                         */
+} bly_inline_cuckoo;
+
+/* Fill in a view of a filter of kind "cuckoo". BLY_EKIND: it is of another
+ * kind; the view is untouched. Thread-safe. */
+BLY_API bly_status bly_inline_cuckoo_of(bly_inline_cuckoo *view,
+                                        const bly_filter *filter)
+                                        BLY_MUST BLY_GIVEN(1, 2);
+
+/* Ask by a view as bly_contains_hash does. */
+BLY_INLINE bool bly_inline_cuckoo_contains(const bly_inline_cuckoo *view,
+                                           uint64_t hash);
+
+/* ==== What they are made of ============================================= */
+
+/* From here on there is nothing to call: the same arithmetic as in the library,
+ * which docs/format.md describes, kind by kind. */
+
+#define BLY_INSIDE_FACTOR UINT64_C(0xD1342543DE82EF95)
+#define BLY_INSIDE_GOLDEN UINT64_C(0x9E3779B97F4A7C15)
+
+/* The high half of a product: h spread evenly over [0, n). */
+BLY_INSIDE uint64_t bly_inside_range(uint64_t h, uint64_t n)
+{
+#if defined(__SIZEOF_INT128__)
+    __extension__ typedef unsigned __int128 bly_inside_wide;
+    return (uint64_t)((bly_inside_wide)h * n >> 64);
+#else
+    uint64_t h_low = (uint32_t)h, h_high = h >> 32;
+    uint64_t n_low = (uint32_t)n, n_high = n >> 32;
+    uint64_t middle = h_high * n_low + (h_low * n_low >> 32);
+    uint64_t other = h_low * n_high + (uint32_t)middle;
+    return h_high * n_high + (middle >> 32) + (other >> 32);
+#endif
+}
+
+BLY_INSIDE uint64_t bly_inside_spread(uint64_t hash)
+{
+    return (hash ^ hash >> 32) * BLY_INSIDE_FACTOR;
+}
+
+BLY_INSIDE uint64_t bly_inside_mix(uint64_t v)
+{
+    v = (v ^ v >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    v = (v ^ v >> 27) * UINT64_C(0x94D049BB133111EB);
+    return v ^ v >> 31;
+}
+
+/* The low `width` bits, 1 .. 64. */
+BLY_INSIDE uint64_t bly_inside_mask(uint32_t width)
+{
+    return UINT64_MAX >> (64 - width);
+}
+
+/* Spelled out byte by byte, it is one load where the machine's order is the
+ * image's, and right where it is not. */
+BLY_INSIDE uint64_t bly_inside_load(const uint8_t *p)
+{
+    return (uint64_t)p[0]       | (uint64_t)p[1] << 8
+         | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24
+         | (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40
+         | (uint64_t)p[6] << 48 | (uint64_t)p[7] << 56;
+}
+
+/* Bit `at` of a row, to which other threads may be adding. */
+BLY_INSIDE bool bly_inside_test(const uint8_t *row, uint64_t at)
+{
+#if defined(__GNUC__)
+    uint8_t byte = __atomic_load_n(row + (size_t)(at >> 3), __ATOMIC_RELAXED);
+#else
+    uint8_t byte = row[(size_t)(at >> 3)];
+#endif
+    return (byte >> (at & 7) & 1) != 0;
+}
+
+/* Set it; was it clear? */
+BLY_INSIDE bool bly_inside_set(uint8_t *row, uint64_t at)
+{
+    uint8_t *byte = row + (size_t)(at >> 3);
+    uint8_t old = *byte, bit = (uint8_t)(1u << (at & 7));
+    *byte = (uint8_t)(old | bit);
+    return (old & bit) == 0;
+}
+
+#if BLY_INSIDE_VECTOR > 0
+/* A vector of bytes to which other threads may be adding: to C that would be a
+ * race, to the machine it is none, so the load is an instruction of its own.
+ * The sanitizers do not see into it: for them it is loads of bytes. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define BLY_INSIDE_WATCHED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)        \
+    || __has_feature(memory_sanitizer)
+#define BLY_INSIDE_WATCHED
+#endif
+#endif
+#ifdef BLY_INSIDE_WATCHED
+#define BLY_INSIDE_FETCH(to, from, instruction)                                \
+    do {                                                                       \
+        for (size_t at = 0; at < sizeof (to); at++)                            \
+            ((uint8_t *)&(to))[at] = __atomic_load_n((from) + at,              \
+                                                     __ATOMIC_RELAXED);        \
+    } while (0)
+#else
+#define BLY_INSIDE_FETCH(to, from, instruction)                                \
+    __asm__ volatile(instruction " %1, %0"                                     \
+                     : "=x"(to)                                                \
+                     : "m"(*(const uint8_t (*)[sizeof (to)])(from)))
+#endif
+#endif
+
+/* ---- Blocked ----------------------------------------------------------- */
+
+BLY_INSIDE uint8_t *bly_inside_line(const bly_inline_blocked *v,
+                                    uint64_t state)
+{
+    return v->payload + (size_t)(bly_inside_range(state, v->lines) * 64);
+}
+
+#if BLY_INSIDE_VECTOR == 64
+/* Up to sixteen probes at a time: a product's high four bits name a word of the
+ * line, the next five a bit of it, and the word is turned until that bit is the
+ * lowest. A bit for each probe that finds its own clear. */
+BLY_INSIDE __mmask16 bly_inside_clear(__m512i line, uint32_t g, uint32_t k)
+{
+    const __m512i steps = _mm512_setr_epi32(
+        (int)0x9E3779B9u, (int)0xE35E67B1u, (int)0x734297E9u, (int)0x35FBE861u,
+        (int)0xDEB7C719u, (int)0x0448B211u, (int)0x3459B749u, (int)0xAB25F4C1u,
+        (int)0x52941879u, (int)0x9C95E071u, (int)0xF5AB9AA9u, (int)0x2D6BA521u,
+        (int)0x8BEDEDD9u, (int)0x9BFB72D1u, (int)0x3AE1C209u, (int)0x7FCA7981u);
+    __m512i product = _mm512_mullo_epi32(_mm512_set1_epi32((int)g), steps);
+    __m512i picked = _mm512_permutexvar_epi32(_mm512_srli_epi32(product, 28),
+                                              line);
+    __m512i turned = _mm512_rorv_epi32(picked, _mm512_srli_epi32(product, 23));
+    uint32_t probes = k < 16 ? (1u << k) - 1 : 0xFFFFu;
+    return _mm512_mask_testn_epi32_mask((__mmask16)probes, turned,
+                                        _mm512_set1_epi32(1));
+}
+
+BLY_INSIDE bool bly_inside_blocked(const uint8_t *line, uint32_t g, uint32_t k)
+{
+    __m512i all;
+    BLY_INSIDE_FETCH(all, line, "vmovdqu64");
+    __mmask16 clear = bly_inside_clear(all, g, k);
+    if (k > 16)
+        clear = (__mmask16)(clear | bly_inside_clear(all, g * 0x7FCA7981u,
+                                                     k - 16));
+    return clear == 0;
+}
+#elif BLY_INSIDE_VECTOR == 32
+/* Eight probes at a time: a product's high four bits name a word of the line,
+ * its highest bit the half of the line that the word is in, and the next five
+ * a bit of the word. */
+BLY_INSIDE bool bly_inside_blocked(const uint8_t *line, uint32_t g, uint32_t k)
+{
+    const __m256i numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i steps = _mm256_setr_epi32(
+        (int)0x9E3779B9u, (int)0xE35E67B1u, (int)0x734297E9u, (int)0x35FBE861u,
+        (int)0xDEB7C719u, (int)0x0448B211u, (int)0x3459B749u, (int)0xAB25F4C1u);
+    __m256i low, high;
+    int all = 1;
+    BLY_INSIDE_FETCH(low, line, "vmovdqu");
+    BLY_INSIDE_FETCH(high, line + 32, "vmovdqu");
+    for (uint32_t first = 0; first < k; first += 8) {
+        __m256i product = _mm256_mullo_epi32(_mm256_set1_epi32((int)g), steps);
+        __m256i word = _mm256_srli_epi32(product, 28);
+        __m256i picked = _mm256_castps_si256(_mm256_blendv_ps(
+            _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(low, word)),
+            _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(high, word)),
+            _mm256_castsi256_ps(product)));
+        __m256i bit = _mm256_and_si256(_mm256_srli_epi32(product, 23),
+                                       _mm256_set1_epi32(31));
+        __m256i mask = _mm256_sllv_epi32(_mm256_set1_epi32(1), bit);
+        __m256i wanted = _mm256_cmpgt_epi32(
+            _mm256_set1_epi32((int)(k - first)), numbers);
+        all &= _mm256_testc_si256(picked, _mm256_and_si256(mask, wanted));
+        g *= 0xAB25F4C1u;
+    }
+    return all != 0;
+}
+#else
+/* Of all k bits, without a branch that could not be foreseen. */
+BLY_INSIDE bool bly_inside_blocked(const uint8_t *line, uint32_t g, uint32_t k)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < k; i++) {
+        g *= 0x9E3779B9u;
+        all &= bly_inside_test(line, g >> 23);
+    }
+    return all;
+}
+#endif
+
+BLY_INSIDE bool bly_inline_blocked_contains(const bly_inline_blocked *view,
+                                            uint64_t hash)
+{
+    uint64_t state = bly_inside_spread(hash);
+    return bly_inside_blocked(bly_inside_line(view, state), (uint32_t)state,
+                              view->k);
+}
+
+BLY_INSIDE bly_status bly_inline_blocked_add(const bly_inline_blocked *view,
+                                             uint64_t hash)
+{
+    uint64_t state = bly_inside_spread(hash);
+    uint8_t *line = bly_inside_line(view, state);
+    uint32_t g = (uint32_t)state, k = view->k;
+    bool fresh = false;
+    for (uint32_t i = 0; i < k; i++) {
+        g *= 0x9E3779B9u;
+        fresh |= bly_inside_set(line, g >> 23);
+    }
+    return fresh ? BLY_OK : BLY_SEEN;
+}
+
+/* ---- Split ------------------------------------------------------------- */
+
+BLY_INSIDE uint8_t *bly_inside_block(const bly_inline_split *v, uint64_t hash)
+{
+    return v->payload + (size_t)(((hash >> 32) * v->blocks >> 32) * 32);
+}
+
+#if BLY_INSIDE_VECTOR >= 32
+/* The eight bits of a hash, one in each lane. */
+BLY_INSIDE __m256i bly_inside_lanes(uint64_t hash)
+{
+    const __m256i salts = _mm256_setr_epi32(
+        (int)0x47B6137Bu, (int)0x44974D91u, (int)0x8824AD5Bu, (int)0xA2B7289Du,
+        (int)0x705495C7u, (int)0x2DF1424Bu, (int)0x9EFC4947u, (int)0x5C6BFB31u);
+    __m256i products = _mm256_mullo_epi32(_mm256_set1_epi32((int)hash), salts);
+    return _mm256_sllv_epi32(_mm256_set1_epi32(1),
+                             _mm256_srli_epi32(products, 27));
+}
+
+BLY_INSIDE bool bly_inline_split_contains(const bly_inline_split *view,
+                                          uint64_t hash)
+{
+    __m256i block;
+    BLY_INSIDE_FETCH(block, bly_inside_block(view, hash), "vmovdqu");
+    return _mm256_testc_si256(block, bly_inside_lanes(hash)) != 0;
+}
+
+BLY_INSIDE bly_status bly_inline_split_add(const bly_inline_split *view,
+                                           uint64_t hash)
+{
+    void *block = bly_inside_block(view, hash);
+    __m256i bits = bly_inside_lanes(hash);
+    __m256i old = _mm256_loadu_si256((const __m256i *)block);
+    _mm256_storeu_si256((__m256i *)block, _mm256_or_si256(old, bits));
+    return _mm256_testc_si256(old, bits) ? BLY_SEEN : BLY_OK;
+}
+#elif BLY_INSIDE_VECTOR == 16
+/* The bits of a hash in four lanes, whose salts stand in the low halves of
+ * `even` and `odd`. There is no shift of each lane by its own number: 2^n is
+ * made of the exponent n of a float, and that of 31, which is beyond the
+ * integers, comes out as just the bit that is wanted. */
+BLY_INSIDE __m128i bly_inside_lanes(uint64_t hash, __m128i even, __m128i odd)
+{
+    __m128i low = _mm_set1_epi32((int)hash);
+    __m128i one = _mm_slli_epi64(_mm_mul_epu32(low, even), 32);
+    __m128i two = _mm_slli_epi64(_mm_mul_epu32(low, odd), 32);
+    __m128i bit = _mm_or_si128(_mm_srli_epi64(one, 59),
+                               _mm_srli_epi32(two, 27));
+    __m128i power = _mm_add_epi32(_mm_slli_epi32(bit, 23),
+                                  _mm_set1_epi32(127 << 23));
+    return _mm_cvttps_epi32(_mm_castsi128_ps(power));
+}
+
+BLY_INSIDE __m128i bly_inside_first_lanes(uint64_t hash)
+{
+    return bly_inside_lanes(hash,
+        _mm_setr_epi32((int)0x47B6137Bu, 0, (int)0x8824AD5Bu, 0),
+        _mm_setr_epi32((int)0x44974D91u, 0, (int)0xA2B7289Du, 0));
+}
+
+BLY_INSIDE __m128i bly_inside_last_lanes(uint64_t hash)
+{
+    return bly_inside_lanes(hash,
+        _mm_setr_epi32((int)0x705495C7u, 0, (int)0x9EFC4947u, 0),
+        _mm_setr_epi32((int)0x2DF1424Bu, 0, (int)0x5C6BFB31u, 0));
+}
+
+/* Are these bits set in those halves of a block? */
+BLY_INSIDE bool bly_inside_hold(__m128i first, __m128i last, __m128i first_bits,
+                                __m128i last_bits)
+{
+    __m128i lack = _mm_or_si128(_mm_andnot_si128(first, first_bits),
+                                _mm_andnot_si128(last, last_bits));
+    return _mm_movemask_epi8(_mm_cmpeq_epi8(lack, _mm_setzero_si128()))
+           == 0xFFFF;
+}
+
+BLY_INSIDE bool bly_inline_split_contains(const bly_inline_split *view,
+                                          uint64_t hash)
+{
+    const uint8_t *block = bly_inside_block(view, hash);
+    __m128i first, last;
+    BLY_INSIDE_FETCH(first, block, "movdqu");
+    BLY_INSIDE_FETCH(last, block + 16, "movdqu");
+    return bly_inside_hold(first, last, bly_inside_first_lanes(hash),
+                           bly_inside_last_lanes(hash));
+}
+
+BLY_INSIDE bly_status bly_inline_split_add(const bly_inline_split *view,
+                                           uint64_t hash)
+{
+    uint8_t *block = bly_inside_block(view, hash);
+    __m128i *at = (__m128i *)(void *)block;
+    __m128i *behind = (__m128i *)(void *)(block + 16);
+    __m128i first = _mm_loadu_si128(at), last = _mm_loadu_si128(behind);
+    __m128i first_bits = bly_inside_first_lanes(hash);
+    __m128i last_bits = bly_inside_last_lanes(hash);
+    _mm_storeu_si128(at, _mm_or_si128(first, first_bits));
+    _mm_storeu_si128(behind, _mm_or_si128(last, last_bits));
+    return bly_inside_hold(first, last, first_bits, last_bits) ? BLY_SEEN
+                                                               : BLY_OK;
+}
+#else
+/* The bit, 0 .. 255 of the block, that a hash has in a lane. */
+BLY_INSIDE uint64_t bly_inside_lane(uint64_t hash, uint32_t lane, uint32_t salt)
+{
+    return lane * 32 + ((uint32_t)hash * salt >> 27);
+}
+
+BLY_INSIDE bool bly_inline_split_contains(const bly_inline_split *view,
+                                          uint64_t hash)
+{
+    const uint8_t *block = bly_inside_block(view, hash);
+    bool all = bly_inside_test(block, bly_inside_lane(hash, 0, 0x47B6137Bu));
+    all &= bly_inside_test(block, bly_inside_lane(hash, 1, 0x44974D91u));
+    all &= bly_inside_test(block, bly_inside_lane(hash, 2, 0x8824AD5Bu));
+    all &= bly_inside_test(block, bly_inside_lane(hash, 3, 0xA2B7289Du));
+    all &= bly_inside_test(block, bly_inside_lane(hash, 4, 0x705495C7u));
+    all &= bly_inside_test(block, bly_inside_lane(hash, 5, 0x2DF1424Bu));
+    all &= bly_inside_test(block, bly_inside_lane(hash, 6, 0x9EFC4947u));
+    all &= bly_inside_test(block, bly_inside_lane(hash, 7, 0x5C6BFB31u));
+    return all;
+}
+
+BLY_INSIDE bly_status bly_inline_split_add(const bly_inline_split *view,
+                                           uint64_t hash)
+{
+    uint8_t *block = bly_inside_block(view, hash);
+    bool fresh = bly_inside_set(block, bly_inside_lane(hash, 0, 0x47B6137Bu));
+    fresh |= bly_inside_set(block, bly_inside_lane(hash, 1, 0x44974D91u));
+    fresh |= bly_inside_set(block, bly_inside_lane(hash, 2, 0x8824AD5Bu));
+    fresh |= bly_inside_set(block, bly_inside_lane(hash, 3, 0xA2B7289Du));
+    fresh |= bly_inside_set(block, bly_inside_lane(hash, 4, 0x705495C7u));
+    fresh |= bly_inside_set(block, bly_inside_lane(hash, 5, 0x2DF1424Bu));
+    fresh |= bly_inside_set(block, bly_inside_lane(hash, 6, 0x9EFC4947u));
+    fresh |= bly_inside_set(block, bly_inside_lane(hash, 7, 0x5C6BFB31u));
+    return fresh ? BLY_OK : BLY_SEEN;
+}
+#endif
+
+/* ---- Standard ---------------------------------------------------------- */
+
+/* The schemes other than index=power, by their numbers in the image. They are
+ * to compare rates with, not for speed: so only the compiler's own choice
+ * decides whether they are inlined. */
+enum {
+    BLY_INSIDE_POWER, BLY_INSIDE_SEEDS, BLY_INSIDE_DOUBLE, BLY_INSIDE_ENHANCED,
+    BLY_INSIDE_TRIPLE, BLY_INSIDE_STEP
+};
+
+typedef struct { uint64_t a, b, z, i; } bly_inside_walk;
+
+static inline uint64_t bly_inside_word(uint64_t hash, uint64_t i)
+{
+    return bly_inside_mix(hash + i * BLY_INSIDE_GOLDEN);
+}
+
+/* (x + y) mod m for x, y < m. */
+static inline uint64_t bly_inside_plus(uint64_t x, uint64_t y, uint64_t m)
+{
+    return x >= m - y ? x - (m - y) : x + y;
+}
+
+static inline bly_inside_walk
+bly_inside_start(const bly_inline_standard *v, uint64_t hash)
+{
+    bly_inside_walk w = { hash, 0, 0, 0 };
+    if (v->index == BLY_INSIDE_SEEDS)
+        return w;
+    w.a = bly_inside_word(hash, 1);
+    w.b = bly_inside_word(hash, 2);
+    if (v->index == BLY_INSIDE_STEP) {
+        w.b |= 1;
+        return w;
+    }
+    w.a = bly_inside_range(w.a, v->m);
+    w.b = v->m == 1 ? 0 : 1 + bly_inside_range(w.b, v->m - 1);
+    w.z = bly_inside_range(bly_inside_word(hash, 3), v->m);
+    return w;
+}
+
+/* The walk's next position. */
+static inline uint64_t bly_inside_next(const bly_inline_standard *v,
+                                       bly_inside_walk *w)
+{
+    uint64_t at = w->a, m = v->m;
+    w->i++;
+    if (v->index == BLY_INSIDE_SEEDS)
+        return bly_inside_range(bly_inside_word(at, w->i), m);
+    if (v->index == BLY_INSIDE_STEP) {
+        w->a += w->b;
+        return bly_inside_range(at, m);
+    }
+    w->a = bly_inside_plus(w->a, w->b, m);
+    if (v->index == BLY_INSIDE_ENHANCED)
+        w->b = bly_inside_plus(w->b, w->i % m, m);
+    else if (v->index == BLY_INSIDE_TRIPLE)
+        w->b = bly_inside_plus(w->b, w->z, m);
+    return at;
+}
+
+static inline bool bly_inside_walks(const bly_inline_standard *v, uint64_t hash)
+{
+    bly_inside_walk w = bly_inside_start(v, hash);
+    for (uint32_t i = 0; i < v->k; i++)
+        if (!bly_inside_test(v->payload, bly_inside_next(v, &w)))
+            return false;
+    return true;
+}
+
+static inline bly_status bly_inside_walks_on(const bly_inline_standard *v,
+                                             uint64_t hash)
+{
+    bly_inside_walk w = bly_inside_start(v, hash);
+    bool fresh = false;
+    for (uint32_t i = 0; i < v->k; i++)
+        fresh |= bly_inside_set(v->payload, bly_inside_next(v, &w));
+    return fresh ? BLY_OK : BLY_SEEN;
+}
+
+BLY_INSIDE bool bly_inline_standard_contains(const bly_inline_standard *view,
+                                             uint64_t hash)
+{
+    const uint64_t m = view->m;
+    if (view->index != BLY_INSIDE_POWER)
+        return bly_inside_walks(view, hash);
+    uint64_t state = bly_inside_spread(hash);
+    for (uint32_t k = view->k;
+         bly_inside_test(view->payload, bly_inside_range(state, m)); ) {
+        if (--k == 0)
+            return true;
+        state *= BLY_INSIDE_FACTOR;
+    }
+    return false;
+}
+
+BLY_INSIDE bly_status bly_inline_standard_add(const bly_inline_standard *view,
+                                              uint64_t hash)
+{
+    const uint64_t m = view->m;
+    const uint32_t k = view->k;
+    if (view->index != BLY_INSIDE_POWER)
+        return bly_inside_walks_on(view, hash);
+    uint64_t state = bly_inside_spread(hash);
+    uint8_t *row = view->payload;
+    bool fresh = false;
+    for (uint32_t i = 0; i < k; i++) {
+        fresh |= bly_inside_set(row, bly_inside_range(state, m));
+        state *= BLY_INSIDE_FACTOR;
+    }
+    return fresh ? BLY_OK : BLY_SEEN;
+}
+
+/* ---- Fuse -------------------------------------------------------------- */
+
+/* r times n, >> 32: evenly over [0, n). */
+BLY_INSIDE uint64_t bly_inside_share(uint64_t r, uint32_t n)
+{
+    return (r & UINT32_MAX) * n >> 32;
+}
+
+/* Cell `at` of a table, and what is above its bits. Of the eight bytes that are
+ * read none lies in a later line of 64 bytes than the cell does: a table is
+ * whole lines, so that they are all in it. */
+BLY_INSIDE uint64_t bly_inside_cell(const uint8_t *table, uint64_t at,
+                                    uint32_t bits)
+{
+    if (bits == 8)
+        return table[(size_t)at];
+    if (bits == 16)
+        return table[(size_t)(2 * at)]
+             | (uint64_t)table[(size_t)(2 * at + 1)] << 8;
+    uint64_t bit = at * bits, first = bit >> 3;
+    uint64_t end = ((bit + bits - 1) >> 3 | 63) - 7;
+    uint64_t from = first < end ? first : end;
+    return bly_inside_load(table + (size_t)from) >> (bit - 8 * from);
+}
+
+BLY_INSIDE bool bly_inline_fuse_contains(const bly_inline_fuse *view,
+                                         uint64_t hash)
+{
+    const uint32_t bits = view->bits, length = view->segment;
+    uint64_t state = bly_inside_mix(hash);
+    uint64_t product = (state >> 32) * view->shards, shard = product >> 32;
+    const uint8_t *table = view->tables + (size_t)(shard * view->stride);
+    uint64_t first = bly_inside_share(product, view->windows) * length;
+    uint64_t salt = (view->seeds[(size_t)shard] + UINT64_C(1))
+                  * BLY_INSIDE_FACTOR;
+    uint64_t a = (state ^ salt) * UINT64_C(0xAEF17502108EF2D9);
+    a ^= a >> 32;
+    uint64_t b = a * UINT64_C(0xF1357AEA2E62A9C5), read = state;
+    read ^= bly_inside_cell(table, first + bly_inside_share(a >> 32, length),
+                            bits);
+    first += length;
+    read ^= bly_inside_cell(table, first + bly_inside_share(a, length), bits);
+    first += length;
+    read ^= bly_inside_cell(table, first + bly_inside_share(b >> 32, length),
+                            bits);
+    if (view->arity == 4)
+        read ^= bly_inside_cell(table, first + length
+                                       + bly_inside_share(b, length), bits);
+    return ((read & bly_inside_mask(bits)) | view->empty) == 0;
+}
+
+/* ---- Cuckoo ------------------------------------------------------------ */
+
+/* 1 in each of four lanes of `width` <= 16 bits. */
+BLY_INSIDE uint64_t bly_inside_four(uint32_t width)
+{
+    return (UINT64_C(1) | UINT64_C(1) << width)
+         * (UINT64_C(1) | UINT64_C(1) << 2 * width);
+}
+
+/* The highest bit of each lane that is zero. */
+BLY_INSIDE uint64_t bly_inside_zero(uint64_t word, uint32_t width)
+{
+    uint64_t ones = bly_inside_four(width), high = ones << (width - 1);
+    uint64_t low = high - ones;
+    return ~(((word & low) + low) | word) & high;
+}
+
+/* Is the fingerprint one of the four of a quad of up to 64 bits? All slots at
+ * once; nothing but 0 says no. */
+BLY_INSIDE uint64_t bly_inside_quad(const bly_inline_cuckoo *v, uint64_t bucket,
+                                    uint32_t fp)
+{
+    uint64_t nibble = bucket * v->nibbles;
+    uint64_t word = bly_inside_load(v->payload + (size_t)(nibble >> 1))
+                    >> (nibble & 1) * 4;
+    if (!v->sorted)
+        return bly_inside_zero(word ^ fp * bly_inside_four(v->f), v->f);
+    uint32_t rest = v->f - 4;
+    uint64_t ends = word >> 12 ^ (fp & bly_inside_mask(rest))
+                                 * bly_inside_four(rest);
+    uint64_t starts = v->prefixes[word & 4095] ^ (fp >> rest) * 0x1111u;
+    uint64_t p = bly_inside_zero(starts, 4) >> 3;
+    uint64_t there = (p & 1) | (p >> 4 & 1) << rest | (p >> 8 & 1) << 2 * rest
+                   | (p >> 12) << 3 * rest;
+    return bly_inside_zero(ends, rest) >> (rest - 1) & there;
+}
+
+/* The `width` <= 32 bits from bit `at` of a payload on: at most five bytes,
+ * behind which there are others. */
+static inline uint64_t bly_inside_cut(const uint8_t *payload, uint64_t at,
+                                      uint32_t width)
+{
+    return bly_inside_load(payload + (size_t)(at >> 3)) >> (at & 7)
+         & bly_inside_mask(width);
+}
+
+/* The same slot by slot, in a bucket of any number of quads of any width: of a
+ * filter that has grown, or errs less than once in ten thousand times. */
+static inline bool bly_inside_bucket(const bly_inline_cuckoo *v,
+                                     uint64_t bucket, uint32_t fp)
+{
+    uint32_t rest = v->f - (v->sorted ? 4 : 0);
+    for (uint64_t q = bucket * v->quads; q < (bucket + 1) * v->quads; q++) {
+        uint64_t bit = q * v->nibbles * 4, starts = 0;
+        if (v->sorted) {
+            starts = v->prefixes[bly_inside_cut(v->payload, bit, 12)];
+            bit += 12;
+        }
+        for (uint32_t i = 0; i < 4; i++, bit += rest, starts >>= 4) {
+            uint64_t end = bly_inside_cut(v->payload, bit, rest);
+            if (fp == (end | (v->sorted ? (starts & 15) << rest : 0)))
+                return true;
+        }
+    }
+    return false;
+}
+
+BLY_INSIDE bool bly_inline_cuckoo_contains(const bly_inline_cuckoo *view,
+                                           uint64_t hash)
+{
+    const uint64_t buckets = view->buckets;
+    uint64_t state = bly_inside_spread(hash);
+    uint64_t g = bly_inside_spread(state) >> 32;
+    uint32_t fp = 1 + (uint32_t)(g * bly_inside_mask(view->f) >> 32);
+    uint64_t one = bly_inside_range(state, buckets);
+    uint64_t mixed = bly_inside_spread(fp * BLY_INSIDE_FACTOR);
+    uint64_t other = 2 * bly_inside_range(mixed, buckets / 2) + 1 - one;
+    other += buckets & (0 - (other >> 63));
+    if (view->quads > 1 || view->nibbles > 16)
+        return bly_inside_bucket(view, one, fp)
+            || bly_inside_bucket(view, other, fp);
+    return (bly_inside_quad(view, one, fp) | bly_inside_quad(view, other, fp))
+           != 0;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* BLOOMERY_INLINE_H */

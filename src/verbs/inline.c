@@ -1,0 +1,74 @@
+/* inline.c - views of filters, for lookups that are compiled into programs.
+ *
+ * Floor 5. A kind knows what its view holds; what is done with a view is all in
+ * bloomery/inline.h. Here is seen to it that view and filter belong together.
+ */
+#include "bloomery/inline.h"
+
+#include <string.h>
+
+#include "base/status.h"
+#include "verbs/handle.h"
+#include "verbs/registry.h"
+
+/* `kind` is one of those that have this view: they share the function. */
+static bly_status inline_fill(void *view, size_t bytes, const char *kind,
+                              const bly_filter *filter)
+{
+    const bly_kind *wanted = registry_find(kind, strlen(kind));
+    if (filter->kind->inline_view != wanted->inline_view)
+        return status_fail(BLY_EKIND, "the filter is of kind %s, and the view "
+                           "is one of kind %s: fill the view of the filter's "
+                           "own kind, or ask bly_contains_hash, which takes "
+                           "any", filter->kind->name, kind);
+    memset(view, 0, bytes);
+    wanted->inline_view(view, filter->image);
+    return BLY_OK;
+}
+
+bly_status bly_inline_blocked_of(bly_inline_blocked *view,
+                                 const bly_filter *filter)
+{
+    return inline_fill(view, sizeof *view, "blocked", filter);
+}
+
+bly_status bly_inline_split_of(bly_inline_split *view,
+                               const bly_filter *filter)
+{
+    return inline_fill(view, sizeof *view, "split", filter);
+}
+
+bly_status bly_inline_standard_of(bly_inline_standard *view,
+                                  const bly_filter *filter)
+{
+    return inline_fill(view, sizeof *view, "standard", filter);
+}
+
+bly_status bly_inline_fuse_of(bly_inline_fuse *view, const bly_filter *filter)
+{
+    return inline_fill(view, sizeof *view, "fuse", filter);
+}
+
+bly_status bly_inline_cuckoo_of(bly_inline_cuckoo *view,
+                                const bly_filter *filter)
+{
+    return inline_fill(view, sizeof *view, "cuckoo", filter);
+}
+
+bly_status bly_inline_begin(bly_filter *filter)
+{
+    if (!filter->kind->inline_add)
+        return status_fail(BLY_EUNSUPPORTED, "kind %s cannot be added to by a "
+                           "view: kinds that can are blocked, split and "
+                           "standard", filter->kind->name);
+    if (filter->shared)
+        return status_fail(BLY_EUNSUPPORTED, "a filter with BLY_SHARED cannot "
+                           "be added to by a view, which knows of one thread "
+                           "only: use bly_add_hash");
+    return handle_begin(filter);
+}
+
+void bly_inline_end(bly_filter *filter, uint64_t added)
+{
+    handle_count_items(filter, added);
+}
