@@ -659,13 +659,20 @@ BLY_INSIDE bool bly_inline_standard_contains(const bly_inline_standard *view,
     if (view->index != BLY_INSIDE_POWER)
         return bly_inside_walks(view, hash);
     uint64_t state = bly_inside_spread(hash);
-    for (uint32_t k = view->k;
-         bly_inside_test(view->payload, bly_inside_range(state, m)); ) {
-        if (--k == 0)
-            return true;
-        state *= BLY_INSIDE_FACTOR;
+    uint32_t k = view->k;
+    bool all = true;
+    if (k >= 3) {                       /* at once: few strangers pass them */
+        uint64_t second = state * BLY_INSIDE_FACTOR;
+        uint64_t third = second * BLY_INSIDE_FACTOR;
+        all &= bly_inside_test(view->payload, bly_inside_range(state, m));
+        all &= bly_inside_test(view->payload, bly_inside_range(second, m));
+        all &= bly_inside_test(view->payload, bly_inside_range(third, m));
+        state = third * BLY_INSIDE_FACTOR;
+        k -= 3;
     }
-    return false;
+    for (; all && k > 0; k--, state *= BLY_INSIDE_FACTOR)
+        all = bly_inside_test(view->payload, bly_inside_range(state, m));
+    return all;
 }
 
 BLY_INSIDE bly_status bly_inline_standard_add(const bly_inline_standard *view,
