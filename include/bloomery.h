@@ -521,7 +521,12 @@ BLY_API bly_status bly_add_keys(bly_filter *filter, const bly_keys *keys,
 
 /* False: the key was certainly not added. True: perhaps it was. Cannot fail.
  * The batch forms write present[0 .. n-1]. bly_contains_keys is BLY_EPARAM,
- * and says "perhaps" of all, where `keys` is not well formed. */
+ * and says "perhaps" of all, where `keys` is not well formed.
+ *
+ * bly_contains_mask writes bits, to filter rows by: bit i % 8 of byte i / 8,
+ * the lowest first, as in bitmaps of Arrow; (n + 7) / 8 bytes, the last bits of
+ * which are 0 where there is no key. It returns how many bits are 1, which is
+ * all that it does where `mask` is NULL. */
 BLY_API bool       bly_contains     (const bly_filter *filter, const void *key,
                                      size_t length) BLY_GIVEN(1);
 BLY_API bool       bly_contains_hash(const bly_filter *filter, uint64_t hash)
@@ -529,6 +534,9 @@ BLY_API bool       bly_contains_hash(const bly_filter *filter, uint64_t hash)
 BLY_API void       bly_contains_many(const bly_filter *filter,
                                      const uint64_t *hashes, size_t n,
                                      bool *present) BLY_GIVEN(1);
+BLY_API uint64_t   bly_contains_mask(const bly_filter *filter,
+                                     const uint64_t *hashes, size_t n,
+                                     uint8_t *mask) BLY_GIVEN(1);
 BLY_API bly_status bly_contains_keys(const bly_filter *filter,
                                      const bly_keys *keys, bool *present)
                                      BLY_GIVEN(1, 2);

@@ -676,6 +676,14 @@ public:
         inside::room(present.size(), hashes.size());
         bly_contains_many(get(), hashes.data(), hashes.size(), present.data());
     }
+    /* Bits, the lowest of a byte first; how many are 1. */
+    std::uint64_t contains_mask(span<const std::uint64_t> hashes,
+                                span<std::uint8_t> mask) const
+    {
+        inside::room(mask.size(), hashes.size() / 8 + (hashes.size() % 8 != 0));
+        return bly_contains_mask(get(), hashes.data(), hashes.size(),
+                                 mask.data());
+    }
     void contains_keys(const keys &all, span<bool> present) const
     {
         inside::room(present.size(), all.size());

@@ -533,6 +533,35 @@ static void law_each_is_one(void **state)
             laws_each_is_one();
 }
 
+/* The mask is the answers, bit by bit, and nothing is written behind it. */
+static void law_mask_is_many(void **state)
+{
+    (void)state;
+    enum { N = 7000 };
+    static uint64_t hashes[N];
+    static bool many[N];
+    static uint8_t mask[N / 8 + 2];
+    bly_filter *filter = laws_of(N, 0.02, 3, N / 2);
+    for (uint64_t i = 0; i < N; i++)
+        hashes[i] = test_random(3, (i * 2654435761u) % N);
+    for (size_t n = 0; n <= N; n = laws_next(n, 20, 5)) {
+        uint64_t ones = 0;
+        memset(mask, 0xA5, sizeof mask);
+        bly_contains_many(filter, hashes, n, many);
+        uint64_t told = bly_contains_mask(filter, hashes, n, mask);
+        for (size_t i = 0; i < n; i++) {
+            assert_int_equal(mask[i / 8] >> i % 8 & 1, many[i]);
+            ones += many[i];
+        }
+        if (n % 8 != 0)
+            assert_int_equal(mask[n / 8] >> n % 8, 0);
+        assert_int_equal(mask[(n + 7) / 8], 0xA5);
+        assert_true(told == ones);
+        assert_true(bly_contains_mask(filter, hashes, n, NULL) == ones);
+    }
+    bly_free(filter);
+}
+
 /* What a filter's batches leave and say: the image after adds and removals, and
  * answers about members and strangers. */
 enum { LAWS_FAR = 600 };
@@ -1575,6 +1604,7 @@ int main(void)
         cmocka_unit_test(law_bad_specs_are_refused),
         cmocka_unit_test(law_many_is_one),
         cmocka_unit_test(law_each_is_one),
+        cmocka_unit_test(law_mask_is_many),
         cmocka_unit_test(law_far_is_near),
         cmocka_unit_test(law_many_is_one_for_all_options),
         cmocka_unit_test(law_keys_are_hashes),

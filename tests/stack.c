@@ -141,6 +141,7 @@ static void stack_ask(stack_job *job, const bly_filter *f, size_t n)
     bly_contains_many(f, work.hash, KEYS, work.answer);
     bly_contains_keys(f, &(bly_keys){.n = KEYS, .keys = work.key}, work.answer);
     bly_contains_many(f, work.hash, n, work.answer);
+    bly_contains_mask(f, work.hash, n, NULL);
     bly_count(f, work.text[0], 3);
     bly_count_hash(f, work.hash[0]);
     bly_count_many(f, work.hash, KEYS, work.number);

@@ -30,6 +30,41 @@ void bly_contains_many(const bly_filter *filter, const uint64_t *hashes,
         filter->kind->contains_many(filter->image, hashes, n, present);
 }
 
+/* Eight answers as a byte, the first one lowest: the product brings each to its
+ * place in the highest byte, and no two of its sums meet. */
+static uint8_t ask_byte(uint64_t answers)
+{
+    return (uint8_t)(answers * UINT64_C(0x0102040810204080) >> 56);
+}
+
+/* Of n answers, behind which there is room for seven more. */
+static uint64_t ask_pack(uint8_t *mask, bool *present, size_t n)
+{
+    uint64_t some = 0;
+    memset(present + n, 0, 7 * sizeof *present);
+    for (size_t i = 0; i < n; i += 8) {
+        uint64_t answers = image_u64(present, i);
+        some += answers * UINT64_C(0x0101010101010101) >> 56;
+        if (mask != NULL)
+            mask[i / 8] = ask_byte(answers);
+    }
+    return some;
+}
+
+uint64_t bly_contains_mask(const bly_filter *filter, const uint64_t *hashes,
+                           size_t n, uint8_t *mask)
+{
+    enum { CHUNK = 3072 };              /* two groups of tools/walk.c */
+    bool present[CHUNK + 7];
+    uint64_t all = 0;
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < CHUNK ? n - i : CHUNK;
+        bly_contains_many(filter, hashes + i, some, present);
+        all += ask_pack(mask != NULL ? mask + i / 8 : NULL, present, some);
+    }
+    return all;
+}
+
 bly_status bly_contains_keys(const bly_filter *filter, const bly_keys *keys,
                              bool *present)
 {

@@ -188,6 +188,16 @@ static void test_many_hashes()
     CHECK(is[0] && is[1] && is[2]);
     is = {};
     f.contains_many(hashes, is);
+    std::vector<std::uint8_t> mask((hashes.size() + 7) / 8);
+    std::uint64_t ones = 0;
+    for (bool one : is)
+        ones += one;
+    CHECK(f.contains_mask(hashes, mask) == ones);
+    CHECK((mask[0] & 1) == is[0]);
+    CHECK(thrown([&] {
+              f.contains_mask(hashes, bloomery::span<std::uint8_t>());
+          })
+          == BLY_EPARAM);
     CHECK(is[0] && is[1] && is[2]);
     f.count_many(hashes, counts);
     CHECK(counts[0] == 2 && counts[2] == 2);
