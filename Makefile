@@ -12,6 +12,8 @@
 #                 two such files
 #   make bench-advise  is the first advice as good as the best kind measured?
 #                 (some minutes; best on an idle machine)
+#   make bench-large  filters of 10^8, 10^9 and 4 10^9 keys, KINDS=a,b and
+#                 KEYS=1e8,1e9 if not all (an hour, 24 GiB)
 #   make bench-peers  install the other tools that bench knows
 #   make lab      measure anew what the papers report: build/lab/report.html
 #                 (an hour; QUICK=1: two minutes, with wider intervals)
@@ -52,7 +54,8 @@ JOBS    ?= $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),\
 unexport MAKEFLAGS
 export OPTIONS
 
-.PHONY: all build run check check-all proof bench bench-advise bench-peers lab fuzz soak \
+.PHONY: all build run check check-all proof bench bench-advise bench-large \
+        bench-peers lab fuzz soak \
         counts cross coverage mutants reliability docs install uninstall clean
 
 all: build
@@ -99,6 +102,10 @@ bench-advise: build
 	@cmake --build $(BUILD) -j $(JOBS) --target bench_advise
 	XDG_CACHE_HOME=$(abspath $(BUILD))/cache $(BUILD)/bloomery advise --measure
 	$(BUILD)/advise $(BUILD)/cache/bloomery/costs
+
+bench-large: build
+	@cmake --build $(BUILD) -j $(JOBS) --target bench_large
+	$(BUILD)/large $(KINDS) $(KEYS)
 
 bench-peers:
 	@tools/setup bench-peers
