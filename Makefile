@@ -10,6 +10,9 @@
 #                 run (a quarter of an hour; best on an idle machine); every
 #                 number is in build/bench.csv, and tools/bench-diff compares
 #                 two such files
+#   make tune     which settings of the library suit this processor: keys ahead,
+#                 KiB that are near, vector instructions (some minutes; best on
+#                 an idle machine; QUICK=1: a minute, a look only)
 #   make bench-advise  is the first advice as good as the best kind measured?
 #                 (some minutes; best on an idle machine)
 #   make bench-large  filters of 10^8, 10^9 and 4 10^9 keys, KINDS=a,b and
@@ -54,9 +57,9 @@ JOBS    ?= $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),\
 unexport MAKEFLAGS
 export OPTIONS
 
-.PHONY: all build run check check-all proof bench bench-advise bench-large \
-        bench-peers lab fuzz soak \
-        counts cross coverage mutants reliability docs install uninstall clean
+.PHONY: all build run check check-all proof bench tune bench-advise bench-large \
+        bench-peers lab fuzz soak counts cross coverage mutants reliability docs \
+        install uninstall clean
 
 all: build
 
@@ -97,6 +100,14 @@ bench: build
 	$(BUILD)/paged $(BUILD)
 	tools/bench-command $(BUILD)
 	tools/bench-sketch $(BUILD)
+
+tune:
+	@tools/setup build
+	@cmake -S . -B $(BUILD) $(OPTIONS) >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target bench_tune >/dev/null
+	$(BUILD)/tune $(if $(filter-out 0,$(QUICK)),--quick) \
+	    --csv $(BUILD)/tune.csv --commit \
+	    "$$(git describe --always --dirty 2>/dev/null || echo unknown)"
 
 bench-advise: build
 	@cmake --build $(BUILD) -j $(JOBS) --target bench_advise

@@ -60,8 +60,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { BENCH_ASKED = 1 << 22, BENCH_ASKED_QUICK = 1 << 20 };
@@ -230,64 +228,12 @@ static void bench_size(const bench_plan *plan, uint64_t keys, double rate)
     bench_forget(&questions);
 }
 
-/* The processor's name, or where the system does not tell it, its family. */
-static void bench_processor(char *name, size_t room)
-{
-    char line[256];
-    struct utsname machine;
-    snprintf(name, room, "%s", uname(&machine) == 0 ? machine.machine
-                                                    : "unknown");
-    FILE *cpu = fopen("/proc/cpuinfo", "r");
-    while (cpu != NULL && fgets(line, sizeof line, cpu) != NULL)
-        if (strncmp(line, "model name", 10) == 0
-            && strchr(line, ':') != NULL) {
-            line[strcspn(line, "\n")] = '\0';
-            const char *value = strchr(line, ':') + 1;
-            snprintf(name, room, "%s", value + strspn(value, " "));
-            break;
-        }
-    if (cpu != NULL)
-        fclose(cpu);
-}
-
-static void bench_machine(void)
-{
-    char processor[256];
-    bench_processor(processor, sizeof processor);
-    printf("%s\n%ld cores, %.1f GiB, Bloomery %s\n", processor,
-           sysconf(_SC_NPROCESSORS_ONLN),
-           (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE)
-           / (1 << 30), bly_version());
-}
-
-/* What the numbers are of, in lines "# name: value", for tools/bench-diff. */
-static void bench_write_head(FILE *csv, const char *commit)
-{
-    char processor[256], date[32];
-    time_t now = time(NULL);
-    struct tm day;
-    bench_processor(processor, sizeof processor);
-    strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", gmtime_r(&now, &day));
-    fprintf(csv, "# processor: %s\n# cores: %ld\n", processor,
-            sysconf(_SC_NPROCESSORS_ONLN));
-#if defined(__clang__)
-    fprintf(csv, "# compiler: clang %d.%d.%d\n", __clang_major__,
-            __clang_minor__, __clang_patchlevel__);
-#else
-    fprintf(csv, "# compiler: gcc %s\n", __VERSION__);
-#endif
-    fprintf(csv, "# date: %s\n# version: %s\n# commit: %s\n", date,
-            bly_version(), commit);
-    if (getenv("BLY_CPU") != NULL)
-        fprintf(csv, "# BLY_CPU: %s\n", getenv("BLY_CPU"));
-}
-
 static void bench_write_csv(const char *path, const char *commit)
 {
     FILE *csv = fopen(path, "w");
     if (csv == NULL)
         bench_stop(path, "cannot be written");
-    bench_write_head(csv, commit);
+    machine_write_head(csv, commit);
     table_csv(csv);
     if (fclose(csv) != 0)
         bench_stop(path, "cannot be written");
@@ -305,7 +251,7 @@ int main(int argc, char **argv)
     if (plan.kind_count == 0)
         bench_all_kinds(&plan);
     setvbuf(stdout, NULL, _IOLBF, 0);
-    bench_machine();
+    machine_print();
     peers_print();
     limits_survey(&plan);
     for (size_t k = 0; k < plan.key_count; k++)

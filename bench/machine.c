@@ -1,0 +1,64 @@
+/* machine.c - of which machine, compiler and library the numbers are.
+ *
+ * Floor 8: a part of bench and of tune.
+ */
+#include "bench.h"
+
+#include <bloomery.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The processor's name, or where the system does not tell it, its family. */
+static void machine_processor(char *name, size_t room)
+{
+    char line[256];
+    struct utsname machine;
+    snprintf(name, room, "%s", uname(&machine) == 0 ? machine.machine
+                                                    : "unknown");
+    FILE *cpu = fopen("/proc/cpuinfo", "r");
+    while (cpu != NULL && fgets(line, sizeof line, cpu) != NULL)
+        if (strncmp(line, "model name", 10) == 0
+            && strchr(line, ':') != NULL) {
+            line[strcspn(line, "\n")] = '\0';
+            const char *value = strchr(line, ':') + 1;
+            snprintf(name, room, "%s", value + strspn(value, " "));
+            break;
+        }
+    if (cpu != NULL)
+        fclose(cpu);
+}
+
+void machine_print(void)
+{
+    char processor[256];
+    machine_processor(processor, sizeof processor);
+    printf("%s\n%ld cores, %.1f GiB, Bloomery %s\n", processor,
+           sysconf(_SC_NPROCESSORS_ONLN),
+           (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE)
+           / (1 << 30), bly_version());
+}
+
+void machine_write_head(FILE *csv, const char *commit)
+{
+    char processor[256], date[32];
+    time_t now = time(NULL);
+    struct tm day;
+    machine_processor(processor, sizeof processor);
+    strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", gmtime_r(&now, &day));
+    fprintf(csv, "# processor: %s\n# cores: %ld\n", processor,
+            sysconf(_SC_NPROCESSORS_ONLN));
+#if defined(__clang__)
+    fprintf(csv, "# compiler: clang %d.%d.%d\n", __clang_major__,
+            __clang_minor__, __clang_patchlevel__);
+#else
+    fprintf(csv, "# compiler: gcc %s\n", __VERSION__);
+#endif
+    fprintf(csv, "# date: %s\n# version: %s\n# commit: %s\n", date,
+            bly_version(), commit);
+    if (getenv("BLY_CPU") != NULL)
+        fprintf(csv, "# BLY_CPU: %s\n", getenv("BLY_CPU"));
+}

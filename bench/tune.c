@@ -1,0 +1,707 @@
+/* tune.c - which settings of the library suit this processor?
+ *
+ * Floor 8: a program, through <bloomery.h> only.
+ *
+ *      tune [--quick] [--kinds KIND[,KIND…]] [--csv FILE] [--commit NAME]
+ *
+ *      --quick    smaller tables, fewer lookups, 3 rounds: a look, not a figure
+ *      --kinds    of blocked, split, standard, cuckoo, fuse, ribbon, quotient,
+ *                 gcs, counting, dleft, xor; default: all
+ *      --csv      every number, one a line, as bench --csv writes them, so that
+ *                 tools/bench-diff compares two machines
+ *      --commit   the commit of the library, for the CSV
+ *
+ * What the library knows of a processor are three numbers (src/base/cpu.h), and
+ * each can be set from the environment:
+ *
+ *      BLY_AHEAD  keys of a batch on their way at a time
+ *      BLY_NEAR   KiB that count as near
+ *      BLY_CPU    the highest level of vector instructions
+ *
+ * tune tries them on batches: lookups of members and of strangers, and adds, in
+ * a table of half the second-level cache and in one some times as large as the
+ * last (four times, or 256 MiB if that is less, but at least twice; never more
+ * than a sixteenth of the memory that is free). settings.c says how. What the
+ * environment says of the three is not heeded: what the library does by itself,
+ * the default, is what all is held against.
+ *
+ * A number is the least of its rounds, of which a fast kind gets more. The
+ * default is measured twice, by two processes that differ in nothing, and how
+ * far these two are apart over all rows is the noise: three standard errors of
+ * it, and 1 % at least, are what a setting must gain by the geometric mean of
+ * all rows before it is called better.
+ *
+ * BLY_NEAR is tried on fuse and xor, whose batches choose by it between three
+ * ways: where the table's bytes are at most 3/2 of what is near, nothing is
+ * asked for ahead; where they are more than 8 times as many, many keys are
+ * prepared before their lines are asked for; between, eight at a time. (Without
+ * AVX-512 there is one way, and nothing to gain.) A table of each size goes all
+ * three, and from that follows what any number of KiB would take.
+ *
+ * The last line is what to put into the environment, or "the defaults are best
+ * here". Exit status 2 for bad options, or where a setting lost a key.
+ */
+#include "settings.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TUNE_COUNT(array) (sizeof (array) / sizeof *(array))
+
+typedef struct {
+    const char *name;
+    double rate;
+    bool   ahead, near;                 /* tried for BLY_AHEAD, for BLY_NEAR */
+} tune_kind;
+
+/* Low rates, where a kind can have them: a large table is built of fewer keys,
+ * in less time. */
+static const tune_kind tune_kinds[] = {
+    { "blocked", 0.01, true, false },
+    { "split", 0.01, true, false },
+    { "standard", 0.01, true, false },
+    { "cuckoo", 1e-4, true, false },
+    { "fuse", 1.0 / 65536, true, true },
+    { "xor", 1.0 / 65536, false, true },
+    { "ribbon", 1.0 / 65536, true, false },
+    { "quotient", 1e-4, true, false },
+    { "gcs", 1.0 / 65536, true, false },
+    { "counting", 0.01, true, false },
+    { "dleft", 1e-4, true, false },
+};
+
+enum { TUNE_KINDS = TUNE_COUNT(tune_kinds), TUNE_ROWS = 128 };
+
+typedef struct {
+    bool     wanted[TUNE_KINDS];
+    bool     quick;
+    size_t   asked, rounds;             /* as in settings_subject            */
+    double   seconds;
+    uint64_t small, large;              /* bytes of the two tables           */
+    uint64_t near_most;                 /* of the largest for BLY_NEAR       */
+    const char *csv, *commit;
+    bly_processor_t processor;
+} tune_plan;
+
+/* What was measured under several settings. */
+typedef struct {
+    bench_case    of;
+    settings_verb verb;
+    bool          large;
+} tune_row;
+
+typedef struct {
+    tune_row row[TUNE_ROWS];
+    size_t   n;
+} tune_table;
+
+/* ---- Options ----------------------------------------------------------- */
+
+static const char tune_usage[] =
+    "usage: tune [--quick] [--kinds KIND[,KIND]] [--csv FILE]"
+    " [--commit NAME]\n";
+
+_Noreturn static void tune_misuse(const char *what, const char *why)
+{
+    fprintf(stderr, "tune: '%s' %s\n", what, why);
+    exit(2);
+}
+
+static void tune_want(tune_plan *plan, char *list)
+{
+    memset(plan->wanted, 0, sizeof plan->wanted);
+    for (char *next = list, *name; next != NULL;) {
+        size_t k = 0;
+        name = next;
+        next = strchr(name, ',');
+        if (next != NULL)
+            *next++ = '\0';
+        while (k < TUNE_KINDS && strcmp(tune_kinds[k].name, name) != 0)
+            k++;
+        if (k == TUNE_KINDS)
+            tune_misuse(name, "is none of the kinds that tune measures");
+        plan->wanted[k] = true;
+    }
+}
+
+static void tune_options(tune_plan *plan, int argc, char **argv)
+{
+    static const struct option options[] = {
+        { "quick", no_argument, NULL, 'q' },
+        { "kinds", required_argument, NULL, 'K' },
+        { "csv", required_argument, NULL, 'c' },
+        { "commit", required_argument, NULL, 'C' },
+        { "help", no_argument, NULL, 'h' },
+        { NULL, 0, NULL, 0 },
+    };
+    opterr = 0;
+    for (int o; (o = getopt_long(argc, argv, ":h", options, NULL)) != -1;)
+        switch (o) {
+        case 'q': plan->quick = true; break;
+        case 'K': tune_want(plan, optarg); break;
+        case 'c': plan->csv = optarg; break;
+        case 'C': plan->commit = optarg; break;
+        case 'h': fputs(tune_usage, stdout); exit(0);
+        case ':': tune_misuse(argv[optind - 1], "wants a value");
+        default:  tune_misuse(argv[optind - 1], "is no option of tune");
+        }
+    if (optind < argc)
+        tune_misuse(argv[optind], "is no option of tune");
+}
+
+/* ---- The machine ------------------------------------------------------- */
+
+/* Bytes of the last cache of all, or 0 where the system does not tell. */
+static uint64_t tune_last_cache(void)
+{
+    long bytes = 0;
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+#endif
+#ifdef _SC_LEVEL4_CACHE_SIZE
+    long fourth = sysconf(_SC_LEVEL4_CACHE_SIZE);
+    bytes = fourth > bytes ? fourth : bytes;
+#endif
+    return bytes > 0 ? (uint64_t)bytes : 0;
+}
+
+/* Memory that can be had, files in the cache included where Linux tells. */
+static uint64_t tune_free_memory(void)
+{
+    char line[128];
+    uint64_t kib = 0;
+    FILE *memory = fopen("/proc/meminfo", "r");
+    while (memory != NULL && fgets(line, sizeof line, memory) != NULL)
+        if (sscanf(line, "MemAvailable: %" SCNu64, &kib) == 1)
+            break;
+    if (memory != NULL)
+        fclose(memory);
+    if (kib > 0)
+        return kib << 10;
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : 0;
+}
+
+static void tune_sizes(tune_plan *plan)
+{
+    const uint64_t mib = 1 << 20, usual = 256 * mib, quick = 64 * mib;
+    uint64_t last = tune_last_cache(), room = tune_free_memory() / 16;
+    uint64_t large = 4 * last < usual && last > 0 ? 4 * last : usual;
+    large = 2 * last > large ? 2 * last : large;
+    large = plan->quick && large > quick ? quick : large;
+    plan->large = large > room && room > mib ? room : large;
+    plan->small = plan->processor.near_bytes / 2;
+    plan->near_most = plan->quick ? 16 * mib : quick;
+    if (plan->near_most > plan->large)
+        plan->near_most = plan->large;
+    plan->asked = plan->quick ? 1 << 18 : 1 << 19;
+    plan->rounds = plan->quick ? 3 : 5;
+    plan->seconds = plan->quick ? 1 : 4;
+}
+
+static void tune_cache(const char *name, long bytes)
+{
+    if (bytes > 0)
+        printf(", %s %ld KiB", name, bytes >> 10);
+}
+
+static void tune_print_machine(const tune_plan *plan)
+{
+    machine_print();
+    printf("caches, as the system tells: 64-byte lines");
+#ifdef _SC_LEVEL1_DCACHE_SIZE
+    tune_cache("first level", sysconf(_SC_LEVEL1_DCACHE_SIZE));
+    tune_cache("second", sysconf(_SC_LEVEL2_CACHE_SIZE));
+#endif
+    tune_cache("last", (long)tune_last_cache());
+    printf("\ndefaults: %s, %" PRIu32 " keys ahead (BLY_AHEAD), %" PRIu64
+           " KiB near (BLY_NEAR)\ntables of %" PRIu64 " KiB and %" PRIu64
+           " MiB; ns a key, the least of %zu rounds or more; * best of its row,"
+           " [] default\n",
+           plan->processor.instructions, plan->processor.ahead,
+           plan->processor.near_bytes >> 10, plan->small >> 10,
+           plan->large >> 20, plan->rounds);
+    fflush(stdout);
+}
+
+static void tune_progress(const tune_kind *kind, uint64_t bytes)
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r%s, %" PRIu64 " KiB          ", kind->name,
+                bytes >> 10);
+}
+
+static void tune_progress_end(void)
+{
+    if (isatty(STDERR_FILENO))
+        fputs("\r                                        \r", stderr);
+}
+
+/* ---- Numbers ----------------------------------------------------------- */
+
+static double tune_least(const tune_row *row, const char *setting)
+{
+    char what[32];
+    snprintf(what, sizeof what, "%s %s", settings_verbs[row->verb], setting);
+    return table_least(table_find(row->of.subject, row->of.keys, row->of.rate,
+                                  what));
+}
+
+/* Of the default, the mean of its two processes: what all is held against must
+ * not be one that had bad luck. */
+static double tune_ns(const tune_row *row, const char *setting)
+{
+    double ns = tune_least(row, setting);
+    if (strcmp(setting, "default") != 0)
+        return ns;
+    return sqrt(ns * tune_least(row, "again"));
+}
+
+static double tune_log(const tune_row *row, const char *setting,
+                       const char *base)
+{
+    return log(tune_ns(row, setting) / tune_ns(row, base));
+}
+
+/* Some rows: those of a kind, unless it is NULL, in tables of such sizes. */
+typedef struct {
+    const char *name, *kind;
+    bool small, large;
+} tune_share;
+
+static bool tune_in(const tune_row *row, const tune_share *share)
+{
+    return (share->kind == NULL || strcmp(share->kind, row->of.subject) == 0)
+        && (row->large ? share->large : share->small);
+}
+
+/* The geometric mean of the rows' ratios of a setting to the default; NAN where
+ * there are no rows. */
+static double tune_mean(const tune_table *table, const tune_share *share,
+                        const char *setting)
+{
+    double sum = 0, n = 0;
+    for (size_t i = 0; i < table->n; i++)
+        if (tune_in(&table->row[i], share)) {
+            sum += tune_log(&table->row[i], setting, "default");
+            n++;
+        }
+    return n > 0 ? exp(sum / n) : (double)NAN;
+}
+
+/* How far the two processes of the default are apart in a row: the root of the
+ * mean square. */
+static double tune_row_noise(const tune_table *table)
+{
+    double squares = 0;
+    for (size_t i = 0; i < table->n; i++) {
+        double apart = log(tune_least(&table->row[i], "again")
+                           / tune_least(&table->row[i], "default"));
+        squares += apart * apart;
+    }
+    return sqrt(squares / (double)table->n);
+}
+
+/* What a mean over all rows must gain to mean something. */
+static double tune_noise(double row, size_t rows)
+{
+    return fmax(0.01, 3 * row / sqrt((double)rows));
+}
+
+static void tune_add_rows(tune_table *table, const settings_measured *m,
+                          bool large)
+{
+    for (settings_verb verb = 0; verb < SETTINGS_VERBS; verb++)
+        if ((verb != SETTINGS_ADDS || m->adds) && table->n < TUNE_ROWS)
+            table->row[table->n++] = (tune_row){ m->of, verb, large };
+}
+
+/* ---- Tables ------------------------------------------------------------ */
+
+/* The columns: what stands above each, and the setting whose numbers they are.
+ * `own` is the default's. */
+typedef struct {
+    char head[12], setting[16];
+} tune_column;
+
+typedef struct {
+    tune_column column[SETTINGS_MAX];
+    size_t n, own;
+} tune_columns;
+
+static void tune_print_heads(const tune_columns *c, const char *title)
+{
+    printf("\n%s\n\n%-10s%9s %-10s", title, "kind", "KiB", "verb");
+    for (size_t i = 0; i < c->n; i++)
+        printf("%9s", c->column[i].head);
+    printf("   default is behind by\n");
+}
+
+static void tune_print_row(const tune_row *row, const tune_columns *c)
+{
+    double ns[SETTINGS_MAX];
+    size_t best = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        ns[i] = tune_ns(row, c->column[i].setting);
+        best = ns[i] < ns[best] ? i : best;
+    }
+    printf("%-10s%9" PRIu64 " %-10s", row->of.subject, row->of.bytes >> 10,
+           settings_verbs[row->verb]);
+    for (size_t i = 0; i < c->n; i++)
+        printf("%8.2f%c", ns[i], i == best ? '*' : ' ');
+    printf("%8.1f %%\n", (ns[c->own] / ns[best] - 1) * 100);
+}
+
+/* The means of the rows of a share, as multiples of the default's; the column
+ * of the best. */
+static size_t tune_print_means(const tune_table *table, const tune_columns *c,
+                               const tune_share *share)
+{
+    double mean[SETTINGS_MAX] = { 0 };
+    size_t best = c->own;
+    for (size_t i = 0; i < c->n; i++)
+        mean[i] = tune_mean(table, share, c->column[i].setting);
+    for (size_t i = 0; i < c->n; i++)
+        best = mean[i] < mean[best] ? i : best;
+    if (isnan(mean[best]))
+        return best;
+    printf("%-10s%9s %-10s", share->name, "", "mean");
+    for (size_t i = 0; i < c->n; i++)
+        printf("%8.3f%c", mean[i], i == best ? '*' : ' ');
+    printf("%8.1f %%\n", (1 / mean[best] - 1) * 100);
+    return best;
+}
+
+/* Say what is best over all, NULL for the default, and by how much; true where
+ * that is more than the noise of a mean over all rows. */
+static bool tune_judge(const char *variable, const char *best, double gain,
+                       double row_noise, size_t rows)
+{
+    double noise = tune_noise(row_noise, rows);
+    if (best == NULL)
+        printf("\n%s: the default is best", variable);
+    else
+        printf("\n%s: %s is best, by %.1f %%", variable, best, gain * 100);
+    printf("; noise: %.1f %% of a row, %.1f %% of the mean\n",
+           row_noise * 100, noise * 100);
+    return gain > noise;
+}
+
+/* All rows under all columns; the column of the best, or the default where that
+ * is not beaten by more than the noise. */
+static size_t tune_print(const tune_table *table, const tune_columns *c,
+                         const char *variable, const char *title)
+{
+    static const tune_share all = { "all", NULL, true, true };
+    tune_print_heads(c, title);
+    for (size_t i = 0; i < table->n; i++)
+        tune_print_row(&table->row[i], c);
+    printf("\n");
+    for (size_t k = 0; k < TUNE_KINDS; k++) {
+        const char *kind = tune_kinds[k].name;
+        tune_print_means(table, c, &(tune_share){ kind, kind, true, true });
+    }
+    tune_print_means(table, c, &(tune_share){ "small", NULL, true, false });
+    tune_print_means(table, c, &(tune_share){ "large", NULL, false, true });
+    size_t best = tune_print_means(table, c, &all);
+    double gain = 1 / tune_mean(table, &all, c->column[best].setting) - 1;
+    bool better = tune_judge(variable,
+                             best == c->own ? NULL : c->column[best].head, gain,
+                             tune_row_noise(table), table->n);
+    return better ? best : c->own;
+}
+
+/* ---- BLY_AHEAD and BLY_CPU --------------------------------------------- */
+
+static const uint32_t tune_aheads[] = {
+    1, 8, 16, 32, 64, 96, 128, 192, 256, 512,
+};
+
+static const char *const tune_levels[] = { "portable", "avx2", "avx512" };
+
+/* The settings that are tried, and as columns of two tables. */
+typedef struct {
+    settings_one setting[SETTINGS_MAX];
+    size_t       n;
+    tune_columns ahead, level;
+} tune_choices;
+
+/* Among the settings as they are asked in turn the default and its second
+ * process are far apart: what disturbs one must not disturb the other. */
+enum { TUNE_AGAIN_AT = 7 };
+
+/* One more setting, unless it is the default, and its column. */
+static void tune_choose(tune_choices *c, tune_columns *columns,
+                        const char *what, const char *variable,
+                        const char *value, bool own)
+{
+    tune_column *column = &columns->column[columns->n];
+    if (c->n == TUNE_AGAIN_AT)
+        snprintf(c->setting[c->n++].name, sizeof c->setting->name, "again");
+    settings_one *s = &c->setting[c->n];
+    snprintf(column->head, sizeof column->head, own ? "[%s]" : "%s", value);
+    if (own) {
+        snprintf(column->setting, sizeof column->setting, "default");
+        columns->own = columns->n;
+    } else {
+        snprintf(s->name, sizeof s->name, "%s%s", what, value);
+        snprintf(s->value, sizeof s->value, "%s", value);
+        snprintf(column->setting, sizeof column->setting, "%s", s->name);
+        s->variable = variable;
+        c->n++;
+    }
+    columns->n++;
+}
+
+static void tune_choose_ahead(tune_choices *c, uint32_t keys, uint32_t own)
+{
+    char value[12];
+    snprintf(value, sizeof value, "%" PRIu32, keys);
+    tune_choose(c, &c->ahead, "AHEAD=", "BLY_AHEAD", value, keys == own);
+}
+
+/* The default comes first, and has its place among the columns also where it is
+ * none of the numbers that are tried. */
+static tune_choices tune_all_choices(const bly_processor_t *processor)
+{
+    tune_choices c = {
+        .setting = { { .name = "default" } }, .n = 1,
+    };
+    bool placed = false, reached = false;
+    for (size_t i = 0; i < TUNE_COUNT(tune_aheads); i++) {
+        if (!placed && processor->ahead < tune_aheads[i])
+            tune_choose_ahead(&c, processor->ahead, processor->ahead);
+        placed = placed || processor->ahead <= tune_aheads[i];
+        tune_choose_ahead(&c, tune_aheads[i], processor->ahead);
+    }
+    if (!placed)
+        tune_choose_ahead(&c, processor->ahead, processor->ahead);
+    for (size_t i = 0; i < TUNE_COUNT(tune_levels) && !reached; i++) {
+        reached = strcmp(tune_levels[i], processor->instructions) == 0;
+        tune_choose(&c, &c.level, "CPU=", "BLY_CPU", tune_levels[i], reached);
+    }
+    return c;
+}
+
+static void tune_measure(const tune_plan *plan, const tune_choices *c,
+                         tune_table *table)
+{
+    const uint64_t sizes[] = { plan->small, plan->large };
+    for (size_t k = 0; k < TUNE_KINDS; k++)
+        for (size_t s = 0; s < 2 && plan->wanted[k]; s++) {
+            const tune_kind *kind = &tune_kinds[k];
+            settings_subject subject = {
+                .kind = kind->name, .rate = kind->rate, .bytes = sizes[s],
+                .asked = plan->asked, .rounds = plan->rounds, .adds = true,
+                .seconds = plan->seconds,
+            };
+            if (!kind->ahead)
+                continue;
+            tune_progress(kind, sizes[s]);
+            settings_measured m = settings_measure(&subject, c->setting, c->n);
+            tune_add_rows(table, &m, s == 1);
+        }
+    tune_progress_end();
+}
+
+/* What to put into the environment goes to the end of `line`. */
+static void tune_advise(char *line, size_t room, const char *variable,
+                        const char *value)
+{
+    size_t used = strlen(line);
+    snprintf(line + used, room - used, "%s%s=%s", used > 0 ? " " : "", variable,
+             value);
+}
+
+static void tune_ahead_and_level(const tune_plan *plan, char *line, size_t room)
+{
+    static tune_table table;
+    tune_choices c = tune_all_choices(&plan->processor);
+    tune_measure(plan, &c, &table);
+    if (table.n == 0)
+        return;
+    size_t best = tune_print(&table, &c.ahead, "BLY_AHEAD",
+                             "Keys on their way (BLY_AHEAD)");
+    if (best != c.ahead.own)
+        tune_advise(line, room, "BLY_AHEAD", c.ahead.column[best].head);
+    if (c.level.n < 2)
+        return;
+    best = tune_print(&table, &c.level, "BLY_CPU",
+                      "Vector instructions (BLY_CPU)");
+    if (best != c.level.own)
+        tune_advise(line, room, "BLY_CPU", c.level.column[best].head);
+}
+
+/* ---- BLY_NEAR ---------------------------------------------------------- */
+
+typedef enum { TUNE_NEAR, TUNE_BETWEEN, TUNE_FAR, TUNE_WAYS } tune_way;
+
+static const char *const tune_ways[TUNE_WAYS] = {
+    [TUNE_NEAR] = "NEAR=near", [TUNE_BETWEEN] = "NEAR=between",
+    [TUNE_FAR] = "NEAR=far",
+};
+
+/* The way that a table of so many bytes goes, as fuse and xor decide. */
+static tune_way tune_way_of(uint64_t bytes, uint64_t near_bytes)
+{
+    return bytes / 3 <= near_bytes / 2 ? TUNE_NEAR
+         : bytes / 8 <= near_bytes ? TUNE_BETWEEN : TUNE_FAR;
+}
+
+static void tune_near_setting(settings_one *s, tune_way way, uint64_t kib)
+{
+    snprintf(s->name, sizeof s->name, "%s", tune_ways[way]);
+    snprintf(s->value, sizeof s->value, "%" PRIu64, kib);
+    s->variable = "BLY_NEAR";
+}
+
+/* Each way is what follows from a number of KiB: nearly none, a quarter of the
+ * table, and more than any table. */
+static void tune_near_size(const tune_plan *plan, const tune_kind *kind,
+                           uint64_t bytes, tune_table *table)
+{
+    settings_one settings[TUNE_WAYS + 1] = {
+        [TUNE_WAYS] = { .name = "NEAR=default" },
+    };
+    settings_subject subject = {
+        .kind = kind->name, .rate = kind->rate, .bytes = bytes,
+        .asked = plan->asked / 2, .rounds = plan->rounds,
+        .seconds = plan->seconds / 4,
+    };
+    tune_near_setting(&settings[TUNE_NEAR], TUNE_NEAR, 1 << 30);
+    tune_near_setting(&settings[TUNE_BETWEEN], TUNE_BETWEEN, bytes >> 12);
+    tune_near_setting(&settings[TUNE_FAR], TUNE_FAR, 1);
+    tune_progress(kind, bytes);
+    settings_measured m = settings_measure(&subject, settings, TUNE_WAYS + 1);
+    tune_add_rows(table, &m, bytes > plan->processor.near_bytes);
+}
+
+/* What all rows would take with so many bytes near, as a multiple of what they
+ * take with as many as by default. */
+static double tune_near_mean(const tune_table *table, uint64_t near_bytes,
+                             uint64_t own)
+{
+    double sum = 0;
+    for (size_t i = 0; i < table->n; i++) {
+        const tune_row *row = &table->row[i];
+        tune_way way = tune_way_of(row->of.bytes, near_bytes);
+        tune_way by_own = tune_way_of(row->of.bytes, own);
+        sum += tune_log(row, tune_ways[way], tune_ways[by_own]);
+    }
+    return exp(sum / (double)table->n);
+}
+
+/* The default as its way was measured, beside itself, tells the noise. */
+static double tune_near_noise(const tune_table *table, uint64_t own)
+{
+    double squares = 0;
+    for (size_t i = 0; i < table->n; i++) {
+        const tune_row *row = &table->row[i];
+        double apart = tune_log(row, tune_ways[tune_way_of(row->of.bytes, own)],
+                                "NEAR=default");
+        squares += apart * apart;
+    }
+    return sqrt(squares / (double)table->n);
+}
+
+static void tune_print_near(const tune_table *table, uint64_t own)
+{
+    tune_columns c = { .n = TUNE_WAYS };
+    for (size_t way = 0; way < TUNE_WAYS; way++) {
+        tune_column *column = &c.column[way];
+        snprintf(column->setting, sizeof column->setting, "%s", tune_ways[way]);
+        snprintf(column->head, sizeof column->head, "%s",
+                 strchr(tune_ways[way], '=') + 1);
+    }
+    tune_print_heads(&c, "What is near (BLY_NEAR): tables that go each way");
+    for (size_t i = 0; i < table->n; i++) {
+        c.own = tune_way_of(table->row[i].of.bytes, own);
+        tune_print_row(&table->row[i], &c);
+    }
+}
+
+/* The best number of KiB among powers of two, or the default where that is not
+ * beaten. */
+static void tune_judge_near(const tune_table *table, uint64_t own, char *line,
+                            size_t room)
+{
+    enum { LEAST = 64, MOST = 64 << 10 };
+    uint64_t best = own >> 10;
+    double least = 1;
+    printf("\n%10s%10s\n", "KiB near", "mean");
+    for (uint64_t kib = LEAST; kib <= MOST; kib *= 2) {
+        double mean = tune_near_mean(table, kib << 10, own);
+        printf("%10" PRIu64 "%10.3f%s\n", kib, mean,
+               kib == own >> 10 ? "  default" : "");
+        if (mean < least) {
+            least = mean;
+            best = kib;
+        }
+    }
+    char value[24];
+    snprintf(value, sizeof value, "%" PRIu64, best);
+    if (tune_judge("BLY_NEAR", best == own >> 10 ? NULL : value, 1 / least - 1,
+                   tune_near_noise(table, own), table->n))
+        tune_advise(line, room, "BLY_NEAR", value);
+}
+
+static void tune_near(const tune_plan *plan, char *line, size_t room)
+{
+    static tune_table table;
+    uint64_t own = plan->processor.near_bytes;
+    for (size_t k = 0; k < TUNE_KINDS; k++)
+        for (uint64_t bytes = 256 << 10; bytes <= plan->near_most; bytes *= 2)
+            if (plan->wanted[k] && tune_kinds[k].near)
+                tune_near_size(plan, &tune_kinds[k], bytes, &table);
+    tune_progress_end();
+    if (table.n == 0)
+        return;
+    tune_print_near(&table, own);
+    tune_judge_near(&table, own, line, room);
+}
+
+/* ---- All of it --------------------------------------------------------- */
+
+/* What the environment says would be measured as the default. */
+static void tune_clear_environment(void)
+{
+    unsetenv("BLY_AHEAD");
+    unsetenv("BLY_NEAR");
+    unsetenv("BLY_CPU");
+}
+
+static void tune_write_csv(const tune_plan *plan, FILE *csv)
+{
+    machine_write_head(csv, plan->commit);
+    fprintf(csv, "# instructions: %s\n# ahead: %" PRIu32 "\n# near: %" PRIu64
+            "\n", plan->processor.instructions, plan->processor.ahead,
+            plan->processor.near_bytes);
+    table_csv(csv);
+    if (fclose(csv) != 0)
+        tune_misuse(plan->csv, "cannot be written");
+}
+
+int main(int argc, char **argv)
+{
+    tune_plan plan = { .commit = "not said" };
+    char line[96] = "";
+    FILE *csv = NULL;
+    memset(plan.wanted, true, sizeof plan.wanted);
+    tune_options(&plan, argc, argv);
+    if (plan.csv != NULL && (csv = fopen(plan.csv, "w")) == NULL)
+        tune_misuse(plan.csv, "cannot be written");
+    tune_clear_environment();
+    plan.processor = settings_processor();
+    tune_sizes(&plan);
+    tune_print_machine(&plan);
+    tune_ahead_and_level(&plan, line, sizeof line);
+    tune_near(&plan, line, sizeof line);
+    if (csv != NULL)
+        tune_write_csv(&plan, csv);
+    printf("\n%s\n", line[0] != '\0' ? line : "the defaults are best here");
+    return 0;
+}
