@@ -91,7 +91,7 @@
  *    as an error.
  *  - Structs that a program allocates (bly_spec, bly_options, bly_keys,
  *    bly_need, bly_costs, bly_cost, bly_plan_t, bly_stat_t, bly_header,
- *    bly_overlap_t, bly_gaps, bly_inline_…) keep their size. New fields come
+ *    bly_overlap_t, bly_gaps, bly_processor_t, bly_inline_…) keep their size. New fields come
  *    out of `reserved`, which the caller leaves 0 in what it fills (or the call
  *    is BLY_EPARAM: it was built for a newer library), and the library sets to
  *    0 in what it fills.
@@ -797,9 +797,12 @@ BLY_API bly_status bly_save(const bly_filter *filter, const char *path)
  * header is checked, and what lookups rely on, unless BLY_VERIFY is given too.
  * BLY_MAP | BLY_WRITE: changes go to the file; it says "being written" from the
  * first change on, which is BLY_EIO where the file cannot be made to say so,
- * until bly_seal or bly_free. There is one writer at a time: the file is locked
- * until bly_free, and opening it for writing a second time, by this process
- * too, is BLY_EIO, as where the file system has no locks. BLY_PAGED: see
+ * until bly_seal or bly_free. The file is locked until bly_free, also of copies
+ * of the handle that fork makes: opening it for writing a second time, by this
+ * process too, is BLY_EIO, as where the system has no locks of open files.
+ * bly_save and the commands do not write to a file but put another one in its
+ * place: what is added to the old one from then on is lost with it, and
+ * bly_replaced tells. BLY_PAGED: see
  * <bloomery/paged.h>. BLY_SHARED as in bly_spec.
  * A packed file cannot be mapped: with BLY_MAP it is read, checked and unpacked
  * into memory, for reading only; with BLY_WRITE it is refused.

@@ -82,6 +82,15 @@
 #include <immintrin.h>
 #endif
 
+/* What programs are often warned of, and is meant here. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wcast-qual"
+#ifdef __cplusplus
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#endif
+#endif
+
 /* Functions that are compiled into the program: the public ones, and what they
  * are made of. */
 #if defined(__GNUC__) && !defined(BLY_INLINE_FREELY)
@@ -830,5 +839,9 @@ BLY_INSIDE bool bly_inline_cuckoo_contains(const bly_inline_cuckoo *view,
 
 #ifdef __cplusplus
 }
+#endif
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
 #endif
 #endif /* BLOOMERY_INLINE_H */

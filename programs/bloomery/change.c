@@ -55,14 +55,17 @@ typedef struct {
     const cli_change      *how;
     const change_settings *want;
     const char            *path;
+    int                    lock;
     bool                   paged, shared;
 } change_job;
 
 static int change_save(const change_job *job, bly_filter *filter)
 {
-    if (job->paged)
-        return bly_seal(filter) < 0 ? filter_error() : CLI_OK;
-    return filter_save(filter, job->path);
+    int status = job->paged && bly_seal(filter) < 0
+               ? filter_error() : filter_check_lock(job->lock, job->path);
+
+    return status != CLI_OK || job->paged ? status
+                                          : filter_save(filter, job->path);
 }
 
 /* With the filter open and the file locked. */
@@ -152,17 +155,18 @@ static void change_way(change_job *job)
 
 static int change_file(change_job *job, const cli_operands *operands)
 {
-    int lock = filter_lock(job->path), status = CLI_ERROR;
+    int status = CLI_ERROR;
     bly_filter *filter;
 
-    if (lock < 0)
+    job->lock = filter_lock(job->path);
+    if (job->lock < 0)
         return CLI_ERROR;
     change_way(job);
     filter = change_open(job);
     if (filter != NULL)
         status = change_keys(job, operands, filter);
     bly_free(filter);
-    close(lock);
+    close(job->lock);
     return status;
 }
 

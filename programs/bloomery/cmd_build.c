@@ -177,7 +177,7 @@ static int build_done(const cli_build *s, const bly_filter *filter,
                       const cli_fed *fed, const cli_counted *counted,
                       const cli_fed *others)
 {
-    int status = filter_save_new(filter, s->output);
+    int status = filter_save(filter, s->output);
 
     if (status == CLI_OK)
         build_report(s, filter, fed, counted, others);
@@ -203,18 +203,13 @@ static int build_in_file(const cli_build *s, const cli_operands *operands,
 {
     cli_fed fed;
     bly_filter *filter = paged_create(s->output, s->kind, spec, s->memory);
-    int lock = -1, status;
+    int status;
 
     if (filter == NULL)
         return CLI_ERROR;
     status = build_fill(s, operands, feed_filter, filter, &fed);
-    if (status == CLI_OK) {
-        lock = filter_lock_old(s->output);
-        if (bly_seal(filter) < 0)
-            status = filter_error();
-    }
-    if (lock >= 0)
-        close(lock);
+    if (status == CLI_OK && bly_seal(filter) < 0)
+        status = filter_error();
     if (status == CLI_OK)
         build_report(s, filter, &fed, counted, NULL);
     bly_free(filter);

@@ -30,8 +30,9 @@ static const cli_example resize_examples[] = {
     { NULL, NULL }
 };
 
+/* `lock`: of the output, if it is the input; or -1. */
 static int resize_file(const resize_settings *s, const char *path,
-                       const char *output)
+                       const char *output, int lock)
 {
     bly_filter *filter;
     int status;
@@ -43,6 +44,8 @@ static int resize_file(const resize_settings *s, const char *path,
                                BLY_CAN_RESIZE);
     else if (bly_resize(filter, s->capacity) < 0)
         status = filter_error();
+    else if (lock >= 0 && filter_check_lock(lock, output) != CLI_OK)
+        status = CLI_ERROR;
     else
         status = filter_save(filter, output);
     if (status == CLI_OK)
@@ -73,8 +76,7 @@ static int resize_run(const cli_command *self, int argc, char **argv)
     resize_settings s = { .output = NULL };
     cli_operands operands;
     const char *path, *output;
-    int lock, status = options_read(self, argc, argv, &s, &operands);
-    bool same;
+    int lock = -1, status = options_read(self, argc, argv, &s, &operands);
 
     if (status == CLI_GO)
         status = resize_check(self, &s, &operands);
@@ -85,11 +87,12 @@ static int resize_run(const cli_command *self, int argc, char **argv)
     path = strcmp(operands.names[0], "-") == 0 ? "/dev/stdin"
                                                : operands.names[0];
     output = s.output != NULL ? s.output : path;
-    same = filter_same(path, output);
-    lock = same ? filter_lock(path) : filter_lock_old(output);
-    if (same && lock < 0)
-        return CLI_ERROR;
-    status = resize_file(&s, path, output);
+    if (filter_same(path, output)) {
+        lock = filter_lock(path);
+        if (lock < 0)
+            return CLI_ERROR;
+    }
+    status = resize_file(&s, path, output, lock);
     if (lock >= 0)
         close(lock);
     return status;

@@ -197,7 +197,7 @@ static int sketch_make(const sketch_settings *s, const cli_operands *operands)
         return sketch_refuse(kind, &spec, made);
     status = sketch_fill(s, operands, filter, &fed);
     if (status == CLI_GO)
-        status = filter_save_new(filter, s->build.output);
+        status = filter_save(filter, s->build.output);
     if (status == CLI_OK)
         sketch_report(s, filter, &fed);
     bly_free(filter);

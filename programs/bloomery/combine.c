@@ -65,8 +65,9 @@ static bool combine_is_stdin(const char *path)
     return strcmp(path, "-") == 0;
 }
 
+/* `lock`: of the output, if it is one of the inputs; or -1. */
 static int combine_all(const cli_combination *how, const combine_settings *s,
-                       const cli_operands *operands)
+                       const cli_operands *operands, int lock)
 {
     const char *first = combine_is_stdin(operands->names[0])
                       ? "/dev/stdin" : operands->names[0];
@@ -78,6 +79,8 @@ static int combine_all(const cli_combination *how, const combine_settings *s,
     for (size_t i = 1; i < operands->count && status == CLI_OK; i++)
         status = combine_one(how, s->level, into, operands->names[0],
                              operands->names[i]);
+    if (status == CLI_OK && lock >= 0)
+        status = filter_check_lock(lock, s->output);
     if (status == CLI_OK)
         status = filter_save(into, s->output);
     if (status == CLI_OK)
@@ -120,18 +123,18 @@ int combine_run(const cli_command *self, const cli_combination *how,
 {
     combine_settings s = { .output = NULL };
     cli_operands operands;
-    bool same;
-    int lock, status = options_read(self, argc, argv, &s, &operands);
+    int lock = -1, status = options_read(self, argc, argv, &s, &operands);
 
     if (status == CLI_GO)
         status = combine_check(self, &s, &operands);
     if (status != CLI_GO)
         return status;
-    same = combine_changes_input(s.output, &operands);
-    lock = same ? filter_lock(s.output) : filter_lock_old(s.output);
-    if (same && lock < 0)
-        return CLI_ERROR;
-    status = combine_all(how, &s, &operands);
+    if (combine_changes_input(s.output, &operands)) {
+        lock = filter_lock(s.output);
+        if (lock < 0)
+            return CLI_ERROR;
+    }
+    status = combine_all(how, &s, &operands, lock);
     if (lock >= 0)
         close(lock);
     return status;

@@ -423,14 +423,6 @@ int filter_save(const bly_filter *filter, const char *path)
     return bly_save(filter, path) < 0 ? filter_error() : CLI_OK;
 }
 
-int filter_save_new(const bly_filter *filter, const char *path)
-{
-    int lock = filter_lock_old(path), status = filter_save(filter, path);
-
-    if (lock >= 0)
-        close(lock);
-    return status;
-}
 
 const char *filter_place(const char *path)
 {
@@ -438,8 +430,6 @@ const char *filter_place(const char *path)
 }
 
 /* ==== Lock ============================================================== */
-
-enum { FILTER_TRIES = 1000 };
 
 /* Some network file systems lock only what is open for writing. */
 static int filter_lock_once(const char *path)
@@ -481,44 +471,41 @@ static int filter_lock_holds(int fd, const char *path)
 /* Whoever held the lock before has put a new file in the old one's place: the
  * lock counts only if the name still leads to the file that is locked. Where it
  * never does, as on a file system that numbers an open file otherwise, this
- * ends all the same, with an error of 0. */
-static int filter_lock_named(const char *path, int *error)
+ * ends all the same. */
+int filter_lock(const char *path)
 {
-    for (int i = 0; i < FILTER_TRIES; i++) {
+    enum { TRIES = 1000 };
+
+    for (int i = 0; i < TRIES; i++) {
         int fd = filter_lock_once(path);
         int holds = fd < 0 ? -1 : filter_lock_holds(fd, path);
+        int error = errno;
 
-        *error = errno;
         if (holds > 0)
             return fd;
         if (fd >= 0)
             close(fd);
-        if (holds < 0)
+        if (holds < 0) {
+            report_unread("open and lock", path, error);
             return -1;
+        }
     }
-    *error = 0;
+    report_error("cannot lock '%s': another file was in its place each of %d "
+                 "times", path, TRIES);
     return -1;
 }
 
-int filter_lock(const char *path)
+int filter_check_lock(int lock, const char *path)
 {
-    int error, fd = filter_lock_named(path, &error);
+    int holds = filter_lock_holds(lock, path);
 
-    if (fd < 0 && error == 0)
-        report_error("cannot lock '%s': another file was in its place each of "
-                     "%d times", path, FILTER_TRIES);
-    else if (fd < 0)
-        report_unread("open and lock", path, error);
-    return fd;
-}
-
-int filter_lock_old(const char *path)
-{
-    struct stat old;
-    int error;
-
-    return stat(path, &old) == 0 && S_ISREG(old.st_mode)
-         ? filter_lock_named(path, &error) : -1;
+    if (holds > 0)
+        return CLI_OK;
+    if (holds < 0)
+        return report_unread("examine", path, errno);
+    return report_error("another command has put a new file in the place of "
+                        "'%s' meanwhile, which stays as it is: run this "
+                        "command again, with all its keys", path);
 }
 
 /* ==== Processor ========================================================= */

@@ -90,9 +90,6 @@ int filter_check_lines(const char *path, bool force,
 /* Save to the file, or to stdout where `path` is "-". CLI_OK or CLI_ERROR. */
 int filter_save(const bly_filter *filter, const char *path);
 
-/* The same, where the old file there, if any, was not locked so far. */
-int filter_save_new(const bly_filter *filter, const char *path);
-
 /* The name of an output, for messages. */
 const char *filter_place(const char *path);
 
@@ -106,10 +103,10 @@ bool filter_knows(const void *bytes, size_t n);
  * error, and stderr says why. */
 int filter_lock(const char *path);
 
-/* The same of a file that a new one is to replace, so that what another command
- * makes of the old one does not come after it. -1: there is none, or none that
- * can be locked. */
-int filter_lock_old(const char *path);
+/* Before the file is replaced, or after it was changed in its place: is it
+ * still the one that was locked? A command that makes a new filter locks
+ * nothing, and may have put it there. CLI_OK or CLI_ERROR. */
+int filter_check_lock(int lock, const char *path);
 
 /* Has the filter's kind this ability, BLY_CAN_…; and the kind of
  * "kind:option=value,…"? False for a kind that does not exist. */

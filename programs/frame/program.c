@@ -138,15 +138,15 @@ static int program_help(const cli_command *self, int argc, char **argv)
     return CLI_OK;
 }
 
-/* `more` is what follows the option, or NULL. */
-static int program_version(const char *more)
+/* `more` is what follows the option; NULL ends it. */
+static int program_version(char **more)
 {
-    bool verbose = more != NULL && (strcmp(more, "--verbose") == 0
-                                    || strcmp(more, "-v") == 0);
+    bool verbose = more[0] != NULL && (strcmp(more[0], "--verbose") == 0
+                                       || strcmp(more[0], "-v") == 0);
 
-    if (more != NULL && !verbose)
+    if (more[verbose] != NULL)
         return report_error("nothing but --verbose goes with --version: leave "
-                            "'%s' out", more);
+                            "'%s' out", more[verbose]);
     output_format("%s %s\n", program->name, program->version);
     if (strcmp(program->version, program->library()) != 0)
         output_format("library %s\n", program->library());
@@ -171,7 +171,7 @@ static int program_no_option(const char *option)
 }
 
 /* What stands where a command should, and begins with a hyphen. */
-static int program_option(const char *option, const char *next)
+static int program_option(const char *option, char **next)
 {
     if (strcmp(option, "--version") == 0 || strcmp(option, "-V") == 0)
         return program_version(next);
@@ -228,7 +228,7 @@ static int program_begin(int argc, char **argv)
         return report_error("no command is given: '%s --help' lists them",
                             program->name);
     if (argv[1][0] == '-')
-        return program_option(argv[1], argv[2]);
+        return program_option(argv[1], argv + 2);
     command = program_find(argv[1]);
     if (command == NULL)
         return program_unknown(argv[1]);

@@ -279,8 +279,8 @@ static int build_save(build_job *job)
     if (job->want->partition)
         return part_save(job->filter, &job->parts, output, job->fed.keys);
     return job_agree(job_rank == 0
-                     && filter_save_new(job->filter, output) != CLI_OK
-                     ? CLI_ERROR : CLI_GO);
+                     && filter_save(job->filter, output) != CLI_OK ? CLI_ERROR
+                                                                   : CLI_GO);
 }
 
 /* What the ranks send to each other while they build. Keys that stay are not

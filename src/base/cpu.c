@@ -50,7 +50,8 @@ static int cpu_of_number(const char *variable, long most, long otherwise)
 {
     const char *text = getenv(variable);
     char *end;
-    long n = text != NULL ? strtol(text, &end, 10) : 0;
+    bool digits = text != NULL && *text >= '0' && *text <= '9';
+    long n = digits ? strtol(text, &end, 10) : 0;
     return (int)(n >= 1 && n <= most && *end == '\0' ? n : otherwise);
 }
 

@@ -192,10 +192,10 @@ bly_status open_lock(int file, const char *path)
     if (locked == 0)
         return BLY_OK;
     if (errno == EAGAIN || errno == EACCES)
-        return status_fail(BLY_EIO, "%s: another writer has it open: wait "
-                           "until that has closed it", path);
-    return status_fail(BLY_EIO, "%s: cannot lock: %s: copy it to a file system "
-                       "that can lock files", path, strerror(errno));
+        return status_fail(BLY_EIO, "%s: another writer has it open, or holds "
+                           "a lock on it: wait until that has ended", path);
+    return status_fail(BLY_EIO, "%s: cannot lock: %s: copy it to where an open "
+                       "file can be locked", path, strerror(errno));
 }
 
 /* ---- Mapping ----------------------------------------------------------- */

@@ -13,8 +13,9 @@
 handle_file open_identity(const struct stat *info, bool ours);
 
 /* Keep other writers away from this open file, until it is closed and no longer
- * mapped. It has nothing to do with flock(), so that a program may hold that
- * lock too. BLY_EIO: there is another writer, or there are no locks there. */
+ * mapped. On a local file system it has nothing to do with flock(), so that a
+ * program may hold that lock too. BLY_EIO: there is another writer, or there
+ * are no locks there. */
 bly_status open_lock(int file, const char *path);
 
 #endif /* BLY_IO_OPEN_H */

@@ -191,21 +191,26 @@ out_is 'a slow add and a quick one lose no key' 0 '3\n'
 check 'the filter is sound' "$BLOOMERY" check box/f.bly
 check 'and alone' [ "$(ls -A box)" = f.bly ]
 
-# What is built while another adds comes after it, and is not lost.
+# What is built while another adds stays, and the other one says so.
 printf 'first\nsecond\n' >two
 for options in '-n 9' '-k buffered -n 9 --memory 64K'; do
     # shellcheck disable=SC2086  # a list of words
     try build $options -o box/f.bly /dev/null
-    timeout 60 "$BLOOMERY" add box/f.bly slow &
+    (timeout 60 "$BLOOMERY" add box/f.bly slow >slow.out 2>slow.err
+     echo $? >slow.status) &
     exec 3>slow
     # shellcheck disable=SC2086
-    timeout 60 "$BLOOMERY" build $options -o box/f.bly two 3>&- &
-    sleep 1
+    try build $options -o box/f.bly two 3>&-
     echo third >&3
     exec 3>&-
     wait
     try query -c box/f.bly two
     out_is "build $options: not undone by a slow add" 0 '2\n'
+    cp slow.out out
+    cp slow.err err
+    cp slow.status status
+    refused 'add: its file was replaced' \
+        "put a new file in the place of 'box/f.bly' meanwhile"
 done
 check 'and it is sound' "$BLOOMERY" check box/f.bly
 

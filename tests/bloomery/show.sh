@@ -118,6 +118,8 @@ out_has 'keys ahead from the environment' 0 '^keys ahead: 7 '
 out_has 'near from the environment' 0 '^near: 9 KiB '
 try --version nonsense
 refused '--version of something' "nothing but --verbose goes with --version"
+try --version -v nonsense
+refused '--version -v of something' "--version: leave 'nonsense' out"
 try -V
 out_has '-V' 0 '^bloomery [0-9]+\.'
 try --help
