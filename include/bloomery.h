@@ -91,10 +91,10 @@
  *    as an error.
  *  - Structs that a program allocates (bly_spec, bly_options, bly_keys,
  *    bly_need, bly_costs, bly_cost, bly_plan_t, bly_stat_t, bly_header,
- *    bly_overlap_t, bly_gaps, bly_processor_t, bly_inline_…) keep their size. New fields come
- *    out of `reserved`, which the caller leaves 0 in what it fills (or the call
- *    is BLY_EPARAM: it was built for a newer library), and the library sets to
- *    0 in what it fills.
+ *    bly_overlap_t, bly_gaps, bly_processor_t, bly_inline_…) keep their size.
+ *    New fields come out of `reserved`, which the caller leaves 0 in what it
+ *    fills (or the call is BLY_EPARAM: it was built for a newer library), and
+ *    the library sets to 0 in what it fills.
  *  - bly_key, bly_estimate, bly_allocator, bly_line_cost and bly_cost_point
  *    never change.
  *  - Other structs are the library's own, handed out by pointer; they grow at
