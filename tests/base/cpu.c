@@ -22,12 +22,39 @@ static void test_names(void **state)
     const cpu_level has = decided_with(NULL);
     assert_int_equal(decided_with("portable"), CPU_PORTABLE);
     assert_int_equal(cpu_now(), CPU_PORTABLE);
-    assert_int_equal(decided_with("avx2"), has < CPU_AVX2 ? has : CPU_AVX2);
-    assert_int_equal(decided_with("avx512"),
-                     has < CPU_AVX512 ? has : CPU_AVX512);
+    for (int level = CPU_PORTABLE; level < CPU_LEVELS; level++) {
+        const char *name = cpu_name((cpu_level)level);
+        if (name != NULL)
+            assert_int_equal(decided_with(name),
+                             (int)has < level ? (int)has : level);
+        else
+            assert_true((int)has < level);
+    }
     assert_int_equal(decided_with("nosuch"), has);
     assert_int_equal(decided_with(NULL), has);
     assert_int_equal(cpu_now(), has);
+}
+
+/* The names of other architectures are unknown ones. */
+static void test_architecture(void **state)
+{
+    (void)state;
+    const cpu_level has = decided_with(NULL);
+#if CPU_X86
+    const char *const base = "sse2", *const strange[] = { "neon" };
+#elif CPU_SSE2
+    const char *const base = "sse2", *const strange[] = { "neon", "avx2" };
+#elif CPU_NEON
+    const char *const base = "neon", *const strange[] = { "sse2", "avx2" };
+#else
+    const char *const base = "portable", *const strange[] = { "sse2", "neon" };
+#endif
+    const cpu_level level = decided_with(base);
+    assert_string_equal(cpu_name(level), base);
+    assert_true(level <= CPU_BASELINE);
+    for (size_t i = 0; i < sizeof strange / sizeof *strange; i++)
+        assert_int_equal(decided_with(strange[i]), has);
+    decided_with(NULL);
 }
 
 static void test_limits(void **state)
@@ -91,6 +118,7 @@ int main(void)
         cmocka_unit_test(test_ahead),
         cmocka_unit_test(test_near),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_architecture),
         cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests_name("cpu", tests, NULL, NULL);
