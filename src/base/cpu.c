@@ -91,11 +91,15 @@ cpu_level cpu_limit(cpu_level most)
     return level;
 }
 
-cpu_level cpu_decide(void)
+void cpu_decide_memory(void)
 {
     enum { AHEAD_MOST = 1 << 16, NEAR_MOST = 1 << 30 };
     int near = cpu_of_number("BLY_NEAR", NEAR_MOST, cpu_near_of_machine());
     platform_store_int(&cpu_near_decided, near);
     cpu_look_ahead(cpu_of_number("BLY_AHEAD", AHEAD_MOST, CPU_AHEAD));
+}
+
+cpu_level cpu_decide(void)
+{
     return cpu_limit(cpu_of_name(getenv("BLY_CPU")));
 }

@@ -68,10 +68,25 @@ static void test_limits(void **state)
     }
 }
 
+/* Who asks first how much is taken ahead, or is near, does not lift a limit:
+ * nothing has been decided when this test, the first, begins. */
+static void test_limit_stays(void **state)
+{
+    (void)state;
+    assert_int_equal(cpu_limit(CPU_PORTABLE), CPU_PORTABLE);
+    assert_int_equal(cpu_ahead_decided, CPU_UNDECIDED);
+    assert_int_equal(unsetenv("BLY_AHEAD"), 0);
+    assert_int_equal(cpu_ahead(1000, 1000), CPU_AHEAD);
+    assert_int_equal(cpu_now(), CPU_PORTABLE);
+    platform_store_int(&cpu_near_decided, CPU_UNDECIDED);
+    assert_in_range(cpu_near(), 64 << 10, 1 << 30);
+    assert_int_equal(cpu_now(), CPU_PORTABLE);
+}
+
 static size_t ahead_with(const char *text, size_t n, size_t room)
 {
     assert_int_equal(setenv("BLY_AHEAD", text, 1), 0);
-    cpu_decide();
+    cpu_decide_memory();
     assert_int_equal(unsetenv("BLY_AHEAD"), 0);
     return cpu_ahead(n, room);
 }
@@ -94,7 +109,7 @@ static void test_ahead(void **state)
 static uint64_t near_with(const char *text)
 {
     assert_int_equal(setenv("BLY_NEAR", text, 1), 0);
-    cpu_decide();
+    cpu_decide_memory();
     assert_int_equal(unsetenv("BLY_NEAR"), 0);
     return cpu_near();
 }
@@ -102,7 +117,7 @@ static uint64_t near_with(const char *text)
 static void test_near(void **state)
 {
     (void)state;
-    cpu_decide();
+    cpu_decide_memory();
     uint64_t has = cpu_near();
     assert_in_range(has, 64 << 10, 1 << 30);
     assert_int_equal(near_with("1"), 1 << 10);
@@ -115,6 +130,7 @@ static void test_near(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_limit_stays),
         cmocka_unit_test(test_ahead),
         cmocka_unit_test(test_near),
         cmocka_unit_test(test_names),
