@@ -59,13 +59,16 @@ CPU_TARGET_AVX512 PLATFORM_INLINE __m512i vector_load64(const uint8_t *from)
 /* Of the level CPU_BASELINE:
  *
  *      vector4_load     16 bytes of a filter, as above
- *      vector4_of       four numbers that nobody else writes
+ *      vector4_of       16 bytes that nobody else writes
  *      vector4_store    into bytes that nobody else reads or writes
  *      vector4_times    each lane times a number, modulo 2^32
  *      vector4_power    2^n of the n in the highest 5 bits of each lane
- *      vector4_or
+ *      vector4_or, vector4_xor
+ *      vector4_mask     each lane and the same number
  *      vector4_lacks    the bits of `wanted` that are not in `there`
  *      vector4_none     is no bit set at all?
+ *      vector4_parity   bit i is set where lane i of `low`, or lane i - 4 of
+ *                       `high`, has an odd number of ones
  */
 #if CPU_SSE2
 #include <emmintrin.h>
@@ -83,9 +86,9 @@ PLATFORM_INLINE vector4 vector4_load(const uint8_t *from)
     return v;
 }
 
-PLATFORM_INLINE vector4 vector4_of(const uint32_t *numbers)
+PLATFORM_INLINE vector4 vector4_of(const void *from)
 {
-    return _mm_loadu_si128((const __m128i *)(const void *)numbers);
+    return _mm_loadu_si128((const __m128i *)from);
 }
 
 PLATFORM_INLINE void vector4_store(uint8_t *to, vector4 v)
@@ -119,6 +122,16 @@ PLATFORM_INLINE vector4 vector4_or(vector4 a, vector4 b)
     return _mm_or_si128(a, b);
 }
 
+PLATFORM_INLINE vector4 vector4_xor(vector4 a, vector4 b)
+{
+    return _mm_xor_si128(a, b);
+}
+
+PLATFORM_INLINE vector4 vector4_mask(vector4 v, uint32_t mask)
+{
+    return _mm_and_si128(v, _mm_set1_epi32((int)mask));
+}
+
 PLATFORM_INLINE vector4 vector4_lacks(vector4 there, vector4 wanted)
 {
     return _mm_andnot_si128(there, wanted);
@@ -127,6 +140,21 @@ PLATFORM_INLINE vector4 vector4_lacks(vector4 there, vector4 wanted)
 PLATFORM_INLINE bool vector4_none(vector4 v)
 {
     return _mm_movemask_epi8(_mm_cmpeq_epi8(v, _mm_setzero_si128())) == 0xFFFF;
+}
+
+/* Folded upwards, until the highest bit is the parity of all: eight lanes of 16
+ * bits after the first fold, which then are packed by their signs. */
+PLATFORM_INLINE uint32_t vector4_parity(vector4 low, vector4 high)
+{
+    low = _mm_srai_epi32(_mm_xor_si128(low, _mm_slli_epi32(low, 16)), 16);
+    high = _mm_srai_epi32(_mm_xor_si128(high, _mm_slli_epi32(high, 16)), 16);
+    __m128i v = _mm_packs_epi32(low, high);
+    v = _mm_xor_si128(v, _mm_slli_epi16(v, 8));
+    v = _mm_xor_si128(v, _mm_slli_epi16(v, 4));
+    v = _mm_xor_si128(v, _mm_slli_epi16(v, 2));
+    v = _mm_xor_si128(v, _mm_slli_epi16(v, 1));
+    v = _mm_packs_epi16(v, _mm_setzero_si128());
+    return (uint32_t)_mm_movemask_epi8(v);
 }
 #elif CPU_NEON
 #include <arm_neon.h>
@@ -141,9 +169,9 @@ PLATFORM_INLINE vector4 vector4_load(const uint8_t *from)
     return v;
 }
 
-PLATFORM_INLINE vector4 vector4_of(const uint32_t *numbers)
+PLATFORM_INLINE vector4 vector4_of(const void *from)
 {
-    return vld1q_u32(numbers);
+    return vreinterpretq_u32_u8(vld1q_u8((const uint8_t *)from));
 }
 
 PLATFORM_INLINE void vector4_store(uint8_t *to, vector4 v)
@@ -167,6 +195,16 @@ PLATFORM_INLINE vector4 vector4_or(vector4 a, vector4 b)
     return vorrq_u32(a, b);
 }
 
+PLATFORM_INLINE vector4 vector4_xor(vector4 a, vector4 b)
+{
+    return veorq_u32(a, b);
+}
+
+PLATFORM_INLINE vector4 vector4_mask(vector4 v, uint32_t mask)
+{
+    return vandq_u32(v, vdupq_n_u32(mask));
+}
+
 PLATFORM_INLINE vector4 vector4_lacks(vector4 there, vector4 wanted)
 {
     return vbicq_u32(wanted, there);
@@ -175,6 +213,18 @@ PLATFORM_INLINE vector4 vector4_lacks(vector4 there, vector4 wanted)
 PLATFORM_INLINE bool vector4_none(vector4 v)
 {
     return vmaxvq_u32(v) == 0;
+}
+
+/* The two halves of each lane have the parity of their exclusive or, whose ones
+ * are counted byte by byte. */
+PLATFORM_INLINE uint32_t vector4_parity(vector4 low, vector4 high)
+{
+    const int16_t places[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+    uint16x8_t a = vreinterpretq_u16_u32(low), b = vreinterpretq_u16_u32(high);
+    uint16x8_t halves = veorq_u16(vuzp1q_u16(a, b), vuzp2q_u16(a, b));
+    uint16x8_t ones = vpaddlq_u8(vcntq_u8(vreinterpretq_u8_u16(halves)));
+    uint16x8_t odd = vandq_u16(ones, vdupq_n_u16(1));
+    return vaddvq_u16(vshlq_u16(odd, vld1q_s16(places)));
 }
 #endif
 
