@@ -190,11 +190,12 @@ BLY_API const char *bly_why(void);
 BLY_API const char *bly_version(void);
 
 /* How the library uses this processor; answers and bytes do not depend on it.
- * The environment may say otherwise, before the first call: BLY_CPU=portable or
- * avx2 (no higher instructions than these), BLY_AHEAD=N (1 .. 65536 keys), and
- * BLY_NEAR=N (KiB). What it says else is not heeded. */
+ * The environment may say otherwise, before the first call: BLY_CPU=portable,
+ * sse2 or avx2 (no higher instructions than these), BLY_AHEAD=N (1 .. 65536
+ * keys), and BLY_NEAR=N (KiB). What it says else is not heeded. */
 typedef struct {
-    const char *instructions;   /* "portable", "avx2" or "avx512"            */
+    const char *instructions;   /* "portable"; on x86 "sse2", "avx2" or
+                                   "avx512"; on aarch64 "neon"               */
     uint32_t    ahead;          /* keys of a batch whose lines of memory are
                                    on their way at a time, at most           */
     uint64_t    near_bytes;     /* that count as near: the second-level cache

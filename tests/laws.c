@@ -565,6 +565,7 @@ static void law_mask_is_many(void **state)
 /* What a filter's batches leave and say: the image after adds and removals, and
  * answers about members and strangers. */
 enum { LAWS_FAR = 600 };
+static const double LAWS_FAR_RATE = 0.2;
 typedef struct {
     bly_filter *filter;
     bool present[LAWS_FAR], seen[LAWS_FAR], found[LAWS_FAR];
@@ -577,9 +578,9 @@ static void laws_take(laws_batches *b, const uint64_t *hashes, int ahead)
     memset(b, 0, sizeof *b);
     cpu_look_ahead(ahead);
     if (laws_frozen()) {
-        b->filter = laws_build(0.02, 3, LAWS_FAR / 2);
+        b->filter = laws_build(LAWS_FAR_RATE, 3, LAWS_FAR / 2);
     } else {
-        b->filter = laws_new(LAWS_FAR, 0.02, 0, 0);
+        b->filter = laws_new(LAWS_FAR, LAWS_FAR_RATE, 0, 0);
         bly_add_many(b->filter, hashes, LAWS_FAR / 4, NULL, NULL);
         bly_add_many(b->filter, hashes, LAWS_FAR / 2, b->seen, NULL);
         if (laws_kind->remove != NULL)
@@ -590,7 +591,9 @@ static void laws_take(laws_batches *b, const uint64_t *hashes, int ahead)
     bly_get_many(b->filter, hashes, LAWS_FAR, b->found, b->labels);
 }
 
-/* How many keys ahead lines are asked for changes nothing. */
+/* Neither how many keys ahead lines are asked for nor the vector instructions
+ * change anything. Many strangers are called present, so that who looked at a
+ * bit too few, or at a wrong one, would say otherwise of some. */
 static void law_far_is_near(void **state)
 {
     (void)state;
@@ -599,10 +602,11 @@ static void law_far_is_near(void **state)
     uint64_t hashes[LAWS_FAR];
     for (uint64_t i = 0; i < LAWS_FAR; i++)
         hashes[i] = test_random(3, i);
+    cpu_limit(CPU_PORTABLE);
+    laws_take(&near, hashes, CPU_AHEAD);
     for (cpu_level level = CPU_PORTABLE; level < CPU_LEVELS; level++) {
         if (cpu_limit(level) != level)
             continue;
-        laws_take(&near, hashes, CPU_AHEAD);
         for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
             laws_take(&other, hashes, far[i]);
             assert_true(laws_same_bytes(near.filter, other.filter));
@@ -610,12 +614,13 @@ static void law_far_is_near(void **state)
             other.filter = near.filter;
             assert_memory_equal(&near, &other, sizeof near);
         }
-        bly_free(near.filter);
     }
+    bly_free(near.filter);
     cpu_look_ahead(CPU_AHEAD);
 }
 
-/* The same for every number of probes and some unround sizes. */
+/* The batch of each level is the portable single form for every number of
+ * probes and some unround sizes, in which many strangers are called present. */
 static void law_many_is_one_for_all_options(void **state)
 {
     (void)state;
@@ -628,12 +633,16 @@ static void law_many_is_one_for_all_options(void **state)
         for (cpu_level level = CPU_PORTABLE; level < CPU_LEVELS; level++) {
             char kind[64];
             snprintf(kind, sizeof kind, "%s:m=%u,k=%u", laws_kind->name,
-                     10007 + 64 * k, k);
+                     1007 + 64 * k, k);
             bly_spec spec = { .capacity = N };
             bly_filter *one = NULL, *all = NULL;
-            if (cpu_limit(level) != level
-                || bly_new(&one, kind, &spec) != BLY_OK)
+            cpu_limit(CPU_PORTABLE);
+            if (bly_new(&one, kind, &spec) != BLY_OK)
                 continue;
+            if (cpu_limit(level) != level) {
+                bly_free(one);
+                continue;
+            }
             assert_status(bly_new(&all, kind, &spec), BLY_OK);
             for (size_t i = 0; i < N / 2; i++)
                 bly_add_hash(one, hashes[i]);

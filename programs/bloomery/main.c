@@ -23,10 +23,10 @@ static const cli_example main_environment[] = {
       "HOME." },
     { "BLY_CPU, BLY_AHEAD, BLY_NEAR",
       "How the processor is used, where another way is better than the one "
-      "that is chosen: no higher instructions than 'portable', 'avx2' or "
-      "'avx512'; how many keys ahead memory is asked for; KiB that count as "
-      "near. Answers and files do not depend on it. See '--version "
-      "--verbose'." },
+      "that is chosen: no higher instructions than 'portable', 'sse2', 'avx2' "
+      "or 'avx512', or on aarch64 'neon'; how many keys ahead memory is asked "
+      "for; KiB that count as near. Answers and files do not depend on it. See "
+      "'--version --verbose'." },
     { "NO_COLOR",
       "If it is set to anything, errors on a terminal are not shown in "
       "colour." },

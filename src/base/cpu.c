@@ -14,20 +14,30 @@ static cpu_level cpu_of_machine(void)
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2")
         || !__builtin_cpu_supports("fma"))
-        return CPU_PORTABLE;
+        return CPU_BASELINE;
     if (!__builtin_cpu_supports("avx512f")
         || !__builtin_cpu_supports("avx512bw")
         || !__builtin_cpu_supports("avx512dq")
         || !__builtin_cpu_supports("avx512vl"))
         return CPU_AVX2;
     return CPU_AVX512;
+#elif CPU_SSE2 || CPU_NEON
+    return CPU_BASELINE;
 #else
     return CPU_PORTABLE;
 #endif
 }
 
 static const char *const cpu_names[CPU_LEVELS] = {
-    [CPU_PORTABLE] = "portable", [CPU_AVX2] = "avx2", [CPU_AVX512] = "avx512",
+    [CPU_PORTABLE] = "portable",
+#if CPU_SSE2
+    [CPU_BASELINE] = "sse2",
+#elif CPU_NEON
+    [CPU_BASELINE] = "neon",
+#endif
+#if CPU_X86
+    [CPU_AVX2] = "avx2", [CPU_AVX512] = "avx512",
+#endif
 };
 
 const char *cpu_name(cpu_level level)
@@ -39,7 +49,7 @@ const char *cpu_name(cpu_level level)
 static cpu_level cpu_of_name(const char *name)
 {
     for (int level = 0; name != NULL && level < CPU_LEVELS; level++)
-        if (strcmp(name, cpu_names[level]) == 0)
+        if (cpu_names[level] != NULL && strcmp(name, cpu_names[level]) == 0)
             return (cpu_level)level;
     return CPU_LEVELS;
 }
@@ -82,11 +92,15 @@ cpu_level cpu_limit(cpu_level most)
     return level;
 }
 
-cpu_level cpu_decide(void)
+void cpu_decide_memory(void)
 {
     enum { AHEAD_MOST = 1 << 16, NEAR_MOST = 1 << 30 };
     int near = cpu_of_number("BLY_NEAR", NEAR_MOST, cpu_near_of_machine());
     platform_store_int(&cpu_near_decided, near);
     cpu_look_ahead(cpu_of_number("BLY_AHEAD", AHEAD_MOST, CPU_AHEAD));
+}
+
+cpu_level cpu_decide(void)
+{
     return cpu_limit(cpu_of_name(getenv("BLY_CPU")));
 }

@@ -7,7 +7,8 @@
  * number of keys ahead (tests/laws.c tries each on one machine by cpu_limit()
  * and cpu_look_ahead()). The environment may say otherwise:
  *
- *      BLY_CPU=portable    or avx2, avx512: no higher level than this
+ *      BLY_CPU=portable    or sse2, avx2, avx512 (x86), neon (aarch64): no
+ *                          higher level than this
  *      BLY_AHEAD=64        keys of a batch on their way, 1 .. 65536
  *      BLY_NEAR=1024       KiB that count as near, 1 .. 2^30
  *
@@ -18,9 +19,12 @@
 
 #include "base/platform.h"
 
-/* A level includes those before it. */
+/* A level includes those before it. The second needs no asking: who compiles
+ * for the architecture has its instructions everywhere, and vectors of 16 bytes
+ * among them. */
 typedef enum {
     CPU_PORTABLE,
+    CPU_BASELINE,                       /* SSE2 on x86, NEON on aarch64      */
     CPU_AVX2,                           /* and BMI, FMA: x86-64-v3           */
     CPU_AVX512,                         /* F, BW, DQ, VL: x86-64-v4          */
     CPU_LEVELS
@@ -52,6 +56,7 @@ enum { CPU_AHEAD = 128, CPU_NEAR = 1 << 20, CPU_UNDECIDED = 0 };
 
 /* Keys, and KiB that are near; or CPU_UNDECIDED. */
 extern int cpu_ahead_decided, cpu_near_decided;
+void cpu_decide_memory(void);
 
 /* How many of n keys are taken ahead by who has room for `room` of them, which
  * is less where each needs several lines: at least 1 if there are any. */
@@ -59,7 +64,7 @@ PLATFORM_INLINE size_t cpu_ahead(size_t n, size_t room)
 {
     int keys = platform_load_int(&cpu_ahead_decided);
     if (keys == CPU_UNDECIDED) {
-        cpu_decide();
+        cpu_decide_memory();
         keys = platform_load_int(&cpu_ahead_decided);
     }
     size_t ahead = (size_t)keys < room ? (size_t)keys : room;
@@ -71,13 +76,13 @@ PLATFORM_INLINE uint64_t cpu_near(void)
 {
     int kib = platform_load_int(&cpu_near_decided);
     if (kib == CPU_UNDECIDED) {
-        cpu_decide();
+        cpu_decide_memory();
         kib = platform_load_int(&cpu_near_decided);
     }
     return (uint64_t)kib << 10;
 }
 
-/* The level's name, as in BLY_CPU. */
+/* The level's name, as in BLY_CPU; NULL, this architecture has it not. */
 const char *cpu_name(cpu_level level);
 
 /* For tests: so many keys ahead from now on, at least 1. */
@@ -86,6 +91,21 @@ void cpu_look_ahead(int keys);
 /* For tests: no higher level than this from now on, where the machine has it.
  * The level that is then in force. */
 cpu_level cpu_limit(cpu_level most);
+
+/* Which levels can be compiled here. The lanes of a vector are to come from
+ * memory as the numbers of an image do: with their lowest byte first. */
+#if defined(__GNUC__) && defined(__SSE2__)
+#define CPU_SSE2 1
+#else
+#define CPU_SSE2 0
+#endif
+
+#if defined(__GNUC__) && defined(__aarch64__) && defined(__ARM_NEON)           \
+    && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define CPU_NEON 1
+#else
+#define CPU_NEON 0
+#endif
 
 #if defined(__GNUC__) && defined(__x86_64__)
 #define CPU_X86 1

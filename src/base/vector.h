@@ -1,7 +1,7 @@
 /* vector.h - a block or a line of a filter as one vector, while other threads
- * may set bits of it.
+ * may set bits of it; and four lanes of 32 bits, the same on x86 and aarch64.
  *
- * Floor 0. To C a load of 32 or 64 bytes is no atomic access, and beside an
+ * Floor 0. To C a load of 16, 32 or 64 bytes is no atomic access, and beside an
  * atomic OR of one of these bytes a data race. To the machine it is none: each
  * byte comes as it was before or after the OR, which is all that a filter whose
  * bits only go up needs. So the load is an instruction of its own, which is
@@ -14,9 +14,6 @@
 
 #include "base/cpu.h"
 
-#if CPU_X86
-#include <immintrin.h>
-
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define VECTOR_WATCHED
 #elif defined(__has_feature)
@@ -27,30 +24,207 @@
 #endif
 
 #ifdef VECTOR_WATCHED
-#define VECTOR_LOAD(to, from, instruction, registers)                          \
+#define VECTOR_LOAD(to, from, instruction, registers, memory)                  \
     do {                                                                       \
         for (size_t vector_i = 0; vector_i < sizeof (to); vector_i++)          \
             ((uint8_t *)&(to))[vector_i] = platform_load8((from) + vector_i);  \
     } while (0)
 #else
-#define VECTOR_LOAD(to, from, instruction, registers)                          \
-    __asm__ volatile(instruction " %1, %0"                                     \
+#define VECTOR_LOAD(to, from, instruction, registers, memory)                  \
+    __asm__ volatile(instruction                                               \
                      : registers(to)                                           \
-                     : "m"(*(const uint8_t (*)[sizeof (to)])(from)))
+                     : memory(*(const uint8_t (*)[sizeof (to)])(from)))
 #endif
+
+#if CPU_X86
+#include <immintrin.h>
 
 CPU_TARGET_AVX2 PLATFORM_INLINE __m256i vector_load32(const uint8_t *from)
 {
     __m256i v;
-    VECTOR_LOAD(v, from, "vmovdqu", "=x");
+    VECTOR_LOAD(v, from, "vmovdqu %1, %0", "=x", "m");
     return v;
 }
 
 CPU_TARGET_AVX512 PLATFORM_INLINE __m512i vector_load64(const uint8_t *from)
 {
     __m512i v;
-    VECTOR_LOAD(v, from, "vmovdqu64", "=v");
+    VECTOR_LOAD(v, from, "vmovdqu64 %1, %0", "=v", "m");
     return v;
+}
+#endif
+
+/* ---- Four lanes of 32 bits --------------------------------------------- */
+
+/* Of the level CPU_BASELINE:
+ *
+ *      vector4_load     16 bytes of a filter, as above
+ *      vector4_of       16 bytes that nobody else writes
+ *      vector4_store    into bytes that nobody else reads or writes
+ *      vector4_times    each lane times a number, modulo 2^32
+ *      vector4_power    2^n of the n in the highest 5 bits of each lane
+ *      vector4_or, vector4_xor
+ *      vector4_mask     each lane and the same number
+ *      vector4_lacks    the bits of `wanted` that are not in `there`
+ *      vector4_none     is no bit set at all?
+ *      vector4_parity   bit i is set where lane i of `low`, or lane i - 4 of
+ *                       `high`, has an odd number of ones
+ */
+#if CPU_SSE2
+#include <emmintrin.h>
+
+typedef __m128i vector4;
+
+PLATFORM_INLINE vector4 vector4_load(const uint8_t *from)
+{
+    vector4 v;
+#ifdef __AVX__
+    VECTOR_LOAD(v, from, "vmovdqu %1, %0", "=x", "m");
+#else
+    VECTOR_LOAD(v, from, "movdqu %1, %0", "=x", "m");
+#endif
+    return v;
+}
+
+PLATFORM_INLINE vector4 vector4_of(const void *from)
+{
+    return _mm_loadu_si128((const __m128i *)from);
+}
+
+PLATFORM_INLINE void vector4_store(uint8_t *to, vector4 v)
+{
+    _mm_storeu_si128((__m128i *)(void *)to, v);
+}
+
+/* SSE2 multiplies two lanes at a time, to 64 bits. */
+PLATFORM_INLINE vector4 vector4_times(vector4 v, uint32_t by)
+{
+    __m128i all = _mm_set1_epi32((int)by);
+    __m128i even = _mm_mul_epu32(v, all);
+    __m128i odd = _mm_mul_epu32(_mm_srli_epi64(v, 32), all);
+    return _mm_or_si128(_mm_and_si128(even, _mm_set1_epi64x(UINT32_MAX)),
+                        _mm_slli_epi64(odd, 32));
+}
+
+/* There is no shift of each lane by a number of its own: 2^n is the float with
+ * that exponent. It is made negative, for -2^31 is an integer of 32 bits and
+ * 2^31 is none, whose conversion would raise a floating-point exception. */
+PLATFORM_INLINE vector4 vector4_power(vector4 v)
+{
+    __m128i n = _mm_slli_epi32(_mm_srli_epi32(v, 27), 23);
+    __m128i minus_one = _mm_castps_si128(_mm_set1_ps(-1));
+    __m128 minus_power = _mm_castsi128_ps(_mm_add_epi32(minus_one, n));
+    return _mm_sub_epi32(_mm_setzero_si128(), _mm_cvttps_epi32(minus_power));
+}
+
+PLATFORM_INLINE vector4 vector4_or(vector4 a, vector4 b)
+{
+    return _mm_or_si128(a, b);
+}
+
+PLATFORM_INLINE vector4 vector4_xor(vector4 a, vector4 b)
+{
+    return _mm_xor_si128(a, b);
+}
+
+PLATFORM_INLINE vector4 vector4_mask(vector4 v, uint32_t mask)
+{
+    return _mm_and_si128(v, _mm_set1_epi32((int)mask));
+}
+
+PLATFORM_INLINE vector4 vector4_lacks(vector4 there, vector4 wanted)
+{
+    return _mm_andnot_si128(there, wanted);
+}
+
+PLATFORM_INLINE bool vector4_none(vector4 v)
+{
+    return _mm_movemask_epi8(_mm_cmpeq_epi8(v, _mm_setzero_si128())) == 0xFFFF;
+}
+
+/* Folded upwards, until the highest bit is the parity of all: eight lanes of 16
+ * bits after the first fold, which then are packed by their signs. */
+PLATFORM_INLINE uint32_t vector4_parity(vector4 low, vector4 high)
+{
+    low = _mm_srai_epi32(_mm_xor_si128(low, _mm_slli_epi32(low, 16)), 16);
+    high = _mm_srai_epi32(_mm_xor_si128(high, _mm_slli_epi32(high, 16)), 16);
+    __m128i v = _mm_packs_epi32(low, high);
+    v = _mm_xor_si128(v, _mm_slli_epi16(v, 8));
+    v = _mm_xor_si128(v, _mm_slli_epi16(v, 4));
+    v = _mm_xor_si128(v, _mm_slli_epi16(v, 2));
+    v = _mm_xor_si128(v, _mm_slli_epi16(v, 1));
+    v = _mm_packs_epi16(v, _mm_setzero_si128());
+    return (uint32_t)_mm_movemask_epi8(v);
+}
+#elif CPU_NEON
+#include <arm_neon.h>
+
+typedef uint32x4_t vector4;
+
+/* "Q" is an address in one register, the one that `ldr` always takes. */
+PLATFORM_INLINE vector4 vector4_load(const uint8_t *from)
+{
+    vector4 v;
+    VECTOR_LOAD(v, from, "ldr %q0, %1", "=w", "Q");
+    return v;
+}
+
+PLATFORM_INLINE vector4 vector4_of(const void *from)
+{
+    return vreinterpretq_u32_u8(vld1q_u8((const uint8_t *)from));
+}
+
+PLATFORM_INLINE void vector4_store(uint8_t *to, vector4 v)
+{
+    vst1q_u8(to, vreinterpretq_u8_u32(v));
+}
+
+PLATFORM_INLINE vector4 vector4_times(vector4 v, uint32_t by)
+{
+    return vmulq_n_u32(v, by);
+}
+
+PLATFORM_INLINE vector4 vector4_power(vector4 v)
+{
+    int32x4_t n = vreinterpretq_s32_u32(vshrq_n_u32(v, 27));
+    return vshlq_u32(vdupq_n_u32(1), n);
+}
+
+PLATFORM_INLINE vector4 vector4_or(vector4 a, vector4 b)
+{
+    return vorrq_u32(a, b);
+}
+
+PLATFORM_INLINE vector4 vector4_xor(vector4 a, vector4 b)
+{
+    return veorq_u32(a, b);
+}
+
+PLATFORM_INLINE vector4 vector4_mask(vector4 v, uint32_t mask)
+{
+    return vandq_u32(v, vdupq_n_u32(mask));
+}
+
+PLATFORM_INLINE vector4 vector4_lacks(vector4 there, vector4 wanted)
+{
+    return vbicq_u32(wanted, there);
+}
+
+PLATFORM_INLINE bool vector4_none(vector4 v)
+{
+    return vmaxvq_u32(v) == 0;
+}
+
+/* The two halves of each lane have the parity of their exclusive or, whose ones
+ * are counted byte by byte. */
+PLATFORM_INLINE uint32_t vector4_parity(vector4 low, vector4 high)
+{
+    const int16_t places[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+    uint16x8_t a = vreinterpretq_u16_u32(low), b = vreinterpretq_u16_u32(high);
+    uint16x8_t halves = veorq_u16(vuzp1q_u16(a, b), vuzp2q_u16(a, b));
+    uint16x8_t ones = vpaddlq_u8(vcntq_u8(vreinterpretq_u8_u16(halves)));
+    uint16x8_t odd = vandq_u16(ones, vdupq_n_u16(1));
+    return vaddvq_u16(vshlq_u16(odd, vld1q_s16(places)));
 }
 #endif
 

@@ -22,12 +22,39 @@ static void test_names(void **state)
     const cpu_level has = decided_with(NULL);
     assert_int_equal(decided_with("portable"), CPU_PORTABLE);
     assert_int_equal(cpu_now(), CPU_PORTABLE);
-    assert_int_equal(decided_with("avx2"), has < CPU_AVX2 ? has : CPU_AVX2);
-    assert_int_equal(decided_with("avx512"),
-                     has < CPU_AVX512 ? has : CPU_AVX512);
+    for (int level = CPU_PORTABLE; level < CPU_LEVELS; level++) {
+        const char *name = cpu_name((cpu_level)level);
+        if (name != NULL)
+            assert_int_equal(decided_with(name),
+                             (int)has < level ? (int)has : level);
+        else
+            assert_true((int)has < level);
+    }
     assert_int_equal(decided_with("nosuch"), has);
     assert_int_equal(decided_with(NULL), has);
     assert_int_equal(cpu_now(), has);
+}
+
+/* The names of other architectures are unknown ones. */
+static void test_architecture(void **state)
+{
+    (void)state;
+    const cpu_level has = decided_with(NULL);
+#if CPU_X86
+    const char *const base = "sse2", *const strange[] = { "neon" };
+#elif CPU_SSE2
+    const char *const base = "sse2", *const strange[] = { "neon", "avx2" };
+#elif CPU_NEON
+    const char *const base = "neon", *const strange[] = { "sse2", "avx2" };
+#else
+    const char *const base = "portable", *const strange[] = { "sse2", "neon" };
+#endif
+    const cpu_level level = decided_with(base);
+    assert_string_equal(cpu_name(level), base);
+    assert_true(level <= CPU_BASELINE);
+    for (size_t i = 0; i < sizeof strange / sizeof *strange; i++)
+        assert_int_equal(decided_with(strange[i]), has);
+    decided_with(NULL);
 }
 
 static void test_limits(void **state)
@@ -41,10 +68,25 @@ static void test_limits(void **state)
     }
 }
 
+/* Who asks first how much is taken ahead, or is near, does not lift a limit:
+ * nothing has been decided when this test, the first, begins. */
+static void test_limit_stays(void **state)
+{
+    (void)state;
+    assert_int_equal(cpu_limit(CPU_PORTABLE), CPU_PORTABLE);
+    assert_int_equal(cpu_ahead_decided, CPU_UNDECIDED);
+    assert_int_equal(unsetenv("BLY_AHEAD"), 0);
+    assert_int_equal(cpu_ahead(1000, 1000), CPU_AHEAD);
+    assert_int_equal(cpu_now(), CPU_PORTABLE);
+    platform_store_int(&cpu_near_decided, CPU_UNDECIDED);
+    assert_in_range(cpu_near(), 64 << 10, 1 << 30);
+    assert_int_equal(cpu_now(), CPU_PORTABLE);
+}
+
 static size_t ahead_with(const char *text, size_t n, size_t room)
 {
     assert_int_equal(setenv("BLY_AHEAD", text, 1), 0);
-    cpu_decide();
+    cpu_decide_memory();
     assert_int_equal(unsetenv("BLY_AHEAD"), 0);
     return cpu_ahead(n, room);
 }
@@ -67,7 +109,7 @@ static void test_ahead(void **state)
 static uint64_t near_with(const char *text)
 {
     assert_int_equal(setenv("BLY_NEAR", text, 1), 0);
-    cpu_decide();
+    cpu_decide_memory();
     assert_int_equal(unsetenv("BLY_NEAR"), 0);
     return cpu_near();
 }
@@ -75,7 +117,7 @@ static uint64_t near_with(const char *text)
 static void test_near(void **state)
 {
     (void)state;
-    cpu_decide();
+    cpu_decide_memory();
     uint64_t has = cpu_near();
     assert_in_range(has, 64 << 10, 1 << 30);
     assert_int_equal(near_with("1"), 1 << 10);
@@ -88,9 +130,11 @@ static void test_near(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_limit_stays),
         cmocka_unit_test(test_ahead),
         cmocka_unit_test(test_near),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_architecture),
         cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests_name("cpu", tests, NULL, NULL);

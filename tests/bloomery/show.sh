@@ -107,7 +107,8 @@ try --version
 out_has '--version' 0 '^bloomery [0-9]+\.[0-9]+\.[0-9]+$'
 for more in -v --verbose; do
     try --version $more
-    out_has "--version $more" 0 '^instructions: (portable|avx2|avx512) '
+    out_has "--version $more" 0 \
+        '^instructions: (portable|sse2|avx2|avx512|neon) '
     out_has "--version $more: keys ahead" 0 '^keys ahead: [1-9][0-9]* '
     out_has "--version $more: near" 0 '^near: [1-9][0-9]* KiB '
 done

@@ -4,6 +4,7 @@
  */
 #include "forged.h"
 
+#include "base/cpu.h"
 #include "base/threads.h"
 #include "tools/hash.h"
 #include "image/kind.h"
@@ -445,6 +446,69 @@ static void test_limits(void **state)
     assert_non_null(strstr(bly_why(), "2^-32"));
 }
 
+/* Turn over all words of a column in the tiles that the payload begins with. */
+static void ribbon_turn(uint8_t *image, size_t bytes, uint32_t bits,
+                        uint32_t column)
+{
+    for (size_t at = IMAGE_HEADER + 4 * column; at + 4 <= bytes; at += 4 * bits)
+        for (size_t i = 0; i < 4; i++)
+            image[at + i] ^= 0xFF;
+    image_seal(image);
+}
+
+/* What a level says of the keys, one by one and in a batch; how many it
+ * finds. */
+static size_t ribbon_asked(const uint8_t *image, size_t bytes,
+                           const uint64_t *hashes, size_t n, bool *present)
+{
+    bly_filter *filter = NULL;
+    size_t found = 0;
+    assert_status(bly_wrap(&filter, image, bytes, NULL), BLY_OK);
+    bly_contains_many(filter, hashes, n, present);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(bly_contains_hash(filter, hashes[i]), present[i]);
+        found += present[i];
+    }
+    bly_free(filter);
+    return found;
+}
+
+/* With one column wrong half of the members are found no more, and by each
+ * level the same half, however many columns are beside it. */
+static void test_every_column_is_looked_at(void **state)
+{
+    (void)state;
+    enum { N = 203, BITS = 32, DEVIATIONS = 36 };   /* five of N coins */
+    uint64_t *hashes = ribbon_keys(1, N);
+    bool portable[N], present[N];
+    for (uint32_t bits = 1; bits <= BITS; bits++) {
+        char kind[64];
+        size_t bytes;
+        snprintf(kind, sizeof kind, "ribbon:bits=%u", bits);
+        bly_filter *filter = ribbon_of(kind, hashes, N);
+        const uint8_t *good = bly_image(filter, &bytes);
+        uint8_t *image = malloc(bytes);
+        assert_non_null(image);
+        memcpy(image, good, bytes);
+        bly_free(filter);
+        for (uint32_t column = 0; column < bits; column++) {
+            ribbon_turn(image, bytes, bits, column);
+            cpu_limit(CPU_PORTABLE);
+            size_t found = ribbon_asked(image, bytes, hashes, N, portable);
+            assert_in_range(found, N / 2 - DEVIATIONS, N / 2 + DEVIATIONS);
+            for (cpu_level level = CPU_BASELINE; level < CPU_LEVELS; level++)
+                if (cpu_limit(level) == level) {
+                    ribbon_asked(image, bytes, hashes, N, present);
+                    assert_memory_equal(present, portable, sizeof present);
+                }
+            ribbon_turn(image, bytes, bits, column);
+        }
+        free(image);
+    }
+    cpu_limit(CPU_LEVELS);
+    free(hashes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -461,6 +525,7 @@ int main(void)
         cmocka_unit_test(test_crowds),
         cmocka_unit_test(test_hostile_payloads),
         cmocka_unit_test(test_forged_geometry),
+        cmocka_unit_test(test_every_column_is_looked_at),
         cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests_name("ribbon", tests, NULL, NULL);

@@ -423,7 +423,7 @@ static void blocked_each_portable(void *image, const uint64_t *hashes, size_t n,
                  seen[i] = !blocked_set(line, (uint32_t)state, v.k, false));
 }
 
-#if CPU_X86
+#if CPU_X86 || CPU_NEON
 /* c^1 … c^16, and c^16 alone, which leads to the next sixteen. */
 static const uint32_t blocked_steps[16] = {
     0x9E3779B9, 0xE35E67B1, 0x734297E9, 0x35FBE861,
@@ -431,7 +431,65 @@ static const uint32_t blocked_steps[16] = {
     0x52941879, 0x9C95E071, 0xF5AB9AA9, 0x2D6BA521,
     0x8BEDEDD9, 0x9BFB72D1, 0x3AE1C209, 0x7FCA7981,
 };
+#endif
 
+#if CPU_NEON
+PLATFORM_INLINE uint8x16_t blocked_quarter_neon(const uint8_t *line, size_t i)
+{
+    return vreinterpretq_u8_u32(vector4_load(line + 16 * i));
+}
+
+/* Eight probes at a time. A product's high 6 bits name a byte of the line, the
+ * next 3 a bit of it: one instruction picks the eight bytes out of all 64. Of a
+ * batch gcc 12 makes 57 instructions for a key of up to 8 probes, and of the
+ * portable one 20 and 13 for each probe; what that is in time is not measured.
+ * (SSE2 has nothing that picks by numbers in a register: with words loaded one
+ * by one a near batch took 1.5 times the portable one's time, and with four
+ * picks by SSSE3, of a quarter of the line each, as much as that.) */
+PLATFORM_INLINE bool blocked_test_neon(const uint8_t *line, uint32_t g,
+                                       uint32_t k)
+{
+    const uint8x8_t numbers = vcreate_u8(0x0706050403020100);
+    const uint8x16x4_t bytes = { {
+        blocked_quarter_neon(line, 0), blocked_quarter_neon(line, 1),
+        blocked_quarter_neon(line, 2), blocked_quarter_neon(line, 3),
+    } };
+    uint8x8_t lacks = vdup_n_u8(0);
+
+    for (uint32_t first = 0; first < k; first += 8) {
+        const uint32_t *steps = blocked_steps + first % 16;
+        if (first == 16)
+            g *= blocked_steps[15];
+        uint16x8_t places = vuzp2q_u16(
+            vreinterpretq_u16_u32(vector4_times(vector4_of(steps), g)),
+            vreinterpretq_u16_u32(vector4_times(vector4_of(steps + 4), g)));
+        uint8x8_t byte = vshr_n_u8(vshrn_n_u16(places, 8), 2);
+        uint8x8_t bit = vand_u8(vshrn_n_u16(places, 7), vdup_n_u8(7));
+        uint8x8_t mask = vshl_u8(vdup_n_u8(1), vreinterpret_s8_u8(bit));
+        uint8x8_t wanted = vclt_u8(numbers, vdup_n_u8((uint8_t)(k - first)));
+        lacks = vorr_u8(lacks, vand_u8(wanted,
+                        vbic_u8(mask, vqtbl4_u8(bytes, byte))));
+    }
+    return vget_lane_u64(vreinterpret_u64_u8(lacks), 0) == 0;
+}
+
+static bool blocked_one_neon(const void *subject, uint64_t hash)
+{
+    const blocked_view *v = subject;
+    uint64_t state = hash_spread(hash);
+    return blocked_test_neon(blocked_at(v, state), (uint32_t)state, v->k);
+}
+
+static void blocked_contains_neon(const void *image, const uint64_t *hashes,
+                                  size_t n, bool *present)
+{
+    blocked_view v = blocked_look(image);
+    BLOCKED_ROLL(v, hashes, n, platform_prefetch,
+                 present[i] = blocked_test_neon(line, (uint32_t)state, v.k));
+}
+#endif
+
+#if CPU_X86
 /* Eight probes at a time. A product's high 4 bits name a 32-bit word of the
  * line, the next 5 a bit of it: the words are picked from both halves of the
  * line, and the highest bit of the product chooses between them. */
@@ -784,6 +842,12 @@ static void blocked_contains_many(const void *image, const uint64_t *hashes,
         return;
     }
 #endif
+#if CPU_NEON
+    if (cpu_now() >= CPU_BASELINE) {
+        blocked_contains_neon(image, hashes, n, present);
+        return;
+    }
+#endif
     blocked_contains_portable(image, hashes, n, present);
 }
 
@@ -799,6 +863,10 @@ static kind_contains *blocked_contains_here(const void **subject, void *view)
         return blocked_one_avx512;
     if (level >= CPU_AVX2)
         return blocked_one_avx2;
+#endif
+#if CPU_NEON
+    if (cpu_now() >= CPU_BASELINE)
+        return blocked_one_neon;
 #endif
     return blocked_one;
 }

@@ -76,6 +76,7 @@ enum {
     SPLIT_BLOCKS = 0, SPLIT_ZERO = 1,
     SPLIT_LANES = 8, SPLIT_LANE_BITS = 32, SPLIT_LANE_BYTES = 4,
     SPLIT_BLOCK_BITS = 256, SPLIT_BLOCK_BYTES = 32,
+    SPLIT_HALF = 4, SPLIT_HALF_BYTES = 16,      /* of lanes, of a block  */
     SPLIT_SHIFT = 32 - 5                /* 5 high bits name one of 32 */
 };
 
@@ -231,6 +232,19 @@ static void split_places(const void *image, const uint64_t *hashes, size_t n,
 
 /* ---- Batches ----------------------------------------------------------- */
 
+/* The view of one key's question. */
+typedef struct {
+    const uint8_t *payload;
+    uint64_t blocks;
+} split_view;
+
+static_assert(sizeof(split_view) <= KIND_VIEW, "a view has its room");
+
+PLATFORM_INLINE const uint8_t *split_look(const split_view *v, uint64_t hash)
+{
+    return v->payload + split_block_of(v->blocks, hash);
+}
+
 /* A batch that runs some keys behind its prefetches. `work` is the
  * statement for hashes[i] and its `block`. */
 #define SPLIT_EACH(image, hashes, from, to, first, work)                       \
@@ -252,6 +266,11 @@ static void split_places(const void *image, const uint64_t *hashes, size_t n,
         SPLIT_EACH(image, hashes, (n) - ahead, n, (void)0, work)               \
     } while (0)
 
+static bool split_one(const void *subject, uint64_t hash)
+{
+    return split_test(split_look(subject, hash), hash);
+}
+
 static void split_contains_portable(const void *image, const uint64_t *hashes,
                                     size_t n, bool *present)
 {
@@ -272,6 +291,63 @@ static void split_each_portable(void *image, const uint64_t *hashes, size_t n,
                seen[i] = !split_set(block, hashes[i], false));
 }
 
+#if CPU_SSE2 || CPU_NEON
+/* The bits of a hash in four lanes, the first or the last. */
+PLATFORM_INLINE vector4 split_bits_baseline(uint64_t hash, size_t first)
+{
+    vector4 salts = vector4_of(split_salt + first);
+    return vector4_power(vector4_times(salts, (uint32_t)hash));
+}
+
+PLATFORM_INLINE bool split_test_baseline(const uint8_t *block, uint64_t hash)
+{
+    vector4 lacks = vector4_lacks(vector4_load(block),
+                                  split_bits_baseline(hash, 0));
+    vector4 more = vector4_lacks(vector4_load(block + SPLIT_HALF_BYTES),
+                                 split_bits_baseline(hash, SPLIT_HALF));
+    return vector4_none(vector4_or(lacks, more));
+}
+
+/* Set the bits of half a block. Which of them were clear? */
+PLATFORM_INLINE vector4 split_set_baseline(uint8_t *half, uint64_t hash,
+                                           size_t first)
+{
+    vector4 bits = split_bits_baseline(hash, first);
+    vector4 old = vector4_load(half);
+    vector4_store(half, vector4_or(old, bits));
+    return vector4_lacks(old, bits);
+}
+
+static bool split_one_baseline(const void *subject, uint64_t hash)
+{
+    return split_test_baseline(split_look(subject, hash), hash);
+}
+
+static void split_contains_baseline(const void *image, const uint64_t *hashes,
+                                    size_t n, bool *present)
+{
+    SPLIT_ROLL(image, hashes, n, platform_prefetch,
+               present[i] = split_test_baseline(block, hashes[i]));
+}
+
+static void split_add_baseline(void *image, const uint64_t *hashes, size_t n)
+{
+    SPLIT_ROLL(image, hashes, n, platform_prefetch_write,
+        split_set_baseline(block, hashes[i], 0);
+        split_set_baseline(block + SPLIT_HALF_BYTES, hashes[i], SPLIT_HALF));
+}
+
+static void split_each_baseline(void *image, const uint64_t *hashes, size_t n,
+                                bool *seen)
+{
+    SPLIT_ROLL(image, hashes, n, platform_prefetch_write,
+        vector4 fresh = split_set_baseline(block, hashes[i], 0);
+        vector4 more = split_set_baseline(block + SPLIT_HALF_BYTES, hashes[i],
+                                          SPLIT_HALF);
+        seen[i] = vector4_none(vector4_or(fresh, more)));
+}
+#endif
+
 #if CPU_X86
 /* The eight bits of a hash, one in each lane. */
 CPU_TARGET_AVX2 static inline __m256i split_bits_avx2(uint64_t hash)
@@ -283,18 +359,10 @@ CPU_TARGET_AVX2 static inline __m256i split_bits_avx2(uint64_t hash)
                              _mm256_srli_epi32(products, SPLIT_SHIFT));
 }
 
-/* The view of one key's question. */
-typedef struct {
-    const uint8_t *payload;
-    uint64_t blocks;
-} split_view;
-
-static_assert(sizeof(split_view) <= KIND_VIEW, "a view has its room");
-
 CPU_TARGET_AVX2 static bool split_one_avx2(const void *subject, uint64_t hash)
 {
     const split_view *v = subject;
-    const uint8_t *block = v->payload + split_block_of(v->blocks, hash);
+    const uint8_t *block = split_look(v, hash);
     return _mm256_testc_si256(vector_load32(block), split_bits_avx2(hash));
 }
 
@@ -328,12 +396,20 @@ split_each_avx2(void *image, const uint64_t *hashes, size_t n, bool *seen)
 }
 #endif
 
+/* ---- Choose by the processor ------------------------------------------- */
+
 static void split_contains_many(const void *image, const uint64_t *hashes,
                                 size_t n, bool *present)
 {
 #if CPU_X86
     if (cpu_now() >= CPU_AVX2) {
         split_contains_avx2(image, hashes, n, present);
+        return;
+    }
+#endif
+#if CPU_SSE2 || CPU_NEON
+    if (cpu_now() >= CPU_BASELINE) {
+        split_contains_baseline(image, hashes, n, present);
         return;
     }
 #endif
@@ -344,18 +420,20 @@ static void split_contains_many(const void *image, const uint64_t *hashes,
  * ahead. */
 static kind_contains *split_contains_here(const void **subject, void *view)
 {
+    *(split_view *)view = (split_view){
+        .payload = image_payload(*subject),
+        .blocks = image_geometry(*subject, SPLIT_BLOCKS),
+    };
+    *subject = view;
 #if CPU_X86
-    if (cpu_now() >= CPU_AVX2) {
-        *(split_view *)view = (split_view){
-            .payload = image_payload(*subject),
-            .blocks = image_geometry(*subject, SPLIT_BLOCKS),
-        };
-        *subject = view;
+    if (cpu_now() >= CPU_AVX2)
         return split_one_avx2;
-    }
 #endif
-    (void)subject, (void)view;
-    return split_contains;
+#if CPU_SSE2 || CPU_NEON
+    if (cpu_now() >= CPU_BASELINE)
+        return split_one_baseline;
+#endif
+    return split_one;
 }
 
 static bly_status split_add_many(void *image, const uint64_t *hashes, size_t n,
@@ -365,6 +443,12 @@ static bly_status split_add_many(void *image, const uint64_t *hashes, size_t n,
 #if CPU_X86
     if (cpu_now() >= CPU_AVX2) {
         split_add_avx2(image, hashes, n);
+        return BLY_OK;
+    }
+#endif
+#if CPU_SSE2 || CPU_NEON
+    if (cpu_now() >= CPU_BASELINE) {
+        split_add_baseline(image, hashes, n);
         return BLY_OK;
     }
 #endif
@@ -379,6 +463,12 @@ static bly_status split_add_each(void *image, const uint64_t *hashes, size_t n,
 #if CPU_X86
     if (cpu_now() >= CPU_AVX2) {
         split_each_avx2(image, hashes, n, seen);
+        return BLY_OK;
+    }
+#endif
+#if CPU_SSE2 || CPU_NEON
+    if (cpu_now() >= CPU_BASELINE) {
+        split_each_baseline(image, hashes, n, seen);
         return BLY_OK;
     }
 #endif

@@ -1,13 +1,14 @@
 /* look.c - look keys up in the layers of kind `ribbon`.
  *
  * Floor 3. One key, then batches: each for every processor, and with vectors
- * of 8 columns (AVX2) or of 16, and keys eight at a time (AVX-512).
+ * of 4 columns (SSE2, NEON), of 8 (AVX2) or of 16, and keys eight at a time
+ * (AVX-512).
  */
 #include "kinds/frozen/ribbon/ribbon.h"
 
 #include <assert.h>
 
-#include "base/cpu.h"
+#include "base/vector.h"
 #include "tools/eight.h"
 
 /* ---- One key ----------------------------------------------------------- */
@@ -40,6 +41,33 @@ PLATFORM_INLINE bool ribbon_adds_up(const uint8_t *tile, uint32_t bits,
     }
     return wrong == 0;
 }
+
+#if CPU_SSE2 || CPU_NEON
+/* Four columns of a band, added up: a lane for each. */
+PLATFORM_INLINE vector4 ribbon_columns_baseline(const uint8_t *from,
+                                                size_t bytes, ribbon_words c)
+{
+    vector4 a = vector4_mask(vector4_of(from), c.word[0]);
+    vector4 b = vector4_mask(vector4_of(from + bytes), c.word[1]);
+    return vector4_xor(vector4_xor(a, b),
+                       vector4_mask(vector4_of(from + 2 * bytes), c.word[2]));
+}
+
+/* As ribbon_adds_up(), eight columns at a time. */
+PLATFORM_INLINE bool ribbon_adds_up_baseline(const uint8_t *tile, uint32_t bits,
+                                             ribbon_words c, uint32_t print)
+{
+    size_t bytes = 4 * (size_t)bits;
+    uint32_t sums = 0;
+    for (uint32_t first = 0; first < bits; first += 8) {
+        const uint8_t *from = tile + 4 * first;
+        vector4 low = ribbon_columns_baseline(from, bytes, c);
+        vector4 high = ribbon_columns_baseline(from + 16, bytes, c);
+        sums |= vector4_parity(low, high) << first;
+    }
+    return ((sums ^ print) & (uint32_t)bits_mask(bits)) == 0;
+}
+#endif
 
 #if CPU_X86
 /* Eight columns, from `first` on, of a band, added up, with the bit of the
@@ -139,6 +167,13 @@ CPU_TARGET_AVX2 static bool ribbon_contains_avx2(const void *image,
 }
 #endif
 
+#if CPU_SSE2 || CPU_NEON
+static bool ribbon_contains_baseline(const void *image, uint64_t hash)
+{
+    RIBBON_ONE(image, hash, ribbon_adds_up_baseline);
+}
+#endif
+
 /* The view of one key's question: the first layer, where most keys are. */
 typedef struct {
     ribbon_layer first;
@@ -172,6 +207,14 @@ CPU_TARGET_AVX2 static bool ribbon_one_avx2(const void *view, uint64_t hash)
 }
 #endif
 
+#if CPU_SSE2 || CPU_NEON
+static bool ribbon_one_baseline(const void *view, uint64_t hash)
+{
+    RIBBON_ONE_FIRST(view, hash, ribbon_adds_up_baseline,
+                     ribbon_contains_baseline);
+}
+#endif
+
 kind_contains *ribbon_contains_here(const void **subject, void *view)
 {
     const void *image = *subject;
@@ -186,6 +229,10 @@ kind_contains *ribbon_contains_here(const void **subject, void *view)
 #if CPU_X86
     if (cpu_now() >= CPU_AVX2)
         return ribbon_one_avx2;
+#endif
+#if CPU_SSE2 || CPU_NEON
+    if (cpu_now() >= CPU_BASELINE)
+        return ribbon_one_baseline;
 #endif
     return ribbon_one;
 }
@@ -332,24 +379,48 @@ PLATFORM_INLINE size_t ribbon_ahead(void)
         return kept;                                                           \
     } while (0)
 
+/* Keys one by one, each put to `adds_up`. */
+#define RIBBON_SETTLE_EACH(p, i, e, kept, adds_up)                             \
+    do {                                                                       \
+        uint32_t wrong = 0;                                                    \
+        for (size_t j = 0; j < ribbon_some((p), (i)); j++) {                   \
+            ribbon_words c = { { (e)->c[0][j], (e)->c[1][j], (e)->c[2][j] } }; \
+            wrong |= (uint32_t)!adds_up((p)->layer.tiles + (e)->at[j],         \
+                         (p)->layer.bits, c, (e)->print[j]) << j;              \
+        }                                                                      \
+        return ribbon_settle((p), (i), (e), wrong, (kept));                    \
+    } while (0)
+
 PLATFORM_INLINE size_t ribbon_settle_portable(const ribbon_pass *p, size_t i,
                                               const ribbon_eight *e,
                                               size_t kept, ribbon_width width)
 {
-    uint32_t wrong = 0;
     (void)width;
-    for (size_t j = 0; j < ribbon_some(p, i); j++) {
-        ribbon_words c = { { e->c[0][j], e->c[1][j], e->c[2][j] } };
-        wrong |= (uint32_t)!ribbon_adds_up(p->layer.tiles + e->at[j],
-            p->layer.bits, c, e->print[j]) << j;
-    }
-    return ribbon_settle(p, i, e, wrong, kept);
+    RIBBON_SETTLE_EACH(p, i, e, kept, ribbon_adds_up);
 }
 
 static size_t ribbon_pass_portable(ribbon_pass *p)
 {
     RIBBON_ROLL(p, ribbon_prepare, ribbon_settle_portable, RIBBON_TO_32);
 }
+
+#if CPU_SSE2 || CPU_NEON
+PLATFORM_INLINE size_t ribbon_settle_baseline(const ribbon_pass *p, size_t i,
+                                              const ribbon_eight *e,
+                                              size_t kept, ribbon_width width)
+{
+    (void)width;
+    RIBBON_SETTLE_EACH(p, i, e, kept, ribbon_adds_up_baseline);
+}
+
+static size_t ribbon_pass_baseline(ribbon_pass *p)
+{
+    if (p->layer.bits <= 8)
+        RIBBON_ROLL(p, ribbon_prepare, ribbon_settle_baseline, RIBBON_TO_8);
+    else
+        RIBBON_ROLL(p, ribbon_prepare, ribbon_settle_baseline, RIBBON_TO_32);
+}
+#endif
 
 #if CPU_X86
 CPU_TARGET_AVX2 PLATFORM_INLINE __m256i
@@ -659,6 +730,10 @@ static ribbon_pass_work *ribbon_pass_here(void)
         return ribbon_pass_avx512;
     if (level >= CPU_AVX2)
         return ribbon_pass_avx2;
+#endif
+#if CPU_SSE2 || CPU_NEON
+    if (cpu_now() >= CPU_BASELINE)
+        return ribbon_pass_baseline;
 #endif
     return ribbon_pass_portable;
 }
