@@ -421,7 +421,19 @@ static const uint32_t tune_aheads[] = {
     1, 8, 16, 32, 64, 96, 128, 192, 256, 512,
 };
 
-static const char *const tune_levels[] = { "portable", "avx2", "avx512" };
+/* Those of x86; elsewhere there is one more than the first at most, and that is
+ * then the default. */
+static const char *const tune_levels[] = {
+    "portable", "sse2", "avx2", "avx512",
+};
+
+/* Does the processor go by this level, or is it of another architecture, whose
+ * own stands in the place of the second one? */
+static bool tune_reached(size_t level, const char *instructions)
+{
+    return strcmp(tune_levels[level], instructions) == 0
+        || (level == 1 && strcmp(instructions, "neon") == 0);
+}
 
 /* The settings that are tried, and as columns of two tables. */
 typedef struct {
@@ -481,8 +493,10 @@ static tune_choices tune_all_choices(const bly_processor_t *processor)
     if (!placed)
         tune_choose_ahead(&c, processor->ahead, processor->ahead);
     for (size_t i = 0; i < TUNE_COUNT(tune_levels) && !reached; i++) {
-        reached = strcmp(tune_levels[i], processor->instructions) == 0;
-        tune_choose(&c, &c.level, "CPU=", "BLY_CPU", tune_levels[i], reached);
+        reached = tune_reached(i, processor->instructions);
+        tune_choose(&c, &c.level, "CPU=", "BLY_CPU",
+                    reached ? processor->instructions : tune_levels[i],
+                    reached);
     }
     return c;
 }

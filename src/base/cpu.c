@@ -92,12 +92,17 @@ cpu_level cpu_limit(cpu_level most)
     return level;
 }
 
-void cpu_decide_memory(void)
+void cpu_decide_ahead(void)
 {
-    enum { AHEAD_MOST = 1 << 16, NEAR_MOST = 1 << 30 };
-    int near = cpu_of_number("BLY_NEAR", NEAR_MOST, cpu_near_of_machine());
+    enum { MOST = 1 << 16 };
+    cpu_look_ahead(cpu_of_number("BLY_AHEAD", MOST, CPU_AHEAD));
+}
+
+void cpu_decide_near(void)
+{
+    enum { MOST = 1 << 30 };
+    int near = cpu_of_number("BLY_NEAR", MOST, cpu_near_of_machine());
     platform_store_int(&cpu_near_decided, near);
-    cpu_look_ahead(cpu_of_number("BLY_AHEAD", AHEAD_MOST, CPU_AHEAD));
 }
 
 cpu_level cpu_decide(void)

@@ -56,7 +56,8 @@ enum { CPU_AHEAD = 128, CPU_NEAR = 1 << 20, CPU_UNDECIDED = 0 };
 
 /* Keys, and KiB that are near; or CPU_UNDECIDED. */
 extern int cpu_ahead_decided, cpu_near_decided;
-void cpu_decide_memory(void);
+void cpu_decide_ahead(void);
+void cpu_decide_near(void);
 
 /* How many of n keys are taken ahead by who has room for `room` of them, which
  * is less where each needs several lines: at least 1 if there are any. */
@@ -64,7 +65,7 @@ PLATFORM_INLINE size_t cpu_ahead(size_t n, size_t room)
 {
     int keys = platform_load_int(&cpu_ahead_decided);
     if (keys == CPU_UNDECIDED) {
-        cpu_decide_memory();
+        cpu_decide_ahead();
         keys = platform_load_int(&cpu_ahead_decided);
     }
     size_t ahead = (size_t)keys < room ? (size_t)keys : room;
@@ -76,7 +77,7 @@ PLATFORM_INLINE uint64_t cpu_near(void)
 {
     int kib = platform_load_int(&cpu_near_decided);
     if (kib == CPU_UNDECIDED) {
-        cpu_decide_memory();
+        cpu_decide_near();
         kib = platform_load_int(&cpu_near_decided);
     }
     return (uint64_t)kib << 10;

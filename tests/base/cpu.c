@@ -86,7 +86,7 @@ static void test_limit_stays(void **state)
 static size_t ahead_with(const char *text, size_t n, size_t room)
 {
     assert_int_equal(setenv("BLY_AHEAD", text, 1), 0);
-    cpu_decide_memory();
+    cpu_decide_ahead();
     assert_int_equal(unsetenv("BLY_AHEAD"), 0);
     return cpu_ahead(n, room);
 }
@@ -109,7 +109,7 @@ static void test_ahead(void **state)
 static uint64_t near_with(const char *text)
 {
     assert_int_equal(setenv("BLY_NEAR", text, 1), 0);
-    cpu_decide_memory();
+    cpu_decide_near();
     assert_int_equal(unsetenv("BLY_NEAR"), 0);
     return cpu_near();
 }
@@ -117,7 +117,7 @@ static uint64_t near_with(const char *text)
 static void test_near(void **state)
 {
     (void)state;
-    cpu_decide_memory();
+    cpu_decide_near();
     uint64_t has = cpu_near();
     assert_in_range(has, 64 << 10, 1 << 30);
     assert_int_equal(near_with("1"), 1 << 10);
