@@ -189,10 +189,7 @@ BLY_API const char *bly_why(void);
 /* BLY_VERSION of the library that is linked (the header may be another). */
 BLY_API const char *bly_version(void);
 
-/* How the library uses this processor; answers and bytes do not depend on it.
- * The environment may say otherwise, before the first call: BLY_CPU=portable,
- * sse2 or avx2 (no higher instructions than these), BLY_AHEAD=N (1 .. 65536
- * keys), and BLY_NEAR=N (KiB). What it says else is not heeded. */
+/* How a processor is used. */
 typedef struct {
     const char *instructions;   /* "portable"; on x86 "sse2", "avx2" or
                                    "avx512"; on aarch64 "neon"               */
@@ -203,7 +200,11 @@ typedef struct {
     uint64_t    reserved[5];    /* 0                                         */
 } bly_processor_t;
 
-/* Thread-safe. */
+/* How the library uses this processor; answers and bytes do not depend on it.
+ * The environment may say otherwise, before the first call: BLY_CPU=portable,
+ * sse2 or avx2 (no higher instructions than these), BLY_AHEAD=N (1 .. 65536
+ * keys), and BLY_NEAR=N (KiB). What it says else is not heeded.
+ * Thread-safe. */
 BLY_API void bly_processor(bly_processor_t *out) BLY_GIVEN(1);
 
 /* ==== What there is ===================================================== */

@@ -480,8 +480,8 @@ BLY_INSIDE bly_status bly_inline_split_add(const bly_inline_split *view,
 #elif BLY_INSIDE_VECTOR == 16
 /* The bits of a hash in four lanes, whose salts stand in the low halves of
  * `even` and `odd`. There is no shift of each lane by its own number: 2^n is
- * made of the exponent n of a float, and that of 31, which is beyond the
- * integers, comes out as just the bit that is wanted. */
+ * made of the exponent n of a float, a negative one, for -2^31 is an integer of
+ * 32 bits and 2^31 is none, whose conversion would raise an exception. */
 BLY_INSIDE __m128i bly_inside_lanes(uint64_t hash, __m128i even, __m128i odd)
 {
     __m128i low = _mm_set1_epi32((int)hash);
@@ -490,8 +490,9 @@ BLY_INSIDE __m128i bly_inside_lanes(uint64_t hash, __m128i even, __m128i odd)
     __m128i bit = _mm_or_si128(_mm_srli_epi64(one, 59),
                                _mm_srli_epi32(two, 27));
     __m128i power = _mm_add_epi32(_mm_slli_epi32(bit, 23),
-                                  _mm_set1_epi32(127 << 23));
-    return _mm_cvttps_epi32(_mm_castsi128_ps(power));
+                                  _mm_castps_si128(_mm_set1_ps(-1)));
+    return _mm_sub_epi32(_mm_setzero_si128(),
+                         _mm_cvttps_epi32(_mm_castsi128_ps(power)));
 }
 
 BLY_INSIDE __m128i bly_inside_first_lanes(uint64_t hash)

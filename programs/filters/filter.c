@@ -503,9 +503,9 @@ int filter_check_lock(int lock, const char *path)
         return CLI_OK;
     if (holds < 0)
         return report_unread("examine", path, errno);
-    return report_error("another command has put a new file in the place of "
-                        "'%s' meanwhile, which stays as it is: run this "
-                        "command again, with all its keys", path);
+    return report_error("'%s' was replaced or removed while this command ran, "
+                        "and is left so: run it again, with all its keys, on "
+                        "what is there now", path);
 }
 
 /* ==== Processor ========================================================= */

@@ -210,7 +210,7 @@ for options in '-n 9' '-k buffered -n 9 --memory 64K'; do
     cp slow.err err
     cp slow.status status
     refused 'add: its file was replaced' \
-        "put a new file in the place of 'box/f.bly' meanwhile"
+        "'box/f.bly' was replaced or removed while this command ran"
 done
 check 'and it is sound' "$BLOOMERY" check box/f.bly
 
