@@ -32,7 +32,7 @@
  * all rows before it is called better.
  *
  * BLY_NEAR is tried on fuse and xor, whose batches choose by it between three
- * ways: where the table's bytes are at most 3/2 of what is near, nothing is
+ * ways: where the table's bytes are at most 3/4 of what is near, nothing is
  * asked for ahead; where they are more than 8 times as many, many keys are
  * prepared before their lines are asked for; between, eight at a time. (Without
  * AVX-512 there is one way, and nothing to gain.) A table of each size goes all
@@ -562,7 +562,7 @@ static const char *const tune_ways[TUNE_WAYS] = {
 /* The way that a table of so many bytes goes, as fuse and xor decide. */
 static tune_way tune_way_of(uint64_t bytes, uint64_t near_bytes)
 {
-    return bytes / 3 <= near_bytes / 2 ? TUNE_NEAR
+    return bytes / 3 <= near_bytes / 4 ? TUNE_NEAR
          : bytes / 8 <= near_bytes ? TUNE_BETWEEN : TUNE_FAR;
 }
 
@@ -573,8 +573,8 @@ static void tune_near_setting(settings_one *s, tune_way way, uint64_t kib)
     s->variable = "BLY_NEAR";
 }
 
-/* Each way is what follows from a number of KiB: nearly none, a quarter of the
- * table, and more than any table. */
+/* Each way is what follows from a number of KiB: nearly none, a quarter of
+ * the table, and more than any table. */
 static void tune_near_size(const tune_plan *plan, const tune_kind *kind,
                            uint64_t bytes, tune_table *table)
 {

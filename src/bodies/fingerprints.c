@@ -308,7 +308,7 @@ enum {
 };
 
 /* Tables that are far from the processor's own cache; and those so near that
- * asking takes longer than waiting, even if some of them are not in it. */
+ * asking takes longer than waiting, which hashes and answers share it with. */
 PLATFORM_INLINE bool fingerprint_far(const fingerprint_view *v)
 {
     return v->shape.shards * v->stride / 8 > cpu_near();
@@ -316,7 +316,7 @@ PLATFORM_INLINE bool fingerprint_far(const fingerprint_view *v)
 
 PLATFORM_INLINE bool fingerprint_near(const fingerprint_view *v)
 {
-    return v->shape.shards * v->stride / 3 <= cpu_near() / 2;
+    return v->shape.shards * v->stride / 3 <= cpu_near() / 4;
 }
 
 /* Groups whose lines are on their way. */
