@@ -1,11 +1,13 @@
 /* cpu.h - what depends on the processor: which vector instructions there are,
  * how many keys ahead memory is asked for, and what of it is near.
  *
- * Floor 0. No other file has a number of one machine in it. A kind that has
- * vector bodies for its batch verbs asks once a batch and picks one; the
- * portable body is always there, and all bodies give the same answers, with any
- * number of keys ahead (tests/laws.c tries each on one machine by cpu_limit()
- * and cpu_look_ahead()). The environment may say otherwise:
+ * Floor 0. Batches ask here, and have of their own only how many keys there is
+ * room for; what is asked for ahead within a build is a few keys, and has small
+ * numbers where it is done. A kind that has vector bodies for its batch verbs
+ * asks once a batch and picks one; the portable body is always there, and all
+ * bodies give the same answers, with any number of keys ahead (tests/laws.c
+ * tries each on one machine by cpu_limit() and cpu_look_ahead()). The
+ * environment may say otherwise:
  *
  *      BLY_CPU=portable    or sse2, avx2, avx512 (x86), neon (aarch64): no
  *                          higher level than this
