@@ -141,7 +141,7 @@ counts:
 
 cross:
 	@tools/setup cross
-	@for arch in native s390x i386 aarch64; do \
+	@for arch in native s390x i386 aarch64 wasm32; do \
 	    tools/cross $$arch $(BUILD)/cross || exit 1; \
 	done
 

@@ -192,7 +192,8 @@ BLY_API const char *bly_version(void);
 /* How a processor is used. */
 typedef struct {
     const char *instructions;   /* "portable"; on x86 "sse2", "avx2" or
-                                   "avx512"; on aarch64 "neon"               */
+                                   "avx512"; on aarch64 "neon"; of
+                                   WebAssembly "simd128"                     */
     uint32_t    ahead;          /* keys of a batch whose lines of memory are
                                    on their way at a time, at most           */
     uint64_t    near_bytes;     /* that count as near: the second-level cache

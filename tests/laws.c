@@ -1368,6 +1368,7 @@ static void laws_same_answers(const bly_filter *a, const bly_filter *b)
     }
 }
 
+#ifndef BLY_WITHOUT_SYSTEM
 /* A packed file cannot be changed in its place. */
 static void laws_round_trip(const bly_filter *filter, const char *path,
                             int flags)
@@ -1384,7 +1385,7 @@ static void laws_round_trip(const bly_filter *filter, const char *path,
     bly_free(again);
 }
 
-static void law_save_load_map_wrap(void **state)
+static void law_save_load_map(void **state)
 {
     (void)state;
     bly_filter *filter = laws_of(3000, 0.02, 1, 3000);
@@ -1396,7 +1397,14 @@ static void law_save_load_map_wrap(void **state)
     laws_round_trip(filter, path, BLY_MAP | BLY_VERIFY);
     laws_round_trip(filter, path, BLY_MAP | BLY_WRITE);
     assert_int_equal(unlink(path), 0);
+    bly_free(filter);
+}
+#endif
 
+static void law_wrap(void **state)
+{
+    (void)state;
+    bly_filter *filter = laws_of(3000, 0.02, 1, 3000);
     size_t bytes;
     const void *image = bly_image(filter, &bytes);
     for (size_t shift = 0; shift < 9; shift++) {
@@ -1634,7 +1642,10 @@ int main(void)
         cmocka_unit_test(law_intersection_keeps_the_common),
         cmocka_unit_test(law_overlap_is_estimated),
         cmocka_unit_test(law_unlike_filters_do_not_mix),
-        cmocka_unit_test(law_save_load_map_wrap),
+#ifndef BLY_WITHOUT_SYSTEM
+        cmocka_unit_test(law_save_load_map),
+#endif
+        cmocka_unit_test(law_wrap),
         cmocka_unit_test(law_packed_and_unpacked),
         cmocka_unit_test(law_like_is_the_same_plan),
         cmocka_unit_test(law_build_and_copy),

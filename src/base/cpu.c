@@ -21,7 +21,7 @@ static cpu_level cpu_of_machine(void)
         || !__builtin_cpu_supports("avx512vl"))
         return CPU_AVX2;
     return CPU_AVX512;
-#elif CPU_SSE2 || CPU_NEON
+#elif CPU_VECTOR4
     return CPU_BASELINE;
 #else
     return CPU_PORTABLE;
@@ -34,6 +34,8 @@ static const char *const cpu_names[CPU_LEVELS] = {
     [CPU_BASELINE] = "sse2",
 #elif CPU_NEON
     [CPU_BASELINE] = "neon",
+#elif CPU_WASM
+    [CPU_BASELINE] = "simd128",
 #endif
 #if CPU_X86
     [CPU_AVX2] = "avx2", [CPU_AVX512] = "avx512",

@@ -9,8 +9,8 @@
  * tries each on one machine by cpu_limit() and cpu_look_ahead()). The
  * environment may say otherwise:
  *
- *      BLY_CPU=portable    or sse2, avx2, avx512 (x86), neon (aarch64): no
- *                          higher level than this
+ *      BLY_CPU=portable    or sse2, avx2, avx512 (x86), neon (aarch64), simd128
+ *                          (WebAssembly): no higher level than this
  *      BLY_AHEAD=64        keys of a batch on their way, 1 .. 65536
  *      BLY_NEAR=1024       KiB that count as near, 1 .. 2^30
  *
@@ -26,7 +26,7 @@
  * among them. */
 typedef enum {
     CPU_PORTABLE,
-    CPU_BASELINE,                       /* SSE2 on x86, NEON on aarch64      */
+    CPU_BASELINE,                       /* SSE2, NEON, WebAssembly's SIMD    */
     CPU_AVX2,                           /* and BMI, FMA: x86-64-v3           */
     CPU_AVX512,                         /* F, BW, DQ, VL: x86-64-v4          */
     CPU_LEVELS
@@ -109,6 +109,15 @@ cpu_level cpu_limit(cpu_level most);
 #else
 #define CPU_NEON 0
 #endif
+
+#if defined(__GNUC__) && defined(__wasm_simd128__)
+#define CPU_WASM 1
+#else
+#define CPU_WASM 0
+#endif
+
+/* Is there a vector4 (base/vector.h)? */
+#define CPU_VECTOR4 (CPU_SSE2 || CPU_NEON || CPU_WASM)
 
 #if defined(__GNUC__) && defined(__x86_64__)
 #define CPU_X86 1

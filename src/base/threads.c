@@ -1,11 +1,10 @@
-/* threads.c - one piece of work cut into parts for all processors.
+/* threads.c - one piece of work cut into parts for all processors, and locks.
  *
  * Floor 0.
  */
 #include "base/threads.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
@@ -77,4 +76,29 @@ void threads_run(threads_work *work, void *context, unsigned parts)
         work(context, part, parts);
     while (started > 1)
         pthread_join(threads[--started], NULL);
+}
+
+void threads_lock_make(threads_lock *lock)
+{
+    pthread_mutex_init(lock, NULL);
+}
+
+void threads_lock_end(threads_lock *lock)
+{
+    pthread_mutex_destroy(lock);
+}
+
+void threads_lock_take(threads_lock *lock)
+{
+    pthread_mutex_lock(lock);
+}
+
+void threads_lock_give(threads_lock *lock)
+{
+    pthread_mutex_unlock(lock);
+}
+
+void threads_do_once(threads_once *once, void (*work)(void))
+{
+    pthread_once(once, work);
 }

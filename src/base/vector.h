@@ -1,5 +1,5 @@
 /* vector.h - a block or a line of a filter as one vector, while other threads
- * may set bits of it; and four lanes of 32 bits, the same on x86 and aarch64.
+ * may set bits of it; and four lanes of 32 bits, the same everywhere.
  *
  * Floor 0. To C a load of 16, 32 or 64 bytes is no atomic access, and beside an
  * atomic OR of one of these bytes a data race. To the machine it is none: each
@@ -225,6 +225,76 @@ PLATFORM_INLINE uint32_t vector4_parity(vector4 low, vector4 high)
     uint16x8_t ones = vpaddlq_u8(vcntq_u8(vreinterpretq_u8_u16(halves)));
     uint16x8_t odd = vandq_u16(ones, vdupq_n_u16(1));
     return vaddvq_u16(vshlq_u16(odd, vld1q_s16(places)));
+}
+#elif CPU_WASM
+#include <wasm_simd128.h>
+
+typedef v128_t vector4;
+
+/* One thread has the memory: no load is watched. */
+PLATFORM_INLINE vector4 vector4_load(const uint8_t *from)
+{
+    return wasm_v128_load(from);
+}
+
+PLATFORM_INLINE vector4 vector4_of(const void *from)
+{
+    return wasm_v128_load(from);
+}
+
+PLATFORM_INLINE void vector4_store(uint8_t *to, vector4 v)
+{
+    wasm_v128_store(to, v);
+}
+
+PLATFORM_INLINE vector4 vector4_times(vector4 v, uint32_t by)
+{
+    return wasm_i32x4_mul(v, wasm_u32x4_splat(by));
+}
+
+/* As with SSE2; but this conversion is to numbers without a sign. */
+PLATFORM_INLINE vector4 vector4_power(vector4 v)
+{
+    v128_t n = wasm_i32x4_shl(wasm_u32x4_shr(v, 27), 23);
+    v128_t one = wasm_f32x4_splat(1);
+    return wasm_u32x4_trunc_sat_f32x4(wasm_i32x4_add(one, n));
+}
+
+PLATFORM_INLINE vector4 vector4_or(vector4 a, vector4 b)
+{
+    return wasm_v128_or(a, b);
+}
+
+PLATFORM_INLINE vector4 vector4_xor(vector4 a, vector4 b)
+{
+    return wasm_v128_xor(a, b);
+}
+
+PLATFORM_INLINE vector4 vector4_mask(vector4 v, uint32_t mask)
+{
+    return wasm_v128_and(v, wasm_u32x4_splat(mask));
+}
+
+PLATFORM_INLINE vector4 vector4_lacks(vector4 there, vector4 wanted)
+{
+    return wasm_v128_andnot(wanted, there);
+}
+
+PLATFORM_INLINE bool vector4_none(vector4 v)
+{
+    return !wasm_v128_any_true(v);
+}
+
+/* As with NEON, and the lanes' signs are the answer. */
+PLATFORM_INLINE uint32_t vector4_parity(vector4 low, vector4 high)
+{
+    v128_t odd = wasm_i8x16_shuffle(low, high, 0, 1, 4, 5, 8, 9, 12, 13, 16, 17,
+                                    20, 21, 24, 25, 28, 29);
+    v128_t even = wasm_i8x16_shuffle(low, high, 2, 3, 6, 7, 10, 11, 14, 15, 18,
+                                     19, 22, 23, 26, 27, 30, 31);
+    v128_t ones = wasm_u16x8_extadd_pairwise_u8x16(
+        wasm_i8x16_popcnt(wasm_v128_xor(odd, even)));
+    return (uint32_t)wasm_i16x8_bitmask(wasm_i16x8_shl(ones, 15));
 }
 #endif
 

@@ -206,7 +206,7 @@ bly_status handle_make(bly_filter **out, const bly_kind *kind, void *image,
         memory_release(&options->allocator, filter, HANDLE_BYTES);
         return status;
     }
-    pthread_mutex_init(&filter->lock, NULL);
+    threads_lock_make(&filter->lock);
     handle_choose(filter);
     *out = filter;
     return BLY_OK;
@@ -228,7 +228,7 @@ void bly_free(bly_filter *filter)
         return;
     if (filter->source->release != NULL)
         filter->source->release(filter);
-    pthread_mutex_destroy(&filter->lock);
+    threads_lock_end(&filter->lock);
     bly_allocator allocator = filter->allocator;
     memory_wipe(&filter->hasher, sizeof filter->hasher);
     memory_release(&allocator, filter, HANDLE_BYTES);
@@ -254,13 +254,13 @@ bly_status handle_begin(bly_filter *filter)
     if (platform_load_flag(&filter->changed))
         return BLY_OK;
     bly_status status = BLY_OK;
-    pthread_mutex_lock(&filter->lock);
+    threads_lock_take(&filter->lock);
     if (!filter->changed) {
         if (filter->source->begin != NULL)
             status = filter->source->begin(filter);
         platform_store_flag(&filter->changed, status == BLY_OK);
     }
-    pthread_mutex_unlock(&filter->lock);
+    threads_lock_give(&filter->lock);
     return status;
 }
 
@@ -314,10 +314,10 @@ bool handle_seal(const bly_filter *filter)
 {
     bly_filter *own = (bly_filter *)(uintptr_t)filter;
     if (platform_load_flag(&own->changed)) {
-        pthread_mutex_lock(&own->lock);
+        threads_lock_take(&own->lock);
         if (own->changed)
             handle_seal_changed(own);
-        pthread_mutex_unlock(&own->lock);
+        threads_lock_give(&own->lock);
     }
     return !own->unsure || image_u64(own->image, IMAGE_PAYLOAD_SUM) != 0;
 }
@@ -335,7 +335,7 @@ bly_status handle_whole(const bly_filter *filter, const char *verb)
 void handle_read(const bly_filter *filter, void *into, size_t bytes)
 {
     bly_filter *own = (bly_filter *)(uintptr_t)filter;
-    pthread_mutex_lock(&own->lock);
+    threads_lock_take(&own->lock);
     memcpy(into, own->image, bytes);
-    pthread_mutex_unlock(&own->lock);
+    threads_lock_give(&own->lock);
 }

@@ -6,8 +6,7 @@
 #ifndef BLY_VERBS_HANDLE_H
 #define BLY_VERBS_HANDLE_H
 
-#include <pthread.h>
-
+#include "base/threads.h"
 #include "image/kind.h"
 #include "tools/hash.h"
 
@@ -65,7 +64,7 @@ struct bly_filter {
     bool                 changed;       /* since the image was sealed        */
     bool                 behind;        /* the disk is, of a mapped image    */
     bool                 unsure;        /* a flush of that has failed        */
-    pthread_mutex_t      lock;          /* of setting and clearing `changed` */
+    threads_lock         lock;          /* of setting and clearing `changed` */
 };
 
 /* What a handle is made with. All zero: what NULL for bly_options means. */

@@ -7,11 +7,11 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/sizes.h"
+#include "base/threads.h"
 
 const bly_kind *const registry_kinds[] = {
 #define REGISTRY_ADDRESS(name) &bly_kind_##name,
@@ -266,7 +266,7 @@ static struct {
 } registry_store[REGISTRY_SIZE];
 
 static const bly_kind_info *registry_infos[REGISTRY_SIZE + 1];
-static pthread_once_t registry_once = PTHREAD_ONCE_INIT;
+static threads_once registry_once = THREADS_ONCE;
 
 static void registry_standard(char *out, size_t room, const kind_option *o)
 {
@@ -309,7 +309,7 @@ static void registry_list(void)
 
 const bly_kind_info *const *bly_kinds(size_t *n)
 {
-    pthread_once(&registry_once, registry_list);
+    threads_do_once(&registry_once, registry_list);
     if (n != NULL)
         *n = REGISTRY_SIZE;
     return registry_infos;

@@ -46,6 +46,8 @@ static void test_architecture(void **state)
     const char *const base = "sse2", *const strange[] = { "neon", "avx2" };
 #elif CPU_NEON
     const char *const base = "neon", *const strange[] = { "sse2", "avx2" };
+#elif CPU_WASM
+    const char *const base = "simd128", *const strange[] = { "sse2", "neon" };
 #else
     const char *const base = "portable", *const strange[] = { "sse2", "neon" };
 #endif

@@ -291,7 +291,7 @@ static void split_each_portable(void *image, const uint64_t *hashes, size_t n,
                seen[i] = !split_set(block, hashes[i], false));
 }
 
-#if CPU_SSE2 || CPU_NEON
+#if CPU_VECTOR4
 /* The bits of a hash in four lanes, the first or the last. */
 PLATFORM_INLINE vector4 split_bits_baseline(uint64_t hash, size_t first)
 {
@@ -407,7 +407,7 @@ static void split_contains_many(const void *image, const uint64_t *hashes,
         return;
     }
 #endif
-#if CPU_SSE2 || CPU_NEON
+#if CPU_VECTOR4
     if (cpu_now() >= CPU_BASELINE) {
         split_contains_baseline(image, hashes, n, present);
         return;
@@ -429,7 +429,7 @@ static kind_contains *split_contains_here(const void **subject, void *view)
     if (cpu_now() >= CPU_AVX2)
         return split_one_avx2;
 #endif
-#if CPU_SSE2 || CPU_NEON
+#if CPU_VECTOR4
     if (cpu_now() >= CPU_BASELINE)
         return split_one_baseline;
 #endif
@@ -446,7 +446,7 @@ static bly_status split_add_many(void *image, const uint64_t *hashes, size_t n,
         return BLY_OK;
     }
 #endif
-#if CPU_SSE2 || CPU_NEON
+#if CPU_VECTOR4
     if (cpu_now() >= CPU_BASELINE) {
         split_add_baseline(image, hashes, n);
         return BLY_OK;
@@ -466,7 +466,7 @@ static bly_status split_add_each(void *image, const uint64_t *hashes, size_t n,
         return BLY_OK;
     }
 #endif
-#if CPU_SSE2 || CPU_NEON
+#if CPU_VECTOR4
     if (cpu_now() >= CPU_BASELINE) {
         split_each_baseline(image, hashes, n, seen);
         return BLY_OK;

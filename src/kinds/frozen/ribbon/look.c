@@ -42,7 +42,7 @@ PLATFORM_INLINE bool ribbon_adds_up(const uint8_t *tile, uint32_t bits,
     return wrong == 0;
 }
 
-#if CPU_SSE2 || CPU_NEON
+#if CPU_VECTOR4
 /* Four columns of a band, added up: a lane for each. */
 PLATFORM_INLINE vector4 ribbon_columns_baseline(const uint8_t *from,
                                                 size_t bytes, ribbon_words c)
@@ -167,7 +167,7 @@ CPU_TARGET_AVX2 static bool ribbon_contains_avx2(const void *image,
 }
 #endif
 
-#if CPU_SSE2 || CPU_NEON
+#if CPU_VECTOR4
 static bool ribbon_contains_baseline(const void *image, uint64_t hash)
 {
     RIBBON_ONE(image, hash, ribbon_adds_up_baseline);
@@ -207,7 +207,7 @@ CPU_TARGET_AVX2 static bool ribbon_one_avx2(const void *view, uint64_t hash)
 }
 #endif
 
-#if CPU_SSE2 || CPU_NEON
+#if CPU_VECTOR4
 static bool ribbon_one_baseline(const void *view, uint64_t hash)
 {
     RIBBON_ONE_FIRST(view, hash, ribbon_adds_up_baseline,
@@ -230,7 +230,7 @@ kind_contains *ribbon_contains_here(const void **subject, void *view)
     if (cpu_now() >= CPU_AVX2)
         return ribbon_one_avx2;
 #endif
-#if CPU_SSE2 || CPU_NEON
+#if CPU_VECTOR4
     if (cpu_now() >= CPU_BASELINE)
         return ribbon_one_baseline;
 #endif
@@ -404,7 +404,7 @@ static size_t ribbon_pass_portable(ribbon_pass *p)
     RIBBON_ROLL(p, ribbon_prepare, ribbon_settle_portable, RIBBON_TO_32);
 }
 
-#if CPU_SSE2 || CPU_NEON
+#if CPU_VECTOR4
 PLATFORM_INLINE size_t ribbon_settle_baseline(const ribbon_pass *p, size_t i,
                                               const ribbon_eight *e,
                                               size_t kept, ribbon_width width)
@@ -731,7 +731,7 @@ static ribbon_pass_work *ribbon_pass_here(void)
     if (level >= CPU_AVX2)
         return ribbon_pass_avx2;
 #endif
-#if CPU_SSE2 || CPU_NEON
+#if CPU_VECTOR4
     if (cpu_now() >= CPU_BASELINE)
         return ribbon_pass_baseline;
 #endif

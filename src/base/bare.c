@@ -1,0 +1,78 @@
+/* bare.c - what the library needs of a system where there is none: memory of
+ * the C library, one thread, no locks.
+ *
+ * Floor 0. For WebAssembly: with -DBLY_WITHOUT_SYSTEM, in place of system.c,
+ * threads.c and all of src/io/ (tools/cross).
+ */
+#include <stdlib.h>
+
+#include "base/system.h"
+#include "base/threads.h"
+
+/* ---- Memory ------------------------------------------------------------- */
+
+void *system_allocate(void *context, size_t alignment, size_t bytes)
+{
+    void *memory = NULL;
+    (void)context;
+    return posix_memalign(&memory, alignment, bytes) == 0 ? memory : NULL;
+}
+
+void system_release(void *context, void *memory, size_t bytes)
+{
+    (void)context, (void)bytes;
+    free(memory);
+}
+
+bool system_clears(const bly_allocator *from, uint64_t bytes)
+{
+    (void)from, (void)bytes;
+    return false;
+}
+
+const bly_allocator memory_sparse = {
+    .allocate = system_allocate,
+    .release  = system_release,
+};
+
+/* ---- Threads ------------------------------------------------------------ */
+
+unsigned threads_count(uint32_t most)
+{
+    (void)most;
+    return 1;
+}
+
+void threads_run(threads_work *work, void *context, unsigned parts)
+{
+    for (unsigned part = 0; part < parts; part++)
+        work(context, part, parts);
+}
+
+void threads_lock_make(threads_lock *lock)
+{
+    *lock = 0;
+}
+
+void threads_lock_end(threads_lock *lock)
+{
+    (void)lock;
+}
+
+void threads_lock_take(threads_lock *lock)
+{
+    (void)lock;
+}
+
+void threads_lock_give(threads_lock *lock)
+{
+    (void)lock;
+}
+
+void threads_do_once(threads_once *once, void (*work)(void))
+{
+    if (*once == THREADS_ONCE) {
+        *once = THREADS_ONCE + 1;
+        work();
+    }
+}

@@ -1,0 +1,135 @@
+/* system.c - memory of the system: large blocks on huge pages, sparse ones.
+ *
+ * Floor 0.
+ */
+#include "base/system.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/threads.h"
+
+/* A mapping that begins on a huge page: the system aligns to small pages
+ * only, so ask for one huge page more and give the ends back. */
+static void *system_map_huge(size_t bytes)
+{
+    size_t room = bytes + MEMORY_HUGE;  /* bytes fit: see memory_raw() */
+    unsigned char *base = mmap(NULL, room, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED)
+        return NULL;
+    size_t before = (MEMORY_HUGE - (uintptr_t)base % MEMORY_HUGE) % MEMORY_HUGE;
+    if (before > 0)
+        munmap(base, before);
+    munmap(base + before + bytes, room - before - bytes);
+#ifdef MADV_HUGEPAGE
+    (void)madvise(base + before, bytes, MADV_HUGEPAGE); /* a wish, not a need */
+#endif
+    return base + before;
+}
+
+/* `bytes` rounded up to whole pages of this system. */
+static size_t system_pages(size_t bytes)
+{
+    long known = sysconf(_SC_PAGESIZE);
+    size_t page = known > 0 ? (size_t)known : 4096;
+    return (bytes + page - 1) / page * page;
+}
+
+/* ---- Pages in parallel -------------------------------------------------- */
+
+/* The system zeroes a page when it is first touched, one thread after another
+ * if one thread does the touching. From this size on all of them share it;
+ * more than eight only wait for the memory. */
+enum { SYSTEM_PARALLEL = 64 << 20, SYSTEM_THREADS = 8 };
+
+typedef struct { unsigned char *from; size_t bytes; } system_range;
+
+/* Have the pages of a range made: by the system's call for it, or, where it
+ * does not know that, by touching them. If there is no memory for them, that
+ * shows when they are used, as it would without this. */
+static void system_touch(unsigned char *from, size_t bytes)
+{
+#ifdef MADV_POPULATE_WRITE
+    if (madvise(from, bytes, MADV_POPULATE_WRITE) == 0 || errno != EINVAL)
+        return;
+#endif
+    for (size_t at = 0; at < bytes; at += 4096)
+        ((volatile unsigned char *)from)[at] = 0;
+}
+
+static void system_touch_part(void *context, unsigned part, unsigned parts)
+{
+    const system_range *all = context;
+    size_t each = (all->bytes / parts + MEMORY_HUGE - 1) / MEMORY_HUGE
+                * MEMORY_HUGE, at = part * each;
+    if (at < all->bytes)
+        system_touch(all->from + at, all->bytes - at < each ? all->bytes - at
+                                                            : each);
+}
+
+static void system_populate(unsigned char *from, size_t bytes, uint32_t most)
+{
+    unsigned parts = threads_count(most);
+    system_range all = { from, bytes };
+    threads_run(system_touch_part, &all,
+                parts < SYSTEM_THREADS ? parts : SYSTEM_THREADS);
+}
+
+/* ---- The built-in allocator -------------------------------------------- */
+
+void *system_allocate(void *context, size_t alignment, size_t bytes)
+{
+    void *memory = NULL;
+    assert(alignment <= MEMORY_HUGE);
+    if (bytes >= MEMORY_HUGE) {
+        memory = system_map_huge(system_pages(bytes));
+        if (memory != NULL && bytes >= SYSTEM_PARALLEL)
+            system_populate(memory, bytes, (uint32_t)(uintptr_t)context);
+        return memory;
+    }
+    return posix_memalign(&memory, alignment, bytes) == 0 ? memory : NULL;
+}
+
+void system_release(void *context, void *memory, size_t bytes)
+{
+    (void)context;
+    if (bytes >= MEMORY_HUGE)
+        munmap(memory, system_pages(bytes));
+    else
+        free(memory);
+}
+
+/* ---- The sparse allocator ----------------------------------------------- */
+
+/* Pages that the system makes when they are first written, small ones, and
+ * sets no memory aside for. */
+static void *system_sparse_allocate(void *context, size_t alignment,
+                                    size_t bytes)
+{
+    (void)context;
+    (void)alignment;                    /* a page is aligned enough */
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory != MAP_FAILED ? memory : NULL;
+}
+
+static void system_sparse_release(void *context, void *memory, size_t bytes)
+{
+    (void)context;
+    munmap(memory, bytes);
+}
+
+const bly_allocator memory_sparse = {
+    .allocate = system_sparse_allocate,
+    .release  = system_sparse_release,
+};
+
+bool system_clears(const bly_allocator *from, uint64_t bytes)
+{
+    return from->allocate == system_sparse_allocate
+        || (from->allocate == system_allocate && bytes >= MEMORY_HUGE);
+}

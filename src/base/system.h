@@ -1,0 +1,18 @@
+/* system.h - memory as the system gives it. Only for memory.c.
+ *
+ * Floor 0. system.c is of a Unix; bare.c of where there is no system.
+ */
+#ifndef BLY_BASE_SYSTEM_H
+#define BLY_BASE_SYSTEM_H
+
+#include "base/memory.h"
+
+/* The functions of the built-in allocator, whose context is the number of
+ * threads that may make a large block's pages. */
+void *system_allocate(void *context, size_t alignment, size_t bytes);
+void system_release(void *context, void *memory, size_t bytes);
+
+/* Are blocks of `bytes` zero when this allocator gives them? */
+bool system_clears(const bly_allocator *from, uint64_t bytes);
+
+#endif /* BLY_BASE_SYSTEM_H */

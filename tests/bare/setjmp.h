@@ -1,0 +1,1 @@
+/* setjmp.h - WebAssembly has none; see cmocka.h. */
