@@ -33,6 +33,9 @@ extern volatile uint64_t bench_sink;
 /* Nanoseconds since some fixed time. */
 double bench_now(void);
 
+/* Those that this thread has had a processor. */
+double bench_worked(void);
+
 /* Say what is wrong and leave, exit status 2. */
 _Noreturn void bench_stop(const char *doing, const char *why);
 

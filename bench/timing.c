@@ -22,6 +22,11 @@ double bench_now(void)
     return timing_clock(CLOCK_MONOTONIC);
 }
 
+double bench_worked(void)
+{
+    return timing_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
 void bench_stop(const char *doing, const char *why)
 {
     fprintf(stderr, "bench: %s: %s\n", doing, why);
