@@ -371,14 +371,7 @@ static void test_other_kinds(void **state)
     for (size_t k = 0; k < kinds; k++) {
         bly_spec want = { .capacity = 100 };
         uint64_t hashes[100];
-        union {
-            bly_inline_blocked  blocked;
-            bly_inline_split    split;
-            bly_inline_standard standard;
-            bly_inline_fuse     fuse;
-            bly_inline_cuckoo   cuckoo;
-            uint8_t             bytes[96];
-        } view;
+        views_view view;
         uint8_t untouched[sizeof view];
         bly_filter *filter;
         for (uint64_t i = 0; i < 100; i++)
@@ -391,11 +384,11 @@ static void test_other_kinds(void **state)
         memset(&view, 0xA5, sizeof view);
         memcpy(untouched, &view, sizeof view);
         bly_status said[] = {
-            bly_inline_blocked_of(&view.blocked, filter),
-            bly_inline_split_of(&view.split, filter),
-            bly_inline_standard_of(&view.standard, filter),
-            bly_inline_fuse_of(&view.fuse, filter),
-            bly_inline_cuckoo_of(&view.cuckoo, filter),
+            bly_inline_blocked_of(&view.as.blocked, filter),
+            bly_inline_split_of(&view.as.split, filter),
+            bly_inline_standard_of(&view.as.standard, filter),
+            bly_inline_fuse_of(&view.as.fuse, filter),
+            bly_inline_cuckoo_of(&view.as.cuckoo, filter),
         };
         size_t fit = 0;
         for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
