@@ -4,6 +4,7 @@
  *
  *      rows.c       the lines of a chunk, hashed; printing the ones wanted
  *      spill.c      streams of bytes, in memory or in a temporary file
+ *      pages.c      memory in large pages
  *      table.c      keys in memory, compared byte by byte
  *      runs.c       the keys of full tables, sorted, in a temporary file
  *      decide.c     parts of the keys, each decided by a table of its own
@@ -129,6 +130,13 @@ enum { SPILL_NUMBER = 10 };
 size_t spill_number(unsigned char out[SPILL_NUMBER], uint64_t value);
 bool spill_get_number(spill_reader *reader, uint64_t *value);
 
+/* ==== pages.c =========================================================== */
+
+/* As malloc, realloc and free, which need to be told how much it was. */
+void *pages_new(size_t bytes);
+void *pages_grow(void *memory, size_t had, size_t bytes);
+void pages_free(void *memory, size_t had);
+
 /* ==== table.c =========================================================== */
 
 /* A set of keys, held as they are, with a count for each if wanted. */
@@ -164,6 +172,16 @@ bool table_reserve(dedup_table *table, uint64_t keys, size_t bytes);
 
 /* Put the key in unless it is there; count it. */
 table_answer table_add(dedup_table *table, uint64_t hash, bly_key key);
+
+/* Put in the keys of the rows that are picked, or, NULL, of all that have a key
+ * and are not dropped, one after the other: drop[i] becomes whether key i was
+ * there. TABLE_NEW, or why it ended before the last. */
+typedef struct {
+    const size_t *rows;
+    size_t        n;
+} table_picks;
+table_answer table_add_rows(dedup_table *table, dedup_rows *rows,
+                            const table_picks *picks);
 
 /* Is the key there? Many threads may ask at once. */
 bool table_has(const dedup_table *table, uint64_t hash, bly_key key);

@@ -371,25 +371,14 @@ static bool exact_direct_work(void *job, cli_worker *w)
     return exact_candidates(job, w);
 }
 
-/* Keep the first of the keys and drop the others. Slots are asked for 24 keys
- * ahead, the keys to compare with 12. */
+/* Keep the first of the keys and drop the others. */
 static table_answer exact_direct(exact_job *job, exact_own *own)
 {
-    enum { SLOT_AHEAD = 24, KEY_AHEAD = 12 };
-    dedup_table *table = &job->table;
-    table_answer answer = TABLE_NEW;
+    const table_picks picks = { own->picked, own->picks };
+    table_answer answer = table_add_rows(&job->table, &own->rows, &picks);
 
-    for (size_t j = 0; j < own->picks && answer <= TABLE_OLD; j++) {
-        size_t row = own->picked[j];
-
-        if (j + SLOT_AHEAD < own->picks)
-            table_prefetch_slot(table, own->hashes[j + SLOT_AHEAD]);
-        if (j + KEY_AHEAD < own->picks)
-            table_prefetch_key(table, own->hashes[j + KEY_AHEAD]);
-        answer = table_add(table, own->hashes[j], own->rows.keys[row]);
-        own->rows.drop[row] = answer == TABLE_OLD;
-        job->tally.kept -= answer == TABLE_OLD;
-    }
+    for (size_t j = 0; j < own->picks; j++)
+        job->tally.kept -= own->rows.drop[own->picked[j]];
     return answer;
 }
 
@@ -402,7 +391,7 @@ static int exact_direct_commit(void *argument, cli_worker *w)
     if (status != CLI_GO)
         return status;
     job->tally.kept += own->rows.n;
-    if (exact_direct(job, own) > TABLE_OLD)
+    if (exact_direct(job, own) != TABLE_NEW)
         return work_no_memory();
     return rows_print(&own->rows, w) ? CLI_GO : CLI_ERROR;
 }

@@ -94,31 +94,6 @@ static int stream_look(stream_job *job, stream_own *own)
          : own->error == ENOMEM ? work_no_memory() : spill_unread(own->error);
 }
 
-/* Those that are in no run: keep the first of the keys and drop the others.
- * Slots are asked for 24 keys ahead, the keys to compare with 12. */
-static bool stream_add(stream_job *job, dedup_rows *rows)
-{
-    enum { SLOT_AHEAD = 24, KEY_AHEAD = 12 };
-    dedup_table *table = &job->table;
-
-    for (size_t i = 0; i < rows->n; i++) {
-        table_answer answer;
-
-        if (i + SLOT_AHEAD < rows->n)
-            table_prefetch_slot(table, rows->hashes[i + SLOT_AHEAD]);
-        if (i + KEY_AHEAD < rows->n)
-            table_prefetch_key(table, rows->hashes[i + KEY_AHEAD]);
-        if (!rows->drop[i] && rows->keys[i].data != NULL) {
-            answer = table_add(table, rows->hashes[i], rows->keys[i]);
-            if (answer > TABLE_OLD)
-                return false;
-            rows->drop[i] = answer == TABLE_OLD;
-        }
-        job->tally.kept += !rows->drop[i];
-    }
-    return true;
-}
-
 static int stream_commit(void *argument, cli_worker *w)
 {
     stream_job *job = argument;
@@ -136,8 +111,10 @@ static int stream_commit(void *argument, cli_worker *w)
     if (status != CLI_GO)
         return status;
     if (!table_reserve(&job->table, stream_keys(job, own), w->chunk.length)
-        || !stream_add(job, &own->rows))
+        || table_add_rows(&job->table, &own->rows, NULL) != TABLE_NEW)
         return work_no_memory();
+    for (size_t i = 0; i < own->rows.n; i++)
+        job->tally.kept += !own->rows.drop[i];
     job->tally.lines += own->rows.n;
     job->tally.keyless += own->rows.keyless;
     progress_at(job->tally.lines, w->chunk.bytes);
