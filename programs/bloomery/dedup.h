@@ -10,6 +10,7 @@
  *      decide.c     parts of the keys, each decided by a table of its own
  *      stream.c     exactly, in one pass
  *      stamp.c      is a file that is read again what it was?
+ *      held.c       what is wanted of lines that were counted
  *      exact.c      exactly, in two or three passes
  *      cmd_dedup.c  the command
  *      join.c       lines whose key is in another list, exactly
@@ -164,11 +165,13 @@ void table_clear(dedup_table *table);
  * UINT64_MAX if no table can hold so many. */
 uint64_t table_bytes(uint64_t keys, uint64_t bytes);
 
-/* Make room at once for so many keys in all, of which the new ones have so many
- * bytes with their lengths and eight for each: then they are quick to add. How
- * many slots there will be. False: no memory. */
-uint64_t table_room_for(const dedup_table *table, uint64_t keys);
-bool table_reserve(dedup_table *table, uint64_t keys, size_t bytes);
+/* Would the table with n keys more, lines of `bytes` bytes in all, take no more
+ * than that memory, and no more than its places and slots can tell? */
+bool table_fits(const dedup_table *table, uint64_t memory, size_t n,
+                size_t bytes);
+/* Make room for them at once: then they are quick to add. False: no memory. */
+bool table_prepare(dedup_table *table, uint64_t memory, size_t n,
+                   size_t bytes);
 
 /* Put the key in unless it is there; count it. */
 table_answer table_add(dedup_table *table, uint64_t hash, bly_key key);
@@ -191,9 +194,10 @@ bool table_has(const dedup_table *table, uint64_t hash, bly_key key);
 void table_prefetch_slot(const dedup_table *table, uint64_t hash);
 void table_prefetch_key(const dedup_table *table, uint64_t hash);
 
-/* The counts of the keys in the order in which they came. *at is 0 at first.
+/* The keys and their counts in the order in which they came. *at is 0 at first.
  * False: there are no more. */
-bool table_count(const dedup_table *table, size_t *at, uint64_t *count);
+bool table_each(const dedup_table *table, size_t *at, bly_key *key,
+                uint64_t *count);
 
 /* Sort the keys by the 24 bits above the low 32 of their hashes, in the place
  * of the slots: until table_clear nothing may be added. Then key number i, and
@@ -302,6 +306,7 @@ bool decide_next(decide_all *all, uint64_t hash, bool *first, uint64_t *count);
 typedef struct {
     cli_how  how;
     uint64_t jobs, memory;
+    uint64_t held;              /* memory where all lines of a pipe are kept */
     bool     count, repeated, unique, progress;
 } exact_want;
 
@@ -326,6 +331,23 @@ bool stamp_take(struct stat *stamp, const char *path);
 uint64_t stamp_end(const struct stat *stamp);
 /* Is it that still, though more may have been written behind its end? */
 bool stamp_holds(const struct stat *stamp, const char *path);
+
+/* ==== held.c ============================================================ */
+
+/* Is a line wanted that comes so often? Print "COUNT <TAB>". False: output has
+ * failed. */
+bool held_wanted(const exact_want *want, uint64_t count);
+bool held_print_count(uint64_t count);
+
+/* Print the lines of a table that are wanted, and how many. False: output has
+ * failed. */
+bool held_print(const dedup_table *table, const exact_want *want,
+                uint64_t *printed);
+
+/* Write each as often as it came to the end of the file, and add how many bytes
+ * these are. CLI_GO or CLI_ERROR. */
+int held_write(const dedup_table *table, int fd, unsigned char end,
+               uint64_t *bytes);
 
 /* ==== exact.c =========================================================== */
 

@@ -256,7 +256,7 @@ static table_answer table_make_room(dedup_table *t, size_t more)
     return answer;
 }
 
-uint64_t table_room_for(const dedup_table *t, uint64_t keys)
+static uint64_t table_room_for(const dedup_table *t, uint64_t keys)
 {
     uint64_t room = t->room;
 
@@ -265,7 +265,7 @@ uint64_t table_room_for(const dedup_table *t, uint64_t keys)
     return room;
 }
 
-bool table_reserve(dedup_table *t, uint64_t keys, size_t bytes)
+static bool table_reserve(dedup_table *t, uint64_t keys, size_t bytes)
 {
     uint64_t room = table_room_for(t, keys);
 
@@ -273,6 +273,39 @@ bool table_reserve(dedup_table *t, uint64_t keys, size_t bytes)
         return false;
     return t->capacity - t->used >= bytes
         || table_grow_bytes(t, bytes) == TABLE_NEW;
+}
+
+/* So many keys with those of a chunk, or twice as many if it must grow, as long
+ * as the slots take a quarter of the memory at most: growing less often is
+ * quicker. */
+static uint64_t table_keys_for(const dedup_table *t, uint64_t memory, size_t n)
+{
+    uint64_t keys = t->keys + n;
+
+    return table_room_for(t, keys) > t->room
+        && table_room_for(t, 2 * keys) * sizeof *t->slots <= memory / 4
+         ? 2 * keys : keys;
+}
+
+/* A key takes its place in the chunk, where its end makes up for its length. */
+static uint64_t table_more(const dedup_table *t, size_t n, size_t bytes)
+{
+    return (t->counting ? (uint64_t)n * TABLE_COUNT : 0) + bytes;
+}
+
+bool table_fits(const dedup_table *t, uint64_t memory, size_t n, size_t bytes)
+{
+    uint64_t room = table_room_for(t, table_keys_for(t, memory, n));
+    uint64_t used = t->used + table_more(t, n, bytes);
+
+    return room * sizeof *t->slots + used <= memory
+        && table_bytes(t->keys + n, used) != UINT64_MAX;
+}
+
+bool table_prepare(dedup_table *t, uint64_t memory, size_t n, size_t bytes)
+{
+    return table_reserve(t, table_keys_for(t, memory, n),
+                         (size_t)table_more(t, n, bytes));
 }
 
 /* ==== Adding ============================================================ */
@@ -350,15 +383,16 @@ bool table_has(const dedup_table *t, uint64_t hash, bly_key key)
     }
 }
 
-bool table_count(const dedup_table *t, size_t *at, uint64_t *count)
+bool table_each(const dedup_table *t, size_t *at, bly_key *key, uint64_t *count)
 {
-    const unsigned char *key = t->bytes + *at + TABLE_COUNT;
+    const unsigned char *bytes = t->bytes + *at + TABLE_COUNT;
 
     if (*at >= t->used)
         return false;
     *count = table_u64(t->bytes + *at);
-    size_t length = table_length(&key);
-    *at = (size_t)(key - t->bytes) + length;
+    key->length = table_length(&bytes);
+    key->data = bytes;
+    *at = (size_t)(bytes - t->bytes) + key->length;
     return true;
 }
 

@@ -27,6 +27,7 @@ static void table_compares_bytes(void **state)
     const char keys[] = "a\0\0\0\0\0\0";
     size_t at = 0;
     uint64_t count;
+    bly_key key;
     (void)state;
 
     assert_true(table_open(&t, 1, 1));
@@ -40,12 +41,13 @@ static void table_compares_bytes(void **state)
         }
     assert_int_equal(table_add(&t, 0, (bly_key){ "", 0 }), TABLE_NEW);
     for (size_t length = 1; length <= 7; length++) {
-        assert_true(table_count(&t, &at, &count));
-        assert_true(count == 3);
+        assert_true(table_each(&t, &at, &key, &count));
+        assert_true(count == 3 && key.length == length);
+        assert_memory_equal(key.data, keys, length);
     }
-    assert_true(table_count(&t, &at, &count));
-    assert_true(count == 1);
-    assert_false(table_count(&t, &at, &count));
+    assert_true(table_each(&t, &at, &key, &count));
+    assert_true(count == 1 && key.length == 0);
+    assert_false(table_each(&t, &at, &key, &count));
     table_close(&t);
     bly_free(hasher);
 }
