@@ -11,9 +11,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define DEDUP_RATE 0.001
 #define DEDUP_MEMORY (UINT64_C(256) << 20)
+#define DEDUP_HELD_MOST (UINT64_C(1) << 30)
 #define DEDUP_MEMORY_LEAST (UINT64_C(1) << 20)
 
 typedef struct {
@@ -62,8 +64,9 @@ static const cli_option dedup_options[] = {
       "Drop no new line and repeat none. This is the default." },
     { 'c', "count", NULL, CLI_FLAG, offsetof(dedup_settings, count), false,
       "Before each line print how often it comes, and a TAB. With this option "
-      "and the next two nothing is printed before the input ends: a pipe is "
-      "copied to a temporary file." },
+      "and the next two nothing is printed before the input ends: a pipe whose "
+      "different lines do not fit --memory is copied to a temporary file, and "
+      "so is one with -f or another option that makes keys of lines." },
     { 'd', "only-repeated", NULL, CLI_FLAG,
       offsetof(dedup_settings, repeated), false,
       "Print only lines that come twice or more." },
@@ -74,7 +77,8 @@ static const cli_option dedup_options[] = {
       "2G (K, M, G, T are powers of 1024); 1M or more. What does not fit goes "
       "to a temporary file in TMPDIR, or /tmp; of a pipe two bytes for each "
       "such line stay in memory. A line that is longer than that takes what it "
-      "needs. Default: 256M." },
+      "needs. Default: 256M; for the lines of a pipe a sixteenth of the "
+      "machine's memory, if that is more, and 1G at most." },
     CLI_SECRET_HASH_OPTION(dedup_settings, key_file),
     CLI_FILES_OPTIONS(dedup_settings, inputs),
     CLI_HOW_OPTIONS(dedup_settings, how),
@@ -257,10 +261,23 @@ static int dedup_by_filter(const dedup_settings *s,
 
 /* ==== The command ======================================================= */
 
+/* What is read once is quick as long as it fits the memory. */
+static uint64_t dedup_held(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+    uint64_t part = pages > 0 && bytes > 0
+                  ? (uint64_t)pages / 16 * (uint64_t)bytes : 0;
+
+    return part < DEDUP_MEMORY ? DEDUP_MEMORY
+         : part < DEDUP_HELD_MOST ? part : DEDUP_HELD_MOST;
+}
+
 static int dedup_exactly(const dedup_settings *s, const cli_operands *operands,
                          dedup_tally *tally)
 {
-    exact_want want = { .how = s->how, .jobs = s->jobs, .memory = s->memory,
+    exact_want want = { .how = s->how, .jobs = s->jobs,
+                        .memory = s->memory > 0 ? s->memory : DEDUP_MEMORY,
+                        .held = s->memory > 0 ? s->memory : dedup_held(),
                         .count = s->count, .repeated = s->repeated,
                         .unique = s->unique, .progress = !s->no_progress };
 
@@ -415,8 +432,6 @@ static int dedup_lines(dedup_settings *s, const cli_operands *operands)
 
     if (s->rate <= 0)
         s->rate = DEDUP_RATE;
-    if (s->memory == 0)
-        s->memory = DEDUP_MEMORY;
     s->no_progress |= s->output == NULL && !progress_apart();
     status = output_open(s->output);
     if (status != CLI_GO)

@@ -173,8 +173,9 @@ static bool decide_put_counts(decide_all *all, decide_part *part,
 {
     unsigned char number[SPILL_NUMBER];
     uint64_t count;
+    bly_key key;
 
-    for (size_t at = 0; table_count(table, &at, &count); )
+    for (size_t at = 0; table_each(table, &at, &key, &count); )
         if (!spill_append(&all->store, &part->counts, number,
                           spill_number(number, count)))
             return false;

@@ -4,11 +4,13 @@
  *
  *      rows.c       the lines of a chunk, hashed; printing the ones wanted
  *      spill.c      streams of bytes, in memory or in a temporary file
+ *      pages.c      memory in large pages
  *      table.c      keys in memory, compared byte by byte
  *      runs.c       the keys of full tables, sorted, in a temporary file
  *      decide.c     parts of the keys, each decided by a table of its own
  *      stream.c     exactly, in one pass
  *      stamp.c      is a file that is read again what it was?
+ *      held.c       what is wanted of lines that were counted
  *      exact.c      exactly, in two or three passes
  *      cmd_dedup.c  the command
  *      join.c       lines whose key is in another list, exactly
@@ -129,6 +131,13 @@ enum { SPILL_NUMBER = 10 };
 size_t spill_number(unsigned char out[SPILL_NUMBER], uint64_t value);
 bool spill_get_number(spill_reader *reader, uint64_t *value);
 
+/* ==== pages.c =========================================================== */
+
+/* As malloc, realloc and free, which need to be told how much it was. */
+void *pages_new(size_t bytes);
+void *pages_grow(void *memory, size_t had, size_t bytes);
+void pages_free(void *memory, size_t had);
+
 /* ==== table.c =========================================================== */
 
 /* A set of keys, held as they are, with a count for each if wanted. */
@@ -156,14 +165,26 @@ void table_clear(dedup_table *table);
  * UINT64_MAX if no table can hold so many. */
 uint64_t table_bytes(uint64_t keys, uint64_t bytes);
 
-/* Make room at once for so many keys in all, of which the new ones have so many
- * bytes with their lengths and eight for each: then they are quick to add. How
- * many slots there will be. False: no memory. */
-uint64_t table_room_for(const dedup_table *table, uint64_t keys);
-bool table_reserve(dedup_table *table, uint64_t keys, size_t bytes);
+/* Would the table with n keys more, lines of `bytes` bytes in all, take no more
+ * than that memory, and no more than its places and slots can tell? */
+bool table_fits(const dedup_table *table, uint64_t memory, size_t n,
+                size_t bytes);
+/* Make room for them at once: then they are quick to add. False: no memory. */
+bool table_prepare(dedup_table *table, uint64_t memory, size_t n,
+                   size_t bytes);
 
 /* Put the key in unless it is there; count it. */
 table_answer table_add(dedup_table *table, uint64_t hash, bly_key key);
+
+/* Put in the keys of the rows that are picked, or, NULL, of all that have a key
+ * and are not dropped, one after the other: drop[i] becomes whether key i was
+ * there. TABLE_NEW, or why it ended before the last. */
+typedef struct {
+    const size_t *rows;
+    size_t        n;
+} table_picks;
+table_answer table_add_rows(dedup_table *table, dedup_rows *rows,
+                            const table_picks *picks);
 
 /* Is the key there? Many threads may ask at once. */
 bool table_has(const dedup_table *table, uint64_t hash, bly_key key);
@@ -173,9 +194,10 @@ bool table_has(const dedup_table *table, uint64_t hash, bly_key key);
 void table_prefetch_slot(const dedup_table *table, uint64_t hash);
 void table_prefetch_key(const dedup_table *table, uint64_t hash);
 
-/* The counts of the keys in the order in which they came. *at is 0 at first.
+/* The keys and their counts in the order in which they came. *at is 0 at first.
  * False: there are no more. */
-bool table_count(const dedup_table *table, size_t *at, uint64_t *count);
+bool table_each(const dedup_table *table, size_t *at, bly_key *key,
+                uint64_t *count);
 
 /* Sort the keys by the 24 bits above the low 32 of their hashes, in the place
  * of the slots: until table_clear nothing may be added. Then key number i, and
@@ -284,6 +306,7 @@ bool decide_next(decide_all *all, uint64_t hash, bool *first, uint64_t *count);
 typedef struct {
     cli_how  how;
     uint64_t jobs, memory;
+    uint64_t held;              /* memory where all lines of a pipe are kept */
     bool     count, repeated, unique, progress;
 } exact_want;
 
@@ -308,6 +331,23 @@ bool stamp_take(struct stat *stamp, const char *path);
 uint64_t stamp_end(const struct stat *stamp);
 /* Is it that still, though more may have been written behind its end? */
 bool stamp_holds(const struct stat *stamp, const char *path);
+
+/* ==== held.c ============================================================ */
+
+/* Is a line wanted that comes so often? Print "COUNT <TAB>". False: output has
+ * failed. */
+bool held_wanted(const exact_want *want, uint64_t count);
+bool held_print_count(uint64_t count);
+
+/* Print the lines of a table that are wanted, and how many. False: output has
+ * failed. */
+bool held_print(const dedup_table *table, const exact_want *want,
+                uint64_t *printed);
+
+/* Write each as often as it came to the end of the file, and add how many bytes
+ * these are. CLI_GO or CLI_ERROR. */
+int held_write(const dedup_table *table, int fd, unsigned char end,
+               uint64_t *bytes);
 
 /* ==== exact.c =========================================================== */
 

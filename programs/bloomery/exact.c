@@ -26,11 +26,16 @@
  * small for the input they fill up, more keys go the long way, and the output
  * is the same.
  *
- * What cannot be read twice, a pipe whose lines are to be counted, is copied to
- * a temporary file in pass 1. Files must not change until the end, though more
- * may be written behind them: all passes read what they held at first, their
- * size and time are compared, and the lines counted. Floor 8; includes dedup.h
- * and <bloomery.h> only.
+ * What cannot be read twice, a pipe whose lines are to be counted, is held in a
+ * table that counts, and printed at its end. When the lines do not fit the
+ * memory any more, those of the table go to a temporary file, each as often as
+ * it came, and so do all that follow: that is an input with the same output,
+ * with which pass 1 goes on. Lines whose keys are made of them are not held:
+ * all of them go to the file.
+ *
+ * Files must not change until the end, though more may be written behind them:
+ * all passes read what they held at first, their size and time are compared,
+ * and the lines counted. Floor 8; includes dedup.h and <bloomery.h> only.
  */
 #include "bloomery/dedup.h"
 
@@ -56,6 +61,7 @@ typedef struct {
                                    behind it, to a log, and is not read    */
     off_t         start;        /* of standard input                       */
     int           spool;        /* the copy of what cannot be read twice   */
+    bool          holding;      /* or it is all in the table so far        */
     bly_filter   *seen, *repeated;
     uint64_t      total;        /* bytes of input; 0: not known            */
     uint64_t      lines_first;  /* lines in pass 1                         */
@@ -250,31 +256,45 @@ static bool exact_survey_work(void *argument, cli_worker *w)
     return rows_fill(&own->rows, w, job->seen) && exact_room(own);
 }
 
+static unsigned char exact_end(const exact_job *job)
+{
+    return job->want->how.null ? '\0' : '\n';
+}
+
+/* Can lines be held, and would more memory do without a copy? */
+static bool exact_holds(const exact_job *job)
+{
+    return job->lines.form == LINES_WHOLE && !job->lines.how.header;
+}
+
+static int exact_spool_bytes(exact_job *job, const void *data, size_t n)
+{
+    job->tally.spilled += n;
+    return spill_write(job->spool, data, n, exact_holds(job));
+}
+
 /* The header of all files, which begins the copy. */
 static int exact_spool_header(exact_job *job)
 {
     const cli_lines *lines = &job->lines;
-    unsigned char terminator = job->want->how.null ? '\0' : '\n';
+    unsigned char terminator = exact_end(job);
 
-    job->tally.spilled += lines->first_length + 1;
-    return spill_write(job->spool, lines->first, lines->first_length, false)
-           == CLI_GO
-         ? spill_write(job->spool, &terminator, 1, false) : CLI_ERROR;
+    return exact_spool_bytes(job, lines->first, lines->first_length) == CLI_GO
+         ? exact_spool_bytes(job, &terminator, 1) : CLI_ERROR;
 }
 
 /* The chunk goes to the copy, its last line with an end. */
 static int exact_spool(exact_job *job, const cli_worker *w)
 {
     const cli_chunk *chunk = &w->chunk;
-    unsigned char terminator = job->want->how.null ? '\0' : '\n';
+    unsigned char terminator = exact_end(job);
     int status = chunk->heads ? exact_spool_header(job) : CLI_GO;
 
     if (status == CLI_GO)
-        status = spill_write(job->spool, chunk->block, chunk->length, false);
+        status = exact_spool_bytes(job, chunk->block, chunk->length);
     if (status == CLI_GO && chunk->length > 0
         && chunk->block[chunk->length - 1] != terminator)
-        status = spill_write(job->spool, &terminator, 1, false);
-    job->tally.spilled += chunk->length;
+        status = exact_spool_bytes(job, &terminator, 1);
     return status;
 }
 
@@ -284,17 +304,95 @@ static uint64_t exact_record(bly_key key)
     return key.length + (key.length < 0x80 ? 1 : 2);
 }
 
+/* So many keys that were counted go into the filters, which then know what they
+ * would if all their lines had come. */
+typedef struct {
+    uint64_t hashes[256], counts[256];
+    bly_key  keys[256];
+    size_t   n;
+} exact_counted;
+
+static int exact_count_in(exact_job *job, exact_counted *some)
+{
+    bool there[256];
+    size_t n = 0;
+
+    if (bly_add_many(job->seen, some->hashes, some->n, there, NULL) < 0)
+        return filter_error();
+    for (size_t i = 0; i < some->n; i++) {
+        job->there += some->counts[i] - !there[i];
+        some->hashes[n] = some->hashes[i];
+        some->keys[n] = some->keys[i];
+        n += some->counts[i] > 1 || there[i];
+    }
+    some->n = 0;
+    if (bly_add_many(job->repeated, some->hashes, n, there, NULL) < 0)
+        return filter_error();
+    for (size_t i = 0; i < n; i++) {
+        job->keys += !there[i];
+        job->bytes += there[i] ? 0 : exact_record(some->keys[i]);
+    }
+    return CLI_GO;
+}
+
+/* There is no room for the next lines: all that is held becomes the beginning
+ * of the copy. */
+static int exact_release(exact_job *job)
+{
+    exact_counted some = { .n = 0 };
+    int status;
+
+    job->holding = false;
+    job->spool = spill_file(true);
+    status = job->spool < 0 ? CLI_ERROR
+           : held_write(&job->table, job->spool, exact_end(job),
+                        &job->tally.spilled);
+    for (size_t at = 0; status == CLI_GO
+         && table_each(&job->table, &at, &some.keys[some.n],
+                       &some.counts[some.n]); ) {
+        bly_key key = some.keys[some.n];
+
+        some.hashes[some.n++] = bly_hash(job->seen, key.data, key.length);
+        if (some.n == sizeof some.keys / sizeof some.keys[0])
+            status = exact_count_in(job, &some);
+    }
+    if (status == CLI_GO)
+        status = exact_count_in(job, &some);
+    table_close(&job->table);
+    job->table = (dedup_table){ .room = 0 };
+    return status;
+}
+
+/* The filters' memory is kept free for them. */
+static int exact_hold(exact_job *job, exact_own *own, const cli_worker *w)
+{
+    const exact_want *want = job->want;
+    uint64_t filters = want->memory / EXACT_SEEN
+                     + want->memory / EXACT_REPEATED;
+
+    if (!table_fits(&job->table, want->held - filters, own->rows.n,
+                    w->chunk.length))
+        return exact_release(job);
+    if (!table_prepare(&job->table, want->held - filters, own->rows.n,
+                       w->chunk.length)
+        || table_add_rows(&job->table, &own->rows, NULL) != TABLE_NEW)
+        return work_no_memory();
+    return CLI_GO;
+}
+
 static int exact_survey_commit(void *argument, cli_worker *w)
 {
     exact_job *job = argument;
     exact_own *own = w->own;
     int status = exact_commit(job, w);
 
+    if (status == CLI_GO && job->holding)
+        status = exact_hold(job, own, w);
     if (status == CLI_GO && job->spool >= 0)
         status = exact_spool(job, w);
-    if (status == CLI_GO)
+    if (status == CLI_GO && !job->holding)
         status = rows_add(&own->rows, job->seen);
-    if (status != CLI_GO)
+    if (status != CLI_GO || job->holding)
         return status;
     exact_pick(own);
     if (bly_add_many(job->repeated, own->hashes, own->picks, own->there, NULL)
@@ -338,11 +436,15 @@ static int exact_survey(exact_job *job)
     if (status == CLI_GO)
         status = exact_filter(&job->repeated,
                               exact_filter_bits(job, EXACT_REPEATED));
+    job->table.hasher = job->seen;
     if (status == CLI_GO)
         status = exact_pass(job, &work, "looking for repeated lines");
     if (status == CLI_GO && job->spool >= 0 && job->tally.spilled == 0
         && job->lines.first != NULL)
         status = exact_spool_header(job);       /* there was nothing else */
+    if (status == CLI_GO && job->holding
+        && !held_print(&job->table, job->want, &job->tally.kept))
+        status = CLI_ERROR;
     bly_free(job->seen);
     job->seen = NULL;
     job->lines_first = job->tally.lines;
@@ -371,25 +473,14 @@ static bool exact_direct_work(void *job, cli_worker *w)
     return exact_candidates(job, w);
 }
 
-/* Keep the first of the keys and drop the others. Slots are asked for 24 keys
- * ahead, the keys to compare with 12. */
+/* Keep the first of the keys and drop the others. */
 static table_answer exact_direct(exact_job *job, exact_own *own)
 {
-    enum { SLOT_AHEAD = 24, KEY_AHEAD = 12 };
-    dedup_table *table = &job->table;
-    table_answer answer = TABLE_NEW;
+    const table_picks picks = { own->picked, own->picks };
+    table_answer answer = table_add_rows(&job->table, &own->rows, &picks);
 
-    for (size_t j = 0; j < own->picks && answer <= TABLE_OLD; j++) {
-        size_t row = own->picked[j];
-
-        if (j + SLOT_AHEAD < own->picks)
-            table_prefetch_slot(table, own->hashes[j + SLOT_AHEAD]);
-        if (j + KEY_AHEAD < own->picks)
-            table_prefetch_key(table, own->hashes[j + KEY_AHEAD]);
-        answer = table_add(table, own->hashes[j], own->rows.keys[row]);
-        own->rows.drop[row] = answer == TABLE_OLD;
-        job->tally.kept -= answer == TABLE_OLD;
-    }
+    for (size_t j = 0; j < own->picks; j++)
+        job->tally.kept -= own->rows.drop[own->picked[j]];
     return answer;
 }
 
@@ -402,7 +493,7 @@ static int exact_direct_commit(void *argument, cli_worker *w)
     if (status != CLI_GO)
         return status;
     job->tally.kept += own->rows.n;
-    if (exact_direct(job, own) > TABLE_OLD)
+    if (exact_direct(job, own) != TABLE_NEW)
         return work_no_memory();
     return rows_print(&own->rows, w) ? CLI_GO : CLI_ERROR;
 }
@@ -513,27 +604,6 @@ static bool exact_print_work(void *job, cli_worker *w)
     return exact_candidates(job, w);
 }
 
-/* "COUNT <TAB> line". */
-static bool exact_print_counted(const dedup_rows *rows, cli_worker *w,
-                                size_t row, uint64_t count)
-{
-    char text[24];
-    size_t at = sizeof text;
-
-    text[--at] = '\t';
-    for (; count > 0; count /= 10)
-        text[--at] = (char)('0' + count % 10);
-    return output_bytes(text + at, sizeof text - at)
-        && rows_print_some(rows, w, row, row + 1);
-}
-
-/* Is a line wanted that is the first of so many? */
-static bool exact_wanted(const exact_want *want, bool first, uint64_t count)
-{
-    return first && !(want->repeated && count == 1)
-        && !(want->unique && count > 1);
-}
-
 /* Decide all rows of the chunk; those that have a mark take the next decision
  * of their part. With counts they are printed at once. */
 static int exact_decide(exact_job *job, cli_worker *w)
@@ -549,10 +619,11 @@ static int exact_decide(exact_job *job, cli_worker *w)
             && !decide_next(&job->parts, rows->hashes[i], &first, &count))
             return spill_failed(&job->parts.store) ? CLI_ERROR
                                                     : exact_differs(job);
-        rows->drop[i] = !exact_wanted(job->want, first, count);
+        rows->drop[i] = !first || !held_wanted(job->want, count);
         job->tally.kept += !rows->drop[i];
         if (!rows->drop[i] && job->want->count
-            && !exact_print_counted(rows, w, i, count))
+            && (!held_print_count(count)
+                || !rows_print_some(rows, w, i, i + 1)))
             return CLI_ERROR;
     }
     return CLI_GO;
@@ -608,15 +679,27 @@ static int exact_in_parts(exact_job *job, uint64_t filter)
 
 /* ==== All of it ========================================================= */
 
-/* What can be read twice is stamped; of anything else a copy is made, which is
- * standard input from pass 2 on. */
+/* An empty table for all lines. */
+static int exact_open_held(exact_job *job)
+{
+    enum { KEYS = 1 << 13, BYTES = 1 << 16 };
+
+    job->holding = true;
+    job->table.counting = true;
+    return table_open(&job->table, KEYS, BYTES) ? CLI_GO : work_no_memory();
+}
+
+/* What can be read twice is stamped; anything else is held, or a copy is made,
+ * which is standard input from pass 2 on. */
 static int exact_open(exact_job *job, bool twice)
 {
+    bool holds = exact_holds(job);
+
     if (twice)
         job->start = lseek(STDIN_FILENO, 0, SEEK_CUR);
-    else
-        job->spool = spill_file(false);
-    if (!twice && job->spool < 0)
+    else if (holds && exact_open_held(job) != CLI_GO)
+        return CLI_ERROR;
+    else if (!holds && (job->spool = spill_file(false)) < 0)
         return CLI_ERROR;
     if (!exact_stamp(job))
         return work_no_memory();
@@ -643,7 +726,7 @@ static int exact_all(exact_job *job, bool twice)
         status = exact_survey(job);
     if (status == CLI_GO && job->spool >= 0)
         status = exact_use_copy(job);
-    if (status != CLI_GO)
+    if (status != CLI_GO || job->holding)
         return status;
     job->total = job->lines.bytes;
     filter = exact_add_accidents(job);
@@ -671,6 +754,8 @@ int exact_run(const exact_want *want, const cli_operands *operands,
                : exact_all(&job, twice);
     }
     lines_close(&job.lines);
+    if (job.holding)
+        table_close(&job.table);
     if (job.spool >= 0)
         close(job.spool);
     free(job.stamps);

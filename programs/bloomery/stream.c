@@ -53,35 +53,6 @@ static bool stream_work(void *argument, cli_worker *w)
     return true;
 }
 
-/* How many keys the table needs slots for: with the chunk's, or for twice as
- * many if it must grow, as long as the slots take a quarter of the memory at
- * most. Growing less often is quicker. */
-static uint64_t stream_keys(const stream_job *job, const stream_own *own)
-{
-    const dedup_table *table = &job->table;
-    uint64_t keys = table->keys + own->rows.n;
-
-    return table_room_for(table, keys) > table->room
-        && table_room_for(table, 2 * keys) * sizeof *table->slots
-           <= job->want->memory / 4 ? 2 * keys : keys;
-}
-
-/* Would the table with all keys of the chunk take more than its memory, or than
- * its places and slots can tell? A key takes its place in the chunk, where its
- * end makes up for its length. */
-static bool stream_full(const stream_job *job, const cli_worker *w)
-{
-    const stream_own *own = w->own;
-    const dedup_table *table = &job->table;
-    uint64_t room = table_room_for(table, stream_keys(job, own));
-    uint64_t keys = table->keys + own->rows.n;
-    uint64_t bytes = table->used + w->chunk.length;
-
-    return table->keys > 0
-        && (room * sizeof *table->slots + bytes > job->want->memory
-            || table_bytes(keys, bytes) == UINT64_MAX);
-}
-
 /* The runs that the worker has not seen. */
 static int stream_look(stream_job *job, stream_own *own)
 {
@@ -94,31 +65,6 @@ static int stream_look(stream_job *job, stream_own *own)
          : own->error == ENOMEM ? work_no_memory() : spill_unread(own->error);
 }
 
-/* Those that are in no run: keep the first of the keys and drop the others.
- * Slots are asked for 24 keys ahead, the keys to compare with 12. */
-static bool stream_add(stream_job *job, dedup_rows *rows)
-{
-    enum { SLOT_AHEAD = 24, KEY_AHEAD = 12 };
-    dedup_table *table = &job->table;
-
-    for (size_t i = 0; i < rows->n; i++) {
-        table_answer answer;
-
-        if (i + SLOT_AHEAD < rows->n)
-            table_prefetch_slot(table, rows->hashes[i + SLOT_AHEAD]);
-        if (i + KEY_AHEAD < rows->n)
-            table_prefetch_key(table, rows->hashes[i + KEY_AHEAD]);
-        if (!rows->drop[i] && rows->keys[i].data != NULL) {
-            answer = table_add(table, rows->hashes[i], rows->keys[i]);
-            if (answer > TABLE_OLD)
-                return false;
-            rows->drop[i] = answer == TABLE_OLD;
-        }
-        job->tally.kept += !rows->drop[i];
-    }
-    return true;
-}
-
 static int stream_commit(void *argument, cli_worker *w)
 {
     stream_job *job = argument;
@@ -129,15 +75,19 @@ static int stream_commit(void *argument, cli_worker *w)
         return lines_refuse_chunk(&w->chunk);
     if (w->failed)
         return work_no_memory();
-    if (stream_full(job, w))
+    if (job->table.keys > 0 && !table_fits(&job->table, job->want->held,
+                                           own->rows.n, w->chunk.length))
         status = runs_write(&job->runs, &job->table);
     if (status == CLI_GO)
         status = stream_look(job, own);
     if (status != CLI_GO)
         return status;
-    if (!table_reserve(&job->table, stream_keys(job, own), w->chunk.length)
-        || !stream_add(job, &own->rows))
+    if (!table_prepare(&job->table, job->want->held, own->rows.n,
+                       w->chunk.length)
+        || table_add_rows(&job->table, &own->rows, NULL) != TABLE_NEW)
         return work_no_memory();
+    for (size_t i = 0; i < own->rows.n; i++)
+        job->tally.kept += !own->rows.drop[i];
     job->tally.lines += own->rows.n;
     job->tally.keyless += own->rows.keyless;
     progress_at(job->tally.lines, w->chunk.bytes);

@@ -15,9 +15,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-enum { TABLE_PLACE = 40, TABLE_COUNT = 8 };
+enum { TABLE_PLACE = 40, TABLE_COUNT = 8, TABLE_SOME = 32 };
 
 #define TABLE_PLACES (UINT64_C(1) << TABLE_PLACE)
 #define TABLE_ROOM_MOST (UINT64_C(1) << 32)
@@ -37,31 +36,18 @@ uint64_t table_bytes(uint64_t keys, uint64_t bytes)
     return room * sizeof(uint64_t) + bytes;
 }
 
-/* Memory in large pages where the system has them: what is looked for lies all
- * over it. */
-static void *table_memory(size_t bytes)
-{
-    const size_t page = (size_t)2 << 20;
-    void *memory;
-
-    if (bytes < page)
-        return malloc(bytes);
-    bytes = (bytes + page - 1) / page * page;
-    if (posix_memalign(&memory, page, bytes) != 0)
-        return NULL;
-#ifdef MADV_HUGEPAGE
-    (void)madvise(memory, bytes, MADV_HUGEPAGE);
-#endif
-    return memory;
-}
-
 static uint64_t *table_slots(uint64_t room)
 {
-    uint64_t *slots = table_memory((size_t)room * sizeof *slots);
+    uint64_t *slots = pages_new((size_t)room * sizeof *slots);
 
     if (slots != NULL)
         memset(slots, 0, (size_t)room * sizeof *slots);
     return slots;
+}
+
+static void table_free_slots(dedup_table *t)
+{
+    pages_free(t->slots, (size_t)t->room * sizeof *t->slots);
 }
 
 bool table_open(dedup_table *t, uint64_t keys, uint64_t bytes)
@@ -71,14 +57,14 @@ bool table_open(dedup_table *t, uint64_t keys, uint64_t bytes)
     t->room = room < TABLE_ROOM_MOST ? room : TABLE_ROOM_MOST;
     t->capacity = (size_t)bytes + 4096;
     t->slots = table_slots(t->room);
-    t->bytes = table_memory(t->capacity);
+    t->bytes = pages_new(t->capacity);
     return t->slots != NULL && t->bytes != NULL;
 }
 
 void table_close(dedup_table *t)
 {
-    free(t->slots);
-    free(t->bytes);
+    table_free_slots(t);
+    pages_free(t->bytes, t->capacity);
 }
 
 void table_clear(dedup_table *t)
@@ -143,6 +129,16 @@ static uint64_t table_next(const dedup_table *t, uint64_t at, uint64_t tag)
     while (t->slots[at] != 0 && (t->slots[at] & ~(TABLE_PLACES - 1)) != tag)
         at = at + 1 < t->room ? at + 1 : 0;
     return at;
+}
+
+static void table_prefetch_bytes(const unsigned char *at)
+{
+#if defined(__GNUC__)
+    __builtin_prefetch(at);
+    __builtin_prefetch(at + 64);
+#else
+    (void)at;
+#endif
 }
 
 void table_prefetch_slot(const dedup_table *t, uint64_t hash)
@@ -212,7 +208,7 @@ static table_answer table_new_slots(dedup_table *t, uint64_t room)
 
     if (slots == NULL)
         return TABLE_NO_MEMORY;
-    free(t->slots);
+    table_free_slots(t);
     t->slots = slots;
     t->room = room;
     table_move(t);
@@ -238,7 +234,7 @@ static table_answer table_grow_bytes(dedup_table *t, size_t more)
 
     if ((uint64_t)t->used + more >= TABLE_PLACES)
         return TABLE_FULL;
-    grown = realloc(t->bytes, capacity);
+    grown = pages_grow(t->bytes, t->capacity, capacity);
     if (grown == NULL)
         return TABLE_NO_MEMORY;
     t->bytes = grown;
@@ -260,7 +256,7 @@ static table_answer table_make_room(dedup_table *t, size_t more)
     return answer;
 }
 
-uint64_t table_room_for(const dedup_table *t, uint64_t keys)
+static uint64_t table_room_for(const dedup_table *t, uint64_t keys)
 {
     uint64_t room = t->room;
 
@@ -269,7 +265,7 @@ uint64_t table_room_for(const dedup_table *t, uint64_t keys)
     return room;
 }
 
-bool table_reserve(dedup_table *t, uint64_t keys, size_t bytes)
+static bool table_reserve(dedup_table *t, uint64_t keys, size_t bytes)
 {
     uint64_t room = table_room_for(t, keys);
 
@@ -277,6 +273,39 @@ bool table_reserve(dedup_table *t, uint64_t keys, size_t bytes)
         return false;
     return t->capacity - t->used >= bytes
         || table_grow_bytes(t, bytes) == TABLE_NEW;
+}
+
+/* So many keys with those of a chunk, or twice as many if it must grow, as long
+ * as the slots take a quarter of the memory at most: growing less often is
+ * quicker. */
+static uint64_t table_keys_for(const dedup_table *t, uint64_t memory, size_t n)
+{
+    uint64_t keys = t->keys + n;
+
+    return table_room_for(t, keys) > t->room
+        && table_room_for(t, 2 * keys) * sizeof *t->slots <= memory / 4
+         ? 2 * keys : keys;
+}
+
+/* A key takes its place in the chunk, where its end makes up for its length. */
+static uint64_t table_more(const dedup_table *t, size_t n, size_t bytes)
+{
+    return (t->counting ? (uint64_t)n * TABLE_COUNT : 0) + bytes;
+}
+
+bool table_fits(const dedup_table *t, uint64_t memory, size_t n, size_t bytes)
+{
+    uint64_t room = table_room_for(t, table_keys_for(t, memory, n));
+    uint64_t used = t->used + table_more(t, n, bytes);
+
+    return room * sizeof *t->slots + used <= memory
+        && table_bytes(t->keys + n, used) != UINT64_MAX;
+}
+
+bool table_prepare(dedup_table *t, uint64_t memory, size_t n, size_t bytes)
+{
+    return table_reserve(t, table_keys_for(t, memory, n),
+                         (size_t)table_more(t, n, bytes));
 }
 
 /* ==== Adding ============================================================ */
@@ -316,9 +345,11 @@ static void table_count_one(dedup_table *t, uint64_t slot)
     memcpy(count, &more, sizeof more);
 }
 
-table_answer table_add(dedup_table *t, uint64_t hash, bly_key key)
+/* No slot from the key's home to `at` holds it. */
+static table_answer table_add_at(dedup_table *t, uint64_t hash, bly_key key,
+                                 uint64_t at)
 {
-    uint64_t tag = table_tag(hash), at = table_home(t, hash);
+    uint64_t tag = table_tag(hash);
 
     for (;;) {
         at = table_next(t, at, tag);
@@ -331,6 +362,11 @@ table_answer table_add(dedup_table *t, uint64_t hash, bly_key key)
     if (t->counting)
         table_count_one(t, t->slots[at]);
     return TABLE_OLD;
+}
+
+table_answer table_add(dedup_table *t, uint64_t hash, bly_key key)
+{
+    return table_add_at(t, hash, key, table_home(t, hash));
 }
 
 bool table_has(const dedup_table *t, uint64_t hash, bly_key key)
@@ -347,16 +383,92 @@ bool table_has(const dedup_table *t, uint64_t hash, bly_key key)
     }
 }
 
-bool table_count(const dedup_table *t, size_t *at, uint64_t *count)
+bool table_each(const dedup_table *t, size_t *at, bly_key *key, uint64_t *count)
 {
-    const unsigned char *key = t->bytes + *at + TABLE_COUNT;
+    const unsigned char *bytes = t->bytes + *at + TABLE_COUNT;
 
     if (*at >= t->used)
         return false;
     *count = table_u64(t->bytes + *at);
-    size_t length = table_length(&key);
-    *at = (size_t)(key - t->bytes) + length;
+    key->length = table_length(&bytes);
+    key->data = bytes;
+    *at = (size_t)(bytes - t->bytes) + key->length;
     return true;
+}
+
+/* ==== Many at once ====================================================== */
+
+/* Rows that go through the table together, and the slots they have come to. */
+typedef struct {
+    size_t   rows[TABLE_SOME], n;
+    uint64_t at[TABLE_SOME];
+} table_some;
+
+/* The next ones from *next on, which moves on; their slots are asked for. */
+static void table_take(const dedup_table *t, const dedup_rows *r,
+                       const table_picks *picks, size_t *next, table_some *some)
+{
+    size_t most = picks != NULL ? picks->n : r->n, n = 0;
+
+    for (; n < TABLE_SOME && *next < most; ++*next) {
+        size_t row = picks != NULL ? picks->rows[*next] : *next;
+
+        some->rows[n] = row;
+        if (picks == NULL && (r->drop[row] || r->keys[row].data == NULL))
+            continue;
+        table_prefetch_slot(t, r->hashes[row]);
+        n++;
+    }
+    some->n = n;
+}
+
+/* The first slot of each that is free or perhaps its key's, which is asked
+ * for. */
+static void table_find(const dedup_table *t, const dedup_rows *r,
+                       table_some *some)
+{
+    for (size_t i = 0; i < some->n; i++) {
+        uint64_t hash = r->hashes[some->rows[i]];
+        uint64_t at = table_next(t, table_home(t, hash), table_tag(hash));
+
+        some->at[i] = at;
+        if (t->slots[at] != 0)
+            table_prefetch_bytes(table_at(t, t->slots[at]));
+    }
+}
+
+static table_answer table_settle(dedup_table *t, dedup_rows *r,
+                                 const table_some *some)
+{
+    uint64_t room = t->room;
+    table_answer answer = TABLE_NEW;
+
+    for (size_t i = 0; i < some->n && answer <= TABLE_OLD; i++) {
+        size_t row = some->rows[i];
+        uint64_t hash = r->hashes[row];
+
+        answer = table_add_at(t, hash, r->keys[row],
+                              t->room == room ? some->at[i]
+                                              : table_home(t, hash));
+        r->drop[row] = answer == TABLE_OLD;
+    }
+    return answer <= TABLE_OLD ? TABLE_NEW : answer;
+}
+
+table_answer table_add_rows(dedup_table *t, dedup_rows *r,
+                            const table_picks *picks)
+{
+    table_some some[2];
+    table_answer answer = TABLE_NEW;
+    size_t next = 0;
+
+    table_take(t, r, picks, &next, &some[0]);
+    for (unsigned now = 0; some[now].n > 0 && answer == TABLE_NEW; now = !now) {
+        table_find(t, r, &some[now]);
+        table_take(t, r, picks, &next, &some[!now]);
+        answer = table_settle(t, r, &some[now]);
+    }
+    return answer;
 }
 
 /* ==== In order ========================================================== */

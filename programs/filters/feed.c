@@ -35,6 +35,7 @@ typedef struct {
     feed_wrong wrong;
     bly_status status;          /* of adding them, and how many went in   */
     size_t     done;
+    char       why[512];        /* of a status that is an error           */
 } feed_own;
 
 typedef struct feed_job feed_job;
@@ -202,10 +203,12 @@ static void feed_add_all(const feed_job *job, feed_own *own)
     own->status = job->whole
         ? bly_add_keys(job->filter, &keys, NULL, &own->done)
         : bly_add_many(job->filter, own->hashes, own->n, NULL, &own->done);
+    if (own->status < 0)
+        snprintf(own->why, sizeof own->why, "%s", bly_why());
 }
 
 /* All keys of the chunk. What one is refused for is told in the chunk's turn,
- * by this thread, so that bly_why still has it. */
+ * perhaps by another thread, whose bly_why knows nothing of it. */
 static bool feed_work(void *argument, cli_worker *w)
 {
     const feed_job *job = argument;
@@ -227,11 +230,12 @@ static bool feed_work(void *argument, cli_worker *w)
 /* Key number `key` of the chunk was refused: which line is it? */
 static int feed_blame(const feed_job *job, cli_worker *w, size_t key)
 {
+    const feed_own *own = w->own;
     const cli_batch *b = w->batch;
-    char why[512];
+    char why[sizeof own->why + 16];
     feed_wrong wrong = { .why = NULL };
 
-    snprintf(why, sizeof why, "is refused: %s", bly_why());
+    snprintf(why, sizeof why, "is refused: %s", own->why);
     for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch);
          key -= b->n)
         if (key < b->n) {
@@ -249,10 +253,10 @@ static int feed_add(const feed_job *job, cli_worker *w)
     if (!job->shared)
         feed_add_all(job, own);
     if (own->status == BLY_EFULL)
-        return report_error("%s; nothing was saved: %s", bly_why(), job->full);
+        return report_error("%s; nothing was saved: %s", own->why, job->full);
     if (own->status == BLY_EPARAM)
         return feed_blame(job, w, own->done);
-    return own->status < 0 ? filter_error() : CLI_GO;
+    return own->status < 0 ? report_error("%s", own->why) : CLI_GO;
 }
 
 /* What became of n keys that were to go out. */

@@ -790,7 +790,7 @@ void inputs_end(cli_inputs *in, bool tell);
     { 'j', "jobs", "N", CLI_NUMBER, offsetof(settings, jobs), false,           \
       "Work with N threads. Default: as many as there are processors." }
 
-/* One of the threads that work on lines. */
+/* A chunk of lines on its way through the threads, and room for the work. */
 typedef struct {
     const cli_lines *lines;
     cli_chunk  chunk;
@@ -804,7 +804,7 @@ typedef struct {
     /* On a chunk of lines, by many threads at once; false: no memory. */
     bool (*work)(void *job, cli_worker *worker);
     /* On each chunk in the order of the input, errors too, by one thread at
-     * a time. CLI_GO, or the status to stop with. */
+     * a time, which may be another one. CLI_GO, or the status to stop with. */
     int  (*commit)(void *job, cli_worker *worker);
     void (*clean)(void *own);   /* or NULL */
 } cli_work;

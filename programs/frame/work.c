@@ -1,11 +1,17 @@
 /* work.c - chunks of lines, read in turn, worked on by all cores, and brought
  * to an end in their order.
  *
- * Every worker does the same: takes the next chunk from the reader (one worker
- * at a time), works on it (all at once), waits until all chunks before it are
- * done with, and commits it (one at a time, in order). So output keeps the
- * order of the input, and memory is one chunk for each worker whatever the
- * size of the files. Floor 8; includes frame.h only.
+ * Every thread does the same: takes the next chunk from the reader (one thread
+ * at a time), works on it (all at once), and hands it in. Chunks are committed
+ * one at a time, in order, by whoever hands in the next one; he goes on with
+ * those behind it that have been handed in meanwhile, while the others read
+ * and work:
+ *
+ *      committed | 7: being committed | 8, 9: handed in | 10: worked on | …
+ *
+ * So output keeps the order of the input, nobody waits for a commit while there
+ * is a place for one more chunk, and memory is some chunks whatever the size of
+ * the files. Floor 8; includes frame.h only.
  */
 #include "frame/frame.h"
 
@@ -14,24 +20,32 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WORK_MOST = 256 };
+/* Chunks that may be handed in beyond one for each thread: two keep the others
+ * going where one commit takes longer than most. */
+enum { WORK_MOST = 256, WORK_MORE = 2 };
 
-/* What the workers share. */
+/* A chunk, and its place in the order while it is worked on or handed in. */
+typedef struct {
+    cli_worker worker;
+    uint64_t   number;
+    bool       ready;                   /* handed in                         */
+} work_chunk;
+
+/* What the threads share. */
 typedef struct {
     const cli_work *work;
     void           *job;
     cli_lines      *lines;
+    work_chunk     *chunks, *idle[WORK_MOST + WORK_MORE];
+    size_t          n;
     pthread_mutex_t reading, turning;
-    pthread_cond_t  turned;
+    pthread_cond_t  freed;
     uint64_t        taken;              /* chunks read; under `reading`      */
-    uint64_t        turn;               /* chunks committed; under `turning` */
-    int             status;             /* CLI_GO, or why all stop; likewise */
+    size_t          idles;              /* this and the rest under `turning` */
+    uint64_t        turn;               /* chunks committed                  */
+    bool            committing;         /* one is just now                   */
+    int             status;             /* CLI_GO, or why all stop           */
 } work_state;
-
-typedef struct {
-    work_state *state;
-    cli_worker  worker;
-} work_thread;
 
 /* Is there a reason for all to stop? */
 static bool work_stopped(work_state *s)
@@ -42,75 +56,125 @@ static bool work_stopped(work_state *s)
     return stopped;
 }
 
-static bool work_take(work_state *s, cli_worker *w, uint64_t *number)
+/* The one that was idle last: the caches may know it. */
+static work_chunk *work_place(work_state *s)
+{
+    pthread_mutex_lock(&s->turning);
+    while (s->idles == 0)
+        pthread_cond_wait(&s->freed, &s->turning);
+    work_chunk *c = s->idle[--s->idles];
+    pthread_mutex_unlock(&s->turning);
+    return c;
+}
+
+static bool work_take(work_state *s, work_chunk *c)
 {
     pthread_mutex_lock(&s->reading);
-    bool got = !work_stopped(s) && lines_next(s->lines, &w->chunk);
+    bool got = !work_stopped(s) && lines_next(s->lines, &c->worker.chunk);
     if (got)
-        *number = s->taken++;
+        c->number = s->taken++;
     pthread_mutex_unlock(&s->reading);
     return got;
 }
 
-/* Commit when it is this chunk's turn, unless an earlier one said stop. */
-static void work_commit(work_state *s, cli_worker *w, uint64_t number)
+static int work_commit(work_state *s, cli_worker *w)
+{
+    int status;
+
+    lines_note(&w->chunk);
+    status = lines_title(s->lines, &w->chunk) ? s->work->commit(s->job, w)
+                                              : CLI_ERROR;
+    lines_tally(s->lines, &w->chunk);
+    return status;
+}
+
+/* The chunk whose turn it is, if it has been handed in. */
+static work_chunk *work_next(const work_state *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->chunks[i].ready && s->chunks[i].number == s->turn)
+            return &s->chunks[i];
+    return NULL;
+}
+
+/* Hand the chunk in, and commit all that can be, unless somebody does. After
+ * one that said stop the others only leave. */
+static void work_hand_in(work_state *s, work_chunk *c)
 {
     pthread_mutex_lock(&s->turning);
-    while (s->turn != number)
-        pthread_cond_wait(&s->turned, &s->turning);
-    if (s->status == CLI_GO) {
-        lines_note(&w->chunk);
-        s->status = lines_title(s->lines, &w->chunk)
-                  ? s->work->commit(s->job, w) : CLI_ERROR;
-        lines_tally(s->lines, &w->chunk);
+    c->ready = true;
+    while (!s->committing && (c = work_next(s)) != NULL) {
+        int status = s->status;
+
+        s->committing = true;
+        pthread_mutex_unlock(&s->turning);
+        if (status == CLI_GO)
+            status = work_commit(s, &c->worker);
+        pthread_mutex_lock(&s->turning);
+        s->status = status;
+        s->committing = false;
+        s->turn++;
+        c->ready = false;
+        s->idle[s->idles++] = c;
+        pthread_cond_signal(&s->freed);
     }
-    s->turn++;
-    pthread_cond_broadcast(&s->turned);
+    pthread_mutex_unlock(&s->turning);
+}
+
+/* The end of the input: the place is for others that wait for one. */
+static void work_leave(work_state *s, work_chunk *c)
+{
+    pthread_mutex_lock(&s->turning);
+    s->idle[s->idles++] = c;
+    pthread_cond_signal(&s->freed);
     pthread_mutex_unlock(&s->turning);
 }
 
 static void *work_loop(void *argument)
 {
-    work_thread *t = argument;
-    work_state *s = t->state;
-    cli_worker *w = &t->worker;
-    uint64_t number;
+    work_state *s = argument;
 
-    while (work_take(s, w, &number)) {
+    for (;;) {
+        work_chunk *c = work_place(s);
+        cli_worker *w = &c->worker;
+
+        if (!work_take(s, c)) {
+            work_leave(s, c);
+            return NULL;
+        }
         w->failed = w->chunk.error == 0 && !s->work->work(s->job, w);
-        work_commit(s, w, number);
+        work_hand_in(s, c);
     }
-    return NULL;
 }
 
-static bool work_prepare(work_thread *t, work_state *s)
+static bool work_prepare(work_state *s, work_chunk *c)
 {
-    t->state = s;
-    t->worker.lines = s->lines;
-    t->worker.batch = malloc(sizeof *t->worker.batch);
-    t->worker.own = calloc(1, s->work->own);
-    return t->worker.batch != NULL && t->worker.own != NULL;
+    c->worker.lines = s->lines;
+    c->worker.batch = malloc(sizeof *c->worker.batch);
+    c->worker.own = calloc(1, s->work->own);
+    s->idle[s->idles++] = c;
+    return c->worker.batch != NULL && c->worker.own != NULL;
 }
 
-static void work_clean(work_thread *t, const cli_work *work)
+static void work_clean(cli_worker *w, const cli_work *work)
 {
-    if (t->worker.own != NULL && work->clean != NULL)
-        work->clean(t->worker.own);
-    free(t->worker.own);
-    free(t->worker.batch);
-    free(t->worker.chunk.block);
+    if (w->own != NULL && work->clean != NULL)
+        work->clean(w->own);
+    free(w->own);
+    free(w->batch);
+    free(w->chunk.block);
 }
 
 /* The caller is a worker too; a thread that cannot be had is done without. */
-static void work_threads(work_thread *threads, size_t n)
+static void work_threads(work_state *s, size_t n)
 {
     pthread_t ids[WORK_MOST];
     size_t started = 1;
 
-    while (started < n && pthread_create(&ids[started], NULL, work_loop,
-                                         &threads[started]) == 0)
+    while (started < n && pthread_create(&ids[started], NULL, work_loop, s)
+                          == 0)
         started++;
-    work_loop(&threads[0]);
+    work_loop(s);
     for (size_t i = 1; i < started; i++)
         pthread_join(ids[i], NULL);
 }
@@ -126,25 +190,26 @@ size_t work_jobs(uint64_t wanted)
 int work_run(cli_lines *lines, const cli_work *work, void *job, size_t jobs)
 {
     work_state s = { .work = work, .job = job, .lines = lines,
-                     .status = CLI_GO };
-    work_thread *threads = calloc(jobs, sizeof *threads);
-    bool ready = threads != NULL;
+                     .n = jobs > 1 ? jobs + WORK_MORE : 1, .status = CLI_GO };
+    bool ready;
 
-    for (size_t i = 0; ready && i < jobs; i++)
-        ready = work_prepare(&threads[i], &s);
+    s.chunks = calloc(s.n, sizeof *s.chunks);
+    ready = s.chunks != NULL;
+    for (size_t i = 0; ready && i < s.n; i++)
+        ready = work_prepare(&s, &s.chunks[i]);
     pthread_mutex_init(&s.reading, NULL);
     pthread_mutex_init(&s.turning, NULL);
-    pthread_cond_init(&s.turned, NULL);
+    pthread_cond_init(&s.freed, NULL);
     if (ready)
-        work_threads(threads, jobs);
+        work_threads(&s, jobs);
     if (s.status == CLI_GO && !lines_title(lines, NULL))
         s.status = CLI_ERROR;
-    for (size_t i = 0; threads != NULL && i < jobs; i++)
-        work_clean(&threads[i], work);
-    free(threads);
+    for (size_t i = 0; s.chunks != NULL && i < s.n; i++)
+        work_clean(&s.chunks[i].worker, work);
+    free(s.chunks);
     if (s.status != CLI_ERROR)
         lines_note_strange(lines);
-    pthread_cond_destroy(&s.turned);
+    pthread_cond_destroy(&s.freed);
     pthread_mutex_destroy(&s.turning);
     pthread_mutex_destroy(&s.reading);
     return ready ? s.status : work_no_memory();

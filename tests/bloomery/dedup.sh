@@ -279,6 +279,38 @@ cut -f 2- out >lines-out
 check '-c -M: keys larger than their share of the memory' cmp lines-out want
 check '-c -M: and they are counted' [ "$(grep -c '^2.aaaa' out)" = 1 ]
 
+# A pipe is held in memory, until it does not fit any more.
+for memory in 1M 128M; do
+    passes=one
+    [ $memory != 1M ] || passes=three
+    for option in -c -d -u; do
+        try dedup $option many
+        mv out want
+        # shellcheck disable=SC2002
+        cat many | try dedup $option -v -M $memory
+        check "$option -M $memory: of a pipe" cmp out want
+        note "$option -M $memory: of a pipe, in so many passes" "$passes pass"
+    done
+    try dedup -c mixed
+    mv out want
+    # shellcheck disable=SC2002
+    cat mixed | try dedup -c -M $memory
+    check "-c -M $memory: of a pipe, with large keys" cmp out want
+done
+printf 'b\0a\n\0\0b\0\0a' | try dedup -c0
+check '-c0: of a pipe' sh -c \
+    'printf "2\tb\0001\ta\n\0002\t\0001\ta\0" | cmp - out'
+# shellcheck disable=SC2002
+cat unended | try dedup -c - few
+out_is '-c: of a pipe without its last end, and a file' 0 \
+    '2\tb\n1\ta\n3\tant\n2\tbee\n1\tcat\n'
+: | try dedup -c
+out_is '-c: of an empty pipe' 0 ''
+printf 'name\nb\nb\n' | try dedup -c --header
+out_is '-c --header: of a pipe' 0 'count\tname\n2\tb\n'
+printf 'Ant\nbee\nANT\n' | try dedup -ci
+out_is '-ci: of a pipe' 0 '2\tAnt\n1\tbee\n'
+
 try dedup -cd few
 out_is '-cd' 0 '3\tant\n2\tbee\n'
 try dedup -cu few
@@ -347,8 +379,15 @@ refused '-M 99999999T' 'more memory than there can be: give'
     export TMPDIR
     # shellcheck disable=SC2002
     cat few | try dedup -c
+    out_is '-c: a pipe that fits needs no folder' 0 '3\tant\n2\tbee\n1\tcat\n'
+    # shellcheck disable=SC2002
+    cat large | try dedup -c -M 1M
     refused '-c: no folder for the copy of a pipe' \
-        "in '/nowhere/at/all': .*: set TMPDIR"
+        "in '/nowhere/at/all': .*: set TMPDIR .*, or give more --memory"
+    # shellcheck disable=SC2002
+    cat few | try dedup -c -i
+    refused '-c -i: no folder for the copy of a pipe' \
+        "in '/nowhere/at/all': .*: set TMPDIR to a folder that exists$"
     # shellcheck disable=SC2002
     cat few | try dedup
     out_is 'a pipe that fits needs no folder' 0 'ant\nbee\ncat\n'
@@ -368,8 +407,12 @@ refused '-M 99999999T' 'more memory than there can be: give'
     # shellcheck disable=SC3045
     ulimit -f 2000
     # shellcheck disable=SC2002
-    cat large | try dedup -c
+    cat large | try dedup -c -M 1M
     refused '-c: a full disk, of the copy of a pipe' \
+        'cannot write a temporary file .*: .*: set TMPDIR .*, or give more'
+    # shellcheck disable=SC2002
+    cat large | try dedup -c -i
+    refused '-c -i: a full disk, of the copy of a pipe' \
         'cannot write a temporary file .*: .*: set TMPDIR .* with room$'
     # shellcheck disable=SC2002
     cat large | "$BLOOMERY" dedup -M 1M 2>err >/dev/null

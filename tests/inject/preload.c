@@ -211,6 +211,18 @@ void *mmap(void *where, size_t n, int may, int how, int file, off_t from)
                                         : real(where, n, may, how, file, from);
 }
 
+void *mremap(void *old, size_t had, size_t n, int how, ...)
+{
+    va_list rest;
+    void *place;
+    va_start(rest, how);
+    place = va_arg(rest, void *);       /* the one caller gives it */
+    va_end(rest);
+    PRELOAD_REAL(mremap);
+    return preload_fails(false, ENOMEM) ? MAP_FAILED
+                                        : real(old, had, n, how, place);
+}
+
 int pipe2(int ends[2], int flags)
 {
     PRELOAD_REAL(pipe2);

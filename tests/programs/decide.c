@@ -27,6 +27,7 @@ static void table_compares_bytes(void **state)
     const char keys[] = "a\0\0\0\0\0\0";
     size_t at = 0;
     uint64_t count;
+    bly_key key;
     (void)state;
 
     assert_true(table_open(&t, 1, 1));
@@ -40,12 +41,13 @@ static void table_compares_bytes(void **state)
         }
     assert_int_equal(table_add(&t, 0, (bly_key){ "", 0 }), TABLE_NEW);
     for (size_t length = 1; length <= 7; length++) {
-        assert_true(table_count(&t, &at, &count));
-        assert_true(count == 3);
+        assert_true(table_each(&t, &at, &key, &count));
+        assert_true(count == 3 && key.length == length);
+        assert_memory_equal(key.data, keys, length);
     }
-    assert_true(table_count(&t, &at, &count));
-    assert_true(count == 1);
-    assert_false(table_count(&t, &at, &count));
+    assert_true(table_each(&t, &at, &key, &count));
+    assert_true(count == 1 && key.length == 0);
+    assert_false(table_each(&t, &at, &key, &count));
     table_close(&t);
     bly_free(hasher);
 }
@@ -83,6 +85,56 @@ static void table_grows(void **state)
         assert_int_equal(table_add(&t, 1, (bly_key){ "x", 1 }), TABLE_NEW);
         table_close(&t);
     }
+    bly_free(hasher);
+}
+
+/* Rows together do what they do one by one, though the table grows among them,
+ * some are dropped, and some have no key. */
+static void table_adds_rows(void **state)
+{
+    bly_filter *hasher = decide_hasher("xxh3");
+    enum { N = 20000 };
+    dedup_rows rows = { .n = N, .room = N,
+                        .keys = calloc(N, sizeof *rows.keys),
+                        .hashes = calloc(N, sizeof *rows.hashes),
+                        .drop = calloc(N, sizeof *rows.drop) };
+    unsigned char *bytes = calloc(N, 301);
+    size_t *picked = calloc(N, sizeof *picked);
+    (void)state;
+
+    for (int picks = 0; picks < 2; picks++) {
+        dedup_table one = { .hasher = hasher, .counting = true };
+        dedup_table all = { .hasher = hasher, .counting = true };
+        table_picks some = { picked, 0 };
+        bool want[N];
+
+        assert_true(table_open(&one, 10, 10) && table_open(&all, 10, 10));
+        for (size_t i = 0; i < N; i++) {
+            bool out = test_random(5, i) % 7 == 0, none = i % 11 == 0;
+            bly_key key = decide_key(bytes + 301 * i,
+                                     test_random(4, i) % (N / 2));
+
+            rows.keys[i] = none ? (bly_key){ NULL, 0 } : key;
+            rows.hashes[i] = bly_hash(hasher, key.data, key.length);
+            rows.drop[i] = want[i] = out;
+            if (!none && !out) {
+                picked[some.n++] = i;
+                want[i] = table_add(&one, rows.hashes[i], key) == TABLE_OLD;
+            }
+        }
+        assert_int_equal(table_add_rows(&all, &rows, picks ? &some : NULL),
+                         TABLE_NEW);
+        assert_memory_equal(rows.drop, want, sizeof want);
+        assert_true(all.keys == one.keys && all.used == one.used);
+        assert_memory_equal(all.bytes, one.bytes, one.used);
+        table_close(&one);
+        table_close(&all);
+    }
+    free(rows.keys);
+    free(rows.hashes);
+    free(rows.drop);
+    free(bytes);
+    free(picked);
     bly_free(hasher);
 }
 
@@ -280,6 +332,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_compares_bytes),
         cmocka_unit_test(table_grows),
+        cmocka_unit_test(table_adds_rows),
         cmocka_unit_test(table_keeps_its_limit),
         cmocka_unit_test(spill_gives_back),
         cmocka_unit_test(decide_parts_again),
