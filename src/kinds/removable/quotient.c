@@ -474,8 +474,8 @@ static uint64_t quotient_count(const void *image, uint64_t hash)
 /* ---- Add --------------------------------------------------------------- */
 
 /* Are `more` slots free at or behind `at`? The first of them. */
-static bool quotient_room(const runs_view *v, uint64_t at, uint64_t more,
-                          uint64_t *gap)
+PLATFORM_INLINE bool quotient_room(const runs_view *v, uint64_t at,
+                                   uint64_t more, uint64_t *gap)
 {
     uint64_t used = runs_used(v), limit = quotient_limit(v->slots);
     if (used > limit || more > limit - used)
@@ -487,9 +487,9 @@ static bool quotient_room(const runs_view *v, uint64_t at, uint64_t more,
 }
 
 /* A remainder that was not in its run: its first slot. */
-static void quotient_insert_new(const runs_view *v, uint64_t quotient,
-                                const runs_run *run, uint64_t at,
-                                uint64_t gap, uint64_t x)
+PLATFORM_INLINE void quotient_insert_new(const runs_view *v, uint64_t quotient,
+                                         const runs_run *run, uint64_t at,
+                                         uint64_t gap, uint64_t x)
 {
     bool end = at == run->stop;
     if (!run->occupied)
@@ -551,8 +551,8 @@ static bly_status quotient_add(void *image, uint64_t hash)
 /* ---- Remove ------------------------------------------------------------ */
 
 /* The only slot of a remainder goes. */
-static void quotient_delete_last(const runs_view *v, uint64_t quotient,
-                                 const runs_run *run, uint64_t at)
+PLATFORM_INLINE void quotient_delete_last(const runs_view *v, uint64_t quotient,
+                                          const runs_run *run, uint64_t at)
 {
     runs_delete(v, quotient, at);
     if (run->stop - run->start == 1)
