@@ -537,7 +537,10 @@ PLATFORM_INLINE bly_status quotient_plus_by(const runs_view *v, uint64_t f,
     return seen ? BLY_SEEN : BLY_OK;
 }
 
-static bly_status quotient_plus(const runs_view *v, uint64_t f, uint64_t count)
+/* Apart, and so is quotient_minus(): written out for each caller too, they
+ * would leave the compiler less to inline in the lookups. */
+PLATFORM_APART static bly_status quotient_plus(const runs_view *v, uint64_t f,
+                                               uint64_t count)
 {
     return quotient_plus_by(v, f, count, false);
 }
@@ -588,10 +591,15 @@ PLATFORM_INLINE bly_status quotient_minus_by(const runs_view *v, uint64_t f,
     return BLY_OK;
 }
 
+PLATFORM_APART static bly_status quotient_minus(const runs_view *v, uint64_t f)
+{
+    return quotient_minus_by(v, f, false);
+}
+
 static bly_status quotient_remove(void *image, uint64_t hash)
 {
     runs_view v = runs_look(image);
-    return quotient_minus_by(&v, quotient_fingerprint(&v, hash), false);
+    return quotient_minus(&v, quotient_fingerprint(&v, hash));
 }
 
 /* ---- Batches ----------------------------------------------------------- */
@@ -654,7 +662,8 @@ quotient_add_many_by(void *image, const uint64_t *hashes, size_t n,
     runs_view v = runs_look(image);
     bly_status status = BLY_OK;
     QUOTIENT_ROLL(v, hashes, n, {
-        status = quotient_plus_by(&v, f, 1, bmi);
+        status = bmi ? quotient_plus_by(&v, f, 1, true)
+                     : quotient_plus(&v, f, 1);
         *done = i + (status >= 0);
         if (status < 0)
             break;
@@ -667,7 +676,8 @@ quotient_remove_many_by(void *image, const uint64_t *hashes, size_t n,
                         bly_status *each, bool bmi)
 {
     runs_view v = runs_look(image);
-    QUOTIENT_ROLL(v, hashes, n, each[i] = quotient_minus_by(&v, f, bmi));
+    QUOTIENT_ROLL(v, hashes, n, each[i] = bmi ? quotient_minus_by(&v, f, true)
+                                              : quotient_minus(&v, f));
 }
 
 #if CPU_X86
