@@ -37,6 +37,7 @@ static const char *const counts_variants[] = {
     "standard:index=seeds", "standard:index=double,m=40960,k=7",
     "blocked:k=4", "blocked:k=16",
     "cuckoo:f=8", "cuckoo:f=12", "cuckoo:f=16", "cuckoo:sorted=yes",
+    "cuckoo:f=24", "cuckoo:f=24,sorted=yes",
     "quotient:repeats=yes",
     "xor:bits=8", "xor:bits=16",
     "fuse:bits=8", "fuse:bits=16", "fuse:arity=4",

@@ -358,9 +358,10 @@ static bool peel_shard_order(peel_table *t, uint8_t *seed)
             && peel_try(t, peel_salt(*seed)))
             return true;
         if (!unique) {
-            t->n = peel_unique(t);
+            size_t left = peel_unique(t);
+            attempt -= left < t->n;
+            t->n = left;
             unique = true;
-            attempt--;
         }
         if (t->n > slots)
             return false;

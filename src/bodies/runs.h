@@ -341,9 +341,65 @@ PLATFORM_INLINE void runs_insert(const runs_view *v, uint64_t quotient,
     runs_mark(v, RUNS_ENDS, at, end);
 }
 
+/* Slots low+1 … high of a block one down, run ends too; slot `high` is left to
+ * be written. */
+PLATFORM_INLINE void runs_block_down(const runs_view *v,
+                                     uint8_t *block, uint64_t low,
+                                     uint64_t high)
+{
+    uint64_t from = low * v->r, to = (high + 1) * v->r;
+    uint64_t j = from / 64, end = (to - 1) / 64;
+    uint64_t last = to % 64 != 0 ? ~runs_below(to % 64) : 0;
+    uint64_t keep = runs_below(from % 64);
+    uint8_t *row = block + RUNS_REMAINDERS;
+    uint64_t word = image_u64(row, 8 * j);
+    for (; j < end; j++) {
+        uint64_t upper = image_u64(row, 8 * (j + 1));
+        uint64_t moved = word >> v->r | upper << (64 - v->r);
+        image_set_u64(row, 8 * j, (moved & ~keep) | (word & keep));
+        word = upper;
+        keep = 0;
+    }
+    keep |= last;
+    image_set_u64(row, 8 * j, (word >> v->r & ~keep) | (word & keep));
+
+    uint64_t ends = image_u64(block, RUNS_ENDS);
+    uint64_t span = (UINT64_C(2) << high) - (UINT64_C(1) << low);
+    ends = (ends & ~span) | ((ends & span) >> 1 & span);
+    image_set_u64(block, RUNS_ENDS, ends);
+}
+
+/* The block's spill is one less. A byte that says "255 and more" must be
+ * counted, before anything is moved. */
+PLATFORM_INLINE void runs_spill_less(const runs_view *v, uint64_t block)
+{
+    uint8_t *spill = &runs_block(v, block)[RUNS_SPILL];
+    if (*spill == RUNS_SPILL_MORE && runs_begin(v, block) - block * RUNS_BLOCK
+           > RUNS_SPILL_MORE)
+        return;
+    *spill = (uint8_t)(*spill - (*spill > 0));
+}
+
 /* The slot `at` of the run of a quotient goes, and those behind it that are
  * not at home come one down. */
-void runs_delete(const runs_view *v, uint64_t quotient, uint64_t at);
+PLATFORM_INLINE void runs_delete(const runs_view *v, uint64_t quotient,
+                                 uint64_t at)
+{
+    uint64_t last = runs_gap(v, at + 1, false) - 1;
+    uint64_t block = at / RUNS_BLOCK, end = last / RUNS_BLOCK;
+    for (uint64_t b = end; b > quotient / RUNS_BLOCK; b--)
+        runs_spill_less(v, b);
+    for (uint64_t low = at % RUNS_BLOCK; block < end; block++, low = 0) {
+        runs_block_down(v, runs_block(v, block), low, RUNS_BLOCK - 1);
+        uint64_t next = (block + 1) * RUNS_BLOCK;
+        runs_carry(v, next - 1, next);
+        at = next;
+    }
+    runs_block_down(v, runs_block(v, block), at % RUNS_BLOCK,
+                    last % RUNS_BLOCK);
+    runs_set(v, last, 0);
+    runs_mark(v, RUNS_ENDS, last, false);
+}
 
 /* ---- All fingerprints in rising order ---------------------------------- */
 

@@ -518,6 +518,36 @@ static void test_every_width(void **state)
     cpu_limit(CPU_AVX512);
 }
 
+/* Buckets of several quads, by one key and by many: found just if counted. */
+static void test_every_width_grown(void **state)
+{
+    (void)state;
+    enum { KEYS = 300, ALL = 3000 };
+    uint64_t hashes[ALL];
+    bool present[ALL];
+    for (uint64_t i = 0; i < ALL; i++)
+        hashes[i] = test_random(14, i);
+    for (unsigned f = 6; f <= 32; f++)
+        for (int sorted = 0; sorted < 2; sorted++) {
+            char kind[48];
+            snprintf(kind, sizeof kind, "cuckoo:f=%u,sorted=%s", f,
+                     sorted ? "yes" : "no");
+            bly_filter *filter = make(kind, KEYS);
+            bly_add_many(filter, hashes, KEYS, NULL, NULL);
+            assert_status(bly_resize(filter, 7 * KEYS), BLY_OK);
+            assert_true(geometry_of(filter, 3) > 2);
+            bly_contains_many(filter, hashes, ALL, present);
+            for (size_t i = 0; i < ALL; i++) {
+                uint64_t count = bly_count_hash(filter, hashes[i]);
+                assert_true(i >= KEYS || count > 0);
+                assert_int_equal(present[i], count > 0);
+                assert_int_equal(bly_contains_hash(filter, hashes[i]),
+                                 present[i]);
+            }
+            bly_free(filter);
+        }
+}
+
 /* All verbs on random payloads: they end, and stay inside. */
 static void test_hostile_payloads(void **state)
 {
@@ -561,6 +591,7 @@ int main(void)
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_growth),
         cmocka_unit_test(test_every_width),
+        cmocka_unit_test(test_every_width_grown),
         cmocka_unit_test(test_hostile_payloads),
     };
     return cmocka_run_group_tests_name("cuckoo", tests, NULL, NULL);

@@ -474,8 +474,8 @@ static uint64_t quotient_count(const void *image, uint64_t hash)
 /* ---- Add --------------------------------------------------------------- */
 
 /* Are `more` slots free at or behind `at`? The first of them. */
-static bool quotient_room(const runs_view *v, uint64_t at, uint64_t more,
-                          uint64_t *gap)
+PLATFORM_INLINE bool quotient_room(const runs_view *v, uint64_t at,
+                                   uint64_t more, uint64_t *gap)
 {
     uint64_t used = runs_used(v), limit = quotient_limit(v->slots);
     if (used > limit || more > limit - used)
@@ -487,9 +487,9 @@ static bool quotient_room(const runs_view *v, uint64_t at, uint64_t more,
 }
 
 /* A remainder that was not in its run: its first slot. */
-static void quotient_insert_new(const runs_view *v, uint64_t quotient,
-                                const runs_run *run, uint64_t at,
-                                uint64_t gap, uint64_t x)
+PLATFORM_INLINE void quotient_insert_new(const runs_view *v, uint64_t quotient,
+                                         const runs_run *run, uint64_t at,
+                                         uint64_t gap, uint64_t x)
 {
     bool end = at == run->stop;
     if (!run->occupied)
@@ -537,7 +537,10 @@ PLATFORM_INLINE bly_status quotient_plus_by(const runs_view *v, uint64_t f,
     return seen ? BLY_SEEN : BLY_OK;
 }
 
-static bly_status quotient_plus(const runs_view *v, uint64_t f, uint64_t count)
+/* Apart, and so is quotient_minus(): written out for each caller too, they
+ * would leave the compiler less to inline in the lookups. */
+PLATFORM_APART static bly_status quotient_plus(const runs_view *v, uint64_t f,
+                                               uint64_t count)
 {
     return quotient_plus_by(v, f, count, false);
 }
@@ -551,8 +554,8 @@ static bly_status quotient_add(void *image, uint64_t hash)
 /* ---- Remove ------------------------------------------------------------ */
 
 /* The only slot of a remainder goes. */
-static void quotient_delete_last(const runs_view *v, uint64_t quotient,
-                                 const runs_run *run, uint64_t at)
+PLATFORM_INLINE void quotient_delete_last(const runs_view *v, uint64_t quotient,
+                                          const runs_run *run, uint64_t at)
 {
     runs_delete(v, quotient, at);
     if (run->stop - run->start == 1)
@@ -588,10 +591,15 @@ PLATFORM_INLINE bly_status quotient_minus_by(const runs_view *v, uint64_t f,
     return BLY_OK;
 }
 
+PLATFORM_APART static bly_status quotient_minus(const runs_view *v, uint64_t f)
+{
+    return quotient_minus_by(v, f, false);
+}
+
 static bly_status quotient_remove(void *image, uint64_t hash)
 {
     runs_view v = runs_look(image);
-    return quotient_minus_by(&v, quotient_fingerprint(&v, hash), false);
+    return quotient_minus(&v, quotient_fingerprint(&v, hash));
 }
 
 /* ---- Batches ----------------------------------------------------------- */
@@ -654,7 +662,8 @@ quotient_add_many_by(void *image, const uint64_t *hashes, size_t n,
     runs_view v = runs_look(image);
     bly_status status = BLY_OK;
     QUOTIENT_ROLL(v, hashes, n, {
-        status = quotient_plus_by(&v, f, 1, bmi);
+        status = bmi ? quotient_plus_by(&v, f, 1, true)
+                     : quotient_plus(&v, f, 1);
         *done = i + (status >= 0);
         if (status < 0)
             break;
@@ -667,7 +676,8 @@ quotient_remove_many_by(void *image, const uint64_t *hashes, size_t n,
                         bly_status *each, bool bmi)
 {
     runs_view v = runs_look(image);
-    QUOTIENT_ROLL(v, hashes, n, each[i] = quotient_minus_by(&v, f, bmi));
+    QUOTIENT_ROLL(v, hashes, n, each[i] = bmi ? quotient_minus_by(&v, f, true)
+                                              : quotient_minus(&v, f));
 }
 
 #if CPU_X86

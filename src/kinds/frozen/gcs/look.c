@@ -5,6 +5,8 @@
  */
 #include "kinds/frozen/gcs/gcs.h"
 
+#include <assert.h>
+
 #include "base/cpu.h"
 
 #if CPU_X86
@@ -139,12 +141,19 @@ PLATFORM_INLINE bool gcs_find(const gcs_view *v, gcs_span span,
     return false;
 }
 
+/* One key, of a view. */
+static bool gcs_one(const void *subject, uint64_t hash)
+{
+    const gcs_view *v = subject;
+    uint64_t mixed = gcs_mix(v, hash);
+    gcs_span span = gcs_locate(v, gcs_block_of(v, mixed));
+    return gcs_find(v, span, gcs_number_of(v, mixed));
+}
+
 bool gcs_contains(const void *image, uint64_t hash)
 {
-    gcs_view v = gcs_look(image);
-    uint64_t mixed = gcs_mix(&v, hash);
-    gcs_span span = gcs_locate(&v, gcs_block_of(&v, mixed));
-    return gcs_find(&v, span, gcs_number_of(&v, mixed));
+    const gcs_view v = gcs_look(image);
+    return gcs_one(&v, hash);
 }
 
 /* ---- Batches ----------------------------------------------------------- */
@@ -230,8 +239,10 @@ static void gcs_contains_portable(const void *image, const uint64_t *hashes,
  */
 enum {
     GCS_ROWS = 240, GCS_ROWS_EACH = 64, /* in the queue, and of one lookup   */
-    GCS_K_LANES = 10, GCS_K_WIDE = 26   /* 32 remainders add up in 16 bits,
+    GCS_K_LANES = 10, GCS_K_WIDE = 26,  /* 32 remainders add up in 16 bits,
                                            16 of them in 32                  */
+    GCS_K_DENSE = 7                     /* up to here it is no rare row that
+                                           has keys that pass                */
 };
 
 typedef struct {
@@ -309,13 +320,12 @@ PLATFORM_INLINE void gcs_begin(const gcs_view *v, gcs_queue *q,
     q->rows = 0;
 }
 
-/* What L is for a key of a row, from there on. */
-PLATFORM_INLINE uint32_t gcs_sum_of(const uint8_t *sums, uint32_t lane,
-                                    bool wide)
+/* The number in a lane of a row. */
+PLATFORM_INLINE uint32_t gcs_lane(const uint8_t *row, uint32_t lane, bool wide)
 {
     if (wide)
-        return image_u32(sums, 4 * lane);
-    return image_u32(sums, 4 * (lane / 2)) >> 16 * (lane % 2) & 0xFFFF;
+        return image_u32(row, 4 * lane);
+    return image_u32(row, 4 * (lane / 2)) >> 16 * (lane % 2) & 0xFFFF;
 }
 
 /* A key that passed, the one bit it should have, and whose lookup it is. */
@@ -333,7 +343,7 @@ PLATFORM_INLINE bool gcs_guess_for(gcs_guess *guess, const gcs_view *v,
     const gcs_lookup *lookup = &q->lookup[q->row[row] >> 16];
     const uint32_t lanes = gcs_lanes(v->k);
     uint64_t key = (q->row[row] & 0xFFFF) * lanes + lane;
-    uint64_t left = q->left[row] - gcs_sum_of(q->sums[row], lane, lanes == 16);
+    uint64_t left = q->left[row] - gcs_lane(q->sums[row], lane, lanes == 16);
     uint64_t one = lookup->start + key + (left >> v->k);
     bool room = !(left >> 63) & (one + 1 + (key + 1) * v->k <= lookup->stop);
     one = room ? one : lookup->start;
@@ -557,19 +567,168 @@ gcs_answer_avx512(const gcs_view *v, gcs_queue *q, size_t j,
     q->rows += rows;
 }
 
-CPU_TARGET_AVX512 static bool gcs_one_avx512(const void *image, uint64_t hash)
+/* One key by itself has no list to wait on: its rows follow each other, and of
+ * each all keys that pass are looked up in the quotients at once. Half of those
+ * that pass by chance have no one bit where it should be, which leaves to an
+ * absent key less than half a key to settle.
+ */
+
+/* 512 bits of the code, from bit `from` on; the block begins at the `skip`-th
+ * of them: before the eighth, but at the end of the code, beyond which they
+ * must not reach. */
+typedef struct {
+    __m512i  bits;
+    const uint8_t *bytes;
+    uint64_t from, skip;
+} gcs_front;
+
+CPU_TARGET_AVX512 PLATFORM_INLINE gcs_front gcs_front_of(const gcs_view *v,
+                                                         gcs_span span)
 {
-    const gcs_view v = gcs_look(image);
-    uint64_t mixed = gcs_mix(&v, hash);
-    gcs_trip trip = { .span = gcs_locate_avx512(&v, gcs_block_of(&v, mixed)),
-                      .wanted = gcs_number_of(&v, mixed) };
-    bool present;
-    gcs_queue q;
-    uint8_t sums[GCS_ROWS_EACH][64];
-    gcs_begin(&v, &q, sums);
-    gcs_answer_avx512(&v, &q, 0, &trip, &present);
-    gcs_empty(&v, &q, &present);
-    return present;
+    int64_t from = (int64_t)(span.start >> 3);
+    int64_t last = (int64_t)(v->bits >> 3) - 64;
+    from = from < last ? from : last;
+    return (gcs_front){
+        .bits = _mm512_loadu_si512(v->code + from), .bytes = v->code + from,
+        .from = (uint64_t)from * 8, .skip = span.start - (uint64_t)from * 8,
+    };
+}
+
+/* How many bits are set from the block's first up to before bit `at`. Nearly
+ * always four words hold them all, and to count in all four is less than to
+ * foresee in how many. */
+CPU_TARGET_AVX512 PLATFORM_INLINE uint64_t
+gcs_front_ones(const gcs_view *v, const gcs_front *front, uint64_t at)
+{
+    uint64_t ones = 0;
+    if (at >= 256 || front->skip >= 8)
+        return gcs_ones(v->code, front->from + front->skip, front->from + at);
+    PLATFORM_UNROLL
+    for (uint64_t i = 0; i < 256; i += 64) {
+        uint64_t word = image_u64(front->bytes, i / 8);
+        word &= UINT64_MAX << (i == 0 ? front->skip : 0);
+        word = _bzhi_u64(word, (unsigned)(at > i ? at - i : 0));
+        ones += platform_popcount(word);
+    }
+    return ones;
+}
+
+/* at[i]: where in the front the one bit of a row's key i should be, if `steps`
+ * multiples of 2^k are left before the row, and the first of its keys, if all
+ * its quotients were 0, had its bit at `origin`. Which of the keys have a bit
+ * there, or should have it behind the front? */
+CPU_TARGET_AVX512 PLATFORM_INLINE uint32_t
+gcs_aim(const gcs_front *front, __m512i sums, uint64_t origin, uint64_t steps,
+        uint32_t k, uint8_t *at)
+{
+    const __m512i lanes = _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23,
+        22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3,
+        2, 1, 0);
+    __m512i quotients = _mm512_sub_epi16(_mm512_set1_epi16((short)steps),
+        _mm512_srl_epi16(sums, _mm_cvtsi32_si128((int)k)));
+    __m512i bit = _mm512_add_epi16(_mm512_add_epi16(quotients, lanes),
+                                   _mm512_set1_epi16((short)origin));
+    __m512i word = _mm512_permutexvar_epi16(_mm512_srli_epi16(bit, 4),
+                                            front->bits);
+    __m512i one = _mm512_sllv_epi16(_mm512_set1_epi16(1),
+        _mm512_and_si512(bit, _mm512_set1_epi16(15)));
+    _mm512_storeu_si512(at, bit);
+    return (_mm512_test_epi16_mask(word, one)
+            | _mm512_cmpge_epi16_mask(bit, _mm512_set1_epi16(512)))
+         & ~_mm512_movepi16_mask(quotients);
+}
+
+/* The same for 16 keys, in lanes of 32 bits. */
+CPU_TARGET_AVX512 PLATFORM_INLINE uint32_t
+gcs_aim_wide(const gcs_front *front, __m512i sums, uint64_t origin,
+             uint64_t steps, uint32_t k, uint8_t *at)
+{
+    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+                                            11, 12, 13, 14, 15);
+    __m512i quotients = _mm512_sub_epi32(_mm512_set1_epi32((int)steps),
+        _mm512_srl_epi32(sums, _mm_cvtsi32_si128((int)k)));
+    __m512i bit = _mm512_add_epi32(_mm512_add_epi32(quotients, lanes),
+                                   _mm512_set1_epi32((int)origin));
+    __m512i word = _mm512_permutexvar_epi32(_mm512_srli_epi32(bit, 5),
+                                            front->bits);
+    __m512i one = _mm512_sllv_epi32(_mm512_set1_epi32(1),
+        _mm512_and_si512(bit, _mm512_set1_epi32(31)));
+    _mm512_storeu_si512(at, bit);
+    return (uint32_t)(_mm512_test_epi32_mask(word, one)
+                      | _mm512_cmpge_epi32_mask(bit, _mm512_set1_epi32(512)))
+         & ~(uint32_t)_mm512_movepi32_mask(quotients);
+}
+
+/* Is that key of the block the number, if its one bit is at bit `at` of the
+ * front? */
+CPU_TARGET_AVX512 PLATFORM_INLINE bool
+gcs_confirm(const gcs_view *v, const gcs_front *front, gcs_span span,
+            uint64_t key, uint64_t at)
+{
+    uint64_t one = front->from + at;
+    return one + 1 + (key + 1) * v->k <= span.start + span.length
+        && (gcs_window(v->code, one) & 1) != 0
+        && gcs_front_ones(v, front, at) == key;
+}
+
+/* How often 2^k goes into what is left, which may be less than nothing. */
+PLATFORM_INLINE uint64_t gcs_steps(uint64_t left, uint32_t k)
+{
+    return ((left ^ UINT64_C(1) << 63) >> k) - (UINT64_C(1) << (63 - k));
+}
+
+/* gcs_find(), row by row. No sum of quotients is more than the block's bits.
+ * Where remainders are long, to leave when nothing is left is as often foreseen
+ * wrongly as the rows that it saves take. */
+CPU_TARGET_AVX512 PLATFORM_INLINE bool
+gcs_find_rows(const gcs_view *v, gcs_span span, uint64_t wanted, bool wide)
+{
+    const uint32_t k = v->k, lanes = wide ? 16 : 32;
+    const uint64_t fewest = gcs_row_bits(k);
+    const gcs_front front = gcs_front_of(v, span);
+    const int64_t lines = gcs_lines(v, span);
+    uint64_t left = wanted + 1, top = span.start + span.length, first = 0;
+    if (left >> k > span.length)
+        return false;
+    for (uint64_t bits = 0; bits < span.length; bits += fewest) {
+        uint8_t at[64];
+        int64_t from = gcs_from(top, lines);
+        __m512i words = _mm512_loadu_si512(v->code + from);
+        uint32_t bit = (uint32_t)(top - 8 * (uint64_t)from);
+        __m512i sums = wide ? gcs_sums_wide(words, bit, k)
+                            : gcs_sums(words, bit, k);
+        __m128i last = _mm512_extracti32x4_epi32(sums, 3);
+        uint32_t pass = gcs_pass(sums, left, k, wide);
+        uint64_t origin = front.skip + first, steps = gcs_steps(left, k);
+        if (k <= GCS_K_DENSE && left >> k > span.length)
+            return false;
+        if (k <= GCS_K_DENSE || pass != 0)
+            pass &= wide ? gcs_aim_wide(&front, sums, origin, steps, k, at)
+                         : gcs_aim(&front, sums, origin, steps, k, at);
+        for (; pass != 0; pass &= pass - 1) {
+            uint32_t lane = platform_trailing_zeros(pass);
+            if (gcs_confirm(v, &front, span, first + lane,
+                            gcs_lane(at, lane, wide)))
+                return true;
+        }
+        left -= wide ? (uint32_t)_mm_extract_epi32(last, 3)
+                     : (uint32_t)_mm_extract_epi16(last, 7);
+        top -= lanes * k;
+        first += lanes;
+    }
+    return false;
+}
+
+CPU_TARGET_AVX512 static bool gcs_one_avx512(const void *subject, uint64_t hash)
+{
+    const gcs_view *v = subject;
+    uint64_t mixed = gcs_mix(v, hash);
+    gcs_span span = gcs_locate_avx512(v, gcs_block_of(v, mixed));
+    uint64_t wanted = gcs_number_of(v, mixed);
+    if (span.length > GCS_ROWS_EACH * gcs_row_bits(v->k) || v->k > GCS_K_WIDE)
+        return gcs_find(v, span, wanted);
+    return v->k > GCS_K_LANES ? gcs_find_rows(v, span, wanted, true)
+                              : gcs_find_rows(v, span, wanted, false);
 }
 
 PLATFORM_APART CPU_TARGET_AVX512 static void
@@ -607,12 +766,15 @@ void gcs_contains_many(const void *image, const uint64_t *hashes, size_t n,
     gcs_contains_portable(image, hashes, n, present);
 }
 
+static_assert(sizeof(gcs_view) <= KIND_VIEW, "a view has its room");
+
 kind_contains *gcs_contains_here(const void **subject, void *view)
 {
-    (void)subject, (void)view;
+    *(gcs_view *)view = gcs_look(*subject);
+    *subject = view;
 #if CPU_X86
     if (cpu_now() >= CPU_AVX512)
         return gcs_one_avx512;
 #endif
-    return gcs_contains;
+    return gcs_one;
 }

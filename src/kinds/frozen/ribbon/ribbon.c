@@ -97,14 +97,32 @@
  * always a solution: no key is bumped and no seed fails. Rows that the
  * equations leave free are noise. Where by accident many equations meet, the
  * rows between them are all forced to 0 and every foreign key there is found.
- * With few slots that is the rule (at 5 % more slots than keys it adds 0.018
- * to the rate, at 8 % 0.0006); it falls by a factor of three for each per cent
- * but never quite ends, as accidents of some hundred slots do happen. It gets
+ * Counted in 60 tables of 4 million keys for each load:
  *
- *      slots / keys = 1.1 + 0.008 r                                      (2)
+ *      slots / keys             1.08      1.09      1.10      1.11
+ *      accidents, of 10^6 slots 0.94      0.39      0.15      0.08
+ *      slots of one, rms        780       700       590       560
+ *      starts that are in one   6.2e-4    2.4e-4    7.6e-5    3.8e-5
  *
- * and the plan allows half a per cent of the rate for it: most filters err that
- * much less often than is said of them.
+ * So with x = 100 slots / keys - 108 the rate grows by 6.2 * 10^-4 / 2.5^x,
+ * and since accidents are few and large, one filter of m slots differs from
+ * another by
+ *
+ *      650 sqrt(9.4 * 10^-7 / (2.3^x m))                                 (2)
+ *
+ * The plan allows half a per cent of the rate for them, which takes
+ *
+ *      slots / keys = 1.058 + 0.0076 r                                   (3)
+ *
+ * and where keys are few, so that hardly a filter has an accident but that
+ * would be a bad one, for (2) to be at most a tenth of the rate
+ *
+ *      slots / keys = 1.124 + 0.0166 r - 0.012 ln n                      (4)
+ *
+ * if that is more, up to 1.1 + 0.008 r. At r = 8:
+ *
+ *      keys           10^3     10^4     10^5     10^6     10^7     10^8
+ *      bits a key     12.0     9.40     8.98     8.96     8.96     8.96
  *
  * CONSTRUCTION
  *
@@ -142,8 +160,8 @@
  * For a set that does not change, where memory counts most, or the filter is
  * sent over a wire: it is the smallest kind. `fuse` takes an eighth more and
  * has no second table to ask; a set that grows needs another family. The
- * homogeneous form is larger than `fuse`; it answers a batch in the cache in
- * three quarters of the time, and its build cannot fail.
+ * homogeneous form is about as large as `fuse`; it answers a batch in the cache
+ * in three quarters of the time, and its build cannot fail.
  *
  * PAPERS
  *
@@ -223,6 +241,16 @@ static double ribbon_rate(const ribbon_shape *g)
     return g->form == RIBBON_BUMPED ? rate : 1.005 * rate;
 }
 
+/* (2), and a hundredth for what the free rows happen to be. */
+static double ribbon_rate_sd(const ribbon_shape *g, uint64_t n)
+{
+    double slots = (double)g->buckets[0] * RIBBON_BUCKET;
+    double over = 100 * slots / (double)n - 108;
+    double accidents = 650 * sqrt(9.4e-7 * pow(2.3, -over) / slots);
+    return g->form == RIBBON_BUMPED ? 0
+         : fmin(1, fmax(0.01 * ribbon_rate(g), accidents));
+}
+
 /* The least bits that keep the rate; more than RIBBON_BITS_MAX if none do. */
 static uint32_t ribbon_bits(ribbon_shape g, const kind_spec *spec)
 {
@@ -264,7 +292,7 @@ static bly_status ribbon_plan(bly_plan_t *plan, const kind_spec *spec)
     plan->capacity = n;
     plan->scratch = ribbon_scratch(n);
     plan->rate = ribbon_rate(&g);
-    plan->rate_sd = bumped ? 0 : 0.01 * plan->rate;
+    plan->rate_sd = ribbon_rate_sd(&g, n);
     plan->fill = 0.5 * (double)n * g.bits / (8 * (double)plan->bytes);
     plan->probes = RIBBON_BAND;
     plan->lines_present = (ribbon_lines(g.bits) + bumped)

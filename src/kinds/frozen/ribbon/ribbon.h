@@ -215,7 +215,8 @@ void ribbon_contains_many(const void *image, const uint64_t *hashes, size_t n,
  * that nearly every slot is used and the keys that find none go on. */
 uint32_t ribbon_buckets(uint64_t n);
 
-/* Buckets of the one layer of the homogeneous form: (2) of the essay. */
+/* Buckets of the one layer of the homogeneous form: (3) and (4) of the
+ * essay. */
 uint32_t ribbon_homogeneous_buckets(uint64_t n, uint32_t bits);
 
 /* The fields of an image's header. */

@@ -319,13 +319,19 @@ PLATFORM_INLINE uint64_t cuckoo_lanes(uint32_t width)
          * (UINT64_C(1) | UINT64_C(1) << 2 * width);
 }
 
-/* The highest bit of each lane that is zero. Adding all ones but the highest
- * carries into the highest from any lower bit, and never beyond it. */
+/* The highest bit of each lane that is zero, of the lanes whose lowest bits are
+ * `ones`. Adding all ones but the highest carries into the highest from any
+ * lower bit, and never beyond it. */
+PLATFORM_INLINE uint64_t cuckoo_zero_of(uint64_t word, uint64_t ones,
+                                        uint32_t width)
+{
+    uint64_t high = ones << (width - 1), low = high - ones;
+    return ~(((word & low) + low) | word) & high;
+}
+
 PLATFORM_INLINE uint64_t cuckoo_zero_lanes(uint64_t word, uint32_t width)
 {
-    uint64_t ones = cuckoo_lanes(width), high = ones << (width - 1);
-    uint64_t low = high - ones;
-    return ~(((word & low) + low) | word) & high;
+    return cuckoo_zero_of(word, cuckoo_lanes(width), width);
 }
 
 /* Where a match has the bit of the first slot. */
@@ -361,13 +367,11 @@ PLATFORM_INLINE uint64_t cuckoo_number(const cuckoo_view *v, uint64_t match,
            >> 3 * width & 7;
 }
 
-/* Is the key there? Without a branch: both buckets are on their way, and which
- * one has it could not be foreseen. */
+/* Is the key there, in a filter of plain or coded words? Without a branch: both
+ * buckets are on their way, and which one has it could not be foreseen. */
 PLATFORM_INLINE bool cuckoo_test(const cuckoo_view *v, cuckoo_key key,
                                  cuckoo_form form)
 {
-    if (form == CUCKOO_ANY)
-        return cuckoo_count_key(v, key) != 0;
     return (cuckoo_match(v, cuckoo_word(v, key.one), key.fp, form)
           | cuckoo_match(v, cuckoo_word(v, key.other), key.fp, form)) != 0;
 }
