@@ -8,6 +8,7 @@
  */
 #include "bloomery/dedup.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -261,12 +262,27 @@ static int dedup_by_filter(const dedup_settings *s,
 
 /* ==== The command ======================================================= */
 
+/* The machine's memory, or what a container is given of it. */
+static uint64_t dedup_machine(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+    uint64_t all = pages > 0 && bytes > 0 ? (uint64_t)pages * (uint64_t)bytes
+                                          : 0;
+    FILE *limit = fopen("/sys/fs/cgroup/memory.max", "r");
+    uint64_t given;
+
+    if (limit == NULL)
+        return all;
+    if (fscanf(limit, "%" SCNu64, &given) == 1 && given < all)
+        all = given;
+    fclose(limit);
+    return all;
+}
+
 /* What is read once is quick as long as it fits the memory. */
 static uint64_t dedup_held(void)
 {
-    long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
-    uint64_t part = pages > 0 && bytes > 0
-                  ? (uint64_t)pages / 16 * (uint64_t)bytes : 0;
+    uint64_t part = dedup_machine() / 16;
 
     return part < DEDUP_MEMORY ? DEDUP_MEMORY
          : part < DEDUP_HELD_MOST ? part : DEDUP_HELD_MOST;

@@ -39,8 +39,7 @@ static unsigned char *pages_map(size_t bytes)
     before = (PAGES_LARGE - (uintptr_t)base % PAGES_LARGE) % PAGES_LARGE;
     if (before > 0)
         munmap(base, before);
-    if (before < PAGES_LARGE)
-        munmap(base + before + bytes, PAGES_LARGE - before);
+    munmap(base + before + bytes, PAGES_LARGE - before);
 #ifdef MADV_HUGEPAGE
     (void)madvise(base + before, bytes, MADV_HUGEPAGE);
 #endif
@@ -60,31 +59,36 @@ void pages_free(void *memory, size_t bytes)
         munmap(memory, pages_whole(bytes));
 }
 
-/* The pages of the old mapping come to the place of the new one, which nobody
- * has written. False: they are where they were. */
-static bool pages_move(void *old, size_t had, void *place, size_t bytes)
+/* The pages of the old mapping at a new place; NULL: they are where they were.
+ * A system that begins to move them, and fails, may have given the new place to
+ * somebody else meanwhile: then it is not touched again. */
+static void *pages_move(void *old, size_t had, size_t bytes)
 {
 #ifdef MREMAP_FIXED
-    return mremap(old, had, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place)
-           != MAP_FAILED;
+    void *place = pages_map(bytes);
+
+    if (place != NULL && mremap(old, had, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+                                place) != MAP_FAILED)
+        return place;
 #else
-    (void)old, (void)had, (void)place, (void)bytes;
-    return false;
+    (void)old, (void)had, (void)bytes;
 #endif
+    return NULL;
 }
 
 void *pages_grow(void *old, size_t had, size_t bytes)
 {
-    void *grown;
+    void *grown = NULL;
 
     if (pages_small(bytes))
         return realloc(old, bytes);
+    if (!pages_small(had))
+        grown = pages_move(old, pages_whole(had), pages_whole(bytes));
+    if (grown != NULL)
+        return grown;
     grown = pages_new(bytes);
     if (grown == NULL)
         return NULL;
-    if (!pages_small(had) && pages_move(old, pages_whole(had), grown,
-                                        pages_whole(bytes)))
-        return grown;
     memcpy(grown, old, had);
     pages_free(old, had);
     return grown;
