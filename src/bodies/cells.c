@@ -80,8 +80,7 @@ PLATFORM_INLINE bool cells_pass(const cells *c, uint32_t value, uint32_t own)
 PLATFORM_INLINE void cells_raise(const cells *c, uint8_t *row, uint64_t at,
                                  uint32_t by)
 {
-    uint32_t max = counters_max(c->width), value = cells_get(c, row, at) + by;
-    counters_set(row, at, c->width, value < max ? value : max);
+    counters_raise(row, at, c->width, by);
 }
 
 PLATFORM_INLINE void cells_ask(const cells *c, const uint8_t *row, uint64_t at)
@@ -310,31 +309,48 @@ void cells_contains_many(const cells *c, const uint8_t *row,
 
 /* ---- Batches: add ------------------------------------------------------ */
 
-/* A probe that waits for its line. */
-typedef struct { uint64_t at; uint32_t own; } cells_turn;
+/* Probes that wait for their lines. What they add is there only where it is not
+ * 1 in any case. */
+typedef struct {
+    uint64_t at[CELLS_RING];
+    uint32_t own[CELLS_RING];
+} cells_ring;
+
+PLATFORM_INLINE void cells_raise_due(const cells *c, uint8_t *row,
+                                     const cells_ring *ring, size_t turn)
+{
+    size_t slot = turn % CELLS_RING;
+    cells_raise(c, row, ring->at[slot], c->l == 1 ? 1 : ring->own[slot]);
+}
+
+PLATFORM_INLINE void cells_ask_due(const cells *c, const uint8_t *row,
+                                   cells_ring *ring, size_t turn,
+                                   uint64_t state)
+{
+    size_t slot = turn % CELLS_RING;
+    ring->at[slot] = cells_at(c, state);
+    if (c->l != 1)
+        ring->own[slot] = cells_own(c, state);
+    cells_ask_write(c, row, ring->at[slot]);
+}
 
 /* All probes of all keys, one after another, raised some behind their
  * prefetches. */
 PLATFORM_INLINE void cells_add_many_by(const cells *c, uint8_t *row,
                                        const uint64_t *hashes, size_t n)
 {
-    cells_turn ring[CELLS_RING];
+    cells_ring ring;
     size_t turn = 0, ahead = cpu_ahead(CELLS_RING, CELLS_RING);
     for (size_t i = 0; i < n; i++) {
         uint64_t state = hash_spread(hashes[i]);
-        for (uint32_t j = 0; j < c->k; j++, turn++) {
-            cells_turn *slot = &ring[turn % CELLS_RING];
-            if (turn >= ahead) {
-                const cells_turn *due = &ring[(turn - ahead) % CELLS_RING];
-                cells_raise(c, row, due->at, due->own);
-            }
-            *slot = (cells_turn){ cells_at(c, state), cells_own(c, state) };
-            cells_ask_write(c, row, slot->at);
-            state *= HASH_STEP;
+        for (uint32_t j = 0; j < c->k; j++, turn++, state *= HASH_STEP) {
+            if (turn >= ahead)
+                cells_raise_due(c, row, &ring, turn - ahead);
+            cells_ask_due(c, row, &ring, turn, state);
         }
     }
     for (size_t i = turn - (turn < ahead ? turn : ahead); i < turn; i++)
-        cells_raise(c, row, ring[i % CELLS_RING].at, ring[i % CELLS_RING].own);
+        cells_raise_due(c, row, &ring, i);
 }
 
 void cells_add_many(const cells *c, uint8_t *row, const uint64_t *hashes,

@@ -37,6 +37,12 @@ PLATFORM_INLINE uint32_t counters_max(uint32_t width)
     return (1u << width) - 1;
 }
 
+/* May a counter lie in two bytes? One of 1, 2, 4 or 8 bits never does. */
+PLATFORM_INLINE bool counters_straddle(uint32_t width)
+{
+    return (width & (width - 1)) != 0 || width > 8;
+}
+
 /* Where counter i is: its lowest bit in byte p[0], and the places of its
  * second and third byte, or of the last one again if it has fewer. So all three
  * can be read and written without a branch, which would go either way. */
@@ -59,7 +65,7 @@ PLATFORM_INLINE uint32_t counters_window(const uint8_t *row, counters_place at,
 {
     const uint8_t *p = row + at.byte;
     uint32_t window = p[0];
-    if (width > 1)
+    if (counters_straddle(width))
         window |= (uint32_t)p[at.second] << 8;
     if (width > 9)
         window |= (uint32_t)p[at.third] << 16;
@@ -74,6 +80,18 @@ PLATFORM_INLINE uint32_t counters_get(const uint8_t *row, uint64_t i,
     return counters_window(row, at, width) >> at.shift & counters_max(width);
 }
 
+/* Write its bytes back. */
+PLATFORM_INLINE void counters_write(uint8_t *row, counters_place at,
+                                    uint32_t width, uint32_t window)
+{
+    uint8_t *p = row + at.byte;
+    p[0] = (uint8_t)window;
+    if (counters_straddle(width))
+        p[at.second] = (uint8_t)(window >> 8 * at.second);
+    if (width > 9)
+        p[at.third] = (uint8_t)(window >> 8 * at.third);
+}
+
 PLATFORM_INLINE void counters_set(uint8_t *row, uint64_t i, uint32_t width,
                                   uint32_t value)
 {
@@ -82,12 +100,21 @@ PLATFORM_INLINE void counters_set(uint8_t *row, uint64_t i, uint32_t width,
     counters_place at = counters_find(i, width);
     uint32_t window = counters_window(row, at, width);
     window = (window & ~(counters_max(width) << at.shift)) | value << at.shift;
-    uint8_t *p = row + at.byte;
-    p[0] = (uint8_t)window;
-    if (width > 1)
-        p[at.second] = (uint8_t)(window >> 8 * at.second);
-    if (width > 9)
-        p[at.third] = (uint8_t)(window >> 8 * at.third);
+    counters_write(row, at, width, window);
+}
+
+/* Add `by` to counter i, or as much as its largest value leaves room for. What
+ * there is room for carries into no other counter, so that nothing need be
+ * masked out. */
+PLATFORM_INLINE void counters_raise(uint8_t *row, uint64_t i, uint32_t width,
+                                    uint32_t by)
+{
+    assert(width >= 1 && width <= COUNTERS_WIDTH_MAX);
+    counters_place at = counters_find(i, width);
+    uint32_t window = counters_window(row, at, width);
+    uint32_t room = ~(window >> at.shift) & counters_max(width);
+    window += (by < room ? by : room) << at.shift;
+    counters_write(row, at, width, window);
 }
 
 #endif /* BLY_TOOLS_COUNTERS_H */

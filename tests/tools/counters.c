@@ -154,6 +154,8 @@ static void test_last_counter_reads_nothing_beyond(void **state)
             assert_int_equal(up(row, n - 1, width), 1);
             counters_set(row, n - 1, width, top_of(width));
             assert_int_equal(counters_get(row, n - 1, width), top_of(width));
+            counters_raise(row, n - 1, width, 1);
+            assert_int_equal(counters_get(row, n - 1, width), top_of(width));
             free(row);
         }
 }
@@ -191,6 +193,24 @@ static void test_layout_bit_by_bit(void **state)
             b.plain[at / width] = UINT32_C(1) << at % width;
             board_check(&b);
         }
+}
+
+/* By anything up to more than a counter holds. */
+static void test_raise_stops_at_the_top(void **state)
+{
+    (void)state;
+    for (uint32_t width = 1; width <= COUNTERS_WIDTH_MAX; width++) {
+        board b;
+        board_start(&b, width, COUNTERS);
+        for (uint64_t i = 0; i < 1000; i++) {
+            uint64_t v = test_random(width, i), at = v % COUNTERS;
+            uint32_t by = (uint32_t)(v >> 32) % (top_of(width) / 2 + 2);
+            uint32_t sum = b.plain[at] + by, top = top_of(width);
+            counters_raise(board_row(&b), at, width, by);
+            b.plain[at] = sum < top ? sum : top;
+            board_check(&b);
+        }
+    }
 }
 
 static void test_up_counts_and_sticks(void **state)
@@ -296,6 +316,7 @@ int main(void)
         cmocka_unit_test(test_last_counter_reads_nothing_beyond),
         cmocka_unit_test(test_layout),
         cmocka_unit_test(test_layout_bit_by_bit),
+        cmocka_unit_test(test_raise_stops_at_the_top),
         cmocka_unit_test(test_up_counts_and_sticks),
         cmocka_unit_test(test_down_counts_and_stops_at_zero),
         cmocka_unit_test(test_random_ups_and_downs),

@@ -379,48 +379,69 @@ static void blocked_places(const void *image, const uint64_t *hashes, size_t n,
 
 /* ---- Batches ----------------------------------------------------------- */
 
+/* A key whose line is on its way, and what its places come from: so neither is
+ * worked out twice. */
+typedef struct {
+    uint8_t *line;
+    uint32_t g;
+} blocked_key;
+
+enum { BLOCKED_RING = 128 };            /* on their way, at most             */
+
+PLATFORM_INLINE blocked_key blocked_ask(const blocked_view *v, uint64_t hash,
+                                        bool write)
+{
+    uint64_t state = hash_spread(hash);
+    blocked_key key = { blocked_at(v, state), (uint32_t)state };
+    if (write)
+        platform_prefetch_write(key.line);
+    else
+        platform_prefetch(key.line);
+    return key;
+}
+
 /* A batch that runs some keys behind its prefetches. `work` is the
- * statement for hashes[i] with its `line` and spread `state`. */
-#define BLOCKED_EACH(view, hashes, from, to, first, work)                      \
+ * statement for hashes[i] with its `line` and `g`. */
+#define BLOCKED_EACH(ring, from, to, work, next)                               \
     for (size_t i = (from); i < (to); i++) {                                   \
-        first;                                                                 \
-        uint64_t state = hash_spread((hashes)[i]);                             \
-        uint8_t *line = blocked_at(&(view), state);                            \
+        uint8_t *line = (ring)[i % BLOCKED_RING].line;                         \
+        uint32_t g = (ring)[i % BLOCKED_RING].g;                               \
         work;                                                                  \
+        next;                                                                  \
     }
 
-#define BLOCKED_ROLL(view, hashes, n, prefetch, work)                          \
+#define BLOCKED_ROLL(view, hashes, n, write, work)                             \
     do {                                                                       \
-        size_t ahead = cpu_ahead(n, n);                                        \
+        blocked_key ring[BLOCKED_RING];                                        \
+        size_t ahead = cpu_ahead(n, BLOCKED_RING);                             \
         for (size_t i = 0; i < ahead; i++)                                     \
-            prefetch(blocked_at(&(view), hash_spread((hashes)[i])));           \
-        BLOCKED_EACH(view, hashes, 0, (n) - ahead,                             \
-            prefetch(blocked_at(&(view), hash_spread((hashes)[i + ahead]))),   \
-            work)                                                              \
-        BLOCKED_EACH(view, hashes, (n) - ahead, n, (void)0, work)              \
+            ring[i] = blocked_ask(&(view), (hashes)[i], write);                \
+        BLOCKED_EACH(ring, 0, (n) - ahead, work,                               \
+            ring[(i + ahead) % BLOCKED_RING] =                                 \
+                blocked_ask(&(view), (hashes)[i + ahead], write))              \
+        BLOCKED_EACH(ring, (n) - ahead, n, work, (void)0)                      \
     } while (0)
 
 static void blocked_contains_portable(const void *image, const uint64_t *hashes,
                                       size_t n, bool *present)
 {
     blocked_view v = blocked_look(image);
-    BLOCKED_ROLL(v, hashes, n, platform_prefetch,
-                 present[i] = blocked_test(line, (uint32_t)state, v.k));
+    BLOCKED_ROLL(v, hashes, n, false,
+                 present[i] = blocked_test(line, g, v.k));
 }
 
 static void blocked_add_portable(void *image, const uint64_t *hashes, size_t n)
 {
     blocked_view v = blocked_look(image);
-    BLOCKED_ROLL(v, hashes, n, platform_prefetch_write,
-                 blocked_set(line, (uint32_t)state, v.k, false));
+    BLOCKED_ROLL(v, hashes, n, true, blocked_set(line, g, v.k, false));
 }
 
 static void blocked_each_portable(void *image, const uint64_t *hashes, size_t n,
                                   bool *seen)
 {
     blocked_view v = blocked_look(image);
-    BLOCKED_ROLL(v, hashes, n, platform_prefetch_write,
-                 seen[i] = !blocked_set(line, (uint32_t)state, v.k, false));
+    BLOCKED_ROLL(v, hashes, n, true,
+                 seen[i] = !blocked_set(line, g, v.k, false));
 }
 
 #if CPU_X86 || CPU_NEON
@@ -484,8 +505,8 @@ static void blocked_contains_neon(const void *image, const uint64_t *hashes,
                                   size_t n, bool *present)
 {
     blocked_view v = blocked_look(image);
-    BLOCKED_ROLL(v, hashes, n, platform_prefetch,
-                 present[i] = blocked_test_neon(line, (uint32_t)state, v.k));
+    BLOCKED_ROLL(v, hashes, n, false,
+                 present[i] = blocked_test_neon(line, g, v.k));
 }
 #endif
 
@@ -534,8 +555,95 @@ blocked_contains_avx2(const void *image, const uint64_t *hashes, size_t n,
                       bool *present)
 {
     blocked_view v = blocked_look(image);
-    BLOCKED_ROLL(v, hashes, n, platform_prefetch,
-                 present[i] = blocked_test_avx2(line, (uint32_t)state, v.k));
+    BLOCKED_ROLL(v, hashes, n, false,
+                 present[i] = blocked_test_avx2(line, g, v.k));
+}
+
+/* Set the k bits of g, word by word: gathered in registers, as by AVX-512, they
+ * need two for a line and all is done twice, which takes 1.5 times as long. The
+ * words and bits of eight probes are known before the first is written, so that
+ * no load waits to learn where a write before it went. */
+CPU_TARGET_AVX2 PLATFORM_INLINE void
+blocked_set_avx2(uint8_t *line, uint32_t g, uint32_t k)
+{
+    for (uint32_t first = 0; first < k; first += 8) {
+        uint32_t word[8], bit[8];
+        __m256i steps = _mm256_loadu_si256((const __m256i *)(const void *)
+                                           (blocked_steps + first % 16));
+        if (first == 16)
+            g *= blocked_steps[15];
+        __m256i product = _mm256_mullo_epi32(_mm256_set1_epi32((int)g), steps);
+        __m256i place = _mm256_and_si256(_mm256_srli_epi32(product, 23),
+                                         _mm256_set1_epi32(31));
+        _mm256_storeu_si256((__m256i *)(void *)word,
+                            _mm256_srli_epi32(product, 28));
+        _mm256_storeu_si256((__m256i *)(void *)bit,
+                            _mm256_sllv_epi32(_mm256_set1_epi32(1), place));
+        PLATFORM_UNROLL
+        for (uint32_t j = 0; j < 8; j++) {
+            uint8_t *at = line + sizeof bit[j] * (size_t)word[j];
+            uint32_t bits;
+            if (first + j >= k)
+                break;
+            memcpy(&bits, at, sizeof bits);
+            bits |= bit[j];
+            memcpy(at, &bits, sizeof bits);
+        }
+    }
+}
+
+CPU_TARGET_AVX2 PLATFORM_INLINE void
+blocked_add_k_avx2(const blocked_view *v, uint32_t k, const uint64_t *hashes,
+                   size_t n)
+{
+    BLOCKED_ROLL(*v, hashes, n, true, blocked_set_avx2(line, g, k));
+}
+
+CPU_TARGET_AVX2 PLATFORM_INLINE void
+blocked_each_k_avx2(const blocked_view *v, uint32_t k, const uint64_t *hashes,
+                    size_t n, bool *seen)
+{
+    BLOCKED_ROLL(*v, hashes, n, true,
+        seen[i] = blocked_test_avx2(line, g, k);
+        blocked_set_avx2(line, g, k));
+}
+
+/* A loop for each k that the plan likes best down to a rate of 10^-4: with a
+ * k that the compiler knows an add costs two thirds. */
+#define BLOCKED_OF(k, call) case k: call(k); break
+
+#define BLOCKED_FOR_MANY(k, call)                                              \
+    switch (k) {                                                               \
+    BLOCKED_OF(9, call);    BLOCKED_OF(10, call);                              \
+    BLOCKED_OF(11, call);   BLOCKED_OF(12, call);                              \
+    default: call(k);                                                          \
+    }
+
+#define BLOCKED_FOR_K(k, call)                                                 \
+    switch (k) {                                                               \
+    BLOCKED_OF(1, call);    BLOCKED_OF(2, call);                               \
+    BLOCKED_OF(3, call);    BLOCKED_OF(4, call);                               \
+    BLOCKED_OF(5, call);    BLOCKED_OF(6, call);                               \
+    BLOCKED_OF(7, call);    BLOCKED_OF(8, call);                               \
+    default: BLOCKED_FOR_MANY(k, call)                                         \
+    }
+
+CPU_TARGET_AVX2 static void
+blocked_add_avx2(void *image, const uint64_t *hashes, size_t n)
+{
+    const blocked_view v = blocked_look(image);
+#define BLOCKED_ADD_K(k) blocked_add_k_avx2(&v, k, hashes, n)
+    BLOCKED_FOR_K(v.k, BLOCKED_ADD_K)
+#undef BLOCKED_ADD_K
+}
+
+CPU_TARGET_AVX2 static void
+blocked_each_avx2(void *image, const uint64_t *hashes, size_t n, bool *seen)
+{
+    const blocked_view v = blocked_look(image);
+#define BLOCKED_EACH_K(k) blocked_each_k_avx2(&v, k, hashes, n, seen)
+    BLOCKED_FOR_K(v.k, BLOCKED_EACH_K)
+#undef BLOCKED_EACH_K
 }
 
 /* Which of up to sixteen probes find their bit clear, 0 when none does: one
@@ -644,6 +752,15 @@ blocked_contains_pairs(const blocked_view *view, const uint64_t *hashes,
     return 2 * pairs;
 }
 
+CPU_TARGET_AVX512 static bool
+blocked_one_avx512(const void *subject, uint64_t hash)
+{
+    const blocked_view *v = subject;
+    uint64_t state = hash_spread(hash);
+    return blocked_test_avx512(blocked_at(v, state), (uint32_t)state, v->k,
+                               _mm512_loadu_si512(blocked_steps));
+}
+
 CPU_TARGET_AVX512 static void
 blocked_contains_avx512(const void *image, const uint64_t *hashes, size_t n,
                         bool *present)
@@ -652,22 +769,12 @@ blocked_contains_avx512(const void *image, const uint64_t *hashes, size_t n,
     __m512i steps = _mm512_loadu_si512(blocked_steps);
     if (v.k <= BLOCKED_PAIR_K) {
         size_t done = blocked_contains_pairs(&v, hashes, n, present);
-        if (done == n)
-            return;
-        hashes += done, present += done, n -= done;
+        if (done < n)
+            present[done] = blocked_one_avx512(&v, hashes[done]);
+        return;
     }
-    BLOCKED_ROLL(v, hashes, n, platform_prefetch,
-                 present[i] = blocked_test_avx512(line, (uint32_t)state, v.k,
-                                                  steps));
-}
-
-CPU_TARGET_AVX512 static bool
-blocked_one_avx512(const void *subject, uint64_t hash)
-{
-    const blocked_view *v = subject;
-    uint64_t state = hash_spread(hash);
-    return blocked_test_avx512(blocked_at(v, state), (uint32_t)state, v->k,
-                               _mm512_loadu_si512(blocked_steps));
+    BLOCKED_ROLL(v, hashes, n, false,
+                 present[i] = blocked_test_avx512(line, g, v.k, steps));
 }
 
 /* The k bits of a key as one register. A lane is a word of 32 bits; shifting
@@ -702,9 +809,9 @@ blocked_add_k_avx512(const blocked_view *v, uint32_t k, const uint64_t *hashes,
                      size_t n)
 {
     __m512i steps = _mm512_loadu_si512(blocked_steps);
-    BLOCKED_ROLL(*v, hashes, n, platform_prefetch_write,
+    BLOCKED_ROLL(*v, hashes, n, true,
         _mm512_storeu_si512(line, _mm512_or_si512(_mm512_loadu_si512(line),
-            blocked_bits_avx512((uint32_t)state, k, steps))));
+            blocked_bits_avx512(g, k, steps))));
 }
 
 CPU_TARGET_AVX512 PLATFORM_INLINE void
@@ -712,8 +819,8 @@ blocked_each_k_avx512(const blocked_view *v, uint32_t k, const uint64_t *hashes,
                       size_t n, bool *seen)
 {
     __m512i steps = _mm512_loadu_si512(blocked_steps);
-    BLOCKED_ROLL(*v, hashes, n, platform_prefetch_write,
-        __m512i bits = blocked_bits_avx512((uint32_t)state, k, steps);
+    BLOCKED_ROLL(*v, hashes, n, true,
+        __m512i bits = blocked_bits_avx512(g, k, steps);
         __m512i old = _mm512_loadu_si512(line);
         __m512i fresh = _mm512_andnot_si512(old, bits);
         seen[i] = _mm512_test_epi32_mask(fresh, fresh) == 0;
@@ -775,15 +882,6 @@ blocked_add_pairs(const blocked_view *view, uint32_t k, const uint64_t *hashes,
     return 2 * pairs;
 }
 
-/* A loop for each k that the plan likes best down to a rate of 10^-4: with a
- * k that the compiler knows an add costs two thirds. Fewer go in pairs. */
-#define BLOCKED_FOR_K(k, call)                                                 \
-    switch (k) {                                                               \
-    case 9: call(9); break;     case 10: call(10); break;                      \
-    case 11: call(11); break;   case 12: call(12); break;                      \
-    default: call(k);                                                          \
-    }
-
 #define BLOCKED_PAIRS_OF(k)                                                    \
     case k: return blocked_add_pairs(v, k, hashes, n, seen)
 
@@ -810,7 +908,7 @@ blocked_add_avx512(void *image, const uint64_t *hashes, size_t n)
         return;
     hashes += done, n -= done;
 #define BLOCKED_ADD_K(k) blocked_add_k_avx512(&v, k, hashes, n)
-    BLOCKED_FOR_K(v.k, BLOCKED_ADD_K)
+    BLOCKED_FOR_MANY(v.k, BLOCKED_ADD_K)
 #undef BLOCKED_ADD_K
 }
 
@@ -823,7 +921,7 @@ blocked_each_avx512(void *image, const uint64_t *hashes, size_t n, bool *seen)
         return;
     hashes += done, seen += done, n -= done;
 #define BLOCKED_EACH_K(k) blocked_each_k_avx512(&v, k, hashes, n, seen)
-    BLOCKED_FOR_K(v.k, BLOCKED_EACH_K)
+    BLOCKED_FOR_MANY(v.k, BLOCKED_EACH_K)
 #undef BLOCKED_EACH_K
 }
 #endif
@@ -876,8 +974,13 @@ static bly_status blocked_add_many(void *image, const uint64_t *hashes,
 {
     *done = n;
 #if CPU_X86
-    if (cpu_now() >= CPU_AVX512) {
+    cpu_level level = cpu_now();
+    if (level >= CPU_AVX512) {
         blocked_add_avx512(image, hashes, n);
+        return BLY_OK;
+    }
+    if (level >= CPU_AVX2) {
+        blocked_add_avx2(image, hashes, n);
         return BLY_OK;
     }
 #endif
@@ -890,8 +993,13 @@ static bly_status blocked_add_each(void *image, const uint64_t *hashes,
 {
     *done = n;
 #if CPU_X86
-    if (cpu_now() >= CPU_AVX512) {
+    cpu_level level = cpu_now();
+    if (level >= CPU_AVX512) {
         blocked_each_avx512(image, hashes, n, seen);
+        return BLY_OK;
+    }
+    if (level >= CPU_AVX2) {
+        blocked_each_avx2(image, hashes, n, seen);
         return BLY_OK;
     }
 #endif
@@ -904,8 +1012,8 @@ static bly_status blocked_add_many_shared(void *image, const uint64_t *hashes,
 {
     blocked_view v = blocked_look(image);
     *done = n;
-    BLOCKED_ROLL(v, hashes, n, platform_prefetch,
-                 blocked_set(line, (uint32_t)state, v.k, true));
+    BLOCKED_ROLL(v, hashes, n, false,
+                 blocked_set(line, g, v.k, true));
     return BLY_OK;
 }
 

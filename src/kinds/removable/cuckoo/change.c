@@ -4,6 +4,47 @@
  */
 #include "kinds/removable/cuckoo/cuckoo.h"
 
+/* What the form tells of a view, where the compiler sees it. */
+PLATFORM_INLINE cuckoo_view cuckoo_known(const cuckoo_view *v, cuckoo_form form)
+{
+    cuckoo_view known = *v;
+    if (form == CUCKOO_ANY)
+        return known;
+    known.quads = 1;
+    known.sorted = form == CUCKOO_CODED;
+    known.nibbles = cuckoo_nibbles(known.f, known.sorted);
+    return known;
+}
+
+/* Turn the slot of the lowest bit of a plain match from `old` into `fp`. */
+PLATFORM_INLINE void cuckoo_turn(const cuckoo_view *v, uint64_t bucket,
+                                 uint64_t match, uint32_t old, uint32_t fp)
+{
+    uint8_t *at = cuckoo_at(v, bucket);
+    uint64_t slot = (match & (0 - match)) >> cuckoo_lowest(v, CUCKOO_PLAIN);
+    uint64_t change = slot * (old ^ fp) << cuckoo_shift(v, bucket);
+    image_set_u64(at, 0, image_u64(at, 0) ^ change);
+}
+
+/* Put `fp` in the place of one `old` that is in the bucket. */
+PLATFORM_INLINE void cuckoo_put_for(const cuckoo_view *v, uint64_t bucket,
+                                    uint32_t old, uint32_t fp,
+                                    cuckoo_form form)
+{
+    if (form == CUCKOO_PLAIN)
+        cuckoo_turn(v, bucket, cuckoo_match(v, cuckoo_word(v, bucket), old,
+                                            form), old, fp);
+    else
+        cuckoo_swap(v, bucket, old, fp);
+}
+
+/* Is the table farther than the processor's own cache? To look in it for what
+ * may have to move takes longer than to wait for it. */
+PLATFORM_INLINE bool cuckoo_far(const cuckoo_view *v)
+{
+    return v->buckets * v->quads / 2 * v->nibbles > cpu_near();
+}
+
 /* ---- One key ----------------------------------------------------------- */
 
 enum { CUCKOO_STEPS = 2000, CUCKOO_NOTED = 8, CUCKOO_KNOWN = 256 };
@@ -18,8 +59,8 @@ typedef struct {
     uint64_t known[CUCKOO_KNOWN];
 } cuckoo_search;
 
-static void cuckoo_note(cuckoo_search *s, uint64_t bucket, uint32_t victim,
-                        uint32_t from)
+PLATFORM_INLINE void cuckoo_note(cuckoo_search *s, uint64_t bucket,
+                                 uint32_t victim, uint32_t from)
 {
     if (s->used < CUCKOO_KNOWN)
         s->known[s->used] = bucket;
@@ -65,37 +106,65 @@ PLATFORM_INLINE void cuckoo_spread(cuckoo_search *s, const cuckoo_view *v,
 
 /* Each fingerprint of the way to step `last`, where a slot is free, goes one
  * bucket on, the last one first. */
-static void cuckoo_shove(const cuckoo_search *s, const cuckoo_view *v,
-                         uint32_t last)
+PLATFORM_INLINE void cuckoo_shove(const cuckoo_search *s, const cuckoo_view *v,
+                                  uint32_t last, cuckoo_form form)
 {
-    cuckoo_swap(v, cuckoo_came_to(s, v, last), 0, s->victim[last]);
+    cuckoo_put_for(v, cuckoo_came_to(s, v, last), 0, s->victim[last], form);
     for (uint32_t to = last; s->from[to] != to; to = s->from[to]) {
         uint32_t from = s->from[to];
-        cuckoo_swap(v, cuckoo_came_to(s, v, from), s->victim[to],
-                    s->victim[from]);
+        cuckoo_put_for(v, cuckoo_came_to(s, v, from), s->victim[to],
+                       s->victim[from], form);
     }
 }
 
 /* Make room by moving others. Breadth first finds a shortest way, on which no
  * bucket comes twice; nothing is written before there is one. Buckets are noted
  * a few before they are looked at, so that their lines come meanwhile. */
-static bool cuckoo_kick(const cuckoo_view *v, cuckoo_key key, cuckoo_form form)
+PLATFORM_INLINE bool cuckoo_kick_by(const cuckoo_view *view, cuckoo_key key,
+                                    cuckoo_form form)
 {
+    const cuckoo_view known = cuckoo_known(view, form), *v = &known;
     cuckoo_search s;
-    uint32_t spread = 0, at = 2;
+    uint32_t spread = 0, at = 2, ahead = cuckoo_far(v) ? CUCKOO_NOTED : 1;
     s.used = 0;
     cuckoo_note(&s, key.one, key.fp, 0);
     cuckoo_note(&s, key.other, key.fp, 1);
     for (;; at++) {
-        while (spread < s.used && s.used < at + CUCKOO_NOTED)
+        while (spread < s.used && s.used < at + ahead)
             cuckoo_spread(&s, v, spread++);
         if (at >= s.used)
             return false;
         if (!cuckoo_full(v, cuckoo_came_to(&s, v, at), form))
             break;
     }
-    cuckoo_shove(&s, v, at);
+    cuckoo_shove(&s, v, at, form);
     return true;
+}
+
+/* Apart from the adds and from each other: each has a search on its stack. */
+PLATFORM_APART static bool cuckoo_kick_plain(const cuckoo_view *v,
+                                             cuckoo_key key)
+{
+    return cuckoo_kick_by(v, key, CUCKOO_PLAIN);
+}
+
+PLATFORM_APART static bool cuckoo_kick_coded(const cuckoo_view *v,
+                                             cuckoo_key key)
+{
+    return cuckoo_kick_by(v, key, CUCKOO_CODED);
+}
+
+PLATFORM_APART static bool cuckoo_kick_any(const cuckoo_view *v, cuckoo_key key)
+{
+    return cuckoo_kick_by(v, key, CUCKOO_ANY);
+}
+
+PLATFORM_INLINE bool cuckoo_kick(const cuckoo_view *v, cuckoo_key key,
+                                 cuckoo_form form)
+{
+    return form == CUCKOO_PLAIN ? cuckoo_kick_plain(v, key)
+         : form == CUCKOO_CODED ? cuckoo_kick_coded(v, key)
+                                : cuckoo_kick_any(v, key);
 }
 
 static bly_status cuckoo_is_full(void)
@@ -117,16 +186,6 @@ PLATFORM_INLINE bly_status cuckoo_add_any(const cuckoo_view *v, cuckoo_key key)
     if (!cuckoo_swap(v, emptier, 0, key.fp) && !cuckoo_kick(v, key, CUCKOO_ANY))
         return cuckoo_is_full();
     return seen ? BLY_SEEN : BLY_OK;
-}
-
-/* Turn the slot of the lowest bit of a plain match from `old` into `fp`. */
-PLATFORM_INLINE void cuckoo_turn(const cuckoo_view *v, uint64_t bucket,
-                                 uint64_t match, uint32_t old, uint32_t fp)
-{
-    uint8_t *at = cuckoo_at(v, bucket);
-    uint64_t slot = (match & (0 - match)) >> cuckoo_lowest(v, CUCKOO_PLAIN);
-    uint64_t change = slot * (old ^ fp) << cuckoo_shift(v, bucket);
-    image_set_u64(at, 0, image_u64(at, 0) ^ change);
 }
 
 /* cuckoo_add_any() for words. */
@@ -224,14 +283,16 @@ PLATFORM_INLINE void cuckoo_peek(const cuckoo_view *v, cuckoo_key key,
     cuckoo_ask_others(v, key.other, 1);
 }
 
-PLATFORM_INLINE bly_status cuckoo_add_by(const cuckoo_view *v,
+PLATFORM_INLINE bly_status cuckoo_add_by(const cuckoo_view *view,
                                          const uint64_t *hashes, size_t n,
                                          size_t *done, cuckoo_form form)
 {
+    const cuckoo_view known = cuckoo_known(view, form), *v = &known;
+    const bool far = cuckoo_far(v);
     bly_status status;
     *done = 0;
     CUCKOO_ROLL(v, hashes, n, true,
-        if (CUCKOO_PEEK < ahead && i + CUCKOO_PEEK < n)
+        if (far && CUCKOO_PEEK < ahead && i + CUCKOO_PEEK < n)
             cuckoo_peek(v, ring.key[(i + CUCKOO_PEEK) % CUCKOO_RING], form);
         status = cuckoo_add_key(v, key, form);
         if (status < 0)
