@@ -14,7 +14,7 @@
 static bool views_of(views_view *out, const bly_filter *filter)
 {
     const char *kind = bly_kind_of(filter);
-    bly_status status = BLY_EKIND;
+    bly_status status = BLY_EUNSUPPORTED;
     if (strcmp(kind, "blocked") == 0) {
         out->kind = VIEWS_BLOCKED;
         status = bly_inline_blocked_of(&out->as.blocked, filter);

@@ -107,6 +107,9 @@
  * divided among processes; <bloomery/sketch.h> filters that list what they
  * hold; <bloomery/gaps.h> lists of numbers for sending; <bloomery/inline.h>
  * lookups that are compiled into the program, for loops.
+ *
+ * Of the environment the library heeds BLY_CPU, BLY_AHEAD and BLY_NEAR, which
+ * say how the processor is used: see bly_processor.
  */
 #ifndef BLOOMERY_H
 #define BLOOMERY_H
@@ -204,7 +207,7 @@ typedef struct {
 /* How the library uses this processor; answers and bytes do not depend on it.
  * The environment may say otherwise, before the first call: BLY_CPU=portable,
  * sse2 or avx2 (no higher instructions than these), BLY_AHEAD=N (1 .. 65536
- * keys), and BLY_NEAR=N (KiB). What it says else is not heeded.
+ * keys), and BLY_NEAR=N (KiB, 1 .. 2^30). What it says else is not heeded.
  * Thread-safe. */
 BLY_API void bly_processor(bly_processor_t *out) BLY_GIVEN(1);
 

@@ -20,8 +20,8 @@
  * those of bly_contains_hash, for every filter of the kind, whatever options it
  * has and wherever its bytes are: in memory, mapped from a file, wrapped.
  *
- * Where hashes come many at a time bly_contains_many is quicker in a filter
- * larger than the cache: it has the lines of many keys on their way at once.
+ * Where hashes come many at a time bly_contains_many is quicker: it has the
+ * lines of many keys on their way at once, and looks at several keys together.
  *
  * HOW LONG A VIEW HOLDS
  *
@@ -52,9 +52,16 @@
  * The library finds out what the processor can do; what is compiled here uses
  * what the compiler may take for granted. With AVX2 or AVX-512 switched on
  * (-mavx2, -march=native) "blocked" and "split" look at a key's bits all at
- * once. Without, "blocked" is slower here than by a call, on a processor that
- * has them. The answers are the same everywhere; BLY_INLINE_PORTABLE, defined
- * before this header, leaves vectors out.
+ * once. On a processor that has AVX-512 "blocked" is slower here than by a
+ * call, which uses it, unless that is switched on: about half as quick without
+ * a flag, three quarters with -mavx2. The answers are the same everywhere;
+ * BLY_INLINE_PORTABLE, defined before this header, leaves vectors out, and
+ * BLY_CPU, BLY_AHEAD and BLY_NEAR (bly_processor) say nothing to a view.
+ *
+ * One program for several processors: compile the file with the loop once for
+ * each set of flags, under other names, and choose by what bly_processor says.
+ * Functions that C++ shares among files (inline, templates) must not hold such
+ * a loop where files have other flags: the linker would keep any one of them.
  *
  * WHAT STAYS
  *
@@ -127,8 +134,8 @@ typedef struct {
     uint64_t reserved[5];       /* 0                                         */
 } bly_inline_blocked;
 
-/* Fill in a view of a filter of kind "blocked". BLY_EKIND: it is of another
- * kind; the view is untouched. Thread-safe. */
+/* Fill in a view of a filter of kind "blocked". BLY_EUNSUPPORTED: it is of
+ * another kind; the view is untouched. Thread-safe. */
 BLY_API bly_status bly_inline_blocked_of(bly_inline_blocked *view,
                                          const bly_filter *filter)
                                          BLY_MUST BLY_GIVEN(1, 2);
@@ -150,8 +157,8 @@ typedef struct {
     uint64_t reserved[6];       /* 0                                         */
 } bly_inline_split;
 
-/* Fill in a view of a filter of kind "split". BLY_EKIND: it is of another kind;
- * the view is untouched. Thread-safe. */
+/* Fill in a view of a filter of kind "split". BLY_EUNSUPPORTED: it is of
+ * another kind; the view is untouched. Thread-safe. */
 BLY_API bly_status bly_inline_split_of(bly_inline_split *view,
                                        const bly_filter *filter)
                                        BLY_MUST BLY_GIVEN(1, 2);
@@ -175,8 +182,8 @@ typedef struct {
     uint64_t reserved[5];       /* 0                                         */
 } bly_inline_standard;
 
-/* Fill in a view of a filter of kind "standard". BLY_EKIND: it is of another
- * kind; the view is untouched. Thread-safe. */
+/* Fill in a view of a filter of kind "standard". BLY_EUNSUPPORTED: it is of
+ * another kind; the view is untouched. Thread-safe. */
 BLY_API bly_status bly_inline_standard_of(bly_inline_standard *view,
                                           const bly_filter *filter)
                                           BLY_MUST BLY_GIVEN(1, 2);
@@ -205,8 +212,8 @@ typedef struct {
     uint64_t reserved[6];       /* 0                                         */
 } bly_inline_fuse;
 
-/* Fill in a view of a filter of kind "fuse" or "xor". BLY_EKIND: it is of
- * another kind; the view is untouched. Thread-safe. */
+/* Fill in a view of a filter of kind "fuse" or "xor". BLY_EUNSUPPORTED: it is
+ * of another kind; the view is untouched. Thread-safe. */
 BLY_API bly_status bly_inline_fuse_of(bly_inline_fuse *view,
                                       const bly_filter *filter)
                                       BLY_MUST BLY_GIVEN(1, 2);
@@ -229,8 +236,8 @@ typedef struct {
     uint64_t reserved[7];       /* 0                                         */
 } bly_inline_cuckoo;
 
-/* Fill in a view of a filter of kind "cuckoo". BLY_EKIND: it is of another
- * kind; the view is untouched. Thread-safe. */
+/* Fill in a view of a filter of kind "cuckoo". BLY_EUNSUPPORTED: it is of
+ * another kind; the view is untouched. Thread-safe. */
 BLY_API bly_status bly_inline_cuckoo_of(bly_inline_cuckoo *view,
                                         const bly_filter *filter)
                                         BLY_MUST BLY_GIVEN(1, 2);
@@ -337,6 +344,12 @@ BLY_INSIDE bool bly_inside_set(uint8_t *row, uint64_t at)
 #endif
 #endif
 
+#ifdef __AVX__
+#define BLY_INSIDE_MOVE "vmovdqu"
+#else
+#define BLY_INSIDE_MOVE "movdqu"
+#endif
+
 /* ---- Blocked ----------------------------------------------------------- */
 
 BLY_INSIDE uint8_t *bly_inside_line(const bly_inline_blocked *v,
@@ -356,10 +369,13 @@ BLY_INSIDE __mmask16 bly_inside_clear(__m512i line, uint32_t g, uint32_t k)
         (int)0xDEB7C719u, (int)0x0448B211u, (int)0x3459B749u, (int)0xAB25F4C1u,
         (int)0x52941879u, (int)0x9C95E071u, (int)0xF5AB9AA9u, (int)0x2D6BA521u,
         (int)0x8BEDEDD9u, (int)0x9BFB72D1u, (int)0x3AE1C209u, (int)0x7FCA7981u);
+    /* Without a mask gcc warns of what its own header leaves undefined. */
+    const __mmask16 all = (__mmask16)0xFFFF;
     __m512i product = _mm512_mullo_epi32(_mm512_set1_epi32((int)g), steps);
-    __m512i picked = _mm512_permutexvar_epi32(_mm512_srli_epi32(product, 28),
-                                              line);
-    __m512i turned = _mm512_rorv_epi32(picked, _mm512_srli_epi32(product, 23));
+    __m512i picked = _mm512_maskz_permutexvar_epi32(
+        all, _mm512_maskz_srli_epi32(all, product, 28), line);
+    __m512i turned = _mm512_maskz_rorv_epi32(
+        all, picked, _mm512_maskz_srli_epi32(all, product, 23));
     uint32_t probes = k < 16 ? (1u << k) - 1 : 0xFFFFu;
     return _mm512_mask_testn_epi32_mask((__mmask16)probes, turned,
                                         _mm512_set1_epi32(1));
@@ -524,8 +540,8 @@ BLY_INSIDE bool bly_inline_split_contains(const bly_inline_split *view,
 {
     const uint8_t *block = bly_inside_block(view, hash);
     __m128i first, last;
-    BLY_INSIDE_FETCH(first, block, "movdqu");
-    BLY_INSIDE_FETCH(last, block + 16, "movdqu");
+    BLY_INSIDE_FETCH(first, block, BLY_INSIDE_MOVE);
+    BLY_INSIDE_FETCH(last, block + 16, BLY_INSIDE_MOVE);
     return bly_inside_hold(first, last, bly_inside_first_lanes(hash),
                            bly_inside_last_lanes(hash));
 }

@@ -528,17 +528,36 @@ static void filter_processor(char *name, size_t n)
         fclose(file);
 }
 
+/* Where what is in force comes from: the rest of its line. */
+static void filter_setting(const char *variable, const char *in_force,
+                           const char *may_be)
+{
+    const char *value = getenv(variable);
+
+    if (value == NULL || *value == '\0')
+        output_format(" (%s is not set)\n", variable);
+    else if (strcmp(value, in_force) == 0)
+        output_format(" (%s)\n", variable);
+    else
+        output_format(" (%s=%s is not heeded: %s)\n", variable, value, may_be);
+}
+
 void filter_about(void)
 {
     bly_processor_t how;
-    char name[256];
+    char name[256], ahead[24], near[24];
 
     bly_processor(&how);
     filter_processor(name, sizeof name);
     if (name[0] != '\0')
         output_format("processor: %s\n", name);
-    output_format("instructions: %s (BLY_CPU)\n"
-                  "keys ahead: %" PRIu32 " (BLY_AHEAD)\n"
-                  "near: %" PRIu64 " KiB (BLY_NEAR)\n",
-                  how.instructions, how.ahead, how.near_bytes >> 10);
+    snprintf(ahead, sizeof ahead, "%" PRIu32, how.ahead);
+    snprintf(near, sizeof near, "%" PRIu64, how.near_bytes >> 10);
+    output_format("instructions: %s", how.instructions);
+    filter_setting("BLY_CPU", how.instructions,
+                   "portable, sse2, avx2, avx512 or neon, if it is here");
+    output_format("keys ahead: %s", ahead);
+    filter_setting("BLY_AHEAD", ahead, "a whole number from 1 to 65536");
+    output_format("near: %s KiB", near);
+    filter_setting("BLY_NEAR", near, "a whole number of KiB from 1 to 2^30");
 }

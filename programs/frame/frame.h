@@ -487,9 +487,9 @@ typedef struct {
       "what gzip, zstd, xz, bzip2 and lz4 wrote, known by its first bytes, "  \
       "is decompressed." },                                                   \
     { 0, "text", NULL, CLI_FLAG, offsetof(settings, how.text), false,         \
-      "Take for lines also what does not look like text: bytes with NULs, "   \
-      "UTF-16, filters. A byte order mark of UTF-8 at the start of a file is " \
-      "skipped even so." }
+      "Take for lines also what does not look like text: NULs in the first "  \
+      "32 KiB, UTF-16, filters. A byte order mark of UTF-8 at the start of a " \
+      "file is skipped even so." }
 
 #define CLI_LABEL_OPTION(settings, how, unless)                               \
     { 'l', "label", "COLUMN", CLI_COLUMN, offsetof(settings, how.label),      \
@@ -550,6 +550,7 @@ typedef struct {
     cli_source *source;         /* what decompresses it, or NULL           */
     bool     fresh;             /* no line of it has been in a chunk       */
     bool     begun;             /* its first bytes have been looked at     */
+    size_t   looked;            /* how many of them                        */
     bool     headed;            /* and its header                          */
     uint64_t bytes;             /* read so far                             */
     cli_records records;        /* of this file, as far as it was read     */

@@ -214,19 +214,25 @@ static bool lines_is_wide(const unsigned char *bytes, size_t n)
                       || memcmp(bytes, "\0\0\xfe\xff", 4) == 0);
 }
 
+/* 0, or SOURCE_NUL or SOURCE_WIDE: has it bytes that no text has? */
+static int lines_check_nul(const cli_how *how, const unsigned char *bytes,
+                           size_t n)
+{
+    if (how->text || how->null || how->separator == '\0'
+        || memchr(bytes, '\0', n) == NULL)
+        return 0;
+    return source_error(lines_is_wide(bytes, n) ? SOURCE_WIDE : SOURCE_NUL,
+                        NULL);
+}
+
 /* 0, or why these are no lines. */
 static int lines_check(const cli_how *how, const unsigned char *bytes, size_t n)
 {
     n = n < LINES_LOOK ? n : LINES_LOOK;
-    if (how->text)
-        return 0;
-    if (program != NULL && program->knows != NULL
+    if (!how->text && program != NULL && program->knows != NULL
         && program->knows(bytes, n))
         return source_error(SOURCE_KNOWN, NULL);
-    if (how->null || how->separator == '\0' || memchr(bytes, '\0', n) == NULL)
-        return 0;
-    return source_error(lines_is_wide(bytes, n) ? SOURCE_WIDE : SOURCE_NUL,
-                        NULL);
+    return lines_check_nul(how, bytes, n);
 }
 
 /* ==== Files ============================================================= */
@@ -625,12 +631,14 @@ static bool lines_open_file(cli_lines *l)
     if (l->how.given.data != NULL) {
         l->fd = STDIN_FILENO;           /* is neither read nor closed */
         l->begun = true;
+        l->looked = LINES_LOOK;
         l->left = l->how.given.length;
         return true;
     }
     l->fd = lines_is_stdin(path) ? STDIN_FILENO
                                  : open(path, O_RDONLY | O_CLOEXEC);
     l->begun = l->how.copy;
+    l->looked = l->how.copy ? LINES_LOOK : 0;
     if (l->fd < 0)
         return false;                   /* errno says why */
     l->left = lines_left(l, l->next - 1);
@@ -666,12 +674,24 @@ static int lines_begin(cli_lines *l, cli_chunk *c)
     if (more)
         return 0;
     l->begun = true;
+    l->looked = c->length;
     error = lines_check(&l->how, c->block, c->length);
     if (error == 0 && lines_is_mark(c->block, c->length)) {
         c->length -= 3;
         memmove(c->block, c->block + 3, c->length);
     }
     return error;
+}
+
+/* What a pipe gave in a second piece or a later one is looked at as it would be
+ * in the first: an input is text or not however it is delivered. */
+static int lines_look_on(cli_lines *l, const unsigned char *bytes, size_t n)
+{
+    size_t more = LINES_LOOK - l->looked;
+
+    n = n < more ? n : more;
+    l->looked += n;
+    return lines_check_nul(&l->how, bytes, n);
 }
 
 /* Quotes that never close shall not make a chunk of the rest of a file: the
@@ -759,6 +779,8 @@ static void lines_fill(cli_lines *l, cli_chunk *c)
         if (begins) {
             error = lines_begin(l, c);
             from = 0;
+        } else if (l->looked < LINES_LOOK) {
+            error = lines_look_on(l, c->block + from, (size_t)got);
         }
         if (error == 0 && !l->begun)
             continue;

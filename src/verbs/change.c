@@ -196,7 +196,7 @@ static bly_status change_resizable(const bly_filter *filter, uint64_t capacity)
     if (filter->kind->resize == NULL)
         return handle_unsupported(filter->kind, "be resized", BLY_CAN_RESIZE);
     if (!filter->writable)
-        return status_plain(BLY_EREADONLY);
+        return handle_read_only();
     if (filter->source != &handle_owned)
         return status_fail(BLY_EPARAM, "a filter that is mapped from its file "
                            "cannot change its size: open it without BLY_MAP, "

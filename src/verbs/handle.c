@@ -245,12 +245,19 @@ bly_status handle_share(bly_filter *filter)
     return BLY_OK;
 }
 
+bly_status handle_read_only(void)
+{
+    return status_fail(BLY_EREADONLY, "the filter is open for reading only: "
+                       "open its file with BLY_WRITE, or change a copy of it "
+                       "(bly_copy)");
+}
+
 /* Of many threads that begin at once, all wait until one has said so where it
  * has to be said, on the disk: `changed` is true only then. */
 bly_status handle_begin(bly_filter *filter)
 {
     if (!filter->writable)
-        return status_plain(BLY_EREADONLY);
+        return handle_read_only();
     if (platform_load_flag(&filter->changed))
         return BLY_OK;
     bly_status status = BLY_OK;

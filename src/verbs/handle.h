@@ -149,6 +149,9 @@ bly_status handle_own(bly_filter **out, const bly_kind *kind, void *image,
 /* Let many threads add; BLY_EUNSUPPORTED if the kind cannot. */
 bly_status handle_share(bly_filter *filter);
 
+/* BLY_EREADONLY, with what to do about it. */
+bly_status handle_read_only(void);
+
 /* To be called before each change. BLY_EREADONLY, BLY_EIO. */
 bly_status handle_begin(bly_filter *filter);
 

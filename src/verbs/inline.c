@@ -16,11 +16,15 @@ static bly_status inline_fill(void *view, size_t bytes, const char *kind,
                               const bly_filter *filter)
 {
     const bly_kind *wanted = registry_find(kind, strlen(kind));
+    if (filter->kind->inline_view == NULL)
+        return status_fail(BLY_EUNSUPPORTED, "kind %s has no view (blocked, "
+                           "split, standard, fuse, xor and cuckoo have): ask "
+                           "bly_contains_hash", filter->kind->name);
     if (filter->kind->inline_view != wanted->inline_view)
-        return status_fail(BLY_EKIND, "the filter is of kind %s, and the view "
-                           "is one of kind %s: fill the view of the filter's "
-                           "own kind, or ask bly_contains_hash, which takes "
-                           "any", filter->kind->name, kind);
+        return status_fail(BLY_EUNSUPPORTED, "the filter is of kind %s, and "
+                           "the view is one of kind %s: fill the view of the "
+                           "filter's own kind, or ask bly_contains_hash, which "
+                           "takes any", filter->kind->name, kind);
     memset(view, 0, bytes);
     wanted->inline_view(view, filter->image);
     return BLY_OK;

@@ -27,6 +27,8 @@ keeps 'NUL bytes' "'nul' is no text: it has NUL bytes: .* -0 .* --text" of.bly \
     build -o of.bly nul
 try dedup nul
 refused 'dedup of NUL bytes' "no text"
+(echo a; sleep 0.2; printf 'b\0c\n') | try build -n 10 -o none.bly
+refused 'NUL bytes in a second piece of a pipe' "no text"
 try dedup --text nul
 out_is '--text takes them' 0 'a\nb\0c\n'
 try dedup -0 nul

@@ -117,6 +117,10 @@ echo $? >status
 out_has 'what the environment asks for' 0 '^instructions: portable '
 out_has 'keys ahead from the environment' 0 '^keys ahead: 7 '
 out_has 'near from the environment' 0 '^near: 9 KiB '
+BLY_AHEAD=7x "$BLOOMERY" -V -v >out 2>err
+echo $? >status
+out_has 'a setting that is not heeded says so' 0 \
+    '[(]BLY_AHEAD=7x is not heeded: a whole number from 1 to 65536[)]$'
 try --version nonsense
 refused '--version of something' "nothing but --verbose goes with --version"
 try --version -v nonsense

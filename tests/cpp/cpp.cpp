@@ -527,7 +527,7 @@ static void test_inline_views()
     bly_inline_fuse x;
     bly_inline_cuckoo c;
 
-    CHECK(bly_inline_blocked_of(&b, fuse.get()) == BLY_EKIND);
+    CHECK(bly_inline_blocked_of(&b, fuse.get()) == BLY_EUNSUPPORTED);
     CHECK(bly_inline_blocked_of(&b, blocked.get()) == BLY_OK);
     CHECK(bly_inline_split_of(&s, split.get()) == BLY_OK);
     CHECK(bly_inline_standard_of(&t, standard.get()) == BLY_OK);

@@ -1070,7 +1070,7 @@ bly_status bly_buffer(bly_filter *filter, size_t bytes)
         return status_fail(BLY_EUNSUPPORTED, "only a filter that is open page "
                            "by page collects adds: open it with BLY_PAGED");
     if (!filter->writable)
-        return status_plain(BLY_EREADONLY);
+        return handle_read_only();
     if (bytes < PAGES_MEMORY_LEAST)
         return status_fail(BLY_EPARAM, "%zu bytes are too few to collect adds "
                            "in: give at least %d", bytes, PAGES_MEMORY_LEAST);

@@ -1,0 +1,36 @@
+// views.cpp - bloomery/inline.h as programs use it, for the warnings of each
+// set of flags (tools/check-cpp): most come only where a function is called.
+#include <bloomery/inline.h>
+
+bool views_blocked(const bly_inline_blocked *v, uint64_t hash);
+bool views_blocked(const bly_inline_blocked *v, uint64_t hash)
+{
+    return bly_inline_blocked_contains(v, hash)
+        || bly_inline_blocked_add(v, hash) == BLY_SEEN;
+}
+
+bool views_split(const bly_inline_split *v, uint64_t hash);
+bool views_split(const bly_inline_split *v, uint64_t hash)
+{
+    return bly_inline_split_contains(v, hash)
+        || bly_inline_split_add(v, hash) == BLY_SEEN;
+}
+
+bool views_standard(const bly_inline_standard *v, uint64_t hash);
+bool views_standard(const bly_inline_standard *v, uint64_t hash)
+{
+    return bly_inline_standard_contains(v, hash)
+        || bly_inline_standard_add(v, hash) == BLY_SEEN;
+}
+
+bool views_fuse(const bly_inline_fuse *v, uint64_t hash);
+bool views_fuse(const bly_inline_fuse *v, uint64_t hash)
+{
+    return bly_inline_fuse_contains(v, hash);
+}
+
+bool views_cuckoo(const bly_inline_cuckoo *v, uint64_t hash);
+bool views_cuckoo(const bly_inline_cuckoo *v, uint64_t hash)
+{
+    return bly_inline_cuckoo_contains(v, hash);
+}
