@@ -38,14 +38,19 @@ static bool views_contains(const views_view *view, uint64_t hash)
 {
     switch (view->kind) {
     case VIEWS_BLOCKED:
+        bly_inline_blocked_prefetch(&view->as.blocked, hash);
         return bly_inline_blocked_contains(&view->as.blocked, hash);
     case VIEWS_SPLIT:
+        bly_inline_split_prefetch(&view->as.split, hash);
         return bly_inline_split_contains(&view->as.split, hash);
     case VIEWS_STANDARD:
+        bly_inline_standard_prefetch(&view->as.standard, hash);
         return bly_inline_standard_contains(&view->as.standard, hash);
     case VIEWS_FUSE:
+        bly_inline_fuse_prefetch(&view->as.fuse, hash);
         return bly_inline_fuse_contains(&view->as.fuse, hash);
     default:
+        bly_inline_cuckoo_prefetch(&view->as.cuckoo, hash);
         return bly_inline_cuckoo_contains(&view->as.cuckoo, hash);
     }
 }

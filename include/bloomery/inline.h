@@ -22,6 +22,7 @@
  *
  * Where hashes come many at a time bly_contains_many is quicker: it has the
  * lines of many keys on their way at once, and looks at several keys together.
+ * In a loop of one's own a view's prefetch asks for what a later key will need.
  *
  * HOW LONG A VIEW HOLDS
  *
@@ -148,6 +149,11 @@ BLY_INLINE bool bly_inline_blocked_contains(const bly_inline_blocked *view,
 BLY_INLINE bly_status bly_inline_blocked_add(const bly_inline_blocked *view,
                                              uint64_t hash);
 
+/* Ask for the memory that the question for this hash reads: a hint, some keys
+ * ahead of it, where hashes come in bursts. */
+BLY_INLINE void bly_inline_blocked_prefetch(const bly_inline_blocked *view,
+                                            uint64_t hash);
+
 /* ==== Split ============================================================= */
 
 /* A view of kind "split". */
@@ -170,6 +176,11 @@ BLY_INLINE bool bly_inline_split_contains(const bly_inline_split *view,
                                           uint64_t hash);
 BLY_INLINE bly_status bly_inline_split_add(const bly_inline_split *view,
                                            uint64_t hash);
+
+/* Ask for the memory that the question for this hash reads: a hint, some keys
+ * ahead of it, where hashes come in bursts. */
+BLY_INLINE void bly_inline_split_prefetch(const bly_inline_split *view,
+                                          uint64_t hash);
 
 /* ==== Standard ========================================================== */
 
@@ -195,6 +206,12 @@ BLY_INLINE bool bly_inline_standard_contains(const bly_inline_standard *view,
                                              uint64_t hash);
 BLY_INLINE bly_status bly_inline_standard_add(const bly_inline_standard *view,
                                               uint64_t hash);
+
+/* Ask for the memory of the key's first three bits, which is all that most keys
+ * that are not there need (of index=power; of other schemes nothing is asked
+ * for). A hint, some keys ahead of the question. */
+BLY_INLINE void bly_inline_standard_prefetch(const bly_inline_standard *view,
+                                             uint64_t hash);
 
 /* ==== Fuse ============================================================== */
 
@@ -222,6 +239,11 @@ BLY_API bly_status bly_inline_fuse_of(bly_inline_fuse *view,
 BLY_INLINE bool bly_inline_fuse_contains(const bly_inline_fuse *view,
                                          uint64_t hash);
 
+/* Ask for the memory that the question for this hash reads: a hint, some keys
+ * ahead of it, where hashes come in bursts. */
+BLY_INLINE void bly_inline_fuse_prefetch(const bly_inline_fuse *view,
+                                         uint64_t hash);
+
 /* ==== Cuckoo ============================================================ */
 
 /* A view of kind "cuckoo". */
@@ -244,6 +266,11 @@ BLY_API bly_status bly_inline_cuckoo_of(bly_inline_cuckoo *view,
 
 /* Ask by a view as bly_contains_hash does. */
 BLY_INLINE bool bly_inline_cuckoo_contains(const bly_inline_cuckoo *view,
+                                           uint64_t hash);
+
+/* Ask for the memory that the question for this hash reads: a hint, some keys
+ * ahead of it, where hashes come in bursts. */
+BLY_INLINE void bly_inline_cuckoo_prefetch(const bly_inline_cuckoo *view,
                                            uint64_t hash);
 
 /* ==== What they are made of ============================================= */
@@ -306,6 +333,16 @@ BLY_INSIDE bool bly_inside_test(const uint8_t *row, uint64_t at)
     uint8_t byte = row[(size_t)(at >> 3)];
 #endif
     return (byte >> (at & 7) & 1) != 0;
+}
+
+/* A hint: any address will do. */
+BLY_INSIDE void bly_inside_ask(const uint8_t *at)
+{
+#if defined(__GNUC__)
+    __builtin_prefetch(at);
+#else
+    (void)at;
+#endif
 }
 
 /* Set it; was it clear? */
@@ -457,11 +494,23 @@ BLY_INSIDE bly_status bly_inline_blocked_add(const bly_inline_blocked *view,
     return fresh ? BLY_OK : BLY_SEEN;
 }
 
+BLY_INSIDE void bly_inline_blocked_prefetch(const bly_inline_blocked *view,
+                                            uint64_t hash)
+{
+    bly_inside_ask(bly_inside_line(view, bly_inside_spread(hash)));
+}
+
 /* ---- Split ------------------------------------------------------------- */
 
 BLY_INSIDE uint8_t *bly_inside_block(const bly_inline_split *v, uint64_t hash)
 {
     return v->payload + (size_t)(((hash >> 32) * v->blocks >> 32) * 32);
+}
+
+BLY_INSIDE void bly_inline_split_prefetch(const bly_inline_split *view,
+                                          uint64_t hash)
+{
+    bly_inside_ask(bly_inside_block(view, hash));
 }
 
 #if BLY_INSIDE_VECTOR >= 32
@@ -718,6 +767,19 @@ BLY_INSIDE bly_status bly_inline_standard_add(const bly_inline_standard *view,
     return fresh ? BLY_OK : BLY_SEEN;
 }
 
+BLY_INSIDE void bly_inline_standard_prefetch(const bly_inline_standard *view,
+                                             uint64_t hash)
+{
+    uint64_t state = bly_inside_spread(hash);
+    if (view->index != BLY_INSIDE_POWER)
+        return;
+    for (uint32_t i = 0; i < 3; i++) {
+        uint64_t at = bly_inside_range(state, view->m);
+        bly_inside_ask(view->payload + (size_t)(at >> 3));
+        state *= BLY_INSIDE_FACTOR;
+    }
+}
+
 /* ---- Fuse -------------------------------------------------------------- */
 
 /* r times n, >> 32: evenly over [0, n). */
@@ -743,30 +805,51 @@ BLY_INSIDE uint64_t bly_inside_cell(const uint8_t *table, uint64_t at,
     return bly_inside_load(table + (size_t)from) >> (bit - 8 * from);
 }
 
-BLY_INSIDE bool bly_inline_fuse_contains(const bly_inline_fuse *view,
-                                         uint64_t hash)
+/* A key's cells, and the table that they are in. */
+typedef struct { const uint8_t *table; uint64_t at[4]; } bly_inside_cells;
+
+BLY_INSIDE bly_inside_cells bly_inside_cells_of(const bly_inline_fuse *view,
+                                                uint64_t state)
 {
-    const uint32_t bits = view->bits, length = view->segment;
-    uint64_t state = bly_inside_mix(hash);
+    const uint32_t length = view->segment;
     uint64_t product = (state >> 32) * view->shards, shard = product >> 32;
-    const uint8_t *table = view->tables + (size_t)(shard * view->stride);
     uint64_t first = bly_inside_share(product, view->windows) * length;
     uint64_t salt = (view->seeds[(size_t)shard] + UINT64_C(1))
                   * BLY_INSIDE_FACTOR;
     uint64_t a = (state ^ salt) * UINT64_C(0xAEF17502108EF2D9);
     a ^= a >> 32;
-    uint64_t b = a * UINT64_C(0xF1357AEA2E62A9C5), read = state;
-    read ^= bly_inside_cell(table, first + bly_inside_share(a >> 32, length),
-                            bits);
-    first += length;
-    read ^= bly_inside_cell(table, first + bly_inside_share(a, length), bits);
-    first += length;
-    read ^= bly_inside_cell(table, first + bly_inside_share(b >> 32, length),
-                            bits);
+    uint64_t b = a * UINT64_C(0xF1357AEA2E62A9C5);
+    bly_inside_cells cells = { view->tables + (size_t)(shard * view->stride), {
+        first + bly_inside_share(a >> 32, length),
+        first + length + bly_inside_share(a, length),
+        first + UINT64_C(2) * length + bly_inside_share(b >> 32, length),
+        first + UINT64_C(3) * length + bly_inside_share(b, length),
+    } };
+    return cells;
+}
+
+BLY_INSIDE bool bly_inline_fuse_contains(const bly_inline_fuse *view,
+                                         uint64_t hash)
+{
+    const uint32_t bits = view->bits;
+    uint64_t state = bly_inside_mix(hash), read = state;
+    bly_inside_cells cells = bly_inside_cells_of(view, state);
+    read ^= bly_inside_cell(cells.table, cells.at[0], bits);
+    read ^= bly_inside_cell(cells.table, cells.at[1], bits);
+    read ^= bly_inside_cell(cells.table, cells.at[2], bits);
     if (view->arity == 4)
-        read ^= bly_inside_cell(table, first + length
-                                       + bly_inside_share(b, length), bits);
+        read ^= bly_inside_cell(cells.table, cells.at[3], bits);
     return ((read & bly_inside_mask(bits)) | view->empty) == 0;
+}
+
+BLY_INSIDE void bly_inline_fuse_prefetch(const bly_inline_fuse *view,
+                                         uint64_t hash)
+{
+    bly_inside_cells cells = bly_inside_cells_of(view, bly_inside_mix(hash));
+    for (uint32_t i = 0; i < view->arity; i++) {
+        uint64_t bit = cells.at[i] * view->bits;
+        bly_inside_ask(cells.table + (size_t)(bit >> 3));
+    }
 }
 
 /* ---- Cuckoo ------------------------------------------------------------ */
@@ -836,22 +919,42 @@ static inline bool bly_inside_bucket(const bly_inline_cuckoo *v,
     return false;
 }
 
+/* A key's fingerprint, and its buckets. */
+typedef struct { uint64_t one, other; uint32_t fp; } bly_inside_place;
+
+BLY_INSIDE bly_inside_place bly_inside_place_of(const bly_inline_cuckoo *view,
+                                                uint64_t hash)
+{
+    const uint64_t buckets = view->buckets;
+    bly_inside_place place;
+    uint64_t state = bly_inside_spread(hash);
+    uint64_t g = bly_inside_spread(state) >> 32;
+    place.fp = 1 + (uint32_t)(g * bly_inside_mask(view->f) >> 32);
+    place.one = bly_inside_range(state, buckets);
+    uint64_t mixed = bly_inside_spread(place.fp * BLY_INSIDE_FACTOR);
+    place.other = 2 * bly_inside_range(mixed, buckets / 2) + 1 - place.one;
+    place.other += buckets & (0 - (place.other >> 63));
+    return place;
+}
+
 BLY_INSIDE bool bly_inline_cuckoo_contains(const bly_inline_cuckoo *view,
                                            uint64_t hash)
 {
-    const uint64_t buckets = view->buckets;
-    uint64_t state = bly_inside_spread(hash);
-    uint64_t g = bly_inside_spread(state) >> 32;
-    uint32_t fp = 1 + (uint32_t)(g * bly_inside_mask(view->f) >> 32);
-    uint64_t one = bly_inside_range(state, buckets);
-    uint64_t mixed = bly_inside_spread(fp * BLY_INSIDE_FACTOR);
-    uint64_t other = 2 * bly_inside_range(mixed, buckets / 2) + 1 - one;
-    other += buckets & (0 - (other >> 63));
+    bly_inside_place place = bly_inside_place_of(view, hash);
     if (view->quads > 1 || view->nibbles > 16)
-        return bly_inside_bucket(view, one, fp)
-            || bly_inside_bucket(view, other, fp);
-    return (bly_inside_quad(view, one, fp) | bly_inside_quad(view, other, fp))
-           != 0;
+        return bly_inside_bucket(view, place.one, place.fp)
+            || bly_inside_bucket(view, place.other, place.fp);
+    return (bly_inside_quad(view, place.one, place.fp)
+          | bly_inside_quad(view, place.other, place.fp)) != 0;
+}
+
+BLY_INSIDE void bly_inline_cuckoo_prefetch(const bly_inline_cuckoo *view,
+                                           uint64_t hash)
+{
+    bly_inside_place place = bly_inside_place_of(view, hash);
+    uint64_t bytes = view->nibbles * (uint64_t)view->quads;
+    bly_inside_ask(view->payload + (size_t)(place.one * bytes >> 1));
+    bly_inside_ask(view->payload + (size_t)(place.other * bytes >> 1));
 }
 
 #ifdef __cplusplus

@@ -5,6 +5,7 @@
 bool views_blocked(const bly_inline_blocked *v, uint64_t hash);
 bool views_blocked(const bly_inline_blocked *v, uint64_t hash)
 {
+    bly_inline_blocked_prefetch(v, hash);
     return bly_inline_blocked_contains(v, hash)
         || bly_inline_blocked_add(v, hash) == BLY_SEEN;
 }
@@ -12,6 +13,7 @@ bool views_blocked(const bly_inline_blocked *v, uint64_t hash)
 bool views_split(const bly_inline_split *v, uint64_t hash);
 bool views_split(const bly_inline_split *v, uint64_t hash)
 {
+    bly_inline_split_prefetch(v, hash);
     return bly_inline_split_contains(v, hash)
         || bly_inline_split_add(v, hash) == BLY_SEEN;
 }
@@ -19,6 +21,7 @@ bool views_split(const bly_inline_split *v, uint64_t hash)
 bool views_standard(const bly_inline_standard *v, uint64_t hash);
 bool views_standard(const bly_inline_standard *v, uint64_t hash)
 {
+    bly_inline_standard_prefetch(v, hash);
     return bly_inline_standard_contains(v, hash)
         || bly_inline_standard_add(v, hash) == BLY_SEEN;
 }
@@ -26,11 +29,13 @@ bool views_standard(const bly_inline_standard *v, uint64_t hash)
 bool views_fuse(const bly_inline_fuse *v, uint64_t hash);
 bool views_fuse(const bly_inline_fuse *v, uint64_t hash)
 {
+    bly_inline_fuse_prefetch(v, hash);
     return bly_inline_fuse_contains(v, hash);
 }
 
 bool views_cuckoo(const bly_inline_cuckoo *v, uint64_t hash);
 bool views_cuckoo(const bly_inline_cuckoo *v, uint64_t hash)
 {
+    bly_inline_cuckoo_prefetch(v, hash);
     return bly_inline_cuckoo_contains(v, hash);
 }
