@@ -11,8 +11,9 @@
 #                 number is in build/bench.csv, and tools/bench-diff compares
 #                 two such files
 #   make tune     which settings of the library suit this processor: keys ahead,
-#                 KiB that are near, vector instructions (some minutes; best on
-#                 an idle machine; QUICK=1: a minute, a look only)
+#                 KiB that are near, vector instructions (a quarter of an hour or
+#                 more; best on an idle machine; KINDS=a,b if not all; QUICK=1:
+#                 three minutes, a look only)
 #   make bench-advise  is the first advice as good as the best kind measured?
 #                 (some minutes; best on an idle machine)
 #   make bench-large  filters of 10^8, 10^9 and 4 10^9 keys, KINDS=a,b and
@@ -104,8 +105,10 @@ bench: build
 tune:
 	@tools/setup build
 	@cmake -S . -B $(BUILD) $(OPTIONS) >/dev/null
+	@[ ! -t 2 ] || echo "Building $(BUILD)/tune ..." >&2
 	@cmake --build $(BUILD) -j $(JOBS) --target bench_tune >/dev/null
 	$(BUILD)/tune $(if $(filter-out 0,$(QUICK)),--quick) \
+	    $(if $(KINDS),--kinds $(KINDS)) \
 	    --csv $(BUILD)/tune.csv --commit \
 	    "$$(git describe --always --dirty 2>/dev/null || echo unknown)"
 

@@ -53,6 +53,7 @@
  * filter inside) measures the table reader and its cache, not the filter.
  */
 #include "bench.h"
+#include "machine.h"
 
 #include <bloomery.h>
 
@@ -228,12 +229,13 @@ static void bench_size(const bench_plan *plan, uint64_t keys, double rate)
     bench_forget(&questions);
 }
 
-static void bench_write_csv(const char *path, const char *commit)
+static void bench_write_csv(const char *path, const bly_processor_t *used,
+                            const char *commit)
 {
     FILE *csv = fopen(path, "w");
     if (csv == NULL)
         bench_stop(path, "cannot be written");
-    machine_write_head(csv, commit);
+    machine_write_head(csv, used, commit, "median");
     table_csv(csv);
     if (fclose(csv) != 0)
         bench_stop(path, "cannot be written");
@@ -246,12 +248,14 @@ int main(int argc, char **argv)
         .rates = { 0.01, 0.001 }, .rate_count = 2,
         .rounds = 5, .asked = BENCH_ASKED, .threads = 2, .peers = true,
     };
+    bly_processor_t used;
     const char *commit = "not said";
     const char *csv = bench_options(&plan, &commit, argc, argv);
     if (plan.kind_count == 0)
         bench_all_kinds(&plan);
     setvbuf(stdout, NULL, _IOLBF, 0);
-    machine_print();
+    bly_processor(&used);
+    machine_print(&used);
     peers_print();
     limits_survey(&plan);
     for (size_t k = 0; k < plan.key_count; k++)
@@ -263,6 +267,6 @@ int main(int argc, char **argv)
     table_print_families();
     bounds_print(&plan);
     if (csv != NULL)
-        bench_write_csv(csv, commit);
+        bench_write_csv(csv, &used, commit);
     return 0;
 }

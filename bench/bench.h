@@ -56,15 +56,6 @@ double bench_cost(bench_work *work, void *context);
  * the first start to the last end; one thread is the caller. */
 double bench_time(bench_work *work, void *context, unsigned threads);
 
-/* ---- machine.c: what the numbers are of -------------------------------- */
-
-/* The processor, its cores, the memory, the library's version. */
-void machine_print(void);
-
-/* The same and the compiler, the date and the commit, in lines "# name: value",
- * for tools/bench-diff. */
-void machine_write_head(FILE *csv, const char *commit);
-
 /* ---- table.c: the numbers ---------------------------------------------- */
 
 /* Whose number it is. */

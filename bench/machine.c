@@ -2,11 +2,10 @@
  *
  * Floor 8: a part of bench and of tune.
  */
-#include "bench.h"
+#include "machine.h"
 
-#include <bloomery.h>
-
-#include <stdlib.h>
+#include <inttypes.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -32,17 +31,20 @@ static void machine_processor(char *name, size_t room)
         fclose(cpu);
 }
 
-void machine_print(void)
+void machine_print(const bly_processor_t *used)
 {
     char processor[256];
     machine_processor(processor, sizeof processor);
-    printf("%s\n%ld cores, %.1f GiB, Bloomery %s\n", processor,
-           sysconf(_SC_NPROCESSORS_ONLN),
+    printf("%s\nin force: instructions %s (BLY_CPU), %" PRIu32 " keys ahead "
+           "(BLY_AHEAD), %" PRIu64 " KiB near (BLY_NEAR)\n%ld cores, %.1f GiB, "
+           "Bloomery %s\n", processor, used->instructions, used->ahead,
+           used->near_bytes >> 10, sysconf(_SC_NPROCESSORS_ONLN),
            (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE)
            / (1 << 30), bly_version());
 }
 
-void machine_write_head(FILE *csv, const char *commit)
+void machine_write_head(FILE *csv, const bly_processor_t *used,
+                        const char *commit, const char *statistic)
 {
     char processor[256], date[32];
     time_t now = time(NULL);
@@ -59,6 +61,7 @@ void machine_write_head(FILE *csv, const char *commit)
 #endif
     fprintf(csv, "# date: %s\n# version: %s\n# commit: %s\n", date,
             bly_version(), commit);
-    if (getenv("BLY_CPU") != NULL)
-        fprintf(csv, "# BLY_CPU: %s\n", getenv("BLY_CPU"));
+    fprintf(csv, "# instructions: %s\n# ahead: %" PRIu32 "\n# near: %" PRIu64
+            "\n# statistic: %s\n", used->instructions, used->ahead,
+            used->near_bytes >> 10, statistic);
 }

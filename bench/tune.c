@@ -25,11 +25,14 @@
  * environment says of the three is not heeded: what the library does by itself,
  * the default, is what all is held against.
  *
- * A number is the least of its rounds, of which a fast kind gets more. The
- * default is measured twice, by two processes that differ in nothing, and how
- * far these two are apart over all rows is the noise: three standard errors of
- * it, and 1 % at least, are what a setting must gain by the geometric mean of
- * all rows before it is called better.
+ * A number is the least of its rounds, of which a fast kind gets more; the
+ * tables, the advice and, by the column "least", tools/bench-diff go by it. The
+ * default is measured twice, by two processes that differ in nothing ("first"
+ * and "again" in the CSV), and what all is held against is their geometric mean
+ * ("default"), so that it is not one that had bad luck. How far the two are
+ * apart over all rows is the noise: three standard errors of it, and 1 % at
+ * least, are what a setting must gain by the geometric mean of all rows before
+ * it is called better.
  *
  * BLY_NEAR is tried on fuse and xor, whose batches choose by it between three
  * ways: where the table's bytes are at most 3/4 of what is near, nothing is
@@ -38,9 +41,10 @@
  * AVX-512 there is one way, and nothing to gain.) A table of each size goes all
  * three, and from that follows what any number of KiB would take.
  *
- * The last line is what to put into the environment, or "the defaults are best
- * here". Exit status 2 for bad options, or where a setting lost a key.
+ * The last line is what to put into the environment, or "leave the defaults".
+ * Exit status 2 for bad options, or where a setting lost a key.
  */
+#include "machine.h"
 #include "settings.h"
 
 #include <getopt.h>
@@ -105,6 +109,15 @@ static const char tune_usage[] =
     "usage: tune [--quick] [--kinds KIND[,KIND]] [--csv FILE]"
     " [--commit NAME]\n";
 
+static void tune_help(void)
+{
+    printf("%skinds:", tune_usage);
+    for (size_t k = 0; k < TUNE_KINDS; k++)
+        printf(" %s", tune_kinds[k].name);
+    printf("\n");
+    exit(0);
+}
+
 _Noreturn static void tune_misuse(const char *what, const char *why)
 {
     fprintf(stderr, "tune: '%s' %s\n", what, why);
@@ -123,7 +136,7 @@ static void tune_want(tune_plan *plan, char *list)
         while (k < TUNE_KINDS && strcmp(tune_kinds[k].name, name) != 0)
             k++;
         if (k == TUNE_KINDS)
-            tune_misuse(name, "is none of the kinds that tune measures");
+            tune_misuse(name, "is no kind that can be tuned (tune --help)");
         plan->wanted[k] = true;
     }
 }
@@ -145,7 +158,7 @@ static void tune_options(tune_plan *plan, int argc, char **argv)
         case 'K': tune_want(plan, optarg); break;
         case 'c': plan->csv = optarg; break;
         case 'C': plan->commit = optarg; break;
-        case 'h': fputs(tune_usage, stdout); exit(0);
+        case 'h': tune_help(); break;
         case ':': tune_misuse(argv[optind - 1], "wants a value");
         default:  tune_misuse(argv[optind - 1], "is no option of tune");
         }
@@ -211,54 +224,46 @@ static void tune_cache(const char *name, long bytes)
 
 static void tune_print_machine(const tune_plan *plan)
 {
-    machine_print();
+    machine_print(&plan->processor);
     printf("caches, as the system tells: 64-byte lines");
 #ifdef _SC_LEVEL1_DCACHE_SIZE
     tune_cache("first level", sysconf(_SC_LEVEL1_DCACHE_SIZE));
     tune_cache("second", sysconf(_SC_LEVEL2_CACHE_SIZE));
 #endif
     tune_cache("last", (long)tune_last_cache());
-    printf("\ndefaults: %s, %" PRIu32 " keys ahead (BLY_AHEAD), %" PRIu64
-           " KiB near (BLY_NEAR)\ntables of %" PRIu64 " KiB and %" PRIu64
-           " MiB; ns a key, the least of %zu rounds or more; * best of its row,"
-           " [] default\n",
-           plan->processor.instructions, plan->processor.ahead,
-           plan->processor.near_bytes >> 10, plan->small >> 10,
-           plan->large >> 20, plan->rounds);
+    printf("\n\nNanoseconds a key, the least of %zu rounds or more: less is "
+           "better; * is the best of\na row, [] the default, and the last "
+           "column how much longer the default takes than it.\nMeans are "
+           "multiples of the default's. \"small\": filters of %" PRIu64
+           " KiB, half of what is near;\n\"large\": of %" PRIu64 " MiB. "
+           "Batches are tuned, and not the views of bloomery/inline.h.\n",
+           plan->rounds, plan->small >> 10, plan->large >> 20);
     fflush(stdout);
 }
 
-static void tune_progress(const tune_kind *kind, uint64_t bytes)
+static void tune_progress(const char *what, size_t done, size_t all,
+                          const tune_kind *kind, uint64_t bytes)
 {
     if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%s, %" PRIu64 " KiB          ", kind->name,
-                bytes >> 10);
+        fprintf(stderr, "\r%s, %zu of %zu: %s, %" PRIu64 " KiB          ",
+                what, done + 1, all, kind->name, bytes >> 10);
 }
 
 static void tune_progress_end(void)
 {
     if (isatty(STDERR_FILENO))
-        fputs("\r                                        \r", stderr);
+        fputs("\r                                                            "
+              "\r", stderr);
 }
 
 /* ---- Numbers ----------------------------------------------------------- */
 
-static double tune_least(const tune_row *row, const char *setting)
+static double tune_ns(const tune_row *row, const char *setting)
 {
     char what[32];
     snprintf(what, sizeof what, "%s %s", settings_verbs[row->verb], setting);
     return table_least(table_find(row->of.subject, row->of.keys, row->of.rate,
                                   what));
-}
-
-/* Of the default, the mean of its two processes: what all is held against must
- * not be one that had bad luck. */
-static double tune_ns(const tune_row *row, const char *setting)
-{
-    double ns = tune_least(row, setting);
-    if (strcmp(setting, "default") != 0)
-        return ns;
-    return sqrt(ns * tune_least(row, "again"));
 }
 
 static double tune_log(const tune_row *row, const char *setting,
@@ -299,8 +304,7 @@ static double tune_row_noise(const tune_table *table)
 {
     double squares = 0;
     for (size_t i = 0; i < table->n; i++) {
-        double apart = log(tune_least(&table->row[i], "again")
-                           / tune_least(&table->row[i], "default"));
+        double apart = tune_log(&table->row[i], "again", "first");
         squares += apart * apart;
     }
     return sqrt(squares / (double)table->n);
@@ -320,12 +324,25 @@ static void tune_add_rows(tune_table *table, const settings_measured *m,
             table->row[table->n++] = (tune_row){ m->of, verb, large };
 }
 
+/* The default of the rows from the first on: the mean of its two processes, as
+ * one more number, so that the CSV has what the tables show. */
+static void tune_add_default(const tune_table *table, size_t first)
+{
+    for (size_t i = first; i < table->n; i++) {
+        const tune_row *row = &table->row[i];
+        char what[32];
+        snprintf(what, sizeof what, "%s default", settings_verbs[row->verb]);
+        table_add(&row->of, what,
+                  sqrt(tune_ns(row, "first") * tune_ns(row, "again")));
+    }
+}
+
 /* ---- Tables ------------------------------------------------------------ */
 
-/* The columns: what stands above each, and the setting whose numbers they are.
- * `own` is the default's. */
+/* The columns: what stands above each, the value that this is, and the setting
+ * whose numbers they are. `own` is the default's. */
 typedef struct {
-    char head[12], setting[16];
+    char head[16], value[12], setting[16];
 } tune_column;
 
 typedef struct {
@@ -338,7 +355,7 @@ static void tune_print_heads(const tune_columns *c, const char *title)
     printf("\n%s\n\n%-10s%9s %-10s", title, "kind", "KiB", "verb");
     for (size_t i = 0; i < c->n; i++)
         printf("%9s", c->column[i].head);
-    printf("   default is behind by\n");
+    printf("   default takes more by\n");
 }
 
 static void tune_print_row(const tune_row *row, const tune_columns *c)
@@ -376,19 +393,27 @@ static size_t tune_print_means(const tune_table *table, const tune_columns *c,
     return best;
 }
 
-/* Say what is best over all, NULL for the default, and by how much; true where
- * that is more than the noise of a mean over all rows. */
-static bool tune_judge(const char *variable, const char *best, double gain,
-                       double row_noise, size_t rows)
+/* Say whether anything is better than the default, and by how much: where that
+ * is more than the noise of a mean over all rows, true. */
+static bool tune_judge(const char *variable, const char *own, const char *best,
+                       double gain, double noise)
 {
-    double noise = tune_noise(row_noise, rows);
-    if (best == NULL)
-        printf("\n%s: the default is best", variable);
+    const double busy = 0.05;
+    bool better = gain > noise;
+    if (better)
+        printf("\n%s: %s is better than %s, by %.1f %% (noise %.1f %%)\n",
+               variable, best, own, gain * 100, noise * 100);
+    else if (strcmp(best, own) == 0)
+        printf("\n%s: nothing is better than %s (noise %.1f %%): leave it\n",
+               variable, own, noise * 100);
     else
-        printf("\n%s: %s is best, by %.1f %%", variable, best, gain * 100);
-    printf("; noise: %.1f %% of a row, %.1f %% of the mean\n",
-           row_noise * 100, noise * 100);
-    return gain > noise;
+        printf("\n%s: nothing is better than %s beyond the noise (%s: %.1f %%; "
+               "noise %.1f %%): leave it\n", variable, own, best, gain * 100,
+               noise * 100);
+    if (noise > busy)
+        printf("the machine is busy, or few rows were measured: run it again "
+               "when it is not, with all\nkinds and without QUICK\n");
+    return better;
 }
 
 /* All rows under all columns; the column of the best, or the default where that
@@ -409,9 +434,9 @@ static size_t tune_print(const tune_table *table, const tune_columns *c,
     tune_print_means(table, c, &(tune_share){ "large", NULL, false, true });
     size_t best = tune_print_means(table, c, &all);
     double gain = 1 / tune_mean(table, &all, c->column[best].setting) - 1;
-    bool better = tune_judge(variable,
-                             best == c->own ? NULL : c->column[best].head, gain,
-                             tune_row_noise(table), table->n);
+    bool better = tune_judge(variable, c->column[c->own].value,
+                             c->column[best].value, gain,
+                             tune_noise(tune_row_noise(table), table->n));
     return better ? best : c->own;
 }
 
@@ -456,6 +481,7 @@ static void tune_choose(tune_choices *c, tune_columns *columns,
         snprintf(c->setting[c->n++].name, sizeof c->setting->name, "again");
     settings_one *s = &c->setting[c->n];
     snprintf(column->head, sizeof column->head, own ? "[%s]" : "%s", value);
+    snprintf(column->value, sizeof column->value, "%s", value);
     if (own) {
         snprintf(column->setting, sizeof column->setting, "default");
         columns->own = columns->n;
@@ -481,7 +507,7 @@ static void tune_choose_ahead(tune_choices *c, uint32_t keys, uint32_t own)
 static tune_choices tune_all_choices(const bly_processor_t *processor)
 {
     tune_choices c = {
-        .setting = { { .name = "default" } }, .n = 1,
+        .setting = { { .name = "first" } }, .n = 1,
     };
     bool placed = false, reached = false;
     for (size_t i = 0; i < TUNE_COUNT(tune_aheads); i++) {
@@ -505,6 +531,9 @@ static void tune_measure(const tune_plan *plan, const tune_choices *c,
                          tune_table *table)
 {
     const uint64_t sizes[] = { plan->small, plan->large };
+    size_t done = 0, all = 0;
+    for (size_t k = 0; k < TUNE_KINDS; k++)
+        all += plan->wanted[k] && tune_kinds[k].ahead ? 2 : 0;
     for (size_t k = 0; k < TUNE_KINDS; k++)
         for (size_t s = 0; s < 2 && plan->wanted[k]; s++) {
             const tune_kind *kind = &tune_kinds[k];
@@ -515,9 +544,12 @@ static void tune_measure(const tune_plan *plan, const tune_choices *c,
             };
             if (!kind->ahead)
                 continue;
-            tune_progress(kind, sizes[s]);
+            tune_progress("BLY_AHEAD and BLY_CPU", done++, all, kind,
+                          sizes[s]);
             settings_measured m = settings_measure(&subject, c->setting, c->n);
+            size_t first = table->n;
             tune_add_rows(table, &m, s == 1);
+            tune_add_default(table, first);
         }
     tune_progress_end();
 }
@@ -541,13 +573,13 @@ static void tune_ahead_and_level(const tune_plan *plan, char *line, size_t room)
     size_t best = tune_print(&table, &c.ahead, "BLY_AHEAD",
                              "Keys on their way (BLY_AHEAD)");
     if (best != c.ahead.own)
-        tune_advise(line, room, "BLY_AHEAD", c.ahead.column[best].head);
+        tune_advise(line, room, "BLY_AHEAD", c.ahead.column[best].value);
     if (c.level.n < 2)
         return;
     best = tune_print(&table, &c.level, "BLY_CPU",
                       "Vector instructions (BLY_CPU)");
     if (best != c.level.own)
-        tune_advise(line, room, "BLY_CPU", c.level.column[best].head);
+        tune_advise(line, room, "BLY_CPU", c.level.column[best].value);
 }
 
 /* ---- BLY_NEAR ---------------------------------------------------------- */
@@ -589,7 +621,6 @@ static void tune_near_size(const tune_plan *plan, const tune_kind *kind,
     tune_near_setting(&settings[TUNE_NEAR], TUNE_NEAR, 1 << 30);
     tune_near_setting(&settings[TUNE_BETWEEN], TUNE_BETWEEN, bytes >> 12);
     tune_near_setting(&settings[TUNE_FAR], TUNE_FAR, 1);
-    tune_progress(kind, bytes);
     settings_measured m = settings_measure(&subject, settings, TUNE_WAYS + 1);
     tune_add_rows(table, &m, bytes > plan->processor.near_bytes);
 }
@@ -631,7 +662,11 @@ static void tune_print_near(const tune_table *table, uint64_t own)
         snprintf(column->head, sizeof column->head, "%s",
                  strchr(tune_ways[way], '=') + 1);
     }
-    tune_print_heads(&c, "What is near (BLY_NEAR): tables that go each way");
+    tune_print_heads(&c, "What is near (BLY_NEAR): the ways that a batch may "
+                     "go. \"near\": nothing is asked for\nahead, as the "
+                     "default has it up to 3/4 of BLY_NEAR; \"far\": many keys "
+                     "ahead, above\n8 times BLY_NEAR; \"between\": eight keys "
+                     "ahead");
     for (size_t i = 0; i < table->n; i++) {
         c.own = tune_way_of(table->row[i].of.bytes, own);
         tune_print_row(&table->row[i], &c);
@@ -656,21 +691,28 @@ static void tune_judge_near(const tune_table *table, uint64_t own, char *line,
             best = kib;
         }
     }
-    char value[24];
+    char value[24], by_own[24];
     snprintf(value, sizeof value, "%" PRIu64, best);
-    if (tune_judge("BLY_NEAR", best == own >> 10 ? NULL : value, 1 / least - 1,
-                   tune_near_noise(table, own), table->n))
+    snprintf(by_own, sizeof by_own, "%" PRIu64, own >> 10);
+    if (tune_judge("BLY_NEAR", by_own, value, 1 / least - 1,
+                   tune_noise(tune_near_noise(table, own), table->n)))
         tune_advise(line, room, "BLY_NEAR", value);
 }
 
 static void tune_near(const tune_plan *plan, char *line, size_t room)
 {
     static tune_table table;
-    uint64_t own = plan->processor.near_bytes;
+    const uint64_t least = 256 << 10, own = plan->processor.near_bytes;
+    size_t done = 0, all = 0;
     for (size_t k = 0; k < TUNE_KINDS; k++)
-        for (uint64_t bytes = 256 << 10; bytes <= plan->near_most; bytes *= 2)
-            if (plan->wanted[k] && tune_kinds[k].near)
+        for (uint64_t bytes = least; bytes <= plan->near_most; bytes *= 2)
+            all += plan->wanted[k] && tune_kinds[k].near;
+    for (size_t k = 0; k < TUNE_KINDS; k++)
+        for (uint64_t bytes = least; bytes <= plan->near_most; bytes *= 2)
+            if (plan->wanted[k] && tune_kinds[k].near) {
+                tune_progress("BLY_NEAR", done++, all, &tune_kinds[k], bytes);
                 tune_near_size(plan, &tune_kinds[k], bytes, &table);
+            }
     tune_progress_end();
     if (table.n == 0)
         return;
@@ -690,10 +732,7 @@ static void tune_clear_environment(void)
 
 static void tune_write_csv(const tune_plan *plan, FILE *csv)
 {
-    machine_write_head(csv, plan->commit);
-    fprintf(csv, "# instructions: %s\n# ahead: %" PRIu32 "\n# near: %" PRIu64
-            "\n", plan->processor.instructions, plan->processor.ahead,
-            plan->processor.near_bytes);
+    machine_write_head(csv, &plan->processor, plan->commit, "least");
     table_csv(csv);
     if (fclose(csv) != 0)
         tune_misuse(plan->csv, "cannot be written");
@@ -716,6 +755,6 @@ int main(int argc, char **argv)
     tune_near(&plan, line, sizeof line);
     if (csv != NULL)
         tune_write_csv(&plan, csv);
-    printf("\n%s\n", line[0] != '\0' ? line : "the defaults are best here");
+    printf("\n%s\n", line[0] != '\0' ? line : "leave the defaults");
     return 0;
 }
