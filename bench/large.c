@@ -22,6 +22,7 @@
 
 #include <bloomery.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -70,23 +71,27 @@ static const char *large_folder(void)
 static double large_disk(void)
 {
     struct statvfs is;
-    return statvfs(large_folder(), &is) == 0
-         ? (double)is.f_bavail * (double)is.f_frsize : 0;
+    if (statvfs(large_folder(), &is) < 0)
+        bench_stop(large_folder(), strerror(errno));
+    return (double)is.f_bavail * (double)is.f_frsize;
 }
 
-/* A file without a name, mapped; MAP_FAILED. */
+/* A file without a name, mapped, its place on the disk taken. */
 static void *large_file(size_t bytes)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/bench-large-XXXXXX", large_folder());
     int file = mkstemp(path);
     if (file < 0)
-        return MAP_FAILED;
+        bench_stop(path, strerror(errno));
     unlink(path);
-    void *memory = ftruncate(file, (off_t)bytes) == 0
-                 ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file,
-                        0)
-                 : MAP_FAILED;
+    int error = posix_fallocate(file, 0, (off_t)bytes);
+    if (error != 0)
+        bench_stop(large_folder(), strerror(error));
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file,
+                        0);
+    if (memory == MAP_FAILED)
+        bench_stop(large_folder(), strerror(errno));
     close(file);
     return memory;
 }
@@ -97,10 +102,8 @@ static void *large_allocate(void *context, size_t alignment, size_t bytes)
 {
     const bool *files = context;
     void *memory = NULL;
-    if (*files && (double)bytes > large_free() / 2) {
-        memory = large_file(bytes);
-        return memory != MAP_FAILED ? memory : NULL;
-    }
+    if (*files && (double)bytes > large_free() / 2)
+        return large_file(bytes);
     if (alignment < LARGE_HUGE && bytes >= LARGE_HUGE)
         alignment = LARGE_HUGE;
     if (posix_memalign(&memory, alignment, bytes) != 0)

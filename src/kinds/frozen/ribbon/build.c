@@ -24,7 +24,7 @@ uint32_t ribbon_buckets(uint64_t n)
 
 uint32_t ribbon_homogeneous_buckets(uint64_t n, uint32_t bits)
 {
-    double few = 1.124 + 0.0166 * bits - 0.012 * log((double)n);
+    double few = 1.15 + 0.0166 * bits - 0.012 * log((double)n);
     double share = fmax(1.058 + 0.0076 * bits, fmin(1.1 + 0.008 * bits, few));
     return (uint32_t)ceil(share * (double)n / RIBBON_BUCKET);
 }

@@ -115,14 +115,14 @@
  *      slots / keys = 1.058 + 0.0076 r                                   (3)
  *
  * and where keys are few, so that hardly a filter has an accident but that
- * would be a bad one, for (2) to be at most a tenth of the rate
+ * would be a bad one, for (2) to be at most a thirtieth of the rate
  *
- *      slots / keys = 1.124 + 0.0166 r - 0.012 ln n                      (4)
+ *      slots / keys = 1.15 + 0.0166 r - 0.012 ln n                       (4)
  *
  * if that is more, up to 1.1 + 0.008 r. At r = 8:
  *
  *      keys           10^3     10^4     10^5     10^6     10^7     10^8
- *      bits a key     12.0     9.40     8.98     8.96     8.96     8.96
+ *      bits a key     12.0     9.50     9.19     8.96     8.96     8.96
  *
  * CONSTRUCTION
  *
