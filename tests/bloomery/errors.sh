@@ -122,7 +122,7 @@ else
         TMPDIR=locked
         export TMPDIR
         # shellcheck disable=SC2002  # a pipe is what is tested
-        cat keys | try dedup --count
+        cat keys | try dedup --count -f 1
         refused 'no file may be made in TMPDIR' \
             "in 'locked': .*: set TMPDIR to a folder that you may write in"
         exit "$failures"

@@ -393,7 +393,7 @@ megabytes=$(work 50 5)
 { printf '{"j":"'; repeat xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx \
     $((megabytes * 32768)); printf '","k":"a"}\n{"k":"a"}\n'; } >hostile
 hostile "a line of $megabytes MB" 2
-{ printf '{"k":"'; repeat '\u0061' $((megabytes * 160000)); printf '"}\n'; } \
+{ printf '{"k":"'; repeat '\\u0061' $((megabytes * 160000)); printf '"}\n'; } \
     >hostile
 repeat a $((megabytes * 160000)) >long
 try build -o long.bly long
