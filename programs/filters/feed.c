@@ -245,6 +245,16 @@ static int feed_blame(const feed_job *job, cli_worker *w, size_t key)
     return feed_refuse(job, &wrong);
 }
 
+/* How much of why a filter is full concerns who has a command: not what to do
+ * by a function, which stands behind the last colon. */
+static int feed_said(const char *why)
+{
+    const char *advice = strrchr(why, ':');
+
+    return (int)(advice != NULL && strstr(advice, "(bly_") != NULL
+                 ? (size_t)(advice - why) : strlen(why));
+}
+
 /* The keys go in, or are in. */
 static int feed_add(const feed_job *job, cli_worker *w)
 {
@@ -253,7 +263,8 @@ static int feed_add(const feed_job *job, cli_worker *w)
     if (!job->shared)
         feed_add_all(job, own);
     if (own->status == BLY_EFULL)
-        return report_error("%s; nothing was saved: %s", own->why, job->full);
+        return report_error("%.*s; nothing was saved: %s", feed_said(own->why),
+                            own->why, job->full);
     if (own->status == BLY_EPARAM)
         return feed_blame(job, w, own->done);
     return own->status < 0 ? report_error("%s", own->why) : CLI_GO;

@@ -70,12 +70,13 @@ span 1000 4000 | try add q.bly
 silent 'and there is room for more'
 span 4000 9000 >more
 keeps 'a full filter says so' \
-    "bly_resize.*nothing was saved: make room by 'bloomery resize'$" q.bly \
+    "full: its slots are in use; nothing was saved: make room by 'bloomery \
+resize'$" q.bly \
     add q.bly more
 for kind in quotient cuckoo dleft; do
     try build -k $kind -n 100 -o none.bly more
     refused "$kind: build for too few keys" \
-        'bly_resize.*nothing was saved: give a larger -n$'
+        'full[^_]*; nothing was saved: give a larger -n$'
 done
 try build -k compaction -n 1000 -o c.bly all
 keeps 'a full one that cannot be resized' \
