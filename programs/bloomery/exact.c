@@ -367,14 +367,12 @@ static int exact_release(exact_job *job)
 static int exact_hold(exact_job *job, exact_own *own, const cli_worker *w)
 {
     const exact_want *want = job->want;
-    uint64_t filters = want->memory / EXACT_SEEN
-                     + want->memory / EXACT_REPEATED;
+    uint64_t memory = want->held - want->memory / EXACT_SEEN
+                                 - want->memory / EXACT_REPEATED;
 
-    if (!table_fits(&job->table, want->held - filters, own->rows.n,
-                    w->chunk.length))
+    if (!table_fits(&job->table, memory, own->rows.n, w->chunk.length))
         return exact_release(job);
-    if (!table_prepare(&job->table, want->held - filters, own->rows.n,
-                       w->chunk.length)
+    if (!table_prepare(&job->table, memory, own->rows.n, w->chunk.length)
         || table_add_rows(&job->table, &own->rows, NULL) != TABLE_NEW)
         return work_no_memory();
     return CLI_GO;

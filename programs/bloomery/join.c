@@ -141,22 +141,6 @@ static bool join_list_work(void *argument, cli_worker *w)
     return rows_fill(&own->rows, w, job->hasher);
 }
 
-static table_answer join_list_keys(join_job *job, const dedup_rows *rows)
-{
-    dedup_table *table = &job->table;
-    table_answer answer = TABLE_NEW;
-
-    for (size_t i = 0; i < rows->n && answer <= TABLE_OLD; i++) {
-        if (i + JOIN_SLOT_AHEAD < rows->n)
-            table_prefetch_slot(table, rows->hashes[i + JOIN_SLOT_AHEAD]);
-        if (i + JOIN_KEY_AHEAD < rows->n)
-            table_prefetch_key(table, rows->hashes[i + JOIN_KEY_AHEAD]);
-        if (rows->keys[i].data != NULL)
-            answer = table_add(table, rows->hashes[i], rows->keys[i]);
-    }
-    return answer;
-}
-
 /* The first chunk tells how large all will be. */
 static int join_list_begin(join_job *job, const cli_worker *w)
 {
@@ -192,8 +176,8 @@ static uint64_t join_strange(const join_want *want, const dedup_rows *rows)
 static int join_list_commit(void *argument, cli_worker *w)
 {
     join_job *job = argument;
-    const join_own *own = w->own;
-    const dedup_rows *rows = &own->rows;
+    join_own *own = w->own;
+    dedup_rows *rows = &own->rows;
     int status = join_commit(w);
 
     if (status == CLI_GO && job->filter == NULL)
@@ -209,7 +193,7 @@ static int join_list_commit(void *argument, cli_worker *w)
         job->listed_bytes += rows->keys[i].length + SPILL_NUMBER / 5;
     job->tally->listed_strange += join_strange(job->want, rows);
     if (!job->full) {
-        table_answer answer = join_list_keys(job, rows);
+        table_answer answer = table_add_rows(&job->table, rows, NULL);
 
         if (answer == TABLE_NO_MEMORY)
             return work_no_memory();

@@ -423,7 +423,6 @@ int filter_save(const bly_filter *filter, const char *path)
     return bly_save(filter, path) < 0 ? filter_error() : CLI_OK;
 }
 
-
 const char *filter_place(const char *path)
 {
     return strcmp(path, "-") == 0 ? "standard output" : path;
