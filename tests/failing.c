@@ -127,7 +127,7 @@ static void failing_run(failing_make *make, const char *kind, bool may_change)
         bly_status status = make(&filter, kind, &allocator);
         if (status == BLY_OK)
             break;
-        assert_status(status, BLY_ENOMEM);
+        assert_said(status, BLY_ENOMEM);
         assert_null(filter);
         assert_true(s.live == 0 && s.bytes == 0);
         assert_true(allowed < 100);

@@ -359,7 +359,7 @@ static void make_example(size_t i, int bits[BITS])
         status = bly_build(&filter, examples[i].kind, &spec, hashes, NULL,
                            examples[i].times);
     }
-    assert_status(status, BLY_OK);
+    assert_said(status, BLY_OK);
     if (examples[i].grown != 0)
         assert_status(bly_resize(filter, examples[i].grown), BLY_OK);
     for (uint64_t j = 0; j < examples[i].times; j++)

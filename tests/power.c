@@ -365,7 +365,7 @@ static void power_save(const disk_how *how)
         power_promise(power.n_images - 1, false, 0);
     disk_cut();
     bly_free(filter);
-    assert_status(status, how->flush_file == 1 ? BLY_EIO
+    assert_said(status, how->flush_file == 1 ? BLY_EIO
                         : how->flush_folder == EIO ? BLY_EUNFLUSHED : BLY_OK);
 }
 
@@ -392,7 +392,7 @@ static void power_save_parts(const disk_how *how)
     if (status == BLY_OK)
         power_promise(power.n_images - 1, false, 0);
     else
-        assert_status(status, BLY_EUNSUPPORTED);
+        assert_said(status, BLY_EUNSUPPORTED);
     bly_free(filter);
 }
 
@@ -415,7 +415,7 @@ static bool power_settles(bly_status (*verb)(bly_filter *), bly_filter *filter,
 {
     bly_status status = verb(filter);
     if (how->flush_file == 0 && how->flush_folder == 0)
-        assert_status(status, BLY_OK);
+        assert_said(status, BLY_OK);
     return status == BLY_OK || verb(filter) == BLY_OK;
 }
 
@@ -432,7 +432,7 @@ static bool power_map_it(bly_filter **out, const disk_how *how)
     disk_begin(power_path, how, power_judge);
     bly_status status = bly_open(out, power_path, BLY_MAP | BLY_WRITE, NULL);
     if (status != BLY_EUNSUPPORTED)
-        assert_status(status, BLY_OK);
+        assert_said(status, BLY_OK);
     return status == BLY_OK;
 }
 
@@ -526,7 +526,7 @@ static void power_pages_again(const disk_how *how)
                                      BLY_PAGED | BLY_WRITE, NULL);
         if (status == BLY_EIO && how->flush_file > 0)
             continue;
-        assert_status(status, BLY_OK);
+        assert_said(status, BLY_OK);
         for (size_t i = 0; i <= turn && i < 3; i++)
             power_add(filter, i);
         if (bly_sync(filter) == BLY_OK)
@@ -544,7 +544,7 @@ static void power_fill(bly_filter *filter, size_t turn)
     bly_status status = bly_add_many(filter, power_keys + turn * some, some,
                                      NULL, NULL);
     if (status != BLY_EIO)
-        assert_status(status, BLY_OK);
+        assert_said(status, BLY_OK);
     disk_cut();
 }
 

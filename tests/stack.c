@@ -419,7 +419,7 @@ static void test_large_choices(void **state)
 {
     (void)state;
     static const struct { const char *kind; double rate; } rows[] = {
-        { "compaction", 0.4 }, { "compaction:load=75", 0.01 },
+        { "compaction", 0.4 }, { "compaction:load=85", 0.01 },
         { "cuckoo:f=32", 0 }, { "blocked", 0.9 }, { "standard:k=64", 0 },
         { "spatial:areas=65535", 0 }, { "gcs", 1e-6 }, { "gcs", 0.3 },
         { "ribbon", 1e-8 }, { "bloomier:bits=32", 0 },

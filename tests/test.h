@@ -115,12 +115,32 @@ static inline bool test_within(double hits, double asked, double rate,
                      (double)(tolerance));                                     \
     } while (0)
 
-#define assert_status(got, wanted)                                             \
+#define TEST_MARK "an-older-failure"
+
+/* Leave a line of another failure, that a failure without its own is found. */
+static inline void test_mark(void)
+{
+    bly_plan_t plan;
+    bly_plan(&plan, TEST_MARK, NULL);
+}
+
+/* What a call has said before. */
+#define assert_said(got, wanted)                                               \
     do {                                                                       \
         bly_status status_got = (got);                                         \
         if (status_got != (wanted))                                            \
             fail_msg("status %d (%s), not %d", (int)status_got, bly_why(),     \
                      (int)(wanted));                                           \
+    } while (0)
+
+/* A call, and what it says; where that is an error, with a line of its own. */
+#define assert_status(call, wanted)                                            \
+    do {                                                                       \
+        test_mark();                                                           \
+        bly_status status_now = (call);                                        \
+        assert_said(status_now, wanted);                                       \
+        if (status_now < 0 && strstr(bly_why(), TEST_MARK) != NULL)            \
+            fail_msg("status %d without a line", (int)status_now);             \
     } while (0)
 
 #endif /* BLY_TEST_H */

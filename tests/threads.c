@@ -159,7 +159,7 @@ static void test_reads(void **state)
                                       EACH);
         if (status == BLY_ETOOBIG)
             continue;
-        assert_status(status, BLY_OK);
+        assert_said(status, BLY_OK);
         uint64_t wrong = threads_all(threads_read, filter, NULL);
         assert_true(wrong == 0 || kind->forgets);
         bly_free(filter);

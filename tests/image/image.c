@@ -41,7 +41,7 @@ static void check_why(void)
 
 static void assert_refused(bly_status got, bly_status wanted)
 {
-    assert_status(got, wanted);
+    assert_said(got, wanted);
     check_why();
 }
 

@@ -105,6 +105,29 @@ static void test_options(void **state)
     }
 }
 
+/* The load that is planned without the option may be given as well; a higher
+ * one than lines can take at the rate is refused, and says so. */
+static void test_loads(void **state)
+{
+    (void)state;
+    for (double rate = 0.1; rate > 1e-7; rate /= 10) {
+        bly_spec spec = { .capacity = 1000000, .rate = rate };
+        bly_plan_t plan, same;
+        char kind[32];
+        assert_status(bly_plan(&plan, "compaction", &spec), BLY_OK);
+        double slots = (double)plan.geometry[0]
+                     * (double)(512 / plan.geometry[1]);
+        snprintf(kind, sizeof kind, "compaction:load=%u",
+                 (unsigned)(100 * 1000000 / slots));
+        assert_status(bly_plan(&same, kind, &spec), BLY_OK);
+        assert_true(same.rate <= rate);
+    }
+    bly_spec spec = { .capacity = 1000000, .rate = 1e-6 };
+    bly_plan_t plan;
+    assert_status(bly_plan(&plan, "compaction:load=85", &spec), BLY_EPARAM);
+    assert_non_null(strstr(bly_why(), "give a lower load"));
+}
+
 /* A run over n states leaves out as many as the table is short of. */
 static void test_omissions(void **state)
 {
@@ -202,6 +225,7 @@ int main(void)
         cmocka_unit_test(test_bits_of_an_entry),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_options),
+        cmocka_unit_test(test_loads),
         cmocka_unit_test(test_omissions),
         cmocka_unit_test(test_full),
         cmocka_unit_test(test_lies),

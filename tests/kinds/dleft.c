@@ -372,7 +372,7 @@ static void try_verbs(bly_filter *filter, uint64_t stream)
         if (status >= 0)
             assert_true(bly_contains_hash(filter, hashes[i]));
         else
-            assert_status(status, BLY_EFULL);
+            assert_said(status, BLY_EFULL);
     }
     bly_contains_many(filter, hashes, N, present);
     bly_count_many(filter, hashes, N, counts);

@@ -184,7 +184,7 @@ static void add_one(bly_filter *filter, multiset *m, uint64_t f)
     bool fits = multiset_payload(m, payload);
     if (!fits)
         multiset_remove(m, f);
-    assert_status(status, !fits ? BLY_EFULL : before > 0 ? BLY_SEEN : BLY_OK);
+    assert_said(status, !fits ? BLY_EFULL : before > 0 ? BLY_SEEN : BLY_OK);
 }
 
 static void remove_one(bly_filter *filter, multiset *m, uint64_t f)

@@ -218,11 +218,18 @@ static bool twin_contains(const void *image, uint64_t hash)
         && !v.kind->contains(v.removed, hash);
 }
 
+static bly_status twin_refuse(void)
+{
+    return status_fail(BLY_EREMOVED, "the key was removed before, or looks as "
+                       "one that was, and this kind takes no such key again: "
+                       "build the filter anew of the keys that are left");
+}
+
 static bly_status twin_add(void *image, uint64_t hash)
 {
     twin_view v = twin_look(image);
     if (v.kind->contains(v.removed, hash))
-        return BLY_EREMOVED;
+        return twin_refuse();
     return v.kind->add(v.added, hash);
 }
 
@@ -282,7 +289,7 @@ static bly_status twin_add_many(void *image, const uint64_t *hashes, size_t n,
         v.kind->add_many(v.added, hashes + *done, good, &added);
         *done += good;
         if (good < some)
-            return BLY_EREMOVED;
+            return twin_refuse();
     }
     return BLY_OK;
 }

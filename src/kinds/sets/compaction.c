@@ -131,7 +131,7 @@ static const double COMPACTION_CHANCE_LEAST = 1e-60;
 
 static const kind_option compaction_options[] = {
     { .name = "load", .help = "keys for a hundred slots",
-      .least = 5, .most = 75, .standard = KIND_CHOOSE },
+      .least = 5, .most = 85, .standard = KIND_CHOOSE },
     { .name = NULL },
 };
 
@@ -352,10 +352,15 @@ static bly_status compaction_size_for(compaction_size *size,
         return kind_no_capacity();
     double keys = compaction_best(&size->bits, line, spec->rate,
                                   spec->option[0]);
+    if (keys == 0 && spec->option[0] != KIND_CHOOSE)
+        return status_fail(BLY_EPARAM, "kind compaction cannot fill %llu of a "
+                           "hundred slots at a rate of %.3g: give a lower "
+                           "load, or leave load= out",
+                           (unsigned long long)spec->option[0], spec->rate);
     if (keys == 0)
         return status_fail(BLY_EPARAM, "kind compaction has no signatures long "
-                           "enough for a rate of %.3g: ask for a higher rate, "
-                           "or a lower load", spec->rate);
+                           "enough for a rate of %.3g: ask for a higher rate",
+                           spec->rate);
     if (!sizes_from_double(&size->lines, (double)size->n / keys)
         || size->lines > COMPACTION_LINES_MAX)
         return kind_too_big(spec, "2^48 lines");
