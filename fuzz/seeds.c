@@ -286,6 +286,16 @@ static const seeds_bad seeds_bads[] = {
       G2, 8, 21, SEEDS_BOTH, 0 },
     { "floom-tail", "floom:m=9,b=3", "a bit of the row beyond the last",
       FORGE_HEADER + 1, 1, 2, SEEDS_BOTH, 0 },
+    { "rehash-k-513", "rehash:m=9,k=2", "a probe too many",
+      G1, 8, 513, SEEDS_BOTH, 0 },
+    { "rehash-by-8", "rehash:m=9,k=2", "functions that there are not",
+      G2, 8, 8, SEEDS_BOTH, 0 },
+    { "rehash-key-1", "rehash:m=9,k=2", "functions of integers for bytes",
+      G3, 8, 1, SEEDS_BOTH, 0 },
+    { "rehash-key-2", "rehash:m=9,k=2,by=xxh64", "neither hashes nor keys",
+      G3, 8, 2, SEEDS_BOTH, 0 },
+    { "rehash-tail", "rehash:m=9,k=2", "a bit of the row beyond the last",
+      FORGE_HEADER + 1, 1, 2, SEEDS_BOTH, 0 },
 };
 
 /* The same, but strange fields that a reader must live with. */
@@ -325,6 +335,8 @@ static const seeds_bad seeds_odds[] = {
       FORGE_HEADER, 4, SEEDS_POWER(31), SEEDS_BOTH, 0 },
     { "invertible-hash", "invertible", "another sum of hashes",
       FORGE_HEADER + 8, 8, 1, SEEDS_BOTH, 0 },
+    { "rehash-whole", "rehash:m=77,k=4,by=xxh64", "bytes of keys are hashed",
+      G3, 8, 1, SEEDS_BOTH, 0 },
     { "buffered-page-torn", "buffered", "a page whose checksum is wrong",
       4096 + FORGE_PAYLOAD_SUM, 8, 1, SEEDS_BOTH, 0 },
 };
@@ -337,7 +349,7 @@ static const char *const seeds_plans[] = {
     "standard:m=77,k=4,index=step",
     "standard:m=1,k=1", "standard:m=1,k=64", "standard:m=2,k=3,index=double",
     "standard:m=9,k=2", "partitioned:m=8,k=1", "partitioned:m=512,k=64",
-    "floom:m=9,b=3",
+    "floom:m=9,b=3", "rehash:m=9,k=2", "rehash:m=1,k=512,by=slices",
     "blocked:m=512,k=1", "blocked:m=1024", "split:m=256", "split:m=1024",
     "compressed:of=partitioned", "packed compressed:of=partitioned",
     "packed compressed:m=20,k=1", "packed compressed:m=5000,k=3",

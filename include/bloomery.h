@@ -507,7 +507,8 @@ BLY_API void bly_free(bly_filter *filter);
  * BLY_EPARAM (kind egh: the key is not an integer of its universe),
  * BLY_ENOMEM and BLY_ETOOBIG (a kind that grows), BLY_EREADONLY,
  * BLY_EUNSUPPORTED (a frozen kind; and a hash alone, of a filter of a kind with
- * the ability "whole keys" that keeps them, as invertible:key=9 does).
+ * the ability "whole keys" that keeps or hashes them, as invertible:key=9 and
+ * rehash:key=whole do).
  *
  * The batch forms return BLY_OK, or the first error. *done, unless `done` is
  * NULL, is how many went in, after an error too: the first *done keys are in,
@@ -528,6 +529,9 @@ BLY_API bly_status bly_add_keys(bly_filter *filter, const bly_keys *keys,
 /* False: the key was certainly not added. True: perhaps it was. Cannot fail.
  * The batch forms write present[0 .. n-1]. bly_contains_keys is BLY_EPARAM,
  * and says "perhaps" of all, where `keys` is not well formed.
+ *
+ * Of a hash alone a filter that hashes whole keys (rehash:key=whole) says
+ * "perhaps" whatever it is: give it keys.
  *
  * bly_contains_mask writes bits, to filter rows by: bit i % 8 of byte i / 8,
  * the lowest first, as in bitmaps of Arrow; (n + 7) / 8 bytes, the last bits of

@@ -62,7 +62,12 @@ static void give_size(char string[TEXT * 2], const char *kind,
     snprintf(string, TEXT * 2, "%s", kind);
     if (sized)
         return;
-    assert_int_equal(strncmp(kind, "standard:index=", 15), 0);
+    if (strcmp(kind, "rehash:key=whole") == 0) {
+        snprintf(string, TEXT * 2, "%s,by=xxh64", kind);
+        return;
+    }
+    assert_true(strncmp(kind, "standard:index=", 15) == 0
+                || strcmp(kind, "rehash:by=murmur2") == 0);
     assert_status(bly_plan(&plan, "standard", spec), BLY_OK);
     snprintf(string, TEXT * 2, "%s,m=%" PRIu64 ",k=%" PRIu64, kind,
              plan.geometry[0], plan.geometry[1]);
@@ -74,14 +79,20 @@ static bly_filter *make_golden(const char *kind)
         kind += strlen(PACKED);
     int n = count_keys(kind);
     uint64_t hashes[KEYS];
-    char text[TEXT], sized[TEXT * 2];
+    char text[KEYS][TEXT], sized[TEXT * 2];
+    bly_key keys[KEYS];
     bly_filter *filter = NULL;
     bly_spec spec = { .capacity = (uint64_t)n, .rate = 0.01, .seed = SEED };
-    for (int i = 0; i < n; i++)
-        hashes[i] = XXH3_64bits_withSeed(text, draw_key(text, i), SEED);
+    for (int i = 0; i < n; i++) {
+        keys[i] = (bly_key){ text[i], draw_key(text[i], i) };
+        hashes[i] = XXH3_64bits_withSeed(text[i], keys[i].length, SEED);
+    }
     give_size(sized, kind, &spec);
-    assert_status(bly_build(&filter, sized, &spec, hashes, NULL, (size_t)n),
-                  BLY_OK);
+    bly_status status = strstr(sized, "key=whole") != NULL
+        ? bly_build_keys(&filter, sized, &spec,
+                         &(bly_keys){ .n = (size_t)n, .keys = keys }, NULL)
+        : bly_build(&filter, sized, &spec, hashes, NULL, (size_t)n);
+    assert_said(status, BLY_OK);
     return filter;
 }
 
@@ -263,8 +274,11 @@ static void add_golden(const char *kind)
     char text[TEXT];
     size_t bytes;
     bly_status status = BLY_EUNSUPPORTED;
-    if (strncmp(kind, PACKED, strlen(PACKED)) != 0)
-        status = bly_new(&added, kind, &spec);
+    if (strncmp(kind, PACKED, strlen(PACKED)) != 0) {
+        char sized[TEXT * 2];
+        give_size(sized, kind, &spec);
+        status = bly_new(&added, sized, &spec);
+    }
     for (int i = 0; status == BLY_OK && i < n; i++)
         assert_true(bly_add(added, text, draw_key(text, i)) >= 0);
     if (status == BLY_OK) {
@@ -323,6 +337,8 @@ static const struct {
     { "deletable:m=100,k=3", 10, 0, 1, { 5, 46, 65, -1 } },
     { "deletable:m=100,k=3", 10, 0, 2, { 5, 46, 65, 105, 115, 120, -1 } },
     { "floom:m=100,k=3", 10, 0, 1, { 5, 46, 65, 1257, -1 } },
+    { "rehash:m=100,k=3", 10, 0, 1, { 11, 16, 47, -1 } },
+    { "rehash:m=100,k=3,by=tabulation", 10, 0, 1, { 12, 44, 93, -1 } },
     { "cuckoo:f=12", 10, 0, 1, { 336, 346, 347, -1 } },
     { "cuckoo:f=12,sorted=yes", 10, 0, 1, { 310, 311, 344, -1 } },
     { "cuckoo:f=12,sorted=yes", 10, 20, 1, { 618, 619, 652, -1 } },

@@ -283,8 +283,11 @@ static void diff_select_absent(void *context, const bly_key *keys,
 {
     const diff_job *job = context;
 
-    (void)keys;
-    bly_contains_many(job->sketch, hashes, n, selected);
+    if (filter_can(job->sketch, BLY_CAN_WHOLE_KEYS))
+        bly_contains_keys(job->sketch, &(bly_keys){ .n = n, .keys = keys },
+                          selected);
+    else
+        bly_contains_many(job->sketch, hashes, n, selected);
     for (size_t i = 0; i < n; i++)
         selected[i] = !selected[i];
 }

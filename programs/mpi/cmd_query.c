@@ -399,6 +399,11 @@ static int query_open(query_job *job)
     job->filter = damage_map(job->file, &job->want->verify);
     if (job->filter == NULL)
         return CLI_ERROR;
+    if (filter_can(job->filter, BLY_CAN_WHOLE_KEYS)
+        && !filter_can(job->filter, BLY_CAN_LIST_KEYS))
+        return report_error("'%s' may hash keys in a way of its own, and ranks "
+                            "exchange hashes: ask it by 'bloomery query'",
+                            job->file);
     job->local = filter_can(job->filter, BLY_CAN_LOCAL);
     return job->local ? part_divide(&job->parts, job->filter) : CLI_GO;
 }

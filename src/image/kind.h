@@ -204,6 +204,15 @@ struct bly_kind {
     bly_status (*remove_key)(void *image, uint64_t hash, const void *key,
                              size_t length);
 
+    /* contains() and its batch of keys that are at hand whole, for a kind that
+     * may want to ask by more than their hashes: both, and `add_key`. They take
+     * the place of the others wherever keys come by themselves. Of a hash that
+     * comes alone `contains` says "perhaps" where it cannot tell. */
+    bool (*contains_key) (const void *image, uint64_t hash, const void *key,
+                          size_t length);
+    void (*contains_keys)(const void *image, const uint64_t *hashes,
+                          const bly_key *keys, size_t n, bool *present);
+
     /* For an image that gets longer when it is full: its planned rate holds
      * however many keys are added. After add has said BLY_EFULL: `grow_plan`
      * tells how many bytes it needs to go on (BLY_ETOOBIG, BLY_EFULL: it

@@ -14,8 +14,18 @@ bool bly_contains_hash(const bly_filter *filter, uint64_t hash)
     return filter->contains(filter->subject, hash);
 }
 
+/* For a kind that asks by whole keys. */
+static bool ask_key(const bly_filter *filter, const void *key, size_t length)
+{
+    return filter->kind->contains_key(filter->image,
+                                      bly_hash(filter, key, length), key,
+                                      length);
+}
+
 bool bly_contains(const bly_filter *filter, const void *key, size_t length)
 {
+    if (filter->keyed)
+        return ask_key(filter, key, length);
     return filter->contains(filter->subject,
                             filter->hasher.function(key, length,
                                                     filter->hasher.seed));
@@ -65,6 +75,24 @@ uint64_t bly_contains_mask(const bly_filter *filter, const uint64_t *hashes,
     return all;
 }
 
+/* As many as fit into a frame beside their hashes. */
+static void ask_whole(const bly_filter *filter, const bly_keys *keys,
+                      bool *present)
+{
+    enum { CHUNK = 256 };
+    bly_key whole[CHUNK];
+    uint64_t hashes[CHUNK];
+    for (size_t i = 0, some; i < keys->n; i += some) {
+        some = keys->n - i < CHUNK ? keys->n - i : CHUNK;
+        for (size_t j = 0; j < some; j++) {
+            whole[j] = keys_at(keys, i + j);
+            hashes[j] = bly_hash(filter, whole[j].data, whole[j].length);
+        }
+        filter->kind->contains_keys(filter->image, hashes, whole, some,
+                                    present + i);
+    }
+}
+
 bly_status bly_contains_keys(const bly_filter *filter, const bly_keys *keys,
                              bool *present)
 {
@@ -73,6 +101,10 @@ bly_status bly_contains_keys(const bly_filter *filter, const bly_keys *keys,
     if (status != BLY_OK) {
         memset(present, true, keys->n * sizeof *present);
         return status;
+    }
+    if (filter->keyed) {
+        ask_whole(filter, keys, present);
+        return BLY_OK;
     }
     for (size_t i = 0, some; i < keys->n; i += some) {
         some = keys_hash(&filter->hasher, hashes, keys, i);
@@ -92,6 +124,8 @@ uint64_t bly_count_hash(const bly_filter *filter, uint64_t hash)
 
 uint64_t bly_count(const bly_filter *filter, const void *key, size_t length)
 {
+    if (filter->keyed && filter->kind->count == NULL)
+        return bly_contains(filter, key, length) ? UINT64_MAX : 0;
     return bly_count_hash(filter, bly_hash(filter, key, length));
 }
 
@@ -116,6 +150,12 @@ bly_status bly_count_keys(const bly_filter *filter, const bly_keys *keys,
             counts[i] = UINT64_MAX;
         return status;
     }
+    for (size_t i = 0; filter->keyed && i < keys->n; i++) {
+        bly_key key = keys_at(keys, i);
+        counts[i] = bly_count(filter, key.data, key.length);
+    }
+    if (filter->keyed)
+        return BLY_OK;
     for (size_t i = 0, some; i < keys->n; i += some) {
         some = keys_hash(&filter->hasher, hashes, keys, i);
         bly_count_many(filter, hashes, some, counts + i);

@@ -176,6 +176,7 @@ void handle_choose(bly_filter *filter)
     const bly_kind *kind = filter->kind;
     filter->subject = filter->image;
     filter->contains = kind->contains;
+    filter->keyed = kind->contains_key != NULL;
     if (filter->away != NULL) {
         filter->subject = filter;
         filter->contains = handle_ask_away;

@@ -61,6 +61,7 @@ struct bly_filter {
     handle_file          file;
     bool                 writable;
     bool                 shared;
+    bool                 keyed;         /* the kind asks by whole keys       */
     bool                 changed;       /* since the image was sealed        */
     bool                 behind;        /* the disk is, of a mapped image    */
     bool                 unsure;        /* a flush of that has failed        */

@@ -16,6 +16,7 @@
     X(split)                                                                   \
     X(compaction)                                                              \
     X(floom)                                                                   \
+    X(rehash)                                                                  \
     X(counting)                                                                \
     X(variable)                                                                \
     X(dleft)                                                                   \

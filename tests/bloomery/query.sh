@@ -37,6 +37,21 @@ out_is 'several files' 0 'bee\ncat\nbee\ncat\n'
 try query --no-progress f.bly ask
 out_is '--no-progress' 0 'bee\ncat\n'
 
+# ---- a kind that hashes the keys themselves --------------------------------
+seq 1 3000 >numbers
+seq 2001 5000 >asked
+seq 2001 3000 >both
+try build -k rehash:by=murmur2,key=whole,m=90000 -n 3000 -o whole.bly numbers
+silent 'build of whole keys'
+try query whole.bly asked
+found=$(comm -12 out both 2>/dev/null | wc -l)
+more=$(($(wc -l <out) - 1000))
+check "whole keys: all members are found" [ "$found" = 1000 ]
+check "whole keys: $more strangers of 2000 are" [ "$more" -le 20 ]
+try diff whole.bly asked
+check 'whole keys: diff prints what query does not' \
+    [ "$(wc -l <out)" = $((2000 - more)) ]
+
 # ---- files that cannot be read ----------------------------------------------
 mkdir folder
 try query f.bly missing ask

@@ -101,6 +101,9 @@ try query pipe a
 refused 'a filter from a pipe' "'pipe' is not an ordinary file"
 try query
 refused 'no filter' 'FILE'
+one build -o rehash.bly -k rehash:by=xxh64,key=whole b
+try query rehash.bly a
+refused 'a filter of whole keys' "ask it by 'bloomery query'"
 try query -c -S blocked.bly a
 refused 'a summary and -c' 'summary'
 mkdir other

@@ -1,0 +1,556 @@
+/* rehash.c - a Bloom filter that hashes the key anew for every bit.
+ *
+ * WHAT IT IS
+ *
+ * The filter as the textbooks write it: k hash functions, and each of them
+ * names a bit of the key. Every other kind here makes all its positions of one
+ * hash of 64 bits, which is quicker; this one pays for k hashes, and so can be
+ * what others have built (the seminar's filter of murmur2 with the seeds 0, 1,
+ * 2, … bit for bit) and what theorems speak of: families of functions that are
+ * strictly universal.
+ *
+ * THE PICTURE (m = 16, k = 3)
+ *
+ *      key --+-- hash with seed 0 --- mod 16 -->  6
+ *            +-- hash with seed 1 --- mod 16 --> 11
+ *            +-- hash with seed 2 --- mod 16 -->  1
+ *
+ *      bit  0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15
+ *         | 0  1  0  0  0  0  1  0  0  0  0  1  0  0  0  0 |
+ *
+ * IMAGE
+ *
+ *      geometry 0   m, number of bits, 1 .. 2^60; 1 .. 2^32 where the functions
+ *                   give 32 bits
+ *      geometry 1   k, probes, 1 .. 512
+ *      geometry 2   the functions, 0 .. 7 as in the table below
+ *      geometry 3   what is hashed: 0 the 64-bit hash of the key, as 8 bytes,
+ *                   lowest first; 1 the bytes of the key
+ *      payload      ceil(m/8) bytes; bit i is bit (i mod 8) of byte i / 8
+ *
+ *      Valid if and only if (1) the fields are in these ranges, (2) functions
+ *      0 and 5 to 7 hash no bytes of keys, (3) the payload has ceil(m/8) bytes,
+ *      (4) the bits from m on are clear.
+ *
+ * FUNCTIONS
+ *
+ * Position i, i = 0 .. k-1, of the bytes x, or of the 64-bit hash x; s is the
+ * filter's seed, and s_32 its lower 32 bits:
+ *
+ *      0  multiply     ((a x + b) mod 2^128) / 2^64, rounded down, = y; the
+ *                      position is floor(y m / 2^64). a, b: c(i,0) 2^64 +
+ *                      c(i,1) and c(i,2) 2^64 + c(i,3)
+ *      1  xxh64        XXH64(x, seed s + i) mod m
+ *      2  murmur3      MurmurHash3_x86_32(x, seed s_32 + i) mod m
+ *      3  murmur2      MurmurHash2(x, seed s_32 + i) mod m, 32 bits
+ *      4  slices       fields of w bits of MurmurHash3_x64_128(x, seed s_32),
+ *                      then (…, seed s_32 + 1) and so on, floor(64 / w) from
+ *                      each word of 64, its lowest first; a field f is the
+ *                      position floor(f m / 2^w). w is log2 m where that is
+ *                      whole (1 for m = 1), and else 8 more than m - 1 has
+ *                      bits, 64 at most
+ *      5  poly2        y = c(i,0) + c(i,1) x in the field of 2^64 elements
+ *      6  poly4        y = c(i,0) + c(i,1) x + c(i,2) x^2 + c(i,3) x^3 there
+ *      7  tabulation   y = T(0, x_0) xor … xor T(7, x_7), x_j the bytes of x,
+ *                      T(j, v) = c(i, 256 j + v)
+ *
+ * c(i,j) = mix(mix(s + (i+1) g) + (j+1) g), all modulo 2^64, with mix and g as
+ * in tools/hash.h and tools/index.h. The field is that of polynomials over
+ * {0, 1} modulo t^64 + t^4 + t^3 + t + 1, bit j of a number the factor of t^j.
+ *
+ * MATHS
+ *
+ * The positions are those of `standard` with independent ones, and so are rate
+ * and sizes, as far as the functions are as good as independent. That is so
+ * for xxh64, murmur3, slices, multiply and the polynomials on hashes, and for
+ * tabulation. It is not for murmur2: of the keys "0" … "49999" in 479256 bits,
+ * k = 7, it sets 245664 bits, where 248367 are expected and 196 is the standard
+ * deviation; fewer bits, and fewer false positives. So murmur2 is to be given
+ * m and a capacity, and is not planned for a rate.
+ *
+ * What the last four promise they promise for any keys, as long as the key is
+ * an integer (hash=identity, hash=decimal) and the seed is drawn after the
+ * keys were chosen: `multiply` and `poly2` are strictly 2-universal, `poly4`
+ * 4-universal, `tabulation` 3-universal, and by [Patrascu 2012] good for more
+ * than that says. A rate for k probes would need k-fold independence of n keys
+ * at once; the lab (lab/vadhan) shows what is seen of that on hard inputs.
+ * (c(i,j) is itself made of the seed: the families are as strict as that is
+ * random.)
+ *
+ * COST
+ *
+ * A hash for each probe, two on average for a key that is not there, and the
+ * lines of `standard`. Measured: `make bench`.
+ *
+ * WHEN TO USE, WHEN NOT
+ *
+ * To be compatible with a filter that hashes so, or to measure what is said of
+ * hash functions. For all else `standard` errs as seldom and is quicker.
+ *
+ * key=whole hashes the bytes of each key, so that a key must come as it is: of
+ * a hash alone the filter says "perhaps", and adding one is refused.
+ *
+ * PAPERS
+ *
+ *  [Bloom 1970]     Space/time trade-offs in hash coding with allowable errors,
+ *                   CACM 13(7). "Method 2", with its d hash codes.
+ *  [Wegman 1981]    Wegman & Carter, New hash functions and their use in
+ *                   authentication and set equality, JCSS 22(3). Polynomials.
+ *  [Dietzfelbinger 1996]  Universal hashing and k-wise independent random
+ *                   variables via integer arithmetic without primes, STACS.
+ *  [Patrascu 2012]  Pătraşcu & Thorup, The power of simple tabulation hashing,
+ *                   JACM 59(3).
+ */
+#include "image/kind.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "bodies/rows.h"
+#include "maths/maths.h"
+#include "tools/bits.h"
+#include "tools/index.h"
+
+enum {
+    REHASH_VERSION = 1,
+    REHASH_M = KIND_ROW_M, REHASH_K = KIND_ROW_K, REHASH_BY = 2, REHASH_KEY = 3,
+    REHASH_K_MAX = 512,
+    REHASH_MULTIPLY = 0, REHASH_XXH64, REHASH_MURMUR3, REHASH_MURMUR2,
+    REHASH_SLICES, REHASH_POLY2, REHASH_POLY4, REHASH_TABULATION,
+    REHASH_FUNCTIONS,
+    REHASH_GROUP = 64                   /* keys whose lines are on their way */
+};
+
+#define REHASH_M_MAX    (UINT64_C(1) << 60)
+#define REHASH_M_MAX_32 (UINT64_C(1) << 32)
+
+static const char *const rehash_functions[REHASH_FUNCTIONS + 1] = {
+    [REHASH_MULTIPLY] = "multiply", [REHASH_XXH64] = "xxh64",
+    [REHASH_MURMUR3] = "murmur3",   [REHASH_MURMUR2] = "murmur2",
+    [REHASH_SLICES] = "slices",     [REHASH_POLY2] = "poly2",
+    [REHASH_POLY4] = "poly4",       [REHASH_TABULATION] = "tabulation",
+};
+
+static const char *const rehash_keys[] = { "hash", "whole", NULL };
+
+/* In the order of the geometry. */
+static const kind_option rehash_options[] = {
+    [REHASH_M] = {
+        .name = "m", .help = "number of bits, instead of a rate",
+        .least = 1, .most = REHASH_M_MAX, .standard = KIND_CHOOSE,
+    },
+    [REHASH_K] = {
+        .name = "k", .help = "probes: bits that a key sets",
+        .least = 1, .most = REHASH_K_MAX, .standard = KIND_CHOOSE,
+    },
+    [REHASH_BY] = {
+        .name = "by", .help = "the hash functions (murmur2 is planned for no "
+                              "rate: with m= only)",
+        .choices = rehash_functions, .standard = REHASH_MULTIPLY,
+    },
+    [REHASH_KEY] = {
+        .name = "key", .help = "what they hash: the key's 64-bit hash, or the "
+                               "key's own bytes",
+        .choices = rehash_keys, .standard = 0,
+    },
+    { .name = NULL },
+};
+
+/* Do the functions give 32 bits; do they hash integers, and no bytes? */
+static bool rehash_short(uint64_t by)
+{
+    return by == REHASH_MURMUR3 || by == REHASH_MURMUR2;
+}
+
+static bool rehash_of_integers(uint64_t by)
+{
+    return by == REHASH_MULTIPLY || by >= REHASH_POLY2;
+}
+
+/* ---- Plan -------------------------------------------------------------- */
+
+static shape rehash_shape(uint64_t m, uint32_t k)
+{
+    return (shape){ .blocks = 1, .lanes = 1, .bits = m, .probes = k };
+}
+
+static bly_status rehash_check_spec(const kind_spec *spec)
+{
+    uint64_t by = spec->option[REHASH_BY];
+    bool sized = spec->capacity != 0 && spec->option[REHASH_M] != KIND_CHOOSE;
+    if (by == REHASH_MURMUR2 && !sized)
+        return status_fail(BLY_EPARAM, "by=murmur2 errs more or less than "
+                           "independent functions do, and cannot be planned "
+                           "for a rate: give m= and a capacity, or choose "
+                           "by=murmur3");
+    if (rehash_of_integers(by) && spec->option[REHASH_KEY] != 0)
+        return status_fail(BLY_EPARAM, "by=%s hashes numbers of 64 bits and no "
+                           "bytes: leave key=whole out, or choose xxh64, "
+                           "murmur3, murmur2 or slices with by=",
+                           rehash_functions[by]);
+    return BLY_OK;
+}
+
+static bly_status rehash_plan(bly_plan_t *plan, const kind_spec *spec)
+{
+    uint64_t m = 0, n = 0, by = spec->option[REHASH_BY];
+    uint32_t k = 0;
+    const kind_row row = {
+        .m_most = rehash_short(by) ? REHASH_M_MAX_32 : REHASH_M_MAX,
+        .k_most = REHASH_K_MAX,
+        .limit = rehash_short(by) ? "2^32 bits, as its functions have 32"
+                                  : "2^60 bits",
+    };
+    bly_status status = rehash_check_spec(spec);
+    if (status == BLY_OK)
+        status = kind_row_size(&m, &k, &n, spec, &row);
+    if (status == BLY_OK && m > row.m_most)
+        status = kind_too_big(spec, row.limit);
+    if (status == BLY_OK)
+        status = kind_plan_bytes(plan, m / 8 + (m % 8 != 0));
+    if (status != BLY_OK)
+        return status;
+
+    shape s = rehash_shape(m, k);
+    rows_plan(plan, &s, n);
+    double lines = ceil((double)m / 512);
+    plan->lines_present = fmin(k, lines);
+    plan->lines_absent = fmin(math_absent_probes(plan->fill, k), lines);
+    plan->geometry[REHASH_M] = m;
+    plan->geometry[REHASH_K] = k;
+    plan->geometry[REHASH_BY] = by;
+    plan->geometry[REHASH_KEY] = spec->option[REHASH_KEY];
+    return BLY_OK;
+}
+
+/* A secret is for the hash, which key=whole does not use. */
+static bly_status rehash_format(void *image, const kind_spec *spec)
+{
+    const hash_info *hash = hash_find_field((uint8_t *)image + IMAGE_HASH);
+    if (spec->option[REHASH_KEY] != 0 && hash != NULL && hash->keyed)
+        return status_fail(BLY_EPARAM, "key=whole does not hash by a secret: "
+                           "leave key=whole out, or the secret");
+    return BLY_OK;
+}
+
+static void rehash_like(void *image, const void *other)
+{
+    (void)image;
+    (void)other;
+}
+
+/* ---- Check ------------------------------------------------------------- */
+
+static bly_status rehash_check(const void *image)
+{
+    uint64_t m = image_geometry(image, REHASH_M);
+    uint64_t k = image_geometry(image, REHASH_K);
+    uint64_t by = image_geometry(image, REHASH_BY);
+    uint64_t key = image_geometry(image, REHASH_KEY);
+    size_t bytes = image_payload_bytes(image);
+
+    bool sound = m >= 1 && m <= (rehash_short(by) ? REHASH_M_MAX_32
+                                                  : REHASH_M_MAX)
+              && k >= 1 && k <= REHASH_K_MAX && by < REHASH_FUNCTIONS
+              && key <= (rehash_of_integers(by) ? 0 : 1)
+              && bytes == m / 8 + (m % 8 != 0);
+    if (!sound)
+        return kind_bad_geometry(image);
+    if (!bits_clear_from(image_payload(image), bytes, m))
+        return status_fail(BLY_ECORRUPT, "bits beyond the last are set");
+    return BLY_OK;
+}
+
+/* ---- Functions --------------------------------------------------------- */
+
+/* What the functions need of an image, read once. */
+typedef struct {
+    uint8_t *row;
+    uint64_t m, k, by, seed;
+    unsigned field;                     /* bits of a slice                   */
+    bool     whole;
+} rehash_view;
+
+/* A key: the bytes that are hashed, and, of 8, the number that they are. */
+typedef struct {
+    const void *bytes;
+    size_t      length;
+    uint64_t    number;
+} rehash_key;
+
+static unsigned rehash_field(uint64_t m)
+{
+    unsigned bits = 1;
+    while (bits < 64 && (m - 1) >> bits != 0)
+        bits++;
+    return (m & (m - 1)) == 0 ? bits : bits > 56 ? 64 : bits + 8;
+}
+
+static rehash_view rehash_look(const void *image)
+{
+    return (rehash_view){
+        .row = image_payload_mut((void *)(uintptr_t)image),
+        .m = image_geometry(image, REHASH_M),
+        .k = image_geometry(image, REHASH_K),
+        .by = image_geometry(image, REHASH_BY),
+        .seed = image_u64(image, IMAGE_SEED),
+        .field = rehash_field(image_geometry(image, REHASH_M)),
+        .whole = image_geometry(image, REHASH_KEY) != 0,
+    };
+}
+
+/* c(i,j) of the essay. */
+static uint64_t rehash_drawn(const rehash_view *v, uint64_t i, uint64_t j)
+{
+    return hash_mix(hash_mix(v->seed + (i + 1) * INDEX_GOLDEN)
+                    + (j + 1) * INDEX_GOLDEN);
+}
+
+/* The product of two elements of the field. */
+static uint64_t rehash_times(uint64_t a, uint64_t b)
+{
+    uint64_t product = 0;
+    for (unsigned i = 64; i-- > 0; ) {
+        product = product << 1 ^ (product >> 63) * 0x1B;
+        product ^= (b >> i & 1) * a;
+    }
+    return product;
+}
+
+/* By Horner's rule, the highest power first. */
+static uint64_t rehash_polynomial(const rehash_view *v, uint64_t x, uint64_t i,
+                                  unsigned terms)
+{
+    uint64_t y = 0;
+    for (unsigned j = terms; j-- > 0; )
+        y = rehash_times(y, x) ^ rehash_drawn(v, i, j);
+    return y;
+}
+
+/* The high half of (a x + b) modulo 2^128, a and b of two words each. */
+static uint64_t rehash_multiply(const rehash_view *v, uint64_t x, uint64_t i)
+{
+    uint64_t a = rehash_drawn(v, i, 1), b = rehash_drawn(v, i, 3);
+    uint64_t high = platform_mul_high(a, x) + rehash_drawn(v, i, 0) * x
+                  + rehash_drawn(v, i, 2);
+    return high + (a * x + b < b);
+}
+
+static uint64_t rehash_tabulation(const rehash_view *v, uint64_t x, uint64_t i)
+{
+    uint64_t y = 0;
+    for (uint64_t j = 0; j < 8; j++)
+        y ^= rehash_drawn(v, i, 256 * j + (x >> 8 * j & 0xFF));
+    return y;
+}
+
+static uint64_t rehash_slice(const rehash_view *v, const rehash_key *key,
+                             uint64_t i)
+{
+    uint64_t words[2], each = 64 / v->field, word = i / each;
+    hash_murmur3_128(key->bytes, key->length,
+                     (uint32_t)(v->seed + word / 2), words);
+    uint64_t field = words[word % 2] >> i % each * v->field;
+    return bits_range(field << (64 - v->field), v->m);
+}
+
+/* Position i of a key. */
+static uint64_t rehash_at(const rehash_view *v, const rehash_key *key,
+                          uint64_t i)
+{
+    uint32_t seed = (uint32_t)(v->seed + i);
+    switch (v->by) {
+    case REHASH_MURMUR3:
+        return hash_murmur3_32(key->bytes, key->length, seed) % v->m;
+    case REHASH_MURMUR2:
+        return hash_murmur2_32(key->bytes, key->length, seed) % v->m;
+    case REHASH_SLICES:
+        return rehash_slice(v, key, i);
+    case REHASH_MULTIPLY:
+        return bits_range(rehash_multiply(v, key->number, i), v->m);
+    case REHASH_POLY2:
+        return bits_range(rehash_polynomial(v, key->number, i, 2), v->m);
+    case REHASH_POLY4:
+        return bits_range(rehash_polynomial(v, key->number, i, 4), v->m);
+    case REHASH_TABULATION:
+        return bits_range(rehash_tabulation(v, key->number, i), v->m);
+    default:
+        return hash_xxh64(key->bytes, key->length, v->seed + i) % v->m;
+    }
+}
+
+/* ---- One key ----------------------------------------------------------- */
+
+/* A hash as the bytes that it is, in `bytes`. */
+static rehash_key rehash_of(uint8_t bytes[8], uint64_t hash)
+{
+    image_set_u64(bytes, 0, hash);
+    return (rehash_key){ .bytes = bytes, .length = 8, .number = hash };
+}
+
+static bool rehash_has(const rehash_view *v, const rehash_key *key)
+{
+    for (uint64_t i = 0; i < v->k; i++)
+        if (!bits_test(v->row, rehash_at(v, key, i)))
+            return false;
+    return true;
+}
+
+static bly_status rehash_put(const rehash_view *v, const rehash_key *key)
+{
+    bool fresh = false;
+    for (uint64_t i = 0; i < v->k; i++)
+        fresh |= bits_set(v->row, rehash_at(v, key, i));
+    return fresh ? BLY_OK : BLY_SEEN;
+}
+
+static bly_status rehash_wants_key(void)
+{
+    return status_fail(BLY_EUNSUPPORTED, "the filter hashes whole keys "
+                       "(key=whole): give it keys, and no hashes");
+}
+
+/* Of a hash alone a filter of whole keys knows nothing: perhaps. */
+static bool rehash_contains(const void *image, uint64_t hash)
+{
+    rehash_view v = rehash_look(image);
+    uint8_t bytes[8];
+    rehash_key key = rehash_of(bytes, hash);
+    return v.whole || rehash_has(&v, &key);
+}
+
+static bly_status rehash_add(void *image, uint64_t hash)
+{
+    rehash_view v = rehash_look(image);
+    uint8_t bytes[8];
+    rehash_key key = rehash_of(bytes, hash);
+    return v.whole ? rehash_wants_key() : rehash_put(&v, &key);
+}
+
+static bool rehash_contains_key(const void *image, uint64_t hash,
+                                const void *bytes, size_t length)
+{
+    rehash_view v = rehash_look(image);
+    const rehash_key key = { .bytes = bytes, .length = length };
+    return v.whole ? rehash_has(&v, &key) : rehash_contains(image, hash);
+}
+
+static bly_status rehash_add_key(void *image, uint64_t hash, const void *bytes,
+                                 size_t length)
+{
+    rehash_view v = rehash_look(image);
+    const rehash_key key = { .bytes = bytes, .length = length };
+    return v.whole ? rehash_put(&v, &key) : rehash_add(image, hash);
+}
+
+/* ---- Batches ----------------------------------------------------------- */
+
+/* A group of keys goes through its probes together, each time asking for the
+ * lines of all that are left before the first of them is tested. */
+static void rehash_contains_group(const rehash_view *v, const rehash_key *keys,
+                                  size_t n, bool *present)
+{
+    uint64_t at[REHASH_GROUP];
+    uint8_t left[REHASH_GROUP];
+    for (size_t j = 0; j < n; j++) {
+        left[j] = (uint8_t)j;
+        present[j] = false;
+    }
+    for (uint64_t i = 0; i < v->k && n > 0; i++) {
+        size_t some = n;
+        for (size_t j = 0; j < some; j++) {
+            at[j] = rehash_at(v, &keys[left[j]], i);
+            platform_prefetch(v->row + at[j] / 8);
+        }
+        n = 0;
+        for (size_t j = 0; j < some; j++) {
+            left[n] = left[j];
+            n += bits_test(v->row, at[j]);
+        }
+    }
+    for (size_t j = 0; j < n; j++)
+        present[left[j]] = true;
+}
+
+static void rehash_contains_many(const void *image, const uint64_t *hashes,
+                                 size_t n, bool *present)
+{
+    rehash_view v = rehash_look(image);
+    uint8_t bytes[REHASH_GROUP][8];
+    rehash_key keys[REHASH_GROUP];
+    if (v.whole) {
+        memset(present, true, n * sizeof *present);
+        return;
+    }
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < REHASH_GROUP ? n - i : REHASH_GROUP;
+        for (size_t j = 0; j < some; j++)
+            keys[j] = rehash_of(bytes[j], hashes[i + j]);
+        rehash_contains_group(&v, keys, some, present + i);
+    }
+}
+
+static void rehash_contains_keys(const void *image, const uint64_t *hashes,
+                                 const bly_key *whole, size_t n, bool *present)
+{
+    rehash_view v = rehash_look(image);
+    rehash_key keys[REHASH_GROUP];
+    if (!v.whole) {
+        rehash_contains_many(image, hashes, n, present);
+        return;
+    }
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < REHASH_GROUP ? n - i : REHASH_GROUP;
+        for (size_t j = 0; j < some; j++)
+            keys[j] = (rehash_key){ .bytes = whole[i + j].data,
+                                    .length = whole[i + j].length };
+        rehash_contains_group(&v, keys, some, present + i);
+    }
+}
+
+/* ---- Look inside ------------------------------------------------------- */
+
+static shape rehash_shape_of(const void *image)
+{
+    return rehash_shape(image_geometry(image, REHASH_M),
+                        (uint32_t)image_geometry(image, REHASH_K));
+}
+
+static void rehash_overlap(bly_overlap_t *out, const void *a, const void *b)
+{
+    shape s = rehash_shape_of(a);
+    rows_overlap(out, &s, image_payload(a), image_payload(b));
+}
+
+static void rehash_stat(bly_stat_t *out, const void *image)
+{
+    shape s = rehash_shape_of(image);
+    rows_stat(out, &s, image_payload(image));
+}
+
+const bly_kind bly_kind_rehash = {
+    .name    = "rehash",
+    .family  = "sets",
+    .summary = "a Bloom filter that hashes the key anew for every bit",
+    .version = REHASH_VERSION,
+    .options = rehash_options,
+
+    .plan   = rehash_plan,
+    .format = rehash_format,
+    .like   = rehash_like,
+    .check  = rehash_check,
+
+    .contains      = rehash_contains,
+    .contains_many = rehash_contains_many,
+    .contains_key  = rehash_contains_key,
+    .contains_keys = rehash_contains_keys,
+    .add           = rehash_add,
+    .add_key       = rehash_add_key,
+
+    .unite     = kind_unite_bits,
+    .intersect = kind_intersect_bits,
+    .overlap   = rehash_overlap,
+
+    .stat = rehash_stat,
+};
