@@ -309,6 +309,23 @@ static void model_op_resize(model *m)
     bly_free(copy);
 }
 
+/* A copy that is folded holds the same, and perhaps more. */
+static void model_op_fold(model *m)
+{
+    bly_filter *copy = NULL;
+    uint64_t times = model_u8(m) % 16;
+    if (bly_copy(&copy, m->a.filter, NULL) != BLY_OK)
+        return;
+    bly_status status = bly_fold(copy, times);
+    model_expect(m, model_can(m, BLY_CAN_FOLD)
+                    ? status == BLY_OK || status == BLY_EPARAM
+                      || status == BLY_ENOMEM
+                    : status == BLY_EUNSUPPORTED,
+                 "odd status of fold");
+    model_law(m, copy, m->a.set);
+    bly_free(copy);
+}
+
 static void model_op_remove_absent(model *m)
 {
     uint64_t hash = model_u64(m);
@@ -815,6 +832,7 @@ const model_op model_ops[] = {
     { "handles",   model_op_handles },
     { "threads",   model_op_threads },
     { "add by view", model_op_add_by_view },
+    { "fold",      model_op_fold },
 };
 
 const size_t model_ops_count = sizeof model_ops / sizeof *model_ops;

@@ -239,13 +239,14 @@ BLY_API void bly_processor(bly_processor_t *out) BLY_GIVEN(1);
     X(OVERLAP,     18, "overlap",    "two of them cannot be compared")         \
     X(SUBTRACT,    19, "subtract",   "one cannot be subtracted from another")  \
     X(LIST_KEYS,   20, "list keys",  "it does not list its keys")              \
-    X(EXACT,       21, "exact",      "it has false positives")
+    X(EXACT,       21, "exact",      "it has false positives")                 \
+    X(FOLD,        22, "fold",       "its bits cannot be laid on one another")
 
 enum {
 #define BLY_ABILITY_ENUM(name, bit, word, lack) BLY_CAN_##name = 1 << bit,
     BLY_ABILITY_MAP(BLY_ABILITY_ENUM)
 #undef BLY_ABILITY_ENUM
-    BLY_ABILITIES = 22          /* how many there are; not a flag */
+    BLY_ABILITIES = 23          /* how many there are; not a flag */
 };
 
 /* "remove" for BLY_CAN_REMOVE; NULL for what is no single flag. Thread-safe. */
@@ -638,6 +639,18 @@ BLY_API bly_status bly_get_keys(const bly_filter *filter, const bly_keys *keys,
  * fit), BLY_ETOOBIG, BLY_ENOMEM, BLY_EREADONLY. */
 BLY_API bly_status bly_resize(bly_filter *filter, uint64_t capacity)
                               BLY_GIVEN(1);
+
+/* Make the filter `times` times smaller, 1 or more, without its keys: bits that
+ * lie side by side (in a kind of blocks, the bits of such blocks) become one,
+ * by OR. What comes out is the filter that the same keys would have made with m
+ * divided by `times`, byte for byte but for the header's counts; it is planned
+ * for a share of the keys that is as much smaller. If it holds all of them its
+ * rate is far above the planned one: bly_stat tells. Molecules' fingerprints
+ * are folded so. BLY_EUNSUPPORTED (kinds that cannot), BLY_EPARAM (a number
+ * that does not divide the bits or blocks; positions that are reduced in
+ * another way; a filter that is mapped from a file), BLY_ENOMEM,
+ * BLY_EREADONLY. */
+BLY_API bly_status bly_fold(bly_filter *filter, uint64_t times) BLY_GIVEN(1);
 
 /* ==== Look inside ======================================================= */
 

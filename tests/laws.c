@@ -1191,6 +1191,45 @@ static void law_each_label_is_told(void **state)
 /* ---- Another size ------------------------------------------------------ */
 
 /* Full, then made larger without the keys, and filled again. */
+/* Folded by any number that goes, it holds what it held, in so many fewer
+ * bytes. */
+static void law_folded_holds_the_same(void **state)
+{
+    (void)state;
+    enum { N = 3000 };
+    bly_filter *filter = laws_new(N, 0.001, 3, 0);
+    bly_stat_t before, after;
+    if (laws_kind->fold == NULL) {
+        assert_status(bly_fold(filter, 2), BLY_EUNSUPPORTED);
+        bly_free(filter);
+        return;
+    }
+    for (uint64_t i = 0; i < N; i++)
+        assert_true(bly_add_hash(filter, test_random(1, i)) >= 0);
+    for (uint64_t times = 0; times <= 12; times++) {
+        bly_filter *copy = laws_copy(filter);
+        bly_status status = bly_fold(copy, times);
+        assert_status(bly_stat(&before, filter), BLY_OK);
+        assert_status(bly_stat(&after, copy), BLY_OK);
+        if (status != BLY_OK) {
+            assert_said(status, BLY_EPARAM);
+            assert_int_equal(after.bytes, before.bytes);
+            assert_true(times != 1);
+        } else {
+            size_t left = before.bytes - 128;
+            assert_true(after.bytes - 128 <= left / times + 1);
+            assert_int_equal(after.items, before.items);
+            assert_true(after.rate >= before.rate);
+        }
+        for (uint64_t i = 0; i < N; i++)
+            assert_true(bly_contains_hash(copy, test_random(1, i)));
+        assert_status(bly_check(bly_image(copy, NULL), (size_t)after.bytes),
+                      BLY_OK);
+        bly_free(copy);
+    }
+    bly_free(filter);
+}
+
 static void law_resized_holds_the_same(void **state)
 {
     (void)state;
@@ -1637,6 +1676,7 @@ int main(void)
         cmocka_unit_test(law_wrong_labels_are_refused),
         cmocka_unit_test(law_each_label_is_told),
         cmocka_unit_test(law_resized_holds_the_same),
+        cmocka_unit_test(law_folded_holds_the_same),
         cmocka_unit_test(law_union_is_built_of_both),
         cmocka_unit_test(law_union_has_both_labels),
         cmocka_unit_test(law_intersection_keeps_the_common),

@@ -193,6 +193,7 @@ static void stack_change(stack_job *job, bly_filter *f, size_t n)
     for (size_t i = 0; i < SINGLE; i++)
         STACK_CALL(job, bly_add_hash(f, work.hash[KEYS - 1 - i]));
     STACK_CALL(job, bly_resize(f, 2 * n));
+    STACK_CALL(job, bly_fold(f, 1));
     STACK_CALL(job, bly_set_items(f, 3));
     if (bly_inline_begin(f) == BLY_OK)
         bly_inline_end(f, 0);

@@ -8,14 +8,19 @@
 #include <unistd.h>
 
 typedef struct {
-    uint64_t    capacity;
+    uint64_t    capacity, times;
     const char *output, *key_file;
     bool        verbose, force, json;
 } resize_settings;
 
 static const cli_option resize_options[] = {
     { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(resize_settings, capacity),
-      true, "How many keys it should have room for: 1000, 2.5e6, 10M." },
+      false, "How many keys it should have room for: 1000, 2.5e6, 10M." },
+    { 0, "fold", "TIMES", CLI_NUMBER, offsetof(resize_settings, times), false,
+      "Instead of -n: make the filter TIMES times smaller, by the OR of bits "
+      "(or blocks) that lie side by side, whose number TIMES must divide. It "
+      "is then what the same keys would have made with so many bits; its rate "
+      "is higher, unless it holds few keys." },
     { 'o', "output", "OUT", CLI_TEXT, offsetof(resize_settings, output), false,
       "Where the result goes; '-' is standard output. Default: FILE." },
     CLI_FORCE_OPTION(resize_settings, force),
@@ -27,6 +32,8 @@ static const cli_option resize_options[] = {
 static const cli_example resize_examples[] = {
     { "bloomery resize -n 20M members.bly",
       "Room for twenty million keys." },
+    { "bloomery resize --fold 2 -o half.bly prints.bly",
+      "Half the bits, for a filter that holds fewer keys than planned." },
     { NULL, NULL }
 };
 
@@ -39,10 +46,13 @@ static int resize_file(const resize_settings *s, const char *path,
 
     if (bly_open(&filter, path, 0, secret_options()) < 0)
         return filter_error();
-    if (!filter_can(filter, BLY_CAN_RESIZE))
+    if (s->times == 0 && !filter_can(filter, BLY_CAN_RESIZE))
         status = filter_cannot(filter, path, "cannot be resized",
                                BLY_CAN_RESIZE);
-    else if (bly_resize(filter, s->capacity) < 0)
+    else if (s->times > 0 && !filter_can(filter, BLY_CAN_FOLD))
+        status = filter_cannot(filter, path, "cannot be folded", BLY_CAN_FOLD);
+    else if ((s->times > 0 ? bly_fold(filter, s->times)
+                           : bly_resize(filter, s->capacity)) < 0)
         status = filter_error();
     else if (lock >= 0 && filter_check_lock(lock, output) != CLI_OK)
         status = CLI_ERROR;
@@ -62,6 +72,9 @@ static int resize_check(const cli_command *self, const resize_settings *s,
 
     if (operands->count != 1)
         return options_wrong(self, "it takes one FILE");
+    if ((s->capacity == 0) == (s->times == 0))
+        return options_wrong(self, "give the new size by one of -n ITEMS, more "
+                                   "than 0, and --fold TIMES, 1 or more");
     if (output == NULL && strcmp(operands->names[0], "-") == 0)
         return options_wrong(self, "a filter in a pipe cannot be changed in "
                                    "place; name an output with -o");
@@ -108,7 +121,9 @@ const cli_command cmd_resize = {
         "one's place or goes to OUT. What that costs differs from kind to "
         "kind, most often a bit of each fingerprint for twice the room: see "
         "the kind's page and 'bloomery info' afterwards. Only some kinds can: "
-        "see 'bloomery kinds'.",
+        "see 'bloomery kinds'.\n\n"
+        "Kinds of plain bits can be folded instead, to half of their bits, a "
+        "third, and so on: --fold.",
     .options = resize_options,
     .examples = resize_examples,
     .status = "0 if OUT was written, " CLI_KEPT("OUT"),

@@ -61,6 +61,40 @@ bly_status kind_too_big(const kind_spec *spec, const char *limit)
                        (unsigned long long)spec->capacity, spec->rate, limit);
 }
 
+bly_status kind_divides(uint64_t times, uint64_t of, const char *what)
+{
+    if (times >= 1 && of % times == 0)
+        return BLY_OK;
+    return status_fail(BLY_EPARAM, "a filter of %llu %s cannot be folded by "
+                       "%llu: give a number that divides it, or plan with m= a "
+                       "power of two what is to be folded",
+                       (unsigned long long)of, what, (unsigned long long)times);
+}
+
+void kind_fold_blocks(void *into, const void *image, size_t bytes)
+{
+    uint8_t *to = image_payload_mut(into);
+    const uint8_t *from = image_payload(image);
+    size_t small = image_payload_bytes(into);
+    size_t times = image_payload_bytes(image) / small;
+    for (size_t block = 0; block < small; block += bytes)
+        for (size_t i = 0; i < times; i++, from += bytes)
+            for (size_t j = 0; j < bytes; j++)
+                to[block + j] |= from[j];
+}
+
+void kind_fold_bits(void *into, const void *image, uint64_t small,
+                    uint64_t large)
+{
+    uint8_t *to = image_payload_mut(into);
+    const uint8_t *from = image_payload(image);
+    uint64_t times = large / small, at = 0;
+    for (uint64_t bit = 0; bit < small; bit++)
+        for (uint64_t i = 0; i < times; i++, at++)
+            if (bits_test(from, at))
+                bits_set(to, bit);
+}
+
 bly_status kind_plan_bytes(bly_plan_t *plan, uint64_t payload)
 {
     uint64_t bytes;

@@ -284,6 +284,14 @@ struct bly_kind {
                               uint64_t capacity);
     bly_status (*resize)     (void *into, const void *image);
 
+    /* The filter that the same keys make with fewer bits, by OR: what `times`
+     * of its bits, or of its blocks, would be there. `fold_spec` puts that into
+     * the spec's options, for `plan`; the capacity is divided before.
+     * BLY_EPARAM: it cannot be folded by this number. `fold` fills `into`, an
+     * empty image of that plan. */
+    bly_status (*fold_spec)(kind_spec *spec, const void *image, uint64_t times);
+    void       (*fold)     (void *into, const void *image);
+
     /* The packed form: the same filter in fewer bytes, to be saved and sent.
      * Its header is the image's but for IMAGE_BYTES, geometry and checksums; no
      * other slot works on it, `check` refuses it. `packed` tells by the
@@ -339,6 +347,18 @@ bool kind_spec_give(kind_spec *spec, const bly_kind *kind, const char *name,
 /* `unite` and `intersect` for a payload of nothing but bits. */
 bly_status kind_unite_bits    (void *into, const void *other);
 void       kind_intersect_bits(void *into, const void *other);
+
+/* For `fold_spec`: is `of` a multiple of `times`? If not, BLY_EPARAM, saying
+ * of how many `bits` or `blocks` that is. */
+bly_status kind_divides(uint64_t times, uint64_t of, const char *what);
+
+/* `fold` for blocks of so many bytes: each is the OR of those that lie side by
+ * side in the other, from its first one on. */
+void kind_fold_blocks(void *into, const void *image, size_t bytes);
+
+/* The same for single bits, `small` and `large` of them. */
+void kind_fold_bits(void *into, const void *image, uint64_t small,
+                    uint64_t large);
 
 /* For `plan`: BLY_EPARAM, saying that the capacity is missing, and
  * BLY_ETOOBIG, saying what this kind ends at. */

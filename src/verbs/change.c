@@ -175,60 +175,94 @@ bly_status bly_remove_keys(bly_filter *filter, const bly_keys *keys,
 
 /* ---- Another size ------------------------------------------------------- */
 
-/* A new image that holds what the filter holds. */
-static bly_status change_resized(void **out, const bly_filter *filter,
-                                 const order *o)
-{
-    void *image = order_image(o, &filter->allocator);
-    if (image == NULL)
-        return handle_no_memory(o->plan.bytes);
-    bly_status status = filter->kind->resize(image, filter->image);
-    if (status == BLY_OK)
-        *out = image;
-    else
-        memory_release(&filter->allocator, image, (size_t)o->plan.bytes);
-    return status;
-}
-
 /* May this filter get another size at all? */
-static bly_status change_resizable(const bly_filter *filter, uint64_t capacity)
+static bly_status change_resizable(const bly_filter *filter)
 {
-    if (filter->kind->resize == NULL)
-        return handle_unsupported(filter->kind, "be resized", BLY_CAN_RESIZE);
     if (!filter->writable)
         return handle_read_only();
     if (filter->source != &handle_owned)
         return status_fail(BLY_EPARAM, "a filter that is mapped from its file "
                            "cannot change its size: open it without BLY_MAP, "
                            "resize it and save it");
-    if (capacity == 0)
-        return status_fail(BLY_EPARAM, "a filter cannot be resized to hold no "
-                           "keys: give the number it should hold");
+    return BLY_OK;
+}
+
+/* What a filter is to become: of its own kind and hash, and so far no plan. */
+static order change_order(const bly_filter *filter)
+{
+    return (order){
+        .kind = filter->kind,
+        .hash = hash_find_field(filter->image + IMAGE_HASH),
+        .seed = image_u64(filter->image, IMAGE_SEED),
+    };
+}
+
+/* The image in place of the filter's own; or it is released. */
+static bly_status change_replace(bly_filter *filter, void *image,
+                                 uint64_t bytes, bly_status status)
+{
+    if (status == BLY_OK)
+        status = handle_begin(filter);
+    if (status != BLY_OK) {
+        memory_release(&filter->allocator, image, (size_t)bytes);
+        return status;
+    }
+    memory_release(&filter->allocator, filter->image, filter->bytes);
+    filter->image = image;
+    filter->bytes = (size_t)bytes;
+    handle_choose(filter);
     return BLY_OK;
 }
 
 bly_status bly_resize(bly_filter *filter, uint64_t capacity)
 {
-    order o = {
-        .kind = filter->kind,
-        .hash = hash_find_field(filter->image + IMAGE_HASH),
-        .seed = image_u64(filter->image, IMAGE_SEED),
-    };
-    bly_status status = change_resizable(filter, capacity);
+    order o = change_order(filter);
+    if (filter->kind->resize == NULL)
+        return handle_unsupported(filter->kind, "be resized", BLY_CAN_RESIZE);
+    bly_status status = change_resizable(filter);
+    if (status == BLY_OK && capacity == 0)
+        status = status_fail(BLY_EPARAM, "a filter cannot be resized to hold "
+                             "no keys: give the number it should hold");
     if (status == BLY_OK)
         status = filter->kind->resize_plan(&o.plan, filter->image, capacity);
     if (status != BLY_OK)
         return status;
     order_finish(&o);
-    void *image = NULL;
-    status = change_resized(&image, filter, &o);
+    void *image = order_image(&o, &filter->allocator);
+    if (image == NULL)
+        return handle_no_memory(o.plan.bytes);
+    return change_replace(filter, image, o.plan.bytes,
+                          filter->kind->resize(image, filter->image));
+}
+
+/* The spec of the filter itself, with fewer keys, and nothing of its size. */
+static kind_spec change_fold_spec(const bly_filter *filter, uint64_t times)
+{
+    uint64_t capacity = image_u64(filter->image, IMAGE_CAPACITY);
+    kind_spec spec = kind_spec_plain(filter->kind, capacity, 0.5);
+    if (times > 1)
+        spec.capacity = capacity / times + (capacity < times);
+    return spec;
+}
+
+bly_status bly_fold(bly_filter *filter, uint64_t times)
+{
+    const bly_kind *kind = filter->kind;
+    order o = change_order(filter);
+    if (kind->fold == NULL)
+        return handle_unsupported(kind, "be folded", BLY_CAN_FOLD);
+    kind_spec spec = change_fold_spec(filter, times);
+    bly_status status = change_resizable(filter);
     if (status == BLY_OK)
-        status = handle_begin(filter);
+        status = kind->fold_spec(&spec, filter->image, times);
+    if (status == BLY_OK)
+        status = kind->plan(&o.plan, &spec);
     if (status != BLY_OK)
         return status;
-    memory_release(&filter->allocator, filter->image, filter->bytes);
-    filter->image = image;
-    filter->bytes = (size_t)o.plan.bytes;
-    handle_choose(filter);
-    return BLY_OK;
+    order_finish(&o);
+    void *image = order_image(&o, &filter->allocator);
+    if (image == NULL)
+        return handle_no_memory(o.plan.bytes);
+    kind->fold(image, filter->image);
+    return change_replace(filter, image, o.plan.bytes, BLY_OK);
 }

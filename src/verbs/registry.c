@@ -213,6 +213,7 @@ uint64_t registry_can(const bly_kind *kind)
         { kind->grow != NULL,       BLY_CAN_GROW },
         { kind->forgets,            BLY_CAN_FORGET },
         { kind->resize != NULL,     BLY_CAN_RESIZE },
+        { kind->fold != NULL,       BLY_CAN_FOLD },
         { kind->each != NULL,       BLY_CAN_LIST },
         { kind->pack != NULL,       BLY_CAN_PACK },
         { kind->unite != NULL,      BLY_CAN_UNITE },

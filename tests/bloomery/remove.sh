@@ -103,6 +103,21 @@ keeps 'resize of a kind that can only grow, to fewer' ': ask for more' u.bly \
     resize -n 10 u.bly
 try resize q.bly
 refused 'resize without a size' '-n'
+try resize -n 100 --fold 2 q.bly
+refused 'resize with two sizes' 'by one of -n'
+keeps 'fold of a kind that cannot' "cannot be folded: the kinds that can 'fold'" \
+    u.bly resize --fold 2 u.bly
+try build -k standard:m=65536 -n 1000 -o large.bly letters
+try build -k standard:m=16384,k=45 -n 250 -o want.bly letters
+keeps 'fold by what does not divide' 'give a number that divides it' large.bly \
+    resize --fold 3 large.bly
+try resize --fold 4 -o small.bly large.bly
+silent 'fold'
+try query small.bly letters
+check 'folded, all members are found' cmp -s out letters
+check 'folded, a fourth of the bits' [ "$(wc -c <small.bly)" = 2176 ]
+check 'folded, the filter is what fewer bits make of the keys' sh -c '
+    tail -c 2048 small.bly >a && tail -c 2048 want.bly >b && cmp -s a b'
 try count - </dev/null
 refused 'count with everything from stdin' 'both'
 try count - - <n.bly

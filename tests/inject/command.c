@@ -57,6 +57,7 @@ static const command_job command_jobs[] = {
     { "unite -o f.bly f.bly g.bly", NULL, "f.bly" },
     { "intersect -o new.bly f.bly g.bly", NULL, "new.bly" },
     { "resize -n 5000 -o new.bly q.bly", NULL, "new.bly" },
+    { "resize --fold 2 -o new.bly fold.bly", NULL, "new.bly" },
     { "compare f.bly g.bly", NULL, NULL },
     { "check f.bly b.bly", NULL, NULL },
     { "info f.bly", NULL, NULL },
@@ -303,6 +304,7 @@ static int command_setup(void **state)
              "sed s/,./,2/ labels >twos; "
              "$B build -k bloomier -f 1 -l 2 -t , -o l.bly labels; "
              "$B build -k quotient -o q.bly keys; "
+             "$B build -k standard:m=4096 -o fold.bly keys; "
              "$B build -k buffered -n 300 -o b.bly keys", command_binary);
     return system(line);
 }

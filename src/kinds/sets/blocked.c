@@ -1025,6 +1025,21 @@ static void blocked_overlap(bly_overlap_t *out, const void *a, const void *b)
     rows_overlap(out, &s, image_payload(a), image_payload(b));
 }
 
+static bly_status blocked_fold_spec(kind_spec *spec, const void *image,
+                                    uint64_t times)
+{
+    uint64_t lines = image_geometry(image, BLOCKED_LINES);
+    spec->option[BLOCKED_OPTION_M] = lines / (times + (times == 0))
+                                   * BLOCKED_LINE_BITS;
+    spec->option[BLOCKED_OPTION_K] = image_geometry(image, BLOCKED_K);
+    return kind_divides(times, lines, "lines");
+}
+
+static void blocked_fold(void *into, const void *image)
+{
+    kind_fold_blocks(into, image, BLOCKED_LINE_BYTES);
+}
+
 static void blocked_stat(bly_stat_t *out, const void *image)
 {
     shape s = blocked_shape_of(image);
@@ -1064,6 +1079,8 @@ const bly_kind bly_kind_blocked = {
     .unite     = kind_unite_bits,
     .intersect = kind_intersect_bits,
     .overlap   = blocked_overlap,
+    .fold_spec = blocked_fold_spec,
+    .fold      = blocked_fold,
 
     .stat = blocked_stat,
 

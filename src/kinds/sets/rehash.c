@@ -523,6 +523,35 @@ static void rehash_overlap(bly_overlap_t *out, const void *a, const void *b)
     rows_overlap(out, &s, image_payload(a), image_payload(b));
 }
 
+/* Modulo m first and m / times then is modulo m / times; and what is scaled to
+ * m is so when it is divided. A slice has other bits for another m. */
+static bly_status rehash_fold_spec(kind_spec *spec, const void *image,
+                                   uint64_t times)
+{
+    uint64_t m = image_geometry(image, REHASH_M);
+    for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
+        spec->option[i] = image_geometry(image, i);
+    if (spec->option[REHASH_BY] == REHASH_SLICES)
+        return status_fail(BLY_EPARAM, "a filter with by=slices cannot be "
+                           "folded: its slices are as long as m has bits");
+    spec->option[REHASH_M] = m / (times + (times == 0));
+    return kind_divides(times, m, "bits");
+}
+
+static void rehash_fold(void *into, const void *image)
+{
+    rehash_view from = rehash_look(image), to = rehash_look(into);
+    if (rehash_of_integers(from.by)) {
+        kind_fold_bits(into, image, to.m, from.m);
+        return;
+    }
+    for (uint64_t at = 0, bit = 0; at < from.m; at++, bit++) {
+        bit = bit == to.m ? 0 : bit;
+        if (bits_test(from.row, at))
+            bits_set(to.row, bit);
+    }
+}
+
 static void rehash_stat(bly_stat_t *out, const void *image)
 {
     shape s = rehash_shape_of(image);
@@ -551,6 +580,8 @@ const bly_kind bly_kind_rehash = {
     .unite     = kind_unite_bits,
     .intersect = kind_intersect_bits,
     .overlap   = rehash_overlap,
+    .fold_spec = rehash_fold_spec,
+    .fold      = rehash_fold,
 
     .stat = rehash_stat,
 };

@@ -493,6 +493,20 @@ static void split_overlap(bly_overlap_t *out, const void *a, const void *b)
     rows_overlap(out, &s, image_payload(a), image_payload(b));
 }
 
+static bly_status split_fold_spec(kind_spec *spec, const void *image,
+                                  uint64_t times)
+{
+    uint64_t blocks = image_geometry(image, SPLIT_BLOCKS);
+    spec->option[SPLIT_OPTION_M] = blocks / (times + (times == 0))
+                                 * SPLIT_BLOCK_BITS;
+    return kind_divides(times, blocks, "blocks");
+}
+
+static void split_fold(void *into, const void *image)
+{
+    kind_fold_blocks(into, image, SPLIT_BLOCK_BYTES);
+}
+
 static void split_stat(bly_stat_t *out, const void *image)
 {
     shape s = split_shape(image_geometry(image, SPLIT_BLOCKS));
@@ -531,6 +545,8 @@ const bly_kind bly_kind_split = {
     .unite     = kind_unite_bits,
     .intersect = kind_intersect_bits,
     .overlap   = split_overlap,
+    .fold_spec = split_fold_spec,
+    .fold      = split_fold,
 
     .stat = split_stat,
 

@@ -385,6 +385,29 @@ static void standard_stat(bly_stat_t *out, const void *image)
     rows_stat(out, &s, image_payload(image));
 }
 
+/* Position floor(s m / 2^64) is, divided by `times` and rounded down, that for
+ * m / times. What is reduced modulo m is not. */
+static bly_status standard_fold_spec(kind_spec *spec, const void *image,
+                                     uint64_t times)
+{
+    uint64_t m = image_geometry(image, STANDARD_M);
+    uint64_t scheme = image_geometry(image, STANDARD_INDEX);
+    if (scheme != INDEX_POWER && scheme != INDEX_SEEDS && scheme != INDEX_STEP)
+        return status_fail(BLY_EPARAM, "a filter with index=%s cannot be "
+                           "folded: only those with power, seeds and step can",
+                           standard_schemes[scheme]);
+    spec->option[STANDARD_M] = m / (times + (times == 0));
+    spec->option[STANDARD_K] = image_geometry(image, STANDARD_K);
+    spec->option[STANDARD_INDEX] = scheme;
+    return kind_divides(times, m, "bits");
+}
+
+static void standard_fold(void *into, const void *image)
+{
+    kind_fold_bits(into, image, image_geometry(into, STANDARD_M),
+                   image_geometry(image, STANDARD_M));
+}
+
 static void standard_inline(void *view, const void *image)
 {
     bly_inline_standard *out = view;
@@ -416,6 +439,8 @@ const bly_kind bly_kind_standard = {
     .unite     = kind_unite_bits,
     .intersect = kind_intersect_bits,
     .overlap   = standard_overlap,
+    .fold_spec = standard_fold_spec,
+    .fold      = standard_fold,
 
     .stat = standard_stat,
 
