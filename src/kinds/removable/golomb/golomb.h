@@ -316,15 +316,15 @@ PLATFORM_INLINE golomb_span golomb_ask_codes(const golomb_view *v,
                 golomb_place p = golomb_ring[i % GOLOMB_AHEAD];                \
                 work;                                                          \
             }                                                                  \
-            if (t >= golomb_near && t - golomb_near < (n))                     \
-                golomb_ask_codes(&(view), golomb_ring[(t - golomb_near)        \
-                                                      % GOLOMB_AHEAD]);        \
             if (t < (n)) {                                                     \
                 golomb_place q = golomb_place_of(                              \
                     &(view), golomb_value(&(view), (hashes)[t]));              \
                 golomb_ring[t % GOLOMB_AHEAD] = q;                             \
                 golomb_ask(&(view), q);                                        \
             }                                                                  \
+            if (t >= golomb_near && t - golomb_near < (n))                     \
+                golomb_ask_codes(&(view), golomb_ring[(t - golomb_near)        \
+                                                      % GOLOMB_AHEAD]);        \
         }                                                                      \
     } while (0)
 

@@ -46,37 +46,85 @@ PLATFORM_INLINE uint64_t golomb_word(const uint8_t *page, uint64_t at)
 enum { GOLOMB_FOUR = 4 * 64 };
 
 #if CPU_X86
-CPU_TARGET_AVX2 static void golomb_four(uint8_t *page, uint64_t at,
-                                        uint64_t source)
+/* How far the words at hand are to be shifted, and the next ones the other
+ * way. */
+typedef struct {
+    __m128i right, left;
+} golomb_shifts;
+
+CPU_TARGET_AVX2 static inline golomb_shifts golomb_shifts_of(uint64_t source)
 {
-    const uint8_t *p = page + (source >> 3);
-    __m128i right = _mm_cvtsi32_si128((int)(source & 7));
-    __m128i left = _mm_cvtsi32_si128(64 - (int)(source & 7));
-    __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)p);
-    __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(p + 8));
-    _mm256_storeu_si256((__m256i *)(void *)(page + (at >> 3)),
-                        _mm256_or_si256(_mm256_srl_epi64(low, right),
-                                        _mm256_sll_epi64(high, left)));
+    return (golomb_shifts){ _mm_cvtsi32_si128((int)(source & 7)),
+                            _mm_cvtsi32_si128(64 - (int)(source & 7)) };
 }
 
-/* As many whole fours below `at` as end at `least` or above; where the words
+/* Four words: `low` are those that begin in the byte of their first bit, and
+ * `next` those that follow. They are not loaded a second time: a load of bytes
+ * of which some were just stored has to wait for the store. */
+CPU_TARGET_AVX2 static inline void golomb_four(uint8_t *to, __m256i low,
+                                               __m256i next, golomb_shifts s)
+{
+    __m256i high = _mm256_permute4x64_epi64(
+        _mm256_blend_epi32(low, next, 0x03), 0x39);
+    _mm256_storeu_si256((__m256i *)(void *)to,
+                        _mm256_or_si256(_mm256_srl_epi64(low, s.right),
+                                        _mm256_sll_epi64(high, s.left)));
+}
+
+CPU_TARGET_AVX2 static inline __m256i golomb_load(const uint8_t *p)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)p);
+}
+
+CPU_TARGET_AVX2 static inline __m256i golomb_load8(const uint8_t *p)
+{
+    return _mm256_castsi128_si256(
+        _mm_cvtsi64_si128((long long)image_u64(p, 0)));
+}
+
+/* As many whole fours below `at` as begin at `least` or above; where the words
  * that are left end. */
 CPU_TARGET_AVX2 static uint64_t golomb_up_fours(uint8_t *page, uint64_t at,
                                                 uint64_t least, uint64_t by)
 {
-    while (at >= least + GOLOMB_FOUR && at >= by + GOLOMB_FOUR) {
-        at -= GOLOMB_FOUR;
-        golomb_four(page, at, at - by);
+    uint64_t stop = least > by ? least : by;
+    uint64_t fours = at > stop ? (at - stop) / GOLOMB_FOUR : 0;
+    if (fours == 0)
+        return at;
+    golomb_shifts s = golomb_shifts_of(at - by);
+    uint8_t *to = page + (at >> 3);
+    const uint8_t *from = page + ((at - by) >> 3);
+    __m256i next = golomb_load8(from);
+    for (uint64_t i = 0; i < fours; i++) {
+        from -= GOLOMB_FOUR / 8;
+        to -= GOLOMB_FOUR / 8;
+        __m256i low = golomb_load(from);
+        golomb_four(to, low, next, s);
+        next = low;
     }
-    return at;
+    return at - fours * GOLOMB_FOUR;
 }
 
+/* The load ahead is of 8 bytes and not 32 where these are the last. */
 CPU_TARGET_AVX2 static uint64_t golomb_down_fours(uint8_t *page, uint64_t at,
                                                   uint64_t most, uint64_t by)
 {
-    for (; at + GOLOMB_FOUR <= most; at += GOLOMB_FOUR)
-        golomb_four(page, at, at + by);
-    return at;
+    uint64_t fours = (most - at) / GOLOMB_FOUR;
+    if (fours == 0)
+        return at;
+    golomb_shifts s = golomb_shifts_of(at + by);
+    uint8_t *to = page + (at >> 3);
+    const uint8_t *from = page + ((at + by) >> 3);
+    __m256i low = golomb_load(from);
+    for (uint64_t i = 1; i < fours; i++) {
+        from += GOLOMB_FOUR / 8;
+        __m256i next = golomb_load(from);
+        golomb_four(to, low, next, s);
+        to += GOLOMB_FOUR / 8;
+        low = next;
+    }
+    golomb_four(to, low, golomb_load8(from + GOLOMB_FOUR / 8), s);
+    return at + fours * GOLOMB_FOUR;
 }
 #endif
 
@@ -140,22 +188,52 @@ void golomb_put(uint8_t *page, uint64_t at, uint64_t value, uint32_t bits)
                      golomb_mask(word + 64, at, end));
 }
 
-/* Entries stand one behind another, none runs over: so that the same number is
- * added to all that a word of 57 bits holds at once. What a forged table makes
- * run over stays in these bits. */
+/* What is added to a word, and what to the next one. */
+typedef struct {
+    uint64_t word, spill;
+} golomb_step;
+
+PLATFORM_INLINE golomb_step golomb_raise(golomb_step s, uint64_t by,
+                                         uint64_t shift)
+{
+    return (golomb_step){ s.word + (by << shift),
+                          s.spill | by >> 1 >> (63 - shift) };
+}
+
+/* The entries from this one on are one long number, to which one is added that
+ * has `by` at each entry's place, word by word: no entry runs over into the
+ * next but in a forged page, whose bits it is then. */
+PLATFORM_INLINE void golomb_move_ends_by(const golomb_view *v, uint8_t *page,
+                                         uint64_t bucket, uint64_t by, bool up)
+{
+    uint64_t at = bucket * v->entry, start = at & ~UINT64_C(63), carry = 0;
+    uint64_t whole = 64 / v->entry, many = 0;
+    for (uint64_t i = 0; i < whole; i++)
+        many |= by << i * v->entry;
+    golomb_step s = { 0, 0 };
+    for (; start < v->code; start += 64) {
+        uint8_t *p = page + (start >> 3);
+        s = (golomb_step){ s.spill, 0 };
+        if (at + whole * v->entry <= v->code) {
+            s = golomb_raise(s, many, at - start);
+            at += whole * v->entry;
+        }
+        for (; at < start + 64 && at < v->code; at += v->entry)
+            s = golomb_raise(s, by, at - start);
+        uint64_t before = image_u64(p, 0);
+        uint64_t word = up ? before + s.word : before - s.word;
+        uint64_t over = up ? word < before : word > before;
+        uint64_t now = up ? word + carry : word - carry;
+        carry = over | (carry & (now == (up ? 0 : UINT64_MAX)));
+        image_set_u64(p, 0, now);
+    }
+}
+
 void golomb_move_ends(const golomb_view *v, uint8_t *page, uint64_t bucket,
                       uint64_t by)
 {
-    uint32_t entry = v->entry, some = 57 / entry;
-    uint64_t each = 0;
-    for (uint32_t i = 0; i < some; i++)
-        each |= UINT64_C(1) << i * entry;
-    each *= by;
-    for (; bucket < v->buckets; bucket += some) {
-        uint64_t left = v->buckets - bucket;
-        uint32_t bits = left < some ? (uint32_t)left * entry : some * entry;
-        uint64_t at = bucket * entry;
-        golomb_put(page, at, (golomb_bits(page, at) + each)
-                             & golomb_low(bits), bits);
-    }
+    if (by >> 63 == 0)
+        golomb_move_ends_by(v, page, bucket, by, true);
+    else
+        golomb_move_ends_by(v, page, bucket, 0 - by, false);
 }
