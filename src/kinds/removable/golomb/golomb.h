@@ -13,8 +13,9 @@
 enum {
     GOLOMB_VERSION = 1,
     GOLOMB_RANGE = 0, GOLOMB_SHAPE = 1, GOLOMB_BYTES = 2, GOLOMB_BUCKETS = 3,
-    GOLOMB_K_MAX = 56,                  /* so that 8 bytes hold a remainder  */
-    GOLOMB_STEPS_MAX = 16,              /* bits of a quotient's bound        */
+    GOLOMB_K_MAX = 44,                  /* so that no gap of a page, and none
+                                           with a value before, is 2^64      */
+    GOLOMB_STEPS_MAX = 16,              /* w - k                             */
     GOLOMB_BUCKETS_MIN = 2, GOLOMB_BUCKETS_MAX = 65535,
     GOLOMB_PAGE_MAX = 65536,
     GOLOMB_TAIL = 16                    /* a read of 16 bytes may begin at
@@ -57,7 +58,8 @@ PLATFORM_INLINE golomb_view golomb_look(const void *image)
     golomb_view v = {
         .pages = image_payload_mut((void *)(uintptr_t)image),
         .range = image_geometry(image, GOLOMB_RANGE),
-        .stride = bytes, .count = image_payload_bytes(image) / bytes,
+        .stride = bytes,
+        .count = (image_payload_bytes(image) - GOLOMB_TAIL) / bytes,
         .buckets = image_geometry(image, GOLOMB_BUCKETS),
         .width = shape & 0xFF, .k = shape >> 8 & 0xFF,
         .entry = golomb_entry(8 * bytes),
