@@ -201,8 +201,8 @@ static uint64_t pollution_hits(const char *kind, const attacks_side *side,
 }
 
 /* Kinds that err by how many keys they hold, not by which (dleft, cuckoo,
- * golomb, quotient); that set one bit in many for a key (compressed); that forget
- * (stable). */
+ * golomb, quotient); that set one bit in many for a key (compressed); that
+ * forget (stable). */
 static bool pollution_in_vain(const char *kind)
 {
     static const char *const vain[] = { "compressed", "cuckoo", "dleft",

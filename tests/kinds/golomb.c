@@ -166,7 +166,8 @@ static bly_filter *filter_of(const multiset *m, const uint8_t *payload)
     static uint64_t words[(IMAGE_HEADER + BYTES) / 8];
     uint8_t *image = (uint8_t *)words;
     size_t bytes = IMAGE_HEADER + payload_bytes(m);
-    bly_plan_t plan = { .kind = "golomb", .bytes = bytes, .capacity = 100, .rate = 0.01,
+    bly_plan_t plan = { .kind = "golomb", .bytes = bytes, .capacity = 100,
+                        .rate = 0.01,
                         .geometry = { m->range, m->width | m->k << 8, m->bytes,
                                       m->buckets } };
     bly_filter *wrapped, *filter;
@@ -296,7 +297,7 @@ static multiset *shape_of(uint64_t stream)
     uint64_t width = test_random(70, stream) % 12;
     m = (multiset){ .width = width, .bytes = 16 + 8 * (stream % 40) };
     m.k = width - test_random(71, stream) % (width < 7 ? width + 1 : 7);
-    m.range = 1 + test_random(72, stream) % (8 << width);
+    m.range = 1 + test_random(72, stream) % (UINT64_C(8) << width);
     m.buckets = 2 + stream % 3;
     if (stream % 10 == 9) {             /* long numbers, steep quotients */
         m.width = 56;
@@ -468,8 +469,9 @@ static void test_each(void **state)
 
 /* The essay's table, of 10^6 keys. */
 static const struct { double rate, small, usual, large; } sizes[] = {
-    { 0.1, 5.50, 5.32, 5.26 },      { 0.01, 9.13, 8.72, 8.52 },
-    { 0.001, 13.15, 12.41, 12.07 }, { 0.0001, 17.37, 16.15, 15.62 },
+    { 0.1, 5.50, 5.32, 5.26 },      { 0.01, 9.13, 8.70, 8.52 },
+    { 0.001, 13.15, 12.32, 12.07 }, { 0.0001, 17.37, 15.88, 15.62 },
+    { 1e-6, 25.67, 22.82, 22.57 },
 };
 
 static double bits_of(const char *kind, double rate)
@@ -477,7 +479,8 @@ static double bits_of(const char *kind, double rate)
     bly_plan_t plan;
     bly_spec spec = { .capacity = 1000000, .rate = rate };
     assert_status(bly_plan(&plan, kind, &spec), BLY_OK);
-    assert_true(plan.rate <= rate * (1 + 1e-9));
+    double collisions = ldexp((double)spec.capacity, -64);  /* of hashes */
+    assert_true(plan.rate <= rate * (1 + 1e-12) + collisions);
     return plan.bits_per_key;
 }
 
@@ -648,7 +651,7 @@ static void test_damaged_payloads(void **state)
     }
 }
 
-/* Each field of the geometry beyond its range, under checksums that are right. */
+/* Each field of the geometry beyond its range, under sound checksums. */
 static void test_bad_geometry(void **state)
 {
     (void)state;
@@ -659,7 +662,8 @@ static void test_bad_geometry(void **state)
         { 2, 8 }, { 3, 0 }, { 3, 1 }, { 3, 65536 }, { 3, 60 },
     };
     static uint64_t words[100];
-    multiset m = { .range = 300, .width = 6, .k = 4, .bytes = 64, .buckets = 2 };
+    static multiset m = { .range = 300, .width = 6, .k = 4, .bytes = 64,
+                          .buckets = 2 };
     bly_filter *filter = filter_empty(&m), *none = NULL;
     size_t bytes;
     const void *image = bly_image(filter, &bytes);

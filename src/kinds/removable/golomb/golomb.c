@@ -75,7 +75,7 @@
  *
  * more than one: 44 for a million times, at 1 %. A bucket has between 48 and 96
  * keys when the filter is full, since w is a whole number, and its entry takes
- * e bits: 17 for pages of 16 KiB, 0.18 to 0.35 bits a key.
+ * e bits: 18 for pages of 16 to 32 KiB, 0.19 to 0.37 bits a key.
  *
  * A full page. Its keys are binomial: n keys that come to it with chance q, the
  * share of R that it holds. By Bernstein's inequality more than
@@ -92,13 +92,15 @@
  * needs is never made, small ones have room for the worst n keys. Repeats by
  * (3) come on top: a filter that is to take them is planned for more keys.
  *
- *      wanted rate    page=4    page=16    page=64    quotient    gcs
- *      10 %             5.50       5.32       5.26        6.08     4.78
- *      1 %              9.13       8.72       8.52        9.61     8.24
- *      0.1 %           13.15      12.41      12.07       12.76    11.56
- *      0.01 %          17.37      16.15      15.62       16.97    14.88
+ *      wanted rate    page=4    chosen    page=64    quotient    gcs
+ *      10 %             5.50      5.32       5.26        6.08     4.78
+ *      1 %              9.13      8.70       8.52        9.61     8.24
+ *      0.1 %           13.15     12.32      12.07       12.76    11.56
+ *      0.01 %          17.37     15.88      15.62       16.97    14.88
+ *      10^-6           25.67     22.82      22.57       23.29    21.53
  *
- * (bits a key of 10^6 keys, all told.)
+ * are the bits a key of 10^6 keys, all told. Where no size is given, a page has
+ * about 16384 keys, and 16 to 64 KiB: (4) leaves a twentieth of it free.
  *
  * ANOTHER SIZE
  *
@@ -152,14 +154,17 @@
 
 enum { GOLOMB_OPTION_PAGE };
 
-enum { GOLOMB_KIB_MIN = 4, GOLOMB_KIB_MAX = 64, GOLOMB_KIB = 16,
+enum { GOLOMB_KIB_MIN = 4, GOLOMB_KIB_MAX = 64,
+       GOLOMB_KIB = 16, GOLOMB_PAGE_KEYS = 16384,   /* of a page, if not said:
+                                           at least, and about               */
        GOLOMB_KEYS = 96 };              /* of a bucket, at most              */
 
 static const kind_option golomb_options[] = {
     [GOLOMB_OPTION_PAGE] = {
         .name = "page", .help = "KiB of a page, at most: larger ones take less "
                                 "room in all, and changes take longer",
-        .least = GOLOMB_KIB_MIN, .most = GOLOMB_KIB_MAX, .standard = GOLOMB_KIB,
+        .least = GOLOMB_KIB_MIN, .most = GOLOMB_KIB_MAX,
+        .standard = KIND_CHOOSE,
     },
     { .name = NULL },
 };
@@ -265,7 +270,19 @@ static uint64_t golomb_most_buckets(const golomb_size *s, uint64_t bytes)
     return low;
 }
 
-/* All that follows from n, R and how large a page may be. */
+/* How large a page may be where nothing is said: so that what it leaves free is
+ * the same share of it at any rate. */
+static uint64_t golomb_chosen_bytes(const golomb_size *s)
+{
+    double each = (double)s->n / (double)s->range;
+    double values = ldexp(1, (int)s->width);
+    double bits = golomb_bucket_bits(each, values, s->k) / (each * values);
+    double kib = ceil(bits * GOLOMB_PAGE_KEYS / 8192);
+    return (uint64_t)fmax(GOLOMB_KIB, fmin(kib, GOLOMB_KIB_MAX)) << 10;
+}
+
+/* All that follows from n, R and how large a page may be, which is chosen where
+ * it is 0. */
 static bool golomb_size_for(golomb_size *s, uint64_t n, uint64_t range,
                             uint64_t bytes)
 {
@@ -275,6 +292,7 @@ static bool golomb_size_for(golomb_size *s, uint64_t n, uint64_t range,
     s->width = width < 0 ? 0 : width > 60 ? 60 : (uint32_t)width;
     s->k = golomb_best_k(each, s->width);
     s->total = golomb_total(range, s->width);
+    bytes = bytes != 0 ? bytes : golomb_chosen_bytes(s);
     uint64_t most = golomb_most_buckets(s, bytes);
     if (most == 0 || s->total > GOLOMB_TABLE_MAX)
         return false;
@@ -315,7 +333,8 @@ static bly_status golomb_plan_of(bly_plan_t *plan, const golomb_size *s)
 static bly_status golomb_plan(bly_plan_t *plan, const kind_spec *spec)
 {
     golomb_size size;
-    uint64_t range, bytes = spec->option[GOLOMB_OPTION_PAGE] << 10;
+    uint64_t range, kib = spec->option[GOLOMB_OPTION_PAGE];
+    uint64_t bytes = kib == KIND_CHOOSE ? 0 : kib << 10;
     if (spec->capacity == 0)
         return kind_no_capacity();
     if (spec->capacity > GOLOMB_RANGE_MAX / 4
@@ -355,13 +374,13 @@ static bly_status golomb_check(const void *image)
 /* ---- Another size ------------------------------------------------------ */
 
 /* How large a page may be is not in the image: as large as now, rounded up to
- * a power of two; or the usual size, where there is but one. */
+ * a power of two; or chosen anew, where there is but one. */
 static uint64_t golomb_page_now(const golomb_view *v)
 {
     uint64_t bytes = GOLOMB_KIB_MIN << 10;
     while (bytes < v->stride)
         bytes *= 2;
-    return v->count > 1 || bytes > GOLOMB_KIB << 10 ? bytes : GOLOMB_KIB << 10;
+    return v->count > 1 ? bytes : 0;
 }
 
 static bly_status golomb_resize_plan(bly_plan_t *plan, const void *image,
