@@ -11,7 +11,7 @@
 #include "image/image.h"
 #include "maths/maths.h"
 
-enum { VALUES = 4096, BYTES = 1 << 17, TAIL = 16 };
+enum { VALUES = 4096, BYTES = 1 << 18, TAIL = 16 };
 
 /* ---- The multiset, and the payload that the essay demands of it -------- */
 
@@ -540,6 +540,33 @@ static void test_capacity_fits(void **state)
         fill_one("golomb:page=64", 200000, 0.01, i);
 }
 
+/* A plan for n adds of any keys has room for n adds, however often each comes,
+ * and so has another size of it. */
+static void repeat_one(uint64_t n, double rate, uint64_t times, uint64_t stream)
+{
+    bly_filter *filter = NULL;
+    bly_spec spec = { .capacity = n, .rate = rate };
+    assert_status(bly_new(&filter, "golomb:page=4,repeats=yes", &spec), BLY_OK);
+    for (uint64_t i = 0; i < n; i++)
+        assert_true(bly_add_hash(filter, test_random(stream, i / times)) >= 0);
+    assert_status(bly_resize(filter, 2 * n), BLY_OK);
+    for (uint64_t i = n; i < 2 * n; i++)
+        assert_true(bly_add_hash(filter, test_random(stream, i / times)) >= 0);
+    bly_free(filter);
+}
+
+static void test_room_for_repeats(void **state)
+{
+    (void)state;
+    static const double rates[] = { 0.5, 0.2, 0.01, 1e-6 };
+    uint64_t rounds = test_work(10, 3, 1);
+    for (uint64_t n = 6; n <= 30000; n *= 17)
+        for (size_t r = 0; r < sizeof rates / sizeof *rates; r++)
+            for (uint64_t times = 1; times <= 6; times++)
+                for (uint64_t i = 0; i < rounds; i++)
+                    repeat_one(n, rates[r], times, 50 * i + times);
+}
+
 static void test_bad_options(void **state)
 {
     (void)state;
@@ -690,6 +717,7 @@ int main(void)
         cmocka_unit_test(test_each),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_capacity_fits),
+        cmocka_unit_test(test_room_for_repeats),
         cmocka_unit_test(test_bad_options),
         cmocka_unit_test(test_hostile_payloads),
         cmocka_unit_test(test_damaged_payloads),

@@ -88,9 +88,19 @@
  * room for (4) keys and sqrt(2L) of these standard deviations, where e^-L is
  * 10^-7 divided by the number of pages. So the chance that any page is full
  * before n different keys are in is below 10^-6, whatever n; it is in truth
- * below 10^-8, as (4) is not sharp. A filter whose pages are less than that
- * needs is never made, small ones have room for the worst n keys. Repeats by
- * (3) come on top: a filter that is to take them is planned for more keys.
+ * below 10^-8, as (4) is not sharp. A small filter has room for the worst n
+ * keys.
+ *
+ * Repeats. Where n adds are of keys that come twice, there are half as many
+ * gaps, whose quotients together are nearly as long as those of n, and as many
+ * counts, of k + 2 bits by (3): that is
+ *
+ *      k + 1/2 + 1.44 + 3/4 bits an add                                  (5)
+ *
+ * instead of k + 1/2 + 1.44. Keys that come more often take less an add, but
+ * for k < 2, where those that come three times take up to a bit more than once.
+ * With repeats=yes there is room for that, and for the spread of keys that come
+ * two at a time: then n adds go in, whichever keys they are of.
  *
  *      wanted rate    page=4    chosen    page=64    quotient    gcs
  *      10 %             5.50      5.32       5.26        6.08     4.78
@@ -152,7 +162,9 @@
 
 #include "maths/maths.h"
 
-enum { GOLOMB_OPTION_PAGE };
+enum { GOLOMB_OPTION_PAGE, GOLOMB_OPTION_REPEATS };
+
+static const char *const golomb_repeats[] = { "no", "yes", NULL };
 
 enum { GOLOMB_KIB_MIN = 4, GOLOMB_KIB_MAX = 64,
        GOLOMB_KIB = 16, GOLOMB_PAGE_KEYS = 16384,   /* of a page, if not said:
@@ -161,10 +173,15 @@ enum { GOLOMB_KIB_MIN = 4, GOLOMB_KIB_MAX = 64,
 
 static const kind_option golomb_options[] = {
     [GOLOMB_OPTION_PAGE] = {
-        .name = "page", .help = "KiB of a page, at most: larger ones take less "
-                                "room in all, and changes take longer",
+        .name = "page", .help = "KiB of a page, at most: more are smaller, and "
+                                "changes take longer",
         .least = GOLOMB_KIB_MIN, .most = GOLOMB_KIB_MAX,
         .standard = KIND_CHOOSE,
+    },
+    [GOLOMB_OPTION_REPEATS] = {
+        .name = "repeats", .help = "yes: room for adds of the same keys too, "
+                                   "which are a bit longer",
+        .choices = golomb_repeats, .standard = false,
     },
     { .name = NULL },
 };
@@ -176,6 +193,7 @@ typedef struct {
     uint64_t n, range, total;           /* keys, values, buckets             */
     uint64_t pages, bytes, buckets;     /* and of each page                  */
     uint32_t width, k;
+    bool     repeats;                   /* are there n adds, of any keys?    */
 } golomb_size;
 
 /* Bits that repeats take when each value is that of so many keys, in the
@@ -218,7 +236,8 @@ static uint32_t golomb_best_k(double each, uint32_t width)
     return k;
 }
 
-/* Bits of code that a page of so many buckets needs, by (4); no n keys need
+/* Bits of code that a page of so many buckets needs, by (4), or where keys come
+ * twice (5), so that they come to it two at a time; no n adds need
  * more than the other number: each k + 2 bits, and all quotients together as
  * many as there are multiples of 2^k. */
 static double golomb_page_bits(const golomb_size *s, uint64_t buckets)
@@ -227,11 +246,12 @@ static double golomb_page_bits(const golomb_size *s, uint64_t buckets)
     double pages = ceil((double)s->total / (double)buckets);
     double bucket = fmin(ldexp(1, (int)s->width), range);
     double values = fmin(bucket * (double)buckets, range), q = values / range;
-    double l = log(pages * 1e7);
-    double keys = fmin(n, n * q + l / 3
-                          + sqrt(l * l / 9 + 2 * l * n * q * (1 - q)));
+    double l = log(pages * 1e7), times = s->repeats ? 2 : 1, step = times * l;
+    double keys = fmin(n, n * q + step / 3
+                          + sqrt(step * step / 9 + 2 * step * n * q * (1 - q)));
+    double more = s->repeats ? s->k < 2 ? 1 : 0.75 : 0;
     double mean = golomb_bucket_bits(keys / values, bucket, s->k)
-                * values / bucket;
+                * values / bucket + more * keys;
     double sd = sqrt(keys / 4 + values / bucket);
     double worst = keys * (s->k + 2) + values / ldexp(1, (int)s->k) + 1;
     return fmin(mean + sqrt(2 * l) * sd + 64, worst);
@@ -284,11 +304,11 @@ static uint64_t golomb_chosen_bytes(const golomb_size *s)
 /* All that follows from n, R and how large a page may be, which is chosen where
  * it is 0. */
 static bool golomb_size_for(golomb_size *s, uint64_t n, uint64_t range,
-                            uint64_t bytes)
+                            uint64_t bytes, bool repeats)
 {
     double each = (double)n / (double)range;
     int width = ilogb(GOLOMB_KEYS / each);
-    *s = (golomb_size){ .n = n, .range = range };
+    *s = (golomb_size){ .n = n, .range = range, .repeats = repeats };
     s->width = width < 0 ? 0 : width > 60 ? 60 : (uint32_t)width;
     s->k = golomb_best_k(each, s->width);
     s->total = golomb_total(range, s->width);
@@ -340,7 +360,8 @@ static bly_status golomb_plan(bly_plan_t *plan, const kind_spec *spec)
     if (spec->capacity > GOLOMB_RANGE_MAX / 4
         || !math_numbers_for(&range, spec->capacity, spec->rate,
                              GOLOMB_RANGE_MAX)
-        || !golomb_size_for(&size, spec->capacity, range, bytes))
+        || !golomb_size_for(&size, spec->capacity, range, bytes,
+                            spec->option[GOLOMB_OPTION_REPEATS]))
         return kind_too_big(spec, "2^60 values");
     return golomb_plan_of(plan, &size);
 }
@@ -383,13 +404,24 @@ static uint64_t golomb_page_now(const golomb_view *v)
     return v->count > 1 ? bytes : 0;
 }
 
+/* Has it room for repeats of its keys? The option is not in the image. */
+static bool golomb_has_room(const void *image, const golomb_view *v)
+{
+    golomb_size s;
+    uint64_t n = image_u64(image, IMAGE_CAPACITY);
+    return n <= 64 * v->range
+        && golomb_size_for(&s, n, v->range, golomb_page_now(v), true)
+        && s.pages * s.bytes <= v->count * v->stride;
+}
+
 static bly_status golomb_resize_plan(bly_plan_t *plan, const void *image,
                                      uint64_t capacity)
 {
     golomb_view v = golomb_look(image), new = v;
     golomb_size s;
     if (capacity > 64 * v.range
-        || !golomb_size_for(&s, capacity, v.range, golomb_page_now(&v)))
+        || !golomb_size_for(&s, capacity, v.range, golomb_page_now(&v),
+                            golomb_has_room(image, &v)))
         return status_fail(BLY_EPARAM, "a filter of %llu values cannot hold "
                            "%llu keys: plan with a lower rate what is to grow",
                            (unsigned long long)v.range,
