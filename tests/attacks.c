@@ -590,6 +590,7 @@ static void attacks_repeat(void **state)
     assert_int_equal(repeat_of("cuckoo", CROWD_CAPACITY), 8);
     assert_int_equal(repeat_of("dleft", CROWD_CAPACITY), CROWD_CAPACITY);
     assert_int_equal(repeat_of("quotient", CROWD_CAPACITY), CROWD_CAPACITY);
+    assert_int_equal(repeat_of("golomb", CROWD_CAPACITY), CROWD_CAPACITY);
 }
 
 int main(void)

@@ -136,9 +136,9 @@
  * WHEN TO USE, WHEN NOT
  *
  * Where keys are removed or counted and memory matters most, and lookups may
- * take some hundred nanoseconds, changes a thousand. `quotient` takes a bit and
- * more a key and changes ten times as quickly; `cuckoo` looks up ten times as
- * quickly. `gcs` is smaller by what pages leave free.
+ * take as long as twenty of `cuckoo`, and changes as long as ten of `quotient`.
+ * Those take half a bit to a bit more a key. `gcs` is smaller by what pages
+ * leave free.
  *
  * PAPERS
  *
