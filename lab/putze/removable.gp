@@ -3,7 +3,7 @@ set ylabel 'bits a key over log_2(1/rate)'
 set logscale x
 set format x '10^{%T}'
 set xrange [1e-6:0.1] reverse
-set yrange [0:10]
+set yrange [0:16]
 over(bits, rate) = bits + log(rate) / log(2)
 plot 'removable.csv' using 1:(over($7,$1)) with lines linetype 6 title 'dleft', \
      '' using 1:(over($6,$1)) with lines linetype 5 title 'cuckoo', \
