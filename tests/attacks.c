@@ -201,12 +201,12 @@ static uint64_t pollution_hits(const char *kind, const attacks_side *side,
 }
 
 /* Kinds that err by how many keys they hold, not by which (dleft, cuckoo,
- * quotient); that set one bit in many for a key (compressed); that forget
- * (stable). */
+ * golomb, quotient); that set one bit in many for a key (compressed); that
+ * forget (stable). */
 static bool pollution_in_vain(const char *kind)
 {
     static const char *const vain[] = { "compressed", "cuckoo", "dleft",
-                                        "quotient", "stable" };
+                                        "golomb", "quotient", "stable" };
     for (size_t i = 0; i < sizeof vain / sizeof *vain; i++)
         if (strcmp(kind, vain[i]) == 0)
             return true;
@@ -590,6 +590,7 @@ static void attacks_repeat(void **state)
     assert_int_equal(repeat_of("cuckoo", CROWD_CAPACITY), 8);
     assert_int_equal(repeat_of("dleft", CROWD_CAPACITY), CROWD_CAPACITY);
     assert_int_equal(repeat_of("quotient", CROWD_CAPACITY), CROWD_CAPACITY);
+    assert_int_equal(repeat_of("golomb", CROWD_CAPACITY), CROWD_CAPACITY);
 }
 
 int main(void)

@@ -4,7 +4,8 @@
  * Made by tools/costs from what `bloomery advise --measure` measured, the least
  * of several runs, on this machine:
  * two virtual processors of an AMD EPYC (Zen 5), 1 MiB and 32 MiB of cache.
- * (rehash was measured on a Xeon, beside floom, and is in proportion to that.)
+ * (rehash was measured on a Xeon beside floom, golomb there beside quotient, and
+ * both are in proportion to those.)
  * What the numbers are is said at bly_cost. Floor 7.
  */
 #ifndef BLY_ADVISE_COSTS_H
@@ -209,6 +210,14 @@ static const bly_cost advise_kind_costs[] = {
         { 21.74, 14.64, 18.29, 61.29 },
         { 14.25, 12.57, 13.59, 58.66 },
         { 14.86, 13.29, 14.15, 63.58 } } },
+    { .kind = "golomb", .at = {
+        { 88.45, 87.87, 80.44, 491.98 },
+        { 54.19, 68.18, 67.60, 383.44 },
+        { 44.76, 42.40, 45.91, 455.78 },
+        { 60.29, 66.96, 69.38, 416.43 },
+        { 50.78, 50.84, 51.03, 405.99 },
+        { 64.81, 92.23, 65.02, 535.53 },
+        { 67.65, 66.79, 62.12, 752.61 } } },
     { .kind = "dleft", .at = {
         { 10.32, 10.18, 10.15, 24.26 },
         { 10.96, 10.92, 10.85, 27.96 },

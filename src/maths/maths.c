@@ -8,6 +8,9 @@
 
 #include <math.h>
 
+#include "base/sizes.h"
+#include "tools/bits.h"
+
 static const double MATH_LN2 = 0.69314718055994530942;
 
 /* ---- Sizes ------------------------------------------------------------- */
@@ -125,6 +128,40 @@ double math_set_variance(double m, double t)
     double variance = m * m * q * q * expm1(pair)
                     - m * q * expm1(clear + pair);
     return variance > 0 ? variance : 0;
+}
+
+/* ---- One of R numbers for a key ---------------------------------------- */
+
+double math_numbers_rate(double range, double n)
+{
+    return range <= 1 ? n > 0 : -expm1(n * log1p(-1 / range));
+}
+
+bool math_numbers_for(uint64_t *range, uint64_t n, double rate, uint64_t most)
+{
+    double least = -1 / expm1(log1p(-rate) / (double)n);
+    if (!(least < (double)most) || !sizes_from_double(range, least))
+        return false;
+    while (math_numbers_rate((double)*range, (double)n) > rate)
+        *range += 1 + *range / (UINT64_C(1) << 50);
+    return *range <= most;
+}
+
+uint64_t math_least_hash(uint64_t f, uint64_t range)
+{
+    double guess = (double)f / (double)range * 18446744073709551616.0;
+    uint64_t middle = guess < 18446744073709543424.0 ? (uint64_t)guess
+                                                     : UINT64_MAX - 8192;
+    uint64_t low = middle > 8192 ? middle - 8192 : 0;
+    uint64_t high = middle < UINT64_MAX - 8192 ? middle + 8192 : UINT64_MAX;
+    while (low < high) {
+        middle = low + (high - low) / 2;
+        if (bits_range(middle, range) >= f)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
 }
 
 /* ---- Given bits -------------------------------------------------------- */

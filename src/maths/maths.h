@@ -74,6 +74,19 @@ double math_collision(double n);
 double math_set_mean(double m, double t);
 double math_set_variance(double m, double t);
 
+/* ---- One of R numbers for a key ---------------------------------------- */
+
+/* The chance that a foreign key has the number of one of n: 1 - (1 - 1/R)^n. */
+double math_numbers_rate(double range, double n);
+
+/* The least R at which that is at most `rate`, n >= 1; false if it is more than
+ * `most`, which is 2^63 at most. */
+bool math_numbers_for(uint64_t *range, uint64_t n, double rate, uint64_t most);
+
+/* The least 64-bit hash that range(hash, R) makes f of, f < R < 2^62: by
+ * halving, for floating point is right to a few thousand. */
+uint64_t math_least_hash(uint64_t f, uint64_t range);
+
 /* ---- Given bits --------------------------------------------------------
  *
  * The true rate once more, with k^2 sums of positive terms for each key and no

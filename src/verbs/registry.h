@@ -23,6 +23,7 @@
     X(deletable)                                                               \
     X(cuckoo)                                                                  \
     X(quotient)                                                                \
+    X(golomb)                                                                  \
     X(xor)                                                                     \
     X(fuse)                                                                    \
     X(ribbon)                                                                  \

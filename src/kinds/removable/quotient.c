@@ -147,7 +147,6 @@
 #include <math.h>
 
 #include "base/cpu.h"
-#include "base/sizes.h"
 #include "tools/bits.h"
 #include "maths/maths.h"
 #include "bodies/runs.h"
@@ -222,25 +221,6 @@ static uint64_t quotient_payload(uint64_t blocks, uint64_t r)
     return blocks * (RUNS_REMAINDERS + 8 * r) + RUNS_USED;
 }
 
-/* (1) */
-static double quotient_rate(double range, double n)
-{
-    return range <= 1 ? n > 0 : -expm1(n * log1p(-1 / range));
-}
-
-/* The least number of fingerprints whose rate is at most `rate`; false if that
- * is too many. */
-static bool quotient_range_for(uint64_t *range, uint64_t n, double rate)
-{
-    double least = -1 / expm1(log1p(-rate) / (double)n);
-    if (!(least < (double)QUOTIENT_RANGE_MAX)
-        || !sizes_from_double(range, least))
-        return false;
-    while (quotient_rate((double)*range, (double)n) > rate)
-        *range += 1 + *range / (UINT64_C(1) << 50);
-    return *range <= QUOTIENT_RANGE_MAX;
-}
-
 /* All of the plan that follows from n, s and r. */
 static bly_status quotient_plan_of(bly_plan_t *plan, uint64_t n,
                                    uint64_t slots, uint32_t r, bool repeats)
@@ -251,7 +231,7 @@ static bly_status quotient_plan_of(bly_plan_t *plan, uint64_t n,
         return status;
     double range = (double)slots * ldexp(1, (int)r), keys = (double)n;
     plan->capacity = n;
-    plan->rate = quotient_rate(range, keys);
+    plan->rate = math_numbers_rate(range, keys);
     plan->rate_sd = sqrt(math_set_variance(range, keys)) / range;
     plan->fill = fmin(plan->rate * range / (double)slots, 1);
     plan->probes = 1;
@@ -271,7 +251,7 @@ static bly_status quotient_plan(bly_plan_t *plan, const kind_spec *spec)
     if (n == 0)
         return kind_no_capacity();
     if (n > QUOTIENT_RANGE_MAX / 4
-        || !quotient_range_for(&range, n, spec->rate))
+        || !math_numbers_for(&range, n, spec->rate, QUOTIENT_RANGE_MAX))
         return kind_too_big(spec, "2^60 fingerprints");
 
     for (uint32_t r = 1; r <= RUNS_R_MAX; r++) {
@@ -987,25 +967,6 @@ static bly_status quotient_resize(void *into, const void *image)
     return c.sound ? BLY_OK : status_plain(BLY_ECORRUPT);
 }
 
-/* The least hash whose fingerprint is f, by halving: floating point is right
- * to a few thousand. */
-static uint64_t quotient_least_hash(const runs_view *v, uint64_t f)
-{
-    double guess = (double)f / (double)v->range * 18446744073709551616.0;
-    uint64_t middle = guess < 18446744073709543424.0 ? (uint64_t)guess
-                                                     : UINT64_MAX - 8192;
-    uint64_t low = middle > 8192 ? middle - 8192 : 0;
-    uint64_t high = middle < UINT64_MAX - 8192 ? middle + 8192 : UINT64_MAX;
-    while (low < high) {
-        middle = low + (high - low) / 2;
-        if (quotient_fingerprint(v, middle) >= f)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
 static void quotient_each(const void *image, bly_visit_fingerprint *visit,
                           void *context)
 {
@@ -1015,7 +976,7 @@ static void quotient_each(const void *image, bly_visit_fingerprint *visit,
     while ((v.range - 1) >> bits > 0)
         bits++;
     while (runs_next(&c)
-           && visit(context, quotient_least_hash(&v, c.f), bits, c.count))
+           && visit(context, math_least_hash(c.f, v.range), bits, c.count))
         continue;
 }
 
