@@ -3,6 +3,7 @@
  */
 #include "forged.h"
 
+#include "bloomery/advice.h"
 #include "tools/counters.h"
 #include "image/image.h"
 #include "tools/index.h"
@@ -346,6 +347,110 @@ static void test_any_payload(void **state)
     }
 }
 
+/* ---- At least so many times --------------------------------------------- */
+
+static bly_threshold_plan counting_threshold(bly_threshold need)
+{
+    bly_threshold_plan plan;
+    assert_status(bly_plan_threshold(&plan, &need), BLY_OK);
+    return plan;
+}
+
+/* Of `plan`, with `capacity` keys once each, the share of strangers that seem
+ * to have come so many times, over filters; and never does a key that came so
+ * often miss. */
+static double counting_measured(const char *kind, uint64_t capacity,
+                                uint64_t times, unsigned filters,
+                                unsigned strangers)
+{
+    uint64_t hits = 0;
+    for (unsigned f = 0; f < filters; f++) {
+        bly_filter *filter = counting_new(kind, capacity);
+        for (uint64_t i = 0; i < capacity; i++)
+            assert_true(bly_add_hash(filter, test_random(f, i)) >= BLY_OK);
+        for (unsigned i = 0; i < strangers; i++)
+            hits += bly_count_hash(filter, test_random(f + 1000000,
+                                                        i)) >= times;
+        for (uint64_t t = 1; t < times; t++)
+            assert_true(bly_add_hash(filter, test_random(f, 0)) >= BLY_OK);
+        assert_true(bly_count_hash(filter, test_random(f, 0)) >= times);
+        bly_free(filter);
+    }
+    return (double)hits / filters / strangers;
+}
+
+/* The plan keeps the rate that it was asked for and tells, with a counter no
+ * wider than needed, and a counter less would not. */
+static void test_threshold_keeps_its_rate(void **state)
+{
+    (void)state;
+    static const struct { uint64_t n, times; double rate; } rows[] = {
+        { 20, 2, 0.05 }, { 100, 2, 0.01 }, { 1000, 2, 0.01 },
+        { 1000, 3, 0.02 }, { 1000, 7, 0.01 }, { 1000, 20, 0.05 },
+        { 3000, 1, 0.01 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bly_threshold need = { .capacity = rows[i].n, .rate = rows[i].rate,
+                               .times = rows[i].times };
+        bly_threshold_plan plan = counting_threshold(need);
+        unsigned filters = (unsigned)test_work(400, 100, 20);
+        unsigned strangers = 2000;
+        assert_true(plan.plan.rate <= need.rate);
+        assert_true((UINT64_C(1) << plan.plan.geometry[2]) > need.times);
+        assert_true(UINT64_C(1) << plan.plan.geometry[2] <= 2 * need.times
+                    || plan.plan.geometry[2] == 1);
+        double rate = counting_measured(plan.kind, need.capacity, need.times,
+                                        filters, strangers);
+        double p = plan.plan.rate, trials = (double)filters * strangers;
+        double sd = sqrt(p / trials + pow(plan.plan.rate_sd, 2) / filters);
+        assert_true(fabs(rate - p) < 5 * sd);
+        need.m = plan.plan.geometry[0] - 1;
+        need.k = (uint32_t)plan.plan.geometry[1];
+        assert_true(counting_threshold(need).plan.rate > need.rate);
+    }
+}
+
+/* With m given, the best k of all, and nearly a Bloom filter's rate. */
+static void test_threshold_of_given_counters(void **state)
+{
+    (void)state;
+    bly_threshold need = { .capacity = 100000, .m = 400000, .times = 2 };
+    bly_threshold_plan best = counting_threshold(need);
+    assert_int_equal(best.plan.geometry[1], 4);
+    assert_int_equal(best.plan.geometry[2], 2);
+    assert_string_equal(best.kind, "counting:m=400000,k=4,bits=2");
+    assert_close(best.plan.rate, 0.004875, 0.001);
+    bly_plan_t bloom;
+    bly_spec spec = { .capacity = 100000 };
+    assert_status(bly_plan(&bloom, "standard:m=400000,k=4", &spec), BLY_OK);
+    assert_close(best.nearly, bloom.rate, 1e-6);
+    for (need.k = 1; need.k <= 64; need.k++)
+        assert_true(counting_threshold(need).plan.rate >= best.plan.rate);
+}
+
+static void test_threshold_refuses(void **state)
+{
+    (void)state;
+    bly_threshold_plan plan;
+    const bly_threshold wrong[] = {
+        { .times = 2 }, { .capacity = 1 }, { .capacity = 1, .times = 65536 },
+        { .capacity = 1, .times = 1, .rate = 1 },
+        { .capacity = 1, .times = 1, .rate = -1 },
+        { .capacity = 1, .times = 1, .k = 65 },
+        { .capacity = 1, .times = 1, .zero = 1 },
+        { .capacity = 1, .times = 1, .reserved = { 1 } },
+        { .capacity = UINT64_MAX, .times = 1, .rate = 1e-9 },
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_status(bly_plan_threshold(&plan, &wrong[i]), BLY_EPARAM);
+    bly_threshold large = { .capacity = 1, .times = 1, .m = UINT64_MAX };
+    assert_status(bly_plan_threshold(&plan, &large), BLY_EPARAM);
+    large.m = 1000;
+    large.times = 65535;
+    assert_status(bly_plan_threshold(&plan, &large), BLY_OK);
+    assert_int_equal(plan.plan.geometry[2], 16);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +466,9 @@ int main(void)
         cmocka_unit_test(test_repeats_must_all_be_there),
         cmocka_unit_test(test_union_adds_up),
         cmocka_unit_test(test_any_payload),
+        cmocka_unit_test(test_threshold_keeps_its_rate),
+        cmocka_unit_test(test_threshold_of_given_counters),
+        cmocka_unit_test(test_threshold_refuses),
     };
     return cmocka_run_group_tests_name("counting", tests, NULL, NULL);
 }

@@ -75,6 +75,35 @@
  * there and all is as before. Where i probes of a key meet in one counter they
  * raise it by i and lower it by i, and it must hold that many.
  *
+ * AT LEAST T TIMES
+ *
+ * A key that came T times finds T in each of its counters. A stranger does with
+ * chance, where n different keys came once each and L = kn/m probes a counter,
+ *
+ *      P(Bin(N, 1/m) >= T)^k                                             (2)
+ *      ->  (1 - e^-L (1 + L + L^2/2 + … + L^(T-1)/(T-1)!))^k
+ *
+ * [Kim 2019]. In k this falls, has one minimum and rises again towards 1: what
+ * "grows to infinity" in one account of it is k. The least rate is at a load
+ * that is T's alone, and above ln 2, so that fewer counters do than bits would:
+ *
+ *      T                       1       2       3       4       5       8
+ *      L at the best k       0.693   0.933   1.164   1.389   1.612   2.266
+ *      ln rate at it, n/m   -0.480  -1.333  -2.540  -4.094  -5.989 -13.701
+ *
+ *      m/n = 4, T = 2, k = 1, 3, 4, 6, 10:  .0265  .0052  .0049  .0075  .0338
+ *      m/n = 10: 8.2e-3 (T = 1, k = 7), 1.6e-6 (T = 2, k = 9), 9.4e-12 (3, 12)
+ *
+ * As the share of such counters differs between filters, the true rate is the
+ * mean of its k-th power; math_rate_times (src/maths/maths.h) has it, from two
+ * moments. Two warnings. A key that did come, T-1 times, needs no more than 1
+ * of others in each counter: it passes as in a Bloom filter of m bits, 15 % in
+ * the first example. And what comes often fills the row like many keys.
+ *
+ * `bloomery advise --at-least T`, bly_plan_threshold, plan m, k and bits for
+ * it; bits are the fewest with 2^b - 1 >= T, as a counter at its largest value
+ * still says "T at least". `bloomery count -m T` asks. lab/kim measures (2).
+ *
  * COST
  *
  * Lines as `standard`: k for a key that is there and two on average for one
@@ -90,6 +119,8 @@
  *
  *  [Fan 2000]  Summary cache: a scalable wide-area web cache sharing protocol,
  *              IEEE/ACM ToN 8(3) (SIGCOMM 1998). The filter, (1), 4 bits.
+ *  [Kim 2019]  Analysis of counting Bloom filters used for count thresholding,
+ *              Electronics 8(7):779. (2), without the second moment.
  */
 #include "image/kind.h"
 
