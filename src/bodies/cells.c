@@ -153,6 +153,28 @@ bly_status cells_add(const cells *c, uint8_t *row, uint64_t hash)
     CELLS_FOR(c, return cells_add_by(&known, row, hash));
 }
 
+/* A counter at which two probes meet is at one more when the second comes. */
+PLATFORM_INLINE bly_status cells_add_least_by(const cells *c, uint8_t *row,
+                                              uint64_t hash)
+{
+    uint64_t at[CELLS_K_MAX], state = hash_spread(hash);
+    uint32_t least = UINT32_MAX;
+    for (uint32_t i = 0; i < c->k; i++, state *= HASH_STEP) {
+        at[i] = cells_at(c, state);
+        uint32_t value = cells_get(c, row, at[i]);
+        least = value < least ? value : least;
+    }
+    for (uint32_t i = 0; i < c->k && !cells_saturated(c, least); i++)
+        if (cells_get(c, row, at[i]) == least)
+            counters_set(row, at[i], c->width, least + 1);
+    return least > 0 ? BLY_SEEN : BLY_OK;
+}
+
+bly_status cells_add_least(const cells *c, uint8_t *row, uint64_t hash)
+{
+    CELLS_FOR(c, return cells_add_least_by(&known, row, hash));
+}
+
 /* ---- Remove ------------------------------------------------------------ */
 
 /* The counters of a key and what it has added to them. */
@@ -359,7 +381,7 @@ void cells_add_many(const cells *c, uint8_t *row, const uint64_t *hashes,
     CELLS_FOR(c, cells_add_many_by(&known, row, hashes, n));
 }
 
-/* ---- Batches: remove, count -------------------------------------------- */
+/* ---- Batches: add by the least, remove, count --------------------------- */
 
 /* Keys whose lines are on their way, at least one. */
 PLATFORM_INLINE size_t cells_keys_ahead(const cells *c)
@@ -390,6 +412,18 @@ PLATFORM_INLINE void cells_ask_key(const cells *c, const uint8_t *row,
             work;                                                              \
         }                                                                      \
     } while (0)
+
+PLATFORM_INLINE void cells_add_least_many_by(const cells *c, uint8_t *row,
+                                             const uint64_t *hashes, size_t n)
+{
+    CELLS_ROLL(c, row, hashes, n, cells_add_least_by(c, row, hashes[i]));
+}
+
+void cells_add_least_many(const cells *c, uint8_t *row, const uint64_t *hashes,
+                          size_t n)
+{
+    CELLS_FOR(c, cells_add_least_many_by(&known, row, hashes, n));
+}
 
 PLATFORM_INLINE void cells_remove_many_by(const cells *c, uint8_t *row,
                                           const uint64_t *hashes, size_t n,

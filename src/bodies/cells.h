@@ -60,6 +60,11 @@ bool       cells_contains_one(const void *view, uint64_t hash);
 bool       cells_contains(const cells *c, const uint8_t *row, uint64_t hash);
 bly_status cells_add     (const cells *c, uint8_t *row, uint64_t hash);
 
+/* For l = 1: raise only those of the key's counters that are at the least of
+ * them, to one more. Such a row does depend on the order of the adds, and
+ * nothing can be removed from it; cells_count is still never too low. */
+bly_status cells_add_least(const cells *c, uint8_t *row, uint64_t hash);
+
 /* BLY_EABSENT: it is not there, or passes only because probes of it that meet
  * in one counter are looked at one by one. BLY_EUNSAFE: all its counters are
  * saturated, so that taking it out would change nothing. The row is then as it
@@ -75,6 +80,8 @@ void cells_contains_many(const cells *c, const uint8_t *row,
                          const uint64_t *hashes, size_t n, bool *present);
 void cells_add_many     (const cells *c, uint8_t *row,
                          const uint64_t *hashes, size_t n);
+void cells_add_least_many(const cells *c, uint8_t *row,
+                          const uint64_t *hashes, size_t n);
 void cells_remove_many  (const cells *c, uint8_t *row,
                          const uint64_t *hashes, size_t n, bly_status *each);
 void cells_count_many   (const cells *c, const uint8_t *row,
@@ -95,9 +102,9 @@ void cells_overlap(bly_overlap_t *out, const cells *c, const uint8_t *a,
 void cells_stat(bly_stat_t *out, const cells *c, const uint8_t *row);
 
 /* The slots of a kind whose payload is a row of cells, from its name_cells(),
- * which reads the cells from the geometry. For the kind's file, where
- * image/kind.h is. */
-#define CELLS_VERBS(name)                                                      \
+ * which reads the cells from the geometry: those that ask, those that
+ * add and those that remove. For the kind's file, where image/kind.h is. */
+#define CELLS_LOOKS(name)                                                      \
     static bool name##_contains(const void *image, uint64_t hash)              \
     {                                                                          \
         cells c = name##_cells(image);                                         \
@@ -122,34 +129,6 @@ void cells_stat(bly_stat_t *out, const cells *c, const uint8_t *row);
     {                                                                          \
         cells c = name##_cells(image);                                         \
         cells_contains_many(&c, image_payload(image), hashes, n, present);     \
-    }                                                                          \
-                                                                               \
-    static bly_status name##_add(void *image, uint64_t hash)                   \
-    {                                                                          \
-        cells c = name##_cells(image);                                         \
-        return cells_add(&c, image_payload_mut(image), hash);                  \
-    }                                                                          \
-                                                                               \
-    static bly_status name##_add_many(void *image, const uint64_t *hashes,     \
-                                      size_t n, size_t *done)                  \
-    {                                                                          \
-        cells c = name##_cells(image);                                         \
-        cells_add_many(&c, image_payload_mut(image), hashes, n);               \
-        *done = n;                                                             \
-        return BLY_OK;                                                         \
-    }                                                                          \
-                                                                               \
-    static bly_status name##_remove(void *image, uint64_t hash)                \
-    {                                                                          \
-        cells c = name##_cells(image);                                         \
-        return cells_remove(&c, image_payload_mut(image), hash);               \
-    }                                                                          \
-                                                                               \
-    static void name##_remove_many(void *image, const uint64_t *hashes,        \
-                                   size_t n, bly_status *each)                 \
-    {                                                                          \
-        cells c = name##_cells(image);                                         \
-        cells_remove_many(&c, image_payload_mut(image), hashes, n, each);      \
     }                                                                          \
                                                                                \
     static uint64_t name##_count(const void *image, uint64_t hash)             \
@@ -183,6 +162,36 @@ void cells_stat(bly_stat_t *out, const cells *c, const uint8_t *row);
     {                                                                          \
         cells c = name##_cells(image);                                         \
         cells_stat(out, &c, image_payload(image));                             \
+    }
+
+#define CELLS_ADDS(name)                                                       \
+    static bly_status name##_add(void *image, uint64_t hash)                   \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        return cells_add(&c, image_payload_mut(image), hash);                  \
+    }                                                                          \
+                                                                               \
+    static bly_status name##_add_many(void *image, const uint64_t *hashes,     \
+                                      size_t n, size_t *done)                  \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        cells_add_many(&c, image_payload_mut(image), hashes, n);               \
+        *done = n;                                                             \
+        return BLY_OK;                                                         \
+    }
+
+#define CELLS_REMOVES(name)                                                    \
+    static bly_status name##_remove(void *image, uint64_t hash)                \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        return cells_remove(&c, image_payload_mut(image), hash);               \
+    }                                                                          \
+                                                                               \
+    static void name##_remove_many(void *image, const uint64_t *hashes,        \
+                                   size_t n, bly_status *each)                 \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        cells_remove_many(&c, image_payload_mut(image), hashes, n, each);      \
     }
 
 #endif /* BLY_BODIES_CELLS_H */

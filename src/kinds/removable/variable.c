@@ -450,7 +450,9 @@ static bly_status variable_check(const void *image)
 
 /* ---- Keys, sets, look inside ------------------------------------------- */
 
-CELLS_VERBS(variable)
+CELLS_LOOKS(variable)
+CELLS_ADDS(variable)
+CELLS_REMOVES(variable)
 
 const bly_kind bly_kind_variable = {
     .name    = "variable",
