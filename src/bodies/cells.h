@@ -2,12 +2,13 @@
  *
  * Floor 1. `counting` and `variable` are one construction: a row of m counters
  * of `width` bits (tools/counters.h), in which a key raises k of them. By how
- * much is a number of {l, l+1, …, 2l-1}, drawn from the key's hash for each
- * probe, its own increment v; with l = 1 it is always 1.
+ * much is a number of {l, l+1, …, 2l-1}, or of another set, drawn from the
+ * key's hash for each probe, its own increment v; with l = 1 it is always 1.
  *
  *                      l           a counter c lets a probe pass
  *      counting        1           if c > 0
  *      variable        2, 4, …     if c = v or c >= v + l
+ *      variable        a set       if c - v is 0 or a sum of elements
  *
  * for c is a sum of increments, v among them, only if c - v is one too: it is
  * 0, or l at least. (Every number from l on is a sum of increments, since they
@@ -42,9 +43,46 @@
 
 enum { CELLS_K_MAX = 64 };
 
+/* Sets of increments, as values of l: bit v is set for element v. Their sums of
+ * two are all different. */
+enum {
+    CELLS_L_MAX = 16,                   /* beyond it is a set                */
+    CELLS_4_6_7 = 1 << 4 | 1 << 6 | 1 << 7,
+    CELLS_8_12_14_15 = 1 << 8 | 1 << 12 | 1 << 14 | 1 << 15
+};
+
+/* `element`s in bytes, the first in the lowest one; bit s of `sums` says that s
+ * is 0 or a sum of elements, as every number from 64 on is. */
+typedef struct {
+    uint32_t count;
+    uint32_t element;
+    uint64_t sums;
+} cells_set;
+
+PLATFORM_INLINE cells_set cells_set_of(uint32_t l)
+{
+    return l == CELLS_4_6_7
+         ? (cells_set){ 3, 0x070604, UINT64_C(0xfffffffffffffdd1) }
+         : (cells_set){ 4, 0x0f0e0c08, UINT64_C(0xfffffffdfdd1d101) };
+}
+
+PLATFORM_INLINE uint32_t cells_element(const cells_set *set, uint64_t i)
+{
+    return set->element >> 8 * i & 0xff;
+}
+
+/* Is a number 0 or a sum? What is below 0 has its highest bit set. */
+PLATFORM_INLINE bool cells_sum(const cells_set *set, uint32_t rest)
+{
+    uint32_t small = rest < 64, large = rest - 64 < (1u << 31) - 64;
+    return (small & (uint32_t)(set->sums >> (rest & 63))) | large;
+}
+
 /* A row of counters, and how keys use it. m >= 1, 1 <= k <= CELLS_K_MAX,
- * 1 <= width <= COUNTERS_WIDTH_MAX; l is 1, or a power of two with
- * 4l <= 2^width, so that a counter holds two increments before it saturates. */
+ * 1 <= width <= COUNTERS_WIDTH_MAX; l is 1, or a power of two up to CELLS_L_MAX
+ * with 4l <= 2^width, so that a counter holds two increments before it
+ * saturates; or a set, with 8 times its first element <= 2^width, so that a
+ * saturated one lets all pass. */
 typedef struct {
     uint64_t m;
     uint32_t k, width, l;

@@ -95,13 +95,13 @@
  *   - Nothing can be removed (BLY_EUNSUPPORTED): nobody knows which counters a
  *     key has raised, and to lower all might lose another one.
  *
- * It errs 1.6 to 10 times less, the more evenly the keys come the less
- * (lab/cohen). [Cohen 2003] has a third rule, recurring minimum: a key whose
- * least counter is the only one so low goes into a second, smaller row too, and
- * removal stays possible. It is not here: with the same memory it errs 3 to 10
- * times as much as rule=least, no less than rule=every, and where a key is found
- * in the second row by others' doing its count is too low, of up to 0.3 % of all
- * keys (lab/cohen simulates it).
+ * It errs 1.6 to 10 times less than rule=every, least where few keys make up
+ * most of the adds (lab/cohen). [Cohen 2003] has a third rule, recurring
+ * minimum: a key whose least counter is the only one so low goes into a second,
+ * smaller row too, and removal stays possible. It is not here: with the same
+ * memory it errs 3 to 10 times as much as rule=least, no less than rule=every,
+ * and where a key is found in the second row by others' doing its count is too
+ * low, of up to 0.3 % of all keys (lab/cohen simulates it).
  *
  * AT LEAST T TIMES
  *
