@@ -37,6 +37,11 @@ silent 'remove a column'
 printf 'b\nd\n' | try query c.bly
 out_is 'takes out just that' 0 'd\n'
 
+try build -k counting:rule=least -n 100 -o least.bly low
+keeps 'remove where an add raises only the least counters' \
+    'cannot remove keys, .*: make it with rule=every' least.bly \
+    remove least.bly low
+
 # ---- count ------------------------------------------------------------------
 printf 'a\nb\na\nc\na\nb\n' >letters
 try build -k counting -n 100 -p 1e-9 -o n.bly letters
