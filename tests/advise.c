@@ -551,6 +551,12 @@ static void test_at_least(void **state)
             }
     }
     assert_true(least < 100000);
+    bly_need huge = { .capacity = UINT64_MAX, .rate = 1e-9, .times = 2 };
+    size_t n = advise_count(&huge);
+    for (size_t j = 0; j < n; j++)
+        if (strncmp(advise_out[j].kind, "counting", 8) == 0)
+            assert_true(!advise_out[j].fits
+                        && strstr(advise_out[j].why, "2^56") != NULL);
     bly_ranking *ranking;
     bly_need far = { .capacity = 1, .times = 65536 };
     assert_status(bly_advise(&ranking, &far), BLY_EPARAM);

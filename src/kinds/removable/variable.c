@@ -145,8 +145,9 @@
  * WHEN TO USE, WHEN NOT
  *
  * Where `counting` would be used and its memory hurts: the same verbs, at two
- * thirds of the size, and with set=8-12-14-15 at less than six tenths. `counting` has the simpler counters: they are the number
- * of keys that met, and its bits are a Bloom filter's.
+ * thirds of the size, and with set=8-12-14-15 at less than six tenths.
+ * `counting` has the simpler counters: they are the number of keys that met,
+ * and its bits are a Bloom filter's.
  *
  * PAPERS
  *
