@@ -78,7 +78,8 @@ static uint32_t threshold_best_k_for(const bly_threshold *need)
     return best;
 }
 
-/* The fewest counters that keep the rate; above THRESHOLD_M_MAX: too many. */
+/* The fewest counters that keep the rate; above THRESHOLD_M_MAX: too many.
+ * Beyond 2^53 to the next double. */
 static double threshold_least_m(const bly_threshold *need, uint32_t k,
                                 double rate)
 {
@@ -88,8 +89,10 @@ static double threshold_least_m(const bly_threshold *need, uint32_t k,
         low = high;
         high *= 2;
     }
-    while (high <= THRESHOLD_M_MAX && high - low > 1) {
+    while (high <= THRESHOLD_M_MAX) {
         double middle = floor((low + high) / 2);
+        if (middle <= low || middle >= high)
+            break;
         if (threshold_rate(need, middle, k) > rate)
             low = middle;
         else

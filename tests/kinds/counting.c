@@ -595,6 +595,9 @@ static void test_threshold_refuses(void **state)
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_status(bly_plan_threshold(&plan, &wrong[i]), BLY_EPARAM);
+    bly_threshold most = { .capacity = UINT64_C(1) << 52, .times = 1,
+                           .rate = 0.3 };
+    assert_true(counting_threshold(most).plan.geometry[0] > UINT64_C(1) << 53);
     bly_threshold large = { .capacity = 1, .times = 1, .m = UINT64_MAX };
     assert_status(bly_plan_threshold(&plan, &large), BLY_EPARAM);
     large.m = 1000;
