@@ -554,7 +554,8 @@ BLY_API bly_status bly_contains_keys(const bly_filter *filter,
 
 /* Remove a key that was added, once. BLY_EABSENT: it is not there;
  * BLY_EUNSAFE: it cannot be removed without risk to other keys (neither
- * changes anything); BLY_EUNSUPPORTED; BLY_EREADONLY.
+ * changes anything); BLY_EUNSUPPORTED (the kind, or this filter by its
+ * options); BLY_EREADONLY.
  *
  * Remove only what was added: a key that was not, but is perhaps there by
  * accident, may take another key's traces with it, which is then lost. No

@@ -1083,6 +1083,15 @@ private:
 
 /* ==== Advice: <bloomery/advice.h> ======================================= */
 
+/* The counters that can tell whether a key came so many times. */
+inline bly_threshold_plan plan(const bly_threshold &need)
+{
+    bly_threshold_plan out;
+
+    must(bly_plan_threshold(&out, &need));
+    return out;
+}
+
 /* The kinds ranked for a need, the best first: ranking[0] is the advice. */
 class ranking {
 public:

@@ -179,7 +179,23 @@ ABI_AT(bly_need, others, 48);
 ABI_AT(bly_need, label_most, 56);
 ABI_AT(bly_need, costs, 64);
 ABI_AT(bly_need, allocator, 72);
-ABI_AT(bly_need, reserved, 80);
+ABI_AT(bly_need, times, 80);
+ABI_AT(bly_need, reserved, 88);
+
+ABI_SIZE(bly_threshold, 80);
+ABI_AT(bly_threshold, capacity, 0);
+ABI_AT(bly_threshold, rate, 8);
+ABI_AT(bly_threshold, times, 16);
+ABI_AT(bly_threshold, m, 24);
+ABI_AT(bly_threshold, k, 32);
+ABI_AT(bly_threshold, zero, 36);
+ABI_AT(bly_threshold, reserved, 40);
+
+ABI_SIZE(bly_threshold_plan, 384);
+ABI_AT(bly_threshold_plan, plan, 0);
+ABI_AT(bly_threshold_plan, kind, 256);
+ABI_AT(bly_threshold_plan, nearly, 320);
+ABI_AT(bly_threshold_plan, reserved, 328);
 
 ABI_SIZE(bly_gaps, 96);
 ABI_AT(bly_gaps, left, 0);
@@ -257,6 +273,7 @@ ABI_AT(bly_advice, score, 344);
 ABI_AT(bly_advice, why, 352);
 ABI_AT(bly_advice, limit, 512);
 ABI_AT(bly_advice, lacks, 608);
+ABI_AT(bly_advice, nearly, 736);
 
 ABI_AT(bly_listed, hash, 0);
 ABI_AT(bly_listed, key, 8);

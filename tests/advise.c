@@ -518,6 +518,52 @@ static void test_extremes(void **state)
         }
 }
 
+/* Who can count so far and no further; `counting` by its own plan, which takes
+ * the less memory the more times there are, and the others as they are. */
+static void test_at_least(void **state)
+{
+    (void)state;
+    static const struct { const char *kind; uint64_t most; } rows[] = {
+        { "dleft", 2 }, { "layered", 7 }, { "cuckoo", 8 },
+        { "variable", 15 }, { "quotient", 65535 }, { "standard", 0 },
+    };
+    uint64_t least = UINT64_MAX;
+    for (uint64_t times = 1; times <= 20; times++) {
+        bly_need need = { .capacity = 100000, .rate = 0.001, .present = 0.5,
+                          .times = times };
+        size_t n = advise_count(&need);
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+            for (size_t j = 0; j < n; j++)
+                if (strcmp(advise_out[j].kind, rows[i].kind) == 0) {
+                    assert_int_equal(advise_out[j].fits,
+                                     times <= rows[i].most);
+                    assert_true(!advise_out[j].fits
+                                || advise_out[j].nearly
+                                   == advise_out[j].plan.rate);
+                }
+        for (size_t j = 0; j < n; j++)
+            if (strncmp(advise_out[j].kind, "counting:", 9) == 0) {
+                assert_true(advise_out[j].fits);
+                assert_true(advise_out[j].limit[0] == '\0');
+                uint64_t m = advise_out[j].plan.geometry[0];
+                assert_true(times < 2 || m < least);
+                assert_true(times < 2
+                            || advise_out[j].nearly > advise_out[j].plan.rate);
+                least = m;
+            }
+    }
+    assert_true(least < 100000);
+    bly_need huge = { .capacity = UINT64_MAX, .rate = 1e-9, .times = 2 };
+    size_t n = advise_count(&huge);
+    for (size_t j = 0; j < n; j++)
+        if (strncmp(advise_out[j].kind, "counting", 8) == 0)
+            assert_true(!advise_out[j].fits
+                        && strstr(advise_out[j].why, "2^56") != NULL);
+    bly_ranking *ranking;
+    bly_need far = { .capacity = 1, .times = 65536 };
+    assert_status(bly_advise(&ranking, &far), BLY_EPARAM);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -538,6 +584,7 @@ int main(void)
         cmocka_unit_test(test_ranking),
         cmocka_unit_test(test_refuses),
         cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_at_least),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -455,6 +455,9 @@ static void *stack_gaps(void *context)
     bly_need need = { .capacity = 1000000 };
     bly_ranking *ranking;
     STACK_EXPECT(job, bly_advise(&ranking, &need) == BLY_OK);
+    bly_threshold threshold = { .capacity = 1000000, .times = 65535 };
+    bly_threshold_plan planned;
+    STACK_EXPECT(job, bly_plan_threshold(&planned, &threshold) == BLY_OK);
     bly_ranking_free(ranking);
     return NULL;
 }

@@ -87,7 +87,12 @@ typedef struct {
                                    will be; 0: 255                           */
     const bly_costs *costs;     /* NULL: the library's own, of one machine   */
     const bly_allocator *allocator;     /* of the ranking; NULL: its own     */
-    uint64_t  reserved[6];      /* 0                                         */
+    uint64_t  times;            /* above 0: the question is whether a key came
+                                   at least so often, 1 .. 65535, as in
+                                   bly_threshold; BLY_CAN_COUNT goes without
+                                   saying. `rate` is then of a key that never
+                                   came, and `capacity` of different keys    */
+    uint64_t  reserved[5];      /* 0                                         */
 } bly_need;
 
 /* ==== The ranking ======================================================= */
@@ -112,6 +117,10 @@ typedef struct {
     char   lacks[128];          /* of the abilities that matter most, those
                                    that it lacks, or has in part: "remove,
                                    full count"                               */
+    double nearly;              /* with `times`: at which rate a key that came
+                                   once less passes, at most; the plan's rate
+                                   is of one that never came, and an upper bound
+                                   for other kinds than `counting`. Else 0   */
 } bly_advice;
 
 typedef struct bly_ranking bly_ranking;
@@ -137,6 +146,59 @@ BLY_API const bly_advice *bly_ranking_at(const bly_ranking *ranking, size_t i)
 
 /* Give the ranking back; NULL is fine. */
 BLY_API void bly_ranking_free(bly_ranking *ranking);
+
+/* ==== At least so many times ============================================ */
+
+/* The question whether a key came at least T times, as kind `counting` can
+ * answer it: bly_count says T or more. Zero it before you fill it in. */
+typedef struct {
+    uint64_t capacity;          /* different keys, of which each is reckoned to
+                                   come once; must be given                  */
+    double   rate;              /* 0 < rate < 1, of keys that never came; 0:
+                                   0.01. Not looked at if m is given         */
+    uint64_t times;             /* T, 1 .. 65535                             */
+    uint64_t m;                 /* counters; 0: the fewest that keep the rate*/
+    uint32_t k;                 /* probes, to 64; 0: the best                */
+    uint32_t zero;              /* 0                                         */
+    uint64_t reserved[5];       /* 0                                         */
+} bly_threshold;
+
+typedef struct {
+    bly_plan_t plan;            /* of the filter: `rate` and `rate_sd` are of
+                                   the question "at least T times", asked of a
+                                   key that never came; m, k and bits are the
+                                   first numbers of `geometry`               */
+    char   kind[64];            /* for bly_new: "counting:m=…,k=…,bits=…"    */
+    double nearly;              /* the rate of a key that came T-1 times, which
+                                   is that of a Bloom filter of m bits       */
+    uint64_t reserved[7];       /* 0                                         */
+} bly_threshold_plan;
+
+/* Plan a filter of kind `counting` for the question whether a key came at least
+ * T times. A key that did is always found, since each of its counters was
+ * raised T times; another one passes if others have raised all of them so far.
+ * As that takes more of them, the row may be much fuller than a Bloom filter:
+ * at 4 counters a key and T = 2 the rate is 0.49 % (k = 4), where T = 1 has
+ * 15 % at best. With m given `k` is the one whose rate is least; the rate falls
+ * with k, has one minimum, and rises again.
+ *
+ * Two things that the rate does not say. A key that came, but not T times, has
+ * a share of the way behind it: `nearly` is the rate of one that lacks a single
+ * time. And keys that come often fill the row as so many different ones would:
+ * count them all in `capacity` to be safe. The counters are as narrow as T
+ * allows and stay at their largest value once they are there, so that a key
+ * cannot be removed reliably: give the kind more bits for that, which changes
+ * no rate.
+ *
+ * BLY_EPARAM (no capacity; T, rate, m or k outside their range). Thread-safe,
+ * allocates nothing. A rate takes some roots of capacity k / m steps, and some
+ * thousand rates are computed. [Kim, Jeong, Lee
+ * & Lee 2019, Analysis of counting Bloom filters used for count thresholding,
+ * Electronics 8(7):779] has the rate; the second moment of the counters is
+ * ours. */
+BLY_API bly_status bly_plan_threshold(bly_threshold_plan *out,
+                                      const bly_threshold *need)
+                                      BLY_MUST BLY_GIVEN(1, 2);
 
 #ifdef __cplusplus
 }

@@ -134,6 +134,7 @@ static bool ask_select_numbers(const ask_job *job, cli_worker *w)
         bool bounded = !counts || number < UINT64_MAX;
         bool shown = counts ? number >= job->want.least : own->there[i];
 
+        own->tally.often += shown;
         own->tally.unbounded += !bounded;
         own->tally.sum += bounded ? number : 0;
         if (shown && prints
@@ -248,6 +249,7 @@ static void ask_add_up(ask_tally *sum, const ask_tally *more)
     sum->keys.there += more->keys.there;
     sum->keys.selected += more->keys.selected;
     sum->keys.keyless += more->keys.keyless;
+    sum->often += more->often;
     sum->unbounded += more->unbounded;
     sum->sum += more->sum;
 }
@@ -307,6 +309,8 @@ static int ask_lines(ask_job *job)
     prefix_file(job, NULL);
     if (job->failed)
         return CLI_ERROR;
+    if (job->want.least > 0)
+        return job->tally.often > 0 ? CLI_OK : CLI_NONE;
     return job->tally.keys.selected > 0 ? CLI_OK : CLI_NONE;
 }
 
@@ -448,6 +452,8 @@ static void ask_json(const ask_job *job)
     if (job->how->answer == ASK_COUNTS) {
         json_count("sum", t->sum);
         json_count("unbounded", t->unbounded);
+        if (job->want.least > 0)
+            json_count("at_least", t->often);
     }
     json_count("keyless", t->keys.keyless);
     json_real("seconds", job->seconds);

@@ -19,7 +19,7 @@
 enum { ADVISE_SHOWN = 5 };
 
 typedef struct {
-    uint64_t items, memory, others, label_most;
+    uint64_t items, memory, others, label_most, times;
     double   rate, present;
     bool     remove, count, grow, unite, fixed, forget, label, exact, page,
              share;
@@ -37,6 +37,9 @@ static const cli_option advise_options[] = {
                 "back."),
     ADVISE_FLAG("count", count, "It should count how often a key came, up to a "
                 "dozen or more."),
+    { 0, "at-least", "T", CLI_NUMBER, offsetof(advise_settings, times), false,
+      "It should say whether a key came at least T times, 1 .. 65535. The rate "
+      "is then of keys that never came." },
     ADVISE_FLAG("grow", grow, "There may be more than ITEMS keys later, at the "
                 "same rate."),
     ADVISE_FLAG("unite", unite, "Two filters can be united."),
@@ -82,6 +85,8 @@ static const cli_example advise_examples[] = {
       "The smallest one for fixed keys." },
     { "bloomery advise -n 1M --remove --count --all",
       "All that can, and why the others cannot." },
+    { "bloomery advise -n 1M --at-least 3",
+      "What tells whether a key came three times." },
     { "bloomery advise -n 100k --static --memory-limit 64K",
       "What fits in that, or how much memory would be needed." },
     { "bloomery advise --measure", "Measure this machine." },
@@ -114,7 +119,7 @@ static bly_need advise_need(const advise_settings *s, const bly_costs *costs)
     bly_need need = {
         .capacity = s->items, .rate = s->rate, .present = s->present,
         .fixed = s->fixed, .memory = s->memory, .others = s->others,
-        .label_most = s->label_most, .costs = costs,
+        .label_most = s->label_most, .times = s->times, .costs = costs,
         .aim = s->small ? BLY_AIM_SMALL
              : s->fast  ? BLY_AIM_FAST : BLY_AIM_BALANCE,
     };
@@ -165,6 +170,8 @@ static void advise_json(const bly_advice *a, size_t place,
         json_count("bytes", a->plan.bytes);
         json_real("bits_per_key", a->plan.bits_per_key);
         json_real("rate", a->plan.rate);
+        if (s->times > 0)
+            json_real("rate_nearly", a->nearly);
         json_labels(a->plan.label_bits, a->plan.label_least,
                     a->plan.label_most);
         if (s->forget)
@@ -206,6 +213,10 @@ static void advise_text(const bly_advice *a, size_t place,
         output_format("   %s of the keys are forgotten when %s others have "
                       "followed\n", report_percent(a->plan.lost).text,
                       report_count(a->plan.capacity).text);
+    if (s->times > 1)
+        output_format("   a key that came one time too few passes with %s%s\n",
+                      report_percent(a->nearly).text,
+                      a->nearly > a->plan.rate ? "" : " at most");
     if (a->lacks[0] != '\0')
         output_format("   lacks: %s\n", a->lacks);
     output_format("   %s\n", advise_command(a, s).text);
@@ -534,6 +545,9 @@ static int advise_fetch(const bly_costs **costs, costs_table *table,
 /* Wishes that contradict each other; or NULL. */
 static const char *advise_wrong(const advise_settings *s)
 {
+    if (s->times > 0 && s->count)
+        return "--at-least asks for one number of times, and --count for all: "
+               "leave out one of them";
     if (s->small && s->fast)
         return "--small and --fast exclude each other";
     if (s->fixed && s->grow)

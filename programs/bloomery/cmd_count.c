@@ -5,11 +5,13 @@
 #include "bloomery/command.h"
 
 static const cli_option count_options[] = {
-    { 'm', "min", "N", CLI_NUMBER, offsetof(ask_settings, least), false,
-      "Print only lines whose count is at least N." },
+    { 'm', "at-least", "T", CLI_NUMBER, offsetof(ask_settings, least), false,
+      "Print only lines whose count is at least T, or not bounded: none whose "
+      "key came T times is left out. 'bloomery advise --at-least' tells which "
+      "filter to take, and how often another key passes." },
     { 0, "json", NULL, CLI_FLAG, offsetof(ask_settings, json), false,
-      "Print no lines, but how many keys were asked for and the sum of their "
-      "counts as a JSON object." },
+      "Print no lines, but how many keys were asked for, the sum of their "
+      "counts and, with -m, how many would be printed, as a JSON object." },
     ASK_OPTIONS
 };
 
@@ -54,6 +56,7 @@ const cli_command cmd_count = {
         CLI_VERIFY_TEXT,
     .options = count_options,
     .examples = count_examples,
-    .status = "0 if a key is perhaps there, 1 if none is, 2 after an error.",
+    .status = "0 if a key is perhaps there (with -m: at least T times), 1 if "
+              "none is, 2 after an error.",
     .run = count_run,
 };

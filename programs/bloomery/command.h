@@ -117,6 +117,7 @@ typedef struct {
 typedef struct {
     cli_asked keys;
     uint64_t  sum, unbounded;   /* of numbers                                */
+    uint64_t  often;            /* lines whose count is the least or more    */
 } ask_tally;
 
 /* The file whose lines are printed or counted. */

@@ -60,42 +60,61 @@ static const bly_kind *advise_kind(const char *text)
     return registry_find(text, strcspn(text, ":"));
 }
 
+/* Is this `counting`, for which a threshold has a plan of its own? */
+static bool advise_planned(const char *text)
+{
+    return strcspn(text, ":") == strlen("counting")
+        && strncmp(text, "counting", strlen("counting")) == 0;
+}
+
 /* ==== What a kind can do ================================================ */
 
 /* What no slot tells: a kind that has an ability and not all of it. Either this
- * excludes it where the ability is needed, or it is said beside it. */
+ * excludes it where the ability is needed, or it is said beside it; but where
+ * only `counts` times are asked for, or fewer, it is none. */
 static const struct {
     const char *kind;
     uint64_t    need;
     bool        excludes;
+    uint64_t    counts;
     const char *text;
 } advise_limits[] = {
-    { "deletable", BLY_CAN_REMOVE, true,
+    { "deletable", BLY_CAN_REMOVE, true, 0,
       "it cannot remove every key (BLY_EUNSAFE)" },
-    { "twin", BLY_CAN_REMOVE, true,
+    { "twin", BLY_CAN_REMOVE, true, 0,
       "a key that was removed cannot come back (BLY_EREMOVED)" },
-    { "dleft", BLY_CAN_COUNT, true, "it counts to 2 only" },
-    { "layered", BLY_CAN_COUNT, true, "it counts to 7 only" },
-    { "cuckoo", BLY_CAN_COUNT, true, "it takes a key eight times at most" },
-    { "counting", BLY_CAN_COUNT, false, "counts to 14" },
-    { "variable", BLY_CAN_COUNT, false, "counts to 15" },
-    { "cascade", BLY_CAN_EXACT, false,
+    { "dleft", BLY_CAN_COUNT, true, 2, "it counts to 2 only" },
+    { "layered", BLY_CAN_COUNT, true, 7, "it counts to 7 only" },
+    { "cuckoo", BLY_CAN_COUNT, true, 8, "it takes a key eight times at most" },
+    { "counting", BLY_CAN_COUNT, false, UINT64_MAX, "counts to 14" },
+    { "variable", BLY_CAN_COUNT, false, 15, "counts to 15" },
+    { "cascade", BLY_CAN_EXACT, false, 0,
       "exact for its members and the others it is built of; the rate is of any "
       "other key" },
-    { "egh", BLY_CAN_EXACT, false,
+    { "egh", BLY_CAN_EXACT, false, 0,
       "exact but for equal 64-bit hashes; integers by decimal or identity have "
       "none" },
 };
 
 enum { ADVISE_LIMITS = sizeof advise_limits / sizeof *advise_limits };
 
+/* Does a limit matter to who asks for so many times (0: for as many as there
+ * are), and does it then exclude the kind? A limit that is only told beside the
+ * kind excludes it where more is asked for. */
+static bool advise_matters(size_t i, uint64_t times, bool excludes)
+{
+    if (times == 0 || advise_limits[i].need != BLY_CAN_COUNT)
+        return advise_limits[i].excludes == excludes;
+    return excludes && times > advise_limits[i].counts;
+}
+
 /* The text, if there is one for any of these needs; or NULL. */
 static const char *advise_limit(const bly_kind *kind, uint64_t needs,
-                                bool excludes)
+                                uint64_t times, bool excludes)
 {
     for (size_t i = 0; i < ADVISE_LIMITS; i++)
         if ((advise_limits[i].need & needs) != 0
-            && advise_limits[i].excludes == excludes
+            && advise_matters(i, times, excludes)
             && strcmp(advise_limits[i].kind, kind->name) == 0)
             return advise_limits[i].text;
     return NULL;
@@ -118,10 +137,16 @@ static const uint64_t ADVISE_TOLD = BLY_CAN_REMOVE | BLY_CAN_COUNT
 
 enum { ADVISE_KNOWN = (1 << BLY_ABILITIES) - 1, ADVISE_LABEL_MOST = 255 };
 
+/* The abilities of the need: to tell how often a key came is to count. */
+static uint64_t advise_needs(const bly_need *need)
+{
+    return need->can | (need->times > 0 ? BLY_CAN_COUNT : 0);
+}
+
 /* Why a kind is not for this need, whatever its size; or NULL. */
 static const char *advise_excluded(const bly_kind *kind, const bly_need *need)
 {
-    uint64_t needs = need->can, lacks = needs & ~registry_can(kind);
+    uint64_t needs = advise_needs(need), lacks = needs & ~registry_can(kind);
     if (kind->add == NULL && !need->fixed)
         return "it takes all its keys at once: only for a static set";
     if (kind->forgets && (needs & BLY_CAN_FORGET) == 0)
@@ -129,8 +154,8 @@ static const char *advise_excluded(const bly_kind *kind, const bly_need *need)
     if (kind->separate != NULL && (needs & BLY_CAN_EXACT) == 0)
         return "it is built of the keys that are no members too: only for an "
                "exact set";
-    if (advise_limit(kind, needs, true) != NULL)
-        return advise_limit(kind, needs, true);
+    if (advise_limit(kind, needs, need->times, true) != NULL)
+        return advise_limit(kind, needs, need->times, true);
     if (kind->resize != NULL && (needs & BLY_CAN_GROW) != 0)
         return "it grows only by bly_resize, and its rate with it";
     for (size_t i = 0; i < BLY_ABILITIES; i++)
@@ -156,7 +181,7 @@ static void advise_lacks(bly_advice *a, const bly_kind *kind)
         snprintf(full, sizeof full, "full %s", advise_abilities[i].word);
         if ((ADVISE_TOLD & flag) != 0 && (can & flag) == 0)
             advise_list(a->lacks, sizeof a->lacks, advise_abilities[i].word);
-        else if (advise_limit(kind, flag & ADVISE_TOLD, true) != NULL)
+        else if (advise_limit(kind, flag & ADVISE_TOLD, 0, true) != NULL)
             advise_list(a->lacks, sizeof a->lacks, full);
     }
 }
@@ -405,11 +430,20 @@ static void advise_questions_first(double *ns, const bly_advice *a,
     ns[ADVISE_QUESTIONS - 1] = add;
 }
 
+/* The rate whose filter is worked through as this one is. For a threshold that
+ * is the one at which so many probes are best. */
+static double advise_alike(const bly_advice *a, const bly_need *need)
+{
+    if (need->times > 0 && advise_planned(a->kind))
+        return exp2(-(double)a->plan.probes);
+    return need->rate > 0 ? need->rate : 0.01;
+}
+
 static void advise_times(bly_advice *a, const bly_need *need,
                          const advise_costs *costs)
 {
     double ns[ADVISE_QUESTIONS], s = need->present;
-    double rate = need->rate > 0 ? need->rate : 0.01;
+    double rate = advise_alike(a, need);
 
     advise_questions(ns, a->kind, &a->plan, rate, costs);
     advise_questions_first(ns, a, need, rate, costs);
@@ -441,6 +475,22 @@ static double advise_score(const bly_advice *a, bly_aim aim)
     return ns * cbrt(bits);
 }
 
+/* `counting` for a threshold: its name gets the options. */
+static bly_status advise_plan_times(bly_advice *a, const bly_need *need)
+{
+    bly_threshold_plan made;
+    bly_threshold times = { .capacity = need->capacity, .rate = need->rate,
+                            .times = need->times };
+    bly_status status = bly_plan_threshold(&made, &times);
+    if (status != BLY_OK)
+        return status;
+    snprintf(a->kind, sizeof a->kind, "%.*s", (int)sizeof a->kind - 1,
+             made.kind);
+    a->plan = made.plan;
+    a->nearly = made.nearly;
+    return BLY_OK;
+}
+
 /* A kind that separates is planned for the others too; that it learns how many
  * they are when it is built, its name need not tell. */
 static bly_status advise_plan(bly_advice *a, const bly_kind *kind,
@@ -448,6 +498,8 @@ static bly_status advise_plan(bly_advice *a, const bly_kind *kind,
 {
     char text[96];
     bly_spec spec = { .capacity = need->capacity, .rate = need->rate };
+    if (need->times > 0 && advise_planned(a->kind))
+        return advise_plan_times(a, need);
     if (kind->separate == NULL)
         return bly_plan(&a->plan, a->kind, &spec);
     snprintf(text, sizeof text, "%s%cothers=%llu", a->kind,
@@ -483,12 +535,20 @@ static bool advise_enough(bly_advice *a, const bly_need *need)
     return true;
 }
 
+/* Of other kinds no rate is known but that of being there at all. */
+static void advise_nearly(bly_advice *a, const bly_need *need)
+{
+    if (need->times > 0 && !advise_planned(a->kind))
+        a->nearly = a->plan.rate;
+}
+
 static void advise_one(bly_advice *a, const char *text, const bly_need *need,
                        const advise_costs *costs)
 {
     const bly_kind *kind = advise_kind(text);
     const char *excluded = advise_excluded(kind, need);
-    const char *limit = advise_limit(kind, need->can, false);
+    const char *limit = advise_limit(kind, advise_needs(need),
+                                     need->times, false);
 
     *a = (bly_advice){ .fits = false };
     snprintf(a->kind, sizeof a->kind, "%s", text);
@@ -501,6 +561,7 @@ static void advise_one(bly_advice *a, const char *text, const bly_need *need,
     } else if (advise_enough(a, need)) {
         a->fits = true;
         snprintf(a->limit, sizeof a->limit, "%s", limit != NULL ? limit : "");
+        advise_nearly(a, need);
         advise_times(a, need, costs);
         a->score = advise_score(a, advise_aim(need));
     }
@@ -677,6 +738,10 @@ static bly_status advise_check(const bly_need *need)
         || (unsigned)need->aim > BLY_AIM_SMALL)
         return status_fail(BLY_EPARAM, "there is no such ability or aim: "
                            "choose of BLY_CAN_… and BLY_AIM_…");
+    if (need->times > 65535)
+        return status_fail(BLY_EPARAM, "at least %llu times is not within "
+                           "1 .. 65535: a counter has 16 bits at most",
+                           (unsigned long long)need->times);
     if (!advise_reserved(need))
         return status_fail(BLY_EPARAM, "the need has values in reserved "
                            "fields: set it to zero before you fill it in, or "

@@ -4,8 +4,8 @@
  * Made by tools/costs from what `bloomery advise --measure` measured, the least
  * of several runs, on this machine:
  * two virtual processors of an AMD EPYC (Zen 5), 1 MiB and 32 MiB of cache.
- * (rehash was measured on a Xeon beside floom, golomb there beside quotient, and
- * both are in proportion to those.)
+ * (On a Xeon rehash was measured beside floom, and golomb beside quotient; they
+ * are in proportion to those.)
  * What the numbers are is said at bly_cost. Floor 7.
  */
 #ifndef BLY_ADVISE_COSTS_H

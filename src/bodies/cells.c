@@ -15,8 +15,8 @@
 /* ---- Bodies for one width and one l, or for all ------------------------- */
 
 /* Call `work` with a copy of the cells in which the compiler knows what it can
- * about width and l: the two kinds' defaults, l = 1 with any width, and all
- * else. */
+ * about width and l: the two kinds' defaults, l = 1 with any width, each set,
+ * and all else. */
 #define CELLS_FOR(c, work)                                                     \
     do {                                                                       \
         cells known = *(c);                                                    \
@@ -31,7 +31,13 @@
             known.l = 4;                                                       \
             known.width = 6;                                                   \
             work;                                                              \
+        } else if (known.l <= CELLS_L_MAX) {                                   \
+            work;                                                              \
+        } else if (known.l == CELLS_4_6_7) {                                   \
+            known.l = CELLS_4_6_7;                                             \
+            work;                                                              \
         } else {                                                               \
+            known.l = CELLS_8_12_14_15;                                        \
             work;                                                              \
         }                                                                      \
     } while (0)
@@ -47,6 +53,10 @@ PLATFORM_INLINE uint64_t cells_at(const cells *c, uint64_t state)
 /* The increment of the probe of a state. */
 PLATFORM_INLINE uint32_t cells_own(const cells *c, uint64_t state)
 {
+    if (c->l > CELLS_L_MAX) {
+        cells_set set = cells_set_of(c->l);
+        return cells_element(&set, bits_range(state * CELLS_SPREAD, set.count));
+    }
     return c->l == 1 ? 1
          : c->l + (uint32_t)bits_range(state * CELLS_SPREAD, c->l);
 }
@@ -70,6 +80,10 @@ PLATFORM_INLINE bool cells_pass(const cells *c, uint32_t value, uint32_t own)
 {
     if (c->l == 1)
         return value > 0;
+    if (c->l > CELLS_L_MAX) {
+        cells_set set = cells_set_of(c->l);
+        return cells_sum(&set, value - own);
+    }
     uint32_t rest = value - own, equal = ~rest & (rest - 1);
     uint32_t more = own + c->l - 1 - value;
     return (equal | more) >> 31;
@@ -153,6 +167,28 @@ bly_status cells_add(const cells *c, uint8_t *row, uint64_t hash)
     CELLS_FOR(c, return cells_add_by(&known, row, hash));
 }
 
+/* A counter at which two probes meet is at one more when the second comes. */
+PLATFORM_INLINE bly_status cells_add_least_by(const cells *c, uint8_t *row,
+                                              uint64_t hash)
+{
+    uint64_t at[CELLS_K_MAX], state = hash_spread(hash);
+    uint32_t least = UINT32_MAX;
+    for (uint32_t i = 0; i < c->k; i++, state *= HASH_STEP) {
+        at[i] = cells_at(c, state);
+        uint32_t value = cells_get(c, row, at[i]);
+        least = value < least ? value : least;
+    }
+    for (uint32_t i = 0; i < c->k && !cells_saturated(c, least); i++)
+        if (cells_get(c, row, at[i]) == least)
+            counters_set(row, at[i], c->width, least + 1);
+    return least > 0 ? BLY_SEEN : BLY_OK;
+}
+
+bly_status cells_add_least(const cells *c, uint8_t *row, uint64_t hash)
+{
+    CELLS_FOR(c, return cells_add_least_by(&known, row, hash));
+}
+
 /* ---- Remove ------------------------------------------------------------ */
 
 /* The counters of a key and what it has added to them. */
@@ -213,6 +249,12 @@ PLATFORM_INLINE uint64_t cells_times(const cells *c, uint32_t value,
     if (c->l == 1)
         return value;
     uint32_t times = value / own, rest = value % own;
+    if (c->l > CELLS_L_MAX) {
+        cells_set set = cells_set_of(c->l);
+        for (; times > 0 && !cells_sum(&set, rest); rest += own)
+            times--;
+        return times;
+    }
     return times - (times > 0 && rest > 0 && rest < c->l);
 }
 
@@ -359,7 +401,7 @@ void cells_add_many(const cells *c, uint8_t *row, const uint64_t *hashes,
     CELLS_FOR(c, cells_add_many_by(&known, row, hashes, n));
 }
 
-/* ---- Batches: remove, count -------------------------------------------- */
+/* ---- Batches: add by the least, remove, count --------------------------- */
 
 /* Keys whose lines are on their way, at least one. */
 PLATFORM_INLINE size_t cells_keys_ahead(const cells *c)
@@ -390,6 +432,18 @@ PLATFORM_INLINE void cells_ask_key(const cells *c, const uint8_t *row,
             work;                                                              \
         }                                                                      \
     } while (0)
+
+PLATFORM_INLINE void cells_add_least_many_by(const cells *c, uint8_t *row,
+                                             const uint64_t *hashes, size_t n)
+{
+    CELLS_ROLL(c, row, hashes, n, cells_add_least_by(c, row, hashes[i]));
+}
+
+void cells_add_least_many(const cells *c, uint8_t *row, const uint64_t *hashes,
+                          size_t n)
+{
+    CELLS_FOR(c, cells_add_least_many_by(&known, row, hashes, n));
+}
 
 PLATFORM_INLINE void cells_remove_many_by(const cells *c, uint8_t *row,
                                           const uint64_t *hashes, size_t n,
@@ -479,6 +533,13 @@ typedef struct {
  * the value, and those up to value - l. */
 PLATFORM_INLINE uint32_t cells_passes(const cells *c, uint32_t value)
 {
+    if (c->l > CELLS_L_MAX) {
+        cells_set set = cells_set_of(c->l);
+        uint32_t passes = 0;
+        for (uint32_t i = 0; i < set.count; i++)
+            passes += cells_sum(&set, value - cells_element(&set, i));
+        return passes;
+    }
     int32_t l = (int32_t)c->l, up_to = (int32_t)value - 2 * l + 1;
     up_to = up_to < 0 ? 0 : up_to;
     up_to = up_to > l ? l : up_to;
@@ -495,7 +556,8 @@ PLATFORM_INLINE cells_view cells_look_by(const cells *c, const uint8_t *row)
         view.saturated += cells_saturated(c, value);
         passes += c->l == 1 ? value > 0 : cells_passes(c, value);
     }
-    view.pass = (double)passes / (double)c->m / (double)c->l;
+    uint32_t increments = c->l > CELLS_L_MAX ? cells_set_of(c->l).count : c->l;
+    view.pass = (double)passes / (double)c->m / (double)increments;
     return view;
 }
 

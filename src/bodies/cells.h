@@ -2,12 +2,13 @@
  *
  * Floor 1. `counting` and `variable` are one construction: a row of m counters
  * of `width` bits (tools/counters.h), in which a key raises k of them. By how
- * much is a number of {l, l+1, …, 2l-1}, drawn from the key's hash for each
- * probe, its own increment v; with l = 1 it is always 1.
+ * much is a number of {l, l+1, …, 2l-1}, or of another set, drawn from the
+ * key's hash for each probe, its own increment v; with l = 1 it is always 1.
  *
  *                      l           a counter c lets a probe pass
  *      counting        1           if c > 0
  *      variable        2, 4, …     if c = v or c >= v + l
+ *      variable        a set       if c - v is 0 or a sum of elements
  *
  * for c is a sum of increments, v among them, only if c - v is one too: it is
  * 0, or l at least. (Every number from l on is a sum of increments, since they
@@ -42,9 +43,46 @@
 
 enum { CELLS_K_MAX = 64 };
 
+/* Sets of increments, as values of l: bit v is set for element v. Their sums of
+ * two are all different. */
+enum {
+    CELLS_L_MAX = 16,                   /* beyond it is a set                */
+    CELLS_4_6_7 = 1 << 4 | 1 << 6 | 1 << 7,
+    CELLS_8_12_14_15 = 1 << 8 | 1 << 12 | 1 << 14 | 1 << 15
+};
+
+/* `element`s in bytes, the first in the lowest one; bit s of `sums` says that s
+ * is 0 or a sum of elements, as every number from 64 on is. */
+typedef struct {
+    uint32_t count;
+    uint32_t element;
+    uint64_t sums;
+} cells_set;
+
+PLATFORM_INLINE cells_set cells_set_of(uint32_t l)
+{
+    return l == CELLS_4_6_7
+         ? (cells_set){ 3, 0x070604, UINT64_C(0xfffffffffffffdd1) }
+         : (cells_set){ 4, 0x0f0e0c08, UINT64_C(0xfffffffdfdd1d101) };
+}
+
+PLATFORM_INLINE uint32_t cells_element(const cells_set *set, uint64_t i)
+{
+    return set->element >> 8 * i & 0xff;
+}
+
+/* Is a number 0 or a sum? What is below 0 has its highest bit set. */
+PLATFORM_INLINE bool cells_sum(const cells_set *set, uint32_t rest)
+{
+    uint32_t small = rest < 64, large = rest - 64 < (1u << 31) - 64;
+    return (small & (uint32_t)(set->sums >> (rest & 63))) | large;
+}
+
 /* A row of counters, and how keys use it. m >= 1, 1 <= k <= CELLS_K_MAX,
- * 1 <= width <= COUNTERS_WIDTH_MAX; l is 1, or a power of two with
- * 4l <= 2^width, so that a counter holds two increments before it saturates. */
+ * 1 <= width <= COUNTERS_WIDTH_MAX; l is 1, or a power of two up to CELLS_L_MAX
+ * with 4l <= 2^width, so that a counter holds two increments before it
+ * saturates; or a set, with 8 times its first element <= 2^width, so that a
+ * saturated one lets all pass. */
 typedef struct {
     uint64_t m;
     uint32_t k, width, l;
@@ -59,6 +97,11 @@ bool       cells_contains_one(const void *view, uint64_t hash);
 
 bool       cells_contains(const cells *c, const uint8_t *row, uint64_t hash);
 bly_status cells_add     (const cells *c, uint8_t *row, uint64_t hash);
+
+/* For l = 1: raise only those of the key's counters that are at the least of
+ * them, to one more. Such a row does depend on the order of the adds, and
+ * nothing can be removed from it; cells_count is still never too low. */
+bly_status cells_add_least(const cells *c, uint8_t *row, uint64_t hash);
 
 /* BLY_EABSENT: it is not there, or passes only because probes of it that meet
  * in one counter are looked at one by one. BLY_EUNSAFE: all its counters are
@@ -75,6 +118,8 @@ void cells_contains_many(const cells *c, const uint8_t *row,
                          const uint64_t *hashes, size_t n, bool *present);
 void cells_add_many     (const cells *c, uint8_t *row,
                          const uint64_t *hashes, size_t n);
+void cells_add_least_many(const cells *c, uint8_t *row,
+                          const uint64_t *hashes, size_t n);
 void cells_remove_many  (const cells *c, uint8_t *row,
                          const uint64_t *hashes, size_t n, bly_status *each);
 void cells_count_many   (const cells *c, const uint8_t *row,
@@ -95,9 +140,9 @@ void cells_overlap(bly_overlap_t *out, const cells *c, const uint8_t *a,
 void cells_stat(bly_stat_t *out, const cells *c, const uint8_t *row);
 
 /* The slots of a kind whose payload is a row of cells, from its name_cells(),
- * which reads the cells from the geometry. For the kind's file, where
- * image/kind.h is. */
-#define CELLS_VERBS(name)                                                      \
+ * which reads the cells from the geometry: those that ask, those that
+ * add and those that remove. For the kind's file, where image/kind.h is. */
+#define CELLS_LOOKS(name)                                                      \
     static bool name##_contains(const void *image, uint64_t hash)              \
     {                                                                          \
         cells c = name##_cells(image);                                         \
@@ -122,34 +167,6 @@ void cells_stat(bly_stat_t *out, const cells *c, const uint8_t *row);
     {                                                                          \
         cells c = name##_cells(image);                                         \
         cells_contains_many(&c, image_payload(image), hashes, n, present);     \
-    }                                                                          \
-                                                                               \
-    static bly_status name##_add(void *image, uint64_t hash)                   \
-    {                                                                          \
-        cells c = name##_cells(image);                                         \
-        return cells_add(&c, image_payload_mut(image), hash);                  \
-    }                                                                          \
-                                                                               \
-    static bly_status name##_add_many(void *image, const uint64_t *hashes,     \
-                                      size_t n, size_t *done)                  \
-    {                                                                          \
-        cells c = name##_cells(image);                                         \
-        cells_add_many(&c, image_payload_mut(image), hashes, n);               \
-        *done = n;                                                             \
-        return BLY_OK;                                                         \
-    }                                                                          \
-                                                                               \
-    static bly_status name##_remove(void *image, uint64_t hash)                \
-    {                                                                          \
-        cells c = name##_cells(image);                                         \
-        return cells_remove(&c, image_payload_mut(image), hash);               \
-    }                                                                          \
-                                                                               \
-    static void name##_remove_many(void *image, const uint64_t *hashes,        \
-                                   size_t n, bly_status *each)                 \
-    {                                                                          \
-        cells c = name##_cells(image);                                         \
-        cells_remove_many(&c, image_payload_mut(image), hashes, n, each);      \
     }                                                                          \
                                                                                \
     static uint64_t name##_count(const void *image, uint64_t hash)             \
@@ -183,6 +200,36 @@ void cells_stat(bly_stat_t *out, const cells *c, const uint8_t *row);
     {                                                                          \
         cells c = name##_cells(image);                                         \
         cells_stat(out, &c, image_payload(image));                             \
+    }
+
+#define CELLS_ADDS(name)                                                       \
+    static bly_status name##_add(void *image, uint64_t hash)                   \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        return cells_add(&c, image_payload_mut(image), hash);                  \
+    }                                                                          \
+                                                                               \
+    static bly_status name##_add_many(void *image, const uint64_t *hashes,     \
+                                      size_t n, size_t *done)                  \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        cells_add_many(&c, image_payload_mut(image), hashes, n);               \
+        *done = n;                                                             \
+        return BLY_OK;                                                         \
+    }
+
+#define CELLS_REMOVES(name)                                                    \
+    static bly_status name##_remove(void *image, uint64_t hash)                \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        return cells_remove(&c, image_payload_mut(image), hash);               \
+    }                                                                          \
+                                                                               \
+    static void name##_remove_many(void *image, const uint64_t *hashes,        \
+                                   size_t n, bly_status *each)                 \
+    {                                                                          \
+        cells c = name##_cells(image);                                         \
+        cells_remove_many(&c, image_payload_mut(image), hashes, n, each);      \
     }
 
 #endif /* BLY_BODIES_CELLS_H */

@@ -224,6 +224,9 @@ struct bly_kind {
     /* BLY_OK; BLY_EABSENT or BLY_EUNSAFE and nothing changed. The batch is
      * remove() of each hash in turn; each[i] is what it says of hashes[i]. */
     bly_status (*remove)     (void *image, uint64_t hash);
+    /* BLY_EUNSUPPORTED with its line, where a filter of this kind cannot remove
+     * by its options: it is asked before. NULL: all can. */
+    bly_status (*keeps)      (const void *image);
     void       (*remove_many)(void *image, const uint64_t *hashes, size_t n,
                               bly_status *each);
     uint64_t   (*count)      (const void *image, uint64_t hash);

@@ -91,6 +91,93 @@ double math_rate(uint64_t m, double n, uint32_t k)
     return math_rate_moments((double)m, n, k);
 }
 
+/* ---- Counters ---------------------------------------------------------- */
+
+static const double MATH_PI = 3.14159265358979323846;
+
+/* What Stirling's formula leaves of ln x!, x > 0: by its series from 16 on, and
+ * below by its own recurrence, (x + 1/2) ln((x+1)/x) - 1 = d(x) - d(x+1). */
+static double math_stirling(double x)
+{
+    double below = 0;
+    for (; x < 16; x++)
+        below += (x + 0.5) * log1p(1 / x) - 1;
+    double y = 1 / (x * x);
+    return below + (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - y / 1680) * y) * y)
+                   / x;
+}
+
+/* x ln(x/mean) + mean - x, the deviance. */
+static double math_deviance(double x, double mean)
+{
+    double d = (x - mean) / mean;
+    return mean * ((1 + d) * log1p(d) - d);
+}
+
+/* P(Bin(t, 1/m) = j), 0 <= j <= t, m > 1. */
+static double math_met(double m, double t, double j)
+{
+    double p = 1 / m;
+    if (j < 1)
+        return exp(t * log1p(-p));
+    if (j >= t)
+        return exp(-t * log(m));
+    double part = math_stirling(t) - math_stirling(j) - math_stirling(t - j)
+                - math_deviance(j, t * p) - math_deviance(t - j, t * (1 - p));
+    return sqrt(t / (2 * MATH_PI * j * (t - j))) * exp(part);
+}
+
+/* Each term from the one before it, on the side of `times` that is away from
+ * the mean: there they fall. */
+double math_tail(double m, double t, double times)
+{
+    if (times < 1)
+        return 1;
+    if (times > t)
+        return 0;
+    if (m <= 1)
+        return 1;
+    double sum = 0, odds = 1 / (m - 1);
+    if (times > t / m) {
+        double term = math_met(m, t, times);
+        for (double j = times; term > sum * 1e-17; j++) {
+            sum += term;
+            term *= (t - j) / (j + 1) * odds;
+        }
+        return fmin(sum, 1);
+    }
+    double term = math_met(m, t, times - 1);
+    for (double j = times - 1; term > sum * 1e-17; j--) {
+        sum += term;
+        term *= j / (t - j + 1) / odds;
+    }
+    return fmax(1 - sum, 0);
+}
+
+double math_rate_times_classic(double m, double n, double k, double times)
+{
+    return pow(math_tail(m, k * n, times), k);
+}
+
+/* Var Y = (q(1-q) - cov^2 / var J) / m, J the probes that met in a counter:
+ * what is random of one counter, less what all of them together fix. */
+double math_rate_times(double m, double n, double k, double times, double *sd)
+{
+    double t = k * n, load = t / m, q = math_tail(m, t, times);
+    if (sd != NULL)
+        *sd = 0;
+    if (!(q > 0) || m <= 1)
+        return q;
+    double cross = load * (math_tail(m, t - 1, times - 1) - q);
+    double variance = q * (1 - q) - cross * cross / (load * (1 - 1 / m));
+    double spread = fmax(variance, 0) / m / (q * q);
+    double second = k * (k - 1) / 2 * spread;
+    double fourth = k * (k - 1) * (k - 2) * (k - 3) / 8 * spread * spread;
+    if (sd != NULL)
+        *sd = pow(q, k) * k * sqrt(spread);
+    return fmin(pow(q, k) * (1 + second + fourth), 1);
+}
+
 double math_absent_probes(double fill, double k)
 {
     return fill >= 1 ? k : (1 - pow(fill, k)) / (1 - fill);

@@ -11,6 +11,9 @@
  *   [Bose 2008]     On the false-positive rate of Bloom filters, IPL 108(4)
  *   [Goel 2010]     Small subset queries and Bloom filters using ternary
  *                   associative memories, SIGMETRICS
+ *   [Kim 2019]      Analysis of counting Bloom filters used for count
+ *                   thresholding, Electronics 8(7):779
+ *   [Loader 2000]   Fast and accurate computation of binomial probabilities
  *   [Putze 2009]    Cache-, hash- and space-efficient Bloom filters, JEA 14
  */
 #ifndef BLY_MATHS_MATHS_H
@@ -56,6 +59,23 @@ enum { MATH_OCCUPANCY = 2048 };         /* bits: few, see below              */
  * 0.3 % off at m just above MATH_OCCUPANCY. tests/maths/maths.c holds these
  * bands. [Bose 2008] */
 double math_rate(uint64_t m, double n, uint32_t k);
+
+/* ---- Counters instead of bits: how many of t probes meet in one of m --- */
+
+/* P(Bin(t, 1/m) >= times), for whole t and times >= 0: the chance that at least
+ * so many probes met in a given counter. Relative error below 10^-11 for
+ * t <= 10^15; some roots of t steps. The chances themselves as [Loader 2000]
+ * has them, by deviances, in which nothing large is subtracted. */
+double math_tail(double m, double t, double times);
+
+/* The chance that a foreign key finds `times` at least in each of its k
+ * counters after n different keys were added once each. The first is
+ * [Kim 2019], math_tail^k, as if counters were independent; the second the true
+ * one, E[Y^k] over the share Y of such counters, from its mean and variance as
+ * math_rate for large m; *sd, unless NULL, is by how much one filter's own rate
+ * differs. times >= 1; with 1 the two are math_rate_classic and math_rate. */
+double math_rate_times_classic(double m, double n, double k, double times);
+double math_rate_times(double m, double n, double k, double times, double *sd);
 
 /* Probes a lookup of an absent key takes when a share `fill` of the bits is
  * set and it stops at the first clear one: (1 - fill^k) / (1 - fill). */

@@ -18,11 +18,20 @@ static bly_status change_removed(bly_filter *filter, bly_status status)
                                                           : status;
 }
 
-bly_status bly_remove_hash(bly_filter *filter, uint64_t hash)
+/* May keys be removed from it? Then removing begins. */
+static bly_status change_begin(bly_filter *filter)
 {
     if (filter->kind->remove == NULL)
         return handle_unsupported(filter->kind, "remove", BLY_CAN_REMOVE);
     bly_status status = handle_begin(filter);
+    if (status == BLY_OK && filter->kind->keeps != NULL)
+        status = filter->kind->keeps(filter->image);
+    return status;
+}
+
+bly_status bly_remove_hash(bly_filter *filter, uint64_t hash)
+{
+    bly_status status = change_begin(filter);
     if (status != BLY_OK)
         return status;
     return change_removed(filter, filter->kind->remove(filter->image, hash));
@@ -112,7 +121,7 @@ static bly_status change_remove_all(bly_filter *filter, const uint64_t *hashes,
 {
     if (filter->kind->remove == NULL)
         return handle_unsupported(filter->kind, "remove", BLY_CAN_REMOVE);
-    bly_status status = n > 0 ? handle_begin(filter) : BLY_OK;
+    bly_status status = n > 0 ? change_begin(filter) : BLY_OK;
     if (status != BLY_OK)
         return status;
     bly_status unseen[KEYS_CHUNK];

@@ -51,6 +51,17 @@ for need in remove count grow unite share; do
     check "advise --$need: the first has it" awk -v need=$need '
         /^   lacks:/ { if (seen++ == 0 && index($0, need)) exit 1 }' out
 done
+try advise -n 10k --at-least 3 --small
+out_has 'advise --at-least: counters of its own' 0 \
+    '^ 1 counting:m=[0-9]+,k=[0-9]+,bits=2 '
+out_has 'advise --at-least: and who came less often' 0 \
+    '^   a key that came one time too few passes with [0-9.]+ %$'
+try advise -n 10k --at-least 3 --json
+check 'advise --at-least as JSON' grep -q '"rate_nearly": *0' out
+try advise -n 10k --at-least 65536
+refused 'advise --at-least: too many' 'at least 65536 times is not within'
+try advise -n 10k --at-least 3 --count
+refused 'advise --at-least and --count' 'leave out one of them'
 try advise -n 1M --memory-limit 1M
 check 'advise --memory-limit' awk '
     /^ *[0-9]+ [a-z]/ { gsub(/,/, "", $4); if ($4 + 0 > 1048576) exit 1 }' out

@@ -37,6 +37,11 @@ silent 'remove a column'
 printf 'b\nd\n' | try query c.bly
 out_is 'takes out just that' 0 'd\n'
 
+try build -k counting:rule=least -n 100 -o least.bly low
+keeps 'remove where an add raises only the least counters' \
+    'cannot remove keys, .*: make it with rule=every' least.bly \
+    remove least.bly low
+
 # ---- count ------------------------------------------------------------------
 printf 'a\nb\na\nc\na\nb\n' >letters
 try build -k counting -n 100 -p 1e-9 -o n.bly letters
@@ -45,12 +50,18 @@ printf 'c\na\nz\nb\n' | try count n.bly
 out_is 'count' 0 '1\tc\n3\ta\n0\tz\n2\tb\n'
 printf 'c\na\nz\nb' | try count -m 2 n.bly
 out_is 'count only the frequent; the last line without its end' 0 '3\ta\n2\tb'
+printf 'c\na\nz\nb' | try count --at-least 4 n.bly
+out_is 'count of none so often: status 1' 1 ''
+printf 'c\na\nz\nb' | try count -m 2 --json n.bly
+check 'how many came so often as JSON' grep -q '"at_least": *2' out
 printf 'y\nz\n' | try count n.bly
 out_is 'count of none that is there: status 1' 1 '0\ty\n0\tz\n'
 printf 'a\n' | try remove n.bly
 printf 'a\n' | try count n.bly
 out_is 'removed once: one less' 0 '2\ta\n'
 awk 'BEGIN { for (i = 0; i < 20; i++) print "many" }' | try add n.bly
+printf 'many\n' | try count --at-least 1000 n.bly
+out_is 'what knows no bound is not left out' 0 '?\tmany\n'
 printf 'many\n' | try count n.bly
 out_is 'counters at their end know no bound' 0 '?\tmany\n'
 try count --json n.bly letters
@@ -96,7 +107,7 @@ keeps 'remove from a kind that cannot' \
 try count s.bly letters
 refused 'count of a kind that does not' "does not count: the kinds that can 'count' are counting, .*layered"
 keeps 'resize of a kind that cannot' \
-    "cannot be resized: the kinds that can 'resize' are dleft, cuckoo, quotient$" \
+    "cannot be resized: the kinds that can 'resize' are dleft, cuckoo, quotient, golomb$" \
     s.bly resize -n 1000 s.bly
 try build -k cuckoo -n 1000 -o u.bly letters
 keeps 'resize of a kind that can only grow, to fewer' ': ask for more' u.bly \

@@ -503,6 +503,13 @@ static void test_what_there_is()
     need.capacity = 0;
     CHECK(thrown([&] { bloomery::ranking bad(need); }) == BLY_EPARAM);
 
+    bly_threshold twice{};
+    twice.capacity = 1000;
+    twice.times = 2;
+    CHECK(bloomery::plan(twice).plan.rate <= 0.01);
+    twice.times = 0;
+    CHECK(thrown([&] { bloomery::plan(twice); }) == BLY_EPARAM);
+
     const std::uint64_t numbers[] = { 3, 5, 99 };
     auto packed = bloomery::gaps_pack(numbers, 100);
     bloomery::gaps list(packed.data(), packed.size(), 100);

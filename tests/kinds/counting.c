@@ -3,6 +3,7 @@
  */
 #include "forged.h"
 
+#include "bloomery/advice.h"
 #include "tools/counters.h"
 #include "image/image.h"
 #include "tools/index.h"
@@ -346,6 +347,265 @@ static void test_any_payload(void **state)
     }
 }
 
+/* ---- Only the least ----------------------------------------------------- */
+
+enum { COUNTING_SOME = 300, COUNTING_ADDS = 2000 };
+
+/* Of some keys, the low ones more often: which one add number i is of. */
+static uint64_t counting_drawn(uint64_t seed, uint64_t i)
+{
+    uint64_t draw = test_random(seed, i);
+    return (draw >> 40) % (1 + (draw & 0xffff) % COUNTING_SOME);
+}
+
+/* No count is too low, none above that of the other rule, and the counters
+ * above 0 are the same; whatever m, k and bits, so that probes meet and
+ * counters saturate. */
+static void test_least_counts_better(void **state)
+{
+    (void)state;
+    static const struct { unsigned m, k, bits; } rows[] = {
+        { 1, 1, 16 }, { 4, 6, 16 }, { 50, 3, 16 }, { 997, 4, 16 },
+        { 4000, 7, 4 }, { 997, 5, 2 }, { 997, 5, 1 }, { 1500, 64, 5 },
+    };
+    uint64_t better = 0;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        char every[64], least[80];
+        unsigned count[COUNTING_SOME] = { 0 };
+        snprintf(every, sizeof every, "counting:m=%u,k=%u,bits=%u", rows[r].m,
+                 rows[r].k, rows[r].bits);
+        snprintf(least, sizeof least, "%s,rule=least", every);
+        bly_filter *a = counting_new(every, 100), *b = counting_new(least, 100);
+        for (uint64_t i = 0; i < COUNTING_ADDS; i++) {
+            uint64_t id = counting_drawn(r, i), hash = test_random(99, id);
+            bly_status seen = bly_add_hash(a, hash);
+            assert_status(bly_add_hash(b, hash), seen);
+            count[id]++;
+        }
+        for (uint64_t id = 0; id < 2 * COUNTING_SOME; id++) {
+            uint64_t hash = test_random(99, id);
+            uint64_t top = bly_count_hash(a, hash);
+            uint64_t low = bly_count_hash(b, hash);
+            assert_true(low <= top);
+            assert_true(id >= COUNTING_SOME || low >= count[id]);
+            assert_true(bly_contains_hash(b, hash) == (top > 0));
+            better += low < top;
+        }
+        for (uint64_t i = 0; i < rows[r].m; i++) {
+            uint32_t up = counters_get(counting_row(a), i, rows[r].bits);
+            uint32_t down = counters_get(counting_row(b), i, rows[r].bits);
+            assert_true(down <= up && (down > 0) == (up > 0));
+        }
+        bly_free(a);
+        bly_free(b);
+    }
+    assert_true(better > 100);
+}
+
+/* By hand: a counter that two probes meet in is raised once, and one above the
+ * least not at all. */
+static void test_least_raises_the_least(void **state)
+{
+    (void)state;
+    enum { M = 7, K = 4 };
+    bly_filter *filter = counting_new("counting:m=7,k=4,bits=3,rule=least", 1);
+    uint32_t model[M] = { 0 };
+    for (uint64_t i = 0; i < 60; i++) {
+        uint64_t hash = test_random(5, i % 9);
+        uint64_t at[K];
+        uint32_t least = 7;
+        index_walk walk;
+        index_start(&walk, INDEX_POWER, hash, M);
+        for (int j = 0; j < K; j++) {
+            at[j] = index_next(&walk, INDEX_POWER);
+            least = model[at[j]] < least ? model[at[j]] : least;
+        }
+        for (int j = 0; j < K && least < 7; j++)
+            model[at[j]] = model[at[j]] == least ? least + 1 : model[at[j]];
+        assert_true(bly_add_hash(filter, hash) >= BLY_OK);
+        for (uint64_t j = 0; j < M; j++)
+            assert_int_equal(counters_get(counting_row(filter), j, 3),
+                             model[j]);
+    }
+    bly_free(filter);
+}
+
+/* A batch adds in its order, which matters. */
+static void test_least_keeps_the_order(void **state)
+{
+    (void)state;
+    static const char kind[] = "counting:m=500,k=4,rule=least";
+    bly_filter *one = counting_new(kind, 100), *all = counting_new(kind, 100);
+    bly_filter *back = counting_new(kind, 100);
+    uint64_t hashes[COUNTING_ADDS];
+    for (uint64_t i = 0; i < COUNTING_ADDS; i++)
+        hashes[i] = test_random(98, counting_drawn(17, i) % 100);
+    for (size_t i = 0; i < COUNTING_ADDS; i++) {
+        assert_true(bly_add_hash(one, hashes[i]) >= BLY_OK);
+        assert_true(bly_add_hash(back, hashes[COUNTING_ADDS - 1 - i])
+                    >= BLY_OK);
+    }
+    assert_status(bly_add_many(all, hashes, COUNTING_ADDS, NULL, NULL), BLY_OK);
+    assert_true(counting_same(one, all));
+    assert_true(!counting_same(one, back));
+    bly_free(one);
+    bly_free(all);
+    bly_free(back);
+}
+
+/* Of a union no count is too low. A filter of the other rule is another kind of
+ * filter. */
+static void test_least_unites(void **state)
+{
+    (void)state;
+    static const char kind[] = "counting:m=900,k=3,bits=10,rule=least";
+    bly_filter *part[2] = { counting_new(kind, 100), counting_new(kind, 100) };
+    bly_filter *every = counting_new("counting:m=900,k=3,bits=10", 100);
+    unsigned count[COUNTING_SOME] = { 0 };
+    for (uint64_t i = 0; i < COUNTING_ADDS; i++) {
+        uint64_t id = counting_drawn(3, i);
+        assert_true(bly_add_hash(part[i & 1], test_random(97, id)) >= BLY_OK);
+        count[id]++;
+    }
+    assert_true(bly_unite(every, part[0]) < 0);
+    assert_status(bly_unite(part[0], part[1]), BLY_OK);
+    for (uint64_t id = 0; id < COUNTING_SOME; id++)
+        assert_true(bly_count_hash(part[0], test_random(97, id)) >= count[id]);
+    bly_free(part[0]);
+    bly_free(part[1]);
+    bly_free(every);
+}
+
+static void test_least_removes_nothing(void **state)
+{
+    (void)state;
+    bly_filter *filter = counting_new("counting:rule=least", 100);
+    bly_filter *before;
+    uint64_t hashes[] = { 1, 2 };
+    bly_status each[] = { BLY_OK, BLY_OK };
+    const bly_key key = { "a", 1 };
+    const bly_keys keys = { .n = 1, .keys = &key };
+    bly_add_hash(filter, 1);
+    assert_status(bly_copy(&before, filter, NULL), BLY_OK);
+    assert_status(bly_remove_hash(filter, 1), BLY_EUNSUPPORTED);
+    assert_non_null(strstr(bly_why(), "rule=every"));
+    assert_status(bly_remove(filter, "a", 1), BLY_EUNSUPPORTED);
+    assert_status(bly_remove_many(filter, hashes, 2, each), BLY_EUNSUPPORTED);
+    assert_non_null(strstr(bly_why(), "rule=every"));
+    assert_status(bly_remove_keys(filter, &keys, each), BLY_EUNSUPPORTED);
+    assert_true(each[0] == BLY_OK && each[1] == BLY_OK);
+    assert_true(counting_same(filter, before));
+    bly_free(filter);
+    bly_free(before);
+}
+
+/* ---- At least so many times --------------------------------------------- */
+
+static bly_threshold_plan counting_threshold(bly_threshold need)
+{
+    bly_threshold_plan plan;
+    assert_status(bly_plan_threshold(&plan, &need), BLY_OK);
+    return plan;
+}
+
+/* Of `plan`, with `capacity` keys once each, the share of strangers that seem
+ * to have come so many times, over filters; and never does a key that came so
+ * often miss. */
+static double counting_measured(const char *kind, uint64_t capacity,
+                                uint64_t times, unsigned filters,
+                                unsigned strangers)
+{
+    uint64_t hits = 0;
+    for (unsigned f = 0; f < filters; f++) {
+        bly_filter *filter = counting_new(kind, capacity);
+        for (uint64_t i = 0; i < capacity; i++)
+            assert_true(bly_add_hash(filter, test_random(f, i)) >= BLY_OK);
+        for (unsigned i = 0; i < strangers; i++)
+            hits += bly_count_hash(filter, test_random(f + 1000000,
+                                                        i)) >= times;
+        for (uint64_t t = 1; t < times; t++)
+            assert_true(bly_add_hash(filter, test_random(f, 0)) >= BLY_OK);
+        assert_true(bly_count_hash(filter, test_random(f, 0)) >= times);
+        bly_free(filter);
+    }
+    return (double)hits / filters / strangers;
+}
+
+/* The plan keeps the rate that it was asked for and tells, with a counter no
+ * wider than needed, and a counter less would not. */
+static void test_threshold_keeps_its_rate(void **state)
+{
+    (void)state;
+    static const struct { uint64_t n, times; double rate; } rows[] = {
+        { 20, 2, 0.05 }, { 100, 2, 0.01 }, { 1000, 2, 0.01 },
+        { 1000, 3, 0.02 }, { 1000, 7, 0.01 }, { 1000, 20, 0.05 },
+        { 3000, 1, 0.01 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bly_threshold need = { .capacity = rows[i].n, .rate = rows[i].rate,
+                               .times = rows[i].times };
+        bly_threshold_plan plan = counting_threshold(need);
+        unsigned filters = (unsigned)test_work(400, 100, 20);
+        unsigned strangers = 2000;
+        assert_true(plan.plan.rate <= need.rate);
+        assert_true((UINT64_C(1) << plan.plan.geometry[2]) > need.times);
+        assert_true(UINT64_C(1) << plan.plan.geometry[2] <= 2 * need.times
+                    || plan.plan.geometry[2] == 1);
+        double rate = counting_measured(plan.kind, need.capacity, need.times,
+                                        filters, strangers);
+        double p = plan.plan.rate, trials = (double)filters * strangers;
+        double sd = sqrt(p / trials + pow(plan.plan.rate_sd, 2) / filters);
+        assert_true(fabs(rate - p) < 5 * sd);
+        need.m = plan.plan.geometry[0] - 1;
+        need.k = (uint32_t)plan.plan.geometry[1];
+        assert_true(counting_threshold(need).plan.rate > need.rate);
+    }
+}
+
+/* With m given, the best k of all, and nearly a Bloom filter's rate. */
+static void test_threshold_of_given_counters(void **state)
+{
+    (void)state;
+    bly_threshold need = { .capacity = 100000, .m = 400000, .times = 2 };
+    bly_threshold_plan best = counting_threshold(need);
+    assert_int_equal(best.plan.geometry[1], 4);
+    assert_int_equal(best.plan.geometry[2], 2);
+    assert_string_equal(best.kind, "counting:m=400000,k=4,bits=2");
+    assert_close(best.plan.rate, 0.004875, 0.001);
+    bly_plan_t bloom;
+    bly_spec spec = { .capacity = 100000 };
+    assert_status(bly_plan(&bloom, "standard:m=400000,k=4", &spec), BLY_OK);
+    assert_close(best.nearly, bloom.rate, 1e-6);
+    for (need.k = 1; need.k <= 64; need.k++)
+        assert_true(counting_threshold(need).plan.rate >= best.plan.rate);
+}
+
+static void test_threshold_refuses(void **state)
+{
+    (void)state;
+    bly_threshold_plan plan;
+    const bly_threshold wrong[] = {
+        { .times = 2 }, { .capacity = 1 }, { .capacity = 1, .times = 65536 },
+        { .capacity = 1, .times = 1, .rate = 1 },
+        { .capacity = 1, .times = 1, .rate = -1 },
+        { .capacity = 1, .times = 1, .k = 65 },
+        { .capacity = 1, .times = 1, .zero = 1 },
+        { .capacity = 1, .times = 1, .reserved = { 1 } },
+        { .capacity = UINT64_MAX, .times = 1, .rate = 1e-9 },
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_status(bly_plan_threshold(&plan, &wrong[i]), BLY_EPARAM);
+    bly_threshold most = { .capacity = UINT64_C(1) << 52, .times = 1,
+                           .rate = 0.3 };
+    assert_true(counting_threshold(most).plan.geometry[0] > UINT64_C(1) << 53);
+    bly_threshold large = { .capacity = 1, .times = 1, .m = UINT64_MAX };
+    assert_status(bly_plan_threshold(&plan, &large), BLY_EPARAM);
+    large.m = 1000;
+    large.times = 65535;
+    assert_status(bly_plan_threshold(&plan, &large), BLY_OK);
+    assert_int_equal(plan.plan.geometry[2], 16);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +621,14 @@ int main(void)
         cmocka_unit_test(test_repeats_must_all_be_there),
         cmocka_unit_test(test_union_adds_up),
         cmocka_unit_test(test_any_payload),
+        cmocka_unit_test(test_least_counts_better),
+        cmocka_unit_test(test_least_raises_the_least),
+        cmocka_unit_test(test_least_keeps_the_order),
+        cmocka_unit_test(test_least_unites),
+        cmocka_unit_test(test_least_removes_nothing),
+        cmocka_unit_test(test_threshold_keeps_its_rate),
+        cmocka_unit_test(test_threshold_of_given_counters),
+        cmocka_unit_test(test_threshold_refuses),
     };
     return cmocka_run_group_tests_name("counting", tests, NULL, NULL);
 }

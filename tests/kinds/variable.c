@@ -3,6 +3,7 @@
  */
 #include "forged.h"
 
+#include "bodies/cells.h"
 #include "tools/counters.h"
 #include "image/image.h"
 #include "tools/index.h"
@@ -541,6 +542,231 @@ static void test_any_payload(void **state)
             variable_any_payload(1u << log_l, width);
 }
 
+/* ---- Sets --------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    unsigned count, element[4], bits;
+    uint64_t geometry;
+} variable_sets[] = {
+    { "4-6-7", 3, { 4, 6, 7 }, 6, 0xd0 },
+    { "8-12-14-15", 4, { 8, 12, 14, 15 }, 7, 0xd100 },
+};
+
+enum { SETS = sizeof variable_sets / sizeof *variable_sets, SUMS = 1 << 16,
+       ASKED = 12 };
+
+/* sums[s]: is s 0 or a sum of elements? */
+static const bool *variable_sums(size_t set)
+{
+    static bool sums[SUMS];
+    for (unsigned s = 0; s < SUMS; s++) {
+        sums[s] = s == 0;
+        for (unsigned i = 0; i < variable_sets[set].count; i++) {
+            unsigned v = variable_sets[set].element[i];
+            sums[s] = sums[s] || (s >= v && sums[s - v]);
+        }
+    }
+    return sums;
+}
+
+/* The only counter of a filter. */
+static unsigned variable_only(const bly_filter *filter, unsigned bits)
+{
+    return counters_get(image_payload(bly_image(filter, NULL)), 0, bits);
+}
+
+static bly_filter *variable_of_set(size_t set, unsigned m, unsigned k,
+                                   unsigned bits)
+{
+    char kind[96];
+    snprintf(kind, sizeof kind, "variable:m=%u,k=%u,bits=%u,set=%s", m, k, bits,
+             variable_sets[set].name);
+    return variable_new(kind, 100);
+}
+
+/* The increment of a key with one probe: what it adds to an empty counter. */
+static unsigned variable_increment(size_t set, uint64_t hash)
+{
+    bly_filter *filter = variable_of_set(set, 1, 1, 10);
+    assert_status(bly_add_hash(filter, hash), BLY_OK);
+    unsigned own = variable_only(filter, 10);
+    bly_free(filter);
+    return own;
+}
+
+/* A key of this increment. */
+static uint64_t variable_key(size_t set, unsigned own)
+{
+    for (uint64_t i = 0; i < 10000; i++)
+        if (variable_increment(set, test_random(31, i)) == own)
+            return test_random(31, i);
+    fail();
+    return 0;
+}
+
+/* 20 = 8 + 12: 8 and 12 pass; 14 leaves 6 and 15 leaves 5, which are no sums.
+ * Each of the increments is drawn as often as the others. */
+static void test_worked_example(void **state)
+{
+    (void)state;
+    enum { SET = 1, DRAWN = 4000 };
+    bly_filter *filter = variable_of_set(SET, 1, 1, 7);
+    bly_add_hash(filter, variable_key(SET, 8));
+    bly_add_hash(filter, variable_key(SET, 12));
+    assert_int_equal(variable_only(filter, 7), 20);
+    assert_true(bly_contains_hash(filter, variable_key(SET, 8)));
+    assert_true(bly_contains_hash(filter, variable_key(SET, 12)));
+    assert_false(bly_contains_hash(filter, variable_key(SET, 14)));
+    assert_false(bly_contains_hash(filter, variable_key(SET, 15)));
+    assert_int_equal(bly_count_hash(filter, variable_key(SET, 8)), 1);
+    assert_int_equal(bly_count_hash(filter, variable_key(SET, 14)), 0);
+    assert_status(bly_remove_hash(filter, variable_key(SET, 14)), BLY_EABSENT);
+    assert_status(bly_remove_hash(filter, variable_key(SET, 8)), BLY_OK);
+    assert_int_equal(variable_only(filter, 7), 12);
+    bly_free(filter);
+
+    unsigned drawn[16] = { 0 };
+    for (uint64_t i = 0; i < DRAWN; i++)
+        drawn[variable_increment(SET, test_random(32, i))]++;
+    double sd = sqrt(DRAWN * 0.25 * 0.75);
+    for (unsigned v = 0; v < 16; v++)
+        assert_true(v == 8 || v == 12 || v == 14 || v == 15
+                    ? fabs(drawn[v] - DRAWN / 4.0) < 5 * sd : drawn[v] == 0);
+}
+
+/* Every value of a counter, of each width that is allowed, lets pass and counts
+ * what the sums say; one at its largest value lets all pass. */
+static void check_value(const cells *c, const bool *sums, unsigned value,
+                        const unsigned *own)
+{
+    uint8_t row[16] = { 0 };
+    unsigned top = (1u << c->width) - 1;
+    counters_set(row, 0, c->width, value);
+    for (unsigned i = 0; i < ASKED; i++) {
+        uint64_t hash = test_random(33, i);
+        unsigned times = 0;
+        bool pass = value == top || (value >= own[i] && sums[value - own[i]]);
+        bool many = !pass;
+        for (unsigned r = 1; r * own[i] <= value; r++)
+            times = sums[value - r * own[i]] ? r : times;
+        assert_int_equal(cells_contains(c, row, hash), pass);
+        cells_contains_many(c, row, &hash, 1, &many);
+        assert_int_equal(many, pass);
+        assert_true(cells_count(c, row, hash)
+                    == (value == top ? UINT64_MAX : times));
+    }
+}
+
+static void test_set_by_sums(void **state)
+{
+    (void)state;
+    for (size_t set = 0; set < SETS; set++) {
+        const bool *sums = variable_sums(set);
+        unsigned own[ASKED];
+        for (unsigned i = 0; i < ASKED; i++)
+            own[i] = variable_increment(set, test_random(33, i));
+        for (unsigned bits = variable_sets[set].bits - 1; bits <= 16; bits++) {
+            const cells c = { .m = 1, .k = 1, .width = bits,
+                              .l = (uint32_t)variable_sets[set].geometry };
+            unsigned step = bits > 11 ? 97 : 1, top = (1u << bits) - 1;
+            for (unsigned value = 0; value < top; value += step)
+                check_value(&c, sums, value, own);
+            check_value(&c, sums, top, own);
+        }
+    }
+}
+
+/* The rate is the planned one, at the planned number of keys, and with m and k
+ * given; and bly_stat's of the very filter is what strangers find. */
+static void test_set_keeps_its_rate(void **state)
+{
+    (void)state;
+    enum { N = 2000 };
+    const unsigned filters = (unsigned)test_work(200, 40, 8);
+    const unsigned strangers = 20000;
+    for (size_t set = 0; set < SETS; set++)
+        for (unsigned given = 0; given < 2; given++) {
+            char kind[96];
+            snprintf(kind, sizeof kind, "variable:set=%s%s",
+                     variable_sets[set].name, given ? ",m=9000,k=4" : "");
+            bly_plan_t plan;
+            bly_spec spec = { .capacity = N, .rate = 0.01 };
+            assert_status(bly_plan(&plan, kind, &spec), BLY_OK);
+            assert_true(given || plan.rate <= 0.01);
+            assert_int_equal(plan.geometry[2], variable_sets[set].geometry);
+            assert_int_equal(plan.geometry[3], variable_sets[set].bits);
+            double hits = 0, told = 0;
+            for (unsigned f = 0; f < filters; f++) {
+                bly_filter *filter = variable_new(kind, N);
+                bly_stat_t stat;
+                for (uint64_t i = 0; i < N; i++)
+                    assert_true(bly_add_hash(filter, test_random(f, i)) >= 0);
+                for (uint64_t i = 0; i < strangers; i++)
+                    hits += bly_contains_hash(filter,
+                                              test_random(9000 + f, i));
+                assert_status(bly_stat(&stat, filter), BLY_OK);
+                told += stat.rate;
+                bly_free(filter);
+            }
+            double trials = (double)filters * strangers, p = plan.rate;
+            double sd = sqrt(p / trials + plan.rate_sd * plan.rate_sd
+                                          / filters);
+            assert_true(fabs(hits / trials - p) < 5 * sd);
+            assert_true(fabs(hits - told * strangers) < 5 * sqrt(p * trials));
+        }
+}
+
+/* All that comes in goes out again, and never is a key lost in between. */
+static void test_set_goes_in_and_out(void **state)
+{
+    (void)state;
+    enum { KEYS = 400, STEPS = 20000 };
+    for (size_t set = 0; set < SETS; set++) {
+        bly_filter *filter = variable_of_set(set, 1500, 5, 16);
+        bly_filter *empty = variable_of_set(set, 1500, 5, 16);
+        unsigned in[KEYS] = { 0 };
+        for (uint64_t step = 0; step < STEPS; step++) {
+            uint64_t draw = test_random(34 + set, step), id = draw % KEYS;
+            uint64_t hash = test_random(36, id);
+            if (draw >> 63 != 0 && in[id] < 9) {
+                assert_true(bly_add_hash(filter, hash) >= BLY_OK);
+                in[id]++;
+            } else if (in[id] > 0) {
+                assert_status(bly_remove_hash(filter, hash), BLY_OK);
+                in[id]--;
+            }
+            assert_true(bly_count_hash(filter, hash) >= in[id]);
+        }
+        for (uint64_t id = 0; id < KEYS; id++)
+            for (; in[id] > 0; in[id]--)
+                assert_status(bly_remove_hash(filter, test_random(36, id)),
+                              BLY_OK);
+        assert_memory_equal(image_payload(bly_image(filter, NULL)),
+                            image_payload(bly_image(empty, NULL)), 3000);
+        bly_free(filter);
+        bly_free(empty);
+    }
+}
+
+static void test_set_refuses(void **state)
+{
+    (void)state;
+    bly_plan_t plan;
+    bly_spec spec = { .capacity = 100 };
+    assert_status(bly_plan(&plan, "variable:set=4-6-7,bits=4", &spec),
+                  BLY_EPARAM);
+    assert_status(bly_plan(&plan, "variable:set=8-12-14-15,bits=5", &spec),
+                  BLY_EPARAM);
+    assert_status(bly_plan(&plan, "variable:set=4-6-7,l=8", &spec), BLY_EPARAM);
+    assert_non_null(strstr(bly_why(), "leave out"));
+    assert_status(bly_plan(&plan, "variable:set=4-6-7,bits=5", &spec), BLY_OK);
+    assert_status(bly_plan(&plan, "variable:set=8-12-14-15,bits=6", &spec),
+                  BLY_OK);
+    assert_status(bly_plan(&plan, "variable:set=interval,l=8", &spec), BLY_OK);
+    assert_int_equal(plan.geometry[2], 8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -562,6 +788,11 @@ int main(void)
         cmocka_unit_test(test_narrow_counters_lose_no_key),
         cmocka_unit_test(test_union_adds_up),
         cmocka_unit_test(test_any_payload),
+        cmocka_unit_test(test_worked_example),
+        cmocka_unit_test(test_set_by_sums),
+        cmocka_unit_test(test_set_keeps_its_rate),
+        cmocka_unit_test(test_set_goes_in_and_out),
+        cmocka_unit_test(test_set_refuses),
     };
     return cmocka_run_group_tests_name("variable", tests, NULL, NULL);
 }

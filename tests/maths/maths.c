@@ -461,6 +461,122 @@ static void test_occupancy_loses_nothing(void **state)
     assert_true(o.low > 0 && o.low < o.high && o.high <= MATH_OCCUPANCY);
 }
 
+/* ---- Counters ----------------------------------------------------------- */
+
+/* P(Bin(t, 1/m) >= times), each chance as a product. */
+static double tail_by_products(double m, double t, double times)
+{
+    double sum = 0;
+    for (double j = times; j <= t; j++) {
+        double chance = pow(1 - 1 / m, t - j);
+        for (double i = 0; i < j; i++)
+            chance *= (t - i) / (i + 1) / m;
+        sum += chance;
+    }
+    return sum;
+}
+
+static void test_tail_by_products(void **state)
+{
+    (void)state;
+    for (unsigned m = 2; m < 40; m += 3)
+        for (unsigned t = 0; t < 60; t++)
+            for (unsigned times = 0; times <= t + 1; times++)
+                assert_close(math_tail(m, t, times),
+                             tail_by_products(m, t, times), 1e-11);
+    assert_true(math_tail(1, 3, 3) == 1 && math_tail(1, 3, 4) == 0);
+}
+
+/* A row without end: a Poisson distribution, and its lower tail by a sum. */
+static void test_tail_of_huge_rows(void **state)
+{
+    (void)state;
+    for (double load = 0.01; load < 100; load *= 1.7)
+        for (double times = 1; times <= load; times++) {
+            double below = 0, chance = exp(-load);
+            for (double j = 0; j < times; j++, chance *= load / j)
+                below += chance;
+            assert_close(math_tail(1e12, load * 1e12, times), 1 - below, 1e-9);
+        }
+    assert_close(math_tail(1e12, 1e-3 * 1e12, 3), 1e-9 / 6 * (1 - 0.75e-3),
+                 1e-6);
+    assert_close(math_tail(1e12, 65535e12, 65535), 0.5, 3e-3);
+}
+
+/* What counters hold `times` at least in all ways to throw t probes into m, to
+ * the power of k: the true rate with whole numbers, as enumerated_rate. */
+static double enumerated_times(unsigned m, unsigned t, unsigned k,
+                               unsigned times)
+{
+    unsigned probe[20] = { 0 };
+    double ways = 0, sum = 0;
+    for (;;) {
+        unsigned met[8] = { 0 }, high = 0, at = 0;
+        for (unsigned i = 0; i < t; i++)
+            high += ++met[probe[i]] == times;
+        ways++;
+        sum += pow(high, k);
+        while (at < t && ++probe[at] == m)
+            probe[at++] = 0;
+        if (at == t)
+            return sum / ways / pow(m, k);
+    }
+}
+
+/* The mean is the rate of one probe. */
+static void test_rate_times_by_enumeration(void **state)
+{
+    (void)state;
+    for (unsigned m = 1; m <= 5; m++)
+        for (unsigned n = 1; pow(m, n) < 1e5 && n <= 12; n++)
+            for (unsigned times = 1; times <= 4; times++)
+                assert_close(math_rate_times(m, n, 1, times, NULL),
+                             enumerated_times(m, n, 1, times), 1e-10);
+}
+
+/* Once is a Bloom filter. */
+static void test_rate_times_of_one(void **state)
+{
+    (void)state;
+    for (double m = 1e4; m < 1e10; m *= 7)
+        for (unsigned k = 1; k < 20; k += 3) {
+            double n = round(m / 10);
+            assert_close(math_rate_times_classic(m, n, k, 1),
+                         math_rate_classic(m, n, k), 1e-9);
+            assert_close(math_rate_times(m, n, k, 1, NULL),
+                         math_rate((uint64_t)m, n, k), 1e-6);
+        }
+}
+
+/* (1 - e^-L (1 + L + …))^k by hand for 4 and 10 counters a key, and that the
+ * rate has one minimum in k. */
+static void test_rate_times_by_hand(void **state)
+{
+    (void)state;
+    static const struct { double m, k, times, rate, within; } rows[] = {
+        { 4, 1, 2, 0.02650, 5e-6 }, { 4, 3, 2, 0.00521, 5e-6 },
+        { 4, 4, 2, 0.00488, 5e-6 }, { 4, 6, 2, 0.00747, 5e-6 },
+        { 4, 10, 2, 0.03381, 5e-6 }, { 10, 7, 1, 8.194e-3, 5e-7 },
+        { 10, 9, 2, 1.6336e-6, 5e-11 }, { 10, 7, 2, 2.2288e-6, 5e-11 },
+        { 10, 12, 3, 9.384e-12, 5e-15 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_true(fabs(math_rate_times_classic(rows[i].m * 1e6, 1e6,
+                                                 rows[i].k, rows[i].times)
+                         - rows[i].rate) <= rows[i].within);
+    for (double times = 1; times <= 8; times++) {
+        double last = 1;
+        bool falls = true;
+        for (double k = 1; k <= 200; k++) {
+            double rate = math_rate_times_classic(6e6, 1e6, k, times);
+            falls = falls && rate < last;
+            assert_true(falls ? k < 20 : rate <= 1 && rate >= last);
+            last = rate;
+        }
+        assert_true(last > 0.99);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -485,6 +601,11 @@ int main(void)
         cmocka_unit_test(test_set_bits_of_huge_filters),
         cmocka_unit_test(test_set_variance_is_not_negative),
         cmocka_unit_test(test_occupancy_loses_nothing),
+        cmocka_unit_test(test_tail_by_products),
+        cmocka_unit_test(test_tail_of_huge_rows),
+        cmocka_unit_test(test_rate_times_by_enumeration),
+        cmocka_unit_test(test_rate_times_of_one),
+        cmocka_unit_test(test_rate_times_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

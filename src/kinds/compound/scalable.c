@@ -25,7 +25,8 @@
  *
  *      geometry 0   kind of the slices: 0 partitioned, 1 blocked, 2 standard,
  *                   3 split, 4 counting, 5 variable, 6 dleft, 7 deletable,
- *                   8 cuckoo, 9 quotient, 10 compaction, 11 floom
+ *                   8 cuckoo, 9 quotient, 10 compaction, 11 floom,
+ *                   12 rehash, 13 golomb
  *      geometry 1   growth g, 2 .. 16
  *      geometry 2   tightening r in per cent, 1 .. 99
  *      geometry 3   the rate P asked for (IEEE double), 2^-64 .. 1
@@ -126,7 +127,8 @@ enum {
 
 #define SCALABLE_PARTS(X)                                                      \
     X(partitioned) X(blocked) X(standard) X(split) X(counting) X(variable)     \
-    X(dleft) X(deletable) X(cuckoo) X(quotient) X(compaction) X(floom)
+    X(dleft) X(deletable) X(cuckoo) X(quotient) X(compaction) X(floom)         \
+    X(rehash) X(golomb)
 
 static const char *const scalable_names[] = { SCALABLE_PARTS(PARTS_NAME) NULL };
 static const bly_kind *const scalable_kinds[] = { SCALABLE_PARTS(PARTS_KIND) };

@@ -27,8 +27,10 @@
  *
  *      geometry 0   m, number of counters, 1 .. 2^56
  *      geometry 1   k, probes, 1 .. 64
- *      geometry 2   L: 2, 4, 8 or 16
- *      geometry 3   b, bits of a counter, log2 L + 2 .. 16
+ *      geometry 2   L: 2, 4, 8 or 16; or a set of increments, bit v for each
+ *                   element v: d0 is {4, 6, 7}, d100 is {8, 12, 14, 15}
+ *      geometry 3   b, bits of a counter, log2 L + 2 .. 16; for the two sets
+ *                   5 .. 16 and 6 .. 16
  *      payload      ceil(m b / 8) bytes; counter i is the bits i b … i b + b-1,
  *                   its lowest bit first; bit j is bit (j mod 8) of byte j / 8
  *
@@ -43,6 +45,9 @@
  *
  * Every number from L on is a sum of numbers of L … 2L-1. So a counter c holds
  * the increment v perhaps if c = v or c >= v + L, and certainly not otherwise.
+ *
+ * With a set of n elements the increment is the one of the number that the high
+ * bits of the same product give, out of n, in rising order.
  *
  * MATHS
  *
@@ -94,31 +99,55 @@
  * for which each of its counters holds the increment r times, and 0 or at least
  * L is left.
  *
- * NOT HERE
+ * SETS
  *
- * Increments of a set whose sums of h are all different (B_h) can be told
- * apart where at most h met, if a counter also has how many that were: two
- * numbers, of 4 bits and of log2 of the group in which the sums differ. Bits a
- * key at 10 %, 1 % and 0.1 %, by the formula of [Rottenstreich 2014]:
+ * A set whose sums of two elements are all different (B_2) tells more: what is
+ * left without one of its elements is less often a sum. Of {8, 12, 14, 15}, a
+ * counter of 20 lets 8 and 12 pass, for it may be their sum; not 14, which
+ * would leave 6, nor 15, which would leave 5: neither is a sum of elements. The
+ * sums are a number's bits, as every number above 33 is one (above 9 for
+ * {4, 6, 7}).
+ * Where j increments met, they pass a share g_j of the elements:
  *
- *      B_2 of 4 numbers modulo 13, 4 + 4 bits     12.9   25.8   38.5
- *      B_2 of 6 numbers modulo 31, 4 + 5 bits     12.2   24.5   36.7
- *      B_3 of 4 numbers modulo 63, 4 + 6 bits     13.9   27.4   41.2
- *      L … 2L-1, L = 4, 6 bits, as here           12.4   24.7   37.0
+ *      j                   1      2      3      4      5      6      7
+ *      L = 4             .250   .844   1
+ *      {4, 6, 7}         .333   .667   .914   .996   1
+ *      {8, 12, 14, 15}   .250   .516   .785   .948   .996   1.000  1
  *
- * One per cent less at best, for tables to take sums apart and two fields in a
- * counter: they are left out.
+ *      q = 1 - sum over j of P_j (1 - g_j)                               (3)
+ *
+ * which is (1) for L … 2L-1, and (2) holds with it. A plan finds g_j from the
+ * distribution of sums of j elements. With counters of 6 and of 7 bits, bits a
+ * key:
+ *
+ *      rate                       10 %      1 %    0.1 %   0.01 %
+ *      L = 4, 6 bits             12.4     24.7     37.0     49.3
+ *      set=4-6-7, 6 bits         11.8     23.6     35.3     47.1     5 % less
+ *      set=8-12-14-15, 7 bits    11.1     21.9     32.9     43.8    11 % less
+ *
+ * Elements are larger, and so are sums: a counter saturates with a chance of
+ * 1e-7 and 3e-6, where L = 4 has 3e-8; a bit more each makes it less than
+ * 10^-14. Saturated counters let all pass, and stay so when keys are removed.
+ *
+ * Not here: a set of five, {16, 24, 28, 30, 31}, takes 4 % less again with 8
+ * bits (21.0 at 1 %), but 3e-5 of its counters saturate. And the form of
+ * [Rottenstreich 2014] with a second field that has how many increments met, so
+ * that sums of as many can be taken apart: at best 24.5 bits a key at 1 % (6
+ * numbers modulo 31, 4 + 5 bits), more than the sums alone take.
  *
  * COST
  *
  * Lines: k for a key that is there (0.8 % of counters of 6 bits lie across
  * two), about 1.6 for one that is not. Measured: `make bench`.
  *
+ * A lookup with a set takes 1.3 times the instructions (bench/counts.txt).
+ *
  * WHEN TO USE, WHEN NOT
  *
  * Where `counting` would be used and its memory hurts: the same verbs, at two
- * thirds of the size. `counting` has the simpler counters: they are the number
- * of keys that met, and its bits are a Bloom filter's.
+ * thirds of the size, and with set=8-12-14-15 at less than six tenths.
+ * `counting` has the simpler counters: they are the number of keys that met,
+ * and its bits are a Bloom filter's.
  *
  * PAPERS
  *
@@ -141,6 +170,7 @@
 enum {
     VARIABLE_VERSION = 1,
     VARIABLE_M = 0, VARIABLE_K = 1, VARIABLE_L = 2, VARIABLE_BITS = 3,
+    VARIABLE_SET = 4,                   /* an option without a field         */
     VARIABLE_BITS_LEAST = 3             /* for L = 2 */
 };
 
@@ -149,7 +179,18 @@ enum {
 /* Choice i is L = 2^(i+1). */
 static const char *const variable_ls[] = { "2", "4", "8", "16", NULL };
 
-enum { VARIABLE_LS = sizeof variable_ls / sizeof *variable_ls - 1 };
+enum { VARIABLE_LS = sizeof variable_ls / sizeof *variable_ls - 1,
+       VARIABLE_L_STANDARD = 1 };
+
+/* Beside the first, which is what L says. */
+static const char *const variable_sets[] = {
+    "interval", "4-6-7", "8-12-14-15", NULL,
+};
+static const struct { uint32_t l, log; } variable_set[] = {
+    { 0, 0 }, { CELLS_4_6_7, 2 }, { CELLS_8_12_14_15, 3 },
+};
+
+enum { VARIABLE_SETS = sizeof variable_set / sizeof *variable_set };
 
 /* In the order of the geometry. */
 static const kind_option variable_options[] = {
@@ -163,13 +204,18 @@ static const kind_option variable_options[] = {
     },
     [VARIABLE_L] = {
         .name = "l", .help = "a counter is raised by l … 2l-1",
-        .choices = variable_ls, .standard = 1,
+        .choices = variable_ls, .standard = VARIABLE_L_STANDARD,
     },
     [VARIABLE_BITS] = {
         .name = "bits", .help = "bits of a counter: log2 l + 2 at least, "
                                 "+ 4 if not given",
         .least = VARIABLE_BITS_LEAST, .most = COUNTERS_WIDTH_MAX,
         .standard = KIND_CHOOSE,
+    },
+    [VARIABLE_SET] = {
+        .name = "set", .help = "numbers that a counter is raised by, instead "
+                               "of l … 2l-1",
+        .choices = variable_sets, .standard = 0,
     },
     { .name = NULL },
 };
@@ -186,61 +232,124 @@ PLATFORM_INLINE cells variable_cells(const void *image)
 
 /* ---- The rate ---------------------------------------------------------- */
 
-/* Two increments pass which share of a third; mean and mean square. */
-typedef struct { double mean, square; } variable_pair;
+/* How many increments at most may leave some other one that does not pass:
+ * beyond, 8 elements and more, all do. */
+enum { VARIABLE_MET = 6, VARIABLE_SUM = VARIABLE_MET * 15 };
 
-static variable_pair variable_pairs(uint32_t l)
+/* Of a counter in which j increments met, the share of increments that pass;
+ * its mean, and mean square, up to j = `most`. */
+typedef struct {
+    unsigned most;
+    double   mean[VARIABLE_MET + 1], square[VARIABLE_MET + 1];
+} variable_law;
+
+/* Of l … 2l-1: one passes its equal only, two fail those above their sum less
+ * l, three pass all. */
+static variable_law variable_interval(uint32_t l)
 {
-    variable_pair sum = { 0, 0 };
+    variable_law law = { .most = 2 };
+    law.mean[1] = 1.0 / l;
+    law.square[1] = 1.0 / l / l;
     for (uint32_t a = 0; a < l; a++)
         for (uint32_t b = 0; b < l; b++) {
             double share = fmin(a + b + 1, l) / l;
-            sum.mean += share / l / l;
-            sum.square += share * share / l / l;
+            law.mean[2] += share / l / l;
+            law.square[2] += share * share / l / l;
         }
-    return sum;
+    return law;
 }
 
-/* P_0, P_1, P_2: that so many of N probes met in one of m counters. */
-typedef struct { double p[3]; } variable_met;
+/* The share that passes a counter of this value. */
+static double variable_share_of(const cells_set *set, uint32_t value)
+{
+    double passes = 0;
+    for (uint32_t i = 0; i < set->count; i++)
+        passes += cells_sum(set, value - cells_element(set, i));
+    return passes / set->count;
+}
+
+/* Of a set: chance[s] that j elements have the sum s, for one j after another,
+ * from the largest sum down, as elements are above 0. */
+static variable_law variable_elements(uint32_t l)
+{
+    cells_set set = cells_set_of(l);
+    variable_law law = { .most = VARIABLE_MET };
+    double chance[VARIABLE_SUM + 1] = { 1 };
+    for (unsigned j = 1; j <= law.most; j++)
+        for (uint32_t s = VARIABLE_SUM + 1; s-- > 0; ) {
+            double sum = 0;
+            for (uint32_t i = 0; i < set.count; i++) {
+                uint32_t element = cells_element(&set, i);
+                sum += element <= s ? chance[s - element] : 0;
+            }
+            chance[s] = sum / set.count;
+            double share = variable_share_of(&set, s);
+            law.mean[j] += chance[s] * share;
+            law.square[j] += chance[s] * share * share;
+        }
+    return law;
+}
+
+static variable_law variable_law_of(uint32_t l)
+{
+    return l > CELLS_L_MAX ? variable_elements(l) : variable_interval(l);
+}
+
+/* P_0, P_1, …: that so many of N probes met in one of m counters. */
+typedef struct { double p[VARIABLE_MET + 1]; } variable_met;
 
 static variable_met variable_meet(double m, double probes)
 {
-    if (m == 1)
-        return (variable_met){ { 0, probes == 1, probes == 2 } };
-    double none = exp(probes * log1p(-1 / m)), odds = 1 / (m - 1);
-    return (variable_met){ {
-        none, none * probes * odds,
-        none * probes * odds * (probes - 1) / 2 * odds,
-    } };
+    variable_met met = { { 0 } };
+    met.p[0] = m == 1 ? 0 : exp(probes * log1p(-1 / m));
+    for (unsigned j = 1; j <= VARIABLE_MET; j++)
+        met.p[j] = m == 1 ? probes == j
+                          : met.p[j - 1] * (probes - j + 1) / j * (1 / (m - 1));
+    return met;
+}
+
+/* The chance that more than law->most met; where that is the difference of
+ * nearly equal numbers, its first term. */
+static double variable_more(const variable_law *law, const variable_met *met,
+                            double load)
+{
+    double more = 1, power = 1, ways = 1;
+    for (unsigned j = 0; j <= law->most; j++) {
+        more -= met->p[j];
+        power *= load;
+        ways *= j + 1;
+    }
+    return load < 1e-3 ? power / ways : more;
 }
 
 /* q and V of the essay. */
 typedef struct { double mean, variance; } variable_share;
 
-static variable_share variable_passes(double m, double probes, uint32_t l)
+static variable_share variable_passes(double m, double probes,
+                                      const variable_law *law)
 {
-    variable_pair pair = variable_pairs(l);
     variable_met met = variable_meet(m, probes);
-    double one = 1.0 / l, load = probes / m;
-    double more = 1 - met.p[0] - met.p[1] - met.p[2];
-    if (load < 1e-3)
-        more = load * load * load / 6;  /* where the difference is rounding */
-
-    double mean = met.p[1] * one + met.p[2] * pair.mean + more;
-    double square = met.p[1] * one * one + met.p[2] * pair.square + more;
-    double cross = load - met.p[1] * (1 - one)
-                 - 2 * met.p[2] * (1 - pair.mean) - mean * load;
+    double load = probes / m, more = variable_more(law, &met, load);
+    double mean = 0, square = 0, cross = load;
+    for (unsigned j = 1; j <= law->most; j++) {
+        mean += met.p[j] * law->mean[j];
+        square += met.p[j] * law->square[j];
+        cross -= j * met.p[j] * (1 - law->mean[j]);
+    }
+    mean += more;
+    square += more;
+    cross -= mean * load;
     double variance = square - mean * mean
                     - (m == 1 ? 0 : cross * cross / (load * (1 - 1 / m)));
     return (variable_share){ mean, fmax(variance, 0) / m };
 }
 
 /* (2), and the deviation of one filter's own rate. */
-static double variable_rate(const cells *c, double n, double *sd)
+static double variable_rate(const cells *c, const variable_law *law, double n,
+                            double *sd)
 {
     double k = c->k;
-    variable_share y = variable_passes((double)c->m, n * k, c->l);
+    variable_share y = variable_passes((double)c->m, n * k, law);
     double spread = y.variance / (y.mean * y.mean), power = pow(y.mean, k);
     double second = k * (k - 1) / 2 * spread;
     double fourth = k * (k - 1) * (k - 2) * (k - 3) / 8 * spread * spread;
@@ -251,21 +360,23 @@ static double variable_rate(const cells *c, double n, double *sd)
 
 /* (1) for an infinite m: the chance to pass at a load of `load` probes a
  * counter. */
-static double variable_passes_at(double load, uint32_t l)
+static double variable_passes_at(double load, const variable_law *law)
 {
-    double one = 1.0 - 1.0 / l, two = (1 - 1.0 / l / l) / 6;
-    return 1 - exp(-load) * (1 + load * (one + load / 2 * two));
+    double fail = 1 - law->mean[law->most];
+    for (unsigned j = law->most; j-- > 0; )
+        fail = 1 - law->mean[j] + load / (j + 1) * fail;
+    return 1 - exp(-load) * fail;
 }
 
 /* The load at which k probes pass with chance p. */
-static double variable_load(double p, double k, uint32_t l)
+static double variable_load(double p, double k, const variable_law *law)
 {
     double wanted = pow(p, 1 / k), low = 0, high = 1;
-    while (high < 1024 && variable_passes_at(high, l) < wanted)
+    while (high < 1024 && variable_passes_at(high, law) < wanted)
         high *= 2;
     for (int i = 0; i < 100; i++) {
         double middle = (low + high) / 2;
-        if (variable_passes_at(middle, l) < wanted)
+        if (variable_passes_at(middle, law) < wanted)
             low = middle;
         else
             high = middle;
@@ -276,12 +387,12 @@ static double variable_load(double p, double k, uint32_t l)
 /* ---- Plan -------------------------------------------------------------- */
 
 /* The k that takes the least counters a key for this rate. */
-static uint32_t variable_best_k(double rate, uint32_t l)
+static uint32_t variable_best_k(double rate, const variable_law *law)
 {
     uint32_t best = 1;
-    double least = 1 / variable_load(rate, 1, l);
+    double least = 1 / variable_load(rate, 1, law);
     for (uint32_t k = 2; k <= CELLS_K_MAX; k++) {
-        double counters = k / variable_load(rate, k, l);
+        double counters = k / variable_load(rate, k, law);
         if (counters < least) {
             least = counters;
             best = k;
@@ -291,12 +402,13 @@ static uint32_t variable_best_k(double rate, uint32_t l)
 }
 
 /* The k whose rate is least for this many counters and keys. */
-static uint32_t variable_best_k_for(cells c, double n)
+static uint32_t variable_best_k_for(cells c, const variable_law *law,
+                                    double n)
 {
     uint32_t best = 1;
     double least = 2;
     for (c.k = 1; c.k <= CELLS_K_MAX; c.k++) {
-        double rate = variable_rate(&c, n, NULL);
+        double rate = variable_rate(&c, law, n, NULL);
         if (rate < least) {
             least = rate;
             best = c.k;
@@ -307,23 +419,25 @@ static uint32_t variable_best_k_for(cells c, double n)
 
 /* The least m whose rate is at most `rate`, from what would do for an infinite
  * m; false if that is too much. */
-static bool variable_least_m(cells *c, double n, double rate)
+static bool variable_least_m(cells *c, const variable_law *law, double n,
+                             double rate)
 {
-    double about = n * c->k / variable_load(rate, c->k, c->l);
+    double about = n * c->k / variable_load(rate, c->k, law);
     uint64_t low, high;
     if (about > (double)VARIABLE_M_MAX || !sizes_from_double(&low, about))
         return false;
-    for (c->m = low; low > 0 && variable_rate(c, n, NULL) <= rate; c->m = low)
+    for (c->m = low; low > 0 && variable_rate(c, law, n, NULL) <= rate;
+         c->m = low)
         low -= low / 64 + 1;
     for (high = low + 1; high < 2 * VARIABLE_M_MAX; high += high / 64 + 1) {
         c->m = high;
-        if (variable_rate(c, n, NULL) <= rate)
+        if (variable_rate(c, law, n, NULL) <= rate)
             break;
         low = high;
     }
     while (high - low > 1) {
         c->m = low + (high - low) / 2;
-        if (variable_rate(c, n, NULL) <= rate)
+        if (variable_rate(c, law, n, NULL) <= rate)
             high = c->m;
         else
             low = c->m;
@@ -333,17 +447,18 @@ static bool variable_least_m(cells *c, double n, double rate)
 }
 
 /* The most keys, but at least 1, whose rate is at most `rate`. */
-static uint64_t variable_capacity(const cells *c, double rate)
+static uint64_t variable_capacity(const cells *c, const variable_law *law,
+                                  double rate)
 {
     uint64_t low = 1, high = 2;
     while (high < UINT64_C(1) << 62
-           && variable_rate(c, (double)high, NULL) <= rate) {
+           && variable_rate(c, law, (double)high, NULL) <= rate) {
         low = high;
         high *= 2;
     }
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
-        if (variable_rate(c, (double)middle, NULL) <= rate)
+        if (variable_rate(c, law, (double)middle, NULL) <= rate)
             low = middle;
         else
             high = middle;
@@ -351,22 +466,35 @@ static uint64_t variable_capacity(const cells *c, double rate)
     return low;
 }
 
-/* l and the width from the options. */
+/* l or the set, and the width, from the options. */
 static bly_status variable_counters(cells *c, const kind_spec *spec)
 {
-    uint32_t log_l = 1 + (uint32_t)spec->option[VARIABLE_L];
+    uint64_t set = spec->option[VARIABLE_SET];
     uint64_t bits = spec->option[VARIABLE_BITS];
-    c->l = 1u << log_l;
-    c->width = bits == KIND_CHOOSE ? log_l + 4 : (uint32_t)bits;
-    if (c->width < log_l + 2)
+    uint32_t log = set > 0 ? variable_set[set].log
+                           : 1 + (uint32_t)spec->option[VARIABLE_L];
+    uint32_t least = log + (set > 0 ? 3 : 2);
+    c->l = set > 0 ? variable_set[set].l : 1u << log;
+    c->width = bits == KIND_CHOOSE ? log + 4 : (uint32_t)bits;
+    if (set > 0 && spec->option[VARIABLE_L] != VARIABLE_L_STANDARD)
+        return status_fail(BLY_EPARAM, "l=%s and set=%s exclude each other: "
+                           "leave out one of them",
+                           variable_ls[spec->option[VARIABLE_L]],
+                           variable_sets[set]);
+    if (c->width < least && set > 0)
+        return status_fail(BLY_EPARAM, "bits=%u are too few for set=%s: give "
+                           "%u or more", (unsigned)c->width,
+                           variable_sets[set], (unsigned)least);
+    if (c->width < least)
         return status_fail(BLY_EPARAM, "bits=%u are too few for l=%u: two "
                            "increments need %u", (unsigned)c->width,
-                           (unsigned)c->l, (unsigned)log_l + 2);
+                           (unsigned)c->l, (unsigned)least);
     return BLY_OK;
 }
 
 /* k, then n, then m, each from the options or from what is known already. */
-static bly_status variable_size(cells *c, uint64_t *n, const kind_spec *spec)
+static bly_status variable_size(cells *c, const variable_law *law, uint64_t *n,
+                                const kind_spec *spec)
 {
     bool sized = spec->option[VARIABLE_M] != KIND_CHOOSE;
 
@@ -377,13 +505,13 @@ static bly_status variable_size(cells *c, uint64_t *n, const kind_spec *spec)
     if (spec->option[VARIABLE_K] != KIND_CHOOSE)
         c->k = (uint32_t)spec->option[VARIABLE_K];
     else if (sized && *n != 0)
-        c->k = variable_best_k_for(*c, (double)*n);
+        c->k = variable_best_k_for(*c, law, (double)*n);
     else
-        c->k = variable_best_k(spec->rate, c->l);
+        c->k = variable_best_k(spec->rate, law);
 
     if (*n == 0)
-        *n = variable_capacity(c, spec->rate);
-    if (!sized && !variable_least_m(c, (double)*n, spec->rate))
+        *n = variable_capacity(c, law, spec->rate);
+    if (!sized && !variable_least_m(c, law, (double)*n, spec->rate))
         return kind_too_big(spec, "2^56 counters");
     return BLY_OK;
 }
@@ -393,8 +521,9 @@ static bly_status variable_plan(bly_plan_t *plan, const kind_spec *spec)
     cells c = { 0 };
     uint64_t n = 0, bytes = 0;
     bly_status status = variable_counters(&c, spec);
+    variable_law law = variable_law_of(c.l);
     if (status == BLY_OK)
-        status = variable_size(&c, &n, spec);
+        status = variable_size(&c, &law, &n, spec);
     if (status == BLY_OK && !counters_bytes(&bytes, c.m, c.width))
         status = kind_too_big(spec, "2^64 bits");
     if (status == BLY_OK)
@@ -403,10 +532,10 @@ static bly_status variable_plan(bly_plan_t *plan, const kind_spec *spec)
         return status;
 
     shape s = cells_shape(&c);
-    double pass = variable_passes((double)c.m, (double)n * c.k, c.l).mean;
+    double pass = variable_passes((double)c.m, (double)n * c.k, &law).mean;
     double lines = ceil((double)bytes / 64);
     plan->capacity = n;
-    plan->rate = variable_rate(&c, (double)n, &plan->rate_sd);
+    plan->rate = variable_rate(&c, &law, (double)n, &plan->rate_sd);
     plan->fill = shape_fill(&s, (double)n);
     plan->probes = c.k;
     plan->lines_present = fmin(c.k, lines);
@@ -420,12 +549,16 @@ static bly_status variable_plan(bly_plan_t *plan, const kind_spec *spec)
 
 /* ---- Check ------------------------------------------------------------- */
 
-/* Is this one of the L, and do two increments fit into so many bits? */
+/* Is this one of the L or the sets, and are there bits enough for it? */
 static bool variable_fits(uint64_t l, uint64_t bits)
 {
     for (uint32_t log_l = 1; log_l <= VARIABLE_LS; log_l++)
         if (l == UINT64_C(1) << log_l)
             return bits >= log_l + 2 && bits <= COUNTERS_WIDTH_MAX;
+    for (size_t i = 1; i < VARIABLE_SETS; i++)
+        if (l == variable_set[i].l)
+            return bits >= variable_set[i].log + 3
+                && bits <= COUNTERS_WIDTH_MAX;
     return false;
 }
 
@@ -450,7 +583,9 @@ static bly_status variable_check(const void *image)
 
 /* ---- Keys, sets, look inside ------------------------------------------- */
 
-CELLS_VERBS(variable)
+CELLS_LOOKS(variable)
+CELLS_ADDS(variable)
+CELLS_REMOVES(variable)
 
 const bly_kind bly_kind_variable = {
     .name    = "variable",
