@@ -38,7 +38,7 @@ static const char *const counts_variants[] = {
     "blocked:k=4", "blocked:k=16",
     "cuckoo:f=8", "cuckoo:f=12", "cuckoo:f=16", "cuckoo:sorted=yes",
     "cuckoo:f=24", "cuckoo:f=24,sorted=yes",
-    "quotient:repeats=yes", "rehash:by=xxh64", "rehash:by=murmur3",
+    "rehash:by=xxh64", "rehash:by=murmur3",
     "variable:set=4-6-7", "variable:set=8-12-14-15", "quotient:repeats=yes",
     "xor:bits=8", "xor:bits=16",
     "fuse:bits=8", "fuse:bits=16", "fuse:arity=4",

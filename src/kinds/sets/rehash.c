@@ -300,11 +300,15 @@ static rehash_view rehash_look(const void *image)
     };
 }
 
-/* c(i,j) of the essay. */
-static uint64_t rehash_drawn(const rehash_view *v, uint64_t i, uint64_t j)
+/* What c(i,j) of the essay is drawn from, and c(i,j). */
+static uint64_t rehash_source(const rehash_view *v, uint64_t i)
 {
-    return hash_mix(hash_mix(v->seed + (i + 1) * INDEX_GOLDEN)
-                    + (j + 1) * INDEX_GOLDEN);
+    return hash_mix(v->seed + (i + 1) * INDEX_GOLDEN);
+}
+
+static uint64_t rehash_drawn(uint64_t source, uint64_t j)
+{
+    return hash_mix(source + (j + 1) * INDEX_GOLDEN);
 }
 
 /* The product of two elements of the field. */
@@ -319,29 +323,28 @@ static uint64_t rehash_times(uint64_t a, uint64_t b)
 }
 
 /* By Horner's rule, the highest power first. */
-static uint64_t rehash_polynomial(const rehash_view *v, uint64_t x, uint64_t i,
-                                  unsigned terms)
+static uint64_t rehash_polynomial(uint64_t source, uint64_t x, unsigned terms)
 {
     uint64_t y = 0;
     for (unsigned j = terms; j-- > 0; )
-        y = rehash_times(y, x) ^ rehash_drawn(v, i, j);
+        y = rehash_times(y, x) ^ rehash_drawn(source, j);
     return y;
 }
 
 /* The high half of (a x + b) modulo 2^128, a and b of two words each. */
-static uint64_t rehash_multiply(const rehash_view *v, uint64_t x, uint64_t i)
+static uint64_t rehash_multiply(uint64_t source, uint64_t x)
 {
-    uint64_t a = rehash_drawn(v, i, 1), b = rehash_drawn(v, i, 3);
-    uint64_t high = platform_mul_high(a, x) + rehash_drawn(v, i, 0) * x
-                  + rehash_drawn(v, i, 2);
+    uint64_t a = rehash_drawn(source, 1), b = rehash_drawn(source, 3);
+    uint64_t high = platform_mul_high(a, x) + rehash_drawn(source, 0) * x
+                  + rehash_drawn(source, 2);
     return high + (a * x + b < b);
 }
 
-static uint64_t rehash_tabulation(const rehash_view *v, uint64_t x, uint64_t i)
+static uint64_t rehash_tabulation(uint64_t source, uint64_t x)
 {
     uint64_t y = 0;
     for (uint64_t j = 0; j < 8; j++)
-        y ^= rehash_drawn(v, i, 256 * j + (x >> 8 * j & 0xFF));
+        y ^= rehash_drawn(source, 256 * j + (x >> 8 * j & 0xFF));
     return y;
 }
 
@@ -355,28 +358,38 @@ static uint64_t rehash_slice(const rehash_view *v, const rehash_key *key,
     return bits_range(field << (64 - v->field), v->m);
 }
 
+/* Of an integer, 64 bits. */
+static uint64_t rehash_family(const rehash_view *v, uint64_t x, uint64_t i)
+{
+    uint64_t source = rehash_source(v, i);
+    switch (v->by) {
+    case REHASH_POLY2:
+        return rehash_polynomial(source, x, 2);
+    case REHASH_POLY4:
+        return rehash_polynomial(source, x, 4);
+    case REHASH_TABULATION:
+        return rehash_tabulation(source, x);
+    default:
+        return rehash_multiply(source, x);
+    }
+}
+
 /* Position i of a key. */
 static uint64_t rehash_at(const rehash_view *v, const rehash_key *key,
                           uint64_t i)
 {
     uint32_t seed = (uint32_t)(v->seed + i);
     switch (v->by) {
+    case REHASH_XXH64:
+        return hash_xxh64(key->bytes, key->length, v->seed + i) % v->m;
     case REHASH_MURMUR3:
         return hash_murmur3_32(key->bytes, key->length, seed) % v->m;
     case REHASH_MURMUR2:
         return hash_murmur2_32(key->bytes, key->length, seed) % v->m;
     case REHASH_SLICES:
         return rehash_slice(v, key, i);
-    case REHASH_MULTIPLY:
-        return bits_range(rehash_multiply(v, key->number, i), v->m);
-    case REHASH_POLY2:
-        return bits_range(rehash_polynomial(v, key->number, i, 2), v->m);
-    case REHASH_POLY4:
-        return bits_range(rehash_polynomial(v, key->number, i, 4), v->m);
-    case REHASH_TABULATION:
-        return bits_range(rehash_tabulation(v, key->number, i), v->m);
     default:
-        return hash_xxh64(key->bytes, key->length, v->seed + i) % v->m;
+        return bits_range(rehash_family(v, key->number, i), v->m);
     }
 }
 
