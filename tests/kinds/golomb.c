@@ -11,55 +11,17 @@
 #include "image/image.h"
 #include "maths/maths.h"
 
-enum { VALUES = 4096, BYTES = 1 << 18, TAIL = 16 };
+enum { MULTISET_MOST = 4096, BYTES = 1 << 18, TAIL = 16 };
 
 /* ---- The multiset, and the payload that the essay demands of it -------- */
 
 typedef struct {
     uint64_t range, width, k, bytes, buckets;
     size_t   used;                      /* entries                           */
-    uint64_t f[VALUES], count[VALUES];  /* rising                            */
+    uint64_t f[MULTISET_MOST], count[MULTISET_MOST];    /* rising            */
 } multiset;
 
-static size_t multiset_at(const multiset *m, uint64_t f)
-{
-    size_t at = 0;
-    while (at < m->used && m->f[at] < f)
-        at++;
-    return at;
-}
-
-static uint64_t multiset_count(const multiset *m, uint64_t f)
-{
-    size_t at = multiset_at(m, f);
-    return at < m->used && m->f[at] == f ? m->count[at] : 0;
-}
-
-static void multiset_add(multiset *m, uint64_t f, uint64_t count)
-{
-    size_t at = multiset_at(m, f);
-    if (at == m->used || m->f[at] != f) {
-        assert_true(m->used < VALUES);
-        memmove(m->f + at + 1, m->f + at, (m->used - at) * sizeof *m->f);
-        memmove(m->count + at + 1, m->count + at,
-                (m->used - at) * sizeof *m->count);
-        m->f[at] = f;
-        m->count[at] = 0;
-        m->used++;
-    }
-    m->count[at] += count;
-}
-
-static void multiset_remove(multiset *m, uint64_t f)
-{
-    size_t at = multiset_at(m, f);
-    if (--m->count[at] > 0)
-        return;
-    m->used--;
-    memmove(m->f + at, m->f + at + 1, (m->used - at) * sizeof *m->f);
-    memmove(m->count + at, m->count + at + 1,
-            (m->used - at) * sizeof *m->count);
-}
+#include "canonical.h"
 
 static uint64_t multiset_total(const multiset *m)
 {
@@ -133,7 +95,7 @@ static void write_bucket(codes *c, const multiset *m, size_t *i,
 }
 
 /* false: it does not fit. */
-static bool multiset_payload(const multiset *m, uint8_t payload[BYTES])
+static bool multiset_payload(const multiset *m, uint8_t *payload)
 {
     static codes c;
     uint64_t entry = entry_bits(m), at = 0;
@@ -181,46 +143,6 @@ static bly_filter *filter_of(const multiset *m, const uint8_t *payload)
     return filter;
 }
 
-static bly_filter *filter_empty(const multiset *m)
-{
-    static uint8_t payload[BYTES];
-    memset(payload, 0, payload_bytes(m));
-    return filter_of(m, payload);
-}
-
-static void assert_is(const bly_filter *filter, const multiset *m)
-{
-    static uint8_t payload[BYTES];
-    size_t bytes;
-    const uint8_t *image = bly_image(filter, &bytes);
-    assert_true(multiset_payload(m, payload));
-    assert_int_equal(bytes, IMAGE_HEADER + payload_bytes(m));
-    assert_memory_equal(image + IMAGE_HEADER, payload, payload_bytes(m));
-}
-
-/* Add f; it is refused just if the multiset says that it would not fit. */
-static bool add_one(bly_filter *filter, multiset *m, uint64_t f)
-{
-    static uint8_t payload[BYTES];
-    uint64_t before = multiset_count(m, f);
-    bly_status status = bly_add_hash(filter, hash_of(m, f));
-    multiset_add(m, f, 1);
-    bool fits = multiset_payload(m, payload);
-    if (!fits)
-        multiset_remove(m, f);
-    assert_said(status, !fits ? BLY_EFULL : before > 0 ? BLY_SEEN : BLY_OK);
-    return fits;
-}
-
-static void remove_one(bly_filter *filter, multiset *m, uint64_t f)
-{
-    bool there = multiset_count(m, f) > 0;
-    assert_status(bly_remove_hash(filter, hash_of(m, f)),
-                  there ? BLY_OK : BLY_EABSENT);
-    if (there)
-        multiset_remove(m, f);
-}
-
 /* ---- The layout -------------------------------------------------------- */
 
 /* The essay's picture: a page of 64 bytes with two buckets of 64 values, whose
@@ -259,35 +181,6 @@ static uint64_t draw(const multiset *m, uint64_t stream, uint64_t i)
     case 2: return m->range - 1 - v % near;
     default: return v / 8 % 4 == 0 ? v % m->range : v / 64 % 8 % m->range;
     }
-}
-
-/* Adds and removes in turns, now more of these, now of those; how many adds
- * were refused. */
-static uint64_t run_program(multiset *m, uint64_t stream, size_t steps)
-{
-    uint64_t full = 0;
-    bly_filter *filter = filter_empty(m);
-    for (uint64_t i = 0; i < steps; i++) {
-        uint64_t f = draw(m, stream, 2 * i),
-                 dice = test_random(stream, 2 * i + 1);
-        if (dice % 8 == 0 && m->used > 0)
-            f = m->f[dice / 8 % m->used];
-        if (dice / 1024 % 16 < (i / 128 % 2 == 0 ? 13u : 4u))
-            full += !add_one(filter, m, f);
-        else
-            remove_one(filter, m, m->used > 0 && dice & 2048
-                                  ? m->f[dice / 4096 % m->used] : f);
-        assert_int_equal(bly_count_hash(filter, hash_of(m, f)),
-                         multiset_count(m, f));
-        assert_int_equal(bly_contains_hash(filter, hash_of(m, f)),
-                         multiset_count(m, f) > 0);
-        assert_is(filter, m);
-    }
-    while (m->used > 0)
-        remove_one(filter, m, m->f[test_random(stream, m->used) % m->used]);
-    assert_is(filter, m);
-    bly_free(filter);
-    return full;
 }
 
 /* A shape of a few pages, small enough to be full now and then. */
