@@ -3,6 +3,8 @@
  */
 #include "test.h"
 
+#include "placed.h"
+
 #include "tools/bits.h"
 #include "tools/hash.h"
 #include "image/image.h"
@@ -249,6 +251,32 @@ static void test_sets_keep_their_keys(void **state)
     }
 }
 
+/* The seminar's figure: ten bits in regions of two; y meets x at the third bit,
+ * so that the second region is marked. Then x leaves, and y stays. */
+static void test_figure(void **state)
+{
+    (void)state;
+    static const unsigned x[] = { 2, 5, 8 }, y[] = { 2, 0, 7 };
+    enum { MARKS = 2 };                 /* bytes before the marks */
+    bly_spec spec = { .capacity = 3 };
+    bly_filter *filter = NULL;
+    assert_status(bly_new(&filter, "deletable:m=10,k=3,region=2", &spec),
+                  BLY_OK);
+    uint64_t hash_x = placed_hash(10, 3, x), hash_y = placed_hash(10, 3, y);
+    assert_status(bly_add_hash(filter, hash_x), BLY_OK);
+    const uint8_t *row = (const uint8_t *)bly_image(filter, NULL)
+                       + IMAGE_HEADER;
+    assert_int_equal(row[0] | row[1] << 8, 1 << 2 | 1 << 5 | 1 << 8);
+    assert_int_equal(row[MARKS], 0);
+    assert_status(bly_add_hash(filter, hash_y), BLY_OK);
+    assert_int_equal(row[MARKS], 1 << 1);
+    assert_status(bly_remove_hash(filter, hash_x), BLY_OK);
+    assert_int_equal(row[0] | row[1] << 8, 1 << 0 | 1 << 2 | 1 << 7);
+    assert_false(bly_contains_hash(filter, hash_x));
+    assert_true(bly_contains_hash(filter, hash_y));
+    bly_free(filter);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +287,7 @@ int main(void)
         cmocka_unit_test(test_no_key_is_lost),
         cmocka_unit_test(test_added_twice_stays),
         cmocka_unit_test(test_sets_keep_their_keys),
+        cmocka_unit_test(test_figure),
     };
     return cmocka_run_group_tests_name("deletable", tests, NULL, NULL);
 }

@@ -3,6 +3,9 @@
  */
 #include "test.h"
 
+#include "placed.h"
+
+#include "image/image.h"
 #include "tools/index.h"
 #include "maths/formulas.h"
 
@@ -242,6 +245,42 @@ static void test_rate_of_equal_hashes(void **state)
     assert_status(bly_plan(&plan, "standard", &spec), BLY_OK);
 }
 
+/* The example of the German encyclopaedia: three words in ten bits, which it
+ * counts from 1. */
+static void test_three_words(void **state)
+{
+    (void)state;
+    static const struct { unsigned at[3], row; } in[] = {
+        { { 7, 1, 3 }, 0x08A },         /* der: 0101000100 */
+        { { 6, 3, 0 }, 0x0CB },         /* die: 1101001100 */
+        { { 8, 1, 7 }, 0x1CB },         /* das: 1101001110 */
+    };
+    static const struct { unsigned at[3]; bool there; } asked[] = {
+        { { 9, 0, 2 }, false },         /* wer */
+        { { 8, 1, 7 }, true },          /* das */
+        { { 8, 0, 3 }, true },          /* sie: was never put in */
+    };
+    bly_spec spec = { .capacity = 3 };
+    bly_filter *filter = NULL;
+    bly_stat_t stat;
+    assert_status(bly_new(&filter, "standard:m=10,k=3", &spec), BLY_OK);
+    for (size_t i = 0; i < 3; i++) {
+        assert_status(bly_add_hash(filter, placed_hash(10, 3, in[i].at)),
+                      BLY_OK);
+        const uint8_t *row = (const uint8_t *)bly_image(filter, NULL)
+                           + IMAGE_HEADER;
+        assert_int_equal(row[0] | row[1] << 8, in[i].row);
+    }
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(bly_contains_hash(filter,
+                                           placed_hash(10, 3, asked[i].at)),
+                         asked[i].there);
+    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_close(stat.fill, 0.6, 1e-12);
+    assert_close(stat.rate, 0.216, 1e-9);
+    bly_free(filter);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +293,7 @@ int main(void)
         cmocka_unit_test(test_bits_are_where_they_should_be),
         cmocka_unit_test(test_rate_of_equal_hashes),
         cmocka_unit_test(test_one_bit),
+        cmocka_unit_test(test_three_words),
     };
     return cmocka_run_group_tests_name("standard", tests, NULL, NULL);
 }
