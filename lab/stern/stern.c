@@ -9,7 +9,7 @@
 #include "lab.h"
 
 enum { STERN_STATES = 1000000, STERN_STEPS = 40, STERN_SLOWEST = 36,
-       STERN_LEAST = 6, STERN_MOST = 48 };
+       STERN_LEAST = 8, STERN_MOST = 48 };
 
 static double stern_bits(const char *kind, double log_rate)
 {
@@ -88,9 +88,10 @@ static void stern_claim(lab *l, unsigned bits, double standard, double table)
 static void stern_curve(lab *l)
 {
     double most = 0, bits_most = 0;
+    unsigned step = (unsigned)lab_pick(l, 8, 1, 1);
     lab_figure(l, "bits", "bits a state,standard,slots anew,slots in a row,"
                           "ours,ours measured,low,high");
-    for (unsigned bits = STERN_LEAST; bits <= STERN_MOST; bits++) {
+    for (unsigned bits = STERN_LEAST; bits <= STERN_MOST; bits += step) {
         double standard = stern_rate("standard", bits);
         double ours = stern_rate("compaction", bits);
         double anew = stern_table(bits, stern_anew);
