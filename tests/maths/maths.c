@@ -577,6 +577,19 @@ static void test_rate_times_by_hand(void **state)
     }
 }
 
+/* What docs/rates.md has, of filters of any size, is what a large one does; and
+ * a small one errs a little more often. */
+static void test_table_of_rates(void **state)
+{
+    (void)state;
+    for (uint64_t c = 2; c <= 32; c++)
+        for (uint32_t k = 1; k <= 24; k++) {
+            double limit = pow(-expm1(-(double)k / (double)c), k);
+            assert_close(math_rate(c * 1000000, 1e6, k), limit, 3e-4);
+            assert_true(math_rate(c * 1000, 1e3, k) >= limit * (1 - 1e-9));
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -606,6 +619,7 @@ int main(void)
         cmocka_unit_test(test_rate_times_by_enumeration),
         cmocka_unit_test(test_rate_times_of_one),
         cmocka_unit_test(test_rate_times_by_hand),
+        cmocka_unit_test(test_table_of_rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
