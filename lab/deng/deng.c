@@ -138,8 +138,8 @@ static void deng_ages(lab *l)
     }
     lab_says(l, "a key is in the filter for c N / s adds: its cells' largest "
                 "value times the cells, by those lowered (Hungarian "
-                "encyclopaedia)", keys, "%.2f to %.2f times that for k of 1 and "
-             "3, largest values of 1 and 3", least, most);
+                "encyclopaedia)", keys, "%.2f to %.2f times that for k of 1 "
+             "and 3, largest values of 1 and 3", least, most);
     lab_says(l, "ours: so long lives a single cell that nobody sets again",
              cells, "within the interval for all four");
 }
