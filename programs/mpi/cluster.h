@@ -40,6 +40,7 @@ int job_agree(int status);
 
 /* The sum, or the largest one, over all ranks. Collective. */
 uint64_t job_sum(uint64_t n);
+double job_add(double x);
 uint64_t job_most(uint64_t n);
 
 /* Of each byte the largest one. Collective. */
