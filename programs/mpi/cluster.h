@@ -12,6 +12,7 @@
  *      exchange.c  bytes from every rank to every rank, counted
  *      share.c     the lines of all files, divided among the ranks
  *      part.c      one filter, divided among the ranks
+ *      sparse.c    an image of which few bits are set, as lists of them
  *      replicate.c a filter of each rank -> the union, on all of them
  *      mix.h       numbers that look random, from hashes
  *      dedup.h     what the files of `dedup` share
@@ -40,6 +41,7 @@ int job_agree(int status);
 
 /* The sum, or the largest one, over all ranks. Collective. */
 uint64_t job_sum(uint64_t n);
+double job_add(double x);
 uint64_t job_most(uint64_t n);
 
 /* Of each byte the largest one. Collective. */
@@ -176,15 +178,32 @@ void part_mail_empty(part_mail *m);
 int part_save(const bly_filter *filter, const part_map *map, const char *path,
               uint64_t items);
 
+/* ==== sparse.c ========================================================== */
+
+/* An image to lists of its bits, or as it is where that is shorter; and back,
+ * where the job ends if bytes are damaged. What *to and *image held is gone. */
+void sparse_pack(job_bytes *to, const void *image, size_t n);
+void sparse_unpack(job_bytes *image, const job_bytes *from);
+
+/* How many bits of it are set. */
+uint64_t sparse_count(const void *image, size_t n);
+
+/* What lists take, of an image's bits, if a share p of them is set. */
+double sparse_share(double p);
+
 /* ==== replicate.c ======================================================= */
 
-/* *filter becomes the union of all ranks' filters, on all ranks. CLI_GO or
- * CLI_ERROR, as job_agree says; *filter is still to be freed, or NULL after an
- * error. Collective. */
-int replicate(bly_filter **filter);
+/* *filter becomes the union of all ranks' filters, on all ranks; they are sent
+ * as lists of their bits, if that is asked for. CLI_GO or CLI_ERROR, as
+ * job_agree says; *filter is still to be freed, or NULL after an error.
+ * Collective. */
+int replicate(bly_filter **filter, bool sparse);
 
-/* How many bytes all ranks send for that, for an image of so many. */
+/* How many bytes all ranks send for that, for an image of so many; and as
+ * lists, if a share p of its bits is set in the end, and all ranks have as many
+ * keys. */
 uint64_t replicate_bytes(uint64_t image);
+uint64_t replicate_bytes_sparse(uint64_t image, double p);
 
 /* ==== cmd_*.c =========================================================== */
 

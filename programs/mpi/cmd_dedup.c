@@ -11,8 +11,12 @@
  *
  * What pass 2 and 3 read must be what pass 1 has read: the order of all hashes
  * is kept as one number. A line whose key was not in doubt is printed without
- * being asked for; no line is lost, and no repeated one kept. Floor 8
- * (programs); includes dedup.h and <bloomery.h> only.
+ * being asked for; no line is lost, and no repeated one kept.
+ *
+ * With --approximate the rounds go on until the rate is reached, and pass 2 is
+ * left out: a line in doubt counts as repeated, and no key is sent or kept.
+ *
+ * Floor 8 (programs); includes dedup.h and <bloomery.h> only.
  */
 #include "mpi/dedup.h"
 
@@ -23,6 +27,12 @@
 
 enum { DEDUP_PIECE = 1 << 20 };         /* of output, sent at once */
 
+/* The rate of --approximate where -p gives none; and so many lines in all come
+ * to an error, at most: by hashes of 64 bits a share n / 2^64 of n lines seems
+ * repeated, which is then less than a hundredth of the errors. */
+#define DEDUP_RATE 0.001
+#define DEDUP_LINES_MOST 0x1p57
+
 /* Instead of a piece's length: no more will come, of all or of a part. */
 #define DEDUP_END    UINT64_MAX
 #define DEDUP_FAILED (UINT64_MAX - 1)
@@ -30,7 +40,8 @@ enum { DEDUP_PIECE = 1 << 20 };         /* of output, sent at once */
 typedef struct {
     cli_how     how;
     verify_want want;
-    bool        verbose, json;
+    double      rate;
+    bool        approximate, verbose, json;
     const char *key_file;
 } dedup_settings;
 
@@ -60,6 +71,16 @@ typedef struct {
 } dedup_job;
 
 static const cli_option dedup_options[] = {
+    { 'a', "approximate", NULL, CLI_FLAG,
+      offsetof(dedup_settings, approximate), false,
+      "Send no keys, and compare hashes only: of the lines that come for the "
+      "first time the RATE of -p, at most, is taken for repeated ones, and "
+      "dropped. No line that comes again is printed for that. With -u the RATE "
+      "of the unique lines is dropped; with -d every line that may be repeated "
+      "is printed each time it comes, and of the unique ones the RATE." },
+    { 'p', "rate", "RATE", CLI_RATE, offsetof(dedup_settings, rate), false,
+      "For --approximate: the share of lines that may be taken for repeated "
+      "ones: 0.001, 0.1%, 1e-6. Default: 0.1%." },
     { 'c', "count", NULL, CLI_FLAG, offsetof(dedup_settings, want.count),
       false, "Before each line print how often it comes, and a TAB." },
     { 'd', "only-repeated", NULL, CLI_FLAG,
@@ -83,6 +104,8 @@ static const cli_example dedup_examples[] = {
       "Each line once, in the order of the files." },
     { "mpirun -n 16 bloomery-mpi dedup -v --only-repeated log > twice",
       "Lines that come again, and how it was found out." },
+    { "mpirun -n 16 bloomery-mpi dedup -a -d logs/* | bloomery dedup -d",
+      "What one process then compares are few lines." },
     { NULL, NULL }
 };
 
@@ -197,6 +220,16 @@ static void dedup_print(dedup_job *job, bly_key line, uint64_t count)
         dedup_send(job);
 }
 
+/* With --approximate: is the next line to be printed? */
+static bool dedup_guess(dedup_job *job, uint64_t hash)
+{
+    const verify_want *want = &job->want->want;
+
+    if (!want->repeated && !want->unique)
+        return !rounds_again(&job->rounds, hash);
+    return verify_wanted(want, rounds_doubt(&job->rounds, hash) ? 2 : 1);
+}
+
 static void dedup_print_line(dedup_job *job, uint64_t hash, bly_key key,
                              bly_key line)
 {
@@ -204,7 +237,9 @@ static void dedup_print_line(dedup_job *job, uint64_t hash, bly_key key,
     uint64_t count = 1;
     bool print;
 
-    if (key.data != NULL && rounds_doubt(&job->rounds, hash))
+    if (key.data != NULL && job->want->approximate)
+        print = dedup_guess(job, hash);
+    else if (key.data != NULL && rounds_doubt(&job->rounds, hash))
         print = verify_next(job->verify, hash, &count);
     else
         print = verify_wanted(want, 1);
@@ -269,6 +304,12 @@ static double dedup_left(const rounds_about *a, const verify_tally *keys)
                        / (double)a->positions);
 }
 
+/* What the exact step has counted; NULL: there was none. */
+static const verify_tally *dedup_keys(const dedup_job *job)
+{
+    return job->want->approximate ? NULL : &job->sum.keys;
+}
+
 /* What goes to other ranks if it is sent to random ones. */
 static double dedup_away(double bytes)
 {
@@ -282,17 +323,43 @@ static double dedup_key_bytes(const dedup_job *job)
          + (double)(job->all.lines - job->all.keyless);
 }
 
+/* … where the exact step has told which are equal. */
 static void dedup_say_round(const rounds_about *a, size_t number,
                             const verify_tally *keys)
 {
+    char formula[64] = "";
+
+    if (keys != NULL)
+        snprintf(formula, sizeof formula, " (%s)",
+                 report_estimate(dedup_left(a, keys)).text);
     report_note("round %zu (1/%.3g): %s in doubt, %s sent: %.3f bits a value "
-                "(formula %.3f) and %.3f its answer (%.3f); %s left (%s)",
+                "(formula %.3f) and %.3f its answer (%.3f); %s left%s",
                 number, 1 / a->f, report_count(a->elements).text,
                 report_bytes(a->value_bytes + a->answer_bytes).text,
                 dedup_bits(a->value_bytes, a->values), a->value_bits,
                 dedup_bits(a->answer_bytes, a->values), a->answer_bits,
-                report_count(a->left).text,
-                report_estimate(dedup_left(a, keys)).text);
+                report_count(a->left).text, formula);
+}
+
+/* What the exact step was like, or what was left out with it. */
+static void dedup_say_end(const dedup_job *job)
+{
+    const dedup_sum *sum = &job->sum;
+    const verify_want *want = &job->want->want;
+
+    if (job->want->approximate)
+        report_note("approximate: about %s %s taken for repeated, by the share "
+                    "of positions that were taken; %s of them may be",
+                    report_estimate(job->rounds.lost).text,
+                    want->repeated || want->unique
+                    ? "lines that come once were"
+                    : "lines that came for the first time were",
+                    report_percent(job->want->rate).text);
+    else
+        report_note("exact: %s different keys of ranks in doubt, %s of them "
+                    "repeated; %s sent", report_count(sum->keys.sent).text,
+                    report_count(sum->keys.repeated).text,
+                    report_bytes(sum->verify).text);
 }
 
 static void dedup_say(const dedup_job *job, double seconds)
@@ -302,11 +369,8 @@ static void dedup_say(const dedup_job *job, double seconds)
     double all = (double)(sum->rounds + sum->verify);
 
     for (size_t i = 0; i < job->rounds.rounds; i++)
-        dedup_say_round(&job->rounds.about[i], i + 1, &sum->keys);
-    report_note("exact: %s different keys of ranks in doubt, %s of them "
-                "repeated; %s sent", report_count(sum->keys.sent).text,
-                report_count(sum->keys.repeated).text,
-                report_bytes(sum->verify).text);
+        dedup_say_round(&job->rounds.about[i], i + 1, dedup_keys(job));
+    dedup_say_end(job);
     report_note("%s lines by %d ranks in %s, %s printed; %s sent, %.3f bits a "
                 "line: %s of all hashes, %s of all keys",
                 report_count(job->all.lines).text, job_ranks,
@@ -331,7 +395,26 @@ static void dedup_json_round(const rounds_about *a, const verify_tally *keys)
     json_real("answer_bits", dedup_bits(a->answer_bytes, a->values));
     json_real("answer_bits_formula", a->answer_bits);
     json_count("left", a->left);
-    json_real("left_formula", dedup_left(a, keys));
+    if (keys != NULL)
+        json_real("left_formula", dedup_left(a, keys));
+    else
+        json_real("positions_taken", a->chance);
+    json_close_object();
+}
+
+static void dedup_json_end(const dedup_job *job)
+{
+    const dedup_sum *sum = &job->sum;
+
+    json_open_object(job->want->approximate ? "approximate" : "exact");
+    if (job->want->approximate) {
+        json_real("rate", job->want->rate);
+        json_real("errors_expected", job->rounds.lost);
+    } else {
+        json_count("elements", sum->keys.sent);
+        json_count("repeated", sum->keys.repeated);
+        json_count("sent_bytes", sum->verify);
+    }
     json_close_object();
 }
 
@@ -348,13 +431,9 @@ static void dedup_json(const dedup_job *job, double seconds)
     json_real("seconds", seconds);
     json_open_array("rounds");
     for (size_t i = 0; i < job->rounds.rounds; i++)
-        dedup_json_round(&job->rounds.about[i], &sum->keys);
+        dedup_json_round(&job->rounds.about[i], dedup_keys(job));
     json_close_array();
-    json_open_object("exact");
-    json_count("elements", sum->keys.sent);
-    json_count("repeated", sum->keys.repeated);
-    json_count("sent_bytes", sum->verify);
-    json_close_object();
+    dedup_json_end(job);
     json_count("sent_bytes", sum->rounds + sum->verify);
     json_real("bits_per_line", dedup_bits(sum->rounds + sum->verify, keys));
     json_real("bytes_of_hashes", dedup_away(8 * (double)keys));
@@ -398,17 +477,27 @@ static double dedup_key_bits(const dedup_job *job)
     return 8 * ((double)job->all.key_bytes / fmax(1, keys) + 1) + 1;
 }
 
-/* All passes, and what the ranks do together between them. */
-static int dedup_all(dedup_job *job)
+/* Are hashes fine enough for the rate? The same on all ranks. */
+static int dedup_check_rate(const dedup_job *job)
 {
-    uint64_t before = exchange_sent;
-    int status = job_agree(dedup_pass(job, dedup_survey_line, &job->text));
+    const dedup_settings *s = job->want;
+    double lines = (double)job->all.lines;
 
-    if (status != CLI_GO)
-        return status;
-    dedup_sum_up(job);
-    rounds_run(&job->rounds, dedup_key_bits(job));
-    job->sum.rounds = job_sum(exchange_sent - before);
+    if (!s->approximate || lines <= s->rate * DEDUP_LINES_MOST)
+        return CLI_GO;
+    return report_error("--rate %g is too small for %s lines, which are told "
+                        "apart by hashes of 64 bits: give %.0e or more, or "
+                        "leave out --approximate", s->rate,
+                        report_count(job->all.lines).text,
+                        1.1 * lines / DEDUP_LINES_MOST);
+}
+
+/* What is in doubt, byte by byte. */
+static int dedup_exactly(dedup_job *job)
+{
+    uint64_t before;
+    int status;
+
     job->verify = verify_open(&job->want->want, job->hasher);
     status = job_agree(dedup_pass_again(job, dedup_collect_line));
     if (status != CLI_GO)
@@ -417,7 +506,31 @@ static int dedup_all(dedup_job *job)
     verify_run(job->verify);
     job->sum.verify = job_sum(exchange_sent - before);
     job->sum.keys = verify_sum_up(job->verify);
-    return job_agree(dedup_output(job));
+    return CLI_GO;
+}
+
+/* All passes, and what the ranks do together between them. */
+static int dedup_all(dedup_job *job)
+{
+    const dedup_settings *s = job->want;
+    uint64_t before = exchange_sent;
+    int status = job_agree(dedup_pass(job, dedup_survey_line, &job->text));
+    rounds_goal goal = { .first = !s->want.repeated && !s->want.unique };
+
+    if (status != CLI_GO)
+        return status;
+    dedup_sum_up(job);
+    status = dedup_check_rate(job);
+    if (status != CLI_GO)
+        return status;
+    goal.key_bits = dedup_key_bits(job);
+    goal.rate = s->approximate ? s->rate : 0;
+    goal.first &= s->approximate;
+    rounds_run(&job->rounds, &goal);
+    job->sum.rounds = job_sum(exchange_sent - before);
+    if (!s->approximate)
+        status = dedup_exactly(job);
+    return status == CLI_GO ? job_agree(dedup_output(job)) : status;
 }
 
 static int dedup_open(dedup_job *job, const cli_operands *operands)
@@ -445,6 +558,18 @@ static void dedup_close(dedup_job *job)
     free(job->batch);
 }
 
+static int dedup_check(const cli_command *self, const dedup_settings *s)
+{
+    if (!s->approximate && s->rate > 0)
+        return options_wrong(self, "-p is the rate of errors of "
+                                   "--approximate: give that too");
+    if (s->approximate && s->want.count)
+        return options_wrong(self, "--approximate does not learn which lines "
+                                   "are equal, and so not how often one comes: "
+                                   "leave out -c or --approximate");
+    return lines_how_check(self, &s->how);
+}
+
 static int dedup_run(const cli_command *self, int argc, char **argv)
 {
     dedup_settings s = { .how.separator = -1 };
@@ -454,9 +579,11 @@ static int dedup_run(const cli_command *self, int argc, char **argv)
     int status = options_read(self, argc, argv, &s, &operands);
 
     if (status == CLI_GO)
-        status = lines_how_check(self, &s.how);
+        status = dedup_check(self, &s);
     if (status != CLI_GO)
         return status;
+    if (s.approximate && s.rate <= 0)
+        s.rate = DEDUP_RATE;
     status = job_agree(dedup_open(&job, &operands));
     if (status == CLI_GO)
         status = share_same(&job.share);
@@ -485,10 +612,14 @@ const cli_command cmd_dedup = {
         "another hash. When another round would cost more than it saves, the "
         "keys that are left are sent to one rank each and compared byte by "
         "byte.\n\n"
+        "With --approximate there are rounds until so few unique lines are "
+        "left that all lines that are left may count as repeated. Files are "
+        "read twice, no key leaves its rank, and -v says how many errors are "
+        "to be expected.\n\n"
         "With -f lines are compared by columns, and the first line with them "
         "is printed whole. A line that lacks one counts as different from all "
         "others. A last line without newline gets one.\n\n"
-        "The files are read three times and must not change until the end. "
+        "The files are read several times and must not change until the end. "
         "One that cannot be read ends the job before anything is printed.",
     .options = dedup_options,
     .examples = dedup_examples,

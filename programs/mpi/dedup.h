@@ -31,9 +31,29 @@ double volume_left(double repeated, double f);
 double volume_plan(double ranks, double elements, double repeated,
                    double key_bits);
 
+/* The next round where no key is sent in the end, and how far it goes. */
+typedef struct {
+    double f;
+    bool   last;                /* it leaves no more than the rate         */
+} volume_next;
+
+/* The cheapest next round of those that leave over no more than the share
+ * `rate` of unique elements, with at most `more` after this one. `alone`: the
+ * last of them must do that by itself. */
+volume_next volume_plan_rate(double ranks, double elements, double repeated,
+                             double rate, bool alone, unsigned more);
+
 /* ==== rounds.c ========================================================== */
 
 enum { ROUNDS_MOST = 6 };
+
+/* What ends the rounds: what a key that is left costs then, in bits; or, with a
+ * rate above 0, the share of keys that may be taken for repeated ones, and of
+ * which: of those that come once, or, for the first of each, of all. */
+typedef struct {
+    double key_bits, rate;
+    bool   first;
+} rounds_goal;
 
 /* What a round was like, over all ranks. */
 typedef struct {
@@ -44,6 +64,8 @@ typedef struct {
     uint64_t value_bytes, answer_bytes;
     double   value_bits;        /* a value should take                     */
     double   answer_bits;
+    double   chance;            /* share of positions that any rank has    */
+    double   lost;              /* first ones that were taken for later    */
 } rounds_about;
 
 /* The hashes of this rank's keys: those that are still in doubt. */
@@ -55,17 +77,33 @@ typedef struct {
     unsigned  bits;
     size_t    rounds;
     rounds_about about[ROUNDS_MOST];
+    double   lost;              /* errors to be expected, with a rate      */
+    unsigned char *met;         /* a bit for each hash, for rounds_again   */
 } rounds;
 
 void rounds_add(rounds *r, uint64_t hash);
 void rounds_free(rounds *r);
 
 /* Let hashes drop out that are the only ones of their kind, as long as that
- * saves communication. Collective. */
-void rounds_run(rounds *r, double key_bits);
+ * saves communication, or until the rate is reached. Collective. */
+void rounds_run(rounds *r, const rounds_goal *goal);
 
-/* After that: is the key with this hash still in doubt? */
+/* Its steps. All hashes were added: */
+void rounds_begin(rounds *r);
+
+/* One round, by a filter of so many positions, of which owners have ranges of
+ * the same size, but for the last ones. Those that are left are the hashes that
+ * another rank has too, by this filter; or an `earlier` one, and then, twice,
+ * also those that this rank has several times and no earlier one. How many of
+ * those that are left their rank has twice, summed. Collective. */
+uint64_t rounds_one(rounds *r, uint64_t positions, bool earlier);
+
+/* After rounds_run: is the key with this hash still in doubt? */
 bool rounds_doubt(const rounds *r, uint64_t hash);
+
+/* After rounds_run for the first of each: does the next line, which has a key
+ * with this hash, come again? */
+bool rounds_again(rounds *r, uint64_t hash);
 
 /* ==== verify.c ========================================================== */
 

@@ -123,6 +123,14 @@ uint64_t job_sum(uint64_t n)
     return job_reduce(n, MPI_SUM);
 }
 
+double job_add(double x)
+{
+    double result;
+
+    MPI_Allreduce(&x, &result, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return result;
+}
+
 uint64_t job_most(uint64_t n)
 {
     return job_reduce(n, MPI_MAX);

@@ -35,6 +35,30 @@
  * In the end the array is the set of hashes in doubt: the lines are read once
  * more, and those whose hash is not in it are unique for certain.
  *
+ * WITHOUT AN EXACT STEP
+ *
+ * Where a rate of errors is given, rounds go on until no more than this share
+ * of the unique keys is still in doubt, and no key is ever sent. Which lines
+ * are repeated is known then, at the rate, but not which are equal. For the
+ * first of equal ones the last round is asked for more: its owners say of a
+ * position not whether another rank has it, but whether an *earlier* one does,
+ * as they learn when they go through the lists in the order of the ranks, which
+ * is that of the lines. In the array are then
+ *
+ *      once     hashes that an earlier rank has: none of their lines is first
+ *      twice    hashes that this rank alone has so far, and several times: the
+ *               first of their lines is the first of all
+ *
+ * and all others have one line here, which is the first. The first of equal
+ * lines is lost only where an earlier rank hits its position by chance, so that
+ * this round alone must keep the rate: rounds before tell nothing of a key that
+ * does come again.
+ *
+ * How many errors there are is measured, too. An owner knows which share p of
+ * its positions the ranks before have taken; a key that comes for the first
+ * time is taken for a later one with this chance, so that A of them that were
+ * not are a sign of A p / (1 - p) that were.
+ *
  * Floor 8 (programs); includes dedup.h, mix.h and <bloomery.h> only.
  */
 #include "mpi/dedup.h"
@@ -64,6 +88,7 @@ void rounds_free(rounds *r)
 {
     free(r->hashes);
     free(r->starts);
+    free(r->met);
     memset(r, 0, sizeof *r);
 }
 
@@ -104,6 +129,7 @@ static uint64_t rounds_elements(const rounds *r, uint64_t *twice)
 
 typedef struct {
     rounds_about *about;
+    bool      earlier;          /* is asked for, not only another rank     */
     uint64_t  width;            /* positions of each owner                 */
     uint64_t *sent;             /* values to each owner                    */
     job_bytes *to;              /* a message for each rank                 */
@@ -188,6 +214,7 @@ typedef struct {
     bool     there;
     unsigned char *twice;       /* a bit for each                          */
     uint64_t set;               /* how many of them are                    */
+    uint64_t before;            /* positions that earlier ranks have       */
 } rounds_list;
 
 /* Positions of a segment that were hit, and hit twice. */
@@ -230,28 +257,60 @@ static rounds_list *rounds_lists(const rounds_way *w)
     return lists;
 }
 
-/* Which positions of the segment do several lists have? Read ahead in copies
- * of the readers; then, in the readers themselves, find the answers. */
-static void rounds_look(rounds_list *lists, rounds_segment *s, uint64_t first)
+/* The answer to the number at hand. */
+static void rounds_say(rounds_list *l, bool twice)
 {
-    uint64_t end = first + ROUNDS_SEGMENT;
+    if (twice) {
+        rounds_set(l->twice, l->at);
+        l->set++;
+    }
+    l->at++;
+}
+
+/* Which positions of the segment do several lists have? Read ahead in copies
+ * of the readers; then, in the readers themselves, find the answers. How many
+ * positions there are that any list has. */
+static uint64_t rounds_look(rounds_list *lists, rounds_segment *s,
+                            uint64_t first)
+{
+    uint64_t end = first + ROUNDS_SEGMENT, taken = 0;
 
     memset(s, 0, sizeof *s);
     for (int rank = 0; rank < job_ranks; rank++)
         for (rounds_list l = lists[rank]; l.there && l.number < end;
-             rounds_advance(&l))
-            rounds_set(rounds_bit(s->seen, l.number - first) ? s->twice
-                                                             : s->seen,
-                       l.number - first);
+             rounds_advance(&l)) {
+            bool again = rounds_bit(s->seen, l.number - first);
+
+            rounds_set(again ? s->twice : s->seen, l.number - first);
+            taken += !again;
+        }
     for (int rank = 0; rank < job_ranks; rank++)
         for (rounds_list *l = &lists[rank]; l->there && l->number < end;
-             rounds_advance(l)) {
-            if (rounds_bit(s->twice, l->number - first)) {
-                rounds_set(l->twice, l->at);
-                l->set++;
-            }
-            l->at++;
+             rounds_advance(l))
+            rounds_say(l, rounds_bit(s->twice, l->number - first));
+    return taken;
+}
+
+/* The same where the answer is whether a list before has the position. */
+static uint64_t rounds_look_back(rounds_list *lists, rounds_segment *s,
+                                 uint64_t first)
+{
+    uint64_t end = first + ROUNDS_SEGMENT, taken = 0;
+
+    memset(s->seen, 0, sizeof s->seen);
+    for (int rank = 0; rank < job_ranks; rank++) {
+        rounds_list *l = &lists[rank];
+
+        l->before += taken;
+        for (; l->there && l->number < end; rounds_advance(l)) {
+            bool again = rounds_bit(s->seen, l->number - first);
+
+            rounds_set(s->seen, l->number - first);
+            rounds_say(l, again);
+            taken += !again;
         }
+    }
+    return taken;
 }
 
 /* The answer to a list: a byte 0 and the bits, or 1 and a list of those that
@@ -279,23 +338,44 @@ static void rounds_reply(job_bytes *message, const rounds_list *l)
     }
 }
 
+/* Of this many numbers so many hit a position by chance that an earlier rank
+ * has. */
+static double rounds_lost(const rounds_list *l, uint64_t width)
+{
+    double taken = (double)l->before / (double)width;
+
+    return taken < 1 ? (double)(l->n - l->set) * taken / (1 - taken) : 0;
+}
+
+/* What the answer to a list should take. */
+static double rounds_answer_bits(const rounds_list *l)
+{
+    return l->n > 0 ? (double)l->n * volume_answer((double)l->set
+                                                   / (double)l->n) : 0;
+}
+
 /* Owner: what came are lists; the answers go back. */
-static void rounds_answer(rounds_way *w, uint64_t *said_twice)
+static void rounds_answer(rounds_way *w)
 {
     rounds_list *lists = rounds_lists(w);
     rounds_segment *segment = job_memory(NULL, sizeof *segment);
-    uint64_t set = 0;
+    double lost = 0, bits = 0;
+    uint64_t taken = 0;
 
     for (uint64_t at = 0; at < w->width; at += ROUNDS_SEGMENT)
-        rounds_look(lists, segment, at);
+        taken += (w->earlier ? rounds_look_back : rounds_look)(lists, segment,
+                                                               at);
     for (int rank = 0; rank < job_ranks; rank++) {
         if (bly_gaps_end(&lists[rank].list) < 0)
             job_give_up(bly_why());
-        set += rank != job_rank ? lists[rank].set : 0;
+        bits += rank != job_rank ? rounds_answer_bits(&lists[rank]) : 0;
+        lost += rounds_lost(&lists[rank], w->width);
         rounds_reply(&w->to[rank], &lists[rank]);
         free(lists[rank].twice);
     }
-    *said_twice = job_sum(set);
+    w->about->answer_bits = job_add(bits);
+    w->about->chance = (double)job_sum(taken) / (double)w->about->positions;
+    w->about->lost = job_add(lost);
     free(segment);
     free(lists);
 }
@@ -324,6 +404,25 @@ static unsigned char *rounds_unpack(const unsigned char *from, size_t bytes,
     return bits;
 }
 
+/* Hashes [from, to), which are sorted and have one position, of which an owner
+ * has said whether an earlier rank has it: what the array is to tell of them,
+ * from place `kept` on; where it ends then. */
+static size_t rounds_tell(rounds *r, size_t from, size_t to, size_t kept,
+                          bool earlier)
+{
+    for (size_t next; from < to; from = next) {
+        uint64_t hash = r->hashes[from];
+
+        for (next = from + 1; next < to && r->hashes[next] == hash; )
+            next++;
+        if (earlier || next - from > 1)
+            r->hashes[kept++] = hash;
+        if (!earlier && next - from > 1)
+            r->hashes[kept++] = hash;
+    }
+    return kept;
+}
+
 /* Of the hashes from i to `end`, whose positions one owner has answered for,
  * keep those in doubt; where they end then. */
 static size_t rounds_keep(rounds *r, const rounds_way *w, size_t i, size_t end,
@@ -335,7 +434,9 @@ static size_t rounds_keep(rounds *r, const rounds_way *w, size_t i, size_t end,
 
         while (next < end && rounds_position(w, r->hashes[next]) == position)
             next++;
-        if (next - i > 1 || rounds_bit(bits, value)) {
+        if (w->earlier) {
+            kept = rounds_tell(r, i, next, kept, rounds_bit(bits, value));
+        } else if (next - i > 1 || rounds_bit(bits, value)) {
             memmove(r->hashes + kept, r->hashes + i,
                     (next - i) * sizeof *r->hashes);
             kept += next - i;
@@ -366,7 +467,7 @@ static void rounds_apply(rounds *r, const rounds_way *w)
 /* ==== All rounds ======================================================== */
 
 /* What should have been sent, from how many values there were. */
-static void rounds_predict(const rounds_way *w, uint64_t twice)
+static void rounds_predict(const rounds_way *w)
 {
     rounds_about *about = w->about;
     uint64_t mine = 0, others;
@@ -378,37 +479,39 @@ static void rounds_predict(const rounds_way *w, uint64_t twice)
     bits = (double)others * volume_gap((double)mine
                                        / (double)about->positions);
     about->values = job_sum(others);
-    about->value_bits = (double)job_sum((uint64_t)(bits + 0.5));
-    if (about->values > 0) {
-        about->value_bits /= (double)about->values;
-        about->answer_bits = volume_answer((double)twice
-                                           / (double)about->values);
-    }
+    about->value_bits = job_add(bits) / fmax(1, (double)about->values);
+    about->answer_bits /= fmax(1, (double)about->values);
 }
 
-static void rounds_one(rounds *r, rounds_about *about)
+uint64_t rounds_one(rounds *r, uint64_t positions, bool earlier)
 {
     size_t ranks = (size_t)job_ranks;
-    rounds_way w = { .about = about };
+    rounds_about *about = &r->about[r->rounds];
+    rounds_way w = { .about = about, .earlier = earlier };
     uint64_t twice;
 
-    w.width = (uint64_t)((double)about->elements / about->f
-                         / (double)ranks) + 1;
-    about->positions = w.width * ranks;
+    w.width = positions / ranks + (positions % ranks != 0);
+    if (r->rounds++ > 0)
+        rounds_step(r);
+    about->positions = positions;
+    about->elements = rounds_elements(r, &twice);
+    about->f = (double)about->elements / (double)positions;
     w.to = job_memory(NULL, ranks * sizeof *w.to);
     memset(w.to, 0, ranks * sizeof *w.to);
     w.sent = job_memory(NULL, ranks * sizeof *w.sent);
     w.begin = job_memory(NULL, (ranks + 1) * sizeof *w.begin);
     rounds_collect(r, &w);
     rounds_exchange(&w, &about->value_bytes);
-    rounds_answer(&w, &twice);
+    rounds_answer(&w);
     rounds_exchange(&w, &about->answer_bytes);
     rounds_apply(r, &w);
-    rounds_predict(&w, twice);
+    rounds_predict(&w);
     job_free(&w.in);
     free(w.to);
     free(w.sent);
     free(w.begin);
+    about->left = rounds_elements(r, &twice);
+    return twice;
 }
 
 /* One rank alone knows what it has twice. */
@@ -435,7 +538,23 @@ static double rounds_repeated(const rounds_about *a, uint64_t twice)
     return fmin(1, fmax((double)twice, repeated) / fmax(1, (double)a->left));
 }
 
-/* For rounds_doubt: where in the array the hashes are whose top bits are the
+/* How many errors are to be expected without an exact step. The unique keys
+ * that dropped out are a share 1 - `chance` of all. */
+static void rounds_sum_up(rounds *r, const rounds_goal *goal, double chance)
+{
+    if (goal->rate > 0 && r->rounds > 0) {
+        const rounds_about *last = &r->about[r->rounds - 1];
+
+        r->lost = goal->first ? last->lost
+                : chance < 1 ? (double)(r->about->elements - last->left)
+                               * chance / (1 - chance)
+                : (double)last->left;
+    }
+    r->met = job_memory(NULL, r->n / 8 + 1);
+    memset(r->met, 0, r->n / 8 + 1);
+}
+
+/* For rounds_find: where in the array the hashes are whose top bits are the
  * same. */
 static void rounds_index(rounds *r)
 {
@@ -453,35 +572,66 @@ static void rounds_index(rounds *r)
     }
 }
 
-void rounds_run(rounds *r, double key_bits)
+void rounds_begin(rounds *r)
 {
-    uint64_t elements, twice;
-    double repeated;
-
     rounds_step(r);
     rounds_thin(r);
+}
+
+/* The next round; f is 0 if there is to be none. `chance`: what is left of the
+ * unique keys. */
+static volume_next rounds_plan(const rounds *r, const rounds_goal *goal,
+                               double elements, double repeated, double chance)
+{
+    unsigned more = ROUNDS_MOST - 1 - (unsigned)r->rounds;
+
+    if (goal->rate > 0)
+        return volume_plan_rate(job_ranks, elements, repeated,
+                                goal->first ? goal->rate
+                                            : goal->rate / chance,
+                                goal->first, more);
+    return (volume_next){ volume_plan(job_ranks, elements, repeated,
+                                      goal->key_bits), false };
+}
+
+/* So many positions that f elements come to each, or less, and that owners
+ * share them evenly. */
+static uint64_t rounds_positions(double elements, double f)
+{
+    return ((uint64_t)(elements / f / job_ranks) + 1) * (uint64_t)job_ranks;
+}
+
+void rounds_run(rounds *r, const rounds_goal *goal)
+{
+    uint64_t elements, twice;
+    double repeated, chance = 1;
+
+    rounds_begin(r);
     elements = rounds_elements(r, &twice);
     repeated = (double)twice / fmax(1, (double)elements);
     if (job_ranks == 1)
         rounds_alone(r);
     while (job_ranks > 1 && r->rounds < ROUNDS_MOST && elements > 0) {
         rounds_about *about = &r->about[r->rounds];
+        volume_next next = rounds_plan(r, goal, (double)elements, repeated,
+                                       chance);
 
-        about->f = volume_plan(job_ranks, (double)elements, repeated,
-                               key_bits);
-        if (!(about->f > 0))
+        if (!(next.f > 0))
             break;
-        about->elements = elements;
-        if (r->rounds++ > 0)
-            rounds_step(r);
-        rounds_one(r, about);
-        about->left = elements = rounds_elements(r, &twice);
+        twice = rounds_one(r, rounds_positions((double)elements, next.f),
+                           goal->first && next.last);
+        elements = about->left;
         repeated = rounds_repeated(about, twice);
+        chance *= about->chance;
+        if (next.last || (!goal->first && chance <= goal->rate))
+            break;
     }
+    rounds_sum_up(r, goal, chance);
     rounds_index(r);
 }
 
-bool rounds_doubt(const rounds *r, uint64_t hash)
+/* The number of a hash in the array, or r->n. */
+static size_t rounds_find(const rounds *r, uint64_t hash)
 {
     size_t at, end;
     uint64_t top;
@@ -493,5 +643,24 @@ bool rounds_doubt(const rounds *r, uint64_t hash)
     end = r->starts[top + 1];
     while (at < end && r->hashes[at] < hash)
         at++;
-    return at < end && r->hashes[at] == hash;
+    return at < end && r->hashes[at] == hash ? at : r->n;
+}
+
+bool rounds_doubt(const rounds *r, uint64_t hash)
+{
+    return rounds_find(r, hash) < r->n;
+}
+
+bool rounds_again(rounds *r, uint64_t hash)
+{
+    size_t at = rounds_find(r, hash);
+    bool again;
+
+    if (at == r->n)
+        return false;
+    if (at + 1 == r->n || r->hashes[at + 1] != r->hashes[at])
+        return true;                    /* an earlier rank has it */
+    again = rounds_bit(r->met, at);
+    rounds_set(r->met, at);
+    return again;
 }

@@ -24,6 +24,17 @@
  * only for keys that are short or mostly repeated. The plan is made anew before
  * each round, with the share d that the last one has shown.
  *
+ * Where no key is sent in the end, and a share e of errors is allowed instead,
+ * the last round has the load that keeps it, and (3) becomes
+ *
+ *      C(n, d, e) = min of (2) + answer + 32 P^2 / n at f = -ln(1 - e),
+ *                   and over f above that of                             (4)
+ *                   (2) + answer + 32 P^2 / n + q C(q n, d / q, e / c)
+ *
+ * where c = 1 - e^-f is the share of unique keys that a round leaves, so that
+ * the next ones may leave 1/c times as many of theirs; or c = 1, where the last
+ * round has to keep e by itself (rounds.c).
+ *
  *   [Sanders 2013]  Sanders, Schlag & Mueller, Communication efficient
  *                   algorithms for fundamental big data problems, IEEE Big
  *                   Data: rounds of distributed single-shot Bloom filters
@@ -36,6 +47,9 @@
 #include <math.h>
 
 enum { VOLUME_ROUNDS = 3, VOLUME_STEPS = 24 };
+
+/* The largest load of a last round; gaps would not be much shorter. */
+#define VOLUME_FULL 0.5
 
 /* In dense lists Golomb's code takes less than (2); fitted to what verbs/gaps.c
  * measures, within 0.01 bits for p up to 0.19. */
@@ -86,4 +100,53 @@ double volume_plan(double ranks, double elements, double repeated,
 
     volume_cost(ranks, elements, repeated, key_bits, VOLUME_ROUNDS, &f);
     return f;
+}
+
+/* ==== With a rate of errors ============================================= */
+
+/* One round: to say where elements are, and to answer. */
+static double volume_round(double ranks, double elements, double repeated,
+                           double f)
+{
+    return volume_gap(f / ranks) + volume_answer(volume_left(repeated, f))
+         + 32 * ranks * ranks / elements;
+}
+
+/* (4). */
+static double volume_cost_rate(double ranks, double elements, double repeated,
+                               double rate, bool alone, unsigned more,
+                               volume_next *next)
+{
+    double final = fmin(VOLUME_FULL, -log1p(-fmin(rate, 0.5))), best;
+
+    *next = (volume_next){ final, true };
+    best = volume_round(ranks, elements, repeated, final);
+    for (unsigned i = 1; more > 0 && i <= VOLUME_STEPS; i++) {
+        double load = exp2(-0.5 * i), left = volume_left(repeated, load);
+        double cost = volume_round(ranks, elements, repeated, load);
+        volume_next rest;
+
+        if (load <= final || cost >= best)
+            break;
+        cost += left * volume_cost_rate(ranks, left * elements,
+                                        fmin(1, repeated / left),
+                                        alone ? rate : rate / -expm1(-load),
+                                        alone, more - 1, &rest);
+        if (cost < best) {
+            best = cost;
+            *next = (volume_next){ load, false };
+        }
+    }
+    return best;
+}
+
+volume_next volume_plan_rate(double ranks, double elements, double repeated,
+                             double rate, bool alone, unsigned more)
+{
+    volume_next next;
+
+    volume_cost_rate(ranks, elements, repeated, rate, alone,
+                     more < VOLUME_ROUNDS - 1 ? more : VOLUME_ROUNDS - 1,
+                     &next);
+    return next;
 }

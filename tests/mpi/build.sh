@@ -52,6 +52,34 @@ for RANKS in $(work '3 8' 3); do
     check "partitioned: -f -t with $RANKS ranks" cmp one.bly many.bly
 done
 
+# ---- sent as lists ----------------------------------------------------------
+for RANKS in $(work '1 2 3 5 8 16' '1 3 8'); do
+    for kind in standard standard:k=1 blocked counting; do
+        one build -k $kind -o one.bly a b c d
+        same "sparse: $kind" --sparse -k $kind a b c d
+    done
+    # Of several pieces, most of them empty; and one that is full.
+    one build -n 2000000 -o one.bly a b c d
+    same 'sparse: many pieces' --sparse -n 2000000 a b c d
+    one build -k standard:m=4000 -n 9 -o one.bly a 2>/dev/null
+    try build --sparse -k standard:m=4000 -n 9 -o many.bly a
+    check "sparse: bits that are nearly all set, $RANKS ranks" \
+        cmp one.bly many.bly
+done
+awk 'BEGIN { for (i = 0; i < 200000; i++) print "key", i }' >keys
+for RANKS in $(work '2 5 16' 5); do
+    for kind in standard standard:k=1; do
+        try build --sparse -v -k $kind -o many.bly keys
+        check "sparse: $kind, $RANKS ranks, sent as the formula says, to 1 %" \
+            awk '/ ranks sent / {
+                gsub(/,/, ""); sub(/.* ranks sent /, "")
+                sent = $1; formula = $NF
+            }
+            END { off = sent - formula
+                  exit !(sent > 0 && off * off <= 1e-4 * sent * sent) }' err
+    done
+done
+
 # ---- few keys ---------------------------------------------------------------
 RANKS=5
 one build -o one.bly tiny
@@ -156,6 +184,8 @@ note 'no keys' 'no keys: the filter is empty'
 try build -o new.bly -f 99 a
 refused 'no such column in any line' 'lines have no such column'
 check 'no filter was written' [ ! -e new.bly ]
+try build --sparse -P -k blocked -o new.bly a
+refused 'lists of a filter that is not sent' 'leave out one'
 try build -k blocked -P -n 10 -o /dev/null a
 refused 'a divided filter to a device' 'ordinary file'
 try build -k blocked -P -o /dev/null a missing

@@ -142,6 +142,123 @@ check '-v: the lines are printed' cmp out distinct
 check '-v: each round is told' grep -q '^bloomery-mpi dedup: round 1 (1/' err
 check '-v: and the sum' grep -q ' 200,000 lines by 4 ranks in .* of all hash' err
 
+# ---- without the exact step -------------------------------------------------
+# expected OUT: the errors that --json expects.
+expected() {
+    awk -F '[:,]' '/"errors_expected"/ { print $2 + 0 }' "$1"
+}
+
+# band NAME LOST LINES RATE EXPECTED: so many lines were lost. At most the rate of
+# them on an average, and about as many as were expected; unique lines are lost
+# in pairs, so that they vary by the root of twice as many.
+band() {
+    check "$1: $2 of $3 lines lost, at most $4" awk \
+        "BEGIN { most = $3 * $4; exit !($2 <= most + 5 * sqrt(2 * most) + 5) }"
+    check "$1: $2 lines lost, about $5" awk \
+        "BEGIN { off = $2 - $5; exit !(off * off <= 25 * (2 * $5 + 1)) }"
+}
+
+# guess NAME RANKS RATE FILE: no repeated line is missed, and not too many others
+# are taken for such. Needs `want`, the first lines, and `single`, those that
+# come once, sorted.
+guess() {
+    guess_name="$1, $2 ranks, $3"
+    RANKS=$2
+    guess_rate=$3
+    try dedup -a -p "$3" --json "$4"
+    check "$guess_name: no exact step" grep -q '"approximate"' out
+    guess_errors=$(expected out)
+    try dedup -a -p "$3" "$4"
+    check "$guess_name: the first lines, in order" awk '
+        NR == FNR { out[++n] = $0; next }
+        out[at + 1] == $0 { at++ }
+        END { exit at != n }' out want
+    band "$guess_name" $(($(wc -l <want) - $(wc -l <out))) "$(wc -l <want)" \
+        "$3" "$guess_errors"
+    try dedup -a -u -p "$3" --json "$4"
+    guess_errors=$(expected out)
+    try dedup -a -u -p "$3" "$4"
+    sort out >once
+    check "$guess_name: -u prints no repeated line" \
+        [ -z "$(comm -23 once single)" ]
+    band "$guess_name, -u" "$(comm -13 once single | wc -l)" \
+        "$(wc -l <single)" "$3" "$guess_errors"
+    try dedup -a -d -p "$3" "$4"
+    sort "$4" >all
+    check "$guess_name: -d prints all others, each time" sh -c \
+        'sort once out | cmp - all'
+    check "$guess_name: in order" awk '
+        NR == FNR { out[++n] = $0; next }
+        out[at + 1] == $0 { at++ }
+        END { exit at != n }' out "$4"
+}
+
+RANKS=3
+try dedup -a -d sent
+cp out doubt
+one dedup -d doubt
+cp out want
+one dedup -d sent
+check 'approximate: an exact program finishes what -d began' cmp out want
+first sent >want
+sort sent | uniq -u >single
+for ranks in $(work '1 2 3 5' '1 3'); do
+    for rate in $(work '0.1 0.001' 0.1); do
+        guess 'a twentieth repeated' $ranks $rate sent
+    done
+done
+first skewed >want
+sort skewed | uniq -u >single
+guess 'few lines make up most' 5 0.01 skewed
+first many many >want
+: >single
+cat many many >pairs
+guess 'every line twice' 3 0.01 pairs
+check 'every line twice: -d prints all' cmp out pairs
+# So small a rate that no error is to be expected.
+for RANKS in $(work '1 2 3 5 8' '3 8'); do
+    first empty few gaps empty unended unended >want
+    try dedup -a -p 1e-9 empty few gaps empty unended unended
+    check "approximate, ranks without lines, $RANKS ranks" cmp out want
+    try dedup -a -p 1e-9 empty
+    silent "approximate, no lines, $RANKS ranks"
+    try dedup -a -p 0.1 alike
+    check "approximate, all lines are equal, $RANKS ranks" \
+        [ "$(cat out)" = 'all the same' ]
+    try dedup -a -u alike
+    silent "approximate, none of equal lines comes once, $RANKS ranks"
+    try dedup -a -d alike
+    check "approximate, equal lines are repeated, $RANKS ranks" cmp out alike
+done
+first wide >want
+RANKS=8
+try dedup -a wide
+check 'approximate, lines of megabytes' cmp out want
+RANKS=2
+try dedup -a -f 2 -t , table
+printf '1,x,p\n2,y,p\n4\n4\n' >want
+check 'approximate, lines without the column are unique' cmp out want
+RANKS=4
+try dedup -a -v -p 0.01 distinct
+check 'approximate: -v tells of errors' grep -q \
+    'approximate: about [0-9,]* lines .* repeated.*1 %' err
+bytes() {
+    awk -F '[:,]' '/^  "sent_bytes"/ { print $2 }' out
+}
+try dedup --json sent
+exact=$(bytes)
+try dedup -a --json sent
+check 'approximate: less than half is sent where a twentieth is repeated' \
+    [ "$(bytes)" -lt $((exact / 2)) ]
+try dedup -a -c few
+refused 'a count that is not known' 'leave out -c'
+try dedup -p 0.1 few
+refused 'a rate for exact answers' '--approximate'
+try dedup -a -p 1e-17 few
+refused 'a rate that hashes cannot keep' 'hashes of 64 bits: give [0-9]e-'
+try dedup -a -p 2 few
+refused 'a rate above 1' "'2'"
+
 # ---- what goes wrong --------------------------------------------------------
 try dedup
 refused 'no files' 'standard input'
