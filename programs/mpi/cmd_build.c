@@ -68,8 +68,7 @@ static const cli_option build_options[] = {
      "Send filters as lists of their bits while few are set: half the bytes, "
      "about, for 16 ranks and a filter of the best size, a tenth or less for "
      "one with few probes in many bits. Coding them takes longer than sending "
-     "does, but "
-     "for kinds like standard:k=1, or where the network is slow."},
+     "does, but for kinds like standard:k=1, or where the network is slow."},
     CLI_HOW_OPTIONS(build_settings, how),
     {'v', "verbose", NULL, CLI_FLAG, offsetof(build_settings, verbose), false,
      "Say on standard error what was built, and how much was sent."},

@@ -28,9 +28,10 @@
  * What is saved in bandwidth is paid in time. A bit that is set took 75 to 400
  * ns, on a busy machine, to be found, coded, read and set again; the fewer
  * there are, the more zeros lie between them. So a second of work saved 4 MB
- * where a seventh of the bits was set, 70 to 100 MB at 1 in 100, and 300 to 470 at 1 in
- * 1000, and a faster network sends the image sooner. Which of them is short is
- * for the user to say: images are sent as they are unless lists are asked for.
+ * where a seventh of the bits was set, 70 to 100 MB at 1 in 100, and 300 to 470
+ * at 1 in 1000, and a faster network sends the image sooner. Which of them is
+ * short is for the user to say: images are sent as they are unless lists are
+ * asked for.
  *
  *   [Sanders 2013]  Sanders, Schlag & Mueller, Communication efficient
  *                   algorithms for fundamental big data problems, IEEE Big
