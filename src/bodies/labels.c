@@ -338,10 +338,20 @@ PLATFORM_INLINE uint64_t labels_least(const labels_row *r, const uint8_t *row,
     return least;
 }
 
+/* Of a row of fields; by itself, since it needs more registers than the others
+ * should have to save. */
+PLATFORM_APART static uint64_t labels_of_fields(const void *image,
+                                                uint64_t hash)
+{
+    labels_row r = labels_look(image), split = labels_split(&r);
+    return labels_least(&split, image_payload(image), hash);
+}
+
 static uint64_t labels_of(const void *image, uint64_t hash)
 {
     labels_row r = labels_look(image);
-    LABELS_FOR(&r, return labels_least(&known, image_payload(image), hash));
+    LABELS_ARMS(&r, return labels_least(&known, image_payload(image), hash),
+                return labels_of_fields(image, hash));
 }
 
 bool labels_contains(const void *image, uint64_t hash)
@@ -384,13 +394,22 @@ PLATFORM_INLINE bool labels_fits(const labels_row *r, uint64_t label)
     return label - 1 < r->most;
 }
 
+/* As labels_of_fields. */
+PLATFORM_APART static bly_status labels_put_fields(void *image, uint64_t hash,
+                                                   uint64_t label)
+{
+    labels_row r = labels_look(image), split = labels_split(&r);
+    return labels_put_by(&split, image_payload_mut(image), hash, label);
+}
+
 bly_status labels_put(void *image, uint64_t hash, uint64_t label)
 {
     labels_row r = labels_look(image);
     if (!labels_fits(&r, label))
         return labels_wrong(&r, label);
-    LABELS_FOR(&r, return labels_put_by(&known, image_payload_mut(image), hash,
-                                        label));
+    LABELS_ARMS(&r, return labels_put_by(&known, image_payload_mut(image), hash,
+                                         label),
+                return labels_put_fields(image, hash, label));
 }
 
 bly_status labels_add(void *image, uint64_t hash)
