@@ -359,6 +359,7 @@ static const char *const seeds_plans[] = {
     "blocked:m=512,k=1", "blocked:m=1024", "split:m=256", "split:m=1024",
     "compressed:of=partitioned", "packed compressed:of=partitioned",
     "packed compressed:m=20,k=1", "packed compressed:m=5000,k=3",
+    "approximator:parts=2",
 };
 
 /* What other targets begin with, "TARGET-name": a head, as the file of the
