@@ -148,6 +148,12 @@ static const seeds_bad seeds_bads[] = {
       G2, 8, 1, SEEDS_BOTH, 0 },
     { "approximator-width", "approximator", "a cell of fewer bits than a label",
       G2, 8, 7, SEEDS_BOTH, 0 },
+    { "approximator-parts", "approximator", "3 fields in a label of 8 bits",
+      G2, 8, 8 + 256 * 2, SEEDS_BOTH, 0 },
+    { "approximator-fields", "approximator", "65 fields of a label",
+      G2, 8, 8 + 256 * 64, SEEDS_BOTH, 0 },
+    { "spatial-parts", "spatial", "areas that are two fields",
+      G2, 8, 2 + 256, SEEDS_BOTH, 0 },
     { "approximator-most", "approximator", "bits of a largest label that are 0",
       G3, 8, 200, SEEDS_BOTH, 0 },
     { "approximator-m-2-56", "approximator",
@@ -353,6 +359,7 @@ static const char *const seeds_plans[] = {
     "blocked:m=512,k=1", "blocked:m=1024", "split:m=256", "split:m=1024",
     "compressed:of=partitioned", "packed compressed:of=partitioned",
     "packed compressed:m=20,k=1", "packed compressed:m=5000,k=3",
+    "approximator:parts=2",
 };
 
 /* What other targets begin with, "TARGET-name": a head, as the file of the

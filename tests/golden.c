@@ -139,9 +139,14 @@ static bool packs(const bly_kind_info *kind)
     return (kind->can & BLY_CAN_PACK) != 0;
 }
 
+/* Choices that are numbers and make a form of their own. */
+static const char *const golden_numbers[] = { "approximator:parts=2" };
+
 static void each_golden(void (*visit)(const char *kind))
 {
     char packed[TEXT];
+    for (size_t i = 0; i < sizeof golden_numbers / sizeof *golden_numbers; i++)
+        visit(golden_numbers[i]);
     size_t n;
     const bly_kind_info *const *kinds = bly_kinds(&n);
     for (size_t i = 0; i < n; i++) {
@@ -357,6 +362,8 @@ static const struct {
       { 0, 532, 533, 534, 535, 696, 697, 698, 699, 772, 773, 774, 775, -1 } },
     { "approximator:m=100,k=3", 10, 0, 1,
       { 41, 43, 45, 369, 371, 373, 521, 523, 525, -1 } },
+    { "approximator:m=100,k=3,parts=8", 10, 0, 1,
+      { 40, 41, 43, 45, 368, 369, 371, 373, 520, 521, 523, 525, -1 } },
     { "spatial:m=100,k=3,areas=50", 10, 0, 1,
       { 31, 33, 35, 277, 279, 281, 391, 393, 395, -1 } },
 };

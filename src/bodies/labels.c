@@ -16,10 +16,11 @@
 /* ---- The row ------------------------------------------------------------ */
 
 /* How a cell is read: see the head of labels.h. */
-enum { LABELS_SHORT, LABELS_BYTE, LABELS_WORD, LABELS_HALVES };
+enum { LABELS_SHORT, LABELS_BYTE, LABELS_WORD, LABELS_HALVES, LABELS_FIELDS };
 
 enum {
     LABELS_WORD_BYTES = 8,
+    LABELS_SHORT_BITS = 56,     /* bits of a row of LABELS_SHORT, at most    */
     LABELS_WORD_MOST = 57,      /* bits that a word has from any bit on; and
                                    it has 64 from where each 64th begins     */
     LABELS_HALF = 32            /* bits of a wide cell's lower part          */
@@ -30,7 +31,19 @@ typedef struct {
     uint64_t last;              /* where the last word of the row begins     */
     uint32_t k, width;
     int      form;
+    bool     fields;            /* labels are compared field by field:       */
+    uint32_t part;              /* bits of a field                           */
+    uint64_t tops;              /* the highest bit of each                   */
 } labels_row;
+
+static int labels_form(size_t bytes, uint32_t width)
+{
+    return bytes < LABELS_WORD_BYTES
+         ? width > 64 ? LABELS_FIELDS : LABELS_SHORT
+         : width == 8 ? LABELS_BYTE
+         : width <= LABELS_WORD_MOST || width == 64 ? LABELS_WORD
+         : width > 64 ? LABELS_FIELDS : LABELS_HALVES;
+}
 
 static labels_row labels_look(const void *image)
 {
@@ -42,17 +55,30 @@ static labels_row labels_look(const void *image)
         .most = image_geometry(image, LABELS_MOST),
     };
     r.last = bytes < LABELS_WORD_BYTES ? bytes : bytes - LABELS_WORD_BYTES;
-    r.form = bytes < LABELS_WORD_BYTES ? LABELS_SHORT
-           : r.width == 8 ? LABELS_BYTE
-           : r.width <= LABELS_WORD_MOST || r.width == 64 ? LABELS_WORD
-           : LABELS_HALVES;
+    r.form = labels_form(bytes, r.width);
     return r;
 }
 
-/* Call `work` with a copy of the row in which the compiler knows the form. */
-#define LABELS_FOR(r, work)                                                    \
+/* A row of LABELS_FIELDS whose form is how its cells are read. */
+static labels_row labels_split(const labels_row *r)
+{
+    labels_row split = *r;
+    split.width = labels_bits(r->width);
+    split.part = split.width / labels_parts(r->width);
+    split.tops = r->most / labels_most(split.part) << (split.part - 1);
+    split.fields = true;
+    bool small = r->m < 64 && r->m * split.width <= LABELS_SHORT_BITS;
+    split.form = labels_form(small ? 0 : LABELS_WORD_BYTES, split.width);
+    return split;
+}
+
+/* Call `work` with a copy of the row in which the compiler knows the form, and
+ * do `other` for one of fields. The forms that most filters have come first:
+ * they pay nothing for the others. */
+#define LABELS_ARMS(r, work, other)                                            \
     do {                                                                       \
         labels_row known = *(r);                                               \
+        known.fields = false;                                                  \
         if (known.form == LABELS_BYTE) {                                       \
             known.form = LABELS_BYTE;                                          \
             work;                                                              \
@@ -62,11 +88,60 @@ static labels_row labels_look(const void *image)
         } else if (known.form == LABELS_HALVES) {                              \
             known.form = LABELS_HALVES;                                        \
             work;                                                              \
-        } else {                                                               \
+        } else if (known.form == LABELS_SHORT) {                               \
             known.form = LABELS_SHORT;                                         \
             work;                                                              \
+        } else {                                                               \
+            other;                                                             \
         }                                                                      \
     } while (0)
+
+#define LABELS_SPLIT(r, work)                                                  \
+    known = labels_split(r);                                                   \
+    known.fields = true;                                                       \
+    work
+
+#define LABELS_FOR(r, work) LABELS_ARMS(r, work, LABELS_SPLIT(r, work))
+
+/* ---- Two labels --------------------------------------------------------- */
+
+/* All bits of each field of a that is b's or more. Without its highest bit no
+ * field of b is more than that bit is, so nothing is borrowed from the next. */
+PLATFORM_INLINE uint64_t labels_above(const labels_row *r, uint64_t a,
+                                      uint64_t b)
+{
+    uint64_t rest = (a | r->tops) - (b & ~r->tops);
+    uint64_t above = ((a & ~b) | (~(a ^ b) & rest)) & r->tops;
+    return above | (above - (above >> (r->part - 1)));
+}
+
+/* The join of two labels, and their meet: the larger one and the smaller one,
+ * of each field. */
+PLATFORM_INLINE uint64_t labels_join(const labels_row *r, uint64_t a,
+                                     uint64_t b)
+{
+    if (!r->fields)
+        return a < b ? b : a;
+    uint64_t above = labels_above(r, a, b);
+    return (a & above) | (b & ~above);
+}
+
+PLATFORM_INLINE uint64_t labels_meet(const labels_row *r, uint64_t a,
+                                     uint64_t b)
+{
+    if (!r->fields)
+        return a < b ? a : b;
+    uint64_t above = labels_above(r, a, b);
+    return (b & above) | (a & ~above);
+}
+
+bool labels_covers(const void *image, uint64_t is, uint64_t was)
+{
+    labels_row r = labels_look(image);
+    if (r.form == LABELS_FIELDS)
+        r = labels_split(&r);
+    return labels_join(&r, is, was) == is;
+}
 
 /* ---- One cell ----------------------------------------------------------- */
 
@@ -148,7 +223,7 @@ PLATFORM_INLINE bool labels_raise(const labels_row *r, uint8_t *row,
                                   uint64_t at, uint64_t label)
 {
     uint64_t old = labels_cell(r, row, at), bit = at * r->width;
-    uint64_t now = old < label ? label : old, turn = old ^ now;
+    uint64_t now = labels_join(r, old, label), turn = old ^ now;
     if (r->form == LABELS_BYTE) {
         row[at] = (uint8_t)now;
     } else if (r->form != LABELS_HALVES) {
@@ -159,7 +234,7 @@ PLATFORM_INLINE bool labels_raise(const labels_row *r, uint8_t *row,
         labels_turn(r, row, bit + LABELS_HALF, r->width - LABELS_HALF,
                     turn >> LABELS_HALF);
     }
-    return old >= label;
+    return r->fields ? turn == 0 : old >= label;
 }
 
 /* ---- Plan, check -------------------------------------------------------- */
@@ -191,7 +266,8 @@ static double labels_lines(uint32_t width)
     return 1 + (double)(width - step) / 512;
 }
 
-bly_status labels_plan(bly_plan_t *plan, const kind_spec *spec, uint64_t most)
+bly_status labels_plan(bly_plan_t *plan, const kind_spec *spec, uint64_t most,
+                       uint32_t parts)
 {
     uint64_t m = 0, n = 0, bytes = 0;
     uint32_t k = 0, width = labels_width(most);
@@ -214,7 +290,7 @@ bly_status labels_plan(bly_plan_t *plan, const kind_spec *spec, uint64_t most)
     plan->label_most = most;
     plan->geometry[LABELS_M] = m;
     plan->geometry[LABELS_K] = k;
-    plan->geometry[LABELS_WIDTH] = width;
+    plan->geometry[LABELS_WIDTH] = labels_field(width, parts);
     plan->geometry[LABELS_MOST] = most;
     return BLY_OK;
 }
@@ -223,14 +299,18 @@ bly_status labels_check(const void *image)
 {
     uint64_t m = image_geometry(image, LABELS_M), wanted = 0;
     uint64_t k = image_geometry(image, LABELS_K);
-    uint64_t width = image_geometry(image, LABELS_WIDTH);
+    uint64_t field = image_geometry(image, LABELS_WIDTH);
     uint64_t most = image_geometry(image, LABELS_MOST);
+    uint32_t width = labels_bits(field), parts = labels_parts(field);
     size_t bytes = image_payload_bytes(image);
 
     bool sound = m >= 1 && m <= LABELS_M_MAX
               && k >= 1 && k <= LABELS_K_MAX
               && most >= 1 && width == labels_width(most)
-              && counters_bytes(&wanted, m, (uint32_t)width)
+              && field == labels_field(width, parts)
+              && width % parts == 0
+              && (parts == 1 || most == labels_most(width))
+              && counters_bytes(&wanted, m, width)
               && bytes == wanted;
     if (!sound)
         return kind_bad_geometry(image);
@@ -246,22 +326,32 @@ PLATFORM_INLINE uint64_t labels_at(const labels_row *r, uint64_t state)
     return bits_range(state, r->m);
 }
 
-/* The least cell of a key, L at most; 0: it is not there. */
+/* The meet of a key's cells, L at most; 0: it is not there. */
 PLATFORM_INLINE uint64_t labels_least(const labels_row *r, const uint8_t *row,
                                       uint64_t hash)
 {
     uint64_t state = hash_spread(hash), least = r->most;
     for (uint32_t i = 0; i < r->k && least > 0; i++, state *= HASH_STEP) {
         uint64_t cell = labels_cell(r, row, labels_at(r, state));
-        least = cell < least ? cell : least;
+        least = labels_meet(r, cell, least);
     }
     return least;
+}
+
+/* Of a row of fields; by itself, since it needs more registers than the others
+ * should have to save. */
+PLATFORM_APART static uint64_t labels_of_fields(const void *image,
+                                                uint64_t hash)
+{
+    labels_row r = labels_look(image), split = labels_split(&r);
+    return labels_least(&split, image_payload(image), hash);
 }
 
 static uint64_t labels_of(const void *image, uint64_t hash)
 {
     labels_row r = labels_look(image);
-    LABELS_FOR(&r, return labels_least(&known, image_payload(image), hash));
+    LABELS_ARMS(&r, return labels_least(&known, image_payload(image), hash),
+                return labels_of_fields(image, hash));
 }
 
 bool labels_contains(const void *image, uint64_t hash)
@@ -304,13 +394,22 @@ PLATFORM_INLINE bool labels_fits(const labels_row *r, uint64_t label)
     return label - 1 < r->most;
 }
 
+/* As labels_of_fields. */
+PLATFORM_APART static bly_status labels_put_fields(void *image, uint64_t hash,
+                                                   uint64_t label)
+{
+    labels_row r = labels_look(image), split = labels_split(&r);
+    return labels_put_by(&split, image_payload_mut(image), hash, label);
+}
+
 bly_status labels_put(void *image, uint64_t hash, uint64_t label)
 {
     labels_row r = labels_look(image);
     if (!labels_fits(&r, label))
         return labels_wrong(&r, label);
-    LABELS_FOR(&r, return labels_put_by(&known, image_payload_mut(image), hash,
-                                        label));
+    LABELS_ARMS(&r, return labels_put_by(&known, image_payload_mut(image), hash,
+                                         label),
+                return labels_put_fields(image, hash, label));
 }
 
 bly_status labels_add(void *image, uint64_t hash)
@@ -325,10 +424,11 @@ bly_status labels_add(void *image, uint64_t hash)
  * it takes less. */
 enum { LABELS_RING = 128, LABELS_GROUP = 1536, LABELS_GROUP_GET = 768 };
 
-/* The keys of a group none of whose cells so far was 0. */
+/* The keys of a group of which neither a cell nor the meet so far was 0. */
 typedef struct {
     uint64_t *state;                    /* of the index walk, at this probe  */
-    uint64_t *least;                    /* cell so far, if labels are asked  */
+    uint64_t *least;                    /* meet of its cells so far; NULL: it
+                                           is enough that none was 0         */
     uint16_t *key;                      /* its place in the group            */
 } labels_group;
 
@@ -342,18 +442,20 @@ PLATFORM_INLINE void labels_ask(const labels_row *r, const uint8_t *row,
 }
 
 /* Key i goes on to place `kept`; returns the next place, which is the same
- * again if its cell is 0. */
+ * again if it is not there. */
 PLATFORM_INLINE size_t labels_keep(const labels_group *g, size_t kept, size_t i,
                                    const labels_row *r, const uint8_t *row,
-                                   bool labelled)
+                                   bool meets)
 {
     uint64_t state = g->state[i];
     uint64_t cell = labels_cell(r, row, labels_at(r, state));
     g->state[kept] = state * HASH_STEP;
     g->key[kept] = g->key[i];
-    if (labelled)
-        g->least[kept] = cell < g->least[i] ? cell : g->least[i];
-    return kept + (cell > 0);
+    if (!meets)
+        return kept + (cell > 0);
+    uint64_t least = labels_meet(r, cell, g->least[i]);
+    g->least[kept] = least;
+    return kept + (r->fields ? least > 0 : cell > 0);
 }
 
 /* One probe of the group's n keys; how many are left. *asked as in
@@ -361,17 +463,17 @@ PLATFORM_INLINE size_t labels_keep(const labels_group *g, size_t kept, size_t i,
 PLATFORM_INLINE size_t labels_probe(const labels_group *g, size_t n,
                                     size_t *asked,
                                     const labels_row *r, const uint8_t *row,
-                                    bool labelled)
+                                    bool meets)
 {
     size_t ahead = cpu_ahead(n, n), kept = 0, next = 0;
     for (size_t i = *asked; i < ahead; i++)
         labels_ask(r, row, labels_at(r, g->state[i]));
     for (size_t i = 0; i < n - ahead; i++) {
         labels_ask(r, row, labels_at(r, g->state[i + ahead]));
-        kept = labels_keep(g, kept, i, r, row, labelled);
+        kept = labels_keep(g, kept, i, r, row, meets);
     }
     for (size_t i = n - ahead; i < n; i++) {
-        kept = labels_keep(g, kept, i, r, row, labelled);
+        kept = labels_keep(g, kept, i, r, row, meets);
         labels_ask(r, row, labels_at(r, g->state[next]));
         next += next < kept;
     }
@@ -384,16 +486,17 @@ PLATFORM_INLINE void labels_look_up(const labels_group *g, const labels_row *r,
                                     const uint8_t *row, const uint64_t *hashes,
                                     size_t n, bool *found, uint64_t *labels)
 {
+    const bool meets = g->least != NULL;
     size_t asked = 0;
     for (size_t i = 0; i < n; i++) {
         g->state[i] = hash_spread(hashes[i]);
-        if (labels != NULL)
+        if (meets)
             g->least[i] = r->most;
         g->key[i] = (uint16_t)i;
         found[i] = false;
     }
     for (uint32_t j = 0; j < r->k && n > 0; j++)
-        n = labels_probe(g, n, &asked, r, row, labels != NULL);
+        n = labels_probe(g, n, &asked, r, row, meets);
     for (size_t i = 0; i < n; i++) {
         found[g->key[i]] = true;
         if (labels != NULL)
@@ -401,18 +504,43 @@ PLATFORM_INLINE void labels_look_up(const labels_group *g, const labels_row *r,
     }
 }
 
-void labels_contains_many(const void *image, const uint64_t *hashes, size_t n,
-                          bool *present)
+/* labels_contains_many of a row of fields: that no cell is 0 is not enough. */
+static void labels_meet_many(const labels_row *r, const uint8_t *row,
+                             const uint64_t *hashes, size_t n, bool *present)
 {
-    labels_row r = labels_look(image);
+    labels_row split = labels_split(r);
+    uint64_t state[LABELS_GROUP_GET], least[LABELS_GROUP_GET];
+    uint16_t key[LABELS_GROUP_GET];
+    const labels_group group = { .state = state, .least = least, .key = key };
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < LABELS_GROUP_GET ? n - i : LABELS_GROUP_GET;
+        labels_look_up(&group, &split, row, hashes + i, some, present + i,
+                       NULL);
+    }
+}
+
+static void labels_bits_many(const labels_row *r, const uint8_t *row,
+                             const uint64_t *hashes, size_t n, bool *present)
+{
     uint64_t state[LABELS_GROUP];
     uint16_t key[LABELS_GROUP];
     const labels_group group = { .state = state, .key = key };
     for (size_t i = 0, some; i < n; i += some) {
         some = n - i < LABELS_GROUP ? n - i : LABELS_GROUP;
-        LABELS_FOR(&r, labels_look_up(&group, &known, image_payload(image),
-                                      hashes + i, some, present + i, NULL));
+        LABELS_ARMS(r, labels_look_up(&group, &known, row, hashes + i, some,
+                                      present + i, NULL), (void)0);
     }
+}
+
+void labels_contains_many(const void *image, const uint64_t *hashes, size_t n,
+                          bool *present)
+{
+    labels_row r = labels_look(image);
+    const uint8_t *row = image_payload(image);
+    if (r.form == LABELS_FIELDS)
+        labels_meet_many(&r, row, hashes, n, present);
+    else
+        labels_bits_many(&r, row, hashes, n, present);
 }
 
 void labels_get_many(const void *image, const uint64_t *hashes, size_t n,
@@ -532,6 +660,26 @@ void labels_overlap(bly_overlap_t *out, const void *a, const void *b)
 
 /* ---- Look inside -------------------------------------------------------- */
 
+/* How often a stranger is found, at most: its cells must be above 0, and all of
+ * them in one field at least. Of fields that were raised by different keys the
+ * second is the chance; those that were raised together are above 0 together,
+ * which makes it less. */
+static double labels_fields_rate(const labels_row *fields, const uint8_t *row,
+                                 double fill)
+{
+    labels_row r = labels_split(fields);
+    uint64_t used[64] = { 0 };
+    double none = 1;
+    for (uint64_t i = 0; i < r.m; i++) {
+        uint64_t zero = labels_above(&r, 0, labels_cell(&r, row, i));
+        for (uint32_t p = 0; p < r.width / r.part; p++)
+            used[p] += ~zero >> p * r.part & 1;
+    }
+    for (uint32_t p = 0; p < r.width / r.part; p++)
+        none *= 1 - pow((double)used[p] / (double)r.m, r.k);
+    return fmin(pow(fill, r.k), 1 - none);
+}
+
 void labels_stat(bly_stat_t *out, const void *image)
 {
     labels_row r = labels_look(image);
@@ -541,11 +689,12 @@ void labels_stat(bly_stat_t *out, const void *image)
     shape_estimate keys = shape_keys(&s, (double)used);
 
     out->fill = (double)used / (double)r.m;
-    out->rate = pow(out->fill, r.k);
+    out->rate = r.form == LABELS_FIELDS
+              ? labels_fields_rate(&r, row, out->fill) : pow(out->fill, r.k);
     out->distinct = keys.value;
     out->distinct_sd = keys.sd;
     out->probes = r.k;
-    out->label_bits = r.width;
+    out->label_bits = labels_bits(r.width);
     out->label_least = 1;
     out->label_most = r.most;
 }

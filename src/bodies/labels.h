@@ -14,14 +14,21 @@
  *
  *      geometry 0   m, number of cells, 1 .. 2^56
  *      geometry 1   k, probes, 1 .. 64
- *      geometry 2   w, bits of a cell: as many as L has
- *      geometry 3   L, the largest label
+ *      geometry 2   w + 256 (P - 1): w, bits of a cell, as many as L has; and
+ *                   P, fields of a label, which divides w
+ *      geometry 3   L, the largest label; if P > 1, 2^w - 1
  *      payload      ceil(m w / 8) bytes; cell i is the bits i w … i w + w-1,
  *                   its lowest bit first; bit j is bit (j mod 8) of byte j / 8
  *
  * The probes are those of tools/index.h's `power`: cell i is above 0 if and
  * only if `standard` has bit i set, for the same keys, m and k. With w = 1 they
  * are the same bytes. A forged cell above L reads as L.
+ *
+ * FIELDS. A label may be P fields of w / P bits, the lowest one first. Then a
+ * put raises each field by itself, and the label is of each field the least one
+ * of the k cells; 0 in all of them, the key is not there. All fields of a word
+ * are compared at once. P is in the same eight bytes as w, so that a row of one
+ * field finds out what it is by the comparisons that it makes anyway.
  *
  * CELLS are read and written by eight bytes that begin where the cell does, or,
  * near the end of the row or of a line, end there: so nothing past the row is
@@ -61,9 +68,28 @@ static inline uint64_t labels_most(uint32_t width)
     return UINT64_MAX >> (64 - width);
 }
 
-/* `plan` and `check` of a row for labels 1 .. most; and all other slots. */
-bly_status labels_plan (bly_plan_t *plan, const kind_spec *spec, uint64_t most);
+/* Geometry 2, and what is in it. */
+static inline uint64_t labels_field(uint32_t width, uint32_t parts)
+{
+    return width + 256 * (uint64_t)(parts - 1);
+}
+
+static inline uint32_t labels_bits(uint64_t field)
+{
+    return field & 255;
+}
+
+static inline uint32_t labels_parts(uint64_t field)
+{
+    return (uint32_t)(field >> 8 & 63) + 1;
+}
+
+/* `plan` and `check` of a row for labels 1 .. most, of so many fields; and all
+ * other slots. */
+bly_status labels_plan (bly_plan_t *plan, const kind_spec *spec, uint64_t most,
+                        uint32_t parts);
 bly_status labels_check(const void *image);
+bool       labels_covers(const void *image, uint64_t is, uint64_t was);
 
 bool       labels_contains(const void *image, uint64_t hash);
 bly_status labels_add     (void *image, uint64_t hash);

@@ -249,6 +249,11 @@ struct bly_kind {
                              void *context);
     enum { KIND_LABEL_OWN, KIND_LABEL_LARGER, KIND_LABEL_SMALLER } better;
 
+    /* Is the label `is` of this filter as good as `was`, or better? For labels
+     * that are not in one row: then what a key has is as good as each of those
+     * that were put with it. NULL: `better` says it. */
+    bool (*covers)(const void *image, uint64_t is, uint64_t was);
+
     /* Both images have equal kind, version, geometry, hash and seed, are
      * `alike`, and may be one and the same. BLY_OK; BLY_EFULL and nothing
      * changed. A kind that counts (fills `count`) adds the counts up.

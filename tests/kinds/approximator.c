@@ -1,5 +1,6 @@
 /* approximator.c - what is special to kind `approximator`: never below what was
- * put, how often above, and that it is `standard` with numbers.
+ * put, how often above, that it is `standard` with numbers, and labels of
+ * fields.
  */
 #include "forged.h"
 
@@ -283,6 +284,285 @@ static void test_wrong_labels_are_told(void **state)
     bly_free(filter);
 }
 
+/* ---- Fields ------------------------------------------------------------- */
+
+/* Of each of `parts` fields of `width` bits the larger one, or the smaller
+ * one. */
+static uint64_t fields_of(uint64_t a, uint64_t b, uint32_t width,
+                          uint32_t parts, bool larger)
+{
+    uint32_t part = width / parts;
+    uint64_t all = UINT64_MAX >> (64 - part), out = 0;
+    for (uint32_t p = 0; p < parts; p++) {
+        uint64_t x = a >> p * part & all, y = b >> p * part & all;
+        out |= ((x > y) == larger ? x : y) << p * part;
+    }
+    return out;
+}
+
+/* A label some of whose fields are 0. */
+static uint64_t fields_draw(uint32_t width, uint64_t i)
+{
+    uint64_t most = UINT64_MAX >> (64 - width);
+    uint64_t any = test_random(21, i) & test_random(22, i) & most;
+    return i % 11 == 0 ? most : any == 0 ? 1 : any;
+}
+
+enum { FIELDS_K = 3, FIELDS_KEYS = 60, FIELDS_ASKED = 400 };
+
+/* What a filter of fields must be, cell by cell, and its twin of half of the
+ * keys. */
+typedef struct {
+    uint32_t width, parts;
+    uint64_t m, *cell, joined[FIELDS_KEYS];
+} fields_model;
+
+static uint64_t fields_meet(const fields_model *f, uint64_t hash)
+{
+    uint64_t least = UINT64_MAX >> (64 - f->width);
+    index_walk walk;
+    index_start(&walk, INDEX_POWER, hash, f->m);
+    for (int i = 0; i < FIELDS_K; i++)
+        least = fields_of(least, f->cell[index_next(&walk, INDEX_POWER)],
+                          f->width, f->parts, false);
+    return least;
+}
+
+static bly_status fields_put(fields_model *f, uint64_t key, uint64_t label)
+{
+    index_walk walk;
+    bly_status said = BLY_SEEN;
+    uint64_t *put = &f->joined[key];
+    *put = fields_of(*put, label, f->width, f->parts, true);
+    index_start(&walk, INDEX_POWER, test_random(20, key), f->m);
+    for (int i = 0; i < FIELDS_K; i++) {
+        uint64_t *cell = &f->cell[index_next(&walk, INDEX_POWER)];
+        uint64_t now = fields_of(*cell, label, f->width, f->parts, true);
+        said = now == *cell ? said : BLY_OK;
+        *cell = now;
+    }
+    return said;
+}
+
+/* Every key and some strangers, one by one and all at once. */
+static void fields_ask(const bly_filter *filter, const fields_model *f)
+{
+    static uint64_t hashes[FIELDS_ASKED], labels[FIELDS_ASKED];
+    static bool found[FIELDS_ASKED], there[FIELDS_ASKED];
+    for (uint64_t i = 0; i < FIELDS_ASKED; i++)
+        hashes[i] = test_random(20, i);
+    bly_get_many(filter, hashes, FIELDS_ASKED, found, labels);
+    bly_contains_many(filter, hashes, FIELDS_ASKED, there);
+    for (uint64_t i = 0; i < FIELDS_ASKED; i++) {
+        uint64_t wanted = fields_meet(f, hashes[i]), got = 0;
+        assert_int_equal(bly_contains_hash(filter, hashes[i]), wanted > 0);
+        assert_int_equal(bly_get_hash(filter, hashes[i], &got), wanted > 0);
+        assert_true(got == wanted);
+        assert_int_equal(found[i], wanted > 0);
+        assert_int_equal(there[i], wanted > 0);
+        assert_true(!found[i] || labels[i] == wanted);
+        if (i < FIELDS_KEYS)            /* nothing below what was put */
+            assert_true(fields_of(wanted, f->joined[i], f->width, f->parts,
+                                  true) == wanted);
+    }
+}
+
+static void fields_are_joins(uint32_t width, uint32_t parts, uint64_t m)
+{
+    static uint64_t cells[300];
+    fields_model f = { .width = width, .parts = parts, .m = m, .cell = cells };
+    char kind[80];
+    memset(cells, 0, sizeof cells);
+    snprintf(kind, sizeof kind, "approximator:m=%d,k=%d,bits=%u,parts=%u",
+             (int)m, FIELDS_K, width, parts);
+    bly_filter *filter = approximator_new(kind, 10);
+    bly_filter *even = approximator_new(kind, 10);
+    bly_filter *odd = approximator_new(kind, 10);
+    for (uint64_t i = 0; i < FIELDS_KEYS * 3 / 2; i++) {
+        uint64_t key = i % FIELDS_KEYS, label = fields_draw(width, i);
+        uint64_t hash = test_random(20, key);
+        bly_status said = fields_put(&f, key, label);
+        assert_status(bly_put_hash(filter, hash, label), said);
+        assert_status(bly_put_many(i % 2 ? odd : even, &hash, &label, 1, NULL),
+                      BLY_OK);
+    }
+    const uint8_t *row = approximator_row(filter);
+    for (uint64_t i = 0; i < m; i++)
+        assert_true(approximator_cell(row, i, width) == cells[i]);
+    fields_ask(filter, &f);
+    assert_status(bly_unite(even, odd), BLY_OK);
+    assert_memory_equal(approximator_row(even), row, (m * width + 7) / 8);
+    bly_free(filter);
+    bly_free(even);
+    bly_free(odd);
+}
+
+static void test_fields_are_exact_joins(void **state)
+{
+    (void)state;
+    static const uint64_t rows[] = { 1, 2, 5, 7, 8, 9, 56, 57, 64, 97, 300 };
+    static const uint32_t widths[] = { 2, 4, 6, 8, 12, 24, 48, 58, 60, 62, 64 };
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
+        for (uint32_t parts = 1; parts <= widths[w]; parts++)
+            for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+                if (widths[w] % parts == 0)
+                    fields_are_joins(widths[w], parts, rows[i]);
+}
+
+/* One field is the filter that it was before there were fields; and as many
+ * fields as bits are as many Bloom filters in one. */
+static void test_fields_of_one_bit_are_sets(void **state)
+{
+    (void)state;
+    enum { N = 1000, M = 4000, K = 3 };
+    bly_filter *chain = approximator_new("approximator:m=4000,k=3", N);
+    bly_filter *one = approximator_new("approximator:m=4000,k=3,parts=1", N);
+    bly_filter *sets = approximator_new("approximator:m=4000,k=3,parts=8", N);
+    bly_filter *bits[8];
+    for (int b = 0; b < 8; b++)
+        bits[b] = approximator_new("standard:m=4000,k=3", N);
+    for (uint64_t i = 0; i < N; i++) {
+        uint64_t label = fields_draw(8, i), hash = test_random(23, i);
+        bly_put_hash(chain, hash, label);
+        bly_put_hash(one, hash, label);
+        bly_put_hash(sets, hash, label);
+        for (int b = 0; b < 8; b++)
+            if (label >> b & 1)
+                bly_add_hash(bits[b], hash);
+    }
+    for (uint64_t i = 0; i < 20000; i++) {
+        uint64_t hash = test_random(23, i), got = 0, wanted = 0;
+        for (int b = 0; b < 8; b++)
+            wanted |= (uint64_t)bly_contains_hash(bits[b], hash) << b;
+        bly_get_hash(sets, hash, &got);
+        assert_true(got == wanted);
+    }
+    size_t bytes;
+    const void *image = bly_image(chain, &bytes);
+    assert_memory_equal(image, bly_image(one, NULL), bytes);
+    bly_free(chain);
+    bly_free(one);
+    bly_free(sets);
+    for (int b = 0; b < 8; b++)
+        bly_free(bits[b]);
+}
+
+/* An interval as two fields: the upper end, and the complement of the lower
+ * one. What is got contains every interval that was put. */
+static void test_intervals(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    static uint64_t least[N], most[N];
+    bly_filter *filter = approximator_new("approximator:bits=32,parts=2", N);
+    for (uint64_t i = 0; i < 3 * N; i++) {
+        uint64_t low = test_random(24, i) % 60000, key = i % N;
+        uint64_t high = low + test_random(25, i) % 5000;
+        least[key] = i < N || low < least[key] ? low : least[key];
+        most[key] = high > most[key] ? high : most[key];
+        assert_true(bly_put_hash(filter, test_random(26, key),
+                                 high | (0xFFFF - low) << 16) >= 0);
+    }
+    uint64_t exact = 0;
+    for (uint64_t key = 0; key < N; key++) {
+        uint64_t got = 0;
+        assert_true(bly_get_hash(filter, test_random(26, key), &got));
+        uint64_t low = 0xFFFF - (got >> 16), high = got & 0xFFFF;
+        assert_true(low <= least[key] && high >= most[key]);
+        exact += low == least[key] && high == most[key];
+    }
+    assert_true(exact > N * 95 / 100);
+    bly_free(filter);
+}
+
+/* Each field by itself errs as a chain does, (1) and (2), though one rises
+ * where the other falls. */
+static void test_each_field_errs_as_a_chain(void **state)
+{
+    (void)state;
+    enum { FILTERS = 20, N = WRONGS_N };
+    uint64_t wrong[2] = { 0, 0 }, strangers = 0;
+    for (uint64_t f = 0; f < FILTERS; f++) {
+        bly_filter *filter = approximator_new("approximator:m=40000,k=3,"
+                                              "bits=28,parts=2", N);
+        for (uint64_t i = 1; i <= N; i++)
+            bly_put_hash(filter, test_random(30 + 2 * f, i),
+                         i | (N + 1 - i) << 14);
+        for (uint64_t i = 1; i <= N; i++) {
+            uint64_t got = 0;
+            assert_true(bly_get_hash(filter, test_random(30 + 2 * f, i), &got));
+            wrong[0] += (got & 0x3FFF) > i;
+            wrong[1] += got >> 14 > N + 1 - i;
+        }
+        for (uint64_t i = 0; i < N; i++)
+            strangers += bly_contains_hash(filter, test_random(31 + 2 * f, i));
+        bly_free(filter);
+    }
+    double members = approximator_wrong(4, 3, 0, 1), sd = 0.02 / sqrt(FILTERS);
+    double foreign = pow(1 - exp(-3 / 4.0), 3);
+    for (int p = 0; p < 2; p++)
+        assert_within(wrong[p], FILTERS * N, members, sd * members);
+    assert_within(strangers, FILTERS * N, foreign, sd * foreign);
+}
+
+/* Keys of either field only: a stranger whose cells are of both is not there,
+ * and stat says how often one is. */
+static void test_a_meet_of_nothing_is_no_key(void **state)
+{
+    (void)state;
+    enum { FILTERS = 20, N = 10000 };
+    uint64_t chain = 0, found = 0;
+    double said = 0;
+    for (uint64_t f = 0; f < FILTERS; f++) {
+        bly_filter *fields = approximator_new("approximator:m=40000,k=3,"
+                                              "parts=2", N);
+        bly_filter *one = approximator_new("approximator:m=40000,k=3", N);
+        for (uint64_t i = 0; i < N; i++) {
+            uint64_t hash = test_random(80 + 2 * f, i);
+            bly_put_hash(fields, hash, i % 2 ? 0x07 : 0x70);
+            bly_put_hash(one, hash, i % 2 ? 0x07 : 0x70);
+            assert_true(bly_contains_hash(fields, hash));
+        }
+        for (uint64_t i = 0; i < N; i++) {
+            found += bly_contains_hash(fields, test_random(81 + 2 * f, i));
+            chain += bly_contains_hash(one, test_random(81 + 2 * f, i));
+        }
+        bly_stat_t stat;
+        assert_status(bly_stat(&stat, fields), BLY_OK);
+        said += stat.rate / FILTERS;
+        bly_free(fields);
+        bly_free(one);
+    }
+    double half = pow(1 - exp(-3 / 8.0), 3), both = 1 - (1 - half) * (1 - half);
+    double all = pow(1 - exp(-3 / 4.0), 3), sd = 0.02 / sqrt(FILTERS);
+    assert_within(found, FILTERS * N, both, sd * both);
+    assert_within(chain, FILTERS * N, all, sd * all);
+    assert_close(said, both, 0.03);
+}
+
+static void test_parts_divide_bits(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "approximator:parts=3", "approximator:bits=1,parts=2",
+        "approximator:bits=63,parts=64", "approximator:bits=4,parts=8",
+    };
+    bly_spec spec = { .capacity = 10 };
+    bly_plan_t plan;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_status(bly_plan(&plan, bad[i], &spec), BLY_EPARAM);
+        assert_non_null(strstr(bly_why(), "let parts divide bits"));
+    }
+    assert_status(bly_plan(&plan, "approximator:parts=65", &spec), BLY_EOPTION);
+    assert_status(bly_plan(&plan, "approximator:parts=0", &spec), BLY_EOPTION);
+    assert_status(bly_plan(&plan, "approximator:bits=64,parts=64", &spec),
+                  BLY_OK);
+    assert_true(plan.label_bits == 64 && plan.label_most == UINT64_MAX);
+    bly_plan_t chain;
+    assert_status(bly_plan(&chain, "approximator:bits=64", &spec), BLY_OK);
+    assert_true(chain.bytes == plan.bytes && chain.rate == plan.rate);
+}
+
 /* ---- Hostile bytes ------------------------------------------------------ */
 
 /* Any payload under a right header, in rows of every length: every verb stays
@@ -296,8 +576,9 @@ static void test_any_payload(void **state)
     for (uint32_t width = 1; width <= 64; width++)
         for (unsigned m = 8; m <= 24; m += 8) {
             char kind[64];
-            snprintf(kind, sizeof kind, "approximator:m=%u,k=2,bits=%u", m,
-                     width);
+            snprintf(kind, sizeof kind, "approximator:m=%u,k=2,bits=%u,"
+                     "parts=%u", m, width, m == 16 && width % 2 == 0 ? 2
+                                           : m == 24 ? width : 1);
             forged_image f = forged_of(approximator_new(kind, 5), width + m);
             for (uint64_t i = 0; i < N; i++)
                 hashes[i] = test_random(8, i);
@@ -325,6 +606,12 @@ int main(void)
         cmocka_unit_test(test_known_errors),
         cmocka_unit_test(test_order_is_forgotten),
         cmocka_unit_test(test_wrong_labels_are_told),
+        cmocka_unit_test(test_fields_are_exact_joins),
+        cmocka_unit_test(test_fields_of_one_bit_are_sets),
+        cmocka_unit_test(test_intervals),
+        cmocka_unit_test(test_each_field_errs_as_a_chain),
+        cmocka_unit_test(test_a_meet_of_nothing_is_no_key),
+        cmocka_unit_test(test_parts_divide_bits),
         cmocka_unit_test(test_any_payload),
     };
     return cmocka_run_group_tests_name("approximator", tests, NULL, NULL);

@@ -105,7 +105,7 @@ static const kind_option spatial_options[] = {
 
 static bly_status spatial_plan(bly_plan_t *plan, const kind_spec *spec)
 {
-    return labels_plan(plan, spec, spec->option[SPATIAL_AREAS]);
+    return labels_plan(plan, spec, spec->option[SPATIAL_AREAS], 1);
 }
 
 static bly_status spatial_check(const void *image)
@@ -113,7 +113,8 @@ static bly_status spatial_check(const void *image)
     bly_status status = labels_check(image);
     if (status != BLY_OK)
         return status;
-    bool few = image_geometry(image, LABELS_MOST) <= SPATIAL_AREAS_MAX;
+    bool few = image_geometry(image, LABELS_MOST) <= SPATIAL_AREAS_MAX
+            && labels_parts(image_geometry(image, LABELS_WIDTH)) == 1;
     return few ? BLY_OK : kind_bad_geometry(image);
 }
 
