@@ -598,8 +598,9 @@ BLY_API bly_status bly_count_keys(const bly_filter *filter,
  * label of a key that is there: BLY_EABSENT for another. A kind with the
  * abilities "add" and "label" takes any key: of all labels that were put with
  * a key, get gives the best one, or one that is better still (its page says
- * which are better: larger ones, or smaller), never a worse one; put says
- * BLY_SEEN where it changed nothing; and bly_add puts the worst label there is.
+ * which are better: larger ones, smaller, or larger ones field by field), never
+ * a worse one; put says BLY_SEEN where it changed nothing; and bly_add puts the
+ * worst label there is, or, of labels of several fields, label 1.
  * bly_plan and bly_stat say which labels there may be.
  *
  * BLY_EPARAM (a label that there may not be), BLY_EUNSUPPORTED, BLY_EREADONLY.

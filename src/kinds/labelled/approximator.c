@@ -17,7 +17,8 @@
  * are a set of tags: OR when one puts, AND of the cells when one asks, w Bloom
  * filters in one. An interval is two fields, its upper end and the complement
  * of its lower end: what is got contains all that was put. A key whose cells
- * have no field in common that is above 0 in all of them was never put.
+ * have no field in common that is above 0 in all of them was never put. Adding
+ * without a label puts 1 into the lowest field and nothing into the others.
  *
  * THE PICTURE (m = 12, k = 3, after putting x with 5 and y with 9)
  *
