@@ -20,7 +20,9 @@
  * (bly_gaps_pack); the owner answers with a bit for each, in their order, or
  * with the list of the ones that are set, if that is shorter. Owners go
  * through their range in segments that fit a cache, reading all lists side by
- * side, so they need no memory for it, however fine the filter is.
+ * side, so they need no memory for it. Of a filter so fine that most of a
+ * segment would be empty, longer segments are sorted instead: the time is that
+ * of the values then, however many positions there are.
  *
  * HASHES
  *
@@ -71,7 +73,16 @@
 
 #include "mpi/mix.h"
 
-enum { ROUNDS_SEGMENT = 1 << 18 };
+/* Positions of a segment, as bits. From so many of them to a value on it is
+ * less work to sort than to clear bits; so many values are sorted at once,
+ * about, and a segment then has so many positions at most that a rank fits
+ * beside one. */
+enum {
+    ROUNDS_SEGMENT = 1 << 18,
+    ROUNDS_FINE = 1 << 11,
+    ROUNDS_SORTED = 1 << 12
+};
+#define ROUNDS_WIDEST (UINT64_C(1) << 40)
 
 /* ==== Hashes ============================================================ */
 
@@ -214,7 +225,8 @@ typedef struct {
     bool     there;
     unsigned char *twice;       /* a bit for each                          */
     uint64_t set;               /* how many of them are                    */
-    uint64_t before;            /* positions that earlier ranks have       */
+    uint64_t taken, before;     /* positions that this rank has first, and
+                                   that earlier ones have                  */
 } rounds_list;
 
 /* Positions of a segment that were hit, and hit twice. */
@@ -338,6 +350,81 @@ static void rounds_reply(job_bytes *message, const rounds_list *l)
     }
 }
 
+/* All numbers of lists below `end`, as 2^24 * (number - first) + rank, in
+ * order. */
+static void rounds_gather(rounds_list *lists, job_bytes *gathered,
+                          uint64_t first, uint64_t end)
+{
+    gathered->n = 0;
+    for (int rank = 0; rank < job_ranks; rank++)
+        for (rounds_list *l = &lists[rank]; l->there && l->number < end;
+             rounds_advance(l)) {
+            uint64_t entry = (l->number - first) << 24 | (unsigned)rank;
+
+            memcpy(job_extend(gathered, sizeof entry), &entry, sizeof entry);
+        }
+    if (gathered->n > 0)
+        sort_words((uint64_t *)(void *)gathered->bytes,
+                   gathered->n / sizeof(uint64_t), 64, 0);
+}
+
+/* What rounds_look and rounds_look_back do, of a segment that is sorted: equal
+ * numbers are neighbours, the earliest rank first, and those of a list come in
+ * their order. */
+static uint64_t rounds_look_sorted(rounds_list *lists,
+                                   const job_bytes *gathered, bool earlier)
+{
+    const uint64_t *e = (const uint64_t *)(const void *)gathered->bytes;
+    size_t n = gathered->n / sizeof *e;
+    uint64_t taken = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        rounds_list *l = &lists[e[i] & 0xffffff];
+        bool before = i > 0 && e[i - 1] >> 24 == e[i] >> 24;
+        bool behind = i + 1 < n && e[i + 1] >> 24 == e[i] >> 24;
+
+        rounds_say(l, before || (!earlier && behind));
+        l->taken += !before;
+        taken += !before;
+    }
+    return taken;
+}
+
+/* All positions of a fine filter; how many of them any list has. */
+static uint64_t rounds_sort(rounds_list *lists, const rounds_way *w,
+                            uint64_t values)
+{
+    double range = (double)w->width / (double)(values + 1) * ROUNDS_SORTED;
+    uint64_t segment = range < (double)ROUNDS_WIDEST ? (uint64_t)range
+                                                     : ROUNDS_WIDEST;
+    job_bytes gathered = { NULL, 0, 0 };
+    uint64_t taken = 0, before = 0;
+
+    for (uint64_t at = 0; at < w->width; at += segment) {
+        rounds_gather(lists, &gathered, at, at + segment);
+        taken += rounds_look_sorted(lists, &gathered, w->earlier);
+    }
+    for (int rank = 0; rank < job_ranks; rank++) {
+        lists[rank].before = before;
+        before += lists[rank].taken;
+    }
+    job_free(&gathered);
+    return taken;
+}
+
+/* All positions as bits; how many of them any list has. */
+static uint64_t rounds_mark(rounds_list *lists, const rounds_way *w)
+{
+    rounds_segment *segment = job_memory(NULL, sizeof *segment);
+    uint64_t taken = 0;
+
+    for (uint64_t at = 0; at < w->width; at += ROUNDS_SEGMENT)
+        taken += (w->earlier ? rounds_look_back : rounds_look)(lists, segment,
+                                                               at);
+    free(segment);
+    return taken;
+}
+
 /* Of this many numbers so many hit a position by chance that an earlier rank
  * has. */
 static double rounds_lost(const rounds_list *l, uint64_t width)
@@ -358,13 +445,13 @@ static double rounds_answer_bits(const rounds_list *l)
 static void rounds_answer(rounds_way *w)
 {
     rounds_list *lists = rounds_lists(w);
-    rounds_segment *segment = job_memory(NULL, sizeof *segment);
+    uint64_t values = 0, taken;
     double lost = 0, bits = 0;
-    uint64_t taken = 0;
 
-    for (uint64_t at = 0; at < w->width; at += ROUNDS_SEGMENT)
-        taken += (w->earlier ? rounds_look_back : rounds_look)(lists, segment,
-                                                               at);
+    for (int rank = 0; rank < job_ranks; rank++)
+        values += lists[rank].n;
+    taken = w->width / ROUNDS_FINE > values ? rounds_sort(lists, w, values)
+                                            : rounds_mark(lists, w);
     for (int rank = 0; rank < job_ranks; rank++) {
         if (bly_gaps_end(&lists[rank].list) < 0)
             job_give_up(bly_why());
@@ -376,7 +463,6 @@ static void rounds_answer(rounds_way *w)
     w->about->answer_bits = job_add(bits);
     w->about->chance = (double)job_sum(taken) / (double)w->about->positions;
     w->about->lost = job_add(lost);
-    free(segment);
     free(lists);
 }
 

@@ -230,6 +230,11 @@ for RANKS in $(work '1 2 3 5 8' '3 8'); do
     try dedup -a -d alike
     check "approximate, equal lines are repeated, $RANKS ranks" cmp out alike
 done
+# Far more positions than hashes: that is no more work.
+first sent >want
+RANKS=4
+try dedup -a -p 1e-11 sent
+check 'approximate, at a rate of 1e-11' cmp out want
 first wide >want
 RANKS=8
 try dedup -a wide
