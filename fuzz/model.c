@@ -42,6 +42,9 @@ void model_found(model *m, bool found, const char *by)
 
 bool model_can(const model *m, uint64_t ability)
 {
+    if (ability == BLY_CAN_REMOVE && strstr(m->report->kind, "rule=least"))
+        return false;                   /* of a kind that can, a filter that
+                                           cannot */
     return (m->kind->can & ability) != 0;
 }
 
@@ -161,6 +164,8 @@ static void model_give_option(model *m, const bly_option_info *option,
     const char *range = option->range;
     uint64_t low, high;
     char mark = strchr(out, ':') != NULL ? ',' : ':';
+    if (strstr(range, "whole") != NULL)
+        return;                         /* keys have hashes alone here */
     if (sscanf(range, "%" SCNu64 " .. %" SCNu64, &low, &high) == 2) {
         uint64_t value = low + model_sizes[choice % 16];
         snprintf(out + used, room - used, "%c%s=%" PRIu64, mark, option->name,

@@ -389,8 +389,12 @@ static void stack_option(const char *kind, const bly_option_info *o,
     snprintf(range, sizeof range, "%s", o->range);
     for (char *word = strtok_r(range, " |", &rest); word != NULL;
          word = strtok_r(NULL, " |", &rest)) {
+        bool sized = strcmp(o->name, "index") == 0
+                  || strcmp(word, "murmur2") == 0;
+        if (strcmp(word, "whole") == 0)
+            continue;                   /* takes no hashes */
         snprintf(name, sizeof name, "%s:%s=%s%s", kind, o->name, word,
-                 strcmp(o->name, "index") == 0 ? ",m=20000,k=7" : "");
+                 sized ? ",m=20000,k=7" : "");
         stack_kind(name, spec);
     }
 }
