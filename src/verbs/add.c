@@ -35,10 +35,7 @@ static bly_status add_grow(bly_filter *filter)
         memory_release(&filter->allocator, image, (size_t)bytes);
         return status;
     }
-    memory_release(&filter->allocator, filter->image, filter->bytes);
-    filter->image = image;
-    filter->bytes = (size_t)bytes;
-    handle_choose(filter);
+    handle_replace(filter, image, (size_t)bytes);
     return BLY_OK;
 }
 

@@ -124,7 +124,7 @@ uint64_t bly_count_hash(const bly_filter *filter, uint64_t hash)
 
 uint64_t bly_count(const bly_filter *filter, const void *key, size_t length)
 {
-    if (filter->keyed && filter->kind->count == NULL)
+    if (filter->kind->count == NULL)
         return bly_contains(filter, key, length) ? UINT64_MAX : 0;
     return bly_count_hash(filter, bly_hash(filter, key, length));
 }

@@ -216,10 +216,7 @@ static bly_status change_replace(bly_filter *filter, void *image,
         memory_release(&filter->allocator, image, (size_t)bytes);
         return status;
     }
-    memory_release(&filter->allocator, filter->image, filter->bytes);
-    filter->image = image;
-    filter->bytes = (size_t)bytes;
-    handle_choose(filter);
+    handle_replace(filter, image, (size_t)bytes);
     return BLY_OK;
 }
 

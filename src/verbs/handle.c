@@ -185,6 +185,14 @@ void handle_choose(bly_filter *filter)
     }
 }
 
+void handle_replace(bly_filter *filter, void *image, size_t bytes)
+{
+    memory_release(&filter->allocator, filter->image, filter->bytes);
+    filter->image = image;
+    filter->bytes = bytes;
+    handle_choose(filter);
+}
+
 bly_status handle_make(bly_filter **out, const bly_kind *kind, void *image,
                        size_t bytes, const handle_source *source,
                        const handle_options *options)

@@ -89,6 +89,10 @@ extern const handle_source handle_owned;
  * the batch. So a question is one jump. */
 void handle_choose(bly_filter *filter);
 
+/* Another image from the filter's allocator in the place of its own, which goes
+ * back there. */
+void handle_replace(bly_filter *filter, void *image, size_t bytes);
+
 /* "kind X cannot VERB", and which kinds can, those with the ability BLY_CAN_…,
  * or 0 where no one ability decides: BLY_EUNSUPPORTED. */
 bly_status handle_unsupported(const bly_kind *kind, const char *verb,
