@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "maths/maths.h"
 #include "tools/bits.h"
 
 void rows_plan(bly_plan_t *plan, const shape *s, uint64_t n)
@@ -16,9 +17,19 @@ void rows_plan(bly_plan_t *plan, const shape *s, uint64_t n)
     plan->probes = s->probes * (uint32_t)s->lanes;
 }
 
+void rows_plan_row(bly_plan_t *plan, uint64_t m, uint32_t k, uint64_t n,
+                   uint64_t bytes)
+{
+    shape s = { .blocks = 1, .lanes = 1, .bits = m, .probes = k };
+    double lines = ceil((double)bytes / 64);
+    rows_plan(plan, &s, n);
+    plan->lines_present = fmin(k, lines);
+    plan->lines_absent = fmin(math_absent_probes(plan->fill, k), lines);
+}
+
 static size_t rows_lane_bytes(const shape *s)
 {
-    return (size_t)(s->bits / 8 + (s->bits % 8 != 0));
+    return (size_t)rows_bytes_of(s->bits);
 }
 
 static size_t rows_bytes(const shape *s)

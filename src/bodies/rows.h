@@ -10,8 +10,19 @@
 
 #include "maths/shape.h"
 
+/* Bytes of a row of so many bits. */
+static inline uint64_t rows_bytes_of(uint64_t bits)
+{
+    return bits / 8 + (bits % 8 != 0);
+}
+
 /* Fill in capacity, rate, rate_sd, fill and probes of a plan for n keys. */
 void rows_plan(bly_plan_t *plan, const shape *s, uint64_t n);
+
+/* The same, and the lines of a lookup, for k probes anywhere in one row of m
+ * cells, which are so many bytes. */
+void rows_plan_row(bly_plan_t *plan, uint64_t m, uint32_t k, uint64_t n,
+                   uint64_t bytes);
 
 /* Fill in fill, rate, distinct, distinct_sd and probes of a filter from its
  * bits. */

@@ -157,12 +157,10 @@
 #include "image/kind.h"
 
 #include <assert.h>
-#include <math.h>
 
 #include "tools/bits.h"
 #include "bodies/cells.h"
 #include "tools/counters.h"
-#include "maths/maths.h"
 #include "bodies/rows.h"
 
 enum {
@@ -226,11 +224,7 @@ static bly_status counting_plan(bly_plan_t *plan, const kind_spec *spec)
     if (status != BLY_OK)
         return status;
 
-    shape s = cells_shape(&(cells){ .m = m, .k = k });
-    rows_plan(plan, &s, n);
-    double lines = ceil((double)bytes / 64);
-    plan->lines_present = fmin(k, lines);
-    plan->lines_absent = fmin(math_absent_probes(plan->fill, k), lines);
+    rows_plan_row(plan, m, k, n, bytes);
     plan->geometry[COUNTING_M] = m;
     plan->geometry[COUNTING_K] = k;
     plan->geometry[COUNTING_BITS] = bits;

@@ -104,12 +104,10 @@
 #include "image/kind.h"
 
 #include <assert.h>
-#include <math.h>
 
 #include "base/cpu.h"
 #include "tools/bits.h"
 #include "tools/hash.h"
-#include "maths/maths.h"
 #include "bodies/rows.h"
 #include "tools/walk.h"
 
@@ -142,15 +140,12 @@ static const kind_option deletable_options[] = {
     { .name = NULL },
 };
 
-static shape deletable_shape(uint64_t m, uint32_t k)
-{
-    return (shape){ .blocks = 1, .lanes = 1, .bits = m, .probes = k };
-}
-
 static shape deletable_shape_of(const void *image)
 {
-    return deletable_shape(image_geometry(image, DELETABLE_M),
-                           (uint32_t)image_geometry(image, DELETABLE_K));
+    return (shape){
+        .blocks = 1, .lanes = 1, .bits = image_geometry(image, DELETABLE_M),
+        .probes = (uint32_t)image_geometry(image, DELETABLE_K),
+    };
 }
 
 /* ---- Plan -------------------------------------------------------------- */
@@ -159,11 +154,6 @@ static const kind_row deletable_row = {
     .m_most = DELETABLE_M_MAX, .k_most = DELETABLE_K_MAX,
     .limit = "2^48 bits",
 };
-
-static uint64_t deletable_row_bytes(uint64_t bits)
-{
-    return bits / 8 + (bits % 8 != 0);
-}
 
 static uint64_t deletable_marks(uint64_t m, uint64_t region)
 {
@@ -175,18 +165,14 @@ static bly_status deletable_plan(bly_plan_t *plan, const kind_spec *spec)
     uint64_t m = 0, n = 0, region = spec->option[DELETABLE_REGION];
     uint32_t k = 0;
     bly_status status = kind_row_size(&m, &k, &n, spec, &deletable_row);
-    uint64_t bytes = deletable_row_bytes(m)
-                   + deletable_row_bytes(deletable_marks(m, region));
+    uint64_t bytes = rows_bytes_of(m)
+                   + rows_bytes_of(deletable_marks(m, region));
     if (status == BLY_OK)
         status = kind_plan_bytes(plan, bytes);
     if (status != BLY_OK)
         return status;
 
-    shape s = deletable_shape(m, k);
-    rows_plan(plan, &s, n);
-    double lines = ceil((double)m / 512);
-    plan->lines_present = fmin(k, lines);
-    plan->lines_absent = fmin(math_absent_probes(plan->fill, k), lines);
+    rows_plan_row(plan, m, k, n, rows_bytes_of(m));
     plan->geometry[DELETABLE_M] = m;
     plan->geometry[DELETABLE_K] = k;
     plan->geometry[DELETABLE_REGION] = region;
@@ -210,7 +196,7 @@ static bly_status deletable_check(const void *image)
     if (!sound)
         return kind_bad_geometry(image);
     uint64_t marks = deletable_marks(m, region);
-    uint64_t bits = deletable_row_bytes(m), map = deletable_row_bytes(marks);
+    uint64_t bits = rows_bytes_of(m), map = rows_bytes_of(marks);
     if (image_payload_bytes(image) != bits + map)
         return kind_bad_geometry(image);
     if (!bits_clear_from(row, (size_t)bits, m)
@@ -235,7 +221,7 @@ PLATFORM_INLINE deletable_view deletable_look(const void *image)
     uint64_t region = image_geometry(image, DELETABLE_REGION);
     uint8_t *row = image_payload_mut((void *)(uintptr_t)image);
     return (deletable_view){
-        .row = row, .map = row + deletable_row_bytes(m), .m = m,
+        .row = row, .map = row + rows_bytes_of(m), .m = m,
         .region = region,
         .inverse = region == 1 ? 0 : UINT64_MAX / region + 1,
         .k = (uint32_t)image_geometry(image, DELETABLE_K),

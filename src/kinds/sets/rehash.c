@@ -104,11 +104,9 @@
 #include "image/kind.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 #include "bodies/rows.h"
-#include "maths/maths.h"
 #include "tools/bits.h"
 #include "tools/index.h"
 
@@ -170,11 +168,6 @@ static bool rehash_of_integers(uint64_t by)
 
 /* ---- Plan -------------------------------------------------------------- */
 
-static shape rehash_shape(uint64_t m, uint32_t k)
-{
-    return (shape){ .blocks = 1, .lanes = 1, .bits = m, .probes = k };
-}
-
 static bly_status rehash_check_spec(const kind_spec *spec)
 {
     uint64_t by = spec->option[REHASH_BY];
@@ -208,15 +201,11 @@ static bly_status rehash_plan(bly_plan_t *plan, const kind_spec *spec)
     if (status == BLY_OK && m > row.m_most)
         status = kind_too_big(spec, row.limit);
     if (status == BLY_OK)
-        status = kind_plan_bytes(plan, m / 8 + (m % 8 != 0));
+        status = kind_plan_bytes(plan, rows_bytes_of(m));
     if (status != BLY_OK)
         return status;
 
-    shape s = rehash_shape(m, k);
-    rows_plan(plan, &s, n);
-    double lines = ceil((double)m / 512);
-    plan->lines_present = fmin(k, lines);
-    plan->lines_absent = fmin(math_absent_probes(plan->fill, k), lines);
+    rows_plan_row(plan, m, k, n, rows_bytes_of(m));
     plan->geometry[REHASH_M] = m;
     plan->geometry[REHASH_K] = k;
     plan->geometry[REHASH_BY] = by;
@@ -254,7 +243,7 @@ static bly_status rehash_check(const void *image)
                                                   : REHASH_M_MAX)
               && k >= 1 && k <= REHASH_K_MAX && by < REHASH_FUNCTIONS
               && key <= (rehash_of_integers(by) ? 0 : 1)
-              && bytes == m / 8 + (m % 8 != 0);
+              && bytes == rows_bytes_of(m);
     if (!sound)
         return kind_bad_geometry(image);
     if (!bits_clear_from(image_payload(image), bytes, m))
@@ -272,11 +261,13 @@ typedef struct {
     bool     whole;
 } rehash_view;
 
-/* A key: the bytes that are hashed, and, of 8, the number that they are. */
+/* A key: the bytes that are hashed, and, of 8, the number that they are. For
+ * slices the last hash, the one of so many whole ones before it, and 1. */
 typedef struct {
     const void *bytes;
     size_t      length;
     uint64_t    number;
+    uint64_t    words[2], made;
 } rehash_key;
 
 static unsigned rehash_field(uint64_t m)
@@ -348,13 +339,15 @@ static uint64_t rehash_tabulation(uint64_t source, uint64_t x)
     return y;
 }
 
-static uint64_t rehash_slice(const rehash_view *v, const rehash_key *key,
-                             uint64_t i)
+static uint64_t rehash_slice(const rehash_view *v, rehash_key *key, uint64_t i)
 {
-    uint64_t words[2], each = 64 / v->field, word = i / each;
-    hash_murmur3_128(key->bytes, key->length,
-                     (uint32_t)(v->seed + word / 2), words);
-    uint64_t field = words[word % 2] >> i % each * v->field;
+    uint64_t each = 64 / v->field, word = i / each;
+    if (key->made != word / 2 + 1) {
+        hash_murmur3_128(key->bytes, key->length,
+                         (uint32_t)(v->seed + word / 2), key->words);
+        key->made = word / 2 + 1;
+    }
+    uint64_t field = key->words[word % 2] >> i % each * v->field;
     return bits_range(field << (64 - v->field), v->m);
 }
 
@@ -375,8 +368,7 @@ static uint64_t rehash_family(const rehash_view *v, uint64_t x, uint64_t i)
 }
 
 /* Position i of a key. */
-static uint64_t rehash_at(const rehash_view *v, const rehash_key *key,
-                          uint64_t i)
+static uint64_t rehash_at(const rehash_view *v, rehash_key *key, uint64_t i)
 {
     uint32_t seed = (uint32_t)(v->seed + i);
     switch (v->by) {
@@ -402,7 +394,7 @@ static rehash_key rehash_of(uint8_t bytes[8], uint64_t hash)
     return (rehash_key){ .bytes = bytes, .length = 8, .number = hash };
 }
 
-static bool rehash_has(const rehash_view *v, const rehash_key *key)
+static bool rehash_has(const rehash_view *v, rehash_key *key)
 {
     for (uint64_t i = 0; i < v->k; i++)
         if (!bits_test(v->row, rehash_at(v, key, i)))
@@ -410,7 +402,7 @@ static bool rehash_has(const rehash_view *v, const rehash_key *key)
     return true;
 }
 
-static bly_status rehash_put(const rehash_view *v, const rehash_key *key)
+static bly_status rehash_put(const rehash_view *v, rehash_key *key)
 {
     bool fresh = false;
     for (uint64_t i = 0; i < v->k; i++)
@@ -445,7 +437,7 @@ static bool rehash_contains_key(const void *image, uint64_t hash,
                                 const void *bytes, size_t length)
 {
     rehash_view v = rehash_look(image);
-    const rehash_key key = { .bytes = bytes, .length = length };
+    rehash_key key = { .bytes = bytes, .length = length };
     return v.whole ? rehash_has(&v, &key) : rehash_contains(image, hash);
 }
 
@@ -453,7 +445,7 @@ static bly_status rehash_add_key(void *image, uint64_t hash, const void *bytes,
                                  size_t length)
 {
     rehash_view v = rehash_look(image);
-    const rehash_key key = { .bytes = bytes, .length = length };
+    rehash_key key = { .bytes = bytes, .length = length };
     return v.whole ? rehash_put(&v, &key) : rehash_add(image, hash);
 }
 
@@ -461,7 +453,7 @@ static bly_status rehash_add_key(void *image, uint64_t hash, const void *bytes,
 
 /* A group of keys goes through its probes together, each time asking for the
  * lines of all that are left before the first of them is tested. */
-static void rehash_contains_group(const rehash_view *v, const rehash_key *keys,
+static void rehash_contains_group(const rehash_view *v, rehash_key *keys,
                                   size_t n, bool *present)
 {
     uint64_t at[REHASH_GROUP];
@@ -526,8 +518,10 @@ static void rehash_contains_keys(const void *image, const uint64_t *hashes,
 
 static shape rehash_shape_of(const void *image)
 {
-    return rehash_shape(image_geometry(image, REHASH_M),
-                        (uint32_t)image_geometry(image, REHASH_K));
+    return (shape){
+        .blocks = 1, .lanes = 1, .bits = image_geometry(image, REHASH_M),
+        .probes = (uint32_t)image_geometry(image, REHASH_K),
+    };
 }
 
 static void rehash_overlap(bly_overlap_t *out, const void *a, const void *b)

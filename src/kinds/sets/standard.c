@@ -91,11 +91,9 @@
 #include "bloomery/inline.h"
 
 #include <assert.h>
-#include <math.h>
 
 #include "tools/bits.h"
 #include "tools/index.h"
-#include "maths/maths.h"
 #include "bodies/rows.h"
 #include "tools/walk.h"
 
@@ -132,15 +130,12 @@ static const kind_option standard_options[] = {
     { .name = NULL },
 };
 
-static shape standard_shape(uint64_t m, uint32_t k)
-{
-    return (shape){ .blocks = 1, .lanes = 1, .bits = m, .probes = k };
-}
-
 static shape standard_shape_of(const void *image)
 {
-    return standard_shape(image_geometry(image, STANDARD_M),
-                          (uint32_t)image_geometry(image, STANDARD_K));
+    return (shape){
+        .blocks = 1, .lanes = 1, .bits = image_geometry(image, STANDARD_M),
+        .probes = (uint32_t)image_geometry(image, STANDARD_K),
+    };
 }
 
 /* ---- Plan -------------------------------------------------------------- */
@@ -170,15 +165,11 @@ static bly_status standard_plan(bly_plan_t *plan, const kind_spec *spec)
                            standard_schemes[spec->option[STANDARD_INDEX]]);
     bly_status status = kind_row_size(&m, &k, &n, spec, &standard_row);
     if (status == BLY_OK)
-        status = kind_plan_bytes(plan, m / 8 + (m % 8 != 0));
+        status = kind_plan_bytes(plan, rows_bytes_of(m));
     if (status != BLY_OK)
         return status;
 
-    shape s = standard_shape(m, k);
-    rows_plan(plan, &s, n);
-    double lines = ceil((double)m / 512);
-    plan->lines_present = fmin(k, lines);
-    plan->lines_absent = fmin(math_absent_probes(plan->fill, k), lines);
+    rows_plan_row(plan, m, k, n, rows_bytes_of(m));
     plan->geometry[STANDARD_M] = m;
     plan->geometry[STANDARD_K] = k;
     plan->geometry[STANDARD_INDEX] = spec->option[STANDARD_INDEX];
@@ -198,7 +189,7 @@ static bly_status standard_check(const void *image)
               && k >= 1 && k <= STANDARD_K_MAX
               && image_geometry(image, STANDARD_INDEX) < INDEX_SCHEMES
               && image_geometry(image, STANDARD_ZERO) == 0
-              && bytes == m / 8 + (m % 8 != 0);
+              && bytes == rows_bytes_of(m);
     if (!sound)
         return kind_bad_geometry(image);
     if (!bits_clear_from(image_payload(image), bytes, m))
