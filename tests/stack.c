@@ -10,6 +10,7 @@
  * made on the same stack.
  */
 #include "test.h"
+#include "verbs/each.h"
 #include "bloomery/advice.h"
 #include "bloomery/gaps.h"
 #include "bloomery/inline.h"
@@ -34,7 +35,7 @@ enum {
     GUARD = 64 << 10, PAINT = 0xA5,
     KEYS = 6000,                        /* more than any batch takes at once */
     SINGLE = 300,                       /* keys that are added one by one    */
-    TEXT = 16, NAME = 128, EQUAL = 3000
+    TEXT = 16, EQUAL = 3000
 };
 
 /* What the thread works with: large, so not on its stack. */
@@ -385,17 +386,12 @@ static void stack_kind(const char *kind, const bly_spec *spec)
 static void stack_option(const char *kind, const bly_option_info *o,
                          const bly_spec *spec)
 {
-    char range[256], name[NAME], *rest;
+    char range[256], name[EACH_NAME], *rest;
     snprintf(range, sizeof range, "%s", o->range);
     for (char *word = strtok_r(range, " |", &rest); word != NULL;
          word = strtok_r(NULL, " |", &rest)) {
-        bool sized = strcmp(o->name, "index") == 0
-                  || strcmp(word, "murmur2") == 0;
-        if (strcmp(word, "whole") == 0)
-            continue;                   /* takes no hashes */
-        snprintf(name, sizeof name, "%s:%s=%s%s", kind, o->name, word,
-                 sized ? ",m=20000,k=7" : "");
-        stack_kind(name, spec);
+        if (each_named(name, kind, o->name, word))
+            stack_kind(name, spec);
     }
 }
 

@@ -10,22 +10,27 @@ enum { EACH_NAME = 96 };
 
 typedef void each_visit(const char *kind, const bly_kind_info *info);
 
-/* Of an option that offers words, each but the standard one; with a size for
- * 2000 keys, where a word keeps no rate. (rehash:key=whole takes no hashes:
- * tests/kinds/rehash.c.) */
+/* The kind with a word that its option offers, and a size for 2000 keys where
+ * that keeps no rate. False: it takes no hashes (rehash:key=whole, which
+ * tests/kinds/rehash.c has). */
+static inline bool each_named(char name[EACH_NAME], const char *kind,
+                              const char *option, const char *word)
+{
+    bool sized = strcmp(option, "index") == 0 || strcmp(word, "murmur2") == 0;
+    snprintf(name, EACH_NAME, "%s:%s=%s%s", kind, option, word,
+             sized ? ",m=20000,k=7" : "");
+    return strcmp(word, "whole") != 0;
+}
+
+/* Of an option that offers words, each but the standard one. */
 static inline void each_words(const bly_kind_info *info,
                               const bly_option_info *option, each_visit *visit)
 {
     char range[256], name[EACH_NAME], *rest = range;
     snprintf(range, sizeof range, "%s", option->range);
     for (char *word; (word = strtok_r(rest, " |", &rest)) != NULL; ) {
-        bool sized = strcmp(option->name, "index") == 0
-                  || strcmp(word, "murmur2") == 0;
-        if (strcmp(word, "whole") == 0)
-            continue;
-        snprintf(name, sizeof name, "%s:%s=%s%s", info->name, option->name,
-                 word, sized ? ",m=20000,k=7" : "");
-        if (strcmp(word, option->standard) != 0)
+        bool named = each_named(name, info->name, option->name, word);
+        if (named && strcmp(word, option->standard) != 0)
             visit(name, info);
     }
 }
