@@ -262,11 +262,11 @@ static void byers_ways(lab *l, size_t n, size_t d, const byers_result *tree)
     for (unsigned bits = 4; bits <= 16; bits += 4) {
         lab_measure m = byers_plain(l, n, d, bits);
         plain = bits == BYERS_BITS ? m : plain;
-        lab_row(l, "\"a filter, %u bits\",%.0f,%.4g,%.4g,%.4g,%.0f", bits,
+        lab_row(l, "\"a filter of %u bits\",%.0f,%.4g,%.4g,%.4g,%.0f", bits,
                 (double)n * bits / 8, m.value, m.low, m.high, (double)n);
     }
     for (unsigned level = 1; level <= 5; level += 2)
-        lab_row(l, "\"a tree, level %u\",%.0f,%.4g,%.4g,%.4g,%.0f", level,
+        lab_row(l, "\"a tree to level %u\",%.0f,%.4g,%.4g,%.4g,%.0f", level,
                 (double)n * BYERS_BITS / 8, 1 - tree->found[level].value,
                 fmax(0, 1 - tree->found[level].high),
                 1 - tree->found[level].low, tree->looked[level]);

@@ -4,6 +4,7 @@
  */
 #include "bodies/labels.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/cpu.h"
@@ -412,9 +413,13 @@ bly_status labels_put(void *image, uint64_t hash, uint64_t label)
                 return labels_put_fields(image, hash, label));
 }
 
+/* Of several fields a key may be there by others than that of label 1. */
 bly_status labels_add(void *image, uint64_t hash)
 {
-    return labels_put(image, hash, 1);
+    labels_row r = labels_look(image);
+    bool before = r.form == LABELS_FIELDS && labels_contains(image, hash);
+    bly_status status = labels_put(image, hash, 1);
+    return before ? BLY_SEEN : status;
 }
 
 /* ---- Batches: lookups --------------------------------------------------- */
@@ -504,14 +509,23 @@ PLATFORM_INLINE void labels_look_up(const labels_group *g, const labels_row *r,
     }
 }
 
+/* Where labels_contains_many keeps a group, whichever way it goes. */
+typedef struct {
+    uint64_t words[LABELS_GROUP];
+    uint16_t key[LABELS_GROUP];
+} labels_room;
+
+static_assert(2 * LABELS_GROUP_GET <= LABELS_GROUP,
+              "a group with its meets is in the room of one without");
+
 /* labels_contains_many of a row of fields: that no cell is 0 is not enough. */
 static void labels_meet_many(const labels_row *r, const uint8_t *row,
-                             const uint64_t *hashes, size_t n, bool *present)
+                             const uint64_t *hashes, size_t n, bool *present,
+                             labels_room *room)
 {
     labels_row split = labels_split(r);
-    uint64_t state[LABELS_GROUP_GET], least[LABELS_GROUP_GET];
-    uint16_t key[LABELS_GROUP_GET];
-    const labels_group group = { .state = state, .least = least, .key = key };
+    const labels_group group = { .state = room->words, .key = room->key,
+                                 .least = room->words + LABELS_GROUP_GET };
     for (size_t i = 0, some; i < n; i += some) {
         some = n - i < LABELS_GROUP_GET ? n - i : LABELS_GROUP_GET;
         labels_look_up(&group, &split, row, hashes + i, some, present + i,
@@ -520,11 +534,10 @@ static void labels_meet_many(const labels_row *r, const uint8_t *row,
 }
 
 static void labels_bits_many(const labels_row *r, const uint8_t *row,
-                             const uint64_t *hashes, size_t n, bool *present)
+                             const uint64_t *hashes, size_t n, bool *present,
+                             labels_room *room)
 {
-    uint64_t state[LABELS_GROUP];
-    uint16_t key[LABELS_GROUP];
-    const labels_group group = { .state = state, .key = key };
+    const labels_group group = { .state = room->words, .key = room->key };
     for (size_t i = 0, some; i < n; i += some) {
         some = n - i < LABELS_GROUP ? n - i : LABELS_GROUP;
         LABELS_ARMS(r, labels_look_up(&group, &known, row, hashes + i, some,
@@ -537,10 +550,11 @@ void labels_contains_many(const void *image, const uint64_t *hashes, size_t n,
 {
     labels_row r = labels_look(image);
     const uint8_t *row = image_payload(image);
+    labels_room room;
     if (r.form == LABELS_FIELDS)
-        labels_meet_many(&r, row, hashes, n, present);
+        labels_meet_many(&r, row, hashes, n, present, &room);
     else
-        labels_bits_many(&r, row, hashes, n, present);
+        labels_bits_many(&r, row, hashes, n, present, &room);
 }
 
 void labels_get_many(const void *image, const uint64_t *hashes, size_t n,

@@ -447,6 +447,22 @@ static void test_fields_of_one_bit_are_sets(void **state)
         bly_free(bits[b]);
 }
 
+/* A key may be there by another field than the one of label 1, which add puts:
+ * add says so, and puts it. */
+static void test_add_of_a_key_of_another_field(void **state)
+{
+    (void)state;
+    bly_filter *f = approximator_new("approximator:m=64,k=3,bits=8,parts=8", 9);
+    const uint64_t hash = test_random(24, 0);
+    uint64_t label = 0;
+    assert_status(bly_put_hash(f, hash, 4), BLY_OK);
+    assert_status(bly_add_hash(f, hash), BLY_SEEN);
+    assert_true(bly_get_hash(f, hash, &label));
+    assert_int_equal(label, 5);
+    assert_status(bly_add_hash(f, test_random(24, 1)), BLY_OK);
+    bly_free(f);
+}
+
 /* An interval as two fields: the upper end, and the complement of the lower
  * one. What is got contains every interval that was put. */
 static void test_intervals(void **state)
@@ -611,6 +627,7 @@ int main(void)
         cmocka_unit_test(test_intervals),
         cmocka_unit_test(test_each_field_errs_as_a_chain),
         cmocka_unit_test(test_a_meet_of_nothing_is_no_key),
+        cmocka_unit_test(test_add_of_a_key_of_another_field),
         cmocka_unit_test(test_parts_divide_bits),
         cmocka_unit_test(test_any_payload),
     };
