@@ -103,6 +103,7 @@
  * What stays of the bytes on disk is said in docs/format.md.
  *
  * Further headers: <bloomery/advice.h> which kind for which need;
+ * <bloomery/foreign.h> filters in other systems' files;
  * <bloomery/paged.h> filters larger than memory; <bloomery/parts.h> one filter
  * divided among processes; <bloomery/sketch.h> filters that list what they
  * hold; <bloomery/gaps.h> lists of numbers for sending; <bloomery/inline.h>
@@ -338,7 +339,11 @@ typedef struct {
                                    keep the filter's own and ignore this     */
     uint32_t    threads;        /* as in bly_spec                            */
     uint32_t    zero;           /* 0                                         */
-    uint64_t    reserved[5];    /* 0                                         */
+    const char *format;         /* of bly_open and bly_unpack: the name of
+                                   another system's format, taken at its word
+                                   (<bloomery/foreign.h>); NULL: as the bytes
+                                   tell                                      */
+    uint64_t    reserved[4];    /* 0                                         */
 } bly_options;
 
 /* What it would be and cost, known before it is built. */
@@ -801,7 +806,8 @@ BLY_API bly_status bly_overlap(bly_overlap_t *out, const bly_filter *a,
 
 /* ==== Files and images ================================================== */
 
-/* Write the image to a file: all of it, or the old file stays as it was. It is
+/* Write the image to a file (of family "foreign" what the other system reads:
+ * bly_save_as): all of it, or the old file stays as it was. It is
  * written in the same folder, without a name where the file system can do that
  * (O_TMPFILE), flushed, renamed, and the folder is flushed, or all of its file
  * system where it may not be read: after BLY_OK the new file outlives a crash,
@@ -817,23 +823,25 @@ BLY_API bly_status bly_overlap(bly_overlap_t *out, const bly_filter *a,
 BLY_API bly_status bly_save(const bly_filter *filter, const char *path)
                             BLY_MUST BLY_GIVEN(1, 2);
 
-/* Open a file that bly_save wrote. Flags 0: read it into memory, check all of
- * it; the copy may be changed, the file is not. BLY_MAP: map it; only the
- * header is checked, and what lookups rely on, unless BLY_VERIFY is given too.
- * BLY_MAP | BLY_WRITE: changes go to the file; it says "being written" from the
- * first change on, which is BLY_EIO where the file cannot be made to say so,
- * until bly_seal or bly_free. The file is locked until bly_free, also of copies
- * of the handle that fork makes: opening it for writing a second time, by this
- * process too, is BLY_EIO, as where the system has no locks of open files.
- * bly_save and the commands do not write to a file but put another one in its
- * place: what is added to the old one from then on is lost with it, and
- * bly_replaced tells. BLY_PAGED: see
- * <bloomery/paged.h>. BLY_SHARED as in bly_spec.
+/* Open a file that bly_save wrote, or one of another system that is recognised,
+ * or named in the options (<bloomery/foreign.h>). Flags 0: read it into memory,
+ * check all of it; the copy may be changed, the file is not. BLY_MAP: map it;
+ * only the header is checked, and what lookups rely on, unless BLY_VERIFY is
+ * given too. BLY_MAP | BLY_WRITE: changes go to the file; it says "being
+ * written" from the first change on, which is BLY_EIO where the file cannot be
+ * made to say so, until bly_seal or bly_free. The file is locked until
+ * bly_free, also of copies of the handle that fork makes: opening it for
+ * writing a second time, by this process too, is BLY_EIO, as where the system
+ * has no locks of open files. bly_save and the commands do not write to a file
+ * but put another one in its place: what is added to the old one from then on
+ * is lost with it, and bly_replaced tells. BLY_PAGED: see <bloomery/paged.h>.
+ * BLY_SHARED as in bly_spec.
+ * A file of another system has no checksum, and with BLY_WRITE is refused.
  * A packed file cannot be mapped: with BLY_MAP it is read, checked and unpacked
  * into memory, for reading only; with BLY_WRITE it is refused.
  * BLY_EIO, BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EUNSEALED, BLY_EHASH,
- * BLY_EKIND, BLY_ENOMEM, BLY_ESECRET (not the secret it was made with, none,
- * or one for a filter without), BLY_EPARAM (flags, options), BLY_EUNSUPPORTED
+ * BLY_EKIND, BLY_ENOMEM, BLY_ESECRET (not the secret it was made with, none, or
+ * one for a filter without), BLY_EPARAM (flags, options), BLY_EUNSUPPORTED
  * (BLY_SHARED; BLY_PAGED; a packed file with BLY_WRITE). A mapped file must not
  * be cut short by others while it is open. */
 BLY_API bly_status bly_open(bly_filter **out, const char *path, int flags,

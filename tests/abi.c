@@ -48,7 +48,8 @@ ABI_AT(bly_options, allocator, 0);
 ABI_AT(bly_options, secret, 8);
 ABI_AT(bly_options, threads, 16);
 ABI_AT(bly_options, zero, 20);
-ABI_AT(bly_options, reserved, 24);
+ABI_AT(bly_options, format, 24);
+ABI_AT(bly_options, reserved, 32);
 
 ABI_SIZE(bly_plan_t, 256);
 ABI_AT(bly_plan_t, kind, 0);

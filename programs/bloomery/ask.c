@@ -405,6 +405,8 @@ static int ask_options(const cli_command *self, int argc, char **argv,
         status = damage_options(self, &want->verify);
     if (status == CLI_GO)
         status = secret_read(want->key_file);
+    if (status == CLI_GO)
+        status = format_read(want->format);
     return status;
 }
 

@@ -15,7 +15,7 @@ typedef struct {
     cli_how  how;
     cli_inputs inputs;
     uint64_t jobs, memory;
-    const char *key_file;
+    const char *key_file, *format;
     bool     verbose, json, no_progress;
 } change_settings;
 
@@ -24,6 +24,7 @@ typedef struct {
     CLI_HOW_OPTIONS(change_settings, how),                                    \
     CLI_JOBS_OPTION(change_settings, jobs),                                   \
     CLI_SECRET_OPTION(change_settings, key_file),                             \
+    CLI_FORMAT_OPTION(change_settings, format),                               \
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(change_settings, verbose),     \
       false, "Say on standard error what was done." },                        \
     { 0, "json", NULL, CLI_FLAG, offsetof(change_settings, json), false,      \
@@ -111,6 +112,8 @@ static int change_check(const cli_command *self, const cli_change *how,
         return options_wrong(self, "a filter in a pipe cannot be changed in "
                                    "its place; name a file");
     status = secret_read(s->key_file);
+    if (status == CLI_GO)
+        status = format_read(s->format);
     return status == CLI_GO
          ? filter_check_output(operands->names[0], true, operands, 1)
          : status;
@@ -130,7 +133,7 @@ static bly_filter *change_open(const change_job *job)
         return NULL;
     }
     if (bly_open(&filter, job->path, job->shared ? BLY_SHARED : 0,
-                 secret_options()) < 0) {
+                 filter_how()) < 0) {
         filter_error();
         return NULL;
     }

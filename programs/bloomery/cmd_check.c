@@ -8,7 +8,7 @@
 
 typedef struct {
     bool        quiet, json;
-    const char *key_file;
+    const char *key_file, *format;
 } check_settings;
 
 static const cli_option check_options[] = {
@@ -20,6 +20,7 @@ static const cli_option check_options[] = {
     { 0, "key-file", "FILE", CLI_TEXT, offsetof(check_settings, key_file),
       false, "Check too that the secret in FILE is that of the filters, 16 "
       "bytes or 32 hexadecimal digits. Without it all else is checked." },
+    CLI_FORMAT_OPTION(check_settings, format),
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
 
@@ -64,9 +65,9 @@ static bly_status check_open(const char *path, bool quiet)
 
     if (strcmp(path, "-") == 0)
         path = "/dev/stdin";
-    status = bly_open(&filter, path, BLY_MAP | BLY_VERIFY, secret_options());
+    status = bly_open(&filter, path, BLY_MAP | BLY_VERIFY, filter_how());
     if (status == BLY_EIO)
-        status = bly_open(&filter, path, 0, secret_options());
+        status = bly_open(&filter, path, 0, filter_how());
     if (status >= 0 && !quiet)
         check_promise(filter, path);
     if (status >= 0)
@@ -109,7 +110,7 @@ static int check_run(const cli_command *self, int argc, char **argv)
         return status;
     if (files.count == 0)
         return options_wrong(self, "the FILE is missing");
-    if (secret_read(s.key_file) != CLI_GO)
+    if (secret_read(s.key_file) != CLI_GO || format_read(s.format) != CLI_GO)
         return CLI_ERROR;
     status = CLI_OK;
     if (s.json && files.count > 1)

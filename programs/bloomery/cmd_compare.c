@@ -9,7 +9,7 @@
 
 typedef struct {
     bool        json;
-    const char *key_file;
+    const char *key_file, *format;
 } compare_settings;
 
 static const cli_option compare_options[] = {
@@ -17,6 +17,7 @@ static const cli_option compare_options[] = {
       "Print a JSON object of a, b, either, both, differ and jaccard, each "
       "with value and sd." },
     CLI_SECRET_OPTION(compare_settings, key_file),
+    CLI_FORMAT_OPTION(compare_settings, format),
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
 
@@ -115,6 +116,8 @@ static int compare_run(const cli_command *self, int argc, char **argv)
     if (operands.count != 2)
         return options_wrong(self, "it takes two filters");
     status = secret_read(s.key_file);
+    if (status == CLI_GO)
+        status = format_read(s.format);
     return status == CLI_GO ? compare_filters(operands.names, s.json) : status;
 }
 

@@ -10,13 +10,14 @@
 
 typedef struct {
     bool        json, no_verify;
-    const char *key_file;
+    const char *key_file, *format;
 } info_settings;
 
 static const cli_option info_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(info_settings, json), false,
       "Print a JSON object; for several files, an array of objects." },
     CLI_SECRET_OPTION(info_settings, key_file),
+    CLI_FORMAT_OPTION(info_settings, format),
     { 0, "no-verify", NULL, CLI_FLAG, offsetof(info_settings, no_verify),
       false, "Show what a filter says of itself though it may be damaged: its "
       "header is checked, the rest is trusted." },
@@ -101,8 +102,10 @@ static void info_json(const bly_filter *filter, const bly_stat_t *stat,
     json_real("fill", stat->fill);
     json_real("rate", stat->rate);
     json_real("planned_rate", stat->planned_rate);
-    json_count(info_seed(), stat->seed);
-    json_string("hash", stat->hash);
+    if (!filter_kind_of_family(stat->kind, "foreign")) {
+        json_count(info_seed(), stat->seed);
+        json_string("hash", stat->hash);
+    }
     json_count("probes", stat->probes);
     json_labels(stat->label_bits, stat->label_least, stat->label_most);
     json_count("saturated", stat->saturated);
@@ -203,7 +206,9 @@ static void info_text(const bly_filter *filter, const bly_stat_t *stat,
     if (stat->label_bits > 0)
         output_format("  labels     %" PRIu64 " .. %" PRIu64 "\n",
                       stat->label_least, stat->label_most);
-    if (secret_bytes() != NULL)
+    if (filter_kind_of_family(stat->kind, "foreign"))
+        output_text("  hash       as its system does, of the whole key\n");
+    else if (secret_bytes() != NULL)
         info_mark(stat->hash, stat->seed);
     else
         output_format("  hash       %s, seed %" PRIu64 "\n", stat->hash,
@@ -295,7 +300,7 @@ static int info_run(const cli_command *self, int argc, char **argv)
         return status;
     if (files.count == 0)
         return options_wrong(self, "the FILE is missing");
-    if (secret_read(s.key_file) != CLI_GO)
+    if (secret_read(s.key_file) != CLI_GO || format_read(s.format) != CLI_GO)
         return CLI_ERROR;
     status = CLI_OK;
     if (s.json && files.count > 1)

@@ -9,7 +9,7 @@
 
 typedef struct {
     uint64_t    capacity, times;
-    const char *output, *key_file;
+    const char *output, *key_file, *format;
     bool        verbose, force, json;
 } resize_settings;
 
@@ -25,6 +25,7 @@ static const cli_option resize_options[] = {
       "Where the result goes; '-' is standard output. Default: FILE." },
     CLI_FORCE_OPTION(resize_settings, force),
     CLI_SECRET_OPTION(resize_settings, key_file),
+    CLI_FORMAT_OPTION(resize_settings, format),
     CLI_MADE_OPTIONS(resize_settings),
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
@@ -44,7 +45,7 @@ static int resize_file(const resize_settings *s, const char *path,
     bly_filter *filter;
     int status;
 
-    if (bly_open(&filter, path, 0, secret_options()) < 0)
+    if (bly_open(&filter, path, 0, filter_how()) < 0)
         return filter_error();
     if (s->times == 0 && !filter_can(filter, BLY_CAN_RESIZE))
         status = filter_cannot(filter, path, "cannot be resized",
@@ -95,6 +96,8 @@ static int resize_run(const cli_command *self, int argc, char **argv)
         status = resize_check(self, &s, &operands);
     if (status == CLI_GO)
         status = secret_read(s.key_file);
+    if (status == CLI_GO)
+        status = format_read(s.format);
     if (status != CLI_GO)
         return status;
     path = strcmp(operands.names[0], "-") == 0 ? "/dev/stdin"

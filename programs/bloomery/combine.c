@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 typedef struct {
-    const char *output, *key_file;
+    const char *output, *key_file, *format;
     uint64_t    level;          /* 0: not given */
     bool        force, verbose, json;
 } combine_settings;
@@ -24,6 +24,7 @@ typedef struct {
       "complete." },                                                           \
     CLI_FORCE_OPTION(combine_settings, force),                                 \
     CLI_SECRET_OPTION(combine_settings, key_file),                             \
+    CLI_FORMAT_OPTION(combine_settings, format),                               \
     CLI_MADE_OPTIONS(combine_settings)
 
 const cli_option combine_options[] = {
@@ -74,7 +75,7 @@ static int combine_all(const cli_combination *how, const combine_settings *s,
     bly_filter *into;
     int status = CLI_OK;
 
-    if (bly_open(&into, first, 0, secret_options()) < 0)
+    if (bly_open(&into, first, 0, filter_how()) < 0)
         return filter_error();
     for (size_t i = 1; i < operands->count && status == CLI_OK; i++)
         status = combine_one(how, s->level, into, operands->names[0],
@@ -105,6 +106,8 @@ static int combine_check(const cli_command *self, const combine_settings *s,
     int status = secret_read(s->key_file);
     size_t inputs = 0;
 
+    if (status == CLI_GO)
+        status = format_read(s->format);
     for (size_t i = 0; i < operands->count; i++)
         inputs += combine_is_stdin(operands->names[i]);
     if (operands->count < 2)

@@ -79,7 +79,7 @@ typedef struct {
     cli_operands asked;         /* their names, or that of FILE            */
     size_t   first;             /* operand that is KEYS: 1, with -F 0      */
     uint64_t jobs, least;
-    const char *key_file;
+    const char *key_file, *format;
     bool     invert, count, quiet, summary, json, no_progress, paged, all,
              mark, names, numbers, buffered;
     cli_verify verify;
@@ -92,6 +92,7 @@ typedef struct {
     CLI_HOW_OPTIONS(ask_settings, how),                                       \
     CLI_JOBS_OPTION(ask_settings, jobs),                                      \
     CLI_SECRET_OPTION(ask_settings, key_file),                                \
+    CLI_FORMAT_OPTION(ask_settings, format),                                  \
     CLI_VERIFY_OPTIONS(ask_settings, verify),                                 \
     { 0, "no-progress", NULL, CLI_FLAG, offsetof(ask_settings, no_progress),  \
       false, "Show no progress on the terminal." },                           \
@@ -232,7 +233,7 @@ int build_make(const cli_command *self, const cli_build *settings,
 
 extern const cli_command cmd_build, cmd_add, cmd_remove, cmd_query, cmd_count,
     cmd_put, cmd_get, cmd_dedup, cmd_resize, cmd_info, cmd_check, cmd_plan,
-    cmd_advise, cmd_kinds, cmd_unite, cmd_intersect, cmd_compare,
-    cmd_sketch, cmd_diff, cmd_join;
+    cmd_advise, cmd_kinds, cmd_formats, cmd_convert, cmd_unite, cmd_intersect,
+    cmd_compare, cmd_sketch, cmd_diff, cmd_join;
 
 #endif

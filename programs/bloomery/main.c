@@ -8,8 +8,9 @@
 static const cli_command *const main_commands[] = {
     &cmd_build, &cmd_add, &cmd_remove, &cmd_query, &cmd_count, &cmd_put,
     &cmd_get, &cmd_dedup, &cmd_resize, &cmd_info, &cmd_check, &cmd_plan,
-    &cmd_advise, &cmd_kinds, &cmd_unite, &cmd_intersect, &cmd_compare,
-    &cmd_sketch, &cmd_diff, &cmd_join, &program_cmd_help, NULL
+    &cmd_advise, &cmd_kinds, &cmd_formats, &cmd_convert, &cmd_unite,
+    &cmd_intersect, &cmd_compare, &cmd_sketch, &cmd_diff, &cmd_join,
+    &program_cmd_help, NULL
 };
 
 static const cli_example main_environment[] = {

@@ -7,6 +7,7 @@
  */
 #include "filters/filters.h"
 
+#include <bloomery/foreign.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,6 +17,13 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+bly_options *filter_how(void)
+{
+    static bly_options how;
+
+    return &how;
+}
 
 /* The library knows no options: where it is about a secret, say which. */
 int filter_error(void)
@@ -39,9 +47,9 @@ bly_filter *filter_map(const char *path, int flags)
 
     if (strcmp(path, "-") == 0)
         path = "/dev/stdin";
-    status = bly_open(&filter, path, BLY_MAP | flags, secret_options());
+    status = bly_open(&filter, path, BLY_MAP | flags, filter_how());
     if (status == BLY_EIO)
-        status = bly_open(&filter, path, 0, secret_options());
+        status = bly_open(&filter, path, 0, filter_how());
     if (status < 0) {
         paged_refuse(path, status);
         return NULL;
@@ -325,6 +333,18 @@ static int filter_is_both(const char *path, const char *what)
                         what);
 }
 
+/* Does it look like a filter of another system? */
+static bool filter_foreign(const char *path, uint64_t all)
+{
+    uint8_t bytes[4096];
+    FILE *file = fopen(path, "rb");
+    size_t n = file != NULL ? fread(bytes, 1, sizeof bytes, file) : 0;
+
+    if (file != NULL)
+        fclose(file);
+    return bly_recognise(bytes, n, all) != NULL;
+}
+
 /* Is what stands there already, this ordinary file, a filter, or empty? What
  * else it may be nobody has a second time, perhaps. A damaged filter, or one of
  * another version, is one. */
@@ -335,6 +355,9 @@ static int filter_check_old(const char *path, const struct stat *about)
                                             : bly_peek_file(&header, path);
 
     if (status != BLY_EFORMAT && status != BLY_EIO)
+        return CLI_GO;
+    if (status == BLY_EFORMAT
+        && filter_foreign(path, (uint64_t)about->st_size))
         return CLI_GO;
     return report_error("'%s' is there and %s: name another output, or give "
                         "--force to replace it", path, status == BLY_EFORMAT

@@ -4,6 +4,7 @@
  * includes.
  *
  *      secret.c    the secret of --key-file
+ *      format.c    the format of --format: other systems' files
  *      filter.c    opening, locking and saving of filter files
  *      paged.c     filters that are used in their file
  *      damage.c    whether a filter that is asked is whole
@@ -41,16 +42,32 @@ int secret_read(const char *path);
  * written. */
 bool secret_is_in(const char *path);
 
-/* How filters are to be opened; what a bly_spec is to have, NULL or the
- * secret. */
-const bly_options *secret_options(void);
+/* What a bly_spec is to have, NULL or the secret. */
 const void        *secret_bytes(void);
 
 /* The hash function where the secret alone decides: siphash, or NULL, the
  * default. */
 const char        *secret_hash(void);
 
+/* ==== format.c ========================================================== */
+
+/* Of all that open filters. */
+#define CLI_FORMAT_OPTION(settings, format)                                   \
+    { 0, "format", "NAME", CLI_TEXT, offsetof(settings, format), false,       \
+      "The filters are another system's files, in this format, whatever "     \
+      "their bytes look like: 'bloomery formats' lists them, and which of "   \
+      "them need not be named." }
+
+/* Take the format; NULL: as the bytes tell. CLI_GO or CLI_ERROR. */
+int format_read(const char *name);
+
+/* Is there such a format? CLI_GO or CLI_ERROR. */
+int format_check(const char *name);
+
 /* ==== filter.c ========================================================== */
+
+/* How filters are opened: with the secret and in the format that were given. */
+bly_options *filter_how(void);
 
 /* The last library error in its own words; returns CLI_ERROR. */
 int filter_error(void);

@@ -18,21 +18,15 @@ enum { SECRET_DIGITS = 2 * BLY_SECRET_BYTES,
 
 static unsigned char secret_key[BLY_SECRET_BYTES];
 static const char   *secret_file;
-static bly_options   secret_how;
-
-const bly_options *secret_options(void)
-{
-    return &secret_how;
-}
 
 const void *secret_bytes(void)
 {
-    return secret_how.secret;
+    return filter_how()->secret;
 }
 
 const char *secret_hash(void)
 {
-    return secret_how.secret != NULL ? "siphash" : NULL;
+    return filter_how()->secret != NULL ? "siphash" : NULL;
 }
 
 bool secret_is_in(const char *path)
@@ -134,7 +128,7 @@ int secret_read(const char *path)
         return report_error("'%s' holds no secret, which is 16 bytes, or 32 "
                             "hexadecimal digits: make one by '(umask 077; "
                             "head -c 16 /dev/urandom > FILE)'", path);
-    secret_how.secret = secret_key;
+    filter_how()->secret = secret_key;
     secret_file = path;
     return CLI_GO;
 }

@@ -144,3 +144,39 @@ bly_status kind_row_size(uint64_t *m, uint32_t *k, uint64_t *n,
         return kind_too_big(spec, row->limit);
     return BLY_OK;
 }
+
+bly_status kind_check_foreign(const void *image, const kind_foreign *foreign)
+{
+    kind_found found = { .capacity = 0 };
+    bly_status status = foreign->read(&found, image_payload(image),
+                                      image_payload_bytes(image));
+    if (status != BLY_OK)
+        return status;
+    for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
+        if (found.geometry[i] != image_geometry(image, i))
+            return kind_bad_geometry(image);
+    return BLY_OK;
+}
+
+bool kind_whole_contains(const void *image, uint64_t hash)
+{
+    (void)image;
+    (void)hash;
+    return true;
+}
+
+void kind_whole_contains_many(const void *image, const uint64_t *hashes,
+                              size_t n, bool *present)
+{
+    (void)image;
+    (void)hashes;
+    memset(present, true, n * sizeof *present);
+}
+
+bly_status kind_whole_add(void *image, uint64_t hash)
+{
+    (void)hash;
+    return status_fail(BLY_EUNSUPPORTED, "a filter of kind %.16s hashes whole "
+                       "keys: give it keys, and no hashes",
+                       (const char *)image + IMAGE_KIND);
+}

@@ -108,6 +108,34 @@ enum { KIND_PAGE_MOST = 65536 };
 
 enum { KIND_VIEW = 128 };           /* bytes of a `view`                 */
 
+/* What an image's header says of another system's file. */
+typedef struct {
+    uint64_t capacity, items;           /* as in image.h; a capacity of 0 is
+                                           taken for 1                       */
+    double   rate;
+    uint64_t geometry[IMAGE_GEOMETRY_FIELDS];
+} kind_found;
+
+/* For a kind of family "foreign", whose payload is another system's file as it
+ * lies on the disk, byte for byte. Such a file becomes an image by a header in
+ * front of it, and is what is left of the image without. */
+typedef struct {
+    const char *writer;                 /* whose files these are: "what DCSO
+                                           bloom and CIRCL hashlookup write" */
+
+    /* Do these bytes begin such a file, of `all` bytes? No more than
+     * KIND_LOOK of them are at hand. NULL: nothing in them tells, so that the
+     * format has to be named. */
+    bool (*looks)(const uint8_t *bytes, size_t n, uint64_t all);
+
+    /* Is this such a file, and what does it say of itself? Trusts nothing: of
+     * a file that it accepts no verb leaves the bytes. BLY_ECORRUPT,
+     * BLY_EVERSION, BLY_ETOOBIG, with what is wrong at which byte. */
+    bly_status (*read)(kind_found *out, const uint8_t *file, uint64_t bytes);
+} kind_foreign;
+
+enum { KIND_LOOK = 4096 };          /* bytes of a file that tell its format  */
+
 typedef struct bly_kind bly_kind;
 struct bly_kind {
     const char *name;                   /* 16 characters at most             */
@@ -328,7 +356,8 @@ struct bly_kind {
      * before its own checksum is made. */
     void (*seal)(void *image);
 
-    const kind_pages *pages;            /* NULL: not made of pages           */
+    const kind_pages   *pages;          /* NULL: not made of pages           */
+    const kind_foreign *foreign;        /* NULL: the payload is our own      */
 
     /* Where the *bytes bytes begin, counted from the image's start, that hold
      * all that hashes[i] reads and changes, whatever the payload; multiples of
@@ -394,5 +423,16 @@ bly_status kind_plan_bytes(bly_plan_t *plan, uint64_t payload);
 
 /* For `check`: BLY_ECORRUPT, saying that the geometry makes no filter. */
 bly_status kind_bad_geometry(const void *image);
+
+/* `check` of a kind of family "foreign": is the payload such a file, and does
+ * the header say what it says? */
+bly_status kind_check_foreign(const void *image, const kind_foreign *foreign);
+
+/* `contains`, `contains_many` and `add` of a kind that hashes whole keys: of a
+ * hash alone the first two say "perhaps", and the third is refused. */
+bool       kind_whole_contains     (const void *image, uint64_t hash);
+void       kind_whole_contains_many(const void *image, const uint64_t *hashes,
+                                    size_t n, bool *present);
+bly_status kind_whole_add          (void *image, uint64_t hash);
 
 #endif /* BLY_IMAGE_KIND_H */

@@ -20,6 +20,7 @@
 #include "base/memory.h"
 #include "base/sizes.h"
 #include "base/status.h"
+#include "io/foreign.h"
 #include "io/paged/pages.h"
 
 static_assert(sizeof(off_t) == sizeof(uint64_t),
@@ -32,7 +33,7 @@ enum {
     OPEN_GROW = 4                       /* times what has come, after that   */
 };
 
-static bly_status open_failed(const char *what, const char *path)
+bly_status open_failed(const char *what, const char *path)
 {
     const char *mend = errno == ENOENT ? "check the name"
                      : errno == EACCES ? "the owner of the file, or of a "
@@ -44,8 +45,7 @@ static bly_status open_failed(const char *what, const char *path)
 
 /* ---- Reading into memory ----------------------------------------------- */
 
-/* Read until n bytes are there or the file ends; how many, or -1. */
-static ssize_t open_read(int file, uint8_t *bytes, size_t n)
+ssize_t open_read(int file, uint8_t *bytes, size_t n)
 {
     size_t have = 0;
     while (have < n) {
@@ -157,6 +157,9 @@ static bly_status open_into_memory(bly_filter **out, int file,
     ssize_t have = open_read(file, header, sizeof header);
     if (have < 0)
         return open_failed("read", path);
+    if (foreign_is(header, (size_t)have, options))
+        return foreign_read(out, file, path, info, header, (size_t)have,
+                            options);
     bly_status status = open_size(&bytes, header, (size_t)have, info);
     if (status != BLY_OK)
         return status_named(status, path);
@@ -200,8 +203,7 @@ bly_status open_lock(int file, const char *path)
 
 /* ---- Mapping ----------------------------------------------------------- */
 
-/* The size of a page here, for msync: a multiple of every real one. */
-static size_t open_page(void)
+size_t open_page(void)
 {
     long page = sysconf(_SC_PAGESIZE);
     return page > 0 ? (size_t)page : 4096;
@@ -309,12 +311,17 @@ static bly_status open_map(bly_filter **out, int file, const char *path,
                            const struct stat *info, int flags,
                            const handle_options *options)
 {
+    uint8_t begins[KIND_LOOK];
     size_t bytes = (size_t)info->st_size;
     if (!S_ISREG(info->st_mode))
         return status_fail(BLY_EIO, "%s: cannot map what is not a regular "
                            "file: open it without mapping", path);
-    if (info->st_size == 0)             /* which cannot be mapped */
-        return status_named(image_check_header("", 0), path);
+    ssize_t have = open_read(file, begins, sizeof begins);
+    if (have < 0)
+        return open_failed("read", path);
+    if (foreign_is(begins, (size_t)have, options))
+        return foreign_map(out, file, path, info, begins, (size_t)have, flags,
+                           options);
     if (image_check_size((uint64_t)info->st_size) != BLY_OK)
         return status_named(BLY_ETOOBIG, path);
     bly_status status = flags & BLY_WRITE ? open_lock(file, path) : BLY_OK;

@@ -6,11 +6,21 @@
 #define BLY_IO_OPEN_H
 
 #include <sys/stat.h>
+#include <sys/types.h>
 
 #include "verbs/handle.h"
 
 /* The file as bly_replaced() will know it again; `ours`: we write to it. */
 handle_file open_identity(const struct stat *info, bool ours);
+
+/* BLY_EIO by errno: what could not be done with the file, and what to do. */
+bly_status open_failed(const char *what, const char *path);
+
+/* Read until n bytes are there or the file ends; how many, or -1. */
+ssize_t open_read(int file, uint8_t *bytes, size_t n);
+
+/* The size of a page here: a multiple of every real one. */
+size_t open_page(void);
 
 /* Keep other writers away from this open file, until it is closed and no longer
  * mapped. On a local file system it has nothing to do with flock(), so that a

@@ -4,6 +4,7 @@
  * that takes the old one's place (replace.c). Whatever fails before that
  * leaves the old file as it was and nothing of the new one.
  */
+#include "bloomery/foreign.h"
 #include "bloomery/parts.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "formats/formats.h"
 #include "verbs/handle.h"
 #include "io/replace.h"
 
@@ -106,12 +108,9 @@ static bly_status save_bytes(const char *path, const uint8_t *bytes, size_t n)
     return save_from(path, &from);
 }
 
-bly_status bly_save(const bly_filter *filter, const char *path)
+static bly_status save_image(const bly_filter *filter, const char *path)
 {
     size_t n = 0;
-    bly_status here = handle_whole(filter, "saved, being on the disk already");
-    if (here != BLY_OK)
-        return here;
     const uint8_t *bytes = bly_image(filter, &n);
     if (filter->kind->pack == NULL)
         return save_bytes(path, bytes, n);
@@ -123,6 +122,50 @@ bly_status bly_save(const bly_filter *filter, const char *path)
     bly_status status = save_bytes(path, packed, handle_pack(filter, packed));
     memory_release(&allocator, packed, n);
     return status;
+}
+
+/* Another system's file is what is behind the image's header. */
+static bly_status save_foreign(const bly_filter *filter, const char *path)
+{
+    return save_bytes(path, image_payload(filter->image),
+                      image_payload_bytes(filter->image));
+}
+
+bly_status bly_save(const bly_filter *filter, const char *path)
+{
+    bly_status here = handle_whole(filter, "saved, being on the disk already");
+    if (here != BLY_OK)
+        return here;
+    return filter->kind->foreign != NULL ? save_foreign(filter, path)
+                                         : save_image(filter, path);
+}
+
+/* A format that a filter is not of: none, or one of other bits. */
+static bly_status save_not_as(const bly_filter *filter, const char *path,
+                              const char *format)
+{
+    const bly_kind *other;
+    bly_status status = formats_choose(&other, format, NULL, 0, 0);
+    if (status == BLY_OK)
+        status = status_fail(BLY_EUNSUPPORTED, "a filter of kind %s cannot be "
+                             "written as %s, which has other bits for a key: "
+                             "build it anew from the keys, with kind %s",
+                             filter->kind->name, format, format);
+    return status_named(status, path);
+}
+
+bly_status bly_save_as(const bly_filter *filter, const char *path,
+                       const char *format)
+{
+    bool own = strcmp(format, "bloomery") == 0;
+    bly_status here = handle_whole(filter, "saved, being on the disk already");
+    if (here != BLY_OK)
+        return here;
+    if (own)
+        return save_image(filter, path);
+    return filter->kind->foreign != NULL
+        && strcmp(format, filter->kind->name) == 0
+         ? save_foreign(filter, path) : save_not_as(filter, path, format);
 }
 
 /* ---- An image that is elsewhere ----------------------------------------- */

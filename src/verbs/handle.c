@@ -44,7 +44,7 @@ bly_status handle_options_read(handle_options *out, const bly_options *options)
                            "or link the library they were written for");
     *out = (handle_options){
         .allocator = memory_allocator(o->allocator, o->threads),
-        .secret = o->secret, .threads = o->threads,
+        .secret = o->secret, .threads = o->threads, .format = o->format,
     };
     return BLY_OK;
 }

@@ -72,6 +72,7 @@ struct bly_filter {
 typedef struct {
     bly_allocator      allocator;
     const void        *secret;
+    const char        *format;          /* another system's, named; or NULL  */
     const kind_hasher *hasher;          /* that of another filter; or NULL: by
                                            the header and the secret         */
     uint32_t           threads;

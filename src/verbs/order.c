@@ -24,16 +24,17 @@ const bly_spec *order_spec(const bly_spec *spec)
 }
 
 /* The rate that is left for the kind to keep, once the chance that two keys
- * share all 64 bits of their hash is taken off, where that is worth it. */
+ * share all 64 bits of their hash is taken off, where that is worth it. Another
+ * system's sizes are for the rate that was asked. */
 static bly_status order_rate(double *left, const bly_spec *spec,
-                             uint64_t capacity)
+                             uint64_t capacity, bool foreign)
 {
     double rate = spec->rate == 0 ? ORDER_RATE : spec->rate;
     if (!(rate > 0 && rate < 1))
         return status_fail(BLY_EPARAM, "a false-positive rate of %g is not "
                            "possible: give one between 0 and 1, such as "
                            "0.01", rate);
-    double collision = math_collision((double)capacity);
+    double collision = foreign ? 0 : math_collision((double)capacity);
     if (rate <= collision)
         return status_fail(BLY_EPARAM, "a rate of %.3g is below %.3g, which is "
                            "the least that 64-bit hashes of so many keys can "
@@ -48,6 +49,17 @@ static bool order_raw_hash(const order *o)
 {
     return o->kind->raw_hash
         || (o->kind->raw_hash_of != NULL && o->kind->raw_hash_of(&o->asked));
+}
+
+/* Another system's keys are hashed as that does. */
+static bly_status order_foreign(const bly_kind *kind, const bly_spec *spec)
+{
+    if (kind->foreign == NULL
+        || (spec->hash == NULL && spec->seed == 0 && spec->secret == NULL))
+        return BLY_OK;
+    return status_fail(spec->secret != NULL ? BLY_ESECRET : BLY_EHASH, "kind "
+                       "%s hashes keys as its system does: leave the hash "
+                       "function, the seed and the secret out", kind->name);
 }
 
 static bly_status order_hash_name(order *o, const char *name)
@@ -99,7 +111,9 @@ static bly_status order_seed(order *o, const bly_spec *spec)
 
 double order_collision(const bly_kind *kind, const hash_info *hash, double n)
 {
-    return kind->integers != NULL && hash->integer ? 0 : math_collision(n);
+    bool other = kind->foreign != NULL;
+    return other || (kind->integers != NULL && hash->integer)
+         ? 0 : math_collision(n);
 }
 
 void order_finish(order *o)
@@ -154,6 +168,8 @@ bly_status order_begin(order *o, const char *kind, const bly_spec *given)
     if (status == BLY_OK)
         status = registry_parse(&o->kind, o->asked.option, kind);
     if (status == BLY_OK)
+        status = order_foreign(o->kind, spec);
+    if (status == BLY_OK)
         status = order_hash_name(o, spec->hash);
     if (status == BLY_OK)
         status = order_seed(o, spec);
@@ -169,7 +185,8 @@ bly_status order_make(order *o, const char *kind, const bly_spec *given,
     const bly_spec *spec = order_spec(given);
     bly_status status = order_begin(o, kind, spec);
     if (status == BLY_OK)
-        status = order_rate(&o->asked.rate, spec, spec->capacity);
+        status = order_rate(&o->asked.rate, spec, spec->capacity,
+                            o->kind->foreign != NULL);
     if (status == BLY_OK && keys != NULL)
         status = order_keys(o, keys);
     if (status == BLY_OK)

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/sizes.h"
 #include "base/status.h"
+#include "formats/formats.h"
 #include "verbs/handle.h"
 
 size_t handle_pack(const bly_filter *filter, void *into)
@@ -84,12 +85,40 @@ bly_status handle_unpack(bly_filter **out, const bly_kind *kind,
     return handle_own(out, kind, unpacked, own, options);
 }
 
+/* A copy of another system's file, behind a header. */
+static bly_status pack_foreign(bly_filter **out, const uint8_t *file,
+                               size_t bytes, const handle_options *options)
+{
+    const bly_kind *kind;
+    uint8_t header[IMAGE_HEADER] = { 0 };
+    bly_status status = formats_choose(&kind, options->format, file, bytes,
+                                       bytes);
+    if (status == BLY_OK)
+        status = formats_head(header, kind, file, bytes);
+    if (status == BLY_OK)
+        status = image_check_size((uint64_t)bytes + IMAGE_HEADER);
+    if (status != BLY_OK)
+        return status;
+    uint8_t *image = memory_raw(&options->allocator, bytes + IMAGE_HEADER);
+    if (image == NULL)
+        return handle_no_memory((uint64_t)bytes + IMAGE_HEADER);
+    memcpy(image, header, IMAGE_HEADER);
+    memcpy(image + IMAGE_HEADER, file, bytes);
+    status = handle_own(out, kind, image, bytes + IMAGE_HEADER, options);
+    if (status == BLY_OK)
+        (*out)->changed = true;         /* its checksums are still to be made */
+    return status;
+}
+
 bly_status bly_unpack(bly_filter **out, const void *packed, size_t bytes,
                       const bly_options *given)
 {
     const bly_kind *kind;
     handle_options options;
     bly_status status = handle_options_read(&options, given);
+    if (status == BLY_OK
+        && (options.format != NULL || !formats_own(packed, bytes)))
+        return pack_foreign(out, packed, bytes, &options);
     if (status == BLY_OK)
         status = handle_check(&kind, packed, bytes);
     if (status == BLY_OK)

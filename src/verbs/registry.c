@@ -16,18 +16,34 @@
 const bly_kind *const registry_kinds[] = {
 #define REGISTRY_ADDRESS(name) &bly_kind_##name,
     REGISTRY_KINDS(REGISTRY_ADDRESS)
+    NULL,
+};
+
+const bly_kind *const registry_foreign[] = {
+    REGISTRY_FOREIGN(REGISTRY_ADDRESS)
 #undef REGISTRY_ADDRESS
     NULL,
 };
 
-enum { REGISTRY_SIZE = sizeof registry_kinds / sizeof *registry_kinds - 1 };
+enum {
+    REGISTRY_SIZE = sizeof registry_kinds / sizeof *registry_kinds - 1,
+    REGISTRY_OTHERS = sizeof registry_foreign / sizeof *registry_foreign - 1,
+    REGISTRY_ALL = REGISTRY_SIZE + REGISTRY_OTHERS
+};
+
+/* Number i of all: those of ours, and then those of other systems. */
+static const bly_kind *registry_at(size_t i)
+{
+    return i < REGISTRY_SIZE ? registry_kinds[i]
+                             : registry_foreign[i - REGISTRY_SIZE];
+}
 
 const bly_kind *registry_find(const char *name, size_t length)
 {
-    for (size_t i = 0; i < REGISTRY_SIZE; i++)
-        if (strlen(registry_kinds[i]->name) == length
-            && memcmp(registry_kinds[i]->name, name, length) == 0)
-            return registry_kinds[i];
+    for (size_t i = 0; i < REGISTRY_ALL; i++)
+        if (strlen(registry_at(i)->name) == length
+            && memcmp(registry_at(i)->name, name, length) == 0)
+            return registry_at(i);
     return NULL;
 }
 
@@ -264,7 +280,7 @@ static struct {
     bly_option_info        options[KIND_OPTIONS];
     char                   range[KIND_OPTIONS][REGISTRY_TEXT];
     char                   standard[KIND_OPTIONS][REGISTRY_TEXT];
-} registry_store[REGISTRY_SIZE];
+} registry_store[REGISTRY_ALL];
 
 static const bly_kind_info *registry_infos[REGISTRY_SIZE + 1];
 static threads_once registry_once = THREADS_ONCE;
@@ -281,7 +297,7 @@ static void registry_standard(char *out, size_t room, const kind_option *o)
 
 static void registry_list_one(size_t i)
 {
-    const bly_kind *kind = registry_kinds[i];
+    const bly_kind *kind = registry_at(i);
     for (size_t j = 0; kind->options && kind->options[j].name; j++) {
         const kind_option *o = &kind->options[j];
         assert(j < KIND_OPTIONS);
@@ -299,13 +315,14 @@ static void registry_list_one(size_t i)
         .can = registry_can(kind), .options = registry_store[i].list,
         .experimental = kind->experimental,
     };
-    registry_infos[i] = &registry_store[i].info;
 }
 
 static void registry_list(void)
 {
-    for (size_t i = 0; i < REGISTRY_SIZE; i++)
+    for (size_t i = 0; i < REGISTRY_ALL; i++)
         registry_list_one(i);
+    for (size_t i = 0; i < REGISTRY_SIZE; i++)
+        registry_infos[i] = &registry_store[i].info;
 }
 
 const bly_kind_info *const *bly_kinds(size_t *n)
@@ -319,8 +336,9 @@ const bly_kind_info *const *bly_kinds(size_t *n)
 const bly_kind_info *bly_kind_find(const char *text)
 {
     const bly_kind *kind = registry_find(text, strcspn(text, ":"));
-    for (size_t i = 0; kind != NULL && i < REGISTRY_SIZE; i++)
-        if (registry_kinds[i] == kind)
-            return bly_kinds(NULL)[i];
+    threads_do_once(&registry_once, registry_list);
+    for (size_t i = 0; kind != NULL && i < REGISTRY_ALL; i++)
+        if (registry_at(i) == kind)
+            return &registry_store[i].info;
     return NULL;
 }

@@ -43,14 +43,22 @@
     X(cascade)                                                                 \
     X(buffered)
 
+/* Those of other systems' formats (src/kinds/foreign/), which are asked for by
+ * name as the others are, but listed apart: they are there for files that there
+ * are, and hash whole keys. Which comes first is recognised first. */
+#define REGISTRY_FOREIGN(X)                                                    \
+    X(dcso)
+
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;
 REGISTRY_KINDS(REGISTRY_DECLARE)
+REGISTRY_FOREIGN(REGISTRY_DECLARE)
 #undef REGISTRY_DECLARE
 
 /* The kinds, a NULL at the end. */
 extern const bly_kind *const registry_kinds[];
+extern const bly_kind *const registry_foreign[];
 
-/* The kind of a name of `length` characters, or NULL. */
+/* The kind of a name, one of either list, of `length` characters, or NULL. */
 const bly_kind *registry_find(const char *name, size_t length);
 
 /* Read "kind:option=value,…": the kind, and its options' values in the order

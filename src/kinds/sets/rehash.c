@@ -106,6 +106,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "bodies/probes.h"
 #include "bodies/rows.h"
 #include "tools/bits.h"
 #include "tools/index.h"
@@ -116,8 +117,7 @@ enum {
     REHASH_K_MAX = 512,
     REHASH_MULTIPLY = 0, REHASH_XXH64, REHASH_MURMUR3, REHASH_MURMUR2,
     REHASH_SLICES, REHASH_POLY2, REHASH_POLY4, REHASH_TABULATION,
-    REHASH_FUNCTIONS,
-    REHASH_GROUP = 64                   /* keys whose lines are on their way */
+    REHASH_FUNCTIONS
 };
 
 #define REHASH_M_MAX    (UINT64_C(1) << 60)
@@ -253,22 +253,12 @@ static bly_status rehash_check(const void *image)
 
 /* ---- Functions --------------------------------------------------------- */
 
-/* What the functions need of an image, read once. */
-typedef struct {
-    uint8_t *row;
-    uint64_t m, k, by, seed;
-    unsigned field;                     /* bits of a slice                   */
-    bool     whole;
-} rehash_view;
+/* What the functions need of an image besides its row: `with` of probes_row. */
+enum { REHASH_WITH_BY, REHASH_WITH_SEED, REHASH_WITH_FIELD };
 
-/* A key: the bytes that are hashed, and, of 8, the number that they are. For
- * slices the last hash, the one of so many whole ones before it, and 1. */
-typedef struct {
-    const void *bytes;
-    size_t      length;
-    uint64_t    number;
-    uint64_t    words[2], made;
-} rehash_key;
+/* `state` of a key: the number that it is, if it is one; for slices the last
+ * hash, the one of so many whole ones before it, and 1. */
+enum { REHASH_NUMBER, REHASH_WORDS, REHASH_MADE = 3 };
 
 static unsigned rehash_field(uint64_t m)
 {
@@ -278,23 +268,30 @@ static unsigned rehash_field(uint64_t m)
     return (m & (m - 1)) == 0 ? bits : bits > 56 ? 64 : bits + 8;
 }
 
-static rehash_view rehash_look(const void *image)
+static probes_row rehash_look(const void *image)
 {
-    return (rehash_view){
-        .row = image_payload_mut((void *)(uintptr_t)image),
+    return (probes_row){
+        .row = probes_bytes(image_payload(image)),
         .m = image_geometry(image, REHASH_M),
         .k = image_geometry(image, REHASH_K),
-        .by = image_geometry(image, REHASH_BY),
-        .seed = image_u64(image, IMAGE_SEED),
-        .field = rehash_field(image_geometry(image, REHASH_M)),
-        .whole = image_geometry(image, REHASH_KEY) != 0,
+        .with = {
+            [REHASH_WITH_BY] = image_geometry(image, REHASH_BY),
+            [REHASH_WITH_SEED] = image_u64(image, IMAGE_SEED),
+            [REHASH_WITH_FIELD] = rehash_field(image_geometry(image, REHASH_M)),
+        },
     };
 }
 
-/* What c(i,j) of the essay is drawn from, and c(i,j). */
-static uint64_t rehash_source(const rehash_view *v, uint64_t i)
+/* Does it hash whole keys? */
+static bool rehash_whole(const void *image)
 {
-    return hash_mix(v->seed + (i + 1) * INDEX_GOLDEN);
+    return image_geometry(image, REHASH_KEY) != 0;
+}
+
+/* What c(i,j) of the essay is drawn from, and c(i,j). */
+static uint64_t rehash_source(const probes_row *v, uint64_t i)
+{
+    return hash_mix(v->with[REHASH_WITH_SEED] + (i + 1) * INDEX_GOLDEN);
 }
 
 static uint64_t rehash_drawn(uint64_t source, uint64_t j)
@@ -339,23 +336,25 @@ static uint64_t rehash_tabulation(uint64_t source, uint64_t x)
     return y;
 }
 
-static uint64_t rehash_slice(const rehash_view *v, rehash_key *key, uint64_t i)
+static uint64_t rehash_slice(const probes_row *v, probes_key *key, uint64_t i)
 {
-    uint64_t each = 64 / v->field, word = i / each;
-    if (key->made != word / 2 + 1) {
+    uint64_t width = v->with[REHASH_WITH_FIELD], each = 64 / width;
+    uint64_t word = i / each, *words = &key->state[REHASH_WORDS];
+    if (key->state[REHASH_MADE] != word / 2 + 1) {
         hash_murmur3_128(key->bytes, key->length,
-                         (uint32_t)(v->seed + word / 2), key->words);
-        key->made = word / 2 + 1;
+                         (uint32_t)(v->with[REHASH_WITH_SEED] + word / 2),
+                         words);
+        key->state[REHASH_MADE] = word / 2 + 1;
     }
-    uint64_t field = key->words[word % 2] >> i % each * v->field;
-    return bits_range(field << (64 - v->field), v->m);
+    uint64_t field = words[word % 2] >> i % each * width;
+    return bits_range(field << (64 - width), v->m);
 }
 
 /* Of an integer, 64 bits. */
-static uint64_t rehash_family(const rehash_view *v, uint64_t x, uint64_t i)
+static uint64_t rehash_family(const probes_row *v, uint64_t x, uint64_t i)
 {
     uint64_t source = rehash_source(v, i);
-    switch (v->by) {
+    switch (v->with[REHASH_WITH_BY]) {
     case REHASH_POLY2:
         return rehash_polynomial(source, x, 2);
     case REHASH_POLY4:
@@ -368,47 +367,33 @@ static uint64_t rehash_family(const rehash_view *v, uint64_t x, uint64_t i)
 }
 
 /* Position i of a key. */
-static uint64_t rehash_at(const rehash_view *v, rehash_key *key, uint64_t i)
+static uint64_t rehash_next(const probes_row *v, probes_key *key, uint64_t i)
 {
-    uint32_t seed = (uint32_t)(v->seed + i);
-    switch (v->by) {
+    uint64_t seed = v->with[REHASH_WITH_SEED] + i;
+    switch (v->with[REHASH_WITH_BY]) {
     case REHASH_XXH64:
-        return hash_xxh64(key->bytes, key->length, v->seed + i) % v->m;
+        return hash_xxh64(key->bytes, key->length, seed) % v->m;
     case REHASH_MURMUR3:
-        return hash_murmur3_32(key->bytes, key->length, seed) % v->m;
+        return hash_murmur3_32(key->bytes, key->length, (uint32_t)seed) % v->m;
     case REHASH_MURMUR2:
-        return hash_murmur2_32(key->bytes, key->length, seed) % v->m;
+        return hash_murmur2_32(key->bytes, key->length, (uint32_t)seed) % v->m;
     case REHASH_SLICES:
         return rehash_slice(v, key, i);
     default:
-        return bits_range(rehash_family(v, key->number, i), v->m);
+        return bits_range(rehash_family(v, key->state[REHASH_NUMBER], i), v->m);
     }
 }
 
+/* A key of 8 bytes is the number that they are. */
+static void rehash_begin(const probes_row *v, probes_key *key)
+{
+    (void)v;
+    key->state[REHASH_MADE] = 0;
+    if (key->length == 8)
+        key->state[REHASH_NUMBER] = image_u64(key->bytes, 0);
+}
+
 /* ---- One key ----------------------------------------------------------- */
-
-/* A hash as the bytes that it is, in `bytes`. */
-static rehash_key rehash_of(uint8_t bytes[8], uint64_t hash)
-{
-    image_set_u64(bytes, 0, hash);
-    return (rehash_key){ .bytes = bytes, .length = 8, .number = hash };
-}
-
-static bool rehash_has(const rehash_view *v, rehash_key *key)
-{
-    for (uint64_t i = 0; i < v->k; i++)
-        if (!bits_test(v->row, rehash_at(v, key, i)))
-            return false;
-    return true;
-}
-
-static bly_status rehash_put(const rehash_view *v, rehash_key *key)
-{
-    bool fresh = false;
-    for (uint64_t i = 0; i < v->k; i++)
-        fresh |= bits_set(v->row, rehash_at(v, key, i));
-    return fresh ? BLY_OK : BLY_SEEN;
-}
 
 static bly_status rehash_wants_key(void)
 {
@@ -416,102 +401,86 @@ static bly_status rehash_wants_key(void)
                        "(key=whole): give it keys, and no hashes");
 }
 
+static bool rehash_has(const void *image, const void *bytes, size_t length)
+{
+    probes_row row = rehash_look(image);
+    probes_key key = { .bytes = bytes, .length = length };
+    return probes_has(&row, &key, rehash_begin, rehash_next);
+}
+
+static bly_status rehash_put(const void *image, const void *bytes,
+                             size_t length)
+{
+    probes_row row = rehash_look(image);
+    probes_key key = { .bytes = bytes, .length = length };
+    return probes_put(&row, &key, rehash_begin, rehash_next);
+}
+
 /* Of a hash alone a filter of whole keys knows nothing: perhaps. */
 static bool rehash_contains(const void *image, uint64_t hash)
 {
-    rehash_view v = rehash_look(image);
     uint8_t bytes[8];
-    rehash_key key = rehash_of(bytes, hash);
-    return v.whole || rehash_has(&v, &key);
+    image_set_u64(bytes, 0, hash);
+    return rehash_whole(image) || rehash_has(image, bytes, sizeof bytes);
 }
 
 static bly_status rehash_add(void *image, uint64_t hash)
 {
-    rehash_view v = rehash_look(image);
     uint8_t bytes[8];
-    rehash_key key = rehash_of(bytes, hash);
-    return v.whole ? rehash_wants_key() : rehash_put(&v, &key);
+    image_set_u64(bytes, 0, hash);
+    return rehash_whole(image) ? rehash_wants_key()
+                               : rehash_put(image, bytes, sizeof bytes);
 }
 
 static bool rehash_contains_key(const void *image, uint64_t hash,
                                 const void *bytes, size_t length)
 {
-    rehash_view v = rehash_look(image);
-    rehash_key key = { .bytes = bytes, .length = length };
-    return v.whole ? rehash_has(&v, &key) : rehash_contains(image, hash);
+    return rehash_whole(image) ? rehash_has(image, bytes, length)
+                               : rehash_contains(image, hash);
 }
 
 static bly_status rehash_add_key(void *image, uint64_t hash, const void *bytes,
                                  size_t length)
 {
-    rehash_view v = rehash_look(image);
-    rehash_key key = { .bytes = bytes, .length = length };
-    return v.whole ? rehash_put(&v, &key) : rehash_add(image, hash);
+    return rehash_whole(image) ? rehash_put(image, bytes, length)
+                               : rehash_add(image, hash);
 }
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* A group of keys goes through its probes together, each time asking for the
- * lines of all that are left before the first of them is tested. */
-static void rehash_contains_group(const rehash_view *v, rehash_key *keys,
-                                  size_t n, bool *present)
+static void rehash_has_keys(const void *image, const bly_key *keys, size_t n,
+                            bool *present)
 {
-    uint64_t at[REHASH_GROUP];
-    uint8_t left[REHASH_GROUP];
-    for (size_t j = 0; j < n; j++) {
-        left[j] = (uint8_t)j;
-        present[j] = false;
-    }
-    for (uint64_t i = 0; i < v->k && n > 0; i++) {
-        size_t some = n;
-        for (size_t j = 0; j < some; j++) {
-            at[j] = rehash_at(v, &keys[left[j]], i);
-            platform_prefetch(v->row + at[j] / 8);
-        }
-        n = 0;
-        for (size_t j = 0; j < some; j++) {
-            left[n] = left[j];
-            n += bits_test(v->row, at[j]);
-        }
-    }
-    for (size_t j = 0; j < n; j++)
-        present[left[j]] = true;
+    probes_row row = rehash_look(image);
+    probes_has_keys(&row, keys, n, present, rehash_begin, rehash_next);
 }
 
 static void rehash_contains_many(const void *image, const uint64_t *hashes,
                                  size_t n, bool *present)
 {
-    rehash_view v = rehash_look(image);
-    uint8_t bytes[REHASH_GROUP][8];
-    rehash_key keys[REHASH_GROUP];
-    if (v.whole) {
+    uint8_t bytes[PROBES_GROUP][8];
+    bly_key keys[PROBES_GROUP];
+    if (rehash_whole(image)) {
         memset(present, true, n * sizeof *present);
         return;
     }
     for (size_t i = 0, some; i < n; i += some) {
-        some = n - i < REHASH_GROUP ? n - i : REHASH_GROUP;
-        for (size_t j = 0; j < some; j++)
-            keys[j] = rehash_of(bytes[j], hashes[i + j]);
-        rehash_contains_group(&v, keys, some, present + i);
+        some = n - i < PROBES_GROUP ? n - i : PROBES_GROUP;
+        for (size_t j = 0; j < some; j++) {
+            image_set_u64(bytes[j], 0, hashes[i + j]);
+            keys[j] = (bly_key){ .data = bytes[j], .length = sizeof bytes[j] };
+        }
+        rehash_has_keys(image, keys, some, present + i);
     }
 }
 
 static void rehash_contains_keys(const void *image, const uint64_t *hashes,
-                                 const bly_key *whole, size_t n, bool *present)
+                                 const bly_key *keys, size_t n, bool *present)
 {
-    rehash_view v = rehash_look(image);
-    rehash_key keys[REHASH_GROUP];
-    if (!v.whole) {
+    if (rehash_whole(image))
+        rehash_has_keys(image, keys, n, present);
+    else
         rehash_contains_many(image, hashes, n, present);
-        return;
-    }
-    for (size_t i = 0, some; i < n; i += some) {
-        some = n - i < REHASH_GROUP ? n - i : REHASH_GROUP;
-        for (size_t j = 0; j < some; j++)
-            keys[j] = (rehash_key){ .bytes = whole[i + j].data,
-                                    .length = whole[i + j].length };
-        rehash_contains_group(&v, keys, some, present + i);
-    }
 }
 
 /* ---- Look inside ------------------------------------------------------- */
@@ -547,8 +516,8 @@ static bly_status rehash_fold_spec(kind_spec *spec, const void *image,
 
 static void rehash_fold(void *into, const void *image)
 {
-    rehash_view from = rehash_look(image), to = rehash_look(into);
-    if (rehash_of_integers(from.by)) {
+    probes_row from = rehash_look(image), to = rehash_look(into);
+    if (rehash_of_integers(from.with[REHASH_WITH_BY])) {
         kind_fold_bits(into, image, to.m, from.m);
         return;
     }

@@ -1,0 +1,57 @@
+/* bloomery/foreign.h - filters in other systems' files.
+ *
+ * A *format* is how another system writes a filter. Here it is a kind of family
+ * "foreign", which bly_kinds() does not list and bly_formats() does. Its image
+ * is a header of ours and behind it that file, byte for byte. So a file of a
+ * format is opened where it lies (bly_open, with BLY_MAP too, without a copy),
+ * is asked and changed by the same verbs as all filters, and bly_save writes
+ * what the other system reads. In memory that file is what follows the first
+ * BLY_HEADER_BYTES of bly_image().
+ *
+ * bly_open and bly_unpack recognise a file where its bytes tell what it is. Of
+ * other formats they do not: then name it in `format` of bly_options, which is
+ * taken at its word.
+ *
+ * Such a filter hashes the keys themselves, as its system does: give it keys,
+ * in the system's bytes, and no hashes. Hash function and seed of a spec mean
+ * nothing to it, and a secret is refused. A file of another system has no
+ * checksum; what can be wrong with its numbers is looked at, and no verb leaves
+ * its bytes.
+ */
+#ifndef BLOOMERY_FOREIGN_H
+#define BLOOMERY_FOREIGN_H
+
+#include "../bloomery.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    const bly_kind_info *kind;  /* whose name is the format's, too           */
+    const char *writer;         /* "DCSO's bloom, …": whose files these are  */
+    bool        told;           /* by its bytes: it need not be named        */
+} bly_format_info;
+
+/* All formats, a NULL at the end; *n, unless NULL, is how many. Constant for
+ * the life of the program; thread-safe. */
+BLY_API const bly_format_info *const *bly_formats(size_t *n);
+
+/* The name of the format that a file looks like by its first `n` bytes, of
+ * `all` that it has: 4096 are enough, fewer may not be. NULL: none of them, or
+ * one whose bytes do not tell. "bloomery" is our own. Thread-safe. */
+BLY_API const char *bly_recognise(const void *bytes, size_t n, uint64_t all)
+                                  BLY_GIVEN(1);
+
+/* Save a filter in a format: as bly_save, which is the same with the format of
+ * the filter's own kind. "bloomery" writes the image, whatever kind it is, so
+ * that the file tells what it is and has checksums. BLY_EPARAM (no such
+ * format); BLY_EUNSUPPORTED (the filter's bits cannot be written so); errors of
+ * bly_save. */
+BLY_API bly_status bly_save_as(const bly_filter *filter, const char *path,
+                               const char *format) BLY_MUST BLY_GIVEN(1, 2, 3);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* BLOOMERY_FOREIGN_H */

@@ -1,0 +1,137 @@
+/* cmd_formats.c - `bloomery formats`: the formats of other systems' filters.
+ *
+ * Everything comes from bly_formats; this file knows no format by name. Floor
+ * 8; includes command.h and <bloomery/foreign.h> only.
+ */
+#include "bloomery/command.h"
+
+#include <bloomery/foreign.h>
+#include <string.h>
+
+typedef struct {
+    bool json, markdown;
+} formats_settings;
+
+static const cli_option formats_options[] = {
+    { 0, "json", NULL, CLI_FLAG, offsetof(formats_settings, json), false,
+      "Print an array of objects of name, writer, told, abilities and "
+      "options." },
+    { 0, "markdown", NULL, CLI_FLAG, offsetof(formats_settings, markdown),
+      false, "Print the table in Markdown." },
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example formats_examples[] = {
+    { "bloomery formats", "All formats, and what can be done with each." },
+    { "bloomery info known.bloom", "What another system's filter is." },
+    { NULL, NULL }
+};
+
+/* The abilities of its kind: "whole keys" is what all have. */
+static void formats_abilities(const bly_kind_info *kind)
+{
+    const char *between = "";
+
+    for (unsigned i = 0; i < BLY_ABILITIES; i++) {
+        uint64_t flag = UINT64_C(1) << i;
+
+        if ((kind->can & flag) == 0 || flag == BLY_CAN_WHOLE_KEYS)
+            continue;
+        output_text(between);
+        output_text(bly_ability(flag));
+        between = ", ";
+    }
+}
+
+static void formats_json(const bly_format_info *format)
+{
+    const bly_kind_info *kind = format->kind;
+
+    json_open_object(NULL);
+    json_string("name", kind->name);
+    json_string("summary", kind->summary);
+    json_string("writer", format->writer);
+    json_bool("told", format->told);
+    json_open_array("abilities");
+    for (unsigned i = 0; i < BLY_ABILITIES; i++)
+        if ((kind->can >> i & 1) != 0)
+            json_string(NULL, bly_ability(UINT64_C(1) << i));
+    json_close_array();
+    json_open_array("options");
+    for (const bly_option_info *const *o = kind->options; *o != NULL; o++) {
+        json_open_object(NULL);
+        json_string("name", (*o)->name);
+        json_string("range", (*o)->range);
+        json_string("default", (*o)->standard);
+        json_string("help", (*o)->help);
+        json_close_object();
+    }
+    json_close_array();
+    json_close_object();
+}
+
+static const char *formats_told(const bly_format_info *format)
+{
+    return format->told ? "its bytes tell" : "to be named";
+}
+
+static void formats_row(const bly_format_info *format)
+{
+    output_format("%-14s %-14s %s\n%30s", format->kind->name,
+                  formats_told(format), format->writer, "");
+    formats_abilities(format->kind);
+    output_text("\n");
+}
+
+static void formats_markdown(const bly_format_info *format)
+{
+    output_format("| [`%s`](docs/kinds/%s.md) | %s | %s | ",
+                  format->kind->name, format->kind->name, format->writer,
+                  formats_told(format));
+    formats_abilities(format->kind);
+    output_text(" |\n");
+}
+
+static int formats_run(const cli_command *self, int argc, char **argv)
+{
+    formats_settings s = { false, false };
+    cli_operands operands;
+    size_t n;
+    const bly_format_info *const *formats = bly_formats(&n);
+    int status = options_read(self, argc, argv, &s, &operands);
+
+    if (status != CLI_GO)
+        return status;
+    if (operands.count > 0 || (s.json && s.markdown))
+        return options_wrong(self, "it takes no operand, and one form; the "
+                                   "options of a format are in 'bloomery "
+                                   "kinds NAME'");
+    if (s.json)
+        json_open_array(NULL);
+    else if (s.markdown)
+        output_text("| format | written by | which it is | can |\n"
+                    "|---|---|---|---|\n");
+    for (size_t i = 0; i < n; i++)
+        (s.json ? formats_json : s.markdown ? formats_markdown
+                                            : formats_row)(formats[i]);
+    if (s.json)
+        json_close_array();
+    return CLI_OK;
+}
+
+const cli_command cmd_formats = {
+    .name = "formats",
+    .operands = "",
+    .summary = "list the formats of other systems' filters",
+    .text =
+        "Lists the formats of other systems' filters that all commands take "
+        "where they take a filter, who writes them, and what can be done with "
+        "each. Where the bytes tell which format it is, nothing has to be "
+        "said; others are named with --format. Each is a kind too, so that "
+        "'build -k NAME' makes such a file, and 'kinds NAME' shows its "
+        "options.",
+    .options = formats_options,
+    .examples = formats_examples,
+    .status = "0.",
+    .run = formats_run,
+};

@@ -1,0 +1,37 @@
+/* format.c - the format of --format: other systems' files.
+ *
+ * A program opens filters of one format, or of what their bytes tell. Floor 8;
+ * includes filters.h and <bloomery/foreign.h> only.
+ */
+#include "filters/filters.h"
+
+#include <bloomery/foreign.h>
+#include <string.h>
+
+int format_check(const char *name)
+{
+    size_t n;
+    const bly_format_info *const *formats = bly_formats(&n);
+    cli_nearest nearest = nearest_to(name, strlen(name));
+
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(formats[i]->kind->name, name) == 0)
+            return CLI_GO;
+        nearest_try(&nearest, formats[i]->kind->name);
+    }
+    if (nearest.name == NULL)
+        return report_error("there is no format '%.40s': 'bloomery formats' "
+                            "lists them", name);
+    return report_error("there is no format '%.40s': did you mean '%s'? "
+                        "'bloomery formats' lists them", name, nearest.name);
+}
+
+int format_read(const char *name)
+{
+    if (name == NULL)
+        return CLI_GO;
+    if (format_check(name) != CLI_GO)
+        return CLI_ERROR;
+    filter_how()->format = name;
+    return CLI_GO;
+}

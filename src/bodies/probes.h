@@ -1,0 +1,109 @@
+/* probes.h - kinds that set k bits of one row for a key, however they come by
+ * their places: asking and adding, one key and many.
+ *
+ * Floor 2. A kind gives two functions: how a key begins, which is where it is
+ * hashed, and which bit is its i-th. They are called with i = 0, 1, 2, … in
+ * turn, so that each may go on from the last. All here is inline, that the
+ * compiler may put them in their places.
+ */
+#ifndef BLY_BODIES_PROBES_H
+#define BLY_BODIES_PROBES_H
+
+#include "bloomery.h"
+
+#include "base/platform.h"
+#include "tools/bits.h"
+
+/* What the places of a filter's keys depend on. */
+typedef struct {
+    uint8_t *row;                       /* bit i is bit i % 8 of byte i / 8  */
+    uint64_t m;                         /* bits of it                        */
+    uint64_t k;                         /* a key's                           */
+    uint64_t with[3];                   /* the kind's own                    */
+} probes_row;
+
+/* A key on its way through its bits. */
+typedef struct {
+    const void *bytes;
+    size_t      length;
+    uint64_t    state[4];               /* the kind's own                    */
+} probes_key;
+
+typedef void     probes_begin(const probes_row *row, probes_key *key);
+typedef uint64_t probes_next (const probes_row *row, probes_key *key,
+                              uint64_t i);
+
+enum { PROBES_GROUP = 64 };             /* keys whose lines are on their way */
+
+/* A row of an image that is not changed. */
+static inline uint8_t *probes_bytes(const uint8_t *row)
+{
+    return (uint8_t *)(uintptr_t)row;
+}
+
+PLATFORM_INLINE bool probes_has(const probes_row *row, probes_key *key,
+                                probes_begin *begin, probes_next *next)
+{
+    begin(row, key);
+    for (uint64_t i = 0; i < row->k; i++)
+        if (!bits_test(row->row, next(row, key, i)))
+            return false;
+    return true;
+}
+
+/* BLY_OK new, BLY_SEEN perhaps there before. */
+PLATFORM_INLINE bly_status probes_put(const probes_row *row, probes_key *key,
+                                      probes_begin *begin, probes_next *next)
+{
+    bool fresh = false;
+    begin(row, key);
+    for (uint64_t i = 0; i < row->k; i++)
+        fresh |= bits_set(row->row, next(row, key, i));
+    return fresh ? BLY_OK : BLY_SEEN;
+}
+
+/* A group of keys goes through its probes together, each time asking for the
+ * lines of all that are left before the first of them is tested. */
+PLATFORM_INLINE void probes_group(const probes_row *row, probes_key *keys,
+                                  size_t n, bool *present, probes_begin *begin,
+                                  probes_next *next)
+{
+    uint64_t at[PROBES_GROUP];
+    uint8_t left[PROBES_GROUP];
+    for (size_t j = 0; j < n; j++) {
+        begin(row, &keys[j]);
+        left[j] = (uint8_t)j;
+        present[j] = false;
+    }
+    for (uint64_t i = 0; i < row->k && n > 0; i++) {
+        size_t some = n;
+        for (size_t j = 0; j < some; j++) {
+            at[j] = next(row, &keys[left[j]], i);
+            platform_prefetch(row->row + at[j] / 8);
+        }
+        n = 0;
+        for (size_t j = 0; j < some; j++) {
+            left[n] = left[j];
+            n += bits_test(row->row, at[j]);
+        }
+    }
+    for (size_t j = 0; j < n; j++)
+        present[left[j]] = true;
+}
+
+/* `contains_keys` of kind.h. */
+PLATFORM_INLINE void probes_has_keys(const probes_row *row, const bly_key *keys,
+                                     size_t n, bool *present,
+                                     probes_begin *begin, probes_next *next)
+{
+    probes_key group[PROBES_GROUP];
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < PROBES_GROUP ? n - i : PROBES_GROUP;
+        for (size_t j = 0; j < some; j++)
+            group[j] = (probes_key){ .bytes = keys[i + j].data,
+                                     .length = keys[i + j].length };
+        probes_group(row, group, some, present + i, begin, next);
+    }
+}
+
+#endif /* BLY_BODIES_PROBES_H */

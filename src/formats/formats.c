@@ -1,0 +1,117 @@
+/* formats.c - other systems' files, recognised and made images of.
+ *
+ * Floor 5.
+ */
+#include "formats/formats.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/threads.h"
+#include "bloomery/foreign.h"
+#include "verbs/registry.h"
+
+static const char FORMATS_OWN[] = "bloomery";
+
+bool formats_own(const uint8_t *bytes, size_t n)
+{
+    return n >= IMAGE_KIND && memcmp(bytes, FORMATS_OWN, IMAGE_KIND) == 0;
+}
+
+const bly_kind *formats_look(const uint8_t *bytes, size_t n, uint64_t all)
+{
+    size_t look = n < KIND_LOOK ? n : KIND_LOOK;
+    for (const bly_kind *const *k = registry_foreign; *k != NULL; k++)
+        if ((*k)->foreign->looks != NULL
+            && (*k)->foreign->looks(bytes, look, all))
+            return *k;
+    return NULL;
+}
+
+const char *bly_recognise(const void *bytes, size_t n, uint64_t all)
+{
+    if (formats_own(bytes, n))
+        return FORMATS_OWN;
+    const bly_kind *kind = formats_look(bytes, n, all);
+    return kind != NULL ? kind->name : NULL;
+}
+
+static bly_status formats_unknown(const char *name)
+{
+    char known[REGISTRY_LINE] = "";
+    for (const bly_kind *const *k = registry_foreign; *k != NULL; k++) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s",
+                 used > 0 ? ", " : "", (*k)->name);
+    }
+    return status_fail(BLY_EPARAM, "there is no format '%.40s': choose one of "
+                       "%s", name, known);
+}
+
+bly_status formats_choose(const bly_kind **kind, const char *name,
+                          const uint8_t *bytes, size_t n, uint64_t all)
+{
+    const bly_kind *found = name != NULL ? registry_find(name, strlen(name))
+                                         : formats_look(bytes, n, all);
+    if (name != NULL && (found == NULL || found->foreign == NULL))
+        return formats_unknown(name);
+    if (found == NULL)
+        return status_fail(BLY_EFORMAT, "not a Bloomery filter (it does not "
+                           "begin with \"%s\"), nor of a format that shows in "
+                           "its bytes: name a file of filters, or its format",
+                           FORMATS_OWN);
+    *kind = found;
+    return BLY_OK;
+}
+
+bly_status formats_head(uint8_t header[IMAGE_HEADER], const bly_kind *kind,
+                        const uint8_t *file, uint64_t bytes)
+{
+    kind_found found = { .capacity = 0 };
+    bly_plan_t plan = { .bytes = 0 };
+    bly_status status = kind_plan_bytes(&plan, bytes);
+    if (status == BLY_OK)
+        status = kind->foreign->read(&found, file, bytes);
+    if (status != BLY_OK)
+        return status;
+    strcpy(plan.kind, kind->name);
+    plan.capacity = found.capacity + (found.capacity == 0);
+    plan.rate = found.rate;
+    memcpy(plan.geometry, found.geometry, sizeof found.geometry);
+    image_format(header, &plan, kind->version, 0, hash_list[0].name);
+    image_set_u64(header, IMAGE_ITEMS, found.items);
+    image_unseal(header);
+    return BLY_OK;
+}
+
+/* ---- The listing ------------------------------------------------------- */
+
+#define FORMATS_ONE(name) + 1
+enum { FORMATS_COUNT = 0 REGISTRY_FOREIGN(FORMATS_ONE) };
+#undef FORMATS_ONE
+
+static bly_format_info formats_infos[FORMATS_COUNT];
+static const bly_format_info *formats_list[FORMATS_COUNT + 1];
+
+static void formats_fill(void)
+{
+    for (size_t i = 0; i < FORMATS_COUNT; i++) {
+        const bly_kind *kind = registry_foreign[i];
+        formats_infos[i] = (bly_format_info){
+            .kind = bly_kind_find(kind->name),
+            .writer = kind->foreign->writer,
+            .told = kind->foreign->looks != NULL,
+        };
+        formats_list[i] = &formats_infos[i];
+    }
+}
+
+const bly_format_info *const *bly_formats(size_t *n)
+{
+    static threads_once once = THREADS_ONCE;
+    threads_do_once(&once, formats_fill);
+    if (n != NULL)
+        *n = FORMATS_COUNT;
+    return formats_list;
+}

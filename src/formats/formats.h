@@ -1,0 +1,30 @@
+/* formats.h - other systems' files, recognised and made images of.
+ *
+ * Floor 5. What is known of a format stands with its kind (src/kinds/foreign/,
+ * kind_foreign in image/kind.h); here is what is done with it. No operating
+ * system.
+ */
+#ifndef BLY_FORMATS_FORMATS_H
+#define BLY_FORMATS_FORMATS_H
+
+#include "image/kind.h"
+
+/* The kind whose files look like this by their first n bytes, of `all`; NULL:
+ * none. */
+const bly_kind *formats_look(const uint8_t *bytes, size_t n, uint64_t all);
+
+/* The kind of a format that was named, or, where `name` is NULL, the one that
+ * the bytes look like. BLY_EPARAM: there is none of that name; BLY_EFORMAT: the
+ * bytes do not tell. */
+bly_status formats_choose(const bly_kind **kind, const char *name,
+                          const uint8_t *bytes, size_t n, uint64_t all);
+
+/* The header that makes an image of a file: with it in front, all but the
+ * checksums is as `check` wants it. BLY_ECORRUPT, BLY_EVERSION, BLY_ETOOBIG. */
+bly_status formats_head(uint8_t header[IMAGE_HEADER], const bly_kind *kind,
+                        const uint8_t *file, uint64_t bytes);
+
+/* Is this the beginning of an image, rather than of another's file? */
+bool formats_own(const uint8_t *bytes, size_t n);
+
+#endif /* BLY_FORMATS_FORMATS_H */

@@ -1,0 +1,213 @@
+/* foreign.c - opening other systems' files.
+ *
+ * Floor 6. An image is a header of ours with such a file behind it, as it is.
+ * In memory the file is read to behind where the header will be. Mapped, it
+ * begins on a page, and the page in front of that is memory whose last 128
+ * bytes are the header: nothing of a file of many gigabytes is read or copied
+ * before it is asked for.
+ */
+#include "io/foreign.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/sizes.h"
+#include "base/status.h"
+#include "formats/formats.h"
+#include "io/open.h"
+
+enum {
+    FOREIGN_TRUST = 16 << 20,           /* that a pipe gets at once          */
+    FOREIGN_GROW = 4                    /* times what has come, after that   */
+};
+
+bool foreign_is(const uint8_t *bytes, size_t n, const handle_options *options)
+{
+    return options->format != NULL || !formats_own(bytes, n);
+}
+
+/* The file stands behind room for its header: make the header, and a handle
+ * that owns both. */
+static bly_status foreign_make(bly_filter **out, const bly_kind *kind,
+                               uint8_t *image, uint64_t bytes,
+                               const handle_source *source,
+                               const handle_options *options)
+{
+    uint8_t header[IMAGE_HEADER] = { 0 };
+    bly_status status = formats_head(header, kind, image + IMAGE_HEADER, bytes);
+    if (status != BLY_OK)
+        return status;
+    memcpy(image, header, sizeof header);
+    status = handle_make(out, kind, image, (size_t)bytes + IMAGE_HEADER, source,
+                         options);
+    if (status == BLY_OK)
+        (*out)->changed = true;         /* its checksums are still to be made */
+    return status;
+}
+
+/* ---- Into memory ------------------------------------------------------- */
+
+/* A file in memory, while it comes: `have` of its bytes behind the header. */
+typedef struct {
+    const bly_allocator *allocator;
+    uint8_t *image;
+    size_t   room, have;                /* `room` is with the header         */
+} foreign_coming;
+
+static bly_status foreign_make_room(foreign_coming *c, uint64_t bytes)
+{
+    bly_status status = image_check_size(bytes + IMAGE_HEADER);
+    if (status != BLY_OK)
+        return status;
+    size_t room = (size_t)bytes + IMAGE_HEADER;
+    uint8_t *image = memory_raw(c->allocator, room);
+    if (image == NULL)
+        return handle_no_memory(room);
+    if (c->have > 0)
+        memcpy(image + IMAGE_HEADER, c->image + IMAGE_HEADER, c->have);
+    memory_release(c->allocator, c->image, c->room);
+    c->image = image;
+    c->room = room;
+    return BLY_OK;
+}
+
+/* The rest of the file. A regular one has the size that it had, or it is being
+ * changed; a pipe's is known at its end, and memory comes as its bytes do. */
+static bly_status foreign_read_rest(foreign_coming *c, int file,
+                                    const char *path, bool sized)
+{
+    for (;;) {
+        size_t want = c->room - IMAGE_HEADER - c->have;
+        ssize_t got = open_read(file, c->image + IMAGE_HEADER + c->have, want);
+        if (got < 0)
+            return open_failed("read", path);
+        c->have += (size_t)got;
+        if ((size_t)got < want || sized)
+            break;
+        bly_status status = foreign_make_room(c, (uint64_t)c->have
+                                                 * FOREIGN_GROW);
+        if (status != BLY_OK)
+            return status;
+    }
+    if (sized && c->have + IMAGE_HEADER != c->room)
+        return status_fail(BLY_EIO, "the file became shorter while it was "
+                           "read: open it when its writer has ended");
+    return c->have + IMAGE_HEADER == c->room ? BLY_OK
+                                             : foreign_make_room(c, c->have);
+}
+
+static bly_status foreign_come(foreign_coming *c, const bly_kind **kind,
+                               int file, const char *path,
+                               const struct stat *info, const char *format)
+{
+    bool sized = S_ISREG(info->st_mode);
+    uint64_t all = sized ? (uint64_t)info->st_size : FOREIGN_TRUST;
+    bly_status status = formats_choose(kind, format, c->image + IMAGE_HEADER,
+                                       c->have, sized ? all : UINT64_MAX);
+    if (status == BLY_OK && all < c->have)
+        status = status_fail(BLY_EIO, "the file became longer while it was "
+                             "read: open it when its writer has ended");
+    if (status == BLY_OK)
+        status = foreign_make_room(c, all);
+    if (status == BLY_OK)
+        status = foreign_read_rest(c, file, path, sized);
+    return status;
+}
+
+bly_status foreign_read(bly_filter **out, int file, const char *path,
+                        const struct stat *info, const uint8_t *bytes, size_t n,
+                        const handle_options *options)
+{
+    const bly_kind *kind = NULL;
+    foreign_coming c = { .allocator = &options->allocator };
+    bly_status status = foreign_make_room(&c, KIND_LOOK);
+    if (status == BLY_OK) {
+        memcpy(c.image + IMAGE_HEADER, bytes, n);
+        ssize_t got = open_read(file, c.image + IMAGE_HEADER + n,
+                                KIND_LOOK - n);
+        c.have = n + (got > 0 ? (size_t)got : 0);
+        status = got < 0 ? open_failed("read", path)
+               : foreign_come(&c, &kind, file, path, info, options->format);
+    }
+    if (status == BLY_OK)
+        status = foreign_make(out, kind, c.image, c.have, &handle_owned,
+                              options);
+    if (status != BLY_OK)
+        memory_release(c.allocator, c.image, c.room);
+    return status == BLY_OK || status == BLY_EIO ? status
+                                                 : status_named(status, path);
+}
+
+/* ---- Mapped ------------------------------------------------------------ */
+
+/* Where the memory begins in which the header is. */
+static uint8_t *foreign_front(const bly_filter *filter)
+{
+    return filter->image - (open_page() - IMAGE_HEADER);
+}
+
+static void foreign_mapped_release(bly_filter *filter)
+{
+    munmap(foreign_front(filter), filter->bytes + open_page() - IMAGE_HEADER);
+}
+
+static const handle_source foreign_mapped = {
+    .release = foreign_mapped_release,
+};
+
+/* A page of memory, and behind it the file: where that begins, or NULL. */
+static uint8_t *foreign_map_behind(int file, size_t bytes)
+{
+    size_t page = open_page();
+    uint8_t *front = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (front == MAP_FAILED)
+        return NULL;
+    if (mmap(front + page, bytes, PROT_READ, MAP_SHARED | MAP_FIXED, file, 0)
+        != MAP_FAILED)
+        return front + page;
+    munmap(front, page + bytes);
+    return NULL;
+}
+
+static bly_status foreign_check_flags(const struct stat *info, int flags)
+{
+    uint64_t bytes = (uint64_t)info->st_size;
+    if (flags & BLY_WRITE)
+        return status_fail(BLY_EUNSUPPORTED, "a filter in another system's "
+                           "format cannot be changed in its file: open it "
+                           "without BLY_MAP, and save it");
+    if (bytes > UINT64_MAX - open_page())
+        return status_plain(BLY_ETOOBIG);
+    return image_check_size(bytes + open_page());
+}
+
+bly_status foreign_map(bly_filter **out, int file, const char *path,
+                       const struct stat *info, const uint8_t *bytes, size_t n,
+                       int flags, const handle_options *options)
+{
+    uint8_t header[IMAGE_HEADER] = { 0 };
+    const bly_kind *kind = NULL;
+    size_t all = (size_t)info->st_size;
+    bly_status status = formats_choose(&kind, options->format, bytes, n,
+                                       (uint64_t)info->st_size);
+    if (status == BLY_OK && all == 0)   /* which cannot be mapped */
+        status = formats_head(header, kind, bytes, 0);
+    if (status == BLY_OK)
+        status = foreign_check_flags(info, flags);
+    if (status != BLY_OK)
+        return status_named(status, path);
+    uint8_t *mapped = foreign_map_behind(file, all);
+    if (mapped == NULL)
+        return open_failed("map", path);
+    status = foreign_make(out, kind, mapped - IMAGE_HEADER, all,
+                          &foreign_mapped, options);
+    if (status == BLY_OK) {
+        (*out)->writable = false;
+        return BLY_OK;
+    }
+    munmap(mapped - open_page(), all + open_page());
+    return status_named(status, path);
+}

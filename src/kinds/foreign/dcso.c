@@ -1,0 +1,384 @@
+/* dcso.c - the Bloom filter of DCSO's bloom, in its own bytes.
+ *
+ * WHAT IT IS
+ *
+ * A Bloom filter as the command `bloom` of DCSO writes it, and flor, Poppy (its
+ * first version), MISP and CIRCL's hashlookup with it: some hundred million
+ * hashes of known files, in one file of a gigabyte. The payload is that file,
+ * byte for byte, so that such a file is opened and asked where it lies, and a
+ * filter that is made here is one that the others read.
+ *
+ * THE PICTURE
+ *
+ *      | flags | n | p | k | m | N |  m bits, in words of 64  | data |
+ *      0       8  16  24  32  40  48                                end
+ *
+ * IMAGE
+ *
+ *      geometry 0   m, number of bits, 1 .. 2^60
+ *      geometry 1   k, probes, 1 .. 1088
+ *      payload      the file; all numbers have the lowest byte first
+ *         0   8     1: the version, in the lowest byte, and 7 bytes of 0
+ *         8   8     n, keys it was planned for, 1 or more
+ *        16   8     p, the rate it was planned for, a double, 0 < p < 1
+ *        24   8     k
+ *        32   8     m
+ *        40   8     N, keys that were new when they were added
+ *        48   8 w   w = ceil(m/64) words; bit i is bit (i mod 8) of byte i / 8
+ *        …          data: whatever its owner has attached, of any length
+ *
+ *      Valid if and only if (1) the fields are in these ranges, (2) m is
+ *      floor(n |ln p| / (ln 2)^2), give or take 1 and one part in 10^12 for the
+ *      writer's mathematical library, (3) k is ceil(ln 2 m / n), give or take
+ *      1, (4) the words end within the payload, (5) their bits from m on are
+ *      clear, (6) m and k are those of the geometry.
+ *
+ * THE BITS OF A KEY
+ *
+ * With P = 2^64 - 59, a prime, and g = 18446744073709550147:
+ *
+ *      h = FNV-1(key) mod P             64 bits, multiplied first, then xored
+ *      k times:  h = (g h mod 2^64) mod P;  the bit is h mod m
+ *
+ * MATHS
+ *
+ * The rate is that of `standard`. By the system's own sizes, which are kept, it
+ * is p when k is what the formula says before it is rounded up, and else above
+ * it a little: plan and stat tell what it is. The sequence of one key is a
+ * generator's, and FNV-1 is no good hash: keys that differ in their last byte
+ * only begin near each other. Their bits still look independent where m is far
+ * below 2^64 (tests/formats/laws.c asks 20,000 strangers).
+ *
+ * COST
+ *
+ * One hash for each key, a byte at a time, and for each probe two divisions.
+ * A batch asks for the lines of 64 keys together.
+ *
+ * WHEN TO USE, WHEN NOT
+ *
+ * For files of these systems. For all else `standard` takes as many bits and is
+ * quicker, and `blocked` is quicker by far; and nothing here is secret, so that
+ * who chooses keys chooses which are found.
+ *
+ * PAPERS
+ *
+ *  [Bloom 1970]  Space/time trade-offs in hash coding with allowable errors,
+ *                CACM 13(7).
+ */
+#include "image/kind.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bodies/probes.h"
+#include "bodies/rows.h"
+#include "tools/bits.h"
+
+enum {
+    DCSO_VERSION = 1,
+    DCSO_M = 0, DCSO_K = 1,             /* geometry                          */
+    DCSO_AT_FLAGS = 0, DCSO_AT_N = 8, DCSO_AT_P = 16, DCSO_AT_K = 24,
+    DCSO_AT_M = 32, DCSO_AT_ADDED = 40, DCSO_AT_WORDS = 48,
+    DCSO_FLAGS = 1,
+    DCSO_K_MAX = 1088                   /* above what the least p asks for   */
+};
+
+#define DCSO_M_MAX (UINT64_C(1) << 60)
+#define DCSO_PRIME UINT64_C(18446744073709551557)
+#define DCSO_STEP  UINT64_C(18446744073709550147)
+
+static const double DCSO_LN2 = 0.69314718055994530942;
+
+/* ---- Sizes ------------------------------------------------------------- */
+
+static double dcso_bits(double n, double p)
+{
+    return floor(n * fabs(log(p)) / (DCSO_LN2 * DCSO_LN2));
+}
+
+static double dcso_probes(double n, double m)
+{
+    return ceil(DCSO_LN2 * m / n);
+}
+
+static uint64_t dcso_words_bytes(uint64_t m)
+{
+    return 8 * (m / 64 + (m % 64 != 0));
+}
+
+static void dcso_plan_row(bly_plan_t *plan, uint64_t m, uint64_t k, uint64_t n)
+{
+    rows_plan_row(plan, m, (uint32_t)k, n, dcso_words_bytes(m));
+    plan->geometry[DCSO_M] = m;
+    plan->geometry[DCSO_K] = k;
+}
+
+/* ---- The file ---------------------------------------------------------- */
+
+static bly_status dcso_wrong(unsigned at, const char *what)
+{
+    return status_fail(BLY_ECORRUPT, "taken for a DCSO filter: byte %u: %s: it "
+                       "is damaged, or of another format: fetch it anew, or "
+                       "name its format", at, what);
+}
+
+/* m and k follow from n and p, but for rounding. */
+static bly_status dcso_check_sizes(double n, double p, uint64_t m, uint64_t k)
+{
+    double bits = dcso_bits(n, p);
+    if (fabs((double)m - bits) > 1 + bits * 1e-12)
+        return dcso_wrong(DCSO_AT_M, "the number of bits is not what follows "
+                          "from the keys and the rate");
+    if (fabs((double)k - dcso_probes(n, (double)m)) > 1)
+        return dcso_wrong(DCSO_AT_K, "the number of hash functions is not what "
+                          "follows from the keys and the bits");
+    return BLY_OK;
+}
+
+static bly_status dcso_check_fields(const uint8_t *file)
+{
+    uint64_t n = image_u64(file, DCSO_AT_N), k = image_u64(file, DCSO_AT_K);
+    uint64_t m = image_u64(file, DCSO_AT_M);
+    double p = image_f64(file, DCSO_AT_P);
+    if (image_u64(file, DCSO_AT_FLAGS) != DCSO_FLAGS)
+        return status_fail(BLY_EVERSION, "taken for a DCSO filter: byte 0: the "
+                           "version is not 1: name its format, or convert it "
+                           "by the program that wrote it");
+    if (n == 0)
+        return dcso_wrong(DCSO_AT_N, "it is planned for no keys");
+    if (!(p > 0 && p < 1))
+        return dcso_wrong(DCSO_AT_P, "its rate is not between 0 and 1");
+    if (k == 0 || k > DCSO_K_MAX)
+        return dcso_wrong(DCSO_AT_K, "the number of hash functions is not "
+                          "1 .. 1088");
+    if (m == 0 || m > DCSO_M_MAX)
+        return dcso_wrong(DCSO_AT_M, "the number of bits is not 1 .. 2^60");
+    return dcso_check_sizes((double)n, p, m, k);
+}
+
+static bly_status dcso_check_file(const uint8_t *file, uint64_t bytes)
+{
+    if (bytes < DCSO_AT_WORDS)
+        return status_fail(BLY_ECORRUPT, "taken for a DCSO filter, which "
+                           "begins with 48 bytes of numbers, but there are "
+                           "%llu bytes: it is cut short: fetch it anew",
+                           (unsigned long long)bytes);
+    bly_status status = dcso_check_fields(file);
+    if (status != BLY_OK)
+        return status;
+    uint64_t m = image_u64(file, DCSO_AT_M), words = dcso_words_bytes(m);
+    if (bytes - DCSO_AT_WORDS < words)
+        return status_fail(BLY_ECORRUPT, "taken for a DCSO filter, whose %llu "
+                           "bits end at byte %llu, but there are %llu bytes: "
+                           "it is cut short: fetch it anew",
+                           (unsigned long long)m,
+                           (unsigned long long)(DCSO_AT_WORDS + words),
+                           (unsigned long long)bytes);
+    if (!bits_clear_from(file + DCSO_AT_WORDS, (size_t)words, m))
+        return status_fail(BLY_ECORRUPT, "taken for a DCSO filter: bits beyond "
+                           "the last of %llu are set: it is damaged: fetch it "
+                           "anew", (unsigned long long)m);
+    return BLY_OK;
+}
+
+static bool dcso_looks(const uint8_t *bytes, size_t n, uint64_t all)
+{
+    double p = n >= DCSO_AT_WORDS ? image_f64(bytes, DCSO_AT_P) : 0;
+    return all > DCSO_AT_WORDS && p > 0 && p < 1
+        && image_u64(bytes, DCSO_AT_FLAGS) == DCSO_FLAGS
+        && image_u64(bytes, DCSO_AT_K) <= DCSO_K_MAX;
+}
+
+static bly_status dcso_read(kind_found *out, const uint8_t *file,
+                            uint64_t bytes)
+{
+    bly_status status = dcso_check_file(file, bytes);
+    if (status != BLY_OK)
+        return status;
+    bly_plan_t plan = { .bytes = 0 };
+    uint64_t n = image_u64(file, DCSO_AT_N);
+    dcso_plan_row(&plan, image_u64(file, DCSO_AT_M),
+                  image_u64(file, DCSO_AT_K), n);
+    *out = (kind_found){
+        .capacity = n, .items = image_u64(file, DCSO_AT_ADDED),
+        .rate = plan.rate,
+        .geometry = { plan.geometry[DCSO_M], plan.geometry[DCSO_K] },
+    };
+    return BLY_OK;
+}
+
+static const kind_foreign dcso_foreign = {
+    .writer = "DCSO's bloom, flor and CIRCL's hashlookup",
+    .looks  = dcso_looks,
+    .read   = dcso_read,
+};
+
+static bly_status dcso_check(const void *image)
+{
+    return kind_check_foreign(image, &dcso_foreign);
+}
+
+/* ---- Plan -------------------------------------------------------------- */
+
+static bly_status dcso_plan(bly_plan_t *plan, const kind_spec *spec)
+{
+    double n = (double)spec->capacity, m = dcso_bits(n, spec->rate);
+    if (spec->capacity == 0)
+        return kind_no_capacity();
+    if (m > (double)DCSO_M_MAX)
+        return kind_too_big(spec, "2^60 bits");
+    uint64_t bits = m < 1 ? 1 : (uint64_t)m;
+    bly_status status = kind_plan_bytes(plan, DCSO_AT_WORDS
+                                              + dcso_words_bytes(bits));
+    if (status != BLY_OK)
+        return status;
+    double k = dcso_probes(n, (double)bits);
+    dcso_plan_row(plan, bits, k < 1 ? 1 : (uint64_t)k, spec->capacity);
+    return BLY_OK;
+}
+
+static bly_status dcso_format(void *image, const kind_spec *spec)
+{
+    uint8_t *file = image_payload_mut(image);
+    image_set_u64(file, DCSO_AT_FLAGS, DCSO_FLAGS);
+    image_set_u64(file, DCSO_AT_N, spec->capacity);
+    image_set_f64(file, DCSO_AT_P, spec->rate);
+    image_set_u64(file, DCSO_AT_K, image_geometry(image, DCSO_K));
+    image_set_u64(file, DCSO_AT_M, image_geometry(image, DCSO_M));
+    return BLY_OK;
+}
+
+/* Without what was attached, but with room for it. */
+static void dcso_like(void *image, const void *other)
+{
+    memcpy(image_payload_mut(image), image_payload(other), DCSO_AT_ADDED);
+}
+
+/* ---- Keys -------------------------------------------------------------- */
+
+static probes_row dcso_row(const void *image)
+{
+    return (probes_row){
+        .row = probes_bytes(image_payload(image)) + DCSO_AT_WORDS,
+        .m = image_geometry(image, DCSO_M),
+        .k = image_geometry(image, DCSO_K),
+    };
+}
+
+static void dcso_begin(const probes_row *row, probes_key *key)
+{
+    const uint8_t *bytes = key->bytes;
+    uint64_t h = UINT64_C(0xCBF29CE484222325);
+    (void)row;
+    for (size_t i = 0; i < key->length; i++)
+        h = h * UINT64_C(0x100000001B3) ^ bytes[i];
+    key->state[0] = h % DCSO_PRIME;
+}
+
+static uint64_t dcso_next(const probes_row *row, probes_key *key, uint64_t i)
+{
+    (void)i;
+    key->state[0] = key->state[0] * DCSO_STEP % DCSO_PRIME;
+    return key->state[0] % row->m;
+}
+
+static bool dcso_contains_key(const void *image, uint64_t hash,
+                              const void *bytes, size_t length)
+{
+    probes_row row = dcso_row(image);
+    probes_key key = { .bytes = bytes, .length = length };
+    (void)hash;
+    return probes_has(&row, &key, dcso_begin, dcso_next);
+}
+
+static void dcso_contains_keys(const void *image, const uint64_t *hashes,
+                               const bly_key *keys, size_t n, bool *present)
+{
+    probes_row row = dcso_row(image);
+    (void)hashes;
+    probes_has_keys(&row, keys, n, present, dcso_begin, dcso_next);
+}
+
+/* N, which ends at its largest. */
+static void dcso_count(uint8_t *file, uint64_t more)
+{
+    uint64_t n = image_u64(file, DCSO_AT_ADDED);
+    image_set_u64(file, DCSO_AT_ADDED, n > UINT64_MAX - more ? UINT64_MAX
+                                                             : n + more);
+}
+
+static bly_status dcso_add_key(void *image, uint64_t hash, const void *bytes,
+                               size_t length)
+{
+    probes_row row = dcso_row(image);
+    probes_key key = { .bytes = bytes, .length = length };
+    (void)hash;
+    bly_status status = probes_put(&row, &key, dcso_begin, dcso_next);
+    dcso_count(image_payload_mut(image), status == BLY_OK);
+    return status;
+}
+
+/* ---- Sets -------------------------------------------------------------- */
+
+/* Of one n and p, as the system's own `join` asks. */
+static bool dcso_alike(const void *a, const void *b)
+{
+    return memcmp(image_payload(a), image_payload(b), DCSO_AT_ADDED) == 0;
+}
+
+static bly_status dcso_unite(void *into, const void *other)
+{
+    uint64_t bytes = dcso_words_bytes(image_geometry(into, DCSO_M));
+    bits_or(image_payload_mut(into) + DCSO_AT_WORDS,
+            image_payload(other) + DCSO_AT_WORDS, (size_t)bytes);
+    dcso_count(image_payload_mut(into),
+               image_u64(image_payload(other), DCSO_AT_ADDED));
+    return BLY_OK;
+}
+
+static shape dcso_shape(const void *image)
+{
+    return (shape){
+        .blocks = 1, .lanes = 1, .bits = image_geometry(image, DCSO_M),
+        .probes = (uint32_t)image_geometry(image, DCSO_K),
+    };
+}
+
+static void dcso_overlap(bly_overlap_t *out, const void *a, const void *b)
+{
+    shape s = dcso_shape(a);
+    rows_overlap(out, &s, image_payload(a) + DCSO_AT_WORDS,
+                 image_payload(b) + DCSO_AT_WORDS);
+}
+
+static void dcso_stat(bly_stat_t *out, const void *image)
+{
+    shape s = dcso_shape(image);
+    rows_stat(out, &s, image_payload(image) + DCSO_AT_WORDS);
+}
+
+const bly_kind bly_kind_dcso = {
+    .name    = "dcso",
+    .family  = "foreign",
+    .summary = "the filter files of DCSO's bloom and CIRCL's hashlookup",
+    .version = DCSO_VERSION,
+    .foreign = &dcso_foreign,
+
+    .plan   = dcso_plan,
+    .format = dcso_format,
+    .like   = dcso_like,
+    .check  = dcso_check,
+
+    .contains      = kind_whole_contains,
+    .contains_many = kind_whole_contains_many,
+    .contains_key  = dcso_contains_key,
+    .contains_keys = dcso_contains_keys,
+    .add           = kind_whole_add,
+    .add_key       = dcso_add_key,
+
+    .alike   = dcso_alike,
+    .unite   = dcso_unite,
+    .overlap = dcso_overlap,
+
+    .stat = dcso_stat,
+};

@@ -1,0 +1,102 @@
+# formats.sh - filters of other systems' formats, by the command: recognised,
+# named, made, changed, converted.
+. "${1:?}/lib.sh"
+
+seq 1000 >keys
+seq 5000 5999 >others
+
+# ---- The listing -------------------------------------------------------------
+
+try formats
+out_has 'formats: dcso' 0 '^dcso +its bytes tell'
+try formats --json
+out_has 'formats: json' 0 '"name": *"dcso"'
+try formats dcso
+refused 'formats: no operand' 'kinds NAME'
+try kinds dcso
+out_has 'kinds: a format' 0 '^dcso: '
+try kinds
+if grep -q '^dcso' out; then
+    fail 'kinds: lists ours only' "$(details)"
+else
+    pass 'kinds: lists ours only'
+fi
+
+# ---- A filter of another system ----------------------------------------------
+
+try build -k dcso -n 2000 -p 0.001 -o a.bloom keys
+silent 'build: a file of another system'
+try build -k dcso -n 2000 -p 0.001 -o b.bloom others
+silent 'build: another'
+check 'build: it begins as theirs' \
+    test "$(od -An -tx1 -N16 a.bloom | tr -d ' ')" = \
+    0100000000000000d007000000000000
+try query -c a.bloom keys
+out_is 'query: all members' 0 '1000\n'
+try query -c --format dcso a.bloom keys
+out_is 'query: named' 0 '1000\n'
+"$BLOOMERY" query -c - keys <a.bloom >out 2>err
+echo $? >status
+out_is 'query: from a pipe' 0 '1000\n'
+try info a.bloom
+out_has 'info: what it is' 0 'kind +dcso'
+out_has 'info: how many' 0 'keys +1,000 added, planned for 2,000'
+out_has 'info: no hash of ours' 0 'hash +as its system does'
+try info --json a.bloom
+out_has 'info: json' 0 '"kind": *"dcso"'
+try check a.bloom
+out_is 'check' 0 'a.bloom: ok\n'
+try compare a.bloom b.bloom
+out_has 'compare' 0 '^in either +[12],[0-9]{3} ± '
+try unite -o ab.bloom a.bloom b.bloom
+silent 'unite'
+try query -c ab.bloom keys others
+out_is 'unite: both are there' 0 '2000\n'
+try add a.bloom others
+silent 'add'
+try query -c a.bloom keys others
+out_is 'add: they are there' 0 '2000\n'
+check 'add: the same bytes as a union' \
+    test "$(tail -c +49 a.bloom | cksum)" = "$(tail -c +49 ab.bloom | cksum)"
+try build -k dcso -n 2000 -o a.bloom keys
+silent 'build: over a filter of another system'
+
+# ---- Another format ----------------------------------------------------------
+
+try convert -F bloomery a.bloom a.bly
+silent 'convert: to ours'
+check 'convert: it says what it is' test "$(head -c 8 a.bly)" = bloomery
+try query -c a.bly keys
+out_is 'convert: it is the filter' 0 '1000\n'
+try convert -F dcso a.bly back.bloom
+silent 'convert: back'
+check 'convert: the same bytes' cmp a.bloom back.bloom
+try build -o k.bly keys
+try convert -F dcso k.bly k.bloom
+refused 'convert: other bits' 'build it anew from the keys'
+check 'convert: nothing is written' test ! -e k.bloom
+try convert -F dcos k.bly k.bloom
+refused 'convert: no such format' "did you mean 'dcso'"
+try convert -F bloomery a.bloom
+refused 'convert: no output' 'OUT'
+echo text >text
+keeps 'convert: over a text' 'no filter' text convert -F bloomery a.bloom text
+
+# ---- What is none ------------------------------------------------------------
+
+try query text keys
+refused 'a text' 'nor of a format that shows in its bytes'
+try query --format dcso text keys
+refused 'a text, named' 'taken for a DCSO filter.*cut short'
+try query --format dcos a.bloom keys
+refused 'no such format' "did you mean 'dcso'"
+head -c 1000 a.bloom >cut.bloom
+try query cut.bloom keys
+refused 'cut short' 'cut.bloom: taken for a DCSO filter.*fetch it anew'
+keeps 'add to what is cut short' 'cut short' cut.bloom add cut.bloom others
+try build -k dcso --hash xxh64 -n 10 -o x.bloom keys
+refused 'build: a hash function' 'as its system does'
+try build -k dcso --seed 7 -n 10 -o x.bloom keys
+refused 'build: a seed' 'as its system does'
+
+finish

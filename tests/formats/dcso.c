@@ -1,0 +1,167 @@
+/* dcso.c - what is special to format `dcso`: the files of the system itself,
+ * and its sizes.
+ */
+#include "test.h"
+#include "vectors.h"
+
+#include "image/image.h"
+
+static bly_filter *dcso_new(uint64_t n, double rate)
+{
+    bly_filter *filter = NULL;
+    bly_spec spec = { .capacity = n, .rate = rate };
+    assert_status(bly_new(&filter, "dcso", &spec), BLY_OK);
+    return filter;
+}
+
+static const uint8_t *dcso_file(const bly_filter *filter, size_t *n)
+{
+    const uint8_t *image = bly_image(filter, n);
+    *n -= BLY_HEADER_BYTES;
+    return image + BLY_HEADER_BYTES;
+}
+
+/* Its file of three keys, "foo", "bar" and "baz". */
+static void test_their_file(void **state)
+{
+    (void)state;
+    static const char *const keys[] = { "foo", "bar", "baz" };
+    vector v = vector_read("dcso/test.bloom");
+    bly_filter *filter = NULL, *ours = dcso_new(1000, 1e-6);
+    assert_status(vector_open(&filter, &v, NULL), BLY_OK);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(bly_contains(filter, keys[i], 3));
+        assert_status(bly_add(ours, keys[i], 3), BLY_OK);
+    }
+    assert_false(bly_contains(filter, "qux", 3));
+    vector_is(ours, &v);
+    bly_free(filter);
+    bly_free(ours);
+    free(v.bytes);
+}
+
+/* The bits of "bar" in a filter for 100000 keys at 1 %, by the system's own
+ * test: set by us, and none besides. */
+static void test_bits_of_a_key(void **state)
+{
+    (void)state;
+    static const uint64_t bits[] = { 20311, 36825, 412501, 835777, 658914,
+                                     853361, 307361 };
+    bly_filter *filter = dcso_new(100000, 0.01);
+    size_t n, set = 0;
+    assert_status(bly_add(filter, "bar", 3), BLY_OK);
+    const uint8_t *row = dcso_file(filter, &n) + 48;
+    for (size_t i = 0; i < 8 * (n - 48); i++)
+        set += row[i / 8] >> i % 8 & 1;
+    assert_int_equal(set, 7);
+    for (size_t i = 0; i < 7; i++)
+        assert_true(row[bits[i] / 8] >> bits[i] % 8 & 1);
+    bly_free(filter);
+}
+
+/* As the system plans them. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    static const struct { uint64_t n; double p; uint64_t m, k; } sizes[] = {
+        { 10000, 0.001, 143775, 10 }, { 1000, 0.001, 14377, 10 },
+        { 1000, 1e-6, 28755, 20 }, { 1, 0.5, 1, 1 },
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        bly_plan_t plan;
+        bly_spec spec = { .capacity = sizes[i].n, .rate = sizes[i].p };
+        assert_status(bly_plan(&plan, "dcso", &spec), BLY_OK);
+        assert_int_equal(plan.geometry[0], sizes[i].m);
+        assert_int_equal(plan.geometry[1], sizes[i].k);
+    }
+}
+
+/* What its owner attached stays, also where keys are added. */
+static void test_attached_data_stay(void **state)
+{
+    (void)state;
+    static const char data[] = "MISP, 2026";
+    bly_filter *plain = dcso_new(50, 0.01), *filter = NULL;
+    size_t n;
+    const uint8_t *file = dcso_file(plain, &n);
+    vector v = { malloc(n + sizeof data), n + sizeof data };
+    assert_non_null(v.bytes);
+    memcpy(v.bytes, file, n);
+    memcpy(v.bytes + n, data, sizeof data);
+    assert_status(vector_open(&filter, &v, NULL), BLY_OK);
+    assert_status(bly_add(filter, "key", 3), BLY_OK);
+    file = dcso_file(filter, &n);
+    assert_int_equal(n, v.n);
+    assert_memory_equal(file + n - sizeof data, data, sizeof data);
+    bly_free(filter);
+    bly_free(plain);
+    free(v.bytes);
+}
+
+/* N counts keys that were new, and a union those of both. */
+static void test_number_of_keys(void **state)
+{
+    (void)state;
+    bly_filter *a = dcso_new(50, 0.01), *b = dcso_new(50, 0.01);
+    size_t n;
+    bly_add(a, "one", 3);
+    bly_add(a, "two", 3);
+    bly_add(a, "one", 3);
+    bly_add(b, "one", 3);
+    assert_int_equal(image_u64(dcso_file(a, &n), 40), 2);
+    assert_status(bly_unite(a, b), BLY_OK);
+    assert_int_equal(image_u64(dcso_file(a, &n), 40), 3);
+    bly_filter *other = dcso_new(51, 0.01);
+    assert_status(bly_unite(a, other), BLY_EMISMATCH);
+    bly_free(a);
+    bly_free(b);
+    bly_free(other);
+}
+
+/* A field changed, and what is said of it. */
+static void dcso_refused(size_t at, uint64_t value, bly_status wanted,
+                         const char *says)
+{
+    bly_filter *plain = dcso_new(50, 0.01), *filter = NULL;
+    size_t n;
+    const uint8_t *file = dcso_file(plain, &n);
+    vector v = { malloc(n), n };
+    assert_non_null(v.bytes);
+    memcpy(v.bytes, file, n);
+    image_set_u64(v.bytes, at, value);
+    assert_status(vector_open(&filter, &v, "dcso"), wanted);
+    if (strstr(bly_why(), says) == NULL)
+        fail_msg("'%s' does not say '%s'", bly_why(), says);
+    bly_free(plain);
+    free(v.bytes);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    dcso_refused(0, 2, BLY_EVERSION, "byte 0: the version");
+    dcso_refused(0, 257, BLY_EVERSION, "byte 0: the version");
+    dcso_refused(8, 0, BLY_ECORRUPT, "byte 8: it is planned for no keys");
+    dcso_refused(8, 500, BLY_ECORRUPT, "byte 32: the number of bits");
+    dcso_refused(16, 0, BLY_ECORRUPT, "byte 16: its rate");
+    dcso_refused(16, UINT64_C(0x7FF8000000000000), BLY_ECORRUPT, "byte 16");
+    dcso_refused(24, 0, BLY_ECORRUPT, "byte 24: the number of hash functions");
+    dcso_refused(24, 9, BLY_ECORRUPT, "byte 24: the number of hash functions");
+    dcso_refused(24, 1089, BLY_ECORRUPT, "not 1 .. 1088");
+    dcso_refused(32, 0, BLY_ECORRUPT, "byte 32: the number of bits");
+    dcso_refused(32, UINT64_MAX, BLY_ECORRUPT, "not 1 .. 2^60");
+    dcso_refused(48 + 56, UINT64_MAX, BLY_ECORRUPT, "bits beyond the last");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_their_file),
+        cmocka_unit_test(test_bits_of_a_key),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_attached_data_stay),
+        cmocka_unit_test(test_number_of_keys),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests_name("dcso", tests, NULL, NULL);
+}

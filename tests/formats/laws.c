@@ -1,0 +1,506 @@
+/* laws.c - what every kind of family "foreign" must obey, run over each one of
+ * the registry: tests/laws.c for filters that hash whole keys and lie in other
+ * systems' files.
+ *
+ * What is special to one format is in tests/formats/NAME.c.
+ */
+#include "test.h"
+#include "folder.h"
+
+#include <inttypes.h>
+
+#include "bloomery/foreign.h"
+#include "image/kind.h"
+#include "verbs/registry.h"
+
+enum { FEW = 200, ASKED = 20000 };
+
+/* The format under test, of each run of the group. */
+static const bly_kind *laws_kind;
+
+static const char laws_path[] = "filter";
+
+/* Key i of a stream, as text: its length. */
+static size_t laws_key(char text[32], uint64_t stream, uint64_t i)
+{
+    return (size_t)snprintf(text, 32, "key-%" PRIu64 "-%" PRIu64, stream, i);
+}
+
+/* n keys of a stream, to be freed. */
+static bly_key *laws_keys(uint64_t stream, size_t n)
+{
+    bly_key *keys = malloc(n * (sizeof *keys + 32));
+    assert_non_null(keys);
+    char *text = (char *)(keys + n);
+    for (size_t i = 0; i < n; i++, text += 32)
+        keys[i] = (bly_key){ text, laws_key(text, stream, i) };
+    return keys;
+}
+
+/* A filter planned for `capacity` keys, of n keys of a stream. */
+static bly_filter *laws_of(uint64_t capacity, uint64_t stream, size_t n)
+{
+    bly_spec spec = { .capacity = capacity };
+    bly_key *keys = laws_keys(stream, n + 1);
+    bly_keys all = { .n = n, .keys = keys };
+    bly_filter *filter = NULL;
+    assert_status(bly_build_keys(&filter, laws_kind->name, &spec, &all, NULL),
+                  BLY_OK);
+    free(keys);
+    return filter;
+}
+
+static uint64_t laws_found(const bly_filter *filter, uint64_t stream, size_t n)
+{
+    bly_key *keys = laws_keys(stream, n);
+    bool *present = malloc(n);
+    uint64_t found = 0;
+    assert_non_null(present);
+    bly_keys all = { .n = n, .keys = keys };
+    assert_status(bly_contains_keys(filter, &all, present), BLY_OK);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(present[i], bly_contains(filter, keys[i].data,
+                                                  keys[i].length));
+        found += present[i];
+    }
+    free(present);
+    free(keys);
+    return found;
+}
+
+/* The file of a filter: what is behind its header. */
+static const uint8_t *laws_file(const bly_filter *filter, size_t *bytes)
+{
+    const uint8_t *image = bly_image(filter, bytes);
+    *bytes -= BLY_HEADER_BYTES;
+    return image + BLY_HEADER_BYTES;
+}
+
+static bool laws_same(const bly_filter *a, const bly_filter *b)
+{
+    size_t a_bytes, b_bytes;
+    const uint8_t *a_file = laws_file(a, &a_bytes);
+    const uint8_t *b_file = laws_file(b, &b_bytes);
+    return a_bytes == b_bytes && memcmp(a_file, b_file, a_bytes) == 0;
+}
+
+/* Opened as one who knows the format would. */
+static bly_options laws_options(void)
+{
+    return (bly_options){ .format = laws_kind->name };
+}
+
+/* ---- Keys -------------------------------------------------------------- */
+
+static void law_empty_knows_nothing(void **state)
+{
+    (void)state;
+    bly_filter *filter = laws_of(FEW, 1, 0);
+    assert_int_equal(laws_found(filter, 2, 1000), 0);
+    bly_free(filter);
+}
+
+static void law_no_false_negative(void **state)
+{
+    (void)state;
+    for (size_t n = 1; n <= FEW; n = 3 * n + 1) {
+        bly_filter *filter = laws_of(FEW, n, n);
+        assert_int_equal(laws_found(filter, n, n), n);
+        bly_free(filter);
+    }
+}
+
+static void law_rate_is_the_plan(void **state)
+{
+    (void)state;
+    TEST_STATISTICS();
+    bly_filter *filter = laws_of(FEW, 3, FEW);
+    bly_stat_t stat;
+    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_true(stat.rate > 0 && stat.rate < 0.1);
+    assert_within(laws_found(filter, 4, ASKED), ASKED, stat.rate, 0);
+    bly_free(filter);
+}
+
+static void law_a_key_is_told_as_seen(void **state)
+{
+    (void)state;
+    if (laws_kind->add_key == NULL)
+        skip();
+    bly_filter *filter = laws_of(FEW, 5, 1);
+    char text[32];
+    size_t length = laws_key(text, 5, 0);
+    assert_status(bly_add(filter, text, length), BLY_SEEN);
+    length = laws_key(text, 6, 0);
+    assert_status(bly_add(filter, text, length), BLY_OK);
+    assert_true(bly_contains(filter, text, length));
+    bly_free(filter);
+}
+
+/* Keys of any length and bytes, none among them. */
+static void law_any_bytes(void **state)
+{
+    (void)state;
+    if (laws_kind->add_key == NULL)
+        skip();
+    uint8_t bytes[80];
+    bly_filter *filter = laws_of(FEW, 7, 0);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)test_random(7, i);
+    for (size_t length = 0; length <= sizeof bytes; length++)
+        assert_true(bly_add(filter, bytes + (sizeof bytes - length), length)
+                    >= 0);
+    for (size_t length = 0; length <= sizeof bytes; length++)
+        assert_true(bly_contains(filter, bytes + (sizeof bytes - length),
+                                 length));
+    bly_free(filter);
+}
+
+/* Of a hash nothing is known, and none is taken. */
+static void law_hashes_are_no_keys(void **state)
+{
+    (void)state;
+    if (laws_kind->contains_key == NULL)
+        skip();
+    bly_filter *filter = laws_of(FEW, 8, 0);
+    bool present = false;
+    uint64_t hash = 1;
+    assert_true(bly_contains_hash(filter, hash));
+    bly_contains_many(filter, &hash, 1, &present);
+    assert_true(present);
+    assert_status(bly_add_hash(filter, hash), BLY_EUNSUPPORTED);
+    assert_int_equal(laws_found(filter, 8, 100), 0);
+    bly_free(filter);
+}
+
+static void law_no_hash_of_ones_own(void **state)
+{
+    (void)state;
+    static const char secret[BLY_SECRET_BYTES];
+    bly_filter *filter = NULL;
+    bly_spec hash = { .capacity = FEW, .hash = "xxh64" };
+    bly_spec seed = { .capacity = FEW, .seed = 1 };
+    bly_spec keyed = { .capacity = FEW, .hash = "siphash", .secret = secret };
+    assert_status(bly_new(&filter, laws_kind->name, &hash), BLY_EHASH);
+    assert_status(bly_new(&filter, laws_kind->name, &seed), BLY_EHASH);
+    assert_status(bly_new(&filter, laws_kind->name, &keyed), BLY_ESECRET);
+}
+
+/* ---- Files ------------------------------------------------------------- */
+
+static void laws_is(const bly_filter *filter, const bly_filter *opened)
+{
+    bly_stat_t a, b;
+    assert_true(laws_same(filter, opened));
+    assert_int_equal(laws_found(opened, 9, FEW), FEW);
+    assert_int_equal(laws_found(opened, 10, ASKED),
+                     laws_found(filter, 10, ASKED));
+    assert_status(bly_stat(&a, filter), BLY_OK);
+    assert_status(bly_stat(&b, opened), BLY_OK);
+    assert_true(a.rate == b.rate && a.fill == b.fill
+                && a.planned_rate == b.planned_rate
+                && a.capacity == b.capacity && a.bytes == b.bytes
+                && memcmp(a.geometry, b.geometry, sizeof a.geometry) == 0);
+    assert_string_equal(bly_kind_of(opened), laws_kind->name);
+}
+
+static void law_a_file_is_the_filter(void **state)
+{
+    (void)state;
+    static const int ways[] = { 0, BLY_MAP, BLY_MAP | BLY_VERIFY };
+    bly_options options = laws_options();
+    bly_filter *filter = laws_of(FEW, 9, FEW), *opened;
+    assert_status(bly_save(filter, laws_path), BLY_OK);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        assert_status(bly_open(&opened, laws_path, ways[i], &options), BLY_OK);
+        laws_is(filter, opened);
+        bly_free(opened);
+    }
+    size_t bytes;
+    const uint8_t *file = laws_file(filter, &bytes);
+    assert_status(bly_unpack(&opened, file, bytes, &options), BLY_OK);
+    laws_is(filter, opened);
+    bly_free(opened);
+    bly_free(filter);
+}
+
+/* The image says itself what it is. */
+static void law_an_image_is_the_filter(void **state)
+{
+    (void)state;
+    bly_filter *filter = laws_of(FEW, 9, FEW), *opened;
+    assert_status(bly_save_as(filter, laws_path, "bloomery"), BLY_OK);
+    assert_status(bly_open(&opened, laws_path, BLY_MAP | BLY_VERIFY, NULL),
+                  BLY_OK);
+    laws_is(filter, opened);
+    bly_free(opened);
+    size_t bytes;
+    const void *image = bly_image(filter, &bytes);
+    assert_status(bly_check(image, bytes), BLY_OK);
+    assert_status(bly_wrap(&opened, image, bytes, NULL), BLY_OK);
+    laws_is(filter, opened);
+    bly_free(opened);
+    bly_free(filter);
+}
+
+static void law_what_tells_is_recognised(void **state)
+{
+    (void)state;
+    bly_filter *filter = laws_of(FEW, 9, FEW), *opened;
+    size_t bytes;
+    const uint8_t *file = laws_file(filter, &bytes);
+    const char *name = bly_recognise(file, bytes, bytes);
+    if (laws_kind->foreign->looks != NULL) {
+        assert_string_equal(name, laws_kind->name);
+        assert_status(bly_save(filter, laws_path), BLY_OK);
+        assert_status(bly_open(&opened, laws_path, 0, NULL), BLY_OK);
+        laws_is(filter, opened);
+        bly_free(opened);
+    }
+    bly_free(filter);
+}
+
+static void law_a_file_is_not_changed_in_place(void **state)
+{
+    (void)state;
+    bly_options options = laws_options();
+    bly_filter *filter = laws_of(FEW, 9, FEW), *opened = NULL;
+    assert_status(bly_save(filter, laws_path), BLY_OK);
+    assert_status(bly_open(&opened, laws_path, BLY_MAP | BLY_WRITE, &options),
+                  BLY_EUNSUPPORTED);
+    assert_status(bly_open(&opened, laws_path, BLY_MAP, &options), BLY_OK);
+    assert_status(bly_add(opened, "x", 1), laws_kind->add_key != NULL
+                                           ? BLY_EREADONLY : BLY_EUNSUPPORTED);
+    bly_free(opened);
+    bly_free(filter);
+}
+
+/* Saved over itself, with a key more. */
+static void law_a_changed_filter_is_saved(void **state)
+{
+    (void)state;
+    if (laws_kind->add_key == NULL)
+        skip();
+    bly_options options = laws_options();
+    bly_filter *filter = laws_of(FEW, 9, FEW), *opened;
+    assert_status(bly_save(filter, laws_path), BLY_OK);
+    bly_free(filter);
+    assert_status(bly_open(&opened, laws_path, 0, &options), BLY_OK);
+    assert_true(bly_add(opened, "one more", 8) >= 0);
+    assert_status(bly_save(opened, laws_path), BLY_OK);
+    bly_free(opened);
+    assert_status(bly_open(&opened, laws_path, BLY_MAP, &options), BLY_OK);
+    assert_true(bly_contains(opened, "one more", 8));
+    assert_int_equal(laws_found(opened, 9, FEW), FEW);
+    bly_free(opened);
+}
+
+static void law_other_formats_are_refused(void **state)
+{
+    (void)state;
+    bly_filter *filter = laws_of(FEW, 9, FEW);
+    assert_status(bly_save_as(filter, laws_path, "no such format"),
+                  BLY_EPARAM);
+    for (const bly_kind *const *k = registry_foreign; *k != NULL; k++)
+        if (*k != laws_kind)
+            assert_status(bly_save_as(filter, laws_path, (*k)->name),
+                          BLY_EUNSUPPORTED);
+    bly_free(filter);
+}
+
+/* ---- Sets -------------------------------------------------------------- */
+
+static void law_a_union_has_both(void **state)
+{
+    (void)state;
+    bly_filter *a = laws_of(FEW, 11, FEW / 2), *b = laws_of(FEW, 12, FEW / 2);
+    bly_overlap_t overlap;
+    if (laws_kind->overlap != NULL) {
+        assert_status(bly_overlap(&overlap, a, b), BLY_OK);
+        assert_true(fabs(overlap.either.value - FEW) < FEW / 4);
+    }
+    if (laws_kind->unite != NULL) {
+        assert_status(bly_unite(a, b), BLY_OK);
+        assert_int_equal(laws_found(a, 11, FEW / 2), FEW / 2);
+        assert_int_equal(laws_found(a, 12, FEW / 2), FEW / 2);
+    }
+    bly_free(a);
+    bly_free(b);
+}
+
+static void law_copy_and_like(void **state)
+{
+    (void)state;
+    bly_filter *filter = laws_of(FEW, 9, FEW), *copy, *like;
+    assert_status(bly_copy(&copy, filter, NULL), BLY_OK);
+    laws_is(filter, copy);
+    bly_free(copy);
+    if (laws_kind->add_key != NULL) {
+        bly_filter *empty = laws_of(FEW, 9, 0);
+        assert_status(bly_like(&like, filter, NULL), BLY_OK);
+        assert_true(laws_same(like, empty));
+        bly_free(like);
+        bly_free(empty);
+    }
+    bly_free(filter);
+}
+
+/* ---- Hostile files ----------------------------------------------------- */
+
+/* Whatever these bytes are: they are refused, with a line that names the
+ * format, or every verb stays inside of them (which the sanitizers see: the
+ * library's copy ends where they do). */
+static void laws_try(const uint8_t *bytes, size_t n)
+{
+    bly_options options = laws_options();
+    bly_filter *filter = NULL;
+    bly_stat_t stat;
+    bly_overlap_t overlap;
+    bly_status status = bly_unpack(&filter, bytes, n, &options);
+    if (status != BLY_OK) {
+        assert_true(status == BLY_ECORRUPT || status == BLY_EVERSION
+                    || status == BLY_ETOOBIG);
+        assert_non_null(strstr(bly_why(), "taken for"));
+        return;
+    }
+    (void)laws_found(filter, 13, 50);
+    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_true(stat.rate >= 0 && stat.rate <= 1);
+    if (laws_kind->overlap != NULL)
+        assert_status(bly_overlap(&overlap, filter, filter), BLY_OK);
+    if (laws_kind->unite != NULL)
+        assert_true(bly_unite(filter, filter) <= BLY_OK);
+    if (laws_kind->add_key != NULL && bly_add(filter, "x", 1) >= 0)
+        assert_true(bly_contains(filter, "x", 1));
+    size_t bytes_now;
+    assert_status(bly_check(bly_image(filter, &bytes_now),
+                            n + BLY_HEADER_BYTES), BLY_OK);
+    bly_free(filter);
+}
+
+static void law_every_truncation(void **state)
+{
+    (void)state;
+    size_t n, step = test_work(1, 3, 17);
+    bly_filter *filter = laws_of(FEW, 9, FEW);
+    const uint8_t *file = laws_file(filter, &n);
+    for (size_t end = 0; end < n; end += end < 300 ? 1 : step)
+        laws_try(file, end);
+    bly_free(filter);
+}
+
+static void law_every_damaged_byte(void **state)
+{
+    (void)state;
+    size_t n, step = test_work(1, 3, 17);
+    bly_filter *filter = laws_of(FEW, 9, FEW);
+    const uint8_t *file = laws_file(filter, &n);
+    uint8_t *copy = malloc(n);
+    assert_non_null(copy);
+    memcpy(copy, file, n);
+    for (size_t i = 0; i < n; i += i < 300 || n - i < 300 ? 1 : step) {
+        const uint8_t other[] = { file[i] ^ 1, file[i] ^ 0x80, 0, 0xFF };
+        for (size_t j = 0; j < sizeof other; j++) {
+            copy[i] = other[j];
+            laws_try(copy, n);
+        }
+        copy[i] = file[i];
+    }
+    free(copy);
+    bly_free(filter);
+}
+
+/* Numbers at their ends, of every width, in either order, at every place of
+ * the first bytes and the last. */
+static void law_numbers_at_their_ends(void **state)
+{
+    (void)state;
+    static const uint64_t ends[] = {
+        0, 1, UINT64_C(1) << 31, UINT64_C(1) << 32, UINT64_C(1) << 63,
+        UINT64_MAX, (UINT64_C(1) << 32) - 1, (UINT64_C(1) << 31) - 1,
+        UINT64_C(1) << 60, UINT64_MAX / 8 + 1,
+    };
+    size_t n;
+    bly_filter *filter = laws_of(FEW, 9, FEW);
+    const uint8_t *file = laws_file(filter, &n);
+    uint8_t *copy = malloc(n);
+    assert_non_null(copy);
+    for (size_t at = 0; at < n; at = at < 120 || n - at <= 40 ? at + 1 : n - 40)
+        for (size_t e = 0; e < sizeof ends / sizeof *ends; e++)
+            for (size_t width = 1; width <= 8; width *= 2)
+                for (int big = 0; big < 2 && at + width <= n; big++) {
+                    memcpy(copy, file, n);
+                    for (size_t i = 0; i < width; i++)
+                        copy[at + (big ? width - 1 - i : i)]
+                            = (uint8_t)(ends[e] >> 8 * i);
+                    laws_try(copy, n);
+                }
+    free(copy);
+    bly_free(filter);
+}
+
+/* Bytes that are none of it, long and short. */
+static void law_any_file(void **state)
+{
+    (void)state;
+    uint8_t bytes[600];
+    for (uint64_t i = 0; i < test_work(20000, 5000, 500); i++) {
+        size_t n = (size_t)(test_random(14, i) % (sizeof bytes + 1));
+        for (size_t j = 0; j < n; j++)
+            bytes[j] = (uint8_t)test_random(15 + i, j);
+        laws_try(bytes, n);
+    }
+}
+
+/* ---- The listing ------------------------------------------------------- */
+
+static void law_it_is_listed(void **state)
+{
+    (void)state;
+    size_t n, found = 0;
+    const bly_format_info *const *formats = bly_formats(&n);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(formats[i]->kind->name, laws_kind->name) == 0) {
+            found++;
+            assert_true(strlen(formats[i]->writer) > 0);
+            assert_int_equal(formats[i]->told,
+                             laws_kind->foreign->looks != NULL);
+            assert_string_equal(formats[i]->kind->family, "foreign");
+        }
+    assert_int_equal(found, 1);
+    assert_null(formats[n]);
+    assert_non_null(bly_kind_find(laws_kind->name));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(law_empty_knows_nothing),
+        cmocka_unit_test(law_no_false_negative),
+        cmocka_unit_test(law_rate_is_the_plan),
+        cmocka_unit_test(law_a_key_is_told_as_seen),
+        cmocka_unit_test(law_any_bytes),
+        cmocka_unit_test(law_hashes_are_no_keys),
+        cmocka_unit_test(law_no_hash_of_ones_own),
+        cmocka_unit_test(law_a_file_is_the_filter),
+        cmocka_unit_test(law_an_image_is_the_filter),
+        cmocka_unit_test(law_what_tells_is_recognised),
+        cmocka_unit_test(law_a_file_is_not_changed_in_place),
+        cmocka_unit_test(law_a_changed_filter_is_saved),
+        cmocka_unit_test(law_other_formats_are_refused),
+        cmocka_unit_test(law_a_union_has_both),
+        cmocka_unit_test(law_copy_and_like),
+        cmocka_unit_test(law_every_truncation),
+        cmocka_unit_test(law_every_damaged_byte),
+        cmocka_unit_test(law_numbers_at_their_ends),
+        cmocka_unit_test(law_any_file),
+        cmocka_unit_test(law_it_is_listed),
+    };
+    int failed = 0;
+    for (const bly_kind *const *k = registry_foreign; *k != NULL; k++) {
+        laws_kind = *k;
+        failed += cmocka_run_group_tests_name(laws_kind->name, tests,
+                                              folder_enter, folder_leave);
+    }
+    return failed != 0;
+}
