@@ -45,7 +45,8 @@ bool model_can(const model *m, uint64_t ability)
     if (ability == BLY_CAN_REMOVE && strstr(m->report->kind, "rule=least"))
         return false;                   /* of a kind that can, a filter that
                                            cannot */
-    return (m->kind->can & ability) != 0;
+    return ((m->a.filter != NULL ? bly_can(m->a.filter) : m->kind->can)
+            & ability) != 0;
 }
 
 /* ---- Operands ---------------------------------------------------------- */
@@ -269,7 +270,7 @@ static const bly_filter *model_empty(model *m)
 static bool model_takes_hashes(const model *m)
 {
     bly_filter *copy = NULL;
-    if (m->empty == NULL || !model_can(m, BLY_CAN_LIST_KEYS)
+    if (m->empty == NULL || !model_can(m, BLY_CAN_SUBTRACT)
         || bly_copy(&copy, m->empty, NULL) != BLY_OK)
         return true;
     bly_status status = bly_add_hash(copy, 1);

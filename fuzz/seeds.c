@@ -195,7 +195,7 @@ static const seeds_bad seeds_bads[] = {
     { "egh-m-0", "egh", "no bits", G2, 8, 0, SEEDS_BOTH, 0 },
     { "egh-m-2-36", "egh", "2^36 bits, a small payload",
       G2, 8, SEEDS_POWER(36), SEEDS_BOTH, 0 },
-    { "egh-moduli-2", "egh", "a third way to choose moduli",
+    { "egh-moduli-2", "egh", "counters of two bits, with the room of one",
       G3, 8, 2, SEEDS_BOTH, 0 },
     { "egh-modulus-0", "egh", "a modulus of 0",
       FORGE_HEADER + 8, 8, 0, SEEDS_BOTH, 0 },

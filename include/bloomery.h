@@ -264,7 +264,7 @@ typedef struct {
     const char *name;           /* "standard"                                */
     const char *family;         /* "sets"                                    */
     const char *summary;        /* one line                                  */
-    uint64_t    can;            /* BLY_CAN_…                                 */
+    uint64_t    can;            /* BLY_CAN_…, without options                */
     const bly_option_info *const *options;      /* NULL ends it              */
     bool        experimental;   /* its bytes may change in a later version   */
 } bly_kind_info;
@@ -661,7 +661,8 @@ BLY_API bly_status bly_fold(bly_filter *filter, uint64_t times) BLY_GIVEN(1);
 
 /* ==== Look inside ======================================================= */
 
-/* What the filter's kind can do: BLY_CAN_…. Thread-safe. */
+/* What the filter can do, BLY_CAN_…: what its kind can (bly_kind_info), and
+ * what its options add to that. Thread-safe. */
 BLY_API uint64_t bly_can(const bly_filter *filter) BLY_GIVEN(1);
 
 /* The name of the filter's kind. Constant; thread-safe. */

@@ -140,7 +140,8 @@ static bool packs(const bly_kind_info *kind)
 }
 
 /* Choices that are numbers and make a form of their own. */
-static const char *const golden_numbers[] = { "approximator:parts=2" };
+static const char *const golden_numbers[] = { "approximator:parts=2",
+                                              "egh:bits=3" };
 
 static void each_golden(void (*visit)(const char *kind))
 {

@@ -69,6 +69,18 @@ static bool laws_remembers(uint64_t n)
             skip();                                                            \
     } while (0)
 
+/* Does a filter of this kind, with no option, count; does it remove? What
+ * counts by its options only removes by them only. */
+static bool laws_counts(void)
+{
+    return laws_kind->count != NULL && laws_kind->counts == NULL;
+}
+
+static bool laws_removes(void)
+{
+    return laws_kind->remove != NULL && laws_kind->counts == NULL;
+}
+
 /* An empty one. */
 static bly_filter *laws_make(const bly_spec *wanted)
 {
@@ -583,7 +595,7 @@ static void laws_take(laws_batches *b, const uint64_t *hashes, int ahead)
         b->filter = laws_new(LAWS_FAR, LAWS_FAR_RATE, 0, 0);
         bly_add_many(b->filter, hashes, LAWS_FAR / 4, NULL, NULL);
         bly_add_many(b->filter, hashes, LAWS_FAR / 2, b->seen, NULL);
-        if (laws_kind->remove != NULL)
+        if (laws_removes())
             bly_remove_many(b->filter, hashes, LAWS_FAR / 8, NULL);
     }
     bly_contains_many(b->filter, hashes, LAWS_FAR, b->present);
@@ -776,9 +788,9 @@ static void law_missing_verbs_say_so(void **state)
         assert_status(bly_add_many(filter, &member, 1, NULL, NULL),
                       BLY_EUNSUPPORTED);
     }
-    if (laws_kind->remove == NULL)
+    if (!laws_removes())
         assert_status(bly_remove_hash(filter, member), BLY_EUNSUPPORTED);
-    if (laws_kind->count == NULL) {
+    if (!laws_counts()) {
         assert_true(bly_count_hash(filter, member) == UINT64_MAX);
         bly_filter *empty = laws_new(1000, 0.001, 0, 0);
         assert_true(bly_count_hash(empty, member) == 0);
@@ -800,7 +812,7 @@ static void law_missing_verbs_say_so(void **state)
                       BLY_EUNSUPPORTED);
     if (laws_kind->subtract == NULL)
         assert_status(bly_subtract(filter, filter), BLY_EUNSUPPORTED);
-    if (laws_kind->remove == NULL)
+    if (!laws_removes())
         assert_status(bly_remove_many(filter, &member, 1, NULL),
                       BLY_EUNSUPPORTED);
     if (laws_kind->put == NULL) {
@@ -823,7 +835,7 @@ static void law_missing_verbs_say_so(void **state)
 static void law_removed_is_gone(void **state)
 {
     (void)state;
-    if (laws_kind->remove == NULL)
+    if (!laws_removes())
         skip();
     bly_filter *filter = laws_of(4000, 0.001, 1, 2000);
     uint64_t removed = 0, gone = 0, lucky = 10; /* 1 accident expected */
@@ -850,7 +862,7 @@ static void law_removed_is_gone(void **state)
 static void law_removing_the_absent_changes_nothing(void **state)
 {
     (void)state;
-    if (laws_kind->remove == NULL)
+    if (!laws_removes())
         skip();
     bly_filter *filter = laws_of(4000, 0.001, 1, 4000), *before = NULL;
     assert_status(bly_copy(&before, filter, NULL), BLY_OK);
@@ -874,7 +886,7 @@ static void law_removing_the_absent_changes_nothing(void **state)
 static void law_all_removed_is_empty(void **state)
 {
     (void)state;
-    if (laws_kind->remove == NULL || laws_kind->count == NULL)
+    if (!laws_removes() || !laws_counts())
         skip();
     bly_filter *filter = laws_of(3000, 0.01, 1, 3000);
     bly_filter *empty = laws_new(3000, 0.01, 0, 0);
@@ -914,7 +926,7 @@ static void laws_remove_many_is_one(void)
 static void law_remove_many_is_one(void **state)
 {
     (void)state;
-    if (laws_kind->remove == NULL)
+    if (!laws_removes())
         skip();
     for (cpu_level level = CPU_PORTABLE; level < CPU_LEVELS; level++)
         if (cpu_limit(level) == level)
@@ -928,7 +940,7 @@ static void law_remove_many_is_one(void **state)
 static void law_count_is_never_too_low(void **state)
 {
     (void)state;
-    if (laws_kind->count == NULL)
+    if (!laws_counts())
         skip();
     enum { N = 2000 };
     static uint64_t hashes[2 * N], counts[2 * N], truth[2 * N];
@@ -1257,7 +1269,7 @@ static void law_resized_holds_the_same(void **state)
     const void *image = bly_image(filter, &bytes);
     assert_status(bly_check(image, bytes), BLY_OK);
     assert_status(bly_resize(filter, 0), BLY_EPARAM);
-    if (laws_kind->remove != NULL)
+    if (laws_removes())
         for (uint64_t i = 0; i < in; i++)
             assert_status(bly_remove_hash(filter, test_random(1, i)), BLY_OK);
     bly_free(filter);
@@ -1284,7 +1296,7 @@ static void law_union_is_built_of_both(void **state)
                         bytes - IMAGE_HEADER);
     bly_stat_t stat;
     assert_status(bly_stat(&stat, a), BLY_OK);
-    bool counts = laws_kind->count != NULL || laws_kind->subtract != NULL;
+    bool counts = laws_counts() || laws_kind->subtract != NULL;
     assert_int_equal(stat.items_exact, counts);
     assert_true(fabs((double)stat.items - (double)(in + more))
                 <= (counts ? 0 : 5 * stat.distinct_sd + 1));

@@ -101,7 +101,7 @@ static void test_listing(void **state)
         assert_int_equal(registry_has(info, BLY_CAN_WHOLE_KEYS),
                          kind->add_key != NULL);
         assert_int_equal(registry_has(info, BLY_CAN_REMOVE),
-                         kind->remove != NULL);
+                         kind->remove != NULL && kind->counts == NULL);
         assert_int_equal(registry_has(info, BLY_CAN_UNITE),
                          kind->unite != NULL);
         assert_true(registry_has(info, BLY_CAN_CONTAINS));

@@ -455,7 +455,7 @@ static bool diff_reads_twice(const diff_settings *s, bool listed)
 
 static int diff_keys(diff_job *job, const cli_operands *operands)
 {
-    bool listed = filter_can(job->sketch, BLY_CAN_LIST_KEYS);
+    bool listed = filter_can(job->sketch, BLY_CAN_SUBTRACT);
     sketch_reread reread = { .names = NULL };
     bly_stat_t stat;
     int status = CLI_GO;

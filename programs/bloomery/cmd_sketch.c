@@ -242,7 +242,7 @@ static int sketch_run(const cli_command *self, int argc, char **argv)
         return options_wrong(self, "--whole is for a sketch with -d");
     if (s.differences == 0) {
         s.build.kind = s.build.kind != NULL ? s.build.kind : "standard";
-        if (filter_kind_can(s.build.kind, BLY_CAN_LIST_KEYS))
+        if (filter_kind_can(s.build.kind, BLY_CAN_SUBTRACT))
             return options_wrong(self, "a sketch that can be listed takes each "
                                        "key once: give -d N, and no -k");
         return build_make(self, &s.build, &operands);

@@ -8,8 +8,8 @@
 static const cli_command *const main_commands[] = {
     &cmd_build, &cmd_add, &cmd_remove, &cmd_query, &cmd_count, &cmd_put,
     &cmd_get, &cmd_dedup, &cmd_resize, &cmd_info, &cmd_check, &cmd_plan,
-    &cmd_advise, &cmd_kinds, &cmd_formats, &cmd_convert, &cmd_unite,
-    &cmd_intersect, &cmd_compare, &cmd_sketch, &cmd_diff, &cmd_join,
+    &cmd_advise, &cmd_kinds, &cmd_formats, &cmd_convert, &cmd_list,
+    &cmd_unite, &cmd_intersect, &cmd_compare, &cmd_sketch, &cmd_diff, &cmd_join,
     &program_cmd_help, NULL
 };
 
@@ -47,7 +47,7 @@ static const cli_example main_others[] = {
     { "stat", "info" }, { "stats", "info" }, { "show", "info" },
     { "verify", "check" }, { "recommend", "advise" }, { "suggest", "advise" },
     { "similarity", "compare" }, { "label", "put" }, { "set", "put" },
-    { "list", "kinds" }, { NULL, NULL }
+    { "dump", "list" }, { "keys", "list" }, { NULL, NULL }
 };
 
 static const cli_program main_program = {

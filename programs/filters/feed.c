@@ -744,6 +744,6 @@ void feed_report(const bly_filter *filter, const cli_fed *fed,
                     "with %s", report_count(fed->unsafe).text,
                     fed->unsafe == 1 ? "key was" : "keys were",
                     fed->unsafe == 1 ? "it" : "them");
-    if (!filter_can(filter, BLY_CAN_LIST_KEYS))   /* those may be overfull */
+    if (!filter_can(filter, BLY_CAN_SUBTRACT))   /* those may be overfull */
         feed_warn(&stat, how->advice);
 }

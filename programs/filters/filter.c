@@ -245,7 +245,7 @@ bool filter_kind_of_family(const char *kind, const char *family)
 }
 
 /* Of all hash functions only `decimal` says both. */
-static bool filter_numbers(const bly_filter *filter)
+bool filter_numbers(const bly_filter *filter)
 {
     return bly_hash(filter, "7", 1) == 7
         && bly_hash(filter, "x", 1) == UINT64_MAX;

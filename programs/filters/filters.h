@@ -152,8 +152,11 @@ bool filter_shares(const char *kind, uint64_t bytes, size_t jobs);
 /* Is the kind one of the family that bly_kinds says, "sets"? */
 bool filter_kind_of_family(const char *kind, const char *family);
 
-/* If its keys are decimal numbers (hash decimal), refuse the first of some keys
- * that is none, whose hash is UINT64_MAX. CLI_GO or CLI_ERROR. */
+/* Are its keys decimal numbers (hash decimal)? */
+bool filter_numbers(const bly_filter *filter);
+
+/* If they are, refuse the first of some keys that is none, whose hash is
+ * UINT64_MAX. CLI_GO or CLI_ERROR. */
 int filter_check_numbers(const bly_filter *filter, const bly_key *keys,
                          size_t n);
 

@@ -400,7 +400,7 @@ static int query_open(query_job *job)
     if (job->filter == NULL)
         return CLI_ERROR;
     if (filter_can(job->filter, BLY_CAN_WHOLE_KEYS)
-        && !filter_can(job->filter, BLY_CAN_LIST_KEYS))
+        && !filter_can(job->filter, BLY_CAN_SUBTRACT))
         return report_error("'%s' may hash keys in a way of its own, and ranks "
                             "exchange hashes: ask it by 'bloomery query'",
                             job->file);

@@ -258,6 +258,9 @@ struct bly_kind {
     void       (*remove_many)(void *image, const uint64_t *hashes, size_t n,
                               bly_status *each);
     uint64_t   (*count)      (const void *image, uint64_t hash);
+    /* Does a filter of this kind count, and remove, by its options? Where this
+     * is filled one without an option does not; NULL: all do. */
+    bool       (*counts)     (const void *image);
     void       (*count_many) (const void *image, const uint64_t *hashes,
                               size_t n, uint64_t *counts);
 

@@ -2,7 +2,7 @@
  *
  * Floor 1. A set of at most n integers 0 .. last is told apart from every
  * other integer there by its residues modulo numbers that have no factor in
- * common and whose product is above last^n (src/kinds/exact/egh.c has the
+ * common and whose product is above last^n (src/kinds/exact/egh/egh.c has the
  * proof). There are two ways to choose them:
  *
  *   primes   the first k primes, k as small as it can be

@@ -31,7 +31,9 @@ const char *bly_kind_of(const bly_filter *filter)
 
 uint64_t bly_can(const bly_filter *filter)
 {
-    return registry_can(filter->kind);
+    const bly_kind *kind = filter->kind;
+    bool counts = kind->counts != NULL && kind->counts(filter->image);
+    return registry_can(kind) | (counts ? BLY_CAN_REMOVE | BLY_CAN_COUNT : 0);
 }
 
 /* ---- A filter ---------------------------------------------------------- */

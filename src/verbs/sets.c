@@ -89,8 +89,10 @@ static uint64_t sets_items(const bly_filter *a, const bly_filter *b)
     uint64_t sum;
     if (a->items == 0 || b->items == 0)
         return a->items == 0 ? b->items : a->items;
-    bool counts = a->kind->count != NULL || a->kind->subtract != NULL;
-    if (!counts || a->items == IMAGE_ITEMS_UNKNOWN
+    const bly_kind *kind = a->kind;
+    bool counts = kind->count != NULL
+               && (kind->counts == NULL || kind->counts(a->image));
+    if ((!counts && kind->subtract == NULL) || a->items == IMAGE_ITEMS_UNKNOWN
         || b->items == IMAGE_ITEMS_UNKNOWN
         || !sizes_add(&sum, a->items, b->items))
         return IMAGE_ITEMS_UNKNOWN;

@@ -92,4 +92,33 @@ for j in 1 4; do
     refused "the line of a long file, -j $j" "line 300001 of 'long': 'last'"
 done
 
+# ---- Counters, and which numbers are in -------------------------------------
+
+try list ids.bly
+sort -n out >listed
+check 'list: the numbers' cmp listed twenty
+try list more.bly
+refused 'list: more than it is exact for' 'more than the 20 integers'
+printf '5\n5\n7\n' | try build -k egh:universe=65536,bits=8 -n 20 -o c.bly
+silent 'build: counters'
+printf '5\n7\n9\n' | try count c.bly
+out_is 'count' 0 '2\t5\n1\t7\n0\t9\n'
+printf '5\n7\n' | try remove c.bly
+silent 'remove'
+try list c.bly
+out_is 'list: what is left' 0 '5\n'
+try list -0 c.bly
+out_is 'list: with NULs' 0 '5\0'
+printf '5\n' | try remove ids.bly
+refused 'remove: of bits' 'kind egh, which cannot remove'
+printf 'apple\npear\n' | try build -k invertible:key=8 -n 9 -o i.bly
+try list i.bly
+sort out >listed
+check 'list: whole keys' test "$(tr '\n' ' ' <listed)" = 'apple pear '
+printf 'apple\npear\n' | try build -n 9 -o s.bly
+try list s.bly
+refused 'list: a kind that cannot' 'does not list its keys.*egh, invertible'
+try list
+refused 'list: no file' 'it takes one FILE'
+
 finish

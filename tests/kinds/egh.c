@@ -3,6 +3,7 @@
  * published sizes; integers and nothing else.
  */
 #include "test.h"
+#include "bloomery/sketch.h"
 
 #include "verbs/registry.h"
 
@@ -403,6 +404,289 @@ static void test_overlap(void **state)
     bly_free(b);
 }
 
+/* ---- Which keys are in -------------------------------------------------- */
+
+enum { LISTED = 512 };
+
+typedef struct {
+    uint64_t key[LISTED];
+    size_t   n;
+} egh_keys_listed;
+
+static bool egh_visit(void *context, const bly_listed *one)
+{
+    egh_keys_listed *all = context;
+    assert_true(one->side == 1 && one->key == NULL && one->length == 0);
+    assert_true(all->n < LISTED);
+    all->key[all->n++] = one->hash;
+    return true;
+}
+
+static bool egh_visit_two(void *context, const bly_listed *one)
+{
+    (void)one;
+    return ++*(size_t *)context < 2;
+}
+
+/* The filter lists just these, different ones. */
+static void egh_lists(const bly_filter *filter, const uint64_t *keys, size_t n)
+{
+    egh_keys_listed all = { .n = 0 };
+    assert_status(bly_list_keys(filter, egh_visit, &all), BLY_OK);
+    assert_int_equal(all.n, n);
+    for (size_t i = 0; i < n; i++) {
+        size_t found = 0;
+        for (size_t j = 0; j < n; j++)
+            found += all.key[j] == keys[i];
+        assert_int_equal(found, 1);
+    }
+}
+
+/* All sets of up to three integers of a small universe. */
+static void egh_lists_all(const char *kind, uint64_t universe, uint64_t most)
+{
+    bly_filter *empty = egh_make(kind, most), *filter = NULL;
+    egh_lists(empty, NULL, 0);
+    for (uint64_t a = 0; a < universe; a++)
+        for (uint64_t b = a; b < universe; b++)
+            for (uint64_t c = b; c < (most < 3 ? b + 1 : universe); c++) {
+                const uint64_t in[] = { a, b, c };
+                uint64_t keys[] = { a, b, c };
+                size_t n = (size_t)1 + (b != a) + (c != b);
+                keys[1] = b != a ? b : c;
+                assert_status(bly_copy(&filter, empty, NULL), BLY_OK);
+                assert_status(bly_add_many(filter, in, 3, NULL, NULL), BLY_OK);
+                egh_lists(filter, keys, n);
+                bly_free(filter);
+            }
+    bly_free(empty);
+}
+
+static void test_lists_all_small_sets(void **state)
+{
+    (void)state;
+    egh_lists_all("egh:universe=100,moduli=primes", 100, 2);
+    egh_lists_all("egh:universe=100,bits=3", 100, 2);
+    egh_lists_all("egh:universe=30,moduli=primes,bits=4", 30, 3);
+    egh_lists_all("egh:universe=7", 7, 3);      /* a bit for each integer */
+    egh_lists_all("egh:universe=7,bits=2", 7, 3);
+}
+
+static void test_lists_large_universes(void **state)
+{
+    (void)state;
+    static const struct { const char *kind; uint64_t universe, n; } rows[] = {
+        { "egh:universe=1000000", 1000000, 10 },
+        { "egh:universe=1000000,bits=4", 1000000, 100 },
+        { "egh:universe=4294967296", UINT64_C(1) << 32, 100 },
+        { "egh:universe=4294967296,moduli=primes,bits=2",
+          UINT64_C(1) << 32, 60 },
+        { "egh:universe=1000000000000", UINT64_C(1000000000000), 30 },
+        { "egh", 0, 8 },
+    };
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        uint64_t keys[LISTED];
+        bly_filter *filter = egh_make(rows[r].kind, rows[r].n);
+        for (uint64_t i = 0; i < rows[r].n; i++) {
+            uint64_t key = test_random(70 + r, i);
+            keys[i] = rows[r].universe == 0 ? key : key % rows[r].universe;
+        }
+        keys[0] = 0;
+        keys[1] = rows[r].universe - 1;
+        assert_status(bly_add_many(filter, keys, rows[r].n, NULL, NULL),
+                      BLY_OK);
+        egh_lists(filter, keys, rows[r].n);
+        size_t visits = 0;
+        assert_status(bly_list_keys(filter, egh_visit_two, &visits), BLY_OK);
+        assert_int_equal(visits, 2);
+        bly_free(filter);
+    }
+}
+
+/* What would take too long, and what cannot be told apart, is said, and no key
+ * is visited. */
+static void test_lists_refused(void **state)
+{
+    (void)state;
+    size_t visits = 0;
+    bly_filter *large = egh_make("egh", 100);
+    for (uint64_t i = 0; i < 100; i++)
+        bly_add_hash(large, test_random(80, i));
+    assert_status(bly_list_keys(large, egh_visit_two, &visits), BLY_EFULL);
+    assert_non_null(strstr(bly_why(), "integers would have to be asked for"));
+    bly_free(large);
+    bly_filter *full = egh_make("egh:universe=100000", 5);
+    for (uint64_t i = 0; i < 6; i++)
+        bly_add_hash(full, i * 10007);
+    assert_status(bly_list_keys(full, egh_visit_two, &visits), BLY_EFULL);
+    assert_non_null(strstr(bly_why(), "more than the 5 integers"));
+    assert_int_equal(visits, 0);
+    bly_free(full);
+}
+
+/* ---- Counters ----------------------------------------------------------- */
+
+static bool egh_same(const bly_filter *a, const bly_filter *b)
+{
+    size_t a_bytes, b_bytes;
+    const void *a_image = bly_image(a, &a_bytes);
+    const void *b_image = bly_image(b, &b_bytes);
+    return a_bytes == b_bytes && memcmp(a_image, b_image, a_bytes) == 0;
+}
+
+/* Up to the planned number of different keys each count is exact, and so is
+ * what remove says, for every integer. */
+static void egh_counts(const bly_filter *filter, uint64_t universe,
+                       const uint64_t *key, const uint64_t *times, size_t n)
+{
+    for (uint64_t x = 0; x < universe; x++) {
+        uint64_t wanted = 0;
+        for (size_t i = 0; i < n; i++)
+            wanted += key[i] == x ? times[i] : 0;
+        assert_int_equal(bly_count_hash(filter, x), wanted);
+        assert_int_equal(bly_contains_hash(filter, x), wanted > 0);
+    }
+}
+
+static void test_counts_are_exact(void **state)
+{
+    (void)state;
+    enum { U = 25 };
+    bly_filter *empty = egh_make("egh:universe=25,bits=4,moduli=primes", 2);
+    bly_filter *filter = NULL;
+    assert_true(egh_look(empty).geometry[1] == 1);      /* a bit for each */
+    bly_free(empty);
+    empty = egh_make("egh:universe=100,bits=4", 2);
+    for (uint64_t a = 0; a < 100; a += 3)
+        for (uint64_t b = a + 1; b < 100; b += 2) {
+            const uint64_t key[] = { a, b }, times[] = { 1 + a % 3, 3 };
+            assert_status(bly_copy(&filter, empty, NULL), BLY_OK);
+            for (size_t i = 0; i < 2; i++)
+                for (uint64_t t = 0; t < times[i]; t++)
+                    assert_status(bly_add_hash(filter, key[i]),
+                                  t == 0 ? BLY_OK : BLY_SEEN);
+            egh_counts(filter, 100, key, times, 2);
+            for (uint64_t t = 0; t < times[0]; t++)
+                assert_status(bly_remove_hash(filter, a), BLY_OK);
+            assert_status(bly_remove_hash(filter, a), BLY_EABSENT);
+            egh_counts(filter, 100, key + 1, times + 1, 1);
+            egh_lists(filter, &b, 1);
+            assert_true(fabs(egh_look(filter).distinct - 1) < 0.01);
+            for (uint64_t t = 0; t < times[1]; t++)
+                assert_status(bly_remove_hash(filter, b), BLY_OK);
+            assert_true(egh_same(filter, empty));
+            bly_free(filter);
+        }
+    bly_free(empty);
+}
+
+/* Beside an exact multiset, full by plan all the time: a filter of ids that
+ * come and go. */
+static void test_ids_come_and_go(void **state)
+{
+    (void)state;
+    enum { N = 20, U = 1000000 };
+    uint64_t key[N], times[N] = { 0 };
+    bly_filter *filter = egh_make("egh:universe=1000000,bits=6", N);
+    for (uint64_t i = 0; i < N; i++)
+        key[i] = test_random(81, i) % U;
+    for (uint64_t step = 0; step < test_work(200000, 200000, 5000); step++) {
+        uint64_t draw = test_random(82, step), i = draw % N;
+        bool add = times[i] < 3 && draw >> 40 & 1;
+        if (add)
+            assert_status(bly_add_hash(filter, key[i]),
+                          times[i] == 0 ? BLY_OK : BLY_SEEN);
+        else if (times[i] > 0)
+            assert_status(bly_remove_hash(filter, key[i]), BLY_OK);
+        else if (draw >> 41 & 1) {
+            times[i] = 0;
+            key[i] = (draw >> 20) % U;
+            assert_status(bly_remove_hash(filter, key[i]), BLY_EABSENT);
+        }
+        times[i] += add ? 1 : times[i] > 0 ? (uint64_t)-1 : 0;
+        assert_int_equal(bly_count_hash(filter, key[i]), times[i]);
+        assert_false(times[i] == 0 && bly_contains_hash(filter, key[i]));
+        assert_true(step % 64 != 0 || egh_look(filter).rate == 0);
+    }
+    bly_free(filter);
+}
+
+/* A counter at its top sticks: a key that came so often stays, and what is
+ * then removed leaves traces, which end the promise. */
+static void test_counters_stick(void **state)
+{
+    (void)state;
+    bly_filter *filter = egh_make("egh:universe=100000,bits=2", 5);
+    bly_stat_t stat;
+    for (int i = 0; i < 3; i++)
+        bly_add_hash(filter, 7);
+    assert_true(bly_count_hash(filter, 7) == UINT64_MAX);
+    assert_status(bly_remove_hash(filter, 7), BLY_EUNSAFE);
+    assert_status(bly_add_hash(filter, 7), BLY_SEEN);
+    stat = egh_look(filter);
+    assert_true(stat.saturated == stat.probes && stat.rate == 0);
+    assert_status(bly_add_hash(filter, 7 + 2 * 3 * 5 * 7 * 11), BLY_OK);
+    assert_status(bly_remove_hash(filter, 7 + 2 * 3 * 5 * 7 * 11), BLY_OK);
+    assert_true(egh_look(filter).rate > 0);
+    assert_status(bly_list_keys(filter, egh_visit_two, &(size_t){ 0 }),
+                  BLY_EFULL);
+    assert_true(bly_contains_hash(filter, 7));
+    bly_free(filter);
+}
+
+/* Once more keys were in than planned the promise does not come back: nobody
+ * knows which of them found no counter at 0. */
+static void test_the_promise_does_not_come_back(void **state)
+{
+    (void)state;
+    bly_filter *filter = egh_make("egh:universe=100000,bits=4", 5);
+    for (uint64_t i = 0; i < 6; i++)
+        assert_status(bly_add_hash(filter, i * 10007), BLY_OK);
+    assert_true(egh_look(filter).rate > 0);
+    assert_status(bly_remove_hash(filter, 0), BLY_OK);
+    assert_true(egh_look(filter).rate == 0);    /* one more was still exact */
+    for (uint64_t i = 6; i < 10; i++)
+        assert_status(bly_add_hash(filter, i * 10007), BLY_OK);
+    for (uint64_t i = 1; i < 10; i++)
+        assert_status(bly_remove_hash(filter, i * 10007), BLY_OK);
+    assert_true(egh_look(filter).fill == 0);
+    assert_true(egh_look(filter).rate > 0);
+    bly_free(filter);
+}
+
+static void test_unions_add_up(void **state)
+{
+    (void)state;
+    bly_filter *a = egh_make("egh:universe=100000,bits=4", 5);
+    bly_filter *b = egh_make("egh:universe=100000,bits=4", 5);
+    bly_filter *bits = egh_make("egh:universe=100000", 5);
+    static const uint64_t in_a[] = { 1, 2, 2 }, in_b[] = { 2, 99999 };
+    static const uint64_t both[] = { 1, 2, 99999 }, times[] = { 1, 3, 1 };
+    assert_status(bly_add_many(a, in_a, 3, NULL, NULL), BLY_OK);
+    assert_status(bly_add_many(b, in_b, 2, NULL, NULL), BLY_OK);
+    assert_status(bly_unite(a, bits), BLY_EMISMATCH);
+    assert_status(bly_unite(a, b), BLY_OK);
+    egh_counts(a, 100000, both, times, 3);
+    egh_lists(a, both, 3);
+    assert_true(egh_look(a).rate == 0 && egh_look(a).items == 5);
+    assert_true(fabs(egh_look(a).distinct - 3) < 0.5);
+    bly_free(a);
+    bly_free(b);
+    bly_free(bits);
+}
+
+static void test_bits_cannot_remove(void **state)
+{
+    (void)state;
+    bly_filter *filter = egh_make("egh:universe=1000", 2);
+    bly_add_hash(filter, 5);
+    assert_status(bly_remove_hash(filter, 5), BLY_EUNSUPPORTED);
+    assert_non_null(strstr(bly_why(), "egh:bits=8"));
+    assert_true(bly_count_hash(filter, 5) == UINT64_MAX);
+    assert_true(bly_count_hash(filter, 6) == 0);
+    bly_free(filter);
+}
+
 /* ---- Bytes that lie ---------------------------------------------------- */
 
 static bool egh_accepted(const uint8_t *image, size_t bytes, size_t at,
@@ -452,6 +736,11 @@ static void test_lying_tables(void **state)
         bly_kind_egh.stat(&stat, image);
         bly_kind_egh.overlap(&overlap, image, good);
         bly_kind_egh.unite(image, good);
+        uint8_t *scratch = malloc(bly_kind_egh.list_scratch(image));
+        size_t visits = 0;
+        assert_non_null(scratch);
+        bly_kind_egh.list(image, scratch, NULL, egh_visit_two, &visits);
+        free(scratch);
     }
     free(image);
     bly_free(filter);
@@ -471,6 +760,15 @@ int main(void)
         cmocka_unit_test(test_hash_functions),
         cmocka_unit_test(test_union_keeps_the_promise),
         cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_lists_all_small_sets),
+        cmocka_unit_test(test_lists_large_universes),
+        cmocka_unit_test(test_lists_refused),
+        cmocka_unit_test(test_counts_are_exact),
+        cmocka_unit_test(test_ids_come_and_go),
+        cmocka_unit_test(test_counters_stick),
+        cmocka_unit_test(test_the_promise_does_not_come_back),
+        cmocka_unit_test(test_unions_add_up),
+        cmocka_unit_test(test_bits_cannot_remove),
         cmocka_unit_test(test_lying_tables),
     };
     return cmocka_run_group_tests_name("egh", tests, NULL, NULL);

@@ -559,7 +559,7 @@ static void secret_list(const char *kind)
 
 static void secret_visit_lists(const char *kind, const bly_kind_info *info)
 {
-    if (info->can & BLY_CAN_LIST_KEYS)
+    if (info->can & BLY_CAN_SUBTRACT)
         secret_list(kind);
 }
 

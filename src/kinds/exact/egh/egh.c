@@ -33,18 +33,21 @@
  *
  *      geometry 0   U, 2 .. 2^64-2; 0: all 2^64 integers
  *      geometry 1   k, number of moduli, 1 .. 8192
- *      geometry 2   m, bits in all, the sum of the moduli, 2 .. 2^36
- *      geometry 3   0: powers, 1: primes
+ *      geometry 2   m, places in all, the sum of the moduli, 2 .. 2^36
+ *      geometry 3   2 (b - 1), b the bits of a place, 1 .. 16; and 1 more with
+ *                   moduli=primes
  *      payload      offset 0      u64, different keys in it, at most
  *                   8             for each modulus, falling: u64 q, and
  *                                 u64 floor((2^64-1) / q)
  *                   8 + 16 k      the blocks one after another in one row of m
- *                                 bits: bit b is bit (b mod 8) of byte b/8
+ *                                 places of b bits: place i is the bits i b …
+ *                                 i b + b - 1, its lowest bit first; bit j is
+ *                                 bit (j mod 8) of byte j / 8
  *
  *      Valid if and only if (1) the fields are in these ranges, (2) k is 1
- *      just where m is U, (3) the payload has 8 + 16 k + ceil(m/8) bytes, (4)
+ *      just where m is U, (3) the payload has 8 + 16 k + ceil(m b/8) bytes, (4)
  *      the moduli are 2 or more, they fall, their sum is m, and beside each is
- *      its reciprocal, (5) the bits from m on are clear.
+ *      its reciprocal, (5) the bits from m b on are clear.
  *
  * MATHS
  *
@@ -86,6 +89,27 @@
  * counts' sum, unless one filter's bits are among the other's, which then has
  * all its keys; the sum may promise too little, never too much.
  *
+ * COUNTERS. With bits=2 and more a place is a counter, an add raises a key's k
+ * of them, and keys can be removed. Up to n different keys all is exact: what
+ * is there, how often it was added, and that a key which is not there cannot be
+ * removed. For if each of x's counters held another key of S too, q_i would
+ * divide x - y for some y in S but x, and (1) without the factor of x is below
+ * the product of all moduli: so one counter at least is x's alone, and the
+ * least of them is its count.
+ *
+ * That holds while no counter is at its largest value, 2^bits - 1, where it
+ * sticks: none is as long as fewer keys are in at a time, repeats counted. In a
+ * block of a small modulus many keys meet, so that this is not to be hoped for
+ * but to be planned: 8 bits for up to 254 keys, 16 for 65534. A key that is
+ * removed while one of its counters sticks leaves a trace there; and if more
+ * than n + 1 keys were in at once, one may have come unseen. Either ends the
+ * promise for good: the count of keys is then "not known" (2^64 - 1).
+ *
+ * LISTING. As long as the promise holds, the keys are the integers below U that
+ * are found; bly_list_keys looks for them in as few questions as residues allow
+ * (list.c): 10^6 for 100 keys below 2^32. Of 64-bit keys it finds about ten;
+ * for more it would take too long, and says so.
+ *
  * REMAINDERS without a division, by the reciprocal v of q: floor(x v / 2^64)
  * is x/q rounded down, or one less. If the table does not say the truth, the
  * last line of egh_bit() still keeps the bit in its block.
@@ -102,10 +126,11 @@
  * WHEN TO USE, WHEN NOT
  *
  * Where an error is not to be had at any price and the keys are few: a hundred
- * ports, a thousand ids below a million; and where the parts of the set come
- * from several places, for filters are united by OR, and what the union of
- * all does not exceed is still exact. A sorted list of n integers is always
- * smaller, and takes log2 n probes. For many keys take any other kind.
+ * ports, a thousand ids below a million, coming and going if need be; and where
+ * the parts of the set come from several places, for filters are united by OR,
+ * and what the union of all does not exceed is still exact. A sorted list of n
+ * integers is always smaller, and takes log2 n probes. For many keys take any
+ * other kind.
  *
  *      seq 3000 3000 60000 | bloomery build -k egh:universe=65536 -n 20 \
  *          -o ids.bly
@@ -117,30 +142,25 @@
  *  [Eppstein 2007]   Improved combinatorial group testing algorithms for
  *                    real-world problem sizes, SIAM J. Comput. 36. The moduli.
  */
-#include "image/kind.h"
+#include "kinds/exact/egh/egh.h"
 
 #include <float.h>
 #include <math.h>
 
 #include "base/sizes.h"
-#include "tools/bits.h"
 #include "maths/moduli.h"
+#include "bodies/cells.h"
 #include "bodies/rows.h"
 
 enum {
     EGH_VERSION = 1,
-    EGH_UNIVERSE = 0, EGH_K = 1, EGH_M = 2, EGH_MODULI = 3,
-
-    EGH_KEYS = 0, EGH_TABLE = 8, EGH_ENTRY = 16,        /* of the payload    */
     EGH_GROUP = 512                     /* keys of a batch taken together    */
 };
-
-#define EGH_M_MAX (UINT64_C(1) << 36)
 
 static const char *const egh_choices[] = { "powers", "primes", NULL };
 
 /* In the order of the geometry, but for what is in between. */
-enum { EGH_OPTION_UNIVERSE, EGH_OPTION_MODULI };
+enum { EGH_OPTION_UNIVERSE, EGH_OPTION_MODULI, EGH_OPTION_BITS };
 
 static const kind_option egh_options[] = {
     [EGH_OPTION_UNIVERSE] = {
@@ -153,66 +173,13 @@ static const kind_option egh_options[] = {
                                   "primes as published",
         .choices = egh_choices, .standard = 0,
     },
+    [EGH_OPTION_BITS] = {
+        .name = "bits", .help = "bits of a counter; from 2 on keys can be "
+                                "removed and are counted",
+        .least = 1, .most = COUNTERS_WIDTH_MAX, .standard = 1,
+    },
     { .name = NULL },
 };
-
-/* ---- Blocks ------------------------------------------------------------ */
-
-/* One block: its modulus, and where its bits begin. */
-typedef struct {
-    uint64_t q, inverse, at;
-} egh_block;
-
-/* Bytes before the bits. */
-static uint64_t egh_head(uint64_t k)
-{
-    return EGH_TABLE + EGH_ENTRY * k;
-}
-
-static uint64_t egh_k(const void *image)
-{
-    return image_geometry(image, EGH_K);
-}
-
-static uint64_t egh_m(const void *image)
-{
-    return image_geometry(image, EGH_M);
-}
-
-static const uint8_t *egh_row(const void *image)
-{
-    return image_payload(image) + egh_head(egh_k(image));
-}
-
-static size_t egh_row_bytes(const void *image)
-{
-    return image_payload_bytes(image) - (size_t)egh_head(egh_k(image));
-}
-
-/* The block before the first. */
-static egh_block egh_start(void)
-{
-    return (egh_block){ .q = 0, .at = 0 };
-}
-
-/* Go on to block i; false if the table, which is not to be trusted, has none
- * there within the row. */
-PLATFORM_INLINE bool egh_next(egh_block *b, const void *image, uint64_t i)
-{
-    size_t entry = IMAGE_HEADER + EGH_TABLE + EGH_ENTRY * (size_t)i;
-    b->at += b->q;
-    b->q = image_u64(image, entry);
-    b->inverse = image_u64(image, entry + 8);
-    return b->q >= 2 && b->q <= egh_m(image) - b->at;
-}
-
-/* The bit of x. */
-PLATFORM_INLINE uint64_t egh_bit(const egh_block *b, uint64_t x)
-{
-    uint64_t rest = x - platform_mul_high(x, b->inverse) * b->q;
-    rest -= rest >= b->q ? b->q : 0;
-    return b->at + (rest < b->q ? rest : 0);
-}
 
 /* ---- Estimates --------------------------------------------------------- */
 
@@ -310,7 +277,8 @@ static bool egh_moduli(moduli *out, uint64_t *m, uint64_t universe, uint64_t n,
 
 /* Share of the bits that are set when n keys are in, and how many blocks a
  * foreign key is asked for, on average. */
-static void egh_plan_fill(bly_plan_t *plan, const moduli *q, uint64_t m)
+static void egh_plan_fill(bly_plan_t *plan, const moduli *q, uint64_t m,
+                          uint32_t width)
 {
     double set = 0, asked = 0, goes_on = 1, n = (double)plan->capacity;
     uint32_t next = MODULI_BELOW;
@@ -323,7 +291,7 @@ static void egh_plan_fill(bly_plan_t *plan, const moduli *q, uint64_t m)
         goes_on *= fill;
     }
     plan->fill = fmin(set / (double)m, 1 - DBL_EPSILON);
-    plan->lines_absent = fmin(asked, ceil((double)m / 512));
+    plan->lines_absent = fmin(asked, ceil((double)m * width / 512));
 }
 
 static bly_status egh_plan(bly_plan_t *plan, const kind_spec *spec)
@@ -336,19 +304,19 @@ static bly_status egh_plan(bly_plan_t *plan, const kind_spec *spec)
         return kind_no_capacity();
     if (!egh_moduli(&q, &m, universe, spec->capacity, choice))
         return egh_too_many(spec);
-    bly_status status = kind_plan_bytes(plan, egh_head(q.n) + m / 8
-                                              + (m % 8 != 0));
+    uint32_t width = (uint32_t)spec->option[EGH_OPTION_BITS];
+    bly_status status = kind_plan_bytes(plan, egh_bytes(q.n, m, width));
     if (status != BLY_OK)
         return status;
     plan->capacity = spec->capacity;
     plan->rate = plan->rate_sd = 0;
     plan->probes = q.n;
-    plan->lines_present = fmin((double)q.n, ceil((double)m / 512));
-    egh_plan_fill(plan, &q, m);
+    plan->lines_present = fmin((double)q.n, ceil((double)m * width / 512));
+    egh_plan_fill(plan, &q, m, width);
     plan->geometry[EGH_UNIVERSE] = universe;
     plan->geometry[EGH_K] = q.n;
     plan->geometry[EGH_M] = m;
-    plan->geometry[EGH_MODULI] = choice;
+    plan->geometry[EGH_FORM] = choice + 2 * (uint64_t)(width - 1);
     return BLY_OK;
 }
 
@@ -364,7 +332,7 @@ static bly_status egh_format(void *image, const kind_spec *spec)
     moduli q;
     uint64_t m;
     if (!egh_moduli(&q, &m, image_geometry(image, EGH_UNIVERSE),
-                    spec->capacity, image_geometry(image, EGH_MODULI)))
+                    spec->capacity, egh_choice(image)))
         return egh_too_many(spec);
     uint32_t next = MODULI_BELOW;
     for (uint32_t i = 0; i < q.n; i++) {
@@ -397,8 +365,8 @@ static bool egh_sound(const void *image)
         && k >= 1 && k <= MODULI_MOST
         && m >= 2 && m <= EGH_M_MAX
         && (k == 1) == (m == universe)
-        && image_geometry(image, EGH_MODULI) < 2
-        && image_payload_bytes(image) == egh_head(k) + m / 8 + (m % 8 != 0);
+        && image_geometry(image, EGH_FORM) < 2 * COUNTERS_WIDTH_MAX
+        && image_payload_bytes(image) == egh_bytes(k, m, egh_width(image));
 }
 
 static bool egh_table_sound(const void *image)
@@ -424,31 +392,13 @@ static bly_status egh_check(const void *image)
                            "%llu blocks of %llu bits in all: build the filter "
                            "anew", (unsigned long long)egh_k(image),
                            (unsigned long long)egh_m(image));
-    if (!bits_clear_from(egh_row(image), egh_row_bytes(image), egh_m(image)))
+    if (!bits_clear_from(egh_row(image), egh_row_bytes(image),
+                         egh_m(image) * egh_width(image)))
         return status_fail(BLY_ECORRUPT, "bits beyond the last are set");
     return BLY_OK;
 }
 
 /* ---- Contains ---------------------------------------------------------- */
-
-static bool egh_inside(const void *image, uint64_t x)
-{
-    uint64_t universe = image_geometry(image, EGH_UNIVERSE);
-    return universe == 0 || x < universe;
-}
-
-static bool egh_contains(const void *image, uint64_t x)
-{
-    const uint8_t *row = egh_row(image);
-    uint64_t k = egh_k(image);
-    egh_block b = egh_start();
-    if (!egh_inside(image, x))
-        return false;
-    for (uint64_t i = 0; i < k; i++)
-        if (!egh_next(&b, image, i) || !bits_test(row, egh_bit(&b, x)))
-            return false;
-    return true;
-}
 
 /* The keys of a group whose bits were all set so far. */
 typedef struct {
@@ -458,11 +408,31 @@ typedef struct {
 } egh_group;
 
 /* Block by block, with those keys that are still in question. */
-static void egh_contains_group(const void *image, const uint64_t *hashes,
-                               size_t n, bool *present)
+PLATFORM_INLINE void egh_contains_by(const void *image, uint32_t width,
+                                     egh_group *g)
 {
     const uint8_t *row = egh_row(image);
     egh_block b = egh_start();
+    for (uint64_t i = 0; i < egh_k(image) && g->n > 0; i++) {
+        size_t kept = 0;
+        if (!egh_next(&b, image, i)) {
+            g->n = 0;
+            return;
+        }
+        for (size_t j = 0; j < g->n; j++) {
+            bool set = egh_held(row, egh_bit(&b, g->x[j]), width);
+            g->x[kept] = g->x[j];
+            g->key[kept] = g->key[j];
+            kept += set;
+        }
+        g->n = kept;
+    }
+}
+
+static void egh_contains_group(const void *image, const uint64_t *hashes,
+                               size_t n, bool *present)
+{
+    uint32_t width = egh_width(image);
     egh_group g = { .n = 0 };
     for (size_t i = 0; i < n; i++) {
         present[i] = false;
@@ -470,18 +440,10 @@ static void egh_contains_group(const void *image, const uint64_t *hashes,
         g.key[g.n] = (uint16_t)i;
         g.n += egh_inside(image, hashes[i]);
     }
-    for (uint64_t i = 0; i < egh_k(image) && g.n > 0; i++) {
-        size_t kept = 0;
-        if (!egh_next(&b, image, i))
-            return;
-        for (size_t j = 0; j < g.n; j++) {
-            bool set = bits_test(row, egh_bit(&b, g.x[j]));
-            g.x[kept] = g.x[j];
-            g.key[kept] = g.key[j];
-            kept += set;
-        }
-        g.n = kept;
-    }
+    if (width == 1)
+        egh_contains_by(image, 1, &g);
+    else
+        egh_contains_by(image, width, &g);
     for (size_t i = 0; i < g.n; i++)
         present[g.key[i]] = true;
 }
@@ -505,16 +467,33 @@ static bly_status egh_outside(const void *image)
                        (unsigned long long)image_geometry(image, EGH_UNIVERSE));
 }
 
-static uint64_t egh_count(const void *image)
+/* How many different keys are in, from now on. Of counters the number is lost
+ * where it was too large once: from then on a new key may find no counter at 0,
+ * and those that are removed bring the promise back to nobody. */
+static void egh_set_keys(void *image, uint64_t n)
 {
-    return image_u64(image, IMAGE_HEADER + EGH_KEYS);
+    if (egh_width(image) > 1 && n > 0
+        && n - 1 > image_u64(image, IMAGE_CAPACITY))
+        n = EGH_KEYS_UNKNOWN;
+    image_set_u64(image, IMAGE_HEADER + EGH_KEYS, n);
 }
 
-static void egh_count_more(void *image, uint64_t n)
+static void egh_more_keys(void *image, uint64_t n)
 {
-    uint64_t count = UINT64_MAX;
-    sizes_add(&count, egh_count(image), n);
-    image_set_u64(image, IMAGE_HEADER + EGH_KEYS, count);
+    uint64_t sum = EGH_KEYS_UNKNOWN;
+    sizes_add(&sum, egh_keys_in(image), n);
+    egh_set_keys(image, sum);
+}
+
+/* Raise counter `at`, or set the bit; was it 0? */
+PLATFORM_INLINE bool egh_raise(uint8_t *row, uint64_t at, uint32_t width)
+{
+    if (width == 1)
+        return bits_set(row, at);
+    uint32_t value = counters_get(row, at, width);
+    if (value < counters_max(width))
+        counters_set(row, at, width, value + 1);
+    return value == 0;
 }
 
 /* Block by block: within each the keys come in their order, and fresh[i] if
@@ -522,17 +501,19 @@ static void egh_count_more(void *image, uint64_t n)
 static void egh_add_group(void *image, const uint64_t *hashes, size_t n,
                           bool *fresh)
 {
-    uint8_t *row = image_payload_mut(image) + egh_head(egh_k(image));
+    uint8_t *row = egh_row_mut(image);
     uint64_t k = egh_k(image), more = 0;
+    uint32_t width = egh_width(image);
     egh_block b = egh_start();
     for (size_t j = 0; j < n; j++)
         fresh[j] = false;
     for (uint64_t i = 0; i < k && egh_next(&b, image, i); i++)
         for (size_t j = 0; j < n; j++)
-            fresh[j] |= bits_set(row, egh_bit(&b, hashes[j]));
+            fresh[j] |= egh_raise(row, egh_bit(&b, hashes[j]), width);
     for (size_t j = 0; j < n; j++)
         more += fresh[j];
-    egh_count_more(image, more);
+    if (more > 0)
+        egh_more_keys(image, more);
 }
 
 static bly_status egh_add(void *image, uint64_t x)
@@ -574,31 +555,106 @@ static bly_status egh_add_each(void *image, const uint64_t *hashes, size_t n,
     return egh_add_any(image, hashes, n, seen, done);
 }
 
+/* ---- Count and remove -------------------------------------------------- */
+
+/* What the counters of a key say: the least of those that are not saturated,
+ * or EGH_COUNT_ALL if all are; and whether any is. 0: the key is not there. */
+typedef struct {
+    uint32_t least;
+    bool     saturated;
+} egh_tally;
+
+enum { EGH_COUNT_ALL = 1 << COUNTERS_WIDTH_MAX };
+
+static egh_tally egh_look_up(const void *image, uint64_t x)
+{
+    uint32_t width = egh_width(image), max = counters_max(width);
+    egh_tally t = { .least = EGH_COUNT_ALL };
+    egh_block b = egh_start();
+    if (!egh_contains(image, x))
+        return (egh_tally){ .least = 0 };
+    for (uint64_t i = 0; i < egh_k(image) && egh_next(&b, image, i); i++) {
+        uint32_t value = counters_get(egh_row(image), egh_bit(&b, x), width);
+        if (value == max)
+            t.saturated = true;
+        else if (value < t.least)
+            t.least = value;
+    }
+    return t;
+}
+
+static uint64_t egh_count(const void *image, uint64_t x)
+{
+    egh_tally t = egh_look_up(image, x);
+    return t.least == EGH_COUNT_ALL ? UINT64_MAX : t.least;
+}
+
+static void egh_lower(void *image, uint64_t x)
+{
+    uint32_t width = egh_width(image), max = counters_max(width);
+    uint8_t *row = egh_row_mut(image);
+    egh_block b = egh_start();
+    for (uint64_t i = 0; i < egh_k(image) && egh_next(&b, image, i); i++) {
+        uint64_t at = egh_bit(&b, x);
+        uint32_t value = counters_get(row, at, width);
+        if (value > 0 && value < max)
+            counters_set(row, at, width, value - 1);
+    }
+}
+
+/* What a saturated counter keeps of a key that is gone ends the promise. */
+static bly_status egh_remove(void *image, uint64_t x)
+{
+    egh_tally t = egh_look_up(image, x);
+    uint64_t n = egh_keys_in(image);
+    if (t.least == 0)
+        return BLY_EABSENT;
+    if (t.least == EGH_COUNT_ALL)
+        return BLY_EUNSAFE;
+    egh_lower(image, x);
+    if (t.saturated)
+        egh_set_keys(image, EGH_KEYS_UNKNOWN);
+    else if (t.least == 1 && n > 0 && n != EGH_KEYS_UNKNOWN)
+        egh_set_keys(image, n - 1);
+    return BLY_OK;
+}
+
+static bool egh_counts(const void *image)
+{
+    return egh_width(image) > 1;
+}
+
+static bly_status egh_removes(const void *image)
+{
+    if (egh_counts(image))
+        return BLY_OK;
+    return status_fail(BLY_EUNSUPPORTED, "the filter keeps bits, which do not "
+                       "know how many keys have set them: to remove keys build "
+                       "it with counters, egh:bits=8");
+}
+
 /* ---- Look inside ------------------------------------------------------- */
 
 /* Are there no false positives? A row with a bit for each integer has none. */
 static bool egh_exact(const void *image)
 {
     return egh_k(image) == 1
-        || egh_count(image) <= image_u64(image, IMAGE_CAPACITY);
+        || egh_keys_in(image) <= image_u64(image, IMAGE_CAPACITY);
 }
 
+/* Bits set, or counters above 0; and how many counters are saturated. */
 static uint64_t egh_set(const void *image)
 {
-    return bits_count(egh_row(image), egh_row_bytes(image));
+    return egh_set_between(egh_row(image), 0, egh_m(image), egh_width(image));
 }
 
-/* Bits set from bit `at` up to bit `end`. */
-static uint64_t egh_set_between(const uint8_t *row, uint64_t at, uint64_t end)
+static uint64_t egh_saturated(const void *image)
 {
-    uint64_t count = 0;
-    for (; at < end && at % 8 != 0; at++)
-        count += bits_test(row, at);
-    if (at < end)
-        count += bits_count(row + at / 8, (size_t)((end - at) / 8));
-    for (at += (end - at) / 8 * 8; at < end; at++)
-        count += bits_test(row, at);
-    return count;
+    uint32_t width = egh_width(image);
+    uint64_t n = 0;
+    for (uint64_t i = 0; width > 1 && i < egh_m(image); i++)
+        n += counters_get(egh_row(image), i, width) == counters_max(width);
+    return n;
 }
 
 /* The product of the blocks' shares; above 0 at any rate, for it is. */
@@ -607,23 +663,25 @@ static double egh_rate(const void *image)
     double rate = 1;
     egh_block b = egh_start();
     for (uint64_t i = 0; i < egh_k(image) && egh_next(&b, image, i); i++)
-        rate *= (double)egh_set_between(egh_row(image), b.at, b.at + b.q)
-              / (double)b.q;
+        rate *= (double)egh_set_between(egh_row(image), b.at, b.at + b.q,
+                                        egh_width(image)) / (double)b.q;
     return fmax(rate, DBL_MIN);
 }
 
-/* While the promise holds the count is no estimate, unless there was a union
- * (then the number of items is not known): then it is a bound. Keys that have
- * a pattern may spread better than any others and seem more: but they are not
- * more than were added. */
+/* While the promise holds the count is no estimate, but after a union a bound:
+ * of bits the number of items is not known then, and of counters nobody knows
+ * whether there was one. Keys that have a pattern may spread better than any
+ * others and seem more: but they are not more than were added. */
 static void egh_stat(bly_stat_t *out, const void *image)
 {
-    uint64_t set = egh_set(image), count = egh_count(image);
+    uint64_t set = egh_set(image), count = egh_keys_in(image);
+    out->saturated = egh_saturated(image);
     out->fill = (double)set / (double)egh_m(image);
     out->probes = (uint32_t)egh_k(image);
     out->rate = egh_exact(image) ? 0 : egh_rate(image);
     out->distinct = egh_keys(image, set);
-    if (egh_k(image) > 1 && egh_exact(image) && out->items_exact)
+    if (egh_k(image) > 1 && egh_exact(image) && out->items_exact
+        && !egh_counts(image))
         out->distinct = (double)count;
     else if (isfinite(out->distinct))
         out->distinct_sd = egh_root(egh_covariance(image, out->distinct, 0, 0));
@@ -637,18 +695,40 @@ static void egh_stat(bly_stat_t *out, const void *image)
 
 /* ---- Sets -------------------------------------------------------------- */
 
+/* Bits set, or counters above 0, in one of two filters or in both. */
+static uint64_t egh_set_either(const void *a, const void *b)
+{
+    uint32_t width = egh_width(a);
+    uint64_t n = 0;
+    if (width == 1)
+        return bits_count_or(egh_row(a), egh_row(b), egh_row_bytes(a));
+    for (uint64_t i = 0; i < egh_m(a); i++)
+        n += egh_held(egh_row(a), i, width) || egh_held(egh_row(b), i, width);
+    return n;
+}
+
 /* The count of a union: if the bits of one hold the other's, and it is exact,
  * it has all the other's keys. */
 static uint64_t egh_united(const void *into, const void *other)
 {
-    uint64_t sum = UINT64_MAX, bytes = egh_row_bytes(into);
-    uint64_t both = bits_count_or(egh_row(into), egh_row(other), (size_t)bytes);
+    uint64_t sum = EGH_KEYS_UNKNOWN, both = egh_set_either(into, other);
     if (egh_exact(into) && both == egh_set(into))
-        return egh_count(into);
+        return egh_keys_in(into);
     if (egh_exact(other) && both == egh_set(other))
-        return egh_count(other);
-    sizes_add(&sum, egh_count(into), egh_count(other));
+        return egh_keys_in(other);
+    sizes_add(&sum, egh_keys_in(into), egh_keys_in(other));
     return sum;
+}
+
+/* The OR of bits, the sum of counters. */
+static void egh_unite_rows(void *into, const void *other)
+{
+    const cells c = { .m = egh_m(into), .k = 1, .l = 1,
+                      .width = egh_width(into) };
+    if (c.width == 1)
+        bits_or(egh_row_mut(into), egh_row(other), egh_row_bytes(into));
+    else
+        cells_unite(&c, egh_row_mut(into), egh_row(other));
 }
 
 static bly_status egh_unite(void *into, const void *other)
@@ -659,9 +739,8 @@ static bly_status egh_unite(void *into, const void *other)
         return status_fail(BLY_EMISMATCH, "the filters have different moduli: "
                            "build both with one version of the library");
     uint64_t count = egh_united(into, other);
-    bits_or(image_payload_mut(into) + table, egh_row(other),
-            egh_row_bytes(into));
-    image_set_u64(into, IMAGE_HEADER + EGH_KEYS, count);
+    egh_unite_rows(into, other);
+    egh_set_keys(into, count);
     return BLY_OK;
 }
 
@@ -676,7 +755,7 @@ static shape_estimate egh_estimate(const void *image, uint64_t set)
  * pattern. */
 static void egh_overlap(bly_overlap_t *out, const void *a, const void *b)
 {
-    uint64_t set = bits_count_or(egh_row(a), egh_row(b), egh_row_bytes(a));
+    uint64_t set = egh_set_either(a, b);
     shape_pair pair = {
         .a = egh_estimate(a, egh_set(a)), .b = egh_estimate(b, egh_set(b)),
         .either = egh_estimate(a, set),
@@ -704,6 +783,13 @@ const bly_kind bly_kind_egh = {
     .add           = egh_add,
     .add_many      = egh_add_many,
     .add_each      = egh_add_each,
+    .remove        = egh_remove,
+    .keeps         = egh_removes,
+    .count         = egh_count,
+    .counts        = egh_counts,
+
+    .list_scratch = egh_list_scratch,
+    .list         = egh_list,
 
     .unite   = egh_unite,
     .overlap = egh_overlap,

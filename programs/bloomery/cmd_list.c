@@ -1,0 +1,99 @@
+/* cmd_list.c - `bloomery list`: the keys that a filter holds.
+ *
+ * For kinds that can tell all their keys apart (bly_list_keys). Floor 8;
+ * includes command.h and <bloomery/sketch.h> only.
+ */
+#include "bloomery/command.h"
+
+#include <bloomery/sketch.h>
+#include <inttypes.h>
+
+typedef struct {
+    bool        nul;
+    const char *key_file, *format;
+} list_settings;
+
+static const cli_option list_options[] = {
+    { '0', "null", NULL, CLI_FLAG, offsetof(list_settings, nul), false,
+      "End keys with a NUL instead of a newline." },
+    CLI_SECRET_OPTION(list_settings, key_file),
+    CLI_FORMAT_OPTION(list_settings, format),
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example list_examples[] = {
+    { "bloomery list ids.bly",
+      "The numbers that are in a filter of kind egh." },
+    { "bloomery list ids.bly | sort -n | diff - ids.txt",
+      "Is it what it should be?" },
+    { NULL, NULL }
+};
+
+typedef struct {
+    bool numbers, nul;
+} list_job;
+
+/* A key as it was, where the filter keeps it whole; or the number that it is;
+ * or else its hash. */
+static bool list_visit(void *context, const bly_listed *listed)
+{
+    const list_job *job = context;
+
+    if (listed->key != NULL)
+        output_bytes(listed->key, listed->length);
+    else if (job->numbers)
+        output_format("%" PRIu64, listed->hash);
+    else
+        output_format("%016" PRIx64, listed->hash);
+    return output_bytes(job->nul ? "\0" : "\n", 1);
+}
+
+static int list_file(const list_settings *s, const char *path)
+{
+    bly_filter *filter = filter_map(path, BLY_VERIFY);
+    list_job job = { .nul = s->nul };
+    int status = CLI_OK;
+
+    if (filter == NULL)
+        return CLI_ERROR;
+    job.numbers = filter_numbers(filter);
+    if (!filter_can(filter, BLY_CAN_LIST_KEYS))
+        status = filter_cannot(filter, path, "does not list its keys",
+                               BLY_CAN_LIST_KEYS);
+    else if (bly_list_keys(filter, list_visit, &job) < 0)
+        status = report_error("'%s' cannot be listed: %s", path, bly_why());
+    bly_free(filter);
+    return status;
+}
+
+static int list_run(const cli_command *self, int argc, char **argv)
+{
+    list_settings s = { .nul = false };
+    cli_operands operands;
+    int status = options_read(self, argc, argv, &s, &operands);
+
+    if (status != CLI_GO)
+        return status;
+    if (operands.count != 1)
+        return options_wrong(self, "it takes one FILE");
+    if (secret_read(s.key_file) != CLI_GO || format_read(s.format) != CLI_GO)
+        return CLI_ERROR;
+    return list_file(&s, operands.names[0]);
+}
+
+const cli_command cmd_list = {
+    .name = "list",
+    .operands = "FILE",
+    .summary = "print the keys of a filter that can tell them",
+    .text =
+        "Prints every key that the filter FILE holds, each once, if it can "
+        "tell all of them: of kind egh the numbers, as long as no more are in "
+        "than it is exact for; of kind invertible the keys where it keeps them "
+        "whole (key=), else their hashes, in 16 hexadecimal digits, as long as "
+        "no more are in than it was planned for. Of other kinds nobody can say "
+        "which keys went in.",
+    .options = list_options,
+    .examples = list_examples,
+    .status = "0 if all keys were printed; 2 after an error, and none was.",
+    .run = list_run,
+};
