@@ -13,6 +13,7 @@
 
 #include "base/platform.h"
 #include "tools/bits.h"
+#include "bodies/rows.h"
 
 /* What the places of a filter's keys depend on. */
 typedef struct {
@@ -105,5 +106,71 @@ PLATFORM_INLINE void probes_has_keys(const probes_row *row, const bly_key *keys,
         probes_group(row, group, some, present + i, begin, next);
     }
 }
+
+/* The row as what maths/shape.h knows: k of m bits. */
+static inline shape probes_shape(const probes_row *row)
+{
+    return (shape){ .blocks = 1, .lanes = 1, .bits = row->m,
+                    .probes = (uint32_t)row->k };
+}
+
+/* The slots of a kind that hashes whole keys, from its name_row(), which reads
+ * the row from an image, name_begin() and name_next(). For the kind's file,
+ * where image/kind.h is. */
+#define PROBES_WHOLE(name)                                                     \
+    static bool name##_contains_key(const void *image, uint64_t hash,          \
+                                    const void *bytes, size_t length)          \
+    {                                                                          \
+        probes_row row = name##_row(image);                                    \
+        probes_key key = { .bytes = bytes, .length = length };                 \
+        (void)hash;                                                            \
+        return probes_has(&row, &key, name##_begin, name##_next);              \
+    }                                                                          \
+                                                                               \
+    static void name##_contains_keys(const void *image,                        \
+                                     const uint64_t *hashes,                   \
+                                     const bly_key *keys, size_t n,            \
+                                     bool *present)                            \
+    {                                                                          \
+        probes_row row = name##_row(image);                                    \
+        (void)hashes;                                                          \
+        probes_has_keys(&row, keys, n, present, name##_begin, name##_next);    \
+    }                                                                          \
+                                                                               \
+    static void name##_overlap(bly_overlap_t *out, const void *a,              \
+                               const void *b)                                  \
+    {                                                                          \
+        probes_row in_a = name##_row(a), in_b = name##_row(b);                 \
+        shape s = probes_shape(&in_a);                                         \
+        rows_overlap(out, &s, in_a.row, in_b.row);                             \
+    }                                                                          \
+                                                                               \
+    static void name##_stat(bly_stat_t *out, const void *image)                \
+    {                                                                          \
+        probes_row row = name##_row(image);                                    \
+        shape s = probes_shape(&row);                                          \
+        rows_stat(out, &s, row.row);                                           \
+    }
+
+/* And name_put(), for an add_key; or the very add_key, where nothing else of
+ * the file is to be changed. */
+#define PROBES_PUT(name)                                                       \
+    static bly_status name##_put(void *image, const void *bytes,               \
+                                 size_t length)                                \
+    {                                                                          \
+        probes_row row = name##_row(image);                                    \
+        probes_key key = { .bytes = bytes, .length = length };                 \
+        return probes_put(&row, &key, name##_begin, name##_next);              \
+    }
+
+#define PROBES_ADD(name)                                                       \
+    PROBES_PUT(name)                                                           \
+                                                                               \
+    static bly_status name##_add_key(void *image, uint64_t hash,               \
+                                     const void *bytes, size_t length)         \
+    {                                                                          \
+        (void)hash;                                                            \
+        return name##_put(image, bytes, length);                               \
+    }
 
 #endif /* BLY_BODIES_PROBES_H */

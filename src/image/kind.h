@@ -132,6 +132,9 @@ typedef struct {
      * a file that it accepts no verb leaves the bytes. BLY_ECORRUPT,
      * BLY_EVERSION, BLY_ETOOBIG, with what is wrong at which byte. */
     bly_status (*read)(kind_found *out, const uint8_t *file, uint64_t bytes);
+
+    bool plans;                         /* the file says for how many keys it
+                                           was planned; or `read` reckons it */
 } kind_foreign;
 
 enum { KIND_LOOK = 4096 };          /* bytes of a file that tell its format  */

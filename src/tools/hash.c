@@ -157,30 +157,60 @@ static inline uint64_t hash_murmur3_final(uint64_t h)
     return h ^ h >> 33;
 }
 
+typedef struct { uint64_t a, b; } hash_murmur;
+
+static inline hash_murmur hash_murmur3_blocks(hash_murmur h, const uint8_t *p,
+                                              size_t blocks)
+{
+    for (; blocks > 0; blocks--, p += 16) {
+        h.a ^= hash_murmur3_first(hash_read64(p));
+        h.a = (hash_rotate64(h.a, 27) + h.b) * 5 + 0x52DCE729;
+        h.b ^= hash_murmur3_second(hash_read64(p + 8));
+        h.b = (hash_rotate64(h.b, 31) + h.a) * 5 + 0x38495AB5;
+    }
+    return h;
+}
+
+/* What is left of a key of `length` bytes, and the end. */
+static inline void hash_murmur3_end(hash_murmur h, const uint8_t *p,
+                                    size_t length, uint64_t out[2])
+{
+    size_t rest = length % 16;
+    if (rest > 8)
+        h.b ^= hash_murmur3_second(hash_tail(p + 8, rest - 8));
+    h.a ^= hash_murmur3_first(hash_tail(p, rest < 8 ? rest : 8));
+    h.a ^= length;
+    h.b ^= length;
+    h.a += h.b;
+    h.b += h.a;
+    h.a = hash_murmur3_final(h.a);
+    h.b = hash_murmur3_final(h.b);
+    out[0] = h.a + h.b;
+    out[1] = out[0] + h.b;
+}
+
 void hash_murmur3_128(const void *key, size_t length, uint32_t seed,
                       uint64_t out[2])
 {
     const uint8_t *p = key;
-    uint64_t a = seed, b = seed;
+    hash_murmur h = { seed, seed };
+    h = hash_murmur3_blocks(h, p, length / 16);
+    hash_murmur3_end(h, p + length / 16 * 16, length, out);
+}
 
-    for (size_t blocks = length / 16; blocks > 0; blocks--, p += 16) {
-        a ^= hash_murmur3_first(hash_read64(p));
-        a = (hash_rotate64(a, 27) + b) * 5 + 0x52DCE729;
-        b ^= hash_murmur3_second(hash_read64(p + 8));
-        b = (hash_rotate64(b, 31) + a) * 5 + 0x38495AB5;
-    }
+void hash_murmur3_128_and(const void *key, size_t length, uint8_t byte,
+                          uint32_t seed, uint64_t out[2])
+{
+    const uint8_t *p = key;
+    uint8_t last[16] = { 0 };
     size_t rest = length % 16;
-    if (rest > 8)
-        b ^= hash_murmur3_second(hash_tail(p + 8, rest - 8));
-    a ^= hash_murmur3_first(hash_tail(p, rest < 8 ? rest : 8));
-    a ^= length;
-    b ^= length;
-    a += b;
-    b += a;
-    a = hash_murmur3_final(a);
-    b = hash_murmur3_final(b);
-    out[0] = a + b;
-    out[1] = out[0] + b;
+    hash_murmur h = { seed, seed };
+    h = hash_murmur3_blocks(h, p, length / 16);
+    for (size_t i = 0; i < rest; i++)
+        last[i] = p[length - rest + i];
+    last[rest] = byte;
+    h = hash_murmur3_blocks(h, last, (rest + 1) / 16);
+    hash_murmur3_end(h, last, length + 1, out);
 }
 
 uint64_t hash_murmur3(const void *key, size_t length, uint64_t seed)

@@ -94,6 +94,9 @@ uint32_t hash_murmur2_32(const void *key, size_t length, uint32_t seed);
 uint32_t hash_murmur3_32(const void *key, size_t length, uint32_t seed);
 void     hash_murmur3_128(const void *key, size_t length, uint32_t seed,
                           uint64_t out[2]);
+/* The same of the key with one byte more behind it. */
+void     hash_murmur3_128_and(const void *key, size_t length, uint8_t byte,
+                              uint32_t seed, uint64_t out[2]);
 uint32_t hash_fnv1a_32  (const void *key, size_t length);
 
 /* An odd multiplier whose powers have a good lattice structure modulo 2^64

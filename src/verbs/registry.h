@@ -47,7 +47,12 @@
  * name as the others are, but listed apart: they are there for files that there
  * are, and hash whole keys. Which comes first is recognised first. */
 #define REGISTRY_FOREIGN(X)                                                    \
-    X(dcso)
+    X(dcso)                                                                    \
+    X(datasketches)                                                            \
+    X(bitsandblooms)                                                           \
+    X(guava)                                                                   \
+    X(leveldb)                                                                 \
+    X(bip37)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;
 REGISTRY_KINDS(REGISTRY_DECLARE)

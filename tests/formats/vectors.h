@@ -44,4 +44,56 @@ static inline void vector_is(const bly_filter *filter, const vector *v)
     assert_memory_equal(image + BLY_HEADER_BYTES, v->bytes, v->n);
 }
 
+/* Probe i of a vector, its length. */
+typedef size_t vector_probe(char text[64], uint64_t i);
+
+/* The filter of one file, asked for the keys of `probe`, says what the other
+ * file says, a 1 or 0 for each; and `ours`, with the first n of them, is the
+ * same file. It may be NULL, and is freed. */
+static inline void vector_probes(const char *file, const char *answers,
+                                 const char *format, vector_probe *probe,
+                                 bly_filter *ours, size_t n)
+{
+    vector v = vector_read(file), said = vector_read(answers);
+    bly_filter *filter = NULL;
+    char text[64];
+    assert_status(vector_open(&filter, &v, format), BLY_OK);
+    for (size_t i = 0; i < said.n && (said.bytes[i] | 1) == '1'; i++) {
+        size_t length = probe(text, i);
+        assert_int_equal(bly_contains(filter, text, length),
+                         said.bytes[i] == '1');
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t length = probe(text, i);
+        assert_true(bly_add(ours, text, length) >= 0);
+    }
+    if (ours != NULL)
+        vector_is(ours, &v);
+    bly_free(filter);
+    bly_free(ours);
+    free(v.bytes);
+    free(said.bytes);
+}
+
+/* A new filter of a format. */
+static inline bly_filter *vector_new(const char *kind, uint64_t n, double rate)
+{
+    bly_filter *filter = NULL;
+    bly_spec spec = { .capacity = n, .rate = rate };
+    assert_status(bly_new(&filter, kind, &spec), BLY_OK);
+    return filter;
+}
+
+/* These bytes, in a format, are refused, by a line that says so. */
+static inline void vector_refused(const uint8_t *bytes, size_t n,
+                                  const char *format, bly_status wanted,
+                                  const char *says)
+{
+    bly_options options = { .format = format };
+    bly_filter *filter = NULL;
+    assert_status(bly_unpack(&filter, bytes, n, &options), wanted);
+    if (strstr(bly_why(), says) == NULL)
+        fail_msg("'%s' does not say '%s'", bly_why(), says);
+}
+
 #endif /* BLY_TEST_VECTORS_H */

@@ -211,6 +211,7 @@ static const kind_foreign dcso_foreign = {
     .writer = "DCSO's bloom, flor and CIRCL's hashlookup",
     .looks  = dcso_looks,
     .read   = dcso_read,
+    .plans  = true,
 };
 
 static bly_status dcso_check(const void *image)
@@ -282,22 +283,8 @@ static uint64_t dcso_next(const probes_row *row, probes_key *key, uint64_t i)
     return key->state[0] % row->m;
 }
 
-static bool dcso_contains_key(const void *image, uint64_t hash,
-                              const void *bytes, size_t length)
-{
-    probes_row row = dcso_row(image);
-    probes_key key = { .bytes = bytes, .length = length };
-    (void)hash;
-    return probes_has(&row, &key, dcso_begin, dcso_next);
-}
-
-static void dcso_contains_keys(const void *image, const uint64_t *hashes,
-                               const bly_key *keys, size_t n, bool *present)
-{
-    probes_row row = dcso_row(image);
-    (void)hashes;
-    probes_has_keys(&row, keys, n, present, dcso_begin, dcso_next);
-}
+PROBES_WHOLE(dcso)
+PROBES_PUT(dcso)
 
 /* N, which ends at its largest. */
 static void dcso_count(uint8_t *file, uint64_t more)
@@ -310,10 +297,8 @@ static void dcso_count(uint8_t *file, uint64_t more)
 static bly_status dcso_add_key(void *image, uint64_t hash, const void *bytes,
                                size_t length)
 {
-    probes_row row = dcso_row(image);
-    probes_key key = { .bytes = bytes, .length = length };
+    bly_status status = dcso_put(image, bytes, length);
     (void)hash;
-    bly_status status = probes_put(&row, &key, dcso_begin, dcso_next);
     dcso_count(image_payload_mut(image), status == BLY_OK);
     return status;
 }
@@ -334,27 +319,6 @@ static bly_status dcso_unite(void *into, const void *other)
     dcso_count(image_payload_mut(into),
                image_u64(image_payload(other), DCSO_AT_ADDED));
     return BLY_OK;
-}
-
-static shape dcso_shape(const void *image)
-{
-    return (shape){
-        .blocks = 1, .lanes = 1, .bits = image_geometry(image, DCSO_M),
-        .probes = (uint32_t)image_geometry(image, DCSO_K),
-    };
-}
-
-static void dcso_overlap(bly_overlap_t *out, const void *a, const void *b)
-{
-    shape s = dcso_shape(a);
-    rows_overlap(out, &s, image_payload(a) + DCSO_AT_WORDS,
-                 image_payload(b) + DCSO_AT_WORDS);
-}
-
-static void dcso_stat(bly_stat_t *out, const void *image)
-{
-    shape s = dcso_shape(image);
-    rows_stat(out, &s, image_payload(image) + DCSO_AT_WORDS);
 }
 
 const bly_kind bly_kind_dcso = {

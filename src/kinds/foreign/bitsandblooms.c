@@ -1,0 +1,283 @@
+/* bitsandblooms.c - the Bloom filter of Go's bits-and-blooms, in its own bytes.
+ *
+ * WHAT IT IS
+ *
+ * What WriteTo of the Go package bits-and-blooms/bloom writes. The payload is
+ * that stream, byte for byte.
+ *
+ * THE PICTURE
+ *
+ *      | m | k | bits | w words of 8 bytes |
+ *      0   8   16     24                   end
+ *
+ * IMAGE
+ *
+ *      geometry 0   m, number of bits, 1 .. 2^60
+ *      geometry 1   k, probes, 1 .. 65536
+ *      payload      all numbers have the highest byte first
+ *         0   8     m
+ *         8   8     k
+ *        16   8     the length of the bit set, m again
+ *        24   8 w   w = ceil(m / 64) words; bit i is bit (i mod 64) of word
+ *                   i / 64
+ *
+ *      Valid if and only if (1) the fields are in these ranges, (2) the length
+ *      is m, (3) the payload has 24 + 8 w bytes, (4) the bits from m on are
+ *      clear, (5) m and k are those of the geometry.
+ *
+ * THE BITS OF A KEY
+ *
+ * (h0, h1) = MurmurHash3_x64_128 of the key, seed 0, and (h2, h3) of the key
+ * with one byte 01 behind it. Bit i, i = 0 .. k-1, modulo 2^64 and then m:
+ *
+ *      h[i mod 2] + i h[2 + ((i + i mod 2) mod 4) / 2]
+ *
+ * MATHS
+ *
+ * The rate is that of `standard`. A filter for n keys at a rate p has
+ * ceil(-n ln p / (ln 2)^2) bits and k = ceil(ln 2 m / n). n is not in the file:
+ * plan and stat of an opened one are for m ln 2 / k keys.
+ *
+ * COST
+ *
+ * Two hashes of the key and a division for each probe.
+ *
+ * WHEN TO USE, WHEN NOT
+ *
+ * For filters that a Go program has written or will read. For all else
+ * `standard` takes as many bits and is quicker.
+ *
+ * PAPERS
+ *
+ *  [Bloom 1970]  Space/time trade-offs in hash coding with allowable errors,
+ *                CACM 13(7).
+ */
+#include "image/kind.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bodies/probes.h"
+
+enum {
+    BLOOMS_VERSION = 1,
+    BLOOMS_M = 0, BLOOMS_K = 1,         /* geometry                          */
+    BLOOMS_AT_M = 0, BLOOMS_AT_K = 8, BLOOMS_AT_LENGTH = 16,
+    BLOOMS_AT_WORDS = 24,
+    BLOOMS_K_MAX = 65536,
+    BLOOMS_TURN = 56                    /* a word has its highest byte first */
+};
+
+#define BLOOMS_M_MAX (UINT64_C(1) << 60)
+
+static const double BLOOMS_LN2 = 0.69314718055994530942;
+
+/* ---- The file ---------------------------------------------------------- */
+
+static uint64_t blooms_u64(const uint8_t *file, size_t at)
+{
+    uint64_t v = 0;
+    for (size_t i = 0; i < 8; i++)
+        v = v << 8 | file[at + i];
+    return v;
+}
+
+static void blooms_set_u64(uint8_t *file, size_t at, uint64_t v)
+{
+    for (size_t i = 0; i < 8; i++)
+        file[at + i] = (uint8_t)(v >> (56 - 8 * i));
+}
+
+static uint64_t blooms_bytes(uint64_t m)
+{
+    return 8 * (m / 64 + (m % 64 != 0));
+}
+
+static void blooms_plan_row(bly_plan_t *plan, uint64_t m, uint64_t k,
+                            uint64_t n)
+{
+    rows_plan_row(plan, m, (uint32_t)k, n, blooms_bytes(m));
+    plan->geometry[BLOOMS_M] = m;
+    plan->geometry[BLOOMS_K] = k;
+}
+
+static bly_status blooms_wrong(unsigned at, const char *what)
+{
+    return status_fail(BLY_ECORRUPT, "taken for a filter of bits-and-blooms: "
+                       "byte %u: %s: it is damaged, or of another format: "
+                       "fetch it anew, or name its format", at, what);
+}
+
+/* Are the bits from m on clear, which are the highest of the last word? */
+static bool blooms_clear(const uint8_t *file, uint64_t m)
+{
+    uint64_t words = blooms_bytes(m) / 8;
+    uint64_t last = blooms_u64(file, (size_t)(BLOOMS_AT_WORDS + 8 * words - 8));
+    return m % 64 == 0 || last >> m % 64 == 0;
+}
+
+static bly_status blooms_check_file(const uint8_t *file, uint64_t bytes)
+{
+    if (bytes < BLOOMS_AT_WORDS)
+        return status_fail(BLY_ECORRUPT, "taken for a filter of bits-and-"
+                           "blooms, which begins with 24 bytes of numbers, but "
+                           "there are %llu bytes: it is cut short: fetch it "
+                           "anew", (unsigned long long)bytes);
+    uint64_t m = blooms_u64(file, BLOOMS_AT_M);
+    uint64_t k = blooms_u64(file, BLOOMS_AT_K);
+    if (m == 0 || m > BLOOMS_M_MAX)
+        return blooms_wrong(BLOOMS_AT_M, "the number of bits is not 1 .. 2^60");
+    if (k == 0 || k > BLOOMS_K_MAX)
+        return blooms_wrong(BLOOMS_AT_K, "the number of hash functions is not "
+                            "1 .. 65536");
+    if (blooms_u64(file, BLOOMS_AT_LENGTH) != m)
+        return blooms_wrong(BLOOMS_AT_LENGTH, "the length of the bit set is "
+                            "not the number of bits");
+    if (bytes != BLOOMS_AT_WORDS + blooms_bytes(m))
+        return status_fail(BLY_ECORRUPT, "taken for a filter of bits-and-"
+                           "blooms: byte 0: its %llu bits end at byte %llu, "
+                           "but there are %llu bytes: fetch it anew",
+                           (unsigned long long)m,
+                           (unsigned long long)(BLOOMS_AT_WORDS
+                                                + blooms_bytes(m)),
+                           (unsigned long long)bytes);
+    return blooms_clear(file, m) ? BLY_OK
+         : blooms_wrong((unsigned)BLOOMS_AT_WORDS, "bits beyond the last are "
+                        "set");
+}
+
+/* Two equal numbers and the size leave little room for chance. */
+static bool blooms_looks(const uint8_t *bytes, size_t n, uint64_t all)
+{
+    if (n < BLOOMS_AT_WORDS)
+        return false;
+    uint64_t m = blooms_u64(bytes, BLOOMS_AT_M);
+    uint64_t k = blooms_u64(bytes, BLOOMS_AT_K);
+    return m >= 1 && m <= BLOOMS_M_MAX && k >= 1 && k <= BLOOMS_K_MAX
+        && blooms_u64(bytes, BLOOMS_AT_LENGTH) == m
+        && all == BLOOMS_AT_WORDS + blooms_bytes(m);
+}
+
+static bly_status blooms_read(kind_found *out, const uint8_t *file,
+                              uint64_t bytes)
+{
+    bly_plan_t plan = { .rate = 0 };
+    bly_status status = blooms_check_file(file, bytes);
+    if (status != BLY_OK)
+        return status;
+    uint64_t m = blooms_u64(file, BLOOMS_AT_M);
+    uint64_t k = blooms_u64(file, BLOOMS_AT_K);
+    double n = fmax(1, floor((double)m * BLOOMS_LN2 / (double)k));
+    blooms_plan_row(&plan, m, k, (uint64_t)n);
+    *out = (kind_found){
+        .capacity = (uint64_t)n, .items = IMAGE_ITEMS_UNKNOWN,
+        .rate = plan.rate, .geometry = { m, k },
+    };
+    return BLY_OK;
+}
+
+static const kind_foreign blooms_foreign = {
+    .writer = "Go's bits-and-blooms/bloom, WriteTo",
+    .looks  = blooms_looks,
+    .read   = blooms_read,
+};
+
+static bly_status blooms_check(const void *image)
+{
+    return kind_check_foreign(image, &blooms_foreign);
+}
+
+/* ---- Plan -------------------------------------------------------------- */
+
+static bly_status blooms_plan(bly_plan_t *plan, const kind_spec *spec)
+{
+    double n = (double)spec->capacity;
+    double m = ceil(-n * log(spec->rate) / (BLOOMS_LN2 * BLOOMS_LN2));
+    if (spec->capacity == 0)
+        return kind_no_capacity();
+    if (!(m <= (double)BLOOMS_M_MAX))
+        return kind_too_big(spec, "2^60 bits");
+    uint64_t bits = m < 1 ? 1 : (uint64_t)m;
+    double k = fmax(1, ceil(BLOOMS_LN2 * (double)bits / n));
+    bly_status status = kind_plan_bytes(plan, BLOOMS_AT_WORDS
+                                              + blooms_bytes(bits));
+    if (status == BLY_OK)
+        blooms_plan_row(plan, bits, (uint64_t)k, spec->capacity);
+    return status;
+}
+
+static bly_status blooms_format(void *image, const kind_spec *spec)
+{
+    uint8_t *file = image_payload_mut(image);
+    (void)spec;
+    blooms_set_u64(file, BLOOMS_AT_M, image_geometry(image, BLOOMS_M));
+    blooms_set_u64(file, BLOOMS_AT_K, image_geometry(image, BLOOMS_K));
+    blooms_set_u64(file, BLOOMS_AT_LENGTH, image_geometry(image, BLOOMS_M));
+    return BLY_OK;
+}
+
+static void blooms_like(void *image, const void *other)
+{
+    (void)other;
+    blooms_format(image, NULL);
+}
+
+/* ---- Keys -------------------------------------------------------------- */
+
+static probes_row blooms_row(const void *image)
+{
+    return (probes_row){
+        .row = probes_bytes(image_payload(image)) + BLOOMS_AT_WORDS,
+        .m = image_geometry(image, BLOOMS_M),
+        .k = image_geometry(image, BLOOMS_K),
+    };
+}
+
+static void blooms_begin(const probes_row *row, probes_key *key)
+{
+    (void)row;
+    hash_murmur3_128(key->bytes, key->length, 0, key->state);
+    hash_murmur3_128_and(key->bytes, key->length, 1, 0, key->state + 2);
+}
+
+static uint64_t blooms_next(const probes_row *row, probes_key *key, uint64_t i)
+{
+    uint64_t step = key->state[2 + (i + i % 2) % 4 / 2];
+    return (key->state[i % 2] + i * step) % row->m ^ BLOOMS_TURN;
+}
+
+PROBES_WHOLE(blooms)
+PROBES_ADD(blooms)
+
+static bly_status blooms_unite(void *into, const void *other)
+{
+    bits_or(image_payload_mut(into) + BLOOMS_AT_WORDS,
+            image_payload(other) + BLOOMS_AT_WORDS,
+            image_payload_bytes(into) - BLOOMS_AT_WORDS);
+    return BLY_OK;
+}
+
+const bly_kind bly_kind_bitsandblooms = {
+    .name    = "bitsandblooms",
+    .family  = "foreign",
+    .summary = "the Bloom filter of Go's bits-and-blooms",
+    .version = BLOOMS_VERSION,
+    .foreign = &blooms_foreign,
+
+    .plan   = blooms_plan,
+    .format = blooms_format,
+    .like   = blooms_like,
+    .check  = blooms_check,
+
+    .contains      = kind_whole_contains,
+    .contains_many = kind_whole_contains_many,
+    .contains_key  = blooms_contains_key,
+    .contains_keys = blooms_contains_keys,
+    .add           = kind_whole_add,
+    .add_key       = blooms_add_key,
+
+    .unite   = blooms_unite,
+    .overlap = blooms_overlap,
+
+    .stat = blooms_stat,
+};

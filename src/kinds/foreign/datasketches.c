@@ -1,0 +1,381 @@
+/* datasketches.c - the Bloom filter of Apache DataSketches, in its own bytes.
+ *
+ * WHAT IT IS
+ *
+ * What the Bloom filter of Apache DataSketches (Java, C++, and through them
+ * Druid and others) serialises. The payload is that, byte for byte. Integers
+ * are hashed there as 8 bytes, the lowest first, real numbers as their 8 bytes
+ * too, with 7ff8000000000000 for whatever is no number, strings as UTF-8: give
+ * them so.
+ *
+ * THE PICTURE
+ *
+ *      | 4 | 1 | 21 | flags | k | 0 | seed | words | 0 | set | w words |
+ *      0   1   2    3       4   6   8      16      20  24    32        end
+ *
+ * IMAGE
+ *
+ *      geometry 0   m, number of bits, 64 w, 64 .. 2^37 - 64
+ *      geometry 1   k, probes, 1 .. 65535
+ *      geometry 2   seed
+ *      geometry 3   1 if the words are left out, since no bit is set; else 0
+ *      payload      all numbers have the lowest byte first
+ *         0   1     words of 8 bytes before the bits: 3, or 4
+ *         1   1     1: version
+ *         2   1     21: that it is a Bloom filter
+ *         3   1     flags: 4, no bit is set; others have no meaning here
+ *         4   2     k
+ *         6   2     not looked at
+ *         8   8     seed
+ *        16   4     w, 1 .. 2^31 - 1
+ *        20   4     not looked at
+ *        24   8     bits that are set; 2^64 - 1: not counted
+ *        32   8 w   words; bit i is bit (i mod 8) of byte i / 8
+ *
+ *      Valid if and only if (1) the fields are in these ranges, (2) where flag
+ *      4 is set byte 0 is 3 and the payload has 24 bytes, else byte 0 is 4 and
+ *      the payload has 32 + 8 w, (3) the geometry says the same.
+ *
+ * THE BITS OF A KEY
+ *
+ *      h0 = XXH64(key, seed), h1 = XXH64(key, h0);  bit i, i = 1 .. k, is
+ *      ((h0 + i h1 mod 2^64) / 2, rounded down) mod m
+ *
+ * MATHS
+ *
+ * The rate is that of `standard`. A filter for n keys at a rate p has
+ * ceil(-n ln p / (ln 2)^2) bits, rounded up to words, and k = ceil(-log2 p); it
+ * says neither n nor p: plan and stat of an opened one are for m ln 2 / k keys.
+ *
+ * COST
+ *
+ * Two hashes of the key and a division for each probe.
+ *
+ * WHEN TO USE, WHEN NOT
+ *
+ * For filters of that library. One that was written without its words has no
+ * room for keys: build another one. For all else `standard`.
+ *
+ * PAPERS
+ *
+ *  [Kirsch 2006]  Kirsch & Mitzenmacher, Less hashing, same performance:
+ *                 building a better Bloom filter, ESA. Its two hashes.
+ */
+#include "image/kind.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bodies/probes.h"
+
+enum {
+    SKETCHES_VERSION = 1,
+    SKETCHES_M = 0, SKETCHES_K = 1, SKETCHES_SEED = 2, SKETCHES_BARE = 3,
+    SKETCHES_AT_LONGS = 0, SKETCHES_AT_VERSION = 1, SKETCHES_AT_FAMILY = 2,
+    SKETCHES_AT_FLAGS = 3, SKETCHES_AT_K = 4, SKETCHES_AT_SEED = 8,
+    SKETCHES_AT_WORDS = 16, SKETCHES_AT_SET = 24, SKETCHES_AT_BITS = 32,
+    SKETCHES_FAMILY = 21, SKETCHES_EMPTY = 4,
+    SKETCHES_LONGS_BARE = 3, SKETCHES_LONGS = 4,
+    SKETCHES_BARE_BYTES = 24, SKETCHES_K_MAX = 65535
+};
+
+#define SKETCHES_WORDS_MAX ((UINT64_C(1) << 31) - 1)
+#define SKETCHES_UNCOUNTED UINT64_MAX
+
+static const kind_option sketches_options[] = {
+    { .name = "seed", .help = "a number that the hashes are seeded by",
+      .least = 0, .most = UINT64_MAX - 1, .standard = 0 },
+    { .name = NULL },
+};
+
+static const double SKETCHES_LN2 = 0.69314718055994530942;
+
+/* ---- The file ---------------------------------------------------------- */
+
+static uint64_t sketches_k(const uint8_t *file)
+{
+    const uint8_t *p = file + SKETCHES_AT_K;
+    return (uint64_t)p[0] | (uint64_t)p[1] << 8;
+}
+
+static bool sketches_bare(const uint8_t *file)
+{
+    return (file[SKETCHES_AT_FLAGS] & SKETCHES_EMPTY) != 0;
+}
+
+static void sketches_plan_row(bly_plan_t *plan, uint64_t words, uint64_t k,
+                              uint64_t n)
+{
+    rows_plan_row(plan, 64 * words, (uint32_t)k, n, 8 * words);
+    plan->geometry[SKETCHES_M] = 64 * words;
+    plan->geometry[SKETCHES_K] = k;
+}
+
+static bly_status sketches_wrong(unsigned at, const char *what)
+{
+    return status_fail(BLY_ECORRUPT, "taken for a filter of DataSketches: byte "
+                       "%u: %s: it is damaged, or of another format: fetch it "
+                       "anew, or name its format", at, what);
+}
+
+static bly_status sketches_check_size(const uint8_t *file, uint64_t bytes)
+{
+    uint64_t words = image_u32(file, SKETCHES_AT_WORDS);
+    uint64_t all = sketches_bare(file) ? SKETCHES_BARE_BYTES
+                                       : SKETCHES_AT_BITS + 8 * words;
+    uint8_t longs = sketches_bare(file) ? SKETCHES_LONGS_BARE : SKETCHES_LONGS;
+    if (file[SKETCHES_AT_LONGS] != longs)
+        return sketches_wrong(SKETCHES_AT_LONGS, "the size of what is before "
+                              "the bits does not fit the flags");
+    if (bytes != all)
+        return status_fail(BLY_ECORRUPT, "taken for a filter of DataSketches: "
+                           "byte 16: its %llu words end at byte %llu, but "
+                           "there are %llu bytes: fetch it anew",
+                           (unsigned long long)words, (unsigned long long)all,
+                           (unsigned long long)bytes);
+    return BLY_OK;
+}
+
+static bly_status sketches_check_file(const uint8_t *file, uint64_t bytes)
+{
+    if (bytes < SKETCHES_BARE_BYTES)
+        return status_fail(BLY_ECORRUPT, "taken for a filter of DataSketches, "
+                           "which has 24 bytes at least, but there are %llu: "
+                           "it is cut short: fetch it anew",
+                           (unsigned long long)bytes);
+    if (file[SKETCHES_AT_VERSION] != 1)
+        return status_fail(BLY_EVERSION, "taken for a filter of DataSketches: "
+                           "byte 1: the version is not 1: name its format, or "
+                           "serialise it by a library of that version");
+    if (file[SKETCHES_AT_FAMILY] != SKETCHES_FAMILY)
+        return sketches_wrong(SKETCHES_AT_FAMILY, "it is another sketch, and "
+                              "no Bloom filter (21)");
+    if (sketches_k(file) == 0)
+        return sketches_wrong(SKETCHES_AT_K, "it has no hash functions");
+    if (image_u32(file, SKETCHES_AT_WORDS) == 0
+        || image_u32(file, SKETCHES_AT_WORDS) > SKETCHES_WORDS_MAX)
+        return sketches_wrong(SKETCHES_AT_WORDS, "the number of words is not "
+                              "1 .. 2^31 - 1");
+    return sketches_check_size(file, bytes);
+}
+
+static bool sketches_looks(const uint8_t *bytes, size_t n, uint64_t all)
+{
+    return n >= SKETCHES_BARE_BYTES
+        && (bytes[0] == SKETCHES_LONGS_BARE || bytes[0] == SKETCHES_LONGS)
+        && bytes[SKETCHES_AT_VERSION] == 1
+        && bytes[SKETCHES_AT_FAMILY] == SKETCHES_FAMILY
+        && all >= SKETCHES_BARE_BYTES;
+}
+
+static bly_status sketches_read(kind_found *out, const uint8_t *file,
+                                uint64_t bytes)
+{
+    bly_plan_t plan = { .rate = 0 };
+    bly_status status = sketches_check_file(file, bytes);
+    if (status != BLY_OK)
+        return status;
+    uint64_t words = image_u32(file, SKETCHES_AT_WORDS), k = sketches_k(file);
+    double n = fmax(1, floor(64 * (double)words * SKETCHES_LN2 / (double)k));
+    sketches_plan_row(&plan, words, k, (uint64_t)n);
+    *out = (kind_found){
+        .capacity = (uint64_t)n,
+        .items = sketches_bare(file) ? 0 : IMAGE_ITEMS_UNKNOWN,
+        .rate = plan.rate,
+        .geometry = { 64 * words, k, image_u64(file, SKETCHES_AT_SEED),
+                      sketches_bare(file) },
+    };
+    return BLY_OK;
+}
+
+static const kind_foreign sketches_foreign = {
+    .writer = "Apache DataSketches' bloom_filter (C++, Java)",
+    .looks  = sketches_looks,
+    .read   = sketches_read,
+};
+
+static bly_status sketches_check(const void *image)
+{
+    return kind_check_foreign(image, &sketches_foreign);
+}
+
+/* ---- Plan -------------------------------------------------------------- */
+
+static bly_status sketches_plan(bly_plan_t *plan, const kind_spec *spec)
+{
+    double n = (double)spec->capacity;
+    double m = ceil(-n * log(spec->rate) / (SKETCHES_LN2 * SKETCHES_LN2));
+    if (spec->capacity == 0)
+        return kind_no_capacity();
+    if (!(m <= 64 * (double)SKETCHES_WORDS_MAX))
+        return kind_too_big(spec, "2^31 - 1 words");
+    double k = fmax(1, ceil(-log(spec->rate) / SKETCHES_LN2));
+    uint64_t words = m < 1 ? 1 : ((uint64_t)m - 1) / 64 + 1;
+    bly_status status = kind_plan_bytes(plan, SKETCHES_AT_BITS + 8 * words);
+    if (status != BLY_OK)
+        return status;
+    sketches_plan_row(plan, words, (uint64_t)k, spec->capacity);
+    plan->geometry[SKETCHES_SEED] = spec->option[0];
+    return BLY_OK;
+}
+
+static bly_status sketches_format(void *image, const kind_spec *spec)
+{
+    uint8_t *file = image_payload_mut(image);
+    uint64_t k = image_geometry(image, SKETCHES_K);
+    (void)spec;
+    file[SKETCHES_AT_LONGS] = SKETCHES_LONGS;
+    file[SKETCHES_AT_VERSION] = 1;
+    file[SKETCHES_AT_FAMILY] = SKETCHES_FAMILY;
+    file[SKETCHES_AT_K] = (uint8_t)k;
+    file[SKETCHES_AT_K + 1] = (uint8_t)(k >> 8);
+    image_set_u64(file, SKETCHES_AT_SEED, image_geometry(image, SKETCHES_SEED));
+    image_set_u32(file, SKETCHES_AT_WORDS,
+                  (uint32_t)(image_geometry(image, SKETCHES_M) / 64));
+    return BLY_OK;
+}
+
+static void sketches_like(void *image, const void *other)
+{
+    if (image_geometry(image, SKETCHES_BARE) == 0)
+        sketches_format(image, NULL);
+    else
+        memcpy(image_payload_mut(image), image_payload(other),
+               SKETCHES_BARE_BYTES);
+}
+
+/* ---- Keys -------------------------------------------------------------- */
+
+static bool sketches_empty(const void *image)
+{
+    return image_geometry(image, SKETCHES_BARE) != 0;
+}
+
+enum { SKETCHES_WITH_SEED };
+
+static probes_row sketches_row(const void *image)
+{
+    return (probes_row){
+        .row = probes_bytes(image_payload(image)) + SKETCHES_AT_BITS,
+        .m = image_geometry(image, SKETCHES_M),
+        .k = image_geometry(image, SKETCHES_K),
+        .with = { [SKETCHES_WITH_SEED] = image_geometry(image, SKETCHES_SEED) },
+    };
+}
+
+static void sketches_begin(const probes_row *row, probes_key *key)
+{
+    uint64_t seed = row->with[SKETCHES_WITH_SEED];
+    key->state[0] = hash_xxh64(key->bytes, key->length, seed);
+    key->state[1] = hash_xxh64(key->bytes, key->length, key->state[0]);
+}
+
+static uint64_t sketches_next(const probes_row *row, probes_key *key,
+                              uint64_t i)
+{
+    return (key->state[0] + (i + 1) * key->state[1]) / 2 % row->m;
+}
+
+PROBES_WHOLE(sketches)
+
+static bool sketches_has(const void *image, uint64_t hash, const void *bytes,
+                         size_t length)
+{
+    return !sketches_empty(image)
+        && sketches_contains_key(image, hash, bytes, length);
+}
+
+static void sketches_has_keys(const void *image, const uint64_t *hashes,
+                              const bly_key *keys, size_t n, bool *present)
+{
+    if (sketches_empty(image))
+        memset(present, false, n * sizeof *present);
+    else
+        sketches_contains_keys(image, hashes, keys, n, present);
+}
+
+static uint64_t sketches_set(const void *image)
+{
+    return bits_count(image_payload(image) + SKETCHES_AT_BITS,
+                      image_payload_bytes(image) - SKETCHES_AT_BITS);
+}
+
+/* The count of bits was right, or was none. */
+static void sketches_set_more(void *image, uint64_t more)
+{
+    uint8_t *file = image_payload_mut(image);
+    uint64_t set = image_u64(file, SKETCHES_AT_SET);
+    if (set != SKETCHES_UNCOUNTED)
+        image_set_u64(file, SKETCHES_AT_SET, set + more);
+}
+
+static bly_status sketches_add_key(void *image, uint64_t hash,
+                                   const void *bytes, size_t length)
+{
+    probes_row row;
+    probes_key key = { .bytes = bytes, .length = length };
+    uint64_t more = 0;
+    (void)hash;
+    if (sketches_empty(image))
+        return status_fail(BLY_EFULL, "the filter was written without its "
+                           "bits, as it held no key, and has no room for one: "
+                           "build another");
+    row = sketches_row(image);
+    sketches_begin(&row, &key);
+    for (uint64_t i = 0; i < row.k; i++)
+        more += bits_set(row.row, sketches_next(&row, &key, i));
+    sketches_set_more(image, more);
+    return more > 0 ? BLY_OK : BLY_SEEN;
+}
+
+static bly_status sketches_unite(void *into, const void *other)
+{
+    if (sketches_empty(into))
+        return BLY_OK;
+    bits_or(image_payload_mut(into) + SKETCHES_AT_BITS,
+            image_payload(other) + SKETCHES_AT_BITS,
+            image_payload_bytes(into) - SKETCHES_AT_BITS);
+    image_set_u64(image_payload_mut(into), SKETCHES_AT_SET,
+                  sketches_set(into));
+    return BLY_OK;
+}
+
+static void sketches_tell(bly_stat_t *out, const void *image)
+{
+    if (sketches_empty(image))
+        out->probes = (uint32_t)image_geometry(image, SKETCHES_K);
+    else
+        sketches_stat(out, image);
+}
+
+static void sketches_compare(bly_overlap_t *out, const void *a, const void *b)
+{
+    if (!sketches_empty(a))
+        sketches_overlap(out, a, b);
+}
+
+const bly_kind bly_kind_datasketches = {
+    .name    = "datasketches",
+    .family  = "foreign",
+    .summary = "the Bloom filter of Apache DataSketches",
+    .version = SKETCHES_VERSION,
+    .options = sketches_options,
+    .foreign = &sketches_foreign,
+
+    .plan   = sketches_plan,
+    .format = sketches_format,
+    .like   = sketches_like,
+    .check  = sketches_check,
+
+    .contains      = kind_whole_contains,
+    .contains_many = kind_whole_contains_many,
+    .contains_key  = sketches_has,
+    .contains_keys = sketches_has_keys,
+    .add           = kind_whole_add,
+    .add_key       = sketches_add_key,
+
+    .unite   = sketches_unite,
+    .overlap = sketches_compare,
+
+    .stat = sketches_tell,
+};

@@ -1,0 +1,296 @@
+/* guava.c - the Bloom filter of Guava, in its own bytes.
+ *
+ * WHAT IT IS
+ *
+ * What BloomFilter.writeTo of Google's Guava writes, and readFrom reads, in
+ * either of its two strategies. The payload is that stream, byte for byte.
+ *
+ * A funnel says which bytes of an object are hashed; they are the key here:
+ * of a string its bytes in UTF-8, or its 16-bit units, the low byte first
+ * (unencodedCharsFunnel); of an int 4 bytes and of a long 8, the lowest first.
+ *
+ * THE PICTURE
+ *
+ *      | strategy | k | longs, 4 bytes | w longs of 8 bytes each |
+ *      0          1   2                6                         end
+ *
+ * IMAGE
+ *
+ *      geometry 0   m, number of bits, 64 w, 64 .. 2^37 - 64
+ *      geometry 1   k, probes, 1 .. 255
+ *      geometry 2   strategy: 0 mitz32, 1 mitz64
+ *      payload      all numbers have the highest byte first
+ *         0   1     strategy
+ *         1   1     k
+ *         2   4     w, 1 .. 2^31 - 1
+ *         6   8 w   longs; bit i is bit (i mod 64) of long i / 64, the lowest
+ *                   being bit 0
+ *
+ *      Valid if and only if (1) the fields are in these ranges, (2) the payload
+ *      has 6 + 8 w bytes, (3) m, k and the strategy are those of the geometry.
+ *
+ * THE BITS OF A KEY
+ *
+ * With (h1, h2) = MurmurHash3_x64_128 of the key, seed 0:
+ *
+ *      mitz64   c = h1; k times: the bit is (c mod 2^63) mod m; c = c + h2
+ *      mitz32   a and b are the lower and the upper 32 bits of h1; for i = 1 ..
+ *               k: c = a + i b modulo 2^32; where its highest bit is set all of
+ *               them are turned; the bit is c mod m
+ *
+ * MATHS
+ *
+ * The rate is that of `standard`. n is not in the file: plan and stat of an
+ * opened one are for the n that its m and k are best for, m ln 2 / k. With
+ * mitz32 the rate has a floor: of 32 bits of hash are made all positions, so
+ * that from some million keys on it is above the plan [guava's own reason for
+ * the second strategy].
+ *
+ * COST
+ *
+ * One hash for each key and a division for each probe. A batch asks for the
+ * lines of 64 keys together.
+ *
+ * WHEN TO USE, WHEN NOT
+ *
+ * For filters that a Java program has written or will read. For all else
+ * `standard` takes as many bits and is quicker.
+ *
+ * PAPERS
+ *
+ *  [Kirsch 2006]  Kirsch & Mitzenmacher, Less hashing, same performance:
+ *                 building a better Bloom filter, ESA. Its two hashes.
+ */
+#include "image/kind.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bodies/probes.h"
+
+enum {
+    GUAVA_VERSION = 1,
+    GUAVA_M = 0, GUAVA_K = 1, GUAVA_STRATEGY = 2,       /* geometry          */
+    GUAVA_AT_STRATEGY = 0, GUAVA_AT_K = 1, GUAVA_AT_LONGS = 2,
+    GUAVA_AT_BITS = 6,
+    GUAVA_MITZ32 = 0, GUAVA_MITZ64 = 1,
+    GUAVA_K_MAX = 255,
+    GUAVA_TURN = 56                     /* a long has its highest byte first */
+};
+
+#define GUAVA_LONGS_MAX ((UINT64_C(1) << 31) - 1)
+
+static const char *const guava_strategies[] = { "mitz32", "mitz64", NULL };
+
+static const kind_option guava_options[] = {
+    { .name = "strategy", .help = "how positions are made of the hash: of its "
+                                  "first 32 + 32 bits, or of all 128",
+      .choices = guava_strategies, .standard = GUAVA_MITZ64 },
+    { .name = NULL },
+};
+
+static const double GUAVA_LN2 = 0.69314718055994530942;
+
+/* ---- The file ---------------------------------------------------------- */
+
+static uint64_t guava_longs(const uint8_t *file)
+{
+    const uint8_t *p = file + GUAVA_AT_LONGS;
+    return (uint64_t)p[0] << 24 | (uint64_t)p[1] << 16 | (uint64_t)p[2] << 8
+         | p[3];
+}
+
+static bool guava_sound(const uint8_t *file, size_t n, uint64_t all)
+{
+    return n >= GUAVA_AT_BITS && file[GUAVA_AT_STRATEGY] <= GUAVA_MITZ64
+        && file[GUAVA_AT_K] >= 1 && guava_longs(file) >= 1
+        && guava_longs(file) <= GUAVA_LONGS_MAX
+        && all == GUAVA_AT_BITS + 8 * guava_longs(file);
+}
+
+static bly_status guava_wrong(const uint8_t *file, uint64_t bytes)
+{
+    if (bytes < GUAVA_AT_BITS)
+        return status_fail(BLY_ECORRUPT, "taken for a Guava filter, which "
+                           "begins with 6 bytes of numbers, but there are %llu "
+                           "bytes: it is cut short: fetch it anew",
+                           (unsigned long long)bytes);
+    if (file[GUAVA_AT_STRATEGY] > GUAVA_MITZ64)
+        return status_fail(BLY_EVERSION, "taken for a Guava filter: byte 0: "
+                           "there is no strategy %u: name its format, or write "
+                           "it anew by a strategy of Guava",
+                           file[GUAVA_AT_STRATEGY]);
+    if (file[GUAVA_AT_K] == 0)
+        return status_fail(BLY_ECORRUPT, "taken for a Guava filter: byte 1: it "
+                           "has no hash functions: it is damaged: fetch it "
+                           "anew");
+    return status_fail(BLY_ECORRUPT, "taken for a Guava filter: byte 2: it has "
+                       "%llu longs of 8 bytes behind 6 bytes, but there are "
+                       "%llu bytes: it is cut short, or damaged: fetch it anew",
+                       (unsigned long long)guava_longs(file),
+                       (unsigned long long)bytes);
+}
+
+static void guava_plan_row(bly_plan_t *plan, uint64_t longs, uint64_t k,
+                           uint64_t strategy, uint64_t n)
+{
+    rows_plan_row(plan, 64 * longs, (uint32_t)k, n, 8 * longs);
+    plan->geometry[GUAVA_M] = 64 * longs;
+    plan->geometry[GUAVA_K] = k;
+    plan->geometry[GUAVA_STRATEGY] = strategy;
+}
+
+static bool guava_looks(const uint8_t *bytes, size_t n, uint64_t all)
+{
+    return guava_sound(bytes, n, all);
+}
+
+static bly_status guava_read(kind_found *out, const uint8_t *file,
+                             uint64_t bytes)
+{
+    bly_plan_t plan = { .bytes = 0 };
+    if (!guava_sound(file, bytes < KIND_LOOK ? (size_t)bytes : KIND_LOOK,
+                     bytes))
+        return guava_wrong(file, bytes);
+    uint64_t longs = guava_longs(file), k = file[GUAVA_AT_K];
+    double n = fmax(1, floor(64 * (double)longs * GUAVA_LN2 / (double)k));
+    guava_plan_row(&plan, longs, k, file[GUAVA_AT_STRATEGY], (uint64_t)n);
+    *out = (kind_found){
+        .capacity = (uint64_t)n, .items = IMAGE_ITEMS_UNKNOWN,
+        .rate = plan.rate,
+        .geometry = { plan.geometry[GUAVA_M], plan.geometry[GUAVA_K],
+                      plan.geometry[GUAVA_STRATEGY] },
+    };
+    return BLY_OK;
+}
+
+static const kind_foreign guava_foreign = {
+    .writer = "Guava's BloomFilter.writeTo (Java)",
+    .looks  = guava_looks,
+    .read   = guava_read,
+};
+
+static bly_status guava_check(const void *image)
+{
+    return kind_check_foreign(image, &guava_foreign);
+}
+
+/* ---- Plan -------------------------------------------------------------- */
+
+static bly_status guava_plan(bly_plan_t *plan, const kind_spec *spec)
+{
+    double n = (double)spec->capacity;
+    double m = floor(-n * log(spec->rate) / (GUAVA_LN2 * GUAVA_LN2));
+    if (spec->capacity == 0)
+        return kind_no_capacity();
+    if (!(m <= 64 * (double)GUAVA_LONGS_MAX))
+        return kind_too_big(spec, "2^31 - 1 longs");
+    double k = fmax(1, round(m / n * GUAVA_LN2));
+    if (k > GUAVA_K_MAX)
+        return status_fail(BLY_EPARAM, "a rate of %.3g asks for %.0f probes, "
+                           "and a Guava filter has 255 at most: ask for a "
+                           "higher rate", spec->rate, k);
+    uint64_t longs = m < 1 ? 1 : ((uint64_t)m - 1) / 64 + 1;
+    bly_status status = kind_plan_bytes(plan, GUAVA_AT_BITS + 8 * longs);
+    if (status == BLY_OK)
+        guava_plan_row(plan, longs, (uint64_t)k, spec->option[0],
+                       spec->capacity);
+    return status;
+}
+
+static bly_status guava_format(void *image, const kind_spec *spec)
+{
+    uint8_t *file = image_payload_mut(image);
+    uint64_t longs = image_geometry(image, GUAVA_M) / 64;
+    (void)spec;
+    file[GUAVA_AT_STRATEGY] = (uint8_t)image_geometry(image, GUAVA_STRATEGY);
+    file[GUAVA_AT_K] = (uint8_t)image_geometry(image, GUAVA_K);
+    for (unsigned i = 0; i < 4; i++)
+        file[GUAVA_AT_LONGS + i] = (uint8_t)(longs >> (24 - 8 * i));
+    return BLY_OK;
+}
+
+static void guava_like(void *image, const void *other)
+{
+    memcpy(image_payload_mut(image), image_payload(other), GUAVA_AT_BITS);
+}
+
+/* ---- Keys -------------------------------------------------------------- */
+
+enum { GUAVA_WITH_STRATEGY };
+
+static probes_row guava_row(const void *image)
+{
+    return (probes_row){
+        .row = probes_bytes(image_payload(image)) + GUAVA_AT_BITS,
+        .m = image_geometry(image, GUAVA_M),
+        .k = image_geometry(image, GUAVA_K),
+        .with = { [GUAVA_WITH_STRATEGY]
+                      = image_geometry(image, GUAVA_STRATEGY) },
+    };
+}
+
+static void guava_begin(const probes_row *row, probes_key *key)
+{
+    (void)row;
+    hash_murmur3_128(key->bytes, key->length, 0, key->state);
+}
+
+/* Of mitz32: the lower half of the first hash, and i + 1 times the upper. */
+static uint64_t guava_narrow(const probes_key *key, uint64_t i)
+{
+    uint32_t c = (uint32_t)key->state[0]
+               + (uint32_t)(i + 1) * (uint32_t)(key->state[0] >> 32);
+    return c >> 31 != 0 ? ~c : c;
+}
+
+static uint64_t guava_wide(probes_key *key)
+{
+    uint64_t c = key->state[0];
+    key->state[0] += key->state[1];
+    return c & (UINT64_MAX >> 1);
+}
+
+static uint64_t guava_next(const probes_row *row, probes_key *key, uint64_t i)
+{
+    uint64_t c = row->with[GUAVA_WITH_STRATEGY] == GUAVA_MITZ32
+               ? guava_narrow(key, i) : guava_wide(key);
+    return c % row->m ^ GUAVA_TURN;
+}
+
+PROBES_WHOLE(guava)
+PROBES_ADD(guava)
+
+static bly_status guava_unite(void *into, const void *other)
+{
+    bits_or(image_payload_mut(into) + GUAVA_AT_BITS,
+            image_payload(other) + GUAVA_AT_BITS,
+            image_payload_bytes(into) - GUAVA_AT_BITS);
+    return BLY_OK;
+}
+
+const bly_kind bly_kind_guava = {
+    .name    = "guava",
+    .family  = "foreign",
+    .summary = "the Bloom filter that Guava's BloomFilter writes",
+    .version = GUAVA_VERSION,
+    .options = guava_options,
+    .foreign = &guava_foreign,
+
+    .plan   = guava_plan,
+    .format = guava_format,
+    .like   = guava_like,
+    .check  = guava_check,
+
+    .contains      = kind_whole_contains,
+    .contains_many = kind_whole_contains_many,
+    .contains_key  = guava_contains_key,
+    .contains_keys = guava_contains_keys,
+    .add           = kind_whole_add,
+    .add_key       = guava_add_key,
+
+    .unite   = guava_unite,
+    .overlap = guava_overlap,
+
+    .stat = guava_stat,
+};

@@ -1,0 +1,268 @@
+/* leveldb.c - the Bloom filter of a block of LevelDB, in its own bytes.
+ *
+ * WHAT IT IS
+ *
+ * What LevelDB's NewBloomFilterPolicy makes of the keys of two kilobytes of a
+ * table, and asks before it reads them. The payload is one such filter, byte
+ * for byte. Nothing in it tells what it is: name the format.
+ *
+ * THE PICTURE
+ *
+ *      | bits, whole bytes | k |
+ *      0                       end
+ *
+ * IMAGE
+ *
+ *      geometry 0   m, number of bits, 8 .. 2^32 - 8: 8 times the payload's
+ *                   bytes but one
+ *      geometry 1   k, 0 .. 255: of more than 30 nothing is promised, and every
+ *                   key is there
+ *      payload      m / 8 bytes, bit i is bit (i mod 8) of byte i / 8; and k
+ *
+ *      Valid if and only if the payload has 2 bytes or more and m is so, and m
+ *      and k are those of the geometry.
+ *
+ * THE BITS OF A KEY
+ *
+ *      h = LevelDB's hash of the key, of 32 bits, seed bc9f1d34
+ *      d = h, rotated right by 17
+ *      k times: the bit is h mod m; h = h + d modulo 2^32
+ *
+ * The hash goes four bytes at a time, h = (h + word) c, h = h ^ h >> 16, with c
+ * = c6a4a793, from h = seed ^ (length c); what is left is added byte by byte,
+ * and then h = h c, h = h ^ h >> 24.
+ *
+ * MATHS
+ *
+ * k is 0.69 times the bits a key, rounded down, 1 .. 30. The rate is that of
+ * `standard` and, as all positions come of 32 bits, 2^-32 for each key besides.
+ * The file does not say for how many keys it was made: plan and stat of an
+ * opened one are for m k^-1 0.69 keys, which is what its k tells.
+ *
+ * COST
+ *
+ * One hash and a division of 32 bits for each probe.
+ *
+ * WHEN TO USE, WHEN NOT
+ *
+ * To look into the tables of a database, or to make filters for one. For all
+ * else `blocked` and `standard`: 32 bits of hash are few.
+ *
+ * PAPERS
+ *
+ *  [Chang 2006]  Bigtable: a distributed storage system for structured data,
+ *                OSDI. Filters of tables.
+ */
+#include "image/kind.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bodies/probes.h"
+
+enum {
+    LEVELDB_VERSION = 1,
+    LEVELDB_M = 0, LEVELDB_K = 1,       /* geometry                          */
+    LEVELDB_K_MAX = 30,                 /* above it every key is there       */
+    LEVELDB_BITS_MOST = 1000,
+    LEVELDB_LEAST = 64
+};
+
+#define LEVELDB_M_MAX ((UINT64_C(1) << 32) - 8)
+
+static const kind_option leveldb_options[] = {
+    { .name = "bits", .help = "bits a key, as the policy is made with; instead "
+                              "of a rate",
+      .least = 1, .most = LEVELDB_BITS_MOST, .standard = KIND_CHOOSE },
+    { .name = NULL },
+};
+
+/* ---- Sizes ------------------------------------------------------------- */
+
+static uint64_t leveldb_probes(uint64_t bits)
+{
+    uint64_t k = (uint64_t)((double)bits * 0.69);
+    return k < 1 ? 1 : k > LEVELDB_K_MAX ? LEVELDB_K_MAX : k;
+}
+
+static uint64_t leveldb_bits(uint64_t n, uint64_t bits)
+{
+    uint64_t m = n * bits < LEVELDB_LEAST ? LEVELDB_LEAST : n * bits;
+    return (m + 7) / 8 * 8;
+}
+
+/* The fewest bits a key whose filter keeps the rate. BLY_EPARAM. */
+static bly_status leveldb_choose(uint64_t *bits, uint64_t n, double rate)
+{
+    bly_plan_t plan;
+    for (*bits = 1; *bits <= LEVELDB_BITS_MOST; ++*bits) {
+        uint64_t m = leveldb_bits(n, *bits);
+        rows_plan_row(&plan, m, (uint32_t)leveldb_probes(*bits), n, m / 8);
+        if (plan.rate <= rate)
+            return BLY_OK;
+    }
+    return status_fail(BLY_EPARAM, "a rate of %.3g is below what a filter of "
+                       "LevelDB can have: ask for a higher rate, or give bits=",
+                       rate);
+}
+
+static bly_status leveldb_plan(bly_plan_t *plan, const kind_spec *spec)
+{
+    uint64_t n = spec->capacity, bits = spec->option[0];
+    if (n == 0)
+        return kind_no_capacity();
+    if (n > LEVELDB_M_MAX)
+        return kind_too_big(spec, "2^32 bits");
+    bly_status status = bits == KIND_CHOOSE
+                      ? leveldb_choose(&bits, n, spec->rate) : BLY_OK;
+    if (status != BLY_OK)
+        return status;
+    uint64_t m = leveldb_bits(n, bits), k = leveldb_probes(bits);
+    if (m > LEVELDB_M_MAX)
+        return kind_too_big(spec, "2^32 bits");
+    status = kind_plan_bytes(plan, m / 8 + 1);
+    if (status != BLY_OK)
+        return status;
+    rows_plan_row(plan, m, (uint32_t)k, n, m / 8);
+    plan->geometry[LEVELDB_M] = m;
+    plan->geometry[LEVELDB_K] = k;
+    return BLY_OK;
+}
+
+static bly_status leveldb_format(void *image, const kind_spec *spec)
+{
+    (void)spec;
+    image_payload_mut(image)[image_geometry(image, LEVELDB_M) / 8]
+        = (uint8_t)image_geometry(image, LEVELDB_K);
+    return BLY_OK;
+}
+
+static void leveldb_like(void *image, const void *other)
+{
+    (void)other;
+    leveldb_format(image, NULL);
+}
+
+/* ---- The file ---------------------------------------------------------- */
+
+static bly_status leveldb_read(kind_found *out, const uint8_t *file,
+                               uint64_t bytes)
+{
+    bly_plan_t plan = { .bytes = 0 };
+    if (bytes < 2 || bytes - 1 > LEVELDB_M_MAX / 8)
+        return status_fail(BLY_ECORRUPT, "taken for a filter of LevelDB, which "
+                           "has 2 bytes at least and 2^29 at most, but there "
+                           "are %llu: name its format, or fetch it anew",
+                           (unsigned long long)bytes);
+    uint64_t m = 8 * (bytes - 1), k = file[bytes - 1];
+    double n = k == 0 ? 1 : fmax(1, floor((double)m * 0.69 / (double)k));
+    rows_plan_row(&plan, m, (uint32_t)k, (uint64_t)n, m / 8);
+    *out = (kind_found){
+        .capacity = (uint64_t)n, .items = IMAGE_ITEMS_UNKNOWN,
+        .rate = k == 0 || k > LEVELDB_K_MAX ? 1 : plan.rate,
+        .geometry = { m, k },
+    };
+    return BLY_OK;
+}
+
+static const kind_foreign leveldb_foreign = {
+    .writer = "LevelDB's filter policy, one filter of a table",
+    .read   = leveldb_read,
+};
+
+static bly_status leveldb_check(const void *image)
+{
+    return kind_check_foreign(image, &leveldb_foreign);
+}
+
+/* ---- Keys -------------------------------------------------------------- */
+
+/* Of more probes than are in use none is looked at, so that all are there. */
+static probes_row leveldb_row(const void *image)
+{
+    uint64_t k = image_geometry(image, LEVELDB_K);
+    return (probes_row){
+        .row = probes_bytes(image_payload(image)),
+        .m = image_geometry(image, LEVELDB_M),
+        .k = k > LEVELDB_K_MAX ? 0 : k,
+    };
+}
+
+static uint32_t leveldb_hash(const uint8_t *p, size_t length)
+{
+    const uint32_t c = 0xC6A4A793;
+    uint32_t h = 0xBC9F1D34 ^ (uint32_t)length * c;
+    for (; length >= 4; length -= 4, p += 4) {
+        h = (h + image_u32(p, 0)) * c;
+        h ^= h >> 16;
+    }
+    if (length == 0)
+        return h;
+    for (size_t i = 0; i < length; i++)
+        h += (uint32_t)p[i] << 8 * i;
+    h *= c;
+    return h ^ h >> 24;
+}
+
+static void leveldb_begin(const probes_row *row, probes_key *key)
+{
+    uint32_t h = leveldb_hash(key->bytes, key->length);
+    (void)row;
+    key->state[0] = h;
+    key->state[1] = h >> 17 | h << 15;
+}
+
+static uint64_t leveldb_next(const probes_row *row, probes_key *key,
+                             uint64_t i)
+{
+    uint32_t h = (uint32_t)key->state[0];
+    (void)i;
+    key->state[0] = (uint32_t)(h + (uint32_t)key->state[1]);
+    return h % (uint32_t)row->m;
+}
+
+PROBES_WHOLE(leveldb)
+PROBES_ADD(leveldb)
+
+static bly_status leveldb_unite(void *into, const void *other)
+{
+    bits_or(image_payload_mut(into), image_payload(other),
+            (size_t)(image_geometry(into, LEVELDB_M) / 8));
+    return BLY_OK;
+}
+
+/* What finds everything errs always, and holds nobody knows what. */
+static void leveldb_tell(bly_stat_t *out, const void *image)
+{
+    leveldb_stat(out, image);
+    if (leveldb_row(image).k > 0)
+        return;
+    out->rate = 1;
+    out->distinct = out->distinct_sd = (double)INFINITY;
+}
+
+const bly_kind bly_kind_leveldb = {
+    .name    = "leveldb",
+    .family  = "foreign",
+    .summary = "the Bloom filter of a block of a LevelDB table",
+    .version = LEVELDB_VERSION,
+    .options = leveldb_options,
+    .foreign = &leveldb_foreign,
+
+    .plan   = leveldb_plan,
+    .format = leveldb_format,
+    .like   = leveldb_like,
+    .check  = leveldb_check,
+
+    .contains      = kind_whole_contains,
+    .contains_many = kind_whole_contains_many,
+    .contains_key  = leveldb_contains_key,
+    .contains_keys = leveldb_contains_keys,
+    .add           = kind_whole_add,
+    .add_key       = leveldb_add_key,
+
+    .unite   = leveldb_unite,
+    .overlap = leveldb_overlap,
+
+    .stat = leveldb_tell,
+};

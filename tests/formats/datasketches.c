@@ -1,0 +1,95 @@
+/* datasketches.c - what is special to format `datasketches`: files that its C++
+ * library wrote.
+ */
+#include "test.h"
+#include "vectors.h"
+
+/* Integers are 8 bytes, the lowest first. */
+static size_t sketches_int(char text[64], uint64_t i)
+{
+    for (unsigned b = 0; b < 8; b++)
+        text[b] = (char)(i >> 8 * b & 0xFF);
+    return 8;
+}
+
+/* The integers below 1000, and what is no number. */
+static size_t sketches_key(char text[64], uint64_t i)
+{
+    return sketches_int(text, i < 1000 ? i : UINT64_C(0x7FF8000000000000));
+}
+
+static void sketches_file(const char *file)
+{
+    vector v = vector_read(file);
+    bly_filter *filter = NULL, *ours = NULL;
+    bly_stat_t stat;
+    char text[64];
+    assert_status(vector_open(&filter, &v, NULL), BLY_OK);
+    assert_string_equal(bly_kind_of(filter), "datasketches");
+    assert_status(bly_stat(&stat, filter), BLY_OK);
+    for (uint64_t i = 0; i <= 1000; i++)
+        assert_true(bly_contains(filter, text, sketches_key(text, i)));
+    assert_status(bly_like(&ours, filter, NULL), BLY_OK);
+    for (uint64_t i = 0; i <= 1000; i++)
+        assert_true(bly_add(ours, text, sketches_key(text, i)) >= 0);
+    vector_is(ours, &v);
+    bly_free(ours);
+    bly_free(filter);
+    free(v.bytes);
+}
+
+static void test_their_files(void **state)
+{
+    (void)state;
+    sketches_file("datasketches/bf_n10000_h3_cpp.sk");
+    sketches_file("datasketches/bf_n10000_h5_cpp.sk");
+}
+
+/* Written without its bits, as it holds no key. */
+static void test_bare(void **state)
+{
+    (void)state;
+    vector v = vector_read("datasketches/bf_n0_h3_cpp.sk");
+    bly_filter *filter = NULL, *other = NULL;
+    bly_stat_t stat;
+    assert_status(vector_open(&filter, &v, NULL), BLY_OK);
+    assert_false(bly_contains(filter, "any", 3));
+    assert_status(bly_add(filter, "any", 3), BLY_EFULL);
+    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_true(stat.items == 0 && stat.fill == 0 && stat.rate == 0);
+    assert_status(bly_like(&other, filter, NULL), BLY_OK);
+    assert_status(bly_unite(filter, other), BLY_OK);
+    vector_is(filter, &v);
+    bly_free(other);
+    bly_free(filter);
+    free(v.bytes);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    uint8_t file[40] = { 4, 1, 21, 0, 3, 0 };
+    file[16] = 1;
+    vector_refused(file, 23, "datasketches", BLY_ECORRUPT, "24 bytes at least");
+    vector_refused(file, 39, "datasketches", BLY_ECORRUPT, "end at byte 40");
+    file[0] = 3;
+    vector_refused(file, 40, "datasketches", BLY_ECORRUPT, "byte 0");
+    file[0] = 4, file[1] = 2;
+    vector_refused(file, 40, "datasketches", BLY_EVERSION, "byte 1");
+    file[1] = 1, file[2] = 7;
+    vector_refused(file, 40, "datasketches", BLY_ECORRUPT, "byte 2");
+    file[2] = 21, file[4] = 0;
+    vector_refused(file, 40, "datasketches", BLY_ECORRUPT, "byte 4");
+    file[4] = 3, file[16] = 0;
+    vector_refused(file, 32, "datasketches", BLY_ECORRUPT, "byte 16");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_their_files),
+        cmocka_unit_test(test_bare),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests_name("datasketches", tests, NULL, NULL);
+}
