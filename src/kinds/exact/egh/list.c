@@ -282,7 +282,7 @@ static bly_status egh_too_far(double trials)
                        "keys", trials, EGH_TRIALS);
 }
 
-static bly_status egh_too_many(const void *image)
+static bly_status egh_crowded(const void *image)
 {
     return status_fail(BLY_EFULL, "the filter finds more than the %llu "
                        "integers up to which it is exact, so that they cannot "
@@ -305,7 +305,7 @@ bly_status egh_list(const void *image, void *scratch, const kind_hasher *hasher,
         return egh_too_far(r.trials);
     egh_begin(&s, &r, scratch);
     if (!egh_walk(&s, 0, 0) || egh_stuck(image))
-        return egh_too_many(image);
+        return egh_crowded(image);
     for (uint64_t i = 0; i < s.n && egh_tell(s.found[i], visit, context); )
         i++;
     return BLY_OK;
