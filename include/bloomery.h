@@ -341,8 +341,8 @@ typedef struct {
     uint32_t    zero;           /* 0                                         */
     const char *format;         /* of bly_open and bly_unpack: the name of
                                    another system's format, taken at its word
-                                   (<bloomery/foreign.h>); NULL: as the bytes
-                                   tell                                      */
+                                   (<bloomery/foreign.h>), or "bloomery": our
+                                   own; NULL: as the bytes tell              */
     uint64_t    reserved[4];    /* 0                                         */
 } bly_options;
 

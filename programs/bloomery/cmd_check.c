@@ -58,7 +58,7 @@ static void check_promise(const bly_filter *filter, const char *path)
 /* Mapping first: it needs no memory. What cannot be mapped is read. That a
  * secret is needed to use the filter is found last, when all else is right:
  * without one that is no fault. */
-static bly_status check_open(const char *path, bool quiet)
+static bly_status check_open(const char *path, bool quiet, bool *foreign)
 {
     bly_filter *filter = NULL;
     bly_status status;
@@ -70,6 +70,8 @@ static bly_status check_open(const char *path, bool quiet)
         status = bly_open(&filter, path, 0, filter_how());
     if (status >= 0 && !quiet)
         check_promise(filter, path);
+    *foreign = status >= 0
+            && filter_kind_of_family(bly_kind_of(filter), "foreign");
     if (status >= 0)
         bly_free(filter);
     return status == BLY_ESECRET && secret_bytes() == NULL ? BLY_OK : status;
@@ -87,7 +89,8 @@ static void check_json(const char *file, bly_status status)
 
 static int check_file(const char *file, const check_settings *s)
 {
-    bly_status status = check_open(file, s->quiet || s->json);
+    bool foreign;
+    bly_status status = check_open(file, s->quiet || s->json, &foreign);
 
     if (status < 0)
         paged_refuse(file, status);
@@ -95,7 +98,8 @@ static int check_file(const char *file, const check_settings *s)
         check_json(file, status);
     } else if (status >= 0 && !s->quiet) {
         output_text(file);
-        output_text(": ok\n");
+        output_text(foreign ? ": ok (its format has no checksum: its numbers "
+                              "were looked at)\n" : ": ok\n");
     }
     return status >= 0 ? CLI_OK : CLI_ERROR;
 }

@@ -1,12 +1,9 @@
 /* cmd_convert.c - `bloomery convert`: the same filter in another format.
  *
  * What can be done without the keys the library knows (bly_save_as). Floor 8;
- * includes command.h and <bloomery/foreign.h> only.
+ * includes command.h only.
  */
 #include "bloomery/command.h"
-
-#include <bloomery/foreign.h>
-#include <string.h>
 
 typedef struct {
     const char *to, *key_file, *format;
@@ -35,15 +32,13 @@ static int convert_file(const convert_settings *s, const char *from,
                         const char *to)
 {
     bly_filter *filter = filter_map(from, BLY_VERIFY);
-    int status = CLI_OK;
+    int status;
 
     if (filter == NULL)
         return CLI_ERROR;
-    if (bly_save_as(filter, strcmp(to, "-") == 0 ? "/dev/stdout" : to, s->to)
-        < 0)
-        status = filter_error();
-    else
-        made_report(filter, to, s->verbose, s->json);
+    status = filter_save_as(filter, to, s->to);
+    if (status == CLI_OK)
+        made_report(filter, to, s->verbose, s->json, NULL);
     bly_free(filter);
     return status;
 }
@@ -60,7 +55,7 @@ static int convert_run(const cli_command *self, int argc, char **argv)
     if (operands.count != 2)
         return options_wrong(self, "it takes a filter, IN, and the place of "
                                    "the new one, OUT");
-    if (strcmp(s.to, "bloomery") != 0 && format_check(s.to) != CLI_GO)
+    if (format_check(s.to) != CLI_GO)
         return CLI_ERROR;
     status = made_check(self, operands.names[1], s.json);
     if (status == CLI_GO)

@@ -271,6 +271,15 @@ static bool info_header(const char *file, const info_settings *s)
     return true;
 }
 
+/* Of another system's filter its file is what there is, without our header. */
+static void info_bytes(bly_stat_t *stat)
+{
+    if (!filter_kind_of_family(stat->kind, "foreign"))
+        return;
+    stat->bytes -= BLY_HEADER_BYTES;
+    stat->bits_per_key = 8 * (double)stat->bytes / (double)stat->capacity;
+}
+
 static int info_file(const char *file, const info_settings *s)
 {
     bly_filter *filter;
@@ -282,6 +291,7 @@ static int info_file(const char *file, const info_settings *s)
     if (filter == NULL)
         return CLI_ERROR;
     bly_stat(&stat, filter);
+    info_bytes(&stat);
     if (s->json)
         info_json(filter, &stat, file);
     else

@@ -87,8 +87,9 @@ const cli_command cmd_list = {
     .summary = "print the keys of a filter that can tell them",
     .text =
         "Prints every key that the filter FILE holds, each once, if it can "
-        "tell all of them: of kind egh the numbers, as long as no more are in "
-        "than it is exact for; of kind invertible the keys where it keeps them "
+        "tell all of them: of kind egh with a universe= the numbers, and "
+        "without one the hashes, as long as no more are in than it is exact "
+        "for; of kind invertible the keys where it keeps them "
         "whole (key=), else their hashes, in 16 hexadecimal digits, as long as "
         "no more are in than it was planned for. Of other kinds nobody can say "
         "which keys went in.",

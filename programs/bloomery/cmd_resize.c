@@ -60,7 +60,8 @@ static int resize_file(const resize_settings *s, const char *path,
     else
         status = filter_save(filter, output);
     if (status == CLI_OK)
-        made_report(filter, output, s->verbose, s->json);
+        made_report(filter, output, s->verbose, s->json,
+                    s->times > 0 ? "fold it by less" : "give a larger -n");
     bly_free(filter);
     return status;
 }

@@ -85,7 +85,8 @@ static int combine_all(const cli_combination *how, const combine_settings *s,
     if (status == CLI_OK)
         status = filter_save(into, s->output);
     if (status == CLI_OK)
-        made_report(into, s->output, s->verbose, s->json);
+        made_report(into, s->output, s->verbose, s->json,
+                    "build its parts with -n for the keys of all");
     bly_free(into);
     return status;
 }

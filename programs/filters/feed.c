@@ -689,7 +689,17 @@ static void feed_verbose(const bly_stat_t *stat, const cli_fed *fed,
 /* Of a filter that promises to make no mistake. */
 static void feed_warn_exact(const bly_stat_t *stat, const char *advice)
 {
-    if (filter_broken(stat))
+    if (!filter_broken(stat))
+        return;
+    if (stat->saturated > 0)
+        report_note("warning: %s counters are at their largest value, and keep "
+                    "traces of keys that were removed, or there were more than "
+                    "%s different keys: false positives are possible now (rate "
+                    "%s): build a new filter with larger counters (bits=) or a "
+                    "larger -n", report_count(stat->saturated).text,
+                    report_count(stat->capacity).text,
+                    report_percent(stat->rate).text);
+    else
         report_note("warning: more different keys are in the filter than the "
                     "%s up to which it is exact: false positives are possible "
                     "now (rate %s): %s", report_count(stat->capacity).text,

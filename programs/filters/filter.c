@@ -418,16 +418,20 @@ int filter_check_output(const char *path, bool force,
 
 /* ==== Save ============================================================== */
 
-/* What a pipe gets is what a file would. */
-static int filter_send(const bly_filter *filter)
+/* What a pipe gets is what a file would: of another system's filter the file
+ * that is behind the header, but for `whole`. */
+static int filter_send(const bly_filter *filter, bool whole)
 {
-    size_t bytes;
-    const void *image = bly_image(filter, &bytes);
+    size_t bytes, before = 0;
+    const uint8_t *image = bly_image(filter, &bytes);
     void *packed;
     int status;
 
+    if (!whole && filter_kind_of_family(bly_kind_of(filter), "foreign"))
+        before = BLY_HEADER_BYTES;
     if (!filter_can(filter, BLY_CAN_PACK))
-        return output_bytes(image, bytes) ? CLI_OK : CLI_ERROR;
+        return output_bytes(image + before, bytes - before) ? CLI_OK
+                                                            : CLI_ERROR;
     packed = malloc(bytes);
     if (packed == NULL)
         return report_error("out of memory: save the filter to a file");
@@ -440,10 +444,23 @@ static int filter_send(const bly_filter *filter)
 int filter_save(const bly_filter *filter, const char *path)
 {
     if (strcmp(path, "-") == 0)
-        return filter_send(filter);
+        return filter_send(filter, false);
     if (secret_is_in(path))
         return filter_is_both(path, "the file of the secret");
     return bly_save(filter, path) < 0 ? filter_error() : CLI_OK;
+}
+
+int filter_save_as(const bly_filter *filter, const char *path,
+                   const char *format)
+{
+    bool own = strcmp(format, "bloomery") == 0;
+
+    if (strcmp(path, "-") == 0
+        && (own || strcmp(format, bly_kind_of(filter)) == 0))
+        return filter_send(filter, own);
+    if (secret_is_in(path))
+        return filter_is_both(path, "the file of the secret");
+    return bly_save_as(filter, path, format) < 0 ? filter_error() : CLI_OK;
 }
 
 const char *filter_place(const char *path)

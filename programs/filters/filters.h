@@ -107,6 +107,10 @@ int filter_check_lines(const char *path, bool force,
 /* Save to the file, or to stdout where `path` is "-". CLI_OK or CLI_ERROR. */
 int filter_save(const bly_filter *filter, const char *path);
 
+/* The same in a format: "bloomery", or one of other systems. */
+int filter_save_as(const bly_filter *filter, const char *path,
+                   const char *format);
+
 /* The name of an output, for messages. */
 const char *filter_place(const char *path);
 
@@ -387,10 +391,10 @@ void feed_report(const bly_filter *filter, const cli_fed *fed,
 /* May JSON go to standard output beside the filter? CLI_GO or CLI_ERROR. */
 int made_check(const cli_command *command, const char *output, bool json);
 
-/* After saving: what was asked for; and always a warning if it holds more keys
- * than it was planned for. */
+/* After saving: what was asked for; and, with the advice, a warning if it holds
+ * more keys than it was planned for. Without advice there is none. */
 void made_report(const bly_filter *filter, const char *output, bool verbose,
-                 bool json);
+                 bool json, const char *advice);
 
 /* ==== asked.c =========================================================== */
 

@@ -28,8 +28,24 @@ static void made_json(const bly_stat_t *stat, const char *output)
     json_close_object();
 }
 
+/* Of a filter that promises to make no mistake, or of one that keeps a rate. */
+static void made_warn(const bly_stat_t *stat, const char *advice)
+{
+    if (filter_broken(stat))
+        report_note("warning: the result may hold more different keys than the "
+                    "%s up to which it is exact: false positives are possible "
+                    "(rate %s): %s", report_count(stat->capacity).text,
+                    report_percent(stat->rate).text, advice);
+    else if (stat->planned_rate > 0 && stat->rate > 1.1 * stat->planned_rate)
+        report_note("warning: the result holds more keys than the %s it was "
+                    "planned for: its false-positive rate is %s, not %s: %s",
+                    report_count(stat->capacity).text,
+                    report_percent(stat->rate).text,
+                    report_percent(stat->planned_rate).text, advice);
+}
+
 void made_report(const bly_filter *filter, const char *output, bool verbose,
-                 bool json)
+                 bool json, const char *advice)
 {
     bly_stat_t stat;
 
@@ -46,11 +62,6 @@ void made_report(const bly_filter *filter, const char *output, bool verbose,
                     report_count(stat.capacity).text, stat.kind,
                     report_bytes(stat.bytes).text,
                     report_percent(stat.rate).text);
-    if (stat.planned_rate > 0 && stat.rate > 1.1 * stat.planned_rate)
-        report_note("warning: the result holds more keys than the %s it was "
-                    "planned for: its false-positive rate is %s, not %s: build "
-                    "its parts with -n for the keys of all",
-                    report_count(stat.capacity).text,
-                    report_percent(stat.rate).text,
-                    report_percent(stat.planned_rate).text);
+    if (advice != NULL)
+        made_warn(&stat, advice);
 }

@@ -14,9 +14,15 @@
 
 static const char FORMATS_OWN[] = "bloomery";
 
-bool formats_own(const uint8_t *bytes, size_t n)
+static bool formats_own(const uint8_t *bytes, size_t n)
 {
     return n >= IMAGE_KIND && memcmp(bytes, FORMATS_OWN, IMAGE_KIND) == 0;
+}
+
+bool formats_other(const char *name, const uint8_t *bytes, size_t n)
+{
+    return name != NULL ? strcmp(name, FORMATS_OWN) != 0
+                        : !formats_own(bytes, n);
 }
 
 const bly_kind *formats_look(const uint8_t *bytes, size_t n, uint64_t all)
@@ -56,10 +62,17 @@ bly_status formats_choose(const bly_kind **kind, const char *name,
                                          : formats_look(bytes, n, all);
     if (name != NULL && (found == NULL || found->foreign == NULL))
         return formats_unknown(name);
+    if (name != NULL && formats_own(bytes, n))
+        return status_fail(BLY_EFORMAT, "this is a Bloomery filter: leave the "
+                           "format %s out", name);
+    if (found == NULL && n >= 2 && bytes[0] == 0x1F && bytes[1] == 0x8B)
+        return status_fail(BLY_EFORMAT, "not a filter, but what gzip has made "
+                           "of a file: unpack it first (gzip -dc)");
     if (found == NULL)
         return status_fail(BLY_EFORMAT, "not a Bloomery filter (it does not "
                            "begin with \"%s\"), nor of a format that shows in "
-                           "its bytes: name a file of filters, or its format",
+                           "its bytes: name another file, or say which format "
+                           "it is",
                            FORMATS_OWN);
     *kind = found;
     return BLY_OK;

@@ -24,7 +24,8 @@ bly_status formats_choose(const bly_kind **kind, const char *name,
 bly_status formats_head(uint8_t header[IMAGE_HEADER], const bly_kind *kind,
                         const uint8_t *file, uint64_t bytes);
 
-/* Is this the beginning of an image, rather than of another's file? */
-bool formats_own(const uint8_t *bytes, size_t n);
+/* Is this another system's file: by the format that was named, of which
+ * "bloomery" is our own, or where none was by its first bytes? */
+bool formats_other(const char *name, const uint8_t *bytes, size_t n);
 
 #endif /* BLY_FORMATS_FORMATS_H */

@@ -23,11 +23,6 @@ enum {
     FOREIGN_GROW = 4                    /* times what has come, after that   */
 };
 
-bool foreign_is(const uint8_t *bytes, size_t n, const handle_options *options)
-{
-    return options->format != NULL || !formats_own(bytes, n);
-}
-
 /* The file stands behind room for its header: make the header, and a handle
  * that owns both. */
 static bly_status foreign_make(bly_filter **out, const bly_kind *kind,

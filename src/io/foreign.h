@@ -9,10 +9,6 @@
 
 #include "verbs/handle.h"
 
-/* Does a file that begins so go this way: is a format named, or is this no
- * image of ours? */
-bool foreign_is(const uint8_t *bytes, size_t n, const handle_options *options);
-
 /* All of the file into memory, behind its first n bytes, which have been read.
  * Errors of bly_open. */
 bly_status foreign_read(bly_filter **out, int file, const char *path,

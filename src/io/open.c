@@ -20,6 +20,7 @@
 #include "base/memory.h"
 #include "base/sizes.h"
 #include "base/status.h"
+#include "formats/formats.h"
 #include "io/foreign.h"
 #include "io/paged/pages.h"
 
@@ -157,7 +158,7 @@ static bly_status open_into_memory(bly_filter **out, int file,
     ssize_t have = open_read(file, header, sizeof header);
     if (have < 0)
         return open_failed("read", path);
-    if (foreign_is(header, (size_t)have, options))
+    if (formats_other(options->format, header, (size_t)have))
         return foreign_read(out, file, path, info, header, (size_t)have,
                             options);
     bly_status status = open_size(&bytes, header, (size_t)have, info);
@@ -319,7 +320,7 @@ static bly_status open_map(bly_filter **out, int file, const char *path,
     ssize_t have = open_read(file, begins, sizeof begins);
     if (have < 0)
         return open_failed("read", path);
-    if (foreign_is(begins, (size_t)have, options))
+    if (formats_other(options->format, begins, (size_t)have))
         return foreign_map(out, file, path, info, begins, (size_t)have, flags,
                            options);
     if (image_check_size((uint64_t)info->st_size) != BLY_OK)

@@ -116,8 +116,7 @@ bly_status bly_unpack(bly_filter **out, const void *packed, size_t bytes,
     const bly_kind *kind;
     handle_options options;
     bly_status status = handle_options_read(&options, given);
-    if (status == BLY_OK
-        && (options.format != NULL || !formats_own(packed, bytes)))
+    if (status == BLY_OK && formats_other(options.format, packed, bytes))
         return pack_foreign(out, packed, bytes, &options);
     if (status == BLY_OK)
         status = handle_check(&kind, packed, bytes);

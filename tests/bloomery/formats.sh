@@ -45,7 +45,7 @@ out_has 'info: no hash of ours' 0 'hash +as its system does'
 try info --json a.bloom
 out_has 'info: json' 0 '"kind": *"dcso"'
 try check a.bloom
-out_is 'check' 0 'a.bloom: ok\n'
+out_has 'check' 0 '^a.bloom: ok .its format has no checksum'
 try compare a.bloom b.bloom
 out_has 'compare' 0 '^in either +[12],[0-9]{3} ± '
 try unite -o ab.bloom a.bloom b.bloom
@@ -79,13 +79,34 @@ try convert -F dcos k.bly k.bloom
 refused 'convert: no such format' "did you mean 'dcso'"
 try convert -F bloomery a.bloom
 refused 'convert: no output' 'OUT'
+gzip -c a.bloom >a.gz
+try info a.gz
+refused 'a packed file' 'unpack it first'
+try info --format dcso a.bly
+refused 'our own file, named another' 'this is a Bloomery filter'
+try info a.bloom
+out_has 'info: the size of the file' 0 \
+    "size +$(wc -c <a.bloom | sed 's/\(.*\)\(...\)$/\1,\2/') bytes"
 echo text >text
 keeps 'convert: over a text' 'no filter' text convert -F bloomery a.bloom text
+
+# Standard output goes on behind what is there.
+echo before >on
+"$BLOOMERY" convert -F bloomery a.bloom - >>on
+"$BLOOMERY" convert -F dcso a.bly - >>on
+check 'convert: to standard output' \
+    test "$(cksum <on)" = "$( (echo before; cat a.bly a.bloom) | cksum)"
+"$BLOOMERY" build -k dcso -n 2000 -o - keys >sent.bloom
+check 'build: to standard output' cmp sent.bloom a.bloom
+try query -c --format bloomery a.bly keys
+out_is 'query: our own, named' 0 '1000\n'
+try query --format bloomery a.bloom keys
+refused 'query: not our own' 'not a Bloomery filter'
 
 # ---- What is none ------------------------------------------------------------
 
 try query text keys
-refused 'a text' 'nor of a format that shows in its bytes'
+refused 'a text' 'nor of a format that shows in its bytes: name another file'
 try query --format dcso text keys
 refused 'a text, named' 'taken for a DCSO filter.*cut short'
 try query --format dcos a.bloom keys

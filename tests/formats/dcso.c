@@ -93,6 +93,16 @@ static void test_attached_data_stay(void **state)
     file = dcso_file(filter, &n);
     assert_int_equal(n, v.n);
     assert_memory_equal(file + n - sizeof data, data, sizeof data);
+    bly_overlap_t overlap;
+    assert_status(bly_add(plain, "other", 5), BLY_OK);
+    assert_status(bly_overlap(&overlap, filter, plain), BLY_OK);
+    assert_status(bly_unite(filter, plain), BLY_OK);
+    assert_true(bly_contains(filter, "key", 3));
+    assert_true(bly_contains(filter, "other", 5));
+    assert_status(bly_unite(plain, filter), BLY_OK);
+    assert_true(bly_contains(plain, "key", 3));
+    file = dcso_file(filter, &n);
+    assert_memory_equal(file + n - sizeof data, data, sizeof data);
     bly_free(filter);
     bly_free(plain);
     free(v.bytes);

@@ -126,8 +126,8 @@ static bly_status bip37_wrong(const uint8_t *file, uint64_t bytes)
     if (said > BIP37_BYTES_MAX)
         return status_fail(BLY_ECORRUPT, "taken for a filterload message: byte "
                            "0: it is too short, or says that it has more than "
-                           "36000 bytes of bits: name its format, or fetch it "
-                           "anew");
+                           "36000 bytes of bits: name another format, or fetch "
+                           "it anew");
     if (bytes != bip37_size(said))
         return status_fail(BLY_ECORRUPT, "taken for a filterload message: byte "
                            "0: it says that it has %llu bytes of bits, and so "

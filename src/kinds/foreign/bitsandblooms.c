@@ -105,7 +105,7 @@ static bly_status blooms_wrong(unsigned at, const char *what)
 {
     return status_fail(BLY_ECORRUPT, "taken for a filter of bits-and-blooms: "
                        "byte %u: %s: it is damaged, or of another format: "
-                       "fetch it anew, or name its format", at, what);
+                       "fetch it anew, or name another format", at, what);
 }
 
 /* Are the bits from m on clear, which are the highest of the last word? */

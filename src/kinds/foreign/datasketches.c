@@ -115,7 +115,7 @@ static bly_status sketches_wrong(unsigned at, const char *what)
 {
     return status_fail(BLY_ECORRUPT, "taken for a filter of DataSketches: byte "
                        "%u: %s: it is damaged, or of another format: fetch it "
-                       "anew, or name its format", at, what);
+                       "anew, or name another format", at, what);
 }
 
 static bly_status sketches_check_size(const uint8_t *file, uint64_t bytes)
@@ -145,8 +145,8 @@ static bly_status sketches_check_file(const uint8_t *file, uint64_t bytes)
                            (unsigned long long)bytes);
     if (file[SKETCHES_AT_VERSION] != 1)
         return status_fail(BLY_EVERSION, "taken for a filter of DataSketches: "
-                           "byte 1: the version is not 1: name its format, or "
-                           "serialise it by a library of that version");
+                           "byte 1: the version is not 1: name another format, "
+                           "or serialise it by a library of that version");
     if (file[SKETCHES_AT_FAMILY] != SKETCHES_FAMILY)
         return sketches_wrong(SKETCHES_AT_FAMILY, "it is another sketch, and "
                               "no Bloom filter (21)");

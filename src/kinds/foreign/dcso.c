@@ -142,8 +142,8 @@ static bly_status dcso_check_fields(const uint8_t *file)
     double p = image_f64(file, DCSO_AT_P);
     if (image_u64(file, DCSO_AT_FLAGS) != DCSO_FLAGS)
         return status_fail(BLY_EVERSION, "taken for a DCSO filter: byte 0: the "
-                           "version is not 1: name its format, or convert it "
-                           "by the program that wrote it");
+                           "version is not 1: name another format, or convert "
+                           "it by the program that wrote it");
     if (n == 0)
         return dcso_wrong(DCSO_AT_N, "it is planned for no keys");
     if (!(p > 0 && p < 1))

@@ -117,8 +117,8 @@ static bly_status guava_wrong(const uint8_t *file, uint64_t bytes)
                            (unsigned long long)bytes);
     if (file[GUAVA_AT_STRATEGY] > GUAVA_MITZ64)
         return status_fail(BLY_EVERSION, "taken for a Guava filter: byte 0: "
-                           "there is no strategy %u: name its format, or write "
-                           "it anew by a strategy of Guava",
+                           "there is no strategy %u: name another format, or "
+                           "write it anew by a strategy of Guava",
                            file[GUAVA_AT_STRATEGY]);
     if (file[GUAVA_AT_K] == 0)
         return status_fail(BLY_ECORRUPT, "taken for a Guava filter: byte 1: it "

@@ -152,7 +152,7 @@ static bly_status leveldb_read(kind_found *out, const uint8_t *file,
     if (bytes < 2 || bytes - 1 > LEVELDB_M_MAX / 8)
         return status_fail(BLY_ECORRUPT, "taken for a filter of LevelDB, which "
                            "has 2 bytes at least and 2^29 at most, but there "
-                           "are %llu: name its format, or fetch it anew",
+                           "are %llu: name another format, or fetch it anew",
                            (unsigned long long)bytes);
     uint64_t m = 8 * (bytes - 1), k = file[bytes - 1];
     double n = k == 0 ? 1 : fmax(1, floor((double)m * 0.69 / (double)k));

@@ -98,11 +98,12 @@
  * least of them is its count.
  *
  * That holds while no counter is at its largest value, 2^bits - 1, where it
- * sticks: none is as long as fewer keys are in at a time, repeats counted. In a
+ * sticks: none is as long as fewer keys than that are in at a time, repeats
+ * counted. In a
  * block of a small modulus many keys meet, so that this is not to be hoped for
  * but to be planned: 8 bits for up to 254 keys, 16 for 65534. A key that is
  * removed while one of its counters sticks leaves a trace there; and if more
- * than n + 1 keys were in at once, one may have come unseen. Either ends the
+ * than n keys were in at once, one may have come unseen. Either ends the
  * promise for good: the count of keys is then "not known" (2^64 - 1).
  *
  * LISTING. As long as the promise holds, the keys are the integers below U that
@@ -469,11 +470,10 @@ static bly_status egh_outside(const void *image)
 
 /* How many different keys are in, from now on. Of counters the number is lost
  * where it was too large once: from then on a new key may find no counter at 0,
- * and those that are removed bring the promise back to nobody. */
+ * and be in without being counted when others are removed. */
 static void egh_set_keys(void *image, uint64_t n)
 {
-    if (egh_width(image) > 1 && n > 0
-        && n - 1 > image_u64(image, IMAGE_CAPACITY))
+    if (egh_width(image) > 1 && n > image_u64(image, IMAGE_CAPACITY))
         n = EGH_KEYS_UNKNOWN;
     image_set_u64(image, IMAGE_HEADER + EGH_KEYS, n);
 }

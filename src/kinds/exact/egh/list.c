@@ -26,8 +26,10 @@ enum {
     EGH_FOUND = 1 << 17         /* keys found at most; plans end before      */
 };
 
-/* Questions that are too many: some tenths of a second. */
+/* Questions that are too many; and blocks that are, where a table was forged
+ * so that each question goes through many: about a second. */
 static const double EGH_TRIALS = 1 << 26;
+#define EGH_LOOKS (UINT64_C(1) << 28)
 
 /* A block that may be a level: the `set` residues of `q` that are set; how good
  * it is, less being better. */
@@ -178,16 +180,20 @@ typedef struct {
     uint32_t    steps;
     uint64_t    last, product;          /* the largest integer; of all moduli,
                                            or 0 if that is larger            */
+    uint64_t    looks;                  /* blocks that were asked            */
     uint64_t   *found, n, room;
 } egh_search;
 
-static uint64_t *egh_take_residues(const void *image, const egh_block *b,
-                                   uint64_t *out)
+/* Those of a block, `most` at most, as many as there were when the scratch was
+ * asked for; how many. */
+static uint64_t egh_take_residues(const void *image, const egh_block *b,
+                                  uint64_t *out, uint64_t most)
 {
-    for (uint64_t r = 0; r < b->q; r++)
+    uint64_t n = 0;
+    for (uint64_t r = 0; r < b->q && n < most; r++)
         if (egh_held(egh_row(image), b->at + r, egh_width(image)))
-            *out++ = r;
-    return out;
+            out[n++] = r;
+    return n;
 }
 
 /* A product, or 0 where it is above any integer. */
@@ -197,30 +203,50 @@ static uint64_t egh_product(uint64_t a, uint64_t b)
     return sizes_mul(&product, a, b) ? product : 0;
 }
 
+/* Once the product is above any integer nothing is left to be told apart. */
 static void egh_begin(egh_search *s, const egh_route *r, uint64_t *scratch)
 {
     s->product = 1;
-    s->steps = r->n;
-    for (uint32_t i = 0; i < r->n; i++) {
-        egh_step *step = &s->step[i];
-        *step = (egh_step){ .q = r->level[i].block.q, .before = s->product,
-                            .set = r->level[i].set, .residue = scratch };
-        scratch = egh_take_residues(s->image, &r->level[i].block, scratch);
+    for (; s->steps < r->n && s->product != 0; s->steps++) {
+        const egh_level *level = &r->level[s->steps];
+        egh_step *step = &s->step[s->steps];
+        *step = (egh_step){ .q = level->block.q, .before = s->product,
+                            .residue = scratch };
+        step->set = egh_take_residues(s->image, &level->block, scratch,
+                                      level->set);
+        scratch += level->set;
         (void)egh_divisor(s->product, step->q, &step->inverse);
         s->product = egh_product(s->product, step->q);
     }
     s->found = scratch;
 }
 
-/* Those of x, x + M, x + 2M … that are there. False: there are too many. */
+/* egh_contains(), with an eye on how many blocks it takes. */
+static bool egh_ask(egh_search *s, uint64_t x)
+{
+    const uint8_t *row = egh_row(s->image);
+    egh_block b = egh_start();
+    uint64_t i = 0;
+    bool held = true;
+    for (; i < egh_k(s->image) && held; i++)
+        held = egh_next(&b, s->image, i)
+            && egh_held(row, egh_bit(&b, x), egh_width(s->image));
+    s->looks += i;
+    return held;
+}
+
+/* Those of x, x + M, x + 2M … that are there. False: there are too many, or
+ * it takes too long. */
 static bool egh_ask_all(egh_search *s, uint64_t x)
 {
     for (;; x += s->product) {
-        if (egh_contains(s->image, x)) {
+        if (egh_ask(s, x)) {
             if (s->n == s->room)
                 return false;
             s->found[s->n++] = x;
         }
+        if (s->looks > EGH_LOOKS)
+            return false;
         if (s->product == 0 || s->last - x < s->product)
             return true;
     }
@@ -277,9 +303,9 @@ static bool egh_stuck(const void *image)
 static bly_status egh_too_far(double trials)
 {
     return status_fail(BLY_EFULL, "to list the keys %.3g integers would have "
-                       "to be asked for, more than %.3g: keep the keys "
+                       "to be asked for, which takes too long: keep the keys "
                        "elsewhere, or build for a smaller universe= or fewer "
-                       "keys", trials, EGH_TRIALS);
+                       "keys", trials);
 }
 
 static bly_status egh_crowded(const void *image)
@@ -304,7 +330,15 @@ bly_status egh_list(const void *image, void *scratch, const kind_hasher *hasher,
     if (r.trials > EGH_TRIALS)
         return egh_too_far(r.trials);
     egh_begin(&s, &r, scratch);
-    if (!egh_walk(&s, 0, 0) || egh_stuck(image))
+    bool all = egh_walk(&s, 0, 0);
+    if (s.looks > EGH_LOOKS)
+        return egh_too_far(r.trials);
+    if (egh_stuck(image))
+        return status_fail(BLY_EFULL, "counters are at their largest value, "
+                           "and what they keep of keys that were removed "
+                           "cannot be told from keys: build it with larger "
+                           "counters (bits=)");
+    if (!all)
         return egh_crowded(image);
     for (uint64_t i = 0; i < s.n && egh_tell(s.found[i], visit, context); )
         i++;
