@@ -20,6 +20,7 @@ typedef struct {
     uint8_t *row;                       /* bit i is bit i % 8 of byte i / 8  */
     uint64_t m;                         /* bits of it                        */
     uint64_t k;                         /* a key's                           */
+    uint64_t inverse;                   /* probes_inverse(m), for probes_mod */
     uint64_t with[3];                   /* the kind's own                    */
 } probes_row;
 
@@ -40,6 +41,19 @@ enum { PROBES_GROUP = 64 };             /* keys whose lines are on their way */
 static inline uint8_t *probes_bytes(const uint8_t *row)
 {
     return (uint8_t *)(uintptr_t)row;
+}
+
+/* Remainders without a division: x v / 2^64, v being (2^64 - 1) / m rounded
+ * down, is x / m rounded down, or one less. */
+static inline uint64_t probes_inverse(uint64_t m)
+{
+    return m > 0 ? UINT64_MAX / m : 0;
+}
+
+PLATFORM_INLINE uint64_t probes_mod(const probes_row *row, uint64_t x)
+{
+    uint64_t rest = x - platform_mul_high(x, row->inverse) * row->m;
+    return rest - (rest >= row->m ? row->m : 0);
 }
 
 PLATFORM_INLINE bool probes_has(const probes_row *row, probes_key *key,

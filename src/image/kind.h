@@ -363,7 +363,9 @@ struct bly_kind {
     void (*seal)(void *image);
 
     const kind_pages   *pages;          /* NULL: not made of pages           */
-    const kind_foreign *foreign;        /* NULL: the payload is our own      */
+    const kind_foreign *foreign;        /* NULL: the payload is our own. Such a
+                                           kind gets keys whole, and 0 for their
+                                           hashes                            */
 
     /* Where the *bytes bytes begin, counted from the image's start, that hold
      * all that hashes[i] reads and changes, whatever the payload; multiples of

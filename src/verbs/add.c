@@ -74,8 +74,8 @@ static bly_status add_key(bly_filter *filter, const void *key, size_t length)
     bly_status status = handle_begin(filter);
     if (status == BLY_OK)
         status = filter->kind->add_key(filter->image,
-                                       bly_hash(filter, key, length), key,
-                                       length);
+                                       keys_hash_whole(filter, key, length),
+                                       key, length);
     if (status >= 0)
         handle_count_items(filter, 1);
     return status;

@@ -18,8 +18,8 @@ bool bly_contains_hash(const bly_filter *filter, uint64_t hash)
 static bool ask_key(const bly_filter *filter, const void *key, size_t length)
 {
     return filter->kind->contains_key(filter->image,
-                                      bly_hash(filter, key, length), key,
-                                      length);
+                                      keys_hash_whole(filter, key, length),
+                                      key, length);
 }
 
 bool bly_contains(const bly_filter *filter, const void *key, size_t length)
@@ -86,7 +86,8 @@ static void ask_whole(const bly_filter *filter, const bly_keys *keys,
         some = keys->n - i < CHUNK ? keys->n - i : CHUNK;
         for (size_t j = 0; j < some; j++) {
             whole[j] = keys_at(keys, i + j);
-            hashes[j] = bly_hash(filter, whole[j].data, whole[j].length);
+            hashes[j] = keys_hash_whole(filter, whole[j].data,
+                                        whole[j].length);
         }
         filter->kind->contains_keys(filter->image, hashes, whole, some,
                                     present + i);

@@ -17,6 +17,14 @@ bly_status keys_check(const bly_keys *keys);
 /* Key number i of keys that were checked. */
 bly_key keys_at(const bly_keys *keys, size_t i);
 
+/* The hash of a key that its kind gets whole, or 0 where that looks at the key
+ * alone, as those of other systems' filters do. */
+static inline uint64_t keys_hash_whole(const bly_filter *filter,
+                                       const void *key, size_t length)
+{
+    return filter->kind->foreign != NULL ? 0 : bly_hash(filter, key, length);
+}
+
 /* The hashes of up to KEYS_CHUNK keys from number `from` on; how many those
  * are. */
 size_t keys_hash(const kind_hasher *hasher, uint64_t hashes[KEYS_CHUNK],

@@ -40,7 +40,7 @@
  *
  * COST
  *
- * Two hashes of the key and a division for each probe.
+ * Two hashes of the key and a multiplication for each probe.
  *
  * WHEN TO USE, WHEN NOT
  *
@@ -229,6 +229,7 @@ static probes_row blooms_row(const void *image)
     return (probes_row){
         .row = probes_bytes(image_payload(image)) + BLOOMS_AT_WORDS,
         .m = image_geometry(image, BLOOMS_M),
+        .inverse = probes_inverse(image_geometry(image, BLOOMS_M)),
         .k = image_geometry(image, BLOOMS_K),
     };
 }
@@ -243,7 +244,7 @@ static void blooms_begin(const probes_row *row, probes_key *key)
 static uint64_t blooms_next(const probes_row *row, probes_key *key, uint64_t i)
 {
     uint64_t step = key->state[2 + (i + i % 2) % 4 / 2];
-    return (key->state[i % 2] + i * step) % row->m ^ BLOOMS_TURN;
+    return probes_mod(row, key->state[i % 2] + i * step) ^ BLOOMS_TURN;
 }
 
 PROBES_WHOLE(blooms)

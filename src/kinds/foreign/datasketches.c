@@ -49,7 +49,7 @@
  *
  * COST
  *
- * Two hashes of the key and a division for each probe.
+ * Two hashes of the key and a multiplication for each probe.
  *
  * WHEN TO USE, WHEN NOT
  *
@@ -258,6 +258,7 @@ static probes_row sketches_row(const void *image)
     return (probes_row){
         .row = probes_bytes(image_payload(image)) + SKETCHES_AT_BITS,
         .m = image_geometry(image, SKETCHES_M),
+        .inverse = probes_inverse(image_geometry(image, SKETCHES_M)),
         .k = image_geometry(image, SKETCHES_K),
         .with = { [SKETCHES_WITH_SEED] = image_geometry(image, SKETCHES_SEED) },
     };
@@ -273,7 +274,7 @@ static void sketches_begin(const probes_row *row, probes_key *key)
 static uint64_t sketches_next(const probes_row *row, probes_key *key,
                               uint64_t i)
 {
-    return (key->state[0] + (i + 1) * key->state[1]) / 2 % row->m;
+    return probes_mod(row, (key->state[0] + (i + 1) * key->state[1]) / 2);
 }
 
 PROBES_WHOLE(sketches)

@@ -51,8 +51,8 @@
  *
  * COST
  *
- * One hash for each key, a byte at a time, and for each probe two divisions.
- * A batch asks for the lines of 64 keys together.
+ * One hash for each key, a byte at a time, and for each probe two
+ * multiplications. A batch asks for the lines of 64 keys together.
  *
  * WHEN TO USE, WHEN NOT
  *
@@ -262,6 +262,7 @@ static probes_row dcso_row(const void *image)
     return (probes_row){
         .row = probes_bytes(image_payload(image)) + DCSO_AT_WORDS,
         .m = image_geometry(image, DCSO_M),
+        .inverse = probes_inverse(image_geometry(image, DCSO_M)),
         .k = image_geometry(image, DCSO_K),
     };
 }
@@ -278,9 +279,10 @@ static void dcso_begin(const probes_row *row, probes_key *key)
 
 static uint64_t dcso_next(const probes_row *row, probes_key *key, uint64_t i)
 {
+    uint64_t h = key->state[0] * DCSO_STEP;
     (void)i;
-    key->state[0] = key->state[0] * DCSO_STEP % DCSO_PRIME;
-    return key->state[0] % row->m;
+    key->state[0] = h - (h >= DCSO_PRIME ? DCSO_PRIME : 0);
+    return probes_mod(row, key->state[0]);
 }
 
 PROBES_WHOLE(dcso)

@@ -48,8 +48,8 @@
  *
  * COST
  *
- * One hash for each key and a division for each probe. A batch asks for the
- * lines of 64 keys together.
+ * One hash for each key and a multiplication for each probe. A batch asks for
+ * the lines of 64 keys together.
  *
  * WHEN TO USE, WHEN NOT
  *
@@ -224,6 +224,7 @@ static probes_row guava_row(const void *image)
     return (probes_row){
         .row = probes_bytes(image_payload(image)) + GUAVA_AT_BITS,
         .m = image_geometry(image, GUAVA_M),
+        .inverse = probes_inverse(image_geometry(image, GUAVA_M)),
         .k = image_geometry(image, GUAVA_K),
         .with = { [GUAVA_WITH_STRATEGY]
                       = image_geometry(image, GUAVA_STRATEGY) },
@@ -255,7 +256,7 @@ static uint64_t guava_next(const probes_row *row, probes_key *key, uint64_t i)
 {
     uint64_t c = row->with[GUAVA_WITH_STRATEGY] == GUAVA_MITZ32
                ? guava_narrow(key, i) : guava_wide(key);
-    return c % row->m ^ GUAVA_TURN;
+    return probes_mod(row, c) ^ GUAVA_TURN;
 }
 
 PROBES_WHOLE(guava)
