@@ -149,8 +149,10 @@ static inline shape probes_shape(const probes_row *row)
         probes_row row = name##_row(image);                                    \
         (void)hashes;                                                          \
         probes_has_keys(&row, keys, n, present, name##_begin, name##_next);    \
-    }                                                                          \
-                                                                               \
+    }
+
+/* What one row of m bits says of itself, and of itself and another. */
+#define PROBES_LOOKS(name)                                                     \
     static void name##_overlap(bly_overlap_t *out, const void *a,              \
                                const void *b)                                  \
     {                                                                          \

@@ -48,6 +48,7 @@
  * are, and hash whole keys. Which comes first is recognised first. */
 #define REGISTRY_FOREIGN(X)                                                    \
     X(dcso)                                                                    \
+    X(parquet)                                                                 \
     X(datasketches)                                                            \
     X(bitsandblooms)                                                           \
     X(guava)                                                                   \

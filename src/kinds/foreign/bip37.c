@@ -251,6 +251,7 @@ static uint64_t bip37_next(const probes_row *row, probes_key *key, uint64_t i)
 }
 
 PROBES_WHOLE(bip37)
+PROBES_LOOKS(bip37)
 PROBES_PUT(bip37)
 
 static bool bip37_empty(const void *image)

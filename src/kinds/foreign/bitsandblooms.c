@@ -248,6 +248,7 @@ static uint64_t blooms_next(const probes_row *row, probes_key *key, uint64_t i)
 }
 
 PROBES_WHOLE(blooms)
+PROBES_LOOKS(blooms)
 PROBES_ADD(blooms)
 
 static bly_status blooms_unite(void *into, const void *other)

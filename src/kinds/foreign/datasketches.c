@@ -278,6 +278,7 @@ static uint64_t sketches_next(const probes_row *row, probes_key *key,
 }
 
 PROBES_WHOLE(sketches)
+PROBES_LOOKS(sketches)
 
 static bool sketches_has(const void *image, uint64_t hash, const void *bytes,
                          size_t length)

@@ -286,6 +286,7 @@ static uint64_t dcso_next(const probes_row *row, probes_key *key, uint64_t i)
 }
 
 PROBES_WHOLE(dcso)
+PROBES_LOOKS(dcso)
 PROBES_PUT(dcso)
 
 /* N, which ends at its largest. */

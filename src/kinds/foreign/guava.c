@@ -260,6 +260,7 @@ static uint64_t guava_next(const probes_row *row, probes_key *key, uint64_t i)
 }
 
 PROBES_WHOLE(guava)
+PROBES_LOOKS(guava)
 PROBES_ADD(guava)
 
 static bly_status guava_unite(void *into, const void *other)

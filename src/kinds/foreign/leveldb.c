@@ -222,6 +222,7 @@ static uint64_t leveldb_next(const probes_row *row, probes_key *key,
 }
 
 PROBES_WHOLE(leveldb)
+PROBES_LOOKS(leveldb)
 PROBES_ADD(leveldb)
 
 static bly_status leveldb_unite(void *into, const void *other)

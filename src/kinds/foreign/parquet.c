@@ -1,0 +1,309 @@
+/* parquet.c - the Bloom filter of a column chunk of Parquet, in its own bytes.
+ *
+ * WHAT IT IS
+ *
+ * What Parquet files carry for a column of a row group, so that readers skip
+ * the group where a value is not: a header in Thrift's compact protocol, and
+ * the bits of a split-block Bloom filter. The payload is that, byte for byte,
+ * as it lies in the file from the column's bloom_filter_offset on. The bits
+ * alone are those of kind `split` with hash=xxh64.
+ *
+ * A value is hashed as its plain encoding without a length: a string as its
+ * bytes in UTF-8, numbers of 32 and 64 bits and real ones as their 4 or 8
+ * bytes, the lowest first. Give it so.
+ *
+ * THE PICTURE
+ *
+ *      | 15 bytes 1c 1c 00 00 1c 1c 00 00 1c 1c 00 00 00 | z blocks of 32 |
+ *
+ * IMAGE
+ *
+ *      geometry 0   z, number of blocks, 1 .. 2^22
+ *      geometry 1   h, bytes of the header, 15 .. 18
+ *      payload      byte 15; numBytes, 32 z, as a zigzag varint of 1 to 5
+ *                   bytes, as few as it can be; three unions of which the first
+ *                   member is set, 1c 1c 00 00 (by blocks, xxhash, not
+ *                   compressed); 00; and z blocks of 8 words of 32 bits, the
+ *                   lowest byte first
+ *
+ *      Valid if and only if the payload is so, from its first byte to its last,
+ *      and z and h are those of the geometry. (The oldest writers hashed by
+ *      murmur3 and have another union there: refused.)
+ *
+ * THE BITS OF A KEY
+ *
+ *      x = XXH64(key, seed 0); the block is (x >> 32) z >> 32; in its word i, i
+ *      = 0 .. 7, the bit (x mod 2^32) s_i mod 2^32 >> 27, with the odd numbers
+ *      47b6137b 44974d91 8824ad5b a2b7289d 705495c7 2df1424b 9efc4947 5c6bfb31
+ *
+ * MATHS
+ *
+ * The rate is that of `split`. Writers take -8 n / ln(1 - p^(1/8)) bits, in a
+ * power of two of bytes from 32 up to 2^27, and so are often better than asked.
+ * n is not in the header: plan and stat of an opened one are for a rate of 1 %,
+ * at 10.5 bits a key.
+ *
+ * COST
+ *
+ * One hash and one cache line. A batch asks for the lines of 64 keys together.
+ *
+ * WHEN TO USE, WHEN NOT
+ *
+ * For what is in Parquet files. To make filters of one's own take `blocked`,
+ * which errs less for as many bits.
+ *
+ * PAPERS
+ *
+ *  [Putze 2007]  Cache-, hash- and space-efficient Bloom filters, WEA. Blocks.
+ *  [Apple 2022]  Split block Bloom filters. This form of them.
+ */
+#include "image/kind.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bodies/probes.h"
+
+enum {
+    PARQUET_VERSION = 1,
+    PARQUET_BLOCKS = 0, PARQUET_HEAD = 1,       /* geometry                  */
+    PARQUET_BLOCK = 32, PARQUET_WORDS = 8,
+    PARQUET_NUM_BYTES = 0x15,           /* field 1, an i32                   */
+    PARQUET_TAIL = 13,                  /* bytes behind numBytes             */
+    PARQUET_LEAST = 1 + 1 + PARQUET_TAIL
+};
+
+#define PARQUET_BYTES_MAX (UINT64_C(1) << 27)
+
+static const uint8_t parquet_tail[PARQUET_TAIL] = {
+    0x1C, 0x1C, 0, 0, 0x1C, 0x1C, 0, 0, 0x1C, 0x1C, 0, 0, 0,
+};
+
+static const uint32_t parquet_salt[PARQUET_WORDS] = {
+    0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D,
+    0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31,
+};
+
+/* ---- The header -------------------------------------------------------- */
+
+/* Its bytes, for so many of bits: 7 bits of twice the number in each. */
+static size_t parquet_head(uint64_t bytes)
+{
+    size_t n = 1;
+    for (uint64_t v = 2 * bytes; v >= 0x80; v >>= 7)
+        n++;
+    return 1 + n + PARQUET_TAIL;
+}
+
+static void parquet_put_head(uint8_t *file, uint64_t bytes)
+{
+    uint64_t v = 2 * bytes;
+    *file++ = PARQUET_NUM_BYTES;
+    for (; v >= 0x80; v >>= 7)
+        *file++ = (uint8_t)(v | 0x80);
+    *file++ = (uint8_t)v;
+    memcpy(file, parquet_tail, sizeof parquet_tail);
+}
+
+/* How many bytes of bits a header says there are; 0: it is none. */
+static uint64_t parquet_said(const uint8_t *file, uint64_t n)
+{
+    uint64_t v = 0;
+    size_t at = 1, shift = 0;
+    if (n < PARQUET_LEAST || file[0] != PARQUET_NUM_BYTES)
+        return 0;
+    for (; at < 6 && (file[at] & 0x80) != 0; at++, shift += 7)
+        v |= (uint64_t)(file[at] & 0x7F) << shift;
+    v |= (uint64_t)file[at] << shift;
+    uint64_t bytes = v / 2;
+    if (at >= 6 || v % 2 != 0 || bytes == 0 || bytes > PARQUET_BYTES_MAX
+        || n < parquet_head(bytes) || at + 1 + PARQUET_TAIL
+                                      != parquet_head(bytes))
+        return 0;
+    return memcmp(file + at + 1, parquet_tail, PARQUET_TAIL) == 0 ? bytes : 0;
+}
+
+static shape parquet_shape_of(uint64_t blocks)
+{
+    return (shape){ .blocks = blocks, .lanes = PARQUET_WORDS, .bits = 32,
+                    .probes = 1 };
+}
+
+static void parquet_plan_row(bly_plan_t *plan, uint64_t blocks, uint64_t n)
+{
+    shape s = parquet_shape_of(blocks);
+    rows_plan(plan, &s, n);
+    plan->lines_present = plan->lines_absent = 1;
+    plan->geometry[PARQUET_BLOCKS] = blocks;
+    plan->geometry[PARQUET_HEAD] = parquet_head(PARQUET_BLOCK * blocks);
+}
+
+static bly_status parquet_wrong(uint64_t said, uint64_t bytes)
+{
+    if (said == 0)
+        return status_fail(BLY_ECORRUPT, "taken for a filter of Parquet: byte "
+                           "0: its header is not that of a split-block filter "
+                           "by xxhash, uncompressed, of 2^27 bytes at most: "
+                           "it is another's, an older one's, or cut short");
+    if (said % PARQUET_BLOCK != 0)
+        return status_fail(BLY_ECORRUPT, "taken for a filter of Parquet: byte "
+                           "1: %llu bytes are no whole blocks of 32: it is "
+                           "damaged: fetch it anew", (unsigned long long)said);
+    return status_fail(BLY_ECORRUPT, "taken for a filter of Parquet: byte 1: "
+                       "it has %llu bytes of bits, and so %llu in all, but "
+                       "there are %llu: fetch it anew",
+                       (unsigned long long)said,
+                       (unsigned long long)(parquet_head(said) + said),
+                       (unsigned long long)bytes);
+}
+
+static bool parquet_looks(const uint8_t *bytes, size_t n, uint64_t all)
+{
+    uint64_t said = parquet_said(bytes, n);
+    return said > 0 && said % PARQUET_BLOCK == 0
+        && all == parquet_head(said) + said;
+}
+
+static bly_status parquet_read(kind_found *out, const uint8_t *file,
+                               uint64_t bytes)
+{
+    bly_plan_t plan = { .rate = 0 };
+    uint64_t said = parquet_said(file, bytes);
+    if (said == 0 || said % PARQUET_BLOCK != 0
+        || bytes != parquet_head(said) + said)
+        return parquet_wrong(said, bytes);
+    double n = fmax(1, floor(8 * (double)said / 10.5));
+    parquet_plan_row(&plan, said / PARQUET_BLOCK, (uint64_t)n);
+    *out = (kind_found){
+        .capacity = (uint64_t)n, .items = IMAGE_ITEMS_UNKNOWN,
+        .rate = plan.rate,
+        .geometry = { plan.geometry[PARQUET_BLOCKS],
+                      plan.geometry[PARQUET_HEAD] },
+    };
+    return BLY_OK;
+}
+
+static const kind_foreign parquet_foreign = {
+    .writer = "Parquet writers: a column chunk's filter",
+    .looks  = parquet_looks,
+    .read   = parquet_read,
+};
+
+static bly_status parquet_check(const void *image)
+{
+    return kind_check_foreign(image, &parquet_foreign);
+}
+
+/* ---- Plan -------------------------------------------------------------- */
+
+static bly_status parquet_plan(bly_plan_t *plan, const kind_spec *spec)
+{
+    double n = (double)spec->capacity;
+    double bits = -8 * n / log1p(-pow(spec->rate, 1.0 / 8));
+    uint64_t bytes = PARQUET_BLOCK;
+    if (spec->capacity == 0)
+        return kind_no_capacity();
+    if (!(bits <= 8 * (double)PARQUET_BYTES_MAX))
+        return kind_too_big(spec, "2^27 bytes");
+    while (8 * (double)bytes < floor(bits))
+        bytes *= 2;
+    bly_status status = kind_plan_bytes(plan, parquet_head(bytes) + bytes);
+    if (status == BLY_OK)
+        parquet_plan_row(plan, bytes / PARQUET_BLOCK, spec->capacity);
+    return status;
+}
+
+static bly_status parquet_format(void *image, const kind_spec *spec)
+{
+    (void)spec;
+    parquet_put_head(image_payload_mut(image),
+                     PARQUET_BLOCK * image_geometry(image, PARQUET_BLOCKS));
+    return BLY_OK;
+}
+
+static void parquet_like(void *image, const void *other)
+{
+    (void)other;
+    parquet_format(image, NULL);
+}
+
+/* ---- Keys -------------------------------------------------------------- */
+
+static const uint8_t *parquet_bits(const void *image)
+{
+    return image_payload(image) + image_geometry(image, PARQUET_HEAD);
+}
+
+enum { PARQUET_WITH_BLOCKS };
+
+static probes_row parquet_row(const void *image)
+{
+    uint64_t blocks = image_geometry(image, PARQUET_BLOCKS);
+    return (probes_row){
+        .row = probes_bytes(parquet_bits(image)), .m = 256 * blocks,
+        .k = PARQUET_WORDS, .with = { [PARQUET_WITH_BLOCKS] = blocks },
+    };
+}
+
+static void parquet_begin(const probes_row *row, probes_key *key)
+{
+    uint64_t x = hash_xxh64(key->bytes, key->length, 0);
+    key->state[0] = (x >> 32) * row->with[PARQUET_WITH_BLOCKS] >> 32 << 8;
+    key->state[1] = x & UINT32_MAX;
+}
+
+static uint64_t parquet_next(const probes_row *row, probes_key *key,
+                             uint64_t i)
+{
+    (void)row;
+    return key->state[0] + 32 * i
+         + ((uint32_t)key->state[1] * parquet_salt[i] >> 27);
+}
+
+PROBES_WHOLE(parquet)
+PROBES_ADD(parquet)
+
+static bly_status parquet_unite(void *into, const void *other)
+{
+    bits_or(probes_bytes(parquet_bits(into)), parquet_bits(other),
+            (size_t)(PARQUET_BLOCK * image_geometry(into, PARQUET_BLOCKS)));
+    return BLY_OK;
+}
+
+/* By the blocks that they are, and not as one row. */
+static void parquet_compare(bly_overlap_t *out, const void *a, const void *b)
+{
+    shape s = parquet_shape_of(image_geometry(a, PARQUET_BLOCKS));
+    rows_overlap(out, &s, parquet_bits(a), parquet_bits(b));
+}
+
+static void parquet_tell(bly_stat_t *out, const void *image)
+{
+    shape s = parquet_shape_of(image_geometry(image, PARQUET_BLOCKS));
+    rows_stat(out, &s, parquet_bits(image));
+}
+
+const bly_kind bly_kind_parquet = {
+    .name    = "parquet",
+    .family  = "foreign",
+    .summary = "the Bloom filter of a column chunk of Parquet",
+    .version = PARQUET_VERSION,
+    .foreign = &parquet_foreign,
+
+    .plan   = parquet_plan,
+    .format = parquet_format,
+    .like   = parquet_like,
+    .check  = parquet_check,
+
+    .contains      = kind_whole_contains,
+    .contains_many = kind_whole_contains_many,
+    .contains_key  = parquet_contains_key,
+    .contains_keys = parquet_contains_keys,
+    .add           = kind_whole_add,
+    .add_key       = parquet_add_key,
+
+    .unite   = parquet_unite,
+    .overlap = parquet_compare,
+
+    .stat = parquet_tell,
+};
