@@ -70,7 +70,7 @@ static void test_sizes(void **state)
     static const struct { uint64_t n; double p; uint64_t bytes; } sizes[] = {
         { 1, 0.01, 32 }, { 10, 0.01, 32 }, { 100, 0.01, 128 },
         { 1000, 0.01, 2048 }, { 1000000, 0.01, 1 << 21 },
-        { 10000000, 0.05, 1 << 23 },
+        { 10000000, 0.05, 1 << 24 },
     };
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         bly_plan_t plan;
