@@ -3,7 +3,7 @@
  *
  * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
  */
-#include "lecture.h"
+#include "lecture/lecture.h"
 
 #include <bloomery/parts.h>
 

@@ -4,7 +4,7 @@
  * Floor 7: a part of a program of the lab; see lab.h and essay.html beside this
  * file.
  */
-#include "lecture.h"
+#include "lecture/lecture.h"
 
 #include <malloc.h>
 #include <search.h>
