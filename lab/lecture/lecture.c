@@ -3,7 +3,7 @@
  *
  * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
  */
-#include "lecture/lecture.h"
+#include "lab.h"
 
 #include <bloomery/parts.h>
 
@@ -109,41 +109,10 @@ static void lecture_mail(lab *l)
     }
 }
 
-/* ---- Rate against keys, a curve for each m ------------------------------ */
-
-/* Filters of 2^12 to 2^18 bits with k = 4, filled on and on. */
-static void lecture_load(lab *l)
-{
-    enum { K = 4, FIRST = 12, LAST = 18, STEP = 2 };
-    unsigned outside = 0, points = 0;
-    lab_figure(l, "load", "bits,keys,rate,low,high,formula");
-    for (unsigned b = FIRST; b <= LAST; b += STEP) {
-        double m = ldexp(1, (int)b);
-        char kind[64];
-        snprintf(kind, sizeof kind, "standard:m=%.0f,k=%d", m, K);
-        for (double n = m / 64; n <= 2 * m; n *= 2) {
-            lab_measure r = lab_rate(kind, 0, (uint64_t)n,
-                                     (unsigned)lab_pick(l, 2, 20, 100),
-                                     lab_pick(l, 100, 20000, 200000));
-            double formula = lab_classic(m, n, K);
-            lab_row(l, "%.0f,%.0f,%.5g,%.5g,%.5g,%.5g", m, n, r.value, r.low,
-                    r.high, formula);
-            points++;
-            outside += formula < r.low || formula > r.high;
-        }
-    }
-    lab_says(l, "every textbook: the rate against the keys, a curve for each "
-                "m: the formula is met at every point", outside <= points / 50,
-             "outside of the intervals %u of %u times, by chance one in a "
-             "thousand", outside, points);
-}
-
 int main(int argc, char **argv)
 {
     lab l = lab_open(argc, argv);
     lecture_bits(&l);
     lecture_mail(&l);
-    lecture_load(&l);
-    lecture_others(&l);
     return lab_close(&l);
 }
