@@ -245,26 +245,14 @@ typedef struct {
     lab_measure probes[SCHIERZ_SIZES][2];       /* members, strangers */
 } schierz_grown;
 
-static uint64_t schierz_asked(bool members, uint64_t n, uint64_t i)
+static void schierz_ask(uint64_t *keys, bool members, uint64_t n,
+                        uint64_t question)
 {
-    uint64_t other = lab_key(SCHIERZ_STRANGERS, i);
-    return members ? lab_key(SCHIERZ_MEMBERS, other % n) : other;
-}
-
-static double schierz_look(const bly_filter *f, const uint64_t *keys,
-                           bool batch)
-{
-    static bool present[SCHIERZ_ASKED];
-    uint64_t result = 0;
-    double start = lab_clock();
-    if (batch)
-        bly_contains_many(f, keys, SCHIERZ_ASKED, present);
+    uint64_t from = question * SCHIERZ_ASKED;
+    if (members)
+        lab_draw(keys, SCHIERZ_ASKED, SCHIERZ_MEMBERS, n, from);
     else
-        for (size_t i = 0; i < SCHIERZ_ASKED; i++)
-            result += bly_contains_hash(f, keys[i]);
-    double taken = lab_clock() - start;
-    lab_sink += result + present[0];
-    return taken / SCHIERZ_ASKED;
+        lab_keys(keys, SCHIERZ_ASKED, SCHIERZ_STRANGERS, from);
 }
 
 /* Each question of a round has keys of its own, which nobody has fetched. */
@@ -273,10 +261,9 @@ static void schierz_size_round(schierz_grown *g, size_t round)
     static uint64_t keys[SCHIERZ_ASKED];
     for (size_t s = 0; s < g->sizes; s++)
         for (size_t w = 0; w < SCHIERZ_WAYS; w++) {
-            uint64_t from = (round * SCHIERZ_WAYS + w) * SCHIERZ_ASKED;
-            for (uint64_t i = 0; i < SCHIERZ_ASKED; i++)
-                keys[i] = schierz_asked(w < 2, g->keys[s], from + i);
-            g->time[s][w][round] = schierz_look(g->filter[s], keys, w % 2 == 1);
+            schierz_ask(keys, w < 2, g->keys[s], round * SCHIERZ_WAYS + w);
+            g->time[s][w][round] = lab_look(g->filter[s], keys, SCHIERZ_ASKED,
+                                            w % 2 == 1);
         }
 }
 
@@ -284,15 +271,16 @@ static void schierz_size_round(schierz_grown *g, size_t round)
  * and one for each number of leading probes that does not say no yet. */
 static lab_measure schierz_probes(const bly_filter *f, bool members, uint64_t n)
 {
+    static uint64_t keys[SCHIERZ_ASKED];
     static double probes[SCHIERZ_ASKED];
     bly_inline_standard view;
     if (bly_inline_standard_of(&view, f) < 0)
         lab_stop("view", bly_why());
-    for (uint64_t i = 0; i < SCHIERZ_ASKED; i++) {
-        uint64_t key = schierz_asked(members, n, i);
+    schierz_ask(keys, members, n, 0);
+    for (size_t i = 0; i < SCHIERZ_ASKED; i++) {
         uint32_t seen = 1;
         for (view.k = 1; view.k < SCHIERZ_K
-             && bly_inline_standard_contains(&view, key); view.k++)
+             && bly_inline_standard_contains(&view, keys[i]); view.k++)
             seen++;
         probes[i] = seen;
     }
