@@ -115,29 +115,29 @@ static broder_curve broder_measure(const lab *l, double m, unsigned k)
 /* Of how many points the interval reaches the formula, and how far from it the
  * farthest one is. */
 static void broder_within(lab *l, const char *statement,
-                          const broder_curve *curve)
+                          const broder_curve *curve, unsigned rows)
 {
-    unsigned met = 0;
+    unsigned met = 0, points = rows * BRODER_FILLS;
     double far = 0;
-    for (unsigned i = 0; i < BRODER_ROWS * BRODER_FILLS; i++) {
+    for (unsigned i = 0; i < points; i++) {
         const broder_curve *c = &curve[i / BRODER_FILLS];
         lab_measure r = c->rate[i % BRODER_FILLS];
         double formula = c->formula[i % BRODER_FILLS];
         met += r.low <= formula && formula <= r.high;
         far = fmax(far, fabs(r.value / formula - 1));
     }
-    lab_says(l, statement, met == BRODER_ROWS * BRODER_FILLS,
-             "of %d points %u have the formula in their interval; the farthest "
-             "is %.1f %% from it", BRODER_ROWS * BRODER_FILLS, met, 100 * far);
+    lab_says(l, statement, met == points,
+             "of %u points %u have the formula in their interval; the farthest "
+             "is %.1f %% from it", points, met, 100 * far);
 }
 
 /* The intervals of all rows at one fill have a number in common. */
-static void broder_alike(lab *l, const broder_curve *curve)
+static void broder_alike(lab *l, const broder_curve *curve, unsigned rows)
 {
     unsigned alike = 0;
     for (unsigned i = 0; i < BRODER_FILLS; i++) {
         double low = 0, high = 1;
-        for (unsigned j = 0; j < BRODER_ROWS; j++) {
+        for (unsigned j = 0; j < rows; j++) {
             low = fmax(low, curve[j].rate[i].low);
             high = fmin(high, curve[j].rate[i].high);
         }
@@ -147,15 +147,16 @@ static void broder_alike(lab *l, const broder_curve *curve)
                 "shifted", alike == BRODER_FILLS,
              "at %u of %d values of m/n the intervals of rows of 2^%d to 2^%d "
              "bits meet", alike, BRODER_FILLS, BRODER_FIRST,
-             BRODER_FIRST + 2 * (BRODER_ROWS - 1));
+             BRODER_FIRST + 2 * ((int)rows - 1));
 }
 
 static void broder_against_keys(lab *l)
 {
     broder_curve planned[BRODER_ROWS], best[BRODER_ROWS];
+    unsigned rows = (unsigned)lab_pick(l, 2, BRODER_ROWS, BRODER_ROWS);
     lab_figure(l, "keys", "bits,keys,planned k,rate,low,high,formula,best k,"
                           "rate,low,high,formula");
-    for (unsigned j = 0; j < BRODER_ROWS; j++) {
+    for (unsigned j = 0; j < rows; j++) {
         double m = ldexp(1, BRODER_FIRST + 2 * (int)j);
         planned[j] = broder_measure(l, m, BRODER_PLANNED);
         best[j] = broder_measure(l, m, 0);
@@ -169,10 +170,10 @@ static void broder_against_keys(lab *l)
         }
     }
     broder_within(l, "rate against keys, k = 7 as planned for 10 bits a key: "
-                     "as the formula says", planned);
+                     "as the formula says", planned, rows);
     broder_within(l, "rate against keys, k the best for each number of them: "
-                     "as the formula says", best);
-    broder_alike(l, planned);
+                     "as the formula says", best, rows);
+    broder_alike(l, planned, rows);
 }
 
 int main(int argc, char **argv)
