@@ -202,6 +202,6 @@ int main(int argc, char **argv)
                                                           100000));
     graf_time(&l, "middle", "in the third cache", lab_pick(&l, 2000, 4000000,
                                                            4000000));
-    graf_time(&l, "far", "in memory", lab_pick(&l, 4000, 40000000, 200000000));
+    graf_time(&l, "far", "in memory", lab_pick(&l, 4000, 40000000, 100000000));
     return lab_close(&l);
 }
