@@ -97,6 +97,7 @@ typedef struct {
     double bytes[STRUCTURES_ALL], alone;        /* a key */
     double time[STRUCTURES_ALL][2][STRUCTURES_ROUNDS];
     lab_measure middle[STRUCTURES_ALL][2];      /* members, strangers */
+    lab_measure sparse[2];      /* the sparse table's time, over the filter's */
 } structures_size;
 
 static const char *structures_name(size_t kind)
@@ -115,6 +116,17 @@ static double structures_memory(void)
 {
     struct mallinfo2 now = mallinfo2();
     return (double)now.uordblks + (double)now.hblkhd;
+}
+
+/* Of a set that is there now, and was not before. A large filter's memory is
+ * the system's, of which glibc knows nothing. */
+static double structures_taken(size_t kind, const void *set, double before)
+{
+    double taken = structures_memory() - before;
+    size_t image = 0;
+    if (kind >= SETS_KINDS)
+        bly_raw(set, &image);
+    return taken < (double)image ? taken + (double)image : taken;
 }
 
 static void *structures_build(size_t kind, const sets_keys *keys)
@@ -193,6 +205,17 @@ static void structures_round(structures_size *s, const structures_list *l,
         }
 }
 
+/* In each round: so that what slows one down slows the other down, too. */
+static lab_measure structures_ratio(const structures_size *s, size_t who,
+                                    size_t rounds)
+{
+    double ratio[STRUCTURES_ROUNDS];
+    for (size_t r = 0; r < rounds; r++)
+        ratio[r] = s->time[SETS_SPARSE][who][r]
+                 / s->time[STRUCTURES_STANDARD][who][r];
+    return lab_median(ratio, rounds);
+}
+
 /* Build all of them of the same keys, and ask them in turn. A list that is too
  * long is weighed and not asked. */
 static void structures_measure(structures_size *s, const structures_list *l,
@@ -208,7 +231,8 @@ static void structures_measure(structures_size *s, const structures_list *l,
             continue;
         double before = structures_memory();
         s->set[kind] = structures_build(kind, &keys);
-        s->bytes[kind] = (structures_memory() - before) / (double)n;
+        s->bytes[kind] = structures_taken(kind, s->set[kind], before)
+                       / (double)n;
         if (kind == SETS_LIST && n > STRUCTURES_LISTED) {
             structures_drop(kind, s->set[kind]);
             s->set[kind] = NULL;
@@ -216,6 +240,8 @@ static void structures_measure(structures_size *s, const structures_list *l,
     }
     for (size_t round = 0; round < rounds; round++)
         structures_round(s, l, round);
+    for (size_t who = 0; who < 2; who++)
+        s->sparse[who] = structures_ratio(s, who, rounds);
     for (size_t kind = 0; kind < STRUCTURES_ALL; kind++)
         for (size_t who = 0; who < 2; who++) {
             s->middle[kind][who] = (lab_measure){ NAN, NAN, NAN };
@@ -277,28 +303,20 @@ static void structures_sparse(lab *l, const structures_size *s, size_t sizes,
                               size_t who)
 {
     char quicker[128] = "";
-    size_t some = 0, used = 0;
-    for (size_t i = 0; i < sizes; i++) {
-        lab_measure table = s[i].middle[SETS_SPARSE][who];
-        lab_measure filter = s[i].middle[STRUCTURES_STANDARD][who];
-        if (table.high >= filter.low)
-            continue;
-        some++;
-        used += (size_t)snprintf(quicker + used, sizeof quicker - used,
-                                 " %.0e", (double)s[i].n);
-    }
-    const lab_measure *first = s[0].middle[SETS_SPARSE];
-    const lab_measure *last = s[sizes - 1].middle[SETS_SPARSE];
+    size_t used = 0;
+    lab_measure first = s[0].sparse[who], last = s[sizes - 1].sparse[who];
+    for (size_t i = 0; i < sizes; i++)
+        if (s[i].sparse[who].high < 1)
+            used += (size_t)snprintf(quicker + used, sizeof quicker - used,
+                                     " %zu", s[i].n);
     lab_says(l, who == 0 ? "a sparse hash table can be quicker than a filter: "
                            "a member"
                          : "a sparse hash table can be quicker than a filter: "
-                           "a stranger", some > 0,
-             "with these numbers of keys:%s; %.1f against %.1f ns with %zu, "
-             "%.1f against %.1f with %zu", some > 0 ? quicker : " none",
-             first[who].value, s[0].middle[STRUCTURES_STANDARD][who].value,
-             s[0].n, last[who].value,
-             s[sizes - 1].middle[STRUCTURES_STANDARD][who].value,
-             s[sizes - 1].n);
+                           "a stranger", used > 0,
+             "so with these numbers of keys:%s; %.2f (%.2f … %.2f) of its time "
+             "with %zu, %.2f (%.2f … %.2f) with %zu",
+             used > 0 ? quicker : " none", first.value, first.low, first.high,
+             s[0].n, last.value, last.low, last.high, s[sizes - 1].n);
 }
 
 /* Of those whose lookups take longer the more keys there are by their nature,
