@@ -99,7 +99,7 @@ static unsigned broder_k(unsigned k, double m, unsigned fill)
 static broder_curve broder_measure(const lab *l, double m, unsigned k)
 {
     unsigned filters = (unsigned)lab_pick(l, 2, 24, 100);
-    uint64_t asked = lab_pick(l, 100, 50000, 1000000);
+    uint64_t asked = lab_pick(l, 100, 50000, 200000);
     broder_curve c;
     for (unsigned i = 0; i < BRODER_FILLS; i++) {
         char kind[64];
