@@ -13,6 +13,9 @@
 
 enum { LAB_BATCH = 4096, LAB_TEXT = 512 };
 
+/* The series that lab_draw takes places from, the last there is. */
+enum { LAB_DRAWN = (1 << 24) - 1 };
+
 /* Student's quantile is below LAB_WIDEST, and expanded from LAB_MANY on. */
 enum { LAB_WIDEST = 1000, LAB_HALVINGS = 60, LAB_MANY = 60 };
 
@@ -285,6 +288,13 @@ void lab_keys(uint64_t *keys, size_t n, uint64_t series, uint64_t from)
         keys[i] = lab_key(series, from + i);
 }
 
+void lab_draw(uint64_t *keys, size_t n, uint64_t series, uint64_t of,
+              uint64_t from)
+{
+    for (size_t i = 0; i < n; i++)
+        keys[i] = lab_key(series, lab_key(LAB_DRAWN, from + i) % of);
+}
+
 bly_filter *lab_new(uint64_t capacity, double rate, const char *format, ...)
 {
     char kind[LAB_TEXT];
@@ -375,4 +385,20 @@ double lab_clock(void)
     struct timespec now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+double lab_look(const bly_filter *f, const uint64_t *keys, size_t n, bool batch)
+{
+    bool *present = lab_allocate(n);
+    uint64_t members = 0;
+    double start = lab_clock();
+    if (batch)
+        bly_contains_many(f, keys, n, present);
+    else
+        for (size_t i = 0; i < n; i++)
+            members += bly_contains_hash(f, keys[i]);
+    double taken = lab_clock() - start;
+    lab_sink += members + (batch && present[n - 1]);
+    free(present);
+    return taken / (double)n;
 }

@@ -136,6 +136,11 @@ void lab_size(lab *l, const char *what, double reported, double within,
 uint64_t lab_key(uint64_t series, uint64_t i);
 void lab_keys(uint64_t *keys, size_t n, uint64_t series, uint64_t from);
 
+/* n of the first `of` keys of a series, drawn at random: other ones for another
+ * place `from`, so that a question need not meet what the last one fetched. */
+void lab_draw(uint64_t *keys, size_t n, uint64_t series, uint64_t of,
+              uint64_t from);
+
 /* A new filter; its kind and options as printf. */
 bly_filter *lab_new(uint64_t capacity, double rate, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -170,6 +175,12 @@ double lab_choose(double n, double k);
 
 /* Nanoseconds of this program's processor time, all threads together. */
 double lab_clock(void);
+
+/* Nanoseconds a lookup of n keys, in one batch or one by one. One by one the
+ * processor may begin with a key before the last is answered, as far as it
+ * guesses right. */
+double lab_look(const bly_filter *f, const uint64_t *keys, size_t n,
+                bool batch);
 
 /* Answers go here, that the compiler may not leave out the question. */
 extern volatile uint64_t lab_sink;

@@ -24,12 +24,13 @@ tell() {
     fi
 }
 
-# What is wrong with the files of one figure, if anything.
+# What is wrong with the files of one figure, if anything. Between quotes a comma
+# divides nothing.
 figure() {
     csv=$work/lab/$1/$2.csv
     [ -f "$here/lab/$1/$2.gp" ] || echo "$2 has no plot;"
     [ -s "$csv" ] || { echo "$2 has no data;"; return; }
-    awk -F , 'NR == 1 { n = NF } NF != n { bad = 1 }
+    awk -F , '{ gsub(/"[^"]*"/, "") } NR == 1 { n = NF } NF != n { bad = 1 }
               END { exit bad || NR < 2 }' "$csv" ||
         echo "$2.csv is not a table;"
     awk -F '\t' 'NF != 3 || $1 !~ /^(holds|differs|does not hold)$/ { bad = 1 }

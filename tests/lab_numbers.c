@@ -136,6 +136,31 @@ static void test_formulas(void **state)
 }
 
 /* What a claim comes to: the first word of the line that is written. */
+/* Each of the first few keys is drawn, as often as chance has it, no other key,
+ * and another place draws others. */
+static void test_draw(void **state)
+{
+    enum { OF = 50, DRAWN = 20000 };
+    static uint64_t keys[DRAWN], others[DRAWN];
+    size_t times[OF] = { 0 }, known = 0, same = 0;
+    double share = 1.0 / OF, sd = sqrt(DRAWN * share * (1 - share));
+    (void)state;
+    lab_draw(keys, DRAWN, 3, OF, 0);
+    lab_draw(others, DRAWN, 3, OF, DRAWN);
+    for (size_t i = 0; i < DRAWN; i++) {
+        for (size_t j = 0; j < OF; j++) {
+            bool is = keys[i] == lab_key(3, j);
+            times[j] += is;
+            known += is;
+        }
+        same += keys[i] == others[i];
+    }
+    assert_int_equal(known, DRAWN);
+    for (size_t j = 0; j < OF; j++)
+        assert_true(fabs((double)times[j] - DRAWN * share) < 5 * sd);
+    assert_true(fabs((double)same - DRAWN * share) < 5 * sd);
+}
+
 static void test_verdicts(void **state)
 {
     (void)state;
@@ -190,6 +215,7 @@ int main(void)
         cmocka_unit_test(test_wilson),  cmocka_unit_test(test_shares),
         cmocka_unit_test(test_median),  cmocka_unit_test(test_fit),
         cmocka_unit_test(test_formulas), cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_draw),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -251,19 +251,6 @@ static void putze_all_variants(lab *l)
 
 /* ---- Time -------------------------------------------------------------- */
 
-/* ns a lookup, key by key; the processor may begin one before the last is
- * answered, as far as it guesses right. */
-static double putze_look(const bly_filter *f, const uint64_t *keys)
-{
-    uint64_t result = 0;
-    double start = lab_clock();
-    for (size_t i = 0; i < PUTZE_BATCH; i++)
-        result += bly_contains_hash(f, keys[i]);
-    double taken = lab_clock() - start;
-    lab_sink += result;
-    return taken / PUTZE_BATCH;
-}
-
 typedef struct { lab_measure present, absent; } putze_cost;
 
 /* Keys to ask for in a round, other ones in each: the same ones again would
@@ -287,8 +274,8 @@ static putze_cost putze_time(lab *l, const char *kind, uint64_t n)
     lab_fill(f, PUTZE_IN, 0, n);
     for (size_t i = 0; i < rounds; i++) {
         putze_keys(in, out, n, i);
-        present[i] = putze_look(f, in);
-        absent[i] = putze_look(f, out);
+        present[i] = lab_look(f, in, PUTZE_BATCH, false);
+        absent[i] = lab_look(f, out, PUTZE_BATCH, false);
     }
     bly_free(f);
     free(in);

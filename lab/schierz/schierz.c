@@ -1,4 +1,5 @@
-/* schierz.c - time against the number of probes [Schierz 2022, figures 3-6].
+/* schierz.c - time against the number of probes [Schierz 2022, figures 3-6],
+ * and against the size of the filter.
  *
  * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
  *
@@ -10,13 +11,16 @@
  */
 #include "lab.h"
 
+#include <bloomery/inline.h>
 #include <stdlib.h>
 
 enum {
     SCHIERZ_KEYS = 2048, SCHIERZ_STEPS = 16, SCHIERZ_ROUNDS = 401,
     SCHIERZ_INDEXES = 2,
     SCHIERZ_FEW = 512, SCHIERZ_LONG = 15, SCHIERZ_LONGEST = 299,
-    SCHIERZ_MEMBERS = 1, SCHIERZ_STRANGERS = 2
+    SCHIERZ_MEMBERS = 1, SCHIERZ_STRANGERS = 2,
+    SCHIERZ_LEAST = 13, SCHIERZ_SIZES = 11, SCHIERZ_K = 7,
+    SCHIERZ_ASKED = 1 << 14, SCHIERZ_SIZE_ROUNDS = 101
 };
 
 /* How k positions are made of a key: a hash each, as in the paper, or all from
@@ -220,6 +224,151 @@ static void schierz_further(schierz *keys, lab *l)
     free(s);
 }
 
+/* ---- The size of the filter --------------------------------------------- */
+
+/* Members and strangers, asked one by one and in batches. */
+enum { SCHIERZ_WAYS = 4 };
+
+static const char *const schierz_way[SCHIERZ_WAYS] = {
+    "a member, one by one", "a member, in batches",
+    "a stranger, one by one", "a stranger, in batches",
+};
+
+/* Filters of 2^13 bits on, each of four times as many as the last one. */
+typedef struct {
+    bly_filter *filter[SCHIERZ_SIZES];
+    uint64_t    keys[SCHIERZ_SIZES];
+    double      log_m[SCHIERZ_SIZES];
+    size_t      sizes;
+    double      time[SCHIERZ_SIZES][SCHIERZ_WAYS][SCHIERZ_SIZE_ROUNDS];
+    lab_measure middle[SCHIERZ_SIZES][SCHIERZ_WAYS];
+    lab_measure probes[SCHIERZ_SIZES][2];       /* members, strangers */
+} schierz_grown;
+
+static void schierz_ask(uint64_t *keys, bool members, uint64_t n,
+                        uint64_t question)
+{
+    uint64_t from = question * SCHIERZ_ASKED;
+    if (members)
+        lab_draw(keys, SCHIERZ_ASKED, SCHIERZ_MEMBERS, n, from);
+    else
+        lab_keys(keys, SCHIERZ_ASKED, SCHIERZ_STRANGERS, from);
+}
+
+/* Each question of a round has keys of its own, which nobody has fetched. */
+static void schierz_size_round(schierz_grown *g, size_t round)
+{
+    static uint64_t keys[SCHIERZ_ASKED];
+    for (size_t s = 0; s < g->sizes; s++)
+        for (size_t w = 0; w < SCHIERZ_WAYS; w++) {
+            schierz_ask(keys, w < 2, g->keys[s], round * SCHIERZ_WAYS + w);
+            g->time[s][w][round] = lab_look(g->filter[s], keys, SCHIERZ_ASKED,
+                                            w % 2 == 1);
+        }
+}
+
+/* How many bits a lookup looks at until the answer is known: one for the first,
+ * and one for each number of leading probes that does not say no yet. */
+static lab_measure schierz_probes(const bly_filter *f, bool members, uint64_t n)
+{
+    static uint64_t keys[SCHIERZ_ASKED];
+    static double probes[SCHIERZ_ASKED];
+    bly_inline_standard view;
+    if (bly_inline_standard_of(&view, f) < 0)
+        lab_stop("view", bly_why());
+    schierz_ask(keys, members, n, 0);
+    for (size_t i = 0; i < SCHIERZ_ASKED; i++) {
+        uint32_t seen = 1;
+        for (view.k = 1; view.k < SCHIERZ_K
+             && bly_inline_standard_contains(&view, keys[i]); view.k++)
+            seen++;
+        probes[i] = seen;
+    }
+    return lab_mean(probes, SCHIERZ_ASKED);
+}
+
+static void schierz_grow(schierz_grown *g, const lab *l)
+{
+    g->sizes = lab_pick(l, 3, 9, SCHIERZ_SIZES);
+    for (size_t s = 0; s < g->sizes; s++) {
+        g->log_m[s] = SCHIERZ_LEAST + 2 * (double)s;
+        double m = exp2(g->log_m[s]);
+        g->keys[s] = (uint64_t)(m * log(2) / SCHIERZ_K);
+        g->filter[s] = lab_new(g->keys[s], 0, "standard:m=%.0f,k=%d", m,
+                               SCHIERZ_K);
+        lab_fill(g->filter[s], SCHIERZ_MEMBERS, 0, g->keys[s]);
+        for (size_t who = 0; who < 2; who++)
+            g->probes[s][who] = schierz_probes(g->filter[s], who == 0,
+                                               g->keys[s]);
+    }
+}
+
+/* In operations: a line through the probes of strangers does not rise or fall,
+ * as far as can be told. */
+static void schierz_operations(const schierz_grown *g, lab *l)
+{
+    double strangers[SCHIERZ_SIZES];
+    bool members = true;
+    for (size_t s = 0; s < g->sizes; s++) {
+        strangers[s] = g->probes[s][1].value;
+        members = members && g->probes[s][0].low >= SCHIERZ_K;
+    }
+    lab_line line = lab_fit(g->log_m, strangers, g->sizes);
+    lab_says(l, "the work of a lookup is independent of m and of the number of "
+                "keys: bits looked at",
+             members && line.slope.low <= 0 && 0 <= line.slope.high,
+             "a member %d at each size; a stranger %.3f in the smallest, "
+             "and %+.4f (%+.4f … %+.4f) for each doubling", SCHIERZ_K,
+             strangers[0], line.slope.value, line.slope.low, line.slope.high);
+}
+
+/* In nanoseconds: the quartiles of the least filter and the largest meet. */
+static void schierz_seconds(const schierz_grown *g, lab *l, size_t way)
+{
+    lab_measure first = g->middle[0][way], last = g->middle[g->sizes - 1][way];
+    double least = INFINITY, most = 0;
+    char what[96];
+    for (size_t s = 0; s < g->sizes; s++) {
+        least = fmin(least, g->middle[s][way].value);
+        most = fmax(most, g->middle[s][way].value);
+    }
+    snprintf(what, sizeof what, "the time of a lookup is independent of m: %s",
+             schierz_way[way]);
+    lab_says(l, what, last.low <= first.high && first.low <= last.high,
+             "%.1f (%.1f … %.1f) ns in 2^%.0f bits, %.1f (%.1f … %.1f) in "
+             "2^%.0f; the longest of all is %.1f times the shortest",
+             first.value, first.low, first.high, g->log_m[0], last.value,
+             last.low, last.high, g->log_m[g->sizes - 1], most / least);
+}
+
+static void schierz_size(lab *l)
+{
+    schierz_grown *g = lab_allocate(sizeof *g);
+    size_t rounds = lab_pick(l, 1, 21, SCHIERZ_SIZE_ROUNDS);
+    schierz_grow(g, l);
+    for (size_t round = 0; round < rounds; round++)
+        schierz_size_round(g, round);
+    lab_figure(l, "size", "log2 m,keys,member,low,high,member batch,low,high,"
+               "stranger,low,high,stranger batch,low,high,member bits,"
+               "stranger bits");
+    for (size_t s = 0; s < g->sizes; s++) {
+        lab_measure *m = g->middle[s];
+        for (size_t w = 0; w < SCHIERZ_WAYS; w++)
+            m[w] = lab_median(g->time[s][w], rounds);
+        lab_row(l, "%.0f,%.0f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,"
+                "%.2f,%.2f,%.2f,%.4f,%.4f", g->log_m[s], (double)g->keys[s],
+                m[0].value, m[0].low, m[0].high, m[1].value, m[1].low,
+                m[1].high, m[2].value, m[2].low, m[2].high, m[3].value,
+                m[3].low, m[3].high, g->probes[s][0].value,
+                g->probes[s][1].value);
+        bly_free(g->filter[s]);
+    }
+    schierz_operations(g, l);
+    for (size_t w = 0; w < SCHIERZ_WAYS; w++)
+        schierz_seconds(g, l, w);
+    free(g);
+}
+
 int main(int argc, char **argv)
 {
     lab l = lab_open(argc, argv);
@@ -232,6 +381,7 @@ int main(int argc, char **argv)
         schierz_round(s, round);
     schierz_figures(s, &l);
     schierz_further(s, &l);
+    schierz_size(&l);
     free(s);
     return lab_close(&l);
 }

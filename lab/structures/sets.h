@@ -1,0 +1,34 @@
+/* sets.h - sets that hold their keys, to be compared with filters.
+ *
+ * Floor 7: a part of a program of the lab; see lab.h and essay.html beside this
+ * file. Each has its own copies of the keys, texts that end in NUL: in one
+ * piece wherever that can be, so that nothing is larger than it has to be.
+ */
+#ifndef SETS_H
+#define SETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Texts, one after another in one piece of memory; where each begins, and where
+ * the last one ends. */
+typedef struct {
+    char   *text;
+    size_t *begin;
+    size_t  n;
+} sets_keys;
+
+typedef struct {
+    const char *name;
+    void *(*build)(const sets_keys *keys);
+    bool  (*has)(const void *set, char *key, size_t length);
+    void  (*drop)(void *set);
+} sets_kind;
+
+/* Those there are. The build of the last one is NULL where it was made without
+ * Judy's arrays. */
+enum { SETS_LIST, SETS_ARRAY, SETS_TREE, SETS_TRIE, SETS_TABLE, SETS_SPARSE,
+       SETS_JUDY, SETS_KINDS };
+extern const sets_kind sets_kinds[SETS_KINDS];
+
+#endif /* SETS_H */
