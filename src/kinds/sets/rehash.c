@@ -459,7 +459,8 @@ static void rehash_contains_many(const void *image, const uint64_t *hashes,
                                  size_t n, bool *present)
 {
     uint8_t bytes[PROBES_GROUP][8];
-    bly_key keys[PROBES_GROUP];
+    probes_key keys[PROBES_GROUP];
+    probes_row row = rehash_look(image);
     if (rehash_whole(image)) {
         memset(present, true, n * sizeof *present);
         return;
@@ -468,9 +469,10 @@ static void rehash_contains_many(const void *image, const uint64_t *hashes,
         some = n - i < PROBES_GROUP ? n - i : PROBES_GROUP;
         for (size_t j = 0; j < some; j++) {
             image_set_u64(bytes[j], 0, hashes[i + j]);
-            keys[j] = (bly_key){ .data = bytes[j], .length = sizeof bytes[j] };
+            keys[j].bytes = bytes[j];
+            keys[j].length = sizeof bytes[j];
         }
-        rehash_has_keys(image, keys, some, present + i);
+        probes_group(&row, keys, some, present + i, rehash_begin, rehash_next);
     }
 }
 

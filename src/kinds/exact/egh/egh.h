@@ -119,18 +119,22 @@ static inline bool egh_inside(const void *image, uint64_t x)
     return universe == 0 || x < universe;
 }
 
-static inline bool egh_contains(const void *image, uint64_t x)
+PLATFORM_INLINE bool egh_has(const void *image, uint64_t x, uint32_t width)
 {
     const uint8_t *row = egh_row(image);
-    uint32_t width = egh_width(image);
     uint64_t k = egh_k(image);
     egh_block b = egh_start();
-    if (!egh_inside(image, x))
-        return false;
     for (uint64_t i = 0; i < k; i++)
         if (!egh_next(&b, image, i) || !egh_held(row, egh_bit(&b, x), width))
             return false;
     return true;
+}
+
+static inline bool egh_contains(const void *image, uint64_t x)
+{
+    uint32_t width = egh_width(image);
+    return egh_inside(image, x)
+        && (width == 1 ? egh_has(image, x, 1) : egh_has(image, x, width));
 }
 
 /* Bits set, or counters above 0, from `at` up to `end`. */
