@@ -193,9 +193,11 @@ void hash_murmur3_128(const void *key, size_t length, uint32_t seed,
                       uint64_t out[2])
 {
     const uint8_t *p = key;
+    size_t blocks = length / 16;
     hash_murmur h = { seed, seed };
-    h = hash_murmur3_blocks(h, p, length / 16);
-    hash_murmur3_end(h, p + length / 16 * 16, length, out);
+    h = hash_murmur3_blocks(h, p, blocks);
+    /* nothing may be added to a pointer that is NULL, as that to no bytes is */
+    hash_murmur3_end(h, blocks > 0 ? p + 16 * blocks : p, length, out);
 }
 
 void hash_murmur3_128_and(const void *key, size_t length, uint8_t byte,
