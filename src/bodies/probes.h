@@ -15,9 +15,12 @@
 #include "tools/bits.h"
 #include "bodies/rows.h"
 
-/* What the places of a filter's keys depend on. */
+/* What the places of a filter's keys depend on. A row of no bits has no key;
+ * where a key has no bits all keys are there. */
 typedef struct {
     uint8_t *row;                       /* bit i is bit i % 8 of byte i / 8  */
+    size_t   bytes;                     /* that hold it, all else in them 0; or
+                                           0 for who asks none of probes.c   */
     uint64_t m;                         /* bits of it                        */
     uint64_t k;                         /* a key's                           */
     uint64_t inverse;                   /* probes_inverse(m), for probes_mod */
@@ -59,6 +62,8 @@ PLATFORM_INLINE uint64_t probes_mod(const probes_row *row, uint64_t x)
 PLATFORM_INLINE bool probes_has(const probes_row *row, probes_key *key,
                                 probes_begin *begin, probes_next *next)
 {
+    if (row->m == 0)
+        return false;
     begin(row, key);
     for (uint64_t i = 0; i < row->k; i++)
         if (!bits_test(row->row, next(row, key, i)))
@@ -90,6 +95,7 @@ PLATFORM_INLINE void probes_group(const probes_row *row, probes_key *keys,
         left[j] = (uint8_t)j;
         present[j] = false;
     }
+    n = row->m > 0 ? n : 0;
     for (uint64_t i = 0; i < row->k && n > 0; i++) {
         size_t some = n;
         for (size_t j = 0; j < some; j++) {
@@ -121,12 +127,14 @@ PLATFORM_INLINE void probes_has_keys(const probes_row *row, const bly_key *keys,
     }
 }
 
-/* The row as what maths/shape.h knows: k of m bits. */
-static inline shape probes_shape(const probes_row *row)
-{
-    return (shape){ .blocks = 1, .lanes = 1, .bits = row->m,
-                    .probes = (uint32_t)row->k };
-}
+/* The number of keys that m and k are best for, at least 1. */
+uint64_t probes_capacity(uint64_t m, uint64_t k);
+
+/* `stat`, `overlap` and `unite` of kind.h. */
+void probes_stat   (bly_stat_t *out, const probes_row *row);
+void probes_overlap(bly_overlap_t *out, const probes_row *a,
+                    const probes_row *b);
+void probes_unite  (const probes_row *into, const probes_row *other);
 
 /* The slots of a kind that hashes whole keys, from its name_row(), which reads
  * the row from an image, name_begin() and name_next(). For the kind's file,
@@ -151,21 +159,26 @@ static inline shape probes_shape(const probes_row *row)
         probes_has_keys(&row, keys, n, present, name##_begin, name##_next);    \
     }
 
-/* What one row of m bits says of itself, and of itself and another. */
+/* Its name_unite(), name_overlap() and name_stat(), of that row. */
 #define PROBES_LOOKS(name)                                                     \
+    static bly_status name##_unite(void *into, const void *other)              \
+    {                                                                          \
+        probes_row to = name##_row(into), from = name##_row(other);            \
+        probes_unite(&to, &from);                                              \
+        return BLY_OK;                                                         \
+    }                                                                          \
+                                                                               \
     static void name##_overlap(bly_overlap_t *out, const void *a,              \
                                const void *b)                                  \
     {                                                                          \
         probes_row in_a = name##_row(a), in_b = name##_row(b);                 \
-        shape s = probes_shape(&in_a);                                         \
-        rows_overlap(out, &s, in_a.row, in_b.row);                             \
+        probes_overlap(out, &in_a, &in_b);                                     \
     }                                                                          \
                                                                                \
     static void name##_stat(bly_stat_t *out, const void *image)                \
     {                                                                          \
         probes_row row = name##_row(image);                                    \
-        shape s = probes_shape(&row);                                          \
-        rows_stat(out, &s, row.row);                                           \
+        probes_stat(out, &row);                                                \
     }
 
 /* And name_put(), for an add_key; or the very add_key, where nothing else of

@@ -61,9 +61,14 @@ void rows_stat(bly_stat_t *out, const shape *s, const uint8_t *payload)
         }
         rate += chance;
     }
+    rows_stat_of(out, s, set, rate / (double)s->blocks);
+}
+
+void rows_stat_of(bly_stat_t *out, const shape *s, uint64_t set, double rate)
+{
     shape_estimate keys = shape_keys(s, (double)set);
     out->fill = (double)set / shape_bits(s);
-    out->rate = rate / (double)s->blocks;
+    out->rate = rate;
     out->distinct = keys.value;
     out->distinct_sd = keys.sd;
     out->probes = s->probes * (uint32_t)s->lanes;

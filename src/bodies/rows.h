@@ -28,6 +28,9 @@ void rows_plan_row(bly_plan_t *plan, uint64_t m, uint32_t k, uint64_t n,
  * bits. */
 void rows_stat(bly_stat_t *out, const shape *s, const uint8_t *payload);
 
+/* The same from the number of set bits, and the rate. */
+void rows_stat_of(bly_stat_t *out, const shape *s, uint64_t set, double rate);
+
 /* Estimate what two filters of this shape hold together. */
 void rows_overlap(bly_overlap_t *out, const shape *s, const uint8_t *a,
                   const uint8_t *b);

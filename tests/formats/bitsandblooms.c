@@ -38,6 +38,25 @@ static void test_bits_of_a_key(void **state)
     bly_free(filter);
 }
 
+/* The last word's bits are in its last bytes: all of them are counted. */
+static void test_last_word_is_counted(void **state)
+{
+    (void)state;
+    bly_filter *filter = vector_new("bitsandblooms", 4, 0.01);
+    size_t bytes, set = 0;
+    bly_stat_t stat;
+    for (uint64_t i = 0; i < 4; i++)
+        bly_add(filter, &i, sizeof i);
+    const uint8_t *image = bly_image(filter, &bytes);
+    for (size_t i = 128 + 24; i < bytes; i++)
+        for (unsigned b = 0; b < 8; b++)
+            set += image[i] >> b & 1;
+    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_int_equal(stat.geometry[0], 39);
+    assert_true(stat.fill == (double)set / 39);
+    bly_free(filter);
+}
+
 /* The key and a byte 01 behind it, of any length. */
 static void test_second_hash(void **state)
 {
@@ -79,6 +98,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bits_of_a_key),
+        cmocka_unit_test(test_last_word_is_counted),
         cmocka_unit_test(test_second_hash),
         cmocka_unit_test(test_refusals),
     };

@@ -149,12 +149,11 @@ static bly_status bip37_read(kind_found *out, const uint8_t *file,
         || image_u32(file, (size_t)bytes - BIP37_TAIL) > BIP37_K_MAX)
         return bip37_wrong(file, bytes);
     uint64_t k = image_u32(file, (size_t)bytes - BIP37_TAIL);
-    double m = 8 * (double)said;
-    double n = k == 0 ? 1 : fmax(1, floor(m * BIP37_LN2 / (double)k));
+    uint64_t n = probes_capacity(8 * said, k);
     if (said > 0 && k > 0)
-        (void)bip37_plan_row(&plan, said, k, (uint64_t)n);
+        (void)bip37_plan_row(&plan, said, k, n);
     *out = (kind_found){
-        .capacity = (uint64_t)n, .items = IMAGE_ITEMS_UNKNOWN,
+        .capacity = n, .items = IMAGE_ITEMS_UNKNOWN,
         .rate = said > 0 && k == 0 ? 1 : plan.rate,
         .geometry = { 8 * said, k, image_u32(file, (size_t)bytes - 5),
                       file[bytes - 1] },
@@ -232,7 +231,7 @@ static probes_row bip37_row(const void *image)
     uint64_t m = image_geometry(image, BIP37_M);
     return (probes_row){
         .row = probes_bytes(image_payload(image)) + bip37_head(m / 8),
-        .m = m, .k = image_geometry(image, BIP37_K),
+        .bytes = (size_t)(m / 8), .m = m, .k = image_geometry(image, BIP37_K),
         .with = { [BIP37_WITH_TWEAK] = image_geometry(image, BIP37_TWEAK) },
     };
 }
@@ -254,62 +253,14 @@ PROBES_WHOLE(bip37)
 PROBES_LOOKS(bip37)
 PROBES_PUT(bip37)
 
-static bool bip37_empty(const void *image)
-{
-    return image_geometry(image, BIP37_M) == 0;
-}
-
-static bool bip37_has(const void *image, uint64_t hash, const void *bytes,
-                      size_t length)
-{
-    return !bip37_empty(image)
-        && bip37_contains_key(image, hash, bytes, length);
-}
-
-static void bip37_has_keys(const void *image, const uint64_t *hashes,
-                           const bly_key *keys, size_t n, bool *present)
-{
-    if (bip37_empty(image))
-        memset(present, false, n * sizeof *present);
-    else
-        bip37_contains_keys(image, hashes, keys, n, present);
-}
-
 static bly_status bip37_add_key(void *image, uint64_t hash, const void *bytes,
                                 size_t length)
 {
     (void)hash;
-    if (bip37_empty(image))
+    if (image_geometry(image, BIP37_M) == 0)
         return status_fail(BLY_EFULL, "the filter has no bits, and takes no "
                            "key: build one for more");
     return bip37_put(image, bytes, length);
-}
-
-static bly_status bip37_unite(void *into, const void *other)
-{
-    uint64_t bytes = image_geometry(into, BIP37_M) / 8;
-    size_t head = (size_t)bip37_head(bytes);
-    bits_or(image_payload_mut(into) + head, image_payload(other) + head,
-            (size_t)bytes);
-    return BLY_OK;
-}
-
-/* Without bits nothing is there; without hash functions everything is. */
-static void bip37_tell(bly_stat_t *out, const void *image)
-{
-    if (bip37_empty(image))
-        return;
-    bip37_stat(out, image);
-    if (image_geometry(image, BIP37_K) > 0)
-        return;
-    out->rate = 1;
-    out->distinct = out->distinct_sd = (double)INFINITY;
-}
-
-static void bip37_compare(bly_overlap_t *out, const void *a, const void *b)
-{
-    if (!bip37_empty(a))
-        bip37_overlap(out, a, b);
 }
 
 const bly_kind bly_kind_bip37 = {
@@ -327,13 +278,13 @@ const bly_kind bly_kind_bip37 = {
 
     .contains      = kind_whole_contains,
     .contains_many = kind_whole_contains_many,
-    .contains_key  = bip37_has,
-    .contains_keys = bip37_has_keys,
+    .contains_key  = bip37_contains_key,
+    .contains_keys = bip37_contains_keys,
     .add           = kind_whole_add,
     .add_key       = bip37_add_key,
 
     .unite   = bip37_unite,
-    .overlap = bip37_compare,
+    .overlap = bip37_overlap,
 
-    .stat = bip37_tell,
+    .stat = bip37_stat,
 };

@@ -167,10 +167,10 @@ static bly_status blooms_read(kind_found *out, const uint8_t *file,
         return status;
     uint64_t m = blooms_u64(file, BLOOMS_AT_M);
     uint64_t k = blooms_u64(file, BLOOMS_AT_K);
-    double n = fmax(1, floor((double)m * BLOOMS_LN2 / (double)k));
-    blooms_plan_row(&plan, m, k, (uint64_t)n);
+    uint64_t n = probes_capacity(m, k);
+    blooms_plan_row(&plan, m, k, n);
     *out = (kind_found){
-        .capacity = (uint64_t)n, .items = IMAGE_ITEMS_UNKNOWN,
+        .capacity = n, .items = IMAGE_ITEMS_UNKNOWN,
         .rate = plan.rate, .geometry = { m, k },
     };
     return BLY_OK;
@@ -228,6 +228,7 @@ static probes_row blooms_row(const void *image)
 {
     return (probes_row){
         .row = probes_bytes(image_payload(image)) + BLOOMS_AT_WORDS,
+        .bytes = image_payload_bytes(image) - BLOOMS_AT_WORDS,
         .m = image_geometry(image, BLOOMS_M),
         .inverse = probes_inverse(image_geometry(image, BLOOMS_M)),
         .k = image_geometry(image, BLOOMS_K),
@@ -250,14 +251,6 @@ static uint64_t blooms_next(const probes_row *row, probes_key *key, uint64_t i)
 PROBES_WHOLE(blooms)
 PROBES_LOOKS(blooms)
 PROBES_ADD(blooms)
-
-static bly_status blooms_unite(void *into, const void *other)
-{
-    bits_or(image_payload_mut(into) + BLOOMS_AT_WORDS,
-            image_payload(other) + BLOOMS_AT_WORDS,
-            image_payload_bytes(into) - BLOOMS_AT_WORDS);
-    return BLY_OK;
-}
 
 const bly_kind bly_kind_bitsandblooms = {
     .name    = "bitsandblooms",

@@ -176,10 +176,10 @@ static bly_status sketches_read(kind_found *out, const uint8_t *file,
     if (status != BLY_OK)
         return status;
     uint64_t words = image_u32(file, SKETCHES_AT_WORDS), k = sketches_k(file);
-    double n = fmax(1, floor(64 * (double)words * SKETCHES_LN2 / (double)k));
-    sketches_plan_row(&plan, words, k, (uint64_t)n);
+    uint64_t n = probes_capacity(64 * words, k);
+    sketches_plan_row(&plan, words, k, n);
     *out = (kind_found){
-        .capacity = (uint64_t)n,
+        .capacity = n,
         .items = sketches_bare(file) ? 0 : IMAGE_ITEMS_UNKNOWN,
         .rate = plan.rate,
         .geometry = { 64 * words, k, image_u64(file, SKETCHES_AT_SEED),
@@ -255,10 +255,11 @@ enum { SKETCHES_WITH_SEED };
 
 static probes_row sketches_row(const void *image)
 {
+    uint64_t m = sketches_empty(image) ? 0 : image_geometry(image, SKETCHES_M);
     return (probes_row){
-        .row = probes_bytes(image_payload(image)) + SKETCHES_AT_BITS,
-        .m = image_geometry(image, SKETCHES_M),
-        .inverse = probes_inverse(image_geometry(image, SKETCHES_M)),
+        .row = probes_bytes(image_payload(image))
+             + (m > 0 ? SKETCHES_AT_BITS : 0),
+        .bytes = (size_t)(m / 8), .m = m, .inverse = probes_inverse(m),
         .k = image_geometry(image, SKETCHES_K),
         .with = { [SKETCHES_WITH_SEED] = image_geometry(image, SKETCHES_SEED) },
     };
@@ -279,28 +280,6 @@ static uint64_t sketches_next(const probes_row *row, probes_key *key,
 
 PROBES_WHOLE(sketches)
 PROBES_LOOKS(sketches)
-
-static bool sketches_has(const void *image, uint64_t hash, const void *bytes,
-                         size_t length)
-{
-    return !sketches_empty(image)
-        && sketches_contains_key(image, hash, bytes, length);
-}
-
-static void sketches_has_keys(const void *image, const uint64_t *hashes,
-                              const bly_key *keys, size_t n, bool *present)
-{
-    if (sketches_empty(image))
-        memset(present, false, n * sizeof *present);
-    else
-        sketches_contains_keys(image, hashes, keys, n, present);
-}
-
-static uint64_t sketches_set(const void *image)
-{
-    return bits_count(image_payload(image) + SKETCHES_AT_BITS,
-                      image_payload_bytes(image) - SKETCHES_AT_BITS);
-}
 
 /* The count of bits was right, or was none. */
 static void sketches_set_more(void *image, uint64_t more)
@@ -330,30 +309,15 @@ static bly_status sketches_add_key(void *image, uint64_t hash,
     return more > 0 ? BLY_OK : BLY_SEEN;
 }
 
-static bly_status sketches_unite(void *into, const void *other)
+/* With the count of bits. */
+static bly_status sketches_unite_all(void *into, const void *other)
 {
-    if (sketches_empty(into))
-        return BLY_OK;
-    bits_or(image_payload_mut(into) + SKETCHES_AT_BITS,
-            image_payload(other) + SKETCHES_AT_BITS,
-            image_payload_bytes(into) - SKETCHES_AT_BITS);
-    image_set_u64(image_payload_mut(into), SKETCHES_AT_SET,
-                  sketches_set(into));
-    return BLY_OK;
-}
-
-static void sketches_tell(bly_stat_t *out, const void *image)
-{
-    if (sketches_empty(image))
-        out->probes = (uint32_t)image_geometry(image, SKETCHES_K);
-    else
-        sketches_stat(out, image);
-}
-
-static void sketches_compare(bly_overlap_t *out, const void *a, const void *b)
-{
-    if (!sketches_empty(a))
-        sketches_overlap(out, a, b);
+    probes_row row = sketches_row(into);
+    bly_status status = sketches_unite(into, other);
+    if (row.m > 0)
+        image_set_u64(image_payload_mut(into), SKETCHES_AT_SET,
+                      bits_count(row.row, row.bytes));
+    return status;
 }
 
 const bly_kind bly_kind_datasketches = {
@@ -371,13 +335,13 @@ const bly_kind bly_kind_datasketches = {
 
     .contains      = kind_whole_contains,
     .contains_many = kind_whole_contains_many,
-    .contains_key  = sketches_has,
-    .contains_keys = sketches_has_keys,
+    .contains_key  = sketches_contains_key,
+    .contains_keys = sketches_contains_keys,
     .add           = kind_whole_add,
     .add_key       = sketches_add_key,
 
-    .unite   = sketches_unite,
-    .overlap = sketches_compare,
+    .unite   = sketches_unite_all,
+    .overlap = sketches_overlap,
 
-    .stat = sketches_tell,
+    .stat = sketches_stat,
 };

@@ -261,6 +261,7 @@ static probes_row dcso_row(const void *image)
 {
     return (probes_row){
         .row = probes_bytes(image_payload(image)) + DCSO_AT_WORDS,
+        .bytes = (size_t)dcso_words_bytes(image_geometry(image, DCSO_M)),
         .m = image_geometry(image, DCSO_M),
         .inverse = probes_inverse(image_geometry(image, DCSO_M)),
         .k = image_geometry(image, DCSO_K),
@@ -314,14 +315,12 @@ static bool dcso_alike(const void *a, const void *b)
     return memcmp(image_payload(a), image_payload(b), DCSO_AT_ADDED) == 0;
 }
 
-static bly_status dcso_unite(void *into, const void *other)
+/* With the number of keys. */
+static bly_status dcso_unite_all(void *into, const void *other)
 {
-    uint64_t bytes = dcso_words_bytes(image_geometry(into, DCSO_M));
-    bits_or(image_payload_mut(into) + DCSO_AT_WORDS,
-            image_payload(other) + DCSO_AT_WORDS, (size_t)bytes);
     dcso_count(image_payload_mut(into),
                image_u64(image_payload(other), DCSO_AT_ADDED));
-    return BLY_OK;
+    return dcso_unite(into, other);
 }
 
 const bly_kind bly_kind_dcso = {
@@ -344,7 +343,7 @@ const bly_kind bly_kind_dcso = {
     .add_key       = dcso_add_key,
 
     .alike   = dcso_alike,
-    .unite   = dcso_unite,
+    .unite   = dcso_unite_all,
     .overlap = dcso_overlap,
 
     .stat = dcso_stat,

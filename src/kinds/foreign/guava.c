@@ -153,10 +153,10 @@ static bly_status guava_read(kind_found *out, const uint8_t *file,
                      bytes))
         return guava_wrong(file, bytes);
     uint64_t longs = guava_longs(file), k = file[GUAVA_AT_K];
-    double n = fmax(1, floor(64 * (double)longs * GUAVA_LN2 / (double)k));
-    guava_plan_row(&plan, longs, k, file[GUAVA_AT_STRATEGY], (uint64_t)n);
+    uint64_t n = probes_capacity(64 * longs, k);
+    guava_plan_row(&plan, longs, k, file[GUAVA_AT_STRATEGY], n);
     *out = (kind_found){
-        .capacity = (uint64_t)n, .items = IMAGE_ITEMS_UNKNOWN,
+        .capacity = n, .items = IMAGE_ITEMS_UNKNOWN,
         .rate = plan.rate,
         .geometry = { plan.geometry[GUAVA_M], plan.geometry[GUAVA_K],
                       plan.geometry[GUAVA_STRATEGY] },
@@ -223,6 +223,7 @@ static probes_row guava_row(const void *image)
 {
     return (probes_row){
         .row = probes_bytes(image_payload(image)) + GUAVA_AT_BITS,
+        .bytes = image_payload_bytes(image) - GUAVA_AT_BITS,
         .m = image_geometry(image, GUAVA_M),
         .inverse = probes_inverse(image_geometry(image, GUAVA_M)),
         .k = image_geometry(image, GUAVA_K),
@@ -262,14 +263,6 @@ static uint64_t guava_next(const probes_row *row, probes_key *key, uint64_t i)
 PROBES_WHOLE(guava)
 PROBES_LOOKS(guava)
 PROBES_ADD(guava)
-
-static bly_status guava_unite(void *into, const void *other)
-{
-    bits_or(image_payload_mut(into) + GUAVA_AT_BITS,
-            image_payload(other) + GUAVA_AT_BITS,
-            image_payload_bytes(into) - GUAVA_AT_BITS);
-    return BLY_OK;
-}
 
 const bly_kind bly_kind_guava = {
     .name    = "guava",

@@ -183,6 +183,7 @@ static probes_row leveldb_row(const void *image)
     uint64_t k = image_geometry(image, LEVELDB_K);
     return (probes_row){
         .row = probes_bytes(image_payload(image)),
+        .bytes = (size_t)(image_geometry(image, LEVELDB_M) / 8),
         .m = image_geometry(image, LEVELDB_M),
         .k = k > LEVELDB_K_MAX ? 0 : k,
     };
@@ -225,23 +226,6 @@ PROBES_WHOLE(leveldb)
 PROBES_LOOKS(leveldb)
 PROBES_ADD(leveldb)
 
-static bly_status leveldb_unite(void *into, const void *other)
-{
-    bits_or(image_payload_mut(into), image_payload(other),
-            (size_t)(image_geometry(into, LEVELDB_M) / 8));
-    return BLY_OK;
-}
-
-/* What finds everything errs always, and holds nobody knows what. */
-static void leveldb_tell(bly_stat_t *out, const void *image)
-{
-    leveldb_stat(out, image);
-    if (leveldb_row(image).k > 0)
-        return;
-    out->rate = 1;
-    out->distinct = out->distinct_sd = (double)INFINITY;
-}
-
 const bly_kind bly_kind_leveldb = {
     .name    = "leveldb",
     .family  = "foreign",
@@ -265,5 +249,5 @@ const bly_kind bly_kind_leveldb = {
     .unite   = leveldb_unite,
     .overlap = leveldb_overlap,
 
-    .stat = leveldb_tell,
+    .stat = leveldb_stat,
 };

@@ -240,7 +240,8 @@ static probes_row parquet_row(const void *image)
 {
     uint64_t blocks = image_geometry(image, PARQUET_BLOCKS);
     return (probes_row){
-        .row = probes_bytes(parquet_bits(image)), .m = 256 * blocks,
+        .row = probes_bytes(parquet_bits(image)),
+        .bytes = (size_t)(PARQUET_BLOCK * blocks), .m = 256 * blocks,
         .k = PARQUET_WORDS, .with = { [PARQUET_WITH_BLOCKS] = blocks },
     };
 }
@@ -265,8 +266,8 @@ PROBES_ADD(parquet)
 
 static bly_status parquet_unite(void *into, const void *other)
 {
-    bits_or(probes_bytes(parquet_bits(into)), parquet_bits(other),
-            (size_t)(PARQUET_BLOCK * image_geometry(into, PARQUET_BLOCKS)));
+    probes_row to = parquet_row(into), from = parquet_row(other);
+    probes_unite(&to, &from);
     return BLY_OK;
 }
 

@@ -1,0 +1,53 @@
+/* probes.c - what a row in which keys set k bits says of itself.
+ *
+ * Floor 2.
+ */
+#include "bodies/probes.h"
+
+#include <math.h>
+
+#include "tools/bits.h"
+
+static const double PROBES_LN2 = 0.69314718055994530942;
+
+uint64_t probes_capacity(uint64_t m, uint64_t k)
+{
+    double n = k == 0 ? 1 : floor((double)m * PROBES_LN2 / (double)k);
+    return n < 1 ? 1 : (uint64_t)n;
+}
+
+static shape probes_shape(const probes_row *row)
+{
+    return (shape){ .blocks = 1, .lanes = 1, .bits = row->m,
+                    .probes = (uint32_t)row->k };
+}
+
+void probes_stat(bly_stat_t *out, const probes_row *row)
+{
+    shape s = probes_shape(row);
+    uint64_t set = bits_count(row->row, row->bytes);
+    if (row->m > 0 && row->k > 0) {
+        rows_stat_of(out, &s, set, pow((double)set / (double)row->m,
+                                       (double)row->k));
+        return;
+    }
+    out->probes = (uint32_t)row->k;
+    out->rate = row->m > 0;
+    out->fill = row->m > 0 ? (double)set / (double)row->m : 0;
+    out->distinct = out->distinct_sd = row->m > 0 ? (double)INFINITY : 0;
+}
+
+void probes_overlap(bly_overlap_t *out, const probes_row *a,
+                    const probes_row *b)
+{
+    shape s = probes_shape(a);
+    if (a->m > 0)
+        rows_overlap_of(out, &s, bits_count(a->row, a->bytes),
+                        bits_count(b->row, b->bytes),
+                        bits_count_or(a->row, b->row, a->bytes));
+}
+
+void probes_unite(const probes_row *into, const probes_row *other)
+{
+    bits_or(into->row, other->row, into->bytes);
+}
