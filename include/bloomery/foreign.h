@@ -13,8 +13,8 @@
  * taken at its word.
  *
  * Such a filter hashes the keys themselves, as its system does: give it keys,
- * in the system's bytes, and no hashes. A spec may name no hash function, seed or
- * secret for it (BLY_EHASH, BLY_ESECRET). A file of another system has no
+ * in the system's bytes, and no hashes. A spec may name no hash function, seed
+ * or secret for it (BLY_EHASH, BLY_ESECRET). A file of another system has no
  * checksum; what can be wrong with its numbers is looked at, and no verb leaves
  * its bytes.
  */
