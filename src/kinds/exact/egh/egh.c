@@ -571,10 +571,12 @@ static egh_tally egh_look_up(const void *image, uint64_t x)
     uint32_t width = egh_width(image), max = counters_max(width);
     egh_tally t = { .least = EGH_COUNT_ALL };
     egh_block b = egh_start();
-    if (!egh_contains(image, x))
+    if (!egh_inside(image, x))
         return (egh_tally){ .least = 0 };
-    for (uint64_t i = 0; i < egh_k(image) && egh_next(&b, image, i); i++) {
-        uint32_t value = counters_get(egh_row(image), egh_bit(&b, x), width);
+    for (uint64_t i = 0; i < egh_k(image) && t.least > 0; i++) {
+        uint32_t value = egh_next(&b, image, i)
+                       ? counters_get(egh_row(image), egh_bit(&b, x), width)
+                       : 0;
         if (value == max)
             t.saturated = true;
         else if (value < t.least)
