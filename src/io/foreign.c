@@ -18,11 +18,6 @@
 #include "formats/formats.h"
 #include "io/open.h"
 
-enum {
-    FOREIGN_TRUST = 16 << 20,           /* that a pipe gets at once          */
-    FOREIGN_GROW = 4                    /* times what has come, after that   */
-};
-
 /* The file stands behind room for its header: make the header, and a handle
  * that owns both. */
 static bly_status foreign_make(bly_filter **out, const bly_kind *kind,
@@ -44,66 +39,54 @@ static bly_status foreign_make(bly_filter **out, const bly_kind *kind,
 
 /* ---- Into memory ------------------------------------------------------- */
 
-/* A file in memory, while it comes: `have` of its bytes behind the header. */
-typedef struct {
-    const bly_allocator *allocator;
-    uint8_t *image;
-    size_t   room, have;                /* `room` is with the header         */
-} foreign_coming;
-
-static bly_status foreign_make_room(foreign_coming *c, uint64_t bytes)
+/* Room for so many bytes of the file, behind the header. What has come counts
+ * from the header on. */
+static bly_status foreign_make_room(open_coming *c, uint64_t bytes)
 {
     bly_status status = image_check_size(bytes + IMAGE_HEADER);
     if (status != BLY_OK)
         return status;
-    size_t room = (size_t)bytes + IMAGE_HEADER;
-    uint8_t *image = memory_raw(c->allocator, room);
-    if (image == NULL)
-        return handle_no_memory(room);
-    if (c->have > 0)
-        memcpy(image + IMAGE_HEADER, c->image + IMAGE_HEADER, c->have);
-    memory_release(c->allocator, c->image, c->room);
-    c->image = image;
-    c->room = room;
-    return BLY_OK;
+    return open_make_room(c, (size_t)bytes + IMAGE_HEADER)
+         ? BLY_OK : handle_no_memory(bytes + IMAGE_HEADER);
 }
 
 /* The rest of the file. A regular one has the size that it had, or it is being
- * changed; a pipe's is known at its end, and memory comes as its bytes do. */
-static bly_status foreign_read_rest(foreign_coming *c, int file,
-                                    const char *path, bool sized)
+ * changed; a pipe's is known at its end. */
+static bly_status foreign_read_rest(open_coming *c, int file, const char *path,
+                                    bool sized)
 {
     for (;;) {
-        size_t want = c->room - IMAGE_HEADER - c->have;
-        ssize_t got = open_read(file, c->image + IMAGE_HEADER + c->have, want);
+        size_t want = c->room - c->have;
+        ssize_t got = open_read(file, c->image + c->have, want);
         if (got < 0)
             return open_failed("read", path);
         c->have += (size_t)got;
         if ((size_t)got < want || sized)
             break;
         bly_status status = foreign_make_room(c, (uint64_t)c->have
-                                                 * FOREIGN_GROW);
+                                                 * OPEN_GROW);
         if (status != BLY_OK)
             return status;
     }
-    if (sized && c->have + IMAGE_HEADER != c->room)
-        return status_fail(BLY_EIO, "the file became shorter while it was "
-                           "read: open it when its writer has ended");
-    return c->have + IMAGE_HEADER == c->room ? BLY_OK
-                                             : foreign_make_room(c, c->have);
+    if (sized && c->have != c->room)
+        return status_fail(BLY_EIO, "%s: the file became shorter while it was "
+                           "read: open it when its writer has ended", path);
+    return c->have == c->room ? BLY_OK
+                              : foreign_make_room(c, c->have - IMAGE_HEADER);
 }
 
-static bly_status foreign_come(foreign_coming *c, const bly_kind **kind,
-                               int file, const char *path,
-                               const struct stat *info, const char *format)
+static bly_status foreign_come(open_coming *c, const bly_kind **kind, int file,
+                               const char *path, const struct stat *info,
+                               const char *format)
 {
     bool sized = S_ISREG(info->st_mode);
-    uint64_t all = sized ? (uint64_t)info->st_size : FOREIGN_TRUST;
+    size_t begun = c->have - IMAGE_HEADER;
+    uint64_t all = sized ? (uint64_t)info->st_size : OPEN_TRUST;
     bly_status status = formats_choose(kind, format, c->image + IMAGE_HEADER,
-                                       c->have, sized ? all : UINT64_MAX);
-    if (status == BLY_OK && all < c->have)
-        status = status_fail(BLY_EIO, "the file became longer while it was "
-                             "read: open it when its writer has ended");
+                                       begun, sized ? all : UINT64_MAX);
+    if (status == BLY_OK && all < begun)
+        status = status_fail(BLY_EIO, "%s: the file became longer while it was "
+                             "read: open it when its writer has ended", path);
     if (status == BLY_OK)
         status = foreign_make_room(c, all);
     if (status == BLY_OK)
@@ -116,19 +99,20 @@ bly_status foreign_read(bly_filter **out, int file, const char *path,
                         const handle_options *options)
 {
     const bly_kind *kind = NULL;
-    foreign_coming c = { .allocator = &options->allocator };
+    open_coming c = { .allocator = &options->allocator };
     bly_status status = foreign_make_room(&c, KIND_LOOK);
     if (status == BLY_OK) {
+        memset(c.image, 0, IMAGE_HEADER);
         memcpy(c.image + IMAGE_HEADER, bytes, n);
-        ssize_t got = open_read(file, c.image + IMAGE_HEADER + n,
-                                KIND_LOOK - n);
-        c.have = n + (got > 0 ? (size_t)got : 0);
+        c.have = IMAGE_HEADER + n;
+        ssize_t got = open_read(file, c.image + c.have, c.room - c.have);
+        c.have += got > 0 ? (size_t)got : 0;
         status = got < 0 ? open_failed("read", path)
                : foreign_come(&c, &kind, file, path, info, options->format);
     }
     if (status == BLY_OK)
-        status = foreign_make(out, kind, c.image, c.have, &handle_owned,
-                              options);
+        status = foreign_make(out, kind, c.image, c.have - IMAGE_HEADER,
+                              &handle_owned, options);
     if (status != BLY_OK)
         memory_release(c.allocator, c.image, c.room);
     return status == BLY_OK || status == BLY_EIO ? status

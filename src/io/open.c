@@ -28,11 +28,7 @@ static_assert(sizeof(off_t) == sizeof(uint64_t),
               "compile with -D_FILE_OFFSET_BITS=64: a file may be larger than "
               "what can be addressed");
 
-enum {
-    OPEN_PIECE = 1 << 30,               /* bytes in one read call           */
-    OPEN_TRUST = 16 << 20,              /* that a pipe's header gets at once */
-    OPEN_GROW = 4                       /* times what has come, after that   */
-};
+enum { OPEN_PIECE = 1 << 30 };          /* bytes in one read call           */
 
 bly_status open_failed(const char *what, const char *path)
 {
@@ -82,14 +78,7 @@ static bly_status open_no_memory(uint64_t bytes)
                        (double)bytes / (1 << 20));
 }
 
-/* An image in memory, `have` of its bytes, while it comes. */
-typedef struct {
-    const bly_allocator *allocator;
-    uint8_t *image;
-    size_t   room, have;
-} open_coming;
-
-static bool open_make_room(open_coming *c, size_t room)
+bool open_make_room(open_coming *c, size_t room)
 {
     uint8_t *image = memory_raw(c->allocator, room);
     if (image == NULL)

@@ -108,9 +108,14 @@ static bly_status save_bytes(const char *path, const uint8_t *bytes, size_t n)
     return save_from(path, &from);
 }
 
+static const char save_verb[] = "saved, being on the disk already";
+
 static bly_status save_image(const bly_filter *filter, const char *path)
 {
     size_t n = 0;
+    bly_status here = handle_whole(filter, save_verb);
+    if (here != BLY_OK)
+        return here;
     const uint8_t *bytes = bly_image(filter, &n);
     if (filter->kind->pack == NULL)
         return save_bytes(path, bytes, n);
@@ -124,18 +129,18 @@ static bly_status save_image(const bly_filter *filter, const char *path)
     return status;
 }
 
-/* Another system's file is what is behind the image's header. */
+/* Another system's file is what is behind the image's header, which has the
+ * only checksums. */
 static bly_status save_foreign(const bly_filter *filter, const char *path)
 {
-    return save_bytes(path, image_payload(filter->image),
+    bly_status here = handle_here(filter, save_verb);
+    return here != BLY_OK ? here
+         : save_bytes(path, image_payload(filter->image),
                       image_payload_bytes(filter->image));
 }
 
 bly_status bly_save(const bly_filter *filter, const char *path)
 {
-    bly_status here = handle_whole(filter, "saved, being on the disk already");
-    if (here != BLY_OK)
-        return here;
     return filter->kind->foreign != NULL ? save_foreign(filter, path)
                                          : save_image(filter, path);
 }
@@ -157,11 +162,7 @@ static bly_status save_not_as(const bly_filter *filter, const char *path,
 bly_status bly_save_as(const bly_filter *filter, const char *path,
                        const char *format)
 {
-    bool own = strcmp(format, "bloomery") == 0;
-    bly_status here = handle_whole(filter, "saved, being on the disk already");
-    if (here != BLY_OK)
-        return here;
-    if (own)
+    if (strcmp(format, "bloomery") == 0)
         return save_image(filter, path);
     return filter->kind->foreign != NULL
         && strcmp(format, filter->kind->name) == 0
