@@ -404,9 +404,7 @@ static int ask_options(const cli_command *self, int argc, char **argv,
     if (status == CLI_GO)
         status = damage_options(self, &want->verify);
     if (status == CLI_GO)
-        status = secret_read(want->key_file);
-    if (status == CLI_GO)
-        status = format_read(want->format);
+        status = filter_how_read(want->key_file, want->format);
     return status;
 }
 

@@ -111,9 +111,7 @@ static int change_check(const cli_command *self, const cli_change *how,
     if (strcmp(operands->names[0], "-") == 0)
         return options_wrong(self, "a filter in a pipe cannot be changed in "
                                    "its place; name a file");
-    status = secret_read(s->key_file);
-    if (status == CLI_GO)
-        status = format_read(s->format);
+    status = filter_how_read(s->key_file, s->format);
     return status == CLI_GO
          ? filter_check_output(operands->names[0], true, operands, 1)
          : status;

@@ -115,9 +115,7 @@ static int compare_run(const cli_command *self, int argc, char **argv)
         return status;
     if (operands.count != 2)
         return options_wrong(self, "it takes two filters");
-    status = secret_read(s.key_file);
-    if (status == CLI_GO)
-        status = format_read(s.format);
+    status = filter_how_read(s.key_file, s.format);
     return status == CLI_GO ? compare_filters(operands.names, s.json) : status;
 }
 

@@ -59,9 +59,7 @@ static int convert_run(const cli_command *self, int argc, char **argv)
         return CLI_ERROR;
     status = made_check(self, operands.names[1], s.json);
     if (status == CLI_GO)
-        status = secret_read(s.key_file);
-    if (status == CLI_GO)
-        status = format_read(s.format);
+        status = filter_how_read(s.key_file, s.format);
     if (status == CLI_GO)
         status = filter_check_output(operands.names[1], s.force, &none, 0);
     return status == CLI_GO ? convert_file(&s, operands.names[0],

@@ -6,7 +6,6 @@
 #include "bloomery/command.h"
 
 #include <bloomery/foreign.h>
-#include <string.h>
 
 typedef struct {
     bool json, markdown;
@@ -14,8 +13,8 @@ typedef struct {
 
 static const cli_option formats_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(formats_settings, json), false,
-      "Print an array of objects of name, writer, told, abilities and "
-      "options." },
+      "Print an array of objects: those of 'kinds --json' with writer, and "
+      "told, whether the bytes tell the format." },
     { 0, "markdown", NULL, CLI_FLAG, offsetof(formats_settings, markdown),
       false, "Print the table in Markdown." },
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
@@ -27,46 +26,15 @@ static const cli_example formats_examples[] = {
     { NULL, NULL }
 };
 
-/* The abilities of its kind: "whole keys" is what all have. */
-static void formats_abilities(const bly_kind_info *kind)
-{
-    const char *between = "";
-
-    for (unsigned i = 0; i < BLY_ABILITIES; i++) {
-        uint64_t flag = UINT64_C(1) << i;
-
-        if ((kind->can & flag) == 0 || flag == BLY_CAN_WHOLE_KEYS)
-            continue;
-        output_text(between);
-        output_text(bly_ability(flag));
-        between = ", ";
-    }
-}
+/* What all have in common: their keys are whole. */
+static const uint64_t formats_alike = BLY_CAN_WHOLE_KEYS;
 
 static void formats_json(const bly_format_info *format)
 {
-    const bly_kind_info *kind = format->kind;
-
     json_open_object(NULL);
-    json_string("name", kind->name);
-    json_string("summary", kind->summary);
+    kinds_json_members(format->kind);
     json_string("writer", format->writer);
     json_bool("told", format->told);
-    json_open_array("abilities");
-    for (unsigned i = 0; i < BLY_ABILITIES; i++)
-        if ((kind->can >> i & 1) != 0)
-            json_string(NULL, bly_ability(UINT64_C(1) << i));
-    json_close_array();
-    json_open_array("options");
-    for (const bly_option_info *const *o = kind->options; *o != NULL; o++) {
-        json_open_object(NULL);
-        json_string("name", (*o)->name);
-        json_string("range", (*o)->range);
-        json_string("default", (*o)->standard);
-        json_string("help", (*o)->help);
-        json_close_object();
-    }
-    json_close_array();
     json_close_object();
 }
 
@@ -79,7 +47,7 @@ static void formats_row(const bly_format_info *format)
 {
     output_format("%-14s %-14s %s\n%30s", format->kind->name,
                   formats_told(format), format->writer, "");
-    formats_abilities(format->kind);
+    kinds_abilities(format->kind, formats_alike);
     output_text("\n");
 }
 
@@ -88,7 +56,7 @@ static void formats_markdown(const bly_format_info *format)
     output_format("| [`%s`](docs/kinds/%s.md) | %s | %s | ",
                   format->kind->name, format->kind->name, format->writer,
                   formats_told(format));
-    formats_abilities(format->kind);
+    kinds_abilities(format->kind, formats_alike);
     output_text(" |\n");
 }
 

@@ -310,7 +310,7 @@ static int info_run(const cli_command *self, int argc, char **argv)
         return status;
     if (files.count == 0)
         return options_wrong(self, "the FILE is missing");
-    if (secret_read(s.key_file) != CLI_GO || format_read(s.format) != CLI_GO)
+    if (filter_how_read(s.key_file, s.format) != CLI_GO)
         return CLI_ERROR;
     status = CLI_OK;
     if (s.json && files.count > 1)

@@ -38,9 +38,8 @@ static void kinds_json_option(const bly_option_info *option)
     json_close_object();
 }
 
-static void kinds_json(const bly_kind_info *kind)
+void kinds_json_members(const bly_kind_info *kind)
 {
-    json_open_object(NULL);
     json_string("name", kind->name);
     json_string("family", kind->family);
     json_string("summary", kind->summary);
@@ -54,17 +53,23 @@ static void kinds_json(const bly_kind_info *kind)
         kinds_json_option(*o);
     json_close_array();
     json_bool("experimental", kind->experimental);
+}
+
+static void kinds_json(const bly_kind_info *kind)
+{
+    json_open_object(NULL);
+    kinds_json_members(kind);
     json_close_object();
 }
 
 /* ==== Text ============================================================== */
 
-static void kinds_abilities(const bly_kind_info *kind)
+void kinds_abilities(const bly_kind_info *kind, uint64_t without)
 {
     const char *between = "";
 
     for (unsigned i = 0; i < BLY_ABILITIES; i++)
-        if ((kind->can >> i & 1) != 0) {
+        if (((kind->can & ~without) >> i & 1) != 0) {
             output_text(between);
             output_text(bly_ability(UINT64_C(1) << i));
             between = ", ";
@@ -75,7 +80,7 @@ static void kinds_row(const bly_kind_info *kind)
 {
     output_format("%-13s %-10s %s\n%25s", kind->name, kind->family,
                   kind->summary, "");
-    kinds_abilities(kind);
+    kinds_abilities(kind, 0);
     output_text("\n");
 }
 
@@ -83,7 +88,7 @@ static void kinds_markdown(const bly_kind_info *kind)
 {
     output_format("| `%s` | %s | %s | ", kind->name, kind->family,
                   kind->summary);
-    kinds_abilities(kind);
+    kinds_abilities(kind, 0);
     output_text(kind->experimental ? " (experimental) |\n" : " |\n");
 }
 
@@ -93,7 +98,7 @@ static void kinds_page(const bly_kind_info *kind)
     const bly_option_info *const *o = kind->options;
 
     output_text("## What it can\n\n");
-    kinds_abilities(kind);
+    kinds_abilities(kind, 0);
     output_text(kind->experimental ? "; experimental.\n" : ".\n");
     if (*o == NULL)
         return;
@@ -116,7 +121,7 @@ static void kinds_one(const bly_kind_info *kind)
         output_text("  experimental: its files may need a later version's "
                     "rebuild\n");
     output_format("  family  %s\n  can     ", kind->family);
-    kinds_abilities(kind);
+    kinds_abilities(kind, 0);
     output_text(*o == NULL ? "\n  no options\n" : "\n  options\n");
     for (; *o != NULL; o++)
         output_format("    %s=%s\n        %s; default: %s\n", (*o)->name,

@@ -76,7 +76,7 @@ static int list_run(const cli_command *self, int argc, char **argv)
         return status;
     if (operands.count != 1)
         return options_wrong(self, "it takes one FILE");
-    if (secret_read(s.key_file) != CLI_GO || format_read(s.format) != CLI_GO)
+    if (filter_how_read(s.key_file, s.format) != CLI_GO)
         return CLI_ERROR;
     return list_file(&s, operands.names[0]);
 }

@@ -96,9 +96,7 @@ static int resize_run(const cli_command *self, int argc, char **argv)
     if (status == CLI_GO)
         status = resize_check(self, &s, &operands);
     if (status == CLI_GO)
-        status = secret_read(s.key_file);
-    if (status == CLI_GO)
-        status = format_read(s.format);
+        status = filter_how_read(s.key_file, s.format);
     if (status != CLI_GO)
         return status;
     path = strcmp(operands.names[0], "-") == 0 ? "/dev/stdin"

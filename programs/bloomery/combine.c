@@ -104,11 +104,9 @@ static int combine_check(const cli_command *self, const combine_settings *s,
                          const cli_operands *operands)
 {
     const cli_operands none = { NULL, 0 };
-    int status = secret_read(s->key_file);
+    int status = filter_how_read(s->key_file, s->format);
     size_t inputs = 0;
 
-    if (status == CLI_GO)
-        status = format_read(s->format);
     for (size_t i = 0; i < operands->count; i++)
         inputs += combine_is_stdin(operands->names[i]);
     if (operands->count < 2)

@@ -229,6 +229,13 @@ typedef struct {
 int build_make(const cli_command *self, const cli_build *settings,
                const cli_operands *operands);
 
+/* ==== cmd_kinds.c ======================================================= */
+
+/* What a kind can, but for some of it, in words; and what there is to tell of
+ * it, as members of a JSON object that is open. */
+void kinds_abilities(const bly_kind_info *kind, uint64_t without);
+void kinds_json_members(const bly_kind_info *kind);
+
 /* ==== cmd_*.c =========================================================== */
 
 extern const cli_command cmd_build, cmd_add, cmd_remove, cmd_query, cmd_count,

@@ -58,8 +58,9 @@ const char        *secret_hash(void);
       "their bytes look like: 'bloomery formats' lists them, and which of "   \
       "them need not be named." }
 
-/* Take the format; NULL: as the bytes tell. CLI_GO or CLI_ERROR. */
-int format_read(const char *name);
+/* Take both, for all filters that are opened from then on: the file of the
+ * secret and the format, each of which may be NULL. CLI_GO or CLI_ERROR. */
+int filter_how_read(const char *key_file, const char *format);
 
 /* Is there such a format? CLI_GO or CLI_ERROR. */
 int format_check(const char *name);

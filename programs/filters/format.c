@@ -1,4 +1,4 @@
-/* format.c - the format of --format: other systems' files.
+/* format.c - how filters are opened: with which secret, and in which format.
  *
  * A program opens filters of one format, or of what their bytes tell. Floor 8;
  * includes filters.h and <bloomery/foreign.h> only.
@@ -28,12 +28,11 @@ int format_check(const char *name)
                         "'bloomery formats' lists them", name, nearest.name);
 }
 
-int format_read(const char *name)
+int filter_how_read(const char *key_file, const char *format)
 {
-    if (name == NULL)
-        return CLI_GO;
-    if (format_check(name) != CLI_GO)
+    if (secret_read(key_file) != CLI_GO
+        || (format != NULL && format_check(format) != CLI_GO))
         return CLI_ERROR;
-    filter_how()->format = name;
+    filter_how()->format = format;
     return CLI_GO;
 }
