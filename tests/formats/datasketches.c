@@ -65,6 +65,23 @@ static void test_bare(void **state)
     free(v.bytes);
 }
 
+/* Of a whole -log2 p the rounding of the bits makes one probe more. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    static const struct { uint64_t n; double p; uint64_t m, k; } sizes[] = {
+        { 10000, 0.01, 95872, 7 }, { 1000, 0.25, 2944, 3 }, { 1, 0.5, 64, 2 },
+        { 1000, 0.001, 14400, 10 },
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        bly_plan_t plan;
+        bly_spec spec = { .capacity = sizes[i].n, .rate = sizes[i].p };
+        assert_status(bly_plan(&plan, "datasketches", &spec), BLY_OK);
+        assert_int_equal(plan.geometry[0], sizes[i].m);
+        assert_int_equal(plan.geometry[1], sizes[i].k);
+    }
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -89,6 +106,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_their_files),
         cmocka_unit_test(test_bare),
+        cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests_name("datasketches", tests, NULL, NULL);

@@ -44,8 +44,9 @@
  * MATHS
  *
  * The rate is that of `standard`. A filter for n keys at a rate p has
- * ceil(-n ln p / (ln 2)^2) bits, rounded up to words, and k = ceil(-log2 p); it
- * says neither n nor p: plan and stat of an opened one are for m ln 2 / k keys.
+ * b = ceil(-n ln p / (ln 2)^2) bits, rounded up to words, and k = ceil(ln 2 b /
+ * n), which is one more than -log2 p where that is whole; it says neither n nor
+ * p: plan and stat of an opened one are for m ln 2 / k keys.
  *
  * COST
  *
@@ -209,7 +210,7 @@ static bly_status sketches_plan(bly_plan_t *plan, const kind_spec *spec)
         return kind_no_capacity();
     if (!(m <= 64 * (double)SKETCHES_WORDS_MAX))
         return kind_too_big(spec, "2^31 - 1 words");
-    double k = fmax(1, ceil(-log(spec->rate) / SKETCHES_LN2));
+    double k = fmax(1, ceil(m / n * SKETCHES_LN2));
     uint64_t words = m < 1 ? 1 : ((uint64_t)m - 1) / 64 + 1;
     bly_status status = kind_plan_bytes(plan, SKETCHES_AT_BITS + 8 * words);
     if (status != BLY_OK)
