@@ -10,7 +10,8 @@
  *
  * bly_open and bly_unpack recognise a file where its bytes tell what it is. Of
  * other formats they do not: then name it in `format` of bly_options, which is
- * taken at its word.
+ * taken at its word. What a file does not tell, and its keys depend on, is said
+ * there too, as options of the kind: "squid:method=post".
  *
  * Such a filter hashes the keys themselves, as its system does: give it keys,
  * in the system's bytes, and no hashes. A spec may name no hash function, seed

@@ -10,14 +10,15 @@
 
 int format_check(const char *name)
 {
-    size_t n;
+    size_t n, length = strcspn(name, ":");
     const bly_format_info *const *formats = bly_formats(&n);
-    cli_nearest nearest = nearest_to(name, strlen(name));
+    cli_nearest nearest = nearest_to(name, length);
 
     if (strcmp(name, "bloomery") == 0)
         return CLI_GO;
     for (size_t i = 0; i < n; i++) {
-        if (strcmp(formats[i]->kind->name, name) == 0)
+        if (strlen(formats[i]->kind->name) == length
+            && memcmp(formats[i]->kind->name, name, length) == 0)
             return CLI_GO;
         nearest_try(&nearest, formats[i]->kind->name);
     }

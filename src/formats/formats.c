@@ -55,16 +55,29 @@ static bly_status formats_unknown(const char *name)
                        "%s", name, known);
 }
 
-bly_status formats_choose(const bly_kind **kind, const char *name,
+/* The kind that a name names, with its options: "squid:method=post". */
+static bly_status formats_named(formats_found *out, const char *name)
+{
+    const bly_kind *kind = registry_find(name, strcspn(name, ":"));
+    if (kind == NULL || kind->foreign == NULL)
+        return formats_unknown(name);
+    return registry_parse(&out->kind, out->option, name);
+}
+
+bly_status formats_choose(formats_found *out, const char *name,
                           const uint8_t *bytes, size_t n, uint64_t all)
 {
-    const bly_kind *found = name != NULL ? registry_find(name, strlen(name))
-                                         : formats_look(bytes, n, all);
-    if (name != NULL && (found == NULL || found->foreign == NULL))
-        return formats_unknown(name);
+    const bly_kind *found = name != NULL ? NULL : formats_look(bytes, n, all);
+    if (name != NULL) {
+        bly_status status = formats_named(out, name);
+        if (status != BLY_OK)
+            return status;
+    }
     if (name != NULL && formats_own(bytes, n))
         return status_fail(BLY_EFORMAT, "this is a Bloomery filter: leave the "
                            "format %s out", name);
+    if (name != NULL)
+        return BLY_OK;
     if (found == NULL && n >= 2 && bytes[0] == 0x1F && bytes[1] == 0x8B)
         return status_fail(BLY_EFORMAT, "not a filter, but what gzip has made "
                            "of a file: unpack it first (gzip -dc)");
@@ -74,18 +87,21 @@ bly_status formats_choose(const bly_kind **kind, const char *name,
                            "its bytes: name another file, or say which format "
                            "it is",
                            FORMATS_OWN);
-    *kind = found;
-    return BLY_OK;
+    return registry_parse(&out->kind, out->option, found->name);
 }
 
-bly_status formats_head(uint8_t header[IMAGE_HEADER], const bly_kind *kind,
-                        const uint8_t *file, uint64_t bytes)
+bly_status formats_head(uint8_t header[IMAGE_HEADER],
+                        const formats_found *format, const uint8_t *file,
+                        uint64_t bytes)
 {
+    const bly_kind *kind = format->kind;
     kind_found found = { .capacity = 0 };
     bly_plan_t plan = { .bytes = 0 };
     bly_status status = kind_plan_bytes(&plan, bytes);
     if (status == BLY_OK)
         status = kind->foreign->read(&found, file, bytes);
+    if (status == BLY_OK && kind->foreign->told != NULL)
+        status = kind->foreign->told(found.geometry, format->option);
     if (status != BLY_OK)
         return status;
     strcpy(plan.kind, kind->name);

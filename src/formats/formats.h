@@ -13,16 +13,24 @@
  * none. */
 const bly_kind *formats_look(const uint8_t *bytes, size_t n, uint64_t all);
 
-/* The kind of a format that was named, or, where `name` is NULL, the one that
- * the bytes look like. BLY_EPARAM: there is none of that name; BLY_EFORMAT: the
- * bytes do not tell. */
-bly_status formats_choose(const bly_kind **kind, const char *name,
+/* A format, and what was said of a file besides. */
+typedef struct {
+    const bly_kind *kind;
+    uint64_t        option[KIND_OPTIONS];
+} formats_found;
+
+/* The format that was named, with options or without, or, where `name` is NULL,
+ * the one that the bytes look like. BLY_EPARAM: there is none of that name;
+ * BLY_EOPTION; BLY_EFORMAT: the bytes do not tell. */
+bly_status formats_choose(formats_found *out, const char *name,
                           const uint8_t *bytes, size_t n, uint64_t all);
 
 /* The header that makes an image of a file: with it in front, all but the
- * checksums is as `check` wants it. BLY_ECORRUPT, BLY_EVERSION, BLY_ETOOBIG. */
-bly_status formats_head(uint8_t header[IMAGE_HEADER], const bly_kind *kind,
-                        const uint8_t *file, uint64_t bytes);
+ * checksums is as `check` wants it. BLY_ECORRUPT, BLY_EVERSION, BLY_ETOOBIG;
+ * BLY_EPARAM: the format has to be told more. */
+bly_status formats_head(uint8_t header[IMAGE_HEADER],
+                        const formats_found *format, const uint8_t *file,
+                        uint64_t bytes);
 
 /* Is this another system's file: by the format that was named, of which
  * "bloomery" is our own, or where none was by its first bytes? */

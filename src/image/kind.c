@@ -153,7 +153,8 @@ bly_status kind_check_foreign(const void *image, const kind_foreign *foreign)
     if (status != BLY_OK)
         return status;
     for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
-        if (found.geometry[i] != image_geometry(image, i))
+        if (found.geometry[i] != image_geometry(image, i)
+            && (foreign->fields >> i & 1) == 0)
             return kind_bad_geometry(image);
     return BLY_OK;
 }

@@ -28,14 +28,19 @@ enum { KIND_OPTIONS = 8 };              /* options a kind may have, at most  */
 #define KIND_CHOOSE UINT64_MAX
 
 /* One option of a kind: `name=value` in "kind:name=value,…". A number between
- * `least` and `most`, or, where `choices` is given, one of those words (its
- * place in the list is the value). */
+ * `least` and `most`; or, where `choices` is given, one of those words (its
+ * place in the list is the value); or, where `high` is, a long number. */
 typedef struct {
     const char *name;                   /* NULL ends the table               */
     const char *help;                   /* one line                          */
     uint64_t least, most;
     const char *const *choices;         /* NULL-terminated, or NULL: a number*/
     uint64_t standard;                  /* when not given; or KIND_CHOOSE    */
+    size_t   high;                      /* not 0: it is 64 hexadecimal digits,
+                                           the last 16 of which are its value
+                                           and the 16 before them that of the
+                                           option of this number, which has
+                                           no entry in the table             */
 } kind_option;
 
 /* What a kind is asked for. */
@@ -135,6 +140,16 @@ typedef struct {
 
     bool plans;                         /* the file says for how many keys it
                                            was planned; or `read` reckons it */
+
+    /* What the file does not tell, and who opens it does by options of the
+     * kind: bit i of `fields` for field i of the geometry, which `read` leaves
+     * 0. NULL and 0: nothing. BLY_EPARAM: it has to be told. */
+    bly_status (*told)(uint64_t *geometry, const uint64_t *option);
+    unsigned fields;
+
+    /* By what 64 bits of a key it goes, for a kind that is given hashes as our
+     * own are. NULL: by none, it is given keys whole. */
+    void (*hasher)(kind_hasher *out, const uint64_t *geometry);
 } kind_foreign;
 
 enum { KIND_LOOK = 4096 };          /* bytes of a file that tell its format  */
@@ -363,9 +378,9 @@ struct bly_kind {
     void (*seal)(void *image);
 
     const kind_pages   *pages;          /* NULL: not made of pages           */
-    const kind_foreign *foreign;        /* NULL: the payload is our own. Such a
-                                           kind gets keys whole, and 0 for their
-                                           hashes                            */
+    const kind_foreign *foreign;        /* NULL: the payload is our own. A kind
+                                           without a `hasher` gets keys whole,
+                                           and 0 for their hashes            */
 
     /* Where the *bytes bytes begin, counted from the image's start, that hold
      * all that hashes[i] reads and changes, whatever the payload; multiples of

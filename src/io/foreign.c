@@ -20,18 +20,19 @@
 
 /* The file stands behind room for its header: make the header, and a handle
  * that owns both. */
-static bly_status foreign_make(bly_filter **out, const bly_kind *kind,
+static bly_status foreign_make(bly_filter **out, const formats_found *found,
                                uint8_t *image, uint64_t bytes,
                                const handle_source *source,
                                const handle_options *options)
 {
     uint8_t header[IMAGE_HEADER] = { 0 };
-    bly_status status = formats_head(header, kind, image + IMAGE_HEADER, bytes);
+    bly_status status = formats_head(header, found, image + IMAGE_HEADER,
+                                     bytes);
     if (status != BLY_OK)
         return status;
     memcpy(image, header, sizeof header);
-    status = handle_make(out, kind, image, (size_t)bytes + IMAGE_HEADER, source,
-                         options);
+    status = handle_make(out, found->kind, image, (size_t)bytes + IMAGE_HEADER,
+                         source, options);
     if (status == BLY_OK)
         (*out)->changed = true;         /* its checksums are still to be made */
     return status;
@@ -75,14 +76,14 @@ static bly_status foreign_read_rest(open_coming *c, int file, const char *path,
                               : foreign_make_room(c, c->have - IMAGE_HEADER);
 }
 
-static bly_status foreign_come(open_coming *c, const bly_kind **kind, int file,
+static bly_status foreign_come(open_coming *c, formats_found *found, int file,
                                const char *path, const struct stat *info,
                                const char *format)
 {
     bool sized = S_ISREG(info->st_mode);
     size_t begun = c->have - IMAGE_HEADER;
     uint64_t all = sized ? (uint64_t)info->st_size : OPEN_TRUST;
-    bly_status status = formats_choose(kind, format, c->image + IMAGE_HEADER,
+    bly_status status = formats_choose(found, format, c->image + IMAGE_HEADER,
                                        begun, sized ? all : UINT64_MAX);
     if (status == BLY_OK && all < begun)
         status = status_fail(BLY_EIO, "%s: the file became longer while it was "
@@ -98,7 +99,7 @@ bly_status foreign_read(bly_filter **out, int file, const char *path,
                         const struct stat *info, const uint8_t *bytes, size_t n,
                         const handle_options *options)
 {
-    const bly_kind *kind = NULL;
+    formats_found found = { .kind = NULL };
     open_coming c = { .allocator = &options->allocator };
     bly_status status = foreign_make_room(&c, KIND_LOOK);
     if (status == BLY_OK) {
@@ -108,10 +109,10 @@ bly_status foreign_read(bly_filter **out, int file, const char *path,
         ssize_t got = open_read(file, c.image + c.have, c.room - c.have);
         c.have += got > 0 ? (size_t)got : 0;
         status = got < 0 ? open_failed("read", path)
-               : foreign_come(&c, &kind, file, path, info, options->format);
+               : foreign_come(&c, &found, file, path, info, options->format);
     }
     if (status == BLY_OK)
-        status = foreign_make(out, kind, c.image, c.have - IMAGE_HEADER,
+        status = foreign_make(out, &found, c.image, c.have - IMAGE_HEADER,
                               &handle_owned, options);
     if (status != BLY_OK)
         memory_release(c.allocator, c.image, c.room);
@@ -168,12 +169,12 @@ bly_status foreign_map(bly_filter **out, int file, const char *path,
                        int flags, const handle_options *options)
 {
     uint8_t header[IMAGE_HEADER] = { 0 };
-    const bly_kind *kind = NULL;
+    formats_found found = { .kind = NULL };
     size_t all = (size_t)info->st_size;
-    bly_status status = formats_choose(&kind, options->format, bytes, n,
+    bly_status status = formats_choose(&found, options->format, bytes, n,
                                        (uint64_t)info->st_size);
     if (status == BLY_OK && all == 0)   /* which cannot be mapped */
-        status = formats_head(header, kind, bytes, 0);
+        status = formats_head(header, &found, bytes, 0);
     if (status == BLY_OK)
         status = foreign_check_flags(info, flags);
     if (status != BLY_OK)
@@ -181,7 +182,7 @@ bly_status foreign_map(bly_filter **out, int file, const char *path,
     uint8_t *mapped = foreign_map_behind(file, all);
     if (mapped == NULL)
         return open_failed("map", path);
-    status = foreign_make(out, kind, mapped - IMAGE_HEADER, all,
+    status = foreign_make(out, &found, mapped - IMAGE_HEADER, all,
                           &foreign_mapped, options);
     if (status == BLY_OK) {
         (*out)->writable = false;

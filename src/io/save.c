@@ -149,7 +149,7 @@ bly_status bly_save(const bly_filter *filter, const char *path)
 static bly_status save_not_as(const bly_filter *filter, const char *path,
                               const char *format)
 {
-    const bly_kind *other;
+    formats_found other;
     bly_status status = formats_choose(&other, format, NULL, 0, 0);
     if (status == BLY_OK)
         status = status_fail(BLY_EUNSUPPORTED, "a filter of kind %s cannot be "

@@ -71,11 +71,15 @@ bly_status bly_add_hash(bly_filter *filter, uint64_t hash)
 /* For a kind that takes keys whole. */
 static bly_status add_key(bly_filter *filter, const void *key, size_t length)
 {
+    uint64_t hash = keys_hash_whole(filter, key, length);
     bly_status status = handle_begin(filter);
     if (status == BLY_OK)
-        status = filter->kind->add_key(filter->image,
-                                       keys_hash_whole(filter, key, length),
-                                       key, length);
+        status = filter->kind->add_key(filter->image, hash, key, length);
+    if (status == BLY_EFULL && filter->kind->grow != NULL) {
+        status = add_grow(filter);
+        if (status == BLY_OK)
+            status = filter->kind->add_key(filter->image, hash, key, length);
+    }
     if (status >= 0)
         handle_count_items(filter, 1);
     return status;

@@ -193,6 +193,15 @@ void handle_replace(bly_filter *filter, void *image, size_t bytes)
     handle_choose(filter);
 }
 
+static void handle_foreign_hasher(kind_hasher *out, const bly_kind *kind,
+                                  const void *image)
+{
+    uint64_t geometry[IMAGE_GEOMETRY_FIELDS];
+    for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
+        geometry[i] = image_geometry(image, i);
+    kind->foreign->hasher(out, geometry);
+}
+
 bly_status handle_make(bly_filter **out, const bly_kind *kind, void *image,
                        size_t bytes, const handle_source *source,
                        const handle_options *options)
@@ -207,7 +216,9 @@ bly_status handle_make(bly_filter **out, const bly_kind *kind, void *image,
         .writable = true,
     };
     bly_status status = BLY_OK;
-    if (options->hasher != NULL)
+    if (kind->foreign != NULL && kind->foreign->hasher != NULL)
+        handle_foreign_hasher(&filter->hasher, kind, image);
+    else if (options->hasher != NULL)
         filter->hasher = *options->hasher;
     else
         status = handle_hasher(&filter->hasher, image, options->secret);

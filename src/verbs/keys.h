@@ -22,7 +22,9 @@ bly_key keys_at(const bly_keys *keys, size_t i);
 static inline uint64_t keys_hash_whole(const bly_filter *filter,
                                        const void *key, size_t length)
 {
-    return filter->kind->foreign != NULL ? 0 : bly_hash(filter, key, length);
+    const kind_foreign *foreign = filter->kind->foreign;
+    return foreign != NULL && foreign->hasher == NULL
+         ? 0 : bly_hash(filter, key, length);
 }
 
 /* The hashes of up to KEYS_CHUNK keys from number `from` on; how many those

@@ -193,6 +193,9 @@ bly_status order_make(order *o, const char *kind, const bly_spec *given,
         status = o->kind->plan(&o->plan, &o->asked);
     if (status == BLY_OK)
         order_finish(o);
+    if (status == BLY_OK && o->kind->foreign != NULL
+        && o->kind->foreign->hasher != NULL)
+        o->kind->foreign->hasher(&o->hasher, o->plan.geometry);
     return status;
 }
 

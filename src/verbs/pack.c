@@ -89,12 +89,12 @@ bly_status handle_unpack(bly_filter **out, const bly_kind *kind,
 static bly_status pack_foreign(bly_filter **out, const uint8_t *file,
                                size_t bytes, const handle_options *options)
 {
-    const bly_kind *kind;
+    formats_found found;
     uint8_t header[IMAGE_HEADER] = { 0 };
-    bly_status status = formats_choose(&kind, options->format, file, bytes,
+    bly_status status = formats_choose(&found, options->format, file, bytes,
                                        bytes);
     if (status == BLY_OK)
-        status = formats_head(header, kind, file, bytes);
+        status = formats_head(header, &found, file, bytes);
     if (status == BLY_OK)
         status = image_check_size((uint64_t)bytes + IMAGE_HEADER);
     if (status != BLY_OK)
@@ -104,7 +104,8 @@ static bly_status pack_foreign(bly_filter **out, const uint8_t *file,
         return handle_no_memory((uint64_t)bytes + IMAGE_HEADER);
     memcpy(image, header, IMAGE_HEADER);
     memcpy(image + IMAGE_HEADER, file, bytes);
-    status = handle_own(out, kind, image, bytes + IMAGE_HEADER, options);
+    status = handle_own(out, found.kind, image, bytes + IMAGE_HEADER,
+                        options);
     if (status == BLY_OK)
         (*out)->changed = true;         /* its checksums are still to be made */
     return status;

@@ -80,7 +80,9 @@ static bly_status registry_no_option(const bly_kind *kind, const char *name,
 static void registry_range(char *out, size_t room, const kind_option *o)
 {
     out[0] = '\0';
-    if (o->choices == NULL)
+    if (o->high > 0)
+        snprintf(out, room, "64 hexadecimal digits");
+    else if (o->choices == NULL)
         snprintf(out, room, "%" PRIu64 " .. %" PRIu64, o->least, o->most);
     for (size_t i = 0; o->choices != NULL && o->choices[i] != NULL; i++)
         registry_append(out, room, " | ", o->choices[i]);
@@ -124,12 +126,38 @@ static bool registry_choice(uint64_t *out, const kind_option *o,
     return false;
 }
 
-static bly_status registry_value(uint64_t *out, const bly_kind *kind,
-                                 const kind_option *o, const char *text,
+enum { REGISTRY_DIGITS = 64 };         /* of a long number */
+
+/* The last 32 of 64 hexadecimal digits. */
+static bool registry_long(uint64_t *low, uint64_t *high, const char *text,
+                          size_t length)
+{
+    static const char digits[] = "0123456789abcdef";
+    *low = *high = 0;
+    if (length != REGISTRY_DIGITS)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        int small = text[i] >= 'A' && text[i] <= 'F' ? text[i] - 'A' + 'a'
+                                                     : text[i];
+        const char *digit = small != '\0' ? strchr(digits, small) : NULL;
+        if (digit == NULL)
+            return false;
+        *high = *high << 4 | *low >> 60;
+        *low = *low << 4 | (uint64_t)(digit - digits);
+    }
+    return true;
+}
+
+/* The value, or both, of option number i of the table. */
+static bly_status registry_value(uint64_t *option, size_t i,
+                                 const bly_kind *kind, const char *text,
                                  size_t length)
 {
+    const kind_option *o = &kind->options[i];
     uint64_t v = 0;
-    bool good = o->choices != NULL
+    bool good = o->high > 0
+              ? registry_long(&v, &option[o->high], text, length)
+              : o->choices != NULL
               ? registry_choice(&v, o, text, length)
               : registry_number(&v, text, length)
                 && v >= o->least && v <= o->most;
@@ -141,7 +169,7 @@ static bly_status registry_value(uint64_t *out, const bly_kind *kind,
                            (int)(length < 40 ? length : 40), text, o->name,
                            range);
     }
-    *out = v;
+    option[i] = v;
     return BLY_OK;
 }
 
@@ -180,8 +208,7 @@ static bly_status registry_option(uint64_t option[KIND_OPTIONS],
             return status_fail(BLY_EOPTION, "kind %s: option %s is given "
                                "twice: give it once", kind->name, o->name);
         *given |= 1u << i;
-        return registry_value(&option[i], kind, o, equals + 1,
-                              length - name - 1);
+        return registry_value(option, i, kind, equals + 1, length - name - 1);
     }
     return registry_no_option(kind, text, name);
 }
@@ -287,7 +314,9 @@ static threads_once registry_once = THREADS_ONCE;
 
 static void registry_standard(char *out, size_t room, const kind_option *o)
 {
-    if (o->standard == KIND_CHOOSE)
+    if (o->high > 0)
+        snprintf(out, room, "to be given");
+    else if (o->standard == KIND_CHOOSE)
         snprintf(out, room, "chosen");
     else if (o->choices != NULL)
         snprintf(out, room, "%s", o->choices[o->standard]);

@@ -53,7 +53,12 @@
     X(bitsandblooms)                                                           \
     X(guava)                                                                   \
     X(leveldb)                                                                 \
-    X(bip37)
+    X(bip37)                                                                   \
+    X(rocksdb)                                                                 \
+    X(ethereum)                                                                \
+    X(squid)                                                                   \
+    X(venti)                                                                   \
+    X(exim)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;
 REGISTRY_KINDS(REGISTRY_DECLARE)

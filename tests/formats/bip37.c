@@ -3,20 +3,6 @@
 #include "test.h"
 #include "vectors.h"
 
-static uint8_t bip37_digit(char c)
-{
-    return (uint8_t)(c <= '9' ? c - '0' : c - 'a' + 10);
-}
-
-static size_t bip37_hex(uint8_t *out, const char *text)
-{
-    size_t n = strlen(text) / 2;
-    for (size_t i = 0; i < n; i++)
-        out[i] = (uint8_t)(bip37_digit(text[2 * i]) << 4
-                           | bip37_digit(text[2 * i + 1]));
-    return n;
-}
-
 static const char *const bip37_keys[] = {
     "99108ad8ed9bb6274d3980bab5a85c048f0950c8",
     "b5a2c786d9ef4658287ced5914b37a1b4aa32eee",
@@ -29,14 +15,14 @@ static void bip37_message(const char *kind, const char *wanted)
     uint8_t key[20], message[64];
     bly_filter *filter = vector_new(kind, 3, 0.01);
     for (size_t i = 0; i < 3; i++) {
-        bip37_hex(key, bip37_keys[i]);
+        vector_hex(key, bip37_keys[i]);
         assert_true(bly_add(filter, key, sizeof key) >= 0);
         assert_true(bly_contains(filter, key, sizeof key));
     }
-    bip37_hex(key, bip37_keys[0]);
+    vector_hex(key, bip37_keys[0]);
     key[0] = 0x19;
     assert_false(bly_contains(filter, key, sizeof key));
-    vector v = { message, bip37_hex(message, wanted) };
+    vector v = { message, vector_hex(message, wanted) };
     vector_is(filter, &v);
     bly_free(filter);
     assert_status(vector_open(&filter, &v, "bip37"), BLY_OK);

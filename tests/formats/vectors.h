@@ -7,9 +7,51 @@
 #ifndef BLY_TEST_VECTORS_H
 #define BLY_TEST_VECTORS_H
 
+#include "tools/digest.h"
+
 #define TEST_VECTORS TEST_SOURCE_DIR "/../shared/data/"
 
 typedef struct { uint8_t *bytes; size_t n; } vector;
+
+/* Was the library built without the digests that the tests of a format need? */
+static inline bool vector_no_digests(void)
+{
+    bool none = digest_check("the test") != BLY_OK;
+    if (none)
+        printf("skipped: %s\n", bly_why());
+    return none;
+}
+
+static inline uint8_t vector_digit(char c)
+{
+    return (uint8_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+}
+
+/* Bytes of their hexadecimal digits; how many. */
+static inline size_t vector_hex(uint8_t *out, const char *text)
+{
+    size_t n = strlen(text) / 2;
+    for (size_t i = 0; i < n; i++)
+        out[i] = (uint8_t)(vector_digit(text[2 * i]) << 4
+                           | vector_digit(text[2 * i + 1]));
+    return n;
+}
+
+/* Of a filter, just these bits of the file behind its first bytes are set;
+ * a list that ends in -1. */
+static inline void vector_bits(const bly_filter *filter, size_t from,
+                               const int *bits)
+{
+    size_t bytes, set = 0, listed = 0;
+    const uint8_t *row = bly_image(filter, &bytes);
+    row += BLY_HEADER_BYTES + from;
+    bytes -= BLY_HEADER_BYTES + from;
+    for (; bits[listed] >= 0; listed++)
+        assert_true(row[bits[listed] / 8] >> bits[listed] % 8 & 1);
+    for (size_t i = 0; i < 8 * bytes; i++)
+        set += row[i / 8] >> i % 8 & 1;
+    assert_int_equal(set, listed);
+}
 
 /* All of a file, to be freed; the test is skipped where there is none. */
 static inline vector vector_read(const char *name)

@@ -1,0 +1,325 @@
+/* rocksdb.c - the Bloom filter of a RocksDB table, in its own bytes.
+ *
+ * WHAT IT IS
+ *
+ * What NewBloomFilterPolicy of RocksDB makes of all keys of a table since
+ * format version 5 (6.6): a blocked Bloom filter whose blocks are lines of 64
+ * bytes. The payload is such a filter, byte for byte, as it stands in the
+ * table's block `fullfilter.rocksdb.BuiltinBloomFilter`.
+ *
+ * THE PICTURE
+ *
+ *      | lines of 64 bytes | ff | 00 | k | 00 00 |
+ *      0                                          end
+ *
+ * IMAGE
+ *
+ *      geometry 0   lines, 1 .. 2^26
+ *      geometry 1   k, probes, 1 .. 30
+ *      payload      the lines, then 5 bytes: ff, the mark of what is newer than
+ *                   the first filters; 00, this kind of them; k, and 3 bits of
+ *                   0 above it, for lines of 64 bytes; 00 00
+ *
+ *      Valid if and only if the payload is so, and the numbers are those of the
+ *      geometry.
+ *
+ * A file without lines has no key. One byte in place of the mark is an older
+ * filter (its hash reads the last bytes of a key as signed numbers), 01 behind
+ * the mark is Ribbon, which RocksDB's own code alone reads: both are refused.
+ *
+ * THE BITS OF A KEY
+ *
+ *      h = XXH3 of the preview 0.7.2 (src/tools/preview.h), seed 0
+ *      line = (h mod 2^32) lines / 2^32;  x = h / 2^32
+ *      k times: bit x / 2^23 of the line; x = x 9e3779b9 modulo 2^32
+ *
+ * MATHS
+ *
+ * The rate is that of `blocked`: the mean over Poisson many keys of a line of
+ * 512 bits. A policy of b bits a key has k by this table (largest b of each):
+ *
+ *      2.08 1 · 3.58 2 · 5.1 3 · 6.64 4 · 8.3 5 · 10.07 6 · 11.72 7 · 14.001 8
+ *      16.05 9 · 18.3 10 · 22.001 11 · 25.501 12 · 50: (b - 0.001) / 2 - 1 · 24
+ *
+ * and n b bits, rounded up to lines. Lines are chosen by 32 bits of the hash
+ * and bits by the other 32, so that of beyond 10^8 keys the rate is higher.
+ *
+ * COST
+ *
+ * One line of memory for a key.
+ *
+ * WHEN TO USE, WHEN NOT
+ *
+ * To look into the tables of a database. For all else `blocked`, which is the
+ * same idea with a hash of 64 bits.
+ *
+ * PAPERS
+ *
+ *  [Putze, Sanders & Singler 2007]  Cache-, hash- and space-efficient Bloom
+ *                                   filters, WEA.
+ */
+#include "image/kind.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bodies/probes.h"
+#include "maths/shape.h"
+#include "tools/preview.h"
+
+enum {
+    ROCKSDB_VERSION = 1,
+    ROCKSDB_LINES = 0, ROCKSDB_K = 1,   /* geometry                          */
+    ROCKSDB_LINE = 64, ROCKSDB_BITS = 8 * ROCKSDB_LINE,
+    ROCKSDB_TAIL = 5, ROCKSDB_MARK = 0xFF,
+    ROCKSDB_K_MAX = 30,
+    ROCKSDB_BITS_MOST = 100             /* a key, as the policy has it       */
+};
+
+#define ROCKSDB_LINES_MAX (UINT64_C(1) << 26)
+
+static const kind_option rocksdb_options[] = {
+    { .name = "bits", .help = "bits a key, as the policy is made with; instead "
+                              "of a rate",
+      .least = 1, .most = ROCKSDB_BITS_MOST, .standard = KIND_CHOOSE },
+    { .name = NULL },
+};
+
+/* ---- Sizes ------------------------------------------------------------- */
+
+/* By thousandths of bits a key. */
+static uint64_t rocksdb_probes(uint64_t milli)
+{
+    static const uint64_t most[] = {
+        2080, 3580, 5100, 6640, 8300, 10070, 11720, 14001, 16050, 18300, 22001,
+        25501,
+    };
+    for (size_t i = 0; i < sizeof most / sizeof *most; i++)
+        if (milli <= most[i])
+            return i + 1;
+    return milli > 50000 ? 24 : (milli - 1) / 2000 - 1;
+}
+
+static uint64_t rocksdb_lines(uint64_t n, uint64_t bits)
+{
+    return (n * bits + ROCKSDB_BITS - 1) / ROCKSDB_BITS;
+}
+
+static shape rocksdb_shape(uint64_t lines, uint64_t k)
+{
+    return (shape){ .blocks = lines, .lanes = 1, .bits = ROCKSDB_BITS,
+                    .probes = (uint32_t)k };
+}
+
+static void rocksdb_plan_lines(bly_plan_t *plan, uint64_t lines, uint64_t k,
+                               uint64_t n)
+{
+    shape s = rocksdb_shape(lines, k);
+    rows_plan(plan, &s, n);
+    plan->lines_present = plan->lines_absent = 1;
+    plan->geometry[ROCKSDB_LINES] = lines;
+    plan->geometry[ROCKSDB_K] = k;
+}
+
+/* The fewest bits a key whose filter keeps the rate. BLY_EPARAM. */
+static bly_status rocksdb_choose(uint64_t *bits, uint64_t n, double rate)
+{
+    bly_plan_t plan = { .rate = 1 };
+    for (*bits = 1; *bits <= ROCKSDB_BITS_MOST; ++*bits) {
+        rocksdb_plan_lines(&plan, rocksdb_lines(n, *bits),
+                           rocksdb_probes(1000 * *bits), n);
+        if (plan.rate <= rate)
+            return BLY_OK;
+    }
+    return status_fail(BLY_EPARAM, "a rate of %.3g is below what a filter of "
+                       "RocksDB can have: ask for a higher rate, or give bits=",
+                       rate);
+}
+
+static bly_status rocksdb_plan(bly_plan_t *plan, const kind_spec *spec)
+{
+    uint64_t n = spec->capacity, bits = spec->option[0];
+    if (n == 0)
+        return kind_no_capacity();
+    if (n > ROCKSDB_LINES_MAX * ROCKSDB_BITS)
+        return kind_too_big(spec, "2^35 bits");
+    bly_status status = bits == KIND_CHOOSE
+                      ? rocksdb_choose(&bits, n, spec->rate) : BLY_OK;
+    if (status != BLY_OK)
+        return status;
+    uint64_t lines = rocksdb_lines(n, bits);
+    if (lines > ROCKSDB_LINES_MAX)
+        return kind_too_big(spec, "2^35 bits");
+    status = kind_plan_bytes(plan, ROCKSDB_LINE * lines + ROCKSDB_TAIL);
+    if (status == BLY_OK)
+        rocksdb_plan_lines(plan, lines, rocksdb_probes(1000 * bits), n);
+    return status;
+}
+
+static bly_status rocksdb_format(void *image, const kind_spec *spec)
+{
+    uint8_t *tail = image_payload_mut(image)
+                  + ROCKSDB_LINE * image_geometry(image, ROCKSDB_LINES);
+    (void)spec;
+    tail[0] = ROCKSDB_MARK;
+    tail[2] = (uint8_t)image_geometry(image, ROCKSDB_K);
+    return BLY_OK;
+}
+
+static void rocksdb_like(void *image, const void *other)
+{
+    (void)other;
+    rocksdb_format(image, NULL);
+}
+
+/* ---- The file ---------------------------------------------------------- */
+
+static bly_status rocksdb_wrong(uint64_t at, const char *what)
+{
+    return status_fail(BLY_ECORRUPT, "taken for a filter of RocksDB: byte "
+                       "%llu: %s: fetch it anew, or name another format",
+                       (unsigned long long)at, what);
+}
+
+static bly_status rocksdb_check_tail(const uint8_t *file, uint64_t bytes)
+{
+    if (bytes < ROCKSDB_TAIL)
+        return status_fail(BLY_ECORRUPT, "taken for a filter of RocksDB, which "
+                           "ends in 5 bytes of its own, but there are %llu: it "
+                           "is cut short: fetch it anew",
+                           (unsigned long long)bytes);
+    uint64_t at = bytes - ROCKSDB_TAIL;
+    const uint8_t *tail = file + at;
+    if (tail[0] != ROCKSDB_MARK)
+        return status_fail(BLY_EVERSION, "taken for a filter of RocksDB: byte "
+                           "%llu: it is of before format version 5, or cut "
+                           "short: let the database write its tables anew",
+                           (unsigned long long)at);
+    if (tail[1] != 0)
+        return status_fail(BLY_EVERSION, "taken for a filter of RocksDB: byte "
+                           "%llu: it is a Ribbon filter, or of a later kind, "
+                           "and no Bloom filter: ask the database itself",
+                           (unsigned long long)(at + 1));
+    if (tail[2] == 0 || tail[2] > ROCKSDB_K_MAX)
+        return rocksdb_wrong(at + 2, "the number of hash functions is not "
+                             "1 .. 30, or a line has not 64 bytes");
+    return (tail[3] | tail[4]) == 0 ? BLY_OK
+         : rocksdb_wrong(at + 3, "the last two bytes are not 0");
+}
+
+static bly_status rocksdb_read(kind_found *out, const uint8_t *file,
+                               uint64_t bytes)
+{
+    bly_plan_t plan = { .rate = 0 };
+    bly_status status = rocksdb_check_tail(file, bytes);
+    if (status != BLY_OK)
+        return status;
+    uint64_t k = file[bytes - 3];
+    uint64_t lines = (bytes - ROCKSDB_TAIL) / ROCKSDB_LINE;
+    if ((bytes - ROCKSDB_TAIL) % ROCKSDB_LINE != 0 || lines > ROCKSDB_LINES_MAX)
+        return rocksdb_wrong(0, "there are no whole lines of 64 bytes, or more "
+                             "than 2^26");
+    uint64_t n = probes_capacity(ROCKSDB_BITS * lines, k);
+    if (lines > 0)
+        rocksdb_plan_lines(&plan, lines, k, n);
+    *out = (kind_found){
+        .capacity = n, .items = IMAGE_ITEMS_UNKNOWN, .rate = plan.rate,
+        .geometry = { lines, k },
+    };
+    return BLY_OK;
+}
+
+static const kind_foreign rocksdb_foreign = {
+    .writer = "RocksDB's Bloom filter policy, of a table",
+    .read   = rocksdb_read,
+};
+
+static bly_status rocksdb_check(const void *image)
+{
+    return kind_check_foreign(image, &rocksdb_foreign);
+}
+
+/* ---- Keys -------------------------------------------------------------- */
+
+static probes_row rocksdb_row(const void *image)
+{
+    uint64_t lines = image_geometry(image, ROCKSDB_LINES);
+    return (probes_row){
+        .row = probes_bytes(image_payload(image)),
+        .bytes = (size_t)(ROCKSDB_LINE * lines),
+        .m = ROCKSDB_BITS * lines,
+        .k = image_geometry(image, ROCKSDB_K),
+        .with = { lines },
+    };
+}
+
+static void rocksdb_begin(const probes_row *row, probes_key *key)
+{
+    uint64_t h = preview_xxh3(key->bytes, key->length);
+    key->state[0] = ((h & UINT32_MAX) * row->with[0] >> 32) * ROCKSDB_BITS;
+    key->state[1] = h >> 32;
+}
+
+static uint64_t rocksdb_next(const probes_row *row, probes_key *key,
+                             uint64_t i)
+{
+    uint32_t x = (uint32_t)key->state[1];
+    (void)row;
+    (void)i;
+    key->state[1] = (uint32_t)(x * UINT32_C(0x9E3779B9));
+    return key->state[0] + (x >> 23);
+}
+
+PROBES_WHOLE(rocksdb)
+PROBES_ADD(rocksdb)
+
+static bly_status rocksdb_unite(void *into, const void *other)
+{
+    probes_row to = rocksdb_row(into), from = rocksdb_row(other);
+    probes_unite(&to, &from);
+    return BLY_OK;
+}
+
+static void rocksdb_overlap(bly_overlap_t *out, const void *a, const void *b)
+{
+    probes_row row = rocksdb_row(a);
+    shape s = rocksdb_shape(row.with[0], row.k);
+    if (row.m > 0)
+        rows_overlap(out, &s, row.row, image_payload(b));
+}
+
+static void rocksdb_stat(bly_stat_t *out, const void *image)
+{
+    probes_row row = rocksdb_row(image);
+    shape s = rocksdb_shape(row.with[0], row.k);
+    if (row.m > 0)
+        rows_stat(out, &s, row.row);
+    else
+        out->probes = (uint32_t)row.k;
+}
+
+const bly_kind bly_kind_rocksdb = {
+    .name    = "rocksdb",
+    .family  = "foreign",
+    .summary = "the Bloom filter of a RocksDB table",
+    .version = ROCKSDB_VERSION,
+    .options = rocksdb_options,
+    .foreign = &rocksdb_foreign,
+
+    .plan   = rocksdb_plan,
+    .format = rocksdb_format,
+    .like   = rocksdb_like,
+    .check  = rocksdb_check,
+
+    .contains      = kind_whole_contains,
+    .contains_many = kind_whole_contains_many,
+    .contains_key  = rocksdb_contains_key,
+    .contains_keys = rocksdb_contains_keys,
+    .add           = kind_whole_add,
+    .add_key       = rocksdb_add_key,
+
+    .unite   = rocksdb_unite,
+    .overlap = rocksdb_overlap,
+
+    .stat = rocksdb_stat,
+};
