@@ -359,13 +359,17 @@ static void model_threads(model *m, bly_filter *filter, bool adds)
                      "a thread was told something else");
 }
 
-/* Into a shared handle of A's file, which then takes A's place. */
+/* Into a shared handle of A's file, which then takes A's place. A may have
+ * grown beyond what the machine's allocator gives, as in model_reopen(). */
 static void model_share(model *m, const char *path)
 {
     bly_filter *shared = NULL;
+    size_t whole;
+    bly_image(m->a.filter, &whole);
     bly_status status = bly_open(&shared, path, BLY_SHARED, &m->options);
     model_expect(m, status == (model_can(m, BLY_CAN_SHARE) ? BLY_OK
-                                                     : BLY_EUNSUPPORTED),
+                                                     : BLY_EUNSUPPORTED)
+                        || (status == BLY_ENOMEM && whole > MODEL_IMAGE),
                  "odd status of opening for threads");
     if (shared == NULL)
         return;

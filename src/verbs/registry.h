@@ -58,7 +58,9 @@
     X(ethereum)                                                                \
     X(squid)                                                                   \
     X(venti)                                                                   \
-    X(exim)
+    X(exim)                                                                    \
+    X(redisbloom)                                                              \
+    X(rediscuckoo)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;
 REGISTRY_KINDS(REGISTRY_DECLARE)

@@ -1,0 +1,172 @@
+/* redisbloom.c - what is special to format `redisbloom`: dumps of Redis'
+ * module, and how they grow.
+ */
+#include "test.h"
+#include "vectors.h"
+
+/* The chunks of a dump, one behind the other: lines of a number, a tab and
+ * hexadecimal digits. */
+static vector redis_chunks(const char *name)
+{
+    vector text = vector_read(name), v = { malloc(text.n), 0 };
+    assert_non_null(v.bytes);
+    text.bytes[text.n - 1] = '\0';
+    for (char *line = strtok((char *)text.bytes, "\n"); line != NULL;
+         line = strtok(NULL, "\n"))
+        v.n += vector_hex(v.bytes + v.n, strchr(line, '\t') + 1);
+    free(text.bytes);
+    return v;
+}
+
+static size_t redis_item(char text[64], uint64_t i)
+{
+    return (size_t)snprintf(text, 64, "item:%d", (int)i);
+}
+
+/* A dump says what the server said of the same keys; and a filter of ours with
+ * the first n of them is the same dump. */
+static void redis_is(const char *dump, const char *answers, size_t asked,
+                     size_t n)
+{
+    vector v = redis_chunks(dump), said = vector_read(answers);
+    bly_filter *theirs = NULL, *ours = vector_new("redisbloom", 100, 0.01);
+    char text[64];
+    assert_status(vector_open(&theirs, &v, NULL), BLY_OK);
+    for (size_t i = 0; i < asked; i++)
+        assert_int_equal(bly_contains(theirs, text, redis_item(text, i)),
+                         said.bytes[i] == '1');
+    for (size_t i = 0; i < n; i++)
+        assert_true(bly_add(ours, text, redis_item(text, i)) >= 0);
+    vector_is(ours, &v);
+    bly_free(theirs);
+    bly_free(ours);
+    free(v.bytes);
+    free(said.bytes);
+}
+
+static void test_their_dumps(void **state)
+{
+    (void)state;
+    redis_is("redisbloom/bf_small.chunks", "redisbloom/bf_small.probe", 2000,
+             100);
+}
+
+/* Four links, of 100, 200, 400 and 800 keys: 1491 of 1500 were new. */
+static void test_their_growth(void **state)
+{
+    (void)state;
+    redis_is("redisbloom/bf_scaled.chunks", "redisbloom/bf_scaled.probe",
+             10000, 1500);
+}
+
+/* Ints 0 .. 3999 at 0.001 in 100: a client's own test counts 3997 new ones. */
+static void test_their_count(void **state)
+{
+    (void)state;
+    static const struct { int n; uint64_t capacity, links; double rate;
+                          uint64_t fresh; } tests[] = {
+        { 100, 10, 4, 0.01, 99 }, { 4000, 100, 6, 0.001, 3997 },
+    };
+    for (size_t t = 0; t < 2; t++) {
+        bly_filter *filter = vector_new("redisbloom", tests[t].capacity,
+                                        tests[t].rate);
+        char text[16];
+        uint64_t fresh = 0;
+        for (int i = 0; i < tests[t].n; i++)
+            fresh += bly_add(filter, text,
+                             (size_t)snprintf(text, sizeof text, "%d", i))
+                  == BLY_OK;
+        assert_int_equal(fresh, tests[t].fresh);
+        bly_stat_t stat;
+        assert_status(bly_stat(&stat, filter), BLY_OK);
+        assert_int_equal(stat.geometry[0], tests[t].links);
+        assert_true(stat.rate < tests[t].rate);
+        bly_free(filter);
+    }
+}
+
+/* Bytes of a new one, by BF.INFO: 32 of its own and 64 a link. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    static const struct { const char *kind; uint64_t n; double rate;
+                          uint64_t size; } sizes[] = {
+        { "redisbloom", 100, 0.001, 296 }, { "redisbloom", 100, 0.01, 240 },
+        { "redisbloom:growth=0", 3, 0.01, 104 },
+        { "redisbloom", 300000000, 1e-6, 1132420232 },
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        bly_plan_t plan;
+        bly_spec spec = { .capacity = sizes[i].n, .rate = sizes[i].rate };
+        assert_status(bly_plan(&plan, sizes[i].kind, &spec), BLY_OK);
+        assert_int_equal(plan.bytes, BLY_HEADER_BYTES + 73
+                                     + sizes[i].size - 96);
+    }
+}
+
+/* One that does not grow is full and stays as it is. */
+static void test_full(void **state)
+{
+    (void)state;
+    char text[64];
+    bly_filter *filter = vector_new("redisbloom:growth=0", 10, 0.001);
+    uint64_t i = 0, in = 0;
+    for (; in < 10; i++)
+        in += bly_add(filter, text, redis_item(text, i)) == BLY_OK;
+    size_t bytes;
+    const uint8_t *image = bly_image(filter, &bytes);
+    uint8_t *was = malloc(bytes);
+    assert_non_null(was);
+    memcpy(was, image + BLY_HEADER_BYTES, bytes - BLY_HEADER_BYTES);
+    assert_status(bly_add(filter, text, redis_item(text, 1000)), BLY_EFULL);
+    assert_non_null(strstr(bly_why(), "growth=2"));
+    vector v = { was, bytes - BLY_HEADER_BYTES };
+    vector_is(filter, &v);
+    free(was);
+    bly_free(filter);
+}
+
+/* A dump in which one number is another. */
+static void test_refused(void **state)
+{
+    (void)state;
+    static const struct { size_t at; uint8_t is; const char *says; } wrong[] = {
+        { 0, 5, "byte 0: the number of keys" }, { 8, 0, "byte 8: it has no" },
+        { 8, 200, "byte 8: it has no links, or more" },
+        { 12, 21, "byte 12: it has options" }, { 12, 1, "32 bits" },
+        { 20, 0, "byte 20: the bits" }, { 20, 152, "byte 20: the bits" },
+        { 28, 0, "byte 20: the bits" }, { 60, 9, "byte 60: the number" },
+        { 51, 0xFF, "byte 44: the rate" }, { 72, 3, "byte 72: the bits" },
+    };
+    bly_filter *filter = vector_new("redisbloom", 100, 0.01);
+    size_t bytes;
+    const uint8_t *image = bly_image(filter, &bytes);
+    uint8_t *copy = malloc(bytes + 1);
+    assert_non_null(copy);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        memcpy(copy, image + BLY_HEADER_BYTES, bytes - BLY_HEADER_BYTES);
+        copy[wrong[i].at] = wrong[i].is;
+        vector_refused(copy, bytes - BLY_HEADER_BYTES, "redisbloom",
+                       i == 4 ? BLY_EVERSION : BLY_ECORRUPT, wrong[i].says);
+    }
+    memcpy(copy, image + BLY_HEADER_BYTES, bytes - BLY_HEADER_BYTES);
+    vector_refused(copy, bytes - BLY_HEADER_BYTES - 1, "redisbloom",
+                   BLY_ECORRUPT, "chunks are missing");
+    vector_refused(copy, bytes - BLY_HEADER_BYTES + 1, "redisbloom",
+                   BLY_ECORRUPT, "there is more");
+    free(copy);
+    bly_free(filter);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_their_dumps),
+        cmocka_unit_test(test_their_growth),
+        cmocka_unit_test(test_their_count),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_full),
+        cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests_name("redisbloom", tests, NULL, NULL);
+}
