@@ -60,7 +60,9 @@
     X(venti)                                                                   \
     X(exim)                                                                    \
     X(redisbloom)                                                              \
-    X(rediscuckoo)
+    X(rediscuckoo)                                                             \
+    X(bip158)                                                                  \
+    X(xorfilter)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;
 REGISTRY_KINDS(REGISTRY_DECLARE)

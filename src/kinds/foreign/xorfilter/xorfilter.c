@@ -1,0 +1,336 @@
+/* xorfilter.c - the filters of xor_singleheader, in their own bytes.
+ *
+ * WHAT IT IS
+ *
+ * What the C headers of Graf and Lemire's own library write: xor filters and
+ * binary fuse filters, with fingerprints of 8 or 16 bits. The payload is such a
+ * file, byte for byte, of a machine whose numbers have the lowest byte first.
+ * Which of the four it is shows in its sizes.
+ *
+ * THE PICTURE
+ *
+ *      xor     | seed | B | B cells | B cells | B cells |
+ *      fuse    | seed | n | L | S | S L | (S + 2) L | cells, L a segment |
+ *
+ * IMAGE
+ *
+ *      geometry 0   0 xor8, 1 xor16, 2 fuse8, 3 fuse16
+ *      geometry 1   cells of a block B, or of a segment L
+ *      geometry 2   segments S in which a key's first cell can be; 0 for xor
+ *      payload      all numbers have the lowest byte first
+ *         0   8     seed
+ *         8         xor: B, 8 bytes, 1 .. 2^32 - 1; then 3 B cells
+ *                   fuse: n, L, S, S L, (S + 2) L, of 4 bytes each, L a power
+ *                   of two up to 2^18; then that many cells
+ *                   a cell has 1 byte or 2; behind those of fuse16 may be 4
+ *                   bytes of any value, which the library counts and does not
+ *                   write
+ *
+ *      Valid if and only if these numbers fit together, the cells end where the
+ *      payload does, and the geometry is what the file says.
+ *
+ * THE CELLS OF A KEY
+ *
+ * A key is a number of 64 bits: up to 8 bytes, the lowest first; of a longer
+ * one its XXH3 is taken. With h = the finalizer of MurmurHash3 of key + seed:
+ *
+ *      fingerprint  h ^ h / 2^32, its lowest 8 or 16 bits
+ *      xor          cell i, 0 to 2: B times the low half of h, turned left by
+ *                   21 i bits, / 2^32, in block i
+ *      fuse         first cell c = h S L / 2^64; then c + L with its lowest
+ *                   bits xored with h / 2^18, and c + 2 L with h
+ *
+ * A key is there if its three cells XOR to its fingerprint.
+ *
+ * BUILD
+ *
+ * As that library builds, so that the same keys in the same order make the same
+ * file: the seeds are SplitMix64's from 1 (xor) or 726b2b9d438b9d4d, and of
+ * keys that can be taken off the one that was found last is (build.c). Keys
+ * that repeat are taken once; the file then has room for all.
+ * Cells that no key was found by are 0. (The library's own xor filters have
+ * there what was in its memory.)
+ *
+ * MATHS
+ *
+ * The rate is 2^-8 or 2^-16; 9.84 bits a key for xor8, 9 for fuse8, twice as
+ * many for the others.
+ *
+ * COST
+ *
+ * Three lines of memory, for fuse near each other.
+ *
+ * WHEN TO USE, WHEN NOT
+ *
+ * For files of that library and its kin. For all else `fuse` and `xor`, which
+ * have fingerprints of any width, and are built by many threads.
+ *
+ * PAPERS
+ *
+ *  [Graf & Lemire 2020]  Xor filters: faster and smaller than Bloom and cuckoo
+ *                        filters, ACM JEA 25.
+ *  [Graf & Lemire 2022]  Binary fuse filters: fast and smaller than xor
+ *                        filters, ACM JEA 27.
+ */
+#include "image/kind.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kinds/foreign/xorfilter/build.h"
+
+enum {
+    XORFILTER_VERSION = 1,
+    XORFILTER_TYPE = 0, XORFILTER_CELLS = 1, XORFILTER_SEGMENTS = 2,
+    XORFILTER_XOR_HEAD = 16, XORFILTER_FUSE_HEAD = 28,
+    XORFILTER_AT_N = 8, XORFILTER_AT_SEGMENT = 12, XORFILTER_AT_SEGMENTS = 16,
+    XORFILTER_AT_FIRST = 20, XORFILTER_AT_ALL = 24, XORFILTER_AT_BLOCK = 8,
+    XORFILTER_LOOSE = 4,                /* bytes at fuse16's end             */
+    XORFILTER_GROUP = 32
+};
+
+static const char *const xorfilter_types[] = {
+    "xor8", "xor16", "fuse8", "fuse16", NULL
+};
+
+static const kind_option xorfilter_options[] = {
+    { .name = "type", .help = "which of them: by the rate fuse8 or fuse16, "
+                              "where it is not given",
+      .choices = xorfilter_types, .standard = KIND_CHOOSE },
+    { .name = NULL },
+};
+
+/* ---- The file ---------------------------------------------------------- */
+
+static xorfilter_shape xorfilter_of(const void *image)
+{
+    uint64_t type = image_geometry(image, XORFILTER_TYPE);
+    return (xorfilter_shape){
+        .cell = 1 + (unsigned)(type & 1),
+        .length = (uint32_t)image_geometry(image, XORFILTER_CELLS),
+        .segments = (uint32_t)image_geometry(image, XORFILTER_SEGMENTS),
+    };
+}
+
+static size_t xorfilter_head(const xorfilter_shape *shape)
+{
+    return shape->segments > 0 ? XORFILTER_FUSE_HEAD : XORFILTER_XOR_HEAD;
+}
+
+/* Is it an xor filter of cells of so many bytes? */
+static bool xorfilter_is_xor(const uint8_t *file, uint64_t bytes,
+                             unsigned cell)
+{
+    uint64_t block = bytes >= XORFILTER_XOR_HEAD
+                   ? image_u64(file, XORFILTER_AT_BLOCK) : 0;
+    return block >= 1 && block <= UINT32_MAX
+        && bytes == XORFILTER_XOR_HEAD + 3 * cell * block;
+}
+
+/* Or a fuse filter? */
+static bool xorfilter_is_fuse(const uint8_t *file, uint64_t bytes,
+                              unsigned cell)
+{
+    if (bytes < XORFILTER_FUSE_HEAD)
+        return false;
+    uint64_t length = image_u32(file, XORFILTER_AT_SEGMENT);
+    uint64_t segments = image_u32(file, XORFILTER_AT_SEGMENTS);
+    return length >= 1 && length <= XORFILTER_SEGMENT_MOST
+        && (length & (length - 1)) == 0 && segments >= 1
+        && image_u32(file, XORFILTER_AT_FIRST) == length * segments
+        && image_u32(file, XORFILTER_AT_ALL) == length * (segments + 2)
+        && image_u32(file, XORFILTER_AT_N) <= length * (segments + 2)
+        && (bytes == XORFILTER_FUSE_HEAD + cell * length * (segments + 2)
+            || (cell == 2 && bytes == XORFILTER_FUSE_HEAD + XORFILTER_LOOSE
+                                      + 2 * length * (segments + 2)));
+}
+
+/* The type, by which the sizes fit; 4: none. The four exclude each other. */
+static unsigned xorfilter_type(const uint8_t *file, uint64_t bytes)
+{
+    return xorfilter_is_xor(file, bytes, 1) ? 0
+         : xorfilter_is_xor(file, bytes, 2) ? 1
+         : xorfilter_is_fuse(file, bytes, 1) ? 2
+         : xorfilter_is_fuse(file, bytes, 2) ? 3 : 4;
+}
+
+static bool xorfilter_looks(const uint8_t *bytes, size_t n, uint64_t all)
+{
+    return n >= XORFILTER_FUSE_HEAD && xorfilter_type(bytes, all) < 4;
+}
+
+static double xorfilter_rate(const xorfilter_shape *shape)
+{
+    return ldexp(1, -8 * (int)shape->cell);
+}
+
+static bly_status xorfilter_read(kind_found *out, const uint8_t *file,
+                                 uint64_t bytes)
+{
+    unsigned type = xorfilter_type(file, bytes);
+    if (type > 3)
+        return status_fail(BLY_ECORRUPT, "taken for a filter of "
+                           "xor_singleheader: byte 8: its numbers do not fit "
+                           "together, or not with its %llu bytes: it is "
+                           "damaged, or of a machine of the other order of "
+                           "bytes, or packed: fetch it anew, or name another "
+                           "format", (unsigned long long)bytes);
+    uint64_t cells = image_u64(file, XORFILTER_AT_BLOCK), segments = 0;
+    uint64_t n = cells < 11 ? 1 : (uint64_t)((3 * (double)cells - 32) / 1.23);
+    if (type >= 2) {
+        cells = image_u32(file, XORFILTER_AT_SEGMENT);
+        segments = image_u32(file, XORFILTER_AT_SEGMENTS);
+        n = image_u32(file, XORFILTER_AT_N);
+    }
+    *out = (kind_found){
+        .capacity = n,
+        .items = type >= 2 ? n : IMAGE_ITEMS_UNKNOWN,
+        .rate = ldexp(1, type % 2 == 0 ? -8 : -16),
+        .geometry = { type, cells, segments },
+    };
+    return BLY_OK;
+}
+
+static void xorfilter_hasher(kind_hasher *out, const uint64_t *geometry)
+{
+    (void)geometry;
+    *out = (kind_hasher){ .function = hash_find("identity")->function };
+}
+
+static const kind_foreign xorfilter_foreign = {
+    .writer = "xor_singleheader: xor8, xor16, binary fuse 8 and 16",
+    .looks  = xorfilter_looks,
+    .read   = xorfilter_read,
+    .hasher = xorfilter_hasher,
+};
+
+static bly_status xorfilter_check(const void *image)
+{
+    return kind_check_foreign(image, &xorfilter_foreign);
+}
+
+/* ---- Plan and build ---------------------------------------------------- */
+
+static bly_status xorfilter_plan(bly_plan_t *plan, const kind_spec *spec)
+{
+    uint64_t n = spec->capacity, type = spec->option[0];
+    xorfilter_shape shape;
+    if (type == KIND_CHOOSE)
+        type = spec->rate >= ldexp(1, -8) ? 2 : 3;
+    if (spec->option[0] == KIND_CHOOSE && spec->rate < ldexp(1, -16))
+        return status_fail(BLY_EPARAM, "a rate of %.3g is below what the "
+                           "filters of xor_singleheader have, which is 2^-16: "
+                           "ask for a higher rate, or for kind fuse",
+                           spec->rate);
+    if (!xorfilter_size(&shape, n, type < 2, 1 + (unsigned)(type & 1)))
+        return kind_too_big(spec, "2^32 cells");
+    bly_status status = kind_plan_bytes(plan, xorfilter_head(&shape)
+                                              + xorfilter_bytes(&shape));
+    plan->capacity = n + (n == 0);
+    plan->rate = xorfilter_rate(&shape);
+    plan->fill = 1;
+    plan->probes = 3;
+    plan->lines_present = plan->lines_absent = 3;
+    plan->scratch = xorfilter_scratch(&shape, n);
+    plan->geometry[XORFILTER_TYPE] = type;
+    plan->geometry[XORFILTER_CELLS] = shape.length;
+    plan->geometry[XORFILTER_SEGMENTS] = shape.segments;
+    return status;
+}
+
+static void xorfilter_set_u32(uint8_t *file, size_t at, uint64_t v)
+{
+    for (size_t i = 0; i < 4; i++)
+        file[at + i] = (uint8_t)(v >> 8 * i);
+}
+
+static void xorfilter_write(uint8_t *file, const xorfilter_shape *shape,
+                            uint64_t seed, uint64_t n)
+{
+    image_set_u64(file, 0, seed);
+    if (shape->segments == 0) {
+        image_set_u64(file, XORFILTER_AT_BLOCK, shape->length);
+        return;
+    }
+    xorfilter_set_u32(file, XORFILTER_AT_N, n);
+    xorfilter_set_u32(file, XORFILTER_AT_SEGMENT, shape->length);
+    xorfilter_set_u32(file, XORFILTER_AT_SEGMENTS, shape->segments);
+    xorfilter_set_u32(file, XORFILTER_AT_FIRST,
+                      (uint64_t)shape->length * shape->segments);
+    xorfilter_set_u32(file, XORFILTER_AT_ALL,
+                      (uint64_t)shape->length * (shape->segments + 2));
+}
+
+static bly_status xorfilter_build(void *image, const kind_keys *keys,
+                                  const kind_bench *bench)
+{
+    xorfilter_shape shape = xorfilter_of(image);
+    uint8_t *file = image_payload_mut(image);
+    uint64_t seed = 0;
+    if (!xorfilter_fill(&shape, file + xorfilter_head(&shape), &seed,
+                        keys->hashes, keys->n, bench->scratch))
+        return status_fail(BLY_EFULL, "no seed of a hundred builds this "
+                           "filter, which is next to impossible: build it "
+                           "once more with other keys, or with type=fuse16");
+    xorfilter_write(file, &shape, seed, keys->n);
+    return BLY_OK;
+}
+
+/* ---- Keys -------------------------------------------------------------- */
+
+static bool xorfilter_contains(const void *image, uint64_t hash)
+{
+    xorfilter_shape shape = xorfilter_of(image);
+    const uint8_t *file = image_payload(image);
+    xorfilter_places at = xorfilter_find(&shape, hash, image_u64(file, 0));
+    return xorfilter_xor(&shape, file + xorfilter_head(&shape), &at) == 0;
+}
+
+/* The cells of a group are asked for before the first of them is looked at. */
+static void xorfilter_contains_many(const void *image, const uint64_t *hashes,
+                                    size_t n, bool *present)
+{
+    xorfilter_shape shape = xorfilter_of(image);
+    const uint8_t *file = image_payload(image);
+    const uint8_t *cells = file + xorfilter_head(&shape);
+    uint64_t seed = image_u64(file, 0);
+    xorfilter_places at[XORFILTER_GROUP];
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < XORFILTER_GROUP ? n - i : XORFILTER_GROUP;
+        for (size_t j = 0; j < some; j++) {
+            at[j] = xorfilter_find(&shape, hashes[i + j], seed);
+            for (size_t c = 0; c < 3; c++)
+                platform_prefetch(cells + shape.cell * at[j].cell[c]);
+        }
+        for (size_t j = 0; j < some; j++)
+            present[i + j] = xorfilter_xor(&shape, cells, &at[j]) == 0;
+    }
+}
+
+static void xorfilter_stat(bly_stat_t *out, const void *image)
+{
+    xorfilter_shape shape = xorfilter_of(image);
+    out->fill = 1;
+    out->rate = xorfilter_rate(&shape);
+    out->distinct = (double)image_u64(image, IMAGE_CAPACITY);
+    out->distinct_sd = shape.segments > 0 ? 0 : 2;
+    out->probes = 3;
+}
+
+const bly_kind bly_kind_xorfilter = {
+    .name    = "xorfilter",
+    .family  = "foreign",
+    .summary = "the xor and binary fuse filters of xor_singleheader",
+    .version = XORFILTER_VERSION,
+    .options = xorfilter_options,
+    .foreign = &xorfilter_foreign,
+
+    .plan   = xorfilter_plan,
+    .check  = xorfilter_check,
+
+    .contains      = xorfilter_contains,
+    .contains_many = xorfilter_contains_many,
+    .build         = xorfilter_build,
+
+    .stat = xorfilter_stat,
+};

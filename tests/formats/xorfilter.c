@@ -1,0 +1,145 @@
+/* xorfilter.c - what is special to format `xorfilter`: files of that library,
+ * byte for byte, and keys that repeat.
+ */
+#include "test.h"
+#include "vectors.h"
+
+/* Key i of the vectors. */
+static size_t xorfilter_key(uint8_t out[8], uint64_t i)
+{
+    uint64_t key = i * UINT64_C(0x9E3779B97F4A7C15) + 12345;
+    for (size_t b = 0; b < 8; b++)
+        out[b] = (uint8_t)(key >> 8 * b);
+    return 8;
+}
+
+/* A filter of the first n keys. */
+static bly_filter *xorfilter_of(const char *kind, size_t n)
+{
+    uint8_t (*bytes)[8] = malloc(n * 8);
+    bly_key *list = malloc(n * sizeof *list);
+    assert_non_null(bytes);
+    assert_non_null(list);
+    for (size_t i = 0; i < n; i++)
+        list[i] = (bly_key){ bytes[i], xorfilter_key(bytes[i], i) };
+    bly_keys keys = { .n = n, .keys = list };
+    bly_filter *filter = NULL;
+    assert_status(bly_build_keys(&filter, kind, NULL, &keys, NULL), BLY_OK);
+    free(bytes);
+    free(list);
+    return filter;
+}
+
+/* Their file answers as it did; and of theirs whose bytes are all written, our
+ * own is the beginning. */
+static void xorfilter_is(const char *name, const char *kind, size_t n,
+                         bool same)
+{
+    char path[64];
+    snprintf(path, sizeof path, "xorfilter/%s.bin", name);
+    vector v = vector_read(path);
+    snprintf(path, sizeof path, "xorfilter/%s.probe", name);
+    vector said = vector_read(path);
+    bly_filter *filter = NULL, *ours = xorfilter_of(kind, n);
+    uint8_t key[8];
+    assert_status(vector_open(&filter, &v, NULL), BLY_OK);
+    for (size_t i = 0; i < said.n && (said.bytes[i] | 1) == '1'; i++)
+        assert_int_equal(bly_contains(filter, key, xorfilter_key(key, i)),
+                         said.bytes[i] == '1');
+    size_t bytes;
+    const uint8_t *image = bly_image(ours, &bytes);
+    assert_true(bytes - BLY_HEADER_BYTES <= v.n);
+    assert_true(v.n - (bytes - BLY_HEADER_BYTES) <= 4);
+    if (same)
+        assert_memory_equal(image + BLY_HEADER_BYTES, v.bytes,
+                            bytes - BLY_HEADER_BYTES);
+    bly_free(filter);
+    bly_free(ours);
+    free(v.bytes);
+    free(said.bytes);
+}
+
+static void test_their_files(void **state)
+{
+    (void)state;
+    xorfilter_is("xor8_n1000", "xorfilter:type=xor8", 1000, true);
+    xorfilter_is("xor16_n1000", "xorfilter:type=xor16", 1000, false);
+    xorfilter_is("binary_fuse8_n1000", "xorfilter:type=fuse8", 1000, true);
+    xorfilter_is("binary_fuse16_n1000", "xorfilter:type=fuse16", 1000,
+                 true);
+    xorfilter_is("binary_fuse8_n100000", "xorfilter:type=fuse8", 100000,
+                 true);
+}
+
+/* Sizes as the catalogue has them. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    static const struct { uint64_t n, length, segments; } sizes[] = {
+        { 10, 16, 1 }, { 100, 64, 1 }, { 1000, 128, 9 }, { 10000, 512, 23 },
+        { 100000, 2048, 56 }, { 1000000, 8192, 136 }, { 10000000, 32768, 342 },
+        { 100000000, 131072, 857 },
+    };
+    bly_plan_t plan;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        bly_spec spec = { .capacity = sizes[i].n };
+        assert_status(bly_plan(&plan, "xorfilter", &spec), BLY_OK);
+        assert_int_equal(plan.geometry[1], sizes[i].length);
+        assert_int_equal(plan.geometry[2], sizes[i].segments);
+        assert_status(bly_plan(&plan, "xorfilter:type=xor8", &spec), BLY_OK);
+        assert_int_equal(plan.geometry[1],
+                         (uint64_t)(32 + 1.23 * (double)sizes[i].n) / 3);
+    }
+}
+
+/* Of any number of keys, and of each of them any number of times. */
+static void test_repeated(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {
+        "xorfilter:type=xor8", "xorfilter:type=fuse8", "xorfilter:type=fuse16",
+    };
+    uint64_t hashes[600];
+    for (size_t k = 0; k < 3; k++)
+        for (size_t different = 1; different <= 300; different += 13)
+            for (size_t n = different; n <= 600; n += 97) {
+                bly_filter *filter = NULL;
+                for (size_t i = 0; i < n; i++)
+                    hashes[i] = test_random(40, i % different);
+                assert_status(bly_build(&filter, kinds[k], NULL, hashes, NULL,
+                                        n), BLY_OK);
+                for (size_t i = 0; i < different; i++)
+                    assert_true(bly_contains_hash(filter, hashes[i]));
+                bly_free(filter);
+            }
+}
+
+/* A key that mixes to 0 by the first seed, among others and alone. */
+static void test_zero(void **state)
+{
+    (void)state;
+    uint64_t hashes[64];
+    for (size_t n = 1; n <= 64; n *= 2) {
+        bly_filter *filter = NULL;
+        for (size_t i = 0; i < n; i++)
+            hashes[i] = i < n / 2 + 1
+                      ? UINT64_C(0) - UINT64_C(0x6DF6B22537D23467)
+                      : test_random(41, i);
+        assert_status(bly_build(&filter, "xorfilter", NULL, hashes, NULL, n),
+                      BLY_OK);
+        for (size_t i = 0; i < n; i++)
+            assert_true(bly_contains_hash(filter, hashes[i]));
+        bly_free(filter);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_their_files),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_repeated),
+        cmocka_unit_test(test_zero),
+    };
+    return cmocka_run_group_tests_name("xorfilter", tests, NULL, NULL);
+}
