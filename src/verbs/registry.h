@@ -62,7 +62,8 @@
     X(redisbloom)                                                              \
     X(rediscuckoo)                                                             \
     X(bip158)                                                                  \
-    X(xorfilter)
+    X(xorfilter)                                                               \
+    X(crlite)
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;
 REGISTRY_KINDS(REGISTRY_DECLARE)
