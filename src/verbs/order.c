@@ -156,6 +156,18 @@ static bly_status order_reserved(const bly_spec *spec)
     return BLY_OK;
 }
 
+/* By what another system's kind hashes, where that is to 64 bits. */
+static bly_status order_foreign_hasher(order *o)
+{
+    const kind_foreign *foreign = o->kind->foreign;
+    uint64_t geometry[IMAGE_GEOMETRY_FIELDS] = { 0 };
+    bly_status status = foreign->told != NULL
+                      ? foreign->told(geometry, o->asked.option) : BLY_OK;
+    if (status == BLY_OK && foreign->hasher != NULL)
+        foreign->hasher(&o->hasher, geometry);
+    return status;
+}
+
 bly_status order_begin(order *o, const char *kind, const bly_spec *given)
 {
     const bly_spec *spec = order_spec(given);
@@ -173,6 +185,8 @@ bly_status order_begin(order *o, const char *kind, const bly_spec *given)
         status = order_hash_name(o, spec->hash);
     if (status == BLY_OK)
         status = order_seed(o, spec);
+    if (status == BLY_OK && o->kind->foreign != NULL)
+        status = order_foreign_hasher(o);
     o->options.allocator = (spec->flags & BLY_SPARSE) != 0
                          ? memory_sparse
                          : memory_allocator(spec->allocator, spec->threads);
@@ -193,9 +207,6 @@ bly_status order_make(order *o, const char *kind, const bly_spec *given,
         status = o->kind->plan(&o->plan, &o->asked);
     if (status == BLY_OK)
         order_finish(o);
-    if (status == BLY_OK && o->kind->foreign != NULL
-        && o->kind->foreign->hasher != NULL)
-        o->kind->foreign->hasher(&o->hasher, o->plan.geometry);
     return status;
 }
 

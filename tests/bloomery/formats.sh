@@ -103,6 +103,59 @@ out_is 'query: our own, named' 0 '1000\n'
 try query --format bloomery a.bloom keys
 refused 'query: not our own' 'not a Bloomery filter'
 
+# ---- What has to be told ------------------------------------------------------
+
+block=bip158:block=000000006c02c8ea6e4ff69651f7fcde348fb9d557a06e6957b65552002a7820
+try build -k $block -o block.filter keys
+silent "build: a block's filter"
+try query -c --format $block block.filter keys
+out_is "query: a block's filter" 0 '1000\n'
+try query --format bip158 block.filter keys
+refused 'query: of which block' 'block=HASH'
+try query --format bip158:block=12 block.filter keys
+refused 'query: no block' '64 hexadecimal digits'
+try query -c --format "${block%20}21" block.filter keys
+out_is 'query: of another block' 1 '0\n'
+try convert --format $block -F bloomery block.filter block.bly
+silent 'convert: ours keeps what was told'
+try query -c block.bly keys
+out_is 'query: so that nothing is to be told' 0 '1000\n'
+try build -k bip158 -o x.filter keys
+refused 'build: of which block' 'block=HASH'
+
+# ---- Growing, counting, built at once ----------------------------------------
+
+try build -k redisbloom -n 100 -o grown.bf keys
+silent 'build: it grows'
+try query -c grown.bf keys
+out_is 'query: what has grown' 0 '1000\n'
+try build -k redisbloom:growth=0 -n 100 -o full.bf keys
+refused 'build: what does not grow' 'growth=2'
+try build -k rediscuckoo -n 1000 -o copies.cf keys keys
+silent 'build: copies'
+try count copies.cf keys
+check 'count: copies' test "$(awk '$1 < 2' out | wc -l)" = 0
+try remove copies.cf keys
+silent 'remove: copies'
+try query -c copies.cf keys
+out_is 'query: one copy is left' 0 '1000\n'
+try build -k xorfilter -o built.xf keys
+silent 'build: at once'
+try query -c built.xf keys
+out_is 'query: built at once' 0 '1000\n'
+try add built.xf others
+refused 'add: built at once' 'takes no more keys'
+try build -k crlite -o x.cascade keys
+refused 'build: what is only read' 'kind cascade'
+if "$BLOOMERY" plan -k squid -n 10 >out 2>err; then
+    try build -k squid:method=post -n 2000 -o posts.digest keys
+    silent 'build: a digest'
+    try query -c --format squid:method=post posts.digest keys
+    out_is 'query: a digest of posts' 0 '1000\n'
+    try query -c posts.digest keys
+    check 'query: not of gets' test "$(cat out)" -lt 100
+fi
+
 # ---- What is none ------------------------------------------------------------
 
 try query text keys
