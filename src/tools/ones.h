@@ -2,7 +2,7 @@
  *
  * Floor 1. Rows lie one behind the other and are padded with zeros to a
  * multiple of ONES_STEP bytes, so that no body has a rest. Those of CPU_AVX2
- * wait for memory already: there is none for longer vectors.
+ * wait for memory already (bench/similar.c): there is none for longer vectors.
  */
 #ifndef BLY_TOOLS_ONES_H
 #define BLY_TOOLS_ONES_H
