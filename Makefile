@@ -18,6 +18,8 @@
 #                 (some minutes; best on an idle machine)
 #   make bench-large  filters of 10^8, 10^9 and 4 10^9 keys, KINDS=a,b and
 #                 KEYS=1e8,1e9 if not all (an hour, 24 GiB)
+#   make bench-similar  the most similar of 10^6 rows of 2048 bits, beside a
+#                 plain read of them (ROWS=n if not so many; half a minute)
 #   make bench-peers  install the other tools that bench knows
 #   make lab      measure anew what the papers report: build/lab/report.html
 #                 (an hour; QUICK=1: two minutes, with wider intervals)
@@ -59,7 +61,7 @@ unexport MAKEFLAGS
 export OPTIONS
 
 .PHONY: all build run check check-all proof bench tune bench-advise bench-large \
-        bench-peers lab fuzz soak counts cross coverage mutants reliability docs \
+        bench-similar bench-peers lab fuzz soak counts cross coverage mutants reliability docs \
         install uninstall clean
 
 all: build
@@ -120,6 +122,10 @@ bench-advise: build
 bench-large: build
 	@cmake --build $(BUILD) -j $(JOBS) --target bench_large
 	$(BUILD)/large $(KINDS) $(KEYS)
+
+bench-similar: build
+	@cmake --build $(BUILD) -j $(JOBS) --target bench_similar
+	$(BUILD)/similar $(or $(ROWS),1e6) $(JOBS)
 
 bench-peers:
 	@tools/setup bench-peers

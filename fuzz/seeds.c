@@ -385,6 +385,10 @@ static const seeds_text seeds_texts[] = {
     SEEDS_TEXT("gaps-widest", "numbers below 2^63",
                "\0\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\7"
                "\377\377\377\377\377\377\0\0\1\0\0\0\0\0\0\0"),
+    SEEDS_TEXT("fps-rows", "rows of 12 bits",
+               "#FPS1\n#num_bits=12\n#type=t\n810a\tone\nFf00\ttwo\tmore\r\n"),
+    SEEDS_TEXT("fps-bare", "no number of bits, no last newline",
+               "#FPS1\n8103\tone\n0000\tnone"),
     SEEDS_TEXT("options-none", "a kind alone", SEEDS_PLAN "standard"),
     SEEDS_TEXT("options-two", "two options",
                SEEDS_PLAN "standard:k=5,index=double"),

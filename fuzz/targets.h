@@ -29,7 +29,8 @@
     X(lines,   "all lines come, in order, with keys that lie in them")         \
     X(names,   "a list of files is read as it is written")                     \
     X(member,  "every JSON object is known for one, and its member is in it")  \
-    X(codec,   "bytes decompress alike in pieces of any sizes")
+    X(codec,   "bytes decompress alike in pieces of any sizes")                \
+    X(fps,     "a text of fingerprints is rows, each most like itself")
 
 typedef const char *target_run(const uint8_t *bytes, size_t n);
 

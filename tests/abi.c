@@ -17,6 +17,7 @@
 #include <bloomery/inline.h>
 #include <bloomery/paged.h>
 #include <bloomery/parts.h>
+#include <bloomery/similar.h>
 #include <bloomery/sketch.h>
 
 #if UINTPTR_MAX == UINT64_MAX
@@ -202,6 +203,23 @@ ABI_SIZE(bly_gaps, 96);
 ABI_AT(bly_gaps, left, 0);
 ABI_AT(bly_gaps, inside, 8);
 
+ABI_SIZE(bly_similar_spec, 80);
+ABI_AT(bly_similar_spec, measure, 0);
+ABI_AT(bly_similar_spec, threads, 4);
+ABI_AT(bly_similar_spec, alpha, 8);
+ABI_AT(bly_similar_spec, beta, 16);
+ABI_AT(bly_similar_spec, least, 24);
+ABI_AT(bly_similar_spec, most, 32);
+ABI_AT(bly_similar_spec, within, 40);
+ABI_AT(bly_similar_spec, zero, 41);
+ABI_AT(bly_similar_spec, reserved, 48);
+
+ABI_SIZE(bly_similar, 24);
+ABI_AT(bly_similar, row, 0);
+ABI_AT(bly_similar, similarity, 8);
+ABI_AT(bly_similar, bits, 16);
+ABI_AT(bly_similar, shared, 20);
+
 ABI_SIZE(bly_inline_blocked, 64);
 ABI_AT(bly_inline_blocked, payload, 0);
 ABI_AT(bly_inline_blocked, lines, 8);
@@ -346,6 +364,11 @@ ABI_VALUE(BLY_HEADER_BYTES, 128);
 ABI_VALUE(BLY_AIM_BALANCE, 0);
 ABI_VALUE(BLY_AIM_FAST, 1);
 ABI_VALUE(BLY_AIM_SMALL, 2);
+
+ABI_VALUE(BLY_TANIMOTO, 0);
+ABI_VALUE(BLY_DICE, 1);
+ABI_VALUE(BLY_TVERSKY, 2);
+ABI_VALUE(BLY_CONTAINED, 3);
 
 /* The number, the text and the parts of the version are one. */
 static void test_version(void **state)

@@ -10,7 +10,7 @@ static const cli_command *const main_commands[] = {
     &cmd_get, &cmd_dedup, &cmd_resize, &cmd_info, &cmd_check, &cmd_plan,
     &cmd_advise, &cmd_kinds, &cmd_formats, &cmd_convert, &cmd_list,
     &cmd_unite, &cmd_intersect, &cmd_compare, &cmd_sketch, &cmd_diff, &cmd_join,
-    &program_cmd_help, NULL
+    &cmd_similar, &program_cmd_help, NULL
 };
 
 static const cli_example main_environment[] = {
@@ -46,8 +46,9 @@ static const cli_example main_others[] = {
     { "combine", "unite" }, { "intersection", "intersect" },
     { "stat", "info" }, { "stats", "info" }, { "show", "info" },
     { "verify", "check" }, { "recommend", "advise" }, { "suggest", "advise" },
-    { "similarity", "compare" }, { "label", "put" }, { "set", "put" },
-    { "dump", "list" }, { "keys", "list" }, { NULL, NULL }
+    { "similarity", "compare" }, { "nearest", "similar" },
+    { "simsearch", "similar" }, { "tanimoto", "similar" }, { "label", "put" },
+    { "set", "put" }, { "dump", "list" }, { "keys", "list" }, { NULL, NULL }
 };
 
 static const cli_program main_program = {
@@ -69,9 +70,9 @@ static const cli_program main_program = {
         "0 if all went well; 2 after an error. 1 is an answer: of 'query' that "
         "it selected no line, of 'count' and 'get' that no key is there, of "
         "'remove' that some keys were not there or could not be removed, of "
-        "'put' that some were not there, of 'diff' that there is a difference. "
-        "A command whose output has lost its reader ('| head') dies of "
-        "SIGPIPE.",
+        "'put' that some were not there, of 'diff' that there is a difference, "
+        "of 'similar' that no row is similar enough. A command whose output "
+        "has lost its reader ('| head') dies of SIGPIPE.",
     .environment = main_environment,
     .others = main_others,
     .own = "a filter",

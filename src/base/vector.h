@@ -63,7 +63,11 @@ CPU_TARGET_AVX512 PLATFORM_INLINE __m512i vector_load64(const uint8_t *from)
  *      vector4_store    into bytes that nobody else reads or writes
  *      vector4_times    each lane times a number, modulo 2^32
  *      vector4_power    2^n of the n in the highest 5 bits of each lane
- *      vector4_or, vector4_xor
+ *      vector4_or, vector4_xor, vector4_and
+ *      vector4_zero     no bit
+ *      vector4_add      modulo 2^32
+ *      vector4_ones     lanes whose sum is how many bits are set in all
+ *      vector4_sum      of all lanes, modulo 2^32
  *      vector4_mask     each lane and the same number
  *      vector4_lacks    the bits of `wanted` that are not in `there`
  *      vector4_none     is no bit set at all?
@@ -125,6 +129,41 @@ PLATFORM_INLINE vector4 vector4_or(vector4 a, vector4 b)
 PLATFORM_INLINE vector4 vector4_xor(vector4 a, vector4 b)
 {
     return _mm_xor_si128(a, b);
+}
+
+PLATFORM_INLINE vector4 vector4_and(vector4 a, vector4 b)
+{
+    return _mm_and_si128(a, b);
+}
+
+PLATFORM_INLINE vector4 vector4_zero(void)
+{
+    return _mm_setzero_si128();
+}
+
+PLATFORM_INLINE vector4 vector4_add(vector4 a, vector4 b)
+{
+    return _mm_add_epi32(a, b);
+}
+
+/* The ones of two bits, of four and of eight, and then the sum of eight bytes,
+ * which is less than 2^32: the lanes above it are 0. */
+PLATFORM_INLINE vector4 vector4_ones(vector4 v)
+{
+    const __m128i two = _mm_set1_epi8(0x55), four = _mm_set1_epi8(0x33),
+                  eight = _mm_set1_epi8(0x0F);
+    v = _mm_sub_epi8(v, _mm_and_si128(_mm_srli_epi64(v, 1), two));
+    v = _mm_add_epi8(_mm_and_si128(v, four),
+                     _mm_and_si128(_mm_srli_epi64(v, 2), four));
+    v = _mm_and_si128(_mm_add_epi8(v, _mm_srli_epi64(v, 4)), eight);
+    return _mm_sad_epu8(v, _mm_setzero_si128());
+}
+
+PLATFORM_INLINE uint32_t vector4_sum(vector4 v)
+{
+    v = _mm_add_epi32(v, _mm_srli_si128(v, 8));
+    v = _mm_add_epi32(v, _mm_srli_si128(v, 4));
+    return (uint32_t)_mm_cvtsi128_si32(v);
 }
 
 PLATFORM_INLINE vector4 vector4_mask(vector4 v, uint32_t mask)
@@ -200,6 +239,31 @@ PLATFORM_INLINE vector4 vector4_xor(vector4 a, vector4 b)
     return veorq_u32(a, b);
 }
 
+PLATFORM_INLINE vector4 vector4_and(vector4 a, vector4 b)
+{
+    return vandq_u32(a, b);
+}
+
+PLATFORM_INLINE vector4 vector4_zero(void)
+{
+    return vdupq_n_u32(0);
+}
+
+PLATFORM_INLINE vector4 vector4_add(vector4 a, vector4 b)
+{
+    return vaddq_u32(a, b);
+}
+
+PLATFORM_INLINE vector4 vector4_ones(vector4 v)
+{
+    return vpaddlq_u16(vpaddlq_u8(vcntq_u8(vreinterpretq_u8_u32(v))));
+}
+
+PLATFORM_INLINE uint32_t vector4_sum(vector4 v)
+{
+    return vaddvq_u32(v);
+}
+
 PLATFORM_INLINE vector4 vector4_mask(vector4 v, uint32_t mask)
 {
     return vandq_u32(v, vdupq_n_u32(mask));
@@ -268,6 +332,35 @@ PLATFORM_INLINE vector4 vector4_or(vector4 a, vector4 b)
 PLATFORM_INLINE vector4 vector4_xor(vector4 a, vector4 b)
 {
     return wasm_v128_xor(a, b);
+}
+
+PLATFORM_INLINE vector4 vector4_and(vector4 a, vector4 b)
+{
+    return wasm_v128_and(a, b);
+}
+
+PLATFORM_INLINE vector4 vector4_zero(void)
+{
+    return wasm_u32x4_splat(0);
+}
+
+PLATFORM_INLINE vector4 vector4_add(vector4 a, vector4 b)
+{
+    return wasm_i32x4_add(a, b);
+}
+
+PLATFORM_INLINE vector4 vector4_ones(vector4 v)
+{
+    return wasm_u32x4_extadd_pairwise_u16x8(
+        wasm_u16x8_extadd_pairwise_u8x16(wasm_i8x16_popcnt(v)));
+}
+
+PLATFORM_INLINE uint32_t vector4_sum(vector4 v)
+{
+    return (uint32_t)wasm_i32x4_extract_lane(v, 0)
+         + (uint32_t)wasm_i32x4_extract_lane(v, 1)
+         + (uint32_t)wasm_i32x4_extract_lane(v, 2)
+         + (uint32_t)wasm_i32x4_extract_lane(v, 3);
 }
 
 PLATFORM_INLINE vector4 vector4_mask(vector4 v, uint32_t mask)

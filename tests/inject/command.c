@@ -63,6 +63,8 @@ static const command_job command_jobs[] = {
     { "info f.bly", NULL, NULL },
     { "sketch -d 20 -o new.sketch keys", NULL, "new.sketch" },
     { "diff -j 1 keys.sketch some", NULL, NULL },
+    { "similar -j 1 --within rows.fps rows.fps", NULL, NULL },
+    { "similar -j 1 --estimate - rows.fps", "rows.fps", NULL },
     { "plan -n 1000", NULL, NULL },
     { "advise -n 1000", NULL, NULL },
     { "kinds", NULL, NULL },
@@ -302,6 +304,7 @@ static int command_setup(void **state)
              "$B build -k counting -n 300 -o c.bly keys; "
              "seq 1 99 | awk '{ print $1 \",\" $1 %% 4 }' >labels; "
              "sed s/,./,2/ labels >twos; "
+             "{ echo '#FPS1'; seq 10 99 | sed 's/.*/&\t&/'; } >rows.fps; "
              "$B build -k bloomier -f 1 -l 2 -t , -o l.bly labels; "
              "$B build -k quotient -o q.bly keys; "
              "$B build -k standard:m=4096 -o fold.bly keys; "
