@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "bloomery.h"
+#include "bloomery/foreign.h"
 #include "forge.h"
 #include "hex.h"
 
@@ -551,6 +552,33 @@ static void seeds_forged(const char *folder, const char *target)
     }
 }
 
+/* Of each format that we write, a small file; and of the one that is only read
+ * one without layers. */
+static void seeds_format(const char *folder, const char *name, uint8_t choice)
+{
+    static const char block[]
+        = "bip158:block="
+          "000000006c02c8ea6e4ff69651f7fcde348fb9d557a06e6957b65552002a7820";
+    bly_key keys[8];
+    bly_keys all = { .n = 8, .keys = keys };
+    bly_spec spec = { .capacity = 8, .rate = 0.05 };
+    bly_filter *filter = NULL;
+    uint8_t file[16384] = { choice, 2, 0, 0, 0 };
+    size_t n = 4 + BLY_HEADER_BYTES;
+    for (size_t i = 0; i < 8; i++)
+        keys[i] = (bly_key){ &"abcdefgh"[i], 8 - i };
+    if (bly_build_keys(&filter, strcmp(name, "bip158") == 0 ? block : name,
+                       &spec, &all, NULL) == BLY_OK) {
+        const uint8_t *image = bly_image(filter, &n);
+        if (n - BLY_HEADER_BYTES >= sizeof file)
+            seeds_die("too large a file", name);
+        memcpy(file + 1, image + BLY_HEADER_BYTES, n - BLY_HEADER_BYTES);
+    }
+    seeds_write(folder, "formats", name, "a file of this format", file,
+                n - BLY_HEADER_BYTES + 1);
+    bly_free(filter);
+}
+
 int main(int argc, char **argv)
 {
     size_t n;
@@ -573,5 +601,8 @@ int main(int argc, char **argv)
     seeds_forged(argv[1], "forge");
     seeds_forged(argv[1], "info");
     seeds_forged(argv[1], "pack");
+    const bly_format_info *const *formats = bly_formats(&n);
+    for (size_t i = 0; i < n; i++)
+        seeds_format(argv[1], formats[i]->kind->name, (uint8_t)i);
     return 0;
 }

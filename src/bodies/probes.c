@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "base/status.h"
 #include "tools/bits.h"
 
 static const double PROBES_LN2 = 0.69314718055994530942;
@@ -14,6 +15,12 @@ uint64_t probes_capacity(uint64_t m, uint64_t k)
 {
     double n = k == 0 ? 1 : floor((double)m * PROBES_LN2 / (double)k);
     return n < 1 ? 1 : (uint64_t)n;
+}
+
+bly_status probes_no_bits(void)
+{
+    return status_fail(BLY_EFULL, "the filter has no bits, and takes no key: "
+                       "build one for more");
 }
 
 static shape probes_shape(const probes_row *row)

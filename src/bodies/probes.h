@@ -59,6 +59,9 @@ PLATFORM_INLINE uint64_t probes_mod(const probes_row *row, uint64_t x)
     return rest - (rest >= row->m ? row->m : 0);
 }
 
+/* BLY_EFULL, saying that there are none. */
+bly_status probes_no_bits(void);
+
 PLATFORM_INLINE bool probes_has(const probes_row *row, probes_key *key,
                                 probes_begin *begin, probes_next *next)
 {
@@ -71,11 +74,13 @@ PLATFORM_INLINE bool probes_has(const probes_row *row, probes_key *key,
     return true;
 }
 
-/* BLY_OK new, BLY_SEEN perhaps there before. */
+/* BLY_OK new, BLY_SEEN perhaps there before; BLY_EFULL: a row of no bits. */
 PLATFORM_INLINE bly_status probes_put(const probes_row *row, probes_key *key,
                                       probes_begin *begin, probes_next *next)
 {
     bool fresh = false;
+    if (row->m == 0)
+        return probes_no_bits();
     begin(row, key);
     for (uint64_t i = 0; i < row->k; i++)
         fresh |= bits_set(row->row, next(row, key, i));

@@ -72,6 +72,7 @@ static void test_files(void **state)
     vector none = { tail, 5 };
     assert_status(vector_open(&filter, &none, "rocksdb"), BLY_OK);
     assert_false(bly_contains(filter, "any", 3));
+    assert_status(bly_add(filter, "any", 3), BLY_EFULL);
     assert_status(bly_stat(&stat, filter), BLY_OK);
     assert_true(stat.rate == 0);
     bly_free(filter);

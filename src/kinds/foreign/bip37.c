@@ -251,17 +251,7 @@ static uint64_t bip37_next(const probes_row *row, probes_key *key, uint64_t i)
 
 PROBES_WHOLE(bip37)
 PROBES_LOOKS(bip37)
-PROBES_PUT(bip37)
-
-static bly_status bip37_add_key(void *image, uint64_t hash, const void *bytes,
-                                size_t length)
-{
-    (void)hash;
-    if (image_geometry(image, BIP37_M) == 0)
-        return status_fail(BLY_EFULL, "the filter has no bits, and takes no "
-                           "key: build one for more");
-    return bip37_put(image, bytes, length);
-}
+PROBES_ADD(bip37)
 
 const bly_kind bly_kind_bip37 = {
     .name    = "bip37",

@@ -486,17 +486,28 @@ static bool rediscuckoo_move(void *image, uint64_t hash)
     return false;
 }
 
-static bly_status rediscuckoo_add(void *image, uint64_t hash)
+/* The number of copies goes up or down by one, within what there can be: a file
+ * may say any other number than there are. */
+static void rediscuckoo_change(void *image, bool up)
 {
     uint8_t *file = image_payload_mut(image);
+    uint64_t items = image_u64(file, REDISCUCKOO_AT_ITEMS);
+    if (up && items < image_payload_bytes(image) - REDISCUCKOO_HEAD)
+        items++;
+    else if (!up && items > 0)
+        items--;
+    image_set_u64(file, REDISCUCKOO_AT_ITEMS, items);
+}
+
+static bly_status rediscuckoo_add(void *image, uint64_t hash)
+{
     bool seen = rediscuckoo_contains(image, hash);
     uint8_t *slot = rediscuckoo_find(image, hash, 0);
     if (slot != NULL)
         *slot = rediscuckoo_fingerprint(hash);
     else if (!rediscuckoo_move(image, hash))
         return status_plain(BLY_EFULL);
-    image_set_u64(file, REDISCUCKOO_AT_ITEMS,
-                  image_u64(file, REDISCUCKOO_AT_ITEMS) + 1);
+    rediscuckoo_change(image, true);
     return seen ? BLY_SEEN : BLY_OK;
 }
 
@@ -508,8 +519,7 @@ static bly_status rediscuckoo_remove(void *image, uint64_t hash)
     if (slot == NULL)
         return status_plain(BLY_EABSENT);
     *slot = 0;
-    image_set_u64(file, REDISCUCKOO_AT_ITEMS,
-                  image_u64(file, REDISCUCKOO_AT_ITEMS) - 1);
+    rediscuckoo_change(image, false);
     image_set_u64(file, REDISCUCKOO_AT_GONE,
                   image_u64(file, REDISCUCKOO_AT_GONE) + 1);
     return BLY_OK;
