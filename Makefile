@@ -32,6 +32,8 @@
 #   make cross    the same bytes and answers on a big-endian, a 32-bit and an
 #                 ARM processor, under qemu, and from other compilers
 #                 (a quarter of an hour; Debian only)
+#   make systems  other systems' programs, and whether they read the filters
+#                 that we write in their formats, and we theirs (Debian only)
 #   make coverage which lines and branches the tests go through:
 #                 build/coverage/report.txt (half an hour)
 #   make mutants  how many of COUNT (default 200) small faults put into src/ the
@@ -61,7 +63,8 @@ unexport MAKEFLAGS
 export OPTIONS
 
 .PHONY: all build run check check-all proof bench tune bench-advise bench-large \
-        bench-similar bench-peers lab fuzz soak counts cross coverage mutants reliability docs \
+        bench-similar bench-peers lab fuzz soak counts cross systems \
+        coverage mutants reliability docs \
         install uninstall clean
 
 all: build
@@ -89,7 +92,12 @@ check-all:
 	@tools/setup check
 	@tools/setup counts
 	@tools/setup cross
+	@tools/setup systems
 	@BLY_BUILD=$(BUILD) tools/check-all
+
+systems: build
+	@tools/setup systems
+	tools/check-systems $(BUILD)/bloomery $(BUILD)/systems
 
 proof: build
 	@tools/setup bench

@@ -1,6 +1,6 @@
-/* fuzz_formats.c - any bytes taken for another system's file are refused, or are
- * a filter that keeps those bytes, answers alike in every way that it can be
- * asked, finds what is added to it, and is itself again when it is saved.
+/* fuzz_formats.c - any bytes taken for another system's file are refused, or
+ * are a filter that keeps those bytes, answers alike in every way that it can
+ * be asked, finds what is added to it, and is itself again when it is saved.
  */
 #include "targets.h"
 
