@@ -25,7 +25,8 @@
  *        12   4     options: 1 sizes are not rounded, 2 sizes were given in
  *                   bits, 4 hashes of 64 bits, which must be, 8 it does not
  *                   grow
- *        16   4     growth: how many times as many keys the next link is for
+ *        16   4     growth: how many times as many keys the next link is for,
+ *                   up to 32768
  *      of each link
  *         0   8     bytes, a multiple of 8, 8 or more
  *         8   8     bits, 8 times that
@@ -33,7 +34,7 @@
  *        24   8     its rate p, a double, 0 < p < 1
  *        32   8     bits a key, b, a double
  *        40   4     k = ceil(ln 2 b), probes
- *        44   8     keys it is for
+ *        44   8     keys it is for, whose bits there are
  *        52   1     0; or the logarithm of its bits, where they are 2^…
  *
  *      Valid if and only if the fields are so, the bits end where the payload
@@ -231,6 +232,9 @@ static bly_status redisbloom_check_head(const uint8_t *file, uint64_t bytes)
     if (options > REDISBLOOM_ALL)
         return redisbloom_wrong(REDISBLOOM_AT_OPTIONS, "it has options that "
                                 "there are not");
+    if (image_u32(file, REDISBLOOM_AT_GROWTH) > REDISBLOOM_GROWTH_MOST)
+        return redisbloom_wrong(REDISBLOOM_AT_GROWTH, "the next link would be "
+                                "for more than 32768 times as many keys");
     if ((options & REDISBLOOM_LONG) == 0)
         return status_fail(BLY_EVERSION, "taken for a filter of RedisBloom: "
                            "byte 12: it hashes to 32 bits, as no module that "
@@ -256,6 +260,9 @@ static bly_status redisbloom_check_link(const uint8_t *file, uint64_t i)
         return redisbloom_wrong(at + REDISBLOOM_OF_K, "the number of hash "
                                 "functions does not follow from the bits a "
                                 "key");
+    if (!((double)link.capacity * link.per_key < (double)bits + 1))
+        return redisbloom_wrong(at + REDISBLOOM_OF_CAPACITY, "it is for more "
+                                "keys than there are bits for");
     if (power != 0 && (power > 63 || bits != UINT64_C(1) << power))
         return redisbloom_wrong(at + REDISBLOOM_OF_POWER, "the bits are not "
                                 "that power of two");
