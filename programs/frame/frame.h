@@ -237,6 +237,7 @@ typedef enum {
     CLI_SIZE,                   /* uint64_t, bytes, at least 1   */
     CLI_SEED,                   /* uint64_t                      */
     CLI_BYTE,                   /* int, 0 .. 255                 */
+    CLI_FORM,                   /* cli_as                        */
     CLI_COLUMN,                 /* cli_columns, of one column    */
     CLI_COLUMNS,                /* cli_columns                   */
     CLI_LIST                    /* cli_operands, one more value each time the
@@ -409,6 +410,26 @@ typedef struct {
 const char *columns_read(const char *text, cli_columns *out);
 const char *columns_read_one(const char *text, cli_columns *out);
 
+/* ==== forms.c =========================================================== */
+
+/* What a key that is written as text stands for. */
+typedef enum {
+    CLI_AS_TEXT, CLI_AS_HEX, CLI_AS_INT32, CLI_AS_INT64, CLI_AS_FLOAT,
+    CLI_AS_DOUBLE, CLI_AS_UTF16
+} cli_as;
+
+/* "int32" -> CLI_AS_INT32; as numbers.c has it. */
+const char *forms_read(const char *text, cli_as *out);
+
+const char *forms_name(cli_as as);
+
+/* The bytes that the text stands for, of which there are at most FORMS_LEAST
+ * or FORMS_TIMES as many as of the text; how many, or FORMS_NONE: it is not of
+ * that form. */
+enum { FORMS_LEAST = 8, FORMS_TIMES = 4 };
+#define FORMS_NONE SIZE_MAX
+size_t forms_bytes(cli_as as, unsigned char *to, const void *text, size_t n);
+
 /* ==== lines.c =========================================================== */
 
 /* Files that came from folders (inputs.c). */
@@ -437,6 +458,7 @@ typedef struct {
                                    are no text; NULL: there is none         */
     const char *member;         /* lines are JSON objects, and the key is
                                    the value of this member; NULL: not      */
+    cli_as   as;                /* what a key stands for                    */
 } cli_how;
 
 #define CLI_HOW_OPTIONS(settings, how)                                        \
@@ -482,6 +504,12 @@ typedef struct {
       false, "In keys the letters A to Z stand for a to z. Other letters, "   \
       "such as those of UTF-8 with an accent, stay as they are. A filter "    \
       "built with it must be asked with it." },                               \
+    { 0, "as", "FORM", CLI_FORM, offsetof(settings, how.as), false,           \
+      "The bytes of a key, as its text says them: hex, its hexadecimal "      \
+      "digits, with 0x before them or without; int32, int64, float or "       \
+      "double, a number in 4 or 8 bytes, the lowest first; utf16, a text in " \
+      "UTF-16, the lower byte first. A line whose key is not of that form "   \
+      "has none, and a note counts them. Default: text, the key itself." },   \
     { 0, "no-decompress", NULL, CLI_FLAG, offsetof(settings, how.compressed), \
       false, "Take the bytes of compressed files as they are. Without it "    \
       "what gzip, zstd, xz, bzip2 and lz4 wrote, known by its first bytes, "  \
@@ -660,8 +688,12 @@ bool lines_title(cli_lines *lines, const cli_chunk *chunk);
  * for. One thread at a time. */
 void lines_note(const cli_chunk *chunk);
 
-/* Room for a block of `capacity` bytes, and its second half if there is one. */
+/* Room for a block of `capacity` bytes, with its second half if there is one,
+ * and what keys stand for behind that. */
 size_t lines_block(const cli_how *how, size_t capacity);
+
+/* Where what keys stand for begins. */
+size_t lines_parts(const cli_how *how, size_t capacity);
 
 /* Of an ordinary file that is to be read in parts: 0, or why it cannot be, for
  * lines_refuse. It begins with `skip` bytes that are no part of its lines. */
@@ -717,7 +749,8 @@ cli_member members_key(const unsigned char *line, size_t length,
 enum { KEYS_STRANGE = 1 };
 
 /* Lines of the chunk, without their ends, become their keys; data NULL: the
- * line has none, and is no JSON object where the length is KEYS_STRANGE. How
+ * line has none, and is no JSON object, or its key not of the form that is
+ * asked for, where the length is KEYS_STRANGE. How
  * many have none. Not for LINES_WHOLE. */
 size_t keys_make(const cli_lines *lines, const cli_chunk *chunk, bly_key *keys,
                  bly_key *labels, size_t n);

@@ -296,7 +296,8 @@ static int inputs_take_keys(cli_inputs *in, cli_how *how)
         in->text[in->length++] = end;
     }
     *how = (cli_how){ .null = how->null, .trim = how->trim, .fold = how->fold,
-                      .separator = -1, .given = { in->text, in->length } };
+                      .as = how->as, .separator = -1,
+                      .given = { in->text, in->length } };
     return inputs_append(&in->files, inputs_given) ? CLI_GO : work_no_memory();
 }
 

@@ -302,6 +302,22 @@ static bly_key keys_fold(const cli_chunk *c, bly_key key)
     return (bly_key){ to, key.length };
 }
 
+/* The bytes that a key stands for, in the last part of the block: behind where
+ * it stands a line ends, so that no other key's bytes are there. */
+static bly_key keys_as(const keys_job *job, bly_key key)
+{
+    const cli_chunk *c = job->chunk;
+    const unsigned char *from = key.data;
+    size_t at = (size_t)(from - c->block);
+    size_t place = at < c->capacity ? at : at - c->capacity;
+    unsigned char *to = c->block + lines_parts(job->how, c->capacity)
+                      + FORMS_TIMES * place;
+    size_t n = forms_bytes(job->how->as, to, from, key.length);
+
+    return n != FORMS_NONE ? (bly_key){ to, n }
+                           : (bly_key){ NULL, KEYS_STRANGE };
+}
+
 /* A line without the CR at its end. */
 KEYS_INLINE bly_key keys_whole(bly_key line)
 {
@@ -318,6 +334,8 @@ static bly_key keys_rewrite(const keys_job *job, bly_key key)
         key = keys_trim(key);
     if (job->how->fold && key.data != NULL)
         key = keys_fold(job->chunk, key);
+    if (job->how->as != CLI_AS_TEXT && key.data != NULL)
+        key = keys_as(job, key);
     return key;
 }
 

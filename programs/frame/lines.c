@@ -100,6 +100,8 @@ int lines_how_check(const cli_command *command, const cli_how *how)
         return options_wrong(command, "with --csv quotes and ends of lines "
                                       "have a meaning of their own: -t must "
                                       "be another byte");
+    if (how->as != CLI_AS_TEXT && how->field.n == 0 && how->member == NULL)
+        report_lack = (report_words){ "key", "them and --as", "--as" };
     if (how->label.n > 0)
         report_lack.options = how->field.n > 0 ? "-f, -l and -t" : "-l and -t";
     return lines_columns_check(command, how) == CLI_GO
@@ -137,7 +139,7 @@ static cli_form lines_form(const cli_how *how)
     if (how->member != NULL)
         return LINES_MEMBERS;
     if (how->crlf || how->trim || how->fold || how->blanks || how->label.n > 0
-        || how->field.n > 1)
+        || how->field.n > 1 || how->as != CLI_AS_TEXT)
         return LINES_CHANGED;
     return how->field.n == 1 ? LINES_COLUMNS
          : how->csv ? LINES_CHANGED : LINES_WHOLE;
@@ -479,11 +481,21 @@ void lines_note(const cli_chunk *c)
 
 /* ==== Reading =========================================================== */
 
+static bool lines_two_parts(const cli_how *how)
+{
+    return how->member != NULL || how->fold || how->csv || how->field.n > 1;
+}
+
+size_t lines_parts(const cli_how *how, size_t capacity)
+{
+    return (lines_two_parts(how) ? 2 * capacity : capacity)
+         + (how->member != NULL ? CLI_MEMBER_PADDING : 0);
+}
+
 size_t lines_block(const cli_how *how, size_t capacity)
 {
-    if (how->member != NULL)
-        return 2 * capacity + CLI_MEMBER_PADDING;
-    return how->fold || how->csv || how->field.n > 1 ? 2 * capacity : capacity;
+    return lines_parts(how, capacity)
+         + (how->as != CLI_AS_TEXT ? FORMS_TIMES * capacity + FORMS_LEAST : 0);
 }
 
 /* Nobody knows what a small compressed file may hold: no line of it may take
@@ -1041,7 +1053,11 @@ uint64_t lines_number(const cli_lines *l, const cli_chunk *c, const void *bytes)
     const unsigned char *at = c->block, *end = bytes, *hit;
     uint64_t number = c->before + 1;
 
-    if (lines_block(&l->how, 1) > 1 && end >= c->block + c->capacity)
+    if (l->how.as != CLI_AS_TEXT
+        && end >= c->block + lines_parts(&l->how, c->capacity))
+        end = at + ((size_t)(end - at) - lines_parts(&l->how, c->capacity))
+                 / FORMS_TIMES;
+    else if (lines_two_parts(&l->how) && end >= c->block + c->capacity)
         end -= c->capacity;
     for (; (hit = memchr(at, l->how.null ? '\0' : '\n', (size_t)(end - at)))
            != NULL; at = hit + 1)
@@ -1098,7 +1114,8 @@ bool lines_split(const cli_lines *l, cli_chunk *c, size_t *at, cli_batch *b)
     c->lines += b->n;
     if (l->form != LINES_WHOLE)
         b->keyless = keys_make(l, c, b->keys, b->labels, b->n);
-    if (b->keyless > 0 && l->form == LINES_MEMBERS)
+    if (b->keyless > 0
+        && (l->form == LINES_MEMBERS || l->how.as != CLI_AS_TEXT))
         lines_find_strange(c, b);
     if (b->keyless > 0 && !l->keep)
         lines_drop_keyless(l, b);
@@ -1134,11 +1151,18 @@ void lines_note_strange(const cli_lines *l)
     lines = l->strange;
     first = l->first_strange;
     s = lines_show(path);
-    report_note("note: %s %s: the first is line %s of %s%s%s",
-                report_count(lines).text,
-                lines == 1 ? "line is no JSON object"
-                           : "lines are no JSON objects",
-                report_count(first).text, s.quote, s.name, s.quote);
+    if (l->how.as != CLI_AS_TEXT)
+        report_note("note: %s %s no key of the form %s: the first is line %s "
+                    "of %s%s%s", report_count(lines).text,
+                    lines == 1 ? "line has" : "lines have",
+                    forms_name(l->how.as), report_count(first).text, s.quote,
+                    s.name, s.quote);
+    else
+        report_note("note: %s %s: the first is line %s of %s%s%s",
+                    report_count(lines).text,
+                    lines == 1 ? "line is no JSON object"
+                               : "lines are no JSON objects",
+                    report_count(first).text, s.quote, s.name, s.quote);
 }
 
 uint64_t lines_counted(const cli_lines *l, const cli_batch *b)

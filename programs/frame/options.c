@@ -178,6 +178,8 @@ static const char *options_store(const cli_option *option, const char *text,
         return numbers_seed(text, place);
     case CLI_BYTE:
         return numbers_byte(text, place);
+    case CLI_FORM:
+        return forms_read(text, place);
     case CLI_COLUMN:
         return columns_read_one(text, place);
     case CLI_COLUMNS:
