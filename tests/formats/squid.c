@@ -48,6 +48,24 @@ static void test_rates(void **state)
     assert_status(bly_plan(&plan, "squid", &spec), BLY_EPARAM);
 }
 
+/* Of few entries what is left of the last byte is theirs, too: what is written
+ * can be read. */
+static void test_few(void **state)
+{
+    (void)state;
+    for (uint64_t n = 1; n <= 9; n++)
+        for (double rate = 0.5; rate > 1e-6; rate /= 1.7) {
+            bly_filter *filter = vector_new("squid", n, rate), *again = NULL;
+            size_t bytes;
+            const uint8_t *image = bly_image(filter, &bytes);
+            vector v = { (uint8_t *)(uintptr_t)image + BLY_HEADER_BYTES,
+                         bytes - BLY_HEADER_BYTES };
+            assert_status(vector_open(&again, &v, NULL), BLY_OK);
+            bly_free(again);
+            bly_free(filter);
+        }
+}
+
 /* What is there for GET is not there for POST. */
 static void test_methods(void **state)
 {
@@ -74,7 +92,8 @@ static void test_refused(void **state)
     (void)state;
     static const struct { size_t at; uint8_t is; const char *says; } wrong[] = {
         { 4, 0xFF, "byte 4: the capacity" }, { 8, 0x80, "byte 8: the number" },
-        { 12, 0x80, "byte 12: the number" }, { 20, 0, "byte 20: the bits" },
+        { 12, 0x80, "byte 12: the number" },
+        { 20, 0, "byte 20: there are no bits" },
         { 21, 3, "byte 21: the number of hash" },
         { 19, 1, "byte 16: the size of the mask" },
         { 3, 6, "version 6 to be read" }, { 1, 2, "is of version 2" },
@@ -102,6 +121,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_few),
         cmocka_unit_test(test_methods),
         cmocka_unit_test(test_refused),
     };

@@ -16,7 +16,7 @@
  *
  * IMAGE
  *
- *      geometry 0   links, 1 or more; more when it has grown
+ *      geometry 0   links, 1 .. 1100; more when it has grown
  *      geometry 1   growth
  *      geometry 2   options
  *      payload      all numbers have the lowest byte first
@@ -90,6 +90,8 @@ enum {
     REDISBLOOM_LONG = 4, REDISBLOOM_FIXED = 8,      /* options               */
     REDISBLOOM_USUAL = 1 | REDISBLOOM_LONG, REDISBLOOM_ALL = 15,
     REDISBLOOM_K_MAX = 1100,            /* above what the least rate has     */
+    REDISBLOOM_LINKS_MOST = 1100,       /* each has half the rate of the one
+                                           before, which ends at 0           */
     REDISBLOOM_GROWTH_MOST = 32768
 };
 
@@ -226,9 +228,10 @@ static bly_status redisbloom_check_head(const uint8_t *file, uint64_t bytes)
                            "then the other chunks", (unsigned long long)bytes);
     uint64_t links = image_u32(file, REDISBLOOM_AT_LINKS);
     uint64_t options = image_u32(file, REDISBLOOM_AT_OPTIONS);
-    if (links == 0 || links > (bytes - REDISBLOOM_HEAD) / REDISBLOOM_LINK)
+    if (links == 0 || links > (bytes - REDISBLOOM_HEAD) / REDISBLOOM_LINK
+        || links > REDISBLOOM_LINKS_MOST)
         return redisbloom_wrong(REDISBLOOM_AT_LINKS, "it has no links, or more "
-                                "than there are bytes for");
+                                "than there are bytes or rates for");
     if (options > REDISBLOOM_ALL)
         return redisbloom_wrong(REDISBLOOM_AT_OPTIONS, "it has options that "
                                 "there are not");
@@ -520,7 +523,7 @@ static bly_status redisbloom_more(redisbloom_link *out, const void *image)
         return status_fail(BLY_EFULL, "the filter is full, and it is one that "
                            "does not grow: build it anew for more keys, or "
                            "with growth=2");
-    if (links == UINT32_MAX || !(rate > 0)
+    if (links == REDISBLOOM_LINKS_MOST || !(rate > 0)
         || !sizes_mul(&n, last.capacity, growth)
         || !redisbloom_size(out, n, rate))
         return status_fail(BLY_ETOOBIG, "the filter is full, and its next link "

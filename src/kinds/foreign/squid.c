@@ -153,8 +153,8 @@ static bly_status squid_check_numbers(const uint8_t *file)
     if (squid_number(file, SQUID_AT_GONE, 4) > SQUID_CAPACITY_MAX)
         return squid_wrong(SQUID_AT_GONE, "the number of deletions is "
                            "negative");
-    if (bits == 0 || bits > SQUID_BITS_MOST)
-        return squid_wrong(SQUID_AT_BITS, "the bits an entry are not 1 .. 127");
+    if (bits == 0)
+        return squid_wrong(SQUID_AT_BITS, "there are no bits for an entry");
     if (file[SQUID_AT_K] != SQUID_K)
         return squid_wrong(SQUID_AT_K, "the number of hash functions is not 4");
     if (bytes == 0 || bytes > SQUID_BYTES_MAX
