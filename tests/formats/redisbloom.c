@@ -4,20 +4,6 @@
 #include "test.h"
 #include "vectors.h"
 
-/* The chunks of a dump, one behind the other: lines of a number, a tab and
- * hexadecimal digits. */
-static vector redis_chunks(const char *name)
-{
-    vector text = vector_read(name), v = { malloc(text.n), 0 };
-    assert_non_null(v.bytes);
-    text.bytes[text.n - 1] = '\0';
-    for (char *line = strtok((char *)text.bytes, "\n"); line != NULL;
-         line = strtok(NULL, "\n"))
-        v.n += vector_hex(v.bytes + v.n, strchr(line, '\t') + 1);
-    free(text.bytes);
-    return v;
-}
-
 static size_t redis_item(char text[64], uint64_t i)
 {
     return (size_t)snprintf(text, 64, "item:%d", (int)i);
@@ -28,7 +14,7 @@ static size_t redis_item(char text[64], uint64_t i)
 static void redis_is(const char *dump, const char *answers, size_t asked,
                      size_t n)
 {
-    vector v = redis_chunks(dump), said = vector_read(answers);
+    vector v = vector_chunks(dump), said = vector_read(answers);
     bly_filter *theirs = NULL, *ours = vector_new("redisbloom", 100, 0.01);
     char text[64];
     assert_status(vector_open(&theirs, &v, NULL), BLY_OK);

@@ -9,24 +9,11 @@ static size_t cuckoo_item(char text[64], uint64_t i)
     return (size_t)snprintf(text, 64, "item:%d", (int)i);
 }
 
-/* Its two chunks, as lines of a number, a tab and hexadecimal digits. */
-static vector cuckoo_chunks(const char *name)
-{
-    vector text = vector_read(name), v = { malloc(text.n), 0 };
-    assert_non_null(v.bytes);
-    text.bytes[text.n - 1] = '\0';
-    for (char *line = strtok((char *)text.bytes, "\n"); line != NULL;
-         line = strtok(NULL, "\n"))
-        v.n += vector_hex(v.bytes + v.n, strchr(line, '\t') + 1);
-    free(text.bytes);
-    return v;
-}
-
 /* 500 of 1000 keys. */
 static void test_their_dump(void **state)
 {
     (void)state;
-    vector v = cuckoo_chunks("redisbloom/cf_small.chunks");
+    vector v = vector_chunks("redisbloom/cf_small.chunks");
     vector said = vector_read("redisbloom/cf_small.probe");
     bly_filter *theirs = NULL, *ours = vector_new("rediscuckoo", 1000, 0);
     char text[64];

@@ -69,6 +69,20 @@ static inline vector vector_read(const char *name)
     return v;
 }
 
+/* The chunks of a dump of Redis, one behind the other: lines of a number, a tab
+ * and hexadecimal digits. */
+static inline vector vector_chunks(const char *name)
+{
+    vector text = vector_read(name), v = { malloc(text.n), 0 };
+    assert_non_null(v.bytes);
+    text.bytes[text.n - 1] = '\0';
+    for (char *line = strtok((char *)text.bytes, "\n"); line != NULL;
+         line = strtok(NULL, "\n"))
+        v.n += vector_hex(v.bytes + v.n, strchr(line, '\t') + 1);
+    free(text.bytes);
+    return v;
+}
+
 /* A filter of bytes in a format, or what was said instead. */
 static inline bly_status vector_open(bly_filter **out, const vector *v,
                                      const char *format)
