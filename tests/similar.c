@@ -305,6 +305,12 @@ static void test_no_rows(void **state)
     }
     assert_status(bly_similar_find(NULL, NULL, rows, queries, 1, 0, &spec),
                   BLY_OK);
+    bly_rows *wide = NULL;              /* of none the width is no matter    */
+    assert_status(bly_rows_new(&wide, BLY_ROW_BITS_MOST, NULL), BLY_OK);
+    assert_status(bly_rows_sort(wide), BLY_OK);
+    assert_status(bly_similar_find(out, &found, wide, queries, 0, 1, &spec),
+                  BLY_OK);
+    bly_rows_free(wide);
     assert_null(bly_rows_at(rows, 0));
     assert_null(bly_rows_name(rows, 0));
     assert_null(bly_rows_type(rows));

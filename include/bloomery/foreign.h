@@ -8,7 +8,8 @@
  * what the other system reads. In memory that file is what follows the first
  * BLY_HEADER_BYTES of bly_image().
  *
- * bly_open and bly_unpack recognise a file where its bytes tell what it is. Of
+ * bly_open and bly_unpack recognise a file where its bytes tell what it is, of
+ * some formats together with how many there are, which a pipe does not tell. Of
  * other formats they do not: then name it in `format` of bly_options, which is
  * taken at its word. What a file does not tell, and its keys depend on, is said
  * there too, as options of the kind: "squid:method=post".

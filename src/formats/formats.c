@@ -100,6 +100,8 @@ bly_status formats_head(uint8_t header[IMAGE_HEADER],
     bly_status status = kind_plan_bytes(&plan, bytes);
     if (status == BLY_OK)
         status = kind->foreign->read(&found, file, bytes);
+    if (status == BLY_OK)
+        status = kind_check_reach(kind->foreign, found.geometry, bytes);
     if (status == BLY_OK && kind->foreign->told != NULL)
         status = kind->foreign->told(found.geometry, format->option);
     if (status != BLY_OK)

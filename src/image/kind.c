@@ -145,6 +145,15 @@ bly_status kind_row_size(uint64_t *m, uint32_t *k, uint64_t *n,
     return BLY_OK;
 }
 
+bly_status kind_check_reach(const kind_foreign *foreign,
+                            const uint64_t *geometry, uint64_t bytes)
+{
+    return foreign->reach(geometry) <= bytes ? BLY_OK
+         : status_fail(BLY_ECORRUPT, "taken for a file of %s, but its numbers "
+                       "have changed while it was opened: open it when its "
+                       "writer has ended", foreign->writer);
+}
+
 bly_status kind_check_foreign(const void *image, const kind_foreign *foreign)
 {
     kind_found found = { .capacity = 0 };
@@ -156,7 +165,8 @@ bly_status kind_check_foreign(const void *image, const kind_foreign *foreign)
         if (found.geometry[i] != image_geometry(image, i)
             && (foreign->fields >> i & 1) == 0)
             return kind_bad_geometry(image);
-    return BLY_OK;
+    return kind_check_reach(foreign, found.geometry,
+                            image_payload_bytes(image));
 }
 
 bool kind_whole_contains(const void *image, uint64_t hash)

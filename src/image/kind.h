@@ -138,6 +138,12 @@ typedef struct {
      * BLY_EVERSION, BLY_ETOOBIG, with what is wrong at which byte. */
     bly_status (*read)(kind_found *out, const uint8_t *file, uint64_t bytes);
 
+    /* The bytes of a file, from its first, that verbs may look at in a filter
+     * of this geometry; UINT64_MAX: there is none of it. It is asked after
+     * `read`: a file that another changes meanwhile may have given numbers
+     * that are not those that were looked at. */
+    uint64_t (*reach)(const uint64_t *geometry);
+
     bool plans;                         /* the file says for how many keys it
                                            was planned; or `read` reckons it */
 
@@ -446,6 +452,11 @@ bly_status kind_plan_bytes(bly_plan_t *plan, uint64_t payload);
 
 /* For `check`: BLY_ECORRUPT, saying that the geometry makes no filter. */
 bly_status kind_bad_geometry(const void *image);
+
+/* Do verbs stay within so many bytes of a file in a filter of this geometry?
+ * BLY_ECORRUPT. */
+bly_status kind_check_reach(const kind_foreign *foreign,
+                            const uint64_t *geometry, uint64_t bytes);
 
 /* `check` of a kind of family "foreign": is the payload such a file, and does
  * the header say what it says? */

@@ -304,8 +304,7 @@ static void similar_dealt(void *context, unsigned part, unsigned parts)
         similar_search s = similar_begin(job, i);
         s.heap = job->out + i * (size_t)job->spec->most;
         s.room = similar_room(job);
-        if (s.room > 0)
-            similar_walk(&s);
+        similar_walk(&s);
         similar_order(&s);
         job->found[i] = s.n;
     }
@@ -400,7 +399,12 @@ bly_status bly_similar_find(bly_similar *out, size_t *found,
     if (status != BLY_OK)
         return status;
     unsigned parts = threads_count(spec->threads);
-    if (n < parts && similar_room(&job) > 0)
+    if (similar_room(&job) == 0) {      /* their widths may differ           */
+        for (size_t i = 0; i < n; i++)
+            found[i] = 0;
+        return BLY_OK;
+    }
+    if (n < parts)
         return similar_all_parts(&job, parts);
     threads_run(similar_dealt, &job, parts);
     return BLY_OK;

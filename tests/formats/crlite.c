@@ -134,6 +134,7 @@ static void test_refused(void **state)
         { "02000001010108000000010000000100", "byte 3: there is a salt" },
         { "02000000010000000001000000010000", "byte 4: a layer" },
         { "020000000108000000000000000100", "byte 4: a layer" },
+        { "02000000010100000003000000" "01ff", "byte 14: bits beyond" },
     };
     uint8_t bytes[32];
     bly_plan_t plan;

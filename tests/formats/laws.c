@@ -488,6 +488,42 @@ static void law_any_file(void **state)
     }
 }
 
+/* What verbs may look at is there, in every filter that is opened; and of other
+ * numbers, which a file that is changed meanwhile may give, more than is there,
+ * or what is within. */
+static void law_reach(void **state)
+{
+    (void)state;
+    static const uint64_t ends[] = {
+        0, 1, 3, 64, 1000, 1 << 20, UINT64_C(1) << 32, UINT64_C(1) << 56,
+        UINT64_MAX / 8, UINT64_MAX,
+    };
+    enum { ENDS = sizeof ends / sizeof *ends };
+    size_t n;
+    bly_filter *filter = laws_of(FEW, 9, FEW);
+    uint8_t *image = (uint8_t *)(uintptr_t)bly_image(filter, &n);
+    uint64_t was[IMAGE_GEOMETRY_FIELDS], geometry[IMAGE_GEOMETRY_FIELDS];
+    for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
+        was[i] = image_geometry(image, i);
+    assert_true(laws_kind->foreign->reach(was) <= n - BLY_HEADER_BYTES);
+    for (size_t e = 0; e < ENDS * ENDS * ENDS; e++) {
+        memcpy(geometry, was, sizeof was);
+        geometry[0] = ends[e % ENDS];
+        geometry[1 + e / ENDS % 2] = ends[e / ENDS % ENDS];
+        geometry[3] = e / ENDS / ENDS < 2 ? was[3] : ends[e / ENDS / ENDS];
+        if (laws_kind->foreign->reach(geometry) > n - BLY_HEADER_BYTES)
+            continue;
+        for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
+            image_set_u64(image, IMAGE_GEOMETRY + 8 * i, geometry[i]);
+        (void)laws_kind->contains(image, 7);
+        if (laws_kind->contains_key != NULL)
+            (void)laws_kind->contains_key(image, 0, "key", 3);
+    }
+    for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
+        image_set_u64(image, IMAGE_GEOMETRY + 8 * i, was[i]);
+    bly_free(filter);
+}
+
 /* ---- The listing ------------------------------------------------------- */
 
 static void law_it_is_listed(void **state)
@@ -542,6 +578,7 @@ int main(void)
         cmocka_unit_test(law_every_damaged_byte),
         cmocka_unit_test(law_numbers_at_their_ends),
         cmocka_unit_test(law_any_file),
+        cmocka_unit_test(law_reach),
         cmocka_unit_test(law_it_is_listed),
     };
     int failed = 0;

@@ -122,6 +122,8 @@ static void test_refused(void **state)
         { 12, 21, "byte 12: it has options" }, { 12, 1, "32 bits" },
         { 20, 0, "byte 20: the bits" }, { 20, 152, "byte 20: the bits" },
         { 28, 0, "byte 20: the bits" }, { 60, 9, "byte 60: the number" },
+        { 36, 101, "byte 36: more keys" }, { 57, 0, "byte 52: the bits a key" },
+        { 64, 0, "byte 64: it is for no" },
         { 51, 0xFF, "byte 44: the rate" }, { 18, 1, "byte 16: the next" },
         { 65, 1, "byte 64: it is for" }, { 72, 3, "byte 72: the bits" },
     };

@@ -222,9 +222,16 @@ static void bip158_hasher(kind_hasher *out, const uint64_t *geometry)
     };
 }
 
+static uint64_t bip158_reach(const uint64_t *geometry)
+{
+    uint64_t n = geometry[BIP158_N];
+    return n > BIP158_N_MAX ? UINT64_MAX : bip158_size_bytes(n);
+}
+
 static const kind_foreign bip158_foreign = {
     .writer = "Bitcoin nodes: compact block filters (BIP 158)",
     .read   = bip158_read,
+    .reach  = bip158_reach,
     .plans  = true,
     .told   = bip158_told,
     .fields = 1u << BIP158_LOW | 1u << BIP158_HIGH,

@@ -161,9 +161,17 @@ static bly_status bip37_read(kind_found *out, const uint8_t *file,
     return BLY_OK;
 }
 
+static uint64_t bip37_reach(const uint64_t *geometry)
+{
+    uint64_t bytes = geometry[BIP37_M] / 8;
+    return bytes > BIP37_BYTES_MAX || geometry[BIP37_M] % 8 != 0
+        || geometry[BIP37_K] > BIP37_K_MAX ? UINT64_MAX : bip37_size(bytes);
+}
+
 static const kind_foreign bip37_foreign = {
     .writer = "Bitcoin wallets: the filterload message (BIP 37)",
     .read   = bip37_read,
+    .reach  = bip37_reach,
 };
 
 static bly_status bip37_check(const void *image)

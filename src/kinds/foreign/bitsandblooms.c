@@ -176,10 +176,18 @@ static bly_status blooms_read(kind_found *out, const uint8_t *file,
     return BLY_OK;
 }
 
+static uint64_t blooms_reach(const uint64_t *geometry)
+{
+    uint64_t m = geometry[BLOOMS_M], k = geometry[BLOOMS_K];
+    return m < 1 || m > BLOOMS_M_MAX || k < 1 || k > BLOOMS_K_MAX ? UINT64_MAX
+         : BLOOMS_AT_WORDS + blooms_bytes(m);
+}
+
 static const kind_foreign blooms_foreign = {
     .writer = "Go's bits-and-blooms/bloom, WriteTo",
     .looks  = blooms_looks,
     .read   = blooms_read,
+    .reach  = blooms_reach,
 };
 
 static bly_status blooms_check(const void *image)

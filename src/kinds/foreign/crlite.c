@@ -22,7 +22,7 @@
  *             1     its hash: 1 MurmurHash3, 2 SHA-256, 3 SHA-256 as a stream;
  *                   the same for all layers
  *             4     m, bits, 1 or more
- *             4     k, probes, 1 .. 1088
+ *             4     k, probes, 1 .. 1088, and 4096 of all layers together
  *             1     the layer's number, from 1
  *                   ceil(m / 8) bytes; bit i is bit (i mod 8) of byte i / 8
  *
@@ -82,6 +82,7 @@ enum {
     CRLITE_LAYER = 10,                  /* bytes before a layer's bits       */
     CRLITE_MURMUR = 1, CRLITE_SHA256 = 2, CRLITE_STREAM = 3,
     CRLITE_K_MAX = 1088, CRLITE_LAYERS_MOST = 255,
+    CRLITE_PROBES_MOST = 4096,          /* of all layers together            */
     CRLITE_PREFIX = 4 + 255 + 1         /* before a key that is hashed       */
 };
 
@@ -168,6 +169,9 @@ static bly_status crlite_check_layer(const crlite_head *head,
     if (layer->hash == CRLITE_MURMUR && head->salt_bytes > 0)
         return crlite_wrong(CRLITE_AT_SALT, "there is a salt for a hash that "
                             "takes none");
+    if (!bits_clear_from(layer->row.row, layer->row.bytes, layer->row.m))
+        return crlite_wrong(at + CRLITE_LAYER, "bits beyond the last of a "
+                            "layer are set");
     if (layer->number != number)
         return crlite_wrong(at + 9, "it is not the next layer");
     return layer->hash == CRLITE_MURMUR ? BLY_OK
@@ -180,6 +184,7 @@ static bly_status crlite_read(kind_found *out, const uint8_t *file,
     crlite_head head;
     crlite_layer layer = { .hash = 0 };
     unsigned layers = 0;
+    uint64_t probes = 0;
     bly_stat_t first = { .distinct = 1 };
     bly_status status = crlite_check_head(&head, file, bytes);
     size_t at = status == BLY_OK ? head.first : 0;
@@ -193,6 +198,10 @@ static bly_status crlite_read(kind_found *out, const uint8_t *file,
                : crlite_check_layer(&head, &layer, at, ++layers, hash);
         if (layers == 1)
             probes_stat(&first, &layer.row);
+        probes += layer.row.k;
+        if (status == BLY_OK && probes > CRLITE_PROBES_MOST)
+            return crlite_wrong(at + 5, "its layers have more than 4096 hash "
+                                "functions together");
         at = layer.end;
     }
     *out = (kind_found){
@@ -203,9 +212,15 @@ static bly_status crlite_read(kind_found *out, const uint8_t *file,
     return status;
 }
 
+static uint64_t crlite_reach(const uint64_t *geometry)
+{
+    return geometry[CRLITE_LAYERS] > CRLITE_LAYERS_MOST ? UINT64_MAX : 2;
+}
+
 static const kind_foreign crlite_foreign = {
     .writer = "Mozilla's CRLite: the filter cascades of filtercascade",
     .read   = crlite_read,
+    .reach  = crlite_reach,
 };
 
 static bly_status crlite_check(const void *image)
@@ -300,7 +315,7 @@ static bool crlite_contains_key(const void *image, uint64_t hash,
 {
     const uint8_t *file = image_payload(image);
     uint64_t all = image_payload_bytes(image);
-    uint64_t layers = image_geometry(image, CRLITE_LAYERS), l = 1;
+    uint64_t layers = image_geometry(image, CRLITE_LAYERS), l = 1, probes = 0;
     crlite_head head;
     crlite_layer layer = { .end = 0 };
     (void)hash;
@@ -310,6 +325,9 @@ static bool crlite_contains_key(const void *image, uint64_t hash,
     layer.end = head.first;
     for (; l <= layers; l++) {
         if (!crlite_layer_at(&layer, file, all, layer.end))
+            return true;
+        probes += layer.row.k;
+        if (probes > CRLITE_PROBES_MOST)
             return true;
         if (!crlite_layer_has(&key, &layer))
             break;
@@ -348,7 +366,8 @@ static void crlite_stat(bly_stat_t *out, const void *image)
             out->distinct = one.distinct;
             out->distinct_sd = one.distinct_sd;
         }
-        set += one.fill * (double)layer.row.m;
+        one.rate = fmin(one.rate, 1);   /* bits may have come since          */
+        set += fmin(one.fill, 1) * (double)layer.row.m;
         bits += (double)layer.row.m;
         out->probes += one.probes;
         listed += l % 2 == 0 ? reached * (1 - one.rate) : 0;

@@ -189,10 +189,21 @@ static bly_status sketches_read(kind_found *out, const uint8_t *file,
     return BLY_OK;
 }
 
+static uint64_t sketches_reach(const uint64_t *geometry)
+{
+    uint64_t words = geometry[SKETCHES_M] / 64;
+    return words < 1 || words > SKETCHES_WORDS_MAX
+        || geometry[SKETCHES_M] % 64 != 0 || geometry[SKETCHES_K] < 1
+        || geometry[SKETCHES_K] > SKETCHES_K_MAX ? UINT64_MAX
+         : geometry[SKETCHES_BARE] != 0 ? SKETCHES_BARE_BYTES
+         : SKETCHES_AT_BITS + 8 * words;
+}
+
 static const kind_foreign sketches_foreign = {
     .writer = "Apache DataSketches' bloom_filter (C++, Java)",
     .looks  = sketches_looks,
     .read   = sketches_read,
+    .reach  = sketches_reach,
 };
 
 static bly_status sketches_check(const void *image)

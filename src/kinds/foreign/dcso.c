@@ -207,10 +207,18 @@ static bly_status dcso_read(kind_found *out, const uint8_t *file,
     return BLY_OK;
 }
 
+static uint64_t dcso_reach(const uint64_t *geometry)
+{
+    uint64_t m = geometry[DCSO_M], k = geometry[DCSO_K];
+    return m < 1 || m > DCSO_M_MAX || k < 1 || k > DCSO_K_MAX ? UINT64_MAX
+         : DCSO_AT_WORDS + dcso_words_bytes(m);
+}
+
 static const kind_foreign dcso_foreign = {
     .writer = "DCSO's bloom, flor and CIRCL's hashlookup",
     .looks  = dcso_looks,
     .read   = dcso_read,
+    .reach  = dcso_reach,
     .plans  = true,
 };
 

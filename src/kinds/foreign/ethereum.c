@@ -95,9 +95,16 @@ static bly_status ethereum_read(kind_found *out, const uint8_t *file,
     return BLY_OK;
 }
 
+static uint64_t ethereum_reach(const uint64_t *geometry)
+{
+    (void)geometry;
+    return ETHEREUM_BYTES;
+}
+
 static const kind_foreign ethereum_foreign = {
     .writer = "Ethereum: logsBloom of a block or receipt",
     .read   = ethereum_read,
+    .reach  = ethereum_reach,
 };
 
 static bly_status ethereum_check(const void *image)

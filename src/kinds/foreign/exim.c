@@ -102,9 +102,17 @@ static bly_status exim_read(kind_found *out, const uint8_t *file,
     return BLY_OK;
 }
 
+static uint64_t exim_reach(const uint64_t *geometry)
+{
+    uint64_t bytes = geometry[EXIM_M] / 8;
+    return bytes < 1 || bytes > EXIM_BYTES_MAX || geometry[EXIM_M] % 8 != 0
+         ? UINT64_MAX : bytes;
+}
+
 static const kind_foreign exim_foreign = {
     .writer = "the mail server Exim: ratelimit with unique=",
     .read   = exim_read,
+    .reach  = exim_reach,
 };
 
 static bly_status exim_check(const void *image)

@@ -164,10 +164,19 @@ static bly_status guava_read(kind_found *out, const uint8_t *file,
     return BLY_OK;
 }
 
+static uint64_t guava_reach(const uint64_t *geometry)
+{
+    uint64_t longs = geometry[GUAVA_M] / 64;
+    return longs < 1 || longs > GUAVA_LONGS_MAX || geometry[GUAVA_M] % 64 != 0
+        || geometry[GUAVA_K] < 1 || geometry[GUAVA_K] > GUAVA_K_MAX
+         ? UINT64_MAX : GUAVA_AT_BITS + 8 * longs;
+}
+
 static const kind_foreign guava_foreign = {
     .writer = "Guava's BloomFilter.writeTo (Java)",
     .looks  = guava_looks,
     .read   = guava_read,
+    .reach  = guava_reach,
 };
 
 static bly_status guava_check(const void *image)

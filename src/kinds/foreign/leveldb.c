@@ -165,9 +165,16 @@ static bly_status leveldb_read(kind_found *out, const uint8_t *file,
     return BLY_OK;
 }
 
+static uint64_t leveldb_reach(const uint64_t *geometry)
+{
+    uint64_t m = geometry[LEVELDB_M];
+    return m < 8 || m > LEVELDB_M_MAX || m % 8 != 0 ? UINT64_MAX : m / 8 + 1;
+}
+
 static const kind_foreign leveldb_foreign = {
     .writer = "LevelDB's filter policy, one filter of a table",
     .read   = leveldb_read,
+    .reach  = leveldb_reach,
 };
 
 static bly_status leveldb_check(const void *image)

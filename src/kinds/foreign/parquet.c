@@ -183,10 +183,20 @@ static bly_status parquet_read(kind_found *out, const uint8_t *file,
     return BLY_OK;
 }
 
+static uint64_t parquet_reach(const uint64_t *geometry)
+{
+    uint64_t bytes = geometry[PARQUET_BLOCKS] * PARQUET_BLOCK;
+    return geometry[PARQUET_BLOCKS] < 1
+        || geometry[PARQUET_BLOCKS] > PARQUET_BYTES_MAX / PARQUET_BLOCK
+        || geometry[PARQUET_HEAD] != parquet_head(bytes) ? UINT64_MAX
+         : geometry[PARQUET_HEAD] + bytes;
+}
+
 static const kind_foreign parquet_foreign = {
     .writer = "Parquet writers: a column chunk's filter",
     .looks  = parquet_looks,
     .read   = parquet_read,
+    .reach  = parquet_reach,
 };
 
 static bly_status parquet_check(const void *image)

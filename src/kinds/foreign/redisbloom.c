@@ -32,7 +32,7 @@
  *         8   8     bits, 8 times that
  *        16   8     keys that were added to it
  *        24   8     its rate p, a double, 0 < p < 1
- *        32   8     bits a key, b, a double
+ *        32   8     bits a key, b = -ln p / 0.480453…, a double
  *        40   4     k = ceil(ln 2 b), probes
  *        44   8     keys it is for, whose bits there are
  *        52   1     0; or the logarithm of its bits, where they are 2^…
@@ -99,6 +99,7 @@ enum {
 
 static const double REDISBLOOM_LN2 = 0.693147180559945;
 static const double REDISBLOOM_LN2_SQUARED = 0.480453013918201;
+static const double REDISBLOOM_NEAR = 1e-9;     /* of another library        */
 static const double REDISBLOOM_RATE_MOST = 0.25;
 static const double REDISBLOOM_TIGHTENING = 0.5;
 
@@ -138,10 +139,15 @@ static redisbloom_link redisbloom_look(const uint8_t *file, uint64_t link)
     };
 }
 
+static double redisbloom_per_key(double rate)
+{
+    return -log(rate) / REDISBLOOM_LN2_SQUARED;
+}
+
 /* The link for so many keys at a rate; false: there is none so large. */
 static bool redisbloom_size(redisbloom_link *out, uint64_t n, double rate)
 {
-    double per_key = -log(rate) / REDISBLOOM_LN2_SQUARED;
+    double per_key = redisbloom_per_key(rate);
     double bits = (double)n * per_key;
     if (!(bits < 9.2e18))
         return false;
@@ -219,14 +225,14 @@ static bly_status redisbloom_wrong(uint64_t at, const char *what)
                        (unsigned long long)at, what);
 }
 
-static bly_status redisbloom_check_head(const uint8_t *file, uint64_t bytes)
+static bly_status redisbloom_check_head(const uint8_t *file, uint64_t bytes,
+                                        uint64_t links)
 {
     if (bytes < REDISBLOOM_HEAD + REDISBLOOM_LINK)
         return status_fail(BLY_ECORRUPT, "taken for a filter of RedisBloom, "
                            "which begins with 73 bytes of numbers or more, "
                            "but there are %llu: dump it anew, the header and "
                            "then the other chunks", (unsigned long long)bytes);
-    uint64_t links = image_u32(file, REDISBLOOM_AT_LINKS);
     uint64_t options = image_u32(file, REDISBLOOM_AT_OPTIONS);
     if (links == 0 || links > (bytes - REDISBLOOM_HEAD) / REDISBLOOM_LINK
         || links > REDISBLOOM_LINKS_MOST)
@@ -252,17 +258,27 @@ static bly_status redisbloom_check_link(const uint8_t *file, uint64_t i)
     uint64_t bits = image_u64(file, at + REDISBLOOM_OF_BITS);
     unsigned power = file[at + REDISBLOOM_OF_POWER];
     if (link.bytes == 0 || link.bytes > UINT64_MAX / 8
-        || bits != 8 * link.bytes)
+        || link.bytes % 8 != 0 || bits != 8 * link.bytes)
         return redisbloom_wrong(at, "the bits are not 8 times the bytes, or "
-                                "none");
+                                "no whole words, or none");
+    if (link.items > link.capacity)
+        return redisbloom_wrong(at + REDISBLOOM_OF_ITEMS, "more keys are in "
+                                "than it is for");
     if (!(link.rate > 0 && link.rate < 1))
         return redisbloom_wrong(at + REDISBLOOM_OF_RATE, "the rate is not "
                                 "between 0 and 1");
-    if (!(link.per_key > 0) || link.k == 0 || link.k > REDISBLOOM_K_MAX
+    if (!(fabs(link.per_key - redisbloom_per_key(link.rate))
+          <= REDISBLOOM_NEAR * link.per_key))
+        return redisbloom_wrong(at + REDISBLOOM_OF_PER_KEY, "the bits a key do "
+                                "not follow from the rate");
+    if (link.k == 0 || link.k > REDISBLOOM_K_MAX
         || (double)link.k != ceil(REDISBLOOM_LN2 * link.per_key))
         return redisbloom_wrong(at + REDISBLOOM_OF_K, "the number of hash "
                                 "functions does not follow from the bits a "
                                 "key");
+    if (link.capacity == 0)
+        return redisbloom_wrong(at + REDISBLOOM_OF_CAPACITY, "it is for no "
+                                "keys");
     if (!((double)link.capacity * link.per_key < (double)bits + 1))
         return redisbloom_wrong(at + REDISBLOOM_OF_CAPACITY, "it is for more "
                                 "keys than there are bits for");
@@ -272,12 +288,19 @@ static bly_status redisbloom_check_link(const uint8_t *file, uint64_t i)
     return BLY_OK;
 }
 
-static bly_status redisbloom_check_file(const uint8_t *file, uint64_t bytes)
+/* How many links a file says that it has, if it may be one. */
+static uint64_t redisbloom_links(const uint8_t *file, uint64_t bytes)
 {
-    bly_status status = redisbloom_check_head(file, bytes);
+    return bytes >= REDISBLOOM_HEAD ? image_u32(file, REDISBLOOM_AT_LINKS) : 0;
+}
+
+static bly_status redisbloom_check_file(const uint8_t *file, uint64_t bytes,
+                                        uint64_t links)
+{
+    uint64_t items = 0;
+    bly_status status = redisbloom_check_head(file, bytes, links);
     if (status != BLY_OK)
         return status;
-    uint64_t links = image_u32(file, REDISBLOOM_AT_LINKS), items = 0;
     uint64_t end = redisbloom_at(links);
     for (uint64_t i = 0; i < links; i++) {
         redisbloom_link link = redisbloom_look(file, i);
@@ -288,9 +311,7 @@ static bly_status redisbloom_check_file(const uint8_t *file, uint64_t bytes)
             return redisbloom_wrong(link.head, "the bits of this link end "
                                     "beyond the file: chunks are missing");
         end += link.bytes;
-        if (!sizes_add(&items, items, link.items))
-            return redisbloom_wrong(REDISBLOOM_AT_ITEMS, "the keys of the "
-                                    "links are more than 2^64");
+        items += link.items;
     }
     if (end != bytes)
         return redisbloom_wrong(end, "there is more than the bits of the "
@@ -303,7 +324,8 @@ static bly_status redisbloom_check_file(const uint8_t *file, uint64_t bytes)
 static bool redisbloom_looks(const uint8_t *bytes, size_t n, uint64_t all)
 {
     return n >= REDISBLOOM_HEAD + REDISBLOOM_LINK
-        && redisbloom_check_head(bytes, all) == BLY_OK
+        && redisbloom_check_head(bytes, all, redisbloom_links(bytes, n))
+           == BLY_OK
         && redisbloom_check_link(bytes, 0) == BLY_OK;
 }
 
@@ -328,10 +350,10 @@ static double redisbloom_full_rate(const uint8_t *file, uint64_t links,
 static bly_status redisbloom_read(kind_found *out, const uint8_t *file,
                                   uint64_t bytes)
 {
-    bly_status status = redisbloom_check_file(file, bytes);
+    uint64_t links = redisbloom_links(file, bytes), capacity;
+    bly_status status = redisbloom_check_file(file, bytes, links);
     if (status != BLY_OK)
         return status;
-    uint64_t links = image_u32(file, REDISBLOOM_AT_LINKS), capacity;
     double rate = redisbloom_full_rate(file, links, &capacity);
     *out = (kind_found){
         .capacity = capacity, .items = image_u64(file, REDISBLOOM_AT_ITEMS),
@@ -342,10 +364,18 @@ static bly_status redisbloom_read(kind_found *out, const uint8_t *file,
     return BLY_OK;
 }
 
+static uint64_t redisbloom_reach(const uint64_t *geometry)
+{
+    uint64_t links = geometry[REDISBLOOM_LINKS];
+    return links < 1 || links > REDISBLOOM_LINKS_MOST ? UINT64_MAX
+         : redisbloom_at(links);
+}
+
 static const kind_foreign redisbloom_foreign = {
     .writer = "RedisBloom: the chunks of BF.SCANDUMP, one behind the other",
     .looks  = redisbloom_looks,
     .read   = redisbloom_read,
+    .reach  = redisbloom_reach,
     .plans  = true,
 };
 

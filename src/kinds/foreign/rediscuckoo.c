@@ -46,7 +46,10 @@
  * bucket, in turn of each slot of it, which goes to its own other bucket, and
  * so on. After as many moves as are allowed all go back, and a table is added.
  * Tables of unlike sizes (an expansion above 1) are not safe to remove from:
- * two keys may be one in the small table and not in the large one.
+ * two keys may be one in the small table and not in the large one. And one key
+ * that comes over and over fills its two buckets of each table, and then has
+ * one more begun, each so many times as large: with an expansion above 1 who
+ * may choose keys that repeat may take all memory.
  *
  * MATHS
  *
@@ -144,6 +147,14 @@ static bool rediscuckoo_power(uint64_t v)
     return v != 0 && (v & (v - 1)) == 0;
 }
 
+/* 0 with one table, or a power of two. */
+static bool rediscuckoo_expands(uint64_t expansion, uint64_t tables)
+{
+    return expansion == 0 ? tables == 1
+         : rediscuckoo_power(expansion)
+           && expansion <= REDISCUCKOO_EXPANSION_MOST;
+}
+
 static bly_status rediscuckoo_wrong(unsigned at, const char *what)
 {
     return status_fail(BLY_ECORRUPT, "taken for a cuckoo filter of RedisBloom: "
@@ -169,8 +180,7 @@ static bly_status rediscuckoo_check_numbers(const uint8_t *file)
     if (rediscuckoo_u16(file, REDISCUCKOO_AT_MOVES) == 0)
         return rediscuckoo_wrong(REDISCUCKOO_AT_MOVES, "no fingerprint may be "
                                  "moved");
-    if ((expansion != 0 && !rediscuckoo_power(expansion))
-        || (expansion == 0 && tables > 1))
+    if (!rediscuckoo_expands(expansion, tables))
         return rediscuckoo_wrong(REDISCUCKOO_AT_EXPANSION, "the expansion is "
                                  "no power of two, or 0 with more tables than "
                                  "one");
@@ -247,10 +257,25 @@ static void rediscuckoo_hasher(kind_hasher *out, const uint64_t *geometry)
     *out = (kind_hasher){ .function = rediscuckoo_murmur };
 }
 
+static uint64_t rediscuckoo_reach(const uint64_t *geometry)
+{
+    uint64_t buckets = geometry[REDISCUCKOO_BUCKETS], all;
+    uint64_t slots = geometry[REDISCUCKOO_SLOTS];
+    uint64_t tables = geometry[REDISCUCKOO_TABLES];
+    return !rediscuckoo_power(buckets) || slots < 1
+        || slots > REDISCUCKOO_SLOTS_MOST || tables < 1
+        || tables > REDISCUCKOO_TABLES_MOST
+        || !rediscuckoo_expands(geometry[REDISCUCKOO_EXPANSION], tables)
+        || !rediscuckoo_slots(&all, buckets, slots,
+                              geometry[REDISCUCKOO_EXPANSION], tables)
+         ? UINT64_MAX : REDISCUCKOO_HEAD + all;
+}
+
 static const kind_foreign rediscuckoo_foreign = {
     .writer = "RedisBloom: the chunks of CF.SCANDUMP, one behind the other",
     .looks  = rediscuckoo_looks,
     .read   = rediscuckoo_read,
+    .reach  = rediscuckoo_reach,
     .hasher = rediscuckoo_hasher,
 };
 

@@ -229,9 +229,17 @@ static bly_status rocksdb_read(kind_found *out, const uint8_t *file,
     return BLY_OK;
 }
 
+static uint64_t rocksdb_reach(const uint64_t *geometry)
+{
+    uint64_t lines = geometry[ROCKSDB_LINES], k = geometry[ROCKSDB_K];
+    return lines > ROCKSDB_LINES_MAX || k < 1 || k > ROCKSDB_K_MAX ? UINT64_MAX
+         : ROCKSDB_LINE * lines + ROCKSDB_TAIL;
+}
+
 static const kind_foreign rocksdb_foreign = {
     .writer = "RocksDB's Bloom filter policy, of a table",
     .read   = rocksdb_read,
+    .reach  = rocksdb_reach,
 };
 
 static bly_status rocksdb_check(const void *image)

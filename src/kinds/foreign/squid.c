@@ -224,10 +224,18 @@ static bly_status squid_told(uint64_t *geometry, const uint64_t *option)
     return BLY_OK;
 }
 
+static uint64_t squid_reach(const uint64_t *geometry)
+{
+    uint64_t bytes = geometry[SQUID_M] / 8;
+    return bytes < 1 || bytes > SQUID_BYTES_MAX || geometry[SQUID_M] % 8 != 0
+         ? UINT64_MAX : SQUID_HEAD + bytes;
+}
+
 static const kind_foreign squid_foreign = {
     .writer = "Squid's cache digests",
     .looks  = squid_looks,
     .read   = squid_read,
+    .reach  = squid_reach,
     .plans  = true,
     .told   = squid_told,
     .fields = 1u << SQUID_METHOD,

@@ -178,10 +178,19 @@ static bly_status venti_read(kind_found *out, const uint8_t *file,
     return BLY_OK;
 }
 
+static uint64_t venti_reach(const uint64_t *geometry)
+{
+    uint64_t bytes = geometry[VENTI_M] / 8, k = geometry[VENTI_K];
+    return bytes < VENTI_LEAST || bytes > VENTI_BYTES_MAX
+        || (geometry[VENTI_M] & (geometry[VENTI_M] - 1)) != 0 || k < 1
+        || k > VENTI_K_MAX ? UINT64_MAX : bytes;
+}
+
 static const kind_foreign venti_foreign = {
     .writer = "the archival server Venti of Plan 9",
     .looks  = venti_looks,
     .read   = venti_read,
+    .reach  = venti_reach,
 };
 
 static bly_status venti_check(const void *image)

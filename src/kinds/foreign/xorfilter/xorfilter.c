@@ -197,10 +197,31 @@ static void xorfilter_hasher(kind_hasher *out, const uint64_t *geometry)
     *out = (kind_hasher){ .function = hash_find("identity")->function };
 }
 
+static uint64_t xorfilter_reach(const uint64_t *geometry)
+{
+    uint64_t type = geometry[XORFILTER_TYPE];
+    uint64_t length = geometry[XORFILTER_CELLS];
+    uint64_t segments = geometry[XORFILTER_SEGMENTS];
+    if (length < 1)
+        return UINT64_MAX;
+    bool is_xor = type < 2 && segments == 0 && length <= UINT32_MAX;
+    bool is_fuse = (type == 2 || type == 3) && segments >= 1
+                && segments <= UINT32_MAX / length - 2
+                && length <= XORFILTER_SEGMENT_MOST
+                && (length & (length - 1)) == 0;
+    xorfilter_shape shape = {
+        .cell = 1 + (unsigned)(type & 1), .length = (uint32_t)length,
+        .segments = (uint32_t)segments,
+    };
+    return !is_xor && !is_fuse ? UINT64_MAX
+         : xorfilter_head(&shape) + xorfilter_bytes(&shape);
+}
+
 static const kind_foreign xorfilter_foreign = {
     .writer = "xor_singleheader: xor8, xor16, binary fuse 8 and 16",
     .looks  = xorfilter_looks,
     .read   = xorfilter_read,
+    .reach  = xorfilter_reach,
     .hasher = xorfilter_hasher,
 };
 
