@@ -31,7 +31,8 @@
     X(member,  "every JSON object is known for one, and its member is in it")  \
     X(codec,   "bytes decompress alike in pieces of any sizes")                \
     X(fps,     "a text of fingerprints is rows, each most like itself")        \
-    X(formats, "another system's file is refused, or a filter that keeps it")
+    X(formats, "another system's file is refused, or a filter that keeps it")  \
+    X(container, "the filters that a file has inside lie in it")
 
 typedef const char *target_run(const uint8_t *bytes, size_t n);
 

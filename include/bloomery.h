@@ -104,6 +104,7 @@
  *
  * Further headers: <bloomery/advice.h> which kind for which need;
  * <bloomery/foreign.h> filters in other systems' files;
+ * <bloomery/container.h> files that have filters inside them;
  * <bloomery/paged.h> filters larger than memory; <bloomery/parts.h> one filter
  * divided among processes; <bloomery/sketch.h> filters that list what they
  * hold; <bloomery/gaps.h> lists of numbers for sending; <bloomery/inline.h>

@@ -13,6 +13,7 @@
 
 #include <bloomery.h>
 #include <bloomery/advice.h>
+#include <bloomery/container.h>
 #include <bloomery/gaps.h>
 #include <bloomery/inline.h>
 #include <bloomery/paged.h>
@@ -219,6 +220,17 @@ ABI_AT(bly_similar, row, 0);
 ABI_AT(bly_similar, similarity, 8);
 ABI_AT(bly_similar, bits, 16);
 ABI_AT(bly_similar, shared, 20);
+
+ABI_SIZE(bly_contained, 96);
+ABI_AT(bly_contained, column, 0);
+ABI_AT(bly_contained, format, 8);
+ABI_AT(bly_contained, lacks, 16);
+ABI_AT(bly_contained, as, 24);
+ABI_AT(bly_contained, group, 32);
+ABI_AT(bly_contained, keys, 40);
+ABI_AT(bly_contained, offset, 48);
+ABI_AT(bly_contained, bytes, 56);
+ABI_AT(bly_contained, reserved, 64);
 
 ABI_SIZE(bly_inline_blocked, 64);
 ABI_AT(bly_inline_blocked, payload, 0);

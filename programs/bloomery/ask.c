@@ -36,7 +36,7 @@ static bool ask_prints(const ask_settings *s)
 /* There is one as a rule. */
 static bool ask_many(const ask_job *job)
 {
-    return job->want.asked.count > 1;
+    return job->n > 1;
 }
 
 /* What filter number f of several says joins what those before it said. */
@@ -54,15 +54,25 @@ static void ask_join(const ask_job *job, const cli_batch *b, ask_own *own,
     }
 }
 
+/* Where there is no filter any key may be; in a file that has nothing there is
+ * none. */
+static void ask_one(const ask_job *job, size_t f, const bly_keys *keys,
+                    bool *there, uint64_t *numbers)
+{
+    if (f < job->n && job->filters[f] != NULL)
+        job->how->ask(job->filters[f], keys, there, numbers);
+    else
+        memset(there, f < job->n, keys->n);
+}
+
 static void ask_filters(const ask_job *job, const cli_batch *b, ask_own *own)
 {
     const bly_keys keys = { .n = b->n, .keys = b->keys };
 
     if (!ask_many(job))
-        job->how->ask(job->filters[0], &keys, own->there, own->numbers);
-    for (size_t f = 0; ask_many(job) && f < job->want.asked.count; f++) {
-        job->how->ask(job->filters[f], &keys, own->each + f * LINES_MOST,
-                      own->numbers);
+        ask_one(job, 0, &keys, own->there, own->numbers);
+    for (size_t f = 0; ask_many(job) && f < job->n; f++) {
+        ask_one(job, f, &keys, own->each + f * LINES_MOST, own->numbers);
         ask_join(job, b, own, f);
     }
     for (size_t i = 0; i < b->n; i++) {
@@ -153,7 +163,8 @@ static bool ask_select_prefixed(const ask_job *job, cli_worker *w)
     size_t n = w->batch->n;
     uint64_t before = own->tally.keys.asked + own->tally.keys.keyless - n;
     const bool *marks = ask_many(job) ? own->each : own->there;
-    ask_prefix p = { .filters = s->mark ? s->asked.count : 0,
+    ask_prefix p = { .filters = s->mark || s->groups ? job->n : 0,
+                     .places = s->groups ? job->places : NULL,
                      .name = s->names ? prefix_name(w->chunk.path) : NULL };
 
     for (size_t i = 0; i < n; i++) {
@@ -171,7 +182,7 @@ static bool ask_select_prefixed(const ask_job *job, cli_worker *w)
 
 static bool ask_begin(const ask_job *job, ask_own *own)
 {
-    size_t n = job->want.asked.count;
+    size_t n = job->n;
 
     own->tally = (ask_tally){ .sum = 0 };
     prefix_clear(&own->text);
@@ -258,7 +269,7 @@ static void ask_add_up(ask_tally *sum, const ask_tally *more)
 static void ask_sum(ask_job *job, const ask_own *own)
 {
     ask_add_up(&job->tally, &own->tally);
-    for (size_t f = 0; ask_many(job) && f < job->want.asked.count; f++)
+    for (size_t f = 0; ask_many(job) && f < job->n; f++)
         job->there[f] += own->each_there[f];
     job->file.lines += own->tally.keys.asked + own->tally.keys.keyless;
     job->file.selected += own->tally.keys.selected;
@@ -336,7 +347,7 @@ int ask_run(ask_job *job)
         report_no_key(job->tally.keys.keyless);
     lines_close(&job->lines);
     job->seconds = report_clock() - start;
-    return damage_verdict(job->filters, job->want.asked.count, status);
+    return damage_verdict(job->filters, job->n, status);
 }
 
 /* ==== What is asked ===================================================== */
@@ -408,31 +419,102 @@ static int ask_options(const cli_command *self, int argc, char **argv,
     return status;
 }
 
+/* ==== Opening ============================================================ */
+
+/* Room for so many more filters. */
+static bool ask_room(ask_job *job, size_t more)
+{
+    size_t room = job->n + more;
+
+    if (room <= job->room)
+        return true;
+    if (!work_grow(&job->filters, room, sizeof *job->filters)
+        || !work_grow(&job->places, room, sizeof *job->places)
+        || !work_grow(&job->there, room, sizeof *job->there)) {
+        work_no_memory();
+        return false;
+    }
+    job->room = room;
+    return true;
+}
+
+static void ask_append(ask_job *job, bly_filter *filter, const char *path,
+                       const char *group, uint64_t number)
+{
+    job->filters[job->n] = filter;
+    job->there[job->n] = 0;
+    job->places[job->n++] = (ask_place){ path, group, number };
+}
+
+/* All that are inside a file; what its keys are it tells too. */
+static int ask_open_inside(ask_job *job, const char *path)
+{
+    cli_inside inside;
+    int status = container_read(&inside, path, job->want.column);
+
+    job->inside = true;
+    if (status == CLI_GO && !ask_room(job, inside.n))
+        status = CLI_ERROR;
+    if (status == CLI_GO) {
+        for (size_t i = 0; i < inside.n; i++)
+            ask_append(job, inside.filters[i], path, inside.group,
+                       inside.numbers[i]);
+        if (job->want.how.as == CLI_AS_UNSAID)
+            job->want.how.as = inside.as;
+        inside.n = 0;
+    }
+    container_close(&inside);
+    return status;
+}
+
+static int ask_open_file(ask_job *job, const char *path)
+{
+    bly_filter *filter;
+
+    if (job->how->answer == ASK_LINES && container_is(path))
+        return ask_open_inside(job, path);
+    if (!ask_room(job, 1))
+        return CLI_ERROR;
+    filter = damage_open(path, &job->want.verify, job->want.paged);
+    if (filter == NULL)
+        return CLI_ERROR;
+    ask_append(job, filter, path, NULL, 0);
+    return CLI_GO;
+}
+
+/* Do options and files fit each other? */
+static int ask_check_inside(const cli_command *self, const ask_job *job)
+{
+    const ask_settings *s = &job->want;
+
+    if (!job->inside && (s->column != NULL || s->groups))
+        return options_wrong(self, "--column and --groups are about files that "
+                                   "have filters inside, and no FILE has");
+    if (job->inside && s->all)
+        return options_wrong(self, "--all asks all filters, and a FILE has one "
+                                   "for each part of its keys: leave it out");
+    if (s->groups && s->asked.count > 1)
+        return options_wrong(self, "--groups is about one FILE");
+    return CLI_GO;
+}
+
 int ask_open(const cli_command *self, int argc, char **argv, ask_job *job)
 {
     int status = ask_options(self, argc, argv, job);
-    size_t n = job->want.asked.count;
 
-    if (status != CLI_GO)
-        return status;
-    job->filters = calloc(n, sizeof *job->filters);
-    job->there = calloc(n, sizeof *job->there);
-    if (job->filters == NULL || job->there == NULL)
-        return work_no_memory();
-    for (size_t i = 0; i < n; i++) {
-        job->filters[i] = damage_open(job->want.asked.names[i],
-                                      &job->want.verify, job->want.paged);
-        if (job->filters[i] == NULL)
-            return CLI_ERROR;
-    }
-    return CLI_GO;
+    for (size_t i = 0; status == CLI_GO && i < job->want.asked.count; i++)
+        status = ask_open_file(job, job->want.asked.names[i]);
+    if (status == CLI_GO)
+        status = ask_check_inside(self, job);
+    return status;
 }
 
 int ask_close(ask_job *job, int status)
 {
-    for (size_t i = 0; job->filters != NULL && i < job->want.asked.count; i++)
+    for (size_t i = 0; i < job->n; i++)
         bly_free(job->filters[i]);
     free(job->filters);
+    free(job->places);
     free(job->there);
     inputs_end(&job->want.inputs, status != CLI_ERROR && !job->want.quiet);
     free(job->want.filters.names);

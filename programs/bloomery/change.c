@@ -130,12 +130,8 @@ static bly_filter *change_open(const change_job *job)
                      "leave out --memory", job->path);
         return NULL;
     }
-    if (bly_open(&filter, job->path, job->shared ? BLY_SHARED : 0,
-                 filter_how()) < 0) {
-        filter_error();
-        return NULL;
-    }
-    if (filter_can(filter, ability))
+    filter = filter_load(job->path, job->shared ? BLY_SHARED : 0);
+    if (filter == NULL || filter_can(filter, ability))
         return filter;
     filter_cannot(filter, job->path, job->how->lacks, ability);
     bly_free(filter);

@@ -27,6 +27,7 @@ static const cli_option info_options[] = {
 static const cli_example info_examples[] = {
     { "bloomery info words.bly", "What it is, how full, how often it errs." },
     { "bloomery info --json *.bly", "The same of many, for a program." },
+    { "bloomery info part.parquet", "Which of its columns have filters." },
     { NULL, NULL }
 };
 
@@ -285,6 +286,8 @@ static int info_file(const char *file, const info_settings *s)
     bly_filter *filter;
     bly_stat_t stat;
 
+    if (container_is(file))
+        return contents_info(file, s->json);
     if (info_header(file, s))
         return CLI_OK;
     filter = filter_map(file, info_flags(s));
@@ -338,6 +341,10 @@ const cli_command cmd_info = {
         "have another.\n\n"
         "Of a filter that is hashed with a secret only the header is shown, "
         "unless --key-file is given.\n\n"
+        "Of a Parquet file, or a table of LevelDB or RocksDB, it lists the "
+        "filters inside: which part of the keys each is about, its size, fill "
+        "and rate, and about how many different keys it holds. With --json the "
+        "parts without a filter are listed too.\n\n"
         "All of a filter is read, and its checksum compared, before anything "
         "is shown of it.",
     .options = info_options,

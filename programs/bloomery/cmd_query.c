@@ -21,6 +21,14 @@ static const cli_option query_options[] = {
       "Print all lines, each with 1 and a TAB before it if its key is perhaps "
       "there, and 0 if it is certainly not, or if there is no key. Of several "
       "filters each has its digit, in the order of -F." },
+    { 0, "column", "NAME", CLI_TEXT, offsetof(ask_settings, column), false,
+      "FILE is a Parquet file: ask the filters that it has for this column, "
+      "one in each row group. A key is what --as says, or else the column's "
+      "type: a number, text, or of types without either hex." },
+    { 0, "groups", NULL, CLI_FLAG, offsetof(ask_settings, groups), false,
+      "FILE has filters inside: before each line print the numbers of the row "
+      "groups, blocks or partitions where its key perhaps is, from 0, with "
+      "commas between them, and a TAB." },
     { 'n', "line-number", NULL, CLI_FLAG, offsetof(ask_settings, numbers),
       false, "Before each line print its number in its file, from 1, and a "
       "colon." },
@@ -60,6 +68,8 @@ static const cli_example query_examples[] = {
       "Where in all files under src, as 'file:line:text'." },
     { "bloomery query words.bly --key apple --key pear",
       "Ask for two keys." },
+    { "bloomery query --column user_id --groups part.parquet ids",
+      "In which row groups of a Parquet file the ids perhaps are." },
     { "bloomery query --json words.bly others.txt",
       "Ask for keys that are not in the filter: 'share' is then its measured "
       "false-positive rate." },
@@ -76,15 +86,16 @@ static bly_status query_ask(const bly_filter *filter, const bly_keys *keys,
 /* What is known of each of the filters; false: an error. */
 static bool query_each(const ask_job *job, cli_asked_one *each)
 {
-    for (size_t i = 0; i < job->want.asked.count; i++) {
-        bly_stat_t stat;
+    for (size_t i = 0; i < job->n; i++) {
+        bly_stat_t stat = { .planned_rate = 1 };
+        const ask_place *place = &job->places[i];
 
-        if (bly_stat(&stat, job->filters[i]) < 0) {
+        if (job->filters[i] != NULL && bly_stat(&stat, job->filters[i]) < 0) {
             filter_error();
             return false;
         }
-        each[i] = (cli_asked_one){ job->want.asked.names[i], job->there[i],
-                                   stat.planned_rate };
+        each[i] = (cli_asked_one){ place->path, place->group, place->number,
+                                   job->there[i], stat.planned_rate };
     }
     return true;
 }
@@ -93,14 +104,14 @@ static int query_summary(const ask_job *job)
 {
     const ask_settings *s = &job->want;
     const cli_asked *keys = &job->tally.keys;
-    size_t n = s->asked.count;
-    cli_asked_one *each = malloc(n * sizeof *each);
+    size_t n = job->n;
+    cli_asked_one *each = malloc((n + 1) * sizeof *each);
     bool known;
 
     if (each == NULL)
         return work_no_memory();
     known = query_each(job, each);
-    if (known && n > 1)
+    if (known && n != 1)
         (s->json ? asked_many_json : asked_many_text)(keys, each, n, s->all,
                                                       job->seconds);
     else if (known && s->json)
@@ -129,6 +140,10 @@ static int query_check(const cli_command *self, const ask_settings *s)
     if (s->mark && (s->invert || s->count || s->quiet || summary))
         return options_wrong(self, "--mark prints all lines; it excludes -v, "
                                    "-c, -q, -S and --json");
+    if (s->groups && (s->mark || s->invert || s->count || s->quiet || summary))
+        return options_wrong(self, "--groups is about the lines that are "
+                                   "selected; it excludes --mark, -v, -c, -q, "
+                                   "-S and --json");
     if (summary && (s->invert || s->count || s->quiet))
         return options_wrong(self, "a summary counts all keys; it excludes -v, "
                                    "-c and -q");
@@ -174,6 +189,11 @@ const cli_command cmd_query = {
         "before more input is waited for, so that a program can keep 'bloomery "
         "query --mark' at its side, write a line to it and read the answer, as "
         "often as it likes.\n\n"
+        "FILE may be a Parquet file (--column) or a table of LevelDB or "
+        "RocksDB, which have filters inside: a key is perhaps there if any of "
+        "them says so, or if a part of the file has none, of which a note "
+        "tells. The more parts there are the more strangers pass: --groups "
+        "tells which.\n\n"
         "A line without a column of -f has no key: it is not there, and -v "
         "prints it. A file of KEYS that cannot be read is reported, and the "
         "others are still asked.\n\n"

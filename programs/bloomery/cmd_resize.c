@@ -42,11 +42,11 @@ static const cli_example resize_examples[] = {
 static int resize_file(const resize_settings *s, const char *path,
                        const char *output, int lock)
 {
-    bly_filter *filter;
+    bly_filter *filter = filter_load(path, 0);
     int status;
 
-    if (bly_open(&filter, path, 0, filter_how()) < 0)
-        return filter_error();
+    if (filter == NULL)
+        return CLI_ERROR;
     if (s->times == 0 && !filter_can(filter, BLY_CAN_RESIZE))
         status = filter_cannot(filter, path, "cannot be resized",
                                BLY_CAN_RESIZE);

@@ -75,8 +75,9 @@ static int combine_all(const cli_combination *how, const combine_settings *s,
     bly_filter *into;
     int status = CLI_OK;
 
-    if (bly_open(&into, first, 0, filter_how()) < 0)
-        return filter_error();
+    into = filter_load(first, 0);
+    if (into == NULL)
+        return CLI_ERROR;
     for (size_t i = 1; i < operands->count && status == CLI_OK; i++)
         status = combine_one(how, s->level, into, operands->names[0],
                              operands->names[i]);

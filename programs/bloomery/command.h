@@ -9,6 +9,7 @@
  *      ask.c       what `query`, `count` and `get` have in common
  *      prefix.c    what stands before the lines that `query` prints
  *      combine.c   what `unite` and `intersect` have in common
+ *      contents.c  what `info` and `check` tell of files with filters inside
  *      sketches.h  what `sketch` and `diff` have in common
  *      cmd_*.c     one subcommand each
  *      main.c      the table of `bloomery`
@@ -79,9 +80,9 @@ typedef struct {
     cli_operands asked;         /* their names, or that of FILE            */
     size_t   first;             /* operand that is KEYS: 1, with -F 0      */
     uint64_t jobs, least;
-    const char *key_file, *format;
+    const char *key_file, *format, *column;
     bool     invert, count, quiet, summary, json, no_progress, paged, all,
-             mark, names, numbers, buffered;
+             mark, groups, names, numbers, buffered;
     cli_verify verify;
 } ask_settings;
 
@@ -128,13 +129,25 @@ typedef struct {
     bool     failed;            /* it cannot be read                         */
 } ask_file;
 
+/* Where a filter is. */
+typedef struct {
+    const char *path;
+    const char *group;          /* "row group"; NULL: it is the file         */
+    uint64_t    number;
+} ask_place;
+
 /* What is asked; the rest is made while asking. */
 typedef struct {
     const ask_how    *how;
     ask_settings      want;
     cli_operands      operands;
-    bly_filter      **filters;  /* as many as want.asked has                 */
+    size_t            n;        /* filters: one of each file that is asked,
+                                   or more of one that has them inside       */
+    size_t            room;
+    bly_filter      **filters;  /* NULL where any key may be there           */
+    ask_place        *places;   /* where each is                             */
     uint64_t         *there;    /* keys that are perhaps in each             */
+    bool              inside;   /* a file has them inside                    */
     cli_lines         lines;
     ask_tally         tally;
     ask_file          file;
@@ -175,6 +188,7 @@ typedef struct {
 typedef struct {
     const bool *marks;          /* of each filter, LINES_MOST apart          */
     size_t      filters;        /* 0: no marks                               */
+    const ask_place *places;    /* whose numbers stand there; NULL: marks    */
     const char *name;           /* of the file; NULL: none                   */
     uint64_t    number;         /* of the line, in the chunk; 0: none        */
 } ask_prefix;
@@ -211,6 +225,15 @@ int combine_run(const cli_command *self, const cli_combination *how,
                 int argc, char **argv);
 extern const cli_option combine_options[];
 extern const cli_option combine_level_options[];        /* of unite alone */
+
+/* ==== contents.c ======================================================== */
+
+/* Print what is inside a file of which container_is() says yes. CLI_OK or
+ * CLI_ERROR. */
+int contents_info(const char *path, bool json);
+
+/* Look at all filters inside; how many there are. */
+bly_status contents_check(const char *path, size_t *n);
 
 /* ==== cmd_build.c ======================================================= */
 

@@ -1,7 +1,7 @@
-/* prefix.c - what stands before the lines that `query` prints: marks, the names
- * of files and the numbers of lines; and the counts of files.
+/* prefix.c - what stands before the lines that `query` prints: marks or groups,
+ * the names of files and the numbers of lines; and the counts of files.
  *
- *      01<TAB>words.txt:12:line
+ *      01<TAB>words.txt:12:line         3,17<TAB>line
  *
  * All of it but the numbers is written by the thread that has asked for the
  * chunk. How many lines are before a chunk in its file is known when its turn
@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PREFIX_DIGITS = 20 };
+
 struct ask_hole {
     size_t   at;                /* the text before it                      */
     uint64_t line;              /* of the chunk, counted from 1            */
@@ -21,7 +23,7 @@ struct ask_hole {
 
 bool prefix_wanted(const ask_settings *s)
 {
-    return s->mark || s->names || s->numbers;
+    return s->mark || s->groups || s->names || s->numbers;
 }
 
 /* ==== Writing, in any thread ============================================ */
@@ -58,16 +60,46 @@ static bool prefix_hole(ask_text *t, uint64_t line)
     return true;
 }
 
+static char *prefix_digits(char digits[PREFIX_DIGITS], uint64_t n)
+{
+    char *at = digits + PREFIX_DIGITS;
+
+    do
+        *--at = (char)('0' + n % 10);
+    while ((n /= 10) > 0);
+    return at;
+}
+
+/* "10" or "0,12". */
+static void prefix_marks(ask_text *t, const ask_prefix *p)
+{
+    char digits[PREFIX_DIGITS], *at;
+    size_t begin = t->length;
+
+    for (size_t i = 0; i < p->filters; i++) {
+        bool marked = p->marks[i * LINES_MOST];
+
+        if (p->places == NULL) {
+            t->bytes[t->length++] = marked ? '1' : '0';
+        } else if (marked) {
+            if (t->length > begin)
+                t->bytes[t->length++] = ',';
+            at = prefix_digits(digits, p->places[i].number);
+            prefix_bytes(t, at, (size_t)(digits + PREFIX_DIGITS - at));
+        }
+    }
+    if (p->filters > 0)
+        t->bytes[t->length++] = '\t';
+}
+
 bool prefix_line(ask_text *t, const ask_prefix *p, const bly_key *line)
 {
     size_t name = p->name != NULL ? strlen(p->name) : 0;
+    size_t marks = p->filters * (p->places != NULL ? PREFIX_DIGITS + 1 : 1);
 
-    if (!prefix_room(t, p->filters + 1 + name + 2 + line->length))
+    if (!prefix_room(t, marks + 1 + name + 2 + line->length))
         return false;
-    for (size_t i = 0; i < p->filters; i++)
-        t->bytes[t->length++] = p->marks[i * LINES_MOST] ? '1' : '0';
-    if (p->filters > 0)
-        t->bytes[t->length++] = '\t';
+    prefix_marks(t, p);
     if (p->name != NULL) {
         prefix_bytes(t, p->name, name);
         t->bytes[t->length++] = ':';
@@ -96,11 +128,8 @@ void prefix_free(ask_text *t)
 
 static bool prefix_number(uint64_t n)
 {
-    char digits[20], *at = digits + sizeof digits;
+    char digits[PREFIX_DIGITS], *at = prefix_digits(digits, n);
 
-    do
-        *--at = (char)('0' + n % 10);
-    while ((n /= 10) > 0);
     return output_bytes(at, (size_t)(digits + sizeof digits - at));
 }
 

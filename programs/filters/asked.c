@@ -5,6 +5,7 @@
  */
 #include "filters/filters.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 typedef struct { double share, low, high; } asked_share;
@@ -75,6 +76,8 @@ void asked_many_json(const cli_asked *asked, const cli_asked_one *each,
     for (size_t i = 0; i < n; i++) {
         json_open_object(NULL);
         json_string("file", each[i].file);
+        if (each[i].group != NULL)
+            json_count("group", each[i].number);
         asked_json_share(each[i].there, asked->asked);
         json_real("planned_rate", each[i].planned_rate);
         json_close_object();
@@ -138,6 +141,8 @@ void asked_many_text(const cli_asked *asked, const cli_asked_one *each,
     for (size_t i = 0; i < n; i++) {
         output_text("\n");
         output_text(each[i].file);
+        if (each[i].group != NULL)
+            output_format(", %s %" PRIu64, each[i].group, each[i].number);
         output_format("\nperhaps there  %s\n",
                       report_count(each[i].there).text);
         asked_text_share(each[i].there, asked->asked);

@@ -153,7 +153,7 @@ bool damage_seen(void)
 static int damage_pages(bly_filter *const *filters, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (bly_sync(filters[i]) < 0) {
+        if (filters[i] != NULL && bly_sync(filters[i]) < 0) {
             damage_state.damaged = true;
             return filter_error();
         }

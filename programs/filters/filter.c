@@ -57,6 +57,18 @@ bly_filter *filter_map(const char *path, int flags)
     return filter;
 }
 
+bly_filter *filter_load(const char *path, int flags)
+{
+    bly_filter *filter;
+    bly_status status = bly_open(&filter, path, flags, filter_how());
+
+    if (status < 0) {
+        paged_refuse(path, status);
+        return NULL;
+    }
+    return filter;
+}
+
 bool filter_knows(const void *bytes, size_t n)
 {
     bly_header header;

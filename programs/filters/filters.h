@@ -65,6 +65,28 @@ int filter_how_read(const char *key_file, const char *format);
 /* Is there such a format? CLI_GO or CLI_ERROR. */
 int format_check(const char *name);
 
+/* ==== container.c ======================================================= */
+
+/* Has this file filters inside it? Not where a format is named. */
+bool container_is(const char *path);
+
+/* Open it (bloomery/container.h). NULL: stderr says why not. */
+struct bly_container *container_open(const char *path);
+
+/* The filters of a column of a Parquet file, or those of a table. */
+typedef struct {
+    bly_filter **filters;       /* NULL where any key may be there         */
+    uint64_t    *numbers;       /* of their groups                         */
+    size_t       n, room;
+    const char  *group;         /* "row group"                             */
+    cli_as       as;            /* what their keys are                     */
+} cli_inside;
+
+/* Open them; `column` NULL: none was named. CLI_GO, or CLI_ERROR, if none of
+ * them can be asked too; to be closed in both cases. */
+int  container_read(cli_inside *out, const char *path, const char *column);
+void container_close(cli_inside *inside);
+
 /* ==== filter.c ========================================================== */
 
 /* How filters are opened: with the secret and in the format that were given. */
@@ -79,6 +101,9 @@ bool filter_broken(const bly_stat_t *stat);
 /* Map the file, or read it where it cannot be mapped; "-" is stdin. `flags`
  * are added to BLY_MAP. On an error stderr says why, and NULL comes back. */
 bly_filter *filter_map(const char *path, int flags);
+
+/* Read it into memory; NULL as above. */
+bly_filter *filter_load(const char *path, int flags);
 
 /* Of all that write filters to a place that is named. */
 #define CLI_FORCE_OPTION(settings, force)                                     \
@@ -412,6 +437,9 @@ void asked_text(const cli_asked *asked, double planned_rate, double seconds);
 /* What one of several filters said of the keys. */
 typedef struct {
     const char *file;
+    const char *group;          /* what the file has one of for each of these:
+                                   "row group"; NULL: it is the filter       */
+    uint64_t    number;         /* of the group                              */
     uint64_t    there;
     double      planned_rate;
 } cli_asked_one;

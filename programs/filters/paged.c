@@ -95,6 +95,10 @@ void paged_refuse(const char *path, bly_status status)
         report_error("'%s' is open for writing, or its writer ended without "
                      "closing it: wait for the writer, or mend the file by "
                      "'bloomery add %s < /dev/null'", path, path);
+    else if (status == BLY_EFORMAT && container_is(path))
+        report_error("'%s' has filters inside it, and is none itself: "
+                     "'bloomery query' asks them and 'bloomery info' lists "
+                     "them", path);
     else
         filter_error();
 }

@@ -10,7 +10,8 @@
 #include <string.h>
 
 static const char *const forms[] = {
-    [CLI_AS_TEXT] = "text", [CLI_AS_HEX] = "hex", [CLI_AS_INT32] = "int32",
+    [CLI_AS_UNSAID] = "text", [CLI_AS_TEXT] = "text",
+    [CLI_AS_HEX] = "hex", [CLI_AS_INT32] = "int32",
     [CLI_AS_INT64] = "int64", [CLI_AS_FLOAT] = "float",
     [CLI_AS_DOUBLE] = "double", [CLI_AS_UTF16] = "utf16",
 };
@@ -19,7 +20,7 @@ enum { FORMS = sizeof forms / sizeof *forms, FORMS_NUMBER = 400 };
 
 const char *forms_read(const char *text, cli_as *out)
 {
-    for (size_t i = 0; i < FORMS; i++)
+    for (size_t i = CLI_AS_TEXT; i < FORMS; i++)
         if (strcmp(forms[i], text) == 0) {
             *out = (cli_as)i;
             return NULL;
@@ -180,6 +181,7 @@ size_t forms_bytes(cli_as as, unsigned char *to, const void *text, size_t n)
              ? forms_put_real(to, real, as == CLI_AS_FLOAT) : FORMS_NONE;
     case CLI_AS_UTF16:
         return forms_utf16(to, text, n);
+    case CLI_AS_UNSAID:
     case CLI_AS_TEXT:
         break;
     }

@@ -414,6 +414,7 @@ const char *columns_read_one(const char *text, cli_columns *out);
 
 /* What a key that is written as text stands for. */
 typedef enum {
+    CLI_AS_UNSAID,                      /* text                              */
     CLI_AS_TEXT, CLI_AS_HEX, CLI_AS_INT32, CLI_AS_INT64, CLI_AS_FLOAT,
     CLI_AS_DOUBLE, CLI_AS_UTF16
 } cli_as;

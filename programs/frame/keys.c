@@ -334,7 +334,7 @@ static bly_key keys_rewrite(const keys_job *job, bly_key key)
         key = keys_trim(key);
     if (job->how->fold && key.data != NULL)
         key = keys_fold(job->chunk, key);
-    if (job->how->as != CLI_AS_TEXT && key.data != NULL)
+    if (job->how->as > CLI_AS_TEXT && key.data != NULL)
         key = keys_as(job, key);
     return key;
 }

@@ -100,7 +100,7 @@ int lines_how_check(const cli_command *command, const cli_how *how)
         return options_wrong(command, "with --csv quotes and ends of lines "
                                       "have a meaning of their own: -t must "
                                       "be another byte");
-    if (how->as != CLI_AS_TEXT && how->field.n == 0 && how->member == NULL)
+    if (how->as > CLI_AS_TEXT && how->field.n == 0 && how->member == NULL)
         report_lack = (report_words){ "key", "them and --as", "--as" };
     if (how->label.n > 0)
         report_lack.options = how->field.n > 0 ? "-f, -l and -t" : "-l and -t";
@@ -139,7 +139,7 @@ static cli_form lines_form(const cli_how *how)
     if (how->member != NULL)
         return LINES_MEMBERS;
     if (how->crlf || how->trim || how->fold || how->blanks || how->label.n > 0
-        || how->field.n > 1 || how->as != CLI_AS_TEXT)
+        || how->field.n > 1 || how->as > CLI_AS_TEXT)
         return LINES_CHANGED;
     return how->field.n == 1 ? LINES_COLUMNS
          : how->csv ? LINES_CHANGED : LINES_WHOLE;
@@ -495,7 +495,7 @@ size_t lines_parts(const cli_how *how, size_t capacity)
 size_t lines_block(const cli_how *how, size_t capacity)
 {
     return lines_parts(how, capacity)
-         + (how->as != CLI_AS_TEXT ? FORMS_TIMES * capacity + FORMS_LEAST : 0);
+         + (how->as > CLI_AS_TEXT ? FORMS_TIMES * capacity + FORMS_LEAST : 0);
 }
 
 /* Nobody knows what a small compressed file may hold: no line of it may take
@@ -1053,7 +1053,7 @@ uint64_t lines_number(const cli_lines *l, const cli_chunk *c, const void *bytes)
     const unsigned char *at = c->block, *end = bytes, *hit;
     uint64_t number = c->before + 1;
 
-    if (l->how.as != CLI_AS_TEXT
+    if (l->how.as > CLI_AS_TEXT
         && end >= c->block + lines_parts(&l->how, c->capacity))
         end = at + ((size_t)(end - at) - lines_parts(&l->how, c->capacity))
                  / FORMS_TIMES;
@@ -1115,7 +1115,7 @@ bool lines_split(const cli_lines *l, cli_chunk *c, size_t *at, cli_batch *b)
     if (l->form != LINES_WHOLE)
         b->keyless = keys_make(l, c, b->keys, b->labels, b->n);
     if (b->keyless > 0
-        && (l->form == LINES_MEMBERS || l->how.as != CLI_AS_TEXT))
+        && (l->form == LINES_MEMBERS || l->how.as > CLI_AS_TEXT))
         lines_find_strange(c, b);
     if (b->keyless > 0 && !l->keep)
         lines_drop_keyless(l, b);
@@ -1151,7 +1151,7 @@ void lines_note_strange(const cli_lines *l)
     lines = l->strange;
     first = l->first_strange;
     s = lines_show(path);
-    if (l->how.as != CLI_AS_TEXT)
+    if (l->how.as > CLI_AS_TEXT)
         report_note("note: %s %s no key of the form %s: the first is line %s "
                     "of %s%s%s", report_count(lines).text,
                     lines == 1 ? "line has" : "lines have",

@@ -144,6 +144,11 @@ typedef struct {
      * that are not those that were looked at. */
     uint64_t (*reach)(const uint64_t *geometry);
 
+    /* How many bytes a filter has in all that begins with these, for a format
+     * whose filters stand in larger files; 0: it is none. NULL: that is not to
+     * be seen from its beginning. */
+    uint64_t (*extent)(const uint8_t *bytes, size_t n);
+
     bool plans;                         /* the file says for how many keys it
                                            was planned; or `read` reckons it */
 

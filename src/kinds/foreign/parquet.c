@@ -157,6 +157,12 @@ static bly_status parquet_wrong(uint64_t said, uint64_t bytes)
                        (unsigned long long)bytes);
 }
 
+static uint64_t parquet_extent(const uint8_t *bytes, size_t n)
+{
+    uint64_t said = parquet_said(bytes, n);
+    return said > 0 ? parquet_head(said) + said : 0;
+}
+
 static bool parquet_looks(const uint8_t *bytes, size_t n, uint64_t all)
 {
     uint64_t said = parquet_said(bytes, n);
@@ -197,6 +203,7 @@ static const kind_foreign parquet_foreign = {
     .looks  = parquet_looks,
     .read   = parquet_read,
     .reach  = parquet_reach,
+    .extent = parquet_extent,
 };
 
 static bly_status parquet_check(const void *image)

@@ -23,9 +23,11 @@
  *      Valid if and only if the payload is so, and the numbers are those of the
  *      geometry.
  *
- * A file without lines has no key. One byte in place of the mark is an older
- * filter (its hash reads the last bytes of a key as signed numbers), 01 behind
- * the mark is Ribbon, which RocksDB's own code alone reads: both are refused.
+ * A file without lines has no key. 1 .. 7f in place of the mark is an older
+ * filter (its hash reads the last bytes of a key as signed numbers), fe is
+ * Ribbon, which RocksDB's own code alone reads: both are refused, and so is 00,
+ * which RocksDB writes where a filter would have cost too much: it says perhaps
+ * to every key.
  *
  * THE BITS OF A KEY
  *
@@ -71,7 +73,7 @@ enum {
     ROCKSDB_VERSION = 1,
     ROCKSDB_LINES = 0, ROCKSDB_K = 1,   /* geometry                          */
     ROCKSDB_LINE = 64, ROCKSDB_BITS = 8 * ROCKSDB_LINE,
-    ROCKSDB_TAIL = 5, ROCKSDB_MARK = 0xFF,
+    ROCKSDB_TAIL = 5, ROCKSDB_MARK = 0xFF, ROCKSDB_RIBBON = 0xFE,
     ROCKSDB_K_MAX = 30,
     ROCKSDB_BITS_MOST = 100             /* a key, as the policy has it       */
 };
@@ -190,16 +192,16 @@ static bly_status rocksdb_check_tail(const uint8_t *file, uint64_t bytes)
                            (unsigned long long)bytes);
     uint64_t at = bytes - ROCKSDB_TAIL;
     const uint8_t *tail = file + at;
+    if (tail[0] == ROCKSDB_RIBBON || (tail[0] == ROCKSDB_MARK && tail[1] != 0))
+        return status_fail(BLY_EVERSION, "taken for a filter of RocksDB: byte "
+                           "%llu: it is a Ribbon filter, or of a later kind, "
+                           "and no Bloom filter: ask the database itself",
+                           (unsigned long long)at);
     if (tail[0] != ROCKSDB_MARK)
         return status_fail(BLY_EVERSION, "taken for a filter of RocksDB: byte "
                            "%llu: it is of before format version 5, or cut "
                            "short: let the database write its tables anew",
                            (unsigned long long)at);
-    if (tail[1] != 0)
-        return status_fail(BLY_EVERSION, "taken for a filter of RocksDB: byte "
-                           "%llu: it is a Ribbon filter, or of a later kind, "
-                           "and no Bloom filter: ask the database itself",
-                           (unsigned long long)(at + 1));
     if (tail[2] == 0 || tail[2] > ROCKSDB_K_MAX)
         return rocksdb_wrong(at + 2, "the number of hash functions is not "
                              "1 .. 30, or a line has not 64 bytes");

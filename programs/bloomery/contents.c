@@ -1,0 +1,172 @@
+/* contents.c - what `info` and `check` tell of files that have filters inside.
+ *
+ * Each filter is opened by itself and closed again, so that a file of many
+ * takes no more memory than its largest. Floor 8; includes command.h and
+ * <bloomery/container.h> only.
+ */
+#include "bloomery/command.h"
+
+#include <bloomery/container.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* ==== One filter ======================================================== */
+
+/* False: it is damaged, and stderr says so. */
+static bool contents_stat(bly_stat_t *out, const bly_container *file,
+                          size_t which)
+{
+    bly_filter *filter;
+
+    if (bly_container_filter(&filter, file, which, filter_how()) < 0) {
+        filter_error();
+        return false;
+    }
+    bly_stat(out, filter);
+    bly_free(filter);
+    return true;
+}
+
+static void contents_json_one(const bly_contained *one, const bly_stat_t *stat)
+{
+    json_open_object(NULL);
+    json_count("group", one->group);
+    if (one->column[0] != '\0')
+        json_string("column", one->column);
+    json_string("keys_as", one->as);
+    if (one->keys < UINT64_MAX)
+        json_count("values", one->keys);
+    json_string("format", one->format);
+    if (one->format == NULL) {
+        json_string("lacks", one->lacks);
+    } else {
+        json_count("offset", one->offset);
+        json_count("bytes", one->bytes);
+        json_real("fill", stat->fill);
+        json_real("rate", stat->rate);
+        json_real("distinct", stat->distinct);
+        json_real("distinct_sd", stat->distinct_sd);
+    }
+    json_close_object();
+}
+
+static void contents_text_one(const bly_contained *one, const bly_stat_t *stat)
+{
+    output_format("  %9" PRIu64 " %9" PRIu64 " %12s %12s %12s", one->group,
+                  one->bytes, report_percent(stat->fill).text,
+                  report_percent(stat->rate).text,
+                  report_estimate(stat->distinct).text);
+    output_text(one->column[0] != '\0' ? "  " : "");
+    output_text(one->column);
+    output_text("\n");
+}
+
+/* ==== All of a file ===================================================== */
+
+static bool contents_print(const bly_container *file, bool json)
+{
+    const bly_contents *is = bly_container_contents(file);
+    bool good = true;
+
+    for (size_t i = 0; i < is->n; i++) {
+        const bly_contained *one = &is->filters[i];
+        bly_stat_t stat;
+
+        if (one->format != NULL && !contents_stat(&stat, file, i))
+            good = false;
+        else if (json)
+            contents_json_one(one, &stat);
+        else if (one->format != NULL)
+            contents_text_one(one, &stat);
+    }
+    return good;
+}
+
+/* How many have a filter, and why the first of the others has none. */
+static size_t contents_count(const bly_contents *is, const bly_contained **none)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < is->n; i++)
+        if (is->filters[i].format != NULL)
+            n++;
+        else if (*none == NULL)
+            *none = &is->filters[i];
+    return n;
+}
+
+static bool contents_text(const bly_container *file, const char *path)
+{
+    const bly_contents *is = bly_container_contents(file);
+    const bly_contained *none = NULL;
+    size_t n = contents_count(is, &none);
+
+    output_text(path);
+    output_format("\n  system     %s\n", is->system);
+    output_format("  groups     %s (a group is a %s)\n",
+                  report_count(is->groups).text, is->group);
+    output_format("  filters    %s\n", report_count(n).text);
+    if (none != NULL) {
+        output_format("  without    %s: %s %" PRIu64,
+                      report_count(is->n - n).text, is->group, none->group);
+        if (none->column[0] != '\0') {
+            output_text(", column ");
+            output_text(none->column);
+        }
+        output_format(" %s%s\n", none->lacks, is->n - n > 1 ? ", and so on"
+                                                            : "");
+    }
+    if (n > 0)
+        output_format("  %9s %9s %12s %12s %12s%s\n", is->group, "bytes",
+                      "fill", "rate", "different",
+                      strcmp(is->system, "parquet") == 0 ? "  column" : "");
+    return contents_print(file, false);
+}
+
+static bool contents_json(const bly_container *file, const char *path)
+{
+    const bly_contents *is = bly_container_contents(file);
+    bool good;
+
+    json_open_object(NULL);
+    json_string("file", path);
+    json_string("system", is->system);
+    json_string("group", is->group);
+    json_count("groups", is->groups);
+    json_open_array("filters");
+    good = contents_print(file, true);
+    json_close_array();
+    json_close_object();
+    return good;
+}
+
+int contents_info(const char *path, bool json)
+{
+    bly_container *file = container_open(path);
+    bool good = file != NULL
+             && (json ? contents_json : contents_text)(file, path);
+
+    bly_container_free(file);
+    return good ? CLI_OK : CLI_ERROR;
+}
+
+bly_status contents_check(const char *path, size_t *n)
+{
+    bly_container *file = NULL;
+    bly_status status = bly_container_open(&file, path, NULL);
+    size_t all = status >= 0 ? bly_container_contents(file)->n : 0;
+
+    *n = 0;
+    for (size_t i = 0; status >= 0 && i < all; i++) {
+        bly_filter *filter;
+
+        if (bly_container_contents(file)->filters[i].format == NULL)
+            continue;
+        status = bly_container_filter(&filter, file, i, filter_how());
+        if (status >= 0)
+            bly_free(filter);
+        ++*n;
+    }
+    bly_container_free(file);
+    return status;
+}

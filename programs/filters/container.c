@@ -1,0 +1,246 @@
+/* container.c - files that have filters inside: Parquet's and tables.
+ *
+ * Whether a file is one is seen from its end, if its beginning is not that of a
+ * filter and no format is named. All filters of a column, or of a table, are
+ * opened together: a key may be in the file if any of them says perhaps. Floor
+ * 8; includes filters.h, <bloomery/container.h> and <bloomery/foreign.h> only.
+ */
+#include "filters/filters.h"
+
+#include <bloomery/container.h>
+#include <bloomery/foreign.h>
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CONTAINER_LOOK = 4096, CONTAINER_END = 8 };
+
+/* ==== Is it one? ======================================================== */
+
+static bool container_ends(int file)
+{
+    unsigned char begin[CONTAINER_LOOK], end[CONTAINER_END];
+    struct stat about;
+    ssize_t got;
+
+    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)
+        || about.st_size < CONTAINER_END
+        || pread(file, end, sizeof end, about.st_size - CONTAINER_END)
+           != CONTAINER_END
+        || bly_container_recognise(end, sizeof end) == NULL)
+        return false;
+    got = pread(file, begin, sizeof begin, 0);
+    return got >= 0 && bly_recognise(begin, (size_t)got,
+                                     (uint64_t)about.st_size) == NULL;
+}
+
+bool container_is(const char *path)
+{
+    bool is;
+    int file;
+
+    if (filter_how()->format != NULL || strcmp(path, "-") == 0)
+        return false;
+    file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        return false;
+    is = container_ends(file);
+    close(file);
+    return is;
+}
+
+bly_container *container_open(const char *path)
+{
+    bly_container *file;
+
+    if (bly_container_open(&file, path, NULL) >= 0)
+        return file;
+    filter_error();
+    return NULL;
+}
+
+/* ==== Which column? ===================================================== */
+
+/* The columns that have filters, "a, b, c", as far as there is room. */
+static void container_columns(char *out, size_t room, const bly_contents *is)
+{
+    size_t used = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < is->n && used < room; i++) {
+        bool known = is->filters[i].format == NULL;
+
+        for (size_t j = 0; j < i && !known; j++)
+            known = is->filters[j].format != NULL
+                 && strcmp(is->filters[j].column, is->filters[i].column) == 0;
+        if (!known)
+            used += (size_t)snprintf(out + used, room - used, "%s%s",
+                                     used > 0 ? ", " : "",
+                                     is->filters[i].column);
+    }
+}
+
+static bool container_has(const bly_contents *is, const char *column)
+{
+    for (size_t i = 0; i < is->n; i++)
+        if (strcmp(is->filters[i].column, column) == 0)
+            return true;
+    return false;
+}
+
+/* Of Parquet's files it has to be said, of tables not. */
+static int container_check(const char *path, const bly_contents *is,
+                           const char *column)
+{
+    bool columns = strcmp(is->system, "parquet") == 0;
+    char list[300];
+
+    container_columns(list, sizeof list, is);
+    if (!columns && column != NULL)
+        return report_error("'%s' is a table of %s, which has no columns: "
+                            "leave --column out", path, is->system);
+    if (!columns || (column != NULL && container_has(is, column)))
+        return CLI_GO;
+    if (list[0] == '\0')
+        return report_error("no column of '%s' has a filter: any key may be "
+                            "there: have it written with Bloom filters", path);
+    if (column == NULL)
+        return report_error("'%s' is a Parquet file, which has a filter for "
+                            "each column: say which one by --column: %s", path,
+                            list);
+    return report_error("'%s' has no column '%.80s': those with filters are %s",
+                        path, column, list);
+}
+
+/* ==== The filters of one ================================================ */
+
+/* What is being opened. */
+typedef struct {
+    cli_inside     *out;
+    const char     *path;
+    bly_container  *file;
+    uint64_t        lacking;
+    const char     *lacks;      /* of the first that is                   */
+    uint64_t        first;
+} container_job;
+
+static bool container_append(cli_inside *out, bly_filter *filter,
+                             uint64_t number)
+{
+    if (out->n == out->room) {
+        size_t room = 2 * out->room + 16;
+
+        if (!work_grow(&out->filters, room, sizeof *out->filters)
+            || !work_grow(&out->numbers, room, sizeof *out->numbers)) {
+            bly_free(filter);
+            work_no_memory();
+            return false;
+        }
+        out->room = room;
+    }
+    out->filters[out->n] = filter;
+    out->numbers[out->n++] = number;
+    return true;
+}
+
+static bool container_lacks(container_job *job, uint64_t number,
+                            const char *why)
+{
+    if (job->lacking++ == 0) {
+        job->lacks = why;
+        job->first = number;
+    }
+    return container_append(job->out, NULL, number);
+}
+
+static bool container_take(container_job *job, const bly_contents *is,
+                           size_t which)
+{
+    const bly_contained *one = &is->filters[which];
+    bly_filter *filter;
+
+    if (job->out->as == CLI_AS_UNSAID && one->as != NULL)
+        (void)forms_read(one->as, &job->out->as);
+    if (one->format == NULL)
+        return container_lacks(job, one->group, one->lacks);
+    if (bly_container_filter(&filter, job->file, which, filter_how()) < 0) {
+        filter_error();
+        return false;
+    }
+    return container_append(job->out, filter, one->group);
+}
+
+/* A row group whose column is not listed may have any key too. */
+static bool container_fill(container_job *job, uint64_t *next, uint64_t to)
+{
+    for (; *next < to; ++*next)
+        if (!container_lacks(job, *next, "does not list it"))
+            return false;
+    return true;
+}
+
+static bool container_take_all(container_job *job, const char *column)
+{
+    const bly_contents *is = bly_container_contents(job->file);
+    uint64_t next = 0;
+
+    for (size_t i = 0; i < is->n; i++) {
+        const bly_contained *one = &is->filters[i];
+
+        if (column != NULL && strcmp(one->column, column) != 0)
+            continue;
+        if ((column != NULL && !container_fill(job, &next, one->group))
+            || !container_take(job, is, i))
+            return false;
+        next = one->group + 1;
+    }
+    return column == NULL || container_fill(job, &next, is->groups);
+}
+
+static int container_note(const container_job *job)
+{
+    const cli_inside *out = job->out;
+
+    if (job->lacking == 0)
+        return CLI_GO;
+    if (job->lacking == out->n)
+        return report_error("'%s': %s %" PRIu64 " %s: any key may be there: "
+                            "ask its own system", job->path, out->group,
+                            job->first, job->lacks);
+    report_note("note: of the %zu %ss of '%s' %" PRIu64 " cannot be asked (%s %"
+                PRIu64 " %s): any key may be there", out->n, out->group,
+                job->path, job->lacking, out->group, job->first, job->lacks);
+    return CLI_GO;
+}
+
+int container_read(cli_inside *out, const char *path, const char *column)
+{
+    container_job job = { .out = out, .path = path,
+                          .file = container_open(path) };
+    const bly_contents *is;
+    int status = CLI_ERROR;
+
+    *out = (cli_inside){ .n = 0 };
+    if (job.file == NULL)
+        return CLI_ERROR;
+    is = bly_container_contents(job.file);
+    out->group = is->group;
+    if (container_check(path, is, column) == CLI_GO
+        && container_take_all(&job, column))
+        status = container_note(&job);
+    bly_container_free(job.file);
+    return status;
+}
+
+void container_close(cli_inside *inside)
+{
+    for (size_t i = 0; i < inside->n; i++)
+        bly_free(inside->filters[i]);
+    free(inside->filters);
+    free(inside->numbers);
+}

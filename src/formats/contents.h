@@ -1,0 +1,61 @@
+/* contents.h - what is inside files of other systems that carry filters.
+ *
+ * Floor 5. The readers of the two forms (footer.c, table.c) get the file's
+ * bytes by a function, and trust none of them. No operating system.
+ */
+#ifndef BLY_FORMATS_CONTENTS_H
+#define BLY_FORMATS_CONTENTS_H
+
+#include "base/status.h"
+#include "bloomery/container.h"
+
+/* A file, from which ranges that lie within it are read. */
+typedef struct {
+    bly_status (*read)(void *context, uint8_t *out, uint64_t offset, size_t n);
+    void                *context;
+    uint64_t             bytes;
+    const bly_allocator *allocator;
+} contents_source;
+
+/* The list while it is made, and what it owns. */
+typedef struct {
+    bly_contents   is;
+    bly_contained *filters;             /* is.filters                        */
+    size_t         room;                /* for so many                       */
+    char          *names;               /* of columns, one behind the other  */
+    size_t         names_room, names_used;
+    uint64_t       listed;              /* bytes of all filters              */
+} contents_list;
+
+/* The system whose file ends so, or NULL. */
+const char *contents_recognise(const uint8_t *tail, size_t n);
+
+/* What is inside; on an error too *out is to be released. Errors of
+ * bly_container_open. */
+bly_status contents_find(contents_list *out, const contents_source *source);
+void       contents_release(contents_list *list, const bly_allocator *to);
+
+/* Append one to the list. BLY_ENOMEM; BLY_ECORRUPT: they would have more bytes
+ * than the file, so that some are in the same place. */
+bly_status contents_add(contents_list *list, const bly_contained *one,
+                        const contents_source *source);
+
+/* A range of the file into memory of its own, n > 0 bytes. BLY_ECORRUPT: it
+ * does not lie in the file; BLY_ENOMEM; and errors of the reading. */
+bly_status contents_load(uint8_t **out, const contents_source *source,
+                         uint64_t offset, uint64_t n);
+
+/* The two forms. */
+bly_status footer_find(contents_list *out, const contents_source *source);
+bly_status table_find(contents_list *out, const contents_source *source);
+
+/* The magic of a file's end. */
+#define FOOTER_MAGIC          "PAR1"
+#define FOOTER_MAGIC_SECRET   "PARE"
+#define TABLE_MAGIC_LEVELDB   UINT64_C(0xDB4775248B80FB57)
+#define TABLE_MAGIC_ROCKSDB   UINT64_C(0x88E241B785F4CFF7)
+
+/* The number in the last 8 bytes of a file. */
+uint64_t contents_magic(const uint8_t *tail, size_t n);
+
+#endif /* BLY_FORMATS_CONTENTS_H */

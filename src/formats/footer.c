@@ -1,0 +1,294 @@
+/* footer.c - where the filters of a Parquet file lie: what its footer says.
+ *
+ * THE PICTURE
+ *
+ *      | PAR1 | pages and filters | footer | its length, u32 | PAR1 |
+ *
+ * The footer is a FileMetaData in Thrift's compact protocol. Of it these fields
+ * count, and all others are skipped:
+ *
+ *      FileMetaData     4 list of RowGroup
+ *      RowGroup         1 list of ColumnChunk
+ *      ColumnChunk      1 text: the chunk is in another file
+ *                       3 ColumnMetaData
+ *                       8 and 9: the chunk is encrypted
+ *      ColumnMetaData   1 type of the values: BOOLEAN, INT32, INT64, INT96,
+ *                         FLOAT, DOUBLE, BYTE_ARRAY, FIXED_LEN_BYTE_ARRAY
+ *                       3 list of texts, the column's path
+ *                       5 how many values
+ *                      14 where the filter begins
+ *                      15 its length; older writers leave it out, and the
+ *                         filter's own header tells it
+ *
+ * A chunk whose filter cannot be asked is listed without one: any key may be in
+ * it. Floor 5.
+ */
+#include "formats/contents.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "formats/thrift.h"
+#include "image/kind.h"
+#include "verbs/registry.h"
+
+enum {
+    FOOTER_END = 8,                     /* its length, and the magic         */
+    FOOTER_LOOK = 32,                   /* bytes of a filter that tell its
+                                           length                            */
+    FOOTER_TYPES = 8
+};
+
+static const char *const footer_forms[FOOTER_TYPES] = {
+    NULL, "int32", "int64", "hex", "float", "double", "text", "hex",
+};
+
+/* A chunk as it is read. */
+typedef struct {
+    int64_t type, values, offset, length;       /* -1: not told              */
+    const char *name;                           /* NULL: not told            */
+    bool    elsewhere, encrypted;
+} footer_chunk;
+
+typedef struct {
+    thrift                 t;
+    contents_list         *list;
+    const contents_source *source;
+    bly_status             status;      /* of what is not in the footer      */
+} footer_reader;
+
+static bool footer_goes_on(const footer_reader *r)
+{
+    return r->t.bad == NULL && r->status == BLY_OK;
+}
+
+/* ---- The path ----------------------------------------------------------- */
+
+/* The elements, joined by dots. Each takes a byte for its length in the footer
+ * too, so that there is room: the names have as many bytes as the footer. A
+ * name with a NUL in it is none. */
+static void footer_read_path(footer_reader *r, const thrift_field *field,
+                             footer_chunk *chunk)
+{
+    contents_list *list = r->list;
+    uint64_t n = thrift_list(&r->t, field, THRIFT_BINARY);
+    char *name = list->names + list->names_used, *at = name;
+
+    for (uint64_t i = 0; i < n && footer_goes_on(r); i++) {
+        const uint8_t *text;
+        size_t length = thrift_element(&r->t, &text);
+        if (length > 0)
+            memcpy(at, text, length);
+        at += length;
+        *at++ = '.';
+    }
+    if (n == 0 || !footer_goes_on(r) || chunk->name != NULL)
+        return;
+    at[-1] = '\0';
+    if (strlen(name) + 1 != (size_t)(at - name))
+        return;
+    list->names_used += (size_t)(at - name);
+    chunk->name = name;
+}
+
+/* ---- Chunks ------------------------------------------------------------- */
+
+static void footer_read_metadata(footer_reader *r, footer_chunk *chunk)
+{
+    thrift_field f = { .id = 0 };
+    while (footer_goes_on(r) && thrift_next(&r->t, &f))
+        switch (f.id) {
+        case 1:
+            thrift_integer(&r->t, &f, &chunk->type);
+            break;
+        case 3:
+            footer_read_path(r, &f, chunk);
+            break;
+        case 5:
+            thrift_integer(&r->t, &f, &chunk->values);
+            break;
+        case 14:
+            thrift_integer(&r->t, &f, &chunk->offset);
+            break;
+        case 15:
+            thrift_integer(&r->t, &f, &chunk->length);
+            break;
+        default:
+            thrift_skip(&r->t, f.type);
+        }
+}
+
+static bly_status footer_outside(const bly_contained *one)
+{
+    return status_fail(BLY_ECORRUPT, "the filter of column '%.80s' in row group"
+                       " %" PRIu64 " is said to begin at byte %" PRIu64 ", "
+                       "where there is none: the file is damaged, or cut "
+                       "short: copy it anew", one->column, one->group,
+                       one->offset);
+}
+
+/* Without a length in the footer. What is no filter's header has the length
+ * that is looked at, and who opens it is told why. */
+static bly_status footer_measure(bly_contained *one,
+                                 const contents_source *source)
+{
+    const kind_foreign *parquet = registry_find("parquet", 7)->foreign;
+    uint64_t left = source->bytes - one->offset;
+    uint8_t begin[FOOTER_LOOK];
+    size_t n = left < FOOTER_LOOK ? (size_t)left : FOOTER_LOOK;
+    bly_status status = source->read(source->context, begin, one->offset, n);
+    if (status != BLY_OK)
+        return status;
+    one->bytes = parquet->extent(begin, n);
+    if (one->bytes == 0)
+        one->bytes = n;
+    return BLY_OK;
+}
+
+/* Where the filter lies, as far as it can be asked. */
+static bly_status footer_place(bly_contained *one, const footer_chunk *chunk,
+                               const contents_source *source)
+{
+    if (chunk->offset < 0 || chunk->encrypted || chunk->elsewhere) {
+        one->lacks = chunk->encrypted ? "is encrypted"
+                   : chunk->elsewhere ? "is in another file"
+                                      : "has no filter";
+        return BLY_OK;
+    }
+    one->format = "parquet";
+    one->offset = (uint64_t)chunk->offset;
+    if (one->offset >= source->bytes)
+        return footer_outside(one);
+    if (chunk->length < 0)
+        return footer_measure(one, source);
+    one->bytes = (uint64_t)chunk->length;
+    return one->bytes > source->bytes - one->offset ? footer_outside(one)
+                                                    : BLY_OK;
+}
+
+static void footer_list(footer_reader *r, const footer_chunk *chunk)
+{
+    bly_contained one = {
+        .column = chunk->name != NULL ? chunk->name : "",
+        .group = r->list->is.groups,
+        .keys = chunk->values < 0 ? UINT64_MAX : (uint64_t)chunk->values,
+        .as = chunk->type >= 0 && chunk->type < FOOTER_TYPES
+            ? footer_forms[chunk->type] : NULL,
+    };
+    r->status = footer_place(&one, chunk, r->source);
+    if (r->status == BLY_OK)
+        r->status = contents_add(r->list, &one, r->source);
+}
+
+static void footer_read_chunk(footer_reader *r)
+{
+    footer_chunk chunk = { .type = -1, .values = -1, .offset = -1,
+                           .length = -1 };
+    thrift_field f = { .id = 0 };
+    while (footer_goes_on(r) && thrift_next(&r->t, &f)) {
+        chunk.elsewhere |= f.id == 1;
+        chunk.encrypted |= f.id == 8 || f.id == 9;
+        if (f.id == 3 && f.type == THRIFT_STRUCT)
+            footer_read_metadata(r, &chunk);
+        else
+            thrift_skip(&r->t, f.type);
+    }
+    if (footer_goes_on(r))
+        footer_list(r, &chunk);
+}
+
+/* ---- Row groups --------------------------------------------------------- */
+
+static void footer_read_group(footer_reader *r)
+{
+    thrift_field f = { .id = 0 };
+    while (footer_goes_on(r) && thrift_next(&r->t, &f))
+        if (f.id == 1)
+            for (uint64_t n = thrift_list(&r->t, &f, THRIFT_STRUCT);
+                 n > 0 && footer_goes_on(r); n--)
+                footer_read_chunk(r);
+        else
+            thrift_skip(&r->t, f.type);
+    r->list->is.groups++;
+}
+
+static void footer_read_file(footer_reader *r)
+{
+    thrift_field f = { .id = 0 };
+    while (footer_goes_on(r) && thrift_next(&r->t, &f))
+        if (f.id == 4)
+            for (uint64_t n = thrift_list(&r->t, &f, THRIFT_STRUCT);
+                 n > 0 && footer_goes_on(r); n--)
+                footer_read_group(r);
+        else
+            thrift_skip(&r->t, f.type);
+}
+
+/* ---- All of it ---------------------------------------------------------- */
+
+static bly_status footer_check_end(uint64_t *bytes,
+                                   const contents_source *source)
+{
+    const uint64_t least = sizeof FOOTER_MAGIC - 1 + FOOTER_END;
+    uint8_t end[FOOTER_END];
+    bly_status status = source->bytes < least ? BLY_OK
+        : source->read(source->context, end, source->bytes - FOOTER_END,
+                       FOOTER_END);
+    if (status != BLY_OK)
+        return status;
+    if (source->bytes >= least
+        && memcmp(end + 4, FOOTER_MAGIC_SECRET, 4) == 0)
+        return status_fail(BLY_EVERSION, "a Parquet file whose footer is "
+                           "encrypted: where its filters lie cannot be read: "
+                           "decrypt it first");
+    *bytes = source->bytes >= least ? image_u32(end, 0) : UINT64_MAX;
+    if (source->bytes < least || *bytes > source->bytes - least)
+        return status_fail(BLY_ECORRUPT, "taken for a Parquet file: its footer "
+                           "is said to have %" PRIu64 " bytes, and the file "
+                           "has %" PRIu64 ": it is damaged, or cut short: copy "
+                           "it anew", *bytes, source->bytes);
+    return BLY_OK;
+}
+
+static bly_status footer_read(contents_list *out, const uint8_t *footer,
+                              uint64_t bytes, const contents_source *source)
+{
+    footer_reader r = {
+        .t = { .at = footer, .end = footer + bytes }, .list = out,
+        .source = source, .status = BLY_OK,
+    };
+    out->names = memory_raw(source->allocator, bytes);
+    if (out->names == NULL)
+        return status_fail(BLY_ENOMEM, "out of memory: the names of columns "
+                           "take %" PRIu64 " bytes", bytes);
+    out->names_room = (size_t)bytes;
+    footer_read_file(&r);
+    if (r.status != BLY_OK || r.t.bad == NULL)
+        return r.status;
+    return status_fail(BLY_ECORRUPT, "taken for a Parquet file: byte %" PRIu64
+                       ": its footer does not go on as Thrift's compact "
+                       "protocol has it: the file is damaged: copy it anew",
+                       source->bytes - FOOTER_END - bytes
+                       + (uint64_t)(r.t.bad - footer));
+}
+
+bly_status footer_find(contents_list *out, const contents_source *source)
+{
+    uint8_t *footer;
+    uint64_t bytes = 0;
+    bly_status status = footer_check_end(&bytes, source);
+    if (status != BLY_OK)
+        return status;
+    out->is.group = "row group";
+    if (bytes == 0)
+        return status_fail(BLY_ECORRUPT, "taken for a Parquet file: its footer "
+                           "is empty: it is damaged: copy it anew");
+    status = contents_load(&footer, source, source->bytes - FOOTER_END - bytes,
+                           bytes);
+    if (status != BLY_OK)
+        return status;
+    status = footer_read(out, footer, bytes, source);
+    memory_release(source->allocator, footer, (size_t)bytes);
+    return status;
+}

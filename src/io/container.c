@@ -1,0 +1,167 @@
+/* container.c - files of other systems that have filters inside: the file.
+ *
+ * Floor 6. What is in them is for src/formats/contents.h. The file stays open,
+ * so that what is listed and what is read are of the same one, even if another
+ * comes by its name.
+ */
+#include "bloomery/container.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "formats/contents.h"
+#include "io/open.h"
+
+struct bly_container {
+    contents_list list;
+    bly_allocator allocator;
+    char         *path;
+    int           file;
+};
+
+enum { CONTAINER_PIECE = 1 << 30 };     /* bytes in one read call            */
+
+static bly_status container_read(void *context, uint8_t *out, uint64_t offset,
+                                 size_t n)
+{
+    const bly_container *c = context;
+    size_t have = 0;
+    while (have < n) {
+        size_t want = n - have < CONTAINER_PIECE ? n - have : CONTAINER_PIECE;
+        ssize_t got = pread(c->file, out + have, want,
+                            (off_t)(offset + have));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return open_failed("read", c->path);
+        if (got == 0)
+            return status_fail(BLY_EIO, "the file became shorter while it was "
+                               "read: open it when its writer has ended");
+        have += (size_t)got;
+    }
+    return BLY_OK;
+}
+
+/* ---- Open and free ------------------------------------------------------ */
+
+static bly_container *container_make(const char *path,
+                                     const bly_allocator *allocator)
+{
+    size_t name = strlen(path) + 1;
+    bly_container *c = memory_zeroed(allocator, sizeof *c);
+    if (c == NULL)
+        return NULL;
+    c->allocator = *allocator;
+    c->file = -1;
+    c->path = memory_raw(allocator, name);
+    if (c->path != NULL) {
+        memcpy(c->path, path, name);
+        return c;
+    }
+    memory_release(allocator, c, sizeof *c);
+    return NULL;
+}
+
+void bly_container_free(bly_container *container)
+{
+    if (container == NULL)
+        return;
+    const bly_allocator allocator = container->allocator;
+    if (container->file >= 0)
+        close(container->file);
+    contents_release(&container->list, &allocator);
+    memory_release(&allocator, container->path, strlen(container->path) + 1);
+    memory_release(&allocator, container, sizeof *container);
+}
+
+static bly_status container_find(bly_container *c)
+{
+    struct stat info;
+    c->file = open(c->path, O_RDONLY | O_CLOEXEC);
+    if (c->file < 0)
+        return open_failed("open", c->path);
+    if (fstat(c->file, &info) != 0)
+        return open_failed("examine", c->path);
+    if (!S_ISREG(info.st_mode))
+        return status_fail(BLY_EIO, "%s: only a regular file can be looked "
+                           "into: name one", c->path);
+    const contents_source source = {
+        .read = container_read, .context = c, .allocator = &c->allocator,
+        .bytes = (uint64_t)info.st_size,
+    };
+    bly_status status = contents_find(&c->list, &source);
+    return status == BLY_OK || status == BLY_EIO
+         ? status : status_named(status, c->path);
+}
+
+bly_status bly_container_open(bly_container **out, const char *path,
+                              const bly_allocator *allocator)
+{
+    handle_options options;
+    const bly_options given = { .allocator = allocator };
+    bly_status status = handle_options_read(&options, &given);
+    if (status != BLY_OK)
+        return status;
+    bly_container *c = container_make(path, &options.allocator);
+    if (c == NULL)
+        return status_plain(BLY_ENOMEM);
+    status = container_find(c);
+    if (status == BLY_OK)
+        *out = c;
+    else
+        bly_container_free(c);
+    return status;
+}
+
+const bly_contents *bly_container_contents(const bly_container *of)
+{
+    return &of->list.is;
+}
+
+/* ---- A filter of it ----------------------------------------------------- */
+
+static bly_status container_open_filter(bly_filter **out,
+                                        const bly_container *c,
+                                        const bly_contained *one,
+                                        const bly_options *options)
+{
+    bly_options how = options != NULL ? *options
+                                      : (bly_options){ .format = NULL };
+    how.format = one->format;
+    uint8_t *bytes = memory_raw(&c->allocator, one->bytes + 1);
+    if (bytes == NULL)
+        return handle_no_memory(one->bytes);
+    bly_status status = container_read((void *)c, bytes, one->offset,
+                                       (size_t)one->bytes);
+    if (status == BLY_OK)
+        status = bly_unpack(out, bytes, (size_t)one->bytes, &how);
+    memory_release(&c->allocator, bytes, (size_t)one->bytes + 1);
+    return status;
+}
+
+bly_status bly_container_filter(bly_filter **out,
+                                const bly_container *container, size_t which,
+                                const bly_options *options)
+{
+    const bly_contents *is = &container->list.is;
+    if (which >= is->n)
+        return status_fail(BLY_EPARAM, "%s: there are %zu filters: give a "
+                           "number below that", container->path, is->n);
+    const bly_contained *one = &is->filters[which];
+    bly_status status = one->format == NULL
+        ? status_fail(BLY_EUNSUPPORTED, "it %s: any key may be there: ask for "
+                      "another", one->lacks)
+        : container_open_filter(out, container, one, options);
+    if (status == BLY_OK || status == BLY_EIO)
+        return status;
+    char where[STATUS_LINE];
+    snprintf(where, sizeof where, "%s: %s %" PRIu64 "%s%.80s", container->path,
+             is->group, one->group, one->column[0] != '\0' ? ", column " : "",
+             one->column);
+    return status_named(status, where);
+}

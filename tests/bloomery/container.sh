@@ -1,0 +1,102 @@
+# container.sh - files with filters inside, by the command: what `info` lists,
+# what `query` says of their groups, and what is refused. The files are those of
+# the fuzz corpus, which tests/formats/container.c writes too.
+. "${1:?}/lib.sh"
+
+# from_corpus NAME FILE: its bytes, from hexadecimal digits by way of octal.
+from_corpus() {
+    grep -v '^#' "$corpus/container-$1.hex" | tr -d '\n ' | fold -w 2 |
+    awk '{ d = "0123456789abcdef"
+           v = 16 * (index(d, substr($0, 1, 1)) - 1) \
+             + index(d, substr($0, 2, 1)) - 1
+           printf "\\0%03o", v }' >octal
+    printf '%b' "$(cat octal)" >"$2"
+}
+corpus=$1/../../fuzz/corpus
+from_corpus groups some.parquet
+from_corpus measured all.parquet
+from_corpus blocks blocks.sst
+from_corpus parts parts.sst
+printf '%s\n' k0 k1 other1 other2 >keys
+printf '%s\n' a3 b4 c5 d6 other >letters
+
+# ---- Which filters there are --------------------------------------------------
+
+try info all.parquet
+out_has 'info: whose file' 0 '^  system     parquet$'
+out_has 'info: groups' 0 '^  groups     1 .a group is a row group.$'
+out_has 'info: a filter' 0 '^ +0 +47 .*%.*% +2  a$'
+try info some.parquet
+out_has 'info: a group without one' 0 \
+    '^  without    1: row group 1, column a has no filter$'
+try info --json some.parquet
+out_has 'info: json, which column' 0 '"column": *"a"'
+out_has 'info: json, where it lies' 0 '"offset": *4'
+out_has 'info: json, what lacks' 0 '"lacks": *"has no filter"'
+try info blocks.sst
+out_has 'info: a table' 0 '^  filters    3$'
+try check all.parquet blocks.sst
+out_is 'check: they are well' 0 \
+    'all.parquet: ok (1 filters inside)\nblocks.sst: ok (3 filters inside)\n'
+try check --json parts.sst
+out_has 'check: json' 0 '"filters": *3'
+
+# ---- Asking them ----------------------------------------------------------------
+
+try query --column a all.parquet keys
+out_is 'query: a column' 0 'k0\nk1\n'
+try query --column a -c all.parquet keys
+out_is 'query: how many' 0 '2\n'
+try query --column a -v all.parquet keys
+out_is 'query: the others' 0 'other1\nother2\n'
+try query --column a --groups all.parquet keys
+out_is 'query: in which groups' 0 '0\tk0\n0\tk1\n'
+try query --groups parts.sst letters
+out_is 'query: partitions' 0 '0\ta3\n1\tb4\n2\tc5\n'
+try query --groups blocks.sst letters
+out_is 'query: blocks' 0 '0\ta3\n2\tc5\n3\td6\n'
+try query --mark blocks.sst letters
+out_is 'query: a mark of each' 0 '100\ta3\n000\tb4\n010\tc5\n001\td6\n000\tother\n'
+try query -F blocks.sst -F parts.sst letters
+out_is 'query: of several files' 0 'a3\nb4\nc5\nd6\n'
+try query --json parts.sst letters
+out_has 'query: json, of each group' 0 '"group": *2'
+try query -q parts.sst --key b4
+silent 'query: one key'
+try query --column a --groups --as int64 some.parquet --key 7
+check 'query: where a filter lacks any key may be' \
+    test "$(cat out)" = "$(printf '1\t7')"
+check 'query: and a note says so' grep -q \
+    'of the 2 row groups of .some.parquet. 1 cannot be asked .row group 1 has' err
+
+# ---- What is refused --------------------------------------------------------------
+
+try query all.parquet keys
+refused 'query: no column named' 'say which one by --column: a$'
+try query --column b all.parquet keys
+refused 'query: no such column' "no column 'b': those with filters are a$"
+try query --column a blocks.sst keys
+refused 'query: a table has no columns' 'leave --column out'
+"$BLOOMERY" build -o ours.bly keys 2>err
+try query --column a ours.bly keys
+refused 'query: a filter has none inside' 'no FILE has'
+try query --all -F blocks.sst -F parts.sst letters
+refused 'query: not all of them' '\-\-all asks all filters'
+try query --groups --mark blocks.sst letters
+refused 'query: groups or marks' 'excludes --mark'
+try query --groups -F blocks.sst -F parts.sst letters
+refused 'query: groups of one file' 'about one FILE'
+try count blocks.sst letters
+refused 'count: not a filter itself' 'has filters inside it, and is none itself'
+head -c 100 all.parquet >cut.parquet
+printf 'PAR1' >>cut.parquet
+try query --column a cut.parquet keys
+refused 'query: cut short' 'taken for a Parquet file'
+try check cut.parquet
+refused 'check: cut short' 'taken for a Parquet file'
+try unite -o new.bly all.parquet ours.bly
+refused 'unite: not a filter itself' 'has filters inside'
+keeps 'unite: nothing is written over' 'no filter' all.parquet \
+    unite -o all.parquet ours.bly ours.bly
+
+finish
