@@ -77,14 +77,14 @@ static bly_status check_open(const char *path, bool quiet, bool *foreign)
     return status == BLY_ESECRET && secret_bytes() == NULL ? BLY_OK : status;
 }
 
-static void check_json(const char *file, bly_status status, bool inside,
-                       size_t n)
+static void check_json(const char *file, bly_status status, const char *why,
+                       bool inside, size_t n)
 {
     json_open_object(NULL);
     json_string("file", file);
     json_bool("ok", status >= 0);
     json_string("status", check_name(status));
-    json_string("why", status >= 0 ? NULL : bly_why());
+    json_string("why", status >= 0 ? NULL : why);
     if (inside)
         json_count("filters", n);
     json_close_object();
@@ -100,17 +100,38 @@ static void check_text(const char *file, bool inside, bool foreign, size_t n)
                               "were looked at)\n" : ": ok\n");
 }
 
+/* What does not come from it whole is told as it is read. */
+static int check_wrapped(const char *file, const check_settings *s)
+{
+    bly_filter *filter = wrapped_open(file);
+    bool whole = filter != NULL;
+    bool foreign = whole
+                && filter_kind_of_family(bly_kind_of(filter), "foreign");
+
+    bly_free(filter);
+    if (s->json)
+        check_json(file, whole ? BLY_OK : BLY_ECORRUPT,
+                   "what it comes in is damaged, or has no filter", false, 0);
+    else if (whole && !s->quiet)
+        check_text(file, false, foreign, 0);
+    return whole ? CLI_OK : CLI_ERROR;
+}
+
 static int check_file(const char *file, const check_settings *s)
 {
     bool foreign = false, inside = container_is(file);
     size_t n = 0;
-    bly_status status = inside ? contents_check(file, &n)
-        : check_open(file, s->quiet || s->json, &foreign);
+    bly_status status;
+
+    if (wrapped_is(file))
+        return check_wrapped(file, s);
+    status = inside ? contents_check(file, &n)
+                    : check_open(file, s->quiet || s->json, &foreign);
 
     if (status < 0)
         paged_refuse(file, status);
     if (s->json)
-        check_json(file, status, inside, n);
+        check_json(file, status, bly_why(), inside, n);
     else if (status >= 0 && !s->quiet)
         check_text(file, inside, foreign, n);
     return status >= 0 ? CLI_OK : CLI_ERROR;

@@ -70,12 +70,12 @@ static bool combine_is_stdin(const char *path)
 static int combine_all(const cli_combination *how, const combine_settings *s,
                        const cli_operands *operands, int lock)
 {
-    const char *first = combine_is_stdin(operands->names[0])
-                      ? "/dev/stdin" : operands->names[0];
-    bly_filter *into;
+    const char *name = operands->names[0];
+    const char *first = combine_is_stdin(name) ? "/dev/stdin" : name;
+    bly_filter *into = wrapped_is(name) ? wrapped_open(name)
+                                        : filter_load(first, 0);
     int status = CLI_OK;
 
-    into = filter_load(first, 0);
     if (into == NULL)
         return CLI_ERROR;
     for (size_t i = 1; i < operands->count && status == CLI_OK; i++)

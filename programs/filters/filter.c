@@ -45,6 +45,8 @@ bly_filter *filter_map(const char *path, int flags)
     bly_filter *filter;
     bly_status status;
 
+    if (wrapped_is(path))
+        return wrapped_open(path);
     if (strcmp(path, "-") == 0)
         path = "/dev/stdin";
     status = bly_open(&filter, path, BLY_MAP | flags, filter_how());

@@ -56,7 +56,8 @@ const char        *secret_hash(void);
     { 0, "format", "NAME", CLI_TEXT, offsetof(settings, format), false,       \
       "The filters are another system's files, in this format, whatever "     \
       "their bytes look like: 'bloomery formats' lists them, and which of "   \
-      "them need not be named." }
+      "them need not be named. One that is only read may then be in "         \
+      "hexadecimal digits, too." }
 
 /* Take both, for all filters that are opened from then on: the file of the
  * secret and the format, each of which may be NULL. CLI_GO or CLI_ERROR. */
@@ -86,6 +87,15 @@ typedef struct {
  * them can be asked too; to be closed in both cases. */
 int  container_read(cli_inside *out, const char *path, const char *column);
 void container_close(cli_inside *inside);
+
+/* ==== wrapped.c ========================================================= */
+
+/* May this file, or with --format standard input, "-", be a filter that comes
+ * in something: compressed, as hexadecimal digits, or as a member of JSON? */
+bool wrapped_is(const char *path);
+
+/* Read it; whether or not it does. NULL: stderr says why not. */
+bly_filter *wrapped_open(const char *path);
 
 /* ==== filter.c ========================================================== */
 
