@@ -144,6 +144,9 @@ typedef struct {
      * that are not those that were looked at. */
     uint64_t (*reach)(const uint64_t *geometry);
 
+    bool attaches;                      /* what is behind `reach` is data that
+                                           its owner has attached, of any
+                                           length                            */
     bool plans;                         /* the file says for how many keys it
                                            was planned; or `read` reckons it */
 
