@@ -65,12 +65,12 @@ BLY_API bly_status bly_save_as(const bly_filter *filter, const char *path,
 BLY_API bly_status bly_attached(const void **data, size_t *bytes,
                                 const bly_filter *filter) BLY_GIVEN(1, 2, 3);
 
-/* Attach these bytes in place of those that are; none: `bytes` is 0, and `data`
- * may be NULL. They are copied, and may be those of bly_attached, or a part.
- * Takes memory for the filter with them, which is moved there. BLY_EREADONLY
- * (mapped: open it without BLY_MAP); BLY_EPARAM (mapped for writing, so that
- * its size stays); BLY_ENOMEM; BLY_ETOOBIG; errors of bly_attached. A change:
- * no other call beside it. */
+/* Attach bytes to a filter, in place of those that are; none: `bytes` is 0, and
+ * `data` may be NULL. They are copied, and may be those of bly_attached, or a
+ * part. Takes memory for the filter with them, which is moved there.
+ * BLY_EUNSUPPORTED, BLY_ECORRUPT (as bly_attached); BLY_EREADONLY (mapped: open
+ * it without BLY_MAP); BLY_EPARAM (mapped for writing, so that its size stays);
+ * BLY_ENOMEM; BLY_ETOOBIG. A change: no other call beside it. */
 BLY_API bly_status bly_attach(bly_filter *filter, const void *data,
                               size_t bytes) BLY_GIVEN(1);
 
