@@ -1,6 +1,7 @@
 /* fuzz_formats.c - any bytes taken for another system's file are refused, or
  * are a filter that keeps those bytes, answers alike in every way that it can
- * be asked, finds what is added to it, and is itself again when it is saved.
+ * be asked, finds what is added to it, takes data where there is a place for
+ * it, and is itself again when it is saved.
  */
 #include "targets.h"
 
@@ -108,6 +109,30 @@ static const char *formats_change(bly_filter *filter)
     return NULL;
 }
 
+/* What is attached ends where the file does; its second half replaces it. */
+static const char *formats_attach(bly_filter *filter)
+{
+    const void *data;
+    size_t n, all, left;
+    bly_status status = bly_attached(&data, &n, filter);
+    if (status != BLY_OK)
+        return status == BLY_EUNSUPPORTED
+            && bly_attach(filter, "x", 1) == BLY_EUNSUPPORTED
+             ? NULL : "there is no place for data, or there is";
+    const uint8_t *image = bly_image(filter, &all), *half = data;
+    uint8_t last = n > 0 ? half[n - 1] : 0;
+    half += n / 2;
+    if (half + (n - n / 2) != image + all)
+        return "what is attached does not end where its file does";
+    if (bly_attach(filter, half, n - n / 2) != BLY_OK
+        || bly_attached(&data, &left, filter) != BLY_OK
+        || left != n - n / 2
+        || (left > 0 && ((const uint8_t *)data)[left - 1] != last))
+        return "what is attached is not what was to be";
+    target_did.operations++;
+    return NULL;
+}
+
 const char *fuzz_formats(const uint8_t *bytes, size_t n)
 {
     target_input in = { bytes, bytes + n };
@@ -122,6 +147,8 @@ const char *fuzz_formats(const uint8_t *bytes, size_t n)
                       ? formats_ask(filter) : "its bytes are not kept";
     if (found == NULL)
         found = formats_change(filter);
+    if (found == NULL)
+        found = formats_attach(filter);
     if (found == NULL)
         found = formats_ask(filter);
     if (found == NULL)

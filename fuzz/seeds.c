@@ -610,8 +610,8 @@ static void seeds_forged(const char *folder, const char *target)
     }
 }
 
-/* Of each format that we write, a small file; and of the one that is only read
- * one without layers. */
+/* Of each format that we write, a small file, with data attached where there is
+ * a place for it; and of the one that is only read one without layers. */
 static void seeds_format(const char *folder, const char *name, uint8_t choice)
 {
     static const char block[]
@@ -621,18 +621,21 @@ static void seeds_format(const char *folder, const char *name, uint8_t choice)
     bly_keys all = { .n = 8, .keys = keys };
     bly_spec spec = { .capacity = 8, .rate = 0.05 };
     bly_filter *filter = NULL;
+    const char *title = "a file of this format";
     uint8_t file[16384] = { choice, 2, 0, 0, 0 };
     size_t n = 4 + BLY_HEADER_BYTES;
     for (size_t i = 0; i < 8; i++)
         keys[i] = (bly_key){ &"abcdefgh"[i], 8 - i };
     if (bly_build_keys(&filter, strcmp(name, "bip158") == 0 ? block : name,
                        &spec, &all, NULL) == BLY_OK) {
+        if (bly_attach(filter, "notes", 5) != BLY_EUNSUPPORTED)
+            title = "a file of this format, with data";
         const uint8_t *image = bly_image(filter, &n);
         if (n - BLY_HEADER_BYTES >= sizeof file)
             seeds_die("too large a file", name);
         memcpy(file + 1, image + BLY_HEADER_BYTES, n - BLY_HEADER_BYTES);
     }
-    seeds_write(folder, "formats", name, "a file of this format", file,
+    seeds_write(folder, "formats", name, title, file,
                 n - BLY_HEADER_BYTES + 1);
     bly_free(filter);
 }

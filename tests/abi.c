@@ -14,6 +14,7 @@
 #include <bloomery.h>
 #include <bloomery/advice.h>
 #include <bloomery/container.h>
+#include <bloomery/foreign.h>
 #include <bloomery/gaps.h>
 #include <bloomery/inline.h>
 #include <bloomery/paged.h>
@@ -286,6 +287,10 @@ ABI_AT(bly_kind_info, summary, 16);
 ABI_AT(bly_kind_info, can, 24);
 ABI_AT(bly_kind_info, options, 32);
 ABI_AT(bly_kind_info, experimental, 40);
+
+ABI_AT(bly_format_info, kind, 0);
+ABI_AT(bly_format_info, writer, 8);
+ABI_AT(bly_format_info, told, 16);
 
 ABI_AT(bly_label_t, label, 0);
 ABI_AT(bly_label_t, fill, 8);

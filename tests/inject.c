@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <bloomery/foreign.h>
 #include <bloomery/inline.h>
 #include <bloomery/paged.h>
 #include <bloomery/parts.h>
@@ -357,6 +358,18 @@ static bly_status inject_save(const char *kind)
     return status;
 }
 
+static bly_status inject_attach(const char *kind)
+{
+    bly_filter *filter = NULL;
+    bly_status status = inject_make(&filter, kind, ALL);
+    if (status == BLY_OK)
+        status = bly_attach(filter, "data", 4);
+    if (status == BLY_OK)
+        status = bly_save(filter, inject_path);
+    bly_free(filter);
+    return status;
+}
+
 static bly_status inject_ask(int flags)
 {
     bly_filter *filter = NULL;
@@ -478,6 +491,7 @@ static bly_status inject_create(const char *kind)
 
 static const inject_job inject_jobs[] = {
     { "save",        0,            true,  false, inject_save },
+    { "attach",      0,            true,  false, inject_attach },
     { "open",        0,            false, false, inject_open },
     { "map",         0,            false, false, inject_map },
     { "map, verify", 0,            false, false, inject_map_verify },
@@ -582,7 +596,7 @@ static void inject_all(const inject_job *job, const char *kind)
     bly_status whole = inject_one(job, kind, &old, INJECT_NOTHING, 0);
     uint64_t calls = inject.calls, step = test_work(1, 4, 5);
     inject_restore(&old);
-    if (whole == BLY_EUNSUPPORTED) {    /* packed files are not mapped */
+    if (whole == BLY_EUNSUPPORTED) {    /* packed: not mapped; no data */
         free(old.bytes);
         return;
     }

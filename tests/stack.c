@@ -12,6 +12,7 @@
 #include "test.h"
 #include "verbs/each.h"
 #include "bloomery/advice.h"
+#include "bloomery/foreign.h"
 #include "bloomery/gaps.h"
 #include "bloomery/inline.h"
 #include "bloomery/sketch.h"
@@ -462,10 +463,32 @@ static void *stack_gaps(void *context)
     return NULL;
 }
 
+/* What other systems' filters have besides. */
+static void *stack_attach(void *context)
+{
+    stack_job *job = context;
+    bly_spec spec = { .capacity = KEYS, .rate = 0.01 };
+    bly_filter *f = NULL;
+    const void *data;
+    size_t bytes = 0;
+    STACK_EXPECT(job, bly_new(&f, "dcso", &spec) == BLY_OK);
+    STACK_EXPECT(job, bly_attach(f, work.text, sizeof work.text) == BLY_OK);
+    STACK_EXPECT(job, bly_attached(&data, &bytes, f) == BLY_OK);
+    STACK_EXPECT(job, bytes == sizeof work.text);
+    STACK_EXPECT(job, bly_save_as(f, stack_path, "bloomery") == BLY_OK);
+    STACK_EXPECT(job, bly_save_as(f, stack_path, "guava") < 0);
+    STACK_EXPECT(job, bly_recognise(work.text, sizeof work.text, 4096) == NULL);
+    STACK_EXPECT(job, bly_formats(&bytes) != NULL && bytes > 0);
+    bly_free(f);
+    return NULL;
+}
+
 static void test_verbs_of_no_kind(void **state)
 {
     (void)state;
     stack_job job = { .failed = 0 };
+    printf("  other systems' filters %zu bytes\n",
+           stack_thread(stack_attach, &job));
     printf("  lists of numbers, advice %zu bytes\n",
            stack_thread(stack_gaps, &job));
     assert_int_equal(job.failed, 0);

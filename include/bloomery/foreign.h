@@ -53,6 +53,27 @@ BLY_API const char *bly_recognise(const void *bytes, size_t n, uint64_t all)
 BLY_API bly_status bly_save_as(const bly_filter *filter, const char *path,
                                const char *format) BLY_MUST BLY_GIVEN(1, 2, 3);
 
+/* What is attached to a filter: bytes of any content that its format keeps in
+ * the file behind the bits. No verb looks at them. They stay as they are where
+ * keys are added, where filters are united those of the one that takes the
+ * other's keys, and they go along with what is copied, made alike, packed,
+ * saved or written as "bloomery". *data is where they are in the filter, until
+ * that changes or is freed, and not NULL where there are none and *bytes is 0.
+ * BLY_EUNSUPPORTED: files of this format, or filters of ours, have no place for
+ * any. BLY_ECORRUPT: somebody writes to the file that is mapped. A question as
+ * bly_contains is: many threads may ask. */
+BLY_API bly_status bly_attached(const void **data, size_t *bytes,
+                                const bly_filter *filter) BLY_GIVEN(1, 2, 3);
+
+/* Attach bytes to a filter, in place of those that are; none: `bytes` is 0, and
+ * `data` may be NULL. They are copied, and may be those of bly_attached, or a
+ * part. Takes memory for the filter with them, which is moved there.
+ * BLY_EUNSUPPORTED, BLY_ECORRUPT (as bly_attached); BLY_EREADONLY (mapped: open
+ * it without BLY_MAP); BLY_EPARAM (mapped for writing, so that its size stays);
+ * BLY_ENOMEM; BLY_ETOOBIG. A change: no other call beside it. */
+BLY_API bly_status bly_attach(bly_filter *filter, const void *data,
+                              size_t bytes) BLY_GIVEN(1);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,18 +1,31 @@
-/* cmd_convert.c - `bloomery convert`: the same filter in another format.
+/* cmd_convert.c - `bloomery convert`: the same filter in another format, or
+ * with other data attached.
  *
  * What can be done without the keys the library knows (bly_save_as). Floor 8;
- * includes command.h only.
+ * includes command.h and <bloomery/foreign.h> only.
  */
 #include "bloomery/command.h"
 
+#include <bloomery/foreign.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 typedef struct {
-    const char *to, *key_file, *format;
+    const char *to, *data, *key_file, *format;
     bool        verbose, force, json;
 } convert_settings;
 
 static const cli_option convert_options[] = {
-    { 'F', "to", "FORMAT", CLI_TEXT, offsetof(convert_settings, to), true,
-      "The format of OUT: 'bloomery', or one that 'bloomery formats' lists." },
+    { 'F', "to", "FORMAT", CLI_TEXT, offsetof(convert_settings, to), false,
+      "The format of OUT: 'bloomery', or one that 'bloomery formats' lists. "
+      "With --data it may be left out: then it is that of the filter's kind." },
+    { 0, "data", "FILE", CLI_TEXT, offsetof(convert_settings, data), false,
+      "Attach all bytes of FILE ('-' is standard input) to the filter, in "
+      "place of those that are attached; an empty FILE takes them away. For "
+      "formats that have a place for data (dcso)." },
     CLI_FORMAT_OPTION(convert_settings, format),
     CLI_FORCE_OPTION(convert_settings, force),
     CLI_SECRET_OPTION(convert_settings, key_file),
@@ -25,22 +38,142 @@ static const cli_example convert_examples[] = {
       "The filter of another system, in a file that tells what it is and "
       "whether it is damaged." },
     { "bloomery convert -F dcso known.bly known.bloom", "And back." },
+    { "bloomery convert --data notes.txt known.bloom noted.bloom",
+      "The same filter with notes of its owner." },
     { NULL, NULL }
 };
 
-static int convert_file(const convert_settings *s, const char *from,
-                        const char *to)
+/* ==== Data ============================================================== */
+
+typedef struct {
+    unsigned char *bytes;
+    size_t         n, room;
+} convert_data;
+
+/* Room for more than there is; false: there is no memory for it. */
+static bool convert_grow(convert_data *data)
 {
-    bly_filter *filter = filter_map(from, BLY_VERIFY);
-    int status;
+    size_t room = data->room > 0 ? 2 * data->room : 1 << 16;
+    unsigned char *grown = data->room <= SIZE_MAX / 2
+                         ? realloc(data->bytes, room) : NULL;
+
+    if (grown == NULL)
+        return false;
+    data->bytes = grown;
+    data->room = room;
+    return true;
+}
+
+/* To the end of the file. CLI_GO or CLI_ERROR. */
+static int convert_read(convert_data *data, int fd, const char *path)
+{
+    ssize_t got = 1;
+
+    while (got != 0) {
+        if (data->n == data->room && !convert_grow(data))
+            return report_error("out of memory: the data in '%s' is too much "
+                                "for it: attach less", path);
+        got = read(fd, data->bytes + data->n, data->room - data->n);
+        if (got < 0 && errno != EINTR)
+            return report_unread("read the data in", path, errno);
+        data->n += got > 0 ? (size_t)got : 0;
+    }
+    return CLI_GO;
+}
+
+static int convert_load(convert_data *data, const char *path)
+{
+    bool input = strcmp(path, "-") == 0;
+    int fd = input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), status;
+
+    if (fd < 0)
+        return report_unread("read the data in", path, errno);
+    status = convert_read(data, fd, path);
+    if (!input)
+        close(fd);
+    return status;
+}
+
+/* ==== One filter ======================================================== */
+
+/* In memory, where data may be attached to it. */
+static bly_filter *convert_open(const char *from)
+{
+    if (wrapped_is(from))
+        return wrapped_open(from);
+    return filter_load(strcmp(from, "-") == 0 ? "/dev/stdin" : from, 0);
+}
+
+/* With the data, where there is any. */
+static bly_filter *convert_filter(const convert_data *data, const char *from)
+{
+    bly_filter *filter = data != NULL ? convert_open(from)
+                                      : filter_map(from, BLY_VERIFY);
+
+    if (filter == NULL || data == NULL
+        || bly_attach(filter, data->bytes, data->n) == BLY_OK)
+        return filter;
+    report_error("'%s': %s", from, bly_why());
+    bly_free(filter);
+    return NULL;
+}
+
+/* `lock`: of OUT, where that is IN and gets other data; or -1. */
+static int convert_file(const convert_settings *s, const convert_data *data,
+                        const cli_operands *operands, int lock)
+{
+    const char *to = operands->names[1];
+    bly_filter *filter = convert_filter(data, operands->names[0]);
+    int status = CLI_OK;
 
     if (filter == NULL)
         return CLI_ERROR;
-    status = filter_save_as(filter, to, s->to);
+    if (lock >= 0)
+        status = filter_check_lock(lock, to);
+    if (status == CLI_OK)
+        status = s->to != NULL ? filter_save_as(filter, to, s->to)
+                               : filter_save(filter, to);
     if (status == CLI_OK)
         made_report(filter, to, s->verbose, s->json, NULL);
     bly_free(filter);
     return status;
+}
+
+/* OUT may be IN, as where others attach data to a filter in its place. */
+static int convert_attach(const convert_settings *s,
+                          const cli_operands *operands)
+{
+    convert_data data = { NULL, 0, 0 };
+    int status = convert_load(&data, s->data), lock = -1;
+
+    if (status == CLI_GO
+        && filter_same(operands->names[0], operands->names[1])) {
+        lock = filter_lock(operands->names[1]);
+        status = lock >= 0 ? CLI_GO : CLI_ERROR;
+    }
+    if (status == CLI_GO)
+        status = convert_file(s, &data, operands, lock);
+    if (lock >= 0)
+        close(lock);
+    free(data.bytes);
+    return status;
+}
+
+/* CLI_GO, or what is wrong with the command line. */
+static int convert_check(const cli_command *self, const convert_settings *s,
+                         const cli_operands *operands)
+{
+    if (operands->count != 2)
+        return options_wrong(self, "it takes a filter, IN, and the place of "
+                                   "the new one, OUT");
+    if (s->to == NULL && s->data == NULL)
+        return options_wrong(self, "say the format of OUT by --to, or what to "
+                                   "attach by --data");
+    if (s->data != NULL && strcmp(s->data, "-") == 0
+        && strcmp(operands->names[0], "-") == 0)
+        return options_wrong(self, "only one of IN and the data can come from "
+                                   "standard input");
+    return s->to != NULL && format_check(s->to) != CLI_GO ? CLI_ERROR : CLI_GO;
 }
 
 static int convert_run(const cli_command *self, int argc, char **argv)
@@ -50,33 +183,38 @@ static int convert_run(const cli_command *self, int argc, char **argv)
     const cli_operands none = { NULL, 0 };
     int status = options_read(self, argc, argv, &s, &operands);
 
-    if (status != CLI_GO)
-        return status;
-    if (operands.count != 2)
-        return options_wrong(self, "it takes a filter, IN, and the place of "
-                                   "the new one, OUT");
-    if (format_check(s.to) != CLI_GO)
-        return CLI_ERROR;
-    status = made_check(self, operands.names[1], s.json);
+    if (status == CLI_GO)
+        status = convert_check(self, &s, &operands);
+    if (status == CLI_GO)
+        status = made_check(self, operands.names[1], s.json);
     if (status == CLI_GO)
         status = filter_how_read(s.key_file, s.format);
     if (status == CLI_GO)
         status = filter_check_output(operands.names[1], s.force, &none, 0);
-    return status == CLI_GO ? convert_file(&s, operands.names[0],
-                                           operands.names[1]) : status;
+    if (status == CLI_GO && s.data != NULL
+        && filter_same(s.data, operands.names[1]))
+        status = report_error("'%s' is the output and the data: name another "
+                              "output", s.data);
+    if (status != CLI_GO)
+        return status;
+    return s.data != NULL ? convert_attach(&s, &operands)
+                          : convert_file(&s, NULL, &operands, -1);
 }
 
 const cli_command cmd_convert = {
     .name = "convert",
     .operands = "IN OUT",
-    .summary = "write a filter in another format, with the same bits",
+    .summary = "write a filter in another format, or with other data attached",
     .text =
         "Writes the filter IN to OUT in another format, where that is possible "
         "without the keys: where both have the same bits for a key and differ "
         "in what is around them. Any filter can be written as 'bloomery', "
         "which tells what it is and whether it is damaged. Where a format has "
         "other bits, the filter has to be built anew from its keys: 'build -k "
-        "FORMAT'.",
+        "FORMAT'.\n\n"
+        "Some formats have a place for data of any content, which is its "
+        "owner's: it is kept by all commands, --data replaces it, and 'info "
+        "--data' writes it.",
     .options = convert_options,
     .examples = convert_examples,
     .status = "0, or 2 after an error: nothing is written then.",

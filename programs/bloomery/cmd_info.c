@@ -1,21 +1,25 @@
 /* cmd_info.c - `bloomery info`: what is in a filter file.
  *
- * Floor 8; includes command.h and <bloomery.h> only.
+ * Floor 8; includes command.h, <bloomery.h> and <bloomery/foreign.h> only.
  */
 #include "bloomery/command.h"
 
+#include <bloomery/foreign.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 typedef struct {
-    bool        json, no_verify;
+    bool        json, data, no_verify;
     const char *key_file, *format;
 } info_settings;
 
 static const cli_option info_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(info_settings, json), false,
       "Print a JSON object; for several files, an array of objects." },
+    { 0, "data", NULL, CLI_FLAG, offsetof(info_settings, data), false,
+      "Write nothing but the data that is attached to the filter, unchanged "
+      "('convert --data' attaches it)." },
     CLI_SECRET_OPTION(info_settings, key_file),
     CLI_FORMAT_OPTION(info_settings, format),
     { 0, "no-verify", NULL, CLI_FLAG, offsetof(info_settings, no_verify),
@@ -28,6 +32,8 @@ static const cli_example info_examples[] = {
     { "bloomery info words.bly", "What it is, how full, how often it errs." },
     { "bloomery info --json *.bly", "The same of many, for a program." },
     { "bloomery info part.parquet", "Which of its columns have filters." },
+    { "bloomery info --data known.bloom >notes.txt",
+      "What its owner has attached to a filter of DCSO's bloom." },
     { NULL, NULL }
 };
 
@@ -78,6 +84,14 @@ static const char *info_seed(void)
     return secret_bytes() != NULL ? "mark" : "seed";
 }
 
+/* How many bytes are attached, in a format that has a place for them. */
+static bool info_attached(size_t *bytes, const bly_filter *filter)
+{
+    const void *data;
+
+    return bly_attached(&data, bytes, filter) == BLY_OK;
+}
+
 static void info_json_geometry(const uint64_t geometry[4])
 {
     json_open_array("geometry");
@@ -90,6 +104,7 @@ static void info_json(const bly_filter *filter, const bly_stat_t *stat,
                       const char *file)
 {
     bool labels = false;
+    size_t attached;
 
     json_open_object(NULL);
     json_string("file", file);
@@ -99,6 +114,8 @@ static void info_json(const bly_filter *filter, const bly_stat_t *stat,
     json_count("capacity", stat->capacity);
     json_count("bytes", stat->bytes);
     json_count("packed", stat->packed);
+    if (info_attached(&attached, filter))
+        json_count("attached", attached);
     json_real("bits_per_key", stat->bits_per_key);
     json_real("fill", stat->fill);
     json_real("rate", stat->rate);
@@ -177,6 +194,7 @@ static void info_text(const bly_filter *filter, const bly_stat_t *stat,
                       const char *file)
 {
     bool labels = false;
+    size_t attached;
 
     output_text(file);
     output_format("\n  kind       %s\n", stat->kind);
@@ -186,6 +204,9 @@ static void info_text(const bly_filter *filter, const bly_stat_t *stat,
     if (stat->packed > 0)
         output_format("  packed     about %s when saved or sent\n",
                       report_bytes(stat->packed).text);
+    if (info_attached(&attached, filter))
+        output_format("  attached   %s of data\n",
+                      report_bytes((uint64_t)attached).text);
     output_format("  probes     %" PRIu32 " per key\n", stat->probes);
     output_format("  fill       %s of the bits or cells are in use\n",
                   report_percent(stat->fill).text);
@@ -281,6 +302,23 @@ static void info_bytes(bly_stat_t *stat)
     stat->bits_per_key = 8 * (double)stat->bytes / (double)stat->capacity;
 }
 
+static int info_data(const char *file, const info_settings *s)
+{
+    bly_filter *filter = filter_map(file, info_flags(s));
+    const void *data;
+    size_t bytes;
+    int status;
+
+    if (filter == NULL)
+        return CLI_ERROR;
+    if (bly_attached(&data, &bytes, filter) < 0)
+        status = report_error("'%s': %s", file, bly_why());
+    else
+        status = output_bytes(data, bytes) ? CLI_OK : CLI_ERROR;
+    bly_free(filter);
+    return status;
+}
+
 static int info_file(const char *file, const info_settings *s)
 {
     bly_filter *filter;
@@ -313,8 +351,13 @@ static int info_run(const cli_command *self, int argc, char **argv)
         return status;
     if (files.count == 0)
         return options_wrong(self, "the FILE is missing");
+    if (s.data && (s.json || files.count > 1))
+        return options_wrong(self, "--data writes bytes of one FILE, and no "
+                                   "JSON");
     if (filter_how_read(s.key_file, s.format) != CLI_GO)
         return CLI_ERROR;
+    if (s.data)
+        return info_data(files.names[0], &s);
     status = CLI_OK;
     if (s.json && files.count > 1)
         json_open_array(NULL);
@@ -345,6 +388,9 @@ const cli_command cmd_info = {
         "filters inside: which part of the keys each is about, its size, fill "
         "and rate, and about how many different keys it holds. With --json the "
         "parts without a filter are listed too.\n\n"
+        "Where a format keeps data of any content for the filter's owner "
+        "(dcso), it is told how many bytes are attached, and --data writes "
+        "them.\n\n"
         "All of a filter is read, and its checksum compared, before anything "
         "is shown of it.",
     .options = info_options,

@@ -149,6 +149,9 @@ typedef struct {
      * be seen from its beginning. */
     uint64_t (*extent)(const uint8_t *bytes, size_t n);
 
+    bool attaches;                      /* what is behind `reach` is data that
+                                           its owner has attached, of any
+                                           length                            */
     bool plans;                         /* the file says for how many keys it
                                            was planned; or `read` reckons it */
 

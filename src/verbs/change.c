@@ -1,11 +1,18 @@
-/* change.c - keys are removed, and filters get another size.
+/* change.c - keys are removed, filters get another size, and data is attached
+ * to them.
  *
  * Floor 5.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "base/memory.h"
+#include "base/sizes.h"
 #include "base/status.h"
+#include "bloomery/foreign.h"
 #include "verbs/keys.h"
 #include "verbs/order.h"
+#include "verbs/registry.h"
 
 /* ---- Remove ------------------------------------------------------------ */
 
@@ -192,7 +199,7 @@ static bly_status change_resizable(const bly_filter *filter)
     if (filter->source != &handle_owned)
         return status_fail(BLY_EPARAM, "a filter that is mapped from its file "
                            "cannot change its size: open it without BLY_MAP, "
-                           "resize it and save it");
+                           "change it and save it");
     return BLY_OK;
 }
 
@@ -271,4 +278,73 @@ bly_status bly_fold(bly_filter *filter, uint64_t times)
         return handle_no_memory(o.plan.bytes);
     kind->fold(image, filter->image);
     return change_replace(filter, image, o.plan.bytes, BLY_OK);
+}
+
+/* ---- Attached data ------------------------------------------------------ */
+
+static bly_status change_no_data(const bly_kind *kind)
+{
+    char able[REGISTRY_LINE] = "";
+    for (const bly_kind *const *k = registry_foreign; *k != NULL; k++) {
+        size_t used = strlen(able);
+        if ((*k)->foreign->attaches)
+            snprintf(able + used, sizeof able - used, " %s", (*k)->name);
+    }
+    return status_fail(BLY_EUNSUPPORTED, "a filter of kind %s has no place for "
+                       "attached data: formats that have one are%s",
+                       kind->name, able);
+}
+
+/* Where the data begins, counted from the image's start. Others may write to an
+ * image that is mapped: its numbers are read once and looked at. */
+static bly_status change_data_at(uint64_t *at, const bly_filter *filter)
+{
+    const kind_foreign *foreign = filter->kind->foreign;
+    uint64_t geometry[IMAGE_GEOMETRY_FIELDS];
+    if (foreign == NULL || !foreign->attaches)
+        return change_no_data(filter->kind);
+    for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
+        geometry[i] = image_geometry(filter->image, i);
+    bly_status status = kind_check_reach(foreign, geometry,
+                                         filter->bytes - IMAGE_HEADER);
+    if (status == BLY_OK)
+        *at = IMAGE_HEADER + foreign->reach(geometry);
+    return status;
+}
+
+bly_status bly_attached(const void **data, size_t *bytes,
+                        const bly_filter *filter)
+{
+    uint64_t at;
+    bly_status status = change_data_at(&at, filter);
+    if (status != BLY_OK)
+        return status;
+    *data = filter->image + at;
+    *bytes = filter->bytes - (size_t)at;
+    return BLY_OK;
+}
+
+/* The data may be what is attached now, or a part of it. */
+bly_status bly_attach(bly_filter *filter, const void *data, size_t bytes)
+{
+    uint64_t at = 0, all = 0;
+    bly_status status = change_data_at(&at, filter);
+    if (status == BLY_OK)
+        status = change_resizable(filter);
+    if (status == BLY_OK)
+        status = sizes_add(&all, at, bytes) ? image_check_size(all)
+                                            : status_plain(BLY_ETOOBIG);
+    if (status != BLY_OK)
+        return status;
+    uint8_t *image = memory_raw(&filter->allocator, all);
+    if (image == NULL)
+        return status_fail(BLY_ENOMEM, "out of memory: the filter and its data "
+                           "take %.4g MiB a second time while data is "
+                           "attached: attach less, or end other programs",
+                           (double)all / (1 << 20));
+    memcpy(image, filter->image, (size_t)at);
+    if (bytes > 0)
+        memcpy(image + at, data, bytes);
+    image_set_u64(image, IMAGE_BYTES, all);
+    return change_replace(filter, image, all, BLY_OK);
 }

@@ -1,5 +1,5 @@
 # formats.sh - filters of other systems' formats, by the command: recognised,
-# named, made, changed, converted.
+# named, made, changed, converted, with data attached.
 . "${1:?}/lib.sh"
 
 seq 1000 >keys
@@ -79,9 +79,6 @@ try convert -F dcos k.bly k.bloom
 refused 'convert: no such format' "did you mean 'dcso'"
 try convert -F bloomery a.bloom
 refused 'convert: no output' 'OUT'
-gzip -c a.bloom >a.gz
-try info a.gz
-refused 'a packed file' 'unpack it first'
 try info --format dcso a.bly
 refused 'our own file, named another' 'this is a Bloomery filter'
 try info a.bloom
@@ -102,6 +99,73 @@ try query -c --format bloomery a.bly keys
 out_is 'query: our own, named' 0 '1000\n'
 try query --format bloomery a.bloom keys
 refused 'query: not our own' 'not a Bloomery filter'
+
+# ---- What is attached ----------------------------------------------------------
+
+printf 'notes\0of its\nowner' >notes
+try build -k dcso -n 2000 -o b.bloom others
+silent 'build: one like the first'
+try info a.bloom
+out_has 'info: nothing is attached' 0 'attached +0 bytes'
+try convert --data notes a.bloom noted.bloom
+silent 'convert: data is attached'
+check 'convert: behind the filter' \
+    test "$(cat a.bloom notes | cksum)" = "$(cksum <noted.bloom)"
+try info noted.bloom
+out_has 'info: how much is attached' 0 'attached +18 bytes of data$'
+try info --json noted.bloom
+out_has 'info: how much, as JSON' 0 '"attached": *18'
+try info --json k.bly
+check 'info: no place for it' test "$(grep -c attached out)" = 0
+"$BLOOMERY" info --data noted.bloom >out 2>err
+check 'info: the data, unchanged' cmp out notes
+try add noted.bloom others
+silent 'add: to a filter with data'
+try unite -o both.bloom noted.bloom b.bloom
+silent 'unite: a filter with data'
+try unite -o other.bloom b.bloom noted.bloom
+silent 'unite: with a filter with data'
+try convert -F bloomery both.bloom both.bly
+silent 'convert: with data'
+for file in noted.bloom both.bloom both.bly; do
+    "$BLOOMERY" info --data $file >out 2>err
+    check "info: the data of $file is what it was" cmp out notes
+done
+try info --data other.bloom
+out_is 'unite: the data of the others is theirs' 0 ''
+echo other | "$BLOOMERY" convert --data - both.bly both.bly 2>err
+try info --data both.bly
+out_is 'convert: data from standard input, in place' 0 'other\n'
+check 'convert: the format of the kind' test "$(head -c 8 both.bly)" != bloomery
+try convert -F bloomery --data notes both.bly both.bly
+silent 'convert: data and another format'
+try convert --data - noted.bloom noted.bloom </dev/null
+silent 'convert: data is taken away'
+try info --data noted.bloom
+out_is 'info: none is left' 0 ''
+try query -c noted.bloom keys others
+out_is 'convert: all keys are there' 0 '2000\n'
+cp a.bloom kept.bloom
+try info --data k.bly
+refused 'info: a kind without data' 'no place for attached data: .* dcso'
+try info --data a.bloom b.bloom
+refused 'info: data of one' 'one FILE'
+try info --data --json a.bloom
+refused 'info: data is no JSON' 'no JSON'
+keeps 'convert: no place for data' 'no place for attached data' kept.bloom \
+    convert --data notes k.bly kept.bloom
+keeps 'convert: no such data' "read the data in 'nowhere'" kept.bloom \
+    convert --data nowhere a.bloom kept.bloom
+keeps 'convert: a folder for data' "read the data in '\.'" kept.bloom \
+    convert --data . a.bloom kept.bloom
+keeps 'convert: the data is the output' 'the output and the data' a.bloom \
+    convert --data a.bloom b.bloom a.bloom
+keeps 'convert: bits of another format' 'build it anew' kept.bloom \
+    convert -F guava --data notes a.bloom kept.bloom
+try convert a.bloom x.bloom
+refused 'convert: to what' '--to, or what to attach'
+try convert --data - - x.bloom
+refused 'convert: two from standard input' 'only one of IN and the data'
 
 # ---- What has to be told ------------------------------------------------------
 

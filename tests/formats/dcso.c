@@ -2,8 +2,10 @@
  * and its sizes.
  */
 #include "test.h"
+#include "folder.h"
 #include "vectors.h"
 
+#include "bloomery/foreign.h"
 #include "image/image.h"
 
 static bly_filter *dcso_new(uint64_t n, double rate)
@@ -108,6 +110,152 @@ static void test_attached_data_stay(void **state)
     free(v.bytes);
 }
 
+/* Of the filter, which is freed, these bytes are attached, and its file ends
+ * in them; its key is there unless it is to be empty. */
+static void dcso_has(bly_filter *filter, const char *data, size_t bytes,
+                     bool empty)
+{
+    const void *attached = NULL;
+    size_t n, all;
+    assert_status(bly_attached(&attached, &n, filter), BLY_OK);
+    assert_non_null(attached);
+    assert_int_equal(n, bytes);
+    assert_memory_equal(attached, data, bytes);
+    const uint8_t *file = dcso_file(filter, &all);
+    assert_memory_equal(file + all - n, data, bytes);
+    assert_int_equal(bly_contains(filter, "key", 3), !empty);
+    bly_free(filter);
+}
+
+/* A filter of one key with this attached. */
+static bly_filter *dcso_with(const char *data, size_t bytes)
+{
+    bly_filter *filter = dcso_new(50, 0.01);
+    assert_status(bly_add(filter, "key", 3), BLY_OK);
+    assert_status(bly_attach(filter, data, bytes), BLY_OK);
+    return filter;
+}
+
+/* By every way to another filter or file. */
+static void test_attached_data_go_along(void **state)
+{
+    (void)state;
+    static const char data[] = "a\0b\n\xFF";
+    enum { N = sizeof data - 1 };
+    static const int ways[] = { 0, BLY_MAP, BLY_MAP | BLY_VERIFY };
+    bly_filter *filter = dcso_with(data, N), *other = NULL;
+    uint8_t packed[1000];
+    size_t n;
+    assert_status(bly_copy(&other, filter, NULL), BLY_OK);
+    dcso_has(other, data, N, false);
+    assert_status(bly_like(&other, filter, NULL), BLY_OK);
+    dcso_has(other, data, N, true);
+    assert_status(bly_pack(filter, packed, sizeof packed, &n), BLY_OK);
+    assert_status(bly_unpack(&other, packed, n, NULL), BLY_OK);
+    dcso_has(other, data, N, false);
+    for (size_t i = 0; i < 2 * sizeof ways / sizeof *ways; i++) {
+        assert_status(bly_save_as(filter, "saved", i % 2 ? "dcso" : "bloomery"),
+                      BLY_OK);
+        assert_status(bly_open(&other, "saved", ways[i / 2], NULL), BLY_OK);
+        dcso_has(other, data, N, false);
+    }
+    other = dcso_new(50, 0.01);
+    assert_status(bly_unite(filter, other), BLY_OK);
+    dcso_has(filter, data, N, false);
+    bly_free(other);
+}
+
+/* By others, by a part of themselves, and by none. */
+static void test_attached_data_are_replaced(void **state)
+{
+    (void)state;
+    bly_filter *filter = dcso_with("some words", 10);
+    bly_filter *plain = dcso_new(50, 0.01);
+    const void *attached;
+    size_t n, bytes;
+    bly_stat_t stat;
+    assert_status(bly_attached(&attached, &n, filter), BLY_OK);
+    assert_status(bly_attach(filter, (const char *)attached + 5, 5), BLY_OK);
+    assert_status(bly_attached(&attached, &n, filter), BLY_OK);
+    assert_int_equal(n, 5);
+    assert_memory_equal(attached, "words", 5);
+    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_true(stat.items == 1 && stat.items_exact);
+    assert_status(bly_attach(filter, NULL, 0), BLY_OK);
+    assert_status(bly_add(plain, "key", 3), BLY_OK);
+    const uint8_t *file = dcso_file(filter, &bytes);
+    vector_is(plain, &(vector){ (uint8_t *)(uintptr_t)file, bytes });
+    assert_status(bly_attached(&attached, &n, plain), BLY_OK);
+    assert_int_equal(n, 0);
+    bly_free(plain);
+    dcso_has(filter, "", 0, false);
+}
+
+/* Another writes numbers of no filter into an image that is mapped. */
+static void test_attached_data_of_a_changed_file(void **state)
+{
+    (void)state;
+    bly_filter *filter = dcso_with("data", 4), *mapped = NULL;
+    const void *attached;
+    size_t n;
+    assert_status(bly_save_as(filter, "saved", "bloomery"), BLY_OK);
+    assert_status(bly_open(&mapped, "saved", BLY_MAP, NULL), BLY_OK);
+    FILE *file = fopen("saved", "r+b");
+    assert_true(file != NULL && fseek(file, IMAGE_GEOMETRY + 4, SEEK_SET) == 0
+                && fputc(1, file) == 1 && fclose(file) == 0);
+    assert_status(bly_attached(&attached, &n, mapped), BLY_ECORRUPT);
+    bly_free(mapped);
+    bly_free(filter);
+}
+
+static void *dcso_once(void *context, size_t alignment, size_t bytes)
+{
+    int *left = context;
+    void *memory = NULL;
+    return (*left)-- > 0 && posix_memalign(&memory, alignment, bytes) == 0
+         ? memory : NULL;
+}
+
+static void dcso_back(void *context, void *memory, size_t bytes)
+{
+    (void)context, (void)bytes;
+    free(memory);
+}
+
+/* And the filter stays what it was. */
+static void test_attaching_is_refused(void **state)
+{
+    (void)state;
+    int left = 100;
+    const bly_allocator allocator = { dcso_once, dcso_back, &left };
+    const bly_options options = { .allocator = &allocator };
+    bly_filter *filter = dcso_with("data", 4), *other = NULL;
+    const void *attached;
+    size_t n;
+    static const char *const none[] = { "standard", "guava" };
+    for (size_t i = 0; i < 2; i++) {
+        other = vector_new(none[i], 50, 0.01);
+        assert_status(bly_attached(&attached, &n, other), BLY_EUNSUPPORTED);
+        assert_status(bly_attach(other, "x", 1), BLY_EUNSUPPORTED);
+        assert_non_null(strstr(bly_why(), "formats that have one are dcso"));
+        bly_free(other);
+    }
+    assert_status(bly_save(filter, "saved"), BLY_OK);
+    assert_status(bly_open(&other, "saved", BLY_MAP, NULL), BLY_OK);
+    assert_status(bly_attach(other, "x", 1), BLY_EREADONLY);
+    dcso_has(other, "data", 4, false);
+    assert_status(bly_save_as(filter, "saved", "bloomery"), BLY_OK);
+    assert_status(bly_open(&other, "saved", BLY_MAP | BLY_WRITE, NULL), BLY_OK);
+    assert_status(bly_attach(other, "x", 1), BLY_EPARAM);
+    dcso_has(other, "data", 4, false);
+    assert_status(bly_copy(&other, filter, &options), BLY_OK);
+    left = 0;
+    assert_status(bly_attach(other, "x", 1), BLY_ENOMEM);
+    dcso_has(other, "data", 4, false);
+    assert_status(bly_attach(filter, "x", SIZE_MAX - 7), BLY_ETOOBIG);
+    dcso_has(filter, "data", 4, false);
+}
+
 /* N counts keys that were new, and a union those of both. */
 static void test_number_of_keys(void **state)
 {
@@ -170,8 +318,13 @@ int main(void)
         cmocka_unit_test(test_bits_of_a_key),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_attached_data_stay),
+        cmocka_unit_test(test_attached_data_go_along),
+        cmocka_unit_test(test_attached_data_are_replaced),
+        cmocka_unit_test(test_attached_data_of_a_changed_file),
+        cmocka_unit_test(test_attaching_is_refused),
         cmocka_unit_test(test_number_of_keys),
         cmocka_unit_test(test_refusals),
     };
-    return cmocka_run_group_tests_name("dcso", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("dcso", tests, folder_enter,
+                                       folder_leave);
 }

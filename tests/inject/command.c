@@ -58,6 +58,9 @@ static const command_job command_jobs[] = {
     { "intersect -o new.bly f.bly g.bly", NULL, "new.bly" },
     { "resize -n 5000 -o new.bly q.bly", NULL, "new.bly" },
     { "resize --fold 2 -o new.bly fold.bly", NULL, "new.bly" },
+    { "convert --data keys d.bloom d.bloom", NULL, "d.bloom" },
+    { "convert -F bloomery --data - d.bloom new.bly", "keys", "new.bly" },
+    { "info --data d.bloom", NULL, NULL },
     { "compare f.bly g.bly", NULL, NULL },
     { "check f.bly b.bly", NULL, NULL },
     { "info f.bly", NULL, NULL },
@@ -308,6 +311,7 @@ static int command_setup(void **state)
              "$B build -k bloomier -f 1 -l 2 -t , -o l.bly labels; "
              "$B build -k quotient -o q.bly keys; "
              "$B build -k standard:m=4096 -o fold.bly keys; "
+             "$B build -k dcso -n 300 -o d.bloom keys; "
              "$B build -k buffered -n 300 -o b.bly keys", command_binary);
     return system(line);
 }

@@ -219,6 +219,7 @@ static const kind_foreign dcso_foreign = {
     .looks  = dcso_looks,
     .read   = dcso_read,
     .reach  = dcso_reach,
+    .attaches = true,
     .plans  = true,
 };
 
@@ -257,10 +258,16 @@ static bly_status dcso_format(void *image, const kind_spec *spec)
     return BLY_OK;
 }
 
-/* Without what was attached, but with room for it. */
+/* With what is attached: there is room for it, and zeros would be data too. */
 static void dcso_like(void *image, const void *other)
 {
-    memcpy(image_payload_mut(image), image_payload(other), DCSO_AT_ADDED);
+    uint8_t *file = image_payload_mut(image);
+    const uint8_t *from = image_payload(other);
+    uint64_t data = DCSO_AT_WORDS
+                  + dcso_words_bytes(image_geometry(image, DCSO_M));
+    memcpy(file, from, DCSO_AT_ADDED);
+    memcpy(file + data, from + data,
+           (size_t)(image_payload_bytes(other) - data));
 }
 
 /* ---- Keys -------------------------------------------------------------- */
