@@ -47,7 +47,9 @@ BLY_API const char *bly_recognise(const void *bytes, size_t n, uint64_t all)
 
 /* Save a filter in a format: as bly_save, which is the same with the format of
  * the filter's own kind. "bloomery" writes the image, whatever kind it is, so
- * that the file tells what it is and has checksums. BLY_EPARAM (no such
+ * that the file tells what it is and has checksums. Two kinds with the same
+ * bits are written as each other: "split" that hashes by xxh64 with seed 0 as
+ * "parquet", and that as "split", which is one of ours. BLY_EPARAM (no such
  * format); BLY_EUNSUPPORTED (the filter's bits cannot be written so); errors of
  * bly_save. */
 BLY_API bly_status bly_save_as(const bly_filter *filter, const char *path,

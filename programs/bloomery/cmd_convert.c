@@ -20,7 +20,8 @@ typedef struct {
 
 static const cli_option convert_options[] = {
     { 'F', "to", "FORMAT", CLI_TEXT, offsetof(convert_settings, to), false,
-      "The format of OUT: 'bloomery', or one that 'bloomery formats' lists. "
+      "The format of OUT: 'bloomery', or one that 'bloomery formats' lists, or "
+      "a kind of ours that has the same bits (of parquet, split). "
       "With --data it may be left out: then it is that of the filter's kind." },
     { 0, "data", "FILE", CLI_TEXT, offsetof(convert_settings, data), false,
       "Attach all bytes of FILE ('-' is standard input) to the filter, in "
@@ -38,6 +39,8 @@ static const cli_example convert_examples[] = {
       "The filter of another system, in a file that tells what it is and "
       "whether it is damaged." },
     { "bloomery convert -F dcso known.bly known.bloom", "And back." },
+    { "bloomery convert -F parquet ids.bly ids.filter",
+      "A filter of kind split, built with -H xxh64, for a Parquet file." },
     { "bloomery convert --data notes.txt known.bloom noted.bloom",
       "The same filter with notes of its owner." },
     { NULL, NULL }
@@ -173,7 +176,9 @@ static int convert_check(const cli_command *self, const convert_settings *s,
         && strcmp(operands->names[0], "-") == 0)
         return options_wrong(self, "only one of IN and the data can come from "
                                    "standard input");
-    return s->to != NULL && format_check(s->to) != CLI_GO ? CLI_ERROR : CLI_GO;
+    if (s->to != NULL && bly_kind_find(s->to) == NULL)
+        return format_check(s->to);
+    return CLI_GO;
 }
 
 static int convert_run(const cli_command *self, int argc, char **argv)

@@ -149,6 +149,16 @@ typedef struct {
      * be seen from its beginning. */
     uint64_t (*extent)(const uint8_t *bytes, size_t n);
 
+    /* One of our own kinds, whose payload is the bits of such a file if it
+     * hashes by `hash` with seed 0, so that either is made of the other; its
+     * option `size` is how many bits. `head` writes what stands before so many
+     * bytes of them, and says how long that is; to NULL it says only that, and
+     * 0 where no file has so many. All NULL: there is none. */
+    struct {
+        const char *kind, *hash, *size;
+        size_t    (*head)(uint8_t *to, uint64_t bytes);
+    } twin;
+
     bool attaches;                      /* what is behind `reach` is data that
                                            its owner has attached, of any
                                            length                            */

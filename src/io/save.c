@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include "base/status.h"
 #include "formats/formats.h"
 #include "verbs/handle.h"
+#include "verbs/registry.h"
 #include "io/replace.h"
 
 enum {
@@ -145,6 +147,78 @@ bly_status bly_save(const bly_filter *filter, const char *path)
                                          : save_image(filter, path);
 }
 
+/* ---- The same bits in another kind -------------------------------------- */
+
+static bool save_named(const bly_kind *kind, const char *name)
+{
+    return kind != NULL && name != NULL && strcmp(kind->name, name) == 0;
+}
+
+/* Has the filter the bits of this format, being of our kind for it? */
+static bool save_is_twin(const bly_filter *filter, const kind_foreign *format)
+{
+    const hash_info *hash = hash_find_field(filter->image + IMAGE_HASH);
+    return save_named(filter->kind, format->twin.kind)
+        && hash != NULL && strcmp(hash->name, format->twin.hash) == 0
+        && image_u64(filter->image, IMAGE_SEED) == 0;
+}
+
+/* As another system's file, by the header that goes before its bits. */
+static bly_status save_to_twin(const bly_filter *filter, const char *path,
+                               const kind_foreign *format)
+{
+    uint64_t bits = image_payload_bytes(filter->image);
+    size_t head = format->twin.head(NULL, bits);
+    bly_status status = handle_here(filter, save_verb);
+    if (status != BLY_OK)
+        return status;
+    if (head == 0)
+        return status_fail(BLY_ETOOBIG, "%s: files of this format have no room "
+                           "for %.4g MiB of bits: build it for fewer keys, or "
+                           "with a higher rate", path,
+                           (double)bits / (1 << 20));
+    bly_allocator allocator = filter->allocator;
+    uint8_t *file = memory_raw(&allocator, head + bits);
+    if (file == NULL)
+        return status_named(handle_no_memory(head + bits), path);
+    format->twin.head(file, bits);
+    memcpy(file + head, image_payload(filter->image), (size_t)bits);
+    status = save_bytes(path, file, head + (size_t)bits);
+    memory_release(&allocator, file, head + (size_t)bits);
+    return status;
+}
+
+/* As an image of our kind. How many keys it has nobody knows. */
+static bly_status save_from_twin(const bly_filter *filter, const char *path)
+{
+    const kind_foreign *format = filter->kind->foreign;
+    uint64_t all = image_payload_bytes(filter->image), bits = all - 1;
+    bly_filter *twin = NULL;
+    char kind[64];
+    while (bits > 0 && format->twin.head(NULL, bits) + bits != all)
+        bits--;
+    const bly_spec spec = {
+        .capacity = image_u64(filter->image, IMAGE_CAPACITY),
+        .hash = format->twin.hash, .allocator = &filter->allocator,
+    };
+    snprintf(kind, sizeof kind, "%s:%s=%llu", format->twin.kind,
+             format->twin.size, 8 * (unsigned long long)bits);
+    bly_status status = handle_here(filter, save_verb);
+    if (status == BLY_OK)
+        status = bly_new(&twin, kind, &spec);
+    if (status != BLY_OK)
+        return status_named(status, path);
+    memcpy(image_payload_mut(twin->image),
+           image_payload(filter->image) + (all - bits), (size_t)bits);
+    twin->items = IMAGE_ITEMS_UNKNOWN;
+    twin->changed = true;
+    status = save_image(twin, path);
+    bly_free(twin);
+    return status;
+}
+
+/* ---- In a format -------------------------------------------------------- */
+
 /* A format that a filter is not of: none, or one of other bits. */
 static bly_status save_not_as(const bly_filter *filter, const char *path,
                               const char *format)
@@ -164,9 +238,16 @@ bly_status bly_save_as(const bly_filter *filter, const char *path,
 {
     if (strcmp(format, "bloomery") == 0)
         return save_image(filter, path);
-    return filter->kind->foreign != NULL
-        && strcmp(format, filter->kind->name) == 0
-         ? save_foreign(filter, path) : save_not_as(filter, path, format);
+    const kind_foreign *own = filter->kind->foreign;
+    const bly_kind *other = registry_find(format, strlen(format));
+    if (own != NULL && save_named(other, filter->kind->name))
+        return save_foreign(filter, path);
+    if (own != NULL && save_named(other, own->twin.kind))
+        return save_from_twin(filter, path);
+    if (other != NULL && other->foreign != NULL
+        && save_is_twin(filter, other->foreign))
+        return save_to_twin(filter, path, other->foreign);
+    return save_not_as(filter, path, format);
 }
 
 /* ---- An image that is elsewhere ----------------------------------------- */

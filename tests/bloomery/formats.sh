@@ -75,6 +75,19 @@ try build -o k.bly keys
 try convert -F dcso k.bly k.bloom
 refused 'convert: other bits' 'build it anew from the keys'
 check 'convert: nothing is written' test ! -e k.bloom
+try build -k split -H xxh64 -o split.bly keys
+silent 'build: split by xxh64'
+try convert -F parquet split.bly split.filter
+silent 'convert: split to parquet'
+try query -c split.filter keys
+out_is 'convert: its keys are there' 0 '1000\n'
+try convert -F split split.filter again.bly
+silent 'convert: and back'
+"$BLOOMERY" query split.bly others >want.out
+"$BLOOMERY" query again.bly others >out
+check 'convert: and finds the same strangers' cmp want.out out
+try convert -F split a.bloom x.bly
+refused 'convert: to a kind of other bits' 'no format .split'
 try convert -F dcos k.bly k.bloom
 refused 'convert: no such format' "did you mean 'dcso'"
 try convert -F bloomery a.bloom

@@ -2,8 +2,10 @@
  * test data, its sizes, and headers that are none.
  */
 #include "test.h"
+#include "folder.h"
 #include "vectors.h"
 
+#include "bloomery/foreign.h"
 #include "image/image.h"
 
 static const char *const parquet_keys[] = {
@@ -63,6 +65,60 @@ static void test_bits_are_those_of_split(void **state)
     bly_free(split);
 }
 
+/* Either is written as the other, with all keys and no others. */
+static void test_written_as_split(void **state)
+{
+    (void)state;
+    bly_filter *filter = vector_new("parquet", 1000, 0.01), *other = NULL;
+    for (uint64_t i = 0; i < 1000; i++) {
+        uint64_t key = test_random(1, i);
+        bly_add(filter, &key, sizeof key);
+    }
+    assert_said(bly_save_as(filter, "saved", "split"), BLY_OK);
+    assert_said(bly_open(&other, "saved", BLY_MAP | BLY_VERIFY, NULL), BLY_OK);
+    assert_string_equal(bly_kind_of(other), "split");
+    for (uint64_t i = 0; i < 20000; i++) {
+        uint64_t key = test_random(1, i);
+        assert_int_equal(bly_contains(filter, &key, sizeof key),
+                         bly_contains(other, &key, sizeof key));
+    }
+    assert_said(bly_save_as(other, "again", "parquet"), BLY_OK);
+    bly_free(other);
+    assert_said(bly_open(&other, "again", 0, NULL), BLY_OK);
+    size_t bytes;
+    const uint8_t *image = bly_image(other, &bytes);
+    vector_is(filter, &(vector){ (uint8_t *)(uintptr_t)image + BLY_HEADER_BYTES,
+                                 bytes - BLY_HEADER_BYTES });
+    bly_free(filter);
+    bly_free(other);
+}
+
+/* By another hash function, with a seed, in more bits than there may be, or of
+ * another kind. */
+static void test_not_written_as_parquet(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind, *hash;
+        uint64_t    seed;
+        bly_status  status;
+    } not[] = {
+        { "split:m=1024", "xxh3", 0, BLY_EUNSUPPORTED },
+        { "split:m=1024", "xxh64", 1, BLY_EUNSUPPORTED },
+        { "blocked:m=1024", "xxh64", 0, BLY_EUNSUPPORTED },
+        { "split:m=1073742080", "xxh64", 0, BLY_ETOOBIG },
+    };
+    for (size_t i = 0; i < sizeof not / sizeof *not; i++) {
+        bly_spec spec = { .capacity = 100, .hash = not[i].hash,
+                          .seed = not[i].seed };
+        bly_filter *filter = NULL;
+        assert_said(bly_new(&filter, not[i].kind, &spec), BLY_OK);
+        assert_status(bly_save_as(filter, "none", "parquet"), not[i].status);
+        assert_null(fopen("none", "rb"));
+        bly_free(filter);
+    }
+}
+
 /* A power of two of bytes, 32 at least. */
 static void test_sizes(void **state)
 {
@@ -111,8 +167,11 @@ int main(void)
         cmocka_unit_test(test_their_filter),
         cmocka_unit_test(test_older_form),
         cmocka_unit_test(test_bits_are_those_of_split),
+        cmocka_unit_test(test_written_as_split),
+        cmocka_unit_test(test_not_written_as_parquet),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_refusals),
     };
-    return cmocka_run_group_tests_name("parquet", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("parquet", tests, folder_enter,
+                                       folder_leave);
 }

@@ -198,12 +198,22 @@ static uint64_t parquet_reach(const uint64_t *geometry)
          : geometry[PARQUET_HEAD] + bytes;
 }
 
+static size_t parquet_twin_head(uint8_t *to, uint64_t bytes)
+{
+    if (bytes > PARQUET_BYTES_MAX)
+        return 0;
+    if (to != NULL)
+        parquet_put_head(to, bytes);
+    return parquet_head(bytes);
+}
+
 static const kind_foreign parquet_foreign = {
     .writer = "Parquet writers: a column chunk's filter",
     .looks  = parquet_looks,
     .read   = parquet_read,
     .reach  = parquet_reach,
     .extent = parquet_extent,
+    .twin   = { "split", "xxh64", "m", parquet_twin_head },
 };
 
 static bly_status parquet_check(const void *image)
