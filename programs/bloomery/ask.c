@@ -164,7 +164,7 @@ static bool ask_select_prefixed(const ask_job *job, cli_worker *w)
     uint64_t before = own->tally.keys.asked + own->tally.keys.keyless - n;
     const bool *marks = ask_many(job) ? own->each : own->there;
     ask_prefix p = { .filters = s->mark || s->groups ? job->n : 0,
-                     .places = s->groups ? job->places : NULL,
+                     .places = job->places, .groups = s->groups,
                      .name = s->names ? prefix_name(w->chunk.path) : NULL };
 
     for (size_t i = 0; i < n; i++) {
@@ -325,6 +325,19 @@ static int ask_lines(ask_job *job)
     return job->tally.keys.selected > 0 ? CLI_OK : CLI_NONE;
 }
 
+/* Lines without a key are fine. One that is not of the form that --as names was
+ * not asked for though it may be there: a note has told which (lines.c), and
+ * "certainly not" is not to be the last word. */
+static int ask_keyless(const ask_job *job, int status)
+{
+    bool unread = job->lines.strange > 0 && job->want.how.as > CLI_AS_TEXT;
+
+    if (job->tally.keys.asked == 0 && !job->want.quiet)
+        report_no_key(job->tally.keys.keyless);
+    return unread && !(job->want.quiet && status == CLI_OK) ? CLI_ERROR
+                                                            : status;
+}
+
 int ask_run(ask_job *job)
 {
     double start = report_clock();
@@ -343,8 +356,7 @@ int ask_run(ask_job *job)
                    && (!ask_prints(&job->want) || progress_apart()));
     status = ask_lines(job);
     progress_end();
-    if (job->tally.keys.asked == 0 && !job->want.quiet)
-        report_no_key(job->tally.keys.keyless);
+    status = ask_keyless(job, status);
     lines_close(&job->lines);
     job->seconds = report_clock() - start;
     return damage_verdict(job->filters, job->n, status);
@@ -443,7 +455,7 @@ static void ask_append(ask_job *job, bly_filter *filter, const char *path,
 {
     job->filters[job->n] = filter;
     job->there[job->n] = 0;
-    job->places[job->n++] = (ask_place){ path, group, number };
+    job->places[job->n++] = (ask_place){ path, job->files, group, number };
 }
 
 /* All that are inside a file; what its keys are it tells too. */
@@ -502,8 +514,8 @@ int ask_open(const cli_command *self, int argc, char **argv, ask_job *job)
 {
     int status = ask_options(self, argc, argv, job);
 
-    for (size_t i = 0; status == CLI_GO && i < job->want.asked.count; i++)
-        status = ask_open_file(job, job->want.asked.names[i]);
+    for (; status == CLI_GO && job->files < job->want.asked.count; job->files++)
+        status = ask_open_file(job, job->want.asked.names[job->files]);
     if (status == CLI_GO)
         status = ask_check_inside(self, job);
     return status;

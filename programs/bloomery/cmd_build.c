@@ -160,6 +160,7 @@ static void build_report(const cli_build *s, const bly_filter *filter,
 {
     char advice[80];
     cli_feed_report how = { .output = s->output, .advice = advice,
+                            .rate = s->rate,
                             .verbose = s->verbose, .json = s->json,
                             .others = others };
 
@@ -532,6 +533,8 @@ static int build_check(const cli_command *self, const cli_build *s,
                                    "pages, such as buffered");
     if (build_check_without(self, s, operands) != CLI_GO)
         return CLI_ERROR;
+    if (filter_kind_of_family(s->kind, "foreign"))
+        filter_how()->format = s->kind;     /* of what is written over */
     return filter_check_output(s->output, s->force, operands, 0);
 }
 

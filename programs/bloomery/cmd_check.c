@@ -61,6 +61,7 @@ static void check_promise(const bly_filter *filter, const char *path)
 static bly_status check_open(const char *path, bool quiet, bool *foreign)
 {
     bly_filter *filter = NULL;
+    bly_header header;
     bly_status status;
 
     if (strcmp(path, "-") == 0)
@@ -70,7 +71,7 @@ static bly_status check_open(const char *path, bool quiet, bool *foreign)
         status = bly_open(&filter, path, 0, filter_how());
     if (status >= 0 && !quiet)
         check_promise(filter, path);
-    *foreign = status >= 0
+    *foreign = status >= 0 && !filter_peek(&header, path)
             && filter_kind_of_family(bly_kind_of(filter), "foreign");
     if (status >= 0)
         bly_free(filter);
@@ -93,8 +94,11 @@ static void check_json(const char *file, bly_status status, const char *why,
 static void check_text(const char *file, bool inside, bool foreign, size_t n)
 {
     output_text(file);
-    if (inside)
-        output_format(": ok (%zu filters inside)\n", n);
+    if (inside && n == 0)
+        output_text(": ok, but it has no filter inside that can be asked\n");
+    else if (inside)
+        output_format(": ok (%zu %s inside)\n", n,
+                      n == 1 ? "filter" : "filters");
     else
         output_text(foreign ? ": ok (its format has no checksum: its numbers "
                               "were looked at)\n" : ": ok\n");

@@ -132,6 +132,7 @@ typedef struct {
 /* Where a filter is. */
 typedef struct {
     const char *path;
+    size_t      file;           /* in the order of -F                        */
     const char *group;          /* "row group"; NULL: it is the file         */
     uint64_t    number;
 } ask_place;
@@ -147,6 +148,7 @@ typedef struct {
     bly_filter      **filters;  /* NULL where any key may be there           */
     ask_place        *places;   /* where each is                             */
     uint64_t         *there;    /* keys that are perhaps in each             */
+    size_t            files;    /* that were opened                          */
     bool              inside;   /* a file has them inside                    */
     cli_lines         lines;
     ask_tally         tally;
@@ -188,7 +190,8 @@ typedef struct {
 typedef struct {
     const bool *marks;          /* of each filter, LINES_MOST apart          */
     size_t      filters;        /* 0: no marks                               */
-    const ask_place *places;    /* whose numbers stand there; NULL: marks    */
+    const ask_place *places;    /* of each                                   */
+    bool        groups;         /* their numbers stand there, not marks      */
     const char *name;           /* of the file; NULL: none                   */
     uint64_t    number;         /* of the line, in the chunk; 0: none        */
 } ask_prefix;

@@ -63,18 +63,24 @@ static void contents_text_one(const bly_contained *one, const bly_stat_t *stat)
 
 /* ==== All of a file ===================================================== */
 
-static bool contents_print(const bly_container *file, bool json)
+/* *pass: the share of strangers that no filter lets pass. */
+static bool contents_print(const bly_container *file, bool json, double *pass)
 {
     const bly_contents *is = bly_container_contents(file);
     bool good = true;
+
+    *pass = 1;
 
     for (size_t i = 0; i < is->n; i++) {
         const bly_contained *one = &is->filters[i];
         bly_stat_t stat;
 
-        if (one->format != NULL && !contents_stat(&stat, file, i))
+        if (one->format != NULL && !contents_stat(&stat, file, i)) {
             good = false;
-        else if (json)
+            continue;
+        }
+        *pass *= one->format != NULL ? 1 - stat.rate : 0;
+        if (json)
             contents_json_one(one, &stat);
         else if (one->format != NULL)
             contents_text_one(one, &stat);
@@ -100,6 +106,8 @@ static bool contents_text(const bly_container *file, const char *path)
     const bly_contents *is = bly_container_contents(file);
     const bly_contained *none = NULL;
     size_t n = contents_count(is, &none);
+    double pass;
+    bool good;
 
     output_text(path);
     output_format("\n  system     %s\n", is->system);
@@ -116,16 +124,24 @@ static bool contents_text(const bly_container *file, const char *path)
         output_format(" %s%s\n", none->lacks, is->n - n > 1 ? ", and so on"
                                                             : "");
     }
+    if (strcmp(is->system, "parquet") != 0 && is->groups > is->n)
+        output_format("  empty      %s: no key is there\n",
+                      report_count(is->groups - is->n).text);
     if (n > 0)
         output_format("  %9s %9s %12s %12s %12s%s\n", is->group, "bytes",
                       "fill", "rate", "different",
                       strcmp(is->system, "parquet") == 0 ? "  column" : "");
-    return contents_print(file, false);
+    good = contents_print(file, false, &pass);
+    if (n > 1 && strcmp(is->system, "parquet") != 0)
+        output_format("  in any     %s of strangers pass\n",
+                      report_percent(1 - pass).text);
+    return good;
 }
 
 static bool contents_json(const bly_container *file, const char *path)
 {
     const bly_contents *is = bly_container_contents(file);
+    double pass;
     bool good;
 
     json_open_object(NULL);
@@ -134,7 +150,7 @@ static bool contents_json(const bly_container *file, const char *path)
     json_string("group", is->group);
     json_count("groups", is->groups);
     json_open_array("filters");
-    good = contents_print(file, true);
+    good = contents_print(file, true, &pass);
     json_close_array();
     json_close_object();
     return good;

@@ -70,36 +70,47 @@ static char *prefix_digits(char digits[PREFIX_DIGITS], uint64_t n)
     return at;
 }
 
-/* "10" or "0,12". */
+/* "10": a digit for each file, in any of whose filters the key perhaps is. */
 static void prefix_marks(ask_text *t, const ask_prefix *p)
 {
-    char digits[PREFIX_DIGITS], *at;
+    for (size_t i = 0, from; i < p->filters; ) {
+        bool marked = false;
+
+        for (from = i; i < p->filters
+                       && p->places[i].file == p->places[from].file; i++)
+            marked |= p->marks[i * LINES_MOST];
+        t->bytes[t->length++] = marked ? '1' : '0';
+    }
+}
+
+/* "0,12". */
+static void prefix_groups(ask_text *t, const ask_prefix *p)
+{
+    char digits[PREFIX_DIGITS];
     size_t begin = t->length;
 
     for (size_t i = 0; i < p->filters; i++) {
-        bool marked = p->marks[i * LINES_MOST];
+        const char *at;
 
-        if (p->places == NULL) {
-            t->bytes[t->length++] = marked ? '1' : '0';
-        } else if (marked) {
-            if (t->length > begin)
-                t->bytes[t->length++] = ',';
-            at = prefix_digits(digits, p->places[i].number);
-            prefix_bytes(t, at, (size_t)(digits + PREFIX_DIGITS - at));
-        }
+        if (!p->marks[i * LINES_MOST])
+            continue;
+        if (t->length > begin)
+            t->bytes[t->length++] = ',';
+        at = prefix_digits(digits, p->places[i].number);
+        prefix_bytes(t, at, (size_t)(digits + PREFIX_DIGITS - at));
     }
-    if (p->filters > 0)
-        t->bytes[t->length++] = '\t';
 }
 
 bool prefix_line(ask_text *t, const ask_prefix *p, const bly_key *line)
 {
     size_t name = p->name != NULL ? strlen(p->name) : 0;
-    size_t marks = p->filters * (p->places != NULL ? PREFIX_DIGITS + 1 : 1);
+    size_t marks = p->filters * (p->groups ? PREFIX_DIGITS + 1 : 1);
 
     if (!prefix_room(t, marks + 1 + name + 2 + line->length))
         return false;
-    prefix_marks(t, p);
+    (p->groups ? prefix_groups : prefix_marks)(t, p);
+    if (p->filters > 0)
+        t->bytes[t->length++] = '\t';
     if (p->name != NULL) {
         prefix_bytes(t, p->name, name);
         t->bytes[t->length++] = ':';

@@ -39,18 +39,34 @@ static bool container_ends(int file)
                                      (uint64_t)about.st_size) == NULL;
 }
 
+/* The format that is named, if any, is that of filters which are inside such
+ * files: by its last bytes no such filter ends as the file does. */
+static bool container_format(void)
+{
+    static const char *const inside[] = { "parquet", "leveldb", "rocksdb" };
+    const char *format = filter_how()->format;
+
+    for (size_t i = 0; format != NULL && i < sizeof inside / sizeof *inside;
+         i++)
+        if (strcmp(format, inside[i]) == 0)
+            return true;
+    return format == NULL;
+}
+
+static const char *container_path(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "/dev/stdin" : path;
+}
+
 bool container_is(const char *path)
 {
-    bool is;
-    int file;
+    int file = container_format()
+             ? open(container_path(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+             : -1;
+    bool is = file >= 0 && container_ends(file);
 
-    if (filter_how()->format != NULL || strcmp(path, "-") == 0)
-        return false;
-    file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0)
-        return false;
-    is = container_ends(file);
-    close(file);
+    if (file >= 0)
+        close(file);
     return is;
 }
 
@@ -58,7 +74,7 @@ bly_container *container_open(const char *path)
 {
     bly_container *file;
 
-    if (bly_container_open(&file, path, NULL) >= 0)
+    if (bly_container_open(&file, container_path(path), NULL) >= 0)
         return file;
     filter_error();
     return NULL;
@@ -98,8 +114,12 @@ static int container_check(const char *path, const bly_contents *is,
                            const char *column)
 {
     bool columns = strcmp(is->system, "parquet") == 0;
+    cli_nearest nearest = nearest_to(column != NULL ? column : "",
+                                     column != NULL ? strlen(column) : 0);
     char list[300];
 
+    for (size_t i = 0; i < is->n && column != NULL; i++)
+        nearest_try(&nearest, is->filters[i].column);
     container_columns(list, sizeof list, is);
     if (!columns && column != NULL)
         return report_error("'%s' is a table of %s, which has no columns: "
@@ -113,6 +133,10 @@ static int container_check(const char *path, const bly_contents *is,
         return report_error("'%s' is a Parquet file, which has a filter for "
                             "each column: say which one by --column: %s", path,
                             list);
+    if (nearest.name != NULL)
+        return report_error("'%s' has no column '%.80s': did you mean '%s'? "
+                            "Those with filters are %s", path, column,
+                            nearest.name, list);
     return report_error("'%s' has no column '%.80s': those with filters are %s",
                         path, column, list);
 }

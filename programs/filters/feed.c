@@ -725,6 +725,18 @@ static void feed_warn(const bly_stat_t *stat, const char *advice)
                 report_percent(stat->planned_rate).text, advice);
 }
 
+/* A format that has few sizes cannot keep every rate: told where it is far off,
+ * for 1 % was asked for where nothing was said. */
+static void feed_warn_size(const bly_stat_t *stat, double asked)
+{
+    if (asked > 0 && stat->planned_rate > 4 * asked)
+        report_note("warning: filters of kind %s have no room for a rate of "
+                    "%s with %s keys: it is %s: take another kind, or fewer "
+                    "keys", stat->kind, report_percent(asked).text,
+                    report_count(stat->capacity).text,
+                    report_percent(stat->planned_rate).text);
+}
+
 void feed_none(const bly_filter *filter)
 {
     report_note("note: there are no keys: the filter is empty%s",
@@ -741,6 +753,8 @@ void feed_report(const bly_filter *filter, const cli_fed *fed,
         filter_error();
         return;
     }
+    if (filter_kind_of_family(stat.kind, "foreign"))
+        stat.bytes -= BLY_HEADER_BYTES;     /* its file is without */
     if (how->json)
         feed_json(&stat, fed, how);
     if (how->verbose)
@@ -754,6 +768,7 @@ void feed_report(const bly_filter *filter, const cli_fed *fed,
                     "with %s", report_count(fed->unsafe).text,
                     fed->unsafe == 1 ? "key was" : "keys were",
                     fed->unsafe == 1 ? "it" : "them");
+    feed_warn_size(&stat, how->rate);
     if (!filter_can(filter, BLY_CAN_SUBTRACT))   /* those may be overfull */
         feed_warn(&stat, how->advice);
 }

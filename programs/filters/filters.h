@@ -383,6 +383,7 @@ typedef struct {
     const cli_estimate *different;      /* of the keys; NULL: not counted  */
     uint64_t ranks, sent;       /* of bloomery-mpi, and the bytes that they
                                    sent; 0 ranks: not to be told           */
+    double      rate;           /* that was asked for; 0: none was           */
 } cli_feed_report;
 
 /* The note about a filter of no keys, whose number nobody gave. */

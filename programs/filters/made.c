@@ -53,6 +53,8 @@ void made_report(const bly_filter *filter, const char *output, bool verbose,
         filter_error();
         return;
     }
+    if (filter_kind_of_family(stat.kind, "foreign"))
+        stat.bytes -= BLY_HEADER_BYTES;     /* its file is without */
     if (json)
         made_json(&stat, output);
     if (verbose)

@@ -14,6 +14,7 @@
  */
 #include "filters/filters.h"
 
+#include <bloomery/container.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -284,6 +285,11 @@ static bly_filter *wrapped_unpack(wrapped_text *t, const char *path)
     }
     if (bly_unpack(&filter, t->bytes, t->n, &how) >= 0)
         return filter;
+    if (bly_container_recognise(t->bytes, t->n) != NULL) {
+        report_error("'%s': what it holds has filters inside: only a file of "
+                     "its own is looked into: save it to one, unpacked", path);
+        return NULL;
+    }
     report_error("%s: %s", path, bly_why());
     return NULL;
 }

@@ -43,6 +43,21 @@ static size_t forms_put(unsigned char *to, uint64_t value, size_t bytes)
     return bytes;
 }
 
+static bool forms_blank(unsigned char byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\r';
+}
+
+/* Without the blanks, and the CR of a CR LF, around it. */
+static const unsigned char *forms_trim(const unsigned char *text, size_t *n)
+{
+    for (; *n > 0 && forms_blank(*text); --*n)
+        text++;
+    while (*n > 0 && forms_blank(text[*n - 1]))
+        --*n;
+    return text;
+}
+
 /* Digits, with a sign or without; from -2^(bits-1) to 2^bits - 1. */
 static bool forms_integer(uint64_t *out, const unsigned char *text, size_t n,
                           unsigned bits)
@@ -103,23 +118,26 @@ static int forms_digit(unsigned char byte)
          : byte >= 'A' && byte <= 'F' ? byte - 'A' + 10 : -1;
 }
 
-/* With 0x before them or without. */
+/* With 0x before them or without, and blanks between bytes or not. */
 static size_t forms_hex(unsigned char *to, const unsigned char *text, size_t n)
 {
+    size_t bytes = 0;
+
     if (n >= 2 && text[0] == '0' && (text[1] | 0x20) == 'x') {
         text += 2;
         n -= 2;
     }
-    if (n % 2 != 0)
-        return FORMS_NONE;
-    for (size_t i = 0; i < n; i += 2) {
-        int high = forms_digit(text[i]), low = forms_digit(text[i + 1]);
+    for (size_t i = 0; i < n; ) {
+        int high = forms_digit(text[i]);
+        int low = i + 1 < n ? forms_digit(text[i + 1]) : -1;
 
         if (high < 0 || low < 0)
             return FORMS_NONE;
-        to[i / 2] = (unsigned char)(high << 4 | low);
+        to[bytes++] = (unsigned char)(high << 4 | low);
+        for (i += 2; i < n && forms_blank(text[i]); )
+            i++;
     }
-    return n / 2;
+    return bytes;
 }
 
 /* The character that begins there, and its bytes; 0: there is none. */
@@ -163,21 +181,25 @@ static size_t forms_utf16(unsigned char *to, const unsigned char *text,
 
 size_t forms_bytes(cli_as as, unsigned char *to, const void *text, size_t n)
 {
+    const unsigned char *trimmed = text;
+    size_t all = n;
     uint64_t whole;
     double real;
 
+    if (as != CLI_AS_UTF16)
+        trimmed = forms_trim(text, &n);
     switch (as) {
     case CLI_AS_HEX:
-        return forms_hex(to, text, n);
+        return forms_hex(to, trimmed, n);
     case CLI_AS_INT32:
-        return forms_integer(&whole, text, n, 32) ? forms_put(to, whole, 4)
+        return forms_integer(&whole, trimmed, n, 32) ? forms_put(to, whole, 4)
                                                   : FORMS_NONE;
     case CLI_AS_INT64:
-        return forms_integer(&whole, text, n, 64) ? forms_put(to, whole, 8)
+        return forms_integer(&whole, trimmed, n, 64) ? forms_put(to, whole, 8)
                                                   : FORMS_NONE;
     case CLI_AS_FLOAT:
     case CLI_AS_DOUBLE:
-        return forms_real(&real, text, n)
+        return forms_real(&real, trimmed, n)
              ? forms_put_real(to, real, as == CLI_AS_FLOAT) : FORMS_NONE;
     case CLI_AS_UTF16:
         return forms_utf16(to, text, n);
@@ -185,6 +207,6 @@ size_t forms_bytes(cli_as as, unsigned char *to, const void *text, size_t n)
     case CLI_AS_TEXT:
         break;
     }
-    memcpy(to, text, n);
-    return n;
+    memcpy(to, text, all);
+    return all;
 }

@@ -509,8 +509,10 @@ typedef struct {
       "The bytes of a key, as its text says them: hex, its hexadecimal "      \
       "digits, with 0x before them or without; int32, int64, float or "       \
       "double, a number in 4 or 8 bytes, the lowest first; utf16, a text in " \
-      "UTF-16, the lower byte first. A line whose key is not of that form "   \
-      "has none, and a note counts them. Default: text, the key itself." },   \
+      "UTF-16, the lower byte first. Blanks around a number, or between "     \
+      "bytes of hex, do not count. A line whose key is not of that form has " \
+      "none, and a note counts them; for who asks it is an error in the "     \
+      "end. Default: text, the key itself." },                                \
     { 0, "no-decompress", NULL, CLI_FLAG, offsetof(settings, how.compressed), \
       false, "Take the bytes of compressed files as they are. Without it "    \
       "what gzip, zstd, xz, bzip2 and lz4 wrote, known by its first bytes, "  \

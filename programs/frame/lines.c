@@ -1153,7 +1153,7 @@ void lines_note_strange(const cli_lines *l)
     s = lines_show(path);
     if (l->how.as > CLI_AS_TEXT)
         report_note("note: %s %s no key of the form %s: the first is line %s "
-                    "of %s%s%s", report_count(lines).text,
+                    "of %s%s%s: check it, or --as", report_count(lines).text,
                     lines == 1 ? "line has" : "lines have",
                     forms_name(l->how.as), report_count(first).text, s.quote,
                     s.name, s.quote);

@@ -81,6 +81,13 @@ bly_status formats_choose(formats_found *out, const char *name,
     if (found == NULL && n >= 2 && bytes[0] == 0x1F && bytes[1] == 0x8B)
         return status_fail(BLY_EFORMAT, "not a filter, but what gzip has made "
                            "of a file: unpack it first (gzip -dc)");
+    if (found == NULL && n == 0)
+        return status_fail(BLY_EFORMAT, "it is empty, and no filter: name "
+                           "another file");
+    if (found == NULL && n >= 4 && memcmp(bytes, "PAR1", 4) == 0)
+        return status_fail(BLY_EFORMAT, "a Parquet file, or what is left of "
+                           "one: its filters are inside, and its end says "
+                           "where (bly_container_open)");
     if (found == NULL)
         return status_fail(BLY_EFORMAT, "not a Bloomery filter (it does not "
                            "begin with \"%s\"), nor of a format that shows in "

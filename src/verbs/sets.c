@@ -57,10 +57,12 @@ static bly_status sets_match(const bly_filter *a, const bly_filter *b)
                   8 * IMAGE_GEOMETRY_FIELDS) != 0
         || (a->kind->alike != NULL && !a->kind->alike(a->image, b->image)))
         return status_fail(BLY_EMISMATCH, "the filters have different plans, "
-                           "%llu and %llu bytes: build both for the same "
+                           "of %llu and %llu bytes%s: build both for the same "
                            "number of keys, rate and options",
                            (unsigned long long)a->bytes,
-                           (unsigned long long)b->bytes);
+                           (unsigned long long)b->bytes,
+                           a->bytes != b->bytes ? ""
+                           : ", which they use in unlike ways");
     return BLY_OK;
 }
 

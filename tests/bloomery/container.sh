@@ -29,6 +29,9 @@ out_has 'info: a filter' 0 '^ +0 +47 .*%.*% +2  a$'
 try info some.parquet
 out_has 'info: a group without one' 0 \
     '^  without    1: row group 1, column a has no filter$'
+try info blocks.sst
+out_has 'info: blocks without keys' 0 '^  empty      1: no key is there$'
+out_has 'info: in any' 0 '^  in any     [0-9.]+ % of strangers pass$'
 try info --json some.parquet
 out_has 'info: json, which column' 0 '"column": *"a"'
 out_has 'info: json, where it lies' 0 '"offset": *4'
@@ -37,7 +40,7 @@ try info blocks.sst
 out_has 'info: a table' 0 '^  filters    3$'
 try check all.parquet blocks.sst
 out_is 'check: they are well' 0 \
-    'all.parquet: ok (1 filters inside)\nblocks.sst: ok (3 filters inside)\n'
+    'all.parquet: ok (1 filter inside)\nblocks.sst: ok (3 filters inside)\n'
 try check --json parts.sst
 out_has 'check: json' 0 '"filters": *3'
 
@@ -56,7 +59,17 @@ out_is 'query: partitions' 0 '0\ta3\n1\tb4\n2\tc5\n'
 try query --groups blocks.sst letters
 out_is 'query: blocks' 0 '0\ta3\n2\tc5\n3\td6\n'
 try query --mark blocks.sst letters
-out_is 'query: a mark of each' 0 '100\ta3\n000\tb4\n010\tc5\n001\td6\n000\tother\n'
+out_is 'query: one mark for a file' 0 '1\ta3\n0\tb4\n1\tc5\n1\td6\n0\tother\n'
+try query --mark -F blocks.sst -F parts.sst letters
+out_is 'query: a mark for each file' 0 \
+    '11\ta3\n01\tb4\n11\tc5\n10\td6\n00\tother\n'
+try query --format leveldb -c blocks.sst letters
+out_is 'query: a table, whose format is named' 0 '3\n'
+try query --format rocksdb -c parts.sst letters
+out_is 'query: a table, whose other format is named' 0 '3\n'
+"$BLOOMERY" query -c - letters <parts.sst >out 2>err
+echo $? >status
+out_is 'query: from standard input, a file' 0 '3\n'
 try query -F blocks.sst -F parts.sst letters
 out_is 'query: of several files' 0 'a3\nb4\nc5\nd6\n'
 try query --json parts.sst letters
@@ -73,8 +86,10 @@ check 'query: and a note says so' grep -q \
 
 try query all.parquet keys
 refused 'query: no column named' 'say which one by --column: a$'
-try query --column b all.parquet keys
-refused 'query: no such column' "no column 'b': those with filters are a$"
+try query --column A all.parquet keys
+refused 'query: the other case' "did you mean 'a'"
+try query --column bcdefgh all.parquet keys
+refused 'query: no such column' "no column 'bcdefgh': those with filters are a$"
 try query --column a blocks.sst keys
 refused 'query: a table has no columns' 'leave --column out'
 "$BLOOMERY" build -o ours.bly keys 2>err
@@ -88,6 +103,16 @@ try query --groups -F blocks.sst -F parts.sst letters
 refused 'query: groups of one file' 'about one FILE'
 try count blocks.sst letters
 refused 'count: not a filter itself' 'has filters inside it, and is none itself'
+head -c 100 all.parquet >half.parquet
+try query --column a half.parquet keys
+refused 'query: without its end' 'what is left of one: its filters are inside'
+if gzip -c all.parquet >all.gz; then
+    try query --column a all.gz keys
+    refused 'query: compressed' 'unpacked|has filters inside|compressed|gzip'
+fi
+: >empty
+try info empty
+refused 'info: an empty file' 'it is empty'
 head -c 100 all.parquet >cut.parquet
 printf 'PAR1' >>cut.parquet
 try query --column a cut.parquet keys

@@ -24,8 +24,13 @@ same 'utf16' utf16 Aé 4100e900
 same 'utf16: two units' utf16 😀 3dd800de
 same 'hex: with 0x' hex 0xDEADbeef deadbeef
 same 'hex: nothing' hex '' ''
+same 'hex: blanks between bytes, and around' hex ' de ad  beef ' deadbeef
+same 'int32: blanks around' int32 ' 7 ' 07000000
+same 'int64: as in a file from Windows' int64 "7$(printf '\r')" 0700000000000000
+same 'double: blanks around' double ' 1.5 ' 000000000000f83f
 
-# What is of no such form is no key.
+# What is of no such form is no key; blanks around it, and between bytes of hex,
+# are none of it.
 none() {
     printf '%s\n' "$3" 12 >text
     try build --force --as "$2" -k standard -n 10 -o x.bly text
@@ -43,10 +48,10 @@ err_has() {
 for text in 4294967296 -2147483649 x '' 1x - 1.0; do
     none "int32: '$text'" int32 "$text"
 done
-for text in 18446744073709551616 -9223372036854775809 ' 1'; do
+for text in 18446744073709551616 -9223372036854775809 '1 2'; do
     none "int64: '$text'" int64 "$text"
 done
-for text in 1x '' ' 1' .; do
+for text in 1x '' '1 2' .; do
     none "double: '$text'" double "$text"
 done
 for text in abc 0g 'a b'; do
@@ -55,6 +60,21 @@ done
 printf '12\n\377\n\355\240\200\n\300\200\n\360\217\277\277\n' >text
 try build --force --as utf16 -k standard -n 10 -o x.bly text
 err_has 'utf16: no UTF-8' '^bloomery build: note: 4 lines have no key .*line 2 of'
+
+# Of what is asked for, such a line is an error in the end, and the others are
+# answered; one that is found first is enough for -q.
+printf '%s\n' 12 zz 13 >text
+try build --as hex -k standard -n 10 -o hex.bly --key 12
+try query --as hex hex.bly text
+check 'query: the others are answered' test "$(cat out)" = 12
+status_is 'query: a key that could not be read' 2
+check 'query: and which' grep -q 'line 2 of .text.: check it, or --as' err
+try query -v --as hex hex.bly text
+status_is 'query -v: a key that could not be read' 2
+try query -q --as hex hex.bly text
+status_is 'query -q: found before' 0
+try query -q --as hex hex.bly --key zz
+status_is 'query: --key that could not be read' 2
 
 # Wherever keys come from: columns, quotes, JSON, NULs, the command line.
 printf '258\n7\n' >numbers

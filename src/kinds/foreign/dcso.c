@@ -54,6 +54,14 @@
  * One hash for each key, a byte at a time, and for each probe two
  * multiplications. A batch asks for the lines of 64 keys together.
  *
+ * KEYS
+ *
+ * Its users agree on what a key is, and the filter knows nothing of it. CIRCL's
+ * hashlookup has digests in hexadecimal digits, of SHA-1 in upper case:
+ *
+ *      sha1sum FILES | tr a-f A-F |
+ *      bloomery query --blanks -f 1 hashlookup-full.bloom
+ *
  * WHEN TO USE, WHEN NOT
  *
  * For files of these systems. For all else `standard` takes as many bits and is

@@ -5,7 +5,9 @@
  * What BF.SCANDUMP of Redis' module says of a key, as one file: the first
  * chunk, which is the header, and behind it the others in their order. (That
  * they stand in one file is ours; the server speaks chunks, each with a number
- * that tells where it belongs: 1 for the header, then 1 and the bytes so far.)
+ * that tells where it belongs: 1 for the header, then 1 and the bytes so far.
+ * Chunks in hexadecimal digits, behind one another, will do too, where the
+ * format is named: "bloomery info --format redisbloom chunks.hex".)
  * Such a filter is a chain of Bloom filters, its *links*: when the last one is
  * full a larger one is begun.
  *
