@@ -725,11 +725,12 @@ static void feed_warn(const bly_stat_t *stat, const char *advice)
                 report_percent(stat->planned_rate).text, advice);
 }
 
-/* A format that has few sizes cannot keep every rate: told where it is far off,
- * for 1 % was asked for where nothing was said. */
+/* Another system's format that has few sizes cannot keep every rate: told where
+ * it is far off, for 1 % was asked for where nothing was said. */
 static void feed_warn_size(const bly_stat_t *stat, double asked)
 {
-    if (asked > 0 && stat->planned_rate > 4 * asked)
+    if (asked > 0 && stat->planned_rate > 4 * asked
+        && filter_kind_of_family(stat->kind, "foreign"))
         report_note("warning: filters of kind %s have no room for a rate of "
                     "%s with %s keys: it is %s: take another kind, or fewer "
                     "keys", stat->kind, report_percent(asked).text,
