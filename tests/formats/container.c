@@ -765,8 +765,7 @@ static void test_damaged_parquet(void **state)
     (void)state;
     made m;
     make_parquet(&m);
-    size_t footer = 0;
-    memcpy(&footer, m.bytes + m.n - 8, 2);
+    size_t footer = (size_t)m.bytes[m.n - 7] << 8 | m.bytes[m.n - 8];
     damage_all(&m, m.n - 8 - footer);
 }
 
