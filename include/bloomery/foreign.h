@@ -29,10 +29,17 @@
 extern "C" {
 #endif
 
+/* What a field of `geometry` in bly_stat_t is, of a filter of some format. */
+typedef struct {
+    const char *name;           /* "bits", "tweak"; NULL: it is unused       */
+    const char *means;          /* "0 mitz32, 1 mitz64"; NULL: a number      */
+} bly_number_info;
+
 typedef struct {
     const bly_kind_info *kind;  /* whose name is the format's, too           */
     const char *writer;         /* "DCSO's bloom, …": whose files these are  */
     bool        told;           /* by its bytes: it need not be named        */
+    const bly_number_info *numbers;     /* 4, one for each field             */
 } bly_format_info;
 
 /* All formats, a NULL at the end; *n, unless NULL, is how many. Constant for

@@ -1,9 +1,10 @@
 /* cmd_check.c - `bloomery check`: are filter files whole and undamaged?
  *
- * Floor 8; includes command.h and <bloomery.h> only.
+ * Floor 8; includes command.h, <bloomery.h> and <bloomery/foreign.h> only.
  */
 #include "bloomery/command.h"
 
+#include <bloomery/foreign.h>
 #include <string.h>
 
 typedef struct {
@@ -55,10 +56,24 @@ static void check_promise(const bly_filter *filter, const char *path)
                     report_percent(stat.rate).text);
 }
 
+/* What is to be said of another system's filter of this kind; NULL: ours. */
+static const char *check_doubt(const char *kind)
+{
+    const bly_format_info *const *formats = bly_formats(NULL);
+
+    while (*formats != NULL && strcmp((*formats)->kind->name, kind) != 0)
+        formats++;
+    return *formats == NULL ? NULL
+         : (*formats)->told ? "its format has no checksum: its numbers were "
+                              "looked at"
+                            : "its format has no checksum, nor tells whether "
+                              "this is all of it, or such a filter at all";
+}
+
 /* Mapping first: it needs no memory. What cannot be mapped is read. That a
  * secret is needed to use the filter is found last, when all else is right:
  * without one that is no fault. */
-static bly_status check_open(const char *path, bool quiet, bool *foreign)
+static bly_status check_open(const char *path, bool quiet, const char **doubt)
 {
     bly_filter *filter = NULL;
     bly_header header;
@@ -71,8 +86,8 @@ static bly_status check_open(const char *path, bool quiet, bool *foreign)
         status = bly_open(&filter, path, 0, filter_how());
     if (status >= 0 && !quiet)
         check_promise(filter, path);
-    *foreign = status >= 0 && !filter_peek(&header, path)
-            && filter_kind_of_family(bly_kind_of(filter), "foreign");
+    if (status >= 0 && !filter_peek(&header, path))
+        *doubt = check_doubt(bly_kind_of(filter));
     if (status >= 0)
         bly_free(filter);
     return status == BLY_ESECRET && secret_bytes() == NULL ? BLY_OK : status;
@@ -91,17 +106,19 @@ static void check_json(const char *file, bly_status status, const char *why,
     json_close_object();
 }
 
-static void check_text(const char *file, bool inside, bool foreign, size_t n)
+static void check_text(const char *file, bool inside, const char *doubt,
+                       size_t n)
 {
     output_text(file);
-    if (inside && n == 0)
+    if (doubt != NULL)
+        output_format(": ok (%s)\n", doubt);
+    else if (inside && n == 0)
         output_text(": ok, but it has no filter inside that can be asked\n");
     else if (inside)
         output_format(": ok (%zu %s inside)\n", n,
                       n == 1 ? "filter" : "filters");
     else
-        output_text(foreign ? ": ok (its format has no checksum: its numbers "
-                              "were looked at)\n" : ": ok\n");
+        output_text(": ok\n");
 }
 
 /* What does not come from it whole is told as it is read. */
@@ -109,35 +126,35 @@ static int check_wrapped(const char *file, const check_settings *s)
 {
     bly_filter *filter = wrapped_open(file);
     bool whole = filter != NULL;
-    bool foreign = whole
-                && filter_kind_of_family(bly_kind_of(filter), "foreign");
+    const char *doubt = whole ? check_doubt(bly_kind_of(filter)) : NULL;
 
     bly_free(filter);
     if (s->json)
         check_json(file, whole ? BLY_OK : BLY_ECORRUPT,
                    "what it comes in is damaged, or has no filter", false, 0);
     else if (whole && !s->quiet)
-        check_text(file, false, foreign, 0);
+        check_text(file, false, doubt, 0);
     return whole ? CLI_OK : CLI_ERROR;
 }
 
 static int check_file(const char *file, const check_settings *s)
 {
-    bool foreign = false, inside = container_is(file);
+    bool inside = container_is(file);
+    const char *doubt = NULL;
     size_t n = 0;
     bly_status status;
 
     if (wrapped_is(file))
         return check_wrapped(file, s);
     status = inside ? contents_check(file, &n)
-                    : check_open(file, s->quiet || s->json, &foreign);
+                    : check_open(file, s->quiet || s->json, &doubt);
 
     if (status < 0)
         paged_refuse(file, status);
     if (s->json)
         check_json(file, status, bly_why(), inside, n);
     else if (status >= 0 && !s->quiet)
-        check_text(file, inside, foreign, n);
+        check_text(file, inside, doubt, n);
     return status >= 0 ? CLI_OK : CLI_ERROR;
 }
 

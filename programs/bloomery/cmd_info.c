@@ -184,6 +184,29 @@ static void info_mark(const char *hash, uint64_t mark)
     output_format("  hash       %s, mark of the secret %s\n", hash, digits);
 }
 
+/* Of another system's filter each number has a name. */
+static const bly_number_info *info_numbers(const char *kind)
+{
+    const bly_format_info *const *formats = bly_formats(NULL);
+
+    while (*formats != NULL && strcmp((*formats)->kind->name, kind) != 0)
+        formats++;
+    return *formats != NULL ? (*formats)->numbers : NULL;
+}
+
+static void info_geometry_named(const bly_number_info *numbers,
+                                const uint64_t g[4])
+{
+    for (size_t i = 0; i < 4; i++) {
+        if (numbers[i].name == NULL)
+            continue;
+        output_format("  %-10s %" PRIu64, numbers[i].name, g[i]);
+        if (numbers[i].means != NULL)
+            output_format(" (%s)", numbers[i].means);
+        output_text("\n");
+    }
+}
+
 static void info_geometry(const uint64_t g[4])
 {
     output_format("  geometry   %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
@@ -235,7 +258,10 @@ static void info_text(const bly_filter *filter, const bly_stat_t *stat,
     else
         output_format("  hash       %s, seed %" PRIu64 "\n", stat->hash,
                       stat->seed);
-    info_geometry(stat->geometry);
+    if (filter_kind_of_family(stat->kind, "foreign"))
+        info_geometry_named(info_numbers(stat->kind), stat->geometry);
+    else
+        info_geometry(stat->geometry);
     bly_list_labels(filter, info_text_label, &labels);
 }
 

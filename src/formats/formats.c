@@ -140,6 +140,7 @@ static void formats_fill(void)
             .kind = bly_kind_find(kind->name),
             .writer = kind->foreign->writer,
             .told = kind->foreign->looks != NULL,
+            .numbers = kind->foreign->numbers,
         };
         formats_list[i] = &formats_infos[i];
     }

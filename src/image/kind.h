@@ -16,6 +16,7 @@
 #define BLY_IMAGE_KIND_H
 
 #include "bloomery.h"
+#include "bloomery/foreign.h"
 #include "bloomery/sketch.h"
 
 #include "base/status.h"
@@ -127,6 +128,7 @@ typedef struct {
 typedef struct {
     const char *writer;                 /* whose files these are: "what DCSO
                                            bloom and CIRCL hashlookup write" */
+    bly_number_info numbers[IMAGE_GEOMETRY_FIELDS];     /* of the geometry   */
 
     /* Do these bytes begin such a file, of `all` bytes? No more than
      * KIND_LOOK of them are at hand. NULL: nothing in them tells, so that the

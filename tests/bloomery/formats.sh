@@ -41,6 +41,7 @@ out_is 'query: from a pipe' 0 '1000\n'
 try info a.bloom
 out_has 'info: what it is' 0 'kind +dcso'
 out_has 'info: how many' 0 'keys +1,000 added, planned for 2,000'
+out_has 'info: what its numbers are' 0 '^  bits       [0-9]+$'
 out_has 'info: no hash of ours' 0 'hash +as its system does'
 try info --json a.bloom
 out_has 'info: json' 0 '"kind": *"dcso"'

@@ -120,6 +120,19 @@ static void law_no_false_negative(void **state)
     }
 }
 
+/* `info` tells what each number of the geometry is. */
+static void law_numbers_have_names(void **state)
+{
+    (void)state;
+    bly_filter *filter = laws_of(FEW, 3, FEW);
+    bly_stat_t stat;
+    assert_status(bly_stat(&stat, filter), BLY_OK);
+    for (size_t i = 0; i < 4; i++)
+        if (stat.geometry[i] != 0)
+            assert_non_null(laws_kind->foreign->numbers[i].name);
+    bly_free(filter);
+}
+
 static void law_rate_is_the_plan(void **state)
 {
     (void)state;
@@ -560,6 +573,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(law_empty_knows_nothing),
         cmocka_unit_test(law_no_false_negative),
+        cmocka_unit_test(law_numbers_have_names),
         cmocka_unit_test(law_rate_is_the_plan),
         cmocka_unit_test(law_a_key_is_told_as_seen),
         cmocka_unit_test(law_any_bytes),

@@ -170,6 +170,12 @@ static uint64_t bip37_reach(const uint64_t *geometry)
 
 static const kind_foreign bip37_foreign = {
     .writer = "Bitcoin wallets: the filterload message (BIP 37)",
+    .numbers = {
+        { "bits", NULL },
+        { "k", NULL },
+        { "tweak", NULL },
+        { "flags", NULL },
+    },
     .read   = bip37_read,
     .reach  = bip37_reach,
 };

@@ -185,6 +185,10 @@ static uint64_t blooms_reach(const uint64_t *geometry)
 
 static const kind_foreign blooms_foreign = {
     .writer = "Go's bits-and-blooms/bloom, WriteTo",
+    .numbers = {
+        { "bits", NULL },
+        { "k", NULL },
+    },
     .looks  = blooms_looks,
     .read   = blooms_read,
     .reach  = blooms_reach,

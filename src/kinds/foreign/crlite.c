@@ -219,6 +219,9 @@ static uint64_t crlite_reach(const uint64_t *geometry)
 
 static const kind_foreign crlite_foreign = {
     .writer = "Mozilla's CRLite: the filter cascades of filtercascade",
+    .numbers = {
+        { "layers", NULL },
+    },
     .read   = crlite_read,
     .reach  = crlite_reach,
 };

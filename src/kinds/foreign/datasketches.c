@@ -201,6 +201,12 @@ static uint64_t sketches_reach(const uint64_t *geometry)
 
 static const kind_foreign sketches_foreign = {
     .writer = "Apache DataSketches' bloom_filter (C++, Java)",
+    .numbers = {
+        { "bits", NULL },
+        { "k", NULL },
+        { "seed", NULL },
+        { "empty", "1 the words are left out" },
+    },
     .looks  = sketches_looks,
     .read   = sketches_read,
     .reach  = sketches_reach,

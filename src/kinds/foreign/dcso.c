@@ -224,6 +224,10 @@ static uint64_t dcso_reach(const uint64_t *geometry)
 
 static const kind_foreign dcso_foreign = {
     .writer = "DCSO's bloom, flor and CIRCL's hashlookup",
+    .numbers = {
+        { "bits", NULL },
+        { "k", NULL },
+    },
     .looks  = dcso_looks,
     .read   = dcso_read,
     .reach  = dcso_reach,

@@ -111,6 +111,9 @@ static uint64_t exim_reach(const uint64_t *geometry)
 
 static const kind_foreign exim_foreign = {
     .writer = "the mail server Exim: ratelimit with unique=",
+    .numbers = {
+        { "bits", NULL },
+    },
     .read   = exim_read,
     .reach  = exim_reach,
 };

@@ -174,6 +174,11 @@ static uint64_t guava_reach(const uint64_t *geometry)
 
 static const kind_foreign guava_foreign = {
     .writer = "Guava's BloomFilter.writeTo (Java)",
+    .numbers = {
+        { "bits", NULL },
+        { "k", NULL },
+        { "strategy", "0 mitz32, 1 mitz64" },
+    },
     .looks  = guava_looks,
     .read   = guava_read,
     .reach  = guava_reach,

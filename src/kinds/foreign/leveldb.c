@@ -173,6 +173,10 @@ static uint64_t leveldb_reach(const uint64_t *geometry)
 
 static const kind_foreign leveldb_foreign = {
     .writer = "LevelDB's filter policy, one filter of a table",
+    .numbers = {
+        { "bits", NULL },
+        { "k", "above 30 every key is found" },
+    },
     .read   = leveldb_read,
     .reach  = leveldb_reach,
 };

@@ -209,6 +209,10 @@ static size_t parquet_twin_head(uint8_t *to, uint64_t bytes)
 
 static const kind_foreign parquet_foreign = {
     .writer = "Parquet writers: a column chunk's filter",
+    .numbers = {
+        { "blocks", NULL },
+        { "header", "bytes before the bits" },
+    },
     .looks  = parquet_looks,
     .read   = parquet_read,
     .reach  = parquet_reach,

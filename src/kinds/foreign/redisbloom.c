@@ -375,6 +375,12 @@ static uint64_t redisbloom_reach(const uint64_t *geometry)
 
 static const kind_foreign redisbloom_foreign = {
     .writer = "RedisBloom: the chunks of BF.SCANDUMP, one behind the other",
+    .numbers = {
+        { "links", NULL },
+        { "growth", NULL },
+        { "options", "1 not rounded, 2 sizes in bits, 4 hashes of 64 bits, "
+                     "8 does not grow" },
+    },
     .looks  = redisbloom_looks,
     .read   = redisbloom_read,
     .reach  = redisbloom_reach,

@@ -273,6 +273,12 @@ static uint64_t rediscuckoo_reach(const uint64_t *geometry)
 
 static const kind_foreign rediscuckoo_foreign = {
     .writer = "RedisBloom: the chunks of CF.SCANDUMP, one behind the other",
+    .numbers = {
+        { "buckets", NULL },
+        { "slots", "a bucket" },
+        { "expansion", NULL },
+        { "tables", NULL },
+    },
     .looks  = rediscuckoo_looks,
     .read   = rediscuckoo_read,
     .reach  = rediscuckoo_reach,

@@ -240,6 +240,10 @@ static uint64_t rocksdb_reach(const uint64_t *geometry)
 
 static const kind_foreign rocksdb_foreign = {
     .writer = "RocksDB's Bloom filter policy, of a table",
+    .numbers = {
+        { "lines", NULL },
+        { "k", NULL },
+    },
     .read   = rocksdb_read,
     .reach  = rocksdb_reach,
 };

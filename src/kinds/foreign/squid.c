@@ -233,6 +233,10 @@ static uint64_t squid_reach(const uint64_t *geometry)
 
 static const kind_foreign squid_foreign = {
     .writer = "Squid's cache digests",
+    .numbers = {
+        { "bits", NULL },
+        { "method", "1 get, 2 post" },
+    },
     .looks  = squid_looks,
     .read   = squid_read,
     .reach  = squid_reach,

@@ -188,6 +188,10 @@ static uint64_t venti_reach(const uint64_t *geometry)
 
 static const kind_foreign venti_foreign = {
     .writer = "the archival server Venti of Plan 9",
+    .numbers = {
+        { "bits", NULL },
+        { "k", NULL },
+    },
     .looks  = venti_looks,
     .read   = venti_read,
     .reach  = venti_reach,

@@ -219,6 +219,11 @@ static uint64_t xorfilter_reach(const uint64_t *geometry)
 
 static const kind_foreign xorfilter_foreign = {
     .writer = "xor_singleheader: xor8, xor16, binary fuse 8 and 16",
+    .numbers = {
+        { "type", "0 xor8, 1 xor16, 2 fuse8, 3 fuse16" },
+        { "cells", "of a block or segment" },
+        { "segments", NULL },
+    },
     .looks  = xorfilter_looks,
     .read   = xorfilter_read,
     .reach  = xorfilter_reach,
