@@ -200,29 +200,24 @@ static void footer_read_chunk(footer_reader *r)
 
 /* ---- Row groups --------------------------------------------------------- */
 
-static void footer_read_group(footer_reader *r)
+/* A structure of which one field counts, a list of others. */
+static void footer_read_list(footer_reader *r, int64_t id,
+                             void (*read)(footer_reader *r))
 {
     thrift_field f = { .id = 0 };
     while (footer_goes_on(r) && thrift_next(&r->t, &f))
-        if (f.id == 1)
+        if (f.id == id)
             for (uint64_t n = thrift_list(&r->t, &f, THRIFT_STRUCT);
                  n > 0 && footer_goes_on(r); n--)
-                footer_read_chunk(r);
+                read(r);
         else
             thrift_skip(&r->t, f.type);
-    r->list->is.groups++;
 }
 
-static void footer_read_file(footer_reader *r)
+static void footer_read_group(footer_reader *r)
 {
-    thrift_field f = { .id = 0 };
-    while (footer_goes_on(r) && thrift_next(&r->t, &f))
-        if (f.id == 4)
-            for (uint64_t n = thrift_list(&r->t, &f, THRIFT_STRUCT);
-                 n > 0 && footer_goes_on(r); n--)
-                footer_read_group(r);
-        else
-            thrift_skip(&r->t, f.type);
+    footer_read_list(r, 1, footer_read_chunk);
+    r->list->is.groups++;
 }
 
 /* ---- All of it ---------------------------------------------------------- */
@@ -263,7 +258,7 @@ static bly_status footer_read(contents_list *out, const uint8_t *footer,
         return status_fail(BLY_ENOMEM, "out of memory: the names of columns "
                            "take %" PRIu64 " bytes", bytes);
     out->names_room = (size_t)bytes;
-    footer_read_file(&r);
+    footer_read_list(&r, 4, footer_read_group);
     if (r.status != BLY_OK || r.t.bad == NULL)
         return r.status;
     return status_fail(BLY_ECORRUPT, "taken for a Parquet file: byte %" PRIu64
