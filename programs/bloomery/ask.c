@@ -458,11 +458,26 @@ static void ask_append(ask_job *job, bly_filter *filter, const char *path,
     job->places[job->n++] = (ask_place){ path, job->files, group, number };
 }
 
+/* What the keys of a file are, where --as does not say it: of all files the
+ * same, or some would be asked for other keys than their own. */
+static int ask_form(ask_job *job, cli_as as)
+{
+    as = as != CLI_AS_UNSAID ? as : CLI_AS_TEXT;
+    if (job->want.how.as == CLI_AS_UNSAID && job->form == CLI_AS_UNSAID)
+        job->form = as;
+    if (job->want.how.as != CLI_AS_UNSAID || job->form == as)
+        return CLI_GO;
+    return report_error("the FILEs have keys of unlike forms, %s and %s: ask "
+                        "one after the other, or say by --as what the keys are",
+                        forms_name(job->form), forms_name(as));
+}
+
 /* All that are inside a file; what its keys are it tells too. */
 static int ask_open_inside(ask_job *job, const char *path)
 {
     cli_inside inside;
-    int status = container_read(&inside, path, job->want.column);
+    int status = container_read(&inside, path, job->want.column,
+                                job->want.how.as);
 
     job->inside = true;
     if (status == CLI_GO && !ask_room(job, inside.n))
@@ -471,8 +486,7 @@ static int ask_open_inside(ask_job *job, const char *path)
         for (size_t i = 0; i < inside.n; i++)
             ask_append(job, inside.filters[i], path, inside.group,
                        inside.numbers[i]);
-        if (job->want.how.as == CLI_AS_UNSAID)
-            job->want.how.as = inside.as;
+        status = ask_form(job, inside.as);
         inside.n = 0;
     }
     container_close(&inside);
@@ -491,7 +505,7 @@ static int ask_open_file(ask_job *job, const char *path)
     if (filter == NULL)
         return CLI_ERROR;
     ask_append(job, filter, path, NULL, 0);
-    return CLI_GO;
+    return ask_form(job, CLI_AS_TEXT);
 }
 
 /* Do options and files fit each other? */
@@ -518,6 +532,8 @@ int ask_open(const cli_command *self, int argc, char **argv, ask_job *job)
         status = ask_open_file(job, job->want.asked.names[job->files]);
     if (status == CLI_GO)
         status = ask_check_inside(self, job);
+    if (job->want.how.as == CLI_AS_UNSAID)
+        job->want.how.as = job->form;
     return status;
 }
 

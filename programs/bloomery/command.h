@@ -150,6 +150,7 @@ typedef struct {
     uint64_t         *there;    /* keys that are perhaps in each             */
     size_t            files;    /* that were opened                          */
     bool              inside;   /* a file has them inside                    */
+    cli_as            form;     /* what the files say that their keys are    */
     cli_lines         lines;
     ask_tally         tally;
     ask_file          file;

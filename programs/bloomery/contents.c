@@ -50,6 +50,19 @@ static void contents_json_one(const bly_contained *one, const bly_stat_t *stat)
     json_close_object();
 }
 
+/* A column's name, which may have any bytes: those that no text has are shown
+ * as '?'. */
+static void contents_column(const char *name)
+{
+    for (; *name != '\0'; name++) {
+        char shown[] = { (unsigned char)*name < ' ' || *name == 127 ? '?'
+                                                                    : *name,
+                         '\0' };
+
+        output_text(shown);
+    }
+}
+
 static void contents_text_one(const bly_contained *one, const bly_stat_t *stat)
 {
     output_format("  %9" PRIu64 " %9" PRIu64 " %12s %12s %12s", one->group,
@@ -57,7 +70,7 @@ static void contents_text_one(const bly_contained *one, const bly_stat_t *stat)
                   report_percent(stat->rate).text,
                   report_estimate(stat->distinct).text);
     output_text(one->column[0] != '\0' ? "  " : "");
-    output_text(one->column);
+    contents_column(one->column);
     output_text("\n");
 }
 
@@ -119,7 +132,7 @@ static bool contents_text(const bly_container *file, const char *path)
                       report_count(is->n - n).text, is->group, none->group);
         if (none->column[0] != '\0') {
             output_text(", column ");
-            output_text(none->column);
+            contents_column(none->column);
         }
         output_format(" %s%s\n", none->lacks, is->n - n > 1 ? ", and so on"
                                                             : "");

@@ -109,11 +109,10 @@ static bool container_has(const bly_contents *is, const char *column)
     return false;
 }
 
-/* Of Parquet's files it has to be said, of tables not. */
-static int container_check(const char *path, const bly_contents *is,
+/* There is no such column, or none is named. */
+static int container_which(const char *path, const bly_contents *is,
                            const char *column)
 {
-    bool columns = strcmp(is->system, "parquet") == 0;
     cli_nearest nearest = nearest_to(column != NULL ? column : "",
                                      column != NULL ? strlen(column) : 0);
     char list[300];
@@ -121,11 +120,6 @@ static int container_check(const char *path, const bly_contents *is,
     for (size_t i = 0; i < is->n && column != NULL; i++)
         nearest_try(&nearest, is->filters[i].column);
     container_columns(list, sizeof list, is);
-    if (!columns && column != NULL)
-        return report_error("'%s' is a table of %s, which has no columns: "
-                            "leave --column out", path, is->system);
-    if (!columns || (column != NULL && container_has(is, column)))
-        return CLI_GO;
     if (list[0] == '\0')
         return report_error("no column of '%s' has a filter: any key may be "
                             "there: have it written with Bloom filters", path);
@@ -141,6 +135,19 @@ static int container_check(const char *path, const bly_contents *is,
                         path, column, list);
 }
 
+/* Of Parquet's files it has to be said, of tables not. */
+static int container_check(const char *path, const bly_contents *is,
+                           const char *column)
+{
+    bool columns = strcmp(is->system, "parquet") == 0;
+
+    if (!columns && column != NULL)
+        return report_error("'%s' is a table of %s, which has no columns: "
+                            "leave --column out", path, is->system);
+    return !columns || (column != NULL && container_has(is, column))
+         ? CLI_GO : container_which(path, is, column);
+}
+
 /* ==== The filters of one ================================================ */
 
 /* What is being opened. */
@@ -148,6 +155,7 @@ typedef struct {
     cli_inside     *out;
     const char     *path;
     bly_container  *file;
+    cli_as          said;       /* what keys are, by the command line     */
     uint64_t        lacking;
     const char     *lacks;      /* of the first that is                   */
     uint64_t        first;
@@ -186,10 +194,19 @@ static bool container_take(container_job *job, const bly_contents *is,
                            size_t which)
 {
     const bly_contained *one = &is->filters[which];
+    cli_as as = CLI_AS_UNSAID;
     bly_filter *filter;
 
-    if (job->out->as == CLI_AS_UNSAID && one->as != NULL)
-        (void)forms_read(one->as, &job->out->as);
+    if (one->as != NULL && forms_read(one->as, &as) == NULL
+        && job->out->as == CLI_AS_UNSAID)
+        job->out->as = as;
+    if (job->said == CLI_AS_UNSAID && as != CLI_AS_UNSAID
+        && as != job->out->as) {
+        report_error("'%s': column '%.80s' has two types, %s and %s: the file "
+                     "is damaged: copy it anew", job->path, one->column,
+                     forms_name(job->out->as), forms_name(as));
+        return false;
+    }
     if (one->format == NULL)
         return container_lacks(job, one->group, one->lacks);
     if (bly_container_filter(&filter, job->file, which, filter_how()) < 0) {
@@ -242,9 +259,10 @@ static int container_note(const container_job *job)
     return CLI_GO;
 }
 
-int container_read(cli_inside *out, const char *path, const char *column)
+int container_read(cli_inside *out, const char *path, const char *column,
+                   cli_as as)
 {
-    container_job job = { .out = out, .path = path,
+    container_job job = { .out = out, .path = path, .said = as,
                           .file = container_open(path) };
     const bly_contents *is;
     int status = CLI_ERROR;

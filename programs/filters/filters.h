@@ -83,9 +83,11 @@ typedef struct {
     cli_as       as;            /* what their keys are                     */
 } cli_inside;
 
-/* Open them; `column` NULL: none was named. CLI_GO, or CLI_ERROR, if none of
- * them can be asked too; to be closed in both cases. */
-int  container_read(cli_inside *out, const char *path, const char *column);
+/* Open them; `column` NULL: none was named. Unless it was said what keys are,
+ * they have to be of one type. CLI_GO, or CLI_ERROR, if none of them can be
+ * asked too; to be closed in both cases. */
+int  container_read(cli_inside *out, const char *path, const char *column,
+                    cli_as as);
 void container_close(cli_inside *inside);
 
 /* ==== wrapped.c ========================================================= */

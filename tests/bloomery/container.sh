@@ -15,6 +15,8 @@ from_corpus() {
 corpus=$1/../../fuzz/corpus
 from_corpus groups some.parquet
 from_corpus measured all.parquet
+# The same, its column's type INT64 in place of BYTE_ARRAY.
+printf '%b' "$(sed 's/\\0026\\0014\\0031/\\0026\\0004\\0031/' octal)" >int.parquet
 from_corpus blocks blocks.sst
 from_corpus parts parts.sst
 printf '%s\n' k0 k1 other1 other2 >keys
@@ -81,6 +83,19 @@ check 'query: where a filter lacks any key may be' \
     test "$(cat out)" = "$(printf '1\t7')"
 check 'query: and a note says so' grep -q \
     'of the 2 row groups of .some.parquet. 1 cannot be asked .row group 1 has' err
+
+try query --column a -F all.parquet -F all.parquet --key k0
+out_is 'query: files of text' 0 'k0\n'
+"$BLOOMERY" build -o ours.bly keys 2>err
+for other in 'all.parquet' 'ours.bly'; do
+    try query --column a -F int.parquet -F $other --key 7
+    refused "query: of two files, one of numbers, and $other" \
+        'unlike forms, int64 and text: ask one after the other, or say by --as'
+done
+try query --column a --as text -F int.parquet -F ours.bly --key k0
+out_is 'query: of two files, as text' 0 'k0\n'
+try query --column a some.parquet --key k0
+refused 'query: a column of two types' 'has two types, text and int64'
 
 # ---- What is refused --------------------------------------------------------------
 
