@@ -97,7 +97,10 @@ const cli_command cmd_formats = {
         "each. Where the bytes tell which format it is, nothing has to be "
         "said; others are named with --format. Each is a kind too, so that "
         "'build -k NAME' makes such a file, and 'kinds NAME' shows its "
-        "options.",
+        "options.\n\n"
+        "Parquet files and tables of LevelDB and RocksDB are no filters but "
+        "have some inside: 'info', 'check' and 'query' look into them. "
+        "Fingerprints in chemfp's FPS are for 'similar'.",
     .options = formats_options,
     .examples = formats_examples,
     .status = "0.",
