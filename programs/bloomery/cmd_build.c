@@ -533,8 +533,6 @@ static int build_check(const cli_command *self, const cli_build *s,
                                    "pages, such as buffered");
     if (build_check_without(self, s, operands) != CLI_GO)
         return CLI_ERROR;
-    if (filter_kind_of_family(s->kind, "foreign"))
-        filter_how()->format = s->kind;     /* of what is written over */
     return filter_check_output(s->output, s->force, operands, 0);
 }
 

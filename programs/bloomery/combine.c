@@ -101,6 +101,15 @@ static bool combine_changes_input(const char *output,
     return false;
 }
 
+/* Is the output one of the inputs, a filter whose bytes do not tell its format,
+ * but the command line does? */
+static bool combine_named(const combine_settings *s,
+                          const cli_operands *operands)
+{
+    return s->format != NULL && combine_changes_input(s->output, operands)
+        && !wrapped_is(s->output);
+}
+
 static int combine_check(const cli_command *self, const combine_settings *s,
                          const cli_operands *operands)
 {
@@ -118,7 +127,9 @@ static int combine_check(const cli_command *self, const combine_settings *s,
     if (status == CLI_GO)
         status = made_check(self, s->output, s->json);
     return status == CLI_GO
-         ? filter_check_output(s->output, s->force, &none, 0) : status;
+         ? filter_check_output(s->output,
+                               s->force || combine_named(s, operands), &none, 0)
+         : status;
 }
 
 int combine_run(const cli_command *self, const cli_combination *how,

@@ -364,18 +364,6 @@ static bool filter_foreign(const char *path, uint64_t all)
     return bly_recognise(bytes, n, all) != NULL;
 }
 
-/* Is it one of the format that is named, which its bytes may not tell? */
-static bool filter_of_format(const char *path)
-{
-    bly_filter *filter;
-
-    if (filter_how()->format == NULL || container_is(path)
-        || bly_open(&filter, path, BLY_MAP, filter_how()) < 0)
-        return false;
-    bly_free(filter);
-    return true;
-}
-
 /* Is what stands there already, this ordinary file, a filter, or empty? What
  * else it may be nobody has a second time, perhaps. A damaged filter, or one of
  * another version, is one. */
@@ -389,8 +377,6 @@ static int filter_check_old(const char *path, const struct stat *about)
         return CLI_GO;
     if (status == BLY_EFORMAT
         && filter_foreign(path, (uint64_t)about->st_size))
-        return CLI_GO;
-    if (status == BLY_EFORMAT && filter_of_format(path))
         return CLI_GO;
     return report_error("'%s' is there and %s: name another output, or give "
                         "--force to replace it", path, status == BLY_EFORMAT

@@ -114,6 +114,16 @@ out_is 'query: our own, named' 0 '1000\n'
 try query --format bloomery a.bloom keys
 refused 'query: not our own' 'not a Bloomery filter'
 
+try build -k leveldb -o l.filter keys
+silent 'build: a format that its bytes do not tell'
+try unite --format leveldb -o l.filter l.filter l.filter
+silent 'unite: in the place of an input that is named'
+printf 'notes\n' >text
+keeps 'build: over what may be anything' 'is no filter' text \
+    build -k leveldb -o text keys
+keeps 'unite: over what may be anything' 'is no filter' text \
+    unite --format leveldb -o text l.filter l.filter
+
 # ---- What is attached ----------------------------------------------------------
 
 printf 'notes\0of its\nowner' >notes
