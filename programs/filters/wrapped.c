@@ -22,7 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { WRAPPED_LOOK = 64, WRAPPED_FIRST = 1 << 16 };
+enum { WRAPPED_LOOK = 64, WRAPPED_TEXT = 24, WRAPPED_FIRST = 1 << 16 };
 
 typedef struct {
     unsigned char *bytes;
@@ -76,6 +76,28 @@ static bool wrapped_json_begins(const unsigned char *bytes, size_t n)
     return at < n && (bytes[at] == '{' || bytes[at] == '[');
 }
 
+/* The bits of no filter are so many letters, digits and blanks, one after the
+ * other, behind a byte order mark or not: it is meant to be read as text. */
+static bool wrapped_text_begins(const unsigned char *bytes, size_t n)
+{
+    size_t at = n >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+
+    if (n < at + WRAPPED_TEXT)
+        return false;
+    for (size_t end = at + WRAPPED_TEXT; at < end; at++)
+        if (!wrapped_blank(bytes[at]) && (bytes[at] < ' ' || bytes[at] > '~'))
+            return false;
+    return true;
+}
+
+/* Is a format named, another than ours? */
+static bool wrapped_named(void)
+{
+    const char *format = filter_how()->format;
+
+    return format != NULL && strcmp(format, "bloomery") != 0;
+}
+
 /* Do they look like what a filter may come in? */
 static bool wrapped_begins(const unsigned char *bytes, size_t n)
 {
@@ -83,7 +105,8 @@ static bool wrapped_begins(const unsigned char *bytes, size_t n)
     const codec *c = codec_find(bytes, n, &more);
 
     return (c != NULL && c->open != NULL) || wrapped_json_begins(bytes, n)
-        || (filter_how()->format != NULL && wrapped_hex_begins(bytes, n));
+        || (wrapped_named() && (wrapped_hex_begins(bytes, n)
+                                || wrapped_text_begins(bytes, n)));
 }
 
 bool wrapped_is(const char *path)
@@ -93,9 +116,9 @@ bool wrapped_is(const char *path)
     ssize_t got = -1;
     int file;
 
-    if (strcmp(path, "-") == 0)
-        return filter_how()->format != NULL
-            && strcmp(filter_how()->format, "bloomery") != 0;
+    if (strcmp(path, "-") == 0
+        || (stat(path, &about) == 0 && S_ISFIFO(about.st_mode)))
+        return wrapped_named();
     file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
         return false;
@@ -278,6 +301,12 @@ static bly_filter *wrapped_unpack(wrapped_text *t, const char *path)
 
     if (json && wrapped_take_json(t, path, &how.format) != CLI_GO)
         return NULL;
+    if (!json && wrapped_named() && !wrapped_hex_begins(t->bytes, t->n)
+        && wrapped_text_begins(t->bytes, t->n)) {
+        report_error("'%s': it is text, and not hexadecimal digits alone: give "
+                     "these, or the bytes (xxd -r -p)", path);
+        return NULL;
+    }
     if (!json && how.format != NULL && wrapped_hex_begins(t->bytes, t->n)
         && !wrapped_unhex(t)) {
         wrapped_refuse(path, "it has an odd number of hexadecimal digits");

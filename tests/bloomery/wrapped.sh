@@ -43,6 +43,27 @@ out_has 'hex: check' 0 '^bare.hex: ok'
 try unite --format bip37 -o both bare.hex w.bip37
 silent 'hex: unite'
 check 'hex: united with itself' cmp w.bip37 both
+"$BLOOMERY" build -k leveldb -n 100 -o l.filter keys 2>err
+hex l.filter >l.hex
+try query -c --format leveldb l.hex keys
+out_is 'hex: of a format that takes nearly any bytes' 0 '100\n'
+mkfifo pipe
+cat l.hex >pipe &
+try query -c --format leveldb pipe keys
+out_is 'hex: from a named pipe' 0 '100\n'
+wait
+cat l.filter >pipe &
+try query -c --format leveldb pipe keys
+out_is 'as it is: from a named pipe' 0 '100\n'
+wait
+sed '2s/ \(.\)/ g/' l.hex >mistyped
+{ printf '\357\273\277'; cat l.hex; } >marked
+tr -d '\n' <l.hex | tr ' ' : >colons
+od -A x -tx1 l.filter | sed 's/$/ |/' >dump
+for text in mistyped marked colons dump; do
+    try query -c --format leveldb $text keys
+    refused "hex: $text" 'it is text, and not hexadecimal digits alone: give'
+done
 printf 'abc\n' >odd.hex
 try query --format bip37 odd.hex keys
 refused 'hex: an odd number' 'odd number of hexadecimal digits: fetch it anew'
