@@ -95,8 +95,8 @@
  *    New fields come out of `reserved`, which the caller leaves 0 in what it
  *    fills (or the call is BLY_EPARAM: it was built for a newer library), and
  *    the library sets to 0 in what it fills.
- *  - bly_key, bly_estimate, bly_allocator, bly_line_cost and bly_cost_point
- *    never change.
+ *  - bly_key, bly_estimate, bly_allocator, bly_line_cost, bly_cost_point,
+ *    bly_link, bly_chain and bly_tables never change.
  *  - Other structs are the library's own, handed out by pointer; they grow at
  *    their end. Do not copy them or take their size.
  *
@@ -105,6 +105,7 @@
  * Further headers: <bloomery/advice.h> which kind for which need;
  * <bloomery/foreign.h> filters in other systems' files;
  * <bloomery/container.h> files that have filters inside them;
+ * <bloomery/redis.h> filters of Redis' module, piece by piece;
  * <bloomery/paged.h> filters larger than memory; <bloomery/parts.h> one filter
  * divided among processes; <bloomery/sketch.h> filters that list what they
  * hold; <bloomery/gaps.h> lists of numbers for sending; <bloomery/inline.h>

@@ -19,6 +19,7 @@
 #include <bloomery/inline.h>
 #include <bloomery/paged.h>
 #include <bloomery/parts.h>
+#include <bloomery/redis.h>
 #include <bloomery/similar.h>
 #include <bloomery/sketch.h>
 
@@ -221,6 +222,34 @@ ABI_AT(bly_similar, row, 0);
 ABI_AT(bly_similar, similarity, 8);
 ABI_AT(bly_similar, bits, 16);
 ABI_AT(bly_similar, shared, 20);
+
+ABI_SIZE(bly_link, 56);
+ABI_AT(bly_link, bits, 0);
+ABI_AT(bly_link, bytes, 8);
+ABI_AT(bly_link, items, 16);
+ABI_AT(bly_link, capacity, 24);
+ABI_AT(bly_link, rate, 32);
+ABI_AT(bly_link, per_key, 40);
+ABI_AT(bly_link, probes, 48);
+ABI_AT(bly_link, power, 52);
+
+ABI_SIZE(bly_chain, 24);
+ABI_AT(bly_chain, links, 0);
+ABI_AT(bly_chain, n, 8);
+ABI_AT(bly_chain, options, 12);
+ABI_AT(bly_chain, growth, 16);
+ABI_AT(bly_chain, zero, 20);
+
+ABI_SIZE(bly_tables, 48);
+ABI_AT(bly_tables, table, 0);
+ABI_AT(bly_tables, n, 8);
+ABI_AT(bly_tables, buckets, 16);
+ABI_AT(bly_tables, items, 24);
+ABI_AT(bly_tables, removed, 32);
+ABI_AT(bly_tables, slots, 40);
+ABI_AT(bly_tables, moves, 42);
+ABI_AT(bly_tables, expansion, 44);
+ABI_AT(bly_tables, zero, 46);
 
 ABI_SIZE(bly_contained, 96);
 ABI_AT(bly_contained, column, 0);

@@ -1,0 +1,143 @@
+/* links.h - one link of RedisBloom's chains of Bloom filters: how large it is,
+ * what is written of it, and the places of its keys. docs/kinds/redisbloom.md
+ * says why they are so.
+ *
+ * Floor 2. Used by kind redisbloom, whose links lie in one image, and by the
+ * verbs of <bloomery/redis.h>, whose links are anywhere.
+ */
+#ifndef BLY_BODIES_LINKS_H
+#define BLY_BODIES_LINKS_H
+
+#include "bloomery/redis.h"
+
+#include <string.h>
+
+#include "bodies/probes.h"
+
+enum {
+    LINKS_AT_ITEMS = 0, LINKS_AT_LINKS = 8, LINKS_AT_OPTIONS = 12,
+    LINKS_AT_GROWTH = 16,               /* in the header                     */
+    LINKS_OF_ITEMS = 16,                /* in what it says of a link         */
+    LINKS_ALL = 15,                     /* options                           */
+    LINKS_K_MAX = 1100,                 /* above what the least rate has     */
+    LINKS_GROWTH_MOST = 32768
+};
+
+/* Where in the header its bytes begin. */
+static inline size_t links_at(uint64_t link)
+{
+    return (size_t)(BLY_CHAIN_HEAD + BLY_CHAIN_HEAD_LINK * link);
+}
+
+/* The numbers of a link for so many keys; false: there is none so large. */
+bool links_plan(bly_link *out, uint64_t n, double rate);
+
+/* The one behind `last`; false: there is none. */
+bool links_next(bly_link *out, const bly_link *last, uint64_t growth);
+
+/* What the header says of link number `link`; its `bits` are NULL. */
+bly_link links_look (const uint8_t *head, uint64_t link);
+void     links_write(uint8_t *head, uint64_t link, const bly_link *of);
+
+/* Are the header's own numbers right, and are there so many links in so many
+ * bytes? Those of each link then: that its bits are 8 times its bytes, and all
+ * else; `at` is where they are. BLY_ECORRUPT, BLY_EVERSION. */
+bly_status links_check_head(const uint8_t *head, uint64_t bytes,
+                            uint64_t links);
+bly_status links_check_options(uint32_t options, uint32_t growth);
+bly_status links_check_bits(const uint8_t *head, uint64_t link);
+bly_status links_check_link(const bly_link *link, size_t at);
+
+/* BLY_ECORRUPT. */
+bly_status links_wrong(uint64_t at, const char *what);
+
+/* ---- Keys -------------------------------------------------------------- */
+
+/* The two hashes of a key, from which its places in all links come. */
+void links_hash(uint64_t h[2], const void *key, size_t length);
+
+/* The bits of a link. It may be one that was changed after it was checked: one
+ * whose bits do not fit into `room` has none, and then all keys are there. */
+static inline probes_row links_row(const bly_link *link, const uint8_t *bits,
+                                   uint64_t room)
+{
+    bool fits = link->bytes >= 8 && link->bytes <= room;
+    probes_row row = {
+        .row = probes_bytes(bits), .bytes = fits ? (size_t)link->bytes : 0,
+        .m = fits ? 8 * link->bytes : 1,
+        .k = !fits ? 0 : link->probes < LINKS_K_MAX ? link->probes
+                                                    : LINKS_K_MAX,
+    };
+    row.inverse = probes_inverse(row.m);
+    return row;
+}
+
+/* A key's bytes are here those of its two hashes, made once for all links. */
+static inline void links_begin(const probes_row *row, probes_key *key)
+{
+    (void)row;
+    memcpy(key->state, key->bytes, 2 * sizeof *key->state);
+}
+
+static inline uint64_t links_place(const probes_row *row, probes_key *key,
+                                   uint64_t i)
+{
+    uint64_t h = key->state[0];
+    (void)i;
+    key->state[0] += key->state[1];
+    return probes_mod(row, h);
+}
+
+/* A way from the last link to the first: the bits of the next one, or false
+ * where there is none. */
+typedef bool links_walk(void *walk, probes_row *row);
+
+PLATFORM_INLINE bool links_have(void *walk, links_walk *next,
+                                const uint64_t h[2])
+{
+    probes_row row;
+    while (next(walk, &row)) {
+        probes_key key = { .bytes = h };
+        if (probes_has(&row, &key, links_begin, links_place))
+            return true;
+    }
+    return false;
+}
+
+/* Set the bits of a key that no link has. */
+static inline void links_put(const probes_row *row, const uint64_t h[2])
+{
+    probes_key key = { .bytes = h };
+    (void)probes_put(row, &key, links_begin, links_place);
+}
+
+/* Up to PROBES_GROUP keys: those that no link had so far are asked of the
+ * next. */
+PLATFORM_INLINE void links_group(void *walk, links_walk *next,
+                                 const bly_key *keys, size_t n, bool *present)
+{
+    probes_row row;
+    probes_key asked[PROBES_GROUP];
+    uint64_t h[PROBES_GROUP][2];
+    uint8_t left[PROBES_GROUP];
+    bool has[PROBES_GROUP];
+    for (size_t i = 0; i < n; i++) {
+        links_hash(h[i], keys[i].data, keys[i].length);
+        left[i] = (uint8_t)i;
+        present[i] = false;
+    }
+    while (n > 0 && next(walk, &row)) {
+        size_t some = n;
+        for (size_t j = 0; j < some; j++)
+            asked[j] = (probes_key){ .bytes = h[left[j]] };
+        probes_group(&row, asked, some, has, links_begin, links_place);
+        n = 0;
+        for (size_t j = 0; j < some; j++) {
+            present[left[j]] = has[j];
+            left[n] = left[j];
+            n += !has[j];
+        }
+    }
+}
+
+#endif /* BLY_BODIES_LINKS_H */
