@@ -1,0 +1,624 @@
+/* cmd_bf.c - BF.*: Bloom filters as RedisBloom's clients know them.
+ *
+ * Errors are its words, of which several lack "ERR".
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "redis/bloom.h"
+
+enum { BF_BATCH = 64 };                 /* keys that are asked together      */
+
+/* ---- What a filter is to be ---------------------------------------------- */
+
+typedef struct {
+    double    rate;
+    long long capacity, growth;
+    bool      fixed;
+} bf_plan;
+
+static bf_plan bf_standard(void)
+{
+    return (bf_plan){
+        .rate = settings.rate, .capacity = settings.capacity,
+        .growth = settings.growth,
+    };
+}
+
+static const char BF_RATE_OUT[]
+    = "ERR error rate must be in the range (0.000000, 1.000000)";
+
+static const reply_range bf_capacities = {
+    "ERR bad capacity", "ERR capacity must be in the range [1, 1073741824]", 1,
+    MODULE_CAPACITY_MOST
+};
+static const reply_range bf_growths = {
+    "ERR bad expansion", "ERR expansion must be in the range [0, 32768]", 0,
+    MODULE_GROWTH_MOST
+};
+
+/* A rate of an argument; a large one is lowered. False: an error was replied.
+ */
+static bool bf_rate(double *out, server_context *context,
+                    const server_string *argument, const char *bad)
+{
+    if (server_to_double(argument, out) != SERVER_OK) {
+        server_reply_error(context, bad);
+        return false;
+    }
+    if (!(*out > 0 && *out < 1)) {
+        server_reply_error(context, BF_RATE_OUT);
+        return false;
+    }
+    if (*out > MODULE_RATE_MOST) {
+        server_log(context, "warning", "the error rate %g is above 0.25, which "
+                   "is taken for it", *out);
+        *out = MODULE_RATE_MOST;
+    }
+    return true;
+}
+
+/* A new filter at an empty key. NULL: an error was replied. */
+static bloom *bf_make(server_context *context, server_key *key,
+                      const bf_plan *plan)
+{
+    uint32_t options = BLY_CHAIN_EXACT | BLY_CHAIN_LONG
+                     | (plan->fixed ? BLY_CHAIN_FIXED : 0);
+    bloom *filter = bloom_new(options, (uint32_t)plan->growth);
+    bly_link link;
+    if (bly_chain_plan(&link, (uint64_t)plan->capacity,
+                       plan->fixed ? plan->rate : plan->rate / 2) != BLY_OK) {
+        server_reply_error(context, "ERR could not create filter");
+    } else if (!bloom_begin(filter, context, &link)) {
+        server_reply_error(context, "ERR Insufficient memory to create filter");
+    } else {
+        server_set_value(key, bloom_type, filter);
+        return filter;
+    }
+    bloom_free(filter);
+    return NULL;
+}
+
+/* The words behind the capacity. False: an error was replied. */
+static bool bf_reserve_words(bf_plan *plan, server_context *context,
+                             server_string **argv, int argc)
+{
+    bool grows = false;
+    for (int i = 4; i < argc; i++) {
+        if (reply_is_word(argv[i], "NONSCALING")) {
+            plan->fixed = true;
+        } else if (!reply_is_word(argv[i], "EXPANSION")) {
+            server_reply_error(context, "Unknown argument received");
+            return false;
+        } else if (++i == argc) {
+            server_reply_error(context, "ERR no expansion");
+            return false;
+        } else if (!reply_number(&plan->growth, context, argv[i],
+                                 &bf_growths)) {
+            return false;
+        } else {
+            grows = plan->growth > 0;
+        }
+    }
+    if (plan->fixed && grows) {
+        server_reply_error(context, "Nonscaling filters cannot expand");
+        return false;
+    }
+    plan->fixed = plan->fixed || plan->growth == 0;
+    return true;
+}
+
+static int bf_reserve(server_context *context, server_string **argv, int argc)
+{
+    bf_plan plan = bf_standard();
+    if (argc < 4 || argc > 7)
+        return server_wrong_arity(context);
+    if (!bf_rate(&plan.rate, context, argv[2], "ERR bad error rate")
+        || !reply_number(&plan.capacity, context, argv[3], &bf_capacities)
+        || !bf_reserve_words(&plan, context, argv, argc))
+        return SERVER_OK;
+    void *filter;
+    server_key *key;
+    found what = reply_find(&filter, &key, context, argv[1],
+                            SERVER_READ | SERVER_WRITE, bloom_type);
+    if (what != FOUND_NONE)
+        return reply_exists(context, what);
+    if (bf_make(context, key, &plan) == NULL)
+        return SERVER_OK;
+    reply_changed(context, "bf.reserve", argv[1]);
+    return server_reply_simple(context, "OK");
+}
+
+/* ---- Adding -------------------------------------------------------------- */
+
+/* Add a key, with a link more where the last one is full. BLY_EFULL: it does
+ * not grow; others: no memory, or no link that large. */
+static bly_status bf_put(server_context *context, bloom *filter,
+                         const server_string *argument)
+{
+    bly_key key = reply_key(argument);
+    bly_link link;
+    bly_status status = bly_chain_add(filter, key.data, key.length);
+    if (status != BLY_EFULL)
+        return status;
+    status = bly_chain_next(&link, filter);
+    if (status != BLY_OK)
+        return status;
+    if (!bloom_begin(filter, context, &link))
+        return BLY_ENOMEM;
+    return bly_chain_add(filter, key.data, key.length);
+}
+
+static int bf_reply_put(server_context *context, bly_status status)
+{
+    if (status >= 0)
+        return server_reply_bool(context, status == BLY_OK);
+    return server_reply_error(context, status == BLY_EFULL
+                              ? "ERR non scaling filter is full"
+                              : "ERR problem inserting into filter");
+}
+
+/* Other servers, and files, are told what a filter that came to be by itself
+ * is: theirs may have other settings. */
+static void bf_replicate_made(server_context *context, server_string *name,
+                              const bf_plan *plan)
+{
+    char rate[32];
+    snprintf(rate, sizeof rate, "%.17g", plan->rate);
+    if (plan->fixed)
+        server_replicate_as(context, "BF.RESERVE", "sclc", name, rate,
+                            plan->capacity, "NONSCALING");
+    else
+        server_replicate_as(context, "BF.RESERVE", "sclcl", name, rate,
+                            plan->capacity, "EXPANSION", plan->growth);
+}
+
+/* Add the items from argument `first` on, and reply to each. Did any of them
+ * change the filter? */
+static bool bf_put_all(server_context *context, bloom *filter,
+                       server_string **argv, int argc, int first, long *replies)
+{
+    bool changed = false;
+    *replies = 0;
+    for (int i = first; i < argc; i++) {
+        uint32_t links = filter->n;
+        bly_status status = bf_put(context, filter, argv[i]);
+        changed |= status == BLY_OK || links != filter->n;
+        bf_reply_put(context, status);
+        *replies += 1;
+        if (status == BLY_EFULL)
+            break;
+    }
+    return changed;
+}
+
+/* All commands that add end here. `plan` is what the filter is to be where
+ * there is none; NULL: an error then. `many`: the reply is an array. */
+static int bf_insert_into(server_context *context, server_string **argv,
+                          int argc, int first, const bf_plan *plan, bool many,
+                          const char *event)
+{
+    void *filter;
+    server_key *key;
+    found what = reply_find(&filter, &key, context, argv[1],
+                            SERVER_READ | SERVER_WRITE, bloom_type);
+    bool made = what == FOUND_NONE && plan != NULL;
+    if (made)
+        filter = bf_make(context, key, plan);
+    else if (what != FOUND_IT)
+        return reply_lacks(context, what);
+    if (filter == NULL)
+        return SERVER_OK;
+    long replies;
+    if (many)
+        server_reply_array(context, SERVER_POSTPONED);
+    bool changed = bf_put_all(context, filter, argv, argc, first, &replies);
+    if (many)
+        server_reply_array_was(context, replies);
+    if (made)
+        bf_replicate_made(context, argv[1], plan);
+    if (changed)
+        reply_changed(context, event, argv[1]);
+    return SERVER_OK;
+}
+
+/* Of a filter that comes to be by itself. */
+static bf_plan bf_automatic(void)
+{
+    bf_plan plan = bf_standard();
+    plan.fixed = plan.growth == 0;
+    return plan;
+}
+
+static int bf_add(server_context *context, server_string **argv, int argc)
+{
+    bf_plan plan = bf_automatic();
+    return argc != 3 ? server_wrong_arity(context)
+         : bf_insert_into(context, argv, argc, 2, &plan, false, "bf.add");
+}
+
+static int bf_madd(server_context *context, server_string **argv, int argc)
+{
+    bf_plan plan = bf_automatic();
+    return argc < 3 ? server_wrong_arity(context)
+         : bf_insert_into(context, argv, argc, 2, &plan, true, "bf.madd");
+}
+
+static const reply_range bf_insert_capacities = {
+    "Bad capacity", "ERR capacity must be in the range [1, 1073741824]", 1,
+    MODULE_CAPACITY_MOST
+};
+static const reply_range bf_insert_growths = {
+    "Bad expansion", "ERR expansion must be in the range [0, 32768]", 0,
+    MODULE_GROWTH_MOST
+};
+
+typedef enum {
+    BF_ITEMS, BF_ERROR, BF_CAPACITY, BF_EXPANSION, BF_NOCREATE, BF_NONSCALING,
+    BF_UNKNOWN
+} bf_word;
+
+/* RedisBloom knows its words by their first letters, and so clients may have
+ * come to write them. */
+static bf_word bf_word_of(const server_string *argument)
+{
+    size_t length;
+    const char *text = server_text(argument, &length);
+    char letter[3] = { 0, 0, 0 };
+    for (size_t i = 0; i < sizeof letter && i < length; i++)
+        letter[i] = (char)(text[i] | 0x20);
+    switch (letter[0]) {
+    case 'i':
+        return BF_ITEMS;
+    case 'e':
+        return letter[1] == 'x' ? BF_EXPANSION : BF_ERROR;
+    case 'c':
+        return BF_CAPACITY;
+    case 'n':
+        return letter[2] == 'c' ? BF_NOCREATE : BF_NONSCALING;
+    default:
+        return BF_UNKNOWN;
+    }
+}
+
+/* Read the words before the items. The place of the first item; 0: an error was
+ * replied. */
+static int bf_insert_words(bf_plan *plan, bool *create, server_context *context,
+                           server_string **argv, int argc)
+{
+    for (int i = 2; i < argc; i++) {
+        bf_word word = bf_word_of(argv[i]);
+        bool takes = word == BF_ERROR || word == BF_CAPACITY
+                  || word == BF_EXPANSION;
+        if (word == BF_UNKNOWN) {
+            server_reply_error(context, "Unknown argument received");
+            return 0;
+        }
+        if (i + 1 == argc && (takes || word == BF_ITEMS))
+            break;
+        if (word == BF_ITEMS) {
+            plan->fixed = plan->fixed || plan->growth == 0;
+            return i + 1;
+        }
+        if (word == BF_NOCREATE)
+            *create = false;
+        if (word == BF_NONSCALING)
+            plan->fixed = true;
+        i += takes;
+        if ((word == BF_ERROR && !bf_rate(&plan->rate, context, argv[i],
+                                          "Bad error rate"))
+            || (word == BF_CAPACITY
+                && !reply_number(&plan->capacity, context, argv[i],
+                                 &bf_insert_capacities))
+            || (word == BF_EXPANSION
+                && !reply_number(&plan->growth, context, argv[i],
+                                 &bf_insert_growths)))
+            return 0;
+    }
+    server_wrong_arity(context);
+    return 0;
+}
+
+static int bf_insert(server_context *context, server_string **argv, int argc)
+{
+    bf_plan plan = bf_standard();
+    bool create = true;
+    if (argc < 4)
+        return server_wrong_arity(context);
+    int first = bf_insert_words(&plan, &create, context, argv, argc);
+    return first == 0 ? SERVER_OK
+         : bf_insert_into(context, argv, argc, first, create ? &plan : NULL,
+                          true, "bf.insert");
+}
+
+/* ---- Asking -------------------------------------------------------------- */
+
+/* A key that is not there, or of another type, has nothing in it. */
+static const bloom *bf_asked(server_context *context, server_string *name)
+{
+    void *filter;
+    reply_find(&filter, NULL, context, name, SERVER_READ, bloom_type);
+    return filter;
+}
+
+static int bf_exists(server_context *context, server_string **argv, int argc)
+{
+    if (argc != 3)
+        return server_wrong_arity(context);
+    const bloom *filter = bf_asked(context, argv[1]);
+    bly_key key = reply_key(argv[2]);
+    return server_reply_bool(context, filter != NULL
+                             && bly_chain_contains(filter, key.data,
+                                                   key.length));
+}
+
+static int bf_mexists(server_context *context, server_string **argv, int argc)
+{
+    if (argc < 3)
+        return server_wrong_arity(context);
+    const bloom *filter = bf_asked(context, argv[1]);
+    server_reply_array(context, argc - 2);
+    for (int i = 2, some; i < argc; i += some) {
+        bly_key key[BF_BATCH];
+        bool present[BF_BATCH] = { false };
+        some = argc - i < BF_BATCH ? argc - i : BF_BATCH;
+        bly_keys keys = { .n = (size_t)some, .keys = key };
+        for (int j = 0; j < some; j++)
+            key[j] = reply_key(argv[i + j]);
+        if (filter != NULL)
+            (void)bly_chain_contains_keys(filter, &keys, present);
+        for (int j = 0; j < some; j++)
+            server_reply_bool(context, present[j]);
+    }
+    return SERVER_OK;
+}
+
+/* ---- Looking inside ------------------------------------------------------ */
+
+static uint64_t bf_capacity(const bloom *filter)
+{
+    uint64_t capacity = 0;
+    for (uint32_t i = 0; i < filter->n; i++)
+        capacity += filter->links[i].capacity;
+    return capacity;
+}
+
+/* A fixed filter has no expansion rate. */
+static void bf_reply_growth(server_context *context, const bloom *filter)
+{
+    if ((filter->options & BLY_CHAIN_FIXED) != 0)
+        server_reply_null(context);
+    else
+        server_reply_number(context, filter->growth);
+}
+
+static void bf_reply_capacity(server_context *context, const bloom *filter)
+{
+    server_reply_number(context, (long long)bf_capacity(filter));
+}
+
+static void bf_reply_bytes(server_context *context, const bloom *filter)
+{
+    server_reply_number(context, (long long)bloom_bytes(filter));
+}
+
+static void bf_reply_links(server_context *context, const bloom *filter)
+{
+    server_reply_number(context, filter->n);
+}
+
+static void bf_reply_items(server_context *context, const bloom *filter)
+{
+    server_reply_number(context, (long long)bly_chain_items(filter));
+}
+
+static const struct {
+    const char *word, *name;
+    void (*reply)(server_context *context, const bloom *filter);
+} bf_fields[] = {
+    { "CAPACITY", "Capacity", bf_reply_capacity },
+    { "SIZE", "Size", bf_reply_bytes },
+    { "FILTERS", "Number of filters", bf_reply_links },
+    { "ITEMS", "Number of items inserted", bf_reply_items },
+    { "EXPANSION", "Expansion rate", bf_reply_growth },
+};
+
+enum { BF_FIELDS = sizeof bf_fields / sizeof *bf_fields };
+
+static int bf_info_of(server_context *context, const bloom *filter,
+                      const server_string *word)
+{
+    for (size_t i = 0; i < BF_FIELDS; i++)
+        if (reply_is_word(word, bf_fields[i].word)) {
+            if (reply_is_3(context)) {
+                server_reply_map(context, 1);
+                server_reply_simple(context, bf_fields[i].name);
+            } else {
+                server_reply_array(context, 1);
+            }
+            bf_fields[i].reply(context, filter);
+            return SERVER_OK;
+        }
+    return server_reply_error(context, "Invalid information value");
+}
+
+static int bf_info(server_context *context, server_string **argv, int argc)
+{
+    void *filter;
+    if (argc < 2 || argc > 3)
+        return server_wrong_arity(context);
+    found what = reply_find(&filter, NULL, context, argv[1], SERVER_READ,
+                            bloom_type);
+    if (what != FOUND_IT)
+        return reply_lacks(context, what);
+    if (argc == 3)
+        return bf_info_of(context, filter, argv[2]);
+    server_reply_map(context, BF_FIELDS);
+    for (size_t i = 0; i < BF_FIELDS; i++) {
+        server_reply_simple(context, bf_fields[i].name);
+        bf_fields[i].reply(context, filter);
+    }
+    return SERVER_OK;
+}
+
+static int bf_card(server_context *context, server_string **argv, int argc)
+{
+    void *filter;
+    if (argc != 2)
+        return server_wrong_arity(context);
+    found what = reply_find(&filter, NULL, context, argv[1], SERVER_READ,
+                            bloom_type);
+    if (what == FOUND_OTHER)
+        return reply_lacks(context, what);
+    return server_reply_number(context, what == FOUND_NONE ? 0
+                               : (long long)bly_chain_items(filter));
+}
+
+static int bf_debug(server_context *context, server_string **argv, int argc)
+{
+    void *value;
+    char line[256];
+    if (argc != 2)
+        return server_wrong_arity(context);
+    found what = reply_find(&value, NULL, context, argv[1], SERVER_READ,
+                            bloom_type);
+    if (what != FOUND_IT)
+        return reply_lacks(context, what);
+    const bloom *filter = value;
+    server_reply_array(context, 1 + (long)filter->n);
+    int n = snprintf(line, sizeof line, "size:%" PRIu64,
+                     bly_chain_items(filter));
+    server_reply_bytes(context, line, (size_t)n);
+    for (uint32_t i = 0; i < filter->n; i++) {
+        const bly_link *link = &filter->links[i];
+        n = snprintf(line, sizeof line, "bytes:%" PRIu64 " bits:%" PRIu64
+                     " hashes:%" PRIu32 " hashwidth:64 capacity:%" PRIu64
+                     " size:%" PRIu64 " ratio:%g", link->bytes,
+                     8 * link->bytes, link->probes, link->capacity,
+                     link->items, link->rate);
+        server_reply_bytes(context, line, (size_t)n);
+    }
+    return SERVER_OK;
+}
+
+/* ---- Chunks -------------------------------------------------------------- */
+
+static int bf_scandump(server_context *context, server_string **argv, int argc)
+{
+    void *filter;
+    long long at;
+    if (argc != 3)
+        return server_wrong_arity(context);
+    found what = reply_find(&filter, NULL, context, argv[1], SERVER_READ,
+                            bloom_type);
+    if (what != FOUND_IT)
+        return reply_lacks(context, what);
+    if (server_to_number(argv[2], &at) != SERVER_OK)
+        return server_reply_error(context, "Second argument must be numeric");
+    server_reply_array(context, 2);
+    uint64_t left = 0;
+    const uint8_t *bits = at < 1 ? NULL
+                        : bloom_at(filter, (uint64_t)at - 1, &left);
+    if (at == 0) {
+        size_t bytes;
+        void *head = bloom_head(filter, &bytes);
+        server_reply_number(context, 1);
+        server_reply_bytes(context, head, bytes);
+        server_release(head);
+    } else if (bits == NULL) {
+        server_reply_number(context, 0);
+        server_reply_bytes(context, "", 0);
+    } else {
+        size_t some = left < MODULE_CHUNK ? (size_t)left : MODULE_CHUNK;
+        server_reply_number(context, at + (long long)some);
+        server_reply_bytes(context, (const char *)bits, some);
+    }
+    return SERVER_OK;
+}
+
+/* Put a chunk where the number that came with it says that it ends. */
+static const char *bf_load(bloom *filter, long long at, bly_key chunk)
+{
+    uint64_t left = 0;
+    uint64_t end = at < 1 ? 0 : (uint64_t)at - 1;
+    uint8_t *bits = at < 1 || chunk.length > end ? NULL
+                  : bloom_at(filter, end - chunk.length, &left);
+    if (bits == NULL)
+        return "ERR invalid offset - no link found";
+    if (chunk.length > left)
+        return "ERR invalid chunk - Too big for current filter";
+    memcpy(bits, chunk.data, chunk.length);
+    return NULL;
+}
+
+static int bf_loadchunk(server_context *context, server_string **argv,
+                        int argc)
+{
+    void *filter;
+    server_key *key;
+    long long at;
+    if (argc != 4)
+        return server_wrong_arity(context);
+    if (server_to_number(argv[2], &at) != SERVER_OK)
+        return server_reply_error(context,
+                                  "ERR Second argument must be numeric");
+    found what = reply_find(&filter, &key, context, argv[1],
+                            SERVER_READ | SERVER_WRITE, bloom_type);
+    bly_key chunk = reply_key(argv[3]);
+    if (what == FOUND_NONE && at == 1) {
+        filter = bloom_of_head(context, chunk.data, chunk.length);
+        if (filter == NULL)
+            return server_reply_error(context, "ERR received bad data");
+        server_set_value(key, bloom_type, filter);
+    } else if (what != FOUND_IT) {
+        return reply_lacks(context, what);
+    } else {
+        const char *wrong = bf_load(filter, at, chunk);
+        if (wrong != NULL)
+            return server_reply_error(context, wrong);
+    }
+    reply_changed(context, "bf.loadchunk", argv[1]);
+    return server_reply_simple(context, "OK");
+}
+
+const command bf_commands[] = {
+    { "bf.reserve", "key error_rate capacity [EXPANSION expansion] "
+      "[NONSCALING]", "Makes an empty Bloom filter", "O(1)", "1.0.0",
+      bf_reserve, "write deny-oom", "write fast bloom", -4 },
+    { "bf.add", "key item", "Adds an item to a Bloom filter, which is made if "
+      "it is not there", "O(k), where k is the number of hash functions",
+      "1.0.0", bf_add, "write deny-oom", "write bloom", 3 },
+    { "bf.madd", "key item…", "Adds items to a Bloom filter, which is made if "
+      "it is not there", "O(k n), where k is the number of hash functions and "
+      "n the number of items", "1.0.0", bf_madd, "write deny-oom",
+      "write bloom", -3 },
+    { "bf.insert", "key [CAPACITY capacity] [ERROR error_rate] [EXPANSION "
+      "expansion] [NOCREATE] [NONSCALING] ITEMS item…", "Adds items to a Bloom "
+      "filter, and says how it is made if it is not there", "O(k n), where k "
+      "is the number of hash functions and n the number of items", "1.0.0",
+      bf_insert, "write deny-oom", "write bloom", -4 },
+    { "bf.exists", "key item", "Tells whether an item was perhaps added to a "
+      "Bloom filter", "O(k), where k is the number of hash functions", "1.0.0",
+      bf_exists, "readonly fast", "read bloom", 3 },
+    { "bf.mexists", "key item…", "Tells of each item whether it was perhaps "
+      "added to a Bloom filter", "O(k n), where k is the number of hash "
+      "functions and n the number of items", "1.0.0", bf_mexists,
+      "readonly fast", "read bloom", -3 },
+    { "bf.info", "key [CAPACITY|SIZE|FILTERS|ITEMS|EXPANSION]", "Tells how "
+      "large a Bloom filter is and what is in it", "O(1)", "1.0.0", bf_info,
+      "readonly fast", "read fast bloom", -2 },
+    { "bf.card", "key", "Tells how many items a Bloom filter has that were new "
+      "when they were added", "O(1)", "2.4.4", bf_card, "readonly fast",
+      "read fast bloom", 2 },
+    { "bf.scandump", "key iterator", "Gives the next chunk of a Bloom filter",
+      "O(n), where n is the bytes of the chunk", "1.0.0", bf_scandump,
+      "readonly fast", "read bloom", 3 },
+    { "bf.loadchunk", "key iterator data", "Takes a chunk that BF.SCANDUMP "
+      "gave", "O(n), where n is the bytes of the chunk", "1.0.0", bf_loadchunk,
+      "write deny-oom", "write bloom", 4 },
+    { "bf.debug", "key", "Tells the numbers of each link of a Bloom filter",
+      "O(n), where n is the number of links", "1.0.0", bf_debug,
+      "readonly fast", "read bloom", 2 },
+    { .name = NULL },
+};

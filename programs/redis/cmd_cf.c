@@ -1,0 +1,546 @@
+/* cmd_cf.c - CF.*: cuckoo filters as RedisBloom's clients know them.
+ *
+ * Errors are its words, of which several lack "ERR".
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "redis/cuckoo.h"
+
+enum {
+    CF_BATCH = 64,                      /* keys that are asked together      */
+    CF_REPLICA = 1 << 3                 /* of context_flags                  */
+};
+
+/* ---- What a filter is to be ---------------------------------------------- */
+
+typedef struct {
+    long long capacity, slots, moves, expansion;
+} cf_plan;
+
+static cf_plan cf_standard(void)
+{
+    return (cf_plan){
+        .capacity = settings.cuckoo_capacity, .slots = settings.cuckoo_slots,
+        .moves = settings.cuckoo_moves, .expansion = settings.cuckoo_expansion,
+    };
+}
+
+static const char CF_CAPACITY_OUT[]
+    = "Capacity must be in the range [2 * BUCKETSIZE, 1073741824]";
+
+static const reply_range cf_capacities = {
+    "Bad capacity", CF_CAPACITY_OUT, 2, MODULE_CAPACITY_MOST
+};
+static const reply_range cf_slots = {
+    "Couldn't parse BUCKETSIZE",
+    "BUCKETSIZE: value must be in the range [1, 255]", 1, MODULE_SLOTS_MOST
+};
+static const reply_range cf_moves = {
+    "Couldn't parse MAXITERATIONS",
+    "MAXITERATIONS: value must be in the range [1, 65535]", 1,
+    MODULE_MOVES_MOST
+};
+static const reply_range cf_expansions = {
+    "Couldn't parse EXPANSION",
+    "EXPANSION: value must be in the range [0, 32768]", 0, MODULE_GROWTH_MOST
+};
+
+/* A new filter at an empty key. NULL: an error was replied. */
+static cuckoo *cf_make(server_context *context, server_key *key,
+                       const cf_plan *plan)
+{
+    bly_tables tables;
+    if (plan->capacity < 2 * plan->slots) {
+        server_reply_error(context, CF_CAPACITY_OUT);
+        return NULL;
+    }
+    if (bly_tables_plan(&tables, (uint64_t)plan->capacity,
+                        (uint16_t)plan->slots, (uint16_t)plan->moves,
+                        (uint16_t)plan->expansion) != BLY_OK) {
+        server_reply_error(context, "ERR Could not create filter");
+        return NULL;
+    }
+    cuckoo *filter = cuckoo_new(context, &tables);
+    if (filter == NULL)
+        server_reply_error(context, "ERR Insufficient memory");
+    else
+        server_set_value(key, cuckoo_type, filter);
+    return filter;
+}
+
+/* The pairs behind the capacity. False: an error was replied. */
+static bool cf_reserve_words(cf_plan *plan, server_context *context,
+                             server_string **argv, int argc)
+{
+    for (int i = 3; i + 1 < argc; i += 2) {
+        bool slots = reply_is_word(argv[i], "BUCKETSIZE");
+        bool moves = reply_is_word(argv[i], "MAXITERATIONS");
+        if (!slots && !moves && !reply_is_word(argv[i], "EXPANSION")) {
+            server_reply_error(context, "Unknown argument received");
+            return false;
+        }
+        if (!reply_number(slots ? &plan->slots : moves ? &plan->moves
+                                               : &plan->expansion, context,
+                          argv[i + 1], slots ? &cf_slots : moves ? &cf_moves
+                                                         : &cf_expansions))
+            return false;
+    }
+    return true;
+}
+
+static int cf_reserve(server_context *context, server_string **argv, int argc)
+{
+    cf_plan plan = cf_standard();
+    if (argc < 3 || argc % 2 == 0)
+        return server_wrong_arity(context);
+    if (!reply_number(&plan.capacity, context, argv[2], &cf_capacities)
+        || !cf_reserve_words(&plan, context, argv, argc))
+        return SERVER_OK;
+    void *filter;
+    server_key *key;
+    found what = reply_find(&filter, &key, context, argv[1],
+                            SERVER_READ | SERVER_WRITE, cuckoo_type);
+    if (what != FOUND_NONE)
+        return reply_exists(context, what);
+    if (cf_make(context, key, &plan) == NULL)
+        return SERVER_OK;
+    reply_changed(context, "cf.reserve", argv[1]);
+    return server_reply_simple(context, "OK");
+}
+
+/* ---- Adding -------------------------------------------------------------- */
+
+/* BLY_OK, BLY_SEEN (with `once`: it is there), BLY_EFULL, BLY_ENOMEM. */
+static bly_status cf_put(server_context *context, cuckoo *filter,
+                         const server_string *argument, bool once)
+{
+    bly_key key = reply_key(argument);
+    bly_tables *tables = &filter->tables;
+    if (once && bly_tables_contains(tables, key.data, key.length))
+        return BLY_SEEN;
+    bly_status status = bly_tables_add(tables, key.data, key.length);
+    if (status != BLY_EFULL || tables->expansion == 0)
+        return status;
+    return cuckoo_grow(filter, context)
+         ? bly_tables_add(tables, key.data, key.length) : BLY_ENOMEM;
+}
+
+/* What is to be done with the items of a command. */
+typedef struct {
+    const cf_plan *plan;                /* of a filter that is not there; NULL:
+                                           an error                          */
+    const char *event;
+    int  first;                         /* argument                          */
+    bool once, many;
+} cf_job;
+
+static int cf_reply_put(server_context *context, const cf_job *job,
+                        bly_status status)
+{
+    if (status == BLY_ENOMEM)
+        return server_reply_error(context, "ERR Insufficient memory");
+    if (!job->many)
+        return status == BLY_EFULL
+             ? server_reply_error(context, "Filter is full")
+             : server_reply_bool(context, status == BLY_OK);
+    if (!job->once && reply_is_3(context))
+        return server_reply_bool(context, status == BLY_OK);
+    return server_reply_number(context, status == BLY_OK ? 1
+                               : status == BLY_SEEN ? 0 : -1);
+}
+
+/* As bf_replicate_made, of BF.*. */
+static void cf_replicate_made(server_context *context, server_string *name,
+                              const cf_plan *plan)
+{
+    server_replicate_as(context, "CF.RESERVE", "slclclcl", name,
+                        plan->capacity, "BUCKETSIZE", plan->slots,
+                        "MAXITERATIONS", plan->moves, "EXPANSION",
+                        plan->expansion);
+}
+
+/* All commands that add end here. */
+static int cf_insert_into(server_context *context, server_string **argv,
+                          int argc, const cf_job *job)
+{
+    void *value;
+    server_key *key;
+    found what = reply_find(&value, &key, context, argv[1],
+                            SERVER_READ | SERVER_WRITE, cuckoo_type);
+    bool made = what == FOUND_NONE && job->plan != NULL, changed = false;
+    if (made)
+        value = cf_make(context, key, job->plan);
+    else if (what != FOUND_IT)
+        return reply_lacks(context, what);
+    cuckoo *filter = value;
+    if (filter == NULL)
+        return SERVER_OK;
+    if (!made && filter->tables.n >= (uint64_t)settings.cuckoo_tables)
+        return server_reply_error(context, "Maximum expansions reached");
+    if (job->many)
+        server_reply_array(context, argc - job->first);
+    for (int i = job->first; i < argc; i++) {
+        uint64_t tables = filter->tables.n;
+        bly_status status = cf_put(context, filter, argv[i], job->once);
+        changed |= status == BLY_OK || tables != filter->tables.n;
+        cf_reply_put(context, job, status);
+    }
+    if (made)
+        cf_replicate_made(context, argv[1], job->plan);
+    if (changed)
+        reply_changed(context, job->event, argv[1]);
+    return SERVER_OK;
+}
+
+static int cf_add_one(server_context *context, server_string **argv, int argc,
+                      bool once)
+{
+    cf_plan plan = cf_standard();
+    cf_job job = { .plan = &plan, .event = once ? "cf.addnx" : "cf.add",
+                   .first = 2, .once = once };
+    return argc != 3 ? server_wrong_arity(context)
+         : cf_insert_into(context, argv, argc, &job);
+}
+
+static int cf_add(server_context *context, server_string **argv, int argc)
+{
+    return cf_add_one(context, argv, argc, false);
+}
+
+static int cf_addnx(server_context *context, server_string **argv, int argc)
+{
+    return cf_add_one(context, argv, argc, true);
+}
+
+/* Read the words before the items into the job. False: an error was replied. */
+static bool cf_insert_words(cf_job *job, cf_plan *plan, server_context *context,
+                            server_string **argv, int argc)
+{
+    for (int i = 2; i + 1 < argc; i++) {
+        if (reply_is_word(argv[i], "ITEMS")) {
+            job->first = i + 1;
+            return true;
+        }
+        if (reply_is_word(argv[i], "NOCREATE")) {
+            job->plan = NULL;
+        } else if (!reply_is_word(argv[i], "CAPACITY")) {
+            server_reply_error(context, "Unknown argument received");
+            return false;
+        } else if (!reply_number(&plan->capacity, context, argv[++i],
+                                 &cf_capacities)) {
+            return false;
+        }
+    }
+    server_wrong_arity(context);
+    return false;
+}
+
+static int cf_insert_many(server_context *context, server_string **argv,
+                          int argc, bool once)
+{
+    cf_plan plan = cf_standard();
+    cf_job job = { .plan = &plan, .event = once ? "cf.insertnx" : "cf.insert",
+                   .once = once, .many = true };
+    if (argc < 4)
+        return server_wrong_arity(context);
+    return cf_insert_words(&job, &plan, context, argv, argc)
+         ? cf_insert_into(context, argv, argc, &job) : SERVER_OK;
+}
+
+static int cf_insert(server_context *context, server_string **argv, int argc)
+{
+    return cf_insert_many(context, argv, argc, false);
+}
+
+static int cf_insertnx(server_context *context, server_string **argv, int argc)
+{
+    return cf_insert_many(context, argv, argc, true);
+}
+
+/* ---- Asking -------------------------------------------------------------- */
+
+/* A key that is not there, or of another type, has nothing in it. */
+static const cuckoo *cf_asked(server_context *context, server_string *name)
+{
+    void *filter;
+    reply_find(&filter, NULL, context, name, SERVER_READ, cuckoo_type);
+    return filter;
+}
+
+static int cf_exists(server_context *context, server_string **argv, int argc)
+{
+    if (argc != 3)
+        return server_wrong_arity(context);
+    const cuckoo *filter = cf_asked(context, argv[1]);
+    bly_key key = reply_key(argv[2]);
+    return server_reply_bool(context, filter != NULL
+                             && bly_tables_contains(&filter->tables, key.data,
+                                                    key.length));
+}
+
+static int cf_mexists(server_context *context, server_string **argv, int argc)
+{
+    if (argc < 3)
+        return server_wrong_arity(context);
+    const cuckoo *filter = cf_asked(context, argv[1]);
+    server_reply_array(context, argc - 2);
+    for (int i = 2, some; i < argc; i += some) {
+        bly_key key[CF_BATCH];
+        bool present[CF_BATCH] = { false };
+        some = argc - i < CF_BATCH ? argc - i : CF_BATCH;
+        bly_keys keys = { .n = (size_t)some, .keys = key };
+        for (int j = 0; j < some; j++)
+            key[j] = reply_key(argv[i + j]);
+        if (filter != NULL)
+            (void)bly_tables_contains_keys(&filter->tables, &keys, present);
+        for (int j = 0; j < some; j++)
+            server_reply_bool(context, present[j]);
+    }
+    return SERVER_OK;
+}
+
+static int cf_count(server_context *context, server_string **argv, int argc)
+{
+    if (argc != 3)
+        return server_wrong_arity(context);
+    const cuckoo *filter = cf_asked(context, argv[1]);
+    bly_key key = reply_key(argv[2]);
+    return server_reply_number(context, filter == NULL ? 0
+                               : (long long)bly_tables_count(&filter->tables,
+                                                             key.data,
+                                                             key.length));
+}
+
+/* ---- Removing ------------------------------------------------------------ */
+
+static int cf_del(server_context *context, server_string **argv, int argc)
+{
+    void *value;
+    server_key *key;
+    if (argc != 3)
+        return server_wrong_arity(context);
+    if (reply_find(&value, &key, context, argv[1], SERVER_READ | SERVER_WRITE,
+                   cuckoo_type) != FOUND_IT)
+        return server_reply_error(context, "Not found");
+    cuckoo *filter = value;
+    uint64_t tables = filter->tables.n;
+    bly_key item = reply_key(argv[2]);
+    bool gone = bly_tables_remove(&filter->tables, item.data, item.length)
+                == BLY_OK;
+    cuckoo_shrink(filter, tables);
+    if (gone)
+        reply_changed(context, "cf.del", argv[1]);
+    return server_reply_bool(context, gone);
+}
+
+/* RedisBloom calls this a command that only reads, and lists of who may do what
+ * rely on it; but it changes the filter. So a replica leaves it to its master.
+ */
+static int cf_compact(server_context *context, server_string **argv, int argc)
+{
+    void *value;
+    if (argc != 2)
+        return server_wrong_arity(context);
+    if (reply_find(&value, NULL, context, argv[1], SERVER_READ, cuckoo_type)
+        != FOUND_IT)
+        return server_reply_error(context, "Cuckoo filter was not found");
+    cuckoo *filter = value;
+    uint64_t tables = filter->tables.n;
+    int flags = server_context_flags(context);
+    if ((flags & CF_REPLICA) == 0 || (flags & SERVER_REPLICATED) != 0) {
+        bly_tables_compact(&filter->tables, true);
+        cuckoo_shrink(filter, tables);
+        reply_changed(context, "cf.compact", argv[1]);
+    }
+    return server_reply_simple(context, "OK");
+}
+
+/* ---- Looking inside ------------------------------------------------------ */
+
+static int cf_info(server_context *context, server_string **argv, int argc)
+{
+    void *value;
+    if (argc != 2)
+        return server_wrong_arity(context);
+    found what = reply_find(&value, NULL, context, argv[1], SERVER_READ,
+                            cuckoo_type);
+    if (what != FOUND_IT)
+        return reply_lacks(context, what);
+    const cuckoo *filter = value;
+    const bly_tables *tables = &filter->tables;
+    server_reply_map(context, 8);
+    reply_pair(context, "Size", cuckoo_bytes(filter));
+    reply_pair(context, "Number of buckets", tables->buckets);
+    reply_pair(context, "Number of filters", tables->n);
+    reply_pair(context, "Number of items inserted", tables->items);
+    reply_pair(context, "Number of items deleted", tables->removed);
+    reply_pair(context, "Bucket size", tables->slots);
+    reply_pair(context, "Expansion rate", tables->expansion);
+    reply_pair(context, "Max iterations", tables->moves);
+    return SERVER_OK;
+}
+
+static int cf_debug(server_context *context, server_string **argv, int argc)
+{
+    void *value;
+    char line[256];
+    if (argc != 2)
+        return server_wrong_arity(context);
+    found what = reply_find(&value, NULL, context, argv[1], SERVER_READ,
+                            cuckoo_type);
+    if (what != FOUND_IT)
+        return reply_lacks(context, what);
+    const bly_tables *tables = &((const cuckoo *)value)->tables;
+    int n = snprintf(line, sizeof line, "bktsize:%u buckets:%" PRIu64
+                     " items:%" PRIu64 " deletes:%" PRIu64 " filters:%" PRIu64
+                     " max_iterations:%u expansion:%u", tables->slots,
+                     tables->buckets, tables->items, tables->removed,
+                     tables->n, tables->moves, tables->expansion);
+    return server_reply_bytes(context, line, (size_t)n);
+}
+
+/* ---- Chunks -------------------------------------------------------------- */
+
+static int cf_scandump(server_context *context, server_string **argv, int argc)
+{
+    void *value;
+    long long at;
+    if (argc != 3)
+        return server_wrong_arity(context);
+    if (server_to_number(argv[2], &at) != SERVER_OK || at < 0)
+        return server_reply_error(context, "Invalid position");
+    found what = reply_find(&value, NULL, context, argv[1], SERVER_READ,
+                            cuckoo_type);
+    if (what != FOUND_IT)
+        return reply_lacks(context, what);
+    const cuckoo *filter = value;
+    uint64_t inside = at == 0 ? 0 : (uint64_t)at - 1, bytes = 0;
+    const uint8_t *table = filter->tables.items == 0 ? NULL
+                         : cuckoo_at(filter, &inside, &bytes);
+    server_reply_array(context, 2);
+    if (table == NULL) {
+        server_reply_number(context, 0);
+        server_reply_null(context);
+    } else if (at == 0) {
+        char head[BLY_TABLES_HEAD];
+        bly_tables_write(head, &filter->tables);
+        server_reply_number(context, 1);
+        server_reply_bytes(context, head, sizeof head);
+    } else {
+        /* A table that fits into one chunk goes as a whole, wherever in it the
+         * position is. */
+        uint64_t from = bytes <= MODULE_CHUNK ? 0 : inside;
+        uint64_t some = bytes - from < MODULE_CHUNK ? bytes - from
+                                                    : MODULE_CHUNK;
+        server_reply_number(context, at + (long long)some);
+        server_reply_bytes(context, (const char *)table + from, (size_t)some);
+    }
+    return SERVER_OK;
+}
+
+/* Put a chunk where the position that came with it says that it ends. */
+static bool cf_load(cuckoo *filter, long long at, bly_key chunk)
+{
+    uint64_t end = (uint64_t)at - 1, bytes = 0;
+    if (chunk.length == 0 || chunk.length > end)
+        return false;
+    uint64_t inside = end - chunk.length;
+    uint8_t *table = cuckoo_at(filter, &inside, &bytes);
+    if (table == NULL || chunk.length > bytes - inside)
+        return false;
+    memcpy(table + inside, chunk.data, chunk.length);
+    return true;
+}
+
+/* A filter of a header, with empty tables. NULL: an error was replied. */
+static cuckoo *cf_of_head(server_context *context, bly_key head)
+{
+    bly_tables tables;
+    if (head.length != BLY_TABLES_HEAD) {
+        server_reply_error(context, "Invalid header");
+        return NULL;
+    }
+    cuckoo *filter = bly_tables_read(&tables, head.data, head.length) == BLY_OK
+                   ? cuckoo_new(context, &tables) : NULL;
+    if (filter == NULL)
+        server_reply_error(context, "Couldn't create filter!");
+    return filter;
+}
+
+static int cf_loadchunk(server_context *context, server_string **argv,
+                        int argc)
+{
+    void *filter;
+    server_key *key;
+    long long at;
+    if (argc != 4)
+        return server_wrong_arity(context);
+    if (server_to_number(argv[2], &at) != SERVER_OK || at < 1)
+        return server_reply_error(context, "Invalid position");
+    found what = reply_find(&filter, &key, context, argv[1],
+                            SERVER_READ | SERVER_WRITE, cuckoo_type);
+    bly_key chunk = reply_key(argv[3]);
+    if (at == 1) {
+        if (what != FOUND_NONE)
+            return reply_exists(context, what);
+        filter = cf_of_head(context, chunk);
+        if (filter == NULL)
+            return SERVER_OK;
+        server_set_value(key, cuckoo_type, filter);
+    } else if (what != FOUND_IT) {
+        return reply_lacks(context, what);
+    } else if (!cf_load(filter, at, chunk)) {
+        return server_reply_error(context, "Couldn't load chunk!");
+    }
+    reply_changed(context, "cf.loadchunk", argv[1]);
+    return server_reply_simple(context, "OK");
+}
+
+#define CF_OF_TABLES "O(t), where t is the number of tables"
+#define CF_OF_ITEMS  "O(n t), where n is the number of items and t that of " \
+                     "tables"
+#define CF_OF_CHUNK  "O(n), where n is the bytes of the chunk"
+
+const command cf_commands[] = {
+    { "cf.reserve", "key capacity [BUCKETSIZE bucketsize] [MAXITERATIONS "
+      "maxiterations] [EXPANSION expansion]", "Makes an empty cuckoo filter",
+      "O(1)", "1.0.0", cf_reserve, "write deny-oom", "write fast cuckoo", -3 },
+    { "cf.add", "key item", "Adds an item to a cuckoo filter, which is made if "
+      "it is not there", CF_OF_TABLES, "1.0.0", cf_add, "write deny-oom",
+      "write cuckoo", 3 },
+    { "cf.addnx", "key item", "Adds an item to a cuckoo filter if it is not "
+      "there yet", CF_OF_TABLES, "1.0.0", cf_addnx, "write deny-oom",
+      "write cuckoo", 3 },
+    { "cf.insert", "key [CAPACITY capacity] [NOCREATE] ITEMS item…", "Adds "
+      "items to a cuckoo filter, and says how it is made if it is not there",
+      CF_OF_ITEMS, "1.0.0", cf_insert, "write deny-oom", "write cuckoo", -4 },
+    { "cf.insertnx", "key [CAPACITY capacity] [NOCREATE] ITEMS item…", "Adds "
+      "those items to a cuckoo filter that are not there yet", CF_OF_ITEMS,
+      "1.0.0", cf_insertnx, "write deny-oom", "write cuckoo", -4 },
+    { "cf.exists", "key item", "Tells whether an item is perhaps in a cuckoo "
+      "filter", CF_OF_TABLES, "1.0.0", cf_exists, "readonly fast",
+      "read cuckoo", 3 },
+    { "cf.mexists", "key item…", "Tells of each item whether it is perhaps in "
+      "a cuckoo filter", CF_OF_ITEMS, "1.0.0", cf_mexists, "readonly fast",
+      "read cuckoo", -3 },
+    { "cf.count", "key item", "Tells how often an item is in a cuckoo filter, "
+      "at most", CF_OF_TABLES, "1.0.0", cf_count, "readonly fast",
+      "read cuckoo", 3 },
+    { "cf.del", "key item", "Removes an item from a cuckoo filter, once",
+      CF_OF_TABLES, "1.0.0", cf_del, "write fast", "write cuckoo", 3 },
+    { "cf.compact", "key", "Moves the fingerprints of a cuckoo filter's later "
+      "tables to free slots of its earlier ones", "O(n), where n is the number "
+      "of slots", "1.0.0", cf_compact, "readonly fast", "read cuckoo", -1 },
+    { "cf.info", "key", "Tells how large a cuckoo filter is and what is in it",
+      "O(1)", "1.0.0", cf_info, "readonly fast", "read fast cuckoo", 2 },
+    { "cf.scandump", "key iterator", "Gives the next chunk of a cuckoo filter",
+      CF_OF_CHUNK, "1.0.0", cf_scandump, "readonly fast", "read cuckoo", 3 },
+    { "cf.loadchunk", "key iterator data", "Takes a chunk that CF.SCANDUMP "
+      "gave", CF_OF_CHUNK, "1.0.0", cf_loadchunk, "write deny-oom",
+      "write cuckoo", 4 },
+    { "cf.debug", "key", "Tells the numbers of a cuckoo filter", "O(1)",
+      "1.0.0", cf_debug, "readonly fast", "read cuckoo", 2 },
+    { .name = NULL },
+};

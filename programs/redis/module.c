@@ -1,0 +1,200 @@
+/* module.c - loading bloomery.so: its settings, types and commands.
+ *
+ * Settings are those of RedisBloom, by its names: as arguments behind the
+ * module's path, in their old form too, and as the server's configuration
+ * ("bf-error-rate", or, before Redis 8, "bf.bf-error-rate"), which wins.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "redis/module.h"
+
+enum { MODULE_VERSION = BLY_VERSION_NUMBER };
+
+module_settings settings = {
+    .rate = 0.01, .capacity = 100, .growth = 2,
+    .cuckoo_slots = 2, .cuckoo_capacity = 1024, .cuckoo_moves = 20,
+    .cuckoo_expansion = 1, .cuckoo_tables = 32,
+};
+
+/* ---- Settings ------------------------------------------------------------ */
+
+static const struct {
+    const char *name, *old;             /* old: as an argument of the module */
+    long long  *setting, least, most;
+} module_numbers[] = {
+    { "bf-initial-size", "INITIAL_SIZE", &settings.capacity, 1,
+      MODULE_CAPACITY_MOST },
+    { "bf-expansion-factor", NULL, &settings.growth, 0, MODULE_GROWTH_MOST },
+    { "cf-bucket-size", NULL, &settings.cuckoo_slots, 1, MODULE_SLOTS_MOST },
+    { "cf-initial-size", NULL, &settings.cuckoo_capacity, 4,
+      MODULE_CAPACITY_MOST },
+    { "cf-max-iterations", NULL, &settings.cuckoo_moves, 1,
+      MODULE_MOVES_MOST },
+    { "cf-expansion-factor", NULL, &settings.cuckoo_expansion, 0,
+      MODULE_GROWTH_MOST },
+    { "cf-max-expansions", "CF_MAX_EXPANSIONS", &settings.cuckoo_tables, 1,
+      65536 },
+};
+
+enum { MODULE_NUMBERS = sizeof module_numbers / sizeof *module_numbers };
+
+static const char MODULE_RATE[] = "bf-error-rate";
+
+static int module_set_number(const char *name, long long value, void *setting,
+                             server_string **error)
+{
+    (void)name;
+    (void)error;
+    *(long long *)setting = value;
+    return SERVER_OK;
+}
+
+static long long module_get_number(const char *name, void *setting)
+{
+    (void)name;
+    return *(long long *)setting;
+}
+
+/* A rate within its range; a large one is lowered. */
+static bool module_rate(const server_string *value)
+{
+    double rate;
+    if (server_to_double(value, &rate) != SERVER_OK || !(rate > 0 && rate < 1))
+        return false;
+    settings.rate = rate < MODULE_RATE_MOST ? rate : MODULE_RATE_MOST;
+    return true;
+}
+
+static int module_set_rate(const char *name, server_string *value,
+                           void *setting, server_string **error)
+{
+    (void)setting;
+    if (module_rate(value))
+        return SERVER_OK;
+    *error = server_printed(NULL, "%s must be in the range (0.000000, "
+                            "1.000000)", name);
+    return SERVER_ERR;
+}
+
+/* The server reads it at once, and does not free it: it is kept until the next
+ * time. */
+static server_string *module_get_rate(const char *name, void *setting)
+{
+    static server_string *last;
+    (void)name;
+    (void)setting;
+    if (last != NULL)
+        server_free_string(NULL, last);
+    last = server_printed(NULL, "%.17g", settings.rate);
+    return last;
+}
+
+/* What the arguments said are the standards of the server's own settings. One
+ * that knows settings without the module's name before them gets those. */
+static bool module_register_settings(server_context *context)
+{
+    unsigned flags = server_load_standards != NULL ? SERVER_UNPREFIXED : 0;
+    char rate[32];
+    snprintf(rate, sizeof rate, "%.17g", settings.rate);
+    if (server_register_text(context, MODULE_RATE, rate, flags,
+                             module_get_rate, module_set_rate, NULL, NULL)
+        != SERVER_OK)
+        return false;
+    for (size_t i = 0; i < MODULE_NUMBERS; i++)
+        if (server_register_number(context, module_numbers[i].name,
+                                   *module_numbers[i].setting, flags,
+                                   module_numbers[i].least,
+                                   module_numbers[i].most, module_get_number,
+                                   module_set_number, NULL,
+                                   module_numbers[i].setting) != SERVER_OK)
+            return false;
+    return server_load_settings(context) == SERVER_OK;
+}
+
+/* One argument and its value. False: what is wrong is in the log. */
+static bool module_argument(server_context *context, const server_string *name,
+                            const server_string *value)
+{
+    long long number;
+    if (reply_is_word(name, MODULE_RATE) || reply_is_word(name, "ERROR_RATE")) {
+        if (module_rate(value))
+            return true;
+        server_log(context, "warning", "bf-error-rate must be in the range "
+                   "(0.000000, 1.000000)");
+        return false;
+    }
+    for (size_t i = 0; i < MODULE_NUMBERS; i++) {
+        if (!reply_is_word(name, module_numbers[i].name)
+            && (module_numbers[i].old == NULL
+                || !reply_is_word(name, module_numbers[i].old)))
+            continue;
+        if (server_to_number(value, &number) == SERVER_OK
+            && number >= module_numbers[i].least
+            && number <= module_numbers[i].most) {
+            *module_numbers[i].setting = number;
+            return true;
+        }
+        server_log(context, "warning", "%s must be in the range [%lld, %lld]",
+                   module_numbers[i].name, module_numbers[i].least,
+                   module_numbers[i].most);
+        return false;
+    }
+    server_log(context, "warning", "'%s' is no setting of this module",
+               server_text(name, &(size_t){ 0 }));
+    return false;
+}
+
+static bool module_arguments(server_context *context, server_string **argv,
+                             int argc)
+{
+    if (argc % 2 != 0) {
+        server_log(context, "warning", "the module's settings are pairs of a "
+                   "name and a value, but there are %d words", argc);
+        return false;
+    }
+    for (int i = 0; i < argc; i += 2)
+        if (!module_argument(context, argv[i], argv[i + 1]))
+            return false;
+    return true;
+}
+
+/* ---- Loading ------------------------------------------------------------- */
+
+/* Servers that have lists of access by category know ours; others go by the
+ * flags of the commands. */
+static void module_add_access(server_context *context)
+{
+    if (server_set_access == NULL || server_add_access == NULL)
+        return;
+    server_add_access(context, "bloom");
+    server_add_access(context, "cuckoo");
+}
+
+/* The one name that a server looks for. */
+__attribute__((visibility("default")))
+int RedisModule_OnLoad(server_context *context, server_string **argv,
+                       int argc);
+
+int RedisModule_OnLoad(server_context *context, server_string **argv, int argc)
+{
+    const char *missing = server_bind(context);
+    if (missing != NULL) {
+        fprintf(stderr, "bloomery.so: the server is too old: it has no %s; "
+                "Redis 7.0 and Valkey 7.2 do\n", missing);
+        return SERVER_ERR;
+    }
+    server_attributes(context, "bf", MODULE_VERSION, SERVER_API);
+    server_set_options(context, SERVER_HANDLES_IO_ERRORS);
+    module_add_access(context);
+    if (!module_arguments(context, argv, argc)
+        || !bloom_register(context) || !cuckoo_register(context)
+        || !command_register(context, bf_commands)
+        || !command_register(context, cf_commands)
+        || !module_register_settings(context))
+        return SERVER_ERR;
+    server_log(context, "notice", "bloomery %s", bly_version());
+    return SERVER_OK;
+}

@@ -1,0 +1,132 @@
+/* module.h - bloomery.so, the module of Redis and Valkey: what its files share.
+ *
+ *   server.h    the server's functions
+ *   module.c    loading: settings, types, commands
+ *   command.c   registering commands, and what COMMAND DOCS tells of them
+ *   memory.c    memory of the server's, refused before it is taken
+ *   reply.c     replies that several commands give, and keys in the keyspace
+ *   bloom.c     the type of BF.*: a chain of Bloom filters
+ *   cmd_bf.c    BF.*
+ *   cuckoo.c    the type of CF.*: tables of fingerprints
+ *   cmd_cf.c    CF.*
+ *
+ * BF.* and CF.* answer as RedisBloom's do, bit for bit and word for word, so
+ * that clients, dumps and append-only files of it go on as they are. What is
+ * better here is what nobody can see in an answer: nothing is replicated that
+ * changed nothing, a filter that comes to be by itself is the same on a replica
+ * with other settings, keys can be copied, digested and let go in the
+ * background, and a filter that memory is not there for is refused.
+ *
+ * Floor 8 (programs); includes the public headers and server.h.
+ */
+#ifndef BLY_REDIS_MODULE_H
+#define BLY_REDIS_MODULE_H
+
+#include <bloomery/redis.h>
+
+#include "redis/server.h"
+
+/* ---- Settings ------------------------------------------------------------ */
+
+/* What the server was configured with; each has its range in module.c. */
+typedef struct {
+    double    rate;                     /* of a filter that comes to be by
+                                           itself; and so the others         */
+    long long capacity, growth;
+    long long cuckoo_slots, cuckoo_capacity, cuckoo_moves, cuckoo_expansion;
+    long long cuckoo_tables;            /* at which one grows no more        */
+} module_settings;
+
+extern module_settings settings;
+
+enum {
+    MODULE_CAPACITY_MOST = 1 << 30, MODULE_GROWTH_MOST = 32768,
+    MODULE_SLOTS_MOST = 255, MODULE_MOVES_MOST = 65535,
+    MODULE_CHUNK = 16 << 20             /* bytes of a dump that are sent at a
+                                           time                              */
+};
+
+#define MODULE_RATE_MOST 0.25           /* a higher one is taken for this    */
+
+/* ---- Commands ------------------------------------------------------------ */
+
+/* One command. `syntax` is what COMMAND DOCS tells, and the documentation: the
+ * words of its arguments in their order, words in capitals as they are typed,
+ * optional parts in brackets, and "…" behind what may be repeated. */
+typedef struct {
+    const char *name, *syntax, *summary, *complexity, *since;
+    server_call *call;
+    const char *flags;                  /* "write deny-oom"                  */
+    const char *access;                 /* "write fast bloom"                */
+    int arity;
+} command;
+
+/* All of a family, ended by one without a name. */
+extern const command bf_commands[], cf_commands[];
+
+bool command_register(server_context *context, const command *commands);
+
+/* The types of values. */
+extern server_type *bloom_type, *cuckoo_type;
+bool bloom_register (server_context *context);
+bool cuckoo_register(server_context *context);
+
+/* ---- Memory -------------------------------------------------------------- */
+
+/* Memory that is all 0, or NULL: there is none, or the server's limit would be
+ * passed. `context` may be NULL, where a value is loaded. Give it back by
+ * server_release. */
+void *memory_zeroed(server_context *context, uint64_t bytes);
+
+/* Is there room for so much, to be taken piece by piece? */
+bool memory_room(server_context *context, uint64_t bytes);
+
+/* Let the server move it to where it lies better. */
+void memory_move(server_defrag *defrag, void **memory);
+
+/* ---- Replies and keys ---------------------------------------------------- */
+
+/* What is at a key. */
+typedef enum { FOUND_NONE, FOUND_OTHER, FOUND_IT } found;
+
+/* Open a key and look whether a value of this type is there. Where it is not,
+ * `*value` is NULL. A key that is opened for writing comes back in `*key`, and
+ * is closed at the end of the command; `key` is NULL for one that is only read.
+ */
+found reply_find(void **value, server_key **key, server_context *context,
+                 server_string *name, int mode, server_type *type);
+
+/* "ERR not found", or that another type is there; SERVER_OK. */
+int reply_lacks(server_context *context, found what);
+
+/* "ERR item exists", or that another type is there. */
+int reply_exists(server_context *context, found what);
+
+/* Does the client speak RESP3? */
+bool reply_is_3(server_context *context);
+
+/* One more pair of a map that was begun with server_reply_map. */
+void reply_pair(server_context *context, const char *name, uint64_t number);
+
+/* The command changed the key: replicate it as it came, and tell who listens.
+ */
+void reply_changed(server_context *context, const char *event,
+                   server_string *name);
+
+/* Is the argument this word, in any case? */
+bool reply_is_word(const server_string *argument, const char *word);
+
+/* The value of an argument as a key of a filter. */
+bly_key reply_key(const server_string *argument);
+
+/* A whole number of an argument within its range. Else an error was replied:
+ * `bad` where it is no number, `out` where it is out of the range. */
+typedef struct {
+    const char *bad, *out;
+    long long least, most;
+} reply_range;
+
+bool reply_number(long long *out, server_context *context,
+                  const server_string *argument, const reply_range *range);
+
+#endif /* BLY_REDIS_MODULE_H */

@@ -1,0 +1,262 @@
+/* server.h - the module interface of Redis and Valkey, as far as we use it.
+ *
+ * Debian has no header of it, and each server's own declares hundreds of
+ * functions; here are those that we call, each by a name of ours, with the
+ * types and numbers that the servers document. A module finds them by name
+ * when it is loaded (server_bind). What 7.0 has is needed; what came later is
+ * NULL in an older server, and who calls it looks first.
+ *
+ * THREADS
+ *
+ * The server calls a module from its one thread, but for `free` of a value
+ * that is let go in the background, and for `rdb_save` and `aof_rewrite`, which
+ * run in a child process.
+ */
+#ifndef BLY_REDIS_SERVER_H
+#define BLY_REDIS_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct server_context server_context;
+typedef struct server_string  server_string;
+typedef struct server_key     server_key;
+typedef struct server_io      server_io;        /* a dump, or the AOF        */
+typedef struct server_type    server_type;
+typedef struct server_entry   server_entry;     /* a command, registered     */
+typedef struct server_digest  server_digest;
+typedef struct server_defrag  server_defrag;
+typedef struct server_figures server_figures;   /* of INFO                   */
+
+enum {
+    SERVER_OK = 0, SERVER_ERR = 1, SERVER_API = 1,
+    SERVER_READ = 1 << 0, SERVER_WRITE = 1 << 1,        /* open_key          */
+    SERVER_EMPTY = 0,                                   /* key_type          */
+    SERVER_POSTPONED = -1,                              /* reply_array       */
+    SERVER_REPLICATED = 1 << 12, SERVER_LOADING = 1 << 13,
+    SERVER_RESP3 = 1 << 22,                             /* context_flags     */
+    SERVER_NOTIFY_MODULE = 1 << 13,                     /* notify            */
+    SERVER_HANDLES_IO_ERRORS = 1 << 0,                  /* set_options       */
+    SERVER_UNPREFIXED = 1 << 9,                         /* register_…        */
+    SERVER_TYPE_METHODS = 4                             /* version of 7.0    */
+};
+
+typedef int server_call(server_context *context, server_string **argv,
+                        int argc);
+
+/* How the server works on values of a type. */
+typedef struct {
+    uint64_t version;
+    void  *(*rdb_load)(server_io *rdb, int version);
+    void   (*rdb_save)(server_io *rdb, void *value);
+    void   (*aof_rewrite)(server_io *aof, server_string *key, void *value);
+    size_t (*mem_usage)(const void *value);
+    void   (*digest)(server_digest *digest, void *value);
+    void   (*free)(void *value);
+    void   (*unused[2])(void);          /* aux_load, aux_save                */
+    int    triggers;
+    size_t (*free_effort)(server_string *key, const void *value);
+    void   (*unlink)(server_string *key, const void *value);
+    void  *(*copy)(server_string *from, server_string *to, const void *value);
+    int    (*defrag)(server_defrag *defrag, server_string *key, void **value);
+    void   (*later[5])(void);           /* the same with other arguments     */
+} server_methods;
+
+/* ---- What COMMAND DOCS tells of a command ------------------------------- */
+
+typedef enum {
+    SERVER_ARG_STRING, SERVER_ARG_INTEGER, SERVER_ARG_DOUBLE, SERVER_ARG_KEY,
+    SERVER_ARG_PATTERN, SERVER_ARG_UNIX_TIME, SERVER_ARG_TOKEN,
+    SERVER_ARG_ONE_OF, SERVER_ARG_BLOCK
+} server_arg_type;
+
+enum { SERVER_ARG_OPTIONAL = 1, SERVER_ARG_MULTIPLE = 2 };
+
+typedef struct server_arg {
+    const char *name;
+    server_arg_type type;
+    int key_spec;                       /* of a key: which; else -1          */
+    const char *token, *summary, *since;
+    int flags;                          /* SERVER_ARG_…                      */
+    const char *deprecated_since;
+    struct server_arg *inner;
+    const char *display;
+} server_arg;
+
+enum {
+    SERVER_KEY_READ = 1 << 0, SERVER_KEY_CHANGE = 1 << 1,
+    SERVER_KEY_ACCESS = 1 << 4, SERVER_KEY_UPDATE = 1 << 5,
+    SERVER_KEY_INSERT = 1 << 6, SERVER_KEY_DELETE = 1 << 7,
+    SERVER_KEYS_AT = 2,                 /* `begin`                           */
+    SERVER_KEYS_TO = 2                  /* `find`                            */
+};
+
+typedef struct {
+    const char *notes;
+    uint64_t flags;                     /* SERVER_KEY_…                      */
+    int begin;
+    union {
+        struct { int at; } index;
+        struct { const char *word; int from; } keyword;
+    } first;
+    int find;
+    union {
+        struct { int last, step, limit; } range;
+        struct { int count, first, step; } counted;
+    } rest;
+} server_keys;
+
+typedef struct { const char *since, *changes; } server_history;
+
+typedef struct {
+    int version;
+    size_t history_bytes, keys_bytes, arg_bytes;
+} server_sizes;
+
+typedef struct {
+    const server_sizes *sizes;
+    const char *summary, *complexity, *since;
+    server_history *history;
+    const char *tips;
+    int arity;                          /* -n: n or more                     */
+    server_keys *keys;                  /* all 0 ends them                   */
+    server_arg *args;                   /* a NULL name ends them             */
+} server_docs;
+
+/* ---- Functions ----------------------------------------------------------- */
+
+typedef int server_set_number(const char *name, long long value, void *setting,
+                              server_string **error);
+typedef long long server_get_number(const char *name, void *setting);
+typedef int server_set_text(const char *name, server_string *value,
+                            void *setting, server_string **error);
+typedef server_string *server_get_text(const char *name, void *setting);
+typedef int server_apply(server_context *context, void *setting,
+                         server_string **error);
+
+/* X(our name, their name, result, arguments). */
+#define SERVER_NEEDED(X)                                                       \
+    X(attributes, SetModuleAttribs, void, (server_context *context,            \
+                                           const char *name, int version,      \
+                                           int api))                           \
+    X(name_busy, IsModuleNameBusy, int, (const char *name))                    \
+    X(set_options, SetModuleOptions, void, (server_context *context,           \
+                                            int options))                      \
+    X(log, Log, void, (server_context *context, const char *level,             \
+                       const char *format, ...))                               \
+    X(log_io, LogIOError, void, (server_io *io, const char *level,             \
+                                 const char *format, ...))                     \
+    X(context_flags, GetContextFlags, int, (server_context *context))          \
+    X(auto_memory, AutoMemory, void, (server_context *context))                \
+    X(allocate, Alloc, void *, (size_t bytes))                                 \
+    X(allocate_zeroed, Calloc, void *, (size_t n, size_t bytes))               \
+    X(release, Free, void, (void *memory))                                     \
+    X(try_allocate, TryAlloc, void *, (size_t bytes))                          \
+    X(figures_of, GetServerInfo, server_figures *, (server_context *context,   \
+                                                 const char *section))         \
+    X(figure, ServerInfoGetFieldUnsigned, unsigned long long,                  \
+      (server_figures *figures, const char *name, int *error))                 \
+    X(figures_free, FreeServerInfo, void, (server_context *context,            \
+                                           server_figures *figures))           \
+    X(create_command, CreateCommand, int, (server_context *context,            \
+                                           const char *name,                   \
+                                           server_call *call,                  \
+                                           const char *flags, int first,       \
+                                           int last, int step))                \
+    X(command, GetCommand, server_entry *, (server_context *context,           \
+                                            const char *name))                 \
+    X(set_docs, SetCommandInfo, int, (server_entry *command,                   \
+                                      const server_docs *docs))                \
+    X(create_type, CreateDataType, server_type *, (server_context *context,    \
+                                                   const char *name,           \
+                                                   int version,                \
+                                                   server_methods *methods))   \
+    X(register_number, RegisterNumericConfig, int,                             \
+      (server_context *context, const char *name, long long standard,          \
+       unsigned flags, long long least, long long most,                        \
+       server_get_number *get, server_set_number *set, server_apply *apply,    \
+       void *setting))                                                         \
+    X(register_text, RegisterStringConfig, int,                                \
+      (server_context *context, const char *name, const char *standard,        \
+       unsigned flags, server_get_text *get, server_set_text *set,             \
+       server_apply *apply, void *setting))                                    \
+    X(load_settings, LoadConfigs, int, (server_context *context))              \
+    X(open_key, OpenKey, server_key *, (server_context *context,               \
+                                        server_string *name, int mode))        \
+    X(close_key, CloseKey, void, (server_key *key))                            \
+    X(key_type, KeyType, int, (server_key *key))                               \
+    X(value_type, ModuleTypeGetType, server_type *, (server_key *key))         \
+    X(value, ModuleTypeGetValue, void *, (server_key *key))                    \
+    X(set_value, ModuleTypeSetValue, int, (server_key *key,                    \
+                                           server_type *type, void *value))    \
+    X(text, StringPtrLen, const char *, (const server_string *string,          \
+                                         size_t *length))                      \
+    X(to_number, StringToLongLong, int, (const server_string *string,          \
+                                         long long *number))                   \
+    X(to_double, StringToDouble, int, (const server_string *string,            \
+                                       double *number))                        \
+    X(printed, CreateStringPrintf, server_string *, (server_context *context,  \
+                                                     const char *format, ...)) \
+    X(free_string, FreeString, void, (server_context *context,                 \
+                                      server_string *string))                  \
+    X(wrong_arity, WrongArity, int, (server_context *context))                 \
+    X(reply_number, ReplyWithLongLong, int, (server_context *context,          \
+                                             long long number))                \
+    X(reply_bool, ReplyWithBool, int, (server_context *context, int is))       \
+    X(reply_null, ReplyWithNull, int, (server_context *context))               \
+    X(reply_error, ReplyWithError, int, (server_context *context,              \
+                                         const char *text))                    \
+    X(reply_simple, ReplyWithSimpleString, int, (server_context *context,      \
+                                                 const char *text))            \
+    X(reply_bytes, ReplyWithStringBuffer, int, (server_context *context,       \
+                                                const char *bytes,             \
+                                                size_t n))                     \
+    X(reply_array, ReplyWithArray, int, (server_context *context, long n))     \
+    X(reply_map, ReplyWithMap, int, (server_context *context, long n))         \
+    X(reply_array_was, ReplySetArrayLength, void, (server_context *context,    \
+                                                   long n))                    \
+    X(replicate, ReplicateVerbatim, int, (server_context *context))            \
+    X(replicate_as, Replicate, int, (server_context *context,                  \
+                                     const char *command,                      \
+                                     const char *format, ...))                 \
+    X(notify, NotifyKeyspaceEvent, int, (server_context *context, int type,    \
+                                         const char *event,                    \
+                                         server_string *key))                  \
+    X(save_unsigned, SaveUnsigned, void, (server_io *rdb, uint64_t number))    \
+    X(load_unsigned, LoadUnsigned, uint64_t, (server_io *rdb))                 \
+    X(save_double, SaveDouble, void, (server_io *rdb, double number))          \
+    X(load_double, LoadDouble, double, (server_io *rdb))                       \
+    X(save_bytes, SaveStringBuffer, void, (server_io *rdb, const char *bytes,  \
+                                           size_t n))                          \
+    X(load_bytes, LoadStringBuffer, char *, (server_io *rdb, size_t *n))       \
+    X(io_error, IsIOError, int, (server_io *rdb))                              \
+    X(emit, EmitAOF, void, (server_io *aof, const char *command,               \
+                            const char *format, ...))                          \
+    X(digest_bytes, DigestAddStringBuffer, void, (server_digest *digest,       \
+                                                  const char *bytes,           \
+                                                  size_t n))                   \
+    X(digest_end, DigestEndSequence, void, (server_digest *digest))            \
+    X(moved, DefragAlloc, void *, (server_defrag *defrag, void *memory))
+
+/* The first came with 7.4, the two of the lists of access with 7.2 and 7.4, the
+ * last with 8. */
+#define SERVER_WANTED(X)                                                       \
+    X(try_zeroed, TryCalloc, void *, (size_t n, size_t bytes))                 \
+    X(set_access, SetCommandACLCategories, int, (server_entry *command,        \
+                                                 const char *categories))      \
+    X(add_access, AddACLCategory, int, (server_context *context,               \
+                                        const char *category))                 \
+    X(load_standards, LoadDefaultConfigs, int, (server_context *context))
+
+#define SERVER_FUNCTION(ours, theirs, result, arguments)                       \
+    extern result (*server_##ours) arguments;
+SERVER_NEEDED(SERVER_FUNCTION)
+SERVER_WANTED(SERVER_FUNCTION)
+#undef SERVER_FUNCTION
+
+/* Find all functions. Where a needed one is not there, its name is what comes
+ * back; NULL: all are. */
+const char *server_bind(server_context *context);
+
+#endif /* BLY_REDIS_SERVER_H */
