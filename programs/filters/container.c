@@ -58,9 +58,13 @@ static const char *container_path(const char *path)
     return strcmp(path, "-") == 0 ? "/dev/stdin" : path;
 }
 
+/* A named pipe is not opened to look: its writer would lose its reader when it
+ * is closed, and end. */
 bool container_is(const char *path)
 {
-    int file = container_format()
+    struct stat about;
+    int file = container_format() && stat(container_path(path), &about) == 0
+            && S_ISREG(about.st_mode)
              ? open(container_path(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
              : -1;
     bool is = file >= 0 && container_ends(file);

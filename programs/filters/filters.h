@@ -93,7 +93,8 @@ void container_close(cli_inside *inside);
 /* ==== wrapped.c ========================================================= */
 
 /* May this file, or with --format standard input, "-", be a filter that comes
- * in something: compressed, as hexadecimal digits, or as a member of JSON? */
+ * in something: compressed, as hexadecimal digits, or as a member of JSON? A
+ * named pipe always may: it can be opened and read only once. */
 bool wrapped_is(const char *path);
 
 /* Read it; whether or not it does. NULL: stderr says why not. */

@@ -116,9 +116,10 @@ bool wrapped_is(const char *path)
     ssize_t got = -1;
     int file;
 
-    if (strcmp(path, "-") == 0
-        || (stat(path, &about) == 0 && S_ISFIFO(about.st_mode)))
+    if (strcmp(path, "-") == 0)
         return wrapped_named();
+    if (stat(path, &about) == 0 && S_ISFIFO(about.st_mode))
+        return true;
     file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
         return false;

@@ -56,6 +56,18 @@ cat l.filter >pipe &
 try query -c --format leveldb pipe keys
 out_is 'as it is: from a named pipe' 0 '100\n'
 wait
+"$BLOOMERY" build -n 100 -o own.bly keys 2>err
+for file in own.bly own.bly.gz; do
+    [ $file = own.bly ] || gzip -k own.bly
+    cat $file >pipe &
+    try query -c pipe keys
+    out_is "$file: from a named pipe, of no named format" 0 '100\n'
+    wait
+done
+cat own.bly >pipe &
+try check pipe
+status_is 'check: a named pipe' 0
+wait
 sed '2s/ \(.\)/ g/' l.hex >mistyped
 { printf '\357\273\277'; cat l.hex; } >marked
 tr -d '\n' <l.hex | tr ' ' : >colons
