@@ -184,16 +184,18 @@ static void *bloom_load(server_io *rdb, int version)
     if (server_io_error(rdb) || links == 0 || links > BLY_CHAIN_LINKS)
         return NULL;
     bloom *filter = bloom_new(options, growth);
-    bool right = true;
-    for (uint64_t i = 0; right && i < links; i++)
-        right = bloom_load_link(filter, rdb);
-    if (right && bly_chain_verify(filter) == BLY_OK
-        && bly_chain_items(filter) == items)
+    const char *wrong = NULL;
+    for (uint64_t i = 0; wrong == NULL && i < links; i++)
+        if (!bloom_load_link(filter, rdb))
+            wrong = "its bits are not as many as it says";
+    if (wrong == NULL && bly_chain_verify(filter) != BLY_OK)
+        wrong = bly_why();
+    if (wrong == NULL && bly_chain_items(filter) != items)
+        wrong = "its items are not as many as those of its links";
+    if (wrong == NULL)
         return filter;
     if (!server_io_error(rdb))
-        server_log_io(rdb, "warning", "a Bloom filter is damaged: %s",
-                      right ? bly_why() : "its bits are not as many as it "
-                                          "says");
+        server_log_io(rdb, "warning", "a Bloom filter is damaged: %s", wrong);
     bloom_free(filter);
     return NULL;
 }

@@ -168,14 +168,16 @@ static void *cuckoo_load(server_io *rdb, int version)
     if (server_io_error(rdb))
         return NULL;
     bly_tables_write(head, &tables);
-    right = right && bly_tables_read(&tables, head, sizeof head) == BLY_OK;
-    cuckoo *filter = right ? cuckoo_bare(&tables) : NULL;
-    if (filter != NULL && cuckoo_load_tables(filter, rdb))
+    const char *wrong = right ? NULL : "a number has more than 16 bits";
+    if (right && bly_tables_read(&tables, head, sizeof head) != BLY_OK)
+        wrong = bly_why();
+    cuckoo *filter = wrong == NULL ? cuckoo_bare(&tables) : NULL;
+    if (wrong == NULL && cuckoo_load_tables(filter, rdb))
         return filter;
     if (!server_io_error(rdb))
         server_log_io(rdb, "warning", "a cuckoo filter is damaged: %s",
-                      filter == NULL ? bly_why() : "its tables are not as "
-                                                   "large as it says");
+                      wrong != NULL ? wrong : "its tables are not as large as "
+                                              "it says");
     cuckoo_free(filter);
     return NULL;
 }

@@ -1,0 +1,320 @@
+/* fuzz.c - a server that is told anything: commands of valid and broken
+ * arguments, and dumps and chunks that were changed, with sums that are right.
+ *
+ * It must go on, lose no memory, and find what was added to the keys that
+ * nobody else touches. `full` is a million commands and 10^5 dumps and chunks.
+ */
+#include "test.h"
+
+#include "redis/client.h"
+
+enum { FUZZ_PIPE = 100, FUZZ_KEPT = 4, FUZZ_WORDS = 12 };
+
+static uint64_t fuzz_state;
+
+static uint64_t fuzz_next(uint64_t below)
+{
+    return test_random(test_seed() + 77, fuzz_state++) % below;
+}
+
+static long fuzz_memory(client *c)
+{
+    char *answer = client_ask(c, "FLUSHALL SYNC");
+    assert_string_equal(answer, "+OK");
+    free(answer);
+    answer = client_ask(c, "INFO memory");
+    const char *used = strstr(answer, "used_memory:");
+    assert_non_null(used);
+    long bytes = strtol(used + strlen("used_memory:"), NULL, 10);
+    free(answer);
+    return bytes;
+}
+
+/* ---- Commands ------------------------------------------------------------ */
+
+static const char *const fuzz_commands[] = {
+    "BF.RESERVE", "BF.ADD", "BF.MADD", "BF.INSERT", "BF.EXISTS", "BF.MEXISTS",
+    "BF.INFO", "BF.CARD", "BF.SCANDUMP", "BF.LOADCHUNK", "BF.DEBUG",
+    "CF.RESERVE", "CF.ADD", "CF.ADDNX", "CF.INSERT", "CF.INSERTNX",
+    "CF.EXISTS", "CF.MEXISTS", "CF.COUNT", "CF.DEL", "CF.COMPACT", "CF.INFO",
+    "CF.SCANDUMP", "CF.LOADCHUNK", "CF.DEBUG",
+    "DEL", "UNLINK", "COPY", "RENAME", "DUMP", "TYPE", "MEMORY", "OBJECT",
+};
+
+static const char *const fuzz_words[] = {
+    "", "0", "1", "-1", "2", "3", "20", "100", "1000", "0.01", "0.5", "0.001",
+    "1e-300", "nan", "inf", "-0", "9223372036854775807", "1073741824",
+    "99999999999999999999", "ITEMS", "CAPACITY", "ERROR", "EXPANSION",
+    "NONSCALING", "NOCREATE", "BUCKETSIZE", "MAXITERATIONS", "SIZE", "USAGE",
+    "ENCODING", "32768", "255", "65535", "x", "y", "z", "item",
+};
+
+static const char fuzz_binary[] = "\x00\xff\x80 binary";
+
+static argument fuzz_word(char number[32])
+{
+    if (fuzz_next(3) == 0) {
+        int n = snprintf(number, 32, "%d", (int)fuzz_next(5000));
+        return (argument){ number, (size_t)n };
+    }
+    const char *word = fuzz_words[fuzz_next(sizeof fuzz_words
+                                            / sizeof *fuzz_words)];
+    return fuzz_next(20) == 0
+         ? (argument){ fuzz_binary, sizeof fuzz_binary }
+         : (argument){ word, strlen(word) };
+}
+
+static void fuzz_command(client *c)
+{
+    char numbers[FUZZ_WORDS][32], key[8];
+    argument words[FUZZ_WORDS];
+    size_t n = 2 + fuzz_next(FUZZ_WORDS - 2);
+    const char *command = fuzz_commands[fuzz_next(sizeof fuzz_commands
+                                                  / sizeof *fuzz_commands)];
+    words[0] = (argument){ command, strlen(command) };
+    snprintf(key, sizeof key, "k%d", (int)fuzz_next(12));
+    words[1] = (argument){ key, 2 + (key[2] != '\0') };
+    for (size_t i = 2; i < n; i++)
+        words[i] = fuzz_word(numbers[i]);
+    if (fuzz_next(2) == 0 && n > 4)
+        n = 2 + fuzz_next(3);
+    client_send(c, n, words);
+}
+
+static void fuzz_keep(client *c, uint64_t i, const char *verb)
+{
+    char family[16], key[16], text[32];
+    snprintf(family, sizeof family, "%s.%s", i % 2 == 0 ? "BF" : "CF", verb);
+    snprintf(key, sizeof key, "kept%d", (int)(i % FUZZ_KEPT));
+    int n = snprintf(text, sizeof text, "kept:%llu", (unsigned long long)i);
+    argument words[3] = { { family, strlen(family) }, { key, strlen(key) },
+                          { text, (size_t)n } };
+    client_send(c, 3, words);
+}
+
+static void fuzz_hear(client *c, uint64_t n, const char *wanted)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        char *answer = client_hear(c);
+        assert_non_null(answer);        /* or the server has ended           */
+        if (wanted != NULL)
+            assert_string_equal(answer, wanted);
+        free(answer);
+    }
+}
+
+static void fuzz_round(client *c, uint64_t n)
+{
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < n; i += FUZZ_PIPE) {
+        for (uint64_t j = 0; j < FUZZ_PIPE; j++)
+            fuzz_command(c);
+        fuzz_hear(c, FUZZ_PIPE, NULL);
+        for (uint64_t j = 0; j < FUZZ_KEPT; j++)
+            fuzz_keep(c, kept++, "ADD");
+        fuzz_hear(c, FUZZ_KEPT, NULL);
+    }
+    for (uint64_t i = 0; i < kept; i += FUZZ_KEPT) {
+        for (uint64_t j = 0; j < FUZZ_KEPT; j++)
+            fuzz_keep(c, i + j, "EXISTS");
+        fuzz_hear(c, FUZZ_KEPT, ":1");
+    }
+}
+
+static void test_any_command(void **state)
+{
+    (void)state;
+    if (!server_is_there())
+        skip();
+    uint64_t n = test_work(1000000, 40000, 10000);
+    server s = { .port = 0 };
+    server_start(&s, "cf-max-expansions 64 --save '' --maxmemory 256mb");
+    client c = client_open(&s, 2);
+    fuzz_round(&c, 5000);
+    long before = fuzz_memory(&c);
+    fuzz_round(&c, n);
+    long after = fuzz_memory(&c);
+    assert_in_range(after, 0, before + (256 << 10));
+    client_close(&c);
+    server_remove(&s);
+}
+
+/* ---- Dumps and chunks ---------------------------------------------------- */
+
+/* The sum that Redis puts behind a dump: CRC-64 of the polynomial of Jones,
+ * its lowest bit first, begun with 0. */
+static uint64_t fuzz_crc(const uint8_t *bytes, size_t n)
+{
+    static uint64_t table[256];
+    if (table[1] == 0)
+        for (uint64_t i = 0; i < 256; i++) {
+            uint64_t sum = i;
+            for (int bit = 0; bit < 8; bit++)
+                sum = sum >> 1 ^ (sum % 2 != 0 ? UINT64_C(0x95AC9329AC4BC9B5)
+                                               : 0);
+            table[i] = sum;
+        }
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum = table[(sum ^ bytes[i]) & 0xFF] ^ sum >> 8;
+    return sum;
+}
+
+enum { FUZZ_TAIL = 8, FUZZ_SEEDS = 6 };
+
+typedef struct { uint8_t *bytes; size_t n; } fuzz_bytes;
+
+static void fuzz_seeds(client *c, fuzz_bytes dumps[FUZZ_SEEDS],
+                       fuzz_bytes heads[FUZZ_SEEDS])
+{
+    static const char *const make[FUZZ_SEEDS] = {
+        "BF.MADD s0 a b c d", "BF.INSERT s1 CAPACITY 3 ITEMS a b c d e f g h i",
+        "BF.INSERT s2 CAPACITY 50 NONSCALING ITEMS a b c",
+        "CF.INSERT s3 CAPACITY 16 ITEMS a b c d",
+        "CF.INSERT s4 CAPACITY 8 ITEMS a b c d e f g h i j k l m n o p",
+        "CF.RESERVE s5 64 BUCKETSIZE 4 EXPANSION 2",
+    };
+    for (size_t i = 0; i < FUZZ_SEEDS; i++) {
+        char line[64];
+        free(client_ask(c, make[i]));
+        snprintf(line, sizeof line, "DUMP s%zu", i);
+        client_say(c, line);
+        dumps[i].bytes = client_bytes(c, &dumps[i].n);
+        uint64_t sum = fuzz_crc(dumps[i].bytes, dumps[i].n - FUZZ_TAIL);
+        assert_memory_equal(dumps[i].bytes + dumps[i].n - FUZZ_TAIL, &sum,
+                            sizeof sum);
+        heads[i].bytes = NULL;
+        if (i == 5)
+            continue;                   /* an empty filter has no chunks     */
+        snprintf(line, sizeof line, "%s.SCANDUMP s%zu 0", i < 3 ? "BF" : "CF",
+                 i);
+        client_say(c, line);
+        assert_int_equal(client_number(c), 1);
+        heads[i].bytes = client_bytes(c, &heads[i].n);
+    }
+}
+
+/* Some bytes of it changed, or cut out, or put in; into `out`, which has room
+ * for 16 more. */
+static size_t fuzz_change(uint8_t *out, const fuzz_bytes *from, size_t n)
+{
+    memcpy(out, from->bytes, n);
+    for (uint64_t times = 1 + fuzz_next(4); times > 0 && n > 1; times--) {
+        size_t at = (size_t)fuzz_next(n), some = 1 + (size_t)fuzz_next(8);
+        switch (fuzz_next(6)) {
+        case 0:
+            out[at] = (uint8_t)fuzz_next(256);
+            break;
+        case 1:
+            out[at] ^= (uint8_t)(1 << fuzz_next(8));
+            break;
+        case 2:
+            out[at] = (uint8_t)(0xFF * fuzz_next(2));
+            break;
+        case 3:
+            some = some < n - at ? some : n - at;
+            memset(out + at, (int)(0xFF * fuzz_next(2)), some);
+            break;
+        case 4:
+            if (at + 1 < n) {
+                memmove(out + at, out + at + 1, n - at - 1);
+                n--;
+            }
+            break;
+        default:
+            if (n < from->n + 16) {
+                memmove(out + at + 1, out + at, n - at);
+                n++;
+            }
+        }
+    }
+    return n;
+}
+
+/* Whatever came of it is asked, changed and looked at. */
+static void fuzz_use(client *c)
+{
+    static const char *const uses[] = {
+        "BF.EXISTS t a", "BF.MADD t a q r s t u v w x y z", "BF.INFO t",
+        "BF.DEBUG t", "BF.SCANDUMP t 0", "BF.SCANDUMP t 1", "CF.EXISTS t a",
+        "CF.INSERT t NOCREATE ITEMS a q r s t u v w x y z", "CF.INFO t",
+        "CF.DEL t a", "CF.DEL t b", "CF.COMPACT t", "CF.COUNT t c",
+        "CF.SCANDUMP t 0", "CF.SCANDUMP t 1", "COPY t u REPLACE", "DUMP t",
+        "MEMORY USAGE t", "DEBUG DIGEST-VALUE t", "DEL t",
+    };
+    size_t n = sizeof uses / sizeof *uses;
+    for (size_t i = 0; i < n; i++)
+        client_say(c, uses[i]);
+    fuzz_hear(c, n, NULL);
+}
+
+static uint64_t fuzz_changed(client *c, const fuzz_bytes *dumps,
+                             const fuzz_bytes *heads, uint64_t n)
+{
+    uint64_t taken = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        size_t seed = (size_t)fuzz_next(FUZZ_SEEDS);
+        bool chunk = fuzz_next(3) == 0 && heads[seed].bytes != NULL;
+        const fuzz_bytes *from = chunk ? &heads[seed] : &dumps[seed];
+        uint8_t *bytes = malloc(from->n + 32);
+        size_t body = from->n - (chunk ? 0 : FUZZ_TAIL);
+        size_t length = fuzz_change(bytes, from, body);
+        if (chunk) {
+            argument words[] = { { seed < 3 ? "BF.LOADCHUNK" : "CF.LOADCHUNK",
+                                   12 }, { "t", 1 }, { "1", 1 },
+                                 { bytes, length } };
+            client_send(c, 4, words);
+        } else {
+            uint64_t sum = fuzz_crc(bytes, length);
+            memcpy(bytes + length, &sum, sizeof sum);
+            argument words[] = { { "RESTORE", 7 }, { "t", 1 }, { "0", 1 },
+                                 { bytes, length + sizeof sum } };
+            client_send(c, 4, words);
+        }
+        char *answer = client_hear(c);
+        assert_non_null(answer);
+        bool took = strcmp(answer, "+OK") == 0;
+        taken += took;
+        free(answer);
+        free(bytes);
+        if (took)
+            fuzz_use(c);
+    }
+    return taken;
+}
+
+static void test_any_dump(void **state)
+{
+    (void)state;
+    if (!server_is_there())
+        skip();
+    uint64_t n = test_work(100000, 4000, 1000);
+    fuzz_bytes dumps[FUZZ_SEEDS], heads[FUZZ_SEEDS];
+    server s = { .port = 0 };
+    server_start(&s, "--save '' --maxmemory 256mb --loglevel warning");
+    client c = client_open(&s, 2);
+    fuzz_seeds(&c, dumps, heads);
+    fuzz_changed(&c, dumps, heads, 200);
+    long before = fuzz_memory(&c);
+    uint64_t taken = fuzz_changed(&c, dumps, heads, n);
+    long after = fuzz_memory(&c);
+    printf("%llu of %llu changed dumps and chunks were taken\n",
+           (unsigned long long)taken, (unsigned long long)n);
+    assert_in_range(taken, n / 50, n);
+    assert_in_range(after, 0, before + (256 << 10));
+    for (size_t i = 0; i < FUZZ_SEEDS; i++) {
+        free(dumps[i].bytes);
+        free(heads[i].bytes);
+    }
+    client_close(&c);
+    server_remove(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_any_command),
+        cmocka_unit_test(test_any_dump),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

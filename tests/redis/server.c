@@ -1,0 +1,752 @@
+/* server.c - filters in servers that are saved, killed, copied and limited; and
+ * those of RedisBloom.
+ */
+#include "test.h"
+
+#include <poll.h>
+#include <signal.h>
+
+#include "redis/client.h"
+#include "formats/vectors.h"
+
+/* ---- What there is in a server ------------------------------------------- */
+
+static size_t redis_item(char text[64], uint64_t i)
+{
+    return (size_t)snprintf(text, 64, "item:%llu", (unsigned long long)i);
+}
+
+enum { REDIS_AT_A_TIME = 50 };
+
+/* Say a command for so many items, some at a time, and wait for all replies. */
+static void redis_many(client *c, const char *command, const char *key,
+                       uint64_t from, uint64_t to)
+{
+    for (uint64_t i = from; i < to; i += REDIS_AT_A_TIME) {
+        char text[REDIS_AT_A_TIME][64];
+        argument words[2 + REDIS_AT_A_TIME] = {
+            { command, strlen(command) }, { key, strlen(key) },
+        };
+        size_t n = 0;
+        for (; n < REDIS_AT_A_TIME && i + n < to; n++)
+            words[2 + n] = (argument){ text[n], redis_item(text[n], i + n) };
+        client_send(c, 2 + n, words);
+        char *answer = client_hear(c);
+        assert_non_null(answer);
+        assert_null(strchr(answer, '-'));
+        free(answer);
+    }
+}
+
+/* The same, a command for each. */
+static void redis_each(client *c, const char *command, const char *key,
+                       uint64_t from, uint64_t to)
+{
+    for (uint64_t i = from; i < to; i++) {
+        char text[64];
+        argument words[3] = { { command, strlen(command) },
+                              { key, strlen(key) },
+                              { text, redis_item(text, i) } };
+        client_send(c, 3, words);
+    }
+    for (uint64_t i = from; i < to; i++) {
+        char *answer = client_hear(c);
+        assert_non_null(answer);
+        assert_true(*answer == ':');
+        free(answer);
+    }
+}
+
+/* All chunks of a key behind one another. */
+static vector redis_chunks(client *c, const char *family, const char *key)
+{
+    vector all = { NULL, 0 };
+    char line[128];
+    for (long at = 0;;) {
+        snprintf(line, sizeof line, "%s.SCANDUMP %s %ld", family, key, at);
+        client_say(c, line);
+        size_t n;
+        at = client_number(c);
+        uint8_t *bytes = at == 0 ? NULL : client_bytes(c, &n);
+        if (at == 0) {
+            free(client_hear(c));
+            return all;
+        }
+        all.bytes = realloc(all.bytes, all.n + n);
+        memcpy(all.bytes + all.n, bytes, n);
+        all.n += n;
+        free(bytes);
+    }
+}
+
+static void redis_same(client *a, client *b, const char *family,
+                       const char *key)
+{
+    vector one = redis_chunks(a, family, key);
+    vector two = redis_chunks(b, family, key);
+    assert_true(one.n > 0);
+    assert_int_equal(one.n, two.n);
+    assert_memory_equal(one.bytes, two.bytes, one.n);
+    free(one.bytes);
+    free(two.bytes);
+}
+
+/* One key of each sort: grown, fixed, large, of tables that were removed from.
+ */
+static void redis_fill(client *c)
+{
+    redis_many(c, "BF.MADD", "grown", 0, 3000);
+    assert_answer(c, "BF.RESERVE fixed 0.001 5000 NONSCALING", "+OK");
+    redis_many(c, "BF.MADD", "fixed", 0, 3000);
+    assert_answer(c, "BF.RESERVE empty 0.01 100 EXPANSION 4", "+OK");
+    redis_many(c, "CF.MEXISTS", "nothing", 0, 50);
+    redis_each(c, "CF.ADD", "cuckoo", 0, 3000);
+    redis_each(c, "CF.DEL", "cuckoo", 0, 300);
+    assert_answer(c, "CF.RESERVE wide 100 BUCKETSIZE 4 EXPANSION 2", "+OK");
+    redis_each(c, "CF.ADD", "wide", 0, 2000);
+    assert_answer(c, "CF.RESERVE bare 1000", "+OK");
+}
+
+typedef struct { vector of[5]; char *bare; } redis_state;
+
+static const struct { const char *family, *key; } redis_keys[] = {
+    { "BF", "grown" }, { "BF", "fixed" }, { "BF", "empty" },
+    { "CF", "cuckoo" }, { "CF", "wide" },
+};
+
+static redis_state redis_look(client *c)
+{
+    redis_state state;
+    for (size_t i = 0; i < 5; i++)
+        state.of[i] = redis_chunks(c, redis_keys[i].family, redis_keys[i].key);
+    state.bare = client_ask(c, "CF.DEBUG bare");
+    return state;
+}
+
+/* Is all as it was? Forgets both. */
+static void redis_is_as(redis_state *was, client *c)
+{
+    redis_state now = redis_look(c);
+    for (size_t i = 0; i < 5; i++) {
+        assert_true(was->of[i].n > 0);
+        assert_int_equal(now.of[i].n, was->of[i].n);
+        assert_memory_equal(now.of[i].bytes, was->of[i].bytes, now.of[i].n);
+        free(now.of[i].bytes);
+        free(was->of[i].bytes);
+    }
+    assert_string_equal(now.bare, was->bare);
+    free(now.bare);
+    free(was->bare);
+}
+
+static bool redis_skips(void)
+{
+    if (server_is_there())
+        return false;
+    printf("skipped: no redis-server, or no module\n");
+    return true;
+}
+
+/* ---- RedisBloom's -------------------------------------------------------- */
+
+static void redis_is_theirs(client *c, const char *family, const char *key,
+                            const char *file)
+{
+    vector theirs = vector_chunks(file);
+    vector ours = redis_chunks(c, family, key);
+    assert_int_equal(ours.n, theirs.n);
+    assert_memory_equal(ours.bytes, theirs.bytes, ours.n);
+    free(theirs.bytes);
+    free(ours.bytes);
+}
+
+static void test_their_bits(void **state)
+{
+    (void)state;
+    if (redis_skips())
+        skip();
+    server s = { .port = 0 };
+    server_start(&s, "--save ''");
+    client c = client_open(&s, 2);
+    assert_answer(&c, "BF.RESERVE small 0.01 100", "+OK");
+    redis_many(&c, "BF.MADD", "small", 0, 100);
+    redis_is_theirs(&c, "BF", "small", "redisbloom/bf_small.chunks");
+    assert_answer(&c, "BF.RESERVE scaled 0.01 100 EXPANSION 2", "+OK");
+    redis_each(&c, "BF.ADD", "scaled", 0, 1500);
+    redis_is_theirs(&c, "BF", "scaled", "redisbloom/bf_scaled.chunks");
+    assert_answer(&c, "BF.INFO scaled", "[+Capacity :1500 +Size :2976 +Number "
+                  "of filters :4 +Number of items inserted :1491 +Expansion "
+                  "rate :2]");
+    assert_answer(&c, "CF.RESERVE cuckoo 1000", "+OK");
+    redis_each(&c, "CF.ADD", "cuckoo", 0, 500);
+    redis_is_theirs(&c, "CF", "cuckoo", "redisbloom/cf_small.chunks");
+    client_close(&c);
+    server_remove(&s);
+}
+
+/* A dump that their server made is taken, and is byte for byte ours, up to the
+ * version and sum that its server put behind. */
+static void test_their_dump(void **state)
+{
+    (void)state;
+    if (redis_skips())
+        skip();
+    vector hex = vector_read("redisbloom/bf_small.rdbdump.hex");
+    uint8_t bytes[1024];
+    char *text = calloc(1, hex.n + 1);
+    memcpy(text, hex.bytes, hex.n);
+    text[strspn(text, "0123456789abcdef")] = '\0';
+    size_t n = vector_hex(bytes, text);
+    server s = { .port = 0 };
+    server_start(&s, "--save ''");
+    client c = client_open(&s, 2);
+    argument words[] = { { "RESTORE", 7 }, { "key", 3 }, { "0", 1 },
+                         { bytes, n } };
+    client_send(&c, 4, words);
+    char *answer = client_hear(&c);
+    assert_string_equal(answer, "+OK");
+    free(answer);
+    redis_is_theirs(&c, "BF", "key", "redisbloom/bf_small.chunks");
+    client_say(&c, "DUMP key");
+    size_t has;
+    uint8_t *dump = client_bytes(&c, &has);
+    assert_int_equal(has, n);
+    assert_memory_equal(dump, bytes, n - 10);
+    free(dump);
+    free(text);
+    free(hex.bytes);
+    client_close(&c);
+    server_remove(&s);
+}
+
+/* What their clients' own tests count. */
+static void test_their_counts(void **state)
+{
+    (void)state;
+    if (redis_skips())
+        skip();
+    server s = { .port = 0 };
+    server_start(&s, "--save ''");
+    client c = client_open(&s, 2);
+    static const struct { const char *reserve; int n; const char *card; }
+    counts[] = {
+        { "BF.RESERVE a 0.01 10", 100, ":99" },
+        { "BF.RESERVE b 0.001 100", 4000, ":3997" },
+    };
+    for (size_t i = 0; i < 2; i++) {
+        char line[64];
+        assert_answer(&c, counts[i].reserve, "+OK");
+        for (int j = 0; j < counts[i].n; j++) {
+            snprintf(line, sizeof line, "BF.ADD %c %d", "ab"[i], j);
+            free(client_ask(&c, line));
+        }
+        snprintf(line, sizeof line, "BF.CARD %c", "ab"[i]);
+        assert_answer(&c, line, counts[i].card);
+    }
+    client_close(&c);
+    server_remove(&s);
+}
+
+/* A cuckoo filter that comes to be by itself has 32 tables of 1024 slots, and
+ * then no more. */
+static void test_most_tables(void **state)
+{
+    (void)state;
+    if (redis_skips())
+        skip();
+    server s = { .port = 0 };
+    server_start(&s, "--save ''");
+    client c = client_open(&s, 2);
+    char line[64];
+    uint64_t i = 0;
+    for (;; i++) {
+        snprintf(line, sizeof line, "CF.ADD a item:%d", (int)i);
+        char *answer = client_ask(&c, line);
+        bool more = strcmp(answer, ":1") == 0;
+        if (!more)
+            assert_string_equal(answer, "-Maximum expansions reached");
+        free(answer);
+        if (!more)
+            break;
+    }
+    assert_in_range(i, 29000, 31 * 1024 + 1);
+    assert_answer(&c, "CF.INSERT a ITEMS x", "-Maximum expansions reached");
+    client_close(&c);
+    server_remove(&s);
+}
+
+/* ---- Restarts ------------------------------------------------------------ */
+
+static void redis_restart(const char *options, int signal, const char *before)
+{
+    server s = { .port = 0 };
+    server_start(&s, options);
+    client c = client_open(&s, 2);
+    redis_fill(&c);
+    if (before != NULL)
+        free(client_ask(&c, before));
+    redis_state was = redis_look(&c);
+    client_close(&c);
+    server_end(&s, signal);
+    server_start(&s, options);
+    c = client_open(&s, 2);
+    redis_is_as(&was, &c);
+    redis_many(&c, "BF.MEXISTS", "grown", 0, 3000);
+    client_close(&c);
+    server_remove(&s);
+}
+
+static void test_restart_from_dump(void **state)
+{
+    (void)state;
+    if (redis_skips())
+        skip();
+    redis_restart("--save 1000 1", SIGTERM, NULL);
+}
+
+static void test_restart_from_log(void **state)
+{
+    (void)state;
+    if (redis_skips())
+        skip();
+    redis_restart("--save '' --appendonly yes --aof-use-rdb-preamble no",
+                  SIGTERM, NULL);
+}
+
+/* What was acknowledged is there after the server was killed. */
+static void test_restart_after_kill(void **state)
+{
+    (void)state;
+    if (redis_skips())
+        skip();
+    redis_restart("--save '' --appendonly yes --appendfsync always", SIGKILL,
+                  NULL);
+}
+
+/* The file is written anew from the filters, and commands go on behind it. */
+static void test_rewritten_log(void **state)
+{
+    (void)state;
+    if (redis_skips())
+        skip();
+    const char *options = "--save '' --appendonly yes "
+                          "--aof-use-rdb-preamble no";
+    server s = { .port = 0 };
+    server_start(&s, options);
+    client c = client_open(&s, 2);
+    redis_fill(&c);
+    char *answer = client_ask(&c, "BGREWRITEAOF");
+    assert_true(*answer == '+');
+    for (;;) {
+        free(answer);
+        answer = client_ask(&c, "INFO persistence");
+        if (strstr(answer, "aof_rewrite_in_progress:0") != NULL
+            && strstr(answer, "aof_rewrite_scheduled:0") != NULL)
+            break;
+        poll(NULL, 0, 20);
+    }
+    assert_non_null(strstr(answer, "aof_last_bgrewrite_status:ok"));
+    free(answer);
+    redis_many(&c, "BF.MADD", "grown", 3000, 4000);
+    redis_each(&c, "CF.ADD", "cuckoo", 3000, 3500);
+    redis_state was = redis_look(&c);
+    client_close(&c);
+    server_end(&s, SIGTERM);
+    server_start(&s, options);
+    c = client_open(&s, 2);
+    redis_is_as(&was, &c);
+    client_close(&c);
+    server_remove(&s);
+}
+
+/* ---- Replicas ------------------------------------------------------------ */
+
+static void redis_follow(client *master)
+{
+    assert_answer(master, "WAIT 1 60000", ":1");
+}
+
+/* A replica has the same filters, those from before it came and those after,
+ * though its own settings are others. */
+static void test_replica(void **state)
+{
+    (void)state;
+    if (redis_skips())
+        skip();
+    server one = { .port = -1 }, two = { .port = 0 };
+    server_start(&one, "--save '' --repl-diskless-sync-delay 0");
+    client a = client_open(&one, 2);
+    redis_fill(&a);
+    char options[256];
+    snprintf(options, sizeof options, "bf-initial-size 7 cf-initial-size 64 "
+             "bf-error-rate 0.2 --save '' --replicaof 127.0.0.1 %d", one.port);
+    server_start(&two, options);
+    client b = client_open(&two, 2);
+    redis_follow(&a);
+    for (size_t i = 0; i < 5; i++)
+        redis_same(&a, &b, redis_keys[i].family, redis_keys[i].key);
+    assert_answer(&a, "BF.ADD alone x", ":1");
+    assert_answer(&a, "BF.INSERT own CAPACITY 77 ERROR 0.003 ITEMS x y",
+                  "[:1 :1]");
+    assert_answer(&a, "CF.ADD tables x", ":1");
+    assert_answer(&a, "CF.INSERT others CAPACITY 500 ITEMS x y", "[:1 :1]");
+    redis_many(&a, "BF.MADD", "grown", 3000, 6000);
+    redis_each(&a, "CF.DEL", "cuckoo", 300, 1500);
+    assert_answer(&a, "CF.COMPACT wide", "+OK");
+    redis_follow(&a);
+    for (size_t i = 0; i < 5; i++)
+        redis_same(&a, &b, redis_keys[i].family, redis_keys[i].key);
+    redis_same(&a, &b, "BF", "alone");
+    redis_same(&a, &b, "BF", "own");
+    redis_same(&a, &b, "CF", "tables");
+    redis_same(&a, &b, "CF", "others");
+    assert_answer(&b, "CF.COMPACT cuckoo", "+OK");
+    redis_same(&a, &b, "CF", "cuckoo");
+    client_close(&a);
+    client_close(&b);
+    server_remove(&two);
+    server_remove(&one);
+}
+
+/* Chunks go to a replica too, and into the file. */
+static void test_chunks_are_replicated(void **state)
+{
+    (void)state;
+    if (redis_skips())
+        skip();
+    server one = { .port = -1 }, two = { .port = 0 };
+    server_start(&one, "--save '' --repl-diskless-sync-delay 0");
+    client a = client_open(&one, 2);
+    redis_fill(&a);
+    char options[128];
+    snprintf(options, sizeof options, "--save '' --replicaof 127.0.0.1 %d",
+             one.port);
+    server_start(&two, options);
+    client b = client_open(&two, 2);
+    redis_follow(&a);
+    for (size_t i = 0; i < 5; i++) {
+        char line[64], load[32];
+        const char *family = redis_keys[i].family;
+        snprintf(load, sizeof load, "%s.LOADCHUNK", family);
+        for (long at = 0;;) {
+            snprintf(line, sizeof line, "%s.SCANDUMP %s %ld", family,
+                     redis_keys[i].key, at);
+            client_say(&a, line);
+            at = client_number(&a);
+            if (at == 0) {
+                free(client_hear(&a));
+                break;
+            }
+            size_t n;
+            uint8_t *bytes = client_bytes(&a, &n);
+            char number[32], copy[32];
+            int digits = snprintf(number, sizeof number, "%ld", at);
+            int letters = snprintf(copy, sizeof copy, "copy%zu", i);
+            argument words[] = { { load, strlen(load) },
+                                 { copy, (size_t)letters },
+                                 { number, (size_t)digits }, { bytes, n } };
+            client_send(&a, 4, words);
+            char *answer = client_hear(&a);
+            assert_string_equal(answer, "+OK");
+            free(answer);
+            free(bytes);
+        }
+        char copy[32];
+        snprintf(copy, sizeof copy, "copy%zu", i);
+        redis_follow(&a);
+        redis_same(&a, &b, family, copy);
+        vector was = redis_chunks(&a, family, redis_keys[i].key);
+        vector now = redis_chunks(&b, family, copy);
+        assert_int_equal(was.n, now.n);
+        assert_memory_equal(was.bytes, now.bytes, was.n);
+        free(was.bytes);
+        free(now.bytes);
+    }
+    client_close(&a);
+    client_close(&b);
+    server_remove(&two);
+    server_remove(&one);
+}
+
+/* ---- Settings and limits ------------------------------------------------- */
+
+static void test_settings(void **state)
+{
+    (void)state;
+    if (redis_skips())
+        skip();
+    server s = { .port = 0 };
+    server_start(&s, "INITIAL_SIZE 50 ERROR_RATE 0.001 CF_MAX_EXPANSIONS 2 "
+                 "cf-bucket-size 4 --save ''");
+    client c = client_open(&s, 2);
+    assert_answer(&c, "BF.ADD a x", ":1");
+    assert_answer(&c, "BF.DEBUG a", "[\"size:1\" \"bytes:104 bits:832 "
+                  "hashes:11 hashwidth:64 capacity:50 size:1 ratio:0.0005\"]");
+    assert_answer(&c, "CONFIG GET bf.bf-initial-size",
+                  "[\"bf.bf-initial-size\" \"50\"]");
+    assert_answer(&c, "CONFIG SET bf.bf-initial-size 70", "+OK");
+    assert_answer(&c, "CONFIG SET bf.bf-error-rate 0.05", "+OK");
+    assert_answer(&c, "BF.ADD b x", ":1");
+    assert_answer(&c, "BF.INFO b CAPACITY", "[:70]");
+    assert_answer(&c, "CONFIG SET bf.bf-expansion-factor 0", "+OK");
+    assert_answer(&c, "BF.ADD c x", ":1");
+    assert_answer(&c, "BF.INFO c EXPANSION", "[_]");
+    assert_answer(&c, "CF.ADD d x", ":1");
+    assert_answer(&c, "CF.DEBUG d", "\"bktsize:4 buckets:256 items:1 deletes:0 "
+                  "filters:1 max_iterations:20 expansion:1\"");
+    static const char *const wrong[] = {
+        "CONFIG SET bf.bf-initial-size 0",
+        "CONFIG SET bf.bf-error-rate 1",
+        "CONFIG SET bf.bf-error-rate x",
+        "CONFIG SET bf.cf-bucket-size 256",
+        "CONFIG SET bf.cf-max-expansions 65537",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char *answer = client_ask(&c, wrong[i]);
+        assert_true(*answer == '-');
+        if (i == 1)
+            assert_non_null(strstr(answer, "must be in the range"));
+        free(answer);
+    }
+    client_close(&c);
+    server_remove(&s);
+}
+
+/* What no memory is there for is refused, and all else goes on. */
+static void test_limits(void **state)
+{
+    (void)state;
+    if (redis_skips())
+        skip();
+    server s = { .port = 0 };
+    server_start(&s, "--save '' --maxmemory 64mb --maxmemory-policy "
+                 "noeviction");
+    client c = client_open(&s, 2);
+    assert_answer(&c, "BF.RESERVE a 0.01 1000000000",
+                  "-ERR Insufficient memory to create filter");
+    assert_answer(&c, "BF.INSERT a CAPACITY 1000000000 ITEMS x",
+                  "-ERR Insufficient memory to create filter");
+    assert_answer(&c, "CF.RESERVE a 1000000000", "-ERR Insufficient memory");
+    assert_answer(&c, "BF.RESERVE a 0.01 1000000", "+OK");
+    assert_answer(&c, "BF.RESERVE b 0.01 3 EXPANSION 32768", "+OK");
+    assert_answer(&c, "BF.MADD b x y z", "[:1 :1 :1]");
+    assert_answer(&c, "CONFIG SET maxmemory 8mb", "+OK");
+    assert_answer(&c, "CF.RESERVE d 5000000", "-ERR Insufficient memory");
+    assert_answer(&c, "BF.EXISTS b x", ":1");
+    client_close(&c);
+    server_remove(&s);
+}
+
+/* A filter that cannot grow says so, and is as it was. */
+static void test_growth_is_refused(void **state)
+{
+    (void)state;
+    if (redis_skips())
+        skip();
+    server s = { .port = 0 };
+    server_start(&s, "--save '' --maxmemory 32mb --maxmemory-policy "
+                 "noeviction");
+    client c = client_open(&s, 2);
+    assert_answer(&c, "BF.RESERVE a 0.01 2000 EXPANSION 32768", "+OK");
+    redis_many(&c, "BF.MADD", "a", 0, 2000);
+    vector was = redis_chunks(&c, "BF", "a");
+    char line[64];
+    bool refused = false;
+    for (int i = 2000; i < 2100 && !refused; i++) {
+        snprintf(line, sizeof line, "BF.ADD a item:%d", i);
+        char *answer = client_ask(&c, line);
+        refused = strcmp(answer, "-ERR problem inserting into filter") == 0;
+        free(answer);
+    }
+    assert_true(refused);
+    vector now = redis_chunks(&c, "BF", "a");
+    assert_int_equal(was.n, now.n);
+    redis_many(&c, "BF.MEXISTS", "a", 0, 2000);
+    free(was.bytes);
+    free(now.bytes);
+    client_close(&c);
+    server_remove(&s);
+}
+
+/* ---- What a server does to any key --------------------------------------- */
+
+static void test_events(void **state)
+{
+    (void)state;
+    if (redis_skips())
+        skip();
+    server s = { .port = 0 };
+    server_start(&s, "--save '' --notify-keyspace-events Ed");
+    client c = client_open(&s, 2), listens = client_open(&s, 2);
+    free(client_ask(&listens, "PSUBSCRIBE *"));
+    static const char *const commands[][2] = {
+        { "BF.RESERVE a 0.01 100", "bf.reserve" }, { "BF.ADD a x", "bf.add" },
+        { "BF.MADD a x y", "bf.madd" }, { "CF.ADD b x", "cf.add" },
+        { "CF.DEL b x", "cf.del" },
+    };
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        char wanted[128];
+        free(client_ask(&c, commands[i][0]));
+        char *heard = client_hear(&listens);
+        snprintf(wanted, sizeof wanted, "[\"pmessage\" \"*\" "
+                 "\"__keyevent@0__:%s\" \"%c\"]", commands[i][1],
+                 commands[i][0][0] == 'B' ? 'a' : 'b');
+        assert_string_equal(heard, wanted);
+        free(heard);
+    }
+    /* what changes nothing is told to nobody */
+    assert_answer(&c, "BF.ADD a x", ":0");
+    assert_answer(&c, "BF.ADD a z", ":1");
+    char *heard = client_hear(&listens);
+    assert_string_equal(heard, "[\"pmessage\" \"*\" "
+                        "\"__keyevent@0__:bf.add\" \"a\"]");
+    free(heard);
+    client_close(&c);
+    client_close(&listens);
+    server_remove(&s);
+}
+
+/* The digest is the same of equal filters, and another of others. */
+static void test_digests(void **state)
+{
+    (void)state;
+    if (redis_skips())
+        skip();
+    server s = { .port = 0 };
+    server_start(&s, "--save ''");
+    client c = client_open(&s, 2);
+    redis_fill(&c);
+    static const char *const keys[] = { "grown", "cuckoo" };
+    for (size_t i = 0; i < 2; i++) {
+        char line[128], *was, *now;
+        snprintf(line, sizeof line, "COPY %s twin%zu", keys[i], i);
+        assert_answer(&c, line, ":1");
+        snprintf(line, sizeof line, "DEBUG DIGEST-VALUE %s", keys[i]);
+        was = client_ask(&c, line);
+        snprintf(line, sizeof line, "DEBUG DIGEST-VALUE twin%zu", i);
+        now = client_ask(&c, line);
+        assert_string_equal(was, now);
+        free(now);
+        redis_each(&c, i == 0 ? "BF.ADD" : "CF.ADD",
+                   i == 0 ? "twin0" : "twin1", 70000, 70010);
+        now = client_ask(&c, line);
+        assert_string_not_equal(was, now);
+        free(was);
+        free(now);
+    }
+    client_close(&c);
+    server_remove(&s);
+}
+
+/* What a server says that a key takes: its bytes, with its name and its place
+ * among the keys, for which another allocator takes some bytes less. */
+static void test_usage(void **state)
+{
+    (void)state;
+    if (redis_skips())
+        skip();
+    server s = { .port = 0 };
+    server_start(&s, "--save ''");
+    client c = client_open(&s, 2);
+    assert_answer(&c, "CF.RESERVE a 1000", "+OK");
+    char *answer = client_ask(&c, "MEMORY USAGE a");
+    long bytes = strtol(answer + 1, NULL, 10);
+    free(answer);
+    assert_in_range(bytes, 1080 + 16, 1112);
+    if (!TEST_SANITIZED)
+        assert_int_equal(bytes, 1112);
+    assert_answer(&c, "BF.RESERVE b 0.001 100", "+OK");
+    answer = client_ask(&c, "MEMORY USAGE b");
+    assert_int_equal(strtol(answer + 1, NULL, 10), bytes - 1080 + 296);
+    free(answer);
+    client_close(&c);
+    server_remove(&s);
+}
+
+/* Arities, flags and lists of access, as COMMAND INFO tells them. */
+static void test_commands(void **state)
+{
+    (void)state;
+    static const struct { const char *name; int arity; const char *flags; }
+    commands[] = {
+        { "bf.reserve", -4, "write denyoom" }, { "bf.add", 3, "write denyoom" },
+        { "bf.madd", -3, "write denyoom" },
+        { "bf.insert", -4, "write denyoom" },
+        { "bf.exists", 3, "readonly fast" },
+        { "bf.mexists", -3, "readonly fast" },
+        { "bf.info", -2, "readonly fast" }, { "bf.card", 2, "readonly fast" },
+        { "bf.scandump", 3, "readonly fast" },
+        { "bf.loadchunk", 4, "write denyoom" },
+        { "bf.debug", 2, "readonly fast" },
+        { "cf.reserve", -3, "write denyoom" }, { "cf.add", 3, "write denyoom" },
+        { "cf.addnx", 3, "write denyoom" },
+        { "cf.insert", -4, "write denyoom" },
+        { "cf.insertnx", -4, "write denyoom" },
+        { "cf.exists", 3, "readonly fast" },
+        { "cf.mexists", -3, "readonly fast" },
+        { "cf.count", 3, "readonly fast" }, { "cf.del", 3, "write fast" },
+        { "cf.compact", -1, "readonly fast" },
+        { "cf.info", 2, "readonly fast" },
+        { "cf.scandump", 3, "readonly fast" },
+        { "cf.loadchunk", 4, "write denyoom" },
+        { "cf.debug", 2, "readonly fast" },
+    };
+    if (redis_skips())
+        skip();
+    server s = { .port = 0 };
+    server_start(&s, "--save ''");
+    client c = client_open(&s, 2);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        char line[64], wanted[128];
+        snprintf(line, sizeof line, "COMMAND INFO %s", commands[i].name);
+        snprintf(wanted, sizeof wanted, "[[\"%s\" :%d [", commands[i].name,
+                 commands[i].arity);
+        char *answer = client_ask(&c, line);
+        assert_int_equal(strncmp(answer, wanted, strlen(wanted)), 0);
+        const char *flags = strchr(answer + 2, '[');
+        size_t n = strcspn(flags, "]"), said = 0;
+        for (const char *at = commands[i].flags; *at != '\0';) {
+            size_t length = strcspn(at, " ");
+            snprintf(wanted, sizeof wanted, "+%.*s", (int)length, at);
+            const char *is = strstr(flags, wanted);
+            assert_true(is != NULL && is < flags + n);
+            said += strlen(wanted) + 1;
+            at += length + (at[length] == ' ');
+        }
+        assert_int_equal(n, said + strlen("+module") + 1);
+        assert_non_null(strstr(answer, "] :1 :1 :1 "));
+        free(answer);
+        snprintf(line, sizeof line, "COMMAND DOCS %s", commands[i].name);
+        answer = client_ask(&c, line);
+        assert_non_null(strstr(answer, "\"summary\""));
+        assert_non_null(strstr(answer, "\"arguments\" [[\"name\" \"key\" "
+                               "\"type\" \"key\""));
+        free(answer);
+    }
+    client_close(&c);
+    server_remove(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_their_bits),
+        cmocka_unit_test(test_their_dump),
+        cmocka_unit_test(test_their_counts),
+        cmocka_unit_test(test_most_tables),
+        cmocka_unit_test(test_restart_from_dump),
+        cmocka_unit_test(test_restart_from_log),
+        cmocka_unit_test(test_restart_after_kill),
+        cmocka_unit_test(test_rewritten_log),
+        cmocka_unit_test(test_replica),
+        cmocka_unit_test(test_chunks_are_replicated),
+        cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_growth_is_refused),
+        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_digests),
+        cmocka_unit_test(test_usage),
+        cmocka_unit_test(test_commands),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
