@@ -34,6 +34,7 @@
 #                 (a quarter of an hour; Debian only)
 #   make systems  other systems' programs, and whether they read the filters
 #                 that we write in their formats, and we theirs (Debian only)
+#   make redis    a Redis server with the module, and a session with it
 #   make coverage which lines and branches the tests go through:
 #                 build/coverage/report.txt (half an hour)
 #   make mutants  how many of COUNT (default 200) small faults put into src/ the
@@ -64,7 +65,7 @@ export OPTIONS
 
 .PHONY: all build run check check-all proof bench tune bench-advise bench-large \
         bench-similar bench-peers lab fuzz soak counts cross systems \
-        coverage mutants reliability docs \
+        redis coverage mutants reliability docs \
         install uninstall clean
 
 all: build
@@ -98,6 +99,10 @@ check-all:
 systems: build
 	@tools/setup systems
 	tools/check-systems $(BUILD)/bloomery $(BUILD)/systems
+
+redis: build
+	@tools/setup redis
+	@tools/redis $(BUILD)
 
 proof: build
 	@tools/setup bench
