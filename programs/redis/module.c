@@ -13,6 +13,8 @@
 
 enum { MODULE_VERSION = BLY_VERSION_NUMBER };
 
+static const char MODULE_NAME[] = "bf";         /* RedisBloom's              */
+
 module_settings settings = {
     .rate = 0.01, .capacity = 100, .growth = 2,
     .cuckoo_slots = 2, .cuckoo_capacity = 1024, .cuckoo_moves = 20,
@@ -186,7 +188,12 @@ int RedisModule_OnLoad(server_context *context, server_string **argv, int argc)
                 "Redis 7.0 and Valkey 7.2 do\n", missing);
         return SERVER_ERR;
     }
-    server_attributes(context, "bf", MODULE_VERSION, SERVER_API);
+    if (server_name_busy(MODULE_NAME)) {
+        server_log(context, "warning", "a module 'bf' is loaded already: "
+                   "leave one of the two out of the configuration");
+        return SERVER_ERR;
+    }
+    server_attributes(context, MODULE_NAME, MODULE_VERSION, SERVER_API);
     server_set_options(context, SERVER_HANDLES_IO_ERRORS);
     module_add_access(context);
     if (!module_arguments(context, argv, argc)

@@ -81,7 +81,7 @@ static int server_free_port(void)
     return ntohs(at.sin_port);
 }
 
-void server_start(server *s, const char *options)
+static void server_begin(server *s, const char *options)
 {
     if (s->folder[0] == '\0') {
         strcpy(s->folder, "/tmp/bloomery-redis-XXXXXX");
@@ -98,18 +98,39 @@ void server_start(server *s, const char *options)
             _exit(127);
         server_run(s);
     }
+}
+
+/* Wait until it answers; false: it has ended. */
+static bool server_wait(server *s)
+{
     for (int i = 0; i < 100 * SERVER_WAITS; i++) {
         int status;
         if (server_answers(s))
-            return;
+            return true;
         if (waitpid(s->pid, &status, WNOHANG) == s->pid) {
-            char *log = server_log(s);
             s->pid = 0;
-            fail_msg("the server ended at once: %s", log);
+            return false;
         }
         poll(NULL, 0, 10);
     }
     fail_msg("the server does not answer: see %s/log", s->folder);
+    return false;
+}
+
+void server_start(server *s, const char *options)
+{
+    server_begin(s, options);
+    if (!server_wait(s)) {
+        char *log = server_log(s);
+        fail_msg("the server ended at once: %s", log);
+    }
+}
+
+char *server_refuses(server *s, const char *options)
+{
+    server_begin(s, options);
+    assert_false(server_wait(s));
+    return server_log(s);
 }
 
 char *server_log(const server *s)

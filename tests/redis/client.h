@@ -23,6 +23,9 @@ bool server_is_there(void);
  * and these options, and wait until it answers. */
 void server_start(server *s, const char *options);
 
+/* Start one that is to refuse: what its log says, to be freed. */
+char *server_refuses(server *s, const char *options);
+
 /* End it by a signal, and see that it ended well (any end will do for SIGKILL);
  * or as SHUTDOWN does. */
 void server_end(server *s, int signal);

@@ -512,6 +512,37 @@ static void test_settings(void **state)
     server_remove(&s);
 }
 
+/* A server does not start with settings that are wrong, and its log says why. */
+static void test_wrong_settings(void **state)
+{
+    (void)state;
+    static const struct { const char *options, *why; } wrong[] = {
+        { "bf-initial-size 0", "bf-initial-size must be in the range" },
+        { "ERROR_RATE 1", "bf-error-rate must be in the range" },
+        { "bf-error-rate x", "bf-error-rate must be in the range" },
+        { "cf-bucket-size 256", "cf-bucket-size must be in the range" },
+        { "WHAT 1", "'WHAT' is no setting of this module" },
+        { "INITIAL_SIZE", "pairs of a name and a value" },
+    };
+    if (redis_skips())
+        skip();
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        server s = { .port = 0 };
+        char *log = server_refuses(&s, wrong[i].options);
+        assert_non_null(strstr(log, wrong[i].why));
+        free(log);
+        server_remove(&s);
+    }
+    server s = { .port = 0 };
+    char twice[256];
+    snprintf(twice, sizeof twice, "--loadmodule %s",
+             getenv("BLY_REDIS_MODULE"));
+    char *log = server_refuses(&s, twice);
+    assert_non_null(strstr(log, "is loaded already"));
+    free(log);
+    server_remove(&s);
+}
+
 /* What no memory is there for is refused, and all else goes on. */
 static void test_limits(void **state)
 {
@@ -741,6 +772,7 @@ int main(void)
         cmocka_unit_test(test_replica),
         cmocka_unit_test(test_chunks_are_replicated),
         cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_wrong_settings),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_growth_is_refused),
         cmocka_unit_test(test_events),
