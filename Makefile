@@ -20,6 +20,7 @@
 #                 KEYS=1e8,1e9 if not all (an hour, 24 GiB)
 #   make bench-similar  the most similar of 10^6 rows of 2048 bits, beside a
 #                 plain read of them (ROWS=n if not so many; half a minute)
+#   make bench-redis  the commands of Redis' module beside PING (two minutes)
 #   make bench-peers  install the other tools that bench knows
 #   make lab      measure anew what the papers report: build/lab/report.html
 #                 (an hour; QUICK=1: two minutes, with wider intervals)
@@ -64,7 +65,7 @@ unexport MAKEFLAGS
 export OPTIONS
 
 .PHONY: all build run check check-all proof bench tune bench-advise bench-large \
-        bench-similar bench-peers lab fuzz soak counts cross systems \
+        bench-similar bench-redis bench-peers lab fuzz soak counts cross systems \
         redis coverage mutants reliability docs \
         install uninstall clean
 
@@ -103,6 +104,10 @@ systems: build
 redis: build
 	@tools/setup redis
 	@tools/redis $(BUILD)
+
+bench-redis: build
+	@tools/setup redis
+	@tools/bench-redis $(BUILD)
 
 proof: build
 	@tools/setup bench

@@ -126,7 +126,7 @@ static void test_any_command(void **state)
     (void)state;
     if (!server_is_there())
         skip();
-    uint64_t n = test_work(1000000, 40000, 10000);
+    uint64_t n = test_work(1000000, 20000, 10000);
     server s = { .port = 0 };
     server_start(&s, "cf-max-expansions 64 --save '' --maxmemory 256mb");
     client c = client_open(&s, 2);
@@ -288,7 +288,7 @@ static void test_any_dump(void **state)
     (void)state;
     if (!server_is_there())
         skip();
-    uint64_t n = test_work(100000, 4000, 1000);
+    uint64_t n = test_work(100000, 2000, 1000);
     fuzz_bytes dumps[FUZZ_SEEDS], heads[FUZZ_SEEDS];
     server s = { .port = 0 };
     server_start(&s, "--save '' --maxmemory 256mb --loglevel warning");

@@ -512,7 +512,8 @@ static void test_settings(void **state)
     server_remove(&s);
 }
 
-/* A server does not start with settings that are wrong, and its log says why. */
+/* A server does not start with settings that are wrong, and its log says why.
+ */
 static void test_wrong_settings(void **state)
 {
     (void)state;
