@@ -41,13 +41,17 @@ static bool tables_is_power(uint64_t v)
     return v != 0 && (v & (v - 1)) == 0;
 }
 
+/* Where tables grow, few of them reach the most buckets; where they do not,
+ * there may be many, and all are of one size. */
 bool tables_slots(uint64_t *out, const bly_tables *of, uint64_t n)
 {
-    uint64_t sum = 0, buckets = of->buckets;
-    for (uint64_t i = 0; i < n; i++) {
-        uint64_t more;
+    bool grows = of->expansion > 1;
+    uint64_t sizes = grows ? n : n > 0, same = grows ? 1 : n;
+    uint64_t sum = 0, buckets = of->buckets, more;
+    for (uint64_t i = 0; i < sizes; i++) {
         if (buckets > TABLES_BUCKETS_MOST
             || !sizes_mul(&more, buckets, of->slots)
+            || !sizes_mul(&more, more, same)
             || !sizes_add(&sum, sum, more))
             return false;
         buckets *= of->expansion;

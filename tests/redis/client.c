@@ -315,14 +315,16 @@ static void client_put(client_text *to, const char *text, size_t n)
 
 static void client_put_bytes(client_text *to, const uint8_t *bytes, size_t n)
 {
+    static const char digits[] = "0123456789abcdef";
     client_put(to, "\"", 1);
     for (size_t i = 0; i < n; i++) {
-        char code[8];
-        int length = snprintf(code, sizeof code, bytes[i] >= 32
-                              && bytes[i] < 127 && bytes[i] != '"'
-                              && bytes[i] != '\\' ? "%c" : "\\x%02x",
-                              bytes[i]);
-        client_put(to, code, (size_t)length);
+        char code[4] = { '\\', 'x', digits[bytes[i] >> 4],
+                         digits[bytes[i] & 15] };
+        bool plain = bytes[i] >= 32 && bytes[i] < 127 && bytes[i] != '"'
+                  && bytes[i] != '\\';
+        if (plain)
+            code[0] = (char)bytes[i];
+        client_put(to, code, plain ? 1 : sizeof code);
     }
     client_put(to, "\"", 1);
 }

@@ -126,9 +126,9 @@ static void test_any_command(void **state)
     (void)state;
     if (!server_is_there())
         skip();
-    uint64_t n = test_work(1000000, 20000, 10000);
+    uint64_t n = test_work(1000000, 40000, 10000);
     server s = { .port = 0 };
-    server_start(&s, "cf-max-expansions 64 --save '' --maxmemory 256mb");
+    server_start(&s, "cf-max-expansions 64 --save '' --maxmemory 32mb");
     client c = client_open(&s, 2);
     fuzz_round(&c, 5000);
     long before = fuzz_memory(&c);
@@ -288,10 +288,10 @@ static void test_any_dump(void **state)
     (void)state;
     if (!server_is_there())
         skip();
-    uint64_t n = test_work(100000, 2000, 1000);
+    uint64_t n = test_work(100000, 4000, 1000);
     fuzz_bytes dumps[FUZZ_SEEDS], heads[FUZZ_SEEDS];
     server s = { .port = 0 };
-    server_start(&s, "--save '' --maxmemory 256mb --loglevel warning");
+    server_start(&s, "--save '' --maxmemory 32mb --loglevel warning");
     client c = client_open(&s, 2);
     fuzz_seeds(&c, dumps, heads);
     fuzz_changed(&c, dumps, heads, 200);

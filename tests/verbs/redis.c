@@ -373,6 +373,23 @@ static void test_tables_end(void **state)
     assert_status(bly_tables_plan(&wrong, UINT64_MAX, 2, 20, 1), BLY_ETOOBIG);
 }
 
+/* The bytes of the last of many tables are told at once; and of tables that
+ * grow, those up to the most there can be. */
+static void test_tables_sizes(void **state)
+{
+    (void)state;
+    bly_tables tables;
+    assert_status(bly_tables_plan(&tables, 16, 2, 20, 1), BLY_OK);
+    for (uint64_t i = 0; i < BLY_TABLES_MOST; i++)
+        assert_int_equal(bly_tables_bytes(&tables, i), 16);
+    assert_int_equal(bly_tables_bytes(&tables, BLY_TABLES_MOST), 0);
+    assert_status(bly_tables_plan(&tables, 16, 2, 20, 4), BLY_OK);
+    for (uint64_t i = 0, bytes = 16; i < 27; i++, bytes *= 4)
+        assert_int_equal(bly_tables_bytes(&tables, i), bytes);
+    assert_int_equal(bly_tables_bytes(&tables, 27), 0);
+    assert_int_equal(bly_tables_bytes(&tables, 60000), 0);
+}
+
 static void test_tables_header(void **state)
 {
     (void)state;
@@ -413,6 +430,7 @@ int main(void)
         cmocka_unit_test(test_tables_compact),
         cmocka_unit_test(test_tables_of_many),
         cmocka_unit_test(test_tables_end),
+        cmocka_unit_test(test_tables_sizes),
         cmocka_unit_test(test_tables_header),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
