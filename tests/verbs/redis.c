@@ -148,7 +148,7 @@ static void test_chain_ends(void **state)
     bly_link link;
     redis_begin(&p, 3, 0.01, 0);
     for (size_t i = 0; i < 3; i++)
-        assert_status(redis_add(&p, "abc" + i, 1), BLY_OK);
+        assert_status(redis_add(&p, &"abc"[i], 1), BLY_OK);
     assert_status(redis_add(&p, "a", 1), BLY_SEEN);
     assert_status(redis_add(&p, "d", 1), BLY_EFULL);
     assert_status(bly_chain_next(&link, &p.chain), BLY_EFULL);
