@@ -62,9 +62,7 @@ static const char *container_path(const char *path)
  * is closed, and end. */
 bool container_is(const char *path)
 {
-    struct stat about;
-    int file = container_format() && stat(container_path(path), &about) == 0
-            && S_ISREG(about.st_mode)
+    int file = container_format() && filter_is_file(container_path(path))
              ? open(container_path(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
              : -1;
     bool is = file >= 0 && container_ends(file);

@@ -230,12 +230,16 @@ int filter_kind_check(const char *kind)
                         "kinds' lists them", (int)length, kind, nearest.name);
 }
 
-bool filter_peek(bly_header *header, const char *path)
+bool filter_is_file(const char *path)
 {
     struct stat about;
 
-    return stat(path, &about) == 0 && S_ISREG(about.st_mode)
-        && bly_peek_file(header, path) >= 0;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+bool filter_peek(bly_header *header, const char *path)
+{
+    return filter_is_file(path) && bly_peek_file(header, path) >= 0;
 }
 
 /* Where one thread adds what all have hashed, adding is the narrow place if it

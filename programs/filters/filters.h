@@ -186,6 +186,9 @@ int filter_kind_check(const char *kind);
  * like none is left to the library. CLI_GO or CLI_ERROR. */
 int filter_hash_check(const char *hash);
 
+/* An ordinary file, which can be looked at and still be read from its start? */
+bool filter_is_file(const char *path);
+
 /* What the header of an ordinary file says; false: there is none. */
 bool filter_peek(bly_header *header, const char *path);
 

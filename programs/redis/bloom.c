@@ -10,6 +10,8 @@
  *
  * All of it is looked at before it is taken, as a dump may come from anybody
  * who may send RESTORE.
+ *
+ * Floor 8 (programs); includes bloom.h only.
  */
 #include "redis/bloom.h"
 
@@ -228,7 +230,7 @@ static size_t bloom_usage(const void *value)
 static size_t bloom_effort(server_string *key, const void *value)
 {
     (void)key;
-    return (size_t)(bloom_bytes(value) / BLOOM_PAGE) + 1;
+    return (size_t)(bloom_bytes(value) / MODULE_PAGE) + 1;
 }
 
 static void bloom_digest(server_digest *digest, void *value)

@@ -1,4 +1,7 @@
-/* bloom.h - the values of BF.*. */
+/* bloom.h - the values of BF.*.
+ *
+ * Floor 8 (programs); includes module.h only.
+ */
 #ifndef BLY_REDIS_BLOOM_H
 #define BLY_REDIS_BLOOM_H
 
@@ -7,9 +10,8 @@
 typedef bly_chain bloom;
 
 enum {
-    BLOOM_OWN = 32, BLOOM_LINK_OWN = 64,/* what RedisBloom counts for a filter
+    BLOOM_OWN = 32, BLOOM_LINK_OWN = 64 /* what RedisBloom counts for a filter
                                            and for a link of it, besides bits */
-    BLOOM_PAGE = 4096
 };
 
 /* One without links; it is the caller's until it is set as a key's value. */

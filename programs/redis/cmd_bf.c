@@ -1,6 +1,7 @@
 /* cmd_bf.c - BF.*: Bloom filters as RedisBloom's clients know them.
  *
- * Errors are its words, of which several lack "ERR".
+ * Errors are its words, of which several lack "ERR". Floor 8 (programs);
+ * includes bloom.h only.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,14 +9,12 @@
 
 #include "redis/bloom.h"
 
-enum { BF_BATCH = 64 };                 /* keys that are asked together      */
-
 /* ---- What a filter is to be ---------------------------------------------- */
 
 typedef struct {
     double    rate;
     long long capacity, growth;
-    bool      fixed;
+    bool      nonscaling;
 } bf_plan;
 
 static bf_plan bf_standard(void)
@@ -26,16 +25,19 @@ static bf_plan bf_standard(void)
     };
 }
 
+static bool bf_is_fixed(const bf_plan *plan)
+{
+    return plan->nonscaling || plan->growth == 0;
+}
+
 static const char BF_RATE_OUT[]
     = "ERR error rate must be in the range (0.000000, 1.000000)";
 
 static const reply_range bf_capacities = {
-    "ERR bad capacity", "ERR capacity must be in the range [1, 1073741824]", 1,
-    MODULE_CAPACITY_MOST
+    1, MODULE_CAPACITY_MOST, "ERR capacity must be in the range [1, 1073741824]"
 };
 static const reply_range bf_growths = {
-    "ERR bad expansion", "ERR expansion must be in the range [0, 32768]", 0,
-    MODULE_GROWTH_MOST
+    0, MODULE_GROWTH_MOST, "ERR expansion must be in the range [0, 32768]"
 };
 
 /* A rate of an argument; a large one is lowered. False: an error was replied.
@@ -63,12 +65,13 @@ static bool bf_rate(double *out, server_context *context,
 static bloom *bf_make(server_context *context, server_key *key,
                       const bf_plan *plan)
 {
+    bool fixed = bf_is_fixed(plan);
     uint32_t options = BLY_CHAIN_EXACT | BLY_CHAIN_LONG
-                     | (plan->fixed ? BLY_CHAIN_FIXED : 0);
+                     | (fixed ? BLY_CHAIN_FIXED : 0);
     bloom *filter = bloom_new(options, (uint32_t)plan->growth);
     bly_link link;
     if (bly_chain_plan(&link, (uint64_t)plan->capacity,
-                       plan->fixed ? plan->rate : plan->rate / 2) != BLY_OK) {
+                       fixed ? plan->rate : plan->rate / 2) != BLY_OK) {
         server_reply_error(context, "ERR could not create filter");
     } else if (!bloom_begin(filter, context, &link)) {
         server_reply_error(context, "ERR Insufficient memory to create filter");
@@ -87,26 +90,24 @@ static bool bf_reserve_words(bf_plan *plan, server_context *context,
     bool grows = false;
     for (int i = 4; i < argc; i++) {
         if (reply_is_word(argv[i], "NONSCALING")) {
-            plan->fixed = true;
+            plan->nonscaling = true;
         } else if (!reply_is_word(argv[i], "EXPANSION")) {
             server_reply_error(context, "Unknown argument received");
             return false;
         } else if (++i == argc) {
             server_reply_error(context, "ERR no expansion");
             return false;
-        } else if (!reply_number(&plan->growth, context, argv[i],
-                                 &bf_growths)) {
+        } else if (!reply_number(&plan->growth, context, argv[i], &bf_growths,
+                                 "ERR bad expansion")) {
             return false;
         } else {
             grows = plan->growth > 0;
         }
     }
-    if (plan->fixed && grows) {
-        server_reply_error(context, "Nonscaling filters cannot expand");
-        return false;
-    }
-    plan->fixed = plan->fixed || plan->growth == 0;
-    return true;
+    if (!(plan->nonscaling && grows))
+        return true;
+    server_reply_error(context, "Nonscaling filters cannot expand");
+    return false;
 }
 
 static int bf_reserve(server_context *context, server_string **argv, int argc)
@@ -115,15 +116,15 @@ static int bf_reserve(server_context *context, server_string **argv, int argc)
     if (argc < 4 || argc > 7)
         return server_wrong_arity(context);
     if (!bf_rate(&plan.rate, context, argv[2], "ERR bad error rate")
-        || !reply_number(&plan.capacity, context, argv[3], &bf_capacities)
+        || !reply_number(&plan.capacity, context, argv[3], &bf_capacities,
+                         "ERR bad capacity")
         || !bf_reserve_words(&plan, context, argv, argc))
         return SERVER_OK;
     void *filter;
     server_key *key;
-    found what = reply_find(&filter, &key, context, argv[1],
-                            SERVER_READ | SERVER_WRITE, bloom_type);
+    found what = reply_find(&filter, &key, context, argv[1], bloom_type);
     if (what != FOUND_NONE)
-        return reply_exists(context, what);
+        return reply_refuse(context, what);
     if (bf_make(context, key, &plan) == NULL)
         return SERVER_OK;
     reply_changed(context, "bf.reserve", argv[1]);
@@ -166,7 +167,7 @@ static void bf_replicate_made(server_context *context, server_string *name,
 {
     char rate[32];
     snprintf(rate, sizeof rate, "%.17g", plan->rate);
-    if (plan->fixed)
+    if (bf_is_fixed(plan))
         server_replicate_as(context, "BF.RESERVE", "sclc", name, rate,
                             plan->capacity, "NONSCALING");
     else
@@ -182,9 +183,8 @@ static bool bf_put_all(server_context *context, bloom *filter,
     bool changed = false;
     *replies = 0;
     for (int i = first; i < argc; i++) {
-        uint32_t links = filter->n;
         bly_status status = bf_put(context, filter, argv[i]);
-        changed |= status == BLY_OK || links != filter->n;
+        changed |= status == BLY_OK;
         bf_reply_put(context, status);
         *replies += 1;
         if (status == BLY_EFULL)
@@ -201,13 +201,12 @@ static int bf_insert_into(server_context *context, server_string **argv,
 {
     void *filter;
     server_key *key;
-    found what = reply_find(&filter, &key, context, argv[1],
-                            SERVER_READ | SERVER_WRITE, bloom_type);
+    found what = reply_find(&filter, &key, context, argv[1], bloom_type);
     bool made = what == FOUND_NONE && plan != NULL;
     if (made)
         filter = bf_make(context, key, plan);
     else if (what != FOUND_IT)
-        return reply_lacks(context, what);
+        return reply_refuse(context, what);
     if (filter == NULL)
         return SERVER_OK;
     long replies;
@@ -223,36 +222,19 @@ static int bf_insert_into(server_context *context, server_string **argv,
     return SERVER_OK;
 }
 
-/* Of a filter that comes to be by itself. */
-static bf_plan bf_automatic(void)
-{
-    bf_plan plan = bf_standard();
-    plan.fixed = plan.growth == 0;
-    return plan;
-}
-
 static int bf_add(server_context *context, server_string **argv, int argc)
 {
-    bf_plan plan = bf_automatic();
+    bf_plan plan = bf_standard();
     return argc != 3 ? server_wrong_arity(context)
          : bf_insert_into(context, argv, argc, 2, &plan, false, "bf.add");
 }
 
 static int bf_madd(server_context *context, server_string **argv, int argc)
 {
-    bf_plan plan = bf_automatic();
+    bf_plan plan = bf_standard();
     return argc < 3 ? server_wrong_arity(context)
          : bf_insert_into(context, argv, argc, 2, &plan, true, "bf.madd");
 }
-
-static const reply_range bf_insert_capacities = {
-    "Bad capacity", "ERR capacity must be in the range [1, 1073741824]", 1,
-    MODULE_CAPACITY_MOST
-};
-static const reply_range bf_insert_growths = {
-    "Bad expansion", "ERR expansion must be in the range [0, 32768]", 0,
-    MODULE_GROWTH_MOST
-};
 
 typedef enum {
     BF_ITEMS, BF_ERROR, BF_CAPACITY, BF_EXPANSION, BF_NOCREATE, BF_NONSCALING,
@@ -297,23 +279,21 @@ static int bf_insert_words(bf_plan *plan, bool *create, server_context *context,
         }
         if (i + 1 == argc && (takes || word == BF_ITEMS))
             break;
-        if (word == BF_ITEMS) {
-            plan->fixed = plan->fixed || plan->growth == 0;
+        if (word == BF_ITEMS)
             return i + 1;
-        }
         if (word == BF_NOCREATE)
             *create = false;
         if (word == BF_NONSCALING)
-            plan->fixed = true;
+            plan->nonscaling = true;
         i += takes;
         if ((word == BF_ERROR && !bf_rate(&plan->rate, context, argv[i],
                                           "Bad error rate"))
             || (word == BF_CAPACITY
                 && !reply_number(&plan->capacity, context, argv[i],
-                                 &bf_insert_capacities))
+                                 &bf_capacities, "Bad capacity"))
             || (word == BF_EXPANSION
-                && !reply_number(&plan->growth, context, argv[i],
-                                 &bf_insert_growths)))
+                && !reply_number(&plan->growth, context, argv[i], &bf_growths,
+                                 "Bad expansion")))
             return 0;
     }
     server_wrong_arity(context);
@@ -335,43 +315,29 @@ static int bf_insert(server_context *context, server_string **argv, int argc)
 /* ---- Asking -------------------------------------------------------------- */
 
 /* A key that is not there, or of another type, has nothing in it. */
-static const bloom *bf_asked(server_context *context, server_string *name)
-{
-    void *filter;
-    reply_find(&filter, NULL, context, name, SERVER_READ, bloom_type);
-    return filter;
-}
-
 static int bf_exists(server_context *context, server_string **argv, int argc)
 {
     if (argc != 3)
         return server_wrong_arity(context);
-    const bloom *filter = bf_asked(context, argv[1]);
+    const bloom *filter = reply_look(context, argv[1], bloom_type);
     bly_key key = reply_key(argv[2]);
     return server_reply_bool(context, filter != NULL
                              && bly_chain_contains(filter, key.data,
                                                    key.length));
 }
 
+/* reply_ask. */
+static bly_status bf_ask(const void *filter, const bly_keys *keys,
+                         bool *present)
+{
+    return bly_chain_contains_keys(filter, keys, present);
+}
+
 static int bf_mexists(server_context *context, server_string **argv, int argc)
 {
-    if (argc < 3)
-        return server_wrong_arity(context);
-    const bloom *filter = bf_asked(context, argv[1]);
-    server_reply_array(context, argc - 2);
-    for (int i = 2, some; i < argc; i += some) {
-        bly_key key[BF_BATCH];
-        bool present[BF_BATCH] = { false };
-        some = argc - i < BF_BATCH ? argc - i : BF_BATCH;
-        bly_keys keys = { .n = (size_t)some, .keys = key };
-        for (int j = 0; j < some; j++)
-            key[j] = reply_key(argv[i + j]);
-        if (filter != NULL)
-            (void)bly_chain_contains_keys(filter, &keys, present);
-        for (int j = 0; j < some; j++)
-            server_reply_bool(context, present[j]);
-    }
-    return SERVER_OK;
+    return argc < 3 ? server_wrong_arity(context)
+         : reply_each(context, argv, argc,
+                      reply_look(context, argv[1], bloom_type), bf_ask);
 }
 
 /* ---- Looking inside ------------------------------------------------------ */
@@ -445,13 +411,11 @@ static int bf_info_of(server_context *context, const bloom *filter,
 
 static int bf_info(server_context *context, server_string **argv, int argc)
 {
-    void *filter;
     if (argc < 2 || argc > 3)
         return server_wrong_arity(context);
-    found what = reply_find(&filter, NULL, context, argv[1], SERVER_READ,
-                            bloom_type);
-    if (what != FOUND_IT)
-        return reply_lacks(context, what);
+    const bloom *filter = reply_value(context, argv[1], bloom_type);
+    if (filter == NULL)
+        return SERVER_OK;
     if (argc == 3)
         return bf_info_of(context, filter, argv[2]);
     server_reply_map(context, BF_FIELDS);
@@ -467,25 +431,21 @@ static int bf_card(server_context *context, server_string **argv, int argc)
     void *filter;
     if (argc != 2)
         return server_wrong_arity(context);
-    found what = reply_find(&filter, NULL, context, argv[1], SERVER_READ,
-                            bloom_type);
+    found what = reply_find(&filter, NULL, context, argv[1], bloom_type);
     if (what == FOUND_OTHER)
-        return reply_lacks(context, what);
+        return reply_refuse(context, what);
     return server_reply_number(context, what == FOUND_NONE ? 0
                                : (long long)bly_chain_items(filter));
 }
 
 static int bf_debug(server_context *context, server_string **argv, int argc)
 {
-    void *value;
     char line[256];
     if (argc != 2)
         return server_wrong_arity(context);
-    found what = reply_find(&value, NULL, context, argv[1], SERVER_READ,
-                            bloom_type);
-    if (what != FOUND_IT)
-        return reply_lacks(context, what);
-    const bloom *filter = value;
+    const bloom *filter = reply_value(context, argv[1], bloom_type);
+    if (filter == NULL)
+        return SERVER_OK;
     server_reply_array(context, 1 + (long)filter->n);
     int n = snprintf(line, sizeof line, "size:%" PRIu64,
                      bly_chain_items(filter));
@@ -506,14 +466,12 @@ static int bf_debug(server_context *context, server_string **argv, int argc)
 
 static int bf_scandump(server_context *context, server_string **argv, int argc)
 {
-    void *filter;
     long long at;
     if (argc != 3)
         return server_wrong_arity(context);
-    found what = reply_find(&filter, NULL, context, argv[1], SERVER_READ,
-                            bloom_type);
-    if (what != FOUND_IT)
-        return reply_lacks(context, what);
+    const bloom *filter = reply_value(context, argv[1], bloom_type);
+    if (filter == NULL)
+        return SERVER_OK;
     if (server_to_number(argv[2], &at) != SERVER_OK)
         return server_reply_error(context, "Second argument must be numeric");
     server_reply_array(context, 2);
@@ -563,8 +521,7 @@ static int bf_loadchunk(server_context *context, server_string **argv,
     if (server_to_number(argv[2], &at) != SERVER_OK)
         return server_reply_error(context,
                                   "ERR Second argument must be numeric");
-    found what = reply_find(&filter, &key, context, argv[1],
-                            SERVER_READ | SERVER_WRITE, bloom_type);
+    found what = reply_find(&filter, &key, context, argv[1], bloom_type);
     bly_key chunk = reply_key(argv[3]);
     if (what == FOUND_NONE && at == 1) {
         filter = bloom_of_head(context, chunk.data, chunk.length);
@@ -572,7 +529,7 @@ static int bf_loadchunk(server_context *context, server_string **argv,
             return server_reply_error(context, "ERR received bad data");
         server_set_value(key, bloom_type, filter);
     } else if (what != FOUND_IT) {
-        return reply_lacks(context, what);
+        return reply_refuse(context, what);
     } else {
         const char *wrong = bf_load(filter, at, chunk);
         if (wrong != NULL)

@@ -1,17 +1,13 @@
 /* cmd_cf.c - CF.*: cuckoo filters as RedisBloom's clients know them.
  *
- * Errors are its words, of which several lack "ERR".
+ * Errors are its words, of which several lack "ERR". Floor 8 (programs);
+ * includes cuckoo.h only.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "redis/cuckoo.h"
-
-enum {
-    CF_BATCH = 64,                      /* keys that are asked together      */
-    CF_REPLICA = 1 << 3                 /* of context_flags                  */
-};
 
 /* ---- What a filter is to be ---------------------------------------------- */
 
@@ -31,20 +27,16 @@ static const char CF_CAPACITY_OUT[]
     = "Capacity must be in the range [2 * BUCKETSIZE, 1073741824]";
 
 static const reply_range cf_capacities = {
-    "Bad capacity", CF_CAPACITY_OUT, 2, MODULE_CAPACITY_MOST
+    2, MODULE_CAPACITY_MOST, CF_CAPACITY_OUT
 };
 static const reply_range cf_slots = {
-    "Couldn't parse BUCKETSIZE",
-    "BUCKETSIZE: value must be in the range [1, 255]", 1, MODULE_SLOTS_MOST
+    1, MODULE_SLOTS_MOST, "BUCKETSIZE: value must be in the range [1, 255]"
 };
 static const reply_range cf_moves = {
-    "Couldn't parse MAXITERATIONS",
-    "MAXITERATIONS: value must be in the range [1, 65535]", 1,
-    MODULE_MOVES_MOST
+    1, MODULE_MOVES_MOST, "MAXITERATIONS: value must be in the range [1, 65535]"
 };
 static const reply_range cf_expansions = {
-    "Couldn't parse EXPANSION",
-    "EXPANSION: value must be in the range [0, 32768]", 0, MODULE_GROWTH_MOST
+    0, MODULE_GROWTH_MOST, "EXPANSION: value must be in the range [0, 32768]"
 };
 
 /* A new filter at an empty key. NULL: an error was replied. */
@@ -74,17 +66,28 @@ static cuckoo *cf_make(server_context *context, server_key *key,
 static bool cf_reserve_words(cf_plan *plan, server_context *context,
                              server_string **argv, int argc)
 {
+    const struct {
+        const char *word, *bad;
+        const reply_range *range;
+        long long *into;
+    } words[] = {
+        { "BUCKETSIZE", "Couldn't parse BUCKETSIZE", &cf_slots, &plan->slots },
+        { "MAXITERATIONS", "Couldn't parse MAXITERATIONS", &cf_moves,
+          &plan->moves },
+        { "EXPANSION", "Couldn't parse EXPANSION", &cf_expansions,
+          &plan->expansion },
+    };
+    const size_t n = sizeof words / sizeof *words;
     for (int i = 3; i + 1 < argc; i += 2) {
-        bool slots = reply_is_word(argv[i], "BUCKETSIZE");
-        bool moves = reply_is_word(argv[i], "MAXITERATIONS");
-        if (!slots && !moves && !reply_is_word(argv[i], "EXPANSION")) {
+        size_t w = 0;
+        while (w < n && !reply_is_word(argv[i], words[w].word))
+            w++;
+        if (w == n) {
             server_reply_error(context, "Unknown argument received");
             return false;
         }
-        if (!reply_number(slots ? &plan->slots : moves ? &plan->moves
-                                               : &plan->expansion, context,
-                          argv[i + 1], slots ? &cf_slots : moves ? &cf_moves
-                                                         : &cf_expansions))
+        if (!reply_number(words[w].into, context, argv[i + 1], words[w].range,
+                          words[w].bad))
             return false;
     }
     return true;
@@ -95,15 +98,15 @@ static int cf_reserve(server_context *context, server_string **argv, int argc)
     cf_plan plan = cf_standard();
     if (argc < 3 || argc % 2 == 0)
         return server_wrong_arity(context);
-    if (!reply_number(&plan.capacity, context, argv[2], &cf_capacities)
+    if (!reply_number(&plan.capacity, context, argv[2], &cf_capacities,
+                      "Bad capacity")
         || !cf_reserve_words(&plan, context, argv, argc))
         return SERVER_OK;
     void *filter;
     server_key *key;
-    found what = reply_find(&filter, &key, context, argv[1],
-                            SERVER_READ | SERVER_WRITE, cuckoo_type);
+    found what = reply_find(&filter, &key, context, argv[1], cuckoo_type);
     if (what != FOUND_NONE)
-        return reply_exists(context, what);
+        return reply_refuse(context, what);
     if (cf_make(context, key, &plan) == NULL)
         return SERVER_OK;
     reply_changed(context, "cf.reserve", argv[1]);
@@ -167,13 +170,12 @@ static int cf_insert_into(server_context *context, server_string **argv,
 {
     void *value;
     server_key *key;
-    found what = reply_find(&value, &key, context, argv[1],
-                            SERVER_READ | SERVER_WRITE, cuckoo_type);
+    found what = reply_find(&value, &key, context, argv[1], cuckoo_type);
     bool made = what == FOUND_NONE && job->plan != NULL, changed = false;
     if (made)
         value = cf_make(context, key, job->plan);
     else if (what != FOUND_IT)
-        return reply_lacks(context, what);
+        return reply_refuse(context, what);
     cuckoo *filter = value;
     if (filter == NULL)
         return SERVER_OK;
@@ -182,9 +184,8 @@ static int cf_insert_into(server_context *context, server_string **argv,
     if (job->many)
         server_reply_array(context, argc - job->first);
     for (int i = job->first; i < argc; i++) {
-        uint64_t tables = filter->tables.n;
         bly_status status = cf_put(context, filter, argv[i], job->once);
-        changed |= status == BLY_OK || tables != filter->tables.n;
+        changed |= status == BLY_OK;
         cf_reply_put(context, job, status);
     }
     if (made)
@@ -229,7 +230,7 @@ static bool cf_insert_words(cf_job *job, cf_plan *plan, server_context *context,
             server_reply_error(context, "Unknown argument received");
             return false;
         } else if (!reply_number(&plan->capacity, context, argv[++i],
-                                 &cf_capacities)) {
+                                 &cf_capacities, "Bad capacity")) {
             return false;
         }
     }
@@ -262,50 +263,37 @@ static int cf_insertnx(server_context *context, server_string **argv, int argc)
 /* ---- Asking -------------------------------------------------------------- */
 
 /* A key that is not there, or of another type, has nothing in it. */
-static const cuckoo *cf_asked(server_context *context, server_string *name)
-{
-    void *filter;
-    reply_find(&filter, NULL, context, name, SERVER_READ, cuckoo_type);
-    return filter;
-}
-
 static int cf_exists(server_context *context, server_string **argv, int argc)
 {
     if (argc != 3)
         return server_wrong_arity(context);
-    const cuckoo *filter = cf_asked(context, argv[1]);
+    const cuckoo *filter = reply_look(context, argv[1], cuckoo_type);
     bly_key key = reply_key(argv[2]);
     return server_reply_bool(context, filter != NULL
                              && bly_tables_contains(&filter->tables, key.data,
                                                     key.length));
 }
 
+/* reply_ask. */
+static bly_status cf_ask(const void *filter, const bly_keys *keys,
+                         bool *present)
+{
+    return bly_tables_contains_keys(&((const cuckoo *)filter)->tables, keys,
+                                    present);
+}
+
 static int cf_mexists(server_context *context, server_string **argv, int argc)
 {
-    if (argc < 3)
-        return server_wrong_arity(context);
-    const cuckoo *filter = cf_asked(context, argv[1]);
-    server_reply_array(context, argc - 2);
-    for (int i = 2, some; i < argc; i += some) {
-        bly_key key[CF_BATCH];
-        bool present[CF_BATCH] = { false };
-        some = argc - i < CF_BATCH ? argc - i : CF_BATCH;
-        bly_keys keys = { .n = (size_t)some, .keys = key };
-        for (int j = 0; j < some; j++)
-            key[j] = reply_key(argv[i + j]);
-        if (filter != NULL)
-            (void)bly_tables_contains_keys(&filter->tables, &keys, present);
-        for (int j = 0; j < some; j++)
-            server_reply_bool(context, present[j]);
-    }
-    return SERVER_OK;
+    return argc < 3 ? server_wrong_arity(context)
+         : reply_each(context, argv, argc,
+                      reply_look(context, argv[1], cuckoo_type), cf_ask);
 }
 
 static int cf_count(server_context *context, server_string **argv, int argc)
 {
     if (argc != 3)
         return server_wrong_arity(context);
-    const cuckoo *filter = cf_asked(context, argv[1]);
+    const cuckoo *filter = reply_look(context, argv[1], cuckoo_type);
     bly_key key = reply_key(argv[2]);
     return server_reply_number(context, filter == NULL ? 0
                                : (long long)bly_tables_count(&filter->tables,
@@ -321,8 +309,7 @@ static int cf_del(server_context *context, server_string **argv, int argc)
     server_key *key;
     if (argc != 3)
         return server_wrong_arity(context);
-    if (reply_find(&value, &key, context, argv[1], SERVER_READ | SERVER_WRITE,
-                   cuckoo_type) != FOUND_IT)
+    if (reply_find(&value, &key, context, argv[1], cuckoo_type) != FOUND_IT)
         return server_reply_error(context, "Not found");
     cuckoo *filter = value;
     uint64_t tables = filter->tables.n;
@@ -340,16 +327,14 @@ static int cf_del(server_context *context, server_string **argv, int argc)
  */
 static int cf_compact(server_context *context, server_string **argv, int argc)
 {
-    void *value;
     if (argc != 2)
         return server_wrong_arity(context);
-    if (reply_find(&value, NULL, context, argv[1], SERVER_READ, cuckoo_type)
-        != FOUND_IT)
+    cuckoo *filter = reply_look(context, argv[1], cuckoo_type);
+    if (filter == NULL)
         return server_reply_error(context, "Cuckoo filter was not found");
-    cuckoo *filter = value;
     uint64_t tables = filter->tables.n;
     int flags = server_context_flags(context);
-    if ((flags & CF_REPLICA) == 0 || (flags & SERVER_REPLICATED) != 0) {
+    if ((flags & SERVER_REPLICA) == 0 || (flags & SERVER_REPLICATED) != 0) {
         bly_tables_compact(&filter->tables, true);
         cuckoo_shrink(filter, tables);
         reply_changed(context, "cf.compact", argv[1]);
@@ -361,14 +346,11 @@ static int cf_compact(server_context *context, server_string **argv, int argc)
 
 static int cf_info(server_context *context, server_string **argv, int argc)
 {
-    void *value;
     if (argc != 2)
         return server_wrong_arity(context);
-    found what = reply_find(&value, NULL, context, argv[1], SERVER_READ,
-                            cuckoo_type);
-    if (what != FOUND_IT)
-        return reply_lacks(context, what);
-    const cuckoo *filter = value;
+    const cuckoo *filter = reply_value(context, argv[1], cuckoo_type);
+    if (filter == NULL)
+        return SERVER_OK;
     const bly_tables *tables = &filter->tables;
     server_reply_map(context, 8);
     reply_pair(context, "Size", cuckoo_bytes(filter));
@@ -384,15 +366,13 @@ static int cf_info(server_context *context, server_string **argv, int argc)
 
 static int cf_debug(server_context *context, server_string **argv, int argc)
 {
-    void *value;
     char line[256];
     if (argc != 2)
         return server_wrong_arity(context);
-    found what = reply_find(&value, NULL, context, argv[1], SERVER_READ,
-                            cuckoo_type);
-    if (what != FOUND_IT)
-        return reply_lacks(context, what);
-    const bly_tables *tables = &((const cuckoo *)value)->tables;
+    const cuckoo *filter = reply_value(context, argv[1], cuckoo_type);
+    if (filter == NULL)
+        return SERVER_OK;
+    const bly_tables *tables = &filter->tables;
     int n = snprintf(line, sizeof line, "bktsize:%u buckets:%" PRIu64
                      " items:%" PRIu64 " deletes:%" PRIu64 " filters:%" PRIu64
                      " max_iterations:%u expansion:%u", tables->slots,
@@ -405,17 +385,14 @@ static int cf_debug(server_context *context, server_string **argv, int argc)
 
 static int cf_scandump(server_context *context, server_string **argv, int argc)
 {
-    void *value;
     long long at;
     if (argc != 3)
         return server_wrong_arity(context);
     if (server_to_number(argv[2], &at) != SERVER_OK || at < 0)
         return server_reply_error(context, "Invalid position");
-    found what = reply_find(&value, NULL, context, argv[1], SERVER_READ,
-                            cuckoo_type);
-    if (what != FOUND_IT)
-        return reply_lacks(context, what);
-    const cuckoo *filter = value;
+    const cuckoo *filter = reply_value(context, argv[1], cuckoo_type);
+    if (filter == NULL)
+        return SERVER_OK;
     uint64_t inside = at == 0 ? 0 : (uint64_t)at - 1, bytes = 0;
     const uint8_t *table = filter->tables.items == 0 ? NULL
                          : cuckoo_at(filter, &inside, &bytes);
@@ -479,18 +456,17 @@ static int cf_loadchunk(server_context *context, server_string **argv,
         return server_wrong_arity(context);
     if (server_to_number(argv[2], &at) != SERVER_OK || at < 1)
         return server_reply_error(context, "Invalid position");
-    found what = reply_find(&filter, &key, context, argv[1],
-                            SERVER_READ | SERVER_WRITE, cuckoo_type);
+    found what = reply_find(&filter, &key, context, argv[1], cuckoo_type);
     bly_key chunk = reply_key(argv[3]);
     if (at == 1) {
         if (what != FOUND_NONE)
-            return reply_exists(context, what);
+            return reply_refuse(context, what);
         filter = cf_of_head(context, chunk);
         if (filter == NULL)
             return SERVER_OK;
         server_set_value(key, cuckoo_type, filter);
     } else if (what != FOUND_IT) {
-        return reply_lacks(context, what);
+        return reply_refuse(context, what);
     } else if (!cf_load(filter, at, chunk)) {
         return server_reply_error(context, "Couldn't load chunk!");
     }

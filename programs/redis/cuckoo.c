@@ -5,6 +5,8 @@
  * buckets of the first, keys, removed keys, slots a bucket, moves, expansion;
  * and of each table its buckets and its slots. All of it is looked at before it
  * is taken, as a dump may come from anybody who may send RESTORE.
+ *
+ * Floor 8 (programs); includes cuckoo.h only.
  */
 #include "redis/cuckoo.h"
 
@@ -214,7 +216,7 @@ static size_t cuckoo_usage(const void *value)
 static size_t cuckoo_effort(server_string *key, const void *value)
 {
     (void)key;
-    return (size_t)(cuckoo_bytes(value) / CUCKOO_PAGE) + 1;
+    return (size_t)(cuckoo_bytes(value) / MODULE_PAGE) + 1;
 }
 
 static void cuckoo_digest(server_digest *digest, void *value)

@@ -1,4 +1,7 @@
-/* cuckoo.h - the values of CF.*. */
+/* cuckoo.h - the values of CF.*.
+ *
+ * Floor 8 (programs); includes module.h only.
+ */
 #ifndef BLY_REDIS_CUCKOO_H
 #define BLY_REDIS_CUCKOO_H
 
@@ -10,10 +13,9 @@ typedef struct {
 } cuckoo;
 
 enum {
-    CUCKOO_OWN = 40, CUCKOO_TABLE_OWN = 16,     /* what RedisBloom counts for a
+    CUCKOO_OWN = 40, CUCKOO_TABLE_OWN = 16      /* what RedisBloom counts for a
                                            filter and for a table of it,
                                            besides slots                     */
-    CUCKOO_PAGE = 4096
 };
 
 /* One with the tables that the numbers tell of, all empty; it is the caller's

@@ -1,6 +1,8 @@
-/* list.c - the module's commands as a table in Markdown, for docs/redis.md. */
+/* list.c - the module's commands as a table in Markdown, for docs/redis.md.
+ *
+ * Floor 8 (programs); includes module.h only.
+ */
 #include <stdio.h>
-#include <string.h>
 
 #include "redis/module.h"
 

@@ -3,6 +3,8 @@
  * Redis ends when it cannot have what it asks for, so that who can send a
  * command, a chunk or a dump could end it. Large requests are looked at first:
  * against the server's own limit, and what the system says it has.
+ *
+ * Floor 8 (programs); includes module.h only.
  */
 #include "redis/module.h"
 
@@ -11,7 +13,6 @@
 
 enum { MEMORY_LARGE = 1 << 20 };        /* bytes: below, the flag deny-oom of
                                            the commands will do              */
-enum { MEMORY_EVICTS = 1 << 9 };        /* of context_flags                  */
 
 /* Bytes that the system has left; UINT64_MAX: it does not say. */
 static uint64_t memory_available(void)
@@ -41,7 +42,7 @@ static bool memory_allowed(server_context *context, uint64_t bytes)
     uint64_t most = server_figure(figures, "maxmemory", &error);
     uint64_t used = server_figure(figures, "used_memory", &error);
     server_figures_free(context, figures);
-    if ((flags & MEMORY_EVICTS) != 0)
+    if ((flags & SERVER_EVICTS) != 0)
         used = 0;
     return most == 0 || (used <= most && bytes <= most - used);
 }

@@ -3,11 +3,10 @@
  * Settings are those of RedisBloom, by its names: as arguments behind the
  * module's path, in their old form too, and as the server's configuration
  * ("bf-error-rate", or, before Redis 8, "bf.bf-error-rate"), which wins.
+ *
+ * Floor 8 (programs); includes module.h only.
  */
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "redis/module.h"
 

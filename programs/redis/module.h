@@ -11,11 +11,12 @@
  *   cmd_cf.c    CF.*
  *
  * BF.* and CF.* answer as RedisBloom's do, bit for bit and word for word, so
- * that clients, dumps and append-only files of it go on as they are. What is
- * better here is what nobody can see in an answer: nothing is replicated that
- * changed nothing, a filter that comes to be by itself is the same on a replica
- * with other settings, keys can be copied, digested and let go in the
- * background, and a filter that memory is not there for is refused.
+ * that clients, dumps and append-only files of it go on as they are;
+ * docs/redis.md says what differs: words that no command knows are refused,
+ * nothing is replicated that changed nothing, a filter that comes to be by
+ * itself is the same on a replica with other settings, keys can be copied,
+ * digested and let go in the background, and a filter that memory is not there
+ * for is refused.
  *
  * Floor 8 (programs); includes the public headers and server.h.
  */
@@ -42,8 +43,10 @@ extern module_settings settings;
 enum {
     MODULE_CAPACITY_MOST = 1 << 30, MODULE_GROWTH_MOST = 32768,
     MODULE_SLOTS_MOST = 255, MODULE_MOVES_MOST = 65535,
-    MODULE_CHUNK = 16 << 20             /* bytes of a dump that are sent at a
+    MODULE_CHUNK = 16 << 20,            /* bytes of a dump that are sent at a
                                            time                              */
+    MODULE_PAGE = 4096                  /* bytes that it is some effort to let
+                                           go of                             */
 };
 
 #define MODULE_RATE_MOST 0.25           /* a higher one is taken for this    */
@@ -90,17 +93,21 @@ void memory_move(server_defrag *defrag, void **memory);
 typedef enum { FOUND_NONE, FOUND_OTHER, FOUND_IT } found;
 
 /* Open a key and look whether a value of this type is there. Where it is not,
- * `*value` is NULL. A key that is opened for writing comes back in `*key`, and
- * is closed at the end of the command; `key` is NULL for one that is only read.
- */
+ * `*value` is NULL. With `key` it is opened for writing, comes back there, and
+ * is closed at the end of the command; without it is only read. */
 found reply_find(void **value, server_key **key, server_context *context,
-                 server_string *name, int mode, server_type *type);
+                 server_string *name, server_type *type);
 
-/* "ERR not found", or that another type is there; SERVER_OK. */
-int reply_lacks(server_context *context, found what);
+/* What is wrong with a key: "ERR not found", "ERR item exists", or that another
+ * type is there. SERVER_OK. */
+int reply_refuse(server_context *context, found what);
 
-/* "ERR item exists", or that another type is there. */
-int reply_exists(server_context *context, found what);
+/* The value of a key that is only read. NULL: there is none of this type; and
+ * by reply_value an error was replied. */
+void *reply_look (server_context *context, server_string *name,
+                  server_type *type);
+void *reply_value(server_context *context, server_string *name,
+                  server_type *type);
 
 /* Does the client speak RESP3? */
 bool reply_is_3(server_context *context);
@@ -119,14 +126,22 @@ bool reply_is_word(const server_string *argument, const char *word);
 /* The value of an argument as a key of a filter. */
 bly_key reply_key(const server_string *argument);
 
+/* Reply an array that tells of each argument from the third on whether it is in
+ * the filter; NULL has nothing in it. */
+typedef bly_status reply_ask(const void *filter, const bly_keys *keys,
+                             bool *present);
+int reply_each(server_context *context, server_string **argv, int argc,
+               const void *filter, reply_ask *ask);
+
 /* A whole number of an argument within its range. Else an error was replied:
  * `bad` where it is no number, `out` where it is out of the range. */
 typedef struct {
-    const char *bad, *out;
     long long least, most;
+    const char *out;
 } reply_range;
 
 bool reply_number(long long *out, server_context *context,
-                  const server_string *argument, const reply_range *range);
+                  const server_string *argument, const reply_range *range,
+                  const char *bad);
 
 #endif /* BLY_REDIS_MODULE_H */

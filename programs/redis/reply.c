@@ -1,19 +1,22 @@
-/* reply.c - replies that several commands give, and keys of the keyspace. */
+/* reply.c - replies that several commands give, and keys of the keyspace.
+ *
+ * Floor 8 (programs); includes module.h only.
+ */
 #include "redis/module.h"
 
 #include <string.h>
 #include <strings.h>
 
-static const char REPLY_OTHER[]
-    = "WRONGTYPE Operation against a key holding the wrong kind of value";
+enum { REPLY_BATCH = 64 };              /* keys that are asked together      */
 
 found reply_find(void **value, server_key **key, server_context *context,
-                 server_string *name, int mode, server_type *type)
+                 server_string *name, server_type *type)
 {
     found what = FOUND_NONE;
-    if ((mode & SERVER_WRITE) != 0)
+    if (key != NULL)
         server_auto_memory(context);
-    server_key *open = server_open_key(context, name, mode);
+    server_key *open = server_open_key(context, name, SERVER_READ
+                                       | (key != NULL ? SERVER_WRITE : 0));
     *value = NULL;
     if (open != NULL && server_key_type(open) != SERVER_EMPTY)
         what = server_value_type(open) == type ? FOUND_IT : FOUND_OTHER;
@@ -26,16 +29,33 @@ found reply_find(void **value, server_key **key, server_context *context,
     return what;
 }
 
-int reply_lacks(server_context *context, found what)
+int reply_refuse(server_context *context, found what)
 {
-    return server_reply_error(context, what == FOUND_OTHER ? REPLY_OTHER
-                                                           : "ERR not found");
+    static const char *const words[] = {
+        [FOUND_NONE] = "ERR not found",
+        [FOUND_OTHER] = ("WRONGTYPE Operation against a key holding the wrong "
+                         "kind of value"),
+        [FOUND_IT] = "ERR item exists",
+    };
+    return server_reply_error(context, words[what]);
 }
 
-int reply_exists(server_context *context, found what)
+void *reply_look(server_context *context, server_string *name,
+                 server_type *type)
 {
-    return server_reply_error(context, what == FOUND_OTHER ? REPLY_OTHER
-                                                           : "ERR item exists");
+    void *value;
+    reply_find(&value, NULL, context, name, type);
+    return value;
+}
+
+void *reply_value(server_context *context, server_string *name,
+                  server_type *type)
+{
+    void *value;
+    found what = reply_find(&value, NULL, context, name, type);
+    if (what != FOUND_IT)
+        reply_refuse(context, what);
+    return value;
 }
 
 bool reply_is_3(server_context *context)
@@ -70,11 +90,31 @@ bly_key reply_key(const server_string *argument)
     return key;
 }
 
+int reply_each(server_context *context, server_string **argv, int argc,
+               const void *filter, reply_ask *ask)
+{
+    server_reply_array(context, argc - 2);
+    for (int i = 2, some; i < argc; i += some) {
+        bly_key key[REPLY_BATCH];
+        bool present[REPLY_BATCH] = { false };
+        some = argc - i < REPLY_BATCH ? argc - i : REPLY_BATCH;
+        bly_keys keys = { .n = (size_t)some, .keys = key };
+        for (int j = 0; j < some; j++)
+            key[j] = reply_key(argv[i + j]);
+        if (filter != NULL)
+            (void)ask(filter, &keys, present);
+        for (int j = 0; j < some; j++)
+            server_reply_bool(context, present[j]);
+    }
+    return SERVER_OK;
+}
+
 bool reply_number(long long *out, server_context *context,
-                  const server_string *argument, const reply_range *range)
+                  const server_string *argument, const reply_range *range,
+                  const char *bad)
 {
     if (server_to_number(argument, out) != SERVER_OK)
-        server_reply_error(context, range->bad);
+        server_reply_error(context, bad);
     else if (*out < range->least || *out > range->most)
         server_reply_error(context, range->out);
     else

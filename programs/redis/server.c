@@ -1,4 +1,7 @@
-/* server.c - the functions of the module interface, found by their names. */
+/* server.c - the functions of the module interface, found by their names.
+ *
+ * Floor 8 (programs); includes server.h only.
+ */
 #include "redis/server.h"
 
 #include <string.h>

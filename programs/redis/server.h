@@ -11,6 +11,8 @@
  * The server calls a module from its one thread, but for `free` of a value
  * that is let go in the background, and for `rdb_save` and `aof_rewrite`, which
  * run in a child process.
+ *
+ * Floor 8 (programs); includes no header of ours.
  */
 #ifndef BLY_REDIS_SERVER_H
 #define BLY_REDIS_SERVER_H
@@ -34,6 +36,7 @@ enum {
     SERVER_READ = 1 << 0, SERVER_WRITE = 1 << 1,        /* open_key          */
     SERVER_EMPTY = 0,                                   /* key_type          */
     SERVER_POSTPONED = -1,                              /* reply_array       */
+    SERVER_REPLICA = 1 << 3, SERVER_EVICTS = 1 << 9,
     SERVER_REPLICATED = 1 << 12, SERVER_LOADING = 1 << 13,
     SERVER_RESP3 = 1 << 22,                             /* context_flags     */
     SERVER_NOTIFY_MODULE = 1 << 13,                     /* notify            */
