@@ -26,7 +26,8 @@ export MPIRUN BLOOMERY ONE
 # give way while they wait, and no reading of other processes' memory, which
 # containers forbid. It starts in half the time if it looks for no fast networks,
 # and ends at once after an error if it leaves no time for farewells. What it
-# never gives back is no news.
+# never gives back is no news. In the folder for all jobs of a user one may begin
+# while another removes it at its end: so these have one of their own.
 OMPI_ALLOW_RUN_AS_ROOT=1
 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 OMPI_MCA_rmaps_base_oversubscribe=1
@@ -34,11 +35,14 @@ OMPI_MCA_mpi_yield_when_idle=1
 OMPI_MCA_pml=ob1
 OMPI_MCA_odls_base_sigkill_timeout=0
 OMPI_MCA_btl_vader_single_copy_mechanism=none
+OMPI_MCA_orte_tmpdir_base=$work/jobs
 ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM \
     OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_mpi_yield_when_idle \
     OMPI_MCA_pml OMPI_MCA_odls_base_sigkill_timeout \
-    OMPI_MCA_btl_vader_single_copy_mechanism ASAN_OPTIONS
+    OMPI_MCA_btl_vader_single_copy_mechanism OMPI_MCA_orte_tmpdir_base \
+    ASAN_OPTIONS
+mkdir "$work/jobs" || exit 2
 
 if ! timeout 100 "$MPIRUN" -q -n 2 "$BLOOMERY" --version >"$work/log" 2>&1
 then
