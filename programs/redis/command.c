@@ -28,15 +28,39 @@ static bool command_is_token(const char *word)
     return *word >= 'A' && *word <= 'Z';
 }
 
+static bool command_is_key(const char *word, size_t n)
+{
+    static const char *const keys[] = { "key", "dest", "source", "other" };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strlen(keys[i]) == n && memcmp(keys[i], word, n) == 0)
+            return true;
+    return false;
+}
+
+/* Which arguments are keys, as the server counts: 0, there are none; n, the
+ * first n; -1, all. */
+static int command_keys(const char *syntax)
+{
+    int n = 0;
+    for (size_t length;; syntax += length + 1, n++) {
+        length = strcspn(syntax, " \xe2");
+        if (!command_is_key(syntax, length))
+            return n;
+        if (syntax[length] != ' ')
+            return syntax[length] == '\0' ? n + 1 : -1;
+    }
+}
+
 /* What kind of value a word stands for. */
 static server_arg_type command_type(const char *word)
 {
     static const char *const numbers[] = {
         "capacity", "expansion", "bucketsize", "maxiterations", "iterator",
+        "label", "offset", "bytes", "times", "seed",
     };
-    if (strcmp(word, "key") == 0)
+    if (command_is_key(word, strlen(word)))
         return SERVER_ARG_KEY;
-    if (strcmp(word, "error_rate") == 0)
+    if (strcmp(word, "error_rate") == 0 || strcmp(word, "rate") == 0)
         return SERVER_ARG_DOUBLE;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (strcmp(word, numbers[i]) == 0)
@@ -127,6 +151,7 @@ static bool command_document(server_context *context, const command *of)
                                         sizeof(server_keys),
                                         sizeof(server_arg) };
     bool writes = strncmp(of->flags, "write", 5) == 0;
+    int keyed = command_keys(of->syntax);
     command_words words = { .n = 0 };
     server_keys keys[2] = {
         { .flags = writes ? SERVER_KEY_CHANGE | SERVER_KEY_ACCESS
@@ -134,14 +159,15 @@ static bool command_document(server_context *context, const command *of)
                           : SERVER_KEY_READ | SERVER_KEY_ACCESS,
           .begin = SERVER_KEYS_AT, .first = { .index = { .at = 1 } },
           .find = SERVER_KEYS_TO,
-          .rest = { .range = { .last = 0, .step = 1, .limit = 0 } } },
+          .rest = { .range = { .last = keyed < 0 ? keyed : keyed - 1,
+                               .step = 1, .limit = 0 } } },
         { .notes = NULL },
     };
     command_arguments(&words, of->syntax);
     server_docs docs = {
         .sizes = &sizes, .summary = of->summary,
         .complexity = of->complexity, .since = of->since, .arity = of->arity,
-        .keys = keys, .args = words.args,
+        .keys = keyed == 0 ? NULL : keys, .args = words.args,
     };
     server_entry *entry = server_command(context, of->name);
     return entry != NULL && server_set_docs(entry, &docs) == SERVER_OK
@@ -151,14 +177,16 @@ static bool command_document(server_context *context, const command *of)
 
 bool command_register(server_context *context, const command *commands)
 {
-    for (const command *of = commands; of->name != NULL; of++)
-        if (server_create_command(context, of->name, of->call, of->flags, 1, 1,
-                                  1) != SERVER_OK
+    for (const command *of = commands; of->name != NULL; of++) {
+        int last = command_keys(of->syntax);
+        if (server_create_command(context, of->name, of->call, of->flags,
+                                  last != 0, last, last != 0) != SERVER_OK
             || !command_document(context, of)) {
             server_log(context, "warning", "the command %s cannot be "
                        "registered: is another module loaded that has it?",
                        of->name);
             return false;
         }
+    }
     return true;
 }

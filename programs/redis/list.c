@@ -35,5 +35,7 @@ int main(void)
     printf("| command | arguments | |\n|---|---|---|\n");
     list_family(bf_commands);
     list_family(cf_commands);
+    list_family(bly_commands);
+    list_family(sets_commands);
     return 0;
 }

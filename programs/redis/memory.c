@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { MEMORY_LARGE = 1 << 20 };        /* bytes: below, the flag deny-oom of
                                            the commands will do              */
@@ -28,15 +29,15 @@ static uint64_t memory_available(void)
     return kib > UINT64_MAX >> 10 ? UINT64_MAX : kib << 10;
 }
 
-/* Does the server's limit leave so much? One that evicts keys makes room for
- * all that its limit can hold. What a master has done, or a file says, is not
- * to be refused: it would be lost. */
-static bool memory_allowed(server_context *context, uint64_t bytes)
+/* What the server's own limit leaves. One that evicts keys makes room for all
+ * that its limit can hold. What a master has done, or a file says, is not to be
+ * refused: it would be lost. */
+static uint64_t memory_limit(server_context *context)
 {
     int flags = context == NULL ? SERVER_LOADING
               : server_context_flags(context);
     if ((flags & (SERVER_REPLICATED | SERVER_LOADING)) != 0)
-        return true;
+        return UINT64_MAX;
     int error = 0;
     server_figures *figures = server_figures_of(context, "memory");
     uint64_t most = server_figure(figures, "maxmemory", &error);
@@ -44,14 +45,83 @@ static bool memory_allowed(server_context *context, uint64_t bytes)
     server_figures_free(context, figures);
     if ((flags & SERVER_EVICTS) != 0)
         used = 0;
-    return most == 0 || (used <= most && bytes <= most - used);
+    return most == 0 ? UINT64_MAX : used <= most ? most - used : 0;
 }
 
 bool memory_room(server_context *context, uint64_t bytes)
 {
     return bytes < MEMORY_LARGE
-        || (bytes <= memory_available() && memory_allowed(context, bytes));
+        || (bytes <= memory_available() && bytes <= memory_limit(context));
 }
+
+/* ---- For filters of the library ------------------------------------------ */
+
+/* Who asks in this thread: a command, or work for one, with what the server's
+ * limit left when it began. */
+static _Thread_local struct {
+    server_context *context;
+    uint64_t        left;
+} memory_asker = { NULL, UINT64_MAX };
+
+void memory_for(server_context *context)
+{
+    memory_asker.context = context;
+    memory_asker.left = UINT64_MAX;
+}
+
+uint64_t memory_left(server_context *context)
+{
+    return memory_limit(context);
+}
+
+void memory_within(uint64_t left)
+{
+    memory_asker.context = NULL;
+    memory_asker.left = left;
+}
+
+/* What stands before memory that is aligned: where the server's begins, and how
+ * many bytes it has. */
+typedef struct {
+    void  *begin;
+    size_t bytes;
+} memory_mark;
+
+static void *memory_take(void *taken, size_t alignment, size_t bytes)
+{
+    size_t all;
+    if (__builtin_add_overflow(bytes, alignment + sizeof(memory_mark), &all)
+        || all > memory_asker.left || !memory_room(memory_asker.context, all))
+        return NULL;
+    memory_mark mark = { server_try_allocate(all), all };
+    if (mark.begin == NULL)
+        return NULL;
+    if (memory_asker.left != UINT64_MAX)
+        memory_asker.left -= all;
+    uintptr_t at = (uintptr_t)mark.begin + sizeof mark + alignment - 1;
+    char *memory = (char *)mark.begin
+                 + (at / alignment * alignment - (uintptr_t)mark.begin);
+    memcpy(memory - sizeof mark, &mark, sizeof mark);
+    __atomic_fetch_add((uint64_t *)taken, all, __ATOMIC_RELAXED);
+    return memory;
+}
+
+static void memory_give(void *taken, void *memory, size_t bytes)
+{
+    memory_mark mark;
+    (void)bytes;
+    memcpy(&mark, (char *)memory - sizeof mark, sizeof mark);
+    __atomic_fetch_sub((uint64_t *)taken, mark.bytes, __ATOMIC_RELAXED);
+    server_release(mark.begin);
+}
+
+bly_allocator memory_allocator_of(uint64_t *taken)
+{
+    return (bly_allocator){ .allocate = memory_take, .release = memory_give,
+                            .context = taken };
+}
+
+/* ---- For pieces ---------------------------------------------------------- */
 
 /* Would the allocator give so much? Older servers have no way to ask for memory
  * that is all 0 and be told that there is none. */

@@ -2,13 +2,15 @@
  *
  * Settings are those of RedisBloom, by its names: as arguments behind the
  * module's path, in their old form too, and as the server's configuration
- * ("bf-error-rate", or, before Redis 8, "bf.bf-error-rate"), which wins.
+ * ("bf-error-rate", or, before Redis 8, "bf.bf-error-rate"), which wins. Those
+ * of BLY.* are given likewise.
  *
- * Floor 8 (programs); includes module.h only.
+ * Floor 8 (programs); includes held.h only.
  */
 #include <stdio.h>
+#include <string.h>
 
-#include "redis/module.h"
+#include "redis/held.h"
 
 enum { MODULE_VERSION = BLY_VERSION_NUMBER };
 
@@ -18,6 +20,8 @@ module_settings settings = {
     .rate = 0.01, .capacity = 100, .growth = 2,
     .cuckoo_slots = 2, .cuckoo_capacity = 1024, .cuckoo_moves = 20,
     .cuckoo_expansion = 1, .cuckoo_tables = 32,
+    .held_rate = 0.01, .held_capacity = 1000,
+    .held_kind = "scalable:of=cuckoo",
 };
 
 /* ---- Settings ------------------------------------------------------------ */
@@ -36,13 +40,12 @@ static const struct {
       MODULE_MOVES_MOST },
     { "cf-expansion-factor", NULL, &settings.cuckoo_expansion, 0,
       MODULE_GROWTH_MOST },
+    { "bly-initial-size", NULL, &settings.held_capacity, 1, INT64_MAX },
     { "cf-max-expansions", "CF_MAX_EXPANSIONS", &settings.cuckoo_tables, 1,
       65536 },
 };
 
 enum { MODULE_NUMBERS = sizeof module_numbers / sizeof *module_numbers };
-
-static const char MODULE_RATE[] = "bf-error-rate";
 
 static int module_set_number(const char *name, long long value, void *setting,
                              server_string **error)
@@ -59,7 +62,7 @@ static long long module_get_number(const char *name, void *setting)
     return *(long long *)setting;
 }
 
-/* A rate within its range; a large one is lowered. */
+/* A rate of BF.* within its range; a large one is lowered. */
 static bool module_rate(const server_string *value)
 {
     double rate;
@@ -69,27 +72,95 @@ static bool module_rate(const server_string *value)
     return true;
 }
 
-static int module_set_rate(const char *name, server_string *value,
+static bool module_held_rate(const server_string *value)
+{
+    double rate;
+    if (server_to_double(value, &rate) != SERVER_OK || !(rate > 0 && rate < 1))
+        return false;
+    settings.held_rate = rate;
+    return true;
+}
+
+/* One that can be added to, and is of one item if not of more. */
+static bool module_held_kind(const server_string *value)
+{
+    size_t n;
+    const char *kind = server_text(value, &n);
+    bly_plan_t plan;
+    bly_spec spec = { .capacity = 1 };
+    if (n >= sizeof settings.held_kind || strlen(kind) != n
+        || bly_plan(&plan, kind, &spec) != BLY_OK
+        || (bly_kind_find(kind)->can & BLY_CAN_ADD) == 0)
+        return false;
+    memcpy(settings.held_kind, kind, n + 1);
+    return true;
+}
+
+static bool module_secret(const server_string *value)
+{
+    size_t n;
+    const char *digits = server_text(value, &n);
+    return secret_set(digits, n);
+}
+
+static server_string *module_show_rate(void)
+{
+    return server_printed(NULL, "%.17g", settings.rate);
+}
+
+static server_string *module_show_held_rate(void)
+{
+    return server_printed(NULL, "%.17g", settings.held_rate);
+}
+
+static server_string *module_show_held_kind(void)
+{
+    return server_printed(NULL, "%s", settings.held_kind);
+}
+
+static server_string *module_show_secret(void)
+{
+    return server_printed(NULL, "%s", settings.secret);
+}
+
+static const struct {
+    const char     *name, *old, *range;
+    bool          (*set)(const server_string *value);
+    server_string *(*show)(void);
+    unsigned        flags;
+} module_texts[] = {
+    { "bf-error-rate", "ERROR_RATE", "must be in the range (0.000000, "
+      "1.000000)", module_rate, module_show_rate, 0 },
+    { "bly-error-rate", NULL, "must be in the range (0.000000, 1.000000)",
+      module_held_rate, module_show_held_rate, 0 },
+    { "bly-kind", NULL, "must be a kind that can be added to, as scalable, "
+      "with its options", module_held_kind, module_show_held_kind, 0 },
+    { "bly-secret", NULL, "must be 32 hexadecimal digits, or empty",
+      module_secret, module_show_secret, SERVER_SECRET },
+};
+
+enum { MODULE_TEXTS = sizeof module_texts / sizeof *module_texts };
+
+/* `setting` is the number of a text. */
+static int module_set_text(const char *name, server_string *value,
                            void *setting, server_string **error)
 {
-    (void)setting;
-    if (module_rate(value))
+    size_t i = (size_t)(uintptr_t)setting;
+    if (module_texts[i].set(value))
         return SERVER_OK;
-    *error = server_printed(NULL, "%s must be in the range (0.000000, "
-                            "1.000000)", name);
+    *error = server_printed(NULL, "%s %s", name, module_texts[i].range);
     return SERVER_ERR;
 }
 
 /* The server reads it at once, and does not free it: it is kept until the next
  * time. */
-static server_string *module_get_rate(const char *name, void *setting)
+static server_string *module_get_text(const char *name, void *setting)
 {
     static server_string *last;
     (void)name;
-    (void)setting;
     if (last != NULL)
         server_free_string(NULL, last);
-    last = server_printed(NULL, "%.17g", settings.rate);
+    last = module_texts[(uintptr_t)setting].show();
     return last;
 }
 
@@ -98,12 +169,19 @@ static server_string *module_get_rate(const char *name, void *setting)
 static bool module_register_settings(server_context *context)
 {
     unsigned flags = server_load_standards != NULL ? SERVER_UNPREFIXED : 0;
-    char rate[32];
-    snprintf(rate, sizeof rate, "%.17g", settings.rate);
-    if (server_register_text(context, MODULE_RATE, rate, flags,
-                             module_get_rate, module_set_rate, NULL, NULL)
-        != SERVER_OK)
-        return false;
+    for (size_t i = 0; i < MODULE_TEXTS; i++) {
+        size_t n;
+        server_string *standard = module_texts[i].show();
+        bool well = server_register_text(context, module_texts[i].name,
+                                         server_text(standard, &n),
+                                         flags | module_texts[i].flags,
+                                         module_get_text, module_set_text,
+                                         NULL, (void *)(uintptr_t)i)
+                 == SERVER_OK;
+        server_free_string(NULL, standard);
+        if (!well)
+            return false;
+    }
     for (size_t i = 0; i < MODULE_NUMBERS; i++)
         if (server_register_number(context, module_numbers[i].name,
                                    *module_numbers[i].setting, flags,
@@ -115,22 +193,29 @@ static bool module_register_settings(server_context *context)
     return server_load_settings(context) == SERVER_OK;
 }
 
+static bool module_is(const server_string *word, const char *name,
+                      const char *old)
+{
+    return reply_is_word(word, name)
+        || (old != NULL && reply_is_word(word, old));
+}
+
 /* One argument and its value. False: what is wrong is in the log. */
 static bool module_argument(server_context *context, const server_string *name,
                             const server_string *value)
 {
     long long number;
-    if (reply_is_word(name, MODULE_RATE) || reply_is_word(name, "ERROR_RATE")) {
-        if (module_rate(value))
+    for (size_t i = 0; i < MODULE_TEXTS; i++) {
+        if (!module_is(name, module_texts[i].name, module_texts[i].old))
+            continue;
+        if (module_texts[i].set(value))
             return true;
-        server_log(context, "warning", "bf-error-rate must be in the range "
-                   "(0.000000, 1.000000)");
+        server_log(context, "warning", "%s %s", module_texts[i].name,
+                   module_texts[i].range);
         return false;
     }
     for (size_t i = 0; i < MODULE_NUMBERS; i++) {
-        if (!reply_is_word(name, module_numbers[i].name)
-            && (module_numbers[i].old == NULL
-                || !reply_is_word(name, module_numbers[i].old)))
+        if (!module_is(name, module_numbers[i].name, module_numbers[i].old))
             continue;
         if (server_to_number(value, &number) == SERVER_OK
             && number >= module_numbers[i].least
@@ -172,6 +257,7 @@ static void module_add_access(server_context *context)
         return;
     server_add_access(context, "bloom");
     server_add_access(context, "cuckoo");
+    server_add_access(context, "bloomery");
 }
 
 /* The one name that a server looks for. */
@@ -197,8 +283,11 @@ int RedisModule_OnLoad(server_context *context, server_string **argv, int argc)
     module_add_access(context);
     if (!module_arguments(context, argv, argc)
         || !bloom_register(context) || !cuckoo_register(context)
+        || !held_register(context)
         || !command_register(context, bf_commands)
         || !command_register(context, cf_commands)
+        || !command_register(context, bly_commands)
+        || !command_register(context, sets_commands)
         || !module_register_settings(context))
         return SERVER_ERR;
     server_log(context, "notice", "bloomery %s", bly_version());

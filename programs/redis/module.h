@@ -9,6 +9,11 @@
  *   cmd_bf.c    BF.*
  *   cuckoo.c    the type of CF.*: tables of fingerprints
  *   cmd_cf.c    CF.*
+ *   held.c      the type of BLY.*: a filter of the library, of any kind
+ *   secret.c    the secret of keyed filters
+ *   work.c      what takes long, beside the server
+ *   cmd_bly.c   BLY.* of keys
+ *   cmd_sets.c  BLY.* of whole filters
  *
  * BF.* and CF.* answer as RedisBloom's do, bit for bit and word for word, so
  * that clients, dumps and append-only files of it go on as they are;
@@ -36,6 +41,10 @@ typedef struct {
     long long capacity, growth;
     long long cuckoo_slots, cuckoo_capacity, cuckoo_moves, cuckoo_expansion;
     long long cuckoo_tables;            /* at which one grows no more        */
+    double    held_rate;                /* of BLY.*                          */
+    long long held_capacity;
+    char      held_kind[128];
+    char      secret[33];               /* in hexadecimal digits, or empty   */
 } module_settings;
 
 extern module_settings settings;
@@ -65,14 +74,16 @@ typedef struct {
 } command;
 
 /* All of a family, ended by one without a name. */
-extern const command bf_commands[], cf_commands[];
+extern const command bf_commands[], cf_commands[], bly_commands[],
+                     sets_commands[];
 
 bool command_register(server_context *context, const command *commands);
 
 /* The types of values. */
-extern server_type *bloom_type, *cuckoo_type;
+extern server_type *bloom_type, *cuckoo_type, *held_type;
 bool bloom_register (server_context *context);
 bool cuckoo_register(server_context *context);
+bool held_register  (server_context *context);
 
 /* ---- Memory -------------------------------------------------------------- */
 
@@ -83,6 +94,17 @@ void *memory_zeroed(server_context *context, uint64_t bytes);
 
 /* Is there room for so much, to be taken piece by piece? */
 bool memory_room(server_context *context, uint64_t bytes);
+
+/* Memory of the server's for a filter of the library; *taken is how many bytes
+ * it has, in whatever thread it takes and gives them. */
+bly_allocator memory_allocator_of(uint64_t *taken);
+
+/* Filters' memory is taken in this thread for a command, whose server's limit
+ * is looked at then; or, with NULL, for a file. A thread that may not ask the
+ * server has what was left when its work began. */
+void     memory_for   (server_context *context);
+uint64_t memory_left  (server_context *context);
+void     memory_within(uint64_t left);
 
 /* Let the server move it to where it lies better. */
 void memory_move(server_defrag *defrag, void **memory);

@@ -10,7 +10,8 @@
  *
  * The server calls a module from its one thread, but for `free` of a value
  * that is let go in the background, and for `rdb_save` and `aof_rewrite`, which
- * run in a child process.
+ * run in a child process. From a thread of its own a module may call
+ * `try_allocate`, `release` and `unblock`, and nothing else.
  *
  * Floor 8 (programs); includes no header of ours.
  */
@@ -30,18 +31,21 @@ typedef struct server_entry   server_entry;     /* a command, registered     */
 typedef struct server_digest  server_digest;
 typedef struct server_defrag  server_defrag;
 typedef struct server_figures server_figures;   /* of INFO                   */
+typedef struct server_blocked server_blocked;   /* a client that waits       */
 
 enum {
     SERVER_OK = 0, SERVER_ERR = 1, SERVER_API = 1,
     SERVER_READ = 1 << 0, SERVER_WRITE = 1 << 1,        /* open_key          */
     SERVER_EMPTY = 0,                                   /* key_type          */
     SERVER_POSTPONED = -1,                              /* reply_array       */
-    SERVER_REPLICA = 1 << 3, SERVER_EVICTS = 1 << 9,
+    SERVER_IN_SCRIPT = 1 << 0, SERVER_IN_MULTI = 1 << 1,
+    SERVER_REPLICA = 1 << 3, SERVER_READ_ONLY = 1 << 4, SERVER_EVICTS = 1 << 9,
     SERVER_REPLICATED = 1 << 12, SERVER_LOADING = 1 << 13,
+    SERVER_NEVER_BLOCKS = 1 << 21,
     SERVER_RESP3 = 1 << 22,                             /* context_flags     */
     SERVER_NOTIFY_MODULE = 1 << 13,                     /* notify            */
     SERVER_HANDLES_IO_ERRORS = 1 << 0,                  /* set_options       */
-    SERVER_UNPREFIXED = 1 << 9,                         /* register_…        */
+    SERVER_SECRET = 1 << 1, SERVER_UNPREFIXED = 1 << 9, /* register_…        */
     SERVER_TYPE_METHODS = 4                             /* version of 7.0    */
 };
 
@@ -137,6 +141,7 @@ typedef int server_set_text(const char *name, server_string *value,
 typedef server_string *server_get_text(const char *name, void *setting);
 typedef int server_apply(server_context *context, void *setting,
                          server_string **error);
+typedef void server_forget(server_context *context, void *data);
 
 /* X(our name, their name, result, arguments). */
 #define SERVER_NEEDED(X)                                                       \
@@ -193,6 +198,11 @@ typedef int server_apply(server_context *context, void *setting,
     X(value, ModuleTypeGetValue, void *, (server_key *key))                    \
     X(set_value, ModuleTypeSetValue, int, (server_key *key,                    \
                                            server_type *type, void *value))    \
+    X(replace_value, ModuleTypeReplaceValue, int, (server_key *key,            \
+                                                   server_type *type,          \
+                                                   void *value, void **old))   \
+    X(keep_string, RetainString, void, (server_context *context,               \
+                                        server_string *string))                \
     X(text, StringPtrLen, const char *, (const server_string *string,          \
                                          size_t *length))                      \
     X(to_number, StringToLongLong, int, (const server_string *string,          \
@@ -207,6 +217,8 @@ typedef int server_apply(server_context *context, void *setting,
     X(reply_number, ReplyWithLongLong, int, (server_context *context,          \
                                              long long number))                \
     X(reply_bool, ReplyWithBool, int, (server_context *context, int is))       \
+    X(reply_double, ReplyWithDouble, int, (server_context *context,            \
+                                           double number))                     \
     X(reply_null, ReplyWithNull, int, (server_context *context))               \
     X(reply_error, ReplyWithError, int, (server_context *context,              \
                                          const char *text))                    \
@@ -240,7 +252,17 @@ typedef int server_apply(server_context *context, void *setting,
                                                   const char *bytes,           \
                                                   size_t n))                   \
     X(digest_end, DigestEndSequence, void, (server_digest *digest))            \
-    X(moved, DefragAlloc, void *, (server_defrag *defrag, void *memory))
+    X(moved, DefragAlloc, void *, (server_defrag *defrag, void *memory))       \
+    X(paused, AvoidReplicaTraffic, int, (void))                                \
+    X(of_io, GetContextFromIO, server_context *, (server_io *io))              \
+    X(block, BlockClient, server_blocked *, (server_context *context,          \
+                                             server_call *reply,               \
+                                             server_call *late,                \
+                                             server_forget *forget,            \
+                                             long long milliseconds))          \
+    X(unblock, UnblockClient, int, (server_blocked *client, void *data))       \
+    X(blocked_data, GetBlockedClientPrivateData, void *,                       \
+      (server_context *context))
 
 /* The first came with 7.4, the two of the lists of access with 7.2 and 7.4, the
  * last with 8. */

@@ -250,17 +250,25 @@ static void client_write(client *c, const void *bytes, size_t n)
     }
 }
 
+/* In one piece: each would wake the server. */
 void client_send(client *c, size_t n, const argument *arguments)
 {
-    char number[32];
-    int length = snprintf(number, sizeof number, "*%zu\r\n", n);
-    client_write(c, number, (size_t)length);
+    size_t room = 32, at;
+    for (size_t i = 0; i < n; i++)
+        room += 32 + arguments[i].n;
+    char *all = malloc(room);
+    at = (size_t)snprintf(all, room, "*%zu\r\n", n);
     for (size_t i = 0; i < n; i++) {
-        length = snprintf(number, sizeof number, "$%zu\r\n", arguments[i].n);
-        client_write(c, number, (size_t)length);
-        client_write(c, arguments[i].bytes, arguments[i].n);
-        client_write(c, "\r\n", 2);
+        at += (size_t)snprintf(all + at, room - at, "$%zu\r\n",
+                               arguments[i].n);
+        if (arguments[i].n > 0)
+            memcpy(all + at, arguments[i].bytes, arguments[i].n);
+        at += arguments[i].n;
+        memcpy(all + at, "\r\n", 2);
+        at += 2;
     }
+    client_write(c, all, at);
+    free(all);
 }
 
 /* Have `n` unread bytes, if the server sends so many. */

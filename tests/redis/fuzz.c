@@ -6,9 +6,10 @@
  */
 #include "test.h"
 
+#include "image/image.h"
 #include "redis/client.h"
 
-enum { FUZZ_PIPE = 100, FUZZ_KEPT = 4, FUZZ_WORDS = 12 };
+enum { FUZZ_PIPE = 100, FUZZ_KEPT = 6, FUZZ_WORDS = 12 };
 
 static uint64_t fuzz_state;
 
@@ -38,6 +39,12 @@ static const char *const fuzz_commands[] = {
     "CF.RESERVE", "CF.ADD", "CF.ADDNX", "CF.INSERT", "CF.INSERTNX",
     "CF.EXISTS", "CF.MEXISTS", "CF.COUNT", "CF.DEL", "CF.COMPACT", "CF.INFO",
     "CF.SCANDUMP", "CF.LOADCHUNK", "CF.DEBUG",
+    "BLY.NEW", "BLY.NEW", "BLY.BUILD", "BLY.ADD", "BLY.MADD", "BLY.EXISTS",
+    "BLY.MEXISTS", "BLY.REMOVE", "BLY.MREMOVE", "BLY.COUNT", "BLY.MCOUNT",
+    "BLY.PUT", "BLY.GET", "BLY.MGET", "BLY.UNITE", "BLY.INTERSECT",
+    "BLY.OVERLAP", "BLY.RESIZE", "BLY.FOLD", "BLY.INFO", "BLY.DUMP",
+    "BLY.RESTORE", "BLY.SECRET", "BLY.SKETCH", "BLY.DIFF", "BLY.PLAN",
+    "BLY.ADVISE", "BLY.KINDS",
     "DEL", "UNLINK", "COPY", "RENAME", "DUMP", "TYPE", "MEMORY", "OBJECT",
 };
 
@@ -46,8 +53,18 @@ static const char *const fuzz_words[] = {
     "1e-300", "nan", "inf", "-0", "9223372036854775807", "1073741824",
     "99999999999999999999", "ITEMS", "CAPACITY", "ERROR", "EXPANSION",
     "NONSCALING", "NOCREATE", "BUCKETSIZE", "MAXITERATIONS", "SIZE", "USAGE",
-    "ENCODING", "32768", "255", "65535", "x", "y", "z", "item",
+    "ENCODING", "32768", "255", "65535", "x", "y", "z", "item", "RATE",
+    "KEYED", "UNKEYED", "HASH", "SEED", "SECRET", "REPLACE", "siphash", "xxh3",
+    "000102030405060708090a0b0c0d0e0f", "k1", "k2", "k3", "CAN", "FAST",
 };
+
+/* A kind, mostly one that there is. */
+static const char *fuzz_kind(void)
+{
+    size_t n;
+    const bly_kind_info *const *kinds = bly_kinds(&n);
+    return kinds[fuzz_next(n)]->name;
+}
 
 static const char fuzz_binary[] = "\x00\xff\x80 binary";
 
@@ -64,6 +81,28 @@ static argument fuzz_word(char number[32])
          : (argument){ word, strlen(word) };
 }
 
+/* BLY.* of what may be: keys that may be there, kinds, capacities. */
+static void fuzz_sensible(argument *words, size_t n)
+{
+    static const char *const keys[] = { "k1", "k2", "k3", "k4", "k5" };
+    const char *kind = fuzz_kind();
+    const char *command = words[0].bytes;
+    bool makes = strcmp(command, "BLY.NEW") == 0
+              || strcmp(command, "BLY.BUILD") == 0;
+    if (fuzz_next(8) == 0)
+        return;
+    if (makes && n > 4) {
+        words[2] = (argument){ kind, strlen(kind) };
+        words[3] = (argument){ "CAPACITY", 8 };
+        words[4] = (argument){ "100", 3 };
+        if (command[4] == 'B' && n > 6)
+            words[5] = (argument){ "ITEMS", 5 };
+    } else if (strchr("UIO", command[4]) != NULL && n > 2) {
+        const char *key = keys[fuzz_next(5)];
+        words[2] = (argument){ key, strlen(key) };
+    }
+}
+
 static void fuzz_command(client *c)
 {
     char numbers[FUZZ_WORDS][32], key[8];
@@ -76,6 +115,8 @@ static void fuzz_command(client *c)
     words[1] = (argument){ key, 2 + (key[2] != '\0') };
     for (size_t i = 2; i < n; i++)
         words[i] = fuzz_word(numbers[i]);
+    if (strncmp(command, "BLY.", 4) == 0)
+        fuzz_sensible(words, n);
     if (fuzz_next(2) == 0 && n > 4)
         n = 2 + fuzz_next(3);
     client_send(c, n, words);
@@ -84,7 +125,8 @@ static void fuzz_command(client *c)
 static void fuzz_keep(client *c, uint64_t i, const char *verb)
 {
     char family[16], key[16], text[32];
-    snprintf(family, sizeof family, "%s.%s", i % 2 == 0 ? "BF" : "CF", verb);
+    static const char *const families[] = { "BF", "CF", "BLY" };
+    snprintf(family, sizeof family, "%s.%s", families[i % 3], verb);
     snprintf(key, sizeof key, "kept%d", (int)(i % FUZZ_KEPT));
     int n = snprintf(text, sizeof text, "kept:%llu", (unsigned long long)i);
     argument words[3] = { { family, strlen(family) }, { key, strlen(key) },
@@ -160,7 +202,7 @@ static uint64_t fuzz_crc(const uint8_t *bytes, size_t n)
     return sum;
 }
 
-enum { FUZZ_TAIL = 8, FUZZ_SEEDS = 6 };
+enum { FUZZ_TAIL = 8, FUZZ_SEEDS = 10, FUZZ_OURS = 6 };
 
 typedef struct { uint8_t *bytes; size_t n; } fuzz_bytes;
 
@@ -173,6 +215,9 @@ static void fuzz_seeds(client *c, fuzz_bytes dumps[FUZZ_SEEDS],
         "CF.INSERT s3 CAPACITY 16 ITEMS a b c d",
         "CF.INSERT s4 CAPACITY 8 ITEMS a b c d e f g h i j k l m n o p",
         "CF.RESERVE s5 64 BUCKETSIZE 4 EXPANSION 2",
+        "BLY.MADD s6 a b c d", "BLY.BUILD s7 fuse UNKEYED ITEMS a b c d",
+        "BLY.BUILD s8 quotient CAPACITY 50 ITEMS a b c d",
+        "BLY.BUILD s9 blocked CAPACITY 50 UNKEYED ITEMS a b c d",
     };
     for (size_t i = 0; i < FUZZ_SEEDS; i++) {
         char line[64];
@@ -186,6 +231,12 @@ static void fuzz_seeds(client *c, fuzz_bytes dumps[FUZZ_SEEDS],
         heads[i].bytes = NULL;
         if (i == 5)
             continue;                   /* an empty filter has no chunks     */
+        if (i >= FUZZ_OURS) {
+            snprintf(line, sizeof line, "BLY.DUMP s%zu", i);
+            client_say(c, line);
+            heads[i].bytes = client_bytes(c, &heads[i].n);
+            continue;
+        }
         snprintf(line, sizeof line, "%s.SCANDUMP s%zu 0", i < 3 ? "BF" : "CF",
                  i);
         client_say(c, line);
@@ -240,6 +291,9 @@ static void fuzz_use(client *c)
         "CF.INSERT t NOCREATE ITEMS a q r s t u v w x y z", "CF.INFO t",
         "CF.DEL t a", "CF.DEL t b", "CF.COMPACT t", "CF.COUNT t c",
         "CF.SCANDUMP t 0", "CF.SCANDUMP t 1", "COPY t u REPLACE", "DUMP t",
+        "BLY.MEXISTS t a b c", "BLY.MADD t a q r s t u v w x y z", "BLY.INFO t",
+        "BLY.MREMOVE t a b", "BLY.MCOUNT t a b c", "BLY.UNITE u t t",
+        "BLY.OVERLAP t t", "BLY.RESIZE t 100", "BLY.GET t a", "BLY.DUMP t",
         "MEMORY USAGE t", "DEBUG DIGEST-VALUE t", "DEL t",
     };
     size_t n = sizeof uses / sizeof *uses;
@@ -259,7 +313,14 @@ static uint64_t fuzz_changed(client *c, const fuzz_bytes *dumps,
         uint8_t *bytes = malloc(from->n + 32);
         size_t body = from->n - (chunk ? 0 : FUZZ_TAIL);
         size_t length = fuzz_change(bytes, from, body);
-        if (chunk) {
+        if (chunk && seed >= FUZZ_OURS) {
+            if (length >= BLY_HEADER_BYTES
+                && image_u64(bytes, IMAGE_BYTES) == length)
+                image_seal(bytes);
+            argument words[] = { { "BLY.RESTORE", 11 }, { "t", 1 },
+                                 { bytes, length } };
+            client_send(c, 3, words);
+        } else if (chunk) {
             argument words[] = { { seed < 3 ? "BF.LOADCHUNK" : "CF.LOADCHUNK",
                                    12 }, { "t", 1 }, { "1", 1 },
                                  { bytes, length } };

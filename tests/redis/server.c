@@ -57,11 +57,17 @@ static void redis_each(client *c, const char *command, const char *key,
     }
 }
 
-/* All chunks of a key behind one another. */
+/* All chunks of a key behind one another; of BLY.* the image. */
 static vector redis_chunks(client *c, const char *family, const char *key)
 {
     vector all = { NULL, 0 };
     char line[128];
+    if (strcmp(family, "BLY") == 0) {
+        snprintf(line, sizeof line, "BLY.DUMP %s", key);
+        client_say(c, line);
+        all.bytes = client_bytes(c, &all.n);
+        return all;
+    }
     for (long at = 0;;) {
         snprintf(line, sizeof line, "%s.SCANDUMP %s %ld", family, key, at);
         client_say(c, line);
@@ -105,21 +111,43 @@ static void redis_fill(client *c)
     assert_answer(c, "CF.RESERVE wide 100 BUCKETSIZE 4 EXPANSION 2", "+OK");
     redis_each(c, "CF.ADD", "wide", 0, 2000);
     assert_answer(c, "CF.RESERVE bare 1000", "+OK");
+    redis_many(c, "BLY.MADD", "held", 0, 5000);
+    assert_answer(c, "BLY.NEW counted quotient CAPACITY 5000", "+OK");
+    redis_many(c, "BLY.MADD", "counted", 0, 3000);
+    redis_many(c, "BLY.MADD", "counted", 0, 300);
+    redis_many(c, "BLY.MREMOVE", "counted", 0, 1000);
+    assert_answer(c, "BLY.RESIZE counted 9000", "+OK");
+    assert_answer(c, "BLY.NEW stream stable CAPACITY 1000 UNKEYED SEED 3",
+                  "+OK");
+    redis_many(c, "BLY.MADD", "stream", 0, 3000);
+    assert_answer(c, "BLY.BUILD frozen fuse ITEMS a b c d e", "+OK");
+    assert_answer(c, "BLY.NEW one standard CAPACITY 1000 HASH xxh64", "+OK");
+    assert_answer(c, "BLY.NEW other standard CAPACITY 1000 HASH xxh64", "+OK");
+    redis_many(c, "BLY.MADD", "one", 0, 500);
+    redis_many(c, "BLY.MADD", "other", 300, 900);
+    assert_answer(c, "BLY.UNITE both one other", "+OK");
+    assert_answer(c, "BLY.NEW labels approximator CAPACITY 100", "+OK");
+    assert_answer(c, "BLY.PUT labels a 1 b 2 c 3", ":3");
 }
-
-typedef struct { vector of[5]; char *bare; } redis_state;
 
 static const struct { const char *family, *key; } redis_keys[] = {
     { "BF", "grown" }, { "BF", "fixed" }, { "BF", "empty" },
-    { "CF", "cuckoo" }, { "CF", "wide" },
+    { "CF", "cuckoo" }, { "CF", "wide" }, { "BLY", "held" },
+    { "BLY", "counted" }, { "BLY", "stream" }, { "BLY", "frozen" },
+    { "BLY", "one" }, { "BLY", "both" }, { "BLY", "labels" },
 };
+
+enum { REDIS_KEYS = sizeof redis_keys / sizeof *redis_keys };
+
+typedef struct { vector of[REDIS_KEYS]; char *bare, *secret; } redis_state;
 
 static redis_state redis_look(client *c)
 {
     redis_state state;
-    for (size_t i = 0; i < 5; i++)
+    for (size_t i = 0; i < REDIS_KEYS; i++)
         state.of[i] = redis_chunks(c, redis_keys[i].family, redis_keys[i].key);
     state.bare = client_ask(c, "CF.DEBUG bare");
+    state.secret = client_ask(c, "BLY.SECRET held");
     return state;
 }
 
@@ -127,7 +155,7 @@ static redis_state redis_look(client *c)
 static void redis_is_as(redis_state *was, client *c)
 {
     redis_state now = redis_look(c);
-    for (size_t i = 0; i < 5; i++) {
+    for (size_t i = 0; i < REDIS_KEYS; i++) {
         assert_true(was->of[i].n > 0);
         assert_int_equal(now.of[i].n, was->of[i].n);
         assert_memory_equal(now.of[i].bytes, was->of[i].bytes, now.of[i].n);
@@ -135,6 +163,9 @@ static void redis_is_as(redis_state *was, client *c)
         free(was->of[i].bytes);
     }
     assert_string_equal(now.bare, was->bare);
+    assert_string_equal(now.secret, was->secret);
+    free(now.secret);
+    free(was->secret);
     free(now.bare);
     free(was->bare);
 }
@@ -292,6 +323,12 @@ static void redis_restart(const char *options, int signal, const char *before)
     c = client_open(&s, 2);
     redis_is_as(&was, &c);
     redis_many(&c, "BF.MEXISTS", "grown", 0, 3000);
+    /* its new filters have the secret of those that it has */
+    assert_answer(&c, "BLY.NEW later quotient CAPACITY 9000", "+OK");
+    assert_answer(&c, "BLY.RESIZE later 9001", "+OK");
+    char *first = client_ask(&c, "BLY.SECRET counted");
+    assert_answer(&c, "BLY.SECRET later", first);
+    free(first);
     client_close(&c);
     server_remove(&s);
 }
@@ -349,6 +386,7 @@ static void test_rewritten_log(void **state)
     free(answer);
     redis_many(&c, "BF.MADD", "grown", 3000, 4000);
     redis_each(&c, "CF.ADD", "cuckoo", 3000, 3500);
+    redis_many(&c, "BLY.MADD", "held", 5000, 9000);
     redis_state was = redis_look(&c);
     client_close(&c);
     server_end(&s, SIGTERM);
@@ -379,11 +417,12 @@ static void test_replica(void **state)
     redis_fill(&a);
     char options[256];
     snprintf(options, sizeof options, "bf-initial-size 7 cf-initial-size 64 "
-             "bf-error-rate 0.2 --save '' --replicaof 127.0.0.1 %d", one.port);
+             "bf-error-rate 0.2 bly-initial-size 9 bly-kind scalable "
+             "--save '' --replicaof 127.0.0.1 %d", one.port);
     server_start(&two, options);
     client b = client_open(&two, 2);
     redis_follow(&a);
-    for (size_t i = 0; i < 5; i++)
+    for (size_t i = 0; i < REDIS_KEYS; i++)
         redis_same(&a, &b, redis_keys[i].family, redis_keys[i].key);
     assert_answer(&a, "BF.ADD alone x", ":1");
     assert_answer(&a, "BF.INSERT own CAPACITY 77 ERROR 0.003 ITEMS x y",
@@ -393,10 +432,16 @@ static void test_replica(void **state)
     redis_many(&a, "BF.MADD", "grown", 3000, 6000);
     redis_each(&a, "CF.DEL", "cuckoo", 300, 1500);
     assert_answer(&a, "CF.COMPACT wide", "+OK");
+    redis_many(&a, "BLY.MADD", "held", 5000, 9000);
+    redis_each(&a, "BLY.ADD", "stream", 3000, 5000);
+    assert_answer(&a, "BLY.PUT labels x 8 a 9", ":2");
+    assert_answer(&a, "BLY.INTERSECT both one other", "+OK");
+    assert_answer(&a, "BLY.ADD auto x", ":1");
     redis_follow(&a);
-    for (size_t i = 0; i < 5; i++)
+    for (size_t i = 0; i < REDIS_KEYS; i++)
         redis_same(&a, &b, redis_keys[i].family, redis_keys[i].key);
     redis_same(&a, &b, "BF", "alone");
+    redis_same(&a, &b, "BLY", "auto");
     redis_same(&a, &b, "BF", "own");
     redis_same(&a, &b, "CF", "tables");
     redis_same(&a, &b, "CF", "others");
@@ -424,9 +469,11 @@ static void test_chunks_are_replicated(void **state)
     server_start(&two, options);
     client b = client_open(&two, 2);
     redis_follow(&a);
-    for (size_t i = 0; i < 5; i++) {
+    for (size_t i = 0; i < REDIS_KEYS; i++) {
         char line[64], load[32];
         const char *family = redis_keys[i].family;
+        if (strcmp(family, "BLY") == 0)
+            continue;                   /* has images, as one                */
         snprintf(load, sizeof load, "%s.LOADCHUNK", family);
         for (long at = 0;;) {
             snprintf(line, sizeof line, "%s.SCANDUMP %s %ld", family,

@@ -1,0 +1,499 @@
+/* cmd_bly.c - BLY.*: filters of every kind, and their keys.
+ *
+ * What a filter is to be is said once, by the words of `wish`; they stand in
+ * BLY.NEW, BLY.BUILD, BLY.PLAN. A command of one item and that of many are one
+ * function, which replies an array or its one element.
+ *
+ * Floor 8 (programs); includes wish.h and work.h only.
+ */
+#include "redis/wish.h"
+#include "redis/work.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BLY_BATCH = 256 };               /* items that go together            */
+
+/* ---- Making -------------------------------------------------------------- */
+
+/* What replicas and files are told: all that the filter follows from. */
+static void bly_replicate_new(server_context *context, server_string *name,
+                              const wish *wanted)
+{
+    char rate[32], seed[32], digits[SECRET_DIGITS + 1];
+    long long capacity = (long long)wanted->spec.capacity;
+    snprintf(rate, sizeof rate, "%.17g", wanted->spec.rate);
+    snprintf(seed, sizeof seed, "%" PRIu64, wanted->spec.seed);
+    secret_write(digits, wanted->secret);
+    if (wanted->spec.secret != NULL)
+        server_replicate_as(context, "BLY.NEW", "scclcccc", name, wanted->kind,
+                            "CAPACITY", capacity, "RATE", rate, "SECRET",
+                            digits);
+    else if (wanted->spec.hash != NULL)
+        server_replicate_as(context, "BLY.NEW", "scclcccccc", name,
+                            wanted->kind, "CAPACITY", capacity, "RATE", rate,
+                            "HASH", wanted->hash, "SEED", seed);
+    else
+        server_replicate_as(context, "BLY.NEW", "scclccccc", name,
+                            wanted->kind, "CAPACITY", capacity, "RATE", rate,
+                            "UNKEYED", "SEED", seed);
+}
+
+static bly_status bly_make(held **out, const wish *wanted)
+{
+    held *value = held_new(wanted->spec.secret);
+    bly_spec spec = wanted->spec;
+    spec.allocator = &value->allocator;
+    spec.threads = 1;
+    bly_status status = bly_new(&value->filter, wanted->kind, &spec);
+    if (status != BLY_OK) {
+        held_drop(value);
+        value = NULL;
+    }
+    *out = value;
+    return status;
+}
+
+/* BLY.NEW works on what its words say, and says them again to replicas. */
+static void bly_new_run(work *w)
+{
+    work_went(w, bly_make(&w->made, w->bytes));
+}
+
+static int bly_new_finish(work *w, server_context *context,
+                          server_string **argv, int argc)
+{
+    void *old;
+    server_key *key;
+    (void)argc;
+    if (w->made == NULL)
+        return wish_error(context, w->why);
+    found what = reply_find(&old, &key, context, argv[1], held_type);
+    if (what != FOUND_NONE)
+        return reply_refuse(context, what);
+    server_set_value(key, held_type, held_keep(w->made));
+    bly_replicate_new(context, argv[1], w->bytes);
+    server_notify(context, SERVER_NOTIFY_MODULE, "bly.new", argv[1]);
+    return server_reply_simple(context, "OK");
+}
+
+static const work_kind bly_new_work = { bly_new_run, bly_new_finish, true };
+
+static int bly_new_command(server_context *context, server_string **argv,
+                           int argc)
+{
+    void *old;
+    wish *wanted = server_allocate_zeroed(1, sizeof *wanted);
+    bly_plan_t plan;
+    found what = argc < 3 ? FOUND_NONE
+               : reply_find(&old, NULL, context, argv[1], held_type);
+    int result = SERVER_OK;
+    if (argc < 3)
+        result = server_wrong_arity(context);
+    else if (what != FOUND_NONE)
+        result = reply_refuse(context, what);
+    else if (wish_read(wanted, NULL, context, argv, 2, argc)
+             && wish_plan(&plan, wanted, context)) {
+        work *w = work_new(&bly_new_work);
+        w->bytes = wanted;
+        return work_do(w, context, argv, argc, plan.bytes);
+    }
+    server_release(wanted);
+    return result;
+}
+
+/* ---- Building ------------------------------------------------------------ */
+
+/* An item as a key, and all of them. */
+static bly_key *bly_items(server_string **argv, int first, int argc)
+{
+    bly_key *items = server_allocate((size_t)(argc - first) * sizeof *items);
+    for (int i = first; i < argc; i++)
+        items[i - first] = reply_key(argv[i]);
+    return items;
+}
+
+static int bly_build_command(server_context *context, server_string **argv,
+                             int argc)
+{
+    void *old;
+    server_key *key;
+    wish wanted;
+    if (argc < 5)
+        return server_wrong_arity(context);
+    int first;
+    if (!wish_read(&wanted, &first, context, argv, 2, argc))
+        return SERVER_OK;
+    if (first == argc)
+        return server_wrong_arity(context);
+    found what = reply_find(&old, &key, context, argv[1], held_type);
+    if (what != FOUND_NONE)
+        return reply_refuse(context, what);
+    memory_for(context);
+    held *value = held_new(wanted.spec.secret);
+    bly_key *items = bly_items(argv, first, argc);
+    bly_keys keys = { .n = (size_t)(argc - first), .keys = items };
+    bly_spec spec = wanted.spec;
+    spec.allocator = &value->allocator;
+    spec.threads = 1;
+    if (spec.capacity < keys.n)
+        spec.capacity = keys.n;
+    bly_status status = bly_build_keys(&value->filter, wanted.kind, &spec,
+                                       &keys, NULL);
+    server_release(items);
+    if (status != BLY_OK) {
+        held_drop(value);
+        return wish_error(context, bly_why());
+    }
+    server_set_value(key, held_type, value);
+    wish_replicate_image(context, argv[1], value);
+    server_notify(context, SERVER_NOTIFY_MODULE, "bly.build", argv[1]);
+    return server_reply_simple(context, "OK");
+}
+
+/* ---- Finding ------------------------------------------------------------- */
+
+/* The filter of a key to be changed. NULL: an error was replied, or the command
+ * was put off. */
+static held *bly_to_change(server_context *context, server_string *name,
+                           server_call *again)
+{
+    void *value;
+    server_key *key;
+    found what = reply_find(&value, &key, context, name, held_type);
+    if (what != FOUND_IT) {
+        reply_refuse(context, what);
+        return NULL;
+    }
+    memory_for(context);
+    return work_reads_it(context, value, again) ? NULL : value;
+}
+
+/* The same, which is made where nothing is there. */
+static held *bly_to_add(server_context *context, server_string *name,
+                        server_call *again)
+{
+    void *there;
+    held *value;
+    server_key *key;
+    wish wanted;
+    found what = reply_find(&there, &key, context, name, held_type);
+    if (what == FOUND_OTHER) {
+        reply_refuse(context, what);
+        return NULL;
+    }
+    memory_for(context);
+    if (what == FOUND_IT)
+        return work_reads_it(context, there, again) ? NULL : there;
+    if (!wish_standard(&wanted, context))
+        return NULL;
+    if (bly_make(&value, &wanted) != BLY_OK) {
+        wish_error(context, bly_why());
+        return NULL;
+    }
+    server_set_value(key, held_type, value);
+    bly_replicate_new(context, name, &wanted);
+    return value;
+}
+
+/* Has the filter this ability? Else an error was replied. */
+static bool bly_able(server_context *context, const held *value,
+                     uint64_t ability, const char *verb)
+{
+    if ((bly_can(value->filter) & ability) != 0)
+        return true;
+    char text[128];
+    snprintf(text, sizeof text, "a filter of kind %s cannot do %s: BLY.KINDS "
+             "tells which kinds can \"%s\"", bly_kind_of(value->filter),
+             verb, bly_ability(ability));
+    wish_error(context, text);
+    return false;
+}
+
+/* ---- Adding and asking --------------------------------------------------- */
+
+static int bly_add_command(server_context *context, server_string **argv,
+                           int argc)
+{
+    if (argc != 3)
+        return server_wrong_arity(context);
+    held *value = bly_to_add(context, argv[1], bly_add_command);
+    if (value == NULL)
+        return SERVER_OK;
+    bly_key key = reply_key(argv[2]);
+    bly_status status = bly_add(value->filter, key.data, key.length);
+    if (status < 0)
+        return wish_error(context, bly_why());
+    reply_changed(context, "bly.add", argv[1]);
+    return server_reply_bool(context, status == BLY_OK);
+}
+
+static int bly_madd_command(server_context *context, server_string **argv,
+                            int argc)
+{
+    if (argc < 3)
+        return server_wrong_arity(context);
+    held *value = bly_to_add(context, argv[1], bly_madd_command);
+    if (value == NULL)
+        return SERVER_OK;
+    long replies = 0;
+    bly_status status = BLY_OK;
+    server_reply_array(context, SERVER_POSTPONED);
+    for (int i = 2, some; i < argc && status >= 0; i += some) {
+        bly_key key[BLY_BATCH];
+        bool seen[BLY_BATCH];
+        size_t done = 0;
+        some = argc - i < BLY_BATCH ? argc - i : BLY_BATCH;
+        for (int j = 0; j < some; j++)
+            key[j] = reply_key(argv[i + j]);
+        bly_keys keys = { .n = (size_t)some, .keys = key };
+        status = bly_add_keys(value->filter, &keys, seen, &done);
+        for (size_t j = 0; j < done; j++)
+            server_reply_bool(context, !seen[j]);
+        replies += (long)done;
+    }
+    bool changed = replies > 0;
+    if (status < 0) {
+        wish_error(context, bly_why());
+        replies++;
+    }
+    server_reply_array_was(context, replies);
+    if (changed)
+        reply_changed(context, "bly.add", argv[1]);
+    return SERVER_OK;
+}
+
+/* reply_ask. */
+static bly_status bly_ask(const void *value, const bly_keys *keys,
+                          bool *present)
+{
+    return bly_contains_keys(((const held *)value)->filter, keys, present);
+}
+
+static int bly_exists_command(server_context *context, server_string **argv,
+                              int argc)
+{
+    if (argc != 3)
+        return server_wrong_arity(context);
+    const held *value;
+    if (!wish_look(&value, context, argv[1]))
+        return SERVER_OK;
+    bly_key key = reply_key(argv[2]);
+    return server_reply_bool(context, value != NULL
+                             && bly_contains(value->filter, key.data,
+                                             key.length));
+}
+
+static int bly_mexists_command(server_context *context, server_string **argv,
+                               int argc)
+{
+    if (argc < 3)
+        return server_wrong_arity(context);
+    const held *value;
+    return wish_look(&value, context, argv[1])
+         ? reply_each(context, argv, argc, value, bly_ask) : SERVER_OK;
+}
+
+/* ---- Removing and counting ----------------------------------------------- */
+
+/* 1: removed; 0: it was not there. */
+static int bly_reply_removed(server_context *context, bly_status status,
+                             const char *why)
+{
+    return status == BLY_OK ? server_reply_bool(context, 1)
+         : status == BLY_EABSENT ? server_reply_bool(context, 0)
+         : wish_error(context, why);
+}
+
+static int bly_remove_items(server_context *context, server_string **argv,
+                            int argc, bool many, server_call *again)
+{
+    held *value = bly_to_change(context, argv[1], again);
+    if (value == NULL
+        || !bly_able(context, value, BLY_CAN_REMOVE, "BLY.REMOVE"))
+        return SERVER_OK;
+    bool changed = false;
+    if (many)
+        server_reply_array(context, argc - 2);
+    for (int i = 2; i < argc; i++) {
+        bly_key key = reply_key(argv[i]);
+        bly_status status = bly_remove(value->filter, key.data, key.length);
+        changed |= status == BLY_OK;
+        bly_reply_removed(context, status, bly_why());
+    }
+    if (changed)
+        reply_changed(context, "bly.remove", argv[1]);
+    return SERVER_OK;
+}
+
+static int bly_remove_command(server_context *context, server_string **argv,
+                              int argc)
+{
+    return argc != 3 ? server_wrong_arity(context)
+         : bly_remove_items(context, argv, argc, false, bly_remove_command);
+}
+
+static int bly_mremove_command(server_context *context, server_string **argv,
+                               int argc)
+{
+    return argc < 3 ? server_wrong_arity(context)
+         : bly_remove_items(context, argv, argc, true, bly_mremove_command);
+}
+
+static int bly_count_items(server_context *context, server_string **argv,
+                           int argc, bool many)
+{
+    const held *value;
+    if (!wish_look(&value, context, argv[1])
+        || (value != NULL
+            && !bly_able(context, value, BLY_CAN_COUNT, "BLY.COUNT")))
+        return SERVER_OK;
+    if (many)
+        server_reply_array(context, argc - 2);
+    for (int i = 2; i < argc; i++) {
+        bly_key key = reply_key(argv[i]);
+        wish_reply_number(context, value == NULL ? 0
+                          : bly_count(value->filter, key.data, key.length));
+    }
+    return SERVER_OK;
+}
+
+static int bly_count_command(server_context *context, server_string **argv,
+                             int argc)
+{
+    return argc != 3 ? server_wrong_arity(context)
+         : bly_count_items(context, argv, argc, false);
+}
+
+static int bly_mcount_command(server_context *context, server_string **argv,
+                              int argc)
+{
+    return argc < 3 ? server_wrong_arity(context)
+         : bly_count_items(context, argv, argc, true);
+}
+
+/* ---- Labels -------------------------------------------------------------- */
+
+/* All labels are looked at before the first is put. */
+static bool bly_labels(uint64_t *labels, server_context *context,
+                       server_string **argv, int argc)
+{
+    for (int i = 3; i < argc; i += 2)
+        if (!wish_number(&labels[(i - 3) / 2], argv[i])) {
+            wish_error(context, "a label is a whole number, 0 or more");
+            return false;
+        }
+    return true;
+}
+
+static int bly_put_command(server_context *context, server_string **argv,
+                           int argc)
+{
+    if (argc < 4 || argc % 2 != 0)
+        return server_wrong_arity(context);
+    held *value = bly_to_change(context, argv[1], bly_put_command);
+    if (value == NULL || !bly_able(context, value, BLY_CAN_LABEL, "BLY.PUT"))
+        return SERVER_OK;
+    size_t n = (size_t)(argc - 2) / 2;
+    uint64_t *labels = server_allocate(n * sizeof *labels);
+    bly_key *items = server_allocate(n * sizeof *items);
+    for (size_t i = 0; i < n; i++)
+        items[i] = reply_key(argv[2 + 2 * i]);
+    if (bly_labels(labels, context, argv, argc)) {
+        bly_keys keys = { .n = n, .keys = items };
+        size_t done = 0;
+        bly_status status = bly_put_keys(value->filter, &keys, labels, &done);
+        if (done > 0)
+            reply_changed(context, "bly.put", argv[1]);
+        if (status < 0)
+            wish_error(context, bly_why());
+        else
+            server_reply_number(context, (long long)done);
+    }
+    server_release(items);
+    server_release(labels);
+    return SERVER_OK;
+}
+
+static int bly_get_items(server_context *context, server_string **argv,
+                         int argc, bool many)
+{
+    const held *value;
+    if (!wish_look(&value, context, argv[1])
+        || (value != NULL
+            && !bly_able(context, value, BLY_CAN_LABEL, "BLY.GET")))
+        return SERVER_OK;
+    if (many)
+        server_reply_array(context, argc - 2);
+    for (int i = 2; i < argc; i++) {
+        bly_key key = reply_key(argv[i]);
+        uint64_t label;
+        if (value != NULL
+            && bly_get(value->filter, key.data, key.length, &label))
+            wish_reply_number(context, label);
+        else
+            server_reply_null(context);
+    }
+    return SERVER_OK;
+}
+
+static int bly_get_command(server_context *context, server_string **argv,
+                           int argc)
+{
+    return argc != 3 ? server_wrong_arity(context)
+         : bly_get_items(context, argv, argc, false);
+}
+
+static int bly_mget_command(server_context *context, server_string **argv,
+                            int argc)
+{
+    return argc < 3 ? server_wrong_arity(context)
+         : bly_get_items(context, argv, argc, true);
+}
+
+/* ---- The commands -------------------------------------------------------- */
+
+const command bly_commands[] = {
+    { "bly.new", "key kind [CAPACITY capacity] [RATE rate] [KEYED|UNKEYED] "
+      "[HASH hash] [SEED seed] [SECRET secret]", "Makes an empty filter of any "
+      "kind that can be added to", "O(n), where n is the bytes of the filter",
+      "1.0.0", bly_new_command, "write deny-oom", "write bloomery", -3 },
+    { "bly.build", "key kind [CAPACITY capacity] [RATE rate] [KEYED|UNKEYED] "
+      "[HASH hash] [SEED seed] [SECRET secret] ITEMS item…", "Builds a filter "
+      "of any kind from all its items", "O(n), where n is the number of items",
+      "1.0.0", bly_build_command, "write deny-oom", "write bloomery", -5 },
+    { "bly.add", "key item", "Adds an item to a filter, which is made if it is "
+      "not there", "O(1), but where a filter of a growing kind grows", "1.0.0",
+      bly_add_command, "write deny-oom", "write bloomery", 3 },
+    { "bly.madd", "key item…", "Adds items to a filter, which is made if it is "
+      "not there", "O(n), where n is the number of items", "1.0.0",
+      bly_madd_command, "write deny-oom", "write bloomery", -3 },
+    { "bly.exists", "key item", "Tells whether an item is perhaps in a filter",
+      "O(1)", "1.0.0", bly_exists_command, "readonly fast",
+      "read fast bloomery", 3 },
+    { "bly.mexists", "key item…", "Tells of each item whether it is perhaps in "
+      "a filter", "O(n), where n is the number of items", "1.0.0",
+      bly_mexists_command, "readonly fast", "read bloomery", -3 },
+    { "bly.remove", "key item", "Removes an item from a filter, once", "O(1)",
+      "1.0.0", bly_remove_command, "write", "write bloomery", 3 },
+    { "bly.mremove", "key item…", "Removes items from a filter, each once",
+      "O(n), where n is the number of items", "1.0.0", bly_mremove_command,
+      "write", "write bloomery", -3 },
+    { "bly.count", "key item", "Tells how often an item was added to a filter, "
+      "at most", "O(1)", "1.0.0", bly_count_command, "readonly fast",
+      "read fast bloomery", 3 },
+    { "bly.mcount", "key item…", "Tells of each item how often it was added to "
+      "a filter, at most", "O(n), where n is the number of items", "1.0.0",
+      bly_mcount_command, "readonly fast", "read bloomery", -3 },
+    { "bly.put", "key item label…", "Puts labels with items of a filter",
+      "O(n), where n is the number of items", "1.0.0", bly_put_command,
+      "write deny-oom", "write bloomery", -4 },
+    { "bly.get", "key item", "Tells the label of an item, or nothing if it is "
+      "not in the filter", "O(1)", "1.0.0", bly_get_command, "readonly fast",
+      "read fast bloomery", 3 },
+    { "bly.mget", "key item…", "Tells the label of each item, or nothing if it "
+      "is not in the filter", "O(n), where n is the number of items", "1.0.0",
+      bly_mget_command, "readonly fast", "read bloomery", -3 },
+    { .name = NULL },
+};

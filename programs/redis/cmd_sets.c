@@ -1,0 +1,830 @@
+/* cmd_sets.c - BLY.*: whole filters, and what there is to choose from.
+ *
+ * What reads all of a filter is a work (work.h), which may be done beside the
+ * server: it makes a new filter, or finds something out, and is then finished
+ * in the server's thread.
+ *
+ * Floor 8 (programs); includes wish.h and work.h, and of the library advice.h
+ * and sketch.h.
+ */
+#include <bloomery/advice.h>
+#include <bloomery/sketch.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "redis/wish.h"
+#include "redis/work.h"
+
+/* ---- What a work is of --------------------------------------------------- */
+
+/* A work that reads the filters of these arguments. NULL: an error was replied.
+ */
+static work *sets_work(const work_kind *kind, server_context *context,
+                       server_string **argv, int first, int end)
+{
+    if (end - first > WORK_VALUES) {
+        wish_error(context, "no more than 64 filters at a time");
+        return NULL;
+    }
+    work *w = work_new(kind);
+    for (int i = first; i < end; i++) {
+        held *value = reply_value(context, argv[i], held_type);
+        if (value == NULL) {
+            work_drop(w);
+            return NULL;
+        }
+        work_reads(w, value);
+    }
+    return w;
+}
+
+static uint64_t sets_bytes(const work *w)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < w->n; i++)
+        bytes += held_bytes(w->reads[i]);
+    return bytes;
+}
+
+static int sets_do(work *w, server_context *context, server_string **argv,
+                   int argc)
+{
+    return w == NULL ? SERVER_OK
+         : work_do(w, context, argv, argc, sets_bytes(w));
+}
+
+/* The first filter's copy is what the work makes. */
+static bool sets_copy(work *w)
+{
+    w->made = held_new(w->reads[0]->keyed ? w->reads[0]->secret : NULL);
+    bly_options options = { .allocator = &w->made->allocator, .threads = 1 };
+    return work_went(w, bly_copy(&w->made->filter, w->reads[0]->filter,
+                                 &options));
+}
+
+/* What was made comes to a key, whatever is there. */
+static int sets_store(work *w, server_context *context, server_string *name,
+                      const char *event)
+{
+    if (w->status < 0)
+        return wish_error(context, w->why);
+    server_auto_memory(context);
+    server_key *key = server_open_key(context, name, SERVER_READ
+                                                     | SERVER_WRITE);
+    server_set_value(key, held_type, held_keep(w->made));
+    reply_changed(context, event, name);
+    return server_reply_simple(context, "OK");
+}
+
+/* What was made takes the place of what was read, and of nothing else. */
+static int sets_replace(work *w, server_context *context, server_string *name,
+                        const char *event)
+{
+    void *value, *old;
+    server_key *key;
+    if (w->status < 0)
+        return wish_error(context, w->why);
+    if (reply_find(&value, &key, context, name, held_type) != FOUND_IT
+        || value != w->reads[0])
+        return wish_error(context, "the filter was replaced by another one "
+                          "meanwhile: nothing was changed");
+    server_replace_value(key, held_type, held_keep(w->made), &old);
+    held_drop(old);
+    reply_changed(context, event, name);
+    return server_reply_simple(context, "OK");
+}
+
+/* ---- United, intersected, compared --------------------------------------- */
+
+static void sets_unite_run(work *w)
+{
+    bool well = sets_copy(w);
+    for (size_t i = 1; well && i < w->n; i++)
+        well = work_went(w, bly_unite(w->made->filter, w->reads[i]->filter));
+}
+
+static int sets_unite_finish(work *w, server_context *context,
+                             server_string **argv, int argc)
+{
+    (void)argc;
+    return sets_store(w, context, argv[1], "bly.unite");
+}
+
+static void sets_intersect_run(work *w)
+{
+    bool well = sets_copy(w);
+    for (size_t i = 1; well && i < w->n; i++)
+        well = work_went(w, bly_intersect(w->made->filter,
+                                          w->reads[i]->filter));
+}
+
+static int sets_intersect_finish(work *w, server_context *context,
+                                 server_string **argv, int argc)
+{
+    (void)argc;
+    return sets_store(w, context, argv[1], "bly.intersect");
+}
+
+static const work_kind
+    sets_unite_work = { sets_unite_run, sets_unite_finish, true },
+    sets_intersect_work = { sets_intersect_run, sets_intersect_finish, true };
+
+static int sets_unite_command(server_context *context, server_string **argv,
+                              int argc)
+{
+    return argc < 3 ? server_wrong_arity(context)
+         : sets_do(sets_work(&sets_unite_work, context, argv, 2, argc), context,
+                   argv, argc);
+}
+
+static int sets_intersect_command(server_context *context,
+                                  server_string **argv, int argc)
+{
+    return argc < 3 ? server_wrong_arity(context)
+         : sets_do(sets_work(&sets_intersect_work, context, argv, 2, argc),
+                   context, argv, argc);
+}
+
+static void sets_overlap_run(work *w)
+{
+    work_went(w, bly_overlap(&w->found.overlap, w->reads[0]->filter,
+                             w->reads[1]->filter));
+}
+
+static void sets_estimate(server_context *context, const char *name,
+                          bly_estimate estimate)
+{
+    server_reply_simple(context, name);
+    server_reply_array(context, 2);
+    server_reply_double(context, estimate.value);
+    server_reply_double(context, estimate.sd);
+}
+
+static int sets_overlap_finish(work *w, server_context *context,
+                               server_string **argv, int argc)
+{
+    const bly_overlap_t *overlap = &w->found.overlap;
+    (void)argv;
+    (void)argc;
+    if (w->status < 0)
+        return wish_error(context, w->why);
+    server_reply_map(context, 6);
+    sets_estimate(context, "First", overlap->a);
+    sets_estimate(context, "Second", overlap->b);
+    sets_estimate(context, "Either", overlap->either);
+    sets_estimate(context, "Both", overlap->both);
+    sets_estimate(context, "Differ", overlap->differ);
+    sets_estimate(context, "Jaccard", overlap->jaccard);
+    return SERVER_OK;
+}
+
+static const work_kind sets_overlap_work
+    = { sets_overlap_run, sets_overlap_finish, false };
+
+static int sets_overlap_command(server_context *context, server_string **argv,
+                                int argc)
+{
+    return argc != 3 ? server_wrong_arity(context)
+         : sets_do(sets_work(&sets_overlap_work, context, argv, 1, 3), context,
+                   argv, argc);
+}
+
+/* ---- Another size -------------------------------------------------------- */
+
+static void sets_resize_run(work *w)
+{
+    if (sets_copy(w))
+        work_went(w, bly_resize(w->made->filter, w->number));
+}
+
+static int sets_resize_finish(work *w, server_context *context,
+                              server_string **argv, int argc)
+{
+    (void)argc;
+    return sets_replace(w, context, argv[1], "bly.resize");
+}
+
+static void sets_fold_run(work *w)
+{
+    if (sets_copy(w))
+        work_went(w, bly_fold(w->made->filter, w->number));
+}
+
+static int sets_fold_finish(work *w, server_context *context,
+                            server_string **argv, int argc)
+{
+    (void)argc;
+    return sets_replace(w, context, argv[1], "bly.fold");
+}
+
+static const work_kind
+    sets_resize_work = { sets_resize_run, sets_resize_finish, true },
+    sets_fold_work = { sets_fold_run, sets_fold_finish, true };
+
+static int sets_by_number(const work_kind *kind, server_context *context,
+                          server_string **argv, int argc, const char *wrong)
+{
+    uint64_t number;
+    if (argc != 3)
+        return server_wrong_arity(context);
+    if (!wish_number(&number, argv[2]))
+        return wish_error(context, wrong);
+    work *w = sets_work(kind, context, argv, 1, 2);
+    if (w != NULL)
+        w->number = number;
+    return sets_do(w, context, argv, argc);
+}
+
+static int sets_resize_command(server_context *context, server_string **argv,
+                               int argc)
+{
+    return sets_by_number(&sets_resize_work, context, argv, argc,
+                          "a capacity is a whole number of keys");
+}
+
+static int sets_fold_command(server_context *context, server_string **argv,
+                             int argc)
+{
+    return sets_by_number(&sets_fold_work, context, argv, argc,
+                          "how many times smaller is a whole number");
+}
+
+/* ---- Looked at ----------------------------------------------------------- */
+
+static void sets_info_run(work *w)
+{
+    work_went(w, bly_stat(&w->found.stat, w->reads[0]->filter));
+}
+
+static void sets_abilities(server_context *context, uint64_t can)
+{
+    long n = 0;
+    server_reply_array(context, SERVER_POSTPONED);
+    for (int i = 0; i < BLY_ABILITIES; i++)
+        if ((can >> i & 1) != 0) {
+            server_reply_simple(context, bly_ability(UINT64_C(1) << i));
+            n++;
+        }
+    server_reply_array_was(context, n);
+}
+
+static int sets_info_finish(work *w, server_context *context,
+                            server_string **argv, int argc)
+{
+    const bly_stat_t *stat = &w->found.stat;
+    const held *value = w->reads[0];
+    (void)argv;
+    (void)argc;
+    if (w->status < 0)
+        return wish_error(context, w->why);
+    server_reply_map(context, 14);
+    wish_reply_text(context, "Kind", stat->kind);
+    wish_reply_text(context, "Hash", stat->hash);
+    wish_reply_text(context, "Keyed", value->keyed ? "yes" : "no");
+    wish_reply_count(context, "Capacity", stat->capacity);
+    wish_reply_count(context, "Bytes", stat->bytes);
+    wish_reply_count(context, "Memory", held_bytes(value));
+    wish_reply_real(context, "Bits per key", stat->bits_per_key);
+    wish_reply_count(context, "Items", stat->items);
+    wish_reply_text(context, "Items exact", stat->items_exact ? "yes" : "no");
+    wish_reply_real(context, "Different keys", stat->distinct);
+    wish_reply_real(context, "Fill", stat->fill);
+    wish_reply_real(context, "Rate", stat->rate);
+    wish_reply_real(context, "Planned rate", stat->planned_rate);
+    server_reply_simple(context, "Can");
+    sets_abilities(context, bly_can(value->filter));
+    return SERVER_OK;
+}
+
+static const work_kind sets_info_work
+    = { sets_info_run, sets_info_finish, false };
+
+static int sets_info_command(server_context *context, server_string **argv,
+                             int argc)
+{
+    return argc != 2 ? server_wrong_arity(context)
+         : sets_do(sets_work(&sets_info_work, context, argv, 1, 2), context,
+                   argv, argc);
+}
+
+/* ---- Images -------------------------------------------------------------- */
+
+/* Its checksums are made; the image is then read where it is. */
+static void sets_dump_run(work *w)
+{
+    bly_image(w->reads[0]->filter, &w->length);
+}
+
+static int sets_dump_finish(work *w, server_context *context,
+                            server_string **argv, int argc)
+{
+    uint64_t offset = 0, most = UINT64_MAX;
+    size_t bytes;
+    const char *image = bly_image(w->reads[0]->filter, &bytes);
+    if (argc == 4 && (!wish_number(&offset, argv[2])
+                      || !wish_number(&most, argv[3])))
+        return wish_error(context, "an offset and a number of bytes are whole "
+                          "numbers");
+    uint64_t left = offset < bytes ? bytes - offset : 0;
+    return server_reply_bytes(context, left > 0 ? image + offset : "",
+                              (size_t)(left < most ? left : most));
+}
+
+static const work_kind sets_dump_work
+    = { sets_dump_run, sets_dump_finish, false };
+
+static int sets_dump_command(server_context *context, server_string **argv,
+                             int argc)
+{
+    return argc != 2 && argc != 4 ? server_wrong_arity(context)
+         : sets_do(sets_work(&sets_dump_work, context, argv, 1, 2), context,
+                   argv, argc);
+}
+
+typedef struct {
+    bool replace, keyed;
+    unsigned char secret[BLY_SECRET_BYTES];
+} sets_restore;
+
+/* False: an error was replied. */
+static bool sets_restore_words(sets_restore *how, server_context *context,
+                               server_string **argv, int argc)
+{
+    *how = (sets_restore){ .replace = false };
+    for (int i = 3; i < argc; i++) {
+        size_t n = 0;
+        if (reply_is_word(argv[i], "REPLACE")) {
+            how->replace = true;
+            continue;
+        }
+        if (!reply_is_word(argv[i], "SECRET")) {
+            wish_error(context, "an unknown word: REPLACE and SECRET are "
+                       "known");
+            return false;
+        }
+        const char *text = ++i < argc ? server_text(argv[i], &n) : "";
+        if (!secret_read(how->secret, text, n)) {
+            wish_error(context, "a secret is 32 hexadecimal digits");
+            return false;
+        }
+        how->keyed = true;
+        secret_told(context, how->secret);
+    }
+    return true;
+}
+
+static void sets_restore_run(work *w)
+{
+    const sets_restore *how = w->bytes;
+    size_t n;
+    const char *image = server_text(w->given, &n);
+    w->made = held_new(how->keyed ? how->secret : NULL);
+    bly_options options = held_options(w->made);
+    work_went(w, bly_unpack(&w->made->filter, image, n, &options));
+}
+
+static int sets_restore_finish(work *w, server_context *context,
+                               server_string **argv, int argc)
+{
+    const sets_restore *how = w->bytes;
+    char digits[SECRET_DIGITS + 1];
+    (void)argc;
+    if (w->status < 0)
+        return wish_error(context, w->why);
+    server_auto_memory(context);
+    server_key *key = server_open_key(context, argv[1],
+                                      SERVER_READ | SERVER_WRITE);
+    if (!how->replace && server_key_type(key) != SERVER_EMPTY)
+        return reply_refuse(context, FOUND_IT);
+    server_set_value(key, held_type, held_keep(w->made));
+    secret_write(digits, how->secret);
+    if (how->keyed)
+        server_replicate_as(context, "BLY.RESTORE", "ssccc", argv[1], argv[2],
+                            "REPLACE", "SECRET", digits);
+    else
+        server_replicate_as(context, "BLY.RESTORE", "ssc", argv[1], argv[2],
+                            "REPLACE");
+    server_notify(context, SERVER_NOTIFY_MODULE, "bly.restore", argv[1]);
+    return server_reply_simple(context, "OK");
+}
+
+static const work_kind sets_restore_work
+    = { sets_restore_run, sets_restore_finish, true };
+
+static int sets_restore_command(server_context *context, server_string **argv,
+                                int argc)
+{
+    sets_restore how;
+    bly_header header;
+    size_t n;
+    if (argc < 3)
+        return server_wrong_arity(context);
+    if (!sets_restore_words(&how, context, argv, argc))
+        return SERVER_OK;
+    const char *image = server_text(argv[2], &n);
+    if (bly_peek(&header, image, n) < 0)
+        return wish_error(context, bly_why());
+    if (!how.keyed && strcmp(header.hash, "siphash") == 0) {
+        const unsigned char *own = secret_own();
+        how.keyed = own != NULL;
+        if (how.keyed)
+            memcpy(how.secret, own, sizeof how.secret);
+    }
+    work *w = work_new(&sets_restore_work);
+    work_given(w, argv[2]);
+    w->bytes = server_allocate(sizeof how);
+    memcpy(w->bytes, &how, sizeof how);
+    return work_do(w, context, argv, argc,
+                   header.bytes > n ? header.bytes : n);
+}
+
+static int sets_secret_command(server_context *context, server_string **argv,
+                               int argc)
+{
+    char digits[SECRET_DIGITS + 1];
+    if (argc != 2)
+        return server_wrong_arity(context);
+    const held *value = reply_value(context, argv[1], held_type);
+    if (value == NULL)
+        return SERVER_OK;
+    if (!value->keyed)
+        return server_reply_null(context);
+    secret_write(digits, value->secret);
+    return server_reply_bytes(context, digits, SECRET_DIGITS);
+}
+
+/* ---- What two servers have not in common --------------------------------- */
+
+static bool sets_lists_keys(server_context *context, const work *w)
+{
+    if ((bly_can(w->reads[0]->filter) & BLY_CAN_SUBTRACT) != 0)
+        return true;
+    wish_error(context, "only filters that list what they hold tell how sets "
+               "differ: make one of kind invertible, for as many keys as may "
+               "differ");
+    return false;
+}
+
+static void sets_sketch_run(work *w)
+{
+    size_t bytes;
+    bly_image(w->reads[0]->filter, &bytes);
+    w->bytes = server_try_allocate(bytes);
+    if (w->bytes == NULL)
+        w->status = BLY_ENOMEM;
+    else
+        work_went(w, bly_pack(w->reads[0]->filter, w->bytes, bytes,
+                              &w->length));
+}
+
+static int sets_sketch_finish(work *w, server_context *context,
+                              server_string **argv, int argc)
+{
+    (void)argv;
+    (void)argc;
+    return w->status < 0
+         ? wish_error(context, w->bytes == NULL ? "out of memory" : w->why)
+         : server_reply_bytes(context, w->bytes, w->length);
+}
+
+static const work_kind sets_sketch_work
+    = { sets_sketch_run, sets_sketch_finish, false };
+
+static int sets_sketch_command(server_context *context, server_string **argv,
+                               int argc)
+{
+    if (argc != 2)
+        return server_wrong_arity(context);
+    work *w = sets_work(&sets_sketch_work, context, argv, 1, 2);
+    if (w == NULL || sets_lists_keys(context, w))
+        return sets_do(w, context, argv, argc);
+    work_drop(w);
+    return SERVER_OK;
+}
+
+/* A key of the difference, as it stands one after the other in the work's
+ * bytes: the side, how long it is, and the key itself, or 16 digits of its hash
+ * where the filter does not keep it. */
+typedef struct {
+    int    side;
+    size_t length;
+} sets_listed;
+
+static bool sets_room(work *w, size_t bytes)
+{
+    if (w->room - w->length >= bytes)
+        return true;
+    size_t room = 2 * w->room + bytes + 1024;
+    char *more = server_try_allocate(room);
+    if (more == NULL)
+        return false;
+    if (w->length > 0)
+        memcpy(more, w->bytes, w->length);
+    server_release(w->bytes);
+    w->bytes = more;
+    w->room = room;
+    return true;
+}
+
+/* bly_visit_key. */
+static bool sets_list(void *of, const bly_listed *key)
+{
+    work *w = of;
+    char hash[17];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)key->hash);
+    const void *text = key->key != NULL ? key->key : hash;
+    sets_listed entry = { key->side, key->key != NULL ? key->length : 16 };
+    if (!sets_room(w, sizeof entry + entry.length)) {
+        w->status = BLY_ENOMEM;
+        strcpy(w->why, "out of memory");
+        return false;
+    }
+    char *at = (char *)w->bytes + w->length;
+    memcpy(at, &entry, sizeof entry);
+    if (entry.length > 0)
+        memcpy(at + sizeof entry, text, entry.length);
+    w->length += sizeof entry + entry.length;
+    return true;
+}
+
+static void sets_diff_run(work *w)
+{
+    const held *mine = w->reads[0];
+    size_t n;
+    const char *sketch = server_text(w->given, &n);
+    held *other = held_new(mine->keyed ? mine->secret : NULL);
+    bly_options options = held_options(other);
+    if (work_went(w, bly_unpack(&other->filter, sketch, n, &options))
+        && sets_copy(w)
+        && work_went(w, bly_subtract(w->made->filter, other->filter))) {
+        bly_status status = bly_list_keys(w->made->filter, sets_list, w);
+        if (status < 0)
+            work_went(w, status);
+    }
+    held_drop(other);
+}
+
+/* The keys of one side. */
+static void sets_reply_side(const work *w, server_context *context, int side)
+{
+    long n = 0;
+    sets_listed entry;
+    server_reply_array(context, SERVER_POSTPONED);
+    for (size_t at = 0; at < w->length; at += sizeof entry + entry.length) {
+        const char *from = (const char *)w->bytes + at;
+        memcpy(&entry, from, sizeof entry);
+        if (entry.side != side)
+            continue;
+        server_reply_bytes(context, from + sizeof entry, entry.length);
+        n++;
+    }
+    server_reply_array_was(context, n);
+}
+
+static int sets_diff_finish(work *w, server_context *context,
+                            server_string **argv, int argc)
+{
+    (void)argv;
+    (void)argc;
+    if (w->status < 0)
+        return wish_error(context, w->why);
+    server_reply_map(context, 2);
+    server_reply_simple(context, "Here");
+    sets_reply_side(w, context, 1);
+    server_reply_simple(context, "There");
+    sets_reply_side(w, context, -1);
+    return SERVER_OK;
+}
+
+static const work_kind sets_diff_work
+    = { sets_diff_run, sets_diff_finish, false };
+
+static int sets_diff_command(server_context *context, server_string **argv,
+                             int argc)
+{
+    if (argc != 3)
+        return server_wrong_arity(context);
+    work *w = sets_work(&sets_diff_work, context, argv, 1, 2);
+    if (w == NULL)
+        return SERVER_OK;
+    work_given(w, argv[2]);
+    if (sets_lists_keys(context, w))
+        return sets_do(w, context, argv, argc);
+    work_drop(w);
+    return SERVER_OK;
+}
+
+/* ---- What there is ------------------------------------------------------- */
+
+static int sets_plan_command(server_context *context, server_string **argv,
+                             int argc)
+{
+    wish wanted;
+    bly_plan_t plan;
+    if (argc < 2)
+        return server_wrong_arity(context);
+    if (!wish_read(&wanted, NULL, context, argv, 1, argc)
+        || !wish_plan(&plan, &wanted, context))
+        return SERVER_OK;
+    server_reply_map(context, 8);
+    wish_reply_text(context, "Kind", plan.kind);
+    wish_reply_count(context, "Capacity", plan.capacity);
+    wish_reply_count(context, "Bytes", plan.bytes);
+    wish_reply_real(context, "Bits per key", plan.bits_per_key);
+    wish_reply_real(context, "Rate", plan.rate);
+    wish_reply_real(context, "Fill", plan.fill);
+    wish_reply_count(context, "Probes", plan.probes);
+    wish_reply_real(context, "Lost", plan.lost);
+    return SERVER_OK;
+}
+
+static const bly_kind_info *sets_kind(const server_string *name)
+{
+    const bly_kind_info *const *kinds = bly_kinds(NULL);
+    while (*kinds != NULL && !reply_is_word(name, (*kinds)->name))
+        kinds++;
+    return *kinds;
+}
+
+static void sets_options(server_context *context, const bly_kind_info *kind)
+{
+    long n = 0;
+    server_reply_simple(context, "Options");
+    server_reply_array(context, SERVER_POSTPONED);
+    for (; kind->options[n] != NULL; n++) {
+        const bly_option_info *option = kind->options[n];
+        server_reply_map(context, 4);
+        wish_reply_text(context, "Name", option->name);
+        wish_reply_text(context, "Range", option->range);
+        wish_reply_text(context, "Standard", option->standard);
+        wish_reply_text(context, "Help", option->help);
+    }
+    server_reply_array_was(context, n);
+}
+
+static int sets_kinds_command(server_context *context, server_string **argv,
+                              int argc)
+{
+    long n = 0;
+    if (argc > 2)
+        return server_wrong_arity(context);
+    if (argc == 2) {
+        const bly_kind_info *kind = sets_kind(argv[1]);
+        if (kind == NULL)
+            return wish_error(context, "there is no such kind: BLY.KINDS "
+                              "lists them");
+        server_reply_map(context, 5);
+        wish_reply_text(context, "Kind", kind->name);
+        wish_reply_text(context, "Family", kind->family);
+        wish_reply_text(context, "Summary", kind->summary);
+        server_reply_simple(context, "Can");
+        sets_abilities(context, kind->can);
+        sets_options(context, kind);
+        return SERVER_OK;
+    }
+    server_reply_array(context, SERVER_POSTPONED);
+    for (const bly_kind_info *const *kind = bly_kinds(NULL); *kind != NULL;
+         kind++) {
+        if (strcmp((*kind)->family, "foreign") == 0)
+            continue;
+        server_reply_map(context, 3);
+        wish_reply_text(context, "Kind", (*kind)->name);
+        wish_reply_text(context, "Summary", (*kind)->summary);
+        server_reply_simple(context, "Can");
+        sets_abilities(context, (*kind)->can);
+        n++;
+    }
+    server_reply_array_was(context, n);
+    return SERVER_OK;
+}
+
+/* The abilities behind the word CAN. False: an error was replied. */
+static bool sets_needs(uint64_t *can, server_context *context,
+                       server_string **argv, int first, int argc)
+{
+    for (int i = first; i < argc; i++) {
+        int bit = 0;
+        while (bit < BLY_ABILITIES
+               && !reply_is_word(argv[i], bly_ability(UINT64_C(1) << bit)))
+            bit++;
+        if (bit == BLY_ABILITIES) {
+            wish_error(context, "an unknown ability: BLY.KINDS tells what "
+                       "kinds can");
+            return false;
+        }
+        *can |= UINT64_C(1) << bit;
+    }
+    return true;
+}
+
+/* CAPACITY n [RATE p] [FIXED] [SMALL|FAST] [CAN ability…] */
+static bool sets_need(bly_need *need, server_context *context,
+                      server_string **argv, int argc)
+{
+    *need = (bly_need){ .rate = settings.held_rate, .present = 0.5 };
+    for (int i = 1; i < argc; i++) {
+        bool valued = i + 1 < argc;
+        if (reply_is_word(argv[i], "FIXED"))
+            need->fixed = true;
+        else if (reply_is_word(argv[i], "SMALL"))
+            need->aim = BLY_AIM_SMALL;
+        else if (reply_is_word(argv[i], "FAST"))
+            need->aim = BLY_AIM_FAST;
+        else if (reply_is_word(argv[i], "CAN") && valued)
+            return sets_needs(&need->can, context, argv, i + 1, argc);
+        else if (reply_is_word(argv[i], "CAPACITY") && valued
+                 && wish_number(&need->capacity, argv[i + 1]))
+            i++;
+        else if (reply_is_word(argv[i], "RATE") && valued
+                 && server_to_double(argv[i + 1], &need->rate) == SERVER_OK)
+            i++;
+        else {
+            wish_error(context, "what is needed is told by CAPACITY n, RATE "
+                       "p, FIXED, SMALL or FAST, and CAN with abilities");
+            return false;
+        }
+    }
+    return true;
+}
+
+static int sets_advise_command(server_context *context, server_string **argv,
+                               int argc)
+{
+    bly_need need;
+    bly_ranking *ranking;
+    const bly_advice *advice;
+    long n = 0;
+    if (argc < 3)
+        return server_wrong_arity(context);
+    if (!sets_need(&need, context, argv, argc))
+        return SERVER_OK;
+    if (bly_advise(&ranking, &need) != BLY_OK)
+        return wish_error(context, bly_why());
+    server_reply_array(context, SERVER_POSTPONED);
+    for (size_t i = 0; (advice = bly_ranking_at(ranking, i)) != NULL; i++) {
+        if (!advice->fits || advice->beaten)
+            continue;
+        server_reply_map(context, 7);
+        wish_reply_text(context, "Kind", advice->kind);
+        wish_reply_count(context, "Bytes", advice->plan.bytes);
+        wish_reply_real(context, "Bits per key", advice->plan.bits_per_key);
+        wish_reply_real(context, "Rate", advice->plan.rate);
+        wish_reply_real(context, "Nanoseconds to ask", advice->ns_lookup);
+        wish_reply_real(context, "Nanoseconds to add", advice->ns_add);
+        wish_reply_text(context, "Why", advice->why);
+        n++;
+    }
+    server_reply_array_was(context, n);
+    bly_ranking_free(ranking);
+    return SERVER_OK;
+}
+
+/* ---- The commands -------------------------------------------------------- */
+
+#define SETS_ALL "O(n), where n is the bytes of the filter"
+#define SETS_EACH "O(n), where n is the bytes of all filters"
+
+const command sets_commands[] = {
+    { "bly.unite", "dest source…", "Makes a filter of the items that are in "
+      "any of several", SETS_EACH, "1.0.0", sets_unite_command,
+      "write deny-oom", "write bloomery", -3 },
+    { "bly.intersect", "dest source…", "Makes a filter of the items that are "
+      "in all of several", SETS_EACH, "1.0.0", sets_intersect_command,
+      "write deny-oom", "write bloomery", -3 },
+    { "bly.overlap", "key other", "Estimates how many items two filters have "
+      "in common", SETS_EACH, "1.0.0", sets_overlap_command, "readonly",
+      "read bloomery", 3 },
+    { "bly.resize", "key capacity", "Gives a filter room for another number of "
+      "items", SETS_ALL, "1.0.0", sets_resize_command, "write deny-oom",
+      "write bloomery", 3 },
+    { "bly.fold", "key times", "Makes a filter so many times smaller",
+      SETS_ALL, "1.0.0", sets_fold_command, "write", "write bloomery", 3 },
+    { "bly.info", "key", "Tells what a filter is and how full it is", SETS_ALL,
+      "1.0.0", sets_info_command, "readonly", "read bloomery", 2 },
+    { "bly.dump", "key [offset] [bytes]", "Gives a filter's image, or a part "
+      "of it: what its file would be", SETS_ALL, "1.0.0", sets_dump_command,
+      "readonly", "read bloomery", -2 },
+    { "bly.restore", "key image [REPLACE] [SECRET secret]", "Makes a filter of "
+      "an image, or of a file that bloomery wrote", SETS_ALL, "1.0.0",
+      sets_restore_command, "write deny-oom", "write bloomery", -3 },
+    { "bly.secret", "key", "Tells the secret of a keyed filter", "O(1)",
+      "1.0.0", sets_secret_command, "readonly admin",
+      "read admin dangerous bloomery", 2 },
+    { "bly.sketch", "key", "Gives a filter of kind invertible for BLY.DIFF of "
+      "another server", SETS_ALL, "1.0.0", sets_sketch_command, "readonly",
+      "read bloomery", 2 },
+    { "bly.diff", "key sketch", "Lists the items that are here and not in a "
+      "sketch, and the other way round", SETS_ALL, "1.0.0", sets_diff_command,
+      "readonly", "read bloomery", 3 },
+    { "bly.plan", "kind [CAPACITY capacity] [RATE rate]", "Tells what a filter "
+      "would cost", "O(1)", "1.0.0", sets_plan_command, "readonly fast",
+      "read fast bloomery", -2 },
+    { "bly.advise", "CAPACITY capacity [RATE rate] [FIXED] [SMALL|FAST] [CAN "
+      "ability…]", "Tells which kinds suit a need, the best first",
+      "O(1), some milliseconds", "1.0.0", sets_advise_command, "readonly",
+      "read bloomery", -3 },
+    { "bly.kinds", "[kind]", "Lists the kinds, or the options of one", "O(1)",
+      "1.0.0", sets_kinds_command, "readonly fast", "read fast bloomery", -1 },
+    { .name = NULL },
+};

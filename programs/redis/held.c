@@ -1,0 +1,174 @@
+/* held.c - the type of BLY.*: a filter of the library, of any kind.
+ *
+ * Its bytes in a dump: type "bloomery-", version 1:
+ *
+ *      the image, as docs/format.md has it; the secret's 16 bytes, or none
+ *
+ * An image is checked as one from anybody is, by bly_unpack, before it is
+ * taken; so the module has no format of its own to trust.
+ *
+ * A filter moves only as a whole, so the server cannot move its pieces to
+ * lie better (`defrag`): it has few, and they are large.
+ *
+ * Floor 8 (programs); includes held.h only.
+ */
+#include "redis/held.h"
+
+#include <string.h>
+
+enum { HELD_VERSION = 1 };
+
+server_type *held_type;
+
+/* ---- Values -------------------------------------------------------------- */
+
+held *held_new(const void *secret)
+{
+    held *value = server_allocate_zeroed(1, sizeof *value);
+    value->allocator = memory_allocator_of(&value->taken);
+    value->owners = 1;
+    value->keyed = secret != NULL;
+    if (value->keyed)
+        memcpy(value->secret, secret, sizeof value->secret);
+    return value;
+}
+
+held *held_keep(held *value)
+{
+    __atomic_fetch_add(&value->owners, 1, __ATOMIC_RELAXED);
+    return value;
+}
+
+void held_drop(void *of)
+{
+    held *value = of;
+    if (value == NULL
+        || __atomic_fetch_sub(&value->owners, 1, __ATOMIC_ACQ_REL) > 1)
+        return;
+    bly_free(value->filter);
+    server_release(value);
+}
+
+bly_options held_options(const held *value)
+{
+    return (bly_options){
+        .allocator = &value->allocator,
+        .secret = value->keyed ? value->secret : NULL,
+        .threads = 1, .format = "bloomery",
+    };
+}
+
+uint64_t held_bytes(const held *value)
+{
+    return __atomic_load_n(&value->taken, __ATOMIC_RELAXED);
+}
+
+/* ---- Dumps --------------------------------------------------------------- */
+
+static void held_save(server_io *rdb, void *of)
+{
+    const held *value = of;
+    size_t bytes;
+    const void *image = bly_image(value->filter, &bytes);
+    server_save_bytes(rdb, image, bytes);
+    server_save_bytes(rdb, (const char *)value->secret,
+                      value->keyed ? sizeof value->secret : 0);
+}
+
+static void *held_load(server_io *rdb, int version)
+{
+    if (version != HELD_VERSION) {
+        server_log_io(rdb, "warning", "a filter of BLY.* has version %d of its "
+                      "bytes, where 1 is known: a later module wrote it",
+                      version);
+        return NULL;
+    }
+    size_t bytes = 0, length = 0;
+    char *image = server_load_bytes(rdb, &bytes);
+    char *secret = image == NULL ? NULL : server_load_bytes(rdb, &length);
+    held *value = NULL;
+    if (secret != NULL && (length == 0 || length == BLY_SECRET_BYTES)) {
+        memory_for(NULL);
+        value = held_new(length > 0 ? secret : NULL);
+        bly_options options = held_options(value);
+        if (bly_unpack(&value->filter, image, bytes, &options) != BLY_OK) {
+            server_log_io(rdb, "warning", "a filter of BLY.* is not taken: %s",
+                          bly_why());
+            held_drop(value);
+            value = NULL;
+        }
+    }
+    if (value != NULL && value->keyed)
+        secret_told(server_of_io(rdb), value->secret);
+    server_release(secret);
+    server_release(image);
+    return value;
+}
+
+static void held_rewrite(server_io *aof, server_string *key, void *of)
+{
+    const held *value = of;
+    size_t bytes;
+    const void *image = bly_image(value->filter, &bytes);
+    char digits[SECRET_DIGITS + 1];
+    secret_write(digits, value->secret);
+    if (value->keyed)
+        server_emit(aof, "BLY.RESTORE", "sbcc", key, image, bytes, "SECRET",
+                    digits);
+    else
+        server_emit(aof, "BLY.RESTORE", "sb", key, image, bytes);
+}
+
+/* ---- What else a server does to values ----------------------------------- */
+
+static size_t held_usage(const void *of)
+{
+    return sizeof(held) + (size_t)held_bytes(of);
+}
+
+static size_t held_effort(server_string *key, const void *value)
+{
+    (void)key;
+    return (size_t)(held_bytes(value) / MODULE_PAGE) + 1;
+}
+
+static void held_digest(server_digest *digest, void *of)
+{
+    const held *value = of;
+    size_t bytes;
+    const char *image = bly_image(value->filter, &bytes);
+    server_digest_bytes(digest, image, bytes);
+    server_digest_bytes(digest, (const char *)value->secret,
+                        sizeof value->secret);
+    server_digest_end(digest);
+}
+
+static void *held_copy(server_string *from, server_string *to, const void *of)
+{
+    const held *value = of;
+    held *copy = held_new(value->keyed ? value->secret : NULL);
+    bly_options options = held_options(copy);
+    (void)from;
+    (void)to;
+    options.secret = NULL;              /* bly_copy keeps the filter's own   */
+    options.format = NULL;
+    memory_for(NULL);
+    if (bly_copy(&copy->filter, value->filter, &options) == BLY_OK)
+        return copy;
+    held_drop(copy);
+    return NULL;
+}
+
+bool held_register(server_context *context)
+{
+    server_methods methods = {
+        .version = SERVER_TYPE_METHODS,
+        .rdb_load = held_load, .rdb_save = held_save,
+        .aof_rewrite = held_rewrite, .mem_usage = held_usage,
+        .digest = held_digest, .free = held_drop,
+        .free_effort = held_effort, .copy = held_copy,
+    };
+    held_type = server_create_type(context, "bloomery-", HELD_VERSION,
+                                   &methods);
+    return held_type != NULL;
+}

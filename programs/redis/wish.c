@@ -1,0 +1,242 @@
+/* wish.c - what a command of BLY.* is told of a filter, and what all of them
+ * reply.
+ *
+ * Floor 8 (programs); includes wish.h only.
+ */
+#include "redis/wish.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Replies ------------------------------------------------------------- */
+
+int wish_error(server_context *context, const char *why)
+{
+    char text[600];
+    snprintf(text, sizeof text, "ERR %s", why);
+    return server_reply_error(context, text);
+}
+
+void wish_reply_number(server_context *context, uint64_t number)
+{
+    server_reply_number(context, number <= INT64_MAX ? (long long)number
+                                                     : INT64_MAX);
+}
+
+void wish_reply_text(server_context *context, const char *name,
+                     const char *text)
+{
+    server_reply_simple(context, name);
+    server_reply_bytes(context, text, strlen(text));
+}
+
+void wish_reply_count(server_context *context, const char *name,
+                      uint64_t number)
+{
+    server_reply_simple(context, name);
+    wish_reply_number(context, number);
+}
+
+void wish_reply_real(server_context *context, const char *name, double number)
+{
+    server_reply_simple(context, name);
+    server_reply_double(context, number);
+}
+
+bool wish_look(const held **value, server_context *context,
+               server_string *name)
+{
+    void *there;
+    found what = reply_find(&there, NULL, context, name, held_type);
+    *value = there;
+    if (what == FOUND_OTHER)
+        reply_refuse(context, what);
+    return what != FOUND_OTHER;
+}
+
+void wish_replicate_image(server_context *context, server_string *name,
+                          const held *value)
+{
+    size_t bytes;
+    const void *image = bly_image(value->filter, &bytes);
+    char digits[SECRET_DIGITS + 1];
+    secret_write(digits, value->secret);
+    if (value->keyed)
+        server_replicate_as(context, "BLY.RESTORE", "sbccc", name, image,
+                            bytes, "REPLACE", "SECRET", digits);
+    else
+        server_replicate_as(context, "BLY.RESTORE", "sbc", name, image, bytes,
+                            "REPLACE");
+}
+
+/* ---- Words --------------------------------------------------------------- */
+
+bool wish_number(uint64_t *number, const server_string *argument)
+{
+    size_t n;
+    const char *text = server_text(argument, &n);
+    *number = 0;
+    for (size_t i = 0; i < n; i++)
+        if (text[i] < '0' || text[i] > '9'
+            || __builtin_mul_overflow(*number, UINT64_C(10), number)
+            || __builtin_add_overflow(*number, (uint64_t)(text[i] - '0'),
+                                      number))
+            return false;
+    return n > 0;
+}
+
+/* A name, without a NUL in it. */
+static bool wish_name(char *name, size_t room, const server_string *argument)
+{
+    size_t n;
+    const char *text = server_text(argument, &n);
+    if (n == 0 || n >= room || memchr(text, '\0', n) != NULL)
+        return false;
+    memcpy(name, text, n);
+    name[n] = '\0';
+    return true;
+}
+
+/* What may be said of a filter. */
+enum {
+    WISH_CAPACITY, WISH_RATE, WISH_KEYED, WISH_UNKEYED, WISH_HASHED, WISH_SEED,
+    WISH_SECRET, WISH_ITEMS, WISH_UNKNOWN
+};
+
+static const struct {
+    const char *word, *wrong;           /* wrong: of its value; NULL: none   */
+} wish_words[] = {
+    [WISH_CAPACITY] = { "CAPACITY", "a capacity is a whole number of keys" },
+    [WISH_RATE]     = { "RATE", "a rate is above 0 and below 1, as 0.01" },
+    [WISH_KEYED]    = { "KEYED", NULL },
+    [WISH_UNKEYED]  = { "UNKEYED", NULL },
+    [WISH_HASHED]   = { "HASH", "a hash function has a name, as xxh3" },
+    [WISH_SEED]     = { "SEED", "a seed is a whole number, 0 .. 2^64 - 1" },
+    [WISH_SECRET]   = { "SECRET", "a secret is 32 hexadecimal digits" },
+    [WISH_ITEMS]    = { "ITEMS", NULL },
+};
+
+static int wish_word(const server_string *argument)
+{
+    int word = 0;
+    while (word < WISH_UNKNOWN
+           && !reply_is_word(argument, wish_words[word].word))
+        word++;
+    return word;
+}
+
+static bool wish_value(wish *wanted, int word, const server_string *argument)
+{
+    size_t n;
+    const char *text;
+    switch (word) {
+    case WISH_CAPACITY:
+        return wish_number(&wanted->spec.capacity, argument);
+    case WISH_RATE:
+        return server_to_double(argument, &wanted->spec.rate) == SERVER_OK
+            && wanted->spec.rate > 0 && wanted->spec.rate < 1;
+    case WISH_HASHED:
+        return wish_name(wanted->hash, sizeof wanted->hash, argument);
+    case WISH_SEED:
+        return wish_number(&wanted->spec.seed, argument);
+    default:
+        text = server_text(argument, &n);
+        return secret_read(wanted->secret, text, n);
+    }
+}
+
+/* Which secret, after all words: `said` has a bit for each. False: an error was
+ * replied. */
+static bool wish_hashing(wish *wanted, server_context *context, unsigned said)
+{
+    bool keyed = (said & (1U << WISH_KEYED | 1U << WISH_SECRET)) != 0;
+    bool plain = (said & (1U << WISH_UNKEYED | 1U << WISH_HASHED
+                          | 1U << WISH_SEED)) != 0;
+    if ((said & 1U << WISH_HASHED) != 0
+        && strcmp(wanted->hash, "siphash") == 0) {
+        keyed = true;
+        plain = (said & (1U << WISH_UNKEYED | 1U << WISH_SEED)) != 0;
+    }
+    if (keyed && plain) {
+        wish_error(context, "a keyed filter is hashed by siphash with its "
+                   "secret, without a seed: leave out KEYED and SECRET, or "
+                   "HASH, SEED and UNKEYED");
+        return false;
+    }
+    wanted->any_hash = !keyed && !plain;
+    if (plain) {
+        if ((said & 1U << WISH_HASHED) != 0)
+            wanted->spec.hash = wanted->hash;
+        return true;
+    }
+    if ((said & 1U << WISH_SECRET) == 0) {
+        const unsigned char *own = secret_own();
+        if (own == NULL) {
+            wish_error(context, "the system gives no random bytes for a "
+                       "secret: set bly-secret, or say UNKEYED");
+            return false;
+        }
+        memcpy(wanted->secret, own, sizeof wanted->secret);
+    } else {
+        secret_told(context, wanted->secret);
+    }
+    wanted->spec.secret = wanted->secret;
+    wanted->spec.hash = "siphash";
+    return true;
+}
+
+bool wish_read(wish *wanted, int *items, server_context *context,
+               server_string **argv, int first, int argc)
+{
+    unsigned said = 0;
+    int i = first + 1;
+    *wanted = (wish){ .spec = { .rate = settings.held_rate } };
+    if (!wish_name(wanted->kind, sizeof wanted->kind, argv[first])) {
+        wish_error(context, "a kind has a name, as BLY.KINDS lists them");
+        return false;
+    }
+    for (; i < argc; i++) {
+        int word = wish_word(argv[i]);
+        if (word == WISH_ITEMS && items != NULL)
+            break;
+        if (word == WISH_UNKNOWN || word == WISH_ITEMS) {
+            wish_error(context, "an unknown word: CAPACITY, RATE, KEYED, "
+                       "UNKEYED, HASH, SEED and SECRET are known");
+            return false;
+        }
+        said |= 1U << word;
+        if (wish_words[word].wrong == NULL)
+            continue;
+        if (++i == argc || !wish_value(wanted, word, argv[i])) {
+            wish_error(context, wish_words[word].wrong);
+            return false;
+        }
+    }
+    if (items != NULL)
+        *items = i < argc ? i + 1 : argc;
+    return wish_hashing(wanted, context, said);
+}
+
+bool wish_standard(wish *wanted, server_context *context)
+{
+    bly_plan_t plan;
+    *wanted = (wish){ .spec = { .rate = settings.held_rate } };
+    wanted->spec.capacity = (uint64_t)settings.held_capacity;
+    memcpy(wanted->kind, settings.held_kind, sizeof wanted->kind);
+    return wish_hashing(wanted, context, 0)
+        && wish_plan(&plan, wanted, context);
+}
+
+bool wish_plan(bly_plan_t *plan, wish *wanted, server_context *context)
+{
+    bly_status status = bly_plan(plan, wanted->kind, &wanted->spec);
+    if (status == BLY_EHASH && wanted->any_hash) {
+        wanted->spec.hash = NULL;
+        wanted->spec.secret = NULL;
+        status = bly_plan(plan, wanted->kind, &wanted->spec);
+    }
+    if (status == BLY_OK)
+        return true;
+    wish_error(context, bly_why());
+    return false;
+}

@@ -1,0 +1,86 @@
+/* work.h - what takes long, beside the server.
+ *
+ * The server answers all its clients from one thread. What reads or writes all
+ * of a large filter is done in another one, while the client that asked for it
+ * waits and the others are served. Such work never changes a value: it reads
+ * values, which are not changed until it has ended, and makes a new one, which
+ * the server's thread then puts in its place, replicates and answers in one
+ * step. A command that would change a value which is being read waits too.
+ *
+ * Where clients cannot wait (in transactions, in scripts, in what a master
+ * sends and in files that are loaded) work is done at once, and what would have
+ * to wait is refused with the error BUSY; what a master sends is not refused,
+ * but lets the work come to its end first.
+ *
+ * A child process of the server, which writes its dump, is not begun in the
+ * midst of a work: the library's locks would be taken in it for ever.
+ *
+ * Floor 8 (programs); includes held.h only.
+ */
+#ifndef BLY_REDIS_WORK_H
+#define BLY_REDIS_WORK_H
+
+#include "redis/held.h"
+
+typedef struct work work;
+
+/* One kind of work. `run` may be in any thread, and calls nothing of the server
+ * but for memory. `finish` is in the server's: it replies, and may open keys.
+ */
+typedef struct {
+    void (*run)(work *w);
+    int  (*finish)(work *w, server_context *context, server_string **argv,
+                   int argc);
+    bool changes;                       /* `finish` sets keys                */
+} work_kind;
+
+enum { WORK_VALUES = 64 };              /* at most that a work reads         */
+
+struct work {
+    const work_kind *kind;
+    held       *reads[WORK_VALUES];
+    size_t      n;
+    held       *made;                   /* dropped at the end, if not NULL   */
+    bly_status  status;
+    char        why[512];               /* bly_why(), if it failed           */
+    uint64_t    number;                 /* what `run` is to be told          */
+    union {
+        bly_stat_t    stat;
+        bly_overlap_t overlap;
+    } found;
+    server_string *given;               /* that it reads (work_given)        */
+    void       *bytes;                  /* of the server's memory, released at
+                                           the end                           */
+    size_t      length, room;
+    /* work.c's */
+    server_blocked *client;             /* NULL: it is done at once          */
+    uint64_t    left;
+    work       *next;
+};
+
+/* An empty one. */
+work *work_new(const work_kind *kind);
+
+/* One that is not to be done. */
+void work_drop(work *w);
+
+/* It reads this value too. */
+void work_reads(work *w, held *value);
+
+/* It reads an argument of the command, which may be gone before it ends. */
+void work_given(work *w, server_string *argument);
+
+/* Do it: at once where it is about so many bytes that this is quick, or where
+ * the client cannot wait. The work is gone then, or will be. */
+int work_do(work *w, server_context *context, server_string **argv, int argc,
+            uint64_t bytes);
+
+/* Say how a verb of the library ended; what is wrong is kept for `finish`. */
+bool work_went(work *w, bly_status status);
+
+/* Is a value, which is to be changed, being read? Then the command has been put
+ * off, to be called again, or an error was replied: there is nothing more to be
+ * done. */
+bool work_reads_it(server_context *context, held *value, server_call *again);
+
+#endif /* BLY_REDIS_WORK_H */

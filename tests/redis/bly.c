@@ -1,0 +1,359 @@
+/* bly.c - filters of BLY.*: large ones, whose work is done beside the server;
+ * secrets; and images that the command takes and gives.
+ */
+#include "test.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "redis/client.h"
+
+static server bly_server;
+static client bly_client;
+
+static bool bly_begin(const char *options)
+{
+    if (!server_is_there())
+        return false;
+    bly_server = (server){ .port = 0 };
+    server_start(&bly_server, options);
+    bly_client = client_open(&bly_server, 2);
+    return true;
+}
+
+static void bly_end(void)
+{
+    client_close(&bly_client);
+    server_remove(&bly_server);
+}
+
+static void bly_say_many(client *c, const char *command, const char *key,
+                         int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "%s %s item:%d", command, key, i);
+        client_say(c, line);
+    }
+}
+
+static void bly_hear_many(client *c, int n, const char *wanted)
+{
+    for (int i = 0; i < n; i++) {
+        char *answer = client_hear(c);
+        assert_non_null(answer);
+        if (wanted != NULL)
+            assert_string_equal(answer, wanted);
+        free(answer);
+    }
+}
+
+/* Filters of several MiB, which are worked on beside the server. */
+static void bly_large(client *c)
+{
+    assert_answer(c, "BLY.NEW a standard CAPACITY 8000000 UNKEYED", "+OK");
+    assert_answer(c, "BLY.NEW b standard CAPACITY 8000000 UNKEYED", "+OK");
+    bly_say_many(c, "BLY.ADD", "a", 0, 1000);
+    bly_hear_many(c, 1000, ":1");
+    bly_say_many(c, "BLY.ADD", "b", 500, 1500);
+    bly_hear_many(c, 1000, ":1");
+}
+
+/* ---- Work beside the server ---------------------------------------------- */
+
+static void test_large(void **state)
+{
+    (void)state;
+    if (!bly_begin("--save ''"))
+        skip();
+    client *c = &bly_client;
+    bly_large(c);
+    assert_answer(c, "BLY.UNITE c a b", "+OK");
+    bly_say_many(c, "BLY.EXISTS", "c", 0, 1500);
+    bly_hear_many(c, 1500, ":1");
+    assert_answer(c, "BLY.INTERSECT d a b", "+OK");
+    bly_say_many(c, "BLY.EXISTS", "d", 500, 1000);
+    bly_hear_many(c, 500, ":1");
+    assert_answer(c, "BLY.EXISTS d item:0", ":0");
+    char *answer = client_ask(c, "BLY.OVERLAP a b");
+    assert_non_null(strstr(answer, "+Jaccard"));
+    free(answer);
+    answer = client_ask(c, "BLY.INFO c");
+    assert_non_null(strstr(answer, "+Items :1500"));
+    free(answer);
+    assert_answer(c, "BLY.NEW q quotient CAPACITY 4000000", "+OK");
+    bly_say_many(c, "BLY.ADD", "q", 0, 500);
+    bly_hear_many(c, 500, ":1");
+    assert_answer(c, "BLY.RESIZE q 9000000", "+OK");
+    answer = client_ask(c, "BLY.RESIZE q 18446744073709551615");
+    assert_true(strncmp(answer, "-ERR ", 5) == 0);
+    free(answer);
+    bly_say_many(c, "BLY.COUNT", "q", 0, 500);
+    bly_hear_many(c, 500, ":1");
+    bly_end();
+}
+
+/* What one client changes while another's work reads it waits, and nothing of
+ * it is lost; what goes away meanwhile is kept as long as it is read. */
+static void test_beside(void **state)
+{
+    (void)state;
+    if (!bly_begin("--save ''"))
+        skip();
+    client *c = &bly_client;
+    client other = client_open(&bly_server, 2);
+    bly_large(c);
+    for (int i = 0; i < 10; i++) {
+        client_say(c, "BLY.UNITE c a b");
+        client_say(&other, "PING");
+        bly_say_many(&other, "BLY.ADD", "a", 2000 + 10 * i, 2010 + 10 * i);
+        client_say(&other, "BLY.EXISTS a item:600");
+        bly_hear_many(&other, 1, "+PONG");
+        bly_hear_many(&other, 11, ":1");
+        bly_hear_many(c, 1, "+OK");
+        bly_say_many(&other, "BLY.EXISTS", "a", 2000 + 10 * i, 2010 + 10 * i);
+        bly_hear_many(&other, 10, ":1");
+        client_say(c, "BLY.UNITE c a b");
+        client_say(&other, "RENAME a e");
+        client_say(&other, "BLY.UNITE d e b");
+        client_say(&other, "DEL e");
+        client_say(&other, "COPY b a");
+        bly_hear_many(c, 1, NULL);
+        bly_hear_many(&other, 1, "+OK");
+        bly_hear_many(&other, 1, "+OK");
+        bly_hear_many(&other, 2, ":1");
+    }
+    client_close(&other);
+    bly_end();
+}
+
+/* A client that goes away while its work is done has no effect, and those that
+ * wait for it are served. */
+static void test_gone(void **state)
+{
+    (void)state;
+    if (!bly_begin("--save ''"))
+        skip();
+    client *c = &bly_client;
+    bly_large(c);
+    for (int i = 0; i < 10; i++) {
+        client gone = client_open(&bly_server, 2);
+        client_say(&gone, "BLY.UNITE c a b");
+        client_close(&gone);
+        bly_say_many(c, "BLY.ADD", "b", 3000 + 10 * i, 3010 + 10 * i);
+        bly_hear_many(c, 10, ":1");
+        assert_answer(c, "PING", "+PONG");
+    }
+    bly_say_many(c, "BLY.EXISTS", "b", 3000, 3100);
+    bly_hear_many(c, 100, ":1");
+    bly_end();
+}
+
+/* In transactions and scripts nobody can wait: it is done at once. */
+static void test_at_once(void **state)
+{
+    (void)state;
+    if (!bly_begin("--save ''"))
+        skip();
+    client *c = &bly_client;
+    bly_large(c);
+    assert_answer(c, "MULTI", "+OK");
+    assert_answer(c, "BLY.UNITE c a b", "+QUEUED");
+    assert_answer(c, "BLY.ADD a last", "+QUEUED");
+    assert_answer(c, "BLY.EXISTS c item:1400", "+QUEUED");
+    assert_answer(c, "EXEC", "[+OK :1 :1]");
+    assert_answer(c, "EVAL \"redis.call('BLY.INTERSECT', 'd', 'a', 'b') return "
+                  "redis.call('BLY.EXISTS', 'd', 'item:600')\" 0", ":1");
+    bly_end();
+}
+
+/* A dump that is begun while a work is done is whole, and so is what a replica
+ * gets. */
+static void test_saved_beside(void **state)
+{
+    (void)state;
+    if (!bly_begin("--save '' --appendonly yes"))
+        skip();
+    client *c = &bly_client;
+    client other = client_open(&bly_server, 2);
+    bly_large(c);
+    for (int i = 0; i < 3; i++) {
+        client_say(c, "BLY.UNITE c a b");
+        client_say(c, "BLY.DUMP c 0 8");
+        client_say(&other, "BGREWRITEAOF");
+        free(client_hear(&other));
+        bly_hear_many(c, 1, "+OK");
+        bly_hear_many(c, 1, "\"bloomery\"");
+    }
+    client_close(&other);
+    client_close(c);
+    server_end(&bly_server, SIGTERM);
+    server_start(&bly_server, "--save '' --appendonly yes");
+    *c = client_open(&bly_server, 2);
+    bly_say_many(c, "BLY.EXISTS", "c", 0, 1500);
+    bly_hear_many(c, 1500, ":1");
+    bly_end();
+}
+
+/* ---- Limits -------------------------------------------------------------- */
+
+static void test_memory(void **state)
+{
+    (void)state;
+    if (!bly_begin("--save '' --maxmemory 32mb --maxmemory-policy noeviction"))
+        skip();
+    client *c = &bly_client;
+    static const char *const much[] = {
+        "BLY.NEW a standard CAPACITY 1000000000",
+        "BLY.NEW a standard:m=1152921504606846976",
+        "BLY.NEW a scalable CAPACITY 1000000000000",
+    };
+    for (size_t i = 0; i < sizeof much / sizeof *much; i++) {
+        char *answer = client_ask(c, much[i]);
+        assert_non_null(strstr(answer, "-ERR "));
+        free(answer);
+    }
+    assert_answer(c, "BLY.NEW a standard CAPACITY 20000000", "+OK");
+    assert_answer(c, "BLY.ADD a x", ":1");
+    char *answer = client_ask(c, "BLY.UNITE b a");
+    assert_non_null(strstr(answer, "-ERR "));
+    assert_non_null(strstr(answer, "memory"));
+    free(answer);
+    assert_answer(c, "BLY.EXISTS a x", ":1");
+    assert_answer(c, "EXISTS b", ":0");
+    answer = client_ask(c, "MEMORY USAGE a");
+    assert_in_range(strtol(answer + 1, NULL, 10), 23000000, 26000000);
+    free(answer);
+    bly_end();
+}
+
+enum { BLY_AT_A_TIME = 50 };
+
+/* Say a command for so many items, some at a time; how many replies are 1. */
+static int bly_many(client *c, const char *command, int from, int to)
+{
+    int ones = 0;
+    for (int i = from; i < to; i += BLY_AT_A_TIME) {
+        char line[BLY_AT_A_TIME * 24 + 32];
+        int n = snprintf(line, sizeof line, "%s a", command);
+        for (int j = i; j < i + BLY_AT_A_TIME; j++)
+            n += snprintf(line + n, sizeof line - (size_t)n, " item:%d", j);
+        char *answer = client_ask(c, line);
+        assert_true(*answer == '[');
+        for (const char *at = answer; (at = strchr(at, ':')) != NULL; at++)
+            ones += at[1] == '1';
+        free(answer);
+    }
+    return ones;
+}
+
+/* One that comes to be by itself keeps its rate however far it grows. */
+static void test_rate(void **state)
+{
+    (void)state;
+    if (!bly_begin("--save ''"))
+        skip();
+    client *c = &bly_client;
+    int n = (int)test_work(1000000, 50000, 10000), asked = 20000;
+    bly_many(c, "BLY.MADD", 0, n);
+    assert_int_equal(bly_many(c, "BLY.MEXISTS", 0, n), n);
+    int found = bly_many(c, "BLY.MEXISTS", 2000000000, 2000000000 + asked);
+    /* the rate that was asked for, and five standard deviations */
+    assert_in_range(found, 0, asked / 100 + 71);
+    bly_end();
+}
+
+/* ---- Secrets and images -------------------------------------------------- */
+
+static void test_secrets(void **state)
+{
+    (void)state;
+    if (!bly_begin("bly-secret 000102030405060708090a0b0c0d0e0f --save ''"))
+        skip();
+    client *c = &bly_client;
+    assert_answer(c, "BLY.ADD a x", ":1");
+    assert_answer(c, "BLY.SECRET a", "\"000102030405060708090a0b0c0d0e0f\"");
+    assert_answer(c, "BLY.NEW b cuckoo CAPACITY 100", "+OK");
+    assert_answer(c, "BLY.NEW d cuckoo CAPACITY 100 SECRET "
+                  "ff0102030405060708090a0b0c0d0e0f", "+OK");
+    assert_answer(c, "BLY.SECRET b", "\"000102030405060708090a0b0c0d0e0f\"");
+    assert_answer(c, "CONFIG SET bf.bly-secret nonsense",
+                  "-ERR CONFIG SET failed (possibly related to argument "
+                  "'bf.bly-secret') - bly-secret must be 32 hexadecimal "
+                  "digits, or empty");
+    assert_answer(c, "CONFIG SET bf.bly-kind fuse", "-ERR CONFIG SET failed "
+                  "(possibly related to argument 'bf.bly-kind') - bly-kind "
+                  "must be a kind that can be added to, as scalable, with its "
+                  "options");
+    assert_answer(c, "CONFIG SET bf.bly-kind split", "+OK");
+    assert_answer(c, "CONFIG SET bf.bly-initial-size 5000", "+OK");
+    assert_answer(c, "CONFIG SET bf.bly-error-rate 0.001", "+OK");
+    assert_answer(c, "BLY.ADD e x", ":1");
+    char *answer = client_ask(c, "BLY.INFO e");
+    assert_non_null(strstr(answer, "\"split\""));
+    assert_non_null(strstr(answer, "+Capacity :5"));
+    free(answer);
+    /* an image of another secret's is refused without it */
+    size_t n;
+    client_say(c, "BLY.DUMP d");
+    uint8_t *image = client_bytes(c, &n);
+    argument words[] = { { "BLY.RESTORE", 11 }, { "f", 1 }, { image, n },
+                         { "SECRET", 6 },
+                         { "ff0102030405060708090a0b0c0d0e0f", 32 } };
+    client_send(c, 3, words);
+    answer = client_hear(c);
+    assert_non_null(strstr(answer, "secret"));
+    assert_true(*answer == '-');
+    free(answer);
+    client_send(c, 5, words);
+    bly_hear_many(c, 1, "+OK");
+    client_send(c, 5, words);
+    bly_hear_many(c, 1, "-ERR item exists");
+    free(image);
+    bly_end();
+}
+
+/* How two servers differ, by a sketch of one. */
+static void test_difference(void **state)
+{
+    (void)state;
+    if (!bly_begin("--save ''"))
+        skip();
+    client *c = &bly_client;
+    assert_answer(c, "BLY.NEW a invertible:key=16 CAPACITY 100 UNKEYED", "+OK");
+    assert_answer(c, "BLY.NEW b invertible:key=16 CAPACITY 100 UNKEYED", "+OK");
+    bly_say_many(c, "BLY.ADD", "a", 0, 1000);
+    bly_say_many(c, "BLY.ADD", "b", 1, 1001);
+    bly_hear_many(c, 2000, NULL);
+    size_t n;
+    client_say(c, "BLY.SKETCH b");
+    uint8_t *sketch = client_bytes(c, &n);
+    argument words[] = { { "BLY.DIFF", 8 }, { "a", 1 }, { sketch, n } };
+    client_send(c, 3, words);
+    bly_hear_many(c, 1, "[+Here [\"item:0\"] +There [\"item:1000\"]]");
+    bly_say_many(c, "BLY.ADD", "a", 5000, 9000);
+    bly_hear_many(c, 4000, NULL);
+    client_send(c, 3, words);
+    char *answer = client_hear(c);
+    assert_true(strncmp(answer, "-ERR ", 5) == 0);
+    free(answer);
+    assert_answer(c, "BLY.EXISTS a item:1", ":1");
+    free(sketch);
+    bly_end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_beside),
+        cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_at_once),
+        cmocka_unit_test(test_saved_beside),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_rate),
+        cmocka_unit_test(test_secrets),
+        cmocka_unit_test(test_difference),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
