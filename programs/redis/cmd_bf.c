@@ -9,6 +9,8 @@
 
 #include "redis/bloom.h"
 
+enum { BF_BATCH = 64 };                 /* items that are asked for together */
+
 /* ---- What a filter is to be ---------------------------------------------- */
 
 typedef struct {
@@ -175,20 +177,39 @@ static void bf_replicate_made(server_context *context, server_string *name,
                             plan->capacity, "EXPANSION", plan->growth);
 }
 
+/* Which of these items are there already? To ask for them together brings the
+ * memory that to add the others needs, too. */
+static void bf_seen(bool *seen, const bloom *filter, server_string **argv,
+                    int n)
+{
+    bly_key key[BF_BATCH];
+    bly_keys keys = { .n = (size_t)n, .keys = key };
+    for (int i = 0; i < n; i++)
+        key[i] = reply_key(argv[i]);
+    (void)bly_chain_contains_keys(filter, &keys, seen);
+}
+
 /* Add the items from argument `first` on, and reply to each. Did any of them
  * change the filter? */
 static bool bf_put_all(server_context *context, bloom *filter,
                        server_string **argv, int argc, int first, long *replies)
 {
-    bool changed = false;
+    bool changed = false, seen[BF_BATCH] = { false };
     *replies = 0;
-    for (int i = first; i < argc; i++) {
-        bly_status status = bf_put(context, filter, argv[i]);
-        changed |= status == BLY_OK;
-        bf_reply_put(context, status);
-        *replies += 1;
-        if (status == BLY_EFULL)
-            break;
+    for (int i = first, n; i < argc; i += n) {
+        n = argc - i < BF_BATCH ? argc - i : BF_BATCH;
+        if (n > 1)
+            bf_seen(seen, filter, argv + i, n);
+        for (int j = 0; j < n; j++) {
+            bly_status status = seen[j] ? BLY_SEEN
+                              : bf_put(context, filter, argv[i + j]);
+            changed |= status == BLY_OK;
+            bf_reply_put(context, status);
+            *replies += 1;
+            if (status == BLY_EFULL)
+                return changed;
+        }
+        seen[0] = false;
     }
     return changed;
 }
