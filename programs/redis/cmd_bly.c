@@ -78,7 +78,8 @@ static int bly_new_finish(work *w, server_context *context,
     return server_reply_simple(context, "OK");
 }
 
-static const work_kind bly_new_work = { bly_new_run, bly_new_finish, true };
+static const work_kind bly_new_work
+    = { .run = bly_new_run, .finish = bly_new_finish, .changes = true };
 
 static int bly_new_command(server_context *context, server_string **argv,
                            int argc)

@@ -127,8 +127,10 @@ static int sets_intersect_finish(work *w, server_context *context,
 }
 
 static const work_kind
-    sets_unite_work = { sets_unite_run, sets_unite_finish, true },
-    sets_intersect_work = { sets_intersect_run, sets_intersect_finish, true };
+    sets_unite_work = { .run = sets_unite_run,
+                        .finish = sets_unite_finish, .changes = true },
+    sets_intersect_work = { .run = sets_intersect_run,
+                            .finish = sets_intersect_finish, .changes = true };
 
 static int sets_unite_command(server_context *context, server_string **argv,
                               int argc)
@@ -180,7 +182,7 @@ static int sets_overlap_finish(work *w, server_context *context,
 }
 
 static const work_kind sets_overlap_work
-    = { sets_overlap_run, sets_overlap_finish, false };
+    = { .run = sets_overlap_run, .finish = sets_overlap_finish };
 
 static int sets_overlap_command(server_context *context, server_string **argv,
                                 int argc)
@@ -191,6 +193,8 @@ static int sets_overlap_command(server_context *context, server_string **argv,
 }
 
 /* ---- Another size -------------------------------------------------------- */
+
+enum { SETS_RESIZE = 32 };              /* times what to read it takes       */
 
 static void sets_resize_run(work *w)
 {
@@ -219,8 +223,10 @@ static int sets_fold_finish(work *w, server_context *context,
 }
 
 static const work_kind
-    sets_resize_work = { sets_resize_run, sets_resize_finish, true },
-    sets_fold_work = { sets_fold_run, sets_fold_finish, true };
+    sets_resize_work = { .run = sets_resize_run,
+                         .finish = sets_resize_finish, .changes = true },
+    sets_fold_work = { .run = sets_fold_run,
+                       .finish = sets_fold_finish, .changes = true };
 
 static int sets_by_number(const work_kind *kind, server_context *context,
                           server_string **argv, int argc, const char *wrong)
@@ -231,9 +237,10 @@ static int sets_by_number(const work_kind *kind, server_context *context,
     if (!wish_number(&number, argv[2]))
         return wish_error(context, wrong);
     work *w = sets_work(kind, context, argv, 1, 2);
-    if (w != NULL)
-        w->number = number;
-    return sets_do(w, context, argv, argc);
+    if (w == NULL)
+        return SERVER_OK;
+    w->number = number;
+    return work_do(w, context, argv, argc, SETS_RESIZE * sets_bytes(w));
 }
 
 static int sets_resize_command(server_context *context, server_string **argv,
@@ -298,7 +305,7 @@ static int sets_info_finish(work *w, server_context *context,
 }
 
 static const work_kind sets_info_work
-    = { sets_info_run, sets_info_finish, false };
+    = { .run = sets_info_run, .finish = sets_info_finish };
 
 static int sets_info_command(server_context *context, server_string **argv,
                              int argc)
@@ -332,7 +339,7 @@ static int sets_dump_finish(work *w, server_context *context,
 }
 
 static const work_kind sets_dump_work
-    = { sets_dump_run, sets_dump_finish, false };
+    = { .run = sets_dump_run, .finish = sets_dump_finish };
 
 static int sets_dump_command(server_context *context, server_string **argv,
                              int argc)
@@ -410,7 +417,8 @@ static int sets_restore_finish(work *w, server_context *context,
 }
 
 static const work_kind sets_restore_work
-    = { sets_restore_run, sets_restore_finish, true };
+    = { .run = sets_restore_run,
+        .finish = sets_restore_finish, .changes = true };
 
 static int sets_restore_command(server_context *context, server_string **argv,
                                 int argc)
@@ -489,7 +497,7 @@ static int sets_sketch_finish(work *w, server_context *context,
 }
 
 static const work_kind sets_sketch_work
-    = { sets_sketch_run, sets_sketch_finish, false };
+    = { .run = sets_sketch_run, .finish = sets_sketch_finish };
 
 static int sets_sketch_command(server_context *context, server_string **argv,
                                int argc)
@@ -598,7 +606,7 @@ static int sets_diff_finish(work *w, server_context *context,
 }
 
 static const work_kind sets_diff_work
-    = { sets_diff_run, sets_diff_finish, false };
+    = { .run = sets_diff_run, .finish = sets_diff_finish };
 
 static int sets_diff_command(server_context *context, server_string **argv,
                              int argc)
@@ -748,21 +756,25 @@ static bool sets_need(bly_need *need, server_context *context,
     return true;
 }
 
-static int sets_advise_command(server_context *context, server_string **argv,
-                               int argc)
+static void sets_advise_run(work *w)
 {
-    bly_need need;
     bly_ranking *ranking;
+    if (work_went(w, bly_advise(&ranking, w->bytes)))
+        w->found.other = ranking;
+}
+
+static int sets_advise_finish(work *w, server_context *context,
+                              server_string **argv, int argc)
+{
     const bly_advice *advice;
     long n = 0;
-    if (argc < 3)
-        return server_wrong_arity(context);
-    if (!sets_need(&need, context, argv, argc))
-        return SERVER_OK;
-    if (bly_advise(&ranking, &need) != BLY_OK)
-        return wish_error(context, bly_why());
+    (void)argv;
+    (void)argc;
+    if (w->status < 0)
+        return wish_error(context, w->why);
     server_reply_array(context, SERVER_POSTPONED);
-    for (size_t i = 0; (advice = bly_ranking_at(ranking, i)) != NULL; i++) {
+    for (size_t i = 0;
+         (advice = bly_ranking_at(w->found.other, i)) != NULL; i++) {
         if (!advice->fits || advice->beaten)
             continue;
         server_reply_map(context, 7);
@@ -776,8 +788,31 @@ static int sets_advise_command(server_context *context, server_string **argv,
         n++;
     }
     server_reply_array_was(context, n);
-    bly_ranking_free(ranking);
     return SERVER_OK;
+}
+
+static void sets_advise_forget(work *w)
+{
+    bly_ranking_free(w->found.other);
+}
+
+static const work_kind sets_advise_work
+    = { .run = sets_advise_run, .finish = sets_advise_finish,
+        .forget = sets_advise_forget };
+
+/* It takes tens of milliseconds, whatever the need. */
+static int sets_advise_command(server_context *context, server_string **argv,
+                               int argc)
+{
+    bly_need need;
+    if (argc < 3)
+        return server_wrong_arity(context);
+    if (!sets_need(&need, context, argv, argc))
+        return SERVER_OK;
+    work *w = work_new(&sets_advise_work);
+    w->bytes = server_allocate(sizeof need);
+    memcpy(w->bytes, &need, sizeof need);
+    return work_do(w, context, argv, argc, WORK_LARGE);
 }
 
 /* ---- The commands -------------------------------------------------------- */
@@ -822,8 +857,8 @@ const command sets_commands[] = {
       "read fast bloomery", -2 },
     { "bly.advise", "CAPACITY capacity [RATE rate] [FIXED] [SMALL|FAST] [CAN "
       "ability…]", "Tells which kinds suit a need, the best first",
-      "O(1), some milliseconds", "1.0.0", sets_advise_command, "readonly",
-      "read bloomery", -3 },
+      "O(1), some tens of milliseconds", "1.0.0", sets_advise_command,
+      "readonly", "read bloomery", -3 },
     { "bly.kinds", "[kind]", "Lists the kinds, or the options of one", "O(1)",
       "1.0.0", sets_kinds_command, "readonly fast", "read fast bloomery", -1 },
     { .name = NULL },

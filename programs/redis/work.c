@@ -7,8 +7,6 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { WORK_LARGE = 4 << 20 };          /* bytes that take a millisecond     */
-
 /* ---- The thread ---------------------------------------------------------- */
 
 static struct {
@@ -227,6 +225,8 @@ bool work_went(work *w, bly_status status)
 
 void work_drop(work *w)
 {
+    if (w->kind->forget != NULL)
+        w->kind->forget(w);
     for (size_t i = 0; i < w->n; i++)
         held_drop(w->reads[i]);
     held_drop(w->made);

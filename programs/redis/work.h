@@ -32,9 +32,16 @@ typedef struct {
     int  (*finish)(work *w, server_context *context, server_string **argv,
                    int argc);
     bool changes;                       /* `finish` sets keys                */
+    void (*forget)(work *w);            /* gives back what it found, whether
+                                           or not it was finished; NULL: there
+                                           is nothing                        */
 } work_kind;
 
-enum { WORK_VALUES = 64 };              /* at most that a work reads         */
+enum {
+    WORK_VALUES = 64,                   /* at most that a work reads         */
+    WORK_LARGE = 4 << 20                /* bytes that take a millisecond to be
+                                           read: for more a client waits     */
+};
 
 struct work {
     const work_kind *kind;
@@ -47,6 +54,7 @@ struct work {
     union {
         bly_stat_t    stat;
         bly_overlap_t overlap;
+        void         *other;
     } found;
     server_string *given;               /* that it reads (work_given)        */
     void       *bytes;                  /* of the server's memory, released at
