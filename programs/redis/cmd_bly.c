@@ -212,6 +212,16 @@ static bool bly_able(server_context *context, const held *value,
     return false;
 }
 
+/* A command of many items changed the filter by the first arguments up to
+ * `end`, and refused the others: for want of memory, perhaps, which a replica
+ * has. It is replicated as if it had been of those alone. */
+static void bly_changed_by(server_context *context, const char *verb,
+                           const char *event, server_string **argv, int end)
+{
+    server_replicate_as(context, verb, "v", argv + 1, (size_t)(end - 1));
+    server_notify(context, SERVER_NOTIFY_MODULE, event, argv[1]);
+}
+
 /* ---- Adding and asking --------------------------------------------------- */
 
 static int bly_add_command(server_context *context, server_string **argv,
@@ -254,14 +264,14 @@ static int bly_madd_command(server_context *context, server_string **argv,
             server_reply_bool(context, !seen[j]);
         replies += (long)done;
     }
-    bool changed = replies > 0;
+    int end = 2 + (int)replies;
     if (status < 0) {
         wish_error(context, bly_why());
         replies++;
     }
     server_reply_array_was(context, replies);
-    if (changed)
-        reply_changed(context, "bly.add", argv[1]);
+    if (end > 2)
+        bly_changed_by(context, "BLY.MADD", "bly.add", argv, end);
     return SERVER_OK;
 }
 
@@ -406,7 +416,8 @@ static int bly_put_command(server_context *context, server_string **argv,
         size_t done = 0;
         bly_status status = bly_put_keys(value->filter, &keys, labels, &done);
         if (done > 0)
-            reply_changed(context, "bly.put", argv[1]);
+            bly_changed_by(context, "BLY.PUT", "bly.put", argv,
+                           2 + 2 * (int)done);
         if (status < 0)
             wish_error(context, bly_why());
         else
