@@ -57,87 +57,7 @@ static bool info_text_label(void *context, const bly_label_t *label)
     return true;
 }
 
-static bool info_json_label(void *context, const bly_label_t *label)
-{
-    bool *any = context;
-
-    if (!*any)
-        json_open_array("labels");
-    *any = true;
-    if (label->fill <= 0)
-        return true;
-    json_open_object(NULL);
-    json_count("label", label->label);
-    json_real("fill", label->fill);
-    json_real("rate", label->rate);
-    json_real("mistaken", label->mistaken);
-    json_close_object();
-    return true;
-}
-
 /* ==== One file ========================================================== */
-
-/* What stands in the header where others have the seed: opened with a secret,
- * the filter has none. */
-static const char *info_seed(void)
-{
-    return secret_bytes() != NULL ? "mark" : "seed";
-}
-
-/* How many bytes are attached, in a format that has a place for them. */
-static bool info_attached(size_t *bytes, const bly_filter *filter)
-{
-    const void *data;
-
-    return bly_attached(&data, bytes, filter) == BLY_OK;
-}
-
-static void info_json_geometry(const uint64_t geometry[4])
-{
-    json_open_array("geometry");
-    for (size_t i = 0; i < 4; i++)
-        json_count(NULL, geometry[i]);
-    json_close_array();
-}
-
-static void info_json(const bly_filter *filter, const bly_stat_t *stat,
-                      const char *file)
-{
-    bool labels = false;
-    size_t attached;
-
-    json_open_object(NULL);
-    json_string("file", file);
-    json_string("kind", stat->kind);
-    json_count("items", stat->items);
-    json_bool("items_exact", stat->items_exact);
-    json_count("capacity", stat->capacity);
-    json_count("bytes", stat->bytes);
-    json_count("packed", stat->packed);
-    if (info_attached(&attached, filter))
-        json_count("attached", attached);
-    json_real("bits_per_key", stat->bits_per_key);
-    json_real("fill", stat->fill);
-    json_real("rate", stat->rate);
-    json_real("planned_rate", stat->planned_rate);
-    if (!filter_kind_of_family(stat->kind, "foreign")) {
-        json_count(info_seed(), stat->seed);
-        json_string("hash", stat->hash);
-    }
-    json_count("probes", stat->probes);
-    json_labels(stat->label_bits, stat->label_least, stat->label_most);
-    json_count("saturated", stat->saturated);
-    json_real("lost", stat->lost);
-    if (stat->window < UINT64_MAX)
-        json_count("window", stat->window);
-    json_real("distinct", stat->distinct);
-    json_real("distinct_sd", stat->distinct_sd);
-    info_json_geometry(stat->geometry);
-    bly_list_labels(filter, info_json_label, &labels);
-    if (labels)
-        json_close_array();
-    json_close_object();
-}
 
 /* After unite or intersect nobody knows how many were added, only how many
  * different ones there are, about. */
@@ -227,7 +147,7 @@ static void info_text(const bly_filter *filter, const bly_stat_t *stat,
     if (stat->packed > 0)
         output_format("  packed     about %s when saved or sent\n",
                       report_bytes(stat->packed).text);
-    if (info_attached(&attached, filter))
+    if (about_attached(&attached, filter))
         output_format("  attached   %s of data\n",
                       report_bytes((uint64_t)attached).text);
     output_format("  probes     %" PRIu32 " per key\n", stat->probes);
@@ -278,7 +198,7 @@ static void info_header_json(const bly_header *header, const char *file)
     json_real("planned_rate", header->rate);
     json_count("mark", header->seed);
     json_string("hash", header->hash);
-    info_json_geometry(header->geometry);
+    about_geometry(header->geometry);
     json_close_object();
 }
 
@@ -319,15 +239,6 @@ static bool info_header(const char *file, const info_settings *s)
     return true;
 }
 
-/* Of another system's filter its file is what there is, without our header. */
-static void info_bytes(bly_stat_t *stat)
-{
-    if (!filter_kind_of_family(stat->kind, "foreign"))
-        return;
-    stat->bytes -= BLY_HEADER_BYTES;
-    stat->bits_per_key = 8 * (double)stat->bytes / (double)stat->capacity;
-}
-
 static int info_data(const char *file, const info_settings *s)
 {
     bly_filter *filter = filter_map(file, info_flags(s));
@@ -358,9 +269,9 @@ static int info_file(const char *file, const info_settings *s)
     if (filter == NULL)
         return CLI_ERROR;
     bly_stat(&stat, filter);
-    info_bytes(&stat);
+    about_bytes(&stat);
     if (s->json)
-        info_json(filter, &stat, file);
+        about_json(filter, &stat, file);
     else
         info_text(filter, &stat, file);
     bly_free(filter);

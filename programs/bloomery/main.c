@@ -10,7 +10,11 @@ static const cli_command *const main_commands[] = {
     &cmd_get, &cmd_dedup, &cmd_resize, &cmd_info, &cmd_check, &cmd_plan,
     &cmd_advise, &cmd_kinds, &cmd_formats, &cmd_convert, &cmd_list,
     &cmd_unite, &cmd_intersect, &cmd_compare, &cmd_sketch, &cmd_diff, &cmd_join,
-    &cmd_similar, &program_cmd_help, NULL
+    &cmd_similar,
+#if defined(BLY_SERVE)
+    &cmd_serve,
+#endif
+    &program_cmd_help, NULL
 };
 
 static const cli_example main_environment[] = {

@@ -10,6 +10,7 @@
  *      damage.c    whether a filter that is asked is whole
  *      estimate.c  how many different keys there are, about
  *      feed.c      keys of lines -> into a filter or out, and the report
+ *      about.c     what there is to tell of a filter
  *      asked.c     the report on keys that were asked for
  *      made.c      the report on a filter that was made of filters
  *      costs.h     what `bloomery advise` and its benchmark have in common
@@ -211,6 +212,19 @@ extern const char filter_no_number[];
 
 /* Are both names of one file? */
 bool filter_same(const char *a, const char *b);
+
+/* ==== about.c =========================================================== */
+
+/* Of another system's filter its file is what there is, without our header. */
+void about_bytes(bly_stat_t *stat);
+
+/* How many bytes are attached, in a format that has a place for them. */
+bool about_attached(size_t *bytes, const bly_filter *filter);
+
+/* All that is told of a filter of this file, a JSON object; and a part of it. */
+void about_json(const bly_filter *filter, const bly_stat_t *stat,
+                const char *file);
+void about_geometry(const uint64_t geometry[4]);
 
 /* ==== paged.c =========================================================== */
 

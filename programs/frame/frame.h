@@ -154,6 +154,12 @@ void output_start(void);
 int output_open(const char *path);
 int output_close(int status);
 
+/* From here to output_kept everything goes to memory, for a program that hands
+ * it on itself. False: no memory, or output has failed. output_kept: the bytes,
+ * from malloc, or NULL: there was too little memory. */
+bool output_keep(void);
+char *output_kept(size_t *n);
+
 /* Flush and close; returns `status`, or CLI_ERROR where stdout failed. Where it
  * is a pipe without a reader the program dies of SIGPIPE, unless that was
  * ignored when it began. */
@@ -740,6 +746,11 @@ const char *members_wrong(const char *name);
 
 /* Load what members_key needs. False: it is not there, and stderr says so. */
 bool members_open(void);
+
+/* What the text of a value that is no object and no array stands for, there or
+ * in the room, which is as large, and may be the same place. */
+cli_member members_value(const char *text, size_t length, void *room,
+                         bly_key *key);
 
 /* The member of the line that the name or JSON pointer says, in the line, or in
  * the room, which is as large as the line. CLI_MEMBER_PADDING bytes behind the

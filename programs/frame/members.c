@@ -213,10 +213,10 @@ static bool members_is_word(members_text t, const char *word)
     return t.length == strlen(word) && memcmp(t.at, word, t.length) == 0;
 }
 
-/* What the text of a value stands for. */
-static cli_member members_value(members_text t, char *room, bly_key *key)
+cli_member members_value(const char *text, size_t n, void *room, bly_key *key)
 {
-    size_t length = t.length - 2;
+    const members_text t = { text, n };
+    size_t length = n - 2;
 
     *key = (bly_key){ t.at, t.length };
     if (t.at[0] != '"')
@@ -284,6 +284,7 @@ cli_member members_key(const unsigned char *line, size_t length,
 
     if (found == MEMBERS_NO_MEMORY)
         members_no_memory(length);
-    return found == MEMBERS_FOUND ? members_value(value, room, key)
+    return found == MEMBERS_FOUND
+         ? members_value(value.at, value.length, room, key)
          : found == MEMBERS_UNFIT ? CLI_NO_OBJECT : CLI_NO_MEMBER;
 }

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,6 +29,10 @@ static struct {
     const char *path;           /* of output_open, while it is open */
     bool   straight;            /* which is no plain file           */
     cli_scratch scratch;        /* where it is one                  */
+    bool   keeps;               /* all goes to memory:              */
+    char  *kept;
+    size_t kept_length;
+    bool   lost;                /* and there was too little         */
 } output_state = { .fd = STDOUT_FILENO };
 
 void output_start(void)
@@ -35,8 +40,30 @@ void output_start(void)
     output_state.ignored = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
 }
 
+/* ==== Memory ============================================================ */
+
+static void output_append(const char *data, size_t n)
+{
+    char *more = output_state.lost
+               ? NULL : realloc(output_state.kept,
+                                output_state.kept_length + n + 1);
+
+    output_state.lost = more == NULL;
+    if (more == NULL)
+        return;
+    memcpy(more + output_state.kept_length, data, n);
+    output_state.kept = more;
+    output_state.kept_length += n;
+}
+
+/* ==== Writing =========================================================== */
+
 static bool output_write(const char *data, size_t n)
 {
+    if (output_state.keeps) {
+        output_append(data, n);
+        return true;
+    }
     while (n > 0 && output_state.error == 0) {
         ssize_t wrote = write(output_state.fd, data, n);
 
@@ -58,6 +85,26 @@ bool output_flush(void)
 
     output_state.used = 0;
     return output_write(output_state.buffer, n);
+}
+
+bool output_keep(void)
+{
+    output_state.keeps = output_flush();
+    output_state.kept = NULL;
+    output_state.kept_length = 0;
+    output_state.lost = false;
+    return output_state.keeps;
+}
+
+char *output_kept(size_t *n)
+{
+    output_flush();
+    output_state.keeps = false;
+    *n = output_state.kept_length;
+    if (!output_state.lost)
+        return output_state.kept;
+    free(output_state.kept);
+    return NULL;
 }
 
 bool output_bytes(const void *data, size_t n)

@@ -1,0 +1,86 @@
+/* bytes.c - bytes that wait: come in and not yet looked at, or to go out.
+ *
+ * Floor 8; includes serve.h only.
+ */
+#include "serve/serve.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BYTES_FIRST = 4096 };
+
+size_t bytes_waiting(const serve_bytes *b)
+{
+    return b->to - b->from;
+}
+
+static bool bytes_grow(serve_bytes *b, size_t needed)
+{
+    size_t room = b->room > 0 ? b->room : BYTES_FIRST;
+
+    while (room < needed) {
+        if (room > SIZE_MAX / 2)
+            return false;
+        room *= 2;
+    }
+    if (!work_grow(&b->data, room, 1))
+        return false;
+    b->room = room;
+    return true;
+}
+
+bool bytes_room(serve_bytes *b, size_t more)
+{
+    if (more <= b->room - b->to)
+        return true;
+    if (b->from > 0) {
+        memmove(b->data, b->data + b->from, bytes_waiting(b));
+        b->to -= b->from;
+        b->from = 0;
+    }
+    return more <= b->room - b->to
+        || (more <= SIZE_MAX - b->to && bytes_grow(b, b->to + more));
+}
+
+bool bytes_put(serve_bytes *b, const void *from, size_t n)
+{
+    if (n == 0)
+        return true;
+    if (!bytes_room(b, n))
+        return false;
+    memcpy(b->data + b->to, from, n);
+    b->to += n;
+    return true;
+}
+
+bool bytes_text(serve_bytes *b, const char *text)
+{
+    return bytes_put(b, text, strlen(text));
+}
+
+bool bytes_format(serve_bytes *b, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    int n;
+
+    va_start(arguments, format);
+    n = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return n >= 0 && (size_t)n < sizeof text && bytes_put(b, text, (size_t)n);
+}
+
+void bytes_done(serve_bytes *b, size_t n)
+{
+    b->from += n;
+    if (b->from == b->to)
+        bytes_free(b);
+}
+
+void bytes_free(serve_bytes *b)
+{
+    free(b->data);
+    *b = (serve_bytes){ NULL, 0, 0, 0 };
+}

@@ -1,0 +1,285 @@
+/* cmd_serve.c - `bloomery serve`: its options.
+ *
+ * Floor 8; includes serve.h only.
+ */
+#include "serve/serve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CMD_SERVE_THREADS = 256, CMD_SERVE_CLIENTS = 100000,
+    CMD_SERVE_VALUE = 1000              /* bytes: a line of Postfix has 4096 */
+};
+
+typedef struct {
+    const char *protocol, *socket, *port, *web, *mode, *value, *key_file,
+               *format;
+    bool        all, null, fold, channels, load, trust;
+    cli_as      as;
+    uint64_t    field, threads, clients;
+} serve_settings;
+
+static const cli_option serve_options[] = {
+    { 0, "protocol", "NAME", CLI_TEXT, offsetof(serve_settings, protocol),
+      false, "What clients speak: lines (the default), squid, socketmap or "
+      "tcp_table." },
+    { 0, "socket", "PATH", CLI_TEXT, offsetof(serve_settings, socket), false,
+      "Listen at a Unix socket. What an earlier server has left there is taken "
+      "away; any other file is not." },
+    { 0, "mode", "MODE", CLI_TEXT, offsetof(serve_settings, mode), false,
+      "The permissions of Unix sockets, in octal, such as 660: who may write "
+      "may ask. Default: as umask has it." },
+    { 0, "listen", "[HOST:]PORT", CLI_TEXT, offsetof(serve_settings, port),
+      false, "Listen at a port of this machine: 127.0.0.1 (the default) or "
+      "[::1]." },
+    { 0, "http", "[HOST:]PORT", CLI_TEXT, offsetof(serve_settings, web), false,
+      "Answer by HTTP too, or alone, at such a port, or at a Unix socket, "
+      "whose path has a slash in it." },
+    { 0, "all", NULL, CLI_FLAG, offsetof(serve_settings, all), false,
+      "Where several filters are asked, a key is there if it is perhaps in all "
+      "of them. Without it: in any." },
+    { '0', "null", NULL, CLI_FLAG, offsetof(serve_settings, null), false,
+      "Of lines: they end with a NUL byte instead of a newline, and so do "
+      "their answers." },
+    { 0, "channels", NULL, CLI_FLAG, offsetof(serve_settings, channels), false,
+      "Of squid: a line begins with the number of a channel, as Squid has it "
+      "where external_acl_type says concurrency=N." },
+    { 0, "field", "N", CLI_NUMBER, offsetof(serve_settings, field), false,
+      "Of squid: the key is this field of the line, counted from 1 behind the "
+      "channel. Default: 1." },
+    { 0, "value", "TEXT", CLI_TEXT, offsetof(serve_settings, value), false,
+      "Of socketmap and tcp_table: what is answered for a key that is perhaps "
+      "there. Default: OK." },
+    { 'i', "ignore-case", NULL, CLI_FLAG, offsetof(serve_settings, fold), false,
+      "In keys the letters A to Z stand for a to z. A filter built with it "
+      "must be asked with it." },
+    { 0, "as", "FORM", CLI_FORM, offsetof(serve_settings, as), false,
+      "The bytes of a key, as its text says them: hex, int32, int64, float, "
+      "double or utf16, as in 'query'. A key that is not of that form is "
+      "answered by an error. Default: text, the key itself." },
+    { 0, "threads", "N", CLI_NUMBER, offsetof(serve_settings, threads), false,
+      "Serve with N threads. Default: 1." },
+    { 0, "clients", "N", CLI_NUMBER, offsetof(serve_settings, clients), false,
+      "At most N clients at once, and as many by HTTP; others wait until one "
+      "has gone. Default: 1000." },
+    { 0, "load", NULL, CLI_FLAG, offsetof(serve_settings, load), false,
+      "Read filters into memory instead of mapping them: for files that others "
+      "write over in their place, as cp does, which a mapped filter does not "
+      "survive." },
+    { 0, "no-verify", NULL, CLI_FLAG, offsetof(serve_settings, trust), false,
+      "Look at the header of a filter only, and trust the rest." },
+    CLI_SECRET_OPTION(serve_settings, key_file),
+    CLI_FORMAT_OPTION(serve_settings, format),
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example serve_examples[] = {
+    { "bloomery serve seen.bly",
+      "At the side of a program: it writes lines and reads 1 or 0." },
+    { "bloomery serve --socket /run/seen.sock --mode 660 seen.bly",
+      "The same for many programs." },
+    { "bloomery serve --protocol squid --channels denied.bly",
+      "A helper of Squid's." },
+    { "bloomery serve --protocol socketmap --socket /run/maps known.bly",
+      "A table of Postfix's: socketmap:unix:/run/maps:known." },
+    { "bloomery serve --http 8080 seen.bly",
+      "curl 'http://127.0.0.1:8080/contains?key=apple'" },
+    { NULL, NULL }
+};
+
+/* ==== Reading =========================================================== */
+
+static const serve_protocol *serve_find_protocol(const char *name)
+{
+    static const serve_protocol *const all[] = {
+        &plain_protocol, &helper_protocol, &postfix_map_protocol,
+        &postfix_table_protocol,
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(all[i]->name, name) == 0)
+            return all[i];
+    return NULL;
+}
+
+/* "660"; -1: it is no mode. */
+static int serve_mode(const char *text)
+{
+    char *end;
+    unsigned long mode = strtoul(text, &end, 8);
+
+    return *text >= '0' && *text <= '7' && *end == '\0' && mode <= 0777
+         ? (int)mode : -1;
+}
+
+static int serve_refuse(const char *option, const char *text, const char *wrong)
+{
+    return wrong == NULL ? CLI_GO
+                         : report_error("--%s '%s' %s", option, text, wrong);
+}
+
+static int serve_places(const serve_settings *s, serve_how *how)
+{
+    if (s->socket != NULL
+        && serve_refuse("socket", s->socket,
+                        place_path(s->socket, &how->socket)) != CLI_GO)
+        return CLI_ERROR;
+    if (s->port != NULL
+        && serve_refuse("listen", s->port, place_read(s->port, false,
+                                                      &how->port)) != CLI_GO)
+        return CLI_ERROR;
+    return s->web == NULL
+         ? CLI_GO : serve_refuse("http", s->web,
+                                 place_read(s->web, true, &how->web));
+}
+
+static int serve_check_mode(const cli_command *self, const serve_settings *s,
+                            serve_how *how)
+{
+    how->mode = s->mode != NULL ? serve_mode(s->mode) : -1;
+    if (s->mode != NULL && how->mode < 0)
+        return serve_refuse("mode", s->mode, "is no mode: give octal digits "
+                            "up to 777, such as 660");
+    if (s->mode != NULL && how->socket.path == NULL && how->web.path == NULL)
+        return options_wrong(self, "--mode is about Unix sockets, and there is "
+                                   "none");
+    return CLI_GO;
+}
+
+/* Does each option that is given belong to the protocol? */
+static int serve_check_protocol(const cli_command *self,
+                                const serve_settings *s,
+                                const serve_protocol *protocol)
+{
+    bool squid = protocol == &helper_protocol;
+    bool postfix = protocol == &postfix_map_protocol
+                || protocol == &postfix_table_protocol;
+
+    if (!squid && (s->channels || s->field != 0))
+        return options_wrong(self, "--channels and --field are about "
+                                   "--protocol squid");
+    if (!postfix && s->value != NULL)
+        return options_wrong(self, "--value is about --protocol socketmap and "
+                                   "tcp_table");
+    if (s->null && protocol != &plain_protocol)
+        return options_wrong(self, "-0 is about --protocol lines");
+    if (s->protocol != NULL && s->web != NULL && s->socket == NULL
+        && s->port == NULL)
+        return options_wrong(self, "--protocol is about --socket and --listen, "
+                                   "and of --http there is only one");
+    return CLI_GO;
+}
+
+static int serve_check_value(const char *value)
+{
+    for (const char *at = value; at != NULL && *at != '\0'; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            return serve_refuse("value", value, "has a control byte in it: "
+                                "give a text");
+    return value != NULL && strlen(value) > CMD_SERVE_VALUE
+         ? serve_refuse("value", value, "is too long: Postfix reads 1000 bytes "
+                        "at least, and no more is given")
+         : CLI_GO;
+}
+
+static int serve_check_numbers(const cli_command *self, const serve_settings *s)
+{
+    bool sockets = s->socket != NULL || s->port != NULL || s->web != NULL;
+
+    if (!sockets && (s->threads != 0 || s->clients != 0))
+        return options_wrong(self, "--threads and --clients are about sockets: "
+                                   "give --socket, --listen or --http");
+    if (s->threads > CMD_SERVE_THREADS)
+        return report_error("--threads is 256 at most: give as many as there "
+                            "are processors");
+    if (s->clients > CMD_SERVE_CLIENTS)
+        return report_error("--clients is 100000 at most: give fewer");
+    return CLI_GO;
+}
+
+static int serve_check_files(const cli_command *self, const cli_operands *files)
+{
+    if (files->count == 0)
+        return options_wrong(self, "the FILE to serve is missing");
+    for (size_t i = 0; i < files->count; i++)
+        if (strcmp(files->names[i], "-") == 0)
+            return options_wrong(self, "a FILE cannot be standard input, which "
+                                       "is where questions come from");
+    return CLI_GO;
+}
+
+/* ==== Running =========================================================== */
+
+static int serve_read(const cli_command *self, const serve_settings *s,
+                      serve_how *how)
+{
+    const char *name = s->protocol != NULL ? s->protocol : "lines";
+
+    *how = (serve_how){
+        .protocol = serve_find_protocol(name),
+        .open = { s->load, s->trust, s->web != NULL },
+        .all = s->all, .null = s->null, .fold = s->fold,
+        .channels = s->channels, .as = s->as,
+        .field = s->field != 0 ? s->field : 1,
+        .value = s->value != NULL ? s->value : "OK",
+        .threads = s->threads != 0 ? s->threads : 1,
+        .clients = s->clients != 0 ? s->clients : 1000,
+    };
+    if (how->protocol == NULL)
+        return serve_refuse("protocol", name, "is none: give lines, squid, "
+                            "socketmap or tcp_table");
+    if (serve_check_protocol(self, s, how->protocol) != CLI_GO
+        || serve_check_value(s->value) != CLI_GO
+        || serve_check_numbers(self, s) != CLI_GO
+        || serve_places(s, how) != CLI_GO)
+        return CLI_ERROR;
+    return serve_check_mode(self, s, how);
+}
+
+static int serve_run(const cli_command *self, int argc, char **argv)
+{
+    serve_settings s = { .protocol = NULL };
+    cli_operands files;
+    serve_how how;
+    int status = options_read(self, argc, argv, &s, &files);
+
+    if (status == CLI_GO)
+        status = serve_read(self, &s, &how);
+    if (status == CLI_GO)
+        status = serve_check_files(self, &files);
+    if (status == CLI_GO)
+        status = filter_how_read(s.key_file, s.format);
+    return status == CLI_GO ? server_run(&how, &files) : status;
+}
+
+const cli_command cmd_serve = {
+    .name = "serve",
+    .operands = "FILE...",
+    .summary = "answer other programs, as long as they ask",
+    .text =
+        "Keeps filters open and answers programs that ask: at standard input "
+        "and output, until that ends, or at sockets, until SIGTERM or SIGINT "
+        "comes. Then it takes no new clients, answers what has arrived, and "
+        "takes its Unix sockets away. A file that is replaced (by the commands "
+        "here, or mv) is opened within a second; until then, and where it "
+        "cannot be opened, the old filter answers.\n\n"
+        "lines: a key on each line, answered by a line: 1, perhaps there; 0, "
+        "certainly not; or ? and why there is no answer. squid: the helper of "
+        "an external ACL, OK, ERR or BH. socketmap and tcp_table: those of "
+        "Postfix. HTTP: GET /contains?key=KEY, POST /contains with a JSON "
+        "array of keys, GET /info and GET /metrics.\n\n"
+        "Of several FILEs all are asked, and a key is there if it is perhaps "
+        "in any of them. A socketmap names one, and so does HTTP with "
+        "?filter=NAME: by the name of its file, without folder and last "
+        "ending.\n\n"
+        "A request has 1 MiB at most. A client that keeps the others waiting "
+        "for a minute, with half a request or with answers that it does not "
+        "read, is let go.\n\n"
+        "Each filter is verified, by a checksum of all of it, before it is "
+        "served.",
+    .options = serve_options,
+    .examples = serve_examples,
+    .status = "0 at the end of input or after a signal, 2 after an error.",
+    .run = serve_run,
+};

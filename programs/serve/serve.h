@@ -1,0 +1,353 @@
+/* serve.h - what the files of `bloomery serve` share.
+ *
+ * Floor 8: this folder, programs/filters/, the frame, <bloomery.h> and what the
+ * system has of sockets are all they include. What knows HTTP is a module of
+ * its own (web.h).
+ *
+ *      bytes.c     bytes that wait: come in and not yet looked at, or to go out
+ *      served.c    the filters, and new files in the place of old ones
+ *      counts.c    what is counted, and Prometheus' text of it
+ *      asking.c    a batch of requests -> their answers
+ *      talk.c      bytes of a client -> batches -> bytes for it
+ *      plain.c     the protocol of lines
+ *      helper.c    Squid's
+ *      postfix.c   Postfix's two
+ *      place.c     where a socket is to listen
+ *      client.c    a client at a socket
+ *      web.c       what is asked by HTTP
+ *      loop.c      the clients of a thread
+ *      coprocess.c the one client at standard input and output
+ *      server.c    threads, signals, new files
+ *      cmd_serve.c options
+ */
+#ifndef SERVE_SERVE_H
+#define SERVE_SERVE_H
+
+#include "filters/filters.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/socket.h>
+
+enum {
+    SERVE_BATCH = 1024,         /* requests that are answered at once       */
+    SERVE_LONGEST = 1 << 20,    /* bytes of a request                       */
+    SERVE_READ = 1 << 16,       /* bytes that are read at once              */
+    SERVE_UNSENT = 1 << 18      /* bytes that may wait for a client to read
+                                   them; before that nothing more is asked  */
+};
+
+/* ==== bytes.c =========================================================== */
+
+/* A queue in one block: the bytes from `from` to `to`. All zero at first. */
+typedef struct {
+    unsigned char *data;
+    size_t from, to, room;
+} serve_bytes;
+
+size_t bytes_waiting(const serve_bytes *b);
+
+/* Room for so many more at the end. False: no memory. */
+bool bytes_room(serve_bytes *b, size_t more);
+bool bytes_put(serve_bytes *b, const void *from, size_t n);
+bool bytes_text(serve_bytes *b, const char *text);
+bool bytes_format(serve_bytes *b, const char *format, ...) CLI_PRINTF(2, 3);
+
+/* The first n are done with. Where none is left the block is given back: so a
+ * client that waits holds nothing. */
+void bytes_done(serve_bytes *b, size_t n);
+void bytes_free(serve_bytes *b);
+
+/* ==== served.c ========================================================== */
+
+#define SERVED_ALL SIZE_MAX
+
+/* A filter, as it was when its file was opened. */
+typedef struct {
+    bly_filter *filter;
+    bly_stat_t  stat;
+    char       *about;          /* what `info --json` says, if that was
+                                   wanted; NULL: no memory                  */
+    size_t      about_length;
+    size_t      users;          /* sets that it is in                       */
+} served_filter;
+
+/* All filters at one time; never changed. */
+typedef struct {
+    size_t         users;
+    size_t         n;
+    served_filter *filters[];
+} served_set;
+
+typedef struct {
+    bool load;                  /* into memory, instead of mapping it       */
+    bool trust;                 /* the checksum is not compared             */
+    bool about;                 /* is to be told                            */
+} served_how;
+
+/* Open all. CLI_GO or CLI_ERROR. */
+int  served_open(const cli_operands *files, const served_how *how);
+void served_close(void);
+
+/* Look whether files are new, and open those. A file that cannot be opened is
+ * reported once, and the old filter stays. True: there is another set. */
+bool served_renew(void);
+
+/* The set of now, for as long as it takes; and a number that is another one for
+ * each set, without a lock. */
+const served_set *served_take(void);
+void served_give(const served_set *set);
+uint64_t served_age(void);
+
+/* The name of filter i: that of its file, without folder and last ending. */
+const char *served_name(size_t i);
+size_t served_find(const void *name, size_t length);    /* or SERVED_ALL */
+
+extern atomic_uint_fast64_t served_reloads, served_refusals;
+
+/* ==== How all is done =================================================== */
+
+/* A question on its way to its answer. */
+typedef struct {
+    unsigned char *text;        /* of the key, in bytes that may be changed;
+                                   NULL: there is no question, and …        */
+    size_t         length;
+    const char    *fault;       /* … this is why                            */
+    bool           passing;     /* asked again it may be answered           */
+    const void    *tag;         /* what the answer begins with              */
+    size_t         tag_length;
+    size_t         filter;      /* its number, or SERVED_ALL                */
+    bool           there;       /* the answer                               */
+} serve_request;
+
+typedef struct serve_how serve_how;
+
+/* A language that clients speak. */
+typedef struct {
+    const char *name;
+
+    /* Take the request at the start of n bytes, of which the first *looked are
+     * known to hold no end of it; `end`: nothing follows them. How many bytes
+     * it has; 0: it is not complete. TALK_GARBAGE: no request can be found
+     * here, nor behind it, and the fault of *out says why. */
+    size_t (*take)(const serve_how *how, unsigned char *bytes, size_t n,
+                   size_t *looked, bool end, serve_request *out);
+
+    /* Append the answer. False: no memory. */
+    bool (*put)(const serve_how *how, const serve_request *r, serve_bytes *out);
+} serve_protocol;
+
+#define TALK_GARBAGE SIZE_MAX
+
+extern const serve_protocol plain_protocol, helper_protocol,
+    postfix_map_protocol, postfix_table_protocol;
+
+/* Where clients come to. */
+typedef struct {
+    const char *text;           /* as it was given; NULL: nowhere           */
+    const char *path;           /* of a Unix socket, or NULL                */
+    struct sockaddr_storage address;
+    socklen_t   length;
+} serve_place;
+
+struct serve_how {
+    const serve_protocol *protocol;
+    served_how  open;
+    serve_place socket, port, web;
+    bool        all;            /* filters must have the key; else one      */
+    bool        null, fold, channels;
+    cli_as      as;
+    uint64_t    field;          /* of Squid's line, from 1                  */
+    const char *value;          /* of what is there, for Postfix            */
+    uint64_t    threads, clients;
+    int         mode;           /* of Unix sockets; -1: as umask has it     */
+};
+
+/* ==== counts.c ========================================================== */
+
+/* Each loop counts its own, and anybody may read it. */
+typedef struct {
+    atomic_uint_fast64_t requests, keys, positives, errors, clients;
+} serve_counts;
+
+typedef struct {
+    const char   *protocol;
+    const serve_counts *counts;
+} serve_counted;
+
+void counts_add(atomic_uint_fast64_t *counter, uint64_t n);
+
+/* Prometheus' text; of several counts of one protocol the sum. */
+bool counts_text(serve_bytes *out, const serve_counted *counted, size_t n,
+                 const served_set *set);
+
+/* ==== asking.c ========================================================== */
+
+/* What a thread needs to answer requests. */
+typedef struct {
+    const serve_how  *how;
+    const served_set *set;
+    uint64_t      age;
+    serve_request requests[SERVE_BATCH];
+    bly_key       keys[SERVE_BATCH];
+    size_t        places[SERVE_BATCH];      /* of the keys in requests */
+    bool          there[SERVE_BATCH], one[SERVE_BATCH];
+    serve_bytes   forms;                    /* what keys stand for     */
+} serve_asker;
+
+serve_asker *asking_new(const serve_how *how);
+void asking_free(serve_asker *asker);
+
+/* From now on ask the filters of now. */
+void asking_renew(serve_asker *asker);
+
+/* Answer its first n requests, whose keys are of this form. Keys are counted,
+ * and requests are not: one may have many. */
+void asking_batch(serve_asker *asker, size_t n, cli_as as,
+                  serve_counts *counts);
+
+/* ==== talk.c ============================================================ */
+
+/* One client's side of it. All zero at first. */
+typedef struct {
+    serve_bytes in, out;
+    size_t looked;              /* bytes of `in` without an end             */
+    bool   ended;               /* nothing more comes in                    */
+    bool   broken;              /* it was garbage: nothing more is read     */
+    bool   idle;                /* no complete request is in `in`           */
+} serve_talk;
+
+/* Answer what is complete, until much is unsent. False: no memory. */
+bool talk_answer(serve_talk *talk, serve_asker *asker, serve_counts *counts);
+void talk_free(serve_talk *talk);
+
+/* ==== plain.c =========================================================== */
+
+/* The line at the start of n bytes, by its end or because it is the last one;
+ * of serve_protocol.take all but *out. */
+size_t plain_line(char terminator, const unsigned char *bytes, size_t n,
+                  size_t *looked, bool end, size_t *length);
+
+extern const char plain_too_long[];
+
+/* Put bytes in the place of their %XX; how many are left, or SIZE_MAX: a % has
+ * no two hexadecimal digits behind it. */
+size_t plain_unescape(unsigned char *text, size_t n);
+
+/* ==== place.c =========================================================== */
+
+/* "8080", "127.0.0.1:8080", "[::1]:8080"; or, where `paths`, one with a slash:
+ * as numbers.c has it. */
+const char *place_read(const char *text, bool paths, serve_place *out);
+const char *place_path(const char *path, serve_place *out);
+
+/* Sockets that listen there, one for each of n threads, which may be the same
+ * one. CLI_GO or CLI_ERROR. */
+int  place_open(const serve_place *place, int mode, int *sockets, size_t n);
+
+/* Take away the file of a Unix socket, if it is still ours. */
+void place_close(const serve_place *place);
+
+/* ==== client.c ========================================================== */
+
+/* What a loop waits for. */
+typedef enum { LOOP_WAKE, LOOP_LISTENER, LOOP_WEB, LOOP_CLIENT } loop_kind;
+typedef struct {
+    loop_kind kind;
+    int       fd;
+} loop_source;
+
+typedef struct serve_client serve_client;
+struct serve_client {
+    loop_source   source;       /* first: events name it                    */
+    serve_talk    talk;
+    serve_client *next, *before;
+    double        since;        /* when it last moved on                    */
+    uint32_t      events;       /* that are waited for                      */
+    bool          leaving;      /* all is said: what it still sends is
+                                   thrown away                              */
+    bool          draining;     /* of what it sends …                       */
+    size_t        left;         /* … so much is still answered              */
+};
+
+/* Go on with it, at this time; `ready`: it can be read. False: it is done. */
+bool client_step(serve_client *c, serve_asker *asker, serve_counts *counts,
+                 bool ready, double now);
+
+/* What to wait for. */
+uint32_t client_events(const serve_client *c);
+
+/* Answer what it has sent, and nothing that it sends from now on. */
+void client_drain(serve_client *c);
+
+/* Has it let us wait too long? */
+bool client_stalls(const serve_client *c, double now);
+
+/* ==== web.c ============================================================= */
+
+typedef struct serve_web serve_web;
+
+/* Load what knows HTTP. CLI_GO or CLI_ERROR. */
+int web_load(void);
+
+/* Begin at this socket, which is then its own. NULL: an error was told. */
+serve_web *web_open(int fd, serve_asker *asker, serve_counts *counts,
+                    const serve_counted *counted, size_t n, uint64_t clients);
+int  web_descriptor(const serve_web *web);  /* readable: it is to be run     */
+void web_run(serve_web *web);
+int  web_timeout(const serve_web *web);     /* ms; -1: none                  */
+
+/* Take no new clients; is all answered that has come? */
+bool web_drain(serve_web *web);
+void web_close(serve_web *web);
+
+/* ==== loop.c ============================================================ */
+
+enum { LOOP_LISTENERS = 2 };
+
+typedef struct {
+    const serve_how *how;
+    pthread_t    thread;
+    int          epoll, wake;
+    loop_source  waker, listeners[LOOP_LISTENERS], webber;
+    serve_client *clients;
+    serve_asker *asker;
+    serve_web   *web;
+    serve_counts talks, webs;
+    atomic_bool *stop;
+    atomic_uint_fast64_t *count;    /* clients of all loops                  */
+    bool         failed, draining;
+    double       now, swept, deadline, paused, told;
+} serve_loop;
+
+/* Get ready to serve at these sockets, -1: none. CLI_GO or CLI_ERROR. */
+int   loop_open(serve_loop *loop, const int sockets[LOOP_LISTENERS], int web,
+                const serve_counted *counted, size_t n);
+void *loop_run(void *loop);
+void  loop_close(serve_loop *loop);
+void  loop_wake(const serve_loop *loop);
+
+/* ==== coprocess.c ======================================================= */
+
+typedef struct {
+    const serve_how *how;
+    pthread_t    thread;
+    int          wake, done;    /* to wake it, and that it has ended         */
+    atomic_bool *stop;
+    serve_asker *asker;
+    serve_counts counts;
+    bool         failed;
+} serve_coprocess;
+
+int   coprocess_open(serve_coprocess *c);
+void *coprocess_run(void *coprocess);
+void  coprocess_close(serve_coprocess *c);
+
+/* ==== server.c ========================================================== */
+
+/* Serve until a signal, or the end of standard input. The exit status. */
+int server_run(const serve_how *how, const cli_operands *files);
+
+extern const cli_command cmd_serve;
+
+#endif
