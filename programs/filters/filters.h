@@ -221,7 +221,7 @@ void about_bytes(bly_stat_t *stat);
 /* How many bytes are attached, in a format that has a place for them. */
 bool about_attached(size_t *bytes, const bly_filter *filter);
 
-/* All that is told of a filter of this file, a JSON object; and a part of it. */
+/* All that is told of a filter of this file, a JSON object; a part of it. */
 void about_json(const bly_filter *filter, const bly_stat_t *stat,
                 const char *file);
 void about_geometry(const uint64_t geometry[4]);

@@ -1,8 +1,8 @@
 /* asking.c - a batch of requests -> their answers.
  *
  * Each filter that is asked gets all its keys at once. Requests of all filters
- * are answered as `bloomery query` does with several -F: a key is there if it is
- * perhaps in any of them, or, if that is wanted, in all. Floor 8; includes
+ * are answered as `bloomery query` does with several -F: a key is there if it
+ * is perhaps in any of them, or, if that is wanted, in all. Floor 8; includes
  * serve.h only.
  */
 #include "serve/serve.h"

@@ -1,15 +1,15 @@
 /* client.c - a client at a socket.
  *
  * Whatever a client does costs others nothing but its turn: at most SERVE_READ
- * bytes are read of it at a time; a request has at most SERVE_LONGEST; and where
- * it does not read its answers nothing more is read of it, so that what waits
- * for it has a bound. Who keeps us waiting for a minute, with a request that
- * does not end or answers that he does not read, is let go. A client without
- * anything to say may stay as long as it likes.
+ * bytes are read of it at a time; a request has at most SERVE_LONGEST; and
+ * where it does not read its answers nothing more is read of it, so that what
+ * waits for it has a bound. Who keeps us waiting for a minute, with a request
+ * that does not end or answers that he does not read, is let go. A client
+ * without anything to say may stay as long as it likes.
  *
- * To close a socket in which there is something unread throws away, of TCP, what
- * was written and has not arrived. So who is told that he sent garbage is first
- * told that nothing more comes, and what he still sends is read, for two
+ * To close a socket in which there is something unread throws away, of TCP,
+ * what was written and has not arrived. So who is told that he sent garbage is
+ * first told that nothing more comes, and what he still sends is read, for two
  * seconds at most. Floor 8; includes serve.h only.
  */
 #include "serve/serve.h"

@@ -1,9 +1,10 @@
 /* coprocess.c - the one client at standard input and output.
  *
- * A program that keeps us at its side waits for the answer before it asks again:
- * what is known goes out before more input is waited for. Whoever it is waits
- * for us and we for it, so that reading and writing may block, and the state of
- * descriptors that others share stays as it is. Floor 8; includes serve.h only.
+ * A program that keeps us at its side waits for the answer before it asks
+ * again: what is known goes out before more input is waited for. Whoever it is
+ * waits for us and we for it, so that reading and writing may block, and the
+ * state of descriptors that others share stays as it is. Floor 8; includes
+ * serve.h only.
  */
 #include "serve/serve.h"
 

@@ -5,11 +5,11 @@
  *      8 198.51.100.9 -           8 ERR        certainly not
  *      9                          9 BH message="..."
  *
- * With concurrency=N a line begins with the number of a channel, and so does its
- * answer; else it begins with the first field. Fields are apart by blanks, and
- * in each a % and two hexadecimal digits stand for a byte. Squid puts what an acl
- * line adds behind its format's fields, or a hyphen. Floor 8; includes serve.h
- * only.
+ * With concurrency=N a line begins with the number of a channel, and so does
+ * its answer; else it begins with the first field. Fields are apart by blanks,
+ * and in each a % and two hexadecimal digits stand for a byte. Squid puts what
+ * an acl line adds behind its format's fields, or a hyphen. Floor 8; includes
+ * serve.h only.
  */
 #include "serve/serve.h"
 

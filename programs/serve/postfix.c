@@ -5,11 +5,11 @@
  *
  *      14:blocked a@b.cc,         5:OK OK,         perhaps there
  *                                 9:NOTFOUND ,     certainly not
- *                                 ..:TEMP why,     asked again it may be answered
+ *                                 ..:TEMP why,     it may be asked again
  *                                 ..:PERM why,     not as it is
  *
- * tcp_table(5): lines, in which a % and two hexadecimal digits stand for a byte.
- * All filters are asked.
+ * tcp_table(5): lines, in which a % and two hexadecimal digits stand for a
+ * byte. All filters are asked.
  *
  *      get a@b.cc                 200 OK
  *                                 500 not%20found

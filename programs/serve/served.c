@@ -7,10 +7,10 @@
  * back frees what is in no other. So no question waits for a file to be opened,
  * and none loses its filter.
  *
- * A file is another one if its place, size or times are. (bly_replaced tells the
- * same of what was opened from its file; but a filter that came compressed was
- * not, and a file that was refused has no filter, and shall not be refused every
- * second.) What a file is is looked at before it is opened: if it is
+ * A file is another one if its place, size or times are. (bly_replaced tells
+ * the same of what was opened from its file; but a filter that came compressed
+ * was not, and a file that was refused has no filter, and shall not be refused
+ * every second.) What a file is is looked at before it is opened: if it is
  * replaced in between, it is opened once more. Floor 8; includes serve.h only.
  */
 #include "serve/serve.h"
