@@ -98,12 +98,16 @@ bool output_keep(void)
 
 char *output_kept(size_t *n)
 {
+    char *kept;
+
     output_flush();
+    kept = output_state.kept;
+    output_state.kept = NULL;
     output_state.keeps = false;
     *n = output_state.kept_length;
     if (!output_state.lost)
-        return output_state.kept;
-    free(output_state.kept);
+        return kept;
+    free(kept);
     return NULL;
 }
 

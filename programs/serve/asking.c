@@ -134,26 +134,41 @@ static void asking_join(serve_asker *asker, size_t n, bool first)
                                           : asker->there[i] || asker->one[i];
 }
 
-static void asking_filter(serve_asker *asker, size_t f, size_t n, bool first)
+/* False: the answers are none. */
+static bool asking_filter(serve_asker *asker, size_t f, size_t n, bool first)
 {
     const bly_keys keys = { .n = n, .keys = asker->keys };
+    const served_filter *filter = asker->set->filters[f];
 
-    bly_contains_keys(asker->set->filters[f]->filter, &keys, asker->one);
+    if (!guard_ask(&filter->guard, filter->filter, &keys, asker->one))
+        return false;
     asking_join(asker, n, first);
+    return true;
+}
+
+static void asking_tell(serve_request *r, bool whole, bool there)
+{
+    if (whole)
+        r->there = there;
+    else
+        asking_fault(r, "the file of the filter is being written over: ask "
+                        "again in some seconds", true);
 }
 
 static void asking_which(serve_asker *asker, size_t n, size_t which)
 {
     size_t chosen = asking_choose(asker, n, which);
+    bool whole = true;
 
     if (chosen == 0)
         return;
     if (which != SERVED_ALL)
-        asking_filter(asker, which, chosen, true);
-    for (size_t f = 0; which == SERVED_ALL && f < asker->set->n; f++)
-        asking_filter(asker, f, chosen, f == 0);
+        whole = asking_filter(asker, which, chosen, true);
+    for (size_t f = 0; which == SERVED_ALL && whole && f < asker->set->n; f++)
+        whole = asking_filter(asker, f, chosen, f == 0);
     for (size_t i = 0; i < chosen; i++)
-        asker->requests[asker->places[i]].there = asker->there[i];
+        asking_tell(&asker->requests[asker->places[i]], whole,
+                    asker->there[i]);
 }
 
 static void asking_count(const serve_asker *asker, size_t n,

@@ -8,7 +8,8 @@
 #include <string.h>
 
 enum {
-    CMD_SERVE_THREADS = 256, CMD_SERVE_CLIENTS = 100000,
+    CMD_SERVE_THREADS = 256,            /* as many as work_jobs has at most */
+    CMD_SERVE_CLIENTS = 100000,
     CMD_SERVE_VALUE = 1000              /* bytes: a line of Postfix has 4096 */
 };
 
@@ -59,7 +60,7 @@ static const cli_option serve_options[] = {
       "double or utf16, as in 'query'. A key that is not of that form is "
       "answered by an error. Default: text, the key itself." },
     { 0, "threads", "N", CLI_NUMBER, offsetof(serve_settings, threads), false,
-      "Serve with N threads. Default: 1." },
+      "Serve with N threads. Default: as many as there are processors." },
     { 0, "clients", "N", CLI_NUMBER, offsetof(serve_settings, clients), false,
       "At most N clients at once, and as many by HTTP; others wait until one "
       "has gone. Default: 1000." },
@@ -223,7 +224,7 @@ static int serve_read(const cli_command *self, const serve_settings *s,
         .channels = s->channels, .as = s->as,
         .field = s->field != 0 ? s->field : 1,
         .value = s->value != NULL ? s->value : "OK",
-        .threads = s->threads != 0 ? s->threads : 1,
+        .threads = work_jobs(s->threads),
         .clients = s->clients != 0 ? s->clients : 1000,
     };
     if (how->protocol == NULL)

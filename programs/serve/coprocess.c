@@ -53,7 +53,7 @@ static bool coprocess_read(serve_coprocess *c, serve_talk *t, size_t most)
         return false;
     }
     do
-        n = most > 0 ? read(STDIN_FILENO, t->in.data + t->in.to, most) : 0;
+        n = read(STDIN_FILENO, t->in.data + t->in.to, most);
     while (n < 0 && errno == EINTR);
     if (n < 0) {
         report_unread("read", "standard input", errno);
@@ -90,7 +90,6 @@ static bool coprocess_answer(serve_coprocess *c, serve_talk *t)
 
 void *coprocess_run(void *coprocess)
 {
-    const uint64_t once = 1;
     serve_coprocess *c = coprocess;
     serve_talk talk = { .idle = true };
     size_t left = SIZE_MAX, before;
@@ -100,14 +99,13 @@ void *coprocess_run(void *coprocess)
             left = coprocess_wait(c);
         before = bytes_waiting(&talk.in);
         asking_renew(c->asker);
-        if (!coprocess_read(c, &talk, left))
+        if (left == 0 || !coprocess_read(c, &talk, left))
             break;
         if (left != SIZE_MAX)
             left -= bytes_waiting(&talk.in) - before;
     } while (coprocess_answer(c, &talk));
     talk_free(&talk);
-    while (write(c->done, &once, sizeof once) < 0 && errno == EINTR)
-        continue;
+    loop_wake(c->done);
     return NULL;
 }
 

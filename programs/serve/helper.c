@@ -78,9 +78,11 @@ static size_t helper_take(const serve_how *how, unsigned char *bytes, size_t n,
 {
     size_t length, took = plain_line('\n', bytes, n, looked, end, &length);
 
-    if (took == TALK_GARBAGE)
+    if (took == TALK_GARBAGE) {
+        if (!how->channels || !helper_channel(out, &bytes, bytes + n))
+            out->tag_length = 0;
         out->fault = plain_too_long;
-    else if (took > 0)
+    } else if (took > 0)
         helper_read(how, bytes, length, out);
     return took;
 }

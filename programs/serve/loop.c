@@ -11,6 +11,7 @@
 #include "serve/serve.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -130,6 +131,16 @@ static void loop_pause(serve_loop *l, const char *why)
         return;
     l->told = l->now;
     report_note("new clients wait: %s", why);
+}
+
+/* Look for new clients again, or else later. */
+static void loop_resume(serve_loop *l)
+{
+    l->paused = 0;
+    if (!loop_listen(l, true)) {
+        loop_listen(l, false);
+        l->paused = l->now;
+    }
 }
 
 static bool loop_full(const serve_loop *l)
@@ -256,11 +267,8 @@ static void loop_event(serve_loop *l, const struct epoll_event *event)
 /* What is to be done whatever has happened. */
 static void loop_between(serve_loop *l)
 {
-    if (l->paused > 0 && (l->now - l->paused) * 1000 >= LOOP_PAUSE) {
-        l->paused = 0;
-        if (!loop_listen(l, true))
-            l->failed = true;
-    }
+    if (l->paused > 0 && (l->now - l->paused) * 1000 >= LOOP_PAUSE)
+        loop_resume(l);
     if ((l->now - l->swept) * 1000 >= LOOP_SWEEP)
         loop_sweep(l);
     if (l->web != NULL && web_timeout(l->web) == 0)
@@ -269,24 +277,33 @@ static void loop_between(serve_loop *l)
         loop_drain(l);
 }
 
+/* Without this thread some clients would wait for ever: so all end. */
+static void loop_fail(serve_loop *l)
+{
+    l->failed = true;
+    report_error("a thread cannot wait for clients any more: %s: start the "
+                 "server again", strerror(errno));
+    kill(getpid(), SIGTERM);
+}
+
 void *loop_run(void *loop)
 {
     struct epoll_event events[LOOP_EVENTS];
     serve_loop *l = loop;
 
-    while (!l->failed && !loop_done(l)) {
+    while (!loop_done(l)) {
         int n = epoll_wait(l->epoll, events, LOOP_EVENTS, loop_timeout(l));
 
-        l->failed = n < 0 && errno != EINTR;
+        if (n < 0 && errno != EINTR) {
+            loop_fail(l);
+            break;
+        }
         l->now = report_clock();
         asking_renew(l->asker);
         for (int i = 0; i < n; i++)
             loop_event(l, &events[i]);
         loop_between(l);
     }
-    if (l->failed)
-        report_error("a thread cannot wait for clients any more: %s: start "
-                     "the server again", strerror(errno));
     return NULL;
 }
 
@@ -311,8 +328,7 @@ static int loop_open_web(serve_loop *l, int web, const serve_counted *counted,
     return loop_add(l, &l->webber, EPOLLIN) ? CLI_GO : loop_failed();
 }
 
-int loop_open(serve_loop *l, const int sockets[LOOP_LISTENERS], int web,
-              const serve_counted *counted, size_t n)
+static int loop_prepare(serve_loop *l, const int sockets[LOOP_LISTENERS])
 {
     for (size_t i = 0; i < LOOP_LISTENERS; i++)
         l->listeners[i] = (loop_source){ LOOP_LISTENER, sockets[i] };
@@ -324,16 +340,27 @@ int loop_open(serve_loop *l, const int sockets[LOOP_LISTENERS], int web,
         || !loop_listen(l, true))
         return loop_failed();
     l->asker = asking_new(l->how);
-    if (l->asker == NULL)
-        return CLI_ERROR;
-    return web < 0 ? CLI_GO : loop_open_web(l, web, counted, n);
+    return l->asker != NULL ? CLI_GO : CLI_ERROR;
 }
 
-void loop_wake(const serve_loop *l)
+int loop_open(serve_loop *l, const int sockets[LOOP_LISTENERS], int web,
+              const serve_counted *counted, size_t n)
+{
+    int status = loop_prepare(l, sockets);
+
+    if (web < 0)
+        return status;
+    if (status == CLI_GO)
+        return loop_open_web(l, web, counted, n);
+    close(web);
+    return status;
+}
+
+void loop_wake(int wake)
 {
     const uint64_t once = 1;
 
-    while (write(l->wake, &once, sizeof once) < 0 && errno == EINTR)
+    while (write(wake, &once, sizeof once) < 0 && errno == EINTR)
         continue;
 }
 

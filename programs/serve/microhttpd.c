@@ -33,6 +33,7 @@ typedef struct {
     unsigned char *body;
     size_t   length, room;
     unsigned fault;                     /* the status; 0: none               */
+    bool     begun;                     /* its head is complete              */
 } microhttpd_request;
 
 static atomic_size_t microhttpd_bodies;
@@ -140,7 +141,7 @@ static unsigned microhttpd_room(const microhttpd *web, microhttpd_request *r,
     unsigned char *body;
 
     if (more > web->host.longest - r->length)
-        return MHD_HTTP_CONTENT_TOO_LARGE;
+        return WEB_TOO_LONG;
     while (room < r->length + more)
         room *= 2;
     if (room == r->room)
@@ -148,12 +149,12 @@ static unsigned microhttpd_room(const microhttpd *web, microhttpd_request *r,
     if (atomic_fetch_add(&microhttpd_bodies, room - r->room) + room - r->room
         > MICROHTTPD_BODIES) {
         atomic_fetch_sub(&microhttpd_bodies, room - r->room);
-        return MHD_HTTP_SERVICE_UNAVAILABLE;
+        return WEB_BUSY;
     }
     body = realloc(r->body, room);
     if (body == NULL) {
         atomic_fetch_sub(&microhttpd_bodies, room - r->room);
-        return MHD_HTTP_SERVICE_UNAVAILABLE;
+        return WEB_BUSY;
     }
     r->body = body;
     r->room = room;
@@ -164,7 +165,7 @@ static unsigned microhttpd_room(const microhttpd *web, microhttpd_request *r,
 static void microhttpd_take(const microhttpd *web, microhttpd_request *r,
                             const char *bytes, size_t n)
 {
-    if (r->fault != 0)
+    if (r->fault != 0 || n == 0)
         return;
     r->fault = microhttpd_room(web, r, n);
     if (r->fault != 0) {
@@ -177,11 +178,36 @@ static void microhttpd_take(const microhttpd *web, microhttpd_request *r,
 
 /* ==== What the library calls ============================================ */
 
-static enum MHD_Result microhttpd_begin(microhttpd *web, void **request)
+static bool microhttpd_is_digit(char byte)
 {
-    *request = calloc(1, sizeof(microhttpd_request));
-    web->working += *request != NULL;
-    return *request != NULL ? MHD_YES : MHD_NO;
+    return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'f')
+        || (byte >= 'A' && byte <= 'F');
+}
+
+/* Are two digits behind each %? The library takes the others as they stand. */
+static bool microhttpd_is_well(const char *uri)
+{
+    while ((uri = strchr(uri, '%')) != NULL) {
+        if (!microhttpd_is_digit(uri[1]) || !microhttpd_is_digit(uri[2]))
+            return false;
+        uri += 3;
+    }
+    return true;
+}
+
+/* The first line of a request is there. */
+static void *microhttpd_begin(void *context, const char *uri,
+                              struct MHD_Connection *connection)
+{
+    microhttpd *web = context;
+    microhttpd_request *r = calloc(1, sizeof *r);
+
+    (void)connection;
+    if (r == NULL)
+        return NULL;
+    r->fault = microhttpd_is_well(uri) ? 0 : WEB_MALFORMED;
+    web->working++;
+    return r;
 }
 
 static enum MHD_Result microhttpd_handle(void *context,
@@ -190,14 +216,16 @@ static enum MHD_Result microhttpd_handle(void *context,
                                          const char *version, const char *bytes,
                                          size_t *n, void **request)
 {
-    microhttpd *web = context;
+    const microhttpd *web = context;
+    microhttpd_request *r = *request;
 
     (void)version;
-    if (*request == NULL)
-        return microhttpd_begin(web, request);
-    if (*n == 0)
-        return microhttpd_answer(web, connection, method, path, *request);
-    microhttpd_take(web, *request, bytes, *n);
+    if (r == NULL)
+        return MHD_NO;
+    if (r->begun && *n == 0)
+        return microhttpd_answer(web, connection, method, path, r);
+    r->begun = true;
+    microhttpd_take(web, r, bytes, *n);
     *n = 0;
     return MHD_YES;
 }
@@ -246,6 +274,7 @@ static void *microhttpd_open(int fd, const web_host *host)
         MHD_OPTION_CONNECTION_LIMIT, host->clients,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)MICROHTTPD_PATIENCE,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MICROHTTPD_ROOM,
+        MHD_OPTION_URI_LOG_CALLBACK, microhttpd_begin, web,
         MHD_OPTION_NOTIFY_COMPLETED, microhttpd_done, web,
         MHD_OPTION_NOTIFY_CONNECTION, microhttpd_come, web,
         MHD_OPTION_END);

@@ -17,9 +17,10 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { PLACE_BACKLOG = 1024 };
+enum { PLACE_BACKLOG = 1024, PLACE_TRIES = 200 };
 
 /* ==== Reading =========================================================== */
 
@@ -227,6 +228,16 @@ static int place_clear(const serve_place *place)
          ? CLI_GO : place_failed(place, errno);
 }
 
+/* Whoever may read the folder may lock it, and for as long as he likes: so
+ * this does not wait for ever. */
+static void place_wait_lock(int fd)
+{
+    const struct timespec moment = { 0, 10000000 };
+
+    for (int i = 0; i < PLACE_TRIES && flock(fd, LOCK_EX | LOCK_NB) < 0; i++)
+        nanosleep(&moment, NULL);
+}
+
 /* -1: without a lock, where the folder cannot be read. */
 static int place_lock(const char *path)
 {
@@ -240,7 +251,7 @@ static int place_lock(const char *path)
     }
     fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0)
-        flock(fd, LOCK_EX);
+        place_wait_lock(fd);
     return fd;
 }
 
@@ -268,18 +279,29 @@ static int place_open_path(const serve_place *place, int mode, int *sockets,
         status = place_failed(place, errno);
     if (lock >= 0)
         close(lock);
-    for (size_t i = 0; i < n; i++)
-        sockets[i] = i == 0 || fd < 0 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    for (size_t i = 0; status == CLI_GO && i < n; i++)
+    for (size_t i = 0; status == CLI_GO && i < n; i++) {
+        sockets[i] = i == 0 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 0);
         if (sockets[i] < 0)
             status = place_failed(place, errno);
+    }
     return status;
 }
 
 int place_open(const serve_place *place, int mode, int *sockets, size_t n)
 {
-    return place->path != NULL ? place_open_path(place, mode, sockets, n)
-                               : place_open_ports(place, sockets, n);
+    int status = place->path != NULL
+               ? place_open_path(place, mode, sockets, n)
+               : place_open_ports(place, sockets, n);
+    bool any = status != CLI_GO && sockets[0] >= 0;
+
+    for (size_t i = 0; status != CLI_GO && i < n; i++) {
+        if (sockets[i] >= 0)
+            close(sockets[i]);
+        sockets[i] = -1;
+    }
+    if (any)
+        place_close(place);
+    return status;
 }
 
 /* Another server may have begun there since: then there is one that answers. */

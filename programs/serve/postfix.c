@@ -65,6 +65,13 @@ static void postfix_map_read(unsigned char *text, size_t n, serve_request *out)
     out->length = n - (size_t)(blank - text) - 1;
 }
 
+static size_t postfix_garbage(serve_request *out, const char *fault)
+{
+    out->fault = fault;
+    out->passing = true;
+    return TALK_GARBAGE;
+}
+
 static size_t postfix_map_take(const serve_how *how, unsigned char *bytes,
                                size_t n, size_t *looked, bool end,
                                serve_request *out)
@@ -76,17 +83,13 @@ static size_t postfix_map_take(const serve_how *how, unsigned char *bytes,
     (void)end;
     if (head == 0)
         return 0;
-    if (head == TALK_GARBAGE || length > SERVE_LONGEST) {
-        out->fault = head == TALK_GARBAGE ? postfix_no_netstring
-                                          : plain_too_long;
-        return TALK_GARBAGE;
-    }
+    if (head == TALK_GARBAGE || length > SERVE_LONGEST)
+        return postfix_garbage(out, head == TALK_GARBAGE ? postfix_no_netstring
+                                                         : plain_too_long);
     if (n - head <= length)
         return 0;
-    if (bytes[head + length] != ',') {
-        out->fault = postfix_no_netstring;
-        return TALK_GARBAGE;
-    }
+    if (bytes[head + length] != ',')
+        return postfix_garbage(out, postfix_no_netstring);
     postfix_map_read(bytes + head, length, out);
     return head + length + 1;
 }

@@ -5,6 +5,7 @@
  * its own (web.h).
  *
  *      bytes.c     bytes that wait: come in and not yet looked at, or to go out
+ *      guard.c     files that are written over while they are mapped
  *      served.c    the filters, and new files in the place of old ones
  *      counts.c    what is counted, and Prometheus' text of it
  *      asking.c    a batch of requests -> their answers
@@ -58,6 +59,29 @@ bool bytes_format(serve_bytes *b, const char *format, ...) CLI_PRINTF(2, 3);
 void bytes_done(serve_bytes *b, size_t n);
 void bytes_free(serve_bytes *b);
 
+/* ==== guard.c =========================================================== */
+
+/* A file that may be mapped, as it was when it was opened. */
+typedef struct {
+    int             fd;         /* -1: it cannot be mapped                  */
+    off_t           size;
+    struct timespec changed;
+} serve_guard;
+
+/* From here on SIGBUS is caught where a guard is. */
+void guard_start(void);
+
+/* Do this. False: it came upon bytes that were cut off, and did not end. */
+bool guard_run(void (*work)(void *context), void *context);
+
+void guard_open(serve_guard *g, const char *path);
+void guard_close(serve_guard *g);
+
+/* bly_contains_keys. False: the file was written to since it was opened, and
+ * the answers are none. */
+bool guard_ask(const serve_guard *g, const bly_filter *filter,
+               const bly_keys *keys, bool *there);
+
 /* ==== served.c ========================================================== */
 
 #define SERVED_ALL SIZE_MAX
@@ -65,6 +89,7 @@ void bytes_free(serve_bytes *b);
 /* A filter, as it was when its file was opened. */
 typedef struct {
     bly_filter *filter;
+    serve_guard guard;          /* of its file                              */
     bly_stat_t  stat;
     char       *about;          /* what `info --json` says, if that was
                                    wanted; NULL: no memory                  */
@@ -90,8 +115,9 @@ int  served_open(const cli_operands *files, const served_how *how);
 void served_close(void);
 
 /* Look whether files are new, and open those. A file that cannot be opened is
- * reported once, and the old filter stays. True: there is another set. */
-bool served_renew(void);
+ * reported once, and the old filter stays; with `again` it is tried once more.
+ * True: there is another set. */
+bool served_renew(bool again);
 
 /* The set of now, for as long as it takes; and a number that is another one for
  * each set, without a lock. */
@@ -242,10 +268,11 @@ const char *place_read(const char *text, bool paths, serve_place *out);
 const char *place_path(const char *path, serve_place *out);
 
 /* Sockets that listen there, one for each of n threads, which may be the same
- * one. CLI_GO or CLI_ERROR. */
+ * one. CLI_GO, or CLI_ERROR: there is none. */
 int  place_open(const serve_place *place, int mode, int *sockets, size_t n);
 
-/* Take away the file of a Unix socket, if it is still ours. */
+/* Take away the file of a Unix socket that was opened, once nobody listens to
+ * it any more: where another server does, it is that one's. */
 void place_close(const serve_place *place);
 
 /* ==== client.c ========================================================== */
@@ -320,12 +347,15 @@ typedef struct {
     double       now, swept, deadline, paused, told;
 } serve_loop;
 
-/* Get ready to serve at these sockets, -1: none. CLI_GO or CLI_ERROR. */
+/* Get ready to serve at these sockets, -1: none, which are then its own.
+ * CLI_GO or CLI_ERROR; in either case it is to be closed. */
 int   loop_open(serve_loop *loop, const int sockets[LOOP_LISTENERS], int web,
                 const serve_counted *counted, size_t n);
 void *loop_run(void *loop);
 void  loop_close(serve_loop *loop);
-void  loop_wake(const serve_loop *loop);
+
+/* Wake who waits for this eventfd. */
+void  loop_wake(int wake);
 
 /* ==== coprocess.c ======================================================= */
 

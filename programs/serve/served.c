@@ -141,6 +141,7 @@ static void served_free(served_filter *f)
     if (f == NULL)
         return;
     bly_free(f->filter);
+    guard_close(&f->guard);
     free(f->about);
     free(f);
 }
@@ -161,32 +162,53 @@ static bly_filter *served_open_file(const char *path)
 /* What `info --json` says of it. */
 static void served_tell(served_filter *f, const char *path)
 {
+    bly_stat(&f->stat, f->filter);
+    about_bytes(&f->stat);
     if (!output_keep())
         return;
     about_json(f->filter, &f->stat, path);
     f->about = output_kept(&f->about_length);
 }
 
+typedef struct {
+    served_filter *filter;
+    const char    *path;
+} served_reading;
+
+static void served_open_guarded(void *context)
+{
+    served_reading *r = context;
+    served_filter *f = r->filter;
+
+    f->filter = served_open_file(r->path);
+    if (f->filter != NULL && served.how.about)
+        served_tell(f, r->path);
+}
+
 /* NULL: stderr says why. */
 static served_filter *served_read(const char *path)
 {
     served_filter *f = calloc(1, sizeof *f);
+    served_reading reading = { f, path };
+    bool whole;
 
     if (f == NULL) {
         work_no_memory();
         return NULL;
     }
-    f->filter = served_open_file(path);
-    if (f->filter == NULL) {
-        free(f);
-        return NULL;
+    f->guard.fd = -1;
+    if (!served.how.load)
+        guard_open(&f->guard, path);
+    whole = guard_run(served_open_guarded, &reading);
+    if (!whole) {
+        free(output_kept(&f->about_length));
+        report_error("'%s' was cut short while it was read: put a new file in "
+                     "its place by mv, or give --load", path);
     }
-    if (served.how.about) {
-        bly_stat(&f->stat, f->filter);
-        about_bytes(&f->stat);
-        served_tell(f, path);
-    }
-    return f;
+    if (whole && f->filter != NULL)
+        return f;
+    served_free(f);
+    return NULL;
 }
 
 /* ==== Sets ============================================================== */
@@ -306,19 +328,19 @@ void served_close(void)
 }
 
 /* Memory may have been short, or the descriptors. */
-static bool served_again(const served_file *file)
+static bool served_is_due(const served_file *file)
 {
-    return file->refused > 0
-        && report_clock() - file->refused >= SERVED_AGAIN;
+    return report_clock() - file->refused >= SERVED_AGAIN;
 }
 
 /* The filter of a file that is now another one; NULL: the old one stays. */
-static served_filter *served_reread(served_file *file)
+static served_filter *served_reread(served_file *file, bool again)
 {
     served_state now = served_look(file->path);
     served_filter *f;
 
-    if (served_same(&now, &file->state) && !served_again(file))
+    if (served_same(&now, &file->state)
+        && !(file->refused > 0 && (again || served_is_due(file))))
         return NULL;
     file->state = now;
     f = now.there ? served_read(file->path) : NULL;
@@ -351,12 +373,12 @@ static bool served_exchange(size_t i, served_filter *f)
     return true;
 }
 
-bool served_renew(void)
+bool served_renew(bool again)
 {
     bool renewed = false;
 
     for (size_t i = 0; i < served.n; i++) {
-        served_filter *f = served_reread(&served.files[i]);
+        served_filter *f = served_reread(&served.files[i], again);
 
         if (f != NULL && served_exchange(i, f))
             renewed = true;

@@ -1,10 +1,10 @@
 /* server.c - threads, signals, and new files.
  *
  * The thread that began opens the filters, starts those that serve, and then
- * waits for a signal and looks once a second whether a file was replaced: so
- * that to open a new one, which may take seconds, keeps nobody waiting. Signals
- * are blocked in all threads and come by a descriptor, which no code can be
- * interrupted by. Floor 8; includes serve.h only.
+ * waits for a signal and looks once a second, and at SIGHUP, whether a file was
+ * replaced: so that to open a new one, which may take seconds, keeps nobody
+ * waiting. Signals are blocked in all threads and come by a descriptor, which
+ * no code can be interrupted by. Floor 8; includes serve.h only.
  */
 #include "serve/serve.h"
 
@@ -19,18 +19,23 @@
 #include <unistd.h>
 
 enum {
+    SERVER_PLACES = 3,          /* socket, port and web of serve_how        */
     SERVER_LOOK = 1000,         /* ms between looks at the files            */
-    SERVER_SPARE = 64,          /* descriptors beside those of clients      */
+    SERVER_SPARE = 64,          /* descriptors beside those of clients, …   */
+    SERVER_LOOP = 8,            /* … of a loop, …                           */
+    SERVER_FILE = 4,            /* … and of a file while there is a new one */
     SERVER_END = 5              /* seconds for a reader of standard output  */
 };
 
 typedef struct {
     const serve_how *how;
+    size_t           files;
     int              signals;
     atomic_bool      stop;
     atomic_uint_fast64_t clients;
     serve_loop      *loops;
     size_t           opened, started;
+    bool             placed[SERVER_PLACES];
     serve_counted   *counted;
     size_t           counted_n;
     serve_coprocess  coprocess;
@@ -61,10 +66,11 @@ static int server_signals(serve_server *s)
 }
 
 /* As many descriptors as clients need, as far as we may. */
-static void server_descriptors(const serve_how *how)
+static void server_descriptors(const serve_server *s)
 {
     struct rlimit limit;
-    rlim_t wanted = (rlim_t)how->clients + SERVER_SPARE;
+    rlim_t wanted = 2 * s->how->clients + SERVER_LOOP * s->how->threads
+                  + SERVER_FILE * s->files + SERVER_SPARE;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= wanted)
         return;
@@ -88,53 +94,61 @@ static void server_count(serve_server *s)
             (serve_counted){ "http", &s->loops[i].webs };
 }
 
-/* Sockets of one place, -1 where it is none. */
-static int server_place(const serve_place *place, int mode, int *sockets,
-                        size_t n)
+static const serve_place *server_place(const serve_how *how, size_t i)
 {
-    for (size_t i = 0; i < n; i++)
-        sockets[i] = -1;
-    return place->text != NULL ? place_open(place, mode, sockets, n) : CLI_GO;
+    return i == 0 ? &how->socket : i == 1 ? &how->port : &how->web;
 }
 
 /* From here on each loop has its own, and closes it. */
-static int server_open_loops(serve_server *s, int *const sockets[3])
+static int server_open_loops(serve_server *s, const int *sockets)
 {
+    size_t n = s->how->threads;
     int status = CLI_GO;
 
     server_count(s);
-    for (size_t i = 0; i < s->how->threads; i++) {
-        const int own[LOOP_LISTENERS] = { sockets[0][i], sockets[1][i] };
+    for (size_t i = 0; i < n; i++) {
+        const int own[LOOP_LISTENERS] = { sockets[i], sockets[n + i] };
         serve_loop *l = &s->loops[i];
 
         l->how = s->how;
         l->stop = &s->stop;
         l->count = &s->clients;
         s->opened++;
-        if (loop_open(l, own, sockets[2][i], s->counted, s->counted_n)
+        if (loop_open(l, own, sockets[2 * n + i], s->counted, s->counted_n)
             != CLI_GO)
             status = CLI_ERROR;
     }
     return status;
 }
 
+/* For each place a socket for each loop, -1 where nobody comes to. */
 static int server_listen(serve_server *s, int *sockets)
 {
-    const serve_how *how = s->how;
-    size_t n = how->threads;
-    int *const each[3] = { sockets, sockets + n, sockets + 2 * n };
+    size_t n = s->how->threads;
+    int status = CLI_GO;
 
-    if (server_place(&how->socket, how->mode, each[0], n) != CLI_GO
-        || server_place(&how->port, how->mode, each[1], n) != CLI_GO
-        || server_place(&how->web, how->mode, each[2], n) != CLI_GO)
-        return CLI_ERROR;
-    return server_open_loops(s, each);
+    for (size_t i = 0; i < SERVER_PLACES * n; i++)
+        sockets[i] = -1;
+    for (size_t i = 0; i < SERVER_PLACES && status == CLI_GO; i++) {
+        const serve_place *place = server_place(s->how, i);
+
+        if (place->text == NULL)
+            continue;
+        status = place_open(place, s->how->mode, sockets + i * n, n);
+        s->placed[i] = status == CLI_GO;
+    }
+    if (status == CLI_GO)
+        return server_open_loops(s, sockets);
+    for (size_t i = 0; i < SERVER_PLACES * n; i++)
+        if (sockets[i] >= 0)
+            close(sockets[i]);
+    return status;
 }
 
 static int server_open(serve_server *s)
 {
     size_t n = s->how->threads;
-    int *sockets = malloc(3 * n * sizeof *sockets), status;
+    int *sockets = malloc(SERVER_PLACES * n * sizeof *sockets), status;
 
     s->loops = calloc(n, sizeof *s->loops);
     s->counted = calloc(2 * n, sizeof *s->counted);
@@ -165,39 +179,48 @@ static int server_start(serve_server *s)
     return CLI_GO;
 }
 
-static void server_wake(serve_server *s)
+/* Wake the loops, or the coprocess. */
+static void server_wake(const serve_server *s)
 {
     for (size_t i = 0; i < s->started; i++)
-        loop_wake(&s->loops[i]);
+        loop_wake(s->loops[i].wake);
+    if (s->coprocess.how != NULL)
+        loop_wake(s->coprocess.wake);
+}
+
+static void server_stop(serve_server *s)
+{
+    atomic_store(&s->stop, true);
+    server_wake(s);
 }
 
 /* ==== Meanwhile ========================================================= */
 
-/* Until a signal comes, or the coprocess has ended. What was replaced is
+/* The signal that has come; 0: none. */
+static uint32_t server_signal(const serve_server *s)
+{
+    struct signalfd_siginfo came;
+
+    return read(s->signals, &came, sizeof came) == sizeof came
+         ? came.ssi_signo : 0;
+}
+
+/* Until a signal says so, or the coprocess has ended. What was replaced is
  * renewed, and all are told so, that nobody keeps the old one. */
-static void server_wait(const serve_server *s, int done,
-                        void (*wake)(const serve_server *s))
+static void server_wait(const serve_server *s, int done)
 {
     struct pollfd both[2] = { { .fd = s->signals, .events = POLLIN },
                               { .fd = done, .events = POLLIN } };
 
-    while (poll(both, 2, SERVER_LOOK) <= 0)
-        if (served_renew())
-            wake(s);
-}
+    for (;;) {
+        bool any = poll(both, 2, SERVER_LOOK) > 0;
+        uint32_t number = any && both[0].revents != 0 ? server_signal(s) : 0;
 
-static void server_wake_loops(const serve_server *s)
-{
-    for (size_t i = 0; i < s->started; i++)
-        loop_wake(&s->loops[i]);
-}
-
-static void server_wake_coprocess(const serve_server *s)
-{
-    const uint64_t once = 1;
-
-    while (write(s->coprocess.wake, &once, sizeof once) < 0 && errno == EINTR)
-        continue;
+        if ((any && both[1].revents != 0) || (number != 0 && number != SIGHUP))
+            return;
+        if (served_renew(number == SIGHUP))
+            server_wake(s);
+    }
 }
 
 static int server_run_loops(serve_server *s)
@@ -207,17 +230,17 @@ static int server_run_loops(serve_server *s)
     if (status == CLI_GO)
         status = server_start(s);
     if (status == CLI_GO)
-        server_wait(s, -1, server_wake_loops);
-    atomic_store(&s->stop, true);
-    server_wake(s);
+        server_wait(s, -1);
+    server_stop(s);
     for (size_t i = 0; i < s->started; i++) {
         pthread_join(s->loops[i].thread, NULL);
         status = s->loops[i].failed ? CLI_ERROR : status;
     }
     for (size_t i = 0; i < s->opened; i++)
         loop_close(&s->loops[i]);
-    place_close(&s->how->socket);
-    place_close(&s->how->web);
+    for (size_t i = 0; i < SERVER_PLACES; i++)
+        if (s->placed[i])
+            place_close(server_place(s->how, i));
     free(s->loops);
     free(s->counted);
     return status == CLI_GO ? CLI_OK : status;
@@ -249,9 +272,8 @@ static int server_run_coprocess(serve_server *s)
         status = error != 0 ? server_no_thread(error) : CLI_GO;
     }
     if (status == CLI_GO) {
-        server_wait(s, c->done, server_wake_coprocess);
-        atomic_store(&s->stop, true);
-        server_wake_coprocess(s);
+        server_wait(s, c->done);
+        server_stop(s);
         server_join(c);
         status = c->failed ? CLI_ERROR : CLI_OK;
     }
@@ -261,12 +283,13 @@ static int server_run_coprocess(serve_server *s)
 
 int server_run(const serve_how *how, const cli_operands *files)
 {
-    serve_server s = { .how = how, .signals = -1 };
+    serve_server s = { .how = how, .files = files->count, .signals = -1 };
     int status = how->web.text != NULL ? web_load() : CLI_GO;
 
     if (status == CLI_GO)
         status = server_signals(&s);
-    server_descriptors(how);
+    server_descriptors(&s);
+    guard_start();
     if (status == CLI_GO)
         status = served_open(files, &how->open);
     if (status == CLI_GO)

@@ -67,8 +67,11 @@ static void web_refuse(void *context, unsigned status, web_reply *out)
 {
     const serve_web *web = context;
 
-    web_wrong(web, out, status, status == 413
+    web_wrong(web, out, status, status == WEB_TOO_LONG
               ? "the body is longer than 1 MiB: send the keys in parts"
+              : status == WEB_MALFORMED
+              ? "in what is asked a % has no two hexadecimal digits behind it: "
+                "write %25 for it"
               : "there is no memory for the body now: send it again later");
 }
 

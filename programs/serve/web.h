@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* What the module refuses by itself. */
+enum { WEB_MALFORMED = 400, WEB_TOO_LONG = 413, WEB_BUSY = 503 };
+
 typedef struct web_question web_question;
 struct web_question {
     const char    *method, *path;
