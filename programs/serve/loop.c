@@ -24,8 +24,7 @@ enum {
     LOOP_PAUSE = 50,            /* ms until new clients are looked for, where
                                    there was no place for one               */
     LOOP_SWEEP = 1000,          /* ms until those who stall are looked for  */
-    LOOP_END = 5,               /* seconds to answer in, at the end         */
-    LOOP_TELL = 60              /* seconds between notes                    */
+    LOOP_END = 5                /* seconds to answer in, at the end         */
 };
 
 /* ==== Sources =========================================================== */
@@ -73,7 +72,7 @@ static void loop_let_go(serve_loop *l, serve_client *c)
     close(c->source.fd);
     talk_free(&c->talk);
     free(c);
-    atomic_fetch_sub(l->count, 1);
+    atomic_fetch_sub(&l->common->clients, 1);
     atomic_fetch_sub_explicit(&l->talks.clients, 1, memory_order_relaxed);
 }
 
@@ -115,9 +114,19 @@ static bool loop_take(serve_loop *l, int fd)
     if (c->next != NULL)
         c->next->before = c;
     l->clients = c;
-    atomic_fetch_add(l->count, 1);
+    atomic_fetch_add(&l->common->clients, 1);
     counts_add(&l->talks.clients, 1);
     return true;
+}
+
+/* May there be a note again? */
+static bool loop_tells(const serve_loop *l)
+{
+    int_fast64_t now = (int_fast64_t)l->now;
+    int_fast64_t told = atomic_load(&l->common->told);
+
+    return now - told >= LOOP_TELL
+        && atomic_compare_exchange_strong(&l->common->told, &told, now);
 }
 
 /* There is no place for a new client: the queue of the system keeps them for a
@@ -127,10 +136,8 @@ static void loop_pause(serve_loop *l, const char *why)
     if (l->paused == 0)
         loop_listen(l, false);
     l->paused = l->now;
-    if (l->told > 0 && l->now - l->told < LOOP_TELL)
-        return;
-    l->told = l->now;
-    report_note("new clients wait: %s", why);
+    if (loop_tells(l))
+        report_note("new clients wait: %s", why);
 }
 
 /* Look for new clients again, or else later. */
@@ -145,7 +152,7 @@ static void loop_resume(serve_loop *l)
 
 static bool loop_full(const serve_loop *l)
 {
-    return atomic_load(l->count) >= l->how->clients;
+    return atomic_load(&l->common->clients) >= l->how->clients;
 }
 
 /* True: there may be more of them. */
@@ -273,7 +280,7 @@ static void loop_between(serve_loop *l)
         loop_sweep(l);
     if (l->web != NULL && web_timeout(l->web) == 0)
         web_run(l->web);
-    if (!l->draining && atomic_load(l->stop))
+    if (!l->draining && atomic_load(&l->common->stop))
         loop_drain(l);
 }
 

@@ -34,6 +34,7 @@ typedef struct {
     size_t   length, room;
     unsigned fault;                     /* the status; 0: none               */
     bool     begun;                     /* its head is complete              */
+    const char *end;                    /* of what is asked for              */
 } microhttpd_request;
 
 static atomic_size_t microhttpd_bodies;
@@ -206,8 +207,18 @@ static void *microhttpd_begin(void *context, const char *uri,
     if (r == NULL)
         return NULL;
     r->fault = microhttpd_is_well(uri) ? 0 : WEB_MALFORMED;
+    r->end = uri + strlen(uri);
     web->working++;
     return r;
+}
+
+/* The library takes a NUL for the end of what is asked for. But behind it then
+ * does not follow what does in the line, the version. */
+static bool microhttpd_is_cut(const microhttpd_request *r, const char *version)
+{
+    uintptr_t behind = (uintptr_t)version - (uintptr_t)r->end;
+
+    return behind > 1 && behind < MICROHTTPD_ROOM;
 }
 
 static enum MHD_Result microhttpd_handle(void *context,
@@ -219,11 +230,12 @@ static enum MHD_Result microhttpd_handle(void *context,
     const microhttpd *web = context;
     microhttpd_request *r = *request;
 
-    (void)version;
     if (r == NULL)
         return MHD_NO;
     if (r->begun && *n == 0)
         return microhttpd_answer(web, connection, method, path, r);
+    if (!r->begun && microhttpd_is_cut(r, version))
+        r->fault = WEB_MALFORMED;
     r->begun = true;
     microhttpd_take(web, r, bytes, *n);
     *n = 0;

@@ -330,10 +330,18 @@ void web_close(serve_web *web);
 
 /* ==== loop.c ============================================================ */
 
-enum { LOOP_LISTENERS = 2 };
+enum { LOOP_LISTENERS = 2, LOOP_TELL = 60 };  /* seconds between notes */
+
+/* What loops share. */
+typedef struct {
+    atomic_bool stop;
+    atomic_uint_fast64_t clients;
+    atomic_int_fast64_t  told;      /* when, at first -LOOP_TELL             */
+} serve_common;
 
 typedef struct {
     const serve_how *how;
+    serve_common *common;
     pthread_t    thread;
     int          epoll, wake;
     loop_source  waker, listeners[LOOP_LISTENERS], webber;
@@ -341,10 +349,8 @@ typedef struct {
     serve_asker *asker;
     serve_web   *web;
     serve_counts talks, webs;
-    atomic_bool *stop;
-    atomic_uint_fast64_t *count;    /* clients of all loops                  */
     bool         failed, draining;
-    double       now, swept, deadline, paused, told;
+    double       now, swept, deadline, paused;
 } serve_loop;
 
 /* Get ready to serve at these sockets, -1: none, which are then its own.

@@ -31,8 +31,7 @@ typedef struct {
     const serve_how *how;
     size_t           files;
     int              signals;
-    atomic_bool      stop;
-    atomic_uint_fast64_t clients;
+    serve_common     common;
     serve_loop      *loops;
     size_t           opened, started;
     bool             placed[SERVER_PLACES];
@@ -111,8 +110,7 @@ static int server_open_loops(serve_server *s, const int *sockets)
         serve_loop *l = &s->loops[i];
 
         l->how = s->how;
-        l->stop = &s->stop;
-        l->count = &s->clients;
+        l->common = &s->common;
         s->opened++;
         if (loop_open(l, own, sockets[2 * n + i], s->counted, s->counted_n)
             != CLI_GO)
@@ -190,7 +188,7 @@ static void server_wake(const serve_server *s)
 
 static void server_stop(serve_server *s)
 {
-    atomic_store(&s->stop, true);
+    atomic_store(&s->common.stop, true);
     server_wake(s);
 }
 
@@ -265,7 +263,7 @@ static int server_run_coprocess(serve_server *s)
     serve_coprocess *c = &s->coprocess;
     int status, error;
 
-    *c = (serve_coprocess){ .how = s->how, .stop = &s->stop };
+    *c = (serve_coprocess){ .how = s->how, .stop = &s->common.stop };
     status = coprocess_open(c);
     if (status == CLI_GO) {
         error = pthread_create(&c->thread, NULL, coprocess_run, c);
@@ -283,7 +281,8 @@ static int server_run_coprocess(serve_server *s)
 
 int server_run(const serve_how *how, const cli_operands *files)
 {
-    serve_server s = { .how = how, .files = files->count, .signals = -1 };
+    serve_server s = { .how = how, .files = files->count, .signals = -1,
+                       .common.told = -LOOP_TELL };
     int status = how->web.text != NULL ? web_load() : CLI_GO;
 
     if (status == CLI_GO)
