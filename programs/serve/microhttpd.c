@@ -24,7 +24,7 @@ enum {
 typedef struct {
     struct MHD_Daemon *daemon;
     web_host host;
-    size_t   working;                   /* requests that are not answered    */
+    size_t   working;                   /* answers that are on their way     */
     int      listener;                  /* once no new clients are taken     */
 } microhttpd;
 
@@ -33,7 +33,7 @@ typedef struct {
     unsigned char *body;
     size_t   length, room;
     unsigned fault;                     /* the status; 0: none               */
-    bool     begun;                     /* its head is complete              */
+    bool     begun, answered;           /* its head is complete; it is       */
     const char *end;                    /* of what is asked for              */
 } microhttpd_request;
 
@@ -200,15 +200,14 @@ static bool microhttpd_is_well(const char *uri)
 static void *microhttpd_begin(void *context, const char *uri,
                               struct MHD_Connection *connection)
 {
-    microhttpd *web = context;
     microhttpd_request *r = calloc(1, sizeof *r);
 
+    (void)context;
     (void)connection;
     if (r == NULL)
         return NULL;
     r->fault = microhttpd_is_well(uri) ? 0 : WEB_MALFORMED;
     r->end = uri + strlen(uri);
-    web->working++;
     return r;
 }
 
@@ -227,13 +226,16 @@ static enum MHD_Result microhttpd_handle(void *context,
                                          const char *version, const char *bytes,
                                          size_t *n, void **request)
 {
-    const microhttpd *web = context;
+    microhttpd *web = context;
     microhttpd_request *r = *request;
 
     if (r == NULL)
         return MHD_NO;
-    if (r->begun && *n == 0)
+    if (r->begun && *n == 0) {
+        web->working += !r->answered;
+        r->answered = true;
         return microhttpd_answer(web, connection, method, path, r);
+    }
     if (!r->begun && microhttpd_is_cut(r, version))
         r->fault = WEB_MALFORMED;
     r->begun = true;
@@ -247,15 +249,16 @@ static void microhttpd_done(void *context, struct MHD_Connection *connection,
                             enum MHD_RequestTerminationCode how)
 {
     microhttpd *web = context;
+    microhttpd_request *r = *request;
 
     (void)connection;
     (void)how;
-    if (*request == NULL)
+    if (r == NULL)
         return;
-    microhttpd_forget(*request);
-    free(*request);
+    web->working -= r->answered;
+    microhttpd_forget(r);
+    free(r);
     *request = NULL;
-    web->working--;
 }
 
 static void microhttpd_come(void *context, struct MHD_Connection *connection,
@@ -321,7 +324,8 @@ static int microhttpd_timeout(void *context)
     return wait < INT32_MAX ? (int)wait : INT32_MAX;
 }
 
-/* Before the library takes no one any more it takes who is there. */
+/* Before the library takes no one any more it takes who is there. A request
+ * that is not complete is not waited for. */
 static bool microhttpd_drain(void *context)
 {
     microhttpd *web = context;
@@ -331,7 +335,8 @@ static bool microhttpd_drain(void *context)
     if (web->listener < 0)
         web->listener = MHD_quiesce_daemon(web->daemon);
     MHD_run(web->daemon);
-    return web->working == 0 && poll(&more, 1, 0) == 0;
+    return web->working == 0 && microhttpd_timeout(web) != 0
+        && poll(&more, 1, 0) == 0;
 }
 
 static void microhttpd_close(void *context)
