@@ -105,6 +105,7 @@ void *coprocess_run(void *coprocess)
             left -= bytes_waiting(&talk.in) - before;
     } while (coprocess_answer(c, &talk));
     talk_free(&talk);
+    atomic_store(c->stop, true);
     loop_wake(c->done);
     return NULL;
 }

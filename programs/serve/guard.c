@@ -78,13 +78,15 @@ void guard_close(serve_guard *g)
     g->fd = -1;
 }
 
+/* As far as can be told. */
 static bool guard_whole(const serve_guard *g)
 {
     struct stat about;
 
-    return fstat(g->fd, &about) == 0 && about.st_size == g->size
-        && about.st_mtim.tv_sec == g->changed.tv_sec
-        && about.st_mtim.tv_nsec == g->changed.tv_nsec;
+    return fstat(g->fd, &about) < 0
+        || (about.st_size == g->size
+            && about.st_mtim.tv_sec == g->changed.tv_sec
+            && about.st_mtim.tv_nsec == g->changed.tv_nsec);
 }
 
 /* ==== Asking ============================================================ */

@@ -11,7 +11,6 @@
 #include "serve/serve.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -290,7 +289,7 @@ static void loop_fail(serve_loop *l)
     l->failed = true;
     report_error("a thread cannot wait for clients any more: %s: start the "
                  "server again", strerror(errno));
-    kill(getpid(), SIGTERM);
+    atomic_store(&l->common->stop, true);
 }
 
 void *loop_run(void *loop)

@@ -203,8 +203,9 @@ static uint32_t server_signal(const serve_server *s)
          ? came.ssi_signo : 0;
 }
 
-/* Until a signal says so, or the coprocess has ended. What was replaced is
- * renewed, and all are told so, that nobody keeps the old one. */
+/* Until a signal says so, or the coprocess has ended, or a loop cannot go on.
+ * What was replaced is renewed, and all are told so, that nobody keeps the old
+ * one. */
 static void server_wait(const serve_server *s, int done)
 {
     struct pollfd both[2] = { { .fd = s->signals, .events = POLLIN },
@@ -214,7 +215,7 @@ static void server_wait(const serve_server *s, int done)
         bool any = poll(both, 2, SERVER_LOOK) > 0;
         uint32_t number = any && both[0].revents != 0 ? server_signal(s) : 0;
 
-        if ((any && both[1].revents != 0) || (number != 0 && number != SIGHUP))
+        if (atomic_load(&s->common.stop) || (number != 0 && number != SIGHUP))
             return;
         if (served_renew(number == SIGHUP))
             server_wake(s);

@@ -70,8 +70,8 @@ static void web_refuse(void *context, unsigned status, web_reply *out)
     web_wrong(web, out, status, status == WEB_TOO_LONG
               ? "the body is longer than 1 MiB: send the keys in parts"
               : status == WEB_MALFORMED
-              ? "in what is asked there is a NUL, or a % without two hexadecimal "
-                "digits behind it: write %00 or %25"
+              ? "in what is asked there is a NUL, or a % without two "
+                "hexadecimal digits behind it: write %00 or %25"
               : "there is no memory for the body now: send it again later");
 }
 
