@@ -117,8 +117,8 @@ out_is 'lines, --as hex' 0 \
     '1\n0\n? the key is not of the form that --as says\n1\n'
 printf '0 a%%20b -\n1 cat\n2\n3 ant\n' >lines
 try serve --protocol squid --channels f.bly <lines
-out_is 'squid, --channels' 0 '0 OK\n1 ERR\n2 BH message="the line has no such\
- field: see --field"\n3 OK\n'
+out_is 'squid, --channels' 0 "0 OK\n1 ERR\n2 BH message=\"the line has no such \
+field: see --field\"\n3 OK\n"
 printf '5:f ant,5:f cat,5:g ant,' >lines
 try serve --protocol socketmap f.bly g.bly <lines
 out_is 'socketmap' 0 '5:OK OK,9:NOTFOUND ,9:NOTFOUND ,'

@@ -1,0 +1,67 @@
+#!/bin/sh
+# postmap.sh - Postfix's own client of its tables asks `bloomery serve`, by both
+# protocols.
+#
+#   sh postmap.sh BLOOMERY POSTMAP FOLDER
+#
+# In the working folder. What is below FOLDER/usr/lib/postfix belongs to the
+# program where that is not installed but unpacked. The server is one of its own,
+# and ends with this script.
+set -eu
+bloomery=$1 postmap=$2
+mkdir -p mail
+LD_LIBRARY_PATH=$3/usr/lib/postfix${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
+{
+    echo 'mail_owner = daemon'
+    echo 'default_privs = nobody'
+    echo 'setgid_group = mail'
+    echo "queue_directory = $PWD/mail"
+    echo "data_directory = $PWD/mail"
+} >mail/main.cf
+seq 100 | sed 's/$/ or so@example.org/' >mail/known
+"$bloomery" build -p 1e-8 -o mail/known.bly mail/known
+{ cat mail/known && echo nobody@example.org && echo '50% of all'; } >mail/asked
+
+server=
+trap '[ -z "$server" ] || kill "$server"' EXIT
+trap 'exit 2' HUP INT TERM
+
+# ask TABLE: all lines, tried again until the server listens.
+ask() {
+    tries=0
+    until "$postmap" -c mail -q - "$1" <mail/asked >mail/answers 2>mail/log; do
+        tries=$((tries + 1))
+        [ $tries -lt 300 ] || {
+            tail -n 2 mail/log
+            echo "not ok - Postfix: $1 does not answer"
+            exit 1
+        }
+        sleep 0.1
+    done
+}
+
+# try NAME TABLE OPTIONS...: exactly what is known is found.
+try() {
+    name=$1 table=$2
+    shift 2
+    "$bloomery" serve --protocol "$name" --value 'REJECT 1%' "$@" \
+        mail/known.bly &
+    server=$!
+    ask "$table"
+    sed 's/$/\tREJECT 1%/' mail/known | cmp - mail/answers || {
+        echo "not ok - Postfix: other answers by $name"
+        exit 1
+    }
+    kill "$server"
+    wait "$server" || { echo "not ok - Postfix: status $?"; exit 1; }
+    server=
+    echo "ok - Postfix: postmap finds what is known by $name, and no more"
+}
+
+port=$(/usr/bin/python3 -c 'import socket
+some = socket.socket()
+some.bind(("127.0.0.1", 0))
+print(some.getsockname()[1])')
+try socketmap "socketmap:unix:$PWD/mail/maps:known" --socket mail/maps
+try tcp_table "tcp:127.0.0.1:$port" --listen "$port"

@@ -1,0 +1,167 @@
+"""squid_helper.py - Squid with `bloomery serve` as the helper of an external ACL.
+
+    squid_helper.py SQUID BLOOMERY
+
+Squid, on this machine alone and in a folder of its own, is in front of a server
+of pages, and denies those whose path is in a filter; then in a new one that was
+put in its place. Where the helper cannot answer (BH) it denies too. Squid ends
+with this program, and the helpers with Squid.
+"""
+import http.client
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+WAIT = 60    # seconds at most until Squid has begun, or has the new filter
+PAGES = 200
+
+SETTINGS = """
+http_port 127.0.0.1:%(port)d
+cache_effective_user %(user)s
+external_acl_type listed concurrency=100 children-max=1 \
+    ttl=0 negative_ttl=0 cache=0 %%PATH \
+    %(bloomery)s serve --protocol squid --channels %(folder)s/denied.bly
+external_acl_type single concurrency=0 children-max=1 ttl=0 negative_ttl=0 \
+    cache=0 %%METHOD %%PATH \
+    %(bloomery)s serve --protocol squid --field 2 %(folder)s/denied.bly
+external_acl_type broken concurrency=100 children-max=1 ttl=0 negative_ttl=0 \
+    cache=0 %%PATH \
+    %(bloomery)s serve --protocol squid --channels --as hex %(folder)s/denied.bly
+acl posted method POST
+acl strange urlpath_regex ^/strange
+acl in_list external listed
+acl in_list_too external single
+acl no_answer external broken
+http_access deny !posted in_list
+http_access deny posted in_list_too
+http_access deny strange no_answer
+http_access allow localhost
+http_access deny all
+cache deny all
+visible_hostname localhost
+cache_mem 8 MB
+memory_cache_shared off
+pid_filename none
+access_log none
+cache_log %(folder)s/log
+cache_store_log none
+netdb_filename none
+coredump_dir none
+pinger_enable off
+shutdown_lifetime 1 second
+"""
+
+
+class Page(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    do_POST = do_GET
+
+    def log_message(self, *_):
+        pass
+
+
+def free_port():
+    with socket.socket() as some:
+        some.bind(("127.0.0.1", 0))
+        return some.getsockname()[1]
+
+
+def status(proxy, pages, path, method="GET"):
+    c = http.client.HTTPConnection("127.0.0.1", proxy, timeout=WAIT)
+    c.request(method, "http://127.0.0.1:%d%s" % (pages, path),
+              headers={"Content-Length": "0"})
+    try:
+        return c.getresponse().status
+    finally:
+        c.close()
+
+
+def until(what, wanted):
+    """Ask again until the answer is this one."""
+    end = time.monotonic() + WAIT
+    while True:
+        try:
+            got = what()
+        except OSError as e:
+            got = e
+        if got == wanted:
+            return
+        if time.monotonic() > end:
+            sys.exit("squid_helper.py: %s instead of %s" % (got, wanted))
+        time.sleep(0.1)
+
+
+def equal(got, wanted):
+    if got != wanted:
+        sys.exit("squid_helper.py: %s instead of %s" % (got, wanted))
+
+
+def build(bloomery, folder, numbers):
+    """Squid leaves the escapes of a URL as they are, and its helpers take them
+    for its own: so the filter has the path that is meant."""
+    with open(folder + "/paths", "w") as file:
+        file.writelines("/a page/%d\n" % i for i in numbers)
+    subprocess.run([bloomery, "build", "-p", "1e-8", "-o",
+                    folder + "/denied.bly", folder + "/paths"], check=True)
+    os.chmod(folder + "/denied.bly", 0o644)
+
+
+def ask(bloomery, folder, proxy, pages):
+    def get(i, method="GET"):
+        return status(proxy, pages, "/a%20page/" + str(i), method)
+
+    until(lambda: get(1), 403)
+    for i in range(PAGES):
+        equal(get(i), 403 if i % 2 else 200)
+    for i in range(10):
+        equal(get(i, "POST"), 403 if i % 2 else 200)
+    equal(status(proxy, pages, "/strange"), 403)
+    build(bloomery, folder, range(0, PAGES, 2))
+    until(lambda: get(0), 403)
+    until(lambda: get(1), 200)
+    for i in range(PAGES):
+        equal(get(i), 200 if i % 2 else 403)
+
+
+def main():
+    program, bloomery = sys.argv[1:]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Page)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    folder = tempfile.mkdtemp()
+    user = pwd.getpwuid(os.getuid())
+    squid = None
+    try:
+        build(bloomery, folder, range(1, PAGES, 2))
+        if user.pw_uid == 0:
+            user = pwd.getpwnam("nobody")
+            os.chown(folder, user.pw_uid, user.pw_gid)
+        port = free_port()
+        with open(folder + "/squid.conf", "w") as file:
+            file.write(SETTINGS % {"port": port, "user": user.pw_name,
+                                   "bloomery": bloomery, "folder": folder})
+        squid = subprocess.Popen([program, "-N", "-f", folder + "/squid.conf"])
+        ask(bloomery, folder, port, server.server_address[1])
+    finally:
+        if squid is not None:
+            squid.terminate()
+            squid.wait()
+        if os.path.exists(folder + "/log"):
+            with open(folder + "/log") as log:
+                sys.stderr.write(log.read())
+        shutil.rmtree(folder)
+
+
+main()
