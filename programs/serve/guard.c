@@ -32,11 +32,20 @@ static void guard_bus_error(int number)
 
 void guard_start(void)
 {
-    struct sigaction own = { .sa_handler = guard_bus_error,
-                             .sa_flags = SA_NODEFER };
+    struct sigaction own = { .sa_handler = guard_bus_error };
 
     sigemptyset(&own.sa_mask);
     sigaction(SIGBUS, &own, &guard_old);
+}
+
+/* The signal is blocked until its handler returns, which it did not. */
+static void guard_unblock(void)
+{
+    sigset_t bus_error;
+
+    sigemptyset(&bus_error);
+    sigaddset(&bus_error, SIGBUS);
+    pthread_sigmask(SIG_UNBLOCK, &bus_error, NULL);
 }
 
 bool guard_run(void (*work)(void *context), void *context)
@@ -45,6 +54,7 @@ bool guard_run(void (*work)(void *context), void *context)
 
     if (sigsetjmp(back, 0) != 0) {
         guard_back = NULL;
+        guard_unblock();
         return false;
     }
     guard_back = &back;
