@@ -484,6 +484,17 @@ static const seeds_text seeds_texts[] = {
     SEEDS_TEXT("member-escaped", "a name with escapes",
                "\4/~1b{\"\\/b\": true, \"\\ud83d\\ude00\": null}"),
     SEEDS_TEXT("member-broken", "more behind the object", "\1a{\"a\": 1} x"),
+    SEEDS_TEXT("serve-lines", "keys", "\0apple\n\npear\nplum"),
+    SEEDS_TEXT("serve-squid", "fields with channels",
+               "\31" "1 user a%20b -\n2 user %zz\nx\n3 u\n"),
+    SEEDS_TEXT("serve-socketmap", "netstrings",
+               "\2" "5:f key,0:,3:key,12:f"),
+    SEEDS_TEXT("serve-garbage", "netstrings, and then none",
+               "\2" "5:f key,01:x,5:f key,"),
+    SEEDS_TEXT("serve-table", "get", "\3get a%20b\nput\nget %4\nget "),
+    SEEDS_TEXT("serve-list", "keys of JSON",
+               "\4[\"a\", \"\\u0061\\n\", -1.5e3, true, \"\"]\n"),
+    SEEDS_TEXT("serve-nested", "a list in a list", "\4[\"a\", [\"b\"]]"),
 };
 
 /* ---- Making them ------------------------------------------------------- */

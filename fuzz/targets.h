@@ -32,7 +32,8 @@
     X(codec,   "bytes decompress alike in pieces of any sizes")                \
     X(fps,     "a text of fingerprints is rows, each most like itself")        \
     X(formats, "another system's file is refused, or a filter that keeps it")  \
-    X(container, "the filters that a file has inside lie in it")
+    X(container, "the filters that a file has inside lie in it")               \
+    X(serve,   "requests are the same in pieces of any sizes, as are lists")
 
 typedef const char *target_run(const uint8_t *bytes, size_t n);
 

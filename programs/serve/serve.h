@@ -15,6 +15,7 @@
  *      postfix.c   Postfix's two
  *      place.c     where a socket is to listen
  *      client.c    a client at a socket
+ *      list.c      a JSON array of keys
  *      web.c       what is asked by HTTP
  *      loop.c      the clients of a thread
  *      coprocess.c the one client at standard input and output
@@ -309,6 +310,19 @@ void client_drain(serve_client *c);
 
 /* Has it let us wait too long? */
 bool client_stalls(const serve_client *c, double now);
+
+/* ==== list.c ============================================================ */
+
+/* An array on its way: from `at` to `end` is what is to come. */
+typedef struct {
+    unsigned char *at, *end;
+    bool           begun;
+} serve_list;
+
+typedef enum { LIST_KEY, LIST_END, LIST_WRONG } list_step;
+
+/* The next key, which lies in the text of the array, and changes it. */
+list_step list_next(serve_list *list, bly_key *key);
 
 /* ==== web.c ============================================================= */
 

@@ -160,8 +160,8 @@ static void web_ask(const serve_web *web, const web_question *q,
 typedef struct {
     const serve_web *web;
     web_how     how;
-    unsigned char *at, *end;
-    size_t      n;              /* keys that wait to be asked               */
+    serve_list  keys;
+    size_t      n;              /* of them wait to be asked                 */
     bool        any;            /* something was answered                   */
     serve_bytes out;
     const char *fault;
@@ -204,89 +204,36 @@ static bool web_flush(web_list *l)
     return true;
 }
 
-/* The byte behind blanks; 0: there is none. */
-static unsigned char web_next(web_list *l)
-{
-    while (l->at < l->end && (*l->at == ' ' || *l->at == '\t'
-                              || *l->at == '\n' || *l->at == '\r'))
-        l->at++;
-    return l->at < l->end ? *l->at : 0;
-}
-
-/* To the end of a string, behind its quote. Control bytes are escaped in JSON.
- */
-static void web_string(web_list *l)
-{
-    for (l->at++; l->at < l->end && *l->at >= ' '; l->at++) {
-        if (*l->at == '"') {
-            l->at++;
-            return;
-        }
-        if (*l->at == '\\' && l->at + 1 < l->end)
-            l->at++;
-    }
-}
-
-static void web_word(web_list *l)
-{
-    while (l->at < l->end && strchr(" \t\n\r,]", *l->at) == NULL)
-        l->at++;
-}
-
-static bool web_key(web_list *l)
-{
-    unsigned char *text = l->at;
-    bly_key key;
-
-    if (web_next(l) == '"')
-        web_string(l);
-    else
-        web_word(l);
-    if (l->at == text
-        || members_value((const char *)text, (size_t)(l->at - text), text, &key)
-           != CLI_MEMBER)
-        return web_fails(l, 400, web_no_array);
-    l->web->asker->requests[l->n++] = (serve_request){
-        .text = (unsigned char *)(uintptr_t)key.data, .length = key.length,
-        .filter = l->how.filter,
-    };
-    return l->n < SERVE_BATCH || web_flush(l);
-}
-
 /* From the opening bracket to the end. */
 static bool web_array(web_list *l)
 {
-    unsigned char next = ',';
+    serve_request *requests = l->web->asker->requests;
+    list_step step;
+    bly_key key;
 
-    if (web_next(l) != '[')
-        return web_fails(l, 400, web_no_array);
-    l->at++;
-    if (web_next(l) == ']')
-        next = ']';
-    while (next == ',') {
-        web_next(l);
-        if (!web_key(l))
+    while ((step = list_next(&l->keys, &key)) == LIST_KEY) {
+        requests[l->n++] = (serve_request){
+            .text = (unsigned char *)(uintptr_t)key.data,
+            .length = key.length, .filter = l->how.filter,
+        };
+        if (l->n == SERVE_BATCH && !web_flush(l))
             return false;
-        next = web_next(l);
-        l->at += next == ',';
     }
-    l->at += next == ']';
-    return (next == ']' && web_next(l) == 0 && l->at == l->end)
-        || web_fails(l, 400, web_no_array);
+    return step == LIST_END ? web_flush(l) : web_fails(l, 400, web_no_array);
 }
 
 static void web_ask_many(const serve_web *web, const web_question *q,
                          web_reply *out)
 {
-    web_list l = { .web = web, .at = q->body };
+    web_list l = { .web = web, .keys.at = q->body };
     unsigned status = web_arguments(web, q, &l.how, &l.fault);
 
     if (status != 0) {
         web_wrong(web, out, status, l.fault);
         return;
     }
-    l.end = q->body != NULL ? q->body + q->length : NULL;
-    if (!bytes_text(&l.out, "[") || !web_array(&l) || !web_flush(&l)) {
+    l.keys.end = q->body != NULL ? q->body + q->length : NULL;
+    if (!bytes_text(&l.out, "[") || !web_array(&l)) {
         bytes_free(&l.out);
         if (l.fault != NULL)
             web_wrong(web, out, l.status, l.fault);
