@@ -21,6 +21,8 @@
 #   make bench-similar  the most similar of 10^6 rows of 2048 bits, beside a
 #                 plain read of them (ROWS=n if not so many; half a minute)
 #   make bench-redis  the commands of Redis' module beside PING (two minutes)
+#   make bench-serve  the requests that 'bloomery serve' answers in a second,
+#                 beside a server that looks at none (a minute)
 #   make bench-peers  install the other tools that bench knows
 #   make lab      measure anew what the papers report: build/lab/report.html
 #                 (an hour; QUICK=1: two minutes, with wider intervals)
@@ -65,8 +67,8 @@ unexport MAKEFLAGS
 export OPTIONS
 
 .PHONY: all build run check check-all proof bench tune bench-advise bench-large \
-        bench-similar bench-redis bench-peers lab fuzz soak counts cross systems \
-        redis coverage mutants reliability docs \
+        bench-similar bench-redis bench-serve bench-peers lab fuzz soak counts \
+        cross systems redis coverage mutants reliability docs \
         install uninstall clean
 
 all: build
@@ -144,6 +146,10 @@ bench-large: build
 bench-similar: build
 	@cmake --build $(BUILD) -j $(JOBS) --target bench_similar
 	$(BUILD)/similar $(or $(ROWS),1e6) $(JOBS)
+
+bench-serve: build
+	@cmake --build $(BUILD) -j $(JOBS) --target bench_serve
+	@tools/bench-serve $(BUILD)
 
 bench-peers:
 	@tools/setup bench-peers
