@@ -20,11 +20,13 @@ static bool coprocess_poll(const serve_coprocess *c)
 {
     struct pollfd both[2] = { { .fd = STDIN_FILENO, .events = POLLIN },
                               { .fd = c->wake, .events = POLLIN } };
-    uint64_t times;
 
     while (poll(both, 2, -1) < 0 && errno == EINTR)
         continue;
-    return both[1].revents == 0 || read(c->wake, &times, sizeof times) < 0;
+    if (both[1].revents == 0)
+        return true;
+    loop_hear(c->wake);
+    return false;
 }
 
 /* How many bytes to read yet: SIZE_MAX, or, at the end, those that are there.

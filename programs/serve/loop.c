@@ -240,21 +240,13 @@ static int loop_timeout(const serve_loop *l)
     return own < 0 || (web >= 0 && web < own) ? web : own;
 }
 
-static void loop_woken(const serve_loop *l)
-{
-    uint64_t times;
-
-    while (read(l->wake, &times, sizeof times) < 0 && errno == EINTR)
-        continue;
-}
-
 static void loop_event(serve_loop *l, const struct epoll_event *event)
 {
     loop_source *source = event->data.ptr;
 
     switch (source->kind) {
     case LOOP_WAKE:
-        loop_woken(l);
+        loop_hear(l->wake);
         break;
     case LOOP_LISTENER:
         if (l->paused == 0 && source->fd >= 0)
@@ -367,6 +359,14 @@ void loop_wake(int wake)
     const uint64_t once = 1;
 
     while (write(wake, &once, sizeof once) < 0 && errno == EINTR)
+        continue;
+}
+
+void loop_hear(int wake)
+{
+    uint64_t times;
+
+    while (read(wake, &times, sizeof times) < 0 && errno == EINTR)
         continue;
 }
 

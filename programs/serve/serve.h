@@ -374,8 +374,9 @@ int   loop_open(serve_loop *loop, const int sockets[LOOP_LISTENERS], int web,
 void *loop_run(void *loop);
 void  loop_close(serve_loop *loop);
 
-/* Wake who waits for this eventfd. */
+/* Wake who waits for this eventfd; and be awake. */
 void  loop_wake(int wake);
+void  loop_hear(int wake);
 
 /* ==== coprocess.c ======================================================= */
 

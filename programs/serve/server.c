@@ -1,10 +1,12 @@
 /* server.c - threads, signals, and new files.
  *
  * The thread that began opens the filters, starts those that serve, and then
- * waits for a signal and looks once a second, and at SIGHUP, whether a file was
- * replaced: so that to open a new one, which may take seconds, keeps nobody
- * waiting. Signals are blocked in all threads and come by a descriptor, which
- * no code can be interrupted by. Floor 8; includes serve.h only.
+ * waits for a signal. One more looks once a second, and at SIGHUP, whether a
+ * file was replaced: so that to open a new one, which may take minutes, keeps
+ * nobody waiting, nor the end. Signals are blocked in all threads and come by a
+ * descriptor, which no code can be interrupted by. Until the filters are open
+ * there is nothing to lose, and they end the program. Floor 8; includes serve.h
+ * only.
  */
 #include "serve/serve.h"
 
@@ -13,6 +15,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <time.h>
@@ -24,7 +27,8 @@ enum {
     SERVER_SPARE = 64,          /* descriptors beside those of clients, …   */
     SERVER_LOOP = 8,            /* … of a loop, …                           */
     SERVER_FILE = 4,            /* … and of a file while there is a new one */
-    SERVER_END = 5              /* seconds for a reader of standard output  */
+    SERVER_END = 5,             /* seconds for a reader of standard output  */
+    SERVER_LEAVE = 1            /* … and for a file that is being opened    */
 };
 
 typedef struct {
@@ -38,6 +42,10 @@ typedef struct {
     serve_counted   *counted;
     size_t           counted_n;
     serve_coprocess  coprocess;
+    pthread_t        watcher;           /* who looks at the files            */
+    int              watch;             /* to wake it                        */
+    bool             watched, busy;     /* it has begun; it does not end     */
+    atomic_bool      again;             /* files that were refused, too      */
 } serve_server;
 
 static bool server_sockets(const serve_how *how)
@@ -58,7 +66,8 @@ static int server_signals(serve_server *s)
     sigaddset(&set, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     s->signals = signalfd(-1, &set, SFD_CLOEXEC);
-    return s->signals >= 0
+    s->watch = eventfd(0, EFD_CLOEXEC);
+    return s->signals >= 0 && s->watch >= 0
          ? CLI_GO
          : report_error("cannot wait for signals: %s: let more files be open "
                         "(ulimit -n)", strerror(errno));
@@ -203,23 +212,60 @@ static uint32_t server_signal(const serve_server *s)
          ? came.ssi_signo : 0;
 }
 
-/* Until a signal says so, or the coprocess has ended, or a loop cannot go on.
- * What was replaced is renewed, and all are told so, that nobody keeps the old
+/* What was replaced is renewed, and all are told so, that nobody keeps the old
  * one. */
-static void server_wait(const serve_server *s, int done)
+static void *server_watch(void *server)
+{
+    serve_server *s = server;
+    struct pollfd one = { .fd = s->watch, .events = POLLIN };
+    bool renewed = false;
+
+    while (!atomic_load(&s->common.stop)) {
+        if (renewed)
+            server_wake(s);
+        if (poll(&one, 1, SERVER_LOOK) > 0)
+            loop_hear(s->watch);
+        renewed = !atomic_load(&s->common.stop)
+               && served_renew(atomic_exchange(&s->again, false));
+    }
+    return NULL;
+}
+
+/* Until a signal says so, or the coprocess has ended, or a loop cannot go on. */
+static int server_wait(serve_server *s, int done)
 {
     struct pollfd both[2] = { { .fd = s->signals, .events = POLLIN },
                               { .fd = done, .events = POLLIN } };
+    int error = pthread_create(&s->watcher, NULL, server_watch, s);
 
-    for (;;) {
+    if (error != 0)
+        return server_no_thread(error);
+    s->watched = true;
+    while (!atomic_load(&s->common.stop)) {
         bool any = poll(both, 2, SERVER_LOOK) > 0;
         uint32_t number = any && both[0].revents != 0 ? server_signal(s) : 0;
 
-        if (atomic_load(&s->common.stop) || (number != 0 && number != SIGHUP))
-            return;
-        if (served_renew(number == SIGHUP))
-            server_wake(s);
+        if (number == SIGHUP) {
+            atomic_store(&s->again, true);
+            loop_wake(s->watch);
+        } else if (number != 0)
+            break;
     }
+    return CLI_GO;
+}
+
+/* Who is opening a file is not waited for, but left with all he needs for it.
+ */
+static void server_unwatch(serve_server *s)
+{
+    struct timespec until;
+
+    if (!s->watched)
+        return;
+    loop_wake(s->watch);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += SERVER_LEAVE;
+    s->busy = pthread_timedjoin_np(s->watcher, NULL, &until) != 0;
 }
 
 static int server_run_loops(serve_server *s)
@@ -229,12 +275,13 @@ static int server_run_loops(serve_server *s)
     if (status == CLI_GO)
         status = server_start(s);
     if (status == CLI_GO)
-        server_wait(s, -1);
+        status = server_wait(s, -1);
     server_stop(s);
     for (size_t i = 0; i < s->started; i++) {
         pthread_join(s->loops[i].thread, NULL);
         status = s->loops[i].failed ? CLI_ERROR : status;
     }
+    server_unwatch(s);
     for (size_t i = 0; i < s->opened; i++)
         loop_close(&s->loops[i]);
     for (size_t i = 0; i < SERVER_PLACES; i++)
@@ -271,10 +318,11 @@ static int server_run_coprocess(serve_server *s)
         status = error != 0 ? server_no_thread(error) : CLI_GO;
     }
     if (status == CLI_GO) {
-        server_wait(s, c->done);
+        status = server_wait(s, c->done);
         server_stop(s);
         server_join(c);
-        status = c->failed ? CLI_ERROR : CLI_OK;
+        server_unwatch(s);
+        status = c->failed || status != CLI_GO ? CLI_ERROR : CLI_OK;
     }
     coprocess_close(c);
     return status;
@@ -283,20 +331,24 @@ static int server_run_coprocess(serve_server *s)
 int server_run(const serve_how *how, const cli_operands *files)
 {
     serve_server s = { .how = how, .files = files->count, .signals = -1,
-                       .common.told = -LOOP_TELL };
+                       .watch = -1, .common.told = -LOOP_TELL };
     int status = how->web.text != NULL ? web_load() : CLI_GO;
 
-    if (status == CLI_GO)
-        status = server_signals(&s);
     server_descriptors(&s);
     guard_start();
     if (status == CLI_GO)
         status = served_open(files, &how->open);
     if (status == CLI_GO)
+        status = server_signals(&s);
+    if (status == CLI_GO)
         status = (server_sockets(how) ? server_run_loops
                                       : server_run_coprocess)(&s);
+    if (s.busy)
+        _exit(output_finish(status));
     served_close();
     if (s.signals >= 0)
         close(s.signals);
+    if (s.watch >= 0)
+        close(s.watch);
     return status;
 }

@@ -663,6 +663,20 @@ def test_reload():
     s.stop()
 
 
+def test_busy():
+    """a stop while a file is being opened, which may take for ever"""
+    replace("live.bly", "g.bly")
+    s = Server("--socket", "s", "live.bly")
+    c = connect("s", s)
+    os.mkfifo("pipe")
+    os.rename("pipe", "live.bly")
+    s.look()
+    ask(c, b"only g\nonly h\n", b"1\n0\n")
+    s.stop()
+    must(not os.path.exists("s"), "the socket is still there")
+    os.unlink("live.bly")
+
+
 def test_written_over():
     """a file written over in its place: errors until it is whole, never 'no'"""
     build_rare("large.bly", members, "-k", "standard")
