@@ -66,8 +66,8 @@ static const cli_option serve_options[] = {
       "has gone. Default: 1000." },
     { 0, "load", NULL, CLI_FLAG, offsetof(serve_settings, load), false,
       "Read filters into memory instead of mapping them: for files that others "
-      "write over in their place, as cp does, which a mapped filter does not "
-      "survive." },
+      "write over in their place, as cp does. (While that is done to a mapped "
+      "one, keys are answered by errors.)" },
     { 0, "no-verify", NULL, CLI_FLAG, offsetof(serve_settings, trust), false,
       "Look at the header of a filter only, and trust the rest." },
     CLI_SECRET_OPTION(serve_settings, key_file),
@@ -263,8 +263,8 @@ const cli_command cmd_serve = {
         "and output, until that ends, or at sockets, until SIGTERM or SIGINT "
         "comes. Then it takes no new clients, answers what has arrived, and "
         "takes its Unix sockets away. A file that is replaced (by the commands "
-        "here, or mv) is opened within a second; until then, and where it "
-        "cannot be opened, the old filter answers.\n\n"
+        "here, or mv) is opened within a second, or at once at SIGHUP; until "
+        "then, and where it cannot be opened, the old filter answers.\n\n"
         "lines: a key on each line, answered by a line: 1, perhaps there; 0, "
         "certainly not; or ? and why there is no answer. squid: the helper of "
         "an external ACL, OK, ERR or BH. socketmap and tcp_table: those of "

@@ -231,7 +231,7 @@ static void *server_watch(void *server)
     return NULL;
 }
 
-/* Until a signal says so, or the coprocess has ended, or a loop cannot go on. */
+/* Until a signal says so, the coprocess has ended, or a loop cannot go on. */
 static int server_wait(serve_server *s, int done)
 {
     struct pollfd both[2] = { { .fd = s->signals, .events = POLLIN },
