@@ -10,6 +10,7 @@ with this program, and the helpers with Squid.
 import http.client
 import os
 import pwd
+import random
 import shutil
 import signal
 import socket
@@ -73,9 +74,16 @@ class Page(BaseHTTPRequestHandler):
 
 
 def free_port():
-    with socket.socket() as some:
-        some.bind(("127.0.0.1", 0))
-        return some.getsockname()[1]
+    """None that the system gives to clients: one of those that tries until
+    somebody listens could find itself."""
+    while True:
+        number = random.randrange(10000, 32000)
+        with socket.socket() as some:
+            try:
+                some.bind(("127.0.0.1", number))
+                return number
+            except OSError:
+                continue
 
 
 def status(proxy, pages, path, method="GET"):
