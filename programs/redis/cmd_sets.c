@@ -63,17 +63,34 @@ static bool sets_copy(work *w)
                                  &options));
 }
 
-/* What was made comes to a key, whatever is there. */
-static int sets_store(work *w, server_context *context, server_string *name,
+/* Are the values that were read still those of their keys? Others may have
+ * deleted or renamed them meanwhile, and replicas have been told so. */
+static bool sets_still(const work *w, server_context *context,
+                       server_string **argv)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (reply_look(context, argv[2 + i], held_type) != w->reads[i])
+            return false;
+    return true;
+}
+
+/* What was made of the filters from the third argument on comes to the key that
+ * is the second, whatever is there. */
+static int sets_store(work *w, server_context *context, server_string **argv,
                       const char *event)
 {
     if (w->status < 0)
         return wish_error(context, w->why);
+    bool still = sets_still(w, context, argv);
     server_auto_memory(context);
-    server_key *key = server_open_key(context, name, SERVER_READ
-                                                     | SERVER_WRITE);
+    server_key *key = server_open_key(context, argv[1], SERVER_READ
+                                                        | SERVER_WRITE);
     server_set_value(key, held_type, held_keep(w->made));
-    reply_changed(context, event, name);
+    if (still)
+        server_replicate(context);
+    else
+        wish_replicate_image(context, argv[1], w->made);
+    server_notify(context, SERVER_NOTIFY_MODULE, event, argv[1]);
     return server_reply_simple(context, "OK");
 }
 
@@ -108,7 +125,7 @@ static int sets_unite_finish(work *w, server_context *context,
                              server_string **argv, int argc)
 {
     (void)argc;
-    return sets_store(w, context, argv[1], "bly.unite");
+    return sets_store(w, context, argv, "bly.unite");
 }
 
 static void sets_intersect_run(work *w)
@@ -123,7 +140,7 @@ static int sets_intersect_finish(work *w, server_context *context,
                                  server_string **argv, int argc)
 {
     (void)argc;
-    return sets_store(w, context, argv[1], "bly.intersect");
+    return sets_store(w, context, argv, "bly.intersect");
 }
 
 static const work_kind

@@ -195,6 +195,44 @@ static void test_saved_beside(void **state)
     bly_end();
 }
 
+/* A replica has what its master made, also of filters that were gone before it
+ * was made. */
+static void test_replicated_beside(void **state)
+{
+    (void)state;
+    if (!server_is_there())
+        skip();
+    server two = { .port = 0 };
+    bly_server = (server){ .port = -1 };
+    server_start(&bly_server, "--save '' --repl-diskless-sync-delay 0");
+    bly_client = client_open(&bly_server, 2);
+    client *c = &bly_client, other = client_open(&bly_server, 2);
+    char options[128];
+    bly_large(c);
+    snprintf(options, sizeof options, "--save '' --replicaof 127.0.0.1 %d",
+             bly_server.port);
+    server_start(&two, options);
+    client b = client_open(&two, 2);
+    assert_answer(c, "WAIT 1 60000", ":1");
+    for (int i = 0; i < 5; i++) {
+        client_say(c, i % 2 == 0 ? "BLY.UNITE c a b" : "BLY.INTERSECT c a b");
+        client_say(&other, "RENAME a d");
+        bly_hear_many(c, 1, NULL);      /* unless it came behind RENAME      */
+        bly_hear_many(&other, 1, "+OK");
+        assert_answer(c, "BLY.ADD c x", ":1");
+        assert_answer(&other, "RENAME d a", "+OK");
+        assert_answer(c, "WAIT 1 60000", ":1");
+        char *ours = client_ask(c, "DEBUG DIGEST-VALUE a b c");
+        assert_answer(&b, "DEBUG DIGEST-VALUE a b c", ours);
+        free(ours);
+        assert_answer(c, "DEL c", ":1");
+    }
+    client_close(&other);
+    client_close(&b);
+    server_remove(&two);
+    bly_end();
+}
+
 /* ---- Limits -------------------------------------------------------------- */
 
 static void test_memory(void **state)
@@ -350,6 +388,7 @@ int main(void)
         cmocka_unit_test(test_gone),
         cmocka_unit_test(test_at_once),
         cmocka_unit_test(test_saved_beside),
+        cmocka_unit_test(test_replicated_beside),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_rate),
         cmocka_unit_test(test_secrets),
