@@ -181,7 +181,7 @@ static bly_status crlite_check_layer(const crlite_head *head,
 static bly_status crlite_read(kind_found *out, const uint8_t *file,
                               uint64_t bytes)
 {
-    crlite_head head;
+    crlite_head head = { .first = 0 };
     crlite_layer layer = { .hash = 0 };
     unsigned layers = 0;
     uint64_t probes = 0;
