@@ -186,7 +186,8 @@ struct serve_how {
     cli_as      as;
     uint64_t    field;          /* of Squid's line, from 1                  */
     const char *value;          /* of what is there, for Postfix            */
-    uint64_t    threads, clients;
+    size_t      threads;
+    uint64_t    clients;
     int         mode;           /* of Unix sockets; -1: as umask has it     */
 };
 
