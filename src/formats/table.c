@@ -365,7 +365,7 @@ static bly_status table_list_full(contents_list *list,
               ? table_no_bloom(b.bytes, (size_t)handle->bytes) : NULL;
     one.format = one.lacks == NULL ? "rocksdb" : NULL;
     table_release(&b, table);
-    return handle->bytes <= TABLE_TRAILER ? BLY_OK
+    return properties->whole && handle->bytes <= TABLE_TRAILER ? BLY_OK
          : contents_add(list, &one, table->source);
 }
 
