@@ -9,6 +9,7 @@
 #include "bloomery/command.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct {
@@ -150,11 +151,24 @@ static void change_way(change_job *job)
                                 work_jobs(job->want->jobs));
 }
 
+/* A pipe would be emptied, or waited for; what is changed is saved by putting a
+ * file in its place. */
+static int change_check_file(const char *path)
+{
+    struct stat about;
+
+    return stat(path, &about) < 0 || S_ISREG(about.st_mode) ? CLI_GO
+         : report_error("'%s' is no ordinary file, and a filter is changed "
+                        "only in one: name a file", path);
+}
+
 static int change_file(change_job *job, const cli_operands *operands)
 {
     int status = CLI_ERROR;
     bly_filter *filter;
 
+    if (change_check_file(job->path) != CLI_GO)
+        return CLI_ERROR;
     job->lock = filter_lock(job->path);
     if (job->lock < 0)
         return CLI_ERROR;

@@ -335,6 +335,20 @@ done
 try compare f.bly
 refused 'compare of one filter' 'two filters: see'
 
+# A filter in a pipe would be lost, or waited for.
+mkfifo changed
+cp f.bly whole.bly
+cat whole.bly >changed &
+writer=$!
+for command in add remove put; do
+    printf 'k\n' | try $command changed
+    refused "$command: a named pipe" "'changed' is no ordinary file"
+done
+try add /dev/null --key k
+refused 'add: a device' "'/dev/null' is no ordinary file"
+kill "$writer"
+wait "$writer" 2>/dev/null
+
 # ---- messages are one line, whatever a name holds ---------------------------
 try info "$(printf 'two\nlines\033[1m')"
 refused 'a name with a newline and an escape' 'two.+lines'
