@@ -22,8 +22,10 @@ typedef struct {
                                    of the chunk's front                    */
     bool      there[LINES_MOST];
     uint64_t  numbers[LINES_MOST];
-    bool     *each;             /* of several filters, the answers of each */
-    uint64_t *each_there;       /* and how many keys are there             */
+    bool     *rows;             /* of several filters: job->rows answers to
+                                   a batch (ask_number_rows)                */
+    uint64_t *each_there;       /* and how many keys are in each           */
+    bool      open;             /* one of them is not there to be asked    */
 } ask_own;
 
 /* ==== A chunk, in any thread ============================================ */
@@ -39,42 +41,62 @@ static bool ask_many(const ask_job *job)
     return job->n > 1;
 }
 
-/* What filter number f of several says joins what those before it said. */
+static bool *ask_row(const ask_job *job, const ask_own *own, size_t f)
+{
+    return own->rows + job->places[f].row * LINES_MOST;
+}
+
+/* What filter number f of several says joins what those before it said. Where
+ * there is no filter any key may be. */
 static void ask_join(const ask_job *job, const cli_batch *b, ask_own *own,
                      size_t f)
 {
-    bool *each = own->each + f * LINES_MOST;
+    const bly_keys keys = { .n = b->n, .keys = b->keys };
+    bool *row = ask_row(job, own, f);
 
+    if (job->filters[f] == NULL) {
+        own->each_there[f] += b->n - b->keyless;
+        own->open = true;
+        return;
+    }
+    job->how->ask(job->filters[f], &keys, row, own->numbers);
     for (size_t i = 0; i < b->n; i++) {
-        each[i] &= b->keys[i].data != NULL;
-        own->each_there[f] += each[i];
-        own->there[i] = f == 0 ? each[i]
-                      : job->want.all ? (own->there[i] & each[i]) != 0
-                                      : (own->there[i] | each[i]) != 0;
+        row[i] &= b->keys[i].data != NULL;
+        own->each_there[f] += row[i];
+        own->there[i] = job->want.all ? (own->there[i] & row[i]) != 0
+                                      : (own->there[i] | row[i]) != 0;
     }
 }
 
-/* Where there is no filter any key may be; in a file that has nothing there is
- * none. */
-static void ask_one(const ask_job *job, size_t f, const bly_keys *keys,
-                    bool *there, uint64_t *numbers)
+static void ask_several(const ask_job *job, const cli_batch *b, ask_own *own)
 {
-    if (f < job->n && job->filters[f] != NULL)
-        job->how->ask(job->filters[f], keys, there, numbers);
+    memset(own->there, job->want.all, b->n);
+    for (size_t i = 0; i < b->n; i++)
+        own->rows[i] = b->keys[i].data != NULL;
+    own->open = false;
+    for (size_t f = 0; f < job->n; f++)
+        ask_join(job, b, own, f);
+    if (own->open && !job->want.all)
+        memset(own->there, true, b->n);
+}
+
+/* In a file that has nothing there is no key. */
+static void ask_one(const ask_job *job, const cli_batch *b, ask_own *own)
+{
+    const bly_keys keys = { .n = b->n, .keys = b->keys };
+
+    if (job->n > 0 && job->filters[0] != NULL)
+        job->how->ask(job->filters[0], &keys, own->there, own->numbers);
     else
-        memset(there, f < job->n, keys->n);
+        memset(own->there, job->n > 0, b->n);
 }
 
 static void ask_filters(const ask_job *job, const cli_batch *b, ask_own *own)
 {
-    const bly_keys keys = { .n = b->n, .keys = b->keys };
-
-    if (!ask_many(job))
-        ask_one(job, 0, &keys, own->there, own->numbers);
-    for (size_t f = 0; ask_many(job) && f < job->n; f++) {
-        ask_one(job, f, &keys, own->each + f * LINES_MOST, own->numbers);
-        ask_join(job, b, own, f);
-    }
+    if (ask_many(job))
+        ask_several(job, b, own);
+    else
+        ask_one(job, b, own);
     for (size_t i = 0; i < b->n; i++) {
         own->there[i] &= b->keys[i].data != NULL;
         own->tally.keys.there += own->there[i];
@@ -162,7 +184,7 @@ static bool ask_select_prefixed(const ask_job *job, cli_worker *w)
     ask_own *own = w->own;
     size_t n = w->batch->n;
     uint64_t before = own->tally.keys.asked + own->tally.keys.keyless - n;
-    const bool *marks = ask_many(job) ? own->each : own->there;
+    const bool *marks = ask_many(job) ? own->rows : own->there;
     ask_prefix p = { .filters = s->mark || s->groups ? job->n : 0,
                      .places = job->places, .groups = s->groups,
                      .name = s->names ? prefix_name(w->chunk.path) : NULL };
@@ -188,7 +210,7 @@ static bool ask_begin(const ask_job *job, ask_own *own)
     prefix_clear(&own->text);
     if (!ask_many(job))
         return true;
-    if (own->each == NULL && !work_grow(&own->each, n, LINES_MOST))
+    if (own->rows == NULL && !work_grow(&own->rows, job->rows, LINES_MOST))
         return false;
     if (own->each_there == NULL
         && !work_grow(&own->each_there, n, sizeof *own->each_there))
@@ -229,7 +251,7 @@ static void ask_clean(void *argument)
     ask_own *own = argument;
 
     prefix_free(&own->text);
-    free(own->each);
+    free(own->rows);
     free(own->each_there);
 }
 
@@ -455,7 +477,7 @@ static void ask_append(ask_job *job, bly_filter *filter, const char *path,
 {
     job->filters[job->n] = filter;
     job->there[job->n] = 0;
-    job->places[job->n++] = (ask_place){ path, job->files, group, number };
+    job->places[job->n++] = (ask_place){ path, job->files, group, number, 0 };
 }
 
 /* What the keys of a file are, where --as does not say it: of all files the
@@ -524,6 +546,19 @@ static int ask_check_inside(const cli_command *self, const ask_job *job)
     return CLI_GO;
 }
 
+/* Of several filters row 0 says which lines have a key: the answer where there
+ * is no filter. The others have rows of their own where marks or groups are
+ * printed, and else all of them row 1. */
+static void ask_number_rows(ask_job *job)
+{
+    bool apart = job->want.mark || job->want.groups;
+
+    job->rows = apart ? 1 : 2;
+    for (size_t i = 0; ask_many(job) && i < job->n; i++)
+        if (job->filters[i] != NULL)
+            job->places[i].row = apart ? job->rows++ : 1;
+}
+
 int ask_open(const cli_command *self, int argc, char **argv, ask_job *job)
 {
     int status = ask_options(self, argc, argv, job);
@@ -532,6 +567,7 @@ int ask_open(const cli_command *self, int argc, char **argv, ask_job *job)
         status = ask_open_file(job, job->want.asked.names[job->files]);
     if (status == CLI_GO)
         status = ask_check_inside(self, job);
+    ask_number_rows(job);
     if (job->want.how.as == CLI_AS_UNSAID)
         job->want.how.as = job->form;
     return status;

@@ -135,6 +135,7 @@ typedef struct {
     size_t      file;           /* in the order of -F                        */
     const char *group;          /* "row group"; NULL: it is the file         */
     uint64_t    number;
+    size_t      row;            /* of the answers to a batch                 */
 } ask_place;
 
 /* What is asked; the rest is made while asking. */
@@ -145,6 +146,7 @@ typedef struct {
     size_t            n;        /* filters: one of each file that is asked,
                                    or more of one that has them inside       */
     size_t            room;
+    size_t            rows;     /* of answers to a batch, of several filters */
     bly_filter      **filters;  /* NULL where any key may be there           */
     ask_place        *places;   /* where each is                             */
     uint64_t         *there;    /* keys that are perhaps in each             */
@@ -189,7 +191,7 @@ typedef struct {
 } ask_text;
 
 typedef struct {
-    const bool *marks;          /* of each filter, LINES_MOST apart          */
+    const bool *marks;          /* rows of them, LINES_MOST apart            */
     size_t      filters;        /* 0: no marks                               */
     const ask_place *places;    /* of each                                   */
     bool        groups;         /* their numbers stand there, not marks      */
