@@ -57,7 +57,7 @@ typedef struct {
 
 /* Open a file and list what is inside; it stays open, for reading. `allocator`
  * NULL: the library's own. Of a damaged file whatever is read is checked, as by
- * an enemy; memory is at most some 60 times the bytes of the file's own index.
+ * an enemy; memory is at most some 100 times the bytes of the file's own index.
  * BLY_EFORMAT (no container that is known); BLY_ECORRUPT (damaged, cut short);
  * BLY_EVERSION (a form that is too new, or compressed or encrypted where it
  * would have to be read); BLY_EIO, BLY_ENOMEM, BLY_EPARAM (a bad allocator). */

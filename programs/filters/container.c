@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CONTAINER_LOOK = 4096, CONTAINER_END = 8 };
+enum { CONTAINER_LOOK = 4096, CONTAINER_END = 8, CONTAINER_COLUMNS = 50 };
 
 /* ==== Is it one? ======================================================== */
 
@@ -84,23 +84,39 @@ bly_container *container_open(const char *path)
 
 /* ==== Which column? ===================================================== */
 
+/* Adds a column, for which there is room or not. */
+static size_t container_name(char *out, size_t room, size_t used,
+                             const char *column)
+{
+    int n = snprintf(out + used, room - used, "%s%.80s", used > 0 ? ", " : "",
+                     column[0] != '\0' ? column : "''");
+
+    if ((size_t)n < room - used)
+        return used + (size_t)n;
+    out[used] = '\0';
+    return room;
+}
+
 /* The columns that have filters, "a, b, c", as far as there is room. */
 static void container_columns(char *out, size_t room, const bly_contents *is)
 {
-    size_t used = 0;
+    static const char more[] = ", ...";
+    const char *listed[CONTAINER_COLUMNS];
+    size_t used = 0, n = 0;
 
     out[0] = '\0';
-    for (size_t i = 0; i < is->n && used < room; i++) {
+    for (size_t i = 0; i < is->n && n < CONTAINER_COLUMNS && used < room; i++) {
         bool known = is->filters[i].format == NULL;
 
-        for (size_t j = 0; j < i && !known; j++)
-            known = is->filters[j].format != NULL
-                 && strcmp(is->filters[j].column, is->filters[i].column) == 0;
-        if (!known)
-            used += (size_t)snprintf(out + used, room - used, "%s%s",
-                                     used > 0 ? ", " : "",
-                                     is->filters[i].column);
+        for (size_t j = 0; j < n && !known; j++)
+            known = strcmp(listed[j], is->filters[i].column) == 0;
+        if (known)
+            continue;
+        listed[n++] = is->filters[i].column;
+        used = container_name(out, room - sizeof more, used, listed[n - 1]);
     }
+    if (used >= room - sizeof more || n == CONTAINER_COLUMNS)
+        strcat(out, more);
 }
 
 static bool container_has(const bly_contents *is, const char *column)
@@ -130,8 +146,8 @@ static int container_which(const char *path, const bly_contents *is,
                             "each column: say which one by --column: %s", path,
                             list);
     if (nearest.name != NULL)
-        return report_error("'%s' has no column '%.80s': did you mean '%s'? "
-                            "Those with filters are %s", path, column,
+        return report_error("'%s' has no column '%.80s': did you mean "
+                            "'%.80s'? Those with filters are %s", path, column,
                             nearest.name, list);
     return report_error("'%s' has no column '%.80s': those with filters are %s",
                         path, column, list);
@@ -204,13 +220,19 @@ static bool container_take(container_job *job, const bly_contents *is,
         job->out->as = as;
     if (job->said == CLI_AS_UNSAID && as != CLI_AS_UNSAID
         && as != job->out->as) {
-        report_error("'%s': column '%.80s' has two types, %s and %s: the file "
-                     "is damaged: copy it anew", job->path, one->column,
-                     forms_name(job->out->as), forms_name(as));
+        report_error("'%s': two columns are named '%.80s', one of %s and one "
+                     "of %s, or it is damaged: say by --as what the keys are",
+                     job->path, one->column, forms_name(job->out->as),
+                     forms_name(as));
         return false;
     }
     if (one->format == NULL)
         return container_lacks(job, one->group, one->lacks);
+    if (job->said == CLI_AS_UNSAID && one->as == NULL) {
+        report_error("'%s': what type column '%.80s' has is not known here: "
+                     "say by --as what its keys are", job->path, one->column);
+        return false;
+    }
     if (bly_container_filter(&filter, job->file, which, filter_how()) < 0) {
         filter_error();
         return false;

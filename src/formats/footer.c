@@ -48,7 +48,7 @@ static const char *const footer_forms[FOOTER_TYPES] = {
 typedef struct {
     int64_t type, values, offset, length;       /* -1: not told              */
     const char *name;                           /* NULL: not told            */
-    bool    elsewhere, encrypted;
+    bool    elsewhere, encrypted, described;
 } footer_chunk;
 
 typedef struct {
@@ -189,13 +189,20 @@ static void footer_read_chunk(footer_reader *r)
     while (footer_goes_on(r) && thrift_next(&r->t, &f)) {
         chunk.elsewhere |= f.id == 1;
         chunk.encrypted |= f.id == 8 || f.id == 9;
+        chunk.described |= f.id == 3 && f.type == THRIFT_STRUCT;
         if (f.id == 3 && f.type == THRIFT_STRUCT)
             footer_read_metadata(r, &chunk);
         else
             thrift_skip(&r->t, f.type);
     }
-    if (footer_goes_on(r))
+    if (!footer_goes_on(r))
+        return;
+    if (chunk.described || chunk.encrypted || chunk.elsewhere)
         footer_list(r, &chunk);
+    else
+        r->status = status_fail(BLY_ECORRUPT, "nothing is said of a column in "
+                                "row group %" PRIu64 ": the file is damaged: "
+                                "copy it anew", r->list->is.groups);
 }
 
 /* ---- Row groups --------------------------------------------------------- */

@@ -25,7 +25,7 @@
  *      filter.leveldb.BuiltinBloomFilter2      LevelDB: filters, each of the
  *              keys of all blocks that begin in the same 2^b bytes; u32 where
  *              each begins; u32 where these begin; b. One that is empty has no
- *              key
+ *              key; blocks behind the last may have any
  *      fullfilter.rocksdb.BuiltinBloomFilter   RocksDB: one filter of all keys
  *      partitionedfilter.rocksdb.Builtin...    RocksDB: a block of handles of
  *              several, each of the keys of a part of the table
@@ -305,6 +305,22 @@ static bly_status table_lacks(contents_list *list, const table_file *table,
     return contents_add(list, &one, table->source);
 }
 
+/* Are there data before the block of filters, which begins there, for which it
+ * has none? A writer makes one for each 2^b bytes that are full, and for the
+ * rest if a block begins in it. */
+static bly_status table_uncovered(contents_list *list, uint64_t begin,
+                                  unsigned shift, const table_file *table)
+{
+    const bly_contained one = {
+        .column = "", .as = "text", .group = list->is.groups,
+        .lacks = "has no filter", .keys = UINT64_MAX,
+    };
+    if (list->is.groups > 0 ? list->is.groups >= begin >> shift : begin == 0)
+        return BLY_OK;
+    list->is.groups++;
+    return contents_add(list, &one, table->source);
+}
+
 static bly_status table_list_block(contents_list *list, const table_block *b,
                                    uint64_t begin, const table_file *table)
 {
@@ -330,7 +346,7 @@ static bly_status table_list_block(contents_list *list, const table_block *b,
         if (status != BLY_OK)
             return status;
     }
-    return BLY_OK;
+    return table_uncovered(list, begin, b->bytes[n - 1], table);
 }
 
 /* Why RocksDB's filter cannot be asked, or NULL: by its last five bytes. */

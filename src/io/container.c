@@ -40,8 +40,9 @@ static bly_status container_read(void *context, uint8_t *out, uint64_t offset,
         if (got < 0)
             return open_failed("read", c->path);
         if (got == 0)
-            return status_fail(BLY_EIO, "the file became shorter while it was "
-                               "read: open it when its writer has ended");
+            return status_fail(BLY_EIO, "%s: it became shorter while it was "
+                               "read: open it when its writer has ended",
+                               c->path);
         have += (size_t)got;
     }
     return BLY_OK;

@@ -353,6 +353,24 @@ static void test_parquet_refused(void **state)
     refused(&m, BLY_EFORMAT, "no file that has filters inside");
 }
 
+/* A chunk of which nothing is said is none: each byte of the footer would be an
+ * entry of the list. */
+static void test_parquet_chunks_of_nothing(void **state)
+{
+    (void)state;
+    made m = { .n = 0 };
+    put(&m, "PAR1", 4);
+    size_t begin = m.n;
+    put_field(&m, 4, 0, 9);
+    put_number(&m, 0x1C, 1);
+    put_field(&m, 1, 0, 9);
+    put_number(&m, 0x3C, 1);
+    put_number(&m, 0, 5);                           /* 3 chunks, and ends    */
+    put_number(&m, m.n - begin, 4);
+    put(&m, "PAR1", 4);
+    refused(&m, BLY_ECORRUPT, "nothing is said of a column in row group 0");
+}
+
 /* Structures in structures, deeper than anything that counts. */
 static void test_parquet_depth(void **state)
 {
@@ -380,7 +398,7 @@ typedef struct {
     uint32_t    own;
     const char *name;                   /* of the filter; NULL: none         */
     const char *filter;                 /* hex; NULL: of 20 keys "k0" ...    */
-    bool        prefixes, deltas;
+    bool        prefixes, deltas, empty;        /* no data                   */
 } table;
 
 /* A bit at a time, and by the other polynomial's name. */
@@ -463,6 +481,10 @@ static handle put_properties(made *m, const table *t)
 static handle put_blocks(made *m, const table *t)
 {
     size_t begin = m->n, at[5];
+    if (t->filter != NULL) {
+        m->n += vector_hex(m->bytes + begin, t->filter);
+        return end_block(m, begin, t);
+    }
     for (size_t i = 0; i < 4; i++) {
         char prefix[] = { (char)('a' + i), '\0' };
         at[i] = m->n - begin;
@@ -541,7 +563,7 @@ static void make_table(made *m, const table *t)
 {
     handle filter = { 0, 0 };
     m->n = 0;
-    put(m, "data, data, data", 16);
+    put(m, "data, data, data", t->empty ? 0 : 16);
     if (t->name != NULL && t->name[0] == 'p')
         filter = put_parts(m, t);
     else if (t->name != NULL && strstr(t->name, "leveldb") != NULL)
@@ -651,6 +673,13 @@ static void test_tables_lack(void **state)
           "has a filter of a policy that is not known here" },
         { { .version = 5, .name = "filter.leveldb.Mine" },
           "has a filter of a policy that is not known here" },
+        { { .version = 5, .name = FULL, .prefixes = true,
+            .filter = "ff00060000" },
+          "has a filter of prefixes of its keys only" },
+        { { .version = 5, .name = FULL, .prefixes = true, .filter = "" },
+          "has a filter of prefixes of its keys only" },
+        { { .sum = 1, .name = BLOCKS, .filter = "000000000b" },
+          "has no filter" },
     };
     for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++) {
         made m;
@@ -675,6 +704,41 @@ static void test_table_of_nothing(void **state)
     bly_container *c = opened(&m);
     assert_int_equal(bly_container_contents(c)->n, 0);
     assert_int_equal(bly_container_contents(c)->groups, 1);
+    bly_container_free(c);
+}
+
+/* LevelDB has a filter for each 2^b bytes before its filters; behind the last
+ * one any key may be. Of 16 bytes one is enough for b = 4, two for b = 3. */
+static void test_blocks_uncovered(void **state)
+{
+    (void)state;
+    static const struct { const char *filter; size_t groups, n; } blocks[] = {
+        { "000000000000000004", 1, 0 },
+        { "000000000000000003", 2, 1 },
+        { "00000000000000000000000003", 2, 0 },
+        { "00000000000000000000000002", 3, 1 },
+    };
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        const table t = { .sum = 1, .name = BLOCKS,
+                          .filter = blocks[i].filter };
+        made m;
+        make_table(&m, &t);
+        bly_container *c = opened(&m);
+        const bly_contents *is = bly_container_contents(c);
+        assert_int_equal(is->n, blocks[i].n);
+        assert_int_equal(is->groups, blocks[i].groups);
+        if (is->n > 0) {
+            assert_null(is->filters->format);
+            assert_int_equal(is->filters->group, blocks[i].groups - 1);
+        }
+        bly_container_free(c);
+    }
+    const table none = { .sum = 1, .name = BLOCKS, .filter = "000000000b",
+                         .empty = true };
+    made m;
+    make_table(&m, &none);
+    bly_container *c = opened(&m);
+    assert_int_equal(bly_container_contents(c)->n, 0);
     bly_container_free(c);
 }
 
@@ -861,11 +925,13 @@ int main(void)
         AT(test_parquet_types),
         AT(test_parquet_vectors),
         AT(test_parquet_refused),
+        AT(test_parquet_chunks_of_nothing),
         AT(test_parquet_depth),
         AT(test_tables),
         AT(test_real_table),
         AT(test_tables_lack),
         AT(test_table_of_nothing),
+        AT(test_blocks_uncovered),
         AT(test_tables_refused),
         AT(test_damaged_parquet),
         AT(test_damaged_tables),
