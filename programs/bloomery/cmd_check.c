@@ -121,20 +121,29 @@ static void check_text(const char *file, bool inside, const char *doubt,
         output_text(": ok\n");
 }
 
-/* What does not come from it whole is told as it is read. */
+/* That what it comes in is damaged, or has no filter, the library does not
+ * know. */
 static int check_wrapped(const char *file, const check_settings *s)
 {
-    bly_filter *filter = wrapped_open(file);
-    bool whole = filter != NULL;
-    const char *doubt = whole ? check_doubt(bly_kind_of(filter)) : NULL;
+    const char *why = "what it comes in is damaged, or has no filter", *doubt;
+    bly_status status;
+    bly_filter *filter = wrapped_check(file, &status);
 
+    doubt = filter != NULL ? check_doubt(bly_kind_of(filter)) : NULL;
+    if (filter != NULL && !s->quiet && !s->json)
+        check_promise(filter, file);
     bly_free(filter);
+    if (filter == NULL && status < 0)
+        why = bly_why();
+    else if (filter == NULL)
+        status = BLY_ECORRUPT;
+    if (status == BLY_ESECRET && secret_bytes() == NULL)
+        status = BLY_OK;
     if (s->json)
-        check_json(file, whole ? BLY_OK : BLY_ECORRUPT,
-                   "what it comes in is damaged, or has no filter", false, 0);
-    else if (whole && !s->quiet)
+        check_json(file, status, why, false, 0);
+    else if (status >= 0 && !s->quiet)
         check_text(file, false, doubt, 0);
-    return whole ? CLI_OK : CLI_ERROR;
+    return status >= 0 ? CLI_OK : CLI_ERROR;
 }
 
 static int check_file(const char *file, const check_settings *s)

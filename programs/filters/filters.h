@@ -93,13 +93,30 @@ void container_close(cli_inside *inside);
 
 /* ==== wrapped.c ========================================================= */
 
-/* May this file, or with --format standard input, "-", be a filter that comes
- * in something: compressed, as hexadecimal digits, or as a member of JSON? A
- * named pipe always may: it can be opened and read only once. */
+/* May this file, or standard input, "-", be a filter that comes in something:
+ * compressed, as hexadecimal digits, or as a member of JSON? A pipe always may:
+ * it can be read only once. */
 bool wrapped_is(const char *path);
 
 /* Read it; whether or not it does. NULL: stderr says why not. */
 bly_filter *wrapped_open(const char *path);
+
+/* The same for who only looks whether it is right. Where there is none *status
+ * is that of the library, or BLY_OK, if it was not asked; a secret that nobody
+ * gave is no fault and not reported: BLY_ESECRET. */
+bly_filter *wrapped_check(const char *path, bly_status *status);
+
+/* ==== textual.c ========================================================= */
+
+/* By its first n bytes, may it be text in which a filter is, or with --format
+ * text in which there is none? */
+bool textual_begins(const unsigned char *bytes, size_t n);
+
+/* All of a file: make of the digits, or of the JSON, that it may be the bytes
+ * that are meant, in their place; *format is "ethereum" then, if it is. What is
+ * no text stays as it is. CLI_GO; CLI_ERROR: stderr says what is wrong. */
+int textual_take(unsigned char *bytes, size_t *n, const char *path,
+                 const char **format);
 
 /* ==== filter.c ========================================================== */
 

@@ -400,6 +400,9 @@ int source_open(cli_source **out, const codec *c, int *fd, const void *head,
  * the file as far as it was read. */
 int source_close(cli_source *source);
 
+/* How many bytes of the file it has read, so far. Thread-safe. */
+size_t source_taken(const cli_source *source);
+
 /* ==== columns.c ========================================================= */
 
 enum { COLUMNS_MOST = 64 };

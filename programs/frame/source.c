@@ -17,6 +17,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,6 +31,7 @@ struct cli_source {
     int          error;         /* why it ended; for source_close          */
     bool         ended;         /* the file has been read to its end       */
     bool         left;          /* nobody reads any more                   */
+    atomic_size_t taken;        /* bytes of the file, so far               */
     codec_flow   flow;
     unsigned char *in, *out;    /* blocks of SOURCE_BLOCK                  */
 };
@@ -81,6 +83,7 @@ static bool source_fill(cli_source *s)
         return false;
     }
     s->ended = got == 0;
+    s->taken += (size_t)got;
     f->in_left += (size_t)got;
     return true;
 }
@@ -233,6 +236,7 @@ int source_open(cli_source **out, const codec *c, int *fd, const void *head,
     s->out = malloc(SOURCE_BLOCK);
     if (s->in != NULL && s->out != NULL) {
         memcpy(s->in, head, n);
+        s->taken = n;
         s->flow = (codec_flow){ s->in, n, s->out, SOURCE_BLOCK };
         error = source_pipe(s, fd);
     }
@@ -241,6 +245,11 @@ int source_open(cli_source **out, const codec *c, int *fd, const void *head,
     else
         source_free(s);
     return error;
+}
+
+size_t source_taken(const cli_source *s)
+{
+    return s->taken;
 }
 
 int source_close(cli_source *s)

@@ -41,7 +41,7 @@ try query -c - keys <f.bad
 refused 'query of a file on standard input' 'stdin: the payload is damaged'
 # shellcheck disable=SC2002
 cat f.bad | try query -c - keys
-refused 'query of a pipe' 'stdin: the payload is damaged'
+refused 'query of a pipe' 'standard input: the payload is damaged'
 try info f.bad
 refused 'info' "$damaged"
 try info --json f.bad

@@ -249,7 +249,7 @@ fi
 try query text keys
 refused 'a text' 'nor of a format that shows in its bytes: name another file'
 try query --format dcso text keys
-refused 'a text, named' 'taken for a DCSO filter.*cut short'
+refused 'a text, named' 'it is text, and not hexadecimal digits alone'
 try query --format dcos a.bloom keys
 refused 'no such format' "did you mean 'dcso'"
 head -c 1000 a.bloom >cut.bloom

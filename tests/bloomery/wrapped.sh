@@ -71,11 +71,48 @@ wait
 sed '2s/ \(.\)/ g/' l.hex >mistyped
 { printf '\357\273\277'; cat l.hex; } >marked
 tr -d '\n' <l.hex | tr ' ' : >colons
-od -A x -tx1 l.filter | sed 's/$/ |/' >dump
-for text in mistyped marked colons dump; do
+{ printf '\303\244'; cat l.hex; } >accent
+od -An -v -tx1z l.filter >readable
+{ printf '\377\376'; sed 's/./&\x00/g' l.hex | tr '\n' ' '; } >utf16le
+sed 's/./\x00&/g' l.hex | tr -d '\n' >utf16be
+printf 'AbCd!\n' >short
+printf 'a' >letter
+for text in mistyped marked colons accent readable utf16le utf16be short \
+            letter; do
     try query -c --format leveldb $text keys
     refused "hex: $text" 'it is text, and not hexadecimal digits alone: give'
 done
+
+# Addresses are digits too, and od's and hexdump's own numbers are not in the
+# order of the bytes. Of 56 keys the filter has 72 bytes.
+seq 56 >few
+"$BLOOMERY" build -k leveldb:bits=10 -n 56 -o few.filter few 2>err
+for how in '-tx1' '-A x -tx1' '-A d -tx1' '-An -x' '-x' '-An -tx4' '-An -tx8' \
+           '-An -tx8 -w8' '-An -tx2 -w2' '-An -tx1 -w1 -v'; do
+    od $how few.filter >dump
+    try query -c --format leveldb dump few
+    if [ "$how" = '-An -tx1 -w1 -v' ]; then
+        out_is "hex: od $how" 0 '56\n'
+    else
+        refused "hex: od $how" 'not one byte after the other'
+    fi
+done
+head -c 8 few.filter >eight
+for how in '-An -tx8' '-An -tx4 -w4' '-tx1'; do
+    od $how eight >dump
+    try query -c --format exim dump few
+    refused "hex: eight bytes, od $how" 'not one byte after the other'
+done
+hex few.filter | tr -d ' \n' | fold -w 60 >runs
+try query -c --format leveldb runs few
+out_is 'hex: runs of 60 digits' 0 '56\n'
+sed '1s/^../& /' runs >broken
+try query -c --format leveldb broken few
+refused 'hex: a run with a blank' 'not one byte after the other'
+{ sed 1q runs; cat runs; head -c 20 runs; } | tr -d '\n' | fold -w 60 |
+    sed '2s/..$//' >uneven
+try query -c --format leveldb uneven few
+refused 'hex: a line that is shorter' 'not one byte after the other'
 printf 'abc\n' >odd.hex
 try query --format bip37 odd.hex keys
 refused 'hex: an odd number' 'odd number of hexadecimal digits: fetch it anew'
@@ -102,6 +139,20 @@ refused 'json: too short' 'ethereum'
 printf '{"logsBloom":"none"}' >none.json
 try query none.json keys
 refused 'json: no digits' 'not in hexadecimal digits'
+try query --format leveldb block.json keys
+refused 'json: of another format' 'is of format ethereum, not leveldb: leave'
+printf '{"jsonrpc":"2.0","error":{"code":-32000,"message":"no"}}' >error.json
+printf '[1,2,3]' >array.json
+printf '{"filter": "%s"}' "$bloom" >other.json
+for file in error array other; do
+    for format in leveldb exim ethereum bip37; do
+        try query --format $format $file.json keys
+        refused "json: no logsBloom, $file, $format" \
+                'it is text, and not hexadecimal digits alone'
+    done
+    try query $file.json keys
+    refused "json: no logsBloom, $file" 'not a Bloomery filter'
+done
 printf '{"logsBloom":' >cut.json
 try query cut.json keys
 refused 'json: cut short' 'not a Bloomery filter'
@@ -126,6 +177,38 @@ check 'compressed: the same bytes' cmp a.bloom b.bloom
 gzip -c ours.bly >ours.gz
 try query -c ours.gz keys
 out_is 'compressed: one of ours' 0 '100\n'
+"$BLOOMERY" query -c - keys <ours.gz >out 2>err
+echo $? >status
+out_is 'compressed: as standard input' 0 '100\n'
+cat ours.gz | "$BLOOMERY" query -c - keys >out 2>err
+echo $? >status
+out_is 'compressed: from a pipe' 0 '100\n'
+printf '0123456789abcdef' >key
+chmod 600 key
+"$BLOOMERY" build -H siphash --key-file key -o secret.bly keys 2>err
+gzip -k secret.bly
+try check secret.bly.gz
+out_has 'compressed: check without the secret' 0 '^secret.bly.gz: ok'
+try check --json secret.bly.gz
+out_has 'compressed: check without the secret, json' 0 '"status": *"BLY_OK"'
+try check --key-file key secret.bly.gz
+out_has 'compressed: check with the secret' 0 '^secret.bly.gz: ok'
+printf 'fedcba9876543210' >other.key
+chmod 600 other.key
+try check --key-file other.key --json secret.bly.gz
+out_has 'compressed: check with another secret' 2 '"status": *"BLY_ESECRET"'
+try query secret.bly.gz keys
+refused 'compressed: query without the secret' 'secret.bly.gz: .*--key-file'
+head -n 20 keys | "$BLOOMERY" build -k egh:universe=65536 -n 20 -o exact.bly 2>err
+"$BLOOMERY" add exact.bly keys 2>err
+gzip -k exact.bly
+try check exact.bly.gz
+check 'compressed: check tells of a broken promise' grep -q 'warning: more' err
+head -c 300000000 /dev/zero | gzip -c >bomb.gz
+try query bomb.gz keys
+refused 'compressed: of nothing but zeros' 'more than 256 times its own size'
+try query --format exim - keys <bomb.gz
+refused 'compressed: zeros in a pipe' 'more than 256 times its own size'
 gzip -c bare.hex >bare.gz
 try query -c --format bip37 bare.gz keys
 out_is 'compressed: hexadecimal digits' 0 '100\n'
