@@ -184,8 +184,7 @@ static void bf_seen(bool *seen, const bloom *filter, server_string **argv,
 {
     bly_key key[BF_BATCH];
     bly_keys keys = { .n = (size_t)n, .keys = key };
-    for (int i = 0; i < n; i++)
-        key[i] = reply_key(argv[i]);
+    reply_keys(key, argv, n);
     (void)bly_chain_contains_keys(filter, &keys, seen);
 }
 

@@ -1,8 +1,9 @@
 /* cmd_bly.c - BLY.*: filters of every kind, and their keys.
  *
  * What a filter is to be is said once, by the words of `wish`; they stand in
- * BLY.NEW, BLY.BUILD, BLY.PLAN. A command of one item and that of many are one
- * function, which replies an array or its one element.
+ * BLY.NEW, BLY.BUILD, BLY.PLAN. Where no batch is to be had a command of one
+ * item and that of many are one function, which replies an array or its one
+ * element.
  *
  * Floor 8 (programs); includes wish.h and work.h only.
  */
@@ -67,8 +68,6 @@ static int bly_new_finish(work *w, server_context *context,
     void *old;
     server_key *key;
     (void)argc;
-    if (w->made == NULL)
-        return wish_error(context, w->why);
     found what = reply_find(&old, &key, context, argv[1], held_type);
     if (what != FOUND_NONE)
         return reply_refuse(context, what);
@@ -110,8 +109,7 @@ static int bly_new_command(server_context *context, server_string **argv,
 static bly_key *bly_items(server_string **argv, int first, int argc)
 {
     bly_key *items = server_allocate((size_t)(argc - first) * sizeof *items);
-    for (int i = first; i < argc; i++)
-        items[i - first] = reply_key(argv[i]);
+    reply_keys(items, argv + first, argc - first);
     return items;
 }
 
@@ -145,7 +143,7 @@ static int bly_build_command(server_context *context, server_string **argv,
     server_release(items);
     if (status != BLY_OK) {
         held_drop(value);
-        return wish_error(context, bly_why());
+        return reply_error(context, bly_why());
     }
     server_set_value(key, held_type, value);
     wish_replicate_image(context, argv[1], value);
@@ -190,7 +188,7 @@ static held *bly_to_add(server_context *context, server_string *name,
     if (!wish_standard(&wanted, context))
         return NULL;
     if (bly_make(&value, &wanted) != BLY_OK) {
-        wish_error(context, bly_why());
+        reply_error(context, bly_why());
         return NULL;
     }
     server_set_value(key, held_type, value);
@@ -208,7 +206,7 @@ static bool bly_able(server_context *context, const held *value,
     snprintf(text, sizeof text, "a filter of kind %s cannot do %s: BLY.KINDS "
              "tells which kinds can \"%s\"", bly_kind_of(value->filter),
              verb, bly_ability(ability));
-    wish_error(context, text);
+    reply_error(context, text);
     return false;
 }
 
@@ -235,7 +233,7 @@ static int bly_add_command(server_context *context, server_string **argv,
     bly_key key = reply_key(argv[2]);
     bly_status status = bly_add(value->filter, key.data, key.length);
     if (status < 0)
-        return wish_error(context, bly_why());
+        return reply_error(context, bly_why());
     reply_changed(context, "bly.add", argv[1]);
     return server_reply_bool(context, status == BLY_OK);
 }
@@ -256,8 +254,7 @@ static int bly_madd_command(server_context *context, server_string **argv,
         bool seen[BLY_BATCH];
         size_t done = 0;
         some = argc - i < BLY_BATCH ? argc - i : BLY_BATCH;
-        for (int j = 0; j < some; j++)
-            key[j] = reply_key(argv[i + j]);
+        reply_keys(key, argv + i, some);
         bly_keys keys = { .n = (size_t)some, .keys = key };
         status = bly_add_keys(value->filter, &keys, seen, &done);
         for (size_t j = 0; j < done; j++)
@@ -266,7 +263,7 @@ static int bly_madd_command(server_context *context, server_string **argv,
     }
     int end = 2 + (int)replies;
     if (status < 0) {
-        wish_error(context, bly_why());
+        reply_error(context, bly_why());
         replies++;
     }
     server_reply_array_was(context, replies);
@@ -314,7 +311,7 @@ static int bly_reply_removed(server_context *context, bly_status status,
 {
     return status == BLY_OK ? server_reply_bool(context, 1)
          : status == BLY_EABSENT ? server_reply_bool(context, 0)
-         : wish_error(context, why);
+         : reply_error(context, why);
 }
 
 static int bly_remove_items(server_context *context, server_string **argv,
@@ -392,7 +389,7 @@ static bool bly_labels(uint64_t *labels, server_context *context,
 {
     for (int i = 3; i < argc; i += 2)
         if (!wish_number(&labels[(i - 3) / 2], argv[i])) {
-            wish_error(context, "a label is a whole number, 0 or more");
+            reply_error(context, "a label is a whole number, 0 or more");
             return false;
         }
     return true;
@@ -419,7 +416,7 @@ static int bly_put_command(server_context *context, server_string **argv,
             bly_changed_by(context, "BLY.PUT", "bly.put", argv,
                            2 + 2 * (int)done);
         if (status < 0)
-            wish_error(context, bly_why());
+            reply_error(context, bly_why());
         else
             server_reply_number(context, (long long)done);
     }

@@ -24,7 +24,7 @@ static work *sets_work(const work_kind *kind, server_context *context,
                        server_string **argv, int first, int end)
 {
     if (end - first > WORK_VALUES) {
-        wish_error(context, "no more than 64 filters at a time");
+        reply_error(context, "no more than 64 filters at a time");
         return NULL;
     }
     work *w = work_new(kind);
@@ -77,10 +77,9 @@ static bool sets_still(const work *w, server_context *context,
 /* What was made of the filters from the third argument on comes to the key that
  * is the second, whatever is there. */
 static int sets_store(work *w, server_context *context, server_string **argv,
-                      const char *event)
+                      int argc)
 {
-    if (w->status < 0)
-        return wish_error(context, w->why);
+    (void)argc;
     bool still = sets_still(w, context, argv);
     server_auto_memory(context);
     server_key *key = server_open_key(context, argv[1], SERVER_READ
@@ -90,79 +89,73 @@ static int sets_store(work *w, server_context *context, server_string **argv,
         server_replicate(context);
     else
         wish_replicate_image(context, argv[1], w->made);
-    server_notify(context, SERVER_NOTIFY_MODULE, event, argv[1]);
+    server_notify(context, SERVER_NOTIFY_MODULE, w->kind->event, argv[1]);
     return server_reply_simple(context, "OK");
 }
 
 /* What was made takes the place of what was read, and of nothing else. */
-static int sets_replace(work *w, server_context *context, server_string *name,
-                        const char *event)
+static int sets_replace(work *w, server_context *context, server_string **argv,
+                        int argc)
 {
     void *value, *old;
     server_key *key;
-    if (w->status < 0)
-        return wish_error(context, w->why);
-    if (reply_find(&value, &key, context, name, held_type) != FOUND_IT
+    (void)argc;
+    if (reply_find(&value, &key, context, argv[1], held_type) != FOUND_IT
         || value != w->reads[0])
-        return wish_error(context, "the filter was replaced by another one "
+        return reply_error(context, "the filter was replaced by another one "
                           "meanwhile: nothing was changed");
     server_replace_value(key, held_type, held_keep(w->made), &old);
     held_drop(old);
-    reply_changed(context, event, name);
+    reply_changed(context, w->kind->event, argv[1]);
     return server_reply_simple(context, "OK");
 }
 
 /* ---- United, intersected, compared --------------------------------------- */
 
-static void sets_unite_run(work *w)
+/* bly_unite or bly_intersect, of all that are read. */
+static void sets_join(work *w,
+                      bly_status (*verb)(bly_filter *into,
+                                         const bly_filter *other))
 {
     bool well = sets_copy(w);
     for (size_t i = 1; well && i < w->n; i++)
-        well = work_went(w, bly_unite(w->made->filter, w->reads[i]->filter));
+        well = work_went(w, verb(w->made->filter, w->reads[i]->filter));
 }
 
-static int sets_unite_finish(work *w, server_context *context,
-                             server_string **argv, int argc)
+static void sets_unite_run(work *w)
 {
-    (void)argc;
-    return sets_store(w, context, argv, "bly.unite");
+    sets_join(w, bly_unite);
 }
 
 static void sets_intersect_run(work *w)
 {
-    bool well = sets_copy(w);
-    for (size_t i = 1; well && i < w->n; i++)
-        well = work_went(w, bly_intersect(w->made->filter,
-                                          w->reads[i]->filter));
-}
-
-static int sets_intersect_finish(work *w, server_context *context,
-                                 server_string **argv, int argc)
-{
-    (void)argc;
-    return sets_store(w, context, argv, "bly.intersect");
+    sets_join(w, bly_intersect);
 }
 
 static const work_kind
-    sets_unite_work = { .run = sets_unite_run,
-                        .finish = sets_unite_finish, .changes = true },
-    sets_intersect_work = { .run = sets_intersect_run,
-                            .finish = sets_intersect_finish, .changes = true };
+    sets_unite_work = { .run = sets_unite_run, .finish = sets_store,
+                        .changes = true, .event = "bly.unite" },
+    sets_intersect_work = { .run = sets_intersect_run, .finish = sets_store,
+                            .changes = true, .event = "bly.intersect" };
+
+static int sets_joined(const work_kind *kind, server_context *context,
+                       server_string **argv, int argc)
+{
+    return argc < 3 ? server_wrong_arity(context)
+         : sets_do(sets_work(kind, context, argv, 2, argc), context, argv,
+                   argc);
+}
 
 static int sets_unite_command(server_context *context, server_string **argv,
                               int argc)
 {
-    return argc < 3 ? server_wrong_arity(context)
-         : sets_do(sets_work(&sets_unite_work, context, argv, 2, argc), context,
-                   argv, argc);
+    return sets_joined(&sets_unite_work, context, argv, argc);
 }
 
 static int sets_intersect_command(server_context *context,
                                   server_string **argv, int argc)
 {
-    return argc < 3 ? server_wrong_arity(context)
-         : sets_do(sets_work(&sets_intersect_work, context, argv, 2, argc),
-                   context, argv, argc);
+    return sets_joined(&sets_intersect_work, context, argv, argc);
 }
 
 static void sets_overlap_run(work *w)
@@ -186,8 +179,6 @@ static int sets_overlap_finish(work *w, server_context *context,
     const bly_overlap_t *overlap = &w->found.overlap;
     (void)argv;
     (void)argc;
-    if (w->status < 0)
-        return wish_error(context, w->why);
     server_reply_map(context, 6);
     sets_estimate(context, "First", overlap->a);
     sets_estimate(context, "Second", overlap->b);
@@ -219,31 +210,17 @@ static void sets_resize_run(work *w)
         work_went(w, bly_resize(w->made->filter, w->number));
 }
 
-static int sets_resize_finish(work *w, server_context *context,
-                              server_string **argv, int argc)
-{
-    (void)argc;
-    return sets_replace(w, context, argv[1], "bly.resize");
-}
-
 static void sets_fold_run(work *w)
 {
     if (sets_copy(w))
         work_went(w, bly_fold(w->made->filter, w->number));
 }
 
-static int sets_fold_finish(work *w, server_context *context,
-                            server_string **argv, int argc)
-{
-    (void)argc;
-    return sets_replace(w, context, argv[1], "bly.fold");
-}
-
 static const work_kind
-    sets_resize_work = { .run = sets_resize_run,
-                         .finish = sets_resize_finish, .changes = true },
-    sets_fold_work = { .run = sets_fold_run,
-                       .finish = sets_fold_finish, .changes = true };
+    sets_resize_work = { .run = sets_resize_run, .finish = sets_replace,
+                         .changes = true, .event = "bly.resize" },
+    sets_fold_work = { .run = sets_fold_run, .finish = sets_replace,
+                       .changes = true, .event = "bly.fold" };
 
 static int sets_by_number(const work_kind *kind, server_context *context,
                           server_string **argv, int argc, const char *wrong)
@@ -252,7 +229,7 @@ static int sets_by_number(const work_kind *kind, server_context *context,
     if (argc != 3)
         return server_wrong_arity(context);
     if (!wish_number(&number, argv[2]))
-        return wish_error(context, wrong);
+        return reply_error(context, wrong);
     work *w = sets_work(kind, context, argv, 1, 2);
     if (w == NULL)
         return SERVER_OK;
@@ -300,8 +277,6 @@ static int sets_info_finish(work *w, server_context *context,
     const held *value = w->reads[0];
     (void)argv;
     (void)argc;
-    if (w->status < 0)
-        return wish_error(context, w->why);
     server_reply_map(context, 14);
     wish_reply_text(context, "Kind", stat->kind);
     wish_reply_text(context, "Hash", stat->hash);
@@ -348,7 +323,7 @@ static int sets_dump_finish(work *w, server_context *context,
     const char *image = bly_image(w->reads[0]->filter, &bytes);
     if (argc == 4 && (!wish_number(&offset, argv[2])
                       || !wish_number(&most, argv[3])))
-        return wish_error(context, "an offset and a number of bytes are whole "
+        return reply_error(context, "an offset and a number of bytes are whole "
                           "numbers");
     uint64_t left = offset < bytes ? bytes - offset : 0;
     return server_reply_bytes(context, left > 0 ? image + offset : "",
@@ -383,13 +358,13 @@ static bool sets_restore_words(sets_restore *how, server_context *context,
             continue;
         }
         if (!reply_is_word(argv[i], "SECRET")) {
-            wish_error(context, "an unknown word: REPLACE and SECRET are "
+            reply_error(context, "an unknown word: REPLACE and SECRET are "
                        "known");
             return false;
         }
         const char *text = ++i < argc ? server_text(argv[i], &n) : "";
         if (!secret_read(how->secret, text, n)) {
-            wish_error(context, "a secret is 32 hexadecimal digits");
+            reply_error(context, "a secret is 32 hexadecimal digits");
             return false;
         }
         how->keyed = true;
@@ -414,8 +389,6 @@ static int sets_restore_finish(work *w, server_context *context,
     const sets_restore *how = w->bytes;
     char digits[SECRET_DIGITS + 1];
     (void)argc;
-    if (w->status < 0)
-        return wish_error(context, w->why);
     server_auto_memory(context);
     server_key *key = server_open_key(context, argv[1],
                                       SERVER_READ | SERVER_WRITE);
@@ -449,7 +422,7 @@ static int sets_restore_command(server_context *context, server_string **argv,
         return SERVER_OK;
     const char *image = server_text(argv[2], &n);
     if (bly_peek(&header, image, n) < 0)
-        return wish_error(context, bly_why());
+        return reply_error(context, bly_why());
     if (!how.keyed && strcmp(header.hash, "siphash") == 0) {
         const unsigned char *own = secret_own();
         how.keyed = own != NULL;
@@ -485,7 +458,7 @@ static bool sets_lists_keys(server_context *context, const work *w)
 {
     if ((bly_can(w->reads[0]->filter) & BLY_CAN_SUBTRACT) != 0)
         return true;
-    wish_error(context, "only filters that list what they hold tell how sets "
+    reply_error(context, "only filters that list what they hold tell how sets "
                "differ: make one of kind invertible, for as many keys as may "
                "differ");
     return false;
@@ -497,7 +470,7 @@ static void sets_sketch_run(work *w)
     bly_image(w->reads[0]->filter, &bytes);
     w->bytes = server_try_allocate(bytes);
     if (w->bytes == NULL)
-        w->status = BLY_ENOMEM;
+        work_failed(w, BLY_ENOMEM, "out of memory");
     else
         work_went(w, bly_pack(w->reads[0]->filter, w->bytes, bytes,
                               &w->length));
@@ -508,9 +481,7 @@ static int sets_sketch_finish(work *w, server_context *context,
 {
     (void)argv;
     (void)argc;
-    return w->status < 0
-         ? wish_error(context, w->bytes == NULL ? "out of memory" : w->why)
-         : server_reply_bytes(context, w->bytes, w->length);
+    return server_reply_bytes(context, w->bytes, w->length);
 }
 
 static const work_kind sets_sketch_work
@@ -561,8 +532,7 @@ static bool sets_list(void *of, const bly_listed *key)
     const void *text = key->key != NULL ? key->key : hash;
     sets_listed entry = { key->side, key->key != NULL ? key->length : 16 };
     if (!sets_room(w, sizeof entry + entry.length)) {
-        w->status = BLY_ENOMEM;
-        strcpy(w->why, "out of memory");
+        work_failed(w, BLY_ENOMEM, "out of memory");
         return false;
     }
     char *at = (char *)w->bytes + w->length;
@@ -612,8 +582,6 @@ static int sets_diff_finish(work *w, server_context *context,
 {
     (void)argv;
     (void)argc;
-    if (w->status < 0)
-        return wish_error(context, w->why);
     server_reply_map(context, 2);
     server_reply_simple(context, "Here");
     sets_reply_side(w, context, 1);
@@ -697,7 +665,7 @@ static int sets_kinds_command(server_context *context, server_string **argv,
     if (argc == 2) {
         const bly_kind_info *kind = sets_kind(argv[1]);
         if (kind == NULL)
-            return wish_error(context, "there is no such kind: BLY.KINDS "
+            return reply_error(context, "there is no such kind: BLY.KINDS "
                               "lists them");
         server_reply_map(context, 5);
         wish_reply_text(context, "Kind", kind->name);
@@ -734,7 +702,7 @@ static bool sets_needs(uint64_t *can, server_context *context,
                && !reply_is_word(argv[i], bly_ability(UINT64_C(1) << bit)))
             bit++;
         if (bit == BLY_ABILITIES) {
-            wish_error(context, "an unknown ability: BLY.KINDS tells what "
+            reply_error(context, "an unknown ability: BLY.KINDS tells what "
                        "kinds can");
             return false;
         }
@@ -765,7 +733,7 @@ static bool sets_need(bly_need *need, server_context *context,
                  && server_to_double(argv[i + 1], &need->rate) == SERVER_OK)
             i++;
         else {
-            wish_error(context, "what is needed is told by CAPACITY n, RATE "
+            reply_error(context, "what is needed is told by CAPACITY n, RATE "
                        "p, FIXED, SMALL or FAST, and CAN with abilities");
             return false;
         }
@@ -787,8 +755,6 @@ static int sets_advise_finish(work *w, server_context *context,
     long n = 0;
     (void)argv;
     (void)argc;
-    if (w->status < 0)
-        return wish_error(context, w->why);
     server_reply_array(context, SERVER_POSTPONED);
     for (size_t i = 0;
          (advice = bly_ranking_at(w->found.other, i)) != NULL; i++) {

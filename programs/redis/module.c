@@ -62,23 +62,28 @@ static long long module_get_number(const char *name, void *setting)
     return *(long long *)setting;
 }
 
-/* A rate of BF.* within its range; a large one is lowered. */
+static bool module_read_rate(double *rate, const server_string *value)
+{
+    double told;
+    if (server_to_double(value, &told) != SERVER_OK || !(told > 0 && told < 1))
+        return false;
+    *rate = told;
+    return true;
+}
+
+/* Of BF.*: a large one is lowered. */
 static bool module_rate(const server_string *value)
 {
-    double rate;
-    if (server_to_double(value, &rate) != SERVER_OK || !(rate > 0 && rate < 1))
+    if (!module_read_rate(&settings.rate, value))
         return false;
-    settings.rate = rate < MODULE_RATE_MOST ? rate : MODULE_RATE_MOST;
+    if (settings.rate > MODULE_RATE_MOST)
+        settings.rate = MODULE_RATE_MOST;
     return true;
 }
 
 static bool module_held_rate(const server_string *value)
 {
-    double rate;
-    if (server_to_double(value, &rate) != SERVER_OK || !(rate > 0 && rate < 1))
-        return false;
-    settings.held_rate = rate;
-    return true;
+    return module_read_rate(&settings.held_rate, value);
 }
 
 /* One that can be added to, and is of one item if not of more. */

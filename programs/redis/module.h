@@ -11,6 +11,7 @@
  *   cmd_cf.c    CF.*
  *   held.c      the type of BLY.*: a filter of the library, of any kind
  *   secret.c    the secret of keyed filters
+ *   wish.c      what a filter of BLY.* is to be, and their replies
  *   work.c      what takes long, beside the server
  *   cmd_bly.c   BLY.* of keys
  *   cmd_sets.c  BLY.* of whole filters
@@ -124,6 +125,9 @@ found reply_find(void **value, server_key **key, server_context *context,
  * type is there. SERVER_OK. */
 int reply_refuse(server_context *context, found what);
 
+/* "ERR", and what is wrong. SERVER_OK. */
+int reply_error(server_context *context, const char *why);
+
 /* The value of a key that is only read. NULL: there is none of this type; and
  * by reply_value an error was replied. */
 void *reply_look (server_context *context, server_string *name,
@@ -147,6 +151,9 @@ bool reply_is_word(const server_string *argument, const char *word);
 
 /* The value of an argument as a key of a filter. */
 bly_key reply_key(const server_string *argument);
+
+/* Those of n arguments. */
+void reply_keys(bly_key *keys, server_string **argv, int n);
 
 /* Reply an array that tells of each argument from the third on whether it is in
  * the filter; NULL has nothing in it. */

@@ -4,6 +4,7 @@
  */
 #include "redis/module.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -38,6 +39,13 @@ int reply_refuse(server_context *context, found what)
         [FOUND_IT] = "ERR item exists",
     };
     return server_reply_error(context, words[what]);
+}
+
+int reply_error(server_context *context, const char *why)
+{
+    char text[600];
+    snprintf(text, sizeof text, "ERR %s", why);
+    return server_reply_error(context, text);
 }
 
 void *reply_look(server_context *context, server_string *name,
@@ -90,6 +98,12 @@ bly_key reply_key(const server_string *argument)
     return key;
 }
 
+void reply_keys(bly_key *keys, server_string **argv, int n)
+{
+    for (int i = 0; i < n; i++)
+        keys[i] = reply_key(argv[i]);
+}
+
 int reply_each(server_context *context, server_string **argv, int argc,
                const void *filter, reply_ask *ask)
 {
@@ -99,8 +113,7 @@ int reply_each(server_context *context, server_string **argv, int argc,
         bool present[REPLY_BATCH] = { false };
         some = argc - i < REPLY_BATCH ? argc - i : REPLY_BATCH;
         bly_keys keys = { .n = (size_t)some, .keys = key };
-        for (int j = 0; j < some; j++)
-            key[j] = reply_key(argv[i + j]);
+        reply_keys(key, argv + i, some);
         if (filter != NULL)
             (void)ask(filter, &keys, present);
         for (int j = 0; j < some; j++)

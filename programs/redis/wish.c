@@ -10,13 +10,6 @@
 
 /* ---- Replies ------------------------------------------------------------- */
 
-int wish_error(server_context *context, const char *why)
-{
-    char text[600];
-    snprintf(text, sizeof text, "ERR %s", why);
-    return server_reply_error(context, text);
-}
-
 void wish_reply_number(server_context *context, uint64_t number)
 {
     server_reply_number(context, number <= INT64_MAX ? (long long)number
@@ -158,7 +151,7 @@ static bool wish_hashing(wish *wanted, server_context *context, unsigned said)
         plain = (said & (1U << WISH_UNKEYED | 1U << WISH_SEED)) != 0;
     }
     if (keyed && plain) {
-        wish_error(context, "a keyed filter is hashed by siphash with its "
+        reply_error(context, "a keyed filter is hashed by siphash with its "
                    "secret, without a seed: leave out KEYED and SECRET, or "
                    "HASH, SEED and UNKEYED");
         return false;
@@ -172,7 +165,7 @@ static bool wish_hashing(wish *wanted, server_context *context, unsigned said)
     if ((said & 1U << WISH_SECRET) == 0) {
         const unsigned char *own = secret_own();
         if (own == NULL) {
-            wish_error(context, "the system gives no random bytes for a "
+            reply_error(context, "the system gives no random bytes for a "
                        "secret: set bly-secret, or say UNKEYED");
             return false;
         }
@@ -192,7 +185,7 @@ bool wish_read(wish *wanted, int *items, server_context *context,
     int i = first + 1;
     *wanted = (wish){ .spec = { .rate = settings.held_rate } };
     if (!wish_name(wanted->kind, sizeof wanted->kind, argv[first])) {
-        wish_error(context, "a kind has a name, as BLY.KINDS lists them");
+        reply_error(context, "a kind has a name, as BLY.KINDS lists them");
         return false;
     }
     for (; i < argc; i++) {
@@ -200,7 +193,7 @@ bool wish_read(wish *wanted, int *items, server_context *context,
         if (word == WISH_ITEMS && items != NULL)
             break;
         if (word == WISH_UNKNOWN || word == WISH_ITEMS) {
-            wish_error(context, "an unknown word: CAPACITY, RATE, KEYED, "
+            reply_error(context, "an unknown word: CAPACITY, RATE, KEYED, "
                        "UNKEYED, HASH, SEED and SECRET are known");
             return false;
         }
@@ -208,7 +201,7 @@ bool wish_read(wish *wanted, int *items, server_context *context,
         if (wish_words[word].wrong == NULL)
             continue;
         if (++i == argc || !wish_value(wanted, word, argv[i])) {
-            wish_error(context, wish_words[word].wrong);
+            reply_error(context, wish_words[word].wrong);
             return false;
         }
     }
@@ -237,6 +230,6 @@ bool wish_plan(bly_plan_t *plan, wish *wanted, server_context *context)
     }
     if (status == BLY_OK)
         return true;
-    wish_error(context, bly_why());
+    reply_error(context, bly_why());
     return false;
 }

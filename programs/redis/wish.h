@@ -35,9 +35,6 @@ bool wish_standard(wish *wanted, server_context *context);
  * was said. False: an error was replied. */
 bool wish_plan(bly_plan_t *plan, wish *wanted, server_context *context);
 
-/* "ERR", and what is wrong. SERVER_OK. */
-int wish_error(server_context *context, const char *why);
-
 /* A number of 64 bits as an integer; one that has none is the largest. */
 void wish_reply_number(server_context *context, uint64_t number);
 

@@ -219,8 +219,14 @@ bool work_went(work *w, bly_status status)
     w->status = status;
     if (status >= 0)
         return true;
-    strncpy(w->why, bly_why(), sizeof w->why - 1);
+    work_failed(w, status, bly_why());
     return false;
+}
+
+void work_failed(work *w, bly_status status, const char *why)
+{
+    w->status = status;
+    strncpy(w->why, why, sizeof w->why - 1);
 }
 
 void work_drop(work *w)
@@ -236,6 +242,13 @@ void work_drop(work *w)
     server_release(w);
 }
 
+static int work_finish(work *w, server_context *context, server_string **argv,
+                       int argc)
+{
+    return w->status < 0 ? reply_error(context, w->why)
+                         : w->kind->finish(w, context, argv, argc);
+}
+
 /* The work of a client that waited has come to its end. */
 static int work_reply(server_context *context, server_string **argv, int argc)
 {
@@ -243,7 +256,7 @@ static int work_reply(server_context *context, server_string **argv, int argc)
     if (w->kind->changes && !work_may_change(context))
         return SERVER_OK;
     memory_for(context);
-    return w->kind->finish(w, context, argv, argc);
+    return work_finish(w, context, argv, argc);
 }
 
 /* The client may be gone by now: then its work has no effect. */
@@ -263,7 +276,7 @@ int work_do(work *w, server_context *context, server_string **argv, int argc,
     if (bytes < WORK_LARGE || !work_can_wait(context) || !work_begin()) {
         memory_for(context);
         w->kind->run(w);
-        int result = w->kind->finish(w, context, argv, argc);
+        int result = work_finish(w, context, argv, argc);
         work_drop(w);
         return result;
     }

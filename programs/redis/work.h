@@ -25,13 +25,14 @@
 typedef struct work work;
 
 /* One kind of work. `run` may be in any thread, and calls nothing of the server
- * but for memory. `finish` is in the server's: it replies, and may open keys.
- */
+ * but for memory. `finish` is in the server's: it replies, and may open keys. If
+ * `run` has failed it is not called: what is wrong is replied. */
 typedef struct {
     void (*run)(work *w);
     int  (*finish)(work *w, server_context *context, server_string **argv,
                    int argc);
     bool changes;                       /* `finish` sets keys                */
+    const char *event;                  /* for `finish`: what became of one  */
     void (*forget)(work *w);            /* gives back what it found, whether
                                            or not it was finished; NULL: there
                                            is nothing                        */
@@ -83,8 +84,11 @@ void work_given(work *w, server_string *argument);
 int work_do(work *w, server_context *context, server_string **argv, int argc,
             uint64_t bytes);
 
-/* Say how a verb of the library ended; what is wrong is kept for `finish`. */
+/* Say how a verb of the library ended; what is wrong is kept, to be replied. */
 bool work_went(work *w, bly_status status);
+
+/* It failed by itself. */
+void work_failed(work *w, bly_status status, const char *why);
 
 /* Is a value, which is to be changed, being read? Then the command has been put
  * off, to be called again, or an error was replied: there is nothing more to be
