@@ -81,6 +81,15 @@ BLY_API bly_status bly_chain_next(bly_link *out, const bly_chain *chain)
 BLY_API bly_status bly_chain_add(bly_chain *chain, const void *key,
                                  size_t length) BLY_MUST BLY_GIVEN(1);
 
+/* Add many keys, the first ones first, and write to `seen` of each whether it
+ * was perhaps there before. *done is how many were added or seen: all, but for
+ * an error, of which the key behind them is the cause. BLY_EFULL, as above: go
+ * on behind *done once there is another link; BLY_EPARAM (`keys` is not well
+ * formed; nothing is done). */
+BLY_API bly_status bly_chain_add_keys(bly_chain *chain, const bly_keys *keys,
+                                      bool *seen, size_t *done)
+                                      BLY_MUST BLY_GIVEN(1, 2, 3, 4);
+
 /* False: the key was certainly not added. True: perhaps it was. Of many keys
  * BLY_EPARAM, and "perhaps" of all, where `keys` is not well formed. */
 BLY_API bool bly_chain_contains(const bly_chain *chain, const void *key,

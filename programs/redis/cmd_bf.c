@@ -135,31 +135,21 @@ static int bf_reserve(server_context *context, server_string **argv, int argc)
 
 /* ---- Adding -------------------------------------------------------------- */
 
-/* Add a key, with a link more where the last one is full. BLY_EFULL: it does
- * not grow; others: no memory, or no link that large. */
-static bly_status bf_put(server_context *context, bloom *filter,
-                         const server_string *argument)
+/* The next link, as the last one is full. BLY_EFULL: it does not grow; others:
+ * no memory, or no link that large. */
+static bly_status bf_grow(server_context *context, bloom *filter)
 {
-    bly_key key = reply_key(argument);
     bly_link link;
-    bly_status status = bly_chain_add(filter, key.data, key.length);
-    if (status != BLY_EFULL)
-        return status;
-    status = bly_chain_next(&link, filter);
-    if (status != BLY_OK)
-        return status;
-    if (!bloom_begin(filter, context, &link))
-        return BLY_ENOMEM;
-    return bly_chain_add(filter, key.data, key.length);
+    bly_status status = bly_chain_next(&link, filter);
+    return status != BLY_OK || bloom_begin(filter, context, &link)
+         ? status : BLY_ENOMEM;
 }
 
-static int bf_reply_put(server_context *context, bly_status status)
+static void bf_refuse(server_context *context, bly_status status)
 {
-    if (status >= 0)
-        return server_reply_bool(context, status == BLY_OK);
-    return server_reply_error(context, status == BLY_EFULL
-                              ? "ERR non scaling filter is full"
-                              : "ERR problem inserting into filter");
+    server_reply_error(context, status == BLY_EFULL
+                       ? "ERR non scaling filter is full"
+                       : "ERR problem inserting into filter");
 }
 
 /* Other servers, and files, are told what a filter that came to be by itself
@@ -177,38 +167,36 @@ static void bf_replicate_made(server_context *context, server_string *name,
                             plan->capacity, "EXPANSION", plan->growth);
 }
 
-/* Which of these items are there already? To ask for them together brings the
- * memory that to add the others needs, too. */
-static void bf_seen(bool *seen, const bloom *filter, server_string **argv,
-                    int n)
-{
-    bly_key key[BF_BATCH];
-    bly_keys keys = { .n = (size_t)n, .keys = key };
-    reply_keys(key, argv, n);
-    (void)bly_chain_contains_keys(filter, &keys, seen);
-}
-
-/* Add the items from argument `first` on, and reply to each. Did any of them
- * change the filter? */
+/* Add the items from argument `first` on, and reply to each, up to one that
+ * finds a filter full which does not grow. Did any of them change it? */
 static bool bf_put_all(server_context *context, bloom *filter,
                        server_string **argv, int argc, int first, long *replies)
 {
-    bool changed = false, seen[BF_BATCH] = { false };
+    bool changed = false, seen[BF_BATCH];
+    bly_key key[BF_BATCH];
     *replies = 0;
-    for (int i = first, n; i < argc; i += n) {
-        n = argc - i < BF_BATCH ? argc - i : BF_BATCH;
-        if (n > 1)
-            bf_seen(seen, filter, argv + i, n);
-        for (int j = 0; j < n; j++) {
-            bly_status status = seen[j] ? BLY_SEEN
-                              : bf_put(context, filter, argv[i + j]);
-            changed |= status == BLY_OK;
-            bf_reply_put(context, status);
-            *replies += 1;
-            if (status == BLY_EFULL)
-                return changed;
+    for (int i = first; i < argc; ) {
+        bly_keys keys = { .n = BF_BATCH, .keys = key };
+        size_t done;
+        if (argc - i < BF_BATCH)
+            keys.n = (size_t)(argc - i);
+        reply_keys(key, argv + i, (int)keys.n);
+        bly_status status = bly_chain_add_keys(filter, &keys, seen, &done);
+        for (size_t j = 0; j < done; j++) {
+            server_reply_bool(context, !seen[j]);
+            changed |= !seen[j];
         }
-        seen[0] = false;
+        i += (int)done;
+        *replies += (long)done;
+        if (status == BLY_EFULL)
+            status = bf_grow(context, filter);
+        if (status == BLY_OK)
+            continue;
+        bf_refuse(context, status);
+        i++;
+        ++*replies;
+        if (status == BLY_EFULL)
+            break;
     }
     return changed;
 }

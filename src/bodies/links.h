@@ -104,40 +104,66 @@ PLATFORM_INLINE bool links_have(void *walk, links_walk *next,
     return false;
 }
 
-/* Set the bits of a key that no link has. */
-static inline void links_put(const probes_row *row, const uint64_t h[2])
+/* Set the bits of a key. BLY_OK; BLY_SEEN: they were. */
+static inline bly_status links_put(const probes_row *row, const uint64_t h[2])
 {
     probes_key key = { .bytes = h };
-    (void)probes_put(row, &key, links_begin, links_place);
+    return probes_put(row, &key, links_begin, links_place);
 }
 
-/* Up to PROBES_GROUP keys: those that no link had so far are asked of the
- * next. */
+/* Up to PROBES_GROUP keys on their way through the links. */
+typedef struct {
+    uint64_t h[PROBES_GROUP][2];
+    uint8_t  left[PROBES_GROUP];        /* those that no link had so far     */
+    size_t   n;
+} links_keys;
+
+static inline void links_keys_begin(links_keys *of, const bly_key *keys,
+                                    size_t n, bool *present)
+{
+    for (size_t i = 0; i < n; i++) {
+        links_hash(of->h[i], keys[i].data, keys[i].length);
+        of->left[i] = (uint8_t)i;
+        present[i] = false;
+    }
+    of->n = n;
+}
+
+/* Which of those that are left has this link? */
+PLATFORM_INLINE void links_ask(links_keys *of, const probes_row *row,
+                               bool *present)
+{
+    probes_key asked[PROBES_GROUP];
+    bool has[PROBES_GROUP];
+    size_t some = of->n;
+    for (size_t j = 0; j < some; j++)
+        asked[j] = (probes_key){ .bytes = of->h[of->left[j]] };
+    probes_group(row, asked, some, has, links_begin, links_place);
+    of->n = 0;
+    for (size_t j = 0; j < some; j++) {
+        present[of->left[j]] = has[j];
+        of->left[of->n] = of->left[j];
+        of->n += !has[j];
+    }
+}
+
 PLATFORM_INLINE void links_group(void *walk, links_walk *next,
                                  const bly_key *keys, size_t n, bool *present)
 {
     probes_row row;
+    links_keys of;
+    links_keys_begin(&of, keys, n, present);
+    while (of.n > 0 && next(walk, &row))
+        links_ask(&of, &row, present);
+}
+
+/* Bring the bits of those that are left, which this link is to get. */
+static inline void links_bring(const links_keys *of, const probes_row *row)
+{
     probes_key asked[PROBES_GROUP];
-    uint64_t h[PROBES_GROUP][2];
-    uint8_t left[PROBES_GROUP];
-    bool has[PROBES_GROUP];
-    for (size_t i = 0; i < n; i++) {
-        links_hash(h[i], keys[i].data, keys[i].length);
-        left[i] = (uint8_t)i;
-        present[i] = false;
-    }
-    while (n > 0 && next(walk, &row)) {
-        size_t some = n;
-        for (size_t j = 0; j < some; j++)
-            asked[j] = (probes_key){ .bytes = h[left[j]] };
-        probes_group(&row, asked, some, has, links_begin, links_place);
-        n = 0;
-        for (size_t j = 0; j < some; j++) {
-            present[left[j]] = has[j];
-            left[n] = left[j];
-            n += !has[j];
-        }
-    }
+    for (size_t j = 0; j < of->n; j++)
+        asked[j] = (probes_key){ .bytes = of->h[of->left[j]] };
+    probes_bring(row, asked, of->n, links_begin, links_place);
 }
 
 #endif /* BLY_BODIES_LINKS_H */

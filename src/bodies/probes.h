@@ -117,6 +117,18 @@ PLATFORM_INLINE void probes_group(const probes_row *row, probes_key *keys,
         present[left[j]] = true;
 }
 
+/* Ask for the lines of all bits of a group of keys, which are to be set. */
+PLATFORM_INLINE void probes_bring(const probes_row *row, probes_key *keys,
+                                  size_t n, probes_begin *begin,
+                                  probes_next *next)
+{
+    for (size_t j = 0; j < n && row->m > 0; j++) {
+        begin(row, &keys[j]);
+        for (uint64_t i = 0; i < row->k; i++)
+            platform_prefetch_write(row->row + next(row, &keys[j], i) / 8);
+    }
+}
+
 /* `contains_keys` of kind.h. */
 PLATFORM_INLINE void probes_has_keys(const probes_row *row, const bly_key *keys,
                                      size_t n, bool *present,

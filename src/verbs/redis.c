@@ -99,20 +99,69 @@ bly_status bly_chain_contains_keys(const bly_chain *chain, const bly_keys *keys,
     return status;
 }
 
+/* To a link, a key that no older one has. */
+static bly_status redis_put(bly_link *link, const probes_row *row,
+                            const uint64_t h[2])
+{
+    probes_key key = { .bytes = h };
+    if (link->items >= link->capacity)
+        return probes_has(row, &key, links_begin, links_place)
+             ? BLY_SEEN : status_plain(BLY_EFULL);
+    bly_status status = links_put(row, h);
+    link->items += status == BLY_OK;
+    return status;
+}
+
+/* Up to PROBES_GROUP keys: all but the last link are asked for them together,
+ * and what is left of the last one is brought together. */
+static bly_status redis_add_group(bly_chain *chain, const bly_key *keys,
+                                  size_t n, bool *seen, size_t *done)
+{
+    bly_link *last = &chain->links[chain->n - 1];
+    const probes_row to = links_row(last, last->bits, last->bytes);
+    redis_walk walk = { chain->links, chain->n - 1 };
+    links_keys of;
+    probes_row row;
+    links_keys_begin(&of, keys, n, seen);
+    while (of.n > 0 && redis_before(&walk, &row))
+        links_ask(&of, &row, seen);
+    links_bring(&of, &to);
+    for (size_t j = 0; j < of.n; j++) {
+        size_t i = of.left[j];
+        bly_status status = redis_put(last, &to, of.h[i]);
+        *done = i;
+        if (status < 0)
+            return status;
+        seen[i] = status == BLY_SEEN;
+    }
+    *done = n;
+    return BLY_OK;
+}
+
+bly_status bly_chain_add_keys(bly_chain *chain, const bly_keys *keys,
+                              bool *seen, size_t *done)
+{
+    bly_status status = keys_check(keys);
+    *done = 0;
+    for (size_t i = 0, some; status == BLY_OK && i < keys->n; i = *done) {
+        bly_key group[PROBES_GROUP];
+        size_t in;
+        some = keys->n - i < PROBES_GROUP ? keys->n - i : PROBES_GROUP;
+        for (size_t j = 0; j < some; j++)
+            group[j] = keys_at(keys, i + j);
+        status = redis_add_group(chain, group, some, seen + i, &in);
+        *done = i + in;
+    }
+    return status;
+}
+
 bly_status bly_chain_add(bly_chain *chain, const void *key, size_t length)
 {
-    redis_walk walk = redis_start(chain);
-    bly_link *last = &chain->links[chain->n - 1];
-    uint64_t h[2];
-    links_hash(h, key, length);
-    if (links_have(&walk, redis_before, h))
-        return BLY_SEEN;
-    if (last->items >= last->capacity)
-        return status_plain(BLY_EFULL);
-    probes_row row = links_row(last, last->bits, last->bytes);
-    links_put(&row, h);
-    last->items++;
-    return BLY_OK;
+    const bly_key one = { key, length };
+    size_t done;
+    bool seen;
+    bly_status status = redis_add_group(chain, &one, 1, &seen, &done);
+    return status == BLY_OK && seen ? BLY_SEEN : status;
 }
 
 uint64_t bly_chain_items(const bly_chain *chain)

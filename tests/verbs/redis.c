@@ -141,6 +141,57 @@ static void test_chain_of_many(void **state)
     redis_free(&p);
 }
 
+/* Many at once are what they are one after the other, repeats and links that
+ * fill up among them. */
+static void test_chain_adds_many(void **state)
+{
+    (void)state;
+    static char text[REDIS_MANY][64];
+    bly_key keys[REDIS_MANY];
+    bly_keys all = { .keys = keys }, none = { .n = 3 };
+    bool seen[REDIS_MANY];
+    redis_pieces p, q;
+    size_t done, at = 0, fills = 0;
+    redis_begin(&p, 100, 0.05, 2);
+    redis_begin(&q, 100, 0.05, 2);
+    redis_keys(keys, text);
+    for (size_t i = 3; i < REDIS_MANY; i += 5)
+        keys[i] = keys[i / 2];
+    while (at < REDIS_MANY) {
+        all.keys = keys + at;
+        all.n = REDIS_MANY - at < 300 ? REDIS_MANY - at : 300;
+        bly_status status = bly_chain_add_keys(&q.chain, &all, seen + at,
+                                               &done);
+        at += done;
+        if (status == BLY_OK) {
+            assert_int_equal(done, all.n);
+            continue;
+        }
+        assert_int_equal(status, BLY_EFULL);
+        assert_true(done < all.n);
+        bly_link *more = &q.links[q.chain.n];
+        assert_status(bly_chain_next(more, &q.chain), BLY_OK);
+        more->bits = calloc(1, (size_t)more->bytes);
+        q.chain.n++;
+        fills++;
+    }
+    for (size_t i = 0; i < REDIS_MANY; i++)
+        assert_int_equal(redis_add(&p, keys[i].data, keys[i].length)
+                         == BLY_SEEN, seen[i]);
+    size_t bytes, others;
+    uint8_t *one = redis_file(&p, &bytes), *many = redis_file(&q, &others);
+    assert_true(fills > 1);
+    assert_int_equal(bytes, others);
+    assert_memory_equal(one, many, bytes);
+    assert_status(bly_chain_add_keys(&q.chain, &none, seen, &done),
+                  BLY_EPARAM);
+    assert_int_equal(done, 0);
+    free(one);
+    free(many);
+    redis_free(&p);
+    redis_free(&q);
+}
+
 static void test_chain_ends(void **state)
 {
     (void)state;
@@ -424,6 +475,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chain_is_the_format),
         cmocka_unit_test(test_chain_of_many),
+        cmocka_unit_test(test_chain_adds_many),
         cmocka_unit_test(test_chain_ends),
         cmocka_unit_test(test_chain_header),
         cmocka_unit_test(test_tables_are_the_format),

@@ -319,7 +319,7 @@ static bly_status redisbloom_add_key(void *image, uint64_t hash,
     (void)redisbloom_before(&last, &row);
     if (last.link.items >= last.link.capacity)
         return BLY_EFULL;
-    links_put(&row, h);
+    (void)links_put(&row, h);
     image_set_u64(file, links_at(last.links) + LINKS_OF_ITEMS,
                   last.link.items + 1);
     image_set_u64(file, LINKS_AT_ITEMS,
