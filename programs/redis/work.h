@@ -25,8 +25,8 @@
 typedef struct work work;
 
 /* One kind of work. `run` may be in any thread, and calls nothing of the server
- * but for memory. `finish` is in the server's: it replies, and may open keys. If
- * `run` has failed it is not called: what is wrong is replied. */
+ * but for memory. `finish` is in the server's: it replies, and may open keys.
+ * If `run` has failed it is not called: what is wrong is replied. */
 typedef struct {
     void (*run)(work *w);
     int  (*finish)(work *w, server_context *context, server_string **argv,

@@ -21,6 +21,9 @@ import sys
 import threading
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from ports import free_port  # noqa: E402
+
 BLOOMERY = os.environ["BLOOMERY"]
 FEW = os.environ.get("BLY_TEST_WORK", "full") != "full"
 LONG = 120
@@ -128,19 +131,6 @@ def connect(where, server=None):
             if server.process.poll() is not None or time.monotonic() > end:
                 raise Wrong("no server: %s" % server.lines.queue) from None
             time.sleep(0.01)
-
-
-def free_port():
-    """None that the system gives to clients: one of those that tries until
-    somebody listens could find itself."""
-    while True:
-        number = random.randrange(10000, 32000)
-        with socket.socket() as some:
-            try:
-                some.bind(("127.0.0.1", number))
-                return number
-            except OSError:
-                continue
 
 
 def exactly(c, n):

@@ -10,16 +10,17 @@ with this program, and the helpers with Squid.
 import http.client
 import os
 import pwd
-import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from ports import free_port  # noqa: E402
 
 WAIT = 60    # seconds at most until Squid has begun, or has the new filter
 PAGES = 200
@@ -71,19 +72,6 @@ class Page(BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
-
-
-def free_port():
-    """None that the system gives to clients: one of those that tries until
-    somebody listens could find itself."""
-    while True:
-        number = random.randrange(10000, 32000)
-        with socket.socket() as some:
-            try:
-                some.bind(("127.0.0.1", number))
-                return number
-            except OSError:
-                continue
 
 
 def status(proxy, pages, path, method="GET"):
