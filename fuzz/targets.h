@@ -33,6 +33,7 @@
     X(fps,     "a text of fingerprints is rows, each most like itself")        \
     X(formats, "another system's file is refused, or a filter that keeps it")  \
     X(container, "the filters that a file has inside lie in it")               \
+    X(index,   "an index that is accepted is asked within its bytes")          \
     X(serve,   "requests are the same in pieces of any sizes, as are lists")
 
 typedef const char *target_run(const uint8_t *bytes, size_t n);

@@ -16,6 +16,7 @@
 #include <bloomery/container.h>
 #include <bloomery/foreign.h>
 #include <bloomery/gaps.h>
+#include <bloomery/index.h>
 #include <bloomery/inline.h>
 #include <bloomery/paged.h>
 #include <bloomery/parts.h>
@@ -232,6 +233,42 @@ ABI_AT(bly_link, rate, 32);
 ABI_AT(bly_link, per_key, 40);
 ABI_AT(bly_link, probes, 48);
 ABI_AT(bly_link, power, 52);
+
+ABI_SIZE(bly_index_spec, 128);
+ABI_AT(bly_index_spec, rate, 0);
+ABI_AT(bly_index_spec, probes, 8);
+ABI_AT(bly_index_spec, extra, 12);
+ABI_AT(bly_index_spec, memory, 16);
+ABI_AT(bly_index_spec, hash, 24);
+ABI_AT(bly_index_spec, seed, 32);
+ABI_AT(bly_index_spec, about, 40);
+ABI_AT(bly_index_spec, about_bytes, 48);
+ABI_AT(bly_index_spec, allocator, 56);
+ABI_AT(bly_index_spec, reserved, 64);
+
+ABI_SIZE(bly_document, 64);
+ABI_AT(bly_document, name, 0);
+ABI_AT(bly_document, length, 8);
+ABI_AT(bly_document, extra, 16);
+ABI_AT(bly_document, keys, 24);
+ABI_AT(bly_document, dropped, 32);
+ABI_AT(bly_document, zero, 33);
+ABI_AT(bly_document, reserved, 40);
+
+ABI_AT(bly_index_stat_t, documents, 0);
+ABI_AT(bly_index_stat_t, dropped, 8);
+ABI_AT(bly_index_stat_t, keys, 16);
+ABI_AT(bly_index_stat_t, groups, 24);
+ABI_AT(bly_index_stat_t, bytes, 32);
+ABI_AT(bly_index_stat_t, row_bytes, 40);
+ABI_AT(bly_index_stat_t, rate, 48);
+ABI_AT(bly_index_stat_t, probes, 56);
+ABI_AT(bly_index_stat_t, extra, 60);
+ABI_AT(bly_index_stat_t, hash, 64);
+ABI_AT(bly_index_stat_t, seed, 72);
+ABI_AT(bly_index_stat_t, about, 80);
+ABI_AT(bly_index_stat_t, about_bytes, 88);
+ABI_AT(bly_index_stat_t, reserved, 96);
 
 ABI_SIZE(bly_chain, 24);
 ABI_AT(bly_chain, links, 0);

@@ -1,0 +1,189 @@
+/* bloomery/index.h - many sets, one question: which of them have these keys?
+ *
+ * An index holds a set of keys for each of many documents (files, blocks of
+ * logs, partitions, molecules): whatever has a name. Asked for some keys it
+ * tells which documents perhaps have all of them, or at least so many. One
+ * that has them is never left out; of the others a share is named that is
+ * planned.
+ *
+ *      document   0 1 2 3 4 5 6 7            keys of "rust": rows 1 and 4
+ *      row 0      1 . . 1 . . 1 .
+ *      row 1      . 1 1 . . 1 . 1            1 and 4 together:
+ *      row 2      . . . 1 1 . . .
+ *      row 3      1 . 1 . . . . 1            . 1 . . . 1 . .
+ *      row 4      . 1 . . 1 1 . .
+ *
+ * A filter for each document, all of one size, would be asked one by one.
+ * Here they lie side by side, and bit i of all of them is row i: a question
+ * is an AND of a few rows, and of the file no more is read. That is
+ * Zatocoding's idea [Mooers 1951], superimposed codes; as rows of bits it is
+ * BIGSI [Bradley et al. 2019], COBS [Bingmann et al. 2019] and BitFunnel
+ * [Goodwin et al. 2017].
+ *
+ * Documents with about as many different keys, up to a factor of 2^(1/4), are
+ * a group with rows of its own, so that a large document costs the small ones
+ * nothing. The bits of a document with n keys are n log2(1/p) / ln 2 for a
+ * share p and as many probes as are best for it; with one probe n / -ln(1 -
+ * p), and by the factor up to 1.19 times as many, 1.09 on average.
+ *
+ * A question of q keys names a share p^q of the documents that have none of
+ * them. So for questions of one key p is what may be named wrongly; for those
+ * of many keys (all trigrams of a text, all k-mers of a read) one probe and a
+ * large p are smallest, 0.3 is about best.
+ *
+ * Keys are given as hashes of 64 bits, which bly_hash_keys makes (with `kind`
+ * NULL): for questions by the function and seed that the index says its
+ * documents were hashed by. docs/format.md has the file.
+ *
+ *   [Mooers 1951]           Zatocoding applied to mechanical organization of
+ *                           knowledge, American Documentation 2(1)
+ *   [Goodwin et al. 2017]   BitFunnel: revisiting signatures for search, SIGIR
+ *   [Bradley et al. 2019]   Ultrafast search of all deposited bacterial and
+ *                           viral genomic data, Nature Biotechnology 37(2)
+ *   [Bingmann et al. 2019]  COBS: a compact bit-sliced signature index, SPIRE
+ */
+#ifndef BLOOMERY_INDEX_H
+#define BLOOMERY_INDEX_H
+
+#include <bloomery.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ==== Make ============================================================== */
+
+/* An index as it is to be. */
+typedef struct {
+    double      rate;           /* share of documents named wrongly by one key,
+                                   above 0, below 1; 0: 0.01                 */
+    uint32_t    probes;         /* bits of a key, 1 .. 32; 0: as many as are
+                                   best for the rate                         */
+    uint32_t    extra;          /* bytes that are kept of each document besides
+                                   its name, 0 .. 4096                       */
+    uint64_t    memory;         /* bytes that columns may take in memory before
+                                   they are written; 0: 256 MiB              */
+    const char *hash;           /* by what the caller hashes keys, as in     */
+    uint64_t    seed;           /* bly_spec; NULL: "xxh3". Not "siphash"     */
+    const void *about;          /* what the caller wants kept of the whole   */
+    size_t      about_bytes;    /* index                                     */
+    const bly_allocator *allocator;     /* NULL: the library's own           */
+    uint64_t    reserved[8];    /* 0                                         */
+} bly_index_spec;
+
+/* A document: what the index knows of it. */
+typedef struct {
+    const char *name;           /* bytes, not ended by a NUL                 */
+    size_t      length;
+    const void *extra;          /* as many bytes as the spec says            */
+    uint64_t    keys;           /* different ones (given back; not heeded)   */
+    bool        dropped;        /* it counts no more (given back)            */
+    bool        zero[7];
+    uint64_t    reserved[3];    /* 0                                         */
+} bly_document;
+
+typedef struct bly_index_maker bly_index_maker;
+typedef struct bly_index bly_index;
+
+/* Begin an index that is to be at `path`. What is there stays until
+ * bly_index_end. BLY_EPARAM, BLY_EHASH, BLY_EIO, BLY_ENOMEM. */
+BLY_API bly_status bly_index_begin(bly_index_maker **out, const char *path,
+                                   const bly_index_spec *spec)
+                                   BLY_MUST BLY_GIVEN(1, 2, 3);
+
+/* Add a document with the n keys of these hashes, which may repeat. Its name
+ * and extra bytes are copied. Any number of threads at once: the order in
+ * which documents come does not show in the index, as long as they fit in
+ * `spec->memory`. BLY_ENOMEM, BLY_EIO (the document is not in; after BLY_EIO
+ * no more can be done than to abort). */
+BLY_API bly_status bly_index_add(bly_index_maker *maker,
+                                 const bly_document *document,
+                                 const uint64_t *hashes, size_t n)
+                                 BLY_MUST BLY_GIVEN(1, 2);
+
+/* Add the documents of an index of the same rate, probes, hash and extra
+ * bytes, as they are there, without their keys: those that are not dropped,
+ * and of which `keep` says true; NULL: all. BLY_EMISMATCH, BLY_ENOMEM,
+ * BLY_EIO. */
+typedef bool bly_index_keep(void *context, uint64_t document);
+BLY_API bly_status bly_index_take(bly_index_maker *maker,
+                                  const bly_index *from, bly_index_keep *keep,
+                                  void *context) BLY_MUST BLY_GIVEN(1, 2);
+
+/* Write what is left and put the index in its place, all of it or nothing, as
+ * bly_save does. The maker is gone then, whatever is said. BLY_EIO,
+ * BLY_ENOMEM; BLY_EUNFLUSHED as bly_save. */
+BLY_API bly_status bly_index_end(bly_index_maker *maker)
+                                 BLY_MUST BLY_GIVEN(1);
+
+/* Give it up: nothing was written. NULL is fine. */
+BLY_API void bly_index_abort(bly_index_maker *maker);
+
+/* How many bits a document with so many different keys takes; UINT64_MAX: more
+ * than can be. Thread-safe. */
+BLY_API uint64_t bly_index_bits(const bly_index_spec *spec, uint64_t keys)
+                                BLY_GIVEN(1);
+
+/* ==== Open and ask ====================================================== */
+
+/* Map an index, of which only what is asked for is read; its list of
+ * documents is looked at, with its checksum, as by an enemy. Whatever the
+ * rows hold, no question leaves their bytes. Another file that comes to
+ * `path` does not change it. BLY_EIO, BLY_EFORMAT, BLY_EVERSION,
+ * BLY_ECORRUPT, BLY_EHASH, BLY_ETOOBIG, BLY_ENOMEM. */
+BLY_API bly_status bly_index_open(bly_index **out, const char *path,
+                                  const bly_allocator *allocator)
+                                  BLY_MUST BLY_GIVEN(1, 2);
+
+/* The same of n bytes in memory, which stay the caller's. */
+BLY_API bly_status bly_index_wrap(bly_index **out, const void *bytes, size_t n,
+                                  const bly_allocator *allocator)
+                                  BLY_MUST BLY_GIVEN(1, 2);
+
+/* NULL is fine. */
+BLY_API void bly_index_free(bly_index *index);
+
+/* Do the rows match their checksums? Reads all of them. BLY_ECORRUPT. */
+BLY_API bly_status bly_index_verify(const bly_index *index) BLY_GIVEN(1);
+
+/* What an index is. It may get longer: ask only for the fields that are known.
+ */
+typedef struct {
+    uint64_t documents;         /* all of them, numbered from 0 …            */
+    uint64_t dropped;           /* … those that count no more included       */
+    uint64_t keys;              /* different ones of each document, summed   */
+    uint64_t groups;
+    uint64_t bytes;             /* of all                                    */
+    uint64_t row_bytes;         /* of the rows                               */
+    double   rate;              /* as in the spec                            */
+    uint32_t probes;            /* of a key                                  */
+    uint32_t extra;
+    const char *hash;
+    uint64_t seed;
+    const void *about;
+    uint64_t about_bytes;
+    uint64_t reserved[4];       /* 0                                         */
+} bly_index_stat_t;
+
+BLY_API void bly_index_stat(bly_index_stat_t *out, const bly_index *index)
+                            BLY_GIVEN(1, 2);
+
+/* A document, which points into the index. BLY_EPARAM: there are not so many.
+ * Thread-safe. */
+BLY_API bly_status bly_index_document(bly_document *out,
+                                      const bly_index *index, uint64_t number)
+                                      BLY_GIVEN(1, 2);
+
+/* Which documents perhaps have at least `least` of these n keys, 1 .. n? Bit
+ * i of `row`, bit i % 64 of word i / 64, says it of document i; there are
+ * (documents + 63) / 64 words. A key that is given twice counts twice. Of n =
+ * 0 or `least` 0 it is all that are not dropped. Thread-safe. BLY_EPARAM
+ * (least is above n), BLY_ENOMEM. */
+BLY_API bly_status bly_index_which(uint64_t *row, const bly_index *index,
+                                   const uint64_t *hashes, size_t n,
+                                   size_t least) BLY_MUST BLY_GIVEN(1, 2);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* BLOOMERY_INDEX_H */

@@ -1,0 +1,31 @@
+/* columns.h - columns of bits, and the rows that they are together.
+ *
+ * Floor 6. A column is m bits in whole words of 64, in memory; rows are as a
+ * group has them in its file (layout.h).
+ */
+#ifndef BLY_INDEX_COLUMNS_H
+#define BLY_INDEX_COLUMNS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Words of a column of m bits. */
+static inline uint64_t columns_words(uint64_t m)
+{
+    return m / 64 + (m % 64 != 0);
+}
+
+/* Write d columns of m bits as rows: to zero bytes, of which there are 9 more
+ * than layout_bits says. Any threads may do so for other bytes. */
+void columns_to_rows(uint8_t *rows, const uint64_t *const *columns, uint64_t d,
+                     uint64_t m);
+
+/* The columns `first` to `first + n` of a group, n being 64 at most, to zero
+ * words; rows have 9 bytes more behind them that may be read. */
+void columns_of_rows(uint64_t *const *columns, const uint8_t *rows,
+                     uint64_t first, size_t n, uint64_t d, uint64_t m);
+
+/* 64 bits that begin at any bit; up to 9 bytes are read. */
+uint64_t columns_load(const uint8_t *bytes, uint64_t bit);
+
+#endif /* BLY_INDEX_COLUMNS_H */

@@ -1,0 +1,173 @@
+/* reader.c - an index is looked at, and its documents are told.
+ *
+ * Floor 6. What is looked at is the header and the list; rows are not:
+ * whatever they hold, they are bits within their group. Behind the rows there
+ * is at least a group of the list, so that 64 bits may be read where a row
+ * begins.
+ */
+#include "index/reader.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/sizes.h"
+#include "base/status.h"
+
+static bly_status reader_damaged(const char *what)
+{
+    return status_fail(BLY_ECORRUPT, "the index is damaged, or cut short: %s: "
+                       "build it anew", what);
+}
+
+static bly_status reader_check_header(const uint8_t *bytes, size_t n)
+{
+    if (n < sizeof LAYOUT_MAGIC - 1
+        || memcmp(bytes, LAYOUT_MAGIC, sizeof LAYOUT_MAGIC - 1) != 0)
+        return status_fail(BLY_EFORMAT, "no index: it does not begin with "
+                           "\"%s\": name another file", LAYOUT_MAGIC);
+    if (n < LAYOUT_HEADER)
+        return reader_damaged("it has no header");
+    if (image_u32(bytes, LAYOUT_AT_VERSION) != LAYOUT_VERSION)
+        return status_fail(BLY_EVERSION, "an index of version %" PRIu32 ", and "
+                           "version %d is known here: build it anew",
+                           image_u32(bytes, LAYOUT_AT_VERSION), LAYOUT_VERSION);
+    if (hash_xxh3(bytes, LAYOUT_AT_SUM, 0) != image_u64(bytes, LAYOUT_AT_SUM))
+        return reader_damaged("the header's checksum does not match");
+    if (image_u64(bytes, LAYOUT_AT_BYTES) != n)
+        return reader_damaged("it has not as many bytes as it says");
+    if (hash_find_field(bytes + LAYOUT_AT_HASH) == NULL)
+        return status_fail(BLY_EHASH, "its keys are hashed by '%.8s', which is "
+                           "not known here: build it anew",
+                           (const char *)bytes + LAYOUT_AT_HASH);
+    double rate = image_f64(bytes, LAYOUT_AT_RATE);
+    uint32_t probes = image_u32(bytes, LAYOUT_AT_PROBES);
+    return rate > 0 && rate < 1 && probes > 0 && probes <= LAYOUT_PROBES_MOST
+        && image_u64(bytes, LAYOUT_AT_EXTRA) <= LAYOUT_EXTRA_MOST
+         ? BLY_OK : reader_damaged("its numbers are out of range");
+}
+
+/* Where the list is, and that all of it is there. */
+static bly_status reader_check_list(bly_index *index)
+{
+    const uint8_t *bytes = index->bytes;
+    uint64_t at = image_u64(bytes, LAYOUT_AT_LIST);
+    index->documents = image_u64(bytes, LAYOUT_AT_DOCUMENTS);
+    index->groups = image_u64(bytes, LAYOUT_AT_GROUPS);
+    index->probes = image_u32(bytes, LAYOUT_AT_PROBES);
+    index->extra = (uint32_t)image_u64(bytes, LAYOUT_AT_EXTRA);
+    if (at < LAYOUT_HEADER || at > index->n || at % LAYOUT_LINE != 0
+        || !layout_list_of(&index->list, at, index->groups, index->documents,
+                           index->extra, image_u64(bytes, LAYOUT_AT_NAMES),
+                           image_u64(bytes, LAYOUT_AT_ABOUT))
+        || index->list.end != index->n)
+        return reader_damaged("its list of documents does not end where it "
+                              "does");
+    return hash_xxh3(bytes + at, index->n - (size_t)at, 0)
+           == image_u64(bytes, LAYOUT_AT_LIST_SUM)
+         ? BLY_OK : reader_damaged("the checksum of its list does not match");
+}
+
+static bly_status reader_check_groups(bly_index *index)
+{
+    uint64_t documents = 0;
+    for (uint64_t i = 0; i < index->groups; i++) {
+        const uint8_t *at = reader_group_at(index, i);
+        uint64_t offset = image_u64(at, LAYOUT_GROUP_OFFSET), bytes;
+        uint64_t d = image_u64(at, LAYOUT_GROUP_DOCUMENTS);
+        uint64_t rows = image_u64(at, LAYOUT_GROUP_ROWS);
+        uint64_t most = image_u64(at, LAYOUT_GROUP_MOST);
+        if (offset < LAYOUT_HEADER || offset % LAYOUT_LINE != 0
+            || offset > index->list.groups || rows == 0
+            || rows > LAYOUT_ROWS_MOST || d == 0 || most == 0
+            || layout_most(most) != most
+            || !layout_bits(&bytes, rows, d)
+            || bytes > index->list.groups - offset
+            || image_u64(at, LAYOUT_GROUP_ZERO) != 0
+            || !sizes_add(&documents, documents, d))
+            return reader_damaged("a group of documents does not lie in it");
+        if (d > index->widest)
+            index->widest = d;
+    }
+    return documents == index->documents ? BLY_OK
+         : reader_damaged("its groups have not as many documents as it says");
+}
+
+static bly_status reader_check_documents(const bly_index *index)
+{
+    uint64_t before = 0, dropped = 0;
+    for (uint64_t i = 0; i < index->documents; i++) {
+        uint64_t end = image_u64(index->bytes + index->list.documents,
+                                 i * LAYOUT_DOCUMENT + LAYOUT_DOCUMENT_END);
+        if (end < before)
+            return reader_damaged("a name ends before it begins");
+        before = end;
+        dropped += reader_dropped(index, i);
+    }
+    return before == image_u64(index->bytes, LAYOUT_AT_NAMES)
+        && dropped == image_u64(index->bytes, LAYOUT_AT_DROPPED)
+         ? BLY_OK : reader_damaged("its names are not as long as it says, or "
+                                   "not as many are dropped");
+}
+
+bly_status reader_check(bly_index *index)
+{
+    bly_status status = reader_check_header(index->bytes, index->n);
+    if (status == BLY_OK)
+        status = reader_check_list(index);
+    if (status == BLY_OK)
+        status = reader_check_groups(index);
+    return status == BLY_OK ? reader_check_documents(index) : status;
+}
+
+bly_status bly_index_verify(const bly_index *index)
+{
+    for (uint64_t i = 0; i < index->groups; i++) {
+        reader_group group = reader_group_of(index, i);
+        uint64_t bytes = 0;
+        layout_bits(&bytes, group.rows, group.documents);
+        if (hash_xxh3(group.bits, (size_t)bytes, 0)
+            != image_u64(reader_group_at(index, i), LAYOUT_GROUP_SUM))
+            return reader_damaged("the checksum of its rows does not match");
+    }
+    return BLY_OK;
+}
+
+void bly_index_stat(bly_index_stat_t *out, const bly_index *index)
+{
+    const uint8_t *bytes = index->bytes;
+    *out = (bly_index_stat_t){
+        .documents = index->documents, .groups = index->groups,
+        .dropped = image_u64(bytes, LAYOUT_AT_DROPPED),
+        .keys = image_u64(bytes, LAYOUT_AT_KEYS),
+        .bytes = index->n, .row_bytes = index->list.groups - LAYOUT_HEADER,
+        .rate = image_f64(bytes, LAYOUT_AT_RATE), .probes = index->probes,
+        .extra = index->extra,
+        .hash = hash_find_field(bytes + LAYOUT_AT_HASH)->name,
+        .seed = image_u64(bytes, LAYOUT_AT_SEED),
+        .about = bytes + index->list.about,
+        .about_bytes = image_u64(bytes, LAYOUT_AT_ABOUT),
+    };
+}
+
+bly_status bly_index_document(bly_document *out, const bly_index *index,
+                              uint64_t number)
+{
+    const uint8_t *list = index->bytes + index->list.documents;
+    if (number >= index->documents)
+        return status_fail(BLY_EPARAM, "there are %" PRIu64 " documents, "
+                           "numbered from 0: give a number below that",
+                           index->documents);
+    const uint8_t *at = list + number * LAYOUT_DOCUMENT;
+    uint64_t end = image_u64(at, LAYOUT_DOCUMENT_END);
+    uint64_t begin = number == 0 ? 0
+                   : image_u64(at - LAYOUT_DOCUMENT, LAYOUT_DOCUMENT_END);
+    *out = (bly_document){
+        .name = (const char *)index->bytes + index->list.names + begin,
+        .length = (size_t)(end - begin),
+        .extra = index->bytes + index->list.extra + number * index->extra,
+        .keys = image_u64(at, LAYOUT_DOCUMENT_KEYS),
+        .dropped = reader_dropped(index, number),
+    };
+    return BLY_OK;
+}
