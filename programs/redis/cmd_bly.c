@@ -119,6 +119,7 @@ static int bly_build_command(server_context *context, server_string **argv,
     void *old;
     server_key *key;
     wish wanted;
+    bly_plan_t plan;
     if (argc < 5)
         return server_wrong_arity(context);
     int first;
@@ -129,6 +130,10 @@ static int bly_build_command(server_context *context, server_string **argv,
     found what = reply_find(&old, &key, context, argv[1], held_type);
     if (what != FOUND_NONE)
         return reply_refuse(context, what);
+    if (wanted.spec.capacity < (uint64_t)(argc - first))
+        wanted.spec.capacity = (uint64_t)(argc - first);
+    if (!wish_plan(&plan, &wanted, context))
+        return SERVER_OK;
     memory_for(context);
     held *value = held_new(wanted.spec.secret);
     bly_key *items = bly_items(argv, first, argc);
@@ -136,8 +141,6 @@ static int bly_build_command(server_context *context, server_string **argv,
     bly_spec spec = wanted.spec;
     spec.allocator = &value->allocator;
     spec.threads = 1;
-    if (spec.capacity < keys.n)
-        spec.capacity = keys.n;
     bly_status status = bly_build_keys(&value->filter, wanted.kind, &spec,
                                        &keys, NULL);
     server_release(items);
@@ -169,31 +172,53 @@ static held *bly_to_change(server_context *context, server_string *name,
     return work_reads_it(context, value, again) ? NULL : value;
 }
 
-/* The same, which is made where nothing is there. */
-static held *bly_to_add(server_context *context, server_string *name,
-                        server_call *again)
+/* What is added to: the filter that is there, or a new one, which comes to the
+ * key once something is in it. */
+typedef struct {
+    held       *value;
+    server_key *key;
+    bool        made;
+    wish        wanted;
+} bly_adding;
+
+/* False: an error was replied, or the command was put off. */
+static bool bly_to_add(bly_adding *out, server_context *context,
+                       server_string *name, server_call *again)
 {
     void *there;
-    held *value;
-    server_key *key;
-    wish wanted;
-    found what = reply_find(&there, &key, context, name, held_type);
+    found what = reply_find(&there, &out->key, context, name, held_type);
+    out->made = false;
     if (what == FOUND_OTHER) {
         reply_refuse(context, what);
-        return NULL;
+        return false;
     }
     memory_for(context);
+    out->value = there;
     if (what == FOUND_IT)
-        return work_reads_it(context, there, again) ? NULL : there;
-    if (!wish_standard(&wanted, context))
-        return NULL;
-    if (bly_make(&value, &wanted) != BLY_OK) {
+        return !work_reads_it(context, there, again);
+    if (!wish_standard(&out->wanted, context))
+        return false;
+    out->made = bly_make(&out->value, &out->wanted) == BLY_OK;
+    if (!out->made)
         reply_error(context, bly_why());
-        return NULL;
-    }
-    server_set_value(key, held_type, value);
-    bly_replicate_new(context, name, &wanted);
-    return value;
+    return out->made;
+}
+
+/* Something is in it. */
+static void bly_added(bly_adding *adding, server_context *context,
+                      server_string *name)
+{
+    if (!adding->made)
+        return;
+    server_set_value(adding->key, held_type, adding->value);
+    bly_replicate_new(context, name, &adding->wanted);
+}
+
+/* Nothing is. */
+static void bly_not_added(bly_adding *adding)
+{
+    if (adding->made)
+        held_drop(adding->value);
 }
 
 /* Has the filter this ability? Else an error was replied. */
@@ -227,13 +252,16 @@ static int bly_add_command(server_context *context, server_string **argv,
 {
     if (argc != 3)
         return server_wrong_arity(context);
-    held *value = bly_to_add(context, argv[1], bly_add_command);
-    if (value == NULL)
+    bly_adding to;
+    if (!bly_to_add(&to, context, argv[1], bly_add_command))
         return SERVER_OK;
     bly_key key = reply_key(argv[2]);
-    bly_status status = bly_add(value->filter, key.data, key.length);
-    if (status < 0)
+    bly_status status = bly_add(to.value->filter, key.data, key.length);
+    if (status < 0) {
+        bly_not_added(&to);
         return reply_error(context, bly_why());
+    }
+    bly_added(&to, context, argv[1]);
     reply_changed(context, "bly.add", argv[1]);
     return server_reply_bool(context, status == BLY_OK);
 }
@@ -243,8 +271,8 @@ static int bly_madd_command(server_context *context, server_string **argv,
 {
     if (argc < 3)
         return server_wrong_arity(context);
-    held *value = bly_to_add(context, argv[1], bly_madd_command);
-    if (value == NULL)
+    bly_adding to;
+    if (!bly_to_add(&to, context, argv[1], bly_madd_command))
         return SERVER_OK;
     long replies = 0;
     bly_status status = BLY_OK;
@@ -256,7 +284,7 @@ static int bly_madd_command(server_context *context, server_string **argv,
         some = argc - i < BLY_BATCH ? argc - i : BLY_BATCH;
         reply_keys(key, argv + i, some);
         bly_keys keys = { .n = (size_t)some, .keys = key };
-        status = bly_add_keys(value->filter, &keys, seen, &done);
+        status = bly_add_keys(to.value->filter, &keys, seen, &done);
         for (size_t j = 0; j < done; j++)
             server_reply_bool(context, !seen[j]);
         replies += (long)done;
@@ -267,8 +295,12 @@ static int bly_madd_command(server_context *context, server_string **argv,
         replies++;
     }
     server_reply_array_was(context, replies);
-    if (end > 2)
-        bly_changed_by(context, "BLY.MADD", "bly.add", argv, end);
+    if (end == 2) {
+        bly_not_added(&to);
+        return SERVER_OK;
+    }
+    bly_added(&to, context, argv[1]);
+    bly_changed_by(context, "BLY.MADD", "bly.add", argv, end);
     return SERVER_OK;
 }
 
@@ -319,7 +351,8 @@ static int bly_remove_items(server_context *context, server_string **argv,
 {
     held *value = bly_to_change(context, argv[1], again);
     if (value == NULL
-        || !bly_able(context, value, BLY_CAN_REMOVE, "BLY.REMOVE"))
+        || !bly_able(context, value, BLY_CAN_REMOVE,
+                     many ? "BLY.MREMOVE" : "BLY.REMOVE"))
         return SERVER_OK;
     bool changed = false;
     if (many)
@@ -355,7 +388,8 @@ static int bly_count_items(server_context *context, server_string **argv,
     const held *value;
     if (!wish_look(&value, context, argv[1])
         || (value != NULL
-            && !bly_able(context, value, BLY_CAN_COUNT, "BLY.COUNT")))
+            && !bly_able(context, value, BLY_CAN_COUNT,
+                         many ? "BLY.MCOUNT" : "BLY.COUNT")))
         return SERVER_OK;
     if (many)
         server_reply_array(context, argc - 2);
@@ -431,7 +465,8 @@ static int bly_get_items(server_context *context, server_string **argv,
     const held *value;
     if (!wish_look(&value, context, argv[1])
         || (value != NULL
-            && !bly_able(context, value, BLY_CAN_LABEL, "BLY.GET")))
+            && !bly_able(context, value, BLY_CAN_LABEL,
+                         many ? "BLY.MGET" : "BLY.GET")))
         return SERVER_OK;
     if (many)
         server_reply_array(context, argc - 2);

@@ -81,10 +81,12 @@ static int sets_store(work *w, server_context *context, server_string **argv,
 {
     (void)argc;
     bool still = sets_still(w, context, argv);
+    const held *old = reply_look(context, argv[1], held_type);
     server_auto_memory(context);
     server_key *key = server_open_key(context, argv[1], SERVER_READ
                                                         | SERVER_WRITE);
     server_set_value(key, held_type, held_keep(w->made));
+    work_wake(old);
     if (still)
         server_replicate(context);
     else
@@ -105,6 +107,7 @@ static int sets_replace(work *w, server_context *context, server_string **argv,
         return reply_error(context, "the filter was replaced by another one "
                           "meanwhile: nothing was changed");
     server_replace_value(key, held_type, held_keep(w->made), &old);
+    work_wake(old);
     held_drop(old);
     reply_changed(context, w->kind->event, argv[1]);
     return server_reply_simple(context, "OK");
@@ -321,8 +324,8 @@ static int sets_dump_finish(work *w, server_context *context,
     uint64_t offset = 0, most = UINT64_MAX;
     size_t bytes;
     const char *image = bly_image(w->reads[0]->filter, &bytes);
-    if (argc == 4 && (!wish_number(&offset, argv[2])
-                      || !wish_number(&most, argv[3])))
+    if ((argc > 2 && !wish_number(&offset, argv[2]))
+        || (argc > 3 && !wish_number(&most, argv[3])))
         return reply_error(context, "an offset and a number of bytes are whole "
                           "numbers");
     uint64_t left = offset < bytes ? bytes - offset : 0;
@@ -336,13 +339,13 @@ static const work_kind sets_dump_work
 static int sets_dump_command(server_context *context, server_string **argv,
                              int argc)
 {
-    return argc != 2 && argc != 4 ? server_wrong_arity(context)
+    return argc > 4 ? server_wrong_arity(context)
          : sets_do(sets_work(&sets_dump_work, context, argv, 1, 2), context,
                    argv, argc);
 }
 
 typedef struct {
-    bool replace, keyed;
+    bool replace, keyed, told;          /* told: it was given by SECRET      */
     unsigned char secret[BLY_SECRET_BYTES];
 } sets_restore;
 
@@ -367,7 +370,7 @@ static bool sets_restore_words(sets_restore *how, server_context *context,
             reply_error(context, "a secret is 32 hexadecimal digits");
             return false;
         }
-        how->keyed = true;
+        how->keyed = how->told = true;
         secret_told(context, how->secret);
     }
     return true;
@@ -380,7 +383,12 @@ static void sets_restore_run(work *w)
     const char *image = server_text(w->given, &n);
     w->made = held_new(how->keyed ? how->secret : NULL);
     bly_options options = held_options(w->made);
-    work_went(w, bly_unpack(&w->made->filter, image, n, &options));
+    bly_status status = bly_unpack(&w->made->filter, image, n, &options);
+    if (status == BLY_ESECRET && !how->told)
+        work_failed(w, status, "it is keyed by the secret of another server: "
+                    "give it by SECRET, as BLY.SECRET tells it there");
+    else
+        work_went(w, status);
 }
 
 static int sets_restore_finish(work *w, server_context *context,
@@ -437,12 +445,33 @@ static int sets_restore_command(server_context *context, server_string **argv,
                    header.bytes > n ? header.bytes : n);
 }
 
+/* Categories of commands are not to be had before Redis 7.2: the secret is told
+ * to users who may read the server's settings, of which it is one. */
+static bool sets_may_see(server_context *context)
+{
+    server_string *name = server_user_name(context);
+    server_string *words[2] = { server_printed(NULL, "CONFIG"),
+                                server_printed(NULL, "GET") };
+    server_user *user = name != NULL ? server_user_of(name) : NULL;
+    bool may = user != NULL && server_user_may(user, words, 2) == SERVER_OK;
+    if (user != NULL)
+        server_user_free(user);
+    if (name != NULL)
+        server_free_string(context, name);
+    server_free_string(NULL, words[0]);
+    server_free_string(NULL, words[1]);
+    return may;
+}
+
 static int sets_secret_command(server_context *context, server_string **argv,
                                int argc)
 {
     char digits[SECRET_DIGITS + 1];
     if (argc != 2)
         return server_wrong_arity(context);
+    if (!sets_may_see(context))
+        return server_reply_error(context, "NOPERM secrets are for users who "
+                                  "may run CONFIG GET");
     const held *value = reply_value(context, argv[1], held_type);
     if (value == NULL)
         return SERVER_OK;
@@ -729,10 +758,12 @@ static bool sets_need(bly_need *need, server_context *context,
         else if (reply_is_word(argv[i], "CAPACITY") && valued
                  && wish_number(&need->capacity, argv[i + 1]))
             i++;
-        else if (reply_is_word(argv[i], "RATE") && valued
-                 && server_to_double(argv[i + 1], &need->rate) == SERVER_OK)
-            i++;
-        else {
+        else if (reply_is_word(argv[i], "RATE") && valued) {
+            if (!wish_rate(&need->rate, argv[++i])) {
+                reply_error(context, WISH_RATE_WRONG);
+                return false;
+            }
+        } else {
             reply_error(context, "what is needed is told by CAPACITY n, RATE "
                        "p, FIXED, SMALL or FAST, and CAN with abilities");
             return false;

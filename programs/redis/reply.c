@@ -4,6 +4,7 @@
  */
 #include "redis/module.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -41,10 +42,21 @@ int reply_refuse(server_context *context, found what)
     return server_reply_error(context, words[what]);
 }
 
+/* What the library says names its verbs: "bly_resize" is BLY.RESIZE here. */
+static void reply_verbs(char *text)
+{
+    for (char *at = text; (at = strstr(at, "bly_")) != NULL; ) {
+        at[3] = '.';
+        for (; (*at >= 'a' && *at <= 'z') || *at == '.'; at++)
+            *at = (char)toupper((unsigned char)*at);
+    }
+}
+
 int reply_error(server_context *context, const char *why)
 {
     char text[600];
     snprintf(text, sizeof text, "ERR %s", why);
+    reply_verbs(text);
     return server_reply_error(context, text);
 }
 

@@ -32,6 +32,7 @@ typedef struct server_digest  server_digest;
 typedef struct server_defrag  server_defrag;
 typedef struct server_figures server_figures;   /* of INFO                   */
 typedef struct server_blocked server_blocked;   /* a client that waits       */
+typedef struct server_user    server_user;
 
 enum {
     SERVER_OK = 0, SERVER_ERR = 1, SERVER_API = 1,
@@ -262,7 +263,15 @@ typedef void server_forget(server_context *context, void *data);
                                              long long milliseconds))          \
     X(unblock, UnblockClient, int, (server_blocked *client, void *data))       \
     X(blocked_data, GetBlockedClientPrivateData, void *,                       \
-      (server_context *context))
+      (server_context *context))                                               \
+    X(user_name, GetCurrentUserName, server_string *,                          \
+      (server_context *context))                                               \
+    X(user_of, GetModuleUserFromUserName, server_user *,                       \
+      (server_string *name))                                                   \
+    X(user_free, FreeModuleUser, void, (server_user *user))                    \
+    X(user_may, ACLCheckCommandPermissions, int,                               \
+      (server_user *user, server_string **argv, int argc))                     \
+    X(delete_key, DeleteKey, int, (server_key *key))
 
 /* The first came with 7.4, the two of the lists of access with 7.2 and 7.4, the
  * last with 8. */

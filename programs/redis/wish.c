@@ -78,6 +78,12 @@ bool wish_number(uint64_t *number, const server_string *argument)
     return n > 0;
 }
 
+bool wish_rate(double *rate, const server_string *argument)
+{
+    return server_to_double(argument, rate) == SERVER_OK && *rate > 0
+        && *rate < 1;
+}
+
 /* A name, without a NUL in it. */
 static bool wish_name(char *name, size_t room, const server_string *argument)
 {
@@ -100,7 +106,7 @@ static const struct {
     const char *word, *wrong;           /* wrong: of its value; NULL: none   */
 } wish_words[] = {
     [WISH_CAPACITY] = { "CAPACITY", "a capacity is a whole number of keys" },
-    [WISH_RATE]     = { "RATE", "a rate is above 0 and below 1, as 0.01" },
+    [WISH_RATE]     = { "RATE", WISH_RATE_WRONG },
     [WISH_KEYED]    = { "KEYED", NULL },
     [WISH_UNKEYED]  = { "UNKEYED", NULL },
     [WISH_HASHED]   = { "HASH", "a hash function has a name, as xxh3" },
@@ -126,8 +132,7 @@ static bool wish_value(wish *wanted, int word, const server_string *argument)
     case WISH_CAPACITY:
         return wish_number(&wanted->spec.capacity, argument);
     case WISH_RATE:
-        return server_to_double(argument, &wanted->spec.rate) == SERVER_OK
-            && wanted->spec.rate > 0 && wanted->spec.rate < 1;
+        return wish_rate(&wanted->spec.rate, argument);
     case WISH_HASHED:
         return wish_name(wanted->hash, sizeof wanted->hash, argument);
     case WISH_SEED:
@@ -223,7 +228,7 @@ bool wish_standard(wish *wanted, server_context *context)
 bool wish_plan(bly_plan_t *plan, wish *wanted, server_context *context)
 {
     bly_status status = bly_plan(plan, wanted->kind, &wanted->spec);
-    if (status == BLY_EHASH && wanted->any_hash) {
+    if (status != BLY_OK && wanted->any_hash) {
         wanted->spec.hash = NULL;
         wanted->spec.secret = NULL;
         status = bly_plan(plan, wanted->kind, &wanted->spec);

@@ -31,8 +31,8 @@ bool wish_read(wish *wanted, int *items, server_context *context,
 /* That of a filter which comes to be by itself; false: an error was replied. */
 bool wish_standard(wish *wanted, server_context *context);
 
-/* What it costs. Kinds of integers, which have no secret, go without if nothing
- * was said. False: an error was replied. */
+/* What it costs. Kinds of integers, and those of other systems, which have no
+ * secret, go without if nothing was said. False: an error was replied. */
 bool wish_plan(bly_plan_t *plan, wish *wanted, server_context *context);
 
 /* A number of 64 bits as an integer; one that has none is the largest. */
@@ -45,6 +45,10 @@ void wish_reply_count(server_context *context, const char *name,
                       uint64_t number);
 void wish_reply_real (server_context *context, const char *name,
                       double number);
+
+/* A rate, above 0 and below 1; and what is said of what is none. */
+#define WISH_RATE_WRONG "a rate is above 0 and below 1, as 0.01"
+bool wish_rate(double *rate, const server_string *argument);
 
 /* A whole number of 64 bits, in digits. */
 bool wish_number(uint64_t *number, const server_string *argument);

@@ -109,6 +109,31 @@ typedef struct work_waiter {
 static work_waiter *work_waiters;
 static bool work_again_now;             /* a command is called once more     */
 
+/* Commands that will be called again, for which what is read by others has come
+ * to its end; until they were, no other work begins to read it. */
+static uint64_t work_woken;
+static work *work_delayed, **work_delayed_last = &work_delayed;
+
+/* It begins to read. */
+static void work_start(work *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        w->reads[i]->jobs++;
+    w->begun = true;
+    work_put(w);
+}
+
+static void work_start_delayed(void)
+{
+    while (work_delayed != NULL) {
+        work *w = work_delayed;
+        work_delayed = w->next;
+        w->next = NULL;
+        work_start(w);
+    }
+    work_delayed_last = &work_delayed;
+}
+
 /* May a client that has waited change anything? The server may have become a
  * replica since, or be about to. */
 static bool work_may_change(server_context *context)
@@ -140,10 +165,12 @@ static void work_waiter_free(server_context *context, void *waiter)
 {
     (void)context;
     server_release(waiter);
+    if (--work_woken == 0)
+        work_start_delayed();
 }
 
 /* In the order in which they came. */
-static void work_wake(const held *value)
+void work_wake(const held *value)
 {
     for (work_waiter **at = &work_waiters; *at != NULL;) {
         work_waiter *waiter = *at;
@@ -152,6 +179,7 @@ static void work_wake(const held *value)
             continue;
         }
         *at = waiter->next;
+        work_woken++;
         server_unblock(waiter->client, waiter);
     }
 }
@@ -264,7 +292,7 @@ static void work_over(server_context *context, void *data)
 {
     work *w = data;
     (void)context;
-    for (size_t i = 0; i < w->n; i++)
+    for (size_t i = 0; w->begun && i < w->n; i++)
         if (--w->reads[i]->jobs == 0)
             work_wake(w->reads[i]);
     work_drop(w);
@@ -280,10 +308,13 @@ int work_do(work *w, server_context *context, server_string **argv, int argc,
         work_drop(w);
         return result;
     }
-    for (size_t i = 0; i < w->n; i++)
-        w->reads[i]->jobs++;
     w->left = memory_left(context);
     w->client = server_block(context, work_reply, NULL, work_over, 0);
-    work_put(w);
+    if (work_woken == 0) {
+        work_start(w);
+    } else {
+        *work_delayed_last = w;
+        work_delayed_last = &w->next;
+    }
     return SERVER_OK;
 }

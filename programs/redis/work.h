@@ -63,6 +63,7 @@ struct work {
     size_t      length, room;
     /* work.c's */
     server_blocked *client;             /* NULL: it is done at once          */
+    bool        begun;                  /* its values count it as a job      */
     uint64_t    left;
     work       *next;
 };
@@ -94,5 +95,9 @@ void work_failed(work *w, bly_status status, const char *why);
  * off, to be called again, or an error was replied: there is nothing more to be
  * done. */
 bool work_reads_it(server_context *context, held *value, server_call *again);
+
+/* A key has another value now: commands that wait for the old one go on, with
+ * the new one. */
+void work_wake(const held *value);
 
 #endif /* BLY_REDIS_WORK_H */

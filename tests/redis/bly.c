@@ -127,6 +127,39 @@ static void test_beside(void **state)
     bly_end();
 }
 
+/* Changes that wait for one work are not refused because another has begun to
+ * read, in the place of the first, before they are called again. */
+static void test_nobody_is_refused(void **state)
+{
+    (void)state;
+    if (!bly_begin("--save ''"))
+        skip();
+    enum { WORKS = 8, ADDS = 60, ADDERS = 2 };
+    client *c = &bly_client, resizes = client_open(&bly_server, 2);
+    client overlaps = client_open(&bly_server, 2), adders[ADDERS];
+    assert_answer(c, "BLY.NEW q quotient CAPACITY 3000000 RATE 0.0001", "+OK");
+    for (int i = 0; i < ADDERS; i++)
+        adders[i] = client_open(&bly_server, 2);
+    for (int i = 0; i < WORKS; i++) {
+        client_say(&resizes, i % 2 == 0 ? "BLY.RESIZE q 4000000"
+                                        : "BLY.RESIZE q 3000000");
+        client_say(&overlaps, "BLY.OVERLAP q q");
+    }
+    for (int i = 0; i < ADDERS; i++)
+        bly_say_many(&adders[i], "BLY.ADD", "q", ADDS * i, ADDS * (i + 1));
+    for (int i = 0; i < ADDERS; i++)
+        bly_hear_many(&adders[i], ADDS, ":1");
+    bly_hear_many(&resizes, WORKS, "+OK");
+    bly_hear_many(&overlaps, WORKS, NULL);
+    bly_say_many(c, "BLY.EXISTS", "q", 0, ADDS * ADDERS);
+    bly_hear_many(c, ADDS * ADDERS, ":1");
+    for (int i = 0; i < ADDERS; i++)
+        client_close(&adders[i]);
+    client_close(&resizes);
+    client_close(&overlaps);
+    bly_end();
+}
+
 /* A client that goes away while its work is done has no effect, and those that
  * wait for it are served. */
 static void test_gone(void **state)
@@ -311,6 +344,14 @@ static void test_secrets(void **state)
     client *c = &bly_client;
     assert_answer(c, "BLY.ADD a x", ":1");
     assert_answer(c, "BLY.SECRET a", "\"000102030405060708090a0b0c0d0e0f\"");
+    client other = client_open(&bly_server, 2);
+    assert_answer(&other, "ACL SETUSER app on >word ~* +@all -@admin "
+                  "-@dangerous", "+OK");
+    assert_answer(&other, "AUTH app word", "+OK");
+    assert_answer(&other, "BLY.EXISTS a x", ":1");
+    assert_answer(&other, "BLY.SECRET a", "-NOPERM secrets are for users who "
+                  "may run CONFIG GET");
+    client_close(&other);
     assert_answer(c, "BLY.NEW b cuckoo CAPACITY 100", "+OK");
     assert_answer(c, "BLY.NEW d cuckoo CAPACITY 100 SECRET "
                   "ff0102030405060708090a0b0c0d0e0f", "+OK");
@@ -323,6 +364,15 @@ static void test_secrets(void **state)
                   "(possibly related to argument 'bf.bly-kind') - bly-kind "
                   "must be a kind that can be added to, as scalable, with its "
                   "options");
+    assert_answer(c, "CONFIG SET bf.bly-kind egh:universe=1000", "+OK");
+    char *refused = client_ask(c, "BLY.ADD integers abc");
+    assert_true(*refused == '-');
+    free(refused);
+    refused = client_ask(c, "BLY.MADD integers abc 1");
+    assert_non_null(strchr(refused, '-'));
+    free(refused);
+    assert_answer(c, "EXISTS integers", ":0");
+    assert_answer(c, "BLY.MADD integers 1 2", "[:1 :1]");
     assert_answer(c, "CONFIG SET bf.bly-kind split", "+OK");
     assert_answer(c, "CONFIG SET bf.bly-initial-size 5000", "+OK");
     assert_answer(c, "CONFIG SET bf.bly-error-rate 0.001", "+OK");
@@ -385,6 +435,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_large),
         cmocka_unit_test(test_beside),
+        cmocka_unit_test(test_nobody_is_refused),
         cmocka_unit_test(test_gone),
         cmocka_unit_test(test_at_once),
         cmocka_unit_test(test_saved_beside),
