@@ -109,7 +109,11 @@ const char *place_read(const char *text, bool paths, serve_place *out)
     if (!place_number(colon != NULL ? colon + 1 : text, &port)
         || !(colon != NULL ? place_host(text, (size_t)(colon - text), port, out)
                            : place_host("127.0.0.1", 9, port, out)))
-        return "is no place: give a port, 1 to 65535, or an address of this "
+        return paths
+             ? "is no place: give a port, 1 to 65535, an address of this "
+               "machine and a port, 127.0.0.1:8080 or [::1]:8080, or the path "
+               "of a Unix socket with a slash in it, ./socket"
+             : "is no place: give a port, 1 to 65535, or an address of this "
                "machine and a port, 127.0.0.1:8080 or [::1]:8080";
     if (!place_is_loopback(out))
         return "can be reached from other machines, and nothing here is "

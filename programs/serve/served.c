@@ -146,12 +146,27 @@ static void served_free(served_filter *f)
     free(f);
 }
 
+/* Who waits for a pipe's writer waits for ever, and the others with him. */
+static bool served_is_file(const char *path)
+{
+    struct stat about;
+
+    return stat(path, &about) < 0 || S_ISREG(about.st_mode)
+        || S_ISDIR(about.st_mode);
+}
+
 static bly_filter *served_open_file(const char *path)
 {
     int flags = served.how.trust ? 0 : BLY_VERIFY;
-    bly_filter *filter = served.how.load && !wrapped_is(path)
-                       ? filter_load(path, 0) : filter_map(path, flags);
+    bly_filter *filter;
 
+    if (!served_is_file(path)) {
+        report_error("'%s' is no ordinary file: save the filter to one, and "
+                     "name that", path);
+        return NULL;
+    }
+    filter = served.how.load && !wrapped_is(path)
+           ? filter_load(path, 0) : filter_map(path, flags);
     if (filter == NULL || filter_can(filter, BLY_CAN_CONTAINS))
         return filter;
     filter_cannot(filter, path, "cannot be asked", BLY_CAN_CONTAINS);
@@ -350,7 +365,8 @@ static served_filter *served_reread(served_file *file, bool again)
                     "new one", file->path);
     else if (f == NULL)
         report_note("the old filter of '%s' is served until there is a new one "
-                    "that can be read", file->path);
+                    "that can be read; if it was written over, and not put in "
+                    "its place by mv, there is none: give --load", file->path);
     counts_add(f != NULL ? &served_reloads : &served_refusals, 1);
     return f;
 }

@@ -660,18 +660,23 @@ def test_reload():
     s.stop()
 
 
-def test_busy():
-    """a stop while a file is being opened, which may take for ever"""
+def test_pipe():
+    """a pipe in a filter's place is refused, and what comes after it read"""
     replace("live.bly", "g.bly")
     s = Server("--socket", "s", "live.bly")
     c = connect("s", s)
     os.mkfifo("pipe")
     os.rename("pipe", "live.bly")
     s.look()
+    s.said("'live.bly' is no ordinary file")
+    s.said("the old filter of 'live.bly' is served")
     ask(c, b"only g\nonly h\n", b"1\n0\n")
+    replace("live.bly", "h.bly")
+    s.look()
+    s.said("'live.bly' was replaced")
+    ask(c, b"only g\nonly h\n", b"0\n1\n")
     s.stop()
     must(not os.path.exists("s"), "the socket is still there")
-    os.unlink("live.bly")
 
 
 def test_written_over():
