@@ -101,11 +101,13 @@ BLY_API bly_status bly_index_add(bly_index_maker *maker,
                                  const uint64_t *hashes, size_t n)
                                  BLY_MUST BLY_GIVEN(1, 2);
 
+/* Is this document of another index to come along? */
+typedef bool bly_index_keep(void *context, uint64_t document);
+
 /* Add the documents of an index of the same rate, probes, hash and extra
  * bytes, as they are there, without their keys: those that are not dropped,
  * and of which `keep` says true; NULL: all. BLY_EMISMATCH, BLY_ENOMEM,
  * BLY_EIO. */
-typedef bool bly_index_keep(void *context, uint64_t document);
 BLY_API bly_status bly_index_take(bly_index_maker *maker,
                                   const bly_index *from, bly_index_keep *keep,
                                   void *context) BLY_MUST BLY_GIVEN(1, 2);
@@ -140,7 +142,7 @@ BLY_API bly_status bly_index_wrap(bly_index **out, const void *bytes, size_t n,
                                   const bly_allocator *allocator)
                                   BLY_MUST BLY_GIVEN(1, 2);
 
-/* NULL is fine. */
+/* Close an index and give its memory back; NULL is fine. */
 BLY_API void bly_index_free(bly_index *index);
 
 /* Do the rows match their checksums? Reads all of them. BLY_ECORRUPT. */
@@ -165,6 +167,7 @@ typedef struct {
     uint64_t reserved[4];       /* 0                                         */
 } bly_index_stat_t;
 
+/* Tell what an index is. `about` points into it. Thread-safe. */
 BLY_API void bly_index_stat(bly_index_stat_t *out, const bly_index *index)
                             BLY_GIVEN(1, 2);
 
