@@ -6,6 +6,7 @@
 
 #include "test.h"
 #include "folder.h"
+#include "scarce.h"
 
 #include <pthread.h>
 
@@ -659,27 +660,6 @@ static void test_damaged(void **state)
 
 /* ---- Memory -------------------------------------------------------------- */
 
-typedef struct { size_t left, held; } budget;
-
-static void *budget_allocate(void *context, size_t alignment, size_t bytes)
-{
-    budget *b = context;
-    if (b->left == 0)
-        return NULL;
-    b->left--;
-    b->held++;
-    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment
-                                    * alignment);
-}
-
-static void budget_release(void *context, void *memory, size_t bytes)
-{
-    budget *b = context;
-    (void)bytes;
-    b->held--;
-    free(memory);
-}
-
 /* Whichever allocation fails, it is said, nothing is kept, and what was there
  * is there. */
 static void test_no_memory(void **state)
@@ -689,8 +669,8 @@ static void test_no_memory(void **state)
     bly_index *from = built(&plain, 120);
     bool done = false;
     for (size_t most = 0; !done; most++) {
-        budget b = { most, 0 };
-        const bly_allocator allocator = { budget_allocate, budget_release, &b };
+        scarce b = { .left = most };
+        const bly_allocator allocator = { scarce_allocate, scarce_release, &b };
         const bly_index_spec spec = { .extra = 8, .memory = 4000,
                                       .allocator = &allocator };
         bly_index_maker *maker = NULL;
@@ -704,13 +684,13 @@ static void test_no_memory(void **state)
             assert_int_equal(status, BLY_ENOMEM);
             bly_index_abort(maker);
         }
-        assert_int_equal(b.held, 0);
+        assert_true(b.held == 0 && b.bytes == 0);
         assert_int_equal(folder_entries("."), done ? 2 : 1);
     }
     bly_index_free(from);
     for (size_t most = 0; most < 2; most++) {
-        budget b = { most, 0 };
-        const bly_allocator allocator = { budget_allocate, budget_release, &b };
+        scarce b = { .left = most };
+        const bly_allocator allocator = { scarce_allocate, scarce_release, &b };
         bly_index *index = NULL;
         uint64_t row[3], hash = 1;
         bly_status status = bly_index_open(&index, "other", &allocator);
@@ -719,7 +699,7 @@ static void test_no_memory(void **state)
             assert_int_equal(bly_index_which(row, index, &hash, 1, 1),
                              BLY_ENOMEM);
         bly_index_free(index);
-        assert_int_equal(b.held, 0);
+        assert_true(b.held == 0 && b.bytes == 0);
     }
 }
 

@@ -55,6 +55,8 @@ static void ask_join(const ask_job *job, const cli_batch *b, ask_own *own,
     bool *row = ask_row(job, own, f);
 
     if (job->filters[f] == NULL) {
+        for (size_t i = 0; !own->open && i < b->n; i++)
+            row[i] = b->keys[i].data != NULL;
         own->each_there[f] += b->n - b->keyless;
         own->open = true;
         return;
@@ -71,8 +73,6 @@ static void ask_join(const ask_job *job, const cli_batch *b, ask_own *own,
 static void ask_several(const ask_job *job, const cli_batch *b, ask_own *own)
 {
     memset(own->there, job->want.all, b->n);
-    for (size_t i = 0; i < b->n; i++)
-        own->rows[i] = b->keys[i].data != NULL;
     own->open = false;
     for (size_t f = 0; f < job->n; f++)
         ask_join(job, b, own, f);

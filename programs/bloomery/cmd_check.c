@@ -70,9 +70,14 @@ static const char *check_doubt(const char *kind)
                               "this is all of it, or such a filter at all";
 }
 
+/* Without a secret it is no fault that one is needed. */
+static bly_status check_lenient(bly_status status)
+{
+    return status == BLY_ESECRET && secret_bytes() == NULL ? BLY_OK : status;
+}
+
 /* Mapping first: it needs no memory. What cannot be mapped is read. That a
- * secret is needed to use the filter is found last, when all else is right:
- * without one that is no fault. */
+ * secret is needed to use the filter is found last, when all else is right. */
 static bly_status check_open(const char *path, bool quiet, const char **doubt)
 {
     bly_filter *filter = NULL;
@@ -90,7 +95,7 @@ static bly_status check_open(const char *path, bool quiet, const char **doubt)
         *doubt = check_doubt(bly_kind_of(filter));
     if (status >= 0)
         bly_free(filter);
-    return status == BLY_ESECRET && secret_bytes() == NULL ? BLY_OK : status;
+    return check_lenient(status);
 }
 
 static void check_json(const char *file, bly_status status, const char *why,
@@ -122,46 +127,40 @@ static void check_text(const char *file, bool inside, const char *doubt,
 }
 
 /* That what it comes in is damaged, or has no filter, the library does not
- * know. */
-static int check_wrapped(const char *file, const check_settings *s)
+ * know: *why then says it. */
+static bly_status check_wrapped(const char *file, bool quiet,
+                                const char **doubt, const char **why)
 {
-    const char *why = "what it comes in is damaged, or has no filter", *doubt;
     bly_status status;
     bly_filter *filter = wrapped_check(file, &status);
 
-    doubt = filter != NULL ? check_doubt(bly_kind_of(filter)) : NULL;
-    if (filter != NULL && !s->quiet && !s->json)
+    if (filter == NULL && status >= 0) {
+        *why = "what it comes in is damaged, or has no filter";
+        return BLY_ECORRUPT;
+    }
+    if (filter == NULL)
+        return check_lenient(status);
+    if (!quiet)
         check_promise(filter, file);
+    *doubt = check_doubt(bly_kind_of(filter));
     bly_free(filter);
-    if (filter == NULL && status < 0)
-        why = bly_why();
-    else if (filter == NULL)
-        status = BLY_ECORRUPT;
-    if (status == BLY_ESECRET && secret_bytes() == NULL)
-        status = BLY_OK;
-    if (s->json)
-        check_json(file, status, why, false, 0);
-    else if (status >= 0 && !s->quiet)
-        check_text(file, false, doubt, 0);
-    return status >= 0 ? CLI_OK : CLI_ERROR;
+    return status;
 }
 
 static int check_file(const char *file, const check_settings *s)
 {
-    bool inside = container_is(file);
-    const char *doubt = NULL;
+    bool wrapped = wrapped_is(file), inside = !wrapped && container_is(file);
+    bool quiet = s->quiet || s->json;
+    const char *doubt = NULL, *why = NULL;
     size_t n = 0;
-    bly_status status;
+    bly_status status = wrapped ? check_wrapped(file, quiet, &doubt, &why)
+                      : inside  ? contents_check(file, &n)
+                                : check_open(file, quiet, &doubt);
 
-    if (wrapped_is(file))
-        return check_wrapped(file, s);
-    status = inside ? contents_check(file, &n)
-                    : check_open(file, s->quiet || s->json, &doubt);
-
-    if (status < 0)
+    if (status < 0 && !wrapped)         /* else it was said as it was read */
         paged_refuse(file, status);
     if (s->json)
-        check_json(file, status, bly_why(), inside, n);
+        check_json(file, status, why != NULL ? why : bly_why(), inside, n);
     else if (status >= 0 && !s->quiet)
         check_text(file, inside, doubt, n);
     return status >= 0 ? CLI_OK : CLI_ERROR;

@@ -105,7 +105,7 @@ static int sets_replace(work *w, server_context *context, server_string **argv,
     if (reply_find(&value, &key, context, argv[1], held_type) != FOUND_IT
         || value != w->reads[0])
         return reply_error(context, "the filter was replaced by another one "
-                          "meanwhile: nothing was changed");
+                           "meanwhile: nothing was changed");
     server_replace_value(key, held_type, held_keep(w->made), &old);
     work_wake(old);
     held_drop(old);
@@ -327,7 +327,7 @@ static int sets_dump_finish(work *w, server_context *context,
     if ((argc > 2 && !wish_number(&offset, argv[2]))
         || (argc > 3 && !wish_number(&most, argv[3])))
         return reply_error(context, "an offset and a number of bytes are whole "
-                          "numbers");
+                           "numbers");
     uint64_t left = offset < bytes ? bytes - offset : 0;
     return server_reply_bytes(context, left > 0 ? image + offset : "",
                               (size_t)(left < most ? left : most));
@@ -362,7 +362,7 @@ static bool sets_restore_words(sets_restore *how, server_context *context,
         }
         if (!reply_is_word(argv[i], "SECRET")) {
             reply_error(context, "an unknown word: REPLACE and SECRET are "
-                       "known");
+                        "known");
             return false;
         }
         const char *text = ++i < argc ? server_text(argv[i], &n) : "";
@@ -488,8 +488,8 @@ static bool sets_lists_keys(server_context *context, const work *w)
     if ((bly_can(w->reads[0]->filter) & BLY_CAN_SUBTRACT) != 0)
         return true;
     reply_error(context, "only filters that list what they hold tell how sets "
-               "differ: make one of kind invertible, for as many keys as may "
-               "differ");
+                "differ: make one of kind invertible, for as many keys as may "
+                "differ");
     return false;
 }
 
@@ -695,7 +695,7 @@ static int sets_kinds_command(server_context *context, server_string **argv,
         const bly_kind_info *kind = sets_kind(argv[1]);
         if (kind == NULL)
             return reply_error(context, "there is no such kind: BLY.KINDS "
-                              "lists them");
+                               "lists them");
         server_reply_map(context, 5);
         wish_reply_text(context, "Kind", kind->name);
         wish_reply_text(context, "Family", kind->family);
@@ -732,7 +732,7 @@ static bool sets_needs(uint64_t *can, server_context *context,
             bit++;
         if (bit == BLY_ABILITIES) {
             reply_error(context, "an unknown ability: BLY.KINDS tells what "
-                       "kinds can");
+                        "kinds can");
             return false;
         }
         *can |= UINT64_C(1) << bit;
@@ -759,13 +759,13 @@ static bool sets_need(bly_need *need, server_context *context,
                  && wish_number(&need->capacity, argv[i + 1]))
             i++;
         else if (reply_is_word(argv[i], "RATE") && valued) {
-            if (!wish_rate(&need->rate, argv[++i])) {
-                reply_error(context, WISH_RATE_WRONG);
+            if (!reply_rate(&need->rate, argv[++i])) {
+                reply_error(context, REPLY_RATE_WRONG);
                 return false;
             }
         } else {
             reply_error(context, "what is needed is told by CAPACITY n, RATE "
-                       "p, FIXED, SMALL or FAST, and CAN with abilities");
+                        "p, FIXED, SMALL or FAST, and CAN with abilities");
             return false;
         }
     }

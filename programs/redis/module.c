@@ -62,19 +62,10 @@ static long long module_get_number(const char *name, void *setting)
     return *(long long *)setting;
 }
 
-static bool module_read_rate(double *rate, const server_string *value)
-{
-    double told;
-    if (server_to_double(value, &told) != SERVER_OK || !(told > 0 && told < 1))
-        return false;
-    *rate = told;
-    return true;
-}
-
 /* Of BF.*: a large one is lowered. */
 static bool module_rate(const server_string *value)
 {
-    if (!module_read_rate(&settings.rate, value))
+    if (!reply_rate(&settings.rate, value))
         return false;
     if (settings.rate > MODULE_RATE_MOST)
         settings.rate = MODULE_RATE_MOST;
@@ -83,7 +74,7 @@ static bool module_rate(const server_string *value)
 
 static bool module_held_rate(const server_string *value)
 {
-    return module_read_rate(&settings.held_rate, value);
+    return reply_rate(&settings.held_rate, value);
 }
 
 /* One that can be added to, and is of one item if not of more. */

@@ -162,6 +162,11 @@ typedef bly_status reply_ask(const void *filter, const bly_keys *keys,
 int reply_each(server_context *context, server_string **argv, int argc,
                const void *filter, reply_ask *ask);
 
+/* A rate, above 0 and below 1; false: it is none, and *rate is as it was. And
+ * what is said of it by BLY.*. */
+#define REPLY_RATE_WRONG "a rate is above 0 and below 1, as 0.01"
+bool reply_rate(double *rate, const server_string *argument);
+
 /* A whole number of an argument within its range. Else an error was replied:
  * `bad` where it is no number, `out` where it is out of the range. */
 typedef struct {

@@ -134,6 +134,16 @@ int reply_each(server_context *context, server_string **argv, int argc,
     return SERVER_OK;
 }
 
+bool reply_rate(double *rate, const server_string *argument)
+{
+    double told;
+    if (server_to_double(argument, &told) != SERVER_OK
+        || !(told > 0 && told < 1))
+        return false;
+    *rate = told;
+    return true;
+}
+
 bool reply_number(long long *out, server_context *context,
                   const server_string *argument, const reply_range *range,
                   const char *bad)

@@ -270,8 +270,7 @@ typedef void server_forget(server_context *context, void *data);
       (server_string *name))                                                   \
     X(user_free, FreeModuleUser, void, (server_user *user))                    \
     X(user_may, ACLCheckCommandPermissions, int,                               \
-      (server_user *user, server_string **argv, int argc))                     \
-    X(delete_key, DeleteKey, int, (server_key *key))
+      (server_user *user, server_string **argv, int argc))
 
 /* The first came with 7.4, the two of the lists of access with 7.2 and 7.4, the
  * last with 8. */

@@ -78,12 +78,6 @@ bool wish_number(uint64_t *number, const server_string *argument)
     return n > 0;
 }
 
-bool wish_rate(double *rate, const server_string *argument)
-{
-    return server_to_double(argument, rate) == SERVER_OK && *rate > 0
-        && *rate < 1;
-}
-
 /* A name, without a NUL in it. */
 static bool wish_name(char *name, size_t room, const server_string *argument)
 {
@@ -106,7 +100,7 @@ static const struct {
     const char *word, *wrong;           /* wrong: of its value; NULL: none   */
 } wish_words[] = {
     [WISH_CAPACITY] = { "CAPACITY", "a capacity is a whole number of keys" },
-    [WISH_RATE]     = { "RATE", WISH_RATE_WRONG },
+    [WISH_RATE]     = { "RATE", REPLY_RATE_WRONG },
     [WISH_KEYED]    = { "KEYED", NULL },
     [WISH_UNKEYED]  = { "UNKEYED", NULL },
     [WISH_HASHED]   = { "HASH", "a hash function has a name, as xxh3" },
@@ -132,7 +126,7 @@ static bool wish_value(wish *wanted, int word, const server_string *argument)
     case WISH_CAPACITY:
         return wish_number(&wanted->spec.capacity, argument);
     case WISH_RATE:
-        return wish_rate(&wanted->spec.rate, argument);
+        return reply_rate(&wanted->spec.rate, argument);
     case WISH_HASHED:
         return wish_name(wanted->hash, sizeof wanted->hash, argument);
     case WISH_SEED:
@@ -157,8 +151,8 @@ static bool wish_hashing(wish *wanted, server_context *context, unsigned said)
     }
     if (keyed && plain) {
         reply_error(context, "a keyed filter is hashed by siphash with its "
-                   "secret, without a seed: leave out KEYED and SECRET, or "
-                   "HASH, SEED and UNKEYED");
+                    "secret, without a seed: leave out KEYED and SECRET, or "
+                    "HASH, SEED and UNKEYED");
         return false;
     }
     wanted->any_hash = !keyed && !plain;
@@ -171,7 +165,7 @@ static bool wish_hashing(wish *wanted, server_context *context, unsigned said)
         const unsigned char *own = secret_own();
         if (own == NULL) {
             reply_error(context, "the system gives no random bytes for a "
-                       "secret: set bly-secret, or say UNKEYED");
+                        "secret: set bly-secret, or say UNKEYED");
             return false;
         }
         memcpy(wanted->secret, own, sizeof wanted->secret);
@@ -199,7 +193,7 @@ bool wish_read(wish *wanted, int *items, server_context *context,
             break;
         if (word == WISH_UNKNOWN || word == WISH_ITEMS) {
             reply_error(context, "an unknown word: CAPACITY, RATE, KEYED, "
-                       "UNKEYED, HASH, SEED and SECRET are known");
+                        "UNKEYED, HASH, SEED and SECRET are known");
             return false;
         }
         said |= 1U << word;

@@ -46,10 +46,6 @@ void wish_reply_count(server_context *context, const char *name,
 void wish_reply_real (server_context *context, const char *name,
                       double number);
 
-/* A rate, above 0 and below 1; and what is said of what is none. */
-#define WISH_RATE_WRONG "a rate is above 0 and below 1, as 0.01"
-bool wish_rate(double *rate, const server_string *argument);
-
 /* A whole number of 64 bits, in digits. */
 bool wish_number(uint64_t *number, const server_string *argument);
 

@@ -16,6 +16,7 @@
 #include <math.h>
 
 #include "base/sizes.h"
+#include "bodies/rows.h"
 
 static bool layout_behind(uint64_t *at, uint64_t n, uint64_t each)
 {
@@ -32,7 +33,7 @@ bool layout_list_of(layout_list *out, uint64_t at, uint64_t groups,
     out->documents = at;
     fits = fits && layout_behind(&at, documents, LAYOUT_DOCUMENT);
     out->dropped = at;
-    fits = fits && sizes_add(&at, at, documents / 8 + (documents % 8 != 0));
+    fits = fits && sizes_add(&at, at, rows_bytes_of(documents));
     out->extra = at;
     fits = fits && layout_behind(&at, documents, extra);
     out->names = at;
@@ -48,7 +49,7 @@ bool layout_bits(uint64_t *bytes, uint64_t rows, uint64_t documents)
     uint64_t bits = 0;
     if (!sizes_mul(&bits, rows, documents))
         return false;
-    *bytes = bits / 8 + (bits % 8 != 0);
+    *bytes = rows_bytes_of(bits);
     return true;
 }
 

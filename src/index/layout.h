@@ -65,8 +65,7 @@ bool layout_list_of(layout_list *out, uint64_t at, uint64_t groups,
 /* Bytes of a group's bits; false: too many. */
 bool layout_bits(uint64_t *bytes, uint64_t rows, uint64_t documents);
 
-/* ---- Groups --------------------------------------------------------------
- */
+/* ---- Groups ------------------------------------------------------------- */
 
 /* How many keys a document may have that is in a group with one of so many,
  * and how many rows that group has; 0: too many. */

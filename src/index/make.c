@@ -90,8 +90,7 @@ struct bly_index_maker {
     make_class      classes[MAKE_CLASSES];
 };
 
-/* ---- Lists ---------------------------------------------------------------
- */
+/* ---- Lists -------------------------------------------------------------- */
 
 /* Room for so many more items. */
 static bool make_room(bly_index_maker *maker, make_list *list, uint64_t more,
@@ -136,8 +135,7 @@ static make_document *make_document_at(const bly_index_maker *maker,
     return (make_document *)maker->documents.items + i;
 }
 
-/* ---- Different hashes ----------------------------------------------------
- */
+/* ---- Different hashes --------------------------------------------------- */
 
 /* Those that differ, in memory of *room bytes that is released by the caller.
  * NULL: there is too little. 0 is a hash that stands for an empty place, and
@@ -183,8 +181,7 @@ static void make_column(uint64_t *column, const uint64_t *hashes, uint64_t n,
     }
 }
 
-/* ---- Writing -------------------------------------------------------------
- */
+/* ---- Writing ------------------------------------------------------------ */
 
 static bly_status make_broken(bly_index_maker *maker)
 {
@@ -233,8 +230,7 @@ static bly_status make_write_rows(bly_index_maker *maker, const uint8_t *rows,
     return BLY_OK;
 }
 
-/* ---- A group is written --------------------------------------------------
- */
+/* ---- A group is written ------------------------------------------------- */
 
 /* By name, and what is kept besides it; then in the order of their coming. */
 static int make_compare(const void *one, const void *two)
@@ -330,8 +326,7 @@ static bly_status make_write_classes(bly_index_maker *maker)
     return status;
 }
 
-/* ---- A document comes ----------------------------------------------------
- */
+/* ---- A document comes --------------------------------------------------- */
 
 /* The class of documents for so many keys. */
 static make_class *make_class_of(bly_index_maker *maker, uint64_t most)
@@ -449,8 +444,7 @@ bly_status bly_index_add(bly_index_maker *maker, const bly_document *document,
     return status;
 }
 
-/* ---- Taken from another one ----------------------------------------------
- */
+/* ---- Taken from another one --------------------------------------------- */
 
 typedef struct {
     const bly_index *from;
@@ -495,15 +489,11 @@ static bly_status make_take_columns(bly_index_maker *maker,
 {
     uint64_t *columns[64];
     uint64_t bytes = 8 * columns_words(group->rows);
-    bly_status status = BLY_OK;
     size_t made = 0;
-    for (; made < n && status == BLY_OK; made++) {
-        columns[made] = memory_zeroed(&maker->allocator, bytes);
-        if (columns[made] == NULL) {
-            status = status_plain(BLY_ENOMEM);
-            break;
-        }
-    }
+    while (made < n && (columns[made] = memory_zeroed(&maker->allocator, bytes))
+                       != NULL)
+        made++;
+    bly_status status = made == n ? BLY_OK : status_plain(BLY_ENOMEM);
     if (status == BLY_OK)
         columns_of_rows(columns, group->bits, at, n, group->documents,
                         group->rows);
@@ -563,8 +553,7 @@ bly_status bly_index_take(bly_index_maker *maker, const bly_index *from,
     return status;
 }
 
-/* ---- Begin and end -------------------------------------------------------
- */
+/* ---- Begin and end ------------------------------------------------------ */
 
 static const char *make_hash(const bly_index_spec *spec)
 {
@@ -662,8 +651,7 @@ void bly_index_abort(bly_index_maker *maker)
     make_drop(maker);
 }
 
-/* ---- The list ------------------------------------------------------------
- */
+/* ---- The list ----------------------------------------------------------- */
 
 /* The documents in their order, over zero bytes. */
 static void make_list_documents(uint8_t *list, const layout_list *at,

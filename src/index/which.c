@@ -12,14 +12,10 @@
 #include "base/memory.h"
 #include "base/sizes.h"
 #include "base/status.h"
+#include "bodies/rows.h"
 #include "index/columns.h"
 
 enum { WHICH_AHEAD = 64 };              /* keys whose rows are on their way  */
-
-static uint64_t which_words(uint64_t bits)
-{
-    return bits / 64 + (bits % 64 != 0);
-}
 
 /* What a question works in. */
 typedef struct {
@@ -36,7 +32,7 @@ typedef struct {
 static bool which_and(uint64_t *some, const reader_group *group, uint64_t row)
 {
     uint64_t bit = row * group->documents, any = 0;
-    uint64_t words = which_words(group->documents);
+    uint64_t words = columns_words(group->documents);
     for (uint64_t w = 0; w < words; w++) {
         some[w] &= columns_load(group->bits, bit + 64 * w);
         any |= some[w];
@@ -46,7 +42,7 @@ static bool which_and(uint64_t *some, const reader_group *group, uint64_t row)
 
 static void which_all_of(uint64_t *some, uint64_t documents)
 {
-    uint64_t words = which_words(documents);
+    uint64_t words = columns_words(documents);
     memset(some, 0xFF, (size_t)words * sizeof *some);
     if (documents % 64 != 0)
         some[words - 1] = (UINT64_C(1) << documents % 64) - 1;
@@ -94,7 +90,7 @@ static void which_all(const which_job *job, const reader_group *group)
 
 static void which_count(const which_job *job, uint64_t documents)
 {
-    uint64_t words = which_words(documents);
+    uint64_t words = columns_words(documents);
     for (uint64_t w = 0; w < words; w++)
         for (uint64_t left = job->some[w]; left != 0; left &= left - 1)
             job->counts[64 * w + platform_trailing_zeros(left)]++;
@@ -110,7 +106,7 @@ static void which_least(const which_job *job, const reader_group *group)
         if (which_key(job, group, job->hashes[i]))
             which_count(job, group->documents);
     }
-    memset(job->some, 0, (size_t)which_words(group->documents)
+    memset(job->some, 0, (size_t)columns_words(group->documents)
                          * sizeof *job->some);
     for (uint64_t d = 0; d < group->documents; d++)
         if (job->counts[d] >= job->least)
@@ -121,7 +117,7 @@ static void which_least(const which_job *job, const reader_group *group)
 static void which_put(uint64_t *row, const uint64_t *some, uint64_t first,
                       uint64_t documents)
 {
-    uint64_t words = which_words(documents);
+    uint64_t words = columns_words(documents);
     unsigned shift = first % 64;
     row += first / 64;
     for (uint64_t w = 0; w < words; w++) {
@@ -134,9 +130,9 @@ static void which_put(uint64_t *row, const uint64_t *some, uint64_t first,
 static void which_drop(uint64_t *row, const bly_index *index)
 {
     const uint8_t *dropped = index->bytes + index->list.dropped;
-    for (uint64_t i = 0; i < index->documents / 8 + 1; i++)
-        if (8 * i < index->documents && dropped[i] != 0)
-            row[i / 8] &= ~((uint64_t)dropped[i] << 8 * (i % 8));
+    uint64_t bytes = rows_bytes_of(index->documents);
+    for (uint64_t i = 0; i < bytes; i++)
+        row[i / 8] &= ~((uint64_t)dropped[i] << 8 * (i % 8));
 }
 
 static void which_groups(uint64_t *row, const which_job *job)
@@ -164,10 +160,10 @@ bly_status bly_index_which(uint64_t *row, const bly_index *index,
     bool all = least == n || least == 0;
     which_job job = { .index = index, .hashes = hashes, .least = least,
                       .n = least == 0 ? 0 : n };
-    uint64_t words = which_words(index->widest);
+    uint64_t words = columns_words(index->widest);
     uint64_t bytes = words * sizeof *job.some + (all ? 0 : 64 * words
                                                  * sizeof *job.counts);
-    memset(row, 0, (size_t)which_words(index->documents) * sizeof *row);
+    memset(row, 0, (size_t)columns_words(index->documents) * sizeof *row);
     if (index->groups == 0)
         return BLY_OK;
     job.some = memory_raw(&index->allocator, bytes);

@@ -10,6 +10,7 @@
 
 #include "test.h"
 #include "folder.h"
+#include "scarce.h"
 #include "vectors.h"
 
 #include <xxhash.h>
@@ -852,27 +853,6 @@ static void test_damaged_tables(void **state)
 
 /* ---- Memory ------------------------------------------------------------- */
 
-typedef struct { size_t left, held; } budget;
-
-static void *budget_allocate(void *context, size_t alignment, size_t bytes)
-{
-    budget *b = context;
-    if (b->left == 0)
-        return NULL;
-    b->left--;
-    b->held++;
-    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment
-                                    * alignment);
-}
-
-static void budget_release(void *context, void *memory, size_t bytes)
-{
-    budget *b = context;
-    (void)bytes;
-    b->held--;
-    free(memory);
-}
-
 /* Whichever allocation fails, it is said, and nothing is kept. */
 static void test_no_memory(void **state)
 {
@@ -884,8 +864,8 @@ static void test_no_memory(void **state)
         bly_status status = BLY_ENOMEM;
         save(&m[i]);
         for (size_t most = 0; status == BLY_ENOMEM; most++) {
-            budget b = { .left = most };
-            const bly_allocator from = { budget_allocate, budget_release, &b };
+            scarce b = { .left = most };
+            const bly_allocator from = { scarce_allocate, scarce_release, &b };
             bly_container *c = NULL;
             bly_filter *filter = NULL;
             status = bly_container_open(&c, PATH, &from);
@@ -895,7 +875,7 @@ static void test_no_memory(void **state)
             assert_true(status == BLY_OK || status == BLY_ENOMEM);
             bly_free(filter);
             bly_container_free(c);
-            assert_int_equal(b.held, 0);
+            assert_true(b.held == 0 && b.bytes == 0);
             assert_true(most < 100);
         }
     }

@@ -1,0 +1,36 @@
+/* scarce.h - an allocator that gives only so many blocks, and counts what it
+ * has given: for tests of what is left of work that fails for want of memory.
+ */
+#ifndef BLY_TEST_SCARCE_H
+#define BLY_TEST_SCARCE_H
+
+#include <stdlib.h>
+
+#include "bloomery.h"
+
+typedef struct {
+    size_t left;                        /* blocks that are still given       */
+    size_t held, bytes;                 /* given and not yet back            */
+} scarce;
+
+static void *scarce_allocate(void *context, size_t alignment, size_t bytes)
+{
+    scarce *s = context;
+    void *memory = NULL;
+    if (s->left == 0 || posix_memalign(&memory, alignment, bytes) != 0)
+        return NULL;
+    s->left--;
+    s->held++;
+    s->bytes += bytes;
+    return memory;
+}
+
+static void scarce_release(void *context, void *memory, size_t bytes)
+{
+    scarce *s = context;
+    s->held--;
+    s->bytes -= bytes;
+    free(memory);
+}
+
+#endif /* BLY_TEST_SCARCE_H */
