@@ -10,7 +10,7 @@ static const cli_command *const main_commands[] = {
     &cmd_get, &cmd_dedup, &cmd_resize, &cmd_info, &cmd_check, &cmd_plan,
     &cmd_advise, &cmd_kinds, &cmd_formats, &cmd_convert, &cmd_list,
     &cmd_unite, &cmd_intersect, &cmd_compare, &cmd_sketch, &cmd_diff, &cmd_join,
-    &cmd_similar,
+    &cmd_similar, &cmd_index, &cmd_which,
 #if defined(BLY_SERVE)
     &cmd_serve,
 #endif
@@ -51,6 +51,7 @@ static const cli_example main_others[] = {
     { "stat", "info" }, { "stats", "info" }, { "show", "info" },
     { "verify", "check" }, { "recommend", "advise" }, { "suggest", "advise" },
     { "similarity", "compare" }, { "nearest", "similar" },
+    { "catalog", "index" }, { "catalogue", "index" }, { "reindex", "index" },
     { "simsearch", "similar" }, { "tanimoto", "similar" }, { "label", "put" },
     { "set", "put" }, { "dump", "list" }, { "keys", "list" }, { NULL, NULL }
 };
@@ -75,8 +76,9 @@ static const cli_program main_program = {
         "it selected no line, of 'count' and 'get' that no key is there, of "
         "'remove' that some keys were not there or could not be removed, of "
         "'put' that some were not there, of 'diff' that there is a difference, "
-        "of 'similar' that no row is similar enough. A command whose output "
-        "has lost its reader ('| head') dies of SIGPIPE.",
+        "of 'similar' that no row is similar enough, of 'which' that no file "
+        "may have the words. A command whose output has lost its reader "
+        "('| head') dies of SIGPIPE.",
     .environment = main_environment,
     .others = main_others,
     .own = "a filter",

@@ -352,7 +352,7 @@ int inputs_take(const cli_command *command, cli_inputs *in, cli_how *how,
     if (status != CLI_GO)
         return status;
     if (in->files.count == first)
-        return report_error("there is no file of keys: %s",
+        return report_error("there is no file to read: %s",
                             in->recursive ? "name a folder that has files in it"
                                           : "put names into the list");
     how->found = in->found;

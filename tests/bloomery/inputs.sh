@@ -121,7 +121,7 @@ refused 'a list that is missing' "cannot read the names in 'none': No such"
 try query --files0-from . f.bly
 refused 'a list that is a folder' "cannot read the names in '.': Is a directory"
 try query --files0-from /dev/null f.bly
-refused 'an empty list' 'there is no file of keys: put names into the list'
+refused 'an empty list' 'there is no file to read: put names into the list'
 printf 'ask\nkeys\n' >newlines
 try query --files0-from newlines f.bly
 refused 'names with newlines' "names in 'newlines' end with a newline, not with NUL"
@@ -213,7 +213,7 @@ out_is '--text skips nothing' 1 '0\n'
 try query -r f.bly in/binary
 refused 'a file that is named is not skipped' "'in/binary' is no text"
 try query -r f.bly in/empty
-refused 'an empty folder' 'there is no file of keys: name a folder that has'
+refused 'an empty folder' 'there is no file to read: name a folder that has'
 try query -r f.bly none
 refused 'a folder that is missing' "cannot read 'none'"
 try query f.bly in

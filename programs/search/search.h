@@ -1,0 +1,151 @@
+/* search.h - what the files of `bloomery index` and `bloomery which` share.
+ *
+ * Floor 8: this folder, programs/filters/, the frame, <bloomery.h> and
+ * <bloomery/index.h> are all they include.
+ *
+ *      terms.c     bytes of a document -> its terms, hashed
+ *      text.c      a file -> blocks of whole lines
+ *      settings.c  what an index says of how it was made
+ *      earlier.c   what an index has already of some files
+ *      cmd_index.c files -> an index
+ *      cmd_which.c an index and words -> names of files
+ *
+ * A file is a document; one that is longer than a block is several, each of
+ * whole lines, so that a name found leads to a part of it.
+ */
+#ifndef SEARCH_SEARCH_H
+#define SEARCH_SEARCH_H
+
+#include "filters/filters.h"
+
+#include <bloomery/index.h>
+
+#include <sys/stat.h>
+
+/* ==== terms.c =========================================================== */
+
+/* What of a text is a term. */
+typedef enum {
+    TERMS_TRIGRAMS, TERMS_WORDS, TERMS_FIELDS, TERMS_LINES, TERMS_KMERS,
+    TERMS_RULES
+} terms_rule;
+
+enum { TERMS_KMER = 31 };               /* the longest, and the default */
+
+/* A rule by its name, "words" or "kmers=21". NULL: fine; or what is wrong. */
+const char *terms_read(const char *text, terms_rule *rule, unsigned *k);
+
+/* Its name, how likely a document is named wrongly for one term, and the
+ * probes of a term; 0: those that are best. */
+const char *terms_name(terms_rule rule);
+double terms_rate(terms_rule rule);
+uint32_t terms_probes(terms_rule rule);
+
+/* Terms of one text after another. */
+typedef struct {
+    terms_rule rule;
+    unsigned  k;                /* of kmers                                  */
+    uint64_t *hashes;           /* of the last text; they may repeat         */
+    size_t    n, room;
+    bly_key  *waiting;          /* terms that are not hashed yet             */
+    size_t    waits;
+    uint64_t *recent;           /* hashes that need not come again           */
+    uint64_t *seen;             /* a bit for each trigram …                  */
+    uint32_t *trigrams;         /* … and those that are set                  */
+    size_t    trigram_room;
+} terms;
+
+/* False: no memory; terms_close is to follow all the same. */
+bool terms_open(terms *t, terms_rule rule, unsigned k);
+void terms_close(terms *t);
+
+/* Find the terms of n bytes, of which A to Z become a to z there where the rule
+ * is trigrams or words. False: no memory. */
+bool terms_find(terms *t, unsigned char *text, size_t n);
+
+/* ==== text.c ============================================================ */
+
+/* A part of a file. */
+typedef struct {
+    unsigned char *bytes;
+    size_t   n;
+    uint64_t offset;            /* in what the file holds, decompressed      */
+    uint64_t lines;             /* before it                                 */
+    bool     whole;             /* it is all of the file                     */
+} text_block;
+
+/* A file on its way through memory; one after another. */
+typedef struct {
+    size_t   block;             /* bytes of a block, about                   */
+    bool     uncut;             /* but a file is one, however long           */
+    bool     plain;             /* compressed bytes are taken as they are    */
+    struct stat about;          /* the file, when it was opened              */
+    uint64_t stamp;             /* see text_stamp                            */
+    int      fd;
+    cli_source *source;
+    bool     begun, ended;
+    unsigned char *bytes;
+    size_t   n, room;           /* read, the last block included             */
+    size_t   given;             /* bytes of the last block                   */
+    uint64_t offset, lines;
+} text_reader;
+
+/* A number that another state of the file does not have: of size, times and
+ * inode. 0: it was changed so lately that the next change might show in none
+ * of them. `now` is the time before `about` was asked for. */
+uint64_t text_stamp(const struct stat *about, const struct timespec *now);
+
+/* 0, or why not, for lines_refuse. */
+int text_open(text_reader *t, const char *path);
+
+/* The next block: 1; 0: there is none, and *error says why or is 0. */
+int text_next(text_reader *t, text_block *out, int *error);
+void text_close(text_reader *t);
+
+/* ==== settings.c ======================================================== */
+
+/* What an index says of how it was made. */
+typedef struct {
+    terms_rule   rule;
+    unsigned     k;
+    uint64_t     block;
+    bool         recursive, plain;
+    const char  *folder;        /* where it was made: its names begin there  */
+    cli_operands paths;         /* that were given                           */
+} settings;
+
+/* As bytes from malloc, or NULL: no memory. */
+char *settings_write(const settings *s, size_t *n);
+
+/* Open an index that `bloomery index` made. s->paths.names is from malloc, and
+ * all else points into the index. NULL, and stderr says why. */
+bly_index *settings_open(const char *path, settings *s);
+
+/* What is kept of a document besides its name. */
+typedef struct {
+    uint64_t stamp;             /* of its file, as text_stamp says           */
+    uint64_t offset, length, lines;     /* as text_block has them            */
+    bool     whole;
+} settings_part;
+
+enum { SETTINGS_EXTRA = 32 };
+void settings_pack(unsigned char to[SETTINGS_EXTRA], const settings_part *part);
+void settings_unpack(settings_part *part, const void *from);
+
+/* ==== earlier.c ========================================================= */
+
+/* Of an index that is to be renewed: which of its documents stay. */
+typedef struct {
+    bly_index *index;           /* NULL: there is none                       */
+    settings   made;
+    bool      *stays;           /* for each document                         */
+    uint64_t   documents;       /* that stay                                 */
+} earlier;
+
+/* Of these files, whose names are in rising order, leave those of which the
+ * index has nothing that still holds. CLI_GO or CLI_ERROR. */
+int earlier_sift(earlier *e, cli_operands *files);
+
+extern const cli_command cmd_index, cmd_which;
+
+#endif

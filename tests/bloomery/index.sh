@@ -1,0 +1,237 @@
+# index.sh - `index` and `which`: no file that has the words is left out, held
+# against grep; blocks, compressed files, updates, and what is refused.
+. "${1:?}/lib.sh"
+
+# ---- Some files --------------------------------------------------------------
+
+mkdir -p t/deep 'ways'
+printf 'The quick fox\nlazy dog_1\n' >t/a
+printf 'nothing here\n' >t/b
+: >t/empty
+printf 'from 10.0.0.7:22 to aa:bb:cc:dd:ee:0f\nid 123e4567-e89b-12d3-a456-426614174000\n' >t/deep/log
+printf 'before \342\200\234quoted\342\200\235 and caf\303\251 M\303\274ller\n' >t/deep/utf
+printf 'a QUICK\0one\n' >t/deep/binary
+printf 'no newline at the end' >'t/two words'
+find t -exec touch -d '2020-01-01' {} +
+sleep 0.1                       # what was changed just now is not relied on
+
+for rule in trigrams words fields lines kmers=5; do
+    try index -o "$rule.blx" --by "$rule" -r t
+    note "an index by $rule" '7 documents in .* read: '
+done
+try index -o words.blx --by words -q -r t
+silent 'quietly, over the old one'
+try index -o words.blx --by words -q --json -r t
+out_has 'a report in JSON' 0 '"documents": *7'
+
+# which_is NAME INDEX NAMES WORDS...: these documents, and no other. At a rate
+# of a hundredth one of the seven could be named wrongly; these are not.
+which_is() {
+    which_name=$1 which_index=$2 which_want=$3
+    shift 3
+    try which "$which_index" "$@"
+    out_is "$which_name" "$([ -n "$which_want" ] && echo 0 || echo 1)" \
+        "$which_want"
+}
+which_is 'a word' words.blx 't/a\nt/deep/binary\n' quick
+which_is 'without regard to case' words.blx 't/a\nt/deep/binary\n' QuicK
+which_is 'two words' words.blx 't/a\n' quick fox
+which_is 'two words in one operand' words.blx 't/a\n' 'fox, Quick'
+which_is 'either word' words.blx 't/a\nt/b\nt/deep/binary\n' --any quick here
+which_is 'a part of a word is none' words.blx '' uick
+which_is 'an underscore is a letter' words.blx 't/a\n' dog_1
+which_is 'an address' words.blx 't/deep/log\n' 10.0.0.7
+which_is 'another one of the same numbers' words.blx '' 0.0.7.10
+which_is 'an address of a machine' words.blx 't/deep/log\n' AA:BB:CC:DD:EE:0F
+which_is 'its bytes in another order' words.blx '' 0f:ee:dd:cc:bb:aa
+which_is 'a UUID' words.blx 't/deep/log\n' \
+    123E4567-E89B-12D3-A456-426614174000
+which_is 'a UUID of the same parts' words.blx '' \
+    123e4567-12d3-e89b-a456-426614174000
+which_is 'within typographic quotes' words.blx 't/deep/utf\n' quoted
+which_is 'with them' words.blx 't/deep/utf\n' \
+    "$(printf '\342\200\234quoted\342\200\235')"
+which_is 'letters beyond ASCII' words.blx 't/deep/utf\n' \
+    "$(printf 'caf\303\251')"
+which_is 'a name with a blank in it' words.blx 't/two words\n' newline
+which_is 'a text' trigrams.blx 't/a\n' 'UICK FOX'
+which_is 'a text with blanks' trigrams.blx 't/a\n' 'k fox'
+which_is 'no text over the end of a line' trigrams.blx '' \
+    "$(printf 'fox\nlaz')" nothing
+which_is 'a field' fields.blx 't/deep/log\n' 10.0.0.7:22
+which_is 'a field is as it stands there' fields.blx '' 10.0.0.7
+which_is 'a line' lines.blx 't/b\n' 'nothing here'
+which_is 'a line is a whole one' lines.blx '' nothing
+try which -0 words.blx quick
+out_is 'names that end with NUL' 0 't/a\0t/deep/binary\0'
+try which --json words.blx newline
+out_has 'JSON' 0 '"file": *"t/two words"'
+try which --at-least 60% words.blx quick fox zebra
+out_is 'at least a share' 0 't/a\n'
+try which --at-least 0.7 words.blx quick fox zebra
+out_is 'at least a larger one' 1 ''
+try which --at-least 0.5 words.blx quick quick quick zebra nought
+out_is 'a term counts once' 1 ''
+
+# ---- k-mers ------------------------------------------------------------------
+
+printf '>one\nACGTACC\nTTGA\n>two GGGGGGGGGG\nCCCNCCC\n' >seq.fa
+try index -q -o seq.blx --by kmers=7 -p 0.1% seq.fa
+silent 'a file of FASTA'
+which_is 'over the end of a line' seq.blx 'seq.fa\n' TACCTTGA
+which_is 'the other strand' seq.blx 'seq.fa\n' tcaaggta
+which_is 'no header' seq.blx '' GGGGGGGG
+which_is 'not over what is no base' seq.blx '' CCCCCCC
+
+# ---- Blocks, and compressed files --------------------------------------------
+
+mkdir logs
+seq 1 20000 | sed 's/.*/entry number & of them/' >logs/plain
+gzip -c logs/plain >logs/pressed
+head -c 70000 /dev/zero | tr '\0' x >logs/long
+echo ' end' >>logs/long
+seq 20001 50000 >>logs/long
+find logs -exec touch -d '2020-01-01' {} +
+try index -q -o logs.blx --by words -b 64K -r logs
+silent 'files of several blocks'
+try which logs.blx 19999
+check 'one block of each' test "$(wc -l <out)" -eq 2
+# The offset leads to the block, of what is decompressed too.
+for file in plain pressed; do
+    at=$(sed -n "s/^logs.$file://p" out)
+    gzip -cdf logs/$file | tail -c +$((at + 1)) | head -n 1 >line
+    check "a block of '$file' begins with a line" \
+        grep -q '^entry number [0-9]* of them$' line
+    check "and has it: '$file'" sh -c \
+        "gzip -cdf logs/$file | tail -c +$((at + 1)) | head -c 65536 |
+             grep -qw 19999"
+done
+which_is 'a line that is longer than a block' logs.blx \
+    'logs/long:0\n' end
+try which -l logs.blx entry
+out_is 'each file once' 0 'logs/plain\nlogs/pressed\n'
+gzip -c logs/plain | head -c 3000 >logs/cut
+try index -q -o logs.blx --by words -r logs
+refused 'one that is cut' "'logs/cut' .*:"
+try which -l logs.blx 19999
+out_is 'and the rest is there' 0 'logs/plain\nlogs/pressed\n'
+rm logs/cut
+
+# ---- Updates -----------------------------------------------------------------
+
+cp words.blx same.blx
+try index -o words.blx --update
+note 'nothing has changed' '7 documents .* read: 0 bytes'
+echo 'a zebra' >t/b
+echo 'brand new' >t/new
+rm t/a
+try index -o words.blx --update
+note 'one changed, one new, one gone' '7 documents .* read: 18 bytes'
+which_is 'what is new' words.blx 't/new\n' brand
+which_is 'what has changed' words.blx 't/b\n' zebra
+which_is 'what it was before' words.blx '' nothing
+which_is 'what is gone' words.blx '' fox
+which_is 'what has stayed' words.blx 't/two words\n' newline
+try index -o words.blx --update
+note 'what was written just now is read again' '7 documents .* read: '
+# As if it had been made anew.
+find t -exec touch -d '2021-01-01' {} +
+sleep 0.1
+try index -q -o words.blx --update
+try index -q -o anew.blx --by words -r t
+check 'all of it, by updates and anew' cmp -s words.blx anew.blx
+# Each change that leaves size and times as they were has another inode or ctime.
+printf 'A zebra\n' >other
+touch -r t/b other
+mv other t/b
+try index -o words.blx --update
+note 'another file of the same size and time' 'read: 8 bytes'
+
+# The index itself is not among the files.
+try index -q -o t/own.blx --by words -r t
+try index -o t/own.blx --by words -r t
+note 'the index is no file of it' '^bloomery index: 7 documents'
+rm t/own.blx
+
+# ---- Against grep, on a real tree --------------------------------------------
+
+cp -r "$(dirname "$1")/.." tree 2>/dev/null || :
+rm -rf tree/build tree/.git
+for rule in words trigrams; do
+    try index -q -o tree.blx --by $rule -b 8K -r tree
+    silent "a tree by $rule"
+    missed=0 named=0 asked=0
+    find tree/tests tree/src -name '*.c' | sort | head -n 40 |
+        xargs cat | tr -cs 'A-Za-z0-9_' '\n' | awk 'length > 3' |
+        awk -v n="$(work 200 30)" '{ line[NR] = $0 } END {
+            for (i = 1; i <= n; i++) print line[int(NR * i / (n + 1)) + 1] }' \
+        >asked
+    while read -r word; do
+        grep -rlwi -e "$word" tree | sort >there
+        "$BLOOMERY" which -l tree.blx "$word" >out 2>err || :
+        missed=$((missed + $(sort out | comm -23 there - | wc -l)))
+        named=$((named + $(wc -l <out) - $(wc -l <there)))
+        asked=$((asked + 1))
+    done <asked
+    check "words were asked for: $rule" test "$asked" -ge 30
+    check "no file is left out: $rule" test "$missed" -eq 0
+done
+
+# ---- Refused -----------------------------------------------------------------
+
+keeps 'no such rule' "no rule: give" seq.blx index -o seq.blx --by letters t/b
+keeps 'k-mers that are too long' 'length of 1 to 31' seq.blx \
+    index -o seq.blx --by kmers=32 t/b
+keeps 'nothing to read' 'nothing to read: give files' seq.blx index -o seq.blx
+keeps 'standard input' 'cannot be read again' seq.blx index -o seq.blx -
+keeps 'another rule for an update' '--update keeps' words.blx \
+    index -o words.blx --update --by lines
+keeps 'no index to update' 'not an index|no index' t/b index -o t/b --update
+try index -q -o none/x.blx t/b
+refused 'a folder that is not there' 'none'
+try index -o list.blx --update
+refused 'an index that is not there' 'No such file'
+try index -q -o list.blx t
+refused_status=$(cat status)
+check 'a folder without -r is refused' test "$refused_status" = 2
+check 'and -r is named' grep -q 'give -r' err
+mkfifo pipe
+try index -q -o list.blx pipe t/b
+check 'a pipe is refused' grep -q "'pipe' is no ordinary file" err
+which_is 'and the rest is there again' list.blx 't/b\n' zebra
+printf 't/b\0t/new\0' >list
+try index -q -o list.blx --files0-from list
+silent 'a list of files'
+try index -q -o list.blx --update
+refused 'an update of a list' 'list of files: give'
+try index -q -o list.blx --update --files0-from list
+silent 'an update of a list that is given'
+try index -q -o words2.blx --by words t/b t/b ./t/b
+try which words2.blx zebra
+out_is 'each name once' 0 './t/b\nt/b\n'
+cp words2.blx ways/
+cd ways || exit 1
+try index -q -o words2.blx --update
+refused 'an update from another folder' 'go there'
+cd ..
+try which words.blx
+refused 'no words' 'takes an INDEX'
+try which words.blx ' .'
+refused 'no word in it' 'no letter, digit or _: give a word'
+try which trigrams.blx ab
+refused 'too short for trigrams' 'no three bytes in a line: give'
+try which --any --at-least 0.5 words.blx a
+refused 'two ways at once' 'exclude each other'
+try which t/b zebra
+refused 'no index' 'index'
+try build -o keys.bly t/b
+try which keys.bly zebra
+refused 'a filter' 'index'
+# Damage shows, wherever it is.
+size=$(wc -c <words2.blx)
+for at in 9 40 100 $((size - 3)); do
+    cp words2.blx hurt.blx
+    printf 'Z' | dd of=hurt.blx bs=1 seek="$at" conv=notrunc 2>/dev/null
+    try which hurt.blx zebra
+    refused "damage at $at" ':'
+done
