@@ -370,19 +370,12 @@ static void *decide_loop(void *argument)
 int decide_run(decide_all *all, size_t jobs, bool progress)
 {
     decide_state s = { .all = all };
-    pthread_t ids[256];
-    size_t started = 1;
 
     for (size_t i = 0; i < (size_t)1 << all->bits; i++)
         spill_finish(&all->parts[i].records);
     progress_start("comparing", UINT64_C(1) << all->bits, progress);
     pthread_mutex_init(&s.lock, NULL);
-    while (started < jobs && started < 256
-           && pthread_create(&ids[started], NULL, decide_loop, &s) == 0)
-        started++;
-    decide_loop(&s);
-    for (size_t i = 1; i < started; i++)
-        pthread_join(ids[i], NULL);
+    work_threads(jobs, decide_loop, &s);
     pthread_mutex_destroy(&s.lock);
     progress_end();
     if (s.no_memory && !spill_failed(&all->store))

@@ -34,6 +34,15 @@ const char *forms_name(cli_as as)
     return forms[as];
 }
 
+void forms_fold(unsigned char *to, const unsigned char *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        bool upper = from[i] >= 'A' && from[i] <= 'Z';
+
+        to[i] = (unsigned char)(from[i] | (unsigned)upper << 5);
+    }
+}
+
 /* ==== Numbers =========================================================== */
 
 static size_t forms_put(unsigned char *to, uint64_t value, size_t bytes)
@@ -41,6 +50,20 @@ static size_t forms_put(unsigned char *to, uint64_t value, size_t bytes)
     for (size_t i = 0; i < bytes; i++)
         to[i] = (unsigned char)(value >> 8 * i);
     return bytes;
+}
+
+void forms_store(unsigned char to[8], uint64_t value)
+{
+    forms_put(to, value, 8);
+}
+
+uint64_t forms_load(const unsigned char from[8])
+{
+    uint64_t value = 0;
+
+    for (size_t i = 8; i-- > 0; )
+        value = value << 8 | from[i];
+    return value;
 }
 
 static bool forms_blank(unsigned char byte)

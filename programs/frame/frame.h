@@ -440,6 +440,13 @@ enum { FORMS_LEAST = 8, FORMS_TIMES = 4 };
 #define FORMS_NONE SIZE_MAX
 size_t forms_bytes(cli_as as, unsigned char *to, const void *text, size_t n);
 
+/* The n bytes with A to Z as a to z; `to` may be `from`. */
+void forms_fold(unsigned char *to, const unsigned char *from, size_t n);
+
+/* A number as 8 bytes, the least first, and back. */
+void forms_store(unsigned char to[8], uint64_t value);
+uint64_t forms_load(const unsigned char from[8]);
+
 /* ==== lines.c =========================================================== */
 
 /* Files that came from folders (inputs.c). */
@@ -814,6 +821,12 @@ typedef struct {
       "A key itself, instead of files; it may come several times. -f and "    \
       "what else is about columns does not touch it; -i and --trim do." }
 
+/* One name more, in a list whose names are from malloc. False: no memory. */
+bool inputs_append(cli_operands *list, char *name);
+
+/* In the order of their bytes, each name once. */
+void inputs_sort(cli_operands *list);
+
 /* Put all files to be read into the place of the operands from number `first`
  * on, and what is given into `how`. CLI_GO or CLI_ERROR. */
 int inputs_take(const cli_command *command, cli_inputs *in, cli_how *how,
@@ -865,6 +878,11 @@ int work_run(cli_lines *lines, const cli_work *work, void *job, size_t jobs);
 
 /* The number of threads for -j; 0: one for each processor. */
 size_t work_jobs(uint64_t wanted);
+
+/* Call loop(argument) in n threads, the caller's one of them, and wait for all.
+ * A thread that cannot be had is done without. */
+void work_threads(size_t n, void *(*loop)(void *), void *argument);
+
 int work_no_memory(void);
 
 /* Room for so many elements of so many bytes in the array from malloc whose

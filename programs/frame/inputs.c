@@ -33,7 +33,7 @@ static char inputs_given[] = "(command line)";
 
 /* ==== Lists that grow =================================================== */
 
-static bool inputs_append(cli_operands *list, char *name)
+bool inputs_append(cli_operands *list, char *name)
 {
     size_t n = list->count;
 
@@ -171,11 +171,24 @@ static int inputs_compare(const void *a, const void *b)
     return strcmp(left, right);
 }
 
+void inputs_sort(cli_operands *list)
+{
+    size_t n = 0;
+
+    if (list->count > 1)
+        qsort(list->names, list->count, sizeof *list->names, inputs_compare);
+    for (size_t i = 0; i < list->count; i++)
+        if (i == 0 || strcmp(list->names[n - 1], list->names[i]) != 0)
+            list->names[n++] = list->names[i];
+    list->count = n;
+}
+
 /* All ordinary files under a folder. Its folders wait behind one another in a
  * list, whose names may move while it grows. */
 static bool inputs_walk(cli_inputs *in, const char *folder)
 {
     cli_operands *files = &in->files;
+    cli_operands walked;
     cli_found folders = { .length = 0 };
     size_t first = files->count;
     bool found = inputs_find(&folders, folder, NULL);
@@ -188,9 +201,10 @@ static bool inputs_walk(cli_inputs *in, const char *folder)
         free(name);
     }
     free(folders.names);
-    if (files->count > first)
-        qsort(files->names + first, files->count - first,
-              sizeof *files->names, inputs_compare);
+    if (files->count > first) {
+        walked = (cli_operands){ files->names + first, files->count - first };
+        inputs_sort(&walked);
+    }
     return found;
 }
 

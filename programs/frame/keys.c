@@ -296,9 +296,7 @@ static bly_key keys_fold(const cli_chunk *c, bly_key key)
     bool there = from >= c->block + c->capacity;
     unsigned char *to = keys_place(c, there ? from - c->capacity : from);
 
-    for (size_t i = 0; i < key.length; i++)
-        to[i] = (unsigned char)(from[i]
-                                | (from[i] >= 'A' && from[i] <= 'Z') << 5);
+    forms_fold(to, from, key.length);
     return (bly_key){ to, key.length };
 }
 

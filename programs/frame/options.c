@@ -140,17 +140,6 @@ static int options_no_value(const cli_command *command)
 
 /* ==== Values ============================================================ */
 
-static const char *options_append(cli_operands *list, const char *text)
-{
-    char **names = realloc(list->names, (list->count + 1) * sizeof *names);
-
-    if (names == NULL)
-        return "is too much: out of memory";
-    names[list->count++] = (char *)(uintptr_t)text;
-    list->names = names;
-    return NULL;
-}
-
 /* Store one option's value; what is wrong with it, or NULL. */
 static const char *options_store(const cli_option *option, const char *text,
                                  void *settings)
@@ -185,7 +174,8 @@ static const char *options_store(const cli_option *option, const char *text,
     case CLI_COLUMNS:
         return columns_read(text, place);
     case CLI_LIST:
-        return options_append(place, text);
+        return inputs_append(place, (char *)(uintptr_t)text)
+             ? NULL : "is too much: out of memory";
     }
     return NULL;
 }

@@ -165,16 +165,15 @@ static void work_clean(cli_worker *w, const cli_work *work)
     free(w->chunk.block);
 }
 
-/* The caller is a worker too; a thread that cannot be had is done without. */
-static void work_threads(work_state *s, size_t n)
+void work_threads(size_t n, void *(*loop)(void *), void *argument)
 {
     pthread_t ids[WORK_MOST];
     size_t started = 1;
 
-    while (started < n && pthread_create(&ids[started], NULL, work_loop, s)
-                          == 0)
+    while (started < n && started < WORK_MOST
+           && pthread_create(&ids[started], NULL, loop, argument) == 0)
         started++;
-    work_loop(s);
+    loop(argument);
     for (size_t i = 1; i < started; i++)
         pthread_join(ids[i], NULL);
 }
@@ -201,7 +200,7 @@ int work_run(cli_lines *lines, const cli_work *work, void *job, size_t jobs)
     pthread_mutex_init(&s.turning, NULL);
     pthread_cond_init(&s.freed, NULL);
     if (ready)
-        work_threads(&s, jobs);
+        work_threads(jobs, work_loop, &s);
     if (s.status == CLI_GO && !lines_title(lines, NULL))
         s.status = CLI_ERROR;
     for (size_t i = 0; s.chunks != NULL && i < s.n; i++)

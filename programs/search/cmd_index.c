@@ -9,13 +9,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { INDEX_BLOCK = 1 << 18, INDEX_THREADS = 256 };
+enum { INDEX_BLOCK = 1 << 18 };
 
 typedef struct {
     const char *output, *by;
@@ -138,11 +137,10 @@ static int index_blocks(index_job *job, const char *name, text_reader *text,
                                           : status;
 }
 
-static int index_refuse(index_job *job, const text_reader *text,
-                        const char *name, int error)
+static int index_refuse(index_job *job, const char *name, int error)
 {
     job->unread = true;
-    if (error == ESPIPE && text->fd >= 0 && !S_ISREG(text->about.st_mode))
+    if (error == ESPIPE)
         report_error("'%s' is no ordinary file: an index is of files that can "
                      "be read again", name);
     else
@@ -156,7 +154,7 @@ static int index_file(index_job *job, const char *name, text_reader *text,
     int error = text_open(text, name), status = CLI_GO;
 
     if (error != 0)
-        status = index_refuse(job, text, name, error);
+        status = index_refuse(job, name, error);
     else if (job->self.st_ino != text->about.st_ino
              || job->self.st_dev != text->about.st_dev)
         status = index_blocks(job, name, text, t);
@@ -188,39 +186,12 @@ static void *index_loop(void *argument)
 
 static void index_read(index_job *job)
 {
-    size_t n = work_jobs(job->want->jobs), started = 1;
-    pthread_t ids[INDEX_THREADS];
+    size_t n = work_jobs(job->want->jobs);
 
-    while (started < n && started < job->files.count
-           && pthread_create(&ids[started], NULL, index_loop, job) == 0)
-        started++;
-    index_loop(job);
-    for (size_t i = 1; i < started; i++)
-        pthread_join(ids[i], NULL);
+    work_threads(n < job->files.count ? n : job->files.count, index_loop, job);
 }
 
 /* ==== Files ============================================================= */
-
-static int index_compare(const void *a, const void *b)
-{
-    char *left, *right;
-
-    memcpy(&left, a, sizeof left);
-    memcpy(&right, b, sizeof right);
-    return strcmp(left, right);
-}
-
-/* In rising order, each name once. */
-static void index_sort(cli_operands *files)
-{
-    size_t n = 0;
-
-    qsort(files->names, files->count, sizeof *files->names, index_compare);
-    for (size_t i = 0; i < files->count; i++)
-        if (i == 0 || strcmp(files->names[n - 1], files->names[i]) != 0)
-            files->names[n++] = files->names[i];
-    files->count = n;
-}
 
 static int index_find(const cli_command *self, index_job *job,
                       cli_inputs *inputs, cli_operands *operands)
@@ -237,7 +208,7 @@ static int index_find(const cli_command *self, index_job *job,
     job->files = *operands;
     if (inputs_take(self, inputs, &how, &job->files, 0) != CLI_GO)
         return CLI_ERROR;
-    index_sort(&job->files);
+    inputs_sort(&job->files);
     return CLI_GO;
 }
 
@@ -442,8 +413,8 @@ const cli_command cmd_index = {
         "changed.",
     .options = index_options,
     .examples = index_examples,
-    .status = "0 if all is in the index; 2 if a file could not be read, or "
-              "after another error: FILE is then as it was before, unless a "
-              "report says what it is now.",
+    .status = "0 if all is in the index; 2 if a file could not be read, of "
+              "which the index then has nothing, or after another error, when "
+              "FILE is as it was before.",
     .run = index_run,
 };

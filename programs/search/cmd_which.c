@@ -41,18 +41,12 @@ static const cli_example which_examples[] = {
 };
 
 typedef struct {
-    bly_document  document;
-    settings_part part;
-} which_found;
-
-typedef struct {
     const which_settings *want;
     bly_index   *index;
     settings     made;
     uint64_t     documents;
     uint64_t    *row, *one;     /* a bit for each document                   */
-    which_found *found;
-    size_t       n;
+    found_list   found;
 } which_job;
 
 /* ==== Asking ============================================================ */
@@ -110,21 +104,12 @@ static int which_each(which_job *job, terms *t, const cli_operands *words)
     return status;
 }
 
-static int which_compare_hashes(const void *a, const void *b)
-{
-    uint64_t x, y;
-
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return (x > y) - (x < y);
-}
-
 /* Each hash once, or it would count more than the others. */
 static size_t which_once(uint64_t *hashes, size_t n)
 {
     size_t once = 0;
 
-    qsort(hashes, n, sizeof *hashes, which_compare_hashes);
+    sort_words(hashes, n, 64, 0);
     for (size_t i = 0; i < n; i++)
         if (once == 0 || hashes[once - 1] != hashes[i])
             hashes[once++] = hashes[i];
@@ -159,44 +144,7 @@ static int which_share(which_job *job, terms *t, const cli_operands *words)
 
 /* ==== Naming ============================================================ */
 
-static int which_compare(const void *a, const void *b)
-{
-    const which_found *x = a, *y = b;
-    size_t n = x->document.length < y->document.length ? x->document.length
-                                                       : y->document.length;
-    int order = memcmp(x->document.name, y->document.name, n);
-
-    if (order == 0)
-        order = (x->document.length > y->document.length)
-              - (x->document.length < y->document.length);
-    return order != 0 ? order : (x->part.offset > y->part.offset)
-                                - (x->part.offset < y->part.offset);
-}
-
-static int which_list(which_job *job)
-{
-    size_t n = 0;
-
-    for (uint64_t i = 0; i < job->documents; i++)
-        n += job->row[i / 64] >> i % 64 & 1;
-    job->found = calloc(n + 1, sizeof *job->found);
-    if (job->found == NULL)
-        return work_no_memory();
-    for (uint64_t i = 0; i < job->documents; i++) {
-        which_found *f = &job->found[job->n];
-
-        if ((job->row[i / 64] >> i % 64 & 1) == 0)
-            continue;
-        if (bly_index_document(&f->document, job->index, i) < 0)
-            return filter_error();
-        settings_unpack(&f->part, f->document.extra);
-        job->n++;
-    }
-    qsort(job->found, job->n, sizeof *job->found, which_compare);
-    return CLI_GO;
-}
-
-static int which_print_json(const which_found *f)
+static int which_print_json(const found_one *f)
 {
     char *name = strndup(f->document.name, f->document.length);
 
@@ -213,18 +161,12 @@ static int which_print_json(const which_found *f)
     return CLI_GO;
 }
 
-static void which_print(const which_job *job, const which_found *f)
+static void which_print(const which_job *job, const found_one *f)
 {
     output_bytes(f->document.name, f->document.length);
     if (!f->part.whole && !job->want->files)
         output_format(":%" PRIu64, f->part.offset);
     output_bytes(job->want->null ? "\0" : "\n", 1);
-}
-
-static bool which_same_file(const which_found *a, const which_found *b)
-{
-    return a->document.length == b->document.length
-        && memcmp(a->document.name, b->document.name, a->document.length) == 0;
 }
 
 static int which_name(which_job *job)
@@ -233,11 +175,12 @@ static int which_name(which_job *job)
 
     if (job->want->json)
         json_open_array(NULL);
-    for (size_t i = 0; i < job->n && status == CLI_GO && !output_failed();
+    for (size_t i = 0; i < job->found.n && status == CLI_GO && !output_failed();
          i++) {
-        const which_found *f = &job->found[i];
+        const found_one *f = &job->found.all[i];
 
-        if (job->want->files && i > 0 && which_same_file(f - 1, f))
+        if (job->want->files && i > 0
+            && found_order(&f[-1].document, &f->document) == 0)
             continue;
         if (job->want->json)
             status = which_print_json(f);
@@ -246,7 +189,7 @@ static int which_name(which_job *job)
     }
     if (job->want->json)
         json_close_array();
-    return status != CLI_GO ? status : job->n > 0 ? CLI_OK : CLI_NONE;
+    return status != CLI_GO ? status : job->found.n > 0 ? CLI_OK : CLI_NONE;
 }
 
 /* ==== All of it ========================================================= */
@@ -269,13 +212,13 @@ static int which_ask(which_job *job, const cli_operands *operands)
                                       : which_each(job, &t, operands);
     terms_close(&t);
     if (status == CLI_GO)
-        status = which_list(job);
+        status = found_make(&job->found, job->index, job->row);
     return status == CLI_GO ? which_name(job) : status;
 }
 
 static int which_run(const cli_command *self, int argc, char **argv)
 {
-    which_settings s = { .least = 0 };
+    which_settings s = { .least = -1 };
     which_job job = { .want = &s };
     cli_operands operands;
     int status = options_read(self, argc, argv, &s, &operands);
@@ -285,6 +228,9 @@ static int which_run(const cli_command *self, int argc, char **argv)
     if (operands.count < 2)
         return options_wrong(self, "it takes an INDEX, which 'bloomery index' "
                                    "made, and WORDS to look for");
+    if (s.least >= 0 && s.least <= 0)
+        return options_wrong(self, "--at-least 0 names every document: give a "
+                                   "share above 0");
     if (s.any && s.least > 0)
         return options_wrong(self, "--any and --at-least exclude each other");
     job.index = settings_open(operands.names[0], &job.made);
@@ -295,7 +241,7 @@ static int which_run(const cli_command *self, int argc, char **argv)
     bly_index_free(job.index);
     free(job.row);
     free(job.one);
-    free(job.found);
+    free(job.found.all);
     return status;
 }
 

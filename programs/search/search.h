@@ -6,6 +6,7 @@
  *      terms.c     bytes of a document -> its terms, hashed
  *      text.c      a file -> blocks of whole lines
  *      settings.c  what an index says of how it was made
+ *      found.c     documents in the order of their files
  *      earlier.c   what an index has already of some files
  *      cmd_index.c files -> an index
  *      cmd_which.c an index and words -> names of files
@@ -131,6 +132,30 @@ typedef struct {
 enum { SETTINGS_EXTRA = 32 };
 void settings_pack(unsigned char to[SETTINGS_EXTRA], const settings_part *part);
 void settings_unpack(settings_part *part, const void *from);
+
+/* ==== found.c =========================================================== */
+
+/* Documents of an index, in the order of their files and parts. */
+typedef struct {
+    bly_document  document;
+    settings_part part;
+    uint64_t      number;       /* in the index                              */
+} found_one;
+
+typedef struct {
+    found_one *all;             /* from malloc                               */
+    size_t     n;
+} found_list;
+
+/* Those whose bit in the row is set; NULL: all. CLI_GO or CLI_ERROR. */
+int found_make(found_list *out, const bly_index *index, const uint64_t *row);
+
+/* As qsort has it, by their files only. */
+int found_order(const bly_document *a, const bly_document *b);
+
+/* Documents of the file of this name, behind all those that were asked for
+ * before: how many, from the one that *at becomes. */
+size_t found_next(const found_list *list, size_t *at, const char *name);
 
 /* ==== earlier.c ========================================================= */
 

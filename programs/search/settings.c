@@ -69,18 +69,6 @@ char *settings_write(const settings *s, size_t *n)
 
 /* ==== Read ============================================================== */
 
-static bool settings_path(settings *s, char *value)
-{
-    size_t n = s->paths.count;
-
-    if ((n & (n - 1)) == 0                      /* full: 0, 1, 2, 4, ... */
-        && !work_grow(&s->paths.names, n == 0 ? 1 : 2 * n,
-                      sizeof *s->paths.names))
-        return false;
-    s->paths.names[s->paths.count++] = value;
-    return true;
-}
-
 /* One of them. False: it is not known, or there is no memory. */
 static bool settings_take(settings *s, const char *name, size_t length,
                           char *value)
@@ -104,7 +92,7 @@ static bool settings_take(settings *s, const char *name, size_t length,
     case 4: s->recursive = true; return true;
     case 5: s->plain = true; return true;
     case 6: s->folder = value; return true;
-    case 7: return settings_path(s, value);
+    case 7: return inputs_append(&s->paths, value);
     default: return false;
     }
 }
@@ -147,36 +135,21 @@ bly_index *settings_open(const char *path, settings *s)
 
 /* ==== Of a document ===================================================== */
 
-static void settings_store(unsigned char *to, uint64_t value)
-{
-    for (size_t i = 0; i < 8; i++)
-        to[i] = (unsigned char)(value >> 8 * i);
-}
-
-static uint64_t settings_load(const unsigned char *from)
-{
-    uint64_t value = 0;
-
-    for (size_t i = 8; i-- > 0; )
-        value = value << 8 | from[i];
-    return value;
-}
-
 void settings_pack(unsigned char to[SETTINGS_EXTRA], const settings_part *part)
 {
-    settings_store(to, part->stamp);
-    settings_store(to + 8, part->offset);
-    settings_store(to + 16, part->length);
-    settings_store(to + 24, part->lines | (uint64_t)part->whole << 63);
+    forms_store(to, part->stamp);
+    forms_store(to + 8, part->offset);
+    forms_store(to + 16, part->length);
+    forms_store(to + 24, part->lines | (uint64_t)part->whole << 63);
 }
 
 void settings_unpack(settings_part *part, const void *from)
 {
     const unsigned char *at = from;
 
-    part->stamp = settings_load(at);
-    part->offset = settings_load(at + 8);
-    part->length = settings_load(at + 16);
-    part->lines = settings_load(at + 24) & ~((uint64_t)1 << 63);
-    part->whole = settings_load(at + 24) >> 63 != 0;
+    part->stamp = forms_load(at);
+    part->offset = forms_load(at + 8);
+    part->length = forms_load(at + 16);
+    part->lines = forms_load(at + 24) & ~((uint64_t)1 << 63);
+    part->whole = forms_load(at + 24) >> 63 != 0;
 }

@@ -112,12 +112,6 @@ static bool terms_push(terms *t, const unsigned char *from, size_t n)
     return t->waits < TERMS_WAITING || terms_flush(t);
 }
 
-static void terms_fold(unsigned char *text, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        text[i] |= (unsigned char)((unsigned)(text[i] - 'A') < 26) << 5;
-}
-
 /* ==== Words ============================================================= */
 
 typedef enum { TERMS_NONE, TERMS_ASCII, TERMS_HIGH } terms_class;
@@ -233,7 +227,7 @@ static bool terms_find_words(terms *t, unsigned char *text, size_t n)
 
     for (unsigned i = 0; i < 256; i++)
         classes[i] = (unsigned char)terms_class_of((unsigned char)i);
-    terms_fold(text, n);
+    forms_fold(text, text, n);
     return terms_words(t, text, n, classes) && terms_flush(t);
 }
 
@@ -321,7 +315,7 @@ static bool terms_find_trigrams(terms *t, unsigned char *text, size_t n)
             return false;
         t->trigram_room = room;
     }
-    terms_fold(text, n);
+    forms_fold(text, text, n);
     found = terms_list_trigrams(t, text, n);
     if (!terms_room(t, found))
         return false;
@@ -360,8 +354,7 @@ static bool terms_add_base(terms *t, terms_strands *s, unsigned base)
     if (++s->run < t->k)
         return true;
     kmer = s->strand < s->other ? s->strand : s->other;
-    for (size_t i = 0; i < 8; i++)
-        bytes[i] = (unsigned char)(kmer >> 8 * i);
+    forms_store(bytes, kmer);
     if (!terms_room(t, 1))
         return false;
     bly_hash_keys(t->hashes + t->n++, NULL, NULL,
@@ -369,8 +362,8 @@ static bool terms_add_base(terms *t, terms_strands *s, unsigned base)
     return true;
 }
 
-/* Lines of one record of FASTA follow each other; its first begins with '>',
- * as do those of records that ends before. */
+/* A record of FASTA is a line that begins with '>', and the lines behind it,
+ * which are one sequence. */
 static bool terms_find_kmers(terms *t, const unsigned char *text, size_t n)
 {
     terms_strands s = { 0, 0, 0 };

@@ -52,9 +52,8 @@ static void asking_fold(serve_asker *asker, size_t n)
     for (size_t i = 0; i < n; i++) {
         serve_request *r = &asker->requests[i];
 
-        for (size_t j = 0; r->text != NULL && j < r->length; j++)
-            if (r->text[j] >= 'A' && r->text[j] <= 'Z')
-                r->text[j] |= 0x20;
+        if (r->text != NULL)
+            forms_fold(r->text, r->text, r->length);
     }
 }
 
