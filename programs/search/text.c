@@ -51,7 +51,7 @@ uint64_t text_stamp(const struct stat *about, const struct timespec *now)
 
 /* ==== Reading =========================================================== */
 
-/* At the end: was what was decompressed all of it? 0, or why not. */
+/* Close it. Was what was decompressed all of it? 0, or why not. */
 static int text_finish(text_reader *t)
 {
     int error = 0;
@@ -76,7 +76,7 @@ static int text_read(text_reader *t)
         return errno;
     t->n += (size_t)got;
     t->ended = got == 0;
-    return t->ended ? text_finish(t) : 0;
+    return t->ended && t->source != NULL ? text_finish(t) : 0;
 }
 
 /* Have so many bytes, or all of the file. 0, or why not. */

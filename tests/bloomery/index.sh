@@ -153,6 +153,17 @@ try index -o t/own.blx --by words -r t
 note 'the index is no file of it' '^bloomery index: 7 documents'
 rm t/own.blx
 
+# Compressed files of nothing, which are read to their end at once.
+mkdir nothing
+for way in gzip bzip2 xz zstd lz4; do
+    if command -v "$way" >/dev/null; then
+        "$way" -c <t/empty >"nothing/$way"
+    fi
+done
+: >nothing/plain
+try index -o nothing.blx -r nothing
+note 'compressed files of nothing' "$(ls nothing | wc -l) documents .* read: 0"
+
 # ---- Against grep, on a real tree --------------------------------------------
 
 cp -r "$(dirname "$1")/.." tree 2>/dev/null || :
@@ -222,6 +233,8 @@ try which trigrams.blx ab
 refused 'too short for trigrams' 'no three bytes in a line: give'
 try which --any --at-least 0.5 words.blx a
 refused 'two ways at once' 'exclude each other'
+try which --at-least 0 words.blx a
+refused 'a share that all have' 'names every document: give a share above 0'
 try which t/b zebra
 refused 'no index' 'index'
 try build -o keys.bly t/b
