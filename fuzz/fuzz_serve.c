@@ -16,7 +16,7 @@
 
 /* What was taken, with all that it says, one behind the other. */
 typedef struct {
-    serve_bytes said;
+    cli_bytes said;
     const char *wrong;
 } serve_log;
 

@@ -272,6 +272,6 @@ extern const cli_command cmd_build, cmd_add, cmd_remove, cmd_query, cmd_count,
     cmd_advise, cmd_kinds, cmd_formats, cmd_convert, cmd_list, cmd_unite,
     cmd_intersect, cmd_compare, cmd_sketch, cmd_diff, cmd_join, cmd_similar,
     cmd_serve,                  /* of programs/serve/  */
-    cmd_index, cmd_which;       /* of programs/search/ */
+    cmd_index, cmd_which, cmd_search;   /* of programs/search/ */
 
 #endif

@@ -11,6 +11,9 @@ static const cli_command *const main_commands[] = {
     &cmd_advise, &cmd_kinds, &cmd_formats, &cmd_convert, &cmd_list,
     &cmd_unite, &cmd_intersect, &cmd_compare, &cmd_sketch, &cmd_diff, &cmd_join,
     &cmd_similar, &cmd_index, &cmd_which,
+#if defined(BLY_SEARCH)
+    &cmd_search,
+#endif
 #if defined(BLY_SERVE)
     &cmd_serve,
 #endif
@@ -44,7 +47,7 @@ static const cli_example main_others[] = {
     { "reserve", "build" }, { "insert", "add" }, { "append", "add" },
     { "delete", "remove" }, { "rm", "remove" }, { "del", "remove" },
     { "contains", "query" }, { "test", "query" }, { "exists", "query" },
-    { "lookup", "query" }, { "search", "query" }, { "grep", "query" },
+    { "lookup", "query" }, { "grep", "search" }, { "rg", "search" },
     { "ask", "query" }, { "uniq", "dedup" }, { "unique", "dedup" },
     { "deduplicate", "dedup" }, { "merge", "unite" }, { "union", "unite" },
     { "combine", "unite" }, { "intersection", "intersect" },
@@ -77,8 +80,8 @@ static const cli_program main_program = {
         "'remove' that some keys were not there or could not be removed, of "
         "'put' that some were not there, of 'diff' that there is a difference, "
         "of 'similar' that no row is similar enough, of 'which' that no file "
-        "may have the words. A command whose output has lost its reader "
-        "('| head') dies of SIGPIPE.",
+        "may have the words, of 'search' that no line matches. A command "
+        "whose output has lost its reader ('| head') dies of SIGPIPE.",
     .environment = main_environment,
     .others = main_others,
     .own = "a filter",

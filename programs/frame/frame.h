@@ -10,6 +10,7 @@
  *
  *      report.c    errors, numbers for people, the clock
  *      scratch.c   a file under another name until it is complete
+ *      bytes.c     bytes that wait: come in and not yet looked at, or to go out
  *      output.c    standard output through one buffer, no error lost
  *      numbers.c   ITEMS, RATE, SEED and SEPARATOR as people write them
  *      nearest.c   "did you mean?" for a name that there is not
@@ -22,6 +23,7 @@
  *      codec.c     what compressed bytes look like, and how they become plain
  *      source.c    a compressed file -> a pipe of what it holds
  *      columns.c   the columns that -f lists, by number or by name
+ *      forms.c     text, hexadecimal digits, numbers -> the bytes of a key
  *      records.c   where records of CSV end
  *      members.c   a line that is a JSON object -> the value of a member
  *      keys.c      lines -> their keys
@@ -123,6 +125,27 @@ int scratch_make(cli_scratch *s, const char *output);
 /* Give it its name; false: errno says why not. Or give it up. */
 bool scratch_keep(const cli_scratch *s);
 void scratch_drop(const cli_scratch *s);
+
+/* ==== bytes.c =========================================================== */
+
+/* A queue in one block: the bytes from `from` to `to`. All zero at first. */
+typedef struct {
+    unsigned char *data;
+    size_t from, to, room;
+} cli_bytes;
+
+size_t bytes_waiting(const cli_bytes *b);
+
+/* Room for so many more at the end. False: no memory. */
+bool bytes_room(cli_bytes *b, size_t more);
+bool bytes_put(cli_bytes *b, const void *from, size_t n);
+bool bytes_text(cli_bytes *b, const char *text);
+bool bytes_format(cli_bytes *b, const char *format, ...) CLI_PRINTF(2, 3);
+
+/* The first n are done with. Where none is left the block is given back: so a
+ * client that waits holds nothing. */
+void bytes_done(cli_bytes *b, size_t n);
+void bytes_free(cli_bytes *b);
 
 /* ==== output.c ========================================================== */
 

@@ -114,12 +114,22 @@ static bool inputs_is_folder(const char *path)
 }
 
 /* What is an entry? One that nobody may look at is refused when it is read, as
- * a file. */
-static void inputs_look(const char *path, bool *file, bool *folder)
+ * a file. The folder may know it already. */
+static void inputs_look(const char *path, const struct dirent *entry,
+                        bool *file, bool *folder)
 {
     struct stat about;
-    bool known = lstat(path, &about) == 0;
+    bool known;
 
+#if defined(DT_UNKNOWN)
+    if (entry->d_type != DT_UNKNOWN) {
+        *file = entry->d_type == DT_REG;
+        *folder = entry->d_type == DT_DIR;
+        return;
+    }
+#endif
+    (void)entry;
+    known = lstat(path, &about) == 0;
     *file = !known || S_ISREG(about.st_mode);
     *folder = known && S_ISDIR(about.st_mode);
 }
@@ -135,7 +145,7 @@ static bool inputs_entry(cli_inputs *in, cli_found *folders,
         return true;
     if (!inputs_find(folders, folder, entry->d_name))
         return false;
-    inputs_look(folders->names + before + 1, &is_file, &is_folder);
+    inputs_look(folders->names + before + 1, entry, &is_file, &is_folder);
     if (is_file && !inputs_file(in, folders->names + before + 1))
         return false;
     if (!is_folder)

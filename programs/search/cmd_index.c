@@ -127,7 +127,7 @@ static int index_blocks(index_job *job, const char *name, text_reader *text,
 
     while (status == CLI_GO && text_next(text, &block, &error)) {
         settings_part part = { text->stamp, block.offset, block.n, block.lines,
-                               block.whole };
+                               block.binary, block.whole };
 
         status = terms_find(t, block.bytes, block.n)
                ? index_add(job, name, &part, t) : work_no_memory();
@@ -294,7 +294,7 @@ static int index_all(const cli_command *self, index_job *job,
     if (stat(job->want->output, &job->self) < 0)
         job->self.st_ino = 0;
     if (status == CLI_GO && job->before.index != NULL)
-        status = earlier_sift(&job->before, &job->files);
+        status = earlier_sift(&job->before, &job->files, job->want->jobs);
     if (status == CLI_GO)
         status = index_begin(job);
     return status == CLI_GO ? index_make(job) : status;

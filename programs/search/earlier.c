@@ -8,6 +8,7 @@
  */
 #include "search/search.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -29,37 +30,74 @@ static bool earlier_holds(const found_one *some, size_t n, const char *file)
     return true;
 }
 
-static void earlier_merge(earlier *e, const found_list *all,
-                          cli_operands *files)
+/* A file, and the documents that the index has of it. */
+typedef struct {
+    char            *name;
+    const found_one *some;
+    size_t           n;
+    bool             holds;
+} earlier_file;
+
+typedef struct {
+    earlier_file *files;
+    size_t        n;
+    atomic_size_t next;
+} earlier_files;
+
+static void *earlier_loop(void *argument)
 {
-    size_t left = 0, at = 0;
+    enum { STEP = 256 };
+    earlier_files *all = argument;
 
-    for (size_t i = 0; i < files->count; i++) {
-        char *name = files->names[i];
-        size_t n = found_next(all, &at, name);
+    for (size_t i; (i = atomic_fetch_add(&all->next, STEP)) < all->n; )
+        for (size_t end = all->n - i < STEP ? all->n : i + STEP; i < end; i++) {
+            earlier_file *f = &all->files[i];
 
-        if (!earlier_holds(all->all + at, n, name)) {
-            files->names[left++] = name;
-            continue;
+            f->holds = earlier_holds(f->some, f->n, f->name);
         }
-        for (e->documents += n; n > 0; n--)
-            e->stays[all->all[at++].number] = true;
-    }
-    files->count = left;
+    return NULL;
 }
 
-int earlier_sift(earlier *e, cli_operands *files)
+/* Which documents stay, and which files are left. */
+static void earlier_settle(earlier *e, const earlier_files *all,
+                           cli_operands *files)
 {
-    found_list all;
+    files->count = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        const earlier_file *f = &all->files[i];
+
+        if (!f->holds)
+            files->names[files->count++] = f->name;
+        for (size_t j = 0; f->holds && j < f->n; j++, e->documents++)
+            e->stays[f->some[j].number] = true;
+    }
+}
+
+int earlier_sift(earlier *e, cli_operands *files, uint64_t jobs)
+{
+    found_list list;
     bly_index_stat_t stat;
-    int status = found_make(&all, e->index, NULL);
+    int status = found_make(&list, e->index, NULL);
+    earlier_files all = { malloc((files->count + 1) * sizeof *all.files),
+                          files->count, 0 };
+    size_t at = 0;
 
     bly_index_stat(&stat, e->index);
     e->stays = calloc((size_t)stat.documents + 1, sizeof *e->stays);
-    if (status == CLI_GO && e->stays == NULL)
+    if (status == CLI_GO && (e->stays == NULL || all.files == NULL))
         status = work_no_memory();
-    if (status == CLI_GO)
-        earlier_merge(e, &all, files);
-    free(all.all);
+    for (size_t i = 0; status == CLI_GO && i < all.n; i++) {
+        size_t n = found_next(&list, &at, files->names[i]);
+
+        all.files[i] = (earlier_file){ files->names[i], list.all + at, n,
+                                       false };
+        at += n;
+    }
+    if (status == CLI_GO) {
+        work_threads(work_jobs(jobs), earlier_loop, &all);
+        earlier_settle(e, &all, files);
+    }
+    free(all.files);
+    free(list.all);
     return status;
 }

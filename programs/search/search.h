@@ -1,15 +1,19 @@
-/* search.h - what the files of `bloomery index` and `bloomery which` share.
+/* search.h - what the files of `bloomery index`, `which` and `search` share.
  *
  * Floor 8: this folder, programs/filters/, the frame, <bloomery.h> and
- * <bloomery/index.h> are all they include.
+ * <bloomery/index.h> are all they include; match.c knows PCRE2.
  *
  *      terms.c     bytes of a document -> its terms, hashed
  *      text.c      a file -> blocks of whole lines
  *      settings.c  what an index says of how it was made
  *      found.c     documents in the order of their files
  *      earlier.c   what an index has already of some files
+ *      question.c  a pattern -> documents that may have a match
+ *      match.c     patterns and a line -> does it match, and where?
+ *      select.c    a file and patterns -> the lines that are selected
  *      cmd_index.c files -> an index
  *      cmd_which.c an index and words -> names of files
+ *      cmd_search.c an index and patterns -> lines
  *
  * A file is a document; one that is longer than a block is several, each of
  * whole lines, so that a name found leads to a part of it.
@@ -48,6 +52,7 @@ typedef struct {
     unsigned  k;                /* of kmers                                  */
     uint64_t *hashes;           /* of the last text; they may repeat         */
     size_t    n, room;
+    bool      apart;            /* several words are never one term more     */
     bly_key  *waiting;          /* terms that are not hashed yet             */
     size_t    waits;
     uint64_t *recent;           /* hashes that need not come again           */
@@ -72,6 +77,7 @@ typedef struct {
     size_t   n;
     uint64_t offset;            /* in what the file holds, decompressed      */
     uint64_t lines;             /* before it                                 */
+    bool     binary;            /* there is a NUL in it, or before it        */
     bool     whole;             /* it is all of the file                     */
 } text_block;
 
@@ -84,7 +90,8 @@ typedef struct {
     uint64_t stamp;             /* see text_stamp                            */
     int      fd;
     cli_source *source;
-    bool     begun, ended;
+    bool     begun, ended, binary;
+    bool     decoded;           /* what is read comes from a source          */
     unsigned char *bytes;
     size_t   n, room;           /* read, the last block included             */
     size_t   given;             /* bytes of the last block                   */
@@ -98,6 +105,10 @@ uint64_t text_stamp(const struct stat *about, const struct timespec *now);
 
 /* 0, or why not, for lines_refuse. */
 int text_open(text_reader *t, const char *path);
+
+/* Let the next block be the one that began there when an index was made; only
+ * what is not compressed moves. */
+bool text_seek(text_reader *t, uint64_t offset, uint64_t lines, bool binary);
 
 /* The next block: 1; 0: there is none, and *error says why or is 0. */
 int text_next(text_reader *t, text_block *out, int *error);
@@ -126,7 +137,7 @@ bly_index *settings_open(const char *path, settings *s);
 typedef struct {
     uint64_t stamp;             /* of its file, as text_stamp says           */
     uint64_t offset, length, lines;     /* as text_block has them            */
-    bool     whole;
+    bool     binary, whole;
 } settings_part;
 
 enum { SETTINGS_EXTRA = 32 };
@@ -168,9 +179,96 @@ typedef struct {
 } earlier;
 
 /* Of these files, whose names are in rising order, leave those of which the
- * index has nothing that still holds. CLI_GO or CLI_ERROR. */
-int earlier_sift(earlier *e, cli_operands *files);
+ * index has nothing that still holds; `jobs` as for work_jobs. CLI_GO or
+ * CLI_ERROR. */
+int earlier_sift(earlier *e, cli_operands *files, uint64_t jobs);
 
-extern const cli_command cmd_index, cmd_which;
+/* ==== question.c ======================================================== */
+
+typedef struct {
+    const bly_index *index;
+    uint64_t  documents;
+    terms    *terms;
+    bool      failed;           /* no memory                                 */
+} question;
+
+/* A bit for each document that may have a match, from malloc; NULL: nothing is
+ * known, or q->failed. `fixed`: it is a text; `words`: which matches whole
+ * words only. */
+uint64_t *question_ask(question *q, const char *pattern, bool fixed,
+                       bool words);
+
+/* Those of either; NULL stands for all. Both are given away. */
+uint64_t *question_any(const question *q, uint64_t *a, uint64_t *b);
+
+/* ==== match.c =========================================================== */
+
+/* What a line must have. */
+typedef struct {
+    bool fixed, fold, words, lines;
+} match_how;
+
+typedef struct match match;
+
+/* Compile these patterns, of which a line must match one. NULL, and stderr
+ * says why. */
+match *match_open(const cli_operands *patterns, const match_how *how);
+
+/* The same patterns for another thread, for as long as `other` is open. NULL:
+ * no memory. */
+match *match_share(const match *other);
+void match_close(match *m);
+
+/* Where a line that may match has a byte, at or behind `from`; n: none has. The
+ * bytes are lines. Never past a line that matches. */
+size_t match_next(match *m, const unsigned char *text, size_t n, size_t from);
+
+/* Bytes of a line. */
+typedef struct { size_t start, end; } match_span;
+
+/* The first match in the line, without its newline, that begins behind the end
+ * of *span, which becomes it: 1; 0: there is none; less than 0: an error, for
+ * match_why. */
+int match_find(match *m, const unsigned char *line, size_t n, match_span *span);
+void match_why(char *text, size_t room, int error);
+
+/* ==== select.c ========================================================== */
+
+/* Which lines are selected, and what is printed of them. */
+typedef struct {
+    match_how how;
+    bool      invert, files, others, count, number, nameless, quiet, text;
+    bool      only, null;
+    uint64_t  most;             /* lines of a file                           */
+    uint64_t  before, after;    /* lines beside each                         */
+} select_want;
+
+/* A file that is being searched by one thread; one after another. */
+typedef struct {
+    const select_want *want;
+    match      *match;
+    const char *name;
+    cli_bytes   out;            /* what is to be printed                     */
+    uint64_t    selected;
+    bool        done;           /* nothing that follows matters              */
+    bool        binary, printed;
+    uint64_t    after;          /* lines that are to be printed yet          */
+    uint64_t    next;           /* number of the line behind the printed one */
+    cli_bytes   tail;           /* lines before the block, not printed       */
+    uint64_t    tails;
+} select_file;
+
+void select_begin(select_file *f, const char *name);
+
+/* CLI_GO or CLI_ERROR. The block's bytes may change. */
+int select_block(select_file *f, text_block *block);
+
+/* Does anything more come of a block in which no line is selected? */
+bool select_waits(const select_file *f);
+
+/* What is said of the file as a whole. CLI_GO or CLI_ERROR. */
+int select_end(select_file *f);
+
+extern const cli_command cmd_index, cmd_which, cmd_search;
 
 #endif

@@ -14,26 +14,16 @@
 #include <string.h>
 
 /* What is found of a text changes with these rules, and with nothing else. */
-static const char settings_rules[] = "1";
+static const char settings_rules[] = "2";
 
 /* ==== Written =========================================================== */
 
-typedef struct {
-    char  *bytes;
-    size_t n;
-    bool   failed;
-} settings_text;
+typedef struct { cli_bytes bytes; bool failed; } settings_text;
 
 static void settings_put(settings_text *to, const char *name, const char *value)
 {
-    size_t n = strlen(name) + 1 + strlen(value) + 1;
-
-    if (to->failed || !work_grow(&to->bytes, to->n + n, 1)) {
-        to->failed = true;
-        return;
-    }
-    snprintf(to->bytes + to->n, n, "%s=%s", name, value);
-    to->n += n;
+    to->failed |= !bytes_text(&to->bytes, name) || !bytes_text(&to->bytes, "=")
+               || !bytes_put(&to->bytes, value, strlen(value) + 1);
 }
 
 static void settings_put_number(settings_text *to, const char *name, uint64_t n)
@@ -46,7 +36,7 @@ static void settings_put_number(settings_text *to, const char *name, uint64_t n)
 
 char *settings_write(const settings *s, size_t *n)
 {
-    settings_text to = { NULL, 0, false };
+    settings_text to = { .failed = false };
 
     settings_put(&to, "rules", settings_rules);
     settings_put(&to, "by", terms_name(s->rule));
@@ -60,10 +50,10 @@ char *settings_write(const settings *s, size_t *n)
     settings_put(&to, "folder", s->folder);
     for (size_t i = 0; i < s->paths.count; i++)
         settings_put(&to, "path", s->paths.names[i]);
-    *n = to.n;
+    *n = bytes_waiting(&to.bytes);
     if (!to.failed)
-        return to.bytes;
-    free(to.bytes);
+        return (char *)to.bytes.data;
+    bytes_free(&to.bytes);
     return NULL;
 }
 
@@ -135,21 +125,27 @@ bly_index *settings_open(const char *path, settings *s)
 
 /* ==== Of a document ===================================================== */
 
+enum { SETTINGS_BINARY = 62, SETTINGS_WHOLE = 63 };     /* bits of `lines` */
+
 void settings_pack(unsigned char to[SETTINGS_EXTRA], const settings_part *part)
 {
     forms_store(to, part->stamp);
     forms_store(to + 8, part->offset);
     forms_store(to + 16, part->length);
-    forms_store(to + 24, part->lines | (uint64_t)part->whole << 63);
+    forms_store(to + 24, part->lines
+                         | (uint64_t)part->binary << SETTINGS_BINARY
+                         | (uint64_t)part->whole << SETTINGS_WHOLE);
 }
 
 void settings_unpack(settings_part *part, const void *from)
 {
     const unsigned char *at = from;
+    uint64_t lines = forms_load(at + 24);
 
     part->stamp = forms_load(at);
     part->offset = forms_load(at + 8);
     part->length = forms_load(at + 16);
-    part->lines = forms_load(at + 24) & ~((uint64_t)1 << 63);
-    part->whole = forms_load(at + 24) >> 63 != 0;
+    part->lines = lines & (((uint64_t)1 << SETTINGS_BINARY) - 1);
+    part->binary = (lines >> SETTINGS_BINARY & 1) != 0;
+    part->whole = lines >> SETTINGS_WHOLE != 0;
 }

@@ -216,7 +216,7 @@ static bool terms_words(terms *t, const unsigned char *text, size_t n,
         if (!terms_push(t, start, (size_t)(at - start))
             || (all == (TERMS_ASCII | TERMS_HIGH)
                 && !terms_within(t, start, at))
-            || !terms_join_all(t, &joined))
+            || (!t->apart && !terms_join_all(t, &joined)))
             return false;
     }
 }

@@ -110,6 +110,7 @@ static int text_begin(text_reader *t)
     }
     if (error != 0 || c == NULL)
         return error;
+    t->decoded = true;
     error = source_open(&t->source, c, &t->fd, t->bytes, t->n);
     t->n = 0;
     t->ended = false;
@@ -121,7 +122,7 @@ int text_open(text_reader *t, const char *path)
     struct timespec now;
 
     t->source = NULL;
-    t->begun = t->ended = false;
+    t->begun = t->ended = t->binary = t->decoded = false;
     t->n = t->given = 0;
     t->offset = t->lines = 0;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -183,15 +184,32 @@ int text_next(text_reader *t, text_block *out, int *error)
     *error = 0;
     t->begun = true;
     t->n -= t->given;
-    memmove(t->bytes, t->bytes + t->given, t->n);
+    if (t->n > 0)
+        memmove(t->bytes, t->bytes + t->given, t->n);
     t->offset += t->given;
     t->given = text_fill(t, error);
+    t->binary |= t->given > 0 && memchr(t->bytes, '\0', t->given) != NULL;
     *out = (text_block){ .bytes = t->bytes, .n = t->given, .offset = t->offset,
-                         .lines = t->lines,
+                         .lines = t->lines, .binary = t->binary,
                          .whole = first && t->given == t->n && t->ended };
     if (!out->whole)
         t->lines += text_count(t->bytes, t->given);
     return *error == 0 && (t->given > 0 || first);
+}
+
+bool text_seek(text_reader *t, uint64_t offset, uint64_t lines, bool binary)
+{
+    if (t->offset + t->given == offset)
+        return true;
+    if (t->decoded || lseek(t->fd, (off_t)offset, SEEK_SET) < 0)
+        return false;
+    t->begun = true;
+    t->ended = false;
+    t->n = t->given = 0;
+    t->offset = offset;
+    t->lines = lines;
+    t->binary = binary;
+    return true;
 }
 
 void text_close(text_reader *t)

@@ -78,7 +78,7 @@ static bool asking_forms_room(serve_asker *asker, size_t n)
 
 static void asking_form(serve_asker *asker, serve_request *r, cli_as as)
 {
-    serve_bytes *forms = &asker->forms;
+    cli_bytes *forms = &asker->forms;
     unsigned char *to = forms->data + forms->to;
     size_t n = forms_bytes(as, to, r->text, r->length);
 

@@ -56,7 +56,7 @@ static bool client_read(serve_client *c, double now)
 /* False: it is gone. */
 static bool client_write(serve_client *c, double now)
 {
-    serve_bytes *out = &c->talk.out;
+    cli_bytes *out = &c->talk.out;
 
     while (bytes_waiting(out) > 0) {
         ssize_t n = send(c->source.fd, out->data + out->from,

@@ -38,7 +38,7 @@ static const counts_row counts_rows[] = {
     COUNTS_ROW("clients", "gauge", clients, "Clients that are connected."),
 };
 
-static bool counts_head(serve_bytes *out, const char *name, const char *type,
+static bool counts_head(cli_bytes *out, const char *name, const char *type,
                         const char *help)
 {
     return bytes_format(out, "# HELP bloomery_%s %s\n# TYPE bloomery_%s %s\n",
@@ -46,7 +46,7 @@ static bool counts_head(serve_bytes *out, const char *name, const char *type,
 }
 
 /* The sum over those of one protocol, which stand side by side. */
-static bool counts_line(serve_bytes *out, const counts_row *row,
+static bool counts_line(cli_bytes *out, const counts_row *row,
                         const serve_counted *counted, size_t n)
 {
     uint64_t sum = 0;
@@ -58,7 +58,7 @@ static bool counts_line(serve_bytes *out, const counts_row *row,
                         row->name, counted->protocol, sum);
 }
 
-static bool counts_protocols(serve_bytes *out, const counts_row *row,
+static bool counts_protocols(cli_bytes *out, const counts_row *row,
                              const serve_counted *counted, size_t n)
 {
     bool fits = counts_head(out, row->name, row->type, row->help);
@@ -73,7 +73,7 @@ static bool counts_protocols(serve_bytes *out, const counts_row *row,
 }
 
 /* In a label's value these three are written so; other bytes as they are. */
-static bool counts_label(serve_bytes *out, const char *text)
+static bool counts_label(cli_bytes *out, const char *text)
 {
     bool fits = true;
 
@@ -86,7 +86,7 @@ static bool counts_label(serve_bytes *out, const char *text)
 
 typedef enum { COUNTS_ITEMS, COUNTS_BYTES, COUNTS_RATE } counts_figure;
 
-static bool counts_filter(serve_bytes *out, const char *name, size_t i,
+static bool counts_filter(cli_bytes *out, const char *name, size_t i,
                           counts_figure figure, const bly_stat_t *stat)
 {
     return bytes_format(out, "bloomery_%s{filter=\"", name)
@@ -97,7 +97,7 @@ static bool counts_filter(serve_bytes *out, const char *name, size_t i,
                                 ? stat->items : stat->bytes));
 }
 
-static bool counts_filters(serve_bytes *out, const served_set *set,
+static bool counts_filters(cli_bytes *out, const served_set *set,
                            const char *name, const char *help,
                            counts_figure figure)
 {
@@ -108,7 +108,7 @@ static bool counts_filters(serve_bytes *out, const served_set *set,
     return fits;
 }
 
-static bool counts_single(serve_bytes *out, const char *name, const char *help,
+static bool counts_single(cli_bytes *out, const char *name, const char *help,
                           const atomic_uint_fast64_t *counter)
 {
     return counts_head(out, name, "counter", help)
@@ -116,7 +116,7 @@ static bool counts_single(serve_bytes *out, const char *name, const char *help,
                         counts_read(counter));
 }
 
-bool counts_text(serve_bytes *out, const serve_counted *counted, size_t n,
+bool counts_text(cli_bytes *out, const serve_counted *counted, size_t n,
                  const served_set *set)
 {
     bool fits = true;

@@ -88,7 +88,7 @@ static size_t helper_take(const serve_how *how, unsigned char *bytes, size_t n,
 }
 
 static bool helper_put(const serve_how *how, const serve_request *r,
-                       serve_bytes *out)
+                       cli_bytes *out)
 {
     (void)how;
     if (r->tag_length > 0 && (!bytes_put(out, r->tag, r->tag_length)

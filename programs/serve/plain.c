@@ -73,7 +73,7 @@ static size_t plain_take(const serve_how *how, unsigned char *bytes, size_t n,
 }
 
 static bool plain_put(const serve_how *how, const serve_request *r,
-                      serve_bytes *out)
+                      cli_bytes *out)
 {
     const char answer[] = { r->there ? '1' : '0', plain_end(how) };
 

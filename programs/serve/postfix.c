@@ -95,7 +95,7 @@ static size_t postfix_map_take(const serve_how *how, unsigned char *bytes,
 }
 
 static bool postfix_map_put(const serve_how *how, const serve_request *r,
-                            serve_bytes *out)
+                            cli_bytes *out)
 {
     const char *word = r->fault != NULL ? r->passing ? "TEMP " : "PERM "
                      : r->there ? "OK " : "NOTFOUND ";
@@ -145,7 +145,7 @@ static size_t postfix_table_take(const serve_how *how, unsigned char *bytes,
     return took;
 }
 
-static bool postfix_escape(serve_bytes *out, const char *text)
+static bool postfix_escape(cli_bytes *out, const char *text)
 {
     bool fits = true;
 
@@ -157,7 +157,7 @@ static bool postfix_escape(serve_bytes *out, const char *text)
 }
 
 static bool postfix_table_put(const serve_how *how, const serve_request *r,
-                              serve_bytes *out)
+                              cli_bytes *out)
 {
     const char *code = r->fault != NULL ? "400 " : r->there ? "200 " : "500 ";
     const char *text = r->fault != NULL ? r->fault

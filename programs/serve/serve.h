@@ -4,7 +4,6 @@
  * system has of sockets are all they include. What knows HTTP is a module of
  * its own (web.h).
  *
- *      bytes.c     bytes that wait: come in and not yet looked at, or to go out
  *      guard.c     files that are written over while they are mapped
  *      served.c    the filters, and new files in the place of old ones
  *      counts.c    what is counted, and Prometheus' text of it
@@ -38,27 +37,6 @@ enum {
     SERVE_UNSENT = 1 << 18      /* bytes that may wait for a client to read
                                    them; before that nothing more is asked  */
 };
-
-/* ==== bytes.c =========================================================== */
-
-/* A queue in one block: the bytes from `from` to `to`. All zero at first. */
-typedef struct {
-    unsigned char *data;
-    size_t from, to, room;
-} serve_bytes;
-
-size_t bytes_waiting(const serve_bytes *b);
-
-/* Room for so many more at the end. False: no memory. */
-bool bytes_room(serve_bytes *b, size_t more);
-bool bytes_put(serve_bytes *b, const void *from, size_t n);
-bool bytes_text(serve_bytes *b, const char *text);
-bool bytes_format(serve_bytes *b, const char *format, ...) CLI_PRINTF(2, 3);
-
-/* The first n are done with. Where none is left the block is given back: so a
- * client that waits holds nothing. */
-void bytes_done(serve_bytes *b, size_t n);
-void bytes_free(serve_bytes *b);
 
 /* ==== guard.c =========================================================== */
 
@@ -161,7 +139,7 @@ typedef struct {
                    size_t *looked, bool end, serve_request *out);
 
     /* Append the answer. False: no memory. */
-    bool (*put)(const serve_how *how, const serve_request *r, serve_bytes *out);
+    bool (*put)(const serve_how *how, const serve_request *r, cli_bytes *out);
 } serve_protocol;
 
 #define TALK_GARBAGE SIZE_MAX
@@ -206,7 +184,7 @@ typedef struct {
 void counts_add(atomic_uint_fast64_t *counter, uint64_t n);
 
 /* Prometheus' text; of several counts of one protocol the sum. */
-bool counts_text(serve_bytes *out, const serve_counted *counted, size_t n,
+bool counts_text(cli_bytes *out, const serve_counted *counted, size_t n,
                  const served_set *set);
 
 /* ==== asking.c ========================================================== */
@@ -220,7 +198,7 @@ typedef struct {
     bly_key       keys[SERVE_BATCH];
     size_t        places[SERVE_BATCH];      /* of the keys in requests */
     bool          there[SERVE_BATCH], one[SERVE_BATCH];
-    serve_bytes   forms;                    /* what keys stand for     */
+    cli_bytes   forms;                    /* what keys stand for     */
 } serve_asker;
 
 serve_asker *asking_new(const serve_how *how);
@@ -238,7 +216,7 @@ void asking_batch(serve_asker *asker, size_t n, cli_as as,
 
 /* One client's side of it. All zero at first. */
 typedef struct {
-    serve_bytes in, out;
+    cli_bytes in, out;
     size_t looked;              /* bytes of `in` without an end             */
     bool   ended;               /* nothing more comes in                    */
     bool   broken;              /* it was garbage: nothing more is read     */

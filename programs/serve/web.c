@@ -33,7 +33,7 @@ static const char web_json[] = "application/json";
 
 /* What has been written becomes the answer; where there was no memory for it
  * the client finds the connection closed. */
-static void web_finish(web_reply *out, serve_bytes *text, bool fits,
+static void web_finish(web_reply *out, cli_bytes *text, bool fits,
                        const char *type)
 {
     out->type = type;
@@ -43,7 +43,7 @@ static void web_finish(web_reply *out, serve_bytes *text, bool fits,
     out->length = bytes_waiting(text);
 }
 
-static void web_well(const serve_web *web, web_reply *out, serve_bytes *text,
+static void web_well(const serve_web *web, web_reply *out, cli_bytes *text,
                      bool fits, const char *type)
 {
     counts_add(&web->counts->requests, 1);
@@ -54,7 +54,7 @@ static void web_well(const serve_web *web, web_reply *out, serve_bytes *text,
 static void web_wrong(const serve_web *web, web_reply *out, unsigned status,
                       const char *why)
 {
-    serve_bytes text = { NULL, 0, 0, 0 };
+    cli_bytes text = { NULL, 0, 0, 0 };
     bool fits = bytes_text(&text, "{\"error\": \"") && bytes_text(&text, why)
              && bytes_text(&text, "\"}\n");
 
@@ -127,7 +127,7 @@ static void web_ask(const serve_web *web, const web_question *q,
                     web_reply *out)
 {
     serve_request *r = &web->asker->requests[0];
-    serve_bytes text = { NULL, 0, 0, 0 };
+    cli_bytes text = { NULL, 0, 0, 0 };
     const char *fault = NULL, *key;
     web_how how;
     unsigned status = web_arguments(web, q, &how, &fault);
@@ -163,7 +163,7 @@ typedef struct {
     serve_list  keys;
     size_t      n;              /* of them wait to be asked                 */
     bool        any;            /* something was answered                   */
-    serve_bytes out;
+    cli_bytes out;
     const char *fault;
     unsigned    status;
 } web_list;
@@ -245,7 +245,7 @@ static void web_ask_many(const serve_web *web, const web_question *q,
 /* ==== What is told ====================================================== */
 
 /* Without the newline at its end. */
-static bool web_put_about(serve_bytes *out, const served_filter *f)
+static bool web_put_about(cli_bytes *out, const served_filter *f)
 {
     return f->about != NULL && bytes_put(out, f->about, f->about_length - 1);
 }
@@ -254,7 +254,7 @@ static void web_info(const serve_web *web, const web_question *q,
                      web_reply *out)
 {
     const served_set *set = web->asker->set;
-    serve_bytes text = { NULL, 0, 0, 0 };
+    cli_bytes text = { NULL, 0, 0, 0 };
     const char *fault = NULL;
     web_how how;
     unsigned status = web_arguments(web, q, &how, &fault);
@@ -276,7 +276,7 @@ static void web_info(const serve_web *web, const web_question *q,
 static void web_metrics(const serve_web *web, const web_question *q,
                         web_reply *out)
 {
-    serve_bytes text = { NULL, 0, 0, 0 };
+    cli_bytes text = { NULL, 0, 0, 0 };
 
     (void)q;
     web_well(web, out, &text, counts_text(&text, web->counted, web->n,

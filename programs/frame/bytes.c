@@ -1,8 +1,8 @@
 /* bytes.c - bytes that wait: come in and not yet looked at, or to go out.
  *
- * Floor 8; includes serve.h only.
+ * Floor 8; includes frame.h only.
  */
-#include "serve/serve.h"
+#include "frame/frame.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,12 +11,12 @@
 
 enum { BYTES_FIRST = 4096 };
 
-size_t bytes_waiting(const serve_bytes *b)
+size_t bytes_waiting(const cli_bytes *b)
 {
     return b->to - b->from;
 }
 
-static bool bytes_grow(serve_bytes *b, size_t needed)
+static bool bytes_grow(cli_bytes *b, size_t needed)
 {
     size_t room = b->room > 0 ? b->room : BYTES_FIRST;
 
@@ -31,7 +31,7 @@ static bool bytes_grow(serve_bytes *b, size_t needed)
     return true;
 }
 
-bool bytes_room(serve_bytes *b, size_t more)
+bool bytes_room(cli_bytes *b, size_t more)
 {
     if (more <= b->room - b->to)
         return true;
@@ -44,7 +44,7 @@ bool bytes_room(serve_bytes *b, size_t more)
         || (more <= SIZE_MAX - b->to && bytes_grow(b, b->to + more));
 }
 
-bool bytes_put(serve_bytes *b, const void *from, size_t n)
+bool bytes_put(cli_bytes *b, const void *from, size_t n)
 {
     if (n == 0)
         return true;
@@ -55,12 +55,12 @@ bool bytes_put(serve_bytes *b, const void *from, size_t n)
     return true;
 }
 
-bool bytes_text(serve_bytes *b, const char *text)
+bool bytes_text(cli_bytes *b, const char *text)
 {
     return bytes_put(b, text, strlen(text));
 }
 
-bool bytes_format(serve_bytes *b, const char *format, ...)
+bool bytes_format(cli_bytes *b, const char *format, ...)
 {
     char text[512];
     va_list arguments;
@@ -72,15 +72,15 @@ bool bytes_format(serve_bytes *b, const char *format, ...)
     return n >= 0 && (size_t)n < sizeof text && bytes_put(b, text, (size_t)n);
 }
 
-void bytes_done(serve_bytes *b, size_t n)
+void bytes_done(cli_bytes *b, size_t n)
 {
     b->from += n;
     if (b->from == b->to)
         bytes_free(b);
 }
 
-void bytes_free(serve_bytes *b)
+void bytes_free(cli_bytes *b)
 {
     free(b->data);
-    *b = (serve_bytes){ NULL, 0, 0, 0 };
+    *b = (cli_bytes){ NULL, 0, 0, 0 };
 }
