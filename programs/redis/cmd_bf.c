@@ -32,6 +32,16 @@ static bool bf_is_fixed(const bf_plan *plan)
     return plan->nonscaling || plan->growth == 0;
 }
 
+/* One that does not grow has a number all the same, which is in its dumps: what
+ * RedisBloom's standard is, for other servers' settings may be others. */
+static uint32_t bf_growth(const bf_plan *plan)
+{
+    enum { STANDARD = 2 };
+
+    return plan->nonscaling && plan->growth > 0 ? STANDARD
+                                                : (uint32_t)plan->growth;
+}
+
 static const char BF_RATE_OUT[]
     = "ERR error rate must be in the range (0.000000, 1.000000)";
 
@@ -70,7 +80,7 @@ static bloom *bf_make(server_context *context, server_key *key,
     bool fixed = bf_is_fixed(plan);
     uint32_t options = BLY_CHAIN_EXACT | BLY_CHAIN_LONG
                      | (fixed ? BLY_CHAIN_FIXED : 0);
-    bloom *filter = bloom_new(options, (uint32_t)plan->growth);
+    bloom *filter = bloom_new(options, bf_growth(plan));
     bly_link link;
     if (bly_chain_plan(&link, (uint64_t)plan->capacity,
                        fixed ? plan->rate : plan->rate / 2) != BLY_OK) {
@@ -112,6 +122,21 @@ static bool bf_reserve_words(bf_plan *plan, server_context *context,
     return false;
 }
 
+/* Other servers, and files, are told all that a new filter is, also where that
+ * was not said: theirs may have other settings. */
+static void bf_replicate_made(server_context *context, server_string *name,
+                              const bf_plan *plan)
+{
+    char rate[32];
+    snprintf(rate, sizeof rate, "%.17g", plan->rate);
+    if (plan->nonscaling && plan->growth > 0)
+        server_replicate_as(context, "BF.RESERVE", "sclc", name, rate,
+                            plan->capacity, "NONSCALING");
+    else
+        server_replicate_as(context, "BF.RESERVE", "sclcl", name, rate,
+                            plan->capacity, "EXPANSION", plan->growth);
+}
+
 static int bf_reserve(server_context *context, server_string **argv, int argc)
 {
     bf_plan plan = bf_standard();
@@ -129,7 +154,8 @@ static int bf_reserve(server_context *context, server_string **argv, int argc)
         return reply_refuse(context, what);
     if (bf_make(context, key, &plan) == NULL)
         return SERVER_OK;
-    reply_changed(context, "bf.reserve", argv[1]);
+    bf_replicate_made(context, argv[1], &plan);
+    server_notify(context, SERVER_NOTIFY_MODULE, "bf.reserve", argv[1]);
     return server_reply_simple(context, "OK");
 }
 
@@ -150,21 +176,6 @@ static void bf_refuse(server_context *context, bly_status status)
     server_reply_error(context, status == BLY_EFULL
                        ? "ERR non scaling filter is full"
                        : "ERR problem inserting into filter");
-}
-
-/* Other servers, and files, are told what a filter that came to be by itself
- * is: theirs may have other settings. */
-static void bf_replicate_made(server_context *context, server_string *name,
-                              const bf_plan *plan)
-{
-    char rate[32];
-    snprintf(rate, sizeof rate, "%.17g", plan->rate);
-    if (bf_is_fixed(plan))
-        server_replicate_as(context, "BF.RESERVE", "sclc", name, rate,
-                            plan->capacity, "NONSCALING");
-    else
-        server_replicate_as(context, "BF.RESERVE", "sclcl", name, rate,
-                            plan->capacity, "EXPANSION", plan->growth);
 }
 
 /* Add the items from argument `first` on, and reply to each, up to one that

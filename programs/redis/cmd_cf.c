@@ -93,6 +93,16 @@ static bool cf_reserve_words(cf_plan *plan, server_context *context,
     return true;
 }
 
+/* As bf_replicate_made, of BF.*. */
+static void cf_replicate_made(server_context *context, server_string *name,
+                              const cf_plan *plan)
+{
+    server_replicate_as(context, "CF.RESERVE", "slclclcl", name,
+                        plan->capacity, "BUCKETSIZE", plan->slots,
+                        "MAXITERATIONS", plan->moves, "EXPANSION",
+                        plan->expansion);
+}
+
 static int cf_reserve(server_context *context, server_string **argv, int argc)
 {
     cf_plan plan = cf_standard();
@@ -109,7 +119,8 @@ static int cf_reserve(server_context *context, server_string **argv, int argc)
         return reply_refuse(context, what);
     if (cf_make(context, key, &plan) == NULL)
         return SERVER_OK;
-    reply_changed(context, "cf.reserve", argv[1]);
+    cf_replicate_made(context, argv[1], &plan);
+    server_notify(context, SERVER_NOTIFY_MODULE, "cf.reserve", argv[1]);
     return server_reply_simple(context, "OK");
 }
 
@@ -154,14 +165,13 @@ static int cf_reply_put(server_context *context, const cf_job *job,
                                : status == BLY_SEEN ? 0 : -1);
 }
 
-/* As bf_replicate_made, of BF.*. */
-static void cf_replicate_made(server_context *context, server_string *name,
-                              const cf_plan *plan)
+/* May no item come any more? What a master has done, or a file says, is not to
+ * be refused: it would be lost. */
+static bool cf_is_widest(server_context *context, const cuckoo *filter)
 {
-    server_replicate_as(context, "CF.RESERVE", "slclclcl", name,
-                        plan->capacity, "BUCKETSIZE", plan->slots,
-                        "MAXITERATIONS", plan->moves, "EXPANSION",
-                        plan->expansion);
+    return filter->tables.n >= (uint64_t)settings.cuckoo_tables
+        && (server_context_flags(context)
+            & (SERVER_REPLICATED | SERVER_LOADING)) == 0;
 }
 
 /* All commands that add end here. */
@@ -179,7 +189,7 @@ static int cf_insert_into(server_context *context, server_string **argv,
     cuckoo *filter = value;
     if (filter == NULL)
         return SERVER_OK;
-    if (!made && filter->tables.n >= (uint64_t)settings.cuckoo_tables)
+    if (!made && cf_is_widest(context, filter))
         return server_reply_error(context, "Maximum expansions reached");
     if (job->many)
         server_reply_array(context, argc - job->first);
@@ -322,9 +332,9 @@ static int cf_del(server_context *context, server_string **argv, int argc)
     return server_reply_bool(context, gone);
 }
 
-/* RedisBloom calls this a command that only reads, and lists of who may do what
- * rely on it; but it changes the filter. So a replica leaves it to its master.
- */
+/* RedisBloom calls this a command that only reads. It changes the filter and is
+ * replicated, so the server must know it as one that writes: else a paused
+ * server, which nothing may replicate from, stops at it. */
 static int cf_compact(server_context *context, server_string **argv, int argc)
 {
     if (argc != 2)
@@ -333,12 +343,9 @@ static int cf_compact(server_context *context, server_string **argv, int argc)
     if (filter == NULL)
         return server_reply_error(context, "Cuckoo filter was not found");
     uint64_t tables = filter->tables.n;
-    int flags = server_context_flags(context);
-    if ((flags & SERVER_REPLICA) == 0 || (flags & SERVER_REPLICATED) != 0) {
-        bly_tables_compact(&filter->tables, true);
-        cuckoo_shrink(filter, tables);
-        reply_changed(context, "cf.compact", argv[1]);
-    }
+    bly_tables_compact(&filter->tables, true);
+    cuckoo_shrink(filter, tables);
+    reply_changed(context, "cf.compact", argv[1]);
     return server_reply_simple(context, "OK");
 }
 
@@ -508,7 +515,7 @@ const command cf_commands[] = {
       CF_OF_TABLES, "1.0.0", cf_del, "write fast", "write cuckoo", 3 },
     { "cf.compact", "key", "Moves the fingerprints of a cuckoo filter's later "
       "tables to free slots of its earlier ones", "O(n), where n is the number "
-      "of slots", "1.0.0", cf_compact, "readonly fast", "read cuckoo", -1 },
+      "of slots", "1.0.0", cf_compact, "write fast", "write cuckoo", -1 },
     { "cf.info", "key", "Tells how large a cuckoo filter is and what is in it",
       "O(1)", "1.0.0", cf_info, "readonly fast", "read fast cuckoo", 2 },
     { "cf.scandump", "key iterator", "Gives the next chunk of a cuckoo filter",

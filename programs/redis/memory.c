@@ -69,9 +69,28 @@ void memory_for(server_context *context)
     memory_asker.left = UINT64_MAX;
 }
 
+/* What the server's limit left when the last work began, less what works have
+ * taken since: works that run at once must not each have all of it. */
+static uint64_t memory_shared = UINT64_MAX;
+
 uint64_t memory_left(server_context *context)
 {
-    return memory_limit(context);
+    uint64_t left = memory_limit(context);
+    if (left != UINT64_MAX)
+        __atomic_store_n(&memory_shared, left, __ATOMIC_RELAXED);
+    return left;
+}
+
+/* Of what all works have. */
+static bool memory_share(uint64_t bytes)
+{
+    uint64_t left = __atomic_load_n(&memory_shared, __ATOMIC_RELAXED);
+    while (bytes <= left)
+        if (__atomic_compare_exchange_n(&memory_shared, &left, left - bytes,
+                                        false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+            return true;
+    return false;
 }
 
 void memory_within(uint64_t left)
@@ -91,7 +110,8 @@ static void *memory_take(void *taken, size_t alignment, size_t bytes)
 {
     size_t all;
     if (__builtin_add_overflow(bytes, alignment + sizeof(memory_mark), &all)
-        || all > memory_asker.left || !memory_room(memory_asker.context, all))
+        || all > memory_asker.left || !memory_room(memory_asker.context, all)
+        || (memory_asker.left != UINT64_MAX && !memory_share(all)))
         return NULL;
     memory_mark mark = { server_try_allocate(all), all };
     if (mark.begin == NULL)
@@ -112,6 +132,8 @@ static void memory_give(void *taken, void *memory, size_t bytes)
     (void)bytes;
     memcpy(&mark, (char *)memory - sizeof mark, sizeof mark);
     __atomic_fetch_sub((uint64_t *)taken, mark.bytes, __ATOMIC_RELAXED);
+    if (memory_asker.left != UINT64_MAX)
+        __atomic_fetch_add(&memory_shared, mark.bytes, __ATOMIC_RELAXED);
     server_release(mark.begin);
 }
 

@@ -40,7 +40,7 @@ enum {
     SERVER_EMPTY = 0,                                   /* key_type          */
     SERVER_POSTPONED = -1,                              /* reply_array       */
     SERVER_IN_SCRIPT = 1 << 0, SERVER_IN_MULTI = 1 << 1,
-    SERVER_REPLICA = 1 << 3, SERVER_READ_ONLY = 1 << 4, SERVER_EVICTS = 1 << 9,
+    SERVER_READ_ONLY = 1 << 4, SERVER_EVICTS = 1 << 9,
     SERVER_REPLICATED = 1 << 12, SERVER_LOADING = 1 << 13,
     SERVER_NEVER_BLOCKS = 1 << 21,
     SERVER_RESP3 = 1 << 22,                             /* context_flags     */

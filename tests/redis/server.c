@@ -404,6 +404,24 @@ static void redis_follow(client *master)
     assert_answer(master, "WAIT 1 60000", ":1");
 }
 
+/* While clients are paused nothing may go to replicas, and a server that is told
+ * to send them something stops. */
+static void test_pause(void **state)
+{
+    (void)state;
+    if (redis_skips())
+        skip();
+    server s = { .port = -1 };
+    server_start(&s, "--save '' --appendonly yes");
+    client a = client_open(&s, 2);
+    redis_fill(&a);
+    assert_answer(&a, "CLIENT PAUSE 300 WRITE", "+OK");
+    assert_answer(&a, "CF.COMPACT wide", "+OK");
+    assert_answer(&a, "PING", "+PONG");
+    client_close(&a);
+    server_remove(&s);
+}
+
 /* A replica has the same filters, those from before it came and those after,
  * though its own settings are others. */
 static void test_replica(void **state)
@@ -415,9 +433,11 @@ static void test_replica(void **state)
     server_start(&one, "--save '' --repl-diskless-sync-delay 0");
     client a = client_open(&one, 2);
     redis_fill(&a);
-    char options[256];
+    char options[512];
     snprintf(options, sizeof options, "bf-initial-size 7 cf-initial-size 64 "
              "bf-error-rate 0.2 bly-initial-size 9 bly-kind scalable "
+             "bf-expansion-factor 5 cf-bucket-size 4 cf-max-iterations 3 "
+             "cf-expansion-factor 4 cf-max-expansions 1 "
              "--save '' --replicaof 127.0.0.1 %d", one.port);
     server_start(&two, options);
     client b = client_open(&two, 2);
@@ -425,6 +445,11 @@ static void test_replica(void **state)
     for (size_t i = 0; i < REDIS_KEYS; i++)
         redis_same(&a, &b, redis_keys[i].family, redis_keys[i].key);
     assert_answer(&a, "BF.ADD alone x", ":1");
+    assert_answer(&a, "BF.RESERVE told 0.01 10", "+OK");
+    redis_many(&a, "BF.MADD", "told", 0, 300);
+    assert_answer(&a, "BF.RESERVE bounded 0.01 10 NONSCALING", "+OK");
+    assert_answer(&a, "CF.RESERVE kept 8", "+OK");
+    redis_each(&a, "CF.ADD", "kept", 0, 100);
     assert_answer(&a, "BF.INSERT own CAPACITY 77 ERROR 0.003 ITEMS x y",
                   "[:1 :1]");
     assert_answer(&a, "CF.ADD tables x", ":1");
@@ -443,9 +468,13 @@ static void test_replica(void **state)
     redis_same(&a, &b, "BF", "alone");
     redis_same(&a, &b, "BLY", "auto");
     redis_same(&a, &b, "BF", "own");
+    redis_same(&a, &b, "BF", "told");
+    redis_same(&a, &b, "BF", "bounded");
+    redis_same(&a, &b, "CF", "kept");
     redis_same(&a, &b, "CF", "tables");
     redis_same(&a, &b, "CF", "others");
-    assert_answer(&b, "CF.COMPACT cuckoo", "+OK");
+    assert_answer(&b, "CF.COMPACT cuckoo", "-READONLY You can't write against "
+                  "a read only replica.");
     redis_same(&a, &b, "CF", "cuckoo");
     client_close(&a);
     client_close(&b);
@@ -616,6 +645,35 @@ static void test_limits(void **state)
     server_remove(&s);
 }
 
+/* Of two that are made at once one has room. */
+static void test_limit_is_shared(void **state)
+{
+    (void)state;
+    if (redis_skips())
+        skip();
+    server s = { .port = 0 };
+    server_start(&s, "--save '' --maxmemory 64mb --maxmemory-policy "
+                 "noeviction");
+    client clients[2] = { client_open(&s, 2), client_open(&s, 2) };
+    size_t made = 0;
+    for (size_t i = 0; i < 2; i++) {
+        argument words[] = { { "BLY.NEW", 7 }, { i == 0 ? "a" : "b", 1 },
+                             { "standard", 8 }, { "CAPACITY", 8 },
+                             { "40000000", 8 } };
+        client_send(&clients[i], 5, words);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        char *answer = client_hear(&clients[i]);
+        assert_non_null(answer);
+        made += strcmp(answer, "+OK") == 0;
+        free(answer);
+    }
+    assert_int_equal(made, 1);
+    for (size_t i = 0; i < 2; i++)
+        client_close(&clients[i]);
+    server_remove(&s);
+}
+
 /* A filter that cannot grow says so, and is as it was. */
 static void test_growth_is_refused(void **state)
 {
@@ -764,7 +822,7 @@ static void test_commands(void **state)
         { "cf.exists", 3, "readonly fast" },
         { "cf.mexists", -3, "readonly fast" },
         { "cf.count", 3, "readonly fast" }, { "cf.del", 3, "write fast" },
-        { "cf.compact", -1, "readonly fast" },
+        { "cf.compact", -1, "write fast" },
         { "cf.info", 2, "readonly fast" },
         { "cf.scandump", 3, "readonly fast" },
         { "cf.loadchunk", 4, "write denyoom" },
@@ -818,10 +876,12 @@ int main(void)
         cmocka_unit_test(test_restart_after_kill),
         cmocka_unit_test(test_rewritten_log),
         cmocka_unit_test(test_replica),
+        cmocka_unit_test(test_pause),
         cmocka_unit_test(test_chunks_are_replicated),
         cmocka_unit_test(test_settings),
         cmocka_unit_test(test_wrong_settings),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_limit_is_shared),
         cmocka_unit_test(test_growth_is_refused),
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_digests),
