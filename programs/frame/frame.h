@@ -226,6 +226,9 @@ void sort_words(uint64_t *words, size_t n, unsigned bits, unsigned least);
 
 /* ==== json.c ============================================================ */
 
+/* A string, behind other bytes. False: no memory. */
+bool json_quote(cli_bytes *to, const void *text, size_t n);
+
 /* One document at a time, on stdout. `key` is NULL inside an array and for
  * the outermost value. */
 void json_open_object(const char *key);

@@ -24,14 +24,15 @@ static struct {
 
 /* ==== Strings =========================================================== */
 
-/* Bytes of the well-formed UTF-8 character at `s`, 0 where there is none: no
- * overlong forms, no surrogates, nothing above U+10FFFF [RFC 3629, 4]. */
-static size_t json_utf8(const unsigned char *s)
+/* Bytes of the well-formed UTF-8 character that n bytes begin with; 0 where
+ * there is none: no overlong forms, no surrogates, nothing above U+10FFFF
+ * [RFC 3629, 4]. */
+static size_t json_utf8(const unsigned char *s, size_t n)
 {
     unsigned char low = 0x80, high = 0xbf;
     size_t length = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
 
-    if (s[0] >= 0x80 && (s[0] < 0xc2 || s[0] > 0xf4))
+    if (length > n || (s[0] >= 0x80 && (s[0] < 0xc2 || s[0] > 0xf4)))
         return 0;
     if (s[0] == 0xe0)
         low = 0xa0;
@@ -50,28 +51,50 @@ static size_t json_utf8(const unsigned char *s)
     return length;
 }
 
-static void json_escaped(const unsigned char *s, size_t length)
+enum { JSON_ESCAPED = 8 };
+
+/* The next character of these bytes as it is written; *taken: how many of the
+ * bytes it was. */
+static size_t json_escape(char to[JSON_ESCAPED], const unsigned char *s,
+                          size_t n, size_t *taken)
 {
+    size_t length = json_utf8(s, n);
+
+    *taken = length > 0 ? length : 1;
     if (length == 0)
-        output_text("\\ufffd");
-    else if (*s == '"' || *s == '\\')
-        output_format("\\%c", *s);
-    else if (*s < 0x20 || *s == 0x7f)
-        output_format("\\u%04x", (unsigned)*s);
-    else
-        output_bytes(s, length);
+        return (size_t)snprintf(to, JSON_ESCAPED, "\\ufffd");
+    if (*s == '"' || *s == '\\')
+        return (size_t)snprintf(to, JSON_ESCAPED, "\\%c", *s);
+    if (*s < 0x20 || *s == 0x7f)
+        return (size_t)snprintf(to, JSON_ESCAPED, "\\u%04x", (unsigned)*s);
+    memcpy(to, s, length);
+    return length;
+}
+
+bool json_quote(cli_bytes *to, const void *text, size_t n)
+{
+    const unsigned char *s = text;
+    bool fine = bytes_text(to, "\"");
+    char escaped[JSON_ESCAPED];
+
+    for (size_t taken; fine && n > 0; s += taken, n -= taken) {
+        size_t length = json_escape(escaped, s, n, &taken);
+
+        fine = bytes_put(to, escaped, length);
+    }
+    return fine && bytes_text(to, "\"");
 }
 
 static void json_quoted(const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
+    char escaped[JSON_ESCAPED];
 
     output_text("\"");
-    while (*s != '\0') {
-        size_t length = json_utf8(s);
+    for (size_t n = strlen(text), taken; n > 0; s += taken, n -= taken) {
+        size_t length = json_escape(escaped, s, n, &taken);
 
-        json_escaped(s, length);
-        s += length > 0 ? length : 1;
+        output_bytes(escaped, length);
     }
     output_text("\"");
 }

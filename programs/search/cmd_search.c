@@ -75,6 +75,10 @@ static const cli_option search_options[] = {
       "Both." },
     { 'a', "text", NULL, SEARCH_FLAG(want.text),
       "Take files with a NUL in them for text, too." },
+    { 0, "json", NULL, SEARCH_FLAG(want.json),
+      "Print each line, or match, as a JSON object on a line of its own, with "
+      "file, number, selected (false: it is beside one) and text; with -l and "
+      "-L file; with -c file and count." },
     { 'q', "quiet", NULL, SEARCH_FLAG(want.quiet),
       "Print nothing; the exit status says whether there is a selected line." },
     { 0, "trust", NULL, SEARCH_FLAG(trust),
@@ -317,7 +321,8 @@ static void search_print(search_job *job, cli_bytes *out)
     size_t n = bytes_waiting(out);
 
     if (n > 0) {
-        if (!job->begun && job->printed && want->before + want->after > 0)
+        if (!job->begun && job->printed && want->before + want->after > 0
+            && !want->json)
             output_text("--\n");
         output_bytes(out->data + out->from, n);
         job->begun = job->printed = true;
@@ -625,6 +630,8 @@ static int search_settle(const cli_command *self, search_settings *s)
     if (want->only && want->before + want->after > 0)
         return options_wrong(self, "-o prints no lines: it excludes -A, -B and "
                                    "-C");
+    if (want->json && (want->null || want->nameless))
+        return options_wrong(self, "--json excludes -Z and --no-names");
     if (want->files || want->others || want->count || want->quiet)
         want->before = want->after = 0;
     return CLI_GO;

@@ -2,9 +2,10 @@
  *
  * All that knows PCRE2. Bytes are bytes, and a letter is one of ASCII's, as in
  * grep -P where LC_ALL is C. The patterns become one, with an alternative for
- * each. Where each is a plain text they are looked for in all of a block, and
- * only lines that have one are matched; a regular expression is matched line by
- * line, for it could match across two. Floor 8; includes search.h and PCRE2.
+ * each. Where each is a plain text, or one expression has a text that all its
+ * matches have, that is looked for in all of a block, and only lines that have
+ * it are matched; other expressions are matched line by line, for they could match
+ * across two. Floor 8; includes search.h and PCRE2.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "search/search.h"
@@ -57,7 +58,7 @@ static void match_join(match_text *to, const cli_operands *patterns, bool fixed)
             match_add_fixed(to, patterns->names[i]);
         else
             match_add_text(to, patterns->names[i]);
-        match_add_text(to, ")");
+        match_add_text(to, fixed ? ")" : "\\E)");       /* of a \Q */
     }
 }
 
@@ -128,14 +129,30 @@ static pcre2_code *match_make(const cli_operands *patterns,
     size_t where;
     int error;
 
-    match_add_text(&text, lines ? "^(?:" : words ? "(?<!\\w)(?:" : "(?:");
-    match_join(&text, patterns, how->fixed);
-    match_add_text(&text, lines ? ")$" : words ? ")(?!\\w)" : ")");
-    if (!text.failed)
+    if (patterns->count == 1 && !how->fixed && !lines && !words)
+        match_add_text(&text, patterns->names[0]);
+    else {
+        match_add_text(&text, lines ? "^(?:" : words ? "(?<!\\w)(?:" : "(?:");
+        match_join(&text, patterns, how->fixed);
+        match_add_text(&text, lines ? ")$" : words ? ")(?!\\w)" : ")");
+    }
+    if (!text.failed && bytes_put(&text.bytes, "", 1))
         code = match_compile((const char *)text.bytes.data,
-                             bytes_waiting(&text.bytes), how->fold, &error,
+                             bytes_waiting(&text.bytes) - 1, how->fold, &error,
                              &where);
     bytes_free(&text.bytes);
+    return code;
+}
+
+/* The text that all matches of a regular expression have; NULL: none. */
+static pcre2_code *match_literal(const char *pattern, const match_how *how)
+{
+    const match_how fixed = { .fixed = true, .fold = how->fold };
+    char *literal = question_literal(pattern);
+    cli_operands one = { &literal, 1 };
+    pcre2_code *code = literal != NULL ? match_make(&one, &fixed, true) : NULL;
+
+    free(literal);
     return code;
 }
 
@@ -150,6 +167,8 @@ match *match_open(const cli_operands *patterns, const match_how *how)
         m->line = match_make(patterns, how, false);
         if (how->fixed || match_all_plain(patterns))
             m->plain = match_make(patterns, how, true);
+        else if (patterns->count == 1)
+            m->plain = match_literal(patterns->names[0], how);
         m->data = pcre2_match_data_create(1, NULL);
     }
     if (m != NULL && m->line != NULL && m->data != NULL)

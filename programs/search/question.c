@@ -135,6 +135,9 @@ typedef struct {
     size_t    n;
     unsigned  deep;
     bool      unknown;          /* nothing can be said of the pattern        */
+    char     *longest;          /* of those that each match has; NULL: it is
+                                   not wanted                                */
+    bool      either;           /* there is none                             */
 } question_reader;
 
 /* The text ends here. */
@@ -143,6 +146,13 @@ static uint64_t *question_end(question_reader *r, uint64_t *row)
     size_t n = r->n;
 
     r->n = 0;
+    if (r->longest != NULL) {
+        if (r->deep == 1 && n > strlen(r->longest)) {
+            memcpy(r->longest, r->text, n);
+            r->longest[n] = '\0';
+        }
+        return NULL;
+    }
     return n == 0 ? row
          : question_and(r->q, row, question_text(r->q, r->text, n, false));
 }
@@ -300,30 +310,52 @@ static uint64_t *question_either(question_reader *r)
     row = question_sequence(r);
     while (!r->unknown && *r->at == '|') {
         r->at++;
+        r->either |= r->deep == 1;
         row = question_or(r->q, row, question_sequence(r));
     }
     r->deep--;
     return row;
 }
 
-static uint64_t *question_regex(question *q, const char *pattern)
+/* Read all of it; NULL: no document is left out by it. */
+static uint64_t *question_read(question_reader *r, const char *pattern)
 {
-    question_reader r = { .q = q, .at = (const unsigned char *)pattern };
     uint64_t *row = NULL;
 
-    if (strstr(pattern, "\\Q") != NULL || strstr(pattern, "\\E") != NULL)
+    r->at = (const unsigned char *)pattern;
+    r->text = malloc(strlen(pattern) + 1);
+    r->q->failed |= r->text == NULL;
+    r->unknown = r->text == NULL || strstr(pattern, "\\Q") != NULL
+              || strstr(pattern, "\\E") != NULL;
+    if (!r->unknown)
+        row = question_either(r);
+    r->unknown |= *r->at != '\0';
+    free(r->text);
+    if (!r->unknown)
+        return row;
+    free(row);
+    return NULL;
+}
+
+static uint64_t *question_regex(question *q, const char *pattern)
+{
+    question_reader r = { .q = q };
+
+    return question_read(&r, pattern);
+}
+
+char *question_literal(const char *pattern)
+{
+    question q = { .failed = false };
+    question_reader r = { .q = &q, .longest = calloc(strlen(pattern) + 1, 1) };
+
+    if (r.longest == NULL)
         return NULL;
-    r.text = malloc(strlen(pattern) + 1);
-    if (r.text == NULL)
-        q->failed = true;
-    else
-        row = question_either(&r);
-    if (r.unknown || (r.text != NULL && *r.at != '\0')) {
-        free(row);
-        row = NULL;
-    }
-    free(r.text);
-    return row;
+    free(question_read(&r, pattern));
+    if (!r.unknown && !r.either && *r.longest != '\0')
+        return r.longest;
+    free(r.longest);
+    return NULL;
 }
 
 uint64_t *question_ask(question *q, const char *pattern, bool fixed, bool words)

@@ -198,6 +198,10 @@ typedef struct {
 uint64_t *question_ask(question *q, const char *pattern, bool fixed,
                        bool words);
 
+/* The longest text that each match of a regular expression has, from malloc;
+ * NULL: none is known, or there is no memory. */
+char *question_literal(const char *pattern);
+
 /* Those of either; NULL stands for all. Both are given away. */
 uint64_t *question_any(const question *q, uint64_t *a, uint64_t *b);
 
@@ -238,7 +242,7 @@ void match_why(char *text, size_t room, int error);
 typedef struct {
     match_how how;
     bool      invert, files, others, count, number, nameless, quiet, text;
-    bool      only, null;
+    bool      only, null, json;
     uint64_t  most;             /* lines of a file                           */
     uint64_t  before, after;    /* lines beside each                         */
 } select_want;

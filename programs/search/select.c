@@ -40,10 +40,28 @@ static bool select_name(select_file *f, char sign)
         && bytes_put(&f->out, f->want->null ? "\0" : &sign, 1);
 }
 
+/* The beginning of an object; what is in it besides follows. */
+static bool select_json(select_file *f)
+{
+    return bytes_text(&f->out, "{\"file\":")
+        && json_quote(&f->out, f->name, strlen(f->name));
+}
+
+static bool select_json_line(select_file *f, const unsigned char *bytes,
+                             size_t n, uint64_t number, char sign)
+{
+    return select_json(f)
+        && bytes_format(&f->out, ",\"number\":%" PRIu64 ",\"selected\":%s,"
+                        "\"text\":", number, sign == ':' ? "true" : "false")
+        && json_quote(&f->out, bytes, n) && bytes_text(&f->out, "}\n");
+}
+
 /* A line, or a match in it; `sign` stands behind its name and number. */
 static bool select_print(select_file *f, const unsigned char *bytes, size_t n,
                          uint64_t number, char sign)
 {
+    if (f->want->json)
+        return select_json_line(f, bytes, n, number, sign);
     if (!f->want->nameless && !select_name(f, sign))
         return false;
     if (f->want->number
@@ -55,7 +73,8 @@ static bool select_print(select_file *f, const unsigned char *bytes, size_t n,
 /* Lines that stand apart from those before them are set apart. */
 static bool select_apart(select_file *f, uint64_t number)
 {
-    bool apart = select_beside(f->want) && f->printed && number != f->next;
+    bool apart = select_beside(f->want) && !f->want->json && f->printed
+              && number != f->next;
 
     f->printed = true;
     return !apart || bytes_text(&f->out, "--\n");
@@ -306,7 +325,7 @@ static int select_look(select_file *f, select_gap *gap,
 int select_block(select_file *f, text_block *block)
 {
     const unsigned char *end = block->bytes + block->n, *at = block->bytes;
-    bool numbers = f->want->number || select_beside(f->want);
+    bool numbers = f->want->number || f->want->json || select_beside(f->want);
     select_gap gap = { at, block->lines + 1 };
     int status = CLI_GO;
 
@@ -337,8 +356,12 @@ int select_end(select_file *f)
         return CLI_GO;
     if (want->files || want->others) {
         if (want->files == (f->selected > 0))
-            fine = select_name(f, '\n');
-    } else if (want->count)
+            fine = want->json ? select_json(f) && bytes_text(&f->out, "}\n")
+                              : select_name(f, '\n');
+    } else if (want->count && want->json)
+        fine = select_json(f) && bytes_format(&f->out, ",\"count\":%" PRIu64
+                                                       "}\n", f->selected);
+    else if (want->count)
         fine = (want->nameless || select_name(f, ':'))
             && bytes_format(&f->out, "%" PRIu64 "\n", f->selected);
     else if (f->binary && f->selected > 0)

@@ -110,6 +110,73 @@ for pattern in 'a{2}b' 'a.b' '[x]' '$HOME' '^x$' '\n' '#1' '--' '()' '->' '""' \
     same F -xi -e "$pattern"
 done
 same F -e quick -e slow
+same P -i '\Qthe quick'
+same P '(?x) quick # fast'
+try search -w trigrams.blx '\Qfox'
+out_is 'a quotation without its end, as a word' 0 't/a:The quick fox\n'
+
+# ---- Expressions by chance ---------------------------------------------------
+
+# expressions N SEED: of what matters to which texts a match must have.
+expressions() {
+    awk -v n="$1" -v seed="$2" '
+        function one_of(list,  items) {
+            return items[int(rand() * split(list, items, " ")) + 1]
+        }
+        function atom(deep) {
+            chance = rand()
+            if (deep == 0 || chance < 0.5)
+                return one_of("quick fox lazy dog return static size bytes " \
+                              "the int QUICK Fox siz qui ck _t 1 x")
+            if (chance < 0.6)
+                return one_of(". \\w \\d \\s \\b \\B ^ $ \\K \\x66 \\. \\( \\_ " \
+                              "\\Qa.b\\E [a-z] [^x] []a] [[:alpha:]] [a\\]b] [()|]")
+            return one_of("( ( (?: (?: (?= (?! (?<= (?<! (?> (?<n> (?i: (?#c)(") \
+                   either(deep - 1) ")"
+        }
+        function sequence(deep,  text, i) {
+            for (i = int(rand() * 4); i >= 0; i--) {
+                text = text atom(deep)
+                if (rand() < 0.4)
+                    text = text one_of("* + ? {0} {1} {2,} {0,3} *? +? ?? ++ {x")
+            }
+            return text
+        }
+        function either(deep,  text) {
+            text = sequence(deep)
+            while (rand() < 0.3)
+                text = text "|" sequence(deep)
+            return text
+        }
+        BEGIN {
+            srand(seed)
+            for (i = 0; i < n; i++)
+                print either(3)
+        }'
+}
+expressions "$(work 400 15)" 7 >expressions
+tried=0 bad=
+while IFS= read -r pattern; do
+    for option in -n -w -x -i; do
+        wanted P $option -e "$pattern"
+        # It is no expression, or too much for one line.
+        if grep -qv 'binary file matches' grep.err; then
+            continue
+        fi
+        tried=$((tried + 1))
+        for rule in trigrams words; do
+            if differs --trust $option $rule.blx -e "$pattern"; then
+                bad="$bad $rule $option $pattern;"
+            fi
+        done
+    done
+done <expressions
+check 'expressions by chance: enough are some' test "$tried" -ge "$(work 400 10)"
+if [ -z "$bad" ]; then
+    pass 'expressions by chance'
+else
+    fail 'expressions by chance' "$bad"
+fi
 same F -n -e 'nowhere' -e 'lazy'
 same F -n "$(printf 'quick\nfox\n')"
 same F -w -e 10 -e 'dog_1' -e ''
@@ -196,6 +263,22 @@ try search trigrams.blx lazy
 out_is 'a line' 0 't/a:lazy dog_1\n'
 try search --no-names trigrams.blx lazy
 out_is 'without names' 0 'lazy dog_1\n'
+try search --json trigrams.blx lazy
+out_is 'a line as JSON' 0 \
+    '{"file":"t/a","number":2,"selected":true,"text":"lazy dog_1"}\n'
+try search --json -o -A1 trigrams.blx lazy
+refused 'no lines beside matches' 'excludes'
+try search --json -B1 trigrams.blx lazy
+out_is 'and one beside it' 0 '{"file":"t/a","number":1,"selected":false,"text":"The quick fox"}\n{"file":"t/a","number":2,"selected":true,"text":"lazy dog_1"}\n'
+try search --json -l trigrams.blx lazy
+out_is 'a name as JSON' 0 '{"file":"t/a"}\n'
+try search --json -a -m 1 trigrams.blx 'QUICK.one'
+out_is 'what is no text as JSON' 0 \
+    '{"file":"t/deep/binary","number":1,"selected":true,"text":"a QUICK\\u0000one"}\n'
+try search --json -c trigrams.blx 'lazy dog_1'
+out_has 'counts as JSON' 0 '^{"file":"t/a","count":1}$'
+try search --json -Z trigrams.blx lazy
+refused 'two ways to end a name' '--json excludes'
 try search -q trigrams.blx lazy
 silent 'quietly'
 try search -q trigrams.blx nowhere_at_all

@@ -404,8 +404,8 @@ static void redis_follow(client *master)
     assert_answer(master, "WAIT 1 60000", ":1");
 }
 
-/* While clients are paused nothing may go to replicas, and a server that is told
- * to send them something stops. */
+/* While clients are paused nothing may go to replicas, and a server that is
+ * told to send them something stops. */
 static void test_pause(void **state)
 {
     (void)state;
