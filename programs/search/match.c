@@ -4,8 +4,8 @@
  * grep -P where LC_ALL is C. The patterns become one, with an alternative for
  * each. Where each is a plain text, or one expression has a text that all its
  * matches have, that is looked for in all of a block, and only lines that have
- * it are matched; other expressions are matched line by line, for they could match
- * across two. Floor 8; includes search.h and PCRE2.
+ * it are matched. Other expressions are matched line by line, for they could
+ * match across two. Floor 8; includes search.h and PCRE2.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "search/search.h"
