@@ -240,14 +240,13 @@ static int select_line(select_file *f, const unsigned char *line, size_t n,
     return CLI_GO;
 }
 
-static int select_refuse(const select_file *f, uint64_t number, int error)
+static int select_refuse(const select_file *f, int error)
 {
     char why[256];
 
     match_why(why, sizeof why, error);
-    return report_error("'%s': a line near the %" PRIu64 "th is too much for "
-                        "the pattern (%s): make the pattern simpler", f->name,
-                        number, why);
+    return report_error("'%s' has a line that is too much for the pattern "
+                        "(%s): make the pattern simpler", f->name, why);
 }
 
 /* ==== Blocks ============================================================ */
@@ -309,7 +308,7 @@ static int select_look(select_file *f, select_gap *gap,
     int found = match_find(f->match, at, (size_t)(stop - at), &span);
 
     if (found < 0)
-        return select_refuse(f, gap->number, found);
+        return select_refuse(f, found);
     if ((found != 0) == f->want->invert || f->selected >= f->want->most)
         return CLI_GO;
     number = gap->number + (numbers ? select_count(gap->from, at) : 0);

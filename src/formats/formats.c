@@ -88,6 +88,11 @@ bly_status formats_choose(formats_found *out, const char *name,
         return status_fail(BLY_EFORMAT, "a Parquet file, or what is left of "
                            "one: its filters are inside, and its end says "
                            "where (bly_container_open)");
+    if (found == NULL && n >= strlen(FORMATS_INDEX)
+        && memcmp(bytes, FORMATS_INDEX, strlen(FORMATS_INDEX)) == 0)
+        return status_fail(BLY_EFORMAT, "an index of many sets, and no filter: "
+                           "ask it with bly_index_which, or 'bloomery which' "
+                           "and 'bloomery search'");
     if (found == NULL)
         return status_fail(BLY_EFORMAT, "not a Bloomery filter (it does not "
                            "begin with \"%s\"), nor of a format that shows in "

@@ -9,6 +9,9 @@
 
 #include "image/kind.h"
 
+/* How an index of many sets begins, which is no filter (src/index/). */
+#define FORMATS_INDEX "bloomidx"
+
 /* The kind whose files look like this by their first n bytes, of `all`; NULL:
  * none. */
 const bly_kind *formats_look(const uint8_t *bytes, size_t n, uint64_t all);

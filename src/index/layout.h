@@ -22,10 +22,11 @@
 #include "bloomery/index.h"
 
 #include "base/platform.h"
+#include "formats/formats.h"
 #include "image/image.h"
 #include "tools/hash.h"
 
-#define LAYOUT_MAGIC "bloomidx"
+#define LAYOUT_MAGIC FORMATS_INDEX
 
 enum {
     LAYOUT_VERSION = 1, LAYOUT_HEADER = 128, LAYOUT_LINE = 64,

@@ -188,6 +188,33 @@ for rule in words trigrams; do
     check "no file is left out: $rule" test "$missed" -eq 0
 done
 
+# ---- What ends too early leaves the old index --------------------------------
+
+cp tree.blx old.blx
+names=$(ls)
+find tree -name '*.c' -exec touch {} +
+# cramped NAME ARGUMENTS...: no room for the file.
+cramped() {
+    cramped_name=$1
+    shift
+    (trap '' XFSZ && ulimit -f 16 && exec "$BLOOMERY" "$@") >out 2>err
+    echo $? >status
+    refused "no room for $cramped_name" 'too large|no space|write'
+    check "the old one is there: $cramped_name" cmp -s old.blx tree.blx
+}
+cramped 'an index' index -q -o tree.blx --by words -r tree
+cramped 'an update' index -q -o tree.blx --update
+for wait in 0 0.02 0.05 0.1 0.2; do
+    "$BLOOMERY" index -q -o tree.blx --update >/dev/null 2>&1 &
+    killed=$!
+    sleep "$wait"
+    kill -9 "$killed" 2>/dev/null
+    wait "$killed" 2>/dev/null
+    try which tree.blx bly_index_open
+    status_is "killed after $wait s: an index is there" 0
+done
+check 'nothing else is left behind' test "$(ls)" = "$names"
+
 # ---- Refused -----------------------------------------------------------------
 
 keeps 'no such rule' "no rule: give" seq.blx index -o seq.blx --by letters t/b
@@ -237,6 +264,8 @@ try which --at-least 0 words.blx a
 refused 'a share that all have' 'names every document: give a share above 0'
 try which t/b zebra
 refused 'no index' 'index'
+try info words.blx
+refused 'an index is no filter' "an index of many sets.*'bloomery which'"
 try build -o keys.bly t/b
 try which keys.bly zebra
 refused 'a filter' 'index'
