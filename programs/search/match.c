@@ -104,8 +104,9 @@ static int match_check(const cli_operands *patterns, const match_how *how)
 
         if (code == NULL) {
             match_why(why, sizeof why, error);
-            return report_error("the pattern '%.200s' is wrong at its byte %zu: %s "
-                                "(-F takes it as a text)", pattern, where, why);
+            return report_error("the pattern '%.200s' is wrong at its byte "
+                                "%zu: %s (-F takes it as a text)", pattern,
+                                where, why);
         }
         pcre2_code_free(code);
     }
