@@ -64,7 +64,7 @@ static const cli_option index_options[] = {
       "No report and no progress." },
     { 0, "json", NULL, CLI_FLAG, offsetof(index_settings, json), false,
       "Print the report as a JSON object." },
-    CLI_JOBS_OPTION(index_settings, jobs),
+    TEXT_JOBS_OPTION(index_settings, jobs),
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
 
@@ -186,7 +186,7 @@ static void *index_loop(void *argument)
 
 static void index_read(index_job *job)
 {
-    size_t n = work_jobs(job->want->jobs);
+    size_t n = text_jobs(job->want->jobs);
 
     work_threads(n < job->files.count ? n : job->files.count, index_loop, job);
 }

@@ -87,7 +87,7 @@ static const cli_option search_options[] = {
       "and one that is gone is passed over." },
     { 0, "stats", NULL, SEARCH_FLAG(stats),
       "Say in the end how many files were read, and how much." },
-    CLI_JOBS_OPTION(search_settings, jobs),
+    TEXT_JOBS_OPTION(search_settings, jobs),
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
 
@@ -556,7 +556,7 @@ static int search_check(const char *path, const settings *made)
 
 static void search_threads(search_job *job)
 {
-    size_t jobs = work_jobs(job->set->jobs);
+    size_t jobs = text_jobs(job->set->jobs);
 
     pthread_mutex_init(&job->lock, NULL);
     pthread_cond_init(&job->moved, NULL);

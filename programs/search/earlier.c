@@ -94,7 +94,7 @@ int earlier_sift(earlier *e, cli_operands *files, uint64_t jobs)
         at += n;
     }
     if (status == CLI_GO) {
-        work_threads(work_jobs(jobs), earlier_loop, &all);
+        work_threads(text_jobs(jobs), earlier_loop, &all);
         earlier_settle(e, &all, files);
     }
     free(all.files);

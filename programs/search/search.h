@@ -110,6 +110,13 @@ int text_open(text_reader *t, const char *path);
  * what is not compressed moves. */
 bool text_seek(text_reader *t, uint64_t offset, uint64_t lines, bool binary);
 
+/* Threads that read files, for -j; 0: twice as many as processors, as one may
+ * wait for a disk while another works. */
+#define TEXT_JOBS_OPTION(settings, jobs)                                       \
+    { 'j', "jobs", "N", CLI_NUMBER, offsetof(settings, jobs), false,           \
+      "Read files with N threads. Default: two for each processor." }
+size_t text_jobs(uint64_t wanted);
+
 /* The next block: 1; 0: there is none, and *error says why or is 0. */
 int text_next(text_reader *t, text_block *out, int *error);
 void text_close(text_reader *t);
@@ -179,7 +186,7 @@ typedef struct {
 } earlier;
 
 /* Of these files, whose names are in rising order, leave those of which the
- * index has nothing that still holds; `jobs` as for work_jobs. CLI_GO or
+ * index has nothing that still holds; `jobs` as for text_jobs. CLI_GO or
  * CLI_ERROR. */
 int earlier_sift(earlier *e, cli_operands *files, uint64_t jobs);
 

@@ -212,6 +212,11 @@ bool text_seek(text_reader *t, uint64_t offset, uint64_t lines, bool binary)
     return true;
 }
 
+size_t text_jobs(uint64_t wanted)
+{
+    return work_jobs(wanted > 0 ? wanted : 2 * (uint64_t)work_jobs(0));
+}
+
 void text_close(text_reader *t)
 {
     if (t->fd >= 0)

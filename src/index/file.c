@@ -38,6 +38,19 @@ bly_status bly_index_wrap(bly_index **out, const void *bytes, size_t n,
     return file_make(out, bytes, n, allocator);
 }
 
+/* Of the rows only pages are read that a question needs; the list behind them,
+ * all of which is looked at, comes in large pieces. What the header says is not
+ * known to be true: then the advice is a bad one, and no more. */
+static void file_advise(uint8_t *bytes, size_t n)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t list = n < LAYOUT_HEADER ? n : image_u64(bytes, LAYOUT_AT_LIST);
+    size_t rows = (size_t)((list < n ? list : n) / page * page);
+    if (rows > 0)
+        (void)posix_madvise(bytes, rows, POSIX_MADV_RANDOM);
+    (void)posix_madvise(bytes + rows, n - rows, POSIX_MADV_WILLNEED);
+}
+
 static bly_status file_map(bly_index **out, int file, const char *path,
                            const bly_allocator *allocator)
 {
@@ -56,7 +69,7 @@ static bly_status file_map(bly_index **out, int file, const char *path,
     void *bytes = mmap(NULL, n, PROT_READ, MAP_SHARED, file, 0);
     if (bytes == MAP_FAILED)
         return open_failed("map", path);
-    (void)posix_madvise(bytes, n, POSIX_MADV_RANDOM);
+    file_advise(bytes, n);
     bly_status status = file_make(out, bytes, n, allocator);
     if (status == BLY_OK) {
         (*out)->mapped = true;
