@@ -23,6 +23,8 @@
 #   make bench-redis  the commands of Redis' module beside PING (two minutes)
 #   make bench-serve  the requests that 'bloomery serve' answers in a second,
 #                 beside a server that looks at none (a minute)
+#   make bench-search  'bloomery index' and 'search' in the source of Linux,
+#                 beside ripgrep and codesearch (ten minutes, 2 GB of disk)
 #   make bench-peers  install the other tools that bench knows
 #   make lab      measure anew what the papers report: build/lab/report.html
 #                 (an hour; QUICK=1: two minutes, with wider intervals)
@@ -67,7 +69,7 @@ unexport MAKEFLAGS
 export OPTIONS
 
 .PHONY: all build run check check-all proof bench tune bench-advise bench-large \
-        bench-similar bench-redis bench-serve bench-peers lab fuzz soak counts \
+        bench-similar bench-redis bench-serve bench-search bench-peers lab fuzz soak counts \
         cross systems redis coverage mutants reliability docs \
         install uninstall clean
 
@@ -97,6 +99,7 @@ check-all:
 	@tools/setup counts
 	@tools/setup cross
 	@tools/setup systems
+	@tools/setup search
 	@BLY_BUILD=$(BUILD) tools/check-all
 
 systems: build
@@ -150,6 +153,11 @@ bench-similar: build
 bench-serve: build
 	@cmake --build $(BUILD) -j $(JOBS) --target bench_serve
 	@tools/bench-serve $(BUILD)
+
+bench-search: build
+	@tools/setup search
+	@cmake --build $(BUILD) -j $(JOBS) --target bench_run
+	@tools/bench-search $(BUILD)
 
 bench-peers:
 	@tools/setup bench-peers

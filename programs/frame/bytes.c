@@ -4,10 +4,12 @@
  */
 #include "frame/frame.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { BYTES_FIRST = 4096 };
 
@@ -70,6 +72,23 @@ bool bytes_format(cli_bytes *b, const char *format, ...)
     n = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     return n >= 0 && (size_t)n < sizeof text && bytes_put(b, text, (size_t)n);
+}
+
+bool bytes_load(cli_bytes *b, int fd)
+{
+    enum { PIECE = 1 << 16 };
+
+    for (ssize_t got = 1; got != 0; ) {
+        if (!bytes_room(b, PIECE)) {
+            errno = ENOMEM;
+            return false;
+        }
+        got = read(fd, b->data + b->to, b->room - b->to);
+        if (got < 0 && errno != EINTR)
+            return false;
+        b->to += got > 0 ? (size_t)got : 0;
+    }
+    return true;
 }
 
 void bytes_done(cli_bytes *b, size_t n)

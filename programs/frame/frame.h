@@ -69,6 +69,9 @@ int report_error(const char *format, ...) CLI_PRINTF(1, 2);
  * read; returns CLI_ERROR. */
 int report_unread(const char *verb, const char *path, int error);
 
+/* Is this a terminal that shows colors, whose user wants them? */
+bool report_colors(int fd);
+
 /* The same for what is no error. */
 void report_note(const char *format, ...) CLI_PRINTF(1, 2);
 
@@ -141,6 +144,9 @@ bool bytes_room(cli_bytes *b, size_t more);
 bool bytes_put(cli_bytes *b, const void *from, size_t n);
 bool bytes_text(cli_bytes *b, const char *text);
 bool bytes_format(cli_bytes *b, const char *format, ...) CLI_PRINTF(2, 3);
+
+/* All that is left to be read there; errno says why not. */
+bool bytes_load(cli_bytes *b, int fd);
 
 /* The first n are done with. Where none is left the block is given back: so a
  * client that waits holds nothing. */

@@ -227,34 +227,16 @@ static bool inputs_add(cli_inputs *in, char *name)
 
 /* ==== Lists of names ==================================================== */
 
-/* All of a file, and a NUL; errno where that fails. */
-static bool inputs_load(cli_inputs *in, int fd)
-{
-    size_t room = 0;
-    ssize_t got = 1;
-
-    while (got != 0) {
-        if (in->length + 1 >= room) {
-            room = 2 * room + 4096;
-            if (!work_grow(&in->text, room, 1))
-                return false;
-        }
-        got = read(fd, in->text + in->length, room - 1 - in->length);
-        if (got < 0 && errno != EINTR)
-            return false;
-        in->length += got > 0 ? (size_t)got : 0;
-    }
-    in->text[in->length] = '\0';
-    return true;
-}
-
 static int inputs_read_list(cli_inputs *in)
 {
     bool is_stdin = strcmp(in->list, "-") == 0;
     int fd = is_stdin ? STDIN_FILENO : open(in->list, O_RDONLY | O_CLOEXEC);
-    bool loaded = fd >= 0 && inputs_load(in, fd);
+    cli_bytes names = { .from = 0 };
+    bool loaded = fd >= 0 && bytes_load(&names, fd) && bytes_put(&names, "", 1);
     int error = errno;
 
+    in->text = (char *)names.data;
+    in->length = loaded ? names.to - 1 : 0;
     if (fd > STDIN_FILENO)
         close(fd);
     return loaded ? CLI_GO

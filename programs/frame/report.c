@@ -53,14 +53,17 @@ void report_write(const char *line, size_t length)
         return;                 /* nobody is left to be told */
 }
 
-/* Is stderr a terminal that shows colours, whose user wants them? */
-static bool report_coloured(void)
+bool report_colors(int fd)
 {
     const char *terminal = getenv("TERM"), *none = getenv("NO_COLOR");
 
-    return report_to == report_write && isatty(STDERR_FILENO)
-        && terminal != NULL && strcmp(terminal, "dumb") != 0
+    return isatty(fd) && terminal != NULL && strcmp(terminal, "dumb") != 0
         && (none == NULL || none[0] == '\0');
+}
+
+static bool report_coloured(void)
+{
+    return report_to == report_write && report_colors(STDERR_FILENO);
 }
 
 /* What only the terminal is to see. */

@@ -294,7 +294,8 @@ static int index_all(const cli_command *self, index_job *job,
     if (stat(job->want->output, &job->self) < 0)
         job->self.st_ino = 0;
     if (status == CLI_GO && job->before.index != NULL)
-        status = earlier_sift(&job->before, &job->files, job->want->jobs);
+        status = earlier_sift(&job->before, &job->files, false,
+                              job->want->jobs);
     if (status == CLI_GO)
         status = index_begin(job);
     return status == CLI_GO ? index_make(job) : status;

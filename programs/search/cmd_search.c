@@ -16,6 +16,7 @@
 #include "search/search.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -29,10 +30,11 @@ enum {
 };
 
 typedef struct {
-    cli_operands patterns;
+    cli_operands patterns, files;
+    const char  *color;
     select_want  want;
     uint64_t     beside, jobs;
-    bool         trust, stats;
+    bool         trust, known, stats;
 } search_settings;
 
 #define SEARCH_FLAG(member) CLI_FLAG, offsetof(search_settings, member), false
@@ -41,6 +43,8 @@ static const cli_option search_options[] = {
     { 'e', "regexp", "PATTERN", CLI_LIST, offsetof(search_settings, patterns),
       false, "A pattern, instead of the operand; of several a line must match "
       "one." },
+    { 'f', "file", "FILE", CLI_LIST, offsetof(search_settings, files), false,
+      "Each line of FILE is a pattern; '-' is standard input." },
     { 'F', "fixed", NULL, SEARCH_FLAG(want.how.fixed),
       "Patterns are texts, and not regular expressions." },
     { 'i', "ignore-case", NULL, SEARCH_FLAG(want.how.fold),
@@ -73,6 +77,9 @@ static const cli_option search_options[] = {
       false, "Print N lines before each selected one too." },
     { 'C', "context", "N", CLI_NUMBER, offsetof(search_settings, beside), false,
       "Both." },
+    { 0, "color", "WHEN", CLI_TEXT, offsetof(search_settings, color), false,
+      "Mark names, numbers and matches by colors: always, never, or auto, "
+      "where a terminal shows them. Default: auto." },
     { 'a', "text", NULL, SEARCH_FLAG(want.text),
       "Take files with a NUL in them for text, too." },
     { 0, "json", NULL, SEARCH_FLAG(want.json),
@@ -85,6 +92,9 @@ static const cli_option search_options[] = {
       "Do not look which files are new, or have changed: only those are read "
       "that the index names. Of these one that has changed is read as a whole, "
       "and one that is gone is passed over." },
+    { 0, "trust-known", NULL, SEARCH_FLAG(known),
+      "Look which files are new, and take it that those that the index knows "
+      "have not changed." },
     { 0, "stats", NULL, SEARCH_FLAG(stats),
       "Say in the end how many files were read, and how much." },
     TEXT_JOBS_OPTION(search_settings, jobs),
@@ -122,7 +132,7 @@ typedef struct {
     const search_settings *set;
     earlier      index;
     cli_operands patterns;      /* one for each line of those given          */
-    char        *lines;         /* that hold them                            */
+    cli_operands texts;         /* that hold them, from malloc               */
     match       *match;
     cli_inputs   inputs;
     cli_operands all, changed;  /* files, in rising order                    */
@@ -147,30 +157,71 @@ typedef struct {
 /* ==== Patterns ========================================================== */
 
 /* A newline stands between two patterns. */
-static int search_split(search_job *job, const cli_operands *given)
+static bool search_split(search_job *job, const char *text, size_t n)
 {
-    size_t n = 0;
-    char *at;
+    char *at = malloc(n + 1), *end = at + n;
 
-    for (size_t i = 0; i < given->count; i++)
-        n += strlen(given->names[i]) + 1;
-    job->lines = malloc(n + 1);
-    at = job->lines;
-    for (size_t i = 0; at != NULL && i < given->count; i++) {
-        char *end = at + strlen(given->names[i]);
-
-        memcpy(at, given->names[i], (size_t)(end - at) + 1);
-        while (at <= end) {
-            char *next = memchr(at, '\n', (size_t)(end - at));
-
-            next = next != NULL ? next : end;
-            *next = '\0';
-            if (!inputs_append(&job->patterns, at))
-                return work_no_memory();
-            at = next + 1;
-        }
+    if (at == NULL)
+        return false;
+    memcpy(at, text, n);
+    *end = '\0';
+    if (!inputs_append(&job->texts, at)) {
+        free(at);
+        return false;
     }
-    return job->lines != NULL ? CLI_GO : work_no_memory();
+    while (at <= end) {
+        char *next = memchr(at, '\n', (size_t)(end - at));
+
+        next = next != NULL ? next : end;
+        *next = '\0';
+        if (!inputs_append(&job->patterns, at))
+            return false;
+        at = next + 1;
+    }
+    return true;
+}
+
+/* All of a file of patterns: its last newline ends one, and begins none. */
+static int search_load(search_job *job, const char *path)
+{
+    bool is_stdin = strcmp(path, "-") == 0;
+    int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    cli_bytes text = { .from = 0 };
+    bool loaded = fd >= 0 && bytes_load(&text, fd);
+    int error = errno, status = CLI_GO;
+    size_t n = text.to;
+
+    if (fd > STDIN_FILENO)
+        close(fd);
+    if (!loaded)
+        status = report_unread("read the patterns in",
+                               is_stdin ? "standard input" : path, error);
+    else if (n > 0 && memchr(text.data, '\0', n) != NULL)
+        status = report_error("'%s' has a NUL in it: give a file of patterns, "
+                              "each on a line", path);
+    else if (n > 0 && !search_split(job, (const char *)text.data,
+                                    n - (text.data[n - 1] == '\n')))
+        status = work_no_memory();
+    bytes_free(&text);
+    return status;
+}
+
+static int search_patterns(search_job *job, const char *operand)
+{
+    const search_settings *set = job->set;
+    int status = CLI_GO;
+
+    if (operand != NULL && !search_split(job, operand, strlen(operand)))
+        return work_no_memory();
+    for (size_t i = 0; i < set->patterns.count; i++) {
+        const char *pattern = set->patterns.names[i];
+
+        if (!search_split(job, pattern, strlen(pattern)))
+            return work_no_memory();
+    }
+    for (size_t i = 0; status == CLI_GO && i < set->files.count; i++)
+        status = search_load(job, set->files.names[i]);
+    return status;
 }
 
 /* ==== Documents that may match ========================================== */
@@ -246,7 +297,8 @@ static int search_walk(const cli_command *self, search_job *job)
     if (job->changed.names == NULL)
         return work_no_memory();
     memcpy(job->changed.names, job->all.names, n);
-    return earlier_sift(&job->index, &job->changed, job->set->jobs);
+    return earlier_sift(&job->index, &job->changed, job->set->known,
+                        job->set->jobs);
 }
 
 /* The names of these documents' files, each once. They are of the index's and
@@ -323,7 +375,7 @@ static void search_print(search_job *job, cli_bytes *out)
     if (n > 0) {
         if (!job->begun && job->printed && want->before + want->after > 0
             && !want->json)
-            output_text("--\n");
+            output_text(select_break(want));
         output_bytes(out->data + out->from, n);
         job->begun = job->printed = true;
     }
@@ -605,7 +657,9 @@ static void search_free(search_job *job)
     free(job->known.all);
     free(job->tasks);
     free(job->patterns.names);
-    free(job->lines);
+    for (size_t i = 0; i < job->texts.count; i++)
+        free(job->texts.names[i]);
+    free(job->texts.names);
     for (size_t i = 0; i < SEARCH_AHEAD; i++)
         bytes_free(&job->places[i].out);
     match_close(job->match);
@@ -632,6 +686,15 @@ static int search_settle(const cli_command *self, search_settings *s)
                                    "-C");
     if (want->json && (want->null || want->nameless))
         return options_wrong(self, "--json excludes -Z and --no-names");
+    if (s->trust && s->known)
+        return options_wrong(self, "--trust and --trust-known exclude each "
+                                   "other");
+    if (s->color == NULL || strcmp(s->color, "auto") == 0)
+        want->color = report_colors(STDOUT_FILENO);
+    else if (strcmp(s->color, "always") == 0)
+        want->color = true;
+    else if (strcmp(s->color, "never") != 0)
+        return options_wrong(self, "--color is always, never or auto");
     if (want->files || want->others || want->count || want->quiet)
         want->before = want->after = 0;
     return CLI_GO;
@@ -641,16 +704,16 @@ static int search_run_settled(const cli_command *self, search_settings *s,
                               const cli_operands *operands)
 {
     search_job job = { .set = s };
-    bool given = s->patterns.count > 0;
-    cli_operands pattern = { operands->names + 1, 1 };
+    bool given = s->patterns.count + s->files.count > 0;
     int status = search_settle(self, s);
 
     if (status != CLI_GO)
         return status;
     if (operands->count != (given ? 1 : 2))
-        return options_wrong(self, given ? "with -e it takes an INDEX only"
+        return options_wrong(self, given ? "with -e or -f it takes an INDEX "
+                                           "only"
                                          : "it takes an INDEX and a PATTERN");
-    status = search_split(&job, given ? &s->patterns : &pattern);
+    status = search_patterns(&job, given ? NULL : operands->names[1]);
     if (status == CLI_GO) {
         job.index.index = settings_open(operands->names[0], &job.index.made);
         status = job.index.index == NULL ? CLI_ERROR
@@ -669,6 +732,7 @@ static int search_run(const cli_command *self, int argc, char **argv)
     if (status == CLI_GO)
         status = search_run_settled(self, &s, &operands);
     free(s.patterns.names);
+    free(s.files.names);
     return status;
 }
 

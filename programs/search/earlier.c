@@ -12,17 +12,25 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Were these documents, all those of a file, made of what it holds now? */
-static bool earlier_holds(const found_one *some, size_t n, const char *file)
+/* The state of a file as it is now. */
+static uint64_t earlier_stamp(const char *file)
 {
     struct timespec now;
     struct stat about;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return stat(file, &about) == 0 ? text_stamp(&about, &now) : 0;
+}
+
+/* Were these documents, all those of a file, made of what it holds now? */
+static bool earlier_holds(const found_one *some, size_t n, const char *file,
+                          bool trust)
+{
     uint64_t stamp;
 
     if (n == 0)
         return false;
-    clock_gettime(CLOCK_REALTIME, &now);
-    stamp = stat(file, &about) == 0 ? text_stamp(&about, &now) : 0;
+    stamp = trust ? some->part.stamp : earlier_stamp(file);
     for (size_t i = 0; i < n; i++)
         if (some[i].document.dropped || some[i].part.stamp != stamp
             || stamp == 0)
@@ -41,6 +49,7 @@ typedef struct {
 typedef struct {
     earlier_file *files;
     size_t        n;
+    bool          trust;
     atomic_size_t next;
 } earlier_files;
 
@@ -53,7 +62,7 @@ static void *earlier_loop(void *argument)
         for (size_t end = all->n - i < STEP ? all->n : i + STEP; i < end; i++) {
             earlier_file *f = &all->files[i];
 
-            f->holds = earlier_holds(f->some, f->n, f->name);
+            f->holds = earlier_holds(f->some, f->n, f->name, all->trust);
         }
     return NULL;
 }
@@ -73,13 +82,13 @@ static void earlier_settle(earlier *e, const earlier_files *all,
     }
 }
 
-int earlier_sift(earlier *e, cli_operands *files, uint64_t jobs)
+int earlier_sift(earlier *e, cli_operands *files, bool trust, uint64_t jobs)
 {
     found_list list;
     bly_index_stat_t stat;
     int status = found_make(&list, e->index, NULL);
     earlier_files all = { malloc((files->count + 1) * sizeof *all.files),
-                          files->count, 0 };
+                          files->count, trust, 0 };
     size_t at = 0;
 
     bly_index_stat(&stat, e->index);

@@ -132,6 +132,8 @@ static pcre2_code *match_make(const cli_operands *patterns,
 
     if (patterns->count == 1 && !how->fixed && !lines && !words)
         match_add_text(&text, patterns->names[0]);
+    else if (patterns->count == 0)
+        match_add_text(&text, "(?!)");          /* matches nothing */
     else {
         match_add_text(&text, lines ? "^(?:" : words ? "(?<!\\w)(?:" : "(?:");
         match_join(&text, patterns, how->fixed);

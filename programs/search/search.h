@@ -186,9 +186,9 @@ typedef struct {
 } earlier;
 
 /* Of these files, whose names are in rising order, leave those of which the
- * index has nothing that still holds; `jobs` as for text_jobs. CLI_GO or
- * CLI_ERROR. */
-int earlier_sift(earlier *e, cli_operands *files, uint64_t jobs);
+ * index has nothing that still holds; `jobs` as for text_jobs. `trust`: what it
+ * has of a file is taken to hold. CLI_GO or CLI_ERROR. */
+int earlier_sift(earlier *e, cli_operands *files, bool trust, uint64_t jobs);
 
 /* ==== question.c ======================================================== */
 
@@ -249,7 +249,7 @@ void match_why(char *text, size_t room, int error);
 typedef struct {
     match_how how;
     bool      invert, files, others, count, number, nameless, quiet, text;
-    bool      only, null, json;
+    bool      only, null, json, color;
     uint64_t  most;             /* lines of a file                           */
     uint64_t  before, after;    /* lines beside each                         */
 } select_want;
@@ -270,6 +270,9 @@ typedef struct {
 } select_file;
 
 void select_begin(select_file *f, const char *name);
+
+/* The line between lines that stand apart. */
+const char *select_break(const select_want *want);
 
 /* CLI_GO or CLI_ERROR. The block's bytes may change. */
 int select_block(select_file *f, text_block *block);

@@ -11,6 +11,7 @@
 #include "search/search.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 void select_begin(select_file *f, const char *name)
@@ -34,10 +35,36 @@ bool select_waits(const select_file *f)
 
 /* ==== Printing ========================================================== */
 
+/* Colors as a terminal is told of them: those of grep. */
+static const char select_names[] = "35", select_numbers[] = "32",
+                  select_signs[] = "36", select_matches[] = "01;31";
+
+/* Bytes, in their color if there are colors. */
+static bool select_in(select_file *f, const char *color, const void *bytes,
+                      size_t n)
+{
+    if (!f->want->color)
+        return bytes_put(&f->out, bytes, n);
+    return bytes_format(&f->out, "\33[%sm\33[K", color)
+        && bytes_put(&f->out, bytes, n) && bytes_text(&f->out, "\33[m\33[K");
+}
+
 static bool select_name(select_file *f, char sign)
 {
-    return bytes_text(&f->out, f->name)
-        && bytes_put(&f->out, f->want->null ? "\0" : &sign, 1);
+    if (!select_in(f, select_names, f->name, strlen(f->name)))
+        return false;
+    if (f->want->null || sign == '\n')
+        return bytes_put(&f->out, f->want->null ? "\0" : &sign, 1);
+    return select_in(f, select_signs, &sign, 1);
+}
+
+static bool select_number(select_file *f, uint64_t number, char sign)
+{
+    char text[24];
+    int n = snprintf(text, sizeof text, "%" PRIu64, number);
+
+    return select_in(f, select_numbers, text, (size_t)n)
+        && select_in(f, select_signs, &sign, 1);
 }
 
 /* The beginning of an object; what is in it besides follows. */
@@ -56,18 +83,49 @@ static bool select_json_line(select_file *f, const unsigned char *bytes,
         && json_quote(&f->out, bytes, n) && bytes_text(&f->out, "}\n");
 }
 
+/* A line, with its matches in their color. */
+static bool select_marked(select_file *f, const unsigned char *line, size_t n)
+{
+    match_span span = { 0, 0 };
+    size_t from = 0;
+    bool fine = true;
+
+    while (fine && span.end <= n && match_find(f->match, line, n, &span) > 0)
+        if (span.end == span.start)
+            span.end++;
+        else {
+            fine = bytes_put(&f->out, line + from, span.start - from)
+                && select_in(f, select_matches, line + span.start,
+                             span.end - span.start);
+            from = span.end;
+        }
+    return fine && bytes_put(&f->out, line + from, n - from);
+}
+
 /* A line, or a match in it; `sign` stands behind its name and number. */
 static bool select_print(select_file *f, const unsigned char *bytes, size_t n,
                          uint64_t number, char sign)
 {
+    bool marked;
+
     if (f->want->json)
         return select_json_line(f, bytes, n, number, sign);
     if (!f->want->nameless && !select_name(f, sign))
         return false;
-    if (f->want->number
-        && !bytes_format(&f->out, "%" PRIu64 "%c", number, sign))
+    if (f->want->number && !select_number(f, number, sign))
         return false;
-    return bytes_put(&f->out, bytes, n) && bytes_put(&f->out, "\n", 1);
+    if (f->want->only)
+        marked = select_in(f, select_matches, bytes, n);
+    else if (f->want->color && (sign == ':') != f->want->invert)
+        marked = select_marked(f, bytes, n);
+    else
+        marked = bytes_put(&f->out, bytes, n);
+    return marked && bytes_put(&f->out, "\n", 1);
+}
+
+const char *select_break(const select_want *want)
+{
+    return want->color ? "\33[36m\33[K--\33[m\33[K\n" : "--\n";
 }
 
 /* Lines that stand apart from those before them are set apart. */
@@ -77,7 +135,7 @@ static bool select_apart(select_file *f, uint64_t number)
               && number != f->next;
 
     f->printed = true;
-    return !apart || bytes_text(&f->out, "--\n");
+    return !apart || bytes_text(&f->out, select_break(f->want));
 }
 
 /* The end of the line that begins here, without its newline. */

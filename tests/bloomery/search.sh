@@ -74,6 +74,42 @@ same() {
     fi
 }
 
+# In colors, which are grep's; and patterns of a file.
+try search --color always -l trigrams.blx lazy
+LC_ALL=C grep --color=always -rlF lazy t >want
+check 'names in color' cmp want out
+export GREP_COLORS=
+color() {
+    for pattern in 'quick' '[a-z]+' '^' 'x*'; do
+        same P --color=always "$@" "$pattern"
+    done
+}
+color -n
+color -c
+color -Z
+color -nA2
+color -vC1
+color -on
+color -wi
+printf 'quick\nlazy dog\n' >patterns
+same F -n -f patterns
+: >none
+same F -f none
+same F -cvf none
+printf '\n' >one
+same F -nf one
+same F -e fox -f patterns
+wanted F -f patterns
+"$BLOOMERY" search -F trigrams.blx -f - <patterns >out 2>err
+check 'patterns from standard input' cmp want out
+try search -f none.txt trigrams.blx
+refused 'no file of patterns' "cannot read the patterns in 'none.txt': No such"
+printf 'a\0b' >nul
+try search -f nul trigrams.blx
+refused 'patterns with a NUL' "'nul' has a NUL in it"
+try search --color red trigrams.blx lazy
+refused 'a color' '--color is always, never or auto'
+
 for option in '' -n -c -l -L -v -o -i -w -x -a '-m 2' '-A 2' '-B 3' '-C 1' \
     -cv -lv -Lv -nv -no -ni -nw -nx -na -cm2 -vm3 -Zl -Zc -Zn -ioc -wio \
     '-nA 9' '-nB 9' '-nC 40' '-m 1 -nA 3' '-m 2 -nC 2' '-nv -C 1' '-nw -C 1' \
@@ -244,6 +280,12 @@ same F -l static
 pieces "$number" 2
 absent "$number"
 compare 'after edits, the index as it was' -j2
+try search -l --trust-known trigrams.blx 'one more quick line'
+out_is 'what has changed, known files trusted' 1 ''
+try search -l --trust-known trigrams.blx 'public bool'
+out_has 'and a new file' 0 '^t/new/work.c$'
+try search --trust --trust-known trigrams.blx x
+refused 'trusted twice' 'exclude each other'
 for rule in trigrams words; do
     try index -q -o $rule.blx --update
     silent "an update by $rule"
