@@ -1,4 +1,4 @@
-/* traces.c - where are the spans of a trace? They were stored as they came, and
+/* traces.c - where are the spans of a trace? They were stored as they came;
  * an index of the ids in each of many blocks tells which few to open.
  *
  *   cc -o traces traces.c $(pkg-config --cflags --libs bloomery)
@@ -104,9 +104,10 @@ int main(void)
         return fprintf(stderr, "%s\n", bly_why()), bly_index_free(index), 1;
     bly_index_stat(&is, index);
     double planned = is.rate * ((double)is.documents * TRACES - useful);
-    printf("of %.0f blocks a trace is in %.2f, and %.2f are opened in vain, of "
-           "%.2f planned at most; %.0f spans missed\n", (double)is.documents,
-           useful / TRACES, in_vain / TRACES, planned / TRACES, missed);
+    printf("of %.0f blocks a trace is in %.2f, and %.2f are opened in vain, "
+           "of %.2f planned at most; %.0f spans missed\n",
+           (double)is.documents, useful / TRACES, in_vain / TRACES,
+           planned / TRACES, missed);
     bly_index_free(index);
     /* a block has 1 to 1.19 times the bits that it needs: not many too few */
     return missed != 0 || in_vain > planned || in_vain < planned / 3;
