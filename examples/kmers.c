@@ -1,0 +1,138 @@
+/* kmers.c - which sequence does a read come from? That which has most of its
+ * k-mers: all runs of 31 bases, on whichever strand.
+ *
+ *   cc -o kmers kmers.c $(pkg-config --cflags --libs bloomery)
+ */
+#define _POSIX_C_SOURCE 200809L         /* mkstemp                           */
+#include <bloomery/index.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Three changed bases are in 93 k-mers at most of the 470 that a read has. */
+enum { K = 31, MOST = 10000, SEQUENCES = 60, READS = 300, READ = 500,
+       CHANGED = 3, KMERS = READ - K + 1, ENOUGH = KMERS * 8 / 10 };
+static const char letters[] = "ACGT";   /* the other strand's: from the end  */
+static struct { char name[16], bases[MOST + 1]; size_t n; } all[SEQUENCES];
+static unsigned right, wrong;           /* sequences that were named         */
+
+static char draw_base(uint64_t seed, uint64_t i)
+{
+    return letters[bly_mix64(seed << 32 | i) % 4];
+}
+
+static void make_sequences(void)
+{
+    for (uint64_t s = 0; s < SEQUENCES; s++) {
+        snprintf(all[s].name, sizeof all[s].name, ">sequence %u", (unsigned)s);
+        all[s].n = 1000 + bly_mix64(s) % (MOST - 999);
+        for (size_t i = 0; i < all[s].n; i++)
+            all[s].bases[i] = draw_base(s, i);
+    }
+}
+
+static uint64_t code(char base)
+{
+    return (uint64_t)(strchr(letters, base) - letters);
+}
+
+/* A k-mer is the lesser of two numbers: as it is read here and as on the other
+ * strand. `by` is what an index was hashed by, or NULL for one that is to be
+ * made. */
+static bly_status hash_kmers(uint64_t *hashes, const char *bases, size_t n,
+                             const bly_spec *by)
+{
+    static uint64_t kmers[MOST];
+    uint64_t here = 0, there = 0;
+    for (size_t i = 0; i < n; i++) {
+        here = (here << 2 | code(bases[i])) & ((UINT64_C(1) << 2 * K) - 1);
+        there = there >> 2 | (3 - code(bases[i])) << 2 * (K - 1);
+        if (i + 1 >= K)
+            kmers[i + 1 - K] = here < there ? here : there;
+    }
+    return bly_hash_keys(hashes, NULL, by, &(bly_keys){ .n = n - K + 1,
+                         .data = kmers, .width = sizeof *kmers });
+}
+
+static bly_status index_sequences(const char *path)
+{
+    static uint64_t hashes[MOST];
+    bly_index_spec want = { .rate = 0.3, .probes = 1 };
+    bly_index_maker *maker = NULL;
+    bly_status status = bly_index_begin(&maker, path, &want);
+    for (int s = 0; s < SEQUENCES && status == BLY_OK; s++) {
+        bly_document d = { .name = all[s].name,
+                           .length = strlen(all[s].name) };
+        status = hash_kmers(hashes, all[s].bases, all[s].n, NULL);
+        if (status == BLY_OK)
+            status = bly_index_add(maker, &d, hashes, all[s].n - K + 1);
+    }
+    if (status == BLY_OK)
+        return bly_index_end(maker);
+    bly_index_abort(maker);
+    return status;
+}
+
+/* A piece of a sequence with some bases changed, every second time from the
+ * other strand. */
+static void take_read(char *read, unsigned s, uint64_t number)
+{
+    size_t at = bly_mix64(number) % (all[s].n - READ + 1);
+    const char *from = all[s].bases + at;
+    for (size_t i = 0; i < READ; i++)
+        read[i] = number % 2 ? from[i] : letters[3 - code(from[READ - 1 - i])];
+    for (unsigned i = 0; i < CHANGED; i++) {
+        char *base = read + bly_mix64(number * CHANGED + i) % READ;
+        *base = letters[(code(*base) + 1) % 4];
+    }
+}
+
+/* `name` is that of the sequence that it comes from. */
+static bly_status ask(const bly_index *index, const char *read,
+                      const char *name)
+{
+    uint64_t hashes[KMERS], row[SEQUENCES / 64 + 1];
+    bly_index_stat_t is;
+    bly_document d;
+    bly_index_stat(&is, index);
+    bly_status status = hash_kmers(hashes, read, READ, &(bly_spec){
+                                   .hash = is.hash, .seed = is.seed });
+    if (status == BLY_OK)
+        status = bly_index_which(row, index, hashes, KMERS, ENOUGH);
+    for (uint64_t i = 0; i < is.documents && status == BLY_OK; i++)
+        if ((row[i / 64] >> i % 64 & 1) != 0
+            && (status = bly_index_document(&d, index, i)) == BLY_OK) {
+            bool same = d.length == strlen(name)
+                     && memcmp(d.name, name, d.length) == 0;
+            *(same ? &right : &wrong) += 1;
+        }
+    return status;
+}
+
+int main(void)
+{
+    char path[] = "/tmp/kmers-XXXXXX", read[READ];
+    int file = mkstemp(path);
+    bly_index *index = NULL;
+    if (file < 0 || close(file) != 0)
+        return perror(path), 1;
+    make_sequences();
+    bool good = index_sequences(path) == BLY_OK
+             && bly_index_open(&index, path, NULL) == BLY_OK;
+    remove(path);                       /* what is open stays                */
+    for (unsigned r = 0; r < READS && good; r++) {
+        take_read(read, r % SEQUENCES, r);
+        good = ask(index, read, all[r % SEQUENCES].name) == BLY_OK;
+        for (size_t i = 0; i < READ; i++)
+            read[i] = draw_base(SEQUENCES + r, i);
+        good = good && ask(index, read, "") == BLY_OK;  /* of none           */
+    }
+    bly_index_free(index);
+    if (!good)
+        return fprintf(stderr, "%s\n", bly_why()), 1;
+    printf("%u of %d reads named their sequence; %u other sequences were "
+           "named, by them or by as many random reads\n", right, READS, wrong);
+    return right != READS || wrong != 0;
+}

@@ -1,0 +1,114 @@
+/* traces.c - where are the spans of a trace? They were stored as they came;
+ * an index of the ids in each of many blocks tells which few to open.
+ *
+ *   cc -o traces traces.c $(pkg-config --cflags --libs bloomery)
+ */
+#define _POSIX_C_SOURCE 200809L         /* mkstemp                           */
+#include <bloomery/index.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SPANS = 160000, TRACES = 25000 };    /* the last ones never were      */
+typedef struct { uint64_t half[2]; } trace_id;
+typedef struct { uint64_t from, end; } block;           /* of the store      */
+static trace_id store[SPANS];           /* of each span only its trace       */
+static uint64_t hashes[SPANS], spans_of[TRACES];
+static double useful, in_vain, missed;  /* blocks, blocks and spans          */
+
+static trace_id id_of(uint64_t trace)
+{
+    return (trace_id){ { bly_mix64(2 * trace), bly_mix64(2 * trace + 1) } };
+}
+
+/* A trace has eight spans or so, and a hundred traces go on at a time. */
+static bly_status store_spans(void)
+{
+    bly_keys ids = { .n = SPANS, .data = store, .width = sizeof *store };
+    for (uint64_t i = 0; i < SPANS; i++) {
+        uint64_t trace = i / 8 + bly_mix64(i) % 100;
+        store[i] = id_of(trace);
+        spans_of[trace]++;
+    }
+    return bly_hash_keys(hashes, NULL, NULL, &ids);
+}
+
+/* Blocks of 100 to 800 spans. A name is any bytes: here where the block is. */
+static bly_status index_blocks(const char *path)
+{
+    bly_index_maker *maker = NULL;
+    block b = { 0, 0 };
+    bly_document d = { .name = (char *)&b, .length = sizeof b };
+    bly_status status = bly_index_begin(&maker, path,
+                                        &(bly_index_spec){ .rate = 0.01 });
+    while (b.end < SPANS && status == BLY_OK) {
+        b.from = b.end;
+        b.end += 100 + bly_mix64(b.from) % 701;
+        b.end = b.end < SPANS ? b.end : SPANS;
+        status = bly_index_add(maker, &d, hashes + b.from, b.end - b.from);
+    }
+    if (status == BLY_OK)
+        return bly_index_end(maker);
+    bly_index_abort(maker);
+    return status;
+}
+
+/* How many spans of the trace are truly in this block? */
+static double open_block(const bly_document *d, trace_id id)
+{
+    unsigned found = 0;
+    block b;
+    memcpy(&b, d->name, sizeof b);
+    for (uint64_t i = b.from; i < b.end; i++)
+        found += memcmp(&store[i], &id, sizeof id) == 0;
+    *(found > 0 ? &useful : &in_vain) += 1;
+    return found;
+}
+
+static bly_status look_up(const bly_index *index, uint64_t trace)
+{
+    uint64_t hash, row[SPANS / 64];     /* there are fewer blocks than spans */
+    trace_id id = id_of(trace);
+    bly_index_stat_t is;
+    bly_document d;
+    bly_index_stat(&is, index);
+    bly_status status = bly_hash_keys(&hash, NULL,
+        &(bly_spec){ .hash = is.hash, .seed = is.seed },
+        &(bly_keys){ .n = 1, .data = &id, .width = sizeof id });
+    if (status == BLY_OK)
+        status = bly_index_which(row, index, &hash, 1, 1);
+    missed += (double)spans_of[trace];
+    for (uint64_t i = 0; i < is.documents && status == BLY_OK; i++)
+        if ((row[i / 64] >> i % 64 & 1) != 0
+            && (status = bly_index_document(&d, index, i)) == BLY_OK)
+            missed -= open_block(&d, id);
+    return status;
+}
+
+int main(void)
+{
+    char path[] = "/tmp/traces-XXXXXX";
+    int file = mkstemp(path);
+    bly_index *index = NULL;
+    bly_index_stat_t is;
+    if (file < 0 || close(file) != 0)
+        return perror(path), 1;
+    bool good = store_spans() == BLY_OK && index_blocks(path) == BLY_OK
+             && bly_index_open(&index, path, NULL) == BLY_OK;
+    remove(path);                       /* what is open stays                */
+    for (uint64_t trace = 0; trace < TRACES && good; trace++)
+        good = look_up(index, trace) == BLY_OK;
+    if (!good)
+        return fprintf(stderr, "%s\n", bly_why()), bly_index_free(index), 1;
+    bly_index_stat(&is, index);
+    double planned = is.rate * ((double)is.documents * TRACES - useful);
+    printf("of %.0f blocks a trace is in %.2f, and %.2f are opened in vain, "
+           "of %.2f planned at most; %.0f spans missed\n",
+           (double)is.documents, useful / TRACES, in_vain / TRACES,
+           planned / TRACES, missed);
+    bly_index_free(index);
+    /* a block has 1 to 1.19 times the bits that it needs: not many too few */
+    return missed != 0 || in_vain > planned || in_vain < planned / 3;
+}
