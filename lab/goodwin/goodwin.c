@@ -22,7 +22,7 @@ static double goodwin_uniform(uint64_t i)
     return ((double)(lab_key(GOODWIN_DRAWN, i) >> 11) + 0.5) * 0x1p-53;
 }
 
-/* ---- Noise --------------------------------------------------------------- */
+/* ---- Noise -------------------------------------------------------------- */
 
 enum { GOODWIN_FULL = 512,              /* keys that fill a group's columns  */
        GOODWIN_ROWS = 8, GOODWIN_SIGNAL = 10, GOODWIN_RAREST = 5 };
@@ -108,7 +108,7 @@ static void goodwin_figure_noise(lab *l)
              reached == cases, "%u of %u intervals reach it", reached, cases);
 }
 
-/* ---- Documents ----------------------------------------------------------- */
+/* ---- Documents ---------------------------------------------------------- */
 
 /* Terms of each document, and documents of each term, both in order. */
 typedef struct {
@@ -211,7 +211,7 @@ static uint64_t goodwin_have(const goodwin_texts *t, uint32_t term)
     return t->at[term + 1] - t->at[term];
 }
 
-/* ---- Lists --------------------------------------------------------------- */
+/* ---- Lists -------------------------------------------------------------- */
 
 /* Golomb's code of one gap, for m: the quotient in ones, and the rest in as
  * many bits as it needs [Golomb 1966]. */
@@ -264,7 +264,7 @@ static goodwin_sizes goodwin_size(const goodwin_texts *t)
     return s;
 }
 
-/* ---- Signatures ---------------------------------------------------------- */
+/* ---- Signatures --------------------------------------------------------- */
 
 enum { GOODWIN_KEYS = 1 << 18, GOODWIN_MOST_ROWS = 16 };
 
@@ -340,7 +340,7 @@ static double goodwin_planned(const goodwin_texts *t, double rate,
     return bits / (double)t->postings;
 }
 
-/* ---- Bytes --------------------------------------------------------------- */
+/* ---- Bytes -------------------------------------------------------------- */
 
 /* Bits of rows of which all terms have as many as the rarest needs. */
 static double goodwin_all_rows(const goodwin_texts *t)
@@ -393,7 +393,7 @@ static void goodwin_figure_bytes(lab *l, const goodwin_texts *t,
                          goodwin_bits(rows, t));
 }
 
-/* ---- Questions ----------------------------------------------------------- */
+/* ---- Questions ---------------------------------------------------------- */
 
 enum { GOODWIN_ASKED = 3, GOODWIN_BANDS = 18, GOODWIN_ROUNDS = 7,
        GOODWIN_SIDES = 4 };
@@ -697,7 +697,7 @@ static void goodwin_figure_time(lab *l, const goodwin_desk *d)
     free(b.mixed);
 }
 
-/* ---- Documents, as rows and as lists ------------------------------------ */
+/* ---- Documents, as rows and as lists ----------------------------------- */
 
 static void goodwin_figures(lab *l)
 {

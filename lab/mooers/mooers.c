@@ -23,7 +23,7 @@ enum { MOOERS_SITES = 40, MOOERS_NOTCHES = 4, MOOERS_ASKED = 3,
 /* Series of keys. */
 enum { MOOERS_DRAWN = 1, MOOERS_ON_CARDS, MOOERS_STRANGERS };
 
-/* ---- Formulas ----------------------------------------------------------- */
+/* ---- Formulas ---------------------------------------------------------- */
 
 static double mooers_density(double notches, double descriptors)
 {
@@ -72,7 +72,7 @@ static double mooers_exact_index(unsigned k, unsigned d, unsigned q)
     return mooers_exact(1, k * d, k * q);
 }
 
-/* ---- Cards -------------------------------------------------------------- */
+/* ---- Cards ------------------------------------------------------------- */
 
 /* k different sites of the next random numbers. */
 static uint64_t mooers_pattern(uint64_t *next, unsigned k)
@@ -124,7 +124,7 @@ static uint64_t mooers_lost(const lab *l)
     return lost;
 }
 
-/* ---- The index ---------------------------------------------------------- */
+/* ---- The index --------------------------------------------------------- */
 
 /* An index of which d keys with k probes are to have as many rows as a card
  * has sites. */
@@ -177,7 +177,7 @@ static void mooers_rows(const lab *l, unsigned k, unsigned d, lab_measure *out)
     bly_index_free(index);
 }
 
-/* ---- Figures ------------------------------------------------------------ */
+/* ---- Figures ----------------------------------------------------------- */
 
 typedef struct {
     lab_measure cards[MOOERS_MOST + 1][MOOERS_ASKED];
@@ -282,7 +282,7 @@ static void mooers_figure_drops(lab *l)
     mooers_claims(l, &drops);
 }
 
-/* ---- How many notches --------------------------------------------------- */
+/* ---- How many notches -------------------------------------------------- */
 
 /* The notches with which fewest cards of d descriptors drop falsely. */
 static unsigned mooers_best(unsigned d)
