@@ -361,6 +361,83 @@ lab_measure lab_rate(const char *kind, double rate, uint64_t n,
     return mean;
 }
 
+/* ---- Indexes of documents ---------------------------------------------- */
+
+enum { LAB_NAME = 4 };
+
+static void lab_index_path(char *path, const lab *l)
+{
+    if (snprintf(path, LAB_TEXT, "%s/index.blx", l->folder) >= LAB_TEXT)
+        lab_stop(l->folder, "its name is too long");
+}
+
+bly_index_maker *lab_index(const lab *l, const bly_index_spec *spec)
+{
+    char path[LAB_TEXT];
+    bly_index_maker *maker;
+    lab_index_path(path, l);
+    if (bly_index_begin(&maker, path, spec) < 0)
+        lab_stop("an index", bly_why());
+    return maker;
+}
+
+/* By first digits first, as names are ordered. */
+void lab_index_add(bly_index_maker *maker, uint64_t name,
+                   const uint64_t *hashes, size_t n)
+{
+    char digits[LAB_NAME];
+    for (unsigned i = 0; i < LAB_NAME; i++)
+        digits[i] = (char)(unsigned char)(name >> 8 * (LAB_NAME - 1 - i));
+    bly_document document = { .name = digits, .length = LAB_NAME };
+    if (bly_index_add(maker, &document, hashes, n) < 0)
+        lab_stop("a document cannot be added", bly_why());
+}
+
+bly_index *lab_index_open(const lab *l, bly_index_maker *maker)
+{
+    char path[LAB_TEXT];
+    bly_index *index;
+    lab_index_path(path, l);
+    if (bly_index_end(maker) < 0 || bly_index_open(&index, path, NULL) < 0)
+        lab_stop(path, bly_why());
+    remove(path);
+    return index;
+}
+
+uint64_t lab_index_name(const bly_index *index, uint64_t i)
+{
+    bly_document document;
+    uint64_t name = 0;
+    if (bly_index_document(&document, index, i) < 0)
+        lab_stop("a document", bly_why());
+    for (size_t j = 0; j < document.length; j++)
+        name = name << 8 | (unsigned char)document.name[j];
+    return name;
+}
+
+size_t lab_index_words(uint64_t n)
+{
+    return (n + 63) / 64;
+}
+
+uint64_t lab_ones(const uint64_t *words, size_t n)
+{
+    uint64_t ones = 0;
+    for (size_t i = 0; i < n; i++)
+        ones += (uint64_t)__builtin_popcountll(words[i]);
+    return ones;
+}
+
+uint64_t lab_index_ask(uint64_t *row, const bly_index *index,
+                       const uint64_t *hashes, size_t n)
+{
+    bly_index_stat_t stat;
+    bly_index_stat(&stat, index);
+    if (bly_index_which(row, index, hashes, n, n) < 0)
+        lab_stop("a question", bly_why());
+    return lab_ones(row, lab_index_words(stat.documents));
+}
+
 /* ---- Formulas ---------------------------------------------------------- */
 
 double lab_classic(double m, double n, double k)

@@ -1,6 +1,6 @@
 /* lab.h - what the experiments of the lab share.
  *
- * Floor 7: programs, through <bloomery.h> only. Each folder of lab/ holds one
+ * Floor 7: programs, through public headers only. Each folder of lab/ holds one
  * paper: a program that measures, its essay, and one plot for each figure:
  *
  *     lab/PAPER/PAPER.c       writes FIGURE.csv and FIGURE.claims to a folder
@@ -39,6 +39,7 @@
 #define LAB_H
 
 #include <bloomery.h>
+#include <bloomery/index.h>
 
 #include <math.h>
 #include <stdbool.h>
@@ -159,6 +160,30 @@ uint64_t lab_hits(const bly_filter *f, uint64_t series, uint64_t n);
  * them, `asked` strangers each. Works for kinds that are built, too. */
 lab_measure lab_rate(const char *kind, double rate, uint64_t n,
                      unsigned filters, uint64_t asked);
+
+/* ---- Indexes of documents ---------------------------------------------- */
+
+/* Begin an index. Documents are called by numbers below 2^32, and given in
+ * their order: it is that of the documents of a group, too. */
+bly_index_maker *lab_index(const lab *l, const bly_index_spec *spec);
+void lab_index_add(bly_index_maker *maker, uint64_t name,
+                   const uint64_t *hashes, size_t n);
+
+/* Write it and open it; of its file nothing is left behind. */
+bly_index *lab_index_open(const lab *l, bly_index_maker *maker);
+
+/* What the index's i-th document is called. */
+uint64_t lab_index_name(const bly_index *index, uint64_t i);
+
+/* Which documents have all n keys: to `row`, and how many. */
+uint64_t lab_index_ask(uint64_t *row, const bly_index *index,
+                       const uint64_t *hashes, size_t n);
+
+/* Words of a row of n documents. */
+size_t lab_index_words(uint64_t n);
+
+/* Bits that are set in so many words. */
+uint64_t lab_ones(const uint64_t *words, size_t n);
 
 /* ---- Formulas ---------------------------------------------------------- */
 
