@@ -37,15 +37,16 @@ static const char *const pack[CARDS][1 + WORDS] = {
 static const bly_index_spec want = { .rate = 0.025, .probes = 4, .extra = 4 };
 static double planned, in_vain, missed;
 
-/* `by` is what an index was hashed by, or NULL for one that is to be made. */
+/* For an index, or for one that is to be made: NULL. */
 static bly_status hash_words(uint64_t *hashes, const char *const *words,
-                             size_t n, const bly_spec *by)
+                             size_t n, const bly_index *index)
 {
-    bly_key keys[WORDS];
+    bly_key each[WORDS];
+    bly_keys keys = { .n = n, .keys = each };
     for (size_t i = 0; i < n; i++)
-        keys[i] = (bly_key){ words[i], strlen(words[i]) };
-    return bly_hash_keys(hashes, NULL, by,
-                         &(bly_keys){ .n = n, .keys = keys });
+        each[i] = (bly_key){ words[i], strlen(words[i]) };
+    return index != NULL ? bly_index_hash(hashes, index, &keys)
+                         : bly_hash_keys(hashes, NULL, NULL, &keys);
 }
 
 static bly_status notch(const char *path)
@@ -89,8 +90,7 @@ static bly_status ask(const bly_index *index, const char *const *words,
     bly_index_stat(&is, index);
     for (size_t i = 0; i < n && print; i++)
         printf("%s%s", words[i], i < n - 1 ? " + " : ":\n");
-    bly_status status = hash_words(hashes, words, n, &(bly_spec){
-                                   .hash = is.hash, .seed = is.seed });
+    bly_status status = hash_words(hashes, words, n, index);
     if (status == BLY_OK)
         status = bly_index_which(&drops, index, hashes, n, n);
     for (uint64_t i = 0; i < is.documents && status == BLY_OK; i++) {

@@ -39,12 +39,12 @@ static uint64_t code(char base)
 }
 
 /* A k-mer is the lesser of two numbers: as it is read here and as on the other
- * strand. `by` is what an index was hashed by, or NULL for one that is to be
- * made. */
+ * strand. They are hashed for an index, or for one that is to be made: NULL. */
 static bly_status hash_kmers(uint64_t *hashes, const char *bases, size_t n,
-                             const bly_spec *by)
+                             const bly_index *index)
 {
     static uint64_t kmers[MOST];
+    bly_keys keys = { .n = n - K + 1, .data = kmers, .width = sizeof *kmers };
     uint64_t here = 0, there = 0;
     for (size_t i = 0; i < n; i++) {
         here = (here << 2 | code(bases[i])) & ((UINT64_C(1) << 2 * K) - 1);
@@ -52,8 +52,8 @@ static bly_status hash_kmers(uint64_t *hashes, const char *bases, size_t n,
         if (i + 1 >= K)
             kmers[i + 1 - K] = here < there ? here : there;
     }
-    return bly_hash_keys(hashes, NULL, by, &(bly_keys){ .n = n - K + 1,
-                         .data = kmers, .width = sizeof *kmers });
+    return index != NULL ? bly_index_hash(hashes, index, &keys)
+                         : bly_hash_keys(hashes, NULL, NULL, &keys);
 }
 
 static bly_status index_sequences(const char *path)
@@ -89,31 +89,27 @@ static void take_read(char *read, unsigned s, uint64_t number)
     }
 }
 
-/* `name` is that of the sequence that it comes from. */
-static bly_status ask(const bly_index *index, const char *read,
-                      const char *name)
+/* A sequence that perhaps has enough k-mers of a read from `name`. */
+static bool count_named(void *name, uint64_t number, const bly_document *d)
 {
-    uint64_t hashes[KMERS], row[SEQUENCES / 64 + 1];
-    bly_index_stat_t is;
-    bly_document d;
-    bly_index_stat(&is, index);
-    bly_status status = hash_kmers(hashes, read, READ, &(bly_spec){
-                                   .hash = is.hash, .seed = is.seed });
-    if (status == BLY_OK)
-        status = bly_index_which(row, index, hashes, KMERS, ENOUGH);
-    for (uint64_t i = 0; i < is.documents && status == BLY_OK; i++)
-        if ((row[i / 64] >> i % 64 & 1) != 0
-            && (status = bly_index_document(&d, index, i)) == BLY_OK) {
-            bool same = d.length == strlen(name)
-                     && memcmp(d.name, name, d.length) == 0;
-            *(same ? &right : &wrong) += 1;
-        }
-    return status;
+    bool same = d->length == strlen(name)
+             && memcmp(d->name, name, d->length) == 0;
+    (void)number;
+    *(same ? &right : &wrong) += 1;
+    return true;
+}
+
+static bly_status ask(const bly_index *index, const char *read, char *name)
+{
+    uint64_t hashes[KMERS];
+    bly_status status = hash_kmers(hashes, read, READ, index);
+    return status < 0 ? status
+         : bly_index_visit(index, hashes, KMERS, ENOUGH, count_named, name);
 }
 
 int main(void)
 {
-    char path[] = "/tmp/kmers-XXXXXX", read[READ];
+    char path[] = "/tmp/kmers-XXXXXX", read[READ], nowhere[] = "";
     int file = mkstemp(path);
     bly_index *index = NULL;
     if (file < 0 || close(file) != 0)
@@ -124,10 +120,10 @@ int main(void)
     remove(path);                       /* what is open stays                */
     for (unsigned r = 0; r < READS && good; r++) {
         take_read(read, r % SEQUENCES, r);
-        good = ask(index, read, all[r % SEQUENCES].name) == BLY_OK;
+        good = ask(index, read, all[r % SEQUENCES].name) >= 0;
         for (size_t i = 0; i < READ; i++)
             read[i] = draw_base(SEQUENCES + r, i);
-        good = good && ask(index, read, "") == BLY_OK;  /* of none           */
+        good = good && ask(index, read, nowhere) >= 0;
     }
     bly_index_free(index);
     if (!good)

@@ -56,35 +56,28 @@ static bly_status index_blocks(const char *path)
 }
 
 /* How many spans of the trace are truly in this block? */
-static double open_block(const bly_document *d, trace_id id)
+static bool open_block(void *id, uint64_t number, const bly_document *d)
 {
     unsigned found = 0;
     block b;
+    (void)number;
     memcpy(&b, d->name, sizeof b);
     for (uint64_t i = b.from; i < b.end; i++)
-        found += memcmp(&store[i], &id, sizeof id) == 0;
+        found += memcmp(&store[i], id, sizeof *store) == 0;
     *(found > 0 ? &useful : &in_vain) += 1;
-    return found;
+    missed -= found;
+    return true;
 }
 
 static bly_status look_up(const bly_index *index, uint64_t trace)
 {
-    uint64_t hash, row[SPANS / 64];     /* there are fewer blocks than spans */
     trace_id id = id_of(trace);
-    bly_index_stat_t is;
-    bly_document d;
-    bly_index_stat(&is, index);
-    bly_status status = bly_hash_keys(&hash, NULL,
-        &(bly_spec){ .hash = is.hash, .seed = is.seed },
+    uint64_t hash;
+    bly_status status = bly_index_hash(&hash, index,
         &(bly_keys){ .n = 1, .data = &id, .width = sizeof id });
-    if (status == BLY_OK)
-        status = bly_index_which(row, index, &hash, 1, 1);
     missed += (double)spans_of[trace];
-    for (uint64_t i = 0; i < is.documents && status == BLY_OK; i++)
-        if ((row[i / 64] >> i % 64 & 1) != 0
-            && (status = bly_index_document(&d, index, i)) == BLY_OK)
-            missed -= open_block(&d, id);
-    return status;
+    return status < 0 ? status
+         : bly_index_visit(index, &hash, 1, 1, open_block, &id);
 }
 
 int main(void)
@@ -99,7 +92,7 @@ int main(void)
              && bly_index_open(&index, path, NULL) == BLY_OK;
     remove(path);                       /* what is open stays                */
     for (uint64_t trace = 0; trace < TRACES && good; trace++)
-        good = look_up(index, trace) == BLY_OK;
+        good = look_up(index, trace) >= 0;
     if (!good)
         return fprintf(stderr, "%s\n", bly_why()), bly_index_free(index), 1;
     bly_index_stat(&is, index);

@@ -289,6 +289,63 @@ static void test_least(void **state)
     bly_index_free(index);
 }
 
+/* Hashes and visits are those of the long way. */
+
+typedef struct {
+    const bly_index *index;
+    const uint64_t  *row;
+    uint64_t         next, told, most;
+} visited;
+
+static bool visit_one(void *context, uint64_t number,
+                      const bly_document *document)
+{
+    visited *v = context;
+    bly_document known;
+    for (; v->next < number; v->next++)
+        assert_false(bit_of(v->row, v->next));
+    assert_true(bit_of(v->row, v->next++));
+    assert_said(bly_index_document(&known, v->index, number), BLY_OK);
+    assert_true(known.name == document->name);
+    assert_int_equal(known.length, document->length);
+    return ++v->told < v->most;
+}
+
+static void test_visit(void **state)
+{
+    (void)state;
+    enum { SETS = 300 };
+    const bly_index_spec spec = { .extra = 8, .hash = "murmur3", .seed = 7 };
+    bly_index *index = built(&spec, SETS);
+    uint64_t keys[] = { 1, 2, 3 }, hash[3], wanted[3];
+    uint64_t row[SETS / 64 + 1], all = 0;
+    const bly_keys three = { .n = 3, .data = keys, .width = sizeof *keys };
+    assert_said(bly_hash_keys(wanted, NULL, &(bly_spec){ .hash = "murmur3",
+                              .seed = 7 }, &three), BLY_OK);
+    assert_said(bly_index_hash(hash, index, &three), BLY_OK);
+    assert_memory_equal(hash, wanted, sizeof hash);
+    assert_said(bly_index_hash(hash, index, &(bly_keys){ .n = 1 }), BLY_EPARAM);
+    for (uint64_t key = 0; key < 200; key++) {
+        hash[0] = key_hash(key);
+        assert_said(bly_index_which(row, index, hash, 1, 1), BLY_OK);
+        visited v = { index, row, 0, 0, UINT64_MAX };
+        bly_status status = bly_index_visit(index, hash, 1, 1, visit_one, &v);
+        assert_int_equal(status, v.told > 0 ? BLY_SEEN : BLY_OK);
+        for (; v.next < SETS; v.next++)
+            assert_false(bit_of(row, v.next));
+        all += v.told;
+    }
+    assert_true(all > 0);
+    memset(row, 0xFF, sizeof row);
+    visited some = { index, row, 0, 0, 5 };
+    assert_said(bly_index_visit(index, NULL, 0, 0, visit_one, &some), BLY_SEEN);
+    assert_int_equal(some.told, 5);
+    assert_said(bly_index_visit(index, hash, 1, 2, visit_one, &some),
+                BLY_EPARAM);
+    assert_int_equal(some.told, 5);
+    bly_index_free(index);
+}
+
 /* ---- Bits and columns ---------------------------------------------------- */
 
 static void test_columns(void **state)
@@ -711,7 +768,7 @@ int main(void)
         IN(test_documents),
         IN(test_no_documents),
         IN(test_none_is_missing),
-        IN(test_share),
+        IN(test_share), IN(test_visit),
         IN(test_least),
         cmocka_unit_test(test_columns),
         cmocka_unit_test(test_layout),

@@ -28,12 +28,17 @@
  *
  * A question of q keys names a share p^q of the documents that have none of
  * them. So for questions of one key p is what may be named wrongly; for those
- * of many keys (all trigrams of a text, all k-mers of a read) one probe and a
- * large p are smallest, 0.3 is about best.
+ * of many keys (all trigrams of a text, all k-mers of a read) p may be large.
+ * With p = 0.3 and one probe a key is a row to be read, and 2.8 bits; two
+ * probes take 2.5 bits and twice the rows, and from p = 0.39 on one probe is
+ * smallest, too (lab/bingmann). Fewer are named,
+ * of one key two thirds or so, as a group has as many rows as its largest
+ * document needs.
  *
- * Keys are given as hashes of 64 bits, which bly_hash_keys makes (with `kind`
- * NULL): for questions by the function and seed that the index says its
- * documents were hashed by. docs/format.md has the file.
+ * Keys are given as hashes of 64 bits: of a document as bly_hash_keys makes
+ * them (with `kind` NULL, and with the hash and seed of the bly_index_spec if
+ * it names any), of a question as bly_index_hash does. docs/format.md has the
+ * file.
  *
  *   [Mooers 1951]           Zatocoding applied to mechanical organization of
  *                           knowledge, American Documentation 2(1)
@@ -73,9 +78,11 @@ typedef struct {
 
 /* A document: what the index knows of it. */
 typedef struct {
-    const char *name;           /* bytes, not ended by a NUL                 */
+    const char *name;           /* any bytes, not ended by a NUL; none, and
+                                   those of another document, are fine       */
     size_t      length;
-    const void *extra;          /* as many bytes as the spec says            */
+    const void *extra;          /* as many bytes as the spec says, aligned to
+                                   nothing                                   */
     uint64_t    keys;           /* different ones (given back; not heeded)   */
     bool        dropped;        /* it counts no more (given back)            */
     bool        zero[7];
@@ -92,7 +99,8 @@ BLY_API bly_status bly_index_begin(bly_index_maker **out, const char *path,
                                    BLY_MUST BLY_GIVEN(1, 2, 3);
 
 /* Add a document with the n keys of these hashes, which may repeat. Its name
- * and extra bytes are copied. Any number of threads at once: the order in
+ * and extra bytes are copied; they tell which it is, for the index numbers its
+ * documents in an order of its own. Any number of threads at once: the order in
  * which documents come does not show in the index, as long as they fit in
  * `spec->memory`. BLY_ENOMEM, BLY_EIO (the document is not in; after BLY_EIO
  * no more can be done than to abort). */
@@ -131,8 +139,9 @@ BLY_API uint64_t bly_index_bits(const bly_index_spec *spec, uint64_t keys)
 /* Map an index, of which only what is asked for is read; its list of
  * documents is looked at, with its checksum, as by an enemy. Whatever the
  * rows hold, no question leaves their bytes. Another file that comes to
- * `path` does not change it. BLY_EIO, BLY_EFORMAT, BLY_EVERSION,
- * BLY_ECORRUPT, BLY_EHASH, BLY_ETOOBIG, BLY_ENOMEM. */
+ * `path` does not change it, nor does it that the file is removed. BLY_EIO,
+ * BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EHASH, BLY_ETOOBIG,
+ * BLY_ENOMEM. */
 BLY_API bly_status bly_index_open(bly_index **out, const char *path,
                                   const bly_allocator *allocator)
                                   BLY_MUST BLY_GIVEN(1, 2);
@@ -177,6 +186,12 @@ BLY_API bly_status bly_index_document(bly_document *out,
                                       const bly_index *index, uint64_t number)
                                       BLY_GIVEN(1, 2);
 
+/* Hash keys as those of the index's documents were: n hashes. Thread-safe.
+ * BLY_EPARAM: the keys are none. */
+BLY_API bly_status bly_index_hash(uint64_t *hashes, const bly_index *index,
+                                  const bly_keys *keys)
+                                  BLY_MUST BLY_GIVEN(1, 2, 3);
+
 /* Which documents perhaps have at least `least` of these n keys, 1 .. n? Bit
  * i of `row`, bit i % 64 of word i / 64, says it of document i; there are
  * (documents + 63) / 64 words. A key that is given twice counts twice. Of n =
@@ -185,6 +200,18 @@ BLY_API bly_status bly_index_document(bly_document *out,
 BLY_API bly_status bly_index_which(uint64_t *row, const bly_index *index,
                                    const uint64_t *hashes, size_t n,
                                    size_t least) BLY_MUST BLY_GIVEN(1, 2);
+
+/* Is told of a document that perhaps has the keys; false: no more of them. */
+typedef bool bly_index_visitor(void *context, uint64_t number,
+                               const bly_document *document);
+
+/* Call `visit` for each of these documents, in rising order of their numbers.
+ * BLY_SEEN: for one at least; BLY_OK: there is none. Thread-safe if `visit`
+ * is. BLY_EPARAM (least is above n), BLY_ENOMEM: none was told. */
+BLY_API bly_status bly_index_visit(const bly_index *index,
+                                   const uint64_t *hashes, size_t n,
+                                   size_t least, bly_index_visitor *visit,
+                                   void *context) BLY_MUST BLY_GIVEN(1, 5);
 
 #ifdef __cplusplus
 }

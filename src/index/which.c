@@ -150,6 +150,15 @@ static void which_groups(uint64_t *row, const which_job *job)
     which_drop(row, job->index);
 }
 
+bly_status bly_index_hash(uint64_t *hashes, const bly_index *index,
+                          const bly_keys *keys)
+{
+    const uint8_t *bytes = index->bytes;
+    const bly_spec by = { .hash = hash_find_field(bytes + LAYOUT_AT_HASH)->name,
+                          .seed = image_u64(bytes, LAYOUT_AT_SEED) };
+    return bly_hash_keys(hashes, NULL, &by, keys);
+}
+
 bly_status bly_index_which(uint64_t *row, const bly_index *index,
                            const uint64_t *hashes, size_t n, size_t least)
 {
@@ -173,4 +182,36 @@ bly_status bly_index_which(uint64_t *row, const bly_index *index,
     which_groups(row, &job);
     memory_release(&index->allocator, job.some, (size_t)bytes);
     return BLY_OK;
+}
+
+static bool which_tell(const uint64_t *row, const bly_index *index,
+                       bly_index_visitor *visit, void *context)
+{
+    bool any = false;
+    bly_document document;
+    uint64_t words = columns_words(index->documents);
+    for (uint64_t w = 0; w < words; w++)
+        for (uint64_t left = row[w]; left != 0; left &= left - 1) {
+            uint64_t i = 64 * w + platform_trailing_zeros(left);
+            (void)!bly_index_document(&document, index, i);     /* it is */
+            any = true;
+            if (!visit(context, i, &document))
+                return any;
+        }
+    return any;
+}
+
+bly_status bly_index_visit(const bly_index *index, const uint64_t *hashes,
+                           size_t n, size_t least, bly_index_visitor *visit,
+                           void *context)
+{
+    uint64_t bytes = (columns_words(index->documents) + 1) * sizeof(uint64_t);
+    uint64_t *row = memory_raw(&index->allocator, bytes);
+    if (row == NULL)
+        return status_plain(BLY_ENOMEM);
+    bly_status status = bly_index_which(row, index, hashes, n, least);
+    if (status == BLY_OK && which_tell(row, index, visit, context))
+        status = BLY_SEEN;
+    memory_release(&index->allocator, row, (size_t)bytes);
+    return status;
 }
