@@ -824,6 +824,12 @@ bly_key keys_value(const cli_how *how, const cli_chunk *chunk, bly_key column);
 bool columns_find(cli_lines *lines, const cli_chunk *chunk, bly_key header,
                   const char *file, char *why, size_t room);
 
+/* ==== git.c ============================================================= */
+
+/* The names, from the folder on, of all files in it that git knows or would
+ * add, each ended by NUL, and a NUL behind the last. CLI_GO or CLI_ERROR. */
+int git_files(cli_bytes *names, const char *folder);
+
 /* ==== inputs.c ========================================================== */
 
 /* What is to be read, beside the operands. */
@@ -831,6 +837,7 @@ typedef struct {
     cli_operands keys;          /* of --key; names from malloc              */
     const char  *list;          /* of --files0-from, or NULL                */
     bool         recursive;
+    bool         git;           /* of folders what git knows, or would add  */
     cli_operands files;         /* the rest is made by inputs_take: all files
                                    to be read,                              */
     cli_found   *found;         /* those of folders,                        */

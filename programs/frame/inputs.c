@@ -218,11 +218,37 @@ static bool inputs_walk(cli_inputs *in, const char *folder)
     return found;
 }
 
-/* An operand, or a name of a list. */
-static bool inputs_add(cli_inputs *in, char *name)
+/* The same that git knows, or would add: those that are there. */
+static int inputs_ask_git(cli_inputs *in, const char *folder)
 {
-    return in->recursive && strcmp(name, "-") != 0 && inputs_is_folder(name)
-         ? inputs_walk(in, name) : inputs_append(&in->files, name);
+    cli_bytes names = { .from = 0 };
+    cli_found path = { .length = 0 };
+    int status = git_files(&names, folder);
+    const char *at = (const char *)names.data;
+    struct stat about;
+
+    for (; status == CLI_GO && *at != '\0'; at += strlen(at) + 1) {
+        path.length = 0;
+        if (!inputs_find(&path, folder, at)
+            || (lstat(path.names + 1, &about) == 0 && S_ISREG(about.st_mode)
+                && !inputs_file(in, path.names + 1)))
+            status = work_no_memory();
+    }
+    free(path.names);
+    bytes_free(&names);
+    return status;
+}
+
+/* An operand, or a name of a list. CLI_GO or CLI_ERROR. */
+static int inputs_add(cli_inputs *in, char *name)
+{
+    bool folder = in->recursive && strcmp(name, "-") != 0
+               && inputs_is_folder(name);
+
+    if (folder && in->git)
+        return inputs_ask_git(in, name);
+    return (folder ? inputs_walk(in, name) : inputs_append(&in->files, name))
+         ? CLI_GO : work_no_memory();
 }
 
 /* ==== Lists of names ==================================================== */
@@ -271,8 +297,8 @@ static int inputs_take_list(cli_inputs *in)
     for (char *at = in->text; status == CLI_GO && at < in->text + in->length;
          at += strlen(at) + 1) {
         status = inputs_check_name(in, at, i++);
-        if (status == CLI_GO && !inputs_add(in, at))
-            return work_no_memory();
+        if (status == CLI_GO)
+            status = inputs_add(in, at);
     }
     return status;
 }
@@ -331,11 +357,11 @@ static int inputs_take_files(cli_inputs *in, const cli_operands *operands,
                              size_t first)
 {
     static char here[] = ".";
-    bool added = operands->count > first || inputs_add(in, here);
+    int status = operands->count > first ? CLI_GO : inputs_add(in, here);
 
-    for (size_t i = first; i < operands->count && added; i++)
-        added = inputs_add(in, operands->names[i]);
-    return added ? CLI_GO : work_no_memory();
+    for (size_t i = first; i < operands->count && status == CLI_GO; i++)
+        status = inputs_add(in, operands->names[i]);
+    return status;
 }
 
 int inputs_take(const cli_command *command, cli_inputs *in, cli_how *how,

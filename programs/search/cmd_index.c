@@ -21,7 +21,7 @@ typedef struct {
     double      rate;
     uint64_t    block, jobs, memory;
     cli_inputs  inputs;
-    bool        update, plain, quiet, json;
+    bool        update, plan, plain, quiet, json;
 } index_settings;
 
 static const cli_option index_options[] = {
@@ -48,11 +48,16 @@ static const cli_option index_options[] = {
     { 0, "files0-from", "LIST", CLI_TEXT, offsetof(index_settings, inputs.list),
       false, "Take the files whose names LIST holds, each ended by NUL, as "
       "find -print0 gives them; '-' is standard input." },
+    { 0, "git", NULL, CLI_FLAG, offsetof(index_settings, inputs.git), false,
+      "As -r, but of the folders only files that git knows, or would add: what "
+      ".gitignore excludes is left out." },
     { 'u', "update", NULL, CLI_FLAG, offsetof(index_settings, update), false,
       "FILE is an index: bring it up to date. Only files are read whose size, "
       "times or inode have changed, and those that are new; those that are "
       "gone are left out. --by, --block and the rate are as they were, and so "
-      "are -r and PATHS where none are given." },
+      "are -r, --git and PATHS where none are given." },
+    { 0, "plan", NULL, CLI_FLAG, offsetof(index_settings, plan), false,
+      "Write no index, but say how large it would be, by some of the files." },
     { 0, "no-decompress", NULL, CLI_FLAG, offsetof(index_settings, plain),
       false, "Take the bytes of compressed files as they are. Without it what "
       "gzip, zstd, xz, bzip2 and lz4 wrote, known by its first bytes, is "
@@ -293,6 +298,9 @@ static int index_all(const cli_command *self, index_job *job,
 
     if (stat(job->want->output, &job->self) < 0)
         job->self.st_ino = 0;
+    if (status == CLI_GO && job->want->plan)
+        return plan_index(&job->made, job->want->rate, &job->files,
+                          job->want->json);
     if (status == CLI_GO && job->before.index != NULL)
         status = earlier_sift(&job->before, &job->files, false,
                               job->want->jobs);
@@ -309,6 +317,9 @@ static int index_renew(const cli_command *self, index_settings *s,
 {
     earlier *e = &job->before;
 
+    if (s->plan)
+        return options_wrong(self, "--plan is of a new index: it excludes "
+                                   "--update");
     if (s->by != NULL || s->block != 0 || s->rate != 0 || s->plain)
         return options_wrong(self, "--update keeps --by, --block, --rate and "
                                    "--no-decompress as they were: make another "
@@ -325,6 +336,7 @@ static int index_renew(const cli_command *self, index_settings *s,
                                 "--files0-from, or PATHS", s->output);
         *operands = e->made.paths;
         s->inputs.recursive |= e->made.recursive;
+        s->inputs.git |= e->made.git;
     }
     job->made.rule = e->made.rule;
     job->made.k = e->made.k;
@@ -378,6 +390,7 @@ static int index_run(const cli_command *self, int argc, char **argv)
 
     if (status != CLI_GO)
         return status;
+    s.inputs.recursive |= s.inputs.git;
     folder = getcwd(NULL, 0);
     job.made.folder = folder;
     if (folder == NULL)
@@ -388,6 +401,7 @@ static int index_run(const cli_command *self, int argc, char **argv)
     if (status == CLI_GO && s.rate == 0)
         s.rate = terms_rate(job.made.rule);
     job.made.recursive = s.inputs.recursive;
+    job.made.git = s.inputs.git;
     job.made.paths = s.inputs.list == NULL ? operands : (cli_operands){ 0 };
     if (status == CLI_GO)
         status = index_all(self, &job, &s.inputs, &operands);

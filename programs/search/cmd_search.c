@@ -289,6 +289,7 @@ static int search_walk(const cli_command *self, search_job *job)
         return report_error("the index was made of a list of files, which is "
                             "not known here: give --trust");
     job->inputs.recursive = made->recursive;
+    job->inputs.git = made->git;
     if (inputs_take(self, &job->inputs, &how, &job->all, 0) != CLI_GO)
         return CLI_ERROR;
     inputs_sort(&job->all);

@@ -8,6 +8,7 @@
  *      settings.c  what an index says of how it was made
  *      found.c     documents in the order of their files
  *      earlier.c   what an index has already of some files
+ *      plan.c      some of the files -> how large an index would be
  *      question.c  a pattern -> documents that may have a match
  *      match.c     patterns and a line -> does it match, and where?
  *      select.c    a file and patterns -> the lines that are selected
@@ -128,7 +129,7 @@ typedef struct {
     terms_rule   rule;
     unsigned     k;
     uint64_t     block;
-    bool         recursive, plain;
+    bool         recursive, git, plain;
     const char  *folder;        /* where it was made: its names begin there  */
     cli_operands paths;         /* that were given                           */
 } settings;
@@ -189,6 +190,13 @@ typedef struct {
  * index has nothing that still holds; `jobs` as for text_jobs. `trust`: what it
  * has of a file is taken to hold. CLI_GO or CLI_ERROR. */
 int earlier_sift(earlier *e, cli_operands *files, bool trust, uint64_t jobs);
+
+/* ==== plan.c ============================================================ */
+
+/* Report how large an index of these files would be, of which some are read.
+ * CLI_OK; CLI_ERROR: one of them is not there, too. */
+int plan_index(const settings *made, double rate, const cli_operands *files,
+               bool json);
 
 /* ==== question.c ======================================================== */
 

@@ -45,6 +45,8 @@ char *settings_write(const settings *s, size_t *n)
     settings_put_number(&to, "block", s->block);
     if (s->recursive)
         settings_put(&to, "recursive", "1");
+    if (s->git)
+        settings_put(&to, "git", "1");
     if (s->plain)
         settings_put(&to, "plain", "1");
     settings_put(&to, "folder", s->folder);
@@ -64,11 +66,11 @@ static bool settings_take(settings *s, const char *name, size_t length,
                           char *value)
 {
     const char *names[] = { "rules", "by", "k", "block", "recursive", "plain",
-                            "folder", "path" };
+                            "folder", "path", "git" };
     uint64_t number = 0;
     size_t i = 0;
 
-    while (i < 8 && (strlen(names[i]) != length
+    while (i < 9 && (strlen(names[i]) != length
                      || memcmp(names[i], name, length) != 0))
         i++;
     if ((i == 2 || i == 3) && (numbers_number(value, &number) != NULL
@@ -83,6 +85,7 @@ static bool settings_take(settings *s, const char *name, size_t length,
     case 5: s->plain = true; return true;
     case 6: s->folder = value; return true;
     case 7: return inputs_append(&s->paths, value);
+    case 8: s->git = true; return true;
     default: return false;
     }
 }

@@ -269,6 +269,99 @@ refused 'an index is no filter' "an index of many sets.*'bloomery which'"
 try build -o keys.bly t/b
 try which keys.bly zebra
 refused 'a filter' 'index'
+# ---- A plan ------------------------------------------------------------------
+
+"$BLOOMERY" index -q -o made.blx -r tree
+for option in '' --json; do
+    # shellcheck disable=SC2086  # none, or one
+    try index --plan $option -o plan.blx -r tree
+    check "a plan writes nothing $option" test ! -e plan.blx
+done
+planned=$(sed -n 's/.*"index_bytes": *\([0-9]*\).*/\1/p' out)
+made=$(wc -c <made.blx)
+check "a plan of $planned bytes, $made are made" \
+    test "${planned:-0}" -gt $((made * 8 / 10)) -a \
+    "${planned:-0}" -lt $((made * 11 / 10))
+try index --plan -o plan.blx -r tree
+out_has 'a plan is told' 0 '^index      about .* % of the text'
+try index --plan -o made.blx --update
+refused 'a plan of an update' '--plan is of a new index'
+try index --plan -o plan.blx -r none
+check 'a plan says what is not there' grep -q "'none': No such file" err
+check 'and that it is not of all' test "$(cat status)" = 2
+
+# ---- What git knows ----------------------------------------------------------
+
+if command -v git >/dev/null; then
+    mkdir -p repo/sub
+    printf 'zebra\n' | tee repo/kept repo/new repo/made.o repo/sub/kept \
+        repo/gone >repo/sub/hidden
+    printf '*.o\n/sub/hidden\n' >repo/.gitignore
+    (cd repo && git init -q . && git add .gitignore kept sub/kept gone &&
+        git config core.fsmonitor 'touch ran; false') 2>git.err
+    rm repo/gone
+    ln -s kept repo/link
+    find repo -exec touch -h -d '2020-01-01' {} +
+    sleep 0.1
+    try index -q -o git.blx --git repo
+    silent 'what git knows or would add'
+    try which git.blx zebra
+    out_is 'and nothing else' 0 'repo/kept\nrepo/new\nrepo/sub/kept\n'
+    check 'no program of the folder is run' test ! -e repo/ran
+    printf 'zebra\n' | tee repo/more >repo/more.o
+    if "$BLOOMERY" --help | grep -q '^ *search '; then
+        try search -l git.blx zebra
+        out_is 'a new file is searched, an excluded one is not' 0 \
+            'repo/kept\nrepo/more\nrepo/new\nrepo/sub/kept\n'
+    fi
+    try index -q -o git.blx --update
+    silent 'an update asks git again'
+    try which git.blx zebra
+    out_is 'what it found' 0 \
+        'repo/kept\nrepo/more\nrepo/new\nrepo/sub/kept\n'
+    cp git.blx old.blx
+    (GIT_CEILING_DIRECTORIES=$PWD && export GIT_CEILING_DIRECTORIES &&
+        "$BLOOMERY" index -q -o git.blx --git tree) >out 2>err
+    echo $? >status
+    check "a folder of no repository, after git's own words" \
+        grep -q "^bloomery index: git does not tell .* leave --git out" err
+    check 'it is refused' test "$(cat status)" = 2
+    check 'the old index is there' cmp old.blx git.blx
+    (PATH=/nowhere && export PATH && "$BLOOMERY" index -q -o git.blx --git repo
+        ) >out 2>err
+    echo $? >status
+    refused 'no git' 'cannot run git: .* install it, or leave --git out'
+else
+    skip 'what git knows' 'git is not there'
+fi
+
+# ---- Many documents, little memory -------------------------------------------
+
+# A million documents, an index of them in less memory than they take, and
+# questions that may map it and hardly more.
+if [ "$(work million none)" = million ]; then
+    awk 'BEGIN {
+        for (i = 0; i < 1000000; i++)
+            printf "number%07d and word%03d here\n", i, i % 997
+    }' >million
+    (ulimit -v 400000 && exec "$BLOOMERY" index -o million.blx --by words \
+        -b 32 --memory 16M million) >out 2>err
+    echo $? >status
+    note 'an index of a million documents' '1,000,000 documents'
+    (ulimit -v 300000 && exec "$BLOOMERY" which million.blx number0765432) \
+        >out 2>err
+    echo $? >status
+    check 'one of a million is named' grep -qx "million:$((765432 * 31))" out
+    check 'and not many others' test "$(wc -l <out)" -lt 12000
+    if "$BLOOMERY" --help | grep -q '^ *search '; then
+        (ulimit -v 500000 && exec "$BLOOMERY" search -n million.blx \
+            'number0?765432 and') >out 2>err
+        echo $? >status
+        out_is 'and its line found' 0 \
+            'million:765433:number0765432 and word733 here\n'
+    fi
+fi
+
 # Damage shows, wherever it is.
 size=$(wc -c <words2.blx)
 for at in 9 40 100 $((size - 3)); do

@@ -1,0 +1,74 @@
+/* git.c - a folder -> the files in it that git knows, or would add.
+ *
+ * What .gitignore and git's other settings exclude is for git to say, so it
+ * is asked, and where it refuses its own words say why. A program that the
+ * folder's own settings name for its changes is not run. Floor 8; includes
+ * frame.h only.
+ */
+#include "frame/frame.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* Start git with its output to this pipe. 0, or why not. */
+static int git_start(pid_t *child, const char *folder, const int ends[2])
+{
+    char *arguments[] = { "git", "-c", "core.fsmonitor=false", "-C",
+                          (char *)(uintptr_t)folder, "ls-files", "-z",
+                          "--cached", "--others", "--exclude-standard", NULL };
+    posix_spawn_file_actions_t files;
+    int error = posix_spawn_file_actions_init(&files);
+
+    if (error != 0)
+        return error;
+    error = posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
+    if (error == 0)
+        error = posix_spawn_file_actions_addclose(&files, ends[0]);
+    if (error == 0)
+        error = posix_spawn_file_actions_addclose(&files, ends[1]);
+    if (error == 0)
+        error = posix_spawnp(child, arguments[0], &files, NULL, arguments,
+                             environ);
+    posix_spawn_file_actions_destroy(&files);
+    return error;
+}
+
+/* Did it say all of it? */
+static bool git_ended(pid_t child)
+{
+    int status;
+    pid_t ended;
+
+    do
+        ended = waitpid(child, &status, 0);
+    while (ended < 0 && errno == EINTR);
+    return ended == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+int git_files(cli_bytes *names, const char *folder)
+{
+    int ends[2], error;
+    pid_t child;
+    bool read;
+
+    if (pipe(ends) < 0)
+        return report_error("cannot ask git: %s", strerror(errno));
+    error = git_start(&child, folder, ends);
+    close(ends[1]);
+    read = error == 0 && bytes_load(names, ends[0]);
+    close(ends[0]);
+    if (error != 0)
+        return report_error("cannot run git: %s: install it, or leave --git "
+                            "out", strerror(error));
+    if (!git_ended(child))
+        return report_error("git does not tell which files of '%s' it knows: "
+                            "name a folder of a repository, or leave --git out",
+                            folder);
+    return read && bytes_put(names, "", 1) ? CLI_GO : work_no_memory();
+}
