@@ -28,6 +28,8 @@
 #   make bench-peers  install the other tools that bench knows
 #   make lab      measure anew what the papers report: build/lab/report.html
 #                 (an hour; QUICK=1: two minutes, with wider intervals)
+#   make uses     run what filters are used for, on real input, and see that it
+#                 comes out right: build/uses/report.html
 #   make fuzz     run the fuzz targets for SECONDS each (default 60)
 #   make soak     random tests in rounds, each with a fresh seed, for HOURS
 #                 (default 1, and 0.5 is half an hour), and the fuzz targets;
@@ -69,7 +71,7 @@ unexport MAKEFLAGS
 export OPTIONS
 
 .PHONY: all build run check check-all proof bench tune bench-advise bench-large \
-        bench-similar bench-redis bench-serve bench-search bench-peers lab fuzz soak counts \
+        bench-similar bench-redis bench-serve bench-search bench-peers lab uses fuzz soak counts \
         cross systems redis coverage mutants reliability docs \
         install uninstall clean
 
@@ -161,6 +163,11 @@ bench-search: build
 
 bench-peers:
 	@tools/setup bench-peers
+
+uses: build
+	@tools/setup uses
+	@cmake --build $(BUILD) -j $(JOBS) --target uses
+	@tools/uses $(BUILD) $(if $(filter-out 0,$(QUICK)),quick,full)
 
 lab:
 	@tools/setup lab

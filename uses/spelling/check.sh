@@ -1,0 +1,95 @@
+# check.sh - spelling: no right word is told, wrong ones as often as the rate
+# says, and suggestions are all words that are one change away.
+. "${1:?}/lib.sh"
+
+words=/usr/share/dict/american-english
+[ -r $words ] || { skip spelling 'no list of words (Debian: wamerican)'; finish; }
+tr 'A-Z' 'a-z' <$words | sort -u >list
+"$BLOOMERY" build -k fuse -p 0.005 -o english.bly list
+"$BLOOMERY" build -k standard -p 0.005 -o standard.bly list
+figure 'dictionary' "$(wc -l <list) words in $(wc -c <list) bytes"
+for kind in english standard; do
+    figure "$kind.bly" "$(wc -c <$kind.bly) bytes"
+    "$PROGRAM" $kind.bly list >told
+    check "$kind: no right word is told" test ! -s told
+done
+
+# Words that are in no dictionary of ours: three letters turned round.
+awk 'length >= 6 && !/[^a-z]/ {
+    print substr($0, 4) substr($0, 1, 3); print "x" $0 "q" }' list |
+    sort -u | comm -23 - list | head -n "$(work 40000 200000)" >strangers
+"$PROGRAM" english.bly strangers | wc -l >count
+in_band 'wrong words passed over' $(($(wc -l <strangers) - $(cat count))) \
+    "$(wc -l <strangers)" "$(field english.bly rate)"
+if [ -r /usr/share/dict/ngerman ]; then
+    tr 'A-Z' 'a-z' </usr/share/dict/ngerman | sort -u | comm -23 - list >german
+    passed=$("$BLOOMERY" query -c english.bly german)
+    in_band 'German words taken for English' "$passed" "$(wc -l <german)" \
+        "$(field english.bly rate)"
+fi
+
+# A real text: what is told is what a list tells, but for the rate.
+cat /usr/share/common-licenses/GPL-3 /usr/share/common-licenses/Apache-2.0 >text
+"$PROGRAM" english.bly text | sed 's/.*: //' | sort >told
+tr 'A-Z' 'a-z' <text | sed "s/[^a-z']\{1,\}/ /g; s/' / /g; s/ '*/ /g" |
+    tr ' ' '\n' | sed "s/'*\$//" | grep . | sort >all
+comm -23 all list | sort >wanted
+sort -u list >sorted
+join -v 1 all sorted | sort >wanted
+check 'nothing is told that is listed' test -z "$(comm -23 told wanted)"
+check 'almost all that is not is told' test "$(wc -l <told)" -ge \
+    $(($(wc -l <wanted) * 9 / 10))
+figure 'licences' "$(wc -l <all) words, $(wc -l <wanted) of them in no list, \
+$(wc -l <told) told"
+
+# Suggestions, beside all words of the list that are one change away.
+printf '%s\n' recieve teh wierd speling acommodate definately xqzjk 'doesnt' \
+    untill beleive >typos
+"$PROGRAM" english.bly --suggest list typos >told
+cat >near.awk <<'END'
+function near(a, b,  n, m, i) {         # one change, or two exchanged
+    n = length(a); m = length(b)
+    for (i = 1; i <= n && i <= m && substr(a, i, 1) == substr(b, i, 1); i++)
+        ;
+    if (n == m)
+        return substr(a, i + 1) == substr(b, i + 1) || \
+               (substr(a, i, 1) == substr(b, i + 1, 1) && \
+                substr(a, i + 1, 1) == substr(b, i, 1) && \
+                substr(a, i + 2) == substr(b, i + 2))
+    return n == m + 1 ? substr(a, i + 1) == substr(b, i) \
+         : m == n + 1 ? substr(a, i) == substr(b, i + 1) : 0
+}
+FNR == NR { typo[++typos] = $0; next }
+/^[a-z']*$/ { for (i = 1; i <= typos; i++)
+    if ($0 != typo[i] && near(typo[i], $0))
+        found[i] = found[i] (found[i] == "" ? ": " : ", ") $0 }
+END { for (i = 1; i <= typos; i++) print "typos:" i ": " typo[i] found[i] }
+END
+awk -f near.awk typos list >wanted
+check 'all words that are one change away, and no other' cmp told wanted
+
+# Beside hunspell, with its dictionary: every form of every word.
+aff=/usr/share/hunspell/en_US.aff dic=/usr/share/hunspell/en_US.dic
+if command -v unmunch >/dev/null && [ -r $dic ]; then
+    unmunch $dic $aff 2>unmunch.err | tr 'A-Z' 'a-z' | sort -u >forms
+    "$BLOOMERY" build -k fuse -p 0.001 -o forms.bly forms
+    "$PROGRAM" forms.bly forms >told
+    check 'no form of a word is told' test ! -s told
+    for i in $(work '1 2' '1 2 3 4 5 6 7 8 9 10'); do
+        cat /usr/share/common-licenses/*
+    done >long
+    figure "hunspell -l, $(wc -w <long) words" \
+        "$(seconds hunspell -d en_US -l long) s"
+    figure 'spelling, the same' "$(seconds "$PROGRAM" forms.bly long) s, \
+$(wc -l <forms) forms in $(wc -c <forms.bly) bytes; hunspell reads $(cat $dic \
+$aff | wc -c)"
+else
+    skip 'beside hunspell' 'no hunspell-tools, or no hunspell-en-us'
+fi
+
+refused 'no dictionary' 'none.bly.*No such file' "$PROGRAM" none.bly text
+refused 'no text' 'none: No such file' "$PROGRAM" english.bly none
+refused 'a text for a dictionary' 'dictionary: text' "$PROGRAM" text text
+refused 'no list' 'none: No such file' "$PROGRAM" english.bly --suggest none text
+refused 'nothing' 'usage: spelling FILTER' "$PROGRAM"
+finish
