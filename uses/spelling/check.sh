@@ -33,9 +33,7 @@ cat /usr/share/common-licenses/GPL-3 /usr/share/common-licenses/Apache-2.0 >text
 "$PROGRAM" english.bly text | sed 's/.*: //' | sort >told
 tr 'A-Z' 'a-z' <text | sed "s/[^a-z']\{1,\}/ /g; s/' / /g; s/ '*/ /g" |
     tr ' ' '\n' | sed "s/'*\$//" | grep . | sort >all
-comm -23 all list | sort >wanted
-sort -u list >sorted
-join -v 1 all sorted | sort >wanted
+join -v 1 all list >wanted
 check 'nothing is told that is listed' test -z "$(comm -23 told wanted)"
 check 'almost all that is not is told' test "$(wc -l <told)" -ge \
     $(($(wc -l <wanted) * 9 / 10))

@@ -5,9 +5,9 @@
  *
  * FILTER holds the words in small letters. A wrong word is passed over with the
  * filter's rate; a right one is never told. With --suggest, words of LIST that
- * are one change away follow: hundreds of texts are one change away from a word,
- * of which the filter leaves few to look up in LIST, one word a line in the
- * order of their bytes (LC_ALL=C sort).
+ * are one change away follow: hundreds of texts are one change away from a
+ * word, of which the filter leaves few to look up in LIST, one word a line in
+ * the order of their bytes (LC_ALL=C sort).
  *
  * A word is a run of letters, bytes beyond ASCII and apostrophes within it.
  */
@@ -239,7 +239,8 @@ int main(int argc, char **argv)
     if (bly_open(&filter, argv[1], BLY_MAP, NULL) < 0)
         return stop("the dictionary", bly_why());
     if ((bly_can(filter) & BLY_CAN_CONTAINS) == 0)
-        return stop(argv[1], "it cannot be asked: build another kind of the words");
+        return stop(argv[1], "it cannot be asked: build another kind of the "
+                             "words");
     for (int i = first; i < argc && failed == 0; i++)
         failed = check(argv[i]);
     bly_free(filter);
