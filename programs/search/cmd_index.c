@@ -87,7 +87,7 @@ typedef struct {
     const index_settings *want;
     settings         made;
     earlier          before;
-    cli_operands     files;     /* to be read                                */
+    cli_operands     files;     /* to be read; from malloc                   */
     struct stat      self;      /* the index itself, which is not; st_ino 0:
                                    it is not there yet                       */
     bly_index_maker *maker;
@@ -114,12 +114,35 @@ static int index_add(index_job *job, const char *name,
     return CLI_GO;
 }
 
+/* Is it us who have too little, so that other files would be missing, too? */
+static bool index_lacks(int error)
+{
+    return error == ENOMEM || error == EMFILE || error == ENFILE
+        || error == EAGAIN;
+}
+
+static int index_refuse(index_job *job, const char *name, int error)
+{
+    job->unread = true;
+    if (index_lacks(error))
+        return lines_refuse(name, error);
+    if (error == ESPIPE)
+        report_error("'%s' is no ordinary file: an index is of files that can "
+                     "be read again", name);
+    else if (error == EFBIG)
+        report_error("'%s' has a line of more than 64 MiB: the index is not of "
+                     "what follows", name);
+    else
+        lines_refuse(name, error);
+    return CLI_GO;
+}
+
 /* A file that could be read only in part is there with a state that none has,
  * so that it counts as changed. */
 static int index_cut(index_job *job, const char *name, terms *t, int error)
 {
-    lines_refuse(name, error);
-    job->unread = true;
+    if (index_refuse(job, name, error) != CLI_GO)
+        return CLI_ERROR;
     t->n = 0;
     return index_add(job, name, &(settings_part){ .stamp = 0 }, t);
 }
@@ -140,17 +163,6 @@ static int index_blocks(index_job *job, const char *name, text_reader *text,
     }
     return status == CLI_GO && error != 0 ? index_cut(job, name, t, error)
                                           : status;
-}
-
-static int index_refuse(index_job *job, const char *name, int error)
-{
-    job->unread = true;
-    if (error == ESPIPE)
-        report_error("'%s' is no ordinary file: an index is of files that can "
-                     "be read again", name);
-    else
-        lines_refuse(name, error);
-    return CLI_GO;
 }
 
 static int index_file(index_job *job, const char *name, text_reader *text,
@@ -202,6 +214,7 @@ static int index_find(const cli_command *self, index_job *job,
                       cli_inputs *inputs, cli_operands *operands)
 {
     cli_how how = { .separator = -1 };
+    cli_operands taken;
 
     if (inputs->list != NULL && operands->count > 0)
         return options_wrong(self, "--files0-from names all files: it excludes "
@@ -210,9 +223,12 @@ static int index_find(const cli_command *self, index_job *job,
         if (strcmp(operands->names[i], "-") == 0)
             return report_error("'-' is standard input, which cannot be read "
                                 "again: give files");
-    job->files = *operands;
-    if (inputs_take(self, inputs, &how, &job->files, 0) != CLI_GO)
+    taken = *operands;
+    if (inputs_take(self, inputs, &how, &taken, 0) != CLI_GO)
         return CLI_ERROR;
+    for (size_t i = 0; i < taken.count; i++)    /* PATHS stay as they are    */
+        if (!inputs_append(&job->files, taken.names[i]))
+            return work_no_memory();
     inputs_sort(&job->files);
     return CLI_GO;
 }
@@ -376,6 +392,7 @@ static void index_free(index_job *job, index_settings *s, char *folder)
         free(job->before.made.paths.names);
     bly_index_free(job->before.index);
     free(job->before.stays);
+    free(job->files.names);
     free(job->about);
     free(folder);
 }

@@ -449,7 +449,7 @@ static int search_whole(search_thread *t, int *error)
     int status = CLI_GO;
     text_block block;
 
-    while (status == CLI_GO && !t->file.done
+    while (status == CLI_GO && !t->file.done && !t->job->stop
            && text_next(&t->text, &block, error)) {
         t->counts.bytes += block.n;
         status = select_block(&t->file, &block);
@@ -466,7 +466,7 @@ static int search_parts(search_thread *t, const search_task *task, int *error)
     int status = CLI_GO;
     text_block block;
 
-    while (status == CLI_GO && !t->file.done
+    while (status == CLI_GO && !t->file.done && !t->job->stop
            && (part < task->n || t->file.after > 0)) {
         const settings_part *next = part < task->n ? &task->parts[part].part
                                                    : NULL;
@@ -508,7 +508,8 @@ static bool search_open(search_thread *t, const search_task *task)
 
 static int search_read(search_thread *t, const search_task *task)
 {
-    bool parts = !task->whole && task->parts->part.stamp == t->text.stamp;
+    bool parts = !task->whole && t->text.stamp != 0
+              && task->parts->part.stamp == t->text.stamp;
     int error = 0, status;
 
     t->counts.files = 1;
@@ -516,7 +517,11 @@ static int search_read(search_thread *t, const search_task *task)
     t->counts.false_files = t->file.selected == 0;
     if (status == CLI_GO && error != 0) {
         t->job->unread = true;
-        lines_refuse(task->name, error);
+        if (error == EFBIG)
+            report_error("'%s' has a line of more than 64 MiB: it is not "
+                         "searched from there on", task->name);
+        else
+            lines_refuse(task->name, error);
     }
     return status;
 }
@@ -534,8 +539,10 @@ static int search_file(search_thread *t, const search_task *task)
             status = search_read(t, task);
         text_close(&t->text);
     }
-    if (status == CLI_GO && said)
+    if (status == CLI_GO && said && !t->file.refused)
         status = select_end(&t->file);
+    if (t->file.refused)
+        t->job->unread = true;
     t->counts.selected = t->file.selected;
     if (t->file.selected > 0) {
         t->job->any = true;
@@ -550,7 +557,8 @@ static void *search_loop(void *argument)
     search_job *job = argument;
     search_thread t = { .job = job, .file.want = &job->set->want,
                         .text = { .block = (size_t)job->index.made.block,
-                                  .plain = job->index.made.plain, .fd = -1 } };
+                                  .plain = job->index.made.plain,
+                                  .text = job->set->want.text, .fd = -1 } };
 
     t.file.match = match_share(job->match);
     if (t.file.match == NULL)

@@ -51,7 +51,7 @@ int found_make(found_list *out, const bly_index *index, const uint64_t *row)
             return filter_error();
         settings_unpack(&f->part, f->document.extra);
         f->number = i;
-        out->n++;
+        out->n += !f->document.dropped;
     }
     qsort(out->all, out->n, sizeof *out->all, found_compare);
     return CLI_GO;

@@ -1,8 +1,12 @@
 /* match.c - does a line match?
  *
  * All that knows PCRE2. Bytes are bytes, and a letter is one of ASCII's, as in
- * grep -P where LC_ALL is C. The patterns become one, with an alternative for
- * each. Where each is a plain text, or one expression has a text that all its
+ * grep -P where LC_ALL is C. Patterns become one, with an alternative for each,
+ * as many as fit; one that knows of groups by their numbers or names, or that
+ * could end the others, is by itself. The first match of all counts, and of
+ * those that begin there that of the first pattern.
+ *
+ * Where each pattern is a plain text, or one expression has a text that all its
  * matches have, that is looked for in all of a block, and only lines that have
  * it are matched. Other expressions are matched line by line, for they could
  * match across two. Floor 8; includes search.h and PCRE2.
@@ -14,11 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct { pcre2_code **all; size_t n; } match_codes;
+
 struct match {
-    pcre2_code *line, *plain;           /* plain NULL: not all are texts     */
+    match_codes line, plain;            /* no plain ones: not all are texts  */
     pcre2_match_data *data;
     bool shared;                        /* the codes are another's           */
 };
+
+enum { MATCH_TOGETHER = 500 };          /* patterns of one code at most      */
 
 static const char match_special[] = "\\^$.[]|()?*+{}#-";
 
@@ -64,12 +72,13 @@ static void match_join(match_text *to, const cli_operands *patterns, bool fixed)
 
 /* ==== Compiling ========================================================= */
 
-static pcre2_code *match_compile(const char *text, size_t n, bool fold,
-                                 int *error, size_t *where)
+static pcre2_code *match_compile(const char *text, size_t n,
+                                 const match_how *how, int *error,
+                                 size_t *where)
 {
     pcre2_compile_context *context = pcre2_compile_context_create(NULL);
     uint32_t options = PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_UTF
-                     | (fold ? PCRE2_CASELESS : 0);
+                     | (how->fold ? PCRE2_CASELESS : 0);
     pcre2_code *code = NULL;
 
     if (context == NULL) {
@@ -77,6 +86,8 @@ static pcre2_code *match_compile(const char *text, size_t n, bool fold,
         return NULL;
     }
     pcre2_set_newline(context, PCRE2_NEWLINE_LF);
+    if (how->lines)
+        pcre2_set_compile_extra_options(context, PCRE2_EXTRA_MATCH_LINE);
     code = pcre2_compile((PCRE2_SPTR)text, n, options, error, where, context);
     pcre2_compile_context_free(context);
     if (code != NULL)
@@ -99,8 +110,8 @@ static int match_check(const cli_operands *patterns, const match_how *how)
         char why[256];
         size_t where;
         int error;
-        pcre2_code *code = match_compile(pattern, strlen(pattern), how->fold,
-                                         &error, &where);
+        pcre2_code *code = match_compile(pattern, strlen(pattern), how, &error,
+                                         &where);
 
         if (code == NULL) {
             match_why(why, sizeof why, error);
@@ -121,42 +132,122 @@ static bool match_all_plain(const cli_operands *patterns)
     return true;
 }
 
+/* Patterns as one code. NULL: they are too much together, or memory is too
+ * small. */
 static pcre2_code *match_make(const cli_operands *patterns,
-                              const match_how *how, bool plain)
+                              const match_how *how)
 {
     match_text text = { .failed = false };
-    bool lines = how->lines && !plain, words = how->words && !plain;
+    bool words = how->words && !how->lines;
     pcre2_code *code = NULL;
     size_t where;
     int error;
 
-    if (patterns->count == 1 && !how->fixed && !lines && !words)
-        match_add_text(&text, patterns->names[0]);
-    else if (patterns->count == 0)
+    if (patterns->count == 0)
         match_add_text(&text, "(?!)");          /* matches nothing */
+    else if (patterns->count == 1 && !how->fixed && !words)
+        match_add_text(&text, patterns->names[0]);
     else {
-        match_add_text(&text, lines ? "^(?:" : words ? "(?<!\\w)(?:" : "(?:");
+        match_add_text(&text, words ? "(?<!\\w)(?:" : "(?:");
         match_join(&text, patterns, how->fixed);
-        match_add_text(&text, lines ? ")$" : words ? ")(?!\\w)" : ")");
+        match_add_text(&text, words ? ")(?!\\w)" : ")");
     }
     if (!text.failed && bytes_put(&text.bytes, "", 1))
         code = match_compile((const char *)text.bytes.data,
-                             bytes_waiting(&text.bytes) - 1, how->fold, &error,
+                             bytes_waiting(&text.bytes) - 1, how, &error,
                              &where);
     bytes_free(&text.bytes);
     return code;
 }
 
-/* The text that all matches of a regular expression have; NULL: none. */
-static pcre2_code *match_literal(const char *pattern, const match_how *how)
+/* Behind '(?': is it a group that has no number, or flags, that mean the same
+ * within other patterns? */
+static bool match_is_own(const char *at)
 {
-    const match_how fixed = { .fixed = true, .fold = how->fold };
+    if (*at == '<')
+        return at[1] == '=' || at[1] == '!';
+    if (strchr(":=!>|#", *at) != NULL)
+        return *at != '\0';
+    at += strspn(at, "imsU^-");
+    return *at == ')' || *at == ':';
+}
+
+/* May the pattern be one of several alternatives? */
+static bool match_joins(const char *pattern)
+{
+    for (const char *at = pattern; *at != '\0'; at++)
+        if (*at == '\\') {
+            at++;
+            if (*at == '\0' || (*at >= '1' && *at <= '9') || *at == 'g'
+                || *at == 'k')
+                return false;
+        } else if (*at == '(' && (at[1] == '*'
+                                  || (at[1] == '?' && !match_is_own(at + 2))))
+            return false;
+    return true;
+}
+
+/* Codes more, of these patterns: of half of them each where all are too much.
+ */
+static bool match_more(match_codes *codes, const cli_operands *patterns,
+                       const match_how *how)
+{
+    pcre2_code *code = match_make(patterns, how);
+    cli_operands half = { patterns->names, patterns->count / 2 };
+    cli_operands other = { patterns->names + half.count,
+                           patterns->count - half.count };
+
+    if (code == NULL)
+        return half.count > 0 && match_more(codes, &half, how)
+            && match_more(codes, &other, how);
+    if (work_grow(&codes->all, codes->n + 1, sizeof *codes->all)) {
+        codes->all[codes->n++] = code;
+        return true;
+    }
+    pcre2_code_free(code);
+    return false;
+}
+
+static bool match_all(match_codes *codes, const cli_operands *patterns,
+                      const match_how *how)
+{
+    cli_operands some = { patterns->names, 0 };
+    bool fine = true;
+
+    if (patterns->count == 0)
+        return match_more(codes, patterns, how);
+    for (size_t left = patterns->count; fine && left > 0;
+         left -= some.count, some.names += some.count) {
+        for (some.count = 0; some.count < left && some.count < MATCH_TOGETHER
+                 && (how->fixed || match_joins(some.names[some.count])); )
+            some.count++;
+        some.count += some.count == 0;
+        fine = match_more(codes, &some, how);
+    }
+    return fine;
+}
+
+/* The text that all matches of a regular expression have, if there is one. */
+static bool match_literal(match_codes *codes, char *pattern, bool fold)
+{
+    const match_how fixed = { .fixed = true, .fold = fold };
     char *literal = question_literal(pattern);
     cli_operands one = { &literal, 1 };
-    pcre2_code *code = literal != NULL ? match_make(&one, &fixed, true) : NULL;
+    bool fine = literal == NULL || match_more(codes, &one, &fixed);
 
     free(literal);
-    return code;
+    return fine;
+}
+
+static bool match_plain(match_codes *codes, const cli_operands *patterns,
+                        const match_how *how)
+{
+    const match_how plain = { .fixed = how->fixed, .fold = how->fold };
+
+    if (how->fixed || match_all_plain(patterns))
+        return match_all(codes, patterns, &plain);
+    return patterns->count != 1
+        || match_literal(codes, patterns->names[0], how->fold);
 }
 
 match *match_open(const cli_operands *patterns, const match_how *how)
@@ -166,19 +257,14 @@ match *match_open(const cli_operands *patterns, const match_how *how)
     if (match_check(patterns, how) != CLI_GO)
         return NULL;
     m = calloc(1, sizeof *m);
-    if (m != NULL) {
-        m->line = match_make(patterns, how, false);
-        if (how->fixed || match_all_plain(patterns))
-            m->plain = match_make(patterns, how, true);
-        else if (patterns->count == 1)
-            m->plain = match_literal(patterns->names[0], how);
+    if (m != NULL)
         m->data = pcre2_match_data_create(1, NULL);
-    }
-    if (m != NULL && m->line != NULL && m->data != NULL)
+    if (m != NULL && m->data != NULL && match_all(&m->line, patterns, how)
+        && match_plain(&m->plain, patterns, how))
         return m;
     match_close(m);
-    report_error("the patterns cannot be joined, or memory is too small: give "
-                 "fewer at once");
+    report_error("a pattern is too much with -w, or memory is too small: make "
+                 "the patterns simpler");
     return NULL;
 }
 
@@ -196,13 +282,20 @@ match *match_share(const match *other)
     return NULL;
 }
 
+static void match_free(match_codes *codes)
+{
+    for (size_t i = 0; i < codes->n; i++)
+        pcre2_code_free(codes->all[i]);
+    free(codes->all);
+}
+
 void match_close(match *m)
 {
     if (m == NULL)
         return;
     if (!m->shared) {
-        pcre2_code_free(m->line);
-        pcre2_code_free(m->plain);
+        match_free(&m->line);
+        match_free(&m->plain);
     }
     pcre2_match_data_free(m->data);
     free(m);
@@ -210,30 +303,60 @@ void match_close(match *m)
 
 /* ==== Matching ========================================================== */
 
+/* A text that goes on behind the first one that was found is in its line. */
 size_t match_next(match *m, const unsigned char *text, size_t n, size_t from)
 {
-    int found;
+    size_t first = n;
 
-    if (m->plain == NULL)
+    if (m->plain.n == 0)
         return from;
-    found = pcre2_match(m->plain, text, n, from, 0, m->data, NULL);
-    if (found == PCRE2_ERROR_NOMATCH)
-        return n;
-    return found < 0 ? from : pcre2_get_ovector_pointer(m->data)[0];
+    for (size_t i = 0; i < m->plain.n; i++) {
+        int found = pcre2_match(m->plain.all[i], text, first, from, 0, m->data,
+                                NULL);
+
+        if (found == PCRE2_ERROR_NOMATCH)
+            continue;
+        if (found < 0)
+            return from;
+        first = pcre2_get_ovector_pointer(m->data)[0];
+    }
+    return first;
+}
+
+/* By one code: 1, and where; 0; or an error. */
+static int match_one(match *m, const pcre2_code *code,
+                     const unsigned char *line, size_t n, match_span *span)
+{
+    size_t from = span->end;
+    int found = pcre2_match(code, line, n, from, 0, m->data, NULL);
+    const size_t *at;
+
+    if (found == PCRE2_ERROR_JIT_STACKLIMIT)    /* the slow way needs none */
+        found = pcre2_match(code, line, n, from, PCRE2_NO_JIT, m->data, NULL);
+    if (found < 0)
+        return found == PCRE2_ERROR_NOMATCH ? 0 : found;
+    at = pcre2_get_ovector_pointer(m->data);
+    span->start = at[0] > from ? at[0] : from;  /* \K goes either way */
+    span->end = at[1] > span->start ? at[1] : span->start;
+    return 1;
 }
 
 int match_find(match *m, const unsigned char *line, size_t n, match_span *span)
 {
-    size_t from = span->end;
-    int found = pcre2_match(m->line, line, n, from, 0, m->data, NULL);
-    const size_t *at;
+    match_span first = { n + 1, n + 1 };
+    int any = 0;
 
-    if (found == PCRE2_ERROR_JIT_STACKLIMIT)    /* the slow way needs none */
-        found = pcre2_match(m->line, line, n, from, PCRE2_NO_JIT, m->data,
-                            NULL);
-    if (found < 0)
-        return found == PCRE2_ERROR_NOMATCH ? 0 : found;
-    at = pcre2_get_ovector_pointer(m->data);
-    *span = (match_span){ at[0], at[1] > at[0] ? at[1] : at[0] };
-    return 1;
+    for (size_t i = 0; i < m->line.n; i++) {
+        match_span one = *span;
+        int found = match_one(m, m->line.all[i], line, n, &one);
+
+        if (found < 0)
+            return found;
+        if (found > 0 && one.start < first.start)
+            first = one;
+        any |= found;
+    }
+    if (any)
+        *span = first;
+    return any;
 }

@@ -157,24 +157,39 @@ static uint64_t *question_end(question_reader *r, uint64_t *row)
          : question_and(r->q, row, question_text(r->q, r->text, n, false));
 }
 
-/* A class ends with the first ']' that is not its first byte. */
+/* Behind a class's name, as '[:alpha:]', within a class; NULL: it is none. */
+static const unsigned char *question_class_name(const unsigned char *at)
+{
+    at += 2;
+    at += *at == '^';
+    if (*at < 'a' || *at > 'z')
+        return NULL;
+    while (*at >= 'a' && *at <= 'z')
+        at++;
+    return at[0] == ':' && at[1] == ']' ? at + 2 : NULL;
+}
+
+/* A class ends with the first ']' that is not its first byte; of what may hold
+ * another one only names of classes are known. */
 static void question_skip_class(question_reader *r)
 {
+    const unsigned char *name;
+
     r->at++;
     r->at += *r->at == '^';
     r->at += *r->at == ']';
-    for (; *r->at != '\0' && *r->at != ']'; r->at++)
-        if (*r->at == '\\' && r->at[1] != '\0')
+    while (*r->at != '\0' && *r->at != ']' && !r->unknown)
+        if (*r->at == '\\') {
+            r->unknown = r->at[1] == '\0'
+                      || (question_letter(r->at[1])
+                          && strchr("dDwWsShHvVnrtefabx", r->at[1]) == NULL);
+            r->at += 2 - (r->at[1] == '\0');
+        } else if (*r->at == '[' && strchr(":.=", r->at[1]) != NULL) {
+            name = r->at[1] == ':' ? question_class_name(r->at) : NULL;
+            r->unknown = name == NULL;
+            r->at = name != NULL ? name : r->at + 1;
+        } else
             r->at++;
-        else if (*r->at == '[' && (r->at[1] == ':' || r->at[1] == '.'
-                                   || r->at[1] == '=')) {
-            const unsigned char *end = r->at + 2;
-
-            while (*end != '\0' && *end != ']')
-                end++;
-            if (*end == ']' && end[-1] == r->at[1])
-                r->at = end;
-        }
     r->at += *r->at == ']';
 }
 

@@ -87,6 +87,7 @@ typedef struct {
     size_t   block;             /* bytes of a block, about                   */
     bool     uncut;             /* but a file is one, however long           */
     bool     plain;             /* compressed bytes are taken as they are    */
+    bool     text;              /* a NUL never ends a line                   */
     struct stat about;          /* the file, when it was opened              */
     uint64_t stamp;             /* see text_stamp                            */
     int      fd;
@@ -118,7 +119,8 @@ bool text_seek(text_reader *t, uint64_t offset, uint64_t lines, bool binary);
       "Read files with N threads. Default: two for each processor." }
 size_t text_jobs(uint64_t wanted);
 
-/* The next block: 1; 0: there is none, and *error says why or is 0. */
+/* The next block: 1; 0: there is none, and *error says why or is 0: EFBIG where
+ * a line is too long. */
 int text_next(text_reader *t, text_block *out, int *error);
 void text_close(text_reader *t);
 
@@ -166,7 +168,8 @@ typedef struct {
     size_t     n;
 } found_list;
 
-/* Those whose bit in the row is set; NULL: all. CLI_GO or CLI_ERROR. */
+/* Those whose bit in the row is set; NULL: all that count. CLI_GO or CLI_ERROR.
+ */
 int found_make(found_list *out, const bly_index *index, const uint64_t *row);
 
 /* As qsort has it, by their files only. */
@@ -270,6 +273,7 @@ typedef struct {
     cli_bytes   out;            /* what is to be printed                     */
     uint64_t    selected;
     bool        done;           /* nothing that follows matters              */
+    bool        refused;        /* a line was too much for the pattern       */
     bool        binary, printed;
     uint64_t    after;          /* lines that are to be printed yet          */
     uint64_t    next;           /* number of the line behind the printed one */

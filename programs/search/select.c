@@ -18,7 +18,7 @@ void select_begin(select_file *f, const char *name)
 {
     f->name = name;
     f->selected = f->after = f->next = f->tails = 0;
-    f->done = f->binary = f->printed = false;
+    f->done = f->refused = f->binary = f->printed = false;
     bytes_free(&f->out);
     bytes_free(&f->tail);
 }
@@ -298,13 +298,16 @@ static int select_line(select_file *f, const unsigned char *line, size_t n,
     return CLI_GO;
 }
 
-static int select_refuse(const select_file *f, int error)
+/* The rest of the file is not searched; others are. */
+static int select_refuse(select_file *f, int error)
 {
     char why[256];
 
     match_why(why, sizeof why, error);
-    return report_error("'%s' has a line that is too much for the pattern "
-                        "(%s): make the pattern simpler", f->name, why);
+    report_error("'%s' has a line that is too much for the pattern (%s): make "
+                 "the pattern simpler", f->name, why);
+    f->refused = f->done = true;
+    return CLI_GO;
 }
 
 /* ==== Blocks ============================================================ */

@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* What is found of a text changes with these rules, and with nothing else. */
-static const char settings_rules[] = "2";
+static const char settings_rules[] = "3";
 
 /* ==== Written =========================================================== */
 

@@ -6,12 +6,13 @@
  *      lines       whole lines
  *      kmers=21    21 bases in a row, or what stands on the other strand
  *
- * A text has a term wherever the term alone, asked for, has it: terms of a
- * question come from the same function. So a word is not only the whole run
- * of letters, of which all bytes from 0x80 on are some, but also each run of
- * ASCII within it, as in “word” between typographic quotes; and addresses of
- * the internet and of machines, and UUIDs, which are several words, are one
- * more as a whole. Floor 8; includes search.h only.
+ * Terms of a question come from the same function. Of words, bytes from 0x80
+ * on are letters, but for what is punctuation in UTF-8: U+00A0 to U+00BF,
+ * U+2000 to U+207F and U+3000 to U+303F, known by their bytes wherever they
+ * are. Each run of ASCII within a word is one, too, as writing that sets no
+ * blanks has them; and addresses of the internet and of machines, and UUIDs,
+ * which are several words, are one more as a whole. Floor 8; includes search.h
+ * only.
  */
 #include "search/search.h"
 
@@ -123,20 +124,37 @@ static terms_class terms_class_of(unsigned char c)
            || (c >= 'A' && c <= 'Z') ? TERMS_ASCII : TERMS_NONE;
 }
 
-/* The last words, the latest first, and the bytes before them where each is
- * the only one between two words. */
-typedef struct {
-    bly_key words[TERMS_JOINED];
-    unsigned char before[TERMS_JOINED];
-} terms_joined;
-
-static bool terms_digits(bly_key word, bool hex)
+/* How many bytes of what stands between words begin here? */
+static size_t terms_between(const unsigned char *at, const unsigned char *end,
+                            const unsigned char classes[256])
 {
-    const unsigned char *at = word.data;
+    size_t left = (size_t)(end - at);
 
-    for (size_t i = 0; i < word.length; i++)
-        if (!(at[i] >= '0' && at[i] <= '9')
-            && !(hex && at[i] >= 'a' && at[i] <= 'f'))
+    if (classes[*at] != TERMS_HIGH)
+        return classes[*at] == TERMS_NONE;
+    if (*at == 0xC2)
+        return left > 1 && at[1] >= 0xA0 && at[1] <= 0xBF ? 2 : 0;
+    return left > 2 && at[2] >= 0x80 && at[2] <= 0xBF
+        && ((*at == 0xE2 && (at[1] == 0x80 || at[1] == 0x81))
+            || (*at == 0xE3 && at[1] == 0x80)) ? 3 : 0;
+}
+
+/* The last words, the latest first, and the bytes before them where each is
+ * the only one between two words. Of a word with other letters the run of
+ * ASCII at its beginning ends at `head`, and that at its end begins at `tail`.
+ */
+typedef struct {
+    const unsigned char *start, *head, *tail, *end;
+    unsigned char before;
+} terms_word;
+
+typedef struct { terms_word words[TERMS_JOINED]; } terms_joined;
+
+static bool terms_digits(const unsigned char *at, const unsigned char *end,
+                         bool hex)
+{
+    for (; at < end; at++)
+        if (!(*at >= '0' && *at <= '9') && !(hex && *at >= 'a' && *at <= 'f'))
             return false;
     return true;
 }
@@ -147,23 +165,25 @@ static bool terms_join(terms *t, const terms_joined *j, unsigned char by,
                        const char *lengths, bool hex)
 {
     size_t n = strlen(lengths);
-    const unsigned char *from = j->words[n - 1].data;
-    const unsigned char *last = j->words[0].data;
+    const unsigned char *from = j->words[n - 1].tail;
 
     for (size_t i = 0; i < n; i++) {
-        size_t length = j->words[i].length, wanted = (size_t)(lengths[i] - '0');
+        const terms_word *word = &j->words[i];
+        const unsigned char *at = i + 1 < n ? word->start : word->tail;
+        const unsigned char *end = i == 0 ? word->head : word->end;
+        size_t length = (size_t)(end - at), wanted = (size_t)(lengths[i] - '0');
 
-        if ((i + 1 < n && j->before[i] != by)
+        if ((i + 1 < n && word->before != by)
             || (wanted == 0 ? length == 0 || length > 3 : length != wanted)
-            || !terms_digits(j->words[i], hex))
+            || !terms_digits(at, end, hex))
             return true;
     }
-    return terms_push(t, from, (size_t)(last - from) + j->words[0].length);
+    return terms_push(t, from, (size_t)(j->words[0].head - from));
 }
 
 static bool terms_join_all(terms *t, const terms_joined *j)
 {
-    switch (j->before[0]) {
+    switch (j->words[0].before) {
     case '.':
         return terms_join(t, j, '.', "0000", false);
     case ':':
@@ -174,6 +194,20 @@ static bool terms_join_all(terms *t, const terms_joined *j)
     default:
         return true;
     }
+}
+
+static terms_word terms_word_of(const unsigned char *start,
+                                const unsigned char *end, bool ascii)
+{
+    terms_word word = { start, end, start, end, 0 };
+
+    if (!ascii) {
+        for (word.head = start; word.head < end && *word.head < 0x80; )
+            word.head++;
+        for (word.tail = end; word.tail > start && word.tail[-1] < 0x80; )
+            word.tail--;
+    }
+    return word;
 }
 
 /* The runs of ASCII in a word that is not all of it. */
@@ -197,22 +231,23 @@ static bool terms_words(terms *t, const unsigned char *text, size_t n,
                         const unsigned char classes[256])
 {
     const unsigned char *at = text, *end = text + n, *start, *last = NULL;
-    terms_joined joined = { .before = { 0 } };
+    terms_joined joined = { .words = { { .before = 0 } } };
 
     for (;; last = at) {
         unsigned all = 0;
+        size_t between;
 
-        while (at < end && classes[*at] == TERMS_NONE)
-            at++;
+        while (at < end && (between = terms_between(at, end, classes)) > 0)
+            at += between;
         if (at == end)
             return true;
-        for (start = at; at < end && classes[*at] != TERMS_NONE; at++)
+        for (start = at; at < end && terms_between(at, end, classes) == 0; at++)
             all |= classes[*at];
         memmove(joined.words + 1, joined.words,
                 (TERMS_JOINED - 1) * sizeof *joined.words);
-        memmove(joined.before + 1, joined.before, TERMS_JOINED - 1);
-        joined.words[0] = (bly_key){ start, (size_t)(at - start) };
-        joined.before[0] = last != NULL && start == last + 1 ? *last : 0;
+        joined.words[0] = terms_word_of(start, at, all == TERMS_ASCII);
+        if (last != NULL && start == last + 1)
+            joined.words[0].before = *last;
         if (!terms_push(t, start, (size_t)(at - start))
             || (all == (TERMS_ASCII | TERMS_HIGH)
                 && !terms_within(t, start, at))

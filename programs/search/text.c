@@ -5,7 +5,8 @@
  *
  * Compressed files are known by their first bytes and read through a pipe. A
  * line that is longer than a block makes the block longer, so that a line is
- * in one block, whatever it is. Floor 8; includes search.h only.
+ * in one block, but no longer than 64 MiB: then it ends at a NUL, as in files
+ * that are no text it does anyway, or is refused. Floor 8; includes search.h only.
  */
 #include "search/search.h"
 
@@ -16,7 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TEXT_HEAD = 16 };                /* bytes that tell a codec           */
+enum {
+    TEXT_HEAD = 16,                     /* bytes that tell a codec           */
+    TEXT_LINE = 1 << 26                 /* of a line, more than a block has  */
+};
 
 /* ==== The state of a file =============================================== */
 
@@ -137,10 +141,11 @@ int text_open(text_reader *t, const char *path)
     return text_begin(t);
 }
 
-/* The last newline of n bytes, counted from 1; 0: there is none. */
-static size_t text_last(const unsigned char *bytes, size_t n)
+/* The last byte of this kind, counted from 1; 0: there is none. */
+static size_t text_last(const unsigned char *bytes, size_t n,
+                        unsigned char wanted)
 {
-    while (n > 0 && bytes[n - 1] != '\n')
+    while (n > 0 && bytes[n - 1] != wanted)
         n--;
     return n;
 }
@@ -158,11 +163,13 @@ static size_t text_fill(text_reader *t, int *error)
             return 0;
         if (t->ended && t->n <= most)
             return t->n;
-        cut = t->uncut ? 0 : text_last(t->bytes, most);
+        cut = t->uncut ? 0 : text_last(t->bytes, most, '\n');
+        if (cut == 0 && !t->uncut && !t->text && most >= TEXT_LINE)
+            cut = text_last(t->bytes, most, '\0');
         if (cut > 0)
             return cut;
-        if (most > SIZE_MAX / 2) {
-            *error = ENOMEM;
+        if (most > SIZE_MAX / 2 || (!t->uncut && most >= TEXT_LINE)) {
+            *error = t->uncut ? ENOMEM : EFBIG;
             return 0;
         }
     }

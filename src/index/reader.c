@@ -70,14 +70,14 @@ static bly_status reader_check_list(bly_index *index)
 
 static bly_status reader_check_groups(bly_index *index)
 {
-    uint64_t documents = 0;
+    uint64_t documents = 0, before = LAYOUT_HEADER;
     for (uint64_t i = 0; i < index->groups; i++) {
         const uint8_t *at = reader_group_at(index, i);
         uint64_t offset = image_u64(at, LAYOUT_GROUP_OFFSET), bytes;
         uint64_t d = image_u64(at, LAYOUT_GROUP_DOCUMENTS);
         uint64_t rows = image_u64(at, LAYOUT_GROUP_ROWS);
         uint64_t most = image_u64(at, LAYOUT_GROUP_MOST);
-        if (offset < LAYOUT_HEADER || offset % LAYOUT_LINE != 0
+        if (offset < before || offset % LAYOUT_LINE != 0
             || offset > index->list.groups || rows == 0
             || rows > LAYOUT_ROWS_MOST || d == 0 || most == 0
             || layout_most(most) != most
@@ -86,6 +86,7 @@ static bly_status reader_check_groups(bly_index *index)
             || image_u64(at, LAYOUT_GROUP_ZERO) != 0
             || !sizes_add(&documents, documents, d))
             return reader_damaged("a group of documents does not lie in it");
+        before = offset + bytes;
         if (d > index->widest)
             index->widest = d;
     }

@@ -269,6 +269,48 @@ refused 'an index is no filter' "an index of many sets.*'bloomery which'"
 try build -o keys.bly t/b
 try which keys.bly zebra
 refused 'a filter' 'index'
+# ---- What was wrong once ----
+
+# PATHS are remembered as they were, whatever has changed.
+mkdir three
+printf 'needle one\n' >three/a
+printf 'two\n' >three/b
+printf 'three\n' >three/c
+find three -exec touch -d '2020-01-01' {} +
+sleep 0.1
+"$BLOOMERY" index -q -o three.blx --by words three/a three/b three/c
+printf 'four\n' >three/c
+for time in first second; do
+    sleep 0.1
+    try index -q -o three.blx --update
+    silent "an update of three files, the $time"
+done
+which_is 'all of them are there' three.blx 'three/a\n' needle
+which_is 'and what changed' three.blx 'three/c\n' four
+
+# Words and addresses beside other writing.
+printf '\342\200\23410.0.0.7\342\200\235 and 10.0.0.8\302\240refused \342\200\234w\303\266rd\342\200\235 \345\234\26010.0.0.9\346\230\257\n' \
+    >three/a
+"$BLOOMERY" index -q -o three.blx --by words three/a three/b
+for word in 10.0.0.7 10.0.0.8 10.0.0.9 refused "$(printf 'w\303\266rd')"; do
+    which_is "beside other writing: $word" three.blx 'three/a\n' "$word"
+done
+
+# Documents that are dropped from a group of many are known no more.
+mkdir many
+awk 'BEGIN { for (i = 100; i < 300; i++)
+    print "text number", i, "and more" >("many/f" i) }'
+find many -exec touch -d '2020-01-01' {} +
+sleep 0.1
+"$BLOOMERY" index -q -o many.blx -r many
+echo 'text numb 777 and more stuff' >many/f107
+touch -d '2020-01-02' many/f107
+rm many/f109
+sleep 0.1
+"$BLOOMERY" index -q -o many.blx --update
+try index --json -o many.blx --update
+out_has 'nothing is read again' 0 '"read": 0'
+
 # ---- A plan ------------------------------------------------------------------
 
 "$BLOOMERY" index -q -o made.blx -r tree

@@ -110,6 +110,37 @@ refused 'patterns with a NUL' "'nul' has a NUL in it"
 try search --color red trigrams.blx lazy
 refused 'a color' '--color is always, never or auto'
 
+# Classes whose end is not where it seems to be; what goes to a group's number
+# or ends others; flags at the beginning, and comments.
+printf ':foo\nafoo\n\034foo\nx]y foo\naa\nbb\nac\naab\n' >t/deep/classes
+touch -d '2020-01-01' t/deep/classes
+sleep 0.1
+index_all
+for pattern in '[[:]foo|bar]needle' '[\c]abc]foo' '[\c\]foo|bar]needle' \
+    '[[:a[:]x|y]zfoo' '[[:^alpha:]]foo' '[[.]foo' '[[=]foo' '[]a]foo' '[^]a]foo' \
+    '[\]]foo' '[\Q]\E]foo' '[[:alpha:]foo]+' '(a)\1' '(?x)aa # two' \
+    '(?<n>a)\k<n>' '(?(DEFINE)(?<g>\Ka))(?<=(?&g))a' 'a(*COMMIT)b|ac'; do
+    same P "$pattern"
+    same P -i "$pattern"
+done
+same P -x '(*NO_JIT)aab'
+same P -x '(?x)aa # two'
+try search --no-names trigrams.blx -x -e '(a)\1' -e '(b)\1'
+out_is 'two patterns with groups' 0 'aa\nbb\n'
+try search --no-names trigrams.blx -x -e 'a(*COMMIT)b' -e 'ac' -e '(?x)aa # two'
+out_is 'one that would end the others' 0 'aa\nac\n'
+try search --no-names trigrams.blx -o -e '(?<n>oo)' -e '(?<n>)f' -e '^x]y f'
+check 'the first match of all is printed' grep -qx 'x]y f' out
+timeout 20 "$BLOOMERY" search -o trigrams.blx \
+    '(?(DEFINE)(?<g>\Ka))(?<=(?&g))' >out 2>err
+check 'a match that goes backwards ends' test $? -le 1
+awk 'BEGIN { for (i = 0; i < 3000; i++) printf "%07d\n", i * 2718 % 9999991 }' \
+    >patterns
+{ cat patterns && echo 'The quick'; } >more
+same F -f more
+rm t/deep/classes
+index_all
+
 for option in '' -n -c -l -L -v -o -i -w -x -a '-m 2' '-A 2' '-B 3' '-C 1' \
     -cv -lv -Lv -nv -no -ni -nw -nx -na -cm2 -vm3 -Zl -Zc -Zn -ioc -wio \
     '-nA 9' '-nB 9' '-nC 40' '-m 1 -nA 3' '-m 2 -nC 2' '-nv -C 1' '-nw -C 1' \
@@ -166,7 +197,8 @@ expressions() {
                               "the int QUICK Fox siz qui ck _t 1 x")
             if (chance < 0.6)
                 return one_of(". \\w \\d \\s \\b \\B ^ $ \\K \\x66 \\. \\( \\_ " \
-                              "\\Qa.b\\E [a-z] [^x] []a] [[:alpha:]] [a\\]b] [()|]")
+                              "\\Qa.b\\E [a-z] [^x] []a] [[:alpha:]] [a\\]b] [()|] " \
+                              "[[:]fo|x] [\\\\c]q]u [[.]q] [^[:digit:]q] [[:q[:]u]")
             return one_of("( ( (?: (?: (?= (?! (?<= (?<! (?> (?<n> (?i: (?#c)(") \
                    either(deep - 1) ")"
         }
@@ -333,6 +365,13 @@ try search --stats trigrams.blx 'lazy dog_1'
 check 'little is read' grep -Eq 'candidates: 1; files read: 1, of them in vain: 0' err
 try search --stats trigrams.blx '[0-9]'
 check 'no text is known' grep -q 'all files are read' err
+# The state of a file whose time is to come is never known.
+touch -d tomorrow t/a
+try index -q -o packed.blx -r t
+sed 's/^The/the/' t/a >ways/a && cat ways/a >t/a && touch -d tomorrow t/a
+try search --trust packed.blx 'the quick'
+out_is 'changed, with a time to come' 0 't/a:the quick fox\n'
+printf 'The quick fox\nlazy dog_1\n' >t/a && touch -d 2020-01-01 t/a
 gzip -k t/a t/deep/utf && mv t/a.gz t/deep/packed
 try index -q -o packed.blx -r t
 try search -l packed.blx 'lazy dog'
@@ -355,6 +394,19 @@ try index -q -o t/own.blx -r t
 try search -L t/own.blx ''
 out_is 'the index is no file of it' 0 't/empty\n'
 rm t/own.blx
+
+# A line of more than 64 MiB; what comes before it is found.
+mkdir -p huge
+{ echo 'a needle' && head -c 70000000 /dev/zero | tr '\0' x; } >huge/line
+{ echo 'another needle' && head -c 70000000 /dev/zero; } >huge/zeros
+try index -q -o huge.blx -r huge
+check 'a line of 70 MB is told' grep -q "'huge/line' has a line of more" err
+check 'once' test "$(wc -l <err)" = 1
+try search -c huge.blx needle
+check 'what is before it is searched' \
+    grep -q "'huge/line' has a line of more than 64 MiB" err
+check 'zeros are lines' grep -qx 'huge/zeros:1' out
+rm -r huge
 
 # ---- Refused -----------------------------------------------------------------
 
@@ -392,6 +444,11 @@ try search --trust list.blx lazy
 out_is 'which trust does without' 0 't/a:lazy dog_1\n'
 awk 'BEGIN { for (i = 0; i < 60; i++) printf "a"; print "b" }' >t/hard
 try index -q -o hard.blx t/hard
+echo aaac >t/easy
+try index -q -o hard.blx t/hard t/easy
+try search -j1 hard.blx '(a|aa)+c|^(a+)+$'
+check 'other files are searched all the same' grep -qx 't/easy:aaac' out
+check 'and it is an error' test "$(cat status)" = 2
 try search hard.blx '^(a|aa)+$'
 refused 'a pattern that never ends' 'too much for the pattern .*: make the pattern simpler'
 
