@@ -629,9 +629,9 @@ static void test_golden(void **state)
     }
     bly_index_free(ended(maker));
     uint8_t *bytes = read_all(&n);
-    assert_int_equal(n, 530);
+    assert_int_equal(n, 554);
     assert_int_equal(bytes[256], 1 << 3 | 1 << 7 | 1 << 1);
-    assert_true(hash_xxh3(bytes, n, 0) == UINT64_C(0xEE0B10BFB821A54F));
+    assert_true(hash_xxh3(bytes, n, 0) == UINT64_C(0xB2E6C39AA544C1E4));
     free(bytes);
 }
 
@@ -648,9 +648,13 @@ static void look_at(const uint8_t *bytes, size_t n)
         uint64_t hashes[] = { 0, 1, key_hash(5), UINT64_MAX };
         bly_index_stat(&stat, index);
         uint64_t *row = malloc((size_t)(stat.documents / 64 + 1) * 8);
-        assert_said(bly_index_which(row, index, hashes, 4, 4), BLY_OK);
-        assert_said(bly_index_which(row, index, hashes, 4, 2), BLY_OK);
-        (void)bly_index_verify(index);
+        bly_status all = bly_index_which(row, index, hashes, 4, 4);
+        bly_status some = bly_index_which(row, index, hashes, 4, 2);
+        bly_status verified = bly_index_verify(index);
+        assert_true(all == BLY_OK || all == BLY_ECORRUPT);
+        assert_true(some == BLY_OK || some == BLY_ECORRUPT);
+        if (verified == BLY_OK)
+            assert_true(all == BLY_OK && some == BLY_OK);
         for (uint64_t i = 0; i < stat.documents; i++) {
             bly_document document;
             assert_said(bly_index_document(&document, index, i), BLY_OK);
@@ -711,6 +715,12 @@ static void test_damaged(void **state)
     bytes[LAYOUT_HEADER] ^= 1;                      /* a bit of a row        */
     assert_said(bly_index_wrap(&index, bytes, n, NULL), BLY_OK);
     assert_said(bly_index_verify(index), BLY_ECORRUPT);
+    uint64_t hash = key_hash(1), row;
+    assert_said(bly_index_which(&row, index, &hash, 1, 1), BLY_ECORRUPT);
+    assert_said(bly_index_which(&row, index, &hash, 1, 1), BLY_ECORRUPT);
+    bly_index_maker *maker = begun(&spec);
+    assert_said(bly_index_take(maker, index, NULL, NULL), BLY_ECORRUPT);
+    bly_index_abort(maker);
     bly_index_free(index);
     free(bytes);
 }
@@ -745,13 +755,13 @@ static void test_no_memory(void **state)
         assert_int_equal(folder_entries("."), done ? 2 : 1);
     }
     bly_index_free(from);
-    for (size_t most = 0; most < 2; most++) {
+    for (size_t most = 0; most < 3; most++) {
         scarce b = { .left = most };
         const bly_allocator allocator = { scarce_allocate, scarce_release, &b };
         bly_index *index = NULL;
         uint64_t row[3], hash = 1;
         bly_status status = bly_index_open(&index, "other", &allocator);
-        assert_int_equal(status, most == 0 ? BLY_ENOMEM : BLY_OK);
+        assert_int_equal(status, most < 2 ? BLY_ENOMEM : BLY_OK);
         if (status == BLY_OK)
             assert_int_equal(bly_index_which(row, index, &hash, 1, 1),
                              BLY_ENOMEM);

@@ -115,7 +115,7 @@ typedef bool bly_index_keep(void *context, uint64_t document);
 /* Add the documents of an index of the same rate, probes, hash and extra
  * bytes, as they are there, without their keys: those that are not dropped,
  * and of which `keep` says true; NULL: all. BLY_EMISMATCH, BLY_ENOMEM,
- * BLY_EIO. */
+ * BLY_EIO, BLY_ECORRUPT. */
 BLY_API bly_status bly_index_take(bly_index_maker *maker,
                                   const bly_index *from, bly_index_keep *keep,
                                   void *context) BLY_MUST BLY_GIVEN(1, 2);
@@ -137,8 +137,8 @@ BLY_API uint64_t bly_index_bits(const bly_index_spec *spec, uint64_t keys)
 /* ==== Open and ask ====================================================== */
 
 /* Map an index, of which only what is asked for is read; its list of
- * documents is looked at, with its checksum, as by an enemy. Whatever the
- * rows hold, no question leaves their bytes. Another file that comes to
+ * documents is looked at, with its checksum, as by an enemy. Rows are looked
+ * at, page by page with the checksums of these, when a question reads them. Another file that comes to
  * `path` does not change it, nor does it that the file is removed. BLY_EIO,
  * BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EHASH, BLY_ETOOBIG,
  * BLY_ENOMEM. */
@@ -154,7 +154,7 @@ BLY_API bly_status bly_index_wrap(bly_index **out, const void *bytes, size_t n,
 /* Close an index and give its memory back; NULL is fine. */
 BLY_API void bly_index_free(bly_index *index);
 
-/* Do the rows match their checksums? Reads all of them. BLY_ECORRUPT. */
+/* Do all rows match their checksums? BLY_ECORRUPT. */
 BLY_API bly_status bly_index_verify(const bly_index *index) BLY_GIVEN(1);
 
 /* What an index is. It may get longer: ask only for the fields that are known.
@@ -196,7 +196,8 @@ BLY_API bly_status bly_index_hash(uint64_t *hashes, const bly_index *index,
  * i of `row`, bit i % 64 of word i / 64, says it of document i; there are
  * (documents + 63) / 64 words. A key that is given twice counts twice. Of n =
  * 0 or `least` 0 it is all that are not dropped. Thread-safe. BLY_EPARAM
- * (least is above n), BLY_ENOMEM. */
+ * (least is above n), BLY_ENOMEM, BLY_ECORRUPT (rows that were asked for are
+ * not those that were written: build it anew). */
 BLY_API bly_status bly_index_which(uint64_t *row, const bly_index *index,
                                    const uint64_t *hashes, size_t n,
                                    size_t least) BLY_MUST BLY_GIVEN(1, 2);
@@ -207,7 +208,8 @@ typedef bool bly_index_visitor(void *context, uint64_t number,
 
 /* Call `visit` for each of these documents, in rising order of their numbers.
  * BLY_SEEN: for one at least; BLY_OK: there is none. Thread-safe if `visit`
- * is. BLY_EPARAM (least is above n), BLY_ENOMEM: none was told. */
+ * is. BLY_EPARAM, BLY_ENOMEM and BLY_ECORRUPT as bly_index_which: none was
+ * told. */
 BLY_API bly_status bly_index_visit(const bly_index *index,
                                    const uint64_t *hashes, size_t n,
                                    size_t least, bly_index_visitor *visit,

@@ -14,6 +14,12 @@
 #include "base/status.h"
 #include "io/open.h"
 
+/* Bytes of what is known of its pages. */
+static uint64_t file_known(const bly_index *index)
+{
+    return index->pages / 8 + 1;
+}
+
 static bly_status file_make(bly_index **out, const void *bytes, size_t n,
                             const bly_allocator *wanted)
 {
@@ -25,6 +31,11 @@ static bly_status file_make(bly_index **out, const void *bytes, size_t n,
     index->bytes = bytes;
     index->n = n;
     bly_status status = reader_check(index);
+    if (status == BLY_OK) {
+        index->known = memory_zeroed(&allocator, file_known(index));
+        if (index->known == NULL)
+            status = status_plain(BLY_ENOMEM);
+    }
     if (status == BLY_OK)
         *out = index;
     else
@@ -97,5 +108,6 @@ void bly_index_free(bly_index *index)
     const bly_allocator allocator = index->allocator;
     if (index->mapped)
         munmap((void *)(uintptr_t)index->bytes, index->n);
+    memory_release(&allocator, index->known, (size_t)file_known(index));
     memory_release(&allocator, index, sizeof *index);
 }

@@ -44,6 +44,13 @@ bool layout_list_of(layout_list *out, uint64_t at, uint64_t groups,
     return fits;
 }
 
+uint64_t layout_sum(const uint8_t *rows, uint64_t bytes, uint64_t page)
+{
+    uint64_t from = page * LAYOUT_PAGE, left = bytes - from;
+    return hash_xxh3(rows + from,
+                     (size_t)(left < LAYOUT_PAGE ? left : LAYOUT_PAGE), 0);
+}
+
 bool layout_bits(uint64_t *bytes, uint64_t rows, uint64_t documents)
 {
     uint64_t bits = 0;

@@ -11,6 +11,7 @@
  *        extra      as many bytes for each as the header says
  *        names      one behind the other
  *        about
+ *        sums       of each page of the rows of each group, 8 bytes each
  *
  * Of a group with m rows of d documents the bit of row r and column c is bit
  * r d + c, bit i being bit i % 8 of byte i / 8; so rows begin anywhere in a
@@ -29,7 +30,7 @@
 #define LAYOUT_MAGIC FORMATS_INDEX
 
 enum {
-    LAYOUT_VERSION = 1, LAYOUT_HEADER = 128, LAYOUT_LINE = 64,
+    LAYOUT_VERSION = 2, LAYOUT_HEADER = 128, LAYOUT_LINE = 64,
     /* of the header */
     LAYOUT_AT_VERSION = 8, LAYOUT_AT_PROBES = 12, LAYOUT_AT_BYTES = 16,
     LAYOUT_AT_DOCUMENTS = 24, LAYOUT_AT_GROUPS = 32, LAYOUT_AT_KEYS = 40,
@@ -41,7 +42,9 @@ enum {
     LAYOUT_GROUP = 48,
     LAYOUT_GROUP_OFFSET = 0, LAYOUT_GROUP_ROWS = 8, LAYOUT_GROUP_DOCUMENTS = 16,
     LAYOUT_GROUP_MOST = 24,             /* keys that its rows are for        */
-    LAYOUT_GROUP_SUM = 32, LAYOUT_GROUP_ZERO = 40,
+    LAYOUT_GROUP_PAGE = 32,             /* its first of all pages            */
+    LAYOUT_GROUP_ZERO = 40,
+    LAYOUT_PAGE = 4096, LAYOUT_SUM = 8, /* bytes of rows, and of their sum   */
     /* of a document */
     LAYOUT_DOCUMENT = 16,
     LAYOUT_DOCUMENT_END = 0,            /* of its name, in the names         */
@@ -62,6 +65,15 @@ typedef struct {
 bool layout_list_of(layout_list *out, uint64_t at, uint64_t groups,
                     uint64_t documents, uint64_t extra, uint64_t names,
                     uint64_t about);
+
+/* How many pages so many bytes of rows are. */
+PLATFORM_INLINE uint64_t layout_pages(uint64_t bytes)
+{
+    return bytes / LAYOUT_PAGE + (bytes % LAYOUT_PAGE != 0);
+}
+
+/* The sum of one of them, of the bytes that it has. */
+uint64_t layout_sum(const uint8_t *rows, uint64_t bytes, uint64_t page);
 
 /* Bytes of a group's bits; false: too many. */
 bool layout_bits(uint64_t *bytes, uint64_t rows, uint64_t documents);

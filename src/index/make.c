@@ -83,7 +83,7 @@ struct bly_index_maker {
     replacement     file;
     uint64_t        at;                 /* where the next rows go            */
     make_list       documents, names, extras, about;
-    make_list       groups;             /* as in the file                    */
+    make_list       groups, sums;       /* as in the file                    */
     make_list       order;              /* documents as they are written     */
     uint64_t        keys, dropped;
     size_t          n;
@@ -215,6 +215,8 @@ static bly_status make_write_rows(bly_index_maker *maker, const uint8_t *rows,
     uint8_t entry[LAYOUT_GROUP] = { 0 };
     uint64_t bytes = 0, next = 0;
     layout_bits(&bytes, group->rows, group->documents);
+    if (!make_room(maker, &maker->sums, layout_pages(bytes), LAYOUT_SUM))
+        return status_plain(BLY_ENOMEM);
     bly_status status = make_write_at(maker, maker->at, rows, bytes);
     if (status != BLY_OK)
         return status;
@@ -222,8 +224,13 @@ static bly_status make_write_rows(bly_index_maker *maker, const uint8_t *rows,
     image_set_u64(entry, LAYOUT_GROUP_ROWS, group->rows);
     image_set_u64(entry, LAYOUT_GROUP_DOCUMENTS, group->documents);
     image_set_u64(entry, LAYOUT_GROUP_MOST, group->most);
-    image_set_u64(entry, LAYOUT_GROUP_SUM, hash_xxh3(rows, (size_t)bytes, 0));
+    image_set_u64(entry, LAYOUT_GROUP_PAGE, maker->sums.n);
     make_append(&maker->groups, entry, 1, sizeof entry);
+    for (uint64_t page = 0; page < layout_pages(bytes); page++) {
+        uint8_t sum[LAYOUT_SUM];
+        image_set_u64(sum, 0, layout_sum(rows, bytes, page));
+        make_append(&maker->sums, sum, 1, sizeof sum);
+    }
     if (!sizes_round_up(&next, maker->at + bytes, LAYOUT_LINE))
         return status_plain(BLY_ETOOBIG);
     maker->at = next;
@@ -293,7 +300,8 @@ static bly_status make_write_class(bly_index_maker *maker, make_class *class)
 {
     uint64_t n = class->members.n, bytes = 0;
     const make_member *members = class->members.items;
-    const reader_group group = { NULL, class->rows, n, class->most };
+    const reader_group group = { .rows = class->rows, .documents = n,
+                                 .most = class->most };
     const uint64_t **columns;
     if (n == 0)
         return BLY_OK;
@@ -518,8 +526,10 @@ static bly_status make_take_group(bly_index_maker *maker,
     bly_status status = BLY_OK;
     for (uint64_t i = 0; i < group->documents; i++)
         kept += make_kept(source, first + i);
-    if (kept == 0)
-        return BLY_OK;
+    if (kept > 0)
+        status = reader_check_rows(source->from, group);
+    if (kept == 0 || status != BLY_OK)
+        return status;
     if (group->documents >= MAKE_SMALL && kept / 3 >= group->documents / 4)
         return make_copy_group(maker, source, group, first);
     for (uint64_t at = 0; at < group->documents && status == BLY_OK; at += 64) {
@@ -592,6 +602,7 @@ static void make_drop(bly_index_maker *maker)
     make_free(maker, &maker->extras, 1);
     make_free(maker, &maker->about, 1);
     make_free(maker, &maker->groups, LAYOUT_GROUP);
+    make_free(maker, &maker->sums, LAYOUT_SUM);
     make_free(maker, &maker->order, sizeof(uint64_t));
     pthread_mutex_destroy(&maker->lock);
     memory_release(&allocator, maker, sizeof *maker);
@@ -706,13 +717,15 @@ static void make_header(uint8_t header[LAYOUT_HEADER],
 static bly_status make_finish(bly_index_maker *maker)
 {
     uint8_t header[LAYOUT_HEADER];
+    uint64_t sums = maker->sums.n * LAYOUT_SUM, n = 0, end = 0;
     layout_list at, whole;
     bool fits = layout_list_of(&at, 0, maker->groups.n, maker->order.n,
                                maker->extra, maker->names.n, maker->about.n)
              && layout_list_of(&whole, maker->at, maker->groups.n,
                                maker->order.n, maker->extra, maker->names.n,
-                               maker->about.n);
-    uint8_t *list = fits ? memory_zeroed(&maker->allocator, at.end + 1) : NULL;
+                               maker->about.n)
+             && sizes_add(&n, at.end, sums) && sizes_add(&end, whole.end, sums);
+    uint8_t *list = fits ? memory_zeroed(&maker->allocator, n + 1) : NULL;
     if (list == NULL)
         return status_plain(BLY_ENOMEM);
     if (maker->groups.n > 0)
@@ -721,11 +734,13 @@ static bly_status make_finish(bly_index_maker *maker)
     make_list_documents(list, &at, maker);
     if (maker->about.n > 0)
         memcpy(list + at.about, maker->about.items, (size_t)maker->about.n);
-    make_header(header, maker, whole.end, hash_xxh3(list, (size_t)at.end, 0));
-    bly_status status = make_write_at(maker, maker->at, list, at.end);
+    if (sums > 0)
+        memcpy(list + at.end, maker->sums.items, (size_t)sums);
+    make_header(header, maker, end, hash_xxh3(list, (size_t)n, 0));
+    bly_status status = make_write_at(maker, maker->at, list, n);
     if (status == BLY_OK)
         status = make_write_at(maker, 0, header, sizeof header);
-    memory_release(&maker->allocator, list, (size_t)at.end + 1);
+    memory_release(&maker->allocator, list, (size_t)n + 1);
     return status == BLY_OK ? replace_end(&maker->file) : status;
 }
 

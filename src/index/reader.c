@@ -1,9 +1,10 @@
 /* reader.c - an index is looked at, and its documents are told.
  *
- * Floor 6. What is looked at is the header and the list; rows are not:
- * whatever they hold, they are bits within their group. Behind the rows there
- * is at least a group of the list, so that 64 bits may be read where a row
- * begins.
+ * Floor 6. What is looked at is the header and the list. Of rows, which are
+ * bits within their group whatever they hold, only pages that are asked for
+ * are, when they are: a bit that has become 0 would hide documents. Behind the
+ * rows there is at least a group of the list, so that 64 bits may be read where
+ * a row begins.
  */
 #include "index/reader.h"
 
@@ -60,9 +61,11 @@ static bly_status reader_check_list(bly_index *index)
         || !layout_list_of(&index->list, at, index->groups, index->documents,
                            index->extra, image_u64(bytes, LAYOUT_AT_NAMES),
                            image_u64(bytes, LAYOUT_AT_ABOUT))
-        || index->list.end != index->n)
+        || index->list.end > index->n
+        || (index->n - index->list.end) % LAYOUT_SUM != 0)
         return reader_damaged("its list of documents does not end where it "
                               "does");
+    index->pages = (index->n - index->list.end) / LAYOUT_SUM;
     return hash_xxh3(bytes + at, index->n - (size_t)at, 0)
            == image_u64(bytes, LAYOUT_AT_LIST_SUM)
          ? BLY_OK : reader_damaged("the checksum of its list does not match");
@@ -70,7 +73,7 @@ static bly_status reader_check_list(bly_index *index)
 
 static bly_status reader_check_groups(bly_index *index)
 {
-    uint64_t documents = 0, before = LAYOUT_HEADER;
+    uint64_t documents = 0, before = LAYOUT_HEADER, pages = 0;
     for (uint64_t i = 0; i < index->groups; i++) {
         const uint8_t *at = reader_group_at(index, i);
         uint64_t offset = image_u64(at, LAYOUT_GROUP_OFFSET), bytes;
@@ -83,15 +86,18 @@ static bly_status reader_check_groups(bly_index *index)
             || layout_most(most) != most
             || !layout_bits(&bytes, rows, d)
             || bytes > index->list.groups - offset
+            || image_u64(at, LAYOUT_GROUP_PAGE) != pages
             || image_u64(at, LAYOUT_GROUP_ZERO) != 0
             || !sizes_add(&documents, documents, d))
             return reader_damaged("a group of documents does not lie in it");
         before = offset + bytes;
+        pages += layout_pages(bytes);
         if (d > index->widest)
             index->widest = d;
     }
-    return documents == index->documents ? BLY_OK
-         : reader_damaged("its groups have not as many documents as it says");
+    return documents == index->documents && pages == index->pages ? BLY_OK
+         : reader_damaged("its groups have not as many documents as it says, "
+                          "or not as many sums");
 }
 
 static bly_status reader_check_documents(const bly_index *index)
@@ -121,18 +127,60 @@ bly_status reader_check(bly_index *index)
     return status == BLY_OK ? reader_check_documents(index) : status;
 }
 
-bly_status bly_index_verify(const bly_index *index)
+/* ---- Rows --------------------------------------------------------------- */
+
+bly_status reader_damaged_rows(void)
 {
-    for (uint64_t i = 0; i < index->groups; i++) {
-        reader_group group = reader_group_of(index, i);
-        uint64_t bytes = 0;
-        layout_bits(&bytes, group.rows, group.documents);
-        if (hash_xxh3(group.bits, (size_t)bytes, 0)
-            != image_u64(reader_group_at(index, i), LAYOUT_GROUP_SUM))
-            return reader_damaged("the checksum of its rows does not match");
+    return reader_damaged("a checksum of its rows does not match");
+}
+
+static bool reader_page_holds(const bly_index *index, const reader_group *group,
+                              uint64_t page)
+{
+    const uint8_t *sums = index->bytes + index->list.end;
+    uint64_t bytes = 0;
+    layout_bits(&bytes, group->rows, group->documents);
+    return layout_sum(group->bits, bytes, page)
+        == image_u64(sums, (group->page + page) * LAYOUT_SUM);
+}
+
+bool reader_holds(const bly_index *index, const reader_group *group,
+                  uint64_t from, uint64_t n)
+{
+    uint64_t last = (from + n - 1) / LAYOUT_PAGE;
+    for (uint64_t page = from / LAYOUT_PAGE; page <= last; page++) {
+        uint64_t at = group->page + page;
+        uint8_t bit = (uint8_t)(1 << at % 8);
+        if (platform_load8(&index->known[at / 8]) & bit)
+            continue;
+        if (!reader_page_holds(index, group, page))
+            return false;
+        platform_or8(&index->known[at / 8], bit);
     }
+    return true;
+}
+
+bly_status reader_check_rows(const bly_index *index, const reader_group *group)
+{
+    uint64_t bytes = 0;
+    layout_bits(&bytes, group->rows, group->documents);
+    for (uint64_t page = 0; page < layout_pages(bytes); page++)
+        if (!reader_page_holds(index, group, page))
+            return reader_damaged_rows();
     return BLY_OK;
 }
+
+bly_status bly_index_verify(const bly_index *index)
+{
+    bly_status status = BLY_OK;
+    for (uint64_t i = 0; i < index->groups && status == BLY_OK; i++) {
+        reader_group group = reader_group_of(index, i);
+        status = reader_check_rows(index, &group);
+    }
+    return status;
+}
+
+/* ---- What is told ------------------------------------------------------- */
 
 void bly_index_stat(bly_index_stat_t *out, const bly_index *index)
 {

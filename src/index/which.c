@@ -24,15 +24,21 @@ typedef struct {
     size_t           n, least;
     uint64_t        *some;              /* documents that have all so far    */
     uint32_t        *counts;            /* of each, how many keys; or NULL   */
+    bool             damaged;           /* rows are not what was written     */
 } which_job;
 
 /* ---- Rows ---------------------------------------------------------------- */
 
-/* False: none of the documents is left. */
-static bool which_and(uint64_t *some, const reader_group *group, uint64_t row)
+/* False: none of the documents is left, or the row is damaged. */
+static bool which_and(which_job *job, const reader_group *group, uint64_t row)
 {
-    uint64_t bit = row * group->documents, any = 0;
+    uint64_t bit = row * group->documents, any = 0, *some = job->some;
     uint64_t words = columns_words(group->documents);
+    uint64_t last = bit + group->documents - 1;
+    if (!reader_holds(job->index, group, bit / 8, last / 8 - bit / 8 + 1)) {
+        job->damaged = true;
+        return false;
+    }
     for (uint64_t w = 0; w < words; w++) {
         some[w] &= columns_load(group->bits, bit + 64 * w);
         any |= some[w];
@@ -63,12 +69,12 @@ static void which_bring(const which_job *job, const reader_group *group,
 }
 
 /* The documents that have this key, of those that are left. */
-static bool which_key(const which_job *job, const reader_group *group,
+static bool which_key(which_job *job, const reader_group *group,
                       uint64_t hash)
 {
     uint64_t state = layout_first(hash);
     for (uint32_t j = 0; j < job->index->probes; j++) {
-        if (!which_and(job->some, group, layout_row(state, group->rows)))
+        if (!which_and(job, group, layout_row(state, group->rows)))
             return false;
         state = layout_next(state);
     }
@@ -77,7 +83,7 @@ static bool which_key(const which_job *job, const reader_group *group,
 
 /* ---- A group ------------------------------------------------------------- */
 
-static void which_all(const which_job *job, const reader_group *group)
+static void which_all(which_job *job, const reader_group *group)
 {
     which_all_of(job->some, group->documents);
     for (size_t i = 0; i < job->n; i++) {
@@ -96,7 +102,7 @@ static void which_count(const which_job *job, uint64_t documents)
             job->counts[64 * w + platform_trailing_zeros(left)]++;
 }
 
-static void which_least(const which_job *job, const reader_group *group)
+static void which_least(which_job *job, const reader_group *group)
 {
     memset(job->counts, 0, (size_t)group->documents * sizeof *job->counts);
     for (size_t i = 0; i < job->n; i++) {
@@ -135,7 +141,7 @@ static void which_drop(uint64_t *row, const bly_index *index)
         row[i / 8] &= ~((uint64_t)dropped[i] << 8 * (i % 8));
 }
 
-static void which_groups(uint64_t *row, const which_job *job)
+static void which_groups(uint64_t *row, which_job *job)
 {
     uint64_t first = 0;
     for (uint64_t i = 0; i < job->index->groups; i++) {
@@ -181,7 +187,7 @@ bly_status bly_index_which(uint64_t *row, const bly_index *index,
     job.counts = all ? NULL : (uint32_t *)(void *)(job.some + words);
     which_groups(row, &job);
     memory_release(&index->allocator, job.some, (size_t)bytes);
-    return BLY_OK;
+    return job.damaged ? reader_damaged_rows() : BLY_OK;
 }
 
 static bool which_tell(const uint64_t *row, const bly_index *index,
