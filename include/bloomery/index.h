@@ -138,10 +138,10 @@ BLY_API uint64_t bly_index_bits(const bly_index_spec *spec, uint64_t keys)
 
 /* Map an index, of which only what is asked for is read; its list of
  * documents is looked at, with its checksum, as by an enemy. Rows are looked
- * at, page by page with the checksums of these, when a question reads them. Another file that comes to
- * `path` does not change it, nor does it that the file is removed. BLY_EIO,
- * BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EHASH, BLY_ETOOBIG,
- * BLY_ENOMEM. */
+ * at, page by page with the checksums of these, when a question reads them.
+ * Another file that comes to `path` does not change it, nor does it that the
+ * file is removed. BLY_EIO, BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT,
+ * BLY_EHASH, BLY_ETOOBIG, BLY_ENOMEM. */
 BLY_API bly_status bly_index_open(bly_index **out, const char *path,
                                   const bly_allocator *allocator)
                                   BLY_MUST BLY_GIVEN(1, 2);

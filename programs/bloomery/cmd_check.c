@@ -1,10 +1,12 @@
 /* cmd_check.c - `bloomery check`: are filter files whole and undamaged?
  *
- * Floor 8; includes command.h, <bloomery.h> and <bloomery/foreign.h> only.
+ * Floor 8; includes command.h, <bloomery.h>, <bloomery/foreign.h> and
+ * <bloomery/index.h> only.
  */
 #include "bloomery/command.h"
 
 #include <bloomery/foreign.h>
+#include <bloomery/index.h>
 #include <string.h>
 
 typedef struct {
@@ -98,6 +100,17 @@ static bly_status check_open(const char *path, bool quiet, const char **doubt)
     return check_lenient(status);
 }
 
+static bly_status check_index(const char *path)
+{
+    bly_index *index = NULL;
+    bly_status status = bly_index_open(&index, path, NULL);
+
+    if (status >= 0)
+        status = bly_index_verify(index);
+    bly_index_free(index);
+    return status;
+}
+
 static void check_json(const char *file, bly_status status, const char *why,
                        bool inside, size_t n)
 {
@@ -153,8 +166,9 @@ static int check_file(const char *file, const check_settings *s)
     bool quiet = s->quiet || s->json;
     const char *doubt = NULL, *why = NULL;
     size_t n = 0;
-    bly_status status = wrapped ? check_wrapped(file, quiet, &doubt, &why)
-                      : inside  ? contents_check(file, &n)
+    bly_status status = filter_is_index(file) ? check_index(file)
+                      : wrapped ? check_wrapped(file, quiet, &doubt, &why)
+                      : inside ? contents_check(file, &n)
                                 : check_open(file, quiet, &doubt);
 
     if (status < 0 && !wrapped)         /* else it was said as it was read */
@@ -199,7 +213,8 @@ const cli_command cmd_check = {
         "on standard error that says what is wrong for those that are not. A "
         "warning says if a filter that is exact up to a number of keys has "
         "more. Of a Parquet file, or a table of LevelDB or RocksDB, the "
-        "filters inside are looked at, and what says where they lie.",
+        "filters inside are looked at, and what says where they lie. An index "
+        "of 'bloomery index' is checked likewise.",
     .options = check_options,
     .examples = check_examples,
     .status = "0 if all files are fine, 2 if any is not.",

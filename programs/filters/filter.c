@@ -368,6 +368,21 @@ static bool filter_foreign(const char *path, uint64_t all)
     return bly_recognise(bytes, n, all) != NULL;
 }
 
+bool filter_is_index(const char *path)
+{
+    static const char magic[] = { 'b', 'l', 'o', 'o', 'm', 'i', 'd', 'x' };
+    char first[sizeof magic];
+    struct stat about;
+    bool ordinary = stat(path, &about) == 0 && S_ISREG(about.st_mode);
+    FILE *file = ordinary ? fopen(path, "re") : NULL;
+    bool is = file != NULL && fread(first, sizeof first, 1, file) == 1
+           && memcmp(first, magic, sizeof magic) == 0;
+
+    if (file != NULL)
+        fclose(file);
+    return is;
+}
+
 /* Is what stands there already, this ordinary file, a filter, or empty? What
  * else it may be nobody has a second time, perhaps. A damaged filter, or one of
  * another version, is one. */

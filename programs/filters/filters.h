@@ -142,6 +142,9 @@ bly_filter *filter_load(const char *path, int flags);
       "Write the output even over a file that is no filter, which is refused "\
       "otherwise (empty files, devices and pipes are not)." }
 
+/* Is it an index of many sets? */
+bool filter_is_index(const char *path);
+
 /* May `path` be written, as far as can be told before the work is done, and
  * is it none of `inputs`? Not over what is neither empty nor a filter, unless
  * by `force`. CLI_GO or CLI_ERROR. */

@@ -21,7 +21,7 @@ typedef struct {
     double      rate;
     uint64_t    block, jobs, memory;
     cli_inputs  inputs;
-    bool        update, plan, plain, quiet, json;
+    bool        update, plan, plain, force, quiet, json;
 } index_settings;
 
 static const cli_option index_options[] = {
@@ -55,7 +55,8 @@ static const cli_option index_options[] = {
       "FILE is an index: bring it up to date. Only files are read whose size, "
       "times or inode have changed, and those that are new; those that are "
       "gone are left out. --by, --block and the rate are as they were, and so "
-      "are -r, --git and PATHS where none are given." },
+      "are -r, --git and PATHS where none are given. Where there is no FILE "
+      "yet, and PATHS are given, it is made." },
     { 0, "plan", NULL, CLI_FLAG, offsetof(index_settings, plan), false,
       "Write no index, but say how large it would be, by some of the files." },
     { 0, "no-decompress", NULL, CLI_FLAG, offsetof(index_settings, plain),
@@ -65,6 +66,9 @@ static const cli_option index_options[] = {
     { 0, "memory", "SIZE", CLI_SIZE, offsetof(index_settings, memory), false,
       "Keep about so much of the index in memory before it is written. "
       "Default: 256M." },
+    { 0, "force", NULL, CLI_FLAG, offsetof(index_settings, force), false,
+      "Write the index even over a file that is none, which is refused "
+      "otherwise." },
     { 'q', "quiet", NULL, CLI_FLAG, offsetof(index_settings, quiet), false,
       "No report and no progress." },
     { 0, "json", NULL, CLI_FLAG, offsetof(index_settings, json), false,
@@ -109,7 +113,8 @@ static int index_add(index_job *job, const char *name,
 
     settings_pack(extra, part);
     if (bly_index_add(job->maker, &document, t->hashes, t->n) < 0)
-        return filter_error();
+        return atomic_exchange(&job->failed, true) ? CLI_ERROR
+                                                   : filter_error();
     job->documents++;
     return CLI_GO;
 }
@@ -129,6 +134,8 @@ static int index_refuse(index_job *job, const char *name, int error)
     if (error == ESPIPE)
         report_error("'%s' is no ordinary file: an index is of files that can "
                      "be read again", name);
+    else if (error == EISDIR)
+        report_error("'%s' is a folder: give -r, or name files in it", name);
     else if (error == EFBIG)
         report_error("'%s' has a line of more than 64 MiB: the index is not of "
                      "what follows", name);
@@ -325,6 +332,34 @@ static int index_all(const cli_command *self, index_job *job,
     return status == CLI_GO ? index_make(job) : status;
 }
 
+/* ==== What may be written ============================================== */
+
+/* May the output be written? Not over what is no index: nobody may have it a
+ * second time. CLI_GO or CLI_ERROR. */
+static int index_check_output(const index_settings *s)
+{
+    struct stat about;
+
+    if (s->force || s->plan || stat(s->output, &about) < 0
+        || !S_ISREG(about.st_mode) || about.st_size == 0
+        || filter_is_index(s->output))
+        return CLI_GO;
+    return report_error("'%s' is there and is no index: name another output, "
+                        "or give --force to replace it", s->output);
+}
+
+/* What an update is of is there: where a folder is missing that was, because
+ * it is not mounted, say, all of its files would go. CLI_GO or CLI_ERROR. */
+static int index_check_paths(const index_job *job, const cli_operands *paths)
+{
+    for (size_t i = 0; i < paths->count && job->before.index != NULL; i++)
+        if (access(paths->names[i], F_OK) < 0)
+            return report_error("'%s' is not there, and is a part of the "
+                                "index: see to that, or give the PATHS that "
+                                "are left", paths->names[i]);
+    return CLI_GO;
+}
+
 /* ==== Options =========================================================== */
 
 /* The old index says how the new one is to be. CLI_GO or CLI_ERROR. */
@@ -343,9 +378,9 @@ static int index_renew(const cli_command *self, index_settings *s,
     e->index = settings_open(s->output, &e->made);
     if (e->index == NULL)
         return CLI_ERROR;
-    if (strcmp(e->made.folder, job->made.folder) != 0)
-        return report_error("'%s' was made in the folder '%s', where its names "
-                            "begin: go there", s->output, e->made.folder);
+    if (settings_here(s->output, &e->made, e->index, job->made.folder)
+        != CLI_GO)
+        return CLI_ERROR;
     if (operands->count == 0 && s->inputs.list == NULL) {
         if (e->made.paths.count == 0 && !e->made.recursive)
             return report_error("'%s' was made of a list of files: give "
@@ -408,6 +443,9 @@ static int index_run(const cli_command *self, int argc, char **argv)
     if (status != CLI_GO)
         return status;
     s.inputs.recursive |= s.inputs.git;
+    if (access(s.output, F_OK) < 0 && errno == ENOENT
+        && (operands.count > 0 || s.inputs.list != NULL))
+        s.update = false;               /* the first of many */
     folder = getcwd(NULL, 0);
     job.made.folder = folder;
     if (folder == NULL)
@@ -415,6 +453,10 @@ static int index_run(const cli_command *self, int argc, char **argv)
     else
         status = s.update ? index_renew(self, &s, &job, &operands)
                           : index_new(self, &s, &job, &operands);
+    if (status == CLI_GO)
+        status = index_check_output(&s);
+    if (status == CLI_GO)
+        status = index_check_paths(&job, &operands);
     if (status == CLI_GO && s.rate == 0)
         s.rate = terms_rate(job.made.rule);
     job.made.recursive = s.inputs.recursive;
@@ -428,8 +470,8 @@ static int index_run(const cli_command *self, int argc, char **argv)
 
 const cli_command cmd_index = {
     .name = "index",
-    .operands = "-o FILE [PATHS...]",
-    .summary = "index what files hold, for 'which'",
+    .operands = "[PATHS...]",
+    .summary = "index what files hold, for 'which' and 'search'",
     .text =
         "Remembers of each of many files which terms it has: words, or all "
         "texts of three bytes, or others (--by). 'bloomery which' then names "
@@ -442,7 +484,12 @@ const cli_command cmd_index = {
         "status is 2.\n\n"
         "FILE is replaced in one step: until then, and after an error, the old "
         "one is there. With --update it is made of the old one and of what has "
-        "changed.",
+        "changed.\n\n"
+        "Names are kept as PATHS give them: an index of absolute ones is asked "
+        "from anywhere, others from the folder where it was made. 'bloomery "
+        "search' needs trigrams or words, 'bloomery which' takes all. A "
+        "program that writes to a file by mapping it, as databases do, may "
+        "leave its times as they were: such a change does not show.",
     .options = index_options,
     .examples = index_examples,
     .status = "0 if all is in the index; 2 if a file could not be read, of "

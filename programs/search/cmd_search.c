@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -34,7 +35,9 @@ typedef struct {
     const char  *color;
     select_want  want;
     uint64_t     beside, jobs;
-    bool         trust, known, stats;
+    cli_operands include, exclude;      /* names of files                    */
+    const char  *from;
+    bool         trust, known, silent, stats;
 } search_settings;
 
 #define SEARCH_FLAG(member) CLI_FLAG, offsetof(search_settings, member), false
@@ -45,36 +48,38 @@ static const cli_option search_options[] = {
       "one." },
     { 'f', "file", "FILE", CLI_LIST, offsetof(search_settings, files), false,
       "Each line of FILE is a pattern; '-' is standard input." },
-    { 'F', "fixed", NULL, SEARCH_FLAG(want.how.fixed),
+    { 'F', "fixed-strings", NULL, SEARCH_FLAG(want.how.fixed),
       "Patterns are texts, and not regular expressions." },
     { 'i', "ignore-case", NULL, SEARCH_FLAG(want.how.fold),
       "The letters A to Z match a to z." },
-    { 'w', "word", NULL, SEARCH_FLAG(want.how.words),
+    { 'w', "word-regexp", NULL, SEARCH_FLAG(want.how.words),
       "Only matches with no letter, digit or _ right before or behind them." },
-    { 'x', "line", NULL, SEARCH_FLAG(want.how.lines),
+    { 'x', "line-regexp", NULL, SEARCH_FLAG(want.how.lines),
       "Only matches of the whole line." },
-    { 'v', "invert", NULL, SEARCH_FLAG(want.invert),
+    { 'v', "invert-match", NULL, SEARCH_FLAG(want.invert),
       "Select the lines that do not match: reads all files." },
     { 'm', "max-count", "N", CLI_NUMBER, offsetof(search_settings, want.most),
       false, "Select at most N lines of each file." },
-    { 'l', "files", NULL, SEARCH_FLAG(want.files),
+    { 'l', "files-with-matches", NULL, SEARCH_FLAG(want.files),
       "Print the names of files with a selected line, and no lines." },
-    { 'L', "files-without", NULL, SEARCH_FLAG(want.others),
+    { 'L', "files-without-match", NULL, SEARCH_FLAG(want.others),
       "Print the names of the other files." },
     { 'c', "count", NULL, SEARCH_FLAG(want.count),
       "Print for each file how many lines are selected." },
-    { 'o', "only", NULL, SEARCH_FLAG(want.only),
+    { 'o', "only-matching", NULL, SEARCH_FLAG(want.only),
       "Print the matches, each on a line, and not their lines." },
-    { 'n', "number", NULL, SEARCH_FLAG(want.number),
+    { 'n', "line-number", NULL, SEARCH_FLAG(want.number),
       "Print the number of each line before it." },
-    { 0, "no-names", NULL, SEARCH_FLAG(want.nameless),
+    { 0, "no-filename", NULL, SEARCH_FLAG(want.nameless),
       "Print no names of files before lines and counts." },
     { 'Z', "null", NULL, SEARCH_FLAG(want.null),
       "Names end with a NUL byte." },
-    { 'A', "after", "N", CLI_NUMBER, offsetof(search_settings, want.after),
-      false, "Print N lines behind each selected one too." },
-    { 'B', "before", "N", CLI_NUMBER, offsetof(search_settings, want.before),
-      false, "Print N lines before each selected one too." },
+    { 'A', "after-context", "N", CLI_NUMBER,
+      offsetof(search_settings, want.after), false,
+      "Print N lines behind each selected one too." },
+    { 'B', "before-context", "N", CLI_NUMBER,
+      offsetof(search_settings, want.before), false,
+      "Print N lines before each selected one too." },
     { 'C', "context", "N", CLI_NUMBER, offsetof(search_settings, beside), false,
       "Both." },
     { 0, "color", "WHEN", CLI_TEXT, offsetof(search_settings, color), false,
@@ -82,19 +87,30 @@ static const cli_option search_options[] = {
       "where a terminal shows them. Default: auto." },
     { 'a', "text", NULL, SEARCH_FLAG(want.text),
       "Take files with a NUL in them for text, too." },
+    { 0, "include", "GLOB", CLI_LIST, offsetof(search_settings, include), false,
+      "Only files whose name, without folders, matches GLOB, as '*.c'; of "
+      "several, one of them." },
+    { 0, "exclude", "GLOB", CLI_LIST, offsetof(search_settings, exclude), false,
+      "No files whose name matches GLOB." },
+    { 's', "no-messages", NULL, SEARCH_FLAG(silent),
+      "Say nothing of files that cannot be read; the exit status does." },
     { 0, "json", NULL, SEARCH_FLAG(want.json),
       "Print each line, or match, as a JSON object on a line of its own, with "
       "file, number, selected (false: it is beside one) and text; with -l and "
-      "-L file; with -c file and count." },
+      "-L file; with -c file and count. Bytes that are no UTF-8 are U+FFFD." },
     { 'q', "quiet", NULL, SEARCH_FLAG(want.quiet),
       "Print nothing; the exit status says whether there is a selected line." },
     { 0, "trust", NULL, SEARCH_FLAG(trust),
       "Do not look which files are new, or have changed: only those are read "
       "that the index names. Of these one that has changed is read as a whole, "
-      "and one that is gone is passed over." },
+      "and one that is gone is passed over; of files that were renamed, as "
+      "logs are, nothing is found." },
     { 0, "trust-known", NULL, SEARCH_FLAG(known),
       "Look which files are new, and take it that those that the index knows "
       "have not changed." },
+    { 0, "from", "FOLDER", CLI_TEXT, offsetof(search_settings, from), false,
+      "The names in the index begin in FOLDER: where it was made somewhere "
+      "else, or the files have moved." },
     { 0, "stats", NULL, SEARCH_FLAG(stats),
       "Say in the end how many files were read, and how much." },
     TEXT_JOBS_OPTION(search_settings, jobs),
@@ -136,7 +152,8 @@ typedef struct {
     match       *match;
     cli_inputs   inputs;
     cli_operands all, changed;  /* files, in rising order                    */
-    cli_bytes    names;         /* of those that --trust finds               */
+    cli_bytes    names;         /* of those that the index knows             */
+    char       **listed;        /* they, from malloc                         */
     uint64_t    *row;           /* of documents that may match               */
     found_list   found, known;  /* them; and all, for --trust                */
     search_task *tasks;
@@ -271,36 +288,13 @@ static int search_ask(search_job *job)
     for (uint64_t i = 0; row != NULL && !q.failed && i < q.documents; i += 64)
         job->row[i / 64] &= row[i / 64];
     free(row);
+    if (q.told)
+        return CLI_ERROR;
     return q.failed ? work_no_memory()
                     : found_make(&job->found, q.index, job->row);
 }
 
 /* ==== Files ============================================================= */
-
-/* All files that there are now, and those that the index does not know so. */
-static int search_walk(const cli_command *self, search_job *job)
-{
-    const settings *made = &job->index.made;
-    cli_how how = { .separator = -1 };
-    size_t n;
-
-    job->all = made->paths;
-    if (made->paths.count == 0 && !made->recursive)
-        return report_error("the index was made of a list of files, which is "
-                            "not known here: give --trust");
-    job->inputs.recursive = made->recursive;
-    job->inputs.git = made->git;
-    if (inputs_take(self, &job->inputs, &how, &job->all, 0) != CLI_GO)
-        return CLI_ERROR;
-    inputs_sort(&job->all);
-    n = job->all.count * sizeof *job->all.names;
-    job->changed = (cli_operands){ malloc(n + 1), job->all.count };
-    if (job->changed.names == NULL)
-        return work_no_memory();
-    memcpy(job->changed.names, job->all.names, n);
-    return earlier_sift(&job->index, &job->changed, job->set->known,
-                        job->set->jobs);
-}
 
 /* The names of these documents' files, each once. They are of the index's and
  * end with no NUL there. */
@@ -324,8 +318,50 @@ static int search_names(search_job *job, const found_list *list)
             return work_no_memory();
     }
     job->all = job->changed;
-    job->changed.count = 0;
+    job->changed = (cli_operands){ NULL, 0 };
     return CLI_GO;
+}
+
+/* Those of all files that the index does not know as they are. */
+static int search_sift(search_job *job)
+{
+    size_t n = job->all.count * sizeof *job->all.names;
+
+    job->changed = (cli_operands){ malloc(n + 1), job->all.count };
+    if (job->changed.names == NULL)
+        return work_no_memory();
+    if (n > 0)
+        memcpy(job->changed.names, job->all.names, n);
+    return earlier_sift(&job->index, &job->changed, job->set->known,
+                        job->set->jobs);
+}
+
+/* Of an index of a list of files those are known, and no new ones. */
+static int search_known(search_job *job)
+{
+    int status = found_make(&job->known, job->index.index, NULL);
+
+    if (status == CLI_GO)
+        status = search_names(job, &job->known);
+    job->listed = job->all.names;
+    return status == CLI_GO ? search_sift(job) : status;
+}
+
+/* All files that there are now, and those that the index does not know so. */
+static int search_walk(const cli_command *self, search_job *job)
+{
+    const settings *made = &job->index.made;
+    cli_how how = { .separator = -1 };
+
+    if (made->paths.count == 0 && !made->recursive)
+        return search_known(job);
+    job->all = made->paths;
+    job->inputs.recursive = made->recursive;
+    job->inputs.git = made->git;
+    if (inputs_take(self, &job->inputs, &how, &job->all, 0) != CLI_GO)
+        return CLI_ERROR;
+    inputs_sort(&job->all);
+    return search_sift(job);
 }
 
 /* With --trust: files of all documents, or of those that may match where the
@@ -335,10 +371,31 @@ static int search_trusted(search_job *job)
     const select_want *want = &job->set->want;
     int status = CLI_GO;
 
-    if (!want->count && !want->others)
-        return search_names(job, &job->found);
-    status = found_make(&job->known, job->index.index, NULL);
-    return status == CLI_GO ? search_names(job, &job->known) : status;
+    if (want->count || want->others)
+        status = found_make(&job->known, job->index.index, NULL);
+    if (status == CLI_GO)
+        status = search_names(job, want->count || want->others ? &job->known
+                                                               : &job->found);
+    job->listed = job->all.names;
+    return status;
+}
+
+/* Is the name, without its folders, one of these? */
+static bool search_named(const cli_operands *globs, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+
+    for (size_t i = 0; i < globs->count; i++)
+        if (fnmatch(globs->names[i], name, 0) == 0)
+            return true;
+    return false;
+}
+
+static bool search_wants(const search_settings *set, const char *path)
+{
+    return (set->include.count == 0 || search_named(&set->include, path))
+        && !search_named(&set->exclude, path);
 }
 
 /* A task for each file of which something is to be read or said. */
@@ -357,7 +414,8 @@ static int search_list(search_job *job)
         size_t n = found_next(&job->found, &at, name);
 
         next += changed;
-        if (changed || n > 0 || want->count || want->others)
+        if ((changed || n > 0 || want->count || want->others)
+            && search_wants(job->set, name))
             job->tasks[job->n++] = (search_task){ name, job->found.all + at, n,
                                                   changed };
         at += n;
@@ -495,9 +553,11 @@ static bool search_open(search_thread *t, const search_task *task)
     if (error == 0)
         return job->self.st_ino != t->text.about.st_ino
             || job->self.st_dev != t->text.about.st_dev;
-    if (job->set->trust && error == ENOENT)
+    if (job->listed != NULL && error == ENOENT)
         return false;
     job->unread = true;
+    if (job->set->silent)
+        return false;
     if (error == ESPIPE)
         report_error("'%s' is no ordinary file: make the index again without "
                      "it", task->name);
@@ -517,6 +577,8 @@ static int search_read(search_thread *t, const search_task *task)
     t->counts.false_files = t->file.selected == 0;
     if (status == CLI_GO && error != 0) {
         t->job->unread = true;
+        if (t->job->set->silent)
+            return status;
         if (error == EFBIG)
             report_error("'%s' has a line of more than 64 MiB: it is not "
                          "searched from there on", task->name);
@@ -582,9 +644,6 @@ static void search_stats(const search_job *job)
     bly_index_stat_t stat;
 
     bly_index_stat(&stat, job->index.index);
-    if (job->unasked && !job->set->want.invert)
-        report_note("no text that each match must have is known: all files "
-                    "are read");
     if (!job->set->trust)
         report_note("files: %s; new or changed: %s",
                     report_count(job->all.count).text,
@@ -597,20 +656,24 @@ static void search_stats(const search_job *job)
                 report_count(c->selected).text);
 }
 
-static int search_check(const char *path, const settings *made)
+static int search_check(const search_job *job, const char *path)
 {
-    char *folder = getcwd(NULL, 0);
+    const settings *made = &job->index.made;
+    const char *from = job->set->from;
+    char *folder;
     int status = CLI_GO;
 
+    if (from != NULL && chdir(from) < 0)
+        return report_unread("go to", from, errno);
+    folder = getcwd(NULL, 0);
     if (made->rule != TERMS_TRIGRAMS && made->rule != TERMS_WORDS)
         status = report_error("'%s' is by %s, of which no pattern says what a "
                               "match has: make an index by trigrams or words",
                               path, terms_name(made->rule));
     else if (folder == NULL)
         status = report_unread("name", ".", errno);
-    else if (strcmp(folder, made->folder) != 0)
-        status = report_error("'%s' was made in the folder '%s', where its "
-                              "names begin: go there", path, made->folder);
+    else if (from == NULL)
+        status = settings_here(path, made, job->index.index, folder);
     free(folder);
     return status;
 }
@@ -629,10 +692,11 @@ static void search_threads(search_job *job)
 static int search_run_index(const cli_command *self, search_job *job,
                             const char *path)
 {
-    int status = search_check(path, &job->index.made);
+    int status;
 
     if (stat(path, &job->self) < 0)
         job->self.st_ino = 0;
+    status = search_check(job, path);
     if (status == CLI_GO) {
         job->match = match_open(&job->patterns, &job->set->want.how);
         status = job->match == NULL ? CLI_ERROR : CLI_GO;
@@ -647,6 +711,11 @@ static int search_run_index(const cli_command *self, search_job *job,
         status = search_list(job);
     if (status != CLI_GO)
         return CLI_ERROR;
+    if (job->unasked && !job->set->want.invert
+        && (job->set->stats || isatty(STDERR_FILENO)))
+        report_note("no text that each match must have is known: all files are "
+                    "read%s", job->set->want.how.fixed ? ""
+                    : " (-F takes a pattern as a text)");
     search_threads(job);
     if (job->set->stats)
         search_stats(job);
@@ -659,6 +728,7 @@ static int search_run_index(const cli_command *self, search_job *job,
 static void search_free(search_job *job)
 {
     inputs_end(&job->inputs, false);
+    free(job->listed);
     free(job->changed.names);
     bytes_free(&job->names);
     free(job->row);
@@ -694,7 +764,7 @@ static int search_settle(const cli_command *self, search_settings *s)
         return options_wrong(self, "-o prints no lines: it excludes -A, -B and "
                                    "-C");
     if (want->json && (want->null || want->nameless))
-        return options_wrong(self, "--json excludes -Z and --no-names");
+        return options_wrong(self, "--json excludes -Z and --no-filename");
     if (s->trust && s->known)
         return options_wrong(self, "--trust and --trust-known exclude each "
                                    "other");
@@ -742,6 +812,8 @@ static int search_run(const cli_command *self, int argc, char **argv)
         status = search_run_settled(self, &s, &operands);
     free(s.patterns.names);
     free(s.files.names);
+    free(s.include.names);
+    free(s.exclude.names);
     return status;
 }
 
@@ -754,15 +826,18 @@ const cli_command cmd_search = {
         "files' names, but reads only the files, and parts of files, that may "
         "have a match: 'bloomery index' knows which texts of three bytes, or "
         "which words, each has. A file that is new or has changed since is "
-        "searched always, and one that is gone is not.\n\n"
+        "searched always, and one that is gone is not. Of an index that was "
+        "made of a list of files (--files0-from) new ones are not known.\n\n"
         "PATTERN is a regular expression of PCRE2, over bytes: a dot is one "
         "byte, and letters are those of ASCII, as in 'LC_ALL=C grep -P'. Where "
         "nothing is known that a match must have (as for '[0-9]+', or of an "
         "index by words where no whole word is in it) all files are read; "
         "--stats says so.\n\n"
         "Compressed files are searched as what they hold, unless the index was "
-        "made with --no-decompress. Of a file with a NUL in it no lines are "
-        "printed, and a note says that it has a match.",
+        "made with --no-decompress. Of a file with a NUL in it, from the part "
+        "on that has it (--block), no lines are printed, and a note says that "
+        "it has a match. A line of more than 64 MiB ends at a NUL in it, or "
+        "the file is searched up to it, which is an error.",
     .options = search_options,
     .examples = search_examples,
     .status = "0 if a line was selected; 1 if none was; 2 after an error, also "

@@ -250,12 +250,24 @@ static bool match_plain(match_codes *codes, const cli_operands *patterns,
         || match_literal(codes, patterns->names[0], how->fold);
 }
 
-match *match_open(const cli_operands *patterns, const match_how *how)
+/* The longest first. */
+static int match_compare(const void *a, const void *b)
+{
+    size_t n = strlen(*(char *const *)a), m = strlen(*(char *const *)b);
+
+    return (n < m) - (n > m);
+}
+
+/* Of fixed texts that begin at one place the longest counts, as in grep. */
+match *match_open(cli_operands *patterns, const match_how *how)
 {
     match *m;
 
     if (match_check(patterns, how) != CLI_GO)
         return NULL;
+    if (how->fixed && patterns->count > 1)
+        qsort(patterns->names, patterns->count, sizeof *patterns->names,
+              match_compare);
     m = calloc(1, sizeof *m);
     if (m != NULL)
         m->data = pcre2_match_data_create(1, NULL);

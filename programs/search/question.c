@@ -120,7 +120,7 @@ static uint64_t *question_text(question *q, const unsigned char *text, size_t n,
     else if (q->terms->n > 0 && (row = question_row(q)) != NULL
              && bly_index_which(row, q->index, q->terms->hashes, q->terms->n,
                                 q->terms->n) < 0)
-        q->failed = true;
+        q->failed = q->told = filter_error() != CLI_GO;
     free(copy);
     return row;
 }

@@ -143,6 +143,11 @@ char *settings_write(const settings *s, size_t *n);
  * all else points into the index. NULL, and stderr says why. */
 bly_index *settings_open(const char *path, settings *s);
 
+/* Do its names lead to its files from this folder? They do where it was made,
+ * and from anywhere if they are absolute. CLI_GO or CLI_ERROR. */
+int settings_here(const char *path, const settings *made,
+                  const bly_index *index, const char *folder);
+
 /* What is kept of a document besides its name. */
 typedef struct {
     uint64_t stamp;             /* of its file, as text_stamp says           */
@@ -207,7 +212,8 @@ typedef struct {
     const bly_index *index;
     uint64_t  documents;
     terms    *terms;
-    bool      failed;           /* no memory                                 */
+    bool      failed;           /* no memory …                               */
+    bool      told;             /* … or another reason, which stderr has     */
 } question;
 
 /* A bit for each document that may have a match, from malloc; NULL: nothing is
@@ -232,9 +238,9 @@ typedef struct {
 
 typedef struct match match;
 
-/* Compile these patterns, of which a line must match one. NULL, and stderr
- * says why. */
-match *match_open(const cli_operands *patterns, const match_how *how);
+/* Compile these patterns, of which a line must match one; their order may
+ * change. NULL, and stderr says why. */
+match *match_open(cli_operands *patterns, const match_how *how);
 
 /* The same patterns for another thread, for as long as `other` is open. NULL:
  * no memory. */

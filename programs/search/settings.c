@@ -126,6 +126,31 @@ bly_index *settings_open(const char *path, settings *s)
     return NULL;
 }
 
+/* Are all names absolute, and those that an update would find? */
+static bool settings_absolute(const settings *made, const bly_index *index)
+{
+    bly_document document;
+
+    for (size_t i = 0; i < made->paths.count; i++)
+        if (made->paths.names[i][0] != '/')
+            return false;
+    if (made->paths.count == 0 && made->recursive)
+        return false;
+    for (uint64_t i = 0; bly_index_document(&document, index, i) >= 0; i++)
+        if (document.length == 0 || document.name[0] != '/')
+            return false;
+    return true;
+}
+
+int settings_here(const char *path, const settings *made,
+                  const bly_index *index, const char *folder)
+{
+    if (strcmp(folder, made->folder) == 0 || settings_absolute(made, index))
+        return CLI_GO;
+    return report_error("'%s' was made in the folder '%s', where its names "
+                        "begin: go there", path, made->folder);
+}
+
 /* ==== Of a document ===================================================== */
 
 enum { SETTINGS_BINARY = 62, SETTINGS_WHOLE = 63 };     /* bits of `lines` */

@@ -311,6 +311,26 @@ sleep 0.1
 try index --json -o many.blx --update
 out_has 'nothing is read again' 0 '"read": 0'
 
+# What is no index is not written over.
+echo precious >app.log
+try index -q -o app.log -r t
+refused 'over a file of another kind' 'is no index: .* --force'
+check 'it is there' grep -qx precious app.log
+try index -q --force -o app.log -r t
+silent 'unless it is to be'
+try index -q -o app.log -r t
+silent 'and an index is'
+# An update makes the first index, and is not of what is gone for a while.
+rm app.log
+try index -q -o app.log --update -r many
+silent 'the first of many updates'
+cp app.log old.blx
+mv many gone
+try index -q -o app.log --update
+refused 'a folder that is gone' "'many' is not there, and is a part"
+check 'the index is as it was' cmp old.blx app.log
+mv gone many
+
 # ---- A plan ------------------------------------------------------------------
 
 "$BLOOMERY" index -q -o made.blx -r tree

@@ -125,11 +125,11 @@ for pattern in '[[:]foo|bar]needle' '[\c]abc]foo' '[\c\]foo|bar]needle' \
 done
 same P -x '(*NO_JIT)aab'
 same P -x '(?x)aa # two'
-try search --no-names trigrams.blx -x -e '(a)\1' -e '(b)\1'
+try search --no-filename trigrams.blx -x -e '(a)\1' -e '(b)\1'
 out_is 'two patterns with groups' 0 'aa\nbb\n'
-try search --no-names trigrams.blx -x -e 'a(*COMMIT)b' -e 'ac' -e '(?x)aa # two'
+try search --no-filename trigrams.blx -x -e 'a(*COMMIT)b' -e 'ac' -e '(?x)aa # two'
 out_is 'one that would end the others' 0 'aa\nac\n'
-try search --no-names trigrams.blx -o -e '(?<n>oo)' -e '(?<n>)f' -e '^x]y f'
+try search --no-filename trigrams.blx -o -e '(?<n>oo)' -e '(?<n>)f' -e '^x]y f'
 check 'the first match of all is printed' grep -qx 'x]y f' out
 timeout 20 "$BLOOMERY" search -o trigrams.blx \
     '(?(DEFINE)(?<g>\Ka))(?<=(?&g))' >out 2>err
@@ -335,7 +335,7 @@ compare 'and made anew' --trust
 
 try search trigrams.blx lazy
 out_is 'a line' 0 't/a:lazy dog_1\n'
-try search --no-names trigrams.blx lazy
+try search --no-filename trigrams.blx lazy
 out_is 'without names' 0 'lazy dog_1\n'
 try search --json trigrams.blx lazy
 out_is 'a line as JSON' 0 \
@@ -408,6 +408,48 @@ check 'what is before it is searched' \
 check 'zeros are lines' grep -qx 'huge/zeros:1' out
 rm -r huge
 
+same F -on -e qu -e quick -e q
+same F -oi -e lines -e line -e li -e n
+try search --include 'a*' --include '*.blx' -l trigrams.blx lazy
+out_is 'of these names only' 0 't/a\n'
+try search --include '*.c' -l trigrams.blx lazy
+out_is 'of no such name' 1 ''
+try search --exclude '[a-m]' -l trigrams.blx 'quick|QUICK'
+check 'not of this name' grep -vqx t/a out
+printf '\037\213x' >t/broken.gz
+try search -l trigrams.blx 'lazy dog'
+check 'what cannot be decompressed is told' grep -q "'t/broken.gz'" err
+try search -s -l trigrams.blx 'lazy dog'
+check 'or not' test ! -s err
+check 'but it shows' test "$(cat status)" = 2
+rm t/broken.gz
+
+# Rows that are damaged hide nothing.
+size=$(wc -c <trigrams.blx)
+for at in 200 $((size / 8)) $((size / 4)) $((size / 3)); do
+    cp trigrams.blx hurt.blx
+    head -c 3000 /dev/zero |
+        dd of=hurt.blx bs=1 seek="$at" conv=notrunc 2>/dev/null
+    for pattern in quick 'lazy dog' lines_next; do
+        wanted F -e "$pattern"
+        "$BLOOMERY" search -F hurt.blx -e "$pattern" >out 2>err
+        if [ $? -eq 2 ]; then
+            check "damage at $at: $pattern" grep -q 'is damaged' err
+        else
+            check "damage at $at, unseen: $pattern" cmp want out
+        fi
+    done
+    try check hurt.blx
+    refused "damage at $at is found" 'is damaged, or cut short'
+    cp hurt.blx before.blx
+    find t -name select.c -exec touch {} +
+    try index -q -o hurt.blx --update
+    refused "and not taken over, at $at" 'is damaged, or cut short'
+    check "the file is as it was, at $at" cmp before.blx hurt.blx
+done
+try check trigrams.blx
+out_is 'an index that is whole' 0 'trigrams.blx: ok\n'
+
 # ---- Refused -----------------------------------------------------------------
 
 try search trigrams.blx
@@ -435,11 +477,23 @@ cp trigrams.blx ways/
 cd ways || exit 1
 try search trigrams.blx a
 refused 'another folder' 'go there'
+try search --from .. -l trigrams.blx 'lazy'
+out_is 'another folder that is named' 0 't/a\n'
+try search --from nowhere -l trigrams.blx 'lazy'
+refused 'a folder that is not there' "cannot go to 'nowhere'"
+try index -q -o all.blx -r "$PWD/../t"
 cd ..
+try search -l ways/all.blx lazy
+out_is 'absolute names, from anywhere' 0 "$PWD/ways/../t/a\n"
+(cd t && "$BLOOMERY" index -q -o ../ways/all.blx --update) || exit 2
 printf 't/a\0' >list
 try index -q -o list.blx --files0-from list
 try search list.blx lazy
-refused 'a list that is not known' 'give --trust'
+out_is 'a list of files' 0 't/a:lazy dog_1\n'
+sed 's/lazy/busy/' t/a >ways/a && cat ways/a >t/a
+try search list.blx busy
+out_is 'one of them has changed' 0 't/a:busy dog_1\n'
+printf 'The quick fox\nlazy dog_1\n' >t/a
 try search --trust list.blx lazy
 out_is 'which trust does without' 0 't/a:lazy dog_1\n'
 awk 'BEGIN { for (i = 0; i < 60; i++) printf "a"; print "b" }' >t/hard
