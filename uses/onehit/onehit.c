@@ -3,10 +3,10 @@
  *   onehit -c OBJECTS [-n IDS] [-p RATE] [-k KIND] [-s SEED] TRACE...
  *
  * Replays a trace, one identifier a line in the order of the requests, through
- * two caches of so many objects, each of which drops what was not asked for the
- * longest. One stores whatever it does not have; the other one only what a
- * filter remembers from an earlier request. Such a filter forgets: the last IDS
- * different identifiers are surely known (-n; 10 for each object).
+ * two caches of so many objects, each of which drops what was not asked for
+ * the longest. One stores whatever it does not have; the other one only what a
+ * filter remembers from an earlier request. Such a filter forgets: the last
+ * IDS different identifiers are surely known (-n; 10 for each object).
  *
  * What a cache does with it is one call: bly_add says BLY_SEEN where the
  * identifier was perhaps there before, and then it is stored.
@@ -25,7 +25,7 @@ static int stop(const char *what, const char *why)
     return 2;
 }
 
-/* ---- A cache ------------------------------------------------------------- */
+/* ---- A cache ------------------------------------------------------------ */
 
 enum { MOST = 1 << 30 };
 
@@ -113,7 +113,7 @@ static void cache_store(cache *c, uint64_t id)
     c->writes++;
 }
 
-/* ---- The trace ----------------------------------------------------------- */
+/* ---- The trace ---------------------------------------------------------- */
 
 typedef struct {
     cache       all, second;
@@ -176,7 +176,7 @@ static int tell(const replay *r)
     return 0;
 }
 
-/* ---- The command --------------------------------------------------------- */
+/* ---- The command -------------------------------------------------------- */
 
 static int replay_all(replay *r, uint32_t objects, const char *kind,
                       const bly_spec *spec, char **traces)
