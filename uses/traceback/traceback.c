@@ -7,10 +7,8 @@
  * A router resets RESET bits of the field and sets SET others: where the two
  * meet the bit is reset. With RESET 0 this is a plain filter. A router is in a
  * field if the former are clear and the latter set.
- *
- * A line of WAYS is the names of routers, the victim at the end; one of PACKETS
- * is the victim and the field in hexadecimal digits; one of LINKS two
- * neighbours; one of NAMES a name.
+ * A line of WAYS is the routers and at its end the victim; one of PACKETS the
+ * victim and the field in hexadecimal digits; one of LINKS two neighbours.
  */
 #include <bloomery.h>
 
@@ -51,8 +49,8 @@ static bool one_key(unsigned char *bits, const bly_filter *empty,
 static bool make_mark(mark *m, const char *name)
 {
     memset(m->reset, 0, bytes);
-    if (!one_key(m->set, sets, name) ||
-        (resets != NULL && !one_key(m->reset, resets, name)))
+    if (!one_key(m->set, sets, name) || (resets != NULL &&
+                                         !one_key(m->reset, resets, name)))
         return false;
     for (size_t i = 0; i < bytes; i++)
         m->set[i] &= (unsigned char)~m->reset[i];
@@ -75,7 +73,8 @@ static void put_mark(unsigned char *field, const mark *m)
 
 /* ---- Ways ---------------------------------------------------------------- */
 
-static const char blanks[] = " \t\r\n";
+static const char blanks[] = " \t\r\n", usage[] = "traceback BITS:SET:RESET "
+    "mark [--ones] | trace LINKS | ask NAMES";
 
 static int mark_way(char *line, unsigned char start)
 {
@@ -174,8 +173,7 @@ static size_t first_link(const char *from)
 
 /* ---- Packets ------------------------------------------------------------- */
 
-/* Print and visit the neighbours that are in the field, each with what is
- * behind it. Where each begins stands in `stack`. */
+/* Print and visit the neighbours that are in the field, each with its own. */
 static bool trace(const char *victim, const unsigned char *field, size_t *stack)
 {
     size_t depth = 0;
@@ -285,10 +283,8 @@ static int work(int argc, char **argv)
         return mark_ways(ones ? 0xFF : 0);
     bool all = argc == 4 && strcmp(argv[2], "ask") == 0;
     if (!all && (argc != 4 || strcmp(argv[2], "trace") != 0))
-        return stop("usage", "traceback BITS:SET:RESET mark [--ones] | trace "
-                    "LINKS | ask NAMES");
-    int failed = read_links(argv[3], !all);
-    return failed != 0 ? failed : read_packets(all);
+        return stop("usage", usage);
+    return read_links(argv[3], !all) != 0 ? 2 : read_packets(all);
 }
 
 int main(int argc, char **argv)
