@@ -1,0 +1,147 @@
+# check.sh - blacklist: no packet of a blocked address passes, all others do but
+# for the rate, and what is let go passes at once. Traces of attacks tell who was
+# attacked and are not for everybody: the one here is made from a seed.
+. "${1:?}/lib.sh"
+command -v python3 >/dev/null || { skip blacklist 'no python3'; finish; }
+
+# trace.py PACKETS BLOCKS SECONDS: the events, in `events`; in `wanted` each packet
+# with the number of networks of each length in force, or with "blocked".
+cat >trace.py <<'END'
+import random, sys
+from collections import deque
+from ipaddress import ip_address
+random.seed(29)
+packets, blocks, lasts = map(int, sys.argv[1:])
+ends, last, counts = {}, deque(), {}
+now = 0.0
+def text(address, length):
+    shown = str(ip_address(address))
+    return shown if length == 32 else "%s/%d" % (shown, length)
+def cut(address, length):
+    return address >> (32 - length) << (32 - length)
+def let_go(who):
+    if who in ends:
+        del ends[who]
+        counts[who[1]] -= 1
+with open("events", "w") as events, open("wanted", "w") as wanted:
+    def packet(address):
+        shown = "%.17g %s" % (now, ip_address(address))
+        blocked = any((cut(address, l), l) in ends for l in (24, 28, 32))
+        print(shown, file=events)
+        print(shown, "blocked" if blocked else
+              " ".join(str(c) for c in counts.values() if c), file=wanted)
+    for n in range(packets):
+        now += random.expovariate(blocks / lasts * 4)
+        while last and last[0][0] <= now:
+            end, who = last.popleft()
+            if ends.get(who) == end:
+                let_go(who)
+        what = random.random()
+        if what < .25:
+            length = random.choice([32] * 8 + [28, 24])
+            who = cut(random.getrandbits(32), length), length
+            if what < .02 and last:                     # blocked for longer
+                who = random.choice(last)[1]
+            let_go(who)
+            ends[who] = now + lasts
+            counts[who[1]] = counts.get(who[1], 0) + 1
+            last.append((ends[who], who))
+            print("block", text(*who), "%.17g" % now, file=events)
+        elif what < .28 and last:
+            who = random.choice(last)[1]
+            let_go(who)
+            print("unblock", text(*who), "%.17g" % now, file=events)
+            if random.random() < .5:
+                packet(who[0])
+        elif what < .55 and last:                       # of one that is blocked
+            base, length = random.choice(last)[1]
+            packet(base | random.getrandbits(32 - length) if length < 32
+                   else base)
+        else:
+            packet(random.getrandbits(32))
+END
+
+# rate.py M K: of `wanted`, how many that are not blocked should be dropped, and
+# of how many.
+cat >rate.py <<'END'
+import sys
+m, k = int(sys.argv[1]), int(sys.argv[2])
+total, n = 0.0, 0
+for line in open("wanted"):
+    counts = line.split()[2:]
+    if counts == ["blocked"]:
+        continue
+    counts = [int(c) for c in counts]
+    f = (1 - (1 - 1 / m) ** (k * sum(counts))) ** k
+    total += 1 - (1 - f) ** len(counts)
+    n += 1
+print(total / n, n)
+END
+
+python3 trace.py "$(work 40000 600000)" "$(work 1000 3000)" 600
+figure 'events' "$(wc -l <events), of which $(grep -c '^block' events) blocks \
+and $(grep -c '^unblock' events) end before their time"
+for rate in 0.01 0.001; do
+    "$BLOOMERY" plan --json -k counting -n "$(work 1000 3000)" -p $rate >plan
+    m=$(sed -n '/geometry/{n;s/[^0-9]//g;p;}' plan)
+    k=$(sed -n 's/.*"probes": \([0-9]*\).*/\1/p' plan)
+    "$PROGRAM" 600 "$(work 1000 3000)" $rate <events >passed
+    awk '$3 != "blocked" { print $1, $2 }' wanted >legal
+    awk 'FNR == NR { passed[$0] = 1; next } !($0 in passed)' passed legal \
+        >dropped
+    awk '$3 == "blocked" { print $1, $2 }' wanted >blocked
+    check "$rate: no packet of a blocked address passes" test -z \
+        "$(awk 'FNR == NR { p[$0] = 1; next } $0 in p' passed blocked)"
+    check "$rate: what passes is of the packets, in their order" test \
+        "$(($(wc -l <passed) + $(wc -l <dropped)))" = "$(wc -l <legal)"
+    python3 rate.py "$m" "$k" >predicted
+    read -r predicted asked <predicted
+    in_band "$rate: legal packets dropped" "$(wc -l <dropped)" "$asked" \
+        "$predicted"
+done
+figure 'packets' "$(wc -l <blocked) of blocked addresses, all dropped, and \
+$(wc -l <legal) others, of which $(wc -l <dropped) dropped"
+figure 'memory' "$(sed -n 's/.*"bytes": \([0-9]*\).*/\1/p' plan) bytes for \
+$(work 1000 3000) blocks at 0.1 %, counters of 4 bits"
+
+# With a rate of one in 10^12 it is the exact answer, and so what is let go, or
+# ends, passes at once.
+"$PROGRAM" 600 "$(work 1000 3000)" 1e-12 <events >passed
+check 'at 1e-12: the exact answer' cmp passed legal
+cat >few <<'END'
+1 192.0.2.7
+block 192.0.2.0/24 2
+3 192.0.2.7
+4 192.0.3.7
+block 10.0.0.0/8 4
+5 10.255.1.2
+block 192.0.2.7 6
+unblock 192.0.2.0/24 7
+8 192.0.2.7
+9 192.0.2.8
+unblock 192.0.2.7 10
+unblock 192.0.2.7 10
+unblock 198.51.100.1 10
+11 192.0.2.7
+13.5 10.1.1.1
+14 10.1.1.1
+END
+printf '%s\n' '1 192.0.2.7' '4 192.0.3.7' '9 192.0.2.8' '11 192.0.2.7' \
+    '14 10.1.1.1' >wanted
+"$PROGRAM" 10 100 <few >passed
+check 'networks, and what is let go before its time' cmp passed wanted
+
+refused_line() {
+    printf '%s\n' "$2" >bad
+    refused "$1" "line [12]: $3" sh -c '"$0" 10 100 <bad' "$PROGRAM"
+}
+refused_line 'no address' '1 192.0.2' 'an address of IPv4'
+refused_line 'an address that is too long' 'block 1.2.3.4/33 1' 'an address'
+refused_line 'no time' 'block 1.2.3.4' 'TIME ADDRESS'
+refused_line 'time that goes back' '2 1.2.3.4
+1 1.2.3.4' 'TIME ADDRESS.*order'
+refused 'no time of a block' '0: how many seconds' "$PROGRAM" 0 10
+refused 'no blocks' '0.5: how many blocks' "$PROGRAM" 10 0.5
+refused 'no rate' 'rate' "$PROGRAM" 10 10 2
+refused 'nothing' 'usage: blacklist SECONDS' "$PROGRAM"
+finish
