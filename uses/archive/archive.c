@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <nettle/sha1.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,53 +46,12 @@ static int stop(const char *what, const char *why)
     return 2;
 }
 
-/* ---- Scores (FIPS 180-4) ------------------------------------------------- */
-
-static uint32_t rotate(uint32_t x, int by)
-{
-    return x << by | x >> (32 - by);
-}
-
-static void mix(uint32_t s[5], const uint8_t *chunk)
-{
-    uint32_t w[80], t[5];
-    for (int i = 0; i < 16; i++, chunk += 4)
-        w[i] = (uint32_t)chunk[0] << 24 | (uint32_t)chunk[1] << 16
-             | (uint32_t)chunk[2] << 8 | chunk[3];
-    for (int i = 16; i < 80; i++)
-        w[i] = rotate(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
-    memcpy(t, s, sizeof t);
-    for (int i = 0; i < 80; i++) {
-        uint32_t b = t[1], c = t[2], d = t[3], f;
-        f = i < 20 ? ((b & c) | (~b & d)) + 0x5A827999
-          : i < 40 ? (b ^ c ^ d) + 0x6ED9EBA1
-          : i < 60 ? ((b & c) | (b & d) | (c & d)) + 0x8F1BBCDC
-          : (b ^ c ^ d) + 0xCA62C1D6;
-        uint32_t next = rotate(t[0], 5) + f + t[4] + w[i];
-        memmove(t + 1, t, 4 * sizeof *t);
-        t[0] = next;
-        t[2] = rotate(t[2], 30);
-    }
-    for (int i = 0; i < 5; i++)
-        s[i] += t[i];
-}
-
 static void score_of(uint8_t score[SCORE], const uint8_t *data, size_t n)
 {
-    uint32_t s[5] = { 0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476,
-                      0xC3D2E1F0 };
-    uint8_t last[128] = { 0 };
-    size_t whole = n / 64 * 64, rest = n - whole, end = rest < 56 ? 64 : 128;
-    for (size_t at = 0; at < whole; at += 64)
-        mix(s, data + at);
-    memcpy(last, data + whole, rest);
-    last[rest] = 0x80;
-    for (size_t i = 0; i < 8; i++)
-        last[end - 1 - i] = (uint8_t)((uint64_t)n * 8 >> 8 * i);
-    for (size_t at = 0; at < end; at += 64)
-        mix(s, last + at);
-    for (size_t i = 0; i < SCORE; i++)
-        score[i] = (uint8_t)(s[i / 4] >> (24 - 8 * (i % 4)));
+    struct sha1_ctx sha1;
+    sha1_init(&sha1);
+    sha1_update(&sha1, n, data);
+    sha1_digest(&sha1, SCORE, score);
 }
 
 /* ---- Where to cut -------------------------------------------------------- */

@@ -75,7 +75,6 @@ static void put_mark(unsigned char *field, const mark *m)
 
 static const char blanks[] = " \t\r\n", usage[] = "traceback BITS:SET:RESET "
     "mark [--ones] | trace LINKS | ask NAMES";
-
 static int mark_way(char *line, unsigned char start)
 {
     unsigned char field[BYTES];
@@ -176,10 +175,11 @@ static size_t first_link(const char *from)
 /* Print and visit the neighbours that are in the field, each with its own. */
 static bool trace(const char *victim, const unsigned char *field, size_t *stack)
 {
-    size_t depth = 0;
-    stack[depth++] = first_link(victim);
-    if (stack[0] < n_links)
-        links[stack[0]].visited = true;
+    size_t depth = 1, start = first_link(victim);
+    if (start == n_links || strcmp(links[start].from, victim) != 0)
+        return true;
+    links[start].visited = true;
+    *stack = start;
     while (depth > 0) {
         size_t begin = stack[--depth];
         for (size_t i = begin; i < n_links &&
