@@ -9,7 +9,8 @@
  * Where each pattern is a plain text, or one expression has a text that all its
  * matches have, that is looked for in all of a block, and only lines that have
  * it are matched. Other expressions are matched line by line, for they could
- * match across two. Floor 8; includes search.h and PCRE2.
+ * match across two. Many fixed texts are for many.c. Floor 8; includes search.h
+ * and PCRE2.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "search/search.h"
@@ -22,6 +23,8 @@ typedef struct { pcre2_code **all; size_t n; } match_codes;
 
 struct match {
     match_codes line, plain;            /* no plain ones: not all are texts  */
+    many *many;                         /* instead of the plain ones         */
+    bool sure;                          /* and of the others                 */
     pcre2_match_data *data;
     bool shared;                        /* the codes are another's           */
 };
@@ -194,12 +197,16 @@ static bool match_more(match_codes *codes, const cli_operands *patterns,
 {
     pcre2_code *code = match_make(patterns, how);
     cli_operands half = { patterns->names, patterns->count / 2 };
-    cli_operands other = { patterns->names + half.count,
-                           patterns->count - half.count };
 
-    if (code == NULL)
-        return half.count > 0 && match_more(codes, &half, how)
+    if (code == NULL && half.count > 0) {
+        cli_operands other = { patterns->names + half.count,
+                               patterns->count - half.count };
+
+        return match_more(codes, &half, how)
             && match_more(codes, &other, how);
+    }
+    if (code == NULL)
+        return false;
     if (work_grow(&codes->all, codes->n + 1, sizeof *codes->all)) {
         codes->all[codes->n++] = code;
         return true;
@@ -271,8 +278,13 @@ match *match_open(cli_operands *patterns, const match_how *how)
     m = calloc(1, sizeof *m);
     if (m != NULL)
         m->data = pcre2_match_data_create(1, NULL);
-    if (m != NULL && m->data != NULL && match_all(&m->line, patterns, how)
-        && match_plain(&m->plain, patterns, how))
+    if (m != NULL && how->fixed)
+        m->many = many_open(patterns, how->fold);
+    if (m != NULL)
+        m->sure = m->many != NULL && !how->words && !how->lines;
+    if (m != NULL && m->data != NULL
+        && (m->sure || match_all(&m->line, patterns, how))
+        && (m->many != NULL || match_plain(&m->plain, patterns, how)))
         return m;
     match_close(m);
     report_error("a pattern is too much with -w, or memory is too small: make "
@@ -286,8 +298,9 @@ match *match_share(const match *other)
 
     if (m == NULL)
         return NULL;
-    *m = (match){ other->line, other->plain, pcre2_match_data_create(1, NULL),
-                  true };
+    *m = *other;
+    m->data = pcre2_match_data_create(1, NULL);
+    m->shared = true;
     if (m->data != NULL)
         return m;
     free(m);
@@ -308,6 +321,7 @@ void match_close(match *m)
     if (!m->shared) {
         match_free(&m->line);
         match_free(&m->plain);
+        free(m->many);
     }
     pcre2_match_data_free(m->data);
     free(m);
@@ -318,8 +332,11 @@ void match_close(match *m)
 /* A text that goes on behind the first one that was found is in its line. */
 size_t match_next(match *m, const unsigned char *text, size_t n, size_t from)
 {
+    match_span span = { from, from };
     size_t first = n;
 
+    if (m->many != NULL)
+        return many_find(m->many, text, n, &span) ? span.start : n;
     if (m->plain.n == 0)
         return from;
     for (size_t i = 0; i < m->plain.n; i++) {
@@ -358,6 +375,8 @@ int match_find(match *m, const unsigned char *line, size_t n, match_span *span)
     match_span first = { n + 1, n + 1 };
     int any = 0;
 
+    if (m->sure)
+        return many_find(m->many, line, n, span);
     for (size_t i = 0; i < m->line.n; i++) {
         match_span one = *span;
         int found = match_one(m, m->line.all[i], line, n, &one);

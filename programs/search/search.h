@@ -10,6 +10,7 @@
  *      earlier.c   what an index has already of some files
  *      plan.c      some of the files -> how large an index would be
  *      question.c  a pattern -> documents that may have a match
+ *      many.c      many texts -> where one of them is
  *      match.c     patterns and a line -> does it match, and where?
  *      select.c    a file and patterns -> the lines that are selected
  *      cmd_index.c files -> an index
@@ -229,6 +230,25 @@ char *question_literal(const char *pattern);
 /* Those of either; NULL stands for all. Both are given away. */
 uint64_t *question_any(const question *q, uint64_t *a, uint64_t *b);
 
+/* ==== many.c ============================================================ */
+
+/* Bytes of a line. */
+typedef struct { size_t start, end; } match_span;
+
+enum { MANY_LEAST = 4 };                /* texts for which it is quicker     */
+
+typedef struct many many;
+
+/* To look for these texts, the longest of which come first, and which stay the
+ * caller's. Memory from malloc. NULL: they are too few, or one is too short,
+ * or there is no memory. */
+many *many_open(const cli_operands *patterns, bool fold);
+
+/* The first of them that begins behind the end of *span, which becomes it; of
+ * those that begin there the longest. */
+bool many_find(const many *m, const unsigned char *text, size_t n,
+               match_span *span);
+
 /* ==== match.c =========================================================== */
 
 /* What a line must have. */
@@ -250,9 +270,6 @@ void match_close(match *m);
 /* Where a line that may match has a byte, at or behind `from`; n: none has. The
  * bytes are lines. Never past a line that matches. */
 size_t match_next(match *m, const unsigned char *text, size_t n, size_t from);
-
-/* Bytes of a line. */
-typedef struct { size_t start, end; } match_span;
 
 /* The first match in the line, without its newline, that begins behind the end
  * of *span, which becomes it: 1; 0: there is none; less than 0: an error, for

@@ -53,7 +53,8 @@ differs() {
 }
 
 # same KIND ARGUMENTS...: as grep -F or -P, in each of these ways.
-ways='trigrams,--stats words,--trust trigrams,--trust,-j1 words,-j4'
+ways=$(work 'trigrams,--stats words,--trust trigrams,--trust,-j1 words,-j4' \
+    'trigrams,-j2 words,--trust')
 same() {
     same_bad='' same_name=$(printf 'grep -%s' "$*" | tr '\n' '/') same_fixed=
     [ "$1" = P ] || same_fixed=-F
@@ -80,7 +81,7 @@ LC_ALL=C grep --color=always -rlF lazy t >want
 check 'names in color' cmp want out
 export GREP_COLORS=
 color() {
-    for pattern in 'quick' '[a-z]+' '^' 'x*'; do
+    for pattern in 'quick' $(work '[a-z]+ ^ x*' 'x*'); do
         same P --color=always "$@" "$pattern"
     done
 }
@@ -121,7 +122,7 @@ for pattern in '[[:]foo|bar]needle' '[\c]abc]foo' '[\c\]foo|bar]needle' \
     '[\]]foo' '[\Q]\E]foo' '[[:alpha:]foo]+' '(a)\1' '(?x)aa # two' \
     '(?<n>a)\k<n>' '(?(DEFINE)(?<g>\Ka))(?<=(?&g))a' 'a(*COMMIT)b|ac'; do
     same P "$pattern"
-    same P -i "$pattern"
+    [ "$(work all few)" = few ] || same P -i "$pattern"
 done
 same P -x '(*NO_JIT)aab'
 same P -x '(?x)aa # two'
@@ -138,9 +139,20 @@ awk 'BEGIN { for (i = 0; i < 3000; i++) printf "%07d\n", i * 2718 % 9999991 }' \
     >patterns
 { cat patterns && echo 'The quick'; } >more
 same F -f more
+# Many texts at once: words of the files, and what is in none.
 rm t/deep/classes
 index_all
-
+for length in $(work '3 4 9' 4); do
+    cat t/*.c | tr -cs 'A-Za-z_' '\n' | awk -v n=$length 'length >= n' |
+        sort -u | awk 'NR % 3 == 0 { print; print substr($0, 2) "q" }' \
+        >patterns
+    same F -f patterns
+    same F -of patterns
+    same F -cif patterns
+    same F -nwf patterns
+    same F -xf patterns
+    same F -vcf patterns
+done
 for option in '' -n -c -l -L -v -o -i -w -x -a '-m 2' '-A 2' '-B 3' '-C 1' \
     -cv -lv -Lv -nv -no -ni -nw -nx -na -cm2 -vm3 -Zl -Zc -Zn -ioc -wio \
     '-nA 9' '-nB 9' '-nC 40' '-m 1 -nA 3' '-m 2 -nC 2' '-nv -C 1' '-nw -C 1' \

@@ -1,0 +1,300 @@
+/* webcache.c - a cache on disk that is only looked into where it may have it.
+ *
+ *   webcache [-av] [-n SLOTS] [-k KIND] [-p RATE] ORIGIN CACHE <URLS >PAGES
+ *
+ * URLS are paths of files under ORIGIN, one a line: the folder stands for
+ * the servers that are far away. All pages are written to the standard output,
+ * in the order of the requests, from the folder CACHE where it has them, and
+ * are then kept there, each in the slot that its hash says: a file that begins
+ * with a line that says which page it is. What was in the slot is dropped.
+ *
+ * The memory holds nothing but a filter of the pages that are in CACHE. What
+ * is certainly not there is fetched at once. The filter must be of a kind that
+ * removes, since what is dropped goes out of it; it is made anew from CACHE
+ * when the program starts. With -a the cache is always looked into;
+ * -v counts what is done.
+ */
+#include <bloomery.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH = 4096, OFTEN = 10 };
+
+static const char *origin, *folder;
+static bool always, verbose;
+static uint64_t slots = 1000;
+static bly_filter *filter;
+static struct {
+    unsigned long requests, hits, looked, missing, dropped;
+    double        expected, rate;       /* looks in vain, as predicted       */
+} counts;
+
+static int stop(const char *what, const char *why)
+{
+    fprintf(stderr, "webcache: %s: %s\n", what, why);
+    return 2;
+}
+
+/* ---- Slots -------------------------------------------------------------- */
+
+static uint64_t slot_of(const char *page)
+{
+    return bly_hash(filter, page, strlen(page)) % slots;
+}
+
+static FILE *open_in(const char *where, const char *name, const char *how)
+{
+    char path[2 * PATH];
+    int n = snprintf(path, sizeof path, "%s/%s", where, name);
+    if (n >= (int)sizeof path) {
+        errno = ENAMETOOLONG;
+        return NULL;
+    }
+    return fopen(path, how);
+}
+
+static FILE *open_slot(uint64_t slot)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%llu", (unsigned long long)slot);
+    return open_in(folder, name, "r");
+}
+
+/* Which page a slot has; the file is then before its first byte. */
+static bool read_name(FILE *file, char *page)
+{
+    if (fgets(page, PATH, file) == NULL)
+        return false;
+    char *end = strchr(page, '\n');
+    if (end != NULL)
+        *end = '\0';
+    return end != NULL;
+}
+
+static bool copy(FILE *from, FILE *to, FILE *too)
+{
+    char bytes[1 << 14];
+    for (size_t n; (n = fread(bytes, 1, sizeof bytes, from)) > 0; )
+        if (fwrite(bytes, 1, n, to) < n ||
+            (too != NULL && fwrite(bytes, 1, n, too) < n))
+            return false;
+    return !ferror(from);
+}
+
+/* ---- Requests ----------------------------------------------------------- */
+
+/* Write the page as the cache has it. */
+static bool find(const char *page)
+{
+    char there[PATH];
+    FILE *file = open_slot(slot_of(page));
+    counts.looked++;
+    if (file == NULL)
+        return false;
+    bool found = read_name(file, there) && strcmp(there, page) == 0 &&
+                 copy(file, stdout, NULL);
+    fclose(file);
+    return found;
+}
+
+/* What is in the slot is no longer in the filter. */
+static bly_status drop(uint64_t slot)
+{
+    char there[PATH];
+    FILE *file = open_slot(slot);
+    if (file == NULL)
+        return BLY_OK;
+    bly_status status = BLY_OK;
+    if (read_name(file, there)) {
+        status = bly_remove(filter, there, strlen(there));
+        counts.dropped++;
+    }
+    fclose(file);
+    return status;
+}
+
+/* Put the file `new` of the cache into the slot, which is empty or whole. */
+static int keep(const char *page)
+{
+    char from[2 * PATH], to[2 * PATH];
+    uint64_t slot = slot_of(page);
+    snprintf(from, sizeof from, "%s/new", folder);
+    snprintf(to, sizeof to, "%s/%llu", folder, (unsigned long long)slot);
+    if (drop(slot) < 0 || bly_add(filter, page, strlen(page)) < 0)
+        return stop("the filter", bly_why());
+    unlink(to);         /* where a file is replaced some systems flush it    */
+    return rename(from, to) < 0 ? stop(to, strerror(errno)) : 0;
+}
+
+/* May this path be asked for: does it stay below the origin? */
+static bool is_below(const char *page)
+{
+    for (const char *at = page; at != NULL; at = strchr(at, '/')) {
+        at += *at == '/';
+        if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || at[2] == '\0'))
+            return false;
+    }
+    return *page != '\0';
+}
+
+/* A folder is no page. */
+static FILE *open_page(const char *page)
+{
+    struct stat about;
+    FILE *from = is_below(page) ? open_in(origin, page, "r") : NULL;
+    if (from == NULL || (fstat(fileno(from), &about) == 0 &&
+                         S_ISREG(about.st_mode)))
+        return from;
+    fclose(from);
+    return NULL;
+}
+
+static int fetch(const char *page)
+{
+    FILE *from = open_page(page);
+    if (from == NULL) {
+        if (counts.missing++ == 0)
+            stop(page, "the origin has no such page");
+        return 0;
+    }
+    FILE *new = open_in(folder, "new", "w");
+    if (new == NULL) {
+        fclose(from);
+        return stop(folder, strerror(errno));
+    }
+    bool whole = fprintf(new, "%s\n", page) > 0 && copy(from, stdout, new);
+    fclose(from);
+    if (fclose(new) != 0 || !whole)
+        return stop(page, "cannot be read, or written");
+    return keep(page);
+}
+
+static int answer(const char *page)
+{
+    bly_stat_t stat;
+    if (counts.requests++ % OFTEN == 0 && verbose &&
+        bly_stat(&stat, filter) == BLY_OK)
+        counts.rate = stat.rate;
+    bool perhaps = bly_contains(filter, page, strlen(page));
+    if ((always || perhaps) && find(page)) {
+        counts.hits++;
+        return perhaps ? 0 : stop(page, "is in the cache, not in the filter");
+    }
+    counts.expected += always ? 1 : counts.rate;
+    return fetch(page);
+}
+
+static int answer_all(void)
+{
+    char page[PATH];
+    int failed = 0;
+    while (failed == 0 && fgets(page, sizeof page, stdin) != NULL) {
+        size_t n = strlen(page);
+        if (n > 0 && page[n - 1] == '\n')
+            page[n - 1] = '\0';
+        else if (!feof(stdin))
+            return stop("a request", "it is longer than a path can be");
+        failed = answer(page);
+    }
+    return failed == 0 && ferror(stdin)
+         ? stop("standard input", "cannot be read") : failed;
+}
+
+/* ---- The start and the end ---------------------------------------------- */
+
+/* A slot is left as it is if the page belongs there, or else removed. */
+static int load_slot(const char *name)
+{
+    char there[PATH], path[2 * PATH], *end;
+    uint64_t slot = strtoull(name, &end, 10);
+    if (*name < '0' || *name > '9' || *end != '\0')
+        return 0;                       /* none of ours                      */
+    FILE *file = open_in(folder, name, "r");
+    if (file == NULL)
+        return stop(name, strerror(errno));
+    bool right = read_name(file, there) && slot_of(there) == slot;
+    fclose(file);
+    if (right)
+        return bly_add(filter, there, strlen(there)) < 0
+             ? stop("the filter", bly_why()) : 0;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return unlink(path) < 0 ? stop(path, strerror(errno)) : 0;
+}
+
+static int load(void)
+{
+    int failed = 0;
+    DIR *all = opendir(folder);
+    if (all == NULL)
+        return stop(folder, strerror(errno));
+    for (struct dirent *one; failed == 0 && (one = readdir(all)) != NULL; )
+        failed = load_slot(one->d_name);
+    closedir(all);
+    return failed;
+}
+
+static int make_filter(const char *kind, double rate)
+{
+    bly_spec spec = { .capacity = slots, .rate = rate };
+    if (bly_new(&filter, kind, &spec) < 0)
+        return stop("the filter", bly_why());
+    if ((bly_can(filter) & BLY_CAN_REMOVE) == 0)
+        return stop(kind, "of this kind no key can be removed: take counting "
+                          "or cuckoo");
+    return load();
+}
+
+static int tell(void)
+{
+    if (fflush(stdout) != 0)
+        return stop("standard output", strerror(errno));
+    if (verbose)
+        fprintf(stderr, "requests %lu\nhits %lu\nlooked %lu\nin-vain %lu\n"
+                "expected %.3f\ndropped %lu\nmissing %lu\n",
+                counts.requests, counts.hits, counts.looked,
+                counts.looked - counts.hits, counts.expected, counts.dropped,
+                counts.missing);
+    return counts.missing > 0 ? 2 : 0;
+}
+
+/* A number from `least` to `most`, or -1. */
+static double number(const char *text, double least, double most)
+{
+    char *end;
+    double value = strtod(text, &end);
+    return end != text && *end == '\0' && value >= least && value <= most
+         ? value : -1;
+}
+
+int main(int argc, char **argv)
+{
+    const char *kind = "counting";
+    double rate = 0.01, n = (double)slots;
+    for (int c; (c = getopt(argc, argv, "+:avn:k:p:")) != -1; ) {
+        switch (c) {
+        case 'a': always = true; break;
+        case 'v': verbose = true; break;
+        case 'n': n = number(optarg, 1, 1e9); break;
+        case 'k': kind = optarg; break;
+        case 'p': rate = number(optarg, 1e-9, 0.99); break;
+        default:  n = -1; break;
+        }
+    }
+    if (argc - optind != 2 || n < 0 || rate < 0 ||
+        strlen(argv[optind + 1]) >= PATH)
+        return stop("usage", "webcache [-av] [-n SLOTS] [-k KIND] [-p RATE] "
+                             "ORIGIN CACHE <URLS >PAGES");
+    origin = argv[optind];
+    folder = argv[optind + 1];
+    slots = (uint64_t)n;
+    if (make_filter(kind, rate) != 0 || answer_all() != 0)
+        return 2;
+    bly_free(filter);
+    return tell();
+}
