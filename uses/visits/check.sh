@@ -36,8 +36,8 @@ END {
 }
 END_AWK
 
-# compared NAME FILTER LOG MOST: with the layers in the file
-# sizes.
+# compared NAME FILTER LOG MOST: the file sizes has its
+# layers.
 compared() {
     numbers "$3" "$2" "$4"
     check "$1: every id is there" \
