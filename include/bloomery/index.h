@@ -31,9 +31,8 @@
  * of many keys (all trigrams of a text, all k-mers of a read) p may be large.
  * With p = 0.3 and one probe a key is a row to be read, and 2.8 bits; two
  * probes take 2.5 bits and twice the rows, and from p = 0.39 on one probe is
- * smallest, too (lab/bingmann). Fewer are named,
- * of one key two thirds or so, as a group has as many rows as its largest
- * document needs.
+ * smallest, too (lab/bingmann). Fewer are named, of one key two thirds or so,
+ * as a group has as many rows as its largest document needs.
  *
  * Keys are given as hashes of 64 bits: of a document as bly_hash_keys makes
  * them (with `kind` NULL, and with the hash and seed of the bly_index_spec if

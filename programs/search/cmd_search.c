@@ -601,7 +601,7 @@ static int search_file(search_thread *t, const search_task *task)
             status = search_read(t, task);
         text_close(&t->text);
     }
-    if (status == CLI_GO && said && !t->file.refused)
+    if (status == CLI_GO && said && !t->file.refused && !t->job->stop)
         status = select_end(&t->file);
     if (t->file.refused)
         t->job->unread = true;
