@@ -326,6 +326,19 @@ static void model_op_fold(model *m)
     bly_free(copy);
 }
 
+/* What is cleared is empty, and as it was where it cannot be. */
+static void model_op_clear(model *m)
+{
+    bly_status status = bly_clear(m->a.filter);
+    model_expect(m, status == BLY_OK || status == BLY_EUNSUPPORTED
+                    || status == BLY_ENOMEM, "odd status of clear");
+    if (status != BLY_OK)
+        return;
+    exact_clear(m->a.set);
+    model_expect(m, !bly_contains_hash(m->a.filter, model_mix(0)),
+                 "a cleared filter found something");
+}
+
 static void model_op_remove_absent(model *m)
 {
     uint64_t hash = model_u64(m);
@@ -833,6 +846,7 @@ const model_op model_ops[] = {
     { "threads",   model_op_threads },
     { "add by view", model_op_add_by_view },
     { "fold",      model_op_fold },
+    { "clear",     model_op_clear },
 };
 
 const size_t model_ops_count = sizeof model_ops / sizeof *model_ops;

@@ -426,9 +426,10 @@ BLY_API uint64_t bly_hash(const bly_filter *filter, const void *key,
                           size_t length) BLY_GIVEN(1);
 
 /* A hash for an integer that is a key: a bijection of 64 bits, so that no two
- * integers share a hash, each bit of which depends on all of the integer's
- * (variant 13 of [Stafford 2011], the finaliser of SplitMix64). Not for
- * integers that an enemy chooses. Will never change. */
+ * integers share a hash, each bit of which depends on all of the integer's:
+ * what SplitMix64 draws first with this seed (variant 13 of [Stafford 2011], of
+ * the integer + 0x9E3779B97F4A7C15, for of 0 it would make 0, which is no good
+ * hash). Not for integers that an enemy chooses. Will never change. */
 BLY_API uint64_t bly_mix64(uint64_t integer);
 
 /* The hashes of keys->n keys, by which a filter of this kind and spec would
@@ -496,6 +497,12 @@ BLY_API bly_status bly_build_keys(bly_filter **out, const char *kind,
 BLY_API bly_status bly_like(bly_filter **out, const bly_filter *filter,
                             const bly_options *options)
                             BLY_MUST BLY_GIVEN(1, 2);
+
+/* Take all keys out: the filter is what bly_like would make of it, where it is.
+ * Writes the whole image, and so to the file of one that is mapped for writing.
+ * BLY_EUNSUPPORTED for the kinds that bly_like refuses; BLY_EREADONLY; BLY_EIO;
+ * BLY_ENOMEM (of kinds whose empty filters hold more than a plan tells). */
+BLY_API bly_status bly_clear(bly_filter *filter) BLY_GIVEN(1);
 
 /* A copy in memory of its own, which may be changed whatever `filter` may.
  * BLY_ENOMEM. */

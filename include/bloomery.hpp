@@ -599,6 +599,11 @@ public:
             return bly_like(out, get(), &how);
         });
     }
+    /* Takes all keys out. */
+    void clear()
+    {
+        must(bly_clear(get()));
+    }
     filter copy(const bly_options &how = {}) const
     {
         return made([&](bly_filter **out) {

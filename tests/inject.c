@@ -468,6 +468,23 @@ static bly_status inject_view_add(const char *kind)
     return status;
 }
 
+/* Take all out, and add all again. */
+static bly_status inject_map_clear(const char *kind)
+{
+    bly_filter *filter = NULL;
+    bly_status status = bly_open(&filter, inject_path, BLY_MAP | BLY_WRITE,
+                                 &inject_options);
+    (void)kind;
+    if (status == BLY_OK)
+        status = bly_clear(filter);
+    for (size_t i = 0; i < ALL && status >= 0; i++)
+        status = bly_add_hash(filter, inject_hashes[i]);
+    if (status >= 0)
+        status = bly_seal(filter);
+    bly_free(filter);
+    return status;
+}
+
 static bly_status inject_paged_add(const char *kind)
 {
     (void)kind;
@@ -497,6 +514,7 @@ static const inject_job inject_jobs[] = {
     { "map, verify", 0,            false, false, inject_map_verify },
     { "peek",        0,            false, false, inject_peek },
     { "map, add",    BLY_CAN_ADD,  true,  true,  inject_map_add },
+    { "map, clear",  BLY_CAN_ADD,  true,  true,  inject_map_clear },
     { "map, view",   BLY_CAN_ADD,  true,  true,  inject_view_add },
     { "paged",       BLY_CAN_PAGE, false, false, inject_paged },
     { "paged, add",  BLY_CAN_PAGE, true,  true,  inject_paged_add },

@@ -1540,6 +1540,31 @@ static void law_like_is_the_same_plan(void **state)
     bly_free(filter);
 }
 
+/* A cleared filter is one that nothing was added to, in the same memory; one
+ * that cannot be cleared is as it was. */
+static void law_clear_takes_all_out(void **state)
+{
+    (void)state;
+    LAWS_NEED_ADD();
+    bly_filter *filter = laws_of(3000, 0.02, 1, 3000), *like = NULL;
+    bly_filter *before = NULL;
+    bly_status status = bly_like(&like, filter, NULL);
+    assert_said(bly_copy(&before, filter, NULL), BLY_OK);
+    assert_said(bly_clear(filter), status);
+    if (status == BLY_OK) {
+        bly_stat_t stat;
+        assert_true(laws_same_bytes(like, filter));
+        assert_status(bly_stat(&stat, filter), BLY_OK);
+        assert_true(stat.items == 0 && stat.items_exact);
+        for (uint64_t i = 0; i < 3000; i++)
+            assert_true(bly_add_hash(filter, test_random(1, i)) >= 0);
+    }
+    assert_true(laws_same_bytes(before, filter));
+    bly_free(before);
+    bly_free(like);
+    bly_free(filter);
+}
+
 static void law_build_and_copy(void **state)
 {
     (void)state;
@@ -1702,6 +1727,7 @@ int main(void)
         cmocka_unit_test(law_wrap),
         cmocka_unit_test(law_packed_and_unpacked),
         cmocka_unit_test(law_like_is_the_same_plan),
+        cmocka_unit_test(law_clear_takes_all_out),
         cmocka_unit_test(law_build_and_copy),
         cmocka_unit_test(law_damage_is_found),
         cmocka_unit_test(law_forged_geometry_stays_inside),

@@ -197,6 +197,7 @@ static void stack_change(stack_job *job, bly_filter *f, size_t n)
     STACK_CALL(job, bly_resize(f, 2 * n));
     STACK_CALL(job, bly_fold(f, 1));
     STACK_CALL(job, bly_set_items(f, 3));
+    STACK_CALL(job, bly_clear(f));
     if (bly_inline_begin(f) == BLY_OK)
         bly_inline_end(f, 0);
     STACK_CALL(job, bly_seal(f));

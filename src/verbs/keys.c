@@ -6,6 +6,7 @@
 
 #include "base/sizes.h"
 #include "base/status.h"
+#include "tools/index.h"
 #include "verbs/order.h"
 
 static bool keys_rise32(const uint32_t *offsets, size_t n)
@@ -109,7 +110,7 @@ void keys_hash_all(const kind_hasher *hasher, uint64_t *hashes,
 
 uint64_t bly_mix64(uint64_t integer)
 {
-    return hash_mix(integer);
+    return hash_mix(integer + INDEX_GOLDEN);
 }
 
 uint64_t bly_hash(const bly_filter *filter, const void *key, size_t length)

@@ -168,35 +168,74 @@ static bly_status make_options(handle_options *out, const bly_filter *filter,
     return status;
 }
 
-bly_status bly_like(bly_filter **out, const bly_filter *filter,
-                    const bly_options *given)
+/* Can what an empty filter holds be told from this one alone? */
+static bly_status make_can_empty(const bly_filter *filter, const char *verb)
 {
     const bly_kind *kind = filter->kind;
-    handle_options options;
-    bly_filter *like;
     bool fills = kind->format == NULL || kind->like != NULL;
-    bly_status status = make_options(&options, filter, given);
-    if (status == BLY_OK)
-        status = handle_here(filter, "made anew");
-    if (status == BLY_OK && (kind->add == NULL || !fills
-                             || kind->grow != NULL))
-        status = handle_unsupported(kind, "be made anew from another filter's "
-                                    "plan", 0);
-    if (status != BLY_OK)
-        return status;
-    uint8_t *image = memory_zeroed(&options.allocator, filter->bytes);
+    if (kind->add != NULL && fills && kind->grow == NULL)
+        return BLY_OK;
+    return handle_unsupported(kind, verb, 0);
+}
+
+/* The image of an empty filter of this one's plan, but for its checksums. */
+static bly_status make_empty(uint8_t **out, const bly_filter *filter,
+                             const bly_allocator *allocator)
+{
+    uint8_t *image = memory_zeroed(allocator, filter->bytes);
     if (image == NULL)
         return handle_no_memory(filter->bytes);
     handle_read(filter, image, IMAGE_HEADER);
     image_set_u64(image, IMAGE_ITEMS, 0);
-    if (kind->like != NULL)
-        kind->like(image, filter->image);
-    status = handle_own(&like, kind, image, filter->bytes, &options);
+    if (filter->kind->like != NULL)
+        filter->kind->like(image, filter->image);
+    *out = image;
+    return BLY_OK;
+}
+
+bly_status bly_like(bly_filter **out, const bly_filter *filter,
+                    const bly_options *given)
+{
+    handle_options options;
+    bly_filter *like;
+    uint8_t *image = NULL;
+    bly_status status = make_options(&options, filter, given);
+    if (status == BLY_OK)
+        status = handle_here(filter, "made anew");
+    if (status == BLY_OK)
+        status = make_can_empty(filter, "be made anew from another filter's "
+                                        "plan");
+    if (status == BLY_OK)
+        status = make_empty(&image, filter, &options.allocator);
+    if (status == BLY_OK)
+        status = handle_own(&like, filter->kind, image, filter->bytes,
+                            &options);
     if (status != BLY_OK)
         return status;
     like->changed = true;               /* its checksums are still to be made */
     *out = like;
     return BLY_OK;
+}
+
+bly_status bly_clear(bly_filter *filter)
+{
+    uint8_t *empty = NULL;
+    bly_status status = handle_here(filter, "cleared");
+    if (status == BLY_OK)
+        status = make_can_empty(filter, "be cleared");
+    if (status == BLY_OK && filter->kind->like != NULL)
+        status = make_empty(&empty, filter, &filter->allocator);
+    if (status == BLY_OK)
+        status = handle_begin(filter);
+    if (status == BLY_OK && empty != NULL)
+        memcpy(filter->image + IMAGE_HEADER, empty + IMAGE_HEADER,
+               filter->bytes - IMAGE_HEADER);
+    else if (status == BLY_OK)
+        memset(filter->image + IMAGE_HEADER, 0, filter->bytes - IMAGE_HEADER);
+    if (status == BLY_OK)
+        filter->items = 0;
+    memory_release(&filter->allocator, empty, filter->bytes);
+    return status;
 }
 
 bly_status bly_copy(bly_filter **out, const bly_filter *filter,

@@ -20,6 +20,7 @@ cat >weights.py <<'END_PYTHON'
 import sys
 delta, least = float(sys.argv[1]), 1 << 64
 def mix64(x):
+    x = (x + 0x9E3779B97F4A7C15) % least
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % least
     x = (x ^ x >> 27) * 0x94D049BB133111EB % least
     return x ^ x >> 31

@@ -80,9 +80,8 @@ static void make_tag(uint64_t tag[TAG], const double *line)
             cells[c].sum += line[inputs[c][i]];
     }
     qsort(cells, CELLS, sizeof *cells, by_sum);
-    for (size_t i = 0; i < TAG; i++)    /* from 1 on: bly_mix64(0) is 0, and
-                                           the places of hash 0 are all one  */
-        tag[i] = bly_mix64(cells[i].number + 1);
+    for (size_t i = 0; i < TAG; i++)
+        tag[i] = bly_mix64(cells[i].number);
 }
 
 /* A kind that does not count says that a cell which is there came any number of
