@@ -31,6 +31,11 @@
  * What is asked for cannot be chosen. An event that is found is not counted:
  * so a sender seems a little slower than he is.
  *
+ * That rate, which plan and stat tell, is of places that are independent. These
+ * are a progression but for the wraps, so that events have more of them in
+ * common: the true rate is twice the told one at half a limit of 1000, 3 %
+ * above it at the limit, and of small limits more (uses/ratelimit counts it).
+ *
  * COST
  *
  * An MD5 and eight places.
