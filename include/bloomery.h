@@ -408,8 +408,9 @@ typedef struct {
 } bly_key;
 
 /* Many keys, as they lie in the caller's memory, in just one of four forms; the
- * fields of the others stay 0. No form, several, offsets that fall, or no data
- * where the offsets or the width say that there are some: BLY_EPARAM. */
+ * fields of the others stay 0. No form, several, offsets that fall, no data
+ * where the offsets or the width say that there are some, or padding without a
+ * width: BLY_EPARAM. */
 typedef struct {
     size_t          n;          /* how many                                  */
     const bly_key  *keys;       /* each by itself; or all of them in …       */
@@ -418,7 +419,10 @@ typedef struct {
                                    n + 1 offsets of 32 bits                  */
     const uint64_t *offsets64;  /* or of 64 (Arrow's layouts);               */
     size_t          width;      /* or bytes i * width up to (i + 1) * width  */
-    uint64_t        reserved[2];/* 0                                         */
+    uint64_t        padded;     /* with a width, 1: a key ends before the zero
+                                   bytes at its end, as in columns of CHAR(n)
+                                   and numpy's arrays of bytes; else 0       */
+    uint64_t        reserved[1];/* 0                                         */
 } bly_keys;
 
 /* The 64-bit hash by which this filter knows the key. */

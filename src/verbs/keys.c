@@ -46,10 +46,11 @@ bly_status keys_check(const bly_keys *keys)
     uint64_t bytes = 0;
     int forms = (keys->keys != NULL) + (keys->offsets32 != NULL)
               + (keys->offsets64 != NULL) + (keys->width != 0);
-    if (keys->reserved[0] != 0 || keys->reserved[1] != 0)
+    if (keys->reserved[0] != 0 || keys->padded > (keys->width != 0))
         return status_fail(BLY_EPARAM, "the keys have values in reserved "
-                           "fields: set a bly_keys to zero before you fill it "
-                           "in, or link the library it was written for");
+                           "fields, or padding that they cannot have: set a "
+                           "bly_keys to zero before you fill it in, or link "
+                           "the library it was written for");
     if (keys->n > 0 && forms != 1)
         return status_fail(BLY_EPARAM, "the keys come in %s: give either "
                            "`keys`, or `data` with offsets32, offsets64 or "
@@ -84,7 +85,12 @@ bly_key keys_at(const bly_keys *keys, size_t i)
         return (bly_key){ keys_byte(keys, keys->offsets64[i]),
                           (size_t)(keys->offsets64[i + 1]
                                    - keys->offsets64[i]) };
-    return (bly_key){ keys_byte(keys, i * keys->width), keys->width };
+    const uint8_t *key = keys_byte(keys, i * keys->width);
+    size_t length = keys->width;
+    if (keys->padded)
+        while (length > 0 && key[length - 1] == 0)
+            length--;
+    return (bly_key){ key, length };
 }
 
 size_t keys_hash(const kind_hasher *hasher, uint64_t hashes[KEYS_CHUNK],
