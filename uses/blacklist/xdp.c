@@ -7,7 +7,7 @@
  * bytes: one of them has all bits of a key, so that a question is one lookup.
  * docs/format.md describes what is computed; the machine is little-endian. The
  * verifier wants each loop to have an end that it sees, each place of a packet
- * to be compared with the packet's end, and each place in a line to be below 64.
+ * to be compared with the packet's end, and each place in a line below 64.
  */
 #include <linux/bpf.h>
 
