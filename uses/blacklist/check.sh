@@ -144,4 +144,72 @@ refused 'no time of a block' '0: how many seconds' "$PROGRAM" 0 10
 refused 'no blocks' '0.5: how many blocks' "$PROGRAM" 10 0.5
 refused 'no rate' 'rate' "$PROGRAM" 10 10 2
 refused 'nothing' 'usage: blacklist SECONDS' "$PROGRAM"
+
+# ---- In the kernel -----------------------------------------------------------
+
+# in_kernel ATTACH: two interfaces in a namespace of the network that ends with
+# this shell, and what passes from one to the other.
+in_kernel() {
+    cat >in_kernel.sh <<'END'
+ip link add from0 type veth peer name to0 && ip link set from0 up &&
+    ip link set to0 up || exit 3
+"$1" to0 xdp.o kernel.bly 32 28 24 2>attach.err || exit 3
+python3 "$2/packets.py" send from0 to0 >passed || exit 1
+# The next list, of which nothing is blocked but one, takes its place.
+"$1" to0 xdp.o one.bly 32 && python3 "$2/packets.py" send from0 to0 >passed.one
+"$1" to0 off && python3 "$2/packets.py" send from0 to0 >passed.all
+"$1" to0 xdp.o other.bly 32 2>other.err
+echo $? >other.status
+END
+    unshare --net sh in_kernel.sh "$1" "$USE"
+}
+
+echo '#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>' >try.c
+headers=/usr/include/$(uname -m)-linux-gnu
+if [ ! -x "${PROGRAM}_attach" ]; then
+    skip 'in the kernel' 'no libbpf (libbpf-dev)'
+elif ! clang -target bpf -I"$headers" -c -o try.o try.c 2>try.err; then
+    skip 'in the kernel' 'no clang for its programs'
+elif ! unshare --net true 2>try.err; then
+    skip 'in the kernel' 'no network of our own: not as root'
+else
+    check 'it is compiled without a warning' clang -O2 -g -Wall -Wextra -Werror \
+        -target bpf -I"$headers" -c -o xdp.o "$USE/xdp.c"
+    python3 "$USE/packets.py" make "$(work 1000 20000)" "$(work 3000 40000)"
+    "$BLOOMERY" build -k blocked --as hex -p 0.02 -o kernel.bly networks
+    head -n 1 senders | awk -F . '{ printf "%02x%02x%02x%02x20\n", $1, $2, $3,
+        $4 }' | "$BLOOMERY" build -k blocked --as hex -n 1 -p 1e-6 -o one.bly
+    "$BLOOMERY" build -k standard --as hex -o other.bly networks
+    status=0
+    in_kernel "${PROGRAM}_attach" || status=$?
+    if [ $status = 3 ]; then
+        skip 'in the kernel' "it may not: $(cat attach.err)"
+    else
+        # Of a packet's three keys none is found.
+        "$BLOOMERY" query --mark --as hex kernel.bly keys | awk '
+            { found += $1 } NR % 3 == 0 { print found; found = 0 }' |
+            paste - senders | awk '$1 == 0 { print $2 }' >wanted
+        check 'the kernel answers as the command does, packet by packet' \
+            cmp passed wanted
+        sort -u blocked >blocked.once
+        sort passed | comm -12 - blocked.once >wrong
+        check 'in the kernel no packet of a blocked network passes' \
+            test ! -s wrong
+        legal=$(($(wc -l <senders) - $(wc -l <blocked)))
+        in_band 'in the kernel, legal packets dropped' \
+            $((legal - $(wc -l <passed))) $legal "$(awk \
+            -v f="$(field kernel.bly rate)" 'BEGIN { print 1 - (1 - f) ^ 3 }')"
+        grep -vxF "$(head -n 1 senders)" senders >wanted
+        check 'the next list takes its place' cmp passed.one wanted
+        check 'and off lets all pass' cmp passed.all senders
+        check 'a filter of another kind is refused' test \
+            "$(cat other.status)" -eq 2 -a "$(wc -l <other.err)" -eq 1
+        refused 'no interface' 'none0: No such device' "${PROGRAM}_attach" \
+            none0 off
+        refused 'no list' 'usage: attach' "${PROGRAM}_attach" lo xdp.o
+        refused 'no length' '33: a length' "${PROGRAM}_attach" lo xdp.o \
+            kernel.bly 33
+    fi
+fi
 finish

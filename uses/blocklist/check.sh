@@ -118,6 +118,55 @@ in_band 'strangers by their prefixes' \
         'BEGIN { s = n / 2 ^ 32; printf "%.9g", s + (1 - s) * f }')"
 figure 'of these by the filter alone' "$(field old.bly rate)"
 
+# The set of prefixes in its place: sorted, as differences of 16 bits, and a whole
+# one where the difference is larger, or after a hundred. Asked exactly.
+sort -u prefixes >prefixes.set
+cat >sizes.awk <<'END_AWK'
+function value(hex,  i, v) {
+    for (i = 1; i <= 8; i++)
+        v = 16 * v + index("0123456789abcdef", substr(hex, i, 1)) - 1
+    return v
+}
+{
+    now = value($0)
+    if (NR == 1 || now - last >= 65536 || ++run > 100) {
+        whole++
+        run = 0
+    }
+    last = now
+}
+END { print 8 * whole + 2 * (NR - whole) }      # a whole one says where, too
+END_AWK
+sets=$(awk -f sizes.awk prefixes.set)
+sort strangers | join - prefixes.set | wc -l >false.prefixes
+in_band 'strangers by the set of prefixes' "$(cat false.prefixes)" "$asked" \
+    "$(awk -v n="$different" 'BEGIN { printf "%.9g", n / 2 ^ 32 }')"
+check 'the old filter had all of these, too' test "$(
+    "$BLOOMERY" query -c --as hex old.bly strangers)" -ge \
+    "$(cat false.prefixes)"
+
+# Gaps of whole names in the same range, and so as few errors in fewer bits.
+awk -v n="$n" 'BEGIN {
+    for (i = 0; i < n; i++) print "host" i ".example.org/" }' >names
+awk -v n="$n" -v m="$asked" 'BEGIN {
+    for (i = n; i < n + m; i++) print "host" i ".example.org/" }' >names.other
+"$BLOOMERY" build -k gcs -p "$(awk -v n="$n" 'BEGIN {
+    printf "%.12g", n / 2 ^ 32 }')" -o gaps.bly names
+check 'gaps: every name is found' test \
+    "$("$BLOOMERY" query -c gaps.bly names)" -eq "$n"
+in_band 'strangers by gaps' "$("$BLOOMERY" query -c gaps.bly names.other)" \
+    "$asked" "$(field gaps.bly rate)"
+check 'gaps: no more errors than prefixes have' awk -v n="$n" \
+    -v f="$(field gaps.bly rate)" 'BEGIN { exit f > n / 2 ^ 32 * 1.00001 }'
+check 'gaps: fewer bytes than prefixes, and these than the filter or whole ones' \
+    test "$(wc -c <gaps.bly)" -lt "$sets" -a \
+    "$(wc -c <gaps.bly)" -lt "$(wc -c <old.bly)"
+for one in "25 bits a prefix:$(wc -c <old.bly)" "32 bits:$((4 * different))" \
+    "differences of 16 bits:$sets" "gcs:$(wc -c <gaps.bly)"; do
+    figure "$different prefixes, ${one%:*}" "$(awk -v n="$n" -v b="${one#*:}" \
+        'BEGIN { printf "%d bytes, %.2f bits each", b, 8 * b / n }')"
+done
+
 # The hash of its probes, from a key of 64 bits and a prefix.
 python3 - >mixed <<'END'
 def mix(key, c):

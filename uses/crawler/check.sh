@@ -1,0 +1,164 @@
+# check.sh - crawler: nothing is fetched twice, nothing that robots.txt forbids,
+# nothing elsewhere, and as many pages are passed over as the filters' rates say.
+. "${1:?}/lib.sh"
+[ -x "$PROGRAM" ] || { skip crawler 'no libcurl (libcurl4-openssl-dev)'; finish; }
+command -v python3 >found.python || { skip crawler 'no python3'; finish; }
+no_proxy='*'
+export no_proxy
+
+server=
+stop_server() {
+    [ -z "$server" ] || { kill $server; wait $server 2>kill.err || true; }
+    server=
+}
+trap stop_server EXIT
+
+# serve LEAVES FOLDER HOST...: on a free port of loopback; into port and log.
+serve() {
+    LEAVES=$1 folder=$2
+    export LEAVES
+    shift 2
+    stop_server
+    rm -f ready
+    python3 "$USE/site.py" serve 0 log "$folder" "$@" >ready 2>serve.err &
+    server=$!
+    tries=100
+    until grep -q . ready; do
+        tries=$((tries - 1))
+        [ $tries -gt 0 ] && kill -0 $server 2>kill.err || return 1
+        sleep 0.1
+    done
+    port=$(cat ready)
+}
+
+# starts HOST...: the first page of each.
+starts() {
+    for host in "$@"; do
+        echo "http://$host:$port/"
+    done
+}
+
+# polite NAME SECONDS: what the server has seen of the crawl.
+polite() {
+    awk '{ print $2 $3 }' log | sort >asked
+    check "$1: nothing is fetched twice" test -z "$(uniq -d asked)"
+    check "$1: nothing that robots.txt forbids" test -z \
+        "$(grep -E '/private($|/x)|\.cgi$|/hidden/' asked)"
+    check "$1: nothing of a site that is not named" test -z \
+        "$(grep '^127.0.0.77' asked)"
+    check "$1: robots.txt comes first" awk '
+        !($2 in seen) && $3 != "/robots.txt" { exit 1 } { seen[$2] }' log
+    check "$1: no sooner than $2 s after the last" awk -v s="$2" '
+        ($2 in last) && $1 - last[$2] < s { exit 1 } { last[$2] = $1 }' log
+    check "$1: by its name" test -z "$(awk '$4 != "bloomery-crawler/1"' log)"
+}
+
+if ! serve 3 . 127.0.0.1 127.0.0.2 127.0.0.3; then
+    skip crawler 'no server on loopback'
+    finish
+fi
+
+# wanted HOST...: the pages that may be fetched.
+wanted() {
+    {
+        python3 "$USE/site.py" links "$port" "$@"
+        python3 "$USE/site.py" lists "$port" "$@" | cut -d ' ' -f 2
+    } | sort >wanted
+}
+
+# Exactly, at 10^-7: three sites, with a pause.
+set -- 127.0.0.1 127.0.0.2 127.0.0.3
+# shellcheck disable=SC2046  # words
+"$PROGRAM" 0.02 1000 1e-7 $(starts "$@") >told 2>said
+sed 's/^[0-9]* [0-9]* //' told | sort >fetched
+wanted "$@"
+check 'at 1e-7: exactly what is allowed' cmp fetched wanted
+check 'a page of each that moved, and one that is gone' test "$(
+    cut -d ' ' -f 1 told | sort | uniq -c | awk '{ printf "%s ", $2 "=" $1 }'
+    )" = "200=$(($(wc -l <wanted) - 6)) 302=3 404=3 "
+check 'four paths of each are barred' grep -q ' 12 barred' said
+polite 'at 1e-7' 0.02
+
+# A window of three links: older ones are queued again, and fetched once still.
+serve 3 . 127.0.0.1 127.0.0.2
+set -- 127.0.0.1 127.0.0.2
+# shellcheck disable=SC2046
+"$PROGRAM" 0 3 1e-7 $(starts "$@") >told 2>said
+wanted "$@"
+sed 's/^[0-9]* [0-9]* //' told | sort >fetched
+check 'a window of three links: exactly the same' cmp fetched wanted
+check 'what is queued again is passed over' test \
+    "$(sed -n 's/.* \([0-9]*\) passed over.*/\1/p' said)" -gt 10
+polite 'a window of three' 0
+
+# ---- What is passed over, where filters err ----------------------------------
+
+# skipped LIST RATE CAPACITY: which share of new URLs a filter passes over that
+# has got this list of them, one after the other. With a rate f(t) after t it is
+# asked for 1 / (1 - f(t)) until it takes one.
+skipped() {
+    points=$(work 6 20) point=0
+    while [ "$point" -lt "$points" ]; do
+        head -n $(((2 * point + 1) * $(wc -l <"$1") / (2 * points))) "$1" |
+            "$BLOOMERY" build -k scalable -n "$3" -p "$2" -o point.bly
+        field point.bly rate
+        point=$((point + 1))
+    done | awk '{ s += 1 / (1 - $1) } END { printf "%.9f", 1 - NR / s }'
+}
+
+pages=$(work 100 1000) rate=0.2
+set -- 127.0.0.1 127.0.0.2 127.0.0.3 127.0.0.4
+serve "$(work 30 600)" . "$@"
+begun=$(date +%s%N)
+# shellcheck disable=SC2046
+"$PROGRAM" 0 "$pages" $rate $(starts "$@") >told 2>said
+ended=$(date +%s%N)
+polite 'filters that err' 0
+sed 's/^[0-9]* [0-9]* //' told >fetched
+python3 "$USE/site.py" lists "$port" "$@" |
+    awk 'FNR == NR { got[$1]; next } $1 in got { print $2 }' fetched - |
+    sort >linked
+sort fetched | comm -13 - linked >lost
+in_band 'pages passed over that were new' "$(wc -l <lost)" \
+    "$(wc -l <linked)" "$(skipped fetched $rate "$pages")"
+check 'at most as many as was asked' awk -v n="$(wc -l <lost)" \
+    -v m="$(wc -l <linked)" -v p=$rate 'BEGIN {
+        d = n - m * p; exit d > 0 && d * d > 16 * m * p * (1 - p) }'
+figure 'pages' "$(wc -l <fetched) fetched in $(awk -v t="$((ended - begun))" \
+    'BEGIN { printf "%.2f", t / 1e9 }') s; filters planned for $pages"
+
+# ---- Real documents ----------------------------------------------------------
+
+docs=/usr/share/doc
+first=$(find $docs -name index.html -size -200k 2>find.err | sort | head -n 1)
+if [ "$EFFORT" = full ] && [ -n "$first" ]; then
+    serve 0 $docs 127.0.0.1
+    find $docs -name '*.html' 2>find.err | sort |
+        sed "s,^$docs,http://127.0.0.1:$port/doc," | grep -v '[^ -~]\| ' |
+        head -n 200 >start
+    # shellcheck disable=SC2046
+    "$PROGRAM" 0 100000 1e-7 $(cat start) >told 2>said
+    sed 's/^[0-9]* [0-9]* //' told | sort >fetched
+    # shellcheck disable=SC2046
+    python3 "$USE/site.py" documents $docs $(cat start) | sort >wanted
+    check 'documents: exactly what is linked' cmp fetched wanted
+    check 'documents: nothing twice' test -z "$(cut -d ' ' -f 2,3 log |
+        sort | uniq -d)"
+    figure 'documents' "$(wc -l <fetched) pages of $(wc -l <start) that were \
+named, of which $(grep -c '^200' told) are there"
+else
+    skip documents 'for a full run, with documents in HTML'
+fi
+
+# ---- What is wrong is told ---------------------------------------------------
+
+refused 'no URL' 'usage: crawler SECONDS' "$PROGRAM" 1 10 0.1
+refused 'no delay' 'usage: crawler' "$PROGRAM" -1 10 0.1 http://127.0.0.1/
+refused 'no pages' 'usage: crawler' "$PROGRAM" 1 none 0.1 http://127.0.0.1/
+refused 'no rate' 'rate' "$PROGRAM" 1 10 2 http://127.0.0.1/
+refused 'what is no URL' 'here: a URL of http' "$PROGRAM" 1 10 0.1 here
+refused 'a file' 'passwd: a URL of http' "$PROGRAM" 1 10 0.1 file:///etc/passwd
+stop_server
+"$PROGRAM" 0 10 0.1 "http://127.0.0.1:$port/" >told 2>said
+check 'a site that says nothing of robots is left alone' test ! -s told
+finish

@@ -1,0 +1,183 @@
+"""Sites for a crawler, on loopback: site.py serve PORT LOG FOLDER HOST... serves
+made pages, and FOLDER under /doc/, and writes a line for each request: time, host,
+path. site.py links prints what is to be fetched of the made pages but for the
+leaves, and site.py lists those, behind the list that each is linked from;
+site.py documents FOLDER URL... prints what a crawl of FOLDER finds.
+
+Each host has / with links to its lists, lists with links to leaves of all hosts,
+to each other and to what is not to be fetched, and a robots.txt."""
+import html.parser
+import os
+import sys
+import threading
+import time
+import urllib.parse
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+LISTS, LEAVES = 5, int(os.environ.get("LEAVES", "50"))
+ROBOTS = """# made
+User-agent: other
+Disallow: /
+
+User-agent: Bloomery-Crawler
+User-agent: third
+Disallow: /private
+Allow: /private/open
+Disallow: /*.cgi$
+Disallow: /list/*/hidden  # and what is below
+
+User-agent: *
+Disallow: /
+"""
+BARRED = ["/private", "/private/x", "/a.cgi", "/list/1/hidden/y"]
+OPEN = ["/private/open/z", "/a.cgi?q", "/list/hidden?a=1&b=2"]
+
+
+def host_of(hosts, i):
+    return hosts[i % len(hosts)]
+
+
+def leaves(hosts, number):
+    """Of a list, numbered on all hosts together: each leaf is in one."""
+    for i in range(number * LEAVES, (number + 1) * LEAVES):
+        yield host_of(hosts, i), "/leaf/%d" % i
+
+
+def made(hosts, port, host, path):
+    """A page of links, or None."""
+    if path == "/":
+        links = ["list/%d" % i for i in range(LISTS)]
+        links += BARRED + OPEN + ["/moved", "/gone"]
+    elif path.startswith("/list/") and path[6:].isdigit():
+        number = int(path[6:]) + LISTS * hosts.index(host)
+        links = ["http://%s:%d%s#x" % (h, port, p)
+                 for h, p in leaves(hosts, number)]
+        links += ["../list/0", "./1#top", "#top", "", "mailto:a@example.org",
+                  "http://127.0.0.77:%d/" % port, "//127.0.0.77:%d/x" % port,
+                  "http://%s:1/" % host, "ftp://%s:%d/" % (host, port),
+                  "http://a@%s:%d/" % (host, port), "/x/../list/2"]
+    elif path.startswith("/leaf/") or path in BARRED or path in OPEN:
+        links = ["/"]
+    elif path == "/here":
+        links = ["/"]
+    else:
+        return None
+    return "".join('<p><A class=x HREF = "%s">%s</a>\n' %
+                   (link.replace("&", "&amp;"), i)
+                   for i, link in enumerate(links)).encode()
+
+
+class Handler(SimpleHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1                       # an answer is one packet, or few
+
+    def do_GET(self):
+        host = self.server.server_address[0]
+        with self.server.lock:
+            print("%.6f" % time.monotonic(), host, self.path,
+                  self.headers.get("User-Agent"), file=self.server.log,
+                  flush=True)
+        if self.path.startswith("/doc/"):
+            return super().do_GET()
+        body, kind, status = None, "text/html", 200
+        if LEAVES == 0:
+            pass
+        elif self.path == "/robots.txt":
+            body, kind = ROBOTS.encode(), "text/plain"
+        elif self.path == "/moved":
+            status, body = 302, b"moved"
+        else:
+            body = made(self.server.hosts, self.server.server_address[1], host,
+                        self.path)
+        if body is None:
+            status, body = 404, b'<a href="/never">'
+        self.send_response(status)
+        if status == 302:
+            self.send_header("Location", "/here")
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def translate_path(self, path):
+        return super().translate_path(path[4:])
+
+    def list_directory(self, path):
+        self.send_error(404)
+
+    def log_message(self, *_):
+        pass
+
+
+def serve(port, log, folder, hosts):
+    lock, out, servers = threading.Lock(), open(log, "w"), []
+    for host in hosts + ["127.0.0.77"]:
+        one = ThreadingHTTPServer(
+            (host, port), lambda *a: Handler(*a, directory=folder))
+        one.hosts, one.log, one.lock = hosts, out, lock
+        port = one.server_address[1]
+        servers.append(one)
+    print(port, flush=True)
+    for one in servers[1:]:
+        threading.Thread(target=one.serve_forever, daemon=True).start()
+    servers[0].serve_forever()
+
+
+class Links(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attributes):
+        if tag == "a":
+            self.found += [v for k, v in attributes if k == "href" and v]
+
+
+def documents(folder, *starts):
+    """Breadth first, from files: what is an HTML document is read for links."""
+    site = starts[0][:starts[0].index("/doc/")]
+    waiting, known = list(starts), set(starts)
+    for url in waiting:
+        path, found = urllib.parse.unquote(urllib.parse.urlsplit(url).path), []
+        name = folder + path[4:]
+        if path.startswith("/doc/") and os.path.isdir(name):
+            if not path.endswith("/"):
+                found = [url + "/"]                     # it is sent there
+            name += "/index.html"
+        if path.startswith("/doc/") and os.path.isfile(name) and not found \
+                and name.endswith((".html", ".htm")):
+            parser = Links()
+            parser.feed(open(name, encoding="latin-1").read())
+            found = parser.found
+        for link in found:
+            if link.startswith("#"):
+                continue
+            whole = urllib.parse.urljoin(url, link.strip()).split("#")[0]
+            if whole.startswith(site + "/") and whole not in known:
+                known.add(whole)
+                waiting.append(whole)
+    print("\n".join(waiting))
+
+
+def main():
+    job, *rest = sys.argv[1:]
+    if job == "serve":
+        serve(int(rest[0]), rest[1], rest[2], rest[3:])
+    elif job == "documents":
+        documents(*rest)
+    else:
+        port, hosts = int(rest[0]), rest[1:]
+        for i, host in enumerate(hosts):
+            paths = ["/", "/moved", "/here", "/gone"] + OPEN
+            paths += ["/list/%d" % n for n in range(LISTS)]
+            if job == "links":
+                for path in paths:
+                    print("http://%s:%d%s" % (host, port, path))
+            else:
+                for n in range(LISTS):
+                    for leaf in leaves(hosts, LISTS * i + n):
+                        print("http://%s:%d/list/%d http://%s:%d%s" %
+                              (host, port, n, leaf[0], port, leaf[1]))
+
+
+main()

@@ -1,0 +1,165 @@
+# check.sh - intrusion: what is found is what a search for each signature finds,
+# and no more is compared than that, and what the rate says.
+. "${1:?}/lib.sh"
+[ -x "$PROGRAM" ] || { skip intrusion 'no libpcap (libpcap-dev)'; finish; }
+command -v python3 >found.python || { skip intrusion 'no python3'; finish; }
+
+# Rules, texts, bytes, and one that is longer than what the filter has of it;
+# in packets of TCP and of UDP.
+cat >few <<'END'
+# alert tcp any any -> any any (content:"switched off"; sid:1;)
+alert tcp any any -> any 80 (content:"GET"; content:!"PUT"; content: "/e|2e 2E|/\"p"; nocase; sid:2;)
+alert tcp any any -> any any (msg:"without a text"; sid:3;)
+
+swordfish
+|00 ff|s|0a|
+a text that is longer than twenty-four bytes
+fills
+END
+printf 'GET /e../"p swordfish' >part.1
+printf 'switched off PUT \0\377s\n' >part.2
+printf 'a text that is longer than twenty-four bytes, or a text that is \
+longer than twenty-four bits' >part.3
+printf 'sword' >part.4
+printf 'fish' >part.5
+python3 "$USE/naive.py" make few.pcap part.?
+"$PROGRAM" few few.pcap >found 2>said
+printf '1\t0\tGET\n1\t4\t/e|2e 2E|/\\"p\n1\t12\tswordfish\n' >wanted
+printf '2\t17\t|00 ff|s|0a|\n' >>wanted
+printf '3\t0\ta text that is longer than twenty-four bytes\n' >>wanted
+check 'texts, bytes, rules, and a long one; none over two packets' \
+    cmp found wanted
+
+# ---- Documents, and texts out of them ----------------------------------------
+
+# told NAME: a number of what the program said last.
+told() {
+    sed -n "s/.* \([0-9]*\) $1.*/\1/p" said
+}
+
+# compared NAME SIGNATURES PCAP BITS: exact, and in vain at a rate of 2^-BITS. A
+# window that comes often errs as often, or never: hence squares in the band.
+compared() {
+    rate=$(awk -v bits="$4" 'BEGIN { printf "%.10g", 2 ^ -bits }')
+    "$PROGRAM" "$2" "$3" "$rate" 2>said | sort >found
+    check "$1: exact" cmp found wanted
+    check "$1: as many windows as there are" test "$(told windows)" -eq \
+        "$(awk '{ print $1 + $3 }' asked)"
+    check "$1: what holds a signature is compared" test \
+        $(($(told compared) - $(told 'in vain'))) -eq \
+        "$(cut -d ' ' -f 3 asked)"
+    figure "$1: compared in vain" "$(told 'in vain') of $(cut -d ' ' -f 1 \
+asked) windows, predicted $(awk -v p="$rate" '{ printf "%.0f", $1 * p }' asked)"
+    check "$1: in vain as predicted, within 4 sigma" awk -v p="$rate" \
+        -v vain="$(told 'in vain')" '{
+            d = vain - $1 * p
+            exit d * d > 16 * p * (1 - p) * $2 + 1 }' asked
+}
+
+for name in GPL-3 Apache-2.0 Artistic MPL-2.0; do
+    name=/usr/share/common-licenses/$name
+    [ ! -r $name ] || head -c "$(work 4000 60000)" $name >>document
+done
+head -c "$(work 10000 100000)" "$BLOOMERY" >>document
+python3 "$USE/naive.py" draw "$(work 200 1000)" 4 document >drawn
+python3 "$USE/naive.py" make document.pcap document
+python3 "$USE/naive.py" drawn document.pcap | sort >wanted
+check 'there is something to find' test "$(wc -l <wanted)" -gt 100
+figure 'documents' "$(wc -l <drawn) signatures, $(wc -c <document) bytes, \
+$(wc -l <wanted) found"
+for bits in 3 6 10; do
+    compared "2^-$bits" drawn document.pcap $bits
+done
+
+# What is known of 25 lengths: false alarms of a byte.
+check '25 lengths at 0.001: 0.025 a byte; at 2^-10 0.0244, at 2^-15 7.6e-4' \
+    awk 'BEGIN { exit sprintf("%.3f %.4f %.1e", 25 * .001, 25 / 2 ^ 10,
+                              25 / 2 ^ 15) != "0.025 0.0244 7.6e-04" }'
+
+# ---- What programs say to each other -----------------------------------------
+
+# waits NUMBER COMMAND...: until it succeeds, so many tenths of a second.
+waits() {
+    tries=$1
+    shift
+    until "$@" >waits.out 2>&1; do
+        tries=$((tries - 1))
+        [ $tries -gt 0 ] || return 1
+        sleep 0.1
+    done
+}
+
+# A server and a client on loopback, and what went between them.
+capture() {
+    mkdir served
+    cp document served/document
+    python3 -u -m http.server --bind 127.0.0.1 --directory served 0 \
+        >server.out 2>server.err &
+    server=$! dump=
+    trap 'kill $server $dump 2>kill.err || true' EXIT
+    waits 100 grep -q ' port [0-9]' server.out || return 1
+    port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' server.out)
+    tcpdump -i lo -s 0 -U -w lo.pcap "tcp and port $port" 2>dump.err &
+    dump=$!
+    waits 50 grep -q 'listening on' dump.err || return 1
+    for name in document missing document; do
+        curl -s -o got "http://127.0.0.1:$port/$name" || return 1
+    done
+    sleep 1                                 # the last packets are written
+    kill $dump $server
+    wait $dump $server || true
+    trap - EXIT
+    test -s lo.pcap
+}
+
+if [ "$EFFORT" = full ]; then
+    if command -v tcpdump >found.tcpdump && command -v curl >found.curl &&
+        capture; then
+        { head -n 300 drawn; echo 'GET /missing HTTP/1.1'; } >some
+        python3 "$USE/naive.py" some lo.pcap | sort >wanted
+        check 'loopback: the request is there' grep -q 'GET /missing' wanted
+        compared 'loopback' some lo.pcap 10
+    else
+        skip loopback 'no tcpdump, no curl, or it may not capture'
+    fi
+
+    # Times: of some texts and of many, beside other programs.
+    find /usr/share/doc /usr/share/common-licenses -type f -exec cat {} + \
+        2>find.err | head -c 15000000 >large
+    python3 "$USE/naive.py" make large.pcap large
+    awk 'BEGIN { for (srand(8); i < 100000; i++)
+        printf "%08x%08x%08x%08x\n", rand() * 2 ^ 32, rand() * 2 ^ 32,
+            rand() * 2 ^ 32, rand() * 2 ^ 32 }' >many
+    head -n 100 many >some
+    for list in some many; do
+        figure "$(wc -l <$list) texts of 32 bytes in $(wc -c <large) bytes" \
+            "intrusion $(seconds "$PROGRAM" $list large.pcap) s, grep -F of \
+the payload $(seconds grep -Foaf $list large) s"
+    done
+    if command -v ngrep >found.ngrep; then
+        figure 'one text, by ngrep' "$(seconds ngrep -q -I large.pcap \
+swordfish) s"
+    fi
+fi
+
+# ---- What is wrong is told ---------------------------------------------------
+
+refused 'no signatures' 'none: No such file' "$PROGRAM" none few.pcap
+refused 'no capture' 'none: No such file' "$PROGRAM" few none
+refused 'a text for a capture' 'capture: .*unknown file format' \
+    "$PROGRAM" few few
+echo '# none' >bad
+refused 'a list of nothing' 'there is no signature' "$PROGRAM" bad few.pcap
+for bad in '|0|' '|0g|' '|00' 'content:"|00"' 'content:"open' 'content:""'; do
+    printf 'swordfish\n%s\n' "$bad" >bad
+    refused "$bad" 'bad: line 2' "$PROGRAM" bad few.pcap
+done
+refused 'no rate' 'rate' "$PROGRAM" few few.pcap 2
+refused 'a rate that is no number' 'usage: intrusion' \
+    "$PROGRAM" few few.pcap none
+head -c $(($(wc -c <few.pcap) - 3)) few.pcap >cut.pcap
+refused 'a capture that is cut' 'cut.pcap: .*truncated' \
+    "$PROGRAM" few cut.pcap
+check 'and what is before the cut is searched' \
+    test "$(wc -l <refused.out)" -eq 5
+finish

@@ -1,0 +1,300 @@
+/* intrusion.c - texts of many lengths, found in the packets of a capture.
+ *
+ *   intrusion SIGNATURES PCAP [RATE]
+ *
+ * Each place of a packet's payload is asked for in each length that a signature
+ * has, the longest first, by a hash that rolls from place to place. What the
+ * filter finds is compared byte by byte. A line is a packet's number, the place
+ * and the signature; standard error tells how much was compared in vain. Of a
+ * signature longer than CLIP the filter has the first bytes. PCAP "-": standard
+ * input. TCP's streams are not put together.
+ */
+#include <bloomery.h>
+
+#include <errno.h>
+#include <pcap/pcap.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CLIP = 24, BLOCK = 256 };        /* bytes; places asked for at a time */
+
+typedef struct { unsigned char *bytes; size_t n; char *text; } signature;
+
+/* Windows of one length, at the places of a block. */
+typedef struct {
+    size_t      length, first, end;     /* whose signatures are these        */
+    uint64_t    leaving;                /* the weight of the first byte      */
+    uint64_t    rolling;                /* of the next but for its last byte */
+    uint8_t     found[BLOCK / 8];
+} window;
+
+static bly_filter *filter;              /* of all lengths                    */
+static signature *list;
+static size_t signatures, lengths;
+static window windows[CLIP];            /* the longest first                 */
+static uint64_t weight, of_byte[256];
+static struct { unsigned long packets, bytes, windows, compared, vain; } sum;
+
+static int stop(const char *what, const char *why)
+{
+    fprintf(stderr, "intrusion: %s: %s\n", what, why);
+    return 2;
+}
+
+static size_t at_most(size_t n, size_t most)
+{
+    return n < most ? n : most;
+}
+
+/* ---- Signatures ---------------------------------------------------------- */
+
+/* The bytes of a text with hex digits between bars, up to its end or, where it
+ * is quoted, to a quote; NULL: it is not well formed. */
+static char *decode(signature *s, char *text, bool quoted)
+{
+    bool hex = false;
+    for (; *text != '\0' && !(quoted && *text == '"'); text++) {
+        if (*text == '|') {
+            hex = !hex;
+        } else if (!hex) {
+            text += quoted && *text == '\\' && text[1] != '\0';
+            s->bytes[s->n++] = (unsigned char)*text;
+        } else if (*text != ' ') {
+            if (strspn(text, "0123456789abcdefABCDEF") < 2 ||
+                sscanf(text++, "%2hhx", &s->bytes[s->n++]) != 1)
+                return NULL;
+        }
+    }
+    return hex || s->n == 0 || (quoted && *text == '\0') ? NULL : text;
+}
+
+/* One more signature; where it ends, or NULL. */
+static char *keep(const char *text, bool quoted)
+{
+    list = realloc(list, (signatures + 1) * sizeof *list);
+    signature s = { .bytes = malloc(strlen(text) + 1), .text = strdup(text) };
+    if (list == NULL || s.bytes == NULL || s.text == NULL)
+        return NULL;
+    char *end = decode(&s, s.text, quoted);
+    list[signatures++] = s;
+    return end;
+}
+
+/* Of a rule all texts that must be there, as content:"…" says. */
+static bool read_line(char *line)
+{
+    bool rule = strstr(line, "sid:") != NULL && strchr(line, '(') != NULL;
+    if (*line == '\0' || *line == '#')
+        return true;
+    for (char *at = line; (at = strstr(at, "content:")) != NULL; ) {
+        at += strspn(at + strlen("content:"), " ") + strlen("content:");
+        if (*at != '"')                 /* ! is for what must not be there   */
+            continue;
+        char *end = keep(++at, true);
+        if (end == NULL)
+            return false;
+        at += end - list[signatures - 1].text;
+        *end = '\0';
+        rule = true;
+    }
+    return rule || keep(line, false) != NULL;
+}
+
+static int order(const void *a, const void *b)
+{
+    const signature *s = a, *t = b;
+    size_t n = at_most(s->n, CLIP), m = at_most(t->n, CLIP);
+    return n != m ? (n < m) - (n > m) : memcmp(s->bytes, t->bytes, n);
+}
+
+static int read_signatures(const char *path)
+{
+    char *line = NULL, why[80] = "there is no signature";
+    size_t bytes = 0;
+    bool good = true;
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return stop(path, strerror(errno));
+    for (unsigned long i = 1; good && getline(&line, &bytes, file) >= 0; i++) {
+        line[strcspn(line, "\r\n")] = '\0';
+        good = read_line(line);
+        if (!good)
+            snprintf(why, sizeof why, "line %lu: a text is wanted, or hex "
+                     "digits in pairs between bars", i);
+    }
+    free(line);
+    if (ferror(file) || !good || signatures == 0)
+        return stop(path, ferror(file) ? "cannot be read" : why);
+    fclose(file);
+    qsort(list, signatures, sizeof *list, order);
+    return 0;
+}
+
+/* ---- Hashes and filters -------------------------------------------------- */
+
+/* As a number with these digits, modulo 2^64. */
+static uint64_t roll(uint64_t rolling, const unsigned char *next, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        rolling = rolling * weight + of_byte[next[i]];
+    return rolling;
+}
+
+static void find_lengths(void)
+{
+    weight = bly_mix64(256) | 1;
+    for (unsigned i = 0; i < 256; i++)
+        of_byte[i] = bly_mix64(i);
+    for (size_t i = 0; i < signatures; i++) {
+        size_t n = at_most(list[i].n, CLIP);
+        if (lengths == 0 || windows[lengths - 1].length != n)
+            windows[lengths++] = (window){ .length = n, .first = i,
+                                           .leaving = 1 };
+        windows[lengths - 1].end = i + 1;
+    }
+    for (size_t i = 0; i < lengths; i++)
+        for (size_t n = 1; n < windows[i].length; n++)
+            windows[i].leaving *= weight;
+}
+
+static int make_filter(double rate)
+{
+    uint64_t *hashes = malloc(signatures * sizeof *hashes);
+    if (hashes == NULL)
+        return stop("the filter", "out of memory");
+    find_lengths();
+    for (window *w = windows; w < windows + lengths; w++)
+        for (size_t i = w->first; i < w->end; i++)
+            hashes[i] = bly_mix64(w->length +
+                                  roll(0, list[i].bytes, w->length));
+    bly_status status = bly_build(&filter, "fuse", &(bly_spec){ .rate = rate },
+                                  hashes, NULL, signatures);
+    free(hashes);
+    return status < 0 ? stop("the filter", bly_why()) : 0;
+}
+
+/* ---- Payloads ------------------------------------------------------------ */
+
+/* The signatures that begin with what is here. */
+static void compare(const window *w, const unsigned char *here, size_t n,
+                    size_t at)
+{
+    size_t low = w->first, high = w->end;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (memcmp(list[middle].bytes, here, w->length) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    sum.compared++;
+    if (low == w->end || memcmp(list[low].bytes, here, w->length) != 0)
+        sum.vain++;
+    for (; low < w->end && memcmp(list[low].bytes, here, w->length) == 0; low++)
+        if (list[low].n <= n && memcmp(list[low].bytes, here, list[low].n) == 0)
+            printf("%lu\t%zu\t%s\n", sum.packets, at, list[low].text);
+}
+
+/* Ask for the windows that begin in a block. */
+static void ask(window *w, const unsigned char *bytes, size_t n, size_t from)
+{
+    uint64_t hashes[BLOCK], rolling = w->rolling;
+    size_t places = n < from + w->length ? 0
+                  : at_most(n - from - w->length + 1, BLOCK);
+    memset(w->found, 0, sizeof w->found);
+    for (size_t i = from; i < from + places; i++) {
+        rolling = roll(rolling, bytes + i + w->length - 1, 1);
+        hashes[i - from] = bly_mix64(rolling + w->length);
+        rolling -= of_byte[bytes[i]] * w->leaving;
+    }
+    w->rolling = rolling;
+    sum.windows += places;
+    bly_contains_mask(filter, hashes, places, w->found);
+}
+
+static void scan(const unsigned char *bytes, size_t n)
+{
+    for (window *w = windows; w < windows + lengths; w++)
+        w->rolling = roll(0, bytes, at_most(w->length - 1, n));
+    for (size_t from = 0; from < n; from += BLOCK) {
+        uint8_t any[BLOCK / 8] = { 0 };
+        for (window *w = windows; w < windows + lengths; w++) {
+            ask(w, bytes, n, from);
+            for (size_t i = 0; i < sizeof any; i++)
+                any[i] |= w->found[i];
+        }
+        for (size_t i = 0; i < BLOCK; i++)
+            for (size_t k = 0; k < lengths && any[i / 8] >> i % 8 & 1; k++)
+                if (windows[k].found[i / 8] >> i % 8 & 1)
+                    compare(&windows[k], bytes + from + i, n - from - i,
+                            from + i);
+    }
+    sum.bytes += n;
+}
+
+/* ---- Packets ------------------------------------------------------------- */
+
+static unsigned two_bytes(const unsigned char *at)
+{
+    return (unsigned)at[0] << 8 | at[1];
+}
+
+/* Where the payload of TCP or UDP begins in what IP carries; of anything else
+ * all is payload. *n ends where IP says, before what fills up a frame. */
+static size_t behind_headers(const unsigned char *p, size_t *n)
+{
+    unsigned version = *n < 20 ? 0 : p[0] >> 4;
+    size_t at = version == 4 ? (p[0] & 15U) * 4 : 40;
+    if ((version != 4 && version != 6) || *n < at)
+        return 0;
+    size_t all = version == 4 ? two_bytes(p + 2) : at + two_bytes(p + 4);
+    unsigned protocol = version == 4 ? p[9] : p[6];
+    *n = at_most(*n, all > at ? all : *n);
+    if (version == 4 && (two_bytes(p + 6) & 0x1fff) != 0)
+        return at;                      /* a further fragment                */
+    return protocol == 6 && *n >= at + 20
+         ? at_most(at + (p[at + 12] >> 4) * 4U, *n)
+         : protocol == 17 && *n >= at + 8 ? at + 8 : at;
+}
+
+static int read_packets(const char *path)
+{
+    char why[PCAP_ERRBUF_SIZE];
+    struct pcap_pkthdr *about;
+    const unsigned char *p;
+    pcap_t *capture = pcap_open_offline(path, why);
+    int got;
+    if (capture == NULL)
+        return stop("the capture", why);
+    int type = pcap_datalink(capture);
+    size_t frame = type == DLT_EN10MB ? 14 : type == DLT_LINUX_SLL ? 16
+                 : type == DLT_LINUX_SLL2 ? 20 : type == DLT_NULL ? 4 : 0;
+    while ((got = pcap_next_ex(capture, &about, &p)) == 1) {
+        size_t link = at_most(frame, about->caplen);
+        size_t n = about->caplen - link, at = behind_headers(p + link, &n);
+        sum.packets++;
+        scan(p + link + at, n - at);
+    }
+    int failed = got == PCAP_ERROR ? stop(path, pcap_geterr(capture)) : 0;
+    pcap_close(capture);
+    return failed;
+}
+
+int main(int argc, char **argv)
+{
+    char *end = "";
+    double rate = argc == 4 ? strtod(argv[3], &end) : 0.001;
+    if (argc < 3 || argc > 4 || *end != '\0')
+        return stop("usage", "intrusion SIGNATURES PCAP [RATE]");
+    int failed = read_signatures(argv[1]) != 0 || make_filter(rate) != 0
+               ? 2 : read_packets(argv[2]);
+    bly_free(filter);
+    if (fflush(stdout) != 0)
+        return stop("standard output", strerror(errno));
+    if (failed == 0)
+        fprintf(stderr, "%lu packets, %lu bytes, %lu windows, %lu compared, "
+                "%lu in vain\n", sum.packets, sum.bytes, sum.windows,
+                sum.compared, sum.vain);
+    return failed;
+}
