@@ -9,6 +9,9 @@ if [ ! -x "$mpi" ] || ! command -v mpirun >mpirun.path; then
     finish
 fi
 
+ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}      # MPI's own
+export ASAN_OPTIONS
+
 # ranks P ARGUMENTS...: bloomery-mpi with so many processes.
 ranks() {
     processes=$1

@@ -69,6 +69,8 @@ if [ -r $words ] && [ -r $others ]; then
 
     # Processes on many machines: each reads a part of both files.
     mpi=${BLOOMERY%/*}/bloomery-mpi ranks=$USE/../../tools/ranks
+    ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}  # MPI's own
+    export ASAN_OPTIONS
     if [ -x "$mpi" ] && "$ranks" 2 "$mpi" build -f 1 -p 0.001 -n "$keys" \
         -o ranks.bly small.tsv >ranks.log 2>&1
     then
