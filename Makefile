@@ -164,9 +164,11 @@ bench-search: build
 bench-peers:
 	@tools/setup bench-peers
 
-uses: build
+uses:
 	@tools/setup uses
-	@cmake --build $(BUILD) -j $(JOBS) --target uses
+	@cmake -S . -B $(BUILD) -DBLY_MPI=ON $(OPTIONS) >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target uses >/dev/null
 	@tools/uses $(BUILD) $(if $(filter-out 0,$(QUICK)),quick,full)
 
 lab:

@@ -67,6 +67,25 @@ if [ -r $words ] && [ -r $others ]; then
     check 'four parts' test -s part.ad.bly
     check 'united they have the bits of the whole' cmp whole parts
 
+    # Processes on many machines: each reads a part of both files.
+    mpi=${BLOOMERY%/*}/bloomery-mpi ranks=$USE/../../tools/ranks
+    ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}  # MPI's own
+    export ASAN_OPTIONS
+    if [ -x "$mpi" ] && "$ranks" 2 "$mpi" build -f 1 -p 0.001 -n "$keys" \
+        -o ranks.bly small.tsv >ranks.log 2>&1
+    then
+        check 'two ranks build the same file' cmp whole.bly ranks.bly
+        "$BLOOMERY" query -f 1 whole.bly large.tsv >kept.tsv
+        for p in $(work 3 '1 2 3 5 8'); do
+            "$ranks" "$p" "$mpi" query -f 1 ranks.bly large.tsv >kept.ranks
+            check "$p ranks keep the same rows" cmp kept.tsv kept.ranks
+            joined small.tsv kept.ranks >found
+            check "$p ranks: the join is exact" cmp exact found
+        done
+    else
+        skip 'a join of many processes' 'no bloomery-mpi, or no mpirun that starts'
+    fi
+
     # Two large files: each keeps its matches and a share of the rest.
     sort -u $others | awk '{ print $0 "\t" NR }' >other.tsv
     joined other.tsv large.tsv >exact

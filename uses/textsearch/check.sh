@@ -1,0 +1,130 @@
+# check.sh - texts by their words: what is found is what all texts, read one by one,
+# have; and of the others no more are read than a tenth of what a word has.
+. "${1:?}/lib.sh"
+
+tab=$(printf '\t')
+
+# ---- Rows by how rare a word is: density 0.1, ten right ones for a wrong one ----
+
+while read -r share rows; do
+    check "$rows rows for a share $share" awk -v a="$share" -v rows="$rows" 'BEGIN {
+        r = log(a / 10) / log(.1); r = int(r) + (r - int(r) > 1e-9)
+        exit r != rows || a / 10 < .1 ^ rows * (1 - 1e-9) }'
+done <<'END'
+.1 2
+.01 3
+.001 4
+.0001 5
+.00001 6
+END
+
+# Of 1000 texts of 100 words each, one word is in all, another in a tenth, and so
+# on; the noise is what density 0.1 leaves, and less, as no group is quite full.
+documents=$(work 1000 10000)
+awk -v n="$documents" 'BEGIN { for (i = 1; i <= n; i++) {
+    printf "all%s%s%s", i % 10 ? "" : " tenth", i % 100 ? "" : " hundredth", \
+        i % 1000 ? "" : " thousandth"
+    for (j = 1; j <= 90; j++) printf " w%d", i * 90 + j
+    print "" } }' >drawn
+"$PROGRAM" build drawn.blx drawn
+"$PROGRAM" ask drawn.blx -c drawn all tenth hundredth thousandth >counts
+n=1
+for word in all tenth hundredth thousandth; do
+    read=$(awk -F "$tab" -v w=$word '$1 == w { print $2 - $3 }' counts)
+    found=$(awk -F "$tab" -v w=$word '$1 == w { print $3 }' counts)
+    check "$word: all are found" test "$found" = $((documents / n))
+    check "$word: noise is a tenth of the signal, within 4 sigma" awk -v x="$read" \
+        -v all="$documents" -v found="$found" -v n=$n 'BEGIN {
+            p = 1 / n / 10; exit x > all * p + 4 * sqrt(all * p) + 1 }'
+    figure "$word: read in vain, for each that was found" \
+        "$(awk -v x="$read" -v n="$found" 'BEGIN { printf "%.4f", x / n }')"
+    n=$((n * 10))
+done
+# Words that no text has: those of rarest ones, in rows of density 0.1.
+rows=$(awk -v n="$documents" 'BEGIN { r = log(n * 10) / log(10)
+    print int(r) + (r - int(r) > 1e-9) }')
+seq "$(work 2000 5000)" | sed 's/^/no/' | xargs "$PROGRAM" ask drawn.blx -c drawn >none
+check 'none is found that is not there' awk -F "$tab" '$3 { exit 1 }' none
+strangers=$(awk -F "$tab" '{ n += $2 } END { print n }' none)
+check 'as few are read as so many rows of density 0.1 name' awk -v x="$strangers" \
+    -v n=$(($(wc -l <none) * documents)) -v rows="$rows" 'BEGIN {
+        p = .1 ^ rows; exit x > n * p + 4 * sqrt(n * p) + 1 }'
+figure 'words of no text: read' "$strangers texts for $(wc -l <none) words, planned \
+$(awk -v n=$(($(wc -l <none) * documents)) -v r="$rows" 'BEGIN { print n * .1 ^ r }')"
+
+# ---- Descriptions of packages ------------------------------------------------
+
+if [ -r /var/lib/dpkg/status ]; then
+    awk '/^Package: /    { text = $2 }
+        /^Description: / { sub(/^[^:]*: /, ""); text = text " " $0; on = 1; next }
+        /^ / && on       { text = text $0; next }
+                         { on = 0 }
+        /^$/ && text     { print text; text = "" }' /var/lib/dpkg/status >texts
+    # Large ones as well, of which the words are few.
+    [ "$EFFORT" = quick ] || cat /usr/share/common-licenses/* | tr -s ' \n\t' ' ' |
+        fold -w 2000 | grep . >>texts
+    "$PROGRAM" build texts.blx texts
+    figure 'texts' "$(wc -l <texts), $(wc -w <texts) words, $(wc -c <texts) bytes; \
+the index has $(wc -c <texts.blx)"
+    # exact QUERY: the numbers of lines that have its words.
+    exact() {
+        tr 'A-Z' 'a-z' <texts | tr -c 'a-z0-9\200-\377\n' ' ' |
+            awk -v query="$1" '{ n = split(query, each, " ")
+                for (i = 1; i <= n; i++)
+                    if (index(" " $0 " ", " " each[i] " ") == 0) next
+                print NR }'
+    }
+    for query in 'shared library' 'python json' 'the' 'perl module files' 'compiler' \
+        'fast and small' 'xyzzy' 'zlib compression' 'gnu c' 'debian'; do
+        exact "$query" >wanted
+        "$PROGRAM" ask texts.blx texts "$query" | cut -d : -f 1 | sort -n >found
+        check "$query: exactly the texts that have it" cmp wanted found
+    done
+    "$PROGRAM" ask texts.blx texts 'Python JSON' | sort >upper
+    "$PROGRAM" ask texts.blx texts 'json python' | sort | cmp - upper >cmp.out 2>&1 ||
+        true
+    check 'in any case and order' test ! -s cmp.out
+
+    # Each word by itself: as many texts have it as there are.
+    tr 'A-Z' 'a-z' <texts | tr -c 'a-z0-9\200-\377\n' ' ' | awk '{
+        split("", seen)
+        for (i = 1; i <= NF; i++) if (!($i in seen)) { seen[$i]; n[$i]++ } }
+        END { for (w in n) print w "\t" n[w] }' | sort >has
+    cut -f 1 has | awk -v n="$(work 10 1)" 'NR % n == 0' |
+        xargs "$PROGRAM" ask texts.blx -c texts >asked
+    cut -f 1,3 asked | sort >found
+    check 'each word is in as many texts as it is' test -z "$(comm -13 has found)"
+    check 'and all were asked' test "$(wc -l <found)" -ge $(($(wc -l <has) /
+        $(work 10 1)))
+    # What they read in vain is at most a tenth of all they have.
+    check 'in vain at most a tenth, within 4 sigma' awk -F "$tab" '{ x += $2 - $3
+        n += $3 } END { exit x > n / 10 + 4 * sqrt(n / 10) + 1 }' asked
+    figure 'a word each: read in vain, for each that was found' "$(awk -F "$tab" \
+        '{ x += $2 - $3; n += $3 } END { printf "%.4f of %d", x / n, n }' asked)"
+
+    # One that is taken out is not found any more, and all others are.
+    exact compiler >wanted
+    out=$(sed -n 2p wanted)
+    "$PROGRAM" drop texts.blx "$out"
+    "$PROGRAM" ask texts.blx texts compiler | cut -d : -f 1 | sort -n >found
+    grep -vx "$out" wanted | cmp - found >cmp.out 2>&1 || true
+    check 'a document that is removed is gone, and it alone' test ! -s cmp.out
+    "$PROGRAM" ask texts.blx -c texts '' | cut -f 2 >left
+    check 'one less is there' test "$(cat left)" = $(($(wc -l <texts) - 1))
+else
+    skip descriptions 'this is no Debian'
+fi
+
+refused 'no texts' 'nowhere: No such file' "$PROGRAM" build none.blx nowhere
+: >empty
+refused 'empty texts' 'empty' "$PROGRAM" build empty.blx empty
+check 'and nothing is written' test ! -e empty.blx
+refused 'no index' 'nowhere.blx.*No such file' "$PROGRAM" ask nowhere.blx drawn all
+refused 'texts for an index' 'drawn' "$PROGRAM" ask drawn drawn all
+"$BLOOMERY" index -q -o files.blx --by words drawn
+refused 'an index of files' 'something else' "$PROGRAM" ask files.blx drawn all
+awk 'BEGIN { while (i++ < 70000) printf "w%d ", i; print "" }' >long
+refused 'a text of too many words' 'long: File too large' \
+    "$PROGRAM" build long.blx long
+refused 'no question' 'usage' "$PROGRAM" ask drawn.blx drawn
+finish

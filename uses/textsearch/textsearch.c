@@ -1,0 +1,300 @@
+/* textsearch.c - which of many short texts have all these words? By signatures
+ * that are rows of bits, more of them for a word the rarer it is.
+ *
+ *   textsearch build INDEX TEXTS
+ *   textsearch ask INDEX [-c] TEXTS QUERY...
+ *   textsearch drop INDEX LINE...
+ *
+ * Each line of TEXTS is a document, and a word is a run of letters, digits and
+ * bytes beyond ASCII. One that a share a of all has is found in so many rows of
+ * density DENSITY that they name a / SIGNAL of the documents wrongly, at most.
+ * `ask` reads those that are named, and prints the lines that have all words of
+ * a QUERY; with -c how many were read and how many had them. `drop` takes
+ * documents out of the index.
+ */
+#define _POSIX_C_SOURCE 200809L         /* getline                           */
+#include <bloomery/index.h>
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIGNAL = 10, WORDS = 65536,      /* of a text, of twice the bytes     */
+       ROWS = 16, OFFSET = sizeof(long) };
+static const double density = 0.1;
+
+typedef struct { uint64_t hash, rows; } known;      /* not one of the rarest */
+typedef struct { uint64_t hash, documents, last; } counted;
+static counted *table;                  /* a power of two of them            */
+static uint64_t slots, used;
+static uint64_t hashes[WORDS], keys[WORDS * ROWS];  /* of a text or question */
+
+static int stop(const char *what, const char *why)
+{
+    fprintf(stderr, "textsearch: %s: %s\n", what, why);
+    return 2;
+}
+
+/* ---- Words --------------------------------------------------------------- */
+
+/* The hashes of a text's words, of which the text may get other letters. */
+static size_t find_words(uint64_t *out, char *text)
+{
+    static bly_key words[WORDS];
+    size_t n = 0;
+    for (char *at = text; *at != '\0' && n < WORDS; at += *at != '\0') {
+        size_t length = 0;
+        for (unsigned char c; isalnum(c = (unsigned char)at[length])
+                              || c >= 0x80; length++)
+            at[length] = (char)tolower(c);
+        if (length > 0)
+            words[n++] = (bly_key){ at, length };
+        at += length;
+    }
+    bly_keys all = { .n = n, .keys = words };
+    return bly_hash_keys(out, NULL, NULL, &all) < 0 ? 0 : n;
+}
+
+/* For a word that a share of all documents has. */
+static uint64_t rows_for(double share)
+{
+    double rows = ceil(log(share / SIGNAL) / log(density) - 1e-9);
+    return (uint64_t)fmin(fmax(rows, 1), ROWS);
+}
+
+/* A row is a key of one probe. */
+static size_t add_rows(size_t n, uint64_t hash, uint64_t rows)
+{
+    for (uint64_t i = 1; i <= rows; i++)
+        keys[n++] = bly_mix64(hash + i);
+    return n;
+}
+
+/* ---- Make ---------------------------------------------------------------- */
+
+static counted *find(uint64_t hash)
+{
+    uint64_t i = hash & (slots - 1);
+    while (table[i].documents > 0 && table[i].hash != hash)
+        i = (i + 1) & (slots - 1);
+    return &table[i];
+}
+
+static bool make_room(void)
+{
+    counted *old = table;
+    uint64_t before = slots;
+    if (used < slots / 2)
+        return true;
+    slots = slots > 0 ? 2 * slots : WORDS;
+    if ((table = calloc(slots, sizeof *table)) == NULL)
+        return free(old), false;
+    for (uint64_t i = 0; i < before; i++)
+        if (old[i].documents > 0)
+            *find(old[i].hash) = old[i];
+    return free(old), true;
+}
+
+/* Count in how many documents each word is; 0 documents: errno says why. */
+static uint64_t count(FILE *texts)
+{
+    char *line = NULL;
+    size_t room = 0;
+    uint64_t documents = 0;
+    for (ssize_t bytes; (bytes = getline(&line, &room, texts)) >= 0; ) {
+        size_t n = find_words(hashes, line);
+        documents++;
+        for (size_t i = 0; i < n; i++) {
+            errno = bytes > 2 * WORDS ? EFBIG : ENOMEM;
+            if (bytes > 2 * WORDS || !make_room())
+                return free(line), 0;
+            counted *c = find(hashes[i]);
+            used += c->documents == 0;
+            *c = (counted){ hashes[i], c->documents + (c->last != documents),
+                            documents };
+        }
+    }
+    free(line);
+    errno = ENODATA;                    /* if there are none                 */
+    return documents;
+}
+
+static bly_status add(bly_index_maker *maker, FILE *texts, uint64_t documents)
+{
+    char *line = NULL, name[32];
+    size_t room = 0;
+    bly_status status = BLY_OK;
+    long offset = 0;
+    rewind(texts);
+    for (int number = 1; status == BLY_OK
+                         && getline(&line, &room, texts) >= 0; number++) {
+        bly_document document = { .name = name, .extra = &offset,
+            .length = (size_t)snprintf(name, sizeof name, "%d", number) };
+        size_t n = find_words(hashes, line), all = 0;
+        for (size_t i = 0; i < n; i++)
+            all = add_rows(all, hashes[i], rows_for(
+                (double)find(hashes[i])->documents / (double)documents));
+        status = bly_index_add(maker, &document, keys, all);
+        offset = ftell(texts);
+    }
+    free(line);
+    return status;
+}
+
+/* Of words that have as many rows as the rarest nothing is kept. */
+static known *make_about(size_t *bytes, uint64_t documents)
+{
+    known *about = documents > 0 ? malloc((used + 1) * sizeof *about) : NULL;
+    size_t n = 1;
+    if (about == NULL)
+        return NULL;
+    about[0] = (known){ 0, rows_for(1 / (double)documents) };
+    for (counted *c = table; c < table + slots; c++) {
+        uint64_t rows = rows_for((double)c->documents / (double)documents);
+        if (c->documents > 0 && rows < about[0].rows)
+            about[n++] = (known){ c->hash, rows };
+    }
+    *bytes = n * sizeof *about;
+    return about;
+}
+
+static int build(const char *path, const char *texts_path)
+{
+    FILE *texts = fopen(texts_path, "r");
+    if (texts == NULL)
+        return stop(texts_path, strerror(errno));
+    uint64_t documents = count(texts);
+    bly_index_spec spec = { .rate = density, .probes = 1, .extra = OFFSET };
+    known *about = make_about(&spec.about_bytes, documents);
+    if (about == NULL)
+        return stop(texts_path, strerror(errno));
+    bly_index_maker *maker = NULL;
+    spec.about = about;
+    bly_status status = bly_index_begin(&maker, path, &spec);
+    if (status == BLY_OK && (status = add(maker, texts, documents)) == BLY_OK)
+        status = bly_index_end(maker);
+    else
+        bly_index_abort(maker);
+    free(about), free(table), fclose(texts);
+    return status < 0 ? stop("the index", bly_why()) : 0;
+}
+
+/* ---- Ask ----------------------------------------------------------------- */
+
+typedef struct {
+    FILE  *texts;
+    size_t words, read, found;
+    bool   only_count;
+} question;
+
+/* Does the document that is named have all words? */
+static bool look(void *context, uint64_t number, const bly_document *document)
+{
+    static uint64_t words[WORDS];
+    question *q = context;
+    char *line = NULL, *text = NULL;
+    size_t room = 0, has = 0, n = 0;
+    long at = (long)number;
+    memcpy(&at, document->extra, sizeof at);
+    if (fseek(q->texts, at, SEEK_SET) == 0
+        && getline(&line, &room, q->texts) >= 0 && (text = strdup(line)))
+        n = find_words(words, text);
+    for (size_t i = 0, j; i < q->words; i++, has += j < n)
+        for (j = 0; j < n && words[j] != hashes[i]; j++)
+            ;
+    q->read++;
+    q->found += has == q->words;
+    if (has == q->words && !q->only_count && line != NULL)
+        printf("%.*s:%s", (int)document->length, document->name, line);
+    return free(text), free(line), true;
+}
+
+static bly_status ask(const bly_index *index, question *q, char *query)
+{
+    bly_index_stat_t is;
+    known most = { .rows = ROWS }, one;
+    size_t n = 0;
+    bly_index_stat(&is, index);
+    if (is.about_bytes >= sizeof most)
+        memcpy(&most, is.about, sizeof most);
+    q->words = find_words(hashes, query);
+    q->read = q->found = 0;
+    for (size_t i = 0; i < q->words && n < WORDS - ROWS; i++) {
+        uint64_t rows = most.rows;
+        for (size_t at = sizeof one; at < is.about_bytes; at += sizeof one) {
+            memcpy(&one, (const char *)is.about + at, sizeof one);
+            rows = one.hash == hashes[i] ? one.rows : rows;
+        }
+        n = add_rows(n, hashes[i], rows < ROWS ? rows : ROWS);
+    }
+    return bly_index_visit(index, keys, n, n, look, q);
+}
+
+static int ask_all(const bly_index *index, int n, char **args)
+{
+    question q = { .only_count = strcmp(args[0], "-c") == 0 };
+    bly_status status = BLY_OK;
+    q.texts = fopen(args[q.only_count], "r");
+    if (q.texts == NULL)
+        return stop(args[q.only_count], strerror(errno));
+    for (int i = 1 + q.only_count; i < n && status >= 0; i++) {
+        status = ask(index, &q, args[i]);
+        if (q.only_count && status >= 0)
+            printf("%s\t%zu\t%zu\n", args[i], q.read, q.found);
+    }
+    fclose(q.texts);
+    return status < 0 ? stop("the index", bly_why()) : 0;
+}
+
+static char **dropped;                  /* numbers of lines, up to NULL      */
+static bool stays(void *index, uint64_t number)
+{
+    bly_document d = { .length = 0 };
+    bool is = bly_index_document(&d, index, number) == BLY_OK;
+    for (char **one = dropped; *one != NULL && is; one++)
+        is = strlen(*one) != d.length || memcmp(*one, d.name, d.length) != 0;
+    return is;
+}
+
+static int drop(bly_index *index, const char *path, char **lines)
+{
+    bly_index_maker *maker = NULL;
+    bly_index_stat_t is;
+    bly_index_stat(&is, index);
+    bly_index_spec spec = { .rate = is.rate, .probes = is.probes,
+                            .extra = is.extra, .about = is.about,
+                            .about_bytes = is.about_bytes };
+    dropped = lines;
+    bly_status status = bly_index_begin(&maker, path, &spec);
+    if (status == BLY_OK
+        && (status = bly_index_take(maker, index, stays, index)) == BLY_OK)
+        status = bly_index_end(maker);
+    else
+        bly_index_abort(maker);
+    return status < 0 ? stop("the index", bly_why()) : 0;
+}
+
+int main(int argc, char **argv)
+{
+    bly_index *index = NULL;
+    bly_index_stat_t is;
+    if (argc == 4 && strcmp(argv[1], "build") == 0)
+        return build(argv[2], argv[3]);
+    bool asks = argc > 4 && strcmp(argv[1], "ask") == 0;
+    if (!asks && (argc < 4 || strcmp(argv[1], "drop") != 0))
+        return stop("usage", "textsearch build INDEX TEXTS, or ask INDEX [-c] "
+                             "TEXTS QUERY..., or drop INDEX LINE...");
+    if (bly_index_open(&index, argv[2], NULL) < 0)
+        return stop("the index", bly_why());
+    bly_index_stat(&is, index);
+    int failed = is.extra != OFFSET || is.about_bytes % sizeof(known) != 0
+               ? stop(argv[2], "an index of something else")
+               : asks ? ask_all(index, argc - 3, argv + 3)
+                      : drop(index, argv[2], argv + 3);
+    bly_index_free(index);
+    return fflush(stdout) != 0 ? stop("standard output", strerror(errno))
+                               : failed;
+}
