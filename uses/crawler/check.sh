@@ -38,6 +38,17 @@ starts() {
     done
 }
 
+# crawl ARGUMENTS...: into told and said. One that does not end has failed, and so
+# would those that follow.
+crawl() {
+    crawl_status=0
+    timeout "$(work 30 300)" "$PROGRAM" "$@" >told 2>said || crawl_status=$?
+    [ $crawl_status -eq 0 ] || {
+        check 'a crawl ends, and well' test $crawl_status = 0
+        finish
+    }
+}
+
 # polite NAME SECONDS: what the server has seen of the crawl.
 polite() {
     awk '{ print $2 $3 }' log | sort >asked
@@ -69,7 +80,7 @@ wanted() {
 # Exactly, at 10^-7: three sites, with a pause.
 set -- 127.0.0.1 127.0.0.2 127.0.0.3
 # shellcheck disable=SC2046  # words
-"$PROGRAM" 0.02 1000 1e-7 $(starts "$@") >told 2>said
+crawl 0.02 1000 1e-7 $(starts "$@")
 sed 's/^[0-9]* [0-9]* //' told | sort >fetched
 wanted "$@"
 check 'at 1e-7: exactly what is allowed' cmp fetched wanted
@@ -83,7 +94,7 @@ polite 'at 1e-7' 0.02
 serve 3 . 127.0.0.1 127.0.0.2
 set -- 127.0.0.1 127.0.0.2
 # shellcheck disable=SC2046
-"$PROGRAM" 0 3 1e-7 $(starts "$@") >told 2>said
+crawl 0 3 1e-7 $(starts "$@")
 wanted "$@"
 sed 's/^[0-9]* [0-9]* //' told | sort >fetched
 check 'a window of three links: exactly the same' cmp fetched wanted
@@ -111,7 +122,7 @@ set -- 127.0.0.1 127.0.0.2 127.0.0.3 127.0.0.4
 serve "$(work 30 600)" . "$@"
 begun=$(date +%s%N)
 # shellcheck disable=SC2046
-"$PROGRAM" 0 "$pages" $rate $(starts "$@") >told 2>said
+crawl 0 "$pages" $rate $(starts "$@")
 ended=$(date +%s%N)
 polite 'filters that err' 0
 sed 's/^[0-9]* [0-9]* //' told >fetched
@@ -137,7 +148,7 @@ if [ "$EFFORT" = full ] && [ -n "$first" ]; then
         sed "s,^$docs,http://127.0.0.1:$port/doc," | grep -v '[^ -~]\| ' |
         head -n 200 >start
     # shellcheck disable=SC2046
-    "$PROGRAM" 0 100000 1e-7 $(cat start) >told 2>said
+    crawl 0 100000 1e-7 $(cat start)
     sed 's/^[0-9]* [0-9]* //' told | sort >fetched
     # shellcheck disable=SC2046
     python3 "$USE/site.py" documents $docs $(cat start) | sort >wanted
@@ -159,6 +170,6 @@ refused 'no rate' 'rate' "$PROGRAM" 1 10 2 http://127.0.0.1/
 refused 'what is no URL' 'here: a URL of http' "$PROGRAM" 1 10 0.1 here
 refused 'a file' 'passwd: a URL of http' "$PROGRAM" 1 10 0.1 file:///etc/passwd
 stop_server
-"$PROGRAM" 0 10 0.1 "http://127.0.0.1:$port/" >told 2>said
+crawl 0 10 0.1 "http://127.0.0.1:$port/"
 check 'a site that says nothing of robots is left alone' test ! -s told
 finish
