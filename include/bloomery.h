@@ -436,6 +436,16 @@ BLY_API uint64_t bly_hash(const bly_filter *filter, const void *key,
  * hash). Not for integers that an enemy chooses. Will never change. */
 BLY_API uint64_t bly_mix64(uint64_t integer);
 
+/* The 8 bytes that are the key of a number, the lowest first, wherever what
+ * comes is a number and not its text: in Python, in SQL, and with the command's
+ * --as number. Equal numbers have equal keys, as 1 and 1.0 are equal there: of
+ * a real number that is an integer from -2^63 to 2^63 - 1 it is that integer's,
+ * the complement of two; of any other the double of IEEE 754, and what is no
+ * number is 0x7FF8000000000000. Never changes. Thread-safe. */
+BLY_API void bly_integer_key(unsigned char key[8], int64_t integer)
+                             BLY_GIVEN(1);
+BLY_API void bly_real_key(unsigned char key[8], double real) BLY_GIVEN(1);
+
 /* The hashes of keys->n keys, by which a filter of this kind and spec would
  * know them, without a filter: for bly_build, and for hashing elsewhere. kind
  * NULL: any that is not of integers. Of the spec only hash, seed and secret

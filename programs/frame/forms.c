@@ -2,7 +2,7 @@
  *
  * Filters of other systems are of keys as those have them: integers of 4 or 8
  * bytes, doubles, texts of UTF-16, or bytes that no line can hold. Numbers have
- * the lowest byte first. Floor 8; includes frame.h only.
+ * the lowest byte first. Floor 8; includes frame.h and <bloomery.h> only.
  */
 #include "frame/frame.h"
 
@@ -14,6 +14,7 @@ static const char *const forms[] = {
     [CLI_AS_HEX] = "hex", [CLI_AS_INT32] = "int32",
     [CLI_AS_INT64] = "int64", [CLI_AS_FLOAT] = "float",
     [CLI_AS_DOUBLE] = "double", [CLI_AS_UTF16] = "utf16",
+    [CLI_AS_NUMBER] = "number",
 };
 
 enum { FORMS = sizeof forms / sizeof *forms, FORMS_NUMBER = 400 };
@@ -25,8 +26,8 @@ const char *forms_read(const char *text, cli_as *out)
             *out = (cli_as)i;
             return NULL;
         }
-    return "is no form of a key: give text, hex, int32, int64, float, double "
-           "or utf16";
+    return "is no form of a key: give text, hex, number, int32, int64, float, "
+           "double or utf16";
 }
 
 const char *forms_name(cli_as as)
@@ -116,6 +117,24 @@ static bool forms_real(double *out, const unsigned char *text, size_t n)
     copy[n] = '\0';
     *out = strtod(copy, &end);
     return *end == '\0';
+}
+
+/* As bindings and SQL have numbers: bly_integer_key, bly_real_key. */
+static size_t forms_put_number(unsigned char *to, const unsigned char *text,
+                               size_t n)
+{
+    uint64_t whole;
+    double real;
+
+    if (forms_integer(&whole, text, n, 64)
+        && (*text == '-' || whole <= INT64_MAX)) {
+        bly_integer_key(to, (int64_t)whole);
+        return 8;
+    }
+    if (!forms_real(&real, text, n))
+        return FORMS_NONE;
+    bly_real_key(to, real);
+    return 8;
 }
 
 static size_t forms_put_real(unsigned char *to, double value, bool is_float)
@@ -224,6 +243,8 @@ size_t forms_bytes(cli_as as, unsigned char *to, const void *text, size_t n)
     case CLI_AS_DOUBLE:
         return forms_real(&real, trimmed, n)
              ? forms_put_real(to, real, as == CLI_AS_FLOAT) : FORMS_NONE;
+    case CLI_AS_NUMBER:
+        return forms_put_number(to, trimmed, n);
     case CLI_AS_UTF16:
         return forms_utf16(to, text, n);
     case CLI_AS_UNSAID:

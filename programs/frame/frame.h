@@ -457,7 +457,7 @@ const char *columns_read_one(const char *text, cli_columns *out);
 typedef enum {
     CLI_AS_UNSAID,                      /* text                              */
     CLI_AS_TEXT, CLI_AS_HEX, CLI_AS_INT32, CLI_AS_INT64, CLI_AS_FLOAT,
-    CLI_AS_DOUBLE, CLI_AS_UTF16
+    CLI_AS_DOUBLE, CLI_AS_UTF16, CLI_AS_NUMBER
 } cli_as;
 
 /* "int32" -> CLI_AS_INT32; as numbers.c has it. */
@@ -555,7 +555,8 @@ typedef struct {
       "built with it must be asked with it." },                               \
     { 0, "as", "FORM", CLI_FORM, offsetof(settings, how.as), false,           \
       "The bytes of a key, as its text says them: hex, its hexadecimal "      \
-      "digits, with 0x before them or without; int32, int64, float or "       \
+      "digits, with 0x before them or without; number, as Python and SQL "    \
+      "have numbers, where 1.0 is 1; int32, int64, float or "                 \
       "double, a number in 4 or 8 bytes, the lowest first; utf16, a text in " \
       "UTF-16, the lower byte first. Blanks around a number, or between "     \
       "bytes of hex, do not count. A line whose key is not of that form has " \

@@ -56,9 +56,9 @@ static const cli_option serve_options[] = {
       "In keys the letters A to Z stand for a to z. A filter built with it "
       "must be asked with it." },
     { 0, "as", "FORM", CLI_FORM, offsetof(serve_settings, as), false,
-      "The bytes of a key, as its text says them: hex, int32, int64, float, "
-      "double or utf16, as in 'query'. A key that is not of that form is "
-      "answered by an error. Default: text, the key itself." },
+      "The bytes of a key, as its text says them: hex, number, int32, int64, "
+      "float, double or utf16, as in 'query'. A key that is not of that form "
+      "is answered by an error. Default: text, the key itself." },
     { 0, "threads", "N", CLI_NUMBER, offsetof(serve_settings, threads), false,
       "Serve with N threads. Default: as many as there are processors." },
     { 0, "clients", "N", CLI_NUMBER, offsetof(serve_settings, clients), false,

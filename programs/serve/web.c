@@ -116,8 +116,8 @@ static unsigned web_arguments(const serve_web *web, const web_question *q,
     }
     text = web_argument(q, "as", &length, fault);
     if (text != NULL && forms_read(text, &how->as) != NULL)
-        *fault = "as is no form of a key: give text, hex, int32, int64, float, "
-                 "double or utf16";
+        *fault = "as is no form of a key: give text, hex, number, int32, "
+                 "int64, float, double or utf16";
     return *fault != NULL ? 400 : 0;
 }
 

@@ -4,6 +4,9 @@
  */
 #include "verbs/keys.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "base/sizes.h"
 #include "base/status.h"
 #include "tools/index.h"
@@ -117,6 +120,23 @@ void keys_hash_all(const kind_hasher *hasher, uint64_t *hashes,
 uint64_t bly_mix64(uint64_t integer)
 {
     return hash_mix(integer + INDEX_GOLDEN);
+}
+
+void bly_integer_key(unsigned char key[8], int64_t integer)
+{
+    image_set_u64(key, 0, (uint64_t)integer);
+}
+
+void bly_real_key(unsigned char key[8], double real)
+{
+    uint64_t bits = UINT64_C(0x7FF8) << 48;
+    if (real >= -0x1p63 && real < 0x1p63 && real == floor(real)) {
+        bly_integer_key(key, (int64_t)real);
+        return;
+    }
+    if (!isnan(real))
+        memcpy(&bits, &real, sizeof bits);
+    image_set_u64(key, 0, bits);
 }
 
 uint64_t bly_hash(const bly_filter *filter, const void *key, size_t length)

@@ -20,6 +20,14 @@ same 'int64: the most' int64 18446744073709551615 ffffffffffffffff
 same 'float' float 1.5 0000c03f
 same 'double' double -2 00000000000000c0
 same 'double: with an exponent' double 1e3 0000000000408f40
+same 'number' number 258 0201000000000000
+same 'number: the least' number -9223372036854775808 0000000000000080
+same 'number: 1.0 is 1' number 1.0 0100000000000000
+same 'number: 1e3 is 1000' number 1e3 e803000000000000
+same 'number: -0.0 is 0' number -0.0 0000000000000000
+same 'number: no integer' number -2.5 00000000000004c0
+same 'number: beyond int64' number 9223372036854775808 000000000000e043
+same 'number: none' number nan 000000000000f87f
 same 'utf16' utf16 Aé 4100e900
 same 'utf16: two units' utf16 😀 3dd800de
 same 'hex: with 0x' hex 0xDEADbeef deadbeef

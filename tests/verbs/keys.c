@@ -770,6 +770,35 @@ static void test_no_form_is_refused(void **state)
     keys_visit_wrong("invertible:key=20", bly_kind_find("invertible"));
 }
 
+/* Numbers that are equal have one key. */
+static void test_numbers(void **state)
+{
+    (void)state;
+    static const struct { double real; unsigned char key[8]; } reals[] = {
+        { 1, { 1 } }, { -0.0, { 0 } }, { 258, { 2, 1 } },
+        { -0x1p63, { 0, 0, 0, 0, 0, 0, 0, 0x80 } },
+        { 0x1p63, { 0, 0, 0, 0, 0, 0, 0xE0, 0x43 } },
+        { -2.5, { 0, 0, 0, 0, 0, 0, 0x04, 0xC0 } },
+        { HUGE_VAL, { 0, 0, 0, 0, 0, 0, 0xF0, 0x7F } },
+        { NAN, { 0, 0, 0, 0, 0, 0, 0xF8, 0x7F } },
+        { -NAN, { 0, 0, 0, 0, 0, 0, 0xF8, 0x7F } },
+    };
+    unsigned char key[8], other[8];
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
+        bly_real_key(key, reals[i].real);
+        assert_memory_equal(key, reals[i].key, sizeof key);
+    }
+    for (uint64_t i = 0; i < 1000; i++) {
+        int64_t whole = (int64_t)test_random(9, i) >> i % 64;
+        bly_integer_key(key, whole);
+        for (unsigned b = 0; b < 8; b++)
+            assert_int_equal(key[b], (uint64_t)whole >> 8 * b & 0xFF);
+        bly_real_key(other, (double)whole);
+        if (whole > -(INT64_C(1) << 53) && whole < INT64_C(1) << 53)
+            assert_memory_equal(key, other, sizeof key);
+    }
+}
+
 /* A key of a width ends before its zero bytes where it is said to be padded,
  * and nowhere else: those in its midst are its own. */
 static void keys_visit_padded(const char *kind, const bly_kind_info *info)
@@ -951,6 +980,7 @@ int main(void)
         cmocka_unit_test(test_remove_names_its_key),
         cmocka_unit_test(test_no_form_is_refused),
         cmocka_unit_test(test_padded),
+        cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_no_data),
         cmocka_unit_test(test_paged_keys),
         cmocka_unit_test(test_hashes_by_name),
