@@ -25,11 +25,13 @@
 #                 beside a server that looks at none (a minute)
 #   make bench-search  'bloomery index' and 'search' in the source of Linux,
 #                 beside ripgrep and codesearch (ten minutes, 2 GB of disk)
+#   make bench-python  what Python's package takes beside the library (a minute)
 #   make bench-peers  install the other tools that bench knows
 #   make lab      measure anew what the papers report: build/lab/report.html
 #                 (an hour; QUICK=1: two minutes, with wider intervals)
 #   make uses     run what filters are used for, on real input, and see that it
 #                 comes out right: build/uses/report.html
+#   make python   the package of Python, with its tests, in build/python
 #   make fuzz     run the fuzz targets for SECONDS each (default 60)
 #   make soak     random tests in rounds, each with a fresh seed, for HOURS
 #                 (default 1, and 0.5 is half an hour), and the fuzz targets;
@@ -71,8 +73,9 @@ unexport MAKEFLAGS
 export OPTIONS
 
 .PHONY: all build run check check-all proof bench tune bench-advise bench-large \
-        bench-similar bench-redis bench-serve bench-search bench-peers lab uses fuzz soak counts \
-        cross systems redis coverage mutants reliability docs \
+        bench-similar bench-redis bench-serve bench-search bench-python \
+        bench-peers lab uses python fuzz soak counts cross systems redis \
+        coverage mutants reliability docs \
         install uninstall clean
 
 all: build
@@ -170,6 +173,13 @@ uses:
 	@cmake --build $(BUILD) -j $(JOBS) >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS) --target uses >/dev/null
 	@tools/uses $(BUILD) $(if $(filter-out 0,$(QUICK)),quick,full)
+
+python: build
+	@tools/setup python
+	@tools/python $(BUILD)
+
+bench-python: python
+	@$(BUILD)/python/venv/bin/python bindings/python/bench.py
 
 lab:
 	@tools/setup lab

@@ -1,0 +1,70 @@
+"""build_native.py - the module bloomery._native, made by cffi from native.c.
+
+The library is compiled in, from the single file that tools/amalgamate makes
+(`source/` beside this file, which a source package has too). Or, where the
+environment has BLOOMERY_BUILD, the static library of this build folder is put
+in; or, with BLOOMERY_SYSTEM=1, the system's library is linked.
+"""
+import os
+import pathlib
+import re
+import subprocess
+
+import cffi
+
+here = pathlib.Path(__file__).parent
+
+
+def pkg_config(option, package):
+    """The words that pkg-config says; none where there is no such package."""
+    done = subprocess.run(["pkg-config", option, package], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return done.stdout.split() if done.returncode == 0 else []
+
+
+def options():
+    """What the compiler and the linker are told."""
+    if os.environ.get("BLOOMERY_SYSTEM") == "1":
+        return {
+            "extra_compile_args": pkg_config("--cflags", "bloomery"),
+            "extra_link_args": pkg_config("--libs", "bloomery"),
+        }
+    if "BLOOMERY_BUILD" in os.environ:
+        build = pathlib.Path(os.environ["BLOOMERY_BUILD"])
+        says = dict(re.findall(r"^(\S+): *(.*)",
+                               (build / "bloomery.pc").read_text(), re.M))
+        needs = says.get("Libs.private", "").split()
+        for package in says.get("Requires.private", "").split():
+            needs += pkg_config("--libs", package)
+        return {
+            "include_dirs": [os.environ["BLOOMERY_INCLUDE"]],
+            "define_macros": [("BLY_STATIC", None)],
+            "extra_objects": [str(build / "libbloomery.a")],
+            "extra_link_args": needs,
+            "depends": [str(build / "libbloomery.a")],
+        }
+    nettle = pkg_config("--libs", "nettle")
+    source = here / "source"
+    if not (source / "bloomery.c").exists():
+        raise SystemExit("bloomery: source/bloomery.c is missing: run 'make "
+                         "python', or set BLOOMERY_SYSTEM=1 where the library "
+                         "is installed")
+    return {
+        "sources": [os.path.relpath(source / "bloomery.c", here)],
+        "include_dirs": [os.path.relpath(source, here)],
+        "define_macros": [("BLY_STATIC", None)]
+                         + ([("BLY_WITH_NETTLE", None)] if nettle else []),
+        "extra_compile_args": ["-O2", "-w", "-fvisibility=hidden",
+                               "-ffp-contract=off"]
+                              + pkg_config("--cflags", "libxxhash"),
+        "extra_link_args": nettle + ["-lm", "-lpthread"],
+    }
+
+
+ffi = cffi.FFI()
+ffi.cdef((here / "native.h").read_text().split("/* cffi: */", 1)[1])
+ffi.set_source("bloomery._native", (here / "native.c").read_text(),
+               **options())
+
+if __name__ == "__main__":
+    ffi.compile(verbose=True)

@@ -1,0 +1,119 @@
+/* native.h - what Python is told of the library, and of native.c.
+ *
+ * build_native.py gives cffi what stands behind the next line.
+ */
+/* cffi: */
+#define BLY_SEEN ...
+#define BLY_EABSENT ...
+#define BLY_EUNSAFE ...
+#define BLY_MAP ...
+#define BLY_WRITE ...
+#define BLY_VERIFY ...
+#define HELD_CLOSED ...
+
+typedef struct held held;
+typedef struct { size_t n; const void *data; const uint32_t *offsets32;
+                 const uint64_t *offsets64; size_t width; uint64_t padded;
+                 ...; } bly_keys;
+typedef struct { uint64_t capacity; double rate; uint64_t seed;
+                 const char *hash; const void *secret; uint32_t threads;
+                 ...; } bly_spec;
+typedef struct { const void *secret; uint32_t threads; const char *format;
+                 ...; } bly_options;
+typedef struct {
+    char kind[24]; uint64_t capacity, bytes, packed, scratch;
+    double bits_per_key, rate, rate_sd, fill, lost; uint64_t window;
+    double lines_present, lines_absent; uint32_t probes, label_bits;
+    uint64_t label_least, label_most, geometry[4];
+    ...;
+} bly_plan_t;
+typedef struct {
+    char kind[24], hash[16]; uint64_t seed, capacity, bytes, packed;
+    double bits_per_key; uint64_t items; double distinct, distinct_sd, fill,
+    rate, planned_rate, lost; uint64_t window, saturated; uint32_t probes,
+    label_bits; uint64_t label_least, label_most, geometry[4];
+    bool items_exact;
+    ...;
+} bly_stat_t;
+typedef struct { double value, sd; } bly_estimate;
+typedef struct { bly_estimate a, b, either, both, differ, jaccard; ...;
+               } bly_overlap_t;
+typedef struct { const char *name, *range, *standard, *help; ...;
+               } bly_option_info;
+typedef struct { const char *name, *family, *summary; uint64_t can;
+                 const bly_option_info *const *options; bool experimental;
+                 ...; } bly_kind_info;
+typedef struct {
+    uint64_t capacity; double rate, present; uint64_t can; bool fixed;
+    int aim; uint64_t memory, others, label_most, times;
+    ...;
+} bly_need;
+typedef struct {
+    char kind[48]; bool fits, beaten; bly_plan_t plan; double ns_lookup,
+    ns_add; char why[160], limit[96], lacks[128];
+    ...;
+} bly_advice;
+typedef struct bly_ranking bly_ranking;
+typedef struct { uint64_t hash; size_t at, length; int side; } held_key;
+
+const char *bly_version(void);
+const char *bly_why(void);
+const char *bly_strerror(int status);
+const char *bly_ability(uint64_t flag);
+const bly_kind_info *const *bly_kinds(size_t *n);
+int bly_plan(bly_plan_t *out, const char *kind, const bly_spec *spec);
+int bly_hash_keys(uint64_t *hashes, const char *kind, const bly_spec *spec,
+                  const bly_keys *keys);
+void bly_integer_key(unsigned char key[8], int64_t integer);
+void bly_real_key(unsigned char key[8], double real);
+int bly_advise(bly_ranking **out, const bly_need *need);
+size_t bly_ranking_count(const bly_ranking *ranking);
+const bly_advice *bly_ranking_at(const bly_ranking *ranking, size_t i);
+void bly_ranking_free(bly_ranking *ranking);
+
+int held_new(held **out, const char *kind, const bly_spec *spec);
+int held_build(held **out, const char *kind, const bly_spec *spec,
+               const bly_keys *keys, const uint64_t *labels);
+int held_open(held **out, const char *path, int flags,
+              const bly_options *options);
+int held_unpack(held **out, const void *packed, size_t bytes,
+                const bly_options *options);
+int held_like(held **out, held *from);
+int held_copy(held **out, held *from);
+int held_close(held *h);
+void held_free(held *h);
+
+int held_contains(held *h, const char *key, size_t length);
+int held_add(held *h, const char *key, size_t length);
+int held_remove(held *h, const char *key, size_t length);
+int held_count(held *h, const char *key, size_t length, uint64_t *count);
+int held_put(held *h, const char *key, size_t length, uint64_t label);
+int held_get(held *h, const char *key, size_t length, uint64_t *label);
+
+int held_contains_keys(held *h, const bly_keys *keys, bool *present);
+int held_add_keys(held *h, const bly_keys *keys, bool *seen, size_t *done);
+int held_remove_keys(held *h, const bly_keys *keys, int *each);
+int held_count_keys(held *h, const bly_keys *keys, uint64_t *counts);
+int held_put_keys(held *h, const bly_keys *keys, const uint64_t *labels);
+int held_get_keys(held *h, const bly_keys *keys, bool *found,
+                  uint64_t *labels);
+
+int held_unite(held *into, held *other);
+int held_intersect(held *into, held *other);
+int held_subtract(held *into, held *other);
+int held_overlap(held *a, held *b, bly_overlap_t *out);
+int held_clear(held *h);
+int held_resize(held *h, uint64_t capacity);
+int held_fold(held *h, uint64_t times);
+int held_sync(held *h);
+int held_seal(held *h);
+
+int held_stat(held *h, bly_stat_t *out);
+int held_can(held *h, uint64_t *can);
+int held_save(held *h, const char *path, const char *format);
+int held_image(held *h, char **image, size_t *bytes, bool packed);
+int held_list(held *h, held_key **keys, size_t *n, char **bytes);
+void held_give(void *memory);
+
+size_t held_utf8(const uint32_t *text, size_t n, size_t width, char *out,
+                 uint64_t *offsets);

@@ -1,0 +1,949 @@
+"""Approximate membership: have I seen this key? "Certainly not", or "perhaps".
+
+>>> from bloomery import Filter
+>>> f = Filter("blocked", items=1_000_000, rate=0.01)
+>>> f.add("swordfish")
+True
+>>> "swordfish" in f, "sardine" in f
+(True, False)
+
+A filter takes a few bits for a key and never misses one that was added; one that
+was not is found with the rate that was asked for. There are some thirty kinds, which
+`kinds()` lists and `advise()` ranks for a need; what one of them cannot do raises
+UnsupportedError, whose text says which ones can.
+
+Keys are text, bytes and numbers: bloomery._keys says as which bytes. Threads may
+use a filter at will: questions go side by side, and a change goes alone.
+"""
+from __future__ import annotations
+
+import itertools
+import operator
+import os
+import sys
+from typing import Any, Iterable, Iterator, NamedTuple, Optional, Union
+
+from bloomery import _keys
+from bloomery._errors import (AbsentError, ClosedError, Error, FileError,
+                              FullError, ImageError, MismatchError,
+                              ParameterError, ReadOnlyError, SecretError,
+                              UnsafeError, UnsupportedError, check)
+from bloomery._native import ffi, lib
+
+__all__ = [
+    "AbsentError", "Advice", "ClosedError", "Error", "Estimate", "FileError",
+    "Filter", "FullError", "ImageError", "Kind", "MismatchError", "Option",
+    "Overlap", "ParameterError", "Plan", "ReadOnlyError", "SecretError",
+    "Stat", "UnsafeError", "UnsupportedError", "advise", "dedup", "diff",
+    "hashes", "kinds", "library_version",
+]
+
+__version__ = "0.1.0"
+
+Key = Union[str, bytes, bytearray, memoryview, int, float]
+_NO_BOUND = (1 << 64) - 1
+
+
+def _text(chars: Any) -> str:
+    return ffi.string(chars).decode() if chars else ""
+
+
+def library_version() -> str:
+    """The version of the library that is linked."""
+    return _text(lib.bly_version())
+
+
+def _numpy() -> Any:
+    """numpy, if anybody has loaded it or can."""
+    if "numpy" not in sys.modules:
+        try:
+            import numpy  # noqa: F401
+        except ImportError:
+            return None
+    return sys.modules["numpy"]
+
+
+# ---- What there is -----------------------------------------------------------
+
+
+def _abilities(can: int) -> frozenset[str]:
+    return frozenset(_text(lib.bly_ability(1 << i)) for i in range(64)
+                     if can >> i & 1 and lib.bly_ability(1 << i))
+
+
+_ABILITY = {_text(lib.bly_ability(1 << i)): 1 << i for i in range(64)
+            if lib.bly_ability(1 << i)}
+
+
+class Option(NamedTuple):
+    """An option of a kind, as in "standard:k=5"."""
+
+    name: str
+    range: str
+    standard: str
+    help: str
+
+
+class Kind(NamedTuple):
+    """A way to build a filter."""
+
+    name: str
+    family: str
+    summary: str
+    can: frozenset[str]
+    options: tuple[Option, ...]
+    experimental: bool
+
+
+def _each(pointers: Any) -> Iterator[Any]:
+    i = 0
+    while pointers[i]:
+        yield pointers[i]
+        i += 1
+
+
+def kinds() -> list[Kind]:
+    """All kinds of filters.
+
+    >>> [kind.name for kind in kinds() if kind.family == "frozen"]
+    ['xor', 'fuse', 'ribbon', 'gcs']
+    """
+    return [Kind(_text(k.name), _text(k.family), _text(k.summary),
+                 _abilities(k.can),
+                 tuple(Option(_text(o.name), _text(o.range), _text(o.standard),
+                              _text(o.help)) for o in _each(k.options)),
+                 bool(k.experimental))
+            for k in _each(lib.bly_kinds(ffi.NULL))]
+
+
+# ---- What it costs -----------------------------------------------------------
+
+
+class _Record:
+    """Numbers that the library tells, as attributes."""
+
+    _fields: tuple[str, ...] = ()
+
+    def __init__(self, c: Any) -> None:
+        for field in self._fields:
+            value = getattr(c, field)
+            if field in ("kind", "hash"):
+                value = ffi.string(value).decode()
+            elif field == "geometry":
+                value = tuple(value)
+            setattr(self, field, value)
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{f}={getattr(self, f)!r}" for f in self._fields)
+        return f"{type(self).__name__}({inside})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Plan(_Record):
+    """What a filter would be: the fields of bly_plan_t in bloomery.h."""
+
+    _fields = ("kind", "capacity", "bytes", "packed", "scratch",
+               "bits_per_key", "rate", "rate_sd", "fill", "lost", "window",
+               "lines_present", "lines_absent", "probes", "label_bits",
+               "label_least", "label_most", "geometry")
+    kind: str
+    capacity: int
+    bytes: int
+    packed: int
+    scratch: int
+    bits_per_key: float
+    rate: float
+    rate_sd: float
+    fill: float
+    lost: float
+    window: int
+    lines_present: float
+    lines_absent: float
+    probes: int
+    label_bits: int
+    label_least: int
+    label_most: int
+    geometry: tuple[int, ...]
+
+
+class Stat(_Record):
+    """What a filter is: the fields of bly_stat_t in bloomery.h."""
+
+    _fields = ("kind", "hash", "seed", "capacity", "bytes", "packed",
+               "bits_per_key", "items", "distinct", "distinct_sd", "fill",
+               "rate", "planned_rate", "lost", "window", "saturated", "probes",
+               "label_bits", "label_least", "label_most", "geometry",
+               "items_exact")
+    kind: str
+    hash: str
+    seed: int
+    capacity: int
+    bytes: int
+    packed: int
+    bits_per_key: float
+    items: int
+    distinct: float
+    distinct_sd: float
+    fill: float
+    rate: float
+    planned_rate: float
+    lost: float
+    window: int
+    saturated: int
+    probes: int
+    label_bits: int
+    label_least: int
+    label_most: int
+    geometry: tuple[int, ...]
+    items_exact: bool
+
+
+class Estimate(NamedTuple):
+    """A number and its standard deviation."""
+
+    value: float
+    sd: float
+
+
+class Overlap(NamedTuple):
+    """How many keys two filters have: each, together, in common, in just one of
+    them, and the share in common; estimated from their bits."""
+
+    a: Estimate
+    b: Estimate
+    either: Estimate
+    both: Estimate
+    differ: Estimate
+    jaccard: Estimate
+
+
+class Advice(NamedTuple):
+    """A kind, held against a need; the best one comes first."""
+
+    kind: str
+    fits: bool
+    beaten: bool
+    why: str
+    bits_per_key: float
+    rate: float
+    bytes: int
+    ns_lookup: float
+    ns_add: float
+    limit: str
+    lacks: str
+
+
+_AIMS = {"balance": 0, "fast": 1, "small": 2}
+
+
+def advise(items: int, rate: float = 0.01, *, can: Iterable[str] = (),
+           fixed: bool = False, present: float = 0.5, aim: str = "balance",
+           memory: int = 0, others: int = 0, label_most: int = 0,
+           times: int = 0) -> list[Advice]:
+    """The kinds, ranked for a need: `can` names abilities, as in kinds();
+    `fixed` says that all keys are known before; `aim` is "balance", "fast" or
+    "small".
+
+    >>> best = advise(1_000_000, 0.001, fixed=True, aim="small")[0]
+    >>> best.fits, best.bits_per_key < 11
+    (True, True)
+    """
+    if aim not in _AIMS:
+        raise ParameterError(f"there is no aim {aim!r}: one of "
+                             f"{', '.join(_AIMS)} is wanted")
+    wanted = 0
+    for ability in [can] if isinstance(can, str) else can:
+        if ability not in _ABILITY:
+            raise ParameterError(f"there is no ability {ability!r}: one of "
+                                 f"{', '.join(_ABILITY)} is wanted")
+        wanted |= _ABILITY[ability]
+    need = ffi.new("bly_need *", dict(
+        capacity=items, rate=rate, can=wanted, fixed=fixed, present=present,
+        aim=_AIMS[aim], memory=memory, others=others, label_most=label_most,
+        times=times))
+    out = ffi.new("bly_ranking **")
+    check(lib.bly_advise(out, need))
+    ranking = ffi.gc(out[0], lib.bly_ranking_free)
+    each = (lib.bly_ranking_at(ranking, i)
+            for i in range(lib.bly_ranking_count(ranking)))
+    return [Advice(_text(a.kind), bool(a.fits), bool(a.beaten), _text(a.why),
+                   a.plan.bits_per_key, a.plan.rate, a.plan.bytes, a.ns_lookup,
+                   a.ns_add, _text(a.limit), _text(a.lacks)) for a in each]
+
+
+def _spec(items: int, rate: float, seed: int, hash: Optional[str],
+          secret: Optional[bytes], threads: int) -> Any:
+    """A bly_spec, and what it points to."""
+    kept = (ffi.NULL if hash is None else ffi.new("char[]", hash.encode()),
+            _secret(secret))
+    spec = ffi.new("bly_spec *", dict(capacity=items, rate=rate, seed=seed,
+                                      hash=kept[0], secret=kept[1],
+                                      threads=threads))
+    return spec, kept
+
+
+def _secret(secret: Optional[bytes]) -> Any:
+    if secret is None:
+        return ffi.NULL
+    if len(secret) != 16:
+        raise SecretError(f"a secret has 16 bytes, and not {len(secret)}")
+    return ffi.new("char[]", bytes(secret))
+
+
+def _options(secret: Optional[bytes], threads: int = 0,
+             format: Optional[str] = None) -> Any:
+    kept = (_secret(secret), ffi.NULL if format is None
+            else ffi.new("char[]", format.encode()))
+    options = ffi.new("bly_options *", dict(secret=kept[0], threads=threads,
+                                            format=kept[1]))
+    return options, kept
+
+
+# ---- Keys --------------------------------------------------------------------
+
+
+def _gather(keys: Any) -> Iterator[_keys.Keys]:
+    """The keys of an array where they lie, or of anything else by chunks."""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(keys, numpy.ndarray):
+        yield _keys.from_numpy(numpy, keys)
+    elif hasattr(keys, "__arrow_c_array__"):
+        yield _keys.from_arrow_array(_numpy(), keys)
+    elif hasattr(keys, "__arrow_c_stream__"):
+        yield from _keys.from_arrow_stream(_numpy(), keys)
+    elif isinstance(keys, (str, bytes)):
+        raise TypeError("a text is one key: put it into a list, or use add() "
+                        "and 'in'")
+    elif isinstance(keys, memoryview):
+        yield from _gather_view(keys)
+    else:
+        yield from _keys.chunks(keys)
+
+
+def _gather_view(view: memoryview) -> Iterator[_keys.Keys]:
+    """A view of numbers, or of rows of bytes: where it lies, with numpy."""
+    numpy = _numpy()
+    if view.ndim == 2 and view.itemsize == 1 and view.c_contiguous:
+        n, width = view.shape
+        yield _keys._of_width(numpy.asarray(view) if numpy is not None
+                              else view.tobytes(), n, width)
+    elif view.ndim == 1 and numpy is not None and view.format != "c":
+        yield _keys.from_numpy(numpy, numpy.asarray(view))
+    else:
+        yield from _keys.chunks(view.tolist())
+
+
+def _all(keys: Any) -> _keys.Keys:
+    """All keys at once, for what is built of them."""
+    numpy = sys.modules.get("numpy")
+    if (numpy is not None and isinstance(keys, numpy.ndarray)) \
+            or hasattr(keys, "__arrow_c_array__"):
+        (all_keys,) = _gather(keys)
+        if all_keys.valid is not None and not all(all_keys.valid):
+            raise ValueError("some of the keys are null: leave these out")
+        return all_keys
+    if hasattr(keys, "__arrow_c_stream__") or isinstance(keys, memoryview):
+        raise TypeError("a filter is built of one array or of a list: combine "
+                        "the chunks first")
+    if isinstance(keys, (str, bytes)):
+        raise TypeError("a text is one key: put it into a list")
+    return _keys._from_bytes(_keys._encode_all(list(keys)))
+
+
+def hashes(keys: Any, kind: Optional[str] = None, *, seed: int = 0,
+           hash: Optional[str] = None, secret: Optional[bytes] = None) -> Any:
+    """The 64-bit hashes by which a filter knows these keys, as an array of
+    numpy, or of the module `array` without numpy."""
+    spec, kept = _spec(1, 0.0, seed, hash, secret, 0)
+    name = ffi.NULL if kind is None else kind.encode()
+    out = _Rows("Q", "uint64_t", "u8")
+    for some in _gather(keys):
+        check(lib.bly_hash_keys(out.more(some.n), name, spec, some.c))
+    del kept
+    return out.done()
+
+
+class _Rows:
+    """An array that answers are written to, of numpy where that is."""
+
+    def __init__(self, code: str, c_type: str, dtype: str) -> None:
+        self.code, self.c_type, self.dtype = code, c_type, dtype
+        self.numpy = _numpy()
+        self.parts: list[Any] = []
+
+    def more(self, n: int) -> Any:
+        """Room for n more answers, where C writes them."""
+        part = (self.numpy.zeros(n, self.dtype) if self.numpy is not None
+                else bytearray(ffi.sizeof(self.c_type) * n))
+        self.parts.append(part)
+        if n == 0:
+            return ffi.new(f"{self.c_type}[1]")
+        self._at = ffi.from_buffer(part)
+        return ffi.cast(f"{self.c_type} *", self._at)
+
+    def leave_out(self, valid: Any) -> None:
+        """No, or 0, for those of the last ones that are not there."""
+        last = self.parts[-1]
+        if self.numpy is None:
+            last = memoryview(last).cast(self.code)
+        for i, there in enumerate(valid):
+            if not there:
+                last[i] = 0
+
+    def done(self) -> Any:
+        if self.numpy is not None:
+            return (self.parts[0] if len(self.parts) == 1
+                    else self.numpy.concatenate(
+                        self.parts or [self.numpy.zeros(0, self.dtype)]))
+        return memoryview(b"".join(self.parts)).cast(self.code)
+
+
+# ---- Filters -----------------------------------------------------------------
+
+
+class Filter:
+    """A filter of a kind, planned for so many keys at a rate.
+
+    >>> f = Filter("counting", items=1000)
+    >>> f.update(["a", "b", "a"])
+    >>> f.count("a"), f.count("c")
+    (2, 0)
+    >>> f.remove("a"); "a" in f
+    True
+
+    kind: a name with options, as in "standard:k=5" (kinds() lists them). items:
+    keys that it should hold. rate: of strangers that are found, at that many.
+    seed: of the hash function. hash, secret: see bly_spec in bloomery.h. threads:
+    the most that may work on one call; 0: as many as suit, 1: none beside.
+
+    Raises ParameterError, UnsupportedError (a kind that is built of all its
+    keys: Filter.build) and MemoryError.
+    """
+
+    __slots__ = ("_h", "__weakref__")
+
+    def __init__(self, kind: str = "blocked", *, items: int = 0,
+                 rate: float = 0.01, seed: int = 0, hash: Optional[str] = None,
+                 secret: Optional[bytes] = None, threads: int = 0) -> None:
+        spec, kept = _spec(items, rate, seed, hash, secret, threads)
+        out = ffi.new("held **")
+        check(lib.held_new(out, kind.encode(), spec))
+        self._h = ffi.gc(out[0], lib.held_free)
+
+    @classmethod
+    def _of(cls, out: Any) -> Filter:
+        made = cls.__new__(cls)
+        made._h = ffi.gc(out[0], lib.held_free)
+        return made
+
+    # ---- Made another way ----
+
+    @classmethod
+    def build(cls, kind: str, keys: Any, labels: Any = None, *,
+              items: int = 0, rate: float = 0.01, seed: int = 0,
+              hash: Optional[str] = None, secret: Optional[bytes] = None,
+              threads: int = 0) -> Filter:
+        """A filter of all these keys, of any kind; some, such as "fuse", can be
+        made in no other way, and are the smallest. labels: a number for each
+        key, for kinds that carry them.
+
+        >>> f = Filter.build("fuse", ["red", "green"], rate=0.001)
+        >>> "red" in f
+        True
+        >>> Filter.build("bloomier", ["red", "green"], [1, 2])["green"]
+        2
+        """
+        all_keys = _all(keys)
+        spec, kept = _spec(items or max(all_keys.n, 1), rate, seed, hash,
+                           secret, threads)
+        held = _labels(labels, all_keys.n)
+        out = ffi.new("held **")
+        check(lib.held_build(out, kind.encode(), spec, all_keys.c, held))
+        return cls._of(out)
+
+    @classmethod
+    def plan(cls, kind: str, *, items: int = 0, rate: float = 0.01,
+             seed: int = 0, hash: Optional[str] = None,
+             secret: Optional[bytes] = None) -> Plan:
+        """What a filter would be and cost, before there is one.
+
+        >>> Filter.plan("standard", items=1_000_000, rate=0.01).bytes
+        1199248
+        """
+        spec, kept = _spec(items, rate, seed, hash, secret, 0)
+        out = ffi.new("bly_plan_t *")
+        check(lib.bly_plan(out, kind.encode(), spec))
+        return Plan(out)
+
+    @classmethod
+    def open(cls, path: Union[str, os.PathLike[str]], *, mmap: bool = False,
+             write: bool = False, verify: bool = False,
+             secret: Optional[bytes] = None, format: Optional[str] = None,
+             threads: int = 0) -> Filter:
+        """A filter from its file, or from another system's. mmap: it is asked
+        where it lies, and no more is read than that; write: changes go to the
+        file, until close(). verify: read all of a mapped file first, and check
+        its checksum. format: the name of another system's format.
+
+        >>> import tempfile
+        >>> path = tempfile.mkdtemp() + "/words.bly"
+        >>> Filter.build("fuse", ["red", "green"]).save(path)
+        >>> with Filter.open(path, mmap=True) as f:
+        ...     "red" in f
+        True
+        """
+        if write and not mmap:
+            raise ParameterError("write=True needs mmap=True: a filter that is "
+                                 "read into memory is changed there, and saved")
+        options, kept = _options(secret, threads, format)
+        flags = (lib.BLY_MAP if mmap else 0) | (lib.BLY_WRITE if write else 0) \
+            | (lib.BLY_VERIFY if verify and mmap else 0)
+        out = ffi.new("held **")
+        check(lib.held_open(out, os.fsencode(path), flags, options))
+        return cls._of(out)
+
+    @classmethod
+    def from_bytes(cls, image: Any, *, secret: Optional[bytes] = None,
+                   format: Optional[str] = None) -> Filter:
+        """A filter from what bytes(f) or f.pack() gave, or the content of a
+        file. All of it is checked, and nothing trusted.
+
+        >>> f = Filter(items=10); f.add(7)
+        True
+        >>> 7 in Filter.from_bytes(bytes(f))
+        True
+        """
+        options, kept = _options(secret, 0, format)
+        out = ffi.new("held **")
+        with ffi.from_buffer(image) as at:
+            check(lib.held_unpack(out, at, len(at), options))
+        return cls._of(out)
+
+    def copy(self) -> Filter:
+        """Another filter with the same keys."""
+        out = ffi.new("held **")
+        check(lib.held_copy(out, self._h))
+        return self._of(out)
+
+    def like(self) -> Filter:
+        """An empty filter of the same plan, hash and seed: the two can be
+        united and compared."""
+        out = ffi.new("held **")
+        check(lib.held_like(out, self._h))
+        return self._of(out)
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: Any) -> Filter:
+        return self.copy()
+
+    # ---- One key ----
+
+    def __contains__(self, key: Key, _contains: Any = lib.held_contains,
+                     _encode: Any = _keys.encode) -> bool:
+        if key.__class__ is str:
+            try:
+                key = key.encode()  # type: ignore[union-attr]
+            except UnicodeEncodeError:
+                key = _encode(key)
+        elif key.__class__ is not bytes:
+            key = _encode(key)
+        found = _contains(self._h, key, len(key))  # type: ignore[arg-type]
+        if found < 0:
+            check(found)
+        return found  # type: ignore[no-any-return]
+
+    def add(self, key: Key) -> bool:
+        """Add a key. True: it was not there; False: it perhaps was. Raises
+        FullError, UnsupportedError, ReadOnlyError."""
+        key = _keys.encode(key)
+        return check(lib.held_add(self._h, key, len(key))) != lib.BLY_SEEN
+
+    def remove(self, key: Key) -> None:
+        """Remove a key that was added, once. AbsentError: it is not there.
+        Remove nothing else: it may take others' traces along."""
+        key = _keys.encode(key)
+        check(lib.held_remove(self._h, key, len(key)))
+
+    def discard(self, key: Key) -> bool:
+        """Remove a key if it is perhaps there. Was it?"""
+        try:
+            self.remove(key)
+        except AbsentError:
+            return False
+        return True
+
+    def count(self, key: Key) -> Optional[int]:
+        """How often the key was added, at most; 0 is certain. None: any number
+        of times, for all that this kind can tell."""
+        key = _keys.encode(key)
+        out = ffi.new("uint64_t *")
+        check(lib.held_count(self._h, key, len(key), out))
+        return None if out[0] == _NO_BOUND else int(out[0])
+
+    def __getitem__(self, key: Key) -> int:
+        """The label of a key. AbsentError, a KeyError: it has none."""
+        label = self.get(key)
+        if label is None:
+            raise AbsentError(f"{key!r} is not there")
+        return label
+
+    def __setitem__(self, key: Key, label: int) -> None:
+        data = _keys.encode(key)
+        check(lib.held_put(self._h, data, len(data), label))
+
+    def get(self, key: Key, default: Optional[int] = None) -> Optional[int]:
+        """The label of a key, or the default where it is certainly not there."""
+        key = _keys.encode(key)
+        out = ffi.new("uint64_t *")
+        found = check(lib.held_get(self._h, key, len(key), out))
+        return int(out[0]) if found else default
+
+    # ---- Many keys ----
+
+    def update(self, keys: Any) -> None:
+        """Add many keys: an array of numpy or Arrow, without a copy where the
+        keys lie as the library wants them, or anything that can be gone
+        through. What is null in Arrow is left out. On an error the keys before
+        it are in."""
+        for some in _gather(keys):
+            if some.valid is not None:
+                self._update_valid(some)
+            else:
+                check(lib.held_add_keys(self._h, some.c, ffi.NULL, ffi.NULL))
+
+    def add_new(self, keys: Any) -> Any:
+        """Add many keys, and tell of each whether it was new: a row of bools."""
+        out = _Rows("?", "bool", "?")
+        for some in _gather(keys):
+            if some.valid is not None:
+                raise ValueError("some of the keys are null: leave these out")
+            seen = out.more(some.n)
+            check(lib.held_add_keys(self._h, some.c, seen, ffi.NULL))
+        told = out.done()
+        if out.numpy is not None:
+            return ~told
+        return memoryview(bytes(not was for was in told)).cast("?")
+
+    def _update_valid(self, some: _keys.Keys) -> None:
+        for part in _keys.chunks(_present(some)):
+            check(lib.held_add_keys(self._h, part.c, ffi.NULL, ffi.NULL))
+
+    def contains(self, keys: Any) -> Any:
+        """Which of many keys are perhaps there: a row of bools, of numpy where
+        that is installed, else a memoryview. What is null in Arrow is not.
+
+        >>> f = Filter(items=10); f.update([1, 2])
+        >>> list(f.contains([2, 3]))
+        [True, False]
+        """
+        out = _Rows("?", "bool", "?")
+        for some in _gather(keys):
+            check(lib.held_contains_keys(self._h, some.c, out.more(some.n)))
+            if some.valid is not None:
+                out.leave_out(some.valid)
+        return out.done()
+
+    def counts(self, keys: Any) -> Any:
+        """count() of many keys, as a row of integers; 2^64 - 1 is None."""
+        out = _Rows("Q", "uint64_t", "u8")
+        for some in _gather(keys):
+            check(lib.held_count_keys(self._h, some.c, out.more(some.n)))
+            if some.valid is not None:
+                out.leave_out(some.valid)
+        return out.done()
+
+    def labels(self, keys: Any) -> tuple[Any, Any]:
+        """Of many keys which are perhaps there, and their labels."""
+        found, out = _Rows("?", "bool", "?"), _Rows("Q", "uint64_t", "u8")
+        for some in _gather(keys):
+            check(lib.held_get_keys(self._h, some.c, found.more(some.n),
+                                    out.more(some.n)))
+            if some.valid is not None:
+                found.leave_out(some.valid)
+        return found.done(), out.done()
+
+    def put(self, keys: Any, labels: Any) -> None:
+        """Give each of many keys its label."""
+        all_keys = _all(keys)
+        check(lib.held_put_keys(self._h, all_keys.c,
+                                _labels(labels, all_keys.n)))
+
+    def remove_all(self, keys: Any) -> None:
+        """Remove many keys that were added. Goes on after one that cannot be
+        removed, and then raises what became of the first of these."""
+        first: Optional[Error] = None
+        for some in _gather(keys):
+            if some.valid is not None:
+                raise ValueError("some of the keys are null: leave these out")
+            try:
+                check(lib.held_remove_keys(self._h, some.c, ffi.NULL))
+            except (AbsentError, UnsafeError) as error:
+                first = first or error
+        if first is not None:
+            raise first
+
+    # ---- Sets ----
+
+    def _both(self, verb: Any, other: Any) -> None:
+        check(verb(self._h, other._h))
+
+    def __ior__(self, other: Any) -> Filter:
+        if not isinstance(other, Filter):
+            return NotImplemented
+        self._both(lib.held_unite, other)
+        return self
+
+    def __iand__(self, other: Any) -> Filter:
+        if not isinstance(other, Filter):
+            return NotImplemented
+        self._both(lib.held_intersect, other)
+        return self
+
+    def __isub__(self, other: Any) -> Filter:
+        """The difference of two sketches (kind "invertible"): keys() lists it."""
+        if not isinstance(other, Filter):
+            return NotImplemented
+        self._both(lib.held_subtract, other)
+        return self
+
+    def __or__(self, other: Any) -> Filter:
+        if not isinstance(other, Filter):
+            return NotImplemented
+        return self.copy().__ior__(other)
+
+    def __and__(self, other: Any) -> Filter:
+        if not isinstance(other, Filter):
+            return NotImplemented
+        return self.copy().__iand__(other)
+
+    def __sub__(self, other: Any) -> Filter:
+        if not isinstance(other, Filter):
+            return NotImplemented
+        return self.copy().__isub__(other)
+
+    def overlap(self, other: Filter) -> Overlap:
+        """How many keys two filters have in common, estimated.
+
+        >>> a = Filter("standard", items=1000); b = a.like()
+        >>> a.update(range(600)); b.update(range(300, 900))
+        >>> abs(a.overlap(b).both.value - 300) < 50
+        True
+        """
+        out = ffi.new("bly_overlap_t *")
+        check(lib.held_overlap(self._h, other._h, out))
+        return Overlap(*(Estimate(e.value, e.sd) for e in (
+            out.a, out.b, out.either, out.both, out.differ, out.jaccard)))
+
+    def keys(self) -> list[tuple[Optional[bytes], int, int]]:
+        """The keys that a filter of kind "invertible" or "egh" lists: each
+        itself (None where it is not kept), its hash, and 1, or -1 for one that
+        is only in what was subtracted."""
+        keys, n = ffi.new("held_key **"), ffi.new("size_t *")
+        data = ffi.new("char **")
+        check(lib.held_list(self._h, keys, n, data))
+        try:
+            return [(None if k.at == (1 << 8 * ffi.sizeof("size_t")) - 1
+                     else ffi.buffer(data[0] + k.at, k.length)[:],
+                     k.hash, k.side)
+                    for k in (keys[0][i] for i in range(n[0]))]
+        finally:
+            lib.held_give(keys[0])
+            lib.held_give(data[0])
+
+    # ---- The whole ----
+
+    def clear(self) -> None:
+        """Take all keys out."""
+        check(lib.held_clear(self._h))
+
+    def resize(self, items: int) -> None:
+        """Make room for so many keys, without the keys (see bly_resize)."""
+        check(lib.held_resize(self._h, items))
+
+    def fold(self, times: int) -> None:
+        """Make it so many times smaller, without the keys (see bly_fold)."""
+        check(lib.held_fold(self._h, times))
+
+    def stat(self) -> Stat:
+        """What it is, how full, and how often it errs: reads all of it."""
+        out = ffi.new("bly_stat_t *")
+        check(lib.held_stat(self._h, out))
+        return Stat(out)
+
+    @property
+    def can(self) -> frozenset[str]:
+        """What it can do: names as in kinds()."""
+        out = ffi.new("uint64_t *")
+        check(lib.held_can(self._h, out))
+        return _abilities(out[0])
+
+    def __len__(self) -> int:
+        """How many keys were added, repeats counted too; where that is not
+        known, how many different ones, estimated. Reads all of it."""
+        return min(self.stat().items, sys.maxsize)
+
+    def __bool__(self) -> bool:
+        """True: a filter is one also while it is empty."""
+        return True
+
+    def __repr__(self) -> str:
+        try:
+            s = self.stat()
+        except ClosedError:
+            return "<bloomery.Filter, closed>"
+        except UnsupportedError:
+            return "<bloomery.Filter>"
+        return (f"<bloomery.Filter {s.kind}: {s.items:,} of {s.capacity:,} "
+                f"keys, {s.bytes:,} bytes, rate {s.rate:.3g}>")
+
+    def _repr_html_(self) -> str:
+        """For notebooks: how full it is, and its rate beside the planned one."""
+        s = self.stat()
+        share = min(max(s.fill, 0.0), 1.0)
+        scale = 80 / max(s.rate, s.planned_rate, 1e-300)
+        rows = "".join(
+            f"<tr><td>{name}</td><td>{value}</td><td>{bar}</td></tr>"
+            for name, value, bar in (
+                ("keys", f"{s.items:,} of {s.capacity:,}", ""),
+                ("bytes", f"{s.bytes:,} ({s.bits_per_key:.2f} bits a key)", ""),
+                ("fill", f"{s.fill:.1%}", _bar(80 * share)),
+                ("rate", f"{s.rate:.3g}", _bar(scale * s.rate)),
+                ("planned", f"{s.planned_rate:.3g}",
+                 _bar(scale * s.planned_rate))))
+        return (f'<table><caption>bloomery.Filter <code>{s.kind}</code>'
+                f"</caption>{rows}</table>")
+
+    # ---- Files and bytes ----
+
+    def save(self, path: Union[str, os.PathLike[str]],
+             format: Optional[str] = None) -> None:
+        """Write it to a file: all of it, or the old file stays as it was.
+        format: another system's, as `bloomery formats` lists them."""
+        name = ffi.NULL if format is None else ffi.new("char[]",
+                                                       format.encode())
+        check(lib.held_save(self._h, os.fsencode(path), name))
+
+    def _image(self, packed: bool) -> bytes:
+        image, n = ffi.new("char **"), ffi.new("size_t *")
+        check(lib.held_image(self._h, image, n, packed))
+        try:
+            return ffi.buffer(image[0], n[0])[:]  # type: ignore[no-any-return]
+        finally:
+            lib.held_give(image[0])
+
+    def __bytes__(self) -> bytes:
+        """The image: the bytes that save() writes, but for kinds that are
+        packed there, which pack() gives."""
+        return self._image(False)
+
+    def pack(self) -> bytes:
+        """The bytes that save() writes."""
+        return self._image(True)
+
+    def __eq__(self, other: object) -> bool:
+        """Do both hold the same bits, of the same plan, hash and seed?"""
+        if not isinstance(other, Filter):
+            return NotImplemented
+        return self is other or bytes(self) == bytes(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> Any:
+        if self.stat().hash == "siphash":
+            raise SecretError("a filter with a secret is not pickled, for the "
+                              "secret would have to be: send pack(), and give "
+                              "the secret to from_bytes()")
+        return _unpickle, (type(self), self.pack())
+
+    def sync(self) -> None:
+        """Make durable what was written to its file."""
+        check(lib.held_sync(self._h))
+
+    def close(self) -> None:
+        """Let it go, and finish its file if it was opened to write."""
+        check(lib.held_close(self._h))
+
+    def __enter__(self) -> Filter:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+def _unpickle(cls: type[Filter], image: bytes) -> Filter:
+    return cls.from_bytes(image)
+
+
+def _bar(width: float) -> str:
+    return (f'<svg width="84" height="10"><rect width="82" height="8" x="1" '
+            f'y="1" fill="none" stroke="gray"/><rect width="{width:.1f}" '
+            f'height="6" x="2" y="2" fill="steelblue"/></svg>')
+
+
+def _present(some: _keys.Keys) -> Iterator[bytes]:
+    """Those that are not null, one by one."""
+    c = some.c
+    data = ffi.cast("char *", c.data)
+    ends = c.offsets32 if c.offsets32 else c.offsets64
+    for i in range(some.n):
+        if not some.valid[i]:
+            continue
+        begin, end = ((ends[i], ends[i + 1]) if ends
+                      else (i * c.width, (i + 1) * c.width))
+        yield ffi.buffer(data + begin, end - begin)[:]
+
+
+def _labels(labels: Any, n: int) -> Any:
+    """As C has them; NULL: there are none."""
+    if labels is None:
+        return ffi.NULL
+    listed = [operator.index(label) for label in labels]
+    if len(listed) != n:
+        raise ParameterError(f"there are {n} keys and {len(listed)} labels: "
+                             "give one for each")
+    return ffi.new("uint64_t[]", listed + [0])
+
+
+# ---- Jobs --------------------------------------------------------------------
+
+
+def dedup(items: Iterable[Any], *, key: Any = None, rate: float = 1e-9,
+          expected: int = 1000) -> Iterator[Any]:
+    """Each item once, in the order they come, without a set of all: 45 bits or
+    so for each instead. Of the items that are new one in 1/rate is taken for
+    one that came, and left out. key: a function that gives an item's key.
+    expected: how many different ones; if there are more it grows.
+
+    >>> list(dedup(["a", "b", "a", "c"]))
+    ['a', 'b', 'c']
+    """
+    seen = Filter("scalable", items=max(expected, 1), rate=rate)
+    rest = iter(items)
+    while some := list(itertools.islice(rest, _keys.CHUNK)):
+        new = seen.add_new(some if key is None else map(key, some))
+        yield from itertools.compress(some, new)
+
+
+def diff(ours: Iterable[Key], theirs: Iterable[Key], *,
+         items: int = 1000, key: int = 32) -> tuple[list[bytes], list[bytes]]:
+    """The keys that only one of two sets has, by sketches whose size is that of
+    the difference: as two machines would, each of which sends its sketch.
+    items: how many keys may differ; FullError says how many do. key: bytes of
+    the longest one. Each set may have a key once.
+
+    >>> diff({"a", "b", "c"}, {"b", "c", "d"})
+    ([b'a'], [b'd'])
+    """
+    sketch = Filter(f"invertible:key={key}", items=items)
+    other = sketch.like()
+    sketch.update(ours)
+    other.update(theirs)
+    sketch -= other
+    listed = sketch.keys()
+    return ([k for k, _, side in listed if side > 0 and k is not None],
+            [k for k, _, side in listed if side < 0 and k is not None])

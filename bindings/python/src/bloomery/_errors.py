@@ -1,0 +1,81 @@
+"""What is raised: the library's own line, under the library's own names."""
+from __future__ import annotations
+
+from bloomery._native import ffi, lib
+
+
+class Error(Exception):
+    """What the library refused. Its text is one line that says what is wrong
+    and how to mend it; `status` is the library's number for it."""
+
+    status = 0
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+class ParameterError(Error, ValueError):
+    """A parameter, a kind, an option or a hash function that cannot be."""
+
+
+class UnsupportedError(Error, TypeError):
+    """This kind of filter cannot do that."""
+
+
+class ImageError(Error, ValueError):
+    """The bytes are no filter, or are damaged, or of another version."""
+
+
+class MismatchError(Error, ValueError):
+    """The filters are not of one kind, plan, hash and seed."""
+
+
+class FullError(Error):
+    """The filter is full. It is as it was."""
+
+
+class AbsentError(Error, KeyError):
+    """The key is not there, and nothing was changed."""
+
+
+class UnsafeError(Error):
+    """The key cannot be removed, or come back, without risk to others."""
+
+
+class ReadOnlyError(Error, TypeError):
+    """The filter was opened for reading only."""
+
+
+class SecretError(Error):
+    """The secret is missing, wrong or not wanted."""
+
+
+class FileError(Error, OSError):
+    """The system refused to read or write."""
+
+
+class ClosedError(Error, ValueError):
+    """The filter was closed."""
+
+
+_CLASSES: dict[int, type[Error]] = {
+    -2: ParameterError, -3: ParameterError, -4: ParameterError,
+    -5: ParameterError, -7: ImageError, -8: ImageError, -9: ImageError,
+    -10: ImageError, -11: FileError, -12: MismatchError, -13: FullError,
+    -14: AbsentError, -15: UnsupportedError, -16: ReadOnlyError,
+    -17: UnsafeError, -18: UnsafeError, -19: SecretError, -20: FileError,
+}
+
+
+def check(status: int) -> int:
+    """The status, if it is no error; else the error that it is."""
+    if status >= 0:
+        return status
+    if status == lib.HELD_CLOSED:
+        raise ClosedError("the filter was closed: open or make it anew")
+    why = ffi.string(lib.bly_why()).decode(errors="replace")
+    if status in (-1, -6):
+        raise MemoryError(why)
+    error = _CLASSES.get(status, Error)(why)
+    error.status = status
+    raise error

@@ -1,0 +1,336 @@
+"""What a filter does, and what it refuses."""
+import copy
+import gc
+import pickle
+import struct
+import threading
+
+import pytest
+
+import bloomery
+from bloomery import Filter
+
+KEYS = [f"key {i}" for i in range(2000)]
+
+
+def can(kind, *abilities):
+    return all(a in kind.can for a in abilities)
+
+
+def made(kind, keys=KEYS):
+    """A filter of any kind with these keys."""
+    if kind.name == "egh":
+        return Filter.build("egh", [str(i) for i in range(1, 40)])
+    if can(kind, "separate"):
+        return Filter.build(kind.name, keys, [i % 2 for i in range(len(keys))])
+    return Filter.build(kind.name, keys, items=len(keys))
+
+
+def ours():
+    return [k for k in bloomery.kinds() if k.family != "foreign"]
+
+
+@pytest.mark.parametrize("kind", ours(), ids=lambda k: k.name)
+def test_every_kind(kind):
+    f = made(kind)
+    if kind.name not in ("egh", "cascade", "twin") and can(kind, "contains") \
+            and f.stat().window > len(KEYS):
+        assert all(k in f for k in KEYS[:100])
+        assert all(f.contains(KEYS))
+        strangers = sum(f.contains([f"stranger {i}" for i in range(5000)]))
+        rate = f.stat().rate
+        assert strangers <= 5000 * rate + 6 * (5000 * rate) ** .5 + 6
+    assert f.stat().kind == kind.name
+    assert f.can >= kind.can - {"share"} or kind.name in ("rehash", "egh")
+    for other in (Filter.from_bytes(f.pack()), pickle.loads(pickle.dumps(f)),
+                  copy.copy(f)):
+        assert other == f and bytes(other) == bytes(f)
+    assert kind.name in repr(f) and "<table>" in f._repr_html_()
+
+
+@pytest.mark.parametrize("kind", ours(), ids=lambda k: k.name)
+def test_plans(kind):
+    plan = Filter.plan(kind.name, items=1000)
+    assert plan.kind == kind.name and plan.bytes > 0
+    if not can(kind, "add"):
+        return
+    f = Filter(kind.name, items=1000)
+    assert f.stat().bytes == plan.bytes or can(kind, "pack") \
+        or kind.family in ("compound", "exact", "frozen")
+
+
+def test_one_key_and_many_are_alike(np=pytest.importorskip("numpy")):
+    one, many = Filter("counting", items=100), Filter("counting", items=100)
+    keys = ["a", b"b", 3, 4.5, 7.0, True, bytearray(b"x"), memoryview(b"y")]
+    for key in keys:
+        one.add(key)
+    many.update(keys)
+    assert one == many
+    assert all(key in one for key in keys)
+    assert list(one.contains(keys)) == [key in one for key in keys]
+    assert list(one.counts(keys)) == [one.count(key) for key in keys]
+    one.remove_all(keys)
+    assert one == one.like()
+
+
+def test_numbers():
+    """Equal numbers are one key, and the bytes are as they are documented."""
+    f = Filter("standard", items=100, rate=1e-9)
+    f.update([1, -5, 2.5, -0.0, float("inf"), float("nan"), 2 ** 63 - 1])
+    for key in (True, 1.0, -5.0, 0, 0.0, 2.5, struct.pack("<q", 1),
+                struct.pack("<q", -5), struct.pack("<d", 2.5),
+                struct.pack("<d", float("inf")), bytes([0] * 6 + [0xf8, 0x7f]),
+                -float("nan"), b"\xff" * 7 + b"\x7f"):
+        assert key in f, key
+    for key in ("1", 5, -2.5, 2, False - 1, 2.0 ** 63):
+        assert key not in f, key
+    for key in (2 ** 63, -2 ** 63 - 1, 2 ** 200):
+        with pytest.raises(OverflowError, match="64 bits"):
+            key in f
+    for key in (None, (), [], {}, object(), 1j, f):
+        with pytest.raises(TypeError, match="a key is text, bytes or a number"):
+            key in f
+        with pytest.raises(TypeError):
+            f.add(key)
+        with pytest.raises(TypeError):
+            f.update([key])
+
+
+def test_text_is_utf8():
+    f = Filter(items=100, rate=1e-7)
+    f.update(["grün", "日本", "\U0001f600", "\udcff", ""])
+    for key in ("grün".encode(), "日本".encode(), "\U0001f600".encode(),
+                b"\xff", b""):
+        assert key in f
+    with pytest.raises(UnicodeEncodeError):
+        "\ud800" in f
+
+
+def test_counts_removes_and_labels():
+    f = Filter("counting", items=100)
+    assert f.add("a") and not f.add("a")
+    assert f.count("a") == 2 and f.count("b") == 0
+    f.remove("a"), f.remove("a")
+    with pytest.raises(bloomery.AbsentError, match="(?s).+") as told:
+        f.remove("a")
+    assert isinstance(told.value, KeyError) and "\n" not in str(told.value)
+    assert f.discard("a") is False
+    assert Filter(items=10).count("x") == 0
+    plain = Filter(items=10)
+    plain.add("x")
+    assert plain.count("x") is None
+    labels = Filter.build("bloomier", KEYS, range(len(KEYS)))
+    assert labels[KEYS[77]] == 77 and labels.get("nobody, surely", -1) in (
+        -1, *range(1 << 20))
+    found, told = labels.labels(KEYS[:5])
+    assert all(found) and list(told) == [0, 1, 2, 3, 4]
+    labels[KEYS[3]] = 5
+    labels.put(KEYS[:2], [9, 8])
+    assert (labels[KEYS[3]], labels[KEYS[0]], labels[KEYS[1]]) == (5, 9, 8)
+    zones = Filter("spatial:areas=3", items=10)
+    zones["here"] = 3
+    with pytest.raises(KeyError):
+        zones["there"]
+    with pytest.raises(ValueError, match="label"):
+        zones["x"] = 9
+
+
+def test_sets():
+    a = Filter("standard", items=1000)
+    b = a.like()
+    a.update(KEYS[:400]), b.update(KEYS[200:600])
+    both, either = a & b, a | b
+    assert all(both.contains(KEYS[200:400]))
+    assert all(either.contains(KEYS[:600]))
+    assert not all(a.contains(KEYS[400:600]))        # a and b are as they were
+    a |= b
+    assert a == either
+    a.clear()
+    assert a == a.like() and len(a) == 0 and a
+    with pytest.raises(bloomery.MismatchError):
+        a |= Filter("standard", items=999)
+    for verb in ("__or__", "__and__", "__sub__", "__ior__"):
+        assert getattr(a, verb)(3) is NotImplemented
+    a |= a
+
+
+def test_sketches():
+    ours, theirs = bloomery.diff(KEYS[:-2] + ["mine"], KEYS[2:] + ["yours"])
+    assert sorted(ours) == sorted(k.encode() for k in KEYS[:2] + ["mine"])
+    assert sorted(theirs) == sorted(k.encode() for k in KEYS[-2:] + ["yours"])
+    with pytest.raises(bloomery.FullError, match="2000"):
+        bloomery.diff(KEYS, [], items=100)
+
+
+def test_dedup():
+    items = [i * i % 1009 for i in range(20000)]
+    assert list(bloomery.dedup(items)) == list(dict.fromkeys(items))
+    rows = [(1, "a"), (2, "b"), (1, "c")]
+    assert list(bloomery.dedup(rows, key=lambda row: row[0])) == rows[:2]
+    assert list(bloomery.dedup([])) == []
+
+
+def test_advice_and_kinds():
+    best = bloomery.advise(10 ** 6, 0.001, can=["remove", "count"])[0]
+    assert best.fits
+    Filter(best.kind, items=1000).remove_all([])
+    for wrong in (dict(can=["fly"]), dict(aim="cheap"), dict(rate=2)):
+        with pytest.raises(bloomery.ParameterError, match="fly|cheap|rate"):
+            bloomery.advise(1000, **wrong)
+    names = [k.name for k in bloomery.kinds()]
+    assert "standard" in names and len(set(names)) == len(names)
+
+
+def test_files(tmp_path):
+    path = tmp_path / "filter.bly"
+    Filter.build("blocked", KEYS).save(path)
+    for how in (dict(), dict(mmap=True), dict(mmap=True, verify=True)):
+        with Filter.open(path, **how) as f:
+            assert all(f.contains(KEYS))
+        with pytest.raises(bloomery.ClosedError):
+            "x" in f
+        assert "closed" in repr(f)
+        f.close()
+    with Filter.open(path, mmap=True) as f, \
+            pytest.raises(bloomery.ReadOnlyError):
+        f.add("more")
+    with Filter.open(str(path), mmap=True, write=True) as f:
+        f.add("more")
+        f.sync()
+    assert "more" in Filter.open(path)
+    with pytest.raises(ValueError, match="mmap"):
+        Filter.open(path, write=True)
+    with pytest.raises(OSError, match="none.bly"):
+        Filter.open(tmp_path / "none.bly")
+    with pytest.raises(OSError):
+        Filter(items=10).save(tmp_path / "no folder" / "f.bly")
+    (tmp_path / "text").write_text("hello\n" * 100)
+    with pytest.raises(bloomery.ImageError, match="text|filter"):
+        Filter.open(tmp_path / "text")
+
+
+def test_formats(tmp_path):
+    f = Filter.build("leveldb:bits=10", KEYS)
+    f.save(tmp_path / "f.bin", format="leveldb")
+    again = Filter.open(tmp_path / "f.bin", format="leveldb")
+    assert all(again.contains(KEYS))
+
+
+def test_secrets():
+    secret = b"0123456789abcdef"
+    f = Filter(items=100, hash="siphash", secret=secret)
+    f.add("a")
+    again = Filter.from_bytes(bytes(f), secret=secret)
+    assert "a" in again
+    for wrong in (None, b"fedcba9876543210"):
+        with pytest.raises(bloomery.SecretError):
+            Filter.from_bytes(bytes(f), secret=wrong)
+    with pytest.raises(bloomery.SecretError, match="16 bytes"):
+        Filter(items=10, hash="siphash", secret=b"short")
+    with pytest.raises(bloomery.SecretError, match="pickle"):
+        pickle.dumps(f)
+
+
+def test_refusals_have_one_line():
+    for call, error in (
+            (lambda: Filter("sieve", items=1), ValueError),
+            (lambda: Filter("standard:k=x", items=1), ValueError),
+            (lambda: Filter("standard"), ValueError),
+            (lambda: Filter(items=10, rate=1.5), ValueError),
+            (lambda: Filter(items=10, hash="md4"), ValueError),
+            (lambda: Filter("fuse", items=10), bloomery.UnsupportedError),
+            (lambda: Filter(items=10).remove("x"),
+             bloomery.UnsupportedError),
+            (lambda: Filter("standard", items=10).keys(),
+             bloomery.UnsupportedError),
+            (lambda: Filter.build("bloomier", ["a"], [1, 2]), ValueError),
+            (lambda: Filter.from_bytes(b"x" * 200), bloomery.ImageError),
+            (lambda: Filter(items=10).fold(7), ValueError),
+            (lambda: Filter("standard", items=10).resize(20),
+             bloomery.UnsupportedError)):
+        with pytest.raises(error) as told:
+            call()
+        assert str(told.value) and "\n" not in str(told.value), str(told.value)
+    with pytest.raises(MemoryError):
+        Filter("standard", items=10 ** 17)
+    for call in (lambda: Filter(items=-1), lambda: Filter(items=2 ** 64),
+                 lambda: Filter(items=1, seed=-1)):
+        with pytest.raises(OverflowError):
+            call()
+    with pytest.raises(TypeError, match="a text is one key"):
+        Filter(items=10).update("words")
+
+
+def test_threads():
+    """Any threads may do anything at once; nothing that was added is lost."""
+    f = Filter("scalable", items=10)
+    failed = []
+
+    def work(number):
+        try:
+            for i in range(0, 400, 10):
+                keys = [f"{number} {i + j}" for j in range(10)]
+                f.update(keys)
+                assert all(f.contains(keys)) and keys[0] in f
+                f.stat(), len(f), f.copy(), bytes(f)
+        except BaseException as error:   # noqa: B902
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(6)]
+    [t.start() for t in threads], [t.join() for t in threads]
+    assert not failed
+    assert all(f.contains([f"{n} {i}" for n in range(6) for i in range(400)]))
+
+
+def test_threads_unite_each_other():
+    a = Filter("standard", items=10000)
+    b = a.like()
+    a.update(KEYS[:1000]), b.update(KEYS[1000:])
+    with_each = [threading.Thread(target=lambda x=x, y=y: [
+        x.__ior__(y) for _ in range(50)]) for x, y in ((a, b), (b, a)) * 2]
+    closing = threading.Thread(target=lambda: [x.overlap(y) for x, y in
+                                               ((a, b), (b, a)) * 50])
+    [t.start() for t in with_each + [closing]]
+    [t.join(60) for t in with_each + [closing]]
+    assert not any(t.is_alive() for t in with_each + [closing])
+    assert all(a.contains(KEYS)) and a == b or bytes(a)[128:] == bytes(b)[128:]
+
+
+def test_close_beside_questions():
+    f = Filter(items=1000)
+    told = []
+
+    def ask():
+        try:
+            while True:
+                "x" in f
+        except bloomery.ClosedError as error:
+            told.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    [t.start() for t in threads]
+    f.close()
+    [t.join(60) for t in threads]
+    assert len(told) == 4
+
+
+def test_nothing_is_left_behind():
+    """10^4 filters, most of them in errors, take no more memory than one."""
+    import resource
+
+    def one():
+        f = Filter("standard", items=100000)
+        f.update(KEYS[:10])
+        bytes(f), f.copy(), f.like(), f.stat(), f.keys
+        for call in (lambda: f.remove("x"), lambda: f.keys(),
+                     lambda: Filter.from_bytes(bytes(f)[:1000]),
+                     lambda: f.__ior__(Filter("standard", items=5))):
+            with pytest.raises(bloomery.Error):
+                call()
+
+    [one() for _ in range(50)]
+    gc.collect()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    [one() for _ in range(2000)]
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert after - before < 20000       # KiB; a filter of these has 117
