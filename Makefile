@@ -32,6 +32,8 @@
 #   make uses     run what filters are used for, on real input, and see that it
 #                 comes out right: build/uses/report.html
 #   make python   the package of Python, with its tests, in build/python
+#   make wasm     the package of npm, with its tests, in build/wasm
+#   make bench-wasm  what a lookup takes in Node, beside a Set (a minute)
 #   make fuzz     run the fuzz targets for SECONDS each (default 60)
 #   make soak     random tests in rounds, each with a fresh seed, for HOURS
 #                 (default 1, and 0.5 is half an hour), and the fuzz targets;
@@ -74,8 +76,8 @@ export OPTIONS
 
 .PHONY: all build run check check-all proof bench tune bench-advise bench-large \
         bench-similar bench-redis bench-serve bench-search bench-python \
-        bench-peers lab uses python fuzz soak counts cross systems redis \
-        coverage mutants reliability docs \
+        bench-peers bench-wasm lab uses python wasm fuzz soak counts cross \
+        systems redis coverage mutants reliability docs \
         install uninstall clean
 
 all: build
@@ -105,6 +107,7 @@ check-all:
 	@tools/setup cross
 	@tools/setup systems
 	@tools/setup search
+	@tools/setup wasm
 	@BLY_BUILD=$(BUILD) tools/check-all
 
 systems: build
@@ -180,6 +183,15 @@ python: build
 
 bench-python: python
 	@$(BUILD)/python/venv/bin/python bindings/python/bench.py
+
+wasm: build
+	@tools/setup wasm
+	@tools/wasm $(BUILD)
+
+bench-wasm: build
+	@tools/setup wasm
+	@tools/wasm --build $(BUILD)
+	@node $(BUILD)/wasm/bench.js
 
 lab:
 	@tools/setup lab

@@ -38,7 +38,7 @@ function described(value) {
     }
 }
 
-// ---- Arrays, whatever somebody has put over their methods -----------------------
+// ---- Arrays, whatever somebody has put over their methods -------------------------
 
 const TypedArray = Object.getPrototypeOf(Uint8Array);
 const getter = (name) =>
@@ -57,31 +57,37 @@ const NUMBERS = {
     Float64Array: [9, 8],
 };
 
-// The bytes of a view or a buffer; undefined: it is none.
+// The bytes of a view or a buffer; undefined: it is none. Where the buffer has gone
+// to a worker there are none, as its length says.
 function viewed(value) {
     if (value instanceof Uint8Array && typeOf.call(value) === "Uint8Array")
-        return value;
-    if (ArrayBuffer.isView(value)) {
+        return lengthOf.call(value) > 0 ? value : new Uint8Array(0);
+    try {
+        if (!ArrayBuffer.isView(value))
+            return isBuffer(value) ? new Uint8Array(value) : undefined;
         const type = typeOf.call(value);
-        if (type === "Uint8ClampedArray" || type === "Uint8Array")
-            return new Uint8Array(bufferOf.call(value), offsetOf.call(value),
-                                  lengthOf.call(value));
         if (type === undefined)         // a DataView
             return new Uint8Array(value.buffer, value.byteOffset,
                                   value.byteLength);
-        return undefined;
-    }
-    const tag = Object.prototype.toString.call(value);
-    if (tag !== "[object ArrayBuffer]" && tag !== "[object SharedArrayBuffer]")
-        return undefined;
-    try {
-        return new Uint8Array(value);
+        return type === "Uint8ClampedArray" || type === "Uint8Array"
+            ? bytewise(value) : undefined;
     } catch {
         return undefined;
     }
 }
 
-// ---- One instance of the module --------------------------------------------------
+function isBuffer(value) {
+    const tag = Object.prototype.toString.call(value);
+    return tag === "[object ArrayBuffer]" || tag === "[object SharedArrayBuffer]";
+}
+
+function bytewise(array) {
+    return bytesOf.call(array) === 0 ? new Uint8Array(0)
+        : new Uint8Array(bufferOf.call(array), offsetOf.call(array),
+                         bytesOf.call(array));
+}
+
+// ---- One instance of the module ---------------------------------------------------
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -89,12 +95,9 @@ const decoder = new TextDecoder();
 const LONE = /\p{Surrogate}/u;
 const SHORT = 48;               // letters that are encoded here, without a call
 
-// What the C library wants of a system to print on: there is none.
+// What the C library would print by, if it did: an error, "bad file".
 const none = () => 8;
-const SYSTEM = {
-    fd_close: none, fd_seek: none, fd_write: none,
-    proc_exit() { throw new Error("the library gave up"); },
-};
+const SYSTEM = { fd_close: none, fd_seek: none, fd_write: none };
 
 // Each function of the module, which after a trap is called no more: what it was
 // at work on may be half done.
@@ -313,8 +316,7 @@ class Core {
 
     eachNumber(keys, type, visit) {
         const [code, size] = NUMBERS[type];
-        const from = new Uint8Array(bufferOf.call(keys), offsetOf.call(keys),
-                                    bytesOf.call(keys));
+        const from = bytewise(keys);
         const n = lengthOf.call(keys);
         for (let i = 0; i < n; i += this.most) {
             const some = Math.min(this.most, n - i);
@@ -366,9 +368,7 @@ class Core {
         const type = ArrayBuffer.isView(offsets) ? typeOf.call(offsets) : "";
         if (type !== "Uint32Array" && type !== "Int32Array")
             throw wrong("the offsets of keys are a Uint32Array or an Int32Array");
-        const ends = Uint32Array.from(
-            new Uint32Array(bufferOf.call(offsets), offsetOf.call(offsets),
-                            lengthOf.call(offsets)));
+        const ends = new Uint32Array(bytewise(offsets).slice().buffer);
         const n = Math.max(ends.length - 1, 0);
         for (let i = 0; i < n; i++)
             if (ends[i] > ends[i + 1])
@@ -548,7 +548,7 @@ function keyBytes(key) {
     return bytes;
 }
 
-// ---- Numbers -----------------------------------------------------------------------
+// ---- Numbers ----------------------------------------------------------------------
 
 // What is no exact number comes as a text; the largest one means "no bound".
 const LARGEST = (1n << 64n) - 1n;
@@ -582,10 +582,10 @@ function record(told) {
     return told;
 }
 
-// ---- Loading -----------------------------------------------------------------------
+// ---- Loading ----------------------------------------------------------------------
 
 let current;                    // the Core that new filters are in
-let loading;                    // [source, promise]
+let loading;                    // what was last asked for
 
 function core() {
     if (current === undefined)
@@ -623,22 +623,35 @@ async function compiled(source) {
 }
 
 async function instantiated(source) {
-    current = new Core(await WebAssembly.instantiate(await compiled(source),
+    const module = await compiled(source);
+    if (!WebAssembly.Module.exports(module).some(({ name }) => name === "keys_width"))
+        throw wrong("that is no module of Bloomery");
+    return new Core(await WebAssembly.instantiate(module,
         { wasi_snapshot_preview1: SYSTEM }));
 }
 
 /** Load the module: "all" kinds or "sets" alone, or from a URL, bytes, a Response or
  * a WebAssembly.Module. What is loaded and works is not loaded again. */
 export async function load(source = "all") {
-    if (loading === undefined || loading[0] !== source || current?.trap()) {
-        const mine = [source, instantiated(source)];
+    if (loading === undefined || loading.source !== source ||
+        loading.core?.trap()) {
+        const mine = { source, order: (loading?.order ?? 0) + 1 };
+        const before = loading;
         loading = mine;
-        mine[1].catch(() => {
+        mine.done = instantiated(source).then((made) => {
+            mine.core = made;
+            // Of two that are loaded at once the later call counts.
+            if ((current?.order ?? 0) < mine.order) {
+                made.order = mine.order;
+                current = made;
+            }
+        });
+        mine.done.catch(() => {
             if (loading === mine)
-                loading = undefined;
+                loading = before;
         });
     }
-    await loading[1];
+    await loading.done;
 }
 
 /** The kinds that there are. */
@@ -658,7 +671,7 @@ export function memory() {
     return core().memory.buffer.byteLength;
 }
 
-// ---- Filters -----------------------------------------------------------------------
+// ---- Filters ----------------------------------------------------------------------
 
 // What is wanted, read once.
 function spec(kind, options) {
@@ -761,9 +774,8 @@ export class Filter {
                 counted(given, n);
             return specified(k, want, (name) => given === undefined
                 ? Filter.#made(k, k.c.build(name, 0))
-                : k.lent(new Uint8Array(bufferOf.call(given), offsetOf.call(given),
-                                        bytesOf.call(given)),
-                         (at) => Filter.#made(k, k.c.build(name, at))));
+                : k.lent(bytewise(given), (at) => Filter.#made(k,
+                    k.c.build(name, at))));
         } finally {
             if (!k.trap())
                 k.c.forget();

@@ -18,17 +18,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* There is no environment: so the C library is not asked for one, which would
- * ask the host. */
+#define WASM_EXPORT(name) __attribute__((export_name(#name)))
+
+/* ---- No system ---------------------------------------------------------- */
+
+/* What the C library would ask a system for: there is none. So the module asks
+ * its host for nothing but to print what is never printed, and is smaller. */
 char *getenv(const char *name)
 {
     (void)name;
     return NULL;
 }
 
-#define WASM_EXPORT(name) __attribute__((export_name(#name)))
+char *strerror(int error)
+{
+    static char none[] = "";
+    (void)error;
+    return none;
+}
 
-/* ---- Memory ---------------------------------------------------------------- */
+_Noreturn void abort(void)
+{
+    __builtin_trap();
+}
+
+/* ---- Memory ------------------------------------------------------------- */
 
 enum { WASM_KEYS = 8192, WASM_ROOM = 8 * WASM_KEYS };
 
@@ -59,7 +73,7 @@ WASM_EXPORT(give) void wasm_give(void *memory)
     free(memory);
 }
 
-/* ---- Text that is given out ------------------------------------------------- */
+/* ---- Text that is given out --------------------------------------------- */
 
 static struct { char *at; size_t used, room; bool failed; } wasm_text;
 
@@ -164,7 +178,7 @@ static const char *wasm_end(void)
     return wasm_text.failed ? NULL : wasm_text.at;
 }
 
-/* ---- Statuses --------------------------------------------------------------- */
+/* ---- Statuses ----------------------------------------------------------- */
 
 WASM_EXPORT(why) const char *wasm_why(void)
 {
@@ -186,7 +200,7 @@ WASM_EXPORT(status) const char *wasm_status(int status)
     }
 }
 
-/* ---- What there is ---------------------------------------------------------- */
+/* ---- What there is ------------------------------------------------------ */
 
 static void wasm_abilities(uint64_t can)
 {
@@ -242,7 +256,7 @@ WASM_EXPORT(kinds) const char *wasm_kinds(void)
     return wasm_end();
 }
 
-/* ---- What is wanted --------------------------------------------------------- */
+/* ---- What is wanted ----------------------------------------------------- */
 
 static bly_spec wasm_spec;
 static bly_options wasm_options;
@@ -307,7 +321,7 @@ WASM_EXPORT(plan) const char *wasm_plan(const char *kind)
     return wasm_end();
 }
 
-/* ---- Keys ------------------------------------------------------------------- */
+/* ---- Keys --------------------------------------------------------------- */
 
 static bly_keys wasm_keys;
 
@@ -380,7 +394,7 @@ WASM_EXPORT(keys_numbers) size_t wasm_keys_numbers(int type, size_t n)
     return n;
 }
 
-/* ---- Keys that are kept, to build of ---------------------------------------- */
+/* ---- Keys that are kept, to build of ------------------------------------ */
 
 static struct {
     unsigned char *data;
@@ -451,7 +465,7 @@ WASM_EXPORT(keep) bool wasm_keep(bool with_ends)
     return true;
 }
 
-/* ---- Make and free ---------------------------------------------------------- */
+/* ---- Make and free ------------------------------------------------------ */
 
 static bly_filter *wasm_made;
 
@@ -498,7 +512,7 @@ WASM_EXPORT(free) void wasm_free(bly_filter *f)
     bly_free(f);
 }
 
-/* ---- One key: its bytes at `key`, `n` of them -------------------------------- */
+/* ---- One key: its bytes at `key`, `n` of them --------------------------- */
 
 WASM_EXPORT(has) int wasm_has(const bly_filter *f, const void *key, size_t n)
 {
@@ -538,7 +552,7 @@ WASM_EXPORT(hash) void wasm_hash(const bly_filter *f, const void *key, size_t n)
     wasm.numbers[0] = bly_hash(f, key, n);
 }
 
-/* ---- The keys that are set --------------------------------------------------- */
+/* ---- The keys that are set ---------------------------------------------- */
 
 WASM_EXPORT(has_keys) int wasm_has_keys(const bly_filter *f)
 {
@@ -577,7 +591,7 @@ WASM_EXPORT(get_keys) int wasm_get_keys(const bly_filter *f)
     return bly_get_keys(f, &wasm_keys, wasm.yes, wasm.numbers);
 }
 
-/* ---- Filters ----------------------------------------------------------------- */
+/* ---- Filters ------------------------------------------------------------ */
 
 WASM_EXPORT(unite) int wasm_unite(bly_filter *f, const bly_filter *other)
 {
@@ -673,7 +687,7 @@ WASM_EXPORT(stat) const char *wasm_stat(const bly_filter *f)
     return wasm_end();
 }
 
-/* ---- What is given out ------------------------------------------------------- */
+/* ---- What is given out -------------------------------------------------- */
 
 /* The image where it lies, until the filter changes; the first of `numbers`
  * are its bytes. */
@@ -701,7 +715,7 @@ WASM_EXPORT(pack) void *wasm_pack(const bly_filter *f)
     return packed;
 }
 
-/* ---- Keys that a filter lists ------------------------------------------------ */
+/* ---- Keys that a filter lists ------------------------------------------- */
 
 /* A key is an object; its bytes are in hexadecimal digits. */
 static bool wasm_list_one(void *first, const bly_listed *l)

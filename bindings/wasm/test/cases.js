@@ -5,7 +5,7 @@
 // `effort`, how much is tried.
 import { BloomeryError, Filter, kinds, load, memory, version } from "../bloomery.js";
 
-// ---- Judging ---------------------------------------------------------------------
+// ---- Judging ----------------------------------------------------------------------
 
 function ok(value, message = "it is not so") {
     if (!value)
@@ -13,6 +13,12 @@ function ok(value, message = "it is not so") {
 }
 
 function same(a, b, message = "") {
+    if (a instanceof Uint8Array && b instanceof Uint8Array && a.length > 100) {
+        const at = a.findIndex((byte, i) => byte !== b[i]);
+        if (at >= 0 || a.length !== b.length)
+            throw new Error(`${message} byte ${at} is another`);
+        return;
+    }
     const text = (v) => JSON.stringify(v, (_, x) =>
         typeof x === "bigint" ? `${x}n` : x === Infinity ? "Infinity"
             : ArrayBuffer.isView(x) ? Array.from(x, String) : x);
@@ -63,7 +69,7 @@ const cases = [];
 const it = (name, work) => cases.push([name, work]);
 export default cases;
 
-// ---- Golden images -----------------------------------------------------------------
+// ---- Golden images ----------------------------------------------------------------
 
 const RATE = 56, RATE_END = 64, PAYLOAD_SUM = 112, HEADER_SUM = 120, HEADER = 128;
 
@@ -162,7 +168,7 @@ it("golden images hold their keys", ({ golden }) => {
     }
 });
 
-// ---- What a key is -------------------------------------------------------------------
+// ---- What a key is ----------------------------------------------------------------
 
 const bytesOf = (number, real) => {
     const view = new DataView(new ArrayBuffer(8));
@@ -187,7 +193,7 @@ it("numbers are the keys that they are elsewhere", () => {
         [NaN, Uint8Array.of(0, 0, 0, 0, 0, 0, 0xF8, 0x7F)],
     ];
     for (const [number, bytes] of numbers) {
-        const f = new Filter("standard", { items: 1e5, rate: 1e-9 });
+        const f = new Filter("standard", { items: 1000, rate: 1e-9 });
         same(f.hash(number), f.hash(bytes), String(number));
         f.add(number);
         same([f.has(bytes), f.hasAll([bytes])[0]], [true, 1], String(number));
@@ -203,7 +209,7 @@ it("numbers are the keys that they are elsewhere", () => {
 });
 
 it("arrays of numbers are their numbers", () => {
-    const f = new Filter("standard", { items: 1e5, rate: 1e-9 });
+    const f = new Filter("standard", { items: 1000, rate: 1e-9 });
     const some = [-128, -1, 0, 1, 2, 127];
     for (const [Type, list] of [
         [Int8Array, some], [Int16Array, [...some, 3e4, -3e4]],
@@ -232,7 +238,7 @@ it("text is its UTF-8, at any length", () => {
     const texts = ["", "a", "é", "日本", "🙂", "a".repeat(47), "a".repeat(48),
                    "a".repeat(49), `${"a".repeat(60)}é`, "é".repeat(30000),
                    "x".repeat(70000), "\0", "a\0b", `${"b".repeat(47)}🙂`];
-    const f = new Filter("standard", { items: 1e5, rate: 1e-9 });
+    const f = new Filter("standard", { items: 1000, rate: 1e-9 });
     for (const text of texts) {
         same(f.hash(text), f.hash(new TextEncoder().encode(text)),
              text.slice(0, 10));
@@ -256,7 +262,7 @@ it("text is its UTF-8, at any length", () => {
 });
 
 it("bytes are themselves, in whatever holds them", () => {
-    const f = new Filter("standard", { items: 1e5, rate: 1e-9 });
+    const f = new Filter("standard", { items: 1000, rate: 1e-9 });
     const bytes = Uint8Array.of(9, 1, 2, 3, 9);
     f.add(bytes.subarray(1, 4));
     ok(f.has(Uint8Array.of(1, 2, 3)) && f.has(Uint8ClampedArray.of(1, 2, 3)));
@@ -303,7 +309,28 @@ it("what is no key is refused", () => {
     same(f.stat().items, 0);
 });
 
-// ---- One filter -------------------------------------------------------------------------
+it("what has gone to a worker holds no keys", () => {
+    if (typeof structuredClone !== "function")
+        return;
+    const gone = (view) => {
+        structuredClone(view.buffer, { transfer: [view.buffer] });
+        return view;
+    };
+    const f = new Filter("standard", { items: 100 });
+    f.addAll(gone(new Int32Array(5)));
+    f.addAll({ bytes: gone(new Uint8Array(8)), width: 4 });
+    f.addAll({ bytes: gone(new Uint8Array(8)), offsets: Uint32Array.of(0) });
+    f.addAll({ bytes: new Uint8Array(8), offsets: gone(new Uint32Array(3)) });
+    same(f.stat().items, 0);
+    f.add(gone(new Uint8Array(8)));
+    ok(f.has("") && f.hasAll([gone(new Uint8Array(8))])[0] === 1);
+    refused(() => f.add(gone(new DataView(new ArrayBuffer(8)))), "EPARAM");
+    refused(() => Filter.from(gone(new Uint8Array(200))), "EFORMAT");
+    refused(() => Filter.build("bloomier", ["a"],
+                               { labels: gone(new BigUint64Array(1)) }), "EPARAM");
+});
+
+// ---- One filter -------------------------------------------------------------------
 
 it("no key is lost, of any kind, and strangers come at the rate", () => {
     const keys = Array.from({ length: 20000 }, (_, i) => i * 7919 - 5e6);
@@ -521,7 +548,7 @@ it("keys that come from code which uses filters, too", () => {
     same(g.count("k 5"), 2);
 });
 
-// ---- Enemies ------------------------------------------------------------------------------
+// ---- Enemies ----------------------------------------------------------------------
 
 // All verbs, whatever becomes of them.
 function workOn(f, random) {
@@ -645,7 +672,8 @@ it("wrong calls are errors, and nothing stops", ({ effort }) => {
     let thrown = 0;
     f.add("stays");
     for (let i = 0; i < 2500 * effort; i++) {
-        const g = random.below(4) === 0 ? new Filter("standard", { items: 10 }) : f.copy();
+        const g = random.below(4) === 0 ? new Filter("standard", { items: 10 })
+                                        : f.copy();
         const verb = random.of(verbs), make = random.of(statics);
         const all = Array.from({ length: random.below(4) }, () => anyValue(random));
         try {
@@ -763,6 +791,18 @@ it("an instance that stopped is told, and another one is loaded", async () => {
     f.free();
     await load();
     ok(new Filter("standard", { items: 10 }).add("a"));
+});
+
+it("what is no module is refused, and what was there stays", async () => {
+    const other = Uint8Array.of(0, 0x61, 0x73, 0x6D, 1, 0, 0, 0);
+    for (const source of [other, Uint8Array.of(1, 2, 3), 7, null]) {
+        let error;
+        await load(source).catch((e) => { error = e; });
+        ok(error instanceof Error, "nothing was thrown");
+    }
+    ok(new Filter("standard", { items: 10 }).add("a"));
+    await Promise.all([load("sets"), load("all")]);
+    ok(kinds().length > 30, "the later call counts");
 });
 
 it("the sets alone are a module, too", async () => {
