@@ -49,6 +49,12 @@ const bytesOf = getter("byteLength");
 const offsetOf = getter("byteOffset");
 const bufferOf = getter("buffer");
 
+// Can it be gone through, one thing after another?
+function listed(value) {
+    return typeof value === "object" && value !== null &&
+        !ArrayBuffer.isView(value) && typeof value[Symbol.iterator] === "function";
+}
+
 // The types of numbers, in the order of wasm.c, and their bytes.
 const NUMBERS = {
     Int8Array: [0, 1], Uint8Array: [1, 1], Int16Array: [2, 2],
@@ -309,7 +315,7 @@ class Core {
         if (typeof keys !== "object" || keys === null || viewed(keys))
             throw wrong("many keys are an array, an array of numbers, { bytes, " +
                         `width } or { bytes, offsets }, and not ${described(keys)}`);
-        if (typeof keys[Symbol.iterator] === "function")
+        if (listed(keys))
             return this.eachOf(keys, visit);
         return this.eachRow(keys, visit);
     }
@@ -406,8 +412,7 @@ class Core {
     // All keys, kept in the memory to build of. (What others' code yields is had
     // before, for that code may build filters, too.)
     keep(keys) {
-        const list = typeof keys === "object" && keys !== null &&
-            !ArrayBuffer.isView(keys) && typeof keys[Symbol.iterator] === "function";
+        const list = listed(keys);
         const all = list ? [...keys] : keys;
         const ends = list || keys?.offsets !== undefined;
         this.c.forget();
@@ -713,8 +718,8 @@ function hidden(secret) {
 function labelled(labels) {
     if (ArrayBuffer.isView(labels) && typeOf.call(labels) === "BigUint64Array")
         return labels;
-    if (typeof labels !== "object" || labels === null ||
-        typeof labels[Symbol.iterator] !== "function")
+    const array = ArrayBuffer.isView(labels) && typeOf.call(labels) !== undefined;
+    if (!array && !listed(labels))
         throw wrong(`labels are an array of numbers, and not ${described(labels)}`);
     return BigUint64Array.from([...labels], (v) => natural(v ?? null, "a label"));
 }
@@ -938,15 +943,16 @@ export class Filter {
 
     putAll(keys, labels) {
         const given = labelled(labels);
-        const all = Array.isArray(keys) || ArrayBuffer.isView(keys) ||
-            !keys?.[Symbol.iterator] ? keys : [...keys];
-        this.#each(all, (k, n, first) => {
+        const all = listed(keys) ? [...keys] : keys;
+        if (Array.isArray(all) || ArrayBuffer.isView(all))
+            counted(given, all.length);
+        counted(given, this.#each(all, (k, n, first) => {
             const some = given.subarray(first, first + n);
             if (some.length < n)
                 throw wrong("there are fewer labels than keys");
             k.view(BigUint64Array, k.labels, n).set(some);
             k.check(k.c.put_keys(this.#f));
-        });
+        }));
     }
 
     getAll(keys) {

@@ -404,7 +404,11 @@ it("keys are added, counted, removed and labelled", () => {
     same([found[0], found[1], labels[0], labels[1]], [1, 1, 9n, 8n]);
     refused(() => h.put("a", -1), "EPARAM", "whole number");
     refused(() => h.put("a"), "EPARAM");
-    refused(() => h.putAll(["a", "b"], [1]), "EPARAM", "fewer labels");
+    refused(() => h.putAll(["a", "b"], [1]), "EPARAM", "2 keys have 2 labels");
+    refused(() => h.putAll(["a"], [1, 2]), "EPARAM", "1 keys have 1 labels");
+    refused(() => h.putAll({ bytes: new Uint8Array(2), width: 1 }, [1]), "EPARAM",
+            "fewer labels");
+    same([h.get("a"), h.get("b")], [9, 8]);
     refused(() => Filter.build("bloomier", ["a"], { labels: [1, 2] }), "EPARAM");
     refused(() => Filter.build("bloomier", ["a", "a"], { labels: [1, 2] }), "EPARAM");
 });
