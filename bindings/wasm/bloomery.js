@@ -267,14 +267,11 @@ class Core {
             return n;
         }
         if (typeof key === "number") {
-            this.c.real(key);
+            this.c.real(this.at, key);
             return 8;
         }
         if (typeof key === "bigint") {
-            if (BigInt.asIntN(64, key) !== key)
-                throw wrong(`${key} is no integer of 64 bits with a sign: give it ` +
-                            "as text or bytes");
-            this.c.integer(key);
+            this.c.integer(this.at, inRange(key));
             return 8;
         }
         const bytes = keyBytes(key);
@@ -395,8 +392,11 @@ class Core {
         let some = [];
         const flush = () => {
             this.alive();
-            for (const key of some)
-                list.add(key);
+            if (some.length > 0 && some.every((key) => typeof key === "number"))
+                list.numbers(some);
+            else
+                for (const key of some)
+                    list.add(key);
             list.end();
             some = [];
         };
@@ -486,25 +486,22 @@ class List {
     }
 
     number(key, at) {
-        const view = new DataView(this.core.memory.buffer);
-        if (typeof key === "number" && Number.isSafeInteger(key)) {
-            view.setInt32(at, key, true);
-            view.setInt32(at + 4, Math.floor(key / 4294967296), true);
-        } else if (typeof key === "number" &&
-                   (!Number.isInteger(key) || Math.abs(key) > 2 ** 63)) {
-            view.setFloat64(at, key, true);
-            if (Number.isNaN(key))
-                view.setBigUint64(at, 0x7FF8000000000000n, true);
-        } else if (typeof key === "number" && key === 2 ** 63) {
-            view.setFloat64(at, key, true);
-        } else if (typeof key === "bigint" && BigInt.asIntN(64, key) !== key) {
-            throw wrong(`${key} is no integer of 64 bits with a sign: give it as ` +
-                        "text or bytes");
-        } else if (typeof key === "bigint" || typeof key === "number") {
-            view.setBigInt64(at, BigInt(key), true);
-        } else {
+        const { core } = this;
+        if (typeof key === "number")
+            core.c.real(at, key);
+        else if (typeof key === "bigint")
+            core.c.integer(at, inRange(key));
+        else
             throw noKey(key, this.first + this.n);
-        }
+    }
+
+    // Nothing but numbers: all at once.
+    numbers(some) {
+        const { core } = this, n = some.length;
+        core.view(Float64Array, core.at, n).set(some);
+        core.c.keys_numbers(NUMBERS.Float64Array[0], n);
+        this.visit(n, this.first);
+        this.first += n;
     }
 
     alone(key) {
@@ -533,6 +530,13 @@ function refuseLone(key, i) {
     if (LONE.test(key))
         throw wrong((i === undefined ? "the text" : `key ${i}`) +
                     " has half a surrogate, which is no character: give bytes");
+}
+
+function inRange(key) {
+    if (BigInt.asIntN(64, key) !== key)
+        throw wrong(`${key} is no integer of 64 bits with a sign: give it as text ` +
+                    "or bytes");
+    return key;
 }
 
 function noKey(key, i) {

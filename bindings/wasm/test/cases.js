@@ -360,6 +360,8 @@ it("what is built of many keys has them all", () => {
         BigInt64Array.from({ length: 30000 }, (_, i) => BigInt(i) << 20n),
         Float64Array.from({ length: 30000 }, (_, i) => i / 8),
         new Set(["a", "b", "c"]),
+        Array.from({ length: 20000 }, (_, i) => i / 4),
+        Array.from({ length: 20000 }, (_, i) => i < 9000 ? i : `n ${i}`),
         ["z".repeat(100000), "y".repeat(100000)],
         [],
     ];
