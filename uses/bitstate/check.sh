@@ -116,6 +116,10 @@ done
 # ---- Signatures of 40 bits ---------------------------------------------------
 
 kind=compaction:load=70
+# shellcheck disable=SC2046  # words
+check 'the command of use.md can be' "$BLOOMERY" plan $(sed -n \
+    's/^\$ .*--kind\( .*\) --states\( .*\) --rate\( .*\)/-k\1 -n\2 -p\3/p' \
+    "$USE/use.md")
 check 'signatures of 40 bits' sh -c "\"\$0\" plan --json -k $kind -n $all \
     -p 4e-12 | tr -d ' \n' | grep -q 'geometry\":\[[0-9]*,40,'" "$BLOOMERY"
 "$PROGRAM" ./puzzle.so --kind $kind --states "$all" --rate 4e-12 --list list >out
