@@ -247,6 +247,8 @@ fi
 
 echo 'int nothing;' >nothing.c
 "$compile" -shared -fPIC -o nothing.so nothing.c
+"$PROGRAM" puzzle.so >here
+check 'a model in this folder needs no ./' grep -q '^states: 181440$' here
 refused 'no model' 'none.so.*No such file' "$PROGRAM" ./none.so
 refused 'a text for a model' 'exact' "$PROGRAM" ./exact
 refused 'an object without one' 'it has no model' "$PROGRAM" ./nothing.so
