@@ -108,7 +108,9 @@ static int make_filter(const options *o)
 
 static int load_model(const char *path)
 {
-    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    char here[LINE];                    /* else it is sought among libraries */
+    snprintf(here, sizeof here, "%s%s", strchr(path, '/') ? "" : "./", path);
+    void *object = dlopen(here, RTLD_NOW | RTLD_LOCAL);
     if (object == NULL)
         return stop("the model", dlerror());
     m = dlsym(object, "model");

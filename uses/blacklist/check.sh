@@ -140,6 +140,20 @@ refused_line 'an address that is too long' 'block 1.2.3.4/33 1' 'an address'
 refused_line 'no time' 'block 1.2.3.4' 'TIME ADDRESS'
 refused_line 'time that goes back' '2 1.2.3.4
 1 1.2.3.4' 'TIME ADDRESS.*order'
+# A packet passes before the next one comes.
+mkfifo live
+"$PROGRAM" 10 100 <live >told &
+(
+    printf '1 192.0.2.7\n'
+    tries=100
+    while [ ! -s told ] && [ $tries -gt 0 ]; do
+        sleep 0.1
+        tries=$((tries - 1))
+    done
+    cp told early
+) >live
+wait
+check 'a packet passes at once' test "$(cat early)" = '1 192.0.2.7'
 refused 'no time of a block' '0: how many seconds' "$PROGRAM" 0 10
 refused 'no blocks' '0.5: how many blocks' "$PROGRAM" 10 0.5
 refused 'no rate' 'rate' "$PROGRAM" 10 10 2

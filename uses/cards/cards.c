@@ -70,9 +70,20 @@ static void print(const bool *card, const char *title)
     printf("\t%s\n", title);
 }
 
-static int read_cards(FILE *file)
+/* Without blanks around it; NULL: there is none. */
+static char *trimmed(char *text)
 {
-    char *line = NULL, where[32] = "";
+    if (text == NULL)
+        return NULL;
+    text += strspn(text, " ");
+    for (size_t n = strlen(text); n > 0 && text[n - 1] == ' '; n--)
+        text[n - 1] = '\0';
+    return text;
+}
+
+static int read_cards(FILE *file, const char *path)
+{
+    char *line = NULL, where[32];
     size_t room = 0;
     int failed = 0;
     for (int i = 1; failed == 0 && getline(&line, &room, file) >= 0; i++) {
@@ -85,13 +96,13 @@ static int read_cards(FILE *file)
             failed = stop(where, "no TAB, with descriptors behind it");
             break;
         }
-        while ((descriptor = strsep(&rest, ",")) != NULL)
+        while ((descriptor = trimmed(strsep(&rest, ","))) != NULL)
             if (*descriptor != '\0' && notch(card, descriptor) < 0)
                 failed = stop(where, bly_why());
         print(card, title);
     }
     free(line);
-    return failed == 0 && ferror(file) ? stop(where, strerror(errno)) : failed;
+    return failed == 0 && ferror(file) ? stop(path, strerror(errno)) : failed;
 }
 
 int main(int argc, char **argv)
@@ -113,7 +124,7 @@ int main(int argc, char **argv)
         return stop(argv[optind], strerror(errno));
     if (!list)
         printf("#FPS1\n#num_bits=%lu\n#type=cards/%lu\n", sites, notches);
-    int failed = read_cards(file);
+    int failed = read_cards(file, argv[optind]);
     fclose(file);
     return failed == 0 && fflush(stdout) != 0
            ? stop("standard output", strerror(errno)) : failed;

@@ -112,6 +112,10 @@ refused 'a card without a TAB' 'line 2: no TAB' "$PROGRAM" - <<END
 good${tab}boat
 bad
 END
+printf 'a\tboat,river\n' | "$PROGRAM" - >near.fps
+printf 'a\t boat , river\n' | "$PROGRAM" - >far.fps
+check 'blanks around a descriptor are no part of it' cmp near.fps far.fps
+refused 'a folder' '[.]: Is a directory' "$PROGRAM" .
 refused 'more notches than sites' 'usage' "$PROGRAM" -s 3 two.tsv
 "$PROGRAM" -s 80 two.tsv >wide.fps
 refused 'needles for other cards' 'bits' "$BLOOMERY" similar needles.fps wide.fps

@@ -172,4 +172,5 @@ refused 'a file' 'passwd: a URL of http' "$PROGRAM" 1 10 0.1 file:///etc/passwd
 stop_server
 crawl 0 10 0.1 "http://127.0.0.1:$port/"
 check 'a site that says nothing of robots is left alone' test ! -s told
+check 'and named' grep -q 'robots.txt: .*this site is left alone' said
 finish

@@ -117,19 +117,35 @@ static void find(const char *base, const char *link)
     }
 }
 
+/* The value of href= in a tag, with quotes around it or without. */
+static char *find_value(char *tag)
+{
+    char *at = tag, *end;
+    while ((at = strcasestr(at, "href")) != NULL &&
+           !isspace((unsigned char)at[-1]))
+        at += strlen("href");
+    at = at == NULL ? NULL : at + 4 + strspn(at + 4, " \t\r\n");
+    if (at == NULL || *at != '=')
+        return NULL;
+    at += 1 + strspn(at + 1, " \t\r\n");
+    end = *at == '"' || *at == '\'' ? strchr(at + 1, *at)
+                                    : at + strcspn(at, " \t\r\n");
+    at += *at == '"' || *at == '\'';
+    if (end == NULL || end - at >= LINK)
+        return NULL;
+    *end = '\0';
+    return at;
+}
+
 /* <a … href="…">. The page is written over. */
 static void find_links(const char *base, char *at)
 {
     while ((at = strcasestr(at, "<a")) != NULL) {
         char *tag = at + 2, *end = tag + strcspn(tag, "<>"), was = *end;
         *end = '\0';
-        char *link = isspace((unsigned char)*tag) ? strcasestr(tag, "href")
-                                                  : NULL;
-        link = link == NULL ? NULL : strpbrk(link, "\"'");
-        at = link == NULL ? NULL : strchr(link + 1, *link);
-        if (at != NULL && at - link < LINK) {
-            *at = '\0';
-            char *amp = ++link;
+        char *link = isspace((unsigned char)*tag) ? find_value(tag) : NULL;
+        if (link != NULL) {
+            char *amp = link;
             for (; (amp = strstr(amp, "&amp;")) != NULL; amp++)
                 memmove(amp + 1, amp + 5, strlen(amp + 5) + 1);
             find(base, link);
@@ -188,6 +204,11 @@ static void done(site *s, CURLcode code)
     s->body[s->n] = '\0';
     s->next = now() + delay;
     if (s->robots == NULL) {            /* where there is none, all is allowed*/
+        if (code != CURLE_OK)
+            warnx("%s: %s: this site is left alone", s->url,
+                  curl_easy_strerror(code));
+        else if (said / 100 != 2 && said / 100 != 4)
+            warnx("%s: status %ld: this site is left alone", s->url, said);
         s->robots = memory(strndup(said / 100 == 2 ? s->body
             : said / 100 == 4 ? "" : "User-agent: *\nDisallow: /", RULES));
         return;
@@ -258,6 +279,7 @@ int main(int argc, char **argv)
         !(pages >= 1 && pages < 1e15))
         errx(2, "usage: crawler SECONDS PAGES RATE URL...");
     bly_spec spec = { .capacity = (uint64_t)pages, .rate = rate };
+    setvbuf(stdout, NULL, _IOLBF, 0);   /* nothing is lost when it is stopped*/
     sites = memory(calloc((size_t)argc, sizeof *sites));
     multi = memory(curl_multi_init());
     bly_spec rarer = { .capacity = (uint64_t)pages, .rate = rate / 100 };

@@ -62,7 +62,10 @@ def made(hosts, port, host, path):
         links = ["/"]
     else:
         return None
-    return "".join('<p><A class=x HREF = "%s">%s</a>\n' %
+    ways = ['<p><A class=x HREF = "%s">%s</a>\n',
+            "<p><a href='%s' title=\"/none\">%s</a>\n",
+            '<p><a data-href="/none" href=%s title="/none">%s</a>\n']
+    return "".join(ways[i % 3 if link else 0] %
                    (link.replace("&", "&amp;"), i)
                    for i, link in enumerate(links)).encode()
 

@@ -186,6 +186,16 @@ static int get(leveldb_t *db, FILE *keys, const char *path)
 
 /* ---- The program --------------------------------------------------------- */
 
+/* A number, or per cent: 0.01 or 1%. */
+static double read_rate(const char *text, char **end)
+{
+    double number = strtod(text, end);
+    if (*end == text || **end != '%')
+        return number;
+    ++*end;
+    return number / 100;
+}
+
 static int read_options(int n, char **arguments)
 {
     int at = 0;
@@ -194,7 +204,7 @@ static int read_options(int n, char **arguments)
         if (strcmp(arguments[at], "-k") == 0)
             kind = value, end = value + strlen(value);
         else if (strcmp(arguments[at], "-p") == 0)
-            rate = strtod(value, &end);
+            rate = read_rate(value, &end);
         else if (strcmp(arguments[at], "-b") == 0)
             block = (size_t)strtoul(value, &end, 10);
         if (end == value || *end != '\0')

@@ -136,5 +136,9 @@ refused 'half a question' 'not as many' sh -c 'head -n 1 questions |
     cut -c 1-128 | "$0" answer secret zones.bly' "$PROGRAM"
 refused 'points that are none' 'of another key' sh -c 'head -n 1 questions |
     tr 0-9 f | "$0" answer secret zones.bly' "$PROGRAM"
+refused 'a filter for a key' '32 bytes' "$PROGRAM" publish zones.bly zones.bly new
+refused 'a position that is too long' 'too long' sh -c 'printf "%05000d" 1 |
+    "$0" ask cells' "$PROGRAM"
+refused 'a folder of positions' 'cannot be read' sh -c '"$0" ask cells <.' "$PROGRAM"
 refused 'nothing' 'usage: location' "$PROGRAM"
 finish

@@ -91,7 +91,7 @@ static int read_key(void *key, const char *path)
     FILE *file = fopen(path, "rb");
     if (file == NULL)
         return stop(path, strerror(errno));
-    bool good = fread(key, 32, 1, file) == 1;
+    bool good = fread(key, 32, 1, file) == 1 && getc(file) == EOF;
     fclose(file);
     return good ? 0 : stop(path, "a key is 32 bytes: see keygen");
 }
@@ -223,8 +223,7 @@ static bool find_cells(uint64_t *cells, const bly_filter *empty,
         cells[i] = cells[i - n];
     for (uint32_t i = stat->probes; i-- > 0; ) {
         uint64_t cell = cells[i], *other = &cells[randombytes_uniform(i + 1)];
-        cells[i] = *other;
-        *other = cell;
+        cells[i] = *other, *other = cell;
     }
     return true;
 }
@@ -246,8 +245,7 @@ static int ask_line(const char *position, const bly_filter *empty,
     for (size_t i = 0; good && i < stat->probes; i++) {
         good = read_at(&c, sizeof c, file, stat->bytes + POINT +
                        cells[i] * sizeof c) && encrypt_anew(&c, &public);
-        sodium_bin2hex(hex, sizeof hex, (void *)&c, sizeof c);
-        fputs(hex, stdout);
+        fputs(sodium_bin2hex(hex, sizeof hex, (void *)&c, sizeof c), stdout);
     }
     putchar('\n');
     return good ? 0 : stop("the cells", "they are cut short, or damaged");
@@ -270,11 +268,11 @@ static int ask(const char *path)
                ? stop(path, "it does not begin with a filter: see publish") : 0;
     while (failed == 0 && fgets(line, sizeof line, stdin) != NULL) {
         line[strcspn(line, "\n")] = '\0';
-        failed = ask_line(line, empty, &stat, file);
+        failed = strlen(line) < sizeof line - 1
+               ? ask_line(line, empty, &stat, file)
+               : stop("a position", "it is too long");
     }
-    free(image);
-    bly_free(empty);
-    fclose(file);
+    free(image), bly_free(empty), fclose(file);
     return failed;
 }
 
@@ -295,6 +293,8 @@ int main(int argc, char **argv)
     else
         stop("usage", "location keygen SECRET PUBLIC | publish PUBLIC FILTER "
              "CELLS | ask CELLS | answer SECRET FILTER [--seen]");
+    if (failed == 0 && ferror(stdin))
+        failed = stop("standard input", "cannot be read");
     return fflush(stdout) == 0 ? failed
                                : stop("standard output", strerror(errno));
 }

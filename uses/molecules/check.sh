@@ -55,6 +55,10 @@ for wrong in 'C1CC' 'C(C' 'C)C' 'CC=' 'C%1C' '1C' 'Cx' '[C' 'C11' '(C)' '?'; do
     printf 'CC good\n%s bad\n' "$wrong" >wrong.smi
     refused "$wrong" 'line 2: no molecule' "$PROGRAM" wrong.smi
 done
+printf 'CC  acetic acid\tmore\r\nC \n' >names.smi
+"$PROGRAM" names.smi | grep -v '^#' | cut -f 2 >names
+check 'a name may have blanks' test "$(tr '\n' '|' <names)" = 'acetic acid|line 2|'
+refused 'a folder' '[.]: Is a directory' "$PROGRAM" .
 refused 'no file' 'none.smi: No such file' "$PROGRAM" none.smi
 refused 'rows of 1000 bits' 'power of two' "$PROGRAM" -m 1000 small.smi
 refused 'no such option' 'usage' "$PROGRAM" -z small.smi

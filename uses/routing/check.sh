@@ -163,6 +163,16 @@ fi
 
 # ---- What is refused ---------------------------------------------------------
 
+printf 'edge 9999998 9999999\r\n\n  \nobject 9999999 x\nfind 9999998 x' >far
+"$PROGRAM" far >found
+check 'empty lines, and large numbers' test "$(cat found)" = \
+    'found x 9999998 9999999'
+: >empty
+if (ulimit -v 1500000 && "$PROGRAM" empty) >few.out 2>&1; then  # no sanitizer
+    check 'in the memory of few' sh -c 'ulimit -v 1500000; "$0" far' "$PROGRAM"
+fi
+printf 'edge 0 10000000\n' >bad
+refused 'a number that is too large' 'below 10000000' "$PROGRAM" bad
 refused 'no graph' 'none: No such file' "$PROGRAM" none
 printf 'edge 1 2\nedge 1 x\n' >bad
 refused 'no number' 'line 2' "$PROGRAM" bad

@@ -78,9 +78,9 @@ static bool read_line(const char *line)
 {
     char verb[NAME], a[NAME], b[NAME], more;
     size_t u, v;
-    if (sscanf(line, "%63s %63s %63s %c", verb, a, b, &more) != 3 ||
-        !read_node(&u, a))
-        return false;
+    int words = sscanf(line, "%63s %63s %63s %c", verb, a, b, &more);
+    if (words != 3 || !read_node(&u, a))
+        return words == EOF;            /* an empty line                     */
     if (strcmp(verb, "edge") == 0) {
         if (!read_node(&v, b) || u == v)
             return false;
@@ -108,7 +108,7 @@ static int read_graph(const char *path)
     snprintf(where, sizeof where, "line %lu", number);
     int failed = file == NULL || ferror(file) ? stop(path, strerror(errno))
                : !good ? stop(where, "it is not: edge U V, object U NAME or "
-                              "find U NAME") : 0;
+                              "find U NAME, of nodes below 10000000") : 0;
     if (file != NULL)
         fclose(file);
     return failed;
@@ -161,14 +161,13 @@ static bool make_filters(void)
 {
     char kind[64];
     snprintf(kind, sizeof kind, "attenuated:of=standard,depth=%u", depth);
-    for (size_t i = 0; i < nodes; i++)
-        if (bly_new(&own[i], "standard", &spec) < 0)
-            return false;
     for (size_t i = 0; i < link_count; i++)
         if (bly_new(&links[i].beyond, kind, &spec) < 0)
             return false;
     for (const thing *t = objects.all; t < objects.all + objects.n; t++)
-        if (bly_add(own[t->node], t->name, strlen(t->name)) < 0)
+        if ((own[t->node] == NULL &&
+             bly_new(&own[t->node], "standard", &spec) < 0) ||
+            bly_add(own[t->node], t->name, strlen(t->name)) < 0)
             return false;
     return true;
 }
@@ -177,7 +176,7 @@ static bool make_filters(void)
  * of its other links, one hop farther. */
 static bool take_message(const link *l)
 {
-    if (bly_unite_at(l->beyond, own[l->to], 1) < 0)
+    if (own[l->to] != NULL && bly_unite_at(l->beyond, own[l->to], 1) < 0)
         return false;
     for (size_t i = first[l->to]; i < first[l->to + 1]; i++)
         if (links[i].to != l->from &&

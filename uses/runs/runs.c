@@ -82,7 +82,7 @@ static void note_block(run *r, bly_key key)
     r->fences[r->blocks++] = (fence){ { copy, key.length }, r->bytes };
 }
 
-/* Read all of a run once. */
+/* Read all of a run once; its filter, if it is open, has each key. */
 static int read_run(run *r)
 {
     char *line = NULL, *last = NULL;
@@ -99,6 +99,9 @@ static int read_run(run *r)
                     (unsigned long long)r->keys + 1);
             failed = 2;
         }
+        if (failed == 0 && r->filter != NULL
+            && !bly_contains(r->filter, key.data, key.length))
+            failed = stop(r->path, "its filter is not of this run: build anew");
         if (r->blocks == 0
             || r->bytes / BLOCK > r->fences[r->blocks - 1].at / BLOCK)
             note_block(r, key);
@@ -118,12 +121,14 @@ static int read_run(run *r)
     return failed;
 }
 
-static int read_runs(char **paths, int n)
+/* `opened` opens what belongs to a run. */
+static int read_runs(char **paths, int n, int (*opened)(run *))
 {
     runs = needed(calloc((size_t)n, sizeof *runs));
     for (; all < (size_t)n; all++) {
         runs[all].path = paths[all];
-        if (read_run(&runs[all]) != 0)
+        if ((opened != NULL && opened(&runs[all]) != 0)
+            || read_run(&runs[all]) != 0)
             return 2;
     }
     return 0;
@@ -160,7 +165,7 @@ static int split(int n, char **arguments)
         return stop("usage", "runs split [--even] KIND BITS RUN...");
     if (bly_plan(&plan, rest[0], &(bly_spec){ .capacity = 1000 }) < 0)
         return stop("the filters", bly_why());
-    if (read_runs(rest + 2, n - even - 2) != 0)
+    if (read_runs(rest + 2, n - even - 2, NULL) != 0)
         return 2;
     for (size_t i = 0; i < all; i++)
         keys += (double)runs[i].keys;
@@ -181,7 +186,6 @@ static int split(int n, char **arguments)
 
 static int open_run(run *r)
 {
-    bly_stat_t stat;
     char path[4096];
     int n = snprintf(path, sizeof path, "%s.bly", r->path);
     r->file = open(r->path, O_RDONLY | O_CLOEXEC);
@@ -189,12 +193,10 @@ static int open_run(run *r)
         return stop(r->path, r->file < 0 ? strerror(errno) : "too long a name");
     if (access(path, F_OK) < 0 && errno == ENOENT)
         return 0;
-    if (bly_open(&r->filter, path, 0, NULL) < 0
-        || bly_stat(&stat, r->filter) < 0)
-        return stop(path, bly_why());
-    if ((bly_can(r->filter) & BLY_CAN_CONTAINS) == 0
-        || (stat.items_exact && stat.items != r->keys))
-        return stop(path, "it is not of this run: build it anew");
+    if (bly_open(&r->filter, path, 0, NULL) < 0)
+        return stop("a filter", bly_why());
+    if ((bly_can(r->filter) & BLY_CAN_CONTAINS) == 0)
+        return stop(path, "it cannot be asked");
     return 0;
 }
 
@@ -269,11 +271,8 @@ static int get(int n, char **arguments)
     FILE *text = fopen(arguments[0], "r");
     if (text == NULL)
         return stop(arguments[0], strerror(errno));
-    if (read_runs(arguments + 1, n - 1) != 0)
+    if (read_runs(arguments + 1, n - 1, open_run) != 0)
         return 2;
-    for (size_t i = 0; i < all; i++)
-        if (open_run(&runs[i]) != 0)
-            return 2;
     for (ssize_t got; (got = getline(&line, &room, text)) > 0; keys++) {
         size_t length = (size_t)(got - (line[got - 1] == '\n'));
         answer((bly_key){ line, length });

@@ -229,6 +229,10 @@ check 'and no index is written' test ! -e uneven.blx
 asked() {
     echo "$1" | "$PROGRAM" ask "$2" "$3"
 }
+cp small small.before
+refused 'a table in the place of an index' 'small: no index' \
+    "$PROGRAM" index small.blx small
+check 'which is kept' cmp small small.before
 refused 'no table' 'none: No such file' "$PROGRAM" index none none.blx
 refused 'no index' 'none.blx: ' asked 1=a small none.blx
 refused 'a table for an index' 'small: ' asked 1=a small small

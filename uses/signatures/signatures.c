@@ -8,10 +8,9 @@
  *
  * A row's signature has BITS bits (80), of which the value of each column sets
  * two. A row that has all values of a question has all of their bits; another
- * one has them by accident, drops in vain, and is read and thrown away. So one
- * small index answers questions on any columns. In the index bit i of all rows
- * lies together, so that a question of q columns reads 2 q bits a row and not
- * 80. That is the index `bloom` of PostgreSQL, with its lengths. */
+ * one has them by accident, drops in vain, and is read and thrown away. In the
+ * index bit i of all rows lies together, so that a question of q columns reads
+ * 2 q bits a row and not 80. It has the lengths of PostgreSQL's `bloom`. */
 #define _POSIX_C_SOURCE 200809L
 #include <bloomery/index.h>
 
@@ -21,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { COLUMNS = 1024, PROBES = 2, BITS = 80 };
 
@@ -115,9 +115,8 @@ static int add_rows(FILE *table, const char *path, uint64_t bits, uint64_t size)
                             .probes = PROBES, .extra = sizeof at,
                             .about = &table_is,
                             .about_bytes = sizeof table_is };
-    if (bly_index_begin(&maker, path, &spec) < 0)
-        return stop(path, bly_why());
-    int failed = 0;
+    int failed = bly_index_begin(&maker, path, &spec) < 0
+                     ? stop("the index", bly_why()) : 0;
     for (; failed == 0 && got > 0; number++) {
         failed = add_row(maker, line, trim(line, got), at, number,
                          table_is.columns);
@@ -126,7 +125,7 @@ static int add_rows(FILE *table, const char *path, uint64_t bits, uint64_t size)
     }
     free(line);
     if (failed == 0 && !ferror(table))
-        return bly_index_end(maker) < 0 ? stop(path, bly_why()) : 0;
+        return bly_index_end(maker) < 0 ? stop("the index", bly_why()) : 0;
     bly_index_abort(maker);
     return failed != 0 ? failed : stop("the table", "cannot be read");
 }
@@ -138,8 +137,12 @@ static int make_index(int n, char **arguments)
     uint64_t bits = told ? strtoull(arguments[1], NULL, 10) : BITS;
     arguments += told ? 2 : 0;
     if (n != (told ? 4 : 2) || bits < 8 || bits > 4096)
-        return stop("usage", "signatures index [-b BITS, 8 to 4096] TABLE "
-                             "INDEX");
+        return stop("usage", "signatures index [-b 8 to 4096] TABLE INDEX");
+    bly_index *old = NULL;              /* what is no index stays            */
+    if (access(arguments[1], F_OK) == 0
+        && bly_index_open(&old, arguments[1], NULL) < 0)
+        return stop("the index", bly_why());
+    bly_index_free(old);
     FILE *table = fopen(arguments[0], "r");
     if (table == NULL || fstat(fileno(table), &is) < 0)
         return stop(arguments[0], strerror(errno));
@@ -174,8 +177,7 @@ static bool has(const field *row, size_t columns, const field *wanted, size_t n)
             return false;
         bly_key w = wanted[i].value;
         bly_key there = row[wanted[i].column - 1].value;
-        if (there.length != w.length
-            || (w.length > 0 && memcmp(there.data, w.data, w.length) != 0))
+        if (there.length != w.length || memcmp(there.data, w.data, w.length))
             return false;
     }
     return true;
@@ -192,10 +194,8 @@ static int look(FILE *table, uint64_t at, const field *wanted, size_t n)
     if (got <= 0)
         return stop("the table", "it is shorter than it was");
     size_t length = trim(line, got);
-    if (!has(fields, divide(fields, line, length), wanted, n)) {
-        vain++;
-        return 0;
-    }
+    if (!has(fields, divide(fields, line, length), wanted, n))
+        return vain++, 0;
     rows++;
     lacking--;
     printf("%" PRIu64 "\t", questions);
@@ -223,8 +223,7 @@ static int answer(const bly_index *index, FILE *table, const field *wanted,
     uint64_t hashes[COLUMNS];
     bly_index_stat_t is;
     bly_index_stat(&is, index);
-    size_t most = (size_t)(is.documents + 1) * sizeof(uint64_t);
-    places dropped = { malloc(most), 0 };
+    places dropped = { calloc((size_t)is.documents + 1, sizeof(uint64_t)), 0 };
     if (dropped.at == NULL)
         return stop("memory", strerror(ENOMEM));
     questions++;
@@ -255,8 +254,8 @@ static int read_questions(const bly_index *index, FILE *table, uint64_t columns)
                : stop("a question", "COLUMN=VALUE, of the table's columns?");
     }
     free(line);
-    return failed == 0 && ferror(stdin)
-               ? stop("standard input", "cannot be read") : failed;
+    return failed == 0 && ferror(stdin) ? stop("standard input",
+                                               "cannot be read") : failed;
 }
 
 static int ask(int n, char **arguments)
@@ -271,7 +270,7 @@ static int ask(int n, char **arguments)
     if (table == NULL || fstat(fileno(table), &size) < 0)
         return stop(arguments[0], strerror(errno));
     if (bly_index_open(&index, arguments[1], NULL) < 0)
-        return stop(arguments[1], bly_why());
+        return stop("the index", bly_why());
     bly_index_stat(&is, index);
     if (is.about_bytes == sizeof table_is && is.extra == sizeof(uint64_t))
         memcpy(&table_is, is.about, sizeof table_is);

@@ -13,23 +13,23 @@
  * documents out of the index.
  */
 #define _POSIX_C_SOURCE 200809L         /* getline                           */
+#include "words.h"
+
 #include <bloomery/index.h>
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { SIGNAL = 10, WORDS = 65536,      /* of a text, of twice the bytes     */
-       ROWS = 16, OFFSET = sizeof(long) };
+enum { SIGNAL = 10, ROWS = 16, OFFSET = sizeof(long) };
 static const double density = 0.1;
 
-typedef struct { uint64_t hash, rows; } known;      /* not one of the rarest */
-typedef struct { uint64_t hash, documents, last; } counted;
-static counted *table;                  /* a power of two of them            */
-static uint64_t slots, used;
+/* A word that is not one of the rarest. The first one says how many bytes all
+ * texts have, and how many rows a rare word. */
+typedef struct { uint64_t hash, rows; } known;
 static uint64_t hashes[WORDS], keys[WORDS * ROWS];  /* of a text or question */
 
 static int stop(const char *what, const char *why)
@@ -38,25 +38,7 @@ static int stop(const char *what, const char *why)
     return 2;
 }
 
-/* ---- Words --------------------------------------------------------------- */
-
-/* The hashes of a text's words, of which the text may get other letters. */
-static size_t find_words(uint64_t *out, char *text)
-{
-    static bly_key words[WORDS];
-    size_t n = 0;
-    for (char *at = text; *at != '\0' && n < WORDS; at += *at != '\0') {
-        size_t length = 0;
-        for (unsigned char c; isalnum(c = (unsigned char)at[length])
-                              || c >= 0x80; length++)
-            at[length] = (char)tolower(c);
-        if (length > 0)
-            words[n++] = (bly_key){ at, length };
-        at += length;
-    }
-    bly_keys all = { .n = n, .keys = words };
-    return bly_hash_keys(out, NULL, NULL, &all) < 0 ? 0 : n;
-}
+/* ---- Rows ---------------------------------------------------------------- */
 
 /* For a word that a share of all documents has. */
 static uint64_t rows_for(double share)
@@ -74,29 +56,6 @@ static size_t add_rows(size_t n, uint64_t hash, uint64_t rows)
 }
 
 /* ---- Make ---------------------------------------------------------------- */
-
-static counted *find(uint64_t hash)
-{
-    uint64_t i = hash & (slots - 1);
-    while (table[i].documents > 0 && table[i].hash != hash)
-        i = (i + 1) & (slots - 1);
-    return &table[i];
-}
-
-static bool make_room(void)
-{
-    counted *old = table;
-    uint64_t before = slots;
-    if (used < slots / 2)
-        return true;
-    slots = slots > 0 ? 2 * slots : WORDS;
-    if ((table = calloc(slots, sizeof *table)) == NULL)
-        return free(old), false;
-    for (uint64_t i = 0; i < before; i++)
-        if (old[i].documents > 0)
-            *find(old[i].hash) = old[i];
-    return free(old), true;
-}
 
 /* Count in how many documents each word is; 0 documents: errno says why. */
 static uint64_t count(FILE *texts)
@@ -117,8 +76,8 @@ static uint64_t count(FILE *texts)
                             documents };
         }
     }
+    errno = ferror(texts) ? errno : ENODATA;        /* if there are none     */
     free(line);
-    errno = ENODATA;                    /* if there are none                 */
     return documents;
 }
 
@@ -145,13 +104,14 @@ static bly_status add(bly_index_maker *maker, FILE *texts, uint64_t documents)
 }
 
 /* Of words that have as many rows as the rarest nothing is kept. */
-static known *make_about(size_t *bytes, uint64_t documents)
+static known *make_about(size_t *bytes, uint64_t documents, FILE *texts)
 {
     known *about = documents > 0 ? malloc((used + 1) * sizeof *about) : NULL;
     size_t n = 1;
     if (about == NULL)
         return NULL;
-    about[0] = (known){ 0, rows_for(1 / (double)documents) };
+    about[0] = (known){ (uint64_t)ftell(texts),
+                        rows_for(1 / (double)documents) };
     for (counted *c = table; c < table + slots; c++) {
         uint64_t rows = rows_for((double)c->documents / (double)documents);
         if (c->documents > 0 && rows < about[0].rows)
@@ -161,14 +121,26 @@ static known *make_about(size_t *bytes, uint64_t documents)
     return about;
 }
 
+/* Is there a file that is no index, and would be lost? bly_why says so. */
+static bool is_other(const char *path)
+{
+    bly_index *old = NULL;
+    bool other = access(path, F_OK) == 0
+                 && bly_index_open(&old, path, NULL) < 0;
+    return bly_index_free(old), other;
+}
+
 static int build(const char *path, const char *texts_path)
 {
+    if (is_other(path))
+        return stop("the index", bly_why());
     FILE *texts = fopen(texts_path, "r");
     if (texts == NULL)
         return stop(texts_path, strerror(errno));
     uint64_t documents = count(texts);
     bly_index_spec spec = { .rate = density, .probes = 1, .extra = OFFSET };
-    known *about = make_about(&spec.about_bytes, documents);
+    known *about = make_about(&spec.about_bytes, documents,
+                              texts);
     if (about == NULL)
         return stop(texts_path, strerror(errno));
     bly_index_maker *maker = NULL;
@@ -208,7 +180,8 @@ static bool look(void *context, uint64_t number, const bly_document *document)
     q->read++;
     q->found += has == q->words;
     if (has == q->words && !q->only_count && line != NULL)
-        printf("%.*s:%s", (int)document->length, document->name, line);
+        printf("%.*s:%.*s\n", (int)document->length, document->name,
+               (int)strcspn(line, "\n"), line);
     return free(text), free(line), true;
 }
 
@@ -233,6 +206,18 @@ static bly_status ask(const bly_index *index, question *q, char *query)
     return bly_index_visit(index, keys, n, n, look, q);
 }
 
+/* Is the index of these texts, as they are? */
+static bool is_of(const bly_index *index, FILE *texts)
+{
+    bly_index_stat_t is;
+    known all = { 0 };
+    bly_index_stat(&is, index);
+    if (is.about_bytes >= sizeof all)
+        memcpy(&all, is.about, sizeof all);
+    return fseek(texts, 0, SEEK_END) == 0
+           && (uint64_t)ftell(texts) == all.hash;
+}
+
 static int ask_all(const bly_index *index, int n, char **args)
 {
     question q = { .only_count = strcmp(args[0], "-c") == 0 };
@@ -240,6 +225,9 @@ static int ask_all(const bly_index *index, int n, char **args)
     q.texts = fopen(args[q.only_count], "r");
     if (q.texts == NULL)
         return stop(args[q.only_count], strerror(errno));
+    if (!is_of(index, q.texts))
+        return fclose(q.texts), stop(args[q.only_count], "it is not as it was "
+                                     "when the index was built: build anew");
     for (int i = 1 + q.only_count; i < n && status >= 0; i++) {
         status = ask(index, &q, args[i]);
         if (q.only_count && status >= 0)
@@ -259,7 +247,7 @@ static bool stays(void *index, uint64_t number)
     return is;
 }
 
-static int drop(bly_index *index, const char *path, char **lines)
+static int drop(bly_index *index, const char *path, char **lines, int n)
 {
     bly_index_maker *maker = NULL;
     bly_index_stat_t is;
@@ -268,6 +256,10 @@ static int drop(bly_index *index, const char *path, char **lines)
                             .extra = is.extra, .about = is.about,
                             .about_bytes = is.about_bytes };
     dropped = lines;
+    for (uint64_t i = 0; i < is.documents; i++)
+        n -= !stays(index, i);
+    if (n != 0)
+        return stop("drop", "one of these lines is not in the index: all stay");
     bly_status status = bly_index_begin(&maker, path, &spec);
     if (status == BLY_OK
         && (status = bly_index_take(maker, index, stays, index)) == BLY_OK)
@@ -293,7 +285,7 @@ int main(int argc, char **argv)
     int failed = is.extra != OFFSET || is.about_bytes % sizeof(known) != 0
                ? stop(argv[2], "an index of something else")
                : asks ? ask_all(index, argc - 3, argv + 3)
-                      : drop(index, argv[2], argv + 3);
+                      : drop(index, argv[2], argv + 3, argc - 3);
     bly_index_free(index);
     return fflush(stdout) != 0 ? stop("standard output", strerror(errno))
                                : failed;
