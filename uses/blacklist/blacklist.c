@@ -232,7 +232,7 @@ int main(int argc, char **argv)
         return stop("the filter", bly_why());
     int failed = read_events();
     bly_free(filter);
-    if (fflush(stdout) != 0)
+    if ((fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     return failed;
 }

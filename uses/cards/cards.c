@@ -115,6 +115,6 @@ int main(int argc, char **argv)
         printf("#FPS1\n#num_bits=%lu\n#type=cards/%lu\n", sites, notches);
     int failed = read_cards(file);
     fclose(file);
-    return failed == 0 && fflush(stdout) != 0
+    return failed == 0 && (fflush(stdout) | ferror(stdout)) != 0
            ? stop("standard output", strerror(errno)) : failed;
 }

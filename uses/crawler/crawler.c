@@ -267,7 +267,7 @@ int main(int argc, char **argv)
     for (int i = 4; i < argc; i++)
         add_start(argv[i]);
     crawl();
-    if (fflush(stdout) != 0)
+    if ((fflush(stdout) | ferror(stdout)) != 0)
         err(2, "standard output");
     fprintf(stderr, "%lu fetched, %lu passed over as seen, %lu barred by "
             "robots.txt\n", fetched, passed_over, barred);

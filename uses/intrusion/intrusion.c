@@ -290,7 +290,7 @@ int main(int argc, char **argv)
     int failed = read_signatures(argv[1]) != 0 || make_filter(rate) != 0
                ? 2 : read_packets(argv[2]);
     bly_free(filter);
-    if (fflush(stdout) != 0)
+    if ((fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     if (failed == 0)
         fprintf(stderr, "%lu packets, %lu bytes, %lu windows, %lu compared, "

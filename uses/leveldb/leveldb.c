@@ -252,7 +252,7 @@ int main(int argc, char **argv)
                 8 * (double)filter_bytes / (double)filter_keys);
     if (keys != stdin)
         fclose(keys);
-    if (failed == 0 && fflush(stdout) != 0)
+    if (failed == 0 && (fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     return failed;
 }

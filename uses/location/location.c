@@ -295,6 +295,6 @@ int main(int argc, char **argv)
             ? answer(argv[2], argv[3], seen)
         : stop("usage", "location keygen SECRET PUBLIC | publish PUBLIC FILTER "
                "CELLS | ask CELLS | answer SECRET FILTER [--seen]");
-    return fflush(stdout) == 0 ? failed
-                               : stop("standard output", strerror(errno));
+    return (fflush(stdout) | ferror(stdout)) != 0
+         ? stop("standard output", strerror(errno)) : failed;
 }

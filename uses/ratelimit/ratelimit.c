@@ -166,7 +166,7 @@ int main(int argc, char **argv)
         return stop("the filter", bly_why());
     int failed = read_events(all);
     bly_free(empty);
-    if (fflush(stdout) != 0)
+    if ((fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     return failed;
 }

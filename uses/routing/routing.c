@@ -293,5 +293,6 @@ int main(int argc, char **argv)
         return stop("the filters", bly_why());
     if (!rates)
         answer();
-    return fflush(stdout) == 0 ? 0 : stop("standard output", strerror(errno));
+    return (fflush(stdout) | ferror(stdout)) != 0
+         ? stop("standard output", strerror(errno)) : 0;
 }

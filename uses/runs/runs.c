@@ -294,7 +294,7 @@ int main(int argc, char **argv)
     int failed = strcmp(verb, "split") == 0 ? split(argc - 2, argv + 2)
                : strcmp(verb, "get") == 0 ? get(argc - 2, argv + 2)
                : stop("usage", "runs get or runs split");
-    if (failed == 0 && fflush(stdout) != 0)
+    if (failed == 0 && (fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     return failed;
 }

@@ -294,7 +294,7 @@ int main(int argc, char **argv)
     int failed = strcmp(verb, "index") == 0 ? make_index(argc - 2, argv + 2)
                : strcmp(verb, "ask") == 0 ? ask(argc - 2, argv + 2)
                : stop("usage", "signatures index or signatures ask");
-    if (failed == 0 && fflush(stdout) != 0)
+    if (failed == 0 && (fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     return failed;
 }

@@ -244,7 +244,7 @@ int main(int argc, char **argv)
     for (int i = first; i < argc && failed == 0; i++)
         failed = check(argv[i]);
     bly_free(filter);
-    if (fflush(stdout) != 0)
+    if ((fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     return failed;
 }

@@ -295,6 +295,6 @@ int main(int argc, char **argv)
                : asks ? ask_all(index, argc - 3, argv + 3)
                       : drop(index, argv[2], argv + 3);
     bly_index_free(index);
-    return fflush(stdout) != 0 ? stop("standard output", strerror(errno))
-                               : failed;
+    return (fflush(stdout) | ferror(stdout)) != 0
+         ? stop("standard output", strerror(errno)) : failed;
 }

@@ -252,7 +252,7 @@ static int make_filter(const char *kind, double rate)
 
 static int tell(void)
 {
-    if (fflush(stdout) != 0)
+    if ((fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     if (verbose)
         fprintf(stderr, "requests %lu\nhits %lu\nlooked %lu\nin-vain %lu\n"
