@@ -62,7 +62,7 @@ def made(hosts, port, host, path):
         links = ["/"]
     else:
         return None
-    return "".join('<p><A class=x HREF = "%s">%s</a>\n' %
+    return "\0".join('<p><A class=x HREF = "%s">%s</a>\n' %
                    (link.replace("&", "&amp;"), i)
                    for i, link in enumerate(links)).encode()
 
@@ -79,7 +79,7 @@ class Handler(SimpleHTTPRequestHandler):
                   flush=True)
         if self.path.startswith("/doc/"):
             return super().do_GET()
-        body, kind, status = None, "text/html", 200
+        body, kind, status = None, "Text/HTML", 200
         if LEAVES == 0:
             pass
         elif self.path == "/robots.txt":
