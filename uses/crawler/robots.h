@@ -11,7 +11,7 @@
 #define CRAWLER "bloomery-crawler"
 
 /* A character, and on to the one behind it. An escape of what needs none is
- * that character; what is not ASCII, * and $ are as their escapes, beyond it. */
+ * that one; what is not ASCII, * and $ are as their escapes, above 255. */
 static unsigned robots_next(const char **at)
 {
     unsigned c = (unsigned char)*(*at)++;

@@ -17,6 +17,7 @@
 #include <bloomery.h>
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ static link *links;                     /* both directions, by `from`        */
 static size_t link_count;
 static size_t *first;                   /* link of each node, and one more   */
 static things objects, finds;
-static bly_filter **own;                /* objects of each node              */
+static bly_filter **own;                /* objects of each node; or NULL     */
 static bool *visited;                   /* nodes, by the question at hand    */
 
 static unsigned depth = 4;
@@ -101,10 +102,9 @@ static int read_graph(const char *path)
     unsigned long number = 0;
     FILE *file = fopen(path, "r");
     bool good = true;
-    while (file != NULL && good && fgets(line, sizeof line, file) != NULL) {
-        good = read_line(line);
-        number++;
-    }
+    for (; file != NULL && good && fgets(line, sizeof line, file); number++)
+        good = (line[strcspn(line, "\n")] != '\0' || feof(file)) &&
+               read_line(line);
     snprintf(where, sizeof where, "line %lu", number);
     int failed = file == NULL || ferror(file) ? stop(path, strerror(errno))
                : !good ? stop(where, "it is not: edge U V, object U NAME or "
@@ -161,15 +161,15 @@ static bool make_filters(void)
 {
     char kind[64];
     snprintf(kind, sizeof kind, "attenuated:of=standard,depth=%u", depth);
-    for (size_t i = 0; i < nodes; i++)
-        if (bly_new(&own[i], "standard", &spec) < 0)
-            return false;
     for (size_t i = 0; i < link_count; i++)
         if (bly_new(&links[i].beyond, kind, &spec) < 0)
             return false;
-    for (const thing *t = objects.all; t < objects.all + objects.n; t++)
-        if (bly_add(own[t->node], t->name, strlen(t->name)) < 0)
+    for (const thing *t = objects.all; t < objects.all + objects.n; t++) {
+        bly_filter **to = &own[t->node];
+        if ((*to == NULL && bly_new(to, "standard", &spec) < 0) ||
+            bly_add(*to, t->name, strlen(t->name)) < 0)
             return false;
+    }
     return true;
 }
 
@@ -177,7 +177,7 @@ static bool make_filters(void)
  * of its other links, one hop farther. */
 static bool take_message(const link *l)
 {
-    if (bly_unite_at(l->beyond, own[l->to], 1) < 0)
+    if (own[l->to] != NULL && bly_unite_at(l->beyond, own[l->to], 1) < 0)
         return false;
     for (size_t i = first[l->to]; i < first[l->to + 1]; i++)
         if (links[i].to != l->from &&
@@ -279,13 +279,15 @@ static void answer(void)
 int main(int argc, char **argv)
 {
     bool rates = argc > 1 && strcmp(argv[1], "--rates") == 0;
-    argv += rates;
-    argc -= rates;
+    argv += rates, argc -= rates;
     if (argc < 2 || argc > 5)
         return stop("usage", "routing [--rates] GRAPH [DEPTH [REACH [RATE]]]");
-    depth = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : depth;
-    spec.capacity = argc > 3 ? strtoull(argv[3], NULL, 10) : spec.capacity;
-    spec.rate = argc > 4 ? strtod(argv[4], NULL) : spec.rate;
+    char more;
+    if ((argc > 2 && sscanf(argv[2], "%2u%c", &depth, &more) != 1) ||
+        (argc > 3 && sscanf(argv[3], "%15" SCNu64 "%c", &spec.capacity,
+                            &more) != 1) ||
+        (argc > 4 && sscanf(argv[4], "%lf%c", &spec.rate, &more) != 1))
+        return stop("usage", "numbers: DEPTH, 1 to 64, REACH and RATE");
     if (read_graph(argv[1]) != 0)
         return 2;
     order_graph();
