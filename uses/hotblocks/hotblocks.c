@@ -196,7 +196,7 @@ static int read_options(int n, char **arguments)
     int at = 0;
     for (; at + 1 < n && arguments[at][0] == '-'; at += 2) {
         uint64_t number = 0;
-        char *value = arguments[at + 1], *end = value;
+        char *value = arguments[at + 1], *end = "";
         bool whole = read_number(&number, value) && number > 0;
         if (strcmp(arguments[at], "-c") == 0 && whole && number < 1 << 30)
             room = number;
@@ -208,7 +208,7 @@ static int read_options(int n, char **arguments)
             rate = strtod(value, &end);
         else
             return -1;
-        if (end != value && *end != '\0')
+        if (end == value || *end != '\0')
             return -1;
     }
     return at;

@@ -155,7 +155,8 @@ static bool get_one(leveldb_t *db, const leveldb_readoptions_t *how,
         asked--;
         yes--;
     }
-    printf("%.*s\t", (int)n, key);
+    fwrite(key, 1, n, stdout);
+    putchar('\t');
     fwrite(value, 1, length, stdout);
     putchar('\n');
     leveldb_free(value);
