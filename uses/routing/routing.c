@@ -11,9 +11,8 @@
  * nearest, and a step back where none has it.
  *
  * For each "find" a line: "found NAME", or "NOTFOUND NAME", and all nodes that
- * the question came to. --rates prints instead, for each link, how often an
- * absent object is said to be at each distance.
- */
+ * the question came to. --rates prints instead, for each link, how often it is
+ * said of an absent object to be at each distance. */
 #include <bloomery.h>
 
 #include <errno.h>
@@ -164,7 +163,8 @@ static bool make_filters(void)
     for (size_t i = 0; i < link_count; i++)
         if (bly_new(&links[i].beyond, kind, &spec) < 0)
             return false;
-    for (const thing *t = objects.all; t < objects.all + objects.n; t++) {
+    for (size_t i = 0; i < objects.n; i++) {
+        const thing *t = &objects.all[i];
         bly_filter **to = &own[t->node];
         if ((*to == NULL && bly_new(to, "standard", &spec) < 0) ||
             bly_add(*to, t->name, strlen(t->name)) < 0)
