@@ -255,7 +255,7 @@ int main(int argc, char **argv)
     if (failed == 0)
         failed = saves ? save() : restore();
     bly_free(bloom);
-    if (fflush(stdout) != 0)
+    if ((fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     return failed;
 }

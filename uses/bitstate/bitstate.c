@@ -284,7 +284,7 @@ int main(int argc, char **argv)
     bly_free(seen);
     if (list != NULL && (ferror(list) | fclose(list)) != 0)
         return stop(o.list, "it cannot be written");
-    if (fflush(stdout) != 0)
+    if ((fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     return failed != 0 ? failed : c.errors > 0;
 }

@@ -86,14 +86,19 @@ static int read_cards(FILE *file, const char *path)
     char *line = NULL, where[32];
     size_t room = 0;
     int failed = 0;
-    for (int i = 1; failed == 0 && getline(&line, &room, file) >= 0; i++) {
+    ssize_t n;
+    for (int i = 1; failed == 0 && (n = getline(&line, &room, file)) >= 0;
+         i++) {
         bool card[MOST] = { false };
         char *rest = line, *descriptor;
-        line[strcspn(line, "\r\n")] = '\0';
+        bool nul = strlen(line) < (size_t)n;
+        while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
+            line[--n] = '\0';
         snprintf(where, sizeof where, "line %d", i);
         const char *title = strsep(&rest, "\t");
-        if (rest == NULL) {
-            failed = stop(where, "no TAB, with descriptors behind it");
+        if (rest == NULL || nul) {
+            failed = stop(where, nul ? "it has a NUL byte"
+                                     : "no TAB, with descriptors behind it");
             break;
         }
         while ((descriptor = trimmed(strsep(&rest, ","))) != NULL)
@@ -108,14 +113,15 @@ static int read_cards(FILE *file, const char *path)
 int main(int argc, char **argv)
 {
     int c;
+    char *end = "";
     opterr = 0;
-    while ((c = getopt(argc, argv, "s:n:l")) >= 0 && c != '?')
+    while (*end == '\0' && (c = getopt(argc, argv, "s:n:l")) >= 0 && c != '?')
         if (c == 'l')
             list = true;
         else
-            *(c == 's' ? &sites : &notches) = strtoul(optarg, NULL, 10);
-    if (c == '?' || argc != optind + 1 || sites == 0 || sites > MOST
-        || notches == 0 || notches > sites)
+            *(c == 's' ? &sites : &notches) = strtoul(optarg, &end, 10);
+    if (*end != '\0' || c == '?' || argc != optind + 1 || sites == 0
+        || sites > MOST || notches == 0 || notches > sites)
         return stop("usage", "cards [-s SITES] [-n NOTCHES] [-l] FILE.tsv, "
                              "with at most 1024 sites");
     bool input = strcmp(argv[optind], "-") == 0;
@@ -126,6 +132,6 @@ int main(int argc, char **argv)
         printf("#FPS1\n#num_bits=%lu\n#type=cards/%lu\n", sites, notches);
     int failed = read_cards(file, argv[optind]);
     fclose(file);
-    return failed == 0 && fflush(stdout) != 0
+    return failed == 0 && (fflush(stdout) | ferror(stdout)) != 0
            ? stop("standard output", strerror(errno)) : failed;
 }

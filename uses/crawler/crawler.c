@@ -157,12 +157,13 @@ static void find_links(const char *base, char *at)
 
 /* ---- Pages --------------------------------------------------------------- */
 
+/* Without NUL bytes, behind which nothing would be read. */
 static size_t receive(char *data, size_t one, size_t n, void *context)
 {
     site *s = context;
     size_t more = n < MOST - s->n ? n : MOST - s->n;
-    memcpy(s->body + s->n, data, more);
-    s->n += more;
+    for (size_t i = 0; i < more; i++)
+        s->body[s->n++] = data[i] != '\0' ? data[i] : ' ';
     return n * one;
 }
 
@@ -217,7 +218,8 @@ static void done(site *s, CURLcode code)
     printf("%03ld %zu %s\n", said, s->n, s->url);
     if (said / 100 == 3 && other != NULL)
         find(s->url, other);
-    if (said / 100 == 2 && type != NULL && strncmp(type, "text/html", 9) == 0)
+    if (said / 100 == 2 && type != NULL &&
+        strncasecmp(type, "text/html", 9) == 0)
         find_links(s->url, s->body);
 }
 
@@ -275,8 +277,8 @@ int main(int argc, char **argv)
     char more;
     if (argc < 5 || sscanf(argv[1], "%lf%c", &delay, &more) != 1 ||
         sscanf(argv[2], "%lf%c", &pages, &more) != 1 ||
-        sscanf(argv[3], "%lf%c", &rate, &more) != 1 || !(delay >= 0) ||
-        !(pages >= 1 && pages < 1e15))
+        sscanf(argv[3], "%lf%c", &rate, &more) != 1 ||
+        !(delay >= 0 && delay < 1e6) || !(pages >= 1 && pages < 1e15))
         errx(2, "usage: crawler SECONDS PAGES RATE URL...");
     bly_spec spec = { .capacity = (uint64_t)pages, .rate = rate };
     setvbuf(stdout, NULL, _IOLBF, 0);   /* nothing is lost when it is stopped*/
@@ -289,7 +291,7 @@ int main(int argc, char **argv)
     for (int i = 4; i < argc; i++)
         add_start(argv[i]);
     crawl();
-    if (fflush(stdout) != 0)
+    if ((fflush(stdout) | ferror(stdout)) != 0)
         err(2, "standard output");
     fprintf(stderr, "%lu fetched, %lu passed over as seen, %lu barred by "
             "robots.txt\n", fetched, passed_over, barred);

@@ -118,5 +118,6 @@ refused 'a number that is too large' 'line 1: ' given 99999999999999999999
 refused 'no folder' 'none/read.1.bly: ' "$PROGRAM" none </dev/null
 refused 'a period that is short' 'usage' "$PROGRAM" -p 1 ssd
 refused 'a rate that is none' 'read.1.bly: .*rate' "$PROGRAM" -r 2 ssd
+refused 'a rate that is no number' 'usage' "$PROGRAM" -r some ssd
 refused 'nothing' 'usage' "$PROGRAM"
 finish

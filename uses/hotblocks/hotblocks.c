@@ -242,5 +242,6 @@ int main(int argc, char **argv)
     tell("second", &second);
     fprintf(stderr, "asked of the filters: %" PRIu64 ", known %" PRIu64 "\n",
             asked, known);
-    return fflush(stdout) != 0 ? stop("standard output", strerror(errno)) : 0;
+    return (fflush(stdout) | ferror(stdout)) != 0
+         ? stop("standard output", strerror(errno)) : 0;
 }

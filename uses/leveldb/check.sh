@@ -140,6 +140,13 @@ get own words
 check "another policy's filters: exact" cmp wanted answers
 check 'and none of them asked' test "$(told 'of \([0-9]*\) filters')" = 0
 
+# A key is bytes, whichever.
+printf 'a\000b\tvalue\000\n' >bytes
+"$PROGRAM" put bytes.db <bytes
+printf 'a\000b\n' >bytes.key
+"$PROGRAM" get bytes.db bytes.key 2>said | cmp - bytes >cmp.out 2>&1 || true
+check 'a key with a NUL byte' test ! -s cmp.out
+
 refused 'no database' 'database: ' "$PROGRAM" get none.db words
 refused 'no keys' 'none.keys: No such file' "$PROGRAM" get small none.keys
 refused 'a kind that is none' 'filters: .*sieve' "$PROGRAM" get -k sieve small words

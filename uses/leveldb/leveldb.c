@@ -155,7 +155,8 @@ static bool get_one(leveldb_t *db, const leveldb_readoptions_t *how,
         asked--;
         yes--;
     }
-    printf("%.*s\t", (int)n, key);
+    fwrite(key, 1, n, stdout);
+    putchar('\t');
     fwrite(value, 1, length, stdout);
     putchar('\n');
     leveldb_free(value);
@@ -262,7 +263,7 @@ int main(int argc, char **argv)
                 8 * (double)filter_bytes / (double)filter_keys);
     if (keys != stdin)
         fclose(keys);
-    if (failed == 0 && fflush(stdout) != 0)
+    if (failed == 0 && (fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     return failed;
 }

@@ -295,6 +295,6 @@ int main(int argc, char **argv)
         printf("#FPS1\n#num_bits=%lu\n#type=bloomery-paths/%lu\n", bits, each);
     int failed = read_all(file, argv[optind]);
     fclose(file), free(row);
-    return failed == 0 && fflush(stdout) != 0
+    return failed == 0 && (fflush(stdout) | ferror(stdout)) != 0
            ? stop("standard output", strerror(errno)) : failed;
 }

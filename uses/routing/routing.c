@@ -11,12 +11,12 @@
  * nearest, and a step back where none has it.
  *
  * For each "find" a line: "found NAME", or "NOTFOUND NAME", and all nodes that
- * the question came to. --rates prints instead, for each link, how often an
- * absent object is said to be at each distance.
- */
+ * the question came to. --rates prints instead, for each link, how often it is
+ * said of an absent object to be at each distance. */
 #include <bloomery.h>
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static link *links;                     /* both directions, by `from`        */
 static size_t link_count;
 static size_t *first;                   /* link of each node, and one more   */
 static things objects, finds;
-static bly_filter **own;                /* objects of each node              */
+static bly_filter **own;                /* objects of each node; or NULL     */
 static bool *visited;                   /* nodes, by the question at hand    */
 
 static unsigned depth = 4;
@@ -101,10 +101,9 @@ static int read_graph(const char *path)
     unsigned long number = 0;
     FILE *file = fopen(path, "r");
     bool good = true;
-    while (file != NULL && good && fgets(line, sizeof line, file) != NULL) {
-        good = read_line(line);
-        number++;
-    }
+    for (; file != NULL && good && fgets(line, sizeof line, file); number++)
+        good = (line[strcspn(line, "\n")] != '\0' || feof(file)) &&
+               read_line(line);
     snprintf(where, sizeof where, "line %lu", number);
     int failed = file == NULL || ferror(file) ? stop(path, strerror(errno))
                : !good ? stop(where, "it is not: edge U V, object U NAME or "
@@ -164,11 +163,13 @@ static bool make_filters(void)
     for (size_t i = 0; i < link_count; i++)
         if (bly_new(&links[i].beyond, kind, &spec) < 0)
             return false;
-    for (const thing *t = objects.all; t < objects.all + objects.n; t++)
-        if ((own[t->node] == NULL &&
-             bly_new(&own[t->node], "standard", &spec) < 0) ||
-            bly_add(own[t->node], t->name, strlen(t->name)) < 0)
+    for (size_t i = 0; i < objects.n; i++) {
+        const thing *t = &objects.all[i];
+        bly_filter **to = &own[t->node];
+        if ((*to == NULL && bly_new(to, "standard", &spec) < 0) ||
+            bly_add(*to, t->name, strlen(t->name)) < 0)
             return false;
+    }
     return true;
 }
 
@@ -278,13 +279,15 @@ static void answer(void)
 int main(int argc, char **argv)
 {
     bool rates = argc > 1 && strcmp(argv[1], "--rates") == 0;
-    argv += rates;
-    argc -= rates;
+    argv += rates, argc -= rates;
     if (argc < 2 || argc > 5)
         return stop("usage", "routing [--rates] GRAPH [DEPTH [REACH [RATE]]]");
-    depth = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : depth;
-    spec.capacity = argc > 3 ? strtoull(argv[3], NULL, 10) : spec.capacity;
-    spec.rate = argc > 4 ? strtod(argv[4], NULL) : spec.rate;
+    char more;
+    if ((argc > 2 && sscanf(argv[2], "%2u%c", &depth, &more) != 1) ||
+        (argc > 3 && sscanf(argv[3], "%15" SCNu64 "%c", &spec.capacity,
+                            &more) != 1) ||
+        (argc > 4 && sscanf(argv[4], "%lf%c", &spec.rate, &more) != 1))
+        return stop("usage", "numbers: DEPTH, 1 to 64, REACH and RATE");
     if (read_graph(argv[1]) != 0)
         return 2;
     order_graph();
@@ -292,5 +295,6 @@ int main(int argc, char **argv)
         return stop("the filters", bly_why());
     if (!rates)
         answer();
-    return fflush(stdout) == 0 ? 0 : stop("standard output", strerror(errno));
+    return (fflush(stdout) | ferror(stdout)) != 0
+         ? stop("standard output", strerror(errno)) : 0;
 }

@@ -142,5 +142,20 @@ refused 'an index of files' 'something else' "$PROGRAM" ask files.blx drawn all
 awk 'BEGIN { while (i++ < 70000) printf "w%d ", i; print "" }' >long
 refused 'a text of too many words' 'long: File too large' \
     "$PROGRAM" build long.blx long
+printf 'a b\nc\000 d\n' >nul
+refused 'a text with a NUL byte' 'nul: ' "$PROGRAM" build nul.blx nul
+refused 'texts that cannot be read twice' 'read twice' \
+    sh -c 'cat drawn | "$0" build pipe.blx /dev/stdin' "$PROGRAM"
+check 'and no index is written' test ! -e pipe.blx
+printf 'alpha beta\n' >here
+cp here kept
+refused 'an index in the place of the texts' 'here: no index' \
+    "$PROGRAM" build here here
+check 'which stay' cmp here kept
+"$PROGRAM" build here.blx here
+"$PROGRAM" build here.blx here
+printf 'gamma beta\n' >>here
+refused 'texts that have changed' 'not as it was' \
+    "$PROGRAM" ask here.blx here beta
 refused 'no question' 'usage' "$PROGRAM" ask drawn.blx drawn
 finish

@@ -8,9 +8,8 @@
  * Each line of TEXTS is a document, and a word is a run of letters, digits and
  * bytes beyond ASCII. One that a share a of all has is found in so many rows of
  * density DENSITY that they name a / SIGNAL of the documents wrongly, at most.
- * `ask` reads those that are named, and prints the lines that have all words of
- * a QUERY; with -c how many were read and how many had them. `drop` takes
- * documents out of the index.
+ * `ask` prints the lines that have all words of a QUERY; with -c how many were
+ * read and how many had them. `drop` takes documents out of the index.
  */
 #define _POSIX_C_SOURCE 200809L         /* getline                           */
 #include "words.h"
@@ -63,12 +62,14 @@ static uint64_t count(FILE *texts)
     char *line = NULL;
     size_t room = 0;
     uint64_t documents = 0;
-    for (ssize_t bytes; (bytes = getline(&line, &room, texts)) >= 0; ) {
+    for (ssize_t got; (got = getline(&line, &room, texts)) >= 0; ) {
         size_t n = find_words(hashes, line);
+        errno = strlen(line) < (size_t)got ? EILSEQ : got > LONG ? EFBIG : 0;
+        if (errno != 0)
+            return free(line), 0;
         documents++;
         for (size_t i = 0; i < n; i++) {
-            errno = bytes > 2 * WORDS ? EFBIG : ENOMEM;
-            if (bytes > 2 * WORDS || !make_room())
+            if (!make_room())           /* errno says so                     */
                 return free(line), 0;
             counted *c = find(hashes[i]);
             used += c->documents == 0;
@@ -78,20 +79,19 @@ static uint64_t count(FILE *texts)
     }
     errno = ferror(texts) ? errno : ENODATA;        /* if there are none     */
     free(line);
-    return documents;
+    return ferror(texts) ? 0 : documents;
 }
 
-static bly_status add(bly_index_maker *maker, FILE *texts, uint64_t documents)
+static int add(bly_index_maker *maker, FILE *texts, uint64_t documents)
 {
     char *line = NULL, name[32];
     size_t room = 0;
     bly_status status = BLY_OK;
-    long offset = 0;
-    rewind(texts);
-    for (int number = 1; status == BLY_OK
-                         && getline(&line, &room, texts) >= 0; number++) {
+    long offset = 0, number = 0, end = ftell(texts);
+    fseek(texts, 0, SEEK_SET);          /* where it cannot, none is read     */
+    while (status == BLY_OK && getline(&line, &room, texts) >= 0) {
         bly_document document = { .name = name, .extra = &offset,
-            .length = (size_t)snprintf(name, sizeof name, "%d", number) };
+            .length = (size_t)snprintf(name, sizeof name, "%ld", ++number) };
         size_t n = find_words(hashes, line), all = 0;
         for (size_t i = 0; i < n; i++)
             all = add_rows(all, hashes[i], rows_for(
@@ -100,25 +100,25 @@ static bly_status add(bly_index_maker *maker, FILE *texts, uint64_t documents)
         offset = ftell(texts);
     }
     free(line);
-    return status;
+    return status < 0 ? stop("the index", bly_why()) : offset == end && end > 0
+         ? 0 : stop("the texts", "they cannot be read twice, or change");
 }
 
-/* Of words that have as many rows as the rarest nothing is kept. */
+/* First the bytes of texts and the rows of the rarest words, then others. */
 static known *make_about(size_t *bytes, uint64_t documents, FILE *texts)
 {
-    known *about = documents > 0 ? malloc((used + 1) * sizeof *about) : NULL;
+    known *out = documents > 0 ? malloc((used + 1) * sizeof *out) : NULL;
     size_t n = 1;
-    if (about == NULL)
+    if (out == NULL)
         return NULL;
-    about[0] = (known){ (uint64_t)ftell(texts),
-                        rows_for(1 / (double)documents) };
+    out[0] = (known){ (uint64_t)ftell(texts), rows_for(1 / (double)documents) };
     for (counted *c = table; c < table + slots; c++) {
         uint64_t rows = rows_for((double)c->documents / (double)documents);
-        if (c->documents > 0 && rows < about[0].rows)
-            about[n++] = (known){ c->hash, rows };
+        if (c->documents > 0 && rows < out[0].rows)
+            out[n++] = (known){ c->hash, rows };
     }
-    *bytes = n * sizeof *about;
-    return about;
+    *bytes = n * sizeof *out;
+    return out;
 }
 
 /* Is there a file that is no index, and would be lost? bly_why says so. */
@@ -135,32 +135,28 @@ static int build(const char *path, const char *texts_path)
     if (is_other(path))
         return stop("the index", bly_why());
     FILE *texts = fopen(texts_path, "r");
-    if (texts == NULL)
-        return stop(texts_path, strerror(errno));
-    uint64_t documents = count(texts);
+    uint64_t documents = texts != NULL ? count(texts) : 0;
     bly_index_spec spec = { .rate = density, .probes = 1, .extra = OFFSET };
-    known *about = make_about(&spec.about_bytes, documents,
-                              texts);
+    known *about = make_about(&spec.about_bytes, documents, texts);
     if (about == NULL)
         return stop(texts_path, strerror(errno));
     bly_index_maker *maker = NULL;
     spec.about = about;
-    bly_status status = bly_index_begin(&maker, path, &spec);
-    if (status == BLY_OK && (status = add(maker, texts, documents)) == BLY_OK)
-        status = bly_index_end(maker);
-    else
+    int failed = bly_index_begin(&maker, path, &spec) < 0
+               ? stop("the index", bly_why()) : add(maker, texts, documents);
+    if (failed != 0)
         bly_index_abort(maker);
+    else if (bly_index_end(maker) < 0)
+        failed = stop("the index", bly_why());
     free(about), free(table), fclose(texts);
-    return status < 0 ? stop("the index", bly_why()) : 0;
+    return failed;
 }
 
 /* ---- Ask ----------------------------------------------------------------- */
 
-typedef struct {
-    FILE  *texts;
-    size_t words, read, found;
-    bool   only_count;
-} question;
+static bly_index_stat_t is;             /* of the index that is open         */
+static known first;                     /* what it says of the texts         */
+typedef struct { FILE *texts; size_t words, read, found; bool count; } question;
 
 /* Does the document that is named have all words? */
 static bool look(void *context, uint64_t number, const bly_document *document)
@@ -179,7 +175,7 @@ static bool look(void *context, uint64_t number, const bly_document *document)
             ;
     q->read++;
     q->found += has == q->words;
-    if (has == q->words && !q->only_count && line != NULL)
+    if (has == q->words && !q->count && line != NULL)
         printf("%.*s:%.*s\n", (int)document->length, document->name,
                (int)strcspn(line, "\n"), line);
     return free(text), free(line), true;
@@ -187,16 +183,12 @@ static bool look(void *context, uint64_t number, const bly_document *document)
 
 static bly_status ask(const bly_index *index, question *q, char *query)
 {
-    bly_index_stat_t is;
-    known most = { .rows = ROWS }, one;
+    known one;
     size_t n = 0;
-    bly_index_stat(&is, index);
-    if (is.about_bytes >= sizeof most)
-        memcpy(&most, is.about, sizeof most);
     q->words = find_words(hashes, query);
     q->read = q->found = 0;
     for (size_t i = 0; i < q->words && n < WORDS - ROWS; i++) {
-        uint64_t rows = most.rows;
+        uint64_t rows = first.rows;
         for (size_t at = sizeof one; at < is.about_bytes; at += sizeof one) {
             memcpy(&one, (const char *)is.about + at, sizeof one);
             rows = one.hash == hashes[i] ? one.rows : rows;
@@ -206,31 +198,20 @@ static bly_status ask(const bly_index *index, question *q, char *query)
     return bly_index_visit(index, keys, n, n, look, q);
 }
 
-/* Is the index of these texts, as they are? */
-static bool is_of(const bly_index *index, FILE *texts)
-{
-    bly_index_stat_t is;
-    known all = { 0 };
-    bly_index_stat(&is, index);
-    if (is.about_bytes >= sizeof all)
-        memcpy(&all, is.about, sizeof all);
-    return fseek(texts, 0, SEEK_END) == 0
-           && (uint64_t)ftell(texts) == all.hash;
-}
-
 static int ask_all(const bly_index *index, int n, char **args)
 {
-    question q = { .only_count = strcmp(args[0], "-c") == 0 };
+    question q = { .count = strcmp(args[0], "-c") == 0 };
     bly_status status = BLY_OK;
-    q.texts = fopen(args[q.only_count], "r");
+    q.texts = fopen(args[q.count], "r");
     if (q.texts == NULL)
-        return stop(args[q.only_count], strerror(errno));
-    if (!is_of(index, q.texts))
-        return fclose(q.texts), stop(args[q.only_count], "it is not as it was "
-                                     "when the index was built: build anew");
-    for (int i = 1 + q.only_count; i < n && status >= 0; i++) {
+        return stop(args[q.count], strerror(errno));
+    if (fseek(q.texts, 0, SEEK_END) < 0 ||
+        (uint64_t)ftell(q.texts) != first.hash)
+        return fclose(q.texts), stop(args[q.count], "it is not as it was when "
+                                     "the index was built: build anew");
+    for (int i = 1 + q.count; i < n && status >= 0; i++) {
         status = ask(index, &q, args[i]);
-        if (q.only_count && status >= 0)
+        if (q.count && status >= 0)
             printf("%s\t%zu\t%zu\n", args[i], q.read, q.found);
     }
     fclose(q.texts);
@@ -241,17 +222,15 @@ static char **dropped;                  /* numbers of lines, up to NULL      */
 static bool stays(void *index, uint64_t number)
 {
     bly_document d = { .length = 0 };
-    bool is = bly_index_document(&d, index, number) == BLY_OK;
-    for (char **one = dropped; *one != NULL && is; one++)
-        is = strlen(*one) != d.length || memcmp(*one, d.name, d.length) != 0;
-    return is;
+    bool stay = bly_index_document(&d, index, number) == BLY_OK;
+    for (char **one = dropped; *one != NULL && stay; one++)
+        stay = strlen(*one) != d.length || memcmp(*one, d.name, d.length) != 0;
+    return stay;
 }
 
 static int drop(bly_index *index, const char *path, char **lines, int n)
 {
     bly_index_maker *maker = NULL;
-    bly_index_stat_t is;
-    bly_index_stat(&is, index);
     bly_index_spec spec = { .rate = is.rate, .probes = is.probes,
                             .extra = is.extra, .about = is.about,
                             .about_bytes = is.about_bytes };
@@ -272,21 +251,23 @@ static int drop(bly_index *index, const char *path, char **lines, int n)
 int main(int argc, char **argv)
 {
     bly_index *index = NULL;
-    bly_index_stat_t is;
     if (argc == 4 && strcmp(argv[1], "build") == 0)
         return build(argv[2], argv[3]);
     bool asks = argc > 4 && strcmp(argv[1], "ask") == 0;
     if (!asks && (argc < 4 || strcmp(argv[1], "drop") != 0))
-        return stop("usage", "textsearch build INDEX TEXTS, or ask INDEX [-c] "
-                             "TEXTS QUERY..., or drop INDEX LINE...");
+        return stop("usage", "textsearch build INDEX TEXTS | ask INDEX [-c] "
+                    "TEXTS QUERY... | drop INDEX LINE...");
     if (bly_index_open(&index, argv[2], NULL) < 0)
         return stop("the index", bly_why());
     bly_index_stat(&is, index);
-    int failed = is.extra != OFFSET || is.about_bytes % sizeof(known) != 0
-               ? stop(argv[2], "an index of something else")
+    bool ours = is.extra == OFFSET && is.about_bytes >= sizeof first
+                && is.about_bytes % sizeof first == 0;
+    if (ours)
+        memcpy(&first, is.about, sizeof first);
+    int failed = !ours ? stop(argv[2], "an index of something else")
                : asks ? ask_all(index, argc - 3, argv + 3)
                       : drop(index, argv[2], argv + 3, argc - 3);
     bly_index_free(index);
-    return fflush(stdout) != 0 ? stop("standard output", strerror(errno))
-                               : failed;
+    return (fflush(stdout) | ferror(stdout)) != 0
+         ? stop("standard output", strerror(errno)) : failed;
 }

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-enum { WORDS = 65536 };                 /* of a text, of twice the bytes     */
+enum { WORDS = 65536, LONG = 2 * WORDS };       /* of a text: its bytes      */
 
 /* The hashes of a text's words, of which the text may get other letters. */
 static size_t find_words(uint64_t *out, char *text)
