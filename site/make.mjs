@@ -200,11 +200,13 @@ function documentPage(source, page) {
         problems.push(`${source}: it has no title`);
     titles.set(page, plain(h1?.[1] ?? source));
     const end = h1 ? h1.index + h1[0].length : 0;
+    const list = contentsOf(contents);
     const note = page.startsWith("kinds/")
         ? html.replace(/<p><em>Made from[^]*?<\/p>/, "") : html;
     write(page, titles.get(page),
-        `<article>\n${note.slice(0, end)}\n${contentsOf(contents)}` +
-        `${note.slice(end)}</article>`);
+        `<article${list ? ' class="has-contents"' : ""}>\n` +
+        `${note.slice(0, end)}\n${list}<div class="text">` +
+        `${note.slice(end)}</div></article>`);
 }
 
 // ---- The manual -------------------------------------------------------------
@@ -337,7 +339,8 @@ function recipes() {
         const lines = block.split("\n")
             .filter((line) => /^\$ .*\bbloomery /.test(line));
         return `<div class="recipe"><h3>${escape(title.replace(/\.$/, ""))}` +
-            `</h3>\n<pre tabindex="0"><code>${escape(lines.join("\n"))}` +
+            `</h3>\n<pre><code>` + lines.map((line) =>
+            `<span>${escape(line)}</span>`).join("") +
             `</code></pre></div>\n`;
     }).join("");
 }

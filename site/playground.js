@@ -266,12 +266,12 @@ function strangers() {
 
 // ---- The question ------------------------------------------------------------------
 
-// Reads that follow one another side by side are one place.
+// Reads that follow one another, and touch, are one place.
 function placesOf(reads) {
     const places = [];
     for (const { offset, bytes } of reads) {
         const last = places.at(-1);
-        if (last && offset <= last.end + 8 && offset + bytes >= last.begin - 8) {
+        if (last && offset <= last.end && offset + bytes >= last.begin) {
             last.begin = Math.min(last.begin, offset);
             last.end = Math.max(last.end, offset + bytes);
             last.reads.push({ offset, bytes });
@@ -449,23 +449,21 @@ function density(bits, from, n) {
 }
 
 const CELL = 12, BYTE = 8 * CELL + 8;
+const ACROSS = 3;               // bytes of a strip beside each other
 
 // The bytes around a place, bit by bit, the lowest of a byte first.
 function strip(place, number, read) {
     const bits = tracer.image();
-    const rows = Math.min(4, Math.ceil((place.end - place.begin + 2) / 8));
-    let from = Math.max(0, place.begin - 1);
-    if (place.end - from > rows * 8)
-        from = place.begin;
-    const to = Math.min(bits.length, from + rows * 8);
-    const across = 8;
+    const rows = Math.min(8, Math.ceil((place.end - place.begin + 2) / ACROSS));
+    const from = Math.max(0, place.begin - 1);
+    const to = Math.min(bits.length, from + rows * ACROSS);
     const decides = new Set(place.decides), closed = new Set(place.closed);
-    const svg = drawn("svg", { width: across * BYTE, role: "img",
-        height: Math.ceil((to - from) / across) * 36,
+    const svg = drawn("svg", { width: ACROSS * BYTE, role: "img",
+        height: Math.ceil((to - from) / ACROSS) * 36,
         "aria-label": `Bits of the bytes ${from} to ${to - 1}` });
     for (let byte = from; byte < to; byte++) {
-        const x = (byte - from) % across * BYTE;
-        const y = Math.floor((byte - from) / across) * 36;
+        const x = (byte - from) % ACROSS * BYTE;
+        const y = Math.floor((byte - from) / ACROSS) * 36;
         svg.append(drawn("text", { x: x + 2, y: y + 10 }, String(byte)),
             drawn("rect", { class: `byte${read.has(byte) ? " read" : ""}`,
                 x, y: y + 13, width: 8 * CELL + 4, height: CELL + 4 }));
@@ -518,7 +516,7 @@ function begin() {
             `${kind.name}: ${kind.summary}`));
     }
     $("kind").append(...kinds.values());
-    say("state", "");
+    say("state", "What shows the bits is being loaded …");
     build();
 }
 
@@ -567,6 +565,7 @@ loadEngine().then((loaded) => {
     return loadTracer();
 }).then((loaded) => {
     tracer = loaded;
+    say("state", "");
     if (image) {
         tracer.open(image);
         ask();
