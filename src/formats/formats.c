@@ -134,12 +134,12 @@ bly_status formats_head(uint8_t header[IMAGE_HEADER],
 enum { FORMATS_COUNT = 0 REGISTRY_FOREIGN(FORMATS_ONE) };
 #undef FORMATS_ONE
 
-static bly_format_info formats_infos[FORMATS_COUNT];
+static bly_format_info formats_infos[FORMATS_COUNT + 1];
 static const bly_format_info *formats_list[FORMATS_COUNT + 1];
 
 static void formats_fill(void)
 {
-    for (size_t i = 0; i < FORMATS_COUNT; i++) {
+    for (size_t i = 0; registry_foreign[i] != NULL; i++) {
         const bly_kind *kind = registry_foreign[i];
         formats_infos[i] = (bly_format_info){
             .kind = bly_kind_find(kind->name),

@@ -8,15 +8,23 @@
 #include "image/kind.h"
 
 /* Every kind there is, in the order of the listings. One line a kind; all
- * else follows from it. */
-#define REGISTRY_KINDS(X)                                                      \
+ * else follows from it. With BLY_ONLY_SETS there is family "sets" and nothing
+ * else: for a page of the web, which has to send the library along. The linker
+ * leaves out what nobody then asks for. */
+#define REGISTRY_SETS(X)                                                       \
     X(standard)                                                                \
     X(partitioned)                                                             \
     X(blocked)                                                                 \
     X(split)                                                                   \
     X(compaction)                                                              \
     X(floom)                                                                   \
-    X(rehash)                                                                  \
+    X(rehash)
+
+#ifdef BLY_ONLY_SETS
+#define REGISTRY_KINDS(X) REGISTRY_SETS(X)
+#else
+#define REGISTRY_KINDS(X)                                                      \
+    REGISTRY_SETS(X)                                                           \
     X(counting)                                                                \
     X(variable)                                                                \
     X(dleft)                                                                   \
@@ -42,10 +50,14 @@
     X(attenuated)                                                              \
     X(cascade)                                                                 \
     X(buffered)
+#endif
 
 /* Those of other systems' formats (src/kinds/foreign/), which are asked for by
  * name as the others are, but listed apart: they are there for files that there
  * are, and hash whole keys. Which comes first is recognised first. */
+#ifdef BLY_ONLY_SETS
+#define REGISTRY_FOREIGN(X)
+#else
 #define REGISTRY_FOREIGN(X)                                                    \
     X(dcso)                                                                    \
     X(parquet)                                                                 \
@@ -64,6 +76,7 @@
     X(bip158)                                                                  \
     X(xorfilter)                                                               \
     X(crlite)
+#endif
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;
 REGISTRY_KINDS(REGISTRY_DECLARE)

@@ -1,0 +1,258 @@
+// bloomery.d.ts - the types of bloomery.js. Whatever is refused throws a
+// BloomeryError; no call returns another value for what went wrong.
+
+/** Text (its UTF-8), bytes as they are, or a number. An integer of 64 bits is the
+ * same key as a number and as a bigint: 7 and 7n are one key, "7" is another. */
+export type Key = string | number | bigint | Uint8Array | Uint8ClampedArray |
+    ArrayBufferLike | DataView;
+
+/** Arrays of numbers, each a key. */
+export type Numbers = Int8Array | Int16Array | Uint16Array | Int32Array |
+    Uint32Array | BigInt64Array | BigUint64Array | Float32Array | Float64Array;
+
+/** Keys of one width, one after another. */
+export interface Rows {
+    bytes: Uint8Array | Uint8ClampedArray | ArrayBufferLike | DataView;
+    width: number;
+}
+
+/** Keys one after another, and where they begin and end: n + 1 numbers, as Arrow
+ * has them. */
+export interface Offsets {
+    bytes: Uint8Array | Uint8ClampedArray | ArrayBufferLike | DataView;
+    offsets: Uint32Array | Int32Array;
+}
+
+/** Many keys. Arrays of numbers, rows and offsets go the fastest way. */
+export type Keys = Iterable<Key> | Numbers | Rows | Offsets;
+
+/** A number, or a bigint where a number would not be exact. */
+export type Whole = number | bigint;
+
+export interface Options {
+    /** Keys that the filter should hold. */
+    items?: Whole;
+    /** The share of strangers that are found, at so many keys; 0.01 by itself. */
+    rate?: number;
+    /** Of the hash function. */
+    seed?: Whole;
+    /** The hash function: "xxh3" by itself. */
+    hash?: string;
+    /** 16 bytes, of hash "siphash". */
+    secret?: Uint8Array;
+}
+
+export interface BuildOptions extends Options {
+    /** A label for each key, of kinds that carry them. */
+    labels?: Iterable<Whole> | BigUint64Array;
+}
+
+export interface BytesOptions {
+    /** The secret that the filter was made with. */
+    secret?: Uint8Array;
+    /** The name of another system's format, where the bytes do not tell it. */
+    format?: string;
+}
+
+export interface KindOption {
+    name: string;
+    range: string;
+    standard: string;
+    help: string;
+}
+
+export interface Kind {
+    name: string;
+    family: string;
+    summary: string;
+    /** What it can do: "add", "contains", "remove", "count", "label", ... */
+    can: string[];
+    experimental: boolean;
+    options: KindOption[];
+}
+
+/** What a filter would be: bly_plan_t of bloomery.h, where each field is told. */
+export interface Plan {
+    kind: string;
+    capacity: number;
+    bytes: number;
+    packed: number;
+    scratch: number;
+    bitsPerKey: number;
+    rate: number;
+    rateSd: number;
+    fill: number;
+    lost: number;
+    /** Infinity: all keys are found. */
+    window: number;
+    linesPresent: number;
+    linesAbsent: number;
+    probes: number;
+    labelBits: number;
+    labelLeast: Whole;
+    labelMost: Whole;
+    geometry: Whole[];
+}
+
+/** What a filter is: bly_stat_t of bloomery.h, where each field is told. */
+export interface Stat {
+    kind: string;
+    hash: string;
+    seed: Whole;
+    capacity: number;
+    bytes: number;
+    packed: number;
+    bitsPerKey: number;
+    items: number;
+    distinct: number;
+    distinctSd: number;
+    fill: number;
+    rate: number;
+    plannedRate: number;
+    lost: number;
+    /** Infinity: all keys are found. */
+    window: number;
+    saturated: number;
+    probes: number;
+    labelBits: number;
+    labelLeast: Whole;
+    labelMost: Whole;
+    geometry: Whole[];
+    itemsExact: boolean;
+    /** What it can do, as in Kind, with what its options add. */
+    can: string[];
+}
+
+export interface Estimate {
+    value: number;
+    /** Its standard deviation. */
+    sd: number;
+}
+
+/** How many keys two filters have: each, together, in common, in just one of them,
+ * and the share in common; estimated from their bits. */
+export interface Overlap {
+    a: Estimate;
+    b: Estimate;
+    either: Estimate;
+    both: Estimate;
+    differ: Estimate;
+    jaccard: Estimate;
+}
+
+export interface Listed {
+    hash: bigint;
+    /** 1, or -1: it is only in what was subtracted. */
+    side: 1 | -1;
+    /** Where the filter keeps it. */
+    key: Uint8Array | undefined;
+}
+
+export class BloomeryError extends Error {
+    constructor(message: string, status: number, code: string);
+    /** A bly_status of bloomery.h, or less than -1000. */
+    readonly status: number;
+    /** Its name: "EPARAM", "EFULL", "EUNSUPPORTED", "ECORRUPT", ...; "FREED",
+     * "TRAP" and "UNLOADED" are JavaScript's own. */
+    readonly code: string;
+}
+
+/** Load the module: "all" kinds, or "sets" alone, which is a quarter as large; or
+ * from a URL, its bytes, a Response or a WebAssembly.Module. What is loaded and works
+ * is not loaded again. New filters are in the instance that was loaded last. */
+export function load(source?: "all" | "sets" | string | URL | BufferSource |
+    Response | PromiseLike<Response> | WebAssembly.Module): Promise<void>;
+
+/** The kinds that there are. */
+export function kinds(): Kind[];
+
+/** The version of the library. */
+export function version(): string;
+
+export class Filter {
+    /** An empty filter. kind: a name with options, as in "standard:k=5". */
+    constructor(kind?: string, options?: Options);
+
+    /** A filter of all these keys, of any kind; some can be made in no other way,
+     * such as "fuse", and are the smallest. */
+    static build(kind: string, keys: Keys, options?: BuildOptions): Filter;
+
+    /** A filter from what save() or image() gave, or from the content of a file.
+     * All of it is checked, and nothing is trusted. */
+    static from(bytes: Uint8Array | ArrayBufferLike | DataView,
+                options?: BytesOptions): Filter;
+
+    /** What a filter would be and cost, before there is one. */
+    static plan(kind: string, options?: Options): Plan;
+
+    /** The name of its kind. */
+    readonly kind: string;
+
+    /** False: it was certainly not added. True: perhaps it was. */
+    has(key: Key): boolean;
+    /** Add a key. True: it was not there; false: it perhaps was. */
+    add(key: Key): boolean;
+    /** Remove a key that was added, once. Code EABSENT: it is not there. Remove
+     * nothing else: it may take others' traces along. */
+    remove(key: Key): void;
+    /** Remove a key if it is perhaps there. Was it? */
+    discard(key: Key): boolean;
+    /** How often the key was added, at most; 0 is certain. Infinity: any number of
+     * times, for all that this kind can tell. */
+    count(key: Key): number;
+    /** Store a label with a key. */
+    put(key: Key, label: Whole): void;
+    /** The label of a key; undefined: it is certainly not there. */
+    get(key: Key): Whole | undefined;
+    /** The 64-bit hash by which this filter knows the key. */
+    hash(key: Key): bigint;
+
+    /** Add many keys. On an error those before it are in. */
+    addAll(keys: Keys): void;
+    /** Add many keys; 1 where the key was new. */
+    addNew(keys: Keys): Uint8Array;
+    /** 1 where the key is perhaps there, else 0. */
+    hasAll(keys: Keys): Uint8Array;
+    /** count() of many keys. */
+    countAll(keys: Keys): Float64Array;
+    /** Remove many keys that were added. Goes on after one that cannot be removed,
+     * and then throws what became of the first of these. */
+    removeAll(keys: Keys): void;
+    /** Give each of many keys its label. */
+    putAll(keys: Keys, labels: Iterable<Whole> | BigUint64Array): void;
+    /** Which of many keys are perhaps there, and their labels. */
+    getAll(keys: Keys): { found: Uint8Array; labels: BigUint64Array };
+
+    /** Take in the other's keys. Returns this. */
+    unite(other: Filter): this;
+    /** Keep what is in both. Returns this. */
+    intersect(other: Filter): this;
+    /** The difference of two sketches (kind "invertible"): keys() lists it. */
+    subtract(other: Filter): this;
+    /** How many keys the two have in common, estimated. */
+    overlap(other: Filter): Overlap;
+
+    /** Another filter with the same keys. */
+    copy(): Filter;
+    /** An empty filter of the same plan, hash and seed: the two can be united. */
+    like(): Filter;
+    /** Take all keys out. */
+    clear(): void;
+    /** Make room for so many keys, or less room. */
+    resize(items: Whole): void;
+    /** Make it so many times smaller, by laying its bits on one another. */
+    fold(times: Whole): void;
+    stat(): Stat;
+    /** The keys of a filter that lists them (kinds "invertible" and "egh"). */
+    keys(): Listed[];
+
+    /** The bytes of a file: packed, of kinds that can be. */
+    save(): Uint8Array;
+    /** The image as it is in memory, and in C. */
+    image(): Uint8Array;
+
+    /** Give its memory back now; else that happens when the garbage of JavaScript
+     * is collected, which knows nothing of this memory. Then all calls throw. */
+    free(): void;
+}
+

@@ -1,0 +1,1084 @@
+// bloomery.js - approximate membership: have I seen this key? "Certainly not", or
+// "perhaps".
+//
+//      import { load, Filter } from "bloomery";
+//      await load();
+//      const f = new Filter("blocked", { items: 1e6, rate: 0.01 });
+//      f.add("swordfish");
+//      f.has("swordfish");             // true: no false negatives
+//
+// The library is WebAssembly, in a memory of its own: bloomery.wasm with all
+// kinds, sets.wasm with family "sets" alone. One file for Node 18 and later, for
+// browsers and for workers; it imports nothing. bloomery.d.ts says what each
+// function does, and README.md what it costs.
+
+/** What went wrong: the library's own line, and its status. */
+export class BloomeryError extends Error {
+    constructor(message, status, code) {
+        super(message);
+        this.name = "BloomeryError";
+        this.status = status;
+        this.code = code;
+    }
+}
+
+const wrong = (message) => new BloomeryError(message, -2, "EPARAM");
+const FREED = "the filter was freed: make it or load its bytes anew";
+
+// What a value is, in an error's text.
+function described(value) {
+    if (value === null)
+        return "null";
+    if (typeof value !== "object" && typeof value !== "function")
+        return typeof value;
+    try {
+        return Object.prototype.toString.call(value).slice(8, -1);
+    } catch {
+        return "object";
+    }
+}
+
+// ---- Arrays, whatever somebody has put over their methods -----------------------
+
+const TypedArray = Object.getPrototypeOf(Uint8Array);
+const getter = (name) =>
+    Object.getOwnPropertyDescriptor(TypedArray.prototype, name).get;
+const typeOf = getter(Symbol.toStringTag);
+const lengthOf = getter("length");
+const bytesOf = getter("byteLength");
+const offsetOf = getter("byteOffset");
+const bufferOf = getter("buffer");
+
+// The types of numbers, in the order of wasm.c, and their bytes.
+const NUMBERS = {
+    Int8Array: [0, 1], Uint8Array: [1, 1], Int16Array: [2, 2],
+    Uint16Array: [3, 2], Int32Array: [4, 4], Uint32Array: [5, 4],
+    BigInt64Array: [6, 8], BigUint64Array: [7, 8], Float32Array: [8, 4],
+    Float64Array: [9, 8],
+};
+
+// The bytes of a view or a buffer; undefined: it is none.
+function viewed(value) {
+    if (value instanceof Uint8Array && typeOf.call(value) === "Uint8Array")
+        return value;
+    if (ArrayBuffer.isView(value)) {
+        const type = typeOf.call(value);
+        if (type === "Uint8ClampedArray" || type === "Uint8Array")
+            return new Uint8Array(bufferOf.call(value), offsetOf.call(value),
+                                  lengthOf.call(value));
+        if (type === undefined)         // a DataView
+            return new Uint8Array(value.buffer, value.byteOffset,
+                                  value.byteLength);
+        return undefined;
+    }
+    const tag = Object.prototype.toString.call(value);
+    if (tag !== "[object ArrayBuffer]" && tag !== "[object SharedArrayBuffer]")
+        return undefined;
+    try {
+        return new Uint8Array(value);
+    } catch {
+        return undefined;
+    }
+}
+
+// ---- One instance of the module --------------------------------------------------
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+// With this flag only a half of a pair is one.
+const LONE = /\p{Surrogate}/u;
+const SHORT = 48;               // letters that are encoded here, without a call
+
+// What the C library wants of a system: there is none.
+function system(memory) {
+    const none = () => 8;
+    return {
+        environ_sizes_get(count, bytes) {
+            const view = new DataView(memory().buffer);
+            view.setUint32(count, 0, true);
+            view.setUint32(bytes, 0, true);
+            return 0;
+        },
+        environ_get: () => 0,
+        fd_close: none, fd_seek: none, fd_write: none,
+        proc_exit() { throw new Error("the library gave up"); },
+    };
+}
+
+// Each function of the module, which after a trap is called no more: what it was
+// at work on may be half done.
+function guarded(exports) {
+    const out = {};
+    let trap;
+    const caught = (error) => {
+        trap ??= error;
+        return new BloomeryError(
+            `the instance stopped within a call (${error.message}) and is used ` +
+            "no more: load() makes another one, without its filters", -1001,
+            "TRAP");
+    };
+    for (const [name, f] of Object.entries(exports)) {
+        if (typeof f !== "function")
+            continue;
+        const call = [
+            () => { try { return f(); } catch (e) { throw caught(e); } },
+            (a) => { try { return f(a); } catch (e) { throw caught(e); } },
+            (a, b) => { try { return f(a, b); } catch (e) { throw caught(e); } },
+            (a, b, c) => {
+                try { return f(a, b, c); } catch (e) { throw caught(e); }
+            },
+        ][f.length];
+        out[name] = call ?? ((...all) => {
+            try { return f(...all); } catch (e) { throw caught(e); }
+        });
+    }
+    return [out, () => trap];
+}
+
+class Core {
+    constructor(instance) {
+        const { exports } = instance;
+        exports._initialize();
+        [this.c, this.trap] = guarded(exports);
+        this.memory = exports.memory;
+        this.most = this.c.most();
+        this.at = this.c.room();
+        this.room = 8 * this.most;
+        this.offsets = this.c.offsets();
+        this.labels = this.c.labels();
+        this.numbers = this.c.numbers();
+        this.yes = this.c.yes();
+        this.u8 = new Uint8Array(this.memory.buffer);
+        this.gone = new FinalizationRegistry((f) => {
+            if (!this.trap())
+                this.c.free(f);
+        });
+    }
+
+    alive() {
+        if (this.trap())
+            throw new BloomeryError(
+                `the instance has stopped (${this.trap().message}): load() makes ` +
+                "another one", -1001, "TRAP");
+        return this;
+    }
+
+    // The memory, which is elsewhere once it has grown.
+    bytes() {
+        return this.u8.length > 0 ? this.u8
+            : this.u8 = new Uint8Array(this.memory.buffer);
+    }
+
+    // A view of n elements of the memory, until the next call.
+    view(Type, at, n) {
+        return new Type(this.memory.buffer, at, n);
+    }
+
+    number(i = 0) {
+        return this.view(BigUint64Array, this.numbers, i + 1)[i];
+    }
+
+    text(at) {
+        const u8 = this.bytes();
+        return decoder.decode(u8.subarray(at, u8.indexOf(0, at)));
+    }
+
+    check(status) {
+        if (status >= 0)
+            return status;
+        throw new BloomeryError(this.text(this.c.why()), status,
+                                this.text(this.c.status(status)));
+    }
+
+    // What a function says in JSON. What is no exact number is a text in it.
+    told(at) {
+        if (at === 0)
+            throw this.c.done() < 0 ? this.failure(this.c.done())
+                : this.failure(-1);
+        return JSON.parse(this.text(at));
+    }
+
+    failure(status) {
+        try {
+            this.check(status);
+        } catch (error) {
+            return error;
+        }
+    }
+
+    noMemory() {
+        return new BloomeryError("there is no more memory for the module", -1,
+                                 "ENOMEM");
+    }
+
+    take(bytes) {
+        const at = bytes <= 0xFFFFFFFF ? this.c.take(bytes) >>> 0 : 0;
+        if (at === 0)
+            throw this.noMemory();
+        return at;
+    }
+
+    // `work` with a copy of the bytes in the memory.
+    lent(bytes, work) {
+        const n = lengthOf.call(bytes);
+        const at = this.take(n);
+        try {
+            this.bytes().set(bytes, at);
+            return work(at, n);
+        } finally {
+            if (!this.trap())
+                this.c.give(at);
+        }
+    }
+
+    // `work` with the addresses of texts that end in a zero byte, or with 0.
+    texts(some, work) {
+        const [first, ...rest] = some;
+        if (some.length === 0)
+            return work();
+        const go = (at) => this.texts(rest, (...more) => work(at, ...more));
+        if (first === undefined || first === null)
+            return go(0);
+        if (first instanceof Uint8Array)
+            return this.lent(first, go);
+        if (typeof first !== "string")
+            throw wrong(`a text is wanted, and not ${described(first)}`);
+        if (first.includes("\0"))
+            throw wrong("a text with a zero byte names nothing");
+        return this.lent(encoder.encode(`${first}\0`), go);
+    }
+
+    // ---- One key ----
+
+    // Write the key's bytes to the room; how many they are. A key that does not
+    // fit is -1: see `withKey`.
+    encode(key) {
+        if (typeof key === "string") {
+            const n = key.length;
+            if (n > SHORT)
+                return this.encodeText(key);
+            const u8 = this.bytes(), at = this.at;
+            for (let i = 0; i < n; i++) {
+                const c = key.charCodeAt(i);
+                if (c >= 0x80)
+                    return this.encodeText(key);
+                u8[at + i] = c;
+            }
+            return n;
+        }
+        if (typeof key === "number") {
+            this.c.real(key);
+            return 8;
+        }
+        if (typeof key === "bigint") {
+            if (BigInt.asIntN(64, key) !== key)
+                throw wrong(`${key} is no integer of 64 bits with a sign: give it ` +
+                            "as text or bytes");
+            this.c.integer(key);
+            return 8;
+        }
+        const bytes = keyBytes(key);
+        const n = lengthOf.call(bytes);
+        if (n > this.room)
+            return -1;
+        this.bytes().set(bytes, this.at);
+        return n;
+    }
+
+    encodeText(key) {
+        refuseLone(key);
+        if (3 * key.length > this.room)
+            return -1;
+        const to = this.bytes().subarray(this.at, this.at + this.room);
+        return encoder.encodeInto(key, to).written;
+    }
+
+    // work(at, n) with the key of any length.
+    withKey(key, work) {
+        this.alive();
+        const n = this.encode(key);
+        return n >= 0 ? work(this.at, n)
+            : this.lent(typeof key === "string" ? encoder.encode(key)
+                                                : keyBytes(key), work);
+    }
+
+    // ---- Many keys ----
+
+    // Set some thousand keys after another, and call visit(n, first) of each.
+    each(keys, visit) {
+        this.alive();
+        const type = ArrayBuffer.isView(keys) ? typeOf.call(keys) : undefined;
+        if (type !== undefined && type !== "Uint8Array" && NUMBERS[type])
+            return this.eachNumber(keys, type, visit);
+        if (typeof keys === "string")
+            throw wrong("a text is one key: put it into an array");
+        if (typeof keys !== "object" || keys === null || viewed(keys))
+            throw wrong("many keys are an array, an array of numbers, { bytes, " +
+                        `width } or { bytes, offsets }, and not ${described(keys)}`);
+        if (typeof keys[Symbol.iterator] === "function")
+            return this.eachOf(keys, visit);
+        return this.eachRow(keys, visit);
+    }
+
+    eachNumber(keys, type, visit) {
+        const [code, size] = NUMBERS[type];
+        const from = new Uint8Array(bufferOf.call(keys), offsetOf.call(keys),
+                                    bytesOf.call(keys));
+        const n = lengthOf.call(keys);
+        for (let i = 0; i < n; i += this.most) {
+            const some = Math.min(this.most, n - i);
+            this.bytes().set(from.subarray(i * size, (i + some) * size), this.at);
+            const good = this.c.keys_numbers(code, some);
+            if (good > 0)
+                visit(good, i);
+            if (good < some)
+                throw wrong(`number ${i + good} is 2^63 or more, and no integer of ` +
+                            "64 bits with a sign: give { bytes, width: 8 }");
+        }
+        return n;
+    }
+
+    // A row of keys of one width, or with their ends, as Arrow has them.
+    eachRow(keys, visit) {
+        const { bytes, width, offsets } = keys;
+        const from = viewed(bytes);
+        if (from === undefined)
+            throw wrong("many keys are an array, an array of numbers, { bytes, " +
+                        `width } or { bytes, offsets }, and not ${described(keys)}`);
+        if (offsets !== undefined)
+            return this.eachEnd(from, offsets, visit);
+        if (!Number.isInteger(width) || width < 1)
+            throw wrong("a row of keys has a width of 1 byte or more");
+        const all = lengthOf.call(from);
+        if (all % width !== 0)
+            throw wrong(`${all} bytes are no row of keys of ${width} bytes`);
+        const n = all / width;
+        const step = Math.min(this.most, Math.floor(this.room / width));
+        for (let i = 0; i < n; i += Math.max(step, 1)) {
+            const some = Math.min(Math.max(step, 1), n - i);
+            const part = from.subarray(i * width, (i + some) * width);
+            if (step === 0) {
+                this.lent(part, (at) => {
+                    this.c.keys_width(1, at, width);
+                    visit(1, i);
+                });
+                continue;
+            }
+            this.bytes().set(part, this.at);
+            this.c.keys_width(some, this.at, width);
+            visit(some, i);
+        }
+        return n;
+    }
+
+    eachEnd(from, offsets, visit) {
+        const type = ArrayBuffer.isView(offsets) ? typeOf.call(offsets) : "";
+        if (type !== "Uint32Array" && type !== "Int32Array")
+            throw wrong("the offsets of keys are a Uint32Array or an Int32Array");
+        const ends = Uint32Array.from(
+            new Uint32Array(bufferOf.call(offsets), offsetOf.call(offsets),
+                            lengthOf.call(offsets)));
+        const n = Math.max(ends.length - 1, 0);
+        for (let i = 0; i < n; i++)
+            if (ends[i] > ends[i + 1])
+                throw wrong(`the offsets of keys fall at number ${i + 1}`);
+        if (n > 0 && ends[n] > lengthOf.call(from))
+            throw wrong("the last key ends behind the bytes");
+        let list = new List(this, visit);
+        for (let i = 0; i < n; i++)
+            list.add(from.subarray(ends[i], ends[i + 1]));
+        list.end();
+        return n;
+    }
+
+    // The keys of whatever can be gone through. No code of others runs between
+    // what is written to the memory and its use.
+    eachOf(keys, visit) {
+        const list = new List(this, visit);
+        let some = [];
+        const flush = () => {
+            this.alive();
+            for (const key of some)
+                list.add(key);
+            list.end();
+            some = [];
+        };
+        for (const key of keys) {
+            some.push(key);
+            if (some.length === this.most)
+                flush();
+        }
+        flush();
+        return list.first;
+    }
+
+    // All keys, kept in the memory to build of. (What others' code yields is had
+    // before, for that code may build filters, too.)
+    keep(keys) {
+        const list = typeof keys === "object" && keys !== null &&
+            !ArrayBuffer.isView(keys) && typeof keys[Symbol.iterator] === "function";
+        const all = list ? [...keys] : keys;
+        const ends = list || keys?.offsets !== undefined;
+        this.c.forget();
+        return this.each(all, () => {
+            if (!this.c.keep(ends))
+                throw this.noMemory();
+        });
+    }
+}
+
+// Keys one after another in the room, and where they end.
+class List {
+    constructor(core, visit) {
+        this.core = core;
+        this.visit = visit;
+        this.first = 0;
+        this.start();
+    }
+
+    start() {
+        this.n = this.used = 0;
+        this.ends = this.core.view(Uint32Array, this.core.offsets,
+                                   this.core.most + 1);
+        this.ends[0] = 0;
+    }
+
+    add(key) {
+        const { core } = this;
+        if (this.n === core.most)
+            this.end();
+        if (this.ends.length === 0)     // the memory has grown
+            this.ends = core.view(Uint32Array, core.offsets, core.most + 1);
+        const n = this.write(key);
+        if (n < 0)
+            return this.alone(key);
+        this.used += n;
+        this.ends[++this.n] = this.used;
+    }
+
+    // The key's bytes behind the others; -1: there is no room even if there is
+    // nothing else.
+    write(key) {
+        const { core } = this;
+        const text = typeof key === "string";
+        const bytes = text ? undefined : plainBytes(key);
+        const most = text ? 3 * key.length
+            : bytes !== undefined ? lengthOf.call(bytes) : 8;
+        if (most > core.room)
+            return -1;
+        if (this.used + most > core.room)
+            this.end();
+        const u8 = core.bytes(), at = core.at + this.used;
+        if (text) {
+            let i = 0, c;
+            for (; i < key.length && i < SHORT; i++) {
+                c = key.charCodeAt(i);
+                if (c >= 0x80)
+                    break;
+                u8[at + i] = c;
+            }
+            if (i === key.length)
+                return i;
+            refuseLone(key, this.first + this.n);
+            return encoder.encodeInto(key, u8.subarray(at, at + most)).written;
+        }
+        if (bytes !== undefined)
+            u8.set(bytes, at);
+        else
+            this.number(key, at);
+        return most;
+    }
+
+    number(key, at) {
+        const view = new DataView(this.core.memory.buffer);
+        if (typeof key === "number" && Number.isSafeInteger(key)) {
+            view.setInt32(at, key, true);
+            view.setInt32(at + 4, Math.floor(key / 4294967296), true);
+        } else if (typeof key === "number" &&
+                   (!Number.isInteger(key) || Math.abs(key) > 2 ** 63)) {
+            view.setFloat64(at, key, true);
+            if (Number.isNaN(key))
+                view.setBigUint64(at, 0x7FF8000000000000n, true);
+        } else if (typeof key === "number" && key === 2 ** 63) {
+            view.setFloat64(at, key, true);
+        } else if (typeof key === "bigint" && BigInt.asIntN(64, key) !== key) {
+            throw wrong(`${key} is no integer of 64 bits with a sign: give it as ` +
+                        "text or bytes");
+        } else if (typeof key === "bigint" || typeof key === "number") {
+            view.setBigInt64(at, BigInt(key), true);
+        } else {
+            throw noKey(key, this.first + this.n);
+        }
+    }
+
+    alone(key) {
+        this.end();
+        const bytes = typeof key === "string"
+            ? (refuseLone(key, this.first), encoder.encode(key)) : keyBytes(key);
+        this.core.lent(bytes, (at, n) => {
+            this.core.c.keys_width(1, at, n);
+            this.visit(1, this.first);
+        });
+        this.first++;
+        this.start();
+    }
+
+    end() {
+        if (this.n === 0)
+            return;
+        this.core.c.keys_offsets(this.n, this.core.at);
+        this.visit(this.n, this.first);
+        this.first += this.n;
+        this.start();
+    }
+}
+
+function refuseLone(key, i) {
+    if (LONE.test(key))
+        throw wrong((i === undefined ? "the text" : `key ${i}`) +
+                    " has half a surrogate, which is no character: give bytes");
+}
+
+function noKey(key, i) {
+    return wrong((i === undefined ? "a key" : `key ${i}`) +
+                 " is text, bytes, a number or a bigint, and not " +
+                 described(key));
+}
+
+// The bytes of a key that is bytes; undefined: it is something else.
+function plainBytes(key) {
+    return typeof key === "object" && key !== null ? viewed(key) : undefined;
+}
+
+function keyBytes(key) {
+    const bytes = plainBytes(key);
+    if (bytes === undefined)
+        throw noKey(key);
+    return bytes;
+}
+
+// ---- Numbers -----------------------------------------------------------------------
+
+// What is no exact number comes as a text; the largest one means "no bound".
+const LARGEST = (1n << 64n) - 1n;
+const whole = (text) => typeof text === "string" ? BigInt(text) : text;
+const bounded = (n) => n > BigInt(Number.MAX_SAFE_INTEGER) ? Infinity : Number(n);
+
+// A whole number from 0 to 2^64 - 1.
+function natural(value, name) {
+    if (value === undefined)
+        return 0n;
+    const good = typeof value === "bigint" ||
+        (typeof value === "number" && Number.isInteger(value));
+    const n = good ? BigInt(value) : -1n;
+    if (n < 0n || n > LARGEST)
+        throw wrong(`${name} is a whole number from 0 to 2^64 - 1, and not ` +
+                    (typeof value === "number" || typeof value === "bigint"
+                        ? value : described(value)));
+    return n;
+}
+
+const EXACT = new Set(["seed", "labelLeast", "labelMost"]);
+
+function record(told) {
+    for (const [name, value] of Object.entries(told))
+        if (name === "geometry")
+            told.geometry = value.map(whole);
+        else if (name === "window")
+            told.window = bounded(BigInt(value));
+        else if (typeof value === "string" && name !== "kind" && name !== "hash")
+            told[name] = EXACT.has(name) ? BigInt(value) : Number(value);
+    return told;
+}
+
+// ---- Loading -----------------------------------------------------------------------
+
+let current;                    // the Core that new filters are in
+let loading;                    // [source, promise]
+
+function core() {
+    if (current === undefined)
+        throw new BloomeryError("the library is not there yet: await load() first",
+                                -1002, "UNLOADED");
+    return current.alive();
+}
+
+// The module's bytes, or a response that they come in.
+async function fetched(url) {
+    if (url.protocol !== "file:" || typeof globalThis.process?.versions?.node !==
+        "string")
+        return fetch(url);
+    const { readFile } = await import(
+        /* webpackIgnore: true */ /* @vite-ignore */ "node:fs/promises");
+    return readFile(url);
+}
+
+async function compiled(source) {
+    if (source instanceof WebAssembly.Module)
+        return source;
+    if (source === "all" || source === "sets")
+        source = source === "all" ? new URL("bloomery.wasm", import.meta.url)
+                                  : new URL("sets.wasm", import.meta.url);
+    if (source instanceof URL || typeof source === "string")
+        source = await fetched(new URL(source, import.meta.url));
+    source = await source;
+    if (typeof Response === "function" && source instanceof Response) {
+        if (!source.ok)
+            throw wrong(`${source.url}: ${source.status} ${source.statusText}`);
+        // Some servers know no application/wasm, which compiling as it comes needs.
+        source = await source.arrayBuffer();
+    }
+    return WebAssembly.compile(source);
+}
+
+async function instantiated(source) {
+    const module = await compiled(source);
+    let memory;
+    const instance = await WebAssembly.instantiate(module, {
+        wasi_snapshot_preview1: system(() => memory),
+    });
+    memory = instance.exports.memory;
+    current = new Core(instance);
+}
+
+/** Load the module: "all" kinds or "sets" alone, or from a URL, bytes, a Response or
+ * a WebAssembly.Module. What is loaded and works is not loaded again. */
+export async function load(source = "all") {
+    if (loading === undefined || loading[0] !== source || current?.trap()) {
+        const mine = [source, instantiated(source)];
+        loading = mine;
+        mine[1].catch(() => {
+            if (loading === mine)
+                loading = undefined;
+        });
+    }
+    await loading[1];
+}
+
+/** The kinds that there are. */
+export function kinds() {
+    const { c } = core();
+    return current.told(c.kinds());
+}
+
+/** The version of the library. */
+export function version() {
+    return core().text(core().c.version());
+}
+
+// ---- Filters -----------------------------------------------------------------------
+
+// What is wanted, read once.
+function spec(kind, options) {
+    if (typeof kind !== "string")
+        throw wrong(`a kind is a text, and not ${described(kind)}`);
+    const { items, rate = 0, seed, hash, secret } = wanted(options);
+    if (typeof rate !== "number")
+        throw wrong(`rate is a number between 0 and 1, and not ${described(rate)}`);
+    return { capacity: natural(items, "items"), rate, seed: natural(seed, "seed"),
+             texts: [kind, hash, hidden(secret)] };
+}
+
+// Set it for the next call; `work` gets the kind.
+function specified(k, want, work) {
+    return k.texts(want.texts, (name, by, key) => {
+        k.c.spec(want.capacity, want.rate, want.seed, by, key);
+        return work(name);
+    });
+}
+
+function wanted(options) {
+    if (options === undefined)
+        return {};
+    if (typeof options !== "object" || options === null)
+        throw wrong(`options are an object, and not ${described(options)}`);
+    return options;
+}
+
+function hidden(secret) {
+    if (secret === undefined)
+        return undefined;
+    const bytes = plainBytes(secret);
+    if (bytes === undefined || lengthOf.call(bytes) !== 16)
+        throw new BloomeryError("a secret is 16 bytes", -19, "ESECRET");
+    return bytes;
+}
+
+// One label for each key, as numbers of 64 bits.
+function labelled(labels) {
+    if (ArrayBuffer.isView(labels) && typeOf.call(labels) === "BigUint64Array")
+        return labels;
+    if (typeof labels !== "object" || labels === null ||
+        typeof labels[Symbol.iterator] !== "function")
+        throw wrong(`labels are an array of numbers, and not ${described(labels)}`);
+    return BigUint64Array.from([...labels], (v) => natural(v ?? null, "a label"));
+}
+
+function counted(labels, n) {
+    if (lengthOf.call(labels) !== n)
+        throw wrong(`${n} keys have ${n} labels, and not ${lengthOf.call(labels)}`);
+}
+
+let hand;                       // a filter that is being made, and not by `new`
+
+export class Filter {
+    #core;
+    #f = 0;
+
+    constructor(kind = "blocked", options = undefined) {
+        if (hand !== undefined) {
+            this.#hold(...hand);
+            return;
+        }
+        const k = core();
+        specified(k, spec(kind, options), (name) => {
+            k.check(k.c.new(name));
+            this.#hold(k, k.c.made());
+        });
+    }
+
+    #hold(k, f) {
+        hand = undefined;
+        this.#core = k;
+        this.#f = f;
+        k.gone.register(this, f, this);
+    }
+
+    // The filter that the last call of the library made.
+    static #made(k, status) {
+        k.check(status);
+        hand = [k, k.c.made()];
+        return new Filter();
+    }
+
+    // The instance, of a filter that is there.
+    get #k() {
+        if (this.#f === 0)
+            throw new BloomeryError(FREED, -1000, "FREED");
+        return this.#core.alive();
+    }
+
+    static build(kind, keys, options = undefined) {
+        const k = core();
+        const want = spec(kind, options);
+        const { labels } = wanted(options);
+        const given = labels === undefined ? undefined : labelled(labels);
+        try {
+            const n = k.keep(keys);
+            if (given !== undefined)
+                counted(given, n);
+            return specified(k, want, (name) => given === undefined
+                ? Filter.#made(k, k.c.build(name, 0))
+                : k.lent(new Uint8Array(bufferOf.call(given), offsetOf.call(given),
+                                        bytesOf.call(given)),
+                         (at) => Filter.#made(k, k.c.build(name, at))));
+        } finally {
+            if (!k.trap())
+                k.c.forget();
+        }
+    }
+
+    static from(bytes, options = undefined) {
+        const k = core();
+        const image = plainBytes(bytes);
+        if (image === undefined)
+            throw wrong(`the bytes of a filter are wanted, and not ${
+                described(bytes)}`);
+        const { secret, format } = wanted(options);
+        return k.texts([hidden(secret), format], (key, name) =>
+            k.lent(image, (at, n) => {
+                k.c.options(key, name);
+                return Filter.#made(k, k.c.unpack(at, n));
+            }));
+    }
+
+    static plan(kind, options = undefined) {
+        const k = core();
+        return specified(k, spec(kind, options),
+                         (name) => record(k.told(k.c.plan(name))));
+    }
+
+    free() {
+        if (this.#f === 0)
+            return;
+        const f = this.#f;
+        this.#f = 0;
+        this.#core.gone.unregister(this);
+        if (!this.#core.trap())
+            this.#core.c.free(f);
+    }
+
+    // ---- One key ----
+
+    has(key) {
+        const k = this.#k, n = k.encode(key);
+        if (n >= 0)
+            return k.c.has(this.#f, k.at, n) === 1;
+        return k.withKey(key, (at, long) => k.c.has(this.#f, at, long) === 1);
+    }
+
+    add(key) {
+        const k = this.#k;
+        return k.withKey(key, (at, n) => k.check(k.c.add(this.#f, at, n)) !== 1);
+    }
+
+    remove(key) {
+        const k = this.#k;
+        k.withKey(key, (at, n) => k.check(k.c.remove(this.#f, at, n)));
+    }
+
+    discard(key) {
+        try {
+            this.remove(key);
+        } catch (error) {
+            if (error instanceof BloomeryError && error.code === "EABSENT")
+                return false;
+            throw error;
+        }
+        return true;
+    }
+
+    count(key) {
+        const k = this.#k;
+        return k.withKey(key, (at, n) => {
+            k.c.count(this.#f, at, n);
+            return bounded(k.number());
+        });
+    }
+
+    put(key, label) {
+        const k = this.#k;
+        const value = natural(label ?? null, "a label");
+        k.withKey(key, (at, n) => {
+            k.check(k.c.put(this.#f, at, n, value));
+        });
+    }
+
+    get(key) {
+        const k = this.#k;
+        return k.withKey(key, (at, n) => {
+            if (k.c.get(this.#f, at, n) !== 1)
+                return undefined;
+            const label = k.number();
+            return label <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(label) : label;
+        });
+    }
+
+    hash(key) {
+        const k = this.#k;
+        return k.withKey(key, (at, n) => {
+            k.c.hash(this.#f, at, n);
+            return k.number();
+        });
+    }
+
+    // ---- Many keys ----
+
+    // Go through the keys; `verb` is called where some thousand are set.
+    #each(keys, verb) {
+        const k = this.#k;
+        return k.each(keys, (n, first) => {
+            this.#k;                    // it may have been freed between
+            verb(k, n, first);
+        });
+    }
+
+    addAll(keys) {
+        this.#each(keys, (k) => k.check(k.c.add_keys(this.#f)));
+    }
+
+    addNew(keys) {
+        const out = new Rows(Uint8Array);
+        this.#each(keys, (k, n) => {
+            k.check(k.c.add_seen(this.#f));
+            const seen = k.view(Uint8Array, k.yes, n);
+            const added = out.more(n);
+            for (let i = 0; i < n; i++)
+                added[i] = seen[i] ^ 1;
+        });
+        return out.done();
+    }
+
+    hasAll(keys) {
+        const out = new Rows(Uint8Array, keys);
+        this.#each(keys, (k, n) => {
+            k.check(k.c.has_keys(this.#f));
+            out.more(n).set(k.view(Uint8Array, k.yes, n));
+        });
+        return out.done();
+    }
+
+    countAll(keys) {
+        const out = new Rows(Float64Array, keys);
+        this.#each(keys, (k, n) => {
+            k.check(k.c.count_keys(this.#f));
+            const counts = k.view(BigUint64Array, k.numbers, n), to = out.more(n);
+            for (let i = 0; i < n; i++)
+                to[i] = bounded(counts[i]);
+        });
+        return out.done();
+    }
+
+    removeAll(keys) {
+        let first;
+        this.#each(keys, (k) => {
+            const status = k.c.remove_keys(this.#f);
+            if (status === -14 || status === -17)
+                first ??= k.failure(status);
+            else
+                k.check(status);
+        });
+        if (first !== undefined)
+            throw first;
+    }
+
+    putAll(keys, labels) {
+        const given = labelled(labels);
+        const all = Array.isArray(keys) || ArrayBuffer.isView(keys) ||
+            !keys?.[Symbol.iterator] ? keys : [...keys];
+        this.#each(all, (k, n, first) => {
+            const some = given.subarray(first, first + n);
+            if (some.length < n)
+                throw wrong("there are fewer labels than keys");
+            k.view(BigUint64Array, k.labels, n).set(some);
+            k.check(k.c.put_keys(this.#f));
+        });
+    }
+
+    getAll(keys) {
+        const found = new Rows(Uint8Array, keys);
+        const labels = new Rows(BigUint64Array, keys);
+        this.#each(keys, (k, n) => {
+            k.check(k.c.get_keys(this.#f));
+            found.more(n).set(k.view(Uint8Array, k.yes, n));
+            labels.more(n).set(k.view(BigUint64Array, k.numbers, n));
+        });
+        return { found: found.done(), labels: labels.done() };
+    }
+
+    // ---- Two filters ----
+
+    #with(other, verb) {
+        const k = this.#k;
+        if (!(typeof other === "object" && other !== null && #f in other))
+            throw wrong(`another filter is wanted, and not ${described(other)}`);
+        if (other.#k !== k)
+            throw wrong("the other filter is in another instance of the module: " +
+                        "Filter.from(other.save()) is one in this");
+        return verb(k, this.#f, other.#f);
+    }
+
+    unite(other) {
+        this.#with(other, (k, a, b) => k.check(k.c.unite(a, b)));
+        return this;
+    }
+
+    intersect(other) {
+        this.#with(other, (k, a, b) => k.check(k.c.intersect(a, b)));
+        return this;
+    }
+
+    subtract(other) {
+        this.#with(other, (k, a, b) => k.check(k.c.subtract(a, b)));
+        return this;
+    }
+
+    overlap(other) {
+        return this.#with(other, (k, a, b) => k.told(k.c.overlap(a, b)));
+    }
+
+    // ---- The whole ----
+
+    copy() {
+        const k = this.#k;
+        return Filter.#made(k, k.c.copy(this.#f));
+    }
+
+    like() {
+        const k = this.#k;
+        return Filter.#made(k, k.c.like(this.#f));
+    }
+
+    clear() {
+        const k = this.#k;
+        k.check(k.c.clear(this.#f));
+    }
+
+    resize(items) {
+        const k = this.#k;
+        k.check(k.c.resize(this.#f, natural(items ?? null, "items")));
+    }
+
+    fold(times) {
+        const k = this.#k;
+        k.check(k.c.fold(this.#f, natural(times ?? null, "times")));
+    }
+
+    stat() {
+        const k = this.#k;
+        return record(k.told(k.c.stat(this.#f)));
+    }
+
+    get kind() {
+        return this.stat().kind;
+    }
+
+    // The keys of a filter that lists them.
+    keys() {
+        const k = this.#k;
+        return k.told(k.c.list(this.#f)).map(({ hash, side, key }) => ({
+            hash: BigInt(hash), side,
+            key: key === undefined ? undefined
+                : Uint8Array.from(key.match(/../g) ?? [], (two) =>
+                    parseInt(two, 16)),
+        }));
+    }
+
+    save() {
+        const k = this.#k;
+        const at = k.c.pack(this.#f) >>> 0;
+        if (at === 0)
+            throw k.failure(k.c.done());
+        const out = k.bytes().slice(at, at + Number(k.number()));
+        k.c.give(at);
+        return out;
+    }
+
+    image() {
+        const k = this.#k;
+        const at = k.c.image(this.#f) >>> 0;
+        return k.bytes().slice(at, at + Number(k.number()));
+    }
+}
+
+if (typeof Symbol.dispose === "symbol")
+    Object.defineProperty(Filter.prototype, Symbol.dispose,
+                          { value: Filter.prototype.free, configurable: true,
+                            writable: true });
+
+// Answers: of an array at once, of what has no length in parts.
+class Rows {
+    constructor(Type, keys) {
+        this.Type = Type;
+        const n = ArrayBuffer.isView(keys) && typeOf.call(keys) !== undefined
+            ? lengthOf.call(keys) : Array.isArray(keys) ? keys.length : 0;
+        this.all = new Type(n);
+        this.used = 0;
+    }
+
+    // Where n more answers go.
+    more(n) {
+        if (this.used + n > this.all.length) {
+            const more = new this.Type(Math.max(2 * this.all.length, this.used + n));
+            more.set(this.all.subarray(0, this.used));
+            this.all = more;
+        }
+        this.used += n;
+        return this.all.subarray(this.used - n, this.used);
+    }
+
+    done() {
+        return this.used === this.all.length ? this.all
+            : this.all.slice(0, this.used);
+    }
+}

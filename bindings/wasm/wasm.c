@@ -1,0 +1,727 @@
+/* wasm.c - the library as JavaScript calls it: by numbers, in one memory.
+ *
+ * JavaScript sees the memory of the module and nothing of C's structs. So a
+ * spec and a row of keys are set first, field by field, and the next call uses
+ * them; what is long comes back as text in JSON. Keys, and the answers to them,
+ * lie in places of fixed size: bloomery.js brings them there some thousand at a
+ * time, and no batch, however long, takes more memory. There is one thread, and
+ * between setting and using no other code of JavaScript runs.
+ */
+#include <bloomery.h>
+#include <bloomery/advice.h>
+#include <bloomery/foreign.h>
+#include <bloomery/sketch.h>
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WASM_EXPORT(name) __attribute__((export_name(#name)))
+
+/* ---- Memory ---------------------------------------------------------------- */
+
+enum { WASM_KEYS = 8192, WASM_ROOM = 8 * WASM_KEYS };
+
+/* Where JavaScript writes keys, and where numbers become keys; the ends of keys
+ * in the first of them; what is answered; and the labels that go with keys. */
+static struct {
+    _Alignas(16) unsigned char room[WASM_ROOM], wide[WASM_ROOM];
+    uint32_t offsets[WASM_KEYS + 1];
+    uint64_t labels[WASM_KEYS], numbers[WASM_KEYS];
+    bool     yes[WASM_KEYS];
+} wasm;
+
+WASM_EXPORT(room)    void *wasm_room(void)    { return wasm.room; }
+WASM_EXPORT(offsets) void *wasm_offsets(void) { return wasm.offsets; }
+WASM_EXPORT(labels)  void *wasm_labels(void)  { return wasm.labels; }
+WASM_EXPORT(numbers) void *wasm_numbers(void) { return wasm.numbers; }
+WASM_EXPORT(yes)     void *wasm_yes(void)     { return wasm.yes; }
+WASM_EXPORT(most)    size_t wasm_most(void)   { return WASM_KEYS; }
+
+/* 0: there is no more memory. */
+WASM_EXPORT(take) void *wasm_take(size_t bytes)
+{
+    return malloc(bytes > 0 ? bytes : 1);
+}
+
+WASM_EXPORT(give) void wasm_give(void *memory)
+{
+    free(memory);
+}
+
+/* ---- Text that is given out ------------------------------------------------- */
+
+static struct { char *at; size_t used, room; bool failed; } wasm_text;
+
+static void wasm_begin(void)
+{
+    free(wasm_text.at);
+    memset(&wasm_text, 0, sizeof wasm_text);
+}
+
+static bool wasm_fits(size_t more)
+{
+    if (wasm_text.room - wasm_text.used > more)
+        return true;
+    size_t room = 2 * wasm_text.room + more + 1024;
+    char *at = wasm_text.failed ? NULL : realloc(wasm_text.at, room);
+    if (at == NULL) {
+        wasm_text.failed = true;
+        return false;
+    }
+    wasm_text.at = at;
+    wasm_text.room = room;
+    return true;
+}
+
+__attribute__((format(printf, 1, 2))) static void wasm_say(const char *how, ...)
+{
+    enum { LONGEST = 512 };
+    va_list given;
+    if (!wasm_fits(LONGEST))
+        return;
+    va_start(given, how);
+    int n = vsnprintf(wasm_text.at + wasm_text.used, LONGEST, how, given);
+    va_end(given);
+    wasm_text.used += n < LONGEST ? (size_t)n : LONGEST - 1;
+}
+
+/* A member of an object: its name, and the comma before it. */
+static void wasm_name(const char *name)
+{
+    char last = wasm_text.used > 0 ? wasm_text.at[wasm_text.used - 1] : '\0';
+    wasm_say("%s\"%s\":", last == '{' || last == '\0' ? "" : ",", name);
+}
+
+static void wasm_word(const char *name, const char *text)
+{
+    wasm_name(name);
+    wasm_say("\"");
+    for (; *text != '\0'; text++)
+        wasm_say((unsigned char)*text < ' ' ? "\\u%04x"
+                 : *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    wasm_say("\"");
+}
+
+/* Beyond 2^53 a number of JavaScript is no exact one: then it is a text. */
+static void wasm_number(uint64_t number)
+{
+    bool exact = number < UINT64_C(1) << 53;
+    wasm_say(exact ? "%llu" : "\"%llu\"", (unsigned long long)number);
+}
+
+static void wasm_whole(const char *name, uint64_t number)
+{
+    wasm_name(name);
+    wasm_number(number);
+}
+
+/* JSON has no infinity, and reads this as one. */
+static void wasm_double(double number)
+{
+    if (isnan(number))
+        wasm_say("null");
+    else if (isinf(number))
+        wasm_say(number > 0 ? "1e999" : "-1e999");
+    else
+        wasm_say("%.17g", number);
+}
+
+static void wasm_real(const char *name, double number)
+{
+    wasm_name(name);
+    wasm_double(number);
+}
+
+static void wasm_truth(const char *name, bool yes)
+{
+    wasm_name(name);
+    wasm_say(yes ? "true" : "false");
+}
+
+static void wasm_geometry(const uint64_t geometry[4])
+{
+    wasm_name("geometry");
+    for (int i = 0; i < 4; i++) {
+        wasm_say(i == 0 ? "[" : ",");
+        wasm_number(geometry[i]);
+    }
+    wasm_say("]");
+}
+
+static const char *wasm_end(void)
+{
+    return wasm_text.failed ? NULL : wasm_text.at;
+}
+
+/* ---- Statuses --------------------------------------------------------------- */
+
+WASM_EXPORT(why) const char *wasm_why(void)
+{
+    return bly_why();
+}
+
+WASM_EXPORT(version) const char *wasm_version(void)
+{
+    return bly_version();
+}
+
+WASM_EXPORT(status) const char *wasm_status(int status)
+{
+    switch (status) {
+#define WASM_STATUS(name, value, text) case value: return #name;
+        BLY_STATUS_MAP(WASM_STATUS)
+#undef WASM_STATUS
+    default: return "";
+    }
+}
+
+/* ---- What there is ---------------------------------------------------------- */
+
+static void wasm_abilities(uint64_t can)
+{
+    const char *between = "[";
+    wasm_name("can");
+    for (int i = 0; i < 64; i++) {
+        uint64_t flag = UINT64_C(1) << i;
+        if ((can & flag) == 0 || bly_ability(flag) == NULL)
+            continue;
+        wasm_say("%s\"%s\"", between, bly_ability(flag));
+        between = ",";
+    }
+    wasm_say(*between == '[' ? "[]" : "]");
+}
+
+static void wasm_option(const bly_option_info *o)
+{
+    wasm_say("{");
+    wasm_word("name", o->name);
+    wasm_word("range", o->range);
+    wasm_word("standard", o->standard);
+    wasm_word("help", o->help);
+    wasm_say("}");
+}
+
+static void wasm_kind(const bly_kind_info *k)
+{
+    wasm_say("{");
+    wasm_word("name", k->name);
+    wasm_word("family", k->family);
+    wasm_word("summary", k->summary);
+    wasm_abilities(k->can);
+    wasm_truth("experimental", k->experimental);
+    wasm_name("options");
+    wasm_say("[");
+    for (size_t i = 0; k->options[i] != NULL; i++) {
+        wasm_say(i > 0 ? "," : "");
+        wasm_option(k->options[i]);
+    }
+    wasm_say("]}");
+}
+
+WASM_EXPORT(kinds) const char *wasm_kinds(void)
+{
+    const bly_kind_info *const *kinds = bly_kinds(NULL);
+    wasm_begin();
+    wasm_say("[");
+    for (size_t i = 0; kinds[i] != NULL; i++) {
+        wasm_say(i > 0 ? "," : "");
+        wasm_kind(kinds[i]);
+    }
+    wasm_say("]");
+    return wasm_end();
+}
+
+/* ---- What is wanted --------------------------------------------------------- */
+
+static bly_spec wasm_spec;
+static bly_options wasm_options;
+
+/* Of the next filter that is planned, made or built. */
+WASM_EXPORT(spec) void wasm_set_spec(uint64_t capacity, double rate,
+                                     uint64_t seed, const char *hash,
+                                     const void *secret)
+{
+    wasm_spec = (bly_spec){ .capacity = capacity, .rate = rate, .seed = seed,
+                            .hash = hash, .secret = secret, .threads = 1 };
+}
+
+/* Of the next one that comes from bytes. */
+WASM_EXPORT(options) void wasm_set_options(const void *secret,
+                                           const char *format)
+{
+    wasm_options = (bly_options){ .secret = secret, .format = format,
+                                  .threads = 1 };
+}
+
+static void wasm_say_plan(const bly_plan_t *p)
+{
+    wasm_word("kind", p->kind);
+    wasm_whole("capacity", p->capacity);
+    wasm_whole("bytes", p->bytes);
+    wasm_whole("packed", p->packed);
+    wasm_whole("scratch", p->scratch);
+    wasm_real("bitsPerKey", p->bits_per_key);
+    wasm_real("rate", p->rate);
+    wasm_real("rateSd", p->rate_sd);
+    wasm_real("fill", p->fill);
+    wasm_real("lost", p->lost);
+    wasm_whole("window", p->window);
+    wasm_real("linesPresent", p->lines_present);
+    wasm_real("linesAbsent", p->lines_absent);
+    wasm_whole("probes", p->probes);
+    wasm_whole("labelBits", p->label_bits);
+    wasm_whole("labelLeast", p->label_least);
+    wasm_whole("labelMost", p->label_most);
+    wasm_geometry(p->geometry);
+}
+
+static bly_status wasm_done;
+
+/* What the last call that returned a text, or 0, said. */
+WASM_EXPORT(done) int wasm_said(void)
+{
+    return wasm_done;
+}
+
+WASM_EXPORT(plan) const char *wasm_plan(const char *kind)
+{
+    bly_plan_t plan;
+    wasm_done = bly_plan(&plan, kind, &wasm_spec);
+    if (wasm_done < 0)
+        return NULL;
+    wasm_begin();
+    wasm_say("{");
+    wasm_say_plan(&plan);
+    wasm_say("}");
+    return wasm_end();
+}
+
+/* ---- Keys ------------------------------------------------------------------- */
+
+static bly_keys wasm_keys;
+
+/* n keys of so many bytes each. */
+WASM_EXPORT(keys_width) void wasm_keys_width(size_t n, const void *data,
+                                             size_t width)
+{
+    wasm_keys = (bly_keys){ .n = n, .data = data, .width = width };
+}
+
+/* n keys in `data`, which end where `offsets` says. */
+WASM_EXPORT(keys_offsets) void wasm_keys_offsets(size_t n, const void *data)
+{
+    wasm_keys = (bly_keys){ .n = n, .data = data, .offsets32 = wasm.offsets };
+}
+
+/* Write the key of a number to `room`. */
+WASM_EXPORT(real) void wasm_real_key(double number)
+{
+    bly_real_key(wasm.room, number);
+}
+
+WASM_EXPORT(integer) void wasm_integer_key(int64_t number)
+{
+    bly_integer_key(wasm.room, number);
+}
+
+/* The types of JavaScript's arrays of numbers. */
+enum { WASM_INT8, WASM_UINT8, WASM_INT16, WASM_UINT16, WASM_INT32, WASM_UINT32,
+       WASM_INT64, WASM_UINT64, WASM_FLOAT32, WASM_FLOAT64 };
+
+#define WASM_EACH(type, key_of)                                                \
+    do {                                                                       \
+        for (size_t i = 0; i < n; i++) {                                       \
+            type v;                                                            \
+            memcpy(&v, wasm.room + i * sizeof v, sizeof v);                    \
+            key_of(wasm.wide + 8 * i, v);                                      \
+        }                                                                      \
+    } while (0)
+
+/* The first of n numbers in `room` that is no integer of 64 bits with a sign;
+ * n: all are. */
+static size_t wasm_large(size_t n)
+{
+    size_t i = 0;
+    while (i < n && (wasm.room[8 * i + 7] & 0x80) == 0)
+        i++;
+    return i;
+}
+
+/* n numbers in `room` become the keys that are set. Returns how many: fewer,
+ * where the next one is too large. */
+WASM_EXPORT(keys_numbers) size_t wasm_keys_numbers(int type, size_t n)
+{
+    const void *keys = wasm.wide;
+    switch (type) {
+    case WASM_INT8:    WASM_EACH(int8_t, bly_integer_key); break;
+    case WASM_UINT8:   WASM_EACH(uint8_t, bly_integer_key); break;
+    case WASM_INT16:   WASM_EACH(int16_t, bly_integer_key); break;
+    case WASM_UINT16:  WASM_EACH(uint16_t, bly_integer_key); break;
+    case WASM_INT32:   WASM_EACH(int32_t, bly_integer_key); break;
+    case WASM_UINT32:  WASM_EACH(uint32_t, bly_integer_key); break;
+    case WASM_FLOAT32: WASM_EACH(float, bly_real_key); break;
+    case WASM_FLOAT64: WASM_EACH(double, bly_real_key); break;
+    case WASM_UINT64:  n = wasm_large(n);
+                       keys = wasm.room; break;
+    default:           keys = wasm.room; break; /* they are keys as they lie */
+    }
+    wasm_keys_width(n, keys, 8);
+    return n;
+}
+
+/* ---- Keys that are kept, to build of ---------------------------------------- */
+
+static struct {
+    unsigned char *data;
+    uint64_t      *ends;                /* NULL: all have one width          */
+    size_t         used, room, n, ends_room, width;
+} wasm_kept;
+
+WASM_EXPORT(forget) void wasm_forget(void)
+{
+    free(wasm_kept.data);
+    free(wasm_kept.ends);
+    memset(&wasm_kept, 0, sizeof wasm_kept);
+}
+
+/* Room for `more` elements behind the `used` ones; NULL: there is none, and
+ * all is as it was. */
+static void *wasm_grown(void *at, size_t *room, size_t used, size_t more,
+                        size_t size)
+{
+    if (at != NULL && *room - used >= more)
+        return at;
+    size_t want = *room + *room / 2 + more + 1;
+    if (want < more || want > SIZE_MAX / size)
+        return NULL;
+    void *grown = realloc(at, want * size);
+    if (grown != NULL)
+        *room = want;
+    return grown;
+}
+
+static bool wasm_keep_ends(const bly_keys *k)
+{
+    uint64_t *ends = wasm_grown(wasm_kept.ends, &wasm_kept.ends_room,
+                                wasm_kept.n, k->n + 1, sizeof *ends);
+    if (ends == NULL)
+        return false;
+    wasm_kept.ends = ends;
+    ends[0] = 0;
+    for (size_t i = 0; i < k->n; i++)
+        ends[wasm_kept.n + 1 + i] = wasm_kept.used + k->offsets32[i + 1];
+    return true;
+}
+
+/* Keep the keys that are set: those of one width, or those with ends. A single
+ * one that is long comes alone, with a width, among those with ends. False:
+ * there is no more memory. */
+WASM_EXPORT(keep) bool wasm_keep(bool with_ends)
+{
+    bly_keys k = wasm_keys;
+    if (with_ends && k.offsets32 == NULL) {
+        wasm.offsets[0] = 0;
+        wasm.offsets[1] = (uint32_t)k.width;
+        k.offsets32 = wasm.offsets;
+    }
+    size_t bytes = k.offsets32 ? k.offsets32[k.n] : k.n * k.width;
+    unsigned char *data = wasm_grown(wasm_kept.data, &wasm_kept.room,
+                                     wasm_kept.used, bytes, 1);
+    if (data == NULL)
+        return false;
+    wasm_kept.data = data;
+    if (k.offsets32 != NULL && !wasm_keep_ends(&k))
+        return false;
+    if (bytes > 0)
+        memcpy(data + wasm_kept.used, k.data, bytes);
+    wasm_kept.width = k.offsets32 ? 0 : k.width;
+    wasm_kept.used += bytes;
+    wasm_kept.n += k.n;
+    return true;
+}
+
+/* ---- Make and free ---------------------------------------------------------- */
+
+static bly_filter *wasm_made;
+
+/* The filter that the last call made. */
+WASM_EXPORT(made) bly_filter *wasm_what(void)
+{
+    return wasm_made;
+}
+
+WASM_EXPORT(new) int wasm_new(const char *kind)
+{
+    return bly_new(&wasm_made, kind, &wasm_spec);
+}
+
+/* Of the keys that are kept; labels: 0, or one for each. */
+WASM_EXPORT(build) int wasm_build(const char *kind, const uint64_t *labels)
+{
+    bly_keys keys = { .n = wasm_kept.n };
+    keys.data = wasm_kept.data;
+    keys.offsets64 = wasm_kept.ends;
+    keys.width = wasm_kept.n > 0 ? wasm_kept.width : 8;
+    if (wasm_spec.capacity == 0)
+        wasm_spec.capacity = wasm_kept.n > 0 ? wasm_kept.n : 1;
+    return bly_build_keys(&wasm_made, kind, &wasm_spec, &keys, labels);
+}
+
+WASM_EXPORT(unpack) int wasm_unpack(const void *packed, size_t bytes)
+{
+    return bly_unpack(&wasm_made, packed, bytes, &wasm_options);
+}
+
+WASM_EXPORT(copy) int wasm_copy(const bly_filter *f)
+{
+    return bly_copy(&wasm_made, f, NULL);
+}
+
+WASM_EXPORT(like) int wasm_like(const bly_filter *f)
+{
+    return bly_like(&wasm_made, f, NULL);
+}
+
+WASM_EXPORT(free) void wasm_free(bly_filter *f)
+{
+    bly_free(f);
+}
+
+/* ---- One key: its bytes at `key`, `n` of them -------------------------------- */
+
+WASM_EXPORT(has) int wasm_has(const bly_filter *f, const void *key, size_t n)
+{
+    return bly_contains(f, key, n);
+}
+
+WASM_EXPORT(add) int wasm_add(bly_filter *f, const void *key, size_t n)
+{
+    return bly_add(f, key, n);
+}
+
+WASM_EXPORT(remove) int wasm_remove(bly_filter *f, const void *key, size_t n)
+{
+    return bly_remove(f, key, n);
+}
+
+WASM_EXPORT(put) int wasm_put(bly_filter *f, const void *key, size_t n,
+                              uint64_t label)
+{
+    return bly_put(f, key, n, label);
+}
+
+/* These write to the first of `numbers`. */
+WASM_EXPORT(count) void wasm_count(const bly_filter *f, const void *key,
+                                   size_t n)
+{
+    wasm.numbers[0] = bly_count(f, key, n);
+}
+
+WASM_EXPORT(get) int wasm_get(const bly_filter *f, const void *key, size_t n)
+{
+    return bly_get(f, key, n, &wasm.numbers[0]);
+}
+
+WASM_EXPORT(hash) void wasm_hash(const bly_filter *f, const void *key, size_t n)
+{
+    wasm.numbers[0] = bly_hash(f, key, n);
+}
+
+/* ---- The keys that are set --------------------------------------------------- */
+
+WASM_EXPORT(has_keys) int wasm_has_keys(const bly_filter *f)
+{
+    return bly_contains_keys(f, &wasm_keys, wasm.yes);
+}
+
+WASM_EXPORT(add_keys) int wasm_add_keys(bly_filter *f)
+{
+    return bly_add_keys(f, &wasm_keys, NULL, NULL);
+}
+
+/* In `yes`: perhaps it was there before. */
+WASM_EXPORT(add_seen) int wasm_add_seen(bly_filter *f)
+{
+    return bly_add_keys(f, &wasm_keys, wasm.yes, NULL);
+}
+
+WASM_EXPORT(remove_keys) int wasm_remove_keys(bly_filter *f)
+{
+    return bly_remove_keys(f, &wasm_keys, NULL);
+}
+
+WASM_EXPORT(count_keys) int wasm_count_keys(const bly_filter *f)
+{
+    return bly_count_keys(f, &wasm_keys, wasm.numbers);
+}
+
+WASM_EXPORT(put_keys) int wasm_put_keys(bly_filter *f)
+{
+    return bly_put_keys(f, &wasm_keys, wasm.labels, NULL);
+}
+
+WASM_EXPORT(get_keys) int wasm_get_keys(const bly_filter *f)
+{
+    memset(wasm.numbers, 0, wasm_keys.n * sizeof *wasm.numbers);
+    return bly_get_keys(f, &wasm_keys, wasm.yes, wasm.numbers);
+}
+
+/* ---- Filters ----------------------------------------------------------------- */
+
+WASM_EXPORT(unite) int wasm_unite(bly_filter *f, const bly_filter *other)
+{
+    return bly_unite(f, other);
+}
+
+WASM_EXPORT(intersect) int wasm_intersect(bly_filter *f,
+                                          const bly_filter *other)
+{
+    return bly_intersect(f, other);
+}
+
+WASM_EXPORT(subtract) int wasm_subtract(bly_filter *f, const bly_filter *other)
+{
+    return bly_subtract(f, other);
+}
+
+static void wasm_estimate(const char *name, bly_estimate e)
+{
+    wasm_name(name);
+    wasm_say("{");
+    wasm_real("value", e.value);
+    wasm_real("sd", e.sd);
+    wasm_say("}");
+}
+
+WASM_EXPORT(overlap) const char *wasm_overlap(const bly_filter *a,
+                                              const bly_filter *b)
+{
+    bly_overlap_t o;
+    wasm_done = bly_overlap(&o, a, b);
+    if (wasm_done < 0)
+        return NULL;
+    wasm_begin();
+    wasm_say("{");
+    wasm_estimate("a", o.a);
+    wasm_estimate("b", o.b);
+    wasm_estimate("either", o.either);
+    wasm_estimate("both", o.both);
+    wasm_estimate("differ", o.differ);
+    wasm_estimate("jaccard", o.jaccard);
+    wasm_say("}");
+    return wasm_end();
+}
+
+WASM_EXPORT(clear) int wasm_clear(bly_filter *f)
+{
+    return bly_clear(f);
+}
+
+WASM_EXPORT(resize) int wasm_resize(bly_filter *f, uint64_t capacity)
+{
+    return bly_resize(f, capacity);
+}
+
+WASM_EXPORT(fold) int wasm_fold(bly_filter *f, uint64_t times)
+{
+    return bly_fold(f, times);
+}
+
+WASM_EXPORT(stat) const char *wasm_stat(const bly_filter *f)
+{
+    bly_stat_t s;
+    wasm_done = bly_stat(&s, f);
+    if (wasm_done < 0)
+        return NULL;
+    wasm_begin();
+    wasm_say("{");
+    wasm_word("kind", s.kind);
+    wasm_word("hash", s.hash);
+    wasm_whole("seed", s.seed);
+    wasm_whole("capacity", s.capacity);
+    wasm_whole("bytes", s.bytes);
+    wasm_whole("packed", s.packed);
+    wasm_real("bitsPerKey", s.bits_per_key);
+    wasm_whole("items", s.items);
+    wasm_real("distinct", s.distinct);
+    wasm_real("distinctSd", s.distinct_sd);
+    wasm_real("fill", s.fill);
+    wasm_real("rate", s.rate);
+    wasm_real("plannedRate", s.planned_rate);
+    wasm_real("lost", s.lost);
+    wasm_whole("window", s.window);
+    wasm_whole("saturated", s.saturated);
+    wasm_whole("probes", s.probes);
+    wasm_whole("labelBits", s.label_bits);
+    wasm_whole("labelLeast", s.label_least);
+    wasm_whole("labelMost", s.label_most);
+    wasm_geometry(s.geometry);
+    wasm_truth("itemsExact", s.items_exact);
+    wasm_abilities(bly_can(f));
+    wasm_say("}");
+    return wasm_end();
+}
+
+/* ---- What is given out ------------------------------------------------------- */
+
+/* The image where it lies, until the filter changes; the first of `numbers`
+ * are its bytes. */
+WASM_EXPORT(image) const void *wasm_image(const bly_filter *f)
+{
+    size_t bytes = 0;
+    const void *image = bly_image(f, &bytes);
+    wasm.numbers[0] = bytes;
+    return image;
+}
+
+/* The packed form, to be given back; 0: `done` says what was wrong. */
+WASM_EXPORT(pack) void *wasm_pack(const bly_filter *f)
+{
+    size_t bytes = 0;
+    const void *image = bly_image(f, &bytes);
+    void *packed = image != NULL ? malloc(bytes) : NULL;
+    wasm_done = packed != NULL ? bly_pack(f, packed, bytes, &bytes)
+                               : BLY_ENOMEM;
+    wasm.numbers[0] = bytes;
+    if (wasm_done < 0) {
+        free(packed);
+        return NULL;
+    }
+    return packed;
+}
+
+/* ---- Keys that a filter lists ------------------------------------------------ */
+
+/* A key is an object; its bytes are in hexadecimal digits. */
+static bool wasm_list_one(void *first, const bly_listed *l)
+{
+    const unsigned char *key = l->key;
+    wasm_say(*(bool *)first ? "{" : ",{");
+    *(bool *)first = false;
+    wasm_name("hash");
+    wasm_say("\"%llu\"", (unsigned long long)l->hash);
+    wasm_name("side");
+    wasm_say("%d", l->side);
+    if (key != NULL) {
+        wasm_name("key");
+        wasm_say("\"");
+        for (size_t i = 0; i < l->length; i++)
+            wasm_say("%02x", key[i]);
+        wasm_say("\"");
+    }
+    wasm_say("}");
+    return !wasm_text.failed;
+}
+
+WASM_EXPORT(list) const char *wasm_list(const bly_filter *f)
+{
+    bool first = true;
+    wasm_begin();
+    wasm_say("[");
+    wasm_done = bly_list_keys(f, wasm_list_one, &first);
+    wasm_say("]");
+    return wasm_done < 0 ? NULL : wasm_end();
+}
