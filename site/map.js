@@ -20,7 +20,8 @@ function need() {
 
 // ---- The drawing ----
 
-const WIDTH = 760, HEIGHT = 420, LEFT = 62, RIGHT = 24, TOP = 12, BOTTOM = 44;
+const HEIGHT = 440, LEFT = 62, RIGHT = 24, TOP = 12, BOTTOM = 44;
+let WIDTH = 760;                // as the page has room: letters stay as large
 
 function axis(values, from, to) {
     let low = Math.log10(Math.min(...values)) - 0.06;
@@ -63,10 +64,11 @@ function place(labels) {
 }
 
 function plot(rows, which) {
+    WIDTH = Math.max(280, $("plot").clientWidth);
     const y = (row) => which === "time" ? row.nsAbsent : row.plan.rate;
     const across = axis(rows.map((row) => row.plan.bitsPerKey), LEFT, WIDTH - RIGHT);
     const down = axis(rows.map(y), HEIGHT - BOTTOM, TOP);
-    const svg = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img",
+    const svg = drawn("svg", { width: WIDTH, height: HEIGHT, role: "img",
         "aria-label": `${rows.length} kinds by bits per key and ` +
             `${which === "time" ? "time of a lookup" : "rate"}; the table ` +
             "below has the same numbers" });
@@ -152,6 +154,7 @@ for (const [word, text] of [...Object.entries(ABILITIES),
 const soon = later(show, 30);
 for (const id of ["n", "rate", "axis", "abilities"])
     $(id).addEventListener("input", soon);
+window.addEventListener("resize", soon);
 show();
 loadEngine().then((loaded) => {
     engine = loaded;

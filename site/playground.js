@@ -210,7 +210,7 @@ function build() {
         const took = performance.now() - begun;
         say("build-error", "");
         say("command", `The same by the command: bloomery build -k ${kind} ` +
-            `-p ${rate} -o words.bly words.txt`);
+            `-n ${keys.length} -p ${rate} -o words.bly words.txt`);
         use(made, "", `${why}${whole(keys.length)} words in ` +
             `${decimal(took, 2)} ms.`);
     } catch (error) {
@@ -432,7 +432,7 @@ function draw(places, read) {
             Math.floor(first / across) * side - 3, side + 5, side + 5);
     }
     say("image-says", `The whole filter, ${size(bits.length)}: a cell is ` +
-        `${group === 1 ? "a bit" : `${whole(group)} bits`}, dark where there ` +
+        `${group === 1 ? "a bit" : `${whole(group)} bits`}, filled where there ` +
         `are ones, its header of ${HEADER} bytes first. In colour: bits that ` +
         "decide; a frame: a place that was read, where none does.");
     canvas.setAttribute("aria-label", `Picture of the filter's ${
@@ -492,16 +492,16 @@ function heading(place, number) {
 }
 
 function said(place) {
-    const some = (list) => list.length === 1 ? `bit ${list[0]}`
-        : `bits ${list.slice(0, 12).join(", ")}${
-            list.length > 12 ? ` and ${list.length - 12} more` : ""}`;
-    const read = `Read ${place.reads.length === 1 ? "once" :
-        `${whole(place.reads.length)} times`}. `;
+    const some = (list) => list.length === 1 ? `Bit ${list[0]} decides.`
+        : `Bits ${list.slice(0, 12).join(", ")}${
+            list.length > 12 ? ` and ${list.length - 12} more` : ""} decide.`;
+    const read = place.reads.length === 1 ? ""
+        : `Read ${whole(place.reads.length)} times. `;
     if (place.end <= HEADER)
         return `${read}What kind it is, and how large.`;
     if (place.decides.length === 0)
         return `${read}No bit of these decides by itself.`;
-    return `${read}What decides: ${some(place.decides)} of the image.`;
+    return read + some(place.decides);
 }
 
 // ---- Begin ---------------------------------------------------------------------------

@@ -107,10 +107,10 @@ const TYPICAL = ["index.html", "playground.html", "map.html", "kinds/index.html"
     "source/include/bloomery.h.html"]
     .filter((page) => fs.existsSync(path.join(site, page)));
 
-async function readable(page, width, scheme) {
-    const tab = await open(page, width, scheme);
-    await settled(tab, page);
-    await tab.evaluate(axe);
+async function readable(tab, page, width, scheme) {
+    await tab.setViewport({ width, height: width < 600 ? 780 : 900 });
+    await tab.emulateMediaFeatures(
+        [{ name: "prefers-color-scheme", value: scheme }]);
     const found = await tab.evaluate(async () => (await window.axe.run(document,
         { resultTypes: ["violations"] })).violations.map((one) =>
         `${one.id} (${one.nodes.length}): ${one.nodes[0].target}`));
@@ -126,7 +126,6 @@ async function readable(page, width, scheme) {
             path: path.join(shots,
                 `${page.replaceAll("/", "-")}-${width}-${scheme}.png`) });
     }
-    await tab.close();
 }
 
 // Lines of text have 70 letters at most, on the average of what is seen.
@@ -242,6 +241,33 @@ async function playground() {
     await tab.close();
 }
 
+// A list as they are: lines that come again, empty ones, no newline at the end,
+// bytes that are no UTF-8. With as many items as lines the files are the same.
+async function hostile() {
+    const lines = [...words.slice(0, 500), "", "", ...words.slice(0, 250),
+        "Eisenhüttenstadt", "a\ttab", " blank "];
+    const bytes = Buffer.concat([Buffer.from(`${lines.join("\n")}\n`),
+        Buffer.from([0xff, 0xfe, 0x00, 0x0a]), Buffer.from("the last")]);
+    const file = path.join(work, "hostile.txt");
+    fs.writeFileSync(file, bytes);
+    const tab = await open("playground.html");
+    await settled(tab, "playground.html");
+    await drop(tab, file);
+    const n = lines.length + 2;
+    await tab.waitForFunction((want) => document.getElementById("said")
+        .textContent.includes(`${want} words`), { timeout: 60000 }, n);
+    for (const kind of ["standard", "cuckoo", "fuse"]) {
+        await choose(tab, kind, "-2");
+        const out = path.join(work, "hostile.bly");
+        fs.rmSync(out, { force: true });
+        execFileSync(command, ["build", "-k", kind, "-n", String(n), "-p", "0.01",
+            "-o", out, file], { stdio: "pipe" });
+        check(fs.readFileSync(out).equals(await downloaded(tab)),
+            `${kind}: of lines as they are the file is the command's`);
+    }
+    await tab.close();
+}
+
 async function files() {
     const tab = await open("playground.html");
     await settled(tab, "playground.html");
@@ -323,7 +349,7 @@ async function map() {
     const first = await text(tab, "advice");
     check(/choice is \w+/.test(first), "the map has an advice");
     const theirs = execFileSync(command, ["advise", "-n", "1M", "-p", "1%",
-        "--fixed"], { encoding: "utf8" });
+        "--static"], { encoding: "utf8" });
     const name = /choice is ([\w:=]+)/.exec(first)[1];
     check(new RegExp(`^ *1 ${name} `, "m").test(theirs),
         "and it is the command's", name);
@@ -368,7 +394,7 @@ async function costs() {
 
 // ---- All -----------------------------------------------------------------------------
 
-const parts = { playground, files, kinds, keyboard, map, fromFile, lines, costs };
+const parts = { playground, hostile, files, kinds, keyboard, map, fromFile, lines, costs };
 try {
     for (const [name, part] of Object.entries(parts)) {
         if (env.ONLY && !env.ONLY.split(",").includes(name))
@@ -380,10 +406,15 @@ try {
         }
     }
     if (!env.ONLY || env.ONLY.includes("readable"))
-        for (const page of TYPICAL)
+        for (const page of TYPICAL) {
+            const tab = await open(page);
+            await settled(tab, page);
+            await tab.evaluate(axe);
             for (const width of [360, 800, 1600])
                 for (const scheme of ["light", "dark"])
-                    await readable(page, width, scheme);
+                    await readable(tab, page, width, scheme);
+            await tab.close();
+        }
     check(wrongs.length === 0, "no page complains, or asks another host",
         wrongs.slice(0, 5).join("; "));
 } finally {
