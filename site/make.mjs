@@ -189,11 +189,27 @@ function markdown(text) {
         { input: text, encoding: "utf8", maxBuffer: 1 << 26 });
 }
 
+// many COMMAND FILES: the output of `COMMAND FILE` for each, in their order. One
+// shell starts them all: this process is too large to be copied so often.
+function many(command, files) {
+    const folder = fs.mkdtempSync(path.join(out, "many-"));
+    execFileSync("sh", ["-ec", `folder=$1 i=0
+        shift
+        for file; do
+            ${command} "$file" >"$folder/$i"
+            i=$((i + 1))
+        done`, "many", folder, ...files]);
+    const texts = files.map((_, i) =>
+        fs.readFileSync(path.join(folder, String(i)), "utf8"));
+    fs.rmSync(folder, { recursive: true });
+    return texts;
+}
+
 const titles = new Map();       // of each document's page
 
-function documentPage(source, page) {
-    const text = read(source).replace(/^<!-- \w+ (begin|end) -->$/gm, "");
-    let [html, contents] = headings(scrollable(markdown(text)));
+function documentPage(source, page, made) {
+    let [html, contents] = headings(scrollable(
+        made.replaceAll("<!-- raw HTML omitted -->\n", "")));
     html = relink(html, source, page);
     const h1 = /<h1[^>]*>([^]*?)<\/h1>/.exec(html);
     if (!h1)
@@ -222,13 +238,10 @@ function manual() {
                 found.push({ name, file: path.join(where, name) });
     }
     const known = new Set(found.map(({ name }) => name));
-    for (const { name, file } of found) {
-        const html = execFileSync("mandoc",
-            ["-T", "html", "-O", "fragment", file],
-            { encoding: "utf8", maxBuffer: 1 << 26 });
-        write(`man/${name}.html`, name.replace(/\.(\d)$/, "($1)"),
-            manualBody(html, name, known));
-    }
+    const made = many("mandoc -T html -O fragment",
+        found.map(({ file }) => file));
+    found.forEach(({ name }, i) => write(`man/${name}.html`,
+        name.replace(/\.(\d)$/, "($1)"), manualBody(made[i], name, known)));
     return found.map(({ name, file }) => ({ name, what: manualTitle(file) }));
 }
 
@@ -397,8 +410,9 @@ if (fs.existsSync(path.join(build, "lab/report.html"))) {
             /\.(html|svg|png|css)$/.test(file),
     });
 }
-for (const [source, page] of documents)
-    documentPage(source, page);
+const made = many("cmark-gfm -e table -e strikethrough",
+    documents.map(([source]) => path.join(tree, source)));
+documents.forEach(([source, page], i) => documentPage(source, page, made[i]));
 kindsIndex();
 docsIndex();
 usesIndex();

@@ -201,7 +201,7 @@ export interface Advice {
     plan?: Plan;
 }
 
-/** All kinds, ranked for a need: the first is the advice. */
+/** All kinds, ranked for a need: the first is the advice. Not of load("sets"). */
 export function advise(need: Need): Advice[];
 
 /** The version of the library. */

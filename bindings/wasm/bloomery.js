@@ -742,6 +742,9 @@ function abilities(k, words) {
 /** All kinds, ranked for a need: the first is the advice. */
 export function advise(need) {
     const k = core();
+    if (k.c.advise === undefined)
+        throw wrong("the module of the sets alone cannot advise: load() the one " +
+                    "with all kinds");
     const { present = 0, can = [], fixed = false, aim = "balance", memory } =
         wanted(need);
     if (!AIMS.includes(aim))

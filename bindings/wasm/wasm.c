@@ -301,6 +301,8 @@ WASM_EXPORT(plan) const char *wasm_plan(const char *kind)
 
 /* ---- Which kind ------------------------------------------------------------- */
 
+/* The costs of all kinds are a tenth of what the sets alone are to be sent as. */
+#ifndef BLY_ONLY_SETS
 /* The name of ability number i; 0: there are not so many. */
 WASM_EXPORT(ability) const char *wasm_ability(int i)
 {
@@ -350,6 +352,7 @@ WASM_EXPORT(advise) const char *wasm_advise(double present, uint64_t can,
     bly_ranking_free(ranking);
     return wasm_end();
 }
+#endif
 
 /* ---- Keys ------------------------------------------------------------------- */
 
