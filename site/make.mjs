@@ -56,12 +56,14 @@ for (const name of list("bindings", /./))
     if (fs.existsSync(path.join(tree, "bindings", name, "README.md")))
         pages.set(`bindings/${name}/README.md`, `bindings/${name}.html`);
 pages.set("README.md", "docs/readme.html");
+pages.set("site/README.md", "docs/site.html");
 pages.set("CHANGELOG.md", "docs/changelog.html");
 pages.set("CONTRIBUTING.md", "docs/contributing.html");
 pages.set("SECURITY.md", "docs/security.html");
 const documents = [...pages];
 pages.set("docs", "docs/index.html").set("docs/kinds", "kinds/index.html");
 pages.set("uses", "uses/index.html").set("bindings", "docs/index.html");
+pages.set("site", "docs/site.html");
 for (const [source, page] of documents)
     if (/^(uses|bindings)\/[^/]+\/[^/]+$/.test(source))
         pages.set(path.dirname(source), page);
@@ -326,7 +328,8 @@ function docsIndex() {
         "<h2 id=\"bindings\">Elsewhere than in C</h2>\n" +
         links(page, all.filter((source) => source.startsWith("bindings/"))) +
         "<h2 id=\"project\">The project</h2>\n" +
-        links(page, ["SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+        links(page, ["SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md",
+            "site/README.md"])
             .replace("</ul>", `${lab}</ul>`) + "</article>");
 }
 

@@ -299,6 +299,27 @@ async function files() {
     execFileSync(command, ["query", "-q", file, "--key", words[1]]);
 }
 
+// In the page: how many bits of the whole image decide the last question, and how
+// many of these are in bytes that nothing was seen to read.
+function everyBit() {
+    const read = new Set();
+    for (const { offset, bytes } of tracer.reads())
+        for (let i = 0; i < bytes; i++)
+            read.add(offset + i);
+    const answer = filter.has(document.getElementById("key").value) ? 1 : 0;
+    let deciding = 0, unseen = 0;
+    const bytes = tracer.image().length;
+    for (let byte = 128; byte < bytes; byte++)
+        for (let bit = 0; bit < 8; bit++) {
+            const said = tracer.flip(byte, bit);
+            if (said < 0 || said === answer)
+                continue;
+            deciding++;
+            unseen += !read.has(byte);
+        }
+    return [deciding, unseen];
+}
+
 // Every kind that the menu has is built, or says in a line why it is not.
 async function kinds() {
     const tab = await open("playground.html");
@@ -318,6 +339,9 @@ async function kinds() {
         check(/perhaps/.test(answer) && /[1-9]\d* bytes? of/.test(why),
             `${kind}: asked, and what it reads is told`, `${answer} ${why}`);
         shown++;
+        const [deciding, unseen] = await tab.evaluate(everyBit);
+        check(unseen === 0, `${kind}: of ${deciding} bits of the image that ` +
+            "decide, all are among what was read", `${unseen} are not`);
     }
     check(shown >= 25, "most kinds are shown", `${shown} of ${names.length}`);
     await tab.close();
