@@ -207,6 +207,10 @@ export function advise(need: Need): Advice[];
 /** The version of the library. */
 export function version(): string;
 
+/** The bytes of memory that the module has: they do not become fewer, and what is
+ * given back is used again. */
+export function memory(): number;
+
 export class Filter {
     /** An empty filter. kind: a name with options, as in "standard:k=5". */
     constructor(kind?: string, options?: Options);

@@ -89,21 +89,12 @@ const decoder = new TextDecoder();
 const LONE = /\p{Surrogate}/u;
 const SHORT = 48;               // letters that are encoded here, without a call
 
-// What the C library wants of a system: there is none.
-function system(memory) {
-    const none = () => 8;
-    return {
-        environ_sizes_get(count, bytes) {
-            const view = new DataView(memory().buffer);
-            view.setUint32(count, 0, true);
-            view.setUint32(bytes, 0, true);
-            return 0;
-        },
-        environ_get: () => 0,
-        fd_close: none, fd_seek: none, fd_write: none,
-        proc_exit() { throw new Error("the library gave up"); },
-    };
-}
+// What the C library wants of a system to print on: there is none.
+const none = () => 8;
+const SYSTEM = {
+    fd_close: none, fd_seek: none, fd_write: none,
+    proc_exit() { throw new Error("the library gave up"); },
+};
 
 // Each function of the module, which after a trap is called no more: what it was
 // at work on may be half done.
@@ -632,13 +623,8 @@ async function compiled(source) {
 }
 
 async function instantiated(source) {
-    const module = await compiled(source);
-    let memory;
-    const instance = await WebAssembly.instantiate(module, {
-        wasi_snapshot_preview1: system(() => memory),
-    });
-    memory = instance.exports.memory;
-    current = new Core(instance);
+    current = new Core(await WebAssembly.instantiate(await compiled(source),
+        { wasi_snapshot_preview1: SYSTEM }));
 }
 
 /** Load the module: "all" kinds or "sets" alone, or from a URL, bytes, a Response or
@@ -664,6 +650,12 @@ export function kinds() {
 /** The version of the library. */
 export function version() {
     return core().text(core().c.version());
+}
+
+/** The bytes of memory that the module has: they do not become fewer, and what is
+ * given back is used again. */
+export function memory() {
+    return core().memory.buffer.byteLength;
 }
 
 // ---- Filters -----------------------------------------------------------------------

@@ -18,6 +18,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* There is no environment: so the C library is not asked for one, which would
+ * ask the host. */
+char *getenv(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
 #define WASM_EXPORT(name) __attribute__((export_name(#name)))
 
 /* ---- Memory ---------------------------------------------------------------- */

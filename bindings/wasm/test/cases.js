@@ -1,0 +1,788 @@
+// cases.js - what must hold of the package, in Node, in a page and in a worker alike.
+//
+// Each case is [name, function of what the host gives]: `golden`, the images of
+// tests/golden by their names; `wasm`, which promises the bytes of bloomery.wasm; and
+// `effort`, how much is tried.
+import { BloomeryError, Filter, kinds, load, memory, version } from "../bloomery.js";
+
+// ---- Judging ---------------------------------------------------------------------
+
+function ok(value, message = "it is not so") {
+    if (!value)
+        throw new Error(message);
+}
+
+function same(a, b, message = "") {
+    const text = (v) => JSON.stringify(v, (_, x) =>
+        typeof x === "bigint" ? `${x}n` : x === Infinity ? "Infinity"
+            : ArrayBuffer.isView(x) ? Array.from(x, String) : x);
+    if (text(a) !== text(b))
+        throw new Error(`${message} ${text(a)?.slice(0, 300)} is not ${
+            text(b)?.slice(0, 300)}`);
+}
+
+function refused(work, code, part = "") {
+    try {
+        work();
+    } catch (error) {
+        ok(error instanceof BloomeryError, `${error} is no BloomeryError`);
+        same(error.code, code, error.message);
+        ok(error.message.includes(part) && !error.message.includes("\n"),
+           `"${error.message}" does not say "${part}"`);
+        ok(error.status < 0 && error.message.length > 0);
+        return error;
+    }
+    throw new Error(`nothing was thrown, and ${code} should be`);
+}
+
+// A generator that draws the same numbers everywhere (mulberry32).
+export function randomOf(seed) {
+    const next = () => {
+        seed = (seed + 0x6D2B79F5) | 0;
+        let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+        t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+        return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+    };
+    return { real: next, below: (n) => Math.floor(next() * n),
+             of: (list) => list[Math.floor(next() * list.length)] };
+}
+
+const ALL = Array.from({ length: 300 }, (_, i) => `key ${i}`);
+
+// A filter of some keys, of whatever kind.
+function made(kind, keys = ALL, options = {}) {
+    const separate = kind.can.includes("separate");
+    const some = kind.name === "egh" ? keys.slice(0, 20) : keys;
+    return Filter.build(kind.name, some, {
+        items: some.length, ...options,
+        ...(separate ? { labels: some.map((_, i) => i % 2) } : {}),
+    });
+}
+
+const cases = [];
+const it = (name, work) => cases.push([name, work]);
+export default cases;
+
+// ---- Golden images -----------------------------------------------------------------
+
+const RATE = 56, RATE_END = 64, PAYLOAD_SUM = 112, HEADER_SUM = 120, HEADER = 128;
+
+// The same choices as in tests/golden.c.
+function goldenKinds() {
+    const names = ["approximator:parts=2", "egh:bits=3"];
+    for (const kind of kinds()) {
+        names.push(kind.name);
+        if (kind.can.includes("pack"))
+            names.push(`packed ${kind.name}`);
+        for (const { name, range, standard } of kind.options)
+            if (range.includes("|"))
+                for (const word of range.split(" | "))
+                    if (word !== standard)
+                        names.push(`${kind.name}:${name}=${word}`);
+    }
+    return names;
+}
+
+const goldenFile = (kind) => kind.replace(/[:= ]/g, "-");
+
+function goldenFilter(name) {
+    const kind = name.replace("packed ", "");
+    const keys = Array.from({ length: kind.startsWith("egh") ? 10 : 100 },
+                            (_, i) => `key-${i}`);
+    const options = { items: keys.length, rate: 0.01, seed: 7 };
+    let sized = kind;
+    try {
+        Filter.plan(kind, options);
+    } catch {
+        if (kind === "rehash:key=whole") {
+            sized = `${kind},by=xxh64`;
+        } else {
+            const { geometry } = Filter.plan("standard", options);
+            sized = `${kind},m=${geometry[0]},k=${geometry[1]}`;
+        }
+    }
+    return [Filter.build(sized, keys, options), keys];
+}
+
+// Where an image within begins, at a multiple of 64, or the end.
+function nextImage(bytes, from) {
+    for (let at = Math.ceil(from / 64) * 64; at + HEADER <= bytes.length; at += 64)
+        if (String.fromCharCode(...bytes.subarray(at, at + 8)) === "bloomery")
+            return at;
+    return bytes.length;
+}
+
+// Byte for byte; but the planned rate comes from the C library's logarithm, and is
+// compared as a number.
+function compareGolden(name, now, then) {
+    same(now.length, then.length, name);
+    const equal = (from, to) => {
+        for (let i = from; i < to; i++)
+            if (now[i] !== then[i])
+                throw new Error(`${name}: byte ${i} is ${now[i]} and was ${then[i]}`);
+    };
+    const rate = (bytes, at) =>
+        new DataView(bytes.buffer, bytes.byteOffset + at + RATE, 8).getFloat64(0, true);
+    for (let at = 0, next; at < now.length; at = next) {
+        next = nextImage(then, at + HEADER);
+        equal(at, at + RATE);
+        ok(Math.abs(rate(now, at) - rate(then, at)) < 1e-9, `${name}: the rate`);
+        equal(at + RATE_END, at + (at === 0 && next < now.length ? PAYLOAD_SUM
+                                                                : HEADER_SUM));
+        equal(at + HEADER, next);
+    }
+}
+
+it("golden images are made anew, byte for byte", ({ golden }) => {
+    let exact = 0;
+    const names = goldenKinds();
+    for (const name of names) {
+        const then = golden[goldenFile(name)];
+        ok(then !== undefined, `there is no golden image of ${name}`);
+        const [f] = goldenFilter(name);
+        const now = name.startsWith("packed ") ? f.save() : f.image();
+        compareGolden(name, now, then);
+        exact += now.every((byte, i) => byte === then[i]);
+        f.free();
+    }
+    ok(names.length > 70 && exact > 0.8 * names.length,
+       `${exact} of ${names.length} images are the same in their rates, too`);
+});
+
+it("golden images hold their keys", ({ golden }) => {
+    for (const name of goldenKinds()) {
+        const [again, keys] = goldenFilter(name);
+        const f = Filter.from(golden[goldenFile(name)]);
+        ok(f.hasAll(keys).every((yes) => yes === 1), name);
+        const { items, seed, hash } = f.stat();
+        same([items, seed, hash], [keys.length, 7, "xxh3"], name);
+        compareGolden(name, f.image(), again.image());
+        f.free();
+        again.free();
+    }
+});
+
+// ---- What a key is -------------------------------------------------------------------
+
+const bytesOf = (number, real) => {
+    const view = new DataView(new ArrayBuffer(8));
+    if (real)
+        view.setFloat64(0, number, true);
+    else
+        view.setBigInt64(0, BigInt(number), true);
+    return new Uint8Array(view.buffer);
+};
+
+it("numbers are the keys that they are elsewhere", () => {
+    const numbers = [
+        [7, bytesOf(7)], [7n, bytesOf(7)], [-1, bytesOf(-1)], [0, bytesOf(0)],
+        [-0, bytesOf(0)], [1.5, bytesOf(1.5, true)], [2 ** 53, bytesOf(2 ** 53)],
+        [2 ** 53 + 2, bytesOf(2 ** 53 + 2)], [-(2 ** 63), bytesOf(-(2n ** 63n))],
+        [2 ** 63, bytesOf(2 ** 63, true)], [1e300, bytesOf(1e300, true)],
+        [-(2 ** 63) - 2048, bytesOf(-(2 ** 63) - 2048, true)],
+        [2 ** 62, bytesOf(2n ** 62n)], [-(2 ** 40) - 1, bytesOf(-(2n ** 40n) - 1n)],
+        [2n ** 63n - 1n, bytesOf(2n ** 63n - 1n)],
+        [-(2n ** 63n), bytesOf(-(2n ** 63n))],
+        [Infinity, bytesOf(Infinity, true)], [5e-324, bytesOf(5e-324, true)],
+        [NaN, Uint8Array.of(0, 0, 0, 0, 0, 0, 0xF8, 0x7F)],
+    ];
+    for (const [number, bytes] of numbers) {
+        const f = new Filter("standard", { items: 1e5, rate: 1e-9 });
+        same(f.hash(number), f.hash(bytes), String(number));
+        f.add(number);
+        same([f.has(bytes), f.hasAll([bytes])[0]], [true, 1], String(number));
+        const g = f.like();
+        g.addAll([number]);             // goes another way
+        same(g.image(), f.image(), String(number));
+        if (typeof number === "number") {
+            const h = f.like();
+            h.addAll(Float64Array.of(number));
+            same(h.image(), f.image(), `${number} in an array`);
+        }
+    }
+});
+
+it("arrays of numbers are their numbers", () => {
+    const f = new Filter("standard", { items: 1e5, rate: 1e-9 });
+    const some = [-128, -1, 0, 1, 2, 127];
+    for (const [Type, list] of [
+        [Int8Array, some], [Int16Array, [...some, 3e4, -3e4]],
+        [Uint16Array, [0, 1, 65535]], [Int32Array, [...some, 2 ** 31 - 1]],
+        [Uint32Array, [0, 2 ** 32 - 1]], [Float32Array, [...some, 0.5, NaN, -0]],
+        [Float64Array, [...some, 1e300, 0.1, 2 ** 60]],
+        [BigInt64Array, [-1n, 0n, 2n ** 63n - 1n, -(2n ** 63n)]],
+        [BigUint64Array, [0n, 1n, 2n ** 63n - 1n]]]) {
+        const a = f.like(), b = f.like();
+        a.addAll(Type.from(list));
+        for (const number of list)
+            b.add(number);
+        same(a.image(), b.image(), Type.name);
+        ok(a.hasAll(list).every((yes) => yes === 1));
+        same(a.hasAll(Type.from(list).subarray(1)).length, list.length - 1);
+    }
+    const big = BigUint64Array.of(1n, 2n, 2n ** 63n);
+    const e = refused(() => f.addAll(big), "EPARAM", "number 2 is 2^63 or more");
+    same(e.status, -2);
+    ok(f.has(1) && f.has(2), "those before it are in");
+    refused(() => f.add(2n ** 63n), "EPARAM", "64 bits");
+    refused(() => f.hasAll([2n ** 64n]), "EPARAM", "64 bits");
+});
+
+it("text is its UTF-8, at any length", () => {
+    const texts = ["", "a", "é", "日本", "🙂", "a".repeat(47), "a".repeat(48),
+                   "a".repeat(49), `${"a".repeat(60)}é`, "é".repeat(30000),
+                   "x".repeat(70000), "\0", "a\0b", `${"b".repeat(47)}🙂`];
+    const f = new Filter("standard", { items: 1e5, rate: 1e-9 });
+    for (const text of texts) {
+        same(f.hash(text), f.hash(new TextEncoder().encode(text)),
+             text.slice(0, 10));
+        ok(!f.has(text) && f.add(text) && f.has(text), text.slice(0, 10));
+    }
+    const g = f.like();
+    g.addAll(texts);
+    same(g.image(), f.image());
+    const h = f.like();
+    h.addAll(texts.map((text) => new TextEncoder().encode(text)));
+    same(h.image(), f.image());
+    const i = f.like();
+    i.addAll((function* () { yield* texts; })());
+    same(i.image(), f.image());
+    same(i.hasAll([...texts, "no"]), Uint8Array.of(...texts.map(() => 1), 0));
+    for (const text of ["\ud800", `${"a".repeat(60)}\udfff`, "\ud83d🙂"]) {
+        refused(() => f.add(text), "EPARAM", "surrogate");
+        refused(() => f.has(text), "EPARAM", "surrogate");
+        refused(() => f.hasAll(["a", text]), "EPARAM", "key 1 has half a surrogate");
+    }
+});
+
+it("bytes are themselves, in whatever holds them", () => {
+    const f = new Filter("standard", { items: 1e5, rate: 1e-9 });
+    const bytes = Uint8Array.of(9, 1, 2, 3, 9);
+    f.add(bytes.subarray(1, 4));
+    ok(f.has(Uint8Array.of(1, 2, 3)) && f.has(Uint8ClampedArray.of(1, 2, 3)));
+    ok(f.has(new DataView(bytes.buffer, 1, 3)) && f.has("\x01\x02\x03"));
+    ok(f.has(bytes.slice(1, 4).buffer) && !f.has(bytes));
+    const rows = { bytes: Uint8Array.of(1, 2, 3, 4, 5, 6), width: 3 };
+    same(f.hasAll(rows), Uint8Array.of(1, 0));
+    const ends = { bytes, offsets: Uint32Array.of(1, 4, 4, 5) };
+    same(f.hasAll(ends), Uint8Array.of(1, 0, 0));
+    f.addAll(ends);
+    ok(f.has("") && f.has(Uint8Array.of(9)));
+    const wide = new Uint8Array(3 * 70000).map((_, i) => i % 251);
+    f.addAll({ bytes: wide, width: 70000 });
+    ok(f.has(wide.subarray(70000, 140000)) && f.has(wide.subarray(140000)));
+    const many = new Uint8Array(20000 * 16).map((_, i) => (i >> 4) ^ i);
+    f.addAll({ bytes: many, width: 16 });
+    ok(f.has(many.subarray(19999 * 16)));
+    refused(() => f.hasAll({ bytes, width: 2 }), "EPARAM", "5 bytes");
+    refused(() => f.hasAll({ bytes, width: 0 }), "EPARAM", "width");
+    refused(() => f.hasAll({ bytes }), "EPARAM", "width");
+    refused(() => f.hasAll({ bytes, offsets: [0, 1] }), "EPARAM", "Uint32Array");
+    refused(() => f.hasAll({ bytes, offsets: Uint32Array.of(2, 1) }), "EPARAM", "fall");
+    refused(() => f.hasAll({ bytes, offsets: Uint32Array.of(0, 6) }), "EPARAM",
+            "behind");
+});
+
+it("what is no key is refused", () => {
+    const f = new Filter("counting", { items: 100 });
+    const bad = [null, undefined, true, {}, [], () => 0, Symbol("a"), new Date(),
+                 new Int32Array(1), new Float64Array(2), f];
+    for (const key of bad) {
+        for (const verb of ["has", "add", "remove", "count", "get", "hash",
+                            "discard"])
+            refused(() => f[verb](key), "EPARAM", "");
+        refused(() => f.put(key, 1), "EPARAM", "");
+        const e = refused(() => f.hasAll(["a", key]), "EPARAM", "key 1 is text");
+        ok(e.message.includes("and not"));
+    }
+    for (const keys of [null, undefined, 7, "abc", {}, new Uint8Array(3), true,
+                        new DataView(new ArrayBuffer(8))])
+        for (const verb of ["hasAll", "addAll", "addNew", "countAll", "removeAll",
+                            "getAll"])
+            refused(() => f[verb](keys), "EPARAM", "");
+    same(f.stat().items, 0);
+});
+
+// ---- One filter -------------------------------------------------------------------------
+
+it("no key is lost, of any kind, and strangers come at the rate", () => {
+    const keys = Array.from({ length: 20000 }, (_, i) => i * 7919 - 5e6);
+    const others = Float64Array.from({ length: 20000 }, (_, i) => i + 0.5);
+    for (const kind of kinds()) {
+        if (["egh", "cascade", "invertible"].includes(kind.name))
+            continue;
+        const f = Filter.build(kind.name, keys, { items: keys.length, rate: 0.01 });
+        const { lost, window } = f.stat();
+        const there = f.hasAll(Int32Array.from(keys));
+        if (lost === 0 && window >= keys.length)
+            ok(there.every((yes) => yes === 1), kind.name);
+        ok(f.has(keys.at(-1)) && f.has(BigInt(keys.at(-1))), kind.name);
+        const { rate } = f.stat();
+        const found = f.hasAll(others).reduce((a, b) => a + b);
+        const expected = rate * others.length;
+        ok(Math.abs(found - expected) <= 6 * Math.sqrt(expected) + 0.1 * expected + 6,
+           `${kind.name}: ${found} strangers, where ${expected} are expected`);
+        f.free();
+    }
+});
+
+it("what is built of many keys has them all", () => {
+    const lists = [
+        Array.from({ length: 30000 }, (_, i) => `word ${i}`),
+        [...Array.from({ length: 9000 }, (_, i) => `w ${i}`), "l".repeat(200000), 5],
+        BigInt64Array.from({ length: 30000 }, (_, i) => BigInt(i) << 20n),
+        Float64Array.from({ length: 30000 }, (_, i) => i / 8),
+        new Set(["a", "b", "c"]),
+        ["z".repeat(100000), "y".repeat(100000)],
+        [],
+    ];
+    for (const keys of lists)
+        for (const kind of ["fuse", "ribbon", "blocked", "cuckoo", "rehash:by=xxh64"]) {
+            const f = Filter.build(kind, keys, { items: 40000, rate: 0.001 });
+            ok(f.hasAll(keys).every((yes) => yes === 1), kind);
+            same(f.hasAll(keys).length, keys.length ?? keys.size);
+            f.free();
+        }
+    const rows = { bytes: new Uint8Array(16 * 9000).map((_, i) => i * 31 + (i >> 8)),
+                   width: 16 };
+    ok(Filter.build("xor", rows).hasAll(rows).every((yes) => yes === 1));
+    const g = Filter.build("rehash:key=whole,by=xxh64", ["a", "b"], { items: 10 });
+    ok(g.has("a") && g.has("b"));
+});
+
+it("keys are added, counted, removed and labelled", () => {
+    const f = new Filter("counting", { items: 1000 });
+    same([f.add("a"), f.add("a"), f.add("b")], [true, false, true]);
+    same([f.count("a"), f.count("c"), f.countAll(["a", "b", "c"])],
+         [2, 0, Float64Array.of(2, 1, 0)]);
+    f.remove("a");
+    same([f.count("a"), f.discard("b"), f.discard("b")], [1, true, false]);
+    same(refused(() => f.remove("zz"), "EABSENT").status, -14);
+    f.addAll(["x", "y"]);
+    const e = refused(() => f.removeAll(["x", "nobody", "y"]), "EABSENT");
+    ok(e.message.length > 10 && !f.has("x") && !f.has("y"));
+    same(f.addNew(["n", "n", "a"]), Uint8Array.of(1, 0, 0));
+    same(new Filter("standard", { items: 10 }).count("a"), 0);
+    const g = new Filter("standard", { items: 10 });
+    g.add("a");
+    same(g.count("a"), Infinity);
+    refused(() => g.remove("a"), "EUNSUPPORTED", "counting");
+    refused(() => g.put("a", 1), "EUNSUPPORTED");
+    const h = Filter.build("bloomier:bits=64", ["a", "b"],
+                           { labels: [5, 2n ** 64n - 1n] });
+    same([h.get("a"), h.get("b")], [5, 2n ** 64n - 1n]);
+    h.put("a", 9);
+    h.putAll(["b"], [8]);
+    const { found, labels } = h.getAll(["a", "b", "no"]);
+    same([found[0], found[1], labels[0], labels[1]], [1, 1, 9n, 8n]);
+    refused(() => h.put("a", -1), "EPARAM", "whole number");
+    refused(() => h.put("a"), "EPARAM");
+    refused(() => h.putAll(["a", "b"], [1]), "EPARAM", "fewer labels");
+    refused(() => Filter.build("bloomier", ["a"], { labels: [1, 2] }), "EPARAM");
+    refused(() => Filter.build("bloomier", ["a", "a"], { labels: [1, 2] }), "EPARAM");
+});
+
+it("sets are united, cut, compared, folded and cleared", () => {
+    const a = new Filter("standard:m=65536,k=4", { items: 1000 });
+    const b = a.like();
+    a.addAll(ALL.slice(0, 200));
+    b.addAll(ALL.slice(100));
+    const c = a.copy().unite(b);
+    ok(c.hasAll(ALL).every((yes) => yes === 1));
+    ok(Math.abs(a.overlap(b).both.value - 100) < 20);
+    const d = a.copy().intersect(b);
+    ok(d.hasAll(ALL.slice(100, 200)).every((yes) => yes === 1) && !d.has("key 0"));
+    const bytes = a.stat().bytes;
+    a.fold(2);
+    ok(a.stat().bytes < bytes && a.has("key 5"));
+    refused(() => a.unite(b), "EMISMATCH");
+    refused(() => a.unite({}), "EPARAM", "another filter");
+    refused(() => a.unite(null), "EPARAM");
+    a.clear();
+    ok(!a.has("key 5") && a.stat().items === 0);
+    const q = new Filter("quotient", { items: 100 });
+    q.addAll(ALL.slice(0, 100));
+    q.resize(1000);
+    ok(q.hasAll(ALL.slice(0, 100)).every((yes) => yes === 1));
+    refused(() => a.resize(1000), "EUNSUPPORTED");
+    const s = new Filter("invertible:key=8", { items: 20 }), t = s.like();
+    s.addAll([1, 2, 3]);
+    t.addAll([2, 3, 4]);
+    s.subtract(t);
+    same(s.keys().map(({ key, side }) => [key[0], side]).sort(),
+         [[1, 1], [4, -1]]);
+    refused(() => a.keys(), "EUNSUPPORTED");
+});
+
+it("a filter goes out as bytes and comes back", () => {
+    for (const kind of kinds()) {
+        const f = made(kind);
+        for (const bytes of [f.save(), f.image()]) {
+            const g = Filter.from(bytes);
+            same(g.image(), f.image(), kind.name);
+            same(g.stat(), f.stat(), kind.name);
+            same(Filter.from(bytes.buffer).kind, kind.name);
+            g.free();
+        }
+        refused(() => Filter.from(f.save().subarray(0, -1)), "ECORRUPT");
+        f.free();
+    }
+    for (const bytes of [null, "abc", 7, [1, 2], {}, new Int32Array(3)])
+        refused(() => Filter.from(bytes), "EPARAM", "bytes of a filter");
+    refused(() => Filter.from(new Uint8Array(0)), "EFORMAT");
+    refused(() => Filter.from(new Uint8Array(500)), "EFORMAT");
+    // What the other system reads is behind our header.
+    const dcso = new Filter("dcso", { items: 100 });
+    dcso.add("a");
+    ok(Filter.from(dcso.save()).has("a"));
+    const file = dcso.image().subarray(128);
+    ok(Filter.from(file).has("a") && Filter.from(file, { format: "dcso" }).has("a"));
+    refused(() => Filter.from(file, { format: "nope" }), "EPARAM", "nope");
+});
+
+it("a secret is kept, and asked for", () => {
+    const secret = new Uint8Array(16).map((_, i) => i);
+    const f = new Filter("standard", { items: 100, hash: "siphash", secret });
+    f.add("a");
+    ok(Filter.from(f.save(), { secret }).has("a"));
+    refused(() => Filter.from(f.save()), "ESECRET");
+    refused(() => Filter.from(f.save(), { secret: new Uint8Array(16) }), "ESECRET");
+    refused(() => new Filter("standard", { items: 1, hash: "siphash" }), "ESECRET");
+    for (const bad of [new Uint8Array(15), "sixteen letters.", 7, null])
+        refused(() => new Filter("standard", { items: 1, secret: bad }), "ESECRET");
+});
+
+it("plans and kinds are told", () => {
+    same(Filter.plan("standard", { items: 1e6, rate: 0.01 }).bytes, 1199248);
+    const plan = Filter.plan("cuckoo", { items: 1e6, rate: 0.001 });
+    ok(plan.bitsPerKey > 12 && plan.bitsPerKey < 15 && plan.window === Infinity);
+    ok(plan.geometry.length === 4 && plan.rate <= 0.001);
+    const all = kinds();
+    ok(all.length >= 30 && all[0].name === "standard");
+    ok(all.every(({ name, summary, can, options }) => name && summary &&
+        can.every((word) => /^[a-z ]+$/.test(word)) && Array.isArray(options)));
+    ok(/^\d+\.\d+\.\d+$/.test(version()));
+    const f = new Filter("standard", { items: 100, seed: 2n ** 64n - 1n });
+    same(f.stat().seed, 2n ** 64n - 1n);
+    ok(f.stat().can.includes("fold"));
+});
+
+it("wrong options are errors, in the library's words", () => {
+    refused(() => new Filter("nope", { items: 1 }), "EKIND", "there is no kind 'nope'");
+    refused(() => new Filter("standard:q=1", { items: 1 }), "EOPTION", "has no option");
+    refused(() => new Filter("standard"), "EPARAM");
+    refused(() => new Filter("fuse", { items: 5 }), "EUNSUPPORTED");
+    refused(() => new Filter("standard", { items: 5, hash: "md5" }), "EHASH");
+    refused(() => new Filter("standard", { items: 5, rate: 2 }), "EPARAM");
+    refused(() => new Filter("standard", { items: 5, rate: NaN }), "EPARAM");
+    refused(() => new Filter("standard", { items: 5, rate: "1" }), "EPARAM", "rate");
+    refused(() => new Filter("standard", { items: -5 }), "EPARAM", "-5");
+    refused(() => new Filter("standard", { items: 5.5 }), "EPARAM", "5.5");
+    refused(() => new Filter("standard", { items: "5" }), "EPARAM", "string");
+    refused(() => new Filter("standard", { items: 2n ** 64n }), "EPARAM");
+    refused(() => new Filter("standard\0", { items: 5 }), "EPARAM", "zero byte");
+    refused(() => new Filter(7, { items: 5 }), "EPARAM", "text");
+    refused(() => new Filter("standard", 5), "EPARAM", "object");
+    refused(() => new Filter("standard", null), "EPARAM", "object");
+    const e = refused(() => new Filter("standard", { items: 1e15 }), "ETOOBIG");
+    same([e.status, e.name], [-6, "BloomeryError"]);
+});
+
+it("a filter that was freed says so", () => {
+    const f = new Filter("standard", { items: 10 });
+    f.free();
+    f.free();
+    for (const call of [() => f.has("a"), () => f.addAll(["a"]), () => f.stat(),
+                        () => f.save(), () => f.kind, () => f.copy()])
+        refused(call, "FREED", "freed");
+    const g = new Filter("standard", { items: 10 });
+    refused(() => g.unite(f), "FREED");
+    // Freed by whoever yields the keys.
+    refused(() => g.addAll((function* () { yield "a"; g.free(); yield "b"; })()),
+            "FREED");
+});
+
+it("keys that come from code which uses filters, too", () => {
+    const f = new Filter("standard", { items: 1e5, rate: 1e-6 });
+    const g = new Filter("counting", { items: 1e5 });
+    function* keys() {
+        for (let i = 0; i < 20000; i++) {
+            g.addAll(["other", `k ${i}`]);
+            if (i % 1000 === 0)
+                Filter.build("fuse", ["a", "b", i]).free();
+            yield `k ${i}`;
+        }
+    }
+    f.addAll(keys());
+    const same20000 = Array.from({ length: 20000 }, (_, i) => `k ${i}`);
+    ok(f.hasAll(same20000).every((yes) => yes === 1) && !f.has("other"));
+    const h = Filter.build("fuse", keys());
+    ok(h.hasAll(same20000).every((yes) => yes === 1));
+    same(g.count("k 5"), 2);
+});
+
+// ---- Enemies ------------------------------------------------------------------------------
+
+// All verbs, whatever becomes of them.
+function workOn(f, random) {
+    const some = ALL.slice(0, 40);
+    for (const call of [
+        () => f.hasAll(some), () => f.countAll(some), () => f.getAll(some),
+        () => f.stat(), () => f.addAll(some.slice(0, 20)), () => f.has("a"),
+        () => f.removeAll(some.slice(0, 5)), () => f.keys(),
+        () => f.unite(f.copy()), () => f.overlap(f),
+        () => f.resize(random.below(2000)), () => f.fold(1 + random.below(4)),
+        () => f.put("a", 1), () => f.clear(), () => f.image(), () => f.save(),
+        () => f.like().free()]) {
+        try {
+            call();
+        } catch (error) {
+            if (!(error instanceof BloomeryError) || error.code === "TRAP")
+                throw error;
+        }
+    }
+}
+
+function forged(image, random) {
+    let bytes = [...image];
+    for (let n = random.of([1, 1, 1, 3, 30]); n > 0; n--) {
+        const way = random.below(4), at = random.below(bytes.length + 1);
+        if (way < 2 && at < bytes.length)
+            bytes[at] ^= 1 << random.below(8);
+        else if (way === 2)
+            bytes.splice(at, 1 + random.below(200));
+        else
+            bytes.splice(at, 0, ...Array.from({ length: random.below(100) },
+                                              () => random.below(256)));
+    }
+    return Uint8Array.from(bytes);
+}
+
+it("forged images are errors, or filters", ({ effort }) => {
+    const random = randomOf(1);
+    let taken = 0, thrown = 0;
+    const images = [...kinds().map((kind) => made(kind, ALL).save()),
+                    ...["dcso", "guava", "squid", "bip37", "redisbloom",
+                        "xorfilter", "parquet", "leveldb"].map((name) => {
+                        try {
+                            return Filter.build(name, ALL,
+                                                { items: ALL.length }).save();
+                        } catch {
+                            return new Uint8Array(100);
+                        }
+                    })];
+    for (const image of images)
+        for (let i = 0; i < 10 * effort; i++) {
+            let f;
+            try {
+                f = Filter.from(forged(image, random));
+                taken++;
+            } catch (error) {
+                if (!(error instanceof BloomeryError) || error.code === "TRAP")
+                    throw error;
+                thrown++;
+                continue;
+            }
+            workOn(f, random);
+            f.free();
+        }
+    ok(thrown > 0, `${taken} taken`);
+});
+
+// What an iterator that is not ours says of what it is no iterator of.
+const ALIEN = (() => {
+    try {
+        return [...Object.create(Uint8Array.prototype)];
+    } catch (error) {
+        return error.message;
+    }
+})();
+
+function anyValue(random, depth = 0) {
+    return random.of([
+        () => undefined, () => null, () => true, () => random.below(1e6) - 5e5,
+        () => random.real() * 10 ** (random.below(600) - 300), () => NaN,
+        () => -1, () => 0, () => 2 ** 53, () => Infinity, () => -(2n ** 70n),
+        () => BigInt(random.below(100)), () => 2n ** 64n, () => Symbol("s"),
+        () => String.fromCharCode(...Array.from({ length: 5 },
+                                                () => random.below(0x10000))),
+        () => "a".repeat(random.below(200)), () => random.of(kinds()).name,
+        () => "counting:m=100,k=3", () => new Filter("standard", { items: 10 }),
+        () => Filter, () => ({}), () => Object.create(null), () => () => 1,
+        () => new Date(NaN), () => /x/,
+        () => new (random.of([Int8Array, Uint8Array, Int32Array, Float32Array,
+                              Float64Array, Uint32Array, Uint16Array,
+                              Uint8ClampedArray]))(random.below(20)),
+        () => new BigInt64Array(random.below(9)), () => new ArrayBuffer(8),
+        () => BigUint64Array.of(2n ** 64n - 1n), () => new DataView(new ArrayBuffer(3)),
+        () => ({ bytes: new Uint8Array(random.below(40)), width: random.below(9) }),
+        () => ({ bytes: new Uint8Array(9), offsets: Uint32Array.of(random.below(3),
+            random.below(9), random.below(12)) }),
+        () => ({ length: 2 ** 40 }), () => ({ [Symbol.iterator]: 7 }),
+        () => new Map([[1, 2]]), () => new Set([1, "a"]), () => [[1], [2]],
+        () => Promise.resolve(1), () => new Proxy([], {}), () => new Proxy({}, {}),
+        () => new WeakMap(),
+        () => Object.defineProperty(new Uint8Array(3), "length", { value: 1e9 }),
+        () => Object.setPrototypeOf(new Uint8Array(5), Array.prototype),
+        () => Object.setPrototypeOf([], Uint8Array.prototype),
+        () => Object.create(Uint8Array.prototype), () => new String("text"),
+        () => depth < 3 ? Array.from({ length: 3 },
+                                     () => anyValue(random, depth + 1)) : [],
+        () => ({ items: anyValue(random, 3), rate: anyValue(random, 3) }),
+        () => ({ items: random.below(1000), seed: anyValue(random, 3) }),
+        () => ({ items: 50, labels: anyValue(random, 3), hash: anyValue(random, 3) }),
+        () => ({ format: anyValue(random, 3), secret: anyValue(random, 3) }),
+    ])();
+}
+
+it("wrong calls are errors, and nothing stops", ({ effort }) => {
+    const random = randomOf(2);
+    const f = new Filter("counting", { items: 100 });
+    const verbs = Object.getOwnPropertyNames(Filter.prototype).filter((name) =>
+        !["constructor", "free", "kind", "clear"].includes(name));
+    const statics = [(...all) => new Filter(...all), Filter.build, Filter.from,
+                     Filter.plan];
+    let thrown = 0;
+    f.add("stays");
+    for (let i = 0; i < 2500 * effort; i++) {
+        const g = random.below(4) === 0 ? new Filter("standard", { items: 10 }) : f.copy();
+        const verb = random.of(verbs), make = random.of(statics);
+        const all = Array.from({ length: random.below(4) }, () => anyValue(random));
+        try {
+            const made = random.below(3) === 0 ? make.apply(Filter, all)
+                                               : g[verb](...all);
+            if (made instanceof Filter && made !== g)
+                made.free();
+        } catch (error) {
+            if (error.message === ALIEN)
+                continue;
+            if (!(error instanceof BloomeryError) || error.code === "TRAP")
+                throw new Error(`${verb}: ${error.stack}`);
+            ok(!error.message.includes("\n") && error.message.length > 0);
+            thrown++;
+        }
+        g.free();
+        for (const value of all)
+            if (value instanceof Filter)
+                value.free();
+    }
+    ok(thrown > 0 && f.has("stays") && f.stat().items === 1);
+});
+
+it("memory that is given back is used again", ({ effort }) => {
+    const cycle = (i) => {
+        const kind = ["standard", "counting", "cuckoo", "scalable", "stable"][i % 5];
+        const f = new Filter(kind, { items: 10 + i % 3000 });
+        f.addAll(["a", "b", "c"]);
+        ok(f.has("b"));
+        if (i % 7 === 0)
+            Filter.build("fuse", ["a", "b", i]).free();
+        if (i % 11 === 0)
+            Filter.from(f.save()).free();
+        if (i % 13 === 0)
+            try {
+                Filter.build("bloomier", ["a", "a"], { labels: [1, 2] });
+            } catch {
+                f.stat();
+            }
+        f.free();
+    };
+    for (let i = 0; i < 6000; i++)
+        cycle(i);
+    const before = memory();
+    for (let i = 0; i < 2500 * effort; i++)
+        cycle(i);
+    same(memory(), before, "bytes of memory:");
+});
+
+// The module with a limit on its memory, of so many pages of 64 KiB.
+function limited(wasm, pages) {
+    const number = (n) => n < 128 ? [n] : [(n & 127) | 128, ...number(n >> 7)];
+    const read = (at) => {
+        let n = 0, shift = 0;
+        do
+            n |= (wasm[at] & 127) << shift;
+        while (shift += 7, wasm[at++] & 128);
+        return [n, at];
+    };
+    const out = [...wasm.subarray(0, 8)];
+    for (let at = 8; at < wasm.length;) {
+        const [length, body] = read(at + 1);
+        const MEMORY = 5;
+        if (wasm[at] === MEMORY) {
+            const limits = [1, 1, ...number(read(body + 2)[0]), ...number(pages)];
+            out.push(MEMORY, ...number(limits.length), ...limits);
+        } else {
+            for (let i = at; i < body + length; i++)
+                out.push(wasm[i]);
+        }
+        at = body + length;
+    }
+    return Uint8Array.from(out);
+}
+
+it("no memory is an error, and the filters stay", async ({ wasm }) => {
+    await load(limited(await wasm(), 320));
+    const f = new Filter("standard", { items: 1000 });
+    f.addAll(ALL);
+    const image = new Filter("standard:m=80000000", {}).save();
+    for (let i = 0; i < 5; i++) {
+        refused(() => new Filter("standard", { items: 1e8 }), "ENOMEM");
+        refused(() => new Filter("scalable", { items: 1e8 }), "ENOMEM");
+        refused(() => Filter.build("fuse", new Int32Array(4e6)), "ENOMEM");
+        refused(() => f.add("x".repeat(3e7)), "ENOMEM");
+        refused(() => Filter.from(new Uint8Array(3e7)), "ENOMEM");
+        refused(() => Filter.from(image).copy(), "ENOMEM");
+    }
+    refused(() => new Filter("standard", { items: 2 ** 40 }), "ETOOBIG");
+    ok(f.hasAll(ALL).every((yes) => yes === 1) && f.add("one more"));
+    await load("all");
+});
+
+it("an instance that stopped is told, and another one is loaded", async () => {
+    const f = new Filter("standard", { items: 10 });
+    let error;
+    const deep = () => {
+        try {
+            f.hasAll([1]);
+        } catch (e) {
+            error ??= e instanceof BloomeryError ? e : undefined;
+        }
+        deep();
+    };
+    try {
+        deep();
+    } catch {
+        // the stack of JavaScript has an end: also within a call
+    }
+    if (error === undefined)
+        return;                         // no call was hit
+    same(error.code, "TRAP");
+    refused(() => f.has("a"), "TRAP", "load()");
+    refused(() => new Filter("standard", { items: 10 }), "TRAP");
+    f.free();
+    await load();
+    ok(new Filter("standard", { items: 10 }).add("a"));
+});
+
+it("the sets alone are a module, too", async () => {
+    const other = new Filter("standard", { items: 100 });
+    await load("sets");
+    same(kinds().map(({ family }) => family).filter((name) => name !== "sets"), []);
+    const f = new Filter("standard", { items: 100 });
+    f.addAll(ALL.slice(0, 100));
+    refused(() => new Filter("cuckoo", { items: 5 }), "EKIND", "choose one of standard");
+    refused(() => f.unite(other), "EPARAM", "another instance");
+    refused(() => other.unite(f), "EPARAM", "another instance");
+    ok(other.add("a") && other.has("a"));
+    refused(() => Filter.from(Uint8Array.of(1, 2, 3)), "EFORMAT");
+    for (const { name } of kinds())
+        ok(made({ name, can: [] }).hasAll(ALL).every((yes) => yes === 1), name);
+    const image = f.image();
+    await load("all");
+    ok(kinds().length > 30);
+    const again = new Filter("standard", { items: 100 });
+    again.addAll(ALL.slice(0, 100));
+    same(again.image(), image);
+    same(Filter.from(image).hasAll(ALL.slice(0, 100)).indexOf(0), -1);
+});
