@@ -32,6 +32,8 @@
 #   make uses     run what filters are used for, on real input, and see that it
 #                 comes out right: build/uses/report.html
 #   make python   the package of Python, with its tests, in build/python
+#   make site     the pages of the project, with a playground, in build/site
+#                 (two minutes), and, where npm is, what a browser says of them
 #   make fuzz     run the fuzz targets for SECONDS each (default 60)
 #   make soak     random tests in rounds, each with a fresh seed, for HOURS
 #                 (default 1, and 0.5 is half an hour), and the fuzz targets;
@@ -74,7 +76,7 @@ export OPTIONS
 
 .PHONY: all build run check check-all proof bench tune bench-advise bench-large \
         bench-similar bench-redis bench-serve bench-search bench-python \
-        bench-peers lab uses python fuzz soak counts cross systems redis \
+        bench-peers lab uses python site fuzz soak counts cross systems redis \
         coverage mutants reliability docs \
         install uninstall clean
 
@@ -105,6 +107,7 @@ check-all:
 	@tools/setup cross
 	@tools/setup systems
 	@tools/setup search
+	@tools/setup site
 	@BLY_BUILD=$(BUILD) tools/check-all
 
 systems: build
@@ -180,6 +183,11 @@ python: build
 
 bench-python: python
 	@$(BUILD)/python/venv/bin/python bindings/python/bench.py
+
+site: build
+	@tools/setup site
+	@tools/site $(BUILD)
+	@tools/check-site $(BUILD)
 
 lab:
 	@tools/setup lab

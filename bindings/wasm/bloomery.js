@@ -713,6 +713,44 @@ function counted(labels, n) {
 
 let hand;                       // a filter that is being made, and not by `new`
 
+const AIMS = ["balance", "fast", "small"];
+
+// The flags of abilities, by their words.
+function abilities(k, words) {
+    if (!Array.isArray(words))
+        throw wrong(`can is an array of words, and not ${described(words)}`);
+    const all = [];
+    for (let i = 0, at; (at = k.c.ability(i)) !== 0; i++)
+        all.push(k.text(at));
+    return words.reduce((flags, word) => {
+        const bit = all.indexOf(word);
+        if (bit < 0)
+            throw wrong(`there is no ability '${word}': there are ${
+                all.join(", ")}`);
+        return flags | 1n << BigInt(bit);
+    }, 0n);
+}
+
+/** All kinds, ranked for a need: the first is the advice. */
+export function advise(need) {
+    const k = core();
+    if (k.c.advise === undefined)
+        throw wrong("the module of the sets alone cannot advise: load() the one " +
+                    "with all kinds");
+    const { present = 0, can = [], fixed = false, aim = "balance", memory } =
+        wanted(need);
+    if (!AIMS.includes(aim))
+        throw wrong(`aim is balance, fast or small, and not ${
+            typeof aim === "string" ? aim : described(aim)}`);
+    if (typeof present !== "number")
+        throw wrong(`present is a number, and not ${described(present)}`);
+    const flags = abilities(k, can), most = natural(memory, "memory");
+    const { items, rate } = wanted(need);
+    return specified(k, spec("", { items, rate }), () =>
+        k.told(k.c.advise(present, flags, fixed ? 1 : 0, AIMS.indexOf(aim), most))
+            .map((row) => row.fits ? { ...row, plan: record(row.plan) } : row));
+}
+
 export class Filter {
     #core;
     #f = 0;

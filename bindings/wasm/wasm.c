@@ -307,6 +307,61 @@ WASM_EXPORT(plan) const char *wasm_plan(const char *kind)
     return wasm_end();
 }
 
+/* ---- Which kind ------------------------------------------------------------- */
+
+/* The costs of all kinds are a tenth of what the sets alone are to be sent as. */
+#ifndef BLY_ONLY_SETS
+/* The name of ability number i; 0: there are not so many. */
+WASM_EXPORT(ability) const char *wasm_ability(int i)
+{
+    return i < BLY_ABILITIES ? bly_ability(UINT64_C(1) << i) : NULL;
+}
+
+static void wasm_advice(const bly_advice *a)
+{
+    wasm_say("{");
+    wasm_word("kind", a->kind);
+    wasm_truth("fits", a->fits);
+    wasm_truth("beaten", a->beaten);
+    wasm_word("why", a->why);
+    wasm_word("limit", a->limit);
+    wasm_word("lacks", a->lacks);
+    if (a->fits) {
+        wasm_real("nsPresent", a->ns_present);
+        wasm_real("nsAbsent", a->ns_absent);
+        wasm_real("nsLookup", a->ns_lookup);
+        wasm_real("nsAdd", a->ns_add);
+        wasm_name("plan");
+        wasm_say("{");
+        wasm_say_plan(&a->plan);
+        wasm_say("}");
+    }
+    wasm_say("}");
+}
+
+/* For the capacity and rate of the spec. */
+WASM_EXPORT(advise) const char *wasm_advise(double present, uint64_t can,
+                                            int fixed, int aim, uint64_t memory)
+{
+    bly_need need = { .capacity = wasm_spec.capacity, .rate = wasm_spec.rate,
+                      .present = present, .can = can, .fixed = fixed != 0,
+                      .aim = (bly_aim)aim, .memory = memory };
+    bly_ranking *ranking;
+    wasm_done = bly_advise(&ranking, &need);
+    if (wasm_done < 0)
+        return NULL;
+    wasm_begin();
+    wasm_say("[");
+    for (size_t i = 0; i < bly_ranking_count(ranking); i++) {
+        wasm_say(i > 0 ? "," : "");
+        wasm_advice(bly_ranking_at(ranking, i));
+    }
+    wasm_say("]");
+    bly_ranking_free(ranking);
+    return wasm_end();
+}
+#endif
+
 /* ---- Keys ------------------------------------------------------------------- */
 
 static bly_keys wasm_keys;
