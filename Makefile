@@ -26,12 +26,14 @@
 #   make bench-search  'bloomery index' and 'search' in the source of Linux,
 #                 beside ripgrep and codesearch (ten minutes, 2 GB of disk)
 #   make bench-python  what Python's package takes beside the library (a minute)
+#   make bench-sqlite  a semi-join by SQLite alone, and by a filter (a minute)
 #   make bench-peers  install the other tools that bench knows
 #   make lab      measure anew what the papers report: build/lab/report.html
 #                 (an hour; QUICK=1: two minutes, with wider intervals)
 #   make uses     run what filters are used for, on real input, and see that it
 #                 comes out right: build/uses/report.html
 #   make python   the package of Python, with its tests, in build/python
+#   make sqlite   the extension of SQLite, with its tests: build/bloomery_sqlite.so
 #   make fuzz     run the fuzz targets for SECONDS each (default 60)
 #   make soak     random tests in rounds, each with a fresh seed, for HOURS
 #                 (default 1, and 0.5 is half an hour), and the fuzz targets;
@@ -74,7 +76,8 @@ export OPTIONS
 
 .PHONY: all build run check check-all proof bench tune bench-advise bench-large \
         bench-similar bench-redis bench-serve bench-search bench-python \
-        bench-peers lab uses python fuzz soak counts cross systems redis \
+        bench-sqlite \
+        bench-peers lab uses python sqlite fuzz soak counts cross systems redis \
         coverage mutants reliability docs \
         install uninstall clean
 
@@ -180,6 +183,17 @@ python: build
 
 bench-python: python
 	@$(BUILD)/python/venv/bin/python bindings/python/bench.py
+
+# libsqlite3-dev before the build is configured, which looks for it.
+sqlite:
+	@tools/setup sqlite
+	@$(MAKE) --no-print-directory build
+	@tools/sqlite $(BUILD)
+
+bench-sqlite:
+	@tools/setup sqlite
+	@$(MAKE) --no-print-directory build
+	@PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 bindings/sqlite/bench.py $(BUILD)
 
 lab:
 	@tools/setup lab

@@ -91,10 +91,15 @@ typedef struct {
     bool        ours;                   /* it goes back in held_end          */
 } held_filter;
 
-/* What a function remembers of the blobs it was given: its pApp. */
-typedef struct held_blobs held_blobs;
-held_blobs *held_blobs_new(void);
-void held_blobs_free(void *blobs);
+/* What a connection remembers of the blobs it was given: the pApp of functions
+ * that ask. Each of them is a user of it. */
+typedef struct held_home held_home;
+held_home *held_home_new(void);
+held_home *held_home_more(held_home *home);
+void held_home_less(void *home);
+
+/* bloomery_open(blob) */
+void held_open_call(sqlite3_context *context, int n, sqlite3_value **values);
 
 /* A filter to be asked for one key, quick where the blob is the same as in the
  * row before. */

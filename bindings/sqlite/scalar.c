@@ -182,15 +182,29 @@ static void scalar_new(sqlite3_context *context, int n, sqlite3_value **values)
 typedef void scalar_function(sqlite3_context *context, int n,
                              sqlite3_value **values);
 
-/* Of functions that are asked for each row: what they remember of blobs. */
-static int scalar_asked(sqlite3 *db, const char *name, scalar_function *call)
+/* Of functions that are asked for each row: they remember blobs, together. */
+static int scalar_asked(sqlite3 *db, held_home *home)
 {
-    held_blobs *blobs = held_blobs_new();
-    if (blobs == NULL)
-        return SQLITE_NOMEM;
-    /* SQLite gives the blobs back where it fails, too */
-    return sqlite3_create_function_v2(db, name, 2, EXTENSION_PURE, blobs, call,
-                                      NULL, NULL, held_blobs_free);
+    static const struct {
+        const char      *name;
+        int              n, flags;
+        scalar_function *call;
+    } asked[] = {
+        { "bloomery_contains", 2, EXTENSION_PURE, scalar_contains },
+        { "bloomery_count",    2, EXTENSION_PURE, scalar_count },
+        { "bloomery_get",      2, EXTENSION_PURE, scalar_get },
+        { "bloomery_open",     1, SQLITE_UTF8 | SQLITE_INNOCUOUS,
+          held_open_call },
+    };
+    int status = SQLITE_OK;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+        if (status == SQLITE_OK)
+            /* SQLite gives it back where it fails, too */
+            status = sqlite3_create_function_v2(
+                db, asked[i].name, asked[i].n, asked[i].flags,
+                held_home_more(home), asked[i].call, NULL, NULL,
+                held_home_less);
+    return status;
 }
 
 static int scalar_plain(sqlite3 *db, const char *name, int n,
@@ -202,11 +216,11 @@ static int scalar_plain(sqlite3 *db, const char *name, int n,
 
 int scalar_register(sqlite3 *db)
 {
-    int status = scalar_asked(db, "bloomery_contains", scalar_contains);
-    if (status == SQLITE_OK)
-        status = scalar_asked(db, "bloomery_count", scalar_count);
-    if (status == SQLITE_OK)
-        status = scalar_asked(db, "bloomery_get", scalar_get);
+    held_home *home = held_home_new();
+    if (home == NULL)
+        return SQLITE_NOMEM;
+    int status = scalar_asked(db, home);
+    held_home_less(home);
     if (status == SQLITE_OK)
         status = scalar_plain(db, "bloomery_add", -1, scalar_add);
     if (status == SQLITE_OK)

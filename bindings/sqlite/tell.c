@@ -149,6 +149,8 @@ static bool tell_label(void *context, const bly_label_t *label)
     if (!visit->any)
         tell_open(visit->json, "labels", '[');
     visit->any = true;
+    if (label->fill <= 0)
+        return true;
     tell_open(visit->json, NULL, '{');
     tell_count(visit->json, "label", label->label);
     tell_real(visit->json, "fill", label->fill);
