@@ -32,6 +32,8 @@
 #   make uses     run what filters are used for, on real input, and see that it
 #                 comes out right: build/uses/report.html
 #   make python   the package of Python, with its tests, in build/python
+#   make postgresql  the extension of PostgreSQL, with its tests against servers
+#                 of its own, in build/postgresql
 #   make fuzz     run the fuzz targets for SECONDS each (default 60)
 #   make soak     random tests in rounds, each with a fresh seed, for HOURS
 #                 (default 1, and 0.5 is half an hour), and the fuzz targets;
@@ -74,7 +76,7 @@ export OPTIONS
 
 .PHONY: all build run check check-all proof bench tune bench-advise bench-large \
         bench-similar bench-redis bench-serve bench-search bench-python \
-        bench-peers lab uses python fuzz soak counts cross systems redis \
+        bench-peers lab uses python postgresql fuzz soak counts cross systems redis \
         coverage mutants reliability docs \
         install uninstall clean
 
@@ -177,6 +179,10 @@ uses:
 python: build
 	@tools/setup python
 	@tools/python $(BUILD)
+
+postgresql: build
+	@tools/setup postgresql
+	@tools/postgresql $(BUILD) full
 
 bench-python: python
 	@$(BUILD)/python/venv/bin/python bindings/python/bench.py
