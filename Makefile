@@ -36,6 +36,8 @@
 #   make site     the pages of the project, with a playground, in build/site
 #                 (two minutes), and, where npm is, what a browser says of them
 #   make sqlite   the extension of SQLite, with its tests: build/bloomery_sqlite.so
+#   make postgresql  the extension of PostgreSQL, with its tests against servers
+#                 of its own, in build/postgresql
 #   make fuzz     run the fuzz targets for SECONDS each (default 60)
 #   make soak     random tests in rounds, each with a fresh seed, for HOURS
 #                 (default 1, and 0.5 is half an hour), and the fuzz targets;
@@ -78,8 +80,8 @@ export OPTIONS
 
 .PHONY: all build run check check-all proof bench tune bench-advise bench-large \
         bench-similar bench-redis bench-serve bench-search bench-python \
-        bench-sqlite bench-peers lab uses python sqlite site fuzz soak counts \
-        cross systems redis \
+        bench-sqlite bench-peers lab uses python sqlite postgresql site fuzz \
+        soak counts cross systems redis \
         coverage mutants reliability docs \
         install uninstall clean
 
@@ -111,6 +113,8 @@ check-all:
 	@tools/setup systems
 	@tools/setup search
 	@tools/setup site
+	@tools/setup sqlite
+	@tools/setup postgresql
 	@BLY_BUILD=$(BUILD) tools/check-all
 
 systems: build
@@ -183,6 +187,10 @@ uses:
 python: build
 	@tools/setup python
 	@tools/python $(BUILD)
+
+postgresql: build
+	@tools/setup postgresql
+	@tools/postgresql $(BUILD) full
 
 bench-python: python
 	@$(BUILD)/python/venv/bin/python bindings/python/bench.py

@@ -28,7 +28,7 @@ char *getenv(const char *name)
 
 #define WASM_EXPORT(name) __attribute__((export_name(#name)))
 
-/* ---- Memory ---------------------------------------------------------------- */
+/* ---- Memory -------------------------------------------------------------- */
 
 enum { WASM_KEYS = 8192, WASM_ROOM = 8 * WASM_KEYS };
 
@@ -59,7 +59,7 @@ WASM_EXPORT(give) void wasm_give(void *memory)
     free(memory);
 }
 
-/* ---- Text that is given out ------------------------------------------------- */
+/* ---- Text that is given out ---------------------------------------------- */
 
 static struct { char *at; size_t used, room; bool failed; } wasm_text;
 
@@ -164,7 +164,7 @@ static const char *wasm_end(void)
     return wasm_text.failed ? NULL : wasm_text.at;
 }
 
-/* ---- Statuses --------------------------------------------------------------- */
+/* ---- Statuses ------------------------------------------------------------ */
 
 WASM_EXPORT(why) const char *wasm_why(void)
 {
@@ -186,7 +186,7 @@ WASM_EXPORT(status) const char *wasm_status(int status)
     }
 }
 
-/* ---- What there is ---------------------------------------------------------- */
+/* ---- What there is ------------------------------------------------------- */
 
 static void wasm_abilities(uint64_t can)
 {
@@ -242,7 +242,7 @@ WASM_EXPORT(kinds) const char *wasm_kinds(void)
     return wasm_end();
 }
 
-/* ---- What is wanted --------------------------------------------------------- */
+/* ---- What is wanted ------------------------------------------------------ */
 
 static bly_spec wasm_spec;
 static bly_options wasm_options;
@@ -307,9 +307,9 @@ WASM_EXPORT(plan) const char *wasm_plan(const char *kind)
     return wasm_end();
 }
 
-/* ---- Which kind ------------------------------------------------------------- */
+/* ---- Which kind ---------------------------------------------------------- */
 
-/* The costs of all kinds are a tenth of what the sets alone are to be sent as. */
+/* The costs of all kinds are a tenth of the bytes that the sets may have. */
 #ifndef BLY_ONLY_SETS
 /* The name of ability number i; 0: there are not so many. */
 WASM_EXPORT(ability) const char *wasm_ability(int i)
@@ -362,7 +362,7 @@ WASM_EXPORT(advise) const char *wasm_advise(double present, uint64_t can,
 }
 #endif
 
-/* ---- Keys ------------------------------------------------------------------- */
+/* ---- Keys ---------------------------------------------------------------- */
 
 static bly_keys wasm_keys;
 
@@ -435,7 +435,7 @@ WASM_EXPORT(keys_numbers) size_t wasm_keys_numbers(int type, size_t n)
     return n;
 }
 
-/* ---- Keys that are kept, to build of ---------------------------------------- */
+/* ---- Keys that are kept, to build of ------------------------------------- */
 
 static struct {
     unsigned char *data;
@@ -506,7 +506,7 @@ WASM_EXPORT(keep) bool wasm_keep(bool with_ends)
     return true;
 }
 
-/* ---- Make and free ---------------------------------------------------------- */
+/* ---- Make and free ------------------------------------------------------- */
 
 static bly_filter *wasm_made;
 
@@ -553,7 +553,7 @@ WASM_EXPORT(free) void wasm_free(bly_filter *f)
     bly_free(f);
 }
 
-/* ---- One key: its bytes at `key`, `n` of them -------------------------------- */
+/* ---- One key: its bytes at `key`, `n` of them ---------------------------- */
 
 WASM_EXPORT(has) int wasm_has(const bly_filter *f, const void *key, size_t n)
 {
@@ -593,7 +593,7 @@ WASM_EXPORT(hash) void wasm_hash(const bly_filter *f, const void *key, size_t n)
     wasm.numbers[0] = bly_hash(f, key, n);
 }
 
-/* ---- The keys that are set --------------------------------------------------- */
+/* ---- The keys that are set ----------------------------------------------- */
 
 WASM_EXPORT(has_keys) int wasm_has_keys(const bly_filter *f)
 {
@@ -632,7 +632,7 @@ WASM_EXPORT(get_keys) int wasm_get_keys(const bly_filter *f)
     return bly_get_keys(f, &wasm_keys, wasm.yes, wasm.numbers);
 }
 
-/* ---- Filters ----------------------------------------------------------------- */
+/* ---- Filters ------------------------------------------------------------- */
 
 WASM_EXPORT(unite) int wasm_unite(bly_filter *f, const bly_filter *other)
 {
@@ -728,7 +728,7 @@ WASM_EXPORT(stat) const char *wasm_stat(const bly_filter *f)
     return wasm_end();
 }
 
-/* ---- What is given out ------------------------------------------------------- */
+/* ---- What is given out --------------------------------------------------- */
 
 /* The image where it lies, until the filter changes; the first of `numbers`
  * are its bytes. */
@@ -756,7 +756,7 @@ WASM_EXPORT(pack) void *wasm_pack(const bly_filter *f)
     return packed;
 }
 
-/* ---- Keys that a filter lists ------------------------------------------------ */
+/* ---- Keys that a filter lists -------------------------------------------- */
 
 /* A key is an object; its bytes are in hexadecimal digits. */
 static bool wasm_list_one(void *first, const bly_listed *l)

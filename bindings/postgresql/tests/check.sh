@@ -133,15 +133,15 @@ restored() {
 dump_restore() {
     for format in custom $plain; do
         sql one -c "CREATE DATABASE $format" &&
-            pg_dump -h "$work/one" -U tester -F $format -t stored -e bloomery \
+            pg_dump -h "$work/one" -U tester -F "$format" -t stored -e bloomery \
                 postgres >"$work/dump" || return 1
-        if [ $format = custom ]; then
+        if [ "$format" = custom ]; then
             pg_restore -h "$work/one" -U tester -d custom "$work/dump"
         else
             psql -X -q -v ON_ERROR_STOP=1 -h "$work/one" -U tester -d plain \
                 -f "$work/dump"
         fi || return 1
-        restored $format || return 1
+        restored "$format" || return 1
     done
 }
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Memory that fails ----------------------------------------------------- */
+/* ---- Memory that fails --------------------------------------------------- */
 
 static sqlite3_mem_methods scarce_system;
 static int64_t scarce_left = -1;        /* calls that succeed; -1: all       */
@@ -49,7 +49,7 @@ static void scarce_begin(void)
     sqlite3_initialize();
 }
 
-/* ---- What is done ------------------------------------------------------------ */
+/* ---- What is done -------------------------------------------------------- */
 
 static const char scarce_prepared[] =
     "CREATE TABLE k(x);"
@@ -131,7 +131,7 @@ static sqlite3 *scarce_open(const char *extension, bool loud)
     return NULL;
 }
 
-/* ---- The tests ---------------------------------------------------------------- */
+/* ---- The tests ----------------------------------------------------------- */
 
 static bool scarce_all_right = true;
 
@@ -141,7 +141,7 @@ static void scarce_tell(bool right, const char *what, int64_t n)
     scarce_all_right = scarce_all_right && right;
 }
 
-/* Each call for memory of a statement fails in turn, until there are no more. */
+/* Each call for memory of a statement fails in turn, until none is left. */
 static void scarce_statement(sqlite3 *db, const char *text)
 {
     int status;
