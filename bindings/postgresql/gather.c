@@ -15,7 +15,8 @@
 
 enum {
     gather_batch       = 1024,          /* keys that wait, or their bytes    */
-    gather_batch_bytes = 1 << 16
+    gather_batch_bytes = 1 << 16,
+    gather_small       = 100000         /* keys that fit into any value      */
 };
 
 typedef struct {
@@ -120,24 +121,6 @@ static void gather_key(gathered *g, const key *k)
         gather_hash(g);
 }
 
-/* A filter without keys tells whether the kind is one, and what it wants. */
-static bool kind_wants_keys(const char *kind, double rate)
-{
-    MemoryContext room = AllocSetContextCreate(CurrentMemoryContext, "bloomery",
-                                               ALLOCSET_SMALL_SIZES);
-    filter_memory memory;
-    bly_filter *empty = NULL;
-    bly_spec spec;
-    bool wants;
-    filter_memory_of(&memory, room, FILTER_MOST);
-    spec = filter_spec(1, rate, &memory);
-    filter_fits(kind, &spec);
-    filter_must(bly_build(&empty, kind, &spec, NULL, NULL, 0));
-    wants = (bly_can(empty) & BLY_CAN_WHOLE_KEYS) != 0;
-    MemoryContextDelete(room);
-    return wants;
-}
-
 /* ---- Rows ---------------------------------------------------------------- */
 
 /* The arguments after the key, or the key and its label. */
@@ -178,15 +161,65 @@ static gathered *gather_new(MemoryContext room, const wanted *w)
     return g;
 }
 
-static void wanted_same(const gathered *g, const wanted *w)
+/* One without keys. */
+static void gather_free(gathered *g)
+{
+    if (g == NULL)
+        return;
+    pfree(g->kind);
+    pfree(g->ends.at);
+    pfree(g);
+}
+
+static bool wanted_alike(const gathered *g, const wanted *w)
 {
     wanted had = wanted_by(g);
-    if (w->kind.bytes != had.kind.bytes || w->items != had.items
-        || w->rate != had.rate
-        || memcmp(w->kind.at, had.kind.at, had.kind.bytes) != 0)
+    return w->kind.bytes == had.kind.bytes && w->items == had.items
+        && memcmp(&w->rate, &had.rate, sizeof had.rate) == 0
+        && memcmp(w->kind.at, had.kind.at, had.kind.bytes) == 0;
+}
+
+static void wanted_same(const gathered *g, const wanted *w)
+{
+    if (!wanted_alike(g, w))
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("the rows ask for different filters: kind, rate "
                                "and items must be the same in all of them")));
+}
+
+/* A filter without keys tells whether the kind is one, and what it wants. */
+static bool kind_wants_keys(const gathered *g)
+{
+    MemoryContext room = AllocSetContextCreate(CurrentMemoryContext, "bloomery",
+                                               ALLOCSET_SMALL_SIZES);
+    filter_memory memory;
+    bly_filter *empty = NULL;
+    bly_spec spec = filter_spec(Max(g->items, 1), g->rate, NULL);
+    bool wants;
+    filter_fits(g->kind, &spec);
+    filter_memory_of(&memory, room, FILTER_MOST);
+    spec = filter_spec(1, g->rate, &memory);
+    filter_must(bly_build(&empty, g->kind, &spec, NULL, NULL, 0));
+    wants = (bly_can(empty) & BLY_CAN_WHOLE_KEYS) != 0;
+    MemoryContextDelete(room);
+    return wants;
+}
+
+/* A query has a group for each of many rows, all of which want the same: what
+ * that is was looked at for the first one. */
+static void gather_kind(gathered *g, FmgrInfo *flinfo)
+{
+    gathered *first = flinfo->fn_extra;
+    wanted w = wanted_by(g);
+    if (first == NULL || !wanted_alike(first, &w)) {
+        bool whole = kind_wants_keys(g);
+        flinfo->fn_extra = NULL;
+        gather_free(first);
+        first = gather_new(flinfo->fn_mcxt, &w);
+        first->whole = whole;
+        flinfo->fn_extra = first;
+    }
+    g->whole = first->whole;
 }
 
 static MemoryContext rows_room(FunctionCallInfo fcinfo)
@@ -209,7 +242,7 @@ static gathered *rows_state(FunctionCallInfo fcinfo, int from)
         return g;
     }
     g = gather_new(room, &w);
-    g->whole = kind_wants_keys(g->kind, g->rate);
+    gather_kind(g, fcinfo->flinfo);
     g->labelled = from > 2;
     return g;
 }
@@ -255,7 +288,8 @@ static bly_filter *gather_build(gathered *g, const filter_memory *memory)
     int64 items = g->items > 0 ? g->items : (int64)Max(n, 1);
     bly_spec spec = filter_spec(items, g->rate, memory);
     const uint64_t *labels = g->labelled ? heap_array(&g->labels) : NULL;
-    filter_fits(g->kind, &spec);
+    if (n > gather_small)
+        filter_fits(g->kind, &spec);
     gather_hash(g);
     if (g->whole && n > 0) {
         bly_keys keys = gather_keys(g);

@@ -166,6 +166,14 @@ BEGIN
     END LOOP;
 END $$;
 
+-- A window asks for the filter of each row and those before it.
+SELECT bool_and(f @> i AND f @> 1) AS all, bool_or(f @> (i + 1)) AS none
+FROM (SELECT i, bloomery_agg(i, 'standard', 1e-9) OVER (ORDER BY i) AS f
+      FROM generate_series(1, 1500, 10) i) q;
+SELECT bool_and(u @> part) AS all
+FROM (SELECT part, bloomery_unite(f) OVER (ORDER BY part DESC) AS u FROM parts) q
+WHERE part > 0;
+
 -- Workers gather what one process would.
 CREATE TABLE large AS SELECT i, 'key ' || i AS t FROM generate_series(1, 60000) i;
 ANALYZE large;

@@ -192,7 +192,7 @@ BEGIN
     END LOOP;
 END $$;
 
-SET statement_timeout = '20min';
+SET statement_timeout = '60min';
 CALL forge_all(:forged);
 CALL call_all(:calls);
 SELECT what, sqlstate, count(*) FROM told GROUP BY 1, 2 ORDER BY 1, 3 DESC;
