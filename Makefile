@@ -26,6 +26,7 @@
 #   make bench-search  'bloomery index' and 'search' in the source of Linux,
 #                 beside ripgrep and codesearch (ten minutes, 2 GB of disk)
 #   make bench-python  what Python's package takes beside the library (a minute)
+#   make bench-sqlite  a semi-join by SQLite alone, and by a filter (a minute)
 #   make bench-peers  install the other tools that bench knows
 #   make lab      measure anew what the papers report: build/lab/report.html
 #                 (an hour; QUICK=1: two minutes, with wider intervals)
@@ -34,6 +35,11 @@
 #   make python   the package of Python, with its tests, in build/python
 #   make wasm     the package of npm, with its tests, in build/wasm
 #   make bench-wasm  what a lookup takes in Node, beside a Set (a minute)
+#   make site     the pages of the project, with a playground, in build/site
+#                 (two minutes), and, where npm is, what a browser says of them
+#   make sqlite   the extension of SQLite, with its tests: build/bloomery_sqlite.so
+#   make postgresql  the extension of PostgreSQL, with its tests against servers
+#                 of its own, in build/postgresql
 #   make fuzz     run the fuzz targets for SECONDS each (default 60)
 #   make soak     random tests in rounds, each with a fresh seed, for HOURS
 #                 (default 1, and 0.5 is half an hour), and the fuzz targets;
@@ -76,8 +82,9 @@ export OPTIONS
 
 .PHONY: all build run check check-all proof bench tune bench-advise bench-large \
         bench-similar bench-redis bench-serve bench-search bench-python \
-        bench-peers bench-wasm lab uses python wasm fuzz soak counts cross \
-        systems redis coverage mutants reliability docs \
+        bench-sqlite bench-peers bench-wasm lab uses python sqlite postgresql \
+        wasm site fuzz soak counts cross systems redis coverage mutants \
+        reliability docs \
         install uninstall clean
 
 all: build
@@ -108,6 +115,9 @@ check-all:
 	@tools/setup systems
 	@tools/setup search
 	@tools/setup wasm
+	@tools/setup site
+	@tools/setup sqlite
+	@tools/setup postgresql
 	@BLY_BUILD=$(BUILD) tools/check-all
 
 systems: build
@@ -181,6 +191,10 @@ python: build
 	@tools/setup python
 	@tools/python $(BUILD)
 
+postgresql: build
+	@tools/setup postgresql
+	@tools/postgresql $(BUILD) full
+
 bench-python: python
 	@$(BUILD)/python/venv/bin/python bindings/python/bench.py
 
@@ -192,6 +206,22 @@ bench-wasm: build
 	@tools/setup wasm
 	@tools/wasm --build $(BUILD)
 	@node $(BUILD)/wasm/bench.js
+
+site: build
+	@tools/setup site
+	@tools/site $(BUILD)
+	@tools/check-site $(BUILD)
+
+# libsqlite3-dev before the build is configured, which looks for it.
+sqlite:
+	@tools/setup sqlite
+	@$(MAKE) --no-print-directory build
+	@tools/sqlite $(BUILD)
+
+bench-sqlite:
+	@tools/setup sqlite
+	@$(MAKE) --no-print-directory build
+	@PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 bindings/sqlite/bench.py $(BUILD)
 
 lab:
 	@tools/setup lab

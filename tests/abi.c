@@ -88,7 +88,8 @@ ABI_AT(bly_keys, data, 16);
 ABI_AT(bly_keys, offsets32, 24);
 ABI_AT(bly_keys, offsets64, 32);
 ABI_AT(bly_keys, width, 40);
-ABI_AT(bly_keys, reserved, 48);
+ABI_AT(bly_keys, padded, 48);
+ABI_AT(bly_keys, reserved, 56);
 
 ABI_SIZE(bly_stat_t, 320);
 ABI_AT(bly_stat_t, kind, 0);

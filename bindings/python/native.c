@@ -1,9 +1,9 @@
 /* native.c - filters as Python holds them: each with a lock.
  *
  * cffi lets other threads of Python run while a function works. So what the
- * library asks of its callers, that no call is beside one that changes a filter,
- * is kept here: questions go side by side, a change goes alone. A filter that
- * was closed says HELD_CLOSED.
+ * library asks of its callers, that no call is beside one that changes a
+ * filter, is kept here: questions go side by side, a change goes alone. A
+ * filter that was closed says HELD_CLOSED.
  */
 #include <bloomery.h>
 #include <bloomery/advice.h>
@@ -21,7 +21,7 @@ typedef struct {
     pthread_rwlock_t lock;
 } held;
 
-/* ---- Make and close ------------------------------------------------------- */
+/* ---- Make and close ------------------------------------------------------ */
 
 static int held_hold(held **out, bly_filter *filter)
 {
@@ -93,7 +93,7 @@ static void held_free(held *h)
     free(h);
 }
 
-/* ---- One filter ------------------------------------------------------------ */
+/* ---- One filter ---------------------------------------------------------- */
 
 /* Call with the filter f of h locked to be read, or to be changed. */
 #define HELD_BY(lock_it, call)                                                 \
@@ -222,7 +222,7 @@ static int held_copy(held **out, held *h)
     HELD_READ(held_made((int)bly_copy(&made, f, NULL), out, &made));
 }
 
-/* ---- Two filters ------------------------------------------------------------ */
+/* ---- Two filters --------------------------------------------------------- */
 
 /* The locks of two filters are always taken in the order of their places, so
  * that a |= b and b |= a in two threads both come to an end. */
@@ -282,7 +282,7 @@ static int held_overlap(held *a, held *b, bly_overlap_t *out)
     return status;
 }
 
-/* ---- What is given out ------------------------------------------------------- */
+/* ---- What is given out --------------------------------------------------- */
 
 static int held_image_of(const bly_filter *f, char **image, size_t *bytes,
                          bool packed)
@@ -381,7 +381,7 @@ static void held_give(void *memory)
     free(memory);
 }
 
-/* ---- Text -------------------------------------------------------------------- */
+/* ---- Text ---------------------------------------------------------------- */
 
 static size_t held_put_utf8(char *out, uint32_t c)
 {

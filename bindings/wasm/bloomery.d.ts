@@ -166,6 +166,44 @@ export function load(source?: "all" | "sets" | string | URL | BufferSource |
 /** The kinds that there are. */
 export function kinds(): Kind[];
 
+/** What is needed of a filter: bly_need of <bloomery/advice.h>. */
+export interface Need {
+    /** Keys that it should hold. */
+    items: Whole;
+    /** The share of strangers that are found; 0.01 by itself. */
+    rate?: number;
+    /** The share of the lookups that are of members. */
+    present?: number;
+    /** What it must be able to do, by the words of Kind.can. */
+    can?: string[];
+    /** All keys are known before it is built. */
+    fixed?: boolean;
+    /** What is to be least; "balance" by itself. */
+    aim?: "balance" | "fast" | "small";
+    /** Bytes that it may have. */
+    memory?: Whole;
+}
+
+/** One kind, held against the need: bly_advice. */
+export interface Advice {
+    kind: string;
+    fits: boolean;
+    /** Another one is as good in all, or better. */
+    beaten: boolean;
+    why: string;
+    limit: string;
+    lacks: string;
+    /** Nanoseconds of a lookup in a batch, and the plan; of one that fits. */
+    nsPresent?: number;
+    nsAbsent?: number;
+    nsLookup?: number;
+    nsAdd?: number;
+    plan?: Plan;
+}
+
+/** All kinds, ranked for a need: the first is the advice. Not of load("sets"). */
+export function advise(need: Need): Advice[];
+
 /** The version of the library. */
 export function version(): string;
 

@@ -135,6 +135,13 @@ function guarded(exports) {
     return [out, () => trap];
 }
 
+// A secret: nothing else that is given is taken for one.
+class Secret {
+    constructor(bytes) {
+        this.bytes = bytes;
+    }
+}
+
 class Core {
     constructor(instance) {
         const { exports } = instance;
@@ -231,7 +238,8 @@ class Core {
         }
     }
 
-    // `work` with the addresses of texts that end in a zero byte, or with 0.
+    // `work` with the addresses of texts that end in a zero byte, and of secrets; 0
+    // for what is not given.
     texts(some, work) {
         const [first, ...rest] = some;
         if (some.length === 0)
@@ -239,8 +247,8 @@ class Core {
         const go = (at) => this.texts(rest, (...more) => work(at, ...more));
         if (first === undefined || first === null)
             return go(0);
-        if (first instanceof Uint8Array)
-            return this.lent(first, go);
+        if (first instanceof Secret)
+            return this.lent(first.bytes, go);
         if (typeof first !== "string")
             throw wrong(`a text is wanted, and not ${described(first)}`);
         if (first.includes("\0"))
@@ -715,7 +723,7 @@ function hidden(secret) {
     const bytes = plainBytes(secret);
     if (bytes === undefined || lengthOf.call(bytes) !== 16)
         throw new BloomeryError("a secret is 16 bytes", -19, "ESECRET");
-    return bytes;
+    return new Secret(bytes);
 }
 
 // One label for each key, as numbers of 64 bits.
@@ -734,6 +742,44 @@ function counted(labels, n) {
 }
 
 let hand;                       // a filter that is being made, and not by `new`
+
+const AIMS = ["balance", "fast", "small"];
+
+// The flags of abilities, by their words.
+function abilities(k, words) {
+    if (!Array.isArray(words))
+        throw wrong(`can is an array of words, and not ${described(words)}`);
+    const all = [];
+    for (let i = 0, at; (at = k.c.ability(i)) !== 0; i++)
+        all.push(k.text(at));
+    return [...words].reduce((flags, word) => {
+        const bit = all.indexOf(word);
+        if (bit < 0)
+            throw wrong(`there is no ability ${typeof word === "string"
+                ? `'${word}'` : described(word)}: there are ${all.join(", ")}`);
+        return flags | 1n << BigInt(bit);
+    }, 0n);
+}
+
+/** All kinds, ranked for a need: the first is the advice. */
+export function advise(need) {
+    const k = core();
+    if (k.c.advise === undefined)
+        throw wrong("the module of the sets alone cannot advise: load() the one " +
+                    "with all kinds");
+    const { present = 0, can = [], fixed = false, aim = "balance", memory } =
+        wanted(need);
+    if (!AIMS.includes(aim))
+        throw wrong(`aim is balance, fast or small, and not ${
+            typeof aim === "string" ? aim : described(aim)}`);
+    if (typeof present !== "number")
+        throw wrong(`present is a number, and not ${described(present)}`);
+    const flags = abilities(k, can), most = natural(memory, "memory");
+    const { items, rate } = wanted(need);
+    return specified(k, spec("", { items, rate }), () =>
+        k.told(k.c.advise(present, flags, fixed ? 1 : 0, AIMS.indexOf(aim), most))
+            .map((row) => row.fits ? { ...row, plan: record(row.plan) } : row));
+}
 
 export class Filter {
     #core;

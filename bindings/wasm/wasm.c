@@ -20,7 +20,7 @@
 
 #define WASM_EXPORT(name) __attribute__((export_name(#name)))
 
-/* ---- No system ---------------------------------------------------------- */
+/* ---- No system ----------------------------------------------------------- */
 
 /* What the C library would ask a system for: there is none. So the module asks
  * its host for nothing but to print what is never printed, and is smaller. */
@@ -42,7 +42,7 @@ _Noreturn void abort(void)
     __builtin_trap();
 }
 
-/* ---- Memory ------------------------------------------------------------- */
+/* ---- Memory -------------------------------------------------------------- */
 
 enum { WASM_KEYS = 8192, WASM_ROOM = 8 * WASM_KEYS };
 
@@ -73,7 +73,7 @@ WASM_EXPORT(give) void wasm_give(void *memory)
     free(memory);
 }
 
-/* ---- Text that is given out --------------------------------------------- */
+/* ---- Text that is given out ---------------------------------------------- */
 
 static struct { char *at; size_t used, room; bool failed; } wasm_text;
 
@@ -178,7 +178,7 @@ static const char *wasm_end(void)
     return wasm_text.failed ? NULL : wasm_text.at;
 }
 
-/* ---- Statuses ----------------------------------------------------------- */
+/* ---- Statuses ------------------------------------------------------------ */
 
 WASM_EXPORT(why) const char *wasm_why(void)
 {
@@ -200,7 +200,7 @@ WASM_EXPORT(status) const char *wasm_status(int status)
     }
 }
 
-/* ---- What there is ------------------------------------------------------ */
+/* ---- What there is ------------------------------------------------------- */
 
 static void wasm_abilities(uint64_t can)
 {
@@ -256,7 +256,7 @@ WASM_EXPORT(kinds) const char *wasm_kinds(void)
     return wasm_end();
 }
 
-/* ---- What is wanted ----------------------------------------------------- */
+/* ---- What is wanted ------------------------------------------------------ */
 
 static bly_spec wasm_spec;
 static bly_options wasm_options;
@@ -321,7 +321,62 @@ WASM_EXPORT(plan) const char *wasm_plan(const char *kind)
     return wasm_end();
 }
 
-/* ---- Keys --------------------------------------------------------------- */
+/* ---- Which kind ---------------------------------------------------------- */
+
+/* The costs of all kinds are a tenth of the bytes that the sets may have. */
+#ifndef BLY_ONLY_SETS
+/* The name of ability number i; 0: there are not so many. */
+WASM_EXPORT(ability) const char *wasm_ability(int i)
+{
+    return i < BLY_ABILITIES ? bly_ability(UINT64_C(1) << i) : NULL;
+}
+
+static void wasm_advice(const bly_advice *a)
+{
+    wasm_say("{");
+    wasm_word("kind", a->kind);
+    wasm_truth("fits", a->fits);
+    wasm_truth("beaten", a->beaten);
+    wasm_word("why", a->why);
+    wasm_word("limit", a->limit);
+    wasm_word("lacks", a->lacks);
+    if (a->fits) {
+        wasm_real("nsPresent", a->ns_present);
+        wasm_real("nsAbsent", a->ns_absent);
+        wasm_real("nsLookup", a->ns_lookup);
+        wasm_real("nsAdd", a->ns_add);
+        wasm_name("plan");
+        wasm_say("{");
+        wasm_say_plan(&a->plan);
+        wasm_say("}");
+    }
+    wasm_say("}");
+}
+
+/* For the capacity and rate of the spec. */
+WASM_EXPORT(advise) const char *wasm_advise(double present, uint64_t can,
+                                            int fixed, int aim, uint64_t memory)
+{
+    bly_need need = { .capacity = wasm_spec.capacity, .rate = wasm_spec.rate,
+                      .present = present, .can = can, .fixed = fixed != 0,
+                      .aim = (bly_aim)aim, .memory = memory };
+    bly_ranking *ranking;
+    wasm_done = bly_advise(&ranking, &need);
+    if (wasm_done < 0)
+        return NULL;
+    wasm_begin();
+    wasm_say("[");
+    for (size_t i = 0; i < bly_ranking_count(ranking); i++) {
+        wasm_say(i > 0 ? "," : "");
+        wasm_advice(bly_ranking_at(ranking, i));
+    }
+    wasm_say("]");
+    bly_ranking_free(ranking);
+    return wasm_end();
+}
+#endif
+
+/* ---- Keys ---------------------------------------------------------------- */
 
 static bly_keys wasm_keys;
 
@@ -394,7 +449,7 @@ WASM_EXPORT(keys_numbers) size_t wasm_keys_numbers(int type, size_t n)
     return n;
 }
 
-/* ---- Keys that are kept, to build of ------------------------------------ */
+/* ---- Keys that are kept, to build of ------------------------------------- */
 
 static struct {
     unsigned char *data;
@@ -465,7 +520,7 @@ WASM_EXPORT(keep) bool wasm_keep(bool with_ends)
     return true;
 }
 
-/* ---- Make and free ------------------------------------------------------ */
+/* ---- Make and free ------------------------------------------------------- */
 
 static bly_filter *wasm_made;
 
@@ -512,7 +567,7 @@ WASM_EXPORT(free) void wasm_free(bly_filter *f)
     bly_free(f);
 }
 
-/* ---- One key: its bytes at `key`, `n` of them --------------------------- */
+/* ---- One key: its bytes at `key`, `n` of them ---------------------------- */
 
 WASM_EXPORT(has) int wasm_has(const bly_filter *f, const void *key, size_t n)
 {
@@ -552,7 +607,7 @@ WASM_EXPORT(hash) void wasm_hash(const bly_filter *f, const void *key, size_t n)
     wasm.numbers[0] = bly_hash(f, key, n);
 }
 
-/* ---- The keys that are set ---------------------------------------------- */
+/* ---- The keys that are set ----------------------------------------------- */
 
 WASM_EXPORT(has_keys) int wasm_has_keys(const bly_filter *f)
 {
@@ -591,7 +646,7 @@ WASM_EXPORT(get_keys) int wasm_get_keys(const bly_filter *f)
     return bly_get_keys(f, &wasm_keys, wasm.yes, wasm.numbers);
 }
 
-/* ---- Filters ------------------------------------------------------------ */
+/* ---- Filters ------------------------------------------------------------- */
 
 WASM_EXPORT(unite) int wasm_unite(bly_filter *f, const bly_filter *other)
 {
@@ -687,7 +742,7 @@ WASM_EXPORT(stat) const char *wasm_stat(const bly_filter *f)
     return wasm_end();
 }
 
-/* ---- What is given out -------------------------------------------------- */
+/* ---- What is given out --------------------------------------------------- */
 
 /* The image where it lies, until the filter changes; the first of `numbers`
  * are its bytes. */
@@ -715,7 +770,7 @@ WASM_EXPORT(pack) void *wasm_pack(const bly_filter *f)
     return packed;
 }
 
-/* ---- Keys that a filter lists ------------------------------------------- */
+/* ---- Keys that a filter lists -------------------------------------------- */
 
 /* A key is an object; its bytes are in hexadecimal digits. */
 static bool wasm_list_one(void *first, const bly_listed *l)

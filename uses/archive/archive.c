@@ -95,10 +95,11 @@ static int open_in(const char *store, const char *name, int flags)
 
 static int new_store(const char *store, const char *blocks, const char *rate)
 {
-    bly_spec want = { .capacity = strtoull(blocks, NULL, 10),
-                      .rate = strtod(rate, NULL) };
-    if (want.capacity == 0 || want.capacity > UINT64_C(1) << 32 ||
-        !(want.rate > 0))
+    char *end = NULL, *rate_end = NULL;
+    bly_spec want = { .capacity = strtoull(blocks, &end, 10),
+                      .rate = strtod(rate, &rate_end) };
+    if (*end != '\0' || *rate_end != '\0' || want.capacity == 0 ||
+        want.capacity > UINT64_C(1) << 32 || !(want.rate > 0))
         return stop(blocks, "1 .. 2^32 blocks, and a rate above 0");
     if (bly_new(&bloom, "venti", &want) < 0)
         return stop("the filter", bly_why());
@@ -254,7 +255,7 @@ int main(int argc, char **argv)
     if (failed == 0)
         failed = saves ? save() : restore();
     bly_free(bloom);
-    if (fflush(stdout) != 0)
+    if ((fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     return failed;
 }

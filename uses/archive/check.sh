@@ -125,6 +125,9 @@ size=$(wc -c <store/blocks)
 refused 'a store that is there' 'store: File exists' \
     "$PROGRAM" new store 100 0.1
 refused 'no number of blocks' '2\^32 blocks' "$PROGRAM" new other none 0.1
+refused 'a number that ends in text' '1e6: 1 .. 2' "$PROGRAM" new other 1e6 0.1
+refused 'a rate that does' '100: 1 .. 2' "$PROGRAM" new other 100 0.1x
+check 'and no store is made' test ! -e other
 refused 'no rate' 'a rate above 0' "$PROGRAM" new other 100 never
 refused 'no store' 'other: No such file' "$PROGRAM" save other
 echo 0123456789012345678901234567890123456789 >unknown

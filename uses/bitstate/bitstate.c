@@ -108,7 +108,9 @@ static int make_filter(const options *o)
 
 static int load_model(const char *path)
 {
-    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    char here[LINE];                    /* else it is sought among libraries */
+    snprintf(here, sizeof here, "%s%s", strchr(path, '/') ? "" : "./", path);
+    void *object = dlopen(here, RTLD_NOW | RTLD_LOCAL);
     if (object == NULL)
         return stop("the model", dlerror());
     m = dlsym(object, "model");
@@ -282,7 +284,7 @@ int main(int argc, char **argv)
     bly_free(seen);
     if (list != NULL && (ferror(list) | fclose(list)) != 0)
         return stop(o.list, "it cannot be written");
-    if (fflush(stdout) != 0)
+    if ((fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     return failed != 0 ? failed : c.errors > 0;
 }

@@ -116,6 +116,10 @@ done
 # ---- Signatures of 40 bits ---------------------------------------------------
 
 kind=compaction:load=70
+# shellcheck disable=SC2046  # words
+check 'the command of use.md can be' "$BLOOMERY" plan $(sed -n \
+    's/^\$ .*--kind\( .*\) --states\( .*\) --rate\( .*\)/-k\1 -n\2 -p\3/p' \
+    "$USE/use.md")
 check 'signatures of 40 bits' sh -c "\"\$0\" plan --json -k $kind -n $all \
     -p 4e-12 | tr -d ' \n' | grep -q 'geometry\":\[[0-9]*,40,'" "$BLOOMERY"
 "$PROGRAM" ./puzzle.so --kind $kind --states "$all" --rate 4e-12 --list list >out
@@ -243,6 +247,8 @@ fi
 
 echo 'int nothing;' >nothing.c
 "$compile" -shared -fPIC -o nothing.so nothing.c
+"$PROGRAM" puzzle.so >here
+check 'a model in this folder needs no ./' grep -q '^states: 181440$' here
 refused 'no model' 'none.so.*No such file' "$PROGRAM" ./none.so
 refused 'a text for a model' 'exact' "$PROGRAM" ./exact
 refused 'an object without one' 'it has no model' "$PROGRAM" ./nothing.so

@@ -230,9 +230,10 @@ int main(int argc, char **argv)
     bly_spec spec = { .capacity = (uint64_t)most, .rate = rate };
     if (bly_new(&filter, "counting", &spec) < 0)
         return stop("the filter", bly_why());
+    setvbuf(stdout, NULL, _IOLBF, 0);   /* of events that come one by one    */
     int failed = read_events();
     bly_free(filter);
-    if (fflush(stdout) != 0)
+    if ((fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     return failed;
 }

@@ -140,6 +140,20 @@ refused_line 'an address that is too long' 'block 1.2.3.4/33 1' 'an address'
 refused_line 'no time' 'block 1.2.3.4' 'TIME ADDRESS'
 refused_line 'time that goes back' '2 1.2.3.4
 1 1.2.3.4' 'TIME ADDRESS.*order'
+# A packet passes before the next one comes.
+mkfifo live
+"$PROGRAM" 10 100 <live >told &
+(
+    printf '1 192.0.2.7\n'
+    tries=100
+    while [ ! -s told ] && [ $tries -gt 0 ]; do
+        sleep 0.1
+        tries=$((tries - 1))
+    done
+    cp told early
+) >live
+wait
+check 'a packet passes at once' test "$(cat early)" = '1 192.0.2.7'
 refused 'no time of a block' '0: how many seconds' "$PROGRAM" 0 10
 refused 'no blocks' '0.5: how many blocks' "$PROGRAM" 10 0.5
 refused 'no rate' 'rate' "$PROGRAM" 10 10 2
@@ -212,4 +226,34 @@ else
             kernel.bly 33
     fi
 fi
+
+# ---- What cannot be written for a while ---------------------------------------
+
+# slow.py COMMAND...: its output goes to a pipe that nobody empties at first, and
+# which takes or refuses. What it did not take is lost, so the command must say so.
+cat >slow.py <<'END'
+import os, subprocess, sys, threading
+out, to = os.pipe()
+os.set_blocking(to, False)
+p = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=to)
+os.close(to)
+def write(first, last):
+    for i in range(first, last):
+        p.stdin.write(b"%d 10.0.0.1\n" % i)
+    p.stdin.flush()
+write(0, 30000)
+n = 0
+def empty():
+    global n
+    while got := os.read(out, 65536):
+        n += got.count(b"\n")
+reads = threading.Thread(target=empty)
+reads.start()
+write(30000, 34000)
+p.stdin.close()
+reads.join()
+sys.exit(p.wait() if n < 34000 else 3)
+END
+refused 'output that was lost on the way' 'standard output' \
+    python3 slow.py "$PROGRAM" 10 10
 finish

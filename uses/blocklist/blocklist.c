@@ -295,6 +295,6 @@ int main(int argc, char **argv)
         if (urls != NULL)
             fclose(urls);
     }
-    return fflush(stdout) != 0 ? stop("standard output", strerror(errno))
-                               : failed;
+    return (fflush(stdout) | ferror(stdout)) != 0
+         ? stop("standard output", strerror(errno)) : failed;
 }

@@ -70,41 +70,58 @@ static void print(const bool *card, const char *title)
     printf("\t%s\n", title);
 }
 
-static int read_cards(FILE *file)
+/* Without blanks around it; NULL: there is none. */
+static char *trimmed(char *text)
 {
-    char *line = NULL, where[32] = "";
+    if (text == NULL)
+        return NULL;
+    text += strspn(text, " ");
+    for (size_t n = strlen(text); n > 0 && text[n - 1] == ' '; n--)
+        text[n - 1] = '\0';
+    return text;
+}
+
+static int read_cards(FILE *file, const char *path)
+{
+    char *line = NULL, where[32];
     size_t room = 0;
     int failed = 0;
-    for (int i = 1; failed == 0 && getline(&line, &room, file) >= 0; i++) {
+    ssize_t n;
+    for (int i = 1; failed == 0 && (n = getline(&line, &room, file)) >= 0;
+         i++) {
         bool card[MOST] = { false };
         char *rest = line, *descriptor;
-        line[strcspn(line, "\r\n")] = '\0';
+        bool nul = strlen(line) < (size_t)n;
+        while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
+            line[--n] = '\0';
         snprintf(where, sizeof where, "line %d", i);
         const char *title = strsep(&rest, "\t");
-        if (rest == NULL) {
-            failed = stop(where, "no TAB, with descriptors behind it");
+        if (rest == NULL || nul) {
+            failed = stop(where, nul ? "it has a NUL byte"
+                                     : "no TAB, with descriptors behind it");
             break;
         }
-        while ((descriptor = strsep(&rest, ",")) != NULL)
+        while ((descriptor = trimmed(strsep(&rest, ","))) != NULL)
             if (*descriptor != '\0' && notch(card, descriptor) < 0)
                 failed = stop(where, bly_why());
         print(card, title);
     }
     free(line);
-    return failed == 0 && ferror(file) ? stop(where, strerror(errno)) : failed;
+    return failed == 0 && ferror(file) ? stop(path, strerror(errno)) : failed;
 }
 
 int main(int argc, char **argv)
 {
     int c;
+    char *end = "";
     opterr = 0;
-    while ((c = getopt(argc, argv, "s:n:l")) >= 0 && c != '?')
+    while (*end == '\0' && (c = getopt(argc, argv, "s:n:l")) >= 0 && c != '?')
         if (c == 'l')
             list = true;
         else
-            *(c == 's' ? &sites : &notches) = strtoul(optarg, NULL, 10);
-    if (c == '?' || argc != optind + 1 || sites == 0 || sites > MOST
-        || notches == 0 || notches > sites)
+            *(c == 's' ? &sites : &notches) = strtoul(optarg, &end, 10);
+    if (*end != '\0' || c == '?' || argc != optind + 1 || sites == 0
+        || sites > MOST || notches == 0 || notches > sites)
         return stop("usage", "cards [-s SITES] [-n NOTCHES] [-l] FILE.tsv, "
                              "with at most 1024 sites");
     bool input = strcmp(argv[optind], "-") == 0;
@@ -113,8 +130,8 @@ int main(int argc, char **argv)
         return stop(argv[optind], strerror(errno));
     if (!list)
         printf("#FPS1\n#num_bits=%lu\n#type=cards/%lu\n", sites, notches);
-    int failed = read_cards(file);
+    int failed = read_cards(file, argv[optind]);
     fclose(file);
-    return failed == 0 && fflush(stdout) != 0
+    return failed == 0 && (fflush(stdout) | ferror(stdout)) != 0
            ? stop("standard output", strerror(errno)) : failed;
 }

@@ -112,6 +112,15 @@ refused 'a card without a TAB' 'line 2: no TAB' "$PROGRAM" - <<END
 good${tab}boat
 bad
 END
+printf 'a\tboat,river\n' | "$PROGRAM" - >near.fps
+printf 'a\t boat , river\n' | "$PROGRAM" - >far.fps
+check 'blanks around a descriptor are no part of it' cmp near.fps far.fps
+refused 'a folder' '[.]: Is a directory' "$PROGRAM" .
+printf 'a\tb\000,c\n' >nul
+refused 'a NUL byte' 'line 1: it has a NUL' "$PROGRAM" nul
+check 'a CR within a line hides nothing' test "$(printf 'a\tb\r,c\n' |
+    "$PROGRAM" -n 1 -s 1024 -l - | cut -f 2 | wc -w)" = 2
+refused 'sites that are no number' 'usage' "$PROGRAM" -s 40x two.tsv
 refused 'more notches than sites' 'usage' "$PROGRAM" -s 3 two.tsv
 "$PROGRAM" -s 80 two.tsv >wide.fps
 refused 'needles for other cards' 'bits' "$BLOOMERY" similar needles.fps wide.fps

@@ -161,10 +161,63 @@ else
     skip documents 'for a full run, with documents in HTML'
 fi
 
+# ---- What robots.txt says ----------------------------------------------------
+
+cat >robots.c <<'END'
+#include "robots.h"
+int main(int argc, char **argv)
+{
+    return argc == 4 && robots_allow(argv[3], argv[2]) == (*argv[1] == 'y')
+         ? 0 : 1;
+}
+END
+# says y|n PATH TEXT: may it be fetched? TEXT has the escapes of printf.
+said=0
+says() {
+    said=$((said + 1))
+    # shellcheck disable=SC2059  # it is a format
+    check "robots.txt $said: $2 allowed? $1" ./robots "$1" "$2" "$(printf "$3")"
+}
+if ${CC:-cc} -D_GNU_SOURCE -I "$USE" -o robots robots.c >cc.out 2>&1; then
+    star='User-agent: *\nDisallow: '
+    says n /private "$star/p"
+    says y /open "$star/p"
+    says y /private "$star\n"
+    says n /private 'User-agent: *\rDisallow: /private\rAllow: /o'
+    says n /private '\357\273\277User-agent: *\r\nDisallow: /private\r\n'
+    says n /private 'User-agent\t:\t*\nDisallow\t:\t/private'
+    says n /private 'User-agent: Bloomery-Crawler/1.0\nDisallow: /private'
+    says n /private 'User-agent: bloomery-crawler\nSitemap: /s
+        User-agent: b\nDisallow: /private'
+    says y /private 'User-agent: bloomery-crawler\nDisallow:\nUser-agent: b
+        Disallow: /private'
+    says n /%70rivate "$star/private"
+    says n /private "$star/%%70riv%%61te"
+    says n /%c3%a4 "$star/\303\244"
+    says n /%C3%A4x "$star/%%c3%%a4"
+    says y /a%2Fb "$star/a/b"
+    says n /a%2fb "$star/a%%2Fb"
+    says n '/a*b' "$star/a%%2Ab"
+    says y /axb "$star/a%%2Ab"
+    says n /axyb "$star/a*b"
+    says y '/a$b' "$star/a\$"
+    says n '/a$b' "$star/a\$b"
+    says n /a.cgi "$star/*.cgi\$"
+    says y /a.cgi.x "$star/*.cgi\$"
+    says n /%00 "$star/%%00"
+    says y /% "$star/%%2"
+else
+    skip robots.txt 'no compiler'
+fi
+
 # ---- What is wrong is told ---------------------------------------------------
 
 refused 'no URL' 'usage: crawler SECONDS' "$PROGRAM" 1 10 0.1
 refused 'no delay' 'usage: crawler' "$PROGRAM" -1 10 0.1 http://127.0.0.1/
+for delay in inf nan 1e300; do
+    refused "a delay of $delay" 'usage: crawler' \
+        "$PROGRAM" $delay 10 0.1 http://127.0.0.1/
+done
 refused 'no pages' 'usage: crawler' "$PROGRAM" 1 none 0.1 http://127.0.0.1/
 refused 'no rate' 'rate' "$PROGRAM" 1 10 2 http://127.0.0.1/
 refused 'what is no URL' 'here: a URL of http' "$PROGRAM" 1 10 0.1 here
@@ -172,4 +225,5 @@ refused 'a file' 'passwd: a URL of http' "$PROGRAM" 1 10 0.1 file:///etc/passwd
 stop_server
 crawl 0 10 0.1 "http://127.0.0.1:$port/"
 check 'a site that says nothing of robots is left alone' test ! -s told
+check 'and named' grep -q 'robots.txt: .*this site is left alone' said
 finish

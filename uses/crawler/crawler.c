@@ -117,19 +117,35 @@ static void find(const char *base, const char *link)
     }
 }
 
+/* The value of href= in a tag, with quotes around it or without. */
+static char *find_value(char *tag)
+{
+    char *at = tag, *end;
+    while ((at = strcasestr(at, "href")) != NULL &&
+           !isspace((unsigned char)at[-1]))
+        at += strlen("href");
+    at = at == NULL ? NULL : at + 4 + strspn(at + 4, " \t\r\n");
+    if (at == NULL || *at != '=')
+        return NULL;
+    at += 1 + strspn(at + 1, " \t\r\n");
+    end = *at == '"' || *at == '\'' ? strchr(at + 1, *at)
+                                    : at + strcspn(at, " \t\r\n");
+    at += *at == '"' || *at == '\'';
+    if (end == NULL || end - at >= LINK)
+        return NULL;
+    *end = '\0';
+    return at;
+}
+
 /* <a … href="…">. The page is written over. */
 static void find_links(const char *base, char *at)
 {
     while ((at = strcasestr(at, "<a")) != NULL) {
         char *tag = at + 2, *end = tag + strcspn(tag, "<>"), was = *end;
         *end = '\0';
-        char *link = isspace((unsigned char)*tag) ? strcasestr(tag, "href")
-                                                  : NULL;
-        link = link == NULL ? NULL : strpbrk(link, "\"'");
-        at = link == NULL ? NULL : strchr(link + 1, *link);
-        if (at != NULL && at - link < LINK) {
-            *at = '\0';
-            char *amp = ++link;
+        char *link = isspace((unsigned char)*tag) ? find_value(tag) : NULL;
+        if (link != NULL) {
+            char *amp = link;
             for (; (amp = strstr(amp, "&amp;")) != NULL; amp++)
                 memmove(amp + 1, amp + 5, strlen(amp + 5) + 1);
             find(base, link);
@@ -141,12 +157,13 @@ static void find_links(const char *base, char *at)
 
 /* ---- Pages --------------------------------------------------------------- */
 
+/* Without NUL bytes, behind which nothing would be read. */
 static size_t receive(char *data, size_t one, size_t n, void *context)
 {
     site *s = context;
     size_t more = n < MOST - s->n ? n : MOST - s->n;
-    memcpy(s->body + s->n, data, more);
-    s->n += more;
+    for (size_t i = 0; i < more; i++)
+        s->body[s->n++] = data[i] != '\0' ? data[i] : ' ';
     return n * one;
 }
 
@@ -188,6 +205,11 @@ static void done(site *s, CURLcode code)
     s->body[s->n] = '\0';
     s->next = now() + delay;
     if (s->robots == NULL) {            /* where there is none, all is allowed*/
+        if (code != CURLE_OK)
+            warnx("%s: %s: this site is left alone", s->url,
+                  curl_easy_strerror(code));
+        else if (said / 100 != 2 && said / 100 != 4)
+            warnx("%s: status %ld: this site is left alone", s->url, said);
         s->robots = memory(strndup(said / 100 == 2 ? s->body
             : said / 100 == 4 ? "" : "User-agent: *\nDisallow: /", RULES));
         return;
@@ -196,7 +218,8 @@ static void done(site *s, CURLcode code)
     printf("%03ld %zu %s\n", said, s->n, s->url);
     if (said / 100 == 3 && other != NULL)
         find(s->url, other);
-    if (said / 100 == 2 && type != NULL && strncmp(type, "text/html", 9) == 0)
+    if (said / 100 == 2 && type != NULL &&
+        strncasecmp(type, "text/html", 9) == 0)
         find_links(s->url, s->body);
 }
 
@@ -254,10 +277,11 @@ int main(int argc, char **argv)
     char more;
     if (argc < 5 || sscanf(argv[1], "%lf%c", &delay, &more) != 1 ||
         sscanf(argv[2], "%lf%c", &pages, &more) != 1 ||
-        sscanf(argv[3], "%lf%c", &rate, &more) != 1 || !(delay >= 0) ||
-        !(pages >= 1 && pages < 1e15))
+        sscanf(argv[3], "%lf%c", &rate, &more) != 1 ||
+        !(delay >= 0 && delay < 1e6) || !(pages >= 1 && pages < 1e15))
         errx(2, "usage: crawler SECONDS PAGES RATE URL...");
     bly_spec spec = { .capacity = (uint64_t)pages, .rate = rate };
+    setvbuf(stdout, NULL, _IOLBF, 0);   /* nothing is lost when it is stopped*/
     sites = memory(calloc((size_t)argc, sizeof *sites));
     multi = memory(curl_multi_init());
     bly_spec rarer = { .capacity = (uint64_t)pages, .rate = rate / 100 };
@@ -267,7 +291,7 @@ int main(int argc, char **argv)
     for (int i = 4; i < argc; i++)
         add_start(argv[i]);
     crawl();
-    if (fflush(stdout) != 0)
+    if ((fflush(stdout) | ferror(stdout)) != 0)
         err(2, "standard output");
     fprintf(stderr, "%lu fetched, %lu passed over as seen, %lu barred by "
             "robots.txt\n", fetched, passed_over, barred);

@@ -62,9 +62,12 @@ def made(hosts, port, host, path):
         links = ["/"]
     else:
         return None
-    return "".join('<p><A class=x HREF = "%s">%s</a>\n' %
-                   (link.replace("&", "&amp;"), i)
-                   for i, link in enumerate(links)).encode()
+    ways = ['<p><A class=x HREF = "%s">%s</a>\n',
+            "<p><a href='%s' title=\"/none\">%s</a>\n",
+            '<p><a data-href="/none" href=%s title="/none">%s</a>\n']
+    return "\0".join(ways[i % 3 if link else 0] %
+                     (link.replace("&", "&amp;"), i)
+                     for i, link in enumerate(links)).encode()
 
 
 class Handler(SimpleHTTPRequestHandler):
@@ -79,7 +82,7 @@ class Handler(SimpleHTTPRequestHandler):
                   flush=True)
         if self.path.startswith("/doc/"):
             return super().do_GET()
-        body, kind, status = None, "text/html", 200
+        body, kind, status = None, "Text/HTML", 200
         if LEAVES == 0:
             pass
         elif self.path == "/robots.txt":

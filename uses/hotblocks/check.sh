@@ -107,10 +107,17 @@ check 'an empty trace' test "$(row all)" = '0 0'
 given() {
     echo "$1" | "$PROGRAM" ssd
 }
+# What blkparse says of reads: of one block, of two and a part, far out, none.
+printf '%s\n' 'R 16 8' 'RA 23 10' 'WS 80 8' 'R 30000000008 8' 'R 5 0' |
+    awk -f "$USE/blocks.awk" >trace
+check 'reads become blocks, also beyond 2^31' test "$(tr '\n' ' ' <trace)" = \
+    '2 2 3 4 3750000001 '
+refused 'a rate that is no number' 'usage' "$PROGRAM" -r some ssd
 refused 'no number' 'line 1: ' given some
 refused 'a number that is too large' 'line 1: ' given 99999999999999999999
 refused 'no folder' 'none/read.1.bly: ' "$PROGRAM" none </dev/null
 refused 'a period that is short' 'usage' "$PROGRAM" -p 1 ssd
 refused 'a rate that is none' 'read.1.bly: .*rate' "$PROGRAM" -r 2 ssd
+refused 'a rate that is no number' 'usage' "$PROGRAM" -r some ssd
 refused 'nothing' 'usage' "$PROGRAM"
 finish

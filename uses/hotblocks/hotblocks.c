@@ -196,7 +196,7 @@ static int read_options(int n, char **arguments)
     int at = 0;
     for (; at + 1 < n && arguments[at][0] == '-'; at += 2) {
         uint64_t number = 0;
-        char *value = arguments[at + 1], *end = value;
+        char *value = arguments[at + 1], *end;
         bool whole = read_number(&number, value) && number > 0;
         if (strcmp(arguments[at], "-c") == 0 && whole && number < 1 << 30)
             room = number;
@@ -205,10 +205,10 @@ static int read_options(int n, char **arguments)
         else if (strcmp(arguments[at], "-m") == 0 && whole && number < 1 << 30)
             buffer = (size_t)number;
         else if (strcmp(arguments[at], "-r") == 0)
-            rate = strtod(value, &end);
+            rate = strtod(value, &end), whole = end != value && *end == '\0';
         else
             return -1;
-        if (end != value && *end != '\0')
+        if (!whole)
             return -1;
     }
     return at;
@@ -242,5 +242,6 @@ int main(int argc, char **argv)
     tell("second", &second);
     fprintf(stderr, "asked of the filters: %" PRIu64 ", known %" PRIu64 "\n",
             asked, known);
-    return fflush(stdout) != 0 ? stop("standard output", strerror(errno)) : 0;
+    return (fflush(stdout) | ferror(stdout)) != 0
+         ? stop("standard output", strerror(errno)) : 0;
 }

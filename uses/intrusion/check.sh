@@ -30,6 +30,49 @@ printf '3\t0\ta text that is longer than twenty-four bytes\n' >>wanted
 check 'texts, bytes, rules, and a long one; none over two packets' \
     cmp found wanted
 
+# What is no IP is payload, all of it, whatever it begins with; behind tags of VLANs
+# there is IP; and of a packet there may be any part.
+cat >frames.py <<'END'
+import struct, sys
+def write(name, link, frames):
+    with open(name, "wb") as out:
+        out.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, link))
+        for frame in frames:
+            out.write(struct.pack("<IIII", 0, 0, len(frame), 99999) + frame)
+text, to = b"a swordfish", b"\0" * 12
+udp = struct.pack(">HHHH", 53, 53, 8 + len(text), 0) + text
+ip = struct.pack(">BBHHHBBHII", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0, 1, 1) + udp
+frames = [to + b"\x88\xb5" + b"E" + text, to + b"\0\40" + b"`\0\0\0\0\1" + text,
+          to + b"\x81\0\x40\1\x08\0" + ip,
+          to + b"\x88\xa8\x40\1\x81\0\x60\2\x08\0" + ip]
+write("frames.pcap", 1, frames)
+write("radio.pcap", 105, [b"H\0\0\1" + text, b"@\0\0\1" + text])
+write("sll.pcap", 113, [b"\0" * 14 + b"\x08\0" + ip, b"\0" * 14 + b"\0\1E" + text])
+write("sll2.pcap", 276, [b"\x08\0" + b"\0" * 18 + ip, b"\0\1" + b"\0" * 18 + b"E" + text])
+write("raw.pcap", 101, [ip])
+write("null.pcap", 0, [b"\2\0\0\0" + ip])
+for link in 0, 1, 101, 105, 113, 276:
+    write("parts.%d" % link, link, [f[:n] for f in frames + [ip, ip[:20] + b"\xff" * 30]
+                                     for n in range(len(f))])
+END
+python3 frames.py
+for name in frames radio sll sll2 raw null; do
+    "$PROGRAM" few $name.pcap 2>said | tr '\t\n' ' ,'
+    echo $name
+done >found
+cat >wanted <<'END'
+1 3 swordfish,2 8 swordfish,3 2 swordfish,4 2 swordfish,frames
+1 6 swordfish,2 6 swordfish,radio
+1 2 swordfish,2 3 swordfish,sll
+1 2 swordfish,2 3 swordfish,sll2
+1 2 swordfish,raw
+1 2 swordfish,null
+END
+check 'frames of all links, and what is no IP' cmp found wanted
+for part in parts.*; do
+    check "any part of a packet: $part" "$PROGRAM" few "$part"
+done
+
 # ---- Documents, and texts out of them ----------------------------------------
 
 # told NAME: a number of what the program said last.
@@ -154,6 +197,8 @@ for bad in '|0|' '|0g|' '|00' 'content:"|00"' 'content:"open' 'content:""'; do
     printf 'swordfish\n%s\n' "$bad" >bad
     refused "$bad" 'bad: line 2' "$PROGRAM" bad few.pcap
 done
+printf 'sword\000fish\n' >bad
+refused 'a NUL byte' 'bad: line 1' "$PROGRAM" bad few.pcap
 refused 'no rate' 'rate' "$PROGRAM" few few.pcap 2
 refused 'a rate that is no number' 'usage: intrusion' \
     "$PROGRAM" few few.pcap none

@@ -9,6 +9,8 @@
  * signature longer than CLIP the filter has the first bytes. PCAP "-": standard
  * input. TCP's streams are not put together.
  */
+#include "packet.h"
+
 #include <bloomery.h>
 
 #include <errno.h>
@@ -42,11 +44,6 @@ static int stop(const char *what, const char *why)
     return 2;
 }
 
-static size_t at_most(size_t n, size_t most)
-{
-    return n < most ? n : most;
-}
-
 /* ---- Signatures ---------------------------------------------------------- */
 
 /* The bytes of a text with hex digits between bars, up to its end or, where it
@@ -72,8 +69,11 @@ static char *decode(signature *s, char *text, bool quoted)
 /* One more signature; where it ends, or NULL. */
 static char *keep(const char *text, bool quoted)
 {
+    size_t n = 0;                       /* up to the quote, not all the line */
+    while (text[n] != '\0' && !(quoted && text[n] == '"'))
+        n += quoted && text[n] == '\\' && text[n + 1] != '\0' ? 2 : 1;
     list = realloc(list, (signatures + 1) * sizeof *list);
-    signature s = { .bytes = malloc(strlen(text) + 1), .text = strdup(text) };
+    signature s = { .bytes = malloc(n + 1), .text = strndup(text, n + 1) };
     if (list == NULL || s.bytes == NULL || s.text == NULL)
         return NULL;
     char *end = decode(&s, s.text, quoted);
@@ -116,9 +116,12 @@ static int read_signatures(const char *path)
     FILE *file = fopen(path, "r");
     if (file == NULL)
         return stop(path, strerror(errno));
-    for (unsigned long i = 1; good && getline(&line, &bytes, file) >= 0; i++) {
+    ssize_t got;
+    for (unsigned long i = 1;
+         good && (got = getline(&line, &bytes, file)) >= 0; i++) {
+        bool nul = strlen(line) < (size_t)got;
         line[strcspn(line, "\r\n")] = '\0';
-        good = read_line(line);
+        good = !nul && read_line(line);
         if (!good)
             snprintf(why, sizeof why, "line %lu: a text is wanted, or hex "
                      "digits in pairs between bars", i);
@@ -235,29 +238,6 @@ static void scan(const unsigned char *bytes, size_t n)
 
 /* ---- Packets ------------------------------------------------------------- */
 
-static unsigned two_bytes(const unsigned char *at)
-{
-    return (unsigned)at[0] << 8 | at[1];
-}
-
-/* Where the payload of TCP or UDP begins in what IP carries; of anything else
- * all is payload. *n ends where IP says, before what fills up a frame. */
-static size_t behind_headers(const unsigned char *p, size_t *n)
-{
-    unsigned version = *n < 20 ? 0 : p[0] >> 4;
-    size_t at = version == 4 ? (p[0] & 15U) * 4 : 40;
-    if ((version != 4 && version != 6) || *n < at)
-        return 0;
-    size_t all = version == 4 ? two_bytes(p + 2) : at + two_bytes(p + 4);
-    unsigned protocol = version == 4 ? p[9] : p[6];
-    *n = at_most(*n, all > at ? all : *n);
-    if (version == 4 && (two_bytes(p + 6) & 0x1fff) != 0)
-        return at;                      /* a further fragment                */
-    return protocol == 6 && *n >= at + 20
-         ? at_most(at + (p[at + 12] >> 4) * 4U, *n)
-         : protocol == 17 && *n >= at + 8 ? at + 8 : at;
-}
-
 static int read_packets(const char *path)
 {
     char why[PCAP_ERRBUF_SIZE];
@@ -268,13 +248,13 @@ static int read_packets(const char *path)
     if (capture == NULL)
         return stop("the capture", why);
     int type = pcap_datalink(capture);
-    size_t frame = type == DLT_EN10MB ? 14 : type == DLT_LINUX_SLL ? 16
-                 : type == DLT_LINUX_SLL2 ? 20 : type == DLT_NULL ? 4 : 0;
     while ((got = pcap_next_ex(capture, &about, &p)) == 1) {
-        size_t link = at_most(frame, about->caplen);
-        size_t n = about->caplen - link, at = behind_headers(p + link, &n);
+        bool ip;
+        size_t frame = behind_frame(type, p, about->caplen, &ip);
+        size_t n = about->caplen - frame;
+        size_t at = ip ? behind_ip(p + frame, &n) : 0;
         sum.packets++;
-        scan(p + link + at, n - at);
+        scan(p + frame + at, n - at);
     }
     int failed = got == PCAP_ERROR ? stop(path, pcap_geterr(capture)) : 0;
     pcap_close(capture);
@@ -290,7 +270,7 @@ int main(int argc, char **argv)
     int failed = read_signatures(argv[1]) != 0 || make_filter(rate) != 0
                ? 2 : read_packets(argv[2]);
     bly_free(filter);
-    if (fflush(stdout) != 0)
+    if ((fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     if (failed == 0)
         fprintf(stderr, "%lu packets, %lu bytes, %lu windows, %lu compared, "

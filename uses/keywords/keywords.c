@@ -281,7 +281,7 @@ static int work(int argc, char **argv)
 int main(int argc, char **argv)
 {
     int failed = work(argc, argv);
-    if (fflush(stdout) != 0)
+    if ((fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     return failed;
 }

@@ -79,7 +79,7 @@ while read -r name kind rate block; do
     echo "$name $yes $asked $(sed 's/.*, \(.*\) bits.*/\1/' filters)" >>table
 done <<'END'
 small standard 0.01 4096
-large standard 0.01 65536
+large standard 1% 65536
 ribbon ribbon 0.008 1048576
 theirs leveldb:bits=10 0.01 4096
 END
@@ -140,11 +140,19 @@ get own words
 check "another policy's filters: exact" cmp wanted answers
 check 'and none of them asked' test "$(told 'of \([0-9]*\) filters')" = 0
 
+# A key is bytes, whichever.
+printf 'a\000b\tvalue\000\n' >bytes
+"$PROGRAM" put bytes.db <bytes
+printf 'a\000b\n' >bytes.key
+"$PROGRAM" get bytes.db bytes.key 2>said | cmp - bytes >cmp.out 2>&1 || true
+check 'a key with a NUL byte' test ! -s cmp.out
+
 refused 'no database' 'database: ' "$PROGRAM" get none.db words
 refused 'no keys' 'none.keys: No such file' "$PROGRAM" get small none.keys
 refused 'a kind that is none' 'filters: .*sieve' "$PROGRAM" get -k sieve small words
 refused 'a rate that is none' 'filters: ' "$PROGRAM" put -p 2 new <load.1
 check 'no database was made' test ! -e new
+refused 'a rate with more behind it' 'usage' "$PROGRAM" put -p 1%% new
 refused 'an option that is none' 'usage' "$PROGRAM" put -z 1 new
 refused 'nothing' 'usage' "$PROGRAM"
 finish

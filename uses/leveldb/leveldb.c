@@ -155,7 +155,8 @@ static bool get_one(leveldb_t *db, const leveldb_readoptions_t *how,
         asked--;
         yes--;
     }
-    printf("%.*s\t", (int)n, key);
+    fwrite(key, 1, n, stdout);
+    putchar('\t');
     fwrite(value, 1, length, stdout);
     putchar('\n');
     leveldb_free(value);
@@ -186,6 +187,16 @@ static int get(leveldb_t *db, FILE *keys, const char *path)
 
 /* ---- The program --------------------------------------------------------- */
 
+/* A number, or per cent: 0.01 or 1%. */
+static double read_rate(const char *text, char **end)
+{
+    double number = strtod(text, end);
+    if (*end == text || **end != '%')
+        return number;
+    ++*end;
+    return number / 100;
+}
+
 static int read_options(int n, char **arguments)
 {
     int at = 0;
@@ -194,7 +205,7 @@ static int read_options(int n, char **arguments)
         if (strcmp(arguments[at], "-k") == 0)
             kind = value, end = value + strlen(value);
         else if (strcmp(arguments[at], "-p") == 0)
-            rate = strtod(value, &end);
+            rate = read_rate(value, &end);
         else if (strcmp(arguments[at], "-b") == 0)
             block = (size_t)strtoul(value, &end, 10);
         if (end == value || *end != '\0')
@@ -252,7 +263,7 @@ int main(int argc, char **argv)
                 8 * (double)filter_bytes / (double)filter_keys);
     if (keys != stdin)
         fclose(keys);
-    if (failed == 0 && fflush(stdout) != 0)
+    if (failed == 0 && (fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     return failed;
 }

@@ -131,10 +131,29 @@ refused 'a filter of another kind' 'spatial is wanted' "$PROGRAM" publish \
 head -c 400 cells >short
 refused 'cells that are cut short' 'cut short|begin' sh -c \
     'echo 1,1 | "$0" ask short' "$PROGRAM"
+# A provider may send anything: a filter that is not empty, or no points.
+{ cat zones.bly; tail -c +$(($(wc -c <zones.bly) + 1)) cells; } >forged
+"$PROGRAM" ask forged <hundred >questions.2
+"$PROGRAM" answer secret zones.bly <questions.2 | cmp - zones >cmp.out 2>&1 ||
+    true
+check 'cells behind a filter that is not empty: the same' \
+    grep -q 'EOF on -' cmp.out
+{ head -c "$(wc -c <zones.bly)" cells; cat ones
+  tail -c $((64 * cells)) cells; } >spoilt
+refused 'a public key that is none' 'damaged' sh -c \
+    '"$0" ask spoilt <hundred' "$PROGRAM"
+pieces refused.out | sort | comm -12 - points >common
+check 'and no cell is sent as it is' test ! -s common
+refused 'a position that is too long' 'too long' sh -c \
+    'head -c 5000 /dev/zero | tr "\0" 1 | "$0" ask cells' "$PROGRAM"
+refused 'a position with a NUL byte' 'NUL' sh -c \
+    'printf "1,1\0001\n" | "$0" ask cells' "$PROGRAM"
+refused 'no positions' 'cannot be read' sh -c '"$0" ask cells <.' "$PROGRAM"
 refused 'no cells' 'map.tsv' sh -c 'echo 1,1 | "$0" ask map.tsv' "$PROGRAM"
 refused 'half a question' 'not as many' sh -c 'head -n 1 questions |
     cut -c 1-128 | "$0" answer secret zones.bly' "$PROGRAM"
 refused 'points that are none' 'of another key' sh -c 'head -n 1 questions |
     tr 0-9 f | "$0" answer secret zones.bly' "$PROGRAM"
+refused 'a filter for a key' '32 bytes' "$PROGRAM" publish zones.bly zones.bly new
 refused 'nothing' 'usage: location' "$PROGRAM"
 finish

@@ -31,6 +31,7 @@ enum { POINT = crypto_core_ristretto255_BYTES,
 typedef struct { unsigned char at[POINT]; } point;
 typedef struct { point a, b; } cipher;          /* rG, vG + rX               */
 static point table[LABELS];                     /* 0, G, 2G, …               */
+static bly_stat_t is;                           /* the filter                */
 
 static int stop(const char *what, const char *why)
 {
@@ -91,31 +92,42 @@ static int read_key(void *key, const char *path)
     FILE *file = fopen(path, "rb");
     if (file == NULL)
         return stop(path, strerror(errno));
-    bool good = fread(key, 32, 1, file) == 1;
+    bool good = fread(key, 32, 1, file) == 1 && getc(file) == EOF;
     fclose(file);
     return good ? 0 : stop(path, "a key is 32 bytes: see keygen");
 }
 
-static int open_filter(bly_filter **filter, bly_stat_t *stat, const char *path)
+/* The next line of standard input, into what was zero or the one before. */
+static bool next_line(char *line, int room, int *failed)
+{
+    bool got = fgets(line, room, stdin) != NULL;
+    char *end = line + strcspn(line, "\n");
+    if (ferror(stdin) || (got && *end != '\n' && !feof(stdin)))
+        *failed = stop("standard input", "a line cannot be read, is too long, "
+                       "or has a NUL byte");
+    *end = '\0';
+    return got && *failed == 0;
+}
+
+static int open_filter(bly_filter **filter, const char *path)
 {
     if (bly_open(filter, path, 0, NULL) < 0)
         return stop(path, bly_why());
-    if (bly_stat(stat, *filter) == BLY_OK &&
-        strcmp(stat->kind, "spatial") == 0 && make_table(stat->label_most))
+    if (bly_stat(&is, *filter) == BLY_OK && strcmp(is.kind, "spatial") == 0 &&
+        make_table(is.label_most))
         return 0;
     bly_free(*filter);
     return stop(path, "a filter of kind spatial is wanted");
 }
 
 /* Cell i of a spatial filter: docs/format.md says where it is. */
-static uint64_t label_of(const bly_filter *filter, const bly_stat_t *stat,
-                         uint64_t i)
+static uint64_t label_of(const bly_filter *filter, uint64_t i)
 {
     const unsigned char *image = bly_image(filter, NULL);
-    uint64_t width = stat->geometry[2], label = 0;
+    uint64_t width = is.geometry[2], label = 0;
     for (uint64_t bit = (i + 1) * width; bit-- > i * width; )
         label = label << 1 | (image[BLY_HEADER_BYTES + bit / 8] >> bit % 8 & 1);
-    return label < stat->label_most ? label : stat->label_most;
+    return label < is.label_most ? label : is.label_most;
 }
 
 /* ---- The provider -------------------------------------------------------- */
@@ -131,19 +143,18 @@ static int keygen(const char *secret_path, const char *public_path)
 }
 
 /* An empty filter, the public key, the cells. */
-static int write_cells(FILE *file, const bly_filter *filter,
-                       const bly_stat_t *stat, const point *public)
+static int write_cells(FILE *to, const bly_filter *filter, const point *public)
 {
     size_t bytes;
     bly_filter *empty;
     if (bly_like(&empty, filter, NULL) < 0)
         return stop("the filter", bly_why());
     const void *image = bly_image(empty, &bytes);
-    bool good = fwrite(image, bytes, 1, file) == 1 &&
-                fwrite(public, sizeof *public, 1, file) == 1;
-    for (uint64_t i = 0; good && i < stat->geometry[0]; i++) {
-        cipher c = { .b = table[label_of(filter, stat, i)] };
-        good = encrypt_anew(&c, public) && fwrite(&c, sizeof c, 1, file) == 1;
+    bool good = fwrite(image, bytes, 1, to) == 1 &&
+                fwrite(public, sizeof *public, 1, to) == 1;
+    for (uint64_t i = 0; good && i < is.geometry[0]; i++) {
+        cipher c = { .b = table[label_of(filter, i)] };
+        good = encrypt_anew(&c, public) && fwrite(&c, sizeof c, 1, to) == 1;
     }
     bly_free(empty);
     return good ? 0 : stop("the cells", "no public key, or no room to write");
@@ -152,35 +163,33 @@ static int write_cells(FILE *file, const bly_filter *filter,
 static int publish(const char *key, const char *path, const char *to)
 {
     bly_filter *filter;
-    bly_stat_t stat;
     point public;
-    if (read_key(&public, key) != 0 || open_filter(&filter, &stat, path) != 0)
+    if (read_key(&public, key) != 0 || open_filter(&filter, path) != 0)
         return 2;
     FILE *file = fopen(to, "wbx");
     int failed = file == NULL ? stop(to, strerror(errno))
-                              : write_cells(file, filter, &stat, &public);
+                              : write_cells(file, filter, &public);
     bly_free(filter);
-    return file == NULL || fclose(file) == 0 ? failed
-                                             : stop(to, strerror(errno));
+    return file == NULL || fclose(file) == 0 || failed != 0
+         ? failed : stop(to, strerror(errno));
 }
 
-static int answer_line(const char *line, const bly_stat_t *stat, bool seen,
-                       const unsigned char *secret)
+static int answer_line(const char *line, bool seen, const unsigned char *secret)
 {
     static cipher cells[PROBES];
     size_t n;
     uint64_t zone = UINT64_MAX, labels[PROBES];
     if (sodium_hex2bin((void *)cells, sizeof cells, line, strlen(line), NULL,
-                       &n, NULL) != 0 || n != stat->probes * sizeof *cells)
+                       &n, NULL) != 0 || n != is.probes * sizeof *cells)
         return stop("a question", "it has not as many cells as a position");
-    for (size_t i = 0; i < stat->probes; i++) {
-        labels[i] = decrypt(&cells[i], secret, stat->label_most);
-        if (labels[i] > stat->label_most)
+    for (size_t i = 0; i < is.probes; i++) {
+        labels[i] = decrypt(&cells[i], secret, is.label_most);
+        if (labels[i] > is.label_most)
             return stop("a question", "it is of another key");
         zone = labels[i] < zone ? labels[i] : zone;
     }
     printf("%llu", (unsigned long long)zone);
-    for (size_t i = 0; seen && i < stat->probes; i++)
+    for (size_t i = 0; seen && i < is.probes; i++)
         printf("%c%llu", i == 0 ? '\t' : ' ', (unsigned long long)labels[i]);
     putchar('\n');
     return 0;
@@ -191,14 +200,11 @@ static int answer(const char *key, const char *path, bool seen)
     static char line[QUESTION + 2];
     unsigned char secret[SCALAR];
     bly_filter *filter;
-    bly_stat_t stat;
     int failed = read_key(secret, key);
-    if (failed != 0 || open_filter(&filter, &stat, path) != 0)
+    if (failed != 0 || open_filter(&filter, path) != 0)
         return 2;
-    while (failed == 0 && fgets(line, sizeof line, stdin) != NULL) {
-        line[strcspn(line, "\n")] = '\0';
-        failed = answer_line(line, &stat, seen, secret);
-    }
+    while (failed == 0 && next_line(line, sizeof line, &failed))
+        failed = answer_line(line, seen, secret);
     bly_free(filter);
     return failed;
 }
@@ -208,23 +214,22 @@ static int answer(const char *key, const char *path, bool seen)
 /* The cells of a position: those that it raises in an empty filter. Where two
  * are one, that one is sent twice. */
 static bool find_cells(uint64_t *cells, const bly_filter *empty,
-                       const bly_stat_t *stat, const char *position)
+                       const char *position)
 {
     bly_filter *one;
     size_t n = 0;
     if (bly_copy(&one, empty, NULL) < 0 ||
-        bly_put(one, position, strlen(position), stat->label_most) != BLY_OK)
+        bly_put(one, position, strlen(position), is.label_most) != BLY_OK)
         return false;
-    for (uint64_t i = 0; i < stat->geometry[0]; i++)
-        if (label_of(one, stat, i) != 0)
+    for (uint64_t i = 0; i < is.geometry[0]; i++)
+        if (label_of(one, i) != 0)
             cells[n++] = i;
     bly_free(one);
-    for (size_t i = n; i < stat->probes; i++)
+    for (size_t i = n; i < is.probes; i++)
         cells[i] = cells[i - n];
-    for (uint32_t i = stat->probes; i-- > 0; ) {
+    for (uint32_t i = is.probes; i-- > 0; ) {
         uint64_t cell = cells[i], *other = &cells[randombytes_uniform(i + 1)];
-        cells[i] = *other;
-        *other = cell;
+        cells[i] = *other, *other = cell;
     }
     return true;
 }
@@ -234,20 +239,20 @@ static bool read_at(void *into, size_t n, FILE *file, uint64_t at)
     return fseek(file, (long)at, SEEK_SET) == 0 && fread(into, n, 1, file) == 1;
 }
 
-static int ask_line(const char *position, const bly_filter *empty,
-                    const bly_stat_t *stat, FILE *file)
+static int ask_line(const char *position, const bly_filter *empty, FILE *file)
 {
     uint64_t cells[PROBES];
     cipher c;
     point public;
     char hex[2 * sizeof c + 1];
-    bool good = find_cells(cells, empty, stat, position) &&
-                read_at(&public, sizeof public, file, stat->bytes);
-    for (size_t i = 0; good && i < stat->probes; i++) {
-        good = read_at(&c, sizeof c, file, stat->bytes + POINT +
+    bool good = find_cells(cells, empty, position) &&
+                read_at(&public, sizeof public, file, is.bytes);
+    for (size_t i = 0; good && i < is.probes; i++) {
+        good = read_at(&c, sizeof c, file, is.bytes + POINT +
                        cells[i] * sizeof c) && encrypt_anew(&c, &public);
-        sodium_bin2hex(hex, sizeof hex, (void *)&c, sizeof c);
-        fputs(hex, stdout);
+        if (good)           /* else it might be one that was published   */
+            fputs(sodium_bin2hex(hex, sizeof hex, (void *)&c, sizeof c),
+                  stdout);
     }
     putchar('\n');
     return good ? 0 : stop("the cells", "they are cut short, or damaged");
@@ -257,7 +262,6 @@ static int ask(const char *path)
 {
     static char line[4096];
     bly_filter *empty = NULL;
-    bly_stat_t stat;
     bly_header header;
     FILE *file = fopen(path, "rb");
     if (file == NULL || bly_peek_file(&header, path) < 0)
@@ -266,35 +270,28 @@ static int ask(const char *path)
     void *image = malloc(bytes);
     int failed = image == NULL || !read_at(image, bytes, file, 0) ||
                  bly_unpack(&empty, image, bytes, NULL) < 0 ||
-                 bly_stat(&stat, empty) < 0 || strcmp(stat.kind, "spatial") != 0
+                 bly_stat(&is, empty) < 0 || strcmp(is.kind, "spatial") != 0 ||
+                 bly_clear(empty) < 0
                ? stop(path, "it does not begin with a filter: see publish") : 0;
-    while (failed == 0 && fgets(line, sizeof line, stdin) != NULL) {
-        line[strcspn(line, "\n")] = '\0';
-        failed = ask_line(line, empty, &stat, file);
-    }
-    free(image);
-    bly_free(empty);
-    fclose(file);
+    while (failed == 0 && next_line(line, sizeof line, &failed))
+        failed = ask_line(line, empty, file);
+    free(image), bly_free(empty), fclose(file);
     return failed;
 }
 
 int main(int argc, char **argv)
 {
     const char *verb = argc > 1 ? argv[1] : "";
-    int failed = 2, seen = argc == 5 && strcmp(argv[4], "--seen") == 0;
-    if (sodium_init() < 0)
-        return stop("libsodium", "it does not start");
-    if (argc == 4 && strcmp(verb, "keygen") == 0)
-        failed = keygen(argv[2], argv[3]);
-    else if (argc == 5 && strcmp(verb, "publish") == 0)
-        failed = publish(argv[2], argv[3], argv[4]);
-    else if (argc == 3 && strcmp(verb, "ask") == 0)
-        failed = ask(argv[2]);
-    else if ((argc == 4 || seen) && strcmp(verb, "answer") == 0)
-        failed = answer(argv[2], argv[3], seen);
-    else
-        stop("usage", "location keygen SECRET PUBLIC | publish PUBLIC FILTER "
-             "CELLS | ask CELLS | answer SECRET FILTER [--seen]");
-    return fflush(stdout) == 0 ? failed
-                               : stop("standard output", strerror(errno));
+    bool seen = argc == 5 && strcmp(argv[4], "--seen") == 0;
+    int failed = sodium_init() < 0 ? stop("libsodium", "it does not start")
+        : argc == 4 && strcmp(verb, "keygen") == 0 ? keygen(argv[2], argv[3])
+        : argc == 5 && strcmp(verb, "publish") == 0
+            ? publish(argv[2], argv[3], argv[4])
+        : argc == 3 && strcmp(verb, "ask") == 0 ? ask(argv[2])
+        : (argc == 4 || seen) && strcmp(verb, "answer") == 0
+            ? answer(argv[2], argv[3], seen)
+        : stop("usage", "location keygen SECRET PUBLIC | publish PUBLIC FILTER "
+               "CELLS | ask CELLS | answer SECRET FILTER [--seen]");
+    return (fflush(stdout) | ferror(stdout)) != 0
+         ? stop("standard output", strerror(errno)) : failed;
 }

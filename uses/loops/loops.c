@@ -237,7 +237,7 @@ int main(int argc, char **argv)
             failed = send_all(argv[i]);
         bly_free(empty);
     }
-    if (fflush(stdout) != 0)
+    if ((fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     return failed;
 }

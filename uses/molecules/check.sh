@@ -37,6 +37,17 @@ check 'but cyclopropane is not in propane' \
 check 'while propane is in cyclopropane' \
     grep -q "^propane$tab.*${tab}cyclopropane" within
 
+# Paths have up to seven bonds, rings up to eight atoms.
+printf '%s\n' 'CCCCCCCCC nonane' 'C1CCCCCCC1 eight' 'C1CCCCCCCC1 nine' >long.smi
+"$PROGRAM" -p long.smi | sort -u >parts.tsv
+awk 'BEGIN { for (p = "C"; i++ < 8; p = p "-C") print p }' >wanted
+for name in nonane eight nine; do
+    paths $name | cmp - wanted >cmp.out 2>&1 || true
+    check "the paths of $name" test ! -s cmp.out
+done
+check 'a ring of eight atoms, and none of nine' test \
+    "$(grep '[*]' parts.tsv)" = "eight${tab}C-C-C-C-C-C-C-C-*"
+
 printf '#FPS1\n#num_bits=16\n8103\tT\n' >target.fps
 printf '#FPS1\n#num_bits=16\n0102\tQ\n' >bits.fps
 check '16 bits: 0102 is within 8103, and the similarity 0.5' test \
@@ -55,6 +66,10 @@ for wrong in 'C1CC' 'C(C' 'C)C' 'CC=' 'C%1C' '1C' 'Cx' '[C' 'C11' '(C)' '?'; do
     printf 'CC good\n%s bad\n' "$wrong" >wrong.smi
     refused "$wrong" 'line 2: no molecule' "$PROGRAM" wrong.smi
 done
+printf 'CC  acetic acid\tmore\r\nC \n' >names.smi
+"$PROGRAM" names.smi | grep -v '^#' | cut -f 2 >names
+check 'a name may have blanks' test "$(tr '\n' '|' <names)" = 'acetic acid|line 2|'
+refused 'a folder' '[.]: Is a directory' "$PROGRAM" .
 refused 'no file' 'none.smi: No such file' "$PROGRAM" none.smi
 refused 'rows of 1000 bits' 'power of two' "$PROGRAM" -m 1000 small.smi
 refused 'no such option' 'usage' "$PROGRAM" -z small.smi

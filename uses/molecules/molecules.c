@@ -3,10 +3,10 @@
  *
  *   molecules [-m BITS] [-b BITS] [-p] FILE.smi
  *
- * Each line is a molecule as SMILES, a blank, and its name. Its parts are all
- * paths of up to seven bonds that pass no atom twice, all rings of up to eight
- * atoms, and, of each element and of rings, that there are at least so many.
- * So a molecule has each part of those it contains. All files that are
+ * Each line is a molecule as SMILES, a blank, and its name up to a TAB. Parts
+ * are all paths of up to seven bonds that pass no atom twice, all rings of up
+ * to eight atoms, and, of each element and of rings, that there are at least so
+ * many. So a molecule has each part of those it contains. All files that are
  * compared are to be written by one program, which says what is aromatic.
  * Hydrogen that is not written, charges and where a bond points are no parts.
  *
@@ -252,7 +252,7 @@ static void write_row(const molecule *m)
     printf("\t%s\n", name);
 }
 
-static int read_all(FILE *file)
+static int read_all(FILE *file, const char *of)
 {
     static molecule m;
     char *line = NULL, number[TEXT] = "";
@@ -263,14 +263,14 @@ static int read_all(FILE *file)
         snprintf(number, sizeof number, "line %d", i);
         if (smiles == NULL)
             continue;
-        name = strtok_r(NULL, " \t\r\n", &rest);
+        name = strtok_r(rest + strspn(rest, " "), "\t\r\n", &rest);
         name = name != NULL ? name : number;
         if ((good = read_molecule(&m, smiles)))
             write_row(&m);
     }
     free(line);
     if (ferror(file))
-        return stop(number, strerror(errno));
+        return stop(of, strerror(errno));
     return good ? 0 : stop(number, "no molecule that can be read");
 }
 
@@ -293,8 +293,8 @@ int main(int argc, char **argv)
         return stop(argv[optind], strerror(errno));
     if (!print)
         printf("#FPS1\n#num_bits=%lu\n#type=bloomery-paths/%lu\n", bits, each);
-    int failed = read_all(file);
+    int failed = read_all(file, argv[optind]);
     fclose(file), free(row);
-    return failed == 0 && fflush(stdout) != 0
+    return failed == 0 && (fflush(stdout) | ferror(stdout)) != 0
            ? stop("standard output", strerror(errno)) : failed;
 }

@@ -205,7 +205,7 @@ int main(int argc, char **argv)
                            usual == NULL);
     bly_free(filter);
     free(inputs);
-    if (fflush(stdout) != 0)
+    if ((fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     return failed;
 }

@@ -191,7 +191,7 @@ static int replay_all(replay *r, uint32_t objects, const char *kind,
             return failed;
     }
     int failed = tell(r);
-    return failed == 0 && fflush(stdout) != 0
+    return failed == 0 && (fflush(stdout) | ferror(stdout)) != 0
          ? stop("standard output", strerror(errno)) : failed;
 }
 

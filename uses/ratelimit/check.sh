@@ -59,8 +59,8 @@ missed, expected, variance, twice = 0, 0.0, 0.0, 0
 size = max(40, 2 * int(limit))
 with open("same", "w") as same, open("exact", "w") as exact:
     for line in open(sys.argv[3]):
-        now, name, event = line.rstrip("\n").split(None, 2)
-        now = float(now)
+        time, name, event = line.rstrip("\n").split(None, 2)
+        now = float(time)
         first = name not in senders
         s = senders.setdefault(name, {"rate": 1, "exact": 1})
         if first or now - s["period"] > seconds:
@@ -90,7 +90,7 @@ with open("same", "w") as same, open("exact", "w") as exact:
                 rate = (1 - old) * count / periods + old * s[which]
                 s[which] = max(rate, float(count))
             if before <= limit < s[which]:
-                print("%.17g %s" % (now, name), file=
+                print("%s %s" % (time, name), file=
                       exact if which == "exact" else same)
         s["last"] = now
 print(missed, "%.6g" % expected, "%.6g" % variance, twice)
@@ -158,6 +158,21 @@ refused 'time that goes back' 'line 2: the time is before' \
 echo '5 a' >short
 refused 'no event' 'line 1: TIME SENDER EVENT' \
     sh -c '"$0" 10 60 <short' "$PROGRAM"
+# Each line is out before the next event comes, with its time as it was written.
+mkfifo live
+"$PROGRAM" 1 60 --all <live >told &
+(
+    printf '1700000020.1 a b\n'
+    tries=100
+    while [ ! -s told ] && [ $tries -gt 0 ]; do
+        sleep 0.1
+        tries=$((tries - 1))
+    done
+    cp told early
+) >live
+wait
+check 'a line at once, and the time as it was' test "$(cat early)" = \
+    '1700000020.1 a 1.000000 1'
 refused 'no limit' '0: how many events' "$PROGRAM" 0 60
 refused 'no period' 'x: in how many seconds' "$PROGRAM" 10 x
 refused 'nothing' 'usage: ratelimit LIMIT' "$PROGRAM"

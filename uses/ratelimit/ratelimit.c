@@ -99,6 +99,7 @@ static bool cut(char *line, double *now, char **name, char **event)
     *now = strtod(line, &end);
     if (end == line || !isfinite(*now) || (*end != ' ' && *end != '\t'))
         return false;
+    *end++ = '\0';                      /* the line is the time, as written  */
     *name = strtok_r(end, " \t", &rest);
     *event = *name == NULL || rest == NULL ? NULL : rest + strspn(rest, " \t");
     return *event != NULL && **event != '\0';
@@ -121,9 +122,9 @@ static const char *one_event(char *line, bool all)
     if (take(s, now, event, &counted) < 0)
         return bly_why();
     if (all)
-        printf("%.17g %s %.6f %d\n", now, name, s->rate, counted);
+        printf("%s %s %.6f %d\n", line, name, s->rate, counted);
     else if (before <= limit && s->rate > limit)
-        printf("%.17g %s %.2f\n", now, name, s->rate);
+        printf("%s %s %.2f\n", line, name, s->rate);
     return NULL;
 }
 
@@ -164,9 +165,10 @@ int main(int argc, char **argv)
     bly_spec spec = { .capacity = (uint64_t)limit };
     if (bly_new(&empty, "exim", &spec) < 0)
         return stop("the filter", bly_why());
+    setvbuf(stdout, NULL, _IOLBF, 0);   /* of events that come one by one    */
     int failed = read_events(all);
     bly_free(empty);
-    if (fflush(stdout) != 0)
+    if ((fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     return failed;
 }

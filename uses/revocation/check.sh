@@ -112,6 +112,22 @@ check 'new ones among them' test -n "$(tail -n "$fresh" serials | sort |
 revoked 'all anew.bly' issued.2 | sort | cmp -s - both && right=yes || right=no
 check 'and agree with one that is built anew' test $right = yes
 
+# The page's commands for the next day, on lists in which some lines come twice.
+mkdir day
+cp 'first day.bly' day/revoked.bly
+cat issued.2 second >day/serials.txt
+head -n 9 issued.2 | cat issued.2 - >day/issued.txt
+cat second second >day/revoked.txt
+sed -n '/^\*\*The next day/,/^Of a million/{s/^\$ //p;/^      sort/p;}' "$USE/use.md" \
+    >day/commands
+(
+    cd day
+    PATH=$(dirname "$BLOOMERY"):$PATH
+    export PATH
+    sh commands >told
+)
+check "the page's commands do the same, though lines come twice" cmp day/told second
+
 # ---- A real authority --------------------------------------------------------
 
 if command -v openssl >program; then

@@ -163,6 +163,16 @@ fi
 
 # ---- What is refused ---------------------------------------------------------
 
+printf 'edge 9999998 9999999\r\n\n  \nobject 9999999 x\nfind 9999998 x' >far
+"$PROGRAM" far >found
+check 'empty lines, and large numbers' test "$(cat found)" = \
+    'found x 9999998 9999999'
+: >empty
+if (ulimit -v 1500000 && "$PROGRAM" empty) >few.out 2>&1; then  # no sanitizer
+    check 'in the memory of few' sh -c 'ulimit -v 1500000; "$0" far' "$PROGRAM"
+fi
+printf 'edge 0 10000000\n' >bad
+refused 'a number that is too large' 'below 10000000' "$PROGRAM" bad
 refused 'no graph' 'none: No such file' "$PROGRAM" none
 printf 'edge 1 2\nedge 1 x\n' >bad
 refused 'no number' 'line 2' "$PROGRAM" bad
@@ -172,9 +182,21 @@ printf 'path 1 2\n' >bad
 refused 'no such line' 'line 1: it is not' "$PROGRAM" bad
 printf 'find 1 %0200d\n' 0 >bad
 refused 'a long name' 'line 1' "$PROGRAM" bad
+printf 'object 1 a%300sedge 1 2\n' '' >bad
+refused 'a long line, which is not two' 'line 1' "$PROGRAM" bad
 refused 'no depth' 'depth' "$PROGRAM" graph 0
+refused 'a depth that is no number' 'usage' "$PROGRAM" graph 2x
+refused 'a reach that is no number' 'usage' "$PROGRAM" graph 2 many
+refused 'a rate that is no number' 'usage' "$PROGRAM" graph 2 10 low
 refused 'no rate' 'rate' "$PROGRAM" graph 2 10 7
 refused 'nothing' 'usage: routing' "$PROGRAM"
+printf 'edge 0 9999999\nobject 9999999 far\nfind 0 far\n' >sparse
 : >empty
+if (ulimit -v 1000000 && "$PROGRAM" empty) >limit.out 2>&1; then
+    check 'nodes that are not there take no filters' test "$(
+        ulimit -v 1000000; "$PROGRAM" sparse)" = 'found far 0 9999999'
+else
+    skip 'nodes that are not there' 'memory cannot be limited'
+fi
 check 'an empty graph has no answers' test -z "$("$PROGRAM" empty)"
 finish

@@ -11,12 +11,12 @@
  * nearest, and a step back where none has it.
  *
  * For each "find" a line: "found NAME", or "NOTFOUND NAME", and all nodes that
- * the question came to. --rates prints instead, for each link, how often an
- * absent object is said to be at each distance.
- */
+ * the question came to. --rates prints instead, for each link, how often it is
+ * said of an absent object to be at each distance. */
 #include <bloomery.h>
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static link *links;                     /* both directions, by `from`        */
 static size_t link_count;
 static size_t *first;                   /* link of each node, and one more   */
 static things objects, finds;
-static bly_filter **own;                /* objects of each node              */
+static bly_filter **own;                /* objects of each node; or NULL     */
 static bool *visited;                   /* nodes, by the question at hand    */
 
 static unsigned depth = 4;
@@ -78,9 +78,9 @@ static bool read_line(const char *line)
 {
     char verb[NAME], a[NAME], b[NAME], more;
     size_t u, v;
-    if (sscanf(line, "%63s %63s %63s %c", verb, a, b, &more) != 3 ||
-        !read_node(&u, a))
-        return false;
+    int words = sscanf(line, "%63s %63s %63s %c", verb, a, b, &more);
+    if (words != 3 || !read_node(&u, a))
+        return words == EOF;            /* an empty line                     */
     if (strcmp(verb, "edge") == 0) {
         if (!read_node(&v, b) || u == v)
             return false;
@@ -101,14 +101,13 @@ static int read_graph(const char *path)
     unsigned long number = 0;
     FILE *file = fopen(path, "r");
     bool good = true;
-    while (file != NULL && good && fgets(line, sizeof line, file) != NULL) {
-        good = read_line(line);
-        number++;
-    }
+    for (; file != NULL && good && fgets(line, sizeof line, file); number++)
+        good = (line[strcspn(line, "\n")] != '\0' || feof(file)) &&
+               read_line(line);
     snprintf(where, sizeof where, "line %lu", number);
     int failed = file == NULL || ferror(file) ? stop(path, strerror(errno))
                : !good ? stop(where, "it is not: edge U V, object U NAME or "
-                              "find U NAME") : 0;
+                              "find U NAME, of nodes below 10000000") : 0;
     if (file != NULL)
         fclose(file);
     return failed;
@@ -161,15 +160,16 @@ static bool make_filters(void)
 {
     char kind[64];
     snprintf(kind, sizeof kind, "attenuated:of=standard,depth=%u", depth);
-    for (size_t i = 0; i < nodes; i++)
-        if (bly_new(&own[i], "standard", &spec) < 0)
-            return false;
     for (size_t i = 0; i < link_count; i++)
         if (bly_new(&links[i].beyond, kind, &spec) < 0)
             return false;
-    for (const thing *t = objects.all; t < objects.all + objects.n; t++)
-        if (bly_add(own[t->node], t->name, strlen(t->name)) < 0)
+    for (size_t i = 0; i < objects.n; i++) {
+        const thing *t = &objects.all[i];
+        bly_filter **to = &own[t->node];
+        if ((*to == NULL && bly_new(to, "standard", &spec) < 0) ||
+            bly_add(*to, t->name, strlen(t->name)) < 0)
             return false;
+    }
     return true;
 }
 
@@ -177,7 +177,7 @@ static bool make_filters(void)
  * of its other links, one hop farther. */
 static bool take_message(const link *l)
 {
-    if (bly_unite_at(l->beyond, own[l->to], 1) < 0)
+    if (own[l->to] != NULL && bly_unite_at(l->beyond, own[l->to], 1) < 0)
         return false;
     for (size_t i = first[l->to]; i < first[l->to + 1]; i++)
         if (links[i].to != l->from &&
@@ -279,13 +279,15 @@ static void answer(void)
 int main(int argc, char **argv)
 {
     bool rates = argc > 1 && strcmp(argv[1], "--rates") == 0;
-    argv += rates;
-    argc -= rates;
+    argv += rates, argc -= rates;
     if (argc < 2 || argc > 5)
         return stop("usage", "routing [--rates] GRAPH [DEPTH [REACH [RATE]]]");
-    depth = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : depth;
-    spec.capacity = argc > 3 ? strtoull(argv[3], NULL, 10) : spec.capacity;
-    spec.rate = argc > 4 ? strtod(argv[4], NULL) : spec.rate;
+    char more;
+    if ((argc > 2 && sscanf(argv[2], "%2u%c", &depth, &more) != 1) ||
+        (argc > 3 && sscanf(argv[3], "%15" SCNu64 "%c", &spec.capacity,
+                            &more) != 1) ||
+        (argc > 4 && sscanf(argv[4], "%lf%c", &spec.rate, &more) != 1))
+        return stop("usage", "numbers: DEPTH, 1 to 64, REACH and RATE");
     if (read_graph(argv[1]) != 0)
         return 2;
     order_graph();
@@ -293,5 +295,6 @@ int main(int argc, char **argv)
         return stop("the filters", bly_why());
     if (!rates)
         answer();
-    return fflush(stdout) == 0 ? 0 : stop("standard output", strerror(errno));
+    return (fflush(stdout) | ferror(stdout)) != 0
+         ? stop("standard output", strerror(errno)) : 0;
 }

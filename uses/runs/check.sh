@@ -216,8 +216,19 @@ refused 'no keys' 'none: No such file' "$PROGRAM" get none level.1
 refused 'a run in no order' 'wrong:2: not in the order' \
     "$PROGRAM" get words level.1 wrong
 refused 'a key twice' 'twice:2: ' "$PROGRAM" get words twice
-refused "another run's filter" 'other.bly: it is not of this run' \
+refused "another run's filter" 'other: its filter is not of this run' \
     "$PROGRAM" get words level.1 other
+printf 'a\t1\nb\t2\n' >anew
+"$BLOOMERY" build -f 1 -p 1e-6 -o anew.bly anew
+printf 'a\t1\nc\t2\n' >anew
+refused 'a filter of a run before it changed' 'anew: its filter is not of this run' \
+    "$PROGRAM" get words anew
+printf 'a\t1\nc\t2\n' >stale
+"$BLOOMERY" build -f 1 -k fuse -p 1e-9 -o stale.bly stale
+printf 'a\t1\nb\t2\n' >stale
+echo b >b
+refused 'a run that was written anew, of as many keys' 'not of this run' \
+    "$PROGRAM" get b stale
 refused 'half a filter' 'short.bly: ' "$PROGRAM" get words short
 refused 'a budget that is none' 'usage' "$PROGRAM" split standard few level.1
 refused 'a kind that is none' 'filters: .*sieve' \

@@ -17,7 +17,6 @@
 #include <bloomery.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,14 +81,28 @@ static void note_block(run *r, bly_key key)
     r->fences[r->blocks++] = (fence){ { copy, key.length }, r->bytes };
 }
 
-/* Read all of a run once. */
+static int open_filter(run *r)
+{
+    char path[4096];
+    int n = snprintf(path, sizeof path, "%s.bly", r->path);
+    if (n < 0 || (size_t)n >= sizeof path)
+        return stop(r->path, "too long a name");
+    if (access(path, F_OK) < 0 && errno == ENOENT)
+        return 0;
+    if (bly_open(&r->filter, path, 0, NULL) < 0)
+        return stop("a filter", bly_why());
+    return (bly_can(r->filter) & BLY_CAN_CONTAINS) != 0
+         ? 0 : stop(path, "it cannot be asked: build another kind");
+}
+
+/* Read all of a run once. Its filter must have all of its keys. */
 static int read_run(run *r)
 {
     char *line = NULL, *last = NULL;
     size_t room = 0, last_room = 0, last_n = 0;
     int failed = 0;
     FILE *text = fopen(r->path, "r");
-    if (text == NULL)
+    if (text == NULL || (r->file = dup(fileno(text))) < 0)
         return stop(r->path, strerror(errno));
     for (ssize_t n; failed == 0 && (n = getline(&line, &room, text)) > 0; ) {
         bly_key key = key_of(line, (size_t)(n - (line[n - 1] == '\n')));
@@ -99,6 +112,9 @@ static int read_run(run *r)
                     (unsigned long long)r->keys + 1);
             failed = 2;
         }
+        if (failed == 0 && r->filter != NULL
+            && !bly_contains(r->filter, key.data, key.length))
+            failed = stop(r->path, "its filter is not of this run: build anew");
         if (r->blocks == 0
             || r->bytes / BLOCK > r->fences[r->blocks - 1].at / BLOCK)
             note_block(r, key);
@@ -118,12 +134,13 @@ static int read_run(run *r)
     return failed;
 }
 
-static int read_runs(char **paths, int n)
+static int read_runs(char **paths, int n, bool filters)
 {
     runs = needed(calloc((size_t)n, sizeof *runs));
     for (; all < (size_t)n; all++) {
         runs[all].path = paths[all];
-        if (read_run(&runs[all]) != 0)
+        if ((filters && open_filter(&runs[all]) != 0)
+            || read_run(&runs[all]) != 0)
             return 2;
     }
     return 0;
@@ -160,7 +177,7 @@ static int split(int n, char **arguments)
         return stop("usage", "runs split [--even] KIND BITS RUN...");
     if (bly_plan(&plan, rest[0], &(bly_spec){ .capacity = 1000 }) < 0)
         return stop("the filters", bly_why());
-    if (read_runs(rest + 2, n - even - 2) != 0)
+    if (read_runs(rest + 2, n - even - 2, false) != 0)
         return 2;
     for (size_t i = 0; i < all; i++)
         keys += (double)runs[i].keys;
@@ -178,25 +195,6 @@ static int split(int n, char **arguments)
 }
 
 /* ---- Get ----------------------------------------------------------------- */
-
-static int open_run(run *r)
-{
-    bly_stat_t stat;
-    char path[4096];
-    int n = snprintf(path, sizeof path, "%s.bly", r->path);
-    r->file = open(r->path, O_RDONLY | O_CLOEXEC);
-    if (r->file < 0 || n < 0 || (size_t)n >= sizeof path)
-        return stop(r->path, r->file < 0 ? strerror(errno) : "too long a name");
-    if (access(path, F_OK) < 0 && errno == ENOENT)
-        return 0;
-    if (bly_open(&r->filter, path, 0, NULL) < 0
-        || bly_stat(&stat, r->filter) < 0)
-        return stop(path, bly_why());
-    if ((bly_can(r->filter) & BLY_CAN_CONTAINS) == 0
-        || (stat.items_exact && stat.items != r->keys))
-        return stop(path, "it is not of this run: build it anew");
-    return 0;
-}
 
 /* Read the block where the key would be. Is its line there? Then print it, but
  * of a deleted one nothing. */
@@ -269,11 +267,8 @@ static int get(int n, char **arguments)
     FILE *text = fopen(arguments[0], "r");
     if (text == NULL)
         return stop(arguments[0], strerror(errno));
-    if (read_runs(arguments + 1, n - 1) != 0)
+    if (read_runs(arguments + 1, n - 1, true) != 0)
         return 2;
-    for (size_t i = 0; i < all; i++)
-        if (open_run(&runs[i]) != 0)
-            return 2;
     for (ssize_t got; (got = getline(&line, &room, text)) > 0; keys++) {
         size_t length = (size_t)(got - (line[got - 1] == '\n'));
         answer((bly_key){ line, length });
@@ -294,7 +289,7 @@ int main(int argc, char **argv)
     int failed = strcmp(verb, "split") == 0 ? split(argc - 2, argv + 2)
                : strcmp(verb, "get") == 0 ? get(argc - 2, argv + 2)
                : stop("usage", "runs get or runs split");
-    if (failed == 0 && fflush(stdout) != 0)
+    if (failed == 0 && (fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     return failed;
 }

@@ -229,6 +229,10 @@ check 'and no index is written' test ! -e uneven.blx
 asked() {
     echo "$1" | "$PROGRAM" ask "$2" "$3"
 }
+cp small small.before
+refused 'a table in the place of an index' 'small: no index' \
+    "$PROGRAM" index small.blx small
+check 'which is kept' cmp small small.before
 refused 'no table' 'none: No such file' "$PROGRAM" index none none.blx
 refused 'no index' 'none.blx: ' asked 1=a small none.blx
 refused 'a table for an index' 'small: ' asked 1=a small small
@@ -237,5 +241,15 @@ refused 'a column that is not there' 'COLUMN=VALUE' asked 3=a small small.blx
 echo 'e	f' >>small
 refused 'a table that has changed' 'not of this table' asked 1=a small small.blx
 refused 'a length that is none' 'usage' "$PROGRAM" index -b 0 small small.blx
+"$PROGRAM" index small small.blx
+awk 'BEGIN { while (i++ < 1025) printf "1=a\t"; print "2=z" }' >many
+refused 'a question of too many' 'COLUMN=VALUE' sh -c \
+    '"$0" ask small small.blx <many' "$PROGRAM"
+refused 'too many columns' 'line 1: 1025 col.*at most 1024' \
+    "$PROGRAM" index many many.blx
+cp small kept
+refused 'an index in the place of the table' 'small: no index' \
+    "$PROGRAM" index small small
+check 'which stays' cmp small kept
 refused 'nothing' 'usage' "$PROGRAM"
 finish

@@ -8,10 +8,9 @@
  *
  * A row's signature has BITS bits (80), of which the value of each column sets
  * two. A row that has all values of a question has all of their bits; another
- * one has them by accident, drops in vain, and is read and thrown away. So one
- * small index answers questions on any columns. In the index bit i of all rows
- * lies together, so that a question of q columns reads 2 q bits a row and not
- * 80. That is the index `bloom` of PostgreSQL, with its lengths. */
+ * one has them by accident, drops in vain, and is read and thrown away. In the
+ * index bit i of all rows lies together, so that a question of q columns reads
+ * 2 q bits a row and not 80. It has the lengths of PostgreSQL's `bloom`. */
 #define _POSIX_C_SOURCE 200809L
 #include <bloomery/index.h>
 
@@ -21,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { COLUMNS = 1024, PROBES = 2, BITS = 80 };
 
@@ -50,12 +50,12 @@ static bly_status hash_fields(uint64_t *hashes, const field *fields, size_t n)
     return status;
 }
 
-/* The fields of a line, without its newline: COLUMNS at most. */
+/* The fields of a line, without its newline: one too many, or fewer. */
 static size_t divide(field *fields, const char *line, size_t n)
 {
     size_t some = 0;
     const char *end = line + n;
-    for (const char *from = line; from <= end && some < COLUMNS; some++) {
+    for (const char *from = line; from <= end && some <= COLUMNS; some++) {
         const char *tab = memchr(from, '\t', (size_t)(end - from));
         size_t length = (size_t)((tab != NULL ? tab : end) - from);
         fields[some] = (field){ some + 1, { from, length } };
@@ -81,19 +81,18 @@ static double rate_for(uint64_t bits, uint64_t columns)
 static int add_row(bly_index_maker *maker, const char *line, size_t n,
                    uint64_t at, uint64_t number, uint64_t columns)
 {
-    field fields[COLUMNS];
+    field fields[COLUMNS + 1];
     uint64_t hashes[COLUMNS];
     bly_document row = { .name = "", .extra = &at };
     size_t some = divide(fields, line, n);
-    if (some != columns) {
+    if (some != columns || some > COLUMNS) {
         fprintf(stderr, "signatures: line %" PRIu64 ": %zu columns, and line 1 "
-                "has %" PRIu64 "\n", number, some, columns);
+                "has %" PRIu64 ", of at most 1024\n", number, some, columns);
         return 2;
     }
-    if (hash_fields(hashes, fields, some) < 0
-        || bly_index_add(maker, &row, hashes, some) < 0)
-        return stop("the index", bly_why());
-    return 0;
+    return hash_fields(hashes, fields, some) < 0
+           || bly_index_add(maker, &row, hashes, some) < 0
+               ? stop("the index", bly_why()) : 0;
 }
 
 static size_t trim(const char *line, ssize_t got)
@@ -105,7 +104,7 @@ static int add_rows(FILE *table, const char *path, uint64_t bits, uint64_t size)
 {
     char *line = NULL;
     size_t room = 0;
-    field fields[COLUMNS];
+    field fields[COLUMNS + 1];
     bly_index_maker *maker = NULL;
     uint64_t at = 0, number = 1;
     ssize_t got = getline(&line, &room, table);
@@ -115,9 +114,8 @@ static int add_rows(FILE *table, const char *path, uint64_t bits, uint64_t size)
                             .probes = PROBES, .extra = sizeof at,
                             .about = &table_is,
                             .about_bytes = sizeof table_is };
-    if (bly_index_begin(&maker, path, &spec) < 0)
-        return stop(path, bly_why());
-    int failed = 0;
+    int failed = bly_index_begin(&maker, path, &spec) < 0
+                     ? stop("the index", bly_why()) : 0;
     for (; failed == 0 && got > 0; number++) {
         failed = add_row(maker, line, trim(line, got), at, number,
                          table_is.columns);
@@ -126,7 +124,7 @@ static int add_rows(FILE *table, const char *path, uint64_t bits, uint64_t size)
     }
     free(line);
     if (failed == 0 && !ferror(table))
-        return bly_index_end(maker) < 0 ? stop(path, bly_why()) : 0;
+        return bly_index_end(maker) < 0 ? stop("the index", bly_why()) : 0;
     bly_index_abort(maker);
     return failed != 0 ? failed : stop("the table", "cannot be read");
 }
@@ -134,12 +132,16 @@ static int add_rows(FILE *table, const char *path, uint64_t bits, uint64_t size)
 static int make_index(int n, char **arguments)
 {
     struct stat is;
+    bly_index *old = NULL;
     bool told = n == 4 && strcmp(arguments[0], "-b") == 0;
     uint64_t bits = told ? strtoull(arguments[1], NULL, 10) : BITS;
     arguments += told ? 2 : 0;
     if (n != (told ? 4 : 2) || bits < 8 || bits > 4096)
-        return stop("usage", "signatures index [-b BITS, 8 to 4096] TABLE "
-                             "INDEX");
+        return stop("usage", "signatures index [-b 8 to 4096] TABLE INDEX");
+    if (access(arguments[1], F_OK) == 0         /* what is no index stays    */
+        && bly_index_open(&old, arguments[1], NULL) < 0)
+        return stop("the index", bly_why());
+    bly_index_free(old);
     FILE *table = fopen(arguments[0], "r");
     if (table == NULL || fstat(fileno(table), &is) < 0)
         return stop(arguments[0], strerror(errno));
@@ -172,8 +174,7 @@ static bool has(const field *row, size_t columns, const field *wanted, size_t n)
     for (size_t i = 0; i < n; i++) {
         if (wanted[i].column > columns)
             return false;
-        bly_key w = wanted[i].value;
-        bly_key there = row[wanted[i].column - 1].value;
+        bly_key w = wanted[i].value, there = row[wanted[i].column - 1].value;
         if (there.length != w.length
             || (w.length > 0 && memcmp(there.data, w.data, w.length) != 0))
             return false;
@@ -186,16 +187,14 @@ static int look(FILE *table, uint64_t at, const field *wanted, size_t n)
 {
     static char *line;
     static size_t room;
-    field fields[COLUMNS];
-    ssize_t got = fseeko(table, (off_t)at, SEEK_SET) < 0
-                      ? -1 : getline(&line, &room, table);
-    if (got <= 0)
+    field fields[COLUMNS + 1];
+    ssize_t got;
+    if (fseeko(table, (off_t)at, SEEK_SET) < 0
+        || (got = getline(&line, &room, table)) <= 0)
         return stop("the table", "it is shorter than it was");
     size_t length = trim(line, got);
-    if (!has(fields, divide(fields, line, length), wanted, n)) {
-        vain++;
-        return 0;
-    }
+    if (!has(fields, divide(fields, line, length), wanted, n))
+        return vain++, 0;
     rows++;
     lacking--;
     printf("%" PRIu64 "\t", questions);
@@ -223,20 +222,18 @@ static int answer(const bly_index *index, FILE *table, const field *wanted,
     uint64_t hashes[COLUMNS];
     bly_index_stat_t is;
     bly_index_stat(&is, index);
-    size_t most = (size_t)(is.documents + 1) * sizeof(uint64_t);
-    places dropped = { malloc(most), 0 };
-    if (dropped.at == NULL)
+    places all = { calloc((size_t)is.documents + 1, sizeof(uint64_t)), 0 };
+    if (all.at == NULL)
         return stop("memory", strerror(ENOMEM));
     questions++;
     lacking += is.documents;
     int failed = hash_fields(hashes, wanted, n) < 0
-                 || bly_index_visit(index, hashes, n, n, note_place,
-                                    &dropped) < 0
+                 || bly_index_visit(index, hashes, n, n, note_place, &all) < 0
                      ? stop("the index", bly_why()) : 0;
-    qsort(dropped.at, dropped.n, sizeof *dropped.at, by_place);
-    for (size_t i = 0; i < dropped.n && failed == 0; i++)
-        failed = look(table, dropped.at[i], wanted, n);
-    free(dropped.at);
+    qsort(all.at, all.n, sizeof *all.at, by_place);
+    for (size_t i = 0; i < all.n && failed == 0; i++)
+        failed = look(table, all.at[i], wanted, n);
+    free(all.at);
     return failed;
 }
 
@@ -245,18 +242,18 @@ static int read_questions(const bly_index *index, FILE *table, uint64_t columns)
     char *line = NULL;
     size_t room = 0;
     int failed = 0;
-    field fields[COLUMNS];
+    field fields[COLUMNS + 1];
     ssize_t got;
     while (failed == 0 && (got = getline(&line, &room, stdin)) > 0) {
         size_t n = divide(fields, line, trim(line, got)), i = 0;
         while (i < n && read_field(&fields[i], columns))
             i++;
-        failed = i == n ? answer(index, table, fields, n)
+        failed = i == n && n <= COLUMNS ? answer(index, table, fields, n)
                : stop("a question", "COLUMN=VALUE, of the table's columns?");
     }
     free(line);
-    return failed == 0 && ferror(stdin)
-               ? stop("standard input", "cannot be read") : failed;
+    return failed == 0 && ferror(stdin) ? stop("standard input",
+                                               "cannot be read") : failed;
 }
 
 static int ask(int n, char **arguments)
@@ -271,7 +268,7 @@ static int ask(int n, char **arguments)
     if (table == NULL || fstat(fileno(table), &size) < 0)
         return stop(arguments[0], strerror(errno));
     if (bly_index_open(&index, arguments[1], NULL) < 0)
-        return stop(arguments[1], bly_why());
+        return stop("the index", bly_why());
     bly_index_stat(&is, index);
     if (is.about_bytes == sizeof table_is && is.extra == sizeof(uint64_t))
         memcpy(&table_is, is.about, sizeof table_is);
@@ -294,7 +291,7 @@ int main(int argc, char **argv)
     int failed = strcmp(verb, "index") == 0 ? make_index(argc - 2, argv + 2)
                : strcmp(verb, "ask") == 0 ? ask(argc - 2, argv + 2)
                : stop("usage", "signatures index or signatures ask");
-    if (failed == 0 && fflush(stdout) != 0)
+    if (failed == 0 && (fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     return failed;
 }

@@ -192,7 +192,7 @@ int main(int argc, char **argv)
         free(texts[i].hashes);
     }
     free(texts);
-    if (fflush(stdout) != 0)
+    if ((fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     return failed;
 }

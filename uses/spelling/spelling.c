@@ -172,7 +172,7 @@ static void tell(words *w, const char *file, unsigned long number)
     bool known[LINE];
     bly_keys all = { .n = w->n, .keys = w->keys };
     if (bly_contains_keys(filter, &all, known) < 0)
-        return;
+        exit(stop("the dictionary", bly_why()));
     for (size_t i = 0; i < w->n; i++) {
         if (known[i])
             continue;
@@ -244,7 +244,7 @@ int main(int argc, char **argv)
     for (int i = first; i < argc && failed == 0; i++)
         failed = check(argv[i]);
     bly_free(filter);
-    if (fflush(stdout) != 0)
+    if ((fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     return failed;
 }

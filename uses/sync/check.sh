@@ -104,6 +104,20 @@ refused 'no lists' 'usage' "$USE/sync.sh" mine
 
 # ---- One filter --------------------------------------------------------------
 
+# Names that look like options, or have what a shell reads; what is read once only.
+change 10
+odd="-x 'a' \$(: >run)
+b"
+cp -- mine "$odd"
+cp -- theirs -theirs
+"$USE/sync.sh" "$odd" -theirs ./other >found || true
+check 'any name: exactly the lines that differ' cmp exact found
+check 'and no shell reads it' test ! -e run
+refused 'a pipe, which is read once' 'two files' sh -c \
+    'cat mine | "$0" /dev/stdin theirs' "$USE/sync.sh"
+refused 'standard input' 'two files' sh -c '"$0" - theirs <mine' "$USE/sync.sh"
+refused 'no file' 'two files' "$USE/sync.sh" nowhere theirs
+
 change "$(work 8000 60000)"
 sed -n 's/^> //p' exact >lacking
 for kind in standard:m=$((8 * $(wc -l <mine))),k=6 fuse; do

@@ -4,12 +4,17 @@
 #
 #   sync.sh MINE THEIRS [COMMAND...]
 #
-# COMMAND runs `bloomery` where THEIRS is, such as: ssh other bloomery. Status 0 if
-# no line differs, 1 if some do, 2 after an error.
+# COMMAND runs `bloomery` where THEIRS is, such as: ssh other bloomery. A shell there
+# reads THEIRS once more: quote it for that one. Status 0 if no line differs, 1 if
+# some do, 2 after an error.
 set -eu
 [ $# -ge 2 ] || { echo 'usage: sync.sh MINE THEIRS [COMMAND...]' >&2; exit 2; }
 mine=$1 theirs=$2
 shift 2
+if [ ! -f "$mine" ] || [ "$theirs" = - ]; then
+    printf 'sync.sh: %s: two files are wanted, to be read more than once\n' "$mine" >&2
+    exit 2
+fi
 : "${BLOOMERY:=bloomery}"
 [ $# -gt 0 ] || set -- "$BLOOMERY"
 folder=$(mktemp -d)
@@ -17,16 +22,16 @@ trap 'rm -rf "$folder"' EXIT
 sketch=$folder/sketch said=$folder/said
 
 # A small sketch tells about how many differ, and how sure that is.
-"$BLOOMERY" sketch -d 100 -o "$sketch" "$mine" || exit 2
-"$@" diff -e - "$theirs" <"$sketch" >"$said" || [ $? = 1 ] || exit 2
+"$BLOOMERY" sketch -d 100 -o "$sketch" -- "$mine" || exit 2
+"$@" diff -e -- - "$theirs" <"$sketch" >"$said" || [ $? = 1 ] || exit 2
 most=$(tr -d ',' <"$said" | awk '{ printf "%d", $1 + 2 * $3 + 10 }')
 
 # One that is made for so many tells each. In a hundred one cannot, by bad luck:
 # then another one is made, for more.
 for seed in 1 2 3 4; do
     status=0
-    "$BLOOMERY" sketch -s "$seed" -d "$most" -o "$sketch" "$mine" || exit 2
-    "$@" diff -v - "$theirs" <"$sketch" >"$folder/theirs" 2>"$said" || status=$?
+    "$BLOOMERY" sketch -s "$seed" -d "$most" -o "$sketch" -- "$mine" || exit 2
+    "$@" diff -v -- - "$theirs" <"$sketch" >"$folder/theirs" 2>"$said" || status=$?
     [ "$status" -gt 1 ] || break
     most=$((2 * most))
 done
@@ -37,8 +42,8 @@ most=$(($(tr -d ',' <"$said" |
     sed -n 's/.*: \([0-9]*\) key.* \([0-9]*\) only here$/\1 + \2 + 1/p')))
 for seed in 1 2 3 4; do
     status=0
-    "$@" sketch -s "$seed" -d "$most" -o - "$theirs" >"$sketch" || exit 2
-    "$BLOOMERY" diff "$sketch" "$mine" >"$folder/mine" 2>"$said" || status=$?
+    "$@" sketch -s "$seed" -d "$most" -o - -- "$theirs" >"$sketch" || exit 2
+    "$BLOOMERY" diff -- "$sketch" "$mine" >"$folder/mine" 2>"$said" || status=$?
     [ "$status" -gt 1 ] || break
     most=$((2 * most))
 done

@@ -115,6 +115,22 @@ else
     skip descriptions 'this is no Debian'
 fi
 
+# A last line without its end, several questions, and texts that are not as they were.
+printf 'old apple\nnew pear' >ends
+"$PROGRAM" build ends.blx ends
+"$PROGRAM" ask ends.blx ends pear apple >found
+check 'each text that is found is a line' test "$(tr '\n' '|' <found)" = \
+    '2:new pear|1:old apple|'
+refused 'lines that are not there' 'not in the index' "$PROGRAM" drop ends.blx 2 3
+check 'and none is taken out' test "$("$PROGRAM" ask ends.blx ends pear)" = \
+    '2:new pear'
+echo >>ends
+refused 'texts that have changed' 'ends: it is not as it was' \
+    "$PROGRAM" ask ends.blx ends pear
+cp ends ends.before
+refused 'an index in the place of texts' 'ends: no index' "$PROGRAM" build ends ends.blx
+check 'which are kept' cmp ends ends.before
+refused 'a folder' 'Is a directory' "$PROGRAM" build none.blx .
 refused 'no texts' 'nowhere: No such file' "$PROGRAM" build none.blx nowhere
 : >empty
 refused 'empty texts' 'empty' "$PROGRAM" build empty.blx empty
@@ -126,5 +142,20 @@ refused 'an index of files' 'something else' "$PROGRAM" ask files.blx drawn all
 awk 'BEGIN { while (i++ < 70000) printf "w%d ", i; print "" }' >long
 refused 'a text of too many words' 'long: File too large' \
     "$PROGRAM" build long.blx long
+printf 'a b\nc\000 d\n' >nul
+refused 'a text with a NUL byte' 'nul: ' "$PROGRAM" build nul.blx nul
+refused 'texts that cannot be read twice' 'read twice' \
+    sh -c 'cat drawn | "$0" build pipe.blx /dev/stdin' "$PROGRAM"
+check 'and no index is written' test ! -e pipe.blx
+printf 'alpha beta\n' >here
+cp here kept
+refused 'an index in the place of the texts' 'here: no index' \
+    "$PROGRAM" build here here
+check 'which stay' cmp here kept
+"$PROGRAM" build here.blx here
+"$PROGRAM" build here.blx here
+printf 'gamma beta\n' >>here
+refused 'texts that have changed' 'not as it was' \
+    "$PROGRAM" ask here.blx here beta
 refused 'no question' 'usage' "$PROGRAM" ask drawn.blx drawn
 finish

@@ -8,28 +8,27 @@
  * Each line of TEXTS is a document, and a word is a run of letters, digits and
  * bytes beyond ASCII. One that a share a of all has is found in so many rows of
  * density DENSITY that they name a / SIGNAL of the documents wrongly, at most.
- * `ask` reads those that are named, and prints the lines that have all words of
- * a QUERY; with -c how many were read and how many had them. `drop` takes
- * documents out of the index.
+ * `ask` prints the lines that have all words of a QUERY; with -c how many were
+ * read and how many had them. `drop` takes documents out of the index.
  */
 #define _POSIX_C_SOURCE 200809L         /* getline                           */
+#include "words.h"
+
 #include <bloomery/index.h>
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { SIGNAL = 10, WORDS = 65536,      /* of a text, of twice the bytes     */
-       ROWS = 16, OFFSET = sizeof(long) };
+enum { SIGNAL = 10, ROWS = 16, OFFSET = sizeof(long) };
 static const double density = 0.1;
 
-typedef struct { uint64_t hash, rows; } known;      /* not one of the rarest */
-typedef struct { uint64_t hash, documents, last; } counted;
-static counted *table;                  /* a power of two of them            */
-static uint64_t slots, used;
+/* A word that is not one of the rarest. The first one says how many bytes all
+ * texts have, and how many rows a rare word. */
+typedef struct { uint64_t hash, rows; } known;
 static uint64_t hashes[WORDS], keys[WORDS * ROWS];  /* of a text or question */
 
 static int stop(const char *what, const char *why)
@@ -38,25 +37,7 @@ static int stop(const char *what, const char *why)
     return 2;
 }
 
-/* ---- Words --------------------------------------------------------------- */
-
-/* The hashes of a text's words, of which the text may get other letters. */
-static size_t find_words(uint64_t *out, char *text)
-{
-    static bly_key words[WORDS];
-    size_t n = 0;
-    for (char *at = text; *at != '\0' && n < WORDS; at += *at != '\0') {
-        size_t length = 0;
-        for (unsigned char c; isalnum(c = (unsigned char)at[length])
-                              || c >= 0x80; length++)
-            at[length] = (char)tolower(c);
-        if (length > 0)
-            words[n++] = (bly_key){ at, length };
-        at += length;
-    }
-    bly_keys all = { .n = n, .keys = words };
-    return bly_hash_keys(out, NULL, NULL, &all) < 0 ? 0 : n;
-}
+/* ---- Rows ---------------------------------------------------------------- */
 
 /* For a word that a share of all documents has. */
 static uint64_t rows_for(double share)
@@ -75,41 +56,20 @@ static size_t add_rows(size_t n, uint64_t hash, uint64_t rows)
 
 /* ---- Make ---------------------------------------------------------------- */
 
-static counted *find(uint64_t hash)
-{
-    uint64_t i = hash & (slots - 1);
-    while (table[i].documents > 0 && table[i].hash != hash)
-        i = (i + 1) & (slots - 1);
-    return &table[i];
-}
-
-static bool make_room(void)
-{
-    counted *old = table;
-    uint64_t before = slots;
-    if (used < slots / 2)
-        return true;
-    slots = slots > 0 ? 2 * slots : WORDS;
-    if ((table = calloc(slots, sizeof *table)) == NULL)
-        return free(old), false;
-    for (uint64_t i = 0; i < before; i++)
-        if (old[i].documents > 0)
-            *find(old[i].hash) = old[i];
-    return free(old), true;
-}
-
 /* Count in how many documents each word is; 0 documents: errno says why. */
 static uint64_t count(FILE *texts)
 {
     char *line = NULL;
     size_t room = 0;
     uint64_t documents = 0;
-    for (ssize_t bytes; (bytes = getline(&line, &room, texts)) >= 0; ) {
+    for (ssize_t got; (got = getline(&line, &room, texts)) >= 0; ) {
         size_t n = find_words(hashes, line);
+        errno = strlen(line) < (size_t)got ? EILSEQ : got > LONG ? EFBIG : 0;
+        if (errno != 0)
+            return free(line), 0;
         documents++;
         for (size_t i = 0; i < n; i++) {
-            errno = bytes > 2 * WORDS ? EFBIG : ENOMEM;
-            if (bytes > 2 * WORDS || !make_room())
+            if (!make_room())           /* errno says so                     */
                 return free(line), 0;
             counted *c = find(hashes[i]);
             used += c->documents == 0;
@@ -117,22 +77,21 @@ static uint64_t count(FILE *texts)
                             documents };
         }
     }
+    errno = ferror(texts) ? errno : ENODATA;        /* if there are none     */
     free(line);
-    errno = ENODATA;                    /* if there are none                 */
-    return documents;
+    return ferror(texts) ? 0 : documents;
 }
 
-static bly_status add(bly_index_maker *maker, FILE *texts, uint64_t documents)
+static int add(bly_index_maker *maker, FILE *texts, uint64_t documents)
 {
     char *line = NULL, name[32];
     size_t room = 0;
     bly_status status = BLY_OK;
-    long offset = 0;
-    rewind(texts);
-    for (int number = 1; status == BLY_OK
-                         && getline(&line, &room, texts) >= 0; number++) {
+    long offset = 0, number = 0, end = ftell(texts);
+    fseek(texts, 0, SEEK_SET);          /* where it cannot, none is read     */
+    while (status == BLY_OK && getline(&line, &room, texts) >= 0) {
         bly_document document = { .name = name, .extra = &offset,
-            .length = (size_t)snprintf(name, sizeof name, "%d", number) };
+            .length = (size_t)snprintf(name, sizeof name, "%ld", ++number) };
         size_t n = find_words(hashes, line), all = 0;
         for (size_t i = 0; i < n; i++)
             all = add_rows(all, hashes[i], rows_for(
@@ -141,54 +100,63 @@ static bly_status add(bly_index_maker *maker, FILE *texts, uint64_t documents)
         offset = ftell(texts);
     }
     free(line);
-    return status;
+    return status < 0 ? stop("the index", bly_why()) : offset == end && end > 0
+         ? 0 : stop("the texts", "they cannot be read twice, or change");
 }
 
-/* Of words that have as many rows as the rarest nothing is kept. */
-static known *make_about(size_t *bytes, uint64_t documents)
+/* First the bytes of texts and the rows of the rarest words, then others. */
+static known *make_about(size_t *bytes, uint64_t documents, FILE *texts)
 {
-    known *about = documents > 0 ? malloc((used + 1) * sizeof *about) : NULL;
+    known *out = documents > 0 ? malloc((used + 1) * sizeof *out) : NULL;
     size_t n = 1;
-    if (about == NULL)
+    if (out == NULL)
         return NULL;
-    about[0] = (known){ 0, rows_for(1 / (double)documents) };
+    out[0] = (known){ (uint64_t)ftell(texts), rows_for(1 / (double)documents) };
     for (counted *c = table; c < table + slots; c++) {
         uint64_t rows = rows_for((double)c->documents / (double)documents);
-        if (c->documents > 0 && rows < about[0].rows)
-            about[n++] = (known){ c->hash, rows };
+        if (c->documents > 0 && rows < out[0].rows)
+            out[n++] = (known){ c->hash, rows };
     }
-    *bytes = n * sizeof *about;
-    return about;
+    *bytes = n * sizeof *out;
+    return out;
+}
+
+/* Is there a file that is no index, and would be lost? bly_why says so. */
+static bool is_other(const char *path)
+{
+    bly_index *old = NULL;
+    bool other = access(path, F_OK) == 0
+                 && bly_index_open(&old, path, NULL) < 0;
+    return bly_index_free(old), other;
 }
 
 static int build(const char *path, const char *texts_path)
 {
+    if (is_other(path))
+        return stop("the index", bly_why());
     FILE *texts = fopen(texts_path, "r");
-    if (texts == NULL)
-        return stop(texts_path, strerror(errno));
-    uint64_t documents = count(texts);
+    uint64_t documents = texts != NULL ? count(texts) : 0;
     bly_index_spec spec = { .rate = density, .probes = 1, .extra = OFFSET };
-    known *about = make_about(&spec.about_bytes, documents);
+    known *about = make_about(&spec.about_bytes, documents, texts);
     if (about == NULL)
         return stop(texts_path, strerror(errno));
     bly_index_maker *maker = NULL;
     spec.about = about;
-    bly_status status = bly_index_begin(&maker, path, &spec);
-    if (status == BLY_OK && (status = add(maker, texts, documents)) == BLY_OK)
-        status = bly_index_end(maker);
-    else
+    int failed = bly_index_begin(&maker, path, &spec) < 0
+               ? stop("the index", bly_why()) : add(maker, texts, documents);
+    if (failed != 0)
         bly_index_abort(maker);
+    else if (bly_index_end(maker) < 0)
+        failed = stop("the index", bly_why());
     free(about), free(table), fclose(texts);
-    return status < 0 ? stop("the index", bly_why()) : 0;
+    return failed;
 }
 
 /* ---- Ask ----------------------------------------------------------------- */
 
-typedef struct {
-    FILE  *texts;
-    size_t words, read, found;
-    bool   only_count;
-} question;
+static bly_index_stat_t is;             /* of the index that is open         */
+static known first;                     /* what it says of the texts         */
+typedef struct { FILE *texts; size_t words, read, found; bool count; } question;
 
 /* Does the document that is named have all words? */
 static bool look(void *context, uint64_t number, const bly_document *document)
@@ -207,23 +175,20 @@ static bool look(void *context, uint64_t number, const bly_document *document)
             ;
     q->read++;
     q->found += has == q->words;
-    if (has == q->words && !q->only_count && line != NULL)
-        printf("%.*s:%s", (int)document->length, document->name, line);
+    if (has == q->words && !q->count && line != NULL)
+        printf("%.*s:%.*s\n", (int)document->length, document->name,
+               (int)strcspn(line, "\n"), line);
     return free(text), free(line), true;
 }
 
 static bly_status ask(const bly_index *index, question *q, char *query)
 {
-    bly_index_stat_t is;
-    known most = { .rows = ROWS }, one;
+    known one;
     size_t n = 0;
-    bly_index_stat(&is, index);
-    if (is.about_bytes >= sizeof most)
-        memcpy(&most, is.about, sizeof most);
     q->words = find_words(hashes, query);
     q->read = q->found = 0;
     for (size_t i = 0; i < q->words && n < WORDS - ROWS; i++) {
-        uint64_t rows = most.rows;
+        uint64_t rows = first.rows;
         for (size_t at = sizeof one; at < is.about_bytes; at += sizeof one) {
             memcpy(&one, (const char *)is.about + at, sizeof one);
             rows = one.hash == hashes[i] ? one.rows : rows;
@@ -235,14 +200,18 @@ static bly_status ask(const bly_index *index, question *q, char *query)
 
 static int ask_all(const bly_index *index, int n, char **args)
 {
-    question q = { .only_count = strcmp(args[0], "-c") == 0 };
+    question q = { .count = strcmp(args[0], "-c") == 0 };
     bly_status status = BLY_OK;
-    q.texts = fopen(args[q.only_count], "r");
+    q.texts = fopen(args[q.count], "r");
     if (q.texts == NULL)
-        return stop(args[q.only_count], strerror(errno));
-    for (int i = 1 + q.only_count; i < n && status >= 0; i++) {
+        return stop(args[q.count], strerror(errno));
+    if (fseek(q.texts, 0, SEEK_END) < 0 ||
+        (uint64_t)ftell(q.texts) != first.hash)
+        return fclose(q.texts), stop(args[q.count], "it is not as it was when "
+                                     "the index was built: build anew");
+    for (int i = 1 + q.count; i < n && status >= 0; i++) {
         status = ask(index, &q, args[i]);
-        if (q.only_count && status >= 0)
+        if (q.count && status >= 0)
             printf("%s\t%zu\t%zu\n", args[i], q.read, q.found);
     }
     fclose(q.texts);
@@ -253,21 +222,23 @@ static char **dropped;                  /* numbers of lines, up to NULL      */
 static bool stays(void *index, uint64_t number)
 {
     bly_document d = { .length = 0 };
-    bool is = bly_index_document(&d, index, number) == BLY_OK;
-    for (char **one = dropped; *one != NULL && is; one++)
-        is = strlen(*one) != d.length || memcmp(*one, d.name, d.length) != 0;
-    return is;
+    bool stay = bly_index_document(&d, index, number) == BLY_OK;
+    for (char **one = dropped; *one != NULL && stay; one++)
+        stay = strlen(*one) != d.length || memcmp(*one, d.name, d.length) != 0;
+    return stay;
 }
 
-static int drop(bly_index *index, const char *path, char **lines)
+static int drop(bly_index *index, const char *path, char **lines, int n)
 {
     bly_index_maker *maker = NULL;
-    bly_index_stat_t is;
-    bly_index_stat(&is, index);
     bly_index_spec spec = { .rate = is.rate, .probes = is.probes,
                             .extra = is.extra, .about = is.about,
                             .about_bytes = is.about_bytes };
     dropped = lines;
+    for (uint64_t i = 0; i < is.documents; i++)
+        n -= !stays(index, i);
+    if (n != 0)
+        return stop("drop", "one of these lines is not in the index: all stay");
     bly_status status = bly_index_begin(&maker, path, &spec);
     if (status == BLY_OK
         && (status = bly_index_take(maker, index, stays, index)) == BLY_OK)
@@ -280,21 +251,23 @@ static int drop(bly_index *index, const char *path, char **lines)
 int main(int argc, char **argv)
 {
     bly_index *index = NULL;
-    bly_index_stat_t is;
     if (argc == 4 && strcmp(argv[1], "build") == 0)
         return build(argv[2], argv[3]);
     bool asks = argc > 4 && strcmp(argv[1], "ask") == 0;
     if (!asks && (argc < 4 || strcmp(argv[1], "drop") != 0))
-        return stop("usage", "textsearch build INDEX TEXTS, or ask INDEX [-c] "
-                             "TEXTS QUERY..., or drop INDEX LINE...");
+        return stop("usage", "textsearch build INDEX TEXTS | ask INDEX [-c] "
+                    "TEXTS QUERY... | drop INDEX LINE...");
     if (bly_index_open(&index, argv[2], NULL) < 0)
         return stop("the index", bly_why());
     bly_index_stat(&is, index);
-    int failed = is.extra != OFFSET || is.about_bytes % sizeof(known) != 0
-               ? stop(argv[2], "an index of something else")
+    bool ours = is.extra == OFFSET && is.about_bytes >= sizeof first
+                && is.about_bytes % sizeof first == 0;
+    if (ours)
+        memcpy(&first, is.about, sizeof first);
+    int failed = !ours ? stop(argv[2], "an index of something else")
                : asks ? ask_all(index, argc - 3, argv + 3)
-                      : drop(index, argv[2], argv + 3);
+                      : drop(index, argv[2], argv + 3, argc - 3);
     bly_index_free(index);
-    return fflush(stdout) != 0 ? stop("standard output", strerror(errno))
-                               : failed;
+    return (fflush(stdout) | ferror(stdout)) != 0
+         ? stop("standard output", strerror(errno)) : failed;
 }

@@ -294,7 +294,7 @@ int main(int argc, char **argv)
         failed = work(argc, argv);
     bly_free(sets);
     bly_free(resets);
-    if (fflush(stdout) != 0)
+    if ((fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     return failed;
 }

@@ -85,17 +85,24 @@ done
 
 # A new start: all that is in the cache is found, and in another number of slots
 # what does not belong there is gone, but no file of somebody else.
-find counting -type f -exec head -qn 1 {} + >there
+find counting -name '*.page' -exec head -qn 1 {} + >there
 echo 'mine' >counting/notes.txt
+echo 'mine' >counting/2024
+ln -s ../kept counting/new
+echo 'mine' >kept
 run counting <there >told
 check 'after a new start all of it is found' test \
     "$(said hits) $(said dropped)" = "$(wc -l <there) 0"
 slots=$((slots / 3))
+rm -f counting/$slots.page
+ln -s ../kept counting/$slots.page
 run counting <requests >told
 check 'in fewer slots every page is the right one' cmp told wanted
 check 'no more files than slots' test \
-    "$(find counting -name '[0-9]*' | wc -l)" -le $slots
-check 'and nobody else is touched' grep -qx mine counting/notes.txt
+    "$(find counting -name '*.page' | wc -l)" -le $slots
+for mine in counting/notes.txt counting/2024 counting/new kept; do
+    check "and nobody else's is touched: $mine" grep -qx mine $mine
+done
 
 refused 'no cache' 'none: No such file' "$PROGRAM" $web none
 refused 'no folders' 'usage: webcache' "$PROGRAM"

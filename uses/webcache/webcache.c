@@ -59,11 +59,11 @@ static FILE *open_in(const char *where, const char *name, const char *how)
     return fopen(path, how);
 }
 
-static FILE *open_slot(uint64_t slot)
+static FILE *open_slot(uint64_t slot, const char *how)
 {
     char name[32];
-    snprintf(name, sizeof name, "%llu", (unsigned long long)slot);
-    return open_in(folder, name, "r");
+    snprintf(name, sizeof name, "%llu.page", (unsigned long long)slot);
+    return open_in(folder, name, how);
 }
 
 /* Which page a slot has; the file is then before its first byte. */
@@ -93,7 +93,7 @@ static bool copy(FILE *from, FILE *to, FILE *too)
 static bool find(const char *page)
 {
     char there[PATH];
-    FILE *file = open_slot(slot_of(page));
+    FILE *file = open_slot(slot_of(page), "r");
     counts.looked++;
     if (file == NULL)
         return false;
@@ -107,7 +107,7 @@ static bool find(const char *page)
 static bly_status drop(uint64_t slot)
 {
     char there[PATH];
-    FILE *file = open_slot(slot);
+    FILE *file = open_slot(slot, "r");
     if (file == NULL)
         return BLY_OK;
     bly_status status = BLY_OK;
@@ -119,13 +119,13 @@ static bly_status drop(uint64_t slot)
     return status;
 }
 
-/* Put the file `new` of the cache into the slot, which is empty or whole. */
+/* Put the file behind the last slot into its own, which is empty or whole. */
 static int keep(const char *page)
 {
     char from[2 * PATH], to[2 * PATH];
-    uint64_t slot = slot_of(page);
-    snprintf(from, sizeof from, "%s/new", folder);
-    snprintf(to, sizeof to, "%s/%llu", folder, (unsigned long long)slot);
+    unsigned long long slot = slot_of(page), last = slots;
+    snprintf(from, sizeof from, "%s/%llu.page", folder, last);
+    snprintf(to, sizeof to, "%s/%llu.page", folder, slot);
     if (drop(slot) < 0 || bly_add(filter, page, strlen(page)) < 0)
         return stop("the filter", bly_why());
     unlink(to);         /* where a file is replaced some systems flush it    */
@@ -163,7 +163,7 @@ static int fetch(const char *page)
             stop(page, "the origin has no such page");
         return 0;
     }
-    FILE *new = open_in(folder, "new", "w");
+    FILE *new = open_slot(slots, "wx");
     if (new == NULL) {
         fclose(from);
         return stop(folder, strerror(errno));
@@ -213,7 +213,7 @@ static int load_slot(const char *name)
 {
     char there[PATH], path[2 * PATH], *end;
     uint64_t slot = strtoull(name, &end, 10);
-    if (*name < '0' || *name > '9' || *end != '\0')
+    if (*name < '0' || *name > '9' || strcmp(end, ".page") != 0)
         return 0;                       /* none of ours                      */
     FILE *file = open_in(folder, name, "r");
     if (file == NULL)
@@ -252,7 +252,7 @@ static int make_filter(const char *kind, double rate)
 
 static int tell(void)
 {
-    if (fflush(stdout) != 0)
+    if ((fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
     if (verbose)
         fprintf(stderr, "requests %lu\nhits %lu\nlooked %lu\nin-vain %lu\n"

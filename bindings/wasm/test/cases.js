@@ -3,7 +3,7 @@
 // Each case is [name, function of what the host gives]: `golden`, the images of
 // tests/golden by their names; `wasm`, which promises the bytes of bloomery.wasm; and
 // `effort`, how much is tried.
-import { BloomeryError, Filter, kinds, load, memory, version } from "../bloomery.js";
+import { advise, BloomeryError, Filter, kinds, load, memory, version } from "../bloomery.js";
 
 // ---- Judging ----------------------------------------------------------------------
 
@@ -500,6 +500,19 @@ it("plans and kinds are told", () => {
     ok(f.stat().can.includes("fold"));
 });
 
+it("advice is given", () => {
+    const best = advise({ items: 1e6, rate: 0.001, can: ["remove"] });
+    same([best[0].kind, best[0].fits, best.length > 10], ["cuckoo", true, true]);
+    ok(best[0].plan.bitsPerKey > 10 && best[0].nsLookup > 0 && best[0].why);
+    const small = advise({ items: 1e6, fixed: true, aim: "small" })[0];
+    ok(small.plan.bitsPerKey < 9, small.kind);
+    for (const need of [{}, undefined, { items: -1 }, { items: 5, can: "remove" },
+                        { items: 5, can: ["fly"] }, { items: 5, aim: "great" },
+                        { items: 5, present: "all" }, { items: 5, can: [Symbol("a")] },
+                        { items: 5, present: 7 }, { items: 5, rate: 3 }])
+        refused(() => advise(need), "EPARAM");
+});
+
 it("wrong options are errors, in the library's words", () => {
     refused(() => new Filter("nope", { items: 1 }), "EKIND", "there is no kind 'nope'");
     refused(() => new Filter("standard:q=1", { items: 1 }), "EOPTION", "has no option");
@@ -509,6 +522,10 @@ it("wrong options are errors, in the library's words", () => {
     refused(() => new Filter("standard", { items: 5, rate: 2 }), "EPARAM");
     refused(() => new Filter("standard", { items: 5, rate: NaN }), "EPARAM");
     refused(() => new Filter("standard", { items: 5, rate: "1" }), "EPARAM", "rate");
+    for (const hash of [7, {}, new Uint8Array(16), Object.create(Uint8Array.prototype)])
+        refused(() => new Filter("standard", { items: 5, hash }), "EPARAM", "a text");
+    refused(() => Filter.from(new Uint8Array(200), { format: new Uint8Array(3) }),
+            "EPARAM", "a text");
     refused(() => new Filter("standard", { items: -5 }), "EPARAM", "-5");
     refused(() => new Filter("standard", { items: 5.5 }), "EPARAM", "5.5");
     refused(() => new Filter("standard", { items: "5" }), "EPARAM", "string");
@@ -661,6 +678,8 @@ function anyValue(random, depth = 0) {
         () => Object.create(Uint8Array.prototype), () => new String("text"),
         () => depth < 3 ? Array.from({ length: 3 },
                                      () => anyValue(random, depth + 1)) : [],
+        () => ({ items: 9, can: anyValue(random, 3), aim: anyValue(random, 3) }),
+        () => ({ items: 9, can: ["add"], present: anyValue(random, 3) }),
         () => ({ items: anyValue(random, 3), rate: anyValue(random, 3) }),
         () => ({ items: random.below(1000), seed: anyValue(random, 3) }),
         () => ({ items: 50, labels: anyValue(random, 3), hash: anyValue(random, 3) }),
@@ -674,7 +693,7 @@ it("wrong calls are errors, and nothing stops", ({ effort }) => {
     const verbs = Object.getOwnPropertyNames(Filter.prototype).filter((name) =>
         !["constructor", "free", "kind", "clear"].includes(name));
     const statics = [(...all) => new Filter(...all), Filter.build, Filter.from,
-                     Filter.plan];
+                     Filter.plan, advise];
     let thrown = 0;
     f.add("stays");
     for (let i = 0; i < 2500 * effort; i++) {
@@ -818,6 +837,7 @@ it("the sets alone are a module, too", async () => {
     const f = new Filter("standard", { items: 100 });
     f.addAll(ALL.slice(0, 100));
     refused(() => new Filter("cuckoo", { items: 5 }), "EKIND", "choose one of standard");
+    refused(() => advise({ items: 5 }), "EPARAM", "all kinds");
     refused(() => f.unite(other), "EPARAM", "another instance");
     refused(() => other.unite(f), "EPARAM", "another instance");
     ok(other.add("a") && other.has("a"));

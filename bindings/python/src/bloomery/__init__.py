@@ -45,7 +45,7 @@ _NO_BOUND = (1 << 64) - 1
 
 
 def _text(chars: Any) -> str:
-    return ffi.string(chars).decode() if chars else ""
+    return str(ffi.string(chars).decode()) if chars else ""
 
 
 def library_version() -> str:
@@ -328,7 +328,7 @@ def _gather_view(view: memoryview) -> Iterator[_keys.Keys]:
     """A view of numbers, or of rows of bytes: where it lies, with numpy."""
     numpy = _numpy()
     if view.ndim == 2 and view.itemsize == 1 and view.c_contiguous:
-        n, width = view.shape
+        n, width = view.shape  # type: ignore[misc]
         yield _keys._of_width(numpy.asarray(view) if numpy is not None
                               else view.tobytes(), n, width)
     elif view.ndim == 1 and numpy is not None and view.format != "c":
@@ -555,13 +555,14 @@ class Filter:
         found = _contains(self._h, key, len(key))  # type: ignore[arg-type]
         if found < 0:
             check(found)
-        return found  # type: ignore[no-any-return]
+        return found == 1  # type: ignore[no-any-return]
 
     def add(self, key: Key) -> bool:
         """Add a key. True: it was not there; False: it perhaps was. Raises
         FullError, UnsupportedError, ReadOnlyError."""
         key = _keys.encode(key)
-        return check(lib.held_add(self._h, key, len(key))) != lib.BLY_SEEN
+        return bool(check(lib.held_add(self._h, key, len(key)))
+                    != lib.BLY_SEEN)
 
     def remove(self, key: Key) -> None:
         """Remove a key that was added, once. AbsentError: it is not there.

@@ -1,0 +1,77 @@
+/* filter.h - filters as PostgreSQL holds them: values of type bloomery.
+ *
+ * A value is what bly_save would write, an image or its packed form, in a
+ * varlena. Three rules hold in all files here:
+ *
+ *  - PostgreSQL tells errors by longjmp, which must never go through a frame of
+ *    the library. So nothing that the library calls back (memory, visits) may
+ *    raise one, and errors are raised when the library has returned.
+ *  - All memory of a filter is of a memory context: where an error ends the
+ *    statement, the filter goes with the context, and no bly_free is missed.
+ *  - The library starts no thread in a backend: filter_threads.
+ */
+#ifndef BLOOMERY_POSTGRESQL_FILTER_H
+#define BLOOMERY_POSTGRESQL_FILTER_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/memutils.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+#include <bloomery.h>
+
+enum { filter_threads = 1 };
+
+/* What no image and no value can be larger than. */
+#define FILTER_MOST ((uint64_t)MaxAllocSize - VARHDRSZ)
+
+/* Memory of `room`, for the library: NULL where there is none. One piece above
+ * `most` bytes is refused, so that a few forged bytes do not unpack to more
+ * than a value may hold. */
+typedef struct {
+    bly_allocator allocator;
+    MemoryContext room;
+    uint64_t      most;
+} filter_memory;
+
+void filter_memory_of(filter_memory *memory, MemoryContext room, uint64_t most);
+
+/* Memory without an error: NULL. What there was of it is in the new piece. */
+void *filter_more(MemoryContext room, void *old, size_t had, size_t bytes);
+
+/* Raise what the library said last, unless the status is a success. */
+void filter_must(bly_status status);
+
+/* The bytes of a value, out of TOAST. */
+typedef struct {
+    const unsigned char *at;
+    size_t               bytes;
+} filter_bytes;
+
+filter_bytes filter_bytes_of(Datum value);
+
+/* A filter to change, in memory of `room`; a copy. */
+bly_filter *filter_own(Datum value, MemoryContext room);
+
+/* A filter to read, in memory of `room` or in the value's own. */
+bly_filter *filter_read(Datum value, MemoryContext room);
+
+/* The same of the argument, kept from call to call while it is the same. */
+bly_filter *filter_argument(FunctionCallInfo fcinfo, int argument);
+
+/* The value of a filter. */
+Datum filter_value(const bly_filter *filter);
+
+/* The spec of what is asked; errors of a rate or number that is none. */
+bly_spec filter_spec(int64 items, double rate, const filter_memory *memory);
+
+/* Refuse what would be larger than a value, before it takes memory. */
+void filter_fits(const char *kind, const bly_spec *spec);
+
+/* The text as a string. */
+char *filter_string(Datum text);
+
+#endif

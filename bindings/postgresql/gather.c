@@ -1,0 +1,435 @@
+/* gather.c - the aggregates that make a filter of keys.
+ *
+ * Rows give keys, which wait until there are enough for a batch and are then
+ * hashed: 8 bytes for each stay. At the end the filter is built of all hashes
+ * at once, for only so every kind can be, and it is planned for as many as
+ * came. Filters that keep whole keys (invertible:key=9) are built of the keys,
+ * which all wait then.
+ *
+ * Workers gather parts, whose hashes go to the leader in one bytea.
+ */
+#include "filter.h"
+#include "key.h"
+
+#include <string.h>
+
+enum {
+    gather_batch       = 1024,          /* keys that wait, or their bytes    */
+    gather_batch_bytes = 1 << 16,
+    gather_small       = 100000         /* keys that fit into any value      */
+};
+
+typedef struct {
+    char  *at;
+    size_t used, room;                  /* bytes                             */
+} heap;
+
+typedef struct {
+    MemoryContext room;
+    char         *kind;
+    double        rate;
+    int64         items;                /* 0: as many as come                */
+    bool          whole;                /* the filter wants keys, not hashes */
+    bool          labelled;
+    heap          bytes, ends;          /* keys that wait; offsets of ends   */
+    heap          hashes;               /* of all others                     */
+    heap          labels;               /* of all                            */
+} gathered;
+
+/* ---- Room ---------------------------------------------------------------- */
+
+/* Where n more bytes are to be put. */
+static char *heap_room(gathered *g, heap *h, size_t n)
+{
+    if (n > h->room - h->used) {
+        size_t room = Max(h->room + h->room / 2, h->used + n + 64);
+        char *more = filter_more(g->room, h->at, h->used, room);
+        if (more == NULL)
+            ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY),
+                            errmsg("out of memory for the keys of a filter"),
+                            errdetail("%zu bytes were wanted.", room)));
+        h->at = more;
+        h->room = room;
+    }
+    return h->at + h->used;
+}
+
+static void heap_add(gathered *g, heap *h, const void *bytes, size_t n)
+{
+    char *to = heap_room(g, h, n);
+    if (n > 0)
+        memcpy(to, bytes, n);
+    h->used += n;
+}
+
+static void heap_add_number(gathered *g, heap *h, uint64_t number)
+{
+    heap_add(g, h, &number, sizeof number);
+}
+
+static size_t heap_numbers(const heap *h)
+{
+    return h->used / sizeof(uint64_t);
+}
+
+static uint64_t *heap_array(const heap *h)
+{
+    return (uint64_t *)(void *)h->at;
+}
+
+/* ---- One group of rows --------------------------------------------------- */
+
+/* How many keys wait: the first of the ends is the first one's beginning. */
+static size_t gather_waiting(const gathered *g)
+{
+    return heap_numbers(&g->ends) - 1;
+}
+
+static size_t gather_all(const gathered *g)
+{
+    return heap_numbers(&g->hashes) + gather_waiting(g);
+}
+
+static bly_keys gather_keys(const gathered *g)
+{
+    return (bly_keys){ .n = gather_waiting(g), .data = g->bytes.at,
+                       .offsets64 = heap_array(&g->ends) };
+}
+
+/* What waits becomes hashes. */
+static void gather_hash(gathered *g)
+{
+    bly_spec spec = filter_spec(g->items, g->rate, NULL);
+    bly_keys keys = gather_keys(g);
+    size_t bytes = keys.n * sizeof(uint64_t);
+    char *to;
+    if (g->whole || keys.n == 0)
+        return;
+    to = heap_room(g, &g->hashes, bytes);
+    filter_must(bly_hash_keys((uint64_t *)(void *)to, g->kind, &spec, &keys));
+    g->hashes.used += bytes;
+    g->bytes.used = 0;
+    g->ends.used = sizeof(uint64_t);
+}
+
+static void gather_key(gathered *g, const key *k)
+{
+    heap_add(g, &g->bytes, k->data, k->length);
+    heap_add_number(g, &g->ends, g->bytes.used);
+    if (gather_waiting(g) >= gather_batch
+        || g->bytes.used >= gather_batch_bytes)
+        gather_hash(g);
+}
+
+/* ---- Rows ---------------------------------------------------------------- */
+
+/* The arguments after the key, or the key and its label. */
+typedef struct {
+    filter_bytes kind;
+    double       rate;
+    int64        items;
+} wanted;
+
+static wanted wanted_by(const gathered *g)
+{
+    return (wanted){
+        { (const unsigned char *)g->kind, strlen(g->kind) }, g->rate, g->items,
+    };
+}
+
+static wanted wanted_of(FunctionCallInfo fcinfo, int from)
+{
+    wanted w = { .kind = { (const unsigned char *)"blocked", 7 } };
+    if (PG_NARGS() > from && !PG_ARGISNULL(from))
+        w.kind = filter_bytes_of(PG_GETARG_DATUM(from));
+    if (PG_NARGS() > from + 1 && !PG_ARGISNULL(from + 1))
+        w.rate = PG_GETARG_FLOAT8(from + 1);
+    if (PG_NARGS() > from + 2 && !PG_ARGISNULL(from + 2))
+        w.items = PG_GETARG_INT64(from + 2);
+    return w;
+}
+
+static gathered *gather_new(MemoryContext room, const wanted *w)
+{
+    gathered *g = MemoryContextAllocZero(room, sizeof *g);
+    g->room = room;
+    g->kind = MemoryContextAllocZero(room, w->kind.bytes + 1);
+    memcpy(g->kind, w->kind.at, w->kind.bytes);
+    g->rate = w->rate;
+    g->items = w->items;
+    heap_add_number(g, &g->ends, 0);
+    return g;
+}
+
+/* One without keys. */
+static void gather_free(gathered *g)
+{
+    if (g == NULL)
+        return;
+    pfree(g->kind);
+    pfree(g->ends.at);
+    pfree(g);
+}
+
+static bool wanted_alike(const gathered *g, const wanted *w)
+{
+    wanted had = wanted_by(g);
+    return w->kind.bytes == had.kind.bytes && w->items == had.items
+        && memcmp(&w->rate, &had.rate, sizeof had.rate) == 0
+        && memcmp(w->kind.at, had.kind.at, had.kind.bytes) == 0;
+}
+
+static void wanted_same(const gathered *g, const wanted *w)
+{
+    if (!wanted_alike(g, w))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("the rows ask for different filters: kind, rate "
+                               "and items must be the same in all of them")));
+}
+
+/* A filter without keys tells whether the kind is one, and what it wants. */
+static bool kind_wants_keys(const gathered *g)
+{
+    MemoryContext room = AllocSetContextCreate(CurrentMemoryContext, "bloomery",
+                                               ALLOCSET_SMALL_SIZES);
+    filter_memory memory;
+    bly_filter *empty = NULL;
+    bly_spec spec = filter_spec(Max(g->items, 1), g->rate, NULL);
+    bool wants;
+    filter_fits(g->kind, &spec);
+    filter_memory_of(&memory, room, FILTER_MOST);
+    spec = filter_spec(1, g->rate, &memory);
+    filter_must(bly_build(&empty, g->kind, &spec, NULL, NULL, 0));
+    wants = (bly_can(empty) & BLY_CAN_WHOLE_KEYS) != 0;
+    MemoryContextDelete(room);
+    return wants;
+}
+
+/* A query has a group for each of many rows, all of which want the same: what
+ * that is was looked at for the first one. */
+static void gather_kind(gathered *g, FmgrInfo *flinfo)
+{
+    gathered *first = flinfo->fn_extra;
+    wanted w = wanted_by(g);
+    if (first == NULL || !wanted_alike(first, &w)) {
+        bool whole = kind_wants_keys(g);
+        flinfo->fn_extra = NULL;
+        gather_free(first);
+        first = gather_new(flinfo->fn_mcxt, &w);
+        first->whole = whole;
+        flinfo->fn_extra = first;
+    }
+    g->whole = first->whole;
+}
+
+static MemoryContext rows_room(FunctionCallInfo fcinfo)
+{
+    MemoryContext room = NULL;
+    if (!AggCheckCallContext(fcinfo, &room))
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("this is a part of an aggregate: call that")));
+    return room;
+}
+
+static gathered *rows_state(FunctionCallInfo fcinfo, int from)
+{
+    MemoryContext room = rows_room(fcinfo);
+    wanted w = wanted_of(fcinfo, from);
+    gathered *g;
+    if (!PG_ARGISNULL(0)) {
+        g = (gathered *)PG_GETARG_POINTER(0);
+        wanted_same(g, &w);
+        return g;
+    }
+    g = gather_new(room, &w);
+    gather_kind(g, fcinfo->flinfo);
+    g->labelled = from > 2;
+    return g;
+}
+
+/* state, key[, kind[, rate[, items]]] */
+static Datum rows_gather(FunctionCallInfo fcinfo, key_reader *read)
+{
+    gathered *g = rows_state(fcinfo, 2);
+    key k;
+    if (!PG_ARGISNULL(1)) {
+        read(&k, PG_GETARG_DATUM(1));
+        gather_key(g, &k);
+    }
+    PG_RETURN_POINTER(g);
+}
+
+/* state, key, label[, kind[, rate[, items]]] */
+static Datum rows_gather_labels(FunctionCallInfo fcinfo, key_reader *read)
+{
+    gathered *g = rows_state(fcinfo, 3);
+    key k;
+    if (PG_ARGISNULL(1))
+        PG_RETURN_POINTER(g);
+    if (PG_ARGISNULL(2))
+        ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+                        errmsg("a key's label is null: leave out such rows, or "
+                               "give them a label")));
+    read(&k, PG_GETARG_DATUM(1));
+    heap_add_number(g, &g->labels, (uint64_t)PG_GETARG_INT64(2));
+    gather_key(g, &k);
+    PG_RETURN_POINTER(g);
+}
+
+KEY_FUNCTIONS(bloomery_gather, rows_gather)
+KEY_FUNCTIONS(bloomery_gather_labels, rows_gather_labels)
+
+/* ---- Build --------------------------------------------------------------- */
+
+static bly_filter *gather_build(gathered *g, const filter_memory *memory)
+{
+    bly_filter *filter = NULL;
+    size_t n = gather_all(g);
+    int64 items = g->items > 0 ? g->items : (int64)Max(n, 1);
+    bly_spec spec = filter_spec(items, g->rate, memory);
+    const uint64_t *labels = g->labelled ? heap_array(&g->labels) : NULL;
+    if (n > gather_small)
+        filter_fits(g->kind, &spec);
+    gather_hash(g);
+    if (g->whole && n > 0) {
+        bly_keys keys = gather_keys(g);
+        filter_must(bly_build_keys(&filter, g->kind, &spec, &keys, labels));
+    } else {
+        filter_must(bly_build(&filter, g->kind, &spec, heap_array(&g->hashes),
+                              labels, n));
+    }
+    return filter;
+}
+
+PG_FUNCTION_INFO_V1(bloomery_build);
+Datum bloomery_build(PG_FUNCTION_ARGS)
+{
+    MemoryContext room;
+    filter_memory memory;
+    Datum value;
+    rows_room(fcinfo);
+    if (PG_ARGISNULL(0))
+        PG_RETURN_NULL();
+    room = AllocSetContextCreate(CurrentMemoryContext, "bloomery",
+                                 ALLOCSET_DEFAULT_SIZES);
+    filter_memory_of(&memory, room, MaxAllocHugeSize);
+    value = filter_value(gather_build((gathered *)PG_GETARG_POINTER(0),
+                                      &memory));
+    MemoryContextDelete(room);
+    return value;
+}
+
+/* ---- Parts of workers ---------------------------------------------------- */
+
+static void heap_join(gathered *g, heap *into, const heap *from)
+{
+    heap_add(g, into, from->at, from->used);
+}
+
+static void gather_join(gathered *g, gathered *from)
+{
+    wanted w = wanted_by(from);
+    size_t before, n;
+    wanted_same(g, &w);
+    gather_hash(g);
+    gather_hash(from);
+    before = g->bytes.used;
+    n = gather_waiting(from);
+    heap_join(g, &g->bytes, &from->bytes);
+    for (size_t i = 1; i <= n; i++)
+        heap_add_number(g, &g->ends, before + heap_array(&from->ends)[i]);
+    heap_join(g, &g->hashes, &from->hashes);
+    heap_join(g, &g->labels, &from->labels);
+}
+
+PG_FUNCTION_INFO_V1(bloomery_gather_combine);
+Datum bloomery_gather_combine(PG_FUNCTION_ARGS)
+{
+    MemoryContext room = rows_room(fcinfo);
+    gathered *g = PG_ARGISNULL(0) ? NULL : (gathered *)PG_GETARG_POINTER(0);
+    gathered *from = PG_ARGISNULL(1) ? NULL : (gathered *)PG_GETARG_POINTER(1);
+    if (from == NULL && g == NULL)
+        PG_RETURN_NULL();
+    if (from == NULL)
+        PG_RETURN_POINTER(g);
+    if (g == NULL) {
+        wanted w = wanted_by(from);
+        g = gather_new(room, &w);
+        g->whole = from->whole;
+        g->labelled = from->labelled;
+    }
+    gather_join(g, from);
+    PG_RETURN_POINTER(g);
+}
+
+/* How a part is sent: this, the kind, and the heaps. */
+typedef struct {
+    double   rate;
+    int64    items;
+    uint64_t kind, bytes, ends, hashes, labels;
+    bool     whole, labelled;
+    bool     zero[6];
+} sent;
+
+PG_FUNCTION_INFO_V1(bloomery_gather_send);
+Datum bloomery_gather_send(PG_FUNCTION_ARGS)
+{
+    gathered *g = (gathered *)PG_GETARG_POINTER(0);
+    uint64_t all;
+    bytea *part;
+    char *to;
+    sent s;
+    rows_room(fcinfo);
+    gather_hash(g);
+    s = (sent){ .rate = g->rate, .items = g->items, .kind = strlen(g->kind),
+                .bytes = g->bytes.used, .ends = g->ends.used,
+                .hashes = g->hashes.used, .labels = g->labels.used,
+                .whole = g->whole, .labelled = g->labelled };
+    all = sizeof s + s.kind + s.bytes + s.ends + s.hashes + s.labels;
+    if (all > FILTER_MOST)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("a worker gathered more than it can send: set "
+                               "max_parallel_workers_per_gather = 0")));
+    part = palloc(all + VARHDRSZ);
+    SET_VARSIZE(part, all + VARHDRSZ);
+    to = VARDATA(part);
+#define PUT(from, n) (memcpy(to, from, n), to += (n))
+    PUT(&s, sizeof s);
+    PUT(g->kind, s.kind);
+    if (s.bytes > 0)
+        PUT(g->bytes.at, s.bytes);
+    PUT(g->ends.at, s.ends);
+    if (s.hashes > 0)
+        PUT(g->hashes.at, s.hashes);
+    if (s.labels > 0)
+        PUT(g->labels.at, s.labels);
+#undef PUT
+    PG_RETURN_BYTEA_P(part);
+}
+
+/* No one but a worker of ours calls it: SQL has no values of type internal. */
+PG_FUNCTION_INFO_V1(bloomery_gather_receive);
+Datum bloomery_gather_receive(PG_FUNCTION_ARGS)
+{
+    filter_bytes part = filter_bytes_of(PG_GETARG_DATUM(0));
+    const char *from = (const char *)part.at + sizeof(sent);
+    gathered *g;
+    wanted w;
+    sent s;
+    rows_room(fcinfo);
+    memcpy(&s, part.at, sizeof s);
+    w = (wanted){ { (const unsigned char *)from, s.kind }, s.rate, s.items };
+    g = gather_new(CurrentMemoryContext, &w);
+    g->whole = s.whole;
+    g->labelled = s.labelled;
+    from += s.kind;
+    heap_add(g, &g->bytes, from, s.bytes);
+    from += s.bytes;
+    g->ends.used = 0;
+    heap_add(g, &g->ends, from, s.ends);
+    from += s.ends;
+    heap_add(g, &g->hashes, from, s.hashes);
+    from += s.hashes;
+    heap_add(g, &g->labels, from, s.labels);
+    PG_RETURN_POINTER(g);
+}

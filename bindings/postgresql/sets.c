@@ -1,0 +1,236 @@
+/* sets.c - two filters or many, and the keys that filters list. */
+#include "filter.h"
+
+#include <string.h>
+
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "nodes/execnodes.h"
+#include "utils/builtins.h"
+#include "utils/tuplestore.h"
+
+#include <bloomery/sketch.h>
+
+/* ---- Two ----------------------------------------------------------------- */
+
+typedef bly_status verb(bly_filter *into, const bly_filter *other);
+
+static bly_filter *two(Datum a, Datum b, verb *how)
+{
+    bly_filter *into = filter_own(a, CurrentMemoryContext);
+    bly_filter *other = filter_read(b, CurrentMemoryContext);
+    filter_must(how(into, other));
+    bly_free(other);
+    return into;
+}
+
+static Datum two_value(FunctionCallInfo fcinfo, verb *how)
+{
+    bly_filter *into = two(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), how);
+    Datum value = filter_value(into);
+    bly_free(into);
+    return value;
+}
+
+PG_FUNCTION_INFO_V1(bloomery_or);
+Datum bloomery_or(PG_FUNCTION_ARGS)
+{
+    return two_value(fcinfo, bly_unite);
+}
+
+PG_FUNCTION_INFO_V1(bloomery_and);
+Datum bloomery_and(PG_FUNCTION_ARGS)
+{
+    return two_value(fcinfo, bly_intersect);
+}
+
+/* ---- Many: aggregates ---------------------------------------------------- */
+
+/* The first one, changed by the others. */
+static Datum many(FunctionCallInfo fcinfo, verb *how)
+{
+    MemoryContext room, before;
+    bly_filter *into, *other;
+    if (!AggCheckCallContext(fcinfo, &room))
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("this is a part of an aggregate: call that")));
+    into = PG_ARGISNULL(0) ? NULL : (bly_filter *)PG_GETARG_POINTER(0);
+    if (PG_ARGISNULL(1) && into == NULL)
+        PG_RETURN_NULL();
+    if (PG_ARGISNULL(1))
+        PG_RETURN_POINTER(into);
+    if (into == NULL) {
+        before = MemoryContextSwitchTo(room);
+        into = filter_own(PG_GETARG_DATUM(1), room);
+        MemoryContextSwitchTo(before);
+        PG_RETURN_POINTER(into);
+    }
+    other = filter_read(PG_GETARG_DATUM(1), CurrentMemoryContext);
+    filter_must(how(into, other));
+    bly_free(other);
+    PG_RETURN_POINTER(into);
+}
+
+PG_FUNCTION_INFO_V1(bloomery_unite_next);
+Datum bloomery_unite_next(PG_FUNCTION_ARGS)
+{
+    return many(fcinfo, bly_unite);
+}
+
+PG_FUNCTION_INFO_V1(bloomery_intersect_next);
+Datum bloomery_intersect_next(PG_FUNCTION_ARGS)
+{
+    return many(fcinfo, bly_intersect);
+}
+
+/* The value of the state: at the end, and of a worker's part. */
+PG_FUNCTION_INFO_V1(bloomery_many_value);
+Datum bloomery_many_value(PG_FUNCTION_ARGS)
+{
+    if (PG_ARGISNULL(0) || !AggCheckCallContext(fcinfo, NULL))
+        PG_RETURN_NULL();
+    return filter_value((bly_filter *)PG_GETARG_POINTER(0));
+}
+
+PG_FUNCTION_INFO_V1(bloomery_many_receive);
+Datum bloomery_many_receive(PG_FUNCTION_ARGS)
+{
+    if (!AggCheckCallContext(fcinfo, NULL))
+        PG_RETURN_NULL();
+    PG_RETURN_POINTER(filter_own(PG_GETARG_DATUM(0), CurrentMemoryContext));
+}
+
+/* A part of another worker is a filter, not a value. */
+static Datum many_combine(FunctionCallInfo fcinfo, verb *how)
+{
+    MemoryContext room;
+    bly_filter *into, *other, *copy = NULL;
+    filter_memory *memory;
+    bly_options options = { .threads = filter_threads };
+    if (!AggCheckCallContext(fcinfo, &room))
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("this is a part of an aggregate: call that")));
+    into = PG_ARGISNULL(0) ? NULL : (bly_filter *)PG_GETARG_POINTER(0);
+    other = PG_ARGISNULL(1) ? NULL : (bly_filter *)PG_GETARG_POINTER(1);
+    if (other == NULL && into == NULL)
+        PG_RETURN_NULL();
+    if (other == NULL)
+        PG_RETURN_POINTER(into);
+    if (into != NULL) {
+        filter_must(how(into, other));
+        PG_RETURN_POINTER(into);
+    }
+    memory = MemoryContextAlloc(room, sizeof *memory);
+    filter_memory_of(memory, room, FILTER_MOST);
+    options.allocator = &memory->allocator;
+    filter_must(bly_copy(&copy, other, &options));
+    PG_RETURN_POINTER(copy);
+}
+
+PG_FUNCTION_INFO_V1(bloomery_unite_combine);
+Datum bloomery_unite_combine(PG_FUNCTION_ARGS)
+{
+    return many_combine(fcinfo, bly_unite);
+}
+
+PG_FUNCTION_INFO_V1(bloomery_intersect_combine);
+Datum bloomery_intersect_combine(PG_FUNCTION_ARGS)
+{
+    return many_combine(fcinfo, bly_intersect);
+}
+
+/* ---- Keys ---------------------------------------------------------------- */
+
+/* A key that was visited: its bytes follow. */
+typedef struct {
+    uint64_t hash;
+    uint64_t length;                    /* UINT64_MAX: hash only             */
+    int64    side;
+} visited;
+
+/* What a visit puts by, for rows are made where errors may be raised. */
+typedef struct {
+    MemoryContext room;
+    char         *at;
+    size_t        used, size;
+    bool          failed;
+} listing;
+
+static bool list_visit(void *context, const bly_listed *listed)
+{
+    listing *l = context;
+    visited v = { listed->hash,
+                  listed->key != NULL ? listed->length : UINT64_MAX,
+                  listed->side };
+    size_t length = listed->key != NULL ? listed->length : 0;
+    size_t bytes = sizeof v + length;
+    if (bytes > l->size - l->used) {
+        size_t size = 2 * l->size + bytes + 1024;
+        char *more = filter_more(l->room, l->at, l->used, size);
+        l->failed = more == NULL;
+        if (l->failed)
+            return false;
+        l->at = more;
+        l->size = size;
+    }
+    memcpy(l->at + l->used, &v, sizeof v);
+    if (length > 0)
+        memcpy(l->at + l->used + sizeof v, listed->key, length);
+    l->used += bytes;
+    return true;
+}
+
+static Datum list_bytes(const void *bytes, size_t n)
+{
+    bytea *value = palloc(n + VARHDRSZ);
+    SET_VARSIZE(value, n + VARHDRSZ);
+    memcpy(VARDATA(value), bytes, n);
+    return PointerGetDatum(value);
+}
+
+static void list_row(ReturnSetInfo *set, const char *at, const visited *v)
+{
+    Datum values[3] = { 0 };
+    bool nulls[3] = { false };
+    nulls[0] = v->length == UINT64_MAX;
+    if (!nulls[0])
+        values[0] = list_bytes(at + sizeof *v, (size_t)v->length);
+    values[1] = Int64GetDatum((int64)v->hash);
+    values[2] = Int32GetDatum((int32)v->side);
+    tuplestore_putvalues(set->setResult, set->setDesc, values, nulls);
+    if (!nulls[0])
+        pfree(DatumGetPointer(values[0]));
+}
+
+static Datum list_rows(FunctionCallInfo fcinfo, const bly_filter *filter)
+{
+    listing l = { .room = CurrentMemoryContext };
+    size_t at = 0;
+    filter_must(bly_list_keys(filter, list_visit, &l));
+    if (l.failed)
+        ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY),
+                        errmsg("out of memory for the keys of a filter")));
+    InitMaterializedSRF(fcinfo, 0);
+    while (at < l.used) {
+        visited v;
+        memcpy(&v, l.at + at, sizeof v);
+        list_row((ReturnSetInfo *)fcinfo->resultinfo, l.at + at, &v);
+        at += sizeof v + (v.length != UINT64_MAX ? (size_t)v.length : 0);
+        CHECK_FOR_INTERRUPTS();
+    }
+    PG_RETURN_NULL();
+}
+
+PG_FUNCTION_INFO_V1(bloomery_keys);
+Datum bloomery_keys(PG_FUNCTION_ARGS)
+{
+    return list_rows(fcinfo, filter_read(PG_GETARG_DATUM(0),
+                                         CurrentMemoryContext));
+}
+
+PG_FUNCTION_INFO_V1(bloomery_diff);
+Datum bloomery_diff(PG_FUNCTION_ARGS)
+{
+    return list_rows(fcinfo, two(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1),
+                                 bly_subtract));
+}

@@ -1,0 +1,372 @@
+# shellcheck shell=sh
+# check.sh - sourced by tools/postgresql: the tests, on servers of our own.
+# shellcheck disable=SC2154  # $work, $bin, $out, $build, $effort, $bindings
+passed=0 failed=0
+more=1 plain=
+[ "$effort" = quick ] || { more=${BLOOMERY_EFFORT:-10} plain=plain; }
+bloomery=$build/bloomery
+
+# ok NAME COMMAND...: a test is a command.
+ok() {
+    told=$1
+    shift
+    if "$@" >"$work/out" 2>&1; then
+        passed=$((passed + 1))
+        echo "ok - $told"
+    else
+        failed=$((failed + 1))
+        echo "not ok - $told"
+        tail -n 20 "$work/out" | sed 's/^/    /'
+    fi
+}
+
+figure() {
+    echo "figure: $*"
+}
+
+# says CLUSTER QUERY ANSWER
+says() {
+    answer=$(sql "$1" -c "$2") || return 1
+    [ "$answer" = "$3" ] && return
+    echo "$2: $answer, and not $3"
+    return 1
+}
+
+# alive CLUSTER: no process of the server has died.
+alive() {
+    ! grep -E 'terminated by signal|PANIC|server process.*exited' \
+        "$work/$1/log"
+}
+
+# ---- What it says ------------------------------------------------------------
+
+regression() {
+    extension installcheck PGHOST="$work/one" PGUSER=tester PGPORT=5432 && return
+    cat "$out/source/regression.diffs"
+    return 1
+}
+
+# ---- The same filter as the command's ----------------------------------------
+
+# The kinds that are built of keys alone, and some options.
+kinds() {
+    sql one -c "SELECT kind FROM bloomery_kinds() WHERE family <> 'foreign'
+                    AND kind NOT IN ('egh', 'cascade')"
+    echo standard:k=3
+    echo invertible:key=9
+}
+
+# by_command KIND OPTION...: of the keys in the file `keys`.
+by_command() {
+    "$bloomery" build -k "$1" -n 500 -p 0.01 -j 1 --force -o "$work/f.bly" \
+        "$work/keys" && od -An -v -tx1 "$work/f.bly" | tr -d ' \n'
+}
+
+# some_keys: into the file `keys`.
+some_keys() {
+    sql one -c "SELECT 'key ' || i FROM generate_series(1, 500) i" \
+        >"$work/keys"
+}
+
+# Lines "KIND|the filter in hexadecimal digits".
+of_kinds() {
+    while read -r kind; do
+        printf '%s|%s\n' "$kind" "$(by_command "$kind")" || return 1
+    done <"$work/kinds"
+}
+
+same_bytes() {
+    some_keys
+    kinds >"$work/kinds"
+    [ "$(wc -l <"$work/kinds")" -gt 25 ] && of_kinds >"$work/commands" &&
+        sql one <<-END >"$work/ours" || return 1
+	CREATE TABLE asked (n serial, kind text);
+	\\copy asked (kind) FROM '$work/kinds'
+	SELECT kind, (SELECT encode(bloomery_agg('key ' || i, kind, 0.01, 500)::bytea,
+	                            'hex') FROM generate_series(1, 500) i)
+	    FROM asked ORDER BY n;
+	END
+    diff "$work/commands" "$work/ours" | cut -c1-120
+    cmp "$work/commands" "$work/ours"
+}
+
+same_numbers() {
+    printf '%s\n' 1 2 -3 0.5 1e300 9007199254740993 >"$work/keys"
+    "$bloomery" build --as number -k standard -n 6 --force -o "$work/f.bly" \
+        "$work/keys" || return 1
+    says one "SELECT encode(bloomery_agg(x, 'standard', 0.01, 6)::bytea, 'hex')
+        FROM (VALUES (1::numeric), (2), (-3), (0.5), (1e300),
+                     (9007199254740993)) v (x)" \
+        "$(od -An -v -tx1 "$work/f.bly" | tr -d ' \n')"
+}
+
+takes_files() {
+    sed 's/|/|\\\\x/' "$work/commands" >"$work/files"
+    sql one <<-END >"$work/said" && [ "$(cat "$work/said")" = t ]
+	CREATE TABLE files (kind text, f bloomery);
+	\\copy files FROM '$work/files' DELIMITER '|'
+	SELECT bool_and(f @> ('key ' || i)) AND count(*) > 500 * 25
+	    FROM files, generate_series(1, 500) i;
+	END
+}
+
+# ---- In and out --------------------------------------------------------------
+
+make_filters() {
+    sql one -c "CREATE TABLE stored AS
+        SELECT g AS id, bloomery_agg(g * 1000000 + i,
+            (ARRAY['blocked', 'fuse', 'compressed', 'standard'])[1 + g % 4]) AS f
+        FROM generate_series(1, 8) g, generate_series(1, (3 * 4 ^ g)::int) i
+        GROUP BY g;
+        ALTER TABLE stored ADD PRIMARY KEY (id)"
+}
+
+digest="SELECT count(*) || ' ' || md5(string_agg(md5(f::bytea), ' ' ORDER BY id))
+    FROM stored"
+
+# restored DATABASE: has what the first one has.
+restored() {
+    [ "$(psql -X -qAt -h "$work/one" -U tester -d "$1" -c "$digest")" = \
+        "$(sql one -c "$digest")" ]
+}
+
+dump_restore() {
+    for format in custom $plain; do
+        sql one -c "CREATE DATABASE $format" &&
+            pg_dump -h "$work/one" -U tester -F "$format" -t stored -e bloomery \
+                postgres >"$work/dump" || return 1
+        if [ "$format" = custom ]; then
+            pg_restore -h "$work/one" -U tester -d custom "$work/dump"
+        else
+            psql -X -q -v ON_ERROR_STOP=1 -h "$work/one" -U tester -d plain \
+                -f "$work/dump"
+        fi || return 1
+        restored "$format" || return 1
+    done
+}
+
+binary_copy() {
+    sql one -c 'COPY stored TO STDOUT (FORMAT binary)' >"$work/binary" &&
+        sql one -c 'CREATE TABLE again (LIKE stored)' \
+            -c 'COPY again FROM STDIN (FORMAT binary)' <"$work/binary" &&
+        says one 'SELECT count(*) FROM stored s JOIN again a USING (id)
+            WHERE s.f::bytea = a.f::bytea' 8 || return 1
+    tr 'b' 'c' <"$work/binary" >"$work/forged"
+    ! sql one -c 'COPY again FROM STDIN (FORMAT binary)' <"$work/forged" \
+        2>"$work/said" && grep -q 'Bloomery\|damaged' "$work/said"
+}
+
+# Text is its UTF-8, whatever the database keeps it in.
+encodings() {
+    printf 'caf\303\251\n' >"$work/keys"
+    by_command standard >"$work/hex" || return 1
+    for encoding in LATIN1 SQL_ASCII; do
+        sql one -c "CREATE DATABASE $encoding TEMPLATE template0
+            ENCODING $encoding LC_COLLATE 'C' LC_CTYPE 'C'" || return 1
+        printf "CREATE EXTENSION bloomery; SELECT '\\\\x%s'::bloomery @> 'caf\303\251';
+            SELECT bloomery_agg(1, 'stand\303\251');" "$(cat "$work/hex")" |
+            PGCLIENTENCODING=UTF8 psql -X -qAt -h "$work/one" -U tester \
+                -d "$(echo $encoding | tr '[:upper:]' '[:lower:]')" \
+                >"$work/said" 2>&1
+        if ! grep -qx t "$work/said" || ! grep -q 'no kind' "$work/said"; then
+            cat "$work/said"
+            return 1
+        fi
+    done
+}
+
+# ---- Nothing ends the server -------------------------------------------------
+
+fuzz() {
+    sql one -c 'CREATE DATABASE fuzz' || return 1
+    {
+        echo 'CREATE EXTENSION bloomery;'
+        cat "$bindings/tests/fuzz.sql"
+    } | psql -X -qAt -v ON_ERROR_STOP=1 -h "$work/one" -U tester -d fuzz \
+        -v forged=$((1000 * more)) -v calls=$((2500 * more)) \
+        -v seed="${BLOOMERY_SEED:-0.5}" >"$work/told" 2>&1
+    cat "$work/told"
+    tail -n 1 "$work/told" | grep -qx 't|t|t|t' && alive one
+}
+
+# The queries of one session, and what its memory was before and after. What is
+# refused is among them.
+memory_queries() {
+    watch="SELECT 'memory ' || sum(total_bytes)
+               || ' contexts ' || count(*) FROM pg_backend_memory_contexts;
+           SELECT 'rss ' || (regexp_match(pg_read_file('/proc/' ||
+               pg_backend_pid() || '/status', 0, 100000),
+               'VmRSS:\s+(\d+)'))[1];"
+    some="SELECT f @> 5 FROM stored;
+          SELECT bloomery_agg(i) @> 3 FROM generate_series(1, 50) i;
+          SELECT bloomery_agg(i, 'fuse') @> 3 FROM generate_series(1, 50) i;
+          SELECT bloomery_remove(f, 5) FROM stored WHERE id = 1;
+          SELECT '\\x00'::bloomery;
+          SELECT bloomery_agg(i, 'blocket') FROM generate_series(1, 50) i;
+          SELECT a.f | b.f FROM stored a, stored b WHERE a.id = 1 AND b.id = 2;
+          SELECT bloomery_info(f | f) FROM stored WHERE id IN (4, 7);
+          SELECT bloomery_get(f, 5) FROM stored WHERE id = 2;
+          SELECT * FROM bloomery_keys((SELECT bloomery_agg(i,
+              'invertible:key=8', 0.01, 3) FROM generate_series(1, 90) i));"
+    round=0
+    while [ $round -lt $((250 * more)) ]; do
+        echo "$some"
+        round=$((round + 1))
+        case $round in 50 | $((250 * more))) echo "$watch" ;; esac
+    done
+}
+
+# The second look finds no more than the first, but for 1 MiB that the server's
+# own caches and malloc may take.
+memory() {
+    memory_queries >"$work/queries"
+    sql one -v ON_ERROR_STOP=0 -f "$work/queries" >"$work/said" 2>"$work/errors"
+    grep -E '^(memory|rss) ' "$work/said"
+    [ "$(grep -c ERROR "$work/errors")" -ge $((1000 * more)) ] &&
+        [ "$(grep -cE '^(memory|rss) ' "$work/said")" -eq 4 ] && alive one &&
+        awk '$1 == "memory" { if (!m) m = $2; else if ($2 > m + 65536) exit 1 }
+             $1 == "rss" { if (!r) r = $2; else if ($2 > r + 1024) exit 1 }
+            ' "$work/said"
+}
+
+# A query that takes long can be ended, and one that takes too much memory ends.
+cancelled() {
+    sql one -v ON_ERROR_STOP=0 >"$work/said" 2>&1 <<-'END'
+	SET statement_timeout = '100ms';
+	SELECT bloomery_agg(i, 'fuse') @> 1 FROM generate_series(1, 100000000) i;
+	SET statement_timeout = 0;
+	SELECT bloomery_agg(i, 'fuse') @> 1 FROM generate_series(1, 1000) i;
+	END
+    grep -q 'canceling statement' "$work/said" &&
+        tail -n 1 "$work/said" | grep -qx t && alive one
+}
+
+# shellcheck disable=SC3045  # dash and bash have -v
+no_memory() {
+    (ulimit -v 350000 && cluster small 'shared_buffers = 16MB') || return 1
+    clusters="$clusters small"
+    sql small -v ON_ERROR_STOP=0 >"$work/said" 2>&1 <<-'END'
+	CREATE EXTENSION bloomery;
+	SELECT length(bloomery_new('blocked', 500000000)::bytea);
+	SELECT bloomery_agg(i, 'fuse') IS NULL FROM generate_series(1, 9000000) i;
+	SELECT bloomery_agg(i, 'fuse') @> 1 FROM generate_series(1, 1000) i;
+	END
+    cat "$work/said"
+    [ "$(grep -c 'out of memory' "$work/said")" -eq 2 ] &&
+        tail -n 1 "$work/said" | grep -qx t && alive small
+}
+
+# ---- Two servers -------------------------------------------------------------
+
+replication() {
+    sql one -c 'CREATE PUBLICATION filters FOR TABLE stored' &&
+        sql two -c 'CREATE TABLE stored (id int PRIMARY KEY, f bloomery)' \
+            -c "CREATE SUBSCRIPTION filters CONNECTION
+                'host=$work/one user=tester dbname=postgres'
+                PUBLICATION filters WITH (binary = $1)" &&
+        sql one -c "UPDATE stored SET f = bloomery_add(f, 'new')
+            WHERE id = 3" -c "DELETE FROM stored WHERE id = 5" \
+            -c "INSERT INTO stored SELECT 9, bloomery_agg(i)
+                FROM generate_series(1, 9000) i" || return 1
+    tries=0
+    until [ "$(sql two -c "$digest")" = "$(sql one -c "$digest")" ]; do
+        tries=$((tries + 1))
+        [ $tries -lt 300 ] || { cat "$work/two/log"; return 1; }
+        sleep 0.1
+    done
+    sql two -c 'DROP SUBSCRIPTION filters' -c 'DROP TABLE stored' &&
+        sql one -c 'DROP PUBLICATION filters' -c 'DELETE FROM stored
+            WHERE id = 9' -c "INSERT INTO stored SELECT 5, bloomery_agg(i)
+                FROM generate_series(1, 9) i"
+}
+
+# The time of a query in ms, the least of three.
+time_of() {
+    for _ in 1 2 3; do
+        sql two -c "EXPLAIN (ANALYZE, FORMAT json, TIMING off) $1" |
+            sed -n 's/.*"Execution Time": \([0-9.]*\).*/\1/p'
+    done | sort -n | head -n 1
+}
+
+# A large table elsewhere and a small one here: the filter of the small one's
+# keys goes there, and what comes are the rows that it finds.
+foreign_server() {
+    sql one <<-'END' &&
+	CREATE TABLE orders AS SELECT i AS id, md5(i::text) AS note
+	    FROM generate_series(1, 200000) i;
+	ANALYZE orders;
+	END
+    sql two <<-END &&
+	CREATE EXTENSION postgres_fdw;
+	CREATE SERVER one FOREIGN DATA WRAPPER postgres_fdw OPTIONS
+	    (host '$work/one', dbname 'postgres', extensions 'bloomery',
+	     fetch_size '10000');
+	CREATE USER MAPPING FOR tester SERVER one OPTIONS (user 'tester');
+	CREATE FOREIGN TABLE orders (id int, note text) SERVER one;
+	CREATE TABLE wanted AS SELECT i * 499 AS id FROM generate_series(1, 800) i;
+	ANALYZE wanted; ANALYZE orders;
+	END
+    plainly='SELECT count(*), md5(string_agg(note, NULL ORDER BY id))
+        FROM orders JOIN wanted USING (id)'
+    filtered="$plainly
+        WHERE (SELECT bloomery_agg(id, 'blocked', 0.001) FROM wanted) @> orders.id"
+    says two "$filtered" "$(sql two -c "$plainly")" || return 1
+    sql two -c "EXPLAIN (ANALYZE, VERBOSE, TIMING off, COSTS off) $filtered" \
+        >"$work/plan" && cat "$work/plan" &&
+        grep -q 'Remote SQL:.*bloomery.*@>' "$work/plan" || return 1
+    rows=$(sed -n 's/.*Foreign Scan on.*rows=\([0-9]*\) .*/\1/p' "$work/plan")
+    # 400 of the wanted ones are there; the rate, 0.001, adds some of 200000
+    [ "$rows" -ge 400 ] && [ "$rows" -lt 800 ]
+}
+
+# The other way round: a filter here of the keys there answers for most strangers
+# that nothing is there.
+foreign_keys() {
+    sql two -c "CREATE TABLE held AS SELECT bloomery_agg(id, 'fuse') AS f
+            FROM orders" -c "ANALYZE held" || return 1
+    asked='SELECT count((SELECT note FROM orders o WHERE o.id = s.id))
+        FROM (SELECT i * 1000 AS id FROM generate_series(1, 2000) i) s'
+    spared='SELECT count(CASE WHEN held.f @> s.id THEN
+            (SELECT note FROM orders o WHERE o.id = s.id) END)
+        FROM held, (SELECT i * 1000 AS id FROM generate_series(1, 2000) i) s'
+    sql one -c 'CREATE INDEX ON orders (id)' &&
+        says two "$spared" "$(sql two -c "$asked")"
+}
+
+# ---- All ---------------------------------------------------------------------
+
+make_prefix
+extension install DESTDIR="$prefix"
+cluster one 'wal_level = logical' 'max_connections = 20'
+ok 'what each function says' regression
+sql one -c 'CREATE EXTENSION bloomery'
+ok 'filters are the command'"'"'s, byte for byte, of every kind' same_bytes
+ok 'numbers are keys as in the command' same_numbers
+ok 'files of the command are values' takes_files
+ok 'filters to store' make_filters
+ok 'a dump restores the same bytes' dump_restore
+ok 'binary copies come back, and forged ones do not' binary_copy
+ok 'a long query can be ended' cancelled
+ok 'forged images and wrong calls are errors' fuzz
+ok 'memory stays over many queries' memory
+figure "memory: $(grep -E '^(memory|rss) ' "$work/said" | tr '\n' ' ')"
+if [ "$effort" = full ]; then
+    ok 'text is UTF-8 whatever the encoding of the database' encodings
+    ok 'no memory is an error' no_memory
+    cluster two
+    sql two -c 'CREATE EXTENSION bloomery'
+    ok 'a table with filters is replicated' replication false
+    ok 'the same in binary' replication true
+    ok 'a filter goes to a foreign server, and few rows come' foreign_server
+    figure "join with a foreign table: $(time_of "$plainly") ms, with a filter" \
+        "$(time_of "$filtered") ms, $rows rows of 200000 fetched"
+    ok 'a filter of foreign keys spares questions' foreign_keys
+    figure "2000 foreign look-ups: $(time_of "$asked") ms, with a filter" \
+        "$(time_of "$spared") ms"
+    # shellcheck source=bindings/postgresql/tests/figures.sh
+    . "$bindings/tests/figures.sh"
+    ok 'both servers are alive' alive two
+fi
+ok 'the server is alive' alive one
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,51 @@
+# shellcheck shell=sh
+# figures.sh - sourced by check.sh: what it costs, beside what the server does
+# anyway, in one run. No test.
+# shellcheck disable=SC2154
+
+# ns_of QUERY: processor time of the backend, the least of five; others may work
+# on this machine, too.
+ns_of() {
+    spent="SELECT split_part(pg_read_file('/proc/' || pg_backend_pid()
+        || '/schedstat', 0, 100), ' ', 1)"
+    for _ in 1 2 3 4 5; do
+        sql one -c "SET max_parallel_workers_per_gather = 0" -c "$spent" \
+            -c "EXPLAIN (ANALYZE, TIMING off, SUMMARY off, FORMAT json) $1" \
+            -c "$spent" | grep -x '[0-9]*' | tr '\n' ' '
+        echo
+    done | awk '{ print $2 - $1 }' | sort -n | head -n 1
+}
+
+# cost NAME QUERY BASE: what it takes of each of a million rows.
+cost() {
+    figure "$1: $(echo "$(ns_of "$2") $(ns_of "$3")" |
+        awk '{ printf "%.0f ns a row, beside %.0f of the same query without",
+               ($1 - $2) / 1e6, $2 / 1e6 }')"
+}
+
+sql one <<-'END'
+	CREATE TABLE million AS SELECT i, 'key ' || i AS t
+	    FROM generate_series(1, 1000000) i;
+	CREATE TABLE toasted AS SELECT bloomery_agg(i) AS f FROM million;
+	INSERT INTO toasted SELECT bloomery_agg(t) FROM million;
+	VACUUM ANALYZE million;
+	ANALYZE toasted;
+END
+plain='SELECT count(*) FROM million WHERE i > 0'
+texts="SELECT count(*) FROM million WHERE t > ''"
+one='(SELECT f FROM toasted LIMIT 1)'
+cost 'i in a filter of 1.2 MB' \
+    "SELECT count(*) FROM million WHERE $one @> i" "$plain"
+cost 'text in it' "SELECT count(*) FROM million WHERE $one @> t" "$texts"
+cost 'i IN a list by hash' "SELECT count(*) FROM million WHERE i IN
+    (SELECT i FROM million)" "$plain"
+cost 'bloomery_agg(i)' 'SELECT bloomery_agg(i) FROM million' \
+    'SELECT max(i) FROM million'
+cost 'bloomery_agg(t)' 'SELECT bloomery_agg(t) FROM million' \
+    'SELECT max(t) FROM million'
+cost "bloomery_agg(i, 'fuse')" "SELECT bloomery_agg(i, 'fuse') FROM million" \
+    'SELECT max(i) FROM million'
+cost 'count(DISTINCT i)' 'SELECT count(DISTINCT i) FROM million' \
+    'SELECT max(i) FROM million'
+cost 'array_agg(i)' 'SELECT array_agg(i) FROM million' \
+    'SELECT max(i) FROM million'

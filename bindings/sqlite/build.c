@@ -1,0 +1,335 @@
+/* build.c - aggregates that make a filter of keys.
+ *
+ *      bloomery_build(x[, kind[, rate[, items[, seed[, hash]]]]])
+ *      bloomery_build_labels(x, label[, kind[, rate[, items[, seed[, hash]]]]])
+ *
+ * SQL gives a row at a time, and a filter is planned when all are there. So
+ * keys are gathered, and hashed some thousand at a time: what stays of a key is
+ * the 8 bytes of its hash. Kinds that keep whole keys, or hash them in ways of
+ * their own, get the keys themselves in the end.
+ *
+ * Without `items` a filter is planned for as many keys as come: for as many
+ * different ones, where a key that comes twice takes no more room. These are
+ * counted exactly, by a table of hashes. It is what `bloomery build -n` makes
+ * of that number, byte for byte. */
+#include "extension.h"
+
+#include <string.h>
+
+enum { BUILD_BATCH = 4096, BUILD_BYTES = 1 << 18 };
+
+typedef struct {
+    char     *kind, *hash;              /* copies                            */
+    bly_spec  spec;
+    bool      started, labelled, whole, once, failed;
+    char     *data;                     /* keys that are not hashed yet      */
+    size_t    used, data_room;
+    uint64_t *ends;                     /* where they end; 0 stands first    */
+    size_t    keys, ends_room;
+    uint64_t *hashes;
+    size_t    hashed, hashes_room;
+    uint64_t *labels;
+    size_t    labels_room;
+    uint64_t *table;                    /* of different hashes; 0: free      */
+    size_t    slots, different;         /* the hash 0 counts, without a slot */
+    bool      zero;
+} build;
+
+static void build_end(build *b)
+{
+    sqlite3_free(b->kind);
+    sqlite3_free(b->hash);
+    sqlite3_free(b->data);
+    sqlite3_free(b->ends);
+    sqlite3_free(b->hashes);
+    sqlite3_free(b->labels);
+    sqlite3_free(b->table);
+    memset(b, 0, sizeof *b);
+}
+
+/* ---- How many different keys --------------------------------------------- */
+
+static void build_note(uint64_t *table, size_t slots, uint64_t hash,
+                       size_t *different)
+{
+    size_t at = (size_t)bly_mix64(hash) & (slots - 1);
+    while (table[at] != 0 && table[at] != hash)
+        at = (at + 1) & (slots - 1);
+    *different += table[at] == 0;
+    table[at] = hash;
+}
+
+static bool build_widen(build *b)
+{
+    size_t slots = b->slots > 0 ? 2 * b->slots : 2 * BUILD_BATCH, n = 0;
+    uint64_t *table = sqlite3_malloc64(slots * sizeof *table);
+    if (table == NULL)
+        return false;
+    memset(table, 0, slots * sizeof *table);
+    for (size_t i = 0; i < b->slots; i++)
+        if (b->table[i] != 0)
+            build_note(table, slots, b->table[i], &n);
+    sqlite3_free(b->table);
+    b->table = table;
+    b->slots = slots;
+    return true;
+}
+
+static bool build_tell_apart(build *b, const uint64_t *hashes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (2 * b->different >= b->slots && !build_widen(b))
+            return false;
+        if (hashes[i] == 0)
+            b->zero = true;
+        else
+            build_note(b->table, b->slots, hashes[i], &b->different);
+    }
+    return true;
+}
+
+/* ---- Gathering ----------------------------------------------------------- */
+
+/* Keys of the batch become hashes. */
+static bly_status build_hash(build *b)
+{
+    bly_keys keys = { .n = b->keys, .data = b->data, .offsets64 = b->ends };
+    uint64_t *grown = memory_grow(b->hashes, &b->hashes_room,
+                                  b->hashed + b->keys, sizeof *b->hashes);
+    if (grown == NULL)
+        return BLY_ENOMEM;
+    b->hashes = grown;
+    if (b->keys == 0)
+        return BLY_OK;
+    uint64_t *hashes = b->hashes + b->hashed;
+    bly_status status = bly_hash_keys(hashes, b->kind, &b->spec, &keys);
+    if (status < 0)
+        return status;
+    if (b->once && !build_tell_apart(b, hashes, b->keys))
+        return BLY_ENOMEM;
+    b->hashed += b->keys;
+    b->keys = b->used = 0;
+    return BLY_OK;
+}
+
+static bly_status build_add(build *b, const keys_key *key, uint64_t label)
+{
+    char *data = memory_grow(b->data, &b->data_room, b->used + key->length, 1);
+    if (data == NULL)
+        return BLY_ENOMEM;
+    b->data = data;
+    uint64_t *ends = memory_grow(b->ends, &b->ends_room, b->keys + 2,
+                                 sizeof *b->ends);
+    if (ends == NULL)
+        return BLY_ENOMEM;
+    b->ends = ends;
+    if (b->labelled) {
+        size_t n = b->hashed + b->keys;
+        uint64_t *labels = memory_grow(b->labels, &b->labels_room, n + 1,
+                                       sizeof *b->labels);
+        if (labels == NULL)
+            return BLY_ENOMEM;
+        b->labels = labels;
+        b->labels[n] = label;
+    }
+    memcpy(b->data + b->used, key->data, key->length);
+    b->used += key->length;
+    b->ends[0] = 0;
+    b->ends[++b->keys] = b->used;
+    if (b->whole || (b->keys < BUILD_BATCH && b->used < BUILD_BYTES))
+        return BLY_OK;
+    return build_hash(b);
+}
+
+/* ---- A row --------------------------------------------------------------- */
+
+/* The numbers of keys of these kinds are those of different ones, as the
+ * command counts them: others keep something of each time that a key comes. */
+static bool build_is_once(uint64_t can)
+{
+    return (can & BLY_CAN_ADD) != 0
+        && (can & (BLY_CAN_REMOVE | BLY_CAN_COUNT | BLY_CAN_FORGET
+                   | BLY_CAN_EXACT | BLY_CAN_LABEL | BLY_CAN_WHOLE_KEYS)) == 0;
+}
+
+/* Is something wrong that needs no keys to be seen? A kind whose size depends
+ * on nothing else is planned for one. */
+static bly_status build_try(const build *b)
+{
+    bly_spec spec = b->spec;
+    bly_plan_t plan;
+    if (spec.capacity == 0)
+        spec.capacity = 1;
+    return bly_plan(&plan, b->kind, &spec);
+}
+
+/* The first row says what is to be made. */
+static bool build_start(sqlite3_context *context, build *b, int n,
+                        sqlite3_value **values)
+{
+    const char *kind;
+    bly_spec spec = { .allocator = &memory_allocator, .threads = 1 };
+    if (!extension_spec(context, &kind, &spec, n, values, false))
+        return false;
+    if (b->labelled && (n < 1 || sqlite3_value_type(values[0]) == SQLITE_NULL))
+        kind = "bloomier";
+    b->spec = spec;
+    b->kind = sqlite3_mprintf("%s", kind);
+    b->hash = spec.hash != NULL ? sqlite3_mprintf("%s", spec.hash) : NULL;
+    if (b->kind == NULL || (spec.hash != NULL && b->hash == NULL)) {
+        sqlite3_result_error_nomem(context);
+        return false;
+    }
+    b->spec.hash = b->hash;
+    bly_status status = build_try(b);
+    if (status < 0) {
+        extension_fail(context, status);
+        return false;
+    }
+    const bly_kind_info *info = bly_kind_find(b->kind);
+    b->whole = info == NULL || (info->can & BLY_CAN_WHOLE_KEYS) != 0
+            || strcmp(info->family, "foreign") == 0;
+    b->once = !b->whole && spec.capacity == 0 && build_is_once(info->can);
+    return b->started = true;
+}
+
+/* Do these arguments still say the same? */
+static bool build_same(sqlite3_context *context, build *b, int n,
+                       sqlite3_value **values)
+{
+    const char *kind;
+    bly_spec spec = { .capacity = 0 };
+    if (!extension_spec(context, &kind, &spec, n, values, false))
+        return false;
+    if (b->labelled && (n < 1 || sqlite3_value_type(values[0]) == SQLITE_NULL))
+        kind = "bloomier";
+    if (strcmp(kind, b->kind) == 0 && spec.capacity == b->spec.capacity
+        && !(spec.rate < b->spec.rate) && !(spec.rate > b->spec.rate)
+        && spec.seed == b->spec.seed
+        && (spec.hash == NULL ? b->hash == NULL
+            : b->hash != NULL && strcmp(spec.hash, b->hash) == 0))
+        return true;
+    extension_error(context, "kind, rate, items, seed and hash of a filter "
+                    "must be the same in every row");
+    return false;
+}
+
+static bool build_label(sqlite3_context *context, uint64_t *label,
+                        sqlite3_value *value)
+{
+    if (sqlite3_value_type(value) == SQLITE_NULL) {
+        extension_error(context, "a key has the label NULL: leave such keys "
+                        "out, or give them a number");
+        return false;
+    }
+    return keys_count(context, label, "label", value);
+}
+
+/* NULL is no key. */
+static bool build_take(sqlite3_context *context, build *b, int n,
+                       sqlite3_value **values)
+{
+    int first = b->labelled ? 2 : 1;
+    uint64_t label = 0;
+    keys_key key;
+    keys_found found = keys_of(&key, values[0]);
+    if (found == KEYS_NO_MEMORY) {
+        sqlite3_result_error_nomem(context);
+        return false;
+    }
+    if (found == KEYS_NONE)
+        return true;
+    if (!(b->started ? build_same : build_start)(context, b, n - first,
+                                                 values + first))
+        return false;
+    if (b->labelled && !build_label(context, &label, values[1]))
+        return false;
+    bly_status status = build_add(b, &key, label);
+    if (status < 0)
+        extension_fail(context, status);
+    return status >= 0;
+}
+
+static void build_row(sqlite3_context *context, int n, sqlite3_value **values,
+                      bool labelled)
+{
+    build *b = sqlite3_aggregate_context(context, sizeof *b);
+    if (b == NULL) {
+        sqlite3_result_error_nomem(context);
+        return;
+    }
+    b->labelled = labelled;
+    if (!b->failed)
+        b->failed = !build_take(context, b, n, values);
+}
+
+static void build_step(sqlite3_context *context, int n, sqlite3_value **values)
+{
+    build_row(context, n, values, false);
+}
+
+static void build_step_labels(sqlite3_context *context, int n,
+                              sqlite3_value **values)
+{
+    build_row(context, n, values, true);
+}
+
+/* ---- All rows ------------------------------------------------------------ */
+
+static bly_status build_of_hashes(bly_filter **out, build *b)
+{
+    bly_status status = build_hash(b);
+    if (status < 0)
+        return status;
+    sqlite3_free(b->data);
+    sqlite3_free(b->table);
+    b->data = NULL;
+    b->table = NULL;
+    if (b->once)
+        b->spec.capacity = b->different + b->zero;
+    return bly_build(out, b->kind, &b->spec, b->hashes,
+                     b->labelled ? b->labels : NULL, b->hashed);
+}
+
+static bly_status build_make(bly_filter **out, build *b)
+{
+    bly_keys keys = { .n = b->keys, .data = b->data, .offsets64 = b->ends };
+    if (!b->whole)
+        return build_of_hashes(out, b);
+    if (b->spec.capacity == 0)
+        b->spec.capacity = b->keys;
+    return bly_build_keys(out, b->kind, &b->spec, &keys,
+                          b->labelled ? b->labels : NULL);
+}
+
+/* No key, no filter: NULL, as of sum(). */
+static void build_final(sqlite3_context *context)
+{
+    build *b = sqlite3_aggregate_context(context, 0);
+    bly_filter *filter = NULL;
+    if (b == NULL)
+        return;
+    bly_status status = BLY_OK;
+    if (b->started && !b->failed)
+        status = build_make(&filter, b);
+    build_end(b);
+    if (status < 0)
+        extension_fail(context, status);
+    else if (filter != NULL)
+        held_give(context, filter);
+}
+
+int build_register(sqlite3 *db)
+{
+    int status = SQLITE_OK, flags = SQLITE_UTF8 | SQLITE_INNOCUOUS;
+    for (int n = 1; n <= 6 && status == SQLITE_OK; n++) {
+        status = sqlite3_create_function_v2(db, "bloomery_build", n, flags,
+                                            NULL, NULL, build_step, build_final,
+                                            NULL);
+        if (status == SQLITE_OK)
+            status = sqlite3_create_function_v2(
+                db, "bloomery_build_labels", n + 1, flags, NULL, NULL,
+                build_step_labels, build_final, NULL);
+    }
+    return status;
+}

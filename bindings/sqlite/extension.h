@@ -1,0 +1,140 @@
+/* extension.h - what the files of SQLite's extension have in common.
+ *
+ *      extension.c  what it registers
+ *      memory.c     memory of the library's, from SQLite
+ *      keys.c       values of SQL as keys
+ *      held.c       filters out of blobs, and back
+ *      scalar.c     functions of a filter and keys
+ *      tell.c       functions that tell of filters and plans in JSON
+ *      build.c      aggregates that make a filter of keys
+ *      sets.c       aggregates that make a filter of filters
+ *      rows.c       tables of keys and of kinds
+ *      table.c      a table that is a filter's file
+ *
+ * Each includes this, and of the library the public headers only.
+ */
+#ifndef SQLITE_EXTENSION_H
+#define SQLITE_EXTENSION_H
+
+#include <bloomery.h>
+#include <sqlite3ext.h>
+
+extern const sqlite3_api_routines *sqlite3_api;
+
+/* ---- extension.c --------------------------------------------------------- */
+
+/* What a function may be used for: it has no effect beside its result. */
+enum { EXTENSION_PURE = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS };
+
+/* The error that a status is: the library's line, or no memory. */
+void extension_fail(sqlite3_context *context, bly_status status);
+
+/* An error of our own, in one line. */
+__attribute__((format(printf, 2, 3)))
+void extension_error(sqlite3_context *context, const char *format, ...);
+
+/* What kind, items, rate, seed and hash say, of which the last ones may be
+ * missing; `items_first`: in that order, else with the rate before the items.
+ * What is NULL is chosen by us. False, and an error: something is wrong. */
+bool extension_spec(sqlite3_context *context, const char **kind, bly_spec *spec,
+                    int n, sqlite3_value **values, bool items_first);
+
+/* The same as the error of a table. */
+int extension_fail_table(sqlite3_vtab *table, bly_status status);
+
+/* ---- memory.c ------------------------------------------------------------ */
+
+extern const bly_allocator memory_allocator;
+
+/* How a filter is held here: SQLite's memory, and no thread beside. */
+bly_options memory_options(void);
+
+/* Room for at least `needed` of `size` bytes, where there is for *room; NULL:
+ * no memory, and what there was stays. */
+void *memory_grow(void *old, size_t *room, size_t needed, size_t size);
+
+/* ---- keys.c -------------------------------------------------------------- */
+
+typedef struct {
+    const void   *data;
+    size_t        length;
+    unsigned char number[8];            /* where `data` is, of a number      */
+} keys_key;
+
+typedef enum { KEYS_NONE, KEYS_ONE, KEYS_NO_MEMORY } keys_found;
+
+/* The key that a value is; KEYS_NONE: it is NULL. Its bytes are the value's, or
+ * `out`'s. */
+keys_found keys_of(keys_key *out, sqlite3_value *value);
+
+/* "TEXT" */
+const char *keys_type(sqlite3_value *value);
+
+/* A whole number of 0 or more, as INTEGER or as REAL such as 1e6; false, and an
+ * error: it is none. NULL is 0. */
+bool keys_count(sqlite3_context *context, uint64_t *out, const char *what,
+                sqlite3_value *value);
+
+/* A rate; NULL is 0. */
+bool keys_rate(sqlite3_context *context, double *out, sqlite3_value *value);
+
+/* A text without a zero byte; NULL is NULL. */
+bool keys_text(sqlite3_context *context, const char **out, const char *what,
+               sqlite3_value *value);
+
+/* ---- held.c -------------------------------------------------------------- */
+
+/* The filter of an argument, to be asked. `filter` is NULL where the argument
+ * is NULL, or is wrong, which is an error then. */
+typedef struct {
+    bly_filter *filter;
+    bool        ours;                   /* it goes back in held_end          */
+} held_filter;
+
+/* What a connection remembers of the blobs it was given: the pApp of functions
+ * that ask. Each of them is a user of it. */
+typedef struct held_home held_home;
+held_home *held_home_new(void);
+held_home *held_home_more(held_home *home);
+void held_home_less(void *home);
+
+/* bloomery_open(blob) */
+void held_open_call(sqlite3_context *context, int n, sqlite3_value **values);
+
+/* A filter to be asked for one key, quick where the blob is the same as in the
+ * row before. */
+held_filter held_begin(sqlite3_context *context, int argument,
+                       sqlite3_value *value);
+void held_end(held_filter held);
+
+/* A filter of its own, of all that is checked. NULL: the value is NULL, or
+ * `status` is an error, or, where that is BLY_OK, it is no blob. */
+bly_filter *held_copy(sqlite3_value *value, bly_status *status);
+
+/* The same for a function, which gets the error. */
+bly_filter *held_own(sqlite3_context *context, sqlite3_value *value);
+
+/* The bytes that bly_save writes become the result, and the filter goes. */
+void held_give(sqlite3_context *context, bly_filter *filter);
+
+/* ---- What each file registers -------------------------------------------- */
+
+int scalar_register(sqlite3 *db);
+int tell_register(sqlite3 *db);
+int build_register(sqlite3 *db);
+int sets_register(sqlite3 *db);
+int rows_register(sqlite3 *db);
+int table_register(sqlite3 *db);
+
+/* ---- tell.c -------------------------------------------------------------- */
+
+typedef struct {
+    sqlite3_str *text;
+    bool         any;                   /* a comma is due                    */
+} tell_json;
+
+void tell_open(tell_json *json, const char *name, char bracket);
+void tell_close(tell_json *json, char bracket);
+void tell_text(tell_json *json, const char *name, const char *text);
+
+#endif /* SQLITE_EXTENSION_H */

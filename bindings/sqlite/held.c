@@ -1,0 +1,330 @@
+/* held.c - filters out of blobs, and back.
+ *
+ * A function is called for each row, and has to see cheaply that the filter is
+ * the one of the row before:
+ *
+ * - An argument that is the same in all rows by its form, a parameter or a
+ *   literal, keeps what SQLite lets us lay beside it (sqlite3_set_auxdata). At
+ *   the first row that is a mark; if the mark is there at the next one, it is a
+ *   copy of the filter, which serves until the statement ends.
+ * - Any other is asked where it lies. To borrow it (bly_wrap) takes a fraction
+ *   of a microsecond each time, with all the checks that keep lookups within
+ *   its bytes. Only the payload's checksum is not computed again while address,
+ *   size and header, which has that checksum, are those of a blob that was
+ *   found whole. So an answer is always that of the bytes that were given.
+ * - But SQLite copies what a subquery gives anew for each row, all of its
+ *   bytes. bloomery_open(blob) spares that: it keeps the filter, for the
+ *   connection, and gives the filter's header to be handed around instead. A
+ *   header that is not known here is an error. */
+#include "extension.h"
+
+#include <string.h>
+
+enum { HELD_BLOBS = 8, HELD_OPEN = 64 };
+
+typedef struct {
+    const void   *data;
+    size_t        bytes;
+    uint64_t      calls;                /* that it was given                 */
+    unsigned char header[BLY_HEADER_BYTES];
+} held_blob;
+
+typedef struct {
+    bly_filter   *filter;
+    uint64_t      asked;                /* when it was, last                 */
+    unsigned char header[BLY_HEADER_BYTES];
+} held_open;
+
+struct held_home {
+    int       users;
+    held_blob whole[HELD_BLOBS];        /* these were                        */
+    unsigned  next;
+    held_open open[HELD_OPEN];
+    int       last;                     /* the one that was asked last       */
+    uint64_t  clock;
+};
+
+held_home *held_home_new(void)
+{
+    held_home *home = sqlite3_malloc64(sizeof *home);
+    if (home == NULL)
+        return NULL;
+    memset(home, 0, sizeof *home);
+    home->users = 1;
+    return home;
+}
+
+held_home *held_home_more(held_home *home)
+{
+    home->users++;
+    return home;
+}
+
+void held_home_less(void *user)
+{
+    held_home *home = user;
+    if (--home->users > 0)
+        return;
+    for (int i = 0; i < HELD_OPEN; i++)
+        bly_free(home->open[i].filter);
+    sqlite3_free(home);
+}
+
+static void held_no_blob(sqlite3_context *context, sqlite3_value *value)
+{
+    extension_error(context, "a filter is a BLOB, and not %s: make one by "
+                    "bloomery_build", keys_type(value));
+}
+
+/* The bytes of a blob; NULL: there is no memory for them. */
+static const void *held_bytes(sqlite3_value *value, size_t *bytes)
+{
+    const void *data = sqlite3_value_blob(value);
+    *bytes = (size_t)sqlite3_value_bytes(value);
+    return data == NULL && *bytes == 0 ? "" : data;
+}
+
+bly_filter *held_copy(sqlite3_value *value, bly_status *status)
+{
+    bly_options options = memory_options();
+    bly_filter *filter = NULL;
+    size_t bytes;
+    *status = BLY_OK;
+    if (sqlite3_value_type(value) != SQLITE_BLOB)
+        return NULL;
+    const void *data = held_bytes(value, &bytes);
+    *status = data == NULL ? BLY_ENOMEM
+            : bly_unpack(&filter, data, bytes, &options);
+    return filter;
+}
+
+bly_filter *held_own(sqlite3_context *context, sqlite3_value *value)
+{
+    bly_status status;
+    bly_filter *filter = held_copy(value, &status);
+    if (status < 0)
+        extension_fail(context, status);
+    else if (filter == NULL && sqlite3_value_type(value) != SQLITE_NULL)
+        held_no_blob(context, value);
+    return filter;
+}
+
+/* ---- Kept open ----------------------------------------------------------- */
+
+static held_open *held_known(held_home *home, const void *header)
+{
+    for (int i = 0; i < HELD_OPEN; i++) {
+        int at = (home->last + i) % HELD_OPEN;
+        held_open *o = &home->open[at];
+        if (o->filter != NULL
+            && memcmp(o->header, header, sizeof o->header) == 0) {
+            home->last = at;
+            o->asked = ++home->clock;
+            return o;
+        }
+    }
+    return NULL;
+}
+
+/* The filter takes a free place, or that of the one that was not asked for the
+ * longest time. */
+static void held_put(held_home *home, bly_filter *filter, const void *header)
+{
+    int at = 0;
+    for (int i = 1; i < HELD_OPEN; i++)
+        if (home->open[i].asked < home->open[at].asked)
+            at = i;
+    held_open *o = &home->open[at];
+    bly_free(o->filter);
+    o->filter = filter;
+    o->asked = ++home->clock;
+    memcpy(o->header, header, sizeof o->header);
+    home->last = at;
+}
+
+static bool held_is_header(size_t bytes)
+{
+    return bytes == BLY_HEADER_BYTES;
+}
+
+/* The filter that was opened with this header. */
+static held_filter held_opened(sqlite3_context *context, held_home *home,
+                               const void *header)
+{
+    held_open *o = held_known(home, header);
+    if (o == NULL)
+        extension_error(context, "this is what bloomery_open gave of a filter "
+                        "that is not open here, or no longer: open it in the "
+                        "statement that asks it");
+    return (held_filter){ .filter = o != NULL ? o->filter : NULL };
+}
+
+void held_open_call(sqlite3_context *context, int n, sqlite3_value **values)
+{
+    held_home *home = sqlite3_user_data(context);
+    size_t bytes;
+    (void)n;
+    if (sqlite3_value_type(values[0]) == SQLITE_BLOB
+        && held_is_header((size_t)sqlite3_value_bytes(values[0]))) {
+        const void *header = sqlite3_value_blob(values[0]);
+        if (header != NULL && held_opened(context, home, header).filter != NULL)
+            sqlite3_result_value(context, values[0]);
+        return;
+    }
+    bly_filter *filter = held_own(context, values[0]);
+    if (filter == NULL)
+        return;
+    const void *header = bly_image(filter, &bytes);
+    sqlite3_result_blob64(context, header, BLY_HEADER_BYTES, SQLITE_TRANSIENT);
+    if (held_known(home, header) != NULL)
+        bly_free(filter);
+    else
+        held_put(home, filter, header);
+}
+
+/* ---- To be asked --------------------------------------------------------- */
+
+static held_blob *held_find(held_home *home, const void *data, size_t bytes)
+{
+    for (unsigned i = 0; i < HELD_BLOBS; i++) {
+        held_blob *b = &home->whole[i];
+        if (b->data == data && b->bytes == bytes
+            && memcmp(b->header, data, sizeof b->header) == 0)
+            return b;
+    }
+    return NULL;
+}
+
+/* The blob is whole; NULL and an error: it is not. */
+static held_blob *held_check(sqlite3_context *context, held_home *home,
+                             const void *data, size_t bytes)
+{
+    held_blob *b = held_find(home, data, bytes);
+    if (b != NULL)
+        return b;
+    bly_status status = bly_check(data, bytes);
+    if (status < 0) {
+        extension_fail(context, status);
+        return NULL;
+    }
+    b = &home->whole[home->next++ % HELD_BLOBS];
+    *b = (held_blob){ .data = data, .bytes = bytes };
+    memcpy(b->header, data, sizeof b->header);
+    return b;
+}
+
+/* Is this an image as it lies there? What is packed, or another system's, is
+ * unpacked for each row. */
+static bool held_is_image(const void *data, size_t bytes)
+{
+    bly_header header;
+    return bytes > BLY_HEADER_BYTES && bly_peek(&header, data, bytes) == BLY_OK
+        && !header.packed;
+}
+
+/* Beside the argument of a blob that comes again there is to be a mark: at its
+ * call number 1, 2, 4, 8, …, because a mark costs more than to borrow. */
+static bool held_is_power(uint64_t n)
+{
+    return (n & (n - 1)) == 0;
+}
+
+static held_filter held_borrow(sqlite3_context *context, sqlite3_value *value,
+                               bool *mark)
+{
+    held_filter held = { .ours = true };
+    held_home *home = sqlite3_user_data(context);
+    bly_options options = memory_options();
+    size_t bytes;
+    const void *data = held_bytes(value, &bytes);
+    bly_status status = BLY_ENOMEM;
+    *mark = true;
+    if (data != NULL && held_is_header(bytes)) {
+        *mark = false;
+        return held_opened(context, home, data);
+    }
+    if (data != NULL && (held_find(home, data, bytes) != NULL
+                         || held_is_image(data, bytes))) {
+        held_blob *b = held_check(context, home, data, bytes);
+        if (b == NULL)
+            return held;
+        *mark = held_is_power(++b->calls);
+        status = bly_wrap(&held.filter, data, bytes, &options);
+    } else if (data != NULL) {
+        status = bly_unpack(&held.filter, data, bytes, &options);
+    }
+    if (status < 0)
+        extension_fail(context, status);
+    return held;
+}
+
+/* What is laid beside an argument at its first row. */
+static char held_mark;
+
+static void held_drop(void *filter)
+{
+    bly_free(filter);
+}
+
+/* The argument is the same in all rows, as the mark is still there. */
+static held_filter held_keep(sqlite3_context *context, int argument,
+                             sqlite3_value *value)
+{
+    held_filter held = { .filter = held_own(context, value) };
+    if (held.filter == NULL)
+        return held;
+    sqlite3_set_auxdata(context, argument, held.filter, held_drop);
+    /* where SQLite has no memory to keep it, it has let it go already */
+    if (sqlite3_get_auxdata(context, argument) != held.filter) {
+        held.filter = NULL;
+        sqlite3_result_error_nomem(context);
+    }
+    return held;
+}
+
+held_filter held_begin(sqlite3_context *context, int argument,
+                       sqlite3_value *value)
+{
+    void *beside = sqlite3_get_auxdata(context, argument);
+    if (beside != NULL && beside != &held_mark)
+        return (held_filter){ .filter = beside };
+    if (sqlite3_value_type(value) == SQLITE_NULL)
+        return (held_filter){ .filter = NULL };
+    if (sqlite3_value_type(value) != SQLITE_BLOB) {
+        held_no_blob(context, value);
+        return (held_filter){ .filter = NULL };
+    }
+    if (beside == &held_mark)
+        return held_keep(context, argument, value);
+    bool mark;
+    held_filter held = held_borrow(context, value, &mark);
+    if (mark)
+        sqlite3_set_auxdata(context, argument, &held_mark, NULL);
+    return held;
+}
+
+void held_end(held_filter held)
+{
+    if (held.ours)
+        bly_free(held.filter);
+}
+
+/* ---- Back ---------------------------------------------------------------- */
+
+void held_give(sqlite3_context *context, bly_filter *filter)
+{
+    size_t room = 0, bytes = 0;
+    const void *image = bly_image(filter, &room);
+    void *out = image != NULL ? sqlite3_malloc64(room) : NULL;
+    bly_status status = out != NULL ? bly_pack(filter, out, room, &bytes)
+                                    : BLY_ENOMEM;
+    bly_free(filter);
+    if (status < 0) {
+        extension_fail(context, status);
+        sqlite3_free(out);
+        return;
+    }
+    void *cut = bytes < room ? sqlite3_realloc64(out, bytes) : out;
+    sqlite3_result_blob64(context, cut != NULL ? cut : out, bytes,
+                          sqlite3_free);
+}

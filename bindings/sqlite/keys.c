@@ -1,0 +1,112 @@
+/* keys.c - values of SQL as keys.
+ *
+ * TEXT is its UTF-8, whatever the database is encoded in, a BLOB is itself, and
+ * a number is the 8 bytes of bly_integer_key or bly_real_key, by which 1 and
+ * 1.0 are one key as they are in SQL. NULL is no key. */
+#include "extension.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A value of no bytes has no place. */
+static keys_found keys_bytes(keys_key *out, sqlite3_value *value,
+                             const void *data)
+{
+    int length = sqlite3_value_bytes(value);
+    if (data == NULL && length > 0)
+        return KEYS_NO_MEMORY;
+    out->data = length > 0 ? data : "";
+    out->length = (size_t)length;
+    return KEYS_ONE;
+}
+
+static keys_found keys_text_of(keys_key *out, sqlite3_value *value)
+{
+    const unsigned char *text = sqlite3_value_text(value);
+    return text != NULL ? keys_bytes(out, value, text) : KEYS_NO_MEMORY;
+}
+
+keys_found keys_of(keys_key *out, sqlite3_value *value)
+{
+    switch (sqlite3_value_type(value)) {
+    case SQLITE_TEXT:
+        return keys_text_of(out, value);
+    case SQLITE_BLOB:
+        return keys_bytes(out, value, sqlite3_value_blob(value));
+    case SQLITE_INTEGER:
+        bly_integer_key(out->number, sqlite3_value_int64(value));
+        break;
+    case SQLITE_FLOAT:
+        bly_real_key(out->number, sqlite3_value_double(value));
+        break;
+    default:
+        return KEYS_NONE;
+    }
+    out->data = out->number;
+    out->length = sizeof out->number;
+    return KEYS_ONE;
+}
+
+const char *keys_type(sqlite3_value *value)
+{
+    switch (sqlite3_value_type(value)) {
+    case SQLITE_INTEGER: return "INTEGER";
+    case SQLITE_FLOAT:   return "REAL";
+    case SQLITE_TEXT:    return "TEXT";
+    case SQLITE_BLOB:    return "BLOB";
+    default:             return "NULL";
+    }
+}
+
+static bool keys_wrong(sqlite3_context *context, const char *what,
+                       const char *wanted, sqlite3_value *value)
+{
+    extension_error(context, "the %s must be %s, and not %s", what, wanted,
+                    keys_type(value));
+    return false;
+}
+
+bool keys_count(sqlite3_context *context, uint64_t *out, const char *what,
+                sqlite3_value *value)
+{
+    int type = sqlite3_value_type(value);
+    double real = type == SQLITE_FLOAT ? sqlite3_value_double(value) : 0;
+    int64_t whole = type == SQLITE_INTEGER ? sqlite3_value_int64(value) : 0;
+    if ((type != SQLITE_NULL && type != SQLITE_INTEGER && type != SQLITE_FLOAT)
+        || whole < 0 || !(real >= 0 && real < 0x1p63) || real != floor(real))
+        return keys_wrong(context, what, "a whole number of 0 or more", value);
+    *out = type == SQLITE_FLOAT ? (uint64_t)real : (uint64_t)whole;
+    return true;
+}
+
+bool keys_rate(sqlite3_context *context, double *out, sqlite3_value *value)
+{
+    int type = sqlite3_value_numeric_type(value);
+    if (type == SQLITE_NULL) {
+        *out = 0;
+        return true;
+    }
+    *out = sqlite3_value_double(value);
+    if ((type != SQLITE_INTEGER && type != SQLITE_FLOAT)
+        || !(*out > 0 && *out < 1))
+        return keys_wrong(context, "rate", "a number between 0 and 1", value);
+    return true;
+}
+
+bool keys_text(sqlite3_context *context, const char **out, const char *what,
+               sqlite3_value *value)
+{
+    *out = NULL;
+    if (sqlite3_value_type(value) == SQLITE_NULL)
+        return true;
+    if (sqlite3_value_type(value) != SQLITE_TEXT)
+        return keys_wrong(context, what, "TEXT", value);
+    *out = (const char *)sqlite3_value_text(value);
+    if (*out == NULL) {
+        sqlite3_result_error_nomem(context);
+        return false;
+    }
+    if (strlen(*out) != (size_t)sqlite3_value_bytes(value))
+        return keys_wrong(context, what, "a text without a zero byte", value);
+    return true;
+}

@@ -1,0 +1,56 @@
+/* memory.c - memory of the library's, from SQLite: it counts there, and is
+ * bounded by the limits that the program has set (sqlite3_hard_heap_limit64).
+ */
+#include "extension.h"
+
+#include <string.h>
+
+/* What stands before memory that is aligned: where SQLite's begins. */
+static void *memory_take(void *context, size_t alignment, size_t bytes)
+{
+    size_t all;
+    (void)context;
+    if (__builtin_add_overflow(bytes, alignment + sizeof(void *), &all))
+        return NULL;
+    char *begin = sqlite3_malloc64(all);
+    if (begin == NULL)
+        return NULL;
+    uintptr_t at = (uintptr_t)begin + sizeof begin + alignment - 1;
+    char *memory = begin + (at / alignment * alignment - (uintptr_t)begin);
+    memcpy(memory - sizeof begin, &begin, sizeof begin);
+    return memory;
+}
+
+static void memory_give(void *context, void *memory, size_t bytes)
+{
+    void *begin;
+    (void)context;
+    (void)bytes;
+    memcpy(&begin, (char *)memory - sizeof begin, sizeof begin);
+    sqlite3_free(begin);
+}
+
+const bly_allocator memory_allocator = {
+    .allocate = memory_take, .release = memory_give,
+};
+
+bly_options memory_options(void)
+{
+    return (bly_options){ .allocator = &memory_allocator, .threads = 1 };
+}
+
+void *memory_grow(void *old, size_t *room, size_t needed, size_t size)
+{
+    size_t more = *room + *room / 2 + 64;
+    if (needed <= *room && old != NULL)
+        return old;
+    if (more < needed)
+        more = needed;
+    size_t bytes;
+    if (__builtin_mul_overflow(more, size, &bytes))
+        return NULL;
+    void *grown = sqlite3_realloc64(old, bytes);
+    if (grown != NULL)
+        *room = more;
+    return grown;
+}

@@ -1,0 +1,424 @@
+/* rows.c - tables that functions are: bloomery_list(filter) and
+ * bloomery_diff(a, b), whose rows are keys, and bloomery_kinds.
+ *
+ * The keys are gathered when a statement asks, and then handed out. */
+#include "extension.h"
+
+#include <bloomery/sketch.h>
+#include <string.h>
+
+/* ---- Keys of one filter, or of the difference of two --------------------- */
+
+enum { ROWS_KEY, ROWS_INTEGER, ROWS_SIDE, ROWS_HASH, ROWS_FILTER, ROWS_OTHER };
+
+static const char *const rows_schema[] = {
+    "CREATE TABLE x(key BLOB, integer INTEGER, side INTEGER, hash INTEGER, "
+    "filter HIDDEN)",
+    "CREATE TABLE x(key BLOB, integer INTEGER, side INTEGER, hash INTEGER, "
+    "filter HIDDEN, other HIDDEN)",
+};
+
+typedef struct {
+    sqlite3_vtab base;
+    int          filters;               /* 1 or 2                            */
+} rows_table;
+
+typedef struct { uint64_t hash; size_t at, length; int side; bool kept; }
+    rows_key;
+
+typedef struct {
+    sqlite3_vtab_cursor base;
+    rows_key *keys;
+    char     *data;
+    size_t    n, room, used, data_room, now;
+    bool      integers, failed;         /* the hashes are the keys           */
+} rows_cursor;
+
+static const int rows_one = 1, rows_two = 2;
+
+static int rows_connect(sqlite3 *db, void *filters, int n,
+                        const char *const *arguments, sqlite3_vtab **out,
+                        char **error)
+{
+    (void)n;
+    (void)arguments;
+    (void)error;
+    int wanted = *(const int *)filters;
+    int status = sqlite3_declare_vtab(db, rows_schema[wanted - 1]);
+    if (status != SQLITE_OK)
+        return status;
+    rows_table *table = sqlite3_malloc64(sizeof *table);
+    if (table == NULL)
+        return SQLITE_NOMEM;
+    *table = (rows_table){ .filters = wanted };
+    *out = &table->base;
+    return sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+}
+
+static int rows_disconnect(sqlite3_vtab *table)
+{
+    sqlite3_free(table);
+    return SQLITE_OK;
+}
+
+/* The filters must be given; where a plan does not have them yet, another one
+ * does. */
+static int rows_best(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+    rows_table *table = (rows_table *)base;
+    int at[2] = { -1, -1 };
+    bool there[2] = { false, false };
+    for (int i = 0; i < info->nConstraint; i++) {
+        int which = info->aConstraint[i].iColumn - ROWS_FILTER;
+        if (which < 0 || which >= table->filters
+            || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
+            continue;
+        there[which] = true;
+        if (info->aConstraint[i].usable)
+            at[which] = i;
+    }
+    for (int i = 0; i < table->filters; i++) {
+        if (!there[i]) {
+            sqlite3_free(base->zErrMsg);
+            base->zErrMsg = sqlite3_mprintf(
+                table->filters == 1 ? "a filter is missing: bloomery_list(blob)"
+                : "two filters are wanted: bloomery_diff(blob, blob)");
+            return SQLITE_ERROR;
+        }
+        if (at[i] < 0)
+            return SQLITE_CONSTRAINT;
+        info->aConstraintUsage[at[i]].argvIndex = i + 1;
+        info->aConstraintUsage[at[i]].omit = 1;
+    }
+    info->estimatedCost = 1000;
+    info->estimatedRows = 1000;
+    return SQLITE_OK;
+}
+
+static int rows_open(sqlite3_vtab *table, sqlite3_vtab_cursor **out)
+{
+    (void)table;
+    rows_cursor *c = sqlite3_malloc64(sizeof *c);
+    if (c == NULL)
+        return SQLITE_NOMEM;
+    memset(c, 0, sizeof *c);
+    *out = &c->base;
+    return SQLITE_OK;
+}
+
+static void rows_empty(rows_cursor *c)
+{
+    sqlite3_free(c->keys);
+    sqlite3_free(c->data);
+    *c = (rows_cursor){ .base = c->base };
+}
+
+static int rows_close(sqlite3_vtab_cursor *base)
+{
+    rows_empty((rows_cursor *)base);
+    sqlite3_free(base);
+    return SQLITE_OK;
+}
+
+static bool rows_gather(void *context, const bly_listed *listed)
+{
+    rows_cursor *c = context;
+    rows_key *keys = memory_grow(c->keys, &c->room, c->n + 1, sizeof *keys);
+    c->failed = keys == NULL;
+    if (c->failed)
+        return false;
+    c->keys = keys;
+    char *data = memory_grow(c->data, &c->data_room, c->used + listed->length,
+                             1);
+    c->failed = data == NULL;
+    if (c->failed)
+        return false;
+    c->data = data;
+    if (listed->length > 0)
+        memcpy(data + c->used, listed->key, listed->length);
+    c->keys[c->n++] = (rows_key){
+        .hash = listed->hash, .at = c->used, .length = listed->length,
+        .side = listed->side, .kept = listed->key != NULL,
+    };
+    c->used += listed->length;
+    return true;
+}
+
+/* Of a filter of integers the hash is the key. */
+static bool rows_of_integers(const bly_filter *filter)
+{
+    bly_stat_t stat;
+    return bly_stat(&stat, filter) >= 0
+        && (strcmp(stat.hash, "decimal") == 0
+            || strcmp(stat.hash, "identity") == 0);
+}
+
+static bly_filter *rows_filter(rows_cursor *c, sqlite3_value *value,
+                               int *error)
+{
+    bly_status status;
+    bly_filter *filter = held_copy(value, &status);
+    *error = SQLITE_OK;
+    if (status < 0) {
+        *error = extension_fail_table(c->base.pVtab, status);
+    } else if (filter == NULL && sqlite3_value_type(value) != SQLITE_NULL) {
+        sqlite3_free(c->base.pVtab->zErrMsg);
+        c->base.pVtab->zErrMsg = sqlite3_mprintf(
+            "a filter is a BLOB, and not %s", keys_type(value));
+        *error = SQLITE_ERROR;
+    }
+    return filter;
+}
+
+/* into := into - the filter of a value; `into` goes where there is none. */
+static bly_filter *rows_subtract(rows_cursor *c, bly_filter *into,
+                                 sqlite3_value *value, int *error)
+{
+    bly_filter *other = rows_filter(c, value, error);
+    if (other != NULL) {
+        bly_status status = bly_subtract(into, other);
+        bly_free(other);
+        if (status >= 0)
+            return into;
+        *error = extension_fail_table(c->base.pVtab, status);
+    }
+    bly_free(into);
+    return NULL;
+}
+
+static int rows_filter_rows(sqlite3_vtab_cursor *base, int number,
+                            const char *text, int n, sqlite3_value **values)
+{
+    rows_cursor *c = (rows_cursor *)base;
+    int error;
+    (void)number;
+    (void)text;
+    rows_empty(c);
+    bly_filter *filter = rows_filter(c, values[0], &error);
+    if (filter != NULL && n > 1)
+        filter = rows_subtract(c, filter, values[1], &error);
+    if (filter == NULL)
+        return error;                   /* or NULL: no rows                  */
+    c->integers = rows_of_integers(filter);
+    bly_status status = bly_list_keys(filter, rows_gather, c);
+    bly_free(filter);
+    if (status < 0)
+        return extension_fail_table(base->pVtab, status);
+    return c->failed ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+static int rows_next(sqlite3_vtab_cursor *base)
+{
+    ((rows_cursor *)base)->now++;
+    return SQLITE_OK;
+}
+
+static int rows_eof(sqlite3_vtab_cursor *base)
+{
+    rows_cursor *c = (rows_cursor *)base;
+    return c->now >= c->n;
+}
+
+/* The integer that was a key, if it was one: nobody has kept what the type of
+ * the 8 bytes was. */
+static void rows_integer(sqlite3_context *context, const rows_cursor *c,
+                         const rows_key *key)
+{
+    uint64_t integer = 0;
+    if (key->kept && key->length == 8) {
+        for (size_t i = 8; i-- > 0;)
+            integer = integer << 8 | (unsigned char)c->data[key->at + i];
+        sqlite3_result_int64(context, (int64_t)integer);
+    } else if (!key->kept && c->integers) {
+        sqlite3_result_int64(context, (int64_t)key->hash);
+    }
+}
+
+static int rows_column(sqlite3_vtab_cursor *base, sqlite3_context *context,
+                       int column)
+{
+    rows_cursor *c = (rows_cursor *)base;
+    const rows_key *key = &c->keys[c->now];
+    if (column == ROWS_KEY && key->kept)
+        sqlite3_result_blob64(context, c->data + key->at, key->length,
+                              SQLITE_TRANSIENT);
+    else if (column == ROWS_INTEGER)
+        rows_integer(context, c, key);
+    else if (column == ROWS_SIDE)
+        sqlite3_result_int(context, key->side);
+    else if (column == ROWS_HASH)
+        sqlite3_result_int64(context, (int64_t)key->hash);
+    return SQLITE_OK;
+}
+
+static int rows_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
+{
+    *out = (sqlite3_int64)((rows_cursor *)base)->now;
+    return SQLITE_OK;
+}
+
+static const sqlite3_module rows_module = {
+    .xConnect = rows_connect, .xBestIndex = rows_best,
+    .xDisconnect = rows_disconnect, .xOpen = rows_open, .xClose = rows_close,
+    .xFilter = rows_filter_rows, .xNext = rows_next, .xEof = rows_eof,
+    .xColumn = rows_column, .xRowid = rows_rowid,
+};
+
+/* ---- Kinds --------------------------------------------------------------- */
+
+typedef struct {
+    sqlite3_vtab_cursor base;
+    size_t now;
+} kinds_cursor;
+
+static int kinds_connect(sqlite3 *db, void *unused, int n,
+                         const char *const *arguments, sqlite3_vtab **out,
+                         char **error)
+{
+    (void)unused;
+    (void)n;
+    (void)arguments;
+    (void)error;
+    int status = sqlite3_declare_vtab(
+        db, "CREATE TABLE x(name TEXT, family TEXT, summary TEXT, "
+            "abilities TEXT, options TEXT, experimental INTEGER)");
+    if (status != SQLITE_OK)
+        return status;
+    *out = sqlite3_malloc64(sizeof **out);
+    if (*out == NULL)
+        return SQLITE_NOMEM;
+    memset(*out, 0, sizeof **out);
+    return sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+}
+
+static int kinds_best(sqlite3_vtab *table, sqlite3_index_info *info)
+{
+    (void)table;
+    info->estimatedCost = 40;
+    info->estimatedRows = 40;
+    return SQLITE_OK;
+}
+
+static int kinds_open(sqlite3_vtab *table, sqlite3_vtab_cursor **out)
+{
+    (void)table;
+    kinds_cursor *c = sqlite3_malloc64(sizeof *c);
+    if (c == NULL)
+        return SQLITE_NOMEM;
+    *c = (kinds_cursor){ .now = 0 };
+    *out = &c->base;
+    return SQLITE_OK;
+}
+
+static int kinds_close(sqlite3_vtab_cursor *cursor)
+{
+    sqlite3_free(cursor);
+    return SQLITE_OK;
+}
+
+static int kinds_filter(sqlite3_vtab_cursor *cursor, int number,
+                        const char *text, int n, sqlite3_value **values)
+{
+    (void)number;
+    (void)text;
+    (void)n;
+    (void)values;
+    ((kinds_cursor *)cursor)->now = 0;
+    return SQLITE_OK;
+}
+
+static int kinds_next(sqlite3_vtab_cursor *cursor)
+{
+    ((kinds_cursor *)cursor)->now++;
+    return SQLITE_OK;
+}
+
+static int kinds_eof(sqlite3_vtab_cursor *cursor)
+{
+    size_t n;
+    bly_kinds(&n);
+    return ((kinds_cursor *)cursor)->now >= n;
+}
+
+static void kinds_abilities(tell_json *json, uint64_t can)
+{
+    tell_open(json, NULL, '[');
+    for (int i = 0; i < BLY_ABILITIES; i++)
+        if ((can >> i & 1) != 0)
+            tell_text(json, NULL, bly_ability(UINT64_C(1) << i));
+    tell_close(json, ']');
+}
+
+static void kinds_options(tell_json *json, const bly_option_info *const *option)
+{
+    tell_open(json, NULL, '[');
+    for (; *option != NULL; option++) {
+        tell_open(json, NULL, '{');
+        tell_text(json, "name", (*option)->name);
+        tell_text(json, "range", (*option)->range);
+        tell_text(json, "default", (*option)->standard);
+        tell_text(json, "help", (*option)->help);
+        tell_close(json, '}');
+    }
+    tell_close(json, ']');
+}
+
+static int kinds_json(sqlite3_context *context, const bly_kind_info *kind,
+                      bool options)
+{
+    tell_json json = {
+        .text = sqlite3_str_new(sqlite3_context_db_handle(context)),
+    };
+    if (options)
+        kinds_options(&json, kind->options);
+    else
+        kinds_abilities(&json, kind->can);
+    char *text = sqlite3_str_finish(json.text);
+    if (text == NULL)
+        return SQLITE_NOMEM;
+    sqlite3_result_text(context, text, -1, sqlite3_free);
+    return SQLITE_OK;
+}
+
+static int kinds_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context,
+                        int column)
+{
+    const bly_kind_info *kind = bly_kinds(NULL)[((kinds_cursor *)cursor)->now];
+    switch (column) {
+    case 0:  sqlite3_result_text(context, kind->name, -1, SQLITE_STATIC); break;
+    case 1:  sqlite3_result_text(context, kind->family, -1, SQLITE_STATIC);
+             break;
+    case 2:  sqlite3_result_text(context, kind->summary, -1, SQLITE_STATIC);
+             break;
+    case 3:  return kinds_json(context, kind, false);
+    case 4:  return kinds_json(context, kind, true);
+    default: sqlite3_result_int(context, kind->experimental); break;
+    }
+    return SQLITE_OK;
+}
+
+static int kinds_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *out)
+{
+    *out = (sqlite3_int64)((kinds_cursor *)cursor)->now;
+    return SQLITE_OK;
+}
+
+static const sqlite3_module kinds_module = {
+    .xConnect = kinds_connect, .xBestIndex = kinds_best,
+    .xDisconnect = rows_disconnect, .xOpen = kinds_open,
+    .xClose = kinds_close, .xFilter = kinds_filter, .xNext = kinds_next,
+    .xEof = kinds_eof, .xColumn = kinds_column, .xRowid = kinds_rowid,
+};
+
+int rows_register(sqlite3 *db)
+{
+    int status = sqlite3_create_module_v2(db, "bloomery_list", &rows_module,
+                                          (void *)(uintptr_t)&rows_one, NULL);
+    if (status == SQLITE_OK)
+        status = sqlite3_create_module_v2(db, "bloomery_diff", &rows_module,
+                                          (void *)(uintptr_t)&rows_two, NULL);
+    if (status == SQLITE_OK)
+        status = sqlite3_create_module_v2(db, "bloomery_kinds", &kinds_module,
+                                          NULL, NULL);
+    return status;
+}

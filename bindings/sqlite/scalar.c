@@ -1,0 +1,233 @@
+/* scalar.c - functions of a filter and of keys: what is asked of it, and the
+ * filter that it becomes by a change.
+ *
+ * A blob in SQL is a value, so a change gives a new one: all of it is copied.
+ * For many keys there are the aggregates of build.c. */
+#include "extension.h"
+
+/* ---- Asked --------------------------------------------------------------- */
+
+typedef void scalar_answer(sqlite3_context *context, const bly_filter *filter,
+                           const keys_key *key);
+
+/* NULL for a filter that is NULL, or a key. */
+static void scalar_ask(sqlite3_context *context, sqlite3_value **values,
+                       scalar_answer *answer)
+{
+    keys_key key;
+    held_filter held = held_begin(context, 0, values[0]);
+    if (held.filter == NULL)
+        return;
+    keys_found found = keys_of(&key, values[1]);
+    if (found == KEYS_NO_MEMORY)
+        sqlite3_result_error_nomem(context);
+    else if (found == KEYS_ONE)
+        answer(context, held.filter, &key);
+    held_end(held);
+}
+
+static void scalar_contains_answer(sqlite3_context *context,
+                                   const bly_filter *filter,
+                                   const keys_key *key)
+{
+    sqlite3_result_int(context, bly_contains(filter, key->data, key->length));
+}
+
+static void scalar_contains(sqlite3_context *context, int n,
+                            sqlite3_value **values)
+{
+    (void)n;
+    scalar_ask(context, values, scalar_contains_answer);
+}
+
+/* What cannot be bounded is not known: NULL. */
+static void scalar_count_answer(sqlite3_context *context,
+                                const bly_filter *filter, const keys_key *key)
+{
+    uint64_t count = bly_count(filter, key->data, key->length);
+    if (count <= INT64_MAX)
+        sqlite3_result_int64(context, (int64_t)count);
+}
+
+static void scalar_count(sqlite3_context *context, int n,
+                         sqlite3_value **values)
+{
+    (void)n;
+    scalar_ask(context, values, scalar_count_answer);
+}
+
+static void scalar_get_answer(sqlite3_context *context,
+                              const bly_filter *filter, const keys_key *key)
+{
+    uint64_t label;
+    if ((bly_can(filter) & BLY_CAN_LABEL) == 0) {
+        extension_error(context, "a filter of kind %s carries no labels",
+                        bly_kind_of(filter));
+        return;
+    }
+    if (!bly_get(filter, key->data, key->length, &label))
+        return;
+    if (label > INT64_MAX)
+        extension_error(context, "the label %llu is more than SQL's integers "
+                        "hold", (unsigned long long)label);
+    else
+        sqlite3_result_int64(context, (int64_t)label);
+}
+
+static void scalar_get(sqlite3_context *context, int n, sqlite3_value **values)
+{
+    (void)n;
+    scalar_ask(context, values, scalar_get_answer);
+}
+
+/* ---- Changed ------------------------------------------------------------- */
+
+/* The change by one value; what is no memory comes out as BLY_ENOMEM. */
+typedef bly_status scalar_verb(bly_filter *filter, const void *key,
+                               size_t length);
+
+static bly_status scalar_change_one(bly_filter *filter, sqlite3_value *value,
+                                    scalar_verb *verb)
+{
+    keys_key key;
+    switch (keys_of(&key, value)) {
+    case KEYS_NONE: return BLY_OK;
+    case KEYS_ONE:  return verb(filter, key.data, key.length);
+    default:        return BLY_ENOMEM;
+    }
+}
+
+/* All keys, or none: an error leaves no filter. */
+static void scalar_change(sqlite3_context *context, int n,
+                          sqlite3_value **values, scalar_verb *verb)
+{
+    if (n < 2) {
+        extension_error(context, "wrong number of arguments: a filter and one "
+                        "key or more are wanted");
+        return;
+    }
+    bly_filter *filter = held_own(context, values[0]);
+    bly_status status = BLY_OK;
+    if (filter == NULL)
+        return;
+    for (int i = 1; i < n && status >= 0; i++)
+        status = scalar_change_one(filter, values[i], verb);
+    if (status >= 0) {
+        held_give(context, filter);
+        return;
+    }
+    extension_fail(context, status);
+    bly_free(filter);
+}
+
+static void scalar_add(sqlite3_context *context, int n, sqlite3_value **values)
+{
+    scalar_change(context, n, values, bly_add);
+}
+
+static void scalar_remove(sqlite3_context *context, int n,
+                          sqlite3_value **values)
+{
+    scalar_change(context, n, values, bly_remove);
+}
+
+static void scalar_put(sqlite3_context *context, int n, sqlite3_value **values)
+{
+    uint64_t label;
+    keys_key key;
+    (void)n;
+    if (sqlite3_value_type(values[2]) == SQLITE_NULL) {
+        extension_error(context, "the label must be a whole number of 0 or "
+                        "more, and not NULL");
+        return;
+    }
+    if (!keys_count(context, &label, "label", values[2]))
+        return;
+    bly_filter *filter = held_own(context, values[0]);
+    if (filter == NULL)
+        return;
+    bly_status status = BLY_OK;
+    keys_found found = keys_of(&key, values[1]);
+    if (found == KEYS_NO_MEMORY)
+        status = BLY_ENOMEM;
+    else if (found == KEYS_ONE)
+        status = bly_put(filter, key.data, key.length, label);
+    if (status >= 0) {
+        held_give(context, filter);
+        return;
+    }
+    extension_fail(context, status);
+    bly_free(filter);
+}
+
+/* ---- Made empty ---------------------------------------------------------- */
+
+/* bloomery_new(kind, items[, rate[, seed[, hash]]]) */
+static void scalar_new(sqlite3_context *context, int n, sqlite3_value **values)
+{
+    bly_spec spec = { .allocator = &memory_allocator, .threads = 1 };
+    const char *kind;
+    bly_filter *filter;
+    if (!extension_spec(context, &kind, &spec, n, values, true))
+        return;
+    bly_status status = bly_new(&filter, kind, &spec);
+    if (status < 0)
+        extension_fail(context, status);
+    else
+        held_give(context, filter);
+}
+
+/* ---- What there is ------------------------------------------------------- */
+
+typedef void scalar_function(sqlite3_context *context, int n,
+                             sqlite3_value **values);
+
+/* Of functions that are asked for each row: they remember blobs, together. */
+static int scalar_asked(sqlite3 *db, held_home *home)
+{
+    static const struct {
+        const char      *name;
+        int              n, flags;
+        scalar_function *call;
+    } asked[] = {
+        { "bloomery_contains", 2, EXTENSION_PURE, scalar_contains },
+        { "bloomery_count",    2, EXTENSION_PURE, scalar_count },
+        { "bloomery_get",      2, EXTENSION_PURE, scalar_get },
+        { "bloomery_open",     1, SQLITE_UTF8 | SQLITE_INNOCUOUS,
+          held_open_call },
+    };
+    int status = SQLITE_OK;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+        if (status == SQLITE_OK)
+            /* SQLite gives it back where it fails, too */
+            status = sqlite3_create_function_v2(
+                db, asked[i].name, asked[i].n, asked[i].flags,
+                held_home_more(home), asked[i].call, NULL, NULL,
+                held_home_less);
+    return status;
+}
+
+static int scalar_plain(sqlite3 *db, const char *name, int n,
+                        scalar_function *call)
+{
+    return sqlite3_create_function_v2(db, name, n, EXTENSION_PURE, NULL, call,
+                                      NULL, NULL, NULL);
+}
+
+int scalar_register(sqlite3 *db)
+{
+    held_home *home = held_home_new();
+    if (home == NULL)
+        return SQLITE_NOMEM;
+    int status = scalar_asked(db, home);
+    held_home_less(home);
+    if (status == SQLITE_OK)
+        status = scalar_plain(db, "bloomery_add", -1, scalar_add);
+    if (status == SQLITE_OK)
+        status = scalar_plain(db, "bloomery_remove", -1, scalar_remove);
+    if (status == SQLITE_OK)
+        status = scalar_plain(db, "bloomery_put", 3, scalar_put);
+    for (int n = 2; n <= 5 && status == SQLITE_OK; n++)
+        status = scalar_plain(db, "bloomery_new", n, scalar_new);
+    return status;
+}

@@ -1,0 +1,73 @@
+/* sets.c - aggregates that make a filter of filters: bloomery_unite(blob) and
+ * bloomery_intersect(blob), of one plan, hash and seed. */
+#include "extension.h"
+
+typedef struct {
+    bly_filter *into;
+    bool        failed;
+} sets_state;
+
+typedef bly_status sets_verb(bly_filter *into, const bly_filter *other);
+
+/* NULL is no filter. */
+static void sets_row(sqlite3_context *context, sqlite3_value *value,
+                     sets_verb *verb)
+{
+    sets_state *s = sqlite3_aggregate_context(context, sizeof *s);
+    if (s == NULL) {
+        sqlite3_result_error_nomem(context);
+        return;
+    }
+    if (s->failed || sqlite3_value_type(value) == SQLITE_NULL)
+        return;
+    bly_filter *filter = held_own(context, value);
+    if (filter == NULL || s->into == NULL) {
+        s->into = filter != NULL ? filter : s->into;
+        s->failed = filter == NULL;
+        return;
+    }
+    bly_status status = verb(s->into, filter);
+    bly_free(filter);
+    s->failed = status < 0;
+    if (s->failed)
+        extension_fail(context, status);
+}
+
+static void sets_unite(sqlite3_context *context, int n, sqlite3_value **values)
+{
+    (void)n;
+    sets_row(context, values[0], bly_unite);
+}
+
+static void sets_intersect(sqlite3_context *context, int n,
+                           sqlite3_value **values)
+{
+    (void)n;
+    sets_row(context, values[0], bly_intersect);
+}
+
+static void sets_final(sqlite3_context *context)
+{
+    sets_state *s = sqlite3_aggregate_context(context, 0);
+    if (s == NULL || s->into == NULL)
+        return;
+    bly_filter *into = s->into;
+    s->into = NULL;
+    if (s->failed)
+        bly_free(into);
+    else
+        held_give(context, into);
+}
+
+int sets_register(sqlite3 *db)
+{
+    int flags = SQLITE_UTF8 | SQLITE_INNOCUOUS;
+    int status = sqlite3_create_function_v2(db, "bloomery_unite", 1, flags,
+                                            NULL, NULL, sets_unite, sets_final,
+                                            NULL);
+    if (status == SQLITE_OK)
+        status = sqlite3_create_function_v2(db, "bloomery_intersect", 1, flags,
+                                            NULL, NULL, sets_intersect,
+                                            sets_final, NULL);
+    return status;
+}

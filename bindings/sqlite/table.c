@@ -1,0 +1,374 @@
+/* table.c - a table that is a filter's file.
+ *
+ *      CREATE VIRTUAL TABLE f USING bloomery('words.bly'[, map][, verify]
+ *                                            [, format=NAME])
+ *      SELECT … FROM big JOIN f ON f.key = big.k
+ *
+ * It has a row for each key that it is asked for and that is perhaps there. It
+ * cannot be listed: without `key = …` a statement is refused. Each statement
+ * looks whether the file is still the one that was opened. */
+#include "extension.h"
+
+#include <string.h>
+
+enum { TABLE_KEY, TABLE_LABEL, TABLE_COUNT };
+
+/* An opened file, for as long as a cursor needs it. */
+typedef struct {
+    bly_filter *filter;
+    int         users;
+} table_file;
+
+typedef struct {
+    sqlite3_vtab base;
+    table_file  *file;                  /* NULL: not opened yet              */
+    char        *path, *format;
+    int          flags;
+} table;
+
+typedef struct {
+    sqlite3_vtab_cursor base;
+    table_file    *file;
+    sqlite3_value *asked;               /* NULL: no row                      */
+} table_cursor;
+
+/* ---- The file ------------------------------------------------------------ */
+
+static void table_let_go(table_file *file)
+{
+    if (file == NULL || --file->users > 0)
+        return;
+    bly_free(file->filter);
+    sqlite3_free(file);
+}
+
+static int table_open_file(table *t, table_file **out)
+{
+    bly_options options = memory_options();
+    table_file *file = sqlite3_malloc64(sizeof *file);
+    if (file == NULL)
+        return SQLITE_NOMEM;
+    *file = (table_file){ .users = 1 };
+    options.format = t->format;
+    bly_status status = bly_open(&file->filter, t->path, t->flags, &options);
+    if (status < 0) {
+        sqlite3_free(file);
+        return extension_fail_table(&t->base, status);
+    }
+    *out = file;
+    return SQLITE_OK;
+}
+
+/* The file as it is now: opened anew where another one has taken its place. */
+static int table_current(table *t)
+{
+    bool replaced = true;
+    if (t->file != NULL) {
+        bly_status status = bly_replaced(&replaced, t->file->filter, t->path);
+        if (status < 0)
+            return extension_fail_table(&t->base, status);
+    }
+    if (!replaced)
+        return SQLITE_OK;
+    table_file *file = NULL;
+    int status = table_open_file(t, &file);
+    if (status != SQLITE_OK)
+        return status;
+    table_let_go(t->file);
+    t->file = file;
+    return SQLITE_OK;
+}
+
+/* ---- The table ----------------------------------------------------------- */
+
+/* What is between quotes of SQL, or all of it. */
+static char *table_unquoted(const char *text)
+{
+    char quote = *text, *out = sqlite3_mprintf("%s", text), *to = out;
+    if (out == NULL || (quote != '\'' && quote != '"'))
+        return out;
+    for (text++; *text != '\0'; text++) {
+        if (*text == quote && *++text != quote)
+            break;
+        *to++ = *text;
+    }
+    *to = '\0';
+    return out;
+}
+
+static bool table_option(table *t, const char *option, char **error)
+{
+    if (strcmp(option, "map") == 0) {
+        t->flags |= BLY_MAP;
+    } else if (strcmp(option, "verify") == 0) {
+        t->flags |= BLY_VERIFY;
+    } else if (strncmp(option, "format=", 7) == 0 && t->format == NULL) {
+        t->format = table_unquoted(option + 7);
+        return t->format != NULL;
+    } else {
+        *error = sqlite3_mprintf("there is no option %s: map, verify or "
+                                 "format=NAME is wanted", option);
+        return false;
+    }
+    return true;
+}
+
+static int table_free(sqlite3_vtab *base)
+{
+    table *t = (table *)base;
+    table_let_go(t->file);
+    sqlite3_free(t->path);
+    sqlite3_free(t->format);
+    sqlite3_free(t);
+    return SQLITE_OK;
+}
+
+static bool table_read_arguments(table *t, int n, const char *const *arguments,
+                                 char **error)
+{
+    if (n < 4) {
+        *error = sqlite3_mprintf("the file is missing: USING "
+                                 "bloomery('words.bly')");
+        return false;
+    }
+    t->path = table_unquoted(arguments[3]);
+    if (t->path == NULL)
+        return false;
+    for (int i = 4; i < n; i++)
+        if (!table_option(t, arguments[i], error))
+            return false;
+    if ((t->flags & BLY_VERIFY) != 0 && (t->flags & BLY_MAP) == 0)
+        t->flags &= ~BLY_VERIFY;        /* what is read is always checked    */
+    return true;
+}
+
+/* The file is opened by the first statement, so that a table whose file is gone
+ * can still be dropped. */
+static int table_connect(sqlite3 *db, void *unused, int n,
+                         const char *const *arguments, sqlite3_vtab **out,
+                         char **error)
+{
+    (void)unused;
+    int status = sqlite3_declare_vtab(
+        db, "CREATE TABLE x(key, label INTEGER HIDDEN, count INTEGER HIDDEN)");
+    if (status != SQLITE_OK)
+        return status;
+    table *t = sqlite3_malloc64(sizeof *t);
+    if (t == NULL)
+        return SQLITE_NOMEM;
+    memset(t, 0, sizeof *t);
+    if (!table_read_arguments(t, n, arguments, error)) {
+        table_free(&t->base);
+        return *error != NULL ? SQLITE_ERROR : SQLITE_NOMEM;
+    }
+    *out = &t->base;
+    return SQLITE_OK;
+}
+
+/* A new one whose file is wrong is not made. */
+static int table_create(sqlite3 *db, void *unused, int n,
+                        const char *const *arguments, sqlite3_vtab **out,
+                        char **error)
+{
+    int status = table_connect(db, unused, n, arguments, out, error);
+    if (status != SQLITE_OK)
+        return status;
+    table *t = (table *)*out;
+    status = table_current(t);
+    if (status == SQLITE_OK)
+        return SQLITE_OK;
+    sqlite3_free(*error);
+    *error = t->base.zErrMsg;
+    table_free(&t->base);
+    *out = NULL;
+    return status;
+}
+
+/* ---- A plan -------------------------------------------------------------- */
+
+/* What a statement asks for. */
+enum { TABLE_ALL, TABLE_COLLATED, TABLE_ONE };
+
+/* A key is asked for by its bytes, and so by no other collation. */
+static bool table_is_binary(sqlite3_index_info *info, int i)
+{
+    const char *collation = sqlite3_vtab_collation(info, i);
+    return collation == NULL || sqlite3_stricmp(collation, "BINARY") == 0;
+}
+
+/* What cannot be done has a plan that is as dear as can be, so that each other
+ * one is preferred (an OR is one only after this), and is refused when it
+ * runs. */
+static void table_best_refused(sqlite3_index_info *info, int number)
+{
+    info->idxNum = number;
+    info->estimatedCost = 1e90;
+    info->estimatedRows = INT64_MAX;
+}
+
+static int table_best(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+    bool there = false, collated = false;
+    int at = -1;
+    (void)base;
+    for (int i = 0; i < info->nConstraint && at < 0; i++) {
+        if (info->aConstraint[i].iColumn != TABLE_KEY
+            || (info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ
+                && info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_IS))
+            continue;
+        if (!table_is_binary(info, i))
+            collated = true;
+        else if (info->aConstraint[i].usable)
+            at = i;
+        else
+            there = true;
+    }
+    if (at < 0 && there)
+        return SQLITE_CONSTRAINT;       /* another order of tables has it    */
+    if (at < 0) {
+        table_best_refused(info, collated ? TABLE_COLLATED : TABLE_ALL);
+        return SQLITE_OK;
+    }
+    info->aConstraintUsage[at].argvIndex = 1;
+    info->aConstraintUsage[at].omit = 1;
+    info->idxNum = TABLE_ONE;
+    info->estimatedCost = 1;
+    info->estimatedRows = 1;
+    info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
+    return SQLITE_OK;
+}
+
+static int table_refuse(sqlite3_vtab *base, int number)
+{
+    sqlite3_free(base->zErrMsg);
+    base->zErrMsg = sqlite3_mprintf("%s", number == TABLE_COLLATED
+        ? "a filter knows keys by their bytes, which another collation than "
+          "BINARY is not: write key = … COLLATE BINARY"
+        : "a filter has no list of its keys: ask for one by key = …, or join "
+          "it with a table by its key");
+    return SQLITE_ERROR;
+}
+
+/* ---- A statement --------------------------------------------------------- */
+
+static int table_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
+{
+    table *t = (table *)base;
+    int status = table_current(t);
+    if (status != SQLITE_OK)
+        return status;
+    table_cursor *c = sqlite3_malloc64(sizeof *c);
+    if (c == NULL)
+        return SQLITE_NOMEM;
+    *c = (table_cursor){ .file = t->file };
+    t->file->users++;
+    *out = &c->base;
+    return SQLITE_OK;
+}
+
+static int table_close(sqlite3_vtab_cursor *base)
+{
+    table_cursor *c = (table_cursor *)base;
+    sqlite3_value_free(c->asked);
+    table_let_go(c->file);
+    sqlite3_free(c);
+    return SQLITE_OK;
+}
+
+static int table_filter(sqlite3_vtab_cursor *base, int number,
+                        const char *text, int n, sqlite3_value **values)
+{
+    table_cursor *c = (table_cursor *)base;
+    keys_key key;
+    (void)text;
+    (void)n;
+    sqlite3_value_free(c->asked);
+    c->asked = NULL;
+    if (number != TABLE_ONE)
+        return table_refuse(base->pVtab, number);
+    keys_found found = keys_of(&key, values[0]);
+    if (found == KEYS_NO_MEMORY)
+        return SQLITE_NOMEM;
+    if (found == KEYS_NONE
+        || !bly_contains(c->file->filter, key.data, key.length))
+        return SQLITE_OK;
+    c->asked = sqlite3_value_dup(values[0]);
+    return c->asked != NULL ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+static int table_next(sqlite3_vtab_cursor *base)
+{
+    table_cursor *c = (table_cursor *)base;
+    sqlite3_value_free(c->asked);
+    c->asked = NULL;
+    return SQLITE_OK;
+}
+
+static int table_eof(sqlite3_vtab_cursor *base)
+{
+    return ((table_cursor *)base)->asked == NULL;
+}
+
+static void table_number(sqlite3_context *context, uint64_t number)
+{
+    if (number <= INT64_MAX)
+        sqlite3_result_int64(context, (int64_t)number);
+}
+
+static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context,
+                        int column)
+{
+    table_cursor *c = (table_cursor *)base;
+    keys_key key;
+    uint64_t label;
+    if (column == TABLE_KEY) {
+        sqlite3_result_value(context, c->asked);
+        return SQLITE_OK;
+    }
+    if (keys_of(&key, c->asked) != KEYS_ONE)
+        return SQLITE_NOMEM;
+    if (column == TABLE_COUNT)
+        table_number(context,
+                     bly_count(c->file->filter, key.data, key.length));
+    else if (bly_get(c->file->filter, key.data, key.length, &label))
+        table_number(context, label);
+    return SQLITE_OK;
+}
+
+/* Rows that OR brings together are told apart by this: each key has its own, by
+ * its type too. */
+static int table_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
+{
+    table_cursor *c = (table_cursor *)base;
+    keys_key key;
+    uint64_t hash;
+    if (keys_of(&key, c->asked) != KEYS_ONE)
+        return SQLITE_NOMEM;
+    bly_key one = { key.data, key.length };
+    bly_keys keys = { .n = 1, .keys = &one };
+    if (bly_hash_keys(&hash, NULL, NULL, &keys) < 0)
+        return SQLITE_ERROR;
+    hash += (uint64_t)sqlite3_value_type(c->asked);
+    *out = (sqlite3_int64)hash;
+    return SQLITE_OK;
+}
+
+static int table_rename(sqlite3_vtab *base, const char *name)
+{
+    (void)base;
+    (void)name;
+    return SQLITE_OK;
+}
+
+static const sqlite3_module table_module = {
+    .xCreate = table_create, .xConnect = table_connect,
+    .xBestIndex = table_best, .xDisconnect = table_free,
+    .xDestroy = table_free, .xOpen = table_open, .xClose = table_close,
+    .xFilter = table_filter, .xNext = table_next, .xEof = table_eof,
+    .xColumn = table_column, .xRowid = table_rowid, .xRename = table_rename,
+};
+
+int table_register(sqlite3 *db)
+{
+    return sqlite3_create_module_v2(db, "bloomery", &table_module, NULL, NULL);
+}

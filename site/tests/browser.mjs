@@ -1,0 +1,450 @@
+// browser.mjs - the pages in a browser, as a reader has them:
+//
+//      node browser.mjs SITE COMMAND DEV WORK [SHOTS]
+//
+// SITE is served on loopback and opened in Chromium, which is driven by
+// puppeteer-core; axe-core looks for what readers with other means than a mouse
+// and eyes would miss. Both are in DEV/node_modules. COMMAND is `bloomery`, whose
+// files the playground's are held against. WORK is a folder for what is made.
+// With SHOTS a picture of each kind of page is left there, in both schemes.
+// Prints "ok - " and "not ok - " lines, "figure NAME: VALUE" for what is
+// measured, and ends in a line "N passed, N failed".
+import { execFileSync } from "node:child_process";
+import * as fs from "node:fs";
+import * as http from "node:http";
+import { createRequire } from "node:module";
+import * as path from "node:path";
+import { argv, env, exit } from "node:process";
+import { gzipSync } from "node:zlib";
+
+const [site, command, dev, work, shots] = argv.slice(2);
+const require = createRequire(path.join(path.resolve(dev), "x.js"));
+const puppeteer = require("puppeteer-core");
+const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+let passed = 0, failed = 0;
+
+function check(ok, what, why = "") {
+    if (ok)
+        passed++;
+    else
+        failed++;
+    console.log(`${ok ? "ok" : "not ok"} - ${what}${ok || !why ? "" : `: ${why}`}`);
+}
+
+function figure(name, value) {
+    console.log(`figure ${name}: ${value}`);
+}
+
+// ---- A server of files, and a browser -----------------------------------------
+
+const TYPES = { ".html": "text/html; charset=utf-8", ".css": "text/css",
+    ".js": "text/javascript", ".svg": "image/svg+xml", ".png": "image/png" };
+const sent = new Map();         // by path: bytes
+
+const server = http.createServer((request, response) => {
+    const name = decodeURIComponent(new URL(request.url, "http://x").pathname);
+    const file = path.join(site, path.posix.normalize(name));
+    if (!file.startsWith(path.resolve(site)) || !fs.existsSync(file) ||
+        fs.statSync(file).isDirectory()) {
+        response.writeHead(404).end();
+        return;
+    }
+    const bytes = gzipSync(fs.readFileSync(file), { level: 6 });
+    sent.set(name, bytes.length);
+    response.writeHead(200, { "content-encoding": "gzip",
+        "content-type": TYPES[path.extname(file)] ?? "text/plain" });
+    response.end(bytes);
+});
+await new Promise((done) => server.listen(0, "127.0.0.1", done));
+const root = `http://127.0.0.1:${server.address().port}`;
+fs.mkdirSync(work, { recursive: true });
+const profile = fs.mkdtempSync(path.join(work, "profile-"));
+const browser = await puppeteer.launch({
+    executablePath: env.CHROMIUM ?? "/usr/bin/chromium",
+    headless: true, userDataDir: profile,
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+        "--disable-background-networking", "--disable-component-update",
+        "--disable-sync"],
+});
+
+const wrongs = [];              // what pages complained of, or asked others for
+
+async function open(page, width = 1200, scheme = "light") {
+    const tab = await browser.newPage();
+    tab.on("pageerror", (error) => wrongs.push(`${page}: ${error.message}`));
+    tab.on("console", (message) => {
+        if (message.type() === "error")
+            wrongs.push(`${page}: ${message.text()}`);
+    });
+    tab.on("request", (request) => {
+        if (!/^(data|blob):/.test(request.url()) &&
+            !request.url().startsWith(root) &&
+            !request.url().startsWith("file:"))
+            wrongs.push(`${page}: asks for ${request.url()}`);
+    });
+    await tab.setViewport({ width, height: width < 600 ? 780 : 900 });
+    await tab.emulateMediaFeatures(
+        [{ name: "prefers-color-scheme", value: scheme }]);
+    await tab.goto(page.startsWith("file:") ? page : `${root}/${page}`,
+        { waitUntil: "load" });
+    return tab;
+}
+
+const settled = (tab, page) => page === "playground.html"
+    ? tab.waitForSelector("#places li", { timeout: 60000 })
+    : page === "map.html"
+        ? tab.waitForSelector("#plot svg", { timeout: 60000 }) : undefined;
+
+const text = (tab, id) =>
+    tab.$eval(`#${id}`, (element) => element.textContent.trim());
+
+// ---- What every reader can use ---------------------------------------------------
+
+const TYPICAL = ["index.html", "playground.html", "map.html", "kinds/index.html",
+    "kinds/cuckoo.html", "docs/index.html", "docs/format.html",
+    "docs/readme.html", "uses/index.html", "uses/spelling.html",
+    "man/index.html", "man/bloomery-build.1.html", "man/bly_add.3.html",
+    "source/include/bloomery.h.html"]
+    .filter((page) => fs.existsSync(path.join(site, page)));
+
+async function readable(tab, page, width, scheme) {
+    await tab.setViewport({ width, height: width < 600 ? 780 : 900 });
+    await tab.emulateMediaFeatures(
+        [{ name: "prefers-color-scheme", value: scheme }]);
+    const found = await tab.evaluate(async () => (await window.axe.run(document,
+        { resultTypes: ["violations"] })).violations.map((one) =>
+        `${one.id} (${one.nodes.length}): ${one.nodes[0].target}`));
+    check(found.length === 0, `${page}, ${width} wide, ${scheme}: axe finds ` +
+        "nothing", found.join("; "));
+    const over = await tab.evaluate(() =>
+        document.documentElement.scrollWidth - window.innerWidth);
+    check(over <= 0, `${page}, ${width} wide: nothing is wider than the page`,
+        `${over} pixels`);
+    if (shots && width !== 800) {
+        fs.mkdirSync(shots, { recursive: true });
+        await tab.screenshot({ fullPage: width < 600 || /^\w+\.html/.test(page),
+            path: path.join(shots,
+                `${page.replaceAll("/", "-")}-${width}-${scheme}.png`) });
+    }
+}
+
+// Lines of text have 70 letters at most, on the average of what is seen.
+async function lines() {
+    const tab = await open("kinds/cuckoo.html", 1600);
+    const letters = await tab.evaluate(() => {
+        const lengths = [];
+        for (const p of document.querySelectorAll(".text > p")) {
+            const height = p.getBoundingClientRect().height;
+            const each = parseFloat(getComputedStyle(p).lineHeight);
+            const rows = Math.round(height / each);
+            if (rows > 3)
+                lengths.push(p.textContent.length / (rows - 0.5));
+        }
+        return Math.max(...lengths);
+    });
+    check(letters <= 72, "lines of text have about 70 letters at most",
+        letters.toFixed(1));
+    await tab.close();
+}
+
+// ---- The playground, from a list to its bits ---------------------------------------
+
+async function drop(tab, file) {
+    const input = await tab.$("#file");
+    await input.uploadFile(file);
+}
+
+async function choose(tab, kind, exponent) {
+    await tab.evaluate((value, rate) => {
+        document.getElementById("kind").value = value;
+        document.getElementById("rate").value = rate;
+        document.getElementById("kind").dispatchEvent(
+            new Event("input", { bubbles: true }));
+    }, kind, exponent);
+    await tab.waitForFunction((value) => document.querySelector(
+        "#facts dd")?.textContent === value ||
+        document.getElementById("build-error").textContent !== "",
+    { timeout: 60000 }, kind);
+}
+
+async function ask(tab, word) {
+    await tab.evaluate((key) => {
+        document.getElementById("key").value = key;
+        document.getElementById("ask").requestSubmit();
+    }, word);
+    return text(tab, "answer");
+}
+
+// The file that the page would give, as bytes.
+async function downloaded(tab) {
+    const base64 = await tab.evaluate(() => new Promise((done) => {
+        const take = URL.createObjectURL;
+        URL.createObjectURL = (blob) => {
+            const reader = new FileReader();
+            reader.onload = () => done(reader.result.split(",")[1]);
+            reader.readAsDataURL(blob);
+            URL.createObjectURL = take;
+            return take.call(URL, blob);
+        };
+        document.getElementById("download").click();
+    }));
+    return Buffer.from(base64, "base64");
+}
+
+const words = Array.from({ length: 3000 },
+    (_, i) => `word${(i * 7919) % 100003}`);
+const list = path.join(work, "list.txt");
+fs.writeFileSync(list, `${words.join("\n")}\n`);
+
+function built(kind, name) {
+    const file = path.join(work, name);
+    fs.rmSync(file, { force: true });
+    execFileSync(command, ["build", "-k", kind, "-p", "0.01", "-o", file, list],
+        { stdio: "pipe" });
+    return file;
+}
+
+async function playground() {
+    const tab = await open("playground.html");
+    await settled(tab, "playground.html");
+    check(/perhaps/.test(await ask(tab, "anvil")), "a member: perhaps");
+    check(/certainly not/.test(await ask(tab, "no such word at all")),
+        "a stranger: certainly not");
+    await drop(tab, list);
+    await tab.waitForFunction(() => /3,000 words/.test(
+        document.getElementById("said").textContent), { timeout: 60000 });
+    check(true, "a list is opened");
+    for (const kind of ["standard", "blocked", "split", "cuckoo", "xor", "fuse",
+        "ribbon", "gcs", "quotient", "counting", "compressed"]) {
+        await choose(tab, kind, "-2");
+        const error = await text(tab, "build-error");
+        const theirs = fs.readFileSync(built(kind, `${kind}.bly`));
+        const ours = error ? Buffer.alloc(0) : await downloaded(tab);
+        check(theirs.equals(ours), `${kind}: the file is the command's`,
+            error || `${ours.length} bytes, and ${theirs.length}`);
+        check(/perhaps/.test(await ask(tab, words[17])),
+            `${kind}: a member is found`);
+        const strangers = Number(/takes ([\d,]+)/.exec(
+            await text(tab, "strangers"))[1].replace(",", ""));
+        check(strangers <= 100 + 4 * Math.sqrt(100) + 10,
+            `${kind}: strangers mostly are not`, `${strangers} of 10,000`);
+        const why = await text(tab, "why");
+        check(/\d+ bytes? of [\d,]+ w/.test(why), `${kind}: says what was read`,
+            why);
+    }
+    // a Bloom filter of 7 bits for each key: any one of them decides
+    await choose(tab, "standard", "-2");
+    await ask(tab, words[5]);
+    const why = await text(tab, "why");
+    check(/^[67] bytes .* [67] bits? of them decide/.test(why),
+        "standard: the bits of the key, and no others, decide", why);
+    await tab.close();
+}
+
+// A list as they are: lines that come again, empty ones, no newline at the end,
+// bytes that are no UTF-8. With as many items as lines the files are the same.
+async function hostile() {
+    const lines = [...words.slice(0, 500), "", "", ...words.slice(0, 250),
+        "Eisenhüttenstadt", "a\ttab", " blank "];
+    const bytes = Buffer.concat([Buffer.from(`${lines.join("\n")}\n`),
+        Buffer.from([0xff, 0xfe, 0x00, 0x0a]), Buffer.from("the last")]);
+    const file = path.join(work, "hostile.txt");
+    fs.writeFileSync(file, bytes);
+    const tab = await open("playground.html");
+    await settled(tab, "playground.html");
+    await drop(tab, file);
+    const n = lines.length + 2;
+    await tab.waitForFunction((want) => document.getElementById("said")
+        .textContent.includes(`${want} words`), { timeout: 60000 }, n);
+    for (const kind of ["standard", "cuckoo", "fuse"]) {
+        await choose(tab, kind, "-2");
+        const out = path.join(work, "hostile.bly");
+        fs.rmSync(out, { force: true });
+        execFileSync(command, ["build", "-k", kind, "-n", String(n), "-p", "0.01",
+            "-o", out, file], { stdio: "pipe" });
+        check(fs.readFileSync(out).equals(await downloaded(tab)),
+            `${kind}: of lines as they are the file is the command's`);
+    }
+    await tab.close();
+}
+
+async function files() {
+    const tab = await open("playground.html");
+    await settled(tab, "playground.html");
+    const file = built("cuckoo", "cuckoo.bly");
+    await drop(tab, file);
+    await tab.waitForFunction(() => /cuckoo\.bly/.test(
+        document.getElementById("said").textContent), { timeout: 60000 });
+    check(/perhaps/.test(await ask(tab, words[1])),
+        "a filter of the command is asked");
+    const bytes = fs.readFileSync(file);
+    const forged = {
+        "flipped.bly": Buffer.from(bytes).fill(bytes[500] ^ 255, 500, 501),
+        "short.bly": bytes.subarray(0, 200),
+        "header.bly": Buffer.from(bytes).fill(255, 80, 112),
+        "none.bly": Buffer.from("no filter"), "empty.bly": Buffer.alloc(0),
+    };
+    for (const [name, forgery] of Object.entries(forged)) {
+        fs.writeFileSync(path.join(work, name), forgery);
+        await drop(tab, path.join(work, name));
+        await tab.waitForFunction((want) => document.getElementById(
+            "file-error").textContent.startsWith(want), { timeout: 20000 }, name);
+        const line = await text(tab, "file-error");
+        check(line.length > name.length + 10 && !line.includes("\n"),
+            `${name}: refused in a line: ${line}`);
+    }
+    check(/perhaps/.test(await ask(tab, words[1])),
+        "after that the filter before is asked");
+    await tab.close();
+    execFileSync(command, ["query", "-q", file, "--key", words[1]]);
+}
+
+// In the page: how many bits of the whole image decide the last question, and how
+// many of these are in bytes that nothing was seen to read.
+function everyBit() {
+    const read = new Set();
+    for (const { offset, bytes } of tracer.reads())
+        for (let i = 0; i < bytes; i++)
+            read.add(offset + i);
+    const answer = filter.has(document.getElementById("key").value) ? 1 : 0;
+    let deciding = 0, unseen = 0;
+    const bytes = tracer.image().length;
+    for (let byte = 128; byte < bytes; byte++)
+        for (let bit = 0; bit < 8; bit++) {
+            const said = tracer.flip(byte, bit);
+            if (said < 0 || said === answer)
+                continue;
+            deciding++;
+            unseen += !read.has(byte);
+        }
+    return [deciding, unseen];
+}
+
+// Every kind that the menu has is built, or says in a line why it is not.
+async function kinds() {
+    const tab = await open("playground.html");
+    await settled(tab, "playground.html");
+    const names = await tab.$$eval("#kind option", (options) =>
+        options.map((option) => option.value).filter(Boolean));
+    let shown = 0;
+    for (const kind of names) {
+        await choose(tab, kind, "-2");
+        const error = await text(tab, "build-error");
+        if (error) {
+            console.log(`figure ${kind} is not built of words: ${error}`);
+            continue;
+        }
+        const answer = await ask(tab, "anvil");
+        const why = await text(tab, "why");
+        check(/perhaps/.test(answer) && /[1-9]\d* bytes? of/.test(why),
+            `${kind}: asked, and what it reads is told`, `${answer} ${why}`);
+        shown++;
+        const [deciding, unseen] = await tab.evaluate(everyBit);
+        check(unseen === 0, `${kind}: of ${deciding} bits of the image that ` +
+            "decide, all are among what was read", `${unseen} are not`);
+    }
+    check(shown >= 25, "most kinds are shown", `${shown} of ${names.length}`);
+    await tab.close();
+}
+
+// By keys alone: each control can be come to, and a slider moved.
+async function keyboard() {
+    const tab = await open("playground.html");
+    await settled(tab, "playground.html");
+    const reached = new Set();
+    for (let i = 0; i < 40; i++) {
+        await tab.keyboard.press("Tab");
+        reached.add(await tab.evaluate(() => document.activeElement.id));
+    }
+    const missing = ["words", "pick", "reset", "kind", "rate", "need-remove",
+        "download", "key"].filter((id) => !reached.has(id));
+    check(missing.length === 0, "each control is reached by keys",
+        missing.join(", "));
+    await tab.focus("#rate");
+    const before = await text(tab, "rate-says");
+    await tab.keyboard.press("ArrowLeft");
+    check(await text(tab, "rate-says") !== before, "a slider goes by keys");
+    await tab.close();
+}
+
+async function map() {
+    const tab = await open("map.html");
+    await settled(tab, "map.html");
+    const first = await text(tab, "advice");
+    check(/choice is \w+/.test(first), "the map has an advice");
+    const theirs = execFileSync(command, ["advise", "-n", "1M", "-p", "1%",
+        "--static"], { encoding: "utf8" });
+    const name = /choice is ([\w:=]+)/.exec(first)[1];
+    check(new RegExp(`^ *1 ${name} `, "m").test(theirs),
+        "and it is the command's", name);
+    await tab.evaluate(() => {
+        document.getElementById("n").value = "3";
+        document.getElementById("can-remove").click();
+    });
+    await tab.waitForFunction((old) => document.getElementById("advice")
+        .textContent !== old, {}, first);
+    const rows = await tab.$$eval("#table tbody tr", (all) => all.length);
+    const points = await tab.$$eval("#plot circle", (all) => all.length);
+    check(rows === points && rows > 3, "each kind of the table is on the map",
+        `${rows} and ${points}`);
+    await tab.close();
+}
+
+async function fromFile() {
+    const page = `file://${path.resolve(site)}/playground.html`;
+    const tab = await open(page);
+    await settled(tab, "playground.html");
+    check(/perhaps/.test(await ask(tab, "anvil")),
+        "the playground works from a file");
+    await tab.close();
+}
+
+async function costs() {
+    for (const page of ["index.html", "kinds/cuckoo.html", "map.html",
+        "playground.html"]) {
+        sent.clear();
+        const begun = performance.now();
+        const tab = await open(page);
+        const loaded = performance.now() - begun;
+        await settled(tab, page);
+        const ready = performance.now() - begun;
+        const bytes = [...sent.values()].reduce((sum, n) => sum + n, 0);
+        figure(`${page}, bytes sent (gzip)`, bytes);
+        figure(`${page}, ms until loaded, and until it can be used`,
+            `${loaded.toFixed(0)}, ${ready.toFixed(0)}`);
+        await tab.close();
+    }
+}
+
+// ---- All -----------------------------------------------------------------------------
+
+const parts = { playground, hostile, files, kinds, keyboard, map, fromFile, lines, costs };
+try {
+    for (const [name, part] of Object.entries(parts)) {
+        if (env.ONLY && !env.ONLY.split(",").includes(name))
+            continue;
+        try {
+            await part();
+        } catch (error) {
+            check(false, `${name} comes to its end`, error.message);
+        }
+    }
+    if (!env.ONLY || env.ONLY.includes("readable"))
+        for (const page of TYPICAL) {
+            const tab = await open(page);
+            await settled(tab, page);
+            await tab.evaluate(axe);
+            for (const width of [360, 800, 1600])
+                for (const scheme of ["light", "dark"])
+                    await readable(tab, page, width, scheme);
+            await tab.close();
+        }
+    check(wrongs.length === 0, "no page complains, or asks another host",
+        wrongs.slice(0, 5).join("; "));
+} finally {
+    await browser.close();
+    server.close();
+    fs.rmSync(profile, { recursive: true, force: true });
+}
+console.log(`${passed} passed, ${failed} failed`);
+exit(failed ? 1 : 0);

@@ -1,0 +1,61 @@
+/* words.h - the words of a text, and in how many texts each of them is. */
+#ifndef USES_TEXTSEARCH_WORDS_H
+#define USES_TEXTSEARCH_WORDS_H
+
+#include <bloomery.h>
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+enum { WORDS = 65536, LONG = 2 * WORDS };       /* of a text: its bytes      */
+
+/* The hashes of a text's words, of which the text may get other letters. */
+static size_t find_words(uint64_t *out, char *text)
+{
+    static bly_key words[WORDS];
+    size_t n = 0;
+    for (char *at = text; *at != '\0' && n < WORDS; at += *at != '\0') {
+        size_t length = 0;
+        for (unsigned char c; isalnum(c = (unsigned char)at[length])
+                              || c >= 0x80; length++)
+            at[length] = (char)tolower(c);
+        if (length > 0)
+            words[n++] = (bly_key){ at, length };
+        at += length;
+    }
+    bly_keys all = { .n = n, .keys = words };
+    return bly_hash_keys(out, NULL, NULL, &all) < 0 ? 0 : n;
+}
+
+/* ---- How many texts have each -------------------------------------------- */
+
+typedef struct { uint64_t hash, documents, last; } counted;
+static counted *table;                  /* a power of two of them            */
+static uint64_t slots, used;
+
+static counted *find(uint64_t hash)
+{
+    uint64_t i = hash & (slots - 1);
+    while (table[i].documents > 0 && table[i].hash != hash)
+        i = (i + 1) & (slots - 1);
+    return &table[i];
+}
+
+static bool make_room(void)
+{
+    counted *old = table;
+    uint64_t before = slots;
+    if (used < slots / 2)
+        return true;
+    slots = slots > 0 ? 2 * slots : WORDS;
+    if ((table = calloc(slots, sizeof *table)) == NULL)
+        return free(old), false;
+    for (uint64_t i = 0; i < before; i++)
+        if (old[i].documents > 0)
+            *find(old[i].hash) = old[i];
+    return free(old), true;
+}
+
+#endif /* USES_TEXTSEARCH_WORDS_H */
