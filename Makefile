@@ -33,6 +33,8 @@
 #   make uses     run what filters are used for, on real input, and see that it
 #                 comes out right: build/uses/report.html
 #   make python   the package of Python, with its tests, in build/python
+#   make wasm     the package of npm, with its tests, in build/wasm
+#   make bench-wasm  what a lookup takes in Node, beside a Set (a minute)
 #   make site     the pages of the project, with a playground, in build/site
 #                 (two minutes), and, where npm is, what a browser says of them
 #   make sqlite   the extension of SQLite, with its tests: build/bloomery_sqlite.so
@@ -80,9 +82,9 @@ export OPTIONS
 
 .PHONY: all build run check check-all proof bench tune bench-advise bench-large \
         bench-similar bench-redis bench-serve bench-search bench-python \
-        bench-sqlite bench-peers lab uses python sqlite postgresql site fuzz \
-        soak counts cross systems redis \
-        coverage mutants reliability docs \
+        bench-sqlite bench-peers bench-wasm lab uses python sqlite postgresql \
+        wasm site fuzz soak counts cross systems redis coverage mutants \
+        reliability docs \
         install uninstall clean
 
 all: build
@@ -112,6 +114,7 @@ check-all:
 	@tools/setup cross
 	@tools/setup systems
 	@tools/setup search
+	@tools/setup wasm
 	@tools/setup site
 	@tools/setup sqlite
 	@tools/setup postgresql
@@ -194,6 +197,15 @@ postgresql: build
 
 bench-python: python
 	@$(BUILD)/python/venv/bin/python bindings/python/bench.py
+
+wasm: build
+	@tools/setup wasm
+	@tools/wasm $(BUILD)
+
+bench-wasm: build
+	@tools/setup wasm
+	@tools/wasm --build $(BUILD)
+	@node $(BUILD)/wasm/bench.js
 
 site: build
 	@tools/setup site

@@ -1,0 +1,74 @@
+// bench.js - what a question takes from JavaScript, beside a Set: `make bench-wasm`.
+// Each figure is the least of several runs; ratios of one process hold on other
+// machines better than nanoseconds.
+import { Filter, load } from "./bloomery.js";
+
+const N = 1_000_000, TIMES = 7;
+
+function least(...works) {
+    const best = works.map(() => Infinity);
+    for (let i = 0; i < TIMES; i++)
+        works.forEach((work, which) => {        // in turn
+            const begun = performance.now();
+            work();
+            const ns = (performance.now() - begun) * 1e6 / N;
+            best[which] = Math.min(best[which], ns);
+        });
+    return best;
+}
+
+let found = 0;
+const each = (keys, there) => () => {
+    for (let i = 0; i < keys.length; i++)
+        found += there.has(keys[i]);
+};
+
+// A random order, so that a Set goes to memory as a program would.
+function shuffled(keys) {
+    let seed = 1;
+    for (let i = keys.length - 1; i > 0; i--) {
+        seed = Math.imul(seed, 1664525) + 1013904223 >>> 0;
+        const j = seed % (i + 1);
+        [keys[i], keys[j]] = [keys[j], keys[i]];
+    }
+    return keys;
+}
+
+const KEYS = {
+    "numbers": shuffled(Array.from({ length: N }, (_, i) => i * 7)),
+    "int64 (bigint)": shuffled(BigInt64Array.from({ length: N },
+                                                  (_, i) => BigInt(i) << 20n)),
+    "texts": shuffled(Array.from({ length: N }, (_, i) => `key number ${i}`)),
+};
+
+const round = (ns) => ns.toFixed(1).padStart(7);
+for (const source of ["all", "sets"]) {
+    await load(source);
+    console.log(`${source === "all" ? "bloomery" : "sets"}.wasm: ns a key, of 10^6`);
+    for (const [name, keys] of Object.entries(KEYS)) {
+        const f = new Filter("blocked", { items: N, rate: 0.01 });
+        f.addAll(keys);
+        const set = new Set(keys);
+        const [one, many, theirs] = least(each(keys, f), () => f.hasAll(keys),
+                                          each(keys, set));
+        console.log(`  ${name.padEnd(15)} has ${round(one)}, hasAll ${round(many)}, ` +
+                    `Set.has ${round(theirs)}; hasAll / Set ${
+                        (many / theirs).toFixed(2)}, has / Set ${
+                        (one / theirs).toFixed(2)}`);
+        f.free();
+    }
+    const numbers = BigInt64Array.from(KEYS["int64 (bigint)"]);
+    for (const kind of ["standard", "split", "cuckoo", "fuse", "ribbon"]) {
+        let f;
+        try {
+            f = Filter.build(kind, numbers, { items: N, rate: 0.01 });
+        } catch {
+            continue;                   // not in this module
+        }
+        const [many] = least(() => f.hasAll(numbers));
+        console.log(`  ${kind.padEnd(15)} hasAll of int64 ${round(many)}`);
+        f.free();
+    }
+}
+if (found === 0)
+    throw new Error("nothing was found");

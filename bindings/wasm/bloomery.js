@@ -38,7 +38,7 @@ function described(value) {
     }
 }
 
-// ---- Arrays, whatever somebody has put over their methods -----------------------
+// ---- Arrays, whatever somebody has put over their methods -------------------------
 
 const TypedArray = Object.getPrototypeOf(Uint8Array);
 const getter = (name) =>
@@ -49,6 +49,12 @@ const bytesOf = getter("byteLength");
 const offsetOf = getter("byteOffset");
 const bufferOf = getter("buffer");
 
+// Can it be gone through, one thing after another?
+function listed(value) {
+    return typeof value === "object" && value !== null &&
+        !ArrayBuffer.isView(value) && typeof value[Symbol.iterator] === "function";
+}
+
 // The types of numbers, in the order of wasm.c, and their bytes.
 const NUMBERS = {
     Int8Array: [0, 1], Uint8Array: [1, 1], Int16Array: [2, 2],
@@ -57,31 +63,37 @@ const NUMBERS = {
     Float64Array: [9, 8],
 };
 
-// The bytes of a view or a buffer; undefined: it is none.
+// The bytes of a view or a buffer; undefined: it is none. Where the buffer has gone
+// to a worker there are none, as its length says.
 function viewed(value) {
     if (value instanceof Uint8Array && typeOf.call(value) === "Uint8Array")
-        return value;
-    if (ArrayBuffer.isView(value)) {
+        return lengthOf.call(value) > 0 ? value : new Uint8Array(0);
+    try {
+        if (!ArrayBuffer.isView(value))
+            return isBuffer(value) ? new Uint8Array(value) : undefined;
         const type = typeOf.call(value);
-        if (type === "Uint8ClampedArray" || type === "Uint8Array")
-            return new Uint8Array(bufferOf.call(value), offsetOf.call(value),
-                                  lengthOf.call(value));
         if (type === undefined)         // a DataView
             return new Uint8Array(value.buffer, value.byteOffset,
                                   value.byteLength);
-        return undefined;
-    }
-    const tag = Object.prototype.toString.call(value);
-    if (tag !== "[object ArrayBuffer]" && tag !== "[object SharedArrayBuffer]")
-        return undefined;
-    try {
-        return new Uint8Array(value);
+        return type === "Uint8ClampedArray" || type === "Uint8Array"
+            ? bytewise(value) : undefined;
     } catch {
         return undefined;
     }
 }
 
-// ---- One instance of the module --------------------------------------------------
+function isBuffer(value) {
+    const tag = Object.prototype.toString.call(value);
+    return tag === "[object ArrayBuffer]" || tag === "[object SharedArrayBuffer]";
+}
+
+function bytewise(array) {
+    return bytesOf.call(array) === 0 ? new Uint8Array(0)
+        : new Uint8Array(bufferOf.call(array), offsetOf.call(array),
+                         bytesOf.call(array));
+}
+
+// ---- One instance of the module ---------------------------------------------------
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -89,12 +101,9 @@ const decoder = new TextDecoder();
 const LONE = /\p{Surrogate}/u;
 const SHORT = 48;               // letters that are encoded here, without a call
 
-// What the C library wants of a system to print on: there is none.
+// What the C library would print by, if it did: an error, "bad file".
 const none = () => 8;
-const SYSTEM = {
-    fd_close: none, fd_seek: none, fd_write: none,
-    proc_exit() { throw new Error("the library gave up"); },
-};
+const SYSTEM = { fd_close: none, fd_seek: none, fd_write: none };
 
 // Each function of the module, which after a trap is called no more: what it was
 // at work on may be half done.
@@ -124,6 +133,13 @@ function guarded(exports) {
         });
     }
     return [out, () => trap];
+}
+
+// A secret: nothing else that is given is taken for one.
+class Secret {
+    constructor(bytes) {
+        this.bytes = bytes;
+    }
 }
 
 class Core {
@@ -222,7 +238,8 @@ class Core {
         }
     }
 
-    // `work` with the addresses of texts that end in a zero byte, or with 0.
+    // `work` with the addresses of texts that end in a zero byte, and of secrets; 0
+    // for what is not given.
     texts(some, work) {
         const [first, ...rest] = some;
         if (some.length === 0)
@@ -230,8 +247,8 @@ class Core {
         const go = (at) => this.texts(rest, (...more) => work(at, ...more));
         if (first === undefined || first === null)
             return go(0);
-        if (first instanceof Uint8Array)
-            return this.lent(first, go);
+        if (first instanceof Secret)
+            return this.lent(first.bytes, go);
         if (typeof first !== "string")
             throw wrong(`a text is wanted, and not ${described(first)}`);
         if (first.includes("\0"))
@@ -258,14 +275,11 @@ class Core {
             return n;
         }
         if (typeof key === "number") {
-            this.c.real(key);
+            this.c.real(this.at, key);
             return 8;
         }
         if (typeof key === "bigint") {
-            if (BigInt.asIntN(64, key) !== key)
-                throw wrong(`${key} is no integer of 64 bits with a sign: give it ` +
-                            "as text or bytes");
-            this.c.integer(key);
+            this.c.integer(this.at, inRange(key));
             return 8;
         }
         const bytes = keyBytes(key);
@@ -306,15 +320,14 @@ class Core {
         if (typeof keys !== "object" || keys === null || viewed(keys))
             throw wrong("many keys are an array, an array of numbers, { bytes, " +
                         `width } or { bytes, offsets }, and not ${described(keys)}`);
-        if (typeof keys[Symbol.iterator] === "function")
+        if (listed(keys))
             return this.eachOf(keys, visit);
         return this.eachRow(keys, visit);
     }
 
     eachNumber(keys, type, visit) {
         const [code, size] = NUMBERS[type];
-        const from = new Uint8Array(bufferOf.call(keys), offsetOf.call(keys),
-                                    bytesOf.call(keys));
+        const from = bytewise(keys);
         const n = lengthOf.call(keys);
         for (let i = 0; i < n; i += this.most) {
             const some = Math.min(this.most, n - i);
@@ -366,9 +379,7 @@ class Core {
         const type = ArrayBuffer.isView(offsets) ? typeOf.call(offsets) : "";
         if (type !== "Uint32Array" && type !== "Int32Array")
             throw wrong("the offsets of keys are a Uint32Array or an Int32Array");
-        const ends = Uint32Array.from(
-            new Uint32Array(bufferOf.call(offsets), offsetOf.call(offsets),
-                            lengthOf.call(offsets)));
+        const ends = new Uint32Array(bytewise(offsets).slice().buffer);
         const n = Math.max(ends.length - 1, 0);
         for (let i = 0; i < n; i++)
             if (ends[i] > ends[i + 1])
@@ -389,8 +400,11 @@ class Core {
         let some = [];
         const flush = () => {
             this.alive();
-            for (const key of some)
-                list.add(key);
+            if (some.length > 0 && some.every((key) => typeof key === "number"))
+                list.numbers(some);
+            else
+                for (const key of some)
+                    list.add(key);
             list.end();
             some = [];
         };
@@ -406,8 +420,7 @@ class Core {
     // All keys, kept in the memory to build of. (What others' code yields is had
     // before, for that code may build filters, too.)
     keep(keys) {
-        const list = typeof keys === "object" && keys !== null &&
-            !ArrayBuffer.isView(keys) && typeof keys[Symbol.iterator] === "function";
+        const list = listed(keys);
         const all = list ? [...keys] : keys;
         const ends = list || keys?.offsets !== undefined;
         this.c.forget();
@@ -481,25 +494,22 @@ class List {
     }
 
     number(key, at) {
-        const view = new DataView(this.core.memory.buffer);
-        if (typeof key === "number" && Number.isSafeInteger(key)) {
-            view.setInt32(at, key, true);
-            view.setInt32(at + 4, Math.floor(key / 4294967296), true);
-        } else if (typeof key === "number" &&
-                   (!Number.isInteger(key) || Math.abs(key) > 2 ** 63)) {
-            view.setFloat64(at, key, true);
-            if (Number.isNaN(key))
-                view.setBigUint64(at, 0x7FF8000000000000n, true);
-        } else if (typeof key === "number" && key === 2 ** 63) {
-            view.setFloat64(at, key, true);
-        } else if (typeof key === "bigint" && BigInt.asIntN(64, key) !== key) {
-            throw wrong(`${key} is no integer of 64 bits with a sign: give it as ` +
-                        "text or bytes");
-        } else if (typeof key === "bigint" || typeof key === "number") {
-            view.setBigInt64(at, BigInt(key), true);
-        } else {
+        const { core } = this;
+        if (typeof key === "number")
+            core.c.real(at, key);
+        else if (typeof key === "bigint")
+            core.c.integer(at, inRange(key));
+        else
             throw noKey(key, this.first + this.n);
-        }
+    }
+
+    // Nothing but numbers: all at once.
+    numbers(some) {
+        const { core } = this, n = some.length;
+        core.view(Float64Array, core.at, n).set(some);
+        core.c.keys_numbers(NUMBERS.Float64Array[0], n);
+        this.visit(n, this.first);
+        this.first += n;
     }
 
     alone(key) {
@@ -530,6 +540,13 @@ function refuseLone(key, i) {
                     " has half a surrogate, which is no character: give bytes");
 }
 
+function inRange(key) {
+    if (BigInt.asIntN(64, key) !== key)
+        throw wrong(`${key} is no integer of 64 bits with a sign: give it as text ` +
+                    "or bytes");
+    return key;
+}
+
 function noKey(key, i) {
     return wrong((i === undefined ? "a key" : `key ${i}`) +
                  " is text, bytes, a number or a bigint, and not " +
@@ -548,7 +565,7 @@ function keyBytes(key) {
     return bytes;
 }
 
-// ---- Numbers -----------------------------------------------------------------------
+// ---- Numbers ----------------------------------------------------------------------
 
 // What is no exact number comes as a text; the largest one means "no bound".
 const LARGEST = (1n << 64n) - 1n;
@@ -582,10 +599,10 @@ function record(told) {
     return told;
 }
 
-// ---- Loading -----------------------------------------------------------------------
+// ---- Loading ----------------------------------------------------------------------
 
 let current;                    // the Core that new filters are in
-let loading;                    // [source, promise]
+let loading;                    // what was last asked for
 
 function core() {
     if (current === undefined)
@@ -623,22 +640,35 @@ async function compiled(source) {
 }
 
 async function instantiated(source) {
-    current = new Core(await WebAssembly.instantiate(await compiled(source),
+    const module = await compiled(source);
+    if (!WebAssembly.Module.exports(module).some(({ name }) => name === "keys_width"))
+        throw wrong("that is no module of Bloomery");
+    return new Core(await WebAssembly.instantiate(module,
         { wasi_snapshot_preview1: SYSTEM }));
 }
 
 /** Load the module: "all" kinds or "sets" alone, or from a URL, bytes, a Response or
  * a WebAssembly.Module. What is loaded and works is not loaded again. */
 export async function load(source = "all") {
-    if (loading === undefined || loading[0] !== source || current?.trap()) {
-        const mine = [source, instantiated(source)];
+    if (loading === undefined || loading.source !== source ||
+        loading.core?.trap()) {
+        const mine = { source, order: (loading?.order ?? 0) + 1 };
+        const before = loading;
         loading = mine;
-        mine[1].catch(() => {
+        mine.done = instantiated(source).then((made) => {
+            mine.core = made;
+            // Of two that are loaded at once the later call counts.
+            if ((current?.order ?? 0) < mine.order) {
+                made.order = mine.order;
+                current = made;
+            }
+        });
+        mine.done.catch(() => {
             if (loading === mine)
-                loading = undefined;
+                loading = before;
         });
     }
-    await loading[1];
+    await loading.done;
 }
 
 /** The kinds that there are. */
@@ -658,7 +688,7 @@ export function memory() {
     return core().memory.buffer.byteLength;
 }
 
-// ---- Filters -----------------------------------------------------------------------
+// ---- Filters ----------------------------------------------------------------------
 
 // What is wanted, read once.
 function spec(kind, options) {
@@ -693,15 +723,15 @@ function hidden(secret) {
     const bytes = plainBytes(secret);
     if (bytes === undefined || lengthOf.call(bytes) !== 16)
         throw new BloomeryError("a secret is 16 bytes", -19, "ESECRET");
-    return bytes;
+    return new Secret(bytes);
 }
 
 // One label for each key, as numbers of 64 bits.
 function labelled(labels) {
     if (ArrayBuffer.isView(labels) && typeOf.call(labels) === "BigUint64Array")
         return labels;
-    if (typeof labels !== "object" || labels === null ||
-        typeof labels[Symbol.iterator] !== "function")
+    const array = ArrayBuffer.isView(labels) && typeOf.call(labels) !== undefined;
+    if (!array && !listed(labels))
         throw wrong(`labels are an array of numbers, and not ${described(labels)}`);
     return BigUint64Array.from([...labels], (v) => natural(v ?? null, "a label"));
 }
@@ -722,11 +752,11 @@ function abilities(k, words) {
     const all = [];
     for (let i = 0, at; (at = k.c.ability(i)) !== 0; i++)
         all.push(k.text(at));
-    return words.reduce((flags, word) => {
+    return [...words].reduce((flags, word) => {
         const bit = all.indexOf(word);
         if (bit < 0)
-            throw wrong(`there is no ability '${word}': there are ${
-                all.join(", ")}`);
+            throw wrong(`there is no ability ${typeof word === "string"
+                ? `'${word}'` : described(word)}: there are ${all.join(", ")}`);
         return flags | 1n << BigInt(bit);
     }, 0n);
 }
@@ -799,9 +829,8 @@ export class Filter {
                 counted(given, n);
             return specified(k, want, (name) => given === undefined
                 ? Filter.#made(k, k.c.build(name, 0))
-                : k.lent(new Uint8Array(bufferOf.call(given), offsetOf.call(given),
-                                        bytesOf.call(given)),
-                         (at) => Filter.#made(k, k.c.build(name, at))));
+                : k.lent(bytewise(given), (at) => Filter.#made(k,
+                    k.c.build(name, at))));
         } finally {
             if (!k.trap())
                 k.c.forget();
@@ -964,15 +993,16 @@ export class Filter {
 
     putAll(keys, labels) {
         const given = labelled(labels);
-        const all = Array.isArray(keys) || ArrayBuffer.isView(keys) ||
-            !keys?.[Symbol.iterator] ? keys : [...keys];
-        this.#each(all, (k, n, first) => {
+        const all = listed(keys) ? [...keys] : keys;
+        if (Array.isArray(all) || ArrayBuffer.isView(all))
+            counted(given, all.length);
+        counted(given, this.#each(all, (k, n, first) => {
             const some = given.subarray(first, first + n);
             if (some.length < n)
                 throw wrong("there are fewer labels than keys");
             k.view(BigUint64Array, k.labels, n).set(some);
             k.check(k.c.put_keys(this.#f));
-        });
+        }));
     }
 
     getAll(keys) {

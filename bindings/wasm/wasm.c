@@ -18,15 +18,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* There is no environment: so the C library is not asked for one, which would
- * ask the host. */
+#define WASM_EXPORT(name) __attribute__((export_name(#name)))
+
+/* ---- No system ----------------------------------------------------------- */
+
+/* What the C library would ask a system for: there is none. So the module asks
+ * its host for nothing but to print what is never printed, and is smaller. */
 char *getenv(const char *name)
 {
     (void)name;
     return NULL;
 }
 
-#define WASM_EXPORT(name) __attribute__((export_name(#name)))
+char *strerror(int error)
+{
+    static char none[] = "";
+    (void)error;
+    return none;
+}
+
+_Noreturn void abort(void)
+{
+    __builtin_trap();
+}
 
 /* ---- Memory -------------------------------------------------------------- */
 
@@ -379,15 +393,15 @@ WASM_EXPORT(keys_offsets) void wasm_keys_offsets(size_t n, const void *data)
     wasm_keys = (bly_keys){ .n = n, .data = data, .offsets32 = wasm.offsets };
 }
 
-/* Write the key of a number to `room`. */
-WASM_EXPORT(real) void wasm_real_key(double number)
+/* Write the key of a number to 8 bytes of `room`. */
+WASM_EXPORT(real) void wasm_real_key(unsigned char *key, double number)
 {
-    bly_real_key(wasm.room, number);
+    bly_real_key(key, number);
 }
 
-WASM_EXPORT(integer) void wasm_integer_key(int64_t number)
+WASM_EXPORT(integer) void wasm_integer_key(unsigned char *key, int64_t number)
 {
-    bly_integer_key(wasm.room, number);
+    bly_integer_key(key, number);
 }
 
 /* The types of JavaScript's arrays of numbers. */
@@ -479,15 +493,15 @@ static bool wasm_keep_ends(const bly_keys *k)
     return true;
 }
 
-/* Keep the keys that are set: those of one width, or those with ends. A single
- * one that is long comes alone, with a width, among those with ends. False:
- * there is no more memory. */
+/* Keep the keys that are set: those of one width, or those with ends, among
+ * which numbers come, and a long key by itself, with a width. False: there is
+ * no more memory. */
 WASM_EXPORT(keep) bool wasm_keep(bool with_ends)
 {
     bly_keys k = wasm_keys;
     if (with_ends && k.offsets32 == NULL) {
-        wasm.offsets[0] = 0;
-        wasm.offsets[1] = (uint32_t)k.width;
+        for (size_t i = 0; i <= k.n; i++)
+            wasm.offsets[i] = (uint32_t)(i * k.width);
         k.offsets32 = wasm.offsets;
     }
     size_t bytes = k.offsets32 ? k.offsets32[k.n] : k.n * k.width;

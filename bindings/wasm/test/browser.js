@@ -5,7 +5,7 @@ import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from "node:f
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { delimiter, extname, join, normalize } from "node:path";
-import { env } from "node:process";
+import process, { env } from "node:process";
 
 const TYPES = { ".js": "text/javascript", ".html": "text/html",
                 ".wasm": "application/wasm" };
@@ -56,6 +56,24 @@ function answer(root, given, told) {
     };
 }
 
+// End the browser, and then the processes that it started: they are a group.
+async function ended(child) {
+    if (child?.pid === undefined)
+        return;
+    if (child.exitCode === null) {
+        const gone = new Promise((resolve) => child.once("exit", resolve));
+        const late = setTimeout(() => child.kill("SIGKILL"), 10000);
+        child.kill();
+        await gone;
+        clearTimeout(late);
+    }
+    try {
+        process.kill(-child.pid, "SIGKILL");
+    } catch {
+        // they have ended
+    }
+}
+
 /** What came out of each case: [{ where, name, error }]. */
 export async function inBrowser(path, root, given) {
     const home = mkdtempSync(join(tmpdir(), "bloomery-browser-"));
@@ -64,6 +82,13 @@ export async function inBrowser(path, root, given) {
         told = resolve;
         failed = reject;
     });
+    // Whoever ends this process ends the browser.
+    const stopped = () => {
+        if (child?.pid !== undefined)
+            process.kill(-child.pid, "SIGKILL");
+        process.exit(1);
+    };
+    process.once("SIGTERM", stopped).once("SIGINT", stopped);
     const server = createServer(answer(root, given, (all) => told(all)));
     await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
     try {
@@ -76,7 +101,7 @@ export async function inBrowser(path, root, given) {
             "--no-proxy-server", "--metrics-recording-only", "--no-pings",
             "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
             `--user-data-dir=${home}`, "--remote-debugging-port=0", url,
-        ], { stdio: "ignore", env: { ...env, HOME: home } });
+        ], { stdio: "ignore", env: { ...env, HOME: home }, detached: true });
         child.once("error", failed);
         child.once("exit", (status) => failed(new Error(
             `the browser ended with ${status} and told nothing`)));
@@ -85,13 +110,10 @@ export async function inBrowser(path, root, given) {
         return await results;
     } finally {
         clearTimeout(timer);
-        if (child?.exitCode === null && child.pid !== undefined) {
-            const gone = new Promise((resolve) => child.once("exit", resolve));
-            child.kill();
-            await gone;
-        }
+        process.off("SIGTERM", stopped).off("SIGINT", stopped);
+        await ended(child);
         server.closeAllConnections?.();
         await new Promise((resolve) => server.close(resolve));
-        rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+        rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
     }
 }

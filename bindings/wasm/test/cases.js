@@ -3,9 +3,9 @@
 // Each case is [name, function of what the host gives]: `golden`, the images of
 // tests/golden by their names; `wasm`, which promises the bytes of bloomery.wasm; and
 // `effort`, how much is tried.
-import { BloomeryError, Filter, kinds, load, memory, version } from "../bloomery.js";
+import { advise, BloomeryError, Filter, kinds, load, memory, version } from "../bloomery.js";
 
-// ---- Judging ---------------------------------------------------------------------
+// ---- Judging ----------------------------------------------------------------------
 
 function ok(value, message = "it is not so") {
     if (!value)
@@ -13,6 +13,12 @@ function ok(value, message = "it is not so") {
 }
 
 function same(a, b, message = "") {
+    if (a instanceof Uint8Array && b instanceof Uint8Array && a.length > 100) {
+        const at = a.findIndex((byte, i) => byte !== b[i]);
+        if (at >= 0 || a.length !== b.length)
+            throw new Error(`${message} byte ${at} is another`);
+        return;
+    }
     const text = (v) => JSON.stringify(v, (_, x) =>
         typeof x === "bigint" ? `${x}n` : x === Infinity ? "Infinity"
             : ArrayBuffer.isView(x) ? Array.from(x, String) : x);
@@ -63,7 +69,7 @@ const cases = [];
 const it = (name, work) => cases.push([name, work]);
 export default cases;
 
-// ---- Golden images -----------------------------------------------------------------
+// ---- Golden images ----------------------------------------------------------------
 
 const RATE = 56, RATE_END = 64, PAYLOAD_SUM = 112, HEADER_SUM = 120, HEADER = 128;
 
@@ -162,7 +168,7 @@ it("golden images hold their keys", ({ golden }) => {
     }
 });
 
-// ---- What a key is -------------------------------------------------------------------
+// ---- What a key is ----------------------------------------------------------------
 
 const bytesOf = (number, real) => {
     const view = new DataView(new ArrayBuffer(8));
@@ -187,7 +193,7 @@ it("numbers are the keys that they are elsewhere", () => {
         [NaN, Uint8Array.of(0, 0, 0, 0, 0, 0, 0xF8, 0x7F)],
     ];
     for (const [number, bytes] of numbers) {
-        const f = new Filter("standard", { items: 1e5, rate: 1e-9 });
+        const f = new Filter("standard", { items: 1000, rate: 1e-9 });
         same(f.hash(number), f.hash(bytes), String(number));
         f.add(number);
         same([f.has(bytes), f.hasAll([bytes])[0]], [true, 1], String(number));
@@ -203,7 +209,7 @@ it("numbers are the keys that they are elsewhere", () => {
 });
 
 it("arrays of numbers are their numbers", () => {
-    const f = new Filter("standard", { items: 1e5, rate: 1e-9 });
+    const f = new Filter("standard", { items: 1000, rate: 1e-9 });
     const some = [-128, -1, 0, 1, 2, 127];
     for (const [Type, list] of [
         [Int8Array, some], [Int16Array, [...some, 3e4, -3e4]],
@@ -232,7 +238,7 @@ it("text is its UTF-8, at any length", () => {
     const texts = ["", "a", "é", "日本", "🙂", "a".repeat(47), "a".repeat(48),
                    "a".repeat(49), `${"a".repeat(60)}é`, "é".repeat(30000),
                    "x".repeat(70000), "\0", "a\0b", `${"b".repeat(47)}🙂`];
-    const f = new Filter("standard", { items: 1e5, rate: 1e-9 });
+    const f = new Filter("standard", { items: 1000, rate: 1e-9 });
     for (const text of texts) {
         same(f.hash(text), f.hash(new TextEncoder().encode(text)),
              text.slice(0, 10));
@@ -256,7 +262,7 @@ it("text is its UTF-8, at any length", () => {
 });
 
 it("bytes are themselves, in whatever holds them", () => {
-    const f = new Filter("standard", { items: 1e5, rate: 1e-9 });
+    const f = new Filter("standard", { items: 1000, rate: 1e-9 });
     const bytes = Uint8Array.of(9, 1, 2, 3, 9);
     f.add(bytes.subarray(1, 4));
     ok(f.has(Uint8Array.of(1, 2, 3)) && f.has(Uint8ClampedArray.of(1, 2, 3)));
@@ -303,7 +309,28 @@ it("what is no key is refused", () => {
     same(f.stat().items, 0);
 });
 
-// ---- One filter -------------------------------------------------------------------------
+it("what has gone to a worker holds no keys", () => {
+    if (typeof structuredClone !== "function")
+        return;
+    const gone = (view) => {
+        structuredClone(view.buffer, { transfer: [view.buffer] });
+        return view;
+    };
+    const f = new Filter("standard", { items: 100 });
+    f.addAll(gone(new Int32Array(5)));
+    f.addAll({ bytes: gone(new Uint8Array(8)), width: 4 });
+    f.addAll({ bytes: gone(new Uint8Array(8)), offsets: Uint32Array.of(0) });
+    f.addAll({ bytes: new Uint8Array(8), offsets: gone(new Uint32Array(3)) });
+    same(f.stat().items, 0);
+    f.add(gone(new Uint8Array(8)));
+    ok(f.has("") && f.hasAll([gone(new Uint8Array(8))])[0] === 1);
+    refused(() => f.add(gone(new DataView(new ArrayBuffer(8)))), "EPARAM");
+    refused(() => Filter.from(gone(new Uint8Array(200))), "EFORMAT");
+    refused(() => Filter.build("bloomier", ["a"],
+                               { labels: gone(new BigUint64Array(1)) }), "EPARAM");
+});
+
+// ---- One filter -------------------------------------------------------------------
 
 it("no key is lost, of any kind, and strangers come at the rate", () => {
     const keys = Array.from({ length: 20000 }, (_, i) => i * 7919 - 5e6);
@@ -333,6 +360,8 @@ it("what is built of many keys has them all", () => {
         BigInt64Array.from({ length: 30000 }, (_, i) => BigInt(i) << 20n),
         Float64Array.from({ length: 30000 }, (_, i) => i / 8),
         new Set(["a", "b", "c"]),
+        Array.from({ length: 20000 }, (_, i) => i / 4),
+        Array.from({ length: 20000 }, (_, i) => i < 9000 ? i : `n ${i}`),
         ["z".repeat(100000), "y".repeat(100000)],
         [],
     ];
@@ -377,7 +406,11 @@ it("keys are added, counted, removed and labelled", () => {
     same([found[0], found[1], labels[0], labels[1]], [1, 1, 9n, 8n]);
     refused(() => h.put("a", -1), "EPARAM", "whole number");
     refused(() => h.put("a"), "EPARAM");
-    refused(() => h.putAll(["a", "b"], [1]), "EPARAM", "fewer labels");
+    refused(() => h.putAll(["a", "b"], [1]), "EPARAM", "2 keys have 2 labels");
+    refused(() => h.putAll(["a"], [1, 2]), "EPARAM", "1 keys have 1 labels");
+    refused(() => h.putAll({ bytes: new Uint8Array(2), width: 1 }, [1]), "EPARAM",
+            "fewer labels");
+    same([h.get("a"), h.get("b")], [9, 8]);
     refused(() => Filter.build("bloomier", ["a"], { labels: [1, 2] }), "EPARAM");
     refused(() => Filter.build("bloomier", ["a", "a"], { labels: [1, 2] }), "EPARAM");
 });
@@ -467,6 +500,19 @@ it("plans and kinds are told", () => {
     ok(f.stat().can.includes("fold"));
 });
 
+it("advice is given", () => {
+    const best = advise({ items: 1e6, rate: 0.001, can: ["remove"] });
+    same([best[0].kind, best[0].fits, best.length > 10], ["cuckoo", true, true]);
+    ok(best[0].plan.bitsPerKey > 10 && best[0].nsLookup > 0 && best[0].why);
+    const small = advise({ items: 1e6, fixed: true, aim: "small" })[0];
+    ok(small.plan.bitsPerKey < 9, small.kind);
+    for (const need of [{}, undefined, { items: -1 }, { items: 5, can: "remove" },
+                        { items: 5, can: ["fly"] }, { items: 5, aim: "great" },
+                        { items: 5, present: "all" }, { items: 5, can: [Symbol("a")] },
+                        { items: 5, present: 7 }, { items: 5, rate: 3 }])
+        refused(() => advise(need), "EPARAM");
+});
+
 it("wrong options are errors, in the library's words", () => {
     refused(() => new Filter("nope", { items: 1 }), "EKIND", "there is no kind 'nope'");
     refused(() => new Filter("standard:q=1", { items: 1 }), "EOPTION", "has no option");
@@ -476,6 +522,10 @@ it("wrong options are errors, in the library's words", () => {
     refused(() => new Filter("standard", { items: 5, rate: 2 }), "EPARAM");
     refused(() => new Filter("standard", { items: 5, rate: NaN }), "EPARAM");
     refused(() => new Filter("standard", { items: 5, rate: "1" }), "EPARAM", "rate");
+    for (const hash of [7, {}, new Uint8Array(16), Object.create(Uint8Array.prototype)])
+        refused(() => new Filter("standard", { items: 5, hash }), "EPARAM", "a text");
+    refused(() => Filter.from(new Uint8Array(200), { format: new Uint8Array(3) }),
+            "EPARAM", "a text");
     refused(() => new Filter("standard", { items: -5 }), "EPARAM", "-5");
     refused(() => new Filter("standard", { items: 5.5 }), "EPARAM", "5.5");
     refused(() => new Filter("standard", { items: "5" }), "EPARAM", "string");
@@ -521,7 +571,7 @@ it("keys that come from code which uses filters, too", () => {
     same(g.count("k 5"), 2);
 });
 
-// ---- Enemies ------------------------------------------------------------------------------
+// ---- Enemies ----------------------------------------------------------------------
 
 // All verbs, whatever becomes of them.
 function workOn(f, random) {
@@ -628,6 +678,8 @@ function anyValue(random, depth = 0) {
         () => Object.create(Uint8Array.prototype), () => new String("text"),
         () => depth < 3 ? Array.from({ length: 3 },
                                      () => anyValue(random, depth + 1)) : [],
+        () => ({ items: 9, can: anyValue(random, 3), aim: anyValue(random, 3) }),
+        () => ({ items: 9, can: ["add"], present: anyValue(random, 3) }),
         () => ({ items: anyValue(random, 3), rate: anyValue(random, 3) }),
         () => ({ items: random.below(1000), seed: anyValue(random, 3) }),
         () => ({ items: 50, labels: anyValue(random, 3), hash: anyValue(random, 3) }),
@@ -641,11 +693,12 @@ it("wrong calls are errors, and nothing stops", ({ effort }) => {
     const verbs = Object.getOwnPropertyNames(Filter.prototype).filter((name) =>
         !["constructor", "free", "kind", "clear"].includes(name));
     const statics = [(...all) => new Filter(...all), Filter.build, Filter.from,
-                     Filter.plan];
+                     Filter.plan, advise];
     let thrown = 0;
     f.add("stays");
     for (let i = 0; i < 2500 * effort; i++) {
-        const g = random.below(4) === 0 ? new Filter("standard", { items: 10 }) : f.copy();
+        const g = random.below(4) === 0 ? new Filter("standard", { items: 10 })
+                                        : f.copy();
         const verb = random.of(verbs), make = random.of(statics);
         const all = Array.from({ length: random.below(4) }, () => anyValue(random));
         try {
@@ -765,6 +818,18 @@ it("an instance that stopped is told, and another one is loaded", async () => {
     ok(new Filter("standard", { items: 10 }).add("a"));
 });
 
+it("what is no module is refused, and what was there stays", async () => {
+    const other = Uint8Array.of(0, 0x61, 0x73, 0x6D, 1, 0, 0, 0);
+    for (const source of [other, Uint8Array.of(1, 2, 3), 7, null]) {
+        let error;
+        await load(source).catch((e) => { error = e; });
+        ok(error instanceof Error, "nothing was thrown");
+    }
+    ok(new Filter("standard", { items: 10 }).add("a"));
+    await Promise.all([load("sets"), load("all")]);
+    ok(kinds().length > 30, "the later call counts");
+});
+
 it("the sets alone are a module, too", async () => {
     const other = new Filter("standard", { items: 100 });
     await load("sets");
@@ -772,6 +837,7 @@ it("the sets alone are a module, too", async () => {
     const f = new Filter("standard", { items: 100 });
     f.addAll(ALL.slice(0, 100));
     refused(() => new Filter("cuckoo", { items: 5 }), "EKIND", "choose one of standard");
+    refused(() => advise({ items: 5 }), "EPARAM", "all kinds");
     refused(() => f.unite(other), "EPARAM", "another instance");
     refused(() => other.unite(f), "EPARAM", "another instance");
     ok(other.add("a") && other.has("a"));

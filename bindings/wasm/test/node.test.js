@@ -56,6 +56,21 @@ test("a thread of Node has an instance of its own", async () => {
     assert.ok(Filter.from(bytes).has("b"));
 });
 
+test("what README.md shows works", async () => {
+    const text = readFileSync(join(here, "..", "README.md"), "utf8");
+    const shown = [...text.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code);
+    assert.ok(shown.length >= 4);
+    const code = shown.join("\n").replace('"bloomery"', JSON.stringify(
+        new URL("../bloomery.js", import.meta.url).href));
+    // A line whose comment begins with a value has that value.
+    const claim = /^(?!const|import|await)(.*);\s*\/\/ (true|false|[\d.]+)\b.*$/gm;
+    const told = code.replace(claim, (line, call, value) => 
+        `{ const got = ${call}; if (!(Math.abs(got - ${value}) <= 0.1))
+               throw new Error(${JSON.stringify(line)} + " is " + got); }`);
+    assert.ok(told.includes("const got"));
+    await import(`data:text/javascript,${encodeURIComponent(told)}`);
+});
+
 test("what nobody holds is given back",
      { skip: globalThis.gc ? false : "needs --expose-gc" }, async () => {
     await load();
