@@ -9,6 +9,7 @@
 #include "redis/module.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,27 +71,42 @@ void memory_for(server_context *context)
 }
 
 /* What the server's limit left when the last work began, less what works have
- * taken since: works that run at once must not each have all of it. */
+ * taken since: works that run at once must not each have all of it. The lock is
+ * held from when it is taken until the server counts it. */
 static uint64_t memory_shared = UINT64_MAX;
+static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
 
 uint64_t memory_left(server_context *context)
 {
+    pthread_mutex_lock(&memory_lock);
     uint64_t left = memory_limit(context);
     if (left != UINT64_MAX)
-        __atomic_store_n(&memory_shared, left, __ATOMIC_RELAXED);
+        memory_shared = left;
+    pthread_mutex_unlock(&memory_lock);
     return left;
 }
 
-/* Of what all works have. */
-static bool memory_share(uint64_t bytes)
+/* Of the server, of what all works have. */
+static void *memory_share(uint64_t bytes)
 {
-    uint64_t left = __atomic_load_n(&memory_shared, __ATOMIC_RELAXED);
-    while (bytes <= left)
-        if (__atomic_compare_exchange_n(&memory_shared, &left, left - bytes,
-                                        false, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED))
-            return true;
-    return false;
+    void *memory = NULL;
+    pthread_mutex_lock(&memory_lock);
+    if (bytes <= memory_shared)
+        memory = server_try_allocate(bytes);
+    if (memory != NULL)
+        memory_shared -= bytes;
+    pthread_mutex_unlock(&memory_lock);
+    return memory;
+}
+
+/* And back. */
+static void memory_share_back(void *memory, uint64_t bytes)
+{
+    pthread_mutex_lock(&memory_lock);
+    server_release(memory);
+    if (memory_shared <= UINT64_MAX - bytes)
+        memory_shared += bytes;
+    pthread_mutex_unlock(&memory_lock);
 }
 
 void memory_within(uint64_t left)
@@ -110,10 +126,11 @@ static void *memory_take(void *taken, size_t alignment, size_t bytes)
 {
     size_t all;
     if (__builtin_add_overflow(bytes, alignment + sizeof(memory_mark), &all)
-        || all > memory_asker.left || !memory_room(memory_asker.context, all)
-        || (memory_asker.left != UINT64_MAX && !memory_share(all)))
+        || all > memory_asker.left || !memory_room(memory_asker.context, all))
         return NULL;
-    memory_mark mark = { server_try_allocate(all), all };
+    memory_mark mark = { .bytes = all };
+    mark.begin = memory_asker.left != UINT64_MAX ? memory_share(all)
+                                                 : server_try_allocate(all);
     if (mark.begin == NULL)
         return NULL;
     if (memory_asker.left != UINT64_MAX)
@@ -133,8 +150,9 @@ static void memory_give(void *taken, void *memory, size_t bytes)
     memcpy(&mark, (char *)memory - sizeof mark, sizeof mark);
     __atomic_fetch_sub((uint64_t *)taken, mark.bytes, __ATOMIC_RELAXED);
     if (memory_asker.left != UINT64_MAX)
-        __atomic_fetch_add(&memory_shared, mark.bytes, __ATOMIC_RELAXED);
-    server_release(mark.begin);
+        memory_share_back(mark.begin, mark.bytes);
+    else
+        server_release(mark.begin);
 }
 
 bly_allocator memory_allocator_of(uint64_t *taken)

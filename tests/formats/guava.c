@@ -28,6 +28,7 @@ static void guava_ints(const char *file, const char *answers,
                        const char *kind)
 {
     char text[64];
+    vector_needs(file);
     bly_filter *ours = vector_new(kind, 500, 0.03);
     vector_probes(file, answers, NULL, guava_int, NULL, 0);
     vector v = vector_read(file);
@@ -43,6 +44,7 @@ static void guava_ints(const char *file, const char *answers,
 static void test_their_files(void **state)
 {
     (void)state;
+    vector_needs("guava/utf8_64_n1000_p01.guava");
     vector_probes("guava/utf8_64_n1000_p01.guava",
                   "guava/utf8_64_n1000_p01.probe", NULL, guava_text,
                   vector_new("guava", 1000, 0.01), 1000);

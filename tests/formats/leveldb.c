@@ -12,6 +12,7 @@ static size_t leveldb_text(char text[64], uint64_t i)
 static void test_their_filters(void **state)
 {
     (void)state;
+    vector_needs("leveldb/str_b10_n1000.filter");
     vector_probes("leveldb/str_b10_n1000.filter", "leveldb/str_b10_n1000.probe",
                   "leveldb", leveldb_text,
                   vector_new("leveldb:bits=10", 1000, 0), 1000);

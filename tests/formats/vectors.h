@@ -53,14 +53,26 @@ static inline void vector_bits(const bly_filter *filter, size_t from,
     assert_int_equal(set, listed);
 }
 
-/* All of a file, to be freed; the test is skipped where there is none. */
-static inline vector vector_read(const char *name)
+/* The test is skipped where there is no such file: before it holds anything. */
+static inline FILE *vector_file(const char *name)
 {
     char path[1024];
     snprintf(path, sizeof path, "%s%s", TEST_VECTORS, name);
     FILE *file = fopen(path, "rb");
     if (file == NULL)
         skip();
+    return file;
+}
+
+static inline void vector_needs(const char *name)
+{
+    fclose(vector_file(name));
+}
+
+/* All of a file, to be freed; the test is skipped where there is none. */
+static inline vector vector_read(const char *name)
+{
+    FILE *file = vector_file(name);
     vector v = { malloc(1 << 20), 0 };
     assert_non_null(v.bytes);
     v.n = fread(v.bytes, 1, 1 << 20, file);
