@@ -110,6 +110,29 @@ takes_files() {
 	END
 }
 
+# The library's golden images keep their bytes, say what they are, and have the
+# keys that they were made of. Lines "KIND|the image in hexadecimal digits".
+golden_images() {
+    for file in "$root"/tests/golden/*.hex; do
+        sed -n '1s/^# \(packed \)*\([^: ]*\).*/\2|\\\\x/p' "$file" | tr -d '\n'
+        sed 1d "$file" | tr -d '\n'
+        echo
+    done >"$work/golden"
+    [ "$(wc -l <"$work/golden")" -gt 50 ] &&
+        sql one <<-END >"$work/said" && [ "$(cat "$work/said")" = 't|t|t|t' ]
+	CREATE TABLE golden (kind text, image bytea);
+	\\copy golden FROM '$work/golden' DELIMITER '|'
+	SELECT bool_and(image::bloomery::bytea = image),
+	       bool_and(bloomery_info(image::bloomery) ->> 'kind' = kind),
+	       bool_and(kind IN ('egh', 'twin', 'cascade') OR
+	           (SELECT bool_and(image::bloomery @> ('key-' || i))
+	                FROM generate_series(0, 99) i)),
+	       bool_and(kind <> 'egh' OR (SELECT bool_and(image::bloomery @> i::text)
+	                FROM generate_series(0, 9) i))
+	    FROM golden;
+	END
+}
+
 # ---- In and out --------------------------------------------------------------
 
 make_filters() {
@@ -343,6 +366,7 @@ sql one -c 'CREATE EXTENSION bloomery'
 ok 'filters are the command'"'"'s, byte for byte, of every kind' same_bytes
 ok 'numbers are keys as in the command' same_numbers
 ok 'files of the command are values' takes_files
+ok 'golden images of the library are values' golden_images
 ok 'filters to store' make_filters
 ok 'a dump restores the same bytes' dump_restore
 ok 'binary copies come back, and forged ones do not' binary_copy
