@@ -109,6 +109,13 @@ const sections = [
     ["man/index.html", "Manual"],
 ];
 
+// What a page is about: the beginning of its text, in whole words.
+function about(main, title) {
+    const text = plain(/<p>([^]*?)<\/p>/.exec(main)?.[1] ?? title)
+        .replace(/\s+/g, " ").trim();
+    return text.length <= 160 ? text : `${text.slice(0, 157).replace(/ \S*$/, "")} …`;
+}
+
 // write PAGE, with a title, its main part, and what its kind needs: `scripts`,
 // and a class for its width.
 function write(page, title, main, { scripts = [], kind = "text" } = {}) {
@@ -128,6 +135,7 @@ function write(page, title, main, { scripts = [], kind = "text" } = {}) {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${escape(head)}</title>
+<meta name="description" content="${escape(about(main, title))}">
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${root("style.css")}">
 ${scripts.map((name) => `<script defer src="${root(name)}"></script>\n`)

@@ -4,8 +4,9 @@
 //
 // SITE is served on loopback and opened in Chromium, which is driven by
 // puppeteer-core; axe-core looks for what readers with other means than a mouse
-// and eyes would miss. Both are in DEV/node_modules. COMMAND is `bloomery`, whose
-// files the playground's are held against. WORK is a folder for what is made.
+// and eyes would miss, and Lighthouse for what browsers and searchers want. They
+// are in DEV/node_modules. COMMAND is `bloomery`, whose files the playground's are
+// held against. WORK is a folder for what is made.
 // With SHOTS a picture of each kind of page is left there, in both schemes.
 // Prints "ok - " and "not ok - " lines, "figure NAME: VALUE" for what is
 // measured, and ends in a line "N passed, N failed".
@@ -418,7 +419,32 @@ async function costs() {
 
 // ---- All -----------------------------------------------------------------------------
 
-const parts = { playground, hostile, files, kinds, keyboard, map, fromFile, lines, costs };
+// ---- What Lighthouse says ---------------------------------------------------------
+
+// Of each kind of page. How quick one is depends on the machine: it is told.
+async function lighthouse() {
+    const { default: look } = await import(require.resolve("lighthouse"));
+    const port = Number(new URL(browser.wsEndpoint()).port);
+    for (const page of TYPICAL) {
+        const { lhr } = await look(`${root}/${page}`, { port, output: "json",
+            logLevel: "silent", onlyCategories: ["performance", "accessibility",
+                "best-practices", "seo"] });
+        for (const { id, title, score, auditRefs } of
+            Object.values(lhr.categories)) {
+            if (id === "performance") {
+                figure(`${page}: Lighthouse, performance`, 100 * score);
+                continue;
+            }
+            const bad = auditRefs.map((ref) => lhr.audits[ref.id]).filter(
+                (audit) => audit.score !== null && audit.score < 0.9);
+            check(score >= 0.95, `${page}: Lighthouse gives 95 or more for ` +
+                title, bad.map((audit) => audit.id).join(", "));
+        }
+    }
+}
+
+const parts = { playground, hostile, files, kinds, keyboard, map, fromFile, lines, costs,
+    lighthouse };
 try {
     for (const [name, part] of Object.entries(parts)) {
         if (env.ONLY && !env.ONLY.split(",").includes(name))

@@ -1,6 +1,7 @@
 """The same without a filter: naive.py SIGNATURES PCAP prints packet, offset and
-signature; and in the file `asked` how many windows hold no signature,
-the sum of the squares of how often each of them comes, and how many hold one.
+signature; and in the file `asked` how many windows hold no signature, the sum of
+the squares of how often each of them comes, how many hold one, and how often
+that of the first ones comes that comes most often.
 naive.py make PCAP FILE... writes files as packets of TCP and UDP. naive.py draw NUMBER
 SEED FILE... takes signatures out of them, and makes as many that are nowhere."""
 import collections
@@ -71,7 +72,7 @@ def search(listed, capture):
                     absent[window] += 1
     with open("asked", "w") as asked:
         print(sum(absent.values()), sum(m * m for m in absent.values()),
-              present, file=asked)
+              present, max(absent.values(), default=0), file=asked)
 
 
 def make(capture, names):
