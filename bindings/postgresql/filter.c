@@ -179,11 +179,12 @@ Datum filter_value(const bly_filter *filter)
 /* ---- The filter of the last call ----------------------------------------- */
 
 /* A query asks one filter for a million keys. What lies there as an image is
- * asked where it lies, which costs little. To take it out of TOAST, or to unpack
- * it, each time would read all of it for each key, so that this is kept, and
- * known again by the pointer to TOAST, or by all of its bytes. A header does not
- * tell: its checksum is one that whoever makes filters can give to another
- * one. Nor does the place, for a row's memory is used for the next one. */
+ * asked where it lies, which costs little. To take it out of TOAST, or to
+ * unpack it, each time would read all of it for each key, so that this is kept,
+ * and known again by the pointer to TOAST, or by all of its bytes. A header
+ * does not tell: its checksum is one that whoever makes filters can give to
+ * another one. Nor does the place, for a row's memory is used for the next
+ * one. */
 typedef struct {
     MemoryContext      room;            /* of the copy and its filter        */
     bly_filter        *filter;          /* NULL: none                        */
