@@ -178,18 +178,21 @@ Datum filter_value(const bly_filter *filter)
 
 /* ---- The filter of the last call ----------------------------------------- */
 
-/* A query asks one filter for a million keys. To take it out of TOAST each time
- * would read all of it for each, so that it is kept, and known again by what is
- * short: the pointer to TOAST, or the size and the header, which has the
- * checksum of what comes after it. (Where the pointer is does not tell: a row's
- * memory is used for the next one.) */
+/* A query asks one filter for a million keys. What lies there as an image is
+ * asked where it lies, which costs little. To take it out of TOAST, or to
+ * unpack it, each time would read all of it for each key, so that this is kept,
+ * and known again by the pointer to TOAST, or by all of its bytes. A header
+ * does not tell: its checksum is one that whoever makes filters can give to
+ * another one. Nor does the place, for a row's memory is used for the next
+ * one. */
 typedef struct {
     MemoryContext      room;            /* of the copy and its filter        */
     bly_filter        *filter;          /* NULL: none                        */
-    size_t             bytes;
-    unsigned char      header[BLY_HEADER_BYTES];
+    filter_bytes       image;           /* the copy                          */
     bool               toasted;         /* it came by:                       */
     struct varatt_external toast;
+    filter_memory      memory;          /* of the one that is asked in place */
+    bly_filter        *lying;
 } kept;
 
 static kept *kept_of(FmgrInfo *flinfo)
@@ -199,6 +202,7 @@ static kept *kept_of(FmgrInfo *flinfo)
         k = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof *k);
         k->room = AllocSetContextCreate(flinfo->fn_mcxt, "bloomery filter",
                                         ALLOCSET_SMALL_SIZES);
+        filter_memory_of(&k->memory, flinfo->fn_mcxt, FILTER_MOST);
         flinfo->fn_extra = k;
     }
     return k;
@@ -218,27 +222,33 @@ static bool kept_is_toast(const kept *k, struct varlena *v)
 
 static bool kept_is_image(const kept *k, filter_bytes image)
 {
-    return image.bytes == k->bytes && image.bytes >= BLY_HEADER_BYTES
-        && memcmp(image.at, k->header, BLY_HEADER_BYTES) == 0;
+    return image.bytes == k->image.bytes
+        && memcmp(image.at, k->image.at, image.bytes) == 0;
 }
 
 static void kept_renew(kept *k, filter_bytes image)
 {
+    char *copy;
     k->filter = NULL;
     k->toasted = false;
     MemoryContextReset(k->room);
-    if (bytes_packed(image)) {
-        k->filter = bytes_unpack(image, k->room);
-    } else {
-        char *copy = MemoryContextAllocHuge(k->room, image.bytes
-                                                     + PG_CACHE_LINE_SIZE);
-        copy = (char *)TYPEALIGN(PG_CACHE_LINE_SIZE, copy);
-        memcpy(copy, image.at, image.bytes);
-        k->filter = bytes_wrap((filter_bytes){ (unsigned char *)copy,
-                                               image.bytes }, k->room);
-    }
-    k->bytes = image.bytes;
-    memcpy(k->header, image.at, BLY_HEADER_BYTES);
+    copy = MemoryContextAllocHuge(k->room, image.bytes + PG_CACHE_LINE_SIZE);
+    copy = (char *)TYPEALIGN(PG_CACHE_LINE_SIZE, copy);
+    memcpy(copy, image.at, image.bytes);
+    k->image = (filter_bytes){ (unsigned char *)copy, image.bytes };
+    k->filter = bytes_packed(image) ? bytes_unpack(image, k->room)
+                                    : bytes_wrap(k->image, k->room);
+}
+
+/* The image where it lies, until the next call. */
+static bly_filter *kept_in_place(kept *k, filter_bytes image)
+{
+    bly_options how = { .allocator = &k->memory.allocator,
+                        .threads = filter_threads };
+    bly_free(k->lying);
+    k->lying = NULL;
+    filter_must(bly_wrap(&k->lying, image.at, image.bytes, &how));
+    return k->lying;
 }
 
 /* What was taken out of TOAST for this call only. */
@@ -261,6 +271,8 @@ bly_filter *filter_argument(FunctionCallInfo fcinfo, int argument)
     if (k->filter != NULL && kept_is_toast(k, v))
         return k->filter;
     image = filter_bytes_of(value);
+    if (!VARATT_IS_EXTENDED(v) && !bytes_packed(image))
+        return kept_in_place(k, image);
     if (k->filter == NULL || !kept_is_image(k, image))
         kept_renew(k, image);
     k->toasted = VARATT_IS_EXTERNAL_ONDISK(v);

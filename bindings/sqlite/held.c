@@ -159,6 +159,16 @@ static held_filter held_opened(sqlite3_context *context, held_home *home,
     return (held_filter){ .filter = o != NULL ? o->filter : NULL };
 }
 
+/* A header stands for a filter only while no other one has it: whoever makes
+ * filters can bring its checksum to that of another one. */
+static bool held_alike(const bly_filter *a, const bly_filter *b)
+{
+    size_t bytes, others;
+    const void *image = bly_image(a, &bytes);
+    const void *other = bly_image(b, &others);
+    return bytes == others && memcmp(image, other, bytes) == 0;
+}
+
 void held_open_call(sqlite3_context *context, int n, sqlite3_value **values)
 {
     held_home *home = sqlite3_user_data(context);
@@ -175,8 +185,15 @@ void held_open_call(sqlite3_context *context, int n, sqlite3_value **values)
     if (filter == NULL)
         return;
     const void *header = bly_image(filter, &bytes);
+    const held_open *known = held_known(home, header);
+    if (known != NULL && !held_alike(known->filter, filter)) {
+        extension_error(context, "another filter with the same header is open "
+                        "here: one of the two was forged");
+        bly_free(filter);
+        return;
+    }
     sqlite3_result_blob64(context, header, BLY_HEADER_BYTES, SQLITE_TRANSIENT);
-    if (held_known(home, header) != NULL)
+    if (known != NULL)
         bly_free(filter);
     else
         held_put(home, filter, header);

@@ -127,7 +127,7 @@ golden_images() {
 	       bool_and(kind IN ('egh', 'twin', 'cascade') OR
 	           (SELECT bool_and(image::bloomery @> ('key-' || i))
 	                FROM generate_series(0, 99) i)),
-	       bool_and(kind <> 'egh' OR (SELECT bool_and(image::bloomery @> i::text)
+	       bool_and(kind <> 'egh' OR (SELECT bool_and(image::bloomery @> ('key-' || i))
 	                FROM generate_series(0, 9) i))
 	    FROM golden;
 	END

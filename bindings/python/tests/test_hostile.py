@@ -1,6 +1,8 @@
 """Whatever is given: an exception, never a crash, and nothing lost."""
+import array
 import os
 import random
+import threading
 
 import pytest
 
@@ -102,3 +104,144 @@ def test_wrong_types_and_sizes():
             raised += 1
     assert raised > 0
     assert len(f.copy().contains([1, 2])) == 2
+
+
+class Long(bytes):
+    """Bytes that say that they are many."""
+
+    def __len__(self):
+        return 1 << 40
+
+
+class Liar(bytes):
+    def __bytes__(self):
+        return Long(b"q")
+
+
+class Text(str):
+    def encode(self, *_):
+        return Long(b"q")
+
+
+def test_keys_are_as_long_as_they_are():
+    np = pytest.importorskip("numpy")
+
+    class Wide(np.ndarray):
+        dtype = property(lambda self: np.dtype("V100000000"))
+
+    f = Filter("standard", items=100, rate=1e-9)
+    f.add(b"q")
+    for key in Long(b"q"), Liar(b"q"), Text("q"):
+        assert key in f and f.count(key) != 0
+        assert list(f.contains([key, b"r"])) == [True, False]
+    with pytest.raises(ValueError):
+        f.contains(np.arange(100).view(Wide))
+
+
+def test_secrets_are_16_bytes():
+    class Short:
+        def __len__(self):
+            return 16
+
+        def __bytes__(self):
+            return b"x"
+
+    for secret in Short(), [1] * 16, 16:
+        with pytest.raises(TypeError):
+            Filter("standard", items=3, hash="siphash", secret=secret)
+    for secret in array.array("H", [1] * 16), b"x":
+        with pytest.raises(bloomery.SecretError):
+            Filter("standard", items=3, hash="siphash", secret=secret)
+    f = Filter(items=3, hash="siphash", secret=bytearray(16))
+    assert Filter.from_bytes(f.pack(), secret=bytes(16)) == f
+
+
+def test_names_have_no_zero_byte(tmp_path):
+    f = Filter(items=3)
+    path = str(tmp_path / "a")
+    f.save(path)
+    for call in (lambda: f.save(path + "b\0c"),
+                 lambda: f.save(path, format="x\0y"),
+                 lambda: Filter.open(path + "\0c"),
+                 lambda: Filter.open(path, format="\0"),
+                 lambda: Filter("blocked\0c", items=3),
+                 lambda: Filter(items=3, hash="xxh3\0c"),
+                 lambda: Filter.build("fuse\0c", [1]),
+                 lambda: Filter.plan("fuse\0c", items=1),
+                 lambda: bloomery.hashes([1], "fuse\0c")):
+        with pytest.raises(bloomery.ParameterError):
+            call()
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_an_image_that_changes_while_it_is_read():
+    """Its header says more bytes and fewer by turns."""
+    small = Filter("standard", items=10).pack()
+    large = Filter("standard", items=1_000_000).pack()
+    image = bytearray(large)
+    ended = threading.Event()
+
+    def turn():
+        while not ended.is_set():
+            image[:128] = small[:128]
+            image[:128] = large[:128]
+
+    thread = threading.Thread(target=turn)
+    thread.start()
+    try:
+        for _ in range(100 * EFFORT):
+            try:
+                f = Filter.from_bytes(image)
+            except bloomery.Error:
+                continue
+            assert bytes(f) == large
+    finally:
+        ended.set()
+        thread.join()
+
+
+def test_forged_arrow():
+    np = pytest.importorskip("numpy")
+    from arrow import Array
+
+    f = Filter("standard", items=100, rate=1e-9)
+    f.update(["a", "b"])
+    words = Array("u", [None, np.array([0, 1, 2], "i4"), b"ab"], 2)
+    far = np.array([0, 2 ** 31 - 1, 2], "i4")
+    forged = [
+        Array("u", [None, np.array([0, 1, 3, 2], "i4"), b"ab"], 3),
+        Array("u", [None, np.array([0, -1], "i4"), b"ab"], 1),
+        Array("U", [None, np.array([0, -1], "i8"), b"ab"], 1),
+        Array("u", [None, np.array([2, 0], "i4"), b"ab"], 1),
+        Array("u", [b"\3", far, b"ab"], 2, nulls=1),
+        Array("u", [b"\1", np.array([0, 1, 2], "i4"), None], 2, nulls=1),
+        Array("u", [None, None, b"ab"], 1), Array("u", [None], 1),
+        Array("l", [b"\1", None], 3, nulls=2), Array("l", [None], 1),
+        Array("f", [None, None], 3), Array("w:3", [None, None], 3),
+        Array("l", [None, np.arange(4)], -4),
+        Array("l", [None, np.arange(4)], 2, offset=-2),
+        Array("i", [None, np.array([-1, 0], "i4")], 2, dictionary=words),
+        Array("L", [None, np.array([2 ** 64 - 1], "u8")], 1,
+              dictionary=words),
+        Array("i", [None, np.array([2, 0], "i4")], 2, dictionary=words),
+        Array("i", [None, None], 2, dictionary=words),
+        Array("i", [None, np.array([0], "i4")], 1,
+              dictionary=Array("u", [None, far, b"ab"], 2)),
+    ]
+    for array_ in forged:
+        for call in f.contains, f.update, f.counts, bloomery.hashes:
+            with pytest.raises(ValueError):
+                call(array_)
+
+
+def test_arrow_of_nulls_needs_no_dictionary():
+    np = pytest.importorskip("numpy")
+    from arrow import Array
+
+    words = Array("u", [None, np.array([0], "i4"), b""], 0)
+    nulls = Array("i", [b"\0", np.array([9, -9], "i4")], 2, nulls=2,
+                  dictionary=words)
+    f = Filter("standard", items=10)
+    assert list(f.contains(nulls)) == [False, False]
+    f.update(nulls)
+    assert len(f) == 0

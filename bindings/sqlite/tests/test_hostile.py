@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 
-from conftest import EFFORT, connect, kinds, seeded, value
+from conftest import EFFORT, connect, kinds, refused, seeded, value
 
 KEYS = [f"key {i}" for i in range(300)]
 ASKS = """
@@ -159,3 +159,40 @@ def test_forged_files(tmp_path):
             pass
         db.execute("DROP TABLE f")
     db.close()
+
+
+SECRET = bytes.fromhex("b8fe6c3923a44bbe7c01812cf721ad1c")   # XXH3's begins so
+
+
+def hashed(db, data):
+    """XXH3-64, which a filter lists of its keys and images have as checksum."""
+    return value(db, "SELECT hash FROM bloomery_list("
+                 "(SELECT bloomery_build(?, 'invertible', 0.01, 10)))", data) \
+        .to_bytes(8, "little", signed=True)
+
+
+def twins(db):
+    """Two filters of one header: where the lower half of a word is XXH3's
+    secret, only the sum of such words of a lane counts."""
+    image = value(db, "SELECT bloomery_new('standard', 10000)")
+    for high in (0, 1), (1, 0):
+        payload = bytearray(image[128:])
+        for i in range(2):
+            payload[64 * i:64 * i + 8] = \
+                SECRET[8 * i:8 * i + 4] + high[i].to_bytes(4, "little")
+        header = image[:112] + hashed(db, bytes(payload))
+        yield header + hashed(db, header) + bytes(payload)
+
+
+def test_twins_of_one_header(db):
+    a, b = twins(db)
+    assert a[:128] == b[:128] and a != b
+    asked = "SELECT bloomery_contains(?, value) FROM generate"
+    db.execute("CREATE TABLE generate AS WITH RECURSIVE g(value) AS (SELECT 1 "
+               "UNION ALL SELECT value + 1 FROM g LIMIT 2000) "
+               "SELECT value FROM g")
+    said = [db.execute(asked, (f,)).fetchall() for f in (a, b)]
+    opened = value(db, "SELECT bloomery_open(?)", a)
+    assert value(db, "SELECT bloomery_open(?)", a) == opened
+    assert "same header" in refused(db, "SELECT bloomery_open(?)", b)
+    assert db.execute(asked, (opened,)).fetchall() == said[0]

@@ -48,6 +48,18 @@ def _text(chars: Any) -> str:
     return str(ffi.string(chars).decode()) if chars else ""
 
 
+def _name(text: Union[str, os.PathLike[str]]) -> Any:
+    """A name or a path as C has it, where a zero byte would end it."""
+    name = os.fsencode(text)
+    if b"\0" in name:
+        raise ParameterError(f"{text!r} has a zero byte, and no name has one")
+    return ffi.new("char[]", _keys.plain(name))
+
+
+def _name_or_null(text: Optional[str]) -> Any:
+    return ffi.NULL if text is None else _name(text)
+
+
 def library_version() -> str:
     """The version of the library that is linked."""
     return _text(lib.bly_version())
@@ -278,8 +290,7 @@ def advise(items: int, rate: float = 0.01, *, can: Iterable[str] = (),
 def _spec(items: int, rate: float, seed: int, hash: Optional[str],
           secret: Optional[bytes], threads: int) -> Any:
     """A bly_spec, and what it points to."""
-    kept = (ffi.NULL if hash is None else ffi.new("char[]", hash.encode()),
-            _secret(secret))
+    kept = _name_or_null(hash), _secret(secret)
     spec = ffi.new("bly_spec *", dict(capacity=items, rate=rate, seed=seed,
                                       hash=kept[0], secret=kept[1],
                                       threads=threads))
@@ -289,15 +300,15 @@ def _spec(items: int, rate: float, seed: int, hash: Optional[str],
 def _secret(secret: Optional[bytes]) -> Any:
     if secret is None:
         return ffi.NULL
+    secret = _keys.plain(secret)
     if len(secret) != 16:
         raise SecretError(f"a secret has 16 bytes, and not {len(secret)}")
-    return ffi.new("char[]", bytes(secret))
+    return ffi.new("char[]", secret)
 
 
 def _options(secret: Optional[bytes], threads: int = 0,
              format: Optional[str] = None) -> Any:
-    kept = (_secret(secret), ffi.NULL if format is None
-            else ffi.new("char[]", format.encode()))
+    kept = _secret(secret), _name_or_null(format)
     options = ffi.new("bly_options *", dict(secret=kept[0], threads=threads,
                                             format=kept[1]))
     return options, kept
@@ -359,7 +370,7 @@ def hashes(keys: Any, kind: Optional[str] = None, *, seed: int = 0,
     """The 64-bit hashes by which a filter knows these keys, as an array of
     numpy, or of the module `array` without numpy."""
     spec, kept = _spec(1, 0.0, seed, hash, secret, 0)
-    name = ffi.NULL if kind is None else kind.encode()
+    name = _name_or_null(kind)
     out = _Rows("Q", "uint64_t", "u8")
     for some in _gather(keys):
         check(lib.bly_hash_keys(out.more(some.n), name, spec, some.c))
@@ -431,7 +442,7 @@ class Filter:
                  secret: Optional[bytes] = None, threads: int = 0) -> None:
         spec, kept = _spec(items, rate, seed, hash, secret, threads)
         out = ffi.new("held **")
-        check(lib.held_new(out, kind.encode(), spec))
+        check(lib.held_new(out, _name(kind), spec))
         self._h = ffi.gc(out[0], lib.held_free)
 
     @classmethod
@@ -462,7 +473,7 @@ class Filter:
                            secret, threads)
         held = _labels(labels, all_keys.n)
         out = ffi.new("held **")
-        check(lib.held_build(out, kind.encode(), spec, all_keys.c, held))
+        check(lib.held_build(out, _name(kind), spec, all_keys.c, held))
         return cls._of(out)
 
     @classmethod
@@ -476,7 +487,7 @@ class Filter:
         """
         spec, kept = _spec(items, rate, seed, hash, secret, 0)
         out = ffi.new("bly_plan_t *")
-        check(lib.bly_plan(out, kind.encode(), spec))
+        check(lib.bly_plan(out, _name(kind), spec))
         return Plan(out)
 
     @classmethod
@@ -503,7 +514,7 @@ class Filter:
         flags = (lib.BLY_MAP if mmap else 0) | (lib.BLY_WRITE if write else 0) \
             | (lib.BLY_VERIFY if verify and mmap else 0)
         out = ffi.new("held **")
-        check(lib.held_open(out, os.fsencode(path), flags, options))
+        check(lib.held_open(out, _name(path), flags, options))
         return cls._of(out)
 
     @classmethod
@@ -519,8 +530,9 @@ class Filter:
         """
         options, kept = _options(secret, 0, format)
         out = ffi.new("held **")
-        with ffi.from_buffer(image) as at:
-            check(lib.held_unpack(out, at, len(at), options))
+        # a copy of what another thread could change after it was checked
+        plain = _keys.plain(image)
+        check(lib.held_unpack(out, plain, len(plain), options))
         return cls._of(out)
 
     def copy(self) -> Filter:
@@ -545,12 +557,12 @@ class Filter:
 
     def __contains__(self, key: Key, _contains: Any = lib.held_contains,
                      _encode: Any = _keys.encode) -> bool:
-        if key.__class__ is str:
+        if type(key) is str:
             try:
                 key = key.encode()  # type: ignore[union-attr]
             except UnicodeEncodeError:
                 key = _encode(key)
-        elif key.__class__ is not bytes:
+        elif type(key) is not bytes:
             key = _encode(key)
         found = _contains(self._h, key, len(key))  # type: ignore[arg-type]
         if found < 0:
@@ -825,9 +837,7 @@ class Filter:
              format: Optional[str] = None) -> None:
         """Write it to a file: all of it, or the old file stays as it was.
         format: another system's, as `bloomery formats` lists them."""
-        name = ffi.NULL if format is None else ffi.new("char[]",
-                                                       format.encode())
-        check(lib.held_save(self._h, os.fsencode(path), name))
+        check(lib.held_save(self._h, _name(path), _name_or_null(format)))
 
     def _image(self, packed: bool) -> bytes:
         image, n = ffi.new("char **"), ffi.new("size_t *")
@@ -888,15 +898,7 @@ def _bar(width: float) -> str:
 
 def _present(some: _keys.Keys) -> Iterator[bytes]:
     """Those that are not null, one by one."""
-    c = some.c
-    data = ffi.cast("char *", c.data)
-    ends = c.offsets32 if c.offsets32 else c.offsets64
-    for i in range(some.n):
-        if not some.valid[i]:
-            continue
-        begin, end = ((ends[i], ends[i + 1]) if ends
-                      else (i * c.width, (i + 1) * c.width))
-        yield ffi.buffer(data + begin, end - begin)[:]
+    return (key for key in _keys.each(some) if key is not None)
 
 
 def _labels(labels: Any, n: int) -> Any:

@@ -27,13 +27,19 @@ _LARGEST = 2.0 ** 63
 CHUNK = 4096            # keys of an iterable that are asked for together
 
 
+def plain(data: Any) -> bytes:
+    """Bytes that nobody else changes, and that are as long as they say: not a
+    class made of `bytes` that says otherwise."""
+    return data if type(data) is bytes else memoryview(data).tobytes()
+
+
 def encode(key: Any) -> bytes:
     """The bytes of one key. TypeError: it is no key; OverflowError: an integer
     beyond 64 bits."""
     if isinstance(key, str):
-        return key.encode("utf-8", "surrogateescape")
+        return str.encode(key, "utf-8", "surrogateescape")
     if isinstance(key, (bytes, bytearray, memoryview)):
-        return bytes(key)
+        return plain(key)
     try:
         number = operator.index(key)
     except TypeError:
@@ -111,6 +117,8 @@ def _of_width(rows: Any, n: int, width: int, padded: int = 0) -> Keys:
     if n == 0 or width == 0:            # there are none, or all are empty
         return _from_bytes([b""] * n)
     at = ffi.from_buffer(rows)
+    if len(at) < n * width:             # a class made of ndarray can say so
+        raise ValueError(f"{n} keys of {width} bytes are not in {len(at)}")
     return Keys(n, at, data=at, width=width, padded=padded)
 
 
@@ -225,8 +233,28 @@ _capsule.restype = ctypes.c_void_p
 _capsule.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
+# How long a buffer is nobody tells. What can be seen to be wrong is refused, for
+# an array may come from anybody.
+
+
 def _address(array_: _Array, buffer: int) -> Any:
+    """Where a buffer is; NULL: it is not there."""
+    if buffer >= array_.n_buffers:
+        raise ValueError("an Arrow array has too few buffers")
     return ffi.cast("char *", array_.buffers[buffer] or 0)
+
+
+def _needed(array_: _Array, buffer: int) -> Any:
+    at = _address(array_, buffer)
+    if at == ffi.NULL:
+        raise ValueError("an Arrow array has a buffer that is not there")
+    return at
+
+
+def _numbers(array_: _Array, size: int) -> Any:
+    """The values of an array of numbers of so many bytes."""
+    return ffi.buffer(_needed(array_, 1) + array_.offset * size,
+                      array_.length * size)
 
 
 def _valid(numpy: Any, a: _Array) -> Any:
@@ -247,9 +275,27 @@ _WIDTHS = {"c": "i1", "C": "u1", "s": "<i2", "S": "<u2", "i": "<i4",
 
 
 def _of_offsets(a: _Array, valid: Any, kept: Any, bits: int) -> Keys:
-    offsets = ffi.cast(f"uint{bits}_t *", _address(a, 1)) + a.offset
+    offsets = ffi.cast(f"uint{bits}_t *", _needed(a, 1)) + a.offset
+    end = offsets[a.length]
+    if end >> (bits - 1) or offsets[0] > end:
+        raise ValueError("an Arrow array has offsets that are negative or fall")
+    data = _needed(a, 2) if end > offsets[0] else _address(a, 2)
     field = {f"offsets{bits}": offsets}
-    return Keys(a.length, kept, data=_address(a, 2), valid=valid, **field)
+    return Keys(a.length, kept, data=data, valid=valid, **field)
+
+
+def each(keys: Keys) -> Iterator[bytes | None]:
+    """Keys of an Arrow array one by one; None: it is not there."""
+    c = keys.c
+    data = ffi.cast("char *", c.data)
+    ends = c.offsets32 if c.offsets32 else c.offsets64
+    for i in range(keys.n):
+        begin, end = ((ends[i], ends[i + 1]) if ends
+                      else (i * c.width, (i + 1) * c.width))
+        if ends and not begin <= end <= ends[keys.n]:
+            raise ValueError("an Arrow array has offsets that fall")
+        there = keys.valid is None or keys.valid[i]
+        yield ffi.buffer(data + begin, end - begin)[:] if there else None
 
 
 def _from_dictionary(numpy: Any, s: _Schema, a: _Array, kept: Any) -> Keys:
@@ -258,42 +304,32 @@ def _from_dictionary(numpy: Any, s: _Schema, a: _Array, kept: Any) -> Keys:
         raise TypeError("numpy is needed for Arrow's dictionaries")
     width = {"c": "i1", "C": "u1", "s": "<i2", "S": "<u2", "i": "<i4",
              "I": "<u4", "l": "<i8", "L": "<u8"}[s.format.decode()]
-    size = int(width[-1])
-    raw = ffi.buffer(_address(a, 1) + a.offset * size, a.length * size)
-    index = numpy.frombuffer(raw, width).astype("i8")
+    index = numpy.frombuffer(_numbers(a, int(width[-1])), width).astype("i8")
     valid = _valid(numpy, a)
+    if not a.dictionary:
+        raise ValueError("an Arrow array has a dictionary that is not there")
+    words = list(each(_from_arrow(numpy, s.dictionary.contents,
+                                  a.dictionary.contents, kept)))
     if valid is not None:
-        index[~valid] = 0
-    words = _listed(numpy, s.dictionary.contents, a.dictionary.contents, kept)
+        index[~valid] = len(words)      # where the None of all others is
+    asked = index if valid is None else index[valid]
+    if ((asked < 0) | (asked >= len(words))).any():
+        raise ValueError(f"an Arrow array has an index outside its dictionary "
+                         f"of {len(words)}")
+    words.append(None)
     keys = _from_bytes([words[i] or b"" for i in index])
     absent = numpy.fromiter((words[i] is None for i in index), bool,
-                            len(index)) if len(index) else None
-    if absent is not None and absent.any():
+                            len(index))
+    if absent.any():
         valid = ~absent if valid is None else valid & ~absent
     keys.valid = valid
     return keys
 
 
-def _listed(numpy: Any, s: _Schema, a: _Array,
-            kept: Any) -> list[bytes | None]:
-    """The values of an Arrow array, one by one; None: it is not there."""
-    keys = _from_arrow(numpy, s, a, kept)
-    c, out = keys.c, []
-    data = ffi.cast("char *", c.data)
-    for i in range(keys.n):
-        if c.width:
-            begin, end = i * c.width, (i + 1) * c.width
-        else:
-            ends = c.offsets32 if c.offsets32 else c.offsets64
-            begin, end = ends[i], ends[i + 1]
-        there = keys.valid is None or keys.valid[i]
-        out.append(bytes(ffi.buffer(data + begin, end - begin))
-                   if there else None)
-    return out
-
-
 def _from_arrow(numpy: Any, s: _Schema, a: _Array, kept: Any) -> Keys:
     kind = s.format.decode()
+    if a.length < 0 or a.offset < 0:
+        raise ValueError("an Arrow array has a negative length or offset")
     if a.length == 0:
         return _from_bytes([])
     if s.dictionary:
@@ -306,15 +342,14 @@ def _from_arrow(numpy: Any, s: _Schema, a: _Array, kept: Any) -> Keys:
     width = int(kind[2:]) if kind.startswith("w:") else 8 if kind == "l" else 0
     if width > 0:
         return Keys(a.length, kept, valid=valid, width=width,
-                    data=_address(a, 1) + a.offset * width)
+                    data=_needed(a, 1) + a.offset * width)
     if kind not in _WIDTHS:
         raise TypeError(f"an Arrow array of format {kind!r} is no row of keys: "
                         "text, binary, integers and real numbers are")
     if numpy is None:
         raise TypeError(f"numpy is needed for an Arrow array of format "
                         f"{kind!r}")
-    size = int(_WIDTHS[kind][-1])
-    raw = ffi.buffer(_address(a, 1) + a.offset * size, a.length * size)
+    raw = _numbers(a, int(_WIDTHS[kind][-1]))
     keys = from_numpy(numpy, numpy.frombuffer(raw, _WIDTHS[kind]))
     keys.valid = valid
     return keys
