@@ -6,6 +6,7 @@
 #include "access/detoast.h"
 #include "libpq/pqformat.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 
 PG_MODULE_MAGIC;
@@ -178,11 +179,17 @@ Datum filter_value(const bly_filter *filter)
 
 /* ---- The filter of the last call ----------------------------------------- */
 
-/* A query asks one filter for a million keys. To take it out of TOAST each time
- * would read all of it for each, so that it is kept, and known again by what is
- * short: the pointer to TOAST, or the size and the header, which has the
- * checksum of what comes after it. (Where the pointer is does not tell: a row's
- * memory is used for the next one.) */
+/* A query asks one filter for a million keys, or a few. To take one out of TOAST
+ * each time would read all of it for each key, so that they are kept, and known
+ * again by what is short: the pointer to TOAST, or the size and the header,
+ * which has the checksum of what comes after it. (Where the pointer is does not
+ * tell: a row's memory is used for the next one.)
+ *
+ * Filters come one after another, each for many keys, or in turns, all for each
+ * key. So the first ones stay, as many as fit into work_mem, and the others
+ * share one place: to let the oldest one go would find none of those in turns. */
+enum { kept_most = 400 };             /* a year of days, and some */
+
 typedef struct {
     MemoryContext      room;            /* of the copy and its filter        */
     bly_filter        *filter;          /* NULL: none                        */
@@ -192,34 +199,75 @@ typedef struct {
     struct varatt_external toast;
 } kept;
 
-static kept *kept_of(FmgrInfo *flinfo)
+typedef struct {
+    MemoryContext room;
+    int           n, last;              /* how many, and which was asked     */
+    kept         *some[kept_most];
+} keeper;
+
+static keeper *keeper_of(FmgrInfo *flinfo)
 {
-    kept *k = flinfo->fn_extra;
-    if (k == NULL) {
-        k = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof *k);
-        k->room = AllocSetContextCreate(flinfo->fn_mcxt, "bloomery filter",
-                                        ALLOCSET_SMALL_SIZES);
-        flinfo->fn_extra = k;
+    keeper *all = flinfo->fn_extra;
+    if (all == NULL) {
+        all = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof *all);
+        all->room = AllocSetContextCreate(flinfo->fn_mcxt, "bloomery filters",
+                                          ALLOCSET_SMALL_SIZES);
+        flinfo->fn_extra = all;
     }
-    return k;
+    return all;
 }
 
-static bool kept_is_toast(const kept *k, struct varlena *v)
+static bool kept_is_toast(const kept *k, const struct varatt_external *toast)
 {
-    struct varatt_external toast;
-    if (!k->toasted || !VARATT_IS_EXTERNAL_ONDISK(v))
-        return false;
-    VARATT_EXTERNAL_GET_POINTER(toast, v);
-    return toast.va_rawsize == k->toast.va_rawsize
-        && toast.va_extinfo == k->toast.va_extinfo
-        && toast.va_valueid == k->toast.va_valueid
-        && toast.va_toastrelid == k->toast.va_toastrelid;
+    return k->toasted && k->filter != NULL
+        && toast->va_valueid == k->toast.va_valueid
+        && toast->va_toastrelid == k->toast.va_toastrelid
+        && toast->va_rawsize == k->toast.va_rawsize
+        && toast->va_extinfo == k->toast.va_extinfo;
 }
 
 static bool kept_is_image(const kept *k, filter_bytes image)
 {
-    return image.bytes == k->bytes && image.bytes >= BLY_HEADER_BYTES
+    return k->filter != NULL && image.bytes == k->bytes
+        && image.bytes >= BLY_HEADER_BYTES
         && memcmp(image.at, k->header, BLY_HEADER_BYTES) == 0;
+}
+
+static kept *keeper_took(keeper *all, int which)
+{
+    all->last = which;
+    return all->some[which];
+}
+
+/* The search begins where the last one ended, so that it is short where one
+ * filter is asked, and where all are in turns. NULL: it is not kept. */
+static kept *keeper_toast(keeper *all, const struct varatt_external *toast)
+{
+    for (int i = 0, at = all->last; i < all->n; i++, at = (at + 1) % all->n)
+        if (kept_is_toast(all->some[at], toast))
+            return keeper_took(all, at);
+    return NULL;
+}
+
+static kept *keeper_image(keeper *all, filter_bytes image)
+{
+    for (int i = 0, at = all->last; i < all->n; i++, at = (at + 1) % all->n)
+        if (kept_is_image(all->some[at], image))
+            return keeper_took(all, at);
+    return NULL;
+}
+
+static kept *keeper_place(keeper *all)
+{
+    bool room = all->n == 0 || (all->n < kept_most
+        && MemoryContextMemAllocated(all->room, true) < (Size)work_mem * 1024);
+    if (room) {
+        kept *k = MemoryContextAllocZero(all->room, sizeof *k);
+        k->room = AllocSetContextCreate(all->room, "bloomery filter",
+                                        ALLOCSET_SMALL_SIZES);
+        all->some[all->n++] = k;
+    }
+    return keeper_took(all, all->n - 1);
 }
 
 static void kept_renew(kept *k, filter_bytes image)
@@ -253,19 +301,29 @@ bly_filter *filter_argument(FunctionCallInfo fcinfo, int argument)
 {
     Datum value = PG_GETARG_DATUM(argument);
     struct varlena *v = (struct varlena *)DatumGetPointer(value);
+    bool toasted = VARATT_IS_EXTERNAL_ONDISK(v);
+    struct varatt_external toast;
     filter_bytes image;
-    kept *k;
+    keeper *all;
+    kept *k = NULL;
     if (fcinfo->flinfo == NULL)
         return filter_read(value, CurrentMemoryContext);
-    k = kept_of(fcinfo->flinfo);
-    if (k->filter != NULL && kept_is_toast(k, v))
+    all = keeper_of(fcinfo->flinfo);
+    if (toasted) {
+        VARATT_EXTERNAL_GET_POINTER(toast, v);
+        k = keeper_toast(all, &toast);
+    }
+    if (k != NULL)
         return k->filter;
     image = filter_bytes_of(value);
-    if (k->filter == NULL || !kept_is_image(k, image))
+    k = keeper_image(all, image);
+    if (k == NULL) {
+        k = keeper_place(all);
         kept_renew(k, image);
-    k->toasted = VARATT_IS_EXTERNAL_ONDISK(v);
-    if (k->toasted)
-        VARATT_EXTERNAL_GET_POINTER(k->toast, v);
+    }
+    k->toasted = toasted;
+    if (toasted)
+        k->toast = toast;
     kept_drop(v, image);
     return k->filter;
 }

@@ -136,6 +136,24 @@ golden_images() {
     return 1
 }
 
+# Filters that are asked in turns are each taken out of TOAST once: that reads
+# some hundred blocks, and 100000 where each question does.
+in_turns() {
+    sql one <<-'END' >"$work/said" && [ "$(cat "$work/said")" = 't
+
+t' ] && return
+	CREATE TABLE turns AS SELECT i % 7 AS part, bloomery_agg(i) AS f
+	    FROM generate_series(1, 70000) i GROUP BY 1;
+	SELECT bool_and((SELECT bool_or(f @> i AND part = i % 7) FROM turns))
+	    FROM generate_series(1, 2000) i;
+	SELECT pg_stat_force_next_flush();
+	SELECT toast_blks_read + toast_blks_hit < 5000
+	    FROM pg_statio_user_tables WHERE relname = 'turns';
+	END
+    cat "$work/said"
+    return 1
+}
+
 # ---- In and out --------------------------------------------------------------
 
 make_filters() {
@@ -370,6 +388,7 @@ ok 'filters are the command'"'"'s, byte for byte, of every kind' same_bytes
 ok 'numbers are keys as in the command' same_numbers
 ok 'files of the command are values' takes_files
 ok 'golden images of the library are values' golden_images
+ok 'filters that are asked in turns are kept' in_turns
 ok 'filters to store' make_filters
 ok 'a dump restores the same bytes' dump_restore
 ok 'binary copies come back, and forged ones do not' binary_copy
