@@ -105,11 +105,20 @@ static char *error_text(const char *why)
     return text;
 }
 
+/* What the library says of a full filter names its own ways out. */
 void filter_must(bly_status status)
+{
+    filter_must_or(status, status == BLY_EFULL
+                   ? "Build it for more items: the last argument of "
+                     "bloomery_agg and bloomery_map_agg." : NULL);
+}
+
+void filter_must_or(bly_status status, const char *hint)
 {
     if (status < 0)
         ereport(ERROR, (errcode(error_code(status)),
-                        errmsg("%s", error_text(bly_why()))));
+                        errmsg("%s", error_text(bly_why())),
+                        hint != NULL ? errhint("%s", hint) : 0));
 }
 
 /* ---- Values -------------------------------------------------------------- */
@@ -335,12 +344,27 @@ char *filter_string(Datum value)
     return text_to_cstring(DatumGetTextPP(value));
 }
 
+int64 filter_items(int64 items)
+{
+    if (items < 1)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("a filter of %lld items is not possible: give 1 "
+                               "or more", (long long)items)));
+    return items;
+}
+
+double filter_rate(double rate)
+{
+    if (!(rate > 0 && rate < 1))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("a false-positive rate of %g is not possible: "
+                               "give one between 0 and 1, such as 0.01",
+                               rate)));
+    return rate;
+}
+
 bly_spec filter_spec(int64 items, double rate, const filter_memory *memory)
 {
-    if (items < 0)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("a filter is of %lld items: give 1 or more",
-                               (long long)items)));
     return (bly_spec){ .capacity = (uint64_t)items, .rate = rate,
                        .allocator = memory != NULL ? &memory->allocator : NULL,
                        .threads = filter_threads };
