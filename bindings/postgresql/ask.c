@@ -99,10 +99,14 @@ Datum bloomery_new(PG_FUNCTION_ARGS)
     char *kind = filter_string(PG_GETARG_DATUM(0));
     filter_memory memory;
     bly_filter *filter = NULL;
+    bly_status status;
     bly_spec spec;
     filter_memory_of(&memory, CurrentMemoryContext, FILTER_MOST);
-    spec = filter_spec(PG_GETARG_INT64(1), PG_GETARG_FLOAT8(2), &memory);
+    spec = filter_spec(filter_items(PG_GETARG_INT64(1)),
+                       filter_rate(PG_GETARG_FLOAT8(2)), &memory);
     filter_fits(kind, &spec);
-    filter_must(bly_new(&filter, kind, &spec));
+    status = bly_new(&filter, kind, &spec);
+    filter_must_or(status, status == BLY_EUNSUPPORTED
+                   ? "bloomery_agg and bloomery_map_agg build it." : NULL);
     return change_made(filter, BLY_OK);
 }

@@ -6,6 +6,7 @@
 #include "access/detoast.h"
 #include "libpq/pqformat.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 
 PG_MODULE_MAGIC;
@@ -104,11 +105,20 @@ static char *error_text(const char *why)
     return text;
 }
 
+/* What the library says of a full filter names its own ways out. */
 void filter_must(bly_status status)
+{
+    filter_must_or(status, status == BLY_EFULL
+                   ? "Build it for more items: the last argument of "
+                     "bloomery_agg and bloomery_map_agg." : NULL);
+}
+
+void filter_must_or(bly_status status, const char *hint)
 {
     if (status < 0)
         ereport(ERROR, (errcode(error_code(status)),
-                        errmsg("%s", error_text(bly_why()))));
+                        errmsg("%s", error_text(bly_why())),
+                        hint != NULL ? errhint("%s", hint) : 0));
 }
 
 /* ---- Values -------------------------------------------------------------- */
@@ -178,52 +188,98 @@ Datum filter_value(const bly_filter *filter)
 
 /* ---- The filter of the last call ----------------------------------------- */
 
-/* A query asks one filter for a million keys. What lies there as an image is
- * asked where it lies, which costs little. To take it out of TOAST, or to
- * unpack it, each time would read all of it for each key, so that this is kept,
- * and known again by the pointer to TOAST, or by all of its bytes. A header
- * does not tell: its checksum is one that whoever makes filters can give to
- * another one. Nor does the place, for a row's memory is used for the next
- * one. */
+/* A query asks one filter for a million keys, or a few. What lies there as an
+ * image is asked where it lies, which costs little. To take one out of TOAST, or
+ * to unpack it, each time would read all of it for each key, so that these are
+ * kept, and known again by the pointer to TOAST, or by all of their bytes. A
+ * header does not tell: its checksum is one that whoever makes filters can give
+ * to another one. Nor does the place, for a row's memory is used for the next
+ * one.
+ *
+ * Filters come one after another, each for many keys, or in turns, all for each
+ * key. So the first ones stay, as many as fit into work_mem, and the others
+ * share one place: to let the oldest one go would find none of those in turns. */
+enum { kept_most = 400 };             /* a year of days, and some */
+
 typedef struct {
     MemoryContext      room;            /* of the copy and its filter        */
     bly_filter        *filter;          /* NULL: none                        */
     filter_bytes       image;           /* the copy                          */
     bool               toasted;         /* it came by:                       */
     struct varatt_external toast;
-    filter_memory      memory;          /* of the one that is asked in place */
-    bly_filter        *lying;
 } kept;
 
-static kept *kept_of(FmgrInfo *flinfo)
+typedef struct {
+    MemoryContext room;
+    filter_memory memory;               /* of the one that is asked in place */
+    bly_filter   *lying;
+    int           n, last;              /* how many, and which was asked     */
+    kept         *some[kept_most];
+} keeper;
+
+static keeper *keeper_of(FmgrInfo *flinfo)
 {
-    kept *k = flinfo->fn_extra;
-    if (k == NULL) {
-        k = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof *k);
-        k->room = AllocSetContextCreate(flinfo->fn_mcxt, "bloomery filter",
-                                        ALLOCSET_SMALL_SIZES);
-        filter_memory_of(&k->memory, flinfo->fn_mcxt, FILTER_MOST);
-        flinfo->fn_extra = k;
+    keeper *all = flinfo->fn_extra;
+    if (all == NULL) {
+        all = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof *all);
+        all->room = AllocSetContextCreate(flinfo->fn_mcxt, "bloomery filters",
+                                          ALLOCSET_SMALL_SIZES);
+        filter_memory_of(&all->memory, flinfo->fn_mcxt, FILTER_MOST);
+        flinfo->fn_extra = all;
     }
-    return k;
+    return all;
 }
 
-static bool kept_is_toast(const kept *k, struct varlena *v)
+static bool kept_is_toast(const kept *k, const struct varatt_external *toast)
 {
-    struct varatt_external toast;
-    if (!k->toasted || !VARATT_IS_EXTERNAL_ONDISK(v))
-        return false;
-    VARATT_EXTERNAL_GET_POINTER(toast, v);
-    return toast.va_rawsize == k->toast.va_rawsize
-        && toast.va_extinfo == k->toast.va_extinfo
-        && toast.va_valueid == k->toast.va_valueid
-        && toast.va_toastrelid == k->toast.va_toastrelid;
+    return k->toasted && k->filter != NULL
+        && toast->va_valueid == k->toast.va_valueid
+        && toast->va_toastrelid == k->toast.va_toastrelid
+        && toast->va_rawsize == k->toast.va_rawsize
+        && toast->va_extinfo == k->toast.va_extinfo;
 }
 
 static bool kept_is_image(const kept *k, filter_bytes image)
 {
-    return image.bytes == k->image.bytes
+    return k->filter != NULL && image.bytes == k->image.bytes
         && memcmp(image.at, k->image.at, image.bytes) == 0;
+}
+
+static kept *keeper_took(keeper *all, int which)
+{
+    all->last = which;
+    return all->some[which];
+}
+
+/* The search begins where the last one ended, so that it is short where one
+ * filter is asked, and where all are in turns. NULL: it is not kept. */
+static kept *keeper_toast(keeper *all, const struct varatt_external *toast)
+{
+    for (int i = 0, at = all->last; i < all->n; i++, at = (at + 1) % all->n)
+        if (kept_is_toast(all->some[at], toast))
+            return keeper_took(all, at);
+    return NULL;
+}
+
+static kept *keeper_image(keeper *all, filter_bytes image)
+{
+    for (int i = 0, at = all->last; i < all->n; i++, at = (at + 1) % all->n)
+        if (kept_is_image(all->some[at], image))
+            return keeper_took(all, at);
+    return NULL;
+}
+
+static kept *keeper_place(keeper *all)
+{
+    bool room = all->n == 0 || (all->n < kept_most
+        && MemoryContextMemAllocated(all->room, true) < (Size)work_mem * 1024);
+    if (room) {
+        kept *k = MemoryContextAllocZero(all->room, sizeof *k);
+        k->room = AllocSetContextCreate(all->room, "bloomery filter",
+                                        ALLOCSET_SMALL_SIZES);
+        all->some[all->n++] = k;
+    }
+    return keeper_took(all, all->n - 1);
 }
 
 static void kept_renew(kept *k, filter_bytes image)
@@ -241,14 +297,14 @@ static void kept_renew(kept *k, filter_bytes image)
 }
 
 /* The image where it lies, until the next call. */
-static bly_filter *kept_in_place(kept *k, filter_bytes image)
+static bly_filter *keeper_in_place(keeper *all, filter_bytes image)
 {
-    bly_options how = { .allocator = &k->memory.allocator,
+    bly_options how = { .allocator = &all->memory.allocator,
                         .threads = filter_threads };
-    bly_free(k->lying);
-    k->lying = NULL;
-    filter_must(bly_wrap(&k->lying, image.at, image.bytes, &how));
-    return k->lying;
+    bly_free(all->lying);
+    all->lying = NULL;
+    filter_must(bly_wrap(&all->lying, image.at, image.bytes, &how));
+    return all->lying;
 }
 
 /* What was taken out of TOAST for this call only. */
@@ -263,21 +319,31 @@ bly_filter *filter_argument(FunctionCallInfo fcinfo, int argument)
 {
     Datum value = PG_GETARG_DATUM(argument);
     struct varlena *v = (struct varlena *)DatumGetPointer(value);
+    bool toasted = VARATT_IS_EXTERNAL_ONDISK(v);
+    struct varatt_external toast;
     filter_bytes image;
-    kept *k;
+    keeper *all;
+    kept *k = NULL;
     if (fcinfo->flinfo == NULL)
         return filter_read(value, CurrentMemoryContext);
-    k = kept_of(fcinfo->flinfo);
-    if (k->filter != NULL && kept_is_toast(k, v))
+    all = keeper_of(fcinfo->flinfo);
+    if (toasted) {
+        VARATT_EXTERNAL_GET_POINTER(toast, v);
+        k = keeper_toast(all, &toast);
+    }
+    if (k != NULL)
         return k->filter;
     image = filter_bytes_of(value);
     if (!VARATT_IS_EXTENDED(v) && !bytes_packed(image))
-        return kept_in_place(k, image);
-    if (k->filter == NULL || !kept_is_image(k, image))
+        return keeper_in_place(all, image);
+    k = keeper_image(all, image);
+    if (k == NULL) {
+        k = keeper_place(all);
         kept_renew(k, image);
-    k->toasted = VARATT_IS_EXTERNAL_ONDISK(v);
-    if (k->toasted)
-        VARATT_EXTERNAL_GET_POINTER(k->toast, v);
+    }
+    k->toasted = toasted;
+    if (toasted)
+        k->toast = toast;
     kept_drop(v, image);
     return k->filter;
 }
@@ -289,12 +355,27 @@ char *filter_string(Datum value)
     return text_to_cstring(DatumGetTextPP(value));
 }
 
+int64 filter_items(int64 items)
+{
+    if (items < 1)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("a filter of %lld items is not possible: give 1 "
+                               "or more", (long long)items)));
+    return items;
+}
+
+double filter_rate(double rate)
+{
+    if (!(rate > 0 && rate < 1))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("a false-positive rate of %g is not possible: "
+                               "give one between 0 and 1, such as 0.01",
+                               rate)));
+    return rate;
+}
+
 bly_spec filter_spec(int64 items, double rate, const filter_memory *memory)
 {
-    if (items < 0)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("a filter is of %lld items: give 1 or more",
-                               (long long)items)));
     return (bly_spec){ .capacity = (uint64_t)items, .rate = rate,
                        .allocator = memory != NULL ? &memory->allocator : NULL,
                        .threads = filter_threads };

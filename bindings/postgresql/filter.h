@@ -42,8 +42,10 @@ void filter_memory_of(filter_memory *memory, MemoryContext room, uint64_t most);
 /* Memory without an error: NULL. What there was of it is in the new piece. */
 void *filter_more(MemoryContext room, void *old, size_t had, size_t bytes);
 
-/* Raise what the library said last, unless the status is a success. */
+/* Raise what the library said last, unless the status is a success; with a hint
+ * of what to do about it in SQL, or NULL. */
 void filter_must(bly_status status);
+void filter_must_or(bly_status status, const char *hint);
 
 /* The bytes of a value, out of TOAST. */
 typedef struct {
@@ -59,13 +61,18 @@ bly_filter *filter_own(Datum value, MemoryContext room);
 /* A filter to read, in memory of `room` or in the value's own. */
 bly_filter *filter_read(Datum value, MemoryContext room);
 
-/* The same of the argument, kept from call to call while it is the same. */
+/* The same of the argument, kept from call to call. */
 bly_filter *filter_argument(FunctionCallInfo fcinfo, int argument);
 
 /* The value of a filter. */
 Datum filter_value(const bly_filter *filter);
 
-/* The spec of what is asked; errors of a rate or number that is none. */
+/* What the caller asks for, who may leave it out but not ask for 0, by which
+ * the library means what is usual. */
+int64 filter_items(int64 items);
+double filter_rate(double rate);
+
+/* The spec of what is asked. */
 bly_spec filter_spec(int64 items, double rate, const filter_memory *memory);
 
 /* Refuse what would be larger than a value, before it takes memory. */

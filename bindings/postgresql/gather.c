@@ -137,15 +137,17 @@ static wanted wanted_by(const gathered *g)
     };
 }
 
+/* From the third argument on, or from the fourth where the third is a label. */
 static wanted wanted_of(FunctionCallInfo fcinfo, int from)
 {
-    wanted w = { .kind = { (const unsigned char *)"blocked", 7 } };
+    const char *kind = from > 2 ? "bloomier" : "blocked";
+    wanted w = { .kind = { (const unsigned char *)kind, strlen(kind) } };
     if (PG_NARGS() > from && !PG_ARGISNULL(from))
         w.kind = filter_bytes_of(PG_GETARG_DATUM(from));
     if (PG_NARGS() > from + 1 && !PG_ARGISNULL(from + 1))
-        w.rate = PG_GETARG_FLOAT8(from + 1);
+        w.rate = filter_rate(PG_GETARG_FLOAT8(from + 1));
     if (PG_NARGS() > from + 2 && !PG_ARGISNULL(from + 2))
-        w.items = PG_GETARG_INT64(from + 2);
+        w.items = filter_items(PG_GETARG_INT64(from + 2));
     return w;
 }
 

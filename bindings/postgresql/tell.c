@@ -126,7 +126,8 @@ Datum bloomery_info(PG_FUNCTION_ARGS)
 PG_FUNCTION_INFO_V1(bloomery_plan);
 Datum bloomery_plan(PG_FUNCTION_ARGS)
 {
-    bly_spec spec = filter_spec(PG_GETARG_INT64(1), PG_GETARG_FLOAT8(2), NULL);
+    bly_spec spec = filter_spec(filter_items(PG_GETARG_INT64(1)),
+                                filter_rate(PG_GETARG_FLOAT8(2)), NULL);
     bly_plan_t p;
     StringInfoData to;
     filter_must(bly_plan(&p, filter_string(PG_GETARG_DATUM(0)), &spec));

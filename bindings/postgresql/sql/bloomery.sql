@@ -9,6 +9,15 @@ EXCEPTION WHEN OTHERS THEN
     RETURN SQLSTATE || ' ' || left(SQLERRM, 56);
 END $$;
 
+CREATE FUNCTION hint(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE said text;
+BEGIN
+    EXECUTE query;
+    RETURN 'it was not refused';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS said = PG_EXCEPTION_HINT;
+    RETURN said;
+END $$;
 -- A filter finds what it was built of, and of strangers it knows most.
 CREATE TABLE words AS SELECT 'word ' || i AS word FROM generate_series(1, 1000) i;
 CREATE TABLE filters AS
@@ -81,11 +90,15 @@ SELECT bloomery_count(bloomery_agg(x, 'counting', 1e-6, 10), 'a') AS twice,
     FROM (VALUES ('a'), ('a'), ('b')) v (x);
 SELECT bloomery_new('blocked', 100) @> 'a' AS a;
 SELECT refusal($$SELECT bloomery_new('fuse', 100)$$);
+SELECT hint($$SELECT bloomery_new('fuse', 100)$$);
+SELECT hint($$SELECT bloomery_agg(i, 'cuckoo', 0.01, 10) FROM generate_series(1, 1000) i$$);
 
 -- Labels.
 SELECT bloomery_get(f, 'b') AS b, bloomery_get(bloomery_put(f, 'b', 9), 'b') AS put
     FROM (SELECT bloomery_map_agg(x, l, 'bloomier', 1e-6) AS f
           FROM (VALUES ('a', 5), ('b', 6), ('c', 11)) v (x, l)) q;
+SELECT bloomery_get(bloomery_map_agg(x, l), 'b') AS b
+    FROM (VALUES ('a', 5), ('b', 6)) v (x, l);
 SELECT refusal($$SELECT bloomery_map_agg(x, NULL, 'bloomier') FROM (VALUES ('a')) v (x)$$);
 SELECT refusal($$SELECT bloomery_map_agg(x, i, 'bloomier') FROM (VALUES ('a', 1), ('a', 2)) v (x, i)$$);
 SELECT refusal($$SELECT bloomery_get(f, 'b') FROM filters WHERE kind = 'fuse'$$);
@@ -138,6 +151,9 @@ SELECT refusal($$SELECT substr(f::bytea, 1, 100)::bloomery FROM numbers$$);
 -- What cannot be asked for.
 SELECT refusal($$SELECT bloomery_agg(1, 'blocket')$$);
 SELECT refusal($$SELECT bloomery_agg(1, 'blocked:k=x')$$);
+SELECT refusal($$SELECT bloomery_agg(1, 'blocked', 0)$$);
+SELECT refusal($$SELECT bloomery_agg(1, 'blocked', 0.01, 0)$$);
+SELECT refusal($$SELECT bloomery_plan('blocked', 9, 0)$$);
 SELECT refusal($$SELECT bloomery_agg(1, 'blocked', 7)$$);
 SELECT refusal($$SELECT bloomery_agg(1, 'blocked', 0.01, -1)$$);
 SELECT refusal($$SELECT bloomery_agg(1, 'blocked', 0.01, 1000000000000)$$);
