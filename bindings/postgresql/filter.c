@@ -186,17 +186,17 @@ Datum filter_value(const bly_filter *filter)
     return PointerGetDatum(value);
 }
 
-/* ---- The filter of the last call ----------------------------------------- */
+/* ---- The filters of the last calls --------------------------------------- */
 
-/* A query asks one filter for a million keys, or a few. To take one out of TOAST
- * each time would read all of it for each key, so that they are kept, and known
- * again by what is short: the pointer to TOAST, or the size and the header,
- * which has the checksum of what comes after it. (Where the pointer is does not
- * tell: a row's memory is used for the next one.)
+/* A query asks one filter for a million keys, or a few. To take one out of
+ * TOAST each time would read all of it for each key, so that they are kept, and
+ * known again by what is short: the pointer to TOAST, or the size and the
+ * header, which has the checksum of what comes after it. (Where the pointer is
+ * does not tell: a row's memory is used for the next one.)
  *
  * Filters come one after another, each for many keys, or in turns, all for each
  * key. So the first ones stay, as many as fit into work_mem, and the others
- * share one place: to let the oldest one go would find none of those in turns. */
+ * share one place: to let the oldest go would find none of those in turns. */
 enum { kept_most = 400 };             /* a year of days, and some */
 
 typedef struct {
