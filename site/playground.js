@@ -151,12 +151,12 @@ async function take(file) {
 
 function openList(bytes, name) {
     lines = cut(bytes);
+    say("state", "");
     const shown = lines.slice(0, 1000)
         .map((line) => new TextDecoder().decode(line)).join("\n");
     $("words").value = shown;
     if (lines.length > 1000) {
         $("words").value += "\n…";
-        $("file-error").textContent = "";
         say("state", `${name}: ${whole(lines.length)} lines, of which the ` +
             "first 1,000 are shown.");
     }
@@ -165,6 +165,7 @@ function openList(bytes, name) {
 
 function openFilter(bytes, name) {
     const opened = engine.Filter.from(bytes);   // or it throws
+    say("state", "");
     use(opened, name);
 }
 
@@ -227,9 +228,10 @@ function use(made, name, said = "") {
     const info = filter.stat();
     if (name) {
         say("build-error", "");
-        say("command", `The same by the command: bloomery info ${name}`);
+        say("command", `What the command says of it: bloomery info ${name}`);
     }
-    say("said", name ? `The filter of ${name}.` : said);
+    say("said", name ? `The filter of ${name}. Change the words, the kind or the ` +
+        "rate to make another one." : said);
     $("facts").replaceChildren(
         fact("kind", info.kind), fact("size", size(image.length)),
         fact("bits per key planned for", decimal(info.bitsPerKey, 4)),
@@ -524,6 +526,7 @@ const soon = later(build);
 $("words").value = SMITHS;
 $("words").addEventListener("input", () => {
     lines = null;
+    say("state", "");
     soon();
 });
 for (const id of ["kind", "rate", "needs"])
@@ -532,6 +535,8 @@ $("rate").addEventListener("input",
     () => say("rate-says", percent(power($("rate").value))));
 $("reset").addEventListener("click", () => {
     lines = null;
+    say("state", "");
+    say("file-error", "");
     $("words").value = SMITHS;
     build();
 });

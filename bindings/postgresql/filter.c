@@ -186,7 +186,7 @@ Datum filter_value(const bly_filter *filter)
     return PointerGetDatum(value);
 }
 
-/* ---- The filter of the last call ----------------------------------------- */
+/* ---- The filters of the last calls --------------------------------------- */
 
 /* A query asks one filter for a million keys, or a few. What lies there as an
  * image is asked where it lies, which costs little. To take one out of TOAST, or
@@ -198,7 +198,7 @@ Datum filter_value(const bly_filter *filter)
  *
  * Filters come one after another, each for many keys, or in turns, all for each
  * key. So the first ones stay, as many as fit into work_mem, and the others
- * share one place: to let the oldest one go would find none of those in turns. */
+ * share one place: to let the oldest go would find none of those in turns. */
 enum { kept_most = 400 };             /* a year of days, and some */
 
 typedef struct {

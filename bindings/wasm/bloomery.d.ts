@@ -23,8 +23,21 @@ export interface Offsets {
     offsets: Uint32Array | Int32Array;
 }
 
-/** Many keys. Arrays of numbers, rows and offsets go the fastest way. */
-export type Keys = Iterable<Key> | Numbers | Rows | Offsets;
+/** Many keys. Arrays of numbers, rows and offsets go the fastest way. A text and a
+ * Uint8Array are one key, and not many. */
+export type Keys = Iterable<Key> & object & { BYTES_PER_ELEMENT?: never } |
+    Exclude<Numbers, Uint8Array> | Rows | Offsets;
+
+/** A Uint8Array of its own memory, as a Blob or a Response wants: where TypeScript
+ * tells that from shared memory, Uint8Array<ArrayBuffer>. */
+export type Bytes = ReturnType<Uint8ArrayConstructor["of"]>;
+
+declare global {
+    // As lib.esnext.disposable has it, which older TypeScript has not.
+    interface SymbolConstructor {
+        readonly dispose: unique symbol;
+    }
+}
 
 /** A number, or a bigint where a number would not be exact. */
 export type Whole = number | bigint;
@@ -158,7 +171,7 @@ export class BloomeryError extends Error {
 }
 
 /** Load the module: "all" kinds, or "sets" alone, which is a quarter as large; or
- * from a URL, its bytes, a Response or a WebAssembly.Module. What is loaded and works
+ * from a URL (which is seen from bloomery.js, if it is relative), its bytes, a Response or a WebAssembly.Module. What is loaded and works
  * is not loaded again. New filters are in the instance that was loaded last. */
 export function load(source?: "all" | "sets" | string | URL | BufferSource |
     Response | PromiseLike<Response> | WebAssembly.Module): Promise<void>;
@@ -244,7 +257,8 @@ export class Filter {
     count(key: Key): number;
     /** Store a label with a key. */
     put(key: Key, label: Whole): void;
-    /** The label of a key; undefined: it is certainly not there. */
+    /** The label of a key; undefined: it is certainly not there. Code EUNSUPPORTED:
+     * this kind carries no labels. */
     get(key: Key): Whole | undefined;
     /** The 64-bit hash by which this filter knows the key. */
     hash(key: Key): bigint;
@@ -252,9 +266,9 @@ export class Filter {
     /** Add many keys. On an error those before it are in. */
     addAll(keys: Keys): void;
     /** Add many keys; 1 where the key was new. */
-    addNew(keys: Keys): Uint8Array;
+    addNew(keys: Keys): Bytes;
     /** 1 where the key is perhaps there, else 0. */
-    hasAll(keys: Keys): Uint8Array;
+    hasAll(keys: Keys): Bytes;
     /** count() of many keys. */
     countAll(keys: Keys): Float64Array;
     /** Remove many keys that were added. Goes on after one that cannot be removed,
@@ -289,12 +303,14 @@ export class Filter {
     keys(): Listed[];
 
     /** The bytes of a file: packed, of kinds that can be. */
-    save(): Uint8Array;
+    save(): Bytes;
     /** The image as it is in memory, and in C. */
-    image(): Uint8Array;
+    image(): Bytes;
 
     /** Give its memory back now; else that happens when the garbage of JavaScript
      * is collected, which knows nothing of this memory. Then all calls throw. */
     free(): void;
+    /** The same, at the end of a block: `using f = new Filter(…)`. */
+    [Symbol.dispose](): void;
 }
 

@@ -636,6 +636,9 @@ async function compiled(source) {
         // Some servers know no application/wasm, which compiling as it comes needs.
         source = await source.arrayBuffer();
     }
+    if (!ArrayBuffer.isView(source) && !isBuffer(source))
+        throw wrong("a module is \"all\", \"sets\", a URL, bytes, a Response or a " +
+                    `WebAssembly.Module, and not ${described(source)}`);
     return WebAssembly.compile(source);
 }
 
@@ -694,11 +697,13 @@ export function memory() {
 function spec(kind, options) {
     if (typeof kind !== "string")
         throw wrong(`a kind is a text, and not ${described(kind)}`);
-    const { items, rate = 0, seed, hash, secret } = wanted(options);
-    if (typeof rate !== "number")
-        throw wrong(`rate is a number between 0 and 1, and not ${described(rate)}`);
-    return { capacity: natural(items, "items"), rate, seed: natural(seed, "seed"),
-             texts: [kind, hash, hidden(secret)] };
+    const { items, rate, seed, hash, secret } = wanted(options);
+    // By 0 the library means what is usual.
+    if (rate !== undefined && (typeof rate !== "number" || rate === 0))
+        throw wrong(`rate is a number between 0 and 1, and not ${
+            rate === 0 ? rate : described(rate)}`);
+    return { capacity: natural(items, "items"), rate: rate ?? 0,
+             seed: natural(seed, "seed"), texts: [kind, hash, hidden(secret)] };
 }
 
 // Set it for the next call; `work` gets the kind.
@@ -784,6 +789,7 @@ export function advise(need) {
 export class Filter {
     #core;
     #f = 0;
+    #labelled;
 
     constructor(kind = "blocked", options = undefined) {
         if (hand !== undefined) {
@@ -843,6 +849,9 @@ export class Filter {
         if (image === undefined)
             throw wrong(`the bytes of a filter are wanted, and not ${
                 described(bytes)}`);
+        if (lengthOf.call(image) === 0)
+            throw new BloomeryError("there are no bytes: is what they were read " +
+                "from empty, or were they transferred to a worker?", -7, "EFORMAT");
         const { secret, format } = wanted(options);
         return k.texts([hidden(secret), format], (key, name) =>
             k.lent(image, (at, n) => {
@@ -917,10 +926,20 @@ export class Filter {
         const k = this.#k;
         return k.withKey(key, (at, n) => {
             if (k.c.get(this.#f, at, n) !== 1)
-                return undefined;
+                return this.#labels();
             const label = k.number();
             return label <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(label) : label;
         });
+    }
+
+    // Where no label was found: it may be of a kind without.
+    #labels() {
+        const k = this.#k;
+        this.#labelled ??= k.told(k.c.stat(this.#f)).can.includes("label");
+        if (!this.#labelled)
+            throw new BloomeryError(`kind ${this.kind} carries no labels: ` +
+                "Filter.build(\"bloomier\", keys, { labels }) is of one that does",
+                -15, "EUNSUPPORTED");
     }
 
     hash(key) {
@@ -1013,6 +1032,7 @@ export class Filter {
             found.more(n).set(k.view(Uint8Array, k.yes, n));
             labels.more(n).set(k.view(BigUint64Array, k.numbers, n));
         });
+        this.#labels();
         return { found: found.done(), labels: labels.done() };
     }
 

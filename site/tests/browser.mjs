@@ -129,6 +129,17 @@ async function readable(tab, page, width, scheme) {
     }
 }
 
+// The button of the first page has one line on a phone.
+async function button() {
+    const tab = await open("index.html", 390);
+    const rows = await tab.$eval(".go .button", (one) =>
+        one.getBoundingClientRect().height /
+        parseFloat(getComputedStyle(one).lineHeight));
+    check(rows < 2, "the button of the first page has one line on a phone",
+        rows.toFixed(1));
+    await tab.close();
+}
+
 // Lines of text have 70 letters at most, on the average of what is seen.
 async function lines() {
     const tab = await open("kinds/cuckoo.html", 1600);
@@ -214,7 +225,13 @@ async function playground() {
     await drop(tab, list);
     await tab.waitForFunction(() => /3,000 words/.test(
         document.getElementById("said").textContent), { timeout: 60000 });
-    check(true, "a list is opened");
+    check(/3,000 lines, of which the first 1,000/.test(await text(tab, "state")),
+        "a list is opened, and shown in part");
+    await tab.click("#reset");
+    check(await text(tab, "state") === "", "that is said of this list alone");
+    await drop(tab, list);
+    await tab.waitForFunction(() => /3,000 words/.test(
+        document.getElementById("said").textContent), { timeout: 60000 });
     for (const kind of ["standard", "blocked", "split", "cuckoo", "xor", "fuse",
         "ribbon", "gcs", "quotient", "counting", "compressed"]) {
         await choose(tab, kind, "-2");
@@ -417,8 +434,6 @@ async function costs() {
     }
 }
 
-// ---- All -----------------------------------------------------------------------------
-
 // ---- What Lighthouse says ---------------------------------------------------------
 
 // Of each kind of page. How quick one is depends on the machine: it is told.
@@ -443,8 +458,10 @@ async function lighthouse() {
     }
 }
 
-const parts = { playground, hostile, files, kinds, keyboard, map, fromFile, lines, costs,
-    lighthouse };
+// ---- All -----------------------------------------------------------------------------
+
+const parts = { playground, hostile, files, kinds, keyboard, map, fromFile, lines, button,
+    costs, lighthouse };
 try {
     for (const [name, part] of Object.entries(parts)) {
         if (env.ONLY && !env.ONLY.split(",").includes(name))

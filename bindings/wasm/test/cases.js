@@ -406,6 +406,9 @@ it("keys are added, counted, removed and labelled", () => {
     same([found[0], found[1], labels[0], labels[1]], [1, 1, 9n, 8n]);
     refused(() => h.put("a", -1), "EPARAM", "whole number");
     refused(() => h.put("a"), "EPARAM");
+    const none = made(kinds().find(({ name }) => name === "blocked"));
+    for (const ask of [() => none.get(ALL[0]), () => none.getAll(ALL)])
+        refused(ask, "EUNSUPPORTED", "kind blocked carries no labels");
     refused(() => h.putAll(["a", "b"], [1]), "EPARAM", "2 keys have 2 labels");
     refused(() => h.putAll(["a"], [1, 2]), "EPARAM", "1 keys have 1 labels");
     refused(() => h.putAll({ bytes: new Uint8Array(2), width: 1 }, [1]), "EPARAM",
@@ -462,7 +465,8 @@ it("a filter goes out as bytes and comes back", () => {
     }
     for (const bytes of [null, "abc", 7, [1, 2], {}, new Int32Array(3)])
         refused(() => Filter.from(bytes), "EPARAM", "bytes of a filter");
-    refused(() => Filter.from(new Uint8Array(0)), "EFORMAT");
+    refused(() => Filter.from(new Uint8Array(0)), "EFORMAT", "there are no bytes");
+    refused(() => new Filter("blocked", { items: 9, rate: 0 }), "EPARAM", "not 0");
     refused(() => Filter.from(new Uint8Array(500)), "EFORMAT");
     // What the other system reads is behind our header.
     const dcso = new Filter("dcso", { items: 100 });

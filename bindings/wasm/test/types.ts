@@ -18,6 +18,11 @@ export async function right(): Promise<void> {
     f.addAll({ bytes: new Uint8Array(8), width: 4 });
     f.addAll({ bytes: new Uint8Array(8), offsets: new Uint32Array(2) });
     f.addAll(new Set(["a"]));
+    f.addAll(function* () { yield "a"; yield 7; }());
+    f.addAll([new Uint8Array(1)] as const);
+    const closed: { [Symbol.dispose](): void } = f;
+    await new Response(new Blob([f.save(), f.image()])).arrayBuffer();
+    await new Response(f.save()).arrayBuffer();
     const plan: Plan = Filter.plan("fuse", { items: 1e6 });
     const stat: Stat = f.copy().unite(f).stat();
     const label: number | bigint | undefined =
@@ -27,6 +32,7 @@ export async function right(): Promise<void> {
     g.free();
     try {
         f.remove("a");
+        closed[Symbol.dispose]();
     } catch (error) {
         if (error instanceof BloomeryError)
             console.log(error.code, error.status + 1, text, yes, many, label, sum);
@@ -40,8 +46,12 @@ export function wrong(f: Filter): void {
     f.add(null);
     // @ts-expect-error a width or offsets are missing
     f.hasAll({ bytes: new Uint8Array(3) });
-    // @ts-expect-error bytes might be one key
+    // @ts-expect-error a number is one key
     f.addAll(7);
+    // @ts-expect-error a text is one key
+    f.addAll("abc");
+    // @ts-expect-error bytes might be one key
+    f.addAll(new Uint8Array(3));
     // @ts-expect-error there is no such option
     new Filter("standard", { capacity: 7 });
     // @ts-expect-error it is only read
