@@ -315,7 +315,7 @@ def _gather(keys: Any) -> Iterator[_keys.Keys]:
         yield _keys.from_arrow_array(_numpy(), keys)
     elif hasattr(keys, "__arrow_c_stream__"):
         yield from _keys.from_arrow_stream(_numpy(), keys)
-    elif isinstance(keys, (str, bytes)):
+    elif isinstance(keys, (str, bytes, bytearray)):
         raise TypeError("a text is one key: put it into a list, or use add() "
                         "and 'in'")
     elif isinstance(keys, memoryview):
@@ -341,15 +341,15 @@ def _all(keys: Any) -> _keys.Keys:
     """All keys at once, for what is built of them."""
     numpy = sys.modules.get("numpy")
     if (numpy is not None and isinstance(keys, numpy.ndarray)) \
-            or hasattr(keys, "__arrow_c_array__"):
-        (all_keys,) = _gather(keys)
-        if all_keys.valid is not None and not all(all_keys.valid):
+            or hasattr(keys, "__arrow_c_array__") \
+            or hasattr(keys, "__arrow_c_stream__") \
+            or isinstance(keys, memoryview):
+        parts = list(_gather(keys))
+        if any(part.valid is not None and not all(part.valid)
+               for part in parts):
             raise ValueError("some of the keys are null: leave these out")
-        return all_keys
-    if hasattr(keys, "__arrow_c_stream__") or isinstance(keys, memoryview):
-        raise TypeError("a filter is built of one array or of a list: combine "
-                        "the chunks first")
-    if isinstance(keys, (str, bytes)):
+        return parts[0] if len(parts) == 1 else _keys.joined(parts)
+    if isinstance(keys, (str, bytes, bytearray)):
         raise TypeError("a text is one key: put it into a list")
     return _keys._from_bytes(_keys._encode_all(list(keys)))
 
@@ -888,15 +888,7 @@ def _bar(width: float) -> str:
 
 def _present(some: _keys.Keys) -> Iterator[bytes]:
     """Those that are not null, one by one."""
-    c = some.c
-    data = ffi.cast("char *", c.data)
-    ends = c.offsets32 if c.offsets32 else c.offsets64
-    for i in range(some.n):
-        if not some.valid[i]:
-            continue
-        begin, end = ((ends[i], ends[i + 1]) if ends
-                      else (i * c.width, (i + 1) * c.width))
-        yield ffi.buffer(data + begin, end - begin)[:]
+    return (key for key in _keys.listed(some) if key is not None)
 
 
 def _labels(labels: Any, n: int) -> Any:
