@@ -262,9 +262,9 @@ def advise(items: int, rate: float = 0.01, *, can: Iterable[str] = (),
                                  f"{', '.join(_ABILITY)} is wanted")
         wanted |= _ABILITY[ability]
     need = ffi.new("bly_need *", dict(
-        capacity=items, rate=rate, can=wanted, fixed=fixed, present=present,
-        aim=_AIMS[aim], memory=memory, others=others, label_most=label_most,
-        times=times))
+        capacity=_whole(items, "items"), rate=rate, can=wanted, fixed=fixed,
+        present=present, aim=_AIMS[aim], memory=_whole(memory, "memory"),
+        others=_whole(others, "others"), label_most=label_most, times=times))
     out = ffi.new("bly_ranking **")
     check(lib.bly_advise(out, need))
     ranking = ffi.gc(out[0], lib.bly_ranking_free)
@@ -275,14 +275,46 @@ def advise(items: int, rate: float = 0.01, *, can: Iterable[str] = (),
                    a.ns_add, _text(a.limit), _text(a.lacks)) for a in each]
 
 
+def _name(text: str, what: str) -> bytes:
+    """A text for C, which ends at the first byte of 0."""
+    if not isinstance(text, str):
+        raise TypeError(f"the {what} is a text, and not {text!r}")
+    if "\0" in text:
+        raise ParameterError(f"the {what} {text!r} has a zero byte: leave it out")
+    return text.encode()
+
+
+def _path(path: Union[str, os.PathLike[str]]) -> bytes:
+    name = os.fsencode(path)
+    if b"\0" in name:
+        raise ParameterError(f"the path {name!r} has a zero byte: leave it out")
+    return name
+
+
+def _whole(number: Any, what: str, most: int = (1 << 64) - 1) -> int:
+    """A whole number of 0 or more; 1e6 is one, as 1.0 == 1."""
+    if isinstance(number, float) and number.is_integer():
+        number = int(number)
+    try:
+        whole = operator.index(number)
+    except TypeError:
+        whole = -1
+    if not 0 <= whole <= most:
+        raise ParameterError(f"{what} must be a whole number from 0 to {most}, "
+                             f"and not {number!r}")
+    return whole
+
+
 def _spec(items: int, rate: float, seed: int, hash: Optional[str],
           secret: Optional[bytes], threads: int) -> Any:
     """A bly_spec, and what it points to."""
-    kept = (ffi.NULL if hash is None else ffi.new("char[]", hash.encode()),
+    kept = (ffi.NULL if hash is None
+            else ffi.new("char[]", _name(hash, "hash function")),
             _secret(secret))
-    spec = ffi.new("bly_spec *", dict(capacity=items, rate=rate, seed=seed,
-                                      hash=kept[0], secret=kept[1],
-                                      threads=threads))
+    spec = ffi.new("bly_spec *", dict(
+        capacity=_whole(items, "items"), rate=rate, seed=_whole(seed, "seed"),
+        hash=kept[0], secret=kept[1],
+        threads=_whole(threads, "threads", 1 << 31)))
     return spec, kept
 
 
@@ -297,7 +329,7 @@ def _secret(secret: Optional[bytes]) -> Any:
 def _options(secret: Optional[bytes], threads: int = 0,
              format: Optional[str] = None) -> Any:
     kept = (_secret(secret), ffi.NULL if format is None
-            else ffi.new("char[]", format.encode()))
+            else ffi.new("char[]", _name(format, "format")))
     options = ffi.new("bly_options *", dict(secret=kept[0], threads=threads,
                                             format=kept[1]))
     return options, kept
@@ -359,7 +391,7 @@ def hashes(keys: Any, kind: Optional[str] = None, *, seed: int = 0,
     """The 64-bit hashes by which a filter knows these keys, as an array of
     numpy, or of the module `array` without numpy."""
     spec, kept = _spec(1, 0.0, seed, hash, secret, 0)
-    name = ffi.NULL if kind is None else kind.encode()
+    name = ffi.NULL if kind is None else _name(kind, "kind")
     out = _Rows("Q", "uint64_t", "u8")
     for some in _gather(keys):
         check(lib.bly_hash_keys(out.more(some.n), name, spec, some.c))
@@ -431,7 +463,7 @@ class Filter:
                  secret: Optional[bytes] = None, threads: int = 0) -> None:
         spec, kept = _spec(items, rate, seed, hash, secret, threads)
         out = ffi.new("held **")
-        check(lib.held_new(out, kind.encode(), spec))
+        check(lib.held_new(out, _name(kind, "kind"), spec))
         self._h = ffi.gc(out[0], lib.held_free)
 
     @classmethod
@@ -462,7 +494,7 @@ class Filter:
                            secret, threads)
         held = _labels(labels, all_keys.n)
         out = ffi.new("held **")
-        check(lib.held_build(out, kind.encode(), spec, all_keys.c, held))
+        check(lib.held_build(out, _name(kind, "kind"), spec, all_keys.c, held))
         return cls._of(out)
 
     @classmethod
@@ -476,7 +508,7 @@ class Filter:
         """
         spec, kept = _spec(items, rate, seed, hash, secret, 0)
         out = ffi.new("bly_plan_t *")
-        check(lib.bly_plan(out, kind.encode(), spec))
+        check(lib.bly_plan(out, _name(kind, "kind"), spec))
         return Plan(out)
 
     @classmethod
@@ -503,7 +535,7 @@ class Filter:
         flags = (lib.BLY_MAP if mmap else 0) | (lib.BLY_WRITE if write else 0) \
             | (lib.BLY_VERIFY if verify and mmap else 0)
         out = ffi.new("held **")
-        check(lib.held_open(out, os.fsencode(path), flags, options))
+        check(lib.held_open(out, _path(path), flags, options))
         return cls._of(out)
 
     @classmethod
@@ -517,6 +549,9 @@ class Filter:
         >>> 7 in Filter.from_bytes(bytes(f))
         True
         """
+        if isinstance(image, str):
+            raise TypeError("an image is bytes, and not text: open() takes the "
+                            "name of a file")
         options, kept = _options(secret, 0, format)
         out = ffi.new("held **")
         with ffi.from_buffer(image) as at:
@@ -735,6 +770,9 @@ class Filter:
         >>> abs(a.overlap(b).both.value - 300) < 50
         True
         """
+        if not isinstance(other, Filter):
+            raise TypeError("an overlap is that of two filters, and not with "
+                            f"{type(other).__name__}: like() makes one to fill")
         out = ffi.new("bly_overlap_t *")
         check(lib.held_overlap(self._h, other._h, out))
         return Overlap(*(Estimate(e.value, e.sd) for e in (
@@ -764,7 +802,7 @@ class Filter:
 
     def resize(self, items: int) -> None:
         """Make room for so many keys, without the keys (see bly_resize)."""
-        check(lib.held_resize(self._h, items))
+        check(lib.held_resize(self._h, _whole(items, "items")))
 
     def fold(self, times: int) -> None:
         """Make it so many times smaller, without the keys (see bly_fold)."""
@@ -792,6 +830,10 @@ class Filter:
         """True: a filter is one also while it is empty."""
         return True
 
+    # f[key] is a label, which is no row of them
+    __iter__ = None
+    __reversed__ = None
+
     def __repr__(self) -> str:
         try:
             s = self.stat()
@@ -802,9 +844,13 @@ class Filter:
         return (f"<bloomery.Filter {s.kind}: {s.items:,} of {s.capacity:,} "
                 f"keys, {s.bytes:,} bytes, rate {s.rate:.3g}>")
 
-    def _repr_html_(self) -> str:
-        """For notebooks: how full it is, and its rate beside the planned one."""
-        s = self.stat()
+    def _repr_html_(self) -> Optional[str]:
+        """For notebooks: how full it is, and its rate beside the planned one.
+        None, where that cannot be told: repr() is shown."""
+        try:
+            s = self.stat()
+        except Error:
+            return None
         share = min(max(s.fill, 0.0), 1.0)
         scale = 80 / max(s.rate, s.planned_rate, 1e-300)
         rows = "".join(
@@ -825,9 +871,9 @@ class Filter:
              format: Optional[str] = None) -> None:
         """Write it to a file: all of it, or the old file stays as it was.
         format: another system's, as `bloomery formats` lists them."""
-        name = ffi.NULL if format is None else ffi.new("char[]",
-                                                       format.encode())
-        check(lib.held_save(self._h, os.fsencode(path), name))
+        name = ffi.NULL if format is None \
+            else ffi.new("char[]", _name(format, "format"))
+        check(lib.held_save(self._h, _path(path), name))
 
     def _image(self, packed: bool) -> bytes:
         image, n = ffi.new("char **"), ffi.new("size_t *")
