@@ -170,6 +170,16 @@ def test_dedup():
     assert list(bloomery.dedup([])) == []
 
 
+def test_dedup_reads_no_further():
+    read = []
+    stream = (read.append(i) or i % 3 for i in range(10))
+    once = bloomery.dedup(stream, ahead=1)
+    assert [next(once), next(once)] == [0, 1] and read == [0, 1]
+    assert list(once) == [2] and len(read) == 10
+    with pytest.raises(ValueError, match="ahead must be"):
+        next(bloomery.dedup([], ahead=-1))
+
+
 def test_advice_and_kinds():
     best = bloomery.advise(10 ** 6, 0.001, can=["remove", "count"])[0]
     assert best.fits

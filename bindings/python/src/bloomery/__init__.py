@@ -420,8 +420,10 @@ class _Rows:
     def leave_out(self, valid: Any) -> None:
         """No, or 0, for those of the last ones that are not there."""
         last = self.parts[-1]
-        if self.numpy is None:
-            last = memoryview(last).cast(self.code)
+        if self.numpy is not None:
+            last[~self.numpy.asarray(valid, bool)] = 0
+            return
+        last = memoryview(last).cast(self.code)
         for i, there in enumerate(valid):
             if not there:
                 last[i] = 0
@@ -952,18 +954,21 @@ def _labels(labels: Any, n: int) -> Any:
 
 
 def dedup(items: Iterable[Any], *, key: Any = None, rate: float = 1e-9,
-          expected: int = 1000) -> Iterator[Any]:
+          expected: int = 1000, ahead: int = _keys.CHUNK) -> Iterator[Any]:
     """Each item once, in the order they come, without a set of all: 45 bits or
     so for each instead. Of the items that are new one in 1/rate is taken for
     one that came, and left out. key: a function that gives an item's key.
-    expected: how many different ones; if there are more it grows.
+    expected: how many different ones; if there are more it grows. ahead: so many
+    items are read before the first of them comes out: 1 where somebody waits.
 
     >>> list(dedup(["a", "b", "a", "c"]))
     ['a', 'b', 'c']
     """
-    seen = Filter("scalable", items=max(expected, 1), rate=rate)
+    seen = Filter("scalable", items=max(_whole(expected, "expected"), 1),
+                  rate=rate)
     rest = iter(items)
-    while some := list(itertools.islice(rest, _keys.CHUNK)):
+    ahead = max(_whole(ahead, "ahead", sys.maxsize), 1)
+    while some := list(itertools.islice(rest, ahead)):
         new = seen.add_new(some if key is None else map(key, some))
         yield from itertools.compress(some, new)
 
