@@ -108,8 +108,11 @@ held_filter held_begin(sqlite3_context *context, int argument,
 void held_end(held_filter held);
 
 /* A filter of its own, of all that is checked. NULL: the value is NULL, or
- * `status` is an error, or, where that is BLY_OK, it is no blob. */
+ * `status` is an error, or, where that is BLY_OK, held_no_filter says why. */
 bly_filter *held_copy(sqlite3_value *value, bly_status *status);
+
+/* Why a value is none, for sqlite3_free; NULL: no memory. */
+char *held_no_filter(sqlite3_value *value);
 
 /* The same for a function, which gets the error. */
 bly_filter *held_own(sqlite3_context *context, sqlite3_value *value);

@@ -70,10 +70,30 @@ void held_home_less(void *user)
     sqlite3_free(home);
 }
 
-static void held_no_blob(sqlite3_context *context, sqlite3_value *value)
+/* Is this what bloomery_open gives? Another system's filter may be as small. */
+static bool held_is_header(const void *data, size_t bytes)
 {
-    extension_error(context, "a filter is a BLOB, and not %s: make one by "
-                    "bloomery_build", keys_type(value));
+    return bytes == BLY_HEADER_BYTES && memcmp(data, "bloomery", 8) == 0;
+}
+
+char *held_no_filter(sqlite3_value *value)
+{
+    if (sqlite3_value_type(value) == SQLITE_BLOB)
+        return sqlite3_mprintf("a header alone is no filter, and what "
+                               "bloomery_open gives stands for one only where "
+                               "it is asked: give the filter itself");
+    return sqlite3_mprintf("a filter is a BLOB, and not %s: make one by "
+                           "bloomery_build", keys_type(value));
+}
+
+static void held_refuse(sqlite3_context *context, sqlite3_value *value)
+{
+    char *why = held_no_filter(value);
+    if (why != NULL)
+        extension_error(context, "%s", why);
+    else
+        sqlite3_result_error_nomem(context);
+    sqlite3_free(why);
 }
 
 /* The bytes of a blob; NULL: there is no memory for them. */
@@ -93,8 +113,10 @@ bly_filter *held_copy(sqlite3_value *value, bly_status *status)
     if (sqlite3_value_type(value) != SQLITE_BLOB)
         return NULL;
     const void *data = held_bytes(value, &bytes);
-    *status = data == NULL ? BLY_ENOMEM
-            : bly_unpack(&filter, data, bytes, &options);
+    if (data == NULL)
+        *status = BLY_ENOMEM;
+    else if (!held_is_header(data, bytes))
+        *status = bly_unpack(&filter, data, bytes, &options);
     return filter;
 }
 
@@ -105,7 +127,7 @@ bly_filter *held_own(sqlite3_context *context, sqlite3_value *value)
     if (status < 0)
         extension_fail(context, status);
     else if (filter == NULL && sqlite3_value_type(value) != SQLITE_NULL)
-        held_no_blob(context, value);
+        held_refuse(context, value);
     return filter;
 }
 
@@ -142,11 +164,6 @@ static void held_put(held_home *home, bly_filter *filter, const void *header)
     home->last = at;
 }
 
-static bool held_is_header(size_t bytes)
-{
-    return bytes == BLY_HEADER_BYTES;
-}
-
 /* The filter that was opened with this header. */
 static held_filter held_opened(sqlite3_context *context, held_home *home,
                                const void *header)
@@ -174,12 +191,13 @@ void held_open_call(sqlite3_context *context, int n, sqlite3_value **values)
     held_home *home = sqlite3_user_data(context);
     size_t bytes;
     (void)n;
-    if (sqlite3_value_type(values[0]) == SQLITE_BLOB
-        && held_is_header((size_t)sqlite3_value_bytes(values[0]))) {
-        const void *header = sqlite3_value_blob(values[0]);
-        if (header != NULL && held_opened(context, home, header).filter != NULL)
-            sqlite3_result_value(context, values[0]);
-        return;
+    if (sqlite3_value_type(values[0]) == SQLITE_BLOB) {
+        const void *header = held_bytes(values[0], &bytes);
+        if (header != NULL && held_is_header(header, bytes)) {
+            if (held_opened(context, home, header).filter != NULL)
+                sqlite3_result_value(context, values[0]);
+            return;
+        }
     }
     bly_filter *filter = held_own(context, values[0]);
     if (filter == NULL)
@@ -256,7 +274,7 @@ static held_filter held_borrow(sqlite3_context *context, sqlite3_value *value,
     const void *data = held_bytes(value, &bytes);
     bly_status status = BLY_ENOMEM;
     *mark = true;
-    if (data != NULL && held_is_header(bytes)) {
+    if (data != NULL && held_is_header(data, bytes)) {
         *mark = false;
         return held_opened(context, home, data);
     }
@@ -308,7 +326,7 @@ held_filter held_begin(sqlite3_context *context, int argument,
     if (sqlite3_value_type(value) == SQLITE_NULL)
         return (held_filter){ .filter = NULL };
     if (sqlite3_value_type(value) != SQLITE_BLOB) {
-        held_no_blob(context, value);
+        held_refuse(context, value);
         return (held_filter){ .filter = NULL };
     }
     if (beside == &held_mark)

@@ -58,11 +58,15 @@ const char *keys_type(sqlite3_value *value)
     }
 }
 
+/* A number is told itself, and of anything else its type. */
 static bool keys_wrong(sqlite3_context *context, const char *what,
                        const char *wanted, sqlite3_value *value)
 {
+    int type = sqlite3_value_type(value);
+    const char *given = type == SQLITE_INTEGER || type == SQLITE_FLOAT
+        ? (const char *)sqlite3_value_text(value) : NULL;
     extension_error(context, "the %s must be %s, and not %s", what, wanted,
-                    keys_type(value));
+                    given != NULL ? given : keys_type(value));
     return false;
 }
 
@@ -106,7 +110,9 @@ bool keys_text(sqlite3_context *context, const char **out, const char *what,
         sqlite3_result_error_nomem(context);
         return false;
     }
-    if (strlen(*out) != (size_t)sqlite3_value_bytes(value))
-        return keys_wrong(context, what, "a text without a zero byte", value);
+    if (strlen(*out) != (size_t)sqlite3_value_bytes(value)) {
+        extension_error(context, "the %s has a zero byte: leave it out", what);
+        return false;
+    }
     return true;
 }

@@ -163,9 +163,8 @@ static bly_filter *rows_filter(rows_cursor *c, sqlite3_value *value,
         *error = extension_fail_table(c->base.pVtab, status);
     } else if (filter == NULL && sqlite3_value_type(value) != SQLITE_NULL) {
         sqlite3_free(c->base.pVtab->zErrMsg);
-        c->base.pVtab->zErrMsg = sqlite3_mprintf(
-            "a filter is a BLOB, and not %s", keys_type(value));
-        *error = SQLITE_ERROR;
+        c->base.pVtab->zErrMsg = held_no_filter(value);
+        *error = c->base.pVtab->zErrMsg != NULL ? SQLITE_ERROR : SQLITE_NOMEM;
     }
     return filter;
 }

@@ -81,9 +81,10 @@ static int table_current(table *t)
 
 /* ---- The table ----------------------------------------------------------- */
 
-/* What is between quotes of SQL, or all of it. */
-static char *table_unquoted(const char *text)
+/* What is between quotes of SQL, or all of it. NULL: no memory, or an error. */
+static char *table_unquoted(const char *text, char **error)
 {
+    const char *all = text;
     char quote = *text, *out = sqlite3_mprintf("%s", text), *to = out;
     if (out == NULL || (quote != '\'' && quote != '"'))
         return out;
@@ -93,7 +94,12 @@ static char *table_unquoted(const char *text)
         *to++ = *text;
     }
     *to = '\0';
-    return out;
+    if (*text == '\0')
+        return out;
+    *error = sqlite3_mprintf("nothing may follow the quotes in %s: put a comma "
+                             "before an option", all);
+    sqlite3_free(out);
+    return NULL;
 }
 
 static bool table_option(table *t, const char *option, char **error)
@@ -103,7 +109,7 @@ static bool table_option(table *t, const char *option, char **error)
     } else if (strcmp(option, "verify") == 0) {
         t->flags |= BLY_VERIFY;
     } else if (strncmp(option, "format=", 7) == 0 && t->format == NULL) {
-        t->format = table_unquoted(option + 7);
+        t->format = table_unquoted(option + 7, error);
         return t->format != NULL;
     } else {
         *error = sqlite3_mprintf("there is no option %s: map, verify or "
@@ -131,7 +137,7 @@ static bool table_read_arguments(table *t, int n, const char *const *arguments,
                                  "bloomery('words.bly')");
         return false;
     }
-    t->path = table_unquoted(arguments[3]);
+    t->path = table_unquoted(arguments[3], error);
     if (t->path == NULL)
         return false;
     for (int i = 4; i < n; i++)

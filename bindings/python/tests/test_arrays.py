@@ -1,4 +1,6 @@
 """Keys in arrays: numpy's, Arrow's and views of memory."""
+import struct
+import warnings
 from array import array
 
 import pytest
@@ -168,7 +170,7 @@ def test_arrow_streams():
 
 
 def test_arrow_of_no_keys():
-    for format in ("+s", "tdD", "n", "b", "vu"):
+    for format in ("+s", "tdD", "n"):
         with pytest.raises(TypeError, match="Arrow array of format"):
             Filter(items=10).contains(arrow.Array(format, [None, b"x"], 1))
 
@@ -180,5 +182,64 @@ def test_build():
         assert all(Filter.build("fuse", keys).contains(words))
     with pytest.raises(ValueError, match="null"):
         Filter.build("fuse", arrow.text(["a", None]))
-    with pytest.raises(TypeError, match="one key"):
-        Filter.build("fuse", "words")
+    for text in ("words", b"words", bytearray(b"words")):
+        with pytest.raises(TypeError, match="one key"):
+            Filter.build("fuse", text)
+        with pytest.raises(TypeError, match="one key"):
+            Filter(items=10).update(text)
+
+
+def test_build_of_what_has_parts():
+    words = ["red", "green", "blue", ""]
+    f = Filter.build("fuse", arrow.Chunked([arrow.text(words[:2]),
+                                            arrow.text(words[2:])]))
+    assert all(f.contains(words)) and len(f) == 4
+    f = Filter.build("fuse", arrow.Chunked([arrow.text(words)]))
+    assert all(f.contains(words)) and len(f) == 4
+    with pytest.raises(ValueError, match="null"):
+        Filter.build("fuse", arrow.Chunked([arrow.text(words),
+                                            arrow.text([None])]))
+    assert len(Filter.build("fuse", arrow.Chunked([]))) == 0
+    assert all(Filter.build("fuse", memoryview(np.arange(9))).contains(range(9)))
+
+
+def views(values, offset=0):
+    """A column of text as polars and newer ones of Arrow have it."""
+    data, rows = [b"-", b"--"], []
+    for i, v in enumerate(values):
+        text = (v or "").encode()
+        at = len(data[i % 2])
+        if len(text) > 12:
+            data[i % 2] += text
+            rows.append(struct.pack("=i4sii", len(text), text[:4], i % 2, at))
+        else:
+            rows.append(struct.pack("=i12s", len(text), text))
+    return arrow.Array("vu", [arrow.valid(values), b"".join(rows), *data,
+                              np.array([len(d) for d in data], "i8")],
+                       len(values) - offset, offset,
+                       sum(v is None for v in values))
+
+
+@pytest.mark.parametrize("offset", [0, 3])
+def test_arrow_views(offset):
+    values = ["", "é", "twelve bytes", "thirteen byte", None, "x" * 1000,
+              "a" * 13, None]
+    f = Filter("standard", items=100, rate=1e-9)
+    f.update(views(values, offset))
+    here = [v for v in values[offset:] if v is not None]
+    assert len(f) == len(here) and all(f.contains(here))
+    assert f.contains(views(values, offset)).tolist() \
+        == [v is not None for v in values[offset:]]
+
+
+def test_bools_and_halves():
+    f = Filter("standard", items=10, rate=1e-9)
+    f.update([1, 7])
+    bits = arrow.Array("b", [None, b"\x06"], 3, 1)         # 1, 1, 0
+    assert f.contains(bits).tolist() == [True, True, False]
+    halves = arrow.Array("e", [None, np.array([7, 8], "f2")], 2)
+    assert f.contains(halves).tolist() == [True, False]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.bool_(True) in f and np.bool_(False) not in f
+        assert f.contains([np.bool_(True), np.float32(7)]).all()

@@ -170,6 +170,16 @@ def test_dedup():
     assert list(bloomery.dedup([])) == []
 
 
+def test_dedup_reads_no_further():
+    read = []
+    stream = (read.append(i) or i % 3 for i in range(10))
+    once = bloomery.dedup(stream, ahead=1)
+    assert [next(once), next(once)] == [0, 1] and read == [0, 1]
+    assert list(once) == [2] and len(read) == 10
+    with pytest.raises(ValueError, match="ahead must be"):
+        next(bloomery.dedup([], ahead=-1))
+
+
 def test_advice_and_kinds():
     best = bloomery.advise(10 ** 6, 0.001, can=["remove", "count"])[0]
     assert best.fits
@@ -254,9 +264,14 @@ def test_refusals_have_one_line():
     with pytest.raises(MemoryError):
         Filter("standard", items=10 ** 17)
     for call in (lambda: Filter(items=-1), lambda: Filter(items=2 ** 64),
-                 lambda: Filter(items=1, seed=-1)):
-        with pytest.raises(OverflowError):
+                 lambda: Filter(items=1.5), lambda: Filter(items="9"),
+                 lambda: Filter(items=1, seed=-1),
+                 lambda: Filter(items=1, threads=-1),
+                 lambda: bloomery.advise(-1)):
+        with pytest.raises(bloomery.ParameterError, match="a whole number"):
             call()
+    assert Filter.plan("blocked", items=1e6) == Filter.plan("blocked",
+                                                            items=10 ** 6)
     with pytest.raises(TypeError, match="a text is one key"):
         Filter(items=10).update("words")
 
@@ -334,3 +349,38 @@ def test_nothing_is_left_behind():
     [one() for _ in range(2000)]
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert after - before < 20000       # KiB; a filter of these has 117
+
+
+def test_names_are_text(tmp_path):
+    f = Filter(items=10)
+    for call in (lambda: Filter(1000), lambda: Filter.build(["a"], ["b"]),
+                 lambda: Filter.plan(None, items=1),
+                 lambda: Filter(items=1, hash=3)):
+        with pytest.raises(TypeError, match="is a text, and not"):
+            call()
+    path = tmp_path / "a"
+    for call in (lambda: Filter("blocked\0", items=1),
+                 lambda: f.save(f"{path}\0b"), lambda: f.save(path, "dcso\0"),
+                 lambda: Filter.open(f"{path}\0b")):
+        with pytest.raises(ValueError, match="zero byte"):
+            call()
+    assert not path.exists()
+    with pytest.raises(TypeError, match="bytes, and not text"):
+        Filter.from_bytes("a")
+    with pytest.raises(TypeError, match="of two filters"):
+        f.overlap({1})
+
+
+def test_it_is_no_row():
+    f = Filter.build("bloomier", [0, 1, 2], [5, 6, 7])
+    for call in (iter, list, reversed, sorted):
+        with pytest.raises(TypeError):
+            call(f)
+    with pytest.raises(TypeError, match="not iterable"):
+        [label for label in f]
+
+
+def test_closed_in_a_notebook():
+    f = Filter(items=10)
+    f.close()
+    assert f._repr_html_() is None and "closed" in repr(f)

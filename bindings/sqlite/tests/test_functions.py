@@ -366,8 +366,9 @@ def test_lists(db):
     ("bloomery_build(1, 7)", "kind must be TEXT"),
     ("bloomery_build(1, 'blocked', 0)", "between 0 and 1"),
     ("bloomery_build(1, 'blocked', 'x')", "between 0 and 1"),
-    ("bloomery_build(1, 'blocked', 0.1, -1)", "whole number"),
-    ("bloomery_build(1, 'blocked', 0.1, 1.5)", "whole number"),
+    ("bloomery_build(1, 'blocked', 0.1, -1)", "or more, and not -1"),
+    ("bloomery_build(1, 'blocked', 0.1, 1.5)", "or more, and not 1.5"),
+    ("bloomery_build(1, 'blocked', 2)", "between 0 and 1, and not 2"),
     ("bloomery_build(1, 'blocked', 0.1, 1, 'x')", "seed"),
     ("bloomery_build(1, 'blocked', 0.1, 1, 0, 'x')", "hash"),
     ("bloomery_build(1, 'blocked', 0.1, 1, 0, 'siphash')", "secret"),
@@ -378,8 +379,14 @@ def test_lists(db):
     ("bloomery_contains('a', 1)", "a filter is a BLOB, and not TEXT"),
     ("bloomery_contains(x'', 1)", "it is empty"),
     ("bloomery_contains(zeroblob(500), 1)", "not a Bloomery filter"),
-    ("bloomery_contains(zeroblob(128), 1)", "not open here"),
+    ("bloomery_contains(zeroblob(128), 1)", "not a Bloomery filter"),
+    ("bloomery_contains(CAST('bloomery' || zeroblob(120) AS BLOB), 1)",
+     "not open here"),
     ("bloomery_info(5)", "INTEGER"),
+    ("bloomery_info(bloomery_open(bloomery_build(1)))", "give the filter itself"),
+    ("bloomery_add(bloomery_open(bloomery_build(1)), 2)", "give the filter itself"),
+    ("count(*) FROM bloomery_list(bloomery_open(bloomery_new('egh', 9)))",
+     "give the filter itself"),
 ])
 def test_refused(db, text, word):
     assert word in refused(db, f"SELECT {text}"), refused(db, f"SELECT {text}")

@@ -154,3 +154,11 @@ def test_another_systems_file(db, tmp_path):
     blob = file.read_bytes()
     assert value(db, "SELECT sum(bloomery_contains(?, value)) FROM "
                  "json_each('[\"red\", \"blue\", \"grey\"]')", blob) == 2
+
+
+def test_a_comma_is_missing(db, tmp_path):
+    file = tmp_path / "f.bly"
+    command("build", "-o", str(file), lines=["red"])
+    for arguments in (f"'{file}' map", f"'{file}', format='dcso' map"):
+        assert "put a comma" in refused(
+            db, f"CREATE VIRTUAL TABLE f USING bloomery({arguments})")

@@ -48,18 +48,6 @@ def _text(chars: Any) -> str:
     return str(ffi.string(chars).decode()) if chars else ""
 
 
-def _name(text: Union[str, os.PathLike[str]]) -> Any:
-    """A name or a path as C has it, where a zero byte would end it."""
-    name = os.fsencode(text)
-    if b"\0" in name:
-        raise ParameterError(f"{text!r} has a zero byte, and no name has one")
-    return ffi.new("char[]", _keys.plain(name))
-
-
-def _name_or_null(text: Optional[str]) -> Any:
-    return ffi.NULL if text is None else _name(text)
-
-
 def library_version() -> str:
     """The version of the library that is linked."""
     return _text(lib.bly_version())
@@ -274,9 +262,9 @@ def advise(items: int, rate: float = 0.01, *, can: Iterable[str] = (),
                                  f"{', '.join(_ABILITY)} is wanted")
         wanted |= _ABILITY[ability]
     need = ffi.new("bly_need *", dict(
-        capacity=items, rate=rate, can=wanted, fixed=fixed, present=present,
-        aim=_AIMS[aim], memory=memory, others=others, label_most=label_most,
-        times=times))
+        capacity=_whole(items, "items"), rate=rate, can=wanted, fixed=fixed,
+        present=present, aim=_AIMS[aim], memory=_whole(memory, "memory"),
+        others=_whole(others, "others"), label_most=label_most, times=times))
     out = ffi.new("bly_ranking **")
     check(lib.bly_advise(out, need))
     ranking = ffi.gc(out[0], lib.bly_ranking_free)
@@ -287,13 +275,49 @@ def advise(items: int, rate: float = 0.01, *, can: Iterable[str] = (),
                    a.ns_add, _text(a.limit), _text(a.lacks)) for a in each]
 
 
+def _name(text: str, what: str) -> Any:
+    """A text for C, which ends at the first byte of 0."""
+    if not isinstance(text, str):
+        raise TypeError(f"the {what} is a text, and not {text!r}")
+    name = str.encode(text)
+    if b"\0" in name:
+        raise ParameterError(f"the {what} {text!r} has a zero byte: leave it out")
+    return ffi.new("char[]", name)
+
+
+def _name_or_null(text: Optional[str], what: str) -> Any:
+    return ffi.NULL if text is None else _name(text, what)
+
+
+def _path(path: Union[str, os.PathLike[str]]) -> Any:
+    name = _keys.plain(os.fsencode(path))
+    if b"\0" in name:
+        raise ParameterError(f"the path {name!r} has a zero byte: leave it out")
+    return ffi.new("char[]", name)
+
+
+def _whole(number: Any, what: str, most: int = (1 << 64) - 1) -> int:
+    """A whole number of 0 or more; 1e6 is one, as 1.0 == 1."""
+    if isinstance(number, float) and number.is_integer():
+        number = int(number)
+    try:
+        whole = operator.index(number)
+    except TypeError:
+        whole = -1
+    if not 0 <= whole <= most:
+        raise ParameterError(f"{what} must be a whole number from 0 to {most}, "
+                             f"and not {number!r}")
+    return whole
+
+
 def _spec(items: int, rate: float, seed: int, hash: Optional[str],
           secret: Optional[bytes], threads: int) -> Any:
     """A bly_spec, and what it points to."""
-    kept = _name_or_null(hash), _secret(secret)
-    spec = ffi.new("bly_spec *", dict(capacity=items, rate=rate, seed=seed,
-                                      hash=kept[0], secret=kept[1],
-                                      threads=threads))
+    kept = _name_or_null(hash, "hash function"), _secret(secret)
+    spec = ffi.new("bly_spec *", dict(
+        capacity=_whole(items, "items"), rate=rate, seed=_whole(seed, "seed"),
+        hash=kept[0], secret=kept[1],
+        threads=_whole(threads, "threads", 1 << 31)))
     return spec, kept
 
 
@@ -308,7 +332,7 @@ def _secret(secret: Optional[bytes]) -> Any:
 
 def _options(secret: Optional[bytes], threads: int = 0,
              format: Optional[str] = None) -> Any:
-    kept = _secret(secret), _name_or_null(format)
+    kept = _secret(secret), _name_or_null(format, "format")
     options = ffi.new("bly_options *", dict(secret=kept[0], threads=threads,
                                             format=kept[1]))
     return options, kept
@@ -326,7 +350,7 @@ def _gather(keys: Any) -> Iterator[_keys.Keys]:
         yield _keys.from_arrow_array(_numpy(), keys)
     elif hasattr(keys, "__arrow_c_stream__"):
         yield from _keys.from_arrow_stream(_numpy(), keys)
-    elif isinstance(keys, (str, bytes)):
+    elif isinstance(keys, (str, bytes, bytearray)):
         raise TypeError("a text is one key: put it into a list, or use add() "
                         "and 'in'")
     elif isinstance(keys, memoryview):
@@ -352,15 +376,15 @@ def _all(keys: Any) -> _keys.Keys:
     """All keys at once, for what is built of them."""
     numpy = sys.modules.get("numpy")
     if (numpy is not None and isinstance(keys, numpy.ndarray)) \
-            or hasattr(keys, "__arrow_c_array__"):
-        (all_keys,) = _gather(keys)
-        if all_keys.valid is not None and not all(all_keys.valid):
+            or hasattr(keys, "__arrow_c_array__") \
+            or hasattr(keys, "__arrow_c_stream__") \
+            or isinstance(keys, memoryview):
+        parts = list(_gather(keys))
+        if any(part.valid is not None and not all(part.valid)
+               for part in parts):
             raise ValueError("some of the keys are null: leave these out")
-        return all_keys
-    if hasattr(keys, "__arrow_c_stream__") or isinstance(keys, memoryview):
-        raise TypeError("a filter is built of one array or of a list: combine "
-                        "the chunks first")
-    if isinstance(keys, (str, bytes)):
+        return parts[0] if len(parts) == 1 else _keys.joined(parts)
+    if isinstance(keys, (str, bytes, bytearray)):
         raise TypeError("a text is one key: put it into a list")
     return _keys._from_bytes(_keys._encode_all(list(keys)))
 
@@ -370,7 +394,7 @@ def hashes(keys: Any, kind: Optional[str] = None, *, seed: int = 0,
     """The 64-bit hashes by which a filter knows these keys, as an array of
     numpy, or of the module `array` without numpy."""
     spec, kept = _spec(1, 0.0, seed, hash, secret, 0)
-    name = _name_or_null(kind)
+    name = _name_or_null(kind, "kind")
     out = _Rows("Q", "uint64_t", "u8")
     for some in _gather(keys):
         check(lib.bly_hash_keys(out.more(some.n), name, spec, some.c))
@@ -399,8 +423,10 @@ class _Rows:
     def leave_out(self, valid: Any) -> None:
         """No, or 0, for those of the last ones that are not there."""
         last = self.parts[-1]
-        if self.numpy is None:
-            last = memoryview(last).cast(self.code)
+        if self.numpy is not None:
+            last[~self.numpy.asarray(valid, bool)] = 0
+            return
+        last = memoryview(last).cast(self.code)
         for i, there in enumerate(valid):
             if not there:
                 last[i] = 0
@@ -442,7 +468,7 @@ class Filter:
                  secret: Optional[bytes] = None, threads: int = 0) -> None:
         spec, kept = _spec(items, rate, seed, hash, secret, threads)
         out = ffi.new("held **")
-        check(lib.held_new(out, _name(kind), spec))
+        check(lib.held_new(out, _name(kind, "kind"), spec))
         self._h = ffi.gc(out[0], lib.held_free)
 
     @classmethod
@@ -473,7 +499,7 @@ class Filter:
                            secret, threads)
         held = _labels(labels, all_keys.n)
         out = ffi.new("held **")
-        check(lib.held_build(out, _name(kind), spec, all_keys.c, held))
+        check(lib.held_build(out, _name(kind, "kind"), spec, all_keys.c, held))
         return cls._of(out)
 
     @classmethod
@@ -487,7 +513,7 @@ class Filter:
         """
         spec, kept = _spec(items, rate, seed, hash, secret, 0)
         out = ffi.new("bly_plan_t *")
-        check(lib.bly_plan(out, _name(kind), spec))
+        check(lib.bly_plan(out, _name(kind, "kind"), spec))
         return Plan(out)
 
     @classmethod
@@ -514,7 +540,7 @@ class Filter:
         flags = (lib.BLY_MAP if mmap else 0) | (lib.BLY_WRITE if write else 0) \
             | (lib.BLY_VERIFY if verify and mmap else 0)
         out = ffi.new("held **")
-        check(lib.held_open(out, _name(path), flags, options))
+        check(lib.held_open(out, _path(path), flags, options))
         return cls._of(out)
 
     @classmethod
@@ -528,6 +554,9 @@ class Filter:
         >>> 7 in Filter.from_bytes(bytes(f))
         True
         """
+        if isinstance(image, str):
+            raise TypeError("an image is bytes, and not text: open() takes the "
+                            "name of a file")
         options, kept = _options(secret, 0, format)
         out = ffi.new("held **")
         # a copy of what another thread could change after it was checked
@@ -747,6 +776,9 @@ class Filter:
         >>> abs(a.overlap(b).both.value - 300) < 50
         True
         """
+        if not isinstance(other, Filter):
+            raise TypeError("an overlap is that of two filters, and not with "
+                            f"{type(other).__name__}: like() makes one to fill")
         out = ffi.new("bly_overlap_t *")
         check(lib.held_overlap(self._h, other._h, out))
         return Overlap(*(Estimate(e.value, e.sd) for e in (
@@ -776,7 +808,7 @@ class Filter:
 
     def resize(self, items: int) -> None:
         """Make room for so many keys, without the keys (see bly_resize)."""
-        check(lib.held_resize(self._h, items))
+        check(lib.held_resize(self._h, _whole(items, "items")))
 
     def fold(self, times: int) -> None:
         """Make it so many times smaller, without the keys (see bly_fold)."""
@@ -804,6 +836,10 @@ class Filter:
         """True: a filter is one also while it is empty."""
         return True
 
+    # f[key] is a label, which is no row of them
+    __iter__ = None
+    __reversed__ = None
+
     def __repr__(self) -> str:
         try:
             s = self.stat()
@@ -814,9 +850,13 @@ class Filter:
         return (f"<bloomery.Filter {s.kind}: {s.items:,} of {s.capacity:,} "
                 f"keys, {s.bytes:,} bytes, rate {s.rate:.3g}>")
 
-    def _repr_html_(self) -> str:
-        """For notebooks: how full it is, and its rate beside the planned one."""
-        s = self.stat()
+    def _repr_html_(self) -> Optional[str]:
+        """For notebooks: how full it is, and its rate beside the planned one.
+        None, where that cannot be told: repr() is shown."""
+        try:
+            s = self.stat()
+        except Error:
+            return None
         share = min(max(s.fill, 0.0), 1.0)
         scale = 80 / max(s.rate, s.planned_rate, 1e-300)
         rows = "".join(
@@ -837,7 +877,8 @@ class Filter:
              format: Optional[str] = None) -> None:
         """Write it to a file: all of it, or the old file stays as it was.
         format: another system's, as `bloomery formats` lists them."""
-        check(lib.held_save(self._h, _name(path), _name_or_null(format)))
+        check(lib.held_save(self._h, _path(path),
+                            _name_or_null(format, "format")))
 
     def _image(self, packed: bool) -> bytes:
         image, n = ffi.new("char **"), ffi.new("size_t *")
@@ -898,7 +939,7 @@ def _bar(width: float) -> str:
 
 def _present(some: _keys.Keys) -> Iterator[bytes]:
     """Those that are not null, one by one."""
-    return (key for key in _keys.each(some) if key is not None)
+    return (key for key in _keys.listed(some) if key is not None)
 
 
 def _labels(labels: Any, n: int) -> Any:
@@ -916,18 +957,21 @@ def _labels(labels: Any, n: int) -> Any:
 
 
 def dedup(items: Iterable[Any], *, key: Any = None, rate: float = 1e-9,
-          expected: int = 1000) -> Iterator[Any]:
+          expected: int = 1000, ahead: int = _keys.CHUNK) -> Iterator[Any]:
     """Each item once, in the order they come, without a set of all: 45 bits or
     so for each instead. Of the items that are new one in 1/rate is taken for
     one that came, and left out. key: a function that gives an item's key.
-    expected: how many different ones; if there are more it grows.
+    expected: how many different ones; if there are more it grows. ahead: so many
+    items are read before the first of them comes out: 1 where somebody waits.
 
     >>> list(dedup(["a", "b", "a", "c"]))
     ['a', 'b', 'c']
     """
-    seen = Filter("scalable", items=max(expected, 1), rate=rate)
+    seen = Filter("scalable", items=max(_whole(expected, "expected"), 1),
+                  rate=rate)
     rest = iter(items)
-    while some := list(itertools.islice(rest, _keys.CHUNK)):
+    ahead = max(_whole(ahead, "ahead", sys.maxsize), 1)
+    while some := list(itertools.islice(rest, ahead)):
         new = seen.add_new(some if key is None else map(key, some))
         yield from itertools.compress(some, new)
 

@@ -40,6 +40,9 @@ def encode(key: Any) -> bytes:
         return str.encode(key, "utf-8", "surrogateescape")
     if isinstance(key, (bytes, bytearray, memoryview)):
         return plain(key)
+    if type(key) is not int and getattr(key, "shape", None) == () \
+            and key.dtype == "?":
+        key = bool(key)                 # numpy's own is no index
     try:
         number = operator.index(key)
     except TypeError:
@@ -102,6 +105,28 @@ def chunks(keys: Iterable[Any]) -> Iterator[Keys]:
     rest = iter(keys)
     while some := list(itertools.islice(rest, CHUNK)):
         yield _from_bytes(_encode_all(some))
+
+
+def listed(keys: Keys) -> Iterator[bytes | None]:
+    """The keys one by one; None: it is not there."""
+    c = keys.c
+    data = ffi.cast("char *", c.data)
+    ends = c.offsets32 if c.offsets32 else c.offsets64
+    for i in range(keys.n):
+        begin, end = ((ends[i], ends[i + 1]) if ends
+                      else (i * c.width, (i + 1) * c.width))
+        if ends and not begin <= end <= ends[keys.n]:
+            raise ValueError("an Arrow array has offsets that fall")
+        there = keys.valid is None or keys.valid[i]
+        key = ffi.buffer(data + begin, end - begin)[:] if there else None
+        # as a row of numpy's bytes is filled up by zeros
+        yield key.rstrip(b"\0") if c.padded and key is not None else key
+
+
+def joined(parts: list[Keys]) -> Keys:
+    """All keys of some arrays, none of which is null, in one."""
+    return _from_bytes([key for part in parts for key in listed(part)
+                        if key is not None])
 
 
 # ---- Arrays ------------------------------------------------------------------
@@ -271,7 +296,7 @@ def _valid(numpy: Any, a: _Array) -> Any:
 
 
 _WIDTHS = {"c": "i1", "C": "u1", "s": "<i2", "S": "<u2", "i": "<i4",
-           "I": "<u4", "L": "<u8", "f": "<f4", "g": "<f8"}
+           "I": "<u4", "L": "<u8", "e": "<f2", "f": "<f4", "g": "<f8"}
 
 
 def _of_offsets(a: _Array, valid: Any, kept: Any, bits: int) -> Keys:
@@ -284,18 +309,34 @@ def _of_offsets(a: _Array, valid: Any, kept: Any, bits: int) -> Keys:
     return Keys(a.length, kept, data=data, valid=valid, **field)
 
 
-def each(keys: Keys) -> Iterator[bytes | None]:
-    """Keys of an Arrow array one by one; None: it is not there."""
-    c = keys.c
-    data = ffi.cast("char *", c.data)
-    ends = c.offsets32 if c.offsets32 else c.offsets64
-    for i in range(keys.n):
-        begin, end = ((ends[i], ends[i + 1]) if ends
-                      else (i * c.width, (i + 1) * c.width))
-        if ends and not begin <= end <= ends[keys.n]:
-            raise ValueError("an Arrow array has offsets that fall")
-        there = keys.valid is None or keys.valid[i]
-        yield ffi.buffer(data + begin, end - begin)[:] if there else None
+def _of_views(a: _Array, valid: Any) -> Keys:
+    """Each a length, and the text itself, or its beginning, buffer and place. The
+    last buffer has the lengths of those between."""
+    views, some = _needed(a, 1) + 16 * a.offset, a.n_buffers - 3
+    sizes = ffi.cast("int64_t *", _needed(a, a.n_buffers - 1)) if some > 0 \
+        else []
+    keys = []
+    for i in range(a.length):
+        view = views + 16 * i
+        length, buffer, at = struct.unpack("=i4xii", ffi.buffer(view, 16))
+        if valid is not None and not valid[i]:
+            length = 0
+        if length < 0 or (length > 12 and not (
+                0 <= buffer < some and 0 <= at <= sizes[buffer] - length)):
+            raise ValueError("an Arrow array has a view of what is not there")
+        keys.append(ffi.buffer(view + 4 if length <= 12 else
+                               _needed(a, 2 + buffer) + at, length)[:])
+    out = _from_bytes(keys)
+    out.valid = valid
+    return out
+
+
+def _of_bits(a: _Array, valid: Any) -> Keys:
+    bits = ffi.buffer(_needed(a, 1), (a.offset + a.length + 7) // 8)[:]
+    out = _from_bytes([_INT64.pack(bits[i >> 3] >> (i & 7) & 1)
+                       for i in range(a.offset, a.offset + a.length)])
+    out.valid = valid
+    return out
 
 
 def _from_dictionary(numpy: Any, s: _Schema, a: _Array, kept: Any) -> Keys:
@@ -308,8 +349,8 @@ def _from_dictionary(numpy: Any, s: _Schema, a: _Array, kept: Any) -> Keys:
     valid = _valid(numpy, a)
     if not a.dictionary:
         raise ValueError("an Arrow array has a dictionary that is not there")
-    words = list(each(_from_arrow(numpy, s.dictionary.contents,
-                                  a.dictionary.contents, kept)))
+    words = list(listed(_from_arrow(numpy, s.dictionary.contents,
+                                    a.dictionary.contents, kept)))
     if valid is not None:
         index[~valid] = len(words)      # where the None of all others is
     asked = index if valid is None else index[valid]
@@ -339,6 +380,10 @@ def _from_arrow(numpy: Any, s: _Schema, a: _Array, kept: Any) -> Keys:
         return _of_offsets(a, valid, kept, 32)
     if kind in ("U", "Z"):
         return _of_offsets(a, valid, kept, 64)
+    if kind in ("vu", "vz"):
+        return _of_views(a, valid)
+    if kind == "b":
+        return _of_bits(a, valid)
     width = int(kind[2:]) if kind.startswith("w:") else 8 if kind == "l" else 0
     if width > 0:
         return Keys(a.length, kept, valid=valid, width=width,
