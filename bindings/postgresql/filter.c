@@ -189,12 +189,12 @@ Datum filter_value(const bly_filter *filter)
 /* ---- The filters of the last calls --------------------------------------- */
 
 /* A query asks one filter for a million keys, or a few. What lies there as an
- * image is asked where it lies, which costs little. To take one out of TOAST, or
- * to unpack it, each time would read all of it for each key, so that these are
- * kept, and known again by the pointer to TOAST, or by all of their bytes. A
- * header does not tell: its checksum is one that whoever makes filters can give
- * to another one. Nor does the place, for a row's memory is used for the next
- * one.
+ * image is asked where it lies, which costs little. To take one out of TOAST,
+ * or to unpack it, each time would read all of it for each key, so that these
+ * are kept, and known again by the pointer to TOAST, or by all of their bytes.
+ * A header does not tell: its checksum is one that whoever makes filters can
+ * give to another one. Nor does the place, for a row's memory is used for the
+ * next one.
  *
  * Filters come one after another, each for many keys, or in turns, all for each
  * key. So the first ones stay, as many as fit into work_mem, and the others
