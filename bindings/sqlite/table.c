@@ -149,7 +149,8 @@ static bool table_read_arguments(table *t, int n, const char *const *arguments,
 }
 
 /* The file is opened by the first statement, so that a table whose file is gone
- * can still be dropped. */
+ * can still be dropped. Views and triggers may not ask it: in a database from
+ * elsewhere they would open whatever file it names. */
 static int table_connect(sqlite3 *db, void *unused, int n,
                          const char *const *arguments, sqlite3_vtab **out,
                          char **error)
@@ -168,7 +169,7 @@ static int table_connect(sqlite3 *db, void *unused, int n,
         return *error != NULL ? SQLITE_ERROR : SQLITE_NOMEM;
     }
     *out = &t->base;
-    return SQLITE_OK;
+    return sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
 }
 
 /* A new one whose file is wrong is not made. */

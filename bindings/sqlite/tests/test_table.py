@@ -162,3 +162,14 @@ def test_a_comma_is_missing(db, tmp_path):
     for arguments in (f"'{file}' map", f"'{file}', format='dcso' map"):
         assert "put a comma" in refused(
             db, f"CREATE VIRTUAL TABLE f USING bloomery({arguments})")
+
+
+def test_views_and_triggers_open_no_file(db, words):
+    """A database from elsewhere names files."""
+    db.execute("CREATE VIEW v AS SELECT key FROM f WHERE key = 'red'")
+    assert "unsafe use" in refused(db, "SELECT * FROM v")
+    db.execute("CREATE TABLE t(k)")
+    db.execute("CREATE TRIGGER r AFTER INSERT ON t BEGIN DELETE FROM t WHERE k IN "
+               "(SELECT key FROM f WHERE key = new.k); END")
+    assert "unsafe use" in refused(db, "INSERT INTO t VALUES('red')")
+    assert value(db, "SELECT key FROM f WHERE key = 'red'") == "red"
