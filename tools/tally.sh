@@ -47,7 +47,7 @@ tally_run() {
 # one whose log does not come to its end. What was skipped is neither passed nor
 # failed.
 tally_log() {
-    ok=$(grep -E '^[0-9]+: (\[       OK \]|ok - )' "$2" | grep -cv ' # skip ')
+    ok=$(grep -aE '^[0-9]+: (\[       OK \]|ok - )' "$2" | grep -acv ' # skip ')
     # cmocka prints a test that failed or was skipped twice: at once and in its
     # summary, to which a program that dies does not come
     tally_told=$(awk '
@@ -71,7 +71,7 @@ tally_log() {
         }' "$2")
     bad=${tally_told% *} skipped=${tally_told#* }
     if [ "$bad" -gt 0 ]; then
-        grep -E '^[0-9]+: (\[  ERROR|\[   LINE|\[  FAILED|not ok|ERROR|.*Sanitizer|.*runtime error)|\*\*\*' \
+        grep -aE '^[0-9]+: (\[  ERROR|\[   LINE|\[  FAILED|not ok|ERROR|.*Sanitizer|.*runtime error)|\*\*\*' \
             "$2" | head -n 60
     fi
     tally_passed=$((tally_passed + ok))
@@ -83,7 +83,7 @@ tally_log() {
         tally_fail "$1: no test ran"
     elif [ "$3" -ne 0 ] && [ "$bad" -eq 0 ]; then
         tally_fail "$1: ctest ended with $3"
-    elif ! grep -q ' tests failed out of [1-9]' "$2"; then
+    elif ! grep -aq ' tests failed out of [1-9]' "$2"; then
         tally_fail "$1: ctest did not come to its end"
     fi
 }
