@@ -61,10 +61,10 @@ void filter_memory_of(filter_memory *memory, MemoryContext room, uint64_t most)
 }
 
 /* Kept with what it serves: a filter asks for memory as long as it lives. */
-static filter_memory *memory_in(MemoryContext room, uint64_t most)
+static filter_memory *memory_in(MemoryContext room)
 {
     filter_memory *memory = MemoryContextAlloc(room, sizeof *memory);
-    filter_memory_of(memory, room, most);
+    filter_memory_of(memory, room, FILTER_MOST);
     return memory;
 }
 
@@ -139,7 +139,7 @@ static bool bytes_packed(filter_bytes image)
 
 static bly_filter *bytes_unpack(filter_bytes image, MemoryContext room)
 {
-    filter_memory *memory = memory_in(room, FILTER_MOST);
+    filter_memory *memory = memory_in(room);
     bly_options how = { .allocator = &memory->allocator,
                         .threads = filter_threads, .format = "bloomery" };
     bly_filter *filter = NULL;
@@ -148,9 +148,8 @@ static bly_filter *bytes_unpack(filter_bytes image, MemoryContext room)
 }
 
 /* The bytes stay where they are, and were checked when they came. */
-static bly_filter *bytes_wrap(filter_bytes image, MemoryContext room)
+static bly_filter *bytes_wrap(filter_bytes image, const filter_memory *memory)
 {
-    filter_memory *memory = memory_in(room, FILTER_MOST);
     bly_options how = { .allocator = &memory->allocator,
                         .threads = filter_threads };
     bly_filter *filter = NULL;
@@ -167,7 +166,7 @@ bly_filter *filter_read(Datum value, MemoryContext room)
 {
     filter_bytes image = filter_bytes_of(value);
     return bytes_packed(image) ? bytes_unpack(image, room)
-                               : bytes_wrap(image, room);
+                               : bytes_wrap(image, memory_in(room));
 }
 
 Datum filter_value(const bly_filter *filter)
@@ -293,17 +292,15 @@ static void kept_renew(kept *k, filter_bytes image)
     memcpy(copy, image.at, image.bytes);
     k->image = (filter_bytes){ (unsigned char *)copy, image.bytes };
     k->filter = bytes_packed(image) ? bytes_unpack(image, k->room)
-                                    : bytes_wrap(k->image, k->room);
+                                    : bytes_wrap(k->image, memory_in(k->room));
 }
 
 /* The image where it lies, until the next call. */
 static bly_filter *keeper_in_place(keeper *all, filter_bytes image)
 {
-    bly_options how = { .allocator = &all->memory.allocator,
-                        .threads = filter_threads };
     bly_free(all->lying);
     all->lying = NULL;
-    filter_must(bly_wrap(&all->lying, image.at, image.bytes, &how));
+    all->lying = bytes_wrap(image, &all->memory);
     return all->lying;
 }
 
