@@ -42,6 +42,7 @@ declare global {
 /** A number, or a bigint where a number would not be exact. */
 export type Whole = number | bigint;
 
+/** An option of another name is an error. */
 export interface Options {
     /** Keys that the filter should hold. */
     items?: Whole;

@@ -693,11 +693,13 @@ export function memory() {
 
 // ---- Filters ----------------------------------------------------------------------
 
-// What is wanted, read once.
-function spec(kind, options) {
+const SPEC = ["items", "rate", "seed", "hash", "secret"];
+
+// What is wanted, read once; `more` options are read by who asks.
+function spec(kind, options, ...more) {
     if (typeof kind !== "string")
         throw wrong(`a kind is a text, and not ${described(kind)}`);
-    const { items, rate, seed, hash, secret } = wanted(options);
+    const { items, rate, seed, hash, secret } = wanted(options, ...SPEC, ...more);
     // By 0 the library means what is usual.
     if (rate !== undefined && (typeof rate !== "number" || rate === 0))
         throw wrong(`rate is a number between 0 and 1, and not ${
@@ -714,11 +716,16 @@ function specified(k, want, work) {
     });
 }
 
-function wanted(options) {
+// The options, of which each is one of `names`: a misspelt one is not passed over.
+function wanted(options, ...names) {
     if (options === undefined)
         return {};
     if (typeof options !== "object" || options === null)
         throw wrong(`options are an object, and not ${described(options)}`);
+    for (const name of Object.keys(options))
+        if (!names.includes(name))
+            throw wrong(`there is no option ${JSON.stringify(name.slice(0, 40))}: ` +
+                        `there are ${names.join(", ")}`);
     return options;
 }
 
@@ -772,15 +779,15 @@ export function advise(need) {
     if (k.c.advise === undefined)
         throw wrong("the module of the sets alone cannot advise: load() the one " +
                     "with all kinds");
-    const { present = 0, can = [], fixed = false, aim = "balance", memory } =
-        wanted(need);
+    const { items, rate, present = 0, can = [], fixed = false, aim = "balance",
+            memory } =
+        wanted(need, "items", "rate", "present", "can", "fixed", "aim", "memory");
     if (!AIMS.includes(aim))
         throw wrong(`aim is balance, fast or small, and not ${
             typeof aim === "string" ? aim : described(aim)}`);
     if (typeof present !== "number")
         throw wrong(`present is a number, and not ${described(present)}`);
     const flags = abilities(k, can), most = natural(memory, "memory");
-    const { items, rate } = wanted(need);
     return specified(k, spec("", { items, rate }), () =>
         k.told(k.c.advise(present, flags, fixed ? 1 : 0, AIMS.indexOf(aim), most))
             .map((row) => row.fits ? { ...row, plan: record(row.plan) } : row));
@@ -826,8 +833,8 @@ export class Filter {
 
     static build(kind, keys, options = undefined) {
         const k = core();
-        const want = spec(kind, options);
-        const { labels } = wanted(options);
+        const want = spec(kind, options, "labels");
+        const { labels } = options ?? {};
         const given = labels === undefined ? undefined : labelled(labels);
         try {
             const n = k.keep(keys);
@@ -852,7 +859,7 @@ export class Filter {
         if (lengthOf.call(image) === 0)
             throw new BloomeryError("there are no bytes: is what they were read " +
                 "from empty, or were they transferred to a worker?", -7, "EFORMAT");
-        const { secret, format } = wanted(options);
+        const { secret, format } = wanted(options, "secret", "format");
         return k.texts([hidden(secret), format], (key, name) =>
             k.lent(image, (at, n) => {
                 k.c.options(key, name);

@@ -538,6 +538,13 @@ it("wrong options are errors, in the library's words", () => {
     refused(() => new Filter(7, { items: 5 }), "EPARAM", "text");
     refused(() => new Filter("standard", 5), "EPARAM", "object");
     refused(() => new Filter("standard", null), "EPARAM", "object");
+    refused(() => new Filter("standard", { item: 5 }), "EPARAM", '"item": there are');
+    refused(() => new Filter("standard", { items: 5, "a\nb": 1 }), "EPARAM");
+    refused(() => Filter.plan("standard", { items: 5, labels: [] }), "EPARAM",
+            "labels");
+    refused(() => Filter.build("fuse", ["a"], { label: [1] }), "EPARAM", "labels");
+    refused(() => Filter.from(new Uint8Array(200), { key: 1 }), "EPARAM", "secret");
+    refused(() => advise({ items: 5, fix: true }), "EPARAM", "fixed");
     const e = refused(() => new Filter("standard", { items: 1e15 }), "ETOOBIG");
     same([e.status, e.name], [-6, "BloomeryError"]);
 });
