@@ -924,11 +924,13 @@ BLY_API bly_status bly_check(const void *image, size_t bytes) BLY_GIVEN(1);
 BLY_API const void *bly_image(const bly_filter *filter, size_t *bytes)
                               BLY_GIVEN(1);
 
-/* The filter as bly_save writes it, but to memory, for sending: packed if its
- * kind can do that, else its image. `room` must be at least the bytes of
- * bly_image, of which a packed filter leaves most untouched; *bytes is how
- * many it took. BLY_EPARAM (room), BLY_EIO (see bly_seal). Reads the filter as
- * bly_image does. */
+/* The filter in memory, for sending: packed if its kind can do that, else its
+ * image. These are the bytes that bly_save writes, but for family "foreign": an
+ * image of it has our header before what the other system reads, which bly_save
+ * and bly_save_as write alone. `room` must be at least the bytes of bly_image,
+ * of which a packed filter leaves most untouched; *bytes is how many it took.
+ * BLY_EPARAM (room), BLY_EIO (see bly_seal). Reads the filter as bly_image
+ * does. */
 BLY_API bly_status bly_pack(const bly_filter *filter, void *into, size_t room,
                             size_t *bytes) BLY_MUST BLY_GIVEN(1, 2, 4);
 
