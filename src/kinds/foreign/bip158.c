@@ -132,7 +132,8 @@ static bip158_stream bip158_start(const uint8_t *file, uint64_t bytes,
 
 static unsigned bip158_bit(bip158_stream *s)
 {
-    unsigned bit = s->bits[s->at / 8] >> (7 - s->at % 8) & 1u;
+    unsigned byte = s->bits[s->at / 8];
+    unsigned bit = byte >> (7 - s->at % 8) & 1;
     s->at++;
     return bit;
 }

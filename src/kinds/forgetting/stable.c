@@ -715,7 +715,8 @@ PLATFORM_INLINE void stable_find(uint64_t *turn, const stable_view *v,
 PLATFORM_INLINE bool stable_test(const stable_view *v, uint64_t at)
 {
     uint64_t bit = at * v->width, ones = counters_max(v->width);
-    return v->row[bit >> 3] >> (bit & 7) & ones;
+    uint64_t byte = v->row[bit >> 3];
+    return byte >> (bit & 7) & ones;
 }
 
 PLATFORM_INLINE void stable_renew(const stable_view *v, uint64_t at)
