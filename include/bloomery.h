@@ -192,6 +192,11 @@ BLY_API const char *bly_strerror(bly_status status);
  * call that succeeds leaves what the last failure said. */
 BLY_API const char *bly_why(void);
 
+/* The error number of the system (ENOENT, EACCES, … of <errno.h>) that was
+ * behind that failure; 0: there was none, as with a damaged file. The text of
+ * bly_why names it, too. */
+BLY_API int bly_errno(void);
+
 /* BLY_VERSION of the library that is linked (the header may be another). */
 BLY_API const char *bly_version(void);
 

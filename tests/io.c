@@ -133,11 +133,15 @@ static void test_save_refuses(void **state)
     bly_filter *filter = io_filter(10);
     assert_int_equal(mkdir("folder", 0700), 0);
     assert_status(bly_save(filter, "folder"), BLY_EIO);
+    assert_int_equal(bly_errno(), EISDIR);
     assert_non_null(strstr(bly_why(), "is a directory"));
     assert_status(bly_save(filter, "missing/a.bly"), BLY_EIO);
+    assert_int_equal(bly_errno(), ENOENT);
     assert_status(bly_save(filter, ""), BLY_EIO);
-    if (access("/dev/full", W_OK) == 0)
+    if (access("/dev/full", W_OK) == 0) {
         assert_status(bly_save(filter, "/dev/full"), BLY_EIO);
+        assert_int_equal(bly_errno(), ENOSPC);
+    }
     assert_status(bly_save(filter, "/dev/null"), BLY_OK);
     char *name = malloc(9000);
     assert_non_null(name);
@@ -159,8 +163,11 @@ static void test_open_refuses(void **state)
     io_write("magic", "bloomery", 8);
     for (size_t i = 0; i < 3; i++) {
         assert_status(bly_open(&none, "absent", modes[i], NULL), BLY_EIO);
+        assert_int_equal(bly_errno(), ENOENT);
         assert_status(bly_open(&none, ".", modes[i], NULL), BLY_EIO);
+        assert_int_equal(bly_errno(), EISDIR);
         assert_status(bly_open(&none, "empty", modes[i], NULL), BLY_EFORMAT);
+        assert_int_equal(bly_errno(), 0);
         assert_status(bly_open(&none, "text", modes[i], NULL), BLY_EFORMAT);
         assert_non_null(strstr(bly_why(), "text: not a Bloomery filter"));
         assert_status(bly_open(&none, "magic", modes[i], NULL), BLY_ECORRUPT);

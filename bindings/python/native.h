@@ -58,6 +58,7 @@ typedef struct { uint64_t hash; size_t at, length; int side; } held_key;
 
 const char *bly_version(void);
 const char *bly_why(void);
+int bly_errno(void);
 const char *bly_strerror(int status);
 const char *bly_ability(uint64_t flag);
 const bly_kind_info *const *bly_kinds(size_t *n);

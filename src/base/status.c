@@ -6,27 +6,41 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
-static _Thread_local char status_line[STATUS_LINE];
+static _Thread_local status_kept status_last;
+
+static void status_write(const char *format, va_list arguments)
+{
+    vsnprintf(status_last.text, sizeof status_last.text, format, arguments);
+    for (char *c = status_last.text; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?';                   /* a file's name may hold anything */
+}
 
 bly_status status_fail(bly_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(status_line, sizeof status_line, format, arguments);
+    status_write(format, arguments);
     va_end(arguments);
-    for (char *c = status_line; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?';                   /* a file's name may hold anything */
+    status_last.error = 0;
+    return status;
+}
+
+bly_status status_system(bly_status status, int error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    status_write(format, arguments);
+    va_end(arguments);
+    status_last.error = error;
     return status;
 }
 
 bly_status status_named(bly_status status, const char *name)
 {
-    char line[STATUS_LINE];
-    memcpy(line, status_line, sizeof line);
-    return status_fail(status, "%s: %s", name, line);
+    status_kept before = status_last;
+    return status_system(status, before.error, "%s: %s", name, before.text);
 }
 
 bly_status status_plain(bly_status status)
@@ -36,19 +50,22 @@ bly_status status_plain(bly_status status)
 
 status_kept status_keep(void)
 {
-    status_kept kept;
-    memcpy(kept.text, status_line, sizeof kept.text);
-    return kept;
+    return status_last;
 }
 
 void status_restore(const status_kept *kept)
 {
-    memcpy(status_line, kept->text, sizeof status_line);
+    status_last = *kept;
 }
 
 const char *bly_why(void)
 {
-    return status_line;
+    return status_last.text;
+}
+
+int bly_errno(void)
+{
+    return status_last.error;
 }
 
 const char *bly_strerror(bly_status status)

@@ -14,13 +14,17 @@
 bly_status status_fail(bly_status status, const char *format, ...)
     PLATFORM_PRINTF(2);
 
+/* The same where the system refused, with its error number for bly_errno(). */
+bly_status status_system(bly_status status, int error, const char *format, ...)
+    PLATFORM_PRINTF(3);
+
 /* Put a file's name before the line that is kept, and return `status`. */
 bly_status status_named(bly_status status, const char *name);
 
 /* The line as it is, and back to it: for a verb that tries what may fail and
  * succeeds itself. */
 enum { STATUS_LINE = 512 };
-typedef struct { char text[STATUS_LINE]; } status_kept;
+typedef struct { char text[STATUS_LINE]; int error; } status_kept;
 status_kept status_keep(void);
 void        status_restore(const status_kept *kept);
 

@@ -36,8 +36,9 @@ bly_status open_failed(const char *what, const char *path)
                      : errno == EACCES ? "the owner of the file, or of a "
                                          "folder in its path, can permit it"
                      : "check the name and the permissions";
-    return status_fail(BLY_EIO, "%s: cannot %s: %s: %s", path, what,
-                       strerror(errno), mend);
+    int error = errno;
+    return status_system(BLY_EIO, error, "%s: cannot %s: %s: %s", path, what,
+                         strerror(error), mend);
 }
 
 /* ---- Reading into memory ----------------------------------------------- */
@@ -187,8 +188,10 @@ bly_status open_lock(int file, const char *path)
     if (errno == EAGAIN || errno == EACCES)
         return status_fail(BLY_EIO, "%s: another writer has it open, or holds "
                            "a lock on it: wait until that has ended", path);
-    return status_fail(BLY_EIO, "%s: cannot lock: %s: copy it to where an open "
-                       "file can be locked", path, strerror(errno));
+    int error = errno;
+    return status_system(BLY_EIO, error, "%s: cannot lock: %s: copy it to "
+                         "where an open file can be locked", path,
+                         strerror(error));
 }
 
 /* ---- Mapping ----------------------------------------------------------- */
@@ -214,10 +217,11 @@ static bool open_mapped_sync(bly_filter *filter, size_t bytes)
 
 static bly_status open_mapped_failed(void)
 {
-    return status_fail(BLY_EIO, "a mapped filter could not be flushed to the "
-                       "disk: %s: what the file holds is not known: build it "
-                       "anew, or save a copy (bly_copy) elsewhere",
-                       strerror(errno));
+    int error = errno;
+    return status_system(BLY_EIO, error, "a mapped filter could not be flushed "
+                         "to the disk: %s: what the file holds is not known: "
+                         "build it anew, or save a copy (bly_copy) elsewhere",
+                         strerror(error));
 }
 
 static bly_status open_mapped_begin(bly_filter *filter)
@@ -373,8 +377,8 @@ static bly_status open_file(bly_filter **out, int file, const char *path,
     if (fstat(file, &info) != 0)
         return open_failed("examine", path);
     if (S_ISDIR(info.st_mode))
-        return status_fail(BLY_EIO, "%s: is a directory: name a filter's file",
-                           path);
+        return status_system(BLY_EIO, EISDIR, "%s: is a directory: name a "
+                             "filter's file", path);
     bly_filter *filter = NULL;
     bly_status status = flags & BLY_MAP
                       ? open_map(&filter, file, path, &info, flags, options)

@@ -41,8 +41,9 @@ bly_status replace_failed(const char *what, const char *path)
                      ? "the owner of the folder can permit it, or save to "
                        "another place"
                      : "see to that, or save to another place";
-    return status_fail(BLY_EIO, "%s: cannot %s: %s: %s", path, what,
-                       strerror(errno), mend);
+    int error = errno;
+    return status_system(BLY_EIO, error, "%s: cannot %s: %s: %s", path, what,
+                         strerror(error), mend);
 }
 
 /* ---- Folders ------------------------------------------------------------- */
@@ -338,8 +339,9 @@ bly_status replace_end(replacement *r)
     (void)flock(r->file, LOCK_UN);
     if (replace_flush_folder(r))
         return BLY_OK;
-    return status_fail(BLY_EUNFLUSHED, "%s: the new file is in its place, but "
-                       "may not outlive a crash: cannot flush its folder: %s: "
-                       "save once more when that is mended", r->path,
-                       strerror(errno));
+    int error = errno;
+    return status_system(BLY_EUNFLUSHED, error, "%s: the new file is in its "
+                         "place, but may not outlive a crash: cannot flush its "
+                         "folder: %s: save once more when that is mended",
+                         r->path, strerror(error));
 }

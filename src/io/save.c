@@ -94,7 +94,8 @@ static bly_status save_from(const char *path, save_source *from)
     if (status != BLY_OK)
         return status;
     if (r.exists && S_ISDIR(r.old.st_mode))
-        return status_fail(BLY_EIO, "%s: is a directory: name a file", path);
+        return status_system(BLY_EIO, EISDIR, "%s: is a directory: name a file",
+                             path);
     if (r.exists && !S_ISREG(r.old.st_mode) && from->bytes == NULL)
         return status_fail(BLY_EIO, "%s: is not a regular file, and a filter "
                            "in parts can only be saved to one: name another",

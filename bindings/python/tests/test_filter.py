@@ -1,5 +1,6 @@
 """What a filter does, and what it refuses."""
 import copy
+import errno
 import gc
 import pickle
 import struct
@@ -210,10 +211,18 @@ def test_files(tmp_path):
     assert "more" in Filter.open(path)
     with pytest.raises(ValueError, match="mmap"):
         Filter.open(path, write=True)
-    with pytest.raises(OSError, match="none.bly"):
+    with pytest.raises(FileNotFoundError, match="none.bly") as missing:
         Filter.open(tmp_path / "none.bly")
-    with pytest.raises(OSError):
+    again = pickle.loads(pickle.dumps(missing.value))
+    for error in (missing.value, again):
+        assert isinstance(error, bloomery.FileError)
+        assert (error.errno, error.status) == (errno.ENOENT, -11)
+        assert str(error) == str(missing.value)
+    with pytest.raises(FileNotFoundError):
         Filter(items=10).save(tmp_path / "no folder" / "f.bly")
+    with pytest.raises(bloomery.FileError) as folder:
+        Filter(items=10).save(tmp_path)
+    assert folder.value.errno == errno.EISDIR
     (tmp_path / "text").write_text("hello\n" * 100)
     with pytest.raises(bloomery.ImageError, match="text|filter"):
         Filter.open(tmp_path / "text")

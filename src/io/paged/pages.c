@@ -129,18 +129,21 @@ static pages *pages_of(const bly_filter *filter)
 
 static bly_status pages_failed(const char *what, const char *path)
 {
-    return status_fail(BLY_EIO, "%s: cannot %s: %s: see to that, and try "
-                       "again", path, what,
-                       errno != 0 ? strerror(errno) : "it has been cut short");
+    int error = errno;
+    return status_system(BLY_EIO, error, "%s: cannot %s: %s: see to that, and "
+                         "try again", path, what,
+                         error != 0 ? strerror(error)
+                                    : "it has been cut short");
 }
 
 /* A flush has failed, by errno, or did so before: trying again is no use. */
 static bly_status pages_unflushed(const pages *p)
 {
-    return status_fail(BLY_EIO, "%s: cannot be flushed: %s: what it holds is "
-                       "not known: close it, open it again, and add once more "
-                       "what was added since the last sync", p->path,
-                       strerror(errno));
+    int error = errno;
+    return status_system(BLY_EIO, error, "%s: cannot be flushed: %s: what it "
+                         "holds is not known: close it, open it again, and add "
+                         "once more what was added since the last sync",
+                         p->path, strerror(error));
 }
 
 static bly_status pages_no_more(const pages *p)

@@ -1,6 +1,10 @@
 """What is raised: the library's own line, under the library's own names."""
 from __future__ import annotations
 
+import errno
+import os
+from typing import Any
+
 from bloomery._native import ffi, lib
 
 
@@ -51,7 +55,31 @@ class SecretError(Error):
 
 
 class FileError(Error, OSError):
-    """The system refused to read or write."""
+    """The system refused to read or write. `errno` is its number for why, or
+    None; where there is no file it is a FileNotFoundError, too, and where
+    nothing is permitted a PermissionError."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _file_error, (str(self), self.status, self.errno or 0)
+
+
+class MissingFileError(FileError, FileNotFoundError):
+    """There is no such file or folder."""
+
+
+class ForbiddenFileError(FileError, PermissionError):
+    """The system does not permit it."""
+
+
+def _file_error(why: str, status: int, number: int) -> FileError:
+    of = {errno.ENOENT: MissingFileError, errno.EACCES: ForbiddenFileError,
+          errno.EPERM: ForbiddenFileError}
+    error = of.get(number, FileError)(why)
+    error.status = status
+    if number != 0:
+        error.errno = number
+        error.strerror = os.strerror(number)
+    return error
 
 
 class ClosedError(Error, ValueError):
@@ -76,6 +104,9 @@ def check(status: int) -> int:
     why = ffi.string(lib.bly_why()).decode(errors="replace")
     if status in (-1, -6):
         raise MemoryError(why)
-    error = _CLASSES.get(status, Error)(why)
+    of = _CLASSES.get(status, Error)
+    if of is FileError:
+        raise _file_error(why, status, lib.bly_errno())
+    error = of(why)
     error.status = status
     raise error
