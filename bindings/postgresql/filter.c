@@ -169,6 +169,15 @@ bly_filter *filter_read(Datum value, MemoryContext room)
                                : bytes_wrap(image, memory_in(room));
 }
 
+MemoryContext filter_room(FunctionCallInfo fcinfo)
+{
+    MemoryContext room = NULL;
+    if (!AggCheckCallContext(fcinfo, &room))
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("this is a part of an aggregate: call that")));
+    return room;
+}
+
 Datum filter_value(const bly_filter *filter)
 {
     size_t bytes = 0, took = 0;

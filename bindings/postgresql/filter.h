@@ -64,6 +64,10 @@ bly_filter *filter_read(Datum value, MemoryContext room);
 /* The same of the argument, kept from call to call. */
 bly_filter *filter_argument(FunctionCallInfo fcinfo, int argument);
 
+/* Where the state of the aggregate lives that this call is a part of; an error
+ * of any other call. */
+MemoryContext filter_room(FunctionCallInfo fcinfo);
+
 /* The value of a filter. */
 Datum filter_value(const bly_filter *filter);
 

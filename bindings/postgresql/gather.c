@@ -224,18 +224,9 @@ static void gather_kind(gathered *g, FmgrInfo *flinfo)
     g->whole = first->whole;
 }
 
-static MemoryContext rows_room(FunctionCallInfo fcinfo)
-{
-    MemoryContext room = NULL;
-    if (!AggCheckCallContext(fcinfo, &room))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("this is a part of an aggregate: call that")));
-    return room;
-}
-
 static gathered *rows_state(FunctionCallInfo fcinfo, int from)
 {
-    MemoryContext room = rows_room(fcinfo);
+    MemoryContext room = filter_room(fcinfo);
     wanted w = wanted_of(fcinfo, from);
     gathered *g;
     if (!PG_ARGISNULL(0)) {
@@ -309,7 +300,7 @@ Datum bloomery_build(PG_FUNCTION_ARGS)
     MemoryContext room;
     filter_memory memory;
     Datum value;
-    rows_room(fcinfo);
+    filter_room(fcinfo);
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
     room = AllocSetContextCreate(CurrentMemoryContext, "bloomery",
@@ -347,7 +338,7 @@ static void gather_join(gathered *g, gathered *from)
 PG_FUNCTION_INFO_V1(bloomery_gather_combine);
 Datum bloomery_gather_combine(PG_FUNCTION_ARGS)
 {
-    MemoryContext room = rows_room(fcinfo);
+    MemoryContext room = filter_room(fcinfo);
     gathered *g = PG_ARGISNULL(0) ? NULL : (gathered *)PG_GETARG_POINTER(0);
     gathered *from = PG_ARGISNULL(1) ? NULL : (gathered *)PG_GETARG_POINTER(1);
     if (from == NULL && g == NULL)
@@ -381,7 +372,7 @@ Datum bloomery_gather_send(PG_FUNCTION_ARGS)
     bytea *part;
     char *to;
     sent s;
-    rows_room(fcinfo);
+    filter_room(fcinfo);
     gather_hash(g);
     s = (sent){ .rate = g->rate, .items = g->items, .kind = strlen(g->kind),
                 .bytes = g->bytes.used, .ends = g->ends.used,
@@ -418,7 +409,7 @@ Datum bloomery_gather_receive(PG_FUNCTION_ARGS)
     gathered *g;
     wanted w;
     sent s;
-    rows_room(fcinfo);
+    filter_room(fcinfo);
     memcpy(&s, part.at, sizeof s);
     w = (wanted){ { (const unsigned char *)from, s.kind }, s.rate, s.items };
     g = gather_new(CurrentMemoryContext, &w);

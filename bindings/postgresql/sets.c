@@ -49,11 +49,8 @@ Datum bloomery_and(PG_FUNCTION_ARGS)
 /* The first one, changed by the others. */
 static Datum many(FunctionCallInfo fcinfo, verb *how)
 {
-    MemoryContext room, before;
+    MemoryContext room = filter_room(fcinfo), before;
     bly_filter *into, *other;
-    if (!AggCheckCallContext(fcinfo, &room))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("this is a part of an aggregate: call that")));
     into = PG_ARGISNULL(0) ? NULL : (bly_filter *)PG_GETARG_POINTER(0);
     if (PG_ARGISNULL(1) && into == NULL)
         PG_RETURN_NULL();
@@ -103,13 +100,10 @@ Datum bloomery_many_receive(PG_FUNCTION_ARGS)
 /* A part of another worker is a filter, not a value. */
 static Datum many_combine(FunctionCallInfo fcinfo, verb *how)
 {
-    MemoryContext room;
+    MemoryContext room = filter_room(fcinfo);
     bly_filter *into, *other, *copy = NULL;
     filter_memory *memory;
     bly_options options = { .threads = filter_threads };
-    if (!AggCheckCallContext(fcinfo, &room))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("this is a part of an aggregate: call that")));
     into = PG_ARGISNULL(0) ? NULL : (bly_filter *)PG_GETARG_POINTER(0);
     other = PG_ARGISNULL(1) ? NULL : (bly_filter *)PG_GETARG_POINTER(1);
     if (other == NULL && into == NULL)
