@@ -7,6 +7,7 @@ of pages, and denies those whose path is in a filter; then in a new one that was
 put in its place. Where the helper cannot answer (BH) it denies too. Squid ends
 with this program, and the helpers with Squid.
 """
+import glob
 import http.client
 import os
 import pwd
@@ -104,6 +105,14 @@ def equal(got, wanted):
         sys.exit("squid_helper.py: %s instead of %s" % (got, wanted))
 
 
+def lent(bloomery, folder):
+    """A copy of the program, with its library, for a user to whom the folder that
+    it is in may be closed."""
+    for file in glob.glob(os.path.dirname(bloomery) + "/libbloomery.so*"):
+        shutil.copy(file, folder)
+    return shutil.copy(bloomery, folder)
+
+
 def build(bloomery, folder, numbers):
     """Squid leaves the escapes of a URL as they are, and its helpers take them
     for its own: so the filter has the path that is meant."""
@@ -147,8 +156,10 @@ def main():
         port = free_port()
         with open(folder + "/squid.conf", "w") as file:
             file.write(SETTINGS % {"port": port, "user": user.pw_name,
-                                   "bloomery": bloomery, "folder": folder})
-        squid = subprocess.Popen([program, "-N", "-f", folder + "/squid.conf"])
+                                   "bloomery": lent(bloomery, folder),
+                                   "folder": folder})
+        squid = subprocess.Popen([program, "-N", "-f", folder + "/squid.conf"],
+                                 env={**os.environ, "LD_LIBRARY_PATH": folder})
         ask(bloomery, folder, port, server.server_address[1])
     finally:
         if squid is not None:
