@@ -588,7 +588,7 @@ class Filter:
                      _encode: Any = _keys.encode) -> bool:
         if type(key) is str:
             try:
-                key = key.encode()  # type: ignore[union-attr]
+                key = key.encode()
             except UnicodeEncodeError:
                 key = _encode(key)
         elif type(key) is not bytes:
