@@ -160,15 +160,15 @@ refused 'no event' 'line 1: TIME SENDER EVENT' \
     sh -c '"$0" 10 60 <short' "$PROGRAM"
 # Each line is out before the next event comes, with its time as it was written.
 mkfifo live
-"$PROGRAM" 1 60 --all <live >told &
+"$PROGRAM" 1 60 --all <live >at-once &
 (
     printf '1700000020.1 a b\n'
     tries=100
-    while [ ! -s told ] && [ $tries -gt 0 ]; do
+    while [ ! -s at-once ] && [ $tries -gt 0 ]; do
         sleep 0.1
         tries=$((tries - 1))
     done
-    cp told early
+    cp at-once early
 ) >live
 wait
 check 'a line at once, and the time as it was' test "$(cat early)" = \
