@@ -60,8 +60,7 @@ void filter_memory_of(filter_memory *memory, MemoryContext room, uint64_t most)
     };
 }
 
-/* Kept with what it serves: a filter asks for memory as long as it lives. */
-static filter_memory *memory_in(MemoryContext room)
+filter_memory *filter_memory_in(MemoryContext room)
 {
     filter_memory *memory = MemoryContextAlloc(room, sizeof *memory);
     filter_memory_of(memory, room, FILTER_MOST);
@@ -139,7 +138,7 @@ static bool bytes_packed(filter_bytes image)
 
 static bly_filter *bytes_unpack(filter_bytes image, MemoryContext room)
 {
-    filter_memory *memory = memory_in(room);
+    filter_memory *memory = filter_memory_in(room);
     bly_options how = { .allocator = &memory->allocator,
                         .threads = filter_threads, .format = "bloomery" };
     bly_filter *filter = NULL;
@@ -166,7 +165,7 @@ bly_filter *filter_read(Datum value, MemoryContext room)
 {
     filter_bytes image = filter_bytes_of(value);
     return bytes_packed(image) ? bytes_unpack(image, room)
-                               : bytes_wrap(image, memory_in(room));
+                               : bytes_wrap(image, filter_memory_in(room));
 }
 
 MemoryContext filter_room(FunctionCallInfo fcinfo)
@@ -300,8 +299,9 @@ static void kept_renew(kept *k, filter_bytes image)
     copy = (char *)TYPEALIGN(PG_CACHE_LINE_SIZE, copy);
     memcpy(copy, image.at, image.bytes);
     k->image = (filter_bytes){ (unsigned char *)copy, image.bytes };
-    k->filter = bytes_packed(image) ? bytes_unpack(image, k->room)
-                                    : bytes_wrap(k->image, memory_in(k->room));
+    k->filter = bytes_packed(image)
+              ? bytes_unpack(image, k->room)
+              : bytes_wrap(k->image, filter_memory_in(k->room));
 }
 
 /* The image where it lies, until the next call. */

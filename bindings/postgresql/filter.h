@@ -39,6 +39,10 @@ typedef struct {
 
 void filter_memory_of(filter_memory *memory, MemoryContext room, uint64_t most);
 
+/* Up to FILTER_MOST, kept with what it serves: a filter asks for memory as long
+ * as it lives. */
+filter_memory *filter_memory_in(MemoryContext room);
+
 /* Memory without an error: NULL. What there was of it is in the new piece. */
 void *filter_more(MemoryContext room, void *old, size_t had, size_t bytes);
 

@@ -102,7 +102,6 @@ static Datum many_combine(FunctionCallInfo fcinfo, verb *how)
 {
     MemoryContext room = filter_room(fcinfo);
     bly_filter *into, *other, *copy = NULL;
-    filter_memory *memory;
     bly_options options = { .threads = filter_threads };
     into = PG_ARGISNULL(0) ? NULL : (bly_filter *)PG_GETARG_POINTER(0);
     other = PG_ARGISNULL(1) ? NULL : (bly_filter *)PG_GETARG_POINTER(1);
@@ -114,9 +113,7 @@ static Datum many_combine(FunctionCallInfo fcinfo, verb *how)
         filter_must(how(into, other));
         PG_RETURN_POINTER(into);
     }
-    memory = MemoryContextAlloc(room, sizeof *memory);
-    filter_memory_of(memory, room, FILTER_MOST);
-    options.allocator = &memory->allocator;
+    options.allocator = &filter_memory_in(room)->allocator;
     filter_must(bly_copy(&copy, other, &options));
     PG_RETURN_POINTER(copy);
 }
