@@ -3,7 +3,8 @@
 #
 #   make run      build, and do the main job on real words
 #   make check    every test: two compilers, sanitizers (some minutes)
-#   make check-all  the same in full, fuzzing, and other processors (an hour)
+#   make check-all  the same in full, fuzzing, and other processors (one hour to
+#                 three)
 #   make          build only, into build/
 #   make proof    count memberships, measure rates (slow; see bench/proof.c)
 #   make bench    speed beside the machine's limits and other tools, all in one
