@@ -1683,7 +1683,7 @@ static void law_bits_forget_the_order(void **state)
     bly_free(down);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest laws[] = {
         cmocka_unit_test(law_empty_knows_nothing),
@@ -1735,6 +1735,8 @@ int main(void)
     };
     int failed = 0;
     for (size_t i = 0; registry_kinds[i] != NULL; i++) {
+        if (!test_mine(argc, argv, i))
+            continue;
         laws_kind = registry_kinds[i];
         print_message("[ kind     ] %s\n", laws_kind->name);
         failed += cmocka_run_group_tests_name(laws_kind->name, laws, NULL,

@@ -55,6 +55,23 @@ static inline uint64_t test_work(uint64_t full, uint64_t usual, uint64_t paths)
     exit(2);
 }
 
+/* Does this run of a test program do the i-th of its items? With the arguments
+ * "PART PARTS" a program does every PARTS-th item, beginning with PART of 0 to
+ * PARTS - 1; without arguments it does all. CMakeLists.txt (parts_of_…) makes
+ * several tests of a long program, so that no processor waits for it. */
+static inline bool test_mine(int argc, char **argv, size_t i)
+{
+    if (argc < 3)
+        return true;
+    unsigned long long part = strtoull(argv[1], NULL, 10);
+    unsigned long long parts = strtoull(argv[2], NULL, 10);
+    if (part >= parts) {
+        fprintf(stderr, "usage: %s [PART PARTS], PART below PARTS\n", argv[0]);
+        exit(2);
+    }
+    return i % parts == part;
+}
+
 /* What the long random tests are drawn from: BLY_TEST_SEED, which tools/soak
  * sets anew for each of its rounds; 0 where it is not set. */
 static inline uint64_t test_seed(void)

@@ -568,7 +568,7 @@ static bool laws_not_built(void)
     return not;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(law_empty_knows_nothing),
@@ -596,9 +596,9 @@ int main(void)
         cmocka_unit_test(law_it_is_listed),
     };
     int failed = 0;
-    for (const bly_kind *const *k = registry_foreign; *k != NULL; k++) {
-        laws_kind = *k;
-        if (laws_not_built())
+    for (size_t i = 0; registry_foreign[i] != NULL; i++) {
+        laws_kind = registry_foreign[i];
+        if (!test_mine(argc, argv, i) || laws_not_built())
             continue;
         failed += cmocka_run_group_tests_name(laws_kind->name, tests,
                                               folder_enter, folder_leave);
