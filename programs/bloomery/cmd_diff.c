@@ -182,7 +182,7 @@ static int diff_list(diff_job *job, const bly_filter *left)
         return CLI_GO;
     if (!hashes_room(&job->lacking, (size_t)(stat.geometry[0]
                                              * stat.geometry[1])))
-        return work_no_memory();
+        return report_no_memory();
     listed = bly_list_keys(left, diff_visit, job);
     if (listed == BLY_EFULL)
         return diff_crowd(job, stat.capacity);

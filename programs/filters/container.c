@@ -185,10 +185,10 @@ static bool container_append(cli_inside *out, bly_filter *filter,
     if (out->n == out->room) {
         size_t room = 2 * out->room + 16;
 
-        if (!work_grow(&out->filters, room, sizeof *out->filters)
-            || !work_grow(&out->numbers, room, sizeof *out->numbers)) {
+        if (!bytes_grow(&out->filters, room, sizeof *out->filters)
+            || !bytes_grow(&out->numbers, room, sizeof *out->numbers)) {
             bly_free(filter);
-            work_no_memory();
+            report_no_memory();
             return false;
         }
         out->room = room;

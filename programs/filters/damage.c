@@ -77,8 +77,8 @@ bly_filter *damage_map(const char *path, const cli_verify *want)
         return filter_map(path, 0);
     if (want->always || !filter_peek(&header, file) || header.packed
         || header.bytes <= DAMAGE_FIRST
-        || !work_grow(&damage_state.filters, damage_state.count + 1,
-                      sizeof *damage_state.filters))
+        || !bytes_grow(&damage_state.filters, damage_state.count + 1,
+                       sizeof *damage_state.filters))
         return filter_map(path, BLY_VERIFY);
     filter = filter_map(path, 0);
     if (filter == NULL)

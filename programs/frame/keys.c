@@ -29,6 +29,19 @@
 
 static const bly_key keys_nothing = { NULL, 0 };
 
+/* ==== Room for keys ===================================================== */
+
+bool keys_two_parts(const cli_how *how)
+{
+    return how->member != NULL || how->fold || how->csv || how->field.n > 1;
+}
+
+size_t keys_parts(const cli_how *how, size_t capacity)
+{
+    return (keys_two_parts(how) ? 2 * capacity : capacity)
+         + (how->member != NULL ? CLI_MEMBER_PADDING : 0);
+}
+
 /* ==== A column ========================================================== */
 
 /* Column `wanted` of a line that is cut at separators; data stays NULL where it
@@ -308,7 +321,7 @@ static bly_key keys_as(const keys_job *job, bly_key key)
     const unsigned char *from = key.data;
     size_t at = (size_t)(from - c->block);
     size_t place = at < c->capacity ? at : at - c->capacity;
-    unsigned char *to = c->block + lines_parts(job->how, c->capacity)
+    unsigned char *to = c->block + keys_parts(job->how, c->capacity)
                       + FORMS_TIMES * place;
     size_t n = forms_bytes(job->how->as, to, from, key.length);
 

@@ -64,8 +64,6 @@ const cli_command program_cmd_help = {
     .run = program_help,
 };
 
-const cli_program *program;
-
 /* ==== Finding a command ================================================= */
 
 static const cli_command *program_find(const char *name)
@@ -239,7 +237,7 @@ static int program_begin(int argc, char **argv)
 int program_main(const cli_program *p, int argc, char **argv)
 {
     program = p;
-    report_program = p->name;
+    report_before = progress_erase;
     program_standard_files();
     program_signals();
     output_start();

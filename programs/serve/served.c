@@ -87,7 +87,7 @@ static int served_put_names(const cli_operands *files)
     served.names = malloc(room);
     served.files = calloc(files->count, sizeof *served.files);
     if (served.names == NULL || served.files == NULL)
-        return work_no_memory();
+        return report_no_memory();
     for (size_t i = 0; i < files->count; i++) {
         served_file *f = &served.files[i];
 
@@ -208,7 +208,7 @@ static served_filter *served_read(const char *path)
     bool whole;
 
     if (f == NULL) {
-        work_no_memory();
+        report_no_memory();
         return NULL;
     }
     f->guard.fd = -1;
@@ -233,7 +233,7 @@ static served_set *served_new(size_t n)
     served_set *set = calloc(1, sizeof *set + n * sizeof *set->filters);
 
     if (set == NULL) {
-        work_no_memory();
+        report_no_memory();
         return NULL;
     }
     set->n = n;
