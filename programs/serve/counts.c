@@ -9,11 +9,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-void counts_add(atomic_uint_fast64_t *counter, uint64_t n)
-{
-    atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
-}
-
 static uint64_t counts_read(const atomic_uint_fast64_t *counter)
 {
     return atomic_load_explicit(counter, memory_order_relaxed);
