@@ -44,7 +44,7 @@ static bool container_ends(int file)
 static bool container_format(void)
 {
     static const char *const inside[] = { "parquet", "leveldb", "rocksdb" };
-    const char *format = filter_how()->format;
+    const char *format = format_how()->format;
 
     for (size_t i = 0; format != NULL && i < sizeof inside / sizeof *inside;
          i++)
@@ -233,7 +233,7 @@ static bool container_take(container_job *job, const bly_contents *is,
                      "say by --as what its keys are", job->path, one->column);
         return false;
     }
-    if (bly_container_filter(&filter, job->file, which, filter_how()) < 0) {
+    if (bly_container_filter(&filter, job->file, which, format_how()) < 0) {
         filter_error();
         return false;
     }

@@ -151,7 +151,7 @@ static int wrapped_read_plain(wrapped_text *t, const char *path, int *file)
 static bly_filter *wrapped_unpack(wrapped_text *t, const char *path,
                                   bly_status *status, bool lenient)
 {
-    bly_options how = *filter_how();
+    bly_options how = *format_how();
     bly_filter *filter;
 
     if (textual_take(t->bytes, &t->n, path, &how.format) != CLI_GO)

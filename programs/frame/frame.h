@@ -186,6 +186,9 @@ bool output_lines(const void *data, size_t n, char terminator, bool *unended);
  * or CLI_ERROR. */
 int output_check_inputs(char *const *paths, size_t n);
 
+/* Do both names lead to one file, as those of an output and an input may? */
+bool output_same(const char *a, const char *b);
+
 /* Let a pipe that its reader closes be an error of output until the end, and
  * not the end of the program with its work half done. */
 void output_start(void);

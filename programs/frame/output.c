@@ -171,6 +171,15 @@ static bool output_is(const char *path)
         && from.st_dev == to.st_dev && from.st_ino == to.st_ino;
 }
 
+bool output_same(const char *a, const char *b)
+{
+    struct stat about_a, about_b;
+
+    return stat(a, &about_a) == 0 && stat(b, &about_b) == 0
+        && about_a.st_dev == about_b.st_dev
+        && about_a.st_ino == about_b.st_ino;
+}
+
 static int output_refuse_input(const char *path)
 {
     return report_error("'%s' is the input and the output: send the output to "

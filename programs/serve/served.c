@@ -166,7 +166,7 @@ static bly_filter *served_open_file(const char *path)
         return NULL;
     }
     filter = served.how.load && !wrapped_is(path)
-           ? filter_load(path, 0) : filter_map(path, flags);
+           ? load_whole(path, 0) : load_mapped(path, flags);
     if (filter == NULL || filter_can(filter, BLY_CAN_CONTAINS))
         return filter;
     filter_cannot(filter, path, "cannot be asked", BLY_CAN_CONTAINS);
