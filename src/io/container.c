@@ -95,7 +95,7 @@ static bly_status container_find(bly_container *c)
         .read = container_read, .context = c, .allocator = &c->allocator,
         .bytes = (uint64_t)info.st_size,
     };
-    bly_status status = contents_find(&c->list, &source);
+    bly_status status = carriers_find(&c->list, &source);
     return status == BLY_OK || status == BLY_EIO
          ? status : status_named(status, c->path);
 }
