@@ -2,8 +2,7 @@
  *
  * A program works with one secret, or with none: the file that --key-file names
  * is read once, before anything else is done, and all filters that are then
- * made or opened get what it holds. Floor 8; includes filters.h and
- * <bloomery.h> only.
+ * made or opened get what it holds.
  */
 #include "filters/filters.h"
 

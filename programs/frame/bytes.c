@@ -1,7 +1,5 @@
 /* bytes.c - bytes that wait: come in and not yet looked at, or to go out; and
  * arrays that grow.
- *
- * Floor 8; includes frame.h only.
  */
 #include "frame/frame.h"
 

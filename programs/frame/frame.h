@@ -54,8 +54,8 @@ enum { CLI_GO = -1, CLI_OK = 0, CLI_NONE = 1, CLI_ERROR = 2 };
 
 /* ==== report.c ========================================================== */
 
-/* The program that runs, or NULL: none, as in tests. A message begins with its
- * name, and with that of the subcommand at work, or NULL. */
+/* The program that runs; NULL in tests. A message begins with its name and with
+ * that of the subcommand at work, unless that is NULL. */
 typedef struct cli_program cli_program;
 extern const cli_program *program;
 extern const char *report_command;
@@ -75,7 +75,7 @@ int report_error(const char *format, ...) CLI_PRINTF(1, 2);
  * read; returns CLI_ERROR. */
 int report_unread(const char *verb, const char *path, int error);
 
-/* The error where memory is short; returns CLI_ERROR. */
+/* Reports that memory is short; returns CLI_ERROR. */
 int report_no_memory(void);
 
 /* Is this a terminal that shows colors, whose user wants them? */

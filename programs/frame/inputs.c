@@ -7,7 +7,7 @@
  * after another, and links in them are not followed, so it ends whatever they
  * hold. Whether a file of a folder is text is known when it is read (lines.c);
  * one that is none is skipped then, and counted here. Keys of --key stand in
- * memory as the lines of one file would. Floor 8; includes frame.h only.
+ * memory as the lines of one file would.
  */
 #include "frame/frame.h"
 

@@ -12,8 +12,7 @@
  * quotes or not: so equal columns make equal keys, and others never do. Such a
  * key is no longer than the line that the columns are from, for only a column
  * in quotes can hold these. (A CR is left bare: outside of quotes it may stand
- * too, and quotes around it would make the key longer than its line.) Floor 8;
- * includes frame.h only.
+ * too, and quotes around it would make the key longer than its line.)
  */
 #include "frame/frame.h"
 

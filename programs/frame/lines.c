@@ -16,7 +16,7 @@
  * What is no such text is known by the first bytes of a file, before a key is
  * made of it (keys.c): what is compressed is decompressed (source.c), a byte
  * order mark of UTF-8 is skipped, and NULs, UTF-16 and files that the program
- * itself writes are refused. Floor 8; includes frame.h only.
+ * itself writes are refused.
  */
 #include "frame/frame.h"
 

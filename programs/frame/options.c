@@ -3,7 +3,7 @@
  * Each subcommand has one table of cli_option; getopt_long is fed from it,
  * values are checked and stored by it, and help.c writes --help and the man
  * page from it. getopt's own messages are switched off: ours are one line and
- * say where help is. Floor 8; includes frame.h only.
+ * say where help is.
  */
 #include "frame/frame.h"
 

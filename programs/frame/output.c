@@ -4,7 +4,7 @@
  * a second time, and the first error must be kept with its reason until the
  * end. A reader that has gone away (EPIPE: `| head`) is no news to anybody: the
  * program then cleans up and dies of SIGPIPE, as others do at once. Who had it
- * ignored gets a message. Floor 8; includes frame.h only.
+ * ignored gets a message.
  */
 #include "frame/frame.h"
 

@@ -2,7 +2,6 @@
  * is asked for, `help`, --help and --version, and a safe start.
  *
  * `bloomery` (main.c) and `bloomery-mpi` (programs/mpi/main.c) are two such.
- * Floor 8 (programs); includes frame.h and <bloomery.h> only.
  */
 #include "frame/frame.h"
 

@@ -1,8 +1,8 @@
 /* report.c - what the command says to people: errors, notes, numbers.
  *
  * Every message is exactly one line, whatever the names in it hold, and goes
- * out in one write, so that the messages of two programs do not mix. Floor 8
- * (programs); includes frame.h and <bloomery.h> only.
+ * out in one write, so that the messages of two programs do not mix. A message
+ * begins with the name of the program that runs, which is known here for that.
  */
 #include "frame/frame.h"
 

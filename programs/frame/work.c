@@ -11,7 +11,7 @@
  *
  * So output keeps the order of the input, nobody waits for a commit while there
  * is a place for one more chunk, and memory is some chunks whatever the size of
- * the files. Floor 8; includes frame.h only.
+ * the files.
  */
 #include "frame/frame.h"
 

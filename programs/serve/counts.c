@@ -1,8 +1,7 @@
 /* counts.c - what is counted, and Prometheus' text of it.
  *
  * A loop adds to counters of its own, so that no two threads write the same
- * one; who reads takes the sum, which is as old as the last of them. Floor 8;
- * includes serve.h only.
+ * one; who reads takes the sum, which is as old as the last of them.
  */
 #include "serve/serve.h"
 
