@@ -75,7 +75,7 @@ void model_law(model *m, const bly_filter *filter, const exact *set);
  * where the kind must be built. False: it could not be made. */
 bool model_fresh(model *m, model_side *side);
 
-/* ---- What instructions share (model_ops.c) ----------------------------- */
+/* ---- What instructions share (model_base.c) ---------------------------- */
 
 /* Put `n` hashes into m->hash; every eighth is of a key that A holds. */
 void model_draw_hashes(model *m, uint64_t from, size_t n);
@@ -164,10 +164,10 @@ void model_op_create(model *m);
 void model_op_handles(model *m);
 void model_op_threads(model *m);
 
-/* Let A and B change places; and the two instructions that also end every
- * program. */
-void model_op_swap(model *m);
+/* The instructions that also end every program; and what lets A and B change
+ * places. The last two are in model_base.c, as others call them. */
 void model_op_check(model *m);
 void model_op_stat(model *m);
+void model_op_swap(model *m);
 
 #endif /* BLY_FUZZ_MACHINE_H */

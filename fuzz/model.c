@@ -1,154 +1,16 @@
-/* model.c - the machine that runs a filter against an exact set: its head, its
- * loop and its law. The table of instructions is in model_ops.c.
+/* model.c - the machine that runs a filter against an exact set: its head and
+ * its loop. The table of instructions is in model_ops.c, and the law in
+ * model_base.c.
  *
  * Sees only the public interface: what it finds, a caller could have met.
  */
 #include "machine.h"
-#include "views.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
-
-/* ---- Findings ---------------------------------------------------------- */
-
-static void model_note(model *m, const char *what)
-{
-    model_report *r = m->report;
-    if (r->first[0] == '\0')
-        snprintf(r->first, sizeof r->first,
-                 "%s, step %" PRIu64 " (%s): %s [last error: %s]",
-                 r->kind, r->steps, m->verb, what, bly_why());
-}
-
-void model_expect(model *m, bool good, const char *what)
-{
-    if (good)
-        return;
-    m->report->mismatches++;
-    model_note(m, what);
-}
-
-void model_found(model *m, bool found, const char *by)
-{
-    m->report->asked++;
-    if (found)
-        return;
-    m->report->lost++;
-    model_note(m, by);
-}
-
-bool model_can(const model *m, uint64_t ability)
-{
-    if (ability == BLY_CAN_REMOVE && strstr(m->report->kind, "rule=least"))
-        return false;                   /* of a kind that can, a filter that
-                                           cannot */
-    return ((m->a.filter != NULL ? bly_can(m->a.filter) : m->kind->can)
-            & ability) != 0;
-}
-
-/* ---- Operands ---------------------------------------------------------- */
-
-uint8_t model_u8(model *m)
-{
-    return m->at < m->end ? *m->at++ : 0;
-}
-
-uint32_t model_u16(model *m)
-{
-    uint32_t low = model_u8(m);
-    return low | (uint32_t)model_u8(m) << 8;
-}
-
-uint64_t model_u64(model *m)
-{
-    uint64_t value = 0;
-    for (int i = 0; i < 8; i++)
-        value |= (uint64_t)model_u8(m) << (8 * i);
-    return value;
-}
-
-/* Number i of a stream of random-looking hashes. */
-uint64_t model_mix(uint64_t i)
-{
-    uint64_t v = (i + 1) * UINT64_C(0x9E3779B97F4A7C15);
-    v = (v ^ v >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    v = (v ^ v >> 27) * UINT64_C(0x94D049BB133111EB);
-    return v ^ v >> 31;
-}
-
-/* ---- The law ----------------------------------------------------------- */
-
-/* Some kinds forget by design. */
-bool model_keeps(const model *m)
-{
-    return !model_can(m, BLY_CAN_FORGET) && !m->lossy;
-}
-
-void model_viewed(model *m, const bly_filter *filter, size_t n)
-{
-    views_view view;
-    if (!views_plain.of(&view, filter))
-        return;
-    for (size_t i = 0; i < n; i++)
-        model_expect(m, views_plain.contains(&view, m->hash[i])
-                        == bly_contains_hash(filter, m->hash[i]),
-                     "a view says otherwise than contains_hash");
-}
-
-static void model_law_chunk(model *m, const bly_filter *filter,
-                            const exact_entry *entry, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        m->hash[i] = entry[i].hash;
-    bly_contains_many(filter, m->hash, n, m->answer);
-    bly_count_many(filter, m->hash, n, m->count);
-    model_viewed(m, filter, n);
-    for (size_t i = 0; i < n; i++) {
-        if (entry[i].count == 0)
-            continue;
-        model_found(m, m->answer[i], "contains_many lost a key");
-        model_found(m, bly_contains_hash(filter, entry[i].hash),
-                    "contains_hash lost a key");
-        model_expect(m, m->count[i] >= entry[i].count,
-                     "count is below the true number");
-        model_expect(m, bly_count_hash(filter, entry[i].hash) == m->count[i],
-                     "count and count_many disagree");
-    }
-}
-
-/* Every key of the set is found in the filter. */
-void model_law(model *m, const bly_filter *filter, const exact *set)
-{
-    m->work -= (long)set->used;
-    for (size_t i = 0; model_keeps(m) && i < set->used; i += MODEL_BATCH) {
-        size_t n = set->used - i < MODEL_BATCH ? set->used - i : MODEL_BATCH;
-        model_law_chunk(m, filter, set->entry + i, n);
-    }
-}
-
-/* ---- Making filters ---------------------------------------------------- */
-
-/* An empty filter of this program's plan; one of a hundred keys where the kind
- * must be built. */
-bool model_fresh(model *m, model_side *side)
-{
-    exact_clear(side->set);
-    if (m->empty != NULL)
-        return bly_copy(&side->filter, m->empty, NULL) == BLY_OK;
-    uint64_t from = model_u16(m);
-    for (size_t i = 0; i < 100; i++) {
-        m->hash[i] = model_mix(from + i);
-        exact_add(side->set, m->hash[i], 1);
-    }
-    return bly_build(&side->filter, m->report->kind, &m->spec, m->hash, NULL,
-                     100)
-           == BLY_OK;
-}
-
-/* ---- The machine ------------------------------------------------------- */
 
 /* Capacities, and what numbers of options are above their least. */
 static const uint64_t model_sizes[16] = {

@@ -12,80 +12,7 @@
 
 #include "forge.h"
 
-/* ---- What several share ------------------------------------------------ */
-
-/* Put `n` hashes into m->hash; every eighth is of a key that A holds. */
-void model_draw_hashes(model *m, uint64_t from, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        exact_entry *known = i % 8 == 7 ? exact_pick(m->a.set, from + i)
-                                        : NULL;
-        m->hash[i] = known != NULL ? known->hash : model_mix(from + i);
-    }
-}
-
-/* Key number i: 0 .. 39 bytes, among them NULs. */
-bly_key model_draw_key(uint8_t text[MODEL_KEY], uint64_t i)
-{
-    for (size_t j = 0; j < MODEL_KEY; j++)
-        text[j] = (uint8_t)(model_mix(i) >> (j % 8 * 8)) ^ (uint8_t)j;
-    return (bly_key){ .data = text, .length = (size_t)(i % MODEL_KEY) };
-}
-
-void model_draw_keys(model *m, uint64_t from, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        m->key[i] = model_draw_key(m->text[i], from + i);
-        m->hash[i] = bly_hash(m->a.filter, m->key[i].data, m->key[i].length);
-    }
-}
-
-/* How many keys a batch has: short ones are frequent. */
-size_t model_batch(model *m)
-{
-    size_t n = model_u8(m);
-    if (n >= 240)
-        n = model_u16(m) % (MODEL_BATCH + 1);
-    m->work -= (long)n;
-    return n;
-}
-
-/* Two handles of one content: the same bytes and answers. */
-void model_same(model *m, const bly_filter *x, const bly_filter *y)
-{
-    size_t x_bytes, y_bytes;
-    const void *x_image = bly_image(x, &x_bytes);
-    const void *y_image = bly_image(y, &y_bytes);
-    model_expect(m, x_bytes == y_bytes
-                    && memcmp(x_image, y_image, x_bytes) == 0,
-                 "the images differ");
-    model_draw_hashes(m, m->report->steps, 64);
-    for (size_t i = 0; i < 64; i++)
-        model_expect(m, bly_contains_hash(x, m->hash[i])
-                        == bly_contains_hash(y, m->hash[i]),
-                     "the answers differ");
-    model_viewed(m, x, 64);
-    model_viewed(m, y, 64);
-}
-
-/* Let a filter take the place of another. */
-void model_replace(bly_filter **old, bly_filter *fresh)
-{
-    bly_free(*old);
-    *old = fresh;
-}
-
 /* ---- Instructions: add ------------------------------------------------- */
-
-/* Is the filter full: or, if it grows, has it reached the most memory that is
- * given here; or, if it is for integers, is a key outside their range? */
-bool model_full(const model *m, bly_status status)
-{
-    return status == BLY_EFULL
-        || (status == BLY_EPARAM && strcmp(m->kind->name, "egh") == 0)
-        || (model_can(m, BLY_CAN_GROW)
-            && (status == BLY_ENOMEM || status == BLY_ETOOBIG));
-}
 
 static void model_added(model *m, uint64_t hash, bool before,
                         bly_status status)
@@ -126,36 +53,6 @@ static void model_op_add_hash(model *m)
         return;
     bool before = bly_contains_hash(m->a.filter, hash);
     model_added(m, hash, before, bly_add_hash(m->a.filter, hash));
-}
-
-/* Put the first of m->hash, as many as the filter took, into the set. */
-void model_added_many(model *m, size_t n, uint64_t items,
-                      bly_status status)
-{
-    if (!model_can(m, BLY_CAN_ADD)) {
-        model_expect(m, status == BLY_EUNSUPPORTED || n == 0,
-                     "a kind that cannot add did");
-        return;
-    }
-    model_expect(m, status == BLY_OK || model_full(m, status)
-                    || (status == BLY_EREMOVED && m->lossy),
-                 "a batch was refused");
-    if (status != BLY_OK) {
-        bly_stat_t stat;
-        bly_stat(&stat, m->a.filter);
-        n = stat.items_exact ? (size_t)(stat.items - items) : 0;
-        if (!stat.items_exact)
-            m->over = true;             /* it is not known which are in */
-    }
-    for (size_t i = 0; i < n; i++)
-        exact_add(m->a.set, m->hash[i], 1);
-}
-
-uint64_t model_items(const model *m)
-{
-    bly_stat_t stat;
-    bly_stat(&stat, m->a.filter);
-    return stat.items;
 }
 
 static void model_op_add_many(model *m)
@@ -239,17 +136,6 @@ static void model_op_law(model *m)
 }
 
 /* ---- Instructions: remove, label --------------------------------------- */
-
-/* What a removal of a key that is there may say. */
-void model_removed(model *m, bly_status status)
-{
-    bly_stat_t stat;
-    bly_stat(&stat, m->a.filter);
-    m->lossy |= stat.lost > 0;
-    model_expect(m, status == BLY_OK || status == BLY_EUNSAFE
-                    || (status == BLY_EABSENT && m->lossy),
-                 "a key that is there cannot be removed");
-}
 
 static void model_op_remove(model *m)
 {
@@ -353,19 +239,6 @@ static void model_op_remove_absent(model *m)
     bly_free(before);
 }
 
-void model_draw_labels(model *m, uint64_t *labels, size_t n)
-{
-    bly_stat_t stat;
-    if (n > 0)
-        bly_stat(&stat, m->a.filter);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t span = stat.label_most - stat.label_least;
-        uint64_t any = model_u8(m) * UINT64_C(0x0101010101010101);
-        labels[i] = stat.label_least
-                  + (span == UINT64_MAX ? any : any % (span + 1));
-    }
-}
-
 /* What is put counts as an add, where there is one; and put again it changes
  * nothing. */
 static void model_op_put(model *m, uint64_t hash, uint64_t label)
@@ -429,13 +302,6 @@ static void model_op_clone(model *m)
     m->work -= EXACT_SLOTS / 16;
 }
 
-void model_op_swap(model *m)
-{
-    model_side a = m->a;
-    m->a = m->b;
-    m->b = a;
-}
-
 static void model_op_renew(model *m)
 {
     model_side fresh = { .set = m->a.set };
@@ -478,17 +344,6 @@ static void model_op_wrap(model *m)
     free(block);
 }
 
-/* Do two filters hold the same payload? */
-bool model_same_payload(const bly_filter *x, const bly_filter *y)
-{
-    size_t x_bytes, y_bytes;
-    const uint8_t *x_image = bly_image(x, &x_bytes);
-    const uint8_t *y_image = bly_image(y, &y_bytes);
-    return x_bytes == y_bytes
-        && memcmp(x_image + FORGE_HEADER, y_image + FORGE_HEADER,
-                  x_bytes - FORGE_HEADER) == 0;
-}
-
 /* The filter built at once from the exact set, each key once, holds the same
  * keys; and, where it is of bits alone, it is the same filter. (Without a
  * capacity bly_build plans for the number of keys, and bly_new cannot.) */
@@ -524,27 +379,6 @@ static void model_op_rebuild(model *m)
 
 /* ---- Instructions: files ----------------------------------------------- */
 
-/* Open the file and compare. A has no bound to its memory, and may have grown
- * beyond what the machine's allocator gives. */
-void model_reopen(model *m, const char *path, int flags)
-{
-    bly_filter *opened = NULL;
-    size_t bytes;
-    bly_status status = bly_open(&opened, path, flags, &m->options);
-    bly_image(m->a.filter, &bytes);
-    model_expect(m, status == BLY_OK
-                        || (status == BLY_ENOMEM && bytes > MODEL_IMAGE),
-                 "a saved filter cannot be opened");
-    if (opened == NULL)
-        return;
-    model_same(m, m->a.filter, opened);
-    model_law(m, opened, m->a.set);
-    if (flags & (BLY_MAP | BLY_WRITE))
-        bly_free(opened);
-    else
-        model_replace(&m->a.filter, opened);
-}
-
 /* The same key goes into the file and into A. */
 static void model_write_through(model *m, const char *path)
 {
@@ -568,30 +402,6 @@ static void model_write_through(model *m, const char *path)
         exact_add(m->a.set, hash, 1);
 }
 
-bool model_file(const model *m, char path[MODEL_PATH])
-{
-    const char *folder = getenv("TMPDIR");
-    if (!(m->flags & MODEL_FILES))
-        return false;
-    if (folder == NULL)
-        folder = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : P_tmpdir;
-    snprintf(path, MODEL_PATH, "%s/bloomery-model-XXXXXX", folder);
-    int file = mkstemp(path);
-    if (file < 0)
-        return false;
-    close(file);
-    return true;
-}
-
-bool model_saved(model *m, char path[MODEL_PATH])
-{
-    if (!model_file(m, path))
-        return false;
-    model_expect(m, bly_save(m->a.filter, path) == BLY_OK,
-                 "a filter cannot be saved");
-    return true;
-}
-
 static void model_op_file(model *m)
 {
     static const int flags[] = { 0, BLY_MAP, BLY_MAP | BLY_VERIFY };
@@ -606,18 +416,6 @@ static void model_op_file(model *m)
 }
 
 /* ---- Instructions: two filters ----------------------------------------- */
-
-/* Two filters of a kind that packs its keys may differ in size, and are then
- * found unlike before it is asked what the kind can do. */
-bool model_refused(bly_status status)
-{
-    return status == BLY_EUNSUPPORTED || status == BLY_EMISMATCH;
-}
-
-bool model_apart(const model *m, bly_status status)
-{
-    return m->resized && status == BLY_EMISMATCH;
-}
 
 static void model_op_unite(model *m)
 {
@@ -707,31 +505,6 @@ static void model_op_refuse(model *m)
     bly_free(before);
     bly_free(stranger);
     free(image);
-}
-
-/* ---- Instructions: look inside ----------------------------------------- */
-
-void model_op_stat(model *m)
-{
-    bly_stat_t s;
-    size_t bytes;
-    const exact *set = m->a.set;
-    model_expect(m, bly_stat(&s, m->a.filter) == BLY_OK, "stat failed");
-    bly_image(m->a.filter, &bytes);
-    model_expect(m, s.bytes == bytes, "stat's size is not the image's");
-    model_expect(m, s.fill >= 0 && s.fill <= 1, "fill is not in [0, 1]");
-    model_expect(m, s.rate >= 0 && s.rate <= 1, "rate is not in [0, 1]");
-    model_expect(m, s.planned_rate >= 0 && s.planned_rate <= 1,
-                 "planned rate is not in [0, 1]");
-    model_expect(m, s.distinct >= 0 && s.distinct_sd >= 0,
-                 "the estimate of keys is negative or no number");
-    model_expect(m, strcmp(s.kind, m->kind->name) == 0
-                    && (s.seed == m->spec.seed || m->spec.secret != NULL),
-                 "stat names another filter");
-    model_expect(m, s.items_exact || !set->plain,
-                 "the number of adds is forgotten");
-    model_expect(m, !s.items_exact || !set->adds_known
-                    || s.items == set->adds, "items is not the adds");
 }
 
 /* ---- The planted fault ------------------------------------------------- */

@@ -169,7 +169,7 @@ static bool build_start(sqlite3_context *context, build *b, int n,
 {
     const char *kind;
     bly_spec spec = { .allocator = &memory_allocator, .threads = 1 };
-    if (!extension_spec(context, &kind, &spec, n, values, false))
+    if (!keys_spec(context, &kind, &spec, n, values, false))
         return false;
     if (b->labelled && (n < 1 || sqlite3_value_type(values[0]) == SQLITE_NULL))
         kind = "bloomier";
@@ -199,7 +199,7 @@ static bool build_same(sqlite3_context *context, build *b, int n,
 {
     const char *kind;
     bly_spec spec = { .capacity = 0 };
-    if (!extension_spec(context, &kind, &spec, n, values, false))
+    if (!keys_spec(context, &kind, &spec, n, values, false))
         return false;
     if (b->labelled && (n < 1 || sqlite3_value_type(values[0]) == SQLITE_NULL))
         kind = "bloomier";

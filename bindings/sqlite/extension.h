@@ -1,6 +1,6 @@
 /* extension.h - what the files of SQLite's extension have in common.
  *
- *      extension.c  what it registers
+ *      extension.c  SQLite's functions, and errors
  *      memory.c     memory of the library's, from SQLite
  *      keys.c       values of SQL as keys
  *      held.c       filters out of blobs, and back
@@ -10,6 +10,7 @@
  *      sets.c       aggregates that make a filter of filters
  *      rows.c       tables of keys and of kinds
  *      table.c      a table that is a filter's file
+ *      init.c       loading: it registers all of these
  *
  * Each includes this, and of the library the public headers only.
  */
@@ -32,12 +33,6 @@ void extension_fail(sqlite3_context *context, bly_status status);
 /* An error of our own, in one line. */
 __attribute__((format(printf, 2, 3)))
 void extension_error(sqlite3_context *context, const char *format, ...);
-
-/* What kind, items, rate, seed and hash say, of which the last ones may be
- * missing; `items_first`: in that order, else with the rate before the items.
- * What is NULL is chosen by us. False, and an error: something is wrong. */
-bool extension_spec(sqlite3_context *context, const char **kind, bly_spec *spec,
-                    int n, sqlite3_value **values, bool items_first);
 
 /* The same as the error of a table. */
 int extension_fail_table(sqlite3_vtab *table, bly_status status);
@@ -81,6 +76,12 @@ bool keys_rate(sqlite3_context *context, double *out, sqlite3_value *value);
 /* A text without a zero byte; NULL is NULL. */
 bool keys_text(sqlite3_context *context, const char **out, const char *what,
                sqlite3_value *value);
+
+/* What kind, items, rate, seed and hash say, of which the last ones may be
+ * missing; `items_first`: in that order, else with the rate before the items.
+ * What is NULL is chosen by us. False, and an error: something is wrong. */
+bool keys_spec(sqlite3_context *context, const char **kind, bly_spec *spec,
+               int n, sqlite3_value **values, bool items_first);
 
 /* ---- held.c -------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* keys.c - values of SQL as keys.
+/* keys.c - values of SQL as keys, and as what is asked of a new filter.
  *
  * TEXT is its UTF-8, whatever the database is encoded in, a BLOB is itself, and
  * a number is the 8 bytes of bly_integer_key or bly_real_key, by which 1 and
@@ -114,5 +114,29 @@ bool keys_text(sqlite3_context *context, const char **out, const char *what,
         extension_error(context, "the %s has a zero byte: leave it out", what);
         return false;
     }
+    return true;
+}
+
+bool keys_spec(sqlite3_context *context, const char **kind, bly_spec *spec,
+               int n, sqlite3_value **values, bool items_first)
+{
+    int items = items_first ? 1 : 2, rate = items_first ? 2 : 1;
+    *kind = NULL;
+    if ((n > 0 && !keys_text(context, kind, "kind", values[0]))
+        || (n > items && !keys_count(context, &spec->capacity, "items",
+                                     values[items]))
+        || (n > rate && !keys_rate(context, &spec->rate, values[rate]))
+        || (n > 4 && !keys_text(context, &spec->hash, "hash", values[4])))
+        return false;
+    if (n > 3 && sqlite3_value_type(values[3]) != SQLITE_NULL) {
+        if (sqlite3_value_type(values[3]) != SQLITE_INTEGER) {
+            extension_error(context, "the seed must be an INTEGER, and not %s",
+                            keys_type(values[3]));
+            return false;
+        }
+        spec->seed = (uint64_t)sqlite3_value_int64(values[3]);
+    }
+    if (*kind == NULL)
+        *kind = "blocked";
     return true;
 }

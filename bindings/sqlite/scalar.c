@@ -168,7 +168,7 @@ static void scalar_new(sqlite3_context *context, int n, sqlite3_value **values)
     bly_spec spec = { .allocator = &memory_allocator, .threads = 1 };
     const char *kind;
     bly_filter *filter;
-    if (!extension_spec(context, &kind, &spec, n, values, true))
+    if (!keys_spec(context, &kind, &spec, n, values, true))
         return;
     bly_status status = bly_new(&filter, kind, &spec);
     if (status < 0)

@@ -235,7 +235,7 @@ static void tell_plan(sqlite3_context *context, int n, sqlite3_value **values)
     bly_spec spec = { .threads = 1 };
     bly_plan_t plan;
     const char *kind;
-    if (!extension_spec(context, &kind, &spec, n, values, true))
+    if (!keys_spec(context, &kind, &spec, n, values, true))
         return;
     bly_status status = bly_plan(&plan, kind, &spec);
     if (status < 0) {

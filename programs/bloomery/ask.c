@@ -210,10 +210,10 @@ static bool ask_begin(const ask_job *job, ask_own *own)
     prefix_clear(&own->text);
     if (!ask_many(job))
         return true;
-    if (own->rows == NULL && !work_grow(&own->rows, job->rows, LINES_MOST))
+    if (own->rows == NULL && !bytes_grow(&own->rows, job->rows, LINES_MOST))
         return false;
     if (own->each_there == NULL
-        && !work_grow(&own->each_there, n, sizeof *own->each_there))
+        && !bytes_grow(&own->each_there, n, sizeof *own->each_there))
         return false;
     memset(own->each_there, 0, n * sizeof *own->each_there);
     return true;
@@ -310,7 +310,7 @@ static int ask_commit(void *argument, cli_worker *w)
         return CLI_GO;
     }
     if (w->failed)
-        return work_no_memory();
+        return report_no_memory();
     if (damage_seen())
         return CLI_ERROR;
     printed = ask_print(job, w);
@@ -462,10 +462,10 @@ static bool ask_room(ask_job *job, size_t more)
 
     if (room <= job->room)
         return true;
-    if (!work_grow(&job->filters, room, sizeof *job->filters)
-        || !work_grow(&job->places, room, sizeof *job->places)
-        || !work_grow(&job->there, room, sizeof *job->there)) {
-        work_no_memory();
+    if (!bytes_grow(&job->filters, room, sizeof *job->filters)
+        || !bytes_grow(&job->places, room, sizeof *job->places)
+        || !bytes_grow(&job->there, room, sizeof *job->there)) {
+        report_no_memory();
         return false;
     }
     job->room = room;

@@ -131,7 +131,7 @@ static bly_filter *change_open(const change_job *job)
                      "leave out --memory", job->path);
         return NULL;
     }
-    filter = filter_load(job->path, job->shared ? BLY_SHARED : 0);
+    filter = load_whole(job->path, job->shared ? BLY_SHARED : 0);
     if (filter == NULL || filter_can(filter, ability))
         return filter;
     filter_cannot(filter, job->path, job->how->lacks, ability);

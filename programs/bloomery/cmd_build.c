@@ -416,7 +416,7 @@ static int build_without(const cli_build *s, const cli_operands *operands,
     free(hashes->labels);
     hashes->labels = malloc((hashes->n + 1) * sizeof *hashes->labels);
     if (hashes->labels == NULL)
-        return work_no_memory();
+        return report_no_memory();
     for (size_t i = 0; i < hashes->n; i++)
         hashes->labels[i] = i < members;
     return CLI_OK;

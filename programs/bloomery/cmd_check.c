@@ -88,9 +88,9 @@ static bly_status check_open(const char *path, bool quiet, const char **doubt)
 
     if (strcmp(path, "-") == 0)
         path = "/dev/stdin";
-    status = bly_open(&filter, path, BLY_MAP | BLY_VERIFY, filter_how());
+    status = bly_open(&filter, path, BLY_MAP | BLY_VERIFY, format_how());
     if (status == BLY_EIO)
-        status = bly_open(&filter, path, 0, filter_how());
+        status = bly_open(&filter, path, 0, format_how());
     if (status >= 0 && !quiet)
         check_promise(filter, path);
     if (status >= 0 && !filter_peek(&header, path))

@@ -84,8 +84,8 @@ static void compare_at_least_none(bly_overlap_t *o)
 
 static int compare_filters(char **names, bool json)
 {
-    bly_filter *a = filter_map(names[0], BLY_VERIFY);
-    bly_filter *b = a != NULL ? filter_map(names[1], BLY_VERIFY) : NULL;
+    bly_filter *a = load_mapped(names[0], BLY_VERIFY);
+    bly_filter *b = a != NULL ? load_mapped(names[1], BLY_VERIFY) : NULL;
     bly_overlap_t overlap;
     int status = CLI_ERROR;
 

@@ -104,14 +104,14 @@ static bly_filter *convert_open(const char *from)
 {
     if (wrapped_is(from))
         return wrapped_open(from);
-    return filter_load(strcmp(from, "-") == 0 ? "/dev/stdin" : from, 0);
+    return load_whole(strcmp(from, "-") == 0 ? "/dev/stdin" : from, 0);
 }
 
 /* With the data, where there is any. */
 static bly_filter *convert_filter(const convert_data *data, const char *from)
 {
     bly_filter *filter = data != NULL ? convert_open(from)
-                                      : filter_map(from, BLY_VERIFY);
+                                      : load_mapped(from, BLY_VERIFY);
 
     if (filter == NULL || data == NULL
         || bly_attach(filter, data->bytes, data->n) == BLY_OK)
@@ -150,7 +150,7 @@ static int convert_attach(const convert_settings *s,
     int status = convert_load(&data, s->data), lock = -1;
 
     if (status == CLI_GO
-        && filter_same(operands->names[0], operands->names[1])) {
+        && output_same(operands->names[0], operands->names[1])) {
         lock = filter_lock(operands->names[1]);
         status = lock >= 0 ? CLI_GO : CLI_ERROR;
     }
@@ -197,7 +197,7 @@ static int convert_run(const cli_command *self, int argc, char **argv)
     if (status == CLI_GO)
         status = filter_check_output(operands.names[1], s.force, &none, 0);
     if (status == CLI_GO && s.data != NULL
-        && filter_same(s.data, operands.names[1]))
+        && output_same(s.data, operands.names[1]))
         status = report_error("'%s' is the output and the data: name another "
                               "output", s.data);
     if (status != CLI_GO)

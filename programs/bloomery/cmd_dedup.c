@@ -149,7 +149,7 @@ static int dedup_commit(void *argument, cli_worker *w)
         return CLI_GO;
     }
     if (w->failed)
-        return work_no_memory();
+        return report_no_memory();
     status = rows_add(rows, job->filter);
     if (status != CLI_GO)
         return status;

@@ -182,7 +182,7 @@ static int diff_list(diff_job *job, const bly_filter *left)
         return CLI_GO;
     if (!hashes_room(&job->lacking, (size_t)(stat.geometry[0]
                                              * stat.geometry[1])))
-        return work_no_memory();
+        return report_no_memory();
     listed = bly_list_keys(left, diff_visit, job);
     if (listed == BLY_EFULL)
         return diff_crowd(job, stat.capacity);
@@ -508,7 +508,7 @@ static int diff_run(const cli_command *self, int argc, char **argv)
     if (status != CLI_GO)
         return status;
     s.no_progress |= diff_prints_keys(&s) && !progress_apart();
-    bly_filter *sketch = filter_map(operands.names[0], BLY_VERIFY);
+    bly_filter *sketch = load_mapped(operands.names[0], BLY_VERIFY);
     if (sketch == NULL)
         return CLI_ERROR;
     diff_job job = { .want = &s, .name = operands.names[0], .sketch = sketch,

@@ -241,7 +241,7 @@ static bool info_header(const char *file, const info_settings *s)
 
 static int info_data(const char *file, const info_settings *s)
 {
-    bly_filter *filter = filter_map(file, info_flags(s));
+    bly_filter *filter = load_mapped(file, info_flags(s));
     const void *data;
     size_t bytes;
     int status;
@@ -265,7 +265,7 @@ static int info_file(const char *file, const info_settings *s)
         return contents_info(file, s->json);
     if (info_header(file, s))
         return CLI_OK;
-    filter = filter_map(file, info_flags(s));
+    filter = load_mapped(file, info_flags(s));
     if (filter == NULL)
         return CLI_ERROR;
     bly_stat(&stat, filter);

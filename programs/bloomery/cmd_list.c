@@ -50,7 +50,7 @@ static bool list_visit(void *context, const bly_listed *listed)
 
 static int list_file(const list_settings *s, const char *path)
 {
-    bly_filter *filter = filter_map(path, BLY_VERIFY);
+    bly_filter *filter = load_mapped(path, BLY_VERIFY);
     list_job job = { .nul = s->nul };
     int status = CLI_OK;
 

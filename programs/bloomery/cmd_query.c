@@ -109,7 +109,7 @@ static int query_summary(const ask_job *job)
     bool known;
 
     if (each == NULL)
-        return work_no_memory();
+        return report_no_memory();
     known = query_each(job, each);
     if (known && n != 1)
         (s->json ? asked_many_json : asked_many_text)(keys, each, n, s->all,

@@ -42,7 +42,7 @@ static const cli_example resize_examples[] = {
 static int resize_file(const resize_settings *s, const char *path,
                        const char *output, int lock)
 {
-    bly_filter *filter = filter_load(path, 0);
+    bly_filter *filter = load_whole(path, 0);
     int status;
 
     if (filter == NULL)
@@ -102,7 +102,7 @@ static int resize_run(const cli_command *self, int argc, char **argv)
     path = strcmp(operands.names[0], "-") == 0 ? "/dev/stdin"
                                                : operands.names[0];
     output = s.output != NULL ? s.output : path;
-    if (filter_same(path, output)) {
+    if (output_same(path, output)) {
         lock = filter_lock(path);
         if (lock < 0)
             return CLI_ERROR;

@@ -319,7 +319,7 @@ static int similar_room(similar_job *job)
                         sizeof *job->found);
     job->counts = calloc(job->batch, sizeof *job->counts);
     return job->found != NULL && job->counts != NULL ? CLI_GO
-                                                     : work_no_memory();
+                                                     : report_no_memory();
 }
 
 static int similar_files(similar_job *job, char **names)

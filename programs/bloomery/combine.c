@@ -47,7 +47,7 @@ static int combine_one(const cli_combination *how, uint64_t level,
                        bly_filter *into, const char *into_path,
                        const char *path)
 {
-    bly_filter *other = filter_map(path, BLY_VERIFY);
+    bly_filter *other = load_mapped(path, BLY_VERIFY);
     bly_status status;
 
     if (other == NULL)
@@ -73,7 +73,7 @@ static int combine_all(const cli_combination *how, const combine_settings *s,
     const char *name = operands->names[0];
     const char *first = combine_is_stdin(name) ? "/dev/stdin" : name;
     bly_filter *into = wrapped_is(name) ? wrapped_open(name)
-                                        : filter_load(first, 0);
+                                        : load_whole(first, 0);
     int status = CLI_OK;
 
     if (into == NULL)
@@ -96,7 +96,7 @@ static bool combine_changes_input(const char *output,
                                   const cli_operands *operands)
 {
     for (size_t i = 0; i < operands->count; i++)
-        if (filter_same(output, operands->names[i]))
+        if (output_same(output, operands->names[i]))
             return true;
     return false;
 }

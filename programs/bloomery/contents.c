@@ -18,7 +18,7 @@ static bool contents_stat(bly_stat_t *out, const bly_container *file,
 {
     bly_filter *filter;
 
-    if (bly_container_filter(&filter, file, which, filter_how()) < 0) {
+    if (bly_container_filter(&filter, file, which, format_how()) < 0) {
         filter_error();
         return false;
     }
@@ -191,7 +191,7 @@ bly_status contents_check(const char *path, size_t *n)
 
         if (bly_container_contents(file)->filters[i].format == NULL)
             continue;
-        status = bly_container_filter(&filter, file, i, filter_how());
+        status = bly_container_filter(&filter, file, i, format_how());
         if (status >= 0)
             bly_free(filter);
         ++*n;

@@ -379,7 +379,7 @@ int decide_run(decide_all *all, size_t jobs, bool progress)
     pthread_mutex_destroy(&s.lock);
     progress_end();
     if (s.no_memory && !spill_failed(&all->store))
-        return work_no_memory();
+        return report_no_memory();
     return s.failed ? CLI_ERROR : CLI_GO;
 }
 

@@ -122,7 +122,7 @@ static int distinct_commit(void *argument, cli_worker *w)
     if (w->chunk.error != 0)
         return lines_refuse_chunk(&w->chunk);
     if (w->failed || !hashes_room(&job->seen, own->n))
-        return work_no_memory();
+        return report_no_memory();
     fresh = distinct_fresh(job, own);
     if (filter_check_numbers(job->how->hasher, own->keys, fresh) != CLI_GO)
         return CLI_ERROR;

@@ -157,7 +157,7 @@ static int exact_commit(exact_job *job, const cli_worker *w)
     if (w->chunk.error != 0)
         return lines_refuse_chunk(&w->chunk);
     if (w->failed)
-        return work_no_memory();
+        return report_no_memory();
     job->tally.lines += own->rows.n;
     job->tally.keyless += own->rows.keyless;
     progress_at(job->tally.lines, w->chunk.bytes);
@@ -374,7 +374,7 @@ static int exact_hold(exact_job *job, exact_own *own, const cli_worker *w)
         return exact_release(job);
     if (!table_prepare(&job->table, memory, own->rows.n, w->chunk.length)
         || table_add_rows(&job->table, &own->rows, NULL) != TABLE_NEW)
-        return work_no_memory();
+        return report_no_memory();
     return CLI_GO;
 }
 
@@ -492,7 +492,7 @@ static int exact_direct_commit(void *argument, cli_worker *w)
         return status;
     job->tally.kept += own->rows.n;
     if (exact_direct(job, own) != TABLE_NEW)
-        return work_no_memory();
+        return report_no_memory();
     return rows_print(&own->rows, w) ? CLI_GO : CLI_ERROR;
 }
 
@@ -504,7 +504,8 @@ static int exact_in_memory(exact_job *job)
 
     job->table.hasher = job->repeated;
     status = table_open(&job->table, job->keys, job->bytes)
-           ? exact_pass_again(job, &work, "printing", true) : work_no_memory();
+           ? exact_pass_again(job, &work, "printing", true)
+           : report_no_memory();
     table_close(&job->table);
     return status;
 }
@@ -664,7 +665,7 @@ static int exact_in_parts(exact_job *job, uint64_t filter)
     int status = exact_parts_open(job, filter)
                ? exact_pass_again(job, &parts, "collecting repeated lines",
                                   false)
-               : work_no_memory();
+               : report_no_memory();
 
     if (status == CLI_GO)
         status = decide_run(&job->parts, job->jobs, job->want->progress);
@@ -684,7 +685,7 @@ static int exact_open_held(exact_job *job)
 
     job->holding = true;
     job->table.counting = true;
-    return table_open(&job->table, KEYS, BYTES) ? CLI_GO : work_no_memory();
+    return table_open(&job->table, KEYS, BYTES) ? CLI_GO : report_no_memory();
 }
 
 /* What can be read twice is stamped; anything else is held, or a copy is made,
@@ -700,7 +701,7 @@ static int exact_open(exact_job *job, bool twice)
     else if (!holds && (job->spool = spill_file(false)) < 0)
         return CLI_ERROR;
     if (!exact_stamp(job))
-        return work_no_memory();
+        return report_no_memory();
     if (twice)
         lines_until(&job->lines, job->ends);
     return CLI_GO;

@@ -82,7 +82,7 @@ int held_write(const dedup_table *table, int fd, unsigned char end,
                uint64_t *bytes)
 {
     held_buffer b = { .bytes = malloc(HELD_BUFFER), .fd = fd };
-    int status = b.bytes != NULL ? CLI_GO : work_no_memory();
+    int status = b.bytes != NULL ? CLI_GO : report_no_memory();
     uint64_t count;
     bly_key key;
 

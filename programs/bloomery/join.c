@@ -97,7 +97,7 @@ static int join_commit(const cli_worker *w)
 {
     if (w->chunk.error != 0)
         return lines_refuse_chunk(&w->chunk);
-    return w->failed ? work_no_memory() : CLI_GO;
+    return w->failed ? report_no_memory() : CLI_GO;
 }
 
 /* ==== The list ========================================================== */
@@ -153,8 +153,8 @@ static int join_list_begin(join_job *job, const cli_worker *w)
         return status;
     job->full = table_bytes(keys, bytes) > job->table.most;
     job->table.hasher = job->hasher;
-    return job->full || table_open(&job->table, keys, bytes) ? CLI_GO
-                                                            : work_no_memory();
+    return job->full || table_open(&job->table, keys, bytes)
+         ? CLI_GO : report_no_memory();
 }
 
 /* How many whole lines of a list that is to hold values begin with a quote, of
@@ -196,7 +196,7 @@ static int join_list_commit(void *argument, cli_worker *w)
         table_answer answer = table_add_rows(&job->table, rows, NULL);
 
         if (answer == TABLE_NO_MEMORY)
-            return work_no_memory();
+            return report_no_memory();
         job->full = answer == TABLE_FULL;
     }
     return CLI_GO;
@@ -399,7 +399,7 @@ static int join_parts_open(join_job *job)
     room.taken = stat.bytes;
     all->hasher = job->hasher;
     all->joining = true;
-    return decide_begin(all, &room) ? CLI_GO : work_no_memory();
+    return decide_begin(all, &room) ? CLI_GO : report_no_memory();
 }
 
 /* Operands that can be read twice, all of them. */

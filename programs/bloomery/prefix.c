@@ -34,7 +34,7 @@ bool prefix_room(ask_text *t, size_t more)
 
     if (t->length + more <= t->room)
         return true;
-    if (!work_grow(&t->bytes, room, 1))
+    if (!bytes_grow(&t->bytes, room, 1))
         return false;
     t->room = room;
     return true;
@@ -52,7 +52,7 @@ static bool prefix_hole(ask_text *t, uint64_t line)
     size_t room = 2 * t->holes_room + 64;
 
     if (t->n == t->holes_room) {
-        if (!work_grow(&t->holes, room, sizeof *t->holes))
+        if (!bytes_grow(&t->holes, room, sizeof *t->holes))
             return false;
         t->holes_room = room;
     }

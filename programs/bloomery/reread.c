@@ -54,7 +54,7 @@ static int reread_copy(int to, const char *path)
                                     : open(path, O_RDONLY | O_CLOEXEC);
     char *block = malloc(BLOCK);
     int status = from < 0 ? lines_refuse(path, errno)
-               : block == NULL ? work_no_memory()
+               : block == NULL ? report_no_memory()
                : reread_pour(from, to, path, block, BLOCK);
 
     free(block);
@@ -91,7 +91,7 @@ int reread_open(sketch_reread *a, const cli_operands *operands, size_t first)
     for (size_t i = 0; a->files != NULL && i < room; i++)
         a->files[i] = -1;               /* before anything may be closed */
     if (a->operands.names == NULL || a->names == NULL || a->files == NULL)
-        return work_no_memory();
+        return report_no_memory();
     for (size_t i = 0; i < room; i++)
         a->operands.names[i] = n > 0 ? operands->names[first + i] : input;
     for (size_t i = 0; i < room; i++)

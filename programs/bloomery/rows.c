@@ -19,10 +19,10 @@ static bool rows_room(dedup_rows *r, size_t more)
 
     if (r->n + more <= r->room)
         return true;
-    if (!work_grow(&r->keys, room, sizeof *r->keys)
-        || !work_grow(&r->hashes, room, sizeof *r->hashes)
-        || !work_grow(&r->ends, room, sizeof *r->ends)
-        || !work_grow(&r->drop, room, sizeof *r->drop))
+    if (!bytes_grow(&r->keys, room, sizeof *r->keys)
+        || !bytes_grow(&r->hashes, room, sizeof *r->hashes)
+        || !bytes_grow(&r->ends, room, sizeof *r->ends)
+        || !bytes_grow(&r->drop, room, sizeof *r->drop))
         return false;
     r->room = room;
     return true;

@@ -115,8 +115,8 @@ static int runs_fence(runs_run *run, uint64_t tag)
     if (run->n == run->room) {
         size_t room = 2 * run->room + 64;
 
-        if (!work_grow(&run->fences, room, sizeof *run->fences))
-            return work_no_memory();
+        if (!bytes_grow(&run->fences, room, sizeof *run->fences))
+            return report_no_memory();
         run->room = room;
     }
     run->fences[run->n++] = tag << RUNS_PLACE | run->bytes;
@@ -208,7 +208,7 @@ int runs_write(dedup_runs *runs, dedup_table *table)
     if (w.run != NULL)
         w.run->filter = runs_filter(table->keys);
     if (w.block == NULL || w.run == NULL || w.run->filter == NULL)
-        status = work_no_memory();
+        status = report_no_memory();
     else if (runs->fd < 0 && (runs->fd = spill_file(true)) < 0)
         status = CLI_ERROR;
     if (status == CLI_GO) {
@@ -250,7 +250,7 @@ static int runs_fetch(const dedup_runs *runs, const runs_run *run, size_t i,
 
     *n = (size_t)((run->fences[i + 1] & (RUNS_PLACES - 1)) - from);
     if (*n > space->room) {
-        if (!work_grow(&space->bytes, 2 * *n, 1))
+        if (!bytes_grow(&space->bytes, 2 * *n, 1))
             return ENOMEM;
         space->room = 2 * *n;
     }
@@ -326,7 +326,7 @@ int runs_look(dedup_runs *runs, size_t from, size_t to, dedup_rows *rows,
     if (from == to)
         return 0;
     if (rows->n > space->rows) {
-        if (!work_grow(&space->perhaps, rows->room, sizeof *space->perhaps))
+        if (!bytes_grow(&space->perhaps, rows->room, sizeof *space->perhaps))
             return ENOMEM;
         space->rows = rows->room;
     }

@@ -179,7 +179,7 @@ static bool spill_fail(spill_store *s, const char *what)
     if (first && what != NULL)
         spill_refuse(what, true);
     else if (first)
-        work_no_memory();
+        report_no_memory();
     return false;
 }
 

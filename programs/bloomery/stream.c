@@ -62,7 +62,7 @@ static int stream_look(stream_job *job, stream_own *own)
         own->error = runs_look(&job->runs, own->seen, n, &own->rows,
                                &own->space);
     return own->error == 0 ? CLI_GO
-         : own->error == ENOMEM ? work_no_memory() : spill_unread(own->error);
+         : own->error == ENOMEM ? report_no_memory() : spill_unread(own->error);
 }
 
 static int stream_commit(void *argument, cli_worker *w)
@@ -74,7 +74,7 @@ static int stream_commit(void *argument, cli_worker *w)
     if (w->chunk.error != 0)
         return lines_refuse_chunk(&w->chunk);
     if (w->failed)
-        return work_no_memory();
+        return report_no_memory();
     if (job->table.keys > 0 && !table_fits(&job->table, job->want->held,
                                            own->rows.n, w->chunk.length))
         status = runs_write(&job->runs, &job->table);
@@ -85,7 +85,7 @@ static int stream_commit(void *argument, cli_worker *w)
     if (!table_prepare(&job->table, job->want->held, own->rows.n,
                        w->chunk.length)
         || table_add_rows(&job->table, &own->rows, NULL) != TABLE_NEW)
-        return work_no_memory();
+        return report_no_memory();
     for (size_t i = 0; i < own->rows.n; i++)
         job->tally.kept += !own->rows.drop[i];
     job->tally.lines += own->rows.n;
@@ -104,7 +104,7 @@ static int stream_open(stream_job *job)
         return filter_error();
     job->table.hasher = job->hasher;
     runs_open(&job->runs, job->hasher);
-    return table_open(&job->table, KEYS, BYTES) ? CLI_GO : work_no_memory();
+    return table_open(&job->table, KEYS, BYTES) ? CLI_GO : report_no_memory();
 }
 
 int stream_run(const exact_want *want, cli_lines *lines, dedup_tally *tally)

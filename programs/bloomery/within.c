@@ -66,7 +66,7 @@ static int within_check(const cli_hashes *hashes, size_t members)
     bool two = false;
 
     if (pairs == NULL)
-        return work_no_memory();
+        return report_no_memory();
     for (size_t i = 0; i < members; i++)
         pairs[i] = (within_pair){ hashes->hashes[i], hashes->labels[i] };
     qsort(pairs, members, sizeof *pairs, within_compare);

@@ -44,7 +44,7 @@ static bool container_ends(int file)
 static bool container_format(void)
 {
     static const char *const inside[] = { "parquet", "leveldb", "rocksdb" };
-    const char *format = filter_how()->format;
+    const char *format = format_how()->format;
 
     for (size_t i = 0; format != NULL && i < sizeof inside / sizeof *inside;
          i++)
@@ -185,10 +185,10 @@ static bool container_append(cli_inside *out, bly_filter *filter,
     if (out->n == out->room) {
         size_t room = 2 * out->room + 16;
 
-        if (!work_grow(&out->filters, room, sizeof *out->filters)
-            || !work_grow(&out->numbers, room, sizeof *out->numbers)) {
+        if (!bytes_grow(&out->filters, room, sizeof *out->filters)
+            || !bytes_grow(&out->numbers, room, sizeof *out->numbers)) {
             bly_free(filter);
-            work_no_memory();
+            report_no_memory();
             return false;
         }
         out->room = room;
@@ -233,7 +233,7 @@ static bool container_take(container_job *job, const bly_contents *is,
                      "say by --as what its keys are", job->path, one->column);
         return false;
     }
-    if (bly_container_filter(&filter, job->file, which, filter_how()) < 0) {
+    if (bly_container_filter(&filter, job->file, which, format_how()) < 0) {
         filter_error();
         return false;
     }

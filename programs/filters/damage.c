@@ -74,13 +74,13 @@ bly_filter *damage_map(const char *path, const cli_verify *want)
     damage_filter *later;
 
     if (want->never)
-        return filter_map(path, 0);
+        return load_mapped(path, 0);
     if (want->always || !filter_peek(&header, file) || header.packed
         || header.bytes <= DAMAGE_FIRST
-        || !work_grow(&damage_state.filters, damage_state.count + 1,
-                      sizeof *damage_state.filters))
-        return filter_map(path, BLY_VERIFY);
-    filter = filter_map(path, 0);
+        || !bytes_grow(&damage_state.filters, damage_state.count + 1,
+                       sizeof *damage_state.filters))
+        return load_mapped(path, BLY_VERIFY);
+    filter = load_mapped(path, 0);
     if (filter == NULL)
         return NULL;
     later = &damage_state.filters[damage_state.count++];

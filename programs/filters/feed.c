@@ -61,11 +61,11 @@ static bool feed_room(const feed_job *job, feed_own *own, size_t more)
 
     if (own->n + more <= own->room)
         return true;
-    if (job->whole ? !work_grow(&own->keys, room, sizeof *own->keys)
-                   : !work_grow(&own->hashes, room, sizeof *own->hashes))
+    if (job->whole ? !bytes_grow(&own->keys, room, sizeof *own->keys)
+                   : !bytes_grow(&own->hashes, room, sizeof *own->hashes))
         return false;
     if ((job->labels.most > 0 || job->checks)
-        && !work_grow(&own->labels, room, sizeof *own->labels))
+        && !bytes_grow(&own->labels, room, sizeof *own->labels))
         return false;
     own->room = room;
     return true;
@@ -351,9 +351,9 @@ static int feed_keep(const feed_job *job, cli_worker *w)
     if (all->n + own->n > all->room) {
         size_t room = all->room + all->room / 2 + own->n;
 
-        if (!work_grow(&all->hashes, room, sizeof *all->hashes)
-            || (labels && !work_grow(&all->labels, room, sizeof *all->labels)))
-            return work_no_memory();
+        if (!bytes_grow(&all->hashes, room, sizeof *all->hashes)
+            || (labels && !bytes_grow(&all->labels, room, sizeof *all->labels)))
+            return report_no_memory();
         all->room = room;
     }
     feed_append(all->hashes, all->n, own->hashes, own->n);
@@ -372,7 +372,7 @@ static int feed_commit(void *argument, cli_worker *w)
     if (w->chunk.error != 0)
         return lines_refuse_chunk(&w->chunk);
     if (w->failed)
-        return work_no_memory();
+        return report_no_memory();
     if (job->path != w->chunk.path)     /* each operand has an address */
         job->lines = 0;
     job->path = w->chunk.path;
@@ -500,7 +500,7 @@ static bool feed_count_batch(const cli_counted *counted, const cli_batch *b,
     if (b->n == 0)
         return true;
     if (n + b->n > own->room) {
-        if (!work_grow(&own->hashes, room, sizeof *own->hashes))
+        if (!bytes_grow(&own->hashes, room, sizeof *own->hashes))
             return false;
         own->room = room;
     }
@@ -552,7 +552,7 @@ static bool feed_count_keep(feed_counting *job, const cli_worker *w)
     if (job->many)
         return true;
     if (all->n + n > all->room) {
-        if (!work_grow(&all->hashes, room, sizeof *all->hashes))
+        if (!bytes_grow(&all->hashes, room, sizeof *all->hashes))
             return false;
         all->room = room;
     }
@@ -569,7 +569,7 @@ static int feed_count_commit(void *argument, cli_worker *w)
     if (w->chunk.error != 0)
         return lines_refuse_chunk(&w->chunk);
     if (w->failed || (job->counted != NULL && !feed_count_keep(job, w)))
-        return work_no_memory();
+        return report_no_memory();
     job->sum->keys += own->keys;
     job->sum->keyless += own->keyless;
     job->sum->bytes = w->chunk.bytes;

@@ -1,9 +1,9 @@
-/* filter.c - opening, locking and saving of filter files.
+/* filter.c - locking and saving of filter files, and facts about filters.
  *
- * The library opens and saves; here is what only a command needs: "-" for
- * stdin and stdout, a look at the output's place before hours of work go into
- * it, and the lock that keeps two `add`s of one file from losing keys. Floor
- * 8; includes filters.h and <bloomery.h> only.
+ * The library saves; here is what only a command needs: "-" for stdin and
+ * stdout, a look at the output's place before hours of work go into it, and
+ * the lock that keeps two `add`s of one file from losing keys. load.c opens
+ * filter files.
  */
 #include "filters/filters.h"
 
@@ -18,11 +18,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bly_options *filter_how(void)
+int filter_how_read(const char *key_file, const char *format)
 {
-    static bly_options how;
-
-    return &how;
+    if (secret_read(key_file) != CLI_GO
+        || (format != NULL && format_check(format) != CLI_GO))
+        return CLI_ERROR;
+    format_how()->format = format;
+    return CLI_GO;
 }
 
 /* The library knows no options: where it is about a secret, say which. */
@@ -37,59 +39,11 @@ bool filter_broken(const bly_stat_t *stat)
     return stat->planned_rate == 0 && stat->rate > 0;
 }
 
-/* ==== Open ============================================================== */
-
-/* Pipes, and files of some file systems, cannot be mapped but can be read. */
-bly_filter *filter_map(const char *path, int flags)
-{
-    bly_filter *filter;
-    bly_status status;
-
-    if (container_is(path)) {
-        paged_refuse(path, BLY_EFORMAT);
-        return NULL;
-    }
-    if (wrapped_is(path))
-        return wrapped_open(path);
-    if (strcmp(path, "-") == 0)
-        path = "/dev/stdin";
-    status = bly_open(&filter, path, BLY_MAP | flags, filter_how());
-    if (status == BLY_EIO)
-        status = bly_open(&filter, path, 0, filter_how());
-    if (status < 0) {
-        paged_refuse(path, status);
-        return NULL;
-    }
-    return filter;
-}
-
-bly_filter *filter_load(const char *path, int flags)
-{
-    bly_filter *filter;
-    bly_status status = container_is(path) ? BLY_EFORMAT
-                      : bly_open(&filter, path, flags, filter_how());
-
-    if (status < 0) {
-        paged_refuse(path, status);
-        return NULL;
-    }
-    return filter;
-}
-
 bool filter_knows(const void *bytes, size_t n)
 {
     bly_header header;
 
     return bly_peek(&header, bytes, n) == BLY_OK;
-}
-
-bool filter_same(const char *a, const char *b)
-{
-    struct stat about_a, about_b;
-
-    return stat(a, &about_a) == 0 && stat(b, &about_b) == 0
-        && about_a.st_dev == about_b.st_dev
-        && about_a.st_ino == about_b.st_ino;
 }
 
 bool filter_kind_can(const char *kind, uint64_t ability)
@@ -407,7 +361,7 @@ static int filter_check_inputs(const char *path, const struct stat *about,
                                const cli_operands *inputs, size_t first)
 {
     for (size_t i = first; i < inputs->count; i++)
-        if (filter_same(path, inputs->names[i])
+        if (output_same(path, inputs->names[i])
             || (strcmp(inputs->names[i], "-") == 0 && filter_is_stdin(about)))
             return filter_is_both(path, "a file of keys");
     if (inputs->count <= first && filter_is_stdin(about))

@@ -3,10 +3,14 @@
  * Floor 8, above the frame: this folder, the frame and <bloomery.h> are all it
  * includes.
  *
+ *      format.c    how filters are opened, and the format of --format
  *      secret.c    the secret of --key-file
- *      format.c    the format of --format: other systems' files
- *      filter.c    opening, locking and saving of filter files
+ *      filter.c    locking and saving of filter files, facts about filters
+ *      container.c  files that have filters inside
+ *      textual.c   filters that are written as text
+ *      wrapped.c   filters that are compressed, or text
  *      paged.c     filters that are used in their file
+ *      load.c      a filter file -> a filter
  *      damage.c    whether a filter that is asked is whole
  *      estimate.c  how many different keys there are, about
  *      feed.c      keys of lines -> into a filter or out, and the report
@@ -60,9 +64,8 @@ const char        *secret_hash(void);
       "them need not be named. One that is only read may then be in "         \
       "hexadecimal digits, too." }
 
-/* Take both, for all filters that are opened from then on: the file of the
- * secret and the format, each of which may be NULL. CLI_GO or CLI_ERROR. */
-int filter_how_read(const char *key_file, const char *format);
+/* How filters are opened: with the secret and in the format that were given. */
+bly_options *format_how(void);
 
 /* Is there such a format? CLI_GO or CLI_ERROR. */
 int format_check(const char *name);
@@ -120,21 +123,15 @@ int textual_take(unsigned char *bytes, size_t *n, const char *path,
 
 /* ==== filter.c ========================================================== */
 
-/* How filters are opened: with the secret and in the format that were given. */
-bly_options *filter_how(void);
+/* Take both, for all filters that are opened from then on: the file of the
+ * secret and the format, each of which may be NULL. CLI_GO or CLI_ERROR. */
+int filter_how_read(const char *key_file, const char *format);
 
 /* The last library error in its own words; returns CLI_ERROR. */
 int filter_error(void);
 
 /* Was there to be no false positive, and may there be one now? */
 bool filter_broken(const bly_stat_t *stat);
-
-/* Map the file, or read it where it cannot be mapped; "-" is stdin. `flags`
- * are added to BLY_MAP. On an error stderr says why, and NULL comes back. */
-bly_filter *filter_map(const char *path, int flags);
-
-/* Read it into memory; NULL as above. */
-bly_filter *filter_load(const char *path, int flags);
 
 /* Of all that write filters to a place that is named. */
 #define CLI_FORCE_OPTION(settings, force)                                     \
@@ -230,9 +227,6 @@ int filter_check_numbers(const bly_filter *filter, const bly_key *keys,
 /* What is said of such a key, as the end of a sentence. */
 extern const char filter_no_number[];
 
-/* Are both names of one file? */
-bool filter_same(const char *a, const char *b);
-
 /* ==== about.c =========================================================== */
 
 /* Of another system's filter its file is what there is, without our header. */
@@ -302,6 +296,15 @@ void estimate_unite(cli_estimate *into, const cli_estimate *from);
  * many came in all: five standard deviations more, but not more than came. */
 double   estimate_keys(const cli_estimate *e);
 uint64_t estimate_capacity(const cli_estimate *e, uint64_t keys);
+
+/* ==== load.c ============================================================ */
+
+/* Maps the file, or reads it if it cannot be mapped; "-" is stdin. `flags` are
+ * added to BLY_MAP. Returns NULL after an error, which stderr names. */
+bly_filter *load_mapped(const char *path, int flags);
+
+/* Reads the file into memory. Returns NULL as above. */
+bly_filter *load_whole(const char *path, int flags);
 
 /* ==== damage.c ========================================================== */
 

@@ -1,12 +1,19 @@
 /* format.c - how filters are opened: with which secret, and in which format.
  *
- * A program opens filters of one format, or of what their bytes tell. Floor 8;
- * includes filters.h and <bloomery/foreign.h> only.
+ * A program opens filters of one format, or each in the format that its bytes
+ * show. secret.c stores the secret here.
  */
 #include "filters/filters.h"
 
 #include <bloomery/foreign.h>
 #include <string.h>
+
+bly_options *format_how(void)
+{
+    static bly_options how;
+
+    return &how;
+}
 
 int format_check(const char *name)
 {
@@ -27,13 +34,4 @@ int format_check(const char *name)
                             "lists them", name);
     return report_error("there is no format '%.40s': did you mean '%s'? "
                         "'bloomery formats' lists them", name, nearest.name);
-}
-
-int filter_how_read(const char *key_file, const char *format)
-{
-    if (secret_read(key_file) != CLI_GO
-        || (format != NULL && format_check(format) != CLI_GO))
-        return CLI_ERROR;
-    filter_how()->format = format;
-    return CLI_GO;
 }

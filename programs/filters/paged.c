@@ -72,7 +72,7 @@ bly_filter *paged_ask(const char *path, int flags)
 {
     bly_filter *filter;
     bly_status status = bly_open(&filter, path, BLY_PAGED | flags,
-                                 filter_how());
+                                 format_how());
 
     if (status < 0) {
         paged_refuse(path, status);
@@ -118,7 +118,7 @@ bly_filter *paged_open(const char *path, uint64_t memory)
     bly_filter *filter;
 
     paged_look(path, &header);
-    if (bly_open(&filter, path, BLY_PAGED | BLY_WRITE, filter_how())
+    if (bly_open(&filter, path, BLY_PAGED | BLY_WRITE, format_how())
         < 0) {
         filter_error();
         return NULL;

@@ -2,8 +2,7 @@
  *
  * A program works with one secret, or with none: the file that --key-file names
  * is read once, before anything else is done, and all filters that are then
- * made or opened get what it holds. Floor 8; includes filters.h and
- * <bloomery.h> only.
+ * made or opened get what it holds.
  */
 #include "filters/filters.h"
 
@@ -21,17 +20,17 @@ static const char   *secret_file;
 
 const void *secret_bytes(void)
 {
-    return filter_how()->secret;
+    return format_how()->secret;
 }
 
 const char *secret_hash(void)
 {
-    return filter_how()->secret != NULL ? "siphash" : NULL;
+    return format_how()->secret != NULL ? "siphash" : NULL;
 }
 
 bool secret_is_in(const char *path)
 {
-    return secret_file != NULL && filter_same(secret_file, path);
+    return secret_file != NULL && output_same(secret_file, path);
 }
 
 /* Overwrite it, though it is not read any more. */
@@ -128,7 +127,7 @@ int secret_read(const char *path)
         return report_error("'%s' holds no secret, which is 16 bytes, or 32 "
                             "hexadecimal digits: make one by '(umask 077; "
                             "head -c 16 /dev/urandom > FILE)'", path);
-    filter_how()->secret = secret_key;
+    format_how()->secret = secret_key;
     secret_file = path;
     return CLI_GO;
 }

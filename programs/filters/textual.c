@@ -109,7 +109,7 @@ static bool textual_json(const unsigned char *bytes, size_t n)
 /* Is a format named, another than ours? */
 static bool textual_named(void)
 {
-    const char *format = filter_how()->format;
+    const char *format = format_how()->format;
 
     return format != NULL && strcmp(format, "bloomery") != 0;
 }

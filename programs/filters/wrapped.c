@@ -81,7 +81,7 @@ static int wrapped_read(wrapped_text *t, int file, const cli_source *from)
 
             if (wrapped_bomb(t, from))
                 return EFBIG;
-            if (!work_grow(&t->bytes, room, 1))
+            if (!bytes_grow(&t->bytes, room, 1))
                 return ENOMEM;
             t->room = room;
         }
@@ -130,8 +130,8 @@ static int wrapped_read_plain(wrapped_text *t, const char *path, int *file)
     ssize_t got;
     int error;
 
-    if (!work_grow(&t->bytes, WRAPPED_FIRST, 1))
-        return work_no_memory();
+    if (!bytes_grow(&t->bytes, WRAPPED_FIRST, 1))
+        return report_no_memory();
     t->room = WRAPPED_FIRST;
     do
         got = read(*file, t->bytes + t->n, WRAPPED_LOOK - t->n);
@@ -151,7 +151,7 @@ static int wrapped_read_plain(wrapped_text *t, const char *path, int *file)
 static bly_filter *wrapped_unpack(wrapped_text *t, const char *path,
                                   bly_status *status, bool lenient)
 {
-    bly_options how = *filter_how();
+    bly_options how = *format_how();
     bly_filter *filter;
 
     if (textual_take(t->bytes, &t->n, path, &how.format) != CLI_GO)

@@ -1,6 +1,5 @@
-/* bytes.c - bytes that wait: come in and not yet looked at, or to go out.
- *
- * Floor 8; includes frame.h only.
+/* bytes.c - bytes that wait: come in and not yet looked at, or to go out; and
+ * arrays that grow.
  */
 #include "frame/frame.h"
 
@@ -13,12 +12,24 @@
 
 enum { BYTES_FIRST = 4096 };
 
+bool bytes_grow(void *array, size_t room, size_t size)
+{
+    void *old, *grown;
+
+    memcpy(&old, array, sizeof old);
+    grown = realloc(old, room * size);
+    if (grown == NULL)
+        return false;
+    memcpy(array, &grown, sizeof grown);
+    return true;
+}
+
 size_t bytes_waiting(const cli_bytes *b)
 {
     return b->to - b->from;
 }
 
-static bool bytes_grow(cli_bytes *b, size_t needed)
+static bool bytes_enlarge(cli_bytes *b, size_t needed)
 {
     size_t room = b->room > 0 ? b->room : BYTES_FIRST;
 
@@ -27,7 +38,7 @@ static bool bytes_grow(cli_bytes *b, size_t needed)
             return false;
         room *= 2;
     }
-    if (!work_grow(&b->data, room, 1))
+    if (!bytes_grow(&b->data, room, 1))
         return false;
     b->room = room;
     return true;
@@ -43,7 +54,7 @@ bool bytes_room(cli_bytes *b, size_t more)
         b->from = 0;
     }
     return more <= b->room - b->to
-        || (more <= SIZE_MAX - b->to && bytes_grow(b, b->to + more));
+        || (more <= SIZE_MAX - b->to && bytes_enlarge(b, b->to + more));
 }
 
 bool bytes_put(cli_bytes *b, const void *from, size_t n)

@@ -17,18 +17,19 @@
  *      sort.c      words in rising order
  *      json.c      a JSON writer
  *      progress.c  the line that shows how far a long job is
- *      options.c   a command's option table -> its settings
- *      help.c      the same table -> its --help and its man page
+ *      help.c      a command's option table -> its --help and its man page
  *      completion.c  all tables -> what shells complete
  *      codec.c     what compressed bytes look like, and how they become plain
  *      source.c    a compressed file -> a pipe of what it holds
- *      columns.c   the columns that -f lists, by number or by name
  *      forms.c     text, hexadecimal digits, numbers -> the bytes of a key
  *      records.c   where records of CSV end
  *      members.c   a line that is a JSON object -> the value of a member
  *      keys.c      lines -> their keys
- *      lines.c     files and stdin -> chunks of lines -> batches of keys
+ *      columns.c   the columns that -f lists, by number or by name
+ *      options.c   a command's option table -> its settings
+ *      git.c       the files of a folder that git knows
  *      inputs.c    operands, lists and folders -> the files to be read
+ *      lines.c     files and stdin -> chunks of lines -> batches of keys
  *      work.c      chunks of lines, worked on by all cores, in order
  *      program.c   a table of subcommands -> a program
  */
@@ -53,14 +54,19 @@ enum { CLI_GO = -1, CLI_OK = 0, CLI_NONE = 1, CLI_ERROR = 2 };
 
 /* ==== report.c ========================================================== */
 
-/* The beginning of every message: the program, and the subcommand at work or
- * NULL. */
-extern const char *report_program, *report_command;
+/* The program that runs; NULL in tests. A message begins with its name and with
+ * that of the subcommand at work, unless that is NULL. */
+typedef struct cli_program cli_program;
+extern const cli_program *program;
+extern const char *report_command;
 
 /* Where each line of a message goes, its newline included: to stderr. */
 typedef void report_sink(const char *line, size_t length);
 extern report_sink *report_to;
 void report_write(const char *line, size_t length);
+
+/* Called before stderr is written to, if it is not NULL. */
+extern void (*report_before)(void);
 
 /* One line on stderr, "bloomery CMD: …"; returns CLI_ERROR. */
 int report_error(const char *format, ...) CLI_PRINTF(1, 2);
@@ -68,6 +74,9 @@ int report_error(const char *format, ...) CLI_PRINTF(1, 2);
 /* "cannot VERB 'PATH'", with what errno said and how to mend it, for what is
  * read; returns CLI_ERROR. */
 int report_unread(const char *verb, const char *path, int error);
+
+/* Reports that memory is short; returns CLI_ERROR. */
+int report_no_memory(void);
 
 /* Is this a terminal that shows colors, whose user wants them? */
 bool report_colors(int fd);
@@ -145,6 +154,11 @@ bool bytes_put(cli_bytes *b, const void *from, size_t n);
 bool bytes_text(cli_bytes *b, const char *text);
 bool bytes_format(cli_bytes *b, const char *format, ...) CLI_PRINTF(2, 3);
 
+/* Makes room for `room` elements of `size` bytes in the array from malloc whose
+ * pointer is at `array`. Returns false, with the array as it was, if memory is
+ * short. */
+bool bytes_grow(void *array, size_t room, size_t size);
+
 /* All that is left to be read there; errno says why not. */
 bool bytes_load(cli_bytes *b, int fd);
 
@@ -171,6 +185,9 @@ bool output_lines(const void *data, size_t n, char terminator, bool *unended);
  * to? Lines that are printed to the end of an input would be read again. CLI_GO
  * or CLI_ERROR. */
 int output_check_inputs(char *const *paths, size_t n);
+
+/* Do both names lead to one file, as those of an output and an input may? */
+bool output_same(const char *a, const char *b);
 
 /* Let a pipe that its reader closes be an error of output until the end, and
  * not the end of the program with its work half done. */
@@ -256,7 +273,7 @@ void progress_start(const char *what, uint64_t total_bytes, bool wanted);
 void progress_at(uint64_t keys, uint64_t bytes);
 void progress_share(const char *part, double share);    /* 0 .. 1 */
 void progress_end(void);
-void progress_erase(void);
+void progress_erase(void);      /* for report_before */
 
 /* Of commands that print lines while they work: may they show progress too? Not
  * on the terminal that the lines go to, among them. */
@@ -328,6 +345,10 @@ int options_read(const cli_command *command, int argc, char **argv,
 /* An error about the command line that names where help is; CLI_ERROR. */
 int options_wrong(const cli_command *command, const char *what);
 
+/* Appends a name to a list that is from malloc. Returns false if memory is
+ * short. */
+bool options_append(cli_operands *list, char *name);
+
 bool help_text(const cli_command *command);
 bool help_roff(const cli_command *command);
 bool help_overview(void);
@@ -339,7 +360,7 @@ bool completion_script(const char *shell);
 /* ==== program.c ========================================================= */
 
 /* A program that is a table of subcommands. */
-typedef struct {
+struct cli_program {
     const char *name;           /* "bloomery"                              */
     const char *version;        /* of the program's source                 */
     const char *(*library)(void);       /* and of the library it runs with */
@@ -355,9 +376,8 @@ typedef struct {
                                    "a filter"                              */
     bool (*knows)(const void *bytes, size_t n);     /* by their first bytes */
     const cli_command *const *commands;         /* NULL ends it            */
-} cli_program;
+};
 
-extern const cli_program *program;              /* the one that runs       */
 extern const cli_command  program_cmd_help;     /* `help`, for its table   */
 
 /* The whole of main(); the exit status. */
@@ -744,9 +764,6 @@ void lines_note(const cli_chunk *chunk);
  * and what keys stand for behind that. */
 size_t lines_block(const cli_how *how, size_t capacity);
 
-/* Where what keys stand for begins. */
-size_t lines_parts(const cli_how *how, size_t capacity);
-
 /* Of an ordinary file that is to be read in parts: 0, or why it cannot be, for
  * lines_refuse. It begins with `skip` bytes that are no part of its lines. */
 int lines_look(const cli_lines *lines, const char *path, size_t *skip,
@@ -805,6 +822,11 @@ cli_member members_key(const unsigned char *line, size_t length,
 
 enum { KEYS_STRANGE = 1 };
 
+/* Returns whether the block of a chunk has a second half for keys, and where in
+ * it, past `capacity` bytes of lines, the bytes that keys stand for begin. */
+bool keys_two_parts(const cli_how *how);
+size_t keys_parts(const cli_how *how, size_t capacity);
+
 /* Lines of the chunk, without their ends, become their keys; data NULL: the
  * line has none, and is no JSON object, or its key not of the form that is
  * asked for, where the length is KEYS_STRANGE. How
@@ -860,9 +882,6 @@ typedef struct {
     { 0, "key", "KEY", CLI_LIST, offsetof(settings, inputs.keys), false,      \
       "A key itself, instead of files; it may come several times. -f and "    \
       "what else is about columns does not touch it; -i and --trim do." }
-
-/* One name more, in a list whose names are from malloc. False: no memory. */
-bool inputs_append(cli_operands *list, char *name);
 
 /* In the order of their bytes, each name once. */
 void inputs_sort(cli_operands *list);
@@ -922,11 +941,5 @@ size_t work_jobs(uint64_t wanted);
 /* Call loop(argument) in n threads, the caller's one of them, and wait for all.
  * A thread that cannot be had is done without. */
 void work_threads(size_t n, void *(*loop)(void *), void *argument);
-
-int work_no_memory(void);
-
-/* Room for so many elements of so many bytes in the array from malloc whose
- * pointer is at `array`. False: no memory, and it is as it was. */
-bool work_grow(void *array, size_t room, size_t size);
 
 #endif

@@ -70,5 +70,5 @@ int git_files(cli_bytes *names, const char *folder)
         return report_error("git does not tell which files of '%s' it knows: "
                             "name a folder of a repository, or leave --git out",
                             folder);
-    return read && bytes_put(names, "", 1) ? CLI_GO : work_no_memory();
+    return read && bytes_put(names, "", 1) ? CLI_GO : report_no_memory();
 }

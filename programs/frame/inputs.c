@@ -7,7 +7,7 @@
  * after another, and links in them are not followed, so it ends whatever they
  * hold. Whether a file of a folder is text is known when it is read (lines.c);
  * one that is none is skipped then, and counted here. Keys of --key stand in
- * memory as the lines of one file would. Floor 8; includes frame.h only.
+ * memory as the lines of one file would.
  */
 #include "frame/frame.h"
 
@@ -32,17 +32,6 @@ struct cli_found {
 static char inputs_given[] = "(command line)";
 
 /* ==== Lists that grow =================================================== */
-
-bool inputs_append(cli_operands *list, char *name)
-{
-    size_t n = list->count;
-
-    if ((n & (n - 1)) == 0                      /* full: 0, 1, 2, 4, ... */
-        && !work_grow(&list->names, n == 0 ? 1 : 2 * n, sizeof *list->names))
-        return false;
-    list->names[list->count++] = name;
-    return true;
-}
 
 /* Is there room for so many bytes more? */
 static bool inputs_room(cli_inputs *in, size_t more)
@@ -75,7 +64,7 @@ static bool inputs_file(cli_inputs *in, const char *name)
     in->found->length += 1 + n;
     *to++ = '\0';
     memcpy(to, name, n);
-    return inputs_append(&in->files, to);
+    return options_append(&in->files, to);
 }
 
 /* A folder that is to be read: "folder/name", or "folder" where there is no
@@ -88,7 +77,7 @@ static bool inputs_find(cli_found *f, const char *folder, const char *name)
     char *to;
 
     if (need > f->room) {
-        if (!work_grow(&f->names, 2 * need, 1))
+        if (!bytes_grow(&f->names, 2 * need, 1))
             return false;
         f->room = 2 * need;
     }
@@ -232,7 +221,7 @@ static int inputs_ask_git(cli_inputs *in, const char *folder)
         if (!inputs_find(&path, folder, at)
             || (lstat(path.names + 1, &about) == 0 && S_ISREG(about.st_mode)
                 && !inputs_file(in, path.names + 1)))
-            status = work_no_memory();
+            status = report_no_memory();
     }
     free(path.names);
     bytes_free(&names);
@@ -247,8 +236,8 @@ static int inputs_add(cli_inputs *in, char *name)
 
     if (folder && in->git)
         return inputs_ask_git(in, name);
-    return (folder ? inputs_walk(in, name) : inputs_append(&in->files, name))
-         ? CLI_GO : work_no_memory();
+    return (folder ? inputs_walk(in, name) : options_append(&in->files, name))
+         ? CLI_GO : report_no_memory();
 }
 
 /* ==== Lists of names ==================================================== */
@@ -319,7 +308,7 @@ static int inputs_take_keys(cli_inputs *in, cli_how *how)
     }
     in->text = malloc(n);
     if (in->text == NULL)
-        return work_no_memory();
+        return report_no_memory();
     for (size_t i = 0; i < in->keys.count; i++) {
         size_t length = strlen(in->keys.names[i]);
 
@@ -330,7 +319,8 @@ static int inputs_take_keys(cli_inputs *in, cli_how *how)
     *how = (cli_how){ .null = how->null, .trim = how->trim, .fold = how->fold,
                       .as = how->as, .separator = -1,
                       .given = { in->text, in->length } };
-    return inputs_append(&in->files, inputs_given) ? CLI_GO : work_no_memory();
+    return options_append(&in->files, inputs_given) ? CLI_GO
+                                                    : report_no_memory();
 }
 
 /* ==== All of it ========================================================= */
@@ -376,8 +366,8 @@ int inputs_take(const cli_command *command, cli_inputs *in, cli_how *how,
     if (inputs_check(command, in, how, operands->count - first) != CLI_GO)
         return CLI_ERROR;
     for (size_t i = 0; i < first; i++)
-        if (!inputs_append(&in->files, operands->names[i]))
-            return work_no_memory();
+        if (!options_append(&in->files, operands->names[i]))
+            return report_no_memory();
     status = keys ? inputs_take_keys(in, how)
            : in->list != NULL ? inputs_take_list(in)
                               : inputs_take_files(in, operands, first);

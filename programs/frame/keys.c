@@ -12,8 +12,7 @@
  * quotes or not: so equal columns make equal keys, and others never do. Such a
  * key is no longer than the line that the columns are from, for only a column
  * in quotes can hold these. (A CR is left bare: outside of quotes it may stand
- * too, and quotes around it would make the key longer than its line.) Floor 8;
- * includes frame.h only.
+ * too, and quotes around it would make the key longer than its line.)
  */
 #include "frame/frame.h"
 
@@ -28,6 +27,19 @@
 #endif
 
 static const bly_key keys_nothing = { NULL, 0 };
+
+/* ==== Room for keys ===================================================== */
+
+bool keys_two_parts(const cli_how *how)
+{
+    return how->member != NULL || how->fold || how->csv || how->field.n > 1;
+}
+
+size_t keys_parts(const cli_how *how, size_t capacity)
+{
+    return (keys_two_parts(how) ? 2 * capacity : capacity)
+         + (how->member != NULL ? CLI_MEMBER_PADDING : 0);
+}
 
 /* ==== A column ========================================================== */
 
@@ -308,7 +320,7 @@ static bly_key keys_as(const keys_job *job, bly_key key)
     const unsigned char *from = key.data;
     size_t at = (size_t)(from - c->block);
     size_t place = at < c->capacity ? at : at - c->capacity;
-    unsigned char *to = c->block + lines_parts(job->how, c->capacity)
+    unsigned char *to = c->block + keys_parts(job->how, c->capacity)
                       + FORMS_TIMES * place;
     size_t n = forms_bytes(job->how->as, to, from, key.length);
 

@@ -16,7 +16,7 @@
  * What is no such text is known by the first bytes of a file, before a key is
  * made of it (keys.c): what is compressed is decompressed (source.c), a byte
  * order mark of UTF-8 is skipped, and NULs, UTF-16 and files that the program
- * itself writes are refused. Floor 8; includes frame.h only.
+ * itself writes are refused.
  */
 #include "frame/frame.h"
 
@@ -312,7 +312,7 @@ int lines_refuse(const char *path, int error)
         return report_error("'%s' is a folder: name the files of keys in it%s",
                             path, inputs_folders() ? ", or give -r" : "");
     if (error == ENOMEM)
-        return work_no_memory();
+        return report_no_memory();
     if (lines_is_stdin(path))
         return report_error("cannot read standard input: %s: send the keys to "
                             "it, or name a file of keys", strerror(error));
@@ -481,20 +481,9 @@ void lines_note(const cli_chunk *c)
 
 /* ==== Reading =========================================================== */
 
-static bool lines_two_parts(const cli_how *how)
-{
-    return how->member != NULL || how->fold || how->csv || how->field.n > 1;
-}
-
-size_t lines_parts(const cli_how *how, size_t capacity)
-{
-    return (lines_two_parts(how) ? 2 * capacity : capacity)
-         + (how->member != NULL ? CLI_MEMBER_PADDING : 0);
-}
-
 size_t lines_block(const cli_how *how, size_t capacity)
 {
-    return lines_parts(how, capacity)
+    return keys_parts(how, capacity)
          + (how->as > CLI_AS_TEXT ? FORMS_TIMES * capacity + FORMS_LEAST : 0);
 }
 
@@ -1054,10 +1043,10 @@ uint64_t lines_number(const cli_lines *l, const cli_chunk *c, const void *bytes)
     uint64_t number = c->before + 1;
 
     if (l->how.as > CLI_AS_TEXT
-        && end >= c->block + lines_parts(&l->how, c->capacity))
-        end = at + ((size_t)(end - at) - lines_parts(&l->how, c->capacity))
+        && end >= c->block + keys_parts(&l->how, c->capacity))
+        end = at + ((size_t)(end - at) - keys_parts(&l->how, c->capacity))
                  / FORMS_TIMES;
-    else if (lines_two_parts(&l->how) && end >= c->block + c->capacity)
+    else if (keys_two_parts(&l->how) && end >= c->block + c->capacity)
         end -= c->capacity;
     for (; (hit = memchr(at, l->how.null ? '\0' : '\n', (size_t)(end - at)))
            != NULL; at = hit + 1)

@@ -3,7 +3,7 @@
  * Each subcommand has one table of cli_option; getopt_long is fed from it,
  * values are checked and stored by it, and help.c writes --help and the man
  * page from it. getopt's own messages are switched off: ours are one line and
- * say where help is. Floor 8; includes frame.h only.
+ * say where help is.
  */
 #include "frame/frame.h"
 
@@ -140,6 +140,17 @@ static int options_no_value(const cli_command *command)
 
 /* ==== Values ============================================================ */
 
+bool options_append(cli_operands *list, char *name)
+{
+    size_t n = list->count;
+
+    if ((n & (n - 1)) == 0                      /* full: 0, 1, 2, 4, ... */
+        && !bytes_grow(&list->names, n == 0 ? 1 : 2 * n, sizeof *list->names))
+        return false;
+    list->names[list->count++] = name;
+    return true;
+}
+
 /* Store one option's value; what is wrong with it, or NULL. */
 static const char *options_store(const cli_option *option, const char *text,
                                  void *settings)
@@ -174,7 +185,7 @@ static const char *options_store(const cli_option *option, const char *text,
     case CLI_COLUMNS:
         return columns_read(text, place);
     case CLI_LIST:
-        return inputs_append(place, (char *)(uintptr_t)text)
+        return options_append(place, (char *)(uintptr_t)text)
              ? NULL : "is too much: out of memory";
     }
     return NULL;

@@ -4,7 +4,7 @@
  * a second time, and the first error must be kept with its reason until the
  * end. A reader that has gone away (EPIPE: `| head`) is no news to anybody: the
  * program then cleans up and dies of SIGPIPE, as others do at once. Who had it
- * ignored gets a message. Floor 8; includes frame.h only.
+ * ignored gets a message.
  */
 #include "frame/frame.h"
 
@@ -169,6 +169,15 @@ static bool output_is(const char *path)
     return fstat(STDOUT_FILENO, &to) == 0 && S_ISREG(to.st_mode)
         && (in ? fstat(STDIN_FILENO, &from) : stat(path, &from)) == 0
         && from.st_dev == to.st_dev && from.st_ino == to.st_ino;
+}
+
+bool output_same(const char *a, const char *b)
+{
+    struct stat about_a, about_b;
+
+    return stat(a, &about_a) == 0 && stat(b, &about_b) == 0
+        && about_a.st_dev == about_b.st_dev
+        && about_a.st_ino == about_b.st_ino;
 }
 
 static int output_refuse_input(const char *path)

@@ -2,7 +2,6 @@
  * is asked for, `help`, --help and --version, and a safe start.
  *
  * `bloomery` (main.c) and `bloomery-mpi` (programs/mpi/main.c) are two such.
- * Floor 8 (programs); includes frame.h and <bloomery.h> only.
  */
 #include "frame/frame.h"
 
@@ -63,8 +62,6 @@ const cli_command program_cmd_help = {
     .status = "0, or 2 if there is no such command or shell.",
     .run = program_help,
 };
-
-const cli_program *program;
 
 /* ==== Finding a command ================================================= */
 
@@ -239,7 +236,7 @@ static int program_begin(int argc, char **argv)
 int program_main(const cli_program *p, int argc, char **argv)
 {
     program = p;
-    report_program = p->name;
+    report_before = progress_erase;
     program_standard_files();
     program_signals();
     output_start();

@@ -3,8 +3,7 @@
  * Only where stderr is a terminal, only after a second, five times a second
  * at most; it is erased at the end and before every message. It is cut to the
  * terminal's width, for one that wraps cannot be erased. One job at a time, so
- * its state is one static; any thread may say something meanwhile. Floor 8;
- * includes frame.h only.
+ * its state is one static; any thread may say something meanwhile.
  */
 #include "frame/frame.h"
 

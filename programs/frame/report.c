@@ -1,8 +1,8 @@
 /* report.c - what the command says to people: errors, notes, numbers.
  *
  * Every message is exactly one line, whatever the names in it hold, and goes
- * out in one write, so that the messages of two programs do not mix. Floor 8
- * (programs); includes frame.h and <bloomery.h> only.
+ * out in one write, so that the messages of two programs do not mix. A message
+ * begins with the name of the program that runs, which is known here for that.
  */
 #include "frame/frame.h"
 
@@ -19,8 +19,10 @@
 
 enum { REPORT_LINE = 8192 };
 
-const char *report_program = "bloomery", *report_command;
+const cli_program *program;
+const char *report_command;
 report_sink *report_to = report_write;
+void (*report_before)(void);
 
 /* A growing line in a fixed space; what does not fit is cut off. */
 typedef struct {
@@ -48,7 +50,8 @@ static void report_append(report_line *line, const char *text)
 
 void report_write(const char *line, size_t length)
 {
-    progress_erase();
+    if (report_before != NULL)
+        report_before();
     if (write(STDERR_FILENO, line, length) < 0)
         return;                 /* nobody is left to be told */
 }
@@ -84,7 +87,7 @@ static void report_say(const char *colour, const char *format,
     vsnprintf(message, sizeof message, format, arguments);
     if (colour != NULL)
         report_escape(&line, colour);
-    report_append(&line, report_program);
+    report_append(&line, program != NULL ? program->name : "bloomery");
     if (report_command != NULL) {
         report_append(&line, " ");
         report_append(&line, report_command);
@@ -131,6 +134,12 @@ int report_unread(const char *verb, const char *path, int error)
 {
     return report_error("cannot %s '%s': %s: %s", verb, path, strerror(error),
                         report_advice(path, error));
+}
+
+int report_no_memory(void)
+{
+    return report_error("out of memory: close other programs and try again, "
+                        "or give -j 1");
 }
 
 void report_note(const char *format, ...)

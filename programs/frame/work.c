@@ -11,13 +11,12 @@
  *
  * So output keeps the order of the input, nobody waits for a commit while there
  * is a place for one more chunk, and memory is some chunks whatever the size of
- * the files. Floor 8; includes frame.h only.
+ * the files.
  */
 #include "frame/frame.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Chunks that may be handed in beyond one for each thread: two keep the others
@@ -211,23 +210,5 @@ int work_run(cli_lines *lines, const cli_work *work, void *job, size_t jobs)
     pthread_cond_destroy(&s.freed);
     pthread_mutex_destroy(&s.turning);
     pthread_mutex_destroy(&s.reading);
-    return ready ? s.status : work_no_memory();
-}
-
-bool work_grow(void *array, size_t room, size_t size)
-{
-    void *old, *grown;
-
-    memcpy(&old, array, sizeof old);
-    grown = realloc(old, room * size);
-    if (grown == NULL)
-        return false;
-    memcpy(array, &grown, sizeof grown);
-    return true;
-}
-
-int work_no_memory(void)
-{
-    return report_error("out of memory: close other programs and try again, "
-                        "or give -j 1");
+    return ready ? s.status : report_no_memory();
 }

@@ -344,7 +344,7 @@ static int build_report(const build_job *job)
     if (!s->verbose && !s->json && job->fed.keyless == 0
         && job->fed.keys <= job->spec.capacity)
         return CLI_GO;
-    saved = filter_map(s->output, 0);
+    saved = load_mapped(s->output, 0);
     if (saved == NULL)
         return CLI_ERROR;
     build_report_on(job, saved);

@@ -99,7 +99,7 @@ static int replicate_unite(bly_filter *filter, replicate_way *way)
     const job_bytes *image = replicate_came(way);
     bly_filter *other;
     bly_status status = bly_wrap(&other, image->bytes, image->n,
-                                 filter_how());
+                                 format_how());
 
     if (status == BLY_OK) {
         status = bly_unite(filter, other);
@@ -117,7 +117,7 @@ static int replicate_replace(bly_filter **filter, replicate_way *way)
     bly_free(*filter);
     *filter = NULL;
     image = replicate_came(way);
-    return bly_unpack(filter, image->bytes, image->n, filter_how()) < 0
+    return bly_unpack(filter, image->bytes, image->n, format_how()) < 0
          ? filter_error() : CLI_GO;
 }
 

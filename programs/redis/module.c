@@ -1,11 +1,10 @@
-/* module.c - loading bloomery.so: its settings, types and commands.
+/* module.c - loading bloomery.so: how its settings are given, its types and
+ * commands.
  *
  * Settings are those of RedisBloom, by its names: as arguments behind the
  * module's path, in their old form too, and as the server's configuration
  * ("bf-error-rate", or, before Redis 8, "bf.bf-error-rate"), which wins. Those
  * of BLY.* are given likewise.
- *
- * Floor 8 (programs); includes held.h only.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,14 +14,6 @@
 enum { MODULE_VERSION = BLY_VERSION_NUMBER };
 
 static const char MODULE_NAME[] = "bf";         /* RedisBloom's              */
-
-module_settings settings = {
-    .rate = 0.01, .capacity = 100, .growth = 2,
-    .cuckoo_slots = 2, .cuckoo_capacity = 1024, .cuckoo_moves = 20,
-    .cuckoo_expansion = 1, .cuckoo_tables = 32,
-    .held_rate = 0.01, .held_capacity = 1000,
-    .held_kind = "scalable:of=cuckoo",
-};
 
 /* ---- Settings ------------------------------------------------------------ */
 

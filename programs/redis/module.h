@@ -1,7 +1,8 @@
 /* module.h - bloomery.so, the module of Redis and Valkey: what its files share.
  *
  *   server.h    the server's functions
- *   module.c    loading: settings, types, commands
+ *   settings.c  what the server was configured with
+ *   module.c    loading: how settings are given, types, commands
  *   command.c   registering commands, and what COMMAND DOCS tells of them
  *   memory.c    memory of the server's, refused before it is taken
  *   reply.c     replies that several commands give, and keys in the keyspace

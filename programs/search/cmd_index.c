@@ -165,7 +165,7 @@ static int index_blocks(index_job *job, const char *name, text_reader *text,
                                block.binary, block.whole };
 
         status = terms_find(t, block.bytes, block.n)
-               ? index_add(job, name, &part, t) : work_no_memory();
+               ? index_add(job, name, &part, t) : report_no_memory();
         job->bytes += block.n;
     }
     return status == CLI_GO && error != 0 ? index_cut(job, name, t, error)
@@ -194,7 +194,7 @@ static void *index_loop(void *argument)
                          .plain = job->made.plain, .fd = -1 };
     terms t;
     bool fine = terms_open(&t, job->made.rule, job->made.k);
-    int status = fine ? CLI_GO : work_no_memory();
+    int status = fine ? CLI_GO : report_no_memory();
 
     for (size_t i; status == CLI_GO && !job->failed
          && (i = job->next++) < job->files.count; ) {
@@ -234,8 +234,8 @@ static int index_find(const cli_command *self, index_job *job,
     if (inputs_take(self, inputs, &how, &taken, 0) != CLI_GO)
         return CLI_ERROR;
     for (size_t i = 0; i < taken.count; i++)    /* PATHS stay as they are    */
-        if (!inputs_append(&job->files, taken.names[i]))
-            return work_no_memory();
+        if (!options_append(&job->files, taken.names[i]))
+            return report_no_memory();
     inputs_sort(&job->files);
     return CLI_GO;
 }
@@ -264,7 +264,7 @@ static int index_begin(index_job *job)
     }
     job->about = settings_write(&job->made, &spec.about_bytes);
     if (job->about == NULL)
-        return work_no_memory();
+        return report_no_memory();
     spec.about = job->about;
     return bly_index_begin(&job->maker, want->output, &spec) < 0
          ? filter_error() : CLI_GO;

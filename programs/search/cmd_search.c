@@ -182,7 +182,7 @@ static bool search_split(search_job *job, const char *text, size_t n)
         return false;
     memcpy(at, text, n);
     *end = '\0';
-    if (!inputs_append(&job->texts, at)) {
+    if (!options_append(&job->texts, at)) {
         free(at);
         return false;
     }
@@ -191,7 +191,7 @@ static bool search_split(search_job *job, const char *text, size_t n)
 
         next = next != NULL ? next : end;
         *next = '\0';
-        if (!inputs_append(&job->patterns, at))
+        if (!options_append(&job->patterns, at))
             return false;
         at = next + 1;
     }
@@ -218,7 +218,7 @@ static int search_load(search_job *job, const char *path)
                               "each on a line", path);
     else if (n > 0 && !search_split(job, (const char *)text.data,
                                     n - (text.data[n - 1] == '\n')))
-        status = work_no_memory();
+        status = report_no_memory();
     bytes_free(&text);
     return status;
 }
@@ -229,12 +229,12 @@ static int search_patterns(search_job *job, const char *operand)
     int status = CLI_GO;
 
     if (operand != NULL && !search_split(job, operand, strlen(operand)))
-        return work_no_memory();
+        return report_no_memory();
     for (size_t i = 0; i < set->patterns.count; i++) {
         const char *pattern = set->patterns.names[i];
 
         if (!search_split(job, pattern, strlen(pattern)))
-            return work_no_memory();
+            return report_no_memory();
     }
     for (size_t i = 0; status == CLI_GO && i < set->files.count; i++)
         status = search_load(job, set->files.names[i]);
@@ -290,7 +290,7 @@ static int search_ask(search_job *job)
     free(row);
     if (q.told)
         return CLI_ERROR;
-    return q.failed ? work_no_memory()
+    return q.failed ? report_no_memory()
                     : found_make(&job->found, q.index, job->row);
 }
 
@@ -305,7 +305,7 @@ static int search_names(search_job *job, const found_list *list)
     for (size_t i = 0; i < list->n; i++)
         n += list->all[i].document.length + 1;
     if (!bytes_room(&job->names, n))
-        return work_no_memory();
+        return report_no_memory();
     for (size_t i = 0; i < list->n; i++) {
         const bly_document *d = &list->all[i].document;
         char *name = (char *)job->names.data + job->names.to;
@@ -314,8 +314,8 @@ static int search_names(search_job *job, const found_list *list)
             continue;
         (void)!bytes_put(&job->names, d->name, d->length);
         (void)!bytes_put(&job->names, "", 1);
-        if (!inputs_append(&job->changed, name))
-            return work_no_memory();
+        if (!options_append(&job->changed, name))
+            return report_no_memory();
     }
     job->all = job->changed;
     job->changed = (cli_operands){ NULL, 0 };
@@ -329,7 +329,7 @@ static int search_sift(search_job *job)
 
     job->changed = (cli_operands){ malloc(n + 1), job->all.count };
     if (job->changed.names == NULL)
-        return work_no_memory();
+        return report_no_memory();
     if (n > 0)
         memcpy(job->changed.names, job->all.names, n);
     return earlier_sift(&job->index, &job->changed, job->set->known,
@@ -406,7 +406,7 @@ static int search_list(search_job *job)
 
     job->tasks = calloc(job->all.count + 1, sizeof *job->tasks);
     if (job->tasks == NULL)
-        return work_no_memory();
+        return report_no_memory();
     for (size_t i = 0; i < job->all.count; i++) {
         const char *name = job->all.names[i];
         bool changed = next < job->changed.count
@@ -624,7 +624,7 @@ static void *search_loop(void *argument)
 
     t.file.match = match_share(job->match);
     if (t.file.match == NULL)
-        job->failed = job->stop = work_no_memory() != CLI_GO;
+        job->failed = job->stop = report_no_memory() != CLI_GO;
     while (search_take(job, &t.task)) {
         if (search_file(&t, &job->tasks[t.task]) != CLI_GO)
             job->failed = job->stop = true;

@@ -82,7 +82,7 @@ static int which_terms(const which_job *job, terms *t, char *word)
 
     free(copy);
     if (!found)
-        return work_no_memory();
+        return report_no_memory();
     return t->n > 0 ? CLI_GO : which_no_term(job, word);
 }
 
@@ -125,8 +125,8 @@ static int which_share(which_job *job, terms *t, const cli_operands *words)
 
     for (size_t i = 1; i < words->count && status == CLI_GO; i++) {
         status = which_terms(job, t, words->names[i]);
-        if (status == CLI_GO && !work_grow(&all, n + t->n, sizeof *all))
-            status = work_no_memory();
+        if (status == CLI_GO && !bytes_grow(&all, n + t->n, sizeof *all))
+            status = report_no_memory();
         if (status == CLI_GO)
             memcpy(all + n, t->hashes, t->n * sizeof *all);
         n += t->n;
@@ -149,7 +149,7 @@ static int which_print_json(const found_one *f)
     char *name = strndup(f->document.name, f->document.length);
 
     if (name == NULL)
-        return work_no_memory();
+        return report_no_memory();
     json_open_object(NULL);
     json_string("file", name);
     json_count("offset", f->part.offset);
@@ -206,7 +206,7 @@ static int which_ask(which_job *job, const cli_operands *operands)
     job->one = calloc(which_words(job) + 1, sizeof *job->one);
     if (!terms_open(&t, job->made.rule, job->made.k)
         || job->row == NULL || job->one == NULL)
-        status = work_no_memory();
+        status = report_no_memory();
     else
         status = job->want->least > 0 ? which_share(job, &t, operands)
                                       : which_each(job, &t, operands);

@@ -94,7 +94,7 @@ int earlier_sift(earlier *e, cli_operands *files, bool trust, uint64_t jobs)
     bly_index_stat(&stat, e->index);
     e->stays = calloc((size_t)stat.documents + 1, sizeof *e->stays);
     if (status == CLI_GO && (e->stays == NULL || all.files == NULL))
-        status = work_no_memory();
+        status = report_no_memory();
     for (size_t i = 0; status == CLI_GO && i < all.n; i++) {
         size_t n = found_next(&list, &at, files->names[i]);
 

@@ -41,7 +41,7 @@ int found_make(found_list *out, const bly_index *index, const uint64_t *row)
     out->all = calloc(n + 1, sizeof *out->all);
     out->n = 0;
     if (out->all == NULL)
-        return work_no_memory();
+        return report_no_memory();
     for (uint64_t i = 0; i < stat.documents; i++) {
         found_one *f = &out->all[out->n];
 

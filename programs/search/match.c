@@ -207,7 +207,7 @@ static bool match_more(match_codes *codes, const cli_operands *patterns,
     }
     if (code == NULL)
         return false;
-    if (work_grow(&codes->all, codes->n + 1, sizeof *codes->all)) {
+    if (bytes_grow(&codes->all, codes->n + 1, sizeof *codes->all)) {
         codes->all[codes->n++] = code;
         return true;
     }

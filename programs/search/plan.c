@@ -187,7 +187,7 @@ int plan_index(const settings *made, double rate, const cli_operands *files,
     progress_end();
     free(p.class_of);
     if (!fine)
-        return work_no_memory();
+        return report_no_memory();
     for (size_t c = 0; c < PLAN_CLASSES; c++)
         plan_extend(&sum, &p.classes[c]);
     names *= sum.documents / fmax(1, (double)files->count);

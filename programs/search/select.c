@@ -181,7 +181,7 @@ static int select_print_matches(select_file *f, const unsigned char *line,
             span.end++;
         else if (!select_print(f, line + span.start, span.end - span.start,
                                number, ':'))
-            return work_no_memory();
+            return report_no_memory();
     return CLI_GO;
 }
 
@@ -293,7 +293,7 @@ static int select_line(select_file *f, const unsigned char *line, size_t n,
     if (want->only)
         return want->invert ? CLI_GO : select_print_matches(f, line, n, number);
     if (!select_apart(f, number) || !select_print(f, line, n, number, ':'))
-        return work_no_memory();
+        return report_no_memory();
     f->next = number + 1;
     return CLI_GO;
 }
@@ -376,7 +376,7 @@ static int select_look(select_file *f, select_gap *gap,
     if (!select_pass(f, gap, at)
         || (f->want->before > 0 && !f->binary && !f->want->count
             && !select_before(f, gap->from, at, number)))
-        return work_no_memory();
+        return report_no_memory();
     gap->from = stop < end ? stop + 1 : end;
     gap->number = number + 1;
     return select_line(f, at, (size_t)(stop - at), number);
@@ -396,12 +396,12 @@ int select_block(select_file *f, text_block *block)
         at = select_behind(at, end);
         if (status == CLI_GO && f->selected >= f->want->most
             && !select_pass(f, &gap, at))
-            status = work_no_memory();
+            status = report_no_memory();
     }
     if (status == CLI_GO && !f->done
         && (!select_pass(f, &gap, end)
             || (f->want->before > 0 && !select_keep(f, gap.from, end))))
-        status = work_no_memory();
+        status = report_no_memory();
     return status;
 }
 
@@ -426,5 +426,5 @@ int select_end(select_file *f)
             && bytes_format(&f->out, "%" PRIu64 "\n", f->selected);
     else if (f->binary && f->selected > 0)
         report_note("'%s' is no text, and has a match (-a prints it)", f->name);
-    return fine ? CLI_GO : work_no_memory();
+    return fine ? CLI_GO : report_no_memory();
 }

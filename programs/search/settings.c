@@ -84,7 +84,7 @@ static bool settings_take(settings *s, const char *name, size_t length,
     case 4: s->recursive = true; return true;
     case 5: s->plain = true; return true;
     case 6: s->folder = value; return true;
-    case 7: return inputs_append(&s->paths, value);
+    case 7: return options_append(&s->paths, value);
     case 8: s->git = true; return true;
     default: return false;
     }

@@ -81,7 +81,7 @@ static bool terms_room(terms *t, size_t more)
 
     if (t->room - t->n >= more)
         return true;
-    if (!work_grow(&t->hashes, room, sizeof *t->hashes))
+    if (!bytes_grow(&t->hashes, room, sizeof *t->hashes))
         return false;
     t->room = room;
     return true;
@@ -346,7 +346,7 @@ static bool terms_find_trigrams(terms *t, unsigned char *text, size_t n)
     size_t room = (n < TERMS_ALL ? n : TERMS_ALL) + 1, found;
 
     if (room > t->trigram_room) {
-        if (!work_grow(&t->trigrams, room, sizeof *t->trigrams))
+        if (!bytes_grow(&t->trigrams, room, sizeof *t->trigrams))
             return false;
         t->trigram_room = room;
     }

@@ -90,7 +90,7 @@ static int text_want(text_reader *t, size_t wanted)
     int error = 0;
 
     if (wanted > t->room) {
-        if (!work_grow(&t->bytes, wanted, 1))
+        if (!bytes_grow(&t->bytes, wanted, 1))
             return ENOMEM;
         t->room = wanted;
     }

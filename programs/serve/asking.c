@@ -15,7 +15,7 @@ serve_asker *asking_new(const serve_how *how)
     serve_asker *asker = calloc(1, sizeof *asker);
 
     if (asker == NULL) {
-        work_no_memory();
+        report_no_memory();
         return NULL;
     }
     asker->how = how;

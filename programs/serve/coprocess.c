@@ -50,7 +50,7 @@ static bool coprocess_read(serve_coprocess *c, serve_talk *t, size_t most)
     if (most > SERVE_READ)
         most = SERVE_READ;
     if (!bytes_room(&t->in, SERVE_READ)) {
-        work_no_memory();
+        report_no_memory();
         c->failed = true;
         return false;
     }
@@ -72,7 +72,7 @@ static bool coprocess_answer(serve_coprocess *c, serve_talk *t)
 {
     do {
         if (!talk_answer(t, c->asker, &c->counts)) {
-            work_no_memory();
+            report_no_memory();
             c->failed = true;
             return false;
         }

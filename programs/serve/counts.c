@@ -1,18 +1,12 @@
 /* counts.c - what is counted, and Prometheus' text of it.
  *
  * A loop adds to counters of its own, so that no two threads write the same
- * one; who reads takes the sum, which is as old as the last of them. Floor 8;
- * includes serve.h only.
+ * one; who reads takes the sum, which is as old as the last of them.
  */
 #include "serve/serve.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-void counts_add(atomic_uint_fast64_t *counter, uint64_t n)
-{
-    atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
-}
 
 static uint64_t counts_read(const atomic_uint_fast64_t *counter)
 {

@@ -87,7 +87,7 @@ static int served_put_names(const cli_operands *files)
     served.names = malloc(room);
     served.files = calloc(files->count, sizeof *served.files);
     if (served.names == NULL || served.files == NULL)
-        return work_no_memory();
+        return report_no_memory();
     for (size_t i = 0; i < files->count; i++) {
         served_file *f = &served.files[i];
 
@@ -166,7 +166,7 @@ static bly_filter *served_open_file(const char *path)
         return NULL;
     }
     filter = served.how.load && !wrapped_is(path)
-           ? filter_load(path, 0) : filter_map(path, flags);
+           ? load_whole(path, 0) : load_mapped(path, flags);
     if (filter == NULL || filter_can(filter, BLY_CAN_CONTAINS))
         return filter;
     filter_cannot(filter, path, "cannot be asked", BLY_CAN_CONTAINS);
@@ -208,7 +208,7 @@ static served_filter *served_read(const char *path)
     bool whole;
 
     if (f == NULL) {
-        work_no_memory();
+        report_no_memory();
         return NULL;
     }
     f->guard.fd = -1;
@@ -233,7 +233,7 @@ static served_set *served_new(size_t n)
     served_set *set = calloc(1, sizeof *set + n * sizeof *set->filters);
 
     if (set == NULL) {
-        work_no_memory();
+        report_no_memory();
         return NULL;
     }
     set->n = n;

@@ -160,7 +160,7 @@ static int server_open(serve_server *s)
     s->loops = calloc(n, sizeof *s->loops);
     s->counted = calloc(2 * n, sizeof *s->counted);
     if (sockets == NULL || s->loops == NULL || s->counted == NULL)
-        status = work_no_memory();
+        status = report_no_memory();
     else
         status = server_listen(s, sockets);
     free(sockets);

@@ -1,4 +1,5 @@
-/* contents.c - what is inside files of other systems that carry filters.
+/* contents.c - the list of the filters inside a file of another system, and
+ * ranges of that file, for its readers (footer.c, table.c).
  *
  * Floor 5.
  */
@@ -9,32 +10,8 @@
 
 #include "base/memory.h"
 #include "base/sizes.h"
-#include "image/image.h"
 
-enum { CONTENTS_TAIL = 8, CONTENTS_FIRST = 16 };
-
-uint64_t contents_magic(const uint8_t *tail, size_t n)
-{
-    return image_u64(tail, n - CONTENTS_TAIL);
-}
-
-const char *contents_recognise(const uint8_t *tail, size_t n)
-{
-    if (n < CONTENTS_TAIL)
-        return NULL;
-    const uint8_t *last = tail + n - strlen(FOOTER_MAGIC);
-    uint64_t magic = contents_magic(tail, n);
-    return memcmp(last, FOOTER_MAGIC, strlen(FOOTER_MAGIC)) == 0
-        || memcmp(last, FOOTER_MAGIC_SECRET, strlen(FOOTER_MAGIC)) == 0
-         ? "parquet"
-         : magic == TABLE_MAGIC_LEVELDB ? "leveldb"
-         : magic == TABLE_MAGIC_ROCKSDB ? "rocksdb" : NULL;
-}
-
-const char *bly_container_recognise(const void *tail, size_t n)
-{
-    return contents_recognise(tail, n);
-}
+enum { CONTENTS_FIRST = 16 };
 
 bly_status contents_load(uint8_t **out, const contents_source *source,
                          uint64_t offset, uint64_t n)
@@ -88,24 +65,4 @@ void contents_release(contents_list *list, const bly_allocator *to)
 {
     memory_release(to, list->filters, list->room * sizeof *list->filters);
     memory_release(to, list->names, list->names_room);
-}
-
-bly_status contents_find(contents_list *out, const contents_source *source)
-{
-    uint8_t tail[CONTENTS_TAIL];
-    *out = (contents_list){ .room = 0 };
-    if (source->bytes >= CONTENTS_TAIL) {
-        bly_status status = source->read(source->context, tail, source->bytes
-                                         - CONTENTS_TAIL, CONTENTS_TAIL);
-        if (status != BLY_OK)
-            return status;
-        out->is.system = contents_recognise(tail, CONTENTS_TAIL);
-    }
-    if (out->is.system == NULL)
-        return status_fail(BLY_EFORMAT, "no file that has filters inside: it "
-                           "does not end as those of Parquet, LevelDB and "
-                           "RocksDB do: name another, or copy it anew if it is "
-                           "one");
-    return out->is.system[0] == 'p' ? footer_find(out, source)
-                                    : table_find(out, source);
 }

@@ -27,12 +27,9 @@ typedef struct {
     uint64_t       listed;              /* bytes of all filters              */
 } contents_list;
 
-/* The system whose file ends so, or NULL. */
-const char *contents_recognise(const uint8_t *tail, size_t n);
-
-/* What is inside; on an error too *out is to be released. Errors of
- * bly_container_open. */
-bly_status contents_find(contents_list *out, const contents_source *source);
+/* Lists what is inside a file of one of the two forms (carriers.c). *out is to
+ * be released after an error as well. Errors of bly_container_open. */
+bly_status carriers_find(contents_list *out, const contents_source *source);
 void       contents_release(contents_list *list, const bly_allocator *to);
 
 /* Append one to the list. BLY_ENOMEM; BLY_ECORRUPT: they would have more bytes
@@ -54,8 +51,5 @@ bly_status table_find(contents_list *out, const contents_source *source);
 #define FOOTER_MAGIC_SECRET   "PARE"
 #define TABLE_MAGIC_LEVELDB   UINT64_C(0xDB4775248B80FB57)
 #define TABLE_MAGIC_ROCKSDB   UINT64_C(0x88E241B785F4CFF7)
-
-/* The number in the last 8 bytes of a file. */
-uint64_t contents_magic(const uint8_t *tail, size_t n);
 
 #endif /* BLY_FORMATS_CONTENTS_H */

@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/sizes.h"
 #include "base/status.h"
-#include "io/open.h"
+#include "io/access.h"
 
 /* Bytes of what is known of its pages. */
 static uint64_t file_known(const bly_index *index)
@@ -67,7 +67,7 @@ static bly_status file_map(bly_index **out, int file, const char *path,
 {
     struct stat about;
     if (fstat(file, &about) != 0)
-        return open_failed("examine", path);
+        return access_failed("examine", path);
     if (!S_ISREG(about.st_mode))
         return status_fail(BLY_EIO, "%s: only a regular file can be an index: "
                            "name one", path);
@@ -79,7 +79,7 @@ static bly_status file_map(bly_index **out, int file, const char *path,
     size_t n = (size_t)about.st_size;
     void *bytes = mmap(NULL, n, PROT_READ, MAP_SHARED, file, 0);
     if (bytes == MAP_FAILED)
-        return open_failed("map", path);
+        return access_failed("map", path);
     file_advise(bytes, n);
     bly_status status = file_make(out, bytes, n, allocator);
     if (status == BLY_OK) {
@@ -95,7 +95,7 @@ bly_status bly_index_open(bly_index **out, const char *path,
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        return open_failed("open", path);
+        return access_failed("open", path);
     bly_status status = file_map(out, file, path, allocator);
     close(file);
     return status;

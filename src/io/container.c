@@ -15,7 +15,7 @@
 
 #include "base/memory.h"
 #include "formats/contents.h"
-#include "io/open.h"
+#include "io/access.h"
 
 struct bly_container {
     contents_list list;
@@ -38,7 +38,7 @@ static bly_status container_read(void *context, uint8_t *out, uint64_t offset,
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return open_failed("read", c->path);
+            return access_failed("read", c->path);
         if (got == 0)
             return status_fail(BLY_EIO, "%s: it became shorter while it was "
                                "read: open it when its writer has ended",
@@ -85,9 +85,9 @@ static bly_status container_find(bly_container *c)
     struct stat info;
     c->file = open(c->path, O_RDONLY | O_CLOEXEC);
     if (c->file < 0)
-        return open_failed("open", c->path);
+        return access_failed("open", c->path);
     if (fstat(c->file, &info) != 0)
-        return open_failed("examine", c->path);
+        return access_failed("examine", c->path);
     if (!S_ISREG(info.st_mode))
         return status_fail(BLY_EIO, "%s: only a regular file can be looked "
                            "into: name one", c->path);
@@ -95,7 +95,7 @@ static bly_status container_find(bly_container *c)
         .read = container_read, .context = c, .allocator = &c->allocator,
         .bytes = (uint64_t)info.st_size,
     };
-    bly_status status = contents_find(&c->list, &source);
+    bly_status status = carriers_find(&c->list, &source);
     return status == BLY_OK || status == BLY_EIO
          ? status : status_named(status, c->path);
 }

@@ -16,7 +16,7 @@
 #include "base/sizes.h"
 #include "base/status.h"
 #include "formats/formats.h"
-#include "io/open.h"
+#include "io/access.h"
 
 /* The file stands behind room for its header: make the header, and a handle
  * that owns both. */
@@ -42,30 +42,30 @@ static bly_status foreign_make(bly_filter **out, const formats_found *found,
 
 /* Room for so many bytes of the file, behind the header. What has come counts
  * from the header on. */
-static bly_status foreign_make_room(open_coming *c, uint64_t bytes)
+static bly_status foreign_make_room(access_coming *c, uint64_t bytes)
 {
     bly_status status = image_check_size(bytes + IMAGE_HEADER);
     if (status != BLY_OK)
         return status;
-    return open_make_room(c, (size_t)bytes + IMAGE_HEADER)
+    return access_make_room(c, (size_t)bytes + IMAGE_HEADER)
          ? BLY_OK : handle_no_memory(bytes + IMAGE_HEADER);
 }
 
 /* The rest of the file. A regular one has the size that it had, or it is being
  * changed; a pipe's is known at its end. */
-static bly_status foreign_read_rest(open_coming *c, int file, const char *path,
-                                    bool sized)
+static bly_status foreign_read_rest(access_coming *c, int file,
+                                    const char *path, bool sized)
 {
     for (;;) {
         size_t want = c->room - c->have;
-        ssize_t got = open_read(file, c->image + c->have, want);
+        ssize_t got = access_read(file, c->image + c->have, want);
         if (got < 0)
-            return open_failed("read", path);
+            return access_failed("read", path);
         c->have += (size_t)got;
         if ((size_t)got < want || sized)
             break;
         bly_status status = foreign_make_room(c, (uint64_t)c->have
-                                                 * OPEN_GROW);
+                                                 * ACCESS_GROW);
         if (status != BLY_OK)
             return status;
     }
@@ -76,13 +76,13 @@ static bly_status foreign_read_rest(open_coming *c, int file, const char *path,
                               : foreign_make_room(c, c->have - IMAGE_HEADER);
 }
 
-static bly_status foreign_come(open_coming *c, formats_found *found, int file,
+static bly_status foreign_come(access_coming *c, formats_found *found, int file,
                                const char *path, const struct stat *info,
                                const char *format)
 {
     bool sized = S_ISREG(info->st_mode);
     size_t begun = c->have - IMAGE_HEADER;
-    uint64_t all = sized ? (uint64_t)info->st_size : OPEN_TRUST;
+    uint64_t all = sized ? (uint64_t)info->st_size : ACCESS_TRUST;
     bly_status status = formats_choose(found, format, c->image + IMAGE_HEADER,
                                        begun, sized ? all : UINT64_MAX);
     if (status == BLY_OK && all < begun)
@@ -100,15 +100,15 @@ bly_status foreign_read(bly_filter **out, int file, const char *path,
                         const handle_options *options)
 {
     formats_found found = { .kind = NULL };
-    open_coming c = { .allocator = &options->allocator };
+    access_coming c = { .allocator = &options->allocator };
     bly_status status = foreign_make_room(&c, KIND_LOOK);
     if (status == BLY_OK) {
         memset(c.image, 0, IMAGE_HEADER);
         memcpy(c.image + IMAGE_HEADER, bytes, n);
         c.have = IMAGE_HEADER + n;
-        ssize_t got = open_read(file, c.image + c.have, c.room - c.have);
+        ssize_t got = access_read(file, c.image + c.have, c.room - c.have);
         c.have += got > 0 ? (size_t)got : 0;
-        status = got < 0 ? open_failed("read", path)
+        status = got < 0 ? access_failed("read", path)
                : foreign_come(&c, &found, file, path, info, options->format);
     }
     if (status == BLY_OK)
@@ -125,12 +125,12 @@ bly_status foreign_read(bly_filter **out, int file, const char *path,
 /* Where the memory begins in which the header is. */
 static uint8_t *foreign_front(const bly_filter *filter)
 {
-    return filter->image - (open_page() - IMAGE_HEADER);
+    return filter->image - (access_page() - IMAGE_HEADER);
 }
 
 static void foreign_mapped_release(bly_filter *filter)
 {
-    munmap(foreign_front(filter), filter->bytes + open_page() - IMAGE_HEADER);
+    munmap(foreign_front(filter), filter->bytes + access_page() - IMAGE_HEADER);
 }
 
 static const handle_source foreign_mapped = {
@@ -140,7 +140,7 @@ static const handle_source foreign_mapped = {
 /* A page of memory, and behind it the file: where that begins, or NULL. */
 static uint8_t *foreign_map_behind(int file, size_t bytes)
 {
-    size_t page = open_page();
+    size_t page = access_page();
     uint8_t *front = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (front == MAP_FAILED)
@@ -159,9 +159,9 @@ static bly_status foreign_check_flags(const struct stat *info, int flags)
         return status_fail(BLY_EUNSUPPORTED, "a filter in another system's "
                            "format cannot be changed in its file: open it "
                            "without BLY_MAP, and save it");
-    if (bytes > UINT64_MAX - open_page())
+    if (bytes > UINT64_MAX - access_page())
         return status_plain(BLY_ETOOBIG);
-    return image_check_size(bytes + open_page());
+    return image_check_size(bytes + access_page());
 }
 
 bly_status foreign_map(bly_filter **out, int file, const char *path,
@@ -181,13 +181,13 @@ bly_status foreign_map(bly_filter **out, int file, const char *path,
         return status_named(status, path);
     uint8_t *mapped = foreign_map_behind(file, all);
     if (mapped == NULL)
-        return open_failed("map", path);
+        return access_failed("map", path);
     status = foreign_make(out, &found, mapped - IMAGE_HEADER, all,
                           &foreign_mapped, options);
     if (status == BLY_OK) {
         (*out)->writable = false;
         return BLY_OK;
     }
-    munmap(mapped - open_page(), all + open_page());
+    munmap(mapped - access_page(), all + access_page());
     return status_named(status, path);
 }

@@ -8,9 +8,8 @@
  * keys: the file is locked. A packed file cannot be mapped, and is unpacked
  * into memory instead.
  */
-#include "io/open.h"
+#include "io/access.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -24,41 +23,7 @@
 #include "io/foreign.h"
 #include "io/paged/pages.h"
 
-static_assert(sizeof(off_t) == sizeof(uint64_t),
-              "compile with -D_FILE_OFFSET_BITS=64: a file may be larger than "
-              "what can be addressed");
-
-enum { OPEN_PIECE = 1 << 30 };          /* bytes in one read call           */
-
-bly_status open_failed(const char *what, const char *path)
-{
-    const char *mend = errno == ENOENT ? "check the name"
-                     : errno == EACCES ? "the owner of the file, or of a "
-                                         "folder in its path, can permit it"
-                     : "check the name and the permissions";
-    int error = errno;
-    return status_system(BLY_EIO, error, "%s: cannot %s: %s: %s", path, what,
-                         strerror(error), mend);
-}
-
 /* ---- Reading into memory ----------------------------------------------- */
-
-ssize_t open_read(int file, uint8_t *bytes, size_t n)
-{
-    size_t have = 0;
-    while (have < n) {
-        size_t want = n - have < OPEN_PIECE ? n - have : OPEN_PIECE;
-        ssize_t got = read(file, bytes + have, want);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -1;
-        if (got == 0)
-            break;
-        have += (size_t)got;
-    }
-    return (ssize_t)have;
-}
 
 /* The size that a header tells, once the header is known to be one. Of a pipe
  * nothing else is known; a regular file must have just that size. */
@@ -79,30 +44,17 @@ static bly_status open_no_memory(uint64_t bytes)
                        (double)bytes / (1 << 20));
 }
 
-bool open_make_room(open_coming *c, size_t room)
-{
-    uint8_t *image = memory_raw(c->allocator, room);
-    if (image == NULL)
-        return false;
-    if (c->have > 0)
-        memcpy(image, c->image, c->have);
-    memory_release(c->allocator, c->image, c->room);
-    c->image = image;
-    c->room = room;
-    return true;
-}
-
 /* The rest of the image behind its header. Of a pipe the header may promise
  * anything: it gets more memory only as bytes come, in few steps, so that most
  * are read to where they stay. */
-static bly_status open_read_rest(open_coming *c, int file, const char *path,
+static bly_status open_read_rest(access_coming *c, int file, const char *path,
                                  size_t bytes)
 {
     uint8_t more;
     for (;;) {
-        ssize_t got = open_read(file, c->image + c->have, c->room - c->have);
+        ssize_t got = access_read(file, c->image + c->have, c->room - c->have);
         if (got < 0)
-            return open_failed("read", path);
+            return access_failed("read", path);
         c->have += (size_t)got;
         if (c->have < c->room)
             return status_fail(BLY_ECORRUPT, "cut short: %zu bytes, the header "
@@ -110,11 +62,11 @@ static bly_status open_read_rest(open_coming *c, int file, const char *path,
                                bytes);
         if (c->have == bytes)
             break;
-        if (!open_make_room(c, c->have < bytes / OPEN_GROW
-                               ? c->have * OPEN_GROW : bytes))
+        if (!access_make_room(c, c->have < bytes / ACCESS_GROW
+                                 ? c->have * ACCESS_GROW : bytes))
             return open_no_memory(bytes);
     }
-    if (open_read(file, &more, 1) != 0)
+    if (access_read(file, &more, 1) != 0)
         return status_fail(BLY_ECORRUPT, "too long: more than the %zu bytes "
                            "the header says: copy or build it anew", bytes);
     return BLY_OK;
@@ -145,9 +97,9 @@ static bly_status open_into_memory(bly_filter **out, int file,
 {
     uint8_t header[IMAGE_HEADER];
     uint64_t bytes;
-    ssize_t have = open_read(file, header, sizeof header);
+    ssize_t have = access_read(file, header, sizeof header);
     if (have < 0)
-        return open_failed("read", path);
+        return access_failed("read", path);
     if (formats_other(options->format, header, (size_t)have))
         return foreign_read(out, file, path, info, header, (size_t)have,
                             options);
@@ -155,9 +107,9 @@ static bly_status open_into_memory(bly_filter **out, int file,
     if (status != BLY_OK)
         return status_named(status, path);
 
-    bool there = S_ISREG(info->st_mode) || bytes < OPEN_TRUST;
-    open_coming c = { .allocator = &options->allocator };
-    if (!open_make_room(&c, there ? (size_t)bytes : OPEN_TRUST))
+    bool there = S_ISREG(info->st_mode) || bytes < ACCESS_TRUST;
+    access_coming c = { .allocator = &options->allocator };
+    if (!access_make_room(&c, there ? (size_t)bytes : ACCESS_TRUST))
         return status_named(open_no_memory(bytes), path);
     memcpy(c.image, header, sizeof header);
     c.have = sizeof header;
@@ -171,36 +123,7 @@ static bly_status open_into_memory(bly_filter **out, int file,
     return status;
 }
 
-/* ---- One writer -------------------------------------------------------- */
-
-/* Where the system has them, by a lock of the open file, which a mapping keeps
- * open; else by one of the process. */
-bly_status open_lock(int file, const char *path)
-{
-    struct flock all = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-#ifdef F_OFD_SETLK
-    int locked = fcntl(file, F_OFD_SETLK, &all);
-#else
-    int locked = fcntl(file, F_SETLK, &all);
-#endif
-    if (locked == 0)
-        return BLY_OK;
-    if (errno == EAGAIN || errno == EACCES)
-        return status_fail(BLY_EIO, "%s: another writer has it open, or holds "
-                           "a lock on it: wait until that has ended", path);
-    int error = errno;
-    return status_system(BLY_EIO, error, "%s: cannot lock: %s: copy it to "
-                         "where an open file can be locked", path,
-                         strerror(error));
-}
-
 /* ---- Mapping ----------------------------------------------------------- */
-
-size_t open_page(void)
-{
-    long page = sysconf(_SC_PAGESIZE);
-    return page > 0 ? (size_t)page : 4096;
-}
 
 /* What the system could not write it may take for written, and say yes when it
  * is asked again: so it is asked only once. But a signal may come while it
@@ -226,7 +149,7 @@ static bly_status open_mapped_failed(void)
 
 static bly_status open_mapped_begin(bly_filter *filter)
 {
-    size_t page = open_page();
+    size_t page = access_page();
     if (filter->unsure) {
         errno = EIO;
         return open_mapped_failed();
@@ -310,22 +233,22 @@ static bly_status open_map(bly_filter **out, int file, const char *path,
     if (!S_ISREG(info->st_mode))
         return status_fail(BLY_EIO, "%s: cannot map what is not a regular "
                            "file: open it without mapping", path);
-    ssize_t have = open_read(file, begins, sizeof begins);
+    ssize_t have = access_read(file, begins, sizeof begins);
     if (have < 0)
-        return open_failed("read", path);
+        return access_failed("read", path);
     if (formats_other(options->format, begins, (size_t)have))
         return foreign_map(out, file, path, info, begins, (size_t)have, flags,
                            options);
     if (image_check_size((uint64_t)info->st_size) != BLY_OK)
         return status_named(BLY_ETOOBIG, path);
-    bly_status status = flags & BLY_WRITE ? open_lock(file, path) : BLY_OK;
+    bly_status status = flags & BLY_WRITE ? access_lock(file, path) : BLY_OK;
     if (status != BLY_OK)
         return status;
 
     int protection = flags & BLY_WRITE ? PROT_READ | PROT_WRITE : PROT_READ;
     void *image = mmap(NULL, bytes, protection, MAP_SHARED, file, 0);
     if (image == MAP_FAILED)
-        return open_failed("map", path);
+        return access_failed("map", path);
     const bly_kind *kind;
     status = open_check_mapped(&kind, image, bytes, flags);
     bool packed = status == BLY_OK && handle_packed(kind, image) != 0;
@@ -359,23 +282,12 @@ static bly_status open_check_flags(int flags)
     return BLY_OK;
 }
 
-handle_file open_identity(const struct stat *info, bool ours)
-{
-    return (handle_file){
-        .known = true, .ours = ours,
-        .device = (uint64_t)info->st_dev, .number = (uint64_t)info->st_ino,
-        .bytes = (uint64_t)info->st_size,
-        .seconds = (int64_t)info->st_mtim.tv_sec,
-        .nanoseconds = (int64_t)info->st_mtim.tv_nsec,
-    };
-}
-
 static bly_status open_file(bly_filter **out, int file, const char *path,
                             int flags, const handle_options *options)
 {
     struct stat info;
     if (fstat(file, &info) != 0)
-        return open_failed("examine", path);
+        return access_failed("examine", path);
     if (S_ISDIR(info.st_mode))
         return status_system(BLY_EIO, EISDIR, "%s: is a directory: name a "
                              "filter's file", path);
@@ -390,7 +302,7 @@ static bly_status open_file(bly_filter **out, int file, const char *path,
     }
     if (status != BLY_OK)
         return status;
-    filter->file = open_identity(&info, (flags & BLY_WRITE) != 0);
+    filter->file = access_identity(&info, (flags & BLY_WRITE) != 0);
     *out = filter;
     return BLY_OK;
 }
@@ -409,7 +321,7 @@ bly_status bly_open(bly_filter **out, const char *path, int flags,
     int mode = flags & BLY_WRITE ? O_RDWR : O_RDONLY;
     int file = open(path, mode | O_CLOEXEC);
     if (file < 0)
-        return open_failed("open", path);
+        return access_failed("open", path);
     status = open_file(out, file, path, flags, &options);
     close(file);
     return status;
@@ -422,9 +334,9 @@ bly_status bly_peek_file(bly_header *out, const char *path)
     uint8_t header[IMAGE_HEADER];
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        return open_failed("open", path);
-    ssize_t have = open_read(file, header, sizeof header);
-    bly_status status = have < 0 ? open_failed("read", path) : BLY_OK;
+        return access_failed("open", path);
+    ssize_t have = access_read(file, header, sizeof header);
+    bly_status status = have < 0 ? access_failed("read", path) : BLY_OK;
     close(file);
     if (status != BLY_OK)
         return status;
@@ -440,8 +352,8 @@ bly_status bly_replaced(bool *out, const bly_filter *filter, const char *path)
         return status_fail(BLY_EUNSUPPORTED, "the filter was not opened from "
                            "a file: compare filters instead");
     if (stat(path, &info) != 0)
-        return open_failed("examine", path);
-    handle_file is = open_identity(&info, was->ours);
+        return access_failed("examine", path);
+    handle_file is = access_identity(&info, was->ours);
     *out = is.device != was->device || is.number != was->number
         || (!was->ours && (is.bytes != was->bytes
                            || is.seconds != was->seconds

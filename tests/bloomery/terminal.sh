@@ -52,4 +52,12 @@ check 'with all its lines there' cmp keys elsewhere
 shown 30 "sh slowly | '$BLOOMERY' build --no-progress -n 10 -o new.bly"
 check '--no-progress' [ ! -s seen ]
 
+# A message takes the place of the progress that is shown.
+cat >briefly <<'EOF'
+echo ant; sleep 1.3; echo bee; sleep 0.3; echo '"cat"s'
+EOF
+shown 80 "sh briefly | NO_COLOR=1 '$BLOOMERY' build --csv -n 10 -o new.bly"
+tr '\r' '\n' <seen | tr -d '\033' >lines
+check 'a message erases progress' grep -q '^\[Kbloomery build: ' lines
+
 finish

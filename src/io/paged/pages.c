@@ -57,7 +57,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "verbs/handle.h"
-#include "io/open.h"
+#include "io/access.h"
 #include "io/replace.h"
 #include "io/paged/pending.h"
 #include "io/paged/queue.h"
@@ -838,7 +838,7 @@ static bly_status pages_identify(pages *p)
     if (!S_ISREG(info.st_mode))
         return status_fail(BLY_EIO, "%s: cannot be used page by page: it "
                            "is not a regular file", p->path);
-    p->identity = open_identity(&info, p->writable);
+    p->identity = access_identity(&info, p->writable);
     return BLY_OK;
 }
 
@@ -966,7 +966,7 @@ static bly_status pages_open_file(bly_filter **out, pages *p, int flags,
     p->head = memory_zeroed(allocator, KIND_PAGE_MOST);
     if (p->head == NULL)
         return status_plain(BLY_ENOMEM);
-    bly_status status = p->writable ? open_lock(p->file, p->path) : BLY_OK;
+    bly_status status = p->writable ? access_lock(p->file, p->path) : BLY_OK;
     if (status == BLY_OK)
         status = pages_read_head(p, &size);
     if (status == BLY_OK)
@@ -1035,7 +1035,7 @@ static bly_status pages_create(bly_filter **out, pages *p,
     if (status == BLY_OK)
         status = pages_open_new(p, allocator);
     if (status == BLY_OK)
-        status = open_lock(p->file, p->path);
+        status = access_lock(p->file, p->path);
     if (status == BLY_OK)
         status = pages_create_file(p);
     if (status == BLY_OK)

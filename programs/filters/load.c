@@ -1,0 +1,45 @@
+/* load.c - a filter file -> a filter, whether the library saved it or another
+ * system, and also if it is compressed or written as text.
+ *
+ * A file that has filters inside it is refused: container.c opens those.
+ */
+#include "filters/filters.h"
+
+#include <string.h>
+
+/* Pipes, and files of some file systems, cannot be mapped but can be read. */
+bly_filter *load_mapped(const char *path, int flags)
+{
+    bly_filter *filter;
+    bly_status status;
+
+    if (container_is(path)) {
+        paged_refuse(path, BLY_EFORMAT);
+        return NULL;
+    }
+    if (wrapped_is(path))
+        return wrapped_open(path);
+    if (strcmp(path, "-") == 0)
+        path = "/dev/stdin";
+    status = bly_open(&filter, path, BLY_MAP | flags, format_how());
+    if (status == BLY_EIO)
+        status = bly_open(&filter, path, 0, format_how());
+    if (status < 0) {
+        paged_refuse(path, status);
+        return NULL;
+    }
+    return filter;
+}
+
+bly_filter *load_whole(const char *path, int flags)
+{
+    bly_filter *filter;
+    bly_status status = container_is(path) ? BLY_EFORMAT
+                      : bly_open(&filter, path, flags, format_how());
+
+    if (status < 0) {
+        paged_refuse(path, status);
+        return NULL;
+    }
+    return filter;
+}

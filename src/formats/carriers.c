@@ -1,0 +1,57 @@
+/* carriers.c - files of other systems that carry filters inside: which system a
+ * file is from, by its end, and the reader for it.
+ *
+ * Floor 5.
+ */
+#include "formats/contents.h"
+
+#include <string.h>
+
+#include "image/image.h"
+
+enum { CARRIERS_TAIL = 8 };
+
+/* The number in the last 8 bytes of a file. */
+static uint64_t carriers_magic(const uint8_t *tail, size_t n)
+{
+    return image_u64(tail, n - CARRIERS_TAIL);
+}
+
+/* The system whose file ends so, or NULL. */
+static const char *carriers_recognise(const uint8_t *tail, size_t n)
+{
+    if (n < CARRIERS_TAIL)
+        return NULL;
+    const uint8_t *last = tail + n - strlen(FOOTER_MAGIC);
+    uint64_t magic = carriers_magic(tail, n);
+    return memcmp(last, FOOTER_MAGIC, strlen(FOOTER_MAGIC)) == 0
+        || memcmp(last, FOOTER_MAGIC_SECRET, strlen(FOOTER_MAGIC)) == 0
+         ? "parquet"
+         : magic == TABLE_MAGIC_LEVELDB ? "leveldb"
+         : magic == TABLE_MAGIC_ROCKSDB ? "rocksdb" : NULL;
+}
+
+const char *bly_container_recognise(const void *tail, size_t n)
+{
+    return carriers_recognise(tail, n);
+}
+
+bly_status carriers_find(contents_list *out, const contents_source *source)
+{
+    uint8_t tail[CARRIERS_TAIL];
+    *out = (contents_list){ .room = 0 };
+    if (source->bytes >= CARRIERS_TAIL) {
+        bly_status status = source->read(source->context, tail, source->bytes
+                                         - CARRIERS_TAIL, CARRIERS_TAIL);
+        if (status != BLY_OK)
+            return status;
+        out->is.system = carriers_recognise(tail, CARRIERS_TAIL);
+    }
+    if (out->is.system == NULL)
+        return status_fail(BLY_EFORMAT, "no file that has filters inside: it "
+                           "does not end as those of Parquet, LevelDB and "
+                           "RocksDB do: name another, or copy it anew if it is "
+                           "one");
+    return out->is.system[0] == 'p' ? footer_find(out, source)
+                                    : table_find(out, source);
+}

@@ -1,0 +1,100 @@
+/* access.c - what the ways of opening a file have in common: errors, reading,
+ * room for what is read, and the lock that keeps other writers away.
+ *
+ * Floor 6.
+ */
+#include "io/access.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+
+static_assert(sizeof(off_t) == sizeof(uint64_t),
+              "compile with -D_FILE_OFFSET_BITS=64: a file may be larger than "
+              "what can be addressed");
+
+enum { ACCESS_PIECE = 1 << 30 };        /* bytes in one read call           */
+
+bly_status access_failed(const char *what, const char *path)
+{
+    const char *mend = errno == ENOENT ? "check the name"
+                     : errno == EACCES ? "the owner of the file, or of a "
+                                         "folder in its path, can permit it"
+                     : "check the name and the permissions";
+    int error = errno;
+    return status_system(BLY_EIO, error, "%s: cannot %s: %s: %s", path, what,
+                         strerror(error), mend);
+}
+
+ssize_t access_read(int file, uint8_t *bytes, size_t n)
+{
+    size_t have = 0;
+    while (have < n) {
+        size_t want = n - have < ACCESS_PIECE ? n - have : ACCESS_PIECE;
+        ssize_t got = read(file, bytes + have, want);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        have += (size_t)got;
+    }
+    return (ssize_t)have;
+}
+
+bool access_make_room(access_coming *c, size_t room)
+{
+    uint8_t *image = memory_raw(c->allocator, room);
+    if (image == NULL)
+        return false;
+    if (c->have > 0)
+        memcpy(image, c->image, c->have);
+    memory_release(c->allocator, c->image, c->room);
+    c->image = image;
+    c->room = room;
+    return true;
+}
+
+size_t access_page(void)
+{
+    long page = sysconf(_SC_PAGESIZE);
+    return page > 0 ? (size_t)page : 4096;
+}
+
+/* Where the system has them, by a lock of the open file, which a mapping keeps
+ * open; else by one of the process. */
+bly_status access_lock(int file, const char *path)
+{
+    struct flock all = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+#ifdef F_OFD_SETLK
+    int locked = fcntl(file, F_OFD_SETLK, &all);
+#else
+    int locked = fcntl(file, F_SETLK, &all);
+#endif
+    if (locked == 0)
+        return BLY_OK;
+    if (errno == EAGAIN || errno == EACCES)
+        return status_fail(BLY_EIO, "%s: another writer has it open, or holds "
+                           "a lock on it: wait until that has ended", path);
+    int error = errno;
+    return status_system(BLY_EIO, error, "%s: cannot lock: %s: copy it to "
+                         "where an open file can be locked", path,
+                         strerror(error));
+}
+
+handle_file access_identity(const struct stat *info, bool ours)
+{
+    return (handle_file){
+        .known = true, .ours = ours,
+        .device = (uint64_t)info->st_dev, .number = (uint64_t)info->st_ino,
+        .bytes = (uint64_t)info->st_size,
+        .seconds = (int64_t)info->st_mtim.tv_sec,
+        .nanoseconds = (int64_t)info->st_mtim.tv_nsec,
+    };
+}
