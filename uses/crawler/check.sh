@@ -250,7 +250,7 @@ check 'awkward links: exactly these are fetched' cmp fetched wanted
 
 # ---- Real documents ----------------------------------------------------------
 
-docs=/usr/share/doc
+docs=$MACHINE/usr/share/doc
 first=$(find $docs -name index.html -size -200k 2>find.err | sort | head -n 1)
 if [ "$EFFORT" = full ] && [ -n "$first" ]; then
     serve 0 $docs 127.0.0.1
