@@ -10,6 +10,11 @@
 # that ends in = takes the next word as its value. LEAST to MOST other arguments
 # may follow; MOST is '' where a command follows or a list. Wrong arguments give
 # one line on stderr and exit status 2.
+#
+# Tools run in the locale C: they compare what is sorted, printed and written in
+# lower case, and it is the same everywhere.
+LC_ALL=C
+export LC_ALL
 help_name=$(basename "$0")
 help_file=$(cd "$(dirname "$0")" && pwd)/$help_name
 
