@@ -318,9 +318,7 @@ chmod 000 in/shut
 if $mine ls in/shut >/dev/null 2>&1 || ! $mine true 2>/dev/null; then
     skip 'a folder that may not be read' 'root may do everything here'
 else
-    printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$mine" "$all" >lowly
-    chmod 755 lowly
-    BLOOMERY=$PWD/lowly
+    AS=$mine
     rm in/binary in/binary.gz in/filter in/zip
     try query -rc f.bly in
     if [ "$(cat status)" = 2 ] && [ "$(cat out)" = 8 ] \
@@ -338,7 +336,7 @@ else
     keeps 'a folder that may not be entered' \
         "cannot read 'in/shut/keys': .*: you may not enter one of the folders" \
         b.bly build -r -o b.bly in
-    BLOOMERY=$all
+    AS=
 fi
 chmod 700 in/shut
 
