@@ -291,7 +291,6 @@ find wide -type f | LC_ALL=C sort | sed 's/$/:3/' >want
 check 'a wide folder, in the order of bytes' cmp out want
 
 # Root keeps to permissions without two of its capabilities.
-all=$BLOOMERY
 mine='setpriv --bounding-set -dac_override,-dac_read_search'
 [ "$(id -u)" -eq 0 ] || mine=
 # Many folders, each with a file of keys and one that is skipped.
