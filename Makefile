@@ -96,7 +96,7 @@ all: build
 
 build:
 	@tools/setup build
-	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(OPTIONS) \
+	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX="$(PREFIX)" $(OPTIONS) \
 	    >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS)
 
@@ -157,7 +157,7 @@ tune:
 
 bench-advise: build
 	@cmake --build $(BUILD) -j $(JOBS) --target bench_advise
-	XDG_CACHE_HOME=$(abspath $(BUILD))/cache $(BUILD)/bloomery advise --measure
+	XDG_CACHE_HOME="$(abspath $(BUILD))/cache" $(BUILD)/bloomery advise --measure
 	$(BUILD)/advise $(BUILD)/cache/bloomery/costs
 
 bench-large: build
@@ -263,11 +263,11 @@ docs: build
 	@tools/docs --write $(BUILD)
 
 install: build
-	@cmake --install $(BUILD) --prefix $(PREFIX)
+	@cmake --install $(BUILD) --prefix "$(PREFIX)"
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig || true; fi
 
 uninstall:
-	@tools/uninstall $(BUILD) $(PREFIX)
+	@tools/uninstall $(BUILD) "$(PREFIX)"
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig || true; fi
 
 clean:

@@ -3,12 +3,14 @@
 #
 # tools/uses runs it in an empty folder, with BLOOMERY the command, PROGRAM the
 # use's own program if it has one, USE the use's folder, and EFFORT quick or
-# full. What is checked comes as a line "ok - …" or "not ok - …", and a figure
+# full. Files of the system are read below MACHINE: in a quick run that is a small
+# machine that is the same everywhere (machine.sh), and in a full run the real
+# one, where it is empty. What is checked comes as a line "ok - …" or "not ok - …", and a figure
 # for the report as "figure NAME: VALUE". Input that is not there skips what
 # needs it.
 set -eu
 : "${BLOOMERY:?}" "${USE:?}" "${EFFORT:?}"
-PROGRAM=${PROGRAM:-}
+PROGRAM=${PROGRAM:-} MACHINE=${MACHINE:-}
 LC_ALL=C
 export LC_ALL
 failures=0
@@ -32,6 +34,16 @@ check() {
 
 skip() {
     echo "ok - $1 # skip $2"
+}
+
+# absent NAME WHAT: skips what needs input that this machine does not have. A made
+# one must have it.
+absent() {
+    if [ -n "$MACHINE" ]; then
+        check "$1: $2" false
+    else
+        skip "$1" "$2"
+    fi
 }
 
 figure() {

@@ -36,8 +36,10 @@ skip() {
     printf 'ok - %s # skip %s\n' "$1" "$2"
 }
 
+# try ARGUMENT...: the command, run by that in AS, if it is set.
 try() {
-    "$BLOOMERY" "$@" >out 2>err
+    # shellcheck disable=SC2086  # a command and its options
+    ${AS:-} "$BLOOMERY" "$@" >out 2>err
     echo $? >status
 }
 

@@ -2,7 +2,7 @@
 # once, and the index is asked for new blocks as often as the rate says.
 . "${1:?}/lib.sh"
 
-[ -d /usr/share/doc ] || { skip archive 'no /usr/share/doc'; finish; }
+[ -d "$MACHINE/usr/share/doc" ] || { absent archive 'no /usr/share/doc'; finish; }
 if ! "$BLOOMERY" plan -k venti -n 9 >plan.out 2>&1; then
     skip archive 'Bloomery was built without digests (Debian: nettle-dev)'
     finish
@@ -14,9 +14,9 @@ told() {
 }
 
 # One day and the next: files go, files come, and one grows at its beginning.
-find /usr/share/doc /usr/share/common-licenses -type f 2>find.err | sort |
-    head -n "$(work 1000 100000)" >files
-[ "$(wc -l <files)" -ge 200 ] || { skip archive 'too few files'; finish; }
+find "$MACHINE/usr/share/doc" "$MACHINE/usr/share/common-licenses" -type f \
+    2>find.err | sort | head -n "$(work 1000 100000)" >files
+[ "$(wc -l <files)" -ge 200 ] || { absent archive 'too few files'; finish; }
 sed 5d files >files.next
 tar -cf monday.tar -T files 2>tar.err
 { cat "$USE/archive.c"; tar -cf - -T files.next 2>tar.err; } >tuesday

@@ -47,11 +47,11 @@ refused 'an option that is none' 'usage: blocklist' "$PROGRAM" --lists
 command -v python3 >/dev/null || { skip 'the model' 'no python3'; finish; }
 
 # The URLs that this machine's documents name, and odd ones.
-grep -rhoaE 'https?://[A-Za-z0-9][^] <>"'"'"'`)}|,\^]*' /usr/share/doc |
+grep -rhoaE 'https?://[A-Za-z0-9][^] <>"'"'"'`)}|,\^]*' "$MACHINE/usr/share/doc" |
     sort -u | awk "NR % $(work 8 1) == 0" >real
 python3 "$USE/model.py" urls "$(work 4000 200000)" 7 >odd
 [ "$(wc -l <real)" -ge 500 ] || {
-    skip 'URLs of documents' 'there are too few'
+    absent 'URLs of documents' 'there are too few'
     cp odd real
 }
 for urls in real odd; do

@@ -82,8 +82,8 @@ done
 
 # ---- The largest file in each folder of documentation ------------------------
 
-if [ "$(find -L /usr/share/doc -type f 2>find.err | wc -l)" -ge 500 ]; then
-    find -L /usr/share/doc -type f -printf '%h\t%s\n' 2>find.err |
+if [ "$(find -L "$MACHINE/usr/share/doc" -type f 2>find.err | wc -l)" -ge 500 ]; then
+    find -L "$MACHINE/usr/share/doc" -type f -printf '%h\t%s\n' 2>find.err |
         awk -F '\t' '$2 > 0 && $2 < 2 ^ 24' >sizes.tsv
     awk -F '\t' '$2 > most[$1] { most[$1] = $2 } END {
         for (key in most) print key "\t" most[key] }' sizes.tsv |
@@ -122,7 +122,7 @@ if [ "$(find -L /usr/share/doc -type f 2>find.err | wc -l)" -ge 500 ]; then
             cmp whole part
     done
 else
-    skip folders 'too few documents'
+    absent folders 'too few documents'
 fi
 
 printf 'a\t7\nb\tseven\n' >bad.tsv

@@ -138,9 +138,119 @@ check 'at most as many as was asked' awk -v n="$(wc -l <lost)" \
 figure 'pages' "$(wc -l <fetched) fetched in $(awk -v t="$((ended - begun))" \
     'BEGIN { printf "%.2f", t / 1e9 }') s; filters planned for $pages"
 
+# ---- Links as RFC 3986 has them ----------------------------------------------
+
+# resolves URL < LINES: each line is a link, a blank and what it is on that page.
+resolves() {
+    cat >resolved.table
+    cut -d ' ' -f 1 resolved.table | python3 "$USE/site.py" resolve "$1" |
+        paste -d ' ' resolved.table - | awk '$2 != $3'
+}
+check 'the reference resolves as section 5.4 of RFC 3986 says' test -z "$(
+    sed 's, /, http://a/,' <<'END' | resolves 'http://a/b/c/d;p?q'
+g:h g:h
+g /b/c/g
+./g /b/c/g
+g/ /b/c/g/
+/g /g
+//g http://g/
+?y /b/c/d;p?y
+g?y /b/c/g?y
+#s /b/c/d;p?q
+g?y#s /b/c/g?y
+;x /b/c/;x
+g;x?y#s /b/c/g;x?y
+. /b/c/
+./ /b/c/
+.. /b/
+../ /b/
+../g /b/g
+../.. /
+../../g /g
+../../../../g /g
+/./g /g
+/../g /g
+g. /b/c/g.
+.g /b/c/.g
+g.. /b/c/g..
+..g /b/c/..g
+./../g /b/g
+./g/. /b/c/g/
+g/./h /b/c/g/h
+g/../h /b/c/h
+g;x=1/./y /b/c/g;x=1/y
+g;x=1/../y /b/c/y
+g?y/../x /b/c/g?y/../x
+g#s/../x /b/c/g
+(https://x/y) /b/c/(https://x/y)
+g//h/..//i /b/c/g///i
+//A/./g http://a/g
+HTTP://A/b/../g /g
+END
+)"
+
+# The same by the crawler, from pages. What a page of tree/ has is a link.
+page() {
+    mkdir -p "tree/$(dirname "$1")"
+    cat >"tree/$1"
+}
+page a/index.html <<'END'
+<a href="(https://example.org/x)">no scheme is before it</a>
+<a href="b.html"> <a href="./b.html#top"> <a href="../a/b.html">
+<a href="d//e///f.html"> <a href="d//..//b.html"> <a href="/doc/a/./d/..//b.html">
+<a href="b.html?x=1&amp;y=./2#z"> <a href="%62.html"> <a href="a%2Fb.html">
+<a href="two words.html"> <a href=";x=1/../b.html;v=1"> <a href="./k:l">
+<a href="k:l"> <a href="mailto:a@example.org"> <a href="#"> <a href="">
+<a href="../c"> <a href="//127.0.0.77/doc/a/b.html"> <a href="///doc/a/b.html">
+END
+page a/b.html <<'END'
+<a href=/doc/../doc/a/index.html> <a href="../../../../../doc/c/e.html">
+END
+page c/index.html <<'END'
+<a href="e.html"> <a href="f/"> <a href="../c?q"> <a href="..."> <a href="/">
+END
+page c/e.html <<'END'
+<a href='.'> <a href="./"> <a href="f/../e.html?"> <a href="..e.html"> <a href="?q=1/../2">
+<a href=..>
+END
+serve 0 tree 127.0.0.1
+cat >linked <<'END'
+a/index.html
+a/(https://example.org/x)
+a/b.html
+a/d//e///f.html
+a/d//b.html
+a//b.html
+a/b.html?x=1&y=./2
+a/%62.html
+a/a%2Fb.html
+a/two%20words.html
+a/b.html;v=1
+a/k:l
+c
+c/
+c/e.html
+c/f/
+c?q
+c/?q
+c/...
+c/..e.html
+c/e.html?q=1/../2
+../
+
+END
+sed "s,^,http://127.0.0.1:$port/doc/," linked |
+    sed 's,/doc/\.\./,/,' | sort >wanted
+set -- "http://127.0.0.1:$port/doc/a/index.html"
+python3 "$USE/site.py" documents tree "$@" | sort >documents
+check 'awkward links: the reference finds what is listed' cmp documents wanted
+crawl 0 100 1e-7 "$@"
+sed 's/^[0-9]* [0-9]* //' told | sort >fetched
+check 'awkward links: exactly these are fetched' cmp fetched wanted
+
 # ---- Real documents ----------------------------------------------------------
 
-docs=/usr/share/doc
+docs=$MACHINE/usr/share/doc
 first=$(find $docs -name index.html -size -200k 2>find.err | sort | head -n 1)
 if [ "$EFFORT" = full ] && [ -n "$first" ]; then
     serve 0 $docs 127.0.0.1

@@ -2,12 +2,14 @@
 made pages, and FOLDER under /doc/, and writes a line for each request: time, host,
 path. site.py links prints what is to be fetched of the made pages but for the
 leaves, and site.py lists those, behind the list that each is linked from;
-site.py documents FOLDER URL... prints what a crawl of FOLDER finds.
+site.py documents FOLDER URL... prints what a crawl of FOLDER finds, and
+site.py resolve BASE prints what each line, a link, is on that page.
 
 Each host has / with links to its lists, lists with links to leaves of all hosts,
 to each other and to what is not to be fetched, and a robots.txt."""
 import html.parser
 import os
+import re
 import sys
 import threading
 import time
@@ -136,6 +138,44 @@ class Links(html.parser.HTMLParser):
             self.found += [v for k, v in attributes if k == "href" and v]
 
 
+# A reference as in appendix B of RFC 3986: scheme, host, path, query. A scheme
+# begins with a letter, or "(https://x)" would have one.
+REFERENCE = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?://([^/?#]*))?"
+                       r"([^?#]*)(\?[^#]*)?", re.DOTALL)
+
+
+def without_dots(path):
+    """RFC 3986, 5.2.4. Segments that are empty stay: urljoin drops them."""
+    kept, segments = [], path.split("/")[1:]
+    for segment in segments:
+        if segment == "..":
+            del kept[-1:]
+        elif segment != ".":
+            kept.append(segment)
+    if segments[-1:] in (["."], [".."]):
+        kept.append("")
+    return "/" + "/".join(kept)
+
+
+def resolve(base, link):
+    """RFC 3986, 5.2.2, for a base that has a host and a path; no fragment."""
+    protocol, site, below, asked = REFERENCE.match(base).groups()
+    scheme, host, path, query = REFERENCE.match(link).groups()
+    if scheme is not None and host is None:
+        return link                                     # mailto: and others
+    if host is None:
+        host = site
+        if path == "":
+            path, query = below, asked if query is None else query
+        elif not path.startswith("/"):
+            path = below[:below.rindex("/") + 1] + path
+    if query in (None, "?"):                            # libcurl drops that
+        query = ""
+    return (scheme or protocol).lower() + "://" + host.lower() + \
+        urllib.parse.quote(without_dots(path) + query, "/%!$&'()*+,;=:@~?",
+                           "latin-1")
+
+
 def documents(folder, *starts):
     """Breadth first, from files: what is an HTML document is read for links."""
     site = starts[0][:starts[0].index("/doc/")]
@@ -144,8 +184,8 @@ def documents(folder, *starts):
         path, found = urllib.parse.unquote(urllib.parse.urlsplit(url).path), []
         name = folder + path[4:]
         if path.startswith("/doc/") and os.path.isdir(name):
-            if not path.endswith("/"):
-                found = [url + "/"]                     # it is sent there
+            if not path.endswith("/"):                  # it is sent there
+                found = ["/".join(re.match("([^?]*)(.*)", url).groups())]
             name += "/index.html"
         if path.startswith("/doc/") and os.path.isfile(name) and not found \
                 and name.endswith((".html", ".htm")):
@@ -155,7 +195,7 @@ def documents(folder, *starts):
         for link in found:
             if link.startswith("#"):
                 continue
-            whole = urllib.parse.urljoin(url, link.strip()).split("#")[0]
+            whole = resolve(url, link.strip())
             if whole.startswith(site + "/") and whole not in known:
                 known.add(whole)
                 waiting.append(whole)
@@ -168,6 +208,9 @@ def main():
         serve(int(rest[0]), rest[1], rest[2], rest[3:])
     elif job == "documents":
         documents(*rest)
+    elif job == "resolve":
+        for line in sys.stdin:
+            print(resolve(rest[0], line.rstrip("\n")))
     else:
         port, hosts = int(rest[0]), rest[1:]
         for i, host in enumerate(hosts):

@@ -45,9 +45,9 @@ END
 
 # The URLs that this machine's documents name. Neighbour A has the first half in
 # its cache, but for a fifth which it will get later.
-grep -rhoaE 'https?://[A-Za-z0-9][^] <>"'"'"'`)}|,\^]*' /usr/share/doc | sort -u |
+grep -rhoaE 'https?://[A-Za-z0-9][^] <>"'"'"'`)}|,\^]*' "$MACHINE/usr/share/doc" | sort -u |
     awk "NR % $(work 4 1) == 0" >urls
-[ "$(wc -l <urls)" -ge 1000 ] || { skip digest 'no documents'; finish; }
+[ "$(wc -l <urls)" -ge 1000 ] || { absent digest 'no documents'; finish; }
 awk 'NR % 10 < 4' urls >cached
 awk 'NR % 10 == 4' urls >later
 awk 'NR % 10 > 4' urls >strangers

@@ -25,7 +25,8 @@ if ! ranks 2 dedup one >started 2>&1; then
 fi
 # ---- Lines that come again ---------------------------------------------------
 
-cat /usr/share/common-licenses/* /usr/share/doc/*/copyright 2>cat.err |
+cat "$MACHINE"/usr/share/common-licenses/* \
+    "$MACHINE"/usr/share/doc/*/copyright 2>cat.err |
     head -n "$(work 20000 300000)" >lines
 awk '!seen[$0]++' lines >once
 sort lines | uniq -d >twice

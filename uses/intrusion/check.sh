@@ -102,8 +102,8 @@ asked) windows, predicted $(awk -v p="$rate" '{ printf "%.0f", $1 * p }' asked)"
 }
 
 for name in GPL-3 Apache-2.0 Artistic MPL-2.0; do
-    name=/usr/share/common-licenses/$name
-    [ ! -r $name ] || head -c "$(work 4000 60000)" $name >>document
+    name=$MACHINE/usr/share/common-licenses/$name
+    [ ! -r "$name" ] || head -c "$(work 4000 60000)" "$name" >>document
 done
 # Without runs of zeros, which are one window that comes some thousand times.
 head -c "$(work 20000 200000)" "$BLOOMERY" | tr -d '\000' >>document
@@ -170,7 +170,7 @@ if [ "$EFFORT" = full ]; then
     fi
 
     # Times: of some texts and of many, beside other programs.
-    find /usr/share/doc /usr/share/common-licenses -type f -exec cat {} + \
+    find "$MACHINE/usr/share/doc" "$MACHINE/usr/share/common-licenses" -type f -exec cat {} + \
         2>find.err | head -c 15000000 >large
     python3 "$USE/naive.py" make large.pcap large
     awk 'BEGIN { for (srand(8); i < 100000; i++)

@@ -110,11 +110,12 @@ fi
 
 # ---- Which package a configuration file is of -------------------------------
 
-if [ -r /var/lib/dpkg/status ] && ls /var/lib/dpkg/info/*.list >lists 2>&1; then
+if [ -r "$MACHINE/var/lib/dpkg/status" ] &&
+    ls "$MACHINE"/var/lib/dpkg/info/*.list >lists 2>&1; then
     awk '/^Conffiles:/ { on = 1; next } /^[^ ]/ { on = 0 }
-         on { print $1 "\t" $2 }' /var/lib/dpkg/status | sort -u >conf.tsv
+         on { print $1 "\t" $2 }' "$MACHINE/var/lib/dpkg/status" | sort -u >conf.tsv
     awk '{ n = split(FILENAME, part, "/"); print $0 "\t" part[n] }' \
-        /var/lib/dpkg/info/*.list >files.tsv
+        "$MACHINE"/var/lib/dpkg/info/*.list >files.tsv
     joined conf.tsv files.tsv >exact
     # Every key comes three times: it is the different ones that count.
     cat conf.tsv conf.tsv conf.tsv >repeated.tsv
@@ -130,7 +131,7 @@ $(cut -f 1 exact | sort -u | wc -l) files match"
         -v n="$different" -v m="$(cut -f 1 conf.tsv | sort -u | wc -l)" \
         'BEGIN { d = n / m - 1; exit d * d > .04 * .04 }'
 else
-    skip 'packages' 'this is no Debian'
+    absent 'packages' 'this is no Debian'
 fi
 
 # ---- 300 MiB, and probes from 1 to 4 ----------------------------------------

@@ -22,7 +22,7 @@ words() {
         cut -c 1-63 | sort -u
 }
 
-for text in /usr/share/doc/*/copyright; do
+for text in "$MACHINE"/usr/share/doc/*/copyright; do
     [ "$(find texts -type f | wc -l)" -lt 20 ] || break
     if [ ! -f "$text" ] || [ -h "$text" ]; then continue; fi
     package=${text%/copyright}
@@ -33,7 +33,7 @@ for text in /usr/share/doc/*/copyright; do
     fi
 done
 [ "$(find texts -type f | wc -l)" = 20 ] || {
-    skip keywords 'fewer than 20 copyright files in /usr/share/doc'
+    absent keywords 'fewer than 20 copyright files in /usr/share/doc'
     finish
 }
 

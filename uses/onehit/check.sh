@@ -72,7 +72,7 @@ check 'the filter has the known size' awk -v w="$(
     'BEGIN { exit w < 2 * 479253 / 8 || w > 1.005 * 2 * 479253 / 8 }'
 
 # A real sequence with its own habits: the words of texts.
-cat /usr/share/common-licenses/* | tr -cs 'A-Za-z' '\n' | grep . >words
+cat "$MACHINE"/usr/share/common-licenses/* | tr -cs 'A-Za-z' '\n' | grep . >words
 python3 "$USE/model.py" words 500 >model
 check 'words: all stored' test "$(row all -c 500 words)" = "$(model 500 all)"
 # shellcheck disable=SC2086  # several options

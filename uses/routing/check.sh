@@ -131,7 +131,7 @@ END
 
 # ---- Packages of this machine: who has a command, near this one --------------
 
-if [ -r /var/lib/dpkg/status ] && [ "$EFFORT" = full ]; then
+if [ -r "$MACHINE/var/lib/dpkg/status" ] && [ "$EFFORT" = full ]; then
     awk '/^Package:/ { at = $2; if (!(at in id)) id[at] = n++ }
         /^(Pre-)?Depends:/ {
             sub(/^[^:]*: /, ""); gsub(/\([^)]*\)|:any|\|/, "")
@@ -142,11 +142,11 @@ if [ -r /var/lib/dpkg/status ] && [ "$EFFORT" = full ]; then
                 if (e[2] in id && e[1] != e[2])
                     print "edge", id[e[1]], id[e[2]] }
             for (p in id) print "package", id[p], p }
-        ' /var/lib/dpkg/status | sort >all
+        ' "$MACHINE/var/lib/dpkg/status" | sort >all
     grep '^edge' all >graph
     grep '^package' all | while read -r _ id name; do
-        for list in "/var/lib/dpkg/info/$name.list" \
-            /var/lib/dpkg/info/"$name":*.list; do
+        for list in "$MACHINE/var/lib/dpkg/info/$name.list" \
+            "$MACHINE/var/lib/dpkg/info/$name":*.list; do
             [ ! -r "$list" ] || sed -n "s|^\(/usr\)*/bin/\([a-z0-9]*\)\$|object \
 $id \2|p" "$list"
         done

@@ -49,14 +49,14 @@ within() {
 
 # ---- A real table: packages -------------------------------------------------
 
-if [ -r /var/lib/dpkg/status ]; then
+if [ -r "$MACHINE/var/lib/dpkg/status" ]; then
     awk -F ': ' -v OFS='\t' 'function row() {
             if (name != "") print name, status, section, size, arch, version
             name = status = section = size = arch = version = "" }
         $1 == "Package" { row(); name = $2 }
         $1 == "Status" { status = $2 }    $1 == "Section" { section = $2 }
         $1 == "Installed-Size" { size = $2 }  $1 == "Architecture" { arch = $2 }
-        $1 == "Version" { version = $2 }  END { row() }' /var/lib/dpkg/status |
+        $1 == "Version" { version = $2 }  END { row() }' "$MACHINE/var/lib/dpkg/status" |
         head -n "$(work 500 100000)" >packages
     "$PROGRAM" index packages packages.blx
     awk -F '\t' 'NR % 20 == 1 {
@@ -69,7 +69,7 @@ if [ -r /var/lib/dpkg/status ]; then
     check 'packages: some are found' test -s answers
     figure packages "$(wc -l <packages) rows: $(cat said)"
 else
-    skip packages 'this is no Debian'
+    absent packages 'this is no Debian'
 fi
 
 # ---- The known table of false drops -----------------------------------------

@@ -29,7 +29,8 @@ if [ -r /usr/share/dict/ngerman ]; then
 fi
 
 # A real text: what is told is what a list tells, but for the rate.
-cat /usr/share/common-licenses/GPL-3 /usr/share/common-licenses/Apache-2.0 >text
+cat "$MACHINE/usr/share/common-licenses/GPL-3" \
+    "$MACHINE/usr/share/common-licenses/Apache-2.0" >text
 "$PROGRAM" english.bly text | sed 's/.*: //' | sort >told
 tr 'A-Z' 'a-z' <text | sed "s/[^a-z']\{1,\}/ /g; s/' / /g; s/ '*/ /g" |
     tr ' ' '\n' | sed "s/'*\$//" | grep . | sort >all
@@ -74,7 +75,7 @@ if command -v unmunch >/dev/null && [ -r $dic ]; then
     "$PROGRAM" forms.bly forms >told
     check 'no form of a word is told' test ! -s told
     for i in $(work '1 2' '1 2 3 4 5 6 7 8 9 10'); do
-        cat /usr/share/common-licenses/*
+        cat "$MACHINE"/usr/share/common-licenses/*
     done >long
     figure "hunspell -l, $(wc -w <long) words" \
         "$(seconds hunspell -d en_US -l long) s"

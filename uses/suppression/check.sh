@@ -4,9 +4,9 @@
 
 # Nobody's log is at hand, so a package stands for a user, and the words of what
 # its copyright says for the articles that were read: some have ten, some thousands.
-find /usr/share/doc -name copyright -size -200k | sort |
+find "$MACHINE/usr/share/doc" -name copyright -size -200k | sort |
     head -n "$(work 150 100000)" >files
-[ "$(wc -l <files)" -ge 20 ] || { skip suppression 'no documents'; finish; }
+[ "$(wc -l <files)" -ge 20 ] || { absent suppression 'no documents'; finish; }
 tr '\n' '\0' <files | xargs -0 awk '
     FNR == 1 { n = split(FILENAME, p, "/"); user = p[n - 1] }
     { n = split($0, word, /[^A-Za-z]+/)

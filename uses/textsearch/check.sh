@@ -54,15 +54,16 @@ $(awk -v n=$(($(wc -l <none) * documents)) -v r="$rows" 'BEGIN { print n * .1 ^ 
 
 # ---- Descriptions of packages ------------------------------------------------
 
-if [ -r /var/lib/dpkg/status ]; then
+if [ -r "$MACHINE/var/lib/dpkg/status" ]; then
     awk '/^Package: /    { text = $2 }
         /^Description: / { sub(/^[^:]*: /, ""); text = text " " $0; on = 1; next }
         /^ / && on       { text = text $0; next }
                          { on = 0 }
-        /^$/ && text     { print text; text = "" }' /var/lib/dpkg/status >texts
+        /^$/ && text     { print text; text = "" }' \
+        "$MACHINE/var/lib/dpkg/status" >texts
     # Large ones as well, of which the words are few.
-    [ "$EFFORT" = quick ] || cat /usr/share/common-licenses/* | tr -s ' \n\t' ' ' |
-        fold -w 2000 | grep . >>texts
+    [ "$EFFORT" = quick ] || cat "$MACHINE"/usr/share/common-licenses/* |
+        tr -s ' \n\t' ' ' | fold -w 2000 | grep . >>texts
     "$PROGRAM" build texts.blx texts
     figure 'texts' "$(wc -l <texts), $(wc -w <texts) words, $(wc -c <texts) bytes; \
 the index has $(wc -c <texts.blx)"
@@ -112,7 +113,7 @@ the index has $(wc -c <texts.blx)"
     "$PROGRAM" ask texts.blx -c texts '' | cut -f 2 >left
     check 'one less is there' test "$(cat left)" = $(($(wc -l <texts) - 1))
 else
-    skip descriptions 'this is no Debian'
+    absent descriptions 'this is no Debian'
 fi
 
 # A last line without its end, several questions, and texts that are not as they were.

@@ -2,26 +2,26 @@
 # and the disk is looked into in vain as often as the rate says.
 . "${1:?}/lib.sh"
 
-# The web is this machine's documents. Nobody's requests are at hand: they are drawn
+# The web is the documents of a machine. Nobody's requests are at hand: they are drawn
 # so that the i-th page of every other one is asked for in proportion to 1 / i.
-web=/usr/share/doc
-(cd $web && find . -type f -size -16k) | grep -v "[^A-Za-z0-9/._+-]" | sort |
-    sed 's|^\./||' | awk "NR % $(work 8 1) == 0" | head -n 20000 >pages
-[ "$(wc -l <pages)" -ge 200 ] || { skip webcache 'no documents'; finish; }
+web=$MACHINE/usr/share/doc
+(cd "$web" && find . -type f -size -16k) | grep -v "[^A-Za-z0-9/._+-]" | sort |
+    sed 's|^\./||' | awk "NR % $(work 5 1) == 0" | head -n 20000 >pages
+[ "$(wc -l <pages)" -ge 200 ] || { absent webcache 'no documents'; finish; }
 slots=$(($(wc -l <pages) / 8))
 awk -v n="$(work 1500 60000)" 'NR % 2 { page[++pages] = $0 }
     END { for (x = 1; n > 0; n--) {
         x = x * 16807 % 2147483647
         i = int(exp(x / 2147483647 * log(pages + 1)))
         print page[i * 7919 % pages + 1] } }' pages >requests
-(cd $web && xargs cat) <requests >wanted
+(cd "$web" && xargs cat) <requests >wanted
 
 # run FOLDER OPTIONS...: the requests through a cache; what it says goes to `said`.
 run() {
     run_folder=$1
     shift
     mkdir -p "$run_folder"
-    "$PROGRAM" -v -n $slots "$@" $web "$run_folder" 2>said
+    "$PROGRAM" -v -n $slots "$@" "$web" "$run_folder" 2>said
 }
 
 said() {
@@ -104,15 +104,15 @@ for mine in counting/notes.txt counting/2024 counting/new kept; do
     check "and nobody else's is touched: $mine" grep -qx mine $mine
 done
 
-refused 'no cache' 'none: No such file' "$PROGRAM" $web none
+refused 'no cache' 'none: No such file' "$PROGRAM" "$web" none
 refused 'no folders' 'usage: webcache' "$PROGRAM"
-refused 'slots that are none' 'usage: webcache' "$PROGRAM" -n few $web cold
+refused 'slots that are none' 'usage: webcache' "$PROGRAM" -n few "$web" cold
 refused 'a kind that only adds' 'standard: of this kind no key can be removed' \
-    "$PROGRAM" -k standard $web cold
+    "$PROGRAM" -k standard "$web" cold
 head -n 1 pages >one
 { cat one && printf '%s\n' ../../../etc/hostname . none && cat one; } >bad
 refused 'pages that are none' 'origin has no such page' \
-    sh -c '"$1" "$2" cold <bad >told' - "$PROGRAM" $web
-(cd $web && cat "$(cat "$OLDPWD/one")" "$(cat "$OLDPWD/one")") >wanted
+    sh -c '"$1" "$2" cold <bad >told' - "$PROGRAM" "$web"
+(cd "$web" && cat "$(cat "$OLDPWD/one")" "$(cat "$OLDPWD/one")") >wanted
 check 'the others are answered' cmp told wanted
 finish

@@ -16,7 +16,7 @@ trap 'exit 2' HUP INT TERM
 n=$(work 100000 1000000)
 include=$(work 'copyright' '*')
 grep -rhoaE --include="$include" \
-    '[A-Za-z0-9._+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+' /usr/share/doc |
+    '[A-Za-z0-9._+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+' "$MACHINE/usr/share/doc" |
     tr 'A-Z' 'a-z' | sort -u >real
 grep -v "[^a-z]" $dictionary | awk -v n=$((2 * n)) -v real="$(wc -l <real)" '
     { word[words++] = $0 }
