@@ -54,13 +54,18 @@ def library_version() -> str:
 
 
 def _numpy() -> Any:
-    """numpy, if anybody has loaded it or can."""
-    if "numpy" not in sys.modules:
-        try:
-            import numpy  # noqa: F401
-        except ImportError:
-            return None
-    return sys.modules["numpy"]
+    """Returns numpy, or None if it is not installed. A module in sys.modules
+    may still be loading in another thread; only an import waits for its end."""
+    try:
+        import numpy
+    except ImportError:
+        return None
+    return numpy
+
+
+def _numpy_if_loaded() -> Any:
+    """Returns numpy if the program uses it: only then can keys be its array."""
+    return None if sys.modules.get("numpy") is None else _numpy()
 
 
 # ---- What there is -----------------------------------------------------------
@@ -343,7 +348,7 @@ def _options(secret: Optional[bytes], threads: int = 0,
 
 def _gather(keys: Any) -> Iterator[_keys.Keys]:
     """The keys of an array where they lie, or of anything else by chunks."""
-    numpy = sys.modules.get("numpy")
+    numpy = _numpy_if_loaded()
     if numpy is not None and isinstance(keys, numpy.ndarray):
         yield _keys.from_numpy(numpy, keys)
     elif hasattr(keys, "__arrow_c_array__"):
@@ -374,7 +379,7 @@ def _gather_view(view: memoryview) -> Iterator[_keys.Keys]:
 
 def _all(keys: Any) -> _keys.Keys:
     """All keys at once, for what is built of them."""
-    numpy = sys.modules.get("numpy")
+    numpy = _numpy_if_loaded()
     if (numpy is not None and isinstance(keys, numpy.ndarray)) \
             or hasattr(keys, "__arrow_c_array__") \
             or hasattr(keys, "__arrow_c_stream__") \
