@@ -21,6 +21,7 @@ import itertools
 import operator
 import os
 import sys
+import threading
 from typing import Any, Iterable, Iterator, NamedTuple, Optional, Union
 
 from bloomery import _keys
@@ -53,11 +54,16 @@ def library_version() -> str:
     return _text(lib.bly_version())
 
 
+_loading = threading.RLock()
+
+
 def _numpy() -> Any:
     """Returns numpy, or None if it is not installed. A module in sys.modules
-    may still be loading in another thread; only an import waits for its end."""
+    may still be loading in another thread; only an import waits for its end.
+    numpy.ma is among what from_numpy() needs, and numpy 2 loads it late."""
     try:
-        import numpy
+        with _loading:
+            import numpy.ma
     except ImportError:
         return None
     return numpy
@@ -66,6 +72,18 @@ def _numpy() -> Any:
 def _numpy_if_loaded() -> Any:
     """Returns numpy if the program uses it: only then can keys be its array."""
     return None if sys.modules.get("numpy") is None else _numpy()
+
+
+def _before_fork() -> None:
+    """Waits while a thread is loading numpy. The child does not have that
+    thread, and would wait for it for ever. Nothing is held during the fork:
+    handlers of other modules may wait for a thread that is about to call."""
+    with _loading:
+        _numpy_if_loaded()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork)
 
 
 # ---- What there is -----------------------------------------------------------
