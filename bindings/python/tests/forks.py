@@ -111,6 +111,7 @@ def look_up():
 def copy():
     """What seals a filter takes a lock of the library."""
     f = Filter(items=4_000_000)
+    f.add("k")
     folder = tempfile.mkdtemp()
 
     def seal():

@@ -55,18 +55,22 @@ def library_version() -> str:
 
 
 _loading = threading.RLock()
+_loaded: Any = None
 
 
 def _numpy() -> Any:
     """Returns numpy, or None if it is not installed. A module in sys.modules
     may still be loading in another thread; only an import waits for its end.
     numpy.ma is among what from_numpy() needs, and numpy 2 loads it late."""
-    try:
+    global _loaded
+    if _loaded is None or sys.modules.get("numpy") is not _loaded:
         with _loading:
-            import numpy.ma
-    except ImportError:
-        return None
-    return numpy
+            try:
+                import numpy.ma
+            except ImportError:
+                return None
+            _loaded = numpy
+    return _loaded
 
 
 def _numpy_if_loaded() -> Any:
@@ -75,15 +79,15 @@ def _numpy_if_loaded() -> Any:
 
 
 def _before_fork() -> None:
-    """Waits while a thread is loading numpy. The child does not have that
-    thread, and would wait for it for ever. Nothing is held during the fork:
-    handlers of other modules may wait for a thread that is about to call."""
-    with _loading:
-        _numpy_if_loaded()
+    """Waits while a thread loads numpy, and lets none begin until after the
+    fork: a child without that thread would wait for it for ever."""
+    _loading.acquire()
+    _numpy_if_loaded()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork)
+    os.register_at_fork(before=_before_fork, after_in_parent=_loading.release,
+                        after_in_child=_loading.release)
 
 
 # ---- What there is -----------------------------------------------------------
