@@ -17,7 +17,7 @@ import time
 from bloomery import Filter
 
 EFFORT = int(os.environ.get("BLOOMERY_EFFORT") or "1")
-FORKS = 6 * EFFORT
+FORKS = 4 * EFFORT
 GUARD = 30              # seconds until a process that hangs is ended
 
 
