@@ -50,20 +50,25 @@ static const pthread_rwlock_t held_open_lock = PTHREAD_RWLOCK_INITIALIZER;
 static const pthread_mutex_t held_open_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static pthread_rwlock_t held_gate = PTHREAD_RWLOCK_INITIALIZER;
-static pthread_mutex_t held_renewing = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t held_turn = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool held_forking;        /* held_turn is a fork's             */
 static unsigned held_forks;             /* between the first process and this*/
 static bool held_unsafe;                /* the system refused the handlers   */
 
+/* Changes that follow each other closely in several threads could keep a fork
+ * waiting for the gate. So a change that comes later waits for its turn. */
 static void held_before_fork(void)
 {
+    pthread_mutex_lock(&held_turn);
+    atomic_store(&held_forking, true);
     pthread_rwlock_wrlock(&held_gate);
-    pthread_mutex_lock(&held_renewing);
 }
 
 static void held_in_parent(void)
 {
-    pthread_mutex_unlock(&held_renewing);
     pthread_rwlock_unlock(&held_gate);
+    atomic_store(&held_forking, false);
+    pthread_mutex_unlock(&held_turn);
 }
 
 /* Makes the locks anew. The child's only thread has another number than the one
@@ -71,7 +76,8 @@ static void held_in_parent(void)
 static void held_in_child(void)
 {
     held_gate = held_open_lock;
-    held_renewing = held_open_mutex;
+    held_turn = held_open_mutex;
+    atomic_store(&held_forking, false);
     held_forks++;
 }
 
@@ -88,12 +94,12 @@ static void held_renew(held *h)
 {
     if (atomic_load_explicit(&h->forks, memory_order_acquire) == held_forks)
         return;
-    pthread_mutex_lock(&held_renewing);
+    pthread_mutex_lock(&held_turn);
     if (atomic_load(&h->forks) != held_forks) {
         h->lock = held_open_lock;
         atomic_store_explicit(&h->forks, held_forks, memory_order_release);
     }
-    pthread_mutex_unlock(&held_renewing);
+    pthread_mutex_unlock(&held_turn);
 }
 
 static void held_lock(held *h, bool change)
@@ -113,6 +119,10 @@ static void held_unlock(held *h)
 /* Enters the gate, with the locks of all filters that are needed held. */
 static void held_enter(void)
 {
+    if (atomic_load(&held_forking)) {
+        pthread_mutex_lock(&held_turn);
+        pthread_mutex_unlock(&held_turn);
+    }
     pthread_rwlock_rdlock(&held_gate);
 }
 
