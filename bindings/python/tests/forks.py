@@ -5,10 +5,12 @@
 Each scenario is a function, which test_fork.py runs in a fresh interpreter. A
 child that hangs is ended by its alarm, and the scenario fails.
 """
+import ctypes
 import importlib.util
 import multiprocessing
 import os
 import signal
+import statistics
 import sys
 import tempfile
 import threading
@@ -215,6 +217,32 @@ def locked():
             assert ends_well(lambda: change() is None)
 
 
+def fork_in_c():
+    """Without the interpreter's lock, threads go on to change filters, and the
+    fork gets its turn all the same: few changes end before it."""
+    fork = ctypes.CDLL(None).fork
+    keys = rows(0, 100_000)
+    filters = [Filter(items=100_000) for _ in range(3)]
+    changes, waited = 0, []
+
+    def change(f):
+        nonlocal changes
+        f.update(keys)
+        changes += 1
+
+    change(filters[0])
+    with Beside(*[lambda f=f: change(f) for f in filters]):
+        for _ in range(9):
+            before = changes
+            pid = fork()
+            if pid == 0:
+                os._exit(0)
+            waited.append(changes - before)
+            os.kill(pid, signal.SIGKILL)    # it may wait for the interpreter
+            os.waitpid(pid, 0)
+    assert statistics.median(waited) <= 3 * len(filters), waited
+
+
 def grandchild():
     """A child has threads of its own, and forks."""
     keys = rows(0, 100_000)
@@ -279,7 +307,7 @@ def processes():
 
 
 SCENARIOS = [update, change_again, look_up, copy, two_filters,
-             made_and_dropped, file, slow_save, locked, grandchild,
+             made_and_dropped, file, slow_save, locked, fork_in_c, grandchild,
              import_numpy, processes]
 
 if __name__ == "__main__":
