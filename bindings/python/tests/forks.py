@@ -19,7 +19,7 @@ import time
 from bloomery import Filter
 
 EFFORT = int(os.environ.get("BLOOMERY_EFFORT") or "1")
-FORKS = 4 * EFFORT
+FORKS = min(4 * EFFORT, 40)
 GUARD = 30              # seconds until a process that hangs is ended
 
 
@@ -297,7 +297,7 @@ def processes():
             context = multiprocessing.get_context(way)
             answers = context.SimpleQueue()
             some = [context.Process(target=ask_in_process, args=(f, answers))
-                    for _ in range(EFFORT)]
+                    for _ in range(min(EFFORT, 4))]
             for process in some:
                 process.start()
             for process in some:

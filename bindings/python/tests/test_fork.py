@@ -11,5 +11,5 @@ import pytest
 @pytest.mark.parametrize("scenario", [s.__name__ for s in forks.SCENARIOS])
 def test_child_can_use_filters(scenario):
     done = subprocess.run([sys.executable, forks.__file__, scenario], text=True,
-                          stderr=subprocess.PIPE, timeout=5 * forks.GUARD)
+                          stderr=subprocess.PIPE, timeout=20 * forks.GUARD)
     assert done.returncode == 0, done.stderr
