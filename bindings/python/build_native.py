@@ -1,9 +1,9 @@
 """build_native.py - the module bloomery._native, made by cffi from native.c.
 
 The library is compiled in, from the single file in `source/` beside this file.
-A source package has that folder, and a checkout makes it by tools/amalgamate. Or,
-where the environment has BLOOMERY_BUILD, the static library of this build folder
-is put in; or, with BLOOMERY_SYSTEM=1, the system's library is linked.
+A source package has that folder; in a checkout it is made by tools/amalgamate.
+With BLOOMERY_BUILD in the environment, the static library of that build folder
+is put in instead. With BLOOMERY_SYSTEM=1 the system's library is linked.
 """
 import os
 import pathlib
@@ -31,8 +31,8 @@ def newest(*paths):
 
 
 def amalgamate(source):
-    """Makes `source` from the checkout around it, if there is one that has
-    changed since. It gets its name when it is complete."""
+    """Makes `source` from the checkout around this package, if there is one and
+    `source` is older. An interrupted run leaves nothing under that name."""
     root = here.parent.parent
     tool = root / "tools" / "amalgamate"
     made = source / "bloomery.c"
@@ -46,8 +46,8 @@ def amalgamate(source):
         folder.rename(source)
     except (OSError, subprocess.CalledProcessError) as error:
         raise SystemExit(f"bloomery: {tool} failed: install a C compiler, "
-                         "pkg-config and the headers of xxHash and, if "
-                         f"installed, nettle ({error})")
+                         "pkg-config and the headers of xxHash "
+                         f"({error})")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -311,4 +311,5 @@ SCENARIOS = [update, change_again, look_up, copy, two_filters,
              import_numpy, processes]
 
 if __name__ == "__main__":
-    next(s for s in SCENARIOS if s.__name__ == sys.argv[1])()
+    with tempfile.TemporaryDirectory() as tempfile.tempdir:
+        next(s for s in SCENARIOS if s.__name__ == sys.argv[1])()
