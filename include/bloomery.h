@@ -75,6 +75,11 @@
  * block all signals and have ended when the call returns. There are no global
  * settings: no call changes what a call with another filter does.
  *
+ * A program that forks while another of its threads is in a call with a filter,
+ * even one that only reads, must not use that filter in the child: the filter
+ * may be half changed there, or its lock held for ever by a thread that the
+ * child does not have. Let such calls end before the fork (pthread_atfork).
+ *
  * THE STACK
  *
  * No function has a frame above 16 KiB, and every verb of every kind works in

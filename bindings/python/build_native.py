@@ -1,18 +1,19 @@
 """build_native.py - the module bloomery._native, made by cffi from native.c.
 
-The library is compiled in, from the single file that tools/amalgamate makes
-(`source/` beside this file, which a source package has too). Or, where the
-environment has BLOOMERY_BUILD, the static library of this build folder is put
-in; or, with BLOOMERY_SYSTEM=1, the system's library is linked.
+The library is compiled in, from the single file in `source/` beside this file.
+A source package has that folder; in a checkout it is made by tools/amalgamate.
+With BLOOMERY_BUILD in the environment, the static library of that build folder
+is put in instead. With BLOOMERY_SYSTEM=1 the system's library is linked.
 """
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 
 import cffi
 
-here = pathlib.Path(__file__).parent
+here = pathlib.Path(__file__).resolve().parent
 
 
 def pkg_config(option, package):
@@ -20,6 +21,35 @@ def pkg_config(option, package):
     done = subprocess.run(["pkg-config", option, package], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     return done.stdout.split() if done.returncode == 0 else []
+
+
+def newest(*paths):
+    """Returns when the newest of these files, or files in these folders, was
+    changed. A folder itself changes when a file is removed."""
+    return max(path.stat().st_mtime for top in paths
+               for path in (top, *top.rglob("*")))
+
+
+def amalgamate(source):
+    """Makes `source` from the checkout around this package, if there is one and
+    `source` is older. An interrupted run leaves nothing under that name."""
+    root = here.parent.parent
+    tool = root / "tools" / "amalgamate"
+    made = source / "bloomery.c"
+    if not tool.exists() or made.exists() and made.stat().st_mtime > newest(
+            tool, root / "src", root / "include"):
+        return
+    folder = here / f"source-{os.getpid()}"
+    try:
+        subprocess.run([tool, folder], check=True)
+        shutil.rmtree(source, ignore_errors=True)
+        folder.rename(source)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise SystemExit(f"bloomery: {tool} failed: install a C compiler, "
+                         "pkg-config and the headers of xxHash "
+                         f"({error})")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def options():
@@ -45,10 +75,12 @@ def options():
         }
     nettle = pkg_config("--libs", "nettle")
     source = here / "source"
+    amalgamate(source)
     if not (source / "bloomery.c").exists():
-        raise SystemExit("bloomery: source/bloomery.c is missing: run 'make "
-                         "python', or set BLOOMERY_SYSTEM=1 where the library "
-                         "is installed")
+        raise SystemExit(f"bloomery: {source}/bloomery.c is missing: build in a "
+                         "checkout of the project or from its source package, "
+                         "or set BLOOMERY_SYSTEM=1 where the library is "
+                         "installed")
     return {
         "sources": [os.path.relpath(source / "bloomery.c", here)],
         "include_dirs": [os.path.relpath(source, here)],

@@ -4,6 +4,27 @@
  * library asks of its callers, that no call is beside one that changes a
  * filter, is kept here: questions go side by side, a change goes alone. A
  * filter that was closed says HELD_CLOSED.
+ *
+ * Python programs fork while other threads work: multiprocessing does, and
+ * servers do. The child must find every filter whole and no lock held by a
+ * thread that it does not have:
+ *
+ * - Changes, and the calls that take the library's own lock of a filter (those
+ *   that seal it or copy its image), pass a gate. A fork closes the gate and
+ *   waits until nobody is inside. So it waits for changes, but neither for
+ *   lookups nor for a save that writes to a slow file or a pipe.
+ * - Locks of filters are not taken for a fork. In the child each is made anew
+ *   when it is first used, because the library counts forks.
+ *
+ * The gate is entered with the locks of filters held, and nothing is waited for
+ * inside it but the processor and the disk. So a fork cannot deadlock, whatever
+ * locks its thread and the others hold, the interpreter's included.
+ *
+ * This is done by pthread_atfork, and not by os.register_at_fork. Its handlers
+ * run inside fork(), where no code of Python runs between them. A handler in
+ * Python would let others run with the gate closed: other handlers, and the
+ * finalizers of the collector. They can use filters, or wait for a thread that
+ * does. Servers that fork in C, as uWSGI does, do not call it at all.
  */
 #include <bloomery.h>
 #include <bloomery/advice.h>
@@ -11,6 +32,7 @@
 #include <bloomery/sketch.h>
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,19 +41,108 @@ enum { HELD_CLOSED = -1000 };
 typedef struct {
     bly_filter      *filter;            /* NULL: closed                      */
     pthread_rwlock_t lock;
+    atomic_uint      forks;             /* held_forks when the lock was made */
 } held;
+
+/* ---- Forks --------------------------------------------------------------- */
+
+static const pthread_rwlock_t held_open_lock = PTHREAD_RWLOCK_INITIALIZER;
+static const pthread_mutex_t held_open_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static pthread_rwlock_t held_gate = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_mutex_t held_turn = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool held_forking;        /* held_turn is a fork's             */
+static unsigned held_forks;             /* between the first process and this*/
+static bool held_unsafe;                /* the system refused the handlers   */
+
+/* Changes that follow each other closely in several threads could keep a fork
+ * waiting for the gate. So a change that comes later waits for its turn. */
+static void held_before_fork(void)
+{
+    pthread_mutex_lock(&held_turn);
+    atomic_store(&held_forking, true);
+    pthread_rwlock_wrlock(&held_gate);
+}
+
+static void held_in_parent(void)
+{
+    pthread_rwlock_unlock(&held_gate);
+    atomic_store(&held_forking, false);
+    pthread_mutex_unlock(&held_turn);
+}
+
+/* Makes the locks anew. The child's only thread has another number than the one
+ * that took them, so that glibc would not unlock a lock held to write. */
+static void held_in_child(void)
+{
+    held_gate = held_open_lock;
+    held_turn = held_open_mutex;
+    atomic_store(&held_forking, false);
+    held_forks++;
+}
+
+/* Runs when the module is loaded, before there is a filter. */
+__attribute__((constructor)) static void held_begin(void)
+{
+    held_unsafe = pthread_atfork(held_before_fork, held_in_parent,
+                                 held_in_child) != 0;
+}
+
+/* Makes the lock of a filter anew if it comes from before a fork: threads that
+ * held it then do not exist here. */
+static void held_renew(held *h)
+{
+    if (atomic_load_explicit(&h->forks, memory_order_acquire) == held_forks)
+        return;
+    pthread_mutex_lock(&held_turn);
+    if (atomic_load(&h->forks) != held_forks) {
+        h->lock = held_open_lock;
+        atomic_store_explicit(&h->forks, held_forks, memory_order_release);
+    }
+    pthread_mutex_unlock(&held_turn);
+}
+
+static void held_lock(held *h, bool change)
+{
+    held_renew(h);
+    if (change)
+        pthread_rwlock_wrlock(&h->lock);
+    else
+        pthread_rwlock_rdlock(&h->lock);
+}
+
+static void held_unlock(held *h)
+{
+    pthread_rwlock_unlock(&h->lock);
+}
+
+/* Enters the gate, with the locks of all filters that are needed held. */
+static void held_enter(void)
+{
+    if (atomic_load(&held_forking)) {
+        pthread_mutex_lock(&held_turn);
+        pthread_mutex_unlock(&held_turn);
+    }
+    pthread_rwlock_rdlock(&held_gate);
+}
+
+static void held_leave(void)
+{
+    pthread_rwlock_unlock(&held_gate);
+}
 
 /* ---- Make and close ------------------------------------------------------ */
 
 static int held_hold(held **out, bly_filter *filter)
 {
     held *h = calloc(1, sizeof *h);
-    if (h == NULL || pthread_rwlock_init(&h->lock, NULL) != 0) {
+    if (h == NULL || held_unsafe) {
         free(h);
         bly_free(filter);
         return BLY_ENOMEM;
     }
-    h->filter = filter;
+    *h = (held){ .filter = filter, .lock = held_open_lock,
+                 .forks = held_forks };
     *out = h;
     return BLY_OK;
 }
@@ -74,13 +185,15 @@ static int held_unpack(held **out, const void *packed, size_t bytes,
 /* Errors of sealing a file are told; the filter is gone all the same. */
 static int held_close(held *h)
 {
-    pthread_rwlock_wrlock(&h->lock);
+    held_lock(h, true);
+    held_enter();
     int status = h->filter != NULL ? (int)bly_seal(h->filter) : BLY_OK;
     if (status == BLY_EREADONLY || status == BLY_EUNSUPPORTED)
         status = BLY_OK;                /* there was nothing to seal         */
     bly_free(h->filter);
     h->filter = NULL;
-    pthread_rwlock_unlock(&h->lock);
+    held_leave();
+    held_unlock(h);
     return status;
 }
 
@@ -88,6 +201,7 @@ static void held_free(held *h)
 {
     if (h == NULL)
         return;
+    held_renew(h);
     bly_free(h->filter);
     pthread_rwlock_destroy(&h->lock);
     free(h);
@@ -95,17 +209,21 @@ static void held_free(held *h)
 
 /* ---- One filter ---------------------------------------------------------- */
 
-/* Call with the filter f of h locked to be read, or to be changed. */
-#define HELD_BY(lock_it, call)                                                 \
+/* Call with the filter f of h locked to be read, or to be changed. A call that
+ * only looks keys up needs no gate; HELD_COPY is for the others that read. */
+#define HELD_BY(change, enter, leave, call)                                    \
     int status = HELD_CLOSED;                                                  \
-    lock_it(&h->lock);                                                         \
+    held_lock(h, change);                                                      \
+    enter;                                                                     \
     bly_filter *f = h->filter;                                                 \
     if (f != NULL)                                                             \
         status = (int)(call);                                                  \
-    pthread_rwlock_unlock(&h->lock);                                           \
+    leave;                                                                     \
+    held_unlock(h);                                                            \
     return status
-#define HELD_READ(call)   HELD_BY(pthread_rwlock_rdlock, call)
-#define HELD_CHANGE(call) HELD_BY(pthread_rwlock_wrlock, call)
+#define HELD_READ(call)   HELD_BY(false, (void)0, (void)0, call)
+#define HELD_COPY(call)   HELD_BY(false, held_enter(), held_leave(), call)
+#define HELD_CHANGE(call) HELD_BY(true, held_enter(), held_leave(), call)
 
 static int held_contains(held *h, const char *key, size_t length)
 {
@@ -204,36 +322,38 @@ static int held_can(held *h, uint64_t *can)
     HELD_READ((*can = bly_can(f), BLY_OK));
 }
 
+/* Seals the filter within the gate, so that the library needs no lock of its
+ * own while it writes. */
+static int held_write(bly_filter *f, const char *path, const char *format)
+{
+    held_enter();
+    (void)bly_image(f, NULL);
+    held_leave();
+    return (int)(format == NULL ? bly_save(f, path)
+                                : bly_save_as(f, path, format));
+}
+
 static int held_save(held *h, const char *path, const char *format)
 {
-    HELD_READ(format == NULL ? bly_save(f, path)
-                             : bly_save_as(f, path, format));
+    HELD_READ(held_write(f, path, format));
 }
 
 static int held_like(held **out, held *h)
 {
     bly_filter *made = NULL;
-    HELD_READ(held_made((int)bly_like(&made, f, NULL), out, &made));
+    HELD_COPY(held_made((int)bly_like(&made, f, NULL), out, &made));
 }
 
 static int held_copy(held **out, held *h)
 {
     bly_filter *made = NULL;
-    HELD_READ(held_made((int)bly_copy(&made, f, NULL), out, &made));
+    HELD_COPY(held_made((int)bly_copy(&made, f, NULL), out, &made));
 }
 
 /* ---- Two filters --------------------------------------------------------- */
 
 /* The locks of two filters are always taken in the order of their places, so
  * that a |= b and b |= a in two threads both come to an end. */
-static void held_lock(held *h, bool change)
-{
-    if (change)
-        pthread_rwlock_wrlock(&h->lock);
-    else
-        pthread_rwlock_rdlock(&h->lock);
-}
-
 typedef bly_status held_verb(bly_filter *into, const bly_filter *other);
 
 static int held_both(held *into, held *other, held_verb *verb)
@@ -245,11 +365,13 @@ static int held_both(held *into, held *other, held_verb *verb)
         held_lock(other, false);
     if (into >= other)
         held_lock(into, true);
+    held_enter();
     if (into->filter != NULL && other->filter != NULL)
         status = (int)verb(into->filter, other->filter);
+    held_leave();
     if (into != other)
-        pthread_rwlock_unlock(&other->lock);
-    pthread_rwlock_unlock(&into->lock);
+        held_unlock(other);
+    held_unlock(into);
     return status;
 }
 
@@ -277,8 +399,8 @@ static int held_overlap(held *a, held *b, bly_overlap_t *out)
     if (a->filter != NULL && b->filter != NULL)
         status = (int)bly_overlap(out, a->filter, b->filter);
     if (a != b)
-        pthread_rwlock_unlock(&b->lock);
-    pthread_rwlock_unlock(&a->lock);
+        held_unlock(b);
+    held_unlock(a);
     return status;
 }
 
@@ -310,7 +432,7 @@ static int held_image_of(const bly_filter *f, char **image, size_t *bytes,
 /* The image, or its packed form, in memory that goes back by held_give. */
 static int held_image(held *h, char **image, size_t *bytes, bool packed)
 {
-    HELD_READ(held_image_of(f, image, bytes, packed));
+    HELD_COPY(held_image_of(f, image, bytes, packed));
 }
 
 typedef struct { uint64_t hash; size_t at, length; int side; } held_key;
@@ -359,10 +481,10 @@ static int held_list(held *h, held_key **keys, size_t *n, char **bytes)
 {
     held_listing l = { .n = 0 };
     int status = HELD_CLOSED;
-    pthread_rwlock_rdlock(&h->lock);
+    held_lock(h, false);
     if (h->filter != NULL)
         status = (int)bly_list_keys(h->filter, held_visit, &l);
-    pthread_rwlock_unlock(&h->lock);
+    held_unlock(h);
     if (l.failed)
         status = BLY_ENOMEM;
     if (status < 0) {

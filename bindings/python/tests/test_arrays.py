@@ -1,4 +1,5 @@
 """Keys in arrays: numpy's, Arrow's and views of memory."""
+import ctypes
 import struct
 import warnings
 from array import array
@@ -124,6 +125,16 @@ def test_arrow_text(bits):
         [w is not None for w in WORDS]
     assert f.contains(arrow.text(WORDS, bits, offset=3)).tolist() == \
         [w is not None for w in WORDS[3:]]
+
+
+def test_arrow_beside_other_users_of_ctypes(monkeypatch):
+    """Another module may say that it takes text, or what it returns."""
+    shared = ctypes.pythonapi.PyCapsule_GetPointer
+    monkeypatch.setattr(shared, "argtypes", [ctypes.c_char_p])
+    monkeypatch.setattr(shared, "restype", ctypes.c_char)
+    f = Filter("standard", items=100)
+    f.update(arrow.text(["a", "b"]))
+    assert "a" in f and "b" in f
 
 
 def test_arrow_numbers():

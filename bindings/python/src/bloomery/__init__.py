@@ -21,6 +21,7 @@ import itertools
 import operator
 import os
 import sys
+import threading
 from typing import Any, Iterable, Iterator, NamedTuple, Optional, Union
 
 from bloomery import _keys
@@ -53,14 +54,40 @@ def library_version() -> str:
     return _text(lib.bly_version())
 
 
+_loading = threading.RLock()
+_loaded: Any = None
+
+
 def _numpy() -> Any:
-    """numpy, if anybody has loaded it or can."""
-    if "numpy" not in sys.modules:
-        try:
-            import numpy  # noqa: F401
-        except ImportError:
-            return None
-    return sys.modules["numpy"]
+    """Returns numpy, or None if it is not installed. A module in sys.modules
+    may still be loading in another thread; only an import waits for its end.
+    numpy.ma is among what from_numpy() needs, and numpy 2 loads it late."""
+    global _loaded
+    if _loaded is None or sys.modules.get("numpy") is not _loaded:
+        with _loading:
+            try:
+                import numpy.ma
+            except ImportError:
+                return None
+            _loaded = numpy
+    return _loaded
+
+
+def _numpy_if_loaded() -> Any:
+    """Returns numpy if the program uses it: only then can keys be its array."""
+    return None if sys.modules.get("numpy") is None else _numpy()
+
+
+def _before_fork() -> None:
+    """Waits while a thread loads numpy, and lets none begin until after the
+    fork: a child without that thread would wait for it for ever."""
+    _loading.acquire()
+    _numpy_if_loaded()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_loading.release,
+                        after_in_child=_loading.release)
 
 
 # ---- What there is -----------------------------------------------------------
@@ -343,7 +370,7 @@ def _options(secret: Optional[bytes], threads: int = 0,
 
 def _gather(keys: Any) -> Iterator[_keys.Keys]:
     """The keys of an array where they lie, or of anything else by chunks."""
-    numpy = sys.modules.get("numpy")
+    numpy = _numpy_if_loaded()
     if numpy is not None and isinstance(keys, numpy.ndarray):
         yield _keys.from_numpy(numpy, keys)
     elif hasattr(keys, "__arrow_c_array__"):
@@ -374,7 +401,7 @@ def _gather_view(view: memoryview) -> Iterator[_keys.Keys]:
 
 def _all(keys: Any) -> _keys.Keys:
     """All keys at once, for what is built of them."""
-    numpy = sys.modules.get("numpy")
+    numpy = _numpy_if_loaded()
     if (numpy is not None and isinstance(keys, numpy.ndarray)) \
             or hasattr(keys, "__arrow_c_array__") \
             or hasattr(keys, "__arrow_c_stream__") \

@@ -253,9 +253,11 @@ class _Stream(ctypes.Structure):
     ]
 
 
-_capsule = ctypes.pythonapi.PyCapsule_GetPointer
-_capsule.restype = ctypes.c_void_p
-_capsule.argtypes = [ctypes.py_object, ctypes.c_char_p]
+# A function of our own: the attributes of ctypes.pythonapi are shared by all
+# modules of a program, each of which may set other types.
+_capsule = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object,
+                             ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi))
 
 
 # How long a buffer is nobody tells. What can be seen to be wrong is refused, for

@@ -1,0 +1,104 @@
+"""What setup.py needs is there, or is made. The compiler is asked by
+`tools/python --source` instead, because that takes a minute.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent.parent
+TOOL = """#!/bin/sh
+set -eu
+cat "$(dirname "$0")"/../src/*.c > "$1.c"
+mkdir "$1" && mv "$1.c" "$1/bloomery.c"
+"""
+
+
+def run_setup(folder):
+    """Runs setup.py as pip does first, without a build."""
+    environment = {name: value for name, value in os.environ.items()
+                   if not name.startswith("BLOOMERY_")}
+    return subprocess.run([sys.executable, "setup.py", "--name"], text=True,
+                          cwd=folder, env=environment, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE)
+
+
+@pytest.fixture
+def package(tmp_path):
+    """The package in a folder of its own, where nothing is around it."""
+    folder = tmp_path / "bindings" / "python"
+    folder.mkdir(parents=True)
+    for name in ("setup.py", "build_native.py", "native.c", "native.h",
+                 "pyproject.toml", "README.md"):
+        shutil.copy(HERE / name, folder)
+    shutil.copytree(HERE / "src", folder / "src")
+    return folder
+
+
+@pytest.fixture
+def checkout(package):
+    """The package in a checkout whose library is one line."""
+    root = package.parent.parent
+    for name in "src", "include", "tools":
+        (root / name).mkdir()
+    (root / "src" / "one.c").write_text("one\n")
+    (root / "tools" / "amalgamate").write_text(TOOL)
+    (root / "tools" / "amalgamate").chmod(0o755)
+    return root
+
+
+def test_source_is_made_in_a_checkout(package, checkout):
+    done = run_setup(package)
+    assert done.returncode == 0 and done.stdout == "bloomery\n", done.stderr
+    assert (package / "source" / "bloomery.c").read_text() == "one\n"
+    assert [p.name for p in package.glob("source*")] == ["source"]
+
+
+def test_source_is_made_again_after_a_change(package, checkout):
+    made = package / "source" / "bloomery.c"
+    made.parent.mkdir()
+    made.write_text("as before\n")
+    for name in "src", "src/one.c", "include", "tools/amalgamate":
+        os.utime(checkout / name, (1, 1))
+    assert run_setup(package).returncode == 0
+    assert made.read_text() == "as before\n"
+    os.utime(made, (2, 2))
+    os.utime(checkout / "src" / "one.c", (3, 3))
+    assert run_setup(package).returncode == 0
+    assert made.read_text() == "one\n"
+
+
+def test_failing_tool_leaves_no_source(package, checkout):
+    (checkout / "tools" / "amalgamate").write_text(
+        "#!/bin/sh\nmkdir $1; echo half > $1/bloomery.c; exit 1\n")
+    done = run_setup(package)
+    assert done.returncode != 0
+    assert done.stderr.startswith("bloomery: ") and "C compiler" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert list(package.glob("source*")) == []
+
+
+def test_source_package_needs_no_tool(package):
+    (package / "source").mkdir()
+    (package / "source" / "bloomery.c").write_text("packed\n")
+    assert run_setup(package).stdout == "bloomery\n"
+    assert (package / "source" / "bloomery.c").read_text() == "packed\n"
+
+
+def test_neither_source_nor_checkout(package):
+    done = run_setup(package)
+    assert done.returncode != 0
+    assert "bloomery.c is missing" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif("BLOOMERY_GOLDEN" not in os.environ,
+                    reason="BLOOMERY_GOLDEN does not name the checkout")
+def test_this_checkout_has_what_is_looked_for():
+    root = pathlib.Path(os.environ["BLOOMERY_GOLDEN"]).parents[1]
+    assert os.access(root / "tools" / "amalgamate", os.X_OK)
+    assert (root / "bindings" / "python" / "build_native.py").exists()
+    assert (root / "src").is_dir() and (root / "include").is_dir()
