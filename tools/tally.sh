@@ -216,16 +216,12 @@ tally_budget() {
     [ "$tally_took" -le $((tally_most * 3 / 2)) ] ||
         tally_late "the run took $tally_took s, more than $((tally_most * 3 / 2)) s: \
 make tests faster, or move some to 'make check-all'"
-    tally_file=$(mktemp)
-    for tally_from; do
-        tally_times "$tally_from" |
-            awk -v each="$tally_each" '$1 > each { print $2, int($1) }'
-    done >"$tally_file"
-    while read -r tally_name tally_took; do
-        tally_late "$tally_name took $tally_took s, more than $tally_each s: \
-split it or make it faster"
-    done <"$tally_file"
-    rm -f "$tally_file"
+    tally_slow=$(for tally_from; do tally_times "$tally_from"; done |
+        awk -v each="$tally_each" '
+            $1 > each { printf "%s%s (%d s)", n++ ? ", " : "", $2, $1 }')
+    [ -z "$tally_slow" ] ||
+        tally_late "tests that took more than $tally_each s: $tally_slow: \
+split them or make them faster"
 }
 
 tally_end() {
