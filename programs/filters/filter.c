@@ -120,6 +120,20 @@ int filter_cannot(const bly_filter *filter, const char *path,
                         bly_ability(ability), able);
 }
 
+/* Returns whether the word is a kind's alias, which the library accepts where a
+ * value is a kind. */
+static bool filter_is_alias(const char *word, size_t length)
+{
+    char name[32] = "";
+    const bly_kind_info *info;
+
+    if (length >= sizeof name)
+        return false;
+    memcpy(name, word, length);
+    info = bly_kind_find(name);
+    return info != NULL && strcmp(info->name, name) != 0;
+}
+
 /* Is a value none of the names of `range`, "power | seeds", and near to one of
  * them? Numbers have no neighbours. */
 static bool filter_value_wrong(const char *range, const char *value,
@@ -127,7 +141,8 @@ static bool filter_value_wrong(const char *range, const char *value,
 {
     cli_nearest nearest = nearest_to(value, length);
 
-    if (strchr(range, '|') == NULL || strspn(value, "0123456789") >= length)
+    if (strchr(range, '|') == NULL || strspn(value, "0123456789") >= length
+        || filter_is_alias(value, length))
         return false;
     for (size_t n; *range != '\0'; range += n + strspn(range + n, " |")) {
         char one[32] = "";
@@ -212,16 +227,27 @@ int filter_hash_check(const char *hash)
                         nearest.name);
 }
 
+/* The kinds' names and aliases. */
+static void filter_try_kinds(cli_nearest *nearest)
+{
+    const bly_kind_info *const *kinds = bly_kinds(NULL);
+
+    for (; *kinds != NULL; kinds++) {
+        nearest_try(nearest, (*kinds)->name);
+        for (const bly_alias_info *const *a = (*kinds)->aliases; *a != NULL;
+             a++)
+            nearest_try(nearest, (*a)->name);
+    }
+}
+
 int filter_kind_check(const char *kind)
 {
-    size_t n, length = strcspn(kind, ":");
-    const bly_kind_info *const *kinds = bly_kinds(&n);
+    size_t length = strcspn(kind, ":");
     cli_nearest nearest = nearest_to(kind, length);
 
     if (bly_kind_find(kind) != NULL)
         return filter_options_check(bly_kind_find(kind), kind + length);
-    for (size_t i = 0; i < n; i++)
-        nearest_try(&nearest, kinds[i]->name);
+    filter_try_kinds(&nearest);
     length = length < 40 ? length : 40;
     if (nearest.name == NULL)
         return report_error("there is no kind '%.*s': 'bloomery kinds' lists "

@@ -57,7 +57,7 @@ enum { ADVISE_VARIANTS = sizeof advise_variants / sizeof *advise_variants };
 /* The kind of a name with options. */
 static const bly_kind *advise_kind(const char *text)
 {
-    return registry_find(text, strcspn(text, ":"));
+    return registry_named(text);
 }
 
 /* Is this `counting`, for which a threshold has a plan of its own? */

@@ -103,9 +103,10 @@ json_is 'plan of all kinds: an array' 0 '
     all(p["bytes"] > 0 for p in v if "why" not in p)'
 try kinds --json
 json_is 'kinds' 0 'all(set(k) == {"name", "family", "summary", "abilities",
-    "options", "experimental"} and
+    "options", "aliases", "experimental"} and
     all(isinstance(a, str) for a in k["abilities"]) and
     all(set(o) == {"name", "range", "default", "help"} for o in k["options"])
+    and all(set(a) == {"name", "options"} for a in k["aliases"])
     for k in v) and "standard" in [k["name"] for k in v]'
 try kinds --json standard
 json_is 'kinds KIND: an object' 0 'v["name"] == "standard" and
