@@ -20,7 +20,7 @@ static const cli_option build_options[] = {
     CLI_FORCE_OPTION(cli_build, force),
     { 'k', "kind", "KIND", CLI_TEXT, offsetof(cli_build, kind), false,
       "The kind of filter, with its options: standard, blocked, standard:k=5. "
-      "'bloomery kinds' lists them. Default: standard." },
+      "'bloomery kinds' lists them. Default: " BLY_DEFAULT_KIND "." },
     CLI_SPEC_OPTIONS(cli_build),
     CLI_HASH_OPTION(cli_build, hash),
     CLI_SECRET_OPTION(cli_build, key_file),
@@ -555,7 +555,8 @@ int build_make(const cli_command *self, const cli_build *s,
 
 static int build_run(const cli_command *self, int argc, char **argv)
 {
-    cli_build s = { .kind = "standard", .rate = 0.01, .how.separator = -1 };
+    cli_build s = { .kind = BLY_DEFAULT_KIND, .rate = 0.01,
+                    .how.separator = -1 };
     cli_operands operands;
     int status = options_read(self, argc, argv, &s, &operands);
 

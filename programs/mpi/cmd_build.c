@@ -56,7 +56,7 @@ static const cli_option build_options[] = {
     {'k', "kind", "KIND", CLI_TEXT, offsetof(build_settings, kind), false,
      "The kind of filter, with its options: standard, blocked, standard:k=5. "
      "It needs the ability \"unite\" ('bloomery kinds' tells), or with "
-     "--partition \"local\". Default: standard."},
+     "--partition \"local\". Default: " BLY_DEFAULT_KIND "."},
     CLI_SPEC_OPTIONS(build_settings),
     {'H', "hash", "HASH", CLI_TEXT, offsetof(build_settings, hash), false,
      "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "
@@ -472,7 +472,7 @@ static int build_start(const cli_command *self, build_job *job,
 
 static int build_run(const cli_command *self, int argc, char **argv)
 {
-    build_settings s = { .kind = "standard", .rate = 0.01,
+    build_settings s = { .kind = BLY_DEFAULT_KIND, .rate = 0.01,
                          .how.separator = -1 };
     build_job job = { .want = &s };
     cli_operands operands;
