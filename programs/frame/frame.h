@@ -884,6 +884,9 @@ bool inputs_skipped(const cli_found *found, const char *name);
 /* Does the command that runs take folders? */
 bool inputs_folders(void);
 
+/* Does it take keys on the command line, as --key KEY? */
+bool inputs_keys(void);
+
 /* At the end, after an error too: free all, the option's keys as well, and
  * `tell` how many files were skipped. */
 void inputs_end(cli_inputs *in, bool tell);
