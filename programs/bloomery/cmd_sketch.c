@@ -46,6 +46,7 @@ static const cli_option sketch_options[] = {
     CLI_HASH_OPTION(sketch_settings, build.hash),
     CLI_SECRET_OPTION(sketch_settings, build.key_file),
     CLI_HOW_OPTIONS(sketch_settings, build.how),
+    CLI_OVERFILL_OPTION(sketch_settings, build.overfill),
     CLI_JOBS_OPTION(sketch_settings, build.jobs),
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(sketch_settings, build.verbose),
       false, "Say on standard error what was made." },

@@ -354,6 +354,9 @@ typedef struct {
 
 /* Do something with every key of the lines. CLI_OK, or CLI_ERROR when it has
  * said why. */
+    bool     overfill;          /* before adding: take more than twice as many
+                                   keys as planned                         */
+    bool     over;              /* adding stopped, for there were so many  */
 typedef int cli_feed(bly_filter *filter, cli_lines *lines, size_t jobs,
                      bool progress, cli_fed *out);
 
@@ -429,9 +432,19 @@ typedef struct {
 /* The note about a filter of no keys, whose number nobody gave. */
 void feed_none(const bly_filter *filter);
 
-/* After saving: what was asked for, and warnings. */
-void feed_report(const bly_filter *filter, const cli_fed *fed,
-                 const cli_feed_report *how);
+/* Returns whether a filter holds more than twice as many keys as planned, of
+ * which `over` in cli_fed is made. Kinds that grow or forget never do. */
+bool feed_overfull(const bly_filter *filter);
+
+#define CLI_OVERFILL_OPTION(settings, overfill)                               \
+    { 0, "overfill", NULL, CLI_FLAG, offsetof(settings, overfill), false,     \
+      "Add all keys, even if they are more than twice as many as planned. "   \
+      "Without it this is an error, and the keys up to there are kept." }
+
+/* After saving: prints what was asked for, and warnings. Returns CLI_OK, or
+ * CLI_ERROR if adding stopped because the filter is over its limit. */
+int feed_report(const bly_filter *filter, const cli_fed *fed,
+                const cli_feed_report *how);
 
 /* ==== What a filter is made for ========================================== */
 

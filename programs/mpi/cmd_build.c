@@ -33,7 +33,7 @@ typedef struct {
     uint64_t    items, seed;
     double      rate;
     cli_how     how;
-    bool        partition, sparse, verbose, json, force;
+    bool        partition, sparse, verbose, json, force, overfill;
 } build_settings;
 
 typedef struct {
@@ -62,6 +62,7 @@ static const cli_option build_options[] = {
      "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "
      "fnv1a; for keys that an enemy may choose siphash, with --key-file."},
     CLI_SECRET_OPTION(build_settings, key_file),
+    CLI_OVERFILL_OPTION(build_settings, overfill),
     {'P', "partition", NULL, CLI_FLAG, offsetof(build_settings, partition),
      false, "Each rank holds a part of the filter instead of a whole one."},
     {0, "sparse", NULL, CLI_FLAG, offsetof(build_settings, sparse), false,
@@ -305,17 +306,19 @@ static uint64_t build_formula(const build_job *job, const bly_filter *filter)
                       / (double)ranks);
 }
 
-static void build_report_on(const build_job *job, const bly_filter *filter)
+static int build_report_on(build_job *job, const bly_filter *filter)
 {
     const build_settings *s = job->want;
     char advice[80];
+    int status;
     cli_feed_report how = { .output = s->output, .advice = advice,
                             .verbose = s->verbose, .json = s->json,
                             .ranks = (uint64_t)job_ranks, .sent = job->sent };
 
     snprintf(advice, sizeof advice, "build it again with -n %" PRIu64,
              job->fed.keys);
-    feed_report(filter, &job->fed, &how);
+    job->fed.over = !s->overfill && feed_overfull(filter);
+    status = feed_report(filter, &job->fed, &how);
     if (job->fed.keys == 0 && s->items == 0)
         feed_none(filter);
     if (s->verbose)
@@ -326,30 +329,30 @@ static void build_report_on(const build_job *job, const bly_filter *filter)
                     s->partition ? "partitioned"
                     : s->sparse ? "sparse" : "replicating",
                     report_count(build_formula(job, filter)).text);
+    return status;
 }
 
 /* By rank 0. Of a partitioned filter it has a part only, and looks at the file
  * if there is something to report. */
-static int build_report(const build_job *job)
+static int build_report(build_job *job)
 {
     const build_settings *s = job->want;
     bly_filter *saved;
+    int status;
 
     if (job_rank != 0)
         return CLI_GO;
-    if (!s->partition) {
-        build_report_on(job, job->filter);
-        return CLI_GO;
-    }
+    if (!s->partition)
+        return build_report_on(job, job->filter);
     if (!s->verbose && !s->json && job->fed.keyless == 0
         && job->fed.keys <= job->spec.capacity)
         return CLI_GO;
     saved = filter_map(s->output, 0);
     if (saved == NULL)
         return CLI_ERROR;
-    build_report_on(job, saved);
+    status = build_report_on(job, saved);
     bly_free(saved);
-    return CLI_GO;
+    return status;
 }
 
 /* ==== The command ======================================================= */
