@@ -25,10 +25,40 @@ bly_options *filter_how(void)
     return &how;
 }
 
+/* Returns where the text names a function of the library, " (bly_resize)", and
+ * sets *length to the length of that; NULL: nowhere. */
+static char *filter_function(char *text, size_t *length)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+
+    for (; (text = strstr(text, " (bly_")) != NULL; text += 2) {
+        size_t n = 2 + strspn(text + 2, letters);
+
+        if (text[n] != ')')
+            continue;
+        *length = n + 1;
+        return text;
+    }
+    return NULL;
+}
+
+/* The library's messages name functions only in brackets, so that a command can
+ * leave these out. */
+const char *filter_why(void)
+{
+    static _Thread_local char why[1024];
+    size_t length;
+
+    snprintf(why, sizeof why, "%s", bly_why());
+    for (char *at = why; (at = filter_function(at, &length)) != NULL; )
+        memmove(at, at + length, strlen(at + length) + 1);
+    return why;
+}
+
 /* The library knows no options: where it is about a secret, say which. */
 int filter_error(void)
 {
-    return report_error("%s%s", bly_why(), strstr(bly_why(), " secret")
+    return report_error("%s%s", filter_why(), strstr(bly_why(), " secret")
                         ? " (--key-file)" : "");
 }
 

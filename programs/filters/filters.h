@@ -123,7 +123,11 @@ int textual_take(unsigned char *bytes, size_t *n, const char *path,
 /* How filters are opened: with the secret and in the format that were given. */
 bly_options *filter_how(void);
 
-/* The last library error in its own words; returns CLI_ERROR. */
+/* The last library error, without the names of functions; of this thread, until
+ * the next call. */
+const char *filter_why(void);
+
+/* Reports it, and returns CLI_ERROR. */
 int filter_error(void);
 
 /* Was there to be no false positive, and may there be one now? */
@@ -350,13 +354,13 @@ typedef struct {
     uint64_t absent, unsafe;    /* not removed, or without a new label     */
     double   seconds;
     const char *full;           /* before adding: what to do when it is full */
+    bool     overfill;          /* before adding: take more than twice as many
+                                   keys as planned                         */
+    bool     over;              /* adding stopped, for there were so many  */
 } cli_fed;
 
 /* Do something with every key of the lines. CLI_OK, or CLI_ERROR when it has
  * said why. */
-    bool     overfill;          /* before adding: take more than twice as many
-                                   keys as planned                         */
-    bool     over;              /* adding stopped, for there were so many  */
 typedef int cli_feed(bly_filter *filter, cli_lines *lines, size_t jobs,
                      bool progress, cli_fed *out);
 
