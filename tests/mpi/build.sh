@@ -61,8 +61,8 @@ for RANKS in $(work '1 2 3 5 8 16' '1 3 8'); do
     # Of several pieces, most of them empty; and one that is full.
     one build -n 2000000 -o one.bly a b c d
     same 'sparse: many pieces' --sparse -n 2000000 a b c d
-    one build -k standard:m=4000 -n 9 -o one.bly a 2>/dev/null
-    try build --sparse -k standard:m=4000 -n 9 -o many.bly a
+    one build -k standard:m=4000 -n 9 --overfill -o one.bly a 2>/dev/null
+    try build --sparse -k standard:m=4000 -n 9 --overfill -o many.bly a
     check "sparse: bits that are nearly all set, $RANKS ranks" \
         cmp one.bly many.bly
 done
