@@ -351,6 +351,7 @@ typedef struct {
     const cli_example *environment;     /* variables; NULL: it reads none  */
     const cli_example *others;          /* what other programs call a command:
                                            their word, ours; NULL: nothing */
+    const cli_example *other_options;   /* the same of long options        */
     const char *own;            /* what files it writes that hold no lines:
                                    "a filter"                              */
     bool (*knows)(const void *bytes, size_t n);     /* by their first bytes */

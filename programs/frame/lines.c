@@ -308,9 +308,9 @@ static int lines_refuse_missing(const char *path)
     const char *quote = path[strcspn(path, " \t\n\"\\$&|;<>()*?[]#~`!{}")] == '\0'
                       ? "" : "'";
 
-    return report_error("cannot read '%s': no such file: check the name. To "
-                        "give a key on the command line, use --key %s%s%s",
-                        path, quote, path, quote);
+    return report_error("cannot read '%s': %s: check the name. To give a key "
+                        "on the command line, use --key %s%s%s", path,
+                        strerror(ENOENT), quote, path, quote);
 }
 
 int lines_refuse(const char *path, int error)

@@ -66,6 +66,15 @@ for command in build sketch; do
         "tr -s ' \n' ' ' <out | grep -q 'kind of filter.* Default: standard\.'"
 done
 
+# ---- options of other programs -----------------------------------------------
+for pair in fpr:rate error-rate:rate capacity:items type:kind threads:jobs; do
+    try build "--${pair%:*}=1" -o f.bly keys
+    refused "build --${pair%:*}" "did you mean '--${pair#*:}'\?"
+done
+try query --capacity 5 f.bly
+refused 'not where the command has no such option' \
+    "no option '--capacity': see 'bloomery query --help'"
+
 # ---- a key where a file is expected ------------------------------------------
 try build -k counting -n 1000 -o counting.bly keys
 awk '{ print $1 "\t1" }' keys >labelled
@@ -75,7 +84,7 @@ for job in 'query f.bly' 'add f.bly' 'count counting.bly' 'remove counting.bly' 
     # shellcheck disable=SC2086  # a command and its operand
     try $job 10.0.0.1
     refused "${job%% *}: a key as an operand" \
-        "cannot read '10.0.0.1': no such file: check the name. .*, use --key 10.0.0.1$"
+        "cannot read '10.0.0.1': No such .*: check the name\. .*, use --key 10.0.0.1$"
 done
 try query f.bly 'two words'
 refused 'a key with a blank is quoted' "use --key 'two words'$"
