@@ -10,8 +10,9 @@
  * A *kind* is a way to build one: "standard", "blocked", … The same verbs
  * serve them all; a verb that a kind cannot do is BLY_EUNSUPPORTED, and
  * bly_can() tells beforehand. A kind is named by a string, with options:
- * "standard", "standard:k=5,index=seeds". bly_kinds() lists them. Names that are
- * common elsewhere, such as "bloom", "cbf" and "xor8", are accepted as well.
+ * "standard", "standard:k=5,index=seeds". bly_kinds() lists them. Names that
+ * are common elsewhere, such as "bloom", "cbf" and "xor8", are accepted as
+ * well.
  *
  * An *image* is the filter itself: one run of bytes without pointers, the same
  * in memory, in a file and on the wire (docs/format.md). A *handle* (the type
@@ -289,12 +290,13 @@ typedef struct {
  * life of the program; thread-safe. */
 BLY_API const bly_kind_info *const *bly_kinds(size_t *n);
 
-/* Returns the kind that "name" or "name:option=value,…" asks for, by its name or
- * an alias, and NULL if there is none. The options are not looked at.
+/* Returns the kind that "name" or "name:option=value,…" asks for, by its name
+ * or an alias, and NULL if there is none. The options are not looked at.
  * Thread-safe. */
 BLY_API const bly_kind_info *bly_kind_find(const char *kind) BLY_GIVEN(1);
 
-/* The kind that the command, bloomery-mpi and all bindings use if none is named.
+/* The kind that the command, bloomery-mpi and all bindings use if none is
+ * named.
  *
  * It is "standard" because a default must serve every request: it holds any
  * rate, and of the kinds that can be added to and united it needs the least

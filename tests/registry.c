@@ -170,7 +170,7 @@ static void test_abilities(void **state)
 }
 
 /* Every status has a text of its own, and so has any other number. */
-/* Where the text with an alias and the text with the kind's name plan the same. */
+/* The text with an alias plans what the text with the kind's name does. */
 static void registry_same_plan(const char *alias, const char *text)
 {
     const bly_spec spec = { .capacity = 1000, .rate = 0.001 };

@@ -305,8 +305,8 @@ static int lines_refuse_source(const char *path, int error)
 /* A key that stands where a file is expected is a common mistake. */
 static int lines_refuse_missing(const char *path)
 {
-    const char *quote = path[strcspn(path, " \t\n\"\\$&|;<>()*?[]#~`!{}")] == '\0'
-                      ? "" : "'";
+    bool plain = strpbrk(path, " \t\n\"\\$&|;<>()*?[]#~`!{}") == NULL;
+    const char *quote = plain ? "" : "'";
 
     return report_error("cannot read '%s': %s: check the name. To give a key "
                         "on the command line, use --key %s%s%s", path,
