@@ -3,6 +3,7 @@
 #include "verbs/registry.h"
 
 #include "test.h"
+#include "verbs/handle.h"
 
 static bly_status registry_try(const char *text)
 {
@@ -117,6 +118,7 @@ static void test_listing(void **state)
         assert_in_range(options, 0, KIND_OPTIONS);
         for (size_t j = 0; j < i; j++)
             assert_string_not_equal(kinds[j]->name, info->name);
+        assert_non_null(info->aliases);
     }
     assert_int_equal(i, n);
     assert_null(kinds[n]);
@@ -168,6 +170,90 @@ static void test_abilities(void **state)
 }
 
 /* Every status has a text of its own, and so has any other number. */
+/* The text with an alias plans what the text with the kind's name does. */
+static void registry_same_plan(const char *alias, const char *text)
+{
+    const bly_spec spec = { .capacity = 1000, .rate = 0.001 };
+    bly_plan_t a, b;
+    assert_status(bly_plan(&a, alias, &spec), BLY_OK);
+    assert_status(bly_plan(&b, text, &spec), BLY_OK);
+    assert_string_equal(a.kind, b.kind);
+    assert_memory_equal(a.geometry, b.geometry, sizeof a.geometry);
+    assert_int_equal(a.bytes, b.bytes);
+}
+
+/* Every alias plans what it stands for, and is the name of no kind and of no
+ * other alias. */
+static void test_aliases(void **state)
+{
+    (void)state;
+    size_t seen = 0;
+    for (const bly_kind_info *const *k = bly_kinds(NULL); *k != NULL; k++)
+        for (size_t i = 0; (*k)->aliases[i] != NULL; i++, seen++) {
+            const bly_alias_info *alias = (*k)->aliases[i];
+            char text[96];
+            snprintf(text, sizeof text, "%s%s%s", (*k)->name,
+                     *alias->options != '\0' ? ":" : "", alias->options);
+            registry_same_plan(alias->name, text);
+            assert_ptr_equal(bly_kind_find(alias->name), *k);
+            assert_null(registry_find(alias->name, strlen(alias->name)));
+        }
+    assert_true(seen >= 20);
+    registry_same_plan("bloom:k=5", "standard:k=5");
+    registry_same_plan("scalable:of=bloom", "scalable:of=standard");
+    registry_same_plan("aging:of=sbbf", "aging:of=split");
+}
+
+/* An alias with options takes no second value for them, and a choice between
+ * kinds takes no alias with options. */
+static void test_aliases_refuse(void **state)
+{
+    (void)state;
+    assert_status(registry_try("xor8:bits=8"), BLY_EOPTION);
+    assert_status(registry_try("binary-fuse8:arity=4"), BLY_OK);
+    assert_status(registry_try("scalable:of=fuse8"), BLY_EOPTION);
+    assert_status(registry_try("sbf"), BLY_EKIND);
+    assert_status(registry_try("Bloom"), BLY_EKIND);
+}
+
+/* An image names its kind by the kind's own name. */
+static void test_aliases_in_images(void **state)
+{
+    (void)state;
+    const bly_spec spec = { .capacity = 10 };
+    bly_filter *filter;
+    size_t bytes;
+    char image[4096];
+    assert_status(bly_new(&filter, "bloom", &spec), BLY_OK);
+    assert_string_equal(bly_kind_of(filter), "standard");
+    const void *made = bly_image(filter, &bytes);
+    assert_in_range(bytes, 1, sizeof image);
+    memcpy(image, made, bytes);
+    bly_free(filter);
+    assert_memory_equal(image + IMAGE_KIND, "standard", sizeof "standard");
+    memset(image + IMAGE_KIND, 0, IMAGE_KIND_NAME);
+    memcpy(image + IMAGE_KIND, "bloom", sizeof "bloom");
+    const bly_kind *kind;
+    assert_status(handle_find(&kind, image), BLY_EKIND);
+}
+
+/* The default kind has the verbs for sets, and takes any rate. */
+static void test_default(void **state)
+{
+    (void)state;
+    const bly_kind_info *info = bly_kind_find(BLY_DEFAULT_KIND);
+    const uint64_t all = BLY_CAN_ADD | BLY_CAN_UNITE | BLY_CAN_INTERSECT
+                       | BLY_CAN_OVERLAP | BLY_CAN_SHARE;
+    bly_plan_t plan;
+    assert_non_null(info);
+    assert_string_equal(info->name, BLY_DEFAULT_KIND);
+    assert_int_equal(info->can & all, all);
+    for (double rate = 0.1; rate > 1e-12; rate /= 10) {
+        const bly_spec spec = { .capacity = 1000000, .rate = rate };
+        assert_status(bly_plan(&plan, BLY_DEFAULT_KIND, &spec), BLY_OK);
+    }
+}
+
 static void test_status_texts(void **state)
 {
     (void)state;
@@ -189,6 +275,10 @@ int main(void)
         cmocka_unit_test(test_listing),
         cmocka_unit_test(test_given_options),
         cmocka_unit_test(test_abilities),
+        cmocka_unit_test(test_aliases),
+        cmocka_unit_test(test_aliases_refuse),
+        cmocka_unit_test(test_aliases_in_images),
+        cmocka_unit_test(test_default),
         cmocka_unit_test(test_status_texts),
     };
     return cmocka_run_group_tests_name("registry", tests, NULL, NULL);

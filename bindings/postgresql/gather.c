@@ -140,7 +140,7 @@ static wanted wanted_by(const gathered *g)
 /* From the third argument on, or from the fourth where the third is a label. */
 static wanted wanted_of(FunctionCallInfo fcinfo, int from)
 {
-    const char *kind = from > 2 ? "bloomier" : "blocked";
+    const char *kind = from > 2 ? "bloomier" : BLY_DEFAULT_KIND;
     wanted w = { .kind = { (const unsigned char *)kind, strlen(kind) } };
     if (PG_NARGS() > from && !PG_ARGISNULL(from))
         w.kind = filter_bytes_of(PG_GETARG_DATUM(from));

@@ -56,6 +56,8 @@ typedef struct {
 typedef struct bly_ranking bly_ranking;
 typedef struct { uint64_t hash; size_t at, length; int side; } held_key;
 
+static char *const BLY_DEFAULT_KIND;
+
 const char *bly_version(void);
 const char *bly_why(void);
 int bly_errno(void);

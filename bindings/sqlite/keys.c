@@ -137,6 +137,6 @@ bool keys_spec(sqlite3_context *context, const char **kind, bly_spec *spec,
         spec->seed = (uint64_t)sqlite3_value_int64(values[3]);
     }
     if (*kind == NULL)
-        *kind = "blocked";
+        *kind = BLY_DEFAULT_KIND;
     return true;
 }

@@ -798,7 +798,7 @@ export class Filter {
     #f = 0;
     #labelled;
 
-    constructor(kind = "blocked", options = undefined) {
+    constructor(kind = "standard", options = undefined) {
         if (hand !== undefined) {
             this.#hold(...hand);
             return;

@@ -17,7 +17,7 @@ typedef struct {
     cli_inputs inputs;
     uint64_t jobs, memory;
     const char *key_file, *format;
-    bool     verbose, json, no_progress;
+    bool     verbose, json, no_progress, overfill;
 } change_settings;
 
 #define CHANGE_OPTIONS                                                        \
@@ -42,11 +42,13 @@ const cli_option change_options[] = {
 
 const cli_option change_label_options[] = {
     CLI_LABEL_OPTION(change_settings, how, "Default: 1."),
+    CLI_OVERFILL_OPTION(change_settings, overfill),
     CHANGE_OPTIONS
 };
 
 const cli_option change_add_options[] = {
     CLI_MEMORY_OPTION(change_settings, memory),
+    CLI_OVERFILL_OPTION(change_settings, overfill),
     CLI_KEY_OPTION(change_settings, inputs),
     CHANGE_OPTIONS
 };
@@ -87,6 +89,7 @@ static int change_keys(const change_job *job, const cli_operands *operands,
     fed.full = filter_can(filter, BLY_CAN_RESIZE)
              ? "make room by 'bloomery resize'"
              : "build a new filter with a larger -n";
+    fed.overfill = s->overfill;
     lines_open(&lines, &s->how, operands, 1, false);
     status = feed(filter, &lines, work_jobs(s->jobs), !s->no_progress, &fed);
     lines_close(&lines);
@@ -94,7 +97,8 @@ static int change_keys(const change_job *job, const cli_operands *operands,
         status = change_save(job, filter);              /* else: as it was */
     if (status != CLI_OK)
         return status;
-    feed_report(filter, &fed, &report);
+    if (feed_report(filter, &fed, &report) != CLI_OK)
+        return CLI_ERROR;
     return fed.absent + fed.unsafe > 0 ? CLI_NONE : CLI_OK;
 }
 

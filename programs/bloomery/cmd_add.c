@@ -30,10 +30,11 @@ const cli_command cmd_add = {
         "adds them to the filter FILE, which is replaced when all of them are "
         "in. Two commands may add to one file at once: one of them waits, and "
         "no key is lost.\n\n"
-        "If more keys come than the filter was planned for all of them are "
-        "found, but the false-positive rate rises, and a warning says so. Some "
-        "kinds say that they are full instead: 'bloomery resize' makes them "
-        "larger.\n\n"
+        "If more keys come than the filter was planned for, all of them are "
+        "found, but the false-positive rate rises, and a warning says so. At "
+        "twice as many 'add' stops, saves the keys up to there and reports an "
+        "error, unless --overfill is given. Some kinds are full before that: "
+        "'bloomery resize' makes them larger.\n\n"
         "A filter of more than half the memory, if its kind consists of pages "
         "(buffered), is not replaced but changed in place; so is a smaller "
         "one with --memory. If that is interrupted, the next 'add' mends the "
@@ -45,7 +46,7 @@ const cli_command cmd_add = {
     .options = change_add_options,
     .examples = add_examples,
     .status = "0 if the keys were added, 2 after an error; FILE is then as it "
-              "was before (one that is changed in place may have some of the "
-              "keys).",
+              "was before (one that is changed in place, or that has come to "
+              "twice its plan, has some of the keys).",
     .run = add_run,
 };

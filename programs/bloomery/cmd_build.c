@@ -20,7 +20,7 @@ static const cli_option build_options[] = {
     CLI_FORCE_OPTION(cli_build, force),
     { 'k', "kind", "KIND", CLI_TEXT, offsetof(cli_build, kind), false,
       "The kind of filter, with its options: standard, blocked, standard:k=5. "
-      "'bloomery kinds' lists them. Default: standard." },
+      "'bloomery kinds' lists them. Default: " BLY_DEFAULT_KIND "." },
     CLI_SPEC_OPTIONS(cli_build),
     CLI_HASH_OPTION(cli_build, hash),
     CLI_SECRET_OPTION(cli_build, key_file),
@@ -38,6 +38,7 @@ static const cli_option build_options[] = {
       "Instead of --without: all keys that will ever be asked for, the keys of "
       "the filter among them. The others are what is left of the file ALL "
       "without those. It may be given several times, too." },
+    CLI_OVERFILL_OPTION(cli_build, overfill),
     CLI_JOBS_OPTION(cli_build, jobs),
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(cli_build, verbose), false,
       "Say on standard error what was built." },
@@ -154,11 +155,12 @@ static int build_size(const cli_build *s, const cli_operands *operands,
 
 /* Of the keys, of what is known of them by counting, and of the others if there
  * are any. */
-static void build_report(const cli_build *s, const bly_filter *filter,
-                         const cli_fed *fed, const cli_counted *counted,
-                         const cli_fed *others)
+static int build_report(const cli_build *s, const bly_filter *filter,
+                        const cli_fed *fed, const cli_counted *counted,
+                        const cli_fed *others)
 {
     char advice[80];
+    int status;
     cli_feed_report how = { .output = s->output, .advice = advice,
                             .rate = s->rate,
                             .verbose = s->verbose, .json = s->json,
@@ -166,11 +168,15 @@ static void build_report(const cli_build *s, const bly_filter *filter,
 
     if (counted != NULL && counted->estimated)
         how.different = &counted->different;
-    snprintf(advice, sizeof advice, "build it again with -n %llu",
-             (unsigned long long)fed->keys);
-    feed_report(filter, fed, &how);
+    if (fed->over)
+        snprintf(advice, sizeof advice, "build it again with a larger -n");
+    else
+        snprintf(advice, sizeof advice, "build it again with -n %llu",
+                 (unsigned long long)fed->keys);
+    status = feed_report(filter, fed, &how);
     if (fed->keys == 0 && s->items == 0 && others == NULL)
         feed_none(filter);
+    return status;
 }
 
 /* Save what was built, and tell. */
@@ -180,9 +186,8 @@ static int build_done(const cli_build *s, const bly_filter *filter,
 {
     int status = filter_save(filter, s->output);
 
-    if (status == CLI_OK)
-        build_report(s, filter, fed, counted, others);
-    return status;
+    return status == CLI_OK ? build_report(s, filter, fed, counted, others)
+                            : status;
 }
 
 static int build_fill(const cli_build *s, const cli_operands *operands,
@@ -192,6 +197,7 @@ static int build_fill(const cli_build *s, const cli_operands *operands,
     int status;
 
     fed->full = "give a larger -n";
+    fed->overfill = s->overfill;
     lines_open(&lines, &s->how, operands, 0, false);
     status = feed(filter, &lines, work_jobs(s->jobs), !s->no_progress, fed);
     lines_close(&lines);
@@ -212,7 +218,7 @@ static int build_in_file(const cli_build *s, const cli_operands *operands,
     if (status == CLI_OK && bly_seal(filter) < 0)
         status = filter_error();
     if (status == CLI_OK)
-        build_report(s, filter, &fed, counted, NULL);
+        status = build_report(s, filter, &fed, counted, NULL);
     bly_free(filter);
     return status;
 }
@@ -555,7 +561,8 @@ int build_make(const cli_command *self, const cli_build *s,
 
 static int build_run(const cli_command *self, int argc, char **argv)
 {
-    cli_build s = { .kind = "standard", .rate = 0.01, .how.separator = -1 };
+    cli_build s = { .kind = BLY_DEFAULT_KIND, .rate = 0.01,
+                    .how.separator = -1 };
     cli_operands operands;
     int status = options_read(self, argc, argv, &s, &operands);
 
@@ -584,8 +591,10 @@ const cli_command cmd_build = {
         "standard deviations, but never for more keys than there are lines; -v "
         "tells. Other kinds keep something of a key each time that it comes, "
         "and are planned for all lines. If "
-        "more keys come than planned all of them are found, but the "
-        "false-positive rate is higher than asked, and a warning says so.\n\n"
+        "more keys come than planned, all of them are found, but the "
+        "false-positive rate is higher than asked, and a warning says so. At "
+        "twice as many the filter is saved with the keys up to there and the "
+        "rest is an error, unless --overfill is given.\n\n"
         "A filter bigger than memory is built in its file, if its kind "
         "consists of pages (buffered); --memory says how much memory keys may "
         "wait in.\n\n"

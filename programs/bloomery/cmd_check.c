@@ -174,7 +174,7 @@ static int check_file(const char *file, const check_settings *s)
     if (status < 0 && !wrapped)         /* else it was said as it was read */
         paged_refuse(file, status);
     if (s->json)
-        check_json(file, status, why != NULL ? why : bly_why(), inside, n);
+        check_json(file, status, why != NULL ? why : filter_why(), inside, n);
     else if (status >= 0 && !s->quiet)
         check_text(file, inside, doubt, n);
     return status >= 0 ? CLI_OK : CLI_ERROR;

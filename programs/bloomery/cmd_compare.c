@@ -91,7 +91,7 @@ static int compare_filters(char **names, bool json)
 
     if (b != NULL && bly_overlap(&overlap, a, b) < 0) {
         report_error("'%s' and '%s' cannot be compared: %s", names[0],
-                     names[1], bly_why());
+                     names[1], filter_why());
     } else if (b != NULL) {
         compare_at_least_none(&overlap);
         if (json)

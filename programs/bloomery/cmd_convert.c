@@ -116,7 +116,7 @@ static bly_filter *convert_filter(const convert_data *data, const char *from)
     if (filter == NULL || data == NULL
         || bly_attach(filter, data->bytes, data->n) == BLY_OK)
         return filter;
-    report_error("'%s': %s", from, bly_why());
+    report_error("'%s': %s", from, filter_why());
     bly_free(filter);
     return NULL;
 }

@@ -230,6 +230,16 @@ static void dedup_warn(const dedup_job *job, const bly_stat_t *now)
                     report_percent(job->want->rate).text);
 }
 
+/* So many new lines were dropped that the output is of little use. */
+static void dedup_refuse(const bly_stat_t *stat)
+{
+    report_error("more than twice as many lines as the %s that the filter was "
+                 "planned for have come: the last new ones were dropped at a "
+                 "rate of %s: try again with a larger -n, or without -k",
+                 report_count(stat->capacity).text,
+                 report_percent(stat->rate).text);
+}
+
 static int dedup_by_filter(const dedup_settings *s,
                            const cli_operands *operands, dedup_tally *tally)
 {
@@ -253,7 +263,11 @@ static int dedup_by_filter(const dedup_settings *s,
     if (bly_stat(&stat, job.filter) < 0)
         status = filter_error();
     job.tally.rate = stat.rate > s->rate ? stat.rate : s->rate;
-    if (status == CLI_GO && s->kind != NULL)
+    job.tally.over = status == CLI_GO && s->kind != NULL
+                  && feed_overfull(job.filter);
+    if (job.tally.over)
+        dedup_refuse(&stat);
+    else if (status == CLI_GO && s->kind != NULL)
         dedup_warn(&job, &stat);
     bly_free(job.filter);
     *tally = job.tally;
@@ -457,7 +471,7 @@ static int dedup_lines(dedup_settings *s, const cli_operands *operands)
     status = output_close(status);
     if (status == CLI_OK && !output_failed())
         dedup_report(s, &tally, report_clock() - start);
-    return status;
+    return tally.over ? CLI_ERROR : status;
 }
 
 static int dedup_run(const cli_command *self, int argc, char **argv)

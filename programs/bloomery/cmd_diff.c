@@ -300,6 +300,7 @@ static int diff_compare(diff_job *job, bly_filter *mine)
     int status;
 
     job->fed.full = "make the sketch with a larger -n";
+    job->fed.overfill = true;
     diff_open(job, &lines);
     status = feed_filter(mine, &lines, work_jobs(job->want->jobs),
                          !job->want->no_progress, &job->fed);

@@ -249,7 +249,7 @@ static int info_data(const char *file, const info_settings *s)
     if (filter == NULL)
         return CLI_ERROR;
     if (bly_attached(&data, &bytes, filter) < 0)
-        status = report_error("'%s': %s", file, bly_why());
+        status = report_error("'%s': %s", file, filter_why());
     else
         status = output_bytes(data, bytes) ? CLI_OK : CLI_ERROR;
     bly_free(filter);

@@ -13,8 +13,8 @@ typedef struct {
 
 static const cli_option kinds_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(kinds_settings, json), false,
-      "Print an array of objects of name, family, summary, abilities and "
-      "options; with KIND, one object." },
+      "Print an array of objects of name, family, summary, abilities, "
+      "options and aliases; with KIND, one object." },
     { 0, "markdown", NULL, CLI_FLAG, offsetof(kinds_settings, markdown), false,
       "Print the table in Markdown; with KIND, what it can and its options." },
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
@@ -38,6 +38,14 @@ static void kinds_json_option(const bly_option_info *option)
     json_close_object();
 }
 
+static void kinds_json_alias(const bly_alias_info *alias)
+{
+    json_open_object(NULL);
+    json_string("name", alias->name);
+    json_string("options", alias->options);
+    json_close_object();
+}
+
 void kinds_json_members(const bly_kind_info *kind)
 {
     json_string("name", kind->name);
@@ -51,6 +59,10 @@ void kinds_json_members(const bly_kind_info *kind)
     json_open_array("options");
     for (const bly_option_info *const *o = kind->options; *o != NULL; o++)
         kinds_json_option(*o);
+    json_close_array();
+    json_open_array("aliases");
+    for (const bly_alias_info *const *a = kind->aliases; *a != NULL; a++)
+        kinds_json_alias(*a);
     json_close_array();
     json_bool("experimental", kind->experimental);
 }
@@ -76,11 +88,25 @@ void kinds_abilities(const bly_kind_info *kind, uint64_t without)
         }
 }
 
+/* "before bloom, xor8 (bits=8)after", or nothing if the kind has no alias. */
+static void kinds_aliases(const bly_kind_info *kind, const char *before,
+                          const char *after)
+{
+    for (const bly_alias_info *const *a = kind->aliases; *a != NULL; a++) {
+        output_text(a == kind->aliases ? before : ", ");
+        output_text((*a)->name);
+        if ((*a)->options[0] != '\0')
+            output_format(" (%s)", (*a)->options);
+    }
+    output_text(*kind->aliases != NULL ? after : "");
+}
+
 static void kinds_row(const bly_kind_info *kind)
 {
     output_format("%-13s %-10s %s\n%25s", kind->name, kind->family,
                   kind->summary, "");
     kinds_abilities(kind, 0);
+    kinds_aliases(kind, "\n                         also called ", "");
     output_text("\n");
 }
 
@@ -100,6 +126,7 @@ static void kinds_page(const bly_kind_info *kind)
     output_text("## What it can\n\n");
     kinds_abilities(kind, 0);
     output_text(kind->experimental ? "; experimental.\n" : ".\n");
+    kinds_aliases(kind, "\nOther names: ", ".\n");
     if (*o == NULL)
         return;
     output_text("\n## Options\n\n| option | values | default | what it is |\n"
@@ -120,7 +147,9 @@ static void kinds_one(const bly_kind_info *kind)
     if (kind->experimental)
         output_text("  experimental: its files may need a later version's "
                     "rebuild\n");
-    output_format("  family  %s\n  can     ", kind->family);
+    output_format("  family  %s\n", kind->family);
+    kinds_aliases(kind, "  also    ", "\n");
+    output_text("  can     ");
     kinds_abilities(kind, 0);
     output_text(*o == NULL ? "\n  no options\n" : "\n  options\n");
     for (; *o != NULL; o++)
@@ -177,7 +206,10 @@ const cli_command cmd_kinds = {
         "Lists the kinds of filters, with the family of each, and below it "
         "what it can do. With KIND it shows this one, and which options it "
         "has; -k of 'build' and 'plan' takes them as "
-        "KIND:OPTION=VALUE,OPTION=VALUE.",
+        "KIND:OPTION=VALUE,OPTION=VALUE.\n\n"
+        "Some kinds have other names too, such as bloom, cbf or xor8: these "
+        "are accepted wherever a kind is asked for. Files and reports have "
+        "the kind's own name.",
     .options = kinds_options,
     .examples = kinds_examples,
     .status = "0, or 2 if there is no such kind.",

@@ -61,7 +61,7 @@ static int list_file(const list_settings *s, const char *path)
         status = filter_cannot(filter, path, "does not list its keys",
                                BLY_CAN_LIST_KEYS);
     else if (bly_list_keys(filter, list_visit, &job) < 0)
-        status = report_error("'%s' cannot be listed: %s", path, bly_why());
+        status = report_error("'%s' cannot be listed: %s", path, filter_why());
     bly_free(filter);
     return status;
 }

@@ -137,12 +137,12 @@ static void plan_heading(void)
 static void plan_refused(const char *kind, bool json)
 {
     if (!json) {
-        output_format("%-16s cannot: %s\n", kind, bly_why());
+        output_format("%-16s cannot: %s\n", kind, filter_why());
         return;
     }
     json_open_object(NULL);
     json_string("kind", kind);
-    json_string("why", bly_why());
+    json_string("why", filter_why());
     json_close_object();
 }
 

@@ -132,7 +132,7 @@ static int similar_take(bly_rows *rows, const cli_chunk *chunk)
     if (status == BLY_ENOMEM)
         return report_error("out of memory: '%s' has too many rows for this "
                             "machine: search it in parts", chunk->path);
-    return status < 0 ? report_error("'%s': %s", chunk->path, bly_why())
+    return status < 0 ? report_error("'%s': %s", chunk->path, filter_why())
                       : CLI_GO;
 }
 

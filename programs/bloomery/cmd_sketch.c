@@ -36,7 +36,7 @@ static const cli_option sketch_options[] = {
       false, "Without -d: how many of the lacking keys are overlooked. "
       "Default: 1%." },
     { 'k', "kind", "KIND", CLI_TEXT, offsetof(sketch_settings, build.kind),
-      false, "Without -d: the kind of filter. Default: standard." },
+      false, "Without -d: the kind of filter. Default: " BLY_DEFAULT_KIND "." },
     { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(sketch_settings, build.items),
       false, "Without -d: how many keys there are at most, for keys from a "
       "pipe. Without it they are counted first." },
@@ -46,6 +46,7 @@ static const cli_option sketch_options[] = {
     CLI_HASH_OPTION(sketch_settings, build.hash),
     CLI_SECRET_OPTION(sketch_settings, build.key_file),
     CLI_HOW_OPTIONS(sketch_settings, build.how),
+    CLI_OVERFILL_OPTION(sketch_settings, build.overfill),
     CLI_JOBS_OPTION(sketch_settings, build.jobs),
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(sketch_settings, build.verbose),
       false, "Say on standard error what was made." },
@@ -241,7 +242,8 @@ static int sketch_run(const cli_command *self, int argc, char **argv)
     if (s.differences == 0 && s.whole != 0)
         return options_wrong(self, "--whole is for a sketch with -d");
     if (s.differences == 0) {
-        s.build.kind = s.build.kind != NULL ? s.build.kind : "standard";
+        s.build.kind = s.build.kind != NULL ? s.build.kind
+                                             : BLY_DEFAULT_KIND;
         if (filter_kind_can(s.build.kind, BLY_CAN_SUBTRACT))
             return options_wrong(self, "a sketch that can be listed takes each "
                                        "key once: give -d N, and no -k");

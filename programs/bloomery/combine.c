@@ -57,7 +57,7 @@ static int combine_one(const cli_combination *how, uint64_t level,
     bly_free(other);
     if (status < 0)
         return report_error("'%s' and '%s' cannot be %s: %s", into_path, path,
-                            how->done, bly_why());
+                            how->done, filter_why());
     return CLI_OK;
 }
 

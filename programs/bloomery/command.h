@@ -251,7 +251,7 @@ typedef struct {
     uint64_t    items, seed, jobs, memory;
     double      rate;           /* 0: the library's, 1 %                   */
     cli_how     how;
-    bool        verbose, json, no_progress, force;
+    bool        verbose, json, no_progress, force, overfill;
 } cli_build;
 
 /* Make a filter of the keys of the operands and save it: `build` itself. */

@@ -315,6 +315,7 @@ typedef struct {
     unsigned passes;            /* over the input                          */
     uint64_t spilled;           /* bytes that went to a temporary file     */
     double   rate;              /* of a filter, at its end at most         */
+    bool     over;              /* that has come to twice its plan         */
 } dedup_tally;
 
 /* ==== stream.c ========================================================== */

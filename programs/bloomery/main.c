@@ -59,6 +59,16 @@ static const cli_example main_others[] = {
     { "set", "put" }, { "dump", "list" }, { "keys", "list" }, { NULL, NULL }
 };
 
+static const cli_example main_other_options[] = {
+    { "fpr", "rate" }, { "fpp", "rate" }, { "error-rate", "rate" },
+    { "error", "rate" }, { "false-positive-rate", "rate" },
+    { "probability", "rate" }, { "capacity", "items" }, { "size", "items" },
+    { "count", "items" }, { "elements", "items" }, { "entries", "items" },
+    { "keys", "items" }, { "type", "kind" }, { "filter", "kind" },
+    { "out", "output" }, { "threads", "jobs" }, { "delimiter", "separator" },
+    { "column", "field" }, { NULL, NULL }
+};
+
 static const cli_program main_program = {
     .name = "bloomery",
     .version = BLY_VERSION,
@@ -84,6 +94,7 @@ static const cli_program main_program = {
         "whose output has lost its reader ('| head') dies of SIGPIPE.",
     .environment = main_environment,
     .others = main_others,
+    .other_options = main_other_options,
     .own = "a filter",
     .knows = filter_knows,
     .commands = main_commands,

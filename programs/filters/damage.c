@@ -110,7 +110,7 @@ static void *damage_look(void *unused)
         pthread_mutex_lock(&damage_state.lock);
         damage_state.damaged = true;
         damage_state.whose = f->path;
-        snprintf(damage_state.why, sizeof damage_state.why, "%s", bly_why());
+        snprintf(damage_state.why, sizeof damage_state.why, "%s", filter_why());
         pthread_mutex_unlock(&damage_state.lock);
         break;
     }

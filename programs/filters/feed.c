@@ -38,12 +38,19 @@ typedef struct {
     char       why[512];        /* of a status that is an error           */
 } feed_own;
 
+/* How many keys a filter may take beyond its plan: as many again. The filter is
+ * measured when `left` adds are done, so a stream of repeated keys goes on. */
+typedef struct {
+    uint64_t plan;              /* keys; 0: there is no limit             */
+    uint64_t left, step;        /* adds until it is measured, and again   */
+} feed_limit;
+
 typedef struct feed_job feed_job;
 struct feed_job {
     bly_filter *filter;         /* NULL: hashes only, to be kept          */
     cli_hashes *hashes;
     cli_fed    *fed;
-    int       (*take)(const feed_job *job, cli_worker *w);
+    int       (*take)(feed_job *job, cli_worker *w);
     cli_labels  labels;         /* those there may be, if there are any   */
     bool        checks;         /* or they are second hashes              */
     bool        numbers;        /* keys are decimal numbers               */
@@ -51,6 +58,8 @@ struct feed_job {
                                    want more of them than their hashes    */
     bool        shared;         /* many threads may add at once           */
     const char *full;           /* what to do when the filter is          */
+    bool        limited;        /* adding ends at twice the plan          */
+    feed_limit  limit;
     const char *path;           /* the file that is being read            */
     uint64_t    lines;          /* before the next chunk, of this file    */
 };
@@ -196,15 +205,104 @@ static void feed_batch(const feed_job *job, const cli_worker *w, feed_own *own)
     own->keyless += b->keyless;
 }
 
-static void feed_add_all(const feed_job *job, feed_own *own)
-{
-    const bly_keys keys = { .n = own->n, .keys = own->keys };
+/* ==== The limit ========================================================= */
 
+enum {
+    FEED_STEP_MOST = 1 << 16,   /* adds between two measurements of a small
+                                   filter: each may take 0.3 ms           */
+    FEED_SHARE_LEAST = 1 << 20  /* keys; below it the chunks of all threads
+                                   may be many times the plan             */
+};
+
+/* Kinds that grow or forget keep their rate. Kinds without false positives,
+ * and sketches, have warnings of their own. */
+static feed_limit feed_limit_of(const bly_filter *filter, bool overfill)
+{
+    const uint64_t any = BLY_CAN_GROW | BLY_CAN_FORGET | BLY_CAN_SUBTRACT;
+    bly_stat_t stat;
+
+    if (overfill || (bly_can(filter) & any) != 0
+        || bly_stat(&stat, filter) < 0 || stat.capacity == 0
+        || stat.capacity > UINT64_MAX / 2 || !(stat.planned_rate > 0))
+        return (feed_limit){ .plan = 0 };
+    return (feed_limit){
+        .plan = stat.capacity, .step = 1,
+        .left = stat.items < 2 * stat.capacity
+              ? 2 * stat.capacity - stat.items : 0,
+    };
+}
+
+/* Returns how many different keys a filter may take until it holds twice as
+ * many as planned. How many it holds is an estimate, to which two standard
+ * deviations are added. */
+static uint64_t feed_limit_room(const bly_filter *filter)
+{
+    bly_stat_t stat;
+    double most, holds;
+
+    if (bly_stat(&stat, filter) < 0)
+        return 1;
+    most = 2 * (double)stat.capacity;
+    holds = stat.distinct + 2 * stat.distinct_sd;
+    return holds < most ? (uint64_t)(most - holds) + 1 : 0;
+}
+
+/* Measures the filter. Repeated keys leave it as it is, so it may be measured
+ * often: less and less so. */
+static void feed_limit_measure(feed_job *job)
+{
+    feed_limit *limit = &job->limit;
+    uint64_t room = feed_limit_room(job->filter);
+
+    job->fed->over = room == 0;
+    limit->left = room > limit->step ? room : limit->step;
+    if (limit->step < FEED_STEP_MOST)
+        limit->step *= 2;
+}
+
+/* Returns how many of `n` keys may be added now: none if the filter is over its
+ * limit, which is noted. */
+static size_t feed_limit_next(feed_job *job, size_t n)
+{
+    if (job->limit.plan == 0)
+        return n;
+    if (job->limit.left == 0)
+        feed_limit_measure(job);
+    if (job->fed->over)
+        return 0;
+    if (n > job->limit.left)
+        n = (size_t)job->limit.left;
+    job->limit.left -= n;
+    return n;
+}
+
+/* ==== Adding the keys of a chunk ========================================= */
+
+/* `n` keys of the chunk, after those that are done. */
+static void feed_add_some(const feed_job *job, feed_own *own, size_t n)
+{
+    size_t done = 0;
+
+    if (n == 0)
+        return;
     own->status = job->whole
-        ? bly_add_keys(job->filter, &keys, NULL, &own->done)
-        : bly_add_many(job->filter, own->hashes, own->n, NULL, &own->done);
+        ? bly_add_keys(job->filter, &(bly_keys){ .n = n, .keys = own->keys
+                                                              + own->done },
+                       NULL, &done)
+        : bly_add_many(job->filter, own->hashes + own->done, n, NULL, &done);
+    own->done += done;
     if (own->status < 0)
         snprintf(own->why, sizeof own->why, "%s", bly_why());
+}
+
+/* All keys of the chunk, or as many as the limit allows. */
+static void feed_add_all(feed_job *job, feed_own *own)
+{
+    while (own->done < own->n && own->status >= 0 && !job->fed->over) {
+        size_t n = feed_limit_next(job, own->n - own->done);
+
+        feed_add_some(job, own, n);
+    }
 }
 
 /* All keys of the chunk. What one is refused for is told in the chunk's turn,
@@ -214,7 +312,8 @@ static bool feed_work(void *argument, cli_worker *w)
     const feed_job *job = argument;
     feed_own *own = w->own;
 
-    own->n = 0;
+    own->n = own->done = 0;
+    own->status = BLY_OK;
     own->lines = own->keyless = 0;
     own->wrong.why = NULL;
     for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); ) {
@@ -223,7 +322,7 @@ static bool feed_work(void *argument, cli_worker *w)
         feed_batch(job, w, own);
     }
     if (job->shared && own->wrong.why == NULL)
-        feed_add_all(job, own);
+        feed_add_some(job, own, own->n);
     return true;
 }
 
@@ -256,7 +355,7 @@ static int feed_said(const char *why)
 }
 
 /* The keys go in, or are in. */
-static int feed_add(const feed_job *job, cli_worker *w)
+static int feed_add(feed_job *job, cli_worker *w)
 {
     feed_own *own = w->own;
 
@@ -267,7 +366,8 @@ static int feed_add(const feed_job *job, cli_worker *w)
                             own->why, job->full);
     if (own->status == BLY_EPARAM)
         return feed_blame(job, w, own->done);
-    return own->status < 0 ? report_error("%s", own->why) : CLI_GO;
+    return own->status < 0 ? report_error("%s", own->why)
+         : job->fed->over ? CLI_NONE : CLI_GO;
 }
 
 /* What became of n keys that were to go out. */
@@ -294,12 +394,13 @@ static bly_status feed_remove_some(const feed_job *job, const feed_own *own,
 }
 
 /* The keys go out, as many at a time as there is room for their statuses. */
-static int feed_remove(const feed_job *job, cli_worker *w)
+static int feed_remove(feed_job *job, cli_worker *w)
 {
-    const feed_own *own = w->own;
+    feed_own *own = w->own;
     bly_status each[LINES_MOST];
     int result = CLI_GO;
 
+    own->done = own->n;
     for (size_t i = 0, n; i < own->n && result == CLI_GO; i += n) {
         n = own->n - i < LINES_MOST ? own->n - i : LINES_MOST;
         result = feed_removed(job, feed_remove_some(job, own, i, n, each),
@@ -308,20 +409,30 @@ static int feed_remove(const feed_job *job, cli_worker *w)
     return result;
 }
 
-/* A kind that adds takes any key. */
-static int feed_label_all(const feed_job *job, cli_worker *w)
+/* A kind that adds takes any key, up to its limit. */
+static int feed_label_all(feed_job *job, cli_worker *w)
 {
-    const feed_own *own = w->own;
+    feed_own *own = w->own;
 
-    return bly_put_many(job->filter, own->hashes, own->labels, own->n, NULL) < 0
-         ? filter_error() : CLI_GO;
+    while (own->done < own->n) {
+        size_t n = feed_limit_next(job, own->n - own->done);
+
+        if (n == 0)
+            return CLI_NONE;
+        if (bly_put_many(job->filter, own->hashes + own->done,
+                         own->labels + own->done, n, NULL) < 0)
+            return filter_error();
+        own->done += n;
+    }
+    return CLI_GO;
 }
 
 /* The keys that are there get their labels. */
-static int feed_label(const feed_job *job, cli_worker *w)
+static int feed_label(feed_job *job, cli_worker *w)
 {
-    const feed_own *own = w->own;
+    feed_own *own = w->own;
 
+    own->done = own->n;
     for (size_t i = 0; i < own->n; i++) {
         bly_status status = bly_put_hash(job->filter, own->hashes[i],
                                          own->labels[i]);
@@ -342,12 +453,13 @@ static void feed_append(uint64_t *all, size_t at, const uint64_t *numbers,
 }
 
 /* The hashes and labels are kept, nothing else. */
-static int feed_keep(const feed_job *job, cli_worker *w)
+static int feed_keep(feed_job *job, cli_worker *w)
 {
-    const feed_own *own = w->own;
+    feed_own *own = w->own;
     cli_hashes *all = job->hashes;
     bool labels = job->labels.most > 0 || job->checks;
 
+    own->done = own->n;
     if (all->n + own->n > all->room) {
         size_t room = all->room + all->room / 2 + own->n;
 
@@ -379,14 +491,14 @@ static int feed_commit(void *argument, cli_worker *w)
     if (own->wrong.why != NULL)
         return feed_refuse(job, &own->wrong);
     status = job->take(job, w);
-    if (status != CLI_GO)
+    if (status == CLI_ERROR)
         return status;
     job->lines += own->lines;
-    job->fed->keys += own->n;
+    job->fed->keys += own->done;
     job->fed->keyless += own->keyless;
     job->fed->bytes = w->chunk.bytes;
     progress_at(job->fed->keys, w->chunk.bytes);
-    return CLI_GO;
+    return status;
 }
 
 static void feed_clean(void *argument)
@@ -396,6 +508,13 @@ static void feed_clean(void *argument)
     free(own->hashes);
     free(own->labels);
     free(own->keys);
+}
+
+/* A filter that threads share cannot be measured meanwhile: only the end tells
+ * whether it is over its limit, unless that is small. */
+static bool feed_shares(const feed_job *job)
+{
+    return job->limit.plan == 0 || job->limit.plan >= FEED_SHARE_LEAST;
 }
 
 static int feed_run(feed_job *job, cli_lines *lines, size_t jobs,
@@ -410,19 +529,25 @@ static int feed_run(feed_job *job, cli_lines *lines, size_t jobs,
     if (status == CLI_ERROR)
         return status;
     job->numbers = feed_decimal(job);
+    if (job->limited)
+        job->limit = feed_limit_of(job->filter, job->fed->overfill);
+    job->shared = job->shared && feed_shares(job);
     *job->fed = (cli_fed){ .keys = 0 };
     progress_start(doing, total, progress);
     status = work_run(lines, &work, job, jobs);
     progress_end();
     job->fed->seconds = report_clock() - start;
-    return status == CLI_GO ? CLI_OK : status;
+    if (job->shared && job->limit.plan > 0
+        && job->fed->keys > job->limit.left)
+        job->fed->over = feed_limit_room(job->filter) == 0;
+    return status == CLI_ERROR ? status : CLI_OK;
 }
 
 int feed_filter(bly_filter *filter, cli_lines *lines, size_t jobs,
                 bool progress, cli_fed *out)
 {
     feed_job job = { .filter = filter, .fed = out, .take = feed_add,
-                     .full = out->full,
+                     .full = out->full, .limited = true,
                      .whole = filter_can(filter, BLY_CAN_WHOLE_KEYS) };
 
     return feed_run(&job, lines, jobs, "adding", progress);
@@ -432,7 +557,7 @@ int feed_shared(bly_filter *filter, cli_lines *lines, size_t jobs,
                 bool progress, cli_fed *out)
 {
     feed_job job = { .filter = filter, .fed = out, .take = feed_add,
-                     .full = out->full,
+                     .full = out->full, .limited = true,
                      .whole = filter_can(filter, BLY_CAN_WHOLE_KEYS),
                      .shared = true };
 
@@ -453,7 +578,8 @@ int feed_put(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
 {
     bool adds = filter_can(filter, BLY_CAN_ADD);
     feed_job job = { .filter = filter, .fed = out,
-                     .take = adds ? feed_label_all : feed_label };
+                     .take = adds ? feed_label_all : feed_label,
+                     .limited = adds };
     bly_stat_t stat;
 
     bly_stat(&stat, filter);
@@ -745,15 +871,42 @@ void feed_none(const bly_filter *filter)
                 ? ", and planned for few (-n plans it for more)" : "");
 }
 
-void feed_report(const bly_filter *filter, const cli_fed *fed,
-                 const cli_feed_report *how)
+/* Adding ended at the limit. The keys before it are saved. */
+static int feed_refuse_rest(const bly_stat_t *stat, const cli_fed *fed,
+                            const cli_feed_report *how)
+{
+    char saved[96] = "No key of the input was";
+
+    if (fed->keys > 0)
+        snprintf(saved, sizeof saved, "%s %s of the input %s",
+                 report_count(fed->keys).text, fed->keys == 1 ? "key" : "keys",
+                 fed->keys == 1 ? "was" : "were");
+    return report_error("'%s' was planned for %s %s and holds %s: its "
+                        "false-positive rate is %s, not %s. %s saved: %s, or "
+                        "add all keys with --overfill",
+                        filter_place(how->output),
+                        report_count(stat->capacity).text,
+                        stat->capacity == 1 ? "key" : "keys",
+                        report_count(stat->items).text,
+                        report_percent(stat->rate).text,
+                        report_percent(stat->planned_rate).text, saved,
+                        how->advice);
+}
+
+bool feed_overfull(const bly_filter *filter)
+{
+    feed_limit limit = feed_limit_of(filter, false);
+
+    return limit.plan > 0 && limit.left == 0 && feed_limit_room(filter) == 0;
+}
+
+int feed_report(const bly_filter *filter, const cli_fed *fed,
+                const cli_feed_report *how)
 {
     bly_stat_t stat;
 
-    if (bly_stat(&stat, filter) < 0) {
-        filter_error();
-        return;
-    }
+    if (bly_stat(&stat, filter) < 0)
+        return filter_error();
     if (filter_kind_of_family(stat.kind, "foreign"))
         stat.bytes -= BLY_HEADER_BYTES;     /* its file is without */
     if (how->json)
@@ -769,7 +922,10 @@ void feed_report(const bly_filter *filter, const cli_fed *fed,
                     "with %s", report_count(fed->unsafe).text,
                     fed->unsafe == 1 ? "key was" : "keys were",
                     fed->unsafe == 1 ? "it" : "them");
+    if (fed->over)
+        return feed_refuse_rest(&stat, fed, how);
     feed_warn_size(&stat, how->rate);
     if (!filter_can(filter, BLY_CAN_SUBTRACT))   /* those may be overfull */
         feed_warn(&stat, how->advice);
+    return CLI_OK;
 }

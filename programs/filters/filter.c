@@ -27,10 +27,40 @@ int filter_how_read(const char *key_file, const char *format)
     return CLI_GO;
 }
 
+/* Returns where the text names a function of the library, " (bly_resize)", and
+ * sets *length to the length of that; NULL: nowhere. */
+static char *filter_function(char *text, size_t *length)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+
+    for (; (text = strstr(text, " (bly_")) != NULL; text += 2) {
+        size_t n = 2 + strspn(text + 2, letters);
+
+        if (text[n] != ')')
+            continue;
+        *length = n + 1;
+        return text;
+    }
+    return NULL;
+}
+
+/* The library's messages name functions only in brackets, so that a command can
+ * leave these out. */
+const char *filter_why(void)
+{
+    static _Thread_local char why[1024];
+    size_t length;
+
+    snprintf(why, sizeof why, "%s", bly_why());
+    for (char *at = why; (at = filter_function(at, &length)) != NULL; )
+        memmove(at, at + length, strlen(at + length) + 1);
+    return why;
+}
+
 /* The library knows no options: where it is about a secret, say which. */
 int filter_error(void)
 {
-    return report_error("%s%s", bly_why(), strstr(bly_why(), " secret")
+    return report_error("%s%s", filter_why(), strstr(bly_why(), " secret")
                         ? " (--key-file)" : "");
 }
 
@@ -74,6 +104,20 @@ int filter_cannot(const bly_filter *filter, const char *path,
                         bly_ability(ability), able);
 }
 
+/* Returns whether the word is a kind's alias, which the library accepts where a
+ * value is a kind. */
+static bool filter_is_alias(const char *word, size_t length)
+{
+    char name[32] = "";
+    const bly_kind_info *info;
+
+    if (length >= sizeof name)
+        return false;
+    memcpy(name, word, length);
+    info = bly_kind_find(name);
+    return info != NULL && strcmp(info->name, name) != 0;
+}
+
 /* Is a value none of the names of `range`, "power | seeds", and near to one of
  * them? Numbers have no neighbours. */
 static bool filter_value_wrong(const char *range, const char *value,
@@ -81,7 +125,8 @@ static bool filter_value_wrong(const char *range, const char *value,
 {
     cli_nearest nearest = nearest_to(value, length);
 
-    if (strchr(range, '|') == NULL || strspn(value, "0123456789") >= length)
+    if (strchr(range, '|') == NULL || strspn(value, "0123456789") >= length
+        || filter_is_alias(value, length))
         return false;
     for (size_t n; *range != '\0'; range += n + strspn(range + n, " |")) {
         char one[32] = "";
@@ -166,16 +211,27 @@ int filter_hash_check(const char *hash)
                         nearest.name);
 }
 
+/* The kinds' names and aliases. */
+static void filter_try_kinds(cli_nearest *nearest)
+{
+    const bly_kind_info *const *kinds = bly_kinds(NULL);
+
+    for (; *kinds != NULL; kinds++) {
+        nearest_try(nearest, (*kinds)->name);
+        for (const bly_alias_info *const *a = (*kinds)->aliases; *a != NULL;
+             a++)
+            nearest_try(nearest, (*a)->name);
+    }
+}
+
 int filter_kind_check(const char *kind)
 {
-    size_t n, length = strcspn(kind, ":");
-    const bly_kind_info *const *kinds = bly_kinds(&n);
+    size_t length = strcspn(kind, ":");
     cli_nearest nearest = nearest_to(kind, length);
 
     if (bly_kind_find(kind) != NULL)
         return filter_options_check(bly_kind_find(kind), kind + length);
-    for (size_t i = 0; i < n; i++)
-        nearest_try(&nearest, kinds[i]->name);
+    filter_try_kinds(&nearest);
     length = length < 40 ? length : 40;
     if (nearest.name == NULL)
         return report_error("there is no kind '%.*s': 'bloomery kinds' lists "

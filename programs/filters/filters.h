@@ -127,7 +127,11 @@ int textual_take(unsigned char *bytes, size_t *n, const char *path,
  * secret and the format, each of which may be NULL. CLI_GO or CLI_ERROR. */
 int filter_how_read(const char *key_file, const char *format);
 
-/* The last library error in its own words; returns CLI_ERROR. */
+/* The last library error, without the names of functions; of this thread, until
+ * the next call. */
+const char *filter_why(void);
+
+/* Reports it, and returns CLI_ERROR. */
 int filter_error(void);
 
 /* Was there to be no false positive, and may there be one now? */
@@ -353,6 +357,9 @@ typedef struct {
     uint64_t absent, unsafe;    /* not removed, or without a new label     */
     double   seconds;
     const char *full;           /* before adding: what to do when it is full */
+    bool     overfill;          /* before adding: take more than twice as many
+                                   keys as planned                         */
+    bool     over;              /* adding stopped, for there were so many  */
 } cli_fed;
 
 /* Do something with every key of the lines. CLI_OK, or CLI_ERROR when it has
@@ -432,9 +439,19 @@ typedef struct {
 /* The note about a filter of no keys, whose number nobody gave. */
 void feed_none(const bly_filter *filter);
 
-/* After saving: what was asked for, and warnings. */
-void feed_report(const bly_filter *filter, const cli_fed *fed,
-                 const cli_feed_report *how);
+/* Returns whether a filter holds more than twice as many keys as planned, of
+ * which `over` in cli_fed is made. Kinds that grow or forget never do. */
+bool feed_overfull(const bly_filter *filter);
+
+#define CLI_OVERFILL_OPTION(settings, overfill)                               \
+    { 0, "overfill", NULL, CLI_FLAG, offsetof(settings, overfill), false,     \
+      "Add all keys, even if they are more than twice as many as planned. "   \
+      "Without it this is an error, and the keys up to there are kept." }
+
+/* After saving: prints what was asked for, and warnings. Returns CLI_OK, or
+ * CLI_ERROR if adding stopped because the filter is over its limit. */
+int feed_report(const bly_filter *filter, const cli_fed *fed,
+                const cli_feed_report *how);
 
 /* ==== What a filter is made for ========================================== */
 

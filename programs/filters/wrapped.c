@@ -163,8 +163,8 @@ static bly_filter *wrapped_unpack(wrapped_text *t, const char *path,
         report_error("'%s': what it holds has filters inside: only a file of "
                      "its own is looked into: save it to one, unpacked", path);
     else if (*status != BLY_ESECRET || !lenient)
-        report_error("%s: %s%s", path, bly_why(), strstr(bly_why(), " secret")
-                                                  ? " (--key-file)" : "");
+        report_error("%s: %s%s", path, filter_why(),
+                     strstr(bly_why(), " secret") ? " (--key-file)" : "");
     return NULL;
 }
 

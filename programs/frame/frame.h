@@ -372,6 +372,7 @@ struct cli_program {
     const cli_example *environment;     /* variables; NULL: it reads none  */
     const cli_example *others;          /* what other programs call a command:
                                            their word, ours; NULL: nothing */
+    const cli_example *other_options;   /* the same of long options        */
     const char *own;            /* what files it writes that hold no lines:
                                    "a filter"                              */
     bool (*knows)(const void *bytes, size_t n);     /* by their first bytes */
@@ -902,6 +903,9 @@ bool inputs_skipped(const cli_found *found, const char *name);
 
 /* Does the command that runs take folders? */
 bool inputs_folders(void);
+
+/* Does it take keys on the command line, as --key KEY? */
+bool inputs_keys(void);
 
 /* At the end, after an error too: free all, the option's keys as well, and
  * `tell` how many files were skipped. */

@@ -393,7 +393,8 @@ bool inputs_stdin(const cli_inputs *in, const cli_operands *operands,
     return is_stdin;
 }
 
-bool inputs_folders(void)
+/* Does the command that runs have this option? */
+static bool inputs_has_option(const char *name)
 {
     const cli_command *const *c = program->commands;
     const cli_option *o;
@@ -404,9 +405,19 @@ bool inputs_folders(void)
     if (*c == NULL || report_command == NULL)
         return false;
     for (o = (*c)->options; o->name != NULL; o++)
-        if (strcmp(o->name, "recursive") == 0)
+        if (strcmp(o->name, name) == 0)
             return true;
     return false;
+}
+
+bool inputs_folders(void)
+{
+    return inputs_has_option("recursive");
+}
+
+bool inputs_keys(void)
+{
+    return inputs_has_option("key");
 }
 
 /* ==== Files that are no text ============================================ */

@@ -302,6 +302,17 @@ static int lines_refuse_source(const char *path, int error)
     }
 }
 
+/* A key that stands where a file is expected is a common mistake. */
+static int lines_refuse_missing(const char *path)
+{
+    bool plain = strpbrk(path, " \t\n\"\\$&|;<>()*?[]#~`!{}") == NULL;
+    const char *quote = plain ? "" : "'";
+
+    return report_error("cannot read '%s': %s: check the name. To give a key "
+                        "on the command line, use --key %s%s%s", path,
+                        strerror(ENOENT), quote, path, quote);
+}
+
 int lines_refuse(const char *path, int error)
 {
     if (error < 0)
@@ -316,6 +327,8 @@ int lines_refuse(const char *path, int error)
     if (lines_is_stdin(path))
         return report_error("cannot read standard input: %s: send the keys to "
                             "it, or name a file of keys", strerror(error));
+    if (error == ENOENT && inputs_keys() && strchr(path, '\'') == NULL)
+        return lines_refuse_missing(path);
     return report_unread("read", path, error);
 }
 

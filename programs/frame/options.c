@@ -85,6 +85,23 @@ static const char *options_within(const cli_command *command, const char *word)
     return NULL;
 }
 
+/* The command's option that another program calls so; NULL: it has none. */
+static const char *options_other(const cli_command *command, const char *word,
+                                 size_t length)
+{
+    const cli_example *other = program->other_options;
+
+    for (; other != NULL && other->command != NULL; other++) {
+        if (strlen(other->command) != length
+            || strncmp(other->command, word, length) != 0)
+            continue;
+        for (const cli_option *o = command->options; o->name != NULL; o++)
+            if (strcmp(o->name, other->what) == 0)
+                return o->name;
+    }
+    return NULL;
+}
+
 /* getopt tells an unknown long name and one that fits several alike. */
 static int options_bad_name(const cli_command *command, const char *word)
 {
@@ -100,6 +117,8 @@ static int options_bad_name(const cli_command *command, const char *word)
             return options_wrong(command, what);
         nearest_try(&nearest, o->name);
     }
+    if (options_other(command, name, length) != NULL)
+        nearest.name = options_other(command, name, length);
     if (nearest.name == NULL)
         nearest.name = options_within(command, name);
     snprintf(what, sizeof what, "there is no option '%.400s'", word);

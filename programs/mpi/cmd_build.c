@@ -33,7 +33,7 @@ typedef struct {
     uint64_t    items, seed;
     double      rate;
     cli_how     how;
-    bool        partition, sparse, verbose, json, force;
+    bool        partition, sparse, verbose, json, force, overfill;
 } build_settings;
 
 typedef struct {
@@ -56,12 +56,13 @@ static const cli_option build_options[] = {
     {'k', "kind", "KIND", CLI_TEXT, offsetof(build_settings, kind), false,
      "The kind of filter, with its options: standard, blocked, standard:k=5. "
      "It needs the ability \"unite\" ('bloomery kinds' tells), or with "
-     "--partition \"local\". Default: standard."},
+     "--partition \"local\". Default: " BLY_DEFAULT_KIND "."},
     CLI_SPEC_OPTIONS(build_settings),
     {'H', "hash", "HASH", CLI_TEXT, offsetof(build_settings, hash), false,
      "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "
      "fnv1a; for keys that an enemy may choose siphash, with --key-file."},
     CLI_SECRET_OPTION(build_settings, key_file),
+    CLI_OVERFILL_OPTION(build_settings, overfill),
     {'P', "partition", NULL, CLI_FLAG, offsetof(build_settings, partition),
      false, "Each rank holds a part of the filter instead of a whole one."},
     {0, "sparse", NULL, CLI_FLAG, offsetof(build_settings, sparse), false,
@@ -305,17 +306,19 @@ static uint64_t build_formula(const build_job *job, const bly_filter *filter)
                       / (double)ranks);
 }
 
-static void build_report_on(const build_job *job, const bly_filter *filter)
+static int build_report_on(build_job *job, const bly_filter *filter)
 {
     const build_settings *s = job->want;
     char advice[80];
+    int status;
     cli_feed_report how = { .output = s->output, .advice = advice,
                             .verbose = s->verbose, .json = s->json,
                             .ranks = (uint64_t)job_ranks, .sent = job->sent };
 
     snprintf(advice, sizeof advice, "build it again with -n %" PRIu64,
              job->fed.keys);
-    feed_report(filter, &job->fed, &how);
+    job->fed.over = !s->overfill && feed_overfull(filter);
+    status = feed_report(filter, &job->fed, &how);
     if (job->fed.keys == 0 && s->items == 0)
         feed_none(filter);
     if (s->verbose)
@@ -326,30 +329,30 @@ static void build_report_on(const build_job *job, const bly_filter *filter)
                     s->partition ? "partitioned"
                     : s->sparse ? "sparse" : "replicating",
                     report_count(build_formula(job, filter)).text);
+    return status;
 }
 
 /* By rank 0. Of a partitioned filter it has a part only, and looks at the file
  * if there is something to report. */
-static int build_report(const build_job *job)
+static int build_report(build_job *job)
 {
     const build_settings *s = job->want;
     bly_filter *saved;
+    int status;
 
     if (job_rank != 0)
         return CLI_GO;
-    if (!s->partition) {
-        build_report_on(job, job->filter);
-        return CLI_GO;
-    }
+    if (!s->partition)
+        return build_report_on(job, job->filter);
     if (!s->verbose && !s->json && job->fed.keyless == 0
         && job->fed.keys <= job->spec.capacity)
         return CLI_GO;
     saved = load_mapped(s->output, 0);
     if (saved == NULL)
         return CLI_ERROR;
-    build_report_on(job, saved);
+    status = build_report_on(job, saved);
     bly_free(saved);
-    return CLI_GO;
+    return status;
 }
 
 /* ==== The command ======================================================= */
@@ -472,7 +475,7 @@ static int build_start(const cli_command *self, build_job *job,
 
 static int build_run(const cli_command *self, int argc, char **argv)
 {
-    build_settings s = { .kind = "standard", .rate = 0.01,
+    build_settings s = { .kind = BLY_DEFAULT_KIND, .rate = 0.01,
                          .how.separator = -1 };
     build_job job = { .want = &s };
     cli_operands operands;

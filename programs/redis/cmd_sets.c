@@ -661,10 +661,18 @@ static int sets_plan_command(server_context *context, server_string **argv,
     return SERVER_OK;
 }
 
+static bool sets_is_named(const bly_kind_info *kind, const server_string *name)
+{
+    const bly_alias_info *const *alias = kind->aliases;
+    while (*alias != NULL && !reply_is_word(name, (*alias)->name))
+        alias++;
+    return *alias != NULL || reply_is_word(name, kind->name);
+}
+
 static const bly_kind_info *sets_kind(const server_string *name)
 {
     const bly_kind_info *const *kinds = bly_kinds(NULL);
-    while (*kinds != NULL && !reply_is_word(name, (*kinds)->name))
+    while (*kinds != NULL && !sets_is_named(*kinds, name))
         kinds++;
     return *kinds;
 }

@@ -57,7 +57,7 @@ enum { ADVISE_VARIANTS = sizeof advise_variants / sizeof *advise_variants };
 /* The kind of a name with options. */
 static const bly_kind *advise_kind(const char *text)
 {
-    return registry_find(text, strcspn(text, ":"));
+    return registry_named(text);
 }
 
 /* Is this `counting`, for which a threshold has a plan of its own? */
@@ -157,7 +157,7 @@ static const char *advise_excluded(const bly_kind *kind, const bly_need *need)
     if (advise_limit(kind, needs, need->times, true) != NULL)
         return advise_limit(kind, needs, need->times, true);
     if (kind->resize != NULL && (needs & BLY_CAN_GROW) != 0)
-        return "it grows only by bly_resize, and its rate with it";
+        return "it grows only when it is resized, and its rate with it";
     for (size_t i = 0; i < BLY_ABILITIES; i++)
         if ((lacks & advise_abilities[i].flag) != 0)
             return advise_abilities[i].lack;

@@ -90,9 +90,9 @@ bly_status formats_choose(formats_found *out, const char *name,
                            "where (bly_container_open)");
     if (found == NULL && n >= strlen(FORMATS_INDEX)
         && memcmp(bytes, FORMATS_INDEX, strlen(FORMATS_INDEX)) == 0)
-        return status_fail(BLY_EFORMAT, "an index of many sets, and no filter: "
-                           "ask it with bly_index_which, or 'bloomery which' "
-                           "and 'bloomery search'");
+        return status_fail(BLY_EFORMAT, "an index of many files, not a filter: "
+                           "query it (bly_index_which) with 'bloomery which' "
+                           "or 'bloomery search'");
     if (found == NULL)
         return status_fail(BLY_EFORMAT, "not a Bloomery filter (it does not "
                            "begin with \"%s\"), nor of a format that shows in "

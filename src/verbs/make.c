@@ -383,7 +383,7 @@ static bly_status make_check_hashes(const uint64_t *hashes, size_t n)
     if ((all | ~any) == 0 || !make_many_differ(some, m))
         return BLY_OK;
     return status_fail(BLY_EPARAM, "these are no hashes: some bits are the "
-                       "same in all of them: mix integers by bly_mix64, or "
+                       "same in all of them: mix integers (bly_mix64), or "
                        "build from the keys themselves");
 }
 

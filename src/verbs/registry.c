@@ -47,6 +47,42 @@ const bly_kind *registry_find(const char *name, size_t length)
     return NULL;
 }
 
+/* ---- Aliases ----------------------------------------------------------- */
+
+typedef struct { const char *name, *kind, *options; } registry_alias;
+
+static const registry_alias registry_aliases[] = {
+#define REGISTRY_ALIAS(name, kind, options) { name, kind, options },
+    REGISTRY_ALIASES(REGISTRY_ALIAS)
+#undef REGISTRY_ALIAS
+};
+
+enum { REGISTRY_ALIAS_COUNT = sizeof registry_aliases
+                            / sizeof *registry_aliases };
+
+/* Looks up a kind by its name or an alias; *options is set to the text that an
+ * alias stands for, and to "" otherwise. */
+static const bly_kind *registry_lookup(const char **options, const char *name,
+                                       size_t length)
+{
+    *options = "";
+    for (size_t i = 0; i < REGISTRY_ALIAS_COUNT; i++) {
+        const registry_alias *alias = &registry_aliases[i];
+        if (strlen(alias->name) != length
+            || memcmp(alias->name, name, length) != 0)
+            continue;
+        *options = alias->options;
+        return registry_find(alias->kind, strlen(alias->kind));
+    }
+    return registry_find(name, length);
+}
+
+const bly_kind *registry_named(const char *text)
+{
+    const char *options;
+    return registry_lookup(&options, text, strcspn(text, ":"));
+}
+
 /* ---- Reading "kind:option=value,…" ------------------------------------- */
 
 /* Append ", word" to a list in a buffer; what does not fit is left out. */
@@ -114,7 +150,7 @@ static bool registry_number(uint64_t *out, const char *text, size_t length)
     return true;
 }
 
-static bool registry_choice(uint64_t *out, const kind_option *o,
+static bool registry_choose(uint64_t *out, const kind_option *o,
                             const char *text, size_t length)
 {
     for (size_t i = 0; o->choices[i] != NULL; i++)
@@ -124,6 +160,17 @@ static bool registry_choice(uint64_t *out, const kind_option *o,
             return true;
         }
     return false;
+}
+
+/* A choice between kinds, such as of=blocked, takes their aliases too. */
+static bool registry_choice(uint64_t *out, const kind_option *o,
+                            const char *text, size_t length)
+{
+    const char *options;
+    const bly_kind *kind = registry_lookup(&options, text, length);
+    return registry_choose(out, o, text, length)
+        || (kind != NULL && *options == '\0'
+            && registry_choose(out, o, kind->name, strlen(kind->name)));
 }
 
 enum { REGISTRY_DIGITS = 64 };         /* of a long number */
@@ -213,11 +260,27 @@ static bly_status registry_option(uint64_t option[KIND_OPTIONS],
     return registry_no_option(kind, text, name);
 }
 
+/* Reads ":option=value,…", or nothing. */
+static bly_status registry_options(uint64_t option[KIND_OPTIONS],
+                                   unsigned *given, const bly_kind *kind,
+                                   const char *text)
+{
+    while (*text != '\0') {
+        size_t length = strcspn(++text, ",");
+        bly_status status = registry_option(option, given, kind, text, length);
+        if (status != BLY_OK)
+            return status;
+        text += length;
+    }
+    return BLY_OK;
+}
+
 bly_status registry_parse(const bly_kind **kind, uint64_t option[KIND_OPTIONS],
                           const char *text)
 {
     size_t name = strcspn(text, ":");
-    const bly_kind *found = registry_find(text, name);
+    const char *implied;
+    const bly_kind *found = registry_lookup(&implied, text, name);
     uint64_t value[KIND_OPTIONS] = { 0 };
     unsigned given = 0;
 
@@ -225,14 +288,11 @@ bly_status registry_parse(const bly_kind **kind, uint64_t option[KIND_OPTIONS],
         return registry_no_kind(text, name);
     for (size_t i = 0; found->options && found->options[i].name; i++)
         value[i] = found->options[i].standard;
-    for (text += name; *text != '\0'; ) {
-        size_t length = strcspn(++text, ",");
-        bly_status status = registry_option(value, &given, found, text,
-                                            length);
-        if (status != BLY_OK)
-            return status;
-        text += length;
-    }
+    bly_status status = registry_options(value, &given, found, implied);
+    if (status == BLY_OK)
+        status = registry_options(value, &given, found, text + name);
+    if (status != BLY_OK)
+        return status;
     memcpy(option, value, sizeof value);
     *kind = found;
     return BLY_OK;
@@ -307,7 +367,10 @@ static struct {
     bly_option_info        options[KIND_OPTIONS];
     char                   range[KIND_OPTIONS][REGISTRY_TEXT];
     char                   standard[KIND_OPTIONS][REGISTRY_TEXT];
+    const bly_alias_info  *aliases[REGISTRY_ALIAS_COUNT + 1];
 } registry_store[REGISTRY_ALL];
+
+static bly_alias_info registry_alias_infos[REGISTRY_ALIAS_COUNT];
 
 static const bly_kind_info *registry_infos[REGISTRY_SIZE + 1];
 static threads_once registry_once = THREADS_ONCE;
@@ -322,6 +385,14 @@ static void registry_standard(char *out, size_t room, const kind_option *o)
         snprintf(out, room, "%s", o->choices[o->standard]);
     else
         snprintf(out, room, "%" PRIu64, o->standard);
+}
+
+static void registry_list_aliases(size_t i)
+{
+    size_t n = 0;
+    for (size_t j = 0; j < REGISTRY_ALIAS_COUNT; j++)
+        if (strcmp(registry_aliases[j].kind, registry_at(i)->name) == 0)
+            registry_store[i].aliases[n++] = &registry_alias_infos[j];
 }
 
 static void registry_list_one(size_t i)
@@ -339,15 +410,23 @@ static void registry_list_one(size_t i)
         };
         registry_store[i].list[j] = &registry_store[i].options[j];
     }
+    registry_list_aliases(i);
     registry_store[i].info = (bly_kind_info){
         .name = kind->name, .family = kind->family, .summary = kind->summary,
         .can = registry_can(kind), .options = registry_store[i].list,
         .experimental = kind->experimental,
+        .aliases = registry_store[i].aliases,
     };
 }
 
 static void registry_list(void)
 {
+    for (size_t i = 0; i < REGISTRY_ALIAS_COUNT; i++)
+        registry_alias_infos[i] = (bly_alias_info){
+            .name = registry_aliases[i].name,
+            .options = registry_aliases[i].options
+                     + (*registry_aliases[i].options == ':'),
+        };
     for (size_t i = 0; i < REGISTRY_ALL; i++)
         registry_list_one(i);
     for (size_t i = 0; i < REGISTRY_SIZE; i++)
@@ -364,7 +443,7 @@ const bly_kind_info *const *bly_kinds(size_t *n)
 
 const bly_kind_info *bly_kind_find(const char *text)
 {
-    const bly_kind *kind = registry_find(text, strcspn(text, ":"));
+    const bly_kind *kind = registry_named(text);
     threads_do_once(&registry_once, registry_list);
     for (size_t i = 0; kind != NULL && i < REGISTRY_ALL; i++)
         if (registry_at(i) == kind)

@@ -78,6 +78,40 @@
     X(crlite)
 #endif
 
+/* Other names that papers and libraries have for a kind, with options that the
+ * name implies. They are accepted wherever a kind is asked for. Images, and
+ * everything that reports a kind, hold the kind's own name. A name that could
+ * mean several kinds is not listed: "sbf" is a scalable, spatial, spectral or
+ * stable filter. */
+#define REGISTRY_ALIASES(X)                                                    \
+    X("bloom",              "standard",     "")                                \
+    X("bloom-filter",       "standard",     "")                                \
+    X("blocked-bloom",      "blocked",      "")                                \
+    X("split-block",        "split",        "")                                \
+    X("sbbf",               "split",        "")                                \
+    X("hash-compaction",    "compaction",   "")                                \
+    X("counting-bloom",     "counting",     "")                                \
+    X("cbf",                "counting",     "")                                \
+    X("vi-cbf",             "variable",     "")                                \
+    X("vicbf",              "variable",     "")                                \
+    X("d-left",             "dleft",        "")                                \
+    X("dlcbf",              "dleft",        "")                                \
+    X("cuckoo-filter",      "cuckoo",       "")                                \
+    X("quotient-filter",    "quotient",     "")                                \
+    X("cqf",                "quotient",     "")                                \
+    X("xor8",               "xor",          ":bits=8")                         \
+    X("xor16",              "xor",          ":bits=16")                        \
+    X("binary-fuse",        "fuse",         "")                                \
+    X("binary-fuse8",       "fuse",         ":bits=8")                         \
+    X("binary-fuse16",      "fuse",         ":bits=16")                        \
+    X("fuse8",              "fuse",         ":bits=8")                         \
+    X("fuse16",             "fuse",         ":bits=16")                        \
+    X("golomb-coded-set",   "gcs",          "")                                \
+    X("compact-approximator", "approximator", "")                              \
+    X("iblt",               "invertible",   "")                                \
+    X("scalable-bloom",     "scalable",     "")                                \
+    X("filter-cascade",     "cascade",      "")
+
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;
 REGISTRY_KINDS(REGISTRY_DECLARE)
 REGISTRY_FOREIGN(REGISTRY_DECLARE)
@@ -87,8 +121,13 @@ REGISTRY_FOREIGN(REGISTRY_DECLARE)
 extern const bly_kind *const registry_kinds[];
 extern const bly_kind *const registry_foreign[];
 
-/* The kind of a name, one of either list, of `length` characters, or NULL. */
+/* Returns the kind of this name, of `length` characters, from either list, or
+ * NULL. An image must have such a name; an alias is not one. */
 const bly_kind *registry_find(const char *name, size_t length);
+
+/* Returns the kind that "name" or "name:option=value,…" asks for, by its name
+ * or by an alias, or NULL. */
+const bly_kind *registry_named(const char *text);
 
 /* Read "kind:option=value,…": the kind, and its options' values in the order
  * of its table, those not given as their standard. BLY_EKIND, BLY_EOPTION. */

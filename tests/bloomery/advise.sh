@@ -239,7 +239,7 @@ for pair in '--static --grow' '--static --forget' '--others 5' \
 done
 try advise -n 1M --remove --grow --all
 out_has 'advise: no kind can, with the reasons' 2 \
-    '^ - cuckoo +it grows only by bly_resize'
+    '^ - cuckoo +it grows only when it is resized, and its rate with it'
 XDG_CACHE_HOME=$(pwd)/keys
 try advise --measure --help
 out_has 'advise --measure is explained' 0 'XDG_CACHE_HOME'

@@ -91,7 +91,13 @@ check '-v: one line with the numbers' \
     grep -Eq '^bloomery dedup: [13]00,000 lines in .*at most 0.1 % of the new' err
 try dedup -a -k blocked -n 1000 many
 check 'an overfull filter is told' \
+    grep -Eq '1,000 that the filter was planned for .*larger -n' err
+status_is 'and is an error, for lines were lost' 2
+head -n 1500 many-once >more
+try dedup -a -k blocked -n 1000 more
+check 'one that is less than twice as full is told' \
     grep -q 'planned for 1,000: .*larger -n' err
+status_is 'and is no error' 0
 try dedup -a -k cuckoo -n 1000 many
 status_is 'a filter that is full is an error' 2
 check 'and it says so' grep -q 'full' err

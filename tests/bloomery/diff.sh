@@ -153,7 +153,7 @@ try diff -e fuse.bly new
 refused 'a filter that cannot be compared' 'cannot be compared: .*-d'
 
 # ---- overfull ---------------------------------------------------------------
-try sketch -n 10 -o sat.bly old
+try sketch -n 10 --overfill -o sat.bly old
 try diff sat.bly lacking
 refused 'by a saturated filter' 'overfull.*100 %.*sketch -n'
 try diff -e sat.bly lacking

@@ -71,14 +71,14 @@ json_is 'info' 0 'v["kind"] == "standard" and v["items"] == 1000 and
     0 < v["distinct_sd"] < 50 and len(v["geometry"]) == 4'
 try info --json a.bly b.bly
 json_is 'info of two: an array' 0 'isinstance(v, list) and len(v) == 2'
-try build -n 1 -s 18446744073709551615 -o full.bly keys
+try build -n 1 -s 18446744073709551615 --overfill -o full.bly keys
 note 'more keys than planned: a warning' \
     'warning: 1,000 keys .* planned for 1: .* rate is now .*: build it again'
 try info --json full.bly
 json_is 'infinite is null, the largest seed is exact' 0 '
     v["distinct"] is None and v["seed"] == 18446744073709551615 and
     v["rate"] > 0.9'
-try add full.bly keys
+try add --overfill full.bly keys
 note 'add: the warning too' 'warning: 2,000 keys .*: build a new filter'
 cat keys keys keys >repeated
 try build -n 1000 -o repeated.bly repeated
@@ -103,9 +103,10 @@ json_is 'plan of all kinds: an array' 0 '
     all(p["bytes"] > 0 for p in v if "why" not in p)'
 try kinds --json
 json_is 'kinds' 0 'all(set(k) == {"name", "family", "summary", "abilities",
-    "options", "experimental"} and
+    "options", "aliases", "experimental"} and
     all(isinstance(a, str) for a in k["abilities"]) and
     all(set(o) == {"name", "range", "default", "help"} for o in k["options"])
+    and all(set(a) == {"name", "options"} for a in k["aliases"])
     for k in v) and "standard" in [k["name"] for k in v]'
 try kinds --json standard
 json_is 'kinds KIND: an object' 0 'v["name"] == "standard" and

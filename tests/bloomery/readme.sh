@@ -15,29 +15,52 @@ PATH=/usr/bin:/bin
 eval "$line"
 check 'the command is on the PATH' [ "$(command -v bloomery)" = "$PWD/build/bloomery" ]
 
-# What stands between the fences of a console: after each command what it prints.
-awk '/^```console$/ { n++; inside = 1; next } /^```$/ { inside = 0 }
-     inside { print > ("recipe" n) }' section
-check 'there are three' [ -f recipe3 -a ! -f recipe4 ]
-for recipe in recipe[0-9]; do
-    mkdir "in-$recipe"
+# blocks FILE NAME: what stands between the fences of each console, in NAME1, NAME2, …
+blocks() {
+    awk -v name="$2" '/^```console$/ { n++; inside = 1; next } /^```$/ { inside = 0 }
+         inside { print > (name n) }' "$1"
+}
+
+# run_block BLOCK: after each command what it prints.
+run_block() {
+    mkdir "in-$1"
     awk '/^\$ / { n++; print substr($0, 3) > ("command" n); printf "" > ("shown" n)
                   next }
-         { print > ("shown" n) }' "$recipe"
+         { print > ("shown" n) }' "$1"
     i=1
     while [ -f command$i ]; do
-        (cd "in-$recipe" && sh ../command$i) >out 2>err
+        (cd "in-$1" && sh ../command$i) >out 2>err
         status=$?
         echo $status >status
         command=$(cut -c 1-40 <command$i)
         if [ $status -eq 0 ] && [ ! -s err ] && cmp -s out shown$i; then
-            pass "$recipe: $command"
+            pass "$1: $command"
         else
-            fail "$recipe: $command" "$(details); out: $(head -c 200 out)"
+            fail "$1: $command" "$(details); out: $(head -c 200 out)"
         fi
         rm command$i shown$i
         i=$((i + 1))
     done
-    check "$recipe: it has commands" [ $i -gt 2 ]
+    check "$1: it has commands" [ $i -gt "$2" ]
+}
+
+blocks section recipe
+check 'there are three' [ -f recipe3 -a ! -f recipe4 ]
+for recipe in recipe[0-9]; do
+    run_block "$recipe" 2
 done
+
+# Those of the tour that need no files.
+sed -n '/^## A tour$/,/^## [^A]/p' "$readme" >tour
+blocks tour tour
+for first in 'bloomery plan -n 1e9' "printf '%s.n' alice bob carol alice" \
+    "printf '%s.n' 22 25 53" "printf '%s.n' 22 80 80" "printf 'alice.t7" \
+    "printf '1.touter"; do
+    block=$(grep -l "^\$ $first" tour[0-9]*)
+    check "the tour has: $first" [ -n "$block" ]
+    run_block "$block" 1
+done
+n=$(sed -n 's/.*of the \([0-9]*\) that can$/\1/p' tour)
+try advise -n 1M -p 0.1% --remove
+out_has 'advise: as many kinds as the tour says' 0 "of the $n that can\$"
 finish

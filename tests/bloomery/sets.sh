@@ -133,7 +133,7 @@ for kind in quotient layered; do
     try compare low.$kind high.$kind
     out_has "compare: $kind" 0 '^in just one +(7[6-9][0-9]|8[0-3][0-9]) ± [0-9.]+ keys$'
 done
-try build -n 1 -o s.bly all
+try build -n 1 --overfill -o s.bly all
 try compare s.bly s.bly
 out_has 'compare: saturated' 0 '^in a +unknown \(the filter is saturated\)$'
 

@@ -61,8 +61,8 @@ for RANKS in $(work '1 2 3 5 8 16' '1 3 8'); do
     # Of several pieces, most of them empty; and one that is full.
     one build -n 2000000 -o one.bly a b c d
     same 'sparse: many pieces' --sparse -n 2000000 a b c d
-    one build -k standard:m=4000 -n 9 -o one.bly a 2>/dev/null
-    try build --sparse -k standard:m=4000 -n 9 -o many.bly a
+    one build -k standard:m=4000 -n 9 --overfill -o one.bly a 2>/dev/null
+    try build --sparse -k standard:m=4000 -n 9 --overfill -o many.bly a
     check "sparse: bits that are nearly all set, $RANKS ranks" \
         cmp one.bly many.bly
 done
@@ -110,8 +110,16 @@ if [ "$(cat status)" = 0 ] && [ "$(wc -l <err)" -eq 2 ] \
 else
     fail '-v tells of the bytes and the formula' "$(details)"
 fi
-try build -k blocked -n 1000 -P -o many.bly a
+try build -k blocked -n 1000 -P --overfill -o many.bly a
 note 'a warning of too many keys' 'warning: 9,000 keys .* -n 9000$'
+one build -k blocked -n 1000 --overfill -o one.bly a
+for way in '' -P; do
+    # shellcheck disable=SC2086
+    try build -k blocked -n 1000 $way -o many.bly a
+    refused "more than twice as many keys: an error $way" \
+        "'many.bly' was planned for 1,000 keys and holds 9,000: .* --overfill$"
+    check 'the filter has all of them' cmp one.bly many.bly
+done
 
 # ---- failure ----------------------------------------------------------------
 mkdir box other

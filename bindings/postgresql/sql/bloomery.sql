@@ -30,6 +30,9 @@ SELECT kind, bool_and(f @> word) AS all,
 SELECT bloomery_contains(f, 'word 7'), f @> 'word 1001' FROM filters
     WHERE kind = 'blocked';
 
+-- The kind where none is named, and one by another name.
+SELECT bloomery_info(bloomery_agg(word)) ->> 'kind' AS usual,
+       bloomery_info(bloomery_agg(word, 'cbf')) ->> 'kind' AS other FROM words;
 -- Equal numbers are one key, whatever their type, and text is another.
 CREATE TABLE numbers AS SELECT bloomery_agg(i, 'standard', 1e-6) AS f
     FROM generate_series(1, 100) i;

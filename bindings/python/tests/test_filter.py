@@ -10,6 +10,7 @@ import pytest
 
 import bloomery
 from bloomery import Filter
+from bloomery._native import ffi, lib
 
 KEYS = [f"key {i}" for i in range(2000)]
 
@@ -105,6 +106,16 @@ def test_text_is_utf8():
         assert key in f
     with pytest.raises(UnicodeEncodeError):
         "\ud800" in f
+
+
+def test_default_kind_is_that_of_the_header():
+    assert Filter(items=10).stat().kind == ffi.string(lib.BLY_DEFAULT_KIND).decode()
+    assert Filter(items=10, rate=1e-11).add("a")
+
+
+def test_kinds_have_other_names():
+    assert Filter("bloom", items=10).stat().kind == "standard"
+    assert Filter.build("binary-fuse8", ["a"]).stat().kind == "fuse"
 
 
 def test_counts_removes_and_labels():
@@ -264,7 +275,7 @@ def test_refusals_have_one_line():
              bloomery.UnsupportedError),
             (lambda: Filter.build("bloomier", ["a"], [1, 2]), ValueError),
             (lambda: Filter.from_bytes(b"x" * 200), bloomery.ImageError),
-            (lambda: Filter(items=10).fold(7), ValueError),
+            (lambda: Filter("blocked", items=10).fold(7), ValueError),
             (lambda: Filter("standard", items=10).resize(20),
              bloomery.UnsupportedError)):
         with pytest.raises(error) as told:

@@ -126,6 +126,13 @@ def test_bytes_are_the_commands(db):
                                "0.001", "--as", "number", lines=whole), kind
 
 
+def test_default_kind_is_the_commands(db):
+    assert value(db, "SELECT bloomery_build(x) FROM (SELECT 'a' AS x)") == \
+        command("build", "-o-", lines=["a"])
+    assert value(db, "SELECT json_extract(bloomery_info(bloomery_new('bloom', "
+                 "10)), '$.kind')") == "standard"
+
+
 def test_repeats_are_planned_once(db):
     """Where a key that comes again takes no room, as the command plans. The
     count is exact here, and estimated there, so -n is given."""

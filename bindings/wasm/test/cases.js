@@ -309,6 +309,11 @@ it("what is no key is refused", () => {
     same(f.stat().items, 0);
 });
 
+it("a filter has the default kind, or the one that another name stands for", () => {
+    same(new Filter(undefined, { items: 10 }).kind, "standard");
+    same(new Filter("bloom", { items: 10 }).kind, "standard");
+});
+
 it("what has gone to a worker holds no keys", () => {
     if (typeof structuredClone !== "function")
         return;

@@ -490,7 +490,7 @@ class Filter:
 
     __slots__ = ("_h", "__weakref__")
 
-    def __init__(self, kind: str = "blocked", *, items: int = 0,
+    def __init__(self, kind: str = "standard", *, items: int = 0,
                  rate: float = 0.01, seed: int = 0, hash: Optional[str] = None,
                  secret: Optional[bytes] = None, threads: int = 0) -> None:
         spec, kept = _spec(items, rate, seed, hash, secret, threads)
