@@ -265,7 +265,7 @@ refused 'a share that all have' 'names every document: give a share above 0'
 try which t/b zebra
 refused 'no index' 'index'
 try info words.blx
-refused 'an index is no filter' "an index of many sets.*'bloomery which'"
+refused 'an index is no filter' "an index of many files.*'bloomery which'"
 try build -o keys.bly t/b
 try which keys.bly zebra
 refused 'a filter' 'index'

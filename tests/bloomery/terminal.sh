@@ -8,56 +8,62 @@ if ! script --version 2>/dev/null | grep -q util-linux; then
     finish
 fi
 
-# shown COLUMNS COMMAND: what a terminal of so many columns shows while a shell
-# runs the command, without what is sent before the command begins.
-shown() {
-    script -qec "stty cols $1; printf 'begin:'; $2" /dev/null </dev/null \
-        | sed -e '1s/^.*begin://' | tr -d '\000' >seen
+# show FILE COLUMNS COMMAND: writes into FILE what a terminal with that many columns
+# shows while a shell runs the command, without what is sent before it begins. Each
+# takes seconds, so they run side by side.
+show() {
+    script -qec "stty cols $2; printf 'begin:'; $3" /dev/null </dev/null \
+        | sed -e '1s/^.*begin://' | tr -d '\000' >"$1" &
 }
 
-# Lines so slowly that progress would be shown, on the file `slow` or stdout.
+# Lines so slow that progress is shown, if it is on the same terminal at all.
 cat >slowly <<'EOF'
 echo ant; sleep 1.5; echo bee; sleep 0.7; echo cat
+EOF
+# The last line is not CSV: a message.
+cat >briefly <<'EOF'
+echo ant; sleep 1.3; echo bee; sleep 0.3; echo '"cat"s'
 EOF
 printf 'ant\nbee\ncat\n' >keys
 try build -n 10 -o f.bly keys
 silent 'build'
+try build -n 10 -o other.bly /dev/null
+mkdir lines
+printf '%s\n' 'dedup --window 100 -p 1e-9' 'dedup --exact' 'query f.bly' \
+    'diff other.bly' >commands
+while read -r command; do
+    show "lines/$command" 80 "sh slowly | '$BLOOMERY' $command"
+done <commands
+show build 30 "sh slowly | '$BLOOMERY' build -n 10 -o new.bly"
+show query 30 "sh slowly | '$BLOOMERY' query -c f.bly"
+show dedup 30 "sh slowly | '$BLOOMERY' dedup >elsewhere"
+show none 30 "sh slowly | '$BLOOMERY' build --no-progress -n 10 -o none.bly"
+show message 80 "sh briefly | NO_COLOR=1 '$BLOOMERY' build --csv -n 10 -o csv.bly"
+wait
 
 printf 'ant\r\nbee\r\ncat\r\n' >want
-for command in 'dedup --window 100 -p 1e-9' 'dedup --exact' 'query f.bly' \
-    'diff other.bly'; do
-    try build -n 10 -o other.bly /dev/null
-    shown 80 "sh slowly | '$BLOOMERY' $command"
-    check "$command: nothing but lines on their terminal" cmp seen want
-done
+while read -r command; do
+    check "$command: nothing but lines on their terminal" \
+        cmp "lines/$command" want
+done <commands
 
-# progress NAME: there was some, and none of it is wider than 29 characters.
+# progress FILE NAME: some progress was shown, none of it wider than 29 characters.
 progress() {
-    tr '\r' '\n' <seen | tr -d '\033' | sed -n 's/\[K$//p' >lines
-    if ! grep -q ' ' lines; then
-        fail "$1" "no progress: $(od -An -c seen | head -c 200 | tr '\n' ' ')"
-    elif grep -Eq '^.{30}' lines; then
-        fail "$1" "too wide: $(tr '\n' '|' <lines)"
+    tr '\r' '\n' <"$1" | tr -d '\033' | sed -n 's/\[K$//p' >shown
+    if ! grep -q ' ' shown; then
+        fail "$2" "no progress: $(od -An -c "$1" | head -c 200 | tr '\n' ' ')"
+    elif grep -Eq '^.{30}' shown; then
+        fail "$2" "too wide: $(tr '\n' '|' <shown)"
     else
-        pass "$1"
+        pass "$2"
     fi
 }
-shown 30 "sh slowly | '$BLOOMERY' build -n 10 -o new.bly"
-progress 'build shows progress, cut to the width'
-shown 30 "sh slowly | '$BLOOMERY' query -c f.bly"
-progress 'query -c, which prints no lines'
-shown 30 "sh slowly | '$BLOOMERY' dedup >elsewhere"
-progress 'dedup, whose lines go elsewhere'
+progress build 'build shows progress, cut to the width'
+progress query 'query -c, which prints no lines'
+progress dedup 'dedup, whose lines go elsewhere'
 check 'with all its lines there' cmp keys elsewhere
-shown 30 "sh slowly | '$BLOOMERY' build --no-progress -n 10 -o new.bly"
-check '--no-progress' [ ! -s seen ]
-
-# A message takes the place of the progress that is shown.
-cat >briefly <<'EOF'
-echo ant; sleep 1.3; echo bee; sleep 0.3; echo '"cat"s'
-EOF
-shown 80 "sh briefly | NO_COLOR=1 '$BLOOMERY' build --csv -n 10 -o new.bly"
-tr '\r' '\n' <seen | tr -d '\033' >lines
-check 'a message erases progress' grep -q '^\[Kbloomery build: ' lines
+check '--no-progress' [ ! -s none ]
+tr '\r' '\n' <message | tr -d '\033' >shown
+check 'a message erases progress' grep -q '^\[Kbloomery build: ' shown
 
 finish
