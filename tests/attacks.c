@@ -593,7 +593,7 @@ static void attacks_repeat(void **state)
     assert_int_equal(repeat_of("golomb", CROWD_CAPACITY), CROWD_CAPACITY);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attacks_pollute),
@@ -604,5 +604,5 @@ int main(void)
         cmocka_unit_test(attacks_crowd),
         cmocka_unit_test(attacks_repeat),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(argc, argv, tests, sizeof tests / sizeof *tests);
 }

@@ -72,6 +72,22 @@ static inline bool test_mine(int argc, char **argv, size_t i)
     return i % parts == part;
 }
 
+/* cmocka_run_group_tests() for those of n tests that are this run's. */
+static inline int test_run(int argc, char **argv, const struct CMUnitTest *tests,
+                           size_t n)
+{
+    struct CMUnitTest mine[64];
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!test_mine(argc, argv, i))
+            continue;
+        if (count == sizeof mine / sizeof *mine)
+            exit(2);
+        mine[count++] = tests[i];
+    }
+    return _cmocka_run_group_tests("tests", mine, count, NULL, NULL);
+}
+
 /* What the long random tests are drawn from: BLY_TEST_SEED, which tools/soak
  * sets anew for each of its rounds; 0 where it is not set. */
 static inline uint64_t test_seed(void)
