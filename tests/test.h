@@ -73,8 +73,8 @@ static inline bool test_mine(int argc, char **argv, size_t i)
 }
 
 /* cmocka_run_group_tests() for those of n tests that are this run's. */
-static inline int test_run(int argc, char **argv, const struct CMUnitTest *tests,
-                           size_t n)
+static inline int test_run(int argc, char **argv,
+                           const struct CMUnitTest *tests, size_t n)
 {
     struct CMUnitTest mine[64];
     size_t count = 0;

@@ -214,8 +214,9 @@ static bool ribbon_reads(const uint8_t *image, uint64_t hash)
         uint64_t start = platform_mul_high(state, buckets[i] * 128);
         uint64_t slots = buckets[i] * 128 + (buckets[i] + 511) / 512 * 64;
         const uint8_t *codes = p.at + slots * p.bits / 8;
-        unsigned code = codes[start / 512] >> start / 128 % 4 * 2 & 3;
-        if (!bumped || start % 128 >= thresholds[code])
+        unsigned code = bumped ? codes[start / 512] >> start / 128 % 4 * 2 & 3
+                               : 0;
+        if (start % 128 >= thresholds[code])
             return ribbon_solves(p, start + start / 65536 * 64, state, bumped);
         p.at = codes + (buckets[i] + 3) / 4;
     }
