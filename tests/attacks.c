@@ -221,7 +221,7 @@ static void pollution_visit(const char *kind, const bly_kind_info *info)
         return;
     attacks_side open = attacks_open(POLLUTION_KEYS, 0.01);
     attacks_side hidden = attacks_hidden(POLLUTION_KEYS, 0.01);
-    uint64_t trials = test_work(16, 8, 4);
+    uint64_t trials = test_work(16, 5, 4);
     bly_plan_t plan;
     each_status(kind, bly_plan(&plan, kind, &open.owner), BLY_OK);
     uint64_t polluted = pollution_hits(kind, &open, trials);
@@ -565,7 +565,7 @@ static void crowd_one(const char *kind, double rate, crowd_search *search)
 static void attacks_crowd(void **state)
 {
     (void)state;
-    crowd_one("cuckoo", 1 / (double)test_work(100, 100, 10), crowd_cuckoo);
+    crowd_one("cuckoo", 1 / (double)test_work(100, 30, 10), crowd_cuckoo);
     crowd_one("dleft", 0.001, crowd_dleft);
     crowd_one("quotient", 0.01, crowd_quotient);
 }

@@ -430,7 +430,7 @@ static void laws_try(const uint8_t *bytes, size_t n)
 static void law_every_truncation(void **state)
 {
     (void)state;
-    size_t n, step = test_work(1, 3, 17);
+    size_t n, step = test_work(1, 5, 17);
     bly_filter *filter = laws_of(FEW, 9, FEW);
     const uint8_t *file = laws_file(filter, &n);
     for (size_t end = 0; end < n; end += end < 300 ? 1 : step)
@@ -441,7 +441,7 @@ static void law_every_truncation(void **state)
 static void law_every_damaged_byte(void **state)
 {
     (void)state;
-    size_t n, step = test_work(1, 3, 17);
+    size_t n, step = test_work(1, 5, 17);
     bly_filter *filter = laws_of(FEW, 9, FEW);
     const uint8_t *file = laws_file(filter, &n);
     uint8_t *copy = malloc(n);
