@@ -111,14 +111,14 @@ run:
 
 check:
 	@tools/setup check
-	@BLY_BUILD=$(BUILD) tools/check
+	@BLY_BUILD=$(BUILD) BLY_JOBS=$(JOBS) tools/check
 
 check-sanitized:
 	@tools/setup sanitized
-	@BLY_BUILD=$(BUILD) tools/check sanitized
+	@BLY_BUILD=$(BUILD) BLY_JOBS=$(JOBS) tools/check sanitized
 
 check-all:
-	@BLY_BUILD=$(BUILD) tools/check all $(PART)
+	@BLY_BUILD=$(BUILD) BLY_JOBS=$(JOBS) tools/check all $(PART)
 
 systems: build
 	@tools/setup systems

@@ -27,15 +27,21 @@ tally_fail() {
     echo "FAILED $1"
 }
 
+# Prints lines "note: …" and "skipped: …", also of ctest's log.
+tally_notes() {
+    sed -n -e 's/^\([0-9]*: \)\{0,1\}note: /       /p' \
+        -e 's/^\([0-9]*: \)\{0,1\}\(skipped: \)/       \2/p'
+}
+
 # tally_run NAME COMMAND...: counts a command as one test. The output is printed
-# only if the command fails, except for lines "note: …".
+# only if the command fails, except for its notes.
 tally_run() {
     tally_name=$1
     shift
     tally_start
     if tally_output=$("$@" 2>&1); then
         tally_pass "$tally_name"
-        printf '%s\n' "$tally_output" | sed -n 's/^note: /       /p'
+        printf '%s\n' "$tally_output" | tally_notes
     else
         printf '%s\n' "$tally_output"
         tally_fail "$tally_name"
@@ -63,9 +69,12 @@ tally_read() {
         }
         line ~ /^[0-9]+ passed, [0-9]+ failed$/ {
             split(line, word, " ")
-            good[number] = word[1]; bad[number] = 2 * word[3]
+            good[number] = word[1]
+            if (2 * word[3] > bad[number]) bad[number] = 2 * word[3]
         }
-        line != $0 && /(ok - |passed, |OK \]|SKIPPED \])/ { reported[number] }
+        line != $0 && line ~ /^(ok - |not ok - |[0-9]+ passed, |\[ )/ {
+            reported[number]
+        }
         / Test +#[0-9]+: / {
             match($0, /#[0-9]+:/)
             number = substr($0, RSTART + 1, RLENGTH - 2) + 0
@@ -105,7 +114,7 @@ tally_log() {
     # shellcheck disable=SC2046  # five numbers
     set -- $(tally_read "$tally_from")
     [ "$2" -eq 0 ] || tally_failures "$tally_from" | head -n 80
-    sed -n 's/^[0-9]*: note: /       /p' "$tally_from"
+    tally_notes <"$tally_from"
     tally_passed=$((tally_passed + $1))
     tally_failed=$((tally_failed + $2))
     tally_skipped=$((tally_skipped + $3 + $4 + $5))
@@ -140,6 +149,8 @@ tally_add() {
     tally_failed=$((tally_failed + $2))
     echo "       $tally_name: $1 passed, $2 failed ($(tally_seconds) s;" \
         "details in $tally_from)"
+    tally_notes <"$tally_from"
+    grep -a '^ok - .* # skip ' "$tally_from" | sed 's/^ok - /       skipped: /'
 }
 
 # tally_times LOG: "SECONDS TEST" for each test of a log of ctest, slowest first.

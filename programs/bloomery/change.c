@@ -80,6 +80,7 @@ static int change_keys(const change_job *job, const cli_operands *operands,
     cli_feed *feed = job->shared ? feed_shared : job->how->feed;
     cli_feed_report report = {
         .output = job->path, .advice = "build a new filter with a larger -n",
+        .overfill = "add the other keys with --overfill",
         .verbose = s->verbose, .json = s->json,
     };
     cli_lines lines;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const cli_option build_options[] = {
@@ -153,16 +154,28 @@ static int build_size(const cli_build *s, const cli_operands *operands,
 
 /* ==== Building ========================================================== */
 
+/* Does the old file stay? A filter of fewer keys than were given may be new, but
+ * does not replace one that may have all of them. */
+static bool build_keeps(const cli_build *s, const cli_fed *fed)
+{
+    struct stat about;
+
+    return fed->cut && strcmp(s->output, "-") != 0
+        && stat(s->output, &about) == 0 && S_ISREG(about.st_mode);
+}
+
 /* Of the keys, of what is known of them by counting, and of the others if there
- * are any. */
+ * are any; `kept`: nothing was saved. */
 static int build_report(const cli_build *s, const bly_filter *filter,
                         const cli_fed *fed, const cli_counted *counted,
-                        const cli_fed *others)
+                        const cli_fed *others, bool kept)
 {
     char advice[80];
     int status;
     cli_feed_report how = { .output = s->output, .advice = advice,
-                            .rate = s->rate,
+                            .overfill = "give --overfill",
+                            .kept = kept,
+                            .rate = s->rate, .kind = s->kind,
                             .verbose = s->verbose, .json = s->json,
                             .others = others };
 
@@ -184,10 +197,11 @@ static int build_done(const cli_build *s, const bly_filter *filter,
                       const cli_fed *fed, const cli_counted *counted,
                       const cli_fed *others)
 {
-    int status = filter_save(filter, s->output);
+    bool kept = build_keeps(s, fed);
+    int status = kept ? CLI_OK : filter_save(filter, s->output);
 
-    return status == CLI_OK ? build_report(s, filter, fed, counted, others)
-                            : status;
+    return status == CLI_OK
+         ? build_report(s, filter, fed, counted, others, kept) : status;
 }
 
 static int build_fill(const cli_build *s, const cli_operands *operands,
@@ -210,15 +224,17 @@ static int build_in_file(const cli_build *s, const cli_operands *operands,
 {
     cli_fed fed;
     bly_filter *filter = paged_create(s->output, s->kind, spec, s->memory);
+    bool kept;
     int status;
 
     if (filter == NULL)
         return CLI_ERROR;
     status = build_fill(s, operands, feed_filter, filter, &fed);
-    if (status == CLI_OK && bly_seal(filter) < 0)
+    kept = status == CLI_OK && build_keeps(s, &fed);
+    if (status == CLI_OK && !kept && bly_seal(filter) < 0)
         status = filter_error();
     if (status == CLI_OK)
-        status = build_report(s, filter, &fed, counted, NULL);
+        status = build_report(s, filter, &fed, counted, NULL, kept);
     bly_free(filter);
     return status;
 }
@@ -593,8 +609,9 @@ const cli_command cmd_build = {
         "and are planned for all lines. If "
         "more keys come than planned, all of them are found, but the "
         "false-positive rate is higher than asked, and a warning says so. At "
-        "twice as many the filter is saved with the keys up to there and the "
-        "rest is an error, unless --overfill is given.\n\n"
+        "twice as many 'build' stops and reports an error, unless --overfill is "
+        "given: a new file then has the keys up to there, and a file that was "
+        "there before stays.\n\n"
         "A filter bigger than memory is built in its file, if its kind "
         "consists of pages (buffered); --memory says how much memory keys may "
         "wait in.\n\n"

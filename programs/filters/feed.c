@@ -254,7 +254,7 @@ static void feed_limit_measure(feed_job *job)
     feed_limit *limit = &job->limit;
     uint64_t room = feed_limit_room(job->filter);
 
-    job->fed->over = room == 0;
+    job->fed->over = job->fed->cut = room == 0;
     limit->left = room > limit->step ? room : limit->step;
     if (limit->step < FEED_STEP_MOST)
         limit->step *= 2;
@@ -853,15 +853,25 @@ static void feed_warn(const bly_stat_t *stat, const char *advice)
 
 /* Another system's format that has few sizes cannot keep every rate: told where
  * it is far off, for 1 % was asked for where nothing was said. */
-static void feed_warn_size(const bly_stat_t *stat, double asked)
+static void feed_warn_size(const bly_stat_t *stat, double asked,
+                           const char *kind)
 {
-    if (asked > 0 && stat->planned_rate > 4 * asked
+    if (asked <= 0)
+        return;
+    if (stat->planned_rate > 4 * asked
         && filter_kind_of_family(stat->kind, "foreign"))
         report_note("warning: filters of kind %s have no room for a rate of "
                     "%s with %s keys: it is %s: take another kind, or fewer "
                     "keys", stat->kind, report_percent(asked).text,
                     report_count(stat->capacity).text,
                     report_percent(stat->planned_rate).text);
+    else if (stat->planned_rate > 1.01 * asked && kind != NULL
+             && strcmp(kind, stat->kind) != 0
+             && !filter_kind_can(stat->kind, BLY_CAN_SUBTRACT))
+        report_note("warning: the false-positive rate of '%s' is %s, not %s: "
+                    "take -k %s, which is sized for the rate", kind,
+                    report_percent(stat->planned_rate).text,
+                    report_percent(asked).text, stat->kind);
 }
 
 void feed_none(const bly_filter *filter)
@@ -871,26 +881,42 @@ void feed_none(const bly_filter *filter)
                 ? ", and planned for few (-n plans it for more)" : "");
 }
 
-/* Adding ended at the limit. The keys before it are saved. */
+/* What became of the keys of an input that is over the limit. */
+static void feed_fate(char *out, size_t room, const cli_fed *fed)
+{
+    if (!fed->cut)
+        snprintf(out, room, "All keys were saved");
+    else if (fed->keys == 0)
+        snprintf(out, room, "No key of the input was saved");
+    else if (fed->keys == 1)
+        snprintf(out, room, "Only the first key of the input was saved");
+    else
+        snprintf(out, room, "Only the first %s keys of the input were saved",
+                 report_count(fed->keys).text);
+}
+
+/* Refuses an input that exceeds twice the plan. */
 static int feed_refuse_rest(const bly_stat_t *stat, const cli_fed *fed,
                             const cli_feed_report *how)
 {
-    char saved[96] = "No key of the input was";
+    char fate[96];
+    cli_text planned = report_count(stat->capacity);
 
-    if (fed->keys > 0)
-        snprintf(saved, sizeof saved, "%s %s of the input %s",
-                 report_count(fed->keys).text, fed->keys == 1 ? "key" : "keys",
-                 fed->keys == 1 ? "was" : "were");
+    if (how->kept)
+        return report_error("the input has more than twice as many keys as the "
+                            "filter is planned for, %s: '%s' stays as it was: "
+                            "%s, or %s", planned.text,
+                            filter_place(how->output), how->advice,
+                            how->overfill);
+    feed_fate(fate, sizeof fate, fed);
     return report_error("'%s' was planned for %s %s and holds %s: its "
-                        "false-positive rate is %s, not %s. %s saved: %s, or "
-                        "add all keys with --overfill",
-                        filter_place(how->output),
-                        report_count(stat->capacity).text,
+                        "false-positive rate is %s, not %s. %s: %s, or %s",
+                        filter_place(how->output), planned.text,
                         stat->capacity == 1 ? "key" : "keys",
                         report_count(stat->items).text,
                         report_percent(stat->rate).text,
-                        report_percent(stat->planned_rate).text, saved,
-                        how->advice);
+                        report_percent(stat->planned_rate).text, fate,
+                        how->advice, how->overfill);
 }
 
 bool feed_overfull(const bly_filter *filter)
@@ -924,7 +950,7 @@ int feed_report(const bly_filter *filter, const cli_fed *fed,
                     fed->unsafe == 1 ? "it" : "them");
     if (fed->over)
         return feed_refuse_rest(&stat, fed, how);
-    feed_warn_size(&stat, how->rate);
+    feed_warn_size(&stat, how->rate, how->kind);
     if (!filter_can(filter, BLY_CAN_SUBTRACT))   /* those may be overfull */
         feed_warn(&stat, how->advice);
     return CLI_OK;

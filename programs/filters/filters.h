@@ -359,7 +359,8 @@ typedef struct {
     const char *full;           /* before adding: what to do when it is full */
     bool     overfill;          /* before adding: take more than twice as many
                                    keys as planned                         */
-    bool     over;              /* adding stopped, for there were so many  */
+    bool     over;              /* there were so many                      */
+    bool     cut;               /* and adding stopped before the last      */
 } cli_fed;
 
 /* Do something with every key of the lines. CLI_OK, or CLI_ERROR when it has
@@ -428,12 +429,15 @@ int feed_some(const cli_fed *fed);
 typedef struct {
     const char *output;         /* the name of the filter's file */
     const char *advice;         /* what to do when it is overfull */
+    const char *overfill;       /* or to take all keys, if it is over its limit */
+    bool kept;                  /* the file that was there before stays    */
     bool verbose, json;
     const cli_fed *others;      /* the keys of --without; NULL: none       */
     const cli_estimate *different;      /* of the keys; NULL: not counted  */
     uint64_t ranks, sent;       /* of bloomery-mpi, and the bytes that they
                                    sent; 0 ranks: not to be told           */
     double      rate;           /* that was asked for; 0: none was           */
+    const char *kind;           /* that was asked for; NULL: none was        */
 } cli_feed_report;
 
 /* The note about a filter of no keys, whose number nobody gave. */

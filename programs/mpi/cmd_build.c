@@ -312,6 +312,7 @@ static int build_report_on(build_job *job, const bly_filter *filter)
     char advice[80];
     int status;
     cli_feed_report how = { .output = s->output, .advice = advice,
+                            .overfill = "give --overfill",
                             .verbose = s->verbose, .json = s->json,
                             .ranks = (uint64_t)job_ranks, .sent = job->sent };
 

@@ -95,20 +95,39 @@ for job in 'dedup' 'join keys' 'sketch -o new.bly' 'put labels.bly'; do
         "cannot read '10.0.0.1': [^-]*check the name$"
 done
 
+try build -k xor8 -p 0.01% -o xor8.bly few
+note 'a rate that the name does not keep' \
+    "warning: .* rate of 'xor8' is 0.391 %, not 0.01 %: take -k xor,"
+try build -k xor8 -o xor8.bly few
+silent 'a rate that it keeps'
+
 # ---- many more keys than planned ---------------------------------------------
 full="was planned for 10 keys and holds 20: .* rate is [0-9.]* %, not [0-9.]* %"
-over='or add all keys with --overfill$'
+over='or give --overfill$' others='or add the other keys with --overfill$'
 for kind in standard counting cuckoo twin; do
+    rm -f over.bly
     try build -k $kind -n 10 -o over.bly keys
-    refused "build: $kind" "'over.bly' $full\. 20 keys .* larger -n, $over"
+    refused "build: $kind" \
+        "'over.bly' $full\. Only the first 20 keys .* larger -n, $over"
     head -n 20 keys >first
     try build -k $kind -n 10 -o first.bly first
     status_is "twice as many: $kind" 0
     check 'the filter has the keys up to there' cmp over.bly first.bly
     try add over.bly few
-    refused "add: $kind" "'over.bly' $full\. No key .* larger -n, $over"
+    refused "add: $kind" "'over.bly' $full\. No key .* larger -n, $others"
     check 'and the filter is as it was' cmp over.bly first.bly
 done
+# A filter of some of the keys does not replace one that may have all of them.
+try build -o old.bly keys
+silent 'a filter of all keys'
+cp old.bly whole.bly
+for job in build sketch; do
+    try $job -n 10 -o old.bly keys
+    refused "$job: into a file that is there" \
+        "more than twice as many keys .* 10: 'old.bly' stays as it was: .*$over"
+    check "$job: the old file stays" cmp old.bly whole.bly
+done
+rm over.bly
 # shellcheck disable=SC2002  # a pipe is what is tested
 cat keys | try build -n 10 -o over.bly
 refused 'build: from a pipe' "$full"
@@ -121,15 +140,17 @@ try build -n 10 -o half.bly some
 note 'build: up to twice as many' 'warning: 16 keys are in a filter planned for 10'
 tail -n 16 keys >others
 try add half.bly others
-refused 'add: up to twice as many are added' "$full\. 4 keys of the input were"
+refused 'add: up to twice as many are added' "$full\. Only the first 4 keys of"
 try build -n 10 --overfill -o all.bly keys
 note 'build --overfill' 'warning: 1,000 keys are in a filter planned for 10'
 try add --overfill over.bly keys
 note 'add --overfill' 'warning: 1,020 keys'
+rm over.bly
 try sketch -n 10 -o over.bly keys
 refused 'sketch' "$full"
 try sketch -n 10 --overfill -o over.bly keys
 note 'sketch --overfill' 'warning'
+rm over.bly
 try build -k approximator:bits=8 -n 10 -l 2 -o over.bly labelled
 refused 'build -l' "$full"
 try put -l 2 over.bly labelled
