@@ -154,8 +154,8 @@ static int build_size(const cli_build *s, const cli_operands *operands,
 
 /* ==== Building ========================================================== */
 
-/* Does the old file stay? A filter of fewer keys than were given may be new, but
- * does not replace one that may have all of them. */
+/* Returns whether the old file stays: a filter that lacks keys of the input does
+ * not replace one that may have all of them. */
 static bool build_keeps(const cli_build *s, const cli_fed *fed)
 {
     struct stat about;
@@ -609,9 +609,9 @@ const cli_command cmd_build = {
         "and are planned for all lines. If "
         "more keys come than planned, all of them are found, but the "
         "false-positive rate is higher than asked, and a warning says so. At "
-        "twice as many 'build' stops and reports an error, unless --overfill is "
-        "given: a new file then has the keys up to there, and a file that was "
-        "there before stays.\n\n"
+        "twice as many 'build' stops with an error, unless --overfill is given: "
+        "a new file then has the keys up to there, and a file that was there "
+        "before stays.\n\n"
         "A filter bigger than memory is built in its file, if its kind "
         "consists of pages (buffered); --memory says how much memory keys may "
         "wait in.\n\n"

@@ -429,7 +429,7 @@ int feed_some(const cli_fed *fed);
 typedef struct {
     const char *output;         /* the name of the filter's file */
     const char *advice;         /* what to do when it is overfull */
-    const char *overfill;       /* or to take all keys, if it is over its limit */
+    const char *overfill;       /* how to add all keys nevertheless        */
     bool kept;                  /* the file that was there before stays    */
     bool verbose, json;
     const cli_fed *others;      /* the keys of --without; NULL: none       */
