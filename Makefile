@@ -72,6 +72,7 @@
 
 BUILD   ?= build
 PREFIX  ?= /usr/local
+override PREFIX := $(patsubst ~/%,$(HOME)/%,$(PREFIX))
 SECONDS ?= 60
 HOURS   ?= 1
 SEED    ?=

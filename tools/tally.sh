@@ -144,6 +144,9 @@ tally_add() {
     if [ $# -ne 2 ] || { [ "$2" -eq 0 ] && [ "$tally_status" -ne 0 ]; }; then
         tally_fail "$tally_name: it did not reach its end"
         return
+    elif [ $(($1 + $2)) -eq 0 ]; then
+        tally_fail "$tally_name: no test ran; see $tally_from"
+        return
     fi
     tally_passed=$((tally_passed + $1))
     tally_failed=$((tally_failed + $2))

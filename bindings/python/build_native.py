@@ -32,10 +32,13 @@ def newest(*paths):
 
 def amalgamate(source):
     """Makes `source` from the checkout around this package, if there is one and
-    `source` is older. An interrupted run leaves nothing under that name."""
+    `source` is older. An interrupted run leaves nothing under that name. A source
+    package may be unpacked where others can write: it runs nothing from there."""
     root = here.parent.parent
     tool = root / "tools" / "amalgamate"
     made = source / "bloomery.c"
+    if here != root / "bindings" / "python" or (here / "PKG-INFO").exists():
+        return
     if not tool.exists() or made.exists() and made.stat().st_mtime > newest(
             tool, root / "src", root / "include"):
         return

@@ -154,14 +154,14 @@ static int build_size(const cli_build *s, const cli_operands *operands,
 
 /* ==== Building ========================================================== */
 
-/* Returns whether the old file stays: a filter that lacks keys of the input does
- * not replace one that may have all of them. */
+/* Returns whether nothing is saved: a filter that lacks keys of the input does
+ * not replace one that may have all of them, nor goes to who cannot know. */
 static bool build_keeps(const cli_build *s, const cli_fed *fed)
 {
     struct stat about;
 
-    return fed->cut && strcmp(s->output, "-") != 0
-        && stat(s->output, &about) == 0 && S_ISREG(about.st_mode);
+    return fed->cut && (s->whole || strcmp(s->output, "-") == 0
+                        || stat(s->output, &about) == 0);
 }
 
 /* Of the keys, of what is known of them by counting, and of the others if there
@@ -609,9 +609,9 @@ const cli_command cmd_build = {
         "and are planned for all lines. If "
         "more keys come than planned, all of them are found, but the "
         "false-positive rate is higher than asked, and a warning says so. At "
-        "twice as many 'build' stops with an error, unless --overfill is given: "
-        "a new file then has the keys up to there, and a file that was there "
-        "before stays.\n\n"
+        "twice as many 'build' stops with an error, unless --overfill is "
+        "given: a new file then has the keys up to there, and an old one "
+        "stays.\n\n"
         "A filter bigger than memory is built in its file, if its kind "
         "consists of pages (buffered); --memory says how much memory keys may "
         "wait in.\n\n"

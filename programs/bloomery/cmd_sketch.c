@@ -233,7 +233,7 @@ static int sketch_check(const cli_command *self, const sketch_settings *s,
 
 static int sketch_run(const cli_command *self, int argc, char **argv)
 {
-    sketch_settings s = { .build.how.separator = -1 };
+    sketch_settings s = { .build.how.separator = -1, .build.whole = true };
     cli_operands operands;
     int status = options_read(self, argc, argv, &s, &operands);
 

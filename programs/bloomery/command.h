@@ -252,6 +252,7 @@ typedef struct {
     double      rate;           /* 0: the library's, 1 %                   */
     cli_how     how;
     bool        verbose, json, no_progress, force, overfill;
+    bool        whole;          /* never save a filter that lacks keys     */
 } cli_build;
 
 /* Make a filter of the keys of the operands and save it: `build` itself. */

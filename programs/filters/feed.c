@@ -904,8 +904,8 @@ static int feed_refuse_rest(const bly_stat_t *stat, const cli_fed *fed,
 
     if (how->kept)
         return report_error("the input has more than twice as many keys as the "
-                            "filter is planned for, %s: '%s' stays as it was: "
-                            "%s, or %s", planned.text,
+                            "filter is planned for, %s: nothing was saved to "
+                            "'%s': %s, or %s", planned.text,
                             filter_place(how->output), how->advice,
                             how->overfill);
     feed_fate(fate, sizeof fate, fed);

@@ -161,7 +161,7 @@ refused 'by a saturated filter: -e' 'overfull.*100 %.*sketch -n'
 try sketch -n 10 -o ten.bly gone
 try diff -e ten.bly old
 refused 'by one that the keys here saturate: -e' 'cannot be estimated.*sketch -n'
-try sketch -n 7000 -o more.bly old
+try sketch --overfill -n 7000 -o more.bly old
 try diff more.bly new
 check 'by an overfull filter: a warning' \
     grep -Eq "warning: 'more.bly' is overfull.*, not 1 %: " err

@@ -62,7 +62,7 @@ progress build 'build shows progress, cut to the width'
 progress query 'query -c, which prints no lines'
 progress dedup 'dedup, whose lines go elsewhere'
 check 'with all its lines there' cmp keys elsewhere
-check '--no-progress' [ ! -s none ]
+check '--no-progress' [ -s none.bly -a ! -s none ]
 tr '\r' '\n' <message | tr -d '\033' >shown
 check 'a message erases progress' grep -q '^\[Kbloomery build: ' shown
 

@@ -71,6 +71,19 @@ def test_source_is_made_again_after_a_change(package, checkout):
     assert made.read_text() == "one\n"
 
 
+@pytest.mark.parametrize("place", ["marked", "elsewhere"])
+def test_source_package_runs_no_foreign_tool(package, checkout, place):
+    (package / "source").mkdir()
+    (package / "source" / "bloomery.c").write_text("packed\n")
+    os.utime(package / "source" / "bloomery.c", (1, 1))
+    if place == "marked":
+        (package / "PKG-INFO").write_text("Name: bloomery\n")
+    else:
+        package = package.rename(checkout / "bindings" / "unpacked")
+    assert run_setup(package).returncode == 0
+    assert (package / "source" / "bloomery.c").read_text() == "packed\n"
+
+
 def test_failing_tool_leaves_no_source(package, checkout):
     (checkout / "tools" / "amalgamate").write_text(
         "#!/bin/sh\nmkdir $1; echo half > $1/bloomery.c; exit 1\n")
