@@ -27,10 +27,10 @@ tally_fail() {
     echo "FAILED $1"
 }
 
-# Prints lines "note: …" and "skipped: …", also of ctest's log.
+# Prints lines "note: …", also of ctest's log, and a tool's lines "skipped: …".
 tally_notes() {
     sed -n -e 's/^\([0-9]*: \)\{0,1\}note: /       /p' \
-        -e 's/^\([0-9]*: \)\{0,1\}\(skipped: \)/       \2/p'
+        -e 's/^skipped: /       &/p'
 }
 
 # tally_run NAME COMMAND...: counts a command as one test. The output is printed

@@ -867,7 +867,8 @@ static void feed_warn_size(const bly_stat_t *stat, double asked,
                     report_percent(stat->planned_rate).text);
     else if (stat->planned_rate > 1.01 * asked && kind != NULL
              && strcmp(kind, stat->kind) != 0
-             && !filter_kind_can(stat->kind, BLY_CAN_SUBTRACT))
+             && !filter_kind_can(stat->kind,
+                                 BLY_CAN_SUBTRACT | BLY_CAN_SEPARATE))
         report_note("warning: the false-positive rate of '%s' is %s, not %s: "
                     "take -k %s, which is sized for the rate", kind,
                     report_percent(stat->planned_rate).text,
