@@ -57,7 +57,7 @@ while IFS='|' read -r m k sizes strangers mistaken emersion cells total; do
     : >all.members
     seeds=$(work 5 40)
     for seed in $(seq "$seeds"); do
-        "$BLOOMERY" build --force -s "$seed" -l 1 -o zones.bly -n 1 \
+        "$BLOOMERY" build --overfill --force -s "$seed" -l 1 -o zones.bly -n 1 \
             -k "spatial:areas=$areas,m=$m,k=$k" cells.tsv 2>build.err
         "$BLOOMERY" get zones.bly strangers | cut -f 1 >>all.strangers || true
         "$BLOOMERY" get zones.bly cells.tsv.keys | awk -F '\t' 'FNR == NR {

@@ -49,7 +49,7 @@ done
 
 # bits TEXT...: of Ethereum, the highest byte first.
 ethereum_bits() {
-    printf '%s\n' "$@" | "$BLOOMERY" build --force -k ethereum -n 1 -o e.bloom - \
+    printf '%s\n' "$@" | "$BLOOMERY" build --overfill --force -k ethereum -n 1 -o e.bloom - \
         2>build.err
     od -An -v -tu1 -w1 e.bloom | awk '{ for (b = 0; b < 8; b++)
         if (int($1 / 2 ^ b) % 2) print 8 * (256 - NR) + b }' | sort -n |
@@ -76,7 +76,7 @@ while read -r n rate; do
         'BEGIN { p = (1 - (1 - 1 / 2048) ^ (3 * n)) ^ 3
             exit (p - known) ^ 2 > (.01 * known) ^ 2 }'
     seq -f 'topic %.0f' "$n" >topics
-    "$BLOOMERY" build --force -k ethereum -n "$n" -o topics.bloom topics \
+    "$BLOOMERY" build --overfill --force -k ethereum -n "$n" -o topics.bloom topics \
         2>build.err
     "$BLOOMERY" info --format ethereum --json topics.bloom >info
     in_band "Ethereum: strangers found among $n (known: $rate)" \
@@ -328,7 +328,7 @@ n=0
 differ=0
 set --
 while [ $n -lt "$blocks" ]; do
-    "$BLOOMERY" build --as hex -k ethereum -n 20 -o bloom$n bloom$n.items \
+    "$BLOOMERY" build --overfill --as hex -k ethereum -n 20 -o bloom$n bloom$n.items \
         2>build.err
     cmp -s bloom$n bloom$n.want || differ=$((differ + 1))
     set -- "$@" -F bloom$n
@@ -351,7 +351,7 @@ figure 'Ethereum: blocks read' "$(wc -l <candidates) of $blocks for \
 $(wc -l <answer) that have it"
 "$BLOOMERY" unite --format ethereum -o both bloom0 bloom1
 cat bloom0.items bloom1.items >items
-"$BLOOMERY" build --as hex -k ethereum -n 40 -o whole items 2>build.err
+"$BLOOMERY" build --overfill --as hex -k ethereum -n 40 -o whole items 2>build.err
 check 'Ethereum: a header is the OR of its receipts' cmp both whole
 
 refused 'a filter cut short' 'block0.cut' sh -c 'head -c 100 block0.filter \

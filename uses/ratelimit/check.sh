@@ -24,7 +24,7 @@ seq -f 'stranger%.0f' "$(work 100000 3000000)" >strangers
 while read -r share known; do
     events=$(awk -v s="$share" 'BEGIN { printf "%d", 1000 * s + .5 }')
     seq -f 'event%.0f' "$events" >events
-    "$BLOOMERY" build --force -k exim -n 1000 -o full.exim events 2>build.err
+    "$BLOOMERY" build --overfill --force -k exim -n 1000 -o full.exim events 2>build.err
     predicted=$(awk -v s="$share" 'BEGIN { print (1 - exp(-s / 2)) ^ 8 }')
     check "$share of the limit: the known rate" awk -v p="$predicted" \
         -v k="$known" 'BEGIN { exit (p - k) ^ 2 > (.006 * k) ^ 2 }'

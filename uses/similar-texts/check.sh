@@ -99,7 +99,7 @@ trial() {
     seq "$1" $(($1 + 99)) >a
     seq $(($1 + 100 - $2)) $(($1 + 199 - $2)) >b
     for text in a b; do
-        "$BLOOMERY" build -k "standard:m=$m,k=3" -n 100 -o $text.bly $text
+        "$BLOOMERY" build --overfill -k "standard:m=$m,k=3" -n 100 -o $text.bly $text
     done
     "$BLOOMERY" intersect -o and.bly a.bly b.bly 2>warning
     "$BLOOMERY" compare --json a.bly b.bly | tr -d ' \n' | tr '}' '\n' |
