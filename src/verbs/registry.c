@@ -38,21 +38,29 @@ static const bly_kind *registry_at(size_t i)
                              : registry_foreign[i - REGISTRY_SIZE];
 }
 
+/* Is `name` the text of `length` characters? */
+static bool registry_same(const char *name, const char *text, size_t length)
+{
+    return strlen(name) == length && memcmp(name, text, length) == 0;
+}
+
 const bly_kind *registry_find(const char *name, size_t length)
 {
     for (size_t i = 0; i < REGISTRY_ALL; i++)
-        if (strlen(registry_at(i)->name) == length
-            && memcmp(registry_at(i)->name, name, length) == 0)
+        if (registry_same(registry_at(i)->name, name, length))
             return registry_at(i);
     return NULL;
 }
 
 /* ---- Aliases ----------------------------------------------------------- */
 
-typedef struct { const char *name, *kind, *options; } registry_alias;
+/* The options of an alias have a colon before them in memory, as in the text of
+ * a kind with options. */
+typedef struct { bly_alias_info info; const char *kind; } registry_alias;
 
 static const registry_alias registry_aliases[] = {
-#define REGISTRY_ALIAS(name, kind, options) { name, kind, options },
+#define REGISTRY_ALIAS(name, kind, options)                                    \
+    { { name, &(":" options)[1] }, kind },
     REGISTRY_ALIASES(REGISTRY_ALIAS)
 #undef REGISTRY_ALIAS
 };
@@ -68,10 +76,10 @@ static const bly_kind *registry_lookup(const char **options, const char *name,
     *options = "";
     for (size_t i = 0; i < REGISTRY_ALIAS_COUNT; i++) {
         const registry_alias *alias = &registry_aliases[i];
-        if (strlen(alias->name) != length
-            || memcmp(alias->name, name, length) != 0)
+        if (!registry_same(alias->info.name, name, length))
             continue;
-        *options = alias->options;
+        if (*alias->info.options != '\0')
+            *options = alias->info.options - 1;
         return registry_find(alias->kind, strlen(alias->kind));
     }
     return registry_find(name, length);
@@ -154,8 +162,7 @@ static bool registry_choose(uint64_t *out, const kind_option *o,
                             const char *text, size_t length)
 {
     for (size_t i = 0; o->choices[i] != NULL; i++)
-        if (strlen(o->choices[i]) == length
-            && memcmp(o->choices[i], text, length) == 0) {
+        if (registry_same(o->choices[i], text, length)) {
             *out = i;
             return true;
         }
@@ -166,11 +173,13 @@ static bool registry_choose(uint64_t *out, const kind_option *o,
 static bool registry_choice(uint64_t *out, const kind_option *o,
                             const char *text, size_t length)
 {
-    const char *options;
-    const bly_kind *kind = registry_lookup(&options, text, length);
-    return registry_choose(out, o, text, length)
-        || (kind != NULL && *options == '\0'
-            && registry_choose(out, o, kind->name, strlen(kind->name)));
+    const char *options = "";
+    const bly_kind *kind;
+    if (registry_choose(out, o, text, length))
+        return true;
+    kind = REGISTRY_WHOLE ? registry_lookup(&options, text, length) : NULL;
+    return kind != NULL && *options == '\0'
+        && registry_choose(out, o, kind->name, strlen(kind->name));
 }
 
 enum { REGISTRY_DIGITS = 64 };         /* of a long number */
@@ -246,7 +255,7 @@ static bly_status registry_option(uint64_t option[KIND_OPTIONS],
 
     for (size_t i = 0; kind->options && kind->options[i].name; i++) {
         const kind_option *o = &kind->options[i];
-        if (strlen(o->name) != name || memcmp(o->name, text, name) != 0)
+        if (!registry_same(o->name, text, name))
             continue;
         if (equals == NULL)
             return status_fail(BLY_EOPTION, "kind %s: option %s has no value: "
@@ -370,8 +379,6 @@ static struct {
     const bly_alias_info  *aliases[REGISTRY_ALIAS_COUNT + 1];
 } registry_store[REGISTRY_ALL];
 
-static bly_alias_info registry_alias_infos[REGISTRY_ALIAS_COUNT];
-
 static const bly_kind_info *registry_infos[REGISTRY_SIZE + 1];
 static threads_once registry_once = THREADS_ONCE;
 
@@ -390,9 +397,9 @@ static void registry_standard(char *out, size_t room, const kind_option *o)
 static void registry_list_aliases(size_t i)
 {
     size_t n = 0;
-    for (size_t j = 0; j < REGISTRY_ALIAS_COUNT; j++)
+    for (size_t j = 0; REGISTRY_WHOLE && j < REGISTRY_ALIAS_COUNT; j++)
         if (strcmp(registry_aliases[j].kind, registry_at(i)->name) == 0)
-            registry_store[i].aliases[n++] = &registry_alias_infos[j];
+            registry_store[i].aliases[n++] = &registry_aliases[j].info;
 }
 
 static void registry_list_one(size_t i)
@@ -421,12 +428,6 @@ static void registry_list_one(size_t i)
 
 static void registry_list(void)
 {
-    for (size_t i = 0; i < REGISTRY_ALIAS_COUNT; i++)
-        registry_alias_infos[i] = (bly_alias_info){
-            .name = registry_aliases[i].name,
-            .options = registry_aliases[i].options
-                     + (*registry_aliases[i].options == ':'),
-        };
     for (size_t i = 0; i < REGISTRY_ALL; i++)
         registry_list_one(i);
     for (size_t i = 0; i < REGISTRY_SIZE; i++)

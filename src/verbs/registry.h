@@ -10,7 +10,7 @@
 /* Every kind there is, in the order of the listings. One line a kind; all
  * else follows from it. With BLY_ONLY_SETS there is family "sets" and nothing
  * else: for a page of the web, which has to send the library along. The linker
- * leaves out what nobody then asks for. */
+ * leaves out unused code, and bly_kinds lists no aliases. */
 #define REGISTRY_SETS(X)                                                       \
     X(standard)                                                                \
     X(partitioned)                                                             \
@@ -22,7 +22,9 @@
 
 #ifdef BLY_ONLY_SETS
 #define REGISTRY_KINDS(X) REGISTRY_SETS(X)
+enum { REGISTRY_WHOLE = 0 };
 #else
+enum { REGISTRY_WHOLE = 1 };
 #define REGISTRY_KINDS(X)                                                      \
     REGISTRY_SETS(X)                                                           \
     X(counting)                                                                \
@@ -83,13 +85,19 @@
  * everything that reports a kind, hold the kind's own name. A name that could
  * mean several kinds is not listed: "sbf" is a scalable, spatial, spectral or
  * stable filter. */
-#define REGISTRY_ALIASES(X)                                                    \
+#define REGISTRY_SET_ALIASES(X)                                                \
     X("bloom",              "standard",     "")                                \
     X("bloom-filter",       "standard",     "")                                \
     X("blocked-bloom",      "blocked",      "")                                \
     X("split-block",        "split",        "")                                \
     X("sbbf",               "split",        "")                                \
-    X("hash-compaction",    "compaction",   "")                                \
+    X("hash-compaction",    "compaction",   "")
+
+#ifdef BLY_ONLY_SETS
+#define REGISTRY_ALIASES(X) REGISTRY_SET_ALIASES(X)
+#else
+#define REGISTRY_ALIASES(X)                                                    \
+    REGISTRY_SET_ALIASES(X)                                                    \
     X("counting-bloom",     "counting",     "")                                \
     X("cbf",                "counting",     "")                                \
     X("vi-cbf",             "variable",     "")                                \
@@ -99,18 +107,19 @@
     X("cuckoo-filter",      "cuckoo",       "")                                \
     X("quotient-filter",    "quotient",     "")                                \
     X("cqf",                "quotient",     "")                                \
-    X("xor8",               "xor",          ":bits=8")                         \
-    X("xor16",              "xor",          ":bits=16")                        \
+    X("xor8",               "xor",          "bits=8")                          \
+    X("xor16",              "xor",          "bits=16")                         \
     X("binary-fuse",        "fuse",         "")                                \
-    X("binary-fuse8",       "fuse",         ":bits=8")                         \
-    X("binary-fuse16",      "fuse",         ":bits=16")                        \
-    X("fuse8",              "fuse",         ":bits=8")                         \
-    X("fuse16",             "fuse",         ":bits=16")                        \
+    X("binary-fuse8",       "fuse",         "bits=8")                          \
+    X("binary-fuse16",      "fuse",         "bits=16")                         \
+    X("fuse8",              "fuse",         "bits=8")                          \
+    X("fuse16",             "fuse",         "bits=16")                         \
     X("golomb-coded-set",   "gcs",          "")                                \
     X("compact-approximator", "approximator", "")                              \
     X("iblt",               "invertible",   "")                                \
     X("scalable-bloom",     "scalable",     "")                                \
     X("filter-cascade",     "cascade",      "")
+#endif
 
 #define REGISTRY_DECLARE(name) extern const bly_kind bly_kind_##name;
 REGISTRY_KINDS(REGISTRY_DECLARE)
