@@ -62,6 +62,10 @@ static const seeds_bad seeds_bads[] = {
     /* the header's fields */
     { "format", "split", "format version 2",
       FORGE_FORMAT, 4, 2, SEEDS_BOTH, 0 },
+    { "form-text", "split", "keys of the form text:case=lower,trim",
+      FORGE_FORM, 1, 0x52, SEEDS_BOTH, 0 },
+    { "form-unknown", "split", "keys of a form that there is not",
+      FORGE_FORM, 1, 0x51, SEEDS_BOTH, 0 },
     { "version", "split", "payload version 99",
       FORGE_VERSION, 4, 99, SEEDS_BOTH, 0 },
     { "kind-unknown", "split", "a kind named 'zplit'",

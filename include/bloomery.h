@@ -18,7 +18,9 @@
  * in memory, in a file and on the wire (docs/format.md). A *handle* (the type
  * bly_filter) is how a program holds an image.
  *
- * A *key* is any bytes. It is hashed once, on entry, to 64 bits with the
+ * A *key* is any bytes; how texts, numbers and lines become the bytes of keys
+ * is the filter's *form*, which the image can state (<bloomery/form.h>). A key
+ * is hashed once, on entry, to 64 bits with the
  * filter's own hash function and seed. Every verb comes in four forms: for one
  * key (bly_add), for one hash (…_hash), for many hashes (…_many) and for many
  * keys (…_keys). The batch is the fast path.
@@ -109,7 +111,8 @@
  *
  * What stays of the bytes on disk is said in docs/format.md.
  *
- * Further headers: <bloomery/advice.h> which kind for which need;
+ * Further headers: <bloomery/form.h> how texts and numbers become keys;
+ * <bloomery/advice.h> which kind for which need;
  * <bloomery/foreign.h> filters in other systems' files;
  * <bloomery/container.h> files that have filters inside them;
  * <bloomery/redis.h> filters of Redis' module, piece by piece;
@@ -180,7 +183,8 @@ extern "C" {
     X(EUNSAFE,     -17, "the key cannot be removed without risk to others")    \
     X(EREMOVED,    -18, "the key was removed once and cannot come back")       \
     X(ESECRET,     -19, "the secret is missing, wrong or not wanted")          \
-    X(EUNFLUSHED,  -20, "the new file is there, but may not outlive a crash")
+    X(EUNFLUSHED,  -20, "the new file is there, but may not outlive a crash")  \
+    X(EFORM,       -21, "the key is of another class than the filter's keys")
 
 typedef enum {
 #define BLY_STATUS_ENUM(name, value, text) BLY_##name = value,
@@ -363,7 +367,10 @@ typedef struct {
     int         flags;          /* BLY_SHARED, BLY_SPARSE, both or 0         */
     uint32_t    threads;        /* the most that may work at once; 0: choose,
                                    1: start none                             */
-    uint64_t    reserved[9];    /* 0                                         */
+    uint64_t    form;           /* how its keys are made, which is written down
+                                   in the image: <bloomery/form.h>; 0: not
+                                   stated. Not of family "foreign"           */
+    uint64_t    reserved[8];    /* 0                                         */
 } bly_spec;
 
 /* How a filter that is there is to be held. NULL means all zero. */
@@ -755,7 +762,8 @@ typedef struct {
     uint64_t geometry[4];
     bool     items_exact;
     bool     zero[7];
-    uint64_t reserved[13];      /* 0                                         */
+    uint64_t form;              /* of its keys: <bloomery/form.h>            */
+    uint64_t reserved[12];      /* 0                                         */
 } bly_stat_t;
 
 /* Reads the whole image. BLY_OK; only of a filter that is open page by page
@@ -777,7 +785,8 @@ typedef struct {
     bool     sealed;            /* false: being written, or its writer died  */
     bool     packed;            /* only bly_unpack and bly_open take it      */
     bool     zero;
-    uint64_t reserved[9];       /* 0                                         */
+    uint64_t form;              /* of its keys: <bloomery/form.h>            */
+    uint64_t reserved[8];       /* 0                                         */
 } bly_header;
 
 enum { BLY_HEADER_BYTES = 128 };
@@ -815,10 +824,10 @@ BLY_API bly_status bly_list_labels(const bly_filter *filter,
 /* ==== Sets of keys ====================================================== */
 
 /* into := into OR other: just as if other's keys had been added to it (a kind
- * that counts adds the counts up). BLY_EMISMATCH (kind, geometry, hash, seed
- * and secret must agree), BLY_EFULL or BLY_ECORRUPT (`into` is as it was, and
- * forged in the second case: "quotient" looks), BLY_EUNSUPPORTED,
- * BLY_EREADONLY. */
+ * that counts adds the counts up). BLY_EMISMATCH (kind, geometry, hash, seed,
+ * secret and the form of keys must agree), BLY_EFULL or BLY_ECORRUPT (`into` is
+ * as it was, and forged in the second case: "quotient" looks),
+ * BLY_EUNSUPPORTED, BLY_EREADONLY. */
 BLY_API bly_status bly_unite(bly_filter *into, const bly_filter *other)
                              BLY_GIVEN(1, 2);
 

@@ -46,7 +46,8 @@ ABI_AT(bly_spec, secret, 32);
 ABI_AT(bly_spec, allocator, 40);
 ABI_AT(bly_spec, flags, 48);
 ABI_AT(bly_spec, threads, 52);
-ABI_AT(bly_spec, reserved, 56);
+ABI_AT(bly_spec, form, 56);
+ABI_AT(bly_spec, reserved, 64);
 
 ABI_SIZE(bly_options, 64);
 ABI_AT(bly_options, allocator, 0);
@@ -115,7 +116,8 @@ ABI_AT(bly_stat_t, label_most, 168);
 ABI_AT(bly_stat_t, geometry, 176);
 ABI_AT(bly_stat_t, items_exact, 208);
 ABI_AT(bly_stat_t, zero, 209);
-ABI_AT(bly_stat_t, reserved, 216);
+ABI_AT(bly_stat_t, form, 216);
+ABI_AT(bly_stat_t, reserved, 224);
 
 ABI_SIZE(bly_header, 192);
 ABI_AT(bly_header, kind, 0);
@@ -131,7 +133,8 @@ ABI_AT(bly_header, known, 116);
 ABI_AT(bly_header, sealed, 117);
 ABI_AT(bly_header, packed, 118);
 ABI_AT(bly_header, zero, 119);
-ABI_AT(bly_header, reserved, 120);
+ABI_AT(bly_header, form, 120);
+ABI_AT(bly_header, reserved, 128);
 
 ABI_SIZE(bly_processor_t, 64);
 ABI_AT(bly_processor_t, instructions, 0);

@@ -27,12 +27,23 @@ static void image_set_name(void *image, size_t at, size_t room,
     memcpy((uint8_t *)image + at, name, length);
 }
 
+bool image_is_form(uint64_t form)
+{
+    const uint64_t changes = BLY_FORM_CASE | BLY_FORM_TRIM | BLY_FORM_KEEP_CR
+                           | BLY_FORM_JOIN;
+    uint64_t class = form & BLY_FORM_CLASS;
+    return (class == BLY_KEYS_TEXT || class == BLY_KEYS_UTF16)
+         ? (form & ~(changes | BLY_FORM_CLASS)) == 0
+         : form < BLY_KEYS_CLASSES;
+}
+
 void image_format(void *image, const bly_plan_t *plan, uint32_t version,
                   uint64_t seed, const char *hash)
 {
     image_set_name(image, IMAGE_MAGIC, IMAGE_KIND, IMAGE_MAGIC_TEXT);
     image_set_name(image, IMAGE_KIND, IMAGE_KIND_NAME, plan->kind);
-    image_set_u32(image, IMAGE_FORMAT, IMAGE_FORMAT_NOW);
+    image_set_u16(image, IMAGE_FORMAT, IMAGE_FORMAT_NOW);
+    image_set_u16(image, IMAGE_FORM, BLY_KEYS_UNSTATED);
     image_set_u32(image, IMAGE_VERSION, version);
     image_set_u64(image, IMAGE_BYTES, plan->bytes);
     image_set_u64(image, IMAGE_ITEMS, 0);
@@ -104,7 +115,8 @@ bly_status image_check_start(const void *image, uint64_t bytes)
         return status_fail(BLY_ECORRUPT, "cut short: %llu bytes, less than "
                            "the header's 128: copy or build it anew",
                            (unsigned long long)bytes);
-    uint32_t format = image_u32(image, IMAGE_FORMAT);
+    uint32_t format = image_u16(image, IMAGE_FORMAT);
+    uint32_t form = image_u16(image, IMAGE_FORM);
     if (format != IMAGE_FORMAT_NOW)
         return status_fail(BLY_EVERSION, "the filter has format version %u, "
                            "this library reads %d: use the library that wrote "
@@ -112,6 +124,10 @@ bly_status image_check_start(const void *image, uint64_t bytes)
     if (image_u64(image, IMAGE_HEADER_SUM) != image_header_sum(image))
         return status_fail(BLY_ECORRUPT, "the header is damaged (its checksum "
                            "does not match): copy or build it anew");
+    if (!image_is_form(form))
+        return status_fail(BLY_EVERSION, "the filter's keys have the form "
+                           "0x%04x, which this library does not know: use the "
+                           "library that wrote it", form);
     return BLY_OK;
 }
 

@@ -4,7 +4,8 @@
  *   offset size field
  *        0    8 magic, "bloomery"
  *        8   16 kind's name, NUL-padded            "standard"
- *       24    4 format version, of this header     1
+ *       24    2 format version, of this header     1
+ *       26    2 form of the keys (bloomery/form.h); 0: not stated
  *       28    4 payload version, of the kind
  *       32    8 bytes, of the whole image
  *       40    8 items, keys added; 2^64-1: not known (after unite, intersect,
@@ -30,11 +31,13 @@
 #include <string.h>
 
 #include "bloomery.h"
+#include "bloomery/form.h"
 
 #include "base/platform.h"
 
 enum {
-    IMAGE_MAGIC = 0, IMAGE_KIND = 8, IMAGE_FORMAT = 24, IMAGE_VERSION = 28,
+    IMAGE_MAGIC = 0, IMAGE_KIND = 8, IMAGE_FORMAT = 24, IMAGE_FORM = 26,
+    IMAGE_VERSION = 28,
     IMAGE_BYTES = 32, IMAGE_ITEMS = 40, IMAGE_CAPACITY = 48, IMAGE_RATE = 56,
     IMAGE_SEED = 64, IMAGE_HASH = 72, IMAGE_GEOMETRY = 80,
     IMAGE_PAYLOAD_SUM = 112, IMAGE_HEADER_SUM = 120, IMAGE_HEADER = 128,
@@ -80,6 +83,18 @@ static inline void image_set_u32(void *image, size_t at, uint32_t v)
     p[2] = (uint8_t)(v >> 16); p[3] = (uint8_t)(v >> 24);
 }
 
+static inline uint32_t image_u16(const void *image, size_t at)
+{
+    const uint8_t *p = (const uint8_t *)image + at;
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8;
+}
+
+static inline void image_set_u16(void *image, size_t at, uint64_t v)
+{
+    uint8_t *p = (uint8_t *)image + at;
+    p[0] = (uint8_t)v;         p[1] = (uint8_t)(v >> 8);
+}
+
 static inline double image_f64(const void *image, size_t at)
 {
     uint64_t bits = image_u64(image, at);
@@ -116,8 +131,11 @@ static inline size_t image_payload_bytes(const void *image)
     return (size_t)image_u64(image, IMAGE_BYTES) - IMAGE_HEADER;
 }
 
-/* Write the header of an empty filter over zero bytes. The checksums are left
- * 0: image_seal() writes them. */
+/* Is there such a form of keys: a class, and changes that its keys can have? */
+bool image_is_form(uint64_t form);
+
+/* Write the header of an empty filter over zero bytes, without a form of keys.
+ * The checksums are left 0: image_seal() writes them. */
 void image_format(void *image, const bly_plan_t *plan, uint32_t version,
                   uint64_t seed, const char *hash);
 

@@ -210,6 +210,7 @@ static order change_order(const bly_filter *filter)
         .kind = filter->kind,
         .hash = hash_find_field(filter->image + IMAGE_HASH),
         .seed = image_u64(filter->image, IMAGE_SEED),
+        .form = image_u16(filter->image, IMAGE_FORM),
     };
 }
 

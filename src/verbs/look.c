@@ -53,6 +53,7 @@ static void look_begin(bly_stat_t *s, const bly_filter *filter)
         .capacity = image_u64(image, IMAGE_CAPACITY),
         .bytes = filter->bytes,
         .planned_rate = image_f64(image, IMAGE_RATE),
+        .form = image_u16(image, IMAGE_FORM),
         .window = UINT64_MAX,
         .items = platform_load64(&filter->items),
     };
@@ -130,6 +131,7 @@ bly_status bly_peek(bly_header *out, const void *image, size_t n)
         .capacity = image_u64(image, IMAGE_CAPACITY),
         .rate = image_f64(image, IMAGE_RATE),
         .seed = image_u64(image, IMAGE_SEED),
+        .form = image_u16(image, IMAGE_FORM),
         .version = image_u32(image, IMAGE_VERSION),
         .sealed = image_u64(image, IMAGE_PAYLOAD_SUM) != 0,
     };

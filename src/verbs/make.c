@@ -146,7 +146,7 @@ bly_status handle_head(uint8_t **head, const bly_kind **kind, const char *name,
     uint8_t *image = memory_zeroed(allocator, KIND_PAGE_MOST);
     if (image == NULL)
         return status_plain(BLY_ENOMEM);
-    image_format(image, &o.plan, o.kind->version, o.seed, o.hash->name);
+    order_format(&o, image);
     status = o.kind->format(image, &o.asked);
     if (status != BLY_OK) {
         memory_release(allocator, image, KIND_PAGE_MOST);

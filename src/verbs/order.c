@@ -185,6 +185,10 @@ bly_status order_begin(order *o, const char *kind, const bly_spec *given)
         status = order_hash_name(o, spec->hash);
     if (status == BLY_OK)
         status = order_seed(o, spec);
+    if (status == BLY_OK)
+        status = bly_form_check(spec->form);
+    if (status == BLY_OK && o->kind->foreign == NULL)
+        o->form = spec->form;
     if (status == BLY_OK && o->kind->foreign != NULL)
         status = order_foreign_hasher(o);
     o->options.allocator = (spec->flags & BLY_SPARSE) != 0
@@ -215,12 +219,17 @@ void order_end(order *o)
     memory_wipe(&o->hasher, sizeof o->hasher);
 }
 
+void order_format(const order *o, void *image)
+{
+    image_format(image, &o->plan, o->kind->version, o->seed, o->hash->name);
+    image_set_u16(image, IMAGE_FORM, o->form);
+}
+
 void *order_image(const order *o, const bly_allocator *allocator)
 {
     void *image = memory_zeroed(allocator, o->plan.bytes);
     if (image != NULL)
-        image_format(image, &o->plan, o->kind->version, o->seed,
-                     o->hash->name);
+        order_format(o, image);
     return image;
 }
 

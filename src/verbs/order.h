@@ -14,6 +14,7 @@ typedef struct {
     const hash_info *hash;
     kind_hasher      hasher;
     uint64_t         seed;              /* as the header has it              */
+    uint64_t         form;              /* of the keys                       */
     kind_spec        asked;
     bly_plan_t       plan;
     uint64_t         items;             /* once it is built                  */
@@ -41,6 +42,9 @@ void order_finish(order *o);
 /* The chance that a foreign key shares its hash with one of n: none for an
  * exact kind of integers. */
 double order_collision(const bly_kind *kind, const hash_info *hash, double n);
+
+/* The header of the filter, over zero bytes. */
+void order_format(const order *o, void *image);
 
 /* The zeroed image of an empty filter with its header, or NULL. */
 void *order_image(const order *o, const bly_allocator *allocator);

@@ -5,7 +5,7 @@
  * anything else would need every pair of kinds to know each other. Others meet
  * through their keys.
  */
-#include "bloomery.h"
+#include "bloomery/form.h"
 #include "bloomery/sketch.h"
 
 #include "base/memory.h"
@@ -18,6 +18,21 @@ static bly_status sets_here(const bly_filter *a, const bly_filter *b)
 {
     bly_status status = handle_here(a, "combined");
     return status == BLY_OK ? handle_here(b, "combined") : status;
+}
+
+static bly_status sets_match_forms(uint64_t a, uint64_t b)
+{
+    char first[BLY_FORM_TEXT], second[BLY_FORM_TEXT];
+    if (a == b || bly_form_same(a, b))
+        return BLY_OK;
+    if (a == BLY_KEYS_UNSTATED || b == BLY_KEYS_UNSTATED)
+        return status_fail(BLY_EMISMATCH, "one filter states the form of its "
+                           "keys, %s, the other none: state it there, if you "
+                           "know that it is the same (bly_form_set)",
+                           bly_form_write(first, a | b));
+    return status_fail(BLY_EMISMATCH, "the filters' keys have the forms %s and "
+                       "%s: build both with one", bly_form_write(first, a),
+                       bly_form_write(second, b));
 }
 
 /* Do both know a key by the same hash? */
@@ -35,7 +50,7 @@ static bly_status sets_match_keys(const bly_filter *a, const bly_filter *b)
                            "%llu, or different secrets: build both with one",
                            (unsigned long long)first,
                            (unsigned long long)second);
-    return BLY_OK;
+    return sets_match_forms(bly_form_of(a), bly_form_of(b));
 }
 
 /* May these two be combined? */

@@ -98,7 +98,8 @@ static void test_every_field_round_trips(void **state)
     make(image);
     assert_memory_equal(image, "bloomery", 8);
     assert_memory_equal(image + 8, "standard\0\0\0\0\0\0\0\0", 16);
-    assert_int_equal(image_u32(image, 24), 1);
+    assert_int_equal(image_u16(image, 24), 1);
+    assert_int_equal(image_u16(image, 26), 0);
     assert_int_equal(image_u32(image, 28), 3);
     assert_int_equal(image_u64(image, 32), BYTES);
     assert_int_equal(image_u64(image, 40), 42);
@@ -181,7 +182,7 @@ static void test_every_flipped_bit_of_the_payload_is_seen(void **state)
 static bly_status damage_at(size_t at)
 {
     return at < IMAGE_KIND ? BLY_EFORMAT
-         : at >= IMAGE_FORMAT && at < IMAGE_VERSION ? BLY_EVERSION
+         : at >= IMAGE_FORMAT && at < IMAGE_FORM ? BLY_EVERSION
          : BLY_ECORRUPT;
 }
 
@@ -233,7 +234,7 @@ static void test_what_is_no_image_at_all(void **state)
     check_cut(noise, BYTES, BLY_EFORMAT);
     memcpy(noise, "bloomery", 8);       /* format version 0 */
     check_cut(noise, BYTES, BLY_EVERSION);
-    image_set_u32(noise, IMAGE_FORMAT, IMAGE_FORMAT_NOW);
+    image_set_u16(noise, IMAGE_FORMAT, IMAGE_FORMAT_NOW);
     check_cut(noise, BYTES, BLY_ECORRUPT);
 }
 
@@ -314,15 +315,38 @@ static void test_forged_numbers(void **state)
 static void test_forged_versions(void **state)
 {
     (void)state;
-    static const uint32_t others[] = { 0, 2, 3, 256, 0x01000000, UINT32_MAX };
+    static const uint32_t others[] = { 0, 2, 3, 256, UINT16_MAX };
     uint8_t image[BYTES];
     make(image);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        image_set_u32(image, IMAGE_FORMAT, others[i]);
+        image_set_u16(image, IMAGE_FORMAT, others[i]);
         assert_refused(image_check_header(image, BYTES), BLY_EVERSION);
         forge(image);
         assert_refused(image_check_header(image, BYTES), BLY_EVERSION);
     }
+}
+
+/* A form is a class, or one of text with changes: all others are refused. */
+static void test_forged_forms(void **state)
+{
+    (void)state;
+    uint8_t image[BYTES];
+    uint64_t forms = 0;
+    make(image);
+    for (uint64_t form = 0; form <= UINT16_MAX; form++) {
+        bool text = (form & 15) == 2 || (form & 15) == 8;
+        bool known = text ? form < 2048 : form < 10;
+        image_set_u16(image, IMAGE_FORM, form);
+        forge(image);
+        assert_int_equal(image_is_form(form), known);
+        if (known)
+            assert_status(image_check_header(image, BYTES), BLY_OK);
+        else
+            assert_refused(image_check_header(image, BYTES), BLY_EVERSION);
+        forms += known;
+    }
+    assert_int_equal(forms, 8 + 2 * 128);
+    assert_false(image_is_form(UINT64_C(0x10002)));
 }
 
 static bly_status status_with_hash(const char name[8])
@@ -401,6 +425,7 @@ int main(void)
         cmocka_unit_test(test_forged_rates),
         cmocka_unit_test(test_forged_numbers),
         cmocka_unit_test(test_forged_versions),
+        cmocka_unit_test(test_forged_forms),
         cmocka_unit_test(test_forged_hash_names),
         cmocka_unit_test(test_bly_check_sees_every_changed_byte),
     };

@@ -1,0 +1,163 @@
+/* form.c - the forms that keys can have, by name, and the form of a filter:
+ * <bloomery/form.h>.
+ *
+ * Floor 5.
+ */
+#include "bloomery/form.h"
+
+#include <string.h>
+
+#include "base/status.h"
+#include "verbs/handle.h"
+
+/* ---- Names -------------------------------------------------------------- */
+
+static const char *const form_classes[] = {
+#define FORM_CLASS(name, value, word, what) [value] = word,
+    BLY_KEYS_MAP(FORM_CLASS)
+#undef FORM_CLASS
+};
+
+/* The changes: a word and its bits, of the field of bits `field`. */
+typedef struct {
+    const char *word;
+    uint64_t    field, bits;
+} form_change;
+
+static const form_change form_changes[] = {
+    { "case=lower", BLY_FORM_CASE,    BLY_FORM_LOWER },
+    { "case=upper", BLY_FORM_CASE,    BLY_FORM_UPPER },
+    { "case=fold",  BLY_FORM_CASE,    BLY_FORM_FOLD },
+    { "trim",       BLY_FORM_TRIM,    BLY_FORM_TRIM },
+    { "keep-cr",    BLY_FORM_KEEP_CR, BLY_FORM_KEEP_CR },
+#define FORM_JOIN(name, value, word)                                           \
+    { "join=" word, BLY_FORM_JOIN, BLY_JOIN_##name },
+    BLY_JOIN_MAP(FORM_JOIN)
+#undef FORM_JOIN
+};
+
+enum { FORM_CHANGES = sizeof form_changes / sizeof form_changes[0] };
+
+static bool form_is_word(const char *word, const char *text, size_t length)
+{
+    return strlen(word) == length && memcmp(word, text, length) == 0;
+}
+
+/* Takes the next word of the text, up to a comma or the end, as a change. */
+static bool form_read_change(uint64_t *form, const char **text)
+{
+    size_t length = strcspn(*text, ",");
+    for (size_t i = 0; i < FORM_CHANGES; i++) {
+        const form_change *c = &form_changes[i];
+        if (!form_is_word(c->word, *text, length) || (*form & c->field) != 0)
+            continue;
+        *form |= c->bits;
+        *text += length;
+        if (**text == '\0')
+            return true;
+        ++*text;
+        return **text != '\0';
+    }
+    return false;
+}
+
+bly_status bly_form_read(uint64_t *out, const char *text)
+{
+    size_t length = strcspn(text, ":");
+    uint64_t form = length == 0 ? BLY_KEYS_UNSTATED : BLY_KEYS_CLASSES;
+    for (uint64_t i = 0; i < BLY_KEYS_CLASSES; i++)
+        if (form_is_word(form_classes[i], text, length))
+            form = i;
+    const char *rest = text + length + (text[length] == ':');
+    bool sound = form != BLY_KEYS_CLASSES
+              && (text[length] == '\0' || *rest != '\0');
+    while (sound && *rest != '\0')
+        sound = form_read_change(&form, &rest);
+    if (!sound || !image_is_form(form))
+        return status_fail(BLY_EPARAM, "'%.40s' is no form of keys: give any, "
+                           "bytes, text, number, int32, int64, float, double, "
+                           "utf16 or hex; behind text or utf16 may follow "
+                           "changes, as in text:case=lower,trim", text);
+    *out = form;
+    return BLY_OK;
+}
+
+char *bly_form_write(char text[BLY_FORM_TEXT], uint64_t form)
+{
+    uint64_t class = form & BLY_FORM_CLASS;
+    char separator = ':';
+    strcpy(text, class < BLY_KEYS_CLASSES ? form_classes[class] : "unknown");
+    for (size_t i = 0; i < FORM_CHANGES; i++) {
+        const form_change *c = &form_changes[i];
+        if ((form & c->field) != c->bits)
+            continue;
+        size_t used = strlen(text);
+        text[used] = separator;
+        strcpy(text + used + 1, c->word);
+        separator = ',';
+    }
+    return text;
+}
+
+bly_status bly_form_check(uint64_t form)
+{
+    if (image_is_form(form))
+        return BLY_OK;
+    return status_fail(BLY_EPARAM, "0x%llx is no form of keys: make one of the "
+                       "constants of <bloomery/form.h>, or of a text with "
+                       "bly_form_read", (unsigned long long)form);
+}
+
+bool bly_form_same(uint64_t a, uint64_t b)
+{
+    a = a == BLY_KEYS_HEX ? BLY_KEYS_BYTES : a;
+    b = b == BLY_KEYS_HEX ? BLY_KEYS_BYTES : b;
+    return a == b && a != BLY_KEYS_UNSTATED;
+}
+
+/* ---- Of a filter --------------------------------------------------------- */
+
+uint64_t bly_form_of(const bly_filter *filter)
+{
+    return image_u16(filter->image, IMAGE_FORM);
+}
+
+static bly_status form_can_set(const bly_filter *filter, uint64_t form)
+{
+    char has[BLY_FORM_TEXT], wanted[BLY_FORM_TEXT];
+    bly_status status = bly_form_check(form);
+    if (status == BLY_OK)
+        status = handle_here(filter, "told the form of its keys");
+    if (status != BLY_OK)
+        return status;
+    if (bly_form_of(filter) != BLY_KEYS_UNSTATED)
+        return status_fail(BLY_EMISMATCH, "the filter's keys have the form %s, "
+                           "and not %s: build another filter for these",
+                           bly_form_write(has, bly_form_of(filter)),
+                           bly_form_write(wanted, form));
+    if (filter->kind->foreign != NULL)
+        return status_fail(BLY_EUNSUPPORTED, "a file of %s has no room for the "
+                           "form of its keys: build a filter of another kind",
+                           filter->kind->name);
+    if (filter->shared)
+        return status_fail(BLY_EPARAM, "the filter is shared among threads, "
+                           "and its header must not change beside them: state "
+                           "the form when it is made");
+    return BLY_OK;
+}
+
+/* A file that is open for writing has a header whose checksum is right. */
+bly_status bly_form_set(bly_filter *filter, uint64_t form)
+{
+    if (form == bly_form_of(filter))
+        return BLY_OK;
+    bly_status status = form_can_set(filter, form);
+    if (status == BLY_OK)
+        status = handle_begin(filter);
+    if (status != BLY_OK)
+        return status;
+    image_set_u16(filter->image, IMAGE_FORM, form);
+    if (image_u64(filter->image, IMAGE_PAYLOAD_SUM) == 0)
+        image_unseal(filter->image);
+    return BLY_OK;
+}
