@@ -9,15 +9,25 @@
 #define BLY_MAP ...
 #define BLY_WRITE ...
 #define BLY_VERIFY ...
+#define BLY_TEXT ...
+#define BLY_BYTES ...
+#define BLY_INTEGER ...
+#define BLY_REAL ...
+#define HELD_LARGE ...
 #define HELD_CLOSED ...
+#define HELD_MIXED ...
+#define HELD_BEYOND ...
+#define HELD_FALLS ...
 
 typedef struct held held;
 typedef struct { size_t n; const void *data; const uint32_t *offsets32;
                  const uint64_t *offsets64; size_t width; uint64_t padded;
                  ...; } bly_keys;
+typedef struct { bly_keys keys; int type; const unsigned char *types, *valid;
+                 ...; } held_batch;
 typedef struct { uint64_t capacity; double rate; uint64_t seed;
                  const char *hash; const void *secret; uint32_t threads;
-                 ...; } bly_spec;
+                 uint64_t form; ...; } bly_spec;
 typedef struct { const void *secret; uint32_t threads; const char *format;
                  ...; } bly_options;
 typedef struct {
@@ -32,7 +42,7 @@ typedef struct {
     double bits_per_key; uint64_t items; double distinct, distinct_sd, fill,
     rate, planned_rate, lost; uint64_t window, saturated; uint32_t probes,
     label_bits; uint64_t label_least, label_most, geometry[4];
-    bool items_exact;
+    bool items_exact; uint64_t form;
     ...;
 } bly_stat_t;
 typedef struct { double value, sd; } bly_estimate;
@@ -65,8 +75,8 @@ const char *bly_strerror(int status);
 const char *bly_ability(uint64_t flag);
 const bly_kind_info *const *bly_kinds(size_t *n);
 int bly_plan(bly_plan_t *out, const char *kind, const bly_spec *spec);
-int bly_hash_keys(uint64_t *hashes, const char *kind, const bly_spec *spec,
-                  const bly_keys *keys);
+int bly_form_read(uint64_t *form, const char *text);
+char *bly_form_write(char *text, uint64_t form);
 void bly_integer_key(unsigned char key[8], int64_t integer);
 void bly_real_key(unsigned char key[8], double real);
 int bly_advise(bly_ranking **out, const bly_need *need);
@@ -74,9 +84,11 @@ size_t bly_ranking_count(const bly_ranking *ranking);
 const bly_advice *bly_ranking_at(const bly_ranking *ranking, size_t i);
 void bly_ranking_free(bly_ranking *ranking);
 
-int held_new(held **out, const char *kind, const bly_spec *spec);
-int held_build(held **out, const char *kind, const bly_spec *spec,
-               const bly_keys *keys, const uint64_t *labels);
+int held_new(held **out, const char *kind, const bly_spec *spec, bool any);
+int held_build(held **out, const char *kind, bly_spec *spec, bool any,
+               const held_batch *batch, const uint64_t *labels);
+int held_hash_keys(uint64_t *hashes, const char *kind, const bly_spec *spec,
+                   const held_batch *batch);
 int held_open(held **out, const char *path, int flags,
               const bly_options *options);
 int held_unpack(held **out, const void *packed, size_t bytes,
@@ -86,19 +98,25 @@ int held_copy(held **out, held *from);
 int held_close(held *h);
 void held_free(held *h);
 
-int held_contains(held *h, const char *key, size_t length);
-int held_add(held *h, const char *key, size_t length);
-int held_remove(held *h, const char *key, size_t length);
-int held_count(held *h, const char *key, size_t length, uint64_t *count);
-int held_put(held *h, const char *key, size_t length, uint64_t label);
-int held_get(held *h, const char *key, size_t length, uint64_t *label);
+int held_form(held *h, uint64_t *form, bool *any);
+int held_state_form(held *h, uint64_t form);
 
-int held_contains_keys(held *h, const bly_keys *keys, bool *present);
-int held_add_keys(held *h, const bly_keys *keys, bool *seen, size_t *done);
-int held_remove_keys(held *h, const bly_keys *keys, int *each);
-int held_count_keys(held *h, const bly_keys *keys, uint64_t *counts);
-int held_put_keys(held *h, const bly_keys *keys, const uint64_t *labels);
-int held_get_keys(held *h, const bly_keys *keys, bool *found,
+int held_contains(held *h, int type, const char *data, size_t length);
+int held_add(held *h, int type, const char *data, size_t length);
+int held_remove(held *h, int type, const char *data, size_t length);
+int held_count(held *h, int type, const char *data, size_t length,
+               uint64_t *count);
+int held_put(held *h, int type, const char *data, size_t length,
+             uint64_t label);
+int held_get(held *h, int type, const char *data, size_t length,
+             uint64_t *label);
+
+int held_contains_keys(held *h, const held_batch *batch, bool *present);
+int held_add_keys(held *h, const held_batch *batch, bool *added);
+int held_remove_keys(held *h, const held_batch *batch);
+int held_count_keys(held *h, const held_batch *batch, uint64_t *counts);
+int held_put_keys(held *h, const held_batch *batch, const uint64_t *labels);
+int held_get_keys(held *h, const held_batch *batch, bool *found,
                   uint64_t *labels);
 
 int held_unite(held *into, held *other);

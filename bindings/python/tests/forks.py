@@ -81,8 +81,8 @@ def update():
                 added += 1
 
         def ask():
-            f.add("another")
-            return "another" in f and all(
+            f.add(b"another")
+            return b"another" in f and all(
                 all(f.contains(part)) for part in keys[:before])
 
         with Beside(change):
@@ -113,7 +113,7 @@ def look_up():
 def copy():
     """What seals a filter takes a lock of the library."""
     f = Filter(items=4_000_000)
-    f.add("k")
+    f.add(b"k")
     folder = tempfile.mkdtemp()
 
     def seal():
@@ -250,7 +250,7 @@ def grandchild():
 
     def fork_again():
         with Beside(lambda: f.update(keys), lambda: f.contains(keys)):
-            return all(ends_well(lambda: f.add("b") in (True, False))
+            return all(ends_well(lambda: f.add(b"b") in (True, False))
                        for _ in range(4))
 
     with Beside(lambda: f.update(keys), lambda: f.contains(keys)):
@@ -283,14 +283,14 @@ def import_numpy():
 
 def ask_in_process(f, answers):
     signal.alarm(GUARD)
-    answers.put(("k" in f, "k" in f.copy(), f.add("another")))
+    answers.put((b"k" in f, b"k" in f.copy(), f.add(b"another")))
 
 
 def processes():
     """multiprocessing's three ways; a filter is inherited or pickled."""
     keys = rows(0, 400_000)
     f = Filter(items=400_000, rate=1e-6)
-    f.add("k")
+    f.add(b"k")
     f.update(keys)                      # numpy is loaded then
     with Beside(lambda: f.update(keys), lambda: f.update(keys)):
         for way in multiprocessing.get_all_start_methods():

@@ -77,8 +77,8 @@ def test_empty_and_odd():
         with pytest.raises(ValueError, match="dimensions"):
             Filter(items=10).contains(wrong)
     for wrong in (np.array([1j]), np.array(["2026-01-01"], "M8[D]"),
-                  np.zeros(2, [("a", "i4"), ("b", "i4")]),
-                  np.ma.masked_array([1, 2], [True, False])):
+                  np.array([5], "m8[s]"),
+                  np.zeros(2, [("a", "i4"), ("b", "i4")])):
         with pytest.raises(TypeError):
             Filter(items=10).contains(wrong)
         with pytest.raises(TypeError):
@@ -100,13 +100,13 @@ def test_keys_are_not_copied():
     from bloomery import _keys
     from bloomery._native import ffi
     a = np.arange(10)
-    assert int(ffi.cast("uintptr_t", _keys.from_numpy(np, a).c.data)) \
+    assert int(ffi.cast("uintptr_t", _keys.from_numpy(np, a).c.keys.data)) \
         == a.ctypes.data
     s = np.array([b"a", b"bcd"])
-    assert int(ffi.cast("uintptr_t", _keys.from_numpy(np, s).c.data)) \
+    assert int(ffi.cast("uintptr_t", _keys.from_numpy(np, s).c.keys.data)) \
         == s.ctypes.data
     t = arrow.text(["a", "b"])
-    assert int(ffi.cast("uintptr_t", _keys.from_arrow_array(np, t).c.data)) \
+    assert int(ffi.cast("uintptr_t", _keys.from_arrow_array(np, t).c.keys.data)) \
         == t.kept[2].ctypes.data
 
 
@@ -181,8 +181,8 @@ def test_arrow_streams():
 
 
 def test_arrow_of_no_keys():
-    for format in ("+s", "tdD", "n"):
-        with pytest.raises(TypeError, match="Arrow array of format"):
+    for format in ("+s", "tdD", "tsu:UTC", "d:9,2", "+l", "?"):
+        with pytest.raises(TypeError, match="is not a row of keys"):
             Filter(items=10).contains(arrow.Array(format, [None, b"x"], 1))
 
 
@@ -191,8 +191,8 @@ def test_build():
     for keys in (words, tuple(words), np.array(words), arrow.text(words),
                  iter(words)):
         assert all(Filter.build("fuse", keys).contains(words))
-    with pytest.raises(ValueError, match="null"):
-        Filter.build("fuse", arrow.text(["a", None]))
+    f = Filter.build("fuse", arrow.text(["a", None]))
+    assert len(f) == 1 and "a" in f
     for text in ("words", b"words", bytearray(b"words")):
         with pytest.raises(TypeError, match="one key"):
             Filter.build("fuse", text)
@@ -207,9 +207,9 @@ def test_build_of_what_has_parts():
     assert all(f.contains(words)) and len(f) == 4
     f = Filter.build("fuse", arrow.Chunked([arrow.text(words)]))
     assert all(f.contains(words)) and len(f) == 4
-    with pytest.raises(ValueError, match="null"):
-        Filter.build("fuse", arrow.Chunked([arrow.text(words),
+    f = Filter.build("fuse", arrow.Chunked([arrow.text(words),
                                             arrow.text([None])]))
+    assert all(f.contains(words)) and len(f) == 4
     assert len(Filter.build("fuse", arrow.Chunked([]))) == 0
     assert all(Filter.build("fuse", memoryview(np.arange(9))).contains(range(9)))
 
@@ -245,7 +245,7 @@ def test_arrow_views(offset):
 
 def test_bools_and_halves():
     f = Filter("standard", items=10, rate=1e-9)
-    f.update([1, 7])
+    f.update([1, 7.0])
     bits = arrow.Array("b", [None, b"\x06"], 3, 1)         # 1, 1, 0
     assert f.contains(bits).tolist() == [True, True, False]
     halves = arrow.Array("e", [None, np.array([7, 8], "f2")], 2)

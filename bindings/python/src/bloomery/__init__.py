@@ -12,12 +12,14 @@ was not is found with the rate that was asked for. There are some thirty kinds, 
 `kinds()` lists and `advise()` ranks for a need; what one of them cannot do raises
 UnsupportedError, whose text says which ones can.
 
-Keys are text, bytes and numbers: bloomery._keys says as which bytes. Threads may
-use a filter at will: questions go side by side, and a change goes alone.
+Keys are text, bytes or numbers, and a filter has keys of one of these classes: the
+first ones that are added say which, or `keys=`. A key of another class is a FormError.
+Threads may use a filter at will: questions go side by side, and a change goes alone.
 """
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 import os
 import sys
@@ -26,14 +28,14 @@ from typing import Any, Iterable, Iterator, NamedTuple, Optional, Union
 
 from bloomery import _keys
 from bloomery._errors import (AbsentError, ClosedError, Error, FileError,
-                              FullError, ImageError, MismatchError,
+                              FormError, FullError, ImageError, MismatchError,
                               ParameterError, ReadOnlyError, SecretError,
                               UnsafeError, UnsupportedError, check)
 from bloomery._native import ffi, lib
 
 __all__ = [
     "AbsentError", "Advice", "ClosedError", "Error", "Estimate", "FileError",
-    "Filter", "FullError", "ImageError", "Kind", "MismatchError", "Option",
+    "Filter", "FormError", "FullError", "ImageError", "Kind", "MismatchError", "Option",
     "Overlap", "ParameterError", "Plan", "ReadOnlyError", "SecretError",
     "Stat", "UnsafeError", "UnsupportedError", "advise", "dedup", "diff",
     "hashes", "kinds", "library_version",
@@ -158,6 +160,8 @@ class _Record:
                 value = ffi.string(value).decode()
             elif field == "geometry":
                 value = tuple(value)
+            elif field == "form":
+                value = _form_text(value)
             setattr(self, field, value)
 
     def __repr__(self) -> str:
@@ -198,13 +202,14 @@ class Plan(_Record):
 
 
 class Stat(_Record):
-    """What a filter is: the fields of bly_stat_t in bloomery.h."""
+    """What a filter is: the fields of bly_stat_t in bloomery.h. `form` is the
+    form of its keys as text; Filter.keys has it, too."""
 
     _fields = ("kind", "hash", "seed", "capacity", "bytes", "packed",
                "bits_per_key", "items", "distinct", "distinct_sd", "fill",
                "rate", "planned_rate", "lost", "window", "saturated", "probes",
                "label_bits", "label_least", "label_most", "geometry",
-               "items_exact")
+               "items_exact", "form")
     kind: str
     hash: str
     seed: int
@@ -227,6 +232,7 @@ class Stat(_Record):
     label_most: int
     geometry: tuple[int, ...]
     items_exact: bool
+    form: str
 
 
 class Estimate(NamedTuple):
@@ -323,6 +329,18 @@ def _path(path: Union[str, os.PathLike[str]]) -> Any:
     return ffi.new("char[]", name)
 
 
+def _form_text(form: int) -> str:
+    return _text(lib.bly_form_write(ffi.new("char[64]"), form))
+
+
+def _form(text: Optional[str]) -> int:
+    """The form of keys that a text names; None: 0."""
+    out = ffi.new("uint64_t *")
+    if text is not None:
+        check(lib.bly_form_read(out, _name(text, "form of keys")))
+    return int(out[0])
+
+
 def _whole(number: Any, what: str, most: int = (1 << 64) - 1) -> int:
     """A whole number of 0 or more; 1e6 is one, as 1.0 == 1."""
     if isinstance(number, float) and number.is_integer():
@@ -338,13 +356,14 @@ def _whole(number: Any, what: str, most: int = (1 << 64) - 1) -> int:
 
 
 def _spec(items: int, rate: float, seed: int, hash: Optional[str],
-          secret: Optional[bytes], threads: int) -> Any:
+          secret: Optional[bytes], threads: int,
+          keys: Optional[str] = None) -> Any:
     """A bly_spec, and what it points to."""
     kept = _name_or_null(hash, "hash function"), _secret(secret)
     spec = ffi.new("bly_spec *", dict(
         capacity=_whole(items, "items"), rate=rate, seed=_whole(seed, "seed"),
         hash=kept[0], secret=kept[1],
-        threads=_whole(threads, "threads", 1 << 31)))
+        threads=_whole(threads, "threads", 1 << 31), form=_form(keys)))
     return spec, kept
 
 
@@ -368,31 +387,39 @@ def _options(secret: Optional[bytes], threads: int = 0,
 # ---- Keys --------------------------------------------------------------------
 
 
-def _gather(keys: Any) -> Iterator[_keys.Keys]:
-    """The keys of an array where they lie, or of anything else by chunks."""
+def _array(keys: Any) -> Optional[Iterator[_keys.Keys]]:
+    """The keys of an array, where they lie if they can be; None: it is none."""
     numpy = _numpy_if_loaded()
     if numpy is not None and isinstance(keys, numpy.ndarray):
-        yield _keys.from_numpy(numpy, keys)
-    elif hasattr(keys, "__arrow_c_array__"):
-        yield _keys.from_arrow_array(_numpy(), keys)
-    elif hasattr(keys, "__arrow_c_stream__"):
-        yield from _keys.from_arrow_stream(_numpy(), keys)
-    elif isinstance(keys, (str, bytes, bytearray)):
-        raise TypeError("a text is one key: put it into a list, or use add() "
-                        "and 'in'")
-    elif isinstance(keys, memoryview):
-        yield from _gather_view(keys)
-    else:
-        yield from _keys.chunks(keys)
+        return iter([_keys.from_numpy(numpy, keys)])
+    _keys.check_row(keys)
+    if _keys.is_column(keys) and not (
+            hasattr(keys, "__arrow_c_stream__")
+            and str(keys.dtype) in ("str", "string")):
+        return iter([_keys.from_column(_numpy(), keys)])
+    if hasattr(keys, "__arrow_c_array__"):
+        return iter([_keys.from_arrow_array(_numpy(), keys)])
+    if hasattr(keys, "__arrow_c_stream__"):
+        return _keys.from_arrow_stream(_numpy(), keys)
+    if isinstance(keys, memoryview):
+        return _gather_view(keys)
+    return None
+
+
+def _gather(keys: Any) -> Iterator[_keys.Keys]:
+    """The keys of an array where they lie, or of anything else by chunks."""
+    array = _array(keys)
+    return _keys.chunks(keys) if array is None else array
 
 
 def _gather_view(view: memoryview) -> Iterator[_keys.Keys]:
     """A view of numbers, or of rows of bytes: where it lies, with numpy."""
     numpy = _numpy()
-    if view.ndim == 2 and view.itemsize == 1 and view.c_contiguous:
-        n, width = view.shape  # type: ignore[misc]
+    rows = view.ndim == 2 and view.itemsize == 1
+    if (rows or view.format[-1:] == "c") and view.c_contiguous:
+        n, width = view.shape if rows else (len(view), 1)
         yield _keys._of_width(numpy.asarray(view) if numpy is not None
-                              else view.tobytes(), n, width)
+                              else view.tobytes(), n, width, _keys.BYTES)
     elif view.ndim == 1 and numpy is not None and view.format != "c":
         yield _keys.from_numpy(numpy, numpy.asarray(view))
     else:
@@ -401,32 +428,33 @@ def _gather_view(view: memoryview) -> Iterator[_keys.Keys]:
 
 def _all(keys: Any) -> _keys.Keys:
     """All keys at once, for what is built of them."""
-    numpy = _numpy_if_loaded()
-    if (numpy is not None and isinstance(keys, numpy.ndarray)) \
-            or hasattr(keys, "__arrow_c_array__") \
-            or hasattr(keys, "__arrow_c_stream__") \
-            or isinstance(keys, memoryview):
-        parts = list(_gather(keys))
-        if any(part.valid is not None and not all(part.valid)
-               for part in parts):
-            raise ValueError("some of the keys are null: leave these out")
-        return parts[0] if len(parts) == 1 else _keys.joined(parts)
-    if isinstance(keys, (str, bytes, bytearray)):
-        raise TypeError("a text is one key: put it into a list")
-    return _keys._from_bytes(_keys._encode_all(list(keys)))
+    array = _array(keys)
+    if array is None:
+        return _keys.from_list(list(keys))
+    parts = list(array)
+    return parts[0] if len(parts) == 1 else _keys.joined(parts)
 
 
-def hashes(keys: Any, kind: Optional[str] = None, *, seed: int = 0,
-           hash: Optional[str] = None, secret: Optional[bytes] = None) -> Any:
-    """The 64-bit hashes by which a filter knows these keys, as an array of
-    numpy, or of the module `array` without numpy."""
-    spec, kept = _spec(1, 0.0, seed, hash, secret, 0)
+def hashes(members: Any, kind: Optional[str] = None, *, seed: int = 0,
+           hash: Optional[str] = None, secret: Optional[bytes] = None,
+           keys: str = "any") -> Any:
+    """The 64-bit hashes by which a filter knows these members, as an array of
+    numpy, or of the module `array` without numpy. keys: the form of the filter's
+    keys. A missing value has no hash, and is a ValueError."""
+    spec, kept = _spec(1, 0.0, seed, hash, secret, 0, keys)
     name = _name_or_null(kind, "kind")
     out = _Rows("Q", "uint64_t", "u8")
-    for some in _gather(keys):
-        check(lib.bly_hash_keys(out.more(some.n), name, spec, some.c))
+    for some in _gather(members):
+        _no_missing(some)
+        check(lib.held_hash_keys(out.more(some.n), name, spec, some.c))
     del kept
     return out.done()
+
+
+def _no_missing(some: _keys.Keys) -> None:
+    if some.valid is not None and not all(some.valid):
+        raise ValueError("some of the values are missing (None, NaN or null): "
+                         "leave these out")
 
 
 class _Rows:
@@ -446,17 +474,6 @@ class _Rows:
             return ffi.new(f"{self.c_type}[1]")
         self._at = ffi.from_buffer(part)
         return ffi.cast(f"{self.c_type} *", self._at)
-
-    def leave_out(self, valid: Any) -> None:
-        """No, or 0, for those of the last ones that are not there."""
-        last = self.parts[-1]
-        if self.numpy is not None:
-            last[~self.numpy.asarray(valid, bool)] = 0
-            return
-        last = memoryview(last).cast(self.code)
-        for i, there in enumerate(valid):
-            if not there:
-                last[i] = 0
 
     def done(self) -> Any:
         if self.numpy is not None:
@@ -483,6 +500,14 @@ class Filter:
     keys that it should hold. rate: of strangers that are found, at that many.
     seed: of the hash function. hash, secret: see bly_spec in bloomery.h. threads:
     the most that may work on one call; 0: as many as suit, 1: none beside.
+    keys: the form of its keys, such as "text", "bytes", "number", "int32" or
+    "text:case=lower,trim" (docs/format.md, section 1.1); "any" takes mixtures.
+    Without it the first keys that are added state it.
+
+    >>> f = Filter(items=10, keys="text:case=lower,trim")
+    >>> f.add("Swordfish"); " SWORDFISH " in f
+    True
+    True
 
     Raises ParameterError, UnsupportedError (a kind that is built of all its
     keys: Filter.build) and MemoryError.
@@ -492,10 +517,11 @@ class Filter:
 
     def __init__(self, kind: str = "standard", *, items: int = 0,
                  rate: float = 0.01, seed: int = 0, hash: Optional[str] = None,
-                 secret: Optional[bytes] = None, threads: int = 0) -> None:
-        spec, kept = _spec(items, rate, seed, hash, secret, threads)
+                 secret: Optional[bytes] = None, threads: int = 0,
+                 keys: Optional[str] = None) -> None:
+        spec, kept = _spec(items, rate, seed, hash, secret, threads, keys)
         out = ffi.new("held **")
-        check(lib.held_new(out, _name(kind, "kind"), spec))
+        check(lib.held_new(out, _name(kind, "kind"), spec, keys is not None))
         self._h = ffi.gc(out[0], lib.held_free)
 
     @classmethod
@@ -507,13 +533,14 @@ class Filter:
     # ---- Made another way ----
 
     @classmethod
-    def build(cls, kind: str, keys: Any, labels: Any = None, *,
+    def build(cls, kind: str, members: Any, labels: Any = None, *,
               items: int = 0, rate: float = 0.01, seed: int = 0,
               hash: Optional[str] = None, secret: Optional[bytes] = None,
-              threads: int = 0) -> Filter:
-        """A filter of all these keys, of any kind; some, such as "fuse", can be
-        made in no other way, and are the smallest. labels: a number for each
-        key, for kinds that carry them.
+              threads: int = 0, keys: Optional[str] = None) -> Filter:
+        """A filter of all these members, of any kind; some, such as "fuse", can
+        be made in no other way, and are the smallest. labels: a number for each
+        member, for kinds that carry them. keys: the form of the keys, as of
+        Filter. Missing values are left out, with their labels.
 
         >>> f = Filter.build("fuse", ["red", "green"], rate=0.001)
         >>> "red" in f
@@ -521,12 +548,13 @@ class Filter:
         >>> Filter.build("bloomier", ["red", "green"], [1, 2])["green"]
         2
         """
-        all_keys = _all(keys)
+        all_keys = _all(members)
         spec, kept = _spec(items or max(all_keys.n, 1), rate, seed, hash,
-                           secret, threads)
+                           secret, threads, keys)
         held = _labels(labels, all_keys.n)
         out = ffi.new("held **")
-        check(lib.held_build(out, _name(kind, "kind"), spec, all_keys.c, held))
+        check(lib.held_build(out, _name(kind, "kind"), spec, keys is not None,
+                             all_keys.c, held))
         return cls._of(out)
 
     @classmethod
@@ -609,34 +637,59 @@ class Filter:
     def __deepcopy__(self, memo: Any) -> Filter:
         return self.copy()
 
+    # ---- The form of the keys ----
+
+    @property
+    def keys(self) -> str:
+        """The form of its keys: "text", "bytes", "number", "text:case=lower"
+        and so on; "any": it states none."""
+        form = ffi.new("uint64_t *")
+        check(lib.held_form(self._h, form, ffi.new("bool *")))
+        return _form_text(form[0])
+
+    def state_keys(self, keys: str) -> None:
+        """State the form of the keys of a filter that states none, for those it
+        has and those to come. "any": the first keys state nothing either.
+        MismatchError: it states another."""
+        check(lib.held_state_form(self._h, _form(keys)))
+
     # ---- One key ----
 
     def __contains__(self, key: Key, _contains: Any = lib.held_contains,
-                     _encode: Any = _keys.encode) -> bool:
+                     _encode: Any = _keys.encode, _text: int = _keys.TEXT,
+                     _bytes: int = _keys.BYTES) -> bool:
+        """Is it perhaps there? A missing value is not."""
+        of = _bytes
         if type(key) is str:
+            of = _text
             try:
                 key = key.encode()
             except UnicodeEncodeError:
-                key = _encode(key)
+                of, key = _encode(key)
         elif type(key) is not bytes:
-            key = _encode(key)
-        found = _contains(self._h, key, len(key))  # type: ignore[arg-type]
+            of, key = _encode(key)
+            if of < 0:
+                return False
+        found = _contains(self._h, of, key, len(key))  # type: ignore[arg-type]
         if found < 0:
             check(found)
         return found == 1  # type: ignore[no-any-return]
 
     def add(self, key: Key) -> bool:
-        """Add a key. True: it was not there; False: it perhaps was. Raises
-        FullError, UnsupportedError, ReadOnlyError."""
-        key = _keys.encode(key)
-        return bool(check(lib.held_add(self._h, key, len(key)))
-                    != lib.BLY_SEEN)
+        """Add a key. True: it was not there; False: it perhaps was, or it is a
+        missing value, which is left out. Raises FormError, FullError,
+        UnsupportedError, ReadOnlyError."""
+        of, data = _keys.encode(key)
+        return of >= 0 and bool(check(lib.held_add(self._h, of, data, len(data)))
+                                != lib.BLY_SEEN)
 
     def remove(self, key: Key) -> None:
         """Remove a key that was added, once. AbsentError: it is not there.
         Remove nothing else: it may take others' traces along."""
-        key = _keys.encode(key)
-        check(lib.held_remove(self._h, key, len(key)))
+        of, data = _keys.encode(key)
+        if of < 0:
+            raise AbsentError(f"{key!r} is a missing value, which no filter has")
+        check(lib.held_remove(self._h, of, data, len(data)))
 
     def discard(self, key: Key) -> bool:
         """Remove a key if it is perhaps there. Was it?"""
@@ -649,9 +702,11 @@ class Filter:
     def count(self, key: Key) -> Optional[int]:
         """How often the key was added, at most; 0 is certain. None: any number
         of times, for all that this kind can tell."""
-        key = _keys.encode(key)
+        of, data = _keys.encode(key)
+        if of < 0:
+            return 0
         out = ffi.new("uint64_t *")
-        check(lib.held_count(self._h, key, len(key), out))
+        check(lib.held_count(self._h, of, data, len(data), out))
         return None if out[0] == _NO_BOUND else int(out[0])
 
     def __getitem__(self, key: Key) -> int:
@@ -662,59 +717,56 @@ class Filter:
         return label
 
     def __setitem__(self, key: Key, label: int) -> None:
-        data = _keys.encode(key)
-        check(lib.held_put(self._h, data, len(data), label))
+        of, data = _keys.encode(key)
+        if of >= 0:
+            check(lib.held_put(self._h, of, data, len(data), label))
 
     def get(self, key: Key, default: Optional[int] = None) -> Optional[int]:
         """The label of a key, or the default where it is certainly not there."""
-        key = _keys.encode(key)
+        of, data = _keys.encode(key)
+        if of < 0:
+            return default
         out = ffi.new("uint64_t *")
-        found = check(lib.held_get(self._h, key, len(key), out))
+        found = check(lib.held_get(self._h, of, data, len(data), out))
         return int(out[0]) if found else default
 
     # ---- Many keys ----
 
     def update(self, keys: Any) -> None:
-        """Add many keys: an array of numpy or Arrow, without a copy where the
-        keys lie as the library wants them, or anything that can be gone
-        through. What is null in Arrow is left out. On an error the keys before
-        it are in."""
+        """Add many keys: an array of numpy, pandas or Arrow, without a copy
+        where the keys lie as the library wants them, or anything that can be
+        gone through. Missing values are left out. On an error the keys before
+        it are in, except in a first batch of several classes.
+
+        >>> f = Filter(items=10); f.update(["a", None, "b"]); len(f)
+        2
+        """
         for some in _gather(keys):
-            if some.valid is not None:
-                self._update_valid(some)
-            else:
-                check(lib.held_add_keys(self._h, some.c, ffi.NULL, ffi.NULL))
+            check(lib.held_add_keys(self._h, some.c, ffi.NULL))
 
     def add_new(self, keys: Any) -> Any:
-        """Add many keys, and tell of each whether it was new: a row of bools."""
+        """Add many keys, and tell of each whether it was new: a row of bools.
+        A missing value is not."""
+        return self._add_new(keys, lambda some: None)
+
+    def _add_new(self, keys: Any, look: Any) -> Any:
         out = _Rows("?", "bool", "?")
         for some in _gather(keys):
-            if some.valid is not None:
-                raise ValueError("some of the keys are null: leave these out")
-            seen = out.more(some.n)
-            check(lib.held_add_keys(self._h, some.c, seen, ffi.NULL))
-        told = out.done()
-        if out.numpy is not None:
-            return ~told
-        return memoryview(bytes(not was for was in told)).cast("?")
-
-    def _update_valid(self, some: _keys.Keys) -> None:
-        for part in _keys.chunks(_present(some)):
-            check(lib.held_add_keys(self._h, part.c, ffi.NULL, ffi.NULL))
+            look(some)
+            check(lib.held_add_keys(self._h, some.c, out.more(some.n)))
+        return out.done()
 
     def contains(self, keys: Any) -> Any:
         """Which of many keys are perhaps there: a row of bools, of numpy where
-        that is installed, else a memoryview. What is null in Arrow is not.
+        that is installed, else a memoryview. Missing values are not.
 
         >>> f = Filter(items=10); f.update([1, 2])
-        >>> list(f.contains([2, 3]))
-        [True, False]
+        >>> list(f.contains([2, 3, None]))
+        [True, False, False]
         """
         out = _Rows("?", "bool", "?")
         for some in _gather(keys):
             check(lib.held_contains_keys(self._h, some.c, out.more(some.n)))
-            if some.valid is not None:
-                out.leave_out(some.valid)
         return out.done()
 
     def counts(self, keys: Any) -> Any:
@@ -722,8 +774,6 @@ class Filter:
         out = _Rows("Q", "uint64_t", "u8")
         for some in _gather(keys):
             check(lib.held_count_keys(self._h, some.c, out.more(some.n)))
-            if some.valid is not None:
-                out.leave_out(some.valid)
         return out.done()
 
     def labels(self, keys: Any) -> tuple[Any, Any]:
@@ -732,25 +782,23 @@ class Filter:
         for some in _gather(keys):
             check(lib.held_get_keys(self._h, some.c, found.more(some.n),
                                     out.more(some.n)))
-            if some.valid is not None:
-                found.leave_out(some.valid)
         return found.done(), out.done()
 
     def put(self, keys: Any, labels: Any) -> None:
-        """Give each of many keys its label."""
+        """Give each of many keys its label. Missing values are left out, with
+        their labels."""
         all_keys = _all(keys)
         check(lib.held_put_keys(self._h, all_keys.c,
                                 _labels(labels, all_keys.n)))
 
     def remove_all(self, keys: Any) -> None:
         """Remove many keys that were added. Goes on after one that cannot be
-        removed, and then raises what became of the first of these."""
+        removed, and then raises what became of the first of these. Missing
+        values are left out."""
         first: Optional[Error] = None
         for some in _gather(keys):
-            if some.valid is not None:
-                raise ValueError("some of the keys are null: leave these out")
             try:
-                check(lib.held_remove_keys(self._h, some.c, ffi.NULL))
+                check(lib.held_remove_keys(self._h, some.c))
             except (AbsentError, UnsafeError) as error:
                 first = first or error
         if first is not None:
@@ -774,7 +822,8 @@ class Filter:
         return self
 
     def __isub__(self, other: Any) -> Filter:
-        """The difference of two sketches (kind "invertible"): keys() lists it."""
+        """The difference of two sketches (kind "invertible"): list_keys()
+        lists it."""
         if not isinstance(other, Filter):
             return NotImplemented
         self._both(lib.held_subtract, other)
@@ -811,7 +860,7 @@ class Filter:
         return Overlap(*(Estimate(e.value, e.sd) for e in (
             out.a, out.b, out.either, out.both, out.differ, out.jaccard)))
 
-    def keys(self) -> list[tuple[Optional[bytes], int, int]]:
+    def list_keys(self) -> list[tuple[Optional[bytes], int, int]]:
         """The keys that a filter of kind "invertible" or "egh" lists: each
         itself (None where it is not kept), its hash, and 1, or -1 for one that
         is only in what was subtracted."""
@@ -855,8 +904,9 @@ class Filter:
         return _abilities(out[0])
 
     def __len__(self) -> int:
-        """How many keys were added, repeats counted too; where that is not
-        known, how many different ones, estimated. Reads all of it."""
+        """How many keys were added: repeats are counted, too. How many different
+        ones it has is stat().distinct, an estimate; len() is that where the
+        number added is not known, as after |=. Reads all of it."""
         return min(self.stat().items, sys.maxsize)
 
     def __bool__(self) -> bool:
@@ -874,8 +924,9 @@ class Filter:
             return "<bloomery.Filter, closed>"
         except UnsupportedError:
             return "<bloomery.Filter>"
-        return (f"<bloomery.Filter {s.kind}: {s.items:,} of {s.capacity:,} "
-                f"keys, {s.bytes:,} bytes, rate {s.rate:.3g}>")
+        return (f"<bloomery.Filter {s.kind}: {_added(s)}, "
+                f"planned for {s.capacity:,}, of form {s.form}, "
+                f"{s.bytes:,} bytes, rate {s.rate:.3g}>")
 
     def _repr_html_(self) -> Optional[str]:
         """For notebooks: how full it is, and its rate beside the planned one.
@@ -889,7 +940,8 @@ class Filter:
         rows = "".join(
             f"<tr><td>{name}</td><td>{value}</td><td>{bar}</td></tr>"
             for name, value, bar in (
-                ("keys", f"{s.items:,} of {s.capacity:,}", ""),
+                ("keys", f"{_added(s)}, planned for {s.capacity:,}", ""),
+                ("form", s.form, ""),
                 ("bytes", f"{s.bytes:,} ({s.bits_per_key:.2f} bits a key)", ""),
                 ("fill", f"{s.fill:.1%}", _bar(80 * share)),
                 ("rate", f"{s.rate:.3g}", _bar(scale * s.rate)),
@@ -937,7 +989,9 @@ class Filter:
             raise SecretError("a filter with a secret is not pickled, for the "
                               "secret would have to be: send pack(), and give "
                               "the secret to from_bytes()")
-        return _unpickle, (type(self), self.pack())
+        any_class = ffi.new("bool *")
+        check(lib.held_form(self._h, ffi.new("uint64_t *"), any_class))
+        return _unpickle, (type(self), self.pack(), any_class[0])
 
     def sync(self) -> None:
         """Make durable what was written to its file."""
@@ -954,19 +1008,26 @@ class Filter:
         self.close()
 
 
-def _unpickle(cls: type[Filter], image: bytes) -> Filter:
-    return cls.from_bytes(image)
+def _unpickle(cls: type[Filter], image: bytes, any_class: bool) -> Filter:
+    f = cls.from_bytes(image)
+    if any_class:
+        f.state_keys("any")
+    return f
+
+
+def _added(s: Stat) -> str:
+    """How many keys were added, and how many different ones there are."""
+    different = f"about {s.distinct:,.0f}" if math.isfinite(s.distinct) \
+        else "an unknown number of"
+    if not s.items_exact:
+        return f"{different} different keys"
+    return f"{s.items:,} keys added, {different} different"
 
 
 def _bar(width: float) -> str:
     return (f'<svg width="84" height="10"><rect width="82" height="8" x="1" '
             f'y="1" fill="none" stroke="gray"/><rect width="{width:.1f}" '
             f'height="6" x="2" y="2" fill="steelblue"/></svg>')
-
-
-def _present(some: _keys.Keys) -> Iterator[bytes]:
-    """Those that are not null, one by one."""
-    return (key for key in _keys.listed(some) if key is not None)
 
 
 def _labels(labels: Any, n: int) -> Any:
@@ -984,40 +1045,46 @@ def _labels(labels: Any, n: int) -> Any:
 
 
 def dedup(items: Iterable[Any], *, key: Any = None, rate: float = 1e-9,
-          expected: int = 1000, ahead: int = _keys.CHUNK) -> Iterator[Any]:
+          expected: int = 1000, ahead: int = _keys.CHUNK,
+          keys: Optional[str] = None) -> Iterator[Any]:
     """Each item once, in the order they come, without a set of all: 45 bits or
     so for each instead. Of the items that are new one in 1/rate is taken for
     one that came, and left out. key: a function that gives an item's key.
     expected: how many different ones; if there are more it grows. ahead: so many
     items are read before the first of them comes out: 1 where somebody waits.
+    keys: the form of the items' keys, as of Filter; without it all are of one
+    class. An item whose key is missing is a ValueError.
 
     >>> list(dedup(["a", "b", "a", "c"]))
     ['a', 'b', 'c']
     """
     seen = Filter("scalable", items=max(_whole(expected, "expected"), 1),
-                  rate=rate)
+                  rate=rate, keys=keys)
     rest = iter(items)
     ahead = max(_whole(ahead, "ahead", sys.maxsize), 1)
     while some := list(itertools.islice(rest, ahead)):
-        new = seen.add_new(some if key is None else map(key, some))
+        new = seen._add_new(some if key is None else map(key, some),
+                            _no_missing)
         yield from itertools.compress(some, new)
 
 
 def diff(ours: Iterable[Key], theirs: Iterable[Key], *,
-         items: int = 1000, key: int = 32) -> tuple[list[bytes], list[bytes]]:
+         items: int = 1000, key: int = 32,
+         keys: Optional[str] = None) -> tuple[list[bytes], list[bytes]]:
     """The keys that only one of two sets has, by sketches whose size is that of
     the difference: as two machines would, each of which sends its sketch.
     items: how many keys may differ; FullError says how many do. key: bytes of
-    the longest one. Each set may have a key once.
+    the longest one. Each set may have a key once. keys: their form, as of
+    Filter; without it all are of one class.
 
     >>> diff({"a", "b", "c"}, {"b", "c", "d"})
     ([b'a'], [b'd'])
     """
-    sketch = Filter(f"invertible:key={key}", items=items)
+    sketch = Filter(f"invertible:key={key}", items=items, keys=keys)
     other = sketch.like()
     sketch.update(ours)
     other.update(theirs)
     sketch -= other
-    listed = sketch.keys()
+    listed = sketch.list_keys()
     return ([k for k, _, side in listed if side > 0 and k is not None],
             [k for k, _, side in listed if side < 0 and k is not None])

@@ -31,7 +31,12 @@ class ImageError(Error, ValueError):
 
 
 class MismatchError(Error, ValueError):
-    """The filters are not of one kind, plan, hash and seed."""
+    """The filters differ in kind, plan, hash, seed or form of keys."""
+
+
+class FormError(Error, TypeError):
+    """The key is of another class than the filter's keys: text, bytes or
+    number."""
 
 
 class FullError(Error):
@@ -92,21 +97,50 @@ _CLASSES: dict[int, type[Error]] = {
     -10: ImageError, -11: FileError, -12: MismatchError, -13: FullError,
     -14: AbsentError, -15: UnsupportedError, -16: ReadOnlyError,
     -17: UnsafeError, -18: UnsafeError, -19: SecretError, -20: FileError,
+    -21: FormError,
 }
+
+# The library says what to give; this is how to do it in Python.
+_PYTHON = {"give text": "give text, as str(key)",
+           "give a number": "give a number, as int(key) or float(key)",
+           "give bytes": "give bytes, as key.encode()",
+           "give bytes, or what is written as their hexadecimal digits":
+           "give bytes, as key.encode()"}
+
+
+def _own(status: int) -> Exception:
+    """What native.c refuses, and not the library."""
+    if status == lib.HELD_CLOSED:
+        return ClosedError("the filter was closed: open or make it anew")
+    if status == lib.HELD_MIXED:
+        return FormError("this filter has keys of one class, and these are of "
+                         "several (text, bytes, numbers): convert them, or "
+                         "make it with keys='any'")
+    if status == lib.HELD_BEYOND:
+        return OverflowError("an integer of 2^63 or more is not one of the "
+                             "numbers that the filter's keys are: give it as "
+                             "text or bytes (an array as array.view('V8')), or "
+                             "make the filter with keys='int64'")
+    return ValueError("an Arrow array has offsets that fall")
 
 
 def check(status: int) -> int:
     """The status, if it is no error; else the error that it is."""
     if status >= 0:
         return status
-    if status == lib.HELD_CLOSED:
-        raise ClosedError("the filter was closed: open or make it anew")
+    if status <= lib.HELD_CLOSED:
+        raise _own(status)
     why = ffi.string(lib.bly_why()).decode(errors="replace")
     if status in (-1, -6):
         raise MemoryError(why)
     of = _CLASSES.get(status, Error)
     if of is FileError:
         raise _file_error(why, status, lib.bly_errno())
+    if of is FormError:
+        begin, _, give = why.rpartition(": ")
+        why = f"{begin}: {_PYTHON.get(give, give)}"
+    if of is MismatchError:
+        why = why.replace("bly_form_set", "state_keys")
     error = of(why)
     error.status = status
     raise error

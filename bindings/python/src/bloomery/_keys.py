@@ -1,29 +1,33 @@
-"""Keys as Python has them, as the bytes that the library hashes.
+"""Keys as Python has them, each with its class and the bytes that C is given.
 
-Text is its UTF-8, bytes are themselves. A number is 8 bytes, the lowest first:
-an integer from -2^63 to 2^63 - 1 as int64; a real number that is such an integer
-as that integer, because 1.0 == 1; any other as a double of IEEE 754, -0.0 as 0
-and what is no number as the NaN 0x7FF8000000000000. True is 1 and False 0, as
-everywhere in Python. This is what the command calls `--as number`, and what SQL
-does in our extensions.
+Text is its UTF-8, bytes are themselves. A number is 8 bytes, the lowest first: an
+integer as int64, a real number as a double of IEEE 754. native.c makes keys of
+these by the form of a filter. Without one, a real number that is an integer from
+-2^63 to 2^63 - 1 is the key of that integer, because 1.0 == 1. True is 1 and
+False 0, as everywhere in Python.
+
+A missing value (None, pandas.NA, NaT, a null of Arrow, what is masked) is not a
+key. It is left out where keys are added, and no filter has it.
 """
 from __future__ import annotations
 
 import ctypes
 import itertools
-import math
 import numbers
 import operator
 import struct
 from array import array
+from collections.abc import Mapping
 from typing import Any, Iterable, Iterator
 
 from bloomery._native import ffi, lib
 
+TEXT, BYTES, INTEGER, REAL, LARGE = (
+    lib.BLY_TEXT, lib.BLY_BYTES, lib.BLY_INTEGER, lib.BLY_REAL, lib.HELD_LARGE)
+MISSING = -1
 _INT64 = struct.Struct("<q")
+_UINT64 = struct.Struct("<Q")
 _DOUBLE = struct.Struct("<d")
-_NAN = _DOUBLE.pack(math.nan)
-_LARGEST = 2.0 ** 63
 CHUNK = 4096            # keys of an iterable that are asked for together
 
 
@@ -33,83 +37,180 @@ def plain(data: Any) -> bytes:
     return data if type(data) is bytes else memoryview(data).tobytes()
 
 
-def encode(key: Any) -> bytes:
-    """The bytes of one key. TypeError: it is no key; OverflowError: an integer
-    beyond 64 bits."""
+_MISSING_TYPES = {("pandas", "NAType"), ("pandas", "NaTType"),
+                  ("numpy", "MaskedConstant")}
+
+
+def missing(key: Any) -> bool:
+    """Is this a missing value? Those of numpy and pandas are known by their
+    types, for the program may use neither."""
+    of = type(key)
+    return key is None or (of.__module__.partition(".")[0],
+                           of.__name__) in _MISSING_TYPES
+
+
+def encode(key: Any) -> tuple[int, bytes]:
+    """The type of one key and its bytes; MISSING: it is a missing value.
+    TypeError: it is not a key; OverflowError: an integer beyond 64 bits."""
     if isinstance(key, str):
-        return str.encode(key, "utf-8", "surrogateescape")
+        return TEXT, str.encode(key, "utf-8", "surrogateescape")
     if isinstance(key, (bytes, bytearray, memoryview)):
-        return plain(key)
-    if type(key) is not int and getattr(key, "shape", None) == () \
-            and key.dtype == "?":
-        key = bool(key)                 # numpy's own is no index
+        return BYTES, plain(key)
+    if missing(key):
+        return MISSING, b""
+    if getattr(key, "shape", None) == () and hasattr(key, "dtype"):
+        kind = getattr(key.dtype, "kind", "")
+        if kind == "b":
+            key = bool(key)             # numpy's own is no index
+        elif kind in "mM":              # numpy takes a duration for an integer
+            raise TypeError(_no_key(key))
     try:
         number = operator.index(key)
     except TypeError:
         pass
     else:
-        if not -1 << 63 <= number < 1 << 63:
-            raise OverflowError(f"{number} is no integer of 64 bits with a "
-                                "sign: give it as text or bytes")
-        return _INT64.pack(number)
+        if -1 << 63 <= number < 1 << 63:
+            return INTEGER, _INT64.pack(number)
+        if 0 < number < 1 << 64:
+            return LARGE, _UINT64.pack(number)
+        raise OverflowError(f"{number} is not an integer of 64 bits: give it "
+                            "as text or bytes")
     if isinstance(key, numbers.Real):
-        return _encode_real(float(key))
-    raise TypeError(f"a key is text, bytes or a number, and not "
-                    f"{type(key).__name__}")
+        return REAL, _DOUBLE.pack(float(key))
+    raise TypeError(_no_key(key))
 
 
-def _encode_real(number: float) -> bytes:
-    if math.isnan(number):
-        return _NAN
-    if -_LARGEST <= number < _LARGEST and number == math.floor(number):
-        return _INT64.pack(int(number))
-    return _DOUBLE.pack(number)
+def _no_key(key: Any) -> str:
+    name = type(key).__name__
+    how = (".isoformat() or str() makes text of it"
+           if hasattr(key, "isoformat") else
+           ".bytes or str() makes a key of it"
+           if hasattr(key, "bytes") and hasattr(key, "hex") else
+           ".as_py() makes a key of it" if hasattr(key, "as_py") else
+           "str() makes text of it, if that tells it from others")
+    return f"a key is text, bytes or a number, and not {name}: {how}"
+
+
+def check_row(keys: Any) -> None:
+    """Refuses what can be gone through, but whose items are not the keys that
+    are meant: the letters of a text, the columns of a table."""
+    if isinstance(keys, (str, bytes, bytearray)):
+        raise TypeError("a text is one key: put it into a list, or use add() "
+                        "and 'in'")
+    if isinstance(keys, Mapping):
+        raise TypeError(f"a mapping ({type(keys).__name__}) is not a row of "
+                        "keys: give list(d), list(d.values()) or one of its "
+                        "columns, as update(d[\"user_id\"])")
+    of = type(keys)
+    if hasattr(of, "__dataframe__") or hasattr(of, "columns"):
+        raise TypeError(_no_table(of.__name__))
+
+
+def _no_table(what: str) -> str:
+    return (f"a table ({what}) is not a row of keys: give one of its columns, "
+            "as update(df[\"user_id\"])")
 
 
 class Keys:
-    """Keys where they lie, for one call: `c` is the bly_keys, `n` how many
-    there are, and `valid` which of them, a row of bools; None: all."""
+    """Keys where they lie, for one call: `c` is the held_batch, `n` how many
+    there are. All are of one type, or `types` has that of each. `valid` says
+    which of them are there; None: all."""
 
-    __slots__ = ("c", "n", "valid", "_kept")
+    __slots__ = ("c", "n", "type", "types", "valid", "_kept")
 
-    def __init__(self, n: int, *kept: Any, valid: Any = None,
+    def __init__(self, n: int, type: int, *kept: Any, types: Any = None,
                  **fields: Any) -> None:
-        self.c = ffi.new("bly_keys *", dict(n=n, **fields))
+        self.c = ffi.new("held_batch *", dict(keys=dict(n=n, **fields),
+                                              type=type))
         self.n = n
-        self.valid = valid
-        self._kept = kept               # what it points to
+        self.type = type
+        self.types = types
+        self.valid: Any = None
+        self._kept: list[Any] = [kept]  # what it points to
+        if types is not None:
+            self.c.types = self._row(types)
+
+    def _row(self, row: Any) -> Any:
+        """A row of bytes or bools, where C reads it."""
+        at = ffi.from_buffer("unsigned char[]", row) if self.n \
+            else ffi.new("unsigned char[1]")
+        self._kept.append(at)
+        return at
+
+    def only(self, valid: Any) -> Keys:
+        """These keys, of which only some are there."""
+        if valid is not None:
+            self.valid = valid
+            self.c.valid = self._row(valid)
+        return self
 
 
-def _from_bytes(keys: list[bytes]) -> Keys:
+def _from_bytes(keys: list[bytes], type: int, types: Any = None) -> Keys:
     data = b"".join(keys)
     offsets = array("Q", itertools.accumulate(map(len, keys), initial=0))
     at, ends = ffi.from_buffer(data), ffi.from_buffer(offsets)
-    return Keys(len(keys), at, ends, data=at,
+    return Keys(len(keys), type, at, ends, data=at, types=types,
                 offsets64=ffi.cast("uint64_t *", ends))
 
 
-def _encode_all(some: list[Any]) -> list[bytes]:
+def _of_types(keys: list[bytes], types: list[int]) -> Keys:
+    """Keys of whatever types; MISSING is one of them."""
+    kinds = set(types)
+    valid = None
+    if MISSING in kinds:
+        valid = bytes(t != MISSING for t in types)
+        kinds.discard(MISSING)
+    if len(kinds) < 2:
+        return _from_bytes(keys, kinds.pop() if kinds else TEXT).only(valid)
+    return _from_bytes(keys, TEXT, bytes(max(t, 0) for t in types)).only(valid)
+
+
+def from_list(some: list[Any]) -> Keys:
+    """The keys of a list, each of any type."""
     kinds = set(map(type, some))
-    if kinds == {bytes}:
-        return some
-    if kinds == {str}:
+    try:
+        if kinds == {bytes}:
+            return _from_bytes(some, BYTES)
+        if kinds == {str}:
+            return _from_bytes([key.encode() for key in some], TEXT)
+        if kinds == {int}:
+            return _of_width(struct.pack(f"<{len(some)}q", *some), len(some),
+                             8, INTEGER)
+        if kinds == {float}:
+            return _of_width(struct.pack(f"<{len(some)}d", *some), len(some),
+                             8, REAL)
+    except (UnicodeEncodeError, struct.error):
+        pass                            # one of them needs a closer look
+    each = [encode(key) for key in some]
+    return _of_types([data for _, data in each], [t for t, _ in each])
+
+
+def _before_fault(some: list[Any]) -> Iterator[Any]:
+    """Those before the first that is not a key."""
+    for key in some:
         try:
-            return [key.encode() for key in some]
-        except UnicodeEncodeError:
-            pass
-    return [encode(key) for key in some]
+            encode(key)
+        except Exception:
+            return
+        yield key
 
 
 def chunks(keys: Iterable[Any]) -> Iterator[Keys]:
-    """The keys of anything that can be gone through, some at a time."""
+    """The keys of anything that can be gone through, some at a time. Those
+    before one that is not a key come first."""
     rest = iter(keys)
     while some := list(itertools.islice(rest, CHUNK)):
-        yield _from_bytes(_encode_all(some))
+        try:
+            part = from_list(some)
+        except Exception:
+            yield from_list(list(_before_fault(some)))
+            raise
+        yield part
 
 
 def listed(keys: Keys) -> Iterator[bytes | None]:
-    """The keys one by one; None: it is not there."""
-    c = keys.c
+    """The bytes of the keys one by one; None: it is not there."""
+    c = keys.c.keys
     data = ffi.cast("char *", c.data)
     ends = c.offsets32 if c.offsets32 else c.offsets64
     for i in range(keys.n):
@@ -123,10 +224,17 @@ def listed(keys: Keys) -> Iterator[bytes | None]:
         yield key.rstrip(b"\0") if c.padded and key is not None else key
 
 
+def typed(keys: Keys) -> Iterator[int]:
+    """The types of the keys one by one; MISSING: it is not there."""
+    for i in range(keys.n):
+        yield (MISSING if keys.valid is not None and not keys.valid[i]
+               else keys.type if keys.types is None else int(keys.types[i]))
+
+
 def joined(parts: list[Keys]) -> Keys:
-    """All keys of some arrays, none of which is null, in one."""
-    return _from_bytes([key for part in parts for key in listed(part)
-                        if key is not None])
+    """All keys of some arrays in one."""
+    return _of_types([key or b"" for part in parts for key in listed(part)],
+                     [t for part in parts for t in typed(part)])
 
 
 # ---- Arrays ------------------------------------------------------------------
@@ -137,35 +245,25 @@ def joined(parts: list[Keys]) -> Keys:
 # behind in whatever runs next.
 
 
-def _of_width(rows: Any, n: int, width: int, padded: int = 0) -> Keys:
-    """n keys of one width in an array of numpy, in bytes or in an `array`."""
+def _of_width(rows: Any, n: int, width: int, type: int, padded: int = 0,
+              types: Any = None) -> Keys:
+    """n keys of one width in an array of numpy, or in bytes."""
     if n == 0 or width == 0:            # there are none, or all are empty
-        return _from_bytes([b""] * n)
+        return _from_bytes([b""] * n, type)
     at = ffi.from_buffer(rows)
     if len(at) < n * width:             # a class made of ndarray can say so
         raise ValueError(f"{n} keys of {width} bytes are not in {len(at)}")
-    return Keys(n, at, data=at, width=width, padded=padded)
-
-
-def _from_doubles(numpy: Any, values: Any) -> Keys:
-    """Integers among them as such, all else as it is."""
-    values = values.astype("<f8")
-    values[numpy.isnan(values)] = math.nan
-    whole = (numpy.floor(values) == values) & (values >= -_LARGEST) \
-        & (values < _LARGEST)
-    bits = values.view("<i8").copy()
-    bits[whole] = values[whole].astype("<i8")
-    return _of_width(bits, len(bits), 8)
+    return Keys(n, type, at, types=types, data=at, width=width, padded=padded)
 
 
 def _from_text(values: Any) -> Keys:
     numpy_text = values.astype(values.dtype.newbyteorder("="), copy=False)
     width = values.dtype.itemsize // 4
     if width == 0:
-        return _from_bytes([b""] * len(values))
+        return _from_bytes([b""] * len(values), TEXT)
     n = len(values)
     if n == 0:
-        return _from_bytes([])
+        return _from_bytes([], TEXT)
     text = ffi.from_buffer(numpy_text.view("u4"))
     out = ffi.new("char[]", 4 * width * n + 1)
     offsets = ffi.new("uint64_t[]", n + 1)
@@ -173,39 +271,101 @@ def _from_text(values: Any) -> Keys:
     if used > 4 * width * n:
         raise ValueError("the array has text with half a surrogate, which is "
                          "no character")
-    return Keys(n, out, offsets, data=out, offsets64=offsets)
+    return Keys(n, TEXT, out, offsets, data=out, offsets64=offsets)
+
+
+def _from_masked(numpy: Any, values: Any) -> Keys:
+    """What is masked is missing, and so is what is no number."""
+    data, valid = numpy.ma.getdata(values), ~numpy.ma.getmaskarray(values)
+    if data.dtype.kind == "f":
+        valid &= ~numpy.isnan(data)
+    if data.dtype.kind == "O":
+        data = data.copy()
+        data[~valid] = None
+        return from_numpy(numpy, data)
+    return from_numpy(numpy, data).only(numpy.ascontiguousarray(valid))
+
+
+def _from_whole(numpy: Any, values: Any) -> Keys:
+    """Integers and bools."""
+    size = values.dtype.itemsize
+    if values.dtype.kind == "u" and size == 8 and len(values) \
+            and int(values.max()) >> 63:
+        values = values.astype("<u8", copy=False)
+        types = numpy.where(values >> numpy.uint64(63), LARGE, INTEGER)
+        return _of_width(values, len(values), 8, INTEGER,
+                         types=types.astype("u1"))
+    values = values.astype("<i8", copy=False)
+    return _of_width(values, len(values), 8, INTEGER)
+
+
+def _objects(values: Any) -> list[Any]:
+    """The objects of an array, and None for what its type calls missing."""
+    absent = getattr(values.dtype, "na_object", None)
+    return [None if v is absent else v for v in values.tolist()]
 
 
 def from_numpy(numpy: Any, values: Any) -> Keys:
     """An array of numpy of one dimension: bytes, integers of 64 bits and rows
     of bytes where they lie; all else by a copy."""
     if values.ndim != 1:
-        raise ValueError(f"an array of {values.ndim} dimensions is no row of "
-                         "keys: give one of its rows, or ravel() it")
+        raise ValueError(f"an array of {values.ndim} dimensions is not a row "
+                         "of keys: give one of its rows, or ravel() it")
     kind, size = values.dtype.kind, values.dtype.itemsize
+    if values.dtype.names is not None:
+        raise TypeError("an array of several fields is not a row of keys: give "
+                        "one of them, as update(array[\"user_id\"])")
+    if kind in "mM":
+        raise TypeError(f"an array of {values.dtype} is not a row of keys: "
+                        "array.astype(str) makes text of it, array.astype(int) "
+                        "numbers")
     if numpy.ma.isMaskedArray(values):
-        raise TypeError("a masked array has keys that are not there: give "
-                        "array.compressed()")
-    if kind == "O":
-        return _from_bytes(_encode_all(values.tolist()))
+        return _from_masked(numpy, values)
+    if kind in "OT":
+        return from_list(_objects(values))
     values = numpy.ascontiguousarray(values)
     if kind == "S":
-        return _of_width(values, len(values), size, 1)
-    if kind == "V" and values.dtype.names is None:
-        return _of_width(values, len(values), size)
+        return _of_width(values, len(values), size, BYTES, 1)
+    if kind == "V":
+        return _of_width(values, len(values), size, BYTES)
     if kind == "U":
         return _from_text(values)
-    if kind == "u" and size == 8 and len(values) and int(values.max()) >> 63:
-        raise OverflowError("the array has integers of 2^63 and more, which "
-                            "are no integers of 64 bits with a sign: give "
-                            "array.view('V8') to take their bytes")
     if kind in "iub":
-        values = values.astype("<i8", copy=False)
-        return _of_width(values, len(values), 8)
+        return _from_whole(numpy, values)
     if kind == "f":
-        return _from_doubles(numpy, values)
-    raise TypeError(f"an array of {values.dtype} is no row of keys: text, "
+        return _of_width(values.astype("<f8", copy=False), len(values), 8, REAL)
+    raise TypeError(f"an array of {values.dtype} is not a row of keys: text, "
                     "bytes, integers and real numbers are")
+
+
+def is_column(keys: Any) -> bool:
+    """Is this a column of pandas, or of what is like it?"""
+    of = type(keys)
+    return hasattr(of, "isna") and hasattr(of, "to_numpy")
+
+
+def from_column(numpy: Any, column: Any) -> Keys:
+    """A Series, Index or array of pandas. Its missing values are missing here,
+    and among them is NaN, which is how it writes them in columns of floats."""
+    try:
+        absent = numpy.asarray(column.isna(), bool)
+    except NotImplementedError:
+        raise TypeError(f"a {type(column).__name__} is not a row of keys: give "
+                        "one of its levels") from None
+    dtype = column.dtype
+    if getattr(dtype, "name", None) == "category":
+        column = column.astype(object)  # or integers become real numbers
+    plain_dtype = getattr(dtype, "numpy_dtype", None)
+    if absent.any() and getattr(plain_dtype, "kind", "") in ("b", "i", "u"):
+        values = column.to_numpy(dtype=plain_dtype, na_value=0)
+    else:
+        values = numpy.asarray(column.to_numpy())
+    if values.dtype.kind == "O":
+        values = values.copy()
+        values[absent] = None
+        return from_numpy(numpy, values)
+    return from_numpy(numpy, numpy.ma.masked_array(values, absent)
+                      if absent.any() or values.dtype.kind == "f" else values)
 
 
 # ---- Arrow -------------------------------------------------------------------
@@ -298,20 +458,21 @@ def _valid(numpy: Any, a: _Array) -> Any:
 
 
 _WIDTHS = {"c": "i1", "C": "u1", "s": "<i2", "S": "<u2", "i": "<i4",
-           "I": "<u4", "L": "<u8", "e": "<f2", "f": "<f4", "g": "<f8"}
+           "I": "<u4", "L": "<u8", "e": "<f2", "f": "<f4"}
+_DATES = {"t": "timestamps, dates and durations", "d": "decimals"}
 
 
-def _of_offsets(a: _Array, valid: Any, kept: Any, bits: int) -> Keys:
+def _of_offsets(a: _Array, kept: Any, bits: int, type: int) -> Keys:
     offsets = ffi.cast(f"uint{bits}_t *", _needed(a, 1)) + a.offset
     end = offsets[a.length]
     if end >> (bits - 1) or offsets[0] > end:
         raise ValueError("an Arrow array has offsets that are negative or fall")
     data = _needed(a, 2) if end > offsets[0] else _address(a, 2)
     field = {f"offsets{bits}": offsets}
-    return Keys(a.length, kept, data=data, valid=valid, **field)
+    return Keys(a.length, type, kept, data=data, **field)
 
 
-def _of_views(a: _Array, valid: Any) -> Keys:
+def _of_views(a: _Array, valid: Any, type: int) -> Keys:
     """Each a length, and the text itself, or its beginning, buffer and place. The
     last buffer has the lengths of those between."""
     views, some = _needed(a, 1) + 16 * a.offset, a.n_buffers - 3
@@ -328,31 +489,30 @@ def _of_views(a: _Array, valid: Any) -> Keys:
             raise ValueError("an Arrow array has a view of what is not there")
         keys.append(ffi.buffer(view + 4 if length <= 12 else
                                _needed(a, 2 + buffer) + at, length)[:])
-    out = _from_bytes(keys)
-    out.valid = valid
-    return out
+    return _from_bytes(keys, type)
 
 
-def _of_bits(a: _Array, valid: Any) -> Keys:
+def _of_bits(a: _Array) -> Keys:
     bits = ffi.buffer(_needed(a, 1), (a.offset + a.length + 7) // 8)[:]
-    out = _from_bytes([_INT64.pack(bits[i >> 3] >> (i & 7) & 1)
-                       for i in range(a.offset, a.offset + a.length)])
-    out.valid = valid
-    return out
+    return from_list([bits[i >> 3] >> (i & 7) & 1
+                      for i in range(a.offset, a.offset + a.length)])
 
 
 def _from_dictionary(numpy: Any, s: _Schema, a: _Array, kept: Any) -> Keys:
     """As many keys as there are rows: the dictionary's, each where it is."""
     if numpy is None:
         raise TypeError("numpy is needed for Arrow's dictionaries")
+    if a.length == 0:
+        return _from_bytes([], TEXT)
     width = {"c": "i1", "C": "u1", "s": "<i2", "S": "<u2", "i": "<i4",
              "I": "<u4", "l": "<i8", "L": "<u8"}[s.format.decode()]
     index = numpy.frombuffer(_numbers(a, int(width[-1])), width).astype("i8")
     valid = _valid(numpy, a)
     if not a.dictionary:
         raise ValueError("an Arrow array has a dictionary that is not there")
-    words = list(listed(_from_arrow(numpy, s.dictionary.contents,
-                                    a.dictionary.contents, kept)))
+    dictionary = _from_arrow(numpy, s.dictionary.contents,
+                             a.dictionary.contents, kept)
+    words, types = list(listed(dictionary)), list(typed(dictionary))
     if valid is not None:
         index[~valid] = len(words)      # where the None of all others is
     asked = index if valid is None else index[valid]
@@ -360,45 +520,57 @@ def _from_dictionary(numpy: Any, s: _Schema, a: _Array, kept: Any) -> Keys:
         raise ValueError(f"an Arrow array has an index outside its dictionary "
                          f"of {len(words)}")
     words.append(None)
-    keys = _from_bytes([words[i] or b"" for i in index])
-    absent = numpy.fromiter((words[i] is None for i in index), bool,
-                            len(index))
-    if absent.any():
-        valid = ~absent if valid is None else valid & ~absent
-    keys.valid = valid
-    return keys
+    types.append(MISSING)
+    return _of_types([words[i] or b"" for i in index],
+                     [types[i] for i in index])
 
 
 def _from_arrow(numpy: Any, s: _Schema, a: _Array, kept: Any) -> Keys:
     kind = s.format.decode()
+    if kind[0] in _DATES:
+        raise TypeError(f"an Arrow array of {_DATES[kind[0]]} (format "
+                        f"{kind!r}) is not a row of keys: cast it to text or "
+                        "to integers")
+    if kind.startswith("+"):
+        raise TypeError(_no_table(f"an Arrow array of format {kind!r}"))
     if a.length < 0 or a.offset < 0:
         raise ValueError("an Arrow array has a negative length or offset")
-    if a.length == 0:
-        return _from_bytes([])
     if s.dictionary:
         return _from_dictionary(numpy, s, a, kept)
-    valid = _valid(numpy, a)
+    if kind == "n":
+        return from_list([None] * a.length)
+    valid = _valid(numpy, a) if a.length > 0 else None
+    return _from_values(numpy, kind, a, valid, kept).only(valid)
+
+
+def _from_values(numpy: Any, kind: str, a: _Array, valid: Any,
+                 kept: Any) -> Keys:
+    """All values of an array, those too that are not there."""
+    of = TEXT if kind.lower() in ("u", "vu") else BYTES
+    width = int(kind[2:]) if kind.startswith("w:") else 8 if kind in "lg" else 0
+    if kind not in _WIDTHS and width == 0 \
+            and kind not in ("u", "z", "U", "Z", "vu", "vz", "b", "w:0"):
+        raise TypeError(f"an Arrow array of format {kind!r} is not a row of "
+                        "keys: text, binary, integers and real numbers are")
+    if a.length == 0 or kind == "w:0":
+        return _from_bytes([b""] * a.length, of)
     if kind in ("u", "z"):
-        return _of_offsets(a, valid, kept, 32)
+        return _of_offsets(a, kept, 32, of)
     if kind in ("U", "Z"):
-        return _of_offsets(a, valid, kept, 64)
+        return _of_offsets(a, kept, 64, of)
     if kind in ("vu", "vz"):
-        return _of_views(a, valid)
+        return _of_views(a, valid, of)
     if kind == "b":
-        return _of_bits(a, valid)
-    width = int(kind[2:]) if kind.startswith("w:") else 8 if kind == "l" else 0
+        return _of_bits(a)
     if width > 0:
-        return Keys(a.length, kept, valid=valid, width=width,
-                    data=_needed(a, 1) + a.offset * width)
-    if kind not in _WIDTHS:
-        raise TypeError(f"an Arrow array of format {kind!r} is no row of keys: "
-                        "text, binary, integers and real numbers are")
+        return Keys(a.length, {"l": INTEGER, "g": REAL}.get(kind, BYTES), kept,
+                    width=width, data=_needed(a, 1) + a.offset * width)
     if numpy is None:
         raise TypeError(f"numpy is needed for an Arrow array of format "
                         f"{kind!r}")
     raw = _numbers(a, int(_WIDTHS[kind][-1]))
     keys = from_numpy(numpy, numpy.frombuffer(raw, _WIDTHS[kind]))
-    keys.valid = valid
+    keys._kept.append(kept)
     return keys
 
 
