@@ -22,9 +22,7 @@
 typedef struct held held;
 typedef struct { size_t n; const void *data; const uint32_t *offsets32;
                  const uint64_t *offsets64; size_t width; uint64_t padded;
-                 ...; } bly_keys;
-typedef struct { bly_keys keys; int type; const unsigned char *types, *valid;
-                 ...; } held_batch;
+                 int type; const unsigned char *types, *valid; } held_batch;
 typedef struct { uint64_t capacity; double rate; uint64_t seed;
                  const char *hash; const void *secret; uint32_t threads;
                  uint64_t form; ...; } bly_spec;
@@ -102,6 +100,8 @@ int held_form(held *h, uint64_t *form, bool *any);
 int held_state_form(held *h, uint64_t form);
 
 int held_contains(held *h, int type, const char *data, size_t length);
+int held_contains_text(held *h, const char *data, size_t length);
+int held_contains_bytes(held *h, const char *data, size_t length);
 int held_add(held *h, int type, const char *data, size_t length);
 int held_remove(held *h, int type, const char *data, size_t length);
 int held_count(held *h, int type, const char *data, size_t length,

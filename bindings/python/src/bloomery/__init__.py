@@ -387,18 +387,20 @@ def _options(secret: Optional[bytes], threads: int = 0,
 # ---- Keys --------------------------------------------------------------------
 
 
-def _array(keys: Any) -> Optional[Iterator[_keys.Keys]]:
+def _array(keys: Any) -> Optional[Iterable[_keys.Keys]]:
     """The keys of an array, where they lie if they can be; None: it is none."""
+    if type(keys) in (list, tuple, set):
+        return None
     numpy = _numpy_if_loaded()
     if numpy is not None and isinstance(keys, numpy.ndarray):
-        return iter([_keys.from_numpy(numpy, keys)])
+        return (_keys.from_numpy(numpy, keys),)
     _keys.check_row(keys)
     if _keys.is_column(keys) and not (
             hasattr(keys, "__arrow_c_stream__")
             and str(keys.dtype) in ("str", "string")):
-        return iter([_keys.from_column(_numpy(), keys)])
+        return (_keys.from_column(_numpy(), keys),)
     if hasattr(keys, "__arrow_c_array__"):
-        return iter([_keys.from_arrow_array(_numpy(), keys)])
+        return (_keys.from_arrow_array(_numpy(), keys),)
     if hasattr(keys, "__arrow_c_stream__"):
         return _keys.from_arrow_stream(_numpy(), keys)
     if isinstance(keys, memoryview):
@@ -406,7 +408,7 @@ def _array(keys: Any) -> Optional[Iterator[_keys.Keys]]:
     return None
 
 
-def _gather(keys: Any) -> Iterator[_keys.Keys]:
+def _gather(keys: Any) -> Iterable[_keys.Keys]:
     """The keys of an array where they lie, or of anything else by chunks."""
     array = _array(keys)
     return _keys.chunks(keys) if array is None else array
@@ -655,33 +657,39 @@ class Filter:
 
     # ---- One key ----
 
-    def __contains__(self, key: Key, _contains: Any = lib.held_contains,
-                     _encode: Any = _keys.encode, _text: int = _keys.TEXT,
-                     _bytes: int = _keys.BYTES) -> bool:
+    def __contains__(self, key: Key, _text: Any = lib.held_contains_text,
+                     _bytes: Any = lib.held_contains_bytes) -> bool:
         """Is it perhaps there? A missing value is not."""
-        of = _bytes
         if type(key) is str:
-            of = _text
             try:
-                key = key.encode()
+                data = key.encode()
             except UnicodeEncodeError:
-                of, key = _encode(key)
-        elif type(key) is not bytes:
-            of, key = _encode(key)
-            if of < 0:
-                return False
-        found = _contains(self._h, of, key, len(key))  # type: ignore[arg-type]
+                return self._has(key)
+            found = _text(self._h, data, len(data))
+        elif type(key) is bytes:
+            found = _bytes(self._h, key, len(key))
+        else:
+            return self._has(key)
         if found < 0:
             check(found)
         return found == 1  # type: ignore[no-any-return]
+
+    def _has(self, key: Key) -> bool:
+        of, data = _keys.encode(key)
+        return of >= 0 and check(lib.held_contains(self._h, of, data,
+                                                   len(data))) == 1
 
     def add(self, key: Key) -> bool:
         """Add a key. True: it was not there; False: it perhaps was, or it is a
         missing value, which is left out. Raises FormError, FullError,
         UnsupportedError, ReadOnlyError."""
         of, data = _keys.encode(key)
-        return of >= 0 and bool(check(lib.held_add(self._h, of, data, len(data)))
-                                != lib.BLY_SEEN)
+        if of < 0:
+            return False
+        status = lib.held_add(self._h, of, data, len(data))
+        if status < 0:
+            check(status)
+        return status != lib.BLY_SEEN  # type: ignore[no-any-return]
 
     def remove(self, key: Key) -> None:
         """Remove a key that was added, once. AbsentError: it is not there.

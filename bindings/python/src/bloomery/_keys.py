@@ -52,8 +52,18 @@ def missing(key: Any) -> bool:
 def encode(key: Any) -> tuple[int, bytes]:
     """The type of one key and its bytes; MISSING: it is a missing value.
     TypeError: it is not a key; OverflowError: an integer beyond 64 bits."""
+    of = type(key)
+    if of is str:
+        try:
+            return TEXT, key.encode()
+        except UnicodeEncodeError:
+            pass
+    elif of is int:
+        return _encode_integer(key)
     if isinstance(key, str):
         return TEXT, str.encode(key, "utf-8", "surrogateescape")
+    if of is float:
+        return REAL, _DOUBLE.pack(key)
     if isinstance(key, (bytes, bytearray, memoryview)):
         return BYTES, plain(key)
     if missing(key):
@@ -69,15 +79,21 @@ def encode(key: Any) -> tuple[int, bytes]:
     except TypeError:
         pass
     else:
-        if -1 << 63 <= number < 1 << 63:
-            return INTEGER, _INT64.pack(number)
-        if 0 < number < 1 << 64:
-            return LARGE, _UINT64.pack(number)
-        raise OverflowError(f"{number} is not an integer of 64 bits: give it "
-                            "as text or bytes")
+        return _encode_integer(number)
     if isinstance(key, numbers.Real):
         return REAL, _DOUBLE.pack(float(key))
     raise TypeError(_no_key(key))
+
+
+def _encode_integer(number: int) -> tuple[int, bytes]:
+    try:
+        return INTEGER, _INT64.pack(number)
+    except struct.error:
+        pass
+    if 0 < number < 1 << 64:
+        return LARGE, _UINT64.pack(number)
+    raise OverflowError(f"{number} is not an integer of 64 bits: give it as "
+                        "text or bytes")
 
 
 def _no_key(key: Any) -> str:
@@ -120,13 +136,12 @@ class Keys:
 
     def __init__(self, n: int, type: int, *kept: Any, types: Any = None,
                  **fields: Any) -> None:
-        self.c = ffi.new("held_batch *", dict(keys=dict(n=n, **fields),
-                                              type=type))
+        self.c = ffi.new("held_batch *", dict(n=n, type=type, **fields))
         self.n = n
         self.type = type
         self.types = types
         self.valid: Any = None
-        self._kept: list[Any] = [kept]  # what it points to
+        self._kept: Any = kept          # what it points to
         if types is not None:
             self.c.types = self._row(types)
 
@@ -134,8 +149,12 @@ class Keys:
         """A row of bytes or bools, where C reads it."""
         at = ffi.from_buffer("unsigned char[]", row) if self.n \
             else ffi.new("unsigned char[1]")
-        self._kept.append(at)
+        self.keep(at)
         return at
+
+    def keep(self, what: Any) -> None:
+        """Keep this, too, as long as the keys."""
+        self._kept = self._kept, what
 
     def only(self, valid: Any) -> Keys:
         """These keys, of which only some are there."""
@@ -210,7 +229,7 @@ def chunks(keys: Iterable[Any]) -> Iterator[Keys]:
 
 def listed(keys: Keys) -> Iterator[bytes | None]:
     """The bytes of the keys one by one; None: it is not there."""
-    c = keys.c.keys
+    c = keys.c
     data = ffi.cast("char *", c.data)
     ends = c.offsets32 if c.offsets32 else c.offsets64
     for i in range(keys.n):
@@ -319,7 +338,7 @@ def from_numpy(numpy: Any, values: Any) -> Keys:
         raise TypeError(f"an array of {values.dtype} is not a row of keys: "
                         "array.astype(str) makes text of it, array.astype(int) "
                         "numbers")
-    if numpy.ma.isMaskedArray(values):
+    if type(values) is not numpy.ndarray and numpy.ma.isMaskedArray(values):
         return _from_masked(numpy, values)
     if kind in "OT":
         return from_list(_objects(values))
@@ -570,7 +589,7 @@ def _from_values(numpy: Any, kind: str, a: _Array, valid: Any,
                         f"{kind!r}")
     raw = _numbers(a, int(_WIDTHS[kind][-1]))
     keys = from_numpy(numpy, numpy.frombuffer(raw, _WIDTHS[kind]))
-    keys._kept.append(kept)
+    keys.keep(kept)
     return keys
 
 
