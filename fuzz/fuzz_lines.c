@@ -24,14 +24,14 @@ static cli_how lines_options(target_input *in)
 {
     static const char separators[] = ",;\t|";
     uint64_t bits = target_take(in, 2), form = target_take(in, 1);
-    cli_how how = { .separator = -1 };
+    cli_how how = CLI_HOW_UNSAID;
     how.csv = form % 4 == 1;
     how.tsv = form % 4 == 2;
     how.blanks = form % 4 == 3;
     how.null = (bits & 1) && !how.csv;
     how.crlf = (bits & 2) && !how.null;
     how.trim = bits & 4;
-    how.fold = bits & 8;
+    how.lower = bits & 8;
     how.header = bits & 16;
     if ((bits & 32) && form % 4 < 2)
         how.separator = separators[bits >> 6 & 3];
@@ -42,23 +42,25 @@ static cli_how lines_options(target_input *in)
         how.field = (cli_columns){ .n = 1, .numbers = { 1 } };
     if (form & 32 && (how.field.n > 0 || !(how.csv || how.blanks)))
         how.label = (cli_columns){ .n = 1, .numbers = { 1 + (form >> 6) } };
+    forms_choose(&how);
     return how;
 }
 
-static bool lines_within(const cli_chunk *c, const void *data, size_t length)
+static bool lines_within(const cli_how *how, const cli_chunk *c,
+                         const void *data, size_t length)
 {
     uintptr_t from = (uintptr_t)c->block, at = (uintptr_t)data;
-    return at >= from && at - from <= 2 * c->capacity
-        && length <= 2 * c->capacity - (at - from);
+    size_t bytes = lines_block(how, c->capacity);
+    return at >= from && at - from <= bytes && length <= bytes - (at - from);
 }
 
-static void lines_see(lines_seen *seen, const cli_chunk *c,
+static void lines_see(lines_seen *seen, const cli_how *how, const cli_chunk *c,
                       const cli_batch *batch, const uint8_t *text, size_t n)
 {
     for (size_t i = 0; i < batch->n; i++) {
         const bly_key *key = &batch->keys[i], *line = &batch->lines[i];
         bool there = key->data != NULL;
-        if (there && !lines_within(c, key->data, key->length))
+        if (there && !lines_within(how, c, key->data, key->length))
             seen->found = "a key lies outside its chunk";
         else if (there)
             seen->sum = XXH3_64bits_withSeed(key->data, key->length,
@@ -89,7 +91,7 @@ static lines_seen lines_run(const cli_how *how, char *path,
         seen.refused |= chunk.error != 0;
         while (chunk.error == 0 && seen.found == NULL
                && lines_split(&lines, &chunk, &at, &batch))
-            lines_see(&seen, &chunk, &batch, text, n);
+            lines_see(&seen, how, &chunk, &batch, text, n);
     }
     lines_close(&lines);
     free(chunk.block);

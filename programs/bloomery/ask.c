@@ -352,7 +352,7 @@ static int ask_lines(ask_job *job)
  * "certainly not" is not to be the last word. */
 static int ask_keyless(const ask_job *job, int status)
 {
-    bool unread = job->lines.strange > 0 && job->want.how.as > CLI_AS_TEXT;
+    bool unread = job->lines.strange > 0 && forms_changes(job->want.how.form);
 
     if (job->tally.keys.asked == 0 && !job->want.quiet)
         report_no_key(job->tally.keys.keyless);
@@ -438,7 +438,7 @@ static int ask_options(const cli_command *self, int argc, char **argv,
     ask_settings *want = &job->want;
     int status;
 
-    want->how.separator = -1;
+    want->how = (cli_how)CLI_HOW_UNSAID;
     status = options_read(self, argc, argv, want, &job->operands);
     if (status == CLI_GO)
         status = lines_how_check(self, &want->how);
@@ -480,18 +480,16 @@ static void ask_append(ask_job *job, bly_filter *filter, const char *path,
     job->places[job->n++] = (ask_place){ path, job->files, group, number, 0 };
 }
 
-/* What the keys of a file are, where --as does not say it: of all files the
- * same, or some would be asked for other keys than their own. */
-static int ask_form(ask_job *job, cli_as as)
+/* The form of the keys of another file must be that of the files before it, or
+ * some would be asked for other keys than their own. */
+static int ask_form(ask_job *job, uint64_t form, const char *path)
 {
-    as = as != CLI_AS_UNSAID ? as : CLI_AS_TEXT;
-    if (job->want.how.as == CLI_AS_UNSAID && job->form == CLI_AS_UNSAID)
-        job->form = as;
-    if (job->want.how.as != CLI_AS_UNSAID || job->form == as)
-        return CLI_GO;
-    return report_error("the FILEs have keys of unlike forms, %s and %s: ask "
-                        "one after the other, or say by --as what the keys are",
-                        forms_name(job->form), forms_name(as));
+    if (job->form_of == NULL) {
+        job->form_of = path;
+        job->form = form;
+    }
+    return forms_join(&job->form, job->form_of, form, path,
+                      job->want.assume);
 }
 
 /* All that are inside a file; what its keys are it tells too. */
@@ -508,7 +506,9 @@ static int ask_open_inside(ask_job *job, const char *path)
         for (size_t i = 0; i < inside.n; i++)
             ask_append(job, inside.filters[i], path, inside.group,
                        inside.numbers[i]);
-        status = ask_form(job, inside.as);
+        status = ask_form(job, inside.as != FORMS_UNSAID ? inside.as
+                                                         : BLY_KEYS_UNSTATED,
+                          path);
         inside.n = 0;
     }
     container_close(&inside);
@@ -527,7 +527,7 @@ static int ask_open_file(ask_job *job, const char *path)
     if (filter == NULL)
         return CLI_ERROR;
     ask_append(job, filter, path, NULL, 0);
-    return ask_form(job, CLI_AS_TEXT);
+    return ask_form(job, bly_form_of(filter), path);
 }
 
 /* Do options and files fit each other? */
@@ -568,9 +568,8 @@ int ask_open(const cli_command *self, int argc, char **argv, ask_job *job)
     if (status == CLI_GO)
         status = ask_check_inside(self, job);
     ask_number_rows(job);
-    if (job->want.how.as == CLI_AS_UNSAID)
-        job->want.how.as = job->form;
-    return status;
+    return status == CLI_GO ? forms_follow(&job->want.how, job->form,
+                                           job->form_of) : status;
 }
 
 int ask_close(ask_job *job, int status)

@@ -83,15 +83,18 @@ static int change_keys(const change_job *job, const cli_operands *operands,
         .overfill = "add the other keys with --overfill",
         .verbose = s->verbose, .json = s->json,
     };
+    cli_how how = s->how;
     cli_lines lines;
     cli_fed fed;
     int status;
 
+    if (forms_follow(&how, bly_form_of(filter), job->path) != CLI_GO)
+        return CLI_ERROR;
     fed.full = filter_can(filter, BLY_CAN_RESIZE)
              ? "make room by 'bloomery resize'"
              : "build a new filter with a larger -n";
     fed.overfill = s->overfill;
-    lines_open(&lines, &s->how, operands, 1, false);
+    lines_open(&lines, &how, operands, 1, false);
     status = feed(filter, &lines, work_jobs(s->jobs), !s->no_progress, &fed);
     lines_close(&lines);
     if (status == CLI_OK && (job->paged || fed.keys > fed.absent + fed.unsafe))
@@ -104,7 +107,7 @@ static int change_keys(const change_job *job, const cli_operands *operands,
 }
 
 static int change_check(const cli_command *self, const cli_change *how,
-                        const change_settings *s, const cli_operands *operands)
+                        change_settings *s, const cli_operands *operands)
 {
     int status = lines_how_check(self, &s->how);
 
@@ -189,14 +192,14 @@ static int change_file(change_job *job, const cli_operands *operands)
 int change_run(const cli_command *self, const cli_change *how, int argc,
                char **argv)
 {
-    change_settings s = {
-        .how = { .label = { .n = how->label > 0, .numbers = { how->label } },
-                 .separator = -1 }
-    };
+    change_settings s = { .how = CLI_HOW_UNSAID };
     change_job job = { .how = how, .want = &s };
     cli_operands operands;
-    int status = options_read(self, argc, argv, &s, &operands);
+    int status;
 
+    s.how.label = (cli_columns){ .n = how->label > 0,
+                                 .numbers = { how->label } };
+    status = options_read(self, argc, argv, &s, &operands);
     if (status == CLI_GO)
         status = inputs_take(self, &s.inputs, &s.how, &operands, 1);
     if (status == CLI_GO)

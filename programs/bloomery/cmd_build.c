@@ -535,7 +535,7 @@ static int build_check_without(const cli_command *self, const cli_build *s,
     return filter_check_output(s->output, s->force, outside, 0);
 }
 
-static int build_check(const cli_command *self, const cli_build *s,
+static int build_check(const cli_command *self, cli_build *s,
                        const cli_operands *operands)
 {
     int status = lines_how_check(self, &s->how);
@@ -558,7 +558,7 @@ static int build_check(const cli_command *self, const cli_build *s,
     return filter_check_output(s->output, s->force, operands, 0);
 }
 
-int build_make(const cli_command *self, const cli_build *s,
+int build_make(const cli_command *self, cli_build *s,
                const cli_operands *operands)
 {
     bly_spec spec = { .capacity = s->items, .rate = s->rate, .seed = s->seed,
@@ -568,6 +568,10 @@ int build_make(const cli_command *self, const cli_build *s,
 
     if (status != CLI_GO)
         return status;
+    if (filter_kind_of_family(s->kind, "foreign"))
+        status = forms_follow(&s->how, BLY_KEYS_UNSTATED, s->output);
+    if (s->how.stated)
+        spec.form = s->how.form;
     spec.secret = secret_bytes();
     if (build_outside(s)->count > 0 || !filter_kind_can(s->kind, BLY_CAN_ADD)
         || (s->how.label.n > 0 && !filter_kind_can(s->kind, BLY_CAN_LABEL)))
@@ -578,7 +582,7 @@ int build_make(const cli_command *self, const cli_build *s,
 static int build_run(const cli_command *self, int argc, char **argv)
 {
     cli_build s = { .kind = BLY_DEFAULT_KIND, .rate = 0.01,
-                    .how.separator = -1 };
+                    .how = CLI_HOW_UNSAID };
     cli_operands operands;
     int status = options_read(self, argc, argv, &s, &operands);
 

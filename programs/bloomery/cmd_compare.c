@@ -8,7 +8,7 @@
 #include <math.h>
 
 typedef struct {
-    bool        json;
+    bool        json, assume;
     const char *key_file, *format;
 } compare_settings;
 
@@ -16,6 +16,7 @@ static const cli_option compare_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(compare_settings, json), false,
       "Print a JSON object of a, b, either, both, differ and jaccard, each "
       "with value and sd." },
+    CLI_ASSUME_OPTION(compare_settings, assume),
     CLI_SECRET_OPTION(compare_settings, key_file),
     CLI_FORMAT_OPTION(compare_settings, format),
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
@@ -82,19 +83,21 @@ static void compare_at_least_none(bly_overlap_t *o)
     o->jaccard.value = fmax(o->jaccard.value, 0);
 }
 
-static int compare_filters(char **names, bool json)
+static int compare_filters(char **names, const compare_settings *s)
 {
     bly_filter *a = load_mapped(names[0], BLY_VERIFY);
     bly_filter *b = a != NULL ? load_mapped(names[1], BLY_VERIFY) : NULL;
     bly_overlap_t overlap;
     int status = CLI_ERROR;
 
-    if (b != NULL && bly_overlap(&overlap, a, b) < 0) {
-        report_error("'%s' and '%s' cannot be compared: %s", names[0],
-                     names[1], filter_why());
-    } else if (b != NULL) {
+    if (b != NULL)
+        status = filter_same_form(&a, names[0], &b, names[1], s->assume);
+    if (status == CLI_GO && bly_overlap(&overlap, a, b) < 0) {
+        status = report_error("'%s' and '%s' cannot be compared: %s", names[0],
+                              names[1], filter_why());
+    } else if (status == CLI_GO) {
         compare_at_least_none(&overlap);
-        if (json)
+        if (s->json)
             compare_json(&overlap);
         else
             compare_text(&overlap, names);
@@ -116,7 +119,7 @@ static int compare_run(const cli_command *self, int argc, char **argv)
     if (operands.count != 2)
         return options_wrong(self, "it takes two filters");
     status = filter_how_read(s.key_file, s.format);
-    return status == CLI_GO ? compare_filters(operands.names, s.json) : status;
+    return status == CLI_GO ? compare_filters(operands.names, &s) : status;
 }
 
 const cli_command cmd_compare = {

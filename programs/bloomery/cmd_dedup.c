@@ -100,7 +100,7 @@ static const cli_option dedup_options[] = {
 static const cli_example dedup_examples[] = {
     { "bloomery dedup *.txt > once.txt",
       "Each line once, in order: the very lines that awk '!seen[$0]++' "
-      "prints." },
+      "prints, for lines that end with LF." },
     { "tail -f log | bloomery dedup",
       "Each new line as it comes." },
     { "bloomery dedup --json -o once.txt *.txt",
@@ -428,7 +428,7 @@ static int dedup_check_kind(const dedup_settings *s)
     return CLI_GO;
 }
 
-static int dedup_check(const cli_command *self, const dedup_settings *s)
+static int dedup_check(const cli_command *self, dedup_settings *s)
 {
     int status = lines_how_check(self, &s->how);
 
@@ -476,7 +476,7 @@ static int dedup_lines(dedup_settings *s, const cli_operands *operands)
 
 static int dedup_run(const cli_command *self, int argc, char **argv)
 {
-    dedup_settings s = { .how.separator = -1 };
+    dedup_settings s = { .how = CLI_HOW_UNSAID };
     cli_operands operands;
     int status = options_read(self, argc, argv, &s, &operands);
 

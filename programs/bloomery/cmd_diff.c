@@ -479,7 +479,7 @@ static int diff_keys(diff_job *job, const cli_operands *operands)
     return status;
 }
 
-static int diff_check(const cli_command *self, const diff_settings *s,
+static int diff_check(const cli_command *self, diff_settings *s,
                       const cli_operands *operands)
 {
     int status = lines_how_check(self, &s->how);
@@ -500,7 +500,7 @@ static int diff_check(const cli_command *self, const diff_settings *s,
 
 static int diff_run(const cli_command *self, int argc, char **argv)
 {
-    diff_settings s = { .how.separator = -1 };
+    diff_settings s = { .how = CLI_HOW_UNSAID };
     cli_operands operands;
     int status = options_read(self, argc, argv, &s, &operands);
 
@@ -516,7 +516,9 @@ static int diff_run(const cli_command *self, int argc, char **argv)
                      .operands = &operands,
                      .start = lseek(STDIN_FILENO, 0, SEEK_CUR),
                      .differ = { NAN, NAN } };
-    status = diff_keys(&job, &operands);
+    status = forms_follow(&s.how, bly_form_of(sketch), job.name);
+    if (status == CLI_GO)
+        status = diff_keys(&job, &operands);
     bly_free(sketch);
     return status;
 }

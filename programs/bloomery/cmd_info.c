@@ -79,6 +79,16 @@ static void info_keys(const bly_stat_t *stat)
                                                 : "is saturated");
 }
 
+/* Another system's file has no room for it. */
+static void info_form(const bly_stat_t *stat)
+{
+    if (filter_kind_of_family(stat->kind, "foreign"))
+        return;
+    output_format("  form       %s\n",
+                  stat->form != BLY_KEYS_UNSTATED ? forms_name(stat->form).text
+                                                  : "not stated");
+}
+
 /* A planned rate of 0 is a promise. */
 static void info_rate(const bly_stat_t *stat)
 {
@@ -142,6 +152,7 @@ static void info_text(const bly_filter *filter, const bly_stat_t *stat,
     output_text(file);
     output_format("\n  kind       %s\n", stat->kind);
     info_keys(stat);
+    info_form(stat);
     output_format("  size       %s, %.2f bits for each key planned\n",
                   report_bytes(stat->bytes).text, stat->bits_per_key);
     if (stat->packed > 0)

@@ -150,10 +150,11 @@ static cli_how join_list_how(const join_settings *s)
     list.member = s->list_member;
     if (list.member != NULL)
         list.csv = list.tsv = list.blanks = list.header = false;
+    forms_choose(&list);
     return list;
 }
 
-static int join_check_keys(const cli_command *self, const join_settings *s)
+static int join_check_keys(const cli_command *self, join_settings *s)
 {
     cli_how any = s->how, list = join_list_how(s);
     const char *wrong = list.member != NULL ? members_wrong(list.member) : NULL;
@@ -172,13 +173,14 @@ static int join_check_keys(const cli_command *self, const join_settings *s)
         any.field = s->list_field;
     if (s->list_field.n > 0)
         any.member = NULL;
+    forms_choose(&s->how);
     if (lines_how_check(self, &any) != CLI_GO
         || lines_member_check(self, &s->how) != CLI_GO)
         return CLI_ERROR;
     return lines_member_check(self, &list);
 }
 
-static int join_check(const cli_command *self, const join_settings *s,
+static int join_check(const cli_command *self, join_settings *s,
                       const cli_operands *operands)
 {
     if (operands->count != 2)
@@ -197,7 +199,7 @@ static int join_check(const cli_command *self, const join_settings *s,
 
 static int join_start(const cli_command *self, int argc, char **argv)
 {
-    join_settings s = { .how.separator = -1 };
+    join_settings s = { .how = CLI_HOW_UNSAID };
     cli_operands operands;
     join_tally tally = { .lines = 0 };
     join_want want;

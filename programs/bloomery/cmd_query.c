@@ -21,6 +21,7 @@ static const cli_option query_options[] = {
       "Print all lines, each with 1 and a TAB before it if its key is perhaps "
       "there, and 0 if it is certainly not, or if there is no key. Of several "
       "filters each has its digit, in the order of -F." },
+    CLI_ASSUME_OPTION(ask_settings, assume),
     { 0, "column", "NAME", CLI_TEXT, offsetof(ask_settings, column), false,
       "FILE is a Parquet file: ask the filters that it has for this column, "
       "one in each row group. A key is what --as says, or else the column's "

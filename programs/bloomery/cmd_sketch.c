@@ -186,7 +186,9 @@ static int sketch_refuse(const char *kind, const bly_spec *spec,
 static int sketch_make(const sketch_settings *s, const cli_operands *operands)
 {
     bly_spec spec = { .capacity = s->differences, .seed = s->build.seed,
-                      .hash = s->build.hash, .secret = secret_bytes() };
+                      .hash = s->build.hash, .secret = secret_bytes(),
+                      .form = s->build.how.stated ? s->build.how.form
+                                                  : BLY_KEYS_UNSTATED };
     bly_filter *filter;
     char kind[64];
     cli_fed fed;
@@ -207,10 +209,10 @@ static int sketch_make(const sketch_settings *s, const cli_operands *operands)
 
 /* ==== The command ======================================================= */
 
-static int sketch_check(const cli_command *self, const sketch_settings *s,
+static int sketch_check(const cli_command *self, sketch_settings *s,
                         const cli_operands *operands)
 {
-    const cli_build *b = &s->build;
+    cli_build *b = &s->build;
     int status = lines_how_check(self, &b->how);
 
     if (status != CLI_GO)
@@ -233,7 +235,7 @@ static int sketch_check(const cli_command *self, const sketch_settings *s,
 
 static int sketch_run(const cli_command *self, int argc, char **argv)
 {
-    sketch_settings s = { .build.how.separator = -1, .build.whole = true };
+    sketch_settings s = { .build.how = CLI_HOW_UNSAID, .build.whole = true };
     cli_operands operands;
     int status = options_read(self, argc, argv, &s, &operands);
 

@@ -13,7 +13,7 @@
 typedef struct {
     const char *output, *key_file, *format;
     uint64_t    level;          /* 0: not given */
-    bool        force, verbose, json;
+    bool        force, verbose, json, assume;
 } combine_settings;
 
 /* Those of both. */
@@ -23,6 +23,7 @@ typedef struct {
       "standard output. An existing file is replaced only when the new one is "\
       "complete." },                                                           \
     CLI_FORCE_OPTION(combine_settings, force),                                 \
+    CLI_ASSUME_OPTION(combine_settings, assume),                               \
     CLI_SECRET_OPTION(combine_settings, key_file),                             \
     CLI_FORMAT_OPTION(combine_settings, format),                               \
     CLI_MADE_OPTIONS(combine_settings)
@@ -43,18 +44,23 @@ const cli_option combine_level_options[] = {
 };
 
 /* into := into (op) the filter at `path`. */
-static int combine_one(const cli_combination *how, uint64_t level,
-                       bly_filter *into, const char *into_path,
+static int combine_one(const cli_combination *how, const combine_settings *s,
+                       bly_filter **into, const char *into_path,
                        const char *path)
 {
     bly_filter *other = load_mapped(path, BLY_VERIFY);
-    bly_status status;
+    bly_status status = BLY_OK;
+    int same;
 
     if (other == NULL)
         return CLI_ERROR;
-    status = level == 0 ? how->combine(into, other)
-                        : bly_unite_at(into, other, level);
+    same = filter_same_form(into, into_path, &other, path, s->assume);
+    if (same == CLI_GO)
+        status = s->level == 0 ? how->combine(*into, other)
+                               : bly_unite_at(*into, other, s->level);
     bly_free(other);
+    if (same == CLI_ERROR)
+        return CLI_ERROR;
     if (status < 0)
         return report_error("'%s' and '%s' cannot be %s: %s", into_path, path,
                             how->done, filter_why());
@@ -79,7 +85,7 @@ static int combine_all(const cli_combination *how, const combine_settings *s,
     if (into == NULL)
         return CLI_ERROR;
     for (size_t i = 1; i < operands->count && status == CLI_OK; i++)
-        status = combine_one(how, s->level, into, operands->names[0],
+        status = combine_one(how, s, &into, operands->names[0],
                              operands->names[i]);
     if (status == CLI_OK && lock >= 0)
         status = filter_check_lock(lock, s->output);

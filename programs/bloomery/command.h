@@ -82,7 +82,7 @@ typedef struct {
     uint64_t jobs, least;
     const char *key_file, *format, *column;
     bool     invert, count, quiet, summary, json, no_progress, paged, all,
-             mark, groups, names, numbers, buffered;
+             mark, groups, names, numbers, buffered, assume;
     cli_verify verify;
 } ask_settings;
 
@@ -152,7 +152,8 @@ typedef struct {
     uint64_t         *there;    /* keys that are perhaps in each             */
     size_t            files;    /* that were opened                          */
     bool              inside;   /* a file has them inside                    */
-    cli_as            form;     /* what the files say that their keys are    */
+    uint64_t            form;     /* of the keys of all files */
+    const char         *form_of;  /* the first of them        */
     cli_lines         lines;
     ask_tally         tally;
     ask_file          file;
@@ -256,7 +257,7 @@ typedef struct {
 } cli_build;
 
 /* Make a filter of the keys of the operands and save it: `build` itself. */
-int build_make(const cli_command *self, const cli_build *settings,
+int build_make(const cli_command *self, cli_build *settings,
                const cli_operands *operands);
 
 /* ==== cmd_kinds.c ======================================================= */

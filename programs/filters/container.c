@@ -173,7 +173,7 @@ typedef struct {
     cli_inside     *out;
     const char     *path;
     bly_container  *file;
-    cli_as          said;       /* what keys are, by the command line     */
+    uint64_t          said;       /* what keys are, by the command line     */
     uint64_t        lacking;
     const char     *lacks;      /* of the first that is                   */
     uint64_t        first;
@@ -212,23 +212,23 @@ static bool container_take(container_job *job, const bly_contents *is,
                            size_t which)
 {
     const bly_contained *one = &is->filters[which];
-    cli_as as = CLI_AS_UNSAID;
+    uint64_t as = FORMS_UNSAID;
     bly_filter *filter;
 
     if (one->as != NULL && forms_read(one->as, &as) == NULL
-        && job->out->as == CLI_AS_UNSAID)
+        && job->out->as == FORMS_UNSAID)
         job->out->as = as;
-    if (job->said == CLI_AS_UNSAID && as != CLI_AS_UNSAID
+    if (job->said == FORMS_UNSAID && as != FORMS_UNSAID
         && as != job->out->as) {
         report_error("'%s': two columns are named '%.80s', one of %s and one "
                      "of %s, or it is damaged: say by --as what the keys are",
-                     job->path, one->column, forms_name(job->out->as),
-                     forms_name(as));
+                     job->path, one->column, forms_name(job->out->as).text,
+                     forms_name(as).text);
         return false;
     }
     if (one->format == NULL)
         return container_lacks(job, one->group, one->lacks);
-    if (job->said == CLI_AS_UNSAID && one->as == NULL) {
+    if (job->said == FORMS_UNSAID && one->as == NULL) {
         report_error("'%s': what type column '%.80s' has is not known here: "
                      "say by --as what its keys are", job->path, one->column);
         return false;
@@ -284,14 +284,14 @@ static int container_note(const container_job *job)
 }
 
 int container_read(cli_inside *out, const char *path, const char *column,
-                   cli_as as)
+                   uint64_t as)
 {
     container_job job = { .out = out, .path = path, .said = as,
                           .file = container_open(path) };
     const bly_contents *is;
     int status = CLI_ERROR;
 
-    *out = (cli_inside){ .n = 0 };
+    *out = (cli_inside){ .as = as };
     if (job.file == NULL)
         return CLI_ERROR;
     is = bly_container_contents(job.file);

@@ -270,6 +270,31 @@ bool filter_shares(const char *kind, uint64_t bytes, size_t jobs)
         && jobs >= (far ? FILTER_SHARERS_FAR : FILTER_SHARERS);
 }
 
+/* State the form, unless it is stated. */
+static int filter_state_form(bly_filter **filter, uint64_t form)
+{
+    bly_filter *copy;
+
+    if (bly_form_of(*filter) != BLY_KEYS_UNSTATED || form == BLY_KEYS_UNSTATED)
+        return CLI_GO;
+    if (bly_copy(&copy, *filter, format_how()) < 0)
+        return filter_error();
+    bly_free(*filter);
+    *filter = copy;
+    return bly_form_set(copy, form) < 0 ? filter_error() : CLI_GO;
+}
+
+int filter_same_form(bly_filter **a, const char *a_path, bly_filter **b,
+                     const char *b_path, bool assume)
+{
+    uint64_t form = bly_form_of(*a);
+    int status = forms_join(&form, a_path, bly_form_of(*b), b_path, assume);
+
+    if (status == CLI_GO)
+        status = filter_state_form(a, form);
+    return status == CLI_GO ? filter_state_form(b, form) : status;
+}
+
 bool filter_kind_of_family(const char *kind, const char *family)
 {
     const bly_kind_info *info = bly_kind_find(kind);

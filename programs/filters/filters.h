@@ -84,14 +84,14 @@ typedef struct {
     uint64_t    *numbers;       /* of their groups                         */
     size_t       n, room;
     const char  *group;         /* "row group"                             */
-    cli_as       as;            /* what their keys are                     */
+    uint64_t       as;            /* what their keys are                     */
 } cli_inside;
 
 /* Open them; `column` NULL: none was named. Unless it was said what keys are,
  * they have to be of one type. CLI_GO, or CLI_ERROR, if none of them can be
  * asked too; to be closed in both cases. */
 int  container_read(cli_inside *out, const char *path, const char *column,
-                    cli_as as);
+                    uint64_t as);
 void container_close(cli_inside *inside);
 
 /* ==== wrapped.c ========================================================= */
@@ -207,6 +207,12 @@ int filter_kind_check(const char *kind);
 /* Does the hash function, NULL for the default, look like no other one? What is
  * like none is left to the library. CLI_GO or CLI_ERROR. */
 int filter_hash_check(const char *hash);
+
+/* Two filters that are to go together: they must have keys of one form, or one
+ * of them, with `assume`, may state none; it is then that of the other, and the
+ * filter a copy. CLI_GO or CLI_ERROR. */
+int filter_same_form(bly_filter **a, const char *a_path, bly_filter **b,
+                     const char *b_path, bool assume);
 
 /* An ordinary file, which can be looked at and still be read from its start? */
 bool filter_is_file(const char *path);

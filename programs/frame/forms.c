@@ -1,38 +1,37 @@
-/* forms.c - the bytes that a key, written as text, stands for.
+/* forms.c - how keys are made of what lines hold: by the options, for a new
+ * filter; by its own form, for a filter that is there.
  *
- * Filters of other systems are of keys as those have them: integers of 4 or 8
- * bytes, doubles, texts of UTF-16, or bytes that no line can hold. Numbers have
- * the lowest byte first. Floor 8; includes frame.h and <bloomery.h> only.
+ * What the library does not know is the end of a line, and what lies between
+ * columns. Floor 8; includes frame.h and <bloomery/form.h> only.
  */
 #include "frame/frame.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-static const char *const forms[] = {
-    [CLI_AS_UNSAID] = "text", [CLI_AS_TEXT] = "text",
-    [CLI_AS_HEX] = "hex", [CLI_AS_INT32] = "int32",
-    [CLI_AS_INT64] = "int64", [CLI_AS_FLOAT] = "float",
-    [CLI_AS_DOUBLE] = "double", [CLI_AS_UTF16] = "utf16",
-    [CLI_AS_NUMBER] = "number",
-};
+/* ==== Names ============================================================= */
 
-enum { FORMS = sizeof forms / sizeof *forms, FORMS_NUMBER = 400 };
-
-const char *forms_read(const char *text, cli_as *out)
+/* A class is a form without changes. */
+const char *forms_read(const char *text, uint64_t *out)
 {
-    for (size_t i = CLI_AS_TEXT; i < FORMS; i++)
-        if (strcmp(forms[i], text) == 0) {
-            *out = (cli_as)i;
-            return NULL;
-        }
-    return "is no form of a key: give text, hex, number, int32, int64, float, "
-           "double or utf16";
+    uint64_t form;
+
+    if (*text != '\0' && bly_form_read(&form, text) == BLY_OK
+        && form <= BLY_FORM_CLASS) {
+        *out = form;
+        return NULL;
+    }
+    return "is no class of keys: give text, number, hex, bytes, int32, int64, "
+           "float, double, utf16 or any";
 }
 
-const char *forms_name(cli_as as)
+cli_text forms_name(uint64_t form)
 {
-    return forms[as];
+    char text[BLY_FORM_TEXT];
+    cli_text name;
+
+    snprintf(name.text, sizeof name.text, "%s", bly_form_write(text, form));
+    return name;
 }
 
 void forms_fold(unsigned char *to, const unsigned char *from, size_t n)
@@ -44,18 +43,10 @@ void forms_fold(unsigned char *to, const unsigned char *from, size_t n)
     }
 }
 
-/* ==== Numbers =========================================================== */
-
-static size_t forms_put(unsigned char *to, uint64_t value, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++)
-        to[i] = (unsigned char)(value >> 8 * i);
-    return bytes;
-}
-
 void forms_store(unsigned char to[8], uint64_t value)
 {
-    forms_put(to, value, 8);
+    for (size_t i = 0; i < 8; i++)
+        to[i] = (unsigned char)(value >> 8 * i);
 }
 
 uint64_t forms_load(const unsigned char from[8])
@@ -67,190 +58,162 @@ uint64_t forms_load(const unsigned char from[8])
     return value;
 }
 
-static bool forms_blank(unsigned char byte)
+/* ==== Choosing a form =================================================== */
+
+static bool forms_is_text(uint64_t class)
 {
-    return byte == ' ' || byte == '\t' || byte == '\r';
+    return class == BLY_KEYS_TEXT || class == BLY_KEYS_UTF16;
 }
 
-/* Without the blanks, and the CR of a CR LF, around it. */
-static const unsigned char *forms_trim(const unsigned char *text, size_t *n)
+/* What stands between several columns in one key. */
+static uint64_t forms_joint(const cli_how *how)
 {
-    for (; *n > 0 && forms_blank(*text); --*n)
-        text++;
-    while (*n > 0 && forms_blank(text[*n - 1]))
-        --*n;
-    return text;
-}
+    static const struct { int byte; uint64_t join; } known[] = {
+        { ',', BLY_JOIN_COMMA }, { '\t', BLY_JOIN_TAB },
+        { ' ', BLY_JOIN_BLANK }, { ';', BLY_JOIN_SEMICOLON },
+        { '|', BLY_JOIN_BAR },   { ':', BLY_JOIN_COLON },
+    };
+    int byte = how->blanks ? ' ' : how->separator >= 0 ? how->separator
+             : how->csv ? ',' : '\t';
 
-/* Digits, with a sign or without; from -2^(bits-1) to 2^bits - 1. */
-static bool forms_integer(uint64_t *out, const unsigned char *text, size_t n,
-                          unsigned bits)
-{
-    bool minus = n > 0 && *text == '-';
-    uint64_t most = minus ? UINT64_C(1) << (bits - 1)
-                          : UINT64_MAX >> (64 - bits), value = 0;
-
-    if (n > 0 && (*text == '-' || *text == '+')) {
-        text++;
-        n--;
-    }
-    for (size_t i = 0; i < n; i++) {
-        unsigned digit = text[i] - (unsigned)'0';
-
-        if (digit > 9 || value > (most - digit) / 10)
-            return false;
-        value = 10 * value + digit;
-    }
-    *out = minus ? 0 - value : value;
-    return n > 0;
-}
-
-/* A number as strtod reads it, without blanks before it. */
-static bool forms_real(double *out, const unsigned char *text, size_t n)
-{
-    char copy[FORMS_NUMBER], *end;
-
-    if (n == 0 || n >= sizeof copy || *text <= ' '
-        || memchr(text, '\0', n) != NULL)
-        return false;
-    memcpy(copy, text, n);
-    copy[n] = '\0';
-    *out = strtod(copy, &end);
-    return *end == '\0';
-}
-
-/* As bindings and SQL have numbers: bly_integer_key, bly_real_key. */
-static size_t forms_put_number(unsigned char *to, const unsigned char *text,
-                               size_t n)
-{
-    uint64_t whole;
-    double real;
-
-    if (forms_integer(&whole, text, n, 64)
-        && (*text == '-' || whole <= INT64_MAX)) {
-        bly_integer_key(to, (int64_t)whole);
-        return 8;
-    }
-    if (!forms_real(&real, text, n))
-        return FORMS_NONE;
-    bly_real_key(to, real);
-    return 8;
-}
-
-static size_t forms_put_real(unsigned char *to, double value, bool is_float)
-{
-    float narrow = (float)value;
-    uint32_t low;
-    uint64_t bits;
-
-    if (is_float) {
-        memcpy(&low, &narrow, sizeof low);
-        return forms_put(to, low, sizeof low);
-    }
-    memcpy(&bits, &value, sizeof bits);
-    return forms_put(to, bits, sizeof bits);
-}
-
-/* ==== Bytes and text ==================================================== */
-
-static int forms_digit(unsigned char byte)
-{
-    return byte >= '0' && byte <= '9' ? byte - '0'
-         : byte >= 'a' && byte <= 'f' ? byte - 'a' + 10
-         : byte >= 'A' && byte <= 'F' ? byte - 'A' + 10 : -1;
-}
-
-/* With 0x before them or without, and blanks between bytes or not. */
-static size_t forms_hex(unsigned char *to, const unsigned char *text, size_t n)
-{
-    size_t bytes = 0;
-
-    if (n >= 2 && text[0] == '0' && (text[1] | 0x20) == 'x') {
-        text += 2;
-        n -= 2;
-    }
-    for (size_t i = 0; i < n; ) {
-        int high = forms_digit(text[i]);
-        int low = i + 1 < n ? forms_digit(text[i + 1]) : -1;
-
-        if (high < 0 || low < 0)
-            return FORMS_NONE;
-        to[bytes++] = (unsigned char)(high << 4 | low);
-        for (i += 2; i < n && forms_blank(text[i]); )
-            i++;
-    }
-    return bytes;
-}
-
-/* The character that begins there, and its bytes; 0: there is none. */
-static size_t forms_character(uint32_t *out, const unsigned char *text,
-                              size_t n)
-{
-    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-    size_t bytes = *text < 0x80 ? 1 : *text < 0xC2 ? 0 : *text < 0xE0 ? 2
-                 : *text < 0xF0 ? 3 : *text < 0xF5 ? 4 : 0;
-
-    if (bytes == 0 || bytes > n)
+    if (how->field.n < 2)
         return 0;
-    *out = bytes == 1 ? *text : *text & (0x7Fu >> bytes);
-    for (size_t i = 1; i < bytes; i++) {
-        if ((text[i] & 0xC0) != 0x80)
-            return 0;
-        *out = *out << 6 | (text[i] & 0x3F);
-    }
-    return *out < least[bytes] || *out > 0x10FFFF
-        || (*out >= 0xD800 && *out < 0xE000) ? 0 : bytes;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].byte == byte)
+            return known[i].join;
+    return BLY_JOIN_OTHER;
 }
 
-static size_t forms_utf16(unsigned char *to, const unsigned char *text,
-                          size_t n)
+static uint64_t forms_case(const cli_how *how)
 {
-    unsigned char *begin = to;
-    uint32_t c;
-
-    for (size_t bytes; n > 0; text += bytes, n -= bytes) {
-        bytes = forms_character(&c, text, n);
-        if (bytes == 0)
-            return FORMS_NONE;
-        if (c >= 0x10000) {
-            to += forms_put(to, 0xD800 + ((c - 0x10000) >> 10), 2);
-            c = 0xDC00 + ((c - 0x10000) & 0x3FF);
-        }
-        to += forms_put(to, c, 2);
-    }
-    return (size_t)(to - begin);
+    return how->upper ? BLY_FORM_UPPER
+         : !how->lower ? 0
+         : how->unicode ? BLY_FORM_FOLD : BLY_FORM_LOWER;
 }
 
-size_t forms_bytes(cli_as as, unsigned char *to, const void *text, size_t n)
+/* The form that the options ask for; of keys that are `class` where they do not
+ * say it. */
+static uint64_t forms_wanted(const cli_how *how, uint64_t class)
 {
-    const unsigned char *trimmed = text;
-    size_t all = n;
-    uint64_t whole;
-    double real;
+    bool said = how->as != FORMS_UNSAID && how->as != BLY_KEYS_UNSTATED;
+    uint64_t form = said ? how->as : class;
 
-    if (as != CLI_AS_UTF16)
-        trimmed = forms_trim(text, &n);
-    switch (as) {
-    case CLI_AS_HEX:
-        return forms_hex(to, trimmed, n);
-    case CLI_AS_INT32:
-        return forms_integer(&whole, trimmed, n, 32) ? forms_put(to, whole, 4)
-                                                  : FORMS_NONE;
-    case CLI_AS_INT64:
-        return forms_integer(&whole, trimmed, n, 64) ? forms_put(to, whole, 8)
-                                                  : FORMS_NONE;
-    case CLI_AS_FLOAT:
-    case CLI_AS_DOUBLE:
-        return forms_real(&real, trimmed, n)
-             ? forms_put_real(to, real, as == CLI_AS_FLOAT) : FORMS_NONE;
-    case CLI_AS_NUMBER:
-        return forms_put_number(to, trimmed, n);
-    case CLI_AS_UTF16:
-        return forms_utf16(to, text, n);
-    case CLI_AS_UNSAID:
-    case CLI_AS_TEXT:
-        break;
+    if (!forms_is_text(form))
+        return form;
+    return form | forms_case(how) | forms_joint(how)
+         | (how->trim ? BLY_FORM_TRIM : 0)
+         | (how->keep_cr ? BLY_FORM_KEEP_CR : 0);
+}
+
+/* Where the form is not stated, keys end as their lines do. */
+static void forms_set(cli_how *how, uint64_t form, bool stated)
+{
+    bool cuts = stated ? (form & BLY_FORM_KEEP_CR) == 0 : how->crlf;
+
+    how->form = form;
+    how->stated = stated;
+    how->cut_cr = cuts && !how->null && !how->bare;
+}
+
+void forms_choose(cli_how *how)
+{
+    forms_set(how, forms_wanted(how, BLY_KEYS_TEXT),
+              how->as != BLY_KEYS_UNSTATED);
+}
+
+/* The first option that contradicts the form; NULL: none does. */
+static const char *forms_against(const cli_how *how, uint64_t form)
+{
+    uint64_t class = form & BLY_FORM_CLASS, join = form & BLY_FORM_JOIN;
+    bool text = forms_is_text(class);
+
+    if (how->as != FORMS_UNSAID && how->as != class
+        && !bly_form_same(how->as, class))
+        return "--as";
+    if (text && forms_case(how) != 0
+        && forms_case(how) != (form & BLY_FORM_CASE))
+        return how->upper ? "--upper" : how->unicode ? "--unicode" : "-i";
+    if (text && how->trim && (form & BLY_FORM_TRIM) == 0)
+        return "--trim";
+    if (text && how->keep_cr && (form & BLY_FORM_KEEP_CR) == 0)
+        return "--keep-cr";
+    if (how->crlf && (form & BLY_FORM_KEEP_CR) != 0)
+        return "--crlf";
+    return join != 0 && forms_joint(how) != 0 && forms_joint(how) != join
+         ? "-t" : NULL;
+}
+
+int forms_follow(cli_how *how, uint64_t form, const char *path)
+{
+    bool bytes = form == BLY_KEYS_BYTES || form == BLY_KEYS_HEX;
+    const char *against = forms_against(how, form);
+
+    if (form == BLY_KEYS_UNSTATED) {
+        forms_set(how, forms_wanted(how, BLY_KEYS_TEXT), false);
+        return CLI_GO;
     }
-    memcpy(to, text, all);
-    return all;
+    if (against != NULL)
+        return report_error("'%s' has keys of the form %s, and %s asks for "
+                            "others: leave it out, or build a filter with it",
+                            path, forms_name(form).text, against);
+    if (form == BLY_KEYS_BYTES && how->as == FORMS_UNSAID)
+        return report_error("'%s' has bytes for keys, and lines are text: give "
+                            "--as hex if they are written as hexadecimal "
+                            "digits, or --as bytes to take lines as they are",
+                            path);
+    forms_set(how, bytes ? forms_wanted(how, form) : form, true);
+    return CLI_GO;
+}
+
+int forms_join(uint64_t *into, const char *path, uint64_t form,
+               const char *other, bool assume)
+{
+    bool stated = *into != BLY_KEYS_UNSTATED;
+
+    if (*into == form || bly_form_same(*into, form))
+        return CLI_GO;
+    if (!assume && (!stated || form == BLY_KEYS_UNSTATED))
+        return report_error("'%s' does not state how its keys were made, and "
+                            "'%s' has keys of the form %s: give --assume-form "
+                            "if both are alike", stated ? other : path,
+                            stated ? path : other,
+                            forms_name(*into | form).text);
+    if (stated && form != BLY_KEYS_UNSTATED)
+        return report_error("'%s' has keys of the form %s, and '%s' of the "
+                            "form %s: they do not go together", path,
+                            forms_name(*into).text, other,
+                            forms_name(form).text);
+    *into |= form;
+    return CLI_GO;
+}
+
+/* ==== Keys ============================================================== */
+
+/* The columns of a joined key have been trimmed before. */
+bool forms_changes(uint64_t form)
+{
+    uint64_t class = form & BLY_FORM_CLASS, changes = BLY_FORM_CASE;
+
+    if ((form & BLY_FORM_JOIN) == 0)
+        changes |= BLY_FORM_TRIM;
+    return class > BLY_KEYS_TEXT || (form & changes) != 0;
+}
+
+size_t forms_times(uint64_t form)
+{
+    enum { TEXT = 64, NUMBER = 8, LEAST = 2 };
+    uint64_t class = form & BLY_FORM_CLASS;
+
+    return forms_is_text(class) || class == BLY_KEYS_HEX
+         ? bly_form_room(form, TEXT) / TEXT : NUMBER / LEAST;
+}
+
+bly_key forms_key(uint64_t form, bly_key written, unsigned char *to)
+{
+    const bly_value value = { .type = BLY_WRITTEN, .data = written.data,
+                              .length = written.length };
+    bly_key key;
+
+    return bly_form_key(&key, form, &value, to) == BLY_OK
+         ? key : (bly_key){ NULL, 0 };
 }

@@ -3,8 +3,8 @@
  *
  * Programs stand on floor 8. The frame knows no filter and no program; of
  * <bloomery.h> it has only bly_key, "some bytes", so that a batch of lines can
- * be handed to the library as it is. Other files of programs include it, and
- * what it needs of a program it is told (cli_program).
+ * be handed to the library as it is, and the forms of keys. Other files of
+ * programs include it, and what it needs of a program it is told (cli_program).
  *
  * The files, from the bottom up:
  *
@@ -21,7 +21,7 @@
  *      completion.c  all tables -> what shells complete
  *      codec.c     what compressed bytes look like, and how they become plain
  *      source.c    a compressed file -> a pipe of what it holds
- *      forms.c     text, hexadecimal digits, numbers -> the bytes of a key
+ *      forms.c     options and filters -> the form of keys; the bytes of a key
  *      records.c   where records of CSV end
  *      members.c   a line that is a JSON object -> the value of a member
  *      keys.c      lines -> their keys
@@ -36,7 +36,7 @@
 #ifndef FRAME_FRAME_H
 #define FRAME_FRAME_H
 
-#include <bloomery.h>
+#include <bloomery/form.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -292,7 +292,7 @@ typedef enum {
     CLI_SIZE,                   /* uint64_t, bytes, at least 1   */
     CLI_SEED,                   /* uint64_t                      */
     CLI_BYTE,                   /* int, 0 .. 255                 */
-    CLI_FORM,                   /* cli_as                        */
+    CLI_FORM,                   /* uint64_t, a class of keys     */
     CLI_COLUMN,                 /* cli_columns, of one column    */
     CLI_COLUMNS,                /* cli_columns                   */
     CLI_LIST                    /* cli_operands, one more value each time the
@@ -474,24 +474,46 @@ const char *columns_read_one(const char *text, cli_columns *out);
 
 /* ==== forms.c =========================================================== */
 
-/* What a key that is written as text stands for. */
-typedef enum {
-    CLI_AS_UNSAID,                      /* text                              */
-    CLI_AS_TEXT, CLI_AS_HEX, CLI_AS_INT32, CLI_AS_INT64, CLI_AS_FLOAT,
-    CLI_AS_DOUBLE, CLI_AS_UTF16, CLI_AS_NUMBER
-} cli_as;
+typedef struct cli_how cli_how;
 
-/* "int32" -> CLI_AS_INT32; as numbers.c has it. */
-const char *forms_read(const char *text, cli_as *out);
+/* "int32" -> its class, BLY_KEYS_…; as numbers.c has it. */
+const char *forms_read(const char *text, uint64_t *out);
 
-const char *forms_name(cli_as as);
+/* FORMS_UNSAID: no --as was given. */
+#define FORMS_UNSAID UINT64_MAX
 
-/* The bytes that the text stands for, of which there are at most FORMS_LEAST
- * or FORMS_TIMES as many as of the text; how many, or FORMS_NONE: it is not of
- * that form. */
-enum { FORMS_LEAST = 8, FORMS_TIMES = 4 };
-#define FORMS_NONE SIZE_MAX
-size_t forms_bytes(cli_as as, unsigned char *to, const void *text, size_t n);
+/* The text of a form, for messages. */
+cli_text forms_name(uint64_t form);
+
+/* Let keys be made as the options say, for a new filter or for none. */
+void forms_choose(cli_how *how);
+
+/* Let keys be made for the filter of this file, whose keys have this form: by
+ * it, or as the options say, where it is not stated. CLI_ERROR: an option asks
+ * for another form. */
+int forms_follow(cli_how *how, uint64_t form, const char *path);
+
+/* Of two forms, each that of a file, the common one; `assume`: one that is not
+ * stated is the other. CLI_ERROR: they differ. */
+int forms_join(uint64_t *into, const char *path, uint64_t form,
+               const char *other, bool assume);
+
+#define CLI_ASSUME_OPTION(settings, assume)                                   \
+    { 0, "assume-form", NULL, CLI_FLAG, offsetof(settings, assume), false,    \
+      "Take it that a filter which does not state how its keys were made "    \
+      "holds keys like those of the filters that do. Without it such a "      \
+      "filter goes together only with others of its sort." }
+
+/* Does the form change the bytes of a text? */
+bool forms_changes(uint64_t form);
+
+/* Of a text of n bytes the key has at most so many times as many, or so many
+ * bytes for each of a line, its end included. */
+size_t forms_times(uint64_t form);
+
+/* The key of what is written, at `to` or where it is; data is NULL: it is not
+ * of that form. */
+bly_key forms_key(uint64_t form, bly_key written, unsigned char *to);
 
 /* The n bytes with A to Z as a to z; `to` may be `from`. */
 void forms_fold(unsigned char *to, const unsigned char *from, size_t n);
@@ -506,11 +528,18 @@ uint64_t forms_load(const unsigned char from[8]);
 typedef struct cli_found cli_found;
 
 /* How a line holds its key. */
-typedef struct {
+struct cli_how {
     bool     null;              /* lines end with NUL, not newline          */
-    bool     crlf;              /* a CR before the newline is no part of it */
-    bool     trim;              /* nor are blanks and TABs around the key   */
-    bool     fold;              /* upper case is lower case, in keys        */
+    bool     crlf, keep_cr;     /* what was said of a CR before the newline */
+    bool     trim;              /* blanks and TABs around the key are no part
+                                   of it                                    */
+    bool     lower, upper, unicode;     /* its letters change their case    */
+    uint64_t as;                /* the class that was said, or FORMS_UNSAID */
+    uint64_t form;              /* what keys are made by (forms_choose)     */
+    bool     stated;            /* the filter says so                       */
+    bool     cut_cr;            /* and without the CR before the newline    */
+    bool     bare;              /* the lines are keys that were given, whose
+                                   CR nothing cuts                          */
     bool     compressed;        /* compressed bytes are taken as they are   */
     bool     text;              /* other bytes that no text has, too        */
     bool     copy;              /* the files are copies of what has been read:
@@ -528,8 +557,10 @@ typedef struct {
                                    are no text; NULL: there is none         */
     const char *member;         /* lines are JSON objects, and the key is
                                    the value of this member; NULL: not      */
-    cli_as   as;                /* what a key stands for                    */
-} cli_how;
+};
+
+/* All options unsaid. */
+#define CLI_HOW_UNSAID { .separator = -1, .as = FORMS_UNSAID }
 
 #define CLI_HOW_OPTIONS(settings, how)                                        \
     { '0', "null", NULL, CLI_FLAG, offsetof(settings, how.null), false,       \
@@ -564,25 +595,39 @@ typedef struct {
       "object or an array, or is not there. A NAME that begins with / is a " \
       "JSON pointer, such as /user/id or /tags/0. Of members with the same " \
       "name the last one counts." },                                          \
+    { 0, "keep-cr", NULL, CLI_FLAG, offsetof(settings, how.keep_cr), false,   \
+      "In lines that end with CR LF, as in files from Windows, the CR is part "\
+      "of the key. Without it, it is not." },                                 \
     { 0, "crlf", NULL, CLI_FLAG, offsetof(settings, how.crlf), false,         \
-      "Lines end with CR LF, as in files from Windows: the CR is no part of " \
-      "the key." },                                                           \
+      "The CR is no part of the key, even if the filter does not state how "  \
+      "its keys were made. Of such a filter it is part of the key otherwise, "\
+      "and a note says so." },                                                \
     { 0, "trim", NULL, CLI_FLAG, offsetof(settings, how.trim), false,         \
       "Blanks and TABs at both ends of the key are no part of it; of "        \
       "several columns, those at both ends of each." },                       \
-    { 'i', "ignore-case", NULL, CLI_FLAG, offsetof(settings, how.fold),       \
-      false, "In keys the letters A to Z stand for a to z. Other letters, "   \
-      "such as those of UTF-8 with an accent, stay as they are. A filter "    \
-      "built with it must be asked with it." },                               \
-    { 0, "as", "FORM", CLI_FORM, offsetof(settings, how.as), false,           \
-      "The bytes of a key, as its text says them: hex, its hexadecimal "      \
-      "digits, with 0x before them or without; number, as Python and SQL "    \
-      "have numbers, where 1.0 is 1; int32, int64, float or "                 \
-      "double, a number in 4 or 8 bytes, the lowest first; utf16, a text in " \
-      "UTF-16, the lower byte first. Blanks around a number, or between "     \
-      "bytes of hex, do not count. A line whose key is not of that form has " \
-      "none, and a note counts them; for who asks it is an error in the "     \
-      "end. Default: text, the key itself." },                                \
+    { 'i', "ignore-case", NULL, CLI_FLAG, offsetof(settings, how.lower),      \
+      false, "In keys the letters A to Z become a to z. Other letters, "      \
+      "such as those with an accent, stay as they are: see --unicode." },     \
+    { 0, "lower", NULL, CLI_FLAG, offsetof(settings, how.lower), false,       \
+      "The same as -i." },                                                    \
+    { 0, "upper", NULL, CLI_FLAG, offsetof(settings, how.upper), false,       \
+      "In keys the letters a to z become A to Z, as in lists of hashes that " \
+      "are written in upper case." },                                         \
+    { 0, "unicode", NULL, CLI_FLAG, offsetof(settings, how.unicode), false,   \
+      "With -i, ignore the case of the letters of all alphabets, by the full "\
+      "case folding of Unicode. A line that is not valid UTF-8 then has no "  \
+      "key." },                                                               \
+    { 0, "as", "CLASS", CLI_FORM, offsetof(settings, how.as), false,          \
+      "What a key is. text: what is written. number: a number as Python and " \
+      "SQL have it, where 1.0 is 1. int32, int64, float or double: a number " \
+      "in 4 or 8 bytes, the lowest first. utf16: a text in UTF-16, the lower "\
+      "byte first. hex: bytes, written as hexadecimal digits, with 0x before "\
+      "them or without. bytes: the bytes of the line. any: the same, in a "   \
+      "filter that does not state how its keys were made. Blanks around a "   \
+      "number, and blanks, '-' or ':' between bytes of hex, do not count. A " \
+      "line that cannot be read so has no key, and a note counts them; for "  \
+      "who asks it is an error in the end. Default: text, or what the filter "\
+      "states." },                                                            \
     { 0, "no-decompress", NULL, CLI_FLAG, offsetof(settings, how.compressed), \
       false, "Take the bytes of compressed files as they are. Without it "    \
       "what gzip, zstd, xz, bzip2 and lz4 wrote, known by its first bytes, "  \
@@ -599,8 +644,9 @@ typedef struct {
       "Without -f the key is then all that stands before this column, or, "   \
       "where it is the first one, all behind it. " unless }
 
-/* Check that the options fit each other. CLI_GO or CLI_ERROR. */
-int lines_how_check(const cli_command *command, const cli_how *how);
+/* Check that the options fit each other, and choose by them how keys are made
+ * (forms_choose). CLI_GO or CLI_ERROR. */
+int lines_how_check(const cli_command *command, cli_how *how);
 
 /* The part of it about --json-field, for commands of two inputs. */
 int lines_member_check(const cli_command *command, const cli_how *how);
@@ -685,6 +731,7 @@ typedef struct {
     bool     idle;              /* the next read may wait for input        */
     bool     begins;            /* it is the first one of its file         */
     bool     carried;           /* its first keys end with CR              */
+    bool     returns;           /* there is a CR that may be cut           */
     bool     quoted;            /* of CSV: there may be quotes in it       */
     bool     stray;             /* and some of them within unquoted columns */
     bool     heads;             /* the first header came right before it   */

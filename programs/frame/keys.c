@@ -32,7 +32,7 @@ static const bly_key keys_nothing = { NULL, 0 };
 
 bool keys_two_parts(const cli_how *how)
 {
-    return how->member != NULL || how->fold || how->csv || how->field.n > 1;
+    return how->member != NULL || how->csv || how->field.n > 1;
 }
 
 size_t keys_parts(const cli_how *how, size_t capacity)
@@ -162,6 +162,9 @@ typedef struct {
     const cli_how   *how;
     const cli_chunk *chunk;
     bool             plain;     /* columns end at the next separator        */
+    bool             cuts;      /* a CR at the end of a line is cut off     */
+    bool             changes;   /* keys are changed by the form             */
+    size_t           times;     /* see forms_times                          */
     const uint64_t  *numbers;   /* of the columns                           */
     uint64_t         label;
     size_t           n;
@@ -249,7 +252,7 @@ static size_t keys_put(const cli_how *how, unsigned char *to, bly_key column)
 
     if (quoted)
         column = (bly_key){ from + 1, column.length - 2 };
-    if (how->trim)
+    if ((how->form & BLY_FORM_TRIM) != 0)
         column = keys_trim(column);
     from = column.data;
     if (!quoted) {
@@ -301,31 +304,20 @@ static bly_key keys_columns(const keys_job *job, bly_key line, bly_key *label)
 
 /* ==== Changes =========================================================== */
 
-/* The key in lower case, in the second half of the block, where it may be. */
-static bly_key keys_fold(const cli_chunk *c, bly_key key)
-{
-    const unsigned char *from = key.data;
-    bool there = from >= c->block + c->capacity;
-    unsigned char *to = keys_place(c, there ? from - c->capacity : from);
-
-    forms_fold(to, from, key.length);
-    return (bly_key){ to, key.length };
-}
-
-/* The bytes that a key stands for, in the last part of the block: behind where
- * it stands a line ends, so that no other key's bytes are there. */
-static bly_key keys_as(const keys_job *job, bly_key key)
+/* The key by the form, in the last part of the block: behind where it stands a
+ * line ends, so that no other key's bytes are there. */
+static bly_key keys_rewrite(const keys_job *job, bly_key key)
 {
     const cli_chunk *c = job->chunk;
-    const unsigned char *from = key.data;
-    size_t at = (size_t)(from - c->block);
+    size_t at = (size_t)((const unsigned char *)key.data - c->block);
     size_t place = at < c->capacity ? at : at - c->capacity;
-    unsigned char *to = c->block + keys_parts(job->how, c->capacity)
-                      + FORMS_TIMES * place;
-    size_t n = forms_bytes(job->how->as, to, from, key.length);
 
-    return n != FORMS_NONE ? (bly_key){ to, n }
-                           : (bly_key){ NULL, KEYS_STRANGE };
+    if (!job->changes || key.data == NULL)
+        return key;
+    key = forms_key(job->how->form, key,
+                    c->block + keys_parts(job->how, c->capacity)
+                    + job->times * place);
+    return key.data != NULL ? key : (bly_key){ NULL, KEYS_STRANGE };
 }
 
 /* A line without the CR at its end. */
@@ -336,23 +328,10 @@ KEYS_INLINE bly_key keys_whole(bly_key line)
     return line;
 }
 
-/* Of several columns each was trimmed before they were joined: a TAB at an end
- * is then one that separates. */
-static bly_key keys_rewrite(const keys_job *job, bly_key key)
-{
-    if (job->how->trim && job->n <= 1 && key.data != NULL)
-        key = keys_trim(key);
-    if (job->how->fold && key.data != NULL)
-        key = keys_fold(job->chunk, key);
-    if (job->how->as > CLI_AS_TEXT && key.data != NULL)
-        key = keys_as(job, key);
-    return key;
-}
-
 /* Key and label of a line, with all that options ask for. */
 static bly_key keys_change(const keys_job *job, bly_key key, bly_key *label)
 {
-    if (job->how->crlf || job->how->csv)
+    if (job->cuts)
         key = keys_whole(key);
     if (job->n > 0 || job->label != 0)
         key = keys_columns(job, key, label);
@@ -380,6 +359,9 @@ static void keys_begin(keys_job *job, const cli_lines *l, const cli_chunk *c)
     job->how = &l->how;
     job->chunk = c;
     job->plain = !l->how.blanks && !c->quoted;
+    job->cuts = l->how.csv || c->returns;
+    job->changes = forms_changes(l->how.form);
+    job->times = forms_times(l->how.form);
     job->n = l->how.field.n;
     job->numbers = named ? c->field : l->how.field.numbers;
     job->label = named ? c->label : l->how.label.numbers[0];
@@ -399,7 +381,7 @@ static void keys_make_columns(const keys_job *job, bly_key *keys, size_t n)
     uint64_t column = job->numbers[0];
     int separator = job->how->separator;
 
-    if (job->how->csv)
+    if (job->cuts)
         for (size_t i = 0; i < n; i++)
             keys[i] = keys_column(separator, column, keys_whole(keys[i]));
     else
@@ -416,6 +398,9 @@ size_t keys_make(const cli_lines *l, const cli_chunk *c, bly_key *keys,
     keys_begin(&job, l, c);
     if (l->form == LINES_COLUMNS && !c->quoted)
         keys_make_columns(&job, keys, n);
+    else if (l->form == LINES_WHOLE)
+        for (size_t i = 0; i < n; i++)
+            keys[i] = keys_whole(keys[i]);
     else if (l->form == LINES_MEMBERS)
         for (size_t i = 0; i < n; i++)
             keys[i] = keys_member(&job, keys[i]);

@@ -84,14 +84,29 @@ static int lines_columns_check(const cli_command *command, const cli_how *how)
     return CLI_GO;
 }
 
-int lines_how_check(const cli_command *command, const cli_how *how)
+/* Do the options about the keys themselves fit each other? */
+static int lines_forms_check(const cli_command *command, const cli_how *how)
+{
+    if (how->crlf && how->keep_cr)
+        return options_wrong(command, "--crlf and --keep-cr exclude each "
+                                      "other");
+    if ((how->crlf || how->keep_cr) && how->null)
+        return options_wrong(command, "--crlf and --keep-cr are about lines "
+                                      "that end with a newline: they exclude "
+                                      "-0");
+    if (how->lower && how->upper)
+        return options_wrong(command, "-i and --upper exclude each other");
+    if (how->unicode && !how->lower)
+        return options_wrong(command, "--unicode says how the case of letters "
+                                      "is ignored: give -i too");
+    return CLI_GO;
+}
+
+int lines_how_check(const cli_command *command, cli_how *how)
 {
     if (how->member != NULL && how->separator >= 0)
         return options_wrong(command, "--json-field says what the key is: it "
                                       "excludes -t");
-    if (how->crlf && how->null)
-        return options_wrong(command, "--crlf is about lines that end with a "
-                                      "newline: it excludes -0");
     if (how->csv && how->null)
         return options_wrong(command, "--csv is about records that end with a "
                                       "newline: it excludes -0");
@@ -100,7 +115,10 @@ int lines_how_check(const cli_command *command, const cli_how *how)
         return options_wrong(command, "with --csv quotes and ends of lines "
                                       "have a meaning of their own: -t must "
                                       "be another byte");
-    if (how->as > CLI_AS_TEXT && how->field.n == 0 && how->member == NULL)
+    if (lines_forms_check(command, how) != CLI_GO)
+        return CLI_ERROR;
+    forms_choose(how);
+    if (forms_changes(how->form) && how->field.n == 0 && how->member == NULL)
         report_lack = (report_words){ "key", "them and --as", "--as" };
     if (how->label.n > 0)
         report_lack.options = how->field.n > 0 ? "-f, -l and -t" : "-l and -t";
@@ -138,8 +156,8 @@ static cli_form lines_form(const cli_how *how)
 {
     if (how->member != NULL)
         return LINES_MEMBERS;
-    if (how->crlf || how->trim || how->fold || how->blanks || how->label.n > 0
-        || how->field.n > 1 || how->as > CLI_AS_TEXT)
+    if (how->blanks || how->label.n > 0 || how->field.n > 1
+        || forms_changes(how->form))
         return LINES_CHANGED;
     return how->field.n == 1 ? LINES_COLUMNS
          : how->csv ? LINES_CHANGED : LINES_WHOLE;
@@ -460,7 +478,8 @@ static bool lines_carries(const cli_lines *l, const cli_chunk *c)
     bly_key keys[FIRST], labels[FIRST];
     size_t n = 0, keyless = 0;
 
-    if (c->length == 0 || l->how.null || l->how.crlf || l->how.csv
+    if (c->length == 0 || l->how.null || l->how.cut_cr || l->how.csv
+        || (l->how.form & BLY_FORM_KEEP_CR) != 0
         || l->how.text || l->how.copy || l->form == LINES_MEMBERS)
         return false;
     end = line + c->length;
@@ -497,7 +516,7 @@ void lines_note(const cli_chunk *c)
 size_t lines_block(const cli_how *how, size_t capacity)
 {
     return keys_parts(how, capacity)
-         + (how->as > CLI_AS_TEXT ? FORMS_TIMES * capacity + FORMS_LEAST : 0);
+         + (forms_changes(how->form) ? forms_times(how->form) * capacity : 0);
 }
 
 /* Nobody knows what a small compressed file may hold: no line of it may take
@@ -1055,10 +1074,10 @@ uint64_t lines_number(const cli_lines *l, const cli_chunk *c, const void *bytes)
     const unsigned char *at = c->block, *end = bytes, *hit;
     uint64_t number = c->before + 1;
 
-    if (l->how.as > CLI_AS_TEXT
+    if (forms_changes(l->how.form)
         && end >= c->block + keys_parts(&l->how, c->capacity))
         end = at + ((size_t)(end - at) - keys_parts(&l->how, c->capacity))
-                 / FORMS_TIMES;
+                 / forms_times(l->how.form);
     else if (keys_two_parts(&l->how) && end >= c->block + c->capacity)
         end -= c->capacity;
     for (; (hit = memchr(at, l->how.null ? '\0' : '\n', (size_t)(end - at)))
@@ -1098,8 +1117,11 @@ bool lines_split(const cli_lines *l, cli_chunk *c, size_t *at, cli_batch *b)
     const unsigned char *text = c->block + *at;
     size_t rest = c->length - *at, from = 0, ending = 1;
 
-    if (*at == 0)
+    if (*at == 0) {
         c->lines = c->strange = 0;
+        c->returns = l->how.cut_cr
+                  && memchr(c->block, '\r', c->length) != NULL;
+    }
     b->keyless = 0;
     b->n = lines_find_ends(l, c, text, rest, b->ends);
     if (rest == 0)
@@ -1114,10 +1136,10 @@ bool lines_split(const cli_lines *l, cli_chunk *c, size_t *at, cli_batch *b)
         from = b->ends[i] + ending;
     }
     c->lines += b->n;
-    if (l->form != LINES_WHOLE)
+    if (l->form != LINES_WHOLE || c->returns)
         b->keyless = keys_make(l, c, b->keys, b->labels, b->n);
     if (b->keyless > 0
-        && (l->form == LINES_MEMBERS || l->how.as > CLI_AS_TEXT))
+        && (l->form == LINES_MEMBERS || forms_changes(l->how.form)))
         lines_find_strange(c, b);
     if (b->keyless > 0 && !l->keep)
         lines_drop_keyless(l, b);
@@ -1153,11 +1175,12 @@ void lines_note_strange(const cli_lines *l)
     lines = l->strange;
     first = l->first_strange;
     s = lines_show(path);
-    if (l->how.as > CLI_AS_TEXT)
+    if (forms_changes(l->how.form))
         report_note("note: %s %s no key of the form %s: the first is line %s "
                     "of %s%s%s: check it, or --as", report_count(lines).text,
                     lines == 1 ? "line has" : "lines have",
-                    forms_name(l->how.as), report_count(first).text, s.quote,
+                    forms_name(l->how.form).text, report_count(first).text,
+                    s.quote,
                     s.name, s.quote);
     else
         report_note("note: %s %s: the first is line %s of %s%s%s",

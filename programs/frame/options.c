@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTIONS_MOST = 40, OPTIONS_FIRST = 256, OPTIONS_HELP = 255 };
+enum { OPTIONS_MOST = 64, OPTIONS_FIRST = 256, OPTIONS_HELP = 255 };
 
 /* ==== Feeding getopt ==================================================== */
 

@@ -37,7 +37,7 @@ typedef struct {
 } build_settings;
 
 typedef struct {
-    const build_settings *want;
+    build_settings *want;
     bly_spec      spec;
     share         lines;
     share_reader *reader;
@@ -436,11 +436,12 @@ static int build_check_output(const build_settings *s,
 static int build_check(const cli_command *self, build_job *job,
                        const cli_operands *operands)
 {
-    const build_settings *s = job->want;
+    build_settings *s = job->want;
     int status = lines_how_check(self, &s->how);
 
     if (status != CLI_GO)
         return status;
+    job->spec.form = s->how.stated ? s->how.form : BLY_KEYS_UNSTATED;
     if (strcmp(s->output, "-") == 0)    /* mpirun may make a terminal of it */
         return options_wrong(self, "standard output is no place for a filter "
                                    "here: give -o a file");
@@ -477,7 +478,7 @@ static int build_start(const cli_command *self, build_job *job,
 static int build_run(const cli_command *self, int argc, char **argv)
 {
     build_settings s = { .kind = BLY_DEFAULT_KIND, .rate = 0.01,
-                         .how.separator = -1 };
+                         .how = CLI_HOW_UNSAID };
     build_job job = { .want = &s };
     cli_operands operands;
     int status = options_read(self, argc, argv, &s, &operands);

@@ -558,7 +558,7 @@ static void dedup_close(dedup_job *job)
     free(job->batch);
 }
 
-static int dedup_check(const cli_command *self, const dedup_settings *s)
+static int dedup_check(const cli_command *self, dedup_settings *s)
 {
     if (!s->approximate && s->rate > 0)
         return options_wrong(self, "-p is the rate of errors of "
@@ -572,7 +572,7 @@ static int dedup_check(const cli_command *self, const dedup_settings *s)
 
 static int dedup_run(const cli_command *self, int argc, char **argv)
 {
-    dedup_settings s = { .how.separator = -1 };
+    dedup_settings s = { .how = CLI_HOW_UNSAID };
     dedup_job job = { .want = &s };
     double start = report_clock();
     cli_operands operands;

@@ -44,7 +44,7 @@ typedef struct {
 enum { QUERY_KEYLESS = -1 };
 
 typedef struct {
-    const query_settings *want;
+    query_settings *want;
     const char   *file;
     bly_filter   *filter;
     bool          local;
@@ -359,7 +359,7 @@ static int query_all(query_job *job)
     return job->tally.selected > 0 ? CLI_OK : CLI_NONE;
 }
 
-static int query_check(const cli_command *self, const query_settings *s,
+static int query_check(const cli_command *self, query_settings *s,
                        const cli_operands *operands)
 {
     int status = lines_how_check(self, &s->how);
@@ -416,9 +416,12 @@ static int query_start(const cli_command *self, query_job *job,
     if (status == CLI_GO)
         job->file = operands->names[0];
     if (status == CLI_GO)
-        status = share_open(&job->text, &job->want->how, operands, 1, true);
-    if (status == CLI_GO)
         status = query_open(job);
+    if (status == CLI_GO)
+        status = forms_follow(&job->want->how, bly_form_of(job->filter),
+                              job->file);
+    if (status == CLI_GO)
+        status = share_open(&job->text, &job->want->how, operands, 1, true);
     status = job_agree(status);
     if (status == CLI_GO)
         status = share_same(&job->text);
@@ -447,7 +450,7 @@ static void query_free(query_job *job)
 
 static int query_run(const cli_command *self, int argc, char **argv)
 {
-    query_settings s = { .how.separator = -1 };
+    query_settings s = { .how = CLI_HOW_UNSAID };
     query_job job = { .want = &s };
     cli_operands operands;
     int status = options_read(self, argc, argv, &s, &operands);

@@ -65,36 +65,36 @@ static void asking_fault(serve_request *r, const char *fault, bool passing)
 }
 
 /* Room for what all keys stand for, at once: it must not move any more. */
-static bool asking_forms_room(serve_asker *asker, size_t n)
+static bool asking_forms_room(serve_asker *asker, size_t n, uint64_t as)
 {
     size_t needed = 0;
 
     for (size_t i = 0; i < n; i++)
         if (asker->requests[i].text != NULL)
-            needed += FORMS_LEAST + FORMS_TIMES * asker->requests[i].length;
+            needed += bly_form_room(as, asker->requests[i].length);
     bytes_free(&asker->forms);
     return bytes_room(&asker->forms, needed);
 }
 
-static void asking_form(serve_asker *asker, serve_request *r, cli_as as)
+static void asking_form(serve_asker *asker, serve_request *r, uint64_t as)
 {
     cli_bytes *forms = &asker->forms;
     unsigned char *to = forms->data + forms->to;
-    size_t n = forms_bytes(as, to, r->text, r->length);
+    bly_key key = forms_key(as, (bly_key){ r->text, r->length }, to);
 
-    if (n == FORMS_NONE) {
+    if (key.data == NULL) {
         asking_fault(r, "the key is not of the form that --as says", false);
         return;
     }
     r->text = to;
-    r->length = n;
-    forms->to += n;
+    r->length = key.length;
+    forms->to += key.length;
 }
 
 /* Keys become the bytes that they stand for. */
-static void asking_forms(serve_asker *asker, size_t n, cli_as as)
+static void asking_forms(serve_asker *asker, size_t n, uint64_t as)
 {
-    bool fits = asking_forms_room(asker, n);
+    bool fits = asking_forms_room(asker, n, as);
 
     for (size_t i = 0; i < n; i++) {
         serve_request *r = &asker->requests[i];
@@ -183,14 +183,14 @@ static void asking_count(const serve_asker *asker, size_t n,
     counts_add(&counts->positives, positives);
 }
 
-void asking_batch(serve_asker *asker, size_t n, cli_as as,
+void asking_batch(serve_asker *asker, size_t n, uint64_t as,
                   serve_counts *counts)
 {
     if (n == 0)
         return;
     if (asker->how->fold)
         asking_fold(asker, n);
-    if (as > CLI_AS_TEXT)
+    if (forms_changes(as))
         asking_forms(asker, n, as);
     asking_which(asker, n, SERVED_ALL);
     for (size_t f = 0; f < asker->set->n; f++)

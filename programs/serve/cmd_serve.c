@@ -17,7 +17,7 @@ typedef struct {
     const char *protocol, *socket, *port, *web, *mode, *value, *key_file,
                *format;
     bool        all, null, fold, channels, load, trust;
-    cli_as      as;
+    uint64_t      as;
     uint64_t    field, threads, clients;
 } serve_settings;
 
@@ -240,7 +240,7 @@ static int serve_read(const cli_command *self, const serve_settings *s,
 
 static int serve_run(const cli_command *self, int argc, char **argv)
 {
-    serve_settings s = { .protocol = NULL };
+    serve_settings s = { .as = BLY_KEYS_TEXT, .protocol = NULL };
     cli_operands files;
     serve_how how;
     int status = options_read(self, argc, argv, &s, &files);

@@ -161,7 +161,7 @@ struct serve_how {
     serve_place socket, port, web;
     bool        all;            /* filters must have the key; else one      */
     bool        null, fold, channels;
-    cli_as      as;
+    uint64_t      as;
     uint64_t    field;          /* of Squid's line, from 1                  */
     const char *value;          /* of what is there, for Postfix            */
     size_t      threads;
@@ -212,7 +212,7 @@ void asking_renew(serve_asker *asker);
 
 /* Answer its first n requests, whose keys are of this form. Keys are counted,
  * and requests are not: one may have many. */
-void asking_batch(serve_asker *asker, size_t n, cli_as as,
+void asking_batch(serve_asker *asker, size_t n, uint64_t as,
                   serve_counts *counts);
 
 /* ==== talk.c ============================================================ */

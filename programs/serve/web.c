@@ -80,7 +80,7 @@ static void web_refuse(void *context, unsigned status, web_reply *out)
 /* What is asked, and how. */
 typedef struct {
     size_t filter;
-    cli_as as;
+    uint64_t as;
 } web_how;
 
 /* The one value of an argument; NULL: there is none, or *fault says what is

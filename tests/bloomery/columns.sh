@@ -28,13 +28,14 @@ printf 'a,b;c\nA,b;c\n' >mixed
 try dedup -t ';' -f 1,2 -i mixed
 out_is 'several columns, without case' 0 'a,b;c\n'
 printf 'RED\t1 \n' >spaced
-try query -i -f 2,1 pairs.bly spaced
+try build -p 1e-9 --as any -o any.bly lines
+try query -i -f 2,1 any.bly spaced
 out_is 'no such pair' 1 ''
-try query -i --trim -f 2,1 pairs.bly spaced
+try query -i --trim -f 2,1 any.bly spaced
 out_is '--trim, within the line that they make' 0 'RED\t1 \n'
-try build -p 1e-9 -i -o folded.bly lines
+try build -p 1e-9 -i --trim -o folded.bly lines
 printf ' 1\tRED\tz\n' >spaced
-try query -i --trim -f 1,2 folded.bly spaced
+try query -f 1,2 folded.bly spaced
 out_is '--trim and -i of both' 0 ' 1\tRED\tz\n'
 printf 'x\t\tp\n\tx\tq\n x\t \tr\n' >empty
 try dedup --trim -f 1,2 empty

@@ -90,7 +90,7 @@ out_is 'query: files of text' 0 'k0\n'
 for other in 'all.parquet' 'ours.bly'; do
     try query --column a -F int.parquet -F $other --key 7
     refused "query: of two files, one of numbers, and $other" \
-        'unlike forms, int64 and text: ask one after the other, or say by --as'
+        'of the form int64, and '.*' of the form text: they do not go together'
 done
 try query --column a --as text -F int.parquet -F ours.bly --key k0
 out_is 'query: of two files, as text' 0 'k0\n'

@@ -39,7 +39,12 @@ same 'many lines' many
 same 'many lines, twice' many many
 same 'files with and without an end' few gaps many unended
 printf 'a\r\nb\r\na\r\na\nb\n' >dos
-same 'CR is a byte like any other' dos
+awk '{ key = $0; sub(/\r$/, "", key) } !seen[key]++' dos >want
+try dedup --exact dos
+check 'a CR before the newline is no part of a key' cmp out want
+first dos >want
+try dedup --exact --keep-cr dos
+check '--keep-cr: CR is a byte like any other' cmp out want
 awk 'BEGIN { for (i = 0; i < 100000; i++) print "" }' >blank
 same 'one empty line, many times' blank few blank
 {

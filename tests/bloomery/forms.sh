@@ -7,7 +7,9 @@ same() {
     printf '%s\n' "$4" >digits
     try build --force --as "$2" -k standard -n 10 -o text.bly text
     try build --force --as hex -k standard -n 10 -o digits.bly digits
-    check "$1" cmp text.bly digits.bly
+    tail -c +129 text.bly >text.payload
+    tail -c +129 digits.bly >digits.payload
+    check "$1" cmp text.payload digits.payload
 }
 
 same 'int32' int32 258 02010000
@@ -102,21 +104,23 @@ printf ' 258 \n' >t.blank
 try query -c --trim --as int32 n.bly t.blank
 out_is 'trimmed before' 0 '1\n'
 printf 'AB\n' >t.hex
-try query -c -i --as hex n.bly t.hex
-out_is 'lower case before' 1 '0\n'
+try build --as hex -p 1e-9 -o ab.bly --key ab
+try query -c -i ab.bly t.hex
+out_is 'digits have no case' 0 '1\n'
 seq 100000 >many
 try build --force --as int64 -o many.bly many
 try query -c --as int64 many.bly many
 out_is 'many, in every batch' 0 '100000\n'
 try query -c --as int32 many.bly many
-check 'other bytes are other keys' test "$(cat out)" -lt 5000
+refused 'other bytes are other keys' "'many.bly' has keys of the form int64, \
+and --as asks for others"
 try dedup --as int32 -c numbers
 printf '07\n7\n+7\n' >sevens
 try dedup --as int32 sevens
 out_is 'dedup: what they stand for' 0 '07\n'
 
 try query --as int n.bly numbers
-refused 'no such form' "no form of a key: give text, hex"
+refused 'no such form' "no class of keys: give text, number"
 
 # Keys of another system.
 printf '%s\n' 99108ad8ed9bb6274d3980bab5a85c048f0950c8 \
@@ -130,3 +134,133 @@ try query -c --format bip37 --as hex scripts.bip37 scripts
 out_is 'and it is asked' 0 '3\n'
 
 finish
+
+# ---- a filter states how its keys were made ----------------------------------
+# found NAME LINE OPTIONS...: what is built of the line with these options is
+# found without them, and by `add`, `remove` and `count` too.
+found() {
+    name=$1
+    printf '%b\n' "$2" >line
+    shift 2
+    try build -k counting -n 10 -p 1e-9 "$@" -o own.bly line
+    silent "$name: build"
+    try query own.bly line
+    check "$name: query" cmp -s out line
+    try add own.bly line
+    silent "$name: add"
+    try count own.bly line
+    check "$name: count" [ "$(cut -f 1 out)" = 2 ]
+    try remove own.bly line
+    try remove own.bly line
+    silent "$name: remove"
+    try query -v own.bly line
+    check "$name: query -v" cmp -s out line
+    rm own.bly
+}
+found 'plain' 'Host1.Example.org'
+found '-i' 'Host1.Example.org' -i
+found '--lower' 'Host1.Example.org' --lower
+found '--upper' 'aBc' --upper
+found '--trim' ' a ' --trim
+found '--as number' '7.0' --as number
+found '--as int32' '7' --as int32
+found '--as utf16' 'é' --as utf16 -i
+found '--as hex' '00 FF' --as hex
+found 'CR LF' 'a\r'
+found '--keep-cr' 'a\r' --keep-cr
+found '--as any' 'A' --as any
+
+# Whatever is the same key by the form is found.
+try build -i --trim -p 1e-9 -o host.bly --key 'Host1.Example.org'
+for line in host1.example.org ' HOST1.EXAMPLE.ORG	'; do
+    try query -q host.bly --key "$line"
+    status_is "-i --trim finds '$line'" 0
+done
+try build --as number -p 1e-9 -o number.bly --key 7
+try query -c number.bly --key 7.0 --key 70e-1 --key 8
+out_is 'a number is found by its value' 0 '2\n'
+try info host.bly
+check 'info: the form' grep -q '^  form       text:case=lower,trim$' out
+try info --json number.bly
+check 'info --json: the form' grep -q '"form": "number"' out
+
+try build -p 1e-9 -o text.bly --key a --key B
+try build --as any -p 1e-9 -o any.bly --key a --key B
+try info any.bly
+check 'info: no form' grep -q '^  form       not stated$' out
+try build --as bytes -p 1e-9 -o bytes.bly --key a --key B
+try build --as hex -p 1e-9 -o hex.bly --key 61 --key 42
+for option in -i --lower --upper '--unicode -i' --trim --keep-cr '--as number' \
+    '--as hex' '--as any'; do
+    # shellcheck disable=SC2086  # words
+    try query $option text.bly --key a
+    refused "$option: contradicts text" \
+        "'text.bly' has keys of the form text, and .* asks for others: leave"
+done
+try add -i text.bly --key a
+refused 'add: contradicts' "has keys of the form text, and -i asks"
+try query bytes.bly --key a
+refused 'bytes: lines are none' "'bytes.bly' has bytes for keys.*--as hex"
+try query -c bytes.bly --as bytes --key a
+out_is 'bytes: of lines' 0 '1\n'
+try query -c bytes.bly --as hex --key 61
+out_is 'bytes: of digits' 0 '1\n'
+try query -c hex.bly --key 0x61 --key 42
+out_is 'hex: of digits' 0 '2\n'
+try query -c hex.bly --as bytes --key a
+out_is 'hex: of lines' 0 '1\n'
+try build --as hex -p 1e-9 -o uuid.bly --key 550E8400-e29b-41d4-a716-446655440000
+try query -c uuid.bly --key 550e8400e29b41d4a716446655440000
+out_is 'hex: a UUID' 0 '1\n'
+
+# ---- filters that go together have one form -----------------------------------
+try unite host.bly text.bly -o no.bly
+refused 'unite: different forms' "'host.bly' has keys of the form \
+text:case=lower,trim, and 'text.bly' of the form text: they do not go together"
+try unite text.bly any.bly -o no.bly
+refused 'unite: one without a form' "'any.bly' does not state how its keys were \
+made, and 'text.bly' has keys of the form text: give --assume-form"
+check 'nothing was written' [ ! -e no.bly ]
+for command in unite intersect; do
+    for pair in 'text.bly any.bly' 'any.bly text.bly'; do
+        # shellcheck disable=SC2086  # two names
+        try $command --assume-form $pair -o both.bly
+        silent "$command --assume-form $pair"
+        try query -c both.bly --key a --key B --key b
+        out_is "$command $pair: the keys" 0 '2\n'
+        try info both.bly
+        check "$command $pair: the form" grep -q 'form       text$' out
+    done
+done
+try unite hex.bly bytes.bly -o both.bly
+silent 'unite: bytes and hex are the same keys'
+try compare text.bly any.bly
+refused 'compare: one without a form' 'give --assume-form if both are alike'
+try compare --assume-form text.bly any.bly
+check 'compare --assume-form' grep -q '^in both  *2' out
+try query -F text.bly -F host.bly --key a
+refused 'query: different forms' 'they do not go together'
+try query -F text.bly -F any.bly --key a
+refused 'query: one without a form' 'give --assume-form'
+try query --assume-form -F text.bly -F any.bly --mark --key B
+out_is 'query --assume-form' 0 '11\tB\n'
+try unite --assume-form host.bly text.bly -o no.bly
+refused 'unite --assume-form: of two forms' 'they do not go together'
+
+# Another system's file has no room for a form.
+try build -k guava -i -n 10 -o other.guava --key A
+try query -c -i other.guava --key a --key A
+out_is 'another format: options are heeded' 0 '2\n'
+try info other.guava
+check 'another format: no form' [ "$(grep -c form out)" = 0 ]
+
+# ---- one key of several columns -----------------------------------------------
+printf 'a,b,1\n"x,",y,2\n' >pairs.csv
+try build --csv -f 1,2 -p 1e-9 -o pairs.bly pairs.csv
+try query --csv -f 1,2 pairs.bly pairs.csv
+check 'columns: the same' cmp -s out pairs.csv
+printf 'b;a\n' >turned
+try query -t ';' -f 2,1 pairs.bly turned
+refused 'columns: joined by another byte' 'text:join=comma, and -t asks'
+try query -c pairs.bly --key a,b
+out_is 'columns: the line that they make' 0 '1\n'

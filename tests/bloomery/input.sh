@@ -60,36 +60,57 @@ refused 'UTF-16, the other way round' "'wide' is UTF-16 or UTF-32, .*iconv"
 
 # ---- CR LF ------------------------------------------------------------------
 printf 'one\r\ntwo\r\n' >dos
-try query w.bly dos dos
+try build -p 1e-9 --as any -o any.bly plain
+try query any.bly dos dos
 check 'CR LF: nothing is found' [ "$(cat status)" = 1 ]
 check 'CR LF: one note says why' [ "$(grep -c 'CR LF.*--crlf' err)" = 1 ]
 check 'CR LF: and no more' [ "$(wc -l <err)" = 1 ]
-try build -o d.bly dos
+try build --as any -o d.bly dos
 note 'CR LF: build says it once, though it reads twice' 'CR LF.*--crlf'
-try build -p 1e-9 --crlf -o d.bly dos
+try build -p 1e-9 --as any --crlf -o d.bly dos
 silent '--crlf'
-check '--crlf: the filter is that of the plain keys' cmp -s d.bly w.bly
-try query --crlf w.bly dos
+check '--crlf: the filter is that of the plain keys' cmp -s d.bly any.bly
+try query --crlf any.bly dos
 out_is '--crlf: lines are printed as they are' 0 'one\r\ntwo\r\n'
-try query --crlf w.bly plain
+try query --crlf any.bly plain
 out_is '--crlf: a line without CR' 0 'one\ntwo\n'
+try build -p 1e-9 -o d.bly dos
+silent 'CR LF is no part of keys'
+check 'CR LF: the filter is that of the plain keys' cmp -s d.bly w.bly
+try query w.bly dos
+out_is 'CR LF: lines are printed as they are' 0 'one\r\ntwo\r\n'
+check 'CR LF: there is nothing to note' [ ! -s err ]
+try query d.bly plain
+out_is 'CR LF: a line without CR' 0 'one\ntwo\n'
+try build -p 1e-9 --keep-cr -o kept.bly dos
+try query kept.bly plain
+out_is '--keep-cr: the CR is part of the key' 1 ''
+try query kept.bly dos
+out_is '--keep-cr: and the filter knows it' 0 'one\r\ntwo\r\n'
+try query --keep-cr w.bly dos
+refused '--keep-cr: not of another filter' "'w.bly' has keys of the form text, \
+and --keep-cr asks for others"
+try query --crlf kept.bly dos
+refused '--crlf: not of a filter with CRs' 'text:keep-cr, and --crlf asks'
 for way in '' --exact --count; do
     # shellcheck disable=SC2086  # an option or none
-    try dedup $way --crlf plain dos
-    [ "$way" = --count ] || out_is "dedup $way --crlf" 0 'one\ntwo\n'
+    try dedup $way plain dos
+    [ "$way" = --count ] || out_is "dedup $way: CR LF" 0 'one\ntwo\n'
 done
-out_is 'dedup --count --crlf' 0 '2\tone\n2\ttwo\n'
+out_is 'dedup --count: CR LF' 0 '2\tone\n2\ttwo\n'
+try dedup --keep-cr plain dos
+out_is 'dedup --keep-cr' 0 'one\ntwo\none\r\ntwo\r\n'
 printf '1,one\r\n2,two\r\n' >columns
 try query -f 1 -t , w.bly columns
 out_is 'CR LF behind another column is no news' 1 ''
-try query --crlf -f 2 -t , w.bly columns
-out_is '--crlf: the last column' 0 '1,one\r\n2,two\r\n'
+try query -f 2 -t , w.bly columns
+out_is 'CR LF: the last column' 0 '1,one\r\n2,two\r\n'
 try query --crlf -0 w.bly plain
-refused '--crlf -0' '--crlf .* excludes -0: see'
+refused '--crlf -0' '--crlf and --keep-cr .* exclude -0: see'
 
 # ---- --ignore-case, --trim --------------------------------------------------
 printf 'ONE\nTwo\n three\t\n\303\204\n' >mixed
-try query -i w.bly mixed
+try query -i any.bly mixed
 out_is '-i: lines are printed as they are' 0 'ONE\nTwo\n'
 try query w.bly mixed
 out_is 'without -i' 1 ''
@@ -98,14 +119,15 @@ try build -i -p 1e-9 -o i.bly mixed
 silent 'build -i'
 try query -i -v i.bly small
 out_is '-i: letters of UTF-8 stay what they are' 0 '\0303\0244\n'
-try query -c -i --trim i.bly small
+try build -p 1e-9 -i --as any -o any-i.bly mixed
+try query -c -i --trim any-i.bly small
 out_is '--trim: the filter has the blanks' 0 '2\n'
 try build --trim -i -p 1e-9 -o t.bly mixed
 printf '\t three  \n  one\n' >blank
 try query --trim t.bly blank
 out_is '--trim' 0 '\t three  \n  one\n'
 printf 'x, ONE ,y\n' >table
-try query -i --trim -f 2 -t , w.bly table
+try query -i --trim -f 2 -t , any.bly table
 out_is 'in a column' 0 'x, ONE ,y\n'
 printf ' \nq\n' >gap
 try dedup --trim gap gap

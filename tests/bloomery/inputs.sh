@@ -33,8 +33,9 @@ try query -H f.bly --key bee
 out_is '--key -H' 0 '(command line):bee\n'
 try query -f 2 -t , f.bly --key bee --key a,bee
 out_is 'columns are not of keys' 0 'bee\n'
-try query -i --trim f.bly --key ' BEE' --key DOG
-out_is '-i and --trim are' 0 ' BEE\n'
+try build -i --trim -p 1e-9 -o changed.bly --key bee
+try query changed.bly --key ' BEE' --key DOG
+out_is '-i and --trim are, as the filter says' 0 ' BEE\n'
 cr=$(printf 'bee\r')
 try query --crlf f.bly --key "$cr"
 status_is 'a CR is a part of the key' 1

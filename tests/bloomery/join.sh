@@ -183,7 +183,7 @@ refused 'too little memory' '1M or more'
 try join -t , lines list
 refused '-t without a column' 'no column is chosen: give -f LIST'
 try join -0 --crlf lines list
-refused '--crlf -0' 'excludes -0'
+refused '--crlf -0' 'exclude -0'
 cp lines itself
 for pair in 'itself list' 'list itself' '- list'; do
     # shellcheck disable=SC2086

@@ -214,10 +214,11 @@ for name in /a~ /a~2 /~/b; do
     refused "no pointer: $name" 'is no JSON pointer: in one that begins with /'
 done
 printf '{"k":" \\u0041bC\\t"}\r\n' >changed
-try query --json-field k --trim -i one.bly changed
+try build --as any --json-field k -o any.bly one
+try query --json-field k --trim -i any.bly changed
 out_is '--trim and -i: other letters are another key' 1 ''
 printf 'abc\n' >abc
-try build -o abc.bly abc
+try build --as any -o abc.bly abc
 try query --json-field k --trim -i abc.bly changed
 check '--trim and -i apply to what is decoded' cmp -s out changed
 printf '{"k":"ABC"}\n' >changed

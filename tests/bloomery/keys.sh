@@ -44,7 +44,7 @@ printf 'a\n' >plain
 try query k.bly plain
 out_is 'a key does not end at a NUL' 1 ''
 printf 'a\r\n' >dos
-build --text dos
+build --text --keep-cr dos
 try query --text k.bly dos
 out_is 'CR is an ordinary byte: found with it' 0 'a\r\n'
 try query k.bly plain

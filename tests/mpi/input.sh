@@ -21,7 +21,7 @@ same() {
         fail "$name, $RANKS ranks" "$(details)"
     fi
 }
-one build -p 1e-9 -o k.bly plain
+one build -p 1e-9 --as any -o k.bly plain
 for ranks in 1 3 7; do
     same $ranks 'a byte order mark' query k.bly bom bom plain bom
     same $ranks 'a byte order mark, dedup' dedup bom plain bom
@@ -49,7 +49,9 @@ try build -n 10 --crlf --trim -i -o all.bly bom dos
 silent 'build'
 check 'the same filter' cmp -s one.bly all.bly
 try dedup dos plain
-note 'CR LF is told of, once' 'CR LF.*--crlf'
+check 'CR LF is nothing to tell of' [ ! -s err ]
+try build --as any -o no.bly dos
+note 'CR LF is told of, once, where the filter states no form' 'CR LF.*--crlf'
 
 awk 'BEGIN { for (i = 0; i < 9000; i++)
     print "{\"n\":[" i "],\"k\":\"\\u006b" i % 5000 "\"}" }' >log
