@@ -569,8 +569,17 @@ def test_it_asks_what_the_command_has_built(tmp_path):
     command = os.environ.get("BLOOMERY_COMMAND")
     if not command:
         pytest.skip("BLOOMERY_COMMAND does not name the command")
+    def run(*words, keys):
+        done = subprocess.run([command, *map(str, words)], input=keys.encode(),
+                              stdout=subprocess.PIPE, check=True)
+        return done.stdout.decode()
+
     path = tmp_path / "f"
-    subprocess.run([command, "build", "-i", "--trim", "-o", path],
-                   input=b"Abc\n", check=True)
+    run("build", "-i", "--trim", "-n", 9, "-o", path, keys="Abc\n")
     f = Filter.open(path)
-    assert f.keys == "text:case=lower,trim" and "  ABC " in f
+    assert f.keys == "text:case=lower,trim" and "  ABC " in f and "b" not in f
+    for keys, lines in (([7, 2.5], "7\n2.5\n8\n"), (["7", "a"], "a\n7\nb\n")):
+        f = Filter.build("standard", keys, rate=1e-9)
+        f.save(path)
+        assert sorted(run("query", path, keys=lines).split()) \
+            == sorted(map(str, keys))
