@@ -330,7 +330,9 @@ def _path(path: Union[str, os.PathLike[str]]) -> Any:
 
 
 def _form_text(form: int) -> str:
-    return _text(lib.bly_form_write(ffi.new("char[64]"), form))
+    text = ffi.new("char[]", 64)        # BLY_FORM_TEXT
+    lib.bly_form_write(text, form)
+    return _text(text)
 
 
 def _form(text: Optional[str]) -> int:
