@@ -39,7 +39,7 @@ def one(name, f, key):
     print(f"{name}: {ns / N * 1e9:.0f} ns, {N / ns / 1e6:.1f} million a second")
 
 
-f = Filter("blocked", items=2 * N, rate=0.01)
+f = Filter("blocked", items=2 * N, rate=0.01, keys="any")
 integers = np.arange(N)
 words = [f"key number {i}" for i in range(N)]
 column = arrow.text(words)
