@@ -286,7 +286,7 @@ def test_what_is_no_row_of_keys():
         with pytest.raises(TypeError):
             row in f
     assert len(f) == 0
-    for moment in ("M8[s]", "m8[s]"):
+    for moment in ("M8[s]", "m8[s]", "M8[ns]", "m8[ns]"):
         for call in f.update, f.contains, f.__contains__, f.add:
             with pytest.raises(TypeError):
                 call(np.array([5], moment))
