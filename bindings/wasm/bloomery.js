@@ -303,7 +303,8 @@ class Core {
 
     // The key of a filter of this form; what is encoded as without one stays.
     formed(key, form, i) {
-        if (form === 0)
+        if (form === 0 || (form === TEXT && typeof key === "string") ||
+            (form === NUMBER && typeof key === "number"))
             return key;
         refuseOther(form, classOf(key, i), i);
         if (isPlain(form))
@@ -334,6 +335,15 @@ class Core {
         if (type === 1)
             refuseLone(key, i);
         return this.lent(type === 1 ? encoder.encode(key) : plainBytes(key), changed);
+    }
+
+    allFormed(some, form, first) {
+        const type = form === TEXT ? "string" : form === NUMBER ? "number" : "";
+        let i = 0;
+        while (i < some.length && typeof some[i] === type)
+            i++;
+        return i === some.length ? some
+            : some.map((key, j) => this.formed(key, form, first + j));
     }
 
     // The form that a text names; undefined stays.
@@ -461,10 +471,8 @@ class Core {
         const flush = () => {
             this.alive();
             const form = some.length > 0 ? formOf(classOf(some[0], list.first)) : 0;
-            if (form !== 0) {
-                const first = list.first;
-                some = some.map((key, i) => this.formed(key, form, first + i));
-            }
+            if (form !== 0)
+                some = this.allFormed(some, form, list.first);
             if (some.length > 0 && some.every((key) => typeof key === "number"))
                 list.numbers(some);
             else
