@@ -29,9 +29,9 @@ static keys_found keys_text_of(keys_key *out, sqlite3_value *value)
 
 /* A value as it is where the form is not stated, or changes none of its class.
  */
-static keys_found keys_plain(keys_key *out, sqlite3_value *value)
+static keys_found keys_plain(keys_key *out, sqlite3_value *value, int type)
 {
-    switch (sqlite3_value_type(value)) {
+    switch (type) {
     case SQLITE_TEXT:
         return keys_text_of(out, value);
     case SQLITE_BLOB:
@@ -50,14 +50,19 @@ static keys_found keys_plain(keys_key *out, sqlite3_value *value)
     return KEYS_ONE;
 }
 
-uint64_t keys_class(sqlite3_value *value)
+static uint64_t keys_class_of(int type)
 {
-    switch (sqlite3_value_type(value)) {
+    switch (type) {
     case SQLITE_TEXT: return BLY_KEYS_TEXT;
     case SQLITE_BLOB: return BLY_KEYS_BYTES;
     case SQLITE_NULL: return BLY_KEYS_UNSTATED;
     default:          return BLY_KEYS_NUMBER;
     }
+}
+
+uint64_t keys_class(sqlite3_value *value)
+{
+    return keys_class_of(sqlite3_value_type(value));
 }
 
 static const char *keys_cast(uint64_t form)
@@ -74,7 +79,7 @@ static keys_found keys_changed(keys_key *out, uint64_t form,
 {
     bly_value given = { .type = BLY_TEXT };
     bly_key key;
-    keys_found found = keys_plain(out, value);
+    keys_found found = keys_plain(out, value, sqlite3_value_type(value));
     if (found != KEYS_ONE)
         return found;
     switch (sqlite3_value_type(value)) {
@@ -108,14 +113,17 @@ static keys_found keys_changed(keys_key *out, uint64_t form,
 
 keys_found keys_of(keys_key *out, uint64_t form, sqlite3_value *value)
 {
+    int type = sqlite3_value_type(value);
     out->room = NULL;
-    if (form == BLY_KEYS_UNSTATED || form == keys_class(value))
-        return keys_plain(out, value);
+    if (form == BLY_KEYS_UNSTATED || form == keys_class_of(type))
+        return keys_plain(out, value, type);
     return keys_changed(out, form, value);
 }
 
 void keys_done(keys_key *key)
 {
+    if (key->room == NULL)
+        return;
     sqlite3_free(key->room);
     key->room = NULL;
 }
