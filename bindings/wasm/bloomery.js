@@ -338,9 +338,6 @@ class Core {
     }
 
     allFormed(some, form, first) {
-        // a literal beside typeof is what engines are quick at
-        if (form === TEXT && some.every((key) => typeof key === "string"))
-            return some;
         return form === NUMBER && some.every((key) => typeof key === "number") ? some
             : some.map((key, j) => this.formed(key, form, first + j));
     }
@@ -470,13 +467,14 @@ class Core {
         const flush = () => {
             this.alive();
             const form = some.length > 0 ? formOf(classOf(some[0], list.first)) : 0;
-            if (form !== 0)
+            if (form !== 0 && form !== TEXT)
                 some = this.allFormed(some, form, list.first);
-            if (some.length > 0 && some.every((key) => typeof key === "number"))
+            if (some.length > 0 && form !== TEXT && some.every((key) => typeof key === "number"))
                 list.numbers(some);
             else
                 for (const key of some)
-                    list.add(key);
+                    list.add(form !== TEXT || typeof key === "string" ? key
+                        : this.formed(key, form, list.first + list.n));
             list.end();
             some = [];
         };
