@@ -1,7 +1,7 @@
 /* build.c - aggregates that make a filter of keys.
  *
- *      bloomery_build(x[, kind[, rate[, items[, seed[, hash]]]]])
- *      bloomery_build_labels(x, label[, kind[, rate[, items[, seed[, hash]]]]])
+ *      bloomery_build(x[, kind[, rate[, items[, seed[, hash[, keys]]]]]])
+ *      bloomery_build_labels(x, label[, kind[, …[, keys]]])
  *
  * SQL gives a row at a time, and a filter is planned when all are there. So
  * keys are gathered, and hashed some thousand at a time: what stays of a key is
@@ -21,7 +21,9 @@ enum { BUILD_BATCH = 4096, BUILD_BYTES = 1 << 18 };
 typedef struct {
     char     *kind, *hash;              /* copies                            */
     bly_spec  spec;
-    bool      started, labelled, whole, once, failed;
+    uint64_t  form;
+    bool      stated;                   /* the form, by `keys`               */
+    bool      started, labelled, whole, once, foreign, failed;
     char     *data;                     /* keys that are not hashed yet      */
     size_t    used, data_room;
     uint64_t *ends;                     /* where they end; 0 stands first    */
@@ -169,7 +171,8 @@ static bool build_start(sqlite3_context *context, build *b, int n,
 {
     const char *kind;
     bly_spec spec = { .allocator = &memory_allocator, .threads = 1 };
-    if (!keys_spec(context, &kind, &spec, n, values, false))
+    if (!keys_spec(context, &kind, &spec, n, values, false)
+        || (n > 5 && !keys_form(context, &b->form, &b->stated, values[5])))
         return false;
     if (b->labelled && (n < 1 || sqlite3_value_type(values[0]) == SQLITE_NULL))
         kind = "bloomier";
@@ -189,6 +192,7 @@ static bool build_start(sqlite3_context *context, build *b, int n,
     const bly_kind_info *info = bly_kind_find(b->kind);
     b->whole = info == NULL || (info->can & BLY_CAN_WHOLE_KEYS) != 0
             || strcmp(info->family, "foreign") == 0;
+    b->foreign = info != NULL && strcmp(info->family, "foreign") == 0;
     b->once = !b->whole && spec.capacity == 0 && build_is_once(info->can);
     return b->started = true;
 }
@@ -199,18 +203,22 @@ static bool build_same(sqlite3_context *context, build *b, int n,
 {
     const char *kind;
     bly_spec spec = { .capacity = 0 };
-    if (!keys_spec(context, &kind, &spec, n, values, false))
+    uint64_t form = b->form;
+    bool stated = false;
+    if (!keys_spec(context, &kind, &spec, n, values, false)
+        || (n > 5 && !keys_form(context, &form, &stated, values[5])))
         return false;
     if (b->labelled && (n < 1 || sqlite3_value_type(values[0]) == SQLITE_NULL))
         kind = "bloomier";
     if (strcmp(kind, b->kind) == 0 && spec.capacity == b->spec.capacity
         && !(spec.rate < b->spec.rate) && !(spec.rate > b->spec.rate)
         && spec.seed == b->spec.seed
+        && stated == b->stated && (!stated || form == b->form)
         && (spec.hash == NULL ? b->hash == NULL
             : b->hash != NULL && strcmp(spec.hash, b->hash) == 0))
         return true;
-    extension_error(context, "kind, rate, items, seed and hash of a filter "
-                    "must be the same in every row");
+    extension_error(context, "kind, rate, items, seed, hash and keys of a "
+                    "filter must be the same in every row");
     return false;
 }
 
@@ -225,6 +233,26 @@ static bool build_label(sqlite3_context *context, uint64_t *label,
     return keys_count(context, label, "label", value);
 }
 
+/* Of the class that `keys` says, or the first key. */
+static bool build_key(sqlite3_context *context, build *b, keys_key *key,
+                      sqlite3_value *value)
+{
+    uint64_t class = keys_class(value);
+    if (!b->stated && !b->foreign && b->form != class) {
+        if (b->form != BLY_KEYS_UNSTATED) {
+            extension_error(context, "this filter has keys of one class, and "
+                            "this one is %s: convert it by CAST, or make the "
+                            "filter with keys 'any'", keys_type(value));
+            return false;
+        }
+        b->form = class;
+    }
+    keys_found found = keys_of(key, b->form, value);
+    if (found != KEYS_ONE)
+        keys_fail(context, found, key);
+    return found == KEYS_ONE;
+}
+
 /* NULL is no key. */
 static bool build_take(sqlite3_context *context, build *b, int n,
                        sqlite3_value **values)
@@ -232,19 +260,17 @@ static bool build_take(sqlite3_context *context, build *b, int n,
     int first = b->labelled ? 2 : 1;
     uint64_t label = 0;
     keys_key key;
-    keys_found found = keys_of(&key, values[0]);
-    if (found == KEYS_NO_MEMORY) {
-        sqlite3_result_error_nomem(context);
-        return false;
-    }
-    if (found == KEYS_NONE)
+    if (sqlite3_value_type(values[0]) == SQLITE_NULL)
         return true;
     if (!(b->started ? build_same : build_start)(context, b, n - first,
                                                  values + first))
         return false;
     if (b->labelled && !build_label(context, &label, values[1]))
         return false;
+    if (!build_key(context, b, &key, values[0]))
+        return false;
     bly_status status = build_add(b, &key, label);
+    keys_done(&key);
     if (status < 0)
         extension_fail(context, status);
     return status >= 0;
@@ -312,9 +338,13 @@ static void build_final(sqlite3_context *context)
     bly_status status = BLY_OK;
     if (b->started && !b->failed)
         status = build_make(&filter, b);
+    if (filter != NULL && status >= 0)
+        status = bly_form_set(filter, b->form);
     build_end(b);
     if (status < 0)
         extension_fail(context, status);
+    if (status < 0)
+        bly_free(filter);
     else if (filter != NULL)
         held_give(context, filter);
 }
@@ -322,7 +352,7 @@ static void build_final(sqlite3_context *context)
 int build_register(sqlite3 *db)
 {
     int status = SQLITE_OK, flags = SQLITE_UTF8 | SQLITE_INNOCUOUS;
-    for (int n = 1; n <= 6 && status == SQLITE_OK; n++) {
+    for (int n = 1; n <= 7 && status == SQLITE_OK; n++) {
         status = sqlite3_create_function_v2(db, "bloomery_build", n, flags,
                                             NULL, NULL, build_step, build_final,
                                             NULL);

@@ -17,7 +17,7 @@
 #ifndef SQLITE_EXTENSION_H
 #define SQLITE_EXTENSION_H
 
-#include <bloomery.h>
+#include <bloomery/form.h>
 #include <sqlite3ext.h>
 
 extern const sqlite3_api_routines *sqlite3_api;
@@ -54,13 +54,32 @@ typedef struct {
     const void   *data;
     size_t        length;
     unsigned char number[8];            /* where `data` is, of a number      */
+    void         *room;                 /* where it is, of a changed text    */
+    const char   *cast;                 /* KEYS_REFUSED: the type that would
+                                           do; NULL: the type is right       */
 } keys_key;
 
-typedef enum { KEYS_NONE, KEYS_ONE, KEYS_NO_MEMORY } keys_found;
+typedef enum { KEYS_NONE, KEYS_ONE, KEYS_NO_MEMORY, KEYS_REFUSED } keys_found;
 
-/* The key that a value is; KEYS_NONE: it is NULL. Its bytes are the value's, or
- * `out`'s. */
-keys_found keys_of(keys_key *out, sqlite3_value *value);
+/* The key that a value is in a filter of this form; KEYS_NONE: it is NULL;
+ * KEYS_REFUSED: it is of another class or out of range: see keys_why. Its
+ * bytes are the value's, or `out`'s, and keys_done is due after KEYS_ONE. */
+keys_found keys_of(keys_key *out, uint64_t form, sqlite3_value *value);
+void keys_done(keys_key *key);
+
+/* Why keys_of refused, for sqlite3_free; NULL: no memory. */
+char *keys_why(const keys_key *key);
+
+/* The error of a function to which keys_of gave no key. */
+void keys_fail(sqlite3_context *context, keys_found found,
+               const keys_key *key);
+
+/* The form of filters whose keys are all of a value's class; 0: it is NULL. */
+uint64_t keys_class(sqlite3_value *value);
+
+/* The form that a value names; NULL leaves *given false. */
+bool keys_form(sqlite3_context *context, uint64_t *form, bool *given,
+               sqlite3_value *value);
 
 /* "TEXT" */
 const char *keys_type(sqlite3_value *value);

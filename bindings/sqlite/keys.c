@@ -2,7 +2,8 @@
  *
  * TEXT is its UTF-8, whatever the database is encoded in, a BLOB is itself, and
  * a number is the 8 bytes of bly_integer_key or bly_real_key, by which 1 and
- * 1.0 are one key as they are in SQL. NULL is no key. */
+ * 1.0 are one key as they are in SQL. NULL is no key. Where the filter states a
+ * form that makes other bytes, bly_form_key has them. */
 #include "extension.h"
 
 #include <math.h>
@@ -26,9 +27,11 @@ static keys_found keys_text_of(keys_key *out, sqlite3_value *value)
     return text != NULL ? keys_bytes(out, value, text) : KEYS_NO_MEMORY;
 }
 
-keys_found keys_of(keys_key *out, sqlite3_value *value)
+/* A value as it is where the form is not stated, or changes none of its class.
+ */
+static keys_found keys_plain(keys_key *out, sqlite3_value *value, int type)
 {
-    switch (sqlite3_value_type(value)) {
+    switch (type) {
     case SQLITE_TEXT:
         return keys_text_of(out, value);
     case SQLITE_BLOB:
@@ -45,6 +48,100 @@ keys_found keys_of(keys_key *out, sqlite3_value *value)
     out->data = out->number;
     out->length = sizeof out->number;
     return KEYS_ONE;
+}
+
+static uint64_t keys_class_of(int type)
+{
+    switch (type) {
+    case SQLITE_TEXT: return BLY_KEYS_TEXT;
+    case SQLITE_BLOB: return BLY_KEYS_BYTES;
+    case SQLITE_NULL: return BLY_KEYS_UNSTATED;
+    default:          return BLY_KEYS_NUMBER;
+    }
+}
+
+uint64_t keys_class(sqlite3_value *value)
+{
+    return keys_class_of(sqlite3_value_type(value));
+}
+
+static const char *keys_cast(uint64_t form)
+{
+    switch (form & BLY_FORM_CLASS) {
+    case BLY_KEYS_TEXT: case BLY_KEYS_UTF16: return "TEXT";
+    case BLY_KEYS_BYTES: case BLY_KEYS_HEX:  return "BLOB";
+    default:                                 return "NUMERIC";
+    }
+}
+
+static keys_found keys_changed(keys_key *out, uint64_t form,
+                               sqlite3_value *value)
+{
+    bly_value given = { .type = BLY_TEXT };
+    bly_key key;
+    keys_found found = keys_plain(out, value, sqlite3_value_type(value));
+    if (found != KEYS_ONE)
+        return found;
+    switch (sqlite3_value_type(value)) {
+    case SQLITE_INTEGER:
+        given.type = BLY_INTEGER;
+        given.integer = sqlite3_value_int64(value);
+        break;
+    case SQLITE_FLOAT:
+        given.type = BLY_REAL;
+        given.real = sqlite3_value_double(value);
+        break;
+    case SQLITE_BLOB:
+        given.type = BLY_BYTES;         /* fall through                      */
+    default:
+        given.data = out->data;
+        given.length = out->length;
+    }
+    out->room = sqlite3_malloc64(bly_form_room(form, given.length) + 1);
+    if (out->room == NULL)
+        return KEYS_NO_MEMORY;
+    bly_status status = bly_form_key(&key, form, &given, out->room);
+    if (status < 0) {
+        keys_done(out);
+        out->cast = status == BLY_EFORM ? keys_cast(form) : NULL;
+        return status == BLY_ENOMEM ? KEYS_NO_MEMORY : KEYS_REFUSED;
+    }
+    out->data = key.data;
+    out->length = key.length;
+    return KEYS_ONE;
+}
+
+keys_found keys_of(keys_key *out, uint64_t form, sqlite3_value *value)
+{
+    int type = sqlite3_value_type(value);
+    out->room = NULL;
+    if (form == BLY_KEYS_UNSTATED || form == keys_class_of(type))
+        return keys_plain(out, value, type);
+    return keys_changed(out, form, value);
+}
+
+void keys_done(keys_key *key)
+{
+    if (key->room == NULL)
+        return;
+    sqlite3_free(key->room);
+    key->room = NULL;
+}
+
+char *keys_why(const keys_key *key)
+{
+    return key->cast == NULL ? sqlite3_mprintf("%s", bly_why())
+        : sqlite3_mprintf("%s, as by CAST(x AS %s)", bly_why(), key->cast);
+}
+
+void keys_fail(sqlite3_context *context, keys_found found, const keys_key *key)
+{
+    char *why = found == KEYS_REFUSED ? keys_why(key) : NULL;
+    if (why != NULL)
+        extension_error(context, "%s", why);
+    else
+        sqlite3_result_error_nomem(context);
+    sqlite3_free(why);
 }
 
 const char *keys_type(sqlite3_value *value)
@@ -115,6 +212,20 @@ bool keys_text(sqlite3_context *context, const char **out, const char *what,
         return false;
     }
     return true;
+}
+
+bool keys_form(sqlite3_context *context, uint64_t *form, bool *given,
+               sqlite3_value *value)
+{
+    const char *text;
+    *form = BLY_KEYS_UNSTATED;
+    if (!keys_text(context, &text, "form of the keys", value))
+        return false;
+    *given = text != NULL;
+    bly_status status = text != NULL ? bly_form_read(form, text) : BLY_OK;
+    if (status < 0)
+        extension_fail(context, status);
+    return status >= 0;
 }
 
 bool keys_spec(sqlite3_context *context, const char **kind, bly_spec *spec,

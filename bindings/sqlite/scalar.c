@@ -18,11 +18,13 @@ static void scalar_ask(sqlite3_context *context, sqlite3_value **values,
     held_filter held = held_begin(context, 0, values[0]);
     if (held.filter == NULL)
         return;
-    keys_found found = keys_of(&key, values[1]);
-    if (found == KEYS_NO_MEMORY)
-        sqlite3_result_error_nomem(context);
-    else if (found == KEYS_ONE)
+    keys_found found = keys_of(&key, bly_form_of(held.filter), values[1]);
+    if (found == KEYS_ONE) {
         answer(context, held.filter, &key);
+        keys_done(&key);
+    } else if (found != KEYS_NONE) {
+        keys_fail(context, found, &key);
+    }
     held_end(held);
 }
 
@@ -82,19 +84,43 @@ static void scalar_get(sqlite3_context *context, int n, sqlite3_value **values)
 
 /* ---- Changed ------------------------------------------------------------- */
 
-/* The change by one value; what is no memory comes out as BLY_ENOMEM. */
 typedef bly_status scalar_verb(bly_filter *filter, const void *key,
                                size_t length);
 
-static bly_status scalar_change_one(bly_filter *filter, sqlite3_value *value,
-                                    scalar_verb *verb)
+/* The first key of an empty filter says of which class all are to be; other
+ * systems' files cannot state it. */
+static bly_status scalar_state(bly_filter *filter, sqlite3_value *value)
+{
+    bly_stat_t stat;
+    if (bly_form_of(filter) != BLY_KEYS_UNSTATED)
+        return BLY_OK;
+    bly_status status = bly_stat(&stat, filter);
+    if (status < 0 || stat.items > 0)
+        return status;
+    status = bly_form_set(filter, keys_class(value));
+    return status == BLY_EUNSUPPORTED ? BLY_OK : status;
+}
+
+/* The change by one value; false, and an error: there is none. */
+static bool scalar_change_one(sqlite3_context *context, bly_filter *filter,
+                              sqlite3_value *value, scalar_verb *verb)
 {
     keys_key key;
-    switch (keys_of(&key, value)) {
-    case KEYS_NONE: return BLY_OK;
-    case KEYS_ONE:  return verb(filter, key.data, key.length);
-    default:        return BLY_ENOMEM;
+    bly_status status = scalar_state(filter, value);
+    if (status >= 0) {
+        keys_found found = keys_of(&key, bly_form_of(filter), value);
+        if (found == KEYS_NONE)
+            return true;
+        if (found != KEYS_ONE) {
+            keys_fail(context, found, &key);
+            return false;
+        }
+        status = verb(filter, key.data, key.length);
+        keys_done(&key);
     }
+    if (status < 0)
+        extension_fail(context, status);
+    return status >= 0;
 }
 
 /* All keys, or none: an error leaves no filter. */
@@ -107,17 +133,15 @@ static void scalar_change(sqlite3_context *context, int n,
         return;
     }
     bly_filter *filter = held_own(context, values[0]);
-    bly_status status = BLY_OK;
     if (filter == NULL)
         return;
-    for (int i = 1; i < n && status >= 0; i++)
-        status = scalar_change_one(filter, values[i], verb);
-    if (status >= 0) {
+    bool done = true;
+    for (int i = 1; i < n && done; i++)
+        done = scalar_change_one(context, filter, values[i], verb);
+    if (done)
         held_give(context, filter);
-        return;
-    }
-    extension_fail(context, status);
-    bly_free(filter);
+    else
+        bly_free(filter);
 }
 
 static void scalar_add(sqlite3_context *context, int n, sqlite3_value **values)
@@ -146,12 +170,18 @@ static void scalar_put(sqlite3_context *context, int n, sqlite3_value **values)
     bly_filter *filter = held_own(context, values[0]);
     if (filter == NULL)
         return;
-    bly_status status = BLY_OK;
-    keys_found found = keys_of(&key, values[1]);
-    if (found == KEYS_NO_MEMORY)
-        status = BLY_ENOMEM;
-    else if (found == KEYS_ONE)
+    bly_status status = scalar_state(filter, values[1]);
+    keys_found found = status < 0 ? KEYS_NONE
+                     : keys_of(&key, bly_form_of(filter), values[1]);
+    if (found == KEYS_REFUSED || found == KEYS_NO_MEMORY) {
+        keys_fail(context, found, &key);
+        bly_free(filter);
+        return;
+    }
+    if (found == KEYS_ONE) {
         status = bly_put(filter, key.data, key.length, label);
+        keys_done(&key);
+    }
     if (status >= 0) {
         held_give(context, filter);
         return;
@@ -162,19 +192,60 @@ static void scalar_put(sqlite3_context *context, int n, sqlite3_value **values)
 
 /* ---- Made empty ---------------------------------------------------------- */
 
-/* bloomery_new(kind, items[, rate[, seed[, hash]]]) */
+/* Keys of any class: what is empty and states no form takes that of the first
+ * key, for bytes remember no wish. */
+static bool scalar_is_any(sqlite3_context *context, uint64_t form, bool given)
+{
+    if (given && form == BLY_KEYS_UNSTATED)
+        extension_error(context, "an empty filter takes keys of one class, "
+                        "which the first one fixes: make a filter of keys of "
+                        "any class by bloomery_build");
+    return given && form == BLY_KEYS_UNSTATED;
+}
+
+/* bloomery_state_keys(filter, keys) */
+static void scalar_state_keys(sqlite3_context *context, int n,
+                              sqlite3_value **values)
+{
+    uint64_t form;
+    bool given;
+    (void)n;
+    if (!keys_form(context, &form, &given, values[1])
+        || scalar_is_any(context, form, given))
+        return;
+    bly_filter *filter = held_own(context, values[0]);
+    if (filter == NULL)
+        return;
+    bly_status status = given ? bly_form_set(filter, form) : BLY_OK;
+    if (status >= 0) {
+        held_give(context, filter);
+        return;
+    }
+    extension_fail(context, status);
+    bly_free(filter);
+}
+
+/* bloomery_new(kind, items[, rate[, seed[, hash[, keys]]]]) */
 static void scalar_new(sqlite3_context *context, int n, sqlite3_value **values)
 {
     bly_spec spec = { .allocator = &memory_allocator, .threads = 1 };
     const char *kind;
-    bly_filter *filter;
-    if (!keys_spec(context, &kind, &spec, n, values, true))
+    bly_filter *filter = NULL;
+    uint64_t form = BLY_KEYS_UNSTATED;
+    bool given = false;
+    if (!keys_spec(context, &kind, &spec, n, values, true)
+        || (n > 5 && !keys_form(context, &form, &given, values[5]))
+        || scalar_is_any(context, form, given))
         return;
     bly_status status = bly_new(&filter, kind, &spec);
-    if (status < 0)
-        extension_fail(context, status);
-    else
+    if (status >= 0)
+        status = bly_form_set(filter, form);
+    if (status >= 0) {
         held_give(context, filter);
+        return;
+    }
+    extension_fail(context, status);
+    bly_free(filter);
 }
 
 /* ---- What there is ------------------------------------------------------- */
@@ -227,7 +298,9 @@ int scalar_register(sqlite3 *db)
         status = scalar_plain(db, "bloomery_remove", -1, scalar_remove);
     if (status == SQLITE_OK)
         status = scalar_plain(db, "bloomery_put", 3, scalar_put);
-    for (int n = 2; n <= 5 && status == SQLITE_OK; n++)
+    if (status == SQLITE_OK)
+        status = scalar_plain(db, "bloomery_state_keys", 2, scalar_state_keys);
+    for (int n = 2; n <= 6 && status == SQLITE_OK; n++)
         status = scalar_plain(db, "bloomery_new", n, scalar_new);
     return status;
 }

@@ -293,11 +293,19 @@ static int table_filter(sqlite3_vtab_cursor *base, int number,
     c->asked = NULL;
     if (number != TABLE_ONE)
         return table_refuse(base->pVtab, number);
-    keys_found found = keys_of(&key, values[0]);
+    keys_found found = keys_of(&key, bly_form_of(c->file->filter), values[0]);
+    if (found == KEYS_REFUSED) {
+        sqlite3_free(base->pVtab->zErrMsg);
+        base->pVtab->zErrMsg = keys_why(&key);
+        return SQLITE_ERROR;
+    }
     if (found == KEYS_NO_MEMORY)
         return SQLITE_NOMEM;
-    if (found == KEYS_NONE
-        || !bly_contains(c->file->filter, key.data, key.length))
+    if (found == KEYS_NONE)
+        return SQLITE_OK;
+    bool there = bly_contains(c->file->filter, key.data, key.length);
+    keys_done(&key);
+    if (!there)
         return SQLITE_OK;
     c->asked = sqlite3_value_dup(values[0]);
     return c->asked != NULL ? SQLITE_OK : SQLITE_NOMEM;
@@ -332,13 +340,14 @@ static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context,
         sqlite3_result_value(context, c->asked);
         return SQLITE_OK;
     }
-    if (keys_of(&key, c->asked) != KEYS_ONE)
+    if (keys_of(&key, bly_form_of(c->file->filter), c->asked) != KEYS_ONE)
         return SQLITE_NOMEM;
     if (column == TABLE_COUNT)
         table_number(context,
                      bly_count(c->file->filter, key.data, key.length));
     else if (bly_get(c->file->filter, key.data, key.length, &label))
         table_number(context, label);
+    keys_done(&key);
     return SQLITE_OK;
 }
 
@@ -349,7 +358,7 @@ static int table_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
     table_cursor *c = (table_cursor *)base;
     keys_key key;
     uint64_t hash;
-    if (keys_of(&key, c->asked) != KEYS_ONE)
+    if (keys_of(&key, BLY_KEYS_UNSTATED, c->asked) != KEYS_ONE)
         return SQLITE_NOMEM;
     bly_key one = { key.data, key.length };
     bly_keys keys = { .n = 1, .keys = &one };

@@ -198,7 +198,9 @@ static void tell_info(sqlite3_context *context, int n, sqlite3_value **values)
     } else {
         tell_json json = tell_new(context);
         tell_visit visit = { .json = &json };
+        char form[BLY_FORM_TEXT];
         tell_stat(&json, &stat);
+        tell_text(&json, "keys", bly_form_write(form, bly_form_of(filter)));
         bly_list_labels(filter, tell_label, &visit);
         if (visit.any)
             tell_close(&json, ']');

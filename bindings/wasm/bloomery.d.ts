@@ -56,7 +56,14 @@ export interface Options {
     secret?: Uint8Array;
 }
 
-export interface BuildOptions extends Options {
+export interface NewOptions extends Options {
+    /** The form of the keys: "text", "bytes", "number", "text:case=lower,trim",
+     * "int64", …, or "any" for keys of all classes. By itself that of the first
+     * key. */
+    keys?: string;
+}
+
+export interface BuildOptions extends NewOptions {
     /** A label for each key, of kinds that carry them. */
     labels?: Iterable<Whole> | BigUint64Array;
 }
@@ -111,6 +118,8 @@ export interface Plan {
 /** What a filter is: bly_stat_t of bloomery.h, where each field is told. */
 export interface Stat {
     kind: string;
+    /** The form of its keys; "any": not stated. */
+    keys: string;
     hash: string;
     seed: Whole;
     capacity: number;
@@ -227,7 +236,7 @@ export function memory(): number;
 
 export class Filter {
     /** An empty filter. kind: a name with options, as in "standard:k=5". */
-    constructor(kind?: string, options?: Options);
+    constructor(kind?: string, options?: NewOptions);
 
     /** A filter of all these keys, of any kind; some can be made in no other way,
      * such as "fuse", and are the smallest. */
@@ -243,6 +252,9 @@ export class Filter {
 
     /** The name of its kind. */
     readonly kind: string;
+
+    /** State the form of the keys of a filter that states none. */
+    stateKeys(keys: string): void;
 
     /** False: it was certainly not added. True: perhaps it was. */
     has(key: Key): boolean;

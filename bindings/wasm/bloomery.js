@@ -22,6 +22,9 @@ export class BloomeryError extends Error {
     }
 }
 
+// A key that is none, or of another class than the filter's.
+const wrongKey = (message) =>
+    Object.assign(new TypeError(message), { status: -2, code: "EPARAM" });
 const wrong = (message) => new BloomeryError(message, -2, "EPARAM");
 const FREED = "the filter was freed: make it or load its bytes anew";
 
@@ -298,6 +301,57 @@ class Core {
         return encoder.encodeInto(key, to).written;
     }
 
+    // The key of a filter of this form; what is encoded as without one stays.
+    formed(key, form, i) {
+        if (form === 0 || (form === TEXT && typeof key === "string") ||
+            (form === NUMBER && typeof key === "number"))
+            return key;
+        refuseOther(form, classOf(key, i), i);
+        if (isPlain(form))
+            return key;
+        if (this.c.form_key === undefined)
+            throw wrong("the filter's keys are changed before they are hashed, which " +
+                        "the module of the sets alone cannot do: load() the one " +
+                        "with all kinds");
+        let type = 4, at = this.at;
+        const changed = (at, n) => {
+            const to = this.c.form_key(form, type, at, n) >>> 0;
+            if (to === 0)
+                throw this.failure(this.c.done());
+            const bytes = this.bytes().slice(to, to + Number(this.number()));
+            this.c.give(to);
+            return bytes;
+        };
+        if (typeof key === "number") {
+            new DataView(this.memory.buffer).setFloat64(at, key, true);
+            return changed(at, 0);
+        }
+        if (typeof key === "bigint") {
+            type = 3;
+            new DataView(this.memory.buffer).setBigInt64(at, inRange(key), true);
+            return changed(at, 0);
+        }
+        type = typeof key === "string" ? 1 : 2;
+        if (type === 1)
+            refuseLone(key, i);
+        return this.lent(type === 1 ? encoder.encode(key) : plainBytes(key), changed);
+    }
+
+    allFormed(some, form, first) {
+        return form === NUMBER && some.every((key) => typeof key === "number") ? some
+            : some.map((key, j) => this.formed(key, form, first + j));
+    }
+
+    // The form that a text names; undefined stays.
+    form(text) {
+        return text === undefined ? undefined : this.texts([text], (at) => {
+            if (at === 0)
+                throw wrong("keys is a text, such as \"text\", and not null");
+            this.check(this.c.form_read(at));
+            return Number(this.number());
+        });
+    }
+
     // work(at, n) with the key of any length.
     withKey(key, work) {
         this.alive();
@@ -309,20 +363,32 @@ class Core {
 
     // ---- Many keys ----
 
-    // Set some thousand keys after another, and call visit(n, first) of each.
-    each(keys, visit) {
+    // Set some thousand keys after another, and call visit(n, first) of each. The
+    // form is what formOf(class of the first key) says.
+    each(keys, visit, formOf) {
         this.alive();
         const type = ArrayBuffer.isView(keys) ? typeOf.call(keys) : undefined;
         if (type !== undefined && type !== "Uint8Array" && NUMBERS[type])
-            return this.eachNumber(keys, type, visit);
+            return this.eachFixed(keys, NUMBER, formOf, visit) ??
+                this.eachNumber(keys, type, visit);
         if (typeof keys === "string")
             throw wrong("a text is one key: put it into an array");
         if (typeof keys !== "object" || keys === null || viewed(keys))
             throw wrong("many keys are an array, an array of numbers, { bytes, " +
                         `width } or { bytes, offsets }, and not ${described(keys)}`);
         if (listed(keys))
-            return this.eachOf(keys, visit);
-        return this.eachRow(keys, visit);
+            return this.eachOf(keys, visit, formOf);
+        return this.eachFixed(keys, BYTES, formOf, visit) ??
+            this.eachRow(keys, visit);
+    }
+
+    // Many keys that are of one class as they lie: undefined, they go in so.
+    eachFixed(keys, given, formOf, visit) {
+        const form = formOf(given);
+        if (form === 0)
+            return undefined;
+        refuseOther(form, given);
+        return isPlain(form) ? undefined : this.eachOf(keys, visit, formOf);
     }
 
     eachNumber(keys, type, visit) {
@@ -395,16 +461,20 @@ class Core {
 
     // The keys of whatever can be gone through. No code of others runs between
     // what is written to the memory and its use.
-    eachOf(keys, visit) {
+    eachOf(keys, visit, formOf) {
         const list = new List(this, visit);
         let some = [];
         const flush = () => {
             this.alive();
-            if (some.length > 0 && some.every((key) => typeof key === "number"))
+            const form = some.length > 0 ? formOf(classOf(some[0], list.first)) : 0;
+            if (form !== 0 && form !== TEXT)
+                some = this.allFormed(some, form, list.first);
+            if (some.length > 0 && form !== TEXT && some.every((key) => typeof key === "number"))
                 list.numbers(some);
             else
                 for (const key of some)
-                    list.add(key);
+                    list.add(form !== TEXT || typeof key === "string" ? key
+                        : this.formed(key, form, list.first + list.n));
             list.end();
             some = [];
         };
@@ -419,7 +489,7 @@ class Core {
 
     // All keys, kept in the memory to build of. (What others' code yields is had
     // before, for that code may build filters, too.)
-    keep(keys) {
+    keep(keys, formOf) {
         const list = listed(keys);
         const all = list ? [...keys] : keys;
         const ends = list || keys?.offsets !== undefined;
@@ -427,7 +497,7 @@ class Core {
         return this.each(all, () => {
             if (!this.c.keep(ends))
                 throw this.noMemory();
-        });
+        }, formOf);
     }
 }
 
@@ -548,9 +618,36 @@ function inRange(key) {
 }
 
 function noKey(key, i) {
-    return wrong((i === undefined ? "a key" : `key ${i}`) +
+    return wrongKey((i === undefined ? "a key" : `key ${i}`) +
                  " is text, bytes, a number or a bigint, and not " +
                  described(key));
+}
+
+// Forms whose keys are bytes as they come, by their class; the class of others.
+const TEXT = 2, BYTES = 1, NUMBER = 3;
+const CLASSES = [0, BYTES, TEXT, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, TEXT, BYTES];
+const HELD = ["", "bytes", "text", "numbers"];
+const CONVERT = ["", "give bytes, as new TextEncoder().encode(text)",
+                 "give String(key)", "give Number(key)"];
+const isPlain = (form) => form < 4 || form === 9;
+
+function classOf(key, i) {
+    if (typeof key === "string")
+        return TEXT;
+    if (typeof key === "number" || typeof key === "bigint")
+        return NUMBER;
+    if (plainBytes(key) === undefined)
+        throw noKey(key, i);
+    return BYTES;
+}
+
+// Refuse a key of another class than the form's.
+function refuseOther(form, given, i) {
+    const held = CLASSES[form & 15];
+    if (given !== held)
+        throw wrongKey(`this filter has keys of one class, ${HELD[held]}, and ${
+            i === undefined ? "this one is" : `key ${i} is of`} ${HELD[given]}: ${
+            CONVERT[held]}, or make it with keys: "any"`);
 }
 
 // The bytes of a key that is bytes; undefined: it is something else.
@@ -594,7 +691,8 @@ function record(told) {
             told.geometry = value.map(whole);
         else if (name === "window")
             told.window = bounded(BigInt(value));
-        else if (typeof value === "string" && name !== "kind" && name !== "hash")
+        else if (typeof value === "string" && name !== "kind" && name !== "hash" &&
+                 name !== "keys")
             told[name] = EXACT.has(name) ? BigInt(value) : Number(value);
     return told;
 }
@@ -797,6 +895,8 @@ export class Filter {
     #core;
     #f = 0;
     #labelled;
+    #form = 0;
+    #settled = false;           // the form stays as it is
 
     constructor(kind = "standard", options = undefined) {
         if (hand !== undefined) {
@@ -804,16 +904,48 @@ export class Filter {
             return;
         }
         const k = core();
-        specified(k, spec(kind, options), (name) => {
+        const want = spec(kind, options, "keys");
+        const form = k.form(options?.keys);
+        specified(k, want, (name) => {
             k.check(k.c.new(name));
             this.#hold(k, k.c.made());
         });
+        this.#state(form);
+    }
+
+    // The form that was asked for.
+    #state(form) {
+        if (form === undefined)
+            return this;
+        this.#core.check(this.#core.c.form_set(this.#f, form));
+        this.#form = form;
+        this.#settled = true;
+        return this;
+    }
+
+    // One like this takes keys of all classes where this does.
+    #also(other) {
+        other.#settled = this.#settled;
+        return other;
+    }
+
+    // The form for a key that is added: the first one of an empty filter fixes it.
+    #formFor(given) {
+        if (this.#form !== 0 || this.#settled)
+            return this.#form;
+        const k = this.#k;
+        this.#settled = true;
+        if (k.told(k.c.stat(this.#f)).items === 0 &&
+            k.c.form_set(this.#f, given) >= 0)
+            this.#form = given;
+        return this.#form;
     }
 
     #hold(k, f) {
         hand = undefined;
         this.#core = k;
         this.#f = f;
+        this.#form = k.c.form_of(f);
         k.gone.register(this, f, this);
     }
 
@@ -833,17 +965,22 @@ export class Filter {
 
     static build(kind, keys, options = undefined) {
         const k = core();
-        const want = spec(kind, options, "labels");
-        const { labels } = options ?? {};
+        const want = spec(kind, options, "labels", "keys");
+        const { labels, keys: named } = options ?? {};
+        let form = k.form(named);
+        const formOf = (given) => form ??= given;
         const given = labels === undefined ? undefined : labelled(labels);
         try {
-            const n = k.keep(keys);
+            const n = k.keep(keys, formOf);
             if (given !== undefined)
                 counted(given, n);
-            return specified(k, want, (name) => given === undefined
+            const out = specified(k, want, (name) => given === undefined
                 ? Filter.#made(k, k.c.build(name, 0))
                 : k.lent(bytewise(given), (at) => Filter.#made(k,
                     k.c.build(name, at))));
+            if (named === undefined && out.#isForeign())
+                return out;
+            return out.#state(form);
         } finally {
             if (!k.trap())
                 k.c.forget();
@@ -883,10 +1020,24 @@ export class Filter {
             this.#core.c.free(f);
     }
 
+    // Another system's file has no room for a form.
+    #isForeign() {
+        const { kind } = this;
+        return kinds().some(({ name, family }) => name === kind &&
+                            family === "foreign");
+    }
+
+    stateKeys(keys) {
+        const k = this.#k;
+        this.#state(k.form(keys));
+    }
+
     // ---- One key ----
 
     has(key) {
-        const k = this.#k, n = k.encode(key);
+        const k = this.#k;
+        key = k.formed(key, this.#form);
+        const n = k.encode(key);
         if (n >= 0)
             return k.c.has(this.#f, k.at, n) === 1;
         return k.withKey(key, (at, long) => k.c.has(this.#f, at, long) === 1);
@@ -894,11 +1045,13 @@ export class Filter {
 
     add(key) {
         const k = this.#k;
+        key = k.formed(key, this.#form || this.#formFor(classOf(key)));
         return k.withKey(key, (at, n) => k.check(k.c.add(this.#f, at, n)) !== 1);
     }
 
     remove(key) {
         const k = this.#k;
+        key = k.formed(key, this.#form);
         k.withKey(key, (at, n) => k.check(k.c.remove(this.#f, at, n)));
     }
 
@@ -915,6 +1068,7 @@ export class Filter {
 
     count(key) {
         const k = this.#k;
+        key = k.formed(key, this.#form);
         return k.withKey(key, (at, n) => {
             k.c.count(this.#f, at, n);
             return bounded(k.number());
@@ -924,6 +1078,7 @@ export class Filter {
     put(key, label) {
         const k = this.#k;
         const value = natural(label ?? null, "a label");
+        key = k.formed(key, this.#form || this.#formFor(classOf(key)));
         k.withKey(key, (at, n) => {
             k.check(k.c.put(this.#f, at, n, value));
         });
@@ -931,6 +1086,7 @@ export class Filter {
 
     get(key) {
         const k = this.#k;
+        key = k.formed(key, this.#form);
         return k.withKey(key, (at, n) => {
             if (k.c.get(this.#f, at, n) !== 1)
                 return this.#labels();
@@ -951,6 +1107,7 @@ export class Filter {
 
     hash(key) {
         const k = this.#k;
+        key = k.formed(key, this.#form);
         return k.withKey(key, (at, n) => {
             k.c.hash(this.#f, at, n);
             return k.number();
@@ -960,16 +1117,16 @@ export class Filter {
     // ---- Many keys ----
 
     // Go through the keys; `verb` is called where some thousand are set.
-    #each(keys, verb) {
+    #each(keys, verb, adding = false) {
         const k = this.#k;
         return k.each(keys, (n, first) => {
             this.#k;                    // it may have been freed between
             verb(k, n, first);
-        });
+        }, adding ? (given) => this.#formFor(given) : () => this.#form);
     }
 
     addAll(keys) {
-        this.#each(keys, (k) => k.check(k.c.add_keys(this.#f)));
+        this.#each(keys, (k) => k.check(k.c.add_keys(this.#f)), true);
     }
 
     addNew(keys) {
@@ -980,7 +1137,7 @@ export class Filter {
             const added = out.more(n);
             for (let i = 0; i < n; i++)
                 added[i] = seen[i] ^ 1;
-        });
+        }, true);
         return out.done();
     }
 
@@ -1028,7 +1185,7 @@ export class Filter {
                 throw wrong("there are fewer labels than keys");
             k.view(BigUint64Array, k.labels, n).set(some);
             k.check(k.c.put_keys(this.#f));
-        }));
+        }, true));
     }
 
     getAll(keys) {
@@ -1078,12 +1235,12 @@ export class Filter {
 
     copy() {
         const k = this.#k;
-        return Filter.#made(k, k.c.copy(this.#f));
+        return this.#also(Filter.#made(k, k.c.copy(this.#f)));
     }
 
     like() {
         const k = this.#k;
-        return Filter.#made(k, k.c.like(this.#f));
+        return this.#also(Filter.#made(k, k.c.like(this.#f)));
     }
 
     clear() {

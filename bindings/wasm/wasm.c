@@ -9,6 +9,7 @@
  */
 #include <bloomery.h>
 #include <bloomery/advice.h>
+#include <bloomery/form.h>
 #include <bloomery/foreign.h>
 #include <bloomery/sketch.h>
 
@@ -404,6 +405,51 @@ WASM_EXPORT(integer) void wasm_integer_key(unsigned char *key, int64_t number)
     bly_integer_key(key, number);
 }
 
+/* The form that a text names becomes the first of `numbers`. */
+WASM_EXPORT(form_read) int wasm_form_read(const char *text)
+{
+    return bly_form_read(wasm.numbers, text);
+}
+
+WASM_EXPORT(form_of) uint32_t wasm_form_of(const bly_filter *f)
+{
+    return (uint32_t)bly_form_of(f);
+}
+
+WASM_EXPORT(form_set) int wasm_form_set(bly_filter *f, uint32_t form)
+{
+    return bly_form_set(f, form);
+}
+
+/* What changes keys is a twentieth of the bytes that the sets may have. */
+#ifndef BLY_ONLY_SETS
+/* The key of a value, where the form makes other bytes of it: to be given back,
+ * the first of `numbers` are its bytes; 0: `done` says what was wrong. A number
+ * is the 8 bytes at `data`. */
+WASM_EXPORT(form_key) void *wasm_form_key(uint32_t form, int type,
+                                          const void *data, size_t n)
+{
+    bly_value value = { .type = (bly_value_type)type, .data = data,
+                        .length = n };
+    bly_key key;
+    if (value.type == BLY_INTEGER)
+        memcpy(&value.integer, data, sizeof value.integer);
+    if (value.type == BLY_REAL)
+        memcpy(&value.real, data, sizeof value.real);
+    void *room = malloc(bly_form_room(form, n) + 1);
+    wasm_done = room == NULL ? BLY_ENOMEM
+              : bly_form_key(&key, form, &value, room);
+    if (wasm_done < 0) {
+        free(room);
+        return NULL;
+    }
+    if (key.length > 0)
+        memmove(room, key.data, key.length);
+    wasm.numbers[0] = key.length;
+    return room;
+}
+#endif
+
 /* The types of JavaScript's arrays of numbers. */
 enum { WASM_INT8, WASM_UINT8, WASM_INT16, WASM_UINT16, WASM_INT32, WASM_UINT32,
        WASM_INT64, WASM_UINT64, WASM_FLOAT32, WASM_FLOAT64 };
@@ -716,6 +762,8 @@ WASM_EXPORT(stat) const char *wasm_stat(const bly_filter *f)
     wasm_begin();
     wasm_say("{");
     wasm_word("kind", s.kind);
+    char form[BLY_FORM_TEXT];
+    wasm_word("keys", bly_form_write(form, bly_form_of(f)));
     wasm_word("hash", s.hash);
     wasm_whole("seed", s.seed);
     wasm_whole("capacity", s.capacity);

@@ -70,7 +70,7 @@ void about_json(const bly_filter *filter, const bly_stat_t *stat,
     if (!filter_kind_of_family(stat->kind, "foreign")) {
         json_count(about_seed(), stat->seed);
         json_string("hash", stat->hash);
-        json_string("form", forms_name(stat->form).text);
+        json_string("keys", forms_name(stat->form).text);
     }
     json_count("probes", stat->probes);
     json_labels(stat->label_bits, stat->label_least, stat->label_most);

@@ -182,7 +182,7 @@ out_is 'a number is found by its value' 0 '2\n'
 try info host.bly
 check 'info: the form' grep -q '^  form       text:case=lower,trim$' out
 try info --json number.bly
-check 'info --json: the form' grep -q '"form": "number"' out
+check 'info --json: the form' grep -q '"keys": "number"' out
 
 try build -p 1e-9 -o text.bly --key a --key B
 try build --as any -p 1e-9 -o any.bly --key a --key B

@@ -54,6 +54,12 @@ def command(*arguments, lines=()):
     return done.stdout
 
 
+def unformed(image):
+    """All of an image but the form of its keys and the header's checksum: the
+    same keys as the command's, whose form has the lines' changes too."""
+    return image[:26] + image[28:120] + image[128:]
+
+
 def kinds(db):
     """All kinds that are built of plain keys, and what each can do."""
     for name, abilities in db.execute(

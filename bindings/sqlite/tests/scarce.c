@@ -74,7 +74,7 @@ static const char *const scarce_asked[] = {
     "SELECT sum(bloomery_contains((SELECT bloomery_open(b) FROM f), x)) FROM k",
     "SELECT kind, sum(bloomery_contains(b, x)) FROM f, k GROUP BY kind",
     "SELECT sum(bloomery_get(b, x)) FROM f, k WHERE kind = 'bloomier'",
-    "SELECT bloomery_count(b, 7), bloomery_add(b, 'a', 2.5), "
+    "SELECT bloomery_count(b, 7), bloomery_add(b, 3, 2.5), "
     "bloomery_remove(b, 1) FROM f WHERE kind = 'counting'",
     "SELECT bloomery_put(b, 7, 3) FROM f WHERE kind = 'bloomier'",
     "SELECT bloomery_new('blocked', 1000)",

@@ -31,7 +31,8 @@ function refused(work, code, part = "") {
     try {
         work();
     } catch (error) {
-        ok(error instanceof BloomeryError, `${error} is no BloomeryError`);
+        ok(error instanceof BloomeryError || error instanceof TypeError,
+           `${error} is no error of ours`);
         same(error.code, code, error.message);
         ok(error.message.includes(part) && !error.message.includes("\n"),
            `"${error.message}" does not say "${part}"`);
@@ -107,7 +108,7 @@ function goldenFilter(name) {
             sized = `${kind},m=${geometry[0]},k=${geometry[1]}`;
         }
     }
-    return [Filter.build(sized, keys, options), keys];
+    return [Filter.build(sized, keys, { ...options, keys: "any" }), keys];
 }
 
 // Where an image within begins, at a multiple of 64, or the end.
@@ -193,7 +194,7 @@ it("numbers are the keys that they are elsewhere", () => {
         [NaN, Uint8Array.of(0, 0, 0, 0, 0, 0, 0xF8, 0x7F)],
     ];
     for (const [number, bytes] of numbers) {
-        const f = new Filter("standard", { items: 1000, rate: 1e-9 });
+        const f = new Filter("standard", { items: 1000, rate: 1e-9, keys: "any" });
         same(f.hash(number), f.hash(bytes), String(number));
         f.add(number);
         same([f.has(bytes), f.hasAll([bytes])[0]], [true, 1], String(number));
@@ -209,7 +210,7 @@ it("numbers are the keys that they are elsewhere", () => {
 });
 
 it("arrays of numbers are their numbers", () => {
-    const f = new Filter("standard", { items: 1000, rate: 1e-9 });
+    const f = new Filter("standard", { items: 1000, rate: 1e-9, keys: "any" });
     const some = [-128, -1, 0, 1, 2, 127];
     for (const [Type, list] of [
         [Int8Array, some], [Int16Array, [...some, 3e4, -3e4]],
@@ -238,7 +239,7 @@ it("text is its UTF-8, at any length", () => {
     const texts = ["", "a", "é", "日本", "🙂", "a".repeat(47), "a".repeat(48),
                    "a".repeat(49), `${"a".repeat(60)}é`, "é".repeat(30000),
                    "x".repeat(70000), "\0", "a\0b", `${"b".repeat(47)}🙂`];
-    const f = new Filter("standard", { items: 1000, rate: 1e-9 });
+    const f = new Filter("standard", { items: 1000, rate: 1e-9, keys: "any" });
     for (const text of texts) {
         same(f.hash(text), f.hash(new TextEncoder().encode(text)),
              text.slice(0, 10));
@@ -262,7 +263,7 @@ it("text is its UTF-8, at any length", () => {
 });
 
 it("bytes are themselves, in whatever holds them", () => {
-    const f = new Filter("standard", { items: 1000, rate: 1e-9 });
+    const f = new Filter("standard", { items: 1000, rate: 1e-9, keys: "any" });
     const bytes = Uint8Array.of(9, 1, 2, 3, 9);
     f.add(bytes.subarray(1, 4));
     ok(f.has(Uint8Array.of(1, 2, 3)) && f.has(Uint8ClampedArray.of(1, 2, 3)));
@@ -321,7 +322,7 @@ it("what has gone to a worker holds no keys", () => {
         structuredClone(view.buffer, { transfer: [view.buffer] });
         return view;
     };
-    const f = new Filter("standard", { items: 100 });
+    const f = new Filter("standard", { items: 100, keys: "any" });
     f.addAll(gone(new Int32Array(5)));
     f.addAll({ bytes: gone(new Uint8Array(8)), width: 4 });
     f.addAll({ bytes: gone(new Uint8Array(8)), offsets: Uint32Array.of(0) });
@@ -372,7 +373,8 @@ it("what is built of many keys has them all", () => {
     ];
     for (const keys of lists)
         for (const kind of ["fuse", "ribbon", "blocked", "cuckoo", "rehash:by=xxh64"]) {
-            const f = Filter.build(kind, keys, { items: 40000, rate: 0.001 });
+            const f = Filter.build(kind, keys,
+                                   { items: 40000, rate: 0.001, keys: "any" });
             ok(f.hasAll(keys).every((yes) => yes === 1), kind);
             same(f.hasAll(keys).length, keys.length ?? keys.size);
             f.free();
@@ -382,6 +384,59 @@ it("what is built of many keys has them all", () => {
     ok(Filter.build("xor", rows).hasAll(rows).every((yes) => yes === 1));
     const g = Filter.build("rehash:key=whole,by=xxh64", ["a", "b"], { items: 10 });
     ok(g.has("a") && g.has("b"));
+});
+
+it("a key of another class is an error everywhere", () => {
+    const keys = { text: ["a", "7", "", "\u00e9"], number: [7, 8n, 2.5],
+                   bytes: [Uint8Array.of(55), new Uint8Array(0)] };
+    for (const [form, mine] of Object.entries(keys)) {
+        const full = new Filter("counting", { items: 100, rate: 1e-9 });
+        for (let i = 0; i < 4; i++)
+            full.addAll(mine);
+        const g = Filter.build("bloomier", mine, { labels: mine.map(() => 1) });
+        same([full.stat().keys, g.stat().keys, full.copy().stat().keys],
+             [form, form, form]);
+        for (const [other, theirs] of Object.entries(keys))
+            for (const key of theirs) {
+                const f = full.copy();
+                const calls = ["has", "count", "add", "remove", "hash"].flatMap((c) =>
+                    [() => f[c](key)]).concat(["hasAll", "addAll", "addNew",
+                    "countAll", "removeAll"].map((c) => () => f[c]([key])),
+                    () => g.get(key), () => g.getAll([key]), () => g.put(key, 1),
+                    () => g.putAll([key], [1]));
+                for (const call of calls)
+                    if (other === form)
+                        call();
+                    else
+                        ok(refused(call, "EPARAM", "one class") instanceof TypeError);
+            }
+        for (const none of [new Date(), true, {}, null, undefined, Symbol("s")])
+            for (const call of [() => full.has(none), () => full.addAll([none])])
+                ok(refused(call, "EPARAM") instanceof TypeError);
+    }
+    const numbers = new Filter("standard", { items: 9 });
+    numbers.addAll(Int32Array.of(7, 8));
+    ok(numbers.has(7) && numbers.has(7n) && numbers.hasAll([7.0, 8n])[1] === 1);
+    refused(() => numbers.hasAll({ bytes: new Uint8Array(8), width: 8 }), "EPARAM",
+            "one class");
+    refused(() => Filter.build("fuse", ["a", 7]), "EPARAM", 'keys: "any"');
+    ok(Filter.build("fuse", ["a", 7], { keys: "any" }).has(7));
+    refused(() => new Filter("standard", { items: 9, keys: "texts" }), "EPARAM", "form");
+});
+
+it("keys are changed as the form says", () => {
+    const f = new Filter("counting", { items: 99, keys: "text:case=lower,trim" });
+    f.addAll([" ABC", "x"]);
+    same([f.has("  abc "), f.count("X"), f.hasAll(["aBC", "X "])],
+         [true, 1, Uint8Array.of(1, 1)]);
+    const g = Filter.build("fuse", Int32Array.of(1, -5), { keys: "int32" });
+    same([g.has(1), g.has(-5n), g.stat().keys], [true, true, "int32"]);
+    refused(() => g.has(2 ** 40), "EPARAM", "integers of 32 bits");
+    const a = new Filter("standard", { items: 9, keys: "any" }), b = a.copy();
+    a.stateKeys("text");
+    refused(() => a.unite(b), "EMISMATCH", "form");
+    b.stateKeys("text");
+    same(a.unite(b).stat().keys, "text");
 });
 
 it("keys are added, counted, removed and labelled", () => {
@@ -403,7 +458,7 @@ it("keys are added, counted, removed and labelled", () => {
     refused(() => g.remove("a"), "EUNSUPPORTED", "counting");
     refused(() => g.put("a", 1), "EUNSUPPORTED");
     const h = Filter.build("bloomier:bits=64", ["a", "b"],
-                           { labels: [5, 2n ** 64n - 1n] });
+                           { labels: [5, 2n ** 64n - 1n], keys: "any" });
     same([h.get("a"), h.get("b")], [5, 2n ** 64n - 1n]);
     h.put("a", 9);
     h.putAll(["b"], [8]);
@@ -569,20 +624,20 @@ it("a filter that was freed says so", () => {
 });
 
 it("keys that come from code which uses filters, too", () => {
-    const f = new Filter("standard", { items: 1e5, rate: 1e-6 });
-    const g = new Filter("counting", { items: 1e5 });
+    const f = new Filter("standard", { items: 1e5, rate: 1e-6, keys: "any" });
+    const g = new Filter("counting", { items: 1e5, keys: "any" });
     function* keys() {
         for (let i = 0; i < 20000; i++) {
             g.addAll(["other", `k ${i}`]);
             if (i % 1000 === 0)
-                Filter.build("fuse", ["a", "b", i]).free();
+                Filter.build("fuse", ["a", "b", i], { keys: "any" }).free();
             yield `k ${i}`;
         }
     }
     f.addAll(keys());
     const same20000 = Array.from({ length: 20000 }, (_, i) => `k ${i}`);
     ok(f.hasAll(same20000).every((yes) => yes === 1) && !f.has("other"));
-    const h = Filter.build("fuse", keys());
+    const h = Filter.build("fuse", keys(), { keys: "any" });
     ok(h.hasAll(same20000).every((yes) => yes === 1));
     same(g.count("k 5"), 2);
 });
@@ -603,7 +658,7 @@ function workOn(f, random) {
         try {
             call();
         } catch (error) {
-            if (!(error instanceof BloomeryError) || error.code === "TRAP")
+            if (typeof error.status !== "number" || error.code === "TRAP")
                 throw error;
         }
     }
@@ -644,7 +699,7 @@ it("forged images are errors, or filters", ({ effort }) => {
                 f = Filter.from(forged(image, random));
                 taken++;
             } catch (error) {
-                if (!(error instanceof BloomeryError) || error.code === "TRAP")
+                if (typeof error.status !== "number" || error.code === "TRAP")
                     throw error;
                 thrown++;
                 continue;
@@ -725,7 +780,7 @@ it("wrong calls are errors, and nothing stops", ({ effort }) => {
         } catch (error) {
             if (error.message === ALIEN)
                 continue;
-            if (!(error instanceof BloomeryError) || error.code === "TRAP")
+            if (typeof error.status !== "number" || error.code === "TRAP")
                 throw new Error(`${verb}: ${error.stack}`);
             ok(!error.message.includes("\n") && error.message.length > 0);
             thrown++;
@@ -741,11 +796,11 @@ it("wrong calls are errors, and nothing stops", ({ effort }) => {
 it("memory that is given back is used again", ({ effort }) => {
     const cycle = (i) => {
         const kind = ["standard", "counting", "cuckoo", "scalable", "stable"][i % 5];
-        const f = new Filter(kind, { items: 10 + i % 3000 });
+        const f = new Filter(kind, { items: 10 + i % 3000, keys: "any" });
         f.addAll(["a", "b", "c"]);
         ok(f.has("b"));
         if (i % 7 === 0)
-            Filter.build("fuse", ["a", "b", i]).free();
+            Filter.build("fuse", ["a", "b", i], { keys: "any" }).free();
         if (i % 11 === 0)
             Filter.from(f.save()).free();
         if (i % 13 === 0)
