@@ -9,7 +9,7 @@ def words(db, tmp_path):
     """A table `f` over a filter of a few words, and its file."""
     path = tmp_path / "it's words.bly"
     path.write_bytes(command("build", "-o-", "-k", "fuse", "-p", "1e-9",
-                             lines=["red", "green", "blue"]))
+                             "--as", "any", lines=["red", "green", "blue"]))
     quoted = str(path).replace("'", "''")
     db.execute(f"CREATE VIRTUAL TABLE f USING bloomery('{quoted}')")
     return path
@@ -51,6 +51,17 @@ def test_joins(db, words):
     rows = db.execute("DELETE FROM big WHERE k IN (SELECT k FROM big JOIN f ON "
                       "key = k)").rowcount
     assert rows == 4
+
+
+def test_joins_of_another_class_are_errors(db, tmp_path):
+    path = tmp_path / "words.bly"
+    path.write_bytes(command("build", "-o-", lines=["red", "5"]))
+    db.execute(f"CREATE VIRTUAL TABLE f USING bloomery('{path}')")
+    db.execute("CREATE TABLE big(k)")
+    db.execute("INSERT INTO big VALUES('red'), (5)")
+    join = "SELECT count(*) FROM big JOIN f ON f.key = "
+    assert "CAST(x AS TEXT)" in refused(db, join + "k")
+    assert db.execute(join + "CAST(k AS TEXT)").fetchone() == (2,)
 
 
 def test_what_cannot_be_asked(db, words):
