@@ -58,8 +58,8 @@ kinds() {
 
 # by_command KIND OPTION...: of the keys in the file `keys`.
 by_command() {
-    "$bloomery" build -k "$1" -n 500 -p 0.01 -j 1 --force -o "$work/f.bly" \
-        "$work/keys" && od -An -v -tx1 "$work/f.bly" | tr -d ' \n'
+    "$bloomery" build --as any -k "$1" -n 500 -p 0.01 -j 1 --force \
+        -o "$work/f.bly" "$work/keys" && od -An -v -tx1 "$work/f.bly" | tr -d ' \n'
 }
 
 # some_keys: into the file `keys`.
@@ -90,14 +90,18 @@ same_bytes() {
     cmp "$work/commands" "$work/ours"
 }
 
+# All but the form of the keys, which the command states, and the header's
+# checksum.
 same_numbers() {
     printf '%s\n' 1 2 -3 0.5 1e300 9007199254740993 >"$work/keys"
     "$bloomery" build --as number -k standard -n 6 --force -o "$work/f.bly" \
         "$work/keys" || return 1
-    says one "SELECT encode(bloomery_agg(x, 'standard', 0.01, 6)::bytea, 'hex')
-        FROM (VALUES (1::numeric), (2), (-3), (0.5), (1e300),
-                     (9007199254740993)) v (x)" \
-        "$(od -An -v -tx1 "$work/f.bly" | tr -d ' \n')"
+    says one "SELECT substr(h, 1, 52) || substr(h, 57, 184) || substr(h, 257)
+        FROM (SELECT encode(bloomery_agg(x, 'standard', 0.01, 6)::bytea, 'hex')
+              FROM (VALUES (1::numeric), (2), (-3), (0.5), (1e300),
+                           (9007199254740993)) v (x)) f (h)" \
+        "$(od -An -v -tx1 "$work/f.bly" | tr -d ' \n' |
+           cut -c 1-52,57-240,257-)"
 }
 
 takes_files() {
