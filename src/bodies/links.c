@@ -44,6 +44,13 @@ bool links_plan(bly_link *out, uint64_t n, double rate)
     return true;
 }
 
+void links_plan_row(bly_plan_t *plan, const bly_link *link)
+{
+    strides s = { .m = 8 * link->bytes, .k = link->probes,
+                  .form = STRIDES_PLAIN, .width = 64 };
+    rows_plan_strides(plan, &s, link->capacity, link->bytes);
+}
+
 bool links_next(bly_link *out, const bly_link *last, uint64_t growth)
 {
     double rate = last->rate * LINKS_TIGHTENING;

@@ -32,6 +32,9 @@ static inline size_t links_at(uint64_t link)
 /* The numbers of a link for so many keys; false: there is none so large. */
 bool links_plan(bly_link *out, uint64_t n, double rate);
 
+/* What a link that is full of keys is planned to have. */
+void links_plan_row(bly_plan_t *plan, const bly_link *link);
+
 /* The one behind `last`; false: there is none. */
 bool links_next(bly_link *out, const bly_link *last, uint64_t growth);
 
@@ -68,6 +71,8 @@ static inline probes_row links_row(const bly_link *link, const uint8_t *bits,
         .k = !fits ? 0 : link->probes < LINKS_K_MAX ? link->probes
                                                     : LINKS_K_MAX,
     };
+    row.form = STRIDES_PLAIN;
+    row.width = 64;
     row.inverse = probes_inverse(row.m);
     return row;
 }

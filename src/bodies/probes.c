@@ -34,8 +34,12 @@ void probes_stat(bly_stat_t *out, const probes_row *row)
     shape s = probes_shape(row);
     uint64_t set = bits_count(row->row, row->bytes);
     if (row->m > 0 && row->k > 0) {
-        rows_stat_of(out, &s, set, pow((double)set / (double)row->m,
-                                       (double)row->k));
+        double fill = (double)set / (double)row->m;
+        rows_stat_of(out, &s, set, pow(fill, (double)row->k));
+        if (row->form != STRIDES_NONE && set > 0 && fill < 1)
+            out->rate = strides_rate_of(&(strides){
+                .m = row->m, .k = (uint32_t)row->k, .width = row->width,
+                .form = row->form }, out->distinct, fill);
         return;
     }
     out->probes = (uint32_t)row->k;

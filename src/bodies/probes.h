@@ -24,6 +24,8 @@ typedef struct {
     uint64_t m;                         /* bits of it                        */
     uint64_t k;                         /* a key's                           */
     uint64_t inverse;                   /* probes_inverse(m), for probes_mod */
+    strides_form form;                  /* how places come of a hash, and at */
+    uint32_t width;                     /* which bit their sum wraps         */
     uint64_t with[3];                   /* the kind's own                    */
 } probes_row;
 

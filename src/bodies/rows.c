@@ -27,6 +27,14 @@ void rows_plan_row(bly_plan_t *plan, uint64_t m, uint32_t k, uint64_t n,
     plan->lines_absent = fmin(math_absent_probes(plan->fill, k), lines);
 }
 
+void rows_plan_strides(bly_plan_t *plan, const strides *s, uint64_t n,
+                       uint64_t bytes)
+{
+    rows_plan_row(plan, s->m, s->k, n, bytes);
+    if (s->m > 0 && s->k > 0 && n > 0)
+        plan->rate = strides_rate(s, (double)n, &plan->fill);
+}
+
 static size_t rows_lane_bytes(const shape *s)
 {
     return (size_t)rows_bytes_of(s->bits);

@@ -96,7 +96,9 @@ static uint64_t blooms_bytes(uint64_t m)
 static void blooms_plan_row(bly_plan_t *plan, uint64_t m, uint64_t k,
                             uint64_t n)
 {
-    rows_plan_row(plan, m, (uint32_t)k, n, blooms_bytes(m));
+    strides s = { .m = m, .k = (uint32_t)k, .form = STRIDES_FOUR,
+                  .width = 64 };
+    rows_plan_strides(plan, &s, n, blooms_bytes(m));
     plan->geometry[BLOOMS_M] = m;
     plan->geometry[BLOOMS_K] = k;
 }
@@ -244,6 +246,7 @@ static probes_row blooms_row(const void *image)
         .m = image_geometry(image, BLOOMS_M),
         .inverse = probes_inverse(image_geometry(image, BLOOMS_M)),
         .k = image_geometry(image, BLOOMS_K),
+        .form = STRIDES_FOUR, .width = 64,
     };
 }
 

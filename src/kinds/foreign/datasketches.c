@@ -107,7 +107,9 @@ static bool sketches_bare(const uint8_t *file)
 static void sketches_plan_row(bly_plan_t *plan, uint64_t words, uint64_t k,
                               uint64_t n)
 {
-    rows_plan_row(plan, 64 * words, (uint32_t)k, n, 8 * words);
+    strides s = { .m = 64 * words, .k = (uint32_t)k,
+                  .form = STRIDES_HALVED, .width = 64 };
+    rows_plan_strides(plan, &s, n, 8 * words);
     plan->geometry[SKETCHES_M] = 64 * words;
     plan->geometry[SKETCHES_K] = k;
 }
@@ -279,6 +281,7 @@ static probes_row sketches_row(const void *image)
              + (m > 0 ? SKETCHES_AT_BITS : 0),
         .bytes = (size_t)(m / 8), .m = m, .inverse = probes_inverse(m),
         .k = image_geometry(image, SKETCHES_K),
+        .form = STRIDES_HALVED, .width = 64,
         .with = { [SKETCHES_WITH_SEED] = image_geometry(image, SKETCHES_SEED) },
     };
 }

@@ -64,7 +64,9 @@ enum {
 
 static void exim_plan_row(bly_plan_t *plan, uint64_t bytes, uint64_t n)
 {
-    rows_plan_row(plan, 8 * bytes, EXIM_K, n, bytes);
+    strides s = { .m = 8 * bytes, .k = EXIM_K, .form = STRIDES_PLAIN,
+                  .width = 32 };
+    rows_plan_strides(plan, &s, n, bytes);
     plan->geometry[EXIM_M] = 8 * bytes;
 }
 
@@ -136,6 +138,7 @@ static probes_row exim_row(const void *image)
     return (probes_row){
         .row = probes_bytes(image_payload(image)),
         .bytes = (size_t)(m / 8), .m = m, .k = EXIM_K,
+        .form = STRIDES_PLAIN, .width = 32,
     };
 }
 

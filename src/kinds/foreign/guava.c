@@ -131,10 +131,23 @@ static bly_status guava_wrong(const uint8_t *file, uint64_t bytes)
                        (unsigned long long)bytes);
 }
 
+static strides_form guava_form(uint64_t strategy)
+{
+    return strategy == GUAVA_MITZ32 ? STRIDES_FOLDED : STRIDES_PLAIN;
+}
+
+static uint32_t guava_width(uint64_t strategy)
+{
+    return strategy == GUAVA_MITZ32 ? 32 : 63;
+}
+
 static void guava_plan_row(bly_plan_t *plan, uint64_t longs, uint64_t k,
                            uint64_t strategy, uint64_t n)
 {
-    rows_plan_row(plan, 64 * longs, (uint32_t)k, n, 8 * longs);
+    strides s = { .m = 64 * longs, .k = (uint32_t)k,
+                  .form = guava_form(strategy),
+                  .width = guava_width(strategy) };
+    rows_plan_strides(plan, &s, n, 8 * longs);
     plan->geometry[GUAVA_M] = 64 * longs;
     plan->geometry[GUAVA_K] = k;
     plan->geometry[GUAVA_STRATEGY] = strategy;
@@ -241,6 +254,8 @@ static probes_row guava_row(const void *image)
         .m = image_geometry(image, GUAVA_M),
         .inverse = probes_inverse(image_geometry(image, GUAVA_M)),
         .k = image_geometry(image, GUAVA_K),
+        .form = guava_form(image_geometry(image, GUAVA_STRATEGY)),
+        .width = guava_width(image_geometry(image, GUAVA_STRATEGY)),
         .with = { [GUAVA_WITH_STRATEGY]
                       = image_geometry(image, GUAVA_STRATEGY) },
     };

@@ -91,19 +91,43 @@ static uint64_t leveldb_bits(uint64_t n, uint64_t bits)
     return (m + 7) / 8 * 8;
 }
 
+static void leveldb_plan_row(bly_plan_t *plan, uint64_t m, uint64_t k,
+                             uint64_t n)
+{
+    strides s = { .m = m, .k = (uint32_t)k, .form = STRIDES_ROTATED,
+                  .width = 32 };
+    rows_plan_strides(plan, &s, n, m / 8);
+}
+
+/* Does a filter of so many bits a key keep the rate? What independent positions
+ * have is the least that it can. */
+static bool leveldb_keeps(uint64_t bits, uint64_t n, double rate)
+{
+    bly_plan_t plan;
+    uint64_t m = leveldb_bits(n, bits), k = leveldb_probes(bits);
+    rows_plan_row(&plan, m, (uint32_t)k, n, m / 8);
+    if (plan.rate > rate)
+        return false;
+    leveldb_plan_row(&plan, m, k, n);
+    return plan.rate <= rate;
+}
+
 /* The fewest bits a key whose filter keeps the rate. BLY_EPARAM. */
 static bly_status leveldb_choose(uint64_t *bits, uint64_t n, double rate)
 {
-    bly_plan_t plan;
-    for (*bits = 1; *bits <= LEVELDB_BITS_MOST; ++*bits) {
-        uint64_t m = leveldb_bits(n, *bits);
-        rows_plan_row(&plan, m, (uint32_t)leveldb_probes(*bits), n, m / 8);
-        if (plan.rate <= rate)
-            return BLY_OK;
+    uint64_t most = LEVELDB_BITS_MOST;
+    if (!leveldb_keeps(most, n, rate))
+        return status_fail(BLY_EPARAM, "a rate of %.3g is below what a filter "
+                           "of LevelDB can have: ask for a higher rate, or "
+                           "give bits=", rate);
+    for (*bits = 1; *bits < most; ) {
+        uint64_t middle = (*bits + most) / 2;
+        if (leveldb_keeps(middle, n, rate))
+            most = middle;
+        else
+            *bits = middle + 1;
     }
-    return status_fail(BLY_EPARAM, "a rate of %.3g is below what a filter of "
-                       "LevelDB can have: ask for a higher rate, or give bits=",
-                       rate);
+    return BLY_OK;
 }
 
 static bly_status leveldb_plan(bly_plan_t *plan, const kind_spec *spec)
@@ -123,7 +147,7 @@ static bly_status leveldb_plan(bly_plan_t *plan, const kind_spec *spec)
     status = kind_plan_bytes(plan, m / 8 + 1);
     if (status != BLY_OK)
         return status;
-    rows_plan_row(plan, m, (uint32_t)k, n, m / 8);
+    leveldb_plan_row(plan, m, k, n);
     plan->geometry[LEVELDB_M] = m;
     plan->geometry[LEVELDB_K] = k;
     return BLY_OK;
@@ -156,7 +180,7 @@ static bly_status leveldb_read(kind_found *out, const uint8_t *file,
                            (unsigned long long)bytes);
     uint64_t m = 8 * (bytes - 1), k = file[bytes - 1];
     double n = k == 0 ? 1 : fmax(1, floor((double)m * 0.69 / (double)k));
-    rows_plan_row(&plan, m, (uint32_t)k, (uint64_t)n, m / 8);
+    leveldb_plan_row(&plan, m, k, (uint64_t)n);
     *out = (kind_found){
         .capacity = (uint64_t)n, .items = IMAGE_ITEMS_UNKNOWN,
         .rate = k == 0 || k > LEVELDB_K_MAX ? 1 : plan.rate,
@@ -197,6 +221,7 @@ static probes_row leveldb_row(const void *image)
         .bytes = (size_t)(image_geometry(image, LEVELDB_M) / 8),
         .m = image_geometry(image, LEVELDB_M),
         .k = k > LEVELDB_K_MAX ? 0 : k,
+        .form = STRIDES_ROTATED, .width = 32,
     };
 }
 

@@ -185,8 +185,7 @@ static double redisbloom_full_rate(const uint8_t *file, uint64_t links,
     *capacity = 0;
     for (uint64_t i = 0; i < links; i++) {
         bly_link link = links_look(file, i);
-        rows_plan_row(&plan, 8 * link.bytes, link.probes, link.capacity,
-                      link.bytes);
+        links_plan_row(&plan, &link);
         none *= 1 - plan.rate;
         if (!sizes_add(capacity, *capacity, link.capacity))
             *capacity = UINT64_MAX;
@@ -258,8 +257,7 @@ static bly_status redisbloom_plan(bly_plan_t *plan, const kind_spec *spec)
     bly_status status = kind_plan_bytes(plan, bytes);
     if (status != BLY_OK)
         return status;
-    rows_plan_row(plan, 8 * link.bytes, link.probes, spec->capacity,
-                  link.bytes);
+    links_plan_row(plan, &link);
     plan->geometry[REDISBLOOM_LINKS] = 1;
     plan->geometry[REDISBLOOM_GROWTH] = growth;
     plan->geometry[REDISBLOOM_OPTIONS]
